@@ -1,0 +1,62 @@
+//===- checkpoint.h - Saved trainings ---------------------------*- C -*-===//
+//
+// A checkpoint is a folder step-00000100 with one safetensors file a copy,
+// copy-0000.safetensors and so on: the tensors flagged HFTA_TENSOR_CHECKPOINT
+// in the order of the program's table, and in `__metadata__`
+//
+//   format      "hfta-checkpoint"
+//   version     "1"
+//   identity    the program's: digest of model graph and optimizer kind
+//   step        steps done
+//   epoch_loss  sum of the losses since the epoch's begin: an f64's bits in
+//               hexadecimal
+//
+// It is written to a temporary folder whose name begins with ".hfta-", synced,
+// and renamed into place: what has a checkpoint's name is complete. Equal
+// state gives equal bytes.
+//
+// Errors and threads: as in embed.h.
+//===----------------------------------------------------------------------===//
+
+#ifndef HFTA_CHECKPOINT_H
+#define HFTA_CHECKPOINT_H
+
+#include "hfta/instance.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/// Long enough for the name of a checkpoint, "step-00000100".
+#define HFTA_CHECKPOINT_NAME_BYTES 32
+
+/// Writes the name of a step's folder and returns `buffer`.
+const char *hfta_checkpoint_name(int64_t step,
+                                 char buffer[HFTA_CHECKPOINT_NAME_BYTES]);
+
+/// Makes the folder, checks that it can be written, and removes what an
+/// interrupted save has left.
+hfta_status hfta_checkpoint_prepare(const char *folder, hfta_error *error);
+
+/// The newest checkpoint's step; -1 if there is none (also without folder).
+int64_t hfta_checkpoint_newest(const char *folder);
+
+/// Saves the instance's state. `epoch_losses`, one a copy, may be NULL.
+hfta_status hfta_checkpoint_save(hfta_instance *instance, const char *folder,
+                                 const double *epoch_losses);
+
+/// Of the checkpoints up to `step`, keeps the newest `keep`.
+hfta_status hfta_checkpoint_prune(const char *folder, int64_t step,
+                                  int64_t keep, hfta_error *error);
+
+/// Loads the newest checkpoint in `folder`, or `folder` itself if its name is
+/// a checkpoint's. `epoch_losses` may be NULL. A torn or foreign one is
+/// HFTA_INVALID_INPUT, says which file, and leaves the instance as it was.
+hfta_status hfta_checkpoint_load(hfta_instance *instance, const char *folder,
+                                 double *epoch_losses);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif // HFTA_CHECKPOINT_H

@@ -1,0 +1,101 @@
+//===- data.h - Sources of training and test samples ------------*- C -*-===//
+//
+// A source is a file that holds samples of one shape and element type, counted
+// along the file's first axis. Formats:
+//
+//   idx   the format of the MNIST files (yann.lecun.com/exdb/mnist): a magic
+//         00 00 TT RR, RR big-endian 32-bit extents, big-endian elements; plain
+//         or gzip (RFC 1952), told apart by content. TT: 08 u8, 09 i8, 0B i16,
+//         0C i32, 0D f32, 0E f64.
+//   npy   NumPy's array file, see npy.h.
+//   csv   one sample a line, comma separated; `column` (from 0) is the first
+//         column to take, and as many columns are taken as a sample has
+//         elements. The first line is a header, and skipped, if the first field
+//         taken from it is neither a number nor empty. No quoting. Spaces and
+//         tabs around a number, CRLF and empty lines are allowed. Numbers are
+//         decimal or nan, inf, -inf; integers may be written as 3.0.
+//   raw   samples one after another in row-major order, little-endian, no
+//         header; the file's size must be a multiple of a sample's.
+//
+// Memory: npy, raw and plain idx files are mapped read-only and cost no
+// anonymous memory; gzip and csv are unpacked once, when opened, into memory of
+// exactly hfta_data_resident_bytes. A size found in a header is checked against
+// overflow and against the file before anything is allocated.
+//
+// Threads: open and close from one thread; between them everything else may be
+// called from any number of threads at once, without locks.
+//
+// A mapped file must not be truncated by others while it is open; its bytes may
+// otherwise change, which changes the samples and nothing else.
+//===----------------------------------------------------------------------===//
+
+#ifndef HFTA_DATA_H
+#define HFTA_DATA_H
+
+#include "hfta/program.h"
+#include "hfta/status.h"
+#include "hfta/tensor_view.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct hfta_data hfta_data;
+
+/// What an opened source must hold. Borrowed during hfta_data_open only.
+typedef struct hfta_data_request {
+  const char *path;
+  hfta_data_format format;
+  uint32_t column; ///< csv
+  hfta_element_type type;
+  const int64_t *sample_shape; ///< of one sample, without the batch axis
+  uint32_t sample_rank;
+} hfta_data_request;
+
+/// What a file's header says.
+typedef struct hfta_data_info {
+  hfta_element_type type;
+  int64_t count; ///< samples
+  uint32_t sample_rank;
+  int64_t sample_shape[HFTA_MAX_RANK];
+} hfta_data_info;
+
+/// Opens and checks a source. The file's element type must be the requested
+/// one (csv: every number must fit it); its sample shape may differ from the
+/// requested one in axes of length 1 only. `*out` is the caller's, released by
+/// hfta_data_close; NULL after a failure.
+hfta_status hfta_data_open(const hfta_data_request *request, hfta_data **out,
+                           hfta_error *error);
+
+/// NULL is allowed.
+void hfta_data_close(hfta_data *data);
+
+/// Number of samples; may be 0.
+int64_t hfta_data_count(const hfta_data *data);
+
+/// Bytes of one sample in memory.
+uint64_t hfta_data_sample_bytes(const hfta_data *data);
+
+/// Anonymous memory that the source holds until closed; 0 if it is mapped.
+uint64_t hfta_data_resident_bytes(const hfta_data *data);
+
+/// Copies samples indices[0] ... indices[n-1], in this order, one after another
+/// to `destination` (n * hfta_data_sample_bytes bytes, no alignment needed), in
+/// the machine's byte order. An index outside 0 ... count-1 is
+/// HFTA_INVALID_INPUT and leaves `destination` unspecified.
+hfta_status hfta_data_gather(const hfta_data *data, const int64_t *indices,
+                             int64_t n, void *destination, hfta_error *error);
+
+/// Reads a file's header alone, in bounded memory whatever its size. csv and
+/// raw have none: HFTA_UNSUPPORTED, the type must be declared.
+hfta_status hfta_data_probe(const char *path, hfta_data_format format,
+                            hfta_data_info *out, hfta_error *error);
+
+/// "idx", "npy", "csv", "raw"; "none" for anything else.
+const char *hfta_data_format_name(hfta_data_format format);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif // HFTA_DATA_H

@@ -1,0 +1,127 @@
+//===- embed.h - A compiled training inside another program -----*- C -*-===//
+//
+// What the functions NAME_create, NAME_step ... of a generated library call,
+// and what a program may call itself with the pointer that it got there.
+//
+// Errors: every function that can fail returns a status; the reason stands in
+// hfta_instance_message until the next call on the same instance. A failed
+// call leaves the instance usable unless the text says otherwise.
+// Threads: an instance is used by one thread at a time; any number of
+// instances, of one program or of several, may be used at once. There is no
+// global state. The library installs no signal handlers.
+// Memory: everything is allocated in hfta_instance_create, nothing in
+// hfta_instance_step, _accumulate, _update and _evaluate.
+//===----------------------------------------------------------------------===//
+
+#ifndef HFTA_EMBED_H
+#define HFTA_EMBED_H
+
+#include "hfta/status.h"
+
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+struct hfta_program;
+
+/// A program's memory and threads.
+typedef struct hfta_instance hfta_instance;
+
+/// All zero means defaults.
+typedef struct hfta_options {
+  int32_t threads;     ///< 1 .. 256; 0: one a processor
+  uint32_t reserved;   ///< 0
+  const char *device;  ///< NULL: "cpu"
+  int64_t total_steps; ///< where a cosine schedule ends; 0: the job's `steps`
+  hfta_error *error;   ///< receives why creation failed, or NULL; borrowed
+                       ///< during hfta_instance_create only
+} hfta_options;
+
+/// One copy's tensor. `data` leads into the instance: it is valid until the
+/// instance is destroyed, may be read and written between calls, and is NULL
+/// if the host can't address the device's memory. A tensor that all copies
+/// share has the same `data` for each of them.
+typedef struct hfta_tensor_info {
+  const char *name;
+  const int64_t *shape;
+  void *data;
+  uint64_t bytes;
+  uint32_t type; ///< hfta_element_type
+  uint32_t rank;
+} hfta_tensor_info;
+
+/// Makes an instance at step 0 with initial weights. `*out` is the caller's
+/// until hfta_instance_destroy; NULL after a failure.
+hfta_status hfta_instance_create(const struct hfta_program *program,
+                                 const hfta_options *options,
+                                 hfta_instance **out);
+
+/// NULL is allowed.
+void hfta_instance_destroy(hfta_instance *instance);
+
+/// Why the last call that failed did; "" before. Owned by the instance.
+const char *hfta_instance_message(const hfta_instance *instance);
+
+int64_t hfta_instance_copies(const hfta_instance *instance);
+
+/// Samples of one step.
+int64_t hfta_instance_batch(const hfta_instance *instance);
+
+/// Steps done since the initial weights, those before a checkpoint included.
+int64_t hfta_instance_steps(const hfta_instance *instance);
+
+/// One whole training step: accumulate, then update. `inputs` holds one
+/// pointer a field of the data block, in its order, each to a whole batch in
+/// the file's element type, row-major, before the block's arithmetic. `losses`
+/// (NULL is allowed) receives one loss a copy, that before the update. A copy
+/// whose loss isn't finite is no failure.
+hfta_status hfta_instance_step(hfta_instance *instance,
+                               const void *const *inputs, double *losses);
+
+/// Forward and backward: adds one batch's gradients to those since the last
+/// update.
+hfta_status hfta_instance_accumulate(hfta_instance *instance,
+                                     const void *const *inputs, double *losses);
+
+/// Clipping and the optimizer's step with the accumulated gradients; leaves
+/// them zero. Learning rates follow the job's schedule unless set.
+hfta_status hfta_instance_update(hfta_instance *instance);
+
+/// Overrides the job's schedule for a copy, from the next update on. NaN goes
+/// back to the schedule.
+hfta_status hfta_instance_set_learning_rate(hfta_instance *instance,
+                                            int64_t copy, double rate);
+
+/// Loss and metric of one batch in inference mode, averaged over its first
+/// `valid_samples` samples; the rest of the batch must be readable and is
+/// ignored. Either result may be NULL.
+hfta_status hfta_instance_evaluate(hfta_instance *instance,
+                                   const void *const *inputs,
+                                   int64_t valid_samples, double *losses,
+                                   double *metrics);
+
+/// The model's outputs for one batch, in inference mode. `inputs` holds one
+/// pointer a model input, in the model's order, each to a tensor of the
+/// input's type and shape. Outputs are then read with hfta_instance_tensor.
+hfta_status hfta_instance_infer(hfta_instance *instance,
+                                const void *const *inputs);
+
+/// A copy's tensor by its name: weights, optimizer state, outputs.
+hfta_status hfta_instance_tensor(hfta_instance *instance, int64_t copy,
+                                 const char *name, hfta_tensor_info *out);
+
+/// Writes folder/step-00000100, complete or not at all; makes `folder` if it
+/// isn't there. An older checkpoint of the same step is replaced.
+hfta_status hfta_instance_save(hfta_instance *instance, const char *folder);
+
+/// Loads the newest checkpoint in `folder`, or `folder` itself if it is one.
+/// After a failure the instance is as it was before.
+hfta_status hfta_instance_load(hfta_instance *instance, const char *folder);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif // HFTA_EMBED_H

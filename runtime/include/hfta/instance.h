@@ -1,0 +1,116 @@
+//===- instance.h - Segments, scalars and steps of a program ----*- C -*-===//
+//
+// What the trainer needs beyond embed.h, whose rules on errors, threads and
+// memory hold here too. An instance owns one region of memory for every
+// instance of every segment and executes the default task list:
+//
+//   accumulate   for every micro-batch: forward(0) .. forward(B-1), then
+//                backward(B-1) .. backward(0); if the program says so, the
+//                forwards of all micro-batches come first
+//   update       norm(0) .. norm(B-1) if it clips, then update(0) .. (B-1)
+//===----------------------------------------------------------------------===//
+
+#ifndef HFTA_INSTANCE_H
+#define HFTA_INSTANCE_H
+
+#include "hfta/embed.h"
+#include "hfta/program.h"
+#include "hfta/tensor_view.h"
+
+#include <stdbool.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/// Bytes as the program plans them. They are known without an instance.
+typedef struct hfta_memory_plan {
+  uint64_t parameters;
+  uint64_t gradients;
+  uint64_t optimizer_state;
+  uint64_t statistics;
+  uint64_t activations; ///< saved and cuts, all instances
+  uint64_t workspace;
+  uint64_t input_output; ///< inputs, outputs, scalars
+  uint64_t prefetch;     ///< two batches in the host's memory
+  uint64_t constants;    ///< in the binary's image, not in memory of our own
+  uint64_t scratch;      ///< of all threads
+  uint64_t peak;         ///< all but constants
+} hfta_memory_plan;
+
+hfta_memory_plan hfta_program_memory(const hfta_program *program, int threads);
+
+/// Bytes of the scratch that each thread needs.
+uint64_t hfta_program_scratch_bytes(const hfta_program *program);
+
+/// Checks what the runtime relies on: version, indices, sizes, tasks.
+hfta_status hfta_program_check(const hfta_program *program, hfta_error *error);
+
+/// HFTA_UNSUPPORTED if this CPU lacks a feature that the code uses; names it.
+hfta_status hfta_program_check_cpu(const hfta_program *program,
+                                   hfta_error *error);
+
+bool hfta_program_has_task(const hfta_program *program, hfta_task_kind kind);
+
+/// Samples of one micro-batch.
+int64_t hfta_program_micro_batch(const hfta_program *program);
+/// Sums of squares a copy that clipping adds up; 0 without clipping.
+uint64_t hfta_program_norm_count(const hfta_program *program);
+
+/// A hyper-parameter's value; `otherwise` if the program has none.
+double hfta_program_hyper_parameter(const hfta_program *program,
+                                    const char *name, int64_t copy,
+                                    double otherwise);
+
+/// The table's index of a tensor, UINT32_MAX if there is none.
+uint32_t hfta_program_find_tensor(const hfta_program *program,
+                                  const char *name);
+
+const hfta_program *hfta_instance_program(const hfta_instance *instance);
+
+int hfta_instance_threads(const hfta_instance *instance);
+
+/// Where calls on the instance leave their error.
+hfta_error *hfta_instance_error(hfta_instance *instance);
+
+/// Back to step 0 and initial weights.
+hfta_status hfta_instance_reset(hfta_instance *instance);
+
+/// Where a cosine schedule ends.
+void hfta_instance_set_total_steps(hfta_instance *instance, int64_t steps);
+
+/// For loaders of checkpoints: the next step is step number `steps` + 1.
+void hfta_instance_set_steps(hfta_instance *instance, int64_t steps);
+
+/// The rate that the next update of a copy takes. Fails for a cosine schedule
+/// of unknown length.
+hfta_status hfta_instance_learning_rate(hfta_instance *instance, int64_t copy,
+                                        double *out);
+
+/// Copies a tensor of one copy to or from the host's memory.
+hfta_status hfta_instance_read(hfta_instance *instance, uint32_t tensor,
+                               int64_t copy, uint64_t offset, void *to,
+                               uint64_t bytes);
+hfta_status hfta_instance_write(hfta_instance *instance, uint32_t tensor,
+                                int64_t copy, uint64_t offset, const void *from,
+                                uint64_t bytes);
+
+/// Sums over several batches: begin, add each, end. Averages without any valid
+/// element are NaN.
+hfta_status hfta_instance_evaluate_begin(hfta_instance *instance);
+hfta_status hfta_instance_evaluate_add(hfta_instance *instance,
+                                       const void *const *inputs,
+                                       int64_t valid_samples);
+hfta_status hfta_instance_evaluate_end(hfta_instance *instance, double *losses,
+                                       double *metrics);
+
+/// hfta_instance_infer for the first `copies` copies.
+hfta_status hfta_instance_infer_copies(hfta_instance *instance,
+                                       const void *const *inputs,
+                                       int64_t copies);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif // HFTA_INSTANCE_H

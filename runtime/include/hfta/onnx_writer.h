@@ -1,0 +1,33 @@
+//===- onnx_writer.h - Trained models as ONNX files -------------*- C -*-===//
+//
+// Fills a template (program.h) with tensors. Format: onnx.proto3 of
+// github.com/onnx/onnx: ModelProto.graph is field 7, GraphProto.initializer
+// field 5, TensorProto has dims 1, data_type 2, name 8 and raw_data 9. The
+// file is streamed: no memory beyond a small buffer, whatever the model's size.
+//===----------------------------------------------------------------------===//
+
+#ifndef HFTA_ONNX_WRITER_H
+#define HFTA_ONNX_WRITER_H
+
+#include "hfta/program.h"
+#include "hfta/status.h"
+#include "hfta/tensor_view.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/// Writes the model whole or not at all: a temporary file beside `path`,
+/// synced, then renamed. Initializers follow the template's graph in the given
+/// order. HFTA_UNSUPPORTED if the program has no template or the file would
+/// exceed 2 GiB, which protobuf can't read.
+hfta_status hfta_onnx_write(const char *path,
+                            const hfta_export_template *export_template,
+                            const hfta_tensor_view *tensors,
+                            size_t tensor_count, hfta_error *error);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif // HFTA_ONNX_WRITER_H

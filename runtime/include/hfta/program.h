@@ -1,0 +1,289 @@
+//===- program.h - The table that a compiled program exports ----*- C -*-===//
+//
+// What generated code and the runtime tell each other. The compiler emits one
+// constant `hfta_program`; the trainer, a user's own loop or a later pipeline
+// executor drives its tasks. Nothing here allocates and nothing here is
+// mutable: every pointer leads to constant data inside the binary.
+//
+// Sizes and offsets are in bytes, shapes in elements, times in steps.
+//===----------------------------------------------------------------------===//
+
+#ifndef HFTA_PROGRAM_H
+#define HFTA_PROGRAM_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/// Raised with every change of a struct below. The runtime refuses a program
+/// of another version.
+#define HFTA_ABI_VERSION 1u
+
+/// Element types of stored tensors. Values are part of the ABI.
+typedef enum hfta_element_type {
+  HFTA_BOOL = 0, ///< one byte, 0 or 1
+  HFTA_U8 = 1,
+  HFTA_I8 = 2,
+  HFTA_U16 = 3,
+  HFTA_I16 = 4,
+  HFTA_I32 = 5,
+  HFTA_I64 = 6,
+  HFTA_F16 = 7,
+  HFTA_BF16 = 8,
+  HFTA_F32 = 9,
+  HFTA_F64 = 10
+} hfta_element_type;
+
+/// What a segment holds; decides who fills it and whether it is saved.
+typedef enum hfta_segment_role {
+  HFTA_SEGMENT_CONSTANTS = 0,       ///< read only; `image` holds the bytes
+  HFTA_SEGMENT_PARAMETERS = 1,      ///< trained and frozen weights
+  HFTA_SEGMENT_GRADIENTS = 2,       ///< one a trained parameter
+  HFTA_SEGMENT_OPTIMIZER_STATE = 3, ///< moments and the like
+  HFTA_SEGMENT_STATISTICS = 4,      ///< running mean and variance
+  HFTA_SEGMENT_SAVED = 5,           ///< activations kept for backward
+  HFTA_SEGMENT_CUT = 6,             ///< what crosses from block to block
+  HFTA_SEGMENT_WORKSPACE = 7,       ///< lives within one task
+  HFTA_SEGMENT_SCRATCH = 8,         ///< one instance a thread, within a kernel
+  HFTA_SEGMENT_INPUT = 9,           ///< the micro-batch, as the files hold it
+  HFTA_SEGMENT_OUTPUT = 10,         ///< losses, metrics, norms, model outputs
+  HFTA_SEGMENT_SCALARS = 11         ///< step, learning rates, other run-time scalars
+} hfta_segment_role;
+
+/// One region of memory. `instances` counts the regions of this size that the
+/// default task list needs: micro-batches in flight for saved activations and
+/// cuts, 1 otherwise; scratch needs one a thread, whatever is written here.
+typedef struct hfta_segment {
+  const char *name; ///< for example "parameters.0"
+  uint32_t role;    ///< hfta_segment_role
+  int32_t block;    ///< the block it belongs to, -1 for the whole program
+  uint64_t bytes;   ///< of one instance, all copies included
+  uint64_t alignment;
+  uint32_t instances;
+  uint32_t reserved;
+  const void *image; ///< `bytes` bytes of initial contents, or NULL
+} hfta_segment;
+
+enum {
+  HFTA_TENSOR_TRAINED = 1u << 0,    ///< has a gradient and is updated
+  HFTA_TENSOR_CHECKPOINT = 1u << 1, ///< stands in checkpoints
+  HFTA_TENSOR_EXPORT = 1u << 2,     ///< an initializer of the exported model
+  HFTA_TENSOR_SHARED = 1u << 3      ///< one value for all copies (stride 0)
+};
+
+/// A named tensor in a segment. Logical, row-major, one copy's shape; copy k
+/// begins at `offset + k * copy_stride`.
+typedef struct hfta_tensor {
+  const char *name; ///< the copy's own name: never holds a copy's number
+  uint32_t segment; ///< index into hfta_program.segments
+  uint32_t type;    ///< hfta_element_type
+  uint64_t offset;
+  uint64_t copy_stride; ///< 0: shared by all copies
+  const int64_t *shape;
+  uint32_t rank;
+  uint32_t flags;
+  uint64_t bytes; ///< of one copy
+} hfta_tensor;
+
+/// Opaque to generated code: the thread pool of one instance.
+typedef struct hfta_pool hfta_pool;
+
+/// What a task gets. `segments[i]` is the base address of the instance of
+/// segment i that this call uses. Borrowed for the length of the call.
+typedef struct hfta_task_context {
+  void *const *segments;
+  hfta_pool *pool;
+  int64_t copies; ///< copies to run, at most hfta_program.copies
+} hfta_task_context;
+
+typedef void (*hfta_task_function)(const hfta_task_context *context);
+
+/// The work of one copy is cut into `items` equal-kind pieces; a kernel does
+/// piece `item` of the copy whose buffers it is given. `scratch` is private to
+/// the calling thread, at least hfta_launch_info.scratch_bytes long and
+/// 64-byte aligned.
+typedef void (*hfta_kernel)(void *const *buffers, int64_t item, void *scratch);
+
+/// Where a kernel's operand lies.
+typedef struct hfta_binding {
+  uint32_t segment;
+  uint32_t reserved;
+  uint64_t offset;
+  uint64_t copy_stride; ///< 0: every copy reads the same bytes
+} hfta_binding;
+
+typedef struct hfta_launch_info {
+  hfta_kernel kernel;
+  const char *name; ///< for profiles and messages
+  const hfta_binding *bindings;
+  uint32_t binding_count; ///< at most HFTA_MAX_BINDINGS
+  uint32_t per_copy;      ///< 1: once a copy; 0: once (all operands shared)
+  int64_t items;
+  uint64_t scratch_bytes;
+} hfta_launch_info;
+
+#define HFTA_MAX_BINDINGS 64
+
+/// Called by generated tasks, in order: runs every (copy, item) of a kernel on
+/// the context's pool and returns when all are done. Which thread runs which
+/// piece never changes a result.
+void hfta_launch(const hfta_task_context *context, const hfta_launch_info *info);
+
+typedef enum hfta_task_kind {
+  HFTA_TASK_INIT = 0,     ///< parameters, state and statistics from seeds or the file
+  HFTA_TASK_FORWARD = 1,  ///< one micro-batch through one block, training mode
+  HFTA_TASK_BACKWARD = 2, ///< adds into the block's gradients
+  HFTA_TASK_NORM = 3,     ///< sum of squares of each gradient of the block
+  HFTA_TASK_UPDATE = 4,   ///< clip, optimizer step; leaves gradients zero
+  HFTA_TASK_EVALUATE = 5, ///< one batch, inference mode: adds loss and metric sums
+  HFTA_TASK_INFER = 6     ///< one batch, inference mode: the model's outputs
+} hfta_task_kind;
+
+typedef struct hfta_task {
+  const char *name; ///< "forward.0"
+  uint32_t kind;    ///< hfta_task_kind
+  int32_t block;    ///< -1 for the whole program
+  hfta_task_function function;
+  const uint32_t *reads; ///< segment indices
+  const uint32_t *writes;
+  uint32_t read_count;
+  uint32_t write_count;
+  uint32_t period; ///< run every `period` steps; 1 for all of today's
+  uint32_t reserved;
+} hfta_task;
+
+/// A hyper-parameter, one value a copy.
+typedef struct hfta_hyper_parameter {
+  const char *name; ///< "lr", "weight_decay", "dropout_rate"
+  const double *values; ///< hfta_program.copies values
+} hfta_hyper_parameter;
+
+/// Learning-rate schedules; each applies to the copy's own "lr".
+typedef enum hfta_schedule_kind {
+  HFTA_SCHEDULE_CONSTANT = 0,
+  HFTA_SCHEDULE_STEP = 1,  ///< lr * gamma ^ floor(epoch-or-step / step_size)
+  HFTA_SCHEDULE_COSINE = 2 ///< from lr to lr * minimum over the training
+} hfta_schedule_kind;
+
+/// All arrays hold one value a copy. With s the 0-based step: while s < warmup
+/// the rate is lr * (s + 1) / warmup; afterwards the kind's own rule, counted
+/// from the end of the warm-up. Cosine ends at the last step of the training.
+typedef struct hfta_schedule {
+  uint32_t kind;
+  uint32_t reserved;
+  const double *warmup;    ///< steps
+  const double *step_size; ///< steps (STEP)
+  const double *gamma;     ///< factor (STEP)
+  const double *minimum;   ///< final rate as a share of lr (COSINE)
+} hfta_schedule;
+
+typedef enum hfta_data_format {
+  HFTA_DATA_NONE = 0,
+  HFTA_DATA_IDX = 1, ///< gzip is recognised by content
+  HFTA_DATA_NPY = 2,
+  HFTA_DATA_CSV = 3, ///< `column` first column, as many as the sample needs
+  HFTA_DATA_RAW = 4  ///< samples one after another, no header
+} hfta_data_format;
+
+typedef struct hfta_data_source {
+  uint32_t format; ///< hfta_data_format; NONE if the block names no such file
+  uint32_t column; ///< CSV
+  const char *path; ///< as written in the job
+} hfta_data_source;
+
+/// A field of the data block: a file for training, one for testing, and the
+/// tensor in the input segment that receives a micro-batch of it.
+typedef struct hfta_data_field {
+  const char *name;
+  uint32_t tensor; ///< index into hfta_program.tensors; shape[0] is the micro-batch
+  uint32_t reserved;
+  hfta_data_source train;
+  hfta_data_source test;
+} hfta_data_field;
+
+/// A model input or output, for `run` and for embedding programs.
+typedef struct hfta_port {
+  const char *name;
+  uint32_t tensor;
+  uint32_t reserved;
+} hfta_port;
+
+/// Well-known tensors, by index into hfta_program.tensors; UINT32_MAX: absent.
+typedef struct hfta_roles {
+  uint32_t step;          ///< u64-like i64 scalar, shared: steps done before this one
+  uint32_t micro_batch;   ///< i64 scalar, shared: number of the micro-batch in the step
+  uint32_t valid_samples; ///< i64 scalar, shared: real samples in this batch (evaluate)
+  uint32_t loss_scale;    ///< shared scalar of the compute type: 1 / global batch
+  uint32_t learning_rate; ///< scalar a copy
+  uint32_t clip_scale;    ///< scalar a copy: what gradients are multiplied with
+  uint32_t seed;          ///< i64 scalar a copy
+  uint32_t loss;          ///< scalar a copy: summed over the step's micro-batches by forward;
+                          ///< the trainer zeroes it before a step
+  uint32_t loss_sum;      ///< evaluate adds the sum of losses over valid elements (f64)
+  uint32_t loss_weight;   ///< evaluate adds the number of valid elements (f64)
+  uint32_t metric_sum;    ///< evaluate adds the metric's sum over valid elements (f64)
+  uint32_t norm;          ///< one sum of squares a trained parameter and copy (f64), in
+                          ///< the order of the tensor table: all in this tensor, or, if
+                          ///< it is a scalar, one here and one in each that follows
+} hfta_roles;
+
+/// An inference model to be filled with one copy's tensors: `header` is a
+/// serialized ONNX ModelProto without its graph, `graph` a GraphProto without
+/// its initializers; the tensors flagged HFTA_TENSOR_EXPORT are written after
+/// it under their own names. NULL: the model can't be exported.
+typedef struct hfta_export_template {
+  const void *header;
+  uint64_t header_bytes;
+  const void *graph;
+  uint64_t graph_bytes;
+} hfta_export_template;
+
+typedef struct hfta_program {
+  uint32_t abi_version;
+  uint32_t reserved;
+  const char *name;         ///< of the job
+  const char *identity;     ///< digest of model graph and optimizer kind
+  const char *optimizer;    ///< "sgd", "adam", "adamw"; "" without training
+  const char *metric;       ///< "accuracy" or ""
+  const char *cpu_features; ///< comma-separated names as in /proc/cpuinfo
+  const char *plan_json;    ///< what `info --json` adds: memory plan, layers, costs
+  int64_t copies;
+  int64_t batch;         ///< samples a step (micro-batches times micro-batch)
+  int64_t micro_batches; ///< a step
+  int64_t blocks;
+  int64_t epochs; ///< default number; 0: none given
+  int64_t steps;  ///< default number; 0: none given
+  int64_t order_seed;
+  uint32_t shuffle;
+  uint32_t precision; ///< hfta_element_type of losses and logs
+  uint32_t all_forwards_first; ///< task order of a step with several micro-batches
+  uint32_t clipping;           ///< 1: norms are needed before update
+  const double *clip_norm;     ///< one a copy, or NULL; infinity: none
+  hfta_schedule schedule;
+  const hfta_segment *segments;
+  const hfta_tensor *tensors;
+  const hfta_task *tasks;
+  const hfta_hyper_parameter *hyper_parameters;
+  const hfta_data_field *data_fields;
+  const hfta_port *inputs;
+  const hfta_port *outputs;
+  uint32_t segment_count;
+  uint32_t tensor_count;
+  uint32_t task_count;
+  uint32_t hyper_parameter_count;
+  uint32_t data_field_count;
+  uint32_t input_count;
+  uint32_t output_count;
+  uint32_t reserved2;
+  hfta_roles roles;
+  hfta_export_template export_template;
+} hfta_program;
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif // HFTA_PROGRAM_H

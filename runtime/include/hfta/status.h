@@ -1,0 +1,69 @@
+//===- status.h - Status codes and error messages ---------------*- C -*-===//
+//
+// Every function that can fail returns an hfta_status and takes, as its last
+// argument, an hfta_error that it fills with the reason. NULL is allowed there:
+// the caller then gets the code alone. On success the hfta_error is left as it
+// was. Codes are the exit codes of the commands built on the library.
+//
+// Messages are lower case, end without a full stop, name the file or argument
+// they speak of, and say what was expected and what was found.
+//===----------------------------------------------------------------------===//
+
+#ifndef HFTA_STATUS_H
+#define HFTA_STATUS_H
+
+#include <stdarg.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/// The one table of codes: X(code, value, text).
+#define HFTA_STATUS_CODES(X)                                                   \
+  X(HFTA_OK, 0, "success")                                                     \
+  X(HFTA_INVALID_INPUT, 1, "invalid input")                                    \
+  X(HFTA_USAGE, 2, "wrong usage")                                              \
+  X(HFTA_UNSUPPORTED, 3, "unsupported")                                        \
+  X(HFTA_CANNOT_WRITE, 4, "cannot write")                                      \
+  X(HFTA_INTERNAL, 70, "internal error")
+
+typedef enum hfta_status {
+#define HFTA_STATUS_ENUMERATOR(code, value, text) code = value,
+  HFTA_STATUS_CODES(HFTA_STATUS_ENUMERATOR)
+#undef HFTA_STATUS_ENUMERATOR
+} hfta_status;
+
+#define HFTA_ERROR_MESSAGE_BYTES 1024
+
+/// Owned by the caller, usually on its stack; needs no initialisation before it
+/// is filled and no release after.
+typedef struct hfta_error {
+  hfta_status code;
+  char message[HFTA_ERROR_MESSAGE_BYTES]; ///< always ends with a 0 byte
+} hfta_error;
+
+#if defined(__GNUC__)
+#define HFTA_PRINTF(index, first) __attribute__((format(printf, index, first)))
+#else
+#define HFTA_PRINTF(index, first)
+#endif
+
+/// Fills `error` (may be NULL) and returns `code`, so that a failing function
+/// ends with `return hfta_fail(error, HFTA_INVALID_INPUT, "...", ...);`. A
+/// message that is too long is cut and then ends with "...". The arguments may
+/// include error->message itself.
+hfta_status hfta_fail(hfta_error *error, hfta_status code, const char *format,
+                      ...) HFTA_PRINTF(3, 4);
+
+hfta_status hfta_fail_v(hfta_error *error, hfta_status code, const char *format,
+                        va_list arguments) HFTA_PRINTF(3, 0);
+
+/// The table's text for a code; never NULL, static.
+const char *hfta_status_text(hfta_status code);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif // HFTA_STATUS_H

@@ -1,0 +1,67 @@
+//===- trainer.h - The training loop ----------------------------*- C -*-===//
+//
+// Data, shuffling, schedules, evaluation, log, progress and checkpoints around
+// an instance: what the command `train` of a training binary does, for programs
+// of their own too.
+//
+// Threads: one call at a time an instance; the call starts a thread that reads
+// ahead, and joins it. It prints progress to standard error if asked to and
+// nothing else. A copy whose loss isn't finite goes on and touches no other.
+//===----------------------------------------------------------------------===//
+
+#ifndef HFTA_TRAINER_H
+#define HFTA_TRAINER_H
+
+#include "hfta/instance.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define HFTA_DEFAULT_LOG_EVERY 50
+
+/// All zero means defaults. Strings are borrowed during the call.
+typedef struct hfta_train_options {
+  const char *data_root;  ///< of relative paths; NULL: the current folder
+  int64_t epochs;         ///< total, resumed ones included; 0: not given
+  int64_t steps;          ///< total, resumed ones included; 0: not given
+  const char *log_path;   ///< NULL: no log
+  int64_t log_every;      ///< steps; 0: HFTA_DEFAULT_LOG_EVERY
+  const char *checkpoint; ///< folder; NULL: no checkpoints
+  int64_t every;          ///< steps between checkpoints; 0: at the end only
+  int64_t keep;           ///< newest checkpoints that stay; 0: all
+  bool resume;
+  bool progress;
+  /// Asked after every step and while it evaluates; NULL: never stops early.
+  bool (*should_stop)(void *argument);
+  void *should_stop_argument;
+} hfta_train_options;
+
+/// What came out. Arrays have one value a copy and belong to the result, until
+/// hfta_train_result_free.
+typedef struct hfta_train_result {
+  bool interrupted;     ///< should_stop said so
+  bool saved;           ///< the checkpoint folder holds step `steps`
+  int64_t steps;        ///< done in total
+  double *train_losses; ///< mean over the last epoch
+  double *eval_losses;  ///< NULL: not evaluated
+  double *eval_metrics; ///< NULL: no metric
+} hfta_train_result;
+
+/// Trains a new instance to the end that the options, or else the program,
+/// give. Fills `*result` in any case.
+hfta_status hfta_train(hfta_instance *instance,
+                       const hfta_train_options *options,
+                       hfta_train_result *result);
+
+void hfta_train_result_free(hfta_train_result *result);
+
+/// Loss and metric of each copy over all of the test data; NULL is allowed.
+hfta_status hfta_evaluate_all(hfta_instance *instance, const char *data_root,
+                              double *losses, double *metrics);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif // HFTA_TRAINER_H

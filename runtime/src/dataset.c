@@ -1,0 +1,82 @@
+//===- dataset.c - The files of a data block ------------------------------===//
+
+#include "dataset.h"
+
+#include "path.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static const hfta_data_source *source_of(const hfta_data_field *field,
+                                         hfta_split split) {
+  return split == HFTA_SPLIT_TRAIN ? &field->train : &field->test;
+}
+
+bool hfta_dataset_exists(const hfta_program *program, hfta_split split) {
+  for (uint32_t i = 0; i < program->data_field_count; ++i)
+    if (source_of(&program->data_fields[i], split)->format == HFTA_DATA_NONE)
+      return false;
+  return program->data_field_count > 0;
+}
+
+static hfta_status open_source(hfta_dataset *dataset, uint32_t index,
+                               hfta_split split, const char *root,
+                               hfta_error *error) {
+  const hfta_program *program = dataset->program;
+  const hfta_data_field *field = &program->data_fields[index];
+  const hfta_data_source *source = source_of(field, split);
+  const hfta_tensor *tensor = &program->tensors[field->tensor];
+  hfta_path path;
+  hfta_status status = hfta_path_under(&path, root, source->path, error);
+  if (status != HFTA_OK)
+    return status;
+  hfta_data_request request = {.path = path.text,
+                               .format = (hfta_data_format)source->format,
+                               .column = source->column,
+                               .type = (hfta_element_type)tensor->type,
+                               .sample_shape = tensor->shape + 1,
+                               .sample_rank = tensor->rank - 1};
+  status = hfta_data_open(&request, &dataset->sources[index], error);
+  if (status != HFTA_OK)
+    return status;
+  int64_t count = hfta_data_count(dataset->sources[index]);
+  dataset->resident_bytes += hfta_data_resident_bytes(dataset->sources[index]);
+  if (index == 0)
+    dataset->samples = count;
+  if (count == dataset->samples)
+    return HFTA_OK;
+  return hfta_fail(error, HFTA_INVALID_INPUT,
+                   "'%s' holds %lld samples, but '%s' holds %lld", path.text,
+                   (long long)count,
+                   source_of(&program->data_fields[0], split)->path,
+                   (long long)dataset->samples);
+}
+
+hfta_status hfta_dataset_open(const hfta_program *program, hfta_split split,
+                              const char *root, hfta_dataset *out,
+                              hfta_error *error) {
+  memset(out, 0, sizeof(*out));
+  out->program = program;
+  out->sources =
+      calloc((size_t)program->data_field_count + 1, sizeof(*out->sources));
+  if (!out->sources)
+    return hfta_fail(error, HFTA_INTERNAL,
+                     "not enough memory for data sources");
+  hfta_status status = HFTA_OK;
+  for (uint32_t i = 0; i < program->data_field_count && status == HFTA_OK; ++i)
+    status = open_source(out, i, split, root, error);
+  return status;
+}
+
+void hfta_dataset_close(hfta_dataset *dataset) {
+  for (uint32_t i = 0;
+       dataset->sources && i < dataset->program->data_field_count; ++i)
+    hfta_data_close(dataset->sources[i]);
+  free(dataset->sources);
+  dataset->sources = NULL;
+}
+
+uint64_t hfta_batch_bytes(const hfta_program *program, uint32_t field) {
+  return program->tensors[program->data_fields[field].tensor].bytes *
+         (uint64_t)program->micro_batches;
+}

@@ -1,0 +1,52 @@
+//===- device.c - The table of devices ------------------------------------===//
+
+#include "hfta/device.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+const hfta_device_functions *const hfta_device_kinds[] = {&hfta_device_cpu,
+                                                          NULL};
+
+/// Splits "kind" or "kind:3". Returns the kind's length, 0 if malformed.
+static size_t parse_name(const char *text, int *out_index) {
+  size_t length = strcspn(text, ":");
+  *out_index = 0;
+  if (text[length] == '\0')
+    return length;
+  char *end;
+  const char *digits = text + length + 1;
+  long index = strtol(digits, &end, 10);
+  if (*digits < '0' || *digits > '9' || *end != '\0' || index > 1023)
+    return 0;
+  *out_index = (int)index;
+  return length;
+}
+
+hfta_status hfta_device_open(const char *text,
+                             const hfta_device_options *options,
+                             hfta_device **out, hfta_error *error) {
+  *out = NULL;
+  hfta_device_options own = *options;
+  size_t length = parse_name(text, &own.index);
+  if (length == 0)
+    return hfta_fail(error, HFTA_USAGE,
+                     "device '%s': expected cpu, or a kind and a number as in "
+                     "cuda:0",
+                     text);
+  for (size_t i = 0; hfta_device_kinds[i]; ++i) {
+    const hfta_device_functions *functions = hfta_device_kinds[i];
+    if (strlen(functions->kind) == length &&
+        strncmp(functions->kind, text, length) == 0)
+      return functions->open(&own, out, error);
+  }
+  return hfta_fail(error, HFTA_UNSUPPORTED,
+                   "device '%s' is not available: this program was compiled "
+                   "for cpu",
+                   text);
+}
+
+void hfta_device_close(hfta_device *device) {
+  if (device)
+    device->functions->close(device);
+}

@@ -1,0 +1,49 @@
+//===- FakeMain.c - A training binary for tests ---------------------------===//
+//
+// The variable FAKE_OPTIONS, a list of words and numbers such as
+// "copies=3 clipping", chooses the program.
+//
+//===----------------------------------------------------------------------===//
+
+#include "FakeProgram.h"
+#include "hfta/main.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static int64_t read_option(const char *text, const char *name,
+                           int64_t otherwise) {
+  size_t length = strlen(name);
+  for (const char *at = text; (at = strstr(at, name)) != NULL; at += length) {
+    if (at != text && at[-1] != ' ')
+      continue;
+    if (at[length] == '=')
+      return strtoll(at + length + 1, NULL, 10);
+    if (at[length] == '\0' || at[length] == ' ')
+      return 1;
+  }
+  return otherwise;
+}
+
+int main(int argc, char **argv) {
+  const char *text = getenv("FAKE_OPTIONS");
+  if (!text)
+    text = "";
+  fake_options options = {
+      .copies = read_option(text, "copies", 3),
+      .first_copy = read_option(text, "first_copy", 0),
+      .micro_batches = read_option(text, "micro_batches", 1),
+      .all_forwards_first = read_option(text, "all_forwards_first", 0) != 0,
+      .clipping = read_option(text, "clipping", 0) != 0,
+      .cosine = read_option(text, "cosine", 0) != 0,
+      .inference_only = read_option(text, "inference_only", 0) != 0,
+      .no_length = read_option(text, "no_length", 0) != 0,
+      .foreign = read_option(text, "foreign", 0) != 0,
+      .diverging = read_option(text, "diverging", 0) != 0,
+      .cpu_features =
+          read_option(text, "impossible_cpu", 0) ? "fpu,quantum,sse2" : "fpu"};
+  hfta_program *program = fake_program_make(&options);
+  int code = hfta_main(program, argc, argv);
+  fake_program_free(program);
+  return code;
+}

@@ -1,0 +1,340 @@
+//===- FakeProgram.c - A hand-written program for tests -------------------===//
+
+#include "FakeProgram.h"
+
+#include "FakeKernels.h"
+
+#include <math.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MAX_COPIES = 8, TASK_COUNT = 11, TRAINING_TASKS = 8 };
+
+/// Everything that the program's table points to.
+typedef struct fake {
+  hfta_program program;
+  _Alignas(64) fake_layout layout;
+  hfta_segment segments[FAKE_SEGMENT_COUNT];
+  hfta_tensor tensors[FAKE_TENSOR_COUNT];
+  hfta_task tasks[TASK_COUNT];
+  hfta_hyper_parameter hyper_parameters[4];
+  hfta_data_field fields[2];
+  hfta_port inputs[1];
+  hfta_port outputs[1];
+  int64_t image_shape[2];
+  int64_t label_shape[1];
+  int64_t logits_shape[2];
+  int64_t hidden_shape[2];
+} fake;
+
+static const double rates[MAX_COPIES] = {0.1, 0.3, 1.0, 0.01,
+                                         0.2, 0.5, 2.0, 0.05};
+static const double diverging_rates[MAX_COPIES] = {0.1, 1e30, 1.0, 0.01,
+                                                   0.2, 0.5,  2.0, 0.05};
+static const double momenta[MAX_COPIES] = {0, 0.9, 0.5, 0.9, 0, 0, 0.3, 0.1};
+static const double seeds[MAX_COPIES] = {1, 1, 2, 3, 4, 5, 6, 7};
+static const double clip_norms[MAX_COPIES] = {0.05, INFINITY, 0.1, 1,
+                                              0.2,  0.3,      0.4, 0.5};
+static const double warmups[MAX_COPIES] = {0, 2, 3, 0, 1, 5, 0, 0};
+static const double minima[MAX_COPIES] = {0, 0.1, 0, 0, 0, 0, 0, 0};
+static const double decay[MAX_COPIES] = {0};
+
+static const int64_t scalar_shape[1] = {1};
+static const int64_t norm_shape[1] = {2};
+static const int64_t w0_shape[2] = {FAKE_FEATURES, FAKE_HIDDEN};
+static const int64_t w1_shape[2] = {FAKE_HIDDEN, FAKE_CLASSES};
+
+static uint64_t element_bytes(uint32_t type) {
+  switch (type) {
+  case HFTA_U8:
+    return 1;
+  case HFTA_F32:
+    return 4;
+  default:
+    return 8;
+  }
+}
+
+/// Appends a tensor to a segment, 64-byte aligned, one place a copy unless it
+/// is shared.
+static void add_tensor(fake *self, int index, const char *name, int segment,
+                       uint32_t type, const int64_t *shape, uint32_t rank,
+                       uint32_t flags) {
+  uint64_t bytes = element_bytes(type);
+  for (uint32_t i = 0; i < rank; ++i)
+    bytes *= (uint64_t)shape[i];
+  uint64_t stride = (flags & HFTA_TENSOR_SHARED) ? 0 : (bytes + 63) / 64 * 64;
+  uint64_t *end = &self->segments[segment].bytes;
+  self->tensors[index] = (hfta_tensor){.name = name,
+                                       .segment = (uint32_t)segment,
+                                       .type = type,
+                                       .offset = *end,
+                                       .copy_stride = stride,
+                                       .shape = shape,
+                                       .rank = rank,
+                                       .flags = flags,
+                                       .bytes = bytes};
+  *end +=
+      stride ? stride * (uint64_t)self->program.copies : (bytes + 63) / 64 * 64;
+  self->layout.tensors[index] =
+      (hfta_binding){.segment = (uint32_t)segment,
+                     .offset = self->tensors[index].offset,
+                     .copy_stride = stride};
+}
+
+static void add_segments(fake *self, const fake_options *options) {
+  static const struct {
+    const char *name;
+    uint32_t role;
+    int32_t block;
+  } rows[FAKE_SEGMENT_COUNT] = {
+      {"constants", HFTA_SEGMENT_CONSTANTS, -1},
+      {"parameters", HFTA_SEGMENT_PARAMETERS, -1},
+      {"gradients", HFTA_SEGMENT_GRADIENTS, -1},
+      {"state", HFTA_SEGMENT_OPTIMIZER_STATE, -1},
+      {"saved", HFTA_SEGMENT_SAVED, 1},
+      {"cut", HFTA_SEGMENT_CUT, -1},
+      {"scratch", HFTA_SEGMENT_SCRATCH, -1},
+      {"input", HFTA_SEGMENT_INPUT, -1},
+      {"output", HFTA_SEGMENT_OUTPUT, -1},
+      {"scalars", HFTA_SEGMENT_SCALARS, -1},
+  };
+  for (int i = 0; i < FAKE_SEGMENT_COUNT; ++i) {
+    bool kept =
+        rows[i].role == HFTA_SEGMENT_SAVED || rows[i].role == HFTA_SEGMENT_CUT;
+    self->segments[i] =
+        (hfta_segment){.name = rows[i].name,
+                       .role = rows[i].role,
+                       .block = rows[i].block,
+                       .alignment = 64,
+                       .instances = kept && options->all_forwards_first
+                                        ? (uint32_t)options->micro_batches
+                                        : 1};
+  }
+  self->segments[FAKE_SEGMENT_CONSTANTS].bytes = sizeof(fake_layout);
+  self->segments[FAKE_SEGMENT_CONSTANTS].image = &self->layout;
+  self->segments[FAKE_SEGMENT_SCRATCH].bytes = 64;
+}
+
+static void add_parameters(fake *self) {
+  const uint32_t weight =
+      HFTA_TENSOR_TRAINED | HFTA_TENSOR_CHECKPOINT | HFTA_TENSOR_EXPORT;
+  add_tensor(self, FAKE_W0, "first.weight", FAKE_SEGMENT_PARAMETERS, HFTA_F32,
+             w0_shape, 2, weight);
+  add_tensor(self, FAKE_W1, "second.weight", FAKE_SEGMENT_PARAMETERS, HFTA_F32,
+             w1_shape, 2, weight);
+  add_tensor(self, FAKE_G0, "first.weight.gradient", FAKE_SEGMENT_GRADIENTS,
+             HFTA_F32, w0_shape, 2, 0);
+  add_tensor(self, FAKE_G1, "second.weight.gradient", FAKE_SEGMENT_GRADIENTS,
+             HFTA_F32, w1_shape, 2, 0);
+  add_tensor(self, FAKE_M0, "first.weight.momentum", FAKE_SEGMENT_STATE,
+             HFTA_F32, w0_shape, 2, HFTA_TENSOR_CHECKPOINT);
+  add_tensor(self, FAKE_M1, "second.weight.momentum", FAKE_SEGMENT_STATE,
+             HFTA_F32, w1_shape, 2, HFTA_TENSOR_CHECKPOINT);
+}
+
+static void add_activations(fake *self) {
+  add_tensor(self, FAKE_HIDDEN_ACTIVATION, "hidden", FAKE_SEGMENT_CUT, HFTA_F32,
+             self->hidden_shape, 2, 0);
+  add_tensor(self, FAKE_PROBABILITIES, "probabilities", FAKE_SEGMENT_SAVED,
+             HFTA_F32, self->logits_shape, 2, 0);
+  add_tensor(self, FAKE_HIDDEN_GRADIENT, "hidden.gradient", FAKE_SEGMENT_CUT,
+             HFTA_F32, self->hidden_shape, 2, 0);
+  add_tensor(self, FAKE_IMAGE, "image", FAKE_SEGMENT_INPUT, HFTA_U8,
+             self->image_shape, 2, HFTA_TENSOR_SHARED);
+  add_tensor(self, FAKE_LABEL, "label", FAKE_SEGMENT_INPUT, HFTA_U8,
+             self->label_shape, 1, HFTA_TENSOR_SHARED);
+  add_tensor(self, FAKE_LOGITS, "net/logits:0", FAKE_SEGMENT_OUTPUT, HFTA_F32,
+             self->logits_shape, 2, 0);
+}
+
+static void add_scalars(fake *self) {
+  static const struct {
+    int index;
+    const char *name;
+    int segment;
+    uint32_t type;
+    uint32_t flags;
+  } rows[] = {
+      {FAKE_LOSS, "loss", FAKE_SEGMENT_OUTPUT, HFTA_F32, 0},
+      {FAKE_LOSS_SUM, "loss_sum", FAKE_SEGMENT_OUTPUT, HFTA_F64, 0},
+      {FAKE_LOSS_WEIGHT, "loss_weight", FAKE_SEGMENT_OUTPUT, HFTA_F64, 0},
+      {FAKE_METRIC_SUM, "metric_sum", FAKE_SEGMENT_OUTPUT, HFTA_F64, 0},
+      {FAKE_STEP, "step", FAKE_SEGMENT_SCALARS, HFTA_I64, HFTA_TENSOR_SHARED},
+      {FAKE_MICRO_BATCH, "micro_batch", FAKE_SEGMENT_SCALARS, HFTA_I64,
+       HFTA_TENSOR_SHARED},
+      {FAKE_VALID, "valid_samples", FAKE_SEGMENT_SCALARS, HFTA_I64,
+       HFTA_TENSOR_SHARED},
+      {FAKE_LOSS_SCALE, "loss_scale", FAKE_SEGMENT_SCALARS, HFTA_F32,
+       HFTA_TENSOR_SHARED},
+      {FAKE_RATE, "learning_rate", FAKE_SEGMENT_SCALARS, HFTA_F32, 0},
+      {FAKE_CLIP, "clip_scale", FAKE_SEGMENT_SCALARS, HFTA_F32, 0},
+      {FAKE_SEED, "seed", FAKE_SEGMENT_SCALARS, HFTA_I64, 0},
+  };
+  for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); ++i)
+    add_tensor(self, rows[i].index, rows[i].name, rows[i].segment, rows[i].type,
+               scalar_shape, 0, rows[i].flags);
+  add_tensor(self, FAKE_NORM, "norm", FAKE_SEGMENT_OUTPUT, HFTA_F64, norm_shape,
+             1, 0);
+}
+
+/// Tensors inside the constants' image.
+static void add_constants(fake *self) {
+  const uint64_t momentum = offsetof(fake_layout, momentum);
+  self->tensors[FAKE_ROWS] = (hfta_tensor){.name = "rows",
+                                           .segment = FAKE_SEGMENT_CONSTANTS,
+                                           .type = HFTA_I64,
+                                           .shape = scalar_shape,
+                                           .bytes = 8,
+                                           .flags = HFTA_TENSOR_SHARED};
+  self->tensors[FAKE_MOMENTUM] =
+      (hfta_tensor){.name = "momentum",
+                    .segment = FAKE_SEGMENT_CONSTANTS,
+                    .type = HFTA_F64,
+                    .offset = momentum,
+                    .copy_stride = 8,
+                    .shape = scalar_shape,
+                    .bytes = 8};
+  self->layout.tensors[FAKE_ROWS] = (hfta_binding){0};
+  self->layout.tensors[FAKE_MOMENTUM] =
+      (hfta_binding){.offset = momentum, .copy_stride = 8};
+}
+
+static void add_tasks(fake *self) {
+  static const uint32_t all[] = {FAKE_SEGMENT_PARAMETERS, FAKE_SEGMENT_INPUT,
+                                 FAKE_SEGMENT_SCALARS};
+  static const struct {
+    const char *name;
+    uint32_t kind;
+    int32_t block;
+    hfta_task_function function;
+  } rows[TASK_COUNT] = {
+      {"init", HFTA_TASK_INIT, -1, fake_init},
+      {"evaluate", HFTA_TASK_EVALUATE, -1, fake_evaluate},
+      {"infer", HFTA_TASK_INFER, -1, fake_infer},
+      {"forward.0", HFTA_TASK_FORWARD, 0, fake_forward0},
+      {"forward.1", HFTA_TASK_FORWARD, 1, fake_forward1},
+      {"backward.0", HFTA_TASK_BACKWARD, 0, fake_backward0},
+      {"backward.1", HFTA_TASK_BACKWARD, 1, fake_backward1},
+      {"norm.0", HFTA_TASK_NORM, 0, fake_norm0},
+      {"norm.1", HFTA_TASK_NORM, 1, fake_norm1},
+      {"update.0", HFTA_TASK_UPDATE, 0, fake_update0},
+      {"update.1", HFTA_TASK_UPDATE, 1, fake_update1},
+  };
+  for (int i = 0; i < TASK_COUNT; ++i)
+    self->tasks[i] = (hfta_task){.name = rows[i].name,
+                                 .kind = rows[i].kind,
+                                 .block = rows[i].block,
+                                 .function = rows[i].function,
+                                 .reads = all,
+                                 .writes = all,
+                                 .read_count = 3,
+                                 .write_count = 1,
+                                 .period = 1};
+}
+
+static void add_data(fake *self) {
+  self->fields[0] = (hfta_data_field){
+      .name = "image",
+      .tensor = FAKE_IMAGE,
+      .train = {.format = HFTA_DATA_IDX, .path = "train-images.idx"},
+      .test = {.format = HFTA_DATA_IDX, .path = "test-images.idx"}};
+  self->fields[1] = (hfta_data_field){
+      .name = "label",
+      .tensor = FAKE_LABEL,
+      .train = {.format = HFTA_DATA_IDX, .path = "train-labels.idx"},
+      .test = {.format = HFTA_DATA_IDX, .path = "test-labels.idx"}};
+  self->inputs[0] = (hfta_port){.name = "image", .tensor = FAKE_IMAGE};
+  self->outputs[0] = (hfta_port){.name = "net/logits:0", .tensor = FAKE_LOGITS};
+}
+
+static void add_job(fake *self, const fake_options *options) {
+  hfta_program *program = &self->program;
+  int64_t first = options->first_copy;
+  const double *lr = options->diverging ? diverging_rates : rates;
+  const hfta_hyper_parameter rows[] = {{"lr", lr + first},
+                                       {"momentum", momenta + first},
+                                       {"weight_decay", decay + first},
+                                       {"seed", seeds + first}};
+  memcpy(self->hyper_parameters, rows, sizeof(rows));
+  memcpy(self->layout.momentum, momenta + first,
+         sizeof(double) * (size_t)options->copies);
+  program->hyper_parameters = self->hyper_parameters;
+  program->hyper_parameter_count = 4;
+  program->name = "fake";
+  program->identity = options->foreign ? "identity-other" : "identity-mlp";
+  program->optimizer = options->inference_only ? "" : "sgd";
+  program->metric = options->inference_only ? "" : "accuracy";
+  program->cpu_features = options->cpu_features ? options->cpu_features : "";
+  program->plan_json = "{\"layers\":[]}";
+  program->blocks = 2;
+  program->epochs = options->no_length ? 0 : 3;
+  program->order_seed = 7;
+  program->shuffle = 1;
+  program->precision = HFTA_F32;
+  program->all_forwards_first = options->all_forwards_first;
+  program->clipping = options->clipping;
+  program->clip_norm = clip_norms + first;
+  if (options->cosine)
+    program->schedule = (hfta_schedule){.kind = HFTA_SCHEDULE_COSINE,
+                                        .warmup = warmups + first,
+                                        .minimum = minima + first};
+}
+
+static void add_roles(hfta_program *program) {
+  program->roles = (hfta_roles){.step = FAKE_STEP,
+                                .micro_batch = FAKE_MICRO_BATCH,
+                                .valid_samples = FAKE_VALID,
+                                .loss_scale = FAKE_LOSS_SCALE,
+                                .learning_rate = FAKE_RATE,
+                                .clip_scale = FAKE_CLIP,
+                                .seed = FAKE_SEED,
+                                .loss = FAKE_LOSS,
+                                .loss_sum = FAKE_LOSS_SUM,
+                                .loss_weight = FAKE_LOSS_WEIGHT,
+                                .metric_sum = FAKE_METRIC_SUM,
+                                .norm = FAKE_NORM};
+}
+
+hfta_program *fake_program_make(const fake_options *options) {
+  fake *self = aligned_alloc(64, (sizeof(*self) + 63) / 64 * 64);
+  memset(self, 0, sizeof(*self));
+  hfta_program *program = &self->program;
+  int64_t rows = FAKE_BATCH / options->micro_batches;
+  program->abi_version = HFTA_ABI_VERSION;
+  program->copies = options->copies;
+  program->batch = FAKE_BATCH;
+  program->micro_batches = options->micro_batches;
+  self->layout.shape.rows = rows;
+  self->image_shape[0] = self->label_shape[0] = rows;
+  self->logits_shape[0] = self->hidden_shape[0] = rows;
+  self->image_shape[1] = FAKE_FEATURES;
+  self->logits_shape[1] = FAKE_CLASSES;
+  self->hidden_shape[1] = FAKE_HIDDEN;
+  add_segments(self, options);
+  add_parameters(self);
+  add_activations(self);
+  add_scalars(self);
+  add_constants(self);
+  add_tasks(self);
+  add_data(self);
+  add_job(self, options);
+  add_roles(program);
+  program->segments = self->segments;
+  program->tensors = self->tensors;
+  program->tasks = self->tasks;
+  program->data_fields = self->fields;
+  program->inputs = self->inputs;
+  program->outputs = self->outputs;
+  program->segment_count = FAKE_SEGMENT_COUNT;
+  program->tensor_count = FAKE_TENSOR_COUNT;
+  program->task_count =
+      options->inference_only ? TASK_COUNT - TRAINING_TASKS : TASK_COUNT;
+  program->data_field_count = options->inference_only ? 0 : 2;
+  program->input_count = 1;
+  program->output_count = 1;
+  return program;
+}
+
+void fake_program_free(hfta_program *program) { free(program); }

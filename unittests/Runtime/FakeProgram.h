@@ -1,0 +1,41 @@
+//===- FakeProgram.h - A hand-written program for tests ---------*- C -*-===//
+//
+// What the compiler would emit for an MLP of two blocks: 6 u8 features, 5
+// hidden units, 3 classes, SGD with momentum, cross entropy, accuracy.
+//===----------------------------------------------------------------------===//
+
+#ifndef HFTA_UNITTESTS_FAKE_PROGRAM_H
+#define HFTA_UNITTESTS_FAKE_PROGRAM_H
+
+#include "hfta/program.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+enum { FAKE_FEATURES = 6, FAKE_HIDDEN = 5, FAKE_CLASSES = 3, FAKE_BATCH = 8 };
+
+typedef struct fake_options {
+  int64_t copies;     ///< at most 8
+  int64_t first_copy; ///< hyper-parameters are those of this copy onwards
+  int64_t micro_batches;
+  uint32_t all_forwards_first;
+  uint32_t clipping;
+  uint32_t cosine;
+  uint32_t inference_only;
+  uint32_t no_length; ///< neither epochs nor steps
+  uint32_t foreign;   ///< another identity
+  uint32_t diverging; ///< copy 1 has a learning rate of 1e30
+  const char *cpu_features;
+} fake_options;
+
+/// The same options give the same program. Freed by fake_program_free.
+hfta_program *fake_program_make(const fake_options *options);
+
+void fake_program_free(hfta_program *program);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif // HFTA_UNITTESTS_FAKE_PROGRAM_H

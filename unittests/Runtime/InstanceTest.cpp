@@ -1,0 +1,319 @@
+//===- InstanceTest.cpp - Steps of an instance ----------------------------===//
+
+#include "RuntimeTest.h"
+
+#include <cmath>
+#include <cstring>
+
+/// Trains on `steps` batches; returns every copy's state, and the losses.
+static std::vector<std::string> train(const fake_options &options, int threads,
+                                      int steps,
+                                      std::vector<double> *losses = nullptr) {
+  ProgramPointer program = makeProgram(options);
+  InstancePointer instance = makeInstance(program.get(), threads);
+  hfta_instance_set_total_steps(instance.get(), steps);
+  std::vector<double> last(options.copies);
+  for (int i = 0; i < steps; ++i) {
+    Batch batch(i);
+    EXPECT_EQ(hfta_instance_step(instance.get(), batch.inputs, last.data()),
+              HFTA_OK);
+  }
+  EXPECT_EQ(hfta_instance_steps(instance.get()), steps);
+  std::vector<std::string> states;
+  for (int64_t copy = 0; copy < options.copies; ++copy)
+    states.push_back(stateOf(instance.get(), copy));
+  if (losses)
+    *losses = last;
+  return states;
+}
+
+TEST(Instance, LossFalls) {
+  std::vector<double> first, last;
+  train(defaultOptions(), 2, 1, &first);
+  train(defaultOptions(), 2, 60, &last);
+  for (int copy = 0; copy < 3; ++copy)
+    EXPECT_LT(last[copy], first[copy]);
+}
+
+TEST(Instance, ThreadsDontChangeResults) {
+  fake_options options = defaultOptions();
+  options.clipping = 1;
+  std::vector<std::string> one = train(options, 1, 20);
+  EXPECT_EQ(train(options, 2, 20), one);
+  EXPECT_EQ(train(options, 3, 20), one);
+  EXPECT_NE(one[0], one[1]);
+}
+
+TEST(Instance, ACopyTrainsAsIfAlone) {
+  fake_options options = defaultOptions();
+  options.copies = 4;
+  options.clipping = 1;
+  options.cosine = 1;
+  std::vector<std::string> together = train(options, 2, 20);
+  options.copies = 1;
+  for (int64_t copy = 0; copy < 4; ++copy) {
+    options.first_copy = copy;
+    EXPECT_EQ(train(options, 1, 20)[0], together[copy]) << copy;
+  }
+}
+
+TEST(Instance, AllForwardsFirstGivesTheSameBytes) {
+  fake_options options = defaultOptions();
+  options.micro_batches = 4;
+  std::vector<std::string> interleaved = train(options, 2, 20);
+  options.all_forwards_first = 1;
+  EXPECT_EQ(train(options, 2, 20), interleaved);
+}
+
+TEST(Instance, MicroBatchesAddUp) {
+  fake_options options = defaultOptions();
+  std::vector<double> whole, parts;
+  train(options, 1, 5, &whole);
+  options.micro_batches = 2;
+  train(options, 1, 5, &parts);
+  for (int copy = 0; copy < 3; ++copy)
+    EXPECT_NEAR(parts[copy], whole[copy], 1e-4);
+}
+
+TEST(Instance, AccumulateAndUpdateAreAStep) {
+  ProgramPointer program = makeProgram(defaultOptions());
+  InstancePointer instance = makeInstance(program.get());
+  Batch batch(0);
+  ASSERT_EQ(hfta_instance_accumulate(instance.get(), batch.inputs, nullptr),
+            HFTA_OK);
+  ASSERT_EQ(hfta_instance_update(instance.get()), HFTA_OK);
+  EXPECT_EQ(stateOf(instance.get(), 1), train(defaultOptions(), 1, 1)[1]);
+}
+
+TEST(Instance, ADivergingCopyTouchesNoOther) {
+  std::vector<std::string> expected = train(defaultOptions(), 2, 20);
+  ProgramPointer program = makeProgram(defaultOptions());
+  InstancePointer instance = makeInstance(program.get(), 2);
+  hfta_instance_set_learning_rate(instance.get(), 1, 1e30);
+  double losses[3];
+  for (int i = 0; i < 20; ++i) {
+    Batch batch(i);
+    ASSERT_EQ(hfta_instance_step(instance.get(), batch.inputs, losses),
+              HFTA_OK);
+  }
+  EXPECT_TRUE(std::isnan(losses[1]));
+  EXPECT_EQ(stateOf(instance.get(), 0), expected[0]);
+  EXPECT_EQ(stateOf(instance.get(), 2), expected[2]);
+}
+
+TEST(Instance, ClipsToTheNormOfAllGradients) {
+  fake_options options = defaultOptions();
+  options.clipping = 1;
+  ProgramPointer program = makeProgram(options);
+  InstancePointer instance = makeInstance(program.get());
+  Batch batch(0);
+  ASSERT_EQ(hfta_instance_accumulate(instance.get(), batch.inputs, nullptr),
+            HFTA_OK);
+  double squares = 0;
+  for (const char *name : {"first.weight.gradient", "second.weight.gradient"}) {
+    hfta_tensor_info info;
+    ASSERT_EQ(hfta_instance_tensor(instance.get(), 0, name, &info), HFTA_OK);
+    const float *values = static_cast<const float *>(info.data);
+    for (uint64_t i = 0; i < info.bytes / 4; ++i)
+      squares += double(values[i]) * double(values[i]);
+  }
+  ASSERT_EQ(hfta_instance_update(instance.get()), HFTA_OK);
+  hfta_tensor_info scale;
+  ASSERT_EQ(hfta_instance_tensor(instance.get(), 0, "clip_scale", &scale),
+            HFTA_OK);
+  EXPECT_NEAR(*static_cast<float *>(scale.data),
+              0.05 / (std::sqrt(squares) + 1e-6), 1e-6);
+  // Copy 1 has no limit.
+  ASSERT_EQ(hfta_instance_tensor(instance.get(), 1, "clip_scale", &scale),
+            HFTA_OK);
+  EXPECT_EQ(*static_cast<float *>(scale.data), 1.0f);
+}
+
+TEST(Instance, EvaluationIgnoresPadding) {
+  for (int64_t microBatches : {1, 2}) {
+    fake_options options = defaultOptions();
+    options.micro_batches = microBatches;
+    ProgramPointer program = makeProgram(options);
+    InstancePointer instance = makeInstance(program.get(), 2);
+    Batch batch(0), padded(0);
+    for (int i = 5; i < FAKE_BATCH; ++i)
+      padded.labels[i] = 2 - padded.labels[i];
+    double losses[3], metrics[3], other[3];
+    ASSERT_EQ(hfta_instance_evaluate(instance.get(), batch.inputs, 5, losses,
+                                     metrics),
+              HFTA_OK);
+    ASSERT_EQ(hfta_instance_evaluate(instance.get(), padded.inputs, 5, other,
+                                     nullptr),
+              HFTA_OK);
+    EXPECT_EQ(memcmp(losses, other, sizeof(losses)), 0);
+    EXPECT_EQ(std::fmod(metrics[0] * 5, 1), 0);
+    EXPECT_EQ(hfta_instance_evaluate(instance.get(), batch.inputs, 9, losses,
+                                     metrics),
+              HFTA_USAGE);
+    EXPECT_STREQ(hfta_instance_message(instance.get()),
+                 "9 valid samples in a batch of 8");
+  }
+}
+
+TEST(Instance, EvaluationLeavesTheStateAlone) {
+  ProgramPointer program = makeProgram(defaultOptions());
+  InstancePointer instance = makeInstance(program.get());
+  std::string before = stateOf(instance.get(), 0);
+  Batch batch(0);
+  double losses[3];
+  ASSERT_EQ(
+      hfta_instance_evaluate(instance.get(), batch.inputs, 8, losses, nullptr),
+      HFTA_OK);
+  EXPECT_EQ(stateOf(instance.get(), 0), before);
+}
+
+TEST(Instance, TensorsByName) {
+  ProgramPointer program = makeProgram(defaultOptions());
+  InstancePointer instance = makeInstance(program.get());
+  hfta_tensor_info info;
+  ASSERT_EQ(hfta_instance_tensor(instance.get(), 2, "first.weight", &info),
+            HFTA_OK);
+  EXPECT_EQ(info.type, uint32_t(HFTA_F32));
+  EXPECT_EQ(info.rank, 2u);
+  EXPECT_EQ(info.shape[0], FAKE_FEATURES);
+  EXPECT_EQ(info.bytes, 4u * FAKE_FEATURES * FAKE_HIDDEN);
+  EXPECT_EQ(hfta_instance_tensor(instance.get(), 0, "third", &info),
+            HFTA_USAGE);
+  EXPECT_STREQ(hfta_instance_message(instance.get()),
+               "no tensor is named 'third'");
+  EXPECT_EQ(hfta_instance_tensor(instance.get(), 3, "first.weight", &info),
+            HFTA_USAGE);
+  EXPECT_STREQ(hfta_instance_message(instance.get()),
+               "copy 3: there are copies 0 to 2");
+}
+
+TEST(Instance, SegmentsAreAligned) {
+  ProgramPointer program = makeProgram(defaultOptions());
+  InstancePointer instance = makeInstance(program.get());
+  hfta_tensor_info info;
+  ASSERT_EQ(hfta_instance_tensor(instance.get(), 0, "loss_sum", &info),
+            HFTA_OK);
+  EXPECT_EQ(reinterpret_cast<uintptr_t>(info.data) % 64, 0u);
+}
+
+TEST(Instance, CosineNeedsALength) {
+  fake_options options = defaultOptions();
+  options.cosine = 1;
+  ProgramPointer program = makeProgram(options);
+  InstancePointer instance = makeInstance(program.get());
+  Batch batch(0);
+  EXPECT_EQ(hfta_instance_step(instance.get(), batch.inputs, nullptr),
+            HFTA_USAGE);
+  EXPECT_STREQ(hfta_instance_message(instance.get()),
+               "a cosine schedule needs the number of steps: set "
+               "hfta_options.total_steps");
+}
+
+TEST(Instance, InferenceProgramsDontTrain) {
+  fake_options options = defaultOptions();
+  options.inference_only = 1;
+  ProgramPointer program = makeProgram(options);
+  InstancePointer instance = makeInstance(program.get());
+  Batch batch(0);
+  EXPECT_EQ(hfta_instance_step(instance.get(), batch.inputs, nullptr),
+            HFTA_USAGE);
+  EXPECT_STREQ(hfta_instance_message(instance.get()),
+               "'fake' was compiled for inference only: the job had no loss");
+  EXPECT_EQ(hfta_instance_infer(instance.get(), batch.inputs), HFTA_OK);
+}
+
+TEST(Instance, TwoAtOnce) {
+  ProgramPointer program = makeProgram(defaultOptions());
+  InstancePointer one = makeInstance(program.get(), 2);
+  InstancePointer two = makeInstance(program.get(), 2);
+  for (int i = 0; i < 5; ++i) {
+    Batch batch(i);
+    ASSERT_EQ(hfta_instance_step(one.get(), batch.inputs, nullptr), HFTA_OK);
+    ASSERT_EQ(hfta_instance_step(two.get(), batch.inputs, nullptr), HFTA_OK);
+  }
+  EXPECT_EQ(stateOf(one.get(), 0), stateOf(two.get(), 0));
+}
+
+TEST(Instance, ResetStartsAnew) {
+  ProgramPointer program = makeProgram(defaultOptions());
+  InstancePointer instance = makeInstance(program.get());
+  std::string before = stateOf(instance.get(), 1);
+  Batch batch(0);
+  ASSERT_EQ(hfta_instance_step(instance.get(), batch.inputs, nullptr), HFTA_OK);
+  EXPECT_NE(stateOf(instance.get(), 1), before);
+  ASSERT_EQ(hfta_instance_reset(instance.get()), HFTA_OK);
+  EXPECT_EQ(stateOf(instance.get(), 1), before);
+  EXPECT_EQ(hfta_instance_steps(instance.get()), 0);
+}
+
+//===----------------------------------------------------------------------===//
+// Refusals
+//===----------------------------------------------------------------------===//
+
+static void expectRefusal(const hfta_program *program,
+                          const hfta_options &given, hfta_status status,
+                          const char *message) {
+  hfta_error error = {};
+  hfta_options options = given;
+  options.error = &error;
+  hfta_instance *instance = nullptr;
+  EXPECT_EQ(hfta_instance_create(program, &options, &instance), status);
+  EXPECT_EQ(instance, nullptr);
+  EXPECT_STREQ(error.message, message);
+}
+
+TEST(Instance, RefusesOtherVersionsOfTheTable) {
+  ProgramPointer program = makeProgram(defaultOptions());
+  program->abi_version = 99;
+  expectRefusal(program.get(), {}, HFTA_INTERNAL,
+                "the program has ABI version 99, this runtime has 1: compile "
+                "it again");
+}
+
+TEST(Instance, RefusesTensorsOutsideTheirSegments) {
+  ProgramPointer program = makeProgram(defaultOptions());
+  const_cast<hfta_tensor *>(program->tensors)[1].offset += 64;
+  expectRefusal(program.get(), {}, HFTA_INTERNAL,
+                "program 'fake': tensor 'second.weight' doesn't lie in its "
+                "segment");
+}
+
+TEST(Instance, RefusesMissingTasks) {
+  ProgramPointer program = makeProgram(defaultOptions());
+  program->task_count -= 1;
+  expectRefusal(program.get(), {}, HFTA_INTERNAL,
+                "program 'fake': block 1 lacks a task of kind 4");
+}
+
+TEST(Instance, RefusesUnknownDevices) {
+  ProgramPointer program = makeProgram(defaultOptions());
+  hfta_options options = {};
+  options.device = "cuda:0";
+  expectRefusal(program.get(), options, HFTA_UNSUPPORTED,
+                "device 'cuda:0' is not available: this program was compiled "
+                "for cpu");
+  options.device = "cpu:x";
+  expectRefusal(program.get(), options, HFTA_USAGE,
+                "device 'cpu:x': expected cpu, or a kind and a number as in "
+                "cuda:0");
+  options.device = "cpu:1";
+  expectRefusal(program.get(), options, HFTA_USAGE,
+                "device 'cpu:1': there is one cpu");
+}
+
+TEST(Instance, RefusesForeignCpus) {
+  fake_options options = defaultOptions();
+  options.cpu_features = "fpu,quantum,warp";
+  ProgramPointer program = makeProgram(options);
+  expectRefusal(program.get(), {}, HFTA_UNSUPPORTED,
+                "this CPU lacks quantum, warp, which 'fake' was compiled for; "
+                "compile it with a --cpu that this machine has");
+}
+
+TEST(Instance, RefusesTooManyThreads) {
+  ProgramPointer program = makeProgram(defaultOptions());
+  hfta_options options = {};
+  options.threads = 1000;
+  expectRefusal(program.get(), options, HFTA_USAGE,
+                "1000 threads asked for, 1 to 256 possible");
+}

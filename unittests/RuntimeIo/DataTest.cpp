@@ -1,0 +1,416 @@
+//===- DataTest.cpp - Sources of samples ----------------------------------===//
+
+#include "TestFiles.h"
+
+#include <atomic>
+#include <cmath>
+#include <thread>
+
+using namespace hfta_test;
+
+namespace {
+
+class DataTest : public FileTest {
+protected:
+  /// The samples of a source that must open.
+  std::string samples(const Request &request) const {
+    hfta_error error;
+    DataPointer data = open(request, error);
+    EXPECT_TRUE(data) << error.message;
+    return data ? gatherAll(data.get()) : "";
+  }
+
+  /// The refusal with the path replaced.
+  std::string refused(const Request &request) const {
+    std::string message = refusal(request);
+    size_t at = message.find(request.path);
+    return at == std::string::npos
+               ? message
+               : message.replace(at, request.path.size(), "FILE");
+  }
+
+  Request csv(const std::string &text, hfta_element_type type,
+              std::vector<int64_t> shape, uint32_t column = 0) const {
+    return {write("a.csv", text), HFTA_DATA_CSV, type, std::move(shape),
+            column};
+  }
+};
+
+const std::string pixels = "abcdefghijklmnopqr";
+
+} // namespace
+
+//===----------------------------------------------------------------------===//
+// idx
+//===----------------------------------------------------------------------===//
+
+TEST_F(DataTest, IdxBytes) {
+  std::string file = write("a.idx", idx(0x08, {3, 2, 3}, pixels));
+  for (const std::vector<int64_t> &shape :
+       {std::vector<int64_t>{2, 3}, {1, 2, 3}, {2, 1, 3, 1}}) {
+    hfta_error error;
+    DataPointer data = open({file, HFTA_DATA_IDX, HFTA_U8, shape}, error);
+    ASSERT_TRUE(data) << error.message;
+    EXPECT_EQ(hfta_data_count(data.get()), 3);
+    EXPECT_EQ(hfta_data_sample_bytes(data.get()), 6u);
+    EXPECT_EQ(hfta_data_resident_bytes(data.get()), 0u);
+    EXPECT_EQ(gatherAll(data.get()), pixels);
+  }
+}
+
+TEST_F(DataTest, IdxBigEndian) {
+  std::string file =
+      write("a.idx", idx(0x0D, {2}, std::string("\x3F\x80\0\0\xC0\0\0\0", 8)));
+  EXPECT_EQ(samples({file, HFTA_DATA_IDX, HFTA_F32, {}}),
+            bytesOf<float>({1, -2}));
+  file = write("a.idx", idx(0x0B, {2}, std::string("\0\1\xFF\xFE", 4)));
+  EXPECT_EQ(samples({file, HFTA_DATA_IDX, HFTA_I16, {1}}),
+            bytesOf<int16_t>({1, -2}));
+  file = write("a.idx", idx(0x0C, {1, 1}, std::string("\1\2\3\4", 4)));
+  EXPECT_EQ(samples({file, HFTA_DATA_IDX, HFTA_I32, {}}),
+            bytesOf<int32_t>({0x01020304}));
+  file = write("a.idx", idx(0x0E, {1}, std::string("\x3F\xF0\0\0\0\0\0\0", 8)));
+  EXPECT_EQ(samples({file, HFTA_DATA_IDX, HFTA_F64, {}}), bytesOf<double>({1}));
+  file = write("a.idx", idx(0x09, {2}, "\xFF\x01"));
+  EXPECT_EQ(samples({file, HFTA_DATA_IDX, HFTA_I8, {}}), "\xFF\x01");
+}
+
+TEST_F(DataTest, IdxGzip) {
+  std::string packed = gzip(idx(0x08, {3, 2, 3}, pixels));
+  // The name doesn't matter.
+  Request request = {write("a.idx", packed), HFTA_DATA_IDX, HFTA_U8, {2, 3}};
+  hfta_error error;
+  DataPointer data = open(request, error);
+  ASSERT_TRUE(data) << error.message;
+  EXPECT_EQ(hfta_data_resident_bytes(data.get()), 18u);
+  EXPECT_EQ(gatherAll(data.get()), pixels);
+  // Several members are one stream.
+  write("a.idx", gzip(idx(0x08, {3, 2, 3}, "abcdef")) + gzip("") +
+                     gzip(pixels.substr(6)));
+  EXPECT_EQ(samples(request), pixels);
+}
+
+TEST_F(DataTest, IdxWithoutSamples) {
+  Request request = {
+      write("a.idx", idx(0x08, {0, 2}, "")), HFTA_DATA_IDX, HFTA_U8, {2}};
+  EXPECT_EQ(samples(request), "");
+  write("a.idx", gzip(idx(0x08, {0, 2}, "")));
+  EXPECT_EQ(samples(request), "");
+}
+
+TEST_F(DataTest, IdxErrors) {
+  Request request = {write("a.idx", "abc"), HFTA_DATA_IDX, HFTA_U8, {2, 3}};
+  EXPECT_EQ(refused(request),
+            "1: 'FILE' is no idx file: expected at least 4 bytes, got 3");
+  write("a.idx", "\x89PNG....");
+  EXPECT_EQ(refused(request),
+            "1: 'FILE' is no idx file: expected a magic number 00 00 TT RR "
+            "with TT one of 08, 09, 0b to 0e, got 89 50 4e 47");
+  write("a.idx", idx(0x08, {}, ""));
+  EXPECT_EQ(refused(request),
+            "1: 'FILE': expected 1 to 32 axes in its idx header, got 0");
+  write("a.idx", idx(0x08, {3, 2, 3}, "").substr(0, 10));
+  EXPECT_EQ(refused(request), "1: 'FILE' is truncated within its idx header");
+  write("a.idx", idx(0x08, {3, 2, 3}, "short"));
+  EXPECT_EQ(refused(request),
+            "1: 'FILE' is truncated: 3 samples of shape 2x3 of u8 need 18 "
+            "bytes after the header, got 5");
+  write("a.idx", idx(0x08, {3, 2, 3}, pixels + "more"));
+  EXPECT_EQ(refused(request),
+            "1: 'FILE' is too long: 3 samples of shape 2x3 of u8 need 18 bytes "
+            "after the header, got 22");
+  write("a.idx", idx(0x0D, {3, 2, 3}, pixels));
+  EXPECT_EQ(refused(request),
+            "1: 'FILE': expected elements of type u8, got f32");
+  write("a.idx", idx(0x08, {3, 3, 2}, pixels));
+  EXPECT_EQ(refused(request),
+            "1: 'FILE': expected samples of shape 2x3, got 3x2");
+  write("a.idx", idx(0x08, {3, 6}, pixels));
+  EXPECT_EQ(refused(request),
+            "1: 'FILE': expected samples of shape 2x3, got 6");
+}
+
+TEST_F(DataTest, IdxGzipErrors) {
+  Request request = {write("a.idx", ""), HFTA_DATA_IDX, HFTA_U8, {2, 3}};
+  std::string packed = gzip(idx(0x08, {3, 2, 3}, pixels));
+  write("a.idx", packed.substr(0, packed.size() - 6));
+  EXPECT_EQ(refused(request),
+            "1: 'FILE' is truncated: its gzip data ends too early");
+  write("a.idx", packed + "junk");
+  EXPECT_EQ(refused(request),
+            "1: 'FILE' has bytes after the end of its gzip data");
+  std::string wrong = packed;
+  wrong[wrong.size() - 8] = static_cast<char>(wrong[wrong.size() - 8] ^ 1);
+  write("a.idx", wrong);
+  EXPECT_EQ(refused(request),
+            "1: 'FILE': faulty gzip data: incorrect data check");
+  write("a.idx", gzip(idx(0x08, {3, 2, 3}, "short")));
+  EXPECT_EQ(refused(request),
+            "1: 'FILE' is truncated: 3 samples of shape 2x3 of u8 need 18 "
+            "bytes after the header, got 5");
+  write("a.idx", gzip(idx(0x08, {3, 2, 3}, pixels + "more")));
+  EXPECT_EQ(refused(request),
+            "1: 'FILE' is too long: 3 samples of shape 2x3 of u8 need 18 bytes "
+            "after the header, got more");
+}
+
+TEST_F(DataTest, IdxOfPetabytes) {
+  Request request = {write("a.idx", idx(0x08, {0xFFFFFFFF, 1 << 20}, "")),
+                     HFTA_DATA_IDX,
+                     HFTA_U8,
+                     {1 << 20}};
+  EXPECT_EQ(refused(request),
+            "1: 'FILE' is truncated: 4294967295 samples of shape 1048576 of u8 "
+            "need 4503599626321920 bytes after the header, got 0");
+  write("a.idx", gzip(idx(0x08, {0xFFFFFFFF, 1 << 20}, "")));
+  EXPECT_NE(refused(request).find("is truncated: 4294967295 samples of shape "
+                                  "1048576 of u8 need 4503599626321920 bytes "
+                                  "after the header, got a gzip file of "),
+            std::string::npos);
+  write("a.idx", idx(0x0E, {0xFFFFFFFF, 0xFFFFFFFF}, ""));
+  EXPECT_EQ(refused(request),
+            "1: 'FILE': shape 4294967295x4294967295 of f64 exceeds 2^63 "
+            "bytes");
+}
+
+//===----------------------------------------------------------------------===//
+// npy and raw
+//===----------------------------------------------------------------------===//
+
+TEST_F(DataTest, Npy) {
+  std::string file =
+      write("a.npy",
+            npy("{'descr': '<f4', 'fortran_order': False, 'shape': (2, 3), }",
+                bytesOf<float>({1, 2, 3, 4, 5, 6})));
+  EXPECT_EQ(samples({file, HFTA_DATA_NPY, HFTA_F32, {1, 3}}),
+            bytesOf<float>({1, 2, 3, 4, 5, 6}));
+  EXPECT_EQ(refused({file, HFTA_DATA_NPY, HFTA_F64, {3}}),
+            "1: 'FILE': expected elements of type f64, got f32");
+  EXPECT_EQ(refused({file, HFTA_DATA_NPY, HFTA_F32, {}}),
+            "1: 'FILE': expected samples of shape scalar, got 3");
+  file = write("a.npy", npy("{'descr': '|u1', 'fortran_order': False, "
+                            "'shape': ()}",
+                            "a"));
+  EXPECT_EQ(refused({file, HFTA_DATA_NPY, HFTA_U8, {}}),
+            "1: 'FILE' holds a scalar; expected a first axis that counts "
+            "samples");
+}
+
+TEST_F(DataTest, Raw) {
+  std::string file = write("a.bin", pixels);
+  EXPECT_EQ(samples({file, HFTA_DATA_RAW, HFTA_U8, {2, 3}}), pixels);
+  EXPECT_EQ(refused({file, HFTA_DATA_RAW, HFTA_F32, {2, 2}}),
+            "1: 'FILE': expected a multiple of 16 bytes (a sample of shape 2x2 "
+            "of f32), got 18");
+  file = write("a.bin", "");
+  EXPECT_EQ(samples({file, HFTA_DATA_RAW, HFTA_U8, {2, 3}}), "");
+}
+
+//===----------------------------------------------------------------------===//
+// csv
+//===----------------------------------------------------------------------===//
+
+TEST_F(DataTest, CsvNumbers) {
+  EXPECT_EQ(samples(csv("1,2.5\n-3e2,nan\n", HFTA_F32, {2})).substr(0, 12),
+            bytesOf<float>({1, 2.5, -300}));
+  EXPECT_EQ(samples(csv("0.1,-inf", HFTA_F64, {1, 2})),
+            bytesOf<double>({0.1, -INFINITY}));
+  EXPECT_EQ(samples(csv("1,-2", HFTA_F16, {2})),
+            bytesOf<uint16_t>({0x3C00, 0xC000}));
+  EXPECT_EQ(samples(csv("1,-2", HFTA_BF16, {2})),
+            bytesOf<uint16_t>({0x3F80, 0xC000}));
+  EXPECT_EQ(samples(csv("0,255", HFTA_U8, {2})), std::string("\0\xFF", 2));
+  EXPECT_EQ(samples(csv("-128,127", HFTA_I8, {2})), "\x80\x7F");
+  EXPECT_EQ(samples(csv("65535", HFTA_U16, {})), "\xFF\xFF");
+  EXPECT_EQ(samples(csv("-32768", HFTA_I16, {})), bytesOf<int16_t>({-32768}));
+  EXPECT_EQ(samples(csv("2147483647", HFTA_I32, {})),
+            bytesOf<int32_t>({2147483647}));
+  EXPECT_EQ(samples(csv("-9223372036854775808,3.0,1e3", HFTA_I64, {3})),
+            bytesOf<int64_t>({INT64_MIN, 3, 1000}));
+  EXPECT_EQ(samples(csv("0\n1\n", HFTA_BOOL, {})), std::string("\0\1", 2));
+}
+
+TEST_F(DataTest, CsvLayouts) {
+  // A header, a byte order mark, CRLF, blanks, empty lines, no last newline.
+  std::string expected("\1\2\3\4", 4);
+  for (const char *text :
+       {"1,2\n3,4\n", "a,b\n1,2\n3,4",
+        "\xEF\xBB\xBF"
+        "1,2\r\n3,4\r\n",
+        "\n\n a , b \n\n 1 ,\t2 \n \n3,4\n\n", "1,2,9,9\n3,4,x"})
+    EXPECT_EQ(samples(csv(text, HFTA_U8, {2})), expected) << text;
+  for (const char *text : {"id,a,b\nx,1,2\ny,3,4", "x,1,2\ny,3,4", ",1,2\n,3,4",
+                           "0,1,2,7\n0,3,4,7\n"})
+    EXPECT_EQ(samples(csv(text, HFTA_U8, {2}, 1)), expected) << text;
+  EXPECT_EQ(samples(csv("", HFTA_U8, {2})), "");
+  EXPECT_EQ(samples(csv("a,b\n", HFTA_U8, {2})), "");
+}
+
+TEST_F(DataTest, CsvErrors) {
+  EXPECT_EQ(refused(csv("1,2\n3,x\n", HFTA_U8, {2})),
+            "1: 'FILE', line 2, column 1: expected a number of type u8, got "
+            "'x'");
+  EXPECT_EQ(refused(csv("a,b\n\n3,256\n", HFTA_U8, {2})),
+            "1: 'FILE', line 3, column 1: expected a number of type u8, got "
+            "'256'");
+  EXPECT_EQ(refused(csv("7,1.5\n", HFTA_I64, {}, 1)),
+            "1: 'FILE', line 1, column 1: expected a number of type i64, got "
+            "'1.5'");
+  EXPECT_EQ(refused(csv("1,1e39\n", HFTA_F32, {2})),
+            "1: 'FILE', line 1, column 1: expected a number of type f32, got "
+            "'1e39'");
+  EXPECT_EQ(refused(csv("1,70000\n", HFTA_F16, {2})),
+            "1: 'FILE', line 1, column 1: expected a number of type f16, got "
+            "'70000'");
+  EXPECT_EQ(refused(csv("1,\n", HFTA_F32, {2})),
+            "1: 'FILE', line 1: expected 2 columns from column 0, got 2 "
+            "columns in all");
+  EXPECT_EQ(refused(csv("11,\n", HFTA_F32, {2})),
+            "1: 'FILE', line 1, column 1: expected a number of type f32, got "
+            "''");
+  EXPECT_EQ(refused(csv("1,2\n33\n", HFTA_F32, {2})),
+            "1: 'FILE', line 2: expected 2 columns from column 0, got 1 "
+            "columns in all");
+  EXPECT_EQ(refused(csv("1,2\n", HFTA_F32, {}, 4000000000)),
+            "1: 'FILE', line 1: expected 1 columns from column 4000000000, got "
+            "2 columns in all");
+  EXPECT_EQ(refused(csv("1\n1\n1\n", HFTA_F64, {1 << 30, 1 << 20})),
+            "1: 'FILE', line 1: expected 1125899906842624 columns from column "
+            "0, got 1 columns in all");
+  EXPECT_EQ(refused(csv("\"1\"\n\"2\"\n", HFTA_F64, {})),
+            "1: 'FILE', line 2, column 0: expected a number of type f64, got "
+            "'\"2\"'");
+}
+
+//===----------------------------------------------------------------------===//
+// Gather, probe, requests
+//===----------------------------------------------------------------------===//
+
+TEST_F(DataTest, GatherInAnyOrder) {
+  hfta_error error;
+  DataPointer data =
+      open({write("a.bin", pixels), HFTA_DATA_RAW, HFTA_U8, {6}}, error);
+  ASSERT_TRUE(data);
+  std::string out(24, '\0');
+  std::vector<int64_t> indices = {2, 0, 2, 1};
+  EXPECT_EQ(hfta_data_gather(data.get(), indices.data(), 4, out.data(), &error),
+            HFTA_OK);
+  EXPECT_EQ(out, "mnopqrabcdefmnopqrghijkl");
+  EXPECT_EQ(hfta_data_gather(data.get(), nullptr, 0, nullptr, &error), HFTA_OK);
+  for (int64_t bad : {int64_t{-1}, int64_t{3}, INT64_MAX}) {
+    indices = {0, bad};
+    EXPECT_EQ(
+        hfta_data_gather(data.get(), indices.data(), 2, out.data(), &error),
+        HFTA_INVALID_INPUT);
+    EXPECT_EQ(error.message,
+              "expected a sample below 3, got " + std::to_string(bad));
+  }
+}
+
+TEST_F(DataTest, GatherFromManyThreads) {
+  hfta_error error;
+  DataPointer data = open({write("a.idx", gzip(idx(0x08, {3, 2, 3}, pixels))),
+                           HFTA_DATA_IDX,
+                           HFTA_U8,
+                           {2, 3}},
+                          error);
+  ASSERT_TRUE(data);
+  std::atomic<int> equal = 0;
+  std::vector<std::thread> threads;
+  for (int i = 0; i < 4; ++i)
+    threads.emplace_back([&] {
+      for (int j = 0; j < 100; ++j)
+        equal += gatherAll(data.get()) == pixels;
+    });
+  for (std::thread &thread : threads)
+    thread.join();
+  EXPECT_EQ(equal, 400);
+}
+
+TEST_F(DataTest, Probe) {
+  hfta_data_info info;
+  hfta_error error;
+  std::string file = write("a.idx", gzip(idx(0x0C, {3, 1, 2}, "")));
+  ASSERT_EQ(hfta_data_probe(file.c_str(), HFTA_DATA_IDX, &info, &error),
+            HFTA_OK)
+      << error.message;
+  EXPECT_EQ(info.type, HFTA_I32);
+  EXPECT_EQ(info.count, 3);
+  EXPECT_EQ(info.sample_rank, 2u);
+  EXPECT_EQ(info.sample_shape[1], 2);
+  file = write("a.npy", npy("{'descr': '|b1', 'fortran_order': False, "
+                            "'shape': (2,)}",
+                            "ab"));
+  ASSERT_EQ(hfta_data_probe(file.c_str(), HFTA_DATA_NPY, &info, &error),
+            HFTA_OK);
+  EXPECT_EQ(info.type, HFTA_BOOL);
+  EXPECT_EQ(info.count, 2);
+  EXPECT_EQ(info.sample_rank, 0u);
+  EXPECT_EQ(hfta_data_probe("a.csv", HFTA_DATA_CSV, &info, &error),
+            HFTA_UNSUPPORTED);
+  EXPECT_STREQ(error.message,
+               "'a.csv': csv files have no header that tells type and shape");
+}
+
+TEST_F(DataTest, BadRequests) {
+  std::string file = write("a.bin", pixels);
+  EXPECT_EQ(refused({file, HFTA_DATA_NONE, HFTA_U8, {1}}),
+            "70: 'FILE': unknown data format 0");
+  EXPECT_EQ(refused({file, HFTA_DATA_RAW, HFTA_U8, {INT64_MAX, 2}}),
+            "3: 'FILE': the requested samples exceed 32 axes or 2^63 bytes");
+  EXPECT_EQ(refused({path("none"), HFTA_DATA_RAW, HFTA_U8, {1}}),
+            "1: cannot open 'FILE': No such file or directory");
+}
+
+//===----------------------------------------------------------------------===//
+// Hostile files
+//===----------------------------------------------------------------------===//
+
+namespace {
+
+/// Opens damaged copies of a file; those that still open must be readable and
+/// stay within bounds.
+class HostileDataTest : public DataTest {
+protected:
+  void damage(const std::string &good, Request request, int corruptions) {
+    auto check = [&](const std::string &bytes) {
+      request.path = write("damaged", bytes);
+      hfta_error error;
+      DataPointer data = open(request, error);
+      if (!data) {
+        EXPECT_NE(error.message[0], '\0');
+        return;
+      }
+      EXPECT_LE(hfta_data_resident_bytes(data.get()), 1032 * bytes.size());
+      gatherAll(data.get());
+    };
+    request.path = write("good", good);
+    EXPECT_EQ(refusal(request), "0");
+    forEachTruncation(good, check);
+    forEachCorruption(good, corruptions, check);
+  }
+};
+
+} // namespace
+
+TEST_F(HostileDataTest, Idx) {
+  damage(idx(0x0C, {3, 2}, std::string(24, 'x')),
+         {"", HFTA_DATA_IDX, HFTA_I32, {2}}, 5000);
+}
+
+TEST_F(HostileDataTest, IdxGzip) {
+  damage(gzip(idx(0x08, {3, 2, 3}, pixels)),
+         {"", HFTA_DATA_IDX, HFTA_U8, {2, 3}}, 5000);
+}
+
+TEST_F(HostileDataTest, Npy) {
+  damage(npy("{'descr': '<f4', 'fortran_order': False, 'shape': (2, 3), }",
+             std::string(24, 'x')),
+         {"", HFTA_DATA_NPY, HFTA_F32, {3}}, 5000);
+}
+
+TEST_F(HostileDataTest, Csv) {
+  damage("a,b,c\n1,2.5,-3e2\n nan,.5 ,1e-40\r\n\n123456789012345678901,0,7\n",
+         {"", HFTA_DATA_CSV, HFTA_F32, {2}, 1}, 5000);
+  damage("1,200\n3.0,4\n", {"", HFTA_DATA_CSV, HFTA_U8, {2}, 0}, 2000);
+}

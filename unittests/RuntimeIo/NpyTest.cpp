@@ -1,0 +1,209 @@
+//===- NpyTest.cpp - NumPy's array files ----------------------------------===//
+
+#include "hfta/npy.h"
+
+#include "TestFiles.h"
+
+#include <cstring>
+#include <unistd.h>
+
+using namespace hfta_test;
+
+namespace {
+
+class NpyTest : public FileTest {
+protected:
+  std::string open(const std::string &bytes) const {
+    std::string file = write("a.npy", bytes);
+    hfta_npy npy;
+    hfta_error error;
+    hfta_status status = hfta_npy_open(file.c_str(), &npy, &error);
+    hfta_npy_close(&npy);
+    hfta_npy_close(&npy);
+    std::string message = describe(status, error);
+    size_t at = message.find(file);
+    return at == std::string::npos ? message
+                                   : message.replace(at, file.size(), "FILE");
+  }
+
+  void roundTrip(hfta_element_type type, const std::vector<int64_t> &shape,
+                 const std::string &bytes, const std::string &dictionary) {
+    hfta_tensor_view view = {};
+    view.type = type;
+    view.rank = static_cast<uint32_t>(shape.size());
+    view.shape = shape.data();
+    view.data = bytes.data();
+    view.bytes = bytes.size();
+    std::string file = path("round.npy");
+    ASSERT_EQ(hfta_npy_write(file.c_str(), &view, nullptr), HFTA_OK);
+    EXPECT_NE(readFile(file).find(dictionary), std::string::npos);
+    EXPECT_EQ((readFile(file).size() - bytes.size()) % 64, 0u);
+    hfta_npy npy;
+    ASSERT_EQ(hfta_npy_open(file.c_str(), &npy, nullptr), HFTA_OK);
+    EXPECT_EQ(npy.header.type, type);
+    EXPECT_EQ(std::vector<int64_t>(npy.header.shape,
+                                   npy.header.shape + npy.header.rank),
+              shape);
+    ASSERT_EQ(npy.header.data_bytes, bytes.size());
+    EXPECT_EQ(std::memcmp(npy.data, bytes.data(), bytes.size()), 0);
+    hfta_npy_close(&npy);
+    EXPECT_EQ(list(), std::vector<std::string>{"round.npy"});
+  }
+};
+
+} // namespace
+
+TEST_F(NpyTest, RoundTrips) {
+  roundTrip(HFTA_F32, {2, 3}, std::string(24, 'x'),
+            "{'descr': '<f4', 'fortran_order': False, 'shape': (2, 3), }");
+  roundTrip(HFTA_U8, {5}, "hello", "'descr': '|u1'");
+  roundTrip(HFTA_U8, {5}, "hello", "'shape': (5,), }");
+  roundTrip(HFTA_BOOL, {1, 1, 1}, std::string(1, 1), "'|b1'");
+  roundTrip(HFTA_I8, {3}, "abc", "'|i1'");
+  roundTrip(HFTA_U16, {1}, "ab", "'<u2'");
+  roundTrip(HFTA_I16, {1}, "ab", "'<i2'");
+  roundTrip(HFTA_I32, {1}, "abcd", "'<i4'");
+  roundTrip(HFTA_I64, {1}, "abcdefgh", "'<i8'");
+  roundTrip(HFTA_F16, {1}, "ab", "'<f2'");
+  roundTrip(HFTA_BF16, {1}, "ab", "'<V2'");
+  roundTrip(HFTA_F64, {}, "abcdefgh", "'shape': (), }");
+  roundTrip(HFTA_F32, {0, 7}, "", "'shape': (0, 7), }");
+  roundTrip(HFTA_U8, std::vector<int64_t>(HFTA_MAX_RANK, 1), "a", "(1, 1, 1");
+}
+
+TEST_F(NpyTest, OtherSpellings) {
+  EXPECT_EQ(open(npy("{\"shape\":(2L,),\"fortran_order\":True,"
+                     "\"descr\":\"<i2\"}",
+                     "abcd")),
+            "0");
+  EXPECT_EQ(
+      open(npy("{'descr':'>u1','fortran_order':False,'shape':(1,)}\n", "a")),
+      "0");
+  std::string second = npy("  {'descr':'|u1','fortran_order':False,"
+                           "'shape':()}",
+                           "a");
+  // The same header in version 2.0, whose length has four bytes.
+  second[6] = 2;
+  second.insert(10, std::string(2, '\0'));
+  EXPECT_EQ(open(second), "0");
+  second[6] = 3;
+  EXPECT_EQ(open(second), "0");
+}
+
+TEST_F(NpyTest, Errors) {
+  EXPECT_EQ(open(""), "1: 'FILE' is no npy file: it doesn't begin with "
+                      "\"\\x93NUMPY\"");
+  EXPECT_EQ(open("PK\x03\x04 zipped arrays"),
+            "1: 'FILE' is no npy file: it doesn't begin with \"\\x93NUMPY\"");
+  std::string file = npy("", "");
+  file[6] = 4;
+  EXPECT_EQ(open(file), "3: 'FILE': npy version 4.0 is not supported, only "
+                        "1.0, 2.0 and 3.0");
+  EXPECT_EQ(open(npy("{'descr': '>f4', 'fortran_order': False, 'shape': (1,)}",
+                     "abcd")),
+            "3: 'FILE': big-endian elements ('>f4') are not supported");
+  EXPECT_EQ(open(npy("{'descr': '<c8', 'fortran_order': False, 'shape': (1,)}",
+                     "abcdefgh")),
+            "3: 'FILE': element type '<c8' is not supported");
+  EXPECT_EQ(open(npy("{'descr': '', 'fortran_order': False, 'shape': (1,)}",
+                     "abcdefgh")),
+            "3: 'FILE': element type '' is not supported");
+  EXPECT_EQ(open(npy("{'descr': [('a', '<i4')], 'fortran_order': False, "
+                     "'shape': (1,)}",
+                     "abcd")),
+            "3: 'FILE': arrays of records are not supported");
+  EXPECT_EQ(open(npy("{'descr': '|u1', 'fortran_order': True, 'shape': "
+                     "(2, 2)}",
+                     "abcd")),
+            "3: 'FILE' is in Fortran order, which is not supported; save it "
+            "with numpy.ascontiguousarray");
+  EXPECT_EQ(open(npy("{'descr': '<f4', 'fortran_order': False, 'shape': (2, "
+                     "3)}",
+                     "abc")),
+            "1: 'FILE' is truncated: shape 2x3 of f32 needs 24 bytes after the "
+            "header, got 3");
+  EXPECT_EQ(open(npy("{'descr': '<f4', 'fortran_order': False, 'shape': ()}",
+                     "abcde")),
+            "1: 'FILE' is too long: shape scalar of f32 needs 4 bytes after "
+            "the header, got 5");
+  EXPECT_EQ(open(npy("{'descr': '<f4', 'fortran_order': False, 'shape': "
+                     "(4294967296, 4294967296)}",
+                     "")),
+            "1: 'FILE': shape 4294967296x4294967296 of f32 exceeds 2^63 bytes");
+  EXPECT_EQ(open(npy("{'descr': '<f4', 'fortran_order': False, 'shape': "
+                     "(99999999999999999999,)}",
+                     "")),
+            "1: 'FILE' is no npy file: byte 69 of its header: expected an "
+            "extent below 2^63");
+  EXPECT_EQ(open(npy("{'descr': '<f4', 'shape': (1,)}", "abcd")),
+            "1: 'FILE' is no npy file: byte 31 of its header: expected "
+            "'descr', 'fortran_order' and 'shape', each once");
+}
+
+TEST_F(NpyTest, MissingFileFolderAndPipe) {
+  hfta_npy npy;
+  hfta_error error;
+  std::string file = path("none.npy");
+  EXPECT_EQ(hfta_npy_open(file.c_str(), &npy, &error), HFTA_INVALID_INPUT);
+  EXPECT_EQ(error.message,
+            "cannot open '" + file + "': No such file or directory");
+  EXPECT_EQ(hfta_npy_open("/", &npy, &error), HFTA_INVALID_INPUT);
+  EXPECT_STREQ(error.message,
+               "cannot read '/': expected a regular file, got a folder");
+  EXPECT_EQ(hfta_npy_open("/dev/null", &npy, &error), HFTA_INVALID_INPUT);
+  EXPECT_STREQ(error.message, "cannot read '/dev/null': expected a regular "
+                              "file, got a device, pipe or socket");
+}
+
+TEST_F(NpyTest, CannotWrite) {
+  hfta_tensor_view view = {};
+  view.type = HFTA_U8;
+  view.data = "a";
+  view.bytes = 1;
+  hfta_error error;
+  std::string file = path("none/a.npy");
+  EXPECT_EQ(hfta_npy_write(file.c_str(), &view, &error), HFTA_CANNOT_WRITE);
+  EXPECT_EQ(error.message,
+            "cannot write '" + file + "': No such file or directory");
+  EXPECT_EQ(hfta_npy_write("/dev/full", &view, &error), HFTA_CANNOT_WRITE);
+  EXPECT_STREQ(error.message,
+               "cannot write '/dev/full': No space left on device");
+  EXPECT_EQ(hfta_npy_write("/", &view, &error), HFTA_CANNOT_WRITE);
+  EXPECT_STREQ(error.message, "cannot write '/': Is a directory");
+  view.bytes = 2;
+  EXPECT_EQ(hfta_npy_write(path("a.npy").c_str(), &view, &error),
+            HFTA_INTERNAL);
+  EXPECT_TRUE(list().empty());
+}
+
+TEST_F(NpyTest, ReplacesAFileAndFollowsLinks) {
+  std::string file = write("a.npy", "old");
+  std::string link = path("link.npy");
+  ASSERT_EQ(symlink(file.c_str(), link.c_str()), 0);
+  hfta_tensor_view view = {};
+  view.type = HFTA_U8;
+  view.data = "a";
+  view.bytes = 1;
+  ASSERT_EQ(hfta_npy_write(link.c_str(), &view, nullptr), HFTA_OK);
+  EXPECT_EQ(readFile(file).back(), 'a');
+  EXPECT_EQ(readFile(file).size(), 129u);
+  EXPECT_EQ(list(), (std::vector<std::string>{"a.npy", "link.npy"}));
+}
+
+TEST_F(NpyTest, HostileFiles) {
+  std::string good = npy("{'descr': '<f4', 'fortran_order': False, "
+                         "'shape': (2, 3), }    \n",
+                         std::string(24, '\x3F'));
+  EXPECT_EQ(open(good), "0");
+  forEachTruncation(
+      good, [&](const std::string &bytes) { EXPECT_NE(open(bytes), "0"); });
+  // Parsed from memory of exact size: the sanitizer sees reads beyond it.
+  forEachCorruption(good, 20000, [&](const std::string &bytes) {
+    std::vector<char> copy(bytes.begin(), bytes.end());
+    hfta_npy_header header;
+    if (hfta_npy_parse(copy.data(), copy.size(), "x", &header, nullptr) ==
+        HFTA_OK) {
+      EXPECT_EQ(header.data_offset + header.data_bytes, copy.size());
+    }
+  });
+}
