@@ -1,0 +1,135 @@
+//===- HftaAttributes.td - Attributes and enums ------------*- tablegen -*-===//
+
+#ifndef HFTA_ATTRIBUTES
+#define HFTA_ATTRIBUTES
+
+include "Hfta/Dialect/Hfta/IR/HftaDialect.td"
+include "mlir/IR/AttrTypeBase.td"
+include "mlir/IR/BuiltinAttributeInterfaces.td"
+include "mlir/IR/EnumAttr.td"
+
+class Hfta_Attr<string name, string attrMnemonic, list<Trait> traits = []>
+    : AttrDef<Hfta_Dialect, name, traits> {
+  let mnemonic = attrMnemonic;
+}
+
+def Hfta_CopiesAttr : Hfta_Attr<"Copies", "copies"> {
+  let summary = "Tensor encoding: there is one such tensor a copy";
+  let description = [{
+    Example: `tensor<64x10xf32, #hfta.copies<8>>` is eight tensors of 64x10.
+  }];
+  let parameters = (ins "int64_t":$count);
+  let assemblyFormat = "`<` $count `>`";
+  let genVerifyDecl = 1;
+}
+
+def Hfta_UniformAttr : Hfta_Attr<"Uniform", "uniform"> {
+  let summary = "Initial value: uniform in [low, high), from the copy's seed";
+  let parameters = (ins "::mlir::FloatAttr":$low, "::mlir::FloatAttr":$high);
+  let assemblyFormat = "`<` $low `,` $high `>`";
+}
+
+def Hfta_NormalAttr : Hfta_Attr<"Normal", "normal"> {
+  let summary = "Initial value: normal, from the copy's seed";
+  let parameters = (ins "::mlir::FloatAttr":$mean, "::mlir::FloatAttr":$deviation);
+  let assemblyFormat = "`<` $mean `,` $deviation `>`";
+}
+
+def Hfta_Role : I32EnumAttr<"Role", "what a variable holds", [
+    I32EnumAttrCase<"constant", 0>,
+    I32EnumAttrCase<"parameter", 1>,
+    I32EnumAttrCase<"gradient", 2>,
+    I32EnumAttrCase<"optimizer_state", 3>,
+    I32EnumAttrCase<"statistics", 4>,
+    I32EnumAttrCase<"saved", 5>,
+    I32EnumAttrCase<"cut", 6>,
+    I32EnumAttrCase<"workspace", 7>,
+    I32EnumAttrCase<"scratch", 8>,
+    I32EnumAttrCase<"input", 9>,
+    I32EnumAttrCase<"output", 10>,
+    I32EnumAttrCase<"scalar", 11>]> {
+  let cppNamespace = "::mlir::hfta";
+  let genSpecializedAttr = 0;
+}
+def Hfta_RoleAttr : EnumAttr<Hfta_Dialect, Hfta_Role, "role"> {
+  let assemblyFormat = "`<` $value `>`";
+}
+
+
+def Hfta_BindingAttr : Hfta_Attr<"Binding", "binding"> {
+  let summary = "Place of a value: segment number, offset, bytes from copy to copy";
+  let description = [{
+    Example: `#hfta.binding<2, 4096, 64>`; stride 0 is a shared value.
+  }];
+  let parameters = (ins "int64_t":$segment, "int64_t":$offset, "int64_t":$stride);
+  let assemblyFormat = "`<` $segment `,` $offset `,` $stride `>`";
+}
+
+def Hfta_SegmentAttr : Hfta_Attr<"Segment", "segment"> {
+  let summary = "A region of memory; bytes are of one instance, all copies";
+  let description = [{
+    Example: `#hfta.segment<parameter, 0, 65536 bytes, 1 instances>`
+  }];
+  let parameters = (ins EnumParameter<Hfta_Role>:$role, "int64_t":$block,
+                        "int64_t":$bytes, "int64_t":$instances);
+  let assemblyFormat = "`<` $role `,` $block `,` $bytes `bytes` `,` $instances `instances` `>`";
+}
+
+def Hfta_TaskKind : I32EnumAttr<"TaskKind", "what a task computes", [
+    I32EnumAttrCase<"init", 0>,
+    I32EnumAttrCase<"forward", 1>,
+    I32EnumAttrCase<"backward", 2>,
+    I32EnumAttrCase<"norm", 3>,
+    I32EnumAttrCase<"update", 4>,
+    I32EnumAttrCase<"evaluate", 5>,
+    I32EnumAttrCase<"infer", 6>]> {
+  let cppNamespace = "::mlir::hfta";
+  let genSpecializedAttr = 0;
+}
+
+def Hfta_TaskAttr : Hfta_Attr<"Task", "task"> {
+  let summary = "The task that a function computes";
+  let description = [{
+    Example: `hfta.task = #hfta.task<forward, 0>`; block -1 is the whole program.
+  }];
+  let parameters = (ins EnumParameter<Hfta_TaskKind>:$kind, "int64_t":$block);
+  let assemblyFormat = "`<` $kind `,` $block `>`";
+}
+
+def Hfta_LayerKind : I32EnumAttr<"LayerKind", "kind of a trained layer", [
+    I32EnumAttrCase<"dense", 0>, I32EnumAttrCase<"convolution", 1>]> {
+  let cppNamespace = "::mlir::hfta";
+  let genSpecializedAttr = 0;
+}
+
+def Hfta_LayerAttr : Hfta_Attr<"Layer", "layer"> {
+  let summary = "Links a weight gradient to the layer that it belongs to";
+  let description = [{
+    `parameter` is the weight's variable, `bias` the bias' (or nothing).
+    Example: `#hfta.layer<dense, @"fc.weight", @"fc.bias">`.
+  }];
+  let parameters = (ins EnumParameter<Hfta_LayerKind>:$kind,
+                        "::mlir::FlatSymbolRefAttr":$parameter,
+                        OptionalParameter<"::mlir::FlatSymbolRefAttr">:$bias);
+  let assemblyFormat = "`<` $kind `,` $parameter (`,` $bias^)? `>`";
+}
+
+def Hfta_ReduceKind : I32EnumAttr<"ReduceKind", "reduction", [
+    I32EnumAttrCase<"sum", 0>, I32EnumAttrCase<"max", 1>,
+    I32EnumAttrCase<"min", 2>, I32EnumAttrCase<"product", 3>]> {
+  let cppNamespace = "::mlir::hfta";
+  let genSpecializedAttr = 0;
+}
+def Hfta_ReduceKindAttr : EnumAttr<Hfta_Dialect, Hfta_ReduceKind, "reduce_kind">;
+
+def Hfta_ComparePredicate : I32EnumAttr<"ComparePredicate", "comparison", [
+    I32EnumAttrCase<"equal", 0>, I32EnumAttrCase<"not_equal", 1>,
+    I32EnumAttrCase<"less", 2>, I32EnumAttrCase<"less_equal", 3>,
+    I32EnumAttrCase<"greater", 4>, I32EnumAttrCase<"greater_equal", 5>]> {
+  let cppNamespace = "::mlir::hfta";
+  let genSpecializedAttr = 0;
+}
+def Hfta_ComparePredicateAttr
+    : EnumAttr<Hfta_Dialect, Hfta_ComparePredicate, "predicate">;
+
+#endif // HFTA_ATTRIBUTES

@@ -1,0 +1,38 @@
+//===- HftaBase.td - Base classes of ops -------------------*- tablegen -*-===//
+
+#ifndef HFTA_BASE
+#define HFTA_BASE
+
+include "Hfta/Dialect/Hfta/IR/HftaAttributes.td"
+include "Hfta/Dialect/Hfta/IR/HftaInterfaces.td"
+include "mlir/IR/OpBase.td"
+include "mlir/IR/SymbolInterfaces.td"
+include "mlir/Interfaces/InferTypeOpInterface.td"
+include "mlir/Interfaces/SideEffectInterfaces.td"
+
+def Hfta_Tensor : StaticShapeTensorOf<[AnyType]>;
+def Hfta_FloatTensor : StaticShapeTensorOf<[AnyFloat]>;
+def Hfta_BoolTensor : StaticShapeTensorOf<[I1]>;
+def Hfta_IndexTensor : StaticShapeTensorOf<[I32, I64]>;
+
+/// Arrayed operands agree on the number of copies; a result is arrayed if and
+/// only if an operand is.
+def Hfta_ArrayedTrait : NativeOpTrait<"ArrayedTrait"> {
+  let cppNamespace = "::mlir::hfta";
+}
+
+class Hfta_Op<string mnemonic, list<Trait> traits = []>
+    : Op<Hfta_Dialect, mnemonic, traits>;
+
+/// A pure op whose result types follow from operands and attributes.
+/// `inferReturnTypes` reports what is wrong with them.
+class Hfta_TensorOp<string mnemonic, list<Trait> traits = []>
+    : Hfta_Op<mnemonic, !listconcat(traits, [
+        Pure, Hfta_ArrayedTrait, InferTypeOpAdaptor,
+        DeclareOpInterfaceMethods<Hfta_FusableOpInterface>])>;
+
+class Hfta_DifferentiableOp<string mnemonic, list<Trait> traits = []>
+    : Hfta_TensorOp<mnemonic, !listconcat(traits, [
+        DeclareOpInterfaceMethods<Hfta_DifferentiableOpInterface>])>;
+
+#endif // HFTA_BASE

@@ -1,0 +1,34 @@
+//===- HftaDialect.td - The hfta dialect -------------------*- tablegen -*-===//
+
+#ifndef HFTA_DIALECT
+#define HFTA_DIALECT
+
+include "mlir/IR/DialectBase.td"
+
+def Hfta_Dialect : Dialect {
+  let name = "hfta";
+  let cppNamespace = "::mlir::hfta";
+  let summary = "Training of many models at once";
+  let description = [{
+    Operations on statically shaped ranked tensors with value semantics. A type
+    tells whether a value is *shared* by all copies of a training array
+    (`tensor<64x10xf32>`) or *arrayed*, that is, there is one such tensor a
+    copy (`tensor<64x10xf32, #hfta.copies<8>>`). Every operation is defined on
+    the logical shape of one copy; a result is arrayed if and only if an
+    operand is, unless the operation says otherwise. Shared and arrayed
+    operands mix freely, so nothing is ever broadcast over copies.
+  }];
+  let useDefaultAttributePrinterParser = 1;
+  let hasConstantMaterializer = 1;
+  let hasOperationAttrVerify = 1;
+  let extraClassDeclaration = [{
+    /// Module attribute: the job's settings, see Job.h.
+    static constexpr llvm::StringLiteral kJobAttrName = "hfta.job";
+    /// Function attribute: the task that a function computes (#hfta.task).
+    static constexpr llvm::StringLiteral kTaskAttrName = "hfta.task";
+    /// Argument and result attribute: a port's name.
+    static constexpr llvm::StringLiteral kNameAttrName = "hfta.name";
+  }];
+}
+
+#endif // HFTA_DIALECT

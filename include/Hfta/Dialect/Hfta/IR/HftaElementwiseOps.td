@@ -1,0 +1,117 @@
+//===- HftaElementwiseOps.td - Elementwise ops -------------*- tablegen -*-===//
+
+#ifndef HFTA_ELEMENTWISE_OPS
+#define HFTA_ELEMENTWISE_OPS
+
+include "Hfta/Dialect/Hfta/IR/HftaBase.td"
+
+/// Operands have equal logical shapes; nothing is broadcast implicitly.
+class Hfta_ElementwiseOp<string mnemonic, list<Trait> traits = []>
+    : Hfta_TensorOp<mnemonic, !listconcat(traits, [
+        DeclareOpInterfaceMethods<Hfta_ElementwiseOpInterface>,
+        DeclareOpInterfaceMethods<Hfta_CostOpInterface>])>;
+
+class Hfta_UnaryOp<string mnemonic, string formula, list<Trait> traits = []>
+    : Hfta_ElementwiseOp<mnemonic, !listconcat(traits, [
+        DeclareOpInterfaceMethods<Hfta_DifferentiableOpInterface>])> {
+  let summary = formula # ", element by element";
+  let description = "Example: `%1 = hfta." # mnemonic # " %0 : tensor<4xf32>`";
+  let arguments = (ins Hfta_Tensor:$input);
+  let results = (outs Hfta_Tensor:$result);
+  let assemblyFormat = "$input attr-dict `:` type($input)";
+}
+
+class Hfta_BinaryOp<string mnemonic, string formula, list<Trait> traits = []>
+    : Hfta_ElementwiseOp<mnemonic, !listconcat(traits, [
+        DeclareOpInterfaceMethods<Hfta_DifferentiableOpInterface>])> {
+  let summary = formula # ", element by element";
+  let description = "Example: `%2 = hfta." # mnemonic #
+                    " %0, %1 : tensor<4xf32>, tensor<4xf32>`";
+  let arguments = (ins Hfta_Tensor:$lhs, Hfta_Tensor:$rhs);
+  let results = (outs Hfta_Tensor:$result);
+  let assemblyFormat = "$lhs `,` $rhs attr-dict `:` type($lhs) `,` type($rhs)";
+}
+
+def Hfta_NegOp : Hfta_UnaryOp<"neg", "-x">;
+def Hfta_AbsOp : Hfta_UnaryOp<"abs", "|x|">;
+def Hfta_SignOp : Hfta_UnaryOp<"sign", "-1, 0 or 1">;
+def Hfta_ExpOp : Hfta_UnaryOp<"exp", "e^x">;
+def Hfta_LogOp : Hfta_UnaryOp<"log", "natural logarithm">;
+def Hfta_Log1pOp : Hfta_UnaryOp<"log1p", "log(1 + x)">;
+def Hfta_SqrtOp : Hfta_UnaryOp<"sqrt", "square root">;
+def Hfta_RsqrtOp : Hfta_UnaryOp<"rsqrt", "1 / sqrt(x)">;
+def Hfta_TanhOp : Hfta_UnaryOp<"tanh", "hyperbolic tangent">;
+def Hfta_SigmoidOp : Hfta_UnaryOp<"sigmoid", "1 / (1 + e^-x)">;
+def Hfta_ErfOp : Hfta_UnaryOp<"erf", "error function">;
+def Hfta_ReluOp : Hfta_UnaryOp<"relu", "max(x, 0), NaN stays NaN">;
+def Hfta_FloorOp : Hfta_UnaryOp<"floor", "largest integer not above x">;
+def Hfta_CeilOp : Hfta_UnaryOp<"ceil", "smallest integer not below x">;
+def Hfta_SinOp : Hfta_UnaryOp<"sin", "sine">;
+def Hfta_CosOp : Hfta_UnaryOp<"cos", "cosine">;
+def Hfta_SoftplusOp : Hfta_UnaryOp<"softplus", "log(1 + e^x), without overflow">;
+
+def Hfta_AddOp : Hfta_BinaryOp<"add", "x + y">;
+def Hfta_SubOp : Hfta_BinaryOp<"sub", "x - y">;
+def Hfta_MulOp : Hfta_BinaryOp<"mul", "x * y">;
+def Hfta_DivOp : Hfta_BinaryOp<"div", "x / y (integers: towards zero)">;
+def Hfta_PowOp : Hfta_BinaryOp<"pow", "x^y">;
+def Hfta_MaxOp : Hfta_BinaryOp<"max", "larger one, NaN if either is">;
+def Hfta_MinOp : Hfta_BinaryOp<"min", "smaller one, NaN if either is">;
+
+class Hfta_LogicOp<string mnemonic, string formula>
+    : Hfta_ElementwiseOp<mnemonic> {
+  let summary = formula # ", element by element";
+  let description = "Example: `%2 = hfta." # mnemonic #
+                    " %0, %1 : tensor<4xi1>, tensor<4xi1>`";
+  let arguments = (ins Hfta_BoolTensor:$lhs, Hfta_BoolTensor:$rhs);
+  let results = (outs Hfta_BoolTensor:$result);
+  let assemblyFormat = "$lhs `,` $rhs attr-dict `:` type($lhs) `,` type($rhs)";
+}
+def Hfta_AndOp : Hfta_LogicOp<"and", "x and y">;
+def Hfta_OrOp : Hfta_LogicOp<"or", "x or y">;
+def Hfta_XorOp : Hfta_LogicOp<"xor", "x exclusive-or y">;
+
+def Hfta_CompareOp : Hfta_ElementwiseOp<"compare"> {
+  let summary = "Comparison, element by element";
+  let description = [{
+    Ordered comparisons of floats: false if either is NaN, except `not_equal`.
+    Example: `%2 = hfta.compare less, %0, %1 : tensor<4xf32>, tensor<4xf32>`
+  }];
+  let arguments = (ins Hfta_ComparePredicateAttr:$predicate, Hfta_Tensor:$lhs,
+                       Hfta_Tensor:$rhs);
+  let results = (outs Hfta_BoolTensor:$result);
+  let assemblyFormat = [{
+    $predicate `,` $lhs `,` $rhs attr-dict `:` type($lhs) `,` type($rhs)
+  }];
+}
+
+def Hfta_SelectOp : Hfta_ElementwiseOp<"select", [
+    DeclareOpInterfaceMethods<Hfta_DifferentiableOpInterface>]> {
+  let summary = "x where the condition holds, else y";
+  let description = [{
+    Example: `%3 = hfta.select %c, %0, %1 : tensor<4xi1>, tensor<4xf32>, tensor<4xf32>`
+  }];
+  let arguments = (ins Hfta_BoolTensor:$condition, Hfta_Tensor:$on_true,
+                       Hfta_Tensor:$on_false);
+  let results = (outs Hfta_Tensor:$result);
+  let assemblyFormat = [{
+    $condition `,` $on_true `,` $on_false attr-dict `:` type($condition) `,`
+    type($on_true) `,` type($on_false)
+  }];
+}
+
+def Hfta_CastOp : Hfta_ElementwiseOp<"cast", [
+    DeclareOpInterfaceMethods<Hfta_DifferentiableOpInterface>]> {
+  let summary = "Value in another element type";
+  let description = [{
+    Floats to integers truncate towards zero; anything but zero becomes true.
+    Unsigned and signed integer types are storage only: cast them first.
+    Example: `%1 = hfta.cast %0 : tensor<4xui8> to f32`
+  }];
+  let arguments = (ins Hfta_Tensor:$input, TypeAttr:$element_type);
+  let results = (outs Hfta_Tensor:$result);
+  let assemblyFormat = "$input attr-dict `:` type($input) `to` $element_type";
+  let hasFolder = 1;
+}
+
+#endif // HFTA_ELEMENTWISE_OPS

@@ -1,0 +1,59 @@
+//===- HftaInterfaces.h - Op interfaces and arrayed types -------*- C++ -*-===//
+
+#ifndef HFTA_DIALECT_HFTA_IR_HFTAINTERFACES_H
+#define HFTA_DIALECT_HFTA_IR_HFTAINTERFACES_H
+
+#include "Hfta/Dialect/Hfta/IR/HftaDialect.h"
+#include "mlir/IR/Builders.h"
+#include "mlir/IR/OpDefinition.h"
+
+#include <string>
+
+namespace mlir::hfta {
+
+/// Number of copies of an arrayed type, nothing for a shared one.
+std::optional<int64_t> getCopies(Type type);
+inline bool isArrayed(Type type) { return getCopies(type).has_value(); }
+inline bool isArrayed(Value value) { return isArrayed(value.getType()); }
+
+/// The type arrayed over `copies`, or shared if there are none.
+RankedTensorType withCopies(Type type, std::optional<int64_t> copies);
+
+/// One copy's plain type.
+inline RankedTensorType getLogicalType(Type type) {
+  return withCopies(type, std::nullopt);
+}
+
+/// Copies of the first arrayed value, nothing if all are shared.
+std::optional<int64_t> getCopies(TypeRange types);
+
+/// Bytes of one element as stored: booleans take one byte.
+int64_t getElementBytes(Type elementType);
+/// Bytes of one copy.
+int64_t getLogicalBytes(Type type);
+
+namespace detail {
+LogicalResult verifyArrayed(Operation *op);
+LogicalResult haveEqualAttributes(Operation *op, Operation *other,
+                                  std::string &reason);
+Operation *cloneWithOperands(OpBuilder &builder, Operation *op,
+                             ValueRange operands);
+int64_t countResultElements(Operation *op);
+int64_t countBytes(TypeRange types);
+} // namespace detail
+
+/// Arrayed operands agree on the number of copies; results are arrayed if and
+/// only if an operand is.
+template <typename ConcreteType>
+class ArrayedTrait : public OpTrait::TraitBase<ConcreteType, ArrayedTrait> {
+public:
+  static LogicalResult verifyTrait(Operation *op) {
+    return detail::verifyArrayed(op);
+  }
+};
+
+} // namespace mlir::hfta
+
+#include "Hfta/Dialect/Hfta/IR/HftaInterfaces.h.inc"
+
+#endif // HFTA_DIALECT_HFTA_IR_HFTAINTERFACES_H

@@ -1,0 +1,128 @@
+//===- HftaInterfaces.td - What the compiler asks of an op -*- tablegen -*-===//
+
+#ifndef HFTA_INTERFACES
+#define HFTA_INTERFACES
+
+include "mlir/IR/OpBase.td"
+
+def Hfta_DifferentiableOpInterface : OpInterface<"DifferentiableOpInterface"> {
+  let cppNamespace = "::mlir::hfta";
+  let description = [{
+    Reverse-mode derivative of one operation. An operation without it that has
+    a gradient flowing into it is reported before anything is built.
+  }];
+  let methods = [
+    InterfaceMethod<[{
+      Builds the backward of this op after the builder's insertion point.
+      `resultGradients` has one entry a result; an entry is null where no
+      gradient flows. On success `operandGradients` holds one entry an
+      operand: a value of the operand's logical shape (arrayed if any value it
+      depends on is), or null where the derivative is zero or not needed. An
+      entry of `needed` is false where nobody asks for that gradient.
+    }], "::llvm::LogicalResult", "buildBackward",
+      (ins "::mlir::OpBuilder &":$builder,
+           "::mlir::ValueRange":$resultGradients,
+           "::llvm::ArrayRef<bool>":$needed,
+           "::llvm::SmallVectorImpl<::mlir::Value> &":$operandGradients)>
+  ];
+}
+
+def Hfta_FusableOpInterface : OpInterface<"FusableOpInterface"> {
+  let cppNamespace = "::mlir::hfta";
+  let description = [{
+    Horizontal fusion: may the same op of several models become one?
+  }];
+  let methods = [
+    InterfaceMethod<[{
+      Succeeds if this op and `other`, from two copies' models, compute the
+      same function of their operands; otherwise says why not in `reason`.
+    }], "::llvm::LogicalResult", "isFusableWith",
+      (ins "::mlir::Operation *":$other, "std::string &":$reason), "", [{
+        return ::mlir::hfta::detail::haveEqualAttributes($_op, other, reason);
+      }]>,
+    InterfaceMethod<[{
+      Builds the fused op over `operands` (shared or arrayed). Results are
+      arrayed where an operand is.
+    }], "::mlir::Operation *", "buildFused",
+      (ins "::mlir::OpBuilder &":$builder, "::mlir::ValueRange":$operands), "",
+      [{ return ::mlir::hfta::detail::cloneWithOperands(builder, $_op, operands); }]>
+  ];
+}
+
+def Hfta_CostOpInterface : OpInterface<"CostOpInterface"> {
+  let cppNamespace = "::mlir::hfta";
+  let description = [{
+    What planners live on; for one copy unless the op is shared.
+  }];
+  let methods = [
+    InterfaceMethod<"Useful floating-point operations (a fused multiply-add is two; padding taps are not counted), one copy.",
+      "int64_t", "getFlops", (ins), "", [{
+        return ::mlir::hfta::detail::countResultElements($_op);
+      }]>,
+    InterfaceMethod<"Least bytes read, one copy.", "int64_t", "getBytesRead",
+      (ins), "", [{ return ::mlir::hfta::detail::countBytes($_op->getOperandTypes()); }]>,
+    InterfaceMethod<"Least bytes written, one copy.", "int64_t",
+      "getBytesWritten", (ins), "",
+      [{ return ::mlir::hfta::detail::countBytes($_op->getResultTypes()); }]>
+  ];
+}
+
+def Hfta_LayerOpInterface : OpInterface<"LayerOpInterface"> {
+  let cppNamespace = "::mlir::hfta";
+  let description = [{
+    A weight gradient of a dense or convolution layer, kept as one op until
+    after the second-order hook.
+  }];
+  let methods = [
+    InterfaceMethod<"The layer, or null if this op isn't a weight gradient.",
+      "::mlir::hfta::LayerAttr", "getLayerAttribute">,
+    InterfaceMethod<"Links this op to a layer.", "void", "setLayerAttribute",
+      (ins "::mlir::hfta::LayerAttr":$layer)>,
+    InterfaceMethod<"The layer's input of this micro-batch.",
+      "::mlir::Value", "getLayerInput">,
+    InterfaceMethod<"The gradient of the layer's output (before the bias' sum), scaled by the loss' scale.",
+      "::mlir::Value", "getLayerOutputGradient">
+  ];
+}
+
+def Hfta_ElementwiseOpInterface : OpInterface<"ElementwiseOpInterface"> {
+  let cppNamespace = "::mlir::hfta";
+  let description = [{
+    Each element of the result depends on the same element of the operands.
+  }];
+  let methods = [
+    InterfaceMethod<[{
+      Builds the scalar computation in `arith` and `math`. Scalars are
+      signless; `builder`'s location is `loc`.
+    }], "::mlir::Value", "buildScalar",
+      (ins "::mlir::OpBuilder &":$builder, "::mlir::Location":$loc,
+           "::mlir::ValueRange":$scalars)>
+  ];
+}
+
+def Hfta_DecomposableOpInterface : OpInterface<"DecomposableOpInterface"> {
+  let cppNamespace = "::mlir::hfta";
+  let description = [{
+    A composite op (softmax, batch_norm, optimizer updates) that is rewritten
+    in terms of simpler ones before kernels are formed.
+  }];
+  let methods = [
+    InterfaceMethod<"Builds the replacement; one value a result.",
+      "::llvm::SmallVector<::mlir::Value>", "decompose",
+      (ins "::mlir::OpBuilder &":$builder)>
+  ];
+}
+
+def Hfta_ModalOpInterface : OpInterface<"ModalOpInterface"> {
+  let cppNamespace = "::mlir::hfta";
+  let description = [{
+    An op that differs between training and inference (batch_norm, dropout).
+    A model holds it without a decision; tasks decide.
+  }];
+  let methods = [
+    InterfaceMethod<"Chooses training (true) or inference (false).", "void",
+      "setTraining", (ins "bool":$training)>
+  ];
+}
+
+#endif // HFTA_INTERFACES

@@ -1,0 +1,286 @@
+//===- HftaLayerOps.td - Contraction, convolution, pooling, ... *- tablegen -*-//
+
+#ifndef HFTA_LAYER_OPS
+#define HFTA_LAYER_OPS
+
+include "Hfta/Dialect/Hfta/IR/HftaBase.td"
+
+//===----------------------------------------------------------------------===//
+// Contraction
+//===----------------------------------------------------------------------===//
+
+def Hfta_ContractOp : Hfta_DifferentiableOp<"contract", [
+    DeclareOpInterfaceMethods<Hfta_CostOpInterface, ["getFlops"]>,
+    DeclareOpInterfaceMethods<Hfta_LayerOpInterface>]> {
+  let summary = "Sum of products over the axes that the result lacks";
+  let description = [{
+    `indexing_maps` are projected permutations of lhs, rhs and result over one
+    iteration space; each axis of the space stands in at least two of the
+    three, or in the result. Products are summed in row-major order of the
+    summed axes with fused multiply-add in `accumulate`'s precision (the
+    operands' by default).
+
+    Example (x · wᵀ):
+    ```mlir
+    %2 = hfta.contract %x, %w maps [affine_map<(m, n, k) -> (m, k)>,
+        affine_map<(m, n, k) -> (n, k)>, affine_map<(m, n, k) -> (m, n)>]
+        : tensor<64x784xf32>, tensor<10x784xf32>
+    ```
+  }];
+  let arguments = (ins Hfta_FloatTensor:$lhs, Hfta_FloatTensor:$rhs,
+                       AffineMapArrayAttr:$indexing_maps,
+                       OptionalAttr<TypeAttr>:$accumulate,
+                       OptionalAttr<Hfta_LayerAttr>:$layer,
+                       DefaultValuedAttr<I64Attr, "0">:$layer_operand);
+  let results = (outs Hfta_FloatTensor:$result);
+  let assemblyFormat = [{
+    $lhs `,` $rhs `maps` $indexing_maps attr-dict `:` type($lhs) `,` type($rhs)
+  }];
+}
+
+//===----------------------------------------------------------------------===//
+// Convolution
+//===----------------------------------------------------------------------===//
+
+/// Layouts: input [batch, channels, spatial…], weight [outputs, channels /
+/// groups, spatial…], result [batch, outputs, spatial…]. `padding` holds the
+/// low ends of all spatial axes, then the high ends.
+class Hfta_ConvolutionOp<string mnemonic, list<Trait> traits = []>
+    : Hfta_DifferentiableOp<mnemonic, !listconcat(traits, [
+        DeclareOpInterfaceMethods<Hfta_CostOpInterface, ["getFlops"]>])> {
+  dag window = (ins DenseI64ArrayAttr:$strides, DenseI64ArrayAttr:$dilations,
+                    DenseI64ArrayAttr:$padding, I64Attr:$groups,
+                    OptionalAttr<TypeAttr>:$accumulate);
+  let results = (outs Hfta_FloatTensor:$result);
+}
+
+def Hfta_ConvOp : Hfta_ConvolutionOp<"conv"> {
+  let summary = "Convolution (cross-correlation) in 1 to 3 dimensions";
+  let description = [{
+    Example:
+    ```mlir
+    %2 = hfta.conv %x, %w {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>,
+        padding = array<i64: 1, 1, 1, 1>, groups = 1 : i64}
+        : tensor<8x3x32x32xf32>, tensor<16x3x3x3xf32>
+    ```
+  }];
+  let arguments = !con((ins Hfta_FloatTensor:$input, Hfta_FloatTensor:$weight), window);
+  let assemblyFormat = "$input `,` $weight attr-dict `:` type($input) `,` type($weight)";
+}
+
+def Hfta_ConvInputGradientOp : Hfta_ConvolutionOp<"conv_input_gradient"> {
+  let summary = "Gradient of a convolution's input; also transposed convolution";
+  let description = [{
+    `input_shape` is the logical shape of the convolution's input.
+    Example: `%2 = hfta.conv_input_gradient %g, %w {input_shape = …} : …`
+  }];
+  let arguments = !con((ins Hfta_FloatTensor:$gradient, Hfta_FloatTensor:$weight),
+                       window, (ins DenseI64ArrayAttr:$input_shape));
+  let assemblyFormat = "$gradient `,` $weight attr-dict `:` type($gradient) `,` type($weight)";
+}
+
+def Hfta_ConvWeightGradientOp : Hfta_ConvolutionOp<"conv_weight_gradient", [
+    DeclareOpInterfaceMethods<Hfta_LayerOpInterface>]> {
+  let summary = "Gradient of a convolution's weight";
+  let description = [{
+    Summed over batch, then space, in row-major order. `weight_shape` is the
+    weight's logical shape.
+    Example: `%2 = hfta.conv_weight_gradient %x, %g {weight_shape = …} : …`
+  }];
+  let arguments = !con((ins Hfta_FloatTensor:$input, Hfta_FloatTensor:$gradient),
+                       window, (ins DenseI64ArrayAttr:$weight_shape,
+                                OptionalAttr<Hfta_LayerAttr>:$layer));
+  let assemblyFormat = "$input `,` $gradient attr-dict `:` type($input) `,` type($gradient)";
+}
+
+//===----------------------------------------------------------------------===//
+// Pooling
+//===----------------------------------------------------------------------===//
+
+/// `kernel`, `strides`, `dilations` have one entry a spatial axis, `padding`
+/// the low ends, then the high ends (a ceil-mode export is expressed by more
+/// padding at the high end).
+def Hfta_MaxPoolOp : Hfta_DifferentiableOp<"max_pool"> {
+  let summary = "Maximum over windows, and where it was";
+  let description = [{
+    `indices` are flat row-major positions in the input's spatial plane, the
+    first maximum in row-major order; a NaN wins. Padding is never chosen.
+    Example: `%v, %i = hfta.max_pool %x {kernel = …} : tensor<8x16x28x28xf32>`
+  }];
+  let arguments = (ins Hfta_Tensor:$input, DenseI64ArrayAttr:$kernel,
+                       DenseI64ArrayAttr:$strides, DenseI64ArrayAttr:$dilations,
+                       DenseI64ArrayAttr:$padding);
+  let results = (outs Hfta_Tensor:$result, Hfta_IndexTensor:$indices);
+  let assemblyFormat = "$input attr-dict `:` type($input)";
+}
+
+def Hfta_MaxPoolGradientOp : Hfta_DifferentiableOp<"max_pool_gradient"> {
+  let summary = "Adds each window's gradient at the position of its maximum";
+  let description = [{
+    Windows are taken in row-major order.
+    Example: `%2 = hfta.max_pool_gradient %g, %i {input_shape = …} : …`
+  }];
+  let arguments = (ins Hfta_FloatTensor:$gradient, Hfta_IndexTensor:$indices,
+                       DenseI64ArrayAttr:$kernel, DenseI64ArrayAttr:$strides,
+                       DenseI64ArrayAttr:$dilations, DenseI64ArrayAttr:$padding,
+                       DenseI64ArrayAttr:$input_shape);
+  let results = (outs Hfta_FloatTensor:$result);
+  let assemblyFormat = "$gradient `,` $indices attr-dict `:` type($gradient) `,` type($indices)";
+}
+
+def Hfta_AveragePoolOp : Hfta_DifferentiableOp<"average_pool"> {
+  let summary = "Mean over windows";
+  let description = [{
+    With `include_padding` divides by the window's size clipped to the input
+    plus `padding` less `ceil_padding` (elements added by ceil mode never
+    count); else by the number of real elements.
+    Example: `%1 = hfta.average_pool %x {kernel = …} : tensor<8x16x28x28xf32>`
+  }];
+  let arguments = (ins Hfta_FloatTensor:$input, DenseI64ArrayAttr:$kernel,
+                       DenseI64ArrayAttr:$strides, DenseI64ArrayAttr:$dilations,
+                       DenseI64ArrayAttr:$padding, DenseI64ArrayAttr:$ceil_padding,
+                       UnitAttr:$include_padding);
+  let results = (outs Hfta_FloatTensor:$result);
+  let assemblyFormat = "$input attr-dict `:` type($input)";
+}
+
+def Hfta_AveragePoolGradientOp : Hfta_DifferentiableOp<"average_pool_gradient"> {
+  let summary = "Gradient of average_pool's input";
+  let description = [{
+    Example: `%1 = hfta.average_pool_gradient %g {input_shape = …} : …`
+  }];
+  let arguments = (ins Hfta_FloatTensor:$gradient, DenseI64ArrayAttr:$kernel,
+                       DenseI64ArrayAttr:$strides, DenseI64ArrayAttr:$dilations,
+                       DenseI64ArrayAttr:$padding, DenseI64ArrayAttr:$ceil_padding,
+                       UnitAttr:$include_padding, DenseI64ArrayAttr:$input_shape);
+  let results = (outs Hfta_FloatTensor:$result);
+  let assemblyFormat = "$gradient attr-dict `:` type($gradient)";
+}
+
+//===----------------------------------------------------------------------===//
+// Normalization and softmax
+//===----------------------------------------------------------------------===//
+
+class Hfta_SoftmaxLikeOp<string mnemonic, string formula>
+    : Hfta_DifferentiableOp<mnemonic, [
+        DeclareOpInterfaceMethods<Hfta_DecomposableOpInterface>]> {
+  let summary = formula # " along an axis";
+  let description = "Example: `%1 = hfta." # mnemonic #
+                    " %0 along 1 : tensor<64x10xf32>`";
+  let arguments = (ins Hfta_FloatTensor:$input, I64Attr:$axis);
+  let results = (outs Hfta_FloatTensor:$result);
+  let assemblyFormat = "$input `along` $axis attr-dict `:` type($input)";
+}
+def Hfta_SoftmaxOp : Hfta_SoftmaxLikeOp<"softmax", "e^(x - max) / sum">;
+def Hfta_LogSoftmaxOp : Hfta_SoftmaxLikeOp<"log_softmax", "x - log(sum(e^x))">;
+
+def Hfta_BatchNormOp : Hfta_DifferentiableOp<"batch_norm", [
+    DeclareOpInterfaceMethods<Hfta_DecomposableOpInterface>,
+    DeclareOpInterfaceMethods<Hfta_ModalOpInterface>]> {
+  let summary = "Normalization over all axes but axis 1 (channels)";
+  let description = [{
+    With `training`, normalizes with the batch's mean and (population)
+    variance, and gives `running * momentum + batch * (1 - momentum)` as new
+    running statistics, the batch's variance scaled by n / (n - 1) if
+    `unbiased`. Without, normalizes with the running ones and returns them.
+    `saved_mean` and `saved_inverse_deviation` are those it normalized with.
+    Example: `%y, %m, %v, %sm, %sd = hfta.batch_norm %x, %scale, %bias, %mean, %variance {…} : …`
+  }];
+  let arguments = (ins Hfta_FloatTensor:$input, Hfta_FloatTensor:$scale,
+                       Hfta_FloatTensor:$bias, Hfta_FloatTensor:$running_mean,
+                       Hfta_FloatTensor:$running_variance, F64Attr:$epsilon,
+                       F64Attr:$momentum, UnitAttr:$unbiased, UnitAttr:$training);
+  let results = (outs Hfta_FloatTensor:$result, Hfta_FloatTensor:$new_mean,
+                      Hfta_FloatTensor:$new_variance, Hfta_FloatTensor:$saved_mean,
+                      Hfta_FloatTensor:$saved_inverse_deviation);
+  let assemblyFormat = [{
+    $input `,` $scale `,` $bias `,` $running_mean `,` $running_variance attr-dict
+    `:` type(operands)
+  }];
+}
+
+//===----------------------------------------------------------------------===//
+// Randomness and dropout
+//===----------------------------------------------------------------------===//
+
+def Hfta_RandomUniformOp : Hfta_TensorOp<"random_uniform"> {
+  let summary = "Uniform numbers in [0, 1), a function of their keys alone";
+  let description = [{
+    Philox4x32-10 keyed by `seed` (a scalar a copy) and `stream`, counted by
+    `step`, the sample's position in the global batch (`first_sample` plus the
+    index along axis 0 if `per_sample`, else 0) and the logical element's
+    row-major index within the sample. Source: Salmon et al., "Parallel random
+    numbers: as easy as 1, 2, 3", SC 2011.
+    Example: `%u = hfta.random_uniform %seed, %step, %first [64, 10] stream 7 {per_sample} : f32, …`
+  }];
+  let arguments = (ins Hfta_Tensor:$seed, Hfta_Tensor:$step,
+                       Hfta_Tensor:$first_sample, DenseI64ArrayAttr:$shape,
+                       I64Attr:$stream, UnitAttr:$per_sample, TypeAttr:$element_type);
+  let results = (outs Hfta_FloatTensor:$result);
+  let assemblyFormat = [{
+    $seed `,` $step `,` $first_sample $shape `stream` $stream attr-dict `:`
+    $element_type `,` type(operands)
+  }];
+}
+
+def Hfta_DropoutOp : Hfta_DifferentiableOp<"dropout", [
+    DeclareOpInterfaceMethods<Hfta_DecomposableOpInterface>,
+    DeclareOpInterfaceMethods<Hfta_ModalOpInterface>]> {
+  let summary = "Zero with probability `rate`, else input / (1 - rate)";
+  let description = [{
+    `rate` is a scalar, `random` uniform numbers of the input's shape: an
+    element is dropped where random < rate. Without `training`: the input.
+    Example: `%1 = hfta.dropout %x, %rate, %u {training} : tensor<64x10xf32>, tensor<f32>, tensor<64x10xf32>`
+  }];
+  let arguments = (ins Hfta_FloatTensor:$input, Hfta_FloatTensor:$rate,
+                       Hfta_FloatTensor:$random, UnitAttr:$training);
+  let results = (outs Hfta_FloatTensor:$result);
+  let assemblyFormat = "$input `,` $rate `,` $random attr-dict `:` type(operands)";
+}
+
+//===----------------------------------------------------------------------===//
+// Optimizer updates
+//===----------------------------------------------------------------------===//
+
+/// Scalars are rank-0 tensors, a value a copy where arrayed.
+class Hfta_OptimizerOp<string mnemonic> : Hfta_TensorOp<mnemonic, [
+    DeclareOpInterfaceMethods<Hfta_DecomposableOpInterface>]>;
+
+def Hfta_SgdUpdateOp : Hfta_OptimizerOp<"sgd_update"> {
+  let summary = "Stochastic gradient descent with momentum";
+  let description = [{
+    As PyTorch's SGD with dampening 0: g += weight_decay * p; v = momentum * v
+    + g; p -= rate * (nesterov ? g + momentum * v : v).
+    Example: `%p1, %v1 = hfta.sgd_update %p, %g, %v, %rate, %decay, %momentum : …`
+  }];
+  let arguments = (ins Hfta_FloatTensor:$parameter, Hfta_FloatTensor:$gradient,
+                       Hfta_FloatTensor:$velocity, Hfta_FloatTensor:$rate,
+                       Hfta_FloatTensor:$weight_decay, Hfta_FloatTensor:$momentum,
+                       UnitAttr:$nesterov);
+  let results = (outs Hfta_FloatTensor:$new_parameter, Hfta_FloatTensor:$new_velocity);
+  let assemblyFormat = "operands attr-dict `:` type(operands)";
+}
+
+def Hfta_AdamUpdateOp : Hfta_OptimizerOp<"adam_update"> {
+  let summary = "Adam, and AdamW with `decoupled`";
+  let description = [{
+    As PyTorch's: without `decoupled` g += weight_decay * p, with it
+    p *= 1 - rate * weight_decay; m = beta1 m + (1 - beta1) g;
+    v = beta2 v + (1 - beta2) g²; p -= rate / (1 - beta1^t) * m /
+    (sqrt(v) / sqrt(1 - beta2^t) + epsilon), with t = step + 1. Source: Kingma
+    and Ba, "Adam", ICLR 2015; Loshchilov and Hutter, ICLR 2019.
+    Example: `%p1, %m1, %v1 = hfta.adam_update %p, %g, %m, %v, %rate, %decay, %b1, %b2, %eps, %step : …`
+  }];
+  let arguments = (ins Hfta_FloatTensor:$parameter, Hfta_FloatTensor:$gradient,
+                       Hfta_FloatTensor:$first_moment, Hfta_FloatTensor:$second_moment,
+                       Hfta_FloatTensor:$rate, Hfta_FloatTensor:$weight_decay,
+                       Hfta_FloatTensor:$beta1, Hfta_FloatTensor:$beta2,
+                       Hfta_FloatTensor:$epsilon, Hfta_Tensor:$step,
+                       UnitAttr:$decoupled);
+  let results = (outs Hfta_FloatTensor:$new_parameter,
+                      Hfta_FloatTensor:$new_first_moment,
+                      Hfta_FloatTensor:$new_second_moment);
+  let assemblyFormat = "operands attr-dict `:` type(operands)";
+}
+
+#endif // HFTA_LAYER_OPS

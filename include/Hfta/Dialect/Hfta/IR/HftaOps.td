@@ -1,0 +1,11 @@
+//===- HftaOps.td - All ops of the dialect -----------------*- tablegen -*-===//
+
+#ifndef HFTA_OPS
+#define HFTA_OPS
+
+include "Hfta/Dialect/Hfta/IR/HftaElementwiseOps.td"
+include "Hfta/Dialect/Hfta/IR/HftaLayerOps.td"
+include "Hfta/Dialect/Hfta/IR/HftaShapeOps.td"
+include "Hfta/Dialect/Hfta/IR/HftaStructureOps.td"
+
+#endif // HFTA_OPS

@@ -1,0 +1,146 @@
+//===- HftaShapeOps.td - Ops that move elements ------------*- tablegen -*-===//
+
+#ifndef HFTA_SHAPE_OPS
+#define HFTA_SHAPE_OPS
+
+include "Hfta/Dialect/Hfta/IR/HftaBase.td"
+
+def Hfta_ReshapeOp : Hfta_DifferentiableOp<"reshape"> {
+  let summary = "The same elements in row-major order, in another shape";
+  let description = [{
+    Example: `%1 = hfta.reshape %0 to [2, 2] : tensor<4xf32>`
+  }];
+  let arguments = (ins Hfta_Tensor:$input, DenseI64ArrayAttr:$shape);
+  let results = (outs Hfta_Tensor:$result);
+  let assemblyFormat = "$input `to` $shape attr-dict `:` type($input)";
+  let hasFolder = 1;
+}
+
+def Hfta_TransposeOp : Hfta_DifferentiableOp<"transpose"> {
+  let summary = "Axes in another order: result axis i is input axis permutation[i]";
+  let description = [{
+    Example: `%1 = hfta.transpose %0 by [1, 0] : tensor<2x3xf32>`
+  }];
+  let arguments = (ins Hfta_Tensor:$input, DenseI64ArrayAttr:$permutation);
+  let results = (outs Hfta_Tensor:$result);
+  let assemblyFormat = "$input `by` $permutation attr-dict `:` type($input)";
+  let hasFolder = 1;
+}
+
+def Hfta_BroadcastOp : Hfta_DifferentiableOp<"broadcast"> {
+  let summary = "Input repeated: input axis i becomes result axis dimensions[i]";
+  let description = [{
+    `dimensions` ascends; an input axis has the result's size or 1.
+    Example: `%1 = hfta.broadcast %0 to [64, 10] along [1] : tensor<10xf32>`
+  }];
+  let arguments = (ins Hfta_Tensor:$input, DenseI64ArrayAttr:$shape,
+                       DenseI64ArrayAttr:$dimensions);
+  let results = (outs Hfta_Tensor:$result);
+  let assemblyFormat = [{
+    $input `to` $shape `along` $dimensions attr-dict `:` type($input)
+  }];
+  let hasFolder = 1;
+}
+
+def Hfta_SliceOp : Hfta_DifferentiableOp<"slice"> {
+  let summary = "Elements offsets + i * strides, i < sizes, along each axis";
+  let description = [{
+    A stride may be negative.
+    Example: `%1 = hfta.slice %0 from [0] size [2] stride [1] : tensor<4xf32>`
+  }];
+  let arguments = (ins Hfta_Tensor:$input, DenseI64ArrayAttr:$offsets,
+                       DenseI64ArrayAttr:$sizes, DenseI64ArrayAttr:$strides);
+  let results = (outs Hfta_Tensor:$result);
+  let assemblyFormat = [{
+    $input `from` $offsets `size` $sizes `stride` $strides attr-dict `:` type($input)
+  }];
+  let hasFolder = 1;
+}
+
+def Hfta_PadOp : Hfta_DifferentiableOp<"pad"> {
+  let summary = "Input surrounded by a value, with gaps between elements";
+  let description = [{
+    Along axis i: `low[i]` elements of `value`, the input with `interior[i]`
+    elements of `value` between neighbours, `high[i]` elements. Not negative.
+    Example: `%1 = hfta.pad %0 low [1] high [1] interior [0] with 0.0 : f32 : tensor<4xf32>`
+  }];
+  let arguments = (ins Hfta_Tensor:$input, DenseI64ArrayAttr:$low,
+                       DenseI64ArrayAttr:$high, DenseI64ArrayAttr:$interior,
+                       TypedAttrInterface:$value);
+  let results = (outs Hfta_Tensor:$result);
+  let assemblyFormat = [{
+    $input `low` $low `high` $high `interior` $interior `with` $value attr-dict
+    `:` type($input)
+  }];
+  let hasFolder = 1;
+}
+
+def Hfta_ConcatOp : Hfta_DifferentiableOp<"concat"> {
+  let summary = "Inputs one after another along an axis";
+  let description = [{
+    Example: `%2 = hfta.concat %0, %1 along 0 : tensor<4xf32>, tensor<2xf32>`
+  }];
+  let arguments = (ins Variadic<Hfta_Tensor>:$inputs, I64Attr:$axis);
+  let results = (outs Hfta_Tensor:$result);
+  let assemblyFormat = "$inputs `along` $axis attr-dict `:` type($inputs)";
+  let hasFolder = 1;
+}
+
+def Hfta_IotaOp : Hfta_Op<"iota", [
+    Pure, InferTypeOpAdaptor, DeclareOpInterfaceMethods<Hfta_FusableOpInterface>]> {
+  let summary = "Each element is its own index along an axis";
+  let description = [{
+    Example: `%0 = hfta.iota [64, 10] along 1 : i64`
+  }];
+  let arguments = (ins DenseI64ArrayAttr:$shape, I64Attr:$axis,
+                       TypeAttr:$element_type);
+  let results = (outs Hfta_Tensor:$result);
+  let assemblyFormat = "$shape `along` $axis attr-dict `:` $element_type";
+}
+
+def Hfta_ReduceOp : Hfta_DifferentiableOp<"reduce", [
+    DeclareOpInterfaceMethods<Hfta_CostOpInterface, ["getFlops"]>]> {
+  let summary = "Sum, maximum, minimum or product over axes, which go away";
+  let description = [{
+    Elements are combined in row-major order of the reduced axes, in
+    `accumulate`'s precision (the input's by default). The gradient of max and
+    min goes to equal elements in equal shares.
+    Example: `%1 = hfta.reduce sum %0 over [0] : tensor<64x10xf32>`
+  }];
+  let arguments = (ins Hfta_ReduceKindAttr:$kind, Hfta_Tensor:$input,
+                       DenseI64ArrayAttr:$axes, OptionalAttr<TypeAttr>:$accumulate);
+  let results = (outs Hfta_Tensor:$result);
+  let assemblyFormat = "$kind $input `over` $axes attr-dict `:` type($input)";
+  let hasFolder = 1;
+}
+
+def Hfta_GatherOp : Hfta_DifferentiableOp<"gather"> {
+  let summary = "Slices of the input along an axis, chosen by indices";
+  let description = [{
+    Result shape: the input's, with axis `axis` replaced by the indices' shape.
+    Negative indices count from the end; others outside give zero.
+    Example: `%2 = hfta.gather %table[%i] along 0 : tensor<100x8xf32>, tensor<64xi64>`
+  }];
+  let arguments = (ins Hfta_Tensor:$input, Hfta_IndexTensor:$indices, I64Attr:$axis);
+  let results = (outs Hfta_Tensor:$result);
+  let assemblyFormat = [{
+    $input `[` $indices `]` `along` $axis attr-dict `:` type($input) `,` type($indices)
+  }];
+}
+
+def Hfta_ScatterAddOp : Hfta_TensorOp<"scatter_add"> {
+  let summary = "Gradient of gather: adds slices at indices into zeros";
+  let description = [{
+    Updates with equal index are added in row-major order of the indices.
+    Example: `%2 = hfta.scatter_add %g at %i along 0 size 100 : tensor<64x8xf32>, tensor<64xi64>`
+  }];
+  let arguments = (ins Hfta_Tensor:$updates, Hfta_IndexTensor:$indices,
+                       I64Attr:$axis, I64Attr:$size);
+  let results = (outs Hfta_Tensor:$result);
+  let assemblyFormat = [{
+    $updates `at` $indices `along` $axis `size` $size attr-dict `:`
+    type($updates) `,` type($indices)
+  }];
+}
+
+#endif // HFTA_SHAPE_OPS

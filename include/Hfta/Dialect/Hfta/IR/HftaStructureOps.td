@@ -1,0 +1,188 @@
+//===- HftaStructureOps.td - Models, variables, kernels ----*- tablegen -*-===//
+
+#ifndef HFTA_STRUCTURE_OPS
+#define HFTA_STRUCTURE_OPS
+
+include "Hfta/Dialect/Hfta/IR/HftaBase.td"
+include "mlir/IR/RegionKindInterface.td"
+
+def Hfta_ModelOp : Hfta_Op<"model", [
+    Symbol, SymbolTable, IsolatedFromAbove, NoTerminator, SingleBlock,
+    NoRegionArguments]> {
+  let summary = "One model and the copies that it serves";
+  let description = [{
+    Holds the model's variables and its functions. `forward` maps inputs to
+    outputs, `prepare` maps a micro-batch as the files hold it to the fields of
+    the data block, `objective` maps outputs and fields to per-element losses,
+    their weights and the metric. `copies` numbers the copies of the array that
+    are instances of this model; a variable's name is the copy's own.
+
+    Example:
+    ```mlir
+    hfta.model @mlp copies [0, 1] {
+      hfta.variable @weight {role = #hfta.role<parameter>} : tensor<10x784xf32>
+      func.func @forward(%image: tensor<64x784xf32>) -> tensor<64x10xf32> { … }
+    }
+    ```
+  }];
+  let arguments = (ins SymbolNameAttr:$sym_name, DenseI64ArrayAttr:$copies);
+  let regions = (region SizedRegion<1>:$body);
+  let assemblyFormat = [{
+    $sym_name `copies` $copies attr-dict-with-keyword $body
+  }];
+}
+
+def Hfta_VariableOp : Hfta_Op<"variable", [Symbol]> {
+  let summary = "Named storage that tasks read and write";
+  let description = [{
+    `initial` is the value before the first step: elements, `#hfta.uniform` or
+    `#hfta.normal`; without it, zero. For an arrayed variable elements may be
+    one copy's (all copies start alike) or hold a leading copy axis. `stream`
+    names the random stream of a drawn value, the variable's own name by
+    default. `instances` counts the micro-batches in flight.
+
+    Example:
+    ```mlir
+    hfta.variable @weight {role = #hfta.role<parameter>, trained,
+        initial = #hfta.uniform<-0.1 : f32, 0.1 : f32>}
+        : tensor<10x784xf32, #hfta.copies<8>>
+    ```
+  }];
+  let arguments = (ins SymbolNameAttr:$sym_name, TypeAttrOf<Hfta_Tensor>:$type,
+                       Hfta_RoleAttr:$role,
+                       OptionalAttr<AnyAttr>:$initial, UnitAttr:$trained,
+                       DefaultValuedAttr<I64Attr, "-1">:$block,
+                       DefaultValuedAttr<I64Attr, "1">:$instances,
+                       OptionalAttr<Hfta_BindingAttr>:$location);
+  let assemblyFormat = "$sym_name attr-dict `:` $type";
+  let hasVerifier = 1;
+  let extraClassDeclaration = [{
+    RankedTensorType getTensorType() { return cast<RankedTensorType>(getType()); }
+  }];
+}
+
+def Hfta_ReadOp : Hfta_Op<"read", [
+    DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
+  let summary = "Value of a variable";
+  let description = [{
+    With `copy`, the shared value of that copy of an arrayed variable.
+    Example: `%w = hfta.read @weight copy 3 : tensor<10x784xf32>`
+  }];
+  let arguments = (ins Arg<FlatSymbolRefAttr, "", [MemRead]>:$variable,
+                       OptionalAttr<I64Attr>:$copy);
+  let results = (outs Hfta_Tensor:$result);
+  let assemblyFormat = "$variable (`copy` $copy^)? attr-dict `:` type($result)";
+}
+
+def Hfta_WriteOp : Hfta_Op<"write", [
+    DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
+  let summary = "Replaces the value of a variable";
+  let description = [{
+    With `copy`, of that copy of an arrayed variable. A shared value written to
+    an arrayed variable goes to every copy.
+    Example: `hfta.write %w, @weight : tensor<10x784xf32>`
+  }];
+  let arguments = (ins Hfta_Tensor:$value,
+                       Arg<FlatSymbolRefAttr, "", [MemWrite]>:$variable,
+                       OptionalAttr<I64Attr>:$copy);
+  let assemblyFormat = [{
+    $value `,` $variable (`copy` $copy^)? attr-dict `:` type($value)
+  }];
+}
+
+def Hfta_ConstantOp : Hfta_Op<"constant", [
+    Pure, ConstantLike, InferTypeOpAdaptor,
+    DeclareOpInterfaceMethods<Hfta_FusableOpInterface>]> {
+  let summary = "A value known at compile time, shared by all copies";
+  let description = [{
+    Example: `%0 = hfta.constant dense<0.0> : tensor<10xf32>`
+  }];
+  let arguments = (ins ElementsAttr:$value);
+  let results = (outs Hfta_Tensor:$result);
+  let assemblyFormat = "attr-dict $value";
+  let hasFolder = 1;
+}
+
+def Hfta_StackOp : Hfta_Op<"stack", [
+    Pure, SameTypeOperands, DeclareOpInterfaceMethods<Hfta_DifferentiableOpInterface>]> {
+  let summary = "Shared values, one a copy, as one arrayed value";
+  let description = [{
+    Example: `%0 = hfta.stack %a, %b : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32, #hfta.copies<2>>`
+  }];
+  let arguments = (ins Variadic<Hfta_Tensor>:$inputs);
+  let results = (outs Hfta_Tensor:$result);
+  let assemblyFormat = "$inputs attr-dict `:` functional-type($inputs, $result)";
+  let hasVerifier = 1;
+  let hasFolder = 1;
+}
+
+def Hfta_UnstackOp : Hfta_Op<"unstack", [
+    Pure, DeclareOpInterfaceMethods<Hfta_DifferentiableOpInterface>]> {
+  let summary = "One copy of an arrayed value";
+  let description = [{
+    Example: `%0 = hfta.unstack %a[1] : tensor<4xf32, #hfta.copies<2>> -> tensor<4xf32>`
+  }];
+  let arguments = (ins Hfta_Tensor:$input, I64Attr:$copy);
+  let results = (outs Hfta_Tensor:$result);
+  let assemblyFormat = "$input `[` $copy `]` attr-dict `:` type($input) `->` type($result)";
+  let hasVerifier = 1;
+  let hasFolder = 1;
+}
+
+def Hfta_KernelOp : Hfta_Op<"kernel", [
+    Pure, IsolatedFromAbove, SingleBlock]> {
+  let summary = "Ops that run as one generated function, one copy at a time";
+  let description = [{
+    The region computes one copy: its arguments are the operands' logical,
+    plain tensors, `hfta.yield` gives the results'. It runs once a copy if a
+    result is arrayed, once otherwise.
+
+    hfta-plan-memory adds `bindings` (places of the inputs, then of the results
+    that aren't tied) and `ties`: for each result -1 or the input in whose
+    place it is computed.
+
+    Example:
+    ```mlir
+    %0 = hfta.kernel "relu"(%x) : (tensor<4xf32, #hfta.copies<2>>)
+        -> tensor<4xf32, #hfta.copies<2>> { … }
+    ```
+  }];
+  let arguments = (ins StrAttr:$name, Variadic<Hfta_Tensor>:$inputs,
+                       OptionalAttr<TypedArrayAttrBase<Hfta_BindingAttr, "bindings">>:$bindings,
+                       OptionalAttr<DenseI64ArrayAttr>:$ties);
+  let results = (outs Variadic<Hfta_Tensor>:$results);
+  let regions = (region SizedRegion<1>:$body);
+  let assemblyFormat = [{
+    $name `(` $inputs `)` attr-dict `:` functional-type($inputs, $results) $body
+  }];
+  let hasVerifier = 1;
+}
+
+def Hfta_LaunchOp : Hfta_Op<"launch", [
+    DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
+  let summary = "Runs a kernel function on planned memory";
+  let description = [{
+    Once a copy with `per_copy`, else once. The first `inputs` bindings are
+    read; `written` lists the numbers of those that are written.
+    Example: `hfta.launch @"kernel/relu" on [#hfta.binding<0, 0, 64>] inputs 1 written [0] {per_copy}`
+  }];
+  let arguments = (ins FlatSymbolRefAttr:$kernel,
+                       TypedArrayAttrBase<Hfta_BindingAttr, "bindings">:$bindings,
+                       I64Attr:$inputs, DenseI64ArrayAttr:$written,
+                       UnitAttr:$per_copy);
+  let assemblyFormat = [{
+    $kernel `on` $bindings `inputs` $inputs `written` $written attr-dict
+  }];
+}
+
+def Hfta_YieldOp : Hfta_Op<"yield", [
+    Pure, Terminator, HasParent<"KernelOp">]> {
+  let summary = "Results of a kernel";
+  let description = [{
+    Example: `hfta.yield %0 : tensor<4xf32>`
+  }];
+  let arguments = (ins Variadic<Hfta_Tensor>:$values);
+  let assemblyFormat = "attr-dict ($values^ `:` type($values))?";
+}
+
+#endif // HFTA_STRUCTURE_OPS

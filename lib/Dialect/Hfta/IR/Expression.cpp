@@ -1,0 +1,76 @@
+//===- Expression.cpp - Values that compose like formulas -----------------===//
+
+#include "Expression.h"
+
+#include "llvm/ADT/STLExtras.h"
+
+using namespace mlir;
+using namespace mlir::hfta;
+
+Expression Expression::splat(double number) const {
+  Type elementType = getElementType();
+  Attribute element;
+  if (isa<FloatType>(elementType))
+    element = FloatAttr::get(elementType, number);
+  else
+    element = IntegerAttr::get(elementType, static_cast<int64_t>(number));
+  ElementsAttr elements =
+      DenseElementsAttr::get(getLogicalType(getType()), element);
+  return at(ConstantOp::create(*builder, loc, elements));
+}
+
+Expression Expression::to(Type elementType) const {
+  if (getElementType() == elementType)
+    return *this;
+  return apply<CastOp>(elementType);
+}
+
+Expression Expression::reshape(ArrayRef<int64_t> shape) const {
+  if (getShape() == shape)
+    return *this;
+  return apply<ReshapeOp>(shape);
+}
+
+Expression Expression::fill(ArrayRef<int64_t> shape) const {
+  if (shape.empty())
+    return *this;
+  return apply<BroadcastOp>(shape, ArrayRef<int64_t>());
+}
+
+Expression Expression::reduce(ReduceKind kind, ArrayRef<int64_t> axes,
+                              TypeAttr accumulate) const {
+  if (axes.empty())
+    return *this;
+  MLIRContext *context = builder->getContext();
+  return at(ReduceOp::create(*builder, loc, ReduceKindAttr::get(context, kind),
+                             value, DenseI64ArrayAttr::get(context, axes),
+                             accumulate));
+}
+
+Expression Expression::repeat(ArrayRef<int64_t> shape,
+                              ArrayRef<int64_t> axes) const {
+  if (axes.empty())
+    return *this;
+  return apply<BroadcastOp>(
+      shape, ArrayRef<int64_t>(getOtherAxes(shape.size(), axes)));
+}
+
+Expression Expression::compare(ComparePredicate predicate,
+                               const Expression &other) const {
+  return at(CompareOp::create(*builder, loc, predicate, value, other.value));
+}
+
+SmallVector<int64_t> hfta::getOtherAxes(int64_t rank, ArrayRef<int64_t> axes) {
+  SmallVector<int64_t> others;
+  for (int64_t axis = 0; axis < rank; ++axis)
+    if (!llvm::is_contained(axes, axis))
+      others.push_back(axis);
+  return others;
+}
+
+int64_t hfta::countElements(ArrayRef<int64_t> shape, ArrayRef<int64_t> axes) {
+  int64_t count = 1;
+  for (int64_t axis : axes)
+    count *= shape[axis];
+  return count;
+}

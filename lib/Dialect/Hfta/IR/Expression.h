@@ -1,0 +1,114 @@
+//===- Expression.h - Values that compose like formulas ---------*- C++ -*-===//
+//
+// Derivatives and decompositions are formulas over tensors. An Expression is a
+// value together with the place where formulas over it are built.
+//===----------------------------------------------------------------------===//
+
+#ifndef HFTA_DIALECT_HFTA_IR_EXPRESSION_H
+#define HFTA_DIALECT_HFTA_IR_EXPRESSION_H
+
+#include "Hfta/Dialect/Hfta/IR/HftaOps.h"
+
+namespace mlir::hfta {
+
+/// A tensor value and the builder and location of what is computed from it.
+/// A number in a formula is a splat of the other operand's logical type. The
+/// default-constructed one stands for "no value".
+class Expression {
+public:
+  Expression() = default;
+  Expression(OpBuilder &builder, Location loc, Value value)
+      : builder(&builder), loc(loc), value(value) {}
+
+  operator Value() const { return value; }
+  RankedTensorType getType() const {
+    return cast<RankedTensorType>(value.getType());
+  }
+  ArrayRef<int64_t> getShape() const { return getType().getShape(); }
+  Type getElementType() const { return getType().getElementType(); }
+
+  /// Another value at the same place.
+  Expression at(Value other) const { return {*builder, loc, other}; }
+
+  /// `OpTy` with this value as first operand.
+  template <typename OpTy, typename... Args>
+  Expression apply(Args &&...args) const {
+    return at(OpTy::create(*builder, loc, value,
+                           unwrap(std::forward<Args>(args))...));
+  }
+
+  /// The splat of `number` in this value's logical type.
+  Expression splat(double number) const;
+  /// This value in another element type.
+  Expression to(Type elementType) const;
+  /// This value in another shape with as many elements.
+  Expression reshape(ArrayRef<int64_t> shape) const;
+  /// This rank-0 value for every element of `shape`.
+  Expression fill(ArrayRef<int64_t> shape) const;
+
+  /// The reduction over `axes`, `repeat`'s adjoint if a sum.
+  Expression reduce(ReduceKind kind, ArrayRef<int64_t> axes,
+                    TypeAttr accumulate = {}) const;
+  Expression sum(ArrayRef<int64_t> axes, TypeAttr accumulate = {}) const {
+    return reduce(ReduceKind::sum, axes, accumulate);
+  }
+  /// Repeats a value that lacks `axes` of `shape` along them.
+  Expression repeat(ArrayRef<int64_t> shape, ArrayRef<int64_t> axes) const;
+
+  Expression compare(ComparePredicate predicate, const Expression &other) const;
+  Expression compare(ComparePredicate predicate, double other) const {
+    return compare(predicate, splat(other));
+  }
+  /// `onTrue` where this boolean holds, else `onFalse`.
+  Expression select(const Expression &onTrue, const Expression &onFalse) const {
+    return apply<SelectOp>(onTrue, onFalse);
+  }
+  Expression select(const Expression &onTrue, double onFalse) const {
+    return select(onTrue, onTrue.splat(onFalse));
+  }
+  Expression select(double onTrue, const Expression &onFalse) const {
+    return select(onFalse.splat(onTrue), onFalse);
+  }
+
+private:
+  static Value unwrap(const Expression &expression) { return expression.value; }
+  static Value unwrap(Expression &expression) { return expression.value; }
+  static Value unwrap(Expression &&expression) { return expression.value; }
+  template <typename T>
+  static T &&unwrap(T &&other) {
+    return std::forward<T>(other);
+  }
+
+  OpBuilder *builder = nullptr;
+  LocationAttr loc;
+  Value value;
+};
+
+inline Expression operator-(const Expression &x) { return x.apply<NegOp>(); }
+
+#define HFTA_EXPRESSION_OPERATOR(symbol, OpTy)                                 \
+  inline Expression operator symbol(const Expression &x,                       \
+                                    const Expression &y) {                     \
+    return x.apply<OpTy>(y);                                                   \
+  }                                                                            \
+  inline Expression operator symbol(const Expression &x, double y) {           \
+    return x.apply<OpTy>(x.splat(y));                                          \
+  }                                                                            \
+  inline Expression operator symbol(double x, const Expression &y) {           \
+    return y.splat(x).apply<OpTy>(y);                                          \
+  }
+HFTA_EXPRESSION_OPERATOR(+, AddOp)
+HFTA_EXPRESSION_OPERATOR(-, SubOp)
+HFTA_EXPRESSION_OPERATOR(*, MulOp)
+HFTA_EXPRESSION_OPERATOR(/, DivOp)
+#undef HFTA_EXPRESSION_OPERATOR
+
+/// The axes of `rank` that are not in `axes`.
+SmallVector<int64_t> getOtherAxes(int64_t rank, ArrayRef<int64_t> axes);
+
+/// Number of elements along `axes`.
+int64_t countElements(ArrayRef<int64_t> shape, ArrayRef<int64_t> axes);
+
+} // namespace mlir::hfta
+
+#endif // HFTA_DIALECT_HFTA_IR_EXPRESSION_H

@@ -1,0 +1,56 @@
+//===- HftaDialect.cpp - The hfta dialect ---------------------------------===//
+
+#include "Hfta/Dialect/Hfta/IR/HftaDialect.h"
+#include "Hfta/Dialect/Hfta/IR/HftaOps.h"
+#include "Hfta/Dialect/Hfta/IR/Job.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/IR/DialectImplementation.h"
+#include "mlir/Interfaces/FunctionInterfaces.h"
+#include "llvm/ADT/TypeSwitch.h"
+
+using namespace mlir;
+using namespace mlir::hfta;
+
+#include "Hfta/Dialect/Hfta/IR/HftaDialect.cpp.inc"
+#include "Hfta/Dialect/Hfta/IR/HftaEnums.cpp.inc"
+#define GET_ATTRDEF_CLASSES
+#include "Hfta/Dialect/Hfta/IR/HftaAttributes.cpp.inc"
+#define GET_OP_CLASSES
+#include "Hfta/Dialect/Hfta/IR/HftaOps.cpp.inc"
+
+void HftaDialect::initialize() {
+  addAttributes<
+#define GET_ATTRDEF_LIST
+#include "Hfta/Dialect/Hfta/IR/HftaAttributes.cpp.inc"
+      >();
+  addOperations<
+#define GET_OP_LIST
+#include "Hfta/Dialect/Hfta/IR/HftaOps.cpp.inc"
+      >();
+}
+
+LogicalResult HftaDialect::verifyOperationAttribute(Operation *op,
+                                                    NamedAttribute attribute) {
+  if (attribute.getName() == kJobAttrName) {
+    auto module = dyn_cast<ModuleOp>(op);
+    if (!module)
+      return op->emitError() << "'" << kJobAttrName << "' belongs on a module";
+    return failure(failed(Job::read(module)));
+  }
+  if (attribute.getName() == kTaskAttrName) {
+    if (!isa<FunctionOpInterface>(op) || !isa<TaskAttr>(attribute.getValue()))
+      return op->emitError()
+             << "'" << kTaskAttrName
+             << "' must be a #hfta.task attribute of a function";
+  }
+  return success();
+}
+
+LogicalResult CopiesAttr::verify(function_ref<InFlightDiagnostic()> emitError,
+                                 int64_t count) {
+  if (count < 1)
+    return emitError() << "number of copies must be at least 1, got " << count;
+  return success();
+}

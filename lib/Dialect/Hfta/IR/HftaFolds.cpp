@@ -1,0 +1,146 @@
+//===- HftaFolds.cpp - Folds ----------------------------------------------===//
+//
+// A fold never changes a float's bits and never a value's type: shared stays
+// shared, arrayed stays arrayed.
+//===----------------------------------------------------------------------===//
+
+#include "Hfta/Dialect/Hfta/IR/HftaOps.h"
+
+#include "llvm/ADT/STLExtras.h"
+
+using namespace mlir;
+using namespace mlir::hfta;
+
+Operation *HftaDialect::materializeConstant(OpBuilder &builder, Attribute value,
+                                            Type type, Location loc) {
+  auto elements = dyn_cast<ElementsAttr>(value);
+  if (!elements || elements.getType() != type)
+    return nullptr;
+  return ConstantOp::create(builder, loc, elements);
+}
+
+/// The splat `value`, if it is one, in another shape.
+static OpFoldResult resizeSplat(Attribute value, RankedTensorType type) {
+  auto splat = dyn_cast_if_present<SplatElementsAttr>(value);
+  return splat ? OpFoldResult(splat.resizeSplat(type)) : OpFoldResult();
+}
+
+static bool isIota(ArrayRef<int64_t> axes) {
+  for (auto [index, axis] : llvm::enumerate(axes))
+    if (axis != static_cast<int64_t>(index))
+      return false;
+  return true;
+}
+
+OpFoldResult ConstantOp::fold(FoldAdaptor) { return getValue(); }
+
+//===----------------------------------------------------------------------===//
+// Elementwise
+//===----------------------------------------------------------------------===//
+
+OpFoldResult CastOp::fold(FoldAdaptor adaptor) {
+  if (getInput().getType() == getType())
+    return getInput();
+  auto splat = dyn_cast_if_present<SplatElementsAttr>(adaptor.getInput());
+  auto elementType = dyn_cast<FloatType>(getElementType());
+  if (!splat || !elementType || !isa<FloatType>(splat.getElementType()))
+    return {};
+  APFloat value = splat.getSplatValue<APFloat>();
+  bool losesInformation;
+  value.convert(elementType.getFloatSemantics(), APFloat::rmNearestTiesToEven,
+                &losesInformation);
+  return DenseElementsAttr::get(getType(), value);
+}
+
+//===----------------------------------------------------------------------===//
+// Shapes
+//===----------------------------------------------------------------------===//
+
+OpFoldResult ReshapeOp::fold(FoldAdaptor adaptor) {
+  if (getInput().getType() == getType())
+    return getInput();
+  if (auto inner = getInput().getDefiningOp<ReshapeOp>()) {
+    getInputMutable().assign(inner.getInput());
+    return getResult();
+  }
+  if (auto elements =
+          dyn_cast_if_present<DenseElementsAttr>(adaptor.getInput()))
+    return elements.reshape(getType());
+  return {};
+}
+
+OpFoldResult TransposeOp::fold(FoldAdaptor adaptor) {
+  if (isIota(getPermutation()))
+    return getInput();
+  if (auto inner = getInput().getDefiningOp<TransposeOp>()) {
+    SmallVector<int64_t> permutation;
+    for (int64_t axis : getPermutation())
+      permutation.push_back(inner.getPermutation()[axis]);
+    setPermutation(permutation);
+    getInputMutable().assign(inner.getInput());
+    return getResult();
+  }
+  return resizeSplat(adaptor.getInput(), getType());
+}
+
+OpFoldResult BroadcastOp::fold(FoldAdaptor adaptor) {
+  if (getInput().getType() == getType())
+    return getInput();
+  if (auto inner = getInput().getDefiningOp<BroadcastOp>()) {
+    SmallVector<int64_t> dimensions;
+    for (int64_t axis : inner.getDimensions())
+      dimensions.push_back(getDimensions()[axis]);
+    setDimensions(dimensions);
+    getInputMutable().assign(inner.getInput());
+    return getResult();
+  }
+  return resizeSplat(adaptor.getInput(), getType());
+}
+
+OpFoldResult SliceOp::fold(FoldAdaptor adaptor) {
+  // All elements in order; with one element a stride means nothing.
+  if (getInput().getType() == getType() &&
+      llvm::all_of(llvm::zip(getSizes(), getStrides()), [](auto pair) {
+        return std::get<0>(pair) <= 1 || std::get<1>(pair) == 1;
+      }))
+    return getInput();
+  return resizeSplat(adaptor.getInput(), getType());
+}
+
+OpFoldResult PadOp::fold(FoldAdaptor) {
+  return getInput().getType() == getType() ? OpFoldResult(getInput())
+                                           : OpFoldResult();
+}
+
+OpFoldResult ConcatOp::fold(FoldAdaptor) {
+  return getInputs().size() == 1 ? OpFoldResult(getInputs().front())
+                                 : OpFoldResult();
+}
+
+OpFoldResult ReduceOp::fold(FoldAdaptor) {
+  return getAxes().empty() ? OpFoldResult(getInput()) : OpFoldResult();
+}
+
+//===----------------------------------------------------------------------===//
+// Copies
+//===----------------------------------------------------------------------===//
+
+/// The value whose copies in order are the inputs.
+OpFoldResult StackOp::fold(FoldAdaptor) {
+  Value whole;
+  for (auto [copy, input] : llvm::enumerate(getInputs())) {
+    auto unstack = input.getDefiningOp<UnstackOp>();
+    if (!unstack || unstack.getCopy() != copy ||
+        unstack.getInput().getType() != getType() ||
+        (whole && unstack.getInput() != whole))
+      return {};
+    whole = unstack.getInput();
+  }
+  return whole;
+}
+
+OpFoldResult UnstackOp::fold(FoldAdaptor) {
+  if (auto stack = getInput().getDefiningOp<StackOp>())
+    return stack.getInputs()[getCopy()];
+  return {};
+}

@@ -1,0 +1,189 @@
+//===- HftaLayerDerivatives.cpp - Backward of layers ----------------------===//
+//
+// Contraction, convolution, normalization, softmax and dropout.
+//===----------------------------------------------------------------------===//
+
+#include "Backward.h"
+
+using namespace mlir;
+using namespace mlir::hfta;
+
+//===----------------------------------------------------------------------===//
+// Contraction
+//===----------------------------------------------------------------------===//
+
+/// A contraction over `op`'s iteration space that reads lhs, rhs or result
+/// where `op` has them at the places numbered `places`.
+static Value contractLike(ContractOp op, const Expression &lhs,
+                          const Expression &rhs, ArrayRef<unsigned> places) {
+  SmallVector<Attribute> maps;
+  for (unsigned place : places)
+    maps.push_back(op.getIndexingMaps()[place]);
+  return lhs.apply<ContractOp>(rhs, ArrayAttr::get(op.getContext(), maps),
+                               op.getAccumulateAttr(), LayerAttr());
+}
+
+HFTA_DEFINE_BACKWARD(ContractOp) {
+  constexpr unsigned lhs = 0, rhs = 1, result = 2;
+  Expression gradient = backward.gradient();
+  if (backward.wants(lhs))
+    backward.set(lhs, contractLike(op, gradient, backward.operand(rhs),
+                                   {result, rhs, lhs}));
+  if (backward.wants(rhs))
+    backward.set(rhs, contractLike(op, backward.operand(lhs), gradient,
+                                   {lhs, result, rhs}));
+}
+
+LayerAttr ContractOp::getLayerAttribute() { return getLayerAttr(); }
+
+void ContractOp::setLayerAttribute(LayerAttr layer) { setLayerAttr(layer); }
+
+Value ContractOp::getLayerInput() { return getOperand(getLayerOperand()); }
+
+Value ContractOp::getLayerOutputGradient() {
+  return getOperand(1 - getLayerOperand());
+}
+
+//===----------------------------------------------------------------------===//
+// Convolution
+//===----------------------------------------------------------------------===//
+
+/// A convolution or one of its gradients with `op`'s window.
+template <typename ResultOp, typename OpTy, typename... Extra>
+static Value convolveLike(OpTy op, const Expression &first,
+                          const Expression &second, Extra... extra) {
+  return first.apply<ResultOp>(
+      second, op.getStridesAttr(), op.getDilationsAttr(), op.getPaddingAttr(),
+      op.getGroupsAttr(), op.getAccumulateAttr(), extra...);
+}
+
+static DenseI64ArrayAttr getShapeAttribute(const Expression &value) {
+  return DenseI64ArrayAttr::get(value.getType().getContext(), value.getShape());
+}
+
+template <typename OpTy>
+static Value inputGradient(OpTy op, const Expression &gradient,
+                           const Expression &weight, const Expression &input) {
+  return convolveLike<ConvInputGradientOp>(op, gradient, weight,
+                                           getShapeAttribute(input));
+}
+
+template <typename OpTy>
+static Value weightGradient(OpTy op, const Expression &input,
+                            const Expression &gradient,
+                            const Expression &weight) {
+  return convolveLike<ConvWeightGradientOp>(
+      op, input, gradient, getShapeAttribute(weight), LayerAttr());
+}
+
+HFTA_DEFINE_BACKWARD(ConvOp) {
+  Expression input = backward.operand(0), weight = backward.operand(1);
+  Expression gradient = backward.gradient();
+  if (backward.wants(0))
+    backward.set(0, inputGradient(op, gradient, weight, input));
+  if (backward.wants(1))
+    backward.set(1, weightGradient(op, input, gradient, weight));
+}
+
+/// The incoming gradient is shaped as a convolution's input.
+HFTA_DEFINE_BACKWARD(ConvInputGradientOp) {
+  Expression gradient = backward.operand(0), weight = backward.operand(1);
+  Expression input = backward.gradient();
+  if (backward.wants(0))
+    backward.set(0, convolveLike<ConvOp>(op, input, weight));
+  if (backward.wants(1))
+    backward.set(1, weightGradient(op, input, gradient, weight));
+}
+
+/// The incoming gradient is shaped as a convolution's weight.
+HFTA_DEFINE_BACKWARD(ConvWeightGradientOp) {
+  Expression input = backward.operand(0), gradient = backward.operand(1);
+  Expression weight = backward.gradient();
+  if (backward.wants(0))
+    backward.set(0, inputGradient(op, gradient, weight, input));
+  if (backward.wants(1))
+    backward.set(1, convolveLike<ConvOp>(op, input, weight));
+}
+
+LayerAttr ConvWeightGradientOp::getLayerAttribute() { return getLayerAttr(); }
+
+void ConvWeightGradientOp::setLayerAttribute(LayerAttr layer) {
+  setLayerAttr(layer);
+}
+
+Value ConvWeightGradientOp::getLayerInput() { return getInput(); }
+
+Value ConvWeightGradientOp::getLayerOutputGradient() { return getGradient(); }
+
+//===----------------------------------------------------------------------===//
+// Softmax
+//===----------------------------------------------------------------------===//
+
+HFTA_DEFINE_BACKWARD(SoftmaxOp) {
+  if (!backward.wants(0))
+    return;
+  Expression result = backward.result(), gradient = backward.gradient();
+  int64_t axis = op.getAxis();
+  Expression mean = (gradient * result).sum(axis);
+  backward.set(0, (gradient - mean.repeat(result.getShape(), axis)) * result);
+}
+
+HFTA_DEFINE_BACKWARD(LogSoftmaxOp) {
+  if (!backward.wants(0))
+    return;
+  Expression result = backward.result(), gradient = backward.gradient();
+  int64_t axis = op.getAxis();
+  Expression total = gradient.sum(axis).repeat(result.getShape(), axis);
+  backward.set(0, gradient - result.apply<ExpOp>() * total);
+}
+
+//===----------------------------------------------------------------------===//
+// Normalization
+//===----------------------------------------------------------------------===//
+
+/// The statistics that the forward pass normalized with are its results
+/// `saved_mean` and `saved_inverse_deviation`; in training they depend on the
+/// input. Running statistics have no gradient.
+HFTA_DEFINE_BACKWARD(BatchNormOp) {
+  Expression input = backward.operand(0), gradient = backward.gradient();
+  ArrayRef<int64_t> shape = input.getShape();
+  SmallVector<int64_t> axes = getOtherAxes(shape.size(), {1});
+  Type elementType = input.getElementType();
+  Expression scale = backward.operand(1), bias = backward.operand(2);
+  Expression inverse = backward.wrap(op.getSavedInverseDeviation());
+  bool dependent = op.getTraining() && backward.wants(0);
+
+  Expression total, product, centered;
+  if (dependent || backward.wants(2))
+    total = gradient.sum(axes);
+  if (dependent || backward.wants(1)) {
+    centered = input - backward.wrap(op.getSavedMean()).repeat(shape, axes);
+    product = (gradient * centered).sum(axes);
+  }
+  if (backward.wants(2))
+    backward.set(2, total.to(bias.getElementType()));
+  if (backward.wants(1))
+    backward.set(1, (product * inverse).to(scale.getElementType()));
+  if (!backward.wants(0))
+    return;
+  Expression inputGradient = gradient;
+  if (dependent) {
+    double count = countElements(shape, axes);
+    Expression slope = product * inverse * inverse / count;
+    inputGradient = gradient - (total / count).repeat(shape, axes) -
+                    centered * slope.repeat(shape, axes);
+  }
+  Expression factor = inverse * scale.to(elementType);
+  backward.set(0, inputGradient * factor.repeat(shape, axes));
+}
+
+//===----------------------------------------------------------------------===//
+// Dropout
+//===----------------------------------------------------------------------===//
+
+/// Dropout is linear in its input.
+HFTA_DEFINE_BACKWARD(DropoutOp) {
+  if (backward.wants(0))
+    backward.set(0, backward.gradient().apply<DropoutOp>(
+                        op.getRate(), op.getRandom(), op.getTraining()));
+}

@@ -1,0 +1,432 @@
+//===- HftaLayerInference.cpp - Result types of layer ops -----------------===//
+
+#include "Hfta/Dialect/Hfta/IR/HftaOps.h"
+#include "mlir/IR/TypeUtilities.h"
+
+using namespace mlir;
+using namespace mlir::hfta;
+
+static LogicalResult give(ValueRange operands, ArrayRef<int64_t> shape,
+                          Type elementType, SmallVectorImpl<Type> &types) {
+  types.push_back(withCopies(RankedTensorType::get(shape, elementType),
+                             getCopies(TypeRange(operands))));
+  return success();
+}
+
+static LogicalResult checkSameElementType(std::optional<Location> location,
+                                          ValueRange operands) {
+  Type first = getElementTypeOrSelf(operands.front().getType());
+  for (Value operand : operands)
+    if (getElementTypeOrSelf(operand.getType()) != first)
+      return emitOptionalError(location,
+                               "operands have different element types: ", first,
+                               " and ",
+                               getElementTypeOrSelf(operand.getType()));
+  return success();
+}
+
+/// While an op is parsed, its attribute dictionary has not become properties
+/// yet, and a required attribute may be missing.
+template <typename OpTy, typename Adaptor = typename OpTy::Adaptor>
+static LogicalResult completeProperties(std::optional<Location> location,
+                                        Adaptor &adaptor) {
+  DictionaryAttr attributes = adaptor.getAttributes();
+  Location place = location.value_or(UnknownLoc::get(attributes.getContext()));
+  typename OpTy::Properties properties = adaptor.getProperties();
+  if (failed(OpTy::setPropertiesFromAttr(properties, attributes,
+                                         [&] { return emitError(place); })))
+    return failure();
+  adaptor = Adaptor(adaptor.getOperands(), attributes, properties);
+  return adaptor.verify(place);
+}
+
+//===----------------------------------------------------------------------===//
+// Contraction
+//===----------------------------------------------------------------------===//
+
+LogicalResult ContractOp::inferReturnTypes(MLIRContext *,
+                                           std::optional<Location> location,
+                                           Adaptor adaptor,
+                                           SmallVectorImpl<Type> &types) {
+  if (failed(completeProperties<ContractOp>(location, adaptor)))
+    return failure();
+  SmallVector<AffineMap> maps;
+  for (Attribute attribute : adaptor.getIndexingMaps())
+    maps.push_back(cast<AffineMapAttr>(attribute).getValue());
+  if (maps.size() != 3)
+    return emitOptionalError(location, "expected 3 indexing maps, got ",
+                             maps.size());
+  if (failed(checkSameElementType(location, adaptor.getOperands())))
+    return failure();
+  unsigned space = maps[0].getNumDims();
+  SmallVector<int64_t> sizes(space, -1);
+  for (auto [map, operand] : llvm::zip(maps, adaptor.getOperands())) {
+    auto type = cast<RankedTensorType>(operand.getType());
+    if (map.getNumDims() != space || !map.isProjectedPermutation() ||
+        map.getNumResults() != type.getRank())
+      return emitOptionalError(location, "indexing map ", AffineMapAttr::get(map),
+                               " is not a projected permutation of rank ",
+                               type.getRank(), " over ", space, " axes");
+    for (auto [expression, size] : llvm::zip(map.getResults(), type.getShape())) {
+      int64_t &known = sizes[cast<AffineDimExpr>(expression).getPosition()];
+      if (known >= 0 && known != size)
+        return emitOptionalError(location, "axis ",
+                                 cast<AffineDimExpr>(expression).getPosition(),
+                                 " of the contraction has size ",
+                                 known, " in lhs but ", size, " in rhs");
+      known = size;
+    }
+  }
+  AffineMap result = maps[2];
+  if (result.getNumDims() != space || !result.isProjectedPermutation())
+    return emitOptionalError(location, "result's indexing map ",
+                             AffineMapAttr::get(result),
+                             " is not a projected permutation over ", space,
+                             " axes");
+  SmallVector<int64_t> shape;
+  for (AffineExpr expression : result.getResults())
+    shape.push_back(sizes[cast<AffineDimExpr>(expression).getPosition()]);
+  if (llvm::is_contained(sizes, -1))
+    return emitOptionalError(location, "an axis stands in neither operand");
+  return give(adaptor.getOperands(), shape,
+              getElementTypeOrSelf(adaptor.getLhs().getType()), types);
+}
+
+//===----------------------------------------------------------------------===//
+// Windows
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// Sliding window over spatial axes.
+struct Window {
+  ArrayRef<int64_t> kernel, strides, dilations, padding;
+};
+} // namespace
+
+/// Number of positions of the window along each of `sizes`.
+static FailureOr<SmallVector<int64_t>>
+countPositions(std::optional<Location> location, ArrayRef<int64_t> sizes,
+               const Window &window) {
+  size_t rank = sizes.size();
+  if (rank == 0 || window.kernel.size() != rank ||
+      window.strides.size() != rank || window.dilations.size() != rank ||
+      window.padding.size() != 2 * rank)
+    return emitOptionalError(location, "window does not fit ", rank,
+                             " spatial axes");
+  SmallVector<int64_t> positions;
+  for (size_t axis = 0; axis < rank; ++axis) {
+    int64_t kernel = window.kernel[axis], stride = window.strides[axis];
+    int64_t dilation = window.dilations[axis];
+    int64_t low = window.padding[axis], high = window.padding[rank + axis];
+    int64_t bound = int64_t(1) << 30;
+    if (kernel < 1 || stride < 1 || dilation < 1 || kernel > bound ||
+        stride > bound || dilation > bound || low < -bound || high < -bound ||
+        low > bound || high > bound)
+      return emitOptionalError(location, "kernel ", kernel, ", stride ", stride,
+                               ", dilation ", dilation, " or padding ", low,
+                               ", ", high, " is out of range on spatial axis ",
+                               axis);
+    int64_t extent = (kernel - 1) * dilation + 1;
+    int64_t room = sizes[axis] + low + high - extent;
+    if (room < 0)
+      return emitOptionalError(location, "window of ", extent,
+                               " elements does not fit spatial axis ", axis,
+                               " of ", sizes[axis] + low + high);
+    positions.push_back(room / stride + 1);
+  }
+  return positions;
+}
+
+template <typename Adaptor>
+static Window getWindow(Adaptor adaptor, ArrayRef<int64_t> kernel) {
+  return {kernel, adaptor.getStrides(), adaptor.getDilations(),
+          adaptor.getPadding()};
+}
+
+//===----------------------------------------------------------------------===//
+// Convolution
+//===----------------------------------------------------------------------===//
+
+/// The shape of convolving `input` with `weight`.
+template <typename Adaptor>
+static FailureOr<SmallVector<int64_t>>
+inferConvolution(std::optional<Location> location, Adaptor adaptor,
+                 ArrayRef<int64_t> input, ArrayRef<int64_t> weight) {
+  if (input.size() < 3 || input.size() != weight.size())
+    return emitOptionalError(location,
+                             "input and weight need one rank of at least 3, "
+                             "got ",
+                             input.size(), " and ", weight.size());
+  int64_t groups = adaptor.getGroups();
+  if (groups < 1 || input[1] != weight[1] * groups || weight[0] % groups != 0)
+    return emitOptionalError(location, "cannot convolve ", input[1],
+                             " channels with weight [", weight, "] in ", groups,
+                             " groups");
+  FailureOr<SmallVector<int64_t>> positions =
+      countPositions(location, input.drop_front(2),
+                     getWindow(adaptor, weight.drop_front(2)));
+  if (failed(positions))
+    return failure();
+  SmallVector<int64_t> shape = {input[0], weight[0]};
+  llvm::append_range(shape, *positions);
+  return shape;
+}
+
+static ArrayRef<int64_t> getShape(Value value) {
+  return cast<RankedTensorType>(value.getType()).getShape();
+}
+
+LogicalResult ConvOp::inferReturnTypes(MLIRContext *,
+                                       std::optional<Location> location,
+                                       Adaptor adaptor,
+                                       SmallVectorImpl<Type> &types) {
+  if (failed(completeProperties<ConvOp>(location, adaptor)))
+    return failure();
+  FailureOr<SmallVector<int64_t>> shape =
+      inferConvolution(location, adaptor, getShape(adaptor.getInput()),
+                       getShape(adaptor.getWeight()));
+  if (failed(shape) ||
+      failed(checkSameElementType(location, adaptor.getOperands())))
+    return failure();
+  return give(adaptor.getOperands(), *shape,
+              getElementTypeOrSelf(adaptor.getInput().getType()), types);
+}
+
+LogicalResult ConvInputGradientOp::inferReturnTypes(
+    MLIRContext *, std::optional<Location> location, Adaptor adaptor,
+    SmallVectorImpl<Type> &types) {
+  if (failed(completeProperties<ConvInputGradientOp>(location, adaptor)))
+    return failure();
+  FailureOr<SmallVector<int64_t>> shape =
+      inferConvolution(location, adaptor, adaptor.getInputShape(),
+                       getShape(adaptor.getWeight()));
+  if (failed(shape) ||
+      failed(checkSameElementType(location, adaptor.getOperands())))
+    return failure();
+  if (getShape(adaptor.getGradient()) != ArrayRef<int64_t>(*shape))
+    return emitOptionalError(location, "gradient must have shape [", *shape,
+                             "], got ", adaptor.getGradient().getType());
+  return give(adaptor.getOperands(), adaptor.getInputShape(),
+              getElementTypeOrSelf(adaptor.getGradient().getType()), types);
+}
+
+LogicalResult ConvWeightGradientOp::inferReturnTypes(
+    MLIRContext *, std::optional<Location> location, Adaptor adaptor,
+    SmallVectorImpl<Type> &types) {
+  if (failed(completeProperties<ConvWeightGradientOp>(location, adaptor)))
+    return failure();
+  FailureOr<SmallVector<int64_t>> shape =
+      inferConvolution(location, adaptor, getShape(adaptor.getInput()),
+                       adaptor.getWeightShape());
+  if (failed(shape) ||
+      failed(checkSameElementType(location, adaptor.getOperands())))
+    return failure();
+  if (getShape(adaptor.getGradient()) != ArrayRef<int64_t>(*shape))
+    return emitOptionalError(location, "gradient must have shape [", *shape,
+                             "], got ", adaptor.getGradient().getType());
+  return give(adaptor.getOperands(), adaptor.getWeightShape(),
+              getElementTypeOrSelf(adaptor.getGradient().getType()), types);
+}
+
+//===----------------------------------------------------------------------===//
+// Pooling
+//===----------------------------------------------------------------------===//
+
+/// The shape of pooling `input`.
+template <typename Adaptor>
+static FailureOr<SmallVector<int64_t>>
+inferPooling(std::optional<Location> location, Adaptor adaptor,
+             ArrayRef<int64_t> input) {
+  if (input.size() < 3)
+    return emitOptionalError(location, "input needs rank 3 or more, got ",
+                             input.size());
+  FailureOr<SmallVector<int64_t>> positions = countPositions(
+      location, input.drop_front(2), getWindow(adaptor, adaptor.getKernel()));
+  if (failed(positions))
+    return failure();
+  SmallVector<int64_t> shape(input.take_front(2));
+  llvm::append_range(shape, *positions);
+  return shape;
+}
+
+/// Checks a pooling gradient's operands and gives the input's type.
+template <typename Adaptor>
+static LogicalResult
+inferPoolingGradient(std::optional<Location> location, Adaptor adaptor,
+                     SmallVectorImpl<Type> &types) {
+  FailureOr<SmallVector<int64_t>> shape =
+      inferPooling(location, adaptor, adaptor.getInputShape());
+  if (failed(shape))
+    return failure();
+  for (Value operand : adaptor.getOperands())
+    if (getShape(operand) != ArrayRef<int64_t>(*shape))
+      return emitOptionalError(location, "operand must have shape [", *shape,
+                               "], got ", operand.getType());
+  return give(adaptor.getOperands(), adaptor.getInputShape(),
+              getElementTypeOrSelf(adaptor.getGradient().getType()), types);
+}
+
+LogicalResult MaxPoolOp::inferReturnTypes(MLIRContext *context,
+                                          std::optional<Location> location,
+                                          Adaptor adaptor,
+                                          SmallVectorImpl<Type> &types) {
+  if (failed(completeProperties<MaxPoolOp>(location, adaptor)))
+    return failure();
+  FailureOr<SmallVector<int64_t>> shape =
+      inferPooling(location, adaptor, getShape(adaptor.getInput()));
+  if (failed(shape) ||
+      failed(give(adaptor.getOperands(), *shape,
+                  getElementTypeOrSelf(adaptor.getInput().getType()), types)))
+    return failure();
+  return give(adaptor.getOperands(), *shape, IntegerType::get(context, 32),
+              types);
+}
+
+LogicalResult MaxPoolGradientOp::inferReturnTypes(
+    MLIRContext *, std::optional<Location> location, Adaptor adaptor,
+    SmallVectorImpl<Type> &types) {
+  if (failed(completeProperties<MaxPoolGradientOp>(location, adaptor)))
+    return failure();
+  return inferPoolingGradient(location, adaptor, types);
+}
+
+LogicalResult AveragePoolOp::inferReturnTypes(MLIRContext *,
+                                              std::optional<Location> location,
+                                              Adaptor adaptor,
+                                              SmallVectorImpl<Type> &types) {
+  if (failed(completeProperties<AveragePoolOp>(location, adaptor)))
+    return failure();
+  FailureOr<SmallVector<int64_t>> shape =
+      inferPooling(location, adaptor, getShape(adaptor.getInput()));
+  if (failed(shape))
+    return failure();
+  return give(adaptor.getOperands(), *shape,
+              getElementTypeOrSelf(adaptor.getInput().getType()), types);
+}
+
+LogicalResult AveragePoolGradientOp::inferReturnTypes(
+    MLIRContext *, std::optional<Location> location, Adaptor adaptor,
+    SmallVectorImpl<Type> &types) {
+  if (failed(completeProperties<AveragePoolGradientOp>(location, adaptor)))
+    return failure();
+  return inferPoolingGradient(location, adaptor, types);
+}
+
+//===----------------------------------------------------------------------===//
+// Normalization, softmax, dropout, randomness
+//===----------------------------------------------------------------------===//
+
+static LogicalResult inferSoftmax(std::optional<Location> location, Value input,
+                                  int64_t axis, SmallVectorImpl<Type> &types) {
+  auto type = cast<RankedTensorType>(input.getType());
+  if (axis < 0 || axis >= type.getRank())
+    return emitOptionalError(location, "axis ", axis, " is outside of ", type);
+  types.push_back(type);
+  return success();
+}
+
+LogicalResult SoftmaxOp::inferReturnTypes(MLIRContext *,
+                                          std::optional<Location> location,
+                                          Adaptor adaptor,
+                                          SmallVectorImpl<Type> &types) {
+  return inferSoftmax(location, adaptor.getInput(), adaptor.getAxis(), types);
+}
+
+LogicalResult LogSoftmaxOp::inferReturnTypes(MLIRContext *,
+                                             std::optional<Location> location,
+                                             Adaptor adaptor,
+                                             SmallVectorImpl<Type> &types) {
+  return inferSoftmax(location, adaptor.getInput(), adaptor.getAxis(), types);
+}
+
+LogicalResult BatchNormOp::inferReturnTypes(MLIRContext *,
+                                            std::optional<Location> location,
+                                            Adaptor adaptor,
+                                            SmallVectorImpl<Type> &types) {
+  auto input = cast<RankedTensorType>(adaptor.getInput().getType());
+  if (input.getRank() < 2)
+    return emitOptionalError(location, "input needs rank 2 or more, got ",
+                             input);
+  int64_t channels = input.getDimSize(1);
+  for (Value operand : adaptor.getOperands().drop_front())
+    if (getShape(operand) != ArrayRef<int64_t>(channels))
+      return emitOptionalError(location, "expected ", channels,
+                               " channels, got ", operand.getType());
+  std::optional<int64_t> copies = getCopies(TypeRange(adaptor.getOperands()));
+  types.push_back(withCopies(input, copies));
+  types.push_back(withCopies(adaptor.getRunningMean().getType(), copies));
+  types.push_back(withCopies(adaptor.getRunningVariance().getType(), copies));
+  types.append(2, withCopies(RankedTensorType::get({channels},
+                                                   input.getElementType()),
+                             copies));
+  return success();
+}
+
+LogicalResult DropoutOp::inferReturnTypes(MLIRContext *,
+                                          std::optional<Location> location,
+                                          Adaptor adaptor,
+                                          SmallVectorImpl<Type> &types) {
+  if (!getShape(adaptor.getRate()).empty() ||
+      getShape(adaptor.getRandom()) != getShape(adaptor.getInput()))
+    return emitOptionalError(location, "rate must be a scalar and random of "
+                                       "the input's shape, got ",
+                             adaptor.getRate().getType(), " and ",
+                             adaptor.getRandom().getType());
+  return give(adaptor.getOperands(), getShape(adaptor.getInput()),
+              getElementTypeOrSelf(adaptor.getInput().getType()), types);
+}
+
+LogicalResult RandomUniformOp::inferReturnTypes(
+    MLIRContext *, std::optional<Location> location, Adaptor adaptor,
+    SmallVectorImpl<Type> &types) {
+  for (Value operand : adaptor.getOperands()) {
+    auto type = cast<RankedTensorType>(operand.getType());
+    if (type.getRank() != 0 || !type.getElementType().isInteger(64))
+      return emitOptionalError(location, "keys must be i64 scalars, got ",
+                               type);
+  }
+  if (!isa<FloatType>(adaptor.getElementType()))
+    return emitOptionalError(location, "cannot draw ",
+                             adaptor.getElementType());
+  if (llvm::any_of(adaptor.getShape(), [](int64_t size) { return size < 0; }))
+    return emitOptionalError(location, "negative size");
+  return give(adaptor.getOperands(), adaptor.getShape(),
+              adaptor.getElementType(), types);
+}
+
+//===----------------------------------------------------------------------===//
+// Optimizer updates
+//===----------------------------------------------------------------------===//
+
+/// The first `tensors` operands have the parameter's shape and are given
+/// anew but for the gradient, number 1; the others are scalars.
+static LogicalResult inferUpdate(std::optional<Location> location,
+                                 ValueRange operands, size_t tensors,
+                                 SmallVectorImpl<Type> &types) {
+  std::optional<int64_t> copies = getCopies(TypeRange(operands));
+  for (auto [index, operand] : llvm::enumerate(operands)) {
+    ArrayRef<int64_t> shape = getShape(operand);
+    if (index < tensors ? shape != getShape(operands.front()) : !shape.empty())
+      return emitOptionalError(location, "operand #", index,
+                               " has the wrong shape: ", operand.getType(),
+                               " for a parameter of ",
+                               operands.front().getType());
+    if (index < tensors && index != 1)
+      types.push_back(withCopies(operand.getType(), copies));
+  }
+  return success();
+}
+
+LogicalResult SgdUpdateOp::inferReturnTypes(MLIRContext *,
+                                            std::optional<Location> location,
+                                            Adaptor adaptor,
+                                            SmallVectorImpl<Type> &types) {
+  return inferUpdate(location, adaptor.getOperands(), 3, types);
+}
+
+LogicalResult AdamUpdateOp::inferReturnTypes(MLIRContext *,
+                                             std::optional<Location> location,
+                                             Adaptor adaptor,
+                                             SmallVectorImpl<Type> &types) {
+  return inferUpdate(location, adaptor.getOperands(), 4, types);
+}

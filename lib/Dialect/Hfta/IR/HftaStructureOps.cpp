@@ -1,0 +1,154 @@
+//===- HftaStructureOps.cpp - Models, variables, kernels ------------------===//
+
+#include "Hfta/Dialect/Hfta/IR/HftaOps.h"
+
+using namespace mlir;
+using namespace mlir::hfta;
+
+//===----------------------------------------------------------------------===//
+// VariableOp
+//===----------------------------------------------------------------------===//
+
+LogicalResult VariableOp::verify() {
+  auto type = dyn_cast<RankedTensorType>(getType());
+  if (!type || !type.hasStaticShape())
+    return emitOpError("must have a statically shaped tensor type, got ")
+           << getType();
+  if (getTrained() && !isa<FloatType>(type.getElementType()))
+    return emitOpError("is trained and so must hold floats, got ")
+           << type.getElementType();
+  if (getInstances() < 1)
+    return emitOpError("needs at least one instance, got ") << getInstances();
+  std::optional<Attribute> initial = getInitial();
+  if (!initial)
+    return success();
+  if (isa<UniformAttr, NormalAttr>(*initial)) {
+    if (!isa<FloatType>(type.getElementType()))
+      return emitOpError("draws its initial value and so must hold floats, got ")
+             << type.getElementType();
+    return success();
+  }
+  auto elements = dyn_cast<ElementsAttr>(*initial);
+  if (!elements)
+    return emitOpError("initial value must be elements, #hfta.uniform or "
+                       "#hfta.normal, got ")
+           << *initial;
+  auto initialType = cast<ShapedType>(elements.getType());
+  SmallVector<int64_t> stacked(type.getShape());
+  if (std::optional<int64_t> copies = getCopies(type))
+    stacked.insert(stacked.begin(), *copies);
+  if (initialType.getElementType() != type.getElementType() ||
+      (initialType.getShape() != type.getShape() &&
+       initialType.getShape() != ArrayRef<int64_t>(stacked)))
+    return emitOpError("initial value of type ")
+           << initialType << " does not fit " << type;
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// ReadOp, WriteOp
+//===----------------------------------------------------------------------===//
+
+static LogicalResult verifyAccess(Operation *op, FlatSymbolRefAttr name,
+                                  std::optional<int64_t> copy, Type accessed,
+                                  bool isWrite,
+                                  SymbolTableCollection &symbols) {
+  auto variable = symbols.lookupNearestSymbolFrom<VariableOp>(op, name);
+  if (!variable)
+    return op->emitOpError("names no variable: ") << name;
+  Type expected = variable.getType();
+  if (copy) {
+    std::optional<int64_t> copies = getCopies(expected);
+    if (!copies || *copy < 0 || *copy >= *copies)
+      return op->emitOpError("accesses copy ")
+             << *copy << " of " << name << ", which is " << expected;
+    expected = getLogicalType(expected);
+  }
+  // Writing a shared value to an arrayed variable gives it to every copy.
+  if (expected == accessed ||
+      (isWrite && accessed == getLogicalType(expected)))
+    return success();
+  InFlightDiagnostic diagnostic = op->emitOpError("accesses ")
+                                  << name << " as " << accessed
+                                  << ", expected " << expected;
+  diagnostic.attachNote(variable.getLoc()) << "variable declared here";
+  return diagnostic;
+}
+
+LogicalResult ReadOp::verifySymbolUses(SymbolTableCollection &symbols) {
+  return verifyAccess(*this, getVariableAttr(), getCopy(), getType(),
+                      /*isWrite=*/false, symbols);
+}
+
+LogicalResult WriteOp::verifySymbolUses(SymbolTableCollection &symbols) {
+  return verifyAccess(*this, getVariableAttr(), getCopy(), getValue().getType(),
+                      /*isWrite=*/true, symbols);
+}
+
+//===----------------------------------------------------------------------===//
+// StackOp, UnstackOp
+//===----------------------------------------------------------------------===//
+
+LogicalResult StackOp::verify() {
+  std::optional<int64_t> copies = getCopies(getType());
+  if (!copies || *copies != static_cast<int64_t>(getInputs().size()))
+    return emitOpError("of ") << getInputs().size()
+                              << " values must give as many copies, got "
+                              << getType();
+  for (Type type : getInputs().getTypes())
+    if (type != getLogicalType(getType()))
+      return emitOpError("input must be ")
+             << getLogicalType(getType()) << ", got " << type;
+  return success();
+}
+
+LogicalResult UnstackOp::verify() {
+  std::optional<int64_t> copies = getCopies(getInput().getType());
+  int64_t copy = getCopy();
+  if (!copies || copy < 0 || copy >= *copies)
+    return emitOpError("takes copy ")
+           << copy << " of " << getInput().getType();
+  if (getType() != getLogicalType(getInput().getType()))
+    return emitOpError("must give ") << getLogicalType(getInput().getType())
+                                     << ", got " << getType();
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// KernelOp
+//===----------------------------------------------------------------------===//
+
+LogicalResult KernelOp::verify() {
+  Block &block = getBody().front();
+  if (block.getNumArguments() != getInputs().size())
+    return emitOpError("has ") << getInputs().size() << " inputs but "
+                               << block.getNumArguments()
+                               << " region arguments";
+  for (auto [argument, input] : llvm::zip(block.getArguments(), getInputs()))
+    if (argument.getType() != getLogicalType(input.getType()))
+      return emitOpError("region argument must be ")
+             << getLogicalType(input.getType()) << ", got "
+             << argument.getType();
+  auto yield = dyn_cast_or_null<YieldOp>(
+      block.empty() ? nullptr : &block.back());
+  if (!yield)
+    return emitOpError("must end in hfta.yield");
+  if (yield.getValues().size() != getNumResults())
+    return emitOpError("has ") << getNumResults() << " results but yields "
+                               << yield.getValues().size();
+  for (auto [value, type] : llvm::zip(yield.getValues(), getResultTypes()))
+    if (value.getType() != getLogicalType(type))
+      return emitOpError("must yield ")
+             << getLogicalType(type) << ", got " << value.getType();
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// LaunchOp
+//===----------------------------------------------------------------------===//
+
+LogicalResult LaunchOp::verifySymbolUses(SymbolTableCollection &symbols) {
+  if (symbols.lookupNearestSymbolFrom(*this, getKernelAttr()))
+    return success();
+  return emitOpError("names no kernel: ") << getKernelAttr();
+}

@@ -1,0 +1,137 @@
+// RUN: hfta-opt %s -canonicalize | FileCheck %s -enable-var-scope
+
+// CHECK-LABEL: func.func @cast_to_same_type(
+// CHECK-SAME: %[[X:[a-z0-9]+]]: tensor<4xf32, #hfta.copies<2>>
+func.func @cast_to_same_type(%x: tensor<4xf32, #hfta.copies<2>>) -> tensor<4xf32, #hfta.copies<2>> {
+  // CHECK-NEXT: return %[[X]]
+  %0 = hfta.cast %x : tensor<4xf32, #hfta.copies<2>> to f32
+  return %0 : tensor<4xf32, #hfta.copies<2>>
+}
+
+// A detour through a narrower type changes values.
+// CHECK-LABEL: func.func @cast_of_cast(
+func.func @cast_of_cast(%x: tensor<4xf32>) -> tensor<4xf32> {
+  // CHECK-NEXT: hfta.cast
+  // CHECK-NEXT: hfta.cast
+  %0 = hfta.cast %x : tensor<4xf32> to f16
+  %1 = hfta.cast %0 : tensor<4xf16> to f32
+  return %1 : tensor<4xf32>
+}
+
+// CHECK-LABEL: func.func @splat_constant(
+func.func @splat_constant() -> tensor<3x2xf32> {
+  // CHECK-NEXT: %[[C:.*]] = hfta.constant dense<1.000000e-01> : tensor<3x2xf32>
+  // CHECK-NEXT: return %[[C]]
+  %0 = hfta.constant dense<0.1> : tensor<f64>
+  %1 = hfta.cast %0 : tensor<f64> to f32
+  %2 = hfta.broadcast %1 to [2, 4] along [] : tensor<f32>
+  %3 = hfta.slice %2 from [0, 0] size [2, 3] stride [1, 1] : tensor<2x4xf32>
+  %4 = hfta.transpose %3 by [1, 0] : tensor<2x3xf32>
+  return %4 : tensor<3x2xf32>
+}
+
+// CHECK-LABEL: func.func @reshaped_constant(
+func.func @reshaped_constant() -> tensor<2x2xi64> {
+  // CHECK-NEXT: %[[C:.*]] = hfta.constant dense<{{\[}}[1, 2], [3, 4]]> : tensor<2x2xi64>
+  // CHECK-NEXT: return %[[C]]
+  %0 = hfta.constant dense<[1, 2, 3, 4]> : tensor<4xi64>
+  %1 = hfta.reshape %0 to [2, 2] : tensor<4xi64>
+  return %1 : tensor<2x2xi64>
+}
+
+// CHECK-LABEL: func.func @reshape_of_reshape(
+// CHECK-SAME: %[[X:[a-z0-9]+]]: tensor<4x3xf32>
+func.func @reshape_of_reshape(%x: tensor<4x3xf32>) -> (tensor<6x2xf32>, tensor<4x3xf32>) {
+  // CHECK-NEXT: %[[Y:.*]] = hfta.reshape %[[X]] to [6, 2] : tensor<4x3xf32>
+  // CHECK-NEXT: return %[[Y]], %[[X]]
+  %0 = hfta.reshape %x to [12] : tensor<4x3xf32>
+  %1 = hfta.reshape %0 to [6, 2] : tensor<12xf32>
+  %2 = hfta.reshape %0 to [4, 3] : tensor<12xf32>
+  return %1, %2 : tensor<6x2xf32>, tensor<4x3xf32>
+}
+
+// CHECK-LABEL: func.func @transpose_of_transpose(
+// CHECK-SAME: %[[X:[a-z0-9]+]]: tensor<4x3x2xf32>
+func.func @transpose_of_transpose(%x: tensor<4x3x2xf32>) -> (tensor<3x2x4xf32>, tensor<4x3x2xf32>) {
+  // CHECK-NEXT: %[[Y:.*]] = hfta.transpose %[[X]] by [1, 2, 0] : tensor<4x3x2xf32>
+  // CHECK-NEXT: return %[[Y]], %[[X]]
+  %0 = hfta.transpose %x by [2, 0, 1] : tensor<4x3x2xf32>
+  %1 = hfta.transpose %0 by [2, 0, 1] : tensor<2x4x3xf32>
+  %2 = hfta.transpose %0 by [1, 2, 0] : tensor<2x4x3xf32>
+  return %1, %2 : tensor<3x2x4xf32>, tensor<4x3x2xf32>
+}
+
+// CHECK-LABEL: func.func @broadcast_of_broadcast(
+// CHECK-SAME: %[[X:[a-z0-9]+]]: tensor<1x3xf32>
+func.func @broadcast_of_broadcast(%x: tensor<1x3xf32>) -> (tensor<2x4x5x3xf32>, tensor<1x3xf32>) {
+  // CHECK-NEXT: %[[Y:.*]] = hfta.broadcast %[[X]] to [2, 4, 5, 3] along [1, 3] : tensor<1x3xf32>
+  // CHECK-NEXT: return %[[Y]], %[[X]]
+  %0 = hfta.broadcast %x to [1, 5, 3] along [0, 2] : tensor<1x3xf32>
+  %1 = hfta.broadcast %0 to [2, 4, 5, 3] along [1, 2, 3] : tensor<1x5x3xf32>
+  %2 = hfta.broadcast %x to [1, 3] along [0, 1] : tensor<1x3xf32>
+  return %1, %2 : tensor<2x4x5x3xf32>, tensor<1x3xf32>
+}
+
+// CHECK-LABEL: func.func @whole_slice(
+// CHECK-SAME: %[[X:[a-z0-9]+]]: tensor<4x1xf32>
+func.func @whole_slice(%x: tensor<4x1xf32>) -> tensor<4x1xf32> {
+  // CHECK-NEXT: return %[[X]]
+  %0 = hfta.slice %x from [0, 0] size [4, 1] stride [1, 2] : tensor<4x1xf32>
+  return %0 : tensor<4x1xf32>
+}
+
+// CHECK-LABEL: func.func @reversed_slice(
+func.func @reversed_slice(%x: tensor<4xf32>) -> tensor<4xf32> {
+  // CHECK-NEXT: hfta.slice
+  %0 = hfta.slice %x from [3] size [4] stride [-1] : tensor<4xf32>
+  return %0 : tensor<4xf32>
+}
+
+// CHECK-LABEL: func.func @nothing_added(
+// CHECK-SAME: %[[X:[a-z0-9]+]]: tensor<4xf32>
+func.func @nothing_added(%x: tensor<4xf32>) -> tensor<4xf32> {
+  // CHECK-NEXT: return %[[X]]
+  %0 = hfta.pad %x low [0] high [0] interior [0] with 0.0 : f32 : tensor<4xf32>
+  %1 = hfta.concat %0 along 0 : tensor<4xf32>
+  %2 = hfta.reduce sum %1 over [] : tensor<4xf32>
+  return %2 : tensor<4xf32>
+}
+
+// Adding zero would turn -0 into 0, multiplying by it would hide a NaN.
+// CHECK-LABEL: func.func @float_arithmetic_stays(
+func.func @float_arithmetic_stays(%x: tensor<4xf32>) -> tensor<4xf32> {
+  // CHECK: hfta.add
+  // CHECK: hfta.mul
+  %zero = hfta.constant dense<0.0> : tensor<4xf32>
+  %0 = hfta.add %x, %zero : tensor<4xf32>, tensor<4xf32>
+  %1 = hfta.mul %0, %zero : tensor<4xf32>, tensor<4xf32>
+  return %1 : tensor<4xf32>
+}
+
+// CHECK-LABEL: func.func @unstack_of_stack(
+// CHECK-SAME: %[[A:[a-z0-9]+]]: tensor<4xf32>, %[[B:[a-z0-9]+]]: tensor<4xf32>
+func.func @unstack_of_stack(%a: tensor<4xf32>, %b: tensor<4xf32>) -> tensor<4xf32> {
+  // CHECK-NEXT: return %[[B]]
+  %0 = hfta.stack %a, %b : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32, #hfta.copies<2>>
+  %1 = hfta.unstack %0[1] : tensor<4xf32, #hfta.copies<2>> -> tensor<4xf32>
+  return %1 : tensor<4xf32>
+}
+
+// CHECK-LABEL: func.func @stack_of_unstack(
+// CHECK-SAME: %[[X:[a-z0-9]+]]: tensor<4xf32, #hfta.copies<2>>
+func.func @stack_of_unstack(%x: tensor<4xf32, #hfta.copies<2>>) -> tensor<4xf32, #hfta.copies<2>> {
+  // CHECK-NEXT: return %[[X]]
+  %0 = hfta.unstack %x[0] : tensor<4xf32, #hfta.copies<2>> -> tensor<4xf32>
+  %1 = hfta.unstack %x[1] : tensor<4xf32, #hfta.copies<2>> -> tensor<4xf32>
+  %2 = hfta.stack %0, %1 : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32, #hfta.copies<2>>
+  return %2 : tensor<4xf32, #hfta.copies<2>>
+}
+
+// CHECK-LABEL: func.func @stack_in_another_order(
+func.func @stack_in_another_order(%x: tensor<4xf32, #hfta.copies<2>>) -> tensor<4xf32, #hfta.copies<2>> {
+  // CHECK: hfta.stack
+  %0 = hfta.unstack %x[0] : tensor<4xf32, #hfta.copies<2>> -> tensor<4xf32>
+  %1 = hfta.unstack %x[1] : tensor<4xf32, #hfta.copies<2>> -> tensor<4xf32>
+  %2 = hfta.stack %1, %0 : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32, #hfta.copies<2>>
+  return %2 : tensor<4xf32, #hfta.copies<2>>
+}
