@@ -1,0 +1,122 @@
+//===- Passes.td - Transformations on the hfta dialect -----*- tablegen -*-===//
+
+#ifndef HFTA_TRANSFORMS_PASSES
+#define HFTA_TRANSFORMS_PASSES
+
+include "mlir/Pass/PassBase.td"
+
+def HftaDecompose : Pass<"hfta-decompose"> {
+  let summary = "Rewrite composite ops in terms of simpler ones";
+  let description = [{
+    Every op with DecomposableOpInterface (softmax, batch_norm, dropout,
+    optimizer updates) becomes elementwise ops, broadcasts and reductions.
+
+    ```mlir
+    %1 = hfta.softmax %0 along 1 : tensor<2x3xf32>
+    // ==>
+    %m = hfta.reduce max %0 over [1] : tensor<2x3xf32>
+    …
+    %1 = hfta.div %e, %s : tensor<2x3xf32>, tensor<2x3xf32>
+    ```
+  }];
+}
+
+def HftaDifferentiate : Pass<"hfta-differentiate", "::mlir::ModuleOp"> {
+  let summary = "Turn the array's model into the tasks of a program";
+  let description = [{
+    Takes the single `hfta.model` of a fused module and builds module-level
+    variables and the task functions: `init`; for each block `forward`,
+    `backward` (adds into gradients), `norm` and `update`; `evaluate`; `infer`.
+    A job without training gets `init` and `infer` alone.
+
+    Reverse mode from DifferentiableOpInterface; all ops without a derivative
+    are listed before anything is built. Values that backward needs become
+    `saved` variables, values that cross from block to block `cut` variables;
+    cheap ops are recomputed where all their operands are there anyway.
+
+    ```mlir
+    hfta.model @array copies [0, 1] { … func.func @forward … }
+    // ==>
+    hfta.variable @weight …
+    hfta.variable @"gradient/weight" …
+    func.func @forward.0() attributes {hfta.task = #hfta.task<forward, 0>} { … }
+    ```
+  }];
+  let options = [
+    ListOption<"cuts", "cuts", "std::string",
+      "names of the values after which a new block begins, in order">
+  ];
+  let dependentDialects = ["::mlir::func::FuncDialect"];
+}
+
+def HftaFormKernels : Pass<"hfta-form-kernels", "::mlir::ModuleOp"> {
+  let summary = "Group ops of a task into kernels";
+  let description = [{
+    Each contraction, convolution, pooling or reduction becomes a kernel of its
+    own together with the elementwise ops that feed it and have no other use;
+    the remaining elementwise ops are grouped into chains. Afterwards a task
+    holds only hfta.read, hfta.write, hfta.reshape and hfta.kernel.
+
+    ```mlir
+    %1 = hfta.neg %0 : tensor<4xf32, #hfta.copies<2>>
+    // ==>
+    %1 = hfta.kernel "neg"(%0) : (tensor<4xf32, #hfta.copies<2>>)
+        -> tensor<4xf32, #hfta.copies<2>> { … }
+    ```
+  }];
+  let dependentDialects = ["::mlir::hfta::HftaDialect"];
+}
+
+def HftaFuseModels : Pass<"hfta-fuse-models", "::mlir::ModuleOp"> {
+  let summary = "Fuse the copies' models into one array program";
+  let description = [{
+    Matches the models of a module op by op through FusableOpInterface and
+    replaces them by one model whose variables are arrayed. Values that no
+    copy's variable reaches stay shared. Constants that differ are stacked.
+    Frozen variables with equal contents stay shared. A difference that cannot
+    be fused is reported with both origins.
+
+    With `fuse = false` every copy keeps ops of its own, reading and writing
+    its copy of the arrayed variables: the serial baseline.
+
+    ```mlir
+    hfta.model @mlp copies [0, 1] { hfta.variable @w … : tensor<4xf32> … }
+    // ==>
+    hfta.model @array copies [0, 1] {
+      hfta.variable @w … : tensor<4xf32, #hfta.copies<2>> …
+    }
+    ```
+  }];
+}
+
+def HftaOutlineKernels : Pass<"hfta-outline-kernels", "::mlir::ModuleOp"> {
+  let summary = "Move kernels' regions into functions, equal ones once";
+  let description = [{
+    Every region becomes a private `func.func` on one copy's plain tensors with
+    the attribute `hfta.kernel`; kernels of equal region share one. The
+    hfta.launch ops of planned memory refer to it.
+  }];
+  let dependentDialects = ["::mlir::func::FuncDialect"];
+}
+
+def HftaPlanMemory : Pass<"hfta-plan-memory", "::mlir::ModuleOp"> {
+  let summary = "Place every variable and every value of a task in a segment";
+  let description = [{
+    Variables go to the segment of their role and block, values between
+    kernels to the workspace, by their life times. Kernels become hfta.launch
+    ops on (segment, offset, copy stride) bindings. A value that is only
+    written to a variable is computed there; elementwise updates work in place.
+    The table of segments is the module's `hfta.segments`.
+  }];
+}
+
+def HftaPrintLayers : Pass<"hfta-print-layers", "::mlir::ModuleOp"> {
+  let summary = "Print every trained layer: parameter, input, output gradient";
+  let description = [{
+    The second-order hook: for each weight gradient that LayerOpInterface
+    exposes, one line with the layer's kind, its parameter and bias, and the
+    types of its input and output gradient.
+  }];
+}
+
+#endif // HFTA_TRANSFORMS_PASSES

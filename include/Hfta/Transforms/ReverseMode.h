@@ -1,0 +1,31 @@
+//===- ReverseMode.h - Reverse-mode differentiation of a block --*- C++ -*-===//
+
+#ifndef HFTA_TRANSFORMS_REVERSEMODE_H
+#define HFTA_TRANSFORMS_REVERSEMODE_H
+
+#include "mlir/IR/Builders.h"
+
+namespace mlir::hfta {
+
+/// Called after the backward of `forward` was built: the ops from `first` up to
+/// the builder's insertion point belong to it.
+using BackwardCallback =
+    llvm::function_ref<void(Operation *forward, Block::iterator first)>;
+
+/// Appends at `builder`'s insertion point (the end of `block`'s ops that
+/// compute `target`) the gradient of `target`, a scalar a copy, with respect to
+/// `wanted`. `gradients` gets one value for each of `wanted`, of its logical
+/// shape, null where `target` doesn't depend on it. Contributions to one value
+/// are added in the order of the reverse walk, so the result is a function of
+/// the graph alone.
+///
+/// Fails with one error an op if any op between `wanted` and `target` has no
+/// derivative; nothing is built then.
+LogicalResult buildReverseMode(OpBuilder &builder, Value target,
+                               ArrayRef<Value> wanted,
+                               SmallVectorImpl<Value> &gradients,
+                               BackwardCallback callback);
+
+} // namespace mlir::hfta
+
+#endif // HFTA_TRANSFORMS_REVERSEMODE_H

@@ -1,0 +1,126 @@
+//===- Differentiate.cpp - Turn the array's model into tasks --------------===//
+
+#include "TaskBuilder.h"
+#include "Hfta/Transforms/Passes.h"
+
+namespace mlir::hfta {
+#define GEN_PASS_DEF_HFTADIFFERENTIATE
+#include "Hfta/Transforms/Passes.h.inc"
+} // namespace mlir::hfta
+
+using namespace mlir;
+using namespace mlir::hfta;
+
+/// Elements of a scalar variable with one value a copy.
+template <typename T>
+static DenseElementsAttr getPerCopy(RankedTensorType scalar,
+                                    ArrayRef<T> values) {
+  auto type = RankedTensorType::get({static_cast<int64_t>(values.size())},
+                                    scalar.getElementType());
+  return DenseElementsAttr::get(type, values);
+}
+
+/// Run-time scalars: counters that the trainer sets, and the hyper-parameters.
+static void declareScalars(TaskBuilder &tasks) {
+  const Job &job = tasks.getJob();
+  OpBuilder &builder = tasks.getBuilder();
+  Type i64 = builder.getI64Type(), f64 = builder.getF64Type();
+  for (StringRef name : {"step", "micro_batch", "valid_samples"})
+    tasks.declare(name, tasks.scalarType(i64, false), Role::scalar);
+  if (!job.seeds.empty()) {
+    RankedTensorType type = tasks.scalarType(i64, true);
+    Attribute seeds = getPerCopy(type, ArrayRef(job.seeds));
+    if (VariableOp known = tasks.lookup("seed"))
+      known.setInitialAttr(seeds);
+    else
+      tasks.declare("seed", type, Role::scalar, seeds);
+  }
+  for (const HyperParameter &parameter : job.hyperParameters) {
+    VariableOp known = tasks.lookup(parameter.name);
+    RankedTensorType type =
+        known ? known.getTensorType() : tasks.scalarType(f64, true);
+    std::vector<float> narrow(parameter.values.begin(), parameter.values.end());
+    Attribute values = type.getElementType().isF32()
+                           ? getPerCopy(type, ArrayRef(narrow))
+                           : getPerCopy(type, ArrayRef(parameter.values));
+    if (known)
+      known.setInitialAttr(values);
+    else
+      tasks.declare(parameter.name, type, Role::scalar, values);
+  }
+  if (!job.training)
+    return;
+  tasks.declare("learning_rate", tasks.scalarType(f64, true), Role::scalar,
+                getPerCopy(tasks.scalarType(f64, true),
+                           ArrayRef(job.findHyperParameter("lr")->values)));
+  if (!job.clipNorm.empty())
+    tasks.declare("clip_scale", tasks.scalarType(f64, true), Role::scalar);
+}
+
+/// The position of a micro-batch's first sample follows from its number.
+static void replaceFirstSample(TaskBuilder &tasks, ModelOp model) {
+  OpBuilder &builder = tasks.getBuilder();
+  SmallVector<ReadOp> reads;
+  model.walk([&](ReadOp read) {
+    if (read.getVariable() == "first_sample")
+      reads.push_back(read);
+  });
+  for (ReadOp read : reads) {
+    builder.setInsertionPoint(read);
+    Value number = ReadOp::create(builder, read.getLoc(), read.getType(),
+                                  "micro_batch", IntegerAttr());
+    Value size = tasks.splat({}, builder.getI64Type(),
+                             tasks.getJob().getMicroBatch());
+    Value first = MulOp::create(builder, read.getLoc(), number, size);
+    read.replaceAllUsesWith(first);
+    read.erase();
+  }
+}
+
+namespace {
+struct DifferentiatePass
+    : hfta::impl::HftaDifferentiateBase<DifferentiatePass> {
+  using HftaDifferentiateBase::HftaDifferentiateBase;
+
+  void runOnOperation() override {
+    ModuleOp module = getOperation();
+    FailureOr<Job> job = Job::read(module);
+    if (failed(job))
+      return signalPassFailure();
+    SmallVector<ModelOp> models(module.getOps<ModelOp>());
+    if (models.size() != 1 || !models.front().lookupSymbol("forward")) {
+      module.emitError("expected one fused hfta.model with @forward, found ")
+          << models.size() << " models; run hfta-fuse-models first";
+      return signalPassFailure();
+    }
+    if (job->training && !job->findHyperParameter("lr")) {
+      module.emitError("a training job needs the hyper-parameter 'lr'");
+      return signalPassFailure();
+    }
+    if (failed(build(module, *job, models.front())))
+      return signalPassFailure();
+  }
+
+  LogicalResult build(ModuleOp module, const Job &job, ModelOp model) {
+    TaskBuilder tasks(module, job);
+    for (auto variable : llvm::reverse(
+             llvm::to_vector(model.getBody().getOps<VariableOp>())))
+      if (variable.getSymName() != "first_sample")
+        tasks.adopt(variable);
+    declareScalars(tasks);
+    replaceFirstSample(tasks, model);
+    SmallVector<SmallVector<TrainedLeaf>> leavesOfBlock;
+    if (job.training) {
+      std::vector<std::string> names(cuts.begin(), cuts.end());
+      if (failed(buildTrainingTasks(tasks, model, names, leavesOfBlock)))
+        return failure();
+      for (auto [block, leaves] : llvm::enumerate(leavesOfBlock))
+        buildUpdateTasks(tasks, block, leaves);
+    }
+    buildInitTask(tasks);
+    buildInferenceTasks(tasks, model);
+    model.erase();
+    return success();
+  }
+};
+} // namespace

@@ -1,0 +1,319 @@
+//===- FormKernels.cpp - Group ops of a task into kernels -----------------===//
+//
+// Ops are visited from the last to the first. An op that belongs to no kernel
+// yet becomes the root of one, at its own place; elementwise ops that feed it
+// join, if everything else that uses them comes after the root. Small values
+// and broadcasts are cloned into each kernel that uses them.
+//===----------------------------------------------------------------------===//
+
+#include "Hfta/Dialect/Hfta/IR/HftaOps.h"
+#include "Hfta/Transforms/Passes.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/IRMapping.h"
+#include "llvm/ADT/SetVector.h"
+
+namespace mlir::hfta {
+#define GEN_PASS_DEF_HFTAFORMKERNELS
+#include "Hfta/Transforms/Passes.h.inc"
+} // namespace mlir::hfta
+
+using namespace mlir;
+using namespace mlir::hfta;
+
+/// Constants above this size are read from memory instead of being cloned.
+static constexpr int64_t kLargestInlineConstant = 256;
+
+namespace {
+
+class KernelFormer {
+public:
+  explicit KernelFormer(func::FuncOp task) : task(task) {}
+  void form();
+
+private:
+  using Members = llvm::SetVector<Operation *>;
+
+  void sinkStoredValues();
+  void grow(Operation *root);
+  bool canJoin(Operation *op, Operation *root);
+  bool allUsesAllow(Operation *op, Operation *root);
+  void emit(Operation *root);
+  void collectInputs(const Members &members, SetVector<Value> &inputs,
+                     SetVector<Operation *> &clones);
+
+  func::FuncOp task;
+  DenseMap<Operation *, unsigned> position;
+  /// The root of the kernel that an op belongs to, and each kernel's ops.
+  DenseMap<Operation *, Operation *> rootOf;
+  DenseMap<Operation *, Members> membersOf;
+  SmallVector<Operation *> roots;
+};
+
+} // namespace
+
+static bool isStructural(Operation *op) {
+  return isa<ReadOp, WriteOp, KernelOp, StackOp, UnstackOp, ReshapeOp>(op) ||
+         op->hasTrait<OpTrait::IsTerminator>();
+}
+
+/// Made anew in each kernel that uses it.
+static bool isClonable(Operation *op) {
+  return isa<ConstantOp, BroadcastOp, IotaOp, RandomUniformOp>(op);
+}
+
+static bool isElementwise(Operation *op) {
+  return isa<ElementwiseOpInterface>(op);
+}
+
+bool KernelFormer::allUsesAllow(Operation *op, Operation *root) {
+  for (Operation *user : op->getUsers()) {
+    if (isClonable(user)) {
+      if (!allUsesAllow(user, root))
+        return false;
+      continue;
+    }
+    Operation *users = rootOf.lookup(user);
+    if (users == root)
+      continue;
+    // A user elsewhere sees the value as a result of this kernel.
+    Operation *place = users ? users : user;
+    if (!isElementwise(root) || position.lookup(place) <= position.lookup(root))
+      return false;
+  }
+  return true;
+}
+
+bool KernelFormer::canJoin(Operation *op, Operation *root) {
+  if (!op || !isElementwise(op) || rootOf.contains(op) || op == root)
+    return false;
+  // A shared value is computed once, not once a copy.
+  if (isArrayed(op->getResult(0)) != isArrayed(root->getResult(0)))
+    return false;
+  return allUsesAllow(op, root);
+}
+
+void KernelFormer::grow(Operation *root) {
+  if (!isElementwise(root) && !isa<ReduceOp>(root))
+    return;
+  bool changed = true;
+  while (changed) {
+    changed = false;
+    Members members = membersOf[root];
+    for (Operation *member : members)
+      for (Value operand : member->getOperands()) {
+        Operation *op = operand.getDefiningOp();
+        // Elements of a reduction's input have one shape, its result another.
+        if (member != root && isa<ReduceOp>(member))
+          continue;
+        if (!canJoin(op, root))
+          continue;
+        membersOf[root].insert(op);
+        rootOf[op] = root;
+        changed = true;
+      }
+  }
+}
+
+void KernelFormer::collectInputs(const Members &members,
+                                 SetVector<Value> &inputs,
+                                 SetVector<Operation *> &clones) {
+  SmallVector<Operation *> worklist(members.begin(), members.end());
+  while (!worklist.empty()) {
+    Operation *op = worklist.pop_back_val();
+    for (Value operand : op->getOperands()) {
+      Operation *def = operand.getDefiningOp();
+      if (membersOf.contains(def) || members.contains(def)) {
+        if (!members.contains(def))
+          inputs.insert(operand);
+        continue;
+      }
+      if (isClonable(def) && !rootOf.contains(def)) {
+        if (clones.insert(def))
+          worklist.push_back(def);
+        continue;
+      }
+      inputs.insert(operand);
+    }
+  }
+}
+
+/// Clones an op on one copy's plain tensors.
+static void cloneLogical(OpBuilder &builder, Operation *op,
+                         IRMapping &mapping) {
+  Operation *clone = builder.clone(*op, mapping);
+  for (Value result : clone->getResults())
+    result.setType(getLogicalType(result.getType()));
+}
+
+void KernelFormer::emit(Operation *root) {
+  Members &members = membersOf[root];
+  SetVector<Value> inputs;
+  SetVector<Operation *> clones;
+  collectInputs(members, inputs, clones);
+  SmallVector<Operation *> ordered(members.begin(), members.end());
+  llvm::append_range(ordered, clones);
+  llvm::sort(ordered, [&](Operation *a, Operation *b) {
+    return position.lookup(a) < position.lookup(b);
+  });
+  SmallVector<Value> results;
+  for (Operation *op : ordered)
+    if (members.contains(op))
+      for (Value result : op->getResults())
+        if (llvm::any_of(result.getUsers(), [&](Operation *user) {
+              return !members.contains(user);
+            }))
+          results.push_back(result);
+
+  OpBuilder builder(root);
+  auto kernel = KernelOp::create(
+      builder, root->getLoc(), TypeRange(ValueRange(results)),
+      root->getName().stripDialect(), inputs.getArrayRef(), ArrayAttr(),
+      DenseI64ArrayAttr());
+  Block &body = kernel.getBody().emplaceBlock();
+  IRMapping mapping;
+  for (Value input : inputs)
+    mapping.map(input, body.addArgument(getLogicalType(input.getType()),
+                                        input.getLoc()));
+  builder.setInsertionPointToStart(&body);
+  for (Operation *op : ordered)
+    cloneLogical(builder, op, mapping);
+  SmallVector<Value> yielded;
+  for (Value result : results)
+    yielded.push_back(mapping.lookup(result));
+  YieldOp::create(builder, root->getLoc(), yielded);
+  for (auto [result, replacement] : llvm::zip(results, kernel.getResults()))
+    result.replaceUsesWithIf(replacement, [&](OpOperand &use) {
+      return !members.contains(use.getOwner());
+    });
+}
+
+/// A constant or broadcast that is stored as it is is made where it is stored.
+void KernelFormer::sinkStoredValues() {
+  for (Operation &op : llvm::make_early_inc_range(task.getBody().front())) {
+    if (!isa<WriteOp, StackOp>(op))
+      continue;
+    for (OpOperand &use : op.getOpOperands()) {
+      Operation *def = use.get().getDefiningOp();
+      if (!isClonable(def))
+        continue;
+      OpBuilder builder(&op);
+      use.set(builder.clone(*def)->getResult(0));
+    }
+  }
+}
+
+void KernelFormer::form() {
+  Block &block = task.getBody().front();
+  sinkStoredValues();
+  unsigned next = 0;
+  for (Operation &op : block)
+    position[&op] = next++;
+  for (Operation &op : llvm::reverse(block)) {
+    if (rootOf.contains(&op) || isStructural(&op))
+      continue;
+    // A clonable value needs a kernel only where it is stored as it is.
+    if (isClonable(&op) && llvm::all_of(op.getUsers(), [&](Operation *user) {
+          return !isStructural(user);
+        }))
+      continue;
+    rootOf[&op] = &op;
+    membersOf[&op].insert(&op);
+    roots.push_back(&op);
+    grow(&op);
+  }
+  for (Operation *root : roots)
+    emit(root);
+  for (Operation &op : llvm::make_early_inc_range(llvm::reverse(block)))
+    if (!isStructural(&op) && op.use_empty())
+      op.erase();
+}
+
+//===----------------------------------------------------------------------===//
+// Values that a write or a stack takes as they are
+//===----------------------------------------------------------------------===//
+
+/// A kernel that copies a value.
+static Value buildCopy(OpBuilder &builder, Value value) {
+  auto kernel = KernelOp::create(builder, value.getLoc(), value.getType(),
+                                 "copy", value, ArrayAttr(),
+                                 DenseI64ArrayAttr());
+  Block &body = kernel.getBody().emplaceBlock();
+  Value argument =
+      body.addArgument(getLogicalType(value.getType()), value.getLoc());
+  OpBuilder inner = OpBuilder::atBlockEnd(&body);
+  YieldOp::create(inner, value.getLoc(), argument);
+  return kernel.getResult(0);
+}
+
+/// Makes every written or stacked value the sole use of a kernel's result.
+static void insertCopies(func::FuncOp task) {
+  for (Operation &op :
+       llvm::make_early_inc_range(task.getBody().front())) {
+    if (!isa<WriteOp, StackOp>(op))
+      continue;
+    for (OpOperand &use : op.getOpOperands()) {
+      auto result = dyn_cast<OpResult>(use.get());
+      bool fresh = result && isa<KernelOp>(result.getOwner()) &&
+                   llvm::none_of(result.getUses(), [&](OpOperand &other) {
+                     return &other != &use &&
+                            isa<WriteOp, StackOp>(other.getOwner());
+                   });
+      if (isa<StackOp>(op))
+        fresh &= result.hasOneUse();
+      if (fresh)
+        continue;
+      OpBuilder builder(&op);
+      use.set(buildCopy(builder, use.get()));
+    }
+  }
+}
+
+namespace {
+struct FormKernelsPass : hfta::impl::HftaFormKernelsBase<FormKernelsPass> {
+  using HftaFormKernelsBase::HftaFormKernelsBase;
+
+  void runOnOperation() override {
+    ModuleOp module = getOperation();
+    SmallVector<func::FuncOp> tasks;
+    for (auto function : module.getOps<func::FuncOp>())
+      if (function->hasAttr(HftaDialect::kTaskAttrName))
+        tasks.push_back(function);
+    SymbolTable symbols(module);
+    for (func::FuncOp task : tasks) {
+      storeLargeConstants(task, symbols);
+      KernelFormer(task).form();
+      insertCopies(task);
+    }
+  }
+
+  /// Large constants become read-only variables.
+  void storeLargeConstants(func::FuncOp task, SymbolTable &symbols) {
+    for (auto constant :
+         llvm::make_early_inc_range(task.getOps<ConstantOp>())) {
+      auto dense = dyn_cast<DenseElementsAttr>(constant.getValue());
+      if (getLogicalBytes(constant.getType()) <= kLargestInlineConstant ||
+          (dense && dense.isSplat()))
+        continue;
+      OpBuilder builder(constant);
+      VariableOp &variable = stored[constant.getValue()];
+      if (!variable) {
+        OpBuilder outer(&getContext());
+        variable = VariableOp::create(
+            outer, constant.getLoc(),
+            "constant/value" + std::to_string(stored.size() - 1),
+            cast<RankedTensorType>(constant.getType()), Role::constant,
+            constant.getValue(), /*trained=*/false, /*block=*/-1,
+            /*instances=*/1, BindingAttr());
+        symbols.insert(variable, getOperation().getBody()->begin());
+      }
+      Value read = ReadOp::create(builder, constant.getLoc(),
+                                  constant.getType(), variable.getSymName(),
+                                  IntegerAttr());
+      constant.replaceAllUsesWith(read);
+      constant.erase();
+    }
+  }
+
+  DenseMap<Attribute, VariableOp> stored;
+};
+} // namespace

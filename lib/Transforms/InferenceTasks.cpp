@@ -1,0 +1,102 @@
+//===- InferenceTasks.cpp - evaluate and infer ----------------------------===//
+
+#include "TaskBuilder.h"
+
+using namespace mlir;
+using namespace mlir::hfta;
+
+static std::string getPortName(func::FuncOp function, unsigned index,
+                               bool isResult) {
+  auto name = isResult ? function.getResultAttrOfType<StringAttr>(
+                             index, HftaDialect::kNameAttrName)
+                       : function.getArgAttrOfType<StringAttr>(
+                             index, HftaDialect::kNameAttrName);
+  return name ? name.getValue().str()
+              : (isResult ? "output" : "input") + std::to_string(index);
+}
+
+/// Adds the sum of `values`, taken where `mask` holds, to a counter.
+static void addMasked(TaskBuilder &tasks, Value values, Value mask,
+                      StringRef name) {
+  OpBuilder &builder = tasks.getBuilder();
+  Type f64 = builder.getF64Type();
+  auto type = cast<RankedTensorType>(values.getType());
+  Value wide = tasks.castTo(values, f64);
+  Value none = tasks.splat(type.getShape(), f64, 0.0);
+  Value kept =
+      SelectOp::create(builder, values.getLoc(), mask, wide, none);
+  tasks.accumulate(tasks.sumAll(kept),
+                   tasks.declare(name, tasks.scalarType(f64, true),
+                                 Role::output));
+}
+
+/// True for the elements of real samples: padding follows them.
+static Value buildMask(TaskBuilder &tasks, ArrayRef<int64_t> shape) {
+  OpBuilder &builder = tasks.getBuilder();
+  Value position =
+      IotaOp::create(builder, tasks.getLoc(), shape, 0, builder.getI64Type());
+  Value count = tasks.broadcastScalar(tasks.read("valid_samples"), shape);
+  return CompareOp::create(builder, tasks.getLoc(), ComparePredicate::less,
+                           position, count);
+}
+
+static void buildEvaluate(TaskBuilder &tasks, ModelOp model) {
+  auto prepare = model.lookupSymbol<func::FuncOp>("prepare");
+  auto forward = model.lookupSymbol<func::FuncOp>("forward");
+  auto objective = model.lookupSymbol<func::FuncOp>("objective");
+  tasks.startTask(TaskKind::evaluate, -1);
+  OpBuilder &builder = tasks.getBuilder();
+  SmallVector<Value> raw;
+  for (unsigned index = 0; index < prepare.getNumArguments(); ++index)
+    raw.push_back(tasks.read("input/" + getPortName(prepare, index, false)));
+  SmallVector<Value> fields = tasks.inlineFunction(prepare, raw, false);
+  SmallVector<Value> arguments;
+  for (unsigned index = 0; index < forward.getNumArguments(); ++index)
+    for (auto [field, value] : llvm::enumerate(fields))
+      if (getPortName(prepare, field, true) ==
+          getPortName(forward, index, false))
+        arguments.push_back(value);
+  SmallVector<Value> outputs = tasks.inlineFunction(forward, arguments, false);
+  llvm::append_range(outputs, fields);
+  SmallVector<Value> results =
+      tasks.inlineFunction(objective, outputs, false);
+  auto type = cast<RankedTensorType>(results[0].getType());
+  Value mask = buildMask(tasks, type.getShape());
+  Value losses =
+      MulOp::create(builder, objective.getLoc(), results[0], results[1]);
+  addMasked(tasks, losses, mask, "evaluation/loss_sum");
+  addMasked(tasks, results[1], mask, "evaluation/weight_sum");
+  if (results.size() > 2) {
+    Value metric =
+        MulOp::create(builder, objective.getLoc(), results[2], results[1]);
+    addMasked(tasks, metric, mask, "evaluation/metric_sum");
+  }
+}
+
+static void buildInfer(TaskBuilder &tasks, ModelOp model) {
+  auto forward = model.lookupSymbol<func::FuncOp>("forward");
+  tasks.startTask(TaskKind::infer, -1);
+  SmallVector<Value> arguments;
+  for (unsigned index = 0; index < forward.getNumArguments(); ++index)
+    arguments.push_back(tasks.read(tasks.declare(
+        "infer/" + getPortName(forward, index, false),
+        cast<RankedTensorType>(forward.getArgumentTypes()[index]),
+        Role::input)));
+  bool asWritten = !tasks.getJob().training;
+  SmallVector<Value> outputs;
+  if (asWritten)
+    outputs = tasks.inlineAsWritten(forward, arguments);
+  else
+    outputs = tasks.inlineFunction(forward, arguments, false);
+  for (auto [index, value] : llvm::enumerate(outputs))
+    tasks.write(value, tasks.declare(
+                           "output/" + getPortName(forward, index, true),
+                           cast<RankedTensorType>(value.getType()),
+                           Role::output));
+}
+
+void hfta::buildInferenceTasks(TaskBuilder &tasks, ModelOp model) {
+  if (tasks.getJob().training)
+    buildEvaluate(tasks, model);
+  buildInfer(tasks, model);
+}

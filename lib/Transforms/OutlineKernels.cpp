@@ -1,0 +1,104 @@
+//===- OutlineKernels.cpp - Move kernels' regions into functions ----------===//
+
+#include "Hfta/Dialect/Hfta/IR/HftaOps.h"
+#include "Hfta/Transforms/Passes.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/AsmState.h"
+#include "mlir/IR/IRMapping.h"
+#include "llvm/ADT/StringMap.h"
+
+namespace mlir::hfta {
+#define GEN_PASS_DEF_HFTAOUTLINEKERNELS
+#include "Hfta/Transforms/Passes.h.inc"
+} // namespace mlir::hfta
+
+using namespace mlir;
+using namespace mlir::hfta;
+
+namespace {
+struct OutlineKernelsPass
+    : hfta::impl::HftaOutlineKernelsBase<OutlineKernelsPass> {
+  using HftaOutlineKernelsBase::HftaOutlineKernelsBase;
+
+  void runOnOperation() override {
+    ModuleOp module = getOperation();
+    SmallVector<func::FuncOp> tasks;
+    for (auto function : module.getOps<func::FuncOp>())
+      if (function->hasAttr(HftaDialect::kTaskAttrName))
+        tasks.push_back(function);
+    SymbolTable symbols(module);
+    for (func::FuncOp task : tasks) {
+      for (auto kernel : task.getOps<KernelOp>()) {
+        if (!kernel.getBindings() || !kernel.getTies()) {
+          kernel.emitError("kernel has no planned memory; run "
+                           "hfta-plan-memory first");
+          return signalPassFailure();
+        }
+        launch(kernel, outline(kernel, symbols));
+      }
+      for (Operation &op :
+           llvm::make_early_inc_range(llvm::reverse(task.getBody().front())))
+        if (!isa<LaunchOp, func::ReturnOp>(op))
+          op.erase();
+    }
+  }
+
+private:
+  /// Kernels of equal code have equal keys.
+  static std::string getKey(KernelOp kernel) {
+    std::string key;
+    llvm::raw_string_ostream stream(key);
+    stream << kernel.getTiesAttr();
+    for (Value argument : kernel.getBody().getArguments())
+      stream << argument.getType();
+    OpPrintingFlags flags;
+    flags.printGenericOpForm().useLocalScope();
+    AsmState state(kernel, flags);
+    for (Operation &op : kernel.getBody().front())
+      op.print(stream, state);
+    return key;
+  }
+
+  func::FuncOp outline(KernelOp kernel, SymbolTable &symbols) {
+    func::FuncOp &function = functions[getKey(kernel)];
+    if (function)
+      return function;
+    Block &body = kernel.getBody().front();
+    auto yield = cast<YieldOp>(body.getTerminator());
+    OpBuilder builder(&getContext());
+    function = func::FuncOp::create(
+        builder, kernel.getLoc(),
+        ("kernel/" + kernel.getName() + "." + Twine(functions.size() - 1))
+            .str(),
+        builder.getFunctionType(body.getArgumentTypes(),
+                                yield.getOperandTypes()));
+    function.setPrivate();
+    function->setAttr("hfta.kernel", builder.getUnitAttr());
+    function->setAttr("hfta.ties", kernel.getTiesAttr());
+    symbols.insert(function);
+    IRMapping mapping;
+    kernel.getBody().cloneInto(&function.getBody(), mapping);
+    Operation *end = function.getBody().front().getTerminator();
+    builder.setInsertionPoint(end);
+    func::ReturnOp::create(builder, yield.getLoc(), end->getOperands());
+    end->erase();
+    return function;
+  }
+
+  static void launch(KernelOp kernel, func::FuncOp function) {
+    OpBuilder builder(kernel);
+    bool perCopy = llvm::any_of(kernel.getBindingsAttr(), [](Attribute place) {
+      return cast<BindingAttr>(place).getStride() != 0;
+    });
+    int64_t inputs = kernel.getInputs().size(), next = inputs;
+    SmallVector<int64_t> written;
+    ArrayRef<int64_t> ties = kernel.getTiesAttr().asArrayRef();
+    for (int64_t tie : ties)
+      written.push_back(tie < 0 ? next++ : tie);
+    LaunchOp::create(builder, kernel.getLoc(), function.getSymName(),
+                     kernel.getBindingsAttr(), inputs, written, perCopy);
+  }
+
+  llvm::StringMap<func::FuncOp> functions;
+};
+} // namespace

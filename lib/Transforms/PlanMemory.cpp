@@ -1,0 +1,477 @@
+//===- PlanMemory.cpp - Place variables and values in segments ------------===//
+
+#include "Hfta/Dialect/Hfta/IR/HftaOps.h"
+#include "Hfta/Dialect/Hfta/IR/Job.h"
+#include "Hfta/Transforms/Passes.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "llvm/ADT/MapVector.h"
+
+namespace mlir::hfta {
+#define GEN_PASS_DEF_HFTAPLANMEMORY
+#include "Hfta/Transforms/Passes.h.inc"
+} // namespace mlir::hfta
+
+using namespace mlir;
+using namespace mlir::hfta;
+
+/// A cache line; also the widest vector.
+static constexpr int64_t kAlignment = 64;
+
+static int64_t alignTo(int64_t bytes) {
+  return llvm::alignTo(bytes, kAlignment);
+}
+
+namespace {
+
+/// Where a value lies. Shared values have stride 0.
+struct Place {
+  int64_t segment = -1;
+  int64_t offset = 0;
+  int64_t stride = 0;
+  bool operator==(const Place &other) const {
+    return segment == other.segment && offset == other.offset &&
+           stride == other.stride;
+  }
+  BindingAttr get(MLIRContext *context) const {
+    return BindingAttr::get(context, segment, offset, stride);
+  }
+};
+
+//===----------------------------------------------------------------------===//
+// Segments
+//===----------------------------------------------------------------------===//
+
+/// The table of segments, and the variables' places in it.
+class SegmentTable {
+public:
+  /// Scalars of all copies are packed, so that a copy axis is an array of them;
+  /// tensors of every copy start on a cache line of their own.
+  static int64_t getStride(RankedTensorType type) {
+    int64_t bytes = getLogicalBytes(type);
+    return type.getRank() == 0 ? bytes : alignTo(bytes);
+  }
+  static int64_t getBytes(RankedTensorType type) {
+    std::optional<int64_t> copies = getCopies(type);
+    return copies ? *copies * getStride(type) : getLogicalBytes(type);
+  }
+
+  int64_t find(Role role, int64_t block, int64_t instances) {
+    auto key = std::make_tuple(static_cast<int64_t>(role), block, instances);
+    auto [entry, isNew] = index.try_emplace(key, static_cast<int64_t>(segments.size()));
+    if (isNew)
+      segments.push_back({role, block, 0, instances});
+    return entry->second;
+  }
+
+  Place place(VariableOp variable) {
+    RankedTensorType type = variable.getTensorType();
+    int64_t number = find(variable.getRole(), variable.getBlock(),
+                          variable.getInstances());
+    Place place{number, segments[number].bytes,
+                isArrayed(type) ? getStride(type) : 0};
+    segments[number].bytes += alignTo(getBytes(type));
+    return place;
+  }
+
+  void grow(int64_t number, int64_t bytes) {
+    segments[number].bytes = std::max(segments[number].bytes, bytes);
+  }
+
+  ArrayAttr get(MLIRContext *context) const {
+    SmallVector<Attribute> attributes;
+    for (const Segment &segment : segments)
+      attributes.push_back(SegmentAttr::get(context, segment.role,
+                                            segment.block, segment.bytes,
+                                            segment.instances));
+    return ArrayAttr::get(context, attributes);
+  }
+
+private:
+  struct Segment {
+    Role role;
+    int64_t block, bytes, instances;
+  };
+  std::vector<Segment> segments;
+  llvm::MapVector<std::tuple<int64_t, int64_t, int64_t>, int64_t,
+                  std::map<std::tuple<int64_t, int64_t, int64_t>, unsigned>>
+      index;
+};
+
+//===----------------------------------------------------------------------===//
+// One task
+//===----------------------------------------------------------------------===//
+
+/// Where a read or write finds its variable, or its copy of it.
+template <typename AccessOp>
+Place getAccessedPlace(const llvm::StringMap<Place> &variables,
+                       AccessOp access) {
+  Place place = variables.lookup(access.getVariable());
+  std::optional<int64_t> copy = access.getCopy();
+  if (!copy || place.stride == 0)
+    return place;
+  return {place.segment, place.offset + *copy * place.stride, 0};
+}
+
+/// A value between kernels of one task, alive from `first` to `last`.
+struct Interval {
+  Value value;
+  int64_t bytes, first, last, offset = -1;
+};
+
+class TaskPlanner {
+public:
+  TaskPlanner(func::FuncOp task, const llvm::StringMap<Place> &variables,
+              SegmentTable &segments)
+      : task(task), variables(variables), segments(segments) {}
+
+  LogicalResult plan();
+
+private:
+  LogicalResult checkReads();
+  void placeViews();
+  void placeResults(KernelOp kernel);
+  bool placeInVariable(KernelOp kernel, unsigned result, WriteOp write);
+  std::optional<int64_t> findTie(KernelOp kernel, unsigned result,
+                                 const Place &place);
+  bool isReadLater(KernelOp kernel, WriteOp write);
+  int64_t getLastUse(Value value);
+  void allocateWorkspace();
+  void annotate(KernelOp kernel);
+  template <typename AccessOp>
+  Place getVariablePlace(AccessOp access) {
+    return getAccessedPlace(variables, access);
+  }
+
+  func::FuncOp task;
+  const llvm::StringMap<Place> &variables;
+  SegmentTable &segments;
+  DenseMap<Operation *, int64_t> position;
+  DenseMap<Value, Place> places;
+  DenseMap<Value, int64_t> ties;
+  SmallVector<Interval> intervals;
+};
+
+} // namespace
+
+/// A value that was read must not be used once the variable was written, but by
+/// the kernel that computes what is written.
+LogicalResult TaskPlanner::checkReads() {
+  for (auto read : task.getOps<ReadOp>())
+    for (auto write : task.getOps<WriteOp>()) {
+      if (write.getVariable() != read.getVariable() ||
+          write.getCopy() != read.getCopy() ||
+          position[write] < position[read])
+        continue;
+      if (getLastUse(read) > position[write])
+        return read.emitError("value of '")
+               << read.getVariable()
+               << "' is used after the variable was written";
+    }
+  return success();
+}
+
+int64_t TaskPlanner::getLastUse(Value value) {
+  int64_t last = position.lookup(value.getDefiningOp());
+  for (Operation *user : value.getUsers()) {
+    last = std::max(last, position.lookup(user));
+    if (isa<ReshapeOp, UnstackOp, StackOp>(user))
+      last = std::max(last, getLastUse(user->getResult(0)));
+  }
+  return last;
+}
+
+//===----------------------------------------------------------------------===//
+// Results in variables
+//===----------------------------------------------------------------------===//
+
+/// Do the ops that `argument` reaches work element by element?
+static bool isElementwiseIn(Value argument) {
+  auto type = cast<RankedTensorType>(argument.getType());
+  return llvm::all_of(argument.getUsers(), [&](Operation *user) {
+    if (isa<YieldOp>(user))
+      return true;
+    return isa<ElementwiseOpInterface>(user) &&
+           cast<RankedTensorType>(user->getResult(0).getType()).getShape() ==
+               type.getShape() &&
+           llvm::all_of(user->getResults(), isElementwiseIn);
+  });
+}
+
+std::optional<int64_t> TaskPlanner::findTie(KernelOp kernel, unsigned result,
+                                            const Place &place) {
+  Value yielded =
+      kernel.getBody().front().getTerminator()->getOperand(result);
+  for (auto [index, input] : llvm::enumerate(kernel.getInputs())) {
+    auto known = places.find(input);
+    if (known == places.end() || !(known->second == place))
+      continue;
+    Value argument = kernel.getBody().getArgument(index);
+    if (argument.getType() == yielded.getType() && isElementwiseIn(argument))
+      return index;
+    return std::nullopt;
+  }
+  return -1;
+}
+
+/// Is the variable's old value used between the kernel and the write?
+bool TaskPlanner::isReadLater(KernelOp kernel, WriteOp write) {
+  for (auto read : task.getOps<ReadOp>()) {
+    if (read.getVariable() != write.getVariable())
+      continue;
+    if (read.getCopy() && write.getCopy() && read.getCopy() != write.getCopy())
+      continue;
+    if (getLastUse(read) > position[kernel] &&
+        position[read] < position[write])
+      return true;
+    // Read through a view, the operand can't be recognised as the variable.
+    for (Operation *user : read->getUsers())
+      if (isa<ReshapeOp, UnstackOp>(user) &&
+          getLastUse(user->getResult(0)) == position[kernel])
+        return true;
+  }
+  return false;
+}
+
+bool TaskPlanner::placeInVariable(KernelOp kernel, unsigned result,
+                                  WriteOp write) {
+  Place place = getVariablePlace(write);
+  Value value = kernel.getResult(result);
+  // A shared value goes to every copy only from a kernel of its own.
+  if (place.stride && !isArrayed(value) && kernel.getNumResults() > 1)
+    return false;
+  if (isReadLater(kernel, write))
+    return false;
+  std::optional<int64_t> tie = findTie(kernel, result, place);
+  if (!tie)
+    return false;
+  places[value] = place;
+  ties[value] = *tie;
+  return true;
+}
+
+void TaskPlanner::placeResults(KernelOp kernel) {
+  for (OpResult result : kernel->getResults()) {
+    if (places.contains(result))
+      continue;
+    ties[result] = -1;
+    bool placed = false;
+    for (Operation *user : result.getUsers())
+      if (auto write = dyn_cast<WriteOp>(user))
+        placed = placeInVariable(kernel, result.getResultNumber(), write);
+    if (placed)
+      continue;
+    auto type = cast<RankedTensorType>(result.getType());
+    intervals.push_back({result, alignTo(SegmentTable::getBytes(type)),
+                         position[kernel], getLastUse(result)});
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// Views
+//===----------------------------------------------------------------------===//
+
+/// Values that lie where another one does, in program order.
+void TaskPlanner::placeViews() {
+  for (Operation &op : task.getBody().front()) {
+    if (auto read = dyn_cast<ReadOp>(op))
+      places[read] = getVariablePlace(read);
+    else if (auto reshape = dyn_cast<ReshapeOp>(op)) {
+      if (places.contains(reshape.getInput()))
+        places[reshape] = places[reshape.getInput()];
+    } else if (auto unstack = dyn_cast<UnstackOp>(op)) {
+      auto known = places.find(unstack.getInput());
+      if (known == places.end())
+        continue;
+      Place place = known->second;
+      place.offset += unstack.getCopy() * place.stride;
+      place.stride = 0;
+      places[unstack] = place;
+    } else if (auto stack = dyn_cast<StackOp>(op)) {
+      auto known = places.find(stack.getResult());
+      if (known == places.end())
+        continue;
+      for (auto [copy, input] : llvm::enumerate(stack.getInputs())) {
+        Place place = known->second;
+        place.offset += static_cast<int64_t>(copy) * place.stride;
+        place.stride = 0;
+        places[input] = place;
+      }
+    }
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// Workspace
+//===----------------------------------------------------------------------===//
+
+/// Largest first, each at the lowest offset that is free while it lives.
+/// Source: Pisarchyk and Lee, "Efficient memory management for deep neural net
+/// inference", 2020 ("greedy by size for offset calculation").
+void TaskPlanner::allocateWorkspace() {
+  SmallVector<Interval *> bySize;
+  for (Interval &interval : intervals)
+    bySize.push_back(&interval);
+  llvm::sort(bySize, [](Interval *a, Interval *b) {
+    return std::tie(b->bytes, a->first) < std::tie(a->bytes, b->first);
+  });
+  SmallVector<Interval *> done; // by offset
+  int64_t peak = 0;
+  for (Interval *interval : bySize) {
+    int64_t offset = 0;
+    for (Interval *other : done) {
+      if (other->last < interval->first || interval->last < other->first)
+        continue;
+      if (offset + interval->bytes <= other->offset)
+        break;
+      offset = std::max(offset, other->offset + other->bytes);
+    }
+    interval->offset = offset;
+    peak = std::max(peak, offset + interval->bytes);
+    done.insert(llvm::upper_bound(done, interval,
+                                  [](Interval *a, Interval *b) {
+                                    return a->offset < b->offset;
+                                  }),
+                interval);
+  }
+  if (intervals.empty())
+    return;
+  int64_t segment = segments.find(Role::workspace, -1, 1);
+  segments.grow(segment, peak);
+  for (Interval &interval : intervals) {
+    auto type = cast<RankedTensorType>(interval.value.getType());
+    places[interval.value] = {segment, interval.offset,
+                              isArrayed(type) ? SegmentTable::getStride(type)
+                                              : 0};
+  }
+}
+
+void TaskPlanner::annotate(KernelOp kernel) {
+  MLIRContext *context = kernel.getContext();
+  SmallVector<Attribute> bindings;
+  SmallVector<int64_t> tied;
+  for (Value input : kernel.getInputs())
+    bindings.push_back(places.lookup(input).get(context));
+  for (Value result : kernel.getResults()) {
+    auto tie = ties.find(result);
+    tied.push_back(tie == ties.end() ? -1 : tie->second);
+    if (tied.back() < 0)
+      bindings.push_back(places.lookup(result).get(context));
+  }
+  kernel.setBindingsAttr(ArrayAttr::get(context, bindings));
+  kernel.setTies(tied);
+}
+
+LogicalResult TaskPlanner::plan() {
+  int64_t next = 0;
+  for (Operation &op : task.getBody().front())
+    position[&op] = next++;
+  if (failed(checkReads()))
+    return failure();
+  // Stacks first: their inputs are computed where the stack lies.
+  for (auto stack : task.getOps<StackOp>()) {
+    int64_t first = position[stack];
+    for (Value input : stack.getInputs()) {
+      first = std::min(first, position[input.getDefiningOp()]);
+      places[input] = {};
+    }
+    intervals.push_back(
+        {stack.getResult(),
+         alignTo(SegmentTable::getBytes(
+             cast<RankedTensorType>(stack.getType()))),
+         first, getLastUse(stack.getResult())});
+  }
+  placeViews();
+  for (auto kernel : task.getOps<KernelOp>())
+    placeResults(kernel);
+  allocateWorkspace();
+  placeViews();
+  for (auto kernel : task.getOps<KernelOp>())
+    annotate(kernel);
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// Writes that could not be computed in place
+//===----------------------------------------------------------------------===//
+
+/// Has a kernel of its own copy the value that `write` stores.
+static void copyForWrite(WriteOp write) {
+  OpBuilder builder(write);
+  auto copy = KernelOp::create(builder, write.getLoc(),
+                               write.getValue().getType(), "copy",
+                               write.getValue(), ArrayAttr(),
+                               DenseI64ArrayAttr());
+  Block &body = copy.getBody().emplaceBlock();
+  Value argument = body.addArgument(
+      getLogicalType(write.getValue().getType()), write.getLoc());
+  OpBuilder inner = OpBuilder::atBlockEnd(&body);
+  YieldOp::create(inner, write.getLoc(), argument);
+  write.getValueMutable().assign(copy.getResult(0));
+}
+
+namespace {
+struct PlanMemoryPass : hfta::impl::HftaPlanMemoryBase<PlanMemoryPass> {
+  using HftaPlanMemoryBase::HftaPlanMemoryBase;
+
+  void runOnOperation() override {
+    ModuleOp module = getOperation();
+    SegmentTable segments;
+    llvm::StringMap<Place> variables;
+    for (auto variable : module.getOps<VariableOp>()) {
+      Place place = segments.place(variable);
+      variables[variable.getSymName()] = place;
+      variable.setLocationAttr(place.get(&getContext()));
+    }
+    for (auto function : module.getOps<func::FuncOp>()) {
+      if (!function->hasAttr(HftaDialect::kTaskAttrName))
+        continue;
+      if (failed(planTask(function, variables, segments)))
+        return signalPassFailure();
+    }
+    module->setAttr("hfta.segments", segments.get(&getContext()));
+  }
+
+  /// Plans; where a written value could not be placed in its variable, inserts
+  /// a copy and plans again.
+  LogicalResult planTask(func::FuncOp task,
+                         const llvm::StringMap<Place> &variables,
+                         SegmentTable &segments) {
+    while (true) {
+      SegmentTable trial = segments;
+      if (failed(TaskPlanner(task, variables, trial).plan()))
+        return failure();
+      bool changed = false;
+      for (auto write : llvm::to_vector(task.getOps<WriteOp>())) {
+        if (liesInVariable(write, variables))
+          continue;
+        copyForWrite(write);
+        changed = true;
+      }
+      if (!changed) {
+        segments = trial;
+        return success();
+      }
+    }
+  }
+
+  static bool liesInVariable(WriteOp write,
+                             const llvm::StringMap<Place> &variables) {
+    auto result = cast<OpResult>(write.getValue());
+    auto kernel = dyn_cast<KernelOp>(result.getOwner());
+    if (!kernel)
+      return false;
+    Place place = getAccessedPlace(variables, write);
+    ArrayRef<int64_t> ties = *kernel.getTies();
+    unsigned number = kernel.getInputs().size();
+    int64_t tie = ties[result.getResultNumber()];
+    if (tie < 0) {
+      for (unsigned i = 0; i < result.getResultNumber(); ++i)
+        number += ties[i] < 0;
+    } else {
+      number = tie;
+    }
+    return kernel.getBindingsAttr()[number] ==
+           place.get(write.getContext());
+  }
+};
+} // namespace

@@ -1,0 +1,172 @@
+//===- TaskBuilder.cpp - Variables and functions of a program -------------===//
+
+#include "TaskBuilder.h"
+
+using namespace mlir;
+using namespace mlir::hfta;
+
+int64_t hfta::hashName(StringRef name) {
+  uint64_t hash = 0xcbf29ce484222325u;
+  for (unsigned char byte : name)
+    hash = (hash ^ byte) * 0x100000001b3u;
+  return static_cast<int64_t>(hash >> 1);
+}
+
+TaskBuilder::TaskBuilder(ModuleOp module, const Job &job)
+    : module(module), job(job), symbols(module),
+      builder(module.getContext()) {}
+
+VariableOp TaskBuilder::declare(StringRef name, RankedTensorType type,
+                                Role role, Attribute initial, int64_t block,
+                                int64_t instances) {
+  if (VariableOp known = lookup(name))
+    return known;
+  OpBuilder outer(getContext());
+  auto variable = VariableOp::create(outer, getLoc(), name, type, role, initial,
+                                     /*trained=*/false, block, instances,
+                                     BindingAttr());
+  // Variables stand in the order of their declaration, before all functions.
+  Block &body = *module.getBody();
+  symbols.insert(variable, llvm::find_if(body, [](Operation &op) {
+                   return !isa<VariableOp>(op);
+                 }));
+  return variable;
+}
+
+VariableOp TaskBuilder::adopt(VariableOp variable) {
+  auto clone = cast<VariableOp>(variable->clone());
+  symbols.insert(clone, module.getBody()->begin());
+  return clone;
+}
+
+func::FuncOp TaskBuilder::startTask(TaskKind kind, int64_t block) {
+  std::string name = stringifyTaskKind(kind).str();
+  if (block >= 0)
+    name += "." + std::to_string(block);
+  OpBuilder outer(getContext());
+  auto function = func::FuncOp::create(outer, getLoc(), "task/" + name,
+                                       outer.getFunctionType({}, {}));
+  function->setAttr(HftaDialect::kTaskAttrName,
+                    TaskAttr::get(getContext(), kind, block));
+  symbols.insert(function);
+  builder.setInsertionPointToStart(function.addEntryBlock());
+  Operation *end = func::ReturnOp::create(builder, getLoc());
+  builder.setInsertionPoint(end);
+  return function;
+}
+
+static IntegerAttr getCopyAttr(OpBuilder &builder, VariableOp variable,
+                               std::optional<int64_t> copy) {
+  if (!copy || !isArrayed(variable.getType()))
+    return {};
+  return builder.getI64IntegerAttr(*copy);
+}
+
+Value TaskBuilder::read(VariableOp variable, std::optional<int64_t> copy) {
+  IntegerAttr attribute = getCopyAttr(builder, variable, copy);
+  RankedTensorType type = variable.getTensorType();
+  return ReadOp::create(builder, variable.getLoc(),
+                        attribute ? getLogicalType(type) : type,
+                        variable.getSymName(), attribute);
+}
+
+Value TaskBuilder::read(StringRef name, std::optional<int64_t> copy) {
+  return read(lookup(name), copy);
+}
+
+void TaskBuilder::write(Value value, VariableOp variable,
+                        std::optional<int64_t> copy) {
+  WriteOp::create(builder, variable.getLoc(), value, variable.getSymName(),
+                  getCopyAttr(builder, variable, copy));
+}
+
+Value TaskBuilder::splat(ArrayRef<int64_t> shape, Type elementType,
+                         double value) {
+  auto type = RankedTensorType::get({}, elementType);
+  Attribute element =
+      isa<FloatType>(elementType)
+          ? Attribute(builder.getFloatAttr(elementType, value))
+          : Attribute(builder.getIntegerAttr(elementType,
+                                             static_cast<int64_t>(value)));
+  Value scalar = ConstantOp::create(
+      builder, getLoc(), DenseElementsAttr::get(type, ArrayRef(element)));
+  return broadcastScalar(scalar, shape);
+}
+
+Value TaskBuilder::broadcastScalar(Value scalar, ArrayRef<int64_t> shape) {
+  if (shape.empty())
+    return scalar;
+  return BroadcastOp::create(builder, getLoc(), scalar, shape,
+                             ArrayRef<int64_t>());
+}
+
+Value TaskBuilder::castTo(Value value, Type elementType) {
+  if (getElementTypeOrSelf(value.getType()) == elementType)
+    return value;
+  return CastOp::create(builder, value.getLoc(), value, elementType);
+}
+
+Value TaskBuilder::sumAll(Value value) {
+  int64_t rank = cast<RankedTensorType>(value.getType()).getRank();
+  if (rank == 0)
+    return value;
+  return ReduceOp::create(builder, value.getLoc(), ReduceKind::sum, value,
+                          llvm::to_vector(llvm::seq<int64_t>(0, rank)),
+                          TypeAttr());
+}
+
+void TaskBuilder::accumulate(Value value, VariableOp variable,
+                             std::optional<int64_t> copy) {
+  Value old = read(variable, copy);
+  Value added = castTo(value, variable.getTensorType().getElementType());
+  write(AddOp::create(builder, value.getLoc(), old, added), variable, copy);
+}
+
+RankedTensorType TaskBuilder::scalarType(Type elementType, bool arrayed) {
+  return withCopies(RankedTensorType::get({}, elementType),
+                    arrayed ? std::optional<int64_t>(job.copies)
+                            : std::nullopt);
+}
+
+Type TaskBuilder::getFloatType(StringRef name) {
+  if (name == "f64")
+    return builder.getF64Type();
+  if (name == "bf16")
+    return builder.getBF16Type();
+  if (name == "f16")
+    return builder.getF16Type();
+  return builder.getF32Type();
+}
+
+SmallVector<Value> TaskBuilder::inlineBody(func::FuncOp function,
+                                           ValueRange arguments,
+                                           std::optional<bool> training) {
+  IRMapping mapping;
+  mapping.map(function.getArguments(), arguments);
+  SmallVector<Value> results;
+  for (Operation &op : function.getBody().front()) {
+    if (isa<func::ReturnOp>(op)) {
+      for (Value operand : op.getOperands())
+        results.push_back(mapping.lookup(operand));
+      break;
+    }
+    if (isa<WriteOp>(op) && !training.value_or(false))
+      continue;
+    Operation *clone = builder.clone(op, mapping);
+    auto modal = dyn_cast<ModalOpInterface>(clone);
+    if (modal && training)
+      modal.setTraining(*training);
+  }
+  return results;
+}
+
+SmallVector<Value> TaskBuilder::inlineFunction(func::FuncOp function,
+                                               ValueRange arguments,
+                                               bool training) {
+  return inlineBody(function, arguments, training);
+}
+
+SmallVector<Value> TaskBuilder::inlineAsWritten(func::FuncOp function,
+                                                ValueRange arguments) {
+  return inlineBody(function, arguments, std::nullopt);
+}

@@ -1,0 +1,105 @@
+//===- TaskBuilder.h - Variables and functions of a program -----*- C++ -*-===//
+//
+// Shared by the builders of tasks: declares module-level variables and task
+// functions, and reads and writes them.
+//===----------------------------------------------------------------------===//
+
+#ifndef HFTA_LIB_TRANSFORMS_TASKBUILDER_H
+#define HFTA_LIB_TRANSFORMS_TASKBUILDER_H
+
+#include "Hfta/Dialect/Hfta/IR/HftaOps.h"
+#include "Hfta/Dialect/Hfta/IR/Job.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/IRMapping.h"
+
+namespace mlir::hfta {
+
+/// A trained variable as the program sees it: arrayed, or one copy of it where
+/// copies are compiled alone.
+struct TrainedLeaf {
+  VariableOp variable;
+  std::optional<int64_t> copy;
+  bool operator==(const TrainedLeaf &other) const {
+    return variable == other.variable && copy == other.copy;
+  }
+};
+
+class TaskBuilder {
+public:
+  TaskBuilder(ModuleOp module, const Job &job);
+
+  const Job &getJob() const { return job; }
+  MLIRContext *getContext() { return builder.getContext(); }
+  OpBuilder &getBuilder() { return builder; }
+  Location getLoc() { return module.getLoc(); }
+
+  /// Declares a variable, or finds the one of this name. Names given by the
+  /// compiler hold a '/', which its callers keep apart from a model's names.
+  VariableOp declare(StringRef name, RankedTensorType type, Role role,
+                     Attribute initial = {}, int64_t block = -1,
+                     int64_t instances = 1);
+  VariableOp lookup(StringRef name) { return symbols.lookup<VariableOp>(name); }
+  /// Moves a model's variable to the module.
+  VariableOp adopt(VariableOp variable);
+
+  /// Starts a task's function; its body is built at the builder's insertion
+  /// point, in front of the return.
+  func::FuncOp startTask(TaskKind kind, int64_t block);
+
+  Value read(VariableOp variable, std::optional<int64_t> copy = std::nullopt);
+  Value read(StringRef name, std::optional<int64_t> copy = std::nullopt);
+  void write(Value value, VariableOp variable,
+             std::optional<int64_t> copy = std::nullopt);
+
+  /// A constant of one value everywhere.
+  Value splat(ArrayRef<int64_t> shape, Type elementType, double value);
+  Value broadcastScalar(Value scalar, ArrayRef<int64_t> shape);
+  Value castTo(Value value, Type elementType);
+  /// Sum over all axes.
+  Value sumAll(Value value);
+  /// variable += value, in the variable's element type.
+  void accumulate(Value value, VariableOp variable,
+                  std::optional<int64_t> copy = std::nullopt);
+
+  RankedTensorType scalarType(Type elementType, bool arrayed);
+  Type getFloatType(StringRef name);
+
+  /// Clones a single-block function's body at the insertion point; returns
+  /// what it returns. Modal ops are set to training or inference; only in
+  /// training do writes take place.
+  SmallVector<Value> inlineFunction(func::FuncOp function, ValueRange arguments,
+                                    bool training);
+  /// The same with modal ops as they are, as an inference binary executes a
+  /// graph; nothing is written.
+  SmallVector<Value> inlineAsWritten(func::FuncOp function,
+                                     ValueRange arguments);
+
+private:
+  SmallVector<Value> inlineBody(func::FuncOp function, ValueRange arguments,
+                                std::optional<bool> training);
+
+  ModuleOp module;
+  const Job &job;
+  SymbolTable symbols;
+  OpBuilder builder;
+};
+
+/// 63 bits of a name's FNV-1a hash: the random stream of a drawn tensor.
+int64_t hashName(StringRef name);
+
+/// init: parameters, statistics, optimizer state and gradients.
+void buildInitTask(TaskBuilder &tasks);
+/// norm and update of one block.
+void buildUpdateTasks(TaskBuilder &tasks, int64_t block,
+                      ArrayRef<TrainedLeaf> leaves);
+/// evaluate and infer.
+void buildInferenceTasks(TaskBuilder &tasks, ModelOp model);
+/// forward and backward of all blocks; `leavesOfBlock` gets each block's
+/// trained variables.
+LogicalResult
+buildTrainingTasks(TaskBuilder &tasks, ModelOp model, ArrayRef<std::string> cuts,
+                   SmallVectorImpl<SmallVector<TrainedLeaf>> &leavesOfBlock);
+
+} // namespace mlir::hfta
+
+#endif // HFTA_LIB_TRANSFORMS_TASKBUILDER_H

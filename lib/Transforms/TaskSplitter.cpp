@@ -1,0 +1,106 @@
+//===- TaskSplitter.cpp - Deals a training step out to tasks --------------===//
+
+#include "TaskSplitter.h"
+
+using namespace mlir;
+using namespace mlir::hfta;
+
+/// Ops without operands are made wherever they are used; variables read in a
+/// forward don't change before its backward.
+static bool isLeaf(Operation *op) {
+  return op->getNumOperands() == 0 && !isa<func::ReturnOp>(op);
+}
+
+/// Moves or converts elements, so that saving the result would save nothing.
+static bool isMovement(Operation *op) {
+  return isa<BroadcastOp, ReshapeOp, CastOp, RandomUniformOp>(op);
+}
+
+/// A few instructions an element, worth less than keeping the result.
+static bool isCheap(Operation *op) {
+  return isa<ElementwiseOpInterface>(op) &&
+         !isa<ExpOp, LogOp, Log1pOp, TanhOp, SigmoidOp, ErfOp, SinOp, CosOp,
+              SoftplusOp, PowOp, SqrtOp, RsqrtOp>(op);
+}
+
+bool TaskSplitter::isAvailable(Value value, TaskTag into) const {
+  Operation *op = value.getDefiningOp();
+  if (all[indexOf(into)].mapping.contains(value) || carried.contains(value) ||
+      isLeaf(op))
+    return true;
+  if (!isMovement(op) && !isCheap(op))
+    return false;
+  return llvm::all_of(op->getOperands(), [&](Value operand) {
+    return isAvailable(operand, into);
+  });
+}
+
+bool TaskSplitter::shouldRecompute(Operation *op, TaskTag into) const {
+  if (isLeaf(op) || isMovement(op))
+    return true;
+  return isCheap(op) && llvm::all_of(op->getOperands(), [&](Value operand) {
+           return isAvailable(operand, into);
+         });
+}
+
+void TaskSplitter::setInsertionPointToEnd(TaskTag tag) {
+  tasks.getBuilder().setInsertionPoint(
+      all[indexOf(tag)].function.getBody().front().getTerminator());
+}
+
+VariableOp TaskSplitter::carry(Value value, TaskTag into) {
+  VariableOp &variable = carried[value];
+  if (variable)
+    return variable;
+  TaskTag from = tags.lookup(value.getDefiningOp());
+  bool saved = from.block == into.block;
+  const Job &job = tasks.getJob();
+  variable = tasks.declare(
+      (saved ? "saved/" : "cut/") + std::to_string(carried.size() - 1),
+      cast<RankedTensorType>(value.getType()), saved ? Role::saved : Role::cut,
+      {}, from.block, job.allForwardsFirst ? job.microBatches : 1);
+  variable->setLoc(value.getLoc());
+  OpBuilder::InsertionGuard guard(tasks.getBuilder());
+  setInsertionPointToEnd(from);
+  tasks.write(all[indexOf(from)].mapping.lookup(value), variable);
+  return variable;
+}
+
+Value TaskSplitter::import(Value value, TaskTag into) {
+  IRMapping &mapping = all[indexOf(into)].mapping;
+  if (Value known = mapping.lookupOrNull(value))
+    return known;
+  Operation *op = value.getDefiningOp();
+  if (!shouldRecompute(op, into)) {
+    Value read = tasks.read(carry(value, into));
+    mapping.map(value, read);
+    return read;
+  }
+  for (Value operand : op->getOperands())
+    import(operand, into);
+  tasks.getBuilder().clone(*op, mapping);
+  return mapping.lookup(value);
+}
+
+void TaskSplitter::split(Block &block) {
+  all.resize(2 * blocks);
+  for (bool backward : {false, true})
+    for (int64_t number = 0; number < blocks; ++number)
+      all[indexOf({backward, number})].function = tasks.startTask(
+          backward ? TaskKind::backward : TaskKind::forward, number);
+  for (Operation &op : block) {
+    if (isLeaf(&op) || isa<func::ReturnOp>(op))
+      continue;
+    TaskTag tag = tags.lookup(&op);
+    setInsertionPointToEnd(tag);
+    for (Value operand : op.getOperands())
+      import(operand, tag);
+    tasks.getBuilder().clone(op, all[indexOf(tag)].mapping);
+  }
+  // Ops that every user recomputes are not needed where they stood.
+  for (Task &task : all)
+    for (Operation &op : llvm::make_early_inc_range(
+             llvm::reverse(task.function.getBody().front())))
+      if (op.use_empty() && !isa<WriteOp, func::ReturnOp>(op))
+        op.erase();
+}

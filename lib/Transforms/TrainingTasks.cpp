@@ -1,0 +1,329 @@
+//===- TrainingTasks.cpp - forward and backward of each block -------------===//
+//
+// The whole training step of one micro-batch, forward and backward, is built in
+// one function first. Its ops are then dealt out to the tasks; a value that a
+// task needs from another one is recomputed if that is cheap and becomes a
+// variable otherwise.
+//===----------------------------------------------------------------------===//
+
+#include "TaskBuilder.h"
+#include "TaskSplitter.h"
+#include "Hfta/Transforms/ReverseMode.h"
+
+using namespace mlir;
+using namespace mlir::hfta;
+
+namespace {
+
+class TrainingStep {
+public:
+  TrainingStep(TaskBuilder &tasks, ModelOp model)
+      : tasks(tasks), builder(tasks.getBuilder()), model(model) {}
+
+  LogicalResult build(ArrayRef<std::string> cuts,
+                      SmallVectorImpl<SmallVector<TrainedLeaf>> &leavesOfBlock);
+
+private:
+  LogicalResult buildForward();
+  LogicalResult buildBackward();
+  FailureOr<SmallVector<Value>> bindInputs(func::FuncOp prepare,
+                                           func::FuncOp forward,
+                                           SmallVectorImpl<Value> &arguments);
+  Value buildLoss(Value losses, Value weights);
+  LogicalResult assignBlocks(ArrayRef<std::string> cuts);
+  void linkLayer(const TrainedLeaf &leaf, Value weight, Value gradient);
+
+  TaskBuilder &tasks;
+  OpBuilder &builder;
+  ModelOp model;
+  func::FuncOp step;
+  Value loss; ///< mean over the batch's share of this micro-batch
+  int64_t blocks = 1;
+  DenseMap<Operation *, TaskTag> tags;
+  SmallVector<std::pair<TrainedLeaf, Value>> gradients; ///< in forward order
+};
+
+} // namespace
+
+static StringRef getPortName(func::FuncOp function, unsigned index,
+                             bool isResult) {
+  auto name = isResult ? function.getResultAttrOfType<StringAttr>(
+                             index, HftaDialect::kNameAttrName)
+                       : function.getArgAttrOfType<StringAttr>(
+                             index, HftaDialect::kNameAttrName);
+  return name ? name.getValue() : StringRef();
+}
+
+FailureOr<SmallVector<Value>>
+TrainingStep::bindInputs(func::FuncOp prepare, func::FuncOp forward,
+                         SmallVectorImpl<Value> &arguments) {
+  const Job &job = tasks.getJob();
+  SmallVector<Value> raw;
+  for (unsigned index = 0; index < prepare.getNumArguments(); ++index) {
+    auto type = cast<RankedTensorType>(prepare.getArgumentTypes()[index]);
+    std::string name = "input/" + getPortName(prepare, index, false).str();
+    raw.push_back(tasks.read(tasks.declare(
+        name, type, Role::input, {}, -1,
+        job.allForwardsFirst ? job.microBatches : 1)));
+  }
+  SmallVector<Value> fields =
+      tasks.inlineFunction(prepare, raw, /*training=*/true);
+  for (unsigned index = 0; index < forward.getNumArguments(); ++index) {
+    StringRef name = getPortName(forward, index, false);
+    Value found;
+    for (auto [field, value] : llvm::enumerate(fields))
+      if (getPortName(prepare, field, true) == name)
+        found = value;
+    if (!found || found.getType() != forward.getArgumentTypes()[index])
+      return forward.emitError("no prepared field of type ")
+             << forward.getArgumentTypes()[index] << " for input '" << name
+             << "'";
+    arguments.push_back(found);
+  }
+  return fields;
+}
+
+/// Is this a constant of ones, possibly broadcast?
+static bool isAllOnes(Value value) {
+  while (auto broadcast = value.getDefiningOp<BroadcastOp>())
+    value = broadcast.getInput();
+  auto constant = value.getDefiningOp<ConstantOp>();
+  if (!constant)
+    return false;
+  auto elements = dyn_cast<DenseElementsAttr>(constant.getValue());
+  return elements && elements.isSplat() &&
+         isa<FloatType>(elements.getElementType()) &&
+         elements.getSplatValue<APFloat>().convertToDouble() == 1.0;
+}
+
+Value TrainingStep::buildLoss(Value losses, Value weights) {
+  auto type = cast<RankedTensorType>(losses.getType());
+  Location loc = losses.getLoc();
+  if (isAllOnes(weights)) {
+    double count = static_cast<double>(type.getNumElements()) *
+                   tasks.getJob().microBatches;
+    Value scale = tasks.splat({}, type.getElementType(), 1.0 / count);
+    return MulOp::create(builder, loc, tasks.sumAll(losses), scale);
+  }
+  Value weighted = MulOp::create(builder, loc, losses, weights);
+  return DivOp::create(builder, loc, tasks.sumAll(weighted),
+                       tasks.sumAll(weights));
+}
+
+LogicalResult TrainingStep::buildForward() {
+  auto prepare = model.lookupSymbol<func::FuncOp>("prepare");
+  auto forward = model.lookupSymbol<func::FuncOp>("forward");
+  auto objective = model.lookupSymbol<func::FuncOp>("objective");
+  if (!prepare || !objective)
+    return model.emitError("a training job needs @prepare and @objective");
+  SmallVector<Value> arguments;
+  FailureOr<SmallVector<Value>> fields =
+      bindInputs(prepare, forward, arguments);
+  if (failed(fields))
+    return failure();
+  SmallVector<Value> outputs =
+      tasks.inlineFunction(forward, arguments, /*training=*/true);
+  llvm::append_range(outputs, *fields);
+  SmallVector<Value> results =
+      tasks.inlineFunction(objective, outputs, /*training=*/true);
+  if (tasks.getJob().microBatches > 1 && !isAllOnes(results[1]))
+    return objective.emitError(
+        "a loss that ignores labels needs micro_batches = 1: its average is "
+        "over the labels of the whole batch");
+  loss = buildLoss(results[0], results[1]);
+  Type type = getElementTypeOrSelf(loss.getType());
+  tasks.accumulate(loss, tasks.declare("loss", tasks.scalarType(type, true),
+                                       Role::output));
+  return success();
+}
+
+/// Removes ops whose results nobody uses.
+static void eraseDeadOps(Block &block) {
+  for (Operation &op : llvm::make_early_inc_range(llvm::reverse(block)))
+    if (op.use_empty() && !isa<WriteOp>(op) &&
+        !op.hasTrait<OpTrait::IsTerminator>())
+      op.erase();
+}
+
+//===----------------------------------------------------------------------===//
+// Blocks
+//===----------------------------------------------------------------------===//
+
+/// The name of an op's origin, if it has one.
+static StringRef getOriginName(Operation *op) {
+  StringRef name;
+  op->getLoc()->walk([&](Location loc) {
+    if (auto named = dyn_cast<NameLoc>(loc)) {
+      name = named.getName().getValue();
+      return WalkResult::interrupt();
+    }
+    return WalkResult::advance();
+  });
+  return name;
+}
+
+LogicalResult TrainingStep::assignBlocks(ArrayRef<std::string> cuts) {
+  Block &block = step.getBody().front();
+  DenseMap<Operation *, int64_t> cutOf;
+  for (auto [index, name] : llvm::enumerate(cuts)) {
+    Operation *last = nullptr;
+    for (Operation &op : block)
+      if (getOriginName(&op) == name)
+        last = &op;
+    if (!last)
+      return model.emitError("no value is named '") << name << "' to cut after";
+    cutOf[last] = index;
+  }
+  blocks = cuts.size() + 1;
+  for (Operation &op : block) {
+    int64_t number = 0;
+    for (Value operand : op.getOperands()) {
+      Operation *def = operand.getDefiningOp();
+      number = std::max(number, tags.lookup(def).block);
+      if (auto cut = cutOf.find(def); cut != cutOf.end())
+        number = std::max(number, cut->second + 1);
+    }
+    tags[&op] = {false, number};
+  }
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// Backward
+//===----------------------------------------------------------------------===//
+
+LogicalResult TrainingStep::buildBackward() {
+  SmallVector<Value> wanted;
+  SmallVector<TrainedLeaf> leaves;
+  for (auto read : step.getBody().front().getOps<ReadOp>()) {
+    VariableOp variable = tasks.lookup(read.getVariable());
+    if (!variable.getTrained())
+      continue;
+    leaves.push_back({variable, read.getCopy()});
+    wanted.push_back(read);
+  }
+  SmallVector<Value> found;
+  auto tagBackward = [&](Operation *forward, Block::iterator first) {
+    for (auto op = first; op != builder.getInsertionPoint(); ++op)
+      tags[&*op] = {true, tags.lookup(forward).block};
+  };
+  if (failed(buildReverseMode(builder, loss, wanted, found, tagBackward)))
+    return failure();
+  // A variable may be read at several places: its gradient is their sum.
+  for (auto [leaf, value, gradient] : llvm::zip(leaves, wanted, found)) {
+    if (!gradient)
+      continue;
+    linkLayer(leaf, value, gradient);
+    auto known = llvm::find_if(gradients, [&, &key = leaf](auto &entry) {
+      return entry.first == key;
+    });
+    if (known == gradients.end()) {
+      gradients.emplace_back(leaf, gradient);
+      continue;
+    }
+    known->second =
+        AddOp::create(builder, value.getLoc(), known->second, gradient);
+    tags[known->second.getDefiningOp()] =
+        tags.lookup(gradient.getDefiningOp());
+  }
+  return success();
+}
+
+/// The bias added to a layer's output, or null.
+static FlatSymbolRefAttr findBias(Value weight) {
+  for (Operation *user : weight.getUsers()) {
+    if (isa<TransposeOp, ReshapeOp, CastOp>(user) ||
+        isa<ContractOp, ConvOp>(user)) {
+      if (FlatSymbolRefAttr bias = findBias(user->getResult(0)))
+        return bias;
+      continue;
+    }
+    auto add = dyn_cast<AddOp>(user);
+    if (!add)
+      continue;
+    Value other = add.getLhs() == weight ? add.getRhs() : add.getLhs();
+    while (Operation *def = other.getDefiningOp()) {
+      if (auto read = dyn_cast<ReadOp>(def))
+        return read.getVariableAttr();
+      if (!isa<BroadcastOp, ReshapeOp, CastOp>(def))
+        break;
+      other = def->getOperand(0);
+    }
+  }
+  return {};
+}
+
+void TrainingStep::linkLayer(const TrainedLeaf &leaf, Value weight,
+                             Value gradient) {
+  SmallVector<Value> worklist = {gradient};
+  while (!worklist.empty()) {
+    Operation *op = worklist.pop_back_val().getDefiningOp();
+    if (!op)
+      continue;
+    if (isa<TransposeOp, ReshapeOp, CastOp, AddOp>(op)) {
+      llvm::append_range(worklist, op->getOperands());
+      continue;
+    }
+    auto layer = dyn_cast<LayerOpInterface>(op);
+    if (!layer || layer.getLayerAttribute())
+      continue;
+    LayerKind kind = LayerKind::convolution;
+    if (auto contract = dyn_cast<ContractOp>(op)) {
+      kind = LayerKind::dense;
+      bool rhsIsForward =
+          !tags.lookup(contract.getRhs().getDefiningOp()).backward;
+      contract.setLayerOperand(rhsIsForward ? 1 : 0);
+    }
+    layer.setLayerAttribute(LayerAttr::get(
+        tasks.getContext(), kind,
+        FlatSymbolRefAttr::get(VariableOp(leaf.variable).getSymNameAttr()),
+        findBias(weight)));
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// All
+//===----------------------------------------------------------------------===//
+
+LogicalResult TrainingStep::build(
+    ArrayRef<std::string> cuts,
+    SmallVectorImpl<SmallVector<TrainedLeaf>> &leavesOfBlock) {
+  step = tasks.startTask(TaskKind::forward, -1);
+  Block &block = step.getBody().front();
+  if (failed(buildForward()))
+    return failure();
+  eraseDeadOps(block);
+  if (failed(assignBlocks(cuts)) || failed(buildBackward()))
+    return failure();
+
+  leavesOfBlock.resize(blocks);
+  Type gradientType = tasks.getFloatType(tasks.getJob().precision.gradients);
+  for (auto &[leaf, gradient] : gradients) {
+    VariableOp variable = leaf.variable;
+    RankedTensorType type = variable.getTensorType();
+    TaskTag tag = tags.lookup(gradient.getDefiningOp());
+    variable.setBlock(tag.block);
+    leavesOfBlock[tag.block].push_back(leaf);
+    Operation *last = &*std::prev(builder.getInsertionPoint());
+    tasks.accumulate(
+        gradient,
+        tasks.declare(("gradient/" + variable.getSymName()).str(),
+                      RankedTensorType::get(type.getShape(), gradientType,
+                                            type.getEncoding()),
+                      Role::gradient, {}, tag.block),
+        leaf.copy);
+    for (auto op = std::next(last->getIterator());
+         op != builder.getInsertionPoint(); ++op)
+      tags[&*op] = {true, tag.block};
+  }
+  eraseDeadOps(block);
+  TaskSplitter(tasks, tags, blocks).split(block);
+  step.erase();
+  return success();
+}
+
+LogicalResult hfta::buildTrainingTasks(
+    TaskBuilder &tasks, ModelOp model, ArrayRef<std::string> cuts,
+    SmallVectorImpl<SmallVector<TrainedLeaf>> &leavesOfBlock) {
+  return TrainingStep(tasks, model).build(cuts, leavesOfBlock);
+}

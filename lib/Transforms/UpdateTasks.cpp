@@ -1,0 +1,256 @@
+//===- UpdateTasks.cpp - init, norm and update ----------------------------===//
+
+#include "TaskBuilder.h"
+
+#include <map>
+
+using namespace mlir;
+using namespace mlir::hfta;
+
+//===----------------------------------------------------------------------===//
+// init
+//===----------------------------------------------------------------------===//
+
+/// Uniform numbers from the copy's seed, keyed by the variable's name.
+static Value draw(TaskBuilder &tasks, VariableOp variable, StringRef suffix) {
+  OpBuilder &builder = tasks.getBuilder();
+  RankedTensorType type = variable.getTensorType();
+  Value zero = tasks.splat({}, builder.getI64Type(), 0);
+  std::string stream = (variable.getSymName() + suffix).str();
+  return RandomUniformOp::create(
+      builder, variable.getLoc(), tasks.read("seed"), zero, zero,
+      type.getShape(), hashName(stream), /*per_sample=*/false,
+      type.getElementType());
+}
+
+static Value drawUniform(TaskBuilder &tasks, VariableOp variable,
+                         UniformAttr range) {
+  OpBuilder &builder = tasks.getBuilder();
+  RankedTensorType type = variable.getTensorType();
+  double low = range.getLow().getValueAsDouble();
+  double high = range.getHigh().getValueAsDouble();
+  Location loc = variable.getLoc();
+  Value uniform = draw(tasks, variable, "");
+  Value scaled = MulOp::create(
+      builder, loc, uniform,
+      tasks.splat(type.getShape(), type.getElementType(), high - low));
+  return AddOp::create(
+      builder, loc, scaled,
+      tasks.splat(type.getShape(), type.getElementType(), low));
+}
+
+/// Box and Muller's transform: sqrt(-2 log(1 - u)) cos(2 pi v).
+static Value drawNormal(TaskBuilder &tasks, VariableOp variable,
+                        NormalAttr parameters) {
+  OpBuilder &builder = tasks.getBuilder();
+  RankedTensorType type = variable.getTensorType();
+  Location loc = variable.getLoc();
+  auto splat = [&](double value) {
+    return tasks.splat(type.getShape(), type.getElementType(), value);
+  };
+  Value u = draw(tasks, variable, "");
+  Value v = draw(tasks, variable, "/angle");
+  Value logarithm =
+      LogOp::create(builder, loc, SubOp::create(builder, loc, splat(1.0), u));
+  Value radius = SqrtOp::create(
+      builder, loc, MulOp::create(builder, loc, splat(-2.0), logarithm));
+  Value angle = CosOp::create(
+      builder, loc, MulOp::create(builder, loc, splat(2 * M_PI), v));
+  Value normal = MulOp::create(builder, loc, radius, angle);
+  Value scaled = MulOp::create(
+      builder, loc, normal,
+      splat(parameters.getDeviation().getValueAsDouble()));
+  return AddOp::create(builder, loc, scaled,
+                       splat(parameters.getMean().getValueAsDouble()));
+}
+
+/// Moves elements from the variable to a constant one, read where init copies
+/// them. Equal elements for all copies are stored once.
+static Value readInitialElements(TaskBuilder &tasks, VariableOp variable,
+                                 ElementsAttr elements) {
+  RankedTensorType type = variable.getTensorType();
+  auto dense = dyn_cast<DenseElementsAttr>(elements);
+  if (dense && dense.isSplat()) {
+    Value scalar = ConstantOp::create(
+        tasks.getBuilder(), variable.getLoc(),
+        DenseElementsAttr::get(
+            RankedTensorType::get({}, type.getElementType()),
+            ArrayRef(dense.getSplatValue<Attribute>())));
+    return tasks.broadcastScalar(scalar, type.getShape());
+  }
+  bool perCopy =
+      cast<ShapedType>(elements.getType()).getRank() != type.getRank();
+  return tasks.read(
+      tasks.declare(("initial/" + variable.getSymName()).str(),
+                    perCopy ? type : getLogicalType(type), Role::constant,
+                    elements));
+}
+
+static Value getInitialValue(TaskBuilder &tasks, VariableOp variable) {
+  RankedTensorType type = variable.getTensorType();
+  Attribute initial = variable.getInitial().value_or(Attribute());
+  if (auto range = dyn_cast_or_null<UniformAttr>(initial))
+    return drawUniform(tasks, variable, range);
+  if (auto parameters = dyn_cast_or_null<NormalAttr>(initial))
+    return drawNormal(tasks, variable, parameters);
+  if (auto elements = dyn_cast_or_null<ElementsAttr>(initial))
+    return readInitialElements(tasks, variable, elements);
+  return tasks.splat(type.getShape(), type.getElementType(), 0.0);
+}
+
+void hfta::buildInitTask(TaskBuilder &tasks) {
+  func::FuncOp function = tasks.startTask(TaskKind::init, -1);
+  auto module = function->getParentOfType<ModuleOp>();
+  for (auto variable : llvm::to_vector(module.getOps<VariableOp>())) {
+    switch (variable.getRole()) {
+    case Role::parameter:
+    case Role::gradient:
+    case Role::optimizer_state:
+    case Role::statistics: {
+      tasks.write(getInitialValue(tasks, variable), variable);
+      Attribute initial = variable.getInitial().value_or(Attribute());
+      if (isa_and_nonnull<ElementsAttr>(initial))
+        variable.removeInitialAttr();
+      break;
+    }
+    default:
+      break;
+    }
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// norm and update
+//===----------------------------------------------------------------------===//
+
+static VariableOp getGradient(TaskBuilder &tasks, VariableOp variable) {
+  return tasks.lookup(("gradient/" + variable.getSymName()).str());
+}
+
+static void buildNorm(TaskBuilder &tasks, const TrainedLeaf &leaf) {
+  OpBuilder &builder = tasks.getBuilder();
+  VariableOp variable = leaf.variable;
+  Type f64 = builder.getF64Type();
+  Value gradient =
+      tasks.castTo(tasks.read(getGradient(tasks, variable), leaf.copy), f64);
+  Value square =
+      MulOp::create(builder, variable.getLoc(), gradient, gradient);
+  tasks.write(tasks.sumAll(square),
+              tasks.declare(("norm/" + variable.getSymName()).str(),
+                            tasks.scalarType(f64, true), Role::output),
+              leaf.copy);
+}
+
+namespace {
+/// Reads every scalar of a task once, so that what is computed from it is
+/// computed once for all parameters.
+class ScalarReads {
+public:
+  explicit ScalarReads(TaskBuilder &tasks) : tasks(tasks) {}
+
+  Value read(StringRef name, std::optional<int64_t> copy) {
+    Value &value = values[{name.str(), copy.value_or(-1)}];
+    if (!value)
+      value = tasks.read(name, copy);
+    return value;
+  }
+
+private:
+  TaskBuilder &tasks;
+  std::map<std::pair<std::string, int64_t>, Value> values;
+};
+
+/// The update of one trained variable.
+class Update {
+public:
+  Update(TaskBuilder &tasks, const TrainedLeaf &leaf, ScalarReads &scalars)
+      : tasks(tasks), builder(tasks.getBuilder()), leaf(leaf),
+        scalars(scalars), variable(leaf.variable) {}
+
+  void build() {
+    RankedTensorType type = variable.getTensorType();
+    VariableOp gradientVariable = getGradient(tasks, variable);
+    parameter = tasks.read(variable, leaf.copy);
+    gradient = tasks.castTo(tasks.read(gradientVariable, leaf.copy),
+                            type.getElementType());
+    if (!tasks.getJob().clipNorm.empty()) {
+      Value scale = tasks.broadcastScalar(
+          tasks.castTo(scalar("clip_scale"), type.getElementType()),
+          type.getShape());
+      gradient = MulOp::create(builder, variable.getLoc(), gradient, scale);
+    }
+    if (tasks.getJob().optimizer == "sgd")
+      updateSgd();
+    else
+      updateAdam();
+    tasks.write(tasks.splat(type.getShape(),
+                            gradientVariable.getTensorType().getElementType(),
+                            0.0),
+                gradientVariable, leaf.copy);
+  }
+
+private:
+  Value scalar(StringRef name) { return scalars.read(name, leaf.copy); }
+
+  VariableOp getState(StringRef kind) {
+    RankedTensorType type = variable.getTensorType();
+    return tasks.declare(
+        (kind + "/" + variable.getSymName()).str(),
+        RankedTensorType::get(type.getShape(),
+                              tasks.getFloatType(tasks.getJob().precision.state),
+                              type.getEncoding()),
+        Role::optimizer_state, {}, variable.getBlock());
+  }
+  Value readState(VariableOp state) {
+    return tasks.castTo(tasks.read(state, leaf.copy),
+                        variable.getTensorType().getElementType());
+  }
+  void writeState(Value value, VariableOp state) {
+    tasks.write(tasks.castTo(value, state.getTensorType().getElementType()),
+                state, leaf.copy);
+  }
+
+  void updateSgd() {
+    VariableOp velocity = getState("velocity");
+    auto update = SgdUpdateOp::create(
+        builder, variable.getLoc(), parameter, gradient, readState(velocity),
+        scalar("learning_rate"), scalar("weight_decay"), scalar("momentum"),
+        tasks.getJob().nesterov);
+    tasks.write(update.getNewParameter(), variable, leaf.copy);
+    writeState(update.getNewVelocity(), velocity);
+  }
+
+  void updateAdam() {
+    VariableOp first = getState("first_moment");
+    VariableOp second = getState("second_moment");
+    auto update = AdamUpdateOp::create(
+        builder, variable.getLoc(), parameter, gradient, readState(first),
+        readState(second), scalar("learning_rate"), scalar("weight_decay"),
+        scalar("beta1"), scalar("beta2"), scalar("eps"), scalar("step"),
+        tasks.getJob().optimizer == "adamw");
+    tasks.write(update.getNewParameter(), variable, leaf.copy);
+    writeState(update.getNewFirstMoment(), first);
+    writeState(update.getNewSecondMoment(), second);
+  }
+
+  TaskBuilder &tasks;
+  OpBuilder &builder;
+  const TrainedLeaf &leaf;
+  ScalarReads &scalars;
+  VariableOp variable;
+  Value parameter, gradient;
+};
+} // namespace
+
+void hfta::buildUpdateTasks(TaskBuilder &tasks, int64_t block,
+                            ArrayRef<TrainedLeaf> leaves) {
+  if (!tasks.getJob().clipNorm.empty()) {
+    tasks.startTask(TaskKind::norm, block);
+    for (const TrainedLeaf &leaf : leaves)
+      buildNorm(tasks, leaf);
+  }
+  tasks.startTask(TaskKind::update, block);
+  ScalarReads scalars(tasks);
+  for (const TrainedLeaf &leaf : leaves)
+    Update(tasks, leaf, scalars).build();
+}
