@@ -27,14 +27,12 @@ static void declareScalars(TaskBuilder &tasks) {
   Type i64 = builder.getI64Type(), f64 = builder.getF64Type();
   for (StringRef name : {"step", "micro_batch", "valid_samples"})
     tasks.declare(name, tasks.scalarType(i64, false), Role::scalar);
-  if (!job.seeds.empty()) {
-    RankedTensorType type = tasks.scalarType(i64, true);
-    Attribute seeds = getPerCopy(type, ArrayRef(job.seeds));
-    if (VariableOp known = tasks.lookup("seed"))
-      known.setInitialAttr(seeds);
-    else
-      tasks.declare("seed", type, Role::scalar, seeds);
-  }
+  std::vector<int64_t> seedValues = job.seeds;
+  seedValues.resize(job.copies);
+  Attribute seeds =
+      getPerCopy(tasks.scalarType(i64, true), ArrayRef(seedValues));
+  tasks.declare("seed", tasks.scalarType(i64, true), Role::scalar)
+      .setInitialAttr(seeds);
   for (const HyperParameter &parameter : job.hyperParameters) {
     VariableOp known = tasks.lookup(parameter.name);
     RankedTensorType type =
@@ -103,8 +101,8 @@ struct DifferentiatePass
 
   LogicalResult build(ModuleOp module, const Job &job, ModelOp model) {
     TaskBuilder tasks(module, job);
-    for (auto variable : llvm::reverse(
-             llvm::to_vector(model.getBody().getOps<VariableOp>())))
+    SmallVector<VariableOp> variables(model.getBody().getOps<VariableOp>());
+    for (VariableOp variable : llvm::reverse(variables))
       if (variable.getSymName() != "first_sample")
         tasks.adopt(variable);
     declareScalars(tasks);

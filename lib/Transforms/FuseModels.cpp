@@ -36,6 +36,9 @@ public:
 private:
   LogicalResult fuseVariables();
   LogicalResult fuseVariable(VariableOp first);
+  /// Reports initial values that cannot be stacked.
+  LogicalResult reportInitialValues(VariableOp first,
+                                    ArrayRef<Attribute> initial);
   LogicalResult fuseFunction(func::FuncOp first);
   LogicalResult fuseBody(ArrayRef<func::FuncOp> functions, func::FuncOp fused);
   LogicalResult fuseOp(ArrayRef<Operation *> ops, IRMapping &mapping);
@@ -170,6 +173,28 @@ static bool haveSameContents(Attribute first, Attribute other) {
   return mineBlob && theirBlob && mineBlob->getData() == theirBlob->getData();
 }
 
+LogicalResult ModelFuser::reportInitialValues(VariableOp first,
+                                              ArrayRef<Attribute> initial) {
+  for (auto [model, attribute] : llvm::zip(models, initial)) {
+    if (attribute == initial.front())
+      continue;
+    auto isDrawn = [](Attribute value) {
+      return isa_and_nonnull<UniformAttr, NormalAttr>(value);
+    };
+    std::string text = ("variable '" + first.getSymName() + "' ").str();
+    llvm::raw_string_ostream stream(text);
+    if (isDrawn(initial.front()) && isDrawn(attribute))
+      stream << "is drawn from " << initial.front() << " against "
+             << attribute;
+    else
+      stream << "starts from a file's weights in one model and from a seed in "
+                "another";
+    return reportDifference(first, model.lookupSymbol(first.getSymName()),
+                            text);
+  }
+  return failure();
+}
+
 LogicalResult ModelFuser::fuseVariable(VariableOp first) {
   SmallVector<Attribute> initial;
   bool same = true;
@@ -198,10 +223,7 @@ LogicalResult ModelFuser::fuseVariable(VariableOp first) {
   if (!same) {
     Attribute stacked = stackElements(initial, first.getTensorType());
     if (!stacked)
-      return reportDifference(first, models.back(),
-                              "variable '" + first.getSymName() +
-                                  "' starts from a file's weights in one model "
-                                  "and from a seed in another");
+      return reportInitialValues(first, initial);
     fused.setInitialAttr(stacked);
   }
   variableTypes[first.getSymName()] = type;
@@ -302,10 +324,15 @@ LogicalResult ModelFuser::fuseOp(ArrayRef<Operation *> ops,
       return stackConstants(ops, mapping);
   }
   if (isa<ReadOp, WriteOp, func::ReturnOp>(first)) {
-    for (Operation *other : ops)
-      if (other->getName() != first->getName() ||
-          other->getAttrDictionary() != first->getAttrDictionary())
+    for (Operation *other : ops) {
+      if (other->getName() != first->getName())
+        return reportDifference(first, other,
+                                "'" + first->getName().getStringRef() +
+                                    "' against '" +
+                                    other->getName().getStringRef() + "'");
+      if (other->getAttrDictionary() != first->getAttrDictionary())
         return reportDifference(first, other, "another variable is accessed");
+    }
     Operation *clone = builder.clone(*first, mapping);
     if (auto read = dyn_cast<ReadOp>(clone))
       read.getResult().setType(variableTypes.lookup(read.getVariable()));

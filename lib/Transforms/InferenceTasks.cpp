@@ -5,16 +5,6 @@
 using namespace mlir;
 using namespace mlir::hfta;
 
-static std::string getPortName(func::FuncOp function, unsigned index,
-                               bool isResult) {
-  auto name = isResult ? function.getResultAttrOfType<StringAttr>(
-                             index, HftaDialect::kNameAttrName)
-                       : function.getArgAttrOfType<StringAttr>(
-                             index, HftaDialect::kNameAttrName);
-  return name ? name.getValue().str()
-              : (isResult ? "output" : "input") + std::to_string(index);
-}
-
 /// Adds the sum of `values`, taken where `mask` holds, to a counter.
 static void addMasked(TaskBuilder &tasks, Value values, Value mask,
                       StringRef name) {

@@ -153,14 +153,19 @@ private:
 
 } // namespace
 
+/// Do both access one variable, and not different copies of it?
+static bool accessSameMemory(ReadOp read, WriteOp write) {
+  return read.getVariable() == write.getVariable() &&
+         (!read.getCopy() || !write.getCopy() ||
+          read.getCopy() == write.getCopy());
+}
+
 /// A value that was read must not be used once the variable was written, but by
 /// the kernel that computes what is written.
 LogicalResult TaskPlanner::checkReads() {
   for (auto read : task.getOps<ReadOp>())
     for (auto write : task.getOps<WriteOp>()) {
-      if (write.getVariable() != read.getVariable() ||
-          write.getCopy() != read.getCopy() ||
-          position[write] < position[read])
+      if (!accessSameMemory(read, write) || position[write] < position[read])
         continue;
       if (getLastUse(read) > position[write])
         return read.emitError("value of '")
@@ -201,24 +206,25 @@ std::optional<int64_t> TaskPlanner::findTie(KernelOp kernel, unsigned result,
                                             const Place &place) {
   Value yielded =
       kernel.getBody().front().getTerminator()->getOperand(result);
+  int64_t tie = -1;
   for (auto [index, input] : llvm::enumerate(kernel.getInputs())) {
     auto known = places.find(input);
     if (known == places.end() || !(known->second == place))
       continue;
     Value argument = kernel.getBody().getArgument(index);
-    if (argument.getType() == yielded.getType() && isElementwiseIn(argument))
-      return index;
-    return std::nullopt;
+    // The variable may have been read more than once.
+    if (argument.getType() != yielded.getType() || !isElementwiseIn(argument))
+      return std::nullopt;
+    if (tie < 0)
+      tie = index;
   }
-  return -1;
+  return tie;
 }
 
 /// Is the variable's old value used between the kernel and the write?
 bool TaskPlanner::isReadLater(KernelOp kernel, WriteOp write) {
   for (auto read : task.getOps<ReadOp>()) {
-    if (read.getVariable() != write.getVariable())
-      continue;
-    if (read.getCopy() && write.getCopy() && read.getCopy() != write.getCopy())
+    if (!accessSameMemory(read, write))
       continue;
     if (getLastUse(read) > position[kernel] &&
         position[read] < position[write])
@@ -236,8 +242,10 @@ bool TaskPlanner::placeInVariable(KernelOp kernel, unsigned result,
                                   WriteOp write) {
   Place place = getVariablePlace(write);
   Value value = kernel.getResult(result);
-  // A shared value goes to every copy only from a kernel of its own.
-  if (place.stride && !isArrayed(value) && kernel.getNumResults() > 1)
+  // A shared value goes to every copy only from a kernel of its own; other uses
+  // of it find it once.
+  if (place.stride && !isArrayed(value) &&
+      (kernel.getNumResults() > 1 || !value.hasOneUse()))
     return false;
   if (isReadLater(kernel, write))
     return false;

@@ -12,6 +12,16 @@ int64_t hfta::hashName(StringRef name) {
   return static_cast<int64_t>(hash >> 1);
 }
 
+std::string hfta::getPortName(func::FuncOp function, unsigned index,
+                              bool isResult) {
+  auto name = isResult ? function.getResultAttrOfType<StringAttr>(
+                             index, HftaDialect::kNameAttrName)
+                       : function.getArgAttrOfType<StringAttr>(
+                             index, HftaDialect::kNameAttrName);
+  return name ? name.getValue().str()
+              : (isResult ? "output" : "input") + std::to_string(index);
+}
+
 TaskBuilder::TaskBuilder(ModuleOp module, const Job &job)
     : module(module), job(job), symbols(module),
       builder(module.getContext()) {}

@@ -84,6 +84,9 @@ private:
   OpBuilder builder;
 };
 
+/// The name of a function's argument or result: `hfta.name`, or its number.
+std::string getPortName(func::FuncOp function, unsigned index, bool isResult);
+
 /// 63 bits of a name's FNV-1a hash: the random stream of a drawn tensor.
 int64_t hashName(StringRef name);
 

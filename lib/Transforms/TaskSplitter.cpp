@@ -50,10 +50,13 @@ void TaskSplitter::setInsertionPointToEnd(TaskTag tag) {
 
 VariableOp TaskSplitter::carry(Value value, TaskTag into) {
   VariableOp &variable = carried[value];
-  if (variable)
-    return variable;
   TaskTag from = tags.lookup(value.getDefiningOp());
   bool saved = from.block == into.block;
+  if (variable) {
+    if (!saved)
+      variable.setRole(Role::cut);
+    return variable;
+  }
   const Job &job = tasks.getJob();
   variable = tasks.declare(
       (saved ? "saved/" : "cut/") + std::to_string(carried.size() - 1),

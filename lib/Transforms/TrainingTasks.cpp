@@ -31,6 +31,7 @@ private:
                                            SmallVectorImpl<Value> &arguments);
   Value buildLoss(Value losses, Value weights);
   LogicalResult assignBlocks(ArrayRef<std::string> cuts);
+  void moveToFirstUse(Block &block);
   void linkLayer(const TrainedLeaf &leaf, Value weight, Value gradient);
 
   TaskBuilder &tasks;
@@ -45,15 +46,6 @@ private:
 
 } // namespace
 
-static StringRef getPortName(func::FuncOp function, unsigned index,
-                             bool isResult) {
-  auto name = isResult ? function.getResultAttrOfType<StringAttr>(
-                             index, HftaDialect::kNameAttrName)
-                       : function.getArgAttrOfType<StringAttr>(
-                             index, HftaDialect::kNameAttrName);
-  return name ? name.getValue() : StringRef();
-}
-
 FailureOr<SmallVector<Value>>
 TrainingStep::bindInputs(func::FuncOp prepare, func::FuncOp forward,
                          SmallVectorImpl<Value> &arguments) {
@@ -61,7 +53,7 @@ TrainingStep::bindInputs(func::FuncOp prepare, func::FuncOp forward,
   SmallVector<Value> raw;
   for (unsigned index = 0; index < prepare.getNumArguments(); ++index) {
     auto type = cast<RankedTensorType>(prepare.getArgumentTypes()[index]);
-    std::string name = "input/" + getPortName(prepare, index, false).str();
+    std::string name = "input/" + getPortName(prepare, index, false);
     raw.push_back(tasks.read(tasks.declare(
         name, type, Role::input, {}, -1,
         job.allForwardsFirst ? job.microBatches : 1)));
@@ -69,7 +61,7 @@ TrainingStep::bindInputs(func::FuncOp prepare, func::FuncOp forward,
   SmallVector<Value> fields =
       tasks.inlineFunction(prepare, raw, /*training=*/true);
   for (unsigned index = 0; index < forward.getNumArguments(); ++index) {
-    StringRef name = getPortName(forward, index, false);
+    std::string name = getPortName(forward, index, false);
     Value found;
     for (auto [field, value] : llvm::enumerate(fields))
       if (getPortName(prepare, field, true) == name)
@@ -83,8 +75,10 @@ TrainingStep::bindInputs(func::FuncOp prepare, func::FuncOp forward,
   return fields;
 }
 
-/// Is this a constant of ones, possibly broadcast?
+/// Is this a constant of ones, possibly broadcast, or a stack of such?
 static bool isAllOnes(Value value) {
+  if (auto stack = value.getDefiningOp<StackOp>())
+    return llvm::all_of(stack.getInputs(), isAllOnes);
   while (auto broadcast = value.getDefiningOp<BroadcastOp>())
     value = broadcast.getInput();
   auto constant = value.getDefiningOp<ConstantOp>();
@@ -185,7 +179,30 @@ LogicalResult TrainingStep::assignBlocks(ArrayRef<std::string> cuts) {
     }
     tags[&op] = {false, number};
   }
+  moveToFirstUse(block);
   return success();
+}
+
+/// What only variables and constants feed (a bias' broadcast, a weight's
+/// transpose) belongs to the first block that uses it, and so does its gradient.
+void TrainingStep::moveToFirstUse(Block &block) {
+  DenseSet<Operation *> fromData;
+  for (Operation &op : block) {
+    auto read = dyn_cast<ReadOp>(op);
+    if ((read && tasks.lookup(read.getVariable()).getRole() == Role::input) ||
+        llvm::any_of(op.getOperands(), [&](Value operand) {
+          return fromData.contains(operand.getDefiningOp());
+        }))
+      fromData.insert(&op);
+  }
+  for (Operation &op : llvm::reverse(block)) {
+    if (fromData.contains(&op) || op.use_empty())
+      continue;
+    int64_t first = blocks;
+    for (Operation *user : op.getUsers())
+      first = std::min(first, tags.lookup(user).block);
+    tags[&op].block = first;
+  }
 }
 
 //===----------------------------------------------------------------------===//
@@ -221,27 +238,33 @@ LogicalResult TrainingStep::buildBackward() {
       gradients.emplace_back(leaf, gradient);
       continue;
     }
+    // Backwards run from the last block to the first: the sum belongs to the
+    // first block that adds to it.
+    TaskTag tag = {true,
+                   std::min(tags.lookup(known->second.getDefiningOp()).block,
+                            tags.lookup(gradient.getDefiningOp()).block)};
     known->second =
         AddOp::create(builder, value.getLoc(), known->second, gradient);
-    tags[known->second.getDefiningOp()] =
-        tags.lookup(gradient.getDefiningOp());
+    tags[known->second.getDefiningOp()] = tag;
   }
   return success();
 }
 
-/// The bias added to a layer's output, or null.
-static FlatSymbolRefAttr findBias(Value weight) {
-  for (Operation *user : weight.getUsers()) {
-    if (isa<TransposeOp, ReshapeOp, CastOp>(user) ||
-        isa<ContractOp, ConvOp>(user)) {
-      if (FlatSymbolRefAttr bias = findBias(user->getResult(0)))
+/// The bias added to the output of the layer that `value`, its weight, feeds (or
+/// that `value` is, if `isOutput`), or null.
+static FlatSymbolRefAttr findBias(Value value, bool isOutput = false) {
+  for (Operation *user : value.getUsers()) {
+    bool isLayer = isa<ContractOp, ConvOp>(user);
+    if (isLayer ? !isOutput : isa<TransposeOp, ReshapeOp, CastOp>(user)) {
+      if (FlatSymbolRefAttr bias =
+              findBias(user->getResult(0), isOutput || isLayer))
         return bias;
       continue;
     }
     auto add = dyn_cast<AddOp>(user);
-    if (!add)
+    if (!add || !isOutput)
       continue;
-    Value other = add.getLhs() == weight ? add.getRhs() : add.getLhs();
+    Value other = add.getLhs() == value ? add.getRhs() : add.getLhs();
     while (Operation *def = other.getDefiningOp()) {
       if (auto read = dyn_cast<ReadOp>(def))
         return read.getVariableAttr();

@@ -21,6 +21,16 @@ def HftaDecompose : Pass<"hfta-decompose"> {
   }];
 }
 
+def HftaDescribeLayers : Pass<"hfta-describe-layers", "::mlir::ModuleOp"> {
+  let summary = "Note the trained layers on the module";
+  let description = [{
+    Starts the module's `hfta.plan_json`, which `info --json` of the training
+    binary shows, with every trained layer: kind, parameter, bias, one copy's
+    types of its input and output gradient. Runs on tasks before kernels are
+    formed.
+  }];
+}
+
 def HftaDifferentiate : Pass<"hfta-differentiate", "::mlir::ModuleOp"> {
   let summary = "Turn the array's model into the tasks of a program";
   let description = [{
@@ -53,9 +63,10 @@ def HftaFormKernels : Pass<"hfta-form-kernels", "::mlir::ModuleOp"> {
   let summary = "Group ops of a task into kernels";
   let description = [{
     Each contraction, convolution, pooling or reduction becomes a kernel of its
-    own together with the elementwise ops that feed it and have no other use;
-    the remaining elementwise ops are grouped into chains. Afterwards a task
-    holds only hfta.read, hfta.write, hfta.reshape and hfta.kernel.
+    own, a reduction together with the elementwise ops that feed it and have no
+    other use; the remaining elementwise ops are grouped into chains. Afterwards
+    a task holds only reads, writes, views (hfta.reshape, hfta.unstack),
+    hfta.stack and hfta.kernel.
 
     ```mlir
     %1 = hfta.neg %0 : tensor<4xf32, #hfta.copies<2>>

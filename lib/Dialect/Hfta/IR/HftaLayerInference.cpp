@@ -249,6 +249,24 @@ inferPooling(std::optional<Location> location, Adaptor adaptor,
   return shape;
 }
 
+/// Elements added by ceil mode: one number a spatial axis, part of the padding
+/// at its high end.
+template <typename Adaptor>
+static LogicalResult checkCeilPadding(std::optional<Location> location,
+                                      Adaptor adaptor) {
+  ArrayRef<int64_t> padding = adaptor.getPadding();
+  ArrayRef<int64_t> ceil = adaptor.getCeilPadding();
+  if (ceil.size() * 2 != padding.size())
+    return emitOptionalError(location, "expected ", padding.size() / 2,
+                             " entries of ceil_padding, got ", ceil.size());
+  for (auto [added, high] :
+       llvm::zip(ceil, padding.drop_front(padding.size() / 2)))
+    if (added < 0 || added > high)
+      return emitOptionalError(location, "ceil_padding ", added,
+                               " is not within the padding ", high);
+  return success();
+}
+
 /// Checks a pooling gradient's operands and gives the input's type.
 template <typename Adaptor>
 static LogicalResult
@@ -294,7 +312,8 @@ LogicalResult AveragePoolOp::inferReturnTypes(MLIRContext *,
                                               std::optional<Location> location,
                                               Adaptor adaptor,
                                               SmallVectorImpl<Type> &types) {
-  if (failed(completeProperties<AveragePoolOp>(location, adaptor)))
+  if (failed(completeProperties<AveragePoolOp>(location, adaptor)) ||
+      failed(checkCeilPadding(location, adaptor)))
     return failure();
   FailureOr<SmallVector<int64_t>> shape =
       inferPooling(location, adaptor, getShape(adaptor.getInput()));
@@ -307,7 +326,8 @@ LogicalResult AveragePoolOp::inferReturnTypes(MLIRContext *,
 LogicalResult AveragePoolGradientOp::inferReturnTypes(
     MLIRContext *, std::optional<Location> location, Adaptor adaptor,
     SmallVectorImpl<Type> &types) {
-  if (failed(completeProperties<AveragePoolGradientOp>(location, adaptor)))
+  if (failed(completeProperties<AveragePoolGradientOp>(location, adaptor)) ||
+      failed(checkCeilPadding(location, adaptor)))
     return failure();
   return inferPoolingGradient(location, adaptor, types);
 }

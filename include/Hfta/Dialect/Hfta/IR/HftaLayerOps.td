@@ -83,8 +83,11 @@ def Hfta_ConvWeightGradientOp : Hfta_ConvolutionOp<"conv_weight_gradient", [
     DeclareOpInterfaceMethods<Hfta_LayerOpInterface>]> {
   let summary = "Gradient of a convolution's weight";
   let description = [{
-    Summed over batch, then space, in row-major order. `weight_shape` is the
-    weight's logical shape.
+    Summed over batch, then space, in row-major order; or, where columns make
+    better vectors, each output column over batch and the other spatial axes,
+    then over columns from first to last. Which of the two follows from one
+    copy's shapes and the accumulation type. `weight_shape` is the weight's
+    logical shape.
     Example: `%2 = hfta.conv_weight_gradient %x, %g {weight_shape = …} : …`
   }];
   let arguments = !con((ins Hfta_FloatTensor:$input, Hfta_FloatTensor:$gradient),
@@ -206,10 +209,11 @@ def Hfta_BatchNormOp : Hfta_DifferentiableOp<"batch_norm", [
 def Hfta_RandomUniformOp : Hfta_TensorOp<"random_uniform"> {
   let summary = "Uniform numbers in [0, 1), a function of their keys alone";
   let description = [{
-    Philox4x32-10 keyed by `seed` (a scalar a copy) and `stream`, counted by
-    `step`, the sample's position in the global batch (`first_sample` plus the
-    index along axis 0 if `per_sample`, else 0) and the logical element's
-    row-major index within the sample. Source: Salmon et al., "Parallel random
+    Philox4x32-10. The key is (low word of `seed`, a scalar a copy; its high
+    word exclusive-or `stream`'s high word), the counter the low words of: the
+    logical element's row-major index within the sample; the sample's position
+    in the global batch (`first_sample` plus the index along axis 0 if
+    `per_sample`, else 0); `step`; `stream`. Source: Salmon et al., "Parallel random
     numbers: as easy as 1, 2, 3", SC 2011.
     Example: `%u = hfta.random_uniform %seed, %step, %first [64, 10] stream 7 {per_sample} : f32, …`
   }];

@@ -1,0 +1,20 @@
+//===- HftaToRuntime.h - Tasks and tables for the C runtime -----*- C++ -*-===//
+//
+// Tasks become functions that call hfta_launch, variables and the job become
+// the constant tables of runtime/include/hfta/program.h.
+//===----------------------------------------------------------------------===//
+
+#ifndef HFTA_CONVERSION_HFTATORUNTIME_H
+#define HFTA_CONVERSION_HFTATORUNTIME_H
+
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/Pass/Pass.h"
+
+namespace mlir::hfta {
+
+#define GEN_PASS_DECL_CONVERTHFTATORUNTIME
+#include "Hfta/Conversion/Passes.h.inc"
+
+} // namespace mlir::hfta
+
+#endif // HFTA_CONVERSION_HFTATORUNTIME_H

@@ -1,0 +1,69 @@
+//===- LowerKernels.h - Kernels to functions on memory ----------*- C++ -*-===//
+//
+// Lowers kernels, functions of linalg, tensor, arith and math ops on static
+// tensors, to LLVM functions that compute one work item of one copy:
+//
+//   void entry(void *const *buffers, int64_t item, void *scratch)
+//
+// `buffers` are the kernel's arguments, then its results but for those that
+// overwrite an argument. The items of a kernel write disjoint parts of the
+// results, and all of them together write every element.
+//
+// How a kernel is cut into items follows from its shapes alone. Each element
+// is computed by the same operations in the same order however items, vectors
+// and registers are laid out: nothing is reassociated or contracted.
+//===----------------------------------------------------------------------===//
+
+#ifndef HFTA_CONVERSION_LOWERKERNELS_H
+#define HFTA_CONVERSION_LOWERKERNELS_H
+
+#include "mlir/Pass/Pass.h"
+#include "mlir/Pass/PassOptions.h"
+
+namespace mlir {
+class OpPassManager;
+class RewritePatternSet;
+} // namespace mlir
+
+namespace mlir::hfta {
+
+/// Function attributes of kernels.
+inline constexpr llvm::StringLiteral kKernelAttrName = "hfta.kernel";
+/// On tensors: one entry a result, the argument that it overwrites or -1.
+inline constexpr llvm::StringLiteral kTiesAttrName = "hfta.ties";
+/// Lowered kernels: the number of work items, and the bytes of scratch memory.
+inline constexpr llvm::StringLiteral kItemsAttrName = "hfta.items";
+inline constexpr llvm::StringLiteral kScratchBytesAttrName =
+    "hfta.scratch_bytes";
+/// The C entry point of kernel `name` is the symbol `name` + this.
+inline constexpr llvm::StringLiteral kEntrySuffix = "/entry";
+
+#define GEN_PASS_DECL_HFTABUFFERIZEKERNELS
+#define GEN_PASS_DECL_HFTADISTRIBUTEKERNELS
+#define GEN_PASS_DECL_HFTAEXPANDMATH
+#define GEN_PASS_DECL_HFTAFUSEELEMENTWISE
+#define GEN_PASS_DECL_HFTAKERNELSTOLOOPS
+#define GEN_PASS_DECL_HFTAPLANSCRATCH
+#define GEN_PASS_DECL_CONVERTKERNELSTOLLVM
+#include "Hfta/Conversion/Passes.h.inc"
+
+struct LowerKernelsOptions : public PassPipelineOptions<LowerKernelsOptions> {
+  Option<int64_t> vectorBytes{
+      *this, "vector-bytes",
+      llvm::cl::desc("Bytes of the target's widest vector register"),
+      llvm::cl::init(16)};
+};
+
+/// From kernels on tensors to LLVM functions with a C entry point each. What
+/// else is in the module stays as it is.
+void buildLowerKernelsPipeline(OpPassManager &pm,
+                               const LowerKernelsOptions &options);
+void registerLowerKernelsPipeline();
+
+/// Functions of f32 as polynomials, other math functions as calls of the C
+/// library, powers with integer exponents as products.
+void populateExpandMathPatterns(RewritePatternSet &patterns);
+
+} // namespace mlir::hfta
+
+#endif // HFTA_CONVERSION_LOWERKERNELS_H

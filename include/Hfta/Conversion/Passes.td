@@ -1,0 +1,248 @@
+//===- Passes.td - Conversions from the hfta dialect -------*- tablegen -*-===//
+
+#ifndef HFTA_CONVERSION_PASSES
+#define HFTA_CONVERSION_PASSES
+
+include "mlir/Pass/PassBase.td"
+
+def ConvertHftaToLinalgPass
+    : Pass<"convert-hfta-to-linalg", "::mlir::func::FuncOp"> {
+  let summary = "Lower kernels to linalg, tensor, arith and math";
+  let description = [{
+    Converts a function on one copy's plain tensors, that is, without
+    `#hfta.copies`, and without composite ops (DecomposableOpInterface).
+    Functions with an `hfta.task` are left alone. Signed and unsigned integers
+    become signless; booleans are `i1` inside and `i8` (0 or 1) as arguments
+    and results. Calls of the function aren't updated.
+
+    The order of every sum follows from the shapes alone; products are summed
+    with `math.fma`.
+
+    Before:
+    ```mlir
+    func.func @kernel(%x: tensor<64x784xf32>, %w: tensor<784x10xf32>) -> tensor<64x10xf32> {
+      %0 = hfta.contract %x, %w maps [affine_map<(m, n, k) -> (m, k)>,
+          affine_map<(m, n, k) -> (k, n)>, affine_map<(m, n, k) -> (m, n)>]
+          : tensor<64x784xf32>, tensor<784x10xf32>
+      return %0 : tensor<64x10xf32>
+    }
+    ```
+    After:
+    ```mlir
+    %zero = arith.constant 0.0 : f32
+    %empty = tensor.empty() : tensor<64x10xf32>
+    %fill = linalg.fill ins(%zero : f32) outs(%empty : tensor<64x10xf32>) -> tensor<64x10xf32>
+    %0 = linalg.generic {indexing_maps = [
+        affine_map<(m, k, n) -> (m, k)>, affine_map<(m, k, n) -> (k, n)>,
+        affine_map<(m, k, n) -> (m, n)>],
+        iterator_types = ["parallel", "reduction", "parallel"]}
+        ins(%x, %w : …) outs(%fill : tensor<64x10xf32>) {
+    ^bb0(%a: f32, %b: f32, %sum: f32):
+      %1 = math.fma %a, %b, %sum : f32
+      linalg.yield %1 : f32
+    } -> tensor<64x10xf32>
+    ```
+  }];
+  let dependentDialects = [
+    "::mlir::arith::ArithDialect", "::mlir::linalg::LinalgDialect",
+    "::mlir::math::MathDialect", "::mlir::scf::SCFDialect",
+    "::mlir::tensor::TensorDialect"];
+}
+
+def ConvertHftaToRuntime : Pass<"convert-hfta-to-runtime", "::mlir::ModuleOp"> {
+  let summary = "Lower tasks and variables to the C runtime's tables";
+  let description = [{
+    Each task becomes an internal LLVM function that calls `hfta_launch` for
+    one kernel after the other; segments, variables, tasks and the job become
+    one constant of type `hfta_program` (runtime/include/hfta/program.h), the
+    module's only exported symbol. Kernels must have been lowered, so that the
+    number of their work items and their scratch bytes are known.
+
+    ```mlir
+    hfta.launch @"kernel/relu.0" on [#hfta.binding<0, 0, 64>] inputs 1 written [0]
+    // ==>
+    llvm.call @hfta_launch(%context, %info) : (!llvm.ptr, !llvm.ptr) -> ()
+    ```
+  }];
+  let options = [
+    Option<"symbol", "symbol", "std::string", "\"hfta_program\"",
+      "name of the exported table">
+  ];
+  let dependentDialects = ["::mlir::LLVM::LLVMDialect"];
+}
+
+def ConvertKernelsToLLVM : Pass<"convert-kernels-to-llvm", "::mlir::ModuleOp"> {
+  let summary = "Lower kernels' loops to LLVM functions with C entry points";
+  let description = [{
+    Converts kernels of scf, memref, vector and arith ops, and the module's
+    `memref.global`s, to the LLVM dialect. Memory arguments become pointers that
+    don't alias; the attributes `hfta.items` and `hfta.scratch_bytes` stay on
+    the internal function. Each kernel gets an entry point whose name ends in
+    `/entry`.
+
+    Before:
+    ```mlir
+    func.func private @k(%a: memref<8xf32>, %out: memref<8xf32>, %item: index,
+                         %scratch: memref<0xi8>) attributes {hfta.kernel, …}
+    ```
+    After:
+    ```mlir
+    llvm.func internal @k(%a: !llvm.ptr {llvm.noalias}, %out: !llvm.ptr
+        {llvm.noalias}, %item: i64, %scratch: !llvm.ptr {llvm.noalias}) …
+    llvm.func @"k/entry"(%buffers: !llvm.ptr, %item: i64, %scratch: !llvm.ptr)
+    ```
+  }];
+  let dependentDialects = ["::mlir::LLVM::LLVMDialect",
+                           "::mlir::cf::ControlFlowDialect"];
+}
+
+def HftaBufferizeKernels : Pass<"hfta-bufferize-kernels", "::mlir::ModuleOp"> {
+  let summary = "Turn the tensors inside kernels into memory";
+  let description = [{
+    Runs one-shot bufferization on kernels that `hfta-distribute-kernels` has
+    given memory arguments. Results are computed in place where nothing stands
+    against it. Intermediate values become static `memref.alloc`s; copies become
+    `linalg.copy`.
+
+    Before:
+    ```mlir
+    %t = bufferization.to_tensor %a restrict : memref<8xf32> to tensor<8xf32>
+    %0 = linalg.generic … ins(%t : tensor<8xf32>) outs(%empty : tensor<8xf32>)
+    ```
+    After:
+    ```mlir
+    linalg.generic … ins(%a : memref<8xf32>) outs(%out : memref<8xf32>)
+    ```
+  }];
+  let dependentDialects = [
+    "::mlir::bufferization::BufferizationDialect",
+    "::mlir::linalg::LinalgDialect", "::mlir::memref::MemRefDialect"];
+}
+
+def HftaDistributeKernels
+    : Pass<"hfta-distribute-kernels", "::mlir::func::FuncOp"> {
+  let summary = "Cut kernels into work items and give them memory arguments";
+  let description = [{
+    A kernel on tensors becomes a function of its arguments' memory, the memory
+    of results that don't overwrite an argument, the number of the work item and
+    scratch memory. It computes that item's part of each result. Leading axes of
+    the results are cut into equal parts; what the results are computed from is
+    cut along as far as possible and computed by each item otherwise. Sums are
+    never cut. `hfta.items` records the number of items, which depends on the
+    kernel's shapes alone.
+
+    Before:
+    ```mlir
+    func.func private @k(%x: tensor<64x4096xf32>) -> tensor<64x4096xf32>
+        attributes {hfta.kernel, hfta.ties = array<i64: -1>}
+    ```
+    After:
+    ```mlir
+    func.func private @k(%x: memref<64x4096xf32>, %out: memref<64x4096xf32>,
+                         %item: index, %scratch: memref<?xi8>)
+        attributes {hfta.items = 8 : i64, hfta.kernel}
+    ```
+  }];
+  let dependentDialects = [
+    "::mlir::arith::ArithDialect", "::mlir::bufferization::BufferizationDialect",
+    "::mlir::linalg::LinalgDialect", "::mlir::memref::MemRefDialect",
+    "::mlir::tensor::TensorDialect"];
+}
+
+def HftaExpandMath : Pass<"hfta-expand-math", "::mlir::ModuleOp"> {
+  let summary = "Expand math functions in kernels";
+  let description = [{
+    exp, log, log1p, tanh, erf and others become polynomials in f32, calls of
+    the C library otherwise; powers with integer exponents become products.
+    Square root, absolute value, rounding and fused multiply-add stay: they are
+    instructions.
+
+    Before:
+    ```mlir
+    %0 = math.exp %x : f64
+    ```
+    After:
+    ```mlir
+    %0 = func.call @exp(%x) : (f64) -> f64
+    ```
+  }];
+  let dependentDialects = [
+    "::mlir::arith::ArithDialect", "::mlir::func::FuncDialect",
+    "::mlir::math::MathDialect", "::mlir::scf::SCFDialect",
+    "::mlir::vector::VectorDialect"];
+}
+
+def HftaFuseElementwise : Pass<"hfta-fuse-elementwise", "::mlir::func::FuncOp"> {
+  let summary = "Fuse the elementwise ops of a kernel";
+  let description = [{
+    Fuses an elementwise op into its first user where that doesn't compute an
+    element twice; if it has other users, the fused op gives its value too, so
+    that an optimizer's update is one pass over memory. Copies and broadcasts
+    are fused into every user.
+
+    Before:
+    ```mlir
+    %0 = linalg.generic … { %s = arith.addf … }
+    %1 = linalg.generic … ins(%0) { %m = arith.maximumf … }
+    ```
+    After:
+    ```mlir
+    %1 = linalg.generic … { %s = arith.addf …  %m = arith.maximumf %s, … }
+    ```
+  }];
+  let dependentDialects = ["::mlir::linalg::LinalgDialect"];
+}
+
+def HftaKernelsToLoops : Pass<"hfta-kernels-to-loops", "::mlir::func::FuncOp"> {
+  let summary = "Lower linalg ops on memory to loops over vectors";
+  let description = [{
+    Each op becomes a loop nest with vectors along a parallel axis. Sums stay in
+    registers while the loops over their terms run: a tile of vectors and rows
+    is computed at once. The terms of each sum keep their order, and what is
+    left over at an axis' end is computed by narrower vectors with the same
+    operations.
+
+    Before:
+    ```mlir
+    linalg.generic … ins(%a, %b : memref<8x64xf32>, memref<64x32xf32>)
+                     outs(%c : memref<8x32xf32>) { %s = math.fma … }
+    ```
+    After:
+    ```mlir
+    %sums:16 = scf.for %k = %c0 to %c64 step %c1 iter_args(…) {
+      %b0 = vector.load %b[%k, %c0] : memref<64x32xf32>, vector<16xf32>
+      …
+      %s0 = math.fma %a0, %b0, %sum0 : vector<16xf32>
+    ```
+  }];
+  let options = [
+    Option<"vectorBytes", "vector-bytes", "int64_t", "16",
+           "Bytes of the target's widest vector register">
+  ];
+  let dependentDialects = [
+    "::mlir::affine::AffineDialect", "::mlir::arith::ArithDialect",
+    "::mlir::memref::MemRefDialect", "::mlir::scf::SCFDialect",
+    "::mlir::vector::VectorDialect"];
+}
+
+def HftaPlanScratch : Pass<"hfta-plan-scratch", "::mlir::func::FuncOp"> {
+  let summary = "Put kernels' intermediate values into scratch memory";
+  let description = [{
+    Replaces each `memref.alloc` of a kernel by a view of its scratch argument;
+    buffers that aren't in use at the same time share bytes. `hfta.scratch_bytes`
+    records how many are needed.
+
+    Before:
+    ```mlir
+    %0 = memref.alloc() : memref<16xf32>
+    ```
+    After:
+    ```mlir
+    %0 = memref.view %scratch[%c0][] : memref<64xi8> to memref<16xf32>
+    ```
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect",
+                           "::mlir::memref::MemRefDialect"];
+}
+
+#endif // HFTA_CONVERSION_PASSES

@@ -1,0 +1,52 @@
+//===- Codegen.h - From the LLVM dialect to object code ---------*- C++ -*-===//
+
+#ifndef HFTA_DRIVER_CODEGEN_H
+#define HFTA_DRIVER_CODEGEN_H
+
+#include "Hfta/Driver/Phases.h"
+#include "Hfta/Driver/Target.h"
+
+#include "llvm/IR/LLVMContext.h"
+#include "llvm/IR/Module.h"
+#include "llvm/Support/Error.h"
+#include "llvm/Target/TargetMachine.h"
+
+#include <memory>
+
+namespace mlir::hfta {
+
+/// The constant of type hfta_program that a compiled module exports.
+inline constexpr llvm::StringLiteral kProgramSymbol = "hfta_program";
+
+/// An LLVM module on its way to object code. Fused multiply-adds are only those
+/// that the module asks for.
+class CodeGenerator {
+public:
+  explicit CodeGenerator(const CpuTarget &target) : target(target) {}
+
+  /// Translates the module and sets the functions' target. Diagnoses failures.
+  LogicalResult translate(ModuleOp module);
+  /// Adds `int main(int, char **)` over the program.
+  void addMain();
+  /// Adds the functions of a generated library over the program.
+  void addLibrary(llvm::StringRef name);
+  /// Makes everything private but `symbols`, and optimizes.
+  void optimize(llvm::ArrayRef<std::string> symbols);
+  /// The text or object of `phase`, one from llvmIR to object.
+  llvm::Expected<std::string> emit(Phase phase);
+
+private:
+  llvm::Error createMachine();
+
+  CpuTarget target;
+  llvm::LLVMContext context;
+  std::unique_ptr<llvm::Module> module;
+  std::unique_ptr<llvm::TargetMachine> machine;
+};
+
+/// Symbols of a generated library.
+std::vector<std::string> getLibrarySymbols(llvm::StringRef name);
+
+} // namespace mlir::hfta
+
+#endif // HFTA_DRIVER_CODEGEN_H

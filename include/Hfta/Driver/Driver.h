@@ -1,0 +1,19 @@
+//===- Driver.h - The compiler as a function --------------------*- C++ -*-===//
+
+#ifndef HFTA_DRIVER_DRIVER_H
+#define HFTA_DRIVER_DRIVER_H
+
+#include "Hfta/Driver/CommandLine.h"
+
+namespace mlir::hfta {
+
+/// Compiles what the options say. Diagnostics go to `errors`.
+ExitCode compile(const DriverOptions &options, llvm::raw_ostream &errors);
+
+/// All of `hftac`: reads the arguments, acts, returns the exit code. Takes over
+/// the process' fatal signals, which then end it with code 70.
+int runDriver(int argc, const char *const *argv);
+
+} // namespace mlir::hfta
+
+#endif // HFTA_DRIVER_DRIVER_H

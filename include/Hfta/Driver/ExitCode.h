@@ -1,0 +1,32 @@
+//===- ExitCode.h - Exit codes of hftac -------------------------*- C++ -*-===//
+
+#ifndef HFTA_DRIVER_EXITCODE_H
+#define HFTA_DRIVER_EXITCODE_H
+
+#include "llvm/ADT/StringRef.h"
+
+namespace mlir::hfta {
+
+/// The one table of codes: X(name, value, text).
+#define HFTA_EXIT_CODES(X)                                                     \
+  X(done, 0, "done")                                                           \
+  X(input, 1, "the input is wrong")                                            \
+  X(usage, 2, "wrong usage")                                                   \
+  X(unsupported, 3, "the input needs something that is not supported")         \
+  X(cannotWrite, 4, "cannot write the output, or cannot link it")              \
+  X(internal, 70, "internal error")
+
+enum class ExitCode : int {
+#define HFTA_EXIT_CODE_ENUMERATOR(name, value, text) name = value,
+  HFTA_EXIT_CODES(HFTA_EXIT_CODE_ENUMERATOR)
+#undef HFTA_EXIT_CODE_ENUMERATOR
+};
+
+/// Follows every message about an internal error.
+inline constexpr llvm::StringLiteral kBugReport =
+    "hftac: note: this is a bug in Hfta; please report it with the input and "
+    "the command line";
+
+} // namespace mlir::hfta
+
+#endif // HFTA_DRIVER_EXITCODE_H

@@ -1,0 +1,30 @@
+//===- Link.h - Programs and libraries from an object -----------*- C++ -*-===//
+
+#ifndef HFTA_DRIVER_LINK_H
+#define HFTA_DRIVER_LINK_H
+
+#include "llvm/ADT/StringRef.h"
+#include "llvm/Support/Error.h"
+
+#include <string>
+
+namespace mlir::hfta {
+
+/// The C runtime's archive, looked up beside the running program: in ../lib of
+/// a build or an installation.
+llvm::Expected<std::string> findRuntime();
+
+/// Links an object file's contents and the runtime to a program.
+llvm::Error linkProgram(llvm::StringRef object, llvm::StringRef output);
+
+/// Writes the archive `output` (".../libNAME.a") with the object and the
+/// runtime's objects, and the header NAME.h beside it.
+llvm::Error writeLibrary(llvm::StringRef object, llvm::StringRef name,
+                         llvm::StringRef output);
+
+/// Text of the header of a generated library. It needs no other file.
+std::string makeLibraryHeader(llvm::StringRef name);
+
+} // namespace mlir::hfta
+
+#endif // HFTA_DRIVER_LINK_H

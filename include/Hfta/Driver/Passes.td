@@ -1,0 +1,58 @@
+//===- Passes.td - The driver's own passes -----------------*- tablegen -*-===//
+
+#ifndef HFTA_DRIVER_PASSES
+#define HFTA_DRIVER_PASSES
+
+include "mlir/Pass/PassBase.td"
+
+def HftaDescribeModel : Pass<"hfta-describe-model", "::mlir::ModuleOp"> {
+  let summary = "Note what a binary says of its model: identity, ONNX template";
+  let description = [{
+    Runs on imported models, before fusion. `hfta.identity` is a digest of the
+    first model's graph and of the optimizer's kind. It leaves out what may
+    differ between runs that share a checkpoint: number of copies, batch size,
+    hyper-parameters, weights, places in source files.
+
+    `hfta.export_header` and `hfta.export_graph` are the ONNX inference graph
+    without its weights. A model that ONNX has no words for gets none, with a
+    warning that gives the reasons.
+
+    ```mlir
+    module attributes {hfta.job = {…}} { hfta.model @mlp copies [0, 1] { … } }
+    // ==>
+    module attributes {hfta.job = {…}, hfta.identity = "9f86d0…",
+        hfta.export_header = "…", hfta.export_graph = "…"} { … }
+    ```
+  }];
+}
+
+def HftaDescribePlan : Pass<"hfta-describe-plan", "::mlir::ModuleOp"> {
+  let summary = "Note what the tasks of a planned module cost";
+  let description = [{
+    Adds "costs" to `hfta.plan_json`, the JSON object that `info --json` of the
+    binary shows: for each task the kernels that it launches, their flops
+    (without padding taps) and the bytes that they read and write, for the
+    whole array.
+
+    ```mlir
+    module attributes {hfta.plan_json = "{\"costs\": [ … ]}"} { … }
+    ```
+  }];
+}
+
+def HftaMarkPhase : Pass<"hfta-mark-phase", "::mlir::ModuleOp"> {
+  let summary = "Note the phase that the module is in";
+  let description = [{
+    Sets the module's `hfta.phase`, which tells hftac where to continue.
+
+    ```mlir
+    module attributes {hfta.phase = "fused"} { … }
+    ```
+  }];
+  let options = [
+    Option<"phase", "phase", "std::string", /*default=*/"\"import\"",
+           "name of the phase, as --emit of hftac lists them">
+  ];
+}
+
+#endif // HFTA_DRIVER_PASSES

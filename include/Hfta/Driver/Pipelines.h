@@ -1,0 +1,58 @@
+//===- Pipelines.h - From phase to phase ------------------------*- C++ -*-===//
+//
+// One pipeline a phase of the compiler; each begins where the one before it
+// ended and notes its phase on the module.
+//===----------------------------------------------------------------------===//
+
+#ifndef HFTA_DRIVER_PIPELINES_H
+#define HFTA_DRIVER_PIPELINES_H
+
+#include "mlir/Pass/PassManager.h"
+#include "mlir/Pass/PassOptions.h"
+
+namespace mlir::hfta {
+
+struct FusedPipelineOptions : PassPipelineOptions<FusedPipelineOptions> {};
+
+/// Imported models to one array program.
+void buildFusedPipeline(OpPassManager &pm, const FusedPipelineOptions &options);
+
+struct TrainPipelineOptions : PassPipelineOptions<TrainPipelineOptions> {
+  ListOption<std::string> cuts{
+      *this, "cuts",
+      llvm::cl::desc(
+          "names of the values after which a new block begins, in order")};
+};
+
+/// The array program to tasks.
+void buildTrainPipeline(OpPassManager &pm, const TrainPipelineOptions &options);
+
+struct PlannedPipelineOptions : PassPipelineOptions<PlannedPipelineOptions> {};
+
+/// Tasks to kernels on planned memory.
+void buildPlannedPipeline(OpPassManager &pm,
+                          const PlannedPipelineOptions &options);
+
+struct LinalgPipelineOptions : PassPipelineOptions<LinalgPipelineOptions> {};
+
+/// Kernels to linalg on tensors.
+void buildLinalgPipeline(OpPassManager &pm,
+                         const LinalgPipelineOptions &options);
+
+struct LLVMPipelineOptions : PassPipelineOptions<LLVMPipelineOptions> {
+  Option<int64_t> vectorBytes{
+      *this, "vector-bytes",
+      llvm::cl::desc("bytes of the target's widest vector register"),
+      llvm::cl::init(16)};
+};
+
+/// Kernels, tasks and variables to the LLVM dialect.
+void buildLLVMPipeline(OpPassManager &pm, const LLVMPipelineOptions &options);
+
+/// Makes the above known to the pass pipeline parser as
+/// `hfta-PHASE-pipeline`.
+void registerPipelines();
+
+} // namespace mlir::hfta
+
+#endif // HFTA_DRIVER_PIPELINES_H

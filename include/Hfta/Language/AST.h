@@ -1,0 +1,213 @@
+//===- AST.h - Syntax tree of a job file ------------------------*- C++ -*-===//
+//
+// Every node keeps its range in the SourceMgr's buffers. Nothing here is
+// checked beyond the grammar (docs/language.md).
+//===----------------------------------------------------------------------===//
+
+#ifndef HFTA_LANGUAGE_AST_H
+#define HFTA_LANGUAGE_AST_H
+
+#include "llvm/ADT/StringRef.h"
+#include "llvm/Support/Casting.h"
+#include "llvm/Support/SMLoc.h"
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace mlir::hfta::ast {
+
+struct Identifier {
+  std::string name;
+  llvm::SMRange range;
+  explicit operator bool() const { return !name.empty(); }
+};
+
+class Expression {
+public:
+  enum class Kind {
+    number,
+    string,
+    name,
+    member,
+    list,
+    call,
+    negation,
+    binary
+  };
+
+  Expression(Kind kind, llvm::SMRange range) : kind(kind), range(range) {}
+  virtual ~Expression() = default;
+  Kind getKind() const { return kind; }
+  llvm::SMRange getRange() const { return range; }
+  void setEnd(llvm::SMLoc end) { range.End = end; }
+
+  /// Levels of nodes: recursion over a tree goes this deep.
+  unsigned depth = 1;
+
+private:
+  Kind kind;
+  llvm::SMRange range;
+};
+using ExpressionPtr = std::unique_ptr<Expression>;
+
+template <Expression::Kind kindOfNode>
+class ExpressionNode : public Expression {
+public:
+  explicit ExpressionNode(llvm::SMRange range)
+      : Expression(kindOfNode, range) {}
+  static bool classof(const Expression *e) {
+    return e->getKind() == kindOfNode;
+  }
+};
+
+/// `name = value`, or a value alone.
+struct Argument {
+  Identifier name;
+  ExpressionPtr value;
+  llvm::SMRange getRange() const {
+    return {name ? name.range.Start : value->getRange().Start,
+            value->getRange().End};
+  }
+};
+
+struct NumberExpression : ExpressionNode<Expression::Kind::number> {
+  using ExpressionNode::ExpressionNode;
+  double value = 0;
+  /// Where the text has neither a point nor an exponent.
+  std::optional<int64_t> integer;
+};
+
+struct StringExpression : ExpressionNode<Expression::Kind::string> {
+  using ExpressionNode::ExpressionNode;
+  std::string value;
+};
+
+/// A bare name; also `true`, `false` and words such as `fresh`.
+struct NameExpression : ExpressionNode<Expression::Kind::name> {
+  using ExpressionNode::ExpressionNode;
+  std::string name;
+};
+
+/// `object.member`, `object."member"`.
+struct MemberExpression : ExpressionNode<Expression::Kind::member> {
+  using ExpressionNode::ExpressionNode;
+  Identifier object;
+  Identifier member;
+};
+
+struct ListExpression : ExpressionNode<Expression::Kind::list> {
+  using ExpressionNode::ExpressionNode;
+  std::vector<ExpressionPtr> elements;
+};
+
+struct CallExpression : ExpressionNode<Expression::Kind::call> {
+  using ExpressionNode::ExpressionNode;
+  Identifier callee;
+  std::vector<Argument> arguments;
+};
+
+struct NegationExpression : ExpressionNode<Expression::Kind::negation> {
+  using ExpressionNode::ExpressionNode;
+  ExpressionPtr operand;
+};
+
+struct BinaryExpression : ExpressionNode<Expression::Kind::binary> {
+  using ExpressionNode::ExpressionNode;
+  char operation = '+'; ///< + - * /
+  llvm::SMRange operationRange;
+  ExpressionPtr lhs;
+  ExpressionPtr rhs;
+};
+
+/// A number, or the name of an axis.
+struct Dimension {
+  Identifier name; ///< empty: `size` counts
+  int64_t size = 0;
+  llvm::SMRange range;
+};
+
+/// `f32[batch, 28, 28]`.
+struct TypeSpec {
+  Identifier element;
+  std::vector<Dimension> dimensions;
+  llvm::SMRange range;
+};
+
+/// A keyword and its arguments: a line of a train block, an option of a model.
+struct Clause {
+  Identifier keyword;
+  std::vector<Argument> arguments;
+  llvm::SMRange range;
+};
+
+/// `name: type`, `name = value` or both: a field of a data block, an input or
+/// hyper-parameter of a model.
+struct Binding {
+  Identifier name;
+  std::optional<TypeSpec> type;
+  ExpressionPtr value;
+};
+
+/// `name = value` in a model.
+struct Statement {
+  Identifier target;
+  ExpressionPtr value;
+};
+
+struct ModelDeclaration {
+  Identifier name;
+  /// `onnx(...)` and the clauses after it; null for a model in the language.
+  std::unique_ptr<CallExpression> onnx;
+  std::vector<Clause> options;
+
+  std::vector<Binding> inputs;
+  std::vector<Statement> statements;
+  std::vector<Argument> results;
+  llvm::SMRange returnRange; ///< of the keyword; invalid if there is none
+};
+
+struct DataDeclaration {
+  Identifier name;
+  std::vector<Binding> declarations; ///< outside `train` and `test`
+  std::vector<Binding> train;
+  std::vector<Binding> test;
+  llvm::SMRange trainRange; ///< of the keyword; invalid if there is none
+  llvm::SMRange testRange;
+};
+
+struct TrainDeclaration {
+  Identifier name;
+  std::vector<Clause> clauses;
+
+  const Clause *find(llvm::StringRef keyword) const {
+    for (const Clause &clause : clauses)
+      if (clause.keyword.name == keyword)
+        return &clause;
+    return nullptr;
+  }
+};
+
+/// Declarations of each kind in order of appearance. `position` counts all
+/// declarations of the file.
+template <typename Declaration>
+struct Positioned {
+  Declaration declaration;
+  unsigned position = 0;
+};
+
+struct JobFile {
+  std::string name;      ///< the buffer's
+  std::string directory; ///< relative file names are looked up here
+  std::vector<Positioned<ModelDeclaration>> models;
+  std::vector<Positioned<DataDeclaration>> data;
+  std::vector<Positioned<TrainDeclaration>> trains;
+  llvm::SMRange end; ///< where a missing declaration is reported
+};
+
+} // namespace mlir::hfta::ast
+
+#endif // HFTA_LANGUAGE_AST_H

@@ -1,0 +1,70 @@
+//===- Diagnostics.h - Errors of job files and flags ------------*- C++ -*-===//
+
+#ifndef HFTA_LANGUAGE_DIAGNOSTICS_H
+#define HFTA_LANGUAGE_DIAGNOSTICS_H
+
+#include "mlir/IR/Location.h"
+#include "llvm/ADT/ArrayRef.h"
+#include "llvm/ADT/Twine.h"
+#include "llvm/Support/SourceMgr.h"
+
+#include <string>
+
+namespace llvm {
+class raw_ostream;
+} // namespace llvm
+
+namespace mlir::hfta {
+
+/// Prints errors of a job file or of flags in one form: file, line, column and
+/// message, the source line, a caret, and a hint:
+///
+///   sweep.hfta:3:5: error: unknown clause 'optimiser'
+///     optimiser adam
+///     ^~~~~~~~~
+///   hint: did you mean 'optimizer'?
+///
+/// After `limit` errors one line says that there are more; further ones are
+/// counted, not printed.
+class JobDiagnostics {
+public:
+  JobDiagnostics(llvm::SourceMgr &sources, llvm::raw_ostream &os,
+                 unsigned limit = 20)
+      : sources(sources), os(os), limit(limit) {}
+
+  void error(llvm::SMRange range, const llvm::Twine &message,
+             const llvm::Twine &hint = "");
+  /// Points at another place that has to do with the error just reported.
+  void note(llvm::SMRange range, const llvm::Twine &message);
+
+  bool hasErrors() const { return errors != 0; }
+  unsigned getErrorCount() const { return errors; }
+
+  llvm::SourceMgr &getSources() { return sources; }
+  /// Where `range` begins.
+  FileLineColLoc getLocation(MLIRContext *context, llvm::SMRange range);
+
+private:
+  void print(llvm::SourceMgr::DiagKind kind, llvm::SMRange range,
+             const llvm::Twine &message);
+
+  llvm::SourceMgr &sources;
+  llvm::raw_ostream &os;
+  unsigned limit;
+  unsigned errors = 0;
+};
+
+/// The candidate that `name` is probably a misspelling of; empty if none is
+/// near.
+llvm::StringRef findNearest(llvm::StringRef name,
+                            llvm::ArrayRef<llvm::StringRef> candidates);
+
+/// "did you mean 'x'?" if a candidate is near, otherwise "`what` are 'a',
+/// 'b'"; empty without candidates.
+std::string suggest(llvm::StringRef name,
+                    llvm::ArrayRef<llvm::StringRef> candidates,
+                    llvm::StringRef what);
+
+} // namespace mlir::hfta
+
+#endif // HFTA_LANGUAGE_DIAGNOSTICS_H

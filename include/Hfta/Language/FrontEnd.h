@@ -1,0 +1,44 @@
+//===- FrontEnd.h - Job files to modules ------------------------*- C++ -*-===//
+
+#ifndef HFTA_LANGUAGE_FRONTEND_H
+#define HFTA_LANGUAGE_FRONTEND_H
+
+#include "Hfta/Language/AST.h"
+#include "Hfta/Language/Diagnostics.h"
+#include "mlir/IR/BuiltinAttributes.h"
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/IR/OwningOpRef.h"
+#include "llvm/ADT/StringMap.h"
+
+namespace mlir::hfta {
+
+struct FrontEndOptions {
+  /// Where relative names of data files are looked up at compile time; empty:
+  /// the job file's folder.
+  std::string dataDirectory;
+  /// Inputs of an ONNX model that are bound at compile time, by name.
+  llvm::StringMap<DenseElementsAttr> constants;
+  /// False: every copy is compiled alone.
+  bool fuse = true;
+};
+
+/// Why there is no module; the driver's exit code follows from it.
+enum class FrontEndFailure {
+  none,
+  input,      ///< the job, a file that it names, or a model is wrong
+  unsupported ///< a model needs something that Hfta doesn't have
+};
+
+/// The module that the job describes: `hfta.job` and one `hfta.model` a
+/// distinct model with @forward, @prepare and @objective. Null after a failure.
+/// What is wrong with the job goes to `diagnostics`, what is wrong with an ONNX
+/// file to the context.
+OwningOpRef<ModuleOp> buildJobModule(MLIRContext *context,
+                                     const ast::JobFile &file,
+                                     const FrontEndOptions &options,
+                                     JobDiagnostics &diagnostics,
+                                     FrontEndFailure &failure);
+
+} // namespace mlir::hfta
+
+#endif // HFTA_LANGUAGE_FRONTEND_H

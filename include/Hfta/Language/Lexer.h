@@ -1,0 +1,86 @@
+//===- Lexer.h - Tokens of the job language ---------------------*- C++ -*-===//
+
+#ifndef HFTA_LANGUAGE_LEXER_H
+#define HFTA_LANGUAGE_LEXER_H
+
+#include "Hfta/Language/Diagnostics.h"
+
+namespace mlir::hfta {
+
+enum class TokenKind {
+  endOfFile,
+  identifier,
+  integer,
+  real,
+  string,
+  leftParenthesis,
+  rightParenthesis,
+  leftBrace,
+  rightBrace,
+  leftBracket,
+  rightBracket,
+  comma,
+  colon,
+  equal,
+  dot,
+  plus,
+  minus,
+  star,
+  slash
+};
+
+/// "'('", "a name", ...: for messages.
+llvm::StringRef describe(TokenKind kind);
+
+struct Token {
+  TokenKind kind = TokenKind::endOfFile;
+  llvm::StringRef text; ///< as in the source; a string with its quotes
+
+  bool is(TokenKind other) const { return kind == other; }
+  bool isWord(llvm::StringRef word) const {
+    return kind == TokenKind::identifier && text == word;
+  }
+  llvm::SMRange getRange() const {
+    return {llvm::SMLoc::getFromPointer(text.begin()),
+            llvm::SMLoc::getFromPointer(text.end())};
+  }
+};
+
+/// Splits a text into tokens. Characters that begin none are reported (with
+/// diagnostics) and skipped, so that parsing goes on.
+class Lexer {
+public:
+  Lexer(llvm::StringRef text, JobDiagnostics *diagnostics)
+      : position(text.begin()), end(text.end()), diagnostics(diagnostics) {}
+
+  Token lex();
+
+  /// The token that `lex` gives next; reports nothing.
+  Token peek() const {
+    Lexer ahead = *this;
+    ahead.diagnostics = nullptr;
+    return ahead.lex();
+  }
+
+private:
+  void skipSpaceAndComments();
+  Token make(TokenKind kind, const char *begin) const {
+    return {kind, llvm::StringRef(begin, position - begin)};
+  }
+  Token lexNumber(const char *begin);
+  Token lexString(const char *begin);
+  void skipUnknown(const char *begin);
+  void report(llvm::SMRange range, const llvm::Twine &message,
+              const llvm::Twine &hint = "") {
+    if (diagnostics)
+      diagnostics->error(range, message, hint);
+  }
+
+  const char *position;
+  const char *end;
+  JobDiagnostics *diagnostics;
+};
+
+} // namespace mlir::hfta
+
+#endif // HFTA_LANGUAGE_LEXER_H

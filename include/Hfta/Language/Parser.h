@@ -1,0 +1,40 @@
+//===- Parser.h - Job files and flags to syntax trees -----------*- C++ -*-===//
+
+#ifndef HFTA_LANGUAGE_PARSER_H
+#define HFTA_LANGUAGE_PARSER_H
+
+#include "Hfta/Language/AST.h"
+#include "Hfta/Language/Diagnostics.h"
+
+namespace mlir::hfta {
+
+/// Parses a buffer of the diagnostics' SourceMgr. Errors are reported; what
+/// could be parsed is returned all the same.
+ast::JobFile parseJobFile(unsigned bufferId, JobDiagnostics &diagnostics);
+
+/// A job option of the command line.
+struct JobFlag {
+  std::string name;  ///< without the dashes: "train-data", "seed", ...
+  std::string value; ///< as typed
+};
+
+/// What the command line says about a job, with or without a job file.
+struct JobOptions {
+  /// ONNX files, one a copy if there are several; empty with a job file.
+  std::vector<std::string> models;
+  /// In the order of the command line: lists cross in this order.
+  std::vector<JobFlag> flags;
+};
+
+/// Flags that `addJobOptions` knows, without dashes.
+llvm::ArrayRef<llvm::StringRef> getJobFlagNames();
+
+/// Writes the options into `file`, which is empty or a job file's: a flag
+/// replaces the clause of its name where it stands, or is appended. Its text is
+/// parsed as the clause's would be, in a buffer named after the flag.
+void addJobOptions(ast::JobFile &file, const JobOptions &options,
+                   JobDiagnostics &diagnostics);
+
+} // namespace mlir::hfta
+
+#endif // HFTA_LANGUAGE_PARSER_H

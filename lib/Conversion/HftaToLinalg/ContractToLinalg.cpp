@@ -1,0 +1,95 @@
+//===- ContractToLinalg.cpp - Lowering of contractions --------------------===//
+
+#include "Hfta/Conversion/HftaToLinalg.h"
+#include "LoweringUtils.h"
+
+using namespace mlir;
+using namespace mlir::hfta;
+
+/// The axes of `position` with `axis`, if it is one of them, last.
+static Axes moveLast(ArrayRef<Axis> position, Axis axis) {
+  Axes moved(position);
+  if (llvm::is_contained(moved, axis)) {
+    llvm::erase(moved, axis);
+    moved.push_back(axis);
+  }
+  return moved;
+}
+
+namespace {
+
+/// The op's iteration space, nested as result axes but the last, summed axes in
+/// the op's order, last result axis.
+class ContractionSpace {
+public:
+  ContractionSpace(ContractOp op, Value lhs, Value rhs) {
+    for (Attribute attribute : op.getIndexingMaps())
+      maps.push_back(cast<AffineMapAttr>(attribute).getValue());
+    sizes.assign(maps.front().getNumDims(), 1);
+    for (auto [map, operand] : llvm::zip(maps, ValueRange{lhs, rhs}))
+      for (auto [axis, size] : llvm::zip(map.getResults(), getShape(operand)))
+        sizes[cast<AffineDimExpr>(axis).getPosition()] = size;
+  }
+
+  void addTo(LoopNest &nest) {
+    axes.resize(sizes.size());
+    SmallVector<unsigned> kept;
+    for (AffineExpr axis : maps.back().getResults())
+      kept.push_back(cast<AffineDimExpr>(axis).getPosition());
+    ArrayRef<unsigned> leading = kept;
+    for (unsigned axis : kept.empty() ? leading : leading.drop_back())
+      axes[axis] = nest.addParallel(sizes[axis]);
+    for (unsigned axis = 0; axis < sizes.size(); ++axis)
+      if (!llvm::is_contained(kept, axis))
+        axes[axis] = nest.addReduction(sizes[axis]);
+    if (!kept.empty())
+      axes[kept.back()] = nest.addParallel(sizes[kept.back()]);
+  }
+
+  /// Axes of lhs (0), rhs (1), result (2).
+  Axes getPosition(unsigned tensor) const {
+    return llvm::map_to_vector(maps[tensor].getResults(), [&](AffineExpr axis) {
+      return axes[cast<AffineDimExpr>(axis).getPosition()];
+    });
+  }
+
+private:
+  SmallVector<AffineMap> maps;
+  SmallVector<int64_t> sizes;
+  Axes axes;
+};
+
+/// An operand in which the innermost axis isn't contiguous is packed first.
+struct ContractLowering : public OpConversionPattern<ContractOp> {
+  using OpConversionPattern::OpConversionPattern;
+
+  LogicalResult
+  matchAndRewrite(ContractOp op, OpAdaptor adaptor,
+                  ConversionPatternRewriter &rewriter) const override {
+    Location loc = op.getLoc();
+    Type elementType = getElementType(adaptor.getLhs());
+    Type accumulate = op.getAccumulate().value_or(elementType);
+
+    LoopNest nest(rewriter, loc);
+    ContractionSpace space(op, adaptor.getLhs(), adaptor.getRhs());
+    space.addTo(nest);
+    Axes result = space.getPosition(2);
+    for (auto [index, operand] : llvm::enumerate(adaptor.getOperands())) {
+      Axes position = space.getPosition(index);
+      Axes wanted =
+          result.empty() ? position : moveLast(position, result.back());
+      nest.read(pack(rewriter, loc, operand, position, wanted), wanted);
+    }
+    nest.accumulate(createZero(rewriter, loc, accumulate), result);
+    Value sum = nest.build(multiplyAdd).front();
+    rewriter.replaceOp(op, resizeElements(rewriter, loc, sum, elementType));
+    return success();
+  }
+};
+
+} // namespace
+
+void hfta::populateContractToLinalgPatterns(const TypeConverter &converter,
+                                            RewritePatternSet &patterns) {
+  patterns.add<ContractLowering>(converter, patterns.getContext());
+}

@@ -1,0 +1,140 @@
+//===- IndexingToLinalg.cpp - Lowering of gather and scatter_add ----------===//
+
+#include "Hfta/Conversion/HftaToLinalg.h"
+#include "LoweringUtils.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+
+using namespace mlir;
+using namespace mlir::hfta;
+
+namespace {
+/// An index into an axis as gather reads it.
+struct AxisIndex {
+  Value position; ///< within the axis, whatever the index is
+  Value isInside; ///< whether the index was
+};
+} // namespace
+
+/// Negative indices count from the end.
+static AxisIndex createAxisIndex(OpBuilder &builder, Location loc, Value index,
+                                 int64_t size) {
+  index =
+      arith::IndexCastOp::create(builder, loc, builder.getIndexType(), index);
+  Value zero = createIndex(builder, loc, 0);
+  Value fromEnd = arith::AddIOp::create(builder, loc, index,
+                                        createIndex(builder, loc, size));
+  Value isNegative = arith::CmpIOp::create(
+      builder, loc, arith::CmpIPredicate::slt, index, zero);
+  index = arith::SelectOp::create(builder, loc, isNegative, fromEnd, index);
+  Value isInside = createIsInside(builder, loc, index, size);
+  return {arith::SelectOp::create(builder, loc, isInside, index, zero),
+          isInside};
+}
+
+namespace {
+
+struct GatherLowering : public OpConversionPattern<GatherOp> {
+  using OpConversionPattern::OpConversionPattern;
+
+  LogicalResult
+  matchAndRewrite(GatherOp op, OpAdaptor adaptor,
+                  ConversionPatternRewriter &rewriter) const override {
+    Value input = adaptor.getInput(), indices = adaptor.getIndices();
+    ArrayRef<int64_t> inputShape = getShape(input);
+    size_t axis = op.getAxis();
+    LoopNest nest(rewriter, op.getLoc());
+    Axes before = nest.addParallel(inputShape.take_front(axis));
+    Axes chosen = nest.addParallel(getShape(indices));
+    Axes after = nest.addParallel(inputShape.drop_front(axis + 1));
+    Axes result(before);
+    result.append(chosen);
+    result.append(after);
+    nest.read(indices, chosen);
+    nest.write(getElementType(input), result);
+    rewriter.replaceOp(
+        op, nest.build([&](OpBuilder &b, Location loc, ValueRange arguments) {
+          AxisIndex index =
+              createAxisIndex(b, loc, arguments.front(), inputShape[axis]);
+          SmallVector<Value> position;
+          for (Axis a : before)
+            position.push_back(getIterationIndex(b, loc, a));
+          position.push_back(index.position);
+          for (Axis a : after)
+            position.push_back(getIterationIndex(b, loc, a));
+          Value element = createExtract(b, loc, input, position);
+          Value none = createZero(b, loc, element.getType());
+          return SmallVector<Value>{
+              arith::SelectOp::create(b, loc, index.isInside, element, none)};
+        }));
+    return success();
+  }
+};
+
+/// Loops that write where the indices say, one update after the other.
+struct ScatterAddLowering : public OpConversionPattern<ScatterAddOp> {
+  using OpConversionPattern::OpConversionPattern;
+
+  LogicalResult
+  matchAndRewrite(ScatterAddOp op, OpAdaptor adaptor,
+                  ConversionPatternRewriter &rewriter) const override {
+    Location loc = op.getLoc();
+    Value updates = adaptor.getUpdates(), indices = adaptor.getIndices();
+    ArrayRef<int64_t> shape = op.getResult().getType().getShape();
+    size_t axis = op.getAxis(), chosen = getShape(indices).size();
+    Value zero = createZero(rewriter, loc, getElementType(updates));
+    Value result = createFilled(rewriter, loc, shape, zero);
+
+    // Loops over the indices outermost, then over the slices.
+    SmallVector<int64_t> sizes(getShape(indices));
+    llvm::append_range(sizes, shape.take_front(axis));
+    llvm::append_range(sizes, shape.drop_front(axis + 1));
+    SmallVector<Value> begins(sizes.size(), createIndex(rewriter, loc, 0));
+    SmallVector<Value> steps(sizes.size(), createIndex(rewriter, loc, 1));
+    SmallVector<Value> ends = llvm::map_to_vector(
+        sizes, [&](int64_t size) { return createIndex(rewriter, loc, size); });
+    auto body = [&](OpBuilder &b, Location loc, ValueRange iteration,
+                    ValueRange running) -> scf::ValueVector {
+      ValueRange chosenAt = iteration.take_front(chosen);
+      ValueRange before = iteration.slice(chosen, axis);
+      ValueRange after = iteration.drop_front(chosen + axis);
+      Value index = createExtract(b, loc, indices, chosenAt);
+      AxisIndex place = createAxisIndex(b, loc, index, shape[axis]);
+      SmallVector<Value> source(before), target(before);
+      llvm::append_range(source, chosenAt);
+      target.push_back(place.position);
+      llvm::append_range(source, after);
+      llvm::append_range(target, after);
+      return {addAt(b, loc, running.front(), target, place.isInside,
+                    createExtract(b, loc, updates, source))};
+    };
+    scf::LoopNest nest =
+        scf::buildLoopNest(rewriter, loc, begins, ends, steps, result, body);
+    rewriter.replaceOp(op, nest.results);
+    return success();
+  }
+
+private:
+  /// Adds `update` to an element if `isInside`.
+  static Value addAt(OpBuilder &builder, Location loc, Value tensor,
+                     ValueRange position, Value isInside, Value update) {
+    Value old = createExtract(builder, loc, tensor, position);
+    Value sum;
+    if (isa<FloatType>(old.getType()))
+      sum = arith::AddFOp::create(builder, loc, old, update);
+    else
+      sum = arith::AddIOp::create(builder, loc, old, update);
+    Value next = arith::SelectOp::create(builder, loc, isInside, sum, old);
+    return tensor::InsertOp::create(builder, loc, next, tensor, position);
+  }
+};
+
+} // namespace
+
+void hfta::populateIndexingToLinalgPatterns(const TypeConverter &converter,
+                                            RewritePatternSet &patterns) {
+  patterns.add<GatherLowering, ScatterAddLowering>(converter,
+                                                   patterns.getContext());
+}

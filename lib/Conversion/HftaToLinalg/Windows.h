@@ -1,0 +1,89 @@
+//===- Windows.h - Sliding windows of convolution and pooling ---*- C++ -*-===//
+
+#ifndef HFTA_LIB_CONVERSION_HFTATOLINALG_WINDOWS_H
+#define HFTA_LIB_CONVERSION_HFTATOLINALG_WINDOWS_H
+
+#include "LoweringUtils.h"
+
+namespace mlir::hfta {
+
+/// A window's geometry along one spatial axis. Tap k of the window at position
+/// o reads input element o * stride + k * dilation - low.
+struct WindowAxis {
+  int64_t kernel, stride, dilation, low, high;
+
+  /// Elements from the first tap to the last.
+  int64_t getExtent() const { return (kernel - 1) * dilation + 1; }
+};
+
+using Window = SmallVector<WindowAxis>;
+
+/// The window of a convolution or pooling op.
+template <typename OpTy> Window getWindow(OpTy op, ArrayRef<int64_t> kernel) {
+  Window window;
+  for (size_t axis = 0, rank = kernel.size(); axis < rank; ++axis)
+    window.push_back({kernel[axis], op.getStrides()[axis],
+                      op.getDilations()[axis], op.getPadding()[axis],
+                      op.getPadding()[rank + axis]});
+  return window;
+}
+
+/// One member of all of a list's structs.
+template <typename T>
+SmallVector<int64_t> collect(const SmallVector<T> &list, int64_t T::*member) {
+  return llvm::map_to_vector(list, [&](const T &item) { return item.*member; });
+}
+
+/// Pads the spatial axes, the last ones of `input`.
+Value padSpace(OpBuilder &builder, Location loc, Value input,
+               const Window &window, Value scalar);
+
+/// Where taps at `taps` of windows at `positions` read the padded input.
+Axes getTapPositions(const Window &window, ArrayRef<Axis> positions,
+                     ArrayRef<Axis> taps);
+
+/// The windows that cover an input element, along one spatial axis.
+///
+/// Input element q * phases + r, 0 <= r < phases, is visited with windows
+/// w - (taps - 1 - j) * step for 0 <= j < taps, in ascending order, where w is
+/// the last one that may cover it. Its distance from such a window's first tap
+/// is r + (taps - 1 - j) * phases - offset, or (taps - 1 - j) * dilation if
+/// there is one phase. The windows' gradient, padded by `low` and `high`, holds
+/// that window's at q + j * step.
+struct InverseWindowAxis {
+  InverseWindowAxis(const WindowAxis &window, int64_t inputSize,
+                    int64_t windowCount);
+
+  int64_t phases; ///< the stride
+  int64_t taps;   ///< candidates for windows that cover an element
+  int64_t step;   ///< from one candidate to the next
+  int64_t count;  ///< q's range
+  int64_t offset; ///< from 0 up to phases
+  int64_t low;    ///< padding of the gradient, or less than zero: a cut
+  int64_t high;
+  int64_t extent;   ///< of the window
+  int64_t dilation; ///< of the window
+
+  /// Whether every candidate of every element covers it.
+  bool isExact() const {
+    return phases == 1 ||
+           (offset == 0 && extent % phases == 0 && dilation == 1);
+  }
+};
+
+using InverseWindow = SmallVector<InverseWindowAxis>;
+
+InverseWindow getInverse(const Window &window, ArrayRef<int64_t> inputSizes,
+                         ArrayRef<int64_t> windowCounts);
+
+Value padForInverse(OpBuilder &builder, Location loc, Value gradient,
+                    const InverseWindow &inverse, Value scalar);
+
+/// From [leading…, q, r, q, r, …], with r for axes of several phases only, to
+/// [leading…, input space…].
+Value assembleInput(OpBuilder &builder, Location loc, Value elements,
+                    const InverseWindow &inverse, ArrayRef<int64_t> inputShape);
+
+} // namespace mlir::hfta
+
+#endif // HFTA_LIB_CONVERSION_HFTATOLINALG_WINDOWS_H

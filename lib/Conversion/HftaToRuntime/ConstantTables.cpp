@@ -1,0 +1,136 @@
+//===- ConstantTables.cpp - C structs as LLVM globals ---------------------===//
+
+#include "ConstantTables.h"
+#include "mlir/IR/AsmState.h"
+#include "mlir/IR/DialectResourceBlobManager.h"
+
+using namespace mlir;
+using namespace mlir::hfta;
+
+Type Field::getType(MLIRContext *context) const {
+  if (width == 0)
+    return LLVM::LLVMPointerType::get(context);
+  if (width > 0)
+    return IntegerType::get(context, width);
+  SmallVector<Type> types;
+  for (const Field &field : fields)
+    types.push_back(field.getType(context));
+  return LLVM::LLVMStructType::getLiteral(context, types);
+}
+
+Value Field::build(OpBuilder &builder, Location loc) const {
+  Type type = getType(builder.getContext());
+  if (width > 0)
+    return LLVM::ConstantOp::create(
+        builder, loc, type,
+        builder.getIntegerAttr(type, static_cast<int64_t>(value)));
+  if (width == 0) {
+    if (!symbol)
+      return LLVM::ZeroOp::create(builder, loc, type);
+    return LLVM::AddressOfOp::create(builder, loc, type, symbol);
+  }
+  Value record = LLVM::UndefOp::create(builder, loc, type);
+  for (auto [index, field] : llvm::enumerate(fields))
+    record = LLVM::InsertValueOp::create(builder, loc, record,
+                                         field.build(builder, loc),
+                                         static_cast<int64_t>(index));
+  return record;
+}
+
+ConstantTables::ConstantTables(ModuleOp module)
+    : module(module), builder(module.getContext()), symbols(module) {}
+
+LLVM::GlobalOp ConstantTables::create(StringRef name, Type type,
+                                      Attribute value, bool isExported) {
+  OpBuilder detached(module.getContext());
+  auto global = LLVM::GlobalOp::create(
+      detached, module.getLoc(), type, /*isConstant=*/true,
+      isExported ? LLVM::Linkage::External : LLVM::Linkage::Internal, name,
+      value, /*alignment=*/64);
+  symbols.insert(global);
+  return global;
+}
+
+static FlatSymbolRefAttr getReference(LLVM::GlobalOp global) {
+  return FlatSymbolRefAttr::get(global.getSymNameAttr());
+}
+
+FlatSymbolRefAttr ConstantTables::table(StringRef name,
+                                        ArrayRef<Record> rows) {
+  if (rows.empty())
+    return {};
+  MLIRContext *context = module.getContext();
+  Type rowType = Field::record(rows.front()).getType(context);
+  auto type = LLVM::LLVMArrayType::get(rowType, rows.size());
+  LLVM::GlobalOp global = create(name, type, Attribute());
+  Location loc = module.getLoc();
+  builder.createBlock(&global.getInitializerRegion());
+  Value array = LLVM::UndefOp::create(builder, loc, type);
+  for (auto [index, row] : llvm::enumerate(rows))
+    array = LLVM::InsertValueOp::create(builder, loc, array,
+                                        Field::record(row).build(builder, loc),
+                                        static_cast<int64_t>(index));
+  LLVM::ReturnOp::create(builder, loc, array);
+  return getReference(global);
+}
+
+void ConstantTables::exported(StringRef name, const Record &record) {
+  Field field = Field::record(record);
+  LLVM::GlobalOp global =
+      create(name, field.getType(module.getContext()), Attribute(), true);
+  builder.createBlock(&global.getInitializerRegion());
+  LLVM::ReturnOp::create(builder, module.getLoc(),
+                         field.build(builder, module.getLoc()));
+}
+
+FlatSymbolRefAttr ConstantTables::string(StringRef text) {
+  FlatSymbolRefAttr &known = strings[text];
+  if (known)
+    return known;
+  std::string terminated = text.str();
+  terminated.push_back('\0');
+  auto type = LLVM::LLVMArrayType::get(builder.getI8Type(), terminated.size());
+  known = getReference(
+      create("string", type, builder.getStringAttr(terminated)));
+  return known;
+}
+
+FlatSymbolRefAttr ConstantTables::elements(StringRef name,
+                                           ElementsAttr values) {
+  auto shaped = cast<ShapedType>(values.getType());
+  if (shaped.getNumElements() == 0)
+    return {};
+  auto type = LLVM::LLVMArrayType::get(shaped.getElementType(),
+                                       shaped.getNumElements());
+  return getReference(create(name, type, values));
+}
+
+FlatSymbolRefAttr ConstantTables::bytes(StringRef name, ArrayRef<char> data) {
+  auto type = RankedTensorType::get({static_cast<int64_t>(data.size())},
+                                    builder.getI8Type());
+  return elements(name, DenseResourceElementsAttr::get(
+                            type, name,
+                            HeapAsmResourceBlob::allocateAndCopyWithAlign(
+                                data, 64)));
+}
+
+FlatSymbolRefAttr ConstantTables::doubles(StringRef name,
+                                          ArrayRef<double> values) {
+  auto type = RankedTensorType::get({static_cast<int64_t>(values.size())},
+                                    builder.getF64Type());
+  return elements(name, DenseElementsAttr::get(type, values));
+}
+
+FlatSymbolRefAttr ConstantTables::integers(StringRef name,
+                                           ArrayRef<int64_t> values) {
+  auto type = RankedTensorType::get({static_cast<int64_t>(values.size())},
+                                    builder.getI64Type());
+  return elements(name, DenseElementsAttr::get(type, values));
+}
+
+FlatSymbolRefAttr ConstantTables::indices(StringRef name,
+                                          ArrayRef<uint32_t> values) {
+  auto type = RankedTensorType::get({static_cast<int64_t>(values.size())},
+                                    builder.getI32Type());
+  return elements(name, DenseElementsAttr::get(type, values));
+}

@@ -1,0 +1,76 @@
+//===- ConstantTables.h - C structs as LLVM globals -------------*- C++ -*-===//
+
+#ifndef HFTA_LIB_CONVERSION_HFTATORUNTIME_CONSTANTTABLES_H
+#define HFTA_LIB_CONVERSION_HFTATORUNTIME_CONSTANTTABLES_H
+
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/IR/BuiltinOps.h"
+
+#include <deque>
+
+namespace mlir::hfta {
+
+/// A field of a constant C struct: an integer, a pointer, or a nested struct.
+class Field {
+public:
+  static Field u32(uint32_t value) { return Field(32, value); }
+  static Field i32(int32_t value) { return Field(32, value); }
+  static Field u64(uint64_t value) { return Field(64, value); }
+  static Field i64(int64_t value) { return Field(64, value); }
+  static Field null() { return pointer({}); }
+  /// The address of a symbol; null if there is none.
+  static Field pointer(FlatSymbolRefAttr symbol) {
+    Field field(0, 0);
+    field.symbol = symbol;
+    return field;
+  }
+  static Field record(std::vector<Field> fields) {
+    Field field(-1, 0);
+    field.fields = std::move(fields);
+    return field;
+  }
+
+  Type getType(MLIRContext *context) const;
+  Value build(OpBuilder &builder, Location loc) const;
+
+private:
+  Field(int width, uint64_t value) : width(width), value(value) {}
+  int width; ///< 0: pointer, -1: struct
+  uint64_t value;
+  FlatSymbolRefAttr symbol;
+  std::vector<Field> fields;
+};
+
+using Record = std::vector<Field>;
+
+/// Creates internal constant globals at the end of a module.
+class ConstantTables {
+public:
+  explicit ConstantTables(ModuleOp module);
+
+  /// An array of structs of equal field types; null if there are none.
+  FlatSymbolRefAttr table(StringRef name, ArrayRef<Record> rows);
+  /// A zero-terminated string; equal ones are shared.
+  FlatSymbolRefAttr string(StringRef text);
+  /// Raw bytes, 64-byte aligned; null if there are none.
+  FlatSymbolRefAttr bytes(StringRef name, ArrayRef<char> data);
+  FlatSymbolRefAttr doubles(StringRef name, ArrayRef<double> values);
+  FlatSymbolRefAttr integers(StringRef name, ArrayRef<int64_t> values);
+  FlatSymbolRefAttr indices(StringRef name, ArrayRef<uint32_t> values);
+  /// One struct under exactly this name, visible to the linker.
+  void exported(StringRef name, const Record &record);
+
+private:
+  LLVM::GlobalOp create(StringRef name, Type type, Attribute value,
+                        bool isExported = false);
+  FlatSymbolRefAttr elements(StringRef name, ElementsAttr values);
+
+  ModuleOp module;
+  OpBuilder builder;
+  SymbolTable symbols;
+  llvm::StringMap<FlatSymbolRefAttr> strings;
+};
+
+} // namespace mlir::hfta
+
+#endif // HFTA_LIB_CONVERSION_HFTATORUNTIME_CONSTANTTABLES_H

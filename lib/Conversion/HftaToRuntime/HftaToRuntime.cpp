@@ -1,0 +1,152 @@
+//===- HftaToRuntime.cpp - Tasks and tables for the C runtime -------------===//
+
+#include "Hfta/Conversion/HftaToRuntime.h"
+#include "ProgramTable.h"
+#include "hfta/program.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+
+#include <set>
+
+namespace mlir::hfta {
+#define GEN_PASS_DEF_CONVERTHFTATORUNTIME
+#include "Hfta/Conversion/Passes.h.inc"
+} // namespace mlir::hfta
+
+using namespace mlir;
+using namespace mlir::hfta;
+
+namespace {
+struct HftaToRuntimePass
+    : hfta::impl::ConvertHftaToRuntimeBase<HftaToRuntimePass> {
+  using ConvertHftaToRuntimeBase::ConvertHftaToRuntimeBase;
+
+  void runOnOperation() override {
+    ModuleOp module = getOperation();
+    FailureOr<Job> job = Job::read(module);
+    if (failed(job))
+      return signalPassFailure();
+    if (!module->getAttrOfType<ArrayAttr>("hfta.segments")) {
+      module.emitError("module has no 'hfta.segments'; run hfta-plan-memory "
+                       "first");
+      return signalPassFailure();
+    }
+    SmallVector<TaskEntry> entries;
+    if (failed(convertTasks(module, entries)) ||
+        failed(buildProgramTable(module, *job, entries, scratchBytes, symbol)))
+      return signalPassFailure();
+    for (auto variable : llvm::make_early_inc_range(module.getOps<VariableOp>()))
+      variable.erase();
+    // What the tables now hold must not stand in later phases' modules.
+    for (StringRef name : {"hfta.segments", "hfta.export_header",
+                           "hfta.export_graph", "hfta.plan_json"})
+      module->removeAttr(name);
+  }
+
+private:
+  LogicalResult convertTasks(ModuleOp module,
+                             SmallVectorImpl<TaskEntry> &entries) {
+    declareLaunch(module);
+    ConstantTables tables(module);
+    SmallVector<func::FuncOp> tasks;
+    for (auto function : module.getOps<func::FuncOp>())
+      if (function->hasAttr(HftaDialect::kTaskAttrName))
+        tasks.push_back(function);
+    for (func::FuncOp task : tasks) {
+      FailureOr<TaskEntry> entry = convertTask(task, tables);
+      if (failed(entry))
+        return failure();
+      entries.push_back(*entry);
+      task.erase();
+    }
+    return success();
+  }
+
+  void declareLaunch(ModuleOp module) {
+    OpBuilder builder(module.getBody(), module.getBody()->begin());
+    Type pointer = LLVM::LLVMPointerType::get(&getContext());
+    auto type = LLVM::LLVMFunctionType::get(
+        LLVM::LLVMVoidType::get(&getContext()), {pointer, pointer});
+    LLVM::LLVMFuncOp::create(builder, module.getLoc(), "hfta_launch", type);
+  }
+
+  FailureOr<TaskEntry> convertTask(func::FuncOp task, ConstantTables &tables) {
+    OpBuilder builder(task);
+    Location loc = task.getLoc();
+    StringRef name = task.getSymName();
+    name.consume_front("task/");
+    TaskEntry entry;
+    entry.name = name.str();
+    entry.task = task->getAttrOfType<TaskAttr>(HftaDialect::kTaskAttrName);
+    Type pointer = LLVM::LLVMPointerType::get(&getContext());
+    auto type = LLVM::LLVMFunctionType::get(
+        LLVM::LLVMVoidType::get(&getContext()), {pointer});
+    auto function = LLVM::LLVMFuncOp::create(
+        builder, loc, ("hfta_task/" + name).str(), type,
+        LLVM::Linkage::Internal);
+    entry.function = FlatSymbolRefAttr::get(function.getSymNameAttr());
+    Block *body = function.addEntryBlock(builder);
+    builder.setInsertionPointToStart(body);
+    std::set<uint32_t> reads, writes;
+    for (auto launch : task.getOps<LaunchOp>()) {
+      FailureOr<FlatSymbolRefAttr> info = buildLaunch(launch, tables, reads,
+                                                      writes);
+      if (failed(info))
+        return failure();
+      Value address = LLVM::AddressOfOp::create(builder, launch.getLoc(),
+                                                pointer, *info);
+      LLVM::CallOp::create(builder, launch.getLoc(), TypeRange(),
+                           "hfta_launch",
+                           ValueRange{body->getArgument(0), address});
+    }
+    LLVM::ReturnOp::create(builder, loc, ValueRange());
+    entry.reads.assign(reads.begin(), reads.end());
+    entry.writes.assign(writes.begin(), writes.end());
+    return entry;
+  }
+
+  /// The hfta_launch_info of a launch.
+  FailureOr<FlatSymbolRefAttr> buildLaunch(LaunchOp launch,
+                                           ConstantTables &tables,
+                                           std::set<uint32_t> &reads,
+                                           std::set<uint32_t> &writes) {
+    Operation *kernel =
+        SymbolTable::lookupNearestSymbolFrom(launch, launch.getKernelAttr());
+    auto items = kernel->getAttrOfType<IntegerAttr>("hfta.items");
+    auto scratch = kernel->getAttrOfType<IntegerAttr>("hfta.scratch_bytes");
+    if (!items || !scratch)
+      return launch.emitError("kernel ")
+             << launch.getKernelAttr()
+             << " isn't lowered; run hfta-lower-kernels first";
+    if (launch.getBindings().size() > HFTA_MAX_BINDINGS)
+      return launch.emitError("kernel ")
+             << launch.getKernelAttr() << " has "
+             << launch.getBindings().size() << " operands, at most "
+             << HFTA_MAX_BINDINGS << " are supported";
+    scratchBytes = std::max(scratchBytes, scratch.getInt());
+    std::vector<Record> bindings;
+    for (auto [index, attribute] : llvm::enumerate(launch.getBindings())) {
+      auto place = cast<BindingAttr>(attribute);
+      if (static_cast<int64_t>(index) < static_cast<int64_t>(launch.getInputs()))
+        reads.insert(place.getSegment());
+      if (llvm::is_contained(launch.getWritten(), static_cast<int64_t>(index)))
+        writes.insert(place.getSegment());
+      bindings.push_back({Field::u32(place.getSegment()), Field::u32(0),
+                          Field::u64(place.getOffset()),
+                          Field::u64(place.getStride())});
+    }
+    StringRef name = launch.getKernel();
+    auto entry = FlatSymbolRefAttr::get(&getContext(), (name + "/entry").str());
+    name.consume_front("kernel/");
+    Record info = {Field::pointer(entry),
+                   Field::pointer(tables.string(name)),
+                   Field::pointer(tables.table("bindings", bindings)),
+                   Field::u32(bindings.size()),
+                   Field::u32(launch.getPerCopy()),
+                   Field::i64(items.getInt()),
+                   Field::u64(scratch.getInt())};
+    return tables.table("launch", {info});
+  }
+
+  int64_t scratchBytes = 0;
+};
+} // namespace

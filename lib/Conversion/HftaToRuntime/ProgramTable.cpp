@@ -1,0 +1,334 @@
+//===- ProgramTable.cpp - The hfta_program of a module --------------------===//
+//
+// Field order follows runtime/include/hfta/program.h to the letter.
+//===----------------------------------------------------------------------===//
+
+#include "ProgramTable.h"
+#include "hfta/program.h"
+
+using namespace mlir;
+using namespace mlir::hfta;
+
+static uint32_t getElementCode(Type type) {
+  if (type.isInteger(1))
+    return HFTA_BOOL;
+  if (auto integer = dyn_cast<IntegerType>(type)) {
+    bool isUnsigned = integer.isUnsigned();
+    switch (integer.getWidth()) {
+    case 8:
+      return isUnsigned ? HFTA_U8 : HFTA_I8;
+    case 16:
+      return isUnsigned ? HFTA_U16 : HFTA_I16;
+    case 32:
+      return HFTA_I32;
+    default:
+      return HFTA_I64;
+    }
+  }
+  if (type.isF16())
+    return HFTA_F16;
+  if (type.isBF16())
+    return HFTA_BF16;
+  return type.isF64() ? HFTA_F64 : HFTA_F32;
+}
+
+static uint32_t getFloatCode(StringRef name) {
+  return llvm::StringSwitch<uint32_t>(name)
+      .Case("f64", HFTA_F64)
+      .Case("bf16", HFTA_BF16)
+      .Case("f16", HFTA_F16)
+      .Default(HFTA_F32);
+}
+
+namespace {
+
+class ProgramBuilder {
+public:
+  ProgramBuilder(ModuleOp module, const Job &job, ArrayRef<TaskEntry> tasks,
+                 int64_t scratchBytes)
+      : module(module), job(job), tasks(tasks), scratchBytes(scratchBytes),
+        tables(module) {}
+
+  LogicalResult build(StringRef symbol);
+
+private:
+  void orderTensors();
+  LogicalResult buildSegments();
+  void buildTensors();
+  void buildTasks();
+  void buildData();
+  uint32_t getFlags(VariableOp variable);
+  uint32_t indexOf(StringRef name) const {
+    auto known = tensorIndex.find(name);
+    return known == tensorIndex.end() ? UINT32_MAX : known->second;
+  }
+  Record getSource(const DataSource &source);
+  Field getSchedule();
+  Field getRoles();
+  Field getExportTemplate();
+  std::string getAttribute(StringRef name) {
+    auto text = module->getAttrOfType<StringAttr>(name);
+    return text ? text.getValue().str() : std::string();
+  }
+  Field text(StringRef value) { return Field::pointer(tables.string(value)); }
+  Field doubles(StringRef name, ArrayRef<double> values) {
+    return Field::pointer(tables.doubles(name, values));
+  }
+
+  ModuleOp module;
+  const Job &job;
+  ArrayRef<TaskEntry> tasks;
+  int64_t scratchBytes;
+  ConstantTables tables;
+  SmallVector<VariableOp> tensors;
+  llvm::StringMap<uint32_t> tensorIndex;
+  int64_t blocks = 1;
+  Record program;
+  FlatSymbolRefAttr segmentTable, tensorTable, taskTable, hyperTable,
+      fieldTable, inputTable, outputTable;
+  uint32_t segmentCount = 0, inputCount = 0, outputCount = 0;
+};
+
+} // namespace
+
+//===----------------------------------------------------------------------===//
+// Segments, tensors, tasks
+//===----------------------------------------------------------------------===//
+
+/// Program order, but the gradients' norms stand together at the end, in the
+/// order of the parameters.
+void ProgramBuilder::orderTensors() {
+  SmallVector<VariableOp> all(module.getOps<VariableOp>());
+  SymbolTable symbols(module);
+  SmallVector<VariableOp> norms;
+  for (VariableOp variable : all) {
+    if (!variable.getSymName().starts_with("norm/"))
+      tensors.push_back(variable);
+    if (auto norm = symbols.lookup<VariableOp>(
+            ("norm/" + variable.getSymName()).str()))
+      norms.push_back(norm);
+  }
+  llvm::append_range(tensors, norms);
+  for (auto [index, variable] : llvm::enumerate(tensors))
+    tensorIndex[variable.getSymName()] = index;
+}
+
+LogicalResult ProgramBuilder::buildSegments() {
+  SmallVector<FlatSymbolRefAttr> images;
+  if (failed(buildSegmentImages(module, tables, images)))
+    return failure();
+  std::vector<Record> rows;
+  auto segments = module->getAttrOfType<ArrayAttr>("hfta.segments");
+  auto add = [&](Role role, int64_t block, int64_t bytes, int64_t instances,
+                 FlatSymbolRefAttr image) {
+    std::string name = stringifyRole(role).str();
+    if (block >= 0)
+      name += "." + std::to_string(block);
+    rows.push_back({text(name), Field::u32(static_cast<uint32_t>(role)),
+                    Field::i32(block), Field::u64(bytes), Field::u64(64),
+                    Field::u32(instances), Field::u32(0),
+                    Field::pointer(image)});
+  };
+  for (auto [attribute, image] : llvm::zip(segments, images)) {
+    auto segment = cast<SegmentAttr>(attribute);
+    add(segment.getRole(), segment.getBlock(), segment.getBytes(),
+        segment.getInstances(), image);
+    blocks = std::max(blocks, segment.getBlock() + 1);
+  }
+  if (scratchBytes > 0)
+    add(Role::scratch, -1, scratchBytes, 1, {});
+  segmentCount = rows.size();
+  segmentTable = tables.table("segments", rows);
+  return success();
+}
+
+uint32_t ProgramBuilder::getFlags(VariableOp variable) {
+  uint32_t flags = 0;
+  if (!isArrayed(variable.getType()))
+    flags |= HFTA_TENSOR_SHARED;
+  switch (variable.getRole()) {
+  case Role::parameter:
+    if (tensorIndex.contains(("gradient/" + variable.getSymName()).str()))
+      flags |= HFTA_TENSOR_TRAINED;
+    [[fallthrough]];
+  case Role::statistics:
+    return flags | HFTA_TENSOR_CHECKPOINT | HFTA_TENSOR_EXPORT;
+  case Role::optimizer_state:
+    return flags | HFTA_TENSOR_CHECKPOINT;
+  default:
+    return flags;
+  }
+}
+
+void ProgramBuilder::buildTensors() {
+  std::vector<Record> rows;
+  for (VariableOp variable : tensors) {
+    RankedTensorType type = variable.getTensorType();
+    BindingAttr place = *variable.getLocation();
+    rows.push_back(
+        {text(variable.getSymName()), Field::u32(place.getSegment()),
+         Field::u32(getElementCode(type.getElementType())),
+         Field::u64(place.getOffset()), Field::u64(place.getStride()),
+         Field::pointer(tables.integers("shape", type.getShape())),
+         Field::u32(type.getRank()), Field::u32(getFlags(variable)),
+         Field::u64(getLogicalBytes(type))});
+  }
+  tensorTable = tables.table("tensors", rows);
+  auto ports = [&](StringRef prefix, uint32_t &count) {
+    std::vector<Record> found;
+    for (auto [index, variable] : llvm::enumerate(tensors)) {
+      StringRef name = variable.getSymName();
+      if (name.consume_front(prefix))
+        found.push_back({text(name), Field::u32(index), Field::u32(0)});
+    }
+    count = found.size();
+    return tables.table("ports", found);
+  };
+  inputTable = ports("infer/", inputCount);
+  outputTable = ports("output/", outputCount);
+}
+
+void ProgramBuilder::buildTasks() {
+  std::vector<Record> rows;
+  for (const TaskEntry &entry : tasks)
+    rows.push_back(
+        {text(entry.name),
+         Field::u32(static_cast<uint32_t>(entry.task.getKind())),
+         Field::i32(entry.task.getBlock()), Field::pointer(entry.function),
+         Field::pointer(tables.indices("reads", entry.reads)),
+         Field::pointer(tables.indices("writes", entry.writes)),
+         Field::u32(entry.reads.size()), Field::u32(entry.writes.size()),
+         Field::u32(1), Field::u32(0)});
+  taskTable = tables.table("tasks", rows);
+}
+
+//===----------------------------------------------------------------------===//
+// Job
+//===----------------------------------------------------------------------===//
+
+Record ProgramBuilder::getSource(const DataSource &source) {
+  uint32_t format = llvm::StringSwitch<uint32_t>(source.format)
+                        .Case("idx", HFTA_DATA_IDX)
+                        .Case("npy", HFTA_DATA_NPY)
+                        .Case("csv", HFTA_DATA_CSV)
+                        .Case("raw", HFTA_DATA_RAW)
+                        .Default(HFTA_DATA_NONE);
+  return {Field::u32(format), Field::u32(source.column), text(source.path)};
+}
+
+void ProgramBuilder::buildData() {
+  std::vector<Record> fields;
+  for (const DataField &field : job.data)
+    fields.push_back({text(field.name),
+                      Field::u32(indexOf("input/" + field.name)),
+                      Field::u32(0), Field::record(getSource(field.train)),
+                      Field::record(getSource(field.test))});
+  fieldTable = tables.table("data_fields", fields);
+  std::vector<Record> parameters;
+  for (const HyperParameter &parameter : job.hyperParameters)
+    parameters.push_back(
+        {text(parameter.name), doubles("values", parameter.values)});
+  hyperTable = tables.table("hyper_parameters", parameters);
+}
+
+Field ProgramBuilder::getSchedule() {
+  const Schedule &schedule = job.schedule;
+  uint32_t kind = llvm::StringSwitch<uint32_t>(schedule.kind)
+                      .Case("step", HFTA_SCHEDULE_STEP)
+                      .Case("cosine", HFTA_SCHEDULE_COSINE)
+                      .Default(HFTA_SCHEDULE_CONSTANT);
+  // The runtime expects every array; neutral values where none is given.
+  auto values = [&](ArrayRef<double> given, double neutral) {
+    return doubles("schedule", given.empty()
+                                   ? std::vector<double>(job.copies, neutral)
+                                   : given.vec());
+  };
+  return Field::record({Field::u32(kind), Field::u32(0),
+                        values(schedule.warmup, 0), values(schedule.stepSize, 1),
+                        values(schedule.gamma, 1), values(schedule.minimum, 0)});
+}
+
+Field ProgramBuilder::getRoles() {
+  uint32_t norm = UINT32_MAX;
+  for (auto [index, variable] : llvm::enumerate(tensors))
+    if (variable.getSymName().starts_with("norm/"))
+      norm = std::min<uint32_t>(norm, index);
+  Record roles;
+  for (StringRef name :
+       {"step", "micro_batch", "valid_samples", "loss_scale", "learning_rate",
+        "clip_scale", "seed", "loss", "evaluation/loss_sum",
+        "evaluation/weight_sum", "evaluation/metric_sum"})
+    roles.push_back(Field::u32(indexOf(name)));
+  roles.push_back(Field::u32(norm));
+  return Field::record(roles);
+}
+
+Field ProgramBuilder::getExportTemplate() {
+  std::string header = getAttribute("hfta.export_header");
+  std::string graph = getAttribute("hfta.export_graph");
+  auto bytes = [&](StringRef name, const std::string &data) {
+    return Field::pointer(
+        tables.bytes(name, ArrayRef(data.data(), data.size())));
+  };
+  return Field::record({bytes("export_header", header),
+                        Field::u64(header.size()), bytes("export_graph", graph),
+                        Field::u64(graph.size())});
+}
+
+LogicalResult ProgramBuilder::build(StringRef symbol) {
+  orderTensors();
+  if (failed(buildSegments()))
+    return failure();
+  buildTensors();
+  buildTasks();
+  buildData();
+  auto count = [](size_t size) { return Field::u32(size); };
+  auto table = [](FlatSymbolRefAttr name) { return Field::pointer(name); };
+  std::string plan = getAttribute("hfta.plan_json");
+  program = {Field::u32(HFTA_ABI_VERSION),
+             Field::u32(0),
+             text(job.name),
+             text(getAttribute("hfta.identity")),
+             text(job.training ? StringRef(job.optimizer) : ""),
+             text(job.metric),
+             text(getAttribute("hfta.cpu_features")),
+             text(plan.empty() ? "{}" : plan),
+             Field::i64(job.copies),
+             Field::i64(job.batch),
+             Field::i64(job.microBatches),
+             Field::i64(blocks),
+             Field::i64(job.epochs),
+             Field::i64(job.steps),
+             Field::i64(job.orderSeed),
+             Field::u32(job.shuffle),
+             Field::u32(getFloatCode(job.precision.compute)),
+             Field::u32(job.allForwardsFirst),
+             Field::u32(!job.clipNorm.empty()),
+             doubles("clip_norm", job.clipNorm),
+             getSchedule(),
+             table(segmentTable),
+             table(tensorTable),
+             table(taskTable),
+             table(hyperTable),
+             table(fieldTable),
+             table(inputTable),
+             table(outputTable),
+             count(segmentCount),
+             count(tensors.size()),
+             count(tasks.size()),
+             count(job.hyperParameters.size()),
+             count(job.data.size()),
+             Field::u32(inputCount),
+             Field::u32(outputCount),
+             Field::u32(0),
+             getRoles(),
+             getExportTemplate()};
+  tables.exported(symbol, program);
+  return success();
+}
+
+LogicalResult hfta::buildProgramTable(ModuleOp module, const Job &job,
+                                      ArrayRef<TaskEntry> tasks,
+                                      int64_t scratchBytes, StringRef symbol) {
+  return ProgramBuilder(module, job, tasks, scratchBytes).build(symbol);
+}

@@ -1,0 +1,80 @@
+//===- SegmentImages.cpp - Initial contents of segments -------------------===//
+
+#include "ProgramTable.h"
+#include "mlir/IR/AsmState.h"
+#include "mlir/IR/DialectResourceBlobManager.h"
+
+using namespace mlir;
+using namespace mlir::hfta;
+
+/// The bytes of elements as stored, booleans one byte each; nothing if a
+/// resource is gone.
+static std::optional<std::vector<char>> getBytes(ElementsAttr elements) {
+  auto type = cast<ShapedType>(elements.getType());
+  int64_t count = type.getNumElements();
+  int64_t width = getElementBytes(type.getElementType());
+  std::vector<char> bytes;
+  if (auto resource = dyn_cast<DenseResourceElementsAttr>(elements)) {
+    AsmResourceBlob *blob = resource.getRawHandle().getBlob();
+    if (!blob || static_cast<int64_t>(blob->getData().size()) != count * width)
+      return std::nullopt;
+    return blob->getData().vec();
+  }
+  auto dense = dyn_cast<DenseElementsAttr>(elements);
+  if (!dense)
+    return std::nullopt;
+  if (type.getElementType().isInteger(1)) {
+    for (bool value : dense.getValues<bool>())
+      bytes.push_back(value);
+    return bytes;
+  }
+  ArrayRef<char> raw = dense.getRawData();
+  if (!dense.isSplat())
+    return raw.vec();
+  for (int64_t index = 0; index < count; ++index)
+    bytes.insert(bytes.end(), raw.begin(), raw.begin() + width);
+  return bytes;
+}
+
+/// Copies a variable's initial value, for every copy, to where it lies.
+static LogicalResult placeInitialValue(VariableOp variable,
+                                       std::vector<char> &image) {
+  auto elements =
+      dyn_cast_or_null<ElementsAttr>(variable.getInitial().value_or(nullptr));
+  if (!elements)
+    return success();
+  std::optional<std::vector<char>> bytes = getBytes(elements);
+  if (!bytes)
+    return variable.emitError("contents of '")
+           << variable.getSymName() << "' are missing";
+  BindingAttr place = *variable.getLocation();
+  int64_t copyBytes = getLogicalBytes(variable.getType());
+  int64_t copies = getCopies(variable.getType()).value_or(1);
+  bool perCopy =
+      static_cast<int64_t>(bytes->size()) == copies * copyBytes && copies > 1;
+  for (int64_t copy = 0; copy < copies; ++copy)
+    std::copy_n(bytes->begin() + (perCopy ? copy * copyBytes : 0), copyBytes,
+                image.begin() + place.getOffset() + copy * place.getStride());
+  return success();
+}
+
+LogicalResult hfta::buildSegmentImages(
+    ModuleOp module, ConstantTables &tables,
+    SmallVectorImpl<FlatSymbolRefAttr> &images) {
+  auto segments = module->getAttrOfType<ArrayAttr>("hfta.segments");
+  for (auto [number, attribute] : llvm::enumerate(segments)) {
+    auto segment = cast<SegmentAttr>(attribute);
+    images.push_back({});
+    if (segment.getRole() != Role::constant &&
+        segment.getRole() != Role::scalar)
+      continue;
+    std::vector<char> image(segment.getBytes());
+    for (auto variable : module.getOps<VariableOp>())
+      if (variable.getLocation()->getSegment() ==
+              static_cast<int64_t>(number) &&
+          failed(placeInitialValue(variable, image)))
+        return failure();
+    images.back() = tables.bytes("image", image);
+  }
+  return success();
+}

@@ -1,0 +1,191 @@
+//===- FuseElementwise.cpp - Fuse the elementwise ops of a kernel ---------===//
+
+#include "Hfta/Conversion/LowerKernels.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Linalg/Transforms/Transforms.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/Dialect/Utils/IndexingUtils.h"
+#include "mlir/IR/PatternMatch.h"
+#include "mlir/Transforms/GreedyPatternRewriteDriver.h"
+
+namespace mlir::hfta {
+#define GEN_PASS_DEF_HFTAFUSEELEMENTWISE
+#include "Hfta/Conversion/Passes.h.inc"
+} // namespace mlir::hfta
+
+using namespace mlir;
+using namespace mlir::hfta;
+
+static int64_t getIterations(linalg::LinalgOp op) {
+  int64_t iterations = 1;
+  for (int64_t size : op.getStaticLoopRanges())
+    iterations *= size;
+  return iterations;
+}
+
+/// Whether every element is a copy of an operand's or a constant.
+static bool isCopy(linalg::GenericOp op) {
+  return llvm::all_of(op.getBody()->without_terminator(), [](Operation &inner) {
+    return inner.hasTrait<OpTrait::ConstantLike>();
+  });
+}
+
+/// Whether the op moves elements: no operand's axes come in another order.
+static bool keepsOrder(linalg::GenericOp op) {
+  return llvm::all_of(op.getIndexingMapsArray(), [](AffineMap map) {
+    SmallVector<unsigned> axes;
+    for (AffineExpr expression : map.getResults())
+      if (auto axis = dyn_cast<AffineDimExpr>(expression))
+        axes.push_back(axis.getPosition());
+    return llvm::is_sorted(axes);
+  });
+}
+
+static bool isElementwiseOp(linalg::GenericOp op) {
+  return op && op.getNumParallelLoops() == op.getNumLoops();
+}
+
+/// Whether fusing the value's op into its user computes no element twice and
+/// no other access worse.
+static bool isProfitable(OpOperand &use) {
+  auto producer = use.get().getDefiningOp<linalg::GenericOp>();
+  auto consumer = dyn_cast<linalg::GenericOp>(use.getOwner());
+  if (!isElementwiseOp(producer) || !consumer ||
+      !linalg::areElementwiseOpsFusable(&use))
+    return false;
+  if (isCopy(producer))
+    return keepsOrder(producer) || isElementwiseOp(consumer);
+  return getIterations(producer) == getIterations(consumer);
+}
+
+static Operation *getFirstUser(Operation *op) {
+  Operation *first = nullptr;
+  for (Operation *user : op->getUsers()) {
+    user = op->getBlock()->findAncestorOpInBlock(*user);
+    if (!first || user->isBeforeInBlock(first))
+      first = user;
+  }
+  return first;
+}
+
+/// Fuses one op into one user; returns the fused op, or null.
+static Operation *fuse(RewriterBase &rewriter, OpOperand &use) {
+  Operation *producer = use.get().getDefiningOp();
+  Operation *consumer = use.getOwner();
+  // Copies are fused into each user by itself.
+  bool keepsValue = !isCopy(cast<linalg::GenericOp>(producer));
+  rewriter.setInsertionPoint(consumer);
+  FailureOr<linalg::ElementwiseOpFusionResult> fused =
+      linalg::fuseElementwiseOps(rewriter, &use);
+  if (failed(fused))
+    return nullptr;
+  for (auto [value, replacement] : fused->replacements) {
+    bool isProduced = value.getDefiningOp() == producer;
+    rewriter.replaceUsesWithIf(value, replacement, [&](OpOperand &other) {
+      return other.getOwner() != fused->fusedOp &&
+             (!isProduced || (keepsValue && other.getOwner() != consumer));
+    });
+  }
+  rewriter.eraseOp(consumer);
+  if (producer->use_empty())
+    rewriter.eraseOp(producer);
+  return fused->fusedOp;
+}
+
+/// Fuses `op` into a user where that pays.
+static bool fuseIntoUser(RewriterBase &rewriter, linalg::GenericOp op) {
+  Operation *first = getFirstUser(op);
+  for (OpOperand &use : op->getUses()) {
+    if (use.getOwner()->getBlock() != op->getBlock() || !isProfitable(use))
+      continue;
+    if (!isCopy(op)) {
+      // Later users take the value from the fused op.
+      auto consumer = cast<linalg::GenericOp>(use.getOwner());
+      bool hasOthers = llvm::any_of(op->getUsers(), [&](Operation *user) {
+        return user != consumer;
+      });
+      if (consumer != first || (hasOthers && !isElementwiseOp(consumer)))
+        continue;
+    }
+    if (fuse(rewriter, use))
+      return true;
+  }
+  return false;
+}
+
+namespace {
+/// Moves a pad behind the transposition of its result, so that the elements are
+/// moved once, to where they stay.
+struct TransposeBeforePad : public OpRewritePattern<linalg::TransposeOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(linalg::TransposeOp op,
+                                PatternRewriter &rewriter) const override {
+    auto pad = op.getInput().getDefiningOp<tensor::PadOp>();
+    if (!pad || !pad->hasOneUse() || !pad.getConstantPaddingValue())
+      return rewriter.notifyMatchFailure(op, "input isn't padded");
+    ArrayRef<int64_t> permutation = op.getPermutation();
+    Location loc = op.getLoc();
+    SmallVector<int64_t> shape(pad.getSourceType().getShape());
+    applyPermutationToVector(shape, permutation);
+    SmallVector<OpFoldResult> low = pad.getMixedLowPad();
+    SmallVector<OpFoldResult> high = pad.getMixedHighPad();
+    applyPermutationToVector(low, permutation);
+    applyPermutationToVector(high, permutation);
+    Value empty =
+        tensor::EmptyOp::create(rewriter, loc, shape,
+                                pad.getSourceType().getElementType());
+    Value transposed =
+        linalg::TransposeOp::create(rewriter, loc, pad.getSource(), empty,
+                                    permutation)
+            ->getResult(0);
+    rewriter.replaceOpWithNewOp<tensor::PadOp>(
+        op, op->getResult(0).getType(), transposed, low, high,
+        pad.getConstantPaddingValue());
+    return success();
+  }
+};
+} // namespace
+
+/// Patterns that open the way for fusion or clean up after it.
+static LogicalResult simplify(func::FuncOp kernel) {
+  MLIRContext *context = kernel.getContext();
+  RewritePatternSet patterns(context);
+  linalg::populateEraseUnusedOperandsAndResultsPatterns(patterns);
+  linalg::populateInlineConstantOperandsPatterns(patterns);
+  linalg::GenericOp::getCanonicalizationPatterns(patterns, context);
+  linalg::FillOp::getCanonicalizationPatterns(patterns, context);
+  patterns.add<TransposeBeforePad>(context);
+  return applyPatternsGreedily(kernel, std::move(patterns));
+}
+
+namespace {
+struct FuseElementwisePass
+    : hfta::impl::HftaFuseElementwiseBase<FuseElementwisePass> {
+  using HftaFuseElementwiseBase::HftaFuseElementwiseBase;
+
+  void runOnOperation() override {
+    func::FuncOp kernel = getOperation();
+    if (!kernel->hasAttr(kKernelAttrName) || kernel.isDeclaration())
+      return;
+    if (failed(simplify(kernel)))
+      return signalPassFailure();
+    IRRewriter rewriter(&getContext());
+    bool changed = true;
+    while (changed) {
+      changed = false;
+      for (auto op : kernel.getBody().front().getOps<linalg::GenericOp>()) {
+        if (!isElementwiseOp(op) || op->use_empty())
+          continue;
+        changed = fuseIntoUser(rewriter, op);
+        if (changed)
+          break;
+      }
+    }
+    if (failed(simplify(kernel)))
+      return signalPassFailure();
+  }
+};
+} // namespace

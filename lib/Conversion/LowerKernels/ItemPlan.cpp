@@ -1,0 +1,220 @@
+//===- ItemPlan.cpp - How a kernel is cut into work items -----------------===//
+//
+// Work is counted in units of about one vectorized scalar operation. Cutting an
+// axis divides the work of those ops that compute only a part then; the others
+// are computed by every item.
+//===----------------------------------------------------------------------===//
+
+#include "ItemPlan.h"
+#include "TensorSlicer.h"
+
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "llvm/Support/MathExtras.h"
+
+using namespace mlir;
+using namespace mlir::hfta;
+
+/// An item should have at least this much work, and there are at most so many.
+static constexpr double kItemWork = 32768;
+static constexpr int64_t kMaxItems = 64;
+/// As if so many threads shared the work of one copy, at a cost for each item.
+static constexpr int64_t kThreads = 16;
+static constexpr double kItemOverhead = 8192;
+/// The work of reading or writing an element, of moving one that isn't next to
+/// the last one, and of a math function.
+static constexpr double kAccessWork = 2;
+static constexpr double kMoveWork = 4;
+static constexpr double kFunctionWork = 16;
+/// The widest vectors among the targets.
+static constexpr int64_t kVectorBits = 512;
+
+static double getElements(Type type) {
+  auto shaped = dyn_cast<ShapedType>(type);
+  return shaped ? static_cast<double>(shaped.getNumElements()) : 1;
+}
+
+namespace {
+
+/// An axis that can be cut, and what that makes smaller.
+struct Candidate {
+  int64_t axis = 0, extent = 0;
+  SlicedOps sliced;
+};
+
+class ItemPlanner {
+public:
+  explicit ItemPlanner(func::FuncOp kernel)
+      : kernel(kernel),
+        results(kernel.getBody().front().getTerminator()->getOperands()) {}
+
+  SmallVector<ItemAxis> plan();
+
+private:
+  void findCandidates();
+  bool canCut(int64_t axis);
+  /// Tries all ways to cut the axes from candidate `next` on.
+  void search(size_t next, int64_t items);
+  double getItemWork();
+  double getOpWork(Operation *op) const;
+  double getLinalgWork(linalg::LinalgOp op) const;
+  double getVectorFactor(linalg::LinalgOp op) const;
+  /// The part that is left when axes are cut.
+  double getShare(Operation *op) const;
+  double getShare(OpOperand &operand) const;
+
+  func::FuncOp kernel;
+  SmallVector<Value> results;
+  SmallVector<Candidate> candidates;
+  SmallVector<int64_t> parts, best;
+  double bestTime = 0;
+  int64_t limit = 1;
+};
+
+} // namespace
+
+bool ItemPlanner::canCut(int64_t axis) {
+  auto first = cast<RankedTensorType>(results.front().getType());
+  return llvm::all_of(results, [&](Value result) {
+    auto type = cast<RankedTensorType>(result.getType());
+    if (type.getRank() <= axis ||
+        type.getDimSize(axis) != first.getDimSize(axis))
+      return false;
+    auto op = dyn_cast<OpResult>(result);
+    return !op || getPartRanges(op, axis);
+  });
+}
+
+void ItemPlanner::findCandidates() {
+  int64_t rank = cast<RankedTensorType>(results.front().getType()).getRank();
+  for (int64_t axis = 0; axis < rank; ++axis) {
+    int64_t extent =
+        cast<RankedTensorType>(results.front().getType()).getDimSize(axis);
+    if (extent <= 1 || !canCut(axis))
+      continue;
+    Candidate candidate;
+    candidate.axis = axis;
+    candidate.extent = extent;
+    for (Value result : results)
+      candidate.sliced.add(result, axis);
+    candidates.push_back(std::move(candidate));
+  }
+}
+
+double ItemPlanner::getShare(Operation *op) const {
+  double share = 1;
+  for (auto [candidate, count] : llvm::zip(candidates, parts))
+    if (candidate.sliced.ops.contains(op))
+      share /= static_cast<double>(count);
+  return share;
+}
+
+double ItemPlanner::getShare(OpOperand &operand) const {
+  double share = 1;
+  for (auto [candidate, count] : llvm::zip(candidates, parts))
+    if (candidate.sliced.operands.contains(&operand))
+      share /= static_cast<double>(count);
+  return share;
+}
+
+/// How many times longer an op takes because what is left of its innermost
+/// parallel axis doesn't fill vectors.
+double ItemPlanner::getVectorFactor(linalg::LinalgOp op) const {
+  SmallVector<utils::IteratorType> kinds = op.getIteratorTypesArray();
+  auto last = llvm::find(llvm::reverse(kinds), utils::IteratorType::parallel);
+  if (last == kinds.rend())
+    return 1;
+  unsigned axis = std::distance(last, kinds.rend()) - 1;
+  int64_t size = op.getStaticLoopRanges()[axis];
+  for (auto [candidate, count] : llvm::zip(candidates, parts)) {
+    auto cut = candidate.sliced.ops.find(op);
+    if (cut != candidate.sliced.ops.end() && cut->second == axis)
+      size /= count;
+  }
+  int64_t lanes =
+      kVectorBits /
+      getElementTypeOrSelf(op.getDpsInits().front()).getIntOrFloatBitWidth();
+  double vectors = static_cast<double>(
+      size / lanes + llvm::popcount(static_cast<uint64_t>(size % lanes)));
+  return vectors * static_cast<double>(lanes) / static_cast<double>(size);
+}
+
+double ItemPlanner::getLinalgWork(linalg::LinalgOp op) const {
+  double iterations = getShare(op), body = 0;
+  for (int64_t size : op.getStaticLoopRanges())
+    iterations *= static_cast<double>(size);
+  for (Operation &inner : op.getBlock()->without_terminator())
+    body += isa<math::MathDialect>(inner.getDialect()) &&
+                    !isa<math::FmaOp>(inner)
+                ? kFunctionWork
+                : 1;
+  if (isa<linalg::TransposeOp>(op))
+    body = kMoveWork;
+  double work = iterations * body * getVectorFactor(op);
+  for (OpOperand &operand : op->getOpOperands())
+    work += kAccessWork * getElements(operand.get().getType()) *
+            getShare(operand);
+  return work;
+}
+
+double ItemPlanner::getOpWork(Operation *op) const {
+  if (auto linalg = dyn_cast<linalg::LinalgOp>(op))
+    return getLinalgWork(linalg);
+  double work = 0;
+  if (isa<tensor::PadOp, tensor::InsertSliceOp>(op) || op->getNumRegions() > 0)
+    for (Type type : op->getResultTypes())
+      work += 2 * kAccessWork * getElements(type) * getShare(op);
+  return work;
+}
+
+double ItemPlanner::getItemWork() {
+  double work = 0;
+  for (Operation &op : kernel.getBody().front())
+    work += getOpWork(&op);
+  return work;
+}
+
+void ItemPlanner::search(size_t next, int64_t items) {
+  if (next == candidates.size()) {
+    // Until all threads are done, and of all threads together: the latter
+    // counts because other copies may keep them busy.
+    double rounds = static_cast<double>(llvm::divideCeil(items, kThreads)) +
+                    static_cast<double>(items) / kThreads;
+    double time = rounds * (getItemWork() + kItemOverhead);
+    if (best.empty() || time < bestTime) {
+      best = parts;
+      bestTime = time;
+    }
+    return;
+  }
+  const Candidate &candidate = candidates[next];
+  for (int64_t count = std::min(candidate.extent, limit / items); count > 0;
+       --count) {
+    if (candidate.extent % count != 0)
+      continue;
+    parts[next] = count;
+    search(next + 1, items * count);
+  }
+  parts[next] = 1;
+}
+
+SmallVector<ItemAxis> ItemPlanner::plan() {
+  if (results.empty())
+    return {};
+  findCandidates();
+  parts.assign(candidates.size(), 1);
+  double items = getItemWork() / kItemWork;
+  limit = items < kMaxItems ? std::max<int64_t>(1, static_cast<int64_t>(items))
+                            : kMaxItems;
+  search(0, 1);
+  SmallVector<ItemAxis> axes;
+  for (auto [candidate, count] : llvm::zip(candidates, best))
+    if (count > 1)
+      axes.push_back({candidate.axis, count, candidate.extent / count});
+  return axes;
+}
+
+SmallVector<ItemAxis> hfta::planItems(func::FuncOp kernel) {
+  return ItemPlanner(kernel).plan();
+}

@@ -1,0 +1,126 @@
+//===- KernelsToLoops.cpp - Linalg ops on memory to loops over vectors ----===//
+
+#include "Hfta/Conversion/LowerKernels.h"
+#include "JoinAxes.h"
+#include "LoopEmitter.h"
+#include "TransposeEmitter.h"
+
+#include "mlir/Dialect/Affine/IR/AffineOps.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/Linalg/Transforms/Transforms.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "mlir/IR/PatternMatch.h"
+#include "mlir/Interfaces/ViewLikeInterface.h"
+
+namespace mlir::hfta {
+#define GEN_PASS_DEF_HFTAKERNELSTOLOOPS
+#include "Hfta/Conversion/Passes.h.inc"
+} // namespace mlir::hfta
+
+using namespace mlir;
+using namespace mlir::hfta;
+
+//===----------------------------------------------------------------------===//
+// Initial values
+//===----------------------------------------------------------------------===//
+
+/// The allocation or argument that memory is a view of.
+static Value getRoot(Value memory) {
+  while (auto view = memory.getDefiningOp<ViewLikeOpInterface>())
+    memory = view.getViewSource();
+  return memory;
+}
+
+/// The op that fills `memory` just before `op` reads it, with nothing that
+/// touches the same buffer between them; null if there is none.
+static linalg::FillOp findFill(linalg::GenericOp op, Value memory) {
+  Value root = getRoot(memory);
+  for (Operation *before = op->getPrevNode(); before;
+       before = before->getPrevNode()) {
+    if (auto fill = dyn_cast<linalg::FillOp>(before))
+      if (fill.getDpsInitOperand(0)->get() == memory)
+        return fill;
+    if (isa<ViewLikeOpInterface>(before))
+      continue;
+    auto touches = [&](Value operand) { return getRoot(operand) == root; };
+    if (before->getNumRegions() > 0 && !isa<linalg::LinalgOp>(before))
+      return nullptr;
+    if (llvm::any_of(before->getOperands(), touches))
+      return nullptr;
+  }
+  return nullptr;
+}
+
+/// Takes the scalars that results are filled with; the fills go away.
+static SmallVector<Value> takeInitialValues(RewriterBase &rewriter,
+                                            linalg::GenericOp op) {
+  SmallVector<Value> initial;
+  for (Value output : op.getDpsInits()) {
+    initial.emplace_back();
+    bool isAlsoRead = llvm::any_of(op.getDpsInputs(), [&](Value input) {
+      return getRoot(input) == getRoot(output);
+    });
+    linalg::FillOp fill = isAlsoRead ? nullptr : findFill(op, output);
+    if (!fill)
+      continue;
+    initial.back() = fill.getDpsInputOperand(0)->get();
+    rewriter.eraseOp(fill);
+  }
+  return initial;
+}
+
+//===----------------------------------------------------------------------===//
+// The pass
+//===----------------------------------------------------------------------===//
+
+static LogicalResult lowerToLoops(RewriterBase &rewriter, linalg::LinalgOp op,
+                                  VectorTarget target) {
+  rewriter.setInsertionPoint(op);
+  auto generic = dyn_cast<linalg::GenericOp>(op.getOperation());
+  if (!generic) {
+    FailureOr<linalg::GenericOp> made = linalg::generalizeNamedOp(rewriter, op);
+    if (failed(made))
+      return failure();
+    generic = *made;
+  }
+  SmallVector<Value> initial = takeInitialValues(rewriter, generic);
+  generic = joinAxes(rewriter, generic);
+  if (!emitTranspose(rewriter, generic, target)) {
+    LoopPlan plan = planLoops(generic, target);
+    LoopEmitter(rewriter, generic, plan, initial).emit();
+  }
+  rewriter.eraseOp(generic);
+  return success();
+}
+
+namespace {
+struct KernelsToLoopsPass
+    : hfta::impl::HftaKernelsToLoopsBase<KernelsToLoopsPass> {
+  using HftaKernelsToLoopsBase::HftaKernelsToLoopsBase;
+
+  void runOnOperation() override {
+    func::FuncOp kernel = getOperation();
+    if (!kernel->hasAttr(kItemsAttrName) || kernel.isDeclaration())
+      return;
+    // From the last to the first, so that the op before is still whole when its
+    // fill is taken; fills that are left come at the end.
+    IRRewriter rewriter(&getContext());
+    for (bool fills : {false, true}) {
+      SmallVector<linalg::LinalgOp> ops;
+      kernel.walk([&](linalg::LinalgOp op) {
+        if (isa<linalg::FillOp>(op) == fills)
+          ops.push_back(op);
+      });
+      for (linalg::LinalgOp op : llvm::reverse(ops)) {
+        if (succeeded(lowerToLoops(rewriter, op, VectorTarget{vectorBytes})))
+          continue;
+        op.emitError("has no lowering to loops");
+        return signalPassFailure();
+      }
+    }
+  }
+};
+} // namespace

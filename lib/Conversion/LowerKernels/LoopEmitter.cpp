@@ -1,0 +1,312 @@
+//===- LoopEmitter.cpp - Loops over vectors for an op on memory -----------===//
+
+#include "LoopEmitter.h"
+#include "VectorBody.h"
+#include "VectorTranspose.h"
+
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+
+using namespace mlir;
+using namespace mlir::hfta;
+
+//===----------------------------------------------------------------------===//
+// Accesses
+//===----------------------------------------------------------------------===//
+
+SmallVector<Value> LoopEmitter::getIndices(OpOperand &operand,
+                                           const Piece &piece, int64_t lane) {
+  SmallVector<int64_t> offsets(piece.offsets);
+  if (plan.vectorAxis)
+    offsets[*plan.vectorAxis] += lane;
+  return loops.getIndices(operand, offsets);
+}
+
+/// Every `stride`-th element from the first, by loads of neighbours that don't
+/// go beyond the last one needed: each begins with the last of the one before.
+Value LoopEmitter::loadStrided(OpOperand &operand, const Piece &piece,
+                               int64_t stride) {
+  Location loc = op.getLoc();
+  int64_t lanes = piece.lanes;
+  Value memory = operand.get();
+  auto type = VectorType::get(
+      lanes, cast<MemRefType>(memory.getType()).getElementType());
+  SmallVector<Value> first = getIndices(operand, piece);
+  Value result;
+  for (int64_t part = 0; part < stride; ++part) {
+    int64_t begin = part * (lanes - 1);
+    SmallVector<Value> indices(first);
+    indices.back() = loops.addConstant(first.back(), begin);
+    Value loaded = vector::LoadOp::create(builder, loc, type, memory, indices);
+    if (part == 0) {
+      result = loaded;
+      continue;
+    }
+    // Lanes that this load or, at first, the one before it has; those that
+    // later loads have don't matter yet.
+    SmallVector<int64_t> mask;
+    for (int64_t lane = 0; lane < lanes; ++lane) {
+      int64_t element = lane * stride;
+      int64_t owner = std::min(element / (lanes - 1), stride - 1);
+      int64_t earlier = part == 1 ? element : lane;
+      int64_t here = lanes + element - begin;
+      mask.push_back(owner < part ? earlier : owner == part ? here : 0);
+    }
+    result = vector::ShuffleOp::create(builder, loc, result, loaded, mask);
+  }
+  return result;
+}
+
+/// An element, or a vector where the operand differs between lanes.
+Value LoopEmitter::load(OpOperand &operand, const Piece &piece) {
+  Location loc = op.getLoc();
+  Value memory = operand.get();
+  if (!isa<MemRefType>(memory.getType()))
+    return memory;
+  Access access = piece.lanes == 1
+                      ? Access()
+                      : getAccess(op, operand, plan.vectorAxis);
+  if (access.kind == Access::Uniform)
+    return memref::LoadOp::create(builder, loc, memory,
+                                  getIndices(operand, piece));
+  auto type = VectorType::get(
+      piece.lanes, cast<MemRefType>(memory.getType()).getElementType());
+  if (access.isContiguous())
+    return vector::LoadOp::create(builder, loc, type, memory,
+                                  getIndices(operand, piece));
+  if (access.isShuffled())
+    return loadStrided(operand, piece, access.stride);
+  SmallVector<Value> scalars;
+  for (int64_t lane = 0; lane < piece.lanes; ++lane)
+    scalars.push_back(memref::LoadOp::create(
+        builder, loc, memory, getIndices(operand, piece, lane)));
+  return vector::FromElementsOp::create(builder, loc, type, scalars);
+}
+
+/// Pieces that need the same elements share one load.
+std::pair<unsigned, SmallVector<int64_t>>
+LoopEmitter::getKey(OpOperand &operand, const Piece &piece) {
+  AffineMap map = op.getMatchingIndexingMap(&operand);
+  SmallVector<int64_t> place(piece.offsets);
+  for (auto [axis, offset] : llvm::enumerate(place))
+    if (!map.isFunctionOfDim(axis))
+      offset = 0;
+  bool byVector = plan.vectorAxis && map.isFunctionOfDim(*plan.vectorAxis);
+  place.push_back(byVector ? piece.lanes : 1);
+  return {operand.getOperandNumber(), place};
+}
+
+Value LoopEmitter::loadInput(OpOperand &operand, const Piece &piece,
+                             Loads &loads) {
+  Value &value = loads[getKey(operand, piece)];
+  if (!value)
+    value = load(operand, piece);
+  return value;
+}
+
+void LoopEmitter::loadTransposed(OpOperand &operand, unsigned axis,
+                                 int64_t size, const Piece &piece,
+                                 Loads &loads) {
+  int64_t lanes = piece.lanes;
+  auto type = VectorType::get(
+      lanes, cast<MemRefType>(operand.get().getType()).getElementType());
+  for (int64_t begin = 0; begin + lanes <= size; begin += lanes) {
+    Piece part = piece;
+    part.offsets[axis] = begin;
+    if (loads.count(getKey(operand, part)))
+      return;
+    SmallVector<Value> rows;
+    for (int64_t lane = 0; lane < lanes; ++lane)
+      rows.push_back(vector::LoadOp::create(builder, op.getLoc(), type,
+                                            operand.get(),
+                                            getIndices(operand, part, lane)));
+    for (Value column : transposeSquare(builder, op.getLoc(), rows)) {
+      loads[getKey(operand, part)] = column;
+      ++part.offsets[axis];
+    }
+  }
+}
+
+void LoopEmitter::storeTo(OpOperand &operand, const Piece &piece, Value value) {
+  Location loc = op.getLoc();
+  Value memory = operand.get();
+  if (piece.lanes == 1) {
+    memref::StoreOp::create(builder, loc, value, memory,
+                            getIndices(operand, piece));
+    return;
+  }
+  if (getAccess(op, operand, plan.vectorAxis).isContiguous()) {
+    vector::StoreOp::create(builder, loc, value, memory,
+                            getIndices(operand, piece));
+    return;
+  }
+  for (int64_t lane = 0; lane < piece.lanes; ++lane)
+    memref::StoreOp::create(
+        builder, loc, vector::ExtractOp::create(builder, loc, value, lane),
+        memory, getIndices(operand, piece, lane));
+}
+
+//===----------------------------------------------------------------------===//
+// Tiles
+//===----------------------------------------------------------------------===//
+
+SmallVector<LoopEmitter::Piece>
+LoopEmitter::getPieces(ArrayRef<int64_t> widths) const {
+  SmallVector<Piece> pieces;
+  SmallVector<int64_t> origin(loops.sizes.size(), 0);
+  int64_t offset = 0;
+  for (int64_t width : widths) {
+    pieces.push_back({origin, width});
+    if (plan.vectorAxis)
+      pieces.back().offsets[*plan.vectorAxis] = offset;
+    offset += width;
+  }
+  for (auto [axis, count] : llvm::zip(plan.rowAxes, rows)) {
+    size_t one = pieces.size();
+    for (int64_t row = 1; row < count; ++row) {
+      for (size_t i = 0; i < one; ++i) {
+        Piece piece = pieces[i];
+        piece.offsets[axis] = row;
+        pieces.push_back(piece);
+      }
+    }
+  }
+  return pieces;
+}
+
+SmallVector<Value> LoopEmitter::loadInitial(ArrayRef<Piece> pieces) {
+  SmallVector<Value> values;
+  for (const Piece &piece : pieces) {
+    VectorBody body(builder, op, plan.vectorAxis, piece.lanes);
+    for (auto [index, output] : llvm::enumerate(op.getDpsInitsMutable())) {
+      Value value = initial[index];
+      if (!value && op.payloadUsesValueFromOperand(&output))
+        value = load(output, piece);
+      if (value)
+        value = body.broadcast(op.getLoc(), value);
+      values.push_back(value);
+    }
+  }
+  return values;
+}
+
+void LoopEmitter::store(ArrayRef<Piece> pieces, ValueRange results) {
+  for (const Piece &piece : pieces) {
+    for (OpOperand &output : op.getDpsInitsMutable()) {
+      storeTo(output, piece, results.front());
+      results = results.drop_front();
+    }
+  }
+}
+
+SmallVector<Value> LoopEmitter::emitBody(ArrayRef<Piece> pieces,
+                                         ValueRange running, Loads &loads) {
+  SmallVector<Value> results;
+  for (const Piece &piece : pieces) {
+    SmallVector<Value> arguments;
+    for (OpOperand *input : op.getDpsInputOperands())
+      arguments.push_back(op.payloadUsesValueFromOperand(input)
+                              ? loadInput(*input, piece, loads)
+                              : Value());
+    llvm::append_range(arguments, running.take_front(op.getNumDpsInits()));
+    running = running.drop_front(op.getNumDpsInits());
+    VectorBody body(builder, op, plan.vectorAxis, piece.lanes);
+    llvm::append_range(
+        results, body.clone(arguments, loops.getPosition(piece.offsets)));
+  }
+  return results;
+}
+
+SmallVector<Value>
+LoopEmitter::emitTransposedBlock(unsigned axis, int64_t size,
+                                 ArrayRef<Piece> pieces, ValueRange running) {
+  Loads loads;
+  for (const Piece &piece : pieces)
+    for (OpOperand *input : op.getDpsInputOperands())
+      if (piece.lanes > 1 &&
+          getAccess(op, *input, plan.vectorAxis).kind == Access::Transposed)
+        loadTransposed(*input, axis, size, piece, loads);
+  SmallVector<Value> sums(running);
+  SmallVector<Piece> term(pieces);
+  for (int64_t offset = 0; offset < size; ++offset) {
+    for (Piece &piece : term)
+      piece.offsets[axis] = offset;
+    sums = emitBody(term, sums, loads);
+  }
+  return sums;
+}
+
+SmallVector<Value> LoopEmitter::emitTransposed(unsigned axis,
+                                               ArrayRef<Piece> pieces,
+                                               ValueRange running) {
+  int64_t size = loops.sizes[axis], begin = 0;
+  SmallVector<Value> sums(running);
+  // Full blocks, then what is left in halves.
+  for (int64_t block = plan.lanes; begin < size; block /= 2) {
+    int64_t end = size - (size - begin) % block;
+    sums = loops.emitCarrying(
+        axis, begin, end, block, sums, [&](ValueRange inner) {
+          return emitTransposedBlock(axis, block, pieces, inner);
+        });
+    begin = end;
+  }
+  return sums;
+}
+
+SmallVector<Value> LoopEmitter::emitReductions(size_t next,
+                                               ArrayRef<Piece> pieces,
+                                               ValueRange running) {
+  if (next == plan.reductions.size()) {
+    Loads loads;
+    return emitBody(pieces, running, loads);
+  }
+  unsigned axis = plan.reductions[next];
+  if (next + 1 == plan.reductions.size() && transposes(op, plan.vectorAxis))
+    return emitTransposed(axis, pieces, running);
+  return loops.emitCarrying(
+      axis, 0, loops.sizes[axis], 1, running, [&](ValueRange inner) {
+        return emitReductions(next + 1, pieces, inner);
+      });
+}
+
+void LoopEmitter::emitTile(ArrayRef<int64_t> widths) {
+  SmallVector<Piece> pieces = getPieces(widths);
+  SmallVector<Value> running = loadInitial(pieces);
+  store(pieces, emitReductions(0, pieces, running));
+}
+
+//===----------------------------------------------------------------------===//
+// Loops
+//===----------------------------------------------------------------------===//
+
+void LoopEmitter::emitRows(size_t next, ArrayRef<int64_t> widths) {
+  if (next == plan.rowAxes.size())
+    return emitTile(widths);
+  loops.emitBlocks(plan.rowAxes[next], plan.rows[next], [&](int64_t count) {
+    rows[next] = count;
+    emitRows(next + 1, widths);
+  });
+}
+
+void LoopEmitter::emitColumns() {
+  if (!plan.vectorAxis)
+    return emitRows(0, {1});
+  loops.emitBlocks(
+      *plan.vectorAxis, plan.vectors * plan.lanes, [&](int64_t size) {
+        emitRows(0, splitIntoVectors(size, plan.lanes));
+      });
+}
+
+void LoopEmitter::emitOuter(size_t next) {
+  if (next == plan.outer.size())
+    return emitColumns();
+  unsigned axis = plan.outer[next];
+  loops.emitLoop(axis, 0, loops.sizes[axis], 1, [&] { emitOuter(next + 1); });
+}
+
+void LoopEmitter::emit() {
+  if (llvm::is_contained(loops.sizes, 0))
+    return;
+  rows = plan.rows;
+  emitOuter(0);
+}

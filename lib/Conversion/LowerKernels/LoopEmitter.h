@@ -1,0 +1,79 @@
+//===- LoopEmitter.h - Loops over vectors for an op on memory ---*- C++ -*-===//
+
+#ifndef HFTA_LIB_CONVERSION_LOWERKERNELS_LOOPEMITTER_H
+#define HFTA_LIB_CONVERSION_LOWERKERNELS_LOOPEMITTER_H
+
+#include "AxisLoops.h"
+#include "LoopPlan.h"
+
+#include <map>
+
+namespace mlir::hfta {
+
+/// Writes the loop nest of a linalg.generic on memory, as planned.
+class LoopEmitter {
+public:
+  /// `initial` are the values that the results start from, null where they are
+  /// read from memory.
+  LoopEmitter(OpBuilder &builder, linalg::GenericOp op, const LoopPlan &plan,
+              ArrayRef<Value> initial)
+      : builder(builder), op(op), plan(plan), initial(initial),
+        loops(builder, op) {}
+
+  void emit();
+
+private:
+  /// A vector of a tile: the place of its first lane from the tile's base, an
+  /// offset for each axis, and the number of its lanes.
+  struct Piece {
+    SmallVector<int64_t> offsets;
+    int64_t lanes;
+  };
+  using Loads = std::map<std::pair<unsigned, SmallVector<int64_t>>, Value>;
+
+  void emitOuter(size_t next);
+  void emitColumns();
+  void emitRows(size_t next, ArrayRef<int64_t> widths);
+  void emitTile(ArrayRef<int64_t> widths);
+  SmallVector<Piece> getPieces(ArrayRef<int64_t> widths) const;
+  /// The loops over the terms of the tile's sums; returns the sums.
+  SmallVector<Value> emitReductions(size_t next, ArrayRef<Piece> pieces,
+                                    ValueRange running);
+  /// The innermost of them in blocks, for inputs that are transposed.
+  SmallVector<Value> emitTransposed(unsigned axis, ArrayRef<Piece> pieces,
+                                    ValueRange running);
+  SmallVector<Value> emitTransposedBlock(unsigned axis, int64_t size,
+                                         ArrayRef<Piece> pieces,
+                                         ValueRange running);
+  /// Reads `size` terms of a transposed input.
+  void loadTransposed(OpOperand &operand, unsigned axis, int64_t size,
+                      const Piece &piece, Loads &loads);
+  /// The body for each piece; `running` are the results' values so far.
+  SmallVector<Value> emitBody(ArrayRef<Piece> pieces, ValueRange running,
+                              Loads &loads);
+
+  SmallVector<Value> loadInitial(ArrayRef<Piece> pieces);
+  void store(ArrayRef<Piece> pieces, ValueRange results);
+  Value loadInput(OpOperand &operand, const Piece &piece, Loads &loads);
+  /// Where `loads` has what a piece reads.
+  std::pair<unsigned, SmallVector<int64_t>> getKey(OpOperand &operand,
+                                                   const Piece &piece);
+  Value load(OpOperand &operand, const Piece &piece);
+  Value loadStrided(OpOperand &operand, const Piece &piece, int64_t stride);
+  void storeTo(OpOperand &operand, const Piece &piece, Value value);
+  /// An operand's indices for one lane.
+  SmallVector<Value> getIndices(OpOperand &operand, const Piece &piece,
+                                int64_t lane = 0);
+
+  OpBuilder &builder;
+  linalg::GenericOp op;
+  const LoopPlan &plan;
+  ArrayRef<Value> initial;
+  AxisLoops loops;
+  /// Of the tile being written, for each of the plan's row axes.
+  SmallVector<int64_t> rows;
+};
+
+} // namespace mlir::hfta
+
+#endif // HFTA_LIB_CONVERSION_LOWERKERNELS_LOOPEMITTER_H

@@ -1,0 +1,364 @@
+//===- LoopPlan.cpp - The loop nest of an op on memory --------------------===//
+
+#include "LoopPlan.h"
+
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "llvm/ADT/bit.h"
+#include "llvm/Support/MathExtras.h"
+
+using namespace mlir;
+using namespace mlir::hfta;
+
+/// Rough costs in cycles: of a vector instruction, an access, a math function,
+/// collecting one lane of a vector, and the time until a sum can be added to
+/// again.
+static constexpr double kOperationCost = 0.5;
+static constexpr double kAccessCost = 0.5;
+static constexpr double kFunctionCost = 12;
+static constexpr double kLaneCost = 1.5;
+static constexpr double kSumLatency = 4;
+/// Elementwise bodies of so many ops are repeated for several vectors.
+static constexpr int64_t kSmallBody = 12;
+static constexpr int64_t kElementwiseVectors = 4;
+static constexpr int64_t kMaxRows = 24;
+static constexpr size_t kMaxRowAxes = 3;
+static constexpr int64_t kMaxVectors = 6;
+/// Sums of fewer terms aren't worth transposing.
+static constexpr int64_t kMinTransposed = 16;
+
+SmallVector<int64_t> hfta::splitIntoVectors(int64_t size, int64_t lanes) {
+  SmallVector<int64_t> widths(size / lanes, lanes);
+  int64_t rest = size % lanes;
+  for (int64_t width = llvm::bit_floor(static_cast<uint64_t>(rest)); width > 0;
+       width /= 2)
+    if (rest & width)
+      widths.push_back(width);
+  return widths;
+}
+
+/// The axis of the innermost loop if that is over the terms of sums.
+static std::optional<unsigned> getInnermostReduction(linalg::GenericOp op) {
+  SmallVector<unsigned> reductions;
+  op.getReductionDims(reductions);
+  if (reductions.empty())
+    return std::nullopt;
+  return reductions.back();
+}
+
+/// Whether only the last of an operand's indices depends on `axis`.
+static bool isLastIndex(AffineMap map, unsigned axis) {
+  return map.getNumResults() > 0 && map.getResults().back().isFunctionOfDim(axis) &&
+         llvm::none_of(map.getResults().drop_back(), [&](AffineExpr index) {
+           return index.isFunctionOfDim(axis);
+         });
+}
+
+/// By how much the last index grows with `axis`; nothing if it depends on
+/// where.
+static std::optional<int64_t> getStride(AffineMap map, unsigned axis) {
+  MLIRContext *context = map.getContext();
+  AffineExpr last = map.getResults().back();
+  AffineExpr next = last.replace(getAffineDimExpr(axis, context),
+                                 getAffineDimExpr(axis, context) + 1);
+  AffineExpr step =
+      simplifyAffineExpr(next - last, map.getNumDims(), map.getNumSymbols());
+  if (auto constant = dyn_cast<AffineConstantExpr>(step))
+    return constant.getValue();
+  return std::nullopt;
+}
+
+Access hfta::getAccess(linalg::GenericOp op, OpOperand &operand,
+                       std::optional<unsigned> axis) {
+  AffineMap map = op.getMatchingIndexingMap(&operand);
+  if (!axis || !map.isFunctionOfDim(*axis))
+    return {Access::Uniform, 0};
+  auto type = dyn_cast<MemRefType>(operand.get().getType());
+  if (!type || type.getElementType().isInteger(1) ||
+      type.getStridesAndOffset().first.back() != 1)
+    return {Access::Scattered, 0};
+  if (isLastIndex(map, *axis)) {
+    std::optional<int64_t> stride = getStride(map, *axis);
+    if (stride && *stride >= 1)
+      return {Access::Strided, *stride};
+    return {Access::Scattered, 0};
+  }
+  std::optional<unsigned> reduction = getInnermostReduction(op);
+  if (reduction && op.getStaticLoopRanges()[*reduction] >= kMinTransposed &&
+      isLastIndex(map, *reduction) &&
+      !map.getResults().back().isFunctionOfDim(*axis) &&
+      getStride(map, *reduction) == 1)
+    return {Access::Transposed, 0};
+  return {Access::Scattered, 0};
+}
+
+/// Cycles to read a vector of `lanes`.
+static double getReadCost(Access access, int64_t lanes) {
+  if (access.kind == Access::Uniform || access.isContiguous())
+    return kAccessCost;
+  if (access.isShuffled())
+    return 2 * kAccessCost * static_cast<double>(access.stride);
+  if (access.kind == Access::Transposed)
+    return kAccessCost * static_cast<double>(1 + llvm::Log2_64_Ceil(lanes));
+  return kLaneCost * static_cast<double>(lanes);
+}
+
+static int64_t getElementBytes(Type type) {
+  Type element = getElementTypeOrSelf(type);
+  if (element.isIndex())
+    return 8;
+  return std::max<int64_t>(1, element.getIntOrFloatBitWidth() / 8);
+}
+
+namespace {
+
+/// Chooses among the ways to nest an op's loops by a model of their costs.
+class LoopPlanner {
+public:
+  LoopPlanner(linalg::GenericOp op, VectorTarget target)
+      : op(op), target(target), sizes(op.getStaticLoopRanges()),
+        kinds(op.getIteratorTypesArray()) {}
+
+  LoopPlan plan();
+
+private:
+  void measureBody();
+  double getElementCost(std::optional<unsigned> axis);
+  void chooseVectorAxis();
+  void chooseElementwiseVectors();
+
+  /// What a tile of several rows and vectors reads of an operand.
+  struct Input {
+    SmallVector<bool> variesAlong; ///< for each row axis
+    bool isVector;
+    double cost; ///< of reading it once
+  };
+  void chooseTile();
+  /// Tries all row counts from row axis `next` on.
+  void searchRows(size_t next, int64_t totalRows);
+  int64_t countRegisters() const;
+  double getTilesCost(size_t next, SmallVector<int64_t> &tile,
+                      double count) const;
+  double getTileCost(ArrayRef<int64_t> tile, int64_t tileVectors) const;
+
+  bool isParallel(unsigned axis) const {
+    return kinds[axis] == utils::IteratorType::parallel;
+  }
+  int64_t countVectors() const;
+
+  linalg::GenericOp op;
+  VectorTarget target;
+  SmallVector<int64_t> sizes;
+  SmallVector<utils::IteratorType> kinds;
+  LoopPlan result;
+  int64_t lanes = 1, bodyOps = 0;
+  double bodyCost = 0;
+
+  SmallVector<unsigned> candidates;
+  SmallVector<Input> inputs;
+  int64_t outputs = 1, registerLimit = 0;
+  SmallVector<int64_t> rows, bestRows;
+  int64_t vectors = 1;
+  double bestCost = 0;
+};
+
+} // namespace
+
+void LoopPlanner::measureBody() {
+  int64_t bytes = 1;
+  for (Value operand : op->getOperands())
+    bytes = std::max(bytes, getElementBytes(operand.getType()));
+  for (Operation &inner : op.getBody()->without_terminator()) {
+    bool isFunction =
+        isa<math::MathDialect>(inner.getDialect()) &&
+        !isa<math::FmaOp, math::AbsFOp, math::FloorOp, math::CeilOp>(inner);
+    bodyCost += isFunction ? kFunctionCost : kOperationCost;
+    ++bodyOps;
+  }
+  lanes = std::max<int64_t>(1, target.bytes / bytes);
+}
+
+/// Cycles an element when vectors run along an axis; without one, elements are
+/// computed one by one.
+double LoopPlanner::getElementCost(std::optional<unsigned> axis) {
+  double vectorsPerElement = 1;
+  if (axis)
+    vectorsPerElement =
+        static_cast<double>(splitIntoVectors(sizes[*axis], lanes).size()) /
+        static_cast<double>(sizes[*axis]);
+  double cost = bodyCost * vectorsPerElement;
+  for (OpOperand &operand : op->getOpOperands()) {
+    Access access = getAccess(op, operand, axis);
+    if (!op.isDpsInit(&operand))
+      cost += getReadCost(access, axis ? lanes : 1) * vectorsPerElement;
+    else if (op.getNumReductionLoops() == 0)
+      cost += access.kind == Access::Uniform || access.isContiguous()
+                  ? kAccessCost * vectorsPerElement
+                  : kLaneCost;
+  }
+  return cost;
+}
+
+void LoopPlanner::chooseVectorAxis() {
+  double best = getElementCost(std::nullopt);
+  for (unsigned axis = sizes.size(); axis-- > 0;) {
+    if (!isParallel(axis) || sizes[axis] == 1 || lanes == 1)
+      continue;
+    double cost = getElementCost(axis);
+    if (cost >= best)
+      continue;
+    best = cost;
+    result.vectorAxis = axis;
+    result.lanes = lanes;
+  }
+}
+
+void LoopPlanner::chooseElementwiseVectors() {
+  if (!result.vectorAxis || bodyOps > kSmallBody)
+    return;
+  result.vectors = std::max<int64_t>(
+      1, std::min(kElementwiseVectors, sizes[*result.vectorAxis] / lanes));
+}
+
+//===----------------------------------------------------------------------===//
+// Tiles of sums
+//===----------------------------------------------------------------------===//
+
+int64_t LoopPlanner::countVectors() const {
+  if (!result.vectorAxis)
+    return 1;
+  return splitIntoVectors(sizes[*result.vectorAxis], lanes).size();
+}
+
+/// Sums, and the vectors that are read while one row after the other is added
+/// to them.
+int64_t LoopPlanner::countRegisters() const {
+  int64_t sums = vectors * outputs;
+  for (int64_t count : rows)
+    sums *= count;
+  int64_t held = 0;
+  for (const Input &input : inputs)
+    if (input.isVector)
+      held = std::max(held, vectors);
+  return sums + held;
+}
+
+/// Cycles for one term of all sums of a tile.
+double LoopPlanner::getTileCost(ArrayRef<int64_t> tile,
+                                int64_t tileVectors) const {
+  double sums = static_cast<double>(tileVectors);
+  for (int64_t count : tile)
+    sums *= static_cast<double>(count);
+  double access = 0;
+  for (const Input &input : inputs) {
+    double reads =
+        input.cost * (input.isVector ? static_cast<double>(tileVectors) : 1);
+    for (auto [count, varies] : llvm::zip(tile, input.variesAlong))
+      reads *= varies ? static_cast<double>(count) : 1;
+    access += reads;
+  }
+  return std::max({sums * bodyCost, access, kSumLatency});
+}
+
+/// Cycles for all tiles: full blocks of each row axis, then what is left.
+double LoopPlanner::getTilesCost(size_t next, SmallVector<int64_t> &tile,
+                                 double count) const {
+  if (next == candidates.size()) {
+    int64_t total = countVectors(), rest = total % vectors;
+    double cost = static_cast<double>(total / vectors) *
+                  getTileCost(tile, vectors);
+    if (rest)
+      cost += getTileCost(tile, rest);
+    return cost * count;
+  }
+  int64_t size = sizes[candidates[next]], rest = size % rows[next];
+  tile[next] = rows[next];
+  double cost = getTilesCost(next + 1, tile,
+                             count * static_cast<double>(size / rows[next]));
+  if (rest) {
+    tile[next] = rest;
+    cost += getTilesCost(next + 1, tile, count);
+  }
+  return cost;
+}
+
+void LoopPlanner::searchRows(size_t next, int64_t totalRows) {
+  if (next < candidates.size()) {
+    int64_t most = std::min(sizes[candidates[next]], kMaxRows / totalRows);
+    for (int64_t count = 1; count <= most; ++count) {
+      rows[next] = count;
+      if (countRegisters() <= registerLimit || count == 1)
+        searchRows(next + 1, totalRows * count);
+    }
+    rows[next] = 1;
+    return;
+  }
+  SmallVector<int64_t> tile(rows);
+  double cost = getTilesCost(0, tile, 1);
+  // Larger tiles must pay, for they are more code.
+  if (!bestRows.empty() && cost > bestCost * 0.98)
+    return;
+  bestCost = cost;
+  bestRows = rows;
+  result.vectors = vectors;
+}
+
+void LoopPlanner::chooseTile() {
+  for (unsigned axis = 0; axis < sizes.size(); ++axis)
+    if (isParallel(axis) && sizes[axis] > 1 && axis != result.vectorAxis)
+      candidates.push_back(axis);
+  // The outermost ones are left to loops if there are many.
+  if (candidates.size() > kMaxRowAxes)
+    candidates.erase(candidates.begin(), candidates.end() - kMaxRowAxes);
+  for (OpOperand *operand : op.getDpsInputOperands()) {
+    Access access = getAccess(op, *operand, result.vectorAxis);
+    Input input{{}, access.kind != Access::Uniform,
+                getReadCost(access, lanes)};
+    for (unsigned axis : candidates)
+      input.variesAlong.push_back(
+          op.getMatchingIndexingMap(operand).isFunctionOfDim(axis));
+    inputs.push_back(std::move(input));
+  }
+  outputs = op.getNumDpsInits();
+  registerLimit = target.getRegisters() - (bodyOps > 2 ? 6 : 2);
+  if (transposes(op, result.vectorAxis))
+    registerLimit -= result.lanes;
+  rows.assign(candidates.size(), 1);
+  for (vectors = 1; vectors <= std::min(countVectors(), kMaxVectors);
+       ++vectors)
+    if (countRegisters() <= registerLimit || vectors == 1)
+      searchRows(0, 1);
+  for (auto [axis, count] : llvm::zip(candidates, bestRows)) {
+    if (count == 1)
+      continue;
+    result.rowAxes.push_back(axis);
+    result.rows.push_back(count);
+  }
+}
+
+bool hfta::transposes(linalg::GenericOp op, std::optional<unsigned> axis) {
+  return llvm::any_of(op.getDpsInputOperands(), [&](OpOperand *input) {
+    return getAccess(op, *input, axis).kind == Access::Transposed;
+  });
+}
+
+LoopPlan LoopPlanner::plan() {
+  measureBody();
+  chooseVectorAxis();
+  if (op.getNumReductionLoops() > 0)
+    chooseTile();
+  else
+    chooseElementwiseVectors();
+  for (unsigned axis = 0; axis < sizes.size(); ++axis) {
+    if (!isParallel(axis))
+      result.reductions.push_back(axis);
+    else if (axis != result.vectorAxis &&
+             !llvm::is_contained(result.rowAxes, axis))
+      result.outer.push_back(axis);
+  }
+  return result;
+}
+
+LoopPlan hfta::planLoops(linalg::GenericOp op, VectorTarget target) {
+  return LoopPlanner(op, target).plan();
+}

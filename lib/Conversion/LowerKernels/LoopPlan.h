@@ -1,0 +1,65 @@
+//===- LoopPlan.h - The loop nest of an op on memory ------------*- C++ -*-===//
+
+#ifndef HFTA_LIB_CONVERSION_LOWERKERNELS_LOOPPLAN_H
+#define HFTA_LIB_CONVERSION_LOWERKERNELS_LOOPPLAN_H
+
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+
+#include <optional>
+
+namespace mlir::hfta {
+
+/// How an operand is read or written by vectors along an axis.
+struct Access {
+  enum Kind {
+    Uniform,   ///< one element for all lanes
+    Strided,   ///< every `stride`-th element
+    Scattered, ///< anywhere
+    /// Anywhere, but contiguous along the innermost reduction: vectors along
+    /// that are read for all lanes and transposed.
+    Transposed
+  };
+  Kind kind = Uniform;
+  int64_t stride = 0;
+
+  bool isContiguous() const { return kind == Strided && stride == 1; }
+  /// Whether whole vectors are read and their lanes picked.
+  bool isShuffled() const {
+    return kind == Strided && stride > 1 && stride <= 4;
+  }
+};
+
+Access getAccess(linalg::GenericOp op, OpOperand &operand,
+                 std::optional<unsigned> axis);
+
+/// Whether vectors along an axis are read by transposing an input.
+bool transposes(linalg::GenericOp op, std::optional<unsigned> axis);
+
+/// The loops of an op: those over `outer` in order, over blocks of the vector
+/// axis, over blocks of the row axes in order, and over `reductions` in order.
+/// The innermost body computes `vectors` vectors for each of its rows.
+struct LoopPlan {
+  SmallVector<unsigned> outer, rowAxes, reductions;
+  SmallVector<int64_t> rows; ///< of a full block, for each row axis
+  std::optional<unsigned> vectorAxis;
+  int64_t lanes = 1;   ///< of a full vector
+  int64_t vectors = 1; ///< of a full block
+};
+
+/// The target's vectors.
+struct VectorTarget {
+  int64_t bytes;
+
+  int64_t getRegisters() const { return bytes >= 64 ? 32 : 16; }
+};
+
+/// Depends on the target in what is computed together only.
+LoopPlan planLoops(linalg::GenericOp op, VectorTarget target);
+
+/// The widths of the vectors that cover `size` elements: full ones, then
+/// powers of two in descending order.
+SmallVector<int64_t> splitIntoVectors(int64_t size, int64_t lanes);
+
+} // namespace mlir::hfta
+
+#endif // HFTA_LIB_CONVERSION_LOWERKERNELS_LOOPPLAN_H

@@ -1,0 +1,51 @@
+//===- Pipeline.cpp - From kernels on tensors to LLVM functions -----------===//
+
+#include "Hfta/Conversion/LowerKernels.h"
+
+#include "mlir/Conversion/AffineToStandard/AffineToStandard.h"
+#include "mlir/Conversion/SCFToControlFlow/SCFToControlFlow.h"
+#include "mlir/Dialect/Affine/IR/AffineOps.h"
+#include "mlir/Dialect/ControlFlow/IR/ControlFlow.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/MemRef/Transforms/Passes.h"
+#include "mlir/Pass/PassManager.h"
+#include "mlir/Transforms/Passes.h"
+
+using namespace mlir;
+using namespace mlir::hfta;
+
+static void addCleanUp(OpPassManager &pm) {
+  pm.addPass(createCanonicalizerPass());
+  pm.addPass(createCSEPass());
+}
+
+void hfta::buildLowerKernelsPipeline(OpPassManager &pm,
+                                     const LowerKernelsOptions &options) {
+  OpPassManager &tensors = pm.nest<func::FuncOp>();
+  addCleanUp(tensors);
+  tensors.addPass(createHftaFuseElementwise());
+  addCleanUp(tensors);
+  tensors.addPass(createHftaDistributeKernels());
+  addCleanUp(tensors);
+  pm.addPass(createHftaBufferizeKernels());
+
+  OpPassManager &memory = pm.nest<func::FuncOp>();
+  addCleanUp(memory);
+  memory.addPass(createHftaKernelsToLoops({options.vectorBytes}));
+  addCleanUp(memory);
+  memory.addPass(createHftaPlanScratch());
+  pm.addPass(createHftaExpandMath());
+
+  OpPassManager &addresses = pm.nest<func::FuncOp>();
+  addresses.addPass(createLowerAffinePass());
+  addresses.addPass(memref::createExpandStridedMetadataPass());
+  addresses.addPass(createLowerAffinePass());
+  addCleanUp(addresses);
+  pm.addPass(createConvertKernelsToLLVM());
+}
+
+void hfta::registerLowerKernelsPipeline() {
+  PassPipelineRegistration<LowerKernelsOptions>(
+      "hfta-lower-kernels", "Kernels on tensors to LLVM functions",
+      buildLowerKernelsPipeline);
+}

@@ -1,0 +1,227 @@
+//===- Codegen.cpp - From the LLVM dialect to object code -----------------===//
+
+#include "Hfta/Driver/Codegen.h"
+
+#include "mlir/Target/LLVMIR/Export.h"
+#include "llvm/IR/IRBuilder.h"
+#include "llvm/IR/LegacyPassManager.h"
+#include "llvm/IR/Verifier.h"
+#include "llvm/MC/TargetRegistry.h"
+#include "llvm/Passes/PassBuilder.h"
+#include "llvm/Support/TargetSelect.h"
+#include "llvm/Support/raw_ostream.h"
+#include "llvm/Transforms/IPO/GlobalDCE.h"
+#include "llvm/Transforms/IPO/Internalize.h"
+
+using namespace mlir;
+using namespace mlir::hfta;
+
+static constexpr llvm::StringLiteral kTriple = "x86_64-unknown-linux-gnu";
+/// Instructions beyond this are named one by one.
+static constexpr llvm::StringLiteral kBaseCpu = "x86-64";
+
+//===----------------------------------------------------------------------===//
+// Translation
+//===----------------------------------------------------------------------===//
+
+llvm::Error CodeGenerator::createMachine() {
+  llvm::InitializeNativeTarget();
+  llvm::InitializeNativeTargetAsmPrinter();
+  llvm::Triple triple(kTriple);
+  std::string message;
+  const llvm::Target *found = llvm::TargetRegistry::lookupTarget(triple, message);
+  if (!found)
+    return llvm::createStringError(message);
+  llvm::TargetOptions options;
+  options.AllowFPOpFusion = llvm::FPOpFusion::Strict;
+  options.FunctionSections = true;
+  options.DataSections = true;
+  machine.reset(found->createTargetMachine(
+      triple, kBaseCpu, target.llvmFeatures, options, llvm::Reloc::PIC_,
+      llvm::CodeModel::Small, llvm::CodeGenOptLevel::Aggressive));
+  if (!machine)
+    return llvm::createStringError("no code generator for %s", kTriple.data());
+  return llvm::Error::success();
+}
+
+static void setFunctionTarget(llvm::Function &function,
+                              const CpuTarget &target) {
+  function.addFnAttr("target-cpu", kBaseCpu);
+  function.addFnAttr("target-features", target.llvmFeatures);
+  if (target.vectorBytes >= 64)
+    function.addFnAttr("prefer-vector-width",
+                       std::to_string(8 * target.vectorBytes));
+  function.addFnAttr(llvm::Attribute::NoUnwind);
+}
+
+LogicalResult CodeGenerator::translate(ModuleOp op) {
+  if (llvm::Error error = createMachine())
+    return op.emitError() << llvm::toString(std::move(error));
+  module = translateModuleToLLVMIR(op, context, op.getName().value_or("hfta"));
+  if (!module)
+    return failure();
+  std::string message;
+  llvm::raw_string_ostream os(message);
+  if (llvm::verifyModule(*module, &os))
+    return op.emitError("invalid LLVM IR: ") << message;
+  if (!module->getNamedGlobal(kProgramSymbol))
+    return op.emitError("module defines no '") << kProgramSymbol << "'";
+  module->setTargetTriple(llvm::Triple(kTriple));
+  module->setDataLayout(machine->createDataLayout());
+  module->setPICLevel(llvm::PICLevel::BigPIC);
+  for (llvm::Function &function : *module)
+    if (!function.isDeclaration())
+      setFunctionTarget(function, target);
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// Entry points
+//===----------------------------------------------------------------------===//
+
+void CodeGenerator::addMain() {
+  llvm::IRBuilder<> builder(context);
+  llvm::Type *pointer = builder.getPtrTy();
+  llvm::Type *integer = builder.getInt32Ty();
+  llvm::Function *main = llvm::Function::Create(
+      llvm::FunctionType::get(integer, {integer, pointer}, false),
+      llvm::Function::ExternalLinkage, "main", *module);
+  llvm::FunctionCallee run = module->getOrInsertFunction(
+      "hfta_main",
+      llvm::FunctionType::get(integer, {pointer, integer, pointer}, false));
+  builder.SetInsertPoint(llvm::BasicBlock::Create(context, "", main));
+  builder.CreateRet(builder.CreateCall(
+      run, {module->getNamedGlobal(kProgramSymbol), main->getArg(0),
+            main->getArg(1)}));
+}
+
+namespace {
+/// A function of a generated library: what it is called after `NAME_`, and the
+/// runtime's function that it calls with the same arguments.
+struct LibraryFunction {
+  llvm::StringLiteral name;
+  llvm::StringLiteral result;     ///< 'i' int, 'l' int64_t, 'p' pointer, ""
+  llvm::StringLiteral parameters; ///< one letter each, and 'd' double
+};
+} // namespace
+
+/// All functions of hfta/embed.h that take an instance.
+static constexpr LibraryFunction libraryFunctions[] = {
+    {"destroy", "", "p"},
+    {"message", "p", "p"},
+    {"copies", "l", "p"},
+    {"batch", "l", "p"},
+    {"steps", "l", "p"},
+    {"step", "i", "ppp"},
+    {"accumulate", "i", "ppp"},
+    {"update", "i", "p"},
+    {"set_learning_rate", "i", "pld"},
+    {"evaluate", "i", "pplpp"},
+    {"infer", "i", "pp"},
+    {"tensor", "i", "plpp"},
+    {"save", "i", "pp"},
+    {"load", "i", "pp"},
+};
+
+static llvm::Type *getType(llvm::IRBuilder<> &builder, char letter) {
+  switch (letter) {
+  case 'i':
+    return builder.getInt32Ty();
+  case 'l':
+    return builder.getInt64Ty();
+  case 'd':
+    return builder.getDoubleTy();
+  default:
+    return builder.getPtrTy();
+  }
+}
+
+/// Defines `name`, which calls `callee` with `first` (if there is one) and its
+/// own arguments.
+static void addWrapper(llvm::Module &module, llvm::StringRef name,
+                       llvm::StringRef callee, llvm::StringRef result,
+                       llvm::StringRef parameters, llvm::Value *first) {
+  llvm::IRBuilder<> builder(module.getContext());
+  llvm::SmallVector<llvm::Type *> types;
+  for (char letter : parameters)
+    types.push_back(getType(builder, letter));
+  llvm::Type *resultType =
+      result.empty() ? builder.getVoidTy() : getType(builder, result.front());
+  llvm::Function *wrapper = llvm::Function::Create(
+      llvm::FunctionType::get(resultType, types, false),
+      llvm::Function::ExternalLinkage, name, module);
+  llvm::SmallVector<llvm::Value *> arguments;
+  if (first) {
+    types.insert(types.begin(), first->getType());
+    arguments.push_back(first);
+  }
+  for (llvm::Argument &argument : wrapper->args())
+    arguments.push_back(&argument);
+  llvm::FunctionCallee called = module.getOrInsertFunction(
+      callee, llvm::FunctionType::get(resultType, types, false));
+  builder.SetInsertPoint(llvm::BasicBlock::Create(module.getContext(), "",
+                                                  wrapper));
+  llvm::CallInst *call = builder.CreateCall(called, arguments);
+  if (result.empty())
+    builder.CreateRetVoid();
+  else
+    builder.CreateRet(call);
+}
+
+void CodeGenerator::addLibrary(llvm::StringRef name) {
+  addWrapper(*module, (name + "_create").str(), "hfta_instance_create", "i",
+             "pp", module->getNamedGlobal(kProgramSymbol));
+  for (const LibraryFunction &function : libraryFunctions)
+    addWrapper(*module, (name + "_" + function.name).str(),
+               ("hfta_instance_" + function.name).str(), function.result,
+               function.parameters, nullptr);
+}
+
+std::vector<std::string> hfta::getLibrarySymbols(llvm::StringRef name) {
+  std::vector<std::string> symbols = {(name + "_create").str()};
+  for (const LibraryFunction &function : libraryFunctions)
+    symbols.push_back((name + "_" + function.name).str());
+  return symbols;
+}
+
+//===----------------------------------------------------------------------===//
+// Optimization and emission
+//===----------------------------------------------------------------------===//
+
+void CodeGenerator::optimize(llvm::ArrayRef<std::string> symbols) {
+  llvm::internalizeModule(*module, [&](const llvm::GlobalValue &value) {
+    return llvm::is_contained(symbols, value.getName());
+  });
+  llvm::PipelineTuningOptions tuning;
+  tuning.LoopVectorization = true;
+  tuning.SLPVectorization = true;
+  llvm::PassBuilder builder(machine.get(), tuning);
+  llvm::LoopAnalysisManager loops;
+  llvm::FunctionAnalysisManager functions;
+  llvm::CGSCCAnalysisManager components;
+  llvm::ModuleAnalysisManager modules;
+  builder.registerModuleAnalyses(modules);
+  builder.registerCGSCCAnalyses(components);
+  builder.registerFunctionAnalyses(functions);
+  builder.registerLoopAnalyses(loops);
+  builder.crossRegisterProxies(loops, functions, components, modules);
+  builder.buildPerModuleDefaultPipeline(llvm::OptimizationLevel::O3)
+      .run(*module, modules);
+}
+
+llvm::Expected<std::string> CodeGenerator::emit(Phase phase) {
+  llvm::SmallString<0> text;
+  llvm::raw_svector_ostream os(text);
+  if (phase == Phase::llvmIR) {
+    module->print(os, nullptr);
+    return std::string(text);
+  }
+  llvm::legacy::PassManager passes;
+  llvm::CodeGenFileType type = phase == Phase::assembly
+                                   ? llvm::CodeGenFileType::AssemblyFile
+                                   : llvm::CodeGenFileType::ObjectFile;
+  if (machine->addPassesToEmitFile(passes, os, nullptr, type))
+    return llvm::createStringError("no emitter for %s", kTriple.data());
+  passes.run(*module);
+  return std::string(text);
+}

@@ -1,0 +1,176 @@
+//===- CommandLine.cpp - Reads hftac's arguments --------------------------===//
+
+#include "Hfta/Driver/CommandLine.h"
+#include "Options.h"
+
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/ADT/StringSwitch.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/Path.h"
+
+using namespace mlir;
+using namespace mlir::hfta;
+
+//===----------------------------------------------------------------------===//
+// Options
+//===----------------------------------------------------------------------===//
+
+static ExitCode failUnknown(CommandLineState &state, llvm::StringRef name) {
+  llvm::SmallVector<llvm::StringRef> names;
+  for (const OptionInfo &option : getOptions())
+    names.push_back(option.name);
+  llvm::StringRef nearest = findNearest(name, names);
+  return state.fail(ExitCode::usage, "unknown option '" + name + "'",
+                    nearest.empty()
+                        ? std::string("'hftac --help' lists the options")
+                        : ("did you mean '" + nearest + "'?").str());
+}
+
+/// Applies `arguments[at]`; moves `at` if the value is the next argument.
+static ExitCode applyOption(CommandLineState &state,
+                            llvm::ArrayRef<const char *> arguments,
+                            size_t &at) {
+  llvm::StringRef argument = arguments[at];
+  size_t equal = argument.find('=');
+  llvm::StringRef name = argument.take_front(equal);
+  bool joined = equal != llvm::StringRef::npos;
+  llvm::ArrayRef<OptionInfo> table = getOptions();
+  const OptionInfo *option = llvm::find_if(
+      table, [&](const OptionInfo &info) { return info.name == name; });
+  if (option == table.end())
+    return failUnknown(state, name);
+  llvm::StringRef value = joined ? argument.substr(equal + 1) : "";
+  if (option->value.empty() && joined)
+    return state.fail(ExitCode::usage, "option '" + name + "' takes no value");
+  if (!option->value.empty() && !joined) {
+    if (at + 1 == arguments.size())
+      return state.fail(ExitCode::usage, "option '" + name +
+                                             "' needs a value: " + name + " " +
+                                             option->value);
+    value = arguments[++at];
+  }
+  return option->apply(state, *option, value);
+}
+
+//===----------------------------------------------------------------------===//
+// Inputs and output
+//===----------------------------------------------------------------------===//
+
+static std::optional<InputKind> getInputKind(llvm::StringRef path) {
+  return llvm::StringSwitch<std::optional<InputKind>>(
+             llvm::sys::path::extension(path))
+      .Case(".hfta", InputKind::job)
+      .Case(".onnx", InputKind::onnx)
+      .Cases({".mlir", ".mlirbc"}, InputKind::mlir)
+      .Default(std::nullopt);
+}
+
+static ExitCode checkInputs(CommandLineState &state) {
+  DriverOptions &options = state.options;
+  if (options.inputs.empty())
+    return state.fail(ExitCode::usage, "no input file",
+                      "hftac sweep.hfta -o sweep");
+  for (const std::string &input : options.inputs) {
+    std::optional<InputKind> kind = getInputKind(input);
+    if (!kind)
+      return state.fail(ExitCode::usage,
+                        "cannot tell what '" + input + "' is",
+                        "names end in .hfta, .onnx or .mlir");
+    if (&input != &options.inputs.front() &&
+        (*kind != options.inputKind || *kind != InputKind::onnx))
+      return state.fail(ExitCode::usage,
+                        "'" + input + "' cannot be compiled together with '" +
+                            options.inputs.front() + "'",
+                        "only several .onnx files make one job");
+    options.inputKind = *kind;
+  }
+  if (options.inputKind == InputKind::mlir && !state.jobOptionNames.empty())
+    return state.fail(ExitCode::usage,
+                      "option '" + state.jobOptionNames.front() +
+                          "' has no effect on an .mlir input, which holds its "
+                          "job");
+  return ExitCode::done;
+}
+
+static std::string makeIdentifier(llvm::StringRef text) {
+  std::string name;
+  for (char c : text)
+    name += llvm::isAlnum(c) ? c : '_';
+  if (name.empty() || llvm::isDigit(name.front()))
+    name.insert(name.begin(), '_');
+  return name;
+}
+
+static std::string getDefaultOutput(const DriverOptions &options) {
+  llvm::StringRef stem = llvm::sys::path::stem(options.inputs.front());
+  switch (options.emit) {
+  case Phase::executable:
+    return stem.str();
+  case Phase::library:
+    return "lib" + makeIdentifier(stem) + ".a";
+  case Phase::object:
+    return (stem + getPhase(Phase::object).suffix).str();
+  default:
+    return "-";
+  }
+}
+
+std::string hfta::getLibraryName(llvm::StringRef output) {
+  llvm::StringRef name = llvm::sys::path::filename(output);
+  if (!name.consume_front("lib") || !name.consume_back(".a") || name.empty() ||
+      llvm::isDigit(name.front()) || !llvm::all_of(name, [](char c) {
+        return llvm::isAlnum(c) || c == '_';
+      }))
+    return "";
+  return name.str();
+}
+
+static ExitCode checkOutput(CommandLineState &state) {
+  DriverOptions &options = state.options;
+  if (options.plan && (state.emitGiven || !options.output.empty()))
+    return state.fail(ExitCode::usage,
+                      "option '--plan' writes no file, and so excludes '-o' "
+                      "and '--emit'");
+  if (options.output.empty())
+    options.output = getDefaultOutput(options);
+  bool linked =
+      options.emit == Phase::executable || options.emit == Phase::library;
+  if (linked && options.output == "-")
+    return state.fail(ExitCode::usage, "'--emit=" +
+                                           getPhase(options.emit).name +
+                                           "' needs a file: -o FILE");
+  if (options.emit == Phase::library && getLibraryName(options.output).empty())
+    return state.fail(ExitCode::usage,
+                      "'" + options.output +
+                          "' is no name of a library, expected libNAME.a with "
+                          "NAME an identifier of C");
+  for (const std::string &input : options.inputs)
+    if (options.output != "-" &&
+        llvm::sys::fs::equivalent(input, options.output))
+      return state.fail(ExitCode::usage, "the output would replace the input '" +
+                                             input + "'");
+  return ExitCode::done;
+}
+
+ExitCode hfta::parseCommandLine(llvm::ArrayRef<const char *> arguments,
+                                DriverOptions &options,
+                                llvm::raw_ostream &errors) {
+  CommandLineState state{options, errors, {}, false};
+  bool onlyInputs = false;
+  for (size_t at = 0; at < arguments.size(); ++at) {
+    llvm::StringRef argument = arguments[at];
+    if (onlyInputs || !argument.starts_with("-") || argument == "-") {
+      options.inputs.push_back(argument.str());
+      continue;
+    }
+    if (argument == "--") {
+      onlyInputs = true;
+      continue;
+    }
+    ExitCode code = applyOption(state, arguments, at);
+    if (code != ExitCode::done || options.action != Action::compile)
+      return code;
+  }
+  ExitCode code = checkInputs(state);
+  return code == ExitCode::done ? checkOutput(state) : code;
+}

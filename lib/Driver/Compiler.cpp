@@ -1,0 +1,222 @@
+//===- Compiler.cpp - Runs the phases -------------------------------------===//
+
+#include "DiagnosticPrinter.h"
+#include "Input.h"
+#include "Timing.h"
+
+#include "Hfta/Dialect/Hfta/IR/Job.h"
+#include "Hfta/Driver/Codegen.h"
+#include "Hfta/Driver/Driver.h"
+#include "Hfta/Driver/Link.h"
+#include "Hfta/Driver/Output.h"
+#include "Hfta/Driver/Passes.h"
+#include "Hfta/Driver/Plan.h"
+#include "Hfta/Driver/Target.h"
+#include "Hfta/InitAll.h"
+
+#include "mlir/IR/MLIRContext.h"
+#include "mlir/Pass/PassManager.h"
+#include "llvm/Support/raw_ostream.h"
+
+using namespace mlir;
+using namespace mlir::hfta;
+
+namespace {
+
+class Compiler {
+public:
+  Compiler(const DriverOptions &options, llvm::raw_ostream &errors)
+      : options(options), errors(errors), context(makeRegistry()),
+        printer(&context, sources, errors, options.remarks),
+        timing(options.verbose ? &errors : nullptr) {
+    context.printOpOnDiagnostic(false);
+    if (options.remarks)
+      enableRemarks(&context);
+  }
+
+  ExitCode run();
+
+private:
+  static DialectRegistry makeRegistry() {
+    DialectRegistry registry;
+    registerAllDialects(registry);
+    return registry;
+  }
+
+  ExitCode compile();
+  ExitCode setTarget();
+  ExitCode runPasses(const PhaseInfo &phase);
+  ExitCode lowerTo(Phase last);
+  ExitCode emitModule();
+  ExitCode generateCode();
+  ExitCode link(llvm::StringRef object);
+  ExitCode fail(ExitCode code, llvm::Error error);
+
+  const DriverOptions &options;
+  llvm::raw_ostream &errors;
+  llvm::SourceMgr sources;
+  MLIRContext context;
+  DiagnosticPrinter printer;
+  Timing timing;
+  LoadedModule loaded;
+};
+
+} // namespace
+
+ExitCode Compiler::fail(ExitCode code, llvm::Error error) {
+  errors << "hftac: error: " << llvm::toString(std::move(error)) << '\n';
+  return code;
+}
+
+//===----------------------------------------------------------------------===//
+// MLIR
+//===----------------------------------------------------------------------===//
+
+/// The module carries its target from here on; one that has it keeps it.
+ExitCode Compiler::setTarget() {
+  if (succeeded(CpuTarget::read(*loaded.module)) && options.cpu.empty())
+    return ExitCode::done;
+  FailureOr<CpuTarget> target =
+      resolveCpu(options.cpu.empty() ? "native" : options.cpu);
+  if (failed(target)) {
+    errors << "hftac: error: this machine's processor is not an x86-64 one\n"
+              "hint: name a processor with '--cpu'\n";
+    return ExitCode::unsupported;
+  }
+  target->write(*loaded.module);
+  return ExitCode::done;
+}
+
+ExitCode Compiler::runPasses(const PhaseInfo &phase) {
+  if (phase.phase == Phase::linalg)
+    if (ExitCode code = setTarget(); code != ExitCode::done)
+      return code;
+  PipelineSettings settings;
+  settings.cuts = options.cuts;
+  if (FailureOr<CpuTarget> target = CpuTarget::read(*loaded.module);
+      succeeded(target))
+    settings.vectorBytes = target->vectorBytes;
+  PassManager passes(&context, ModuleOp::getOperationName());
+  phase.addPasses(passes, settings);
+  unsigned before = printer.getErrorCount();
+  if (succeeded(passes.run(*loaded.module)))
+    return ExitCode::done;
+  if (printer.getErrorCount() == before)
+    errors << "hftac: error: phase '" << phase.name << "' failed\n";
+  return phase.failure;
+}
+
+ExitCode Compiler::lowerTo(Phase last) {
+  for (const PhaseInfo &phase : getPhases()) {
+    if (phase.phase <= loaded.phase || phase.phase > last ||
+        !phase.addPasses)
+      continue;
+    timing.begin(phase.name);
+    if (ExitCode code = runPasses(phase); code != ExitCode::done)
+      return code;
+  }
+  return ExitCode::done;
+}
+
+ExitCode Compiler::emitModule() {
+  timing.begin("print");
+  std::string text;
+  llvm::raw_string_ostream os(text);
+  loaded.module->print(os, OpPrintingFlags().enableDebugInfo());
+  os << '\n';
+  if (llvm::Error error = writeOutput(options.output, text))
+    return fail(ExitCode::cannotWrite, std::move(error));
+  return ExitCode::done;
+}
+
+//===----------------------------------------------------------------------===//
+// Code
+//===----------------------------------------------------------------------===//
+
+static std::vector<std::string> getExportedSymbols(Phase phase,
+                                                   llvm::StringRef library) {
+  if (phase == Phase::executable)
+    return {"main"};
+  if (phase == Phase::library)
+    return getLibrarySymbols(library);
+  return {kProgramSymbol.str()};
+}
+
+ExitCode Compiler::generateCode() {
+  if (ExitCode code = setTarget(); code != ExitCode::done)
+    return code;
+  timing.begin("translate");
+  CodeGenerator generator(*CpuTarget::read(*loaded.module));
+  if (failed(generator.translate(*loaded.module)))
+    return ExitCode::internal;
+  std::string library = getLibraryName(options.output);
+  if (options.emit == Phase::executable)
+    generator.addMain();
+  else if (options.emit == Phase::library)
+    generator.addLibrary(library);
+  timing.begin("optimize");
+  generator.optimize(getExportedSymbols(options.emit, library));
+  Phase form = std::min(options.emit, Phase::object);
+  timing.begin(getPhase(form).name);
+  llvm::Expected<std::string> code = generator.emit(form);
+  if (!code)
+    return fail(ExitCode::internal, code.takeError());
+  if (options.emit > Phase::object)
+    return link(*code);
+  if (llvm::Error error = writeOutput(options.output, *code))
+    return fail(ExitCode::cannotWrite, std::move(error));
+  return ExitCode::done;
+}
+
+ExitCode Compiler::link(llvm::StringRef object) {
+  timing.begin(getPhase(options.emit).name);
+  llvm::Error error =
+      options.emit == Phase::executable
+          ? linkProgram(object, options.output)
+          : writeLibrary(object, getLibraryName(options.output),
+                         options.output);
+  if (error)
+    return fail(ExitCode::cannotWrite, std::move(error));
+  return ExitCode::done;
+}
+
+//===----------------------------------------------------------------------===//
+// All of it
+//===----------------------------------------------------------------------===//
+
+ExitCode Compiler::compile() {
+  timing.begin("import");
+  if (ExitCode code = loadInputs(options, &context, sources, errors, loaded);
+      code != ExitCode::done)
+    return code;
+  if (loaded.phase == Phase::import)
+    loaded.module->getOperation()->setAttr(
+        kPhaseAttrName, StringAttr::get(&context, getPhase(Phase::import).name));
+  Phase last = options.plan ? Phase::planned
+                            : std::min(options.emit, Phase::llvm);
+  if (ExitCode code = lowerTo(last); code != ExitCode::done)
+    return code;
+  if (!options.plan)
+    return isMLIR(options.emit) ? emitModule() : generateCode();
+  std::string plan;
+  llvm::raw_string_ostream os(plan);
+  if (failed(printPlan(*loaded.module, os)))
+    return ExitCode::input;
+  if (llvm::Error error = writeOutput("-", plan))
+    return fail(ExitCode::cannotWrite, std::move(error));
+  return ExitCode::done;
+}
+
+ExitCode Compiler::run() {
+  ExitCode code = compile();
+  if (code == ExitCode::internal)
+    errors << kBugReport << '\n';
+  if (options.timing)
+    timing.print(errors);
+  return code;
+}
+
+ExitCode hfta::compile(const DriverOptions &options,
+                       llvm::raw_ostream &errors) {
+  return Compiler(options, errors).run();
+}

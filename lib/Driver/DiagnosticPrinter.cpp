@@ -1,0 +1,137 @@
+//===- DiagnosticPrinter.cpp - How hftac prints diagnostics ---------------===//
+
+#include "DiagnosticPrinter.h"
+
+#include "mlir/IR/BuiltinAttributes.h"
+#include "mlir/IR/Location.h"
+#include "mlir/IR/Remarks.h"
+
+using namespace mlir;
+using namespace mlir::hfta;
+
+//===----------------------------------------------------------------------===//
+// Places
+//===----------------------------------------------------------------------===//
+
+/// The first place in a file within `location`, and the innermost name on the
+/// way to it.
+static FileLineColLoc findFile(Location location, StringRef &name) {
+  if (auto file = dyn_cast<FileLineColLoc>(location))
+    return file;
+  if (auto named = dyn_cast<NameLoc>(location)) {
+    name = named.getName();
+    return findFile(named.getChildLoc(), name);
+  }
+  if (auto call = dyn_cast<CallSiteLoc>(location))
+    return findFile(call.getCallee(), name);
+  if (auto opaque = dyn_cast<OpaqueLoc>(location))
+    return findFile(opaque.getFallbackLocation(), name);
+  if (auto fused = dyn_cast<FusedLoc>(location))
+    for (Location inner : fused.getLocations())
+      if (FileLineColLoc file = findFile(inner, name))
+        return file;
+  return nullptr;
+}
+
+static llvm::SMLoc findText(llvm::SourceMgr &sources, FileLineColLoc file) {
+  for (unsigned id = 1; id <= sources.getNumBuffers(); ++id)
+    if (sources.getMemoryBuffer(id)->getBufferIdentifier() ==
+        file.getFilename().getValue())
+      return sources.FindLocForLineAndColumn(
+          id, file.getLine(), std::max<unsigned>(file.getColumn(), 1));
+  return llvm::SMLoc();
+}
+
+//===----------------------------------------------------------------------===//
+// Printing
+//===----------------------------------------------------------------------===//
+
+static llvm::SourceMgr::DiagKind getKind(DiagnosticSeverity severity) {
+  switch (severity) {
+  case DiagnosticSeverity::Error:
+    return llvm::SourceMgr::DK_Error;
+  case DiagnosticSeverity::Warning:
+    return llvm::SourceMgr::DK_Warning;
+  case DiagnosticSeverity::Note:
+    return llvm::SourceMgr::DK_Note;
+  case DiagnosticSeverity::Remark:
+    return llvm::SourceMgr::DK_Remark;
+  }
+  llvm_unreachable("all severities are listed");
+}
+
+static StringRef getWord(DiagnosticSeverity severity) {
+  switch (severity) {
+  case DiagnosticSeverity::Error:
+    return "error";
+  case DiagnosticSeverity::Warning:
+    return "warning";
+  case DiagnosticSeverity::Note:
+    return "note";
+  case DiagnosticSeverity::Remark:
+    return "remark";
+  }
+  llvm_unreachable("all severities are listed");
+}
+
+DiagnosticPrinter::DiagnosticPrinter(MLIRContext *context,
+                                     llvm::SourceMgr &sources, raw_ostream &os,
+                                     bool remarks)
+    : ScopedDiagnosticHandler(context), sources(sources), os(os),
+      remarks(remarks) {
+  setHandler([this](Diagnostic &diagnostic) { print(diagnostic); });
+}
+
+void DiagnosticPrinter::print(Diagnostic &diagnostic) {
+  if (diagnostic.getSeverity() == DiagnosticSeverity::Remark && !remarks)
+    return;
+  if (diagnostic.getSeverity() == DiagnosticSeverity::Error)
+    ++errors;
+  print(diagnostic.getLocation(), diagnostic.getSeverity(), diagnostic.str());
+  for (Diagnostic &note : diagnostic.getNotes())
+    print(note.getLocation(), note.getSeverity(), note.str());
+}
+
+void DiagnosticPrinter::print(Location location, DiagnosticSeverity severity,
+                              StringRef message) {
+  StringRef name;
+  FileLineColLoc file = findFile(location, name);
+  llvm::SMLoc text = file ? findText(sources, file) : llvm::SMLoc();
+  if (text.isValid()) {
+    sources.PrintMessage(os, text, getKind(severity), message, {}, {},
+                         os.has_colors());
+    return;
+  }
+  if (!file) {
+    os << "hftac";
+  } else {
+    os << file.getFilename().getValue();
+    if (file.getLine() != 0)
+      os << ':' << file.getLine() << ':' << file.getColumn();
+  }
+  os << ": " << getWord(severity) << ": " << message;
+  if (!name.empty() && !message.contains(("'" + name + "'").str()))
+    os << " (at '" << name << "')";
+  os << '\n';
+}
+
+//===----------------------------------------------------------------------===//
+// Remarks
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// All remarks reach the context's diagnostics; nothing is written elsewhere.
+class NoStreamer : public remark::detail::MLIRRemarkStreamerBase {
+public:
+  void streamOptimizationRemark(const remark::detail::Remark &) override {}
+};
+} // namespace
+
+void hfta::enableRemarks(MLIRContext *context) {
+  remark::RemarkCategories categories;
+  categories.all = "hfta.*";
+  (void)remark::enableOptimizationRemarks(
+      *context, std::make_unique<NoStreamer>(),
+      std::make_unique<remark::RemarkEmittingPolicyAll>(), categories,
+      /*printAsEmitRemarks=*/true);
+}

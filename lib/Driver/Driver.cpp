@@ -1,0 +1,90 @@
+//===- Driver.cpp - hftac's main function ---------------------------------===//
+
+#include "Hfta/Driver/Driver.h"
+
+#include "llvm/Support/ErrorHandling.h"
+#include "llvm/Support/Signals.h"
+#include "llvm/Support/raw_ostream.h"
+
+#include <csignal>
+#include <cstring>
+#include <unistd.h>
+
+using namespace mlir;
+using namespace mlir::hfta;
+
+//===----------------------------------------------------------------------===//
+// Internal errors
+//===----------------------------------------------------------------------===//
+
+/// Only what a signal handler may do: LLVM has removed temporary files.
+static void exitAfterSignal(void *) {
+  static const char text[] = "hftac: error: internal error: crashed\n";
+  (void)!write(STDERR_FILENO, text, sizeof(text) - 1);
+  (void)!write(STDERR_FILENO, kBugReport.data(), kBugReport.size());
+  (void)!write(STDERR_FILENO, "\n", 1);
+  _exit(static_cast<int>(ExitCode::internal));
+}
+
+static void exitAfterFatalError(void *, const char *reason, bool) {
+  llvm::errs() << "hftac: error: internal error: " << reason << '\n'
+               << kBugReport << '\n';
+  llvm::sys::RunInterruptHandlers();
+  _exit(static_cast<int>(ExitCode::internal));
+}
+
+static void exitWithoutMemory(void *, const char *, bool) {
+  static const char text[] = "hftac: error: out of memory\n";
+  (void)!write(STDERR_FILENO, text, sizeof(text) - 1);
+  _exit(static_cast<int>(ExitCode::internal));
+}
+
+static void installHandlers() {
+  llvm::sys::AddSignalHandler(exitAfterSignal, nullptr);
+  llvm::install_fatal_error_handler(exitAfterFatalError);
+  llvm::install_bad_alloc_error_handler(exitWithoutMemory);
+  // A reader of the output that goes away is an error of writing.
+  std::signal(SIGPIPE, SIG_IGN);
+  // A limit on file sizes is an error like a full disk.
+  std::signal(SIGXFSZ, SIG_IGN);
+}
+
+//===----------------------------------------------------------------------===//
+// Actions
+//===----------------------------------------------------------------------===//
+
+static ExitCode act(const DriverOptions &options) {
+  switch (options.action) {
+  case Action::compile:
+    return compile(options, llvm::errs());
+  case Action::help:
+    printHelp(llvm::outs());
+    break;
+  case Action::version:
+    printVersion(llvm::outs());
+    break;
+  case Action::listSupportedOps:
+    printSupportedOps(llvm::outs());
+    break;
+  case Action::listTargets:
+    printTargets(llvm::outs());
+    break;
+  }
+  llvm::outs().flush();
+  if (!llvm::outs().has_error())
+    return ExitCode::done;
+  llvm::errs() << "hftac: error: cannot write to standard output: "
+               << llvm::outs().error().message() << '\n';
+  llvm::outs().clear_error();
+  return ExitCode::cannotWrite;
+}
+
+int hfta::runDriver(int argc, const char *const *argv) {
+  installHandlers();
+  DriverOptions options;
+  ExitCode code = parseCommandLine(llvm::ArrayRef(argv, argc).drop_front(argc > 0),
+                                   options, llvm::errs());
+  if (code == ExitCode::done)
+    code = act(options);
+  return static_cast<int>(code);
+}

@@ -1,0 +1,129 @@
+//===- Input.cpp - From input files to a module ---------------------------===//
+
+#include "Input.h"
+
+#include "Hfta/Driver/Passes.h"
+#include "Hfta/Language/FrontEnd.h"
+
+#include "mlir/IR/BuiltinAttributes.h"
+#include "mlir/Parser/Parser.h"
+#include "llvm/Support/MemoryBuffer.h"
+#include "llvm/Support/raw_ostream.h"
+
+using namespace mlir;
+using namespace mlir::hfta;
+
+/// Adds a file to `sources` and returns its number, 0 after an error.
+static unsigned readText(llvm::StringRef path, llvm::SourceMgr &sources,
+                         llvm::raw_ostream &errors) {
+  llvm::ErrorOr<std::unique_ptr<llvm::MemoryBuffer>> file =
+      llvm::MemoryBuffer::getFile(path);
+  if (!file) {
+    errors << "hftac: error: cannot read '" << path
+           << "': " << file.getError().message() << '\n';
+    return 0;
+  }
+  return sources.AddNewSourceBuffer(std::move(*file), llvm::SMLoc());
+}
+
+//===----------------------------------------------------------------------===//
+// Jobs
+//===----------------------------------------------------------------------===//
+
+static ExitCode loadJob(const DriverOptions &options, MLIRContext *context,
+                        llvm::SourceMgr &sources, llvm::raw_ostream &errors,
+                        LoadedModule &loaded) {
+  FrontEndOptions frontEnd;
+  frontEnd.dataDirectory = options.dataDirectory;
+  frontEnd.fuse = options.fuse;
+  if (!readConstants(options.constants, context, errors, frontEnd.constants))
+    return ExitCode::input;
+
+  JobDiagnostics diagnostics(sources, errors);
+  ast::JobFile file;
+  JobOptions job;
+  job.flags = options.jobFlags;
+  if (options.inputKind == InputKind::job) {
+    unsigned id = readText(options.inputs.front(), sources, errors);
+    if (id == 0)
+      return ExitCode::input;
+    file = parseJobFile(id, diagnostics);
+  } else {
+    job.models = options.inputs;
+  }
+  if (diagnostics.hasErrors())
+    return ExitCode::input;
+  addJobOptions(file, job, diagnostics);
+  if (diagnostics.hasErrors())
+    return ExitCode::input;
+
+  FrontEndFailure failure = FrontEndFailure::none;
+  loaded.module =
+      buildJobModule(context, file, frontEnd, diagnostics, failure);
+  if (failure == FrontEndFailure::unsupported)
+    return ExitCode::unsupported;
+  if (failure == FrontEndFailure::input || !loaded.module)
+    return ExitCode::input;
+  loaded.phase = Phase::import;
+  return ExitCode::done;
+}
+
+//===----------------------------------------------------------------------===//
+// Modules
+//===----------------------------------------------------------------------===//
+
+static ExitCode failModule(llvm::raw_ostream &errors, llvm::StringRef path,
+                           const llvm::Twine &message, ExitCode code) {
+  errors << path << ": error: " << message << '\n';
+  return code;
+}
+
+static ExitCode loadModule(const DriverOptions &options, MLIRContext *context,
+                           llvm::SourceMgr &sources, llvm::raw_ostream &errors,
+                           LoadedModule &loaded) {
+  llvm::StringRef path = options.inputs.front();
+  if (readText(path, sources, errors) == 0)
+    return ExitCode::input;
+  loaded.module = parseSourceFile<ModuleOp>(sources, ParserConfig(context));
+  if (!loaded.module)
+    return ExitCode::input;
+  auto name = loaded.module->getOperation()->getAttrOfType<StringAttr>(
+      kPhaseAttrName);
+  if (!name)
+    return failModule(errors, path,
+                      "module has no '" + kPhaseAttrName +
+                          "' that tells the phase to continue from",
+                      ExitCode::input);
+  const PhaseInfo *phase = findPhase(name.getValue());
+  if (!phase || !isMLIR(phase->phase))
+    return failModule(errors, path,
+                      "'" + kPhaseAttrName + "' is '" + name.getValue() +
+                          "', which is no phase of a module",
+                      ExitCode::input);
+  if (phase->phase > options.emit)
+    return failModule(errors, path,
+                      "module is in phase '" + phase->name +
+                          "', which comes after '" +
+                          getPhase(options.emit).name + "'",
+                      ExitCode::usage);
+  if (!options.cpu.empty() && phase->phase >= Phase::linalg)
+    return failModule(errors, path,
+                      "option '--cpu' has no effect on a module in phase '" +
+                          phase->name + "'",
+                      ExitCode::usage);
+  if (!options.cuts.empty() && phase->phase >= Phase::train)
+    return failModule(errors, path,
+                      "option '--cuts' has no effect on a module in phase '" +
+                          phase->name + "'",
+                      ExitCode::usage);
+  loaded.phase = phase->phase;
+  return ExitCode::done;
+}
+
+ExitCode hfta::loadInputs(const DriverOptions &options, MLIRContext *context,
+                          llvm::SourceMgr &sources, llvm::raw_ostream &errors,
+                          LoadedModule &loaded) {
+  if (options.inputKind == InputKind::mlir)
+    return loadModule(options, context, sources, errors, loaded);
+  return loadJob(options, context, sources, errors, loaded);
+}

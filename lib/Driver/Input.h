@@ -1,0 +1,34 @@
+//===- Input.h - From input files to a module -------------------*- C++ -*-===//
+
+#ifndef HFTA_LIB_DRIVER_INPUT_H
+#define HFTA_LIB_DRIVER_INPUT_H
+
+#include "Hfta/Driver/CommandLine.h"
+
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/IR/OwningOpRef.h"
+#include "llvm/ADT/StringMap.h"
+#include "llvm/Support/SourceMgr.h"
+
+namespace mlir::hfta {
+
+struct LoadedModule {
+  OwningOpRef<ModuleOp> module;
+  Phase phase = Phase::import;
+};
+
+/// Reads the inputs. Returns `done`, or another code after an error has been
+/// written to `errors` or to the context. The texts that were read stay in
+/// `sources`.
+ExitCode loadInputs(const DriverOptions &options, MLIRContext *context,
+                    llvm::SourceMgr &sources, llvm::raw_ostream &errors,
+                    LoadedModule &loaded);
+
+/// Arrays of `--constant`. False after an error.
+bool readConstants(llvm::ArrayRef<ConstantBinding> bindings,
+                   MLIRContext *context, llvm::raw_ostream &errors,
+                   llvm::StringMap<DenseElementsAttr> &constants);
+
+} // namespace mlir::hfta
+
+#endif // HFTA_LIB_DRIVER_INPUT_H

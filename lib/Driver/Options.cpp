@@ -1,0 +1,271 @@
+//===- Options.cpp - The table of hftac's options -------------------------===//
+
+#include "Options.h"
+
+#include "Hfta/Driver/Target.h"
+
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/raw_ostream.h"
+
+using namespace mlir;
+using namespace mlir::hfta;
+
+ExitCode CommandLineState::fail(ExitCode code, const llvm::Twine &message,
+                                const llvm::Twine &hint) {
+  errors << "hftac: error: " << message << '\n';
+  std::string text = hint.str();
+  if (!text.empty())
+    errors << "hint: " << text << '\n';
+  return code;
+}
+
+//===----------------------------------------------------------------------===//
+// What the options do
+//===----------------------------------------------------------------------===//
+
+template <Action action>
+static ExitCode setAction(CommandLineState &state, const OptionInfo &,
+                          llvm::StringRef) {
+  state.options.action = action;
+  return ExitCode::done;
+}
+
+template <bool DriverOptions::*member, bool value>
+static ExitCode setFlag(CommandLineState &state, const OptionInfo &,
+                        llvm::StringRef) {
+  state.options.*member = value;
+  return ExitCode::done;
+}
+
+template <std::string DriverOptions::*member>
+static ExitCode setText(CommandLineState &state, const OptionInfo &option,
+                        llvm::StringRef value) {
+  if (value.empty())
+    return state.fail(ExitCode::usage, "option '" + option.name +
+                                           "' has an empty value, expected " +
+                                           option.value);
+  state.options.*member = value.str();
+  return ExitCode::done;
+}
+
+/// An option with one of a few values. Those in `later` aren't there yet.
+static ExitCode checkChoice(CommandLineState &state, const OptionInfo &option,
+                            llvm::StringRef value,
+                            llvm::ArrayRef<llvm::StringRef> choices,
+                            llvm::ArrayRef<llvm::StringRef> later) {
+  if (llvm::is_contained(choices, value))
+    return ExitCode::done;
+  if (llvm::is_contained(later, value))
+    return state.fail(ExitCode::unsupported,
+                      "'" + option.name + "=" + value +
+                          "' is not supported in this version, expected " +
+                          llvm::join(choices, " or "));
+  return state.fail(ExitCode::usage,
+                    "option '" + option.name + "' cannot be '" + value + "'",
+                    suggest(value, choices, "values"));
+}
+
+static ExitCode setEmit(CommandLineState &state, const OptionInfo &option,
+                        llvm::StringRef value) {
+  if (const PhaseInfo *phase = findPhase(value)) {
+    state.options.emit = phase->phase;
+    state.emitGiven = true;
+    return ExitCode::done;
+  }
+  llvm::SmallVector<llvm::StringRef> names;
+  for (const PhaseInfo &phase : getPhases())
+    names.push_back(phase.name);
+  if (value == "gpu" || value == "ptx")
+    return state.fail(ExitCode::unsupported,
+                      "'--emit=" + value + "' needs '--target=cuda', which is "
+                                           "not supported in this version");
+  return checkChoice(state, option, value, names, {});
+}
+
+static ExitCode setTarget(CommandLineState &state, const OptionInfo &option,
+                          llvm::StringRef value) {
+  return checkChoice(state, option, value, {"cpu"}, {"cuda"});
+}
+
+static ExitCode setChip(CommandLineState &state, const OptionInfo &,
+                        llvm::StringRef) {
+  return state.fail(ExitCode::usage, "option '--chip' needs '--target=cuda'");
+}
+
+static ExitCode setCpu(CommandLineState &state, const OptionInfo &option,
+                       llvm::StringRef value) {
+  if (!isKnownCpu(value)) {
+    llvm::SmallVector<llvm::StringRef> names = getCpuNames();
+    llvm::StringRef nearest = findNearest(value, names);
+    return state.fail(ExitCode::usage, "unknown processor '" + value + "'",
+                      nearest.empty()
+                          ? std::string("'hftac --list-targets' lists them")
+                          : ("did you mean '" + nearest + "'?").str());
+  }
+  return setText<&DriverOptions::cpu>(state, option, value);
+}
+
+static ExitCode setWeights(CommandLineState &state, const OptionInfo &option,
+                           llvm::StringRef value) {
+  return checkChoice(state, option, value, {"embedded"}, {"external"});
+}
+
+static ExitCode addJobFlag(CommandLineState &state, const OptionInfo &option,
+                           llvm::StringRef value) {
+  state.options.jobFlags.push_back(
+      {option.name.drop_front(2).str(), value.str()});
+  state.jobOptionNames.push_back(option.name.str());
+  return ExitCode::done;
+}
+
+static ExitCode setPrecision(CommandLineState &state, const OptionInfo &option,
+                             llvm::StringRef value) {
+  static const llvm::StringRef later[] = {"bf16", "f16", "fp16", "tf32"};
+  if (llvm::is_contained(later, value))
+    return checkChoice(state, option, value, {"f32", "f64"}, later);
+  return addJobFlag(state, option, value);
+}
+
+static ExitCode setNoFuse(CommandLineState &state, const OptionInfo &option,
+                          llvm::StringRef) {
+  state.options.fuse = false;
+  state.jobOptionNames.push_back(option.name.str());
+  return ExitCode::done;
+}
+
+static ExitCode setData(CommandLineState &state, const OptionInfo &option,
+                        llvm::StringRef value) {
+  state.jobOptionNames.push_back(option.name.str());
+  return setText<&DriverOptions::dataDirectory>(state, option, value);
+}
+
+static ExitCode addConstant(CommandLineState &state, const OptionInfo &option,
+                            llvm::StringRef value) {
+  auto [name, path] = value.split('=');
+  if (name.empty() || path.empty())
+    return state.fail(ExitCode::usage,
+                      "expected '" + option.name + " NAME=FILE.npy', got '" +
+                          value + "'");
+  for (const ConstantBinding &other : state.options.constants)
+    if (name == other.name)
+      return state.fail(ExitCode::usage,
+                        "input '" + name + "' is bound to a constant twice");
+  state.options.constants.push_back({name.str(), path.str()});
+  state.jobOptionNames.push_back(option.name.str());
+  return ExitCode::done;
+}
+
+static ExitCode addCuts(CommandLineState &state, const OptionInfo &option,
+                        llvm::StringRef value) {
+  llvm::SmallVector<llvm::StringRef> names;
+  value.split(names, ',');
+  for (llvm::StringRef name : names) {
+    if (name.trim().empty())
+      return state.fail(ExitCode::usage,
+                        "option '" + option.name + "' has an empty name in '" +
+                            value + "'");
+    state.options.cuts.push_back(name.trim().str());
+  }
+  return ExitCode::done;
+}
+
+//===----------------------------------------------------------------------===//
+// The table
+//===----------------------------------------------------------------------===//
+
+llvm::StringRef hfta::getTitle(OptionGroup group) {
+  switch (group) {
+  case OptionGroup::output:
+    return "output";
+  case OptionGroup::target:
+    return "target";
+  case OptionGroup::job:
+    return "job (each also stands in a job file; see docs/language.md)";
+  case OptionGroup::binding:
+    return "models";
+  case OptionGroup::report:
+    return "reports";
+  case OptionGroup::other:
+    return "other";
+  }
+  llvm_unreachable("all groups are listed");
+}
+
+llvm::ArrayRef<OptionInfo> hfta::getOptions() {
+  using G = OptionGroup;
+  using D = DriverOptions;
+  static const OptionInfo options[] = {
+      {"-o", "FILE", "write to FILE ('-': standard output)", G::output,
+       setText<&D::output>},
+      {"--emit", "PHASE", "stop after PHASE (below) and write what it made",
+       G::output, setEmit},
+      {"--weights", "PLACE", "where initial weights are kept: embedded",
+       G::output, setWeights},
+
+      {"--target", "TARGET", "kind of device: cpu", G::target, setTarget},
+      {"--cpu", "CPU", "processor: native (default), x86-64-v3, x86-64-v4, ...",
+       G::target, setCpu},
+      {"--chip", "CHIP,...", "GPUs to make code for; needs --target=cuda",
+       G::target, setChip},
+
+      {"--copies", "N", "number of copies, if no list makes them", G::job,
+       addJobFlag},
+      {"--batch", "N", "samples a step", G::job, addJobFlag},
+      {"--micro-batches", "N", "parts that a batch is computed in", G::job,
+       addJobFlag},
+      {"--loss", "LOSS", "for example 'cross_entropy'", G::job, addJobFlag},
+      {"--metric", "METRIC", "for example 'accuracy'", G::job, addJobFlag},
+      {"--optimizer", "OPTIMIZER", "for example 'adam(lr = [1e-3, 3e-4])'",
+       G::job, addJobFlag},
+      {"--schedule", "SCHEDULE", "for example 'cosine(warmup = 100)'", G::job,
+       addJobFlag},
+      {"--clip-norm", "X", "bound of each copy's gradient norm", G::job,
+       addJobFlag},
+      {"--seed", "N", "seed of initialisation and dropout", G::job, addJobFlag},
+      {"--epochs", "N", "default length of the training", G::job, addJobFlag},
+      {"--steps", "N", "the same in steps", G::job, addJobFlag},
+      {"--precision", "TYPE", "f32 (default) or f64", G::job, setPrecision},
+      {"--train-data", "FIELD=FILE,...", "files to train with", G::job,
+       addJobFlag},
+      {"--test-data", "FIELD=FILE,...", "files to test with", G::job,
+       addJobFlag},
+      {"--shuffle", "BOOL", "false: take samples in the files' order", G::job,
+       addJobFlag},
+      {"--order-seed", "N", "seed of the order of samples", G::job, addJobFlag},
+      {"--zip", "NAME,...", "pair these lists instead of crossing them",
+       G::job, addJobFlag},
+      {"--no-fuse", "", "compile every copy alone: the serial baseline", G::job,
+       setNoFuse},
+
+      {"--init", "fresh", "draw an ONNX model's weights anew", G::binding,
+       addJobFlag},
+      {"--freeze", "PATTERN,...", "weights that stay as they are", G::binding,
+       addJobFlag},
+      {"--dim", "NAME=N", "size of a symbolic axis", G::binding, addJobFlag},
+      {"--constant", "NAME=FILE.npy", "bind an input at compile time",
+       G::binding, addConstant},
+      {"--data", "DIR", "where relative names of data files are looked up",
+       G::binding, setData},
+      {"--cuts", "NAME,...", "begin a new block after each of these values",
+       G::binding, addCuts},
+
+      {"--plan", "", "print memory and cost, then stop", G::report,
+       setFlag<&D::plan, true>},
+      {"--remarks", "", "say what was fused, and what was not and why",
+       G::report, setFlag<&D::remarks, true>},
+      {"--timing", "", "print the time of each phase", G::report,
+       setFlag<&D::timing, true>},
+      {"-v", "", "print each phase as it begins", G::report,
+       setFlag<&D::verbose, true>},
+
+      {"--list-supported-ops", "", "list the ONNX operators", G::other,
+       setAction<Action::listSupportedOps>},
+      {"--list-targets", "", "list devices and processors", G::other,
+       setAction<Action::listTargets>},
+      {"--version", "", "print the version", G::other,
+       setAction<Action::version>},
+      {"--help", "", "print this help", G::other, setAction<Action::help>},
+      {"-h", "", "the same", G::other, setAction<Action::help>},
+  };
+  return options;
+}

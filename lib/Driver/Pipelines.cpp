@@ -1,0 +1,90 @@
+//===- Pipelines.cpp - From phase to phase --------------------------------===//
+
+#include "Hfta/Driver/Pipelines.h"
+
+#include "Hfta/Conversion/HftaToLinalg.h"
+#include "Hfta/Conversion/HftaToRuntime.h"
+#include "Hfta/Conversion/LowerKernels.h"
+#include "Hfta/Driver/Passes.h"
+#include "Hfta/Transforms/Passes.h"
+
+#include "mlir/Conversion/ReconcileUnrealizedCasts/ReconcileUnrealizedCasts.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Pass/PassRegistry.h"
+#include "mlir/Transforms/Passes.h"
+
+using namespace mlir;
+using namespace mlir::hfta;
+
+static void addCleanUp(OpPassManager &pm) {
+  pm.addPass(createCanonicalizerPass());
+  pm.addPass(createCSEPass());
+}
+
+static void markPhase(OpPassManager &pm, llvm::StringRef phase) {
+  HftaMarkPhaseOptions options;
+  options.phase = phase.str();
+  pm.addPass(createHftaMarkPhase(std::move(options)));
+}
+
+void hfta::buildFusedPipeline(OpPassManager &pm, const FusedPipelineOptions &) {
+  pm.addPass(createHftaDescribeModel());
+  addCleanUp(pm);
+  pm.addPass(createHftaFuseModels());
+  markPhase(pm, "fused");
+}
+
+void hfta::buildTrainPipeline(OpPassManager &pm,
+                              const TrainPipelineOptions &options) {
+  HftaDifferentiateOptions differentiate;
+  differentiate.cuts.assign(options.cuts.begin(), options.cuts.end());
+  pm.addPass(createHftaDifferentiate(std::move(differentiate)));
+  addCleanUp(pm);
+  markPhase(pm, "train");
+}
+
+void hfta::buildPlannedPipeline(OpPassManager &pm,
+                                const PlannedPipelineOptions &) {
+  pm.addPass(createHftaDescribeLayers());
+  pm.addPass(createHftaDecompose());
+  addCleanUp(pm);
+  pm.addPass(createHftaFormKernels());
+  pm.addPass(createHftaPlanMemory());
+  pm.addPass(createHftaOutlineKernels());
+  pm.addPass(createHftaDescribePlan());
+  markPhase(pm, "planned");
+}
+
+void hfta::buildLinalgPipeline(OpPassManager &pm,
+                               const LinalgPipelineOptions &) {
+  pm.addNestedPass<func::FuncOp>(createConvertHftaToLinalgPass());
+  addCleanUp(pm);
+  markPhase(pm, "linalg");
+}
+
+void hfta::buildLLVMPipeline(OpPassManager &pm,
+                             const LLVMPipelineOptions &options) {
+  LowerKernelsOptions lower;
+  lower.vectorBytes = options.vectorBytes;
+  buildLowerKernelsPipeline(pm, lower);
+  pm.addPass(createConvertHftaToRuntime());
+  pm.addPass(createReconcileUnrealizedCastsPass());
+  markPhase(pm, "llvm");
+}
+
+void hfta::registerPipelines() {
+  PassPipelineRegistration<FusedPipelineOptions>(
+      "hfta-fused-pipeline", "Imported models to one array program",
+      buildFusedPipeline);
+  PassPipelineRegistration<TrainPipelineOptions>(
+      "hfta-train-pipeline", "The array program to tasks", buildTrainPipeline);
+  PassPipelineRegistration<PlannedPipelineOptions>(
+      "hfta-planned-pipeline", "Tasks to kernels on planned memory",
+      buildPlannedPipeline);
+  PassPipelineRegistration<LinalgPipelineOptions>(
+      "hfta-linalg-pipeline", "Kernels to linalg on tensors",
+      buildLinalgPipeline);
+  PassPipelineRegistration<LLVMPipelineOptions>(
+      "hfta-llvm-pipeline", "Kernels, tasks and variables to the LLVM dialect",
+      buildLLVMPipeline);
+}

@@ -1,0 +1,80 @@
+//===- Plan.cpp - Memory and cost of a planned module ---------------------===//
+
+#include "Hfta/Driver/Plan.h"
+#include "TaskCosts.h"
+
+#include "Hfta/Dialect/Hfta/IR/HftaOps.h"
+#include "Hfta/Dialect/Hfta/IR/Job.h"
+
+#include "llvm/Support/FormatVariadic.h"
+
+#include <map>
+
+using namespace mlir;
+using namespace mlir::hfta;
+
+//===----------------------------------------------------------------------===//
+// Memory
+//===----------------------------------------------------------------------===//
+
+static void printMemoryRow(raw_ostream &os, StringRef name, int64_t bytes,
+                           int64_t copies) {
+  os << llvm::formatv("  {0,-18}{1,16}{2,16}\n", name, bytes,
+                      llvm::divideCeil(bytes, copies));
+}
+
+/// Whether a segment is part of memory; constants lie in the binary's image,
+/// scratch is one a thread.
+static bool isResident(Role role) {
+  return role != Role::constant && role != Role::scratch;
+}
+
+static LogicalResult printMemory(ModuleOp module, const Job &job,
+                                 raw_ostream &os) {
+  auto segments = module->getAttrOfType<ArrayAttr>("hfta.segments");
+  if (!segments)
+    return module.emitError("module has no 'hfta.segments': memory isn't "
+                            "planned");
+  std::map<Role, int64_t> bytes;
+  int64_t peak = 0;
+  for (Attribute attribute : segments) {
+    auto segment = dyn_cast<SegmentAttr>(attribute);
+    if (!segment)
+      return module.emitError("'hfta.segments' holds ") << attribute;
+    int64_t size = segment.getBytes() * segment.getInstances();
+    bytes[segment.getRole()] += size;
+    if (isResident(segment.getRole()))
+      peak += size;
+  }
+  os << llvm::formatv("{0,-20}{1,16}{2,16}\n", "memory (bytes)", "array",
+                      "copy's share");
+  for (const auto &[role, size] : bytes)
+    if (isResident(role))
+      printMemoryRow(os, stringifyRole(role), size, job.copies);
+  printMemoryRow(os, "peak", peak, job.copies);
+  if (int64_t constants = bytes[Role::constant])
+    os << "constants in the binary: " << constants << " bytes\n";
+  return success();
+}
+
+static void printCosts(ModuleOp module, int64_t copies, raw_ostream &os) {
+  os << llvm::formatv("\n{0,-20}{1,10}{2,18}{3,16}{4,16}\n", "cost (array)",
+                      "kernels", "flops", "bytes read", "bytes written");
+  for (const TaskCost &cost : getTaskCosts(module, copies))
+    os << llvm::formatv("  {0,-18}{1,10}{2,18}{3,16}{4,16}\n", cost.name,
+                        cost.kernels, cost.flops, cost.bytesRead,
+                        cost.bytesWritten);
+}
+
+LogicalResult hfta::printPlan(ModuleOp module, raw_ostream &os) {
+  FailureOr<Job> job = Job::read(module);
+  if (failed(job))
+    return failure();
+  os << "'" << job->name << "': " << job->copies << " copies, batch "
+     << job->batch << " in " << job->microBatches << " part"
+     << (job->microBatches == 1 ? "" : "s") << "\n\n";
+  if (failed(printMemory(module, *job, os)))
+    return failure();
+  printCosts(module, job->copies, os);
+  return success();
+}

@@ -1,0 +1,27 @@
+//===- TaskCosts.h - Cost of the tasks of a planned module ------*- C++ -*-===//
+
+#ifndef HFTA_LIB_DRIVER_TASKCOSTS_H
+#define HFTA_LIB_DRIVER_TASKCOSTS_H
+
+#include "mlir/IR/BuiltinOps.h"
+
+#include <string>
+#include <vector>
+
+namespace mlir::hfta {
+
+/// For the whole array.
+struct TaskCost {
+  std::string name;
+  int64_t kernels = 0;
+  int64_t flops = 0;
+  int64_t bytesRead = 0;
+  int64_t bytesWritten = 0;
+};
+
+/// In the order of the module.
+std::vector<TaskCost> getTaskCosts(ModuleOp module, int64_t copies);
+
+} // namespace mlir::hfta
+
+#endif // HFTA_LIB_DRIVER_TASKCOSTS_H

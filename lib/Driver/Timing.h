@@ -1,0 +1,40 @@
+//===- Timing.h - Time of each phase ----------------------------*- C++ -*-===//
+
+#ifndef HFTA_LIB_DRIVER_TIMING_H
+#define HFTA_LIB_DRIVER_TIMING_H
+
+#include "llvm/ADT/StringRef.h"
+
+#include <chrono>
+#include <string>
+#include <vector>
+
+namespace llvm {
+class raw_ostream;
+} // namespace llvm
+
+namespace mlir::hfta {
+
+/// A step ends where the next one begins.
+class Timing {
+public:
+  /// Announces every step on `progress`, if that isn't null.
+  explicit Timing(llvm::raw_ostream *progress) : progress(progress) {}
+
+  void begin(llvm::StringRef step);
+  /// Ends the last step.
+  void print(llvm::raw_ostream &os);
+
+private:
+  using Clock = std::chrono::steady_clock;
+  struct Step {
+    std::string name;
+    Clock::time_point begin;
+  };
+  llvm::raw_ostream *progress;
+  std::vector<Step> steps;
+};
+
+} // namespace mlir::hfta
+
+#endif // HFTA_LIB_DRIVER_TIMING_H

@@ -1,0 +1,40 @@
+//===- Export.cpp - hfta.model to ONNX ------------------------------------===//
+
+#include "Hfta/Export/Onnx/Export.h"
+
+#include "GraphWriter.h"
+
+namespace mlir::hfta {
+
+static constexpr int64_t kIrVersion = 8;
+static constexpr int64_t kOpset = 17;
+
+FailureOr<OnnxExportTemplate> exportOnnx(ModelOp model) {
+  auto forward = dyn_cast_or_null<func::FuncOp>(
+      SymbolTable::lookupSymbolIn(model, "forward"));
+  if (!forward || forward.getBody().empty())
+    return model.emitError("has no @forward to export");
+  OnnxExportTemplate result;
+  for (bool symbolic : {true, false}) {
+    ::onnx::GraphProto graph;
+    graph.set_name(model.getSymName().str());
+    onnx_export::GraphWriter writer(forward, graph, symbolic);
+    if (failed(writer.write()))
+      return failure();
+    if (writer.needsFixedBatch())
+      continue;
+    result.graph = graph.SerializeAsString();
+    result.parameters = writer.getParameters();
+    result.symbolicBatch = symbolic;
+    break;
+  }
+  ::onnx::ModelProto header;
+  header.set_ir_version(kIrVersion);
+  header.set_producer_name("hfta");
+  header.add_opset_import()->set_version(kOpset);
+  header.mutable_opset_import(0)->set_domain("");
+  result.header = header.SerializeAsString();
+  return result;
+}
+
+} // namespace mlir::hfta

@@ -1,0 +1,124 @@
+//===- GraphWriter.h - An ONNX graph under construction ---------*- C++ -*-===//
+
+#ifndef HFTA_LIB_EXPORT_ONNX_GRAPHWRITER_H
+#define HFTA_LIB_EXPORT_ONNX_GRAPHWRITER_H
+
+#include "Hfta/Export/Onnx/Export.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/DenseSet.h"
+#include "llvm/ADT/StringSet.h"
+
+#include <onnx/onnx_pb.h>
+
+namespace mlir::hfta::onnx_export {
+
+/// An ONNX value that stands for an hfta value. Its shape may lack leading
+/// axes of the hfta value's, or have 1 where that has more: elementwise ops of
+/// ONNX broadcast by themselves.
+struct Tensor {
+  std::string name;
+  SmallVector<int64_t> shape;
+  /// Axis i has `scales[i]` times the batch size if that isn't 0.
+  SmallVector<int64_t> scales;
+
+  /// The axis whose size depends on the batch size, or -1.
+  int64_t getBatchAxis() const;
+};
+
+/// Writes one @forward. Handlers (Handlers.h) translate single ops.
+class GraphWriter {
+public:
+  /// With `symbolic`, axis 0 of all inputs is the symbol "batch".
+  GraphWriter(func::FuncOp forward, ::onnx::GraphProto &graph, bool symbolic);
+
+  /// Writes the graph. Errors have been reported; none if only
+  /// `needsFixedBatch()` is set.
+  LogicalResult write();
+
+  /// The batch size must be written into the graph after all.
+  void requireFixedBatch() { fixedBatch = true; }
+  bool needsFixedBatch() const { return fixedBatch && symbolic; }
+
+  /// Variables that the graph reads.
+  const std::vector<std::string> &getParameters() const { return parameters; }
+
+  //===--- For handlers
+  //-----------------------------------------------------===//
+  /// The ONNX value of an hfta value.
+  const Tensor &get(Value value) { return tensors[value]; }
+  /// The same with the hfta value's own shape.
+  Tensor getFull(Value value);
+  void set(Value value, Tensor tensor) { tensors[value] = std::move(tensor); }
+  bool isLive(Value value) const { return live.contains(value); }
+
+  /// Adds a node that defines `result`, of the given shape and scales.
+  ::onnx::NodeProto *define(StringRef type, ArrayRef<std::string> inputs,
+                            Value result, ArrayRef<int64_t> shape,
+                            ArrayRef<int64_t> scales);
+  /// Adds a node that defines a value of its own; returns its name.
+  std::string add(StringRef type, ArrayRef<std::string> inputs, Location loc,
+                  ::onnx::NodeProto **node = nullptr);
+  /// A list of integers.
+  std::string addIntegers(ArrayRef<int64_t> values, Location loc);
+  /// A tensor of any kind.
+  std::string addConstant(DenseElementsAttr elements, Location loc);
+  std::string addConstant(ElementsAttr elements, ArrayRef<int64_t> shape,
+                          Location loc);
+  /// One number of the element type.
+  std::string addScalar(Type elementType, double value, Location loc);
+  /// A shape operand: sizes times the batch size where a scale isn't 0.
+  std::string addShape(ArrayRef<int64_t> shape, ArrayRef<int64_t> scales,
+                       Location loc);
+  /// `tensor` in another shape of as many elements, named after `result` if
+  /// there is one.
+  Tensor reshape(const Tensor &tensor, ArrayRef<int64_t> shape, Location loc,
+                 Value result = Value());
+
+  /// A name that no other value has.
+  std::string makeName(StringRef base);
+  /// The op needs no node of its own.
+  void markDone(Operation *op) { done.insert(op); }
+  int64_t getBatch() const { return batch; }
+
+private:
+  void findLive();
+  bool checkOps();
+  void writeInputs();
+  void writeOp(Operation *op);
+  void writeRead(Operation *op);
+  void writeOutputs();
+  void removeUnused();
+  void describePort(::onnx::ValueInfoProto &port, StringRef name, Type type,
+                    ArrayRef<int64_t> scales);
+  std::string makeResultName(Value result);
+
+  func::FuncOp forward;
+  ::onnx::GraphProto &graph;
+  bool symbolic;
+  bool fixedBatch = false;
+  int64_t batch = -1;
+  std::string batchName; ///< a list that holds the batch size
+  llvm::DenseMap<Value, Tensor> tensors;
+  llvm::DenseMap<Value, std::string> outputNames;
+  llvm::DenseSet<Value> live;
+  llvm::DenseSet<Operation *> done;
+  llvm::StringSet<> names, nodeNames;
+  std::vector<std::string> parameters;
+};
+
+/// ONNX's number of an element type, 0 if there is none.
+int getElementTypeNumber(Type type);
+
+void setInt(::onnx::NodeProto *node, StringRef name, int64_t value);
+void setFloat(::onnx::NodeProto *node, StringRef name, double value);
+void setInts(::onnx::NodeProto *node, StringRef name, ArrayRef<int64_t> values);
+void setString(::onnx::NodeProto *node, StringRef name, StringRef value);
+
+inline ArrayRef<int64_t> getShape(Value value) {
+  return cast<RankedTensorType>(value.getType()).getShape();
+}
+
+} // namespace mlir::hfta::onnx_export
+
+#endif // HFTA_LIB_EXPORT_ONNX_GRAPHWRITER_H

@@ -1,0 +1,289 @@
+//===- ShapeExports.cpp - Ops that move elements in ONNX ------------------===//
+
+#include "Handlers.h"
+
+namespace mlir::hfta::onnx_export {
+
+static void writeReshape(GraphWriter &writer, Operation *op) {
+  Tensor input = writer.getFull(op->getOperand(0));
+  Value result = op->getResult(0);
+  writer.set(result,
+             writer.reshape(input, getShape(result), op->getLoc(), result));
+}
+
+static void writeTranspose(GraphWriter &writer, Operation *op) {
+  Tensor input = writer.getFull(op->getOperand(0));
+  ArrayRef<int64_t> permutation = cast<TransposeOp>(op).getPermutation();
+  SmallVector<int64_t> scales;
+  for (int64_t axis : permutation)
+    scales.push_back(input.scales[axis]);
+  ::onnx::NodeProto *node =
+      writer.define("Transpose", {input.name}, op->getResult(0),
+                    getShape(op->getResult(0)), scales);
+  setInts(node, "perm", permutation);
+}
+
+/// Only aligns axes: elementwise users broadcast, others ask for the full
+/// shape.
+static void writeBroadcast(GraphWriter &writer, Operation *op) {
+  auto broadcast = cast<BroadcastOp>(op);
+  Tensor input = writer.getFull(broadcast.getInput());
+  ArrayRef<int64_t> shape = broadcast.getShape();
+  SmallVector<int64_t> aligned(shape.size(), 1), scales(shape.size(), 0);
+  for (auto [axis, dimension] : llvm::enumerate(broadcast.getDimensions())) {
+    aligned[dimension] = input.shape[axis];
+    scales[dimension] = input.scales[axis];
+    if (input.scales[axis] != 0 && input.shape[axis] != shape[dimension])
+      writer.requireFixedBatch();
+  }
+  // Leading axes of size 1 come by themselves.
+  size_t leading = 0;
+  while (leading < aligned.size() && aligned[leading] == 1 &&
+         scales[leading] == 0 && aligned.size() - leading > input.shape.size())
+    ++leading;
+  ArrayRef<int64_t> wanted = ArrayRef<int64_t>(aligned).drop_front(leading);
+  Tensor result = input;
+  if (wanted != ArrayRef<int64_t>(input.shape)) {
+    result = writer.reshape(input, wanted, op->getLoc());
+    result.scales =
+        SmallVector<int64_t>(ArrayRef<int64_t>(scales).drop_front(leading));
+  }
+  writer.set(op->getResult(0), result);
+}
+
+static void writeSlice(GraphWriter &writer, Operation *op) {
+  auto slice = cast<SliceOp>(op);
+  Tensor input = writer.getFull(slice.getInput());
+  SmallVector<int64_t> starts, ends, axes, steps;
+  for (size_t axis = 0; axis < input.shape.size(); ++axis) {
+    int64_t offset = slice.getOffsets()[axis], size = slice.getSizes()[axis];
+    int64_t step = slice.getStrides()[axis];
+    if (offset == 0 && step == 1 && size == input.shape[axis])
+      continue;
+    if (input.scales[axis] != 0)
+      writer.requireFixedBatch();
+    int64_t last = offset + (size - 1) * step;
+    starts.push_back(size == 0 ? 0 : offset);
+    // A negative end counts from behind: one before the first is far below.
+    int64_t end = step > 0 ? last + 1 : last - 1;
+    ends.push_back(size == 0 ? 0 : end < 0 ? -(input.shape[axis] + 1) : end);
+    axes.push_back(axis);
+    steps.push_back(size == 0 ? 1 : step);
+  }
+  SmallVector<std::string> names = {input.name};
+  for (const SmallVector<int64_t> &list : {starts, ends, axes, steps})
+    names.push_back(writer.addIntegers(list, op->getLoc()));
+  writer.define("Slice", names, op->getResult(0), getShape(op->getResult(0)),
+                input.scales);
+}
+
+static LogicalResult checkPad(Operation *op, std::string &reason) {
+  if (llvm::all_of(cast<PadOp>(op).getInterior(),
+                   [](int64_t gap) { return gap == 0; }))
+    return success();
+  reason = "ONNX does not pad between elements";
+  return failure();
+}
+
+static void writePad(GraphWriter &writer, Operation *op) {
+  auto pad = cast<PadOp>(op);
+  Tensor input = writer.getFull(pad.getInput());
+  SmallVector<int64_t> pads(pad.getLow());
+  llvm::append_range(pads, pad.getHigh());
+  for (size_t axis = 0; axis < input.shape.size(); ++axis)
+    if (input.scales[axis] != 0 &&
+        (pad.getLow()[axis] != 0 || pad.getHigh()[axis] != 0))
+      writer.requireFixedBatch();
+  Attribute value = pad.getValueAttr();
+  double number = 0;
+  if (auto real = dyn_cast<FloatAttr>(value))
+    number = real.getValueAsDouble();
+  else if (auto integer = dyn_cast<IntegerAttr>(value))
+    number = static_cast<double>(integer.getInt());
+  Type type = cast<RankedTensorType>(pad.getInput().getType()).getElementType();
+  writer.define("Pad",
+                {input.name, writer.addIntegers(pads, op->getLoc()),
+                 writer.addScalar(type, number, op->getLoc())},
+                op->getResult(0), getShape(op->getResult(0)), input.scales);
+}
+
+static void writeConcat(GraphWriter &writer, Operation *op) {
+  auto concat = cast<ConcatOp>(op);
+  int64_t axis = concat.getAxis();
+  SmallVector<std::string> names;
+  SmallVector<int64_t> scales(getShape(op->getResult(0)).size(), 0);
+  bool isFirst = true;
+  for (Value value : concat.getInputs()) {
+    Tensor input = writer.getFull(value);
+    names.push_back(input.name);
+    for (size_t at = 0; at < scales.size(); ++at) {
+      bool agree = isFirst || scales[at] == input.scales[at];
+      if (static_cast<int64_t>(at) == axis)
+        agree = isFirst || (scales[at] != 0) == (input.scales[at] != 0);
+      if (!agree)
+        writer.requireFixedBatch();
+      if (static_cast<int64_t>(at) == axis)
+        scales[at] += input.scales[at];
+      else
+        scales[at] = input.scales[at];
+    }
+    isFirst = false;
+  }
+  ::onnx::NodeProto *node = writer.define("Concat", names, op->getResult(0),
+                                          getShape(op->getResult(0)), scales);
+  setInt(node, "axis", axis);
+}
+
+static void writeReduce(GraphWriter &writer, Operation *op) {
+  auto reduce = cast<ReduceOp>(op);
+  Tensor input = writer.getFull(reduce.getInput());
+  SmallVector<int64_t> scales;
+  for (size_t axis = 0; axis < input.shape.size(); ++axis) {
+    if (!llvm::is_contained(reduce.getAxes(), static_cast<int64_t>(axis)))
+      scales.push_back(input.scales[axis]);
+    else if (input.scales[axis] != 0)
+      writer.requireFixedBatch();
+  }
+  bool isSum = reduce.getKind() == ReduceKind::sum;
+  StringRef type = isSum                                 ? "ReduceSum"
+                   : reduce.getKind() == ReduceKind::max ? "ReduceMax"
+                   : reduce.getKind() == ReduceKind::min ? "ReduceMin"
+                                                         : "ReduceProd";
+  SmallVector<std::string> names = {input.name};
+  if (isSum)
+    names.push_back(writer.addIntegers(reduce.getAxes(), op->getLoc()));
+  ::onnx::NodeProto *node = writer.define(type, names, op->getResult(0),
+                                          getShape(op->getResult(0)), scales);
+  if (!isSum)
+    setInts(node, "axes", reduce.getAxes());
+  setInt(node, "keepdims", 0);
+}
+
+static void writeGather(GraphWriter &writer, Operation *op) {
+  auto gather = cast<GatherOp>(op);
+  Tensor input = writer.getFull(gather.getInput());
+  Tensor indices = writer.getFull(gather.getIndices());
+  int64_t axis = gather.getAxis();
+  if (input.scales[axis] != 0 ||
+      (input.getBatchAxis() >= 0 && indices.getBatchAxis() >= 0))
+    writer.requireFixedBatch();
+  SmallVector<int64_t> scales(input.scales.begin(),
+                              input.scales.begin() + axis);
+  llvm::append_range(scales, indices.scales);
+  scales.append(input.scales.begin() + axis + 1, input.scales.end());
+  ::onnx::NodeProto *node =
+      writer.define("Gather", {input.name, indices.name}, op->getResult(0),
+                    getShape(op->getResult(0)), scales);
+  setInt(node, "axis", axis);
+}
+
+//===----------------------------------------------------------------------===//
+// Constants
+//===----------------------------------------------------------------------===//
+
+/// Whether all rows along axis 0 are equal.
+static bool hasEqualRows(DenseElementsAttr elements) {
+  auto type = cast<RankedTensorType>(elements.getType());
+  int64_t rows = type.getDimSize(0);
+  int64_t length = rows == 0 ? 0 : type.getNumElements() / rows;
+  auto check = [&](auto values) {
+    for (int64_t index = length; index < type.getNumElements(); ++index)
+      if (values[index] != values[index % length])
+        return false;
+    return true;
+  };
+  if (isa<FloatType>(type.getElementType())) {
+    auto values = elements.getValues<APFloat>();
+    SmallVector<APInt> bits;
+    for (const APFloat &value : values)
+      bits.push_back(value.bitcastToAPInt());
+    return check(ArrayRef<APInt>(bits));
+  }
+  return check(elements.getValues<APInt>());
+}
+
+static void writeConstant(GraphWriter &writer, Operation *op) {
+  ElementsAttr elements = cast<ConstantOp>(op).getValue();
+  SmallVector<int64_t> shape(getShape(op->getResult(0)));
+  auto dense = dyn_cast<DenseElementsAttr>(elements);
+  bool isSplat = dense && dense.isSplat() && dense.getNumElements() > 0;
+  // A row a sample, all equal, is one row that broadcasts.
+  bool isRepeated = dense && !isSplat && !shape.empty() && shape[0] > 1 &&
+                    shape[0] == writer.getBatch() && hasEqualRows(dense);
+  if (isSplat) {
+    auto scalar = RankedTensorType::get({}, dense.getElementType());
+    elements = DenseElementsAttr::get(scalar, dense.getSplatValue<Attribute>());
+    shape.clear();
+  } else if (isRepeated) {
+    shape[0] = 1;
+  }
+  Tensor tensor;
+  tensor.name = writer.addConstant(elements, shape, op->getLoc());
+  tensor.shape = shape;
+  tensor.scales.assign(shape.size(), 0);
+  writer.set(op->getResult(0), tensor);
+}
+
+/// 0, 1, 2, … of `iota`'s type in `shape`.
+static std::string addCount(GraphWriter &writer, IotaOp iota,
+                            ArrayRef<int64_t> shape) {
+  constexpr int64_t kMostInline = 4096;
+  Location loc = iota.getLoc();
+  Type type = iota.getElementType();
+  Builder builder(iota.getContext());
+  int64_t size = ShapedType::getNumElements(shape);
+  if (size <= kMostInline) {
+    SmallVector<Attribute> values;
+    for (int64_t index = 0; index < size; ++index)
+      values.push_back(isa<FloatType>(type)
+                           ? Attribute(builder.getFloatAttr(
+                                 type, static_cast<double>(index)))
+                           : Attribute(builder.getIntegerAttr(type, index)));
+    auto constant = RankedTensorType::get(shape, type);
+    return writer.addConstant(DenseElementsAttr::get(constant, values), loc);
+  }
+  SmallVector<std::string> bounds;
+  for (int64_t bound : {int64_t(0), size, int64_t(1)})
+    bounds.push_back(writer.addScalar(builder.getI64Type(), bound, loc));
+  ::onnx::NodeProto *node = nullptr;
+  std::string name =
+      writer.add("Cast", {writer.add("Range", bounds, loc)}, loc, &node);
+  setInt(node, "to", getElementTypeNumber(type));
+  return writer.add("Reshape", {name, writer.addIntegers(shape, loc)}, loc);
+}
+
+static void writeIota(GraphWriter &writer, Operation *op) {
+  auto iota = cast<IotaOp>(op);
+  ArrayRef<int64_t> shape = iota.getShape();
+  int64_t axis = iota.getAxis(), size = shape[axis];
+  if (axis == 0 && size == writer.getBatch())
+    writer.requireFixedBatch();
+  Tensor tensor;
+  tensor.shape.assign(shape.size() - axis, 1);
+  tensor.shape[0] = size;
+  tensor.scales.assign(tensor.shape.size(), 0);
+  tensor.name = addCount(writer, iota, tensor.shape);
+  writer.set(op->getResult(0), tensor);
+}
+
+//===----------------------------------------------------------------------===//
+// The table
+//===----------------------------------------------------------------------===//
+
+llvm::ArrayRef<ExportHandler> getShapeExports() {
+  static const ExportHandler handlers[] = {
+      {"hfta.broadcast", nullptr, writeBroadcast},
+      {"hfta.concat", nullptr, writeConcat},
+      {"hfta.constant", nullptr, writeConstant},
+      {"hfta.gather", nullptr, writeGather},
+      {"hfta.iota", nullptr, writeIota},
+      {"hfta.pad", checkPad, writePad},
+      {"hfta.reduce", nullptr, writeReduce},
+      {"hfta.reshape", nullptr, writeReshape},
+      {"hfta.slice", nullptr, writeSlice},
+      {"hfta.transpose", nullptr, writeTranspose},
+  };
+  return handlers;
+}
+
+} // namespace mlir::hfta::onnx_export

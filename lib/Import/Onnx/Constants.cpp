@@ -1,0 +1,166 @@
+//===- Constants.cpp - Constants, types and copies ------------------------===//
+
+#include "Node.h"
+
+namespace mlir::hfta::onnx_import {
+
+static void importIdentity(Node &node) { node.setOutput(0, node.getInput(0)); }
+
+/// A constant of the file's tensor, floats in the job's type.
+static Value makeConstant(Node &node, const ::onnx::TensorProto &proto) {
+  TensorError error;
+  ModelBuilder &model = node.getModel();
+  // A node's tensor may not lie outside the file.
+  FailureOr<FileTensor> tensor =
+      proto.data_location() == ::onnx::TensorProto::EXTERNAL
+          ? FailureOr<FileTensor>(failure())
+          : readTensor(proto, "", model.getContext(), error);
+  if (failed(tensor)) {
+    if (error.message.empty())
+      return node.unsupported("external data in a node is not supported");
+    return error.unsupported ? node.unsupported(error.message)
+                             : node.invalid(error.message);
+  }
+  Type converted = model.convertElementType(tensor->type.getElementType());
+  if (converted != tensor->type.getElementType())
+    *tensor = convertFloats(*tensor, cast<FloatType>(converted));
+  constexpr int64_t kMostInline = 4096;
+  return model.createConstant(
+      makeElements(*tensor, node.getOutputName(0), kMostInline), node.getLoc());
+}
+
+static Value makeFloats(Node &node, ArrayRef<float> values, bool isScalar) {
+  Builder &builder = node.getBuilder();
+  SmallVector<int64_t> shape;
+  if (!isScalar)
+    shape.push_back(values.size());
+  auto type = RankedTensorType::get(shape, builder.getF32Type());
+  Value constant = node.getModel().createConstant(
+      DenseElementsAttr::get(type, values), node.getLoc());
+  return node.cast(constant,
+                   node.getModel().convertElementType(builder.getF32Type()));
+}
+
+static void importConstant(Node &node) {
+  Value value;
+  if (const ::onnx::TensorProto *tensor = node.getTensor("value"))
+    value = makeConstant(node, *tensor);
+  else if (node.hasAttribute("value_float"))
+    value = makeFloats(
+        node, {static_cast<float>(node.getFloat("value_float", 0))}, true);
+  else if (auto floats = node.getFloats("value_floats"))
+    value = makeFloats(node, *floats, false);
+  else if (node.hasAttribute("value_int"))
+    value = node.reshape(node.integers({node.getInt("value_int", 0)}), {});
+  else if (auto integers = node.getInts("value_ints"))
+    value = node.integers(*integers);
+  else
+    node.unsupported("only tensors, numbers and lists of numbers are "
+                     "supported constants");
+  node.setOutput(0, value);
+}
+
+static void importConstantOfShape(Node &node) {
+  std::optional<SmallVector<int64_t>> shape = node.getIntegers(0, "shape");
+  if (!shape) {
+    node.getInput(0);
+    return;
+  }
+  if (!countElements(*shape)) {
+    node.invalid("cannot have shape " + formatShape(*shape));
+    return;
+  }
+  Value value;
+  if (const ::onnx::TensorProto *tensor = node.getTensor("value"))
+    value = makeConstant(node, *tensor);
+  else
+    value = node.splat(
+        {1}, node.getModel().convertElementType(node.getBuilder().getF32Type()),
+        0);
+  if (!value)
+    return;
+  if (getType(value).getNumElements() != 1) {
+    node.invalid("attribute 'value' must hold one element");
+    return;
+  }
+  node.setOutput(0, node.broadcast(node.reshape(value, {}), *shape));
+}
+
+static void castTo(Node &node, int64_t number) {
+  Value input = node.getInput(0);
+  if (!input || node.failed())
+    return;
+  Type type = getElementType(number, node.getBuilder().getContext());
+  if (!type) {
+    node.unsupported("element type " + getElementTypeName(number) +
+                     " is not supported");
+    return;
+  }
+  type = node.getModel().convertElementType(type);
+  if (type == getElementType(input)) {
+    node.setOutput(0, input);
+    return;
+  }
+  if (type.isUnsignedInteger()) {
+    node.unsupported("casts to " + getElementTypeName(number) +
+                     " are not supported");
+    return;
+  }
+  node.setOutput(0, node.cast(input, type));
+}
+
+static void importCast(Node &node) {
+  if (!node.hasAttribute("to")) {
+    node.invalid("attribute 'to' is missing");
+    return;
+  }
+  castTo(node, node.getInt("to", 0));
+}
+
+static void importCastLike(Node &node) {
+  Value input = node.getInput(0), like = node.getInput(1);
+  if (input && like)
+    node.setOutput(0, node.cast(input, getElementType(like)));
+}
+
+static void importRange(Node &node) {
+  Value start = node.getInput(0), limit = node.getInput(1);
+  Value step = node.getInput(2);
+  if (!node.requireArithmetic(start) || !limit || !step)
+    return;
+  double first = node.getNumber(0, "start").value_or(0);
+  double last = node.getNumber(1, "limit").value_or(0);
+  double width = node.getNumber(2, "delta").value_or(1);
+  double count = std::ceil((last - first) / width);
+  if (node.failed())
+    return;
+  if (width == 0 || !(count < 1e9)) {
+    node.invalid("range has too many elements");
+    return;
+  }
+  int64_t size = static_cast<int64_t>(std::max(count, 0.0));
+  Type type = getElementType(start);
+  Value number = node.create<IotaOp>(ArrayRef<int64_t>(size), 0, type);
+  Value scaled =
+      node.mul(number, node.broadcast(node.reshape(step, {}), {size}));
+  node.setOutput(
+      0, node.add(scaled, node.broadcast(node.reshape(start, {}), {size})));
+}
+
+//===----------------------------------------------------------------------===//
+// The table
+//===----------------------------------------------------------------------===//
+
+llvm::ArrayRef<OpHandler> getConstantHandlers() {
+  static const OpHandler handlers[] = {
+      {"Cast", 6, importCast},
+      {"CastLike", 15, importCastLike},
+      {"Constant", 1, importConstant},
+      {"ConstantOfShape", 9, importConstantOfShape, 0b1},
+      {"Identity", 1, importIdentity},
+      {"Range", 11, importRange, 0b111},
+  };
+  return handlers;
+}
+
+} // namespace mlir::hfta::onnx_import

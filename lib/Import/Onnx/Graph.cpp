@@ -1,0 +1,267 @@
+//===- Graph.cpp - A checked ONNX graph -----------------------------------===//
+
+#include "Graph.h"
+
+#include "Registry.h"
+#include "llvm/Support/JSON.h"
+
+#include <set>
+
+namespace mlir::hfta::onnx_import {
+
+using ::onnx::ModelProto;
+using ::onnx::NodeProto;
+
+//===----------------------------------------------------------------------===//
+// Versions and names
+//===----------------------------------------------------------------------===//
+
+bool Graph::readOpset(const ModelProto &model, Reporter &reporter) {
+  Location file = reporter.getFileLocation();
+  if (!model.has_graph()) {
+    reporter.invalid(file, "not an ONNX model: it holds no graph");
+    return false;
+  }
+  if (model.ir_version() < 1) {
+    reporter.invalid(file, "not an ONNX model: it has no IR version");
+    return false;
+  }
+  if (model.ir_version() > kGreatestOnnxIrVersion)
+    reporter.unsupported(file, "ONNX IR version " + Twine(model.ir_version()) +
+                                   " is not supported (at most " +
+                                   Twine(kGreatestOnnxIrVersion) + ")");
+  for (const auto &entry : model.opset_import())
+    if (isDefaultDomain(entry.domain()))
+      opset = entry.version();
+  if (opset < 1 && !model.graph().node().empty())
+    reporter.invalid(file, "the model names no operator set of ONNX");
+  else if (opset > kGreatestOnnxOpset)
+    reporter.unsupported(file, "operator set " + Twine(opset) +
+                                   " is not supported (at most " +
+                                   Twine(kGreatestOnnxOpset) + ")");
+  if (!model.graph().sparse_initializer().empty())
+    reporter.unsupported(file, "sparse initializers are not supported");
+  return !reporter.hasErrors();
+}
+
+/// Names become symbols, locations and file names: printable UTF-8.
+static bool isGoodName(StringRef name) {
+  return llvm::json::isUTF8(name) &&
+         llvm::none_of(name, [](char c) { return c >= 0 && c < ' '; });
+}
+
+void Graph::readInitializers(StringRef folder, MLIRContext *context,
+                             Reporter &reporter) {
+  for (const ::onnx::TensorProto &tensor : proto->initializer()) {
+    const std::string &name = tensor.name();
+    if (name.empty() || !isGoodName(name)) {
+      reporter.invalid(reporter.getFileLocation(),
+                       name.empty() ? "an initializer has no name"
+                                    : "an initializer's name is not printable");
+      continue;
+    }
+    Location location = reporter.getLocation(name);
+    TensorError error;
+    FailureOr<FileTensor> value = readTensor(tensor, folder, context, error);
+    if (failed(value)) {
+      std::string message = "initializer '" + name + "': " + error.message;
+      if (error.unsupported)
+        reporter.unsupported(location, message);
+      else
+        reporter.invalid(location, message);
+    } else if (!initializers.try_emplace(name, *value).second) {
+      reporter.invalid(location, "two initializers are called '" + name + "'");
+    }
+  }
+}
+
+/// Every value has one definition and every operand and output has a value.
+void Graph::checkNames(Reporter &reporter) {
+  llvm::StringSet<> defined;
+  for (const auto &entry : initializers)
+    defined.insert(entry.getKey());
+  llvm::StringSet<> seenInputs;
+  for (const auto &input : proto->input()) {
+    Location location = reporter.getLocation(input.name());
+    if (input.name().empty() || !isGoodName(input.name()))
+      reporter.invalid(reporter.getFileLocation(),
+                       "an input has no printable name");
+    else if (!seenInputs.insert(input.name()).second)
+      reporter.invalid(location,
+                       "two inputs are called '" + input.name() + "'");
+    else if (defined.insert(input.name()).second)
+      inputs.push_back(&input);
+  }
+  for (const NodeProto &node : proto->node()) {
+    if (!isGoodName(node.name()) || !isGoodName(node.op_type())) {
+      reporter.invalid(reporter.getFileLocation(),
+                       "a node's name or kind is not printable");
+      return;
+    }
+    for (const std::string &output : node.output())
+      if (!isGoodName(output))
+        reporter.invalid(node, "an output's name is not printable");
+      else if (!output.empty() && !defined.insert(output).second)
+        reporter.invalid(node, "its output '" + output +
+                                   "' is already defined elsewhere");
+  }
+  for (const NodeProto &node : proto->node())
+    for (const std::string &operand : node.input())
+      if (!operand.empty() && !defined.contains(operand))
+        reporter.invalid(node,
+                         "reads '" + operand + "', which nothing defines");
+  if (proto->output().empty())
+    reporter.invalid(reporter.getFileLocation(), "the graph has no output");
+  llvm::StringSet<> seenOutputs;
+  for (const auto &output : proto->output()) {
+    Location location = reporter.getLocation(output.name());
+    if (!defined.contains(output.name()))
+      reporter.invalid(location,
+                       "nothing defines output '" + output.name() + "'");
+    else if (!seenOutputs.insert(output.name()).second)
+      reporter.invalid(location,
+                       "two outputs are called '" + output.name() + "'");
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// Order
+//===----------------------------------------------------------------------===//
+
+void Graph::sortNodes(Reporter &reporter) {
+  llvm::StringMap<int> producer;
+  for (const auto &[index, node] : llvm::enumerate(proto->node()))
+    for (const std::string &output : node.output())
+      if (!output.empty())
+        producer[output] = index;
+  std::vector<std::vector<int>> users(proto->node_size());
+  std::vector<int> missing(proto->node_size(), 0);
+  for (const auto &[index, node] : llvm::enumerate(proto->node()))
+    for (const std::string &operand : node.input()) {
+      auto found = producer.find(operand);
+      if (operand.empty() || found == producer.end())
+        continue;
+      users[found->second].push_back(index);
+      ++missing[index];
+    }
+  // A node runs as early as the file's order allows.
+  std::set<int> ready;
+  for (int index = 0; index < proto->node_size(); ++index)
+    if (missing[index] == 0)
+      ready.insert(index);
+  while (!ready.empty()) {
+    int index = *ready.begin();
+    ready.erase(ready.begin());
+    nodes.push_back(&proto->node(index));
+    for (int user : users[index])
+      if (--missing[user] == 0)
+        ready.insert(user);
+  }
+  if (static_cast<int>(nodes.size()) == proto->node_size())
+    return;
+  for (int index = 0; index < proto->node_size(); ++index)
+    if (missing[index] > 0) {
+      reporter.invalid(proto->node(index), "is part of a cycle, or behind one");
+      return;
+    }
+}
+
+//===----------------------------------------------------------------------===//
+// What initializers are for
+//===----------------------------------------------------------------------===//
+
+/// Value names whose value is a setting: operands that a handler takes as
+/// such, and what these are computed from.
+llvm::StringSet<> Graph::findSettings() const {
+  llvm::StringSet<> settings;
+  for (auto node = nodes.rbegin(); node != nodes.rend(); ++node) {
+    StringRef type = (*node)->op_type();
+    const OpHandler *handler = findHandler(type, opset);
+    uint32_t mask = handler ? handler->settings : 0;
+    bool feedsSetting =
+        llvm::any_of((*node)->output(), [&](const std::string &output) {
+          return settings.contains(output);
+        });
+    if (feedsSetting && type != "Shape" && type != "Size")
+      mask = ~0u;
+    for (const auto &[index, operand] : llvm::enumerate((*node)->input()))
+      if (index < 32 && (mask >> index & 1) != 0 && !operand.empty())
+        settings.insert(operand);
+  }
+  return settings;
+}
+
+/// Value names that are a batch normalization's running mean or variance.
+llvm::StringSet<> Graph::findStatistics() const {
+  llvm::StringSet<> statistics;
+  for (const NodeProto *node : nodes)
+    if (node->op_type() == "BatchNormalization" &&
+        isDefaultDomain(node->domain()))
+      for (int index = 3; index < std::min(node->input_size(), 5); ++index)
+        statistics.insert(node->input(index));
+  return statistics;
+}
+
+void Graph::classifyInitializers() {
+  llvm::StringSet<> settings = findSettings(), statistics = findStatistics();
+  // The names of each initializer: its own and those that Identity gives it.
+  llvm::MapVector<StringRef, std::vector<StringRef>> names;
+  llvm::StringMap<StringRef> origin;
+  for (const auto &tensor : proto->initializer()) {
+    origin[tensor.name()] = tensor.name();
+    names[tensor.name()].push_back(tensor.name());
+  }
+  std::vector<const NodeProto *> remaining;
+  for (const NodeProto *node : nodes) {
+    bool isAlias = node->op_type() == "Identity" &&
+                   isDefaultDomain(node->domain()) && node->input_size() == 1 &&
+                   node->output_size() == 1 &&
+                   origin.contains(node->input(0)) && !node->output(0).empty();
+    if (!isAlias) {
+      remaining.push_back(node);
+      continue;
+    }
+    StringRef initializer = origin[node->input(0)];
+    origin[node->output(0)] = initializer;
+    names[initializer].push_back(node->output(0));
+  }
+  nodes = std::move(remaining);
+  for (const auto &[initializer, aliases] : names) {
+    const FileTensor &tensor = initializers[initializer];
+    bool canVary = isa<FloatType>(tensor.type.getElementType()) &&
+                   tensor.type.getRank() > 0;
+    std::string parameter;
+    for (StringRef name : aliases) {
+      InitializerUse &use = initializerUses[name];
+      use.initializer = initializer;
+      if (statistics.contains(name) && canVary) {
+        use.kind = InitializerUse::Kind::statistics;
+        use.variable = name.str();
+      } else if (settings.contains(name) || !canVary) {
+        use.kind = InitializerUse::Kind::constant;
+      } else {
+        if (parameter.empty())
+          parameter = name.str();
+        use.variable = parameter;
+      }
+    }
+  }
+}
+
+bool Graph::build(const ModelProto &model, StringRef folder,
+                  MLIRContext *context, Reporter &reporter) {
+  if (!readOpset(model, reporter))
+    return false;
+  proto = &model.graph();
+  readInitializers(folder, context, reporter);
+  if (!reporter.hasErrors())
+    checkNames(reporter);
+  if (!reporter.hasErrors())
+    sortNodes(reporter);
+  if (reporter.hasErrors())
+    return false;
+  classifyInitializers();
+  return true;
+}
+
+} // namespace mlir::hfta::onnx_import

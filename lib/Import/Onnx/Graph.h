@@ -1,0 +1,65 @@
+//===- Graph.h - A checked ONNX graph ---------------------------*- C++ -*-===//
+//
+// What the importer knows of a file before it builds anything: nodes in an
+// order in which they can run, and what each initializer is for.
+//===----------------------------------------------------------------------===//
+
+#ifndef HFTA_LIB_IMPORT_ONNX_GRAPH_H
+#define HFTA_LIB_IMPORT_ONNX_GRAPH_H
+
+#include "Reporter.h"
+#include "Tensors.h"
+#include "llvm/ADT/MapVector.h"
+#include "llvm/ADT/StringMap.h"
+#include "llvm/ADT/StringSet.h"
+
+#include <onnx/onnx_pb.h>
+
+namespace mlir::hfta::onnx_import {
+
+/// What a value name that stands for an initializer becomes. Identity nodes
+/// over initializers give their names the same treatment and disappear.
+struct InitializerUse {
+  enum class Kind {
+    constant,   ///< known at compile time
+    parameter,  ///< a variable
+    statistics, ///< a batch normalization's running mean or variance
+  };
+  Kind kind = Kind::parameter;
+  std::string variable; ///< the variable's name; empty for a constant
+  StringRef initializer;
+};
+
+/// Views into the ModelProto that it was made from.
+struct Graph {
+  const ::onnx::GraphProto *proto = nullptr;
+  int64_t opset = 0;
+  std::vector<const ::onnx::NodeProto *> nodes; ///< in execution order
+  llvm::StringMap<FileTensor> initializers;
+  llvm::StringMap<InitializerUse> initializerUses;    ///< by value name
+  std::vector<const ::onnx::ValueInfoProto *> inputs; ///< that need a value
+
+  /// Checks the model and fills this; false: `reporter` has errors.
+  bool build(const ::onnx::ModelProto &model, StringRef folder,
+             MLIRContext *context, Reporter &reporter);
+
+private:
+  bool readOpset(const ::onnx::ModelProto &model, Reporter &reporter);
+  void readInitializers(StringRef folder, MLIRContext *context,
+                        Reporter &reporter);
+  void checkNames(Reporter &reporter);
+  void sortNodes(Reporter &reporter);
+  void classifyInitializers();
+
+  llvm::StringSet<> findSettings() const;
+  llvm::StringSet<> findStatistics() const;
+};
+
+/// The default domain has two names.
+inline bool isDefaultDomain(StringRef domain) {
+  return domain.empty() || domain == "ai.onnx";
+}
+
+} // namespace mlir::hfta::onnx_import
+
+#endif // HFTA_LIB_IMPORT_ONNX_GRAPH_H

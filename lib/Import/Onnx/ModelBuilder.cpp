@@ -1,0 +1,157 @@
+//===- ModelBuilder.cpp - The hfta.model under construction ---------------===//
+
+#include "ModelBuilder.h"
+
+#include "Node.h"
+#include "mlir/IR/Verifier.h"
+
+namespace mlir::hfta::onnx_import {
+
+using ::onnx::NodeProto;
+
+FloatType getPrecisionType(StringRef name, MLIRContext *context) {
+  Builder builder(context);
+  if (name == "f64")
+    return builder.getF64Type();
+  if (name == "f16")
+    return builder.getF16Type();
+  if (name == "bf16")
+    return builder.getBF16Type();
+  return builder.getF32Type();
+}
+
+ModelBuilder::ModelBuilder(const Graph &graph, const OnnxImportOptions &options,
+                           Reporter &reporter, ModuleOp module)
+    : graph(graph), options(options), reporter(reporter),
+      builder(module.getContext()), module(module) {
+  if (options.precision) {
+    MLIRContext *context = module.getContext();
+    computeType = getPrecisionType(options.precision->compute, context);
+    parameterType = getPrecisionType(options.precision->parameters, context);
+    stateType = getPrecisionType(options.precision->state, context);
+  }
+  for (const NodeProto *node : graph.nodes)
+    for (const std::string &operand : node->input())
+      usedNames.insert(operand);
+  for (const auto &output : graph.proto->output())
+    usedNames.insert(output.name());
+}
+
+Type ModelBuilder::convertElementType(Type elementType) const {
+  return computeType && isa<FloatType>(elementType) ? computeType : elementType;
+}
+
+Value ModelBuilder::createConstant(ElementsAttr elements, Location location) {
+  return ConstantOp::create(builder, location, elements);
+}
+
+//===----------------------------------------------------------------------===//
+// Nodes
+//===----------------------------------------------------------------------===//
+
+/// Reports all nodes that no handler takes.
+void ModelBuilder::checkNodes() {
+  for (const NodeProto *node : graph.nodes) {
+    std::string reason;
+    int64_t first = getFirstVersion(node->op_type());
+    if (!isDefaultDomain(node->domain()))
+      reason = "operator domain '" + node->domain() + "' is not supported";
+    else if (first == 0)
+      reason = "operator is not supported";
+    else if (!findHandler(node->op_type(), graph.opset))
+      reason = "operator is supported from operator set " +
+               std::to_string(first) + " on, the model uses " +
+               std::to_string(graph.opset);
+    if (reason.empty())
+      continue;
+    if (first == 0 || !isDefaultDomain(node->domain()))
+      reason += " (operator set " + std::to_string(graph.opset) + ")";
+    reporter.unsupported(*node, reason);
+  }
+}
+
+void ModelBuilder::importNode(const NodeProto &node) {
+  const OpHandler *handler = isDefaultDomain(node.domain())
+                                 ? findHandler(node.op_type(), graph.opset)
+                                 : nullptr;
+  // What failed before is reported; go on with what doesn't depend on it.
+  bool ready = handler && llvm::all_of(node.input(), [&](const auto &operand) {
+                 return operand.empty() || lookup(operand);
+               });
+  if (!ready)
+    return;
+  Node view(*this, node);
+  handler->import(view);
+  if (view.failed())
+    return;
+  for (unsigned index = 0; index < view.getNumOutputs(); ++index)
+    if (view.isOutputUsed(index) && !values.contains(view.getOutputName(index)))
+      reporter.unsupported(node, "its output '" + view.getOutputName(index) +
+                                     "' is not supported");
+}
+
+Value ModelBuilder::lookup(StringRef name) {
+  auto found = values.find(name);
+  if (found != values.end())
+    return found->second;
+  auto use = graph.initializerUses.find(name);
+  if (use == graph.initializerUses.end())
+    return Value();
+  Value value = materialize(name, use->second);
+  if (value)
+    values[name] = value;
+  return value;
+}
+
+//===----------------------------------------------------------------------===//
+// The whole
+//===----------------------------------------------------------------------===//
+
+/// Erases ops without a use, then variables that nothing reads.
+void ModelBuilder::removeUnused() {
+  for (Operation &op :
+       llvm::make_early_inc_range(llvm::reverse(forward.getBody().front())))
+    if (isOpTriviallyDead(&op))
+      op.erase();
+  llvm::StringSet<> accessed;
+  for (Operation &op : forward.getBody().front())
+    if (auto read = dyn_cast<ReadOp>(op))
+      accessed.insert(read.getVariable());
+    else if (auto write = dyn_cast<WriteOp>(op))
+      accessed.insert(write.getVariable());
+  for (Operation &op : llvm::make_early_inc_range(model.getBody().front()))
+    if (auto variable = dyn_cast<VariableOp>(op))
+      if (!accessed.contains(variable.getSymName()))
+        op.erase();
+}
+
+ModelOp ModelBuilder::run() {
+  Location file = reporter.getFileLocation();
+  builder.setInsertionPointToEnd(module.getBody());
+  model =
+      ModelOp::create(builder, file, options.modelName, ArrayRef<int64_t>{0});
+  Block *body = &model.getBody().emplaceBlock();
+  builder.setInsertionPointToEnd(body);
+  forward = func::FuncOp::create(builder, file, "forward",
+                                 builder.getFunctionType({}, {}));
+  builder.setInsertionPointToEnd(&forward.getBody().emplaceBlock());
+
+  checkOptionNames();
+  checkNodes();
+  checkFreeze();
+  bindInputs();
+  for (const NodeProto *node : graph.nodes)
+    importNode(*node);
+  if (!reporter.hasErrors() && finishOutputs()) {
+    removeUnused();
+    if (options.freshInitialization)
+      initializeAnew(model, graph);
+    if (succeeded(verify(model)))
+      return model;
+    reporter.invalid(file, "the imported model does not verify");
+  }
+  model.erase();
+  return ModelOp();
+}
+
+} // namespace mlir::hfta::onnx_import

@@ -1,0 +1,107 @@
+//===- ModelBuilder.h - The hfta.model under construction -------*- C++ -*-===//
+
+#ifndef HFTA_LIB_IMPORT_ONNX_MODELBUILDER_H
+#define HFTA_LIB_IMPORT_ONNX_MODELBUILDER_H
+
+#include "Graph.h"
+#include "Registry.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "llvm/ADT/DenseSet.h"
+
+namespace mlir::hfta::onnx_import {
+
+/// Imports one checked graph. Nodes see it through `Node`.
+class ModelBuilder {
+public:
+  ModelBuilder(const Graph &graph, const OnnxImportOptions &options,
+               Reporter &reporter, ModuleOp module);
+
+  /// The whole import; null after errors. What was built is erased then.
+  ModelOp run();
+
+  OpBuilder &getBuilder() { return builder; }
+  MLIRContext *getContext() { return builder.getContext(); }
+  Reporter &getReporter() { return reporter; }
+  const OnnxImportOptions &getOptions() const { return options; }
+  int64_t getOpset() const { return graph.opset; }
+
+  /// The value called `name`, null if what defines it failed.
+  Value lookup(StringRef name);
+  void define(StringRef name, Value value) { values[name] = value; }
+  /// True if a node or the caller uses the value.
+  bool isUsed(StringRef name) const { return usedNames.contains(name); }
+
+  /// The job's float type for floats, any other type unchanged.
+  Type convertElementType(Type elementType) const;
+  Value createConstant(ElementsAttr elements, Location location);
+
+  /// A batch normalization's running mean or variance: the variable that holds
+  /// it, or null if `name` is any other value.
+  VariableOp getStatistics(StringRef name);
+  /// The variable's value at this point, in the compute type.
+  Value readVariable(VariableOp variable, Location location);
+  /// Replaces the variable's value at this point.
+  void writeVariable(VariableOp variable, Value value, Location location);
+  /// A scalar that the trainer fills, such as the seed.
+  VariableOp getScalar(StringRef name);
+
+  /// Whether a value depends on the model's inputs.
+  bool isBatched(Value value) const { return batched.contains(value); }
+  void setBatched(Value value) { batched.insert(value); }
+  /// The batch size that the file fixes and this import changes.
+  std::optional<int64_t> getReplacedBatch() const { return replacedBatch; }
+  /// The size of axis 0 of every input, if they agree.
+  std::optional<int64_t> getBatch() const { return batch; }
+
+private:
+  // Ports.cpp
+  void bindInputs();
+  bool bindInput(const ::onnx::ValueInfoProto &input,
+                 llvm::StringMap<int64_t> &symbols);
+  std::optional<int64_t> bindAxis(const ::onnx::ValueInfoProto &input,
+                                  unsigned axis,
+                                  llvm::StringMap<int64_t> &symbols);
+  bool bindConstant(const ::onnx::ValueInfoProto &input);
+  bool collectSymbols(llvm::StringMap<int64_t> &symbols);
+  bool checkSampleShape(const ::onnx::ValueInfoProto &input);
+  void checkOptionNames();
+  void chooseReplacedBatch();
+  bool finishOutputs();
+  bool checkOutputBatch(const ::onnx::ValueInfoProto &output, Value value);
+
+  // ModelBuilder.cpp
+  void checkNodes();
+  void importNode(const ::onnx::NodeProto &node);
+  void removeUnused();
+
+  // Variables.cpp
+  void checkFreeze();
+  bool isFrozen(StringRef name) const;
+  VariableOp getVariable(const InitializerUse &use);
+  Value materialize(StringRef name, const InitializerUse &use);
+
+  const Graph &graph;
+  const OnnxImportOptions &options;
+  Reporter &reporter;
+  OpBuilder builder;
+  ModuleOp module;
+  ModelOp model;
+  func::FuncOp forward;
+  Type computeType, parameterType, stateType; ///< null: the file's types
+  llvm::StringMap<Value> values;
+  llvm::StringSet<> usedNames;
+  llvm::StringMap<VariableOp> variables;
+  llvm::DenseSet<Value> batched;
+  std::optional<int64_t> batch, replacedBatch;
+};
+
+/// Gives the model's parameters and statistics the initial values of untrained
+/// layers (Initialization.cpp).
+void initializeAnew(ModelOp model, const Graph &graph);
+
+/// The type called "f32", "f64", "f16" or "bf16".
+FloatType getPrecisionType(StringRef name, MLIRContext *context);
+
+} // namespace mlir::hfta::onnx_import
+
+#endif // HFTA_LIB_IMPORT_ONNX_MODELBUILDER_H

@@ -1,0 +1,154 @@
+//===- Variables.cpp - Initializers as variables and constants ------------===//
+
+#include "ModelBuilder.h"
+
+#include "llvm/Support/GlobPattern.h"
+
+namespace mlir::hfta::onnx_import {
+
+/// Larger tensors are resources of the module.
+static constexpr int64_t kMostInlineInitial = 16;
+static constexpr int64_t kMostInlineConstant = 4096;
+
+/// Symbols of a model that aren't the user's.
+static bool isReserved(StringRef name) {
+  return llvm::is_contained(
+      {"forward", "prepare", "objective", "step", "first_sample", "seed"},
+      name);
+}
+
+bool ModelBuilder::isFrozen(StringRef name) const {
+  for (const std::string &pattern : options.freeze) {
+    llvm::Expected<llvm::GlobPattern> glob = llvm::GlobPattern::create(pattern);
+    if (!glob)
+      llvm::consumeError(glob.takeError());
+    else if (glob->match(name))
+      return true;
+  }
+  return false;
+}
+
+/// Every pattern is well-formed and matches a parameter.
+void ModelBuilder::checkFreeze() {
+  for (const std::string &pattern : options.freeze) {
+    llvm::Expected<llvm::GlobPattern> glob = llvm::GlobPattern::create(pattern);
+    if (!glob) {
+      reporter.invalid(reporter.getFileLocation(),
+                       "freeze pattern '" + pattern +
+                           "': " + llvm::toString(glob.takeError()));
+      continue;
+    }
+    bool matches = llvm::any_of(graph.initializerUses, [&](const auto &entry) {
+      const InitializerUse &use = entry.second;
+      return use.kind == InitializerUse::Kind::parameter &&
+             glob->match(use.variable);
+    });
+    if (!matches)
+      reporter.invalid(reporter.getFileLocation(),
+                       "freeze pattern '" + pattern +
+                           "' matches no parameter of the model");
+  }
+}
+
+static VariableOp declare(OpBuilder &builder, Location location, StringRef name,
+                          RankedTensorType type, Role role) {
+  NamedAttribute attributes[] = {
+      builder.getNamedAttr("sym_name", builder.getStringAttr(name)),
+      builder.getNamedAttr("type", TypeAttr::get(type)),
+      builder.getNamedAttr("role", RoleAttr::get(builder.getContext(), role)),
+  };
+  return VariableOp::create(builder, location, TypeRange(), ValueRange(),
+                            attributes);
+}
+
+VariableOp ModelBuilder::getVariable(const InitializerUse &use) {
+  VariableOp &variable = variables[use.variable];
+  if (variable)
+    return variable;
+  Location location = reporter.getLocation(use.variable);
+  if (isReserved(use.variable)) {
+    reporter.unsupported(location, "initializer '" + use.variable +
+                                       "' has a reserved name");
+    return VariableOp();
+  }
+  bool isStatistics = use.kind == InitializerUse::Kind::statistics;
+  FileTensor tensor = graph.initializers.find(use.initializer)->second;
+  Type stored = isStatistics ? stateType : parameterType;
+  if (stored)
+    tensor = convertFloats(tensor, cast<FloatType>(stored));
+  bool trained = !isStatistics && options.training && !isFrozen(use.variable);
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPoint(forward);
+  variable = declare(builder, location, use.variable, tensor.type,
+                     isStatistics ? Role::statistics : Role::parameter);
+  variable.setInitialAttr(
+      makeElements(tensor, use.variable, kMostInlineInitial));
+  variable.setTrained(trained);
+  return variable;
+}
+
+VariableOp ModelBuilder::getScalar(StringRef name) {
+  VariableOp &variable = variables[name];
+  if (variable)
+    return variable;
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPoint(forward);
+  variable =
+      declare(builder, reporter.getFileLocation(), name,
+              RankedTensorType::get({}, builder.getI64Type()), Role::scalar);
+  return variable;
+}
+
+VariableOp ModelBuilder::getStatistics(StringRef name) {
+  auto use = graph.initializerUses.find(name);
+  if (use == graph.initializerUses.end() ||
+      use->second.kind != InitializerUse::Kind::statistics)
+    return VariableOp();
+  return getVariable(use->second);
+}
+
+static Value castTo(OpBuilder &builder, Location location, Value value,
+                    Type elementType) {
+  auto type = cast<RankedTensorType>(value.getType());
+  if (!elementType || type.getElementType() == elementType)
+    return value;
+  return CastOp::create(builder, location, value, elementType);
+}
+
+Value ModelBuilder::readVariable(VariableOp variable, Location location) {
+  Value value = ReadOp::create(
+      builder, location, variable.getType(),
+      FlatSymbolRefAttr::get(variable.getSymNameAttr()), IntegerAttr());
+  return isa<FloatType>(variable.getTensorType().getElementType())
+             ? castTo(builder, location, value, computeType)
+             : value;
+}
+
+void ModelBuilder::writeVariable(VariableOp variable, Value value,
+                                 Location location) {
+  value = castTo(builder, location, value,
+                 variable.getTensorType().getElementType());
+  WriteOp::create(builder, location, value,
+                  FlatSymbolRefAttr::get(variable.getSymNameAttr()),
+                  IntegerAttr());
+}
+
+Value ModelBuilder::materialize(StringRef name, const InitializerUse &use) {
+  Location location = reporter.getLocation(name);
+  if (use.kind == InitializerUse::Kind::constant) {
+    FileTensor tensor = graph.initializers.find(use.initializer)->second;
+    if (computeType && isa<FloatType>(tensor.type.getElementType()))
+      tensor = convertFloats(tensor, cast<FloatType>(computeType));
+    return createConstant(makeElements(tensor, name, kMostInlineConstant),
+                          location);
+  }
+  VariableOp variable = getVariable(use);
+  // Initializers that share a variable share its value.
+  if (variable && use.variable != name &&
+      use.kind == InitializerUse::Kind::parameter)
+    if (Value shared = lookup(use.variable))
+      return shared;
+  return variable ? readVariable(variable, location) : Value();
+}
+
+} // namespace mlir::hfta::onnx_import

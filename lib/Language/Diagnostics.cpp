@@ -1,0 +1,94 @@
+//===- Diagnostics.cpp - Errors of job files and flags --------------------===//
+
+#include "Hfta/Language/Diagnostics.h"
+
+#include "llvm/ADT/SmallString.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/raw_ostream.h"
+
+#include <algorithm>
+
+using namespace mlir;
+using namespace mlir::hfta;
+
+/// Longer source lines are not repeated.
+static constexpr size_t kMaxLine = 400;
+
+void JobDiagnostics::print(llvm::SourceMgr::DiagKind kind, llvm::SMRange range,
+                           const llvm::Twine &message) {
+  llvm::SmallVector<llvm::SMRange, 1> ranges;
+  if (range.isValid() && range.Start != range.End)
+    ranges.push_back(range);
+  llvm::SMDiagnostic diagnostic =
+      sources.GetMessage(range.Start, kind, message, ranges);
+  if (diagnostic.getLineContents().size() > kMaxLine)
+    diagnostic = llvm::SMDiagnostic(
+        sources, range.Start, diagnostic.getFilename(), diagnostic.getLineNo(),
+        diagnostic.getColumnNo(), kind, diagnostic.getMessage(), "", {});
+  sources.PrintMessage(os, diagnostic, os.has_colors());
+}
+
+void JobDiagnostics::error(llvm::SMRange range, const llvm::Twine &message,
+                           const llvm::Twine &hint) {
+  ++errors;
+  if (errors == limit + 1)
+    os << "more errors are not shown\n";
+  if (errors > limit)
+    return;
+  print(llvm::SourceMgr::DK_Error, range, message);
+  llvm::SmallString<64> text;
+  hint.toVector(text);
+  if (!text.empty())
+    os << "hint: " << text << "\n";
+}
+
+void JobDiagnostics::note(llvm::SMRange range, const llvm::Twine &message) {
+  if (errors <= limit)
+    print(llvm::SourceMgr::DK_Note, range, message);
+}
+
+FileLineColLoc JobDiagnostics::getLocation(MLIRContext *context,
+                                           llvm::SMRange range) {
+  unsigned buffer = sources.FindBufferContainingLoc(range.Start);
+  if (buffer == 0)
+    return FileLineColLoc::get(context, "", 0, 0);
+  std::pair<unsigned, unsigned> place =
+      sources.getLineAndColumn(range.Start, buffer);
+  return FileLineColLoc::get(
+      context, sources.getMemoryBuffer(buffer)->getBufferIdentifier(),
+      place.first, place.second);
+}
+
+llvm::StringRef
+mlir::hfta::findNearest(llvm::StringRef name,
+                        llvm::ArrayRef<llvm::StringRef> candidates) {
+  llvm::StringRef nearest;
+  if (name.size() < 2)
+    return nearest;
+  unsigned best =
+      name.size() == 2 ? 2 : std::max<unsigned>(2, name.size() / 3) + 1;
+  for (llvm::StringRef candidate : candidates) {
+    unsigned distance =
+        name.equals_insensitive(candidate)
+            ? 0
+            : name.edit_distance(candidate, /*AllowReplacements=*/true, best);
+    if (distance < best) {
+      best = distance;
+      nearest = candidate;
+    }
+  }
+  return nearest;
+}
+
+std::string mlir::hfta::suggest(llvm::StringRef name,
+                                llvm::ArrayRef<llvm::StringRef> candidates,
+                                llvm::StringRef what) {
+  if (candidates.empty())
+    return "";
+  llvm::StringRef nearest = findNearest(name, candidates);
+  if (!nearest.empty())
+    return ("did you mean '" + nearest + "'?").str();
+  if (candidates.size() == 1)
+    return (what + ": '" + candidates.front() + "'").str();
+  return (what + ": '" + llvm::join(candidates, "', '") + "'").str();
+}

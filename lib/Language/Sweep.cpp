@@ -1,0 +1,142 @@
+//===- Sweep.cpp - Lists of values and the copies they make ---------------===//
+
+#include "Hfta/Language/Sweep.h"
+
+#include "llvm/ADT/STLExtras.h"
+
+using namespace mlir;
+using namespace mlir::hfta;
+
+static constexpr int64_t kMaxCopies = 65536;
+
+const Sweep::Setting *Sweep::find(llvm::StringRef name) const {
+  for (const Setting &setting : settings)
+    if (setting.name == name)
+      return &setting;
+  return nullptr;
+}
+
+void Sweep::addValue(llvm::StringRef name, Number value) {
+  Setting setting;
+  setting.name = name.str();
+  setting.values.push_back(value);
+  settings.push_back(std::move(setting));
+}
+
+void Sweep::addList(llvm::StringRef name, std::vector<Number> values,
+                    llvm::SMRange range, SweepPosition position,
+                    const void *group) {
+  Setting setting;
+  setting.name = name.str();
+  setting.values = std::move(values);
+  setting.isList = true;
+  setting.range = range;
+  setting.position = position;
+  setting.group = group;
+  settings.push_back(std::move(setting));
+}
+
+std::vector<llvm::StringRef> Sweep::getListNames() const {
+  std::vector<llvm::StringRef> names;
+  for (const Setting &setting : settings)
+    if (setting.isList)
+      names.push_back(setting.name);
+  return names;
+}
+
+bool Sweep::pair(
+    llvm::ArrayRef<std::pair<llvm::StringRef, llvm::SMRange>> names,
+    JobDiagnostics &diagnostics) {
+  const void *group =
+      names.empty() ? nullptr : names.front().second.Start.getPointer();
+  bool ok = true;
+  for (const auto &[name, range] : names) {
+    auto *setting = const_cast<Setting *>(find(name));
+    if (!setting || !setting->isList) {
+      ok = false;
+      diagnostics.error(range, "no list called '" + name + "' to pair",
+                        suggest(name, getListNames(), "lists are"));
+      continue;
+    }
+    if (setting->group) {
+      // The whole group that it belongs to joins.
+      const void *other = setting->group;
+      for (Setting &member : settings)
+        if (member.group == other)
+          member.group = group;
+    }
+    setting->group = group;
+  }
+  return ok;
+}
+
+bool Sweep::cross(JobDiagnostics &diagnostics) {
+  std::vector<Setting *> lists;
+  for (Setting &setting : settings)
+    if (setting.isList)
+      lists.push_back(&setting);
+  // Settings lie in one vector: those that stand at one place keep its order.
+  llvm::sort(lists, [](const Setting *a, const Setting *b) {
+    if (a->position < b->position || b->position < a->position)
+      return a->position < b->position;
+    return a < b;
+  });
+
+  // The first list of each axis; the others of its group follow it.
+  std::vector<Setting *> axes;
+  bool ok = true;
+  for (Setting *list : lists) {
+    auto axis = llvm::find_if(axes, [&](Setting *first) {
+      return list->group && first->group == list->group;
+    });
+    if (axis == axes.end()) {
+      axes.push_back(list);
+    } else if ((*axis)->values.size() != list->values.size()) {
+      ok = false;
+      diagnostics.error(
+          list->range,
+          "'" + list->name + "' has " + llvm::Twine(list->values.size()) +
+              " values, but '" + (*axis)->name + "', paired with it, has " +
+              llvm::Twine((*axis)->values.size()),
+          "paired lists are equally long");
+      diagnostics.note((*axis)->range, "the other list is here");
+    }
+  }
+  copies = 1;
+  for (Setting *axis : llvm::reverse(axes)) {
+    axis->stride = copies;
+    copies *= static_cast<int64_t>(axis->values.size());
+    if (copies > kMaxCopies) {
+      diagnostics.error(axis->range,
+                        "the lists make more than " + llvm::Twine(kMaxCopies) +
+                            " copies",
+                        "lists are crossed; zip(...) pairs them instead");
+      return false;
+    }
+  }
+  for (Setting *list : lists)
+    for (Setting *axis : axes)
+      if (list->group && axis->group == list->group)
+        list->stride = axis->stride;
+  return ok;
+}
+
+std::vector<Number> Sweep::get(llvm::StringRef name) const {
+  const Setting *setting = find(name);
+  std::vector<Number> result;
+  if (!setting)
+    return result;
+  size_t length = setting->values.size();
+  for (int64_t copy = 0; copy < copies; ++copy)
+    result.push_back(setting->isList
+                         ? setting->values[copy / setting->stride % length]
+                         : setting->values.front());
+  return result;
+}
+
+std::vector<double> Sweep::getValues(llvm::StringRef name) const {
+  std::vector<double> result;
+  for (const Number &number : get(name))
+    result.push_back(number.value);
+  return result;
+}

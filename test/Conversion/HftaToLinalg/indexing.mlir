@@ -1,0 +1,37 @@
+// RUN: hfta-opt %s -convert-hfta-to-linalg | FileCheck %s -enable-var-scope
+
+// CHECK-DAG: #[[$INDICES:.*]] = affine_map<(d0, d1, d2) -> (d1)>
+// CHECK-DAG: #[[$RESULT:.*]] = affine_map<(d0, d1, d2) -> (d0, d1, d2)>
+
+// CHECK-LABEL: func.func @gather(
+// CHECK-SAME: %[[X:.*]]: tensor<4x100x8xf32>, %[[I:.*]]: tensor<6xi64>
+func.func @gather(%x: tensor<4x100x8xf32>, %i: tensor<6xi64>) -> tensor<4x6x8xf32> {
+  // CHECK: linalg.generic {indexing_maps = [#[[$INDICES]], #[[$RESULT]]]
+  // CHECK-SAME: ins(%[[I]] : tensor<6xi64>)
+  // CHECK: %[[INDEX:.*]] = arith.index_cast
+  // CHECK: %[[NEGATIVE:.*]] = arith.cmpi slt, %[[INDEX]]
+  // CHECK: %[[PLACE:.*]] = arith.select %[[NEGATIVE]], %{{.*}}, %[[INDEX]]
+  // CHECK: %[[INSIDE:.*]] = arith.cmpi ult, %[[PLACE]]
+  // CHECK: %[[SAFE:.*]] = arith.select %[[INSIDE]], %[[PLACE]]
+  // CHECK: %[[ELEMENT:.*]] = tensor.extract %[[X]][%{{.*}}, %[[SAFE]], %{{.*}}]
+  // CHECK: arith.select %[[INSIDE]], %[[ELEMENT]], %{{.*}} : f32
+  %0 = hfta.gather %x[%i] along 1 : tensor<4x100x8xf32>, tensor<6xi64>
+  return %0 : tensor<4x6x8xf32>
+}
+
+// Updates are added in the order of the indices: they are the outermost loop.
+// CHECK-LABEL: func.func @scatter_add(
+// CHECK-SAME: %[[U:.*]]: tensor<6x8xf32>, %[[I:.*]]: tensor<6xi64>
+func.func @scatter_add(%u: tensor<6x8xf32>, %i: tensor<6xi64>) -> tensor<100x8xf32> {
+  // CHECK: %[[ZEROS:.*]] = linalg.fill
+  // CHECK: scf.for %[[N:.*]] = {{.*}} iter_args(%{{.*}} = %[[ZEROS]])
+  // CHECK: scf.for %[[C:.*]] = {{.*}} iter_args(%[[SUM:.*]] =
+  // CHECK: tensor.extract %[[I]][%[[N]]]
+  // CHECK: %[[UPDATE:.*]] = tensor.extract %[[U]][%[[N]], %[[C]]]
+  // CHECK: %[[OLD:.*]] = tensor.extract %[[SUM]][%{{.*}}, %[[C]]]
+  // CHECK: %[[NEXT:.*]] = arith.addf %[[OLD]], %[[UPDATE]]
+  // CHECK: %[[CHOSEN:.*]] = arith.select %{{.*}}, %[[NEXT]], %[[OLD]]
+  // CHECK: tensor.insert %[[CHOSEN]] into %[[SUM]]
+  %0 = hfta.scatter_add %u at %i along 0 size 100 : tensor<6x8xf32>, tensor<6xi64>
+  return %0 : tensor<100x8xf32>
+}

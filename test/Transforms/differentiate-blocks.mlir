@@ -1,0 +1,103 @@
+// RUN: hfta-opt %s -split-input-file -hfta-differentiate=cuts=hidden -canonicalize -cse | FileCheck %s -enable-var-scope
+
+// A parameter lies in the block of the layer that uses it, its gradient and
+// optimizer state too; what crosses the cut, forward or backward, is a cut
+// variable of the block that computes it.
+#job = {name = "j", copies = 2 : i64, batch = 4 : i64, micro_batches = 1 : i64, epochs = 1 : i64, steps = 0 : i64, training = true, fuse = true, all_forwards_first = false, shuffle = true, order_seed = 0 : i64, optimizer = "sgd", nesterov = false, hyper_parameters = [{name = "lr", values = array<f64: 0.1, 0.2>}, {name = "weight_decay", values = array<f64: 0.0, 0.0>}, {name = "momentum", values = array<f64: 0.0, 0.0>}], clip_norm = array<f64>, seeds = array<i64: 1, 2>, schedule = {kind = "constant", warmup = array<f64>, step_size = array<f64>, gamma = array<f64>, minimum = array<f64>}, precision = {parameters = "f32", compute = "f32", accumulate = "f32", gradients = "f32", state = "f32"}, data = [], metric = ""}
+// CHECK: hfta.variable @w {block = 0 : i64
+// CHECK: hfta.variable @bias {block = 1 : i64
+// CHECK-DAG: hfta.variable @"gradient/w" {block = 0 : i64
+// CHECK-DAG: hfta.variable @"gradient/bias" {block = 1 : i64
+// CHECK: hfta.variable @"cut/0" {block = 0 : i64, role = #hfta.role<cut>} : tensor<4x3xf32, #hfta.copies<2>>
+// CHECK: hfta.variable @"saved/1" {block = 1 : i64, role = #hfta.role<saved>} : tensor<4x3xf32, #hfta.copies<2>>
+// CHECK: hfta.variable @"cut/2" {block = 1 : i64, role = #hfta.role<cut>} : tensor<4x3xf32, #hfta.copies<2>>
+// CHECK-DAG: hfta.variable @"velocity/w" {block = 0 : i64
+// CHECK-DAG: hfta.variable @"velocity/bias" {block = 1 : i64
+
+// CHECK-LABEL: func.func @"task/forward.0"
+// CHECK: %[[HIDDEN:.*]] = hfta.tanh
+// CHECK: hfta.write %[[HIDDEN]], @"cut/0"
+// CHECK-NEXT: return
+// CHECK-LABEL: func.func @"task/forward.1"
+// CHECK-DAG: hfta.read @"cut/0"
+// CHECK-DAG: hfta.read @bias
+// CHECK: hfta.write %{{.*}}, @loss
+// CHECK-LABEL: func.func @"task/backward.0"
+// CHECK: hfta.read @"cut/2"
+// CHECK: hfta.write %{{.*}}, @"gradient/w"
+// CHECK-NEXT: return
+// CHECK-LABEL: func.func @"task/backward.1"
+// CHECK: hfta.write %{{.*}}, @"cut/2"
+// CHECK: hfta.write %{{.*}}, @"gradient/bias"
+// CHECK-LABEL: func.func @"task/update.0"
+// CHECK: hfta.write %{{.*}}, @w
+// CHECK-NOT: @bias
+// CHECK-LABEL: func.func @"task/update.1"
+// CHECK: hfta.write %{{.*}}, @bias
+module attributes {hfta.job = #job} {
+  hfta.model @array copies [0, 1] {
+    hfta.variable @w {role = #hfta.role<parameter>, trained} : tensor<3xf32, #hfta.copies<2>>
+    hfta.variable @bias {role = #hfta.role<parameter>, trained} : tensor<3xf32, #hfta.copies<2>>
+    func.func @forward(%x: tensor<4x3xf32> {hfta.name = "x"}) -> (tensor<4x3xf32, #hfta.copies<2>> {hfta.name = "y"}) {
+      %b = hfta.read @bias : tensor<3xf32, #hfta.copies<2>>
+      %bb = hfta.broadcast %b to [4, 3] along [1] : tensor<3xf32, #hfta.copies<2>>
+      %w = hfta.read @w : tensor<3xf32, #hfta.copies<2>>
+      %wb = hfta.broadcast %w to [4, 3] along [1] : tensor<3xf32, #hfta.copies<2>>
+      %0 = hfta.mul %x, %wb : tensor<4x3xf32>, tensor<4x3xf32, #hfta.copies<2>>
+      %1 = hfta.tanh %0 : tensor<4x3xf32, #hfta.copies<2>> loc("hidden")
+      %2 = hfta.add %1, %bb : tensor<4x3xf32, #hfta.copies<2>>, tensor<4x3xf32, #hfta.copies<2>>
+      %3 = hfta.log_softmax %2 along 1 : tensor<4x3xf32, #hfta.copies<2>>
+      return %3 : tensor<4x3xf32, #hfta.copies<2>>
+    }
+    func.func @prepare(%x: tensor<4x3xf32> {hfta.name = "x"}) -> (tensor<4x3xf32> {hfta.name = "x"}) {
+      return %x : tensor<4x3xf32>
+    }
+    func.func @objective(%y: tensor<4x3xf32, #hfta.copies<2>>, %x: tensor<4x3xf32>) -> (tensor<4xf32, #hfta.copies<2>>, tensor<4xf32>) {
+      %0 = hfta.reduce sum %y over [1] : tensor<4x3xf32, #hfta.copies<2>>
+      %1 = hfta.constant dense<1.0> : tensor<4xf32>
+      return %0, %1 : tensor<4xf32, #hfta.copies<2>>, tensor<4xf32>
+    }
+  }
+}
+
+// -----
+
+// A weight that two blocks use belongs to the first: its backward comes last
+// and adds what the second one's left in a cut variable.
+#job = {name = "j", copies = 2 : i64, batch = 4 : i64, micro_batches = 1 : i64, epochs = 1 : i64, steps = 0 : i64, training = true, fuse = true, all_forwards_first = false, shuffle = true, order_seed = 0 : i64, optimizer = "sgd", nesterov = false, hyper_parameters = [{name = "lr", values = array<f64: 0.1, 0.2>}, {name = "weight_decay", values = array<f64: 0.0, 0.0>}, {name = "momentum", values = array<f64: 0.0, 0.0>}], clip_norm = array<f64>, seeds = array<i64: 1, 2>, schedule = {kind = "constant", warmup = array<f64>, step_size = array<f64>, gamma = array<f64>, minimum = array<f64>}, precision = {parameters = "f32", compute = "f32", accumulate = "f32", gradients = "f32", state = "f32"}, data = [], metric = ""}
+// CHECK: hfta.variable @w {block = 0 : i64
+// CHECK-DAG: hfta.variable @"gradient/w" {block = 0 : i64
+// CHECK-LABEL: func.func @"task/backward.0"
+// CHECK: %[[EARLY:.*]] = hfta.reduce sum %{{.*}} over [0]
+// CHECK: %[[LATE:.*]] = hfta.read @[[CUT:.*]] : tensor<3xf32, #hfta.copies<2>>
+// CHECK: %[[SUM:.*]] = hfta.add %[[EARLY]], %[[LATE]]
+// CHECK: %[[OLD:.*]] = hfta.read @"gradient/w"
+// CHECK: %[[NEW:.*]] = hfta.add %[[OLD]], %[[SUM]]
+// CHECK: hfta.write %[[NEW]], @"gradient/w"
+// CHECK-LABEL: func.func @"task/backward.1"
+// CHECK: %[[LATE:.*]] = hfta.contract {{.*}} {layer = #hfta.layer<dense, @w>}
+// CHECK: hfta.write %[[LATE]], @"cut/
+// CHECK-NOT: @"gradient/w"
+// CHECK-LABEL: func.func @"task/update.0"
+module attributes {hfta.job = #job} {
+  hfta.model @array copies [0, 1] {
+    hfta.variable @w {role = #hfta.role<parameter>, trained} : tensor<3xf32, #hfta.copies<2>>
+    func.func @forward(%x: tensor<4x3xf32> {hfta.name = "x"}) -> (tensor<4x3xf32, #hfta.copies<2>> {hfta.name = "y"}) {
+      %a = hfta.read @w : tensor<3xf32, #hfta.copies<2>>
+      %ab = hfta.broadcast %a to [4, 3] along [1] : tensor<3xf32, #hfta.copies<2>>
+      %0 = hfta.mul %x, %ab : tensor<4x3xf32>, tensor<4x3xf32, #hfta.copies<2>>
+      %1 = hfta.tanh %0 : tensor<4x3xf32, #hfta.copies<2>> loc("hidden")
+      %b = hfta.read @w : tensor<3xf32, #hfta.copies<2>>
+      %2 = hfta.contract %1, %b maps [affine_map<(m, n) -> (m, n)>, affine_map<(m, n) -> (n)>, affine_map<(m, n) -> (m, n)>] : tensor<4x3xf32, #hfta.copies<2>>, tensor<3xf32, #hfta.copies<2>>
+      return %2 : tensor<4x3xf32, #hfta.copies<2>>
+    }
+    func.func @prepare(%x: tensor<4x3xf32> {hfta.name = "x"}) -> (tensor<4x3xf32> {hfta.name = "x"}) {
+      return %x : tensor<4x3xf32>
+    }
+    func.func @objective(%y: tensor<4x3xf32, #hfta.copies<2>>, %x: tensor<4x3xf32>) -> (tensor<4xf32, #hfta.copies<2>>, tensor<4xf32>) {
+      %0 = hfta.reduce sum %y over [1] : tensor<4x3xf32, #hfta.copies<2>>
+      %1 = hfta.constant dense<1.0> : tensor<4xf32>
+      return %0, %1 : tensor<4xf32, #hfta.copies<2>>, tensor<4xf32>
+    }
+  }
+}

@@ -1,0 +1,252 @@
+// RUN: hfta-opt %s -split-input-file -hfta-differentiate -canonicalize -cse | FileCheck %s -enable-var-scope
+
+// A weight read twice has one gradient, the sum of both. What backward needs
+// is saved (tanh) unless it is cheap to compute from what is there (neg, the
+// broadcast).
+#job = {name = "j", copies = 2 : i64, batch = 4 : i64, micro_batches = 1 : i64, epochs = 1 : i64, steps = 0 : i64, training = true, fuse = true, all_forwards_first = false, shuffle = true, order_seed = 0 : i64, optimizer = "adam", nesterov = false, hyper_parameters = [{name = "lr", values = array<f64: 0.1, 0.2>}, {name = "weight_decay", values = array<f64: 0.0, 0.0>}, {name = "beta1", values = array<f64: 0.9, 0.9>}, {name = "beta2", values = array<f64: 0.99, 0.99>}, {name = "eps", values = array<f64: 1.0e-8, 1.0e-8>}], clip_norm = array<f64: 1.0, 2.0>, seeds = array<i64: 1, 2>, schedule = {kind = "constant", warmup = array<f64>, step_size = array<f64>, gamma = array<f64>, minimum = array<f64>}, precision = {parameters = "f32", compute = "f32", accumulate = "f32", gradients = "f32", state = "f32"}, data = [], metric = ""}
+// CHECK-NOT: hfta.model
+// CHECK: hfta.variable @w {block = 0 : i64, {{.*}}role = #hfta.role<parameter>, trained}
+// CHECK: hfta.variable @step {role = #hfta.role<scalar>} : tensor<i64>
+// CHECK: hfta.variable @seed {initial = dense<[1, 2]> : tensor<2xi64>, role = #hfta.role<scalar>} : tensor<i64, #hfta.copies<2>>
+// CHECK: hfta.variable @learning_rate {initial = dense<[1.000000e-01, 2.000000e-01]> : tensor<2xf64>, role = #hfta.role<scalar>} : tensor<f64, #hfta.copies<2>>
+// CHECK: hfta.variable @clip_scale
+// CHECK: hfta.variable @"input/x" {role = #hfta.role<input>} : tensor<4x3xf32>
+// CHECK: hfta.variable @loss {role = #hfta.role<output>} : tensor<f32, #hfta.copies<2>>
+// CHECK: hfta.variable @"gradient/w" {block = 0 : i64, role = #hfta.role<gradient>} : tensor<3xf32, #hfta.copies<2>>
+// CHECK-NOT: hfta.variable @"gradient/
+// CHECK: hfta.variable @"saved/0" {block = 0 : i64, role = #hfta.role<saved>} : tensor<4x3xf32, #hfta.copies<2>>
+// CHECK-NOT: hfta.variable @"saved/
+// CHECK: hfta.variable @"norm/w" {role = #hfta.role<output>} : tensor<f64, #hfta.copies<2>>
+// CHECK: hfta.variable @"first_moment/w" {block = 0 : i64, role = #hfta.role<optimizer_state>}
+// CHECK: hfta.variable @"second_moment/w" {block = 0 : i64, role = #hfta.role<optimizer_state>}
+
+// CHECK-LABEL: func.func @"task/forward.0"() attributes {hfta.task = #hfta.task<forward, 0>} {
+// CHECK: %[[SCALE:.*]] = hfta.constant dense<2.500000e-01> : tensor<f32>
+// CHECK: %[[TANH:.*]] = hfta.tanh
+// CHECK: %[[SUM:.*]] = hfta.reduce sum %{{.*}} over [0] : tensor<4xf32, #hfta.copies<2>>
+// CHECK: %[[MEAN:.*]] = hfta.mul %[[SUM]], %[[SCALE]]
+// CHECK: %[[OLD:.*]] = hfta.read @loss
+// CHECK: %[[NEW:.*]] = hfta.add %[[OLD]], %[[MEAN]]
+// CHECK: hfta.write %[[NEW]], @loss
+// CHECK: hfta.write %[[TANH]], @"saved/0"
+// CHECK-NEXT: return
+
+// CHECK-LABEL: func.func @"task/backward.0"() attributes {hfta.task = #hfta.task<backward, 0>} {
+// CHECK-NOT: hfta.tanh
+// CHECK: %[[LATE:.*]] = hfta.reduce sum %{{.*}} over [0]
+// CHECK: hfta.neg
+// CHECK: %[[EARLY:.*]] = hfta.reduce sum %{{.*}} over [0]
+// CHECK: %[[GRADIENT:.*]] = hfta.add %[[EARLY]], %[[LATE]]
+// CHECK: %[[OLD:.*]] = hfta.read @"gradient/w"
+// CHECK: %[[NEW:.*]] = hfta.add %[[OLD]], %[[GRADIENT]]
+// CHECK: hfta.write %[[NEW]], @"gradient/w"
+// CHECK-NEXT: return
+
+// CHECK-LABEL: func.func @"task/norm.0"() attributes {hfta.task = #hfta.task<norm, 0>} {
+// CHECK: %[[G:.*]] = hfta.read @"gradient/w"
+// CHECK: %[[WIDE:.*]] = hfta.cast %[[G]] : {{.*}} to f64
+// CHECK: %[[SQUARE:.*]] = hfta.mul %[[WIDE]], %[[WIDE]]
+// CHECK: %[[NORM:.*]] = hfta.reduce sum %[[SQUARE]] over [0]
+// CHECK: hfta.write %[[NORM]], @"norm/w"
+
+// CHECK-LABEL: func.func @"task/update.0"() attributes {hfta.task = #hfta.task<update, 0>} {
+// CHECK: hfta.read @clip_scale
+// CHECK: hfta.read @learning_rate
+// CHECK: %[[P:.*]], %[[M:.*]], %[[V:.*]] = hfta.adam_update
+// CHECK: hfta.write %[[P]], @w
+// CHECK: hfta.write %[[M]], @"first_moment/w"
+// CHECK: hfta.write %[[V]], @"second_moment/w"
+// CHECK: hfta.write %{{.*}}, @"gradient/w" : tensor<3xf32>
+
+// CHECK-LABEL: func.func @"task/init"() attributes {hfta.task = #hfta.task<init, -1>} {
+// CHECK: %[[SEED:.*]] = hfta.read @seed
+// CHECK: hfta.random_uniform %[[SEED]], {{.*}} [3] stream
+// CHECK: hfta.write %{{.*}}, @w
+// CHECK: hfta.write %{{.*}}, @"gradient/w"
+// CHECK: hfta.write %{{.*}}, @"first_moment/w"
+// CHECK: hfta.write %{{.*}}, @"second_moment/w"
+
+// Padding after the real samples is masked.
+// CHECK-LABEL: func.func @"task/evaluate"() attributes {hfta.task = #hfta.task<evaluate, -1>} {
+// CHECK: %[[COUNT:.*]] = hfta.read @valid_samples
+// CHECK: %[[LIMIT:.*]] = hfta.broadcast %[[COUNT]]
+// CHECK: %[[MASK:.*]] = hfta.compare less, %{{.*}}, %[[LIMIT]]
+// CHECK: hfta.select %[[MASK]]
+// CHECK: hfta.write %{{.*}}, @"evaluation/loss_sum"
+// CHECK: hfta.write %{{.*}}, @"evaluation/weight_sum"
+
+// CHECK-LABEL: func.func @"task/infer"() attributes {hfta.task = #hfta.task<infer, -1>} {
+// CHECK: hfta.read @"infer/x"
+// CHECK: hfta.write %{{.*}}, @"output/y"
+module attributes {hfta.job = #job} {
+  hfta.model @array copies [0, 1] {
+    hfta.variable @w {role = #hfta.role<parameter>, trained, initial = #hfta.uniform<-1.0 : f32, 1.0 : f32>} : tensor<3xf32, #hfta.copies<2>>
+    func.func @forward(%x: tensor<4x3xf32> {hfta.name = "x"}) -> (tensor<4x3xf32, #hfta.copies<2>> {hfta.name = "y"}) {
+      %a = hfta.read @w : tensor<3xf32, #hfta.copies<2>>
+      %ab = hfta.broadcast %a to [4, 3] along [1] : tensor<3xf32, #hfta.copies<2>>
+      %0 = hfta.neg %x : tensor<4x3xf32>
+      %1 = hfta.mul %0, %ab : tensor<4x3xf32>, tensor<4x3xf32, #hfta.copies<2>>
+      %2 = hfta.tanh %1 : tensor<4x3xf32, #hfta.copies<2>>
+      %b = hfta.read @w : tensor<3xf32, #hfta.copies<2>>
+      %bb = hfta.broadcast %b to [4, 3] along [1] : tensor<3xf32, #hfta.copies<2>>
+      %3 = hfta.mul %2, %bb : tensor<4x3xf32, #hfta.copies<2>>, tensor<4x3xf32, #hfta.copies<2>>
+      return %3 : tensor<4x3xf32, #hfta.copies<2>>
+    }
+    func.func @prepare(%x: tensor<4x3xf32> {hfta.name = "x"}) -> (tensor<4x3xf32> {hfta.name = "x"}) {
+      return %x : tensor<4x3xf32>
+    }
+    func.func @objective(%y: tensor<4x3xf32, #hfta.copies<2>>, %x: tensor<4x3xf32>) -> (tensor<4xf32, #hfta.copies<2>>, tensor<4xf32>) {
+      %0 = hfta.reduce sum %y over [1] : tensor<4x3xf32, #hfta.copies<2>>
+      %1 = hfta.constant dense<1.0> : tensor<4xf32>
+      return %0, %1 : tensor<4xf32, #hfta.copies<2>>, tensor<4xf32>
+    }
+  }
+}
+
+// -----
+
+// Losses with weights are averaged over what counts. Running statistics are
+// written by forward alone.
+#job = {name = "j", copies = 2 : i64, batch = 4 : i64, micro_batches = 1 : i64, epochs = 1 : i64, steps = 0 : i64, training = true, fuse = true, all_forwards_first = false, shuffle = true, order_seed = 0 : i64, optimizer = "sgd", nesterov = false, hyper_parameters = [{name = "lr", values = array<f64: 0.1, 0.2>}, {name = "weight_decay", values = array<f64: 0.0, 0.0>}, {name = "momentum", values = array<f64: 0.0, 0.0>}], clip_norm = array<f64>, seeds = array<i64: 1, 2>, schedule = {kind = "constant", warmup = array<f64>, step_size = array<f64>, gamma = array<f64>, minimum = array<f64>}, precision = {parameters = "f32", compute = "f32", accumulate = "f32", gradients = "f32", state = "f32"}, data = [], metric = ""}
+// CHECK-LABEL: func.func @"task/forward.0"
+// CHECK: %{{.*}}, %[[MEAN:.*]], %[[VARIANCE:.*]], %{{.*}}, %{{.*}} = hfta.batch_norm {{.*}}training
+// CHECK-DAG: hfta.write %[[MEAN]], @mean
+// CHECK-DAG: hfta.write %[[VARIANCE]], @variance
+// CHECK: %[[WEIGHTED:.*]] = hfta.mul %{{.*}}, %[[LABEL:.*]] :
+// CHECK: %[[TOTAL:.*]] = hfta.reduce sum %[[WEIGHTED]] over [0]
+// CHECK: %[[COUNT:.*]] = hfta.reduce sum %[[LABEL]] over [0]
+// CHECK: %[[LOSS:.*]] = hfta.div %[[TOTAL]], %[[COUNT]]
+// CHECK-LABEL: func.func @"task/backward.0"
+// CHECK-NOT: hfta.write %{{.*}}, @mean
+// CHECK-NOT: hfta.write %{{.*}}, @variance
+// CHECK-LABEL: func.func @"task/update.0"
+// CHECK-LABEL: func.func @"task/evaluate"
+// CHECK-NOT: training
+// CHECK-NOT: hfta.write %{{.*}}, @mean
+// CHECK: hfta.batch_norm
+// CHECK-NOT: training
+// CHECK-NOT: hfta.write %{{.*}}, @mean
+// CHECK-LABEL: func.func @"task/infer"
+// CHECK-NOT: training
+// CHECK-NOT: hfta.write %{{.*}}, @mean
+// CHECK: hfta.write %{{.*}}, @"output/y"
+module attributes {hfta.job = #job} {
+  hfta.model @array copies [0, 1] {
+    hfta.variable @scale {role = #hfta.role<parameter>, trained} : tensor<3xf32, #hfta.copies<2>>
+    hfta.variable @bias {role = #hfta.role<parameter>, trained} : tensor<3xf32, #hfta.copies<2>>
+    hfta.variable @mean {role = #hfta.role<statistics>} : tensor<3xf32, #hfta.copies<2>>
+    hfta.variable @variance {role = #hfta.role<statistics>} : tensor<3xf32, #hfta.copies<2>>
+    func.func @forward(%x: tensor<4x3xf32> {hfta.name = "x"}) -> (tensor<4x3xf32, #hfta.copies<2>> {hfta.name = "y"}) {
+      %s = hfta.read @scale : tensor<3xf32, #hfta.copies<2>>
+      %b = hfta.read @bias : tensor<3xf32, #hfta.copies<2>>
+      %m = hfta.read @mean : tensor<3xf32, #hfta.copies<2>>
+      %v = hfta.read @variance : tensor<3xf32, #hfta.copies<2>>
+      %y, %nm, %nv, %sm, %sd = hfta.batch_norm %x, %s, %b, %m, %v {epsilon = 1.0e-5 : f64, momentum = 0.9 : f64, unbiased} : tensor<4x3xf32>, tensor<3xf32, #hfta.copies<2>>, tensor<3xf32, #hfta.copies<2>>, tensor<3xf32, #hfta.copies<2>>, tensor<3xf32, #hfta.copies<2>>
+      hfta.write %nm, @mean : tensor<3xf32, #hfta.copies<2>>
+      hfta.write %nv, @variance : tensor<3xf32, #hfta.copies<2>>
+      return %y : tensor<4x3xf32, #hfta.copies<2>>
+    }
+    func.func @prepare(%x: tensor<4x3xf32> {hfta.name = "x"}, %l: tensor<4xf32> {hfta.name = "label"}) -> (tensor<4x3xf32> {hfta.name = "x"}, tensor<4xf32> {hfta.name = "label"}) {
+      return %x, %l : tensor<4x3xf32>, tensor<4xf32>
+    }
+    func.func @objective(%y: tensor<4x3xf32, #hfta.copies<2>>, %x: tensor<4x3xf32>, %l: tensor<4xf32>) -> (tensor<4xf32, #hfta.copies<2>>, tensor<4xf32>) {
+      %0 = hfta.reduce sum %y over [1] : tensor<4x3xf32, #hfta.copies<2>>
+      return %0, %l : tensor<4xf32, #hfta.copies<2>>, tensor<4xf32>
+    }
+  }
+}
+
+// -----
+
+// Two micro-batches: the loss is scaled by 1 over the whole batch; with all
+// forwards first every one in flight has saved values of its own.
+#job = {name = "j", copies = 2 : i64, batch = 4 : i64, micro_batches = 2 : i64, epochs = 1 : i64, steps = 0 : i64, training = true, fuse = true, all_forwards_first = true, shuffle = true, order_seed = 0 : i64, optimizer = "sgd", nesterov = false, hyper_parameters = [{name = "lr", values = array<f64: 0.1, 0.2>}, {name = "weight_decay", values = array<f64: 0.0, 0.0>}, {name = "momentum", values = array<f64: 0.0, 0.0>}], clip_norm = array<f64>, seeds = array<i64: 1, 2>, schedule = {kind = "constant", warmup = array<f64>, step_size = array<f64>, gamma = array<f64>, minimum = array<f64>}, precision = {parameters = "f32", compute = "f32", accumulate = "f32", gradients = "f32", state = "f32"}, data = [], metric = ""}
+// CHECK: hfta.variable @"input/x" {instances = 2 : i64, role = #hfta.role<input>} : tensor<2xf32>
+// CHECK: hfta.variable @"saved/0" {block = 0 : i64, instances = 2 : i64, role = #hfta.role<saved>}
+// CHECK-LABEL: func.func @"task/forward.0"
+// CHECK: %[[SCALE:.*]] = hfta.constant dense<2.500000e-01>
+// CHECK: %[[SUM:.*]] = hfta.reduce sum
+// CHECK: hfta.mul %[[SUM]], %[[SCALE]]
+module attributes {hfta.job = #job} {
+  hfta.model @array copies [0, 1] {
+    hfta.variable @w {role = #hfta.role<parameter>, trained} : tensor<f32, #hfta.copies<2>>
+    func.func @forward(%x: tensor<2xf32> {hfta.name = "x"}) -> (tensor<2xf32, #hfta.copies<2>> {hfta.name = "y"}) {
+      %0 = hfta.read @w : tensor<f32, #hfta.copies<2>>
+      %1 = hfta.broadcast %0 to [2] along [] : tensor<f32, #hfta.copies<2>>
+      %2 = hfta.mul %x, %1 : tensor<2xf32>, tensor<2xf32, #hfta.copies<2>>
+      %3 = hfta.exp %2 : tensor<2xf32, #hfta.copies<2>>
+      return %3 : tensor<2xf32, #hfta.copies<2>>
+    }
+    func.func @prepare(%x: tensor<2xf32> {hfta.name = "x"}) -> (tensor<2xf32> {hfta.name = "x"}) {
+      return %x : tensor<2xf32>
+    }
+    func.func @objective(%y: tensor<2xf32, #hfta.copies<2>>, %x: tensor<2xf32>) -> (tensor<2xf32, #hfta.copies<2>>, tensor<2xf32>) {
+      %1 = hfta.constant dense<1.0> : tensor<2xf32>
+      return %y, %1 : tensor<2xf32, #hfta.copies<2>>, tensor<2xf32>
+    }
+  }
+}
+
+// -----
+
+// Without fusion the loss is computed in the same way, and every copy's
+// gradient is added to its copy of the variable.
+#job = {name = "j", copies = 2 : i64, batch = 4 : i64, micro_batches = 1 : i64, epochs = 1 : i64, steps = 0 : i64, training = true, fuse = false, all_forwards_first = false, shuffle = true, order_seed = 0 : i64, optimizer = "sgd", nesterov = false, hyper_parameters = [{name = "lr", values = array<f64: 0.1, 0.2>}, {name = "weight_decay", values = array<f64: 0.0, 0.0>}, {name = "momentum", values = array<f64: 0.0, 0.0>}], clip_norm = array<f64>, seeds = array<i64: 1, 2>, schedule = {kind = "constant", warmup = array<f64>, step_size = array<f64>, gamma = array<f64>, minimum = array<f64>}, precision = {parameters = "f32", compute = "f32", accumulate = "f32", gradients = "f32", state = "f32"}, data = [], metric = ""}
+// CHECK-LABEL: func.func @"task/forward.0"
+// CHECK: %[[SCALE:.*]] = hfta.constant dense<2.500000e-01>
+// CHECK-NOT: hfta.div
+// CHECK: %[[SUM:.*]] = hfta.reduce sum %{{.*}} over [0] : tensor<4xf32, #hfta.copies<2>>
+// CHECK-NEXT: hfta.mul %[[SUM]], %[[SCALE]]
+// CHECK-LABEL: func.func @"task/backward.0"
+// CHECK: hfta.read @"gradient/w" copy 0 : tensor<f32>
+// CHECK: hfta.write %{{.*}}, @"gradient/w" copy 0 : tensor<f32>
+// CHECK: hfta.read @"gradient/w" copy 1 : tensor<f32>
+// CHECK: hfta.write %{{.*}}, @"gradient/w" copy 1 : tensor<f32>
+// CHECK-LABEL: func.func @"task/update.0"
+// CHECK: hfta.read @learning_rate copy 0
+// CHECK: hfta.write %{{.*}}, @w copy 0
+// CHECK: hfta.read @learning_rate copy 1
+// CHECK: hfta.write %{{.*}}, @w copy 1
+// CHECK-LABEL: func.func @"task/infer"
+module attributes {hfta.job = #job} {
+  hfta.model @array copies [0, 1] {
+    hfta.variable @w {role = #hfta.role<parameter>, trained} : tensor<f32, #hfta.copies<2>>
+    func.func @forward(%x: tensor<4xf32> {hfta.name = "x"}) -> (tensor<4xf32, #hfta.copies<2>> {hfta.name = "y"}) {
+      %a = hfta.read @w copy 0 : tensor<f32>
+      %ab = hfta.broadcast %a to [4] along [] : tensor<f32>
+      %0 = hfta.mul %x, %ab : tensor<4xf32>, tensor<4xf32>
+      %b = hfta.read @w copy 1 : tensor<f32>
+      %bb = hfta.broadcast %b to [4] along [] : tensor<f32>
+      %1 = hfta.mul %x, %bb : tensor<4xf32>, tensor<4xf32>
+      %2 = hfta.stack %0, %1 : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32, #hfta.copies<2>>
+      return %2 : tensor<4xf32, #hfta.copies<2>>
+    }
+    func.func @prepare(%x: tensor<4xf32> {hfta.name = "x"}) -> (tensor<4xf32> {hfta.name = "x"}) {
+      return %x : tensor<4xf32>
+    }
+    func.func @objective(%y: tensor<4xf32, #hfta.copies<2>>, %x: tensor<4xf32>) -> (tensor<4xf32, #hfta.copies<2>>, tensor<4xf32, #hfta.copies<2>>) {
+      %1 = hfta.constant dense<1.0> : tensor<4xf32>
+      %2 = hfta.stack %1, %1 : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32, #hfta.copies<2>>
+      return %y, %2 : tensor<4xf32, #hfta.copies<2>>, tensor<4xf32, #hfta.copies<2>>
+    }
+  }
+}
+
+// -----
+
+// An inference binary has init and infer; modal ops stay as they are.
+#job = {name = "j", copies = 2 : i64, batch = 4 : i64, micro_batches = 1 : i64, epochs = 1 : i64, steps = 0 : i64, training = false, fuse = true, all_forwards_first = false, shuffle = true, order_seed = 0 : i64, optimizer = "sgd", nesterov = false, hyper_parameters = [{name = "lr", values = array<f64: 0.1, 0.2>}, {name = "weight_decay", values = array<f64: 0.0, 0.0>}, {name = "momentum", values = array<f64: 0.0, 0.0>}], clip_norm = array<f64>, seeds = array<i64: 1, 2>, schedule = {kind = "constant", warmup = array<f64>, step_size = array<f64>, gamma = array<f64>, minimum = array<f64>}, precision = {parameters = "f32", compute = "f32", accumulate = "f32", gradients = "f32", state = "f32"}, data = [], metric = ""}
+// CHECK-NOT: func.func @"task/forward
+// CHECK: func.func @"task/init"
+// CHECK-NOT: func.func @"task/evaluate
+// CHECK: func.func @"task/infer"
+// CHECK: hfta.dropout {{.*}} {training}
+// CHECK-NOT: func.func
+module attributes {hfta.job = #job} {
+  hfta.model @array copies [0, 1] {
+    func.func @forward(%x: tensor<4xf32> {hfta.name = "x"}, %rate: tensor<f32> {hfta.name = "rate"}, %u: tensor<4xf32> {hfta.name = "u"}) -> (tensor<4xf32> {hfta.name = "y"}) {
+      %0 = hfta.dropout %x, %rate, %u {training} : tensor<4xf32>, tensor<f32>, tensor<4xf32>
+      return %0 : tensor<4xf32>
+    }
+  }
+}

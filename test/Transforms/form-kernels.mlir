@@ -1,0 +1,124 @@
+// RUN: hfta-opt %s -hfta-form-kernels | FileCheck %s -enable-var-scope
+
+// CHECK: hfta.variable @"constant/value0" {initial = dense<{{.*}}> : tensor<65xi32>, role = #hfta.role<constant>} : tensor<65xi32>
+hfta.variable @w {role = #hfta.role<parameter>} : tensor<4xf32, #hfta.copies<2>>
+hfta.variable @m {role = #hfta.role<optimizer_state>} : tensor<4xf32, #hfta.copies<2>>
+hfta.variable @rate {role = #hfta.role<scalar>} : tensor<f32, #hfta.copies<2>>
+hfta.variable @x {role = #hfta.role<input>} : tensor<4xf32>
+hfta.variable @a {role = #hfta.role<parameter>} : tensor<4x3xf32, #hfta.copies<2>>
+hfta.variable @s {role = #hfta.role<output>} : tensor<4xf32, #hfta.copies<2>>
+hfta.variable @i {role = #hfta.role<output>} : tensor<65xi32>
+
+// An elementwise chain is one kernel with a result a written value, on one
+// copy's plain tensors; broadcasts and small constants are made in it.
+// CHECK-LABEL: func.func @chain(
+// CHECK: %[[W:.*]] = hfta.read @w
+// CHECK: %[[M:.*]] = hfta.read @m
+// CHECK: %[[RATE:.*]] = hfta.read @rate
+// CHECK: %[[K:.*]]:2 = hfta.kernel "sub"(
+// CHECK-SAME: -> (tensor<4xf32, #hfta.copies<2>>, tensor<4xf32, #hfta.copies<2>>) {
+// CHECK-NEXT: ^bb0(%{{.*}}: tensor<{{.*}}f32>, %{{.*}}: tensor<{{.*}}f32>, %{{.*}}: tensor<{{.*}}f32>):
+// CHECK: %[[HALF:.*]] = hfta.constant dense<5.000000e-01> : tensor<4xf32>
+// CHECK: %[[NEW_M:.*]] = hfta.mul %{{.*}}, %[[HALF]]
+// CHECK: hfta.broadcast %{{.*}} to [4] along [] : tensor<f32>
+// CHECK: %[[NEW_W:.*]] = hfta.sub
+// CHECK: hfta.yield %[[NEW_M]], %[[NEW_W]] : tensor<4xf32>, tensor<4xf32>
+// CHECK: hfta.write %[[K]]#1, @w
+// CHECK: hfta.write %[[K]]#0, @m
+// CHECK-NOT: hfta.broadcast
+func.func @chain() attributes {hfta.task = #hfta.task<update, 0>} {
+  %w = hfta.read @w : tensor<4xf32, #hfta.copies<2>>
+  %m = hfta.read @m : tensor<4xf32, #hfta.copies<2>>
+  %rate = hfta.read @rate : tensor<f32, #hfta.copies<2>>
+  %half = hfta.constant dense<0.5> : tensor<4xf32>
+  %0 = hfta.mul %m, %half : tensor<4xf32, #hfta.copies<2>>, tensor<4xf32>
+  %1 = hfta.broadcast %rate to [4] along [] : tensor<f32, #hfta.copies<2>>
+  %2 = hfta.mul %0, %1 : tensor<4xf32, #hfta.copies<2>>, tensor<4xf32, #hfta.copies<2>>
+  %3 = hfta.sub %w, %2 : tensor<4xf32, #hfta.copies<2>>, tensor<4xf32, #hfta.copies<2>>
+  hfta.write %3, @w : tensor<4xf32, #hfta.copies<2>>
+  hfta.write %0, @m : tensor<4xf32, #hfta.copies<2>>
+  return
+}
+
+// A shared value is computed once, not once a copy: it has a kernel of its own.
+// CHECK-LABEL: func.func @shared(
+// CHECK: %[[X:.*]] = hfta.read @x : tensor<4xf32>
+// CHECK: %[[E:.*]] = hfta.kernel "exp"(%[[X]]) : (tensor<4xf32>) -> tensor<4xf32> {
+// CHECK: %[[K:.*]] = hfta.kernel "add"(%{{.*}}) : (tensor<4xf32>, tensor<4xf32, #hfta.copies<2>>) -> tensor<4xf32, #hfta.copies<2>> {
+// CHECK-NOT: hfta.exp
+// CHECK: hfta.write %[[K]], @w
+func.func @shared() attributes {hfta.task = #hfta.task<forward, 0>} {
+  %x = hfta.read @x : tensor<4xf32>
+  %w = hfta.read @w : tensor<4xf32, #hfta.copies<2>>
+  %0 = hfta.exp %x : tensor<4xf32>
+  %1 = hfta.add %0, %w : tensor<4xf32>, tensor<4xf32, #hfta.copies<2>>
+  hfta.write %1, @w : tensor<4xf32, #hfta.copies<2>>
+  return
+}
+
+// A reduction takes what feeds it, but a value that is used elsewhere too comes
+// from a kernel of its own, and what follows it starts another.
+// CHECK-LABEL: func.func @reduction(
+// CHECK: %[[A:.*]] = hfta.read @a
+// CHECK: %[[S:.*]] = hfta.kernel "reduce"(%[[A]])
+// CHECK: %[[SQUARE:.*]] = hfta.mul
+// CHECK: %[[SUM:.*]] = hfta.reduce sum %[[SQUARE]] over [1]
+// CHECK: hfta.yield %[[SUM]]
+// CHECK: %[[E:.*]] = hfta.kernel "exp"(%[[S]])
+// CHECK: hfta.write %[[E]], @s
+func.func @reduction() attributes {hfta.task = #hfta.task<forward, 0>} {
+  %a = hfta.read @a : tensor<4x3xf32, #hfta.copies<2>>
+  %0 = hfta.mul %a, %a : tensor<4x3xf32, #hfta.copies<2>>, tensor<4x3xf32, #hfta.copies<2>>
+  %1 = hfta.reduce sum %0 over [1] : tensor<4x3xf32, #hfta.copies<2>>
+  %2 = hfta.exp %1 : tensor<4xf32, #hfta.copies<2>>
+  hfta.write %2, @s : tensor<4xf32, #hfta.copies<2>>
+  return
+}
+
+// A contraction is a kernel of its own.
+// CHECK-LABEL: func.func @contraction(
+// CHECK: %[[N:.*]] = hfta.kernel "neg"
+// CHECK: %[[C:.*]] = hfta.kernel "contract"(%[[N]], %{{.*}})
+// CHECK: hfta.kernel "relu"(%[[C]])
+func.func @contraction() attributes {hfta.task = #hfta.task<forward, 0>} {
+  %a = hfta.read @a : tensor<4x3xf32, #hfta.copies<2>>
+  %x = hfta.read @x : tensor<4xf32>
+  %0 = hfta.neg %a : tensor<4x3xf32, #hfta.copies<2>>
+  %1 = hfta.contract %0, %a maps [affine_map<(m, k) -> (m, k)>, affine_map<(m, k) -> (m, k)>, affine_map<(m, k) -> (m)>] : tensor<4x3xf32, #hfta.copies<2>>, tensor<4x3xf32, #hfta.copies<2>>
+  %2 = hfta.relu %1 : tensor<4xf32, #hfta.copies<2>>
+  hfta.write %2, @s : tensor<4xf32, #hfta.copies<2>>
+  return
+}
+
+// What is written as it is gets a copy; constants above 256 bytes are read from
+// a variable; one that is written twice is made twice.
+// CHECK-LABEL: func.func @written_values(
+// CHECK: %[[W:.*]] = hfta.read @w
+// CHECK: %[[COPY:.*]] = hfta.kernel "copy"(%[[W]])
+// CHECK: hfta.write %[[COPY]], @m
+// CHECK: %[[Z1:.*]] = hfta.kernel "constant"() : () -> tensor<4xf32>
+// CHECK: hfta.write %[[Z1]], @w
+// CHECK: %[[Z2:.*]] = hfta.kernel "constant"() : () -> tensor<4xf32>
+// CHECK: hfta.write %[[Z2]], @s
+// CHECK: %[[LARGE:.*]] = hfta.read @"constant/value0"
+// CHECK: %[[N:.*]] = hfta.kernel "neg"(%[[LARGE]])
+// CHECK: hfta.write %[[N]], @i
+func.func @written_values() attributes {hfta.task = #hfta.task<init, -1>} {
+  %w = hfta.read @w : tensor<4xf32, #hfta.copies<2>>
+  hfta.write %w, @m : tensor<4xf32, #hfta.copies<2>>
+  %z = hfta.constant dense<0.0> : tensor<4xf32>
+  hfta.write %z, @w : tensor<4xf32>
+  hfta.write %z, @s : tensor<4xf32>
+  %large = hfta.constant dense<"0x000000000100000002000000030000000400000005000000060000000700000008000000090000000A0000000B0000000C0000000D0000000E0000000F000000100000001100000012000000130000001400000015000000160000001700000018000000190000001A0000001B0000001C0000001D0000001E0000001F000000200000002100000022000000230000002400000025000000260000002700000028000000290000002A0000002B0000002C0000002D0000002E0000002F000000300000003100000032000000330000003400000035000000360000003700000038000000390000003A0000003B0000003C0000003D0000003E0000003F00000040000000"> : tensor<65xi32>
+  %0 = hfta.neg %large : tensor<65xi32>
+  hfta.write %0, @i : tensor<65xi32>
+  return
+}
+
+// Only tasks have kernels.
+// CHECK-LABEL: func.func @no_task(
+// CHECK-NEXT: hfta.neg
+func.func @no_task(%x: tensor<4xf32>) -> tensor<4xf32> {
+  %0 = hfta.neg %x : tensor<4xf32>
+  return %0 : tensor<4xf32>
+}

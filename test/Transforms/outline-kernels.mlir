@@ -1,0 +1,71 @@
+// RUN: hfta-opt %s -split-input-file -verify-diagnostics -hfta-outline-kernels | FileCheck %s -enable-var-scope
+
+// Equal regions become one function, whatever their kernels' names and places;
+// other ties or shapes make another.
+hfta.variable @a {role = #hfta.role<parameter>} : tensor<4xf32, #hfta.copies<2>>
+hfta.variable @b {role = #hfta.role<parameter>} : tensor<4xf32, #hfta.copies<2>>
+hfta.variable @s {role = #hfta.role<parameter>} : tensor<4xf32>
+
+// CHECK-LABEL: func.func @first()
+// CHECK-NEXT: hfta.launch @[[$COPY:"kernel/copy.0"]] on [#hfta.binding<0, 0, 64>, #hfta.binding<0, 128, 64>] inputs 1 written [1] {per_copy}
+// CHECK-NEXT: hfta.launch @[[$NEG:"kernel/neg.1"]] on [#hfta.binding<0, 0, 64>] inputs 1 written [0] {per_copy}
+// CHECK-NEXT: return
+func.func @first() attributes {hfta.task = #hfta.task<forward, 0>} {
+  %a = hfta.read @a : tensor<4xf32, #hfta.copies<2>>
+  %0 = hfta.kernel "copy"(%a) {bindings = [#hfta.binding<0, 0, 64>, #hfta.binding<0, 128, 64>], ties = array<i64: -1>} : (tensor<4xf32, #hfta.copies<2>>) -> tensor<4xf32, #hfta.copies<2>> {
+  ^bb0(%x: tensor<4xf32>):
+    hfta.yield %x : tensor<4xf32>
+  }
+  hfta.write %0, @b : tensor<4xf32, #hfta.copies<2>>
+  %1 = hfta.kernel "neg"(%a) {bindings = [#hfta.binding<0, 0, 64>], ties = array<i64: 0>} : (tensor<4xf32, #hfta.copies<2>>) -> tensor<4xf32, #hfta.copies<2>> {
+  ^bb0(%x: tensor<4xf32>):
+    %2 = hfta.neg %x : tensor<4xf32>
+    hfta.yield %2 : tensor<4xf32>
+  }
+  hfta.write %1, @a : tensor<4xf32, #hfta.copies<2>>
+  return
+}
+
+// A kernel on shared places alone runs once.
+// CHECK-LABEL: func.func @second()
+// CHECK-NEXT: hfta.launch @[[$COPY]] on [#hfta.binding<0, 256, 0>, #hfta.binding<0, 0, 64>] inputs 1 written [1] {per_copy}
+// CHECK-NEXT: hfta.launch @[[$NEG]] on [#hfta.binding<0, 256, 0>] inputs 1 written [0]{{$}}
+// CHECK-NEXT: hfta.launch @[[$OTHER:"kernel/neg.2"]] on [#hfta.binding<0, 256, 0>, #hfta.binding<0, 320, 0>] inputs 1 written [1]{{$}}
+// CHECK-NEXT: return
+func.func @second() attributes {hfta.task = #hfta.task<backward, 0>} {
+  %s = hfta.read @s : tensor<4xf32>
+  %0 = hfta.kernel "another_name"(%s) {bindings = [#hfta.binding<0, 256, 0>, #hfta.binding<0, 0, 64>], ties = array<i64: -1>} : (tensor<4xf32>) -> tensor<4xf32> {
+  ^bb0(%other: tensor<4xf32>):
+    hfta.yield %other : tensor<4xf32>
+  }
+  hfta.write %0, @a : tensor<4xf32>
+  %1 = hfta.kernel "neg"(%s) {bindings = [#hfta.binding<0, 256, 0>], ties = array<i64: 0>} : (tensor<4xf32>) -> tensor<4xf32> {
+  ^bb0(%x: tensor<4xf32>):
+    %2 = hfta.neg %x : tensor<4xf32>
+    hfta.yield %2 : tensor<4xf32>
+  }
+  hfta.write %1, @s : tensor<4xf32>
+  %3 = hfta.kernel "neg"(%1) {bindings = [#hfta.binding<0, 256, 0>, #hfta.binding<0, 320, 0>], ties = array<i64: -1>} : (tensor<4xf32>) -> tensor<4xf32> {
+  ^bb0(%x: tensor<4xf32>):
+    %4 = hfta.neg %x : tensor<4xf32>
+    hfta.yield %4 : tensor<4xf32>
+  }
+  return
+}
+
+// CHECK: func.func private @[[$COPY]](%[[X:.*]]: tensor<4xf32>) -> tensor<4xf32> attributes {hfta.kernel, hfta.ties = array<i64: -1>} {
+// CHECK-NEXT: return %[[X]] : tensor<4xf32>
+// CHECK: func.func private @[[$NEG]](%{{.*}}: tensor<4xf32>) -> tensor<4xf32> attributes {hfta.kernel, hfta.ties = array<i64: 0>} {
+// CHECK: func.func private @[[$OTHER]](%{{.*}}: tensor<4xf32>) -> tensor<4xf32> attributes {hfta.kernel, hfta.ties = array<i64: -1>} {
+// CHECK-NOT: func.func private
+
+// -----
+
+func.func @unplanned() attributes {hfta.task = #hfta.task<forward, 0>} {
+  // expected-error@+1 {{kernel has no planned memory; run hfta-plan-memory first}}
+  %0 = hfta.kernel "zero"() : () -> tensor<4xf32> {
+    %c = hfta.constant dense<0.0> : tensor<4xf32>
+    hfta.yield %c : tensor<4xf32>
+  }
+  return
+}

@@ -1,0 +1,60 @@
+# Configuration of the lit suite.
+#
+# Parameters:
+#   roundtrip=1   run only .mlir tests, hfta-opt with --verify-roundtrip
+#   long=1        run only the tests that say `REQUIRES: long`
+
+import os
+
+import lit.formats
+
+config.name = "Hfta"
+config.test_format = lit.formats.ShTest(execute_external=False)
+config.suffixes = [".mlir", ".test", ".hfta"]
+# Inputs/ holds files that tests read.
+config.excludes = ["Inputs", "models", "reference"]
+config.test_source_root = os.path.dirname(__file__)
+config.test_exec_root = config.hfta_obj_root
+
+roundtrip = lit_config.params.get("roundtrip") == "1"
+if roundtrip:
+    config.suffixes = [".mlir"]
+    config.test_exec_root = os.path.join(config.hfta_obj_root, "roundtrip")
+    # Tests that ask for it themselves get it once.
+    config.substitutions.append((r" --?verify-roundtrip\b", ""))
+
+if lit_config.params.get("long") == "1":
+    config.available_features.add("long")
+    config.limit_to_features = {"long"}
+
+if config.sanitize:
+    config.available_features.add("sanitize")
+
+
+def add_tool(name, folder, options=""):
+    """`name` where a command begins, or after a pipe or `not`."""
+    path = os.path.join(folder, name)
+    config.substitutions.append(
+        (r"(?<![-./\w%])" + name + r"(?![-./\w])", path + options)
+    )
+
+
+add_tool("hfta-opt", config.hfta_tools_dir, " --verify-roundtrip" if roundtrip else "")
+add_tool("hftac", config.hfta_tools_dir)
+for tool in ("FileCheck", "not", "count", "split-file", "llvm-nm", "llvm-readelf"):
+    add_tool(tool, config.llvm_tools_dir)
+
+# `%exits CODE COMMAND...` fails unless the command exits with this code.
+config.substitutions.append(
+    ("%exits", config.python + " " + os.path.join(config.test_source_root, "Inputs", "exits.py"))
+)
+config.substitutions.append(("%hftac", os.path.join(config.hfta_tools_dir, "hftac")))
+config.substitutions.append(("%source", config.hfta_source_dir))
+config.substitutions.append(("%models", os.path.join(config.test_source_root, "models")))
+config.substitutions.append(("%python", config.python))
+config.substitutions.append(("%cc", config.host_cc))
+
+config.environment["FILECHECK_OPTS"] = "-enable-var-scope"
+for name in ("HOME", "TMPDIR", "ASAN_OPTIONS", "UBSAN_OPTIONS"):
+    if name in os.environ:
+        config.environment[name] = os.environ[name]

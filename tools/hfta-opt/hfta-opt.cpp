@@ -1,0 +1,12 @@
+//===- hfta-opt.cpp - Runs passes on hfta modules -------------------------===//
+
+#include "Hfta/InitAll.h"
+#include "mlir/Tools/mlir-opt/MlirOptMain.h"
+
+int main(int argc, char **argv) {
+  mlir::DialectRegistry registry;
+  mlir::hfta::registerAllDialects(registry);
+  mlir::hfta::registerAllPasses();
+  return mlir::asMainReturnCode(mlir::MlirOptMain(
+      argc, argv, "Hfta's optimizer: runs passes on modules\n", registry));
+}

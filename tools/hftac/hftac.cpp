@@ -1,0 +1,5 @@
+//===- hftac.cpp - The compiler -------------------------------------------===//
+
+#include "Hfta/Driver/Driver.h"
+
+int main(int argc, char **argv) { return mlir::hfta::runDriver(argc, argv); }

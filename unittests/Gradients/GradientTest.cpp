@@ -1,0 +1,287 @@
+//===- GradientTest.cpp - Every derivative against finite differences -----===//
+//
+// f64, three copies, shared and arrayed operands mixed. The gradient of a
+// shared operand is each copy's own.
+//===----------------------------------------------------------------------===//
+
+#include "CompiledTask.h"
+#include "Hfta/InitAll.h"
+
+#include "gtest/gtest.h"
+
+#include <cmath>
+
+using namespace mlir;
+using namespace mlir::hfta;
+
+namespace {
+
+constexpr int64_t kCopies = 3;
+/// Elements of an operand that are perturbed, spread over it.
+constexpr int64_t kPerturbed = 24;
+
+std::string unary(const std::string &op) {
+  return "func.func @f(%a: tensor<3x5xf64>) -> tensor<3x5xf64> {\n  %0 = hfta." +
+         op + " %a : tensor<3x5xf64>\n  return %0 : tensor<3x5xf64>\n}";
+}
+
+std::string binary(const std::string &op) {
+  return "func.func @f(%a: tensor<3x5xf64>, %b: tensor<3x5xf64>) -> "
+         "tensor<3x5xf64> {\n  %0 = hfta." +
+         op +
+         " %a, %b : tensor<3x5xf64>, tensor<3x5xf64>\n  return %0 : "
+         "tensor<3x5xf64>\n}";
+}
+
+/// One op of `operands`, all but the last of which are types of arguments.
+std::string oneOp(const std::string &arguments, const std::string &op,
+                  const std::string &result) {
+  return "func.func @f(" + arguments + ") -> " + result + " {\n  %0 = " + op +
+         "\n  return %0 : " + result + "\n}";
+}
+
+const char kWindow[] = "strides = array<i64: 2, 1>, dilations = array<i64: 1, "
+                       "2>, padding = array<i64: 1, 0, 2, 1>, groups = 2 : i64";
+const char kPool[] = "kernel = array<i64: 3, 2>, strides = array<i64: 2, 1>, "
+                     "dilations = array<i64: 1, 2>, padding = array<i64: 1, 0, "
+                     "1, 1>";
+
+std::vector<OpCase> elementwiseCases() {
+  std::vector<OpCase> cases;
+  for (const char *op : {"neg", "abs", "exp", "tanh", "sigmoid", "erf", "relu",
+                         "sin", "cos", "softplus"})
+    cases.push_back({op, unary(op)});
+  for (const char *op : {"log", "log1p", "sqrt", "rsqrt"})
+    cases.push_back({op, unary(op), 0.5, 3.0});
+  for (const char *op : {"add", "sub", "mul", "max", "min"})
+    cases.push_back({op, binary(op)});
+  cases.push_back({"div", binary("div"), 0.5, 2.0});
+  cases.push_back({"pow", binary("pow"), 0.5, 2.0});
+  cases.push_back(
+      {"select", oneOp("%c: tensor<3x5xi1>, %a: tensor<3x5xf64>, %b: "
+                       "tensor<3x5xf64>",
+                       "hfta.select %c, %a, %b : tensor<3x5xi1>, "
+                       "tensor<3x5xf64>, tensor<3x5xf64>",
+                       "tensor<3x5xf64>")});
+  return cases;
+}
+
+std::vector<OpCase> shapeCases() {
+  std::vector<OpCase> cases;
+  auto add = [&](const char *name, const char *op, const char *result) {
+    cases.push_back({name, oneOp("%a: tensor<3x4x5xf64>", op, result)});
+  };
+  add("reshape", "hfta.reshape %a to [4, 15] : tensor<3x4x5xf64>",
+      "tensor<4x15xf64>");
+  add("transpose", "hfta.transpose %a by [2, 0, 1] : tensor<3x4x5xf64>",
+      "tensor<5x3x4xf64>");
+  add("broadcast",
+      "hfta.broadcast %a to [3, 2, 4, 5] along [0, 2, 3] : tensor<3x4x5xf64>",
+      "tensor<3x2x4x5xf64>");
+  add("slice",
+      "hfta.slice %a from [0, 3, 1] size [2, 2, 2] stride [2, -2, 3] : "
+      "tensor<3x4x5xf64>",
+      "tensor<2x2x2xf64>");
+  add("pad",
+      "hfta.pad %a low [1, 0, 2] high [0, 1, 1] interior [0, 1, 2] with 0.5 : "
+      "f64 : tensor<3x4x5xf64>",
+      "tensor<4x8x16xf64>");
+  for (const char *kind : {"sum", "max", "min", "product"})
+    add(kind,
+        (std::string("hfta.reduce ") + kind +
+         " %a over [0, 2] : tensor<3x4x5xf64>")
+            .c_str(),
+        "tensor<4xf64>");
+  cases.push_back({"concat",
+                   oneOp("%a: tensor<2x3xf64>, %b: tensor<2x4xf64>",
+                         "hfta.concat %a, %b along 1 : tensor<2x3xf64>, "
+                         "tensor<2x4xf64>",
+                         "tensor<2x7xf64>")});
+  cases.push_back({"gather",
+                   oneOp("%a: tensor<4x3xf64>, %i: tensor<2x5xi64>",
+                         "hfta.gather %a[%i] along 0 : tensor<4x3xf64>, "
+                         "tensor<2x5xi64>",
+                         "tensor<2x5x3xf64>")});
+  return cases;
+}
+
+std::vector<OpCase> layerCases() {
+  std::vector<OpCase> cases;
+  auto contract = [&](const char *name, const char *lhs, const char *rhs,
+                      const char *maps, const char *result) {
+    std::string a = std::string("tensor<") + lhs + "xf64>";
+    std::string b = std::string("tensor<") + rhs + "xf64>";
+    cases.push_back(
+        {name, oneOp("%a: " + a + ", %b: " + b,
+                     std::string("hfta.contract %a, %b maps [") + maps +
+                         "] : " + a + ", " + b,
+                     result)});
+  };
+  contract("contract NN", "5x7", "7x3",
+           "affine_map<(m, n, k) -> (m, k)>, affine_map<(m, n, k) -> (k, n)>, "
+           "affine_map<(m, n, k) -> (m, n)>",
+           "tensor<5x3xf64>");
+  contract("contract NT", "5x7", "3x7",
+           "affine_map<(m, n, k) -> (m, k)>, affine_map<(m, n, k) -> (n, k)>, "
+           "affine_map<(m, n, k) -> (m, n)>",
+           "tensor<5x3xf64>");
+  contract("contract batched", "2x5x7", "2x7x3",
+           "affine_map<(b, m, n, k) -> (b, m, k)>, affine_map<(b, m, n, k) -> "
+           "(b, k, n)>, affine_map<(b, m, n, k) -> (b, m, n)>",
+           "tensor<2x5x3xf64>");
+  std::string window = kWindow, pool = kPool;
+  cases.push_back(
+      {"conv", oneOp("%x: tensor<2x4x7x6xf64>, %w: tensor<6x2x3x2xf64>",
+                     "hfta.conv %x, %w {" + window +
+                         "} : tensor<2x4x7x6xf64>, tensor<6x2x3x2xf64>",
+                     "tensor<2x6x4x5xf64>")});
+  cases.push_back(
+      {"conv_input_gradient",
+       oneOp("%g: tensor<2x6x4x5xf64>, %w: tensor<6x2x3x2xf64>",
+             "hfta.conv_input_gradient %g, %w {" + window +
+                 ", input_shape = array<i64: 2, 4, 7, 6>} : "
+                 "tensor<2x6x4x5xf64>, tensor<6x2x3x2xf64>",
+             "tensor<2x4x7x6xf64>")});
+  cases.push_back(
+      {"conv_weight_gradient",
+       oneOp("%x: tensor<2x4x7x6xf64>, %g: tensor<2x6x4x5xf64>",
+             "hfta.conv_weight_gradient %x, %g {" + window +
+                 ", weight_shape = array<i64: 6, 2, 3, 2>} : "
+                 "tensor<2x4x7x6xf64>, tensor<2x6x4x5xf64>",
+             "tensor<6x2x3x2xf64>")});
+  cases.push_back({"max_pool",
+                   "func.func @f(%x: tensor<2x3x7x6xf64>) -> "
+                   "tensor<2x3x4x5xf64> {\n  %0, %1 = hfta.max_pool %x {" +
+                       pool +
+                       "} : tensor<2x3x7x6xf64>\n  return %0 : "
+                       "tensor<2x3x4x5xf64>\n}"});
+  for (const char *include : {"", ", include_padding"})
+    cases.push_back(
+        {std::string("average_pool") + include,
+         oneOp("%x: tensor<2x3x7x6xf64>",
+               "hfta.average_pool %x {" + pool + include +
+                   ", ceil_padding = array<i64: 0, 1>} : tensor<2x3x7x6xf64>",
+               "tensor<2x3x4x5xf64>")});
+  for (const char *op : {"softmax", "log_softmax"})
+    cases.push_back({op, oneOp("%x: tensor<3x5x2xf64>",
+                               std::string("hfta.") + op +
+                                   " %x along 1 : tensor<3x5x2xf64>",
+                               "tensor<3x5x2xf64>")});
+  for (const char *mode : {"", ", training"})
+    cases.push_back(
+        {std::string("batch_norm") + mode,
+         std::string("func.func @f(%x: tensor<4x3x2xf64>, %s: tensor<3xf64>, "
+                     "%b: tensor<3xf64>) -> tensor<4x3x2xf64> {\n"
+                     "  %m = hfta.constant dense<[0.1, -0.2, 0.3]> : "
+                     "tensor<3xf64>\n  %v = hfta.constant dense<[1.1, 0.7, "
+                     "2.0]> : tensor<3xf64>\n  %0:5 = hfta.batch_norm %x, %s, "
+                     "%b, %m, %v {epsilon = 1.0e-5 : f64, momentum = 0.9 : f64") +
+             mode +
+             "} : tensor<4x3x2xf64>, tensor<3xf64>, tensor<3xf64>, "
+             "tensor<3xf64>, tensor<3xf64>\n  return %0#0 : "
+             "tensor<4x3x2xf64>\n}"});
+  return cases;
+}
+
+//===----------------------------------------------------------------------===//
+// The check
+//===----------------------------------------------------------------------===//
+
+uint32_t nextRandom(uint32_t &state) {
+  state = state * 1664525u + 1013904223u;
+  return state >> 8;
+}
+
+/// Fills the operands with numbers that are pairwise different.
+void fillOperands(CompiledTask &task, const OpCase &opCase) {
+  uint32_t state = 12345;
+  for (unsigned index = 0; index < task.getNumOperands(); ++index) {
+    const hfta_tensor &tensor = task.find("operand" + std::to_string(index));
+    for (int64_t copy = 0; copy < (tensor.copy_stride ? kCopies : 1); ++copy) {
+      void *memory = task.at(tensor, copy);
+      for (uint64_t i = 0; tensor.type == HFTA_F64 && i < tensor.bytes / 8; ++i)
+        static_cast<double *>(memory)[i] =
+            opCase.low +
+            (opCase.high - opCase.low) * nextRandom(state) / (1 << 24);
+      for (uint64_t i = 0; tensor.type == HFTA_I64 && i < tensor.bytes / 8; ++i)
+        static_cast<int64_t *>(memory)[i] = nextRandom(state) % opCase.integers;
+      for (uint64_t i = 0; tensor.type == HFTA_BOOL && i < tensor.bytes; ++i)
+        static_cast<char *>(memory)[i] = nextRandom(state) % 2;
+    }
+  }
+}
+
+double getLoss(CompiledTask &task, int64_t copy) {
+  return *static_cast<double *>(task.at(task.find("loss"), copy));
+}
+
+/// Compares one operand's gradient, in every copy.
+void checkOperand(CompiledTask &task, unsigned index) {
+  const hfta_tensor &tensor = task.find("operand" + std::to_string(index));
+  if (tensor.type != HFTA_F64)
+    return;
+  const hfta_tensor &gradient =
+      task.find("gradient/operand" + std::to_string(index));
+  int64_t count = tensor.bytes / 8;
+  int64_t step = std::max<int64_t>(count / kPerturbed, 1);
+  for (int64_t copy = 0; copy < kCopies; ++copy)
+    for (int64_t i = copy % step; i < count; i += step) {
+      task.run();
+      double expected = static_cast<double *>(task.at(gradient, copy))[i];
+      double &value = static_cast<double *>(task.at(tensor, copy))[i];
+      double old = value, h = 1e-5;
+      value = old + h;
+      task.run();
+      double above = getLoss(task, copy);
+      value = old - h;
+      task.run();
+      double below = getLoss(task, copy);
+      value = old;
+      double measured = (above - below) / (2 * h);
+      EXPECT_NEAR(expected, measured, 1e-8 + 2e-7 * std::fabs(measured))
+          << "operand " << index << ", copy " << copy << ", element " << i;
+    }
+}
+
+class GradientTest : public testing::TestWithParam<OpCase> {
+protected:
+  static MLIRContext &getContext() {
+    static MLIRContext *context = [] {
+      DialectRegistry registry;
+      registerAllDialects(registry);
+      auto *made = new MLIRContext(registry);
+      made->loadAllAvailableDialects();
+      return made;
+    }();
+    return *context;
+  }
+
+  void check(ArrayRef<bool> arrayed) {
+    std::unique_ptr<CompiledTask> task =
+        CompiledTask::compile(getContext(), GetParam(), arrayed, kCopies);
+    ASSERT_TRUE(task) << GetParam().function;
+    fillOperands(*task, GetParam());
+    for (unsigned index = 0; index < task->getNumOperands(); ++index)
+      checkOperand(*task, index);
+  }
+};
+
+TEST_P(GradientTest, AllArrayed) { check({true, true, true}); }
+TEST_P(GradientTest, FirstShared) { check({false, true, true}); }
+TEST_P(GradientTest, LastShared) { check({true, false, false}); }
+
+std::string printName(const testing::TestParamInfo<OpCase> &info) {
+  std::string name;
+  for (char letter : info.param.name)
+    name += std::isalnum(static_cast<unsigned char>(letter)) ? letter : '_';
+  return name;
+}
+
+INSTANTIATE_TEST_SUITE_P(Elementwise, GradientTest,
+                         testing::ValuesIn(elementwiseCases()), printName);
+INSTANTIATE_TEST_SUITE_P(Shape, GradientTest, testing::ValuesIn(shapeCases()),
+                         printName);
+INSTANTIATE_TEST_SUITE_P(Layer, GradientTest, testing::ValuesIn(layerCases()),
+                         printName);
+
+} // namespace

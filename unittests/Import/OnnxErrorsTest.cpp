@@ -1,0 +1,273 @@
+//===- OnnxErrorsTest.cpp - Files that cannot be imported -----------------===//
+
+#include "OnnxTestModel.h"
+
+#include <gtest/gtest.h>
+
+#include <cstdio>
+#include <fstream>
+#include <random>
+
+using namespace mlir;
+using namespace mlir::hfta;
+using namespace mlir::hfta::test;
+
+namespace {
+
+const std::string kPorts =
+    port("input", "x", {2, 3}) + port("output", "y", {2, 3});
+
+/// The only message of importing a graph, which must fail as `failure`.
+std::string getError(const std::string &graph,
+                     OnnxFailure failure = OnnxFailure::input,
+                     int64_t opset = 17) {
+  Imported imported = Importer().import(makeModel(graph, opset));
+  EXPECT_EQ(imported.failure, failure);
+  EXPECT_EQ(imported.messages.size(), 1u);
+  return imported.messages.empty() ? "" : imported.messages[0];
+}
+
+TEST(OnnxErrors, NotAModel) {
+  for (const std::string &bytes :
+       {std::string(), std::string("garbage"), std::string(1000, '\xff')}) {
+    Imported imported = Importer().importBytes(bytes);
+    ASSERT_EQ(imported.messages.size(), 1u);
+    EXPECT_EQ(imported.messages[0].find("not an ONNX model: "), 0u);
+    EXPECT_EQ(imported.failure, OnnxFailure::input);
+  }
+}
+
+TEST(OnnxErrors, MissingFile) {
+  Importer importer;
+  OnnxFailure failure = OnnxFailure::none;
+  std::string message;
+  ScopedDiagnosticHandler handler(importer.getContext(),
+                                  [&](Diagnostic &diagnostic) {
+                                    message = diagnostic.str();
+                                    return success();
+                                  });
+  EXPECT_FALSE(OnnxFile::open("no/such.onnx", importer.getContext(), failure));
+  EXPECT_EQ(message, "cannot read the file: No such file or directory");
+  EXPECT_EQ(failure, OnnxFailure::input);
+}
+
+TEST(OnnxErrors, Versions) {
+  EXPECT_EQ(getError(kPorts + node("Relu", "r", {"x"}, {"y"}),
+                     OnnxFailure::unsupported, 22),
+            "operator set 22 is not supported (at most 21)");
+  ::onnx::ModelProto model =
+      makeModel(kPorts + node("Relu", "r", {"x"}, {"y"}));
+  model.set_ir_version(14);
+  Imported imported = Importer().import(model);
+  ASSERT_EQ(imported.messages.size(), 1u);
+  EXPECT_EQ(imported.messages[0],
+            "ONNX IR version 14 is not supported (at most 13)");
+  EXPECT_EQ(
+      getError(kPorts + node("LayerNormalization", "n", {"x", "x"}, {"y"}),
+               OnnxFailure::unsupported, 16),
+      "node 'n' (LayerNormalization): operator is supported from "
+      "operator set 17 on, the model uses 16");
+}
+
+TEST(OnnxErrors, EverythingUnsupportedAtOnce) {
+  Imported imported = Importer().import(makeModel(
+      kPorts + node("NonZero", "first", {"x"}, {"a"}) +
+      node("Relu", "fine", {"a"}, {"b"}) +
+      node("Fancy", "second", {"b"}, {"c"}, "domain: 'com.example' ") +
+      node("Cast", "third", {"x"}, {"d"}, attribute("to", int64_t(8))) +
+      node("Sum", "all", {"c", "d"}, {"y"})));
+  ASSERT_EQ(imported.messages.size(), 3u);
+  EXPECT_EQ(imported.messages[0],
+            "node 'first' (NonZero): operator is not supported (operator set "
+            "17)");
+  EXPECT_EQ(imported.messages[1],
+            "node 'second' (Fancy): operator domain 'com.example' is not "
+            "supported (operator set 17)");
+  EXPECT_EQ(imported.messages[2],
+            "node 'third' (Cast): element type string is not supported");
+  EXPECT_EQ(imported.failure, OnnxFailure::unsupported);
+}
+
+TEST(OnnxErrors, GraphStructure) {
+  EXPECT_EQ(getError(kPorts + node("Add", "a", {"x", "y"}, {"z"}) +
+                     node("Relu", "r", {"z"}, {"y"})),
+            "node 'a' (Add): is part of a cycle, or behind one");
+  EXPECT_EQ(getError(kPorts + node("Relu", "r", {"nowhere"}, {"y"})),
+            "node 'r' (Relu): reads 'nowhere', which nothing defines");
+  EXPECT_EQ(getError(kPorts + node("Relu", "r", {"x"}, {"y"}) +
+                     node("Exp", "e", {"x"}, {"y"})),
+            "node 'e' (Exp): its output 'y' is already defined elsewhere");
+  EXPECT_EQ(getError(kPorts + node("Relu", "r", {"x"}, {"z"})),
+            "nothing defines output 'y'");
+  EXPECT_EQ(getError(port("input", "x", {2}) + node("Relu", "r", {"x"}, {"y"})),
+            "the graph has no output");
+  EXPECT_EQ(getError(kPorts + port("input", "x", {2, 3}) +
+                     node("Relu", "r", {"x"}, {"y"})),
+            "two inputs are called 'x'");
+  EXPECT_EQ(getError(kPorts + weight("w", {1}) + weight("w", {1}) +
+                     node("Add", "a", {"x", "w"}, {"y"})),
+            "two initializers are called 'w'");
+  EXPECT_EQ(getError(kPorts + node("Relu", "r", {}, {"y"})),
+            "node 'r' (Relu): operand 0 is missing");
+}
+
+TEST(OnnxErrors, Initializers) {
+  std::string use = kPorts + node("Add", "a", {"x", "w"}, {"y"});
+  EXPECT_EQ(getError(use + "initializer { name: 'w' data_type: 1 dims: 3 "
+                           "float_data: 1 }"),
+            "initializer 'w': data of 4 bytes, expected 12");
+  EXPECT_EQ(getError(use + "initializer { name: 'w' data_type: 1 dims: 3 "
+                           "raw_data: 'abc' }"),
+            "initializer 'w': data of 3 bytes, expected 12");
+  EXPECT_EQ(getError(use + "initializer { name: 'w' data_type: 1 dims: -3 }"),
+            "initializer 'w': shape [-3] has a negative size or too many "
+            "elements");
+  EXPECT_EQ(getError(use + "initializer { name: 'w' data_type: 1 "
+                           "dims: 4294967296 dims: 4294967296 }"),
+            "initializer 'w': shape [4294967296, 4294967296] has a negative "
+            "size or too many elements");
+  EXPECT_EQ(getError(use + "initializer { name: 'w' data_type: 8 }",
+                     OnnxFailure::unsupported),
+            "initializer 'w': element type string is not supported");
+  EXPECT_EQ(getError(kPorts + weight("seed", {3}) +
+                         node("Add", "a", {"x", "seed"}, {"y"}),
+                     OnnxFailure::unsupported),
+            "initializer 'seed' has a reserved name");
+}
+
+TEST(OnnxErrors, ExternalData) {
+  auto use = [](const std::string &entries) {
+    return kPorts + node("Add", "a", {"x", "w"}, {"y"}) +
+           "initializer { name: 'w' data_type: 1 dims: 3 data_location: "
+           "EXTERNAL " +
+           entries + " }";
+  };
+  auto entry = [](const std::string &key, const std::string &value) {
+    return "external_data { key: '" + key + "' value: '" + value + "' } ";
+  };
+  for (const char *path : {"/etc/passwd", "../secret", "a/../../b", ""})
+    EXPECT_EQ(getError(use(entry("location", path))),
+              "initializer 'w': external data at '" + std::string(path) +
+                  "', expected a path inside the model's folder");
+  EXPECT_EQ(getError(use(entry("location", "w.bin") + entry("offset", "-4"))),
+            "initializer 'w': external data has offset '-4', expected a "
+            "number");
+  EXPECT_EQ(getError(use(entry("location", "w.bin") + entry("length", "8"))),
+            "initializer 'w': external data of 8 bytes, expected 12");
+  EXPECT_EQ(getError(use(entry("location", "no-such-file"))),
+            "initializer 'w': cannot find external data 'no-such-file'");
+}
+
+TEST(OnnxErrors, ExternalDataIsRead) {
+  std::string folder = testing::TempDir();
+  std::string data = "hfta-external.bin";
+  float values[] = {9, 1, 2, 3};
+  std::ofstream(folder + data, std::ios::binary)
+      .write(reinterpret_cast<const char *>(values), sizeof(values));
+  std::string graph =
+      kPorts + node("Add", "a", {"x", "w"}, {"y"}) +
+      "initializer { name: 'w' data_type: 1 dims: 3 data_location: EXTERNAL "
+      "external_data { key: 'location' value: '" +
+      data +
+      "' } "
+      "external_data { key: 'offset' value: '4' } }";
+  Importer importer;
+  Imported imported =
+      importer.import(makeModel(graph), {}, folder + "model.onnx");
+  ASSERT_TRUE(imported.model);
+  EXPECT_TRUE(
+      imported.contains("dense<[1.000000e+00, 2.000000e+00, 3.000000e+00]>"));
+  std::ofstream(folder + data, std::ios::binary).write("short", 5);
+  imported = importer.import(makeModel(graph), {}, folder + "model.onnx");
+  ASSERT_EQ(imported.messages.size(), 1u);
+  EXPECT_EQ(imported.messages[0], "initializer 'w': external data '" + data +
+                                      "' has 5 bytes, expected 12 from 4");
+  std::remove((folder + data).c_str());
+}
+
+TEST(OnnxErrors, Operands) {
+  EXPECT_EQ(
+      getError(kPorts + weight("w", {4}) + node("Add", "a", {"x", "w"}, {"y"})),
+      "node 'a' (Add): cannot broadcast shapes [2, 3] and [4] together");
+  EXPECT_EQ(getError(kPorts + weight("w", {4, 3}) +
+                     node("MatMul", "m", {"x", "w"}, {"y"})),
+            "node 'm' (MatMul): axis 2 of the contraction has size 3 in lhs "
+            "but 4 in rhs");
+  EXPECT_EQ(getError(kPorts + integers("i", {1}) +
+                     node("Add", "a", {"x", "i"}, {"y"})),
+            "node 'a' (Add): operands have different element types: 'f32' and "
+            "'i64'");
+  EXPECT_EQ(getError(kPorts + node("Transpose", "t", {"x"}, {"y"},
+                                   listAttribute("perm", {0, 5}))),
+            "node 't' (Transpose): attribute 'perm' = [0, 5] is no permutation "
+            "of 2 axes");
+  EXPECT_EQ(getError(kPorts + node("Softmax", "s", {"x"}, {"y"},
+                                   attribute("axis", int64_t(2)))),
+            "node 's' (Softmax): axis 2 is outside of a tensor of rank 2");
+  EXPECT_EQ(getError(kPorts + node("Softmax", "s", {"x"}, {"y"},
+                                   attribute("axis", 1.5))),
+            "node 's' (Softmax): attribute 'axis' must be an integer");
+  EXPECT_EQ(getError(kPorts + integers("s", {4, -1}) +
+                     node("Reshape", "r", {"x", "s"}, {"y"})),
+            "node 'r' (Reshape): cannot reshape [2, 3] to [4, -1]");
+  EXPECT_EQ(getError(kPorts + integers("s", {int64_t(1) << 40, 1 << 20}) +
+                     node("Expand", "e", {"scalar", "s"}, {"y"}) +
+                     weight("scalar", {1})),
+            "node 'e' (Expand): shape [1099511627776, 1048576] is too large");
+}
+
+TEST(OnnxErrors, Windows) {
+  auto conv = [](const std::string &attributes) {
+    return port("input", "x", {1, 1, 4, 4}) + weight("w", {1, 1, 3, 3}) +
+           node("Conv", "c", {"x", "w"}, {"y"}, attributes) +
+           port("output", "y", {1, 1, 2, 2});
+  };
+  EXPECT_EQ(getError(conv(listAttribute("strides", {1}))),
+            "node 'c' (Conv): attribute 'strides' = [1] does not fit 2 entries "
+            "of at least 1");
+  EXPECT_EQ(getError(conv(listAttribute("strides", {0, 1}))),
+            "node 'c' (Conv): attribute 'strides' = [0, 1] does not fit 2 "
+            "entries of at least 1");
+  EXPECT_EQ(getError(conv(listAttribute("pads", {0, 0, 0, -1}))),
+            "node 'c' (Conv): attribute 'pads' = [0, 0, 0, -1] does not fit 4 "
+            "entries of at least 0");
+  EXPECT_EQ(getError(conv(listAttribute("kernel_shape", {2, 2}))),
+            "node 'c' (Conv): kernel_shape [2, 2] is not the weight's [3, 3]");
+  EXPECT_EQ(getError(conv(listAttribute("dilations", {2, 2}))),
+            "node 'c' (Conv): window of 5 elements does not fit spatial axis 0 "
+            "of 4");
+  EXPECT_EQ(getError(conv(attribute("group", int64_t(2)))),
+            "node 'c' (Conv): cannot convolve 1 channels with weight [1, 1, 3, "
+            "3] in 2 groups");
+}
+
+/// Damaged files are reported or imported, never a crash.
+TEST(OnnxErrors, DamagedFiles) {
+  std::string bytes =
+      makeModel(
+          port("input", "x", {-1, 1, 6, 6}) + weight("w", {2, 1, 3, 3}) +
+          weight("b", {2}) +
+          node("Conv", "c", {"x", "w", "b"}, {"h"},
+               listAttribute("pads", {1, 1, 1, 1})) +
+          node("MaxPool", "p", {"h"}, {"q"},
+               listAttribute("kernel_shape", {2, 2}) +
+                   listAttribute("strides", {2, 2})) +
+          integers("s", {0, -1}) + node("Reshape", "r", {"q", "s"}, {"f"}) +
+          weight("v", {18, 3}) + node("MatMul", "m", {"f", "v"}, {"g"}) +
+          node("Softmax", "e", {"g"}, {"y"}) + port("output", "y", {-1, 3}))
+          .SerializeAsString();
+  std::mt19937 random(1);
+  OnnxImportOptions options;
+  options.microBatch = 2;
+  for (int round = 0; round < 2000; ++round) {
+    std::string damaged = bytes;
+    int changes = 1 + random() % 3;
+    for (int change = 0; change < changes; ++change)
+      damaged[random() % damaged.size()] = static_cast<char>(random());
+    if (random() % 4 == 0)
+      damaged.resize(random() % damaged.size());
+    Importer().importBytes(damaged, options);
+  }
+}
+
+} // namespace

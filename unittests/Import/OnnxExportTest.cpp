@@ -1,0 +1,170 @@
+//===- OnnxExportTest.cpp - hfta.model to ONNX ----------------------------===//
+
+#include "Hfta/Export/Onnx/Export.h"
+#include "OnnxTestModel.h"
+#include "mlir/IR/Diagnostics.h"
+
+#include <gtest/gtest.h>
+
+using namespace mlir;
+using namespace mlir::hfta;
+using namespace mlir::hfta::test;
+
+namespace {
+
+/// Imports for a job of batch 4 and exports again.
+struct Exported {
+  OnnxExportTemplate parts;
+  ::onnx::ModelProto header;
+  ::onnx::GraphProto graph;
+
+  explicit Exported(const std::string &text, int64_t batch = 4) {
+    Importer importer;
+    OnnxImportOptions options;
+    options.microBatch = batch;
+    Imported imported = importer.import(makeModel(text), options);
+    EXPECT_TRUE(imported.model);
+    if (!imported.model)
+      return;
+    FailureOr<OnnxExportTemplate> result = exportOnnx(imported.model);
+    EXPECT_TRUE(succeeded(result));
+    if (failed(result))
+      return;
+    parts = *result;
+    EXPECT_TRUE(header.ParseFromString(parts.header));
+    EXPECT_TRUE(graph.ParseFromString(parts.graph));
+  }
+
+  /// Kinds of all nodes but constants, in order.
+  std::vector<std::string> getOps() const {
+    std::vector<std::string> ops;
+    for (const ::onnx::NodeProto &node : graph.node())
+      if (node.op_type() != "Constant")
+        ops.push_back(node.op_type());
+    return ops;
+  }
+};
+
+using Ops = std::vector<std::string>;
+
+TEST(OnnxExport, HeaderPortsAndParameters) {
+  Exported exported(port("input", "x", {-1, 1, 4, 4}) +
+                    weight("conv.w", {2, 1, 3, 3}) + weight("conv.b", {2}) +
+                    node("Conv", "conv", {"x", "conv.w", "conv.b"}, {"h"}) +
+                    node("Relu", "act", {"h"}, {"y"}) +
+                    port("output", "y", {-1, 2, 2, 2}));
+  EXPECT_EQ(exported.header.ir_version(), 8);
+  EXPECT_EQ(exported.header.opset_import(0).version(), 17);
+  EXPECT_FALSE(exported.header.has_graph());
+  EXPECT_TRUE(exported.parts.symbolicBatch);
+  EXPECT_EQ(exported.getOps(), (Ops{"Conv", "Relu"}));
+  EXPECT_EQ(exported.parts.parameters, (Ops{"conv.w", "conv.b"}));
+  EXPECT_EQ(exported.graph.initializer_size(), 0);
+  ASSERT_EQ(exported.graph.input_size(), 1);
+  const auto &input = exported.graph.input(0);
+  EXPECT_EQ(input.name(), "x");
+  EXPECT_EQ(input.type().tensor_type().shape().dim(0).dim_param(), "batch");
+  EXPECT_EQ(input.type().tensor_type().shape().dim(3).dim_value(), 4);
+  ASSERT_EQ(exported.graph.output_size(), 1);
+  EXPECT_EQ(exported.graph.output(0).name(), "y");
+  EXPECT_EQ(exported.graph.node(0).name(), "conv");
+}
+
+TEST(OnnxExport, InferenceMode) {
+  Exported exported(
+      port("input", "x", {-1, 2}) + weight("scale", {2}) + weight("bias", {2}) +
+      weight("mean", {2}) + weight("variance", {2}) +
+      node("BatchNormalization", "norm",
+           {"x", "scale", "bias", "mean", "variance"}, {"h", "m", "v"},
+           attribute("training_mode", int64_t(1))) +
+      node("Dropout", "drop", {"h"}, {"y"}) + port("output", "y", {-1, 2}));
+  EXPECT_EQ(exported.getOps(), (Ops{"BatchNormalization", "Identity"}));
+  EXPECT_EQ(exported.parts.parameters,
+            (Ops{"scale", "bias", "mean", "variance"}));
+}
+
+TEST(OnnxExport, MatrixProducts) {
+  Exported gemm(port("input", "x", {-1, 3}) + weight("w", {2, 3}) +
+                weight("b", {2}) +
+                node("Gemm", "fc", {"x", "w", "b"}, {"y"},
+                     attribute("transB", int64_t(1))) +
+                port("output", "y", {-1, 2}));
+  EXPECT_EQ(gemm.getOps(), (Ops{"Gemm"}));
+  EXPECT_EQ(gemm.graph.node(0).input_size(), 3);
+  Exported batched(port("input", "x", {-1, 5, 3}) + weight("w", {3, 2}) +
+                   node("MatMul", "m", {"x", "w"}, {"y"}) +
+                   port("output", "y", {-1, 5, 2}));
+  EXPECT_EQ(batched.getOps(), (Ops{"MatMul"}));
+}
+
+TEST(OnnxExport, ReshapesFollowTheBatch) {
+  Exported exported(port("input", "x", {-1, 2, 3}) + integers("s", {0, 6}) +
+                    node("Reshape", "flat", {"x", "s"}, {"y"}) +
+                    port("output", "y", {-1, 6}));
+  EXPECT_TRUE(exported.parts.symbolicBatch);
+  const ::onnx::TensorProto &shape = exported.graph.node(0).attribute(0).t();
+  EXPECT_EQ(shape.dims(0), 2);
+  int64_t target[2];
+  ASSERT_EQ(shape.raw_data().size(), sizeof(target));
+  std::memcpy(target, shape.raw_data().data(), sizeof(target));
+  EXPECT_EQ(target[0], -1);
+  EXPECT_EQ(target[1], 6);
+}
+
+TEST(OnnxExport, WhatNeedsTheBatchFixesIt) {
+  Exported exported(
+      port("input", "x", {-1, 3}) +
+      node("ReduceMean", "mean", {"x"}, {"m"},
+           listAttribute("axes", {0}) + attribute("keepdims", int64_t(1))) +
+      node("Sub", "sub", {"x", "m"}, {"y"}) + port("output", "y", {-1, 3}));
+  EXPECT_FALSE(exported.parts.symbolicBatch);
+  const auto &axis =
+      exported.graph.input(0).type().tensor_type().shape().dim(0);
+  EXPECT_EQ(axis.dim_value(), 4);
+}
+
+TEST(OnnxExport, BroadcastOutputsFollowTheBatch) {
+  Exported exported(
+      port("input", "x", {-1, 3}) + weight("w", {1, 3}) +
+      node("Shape", "s", {"x"}, {"shape"}) +
+      node("Expand", "e", {"w", "shape"}, {"z"}) +
+      node("Concat", "c", {"x", "z"}, {"y"}, attribute("axis", int64_t(1))) +
+      port("output", "y", {-1, 6}));
+  EXPECT_TRUE(exported.parts.symbolicBatch);
+  EXPECT_EQ(exported.getOps(), (Ops{"Shape", "Concat", "Expand", "Concat"}));
+}
+
+TEST(OnnxExport, RefusesWhatHasNoCounterpart) {
+  Importer importer;
+  OnnxImportOptions options;
+  options.microBatch = 4;
+  Imported imported =
+      importer.import(makeModel(port("input", "x", {-1, 3}) +
+                                node("Relu", "act", {"x"}, {"y"}) +
+                                port("output", "y", {-1, 3})),
+                      options);
+  ASSERT_TRUE(imported.model);
+  // Padding between elements has no counterpart.
+  imported.model.walk([&](ReluOp op) {
+    OpBuilder builder(op);
+    int64_t none[] = {0, 0}, gaps[] = {0, 1}, cut[] = {1, 1};
+    int64_t sizes[] = {4, 3};
+    Value padded = PadOp::create(builder, op.getLoc(), op.getInput(), none,
+                                 none, gaps, builder.getF32FloatAttr(0));
+    Value sliced =
+        SliceOp::create(builder, op.getLoc(), padded, none, sizes, cut);
+    op.getInputMutable().assign(sliced);
+  });
+  std::vector<std::string> messages;
+  ScopedDiagnosticHandler handler(importer.getContext(),
+                                  [&](Diagnostic &diagnostic) {
+                                    messages.push_back(diagnostic.str());
+                                    return success();
+                                  });
+  EXPECT_TRUE(failed(exportOnnx(imported.model)));
+  ASSERT_EQ(messages.size(), 1u);
+  EXPECT_EQ(messages[0], "'hfta.pad' cannot be exported to ONNX: ONNX does not "
+                         "pad between elements");
+}
+
+} // namespace

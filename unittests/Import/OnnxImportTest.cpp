@@ -1,0 +1,377 @@
+//===- OnnxImportTest.cpp - What ONNX graphs become -----------------------===//
+
+#include "OnnxTestModel.h"
+
+#include <gtest/gtest.h>
+
+using namespace mlir;
+using namespace mlir::hfta;
+using namespace mlir::hfta::test;
+
+namespace {
+
+OnnxImportOptions batchOf(int64_t size) {
+  OnnxImportOptions options;
+  options.microBatch = size;
+  return options;
+}
+
+OnnxImportOptions asWritten() {
+  OnnxImportOptions options;
+  options.training = false;
+  return options;
+}
+
+TEST(OnnxImport, SymbolicBatchAndNames) {
+  Imported imported =
+      Importer().import(makeModel(port("input", "x", {-1, 3}) +
+                                  weight("w", {2, 3}) + weight("b", {2}) +
+                                  node("Gemm", "fc", {"x", "w", "b"}, {"y"},
+                                       attribute("transB", int64_t(1))) +
+                                  port("output", "y", {-1, 2})),
+                        batchOf(5));
+  ASSERT_TRUE(imported.model);
+  EXPECT_TRUE(imported.contains("tensor<5x3xf32> {hfta.name = \"x\"}"));
+  EXPECT_TRUE(imported.contains("tensor<5x2xf32> {hfta.name = \"y\"}"));
+  EXPECT_TRUE(imported.contains("hfta.contract %arg0, %0"));
+  EXPECT_TRUE(imported.contains(
+      "role = #hfta.role<parameter>, trained} : tensor<2x3xf32>"));
+}
+
+TEST(OnnxImport, UnsortedNodes) {
+  Imported imported = Importer().import(
+      makeModel(
+          port("input", "x", {-1, 3}) + node("Exp", "second", {"h"}, {"y"}) +
+          node("Relu", "first", {"x"}, {"h"}) + port("output", "y", {-1, 3})),
+      batchOf(2));
+  ASSERT_TRUE(imported.model);
+  EXPECT_LT(imported.text.find("hfta.relu"), imported.text.find("hfta.exp"));
+}
+
+TEST(OnnxImport, NodeNamesAreLocations) {
+  Importer importer;
+  Imported imported =
+      importer.import(makeModel(port("input", "x", {-1, 3}) +
+                                node("Relu", "act/1", {"x"}, {"y"}) +
+                                port("output", "y", {-1, 3})),
+                      batchOf(2));
+  ASSERT_TRUE(imported.model);
+  bool found = false;
+  imported.model.walk([&](ReluOp op) {
+    auto location = dyn_cast<NameLoc>(op.getLoc());
+    ASSERT_TRUE(location);
+    EXPECT_EQ(location.getName().getValue(), "act/1");
+    EXPECT_TRUE(isa<FileLineColLoc>(location.getChildLoc()));
+    found = true;
+  });
+  EXPECT_TRUE(found);
+}
+
+TEST(OnnxImport, FixedBatchIsReplacedInReshape) {
+  std::string graph = port("input", "x", {1, 2, 3}) + integers("s", {1, 6}) +
+                      node("Reshape", "flat", {"x", "s"}, {"y"}) +
+                      port("output", "y", {1, 6});
+  Imported imported = Importer().import(makeModel(graph), batchOf(4));
+  ASSERT_TRUE(imported.model);
+  EXPECT_TRUE(imported.contains("hfta.reshape %arg0 to [4, 6]"));
+  graph = port("input", "x", {1, 2, 3}) + integers("s", {1, -1}) +
+          node("Reshape", "flat", {"x", "s"}, {"y"}) +
+          port("output", "y", {1, 6});
+  imported = Importer().import(makeModel(graph), batchOf(4));
+  ASSERT_TRUE(imported.model);
+  EXPECT_TRUE(imported.contains("hfta.reshape %arg0 to [4, 6]"));
+}
+
+TEST(OnnxImport, FixedBatchThatANodeForbids) {
+  Imported imported = Importer().import(
+      makeModel(port("input", "x", {2, 3, 4}) + integers("s", {6, 4}) +
+                node("Reshape", "merge", {"x", "s"}, {"y"}) +
+                port("output", "y", {6, 4})),
+      batchOf(5));
+  ASSERT_EQ(imported.messages.size(), 1u);
+  EXPECT_EQ(imported.messages[0],
+            "node 'merge' (Reshape): cannot reshape [5, 3, 4] to [6, 4]; the "
+            "file was exported for batch size 2");
+  EXPECT_EQ(imported.failure, OnnxFailure::input);
+}
+
+TEST(OnnxImport, OutputThatLosesTheBatch) {
+  Imported imported = Importer().import(
+      makeModel(port("input", "x", {1, 3}) + integers("i", {0}) +
+                node("Gather", "first", {"x", "i"}, {"y"}) +
+                port("output", "y", {1, 3})),
+      batchOf(5));
+  ASSERT_EQ(imported.messages.size(), 1u);
+  EXPECT_EQ(imported.messages[0],
+            "output 'y' of shape [1, 3] does not follow batch size 5; the file "
+            "was exported for 1");
+}
+
+TEST(OnnxImport, ShapeArithmeticIsFolded) {
+  std::string graph =
+      port("input", "x", {-1, 3, 4}) + node("Shape", "s", {"x"}, {"shape"}) +
+      integers("zero", {0}) + integers("axes", {0}) + integers("two", {2}) +
+      node("Gather", "g", {"shape", "zero"}, {"n"}) + integers("one", {1}) +
+      integers("three", {3}) +
+      node("Slice", "sl", {"shape", "one", "three"}, {"rest"}) +
+      node("ReduceProd", "p", {"rest"}, {"count"},
+           attribute("keepdims", int64_t(1))) +
+      node("Div", "d", {"count", "two"}, {"half"}) +
+      node("Concat", "c", {"n", "half", "two"}, {"target"},
+           attribute("axis", int64_t(0))) +
+      node("Reshape", "r", {"x", "target"}, {"y"}) +
+      port("output", "y", {-1, 6, 2});
+  Imported imported = Importer().import(makeModel(graph), batchOf(7));
+  ASSERT_TRUE(imported.model);
+  EXPECT_TRUE(imported.contains("hfta.reshape %arg0 to [7, 6, 2]"));
+  EXPECT_FALSE(imported.contains("hfta.constant"));
+}
+
+TEST(OnnxImport, InitializerSharedThroughIdentity) {
+  Imported imported = Importer().import(
+      makeModel(port("input", "x", {-1, 2}) + weight("w", {2, 2}) +
+                node("Identity", "id", {"w"}, {"w2"}) +
+                node("MatMul", "a", {"x", "w"}, {"h"}) +
+                node("MatMul", "b", {"h", "w2"}, {"y"}) +
+                port("output", "y", {-1, 2})),
+      batchOf(3));
+  ASSERT_TRUE(imported.model);
+  EXPECT_TRUE(imported.contains("hfta.variable @w "));
+  EXPECT_FALSE(imported.contains("@w2"));
+  EXPECT_EQ(imported.text.find("hfta.read"), imported.text.rfind("hfta.read"));
+}
+
+std::string normGraph(const std::string &extra) {
+  return port("input", "x", {-1, 2}) + weight("scale", {2}) +
+         weight("bias", {2}) + weight("mean", {2}) + weight("variance", {2}) +
+         node("BatchNormalization", "norm",
+              {"x", "scale", "bias", "mean", "variance"}, {"y"}, extra) +
+         port("output", "y", {-1, 2});
+}
+
+TEST(OnnxImport, BatchNormalizationInAJob) {
+  Imported imported = Importer().import(
+      makeModel(normGraph(attribute("momentum", 0.75))), batchOf(3));
+  ASSERT_TRUE(imported.model);
+  EXPECT_TRUE(imported.contains("momentum = 7.500000e-01 : f64, unbiased}"));
+  EXPECT_TRUE(imported.contains("hfta.write %new_mean, @mean"));
+  EXPECT_TRUE(imported.contains("hfta.write %new_variance, @variance"));
+  EXPECT_TRUE(imported.contains("role = #hfta.role<statistics>}"));
+}
+
+TEST(OnnxImport, BatchNormalizationAsWritten) {
+  OnnxImportOptions options = asWritten();
+  options.dims["batch"] = 3;
+  Imported imported = Importer().import(makeModel(normGraph("")), options);
+  ASSERT_TRUE(imported.model);
+  EXPECT_FALSE(imported.contains("training"));
+  EXPECT_FALSE(imported.contains("unbiased"));
+  EXPECT_FALSE(imported.contains("hfta.write"));
+  EXPECT_FALSE(imported.contains("trained"));
+  imported = Importer().import(
+      makeModel(normGraph(attribute("training_mode", int64_t(1)))), options);
+  ASSERT_TRUE(imported.model);
+  EXPECT_TRUE(imported.contains("training}"));
+  EXPECT_FALSE(imported.contains("unbiased"));
+}
+
+TEST(OnnxImport, StatisticsMergedByTheExporterStayApart) {
+  Imported imported = Importer().import(
+      makeModel(port("input", "x", {-1, 2}) + weight("one", {2}) +
+                weight("zero", {2}) +
+                node("Identity", "i1", {"zero"}, {"mean2"}) +
+                node("Identity", "i2", {"one"}, {"variance2"}) +
+                node("Identity", "i3", {"zero"}, {"bias2"}) +
+                node("BatchNormalization", "n1",
+                     {"x", "one", "zero", "mean2", "variance2"}, {"h"}) +
+                node("Add", "a", {"h", "bias2"}, {"y"}) +
+                port("output", "y", {-1, 2})),
+      batchOf(3));
+  ASSERT_TRUE(imported.model);
+  EXPECT_TRUE(imported.contains("hfta.write %new_mean, @mean2"));
+  EXPECT_TRUE(imported.contains("hfta.write %new_variance, @variance2"));
+  EXPECT_TRUE(imported.contains("hfta.variable @zero "));
+  EXPECT_FALSE(imported.contains("@bias2"));
+}
+
+TEST(OnnxImport, DropoutInAJob) {
+  std::string graph = port("input", "x", {-1, 4}) +
+                      "initializer { name: 'ratio' data_type: 1 "
+                      "float_data: 0.25 }\n" +
+                      node("Dropout", "drop", {"x", "ratio"}, {"y"}) +
+                      port("output", "y", {-1, 4});
+  Imported imported = Importer().import(makeModel(graph), batchOf(3));
+  ASSERT_TRUE(imported.model);
+  EXPECT_TRUE(imported.contains("hfta.constant dense<2.500000e-01>"));
+  // FNV-1a of "y".
+  EXPECT_TRUE(imported.contains("[3, 4] stream 3414841551979943252 "
+                                "{per_sample}"))
+      << imported.text;
+  for (const char *scalar : {"@seed", "@step", "@first_sample"})
+    EXPECT_TRUE(imported.contains(std::string("hfta.variable ") + scalar));
+  EXPECT_TRUE(imported.contains("hfta.dropout"));
+  OnnxImportOptions options = asWritten();
+  options.dims["batch"] = 3;
+  imported = Importer().import(makeModel(graph), options);
+  ASSERT_TRUE(imported.model);
+  EXPECT_FALSE(imported.contains("dropout"));
+}
+
+TEST(OnnxImport, SoftmaxOfOldOperatorSetsFlattens) {
+  std::string graph = port("input", "x", {-1, 3, 4}) +
+                      node("Softmax", "s", {"x"}, {"y"}) +
+                      port("output", "y", {-1, 3, 4});
+  Imported old = Importer().import(makeModel(graph, 11), batchOf(2));
+  ASSERT_TRUE(old.model);
+  EXPECT_TRUE(old.contains("hfta.softmax %0 along 1 : tensor<2x12xf32>"));
+  Imported current = Importer().import(makeModel(graph, 13), batchOf(2));
+  ASSERT_TRUE(current.model);
+  EXPECT_TRUE(current.contains("along 2 : tensor<2x3x4xf32>"));
+}
+
+TEST(OnnxImport, Freeze) {
+  std::string graph = port("input", "x", {-1, 2}) + weight("body.w", {2, 2}) +
+                      weight("head.w", {2, 2}) +
+                      node("MatMul", "a", {"x", "body.w"}, {"h"}) +
+                      node("MatMul", "b", {"h", "head.w"}, {"y"}) +
+                      port("output", "y", {-1, 2});
+  OnnxImportOptions options = batchOf(2);
+  options.freeze = {"body.*"};
+  Imported imported = Importer().import(makeModel(graph), options);
+  ASSERT_TRUE(imported.model);
+  for (VariableOp variable : imported.model.getBody().getOps<VariableOp>())
+    EXPECT_EQ(variable.getTrained(), variable.getSymName() == "head.w");
+  options.freeze = {"tail.*"};
+  imported = Importer().import(makeModel(graph), options);
+  ASSERT_EQ(imported.messages.size(), 1u);
+  EXPECT_EQ(imported.messages[0],
+            "freeze pattern 'tail.*' matches no parameter of the model");
+}
+
+TEST(OnnxImport, WhatIsTrained) {
+  // A scalar and an operand of shape arithmetic are constants.
+  Imported imported = Importer().import(
+      makeModel(
+          port("input", "x", {-1, 2}) + weight("w", {2}) +
+          "initializer { name: 'scalar' data_type: 1 float_data: 3 }\n" +
+          weight("sizes", {1}) +
+          node("Cast", "c", {"sizes"}, {"cut"}, attribute("to", int64_t(7))) +
+          node("Add", "plus", {"cut", "two"}, {"axis"}) + integers("two", {1}) +
+          node("Unsqueeze", "u", {"x", "axis"}, {"h"}) +
+          node("Mul", "m", {"h", "w"}, {"h2"}) +
+          node("Mul", "m2", {"h2", "scalar"}, {"y"}) +
+          port("output", "y", {-1, 1, 2})),
+      batchOf(2));
+  ASSERT_TRUE(imported.model) << imported.messages[0];
+  int variables = 0;
+  for (VariableOp variable : imported.model.getBody().getOps<VariableOp>()) {
+    EXPECT_EQ(variable.getSymName(), "w");
+    EXPECT_TRUE(variable.getTrained());
+    ++variables;
+  }
+  EXPECT_EQ(variables, 1);
+  EXPECT_TRUE(imported.contains("to [2, 1, 2]"));
+}
+
+TEST(OnnxImport, PrecisionOfParametersAndCompute) {
+  OnnxImportOptions options = batchOf(2);
+  options.precision = Precision();
+  options.precision->parameters = "f64";
+  Imported imported = Importer().import(
+      makeModel(port("input", "x", {-1, 2}) + weight("w", {2, 2}) +
+                node("MatMul", "a", {"x", "w"}, {"y"}) +
+                port("output", "y", {-1, 2})),
+      options);
+  ASSERT_TRUE(imported.model);
+  EXPECT_TRUE(imported.contains("hfta.read @w : tensor<2x2xf64>"));
+  EXPECT_TRUE(imported.contains("hfta.cast %0 : tensor<2x2xf64> to f32"));
+  EXPECT_TRUE(imported.contains("dense<[[2.500000e-01, 5.000000e-01], "
+                                "[7.500000e-01, 1.000000e+00]]>"));
+}
+
+TEST(OnnxImport, FreshInitialization) {
+  OnnxImportOptions options = batchOf(2);
+  options.freshInitialization = true;
+  Imported imported = Importer().import(
+      makeModel(port("input", "x", {-1, 4}) + weight("w", {2, 4}) +
+                weight("b", {2}) + weight("scale", {2}) +
+                node("Gemm", "fc", {"x", "w", "b"}, {"h"},
+                     attribute("transB", int64_t(1))) +
+                node("Mul", "m", {"h", "scale"}, {"y"}) +
+                port("output", "y", {-1, 2})),
+      options);
+  ASSERT_TRUE(imported.model);
+  for (VariableOp variable : imported.model.getBody().getOps<VariableOp>()) {
+    if (variable.getSymName() == "scale") {
+      EXPECT_TRUE(isa<NormalAttr>(*variable.getInitial()));
+      continue;
+    }
+    auto uniform = dyn_cast<UniformAttr>(*variable.getInitial());
+    ASSERT_TRUE(uniform);
+    EXPECT_EQ(uniform.getHigh().getValueAsDouble(), 0.5);
+    EXPECT_EQ(uniform.getLow().getValueAsDouble(), -0.5);
+  }
+}
+
+TEST(OnnxImport, ConstantsBindInputs) {
+  Importer importer;
+  OnnxImportOptions options = batchOf(2);
+  auto type =
+      RankedTensorType::get({2}, IntegerType::get(importer.getContext(), 64));
+  options.constants.insert(
+      {"shape", DenseElementsAttr::get(type, ArrayRef<int64_t>{2, 6})});
+  ::onnx::ModelProto model = makeModel(
+      port("input", "x", {-1, 2, 3}) + port("input", "shape", {2}, 7) +
+      node("Reshape", "r", {"x", "shape"}, {"y"}) +
+      port("output", "y", {-1, 6}));
+  Imported imported = importer.import(model, options);
+  ASSERT_TRUE(imported.model);
+  EXPECT_TRUE(imported.contains("@forward(%arg0: tensor<2x2x3xf32> "
+                                "{hfta.name = \"x\"}) ->"));
+  imported = importer.import(model, batchOf(2));
+  ASSERT_EQ(imported.messages.size(), 1u);
+  EXPECT_EQ(imported.messages[0],
+            "node 'r' (Reshape): its shape ('shape') must be known at compile "
+            "time: bind the inputs that it depends on with --constant");
+  EXPECT_EQ(imported.failure, OnnxFailure::unsupported);
+}
+
+TEST(OnnxImport, SampleShapesBindSymbols) {
+  OnnxImportOptions options = batchOf(2);
+  std::string graph =
+      "input { name: 'x' type { tensor_type { elem_type: 1 shape { dim { "
+      "dim_param: 'n' } dim { dim_param: 'size' } } } } }\n"
+      "input { name: 'z' type { tensor_type { elem_type: 1 shape { dim { "
+      "dim_param: 'n' } dim { dim_param: 'size' } } } } }\n" +
+      node("Add", "a", {"x", "z"}, {"y"}) + port("output", "y", {-1, 3});
+  Imported imported = Importer().import(makeModel(graph), options);
+  ASSERT_EQ(imported.messages.size(), 2u);
+  EXPECT_EQ(imported.messages[0],
+            "axis 1 ('size') of input 'x' has no size: give its size, for "
+            "example with --dim size=N");
+  options.sampleShapes["x"] = {3};
+  options.argumentNames["x"] = "image";
+  imported = Importer().import(makeModel(graph), options);
+  ASSERT_TRUE(imported.model);
+  EXPECT_TRUE(imported.contains(
+      "%arg0: tensor<2x3xf32> {hfta.file_name = \"x\", hfta.name = \"image\"}, "
+      "%arg1: tensor<2x3xf32> {hfta.name = \"z\"}"))
+      << imported.text;
+  options.sampleShapes["z"] = {4};
+  imported = Importer().import(makeModel(graph), options);
+  ASSERT_EQ(imported.messages.size(), 1u);
+  EXPECT_EQ(imported.messages[0],
+            "axis 'size' is 3 elsewhere but 4 in input 'z'");
+}
+
+TEST(OnnxImport, TableOfOps) {
+  std::vector<OnnxSupportedOp> ops = getSupportedOnnxOps();
+  EXPECT_GT(ops.size(), 100u);
+  EXPECT_TRUE(llvm::is_sorted(
+      ops, [](const OnnxSupportedOp &first, const OnnxSupportedOp &second) {
+        return std::make_pair(first.name, first.sinceVersion) <
+               std::make_pair(second.name, second.sinceVersion);
+      }));
+}
+
+} // namespace

@@ -1,0 +1,260 @@
+//===- DataErrorsTest.cpp - What is wrong with a data block ---------------===//
+
+#include "TestJobs.h"
+
+#include <gtest/gtest.h>
+
+using hfta_test::getErrors;
+
+TEST(DataErrors, NoFile) {
+  EXPECT_EQ(getErrors("x: f32[4], label: u8", "label: u8"),
+            R"(job.hfta:6:13: error: no such file: 'x.npy'
+  train x = npy("x.npy"), label = npy("y.npy")
+            ^~~~~~~~~~~~
+hint: declare the type of one sample, for example 'x: u8', or pass --data DIR
+)");
+}
+
+TEST(DataErrors, RawNeedsType) {
+  EXPECT_EQ(getErrors("label = npy(\"y.npy\")",
+                      "label = npy(\"y.npy\"), z = raw(\"z.raw\")"),
+            R"(job.hfta:6:53: error: raw files don't tell their type
+  train x = npy("x.npy"), label = npy("y.npy"), z = raw("z.raw")
+                                                    ^~~~~~~~~~~~
+hint: declare the type of one sample, for example 'z: u8'
+)");
+}
+
+TEST(DataErrors, UnknownFormat) {
+  EXPECT_EQ(getErrors("npy(\"x.npy\")", "\"x.dat\""),
+            R"(job.hfta:6:13: error: the format of 'x.dat' is unknown
+  train x = "x.dat", label = npy("y.npy")
+            ^~~~~~~
+hint: name it: idx("..."), npy("..."), csv("...") or raw("...")
+)");
+}
+
+TEST(DataErrors, UnknownFunction) {
+  EXPECT_EQ(getErrors("npy(\"x.npy\")", "nyp(\"x.npy\")"),
+            R"(job.hfta:6:13: error: unknown data function 'nyp'
+  train x = nyp("x.npy"), label = npy("y.npy")
+            ^~~
+hint: did you mean 'npy'?
+)");
+}
+
+TEST(DataErrors, TwoFiles) {
+  EXPECT_EQ(getErrors("npy(\"x.npy\")", "npy(\"x.npy\") + npy(\"z.npy\")"),
+            R"(job.hfta:6:28: error: second file in one field
+  train x = npy("x.npy") + npy("z.npy"), label = npy("y.npy")
+                           ^~~~~~~~~~~~
+hint: a field's value is one file and arithmetic with numbers
+)");
+}
+
+TEST(DataErrors, NoFileRead) {
+  EXPECT_EQ(getErrors("npy(\"x.npy\")", "3"),
+            R"(job.hfta:6:13: error: a field's value reads no file
+  train x = 3, label = npy("y.npy")
+            ^
+hint: for example idx("images.gz") / 255
+)");
+}
+
+TEST(DataErrors, DivisionByZero) {
+  EXPECT_EQ(getErrors("npy(\"x.npy\")", "npy(\"x.npy\") / 0"),
+            R"(job.hfta:6:28: error: division by 0
+  train x = npy("x.npy") / 0, label = npy("y.npy")
+                           ^
+hint: divide by another number
+)");
+}
+
+TEST(DataErrors, TestDiffers) {
+  EXPECT_EQ(
+      getErrors("label = npy(\"y.npy\")",
+                R"(label = npy("y.npy")
+  test x = npy("x.npy") / 2, label = npy("y.npy"))"),
+      R"(job.hfta:7:12: error: 'x' has other arithmetic for testing than for training
+  test x = npy("x.npy") / 2, label = npy("y.npy")
+           ^~~~~~~~~~~~~~~~
+hint: write the same in both
+job.hfta:6:13: note: training is here
+  train x = npy("x.npy"), label = npy("y.npy")
+            ^~~~~~~~~~~~
+)");
+}
+
+TEST(DataErrors, TestMissing) {
+  EXPECT_EQ(getErrors("label = npy(\"y.npy\")",
+                      R"(label = npy("y.npy")
+  test x = npy("x.npy"))"),
+            R"(job.hfta:7:3: error: no test file for field 'label'
+  test x = npy("x.npy")
+  ^~~~
+hint: 'test' gives the same fields as 'train'
+)");
+}
+
+TEST(DataErrors, TestExtra) {
+  EXPECT_EQ(getErrors("label = npy(\"y.npy\")",
+                      R"(label = npy("y.npy")
+  test x = npy("x.npy"), lable = npy("y.npy"))"),
+            R"(job.hfta:7:3: error: no test file for field 'label'
+  test x = npy("x.npy"), lable = npy("y.npy")
+  ^~~~
+hint: 'test' gives the same fields as 'train'
+job.hfta:7:26: error: no training file for field 'lable'
+  test x = npy("x.npy"), lable = npy("y.npy")
+                         ^~~~~
+hint: did you mean 'label'?
+)");
+}
+
+TEST(DataErrors, DeclaredTwice) {
+  EXPECT_EQ(
+      getErrors("train x =", "train x: u8[4] ="),
+      R"(job.hfta:6:12: error: field 'x' is declared as u8[4] and as f32[4]
+  train x: u8[4] = npy("x.npy"), label = npy("y.npy")
+           ^~~~~
+hint: declare it once
+)");
+}
+
+TEST(DataErrors, UnknownType) {
+  EXPECT_EQ(getErrors("x: f32[4]", "x: float[4]"),
+            R"(job.hfta:5:6: error: unknown element type 'float'
+  x: float[4], label: u8
+     ^~~~~
+hint: types are: 'bool', 'u8', 'i8', 'u16', 'i16', 'i32', 'i64', 'f16', 'bf16', 'f32', 'f64'
+)");
+}
+
+TEST(DataErrors, NamedSize) {
+  EXPECT_EQ(
+      getErrors("x: f32[4]", "x: f32[n]"),
+      R"(job.hfta:5:10: error: a field's type is that of one sample, its sizes are numbers
+  x: f32[n], label: u8
+         ^
+hint: leave the batch out: u8[28, 28]
+)");
+}
+
+TEST(DataErrors, NormalizeLengths) {
+  EXPECT_EQ(getErrors("npy(\"x.npy\")", "normalize(npy(\"x.npy\"), [1, 2], 3)"),
+            R"(job.hfta:6:13: error: 'mean' has 2 values, but 'std' has 1
+  train x = normalize(npy("x.npy"), [1, 2], 3), label = npy("y.npy")
+            ^~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~
+hint: give one a channel in both, or one number in both
+)");
+}
+
+TEST(DataErrors, NormalizeDeviation) {
+  EXPECT_EQ(getErrors("npy(\"x.npy\")", "normalize(npy(\"x.npy\"), 1, 0)"),
+            R"(job.hfta:6:40: error: 'std' is out of range, got 0
+  train x = normalize(npy("x.npy"), 1, 0), label = npy("y.npy")
+                                       ^
+hint: it is a number above 0
+)");
+}
+
+TEST(DataErrors, NormalizeChannels) {
+  EXPECT_EQ(
+      getErrors("npy(\"x.npy\")", "normalize(npy(\"x.npy\"), [1, 2], [3, 4])"),
+      R"(job.hfta:6:13: error: 'mean' and 'std' have 2 values for samples of shape [4]
+  train x = normalize(npy("x.npy"), [1, 2], [3, 4]), label = npy("y.npy")
+            ^~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~
+hint: give one number, or one for each element of the sample's first axis
+)");
+}
+
+TEST(DataErrors, FieldTwice) {
+  EXPECT_EQ(getErrors("label = npy(\"y.npy\")", "x = npy(\"y.npy\")"),
+            R"(job.hfta:5:14: error: no training file for field 'label'
+  x: f32[4], label: u8
+             ^~~~~
+hint: fields are: 'x', 'x'
+job.hfta:6:27: error: second field called 'x'
+  train x = npy("x.npy"), x = npy("y.npy")
+                          ^
+hint: give it another name
+job.hfta:6:9: note: the first one is here
+  train x = npy("x.npy"), x = npy("y.npy")
+        ^
+)");
+}
+
+TEST(DataErrors, UnknownField) {
+  EXPECT_EQ(getErrors("model net(x)", "model net(y)"),
+            R"(job.hfta:9:13: error: the data block has no field 'y'
+  model net(y)
+            ^
+hint: fields are: 'x', 'label'
+)");
+}
+
+TEST(DataErrors, TooManyFields) {
+  EXPECT_EQ(getErrors("model net(x)", "model net(x, label)"),
+            R"(job.hfta:9:9: error: model 'net' has 1 input, got 2
+  model net(x, label)
+        ^~~~~~~~~~~~~
+hint: its inputs are x
+)");
+}
+
+TEST(DataErrors, FieldShape) {
+  EXPECT_EQ(
+      getErrors("x: f32[4]", "x: f32[5]"),
+      R"(job.hfta:9:13: error: field 'x' has samples of shape [5], but input 'x' takes [4]
+  model net(x)
+            ^
+hint: shapes may differ in axes of length 1 alone
+)");
+}
+
+TEST(DataErrors, FieldNumber) {
+  EXPECT_EQ(
+      getErrors("model net(x)", "model net(4)"),
+      R"(job.hfta:9:13: error: a model's inputs are fields of the data block
+  model net(4)
+            ^
+hint: for example net(image)
+)");
+}
+
+TEST(DataErrors, EmptyPath) {
+  EXPECT_EQ(getErrors("npy(\"x.npy\")", "npy(\"\")"),
+            R"(job.hfta:6:17: error: 'file' is empty
+  train x = npy(""), label = npy("y.npy")
+                ^~
+hint: give a name
+)");
+}
+
+TEST(DataErrors, CsvColumn) {
+  EXPECT_EQ(getErrors("npy(\"x.npy\")", "csv(\"x.csv\", column = -1)"),
+            R"(job.hfta:6:35: error: 'column' is out of range, got -1
+  train x = csv("x.csv", column = -1), label = npy("y.npy")
+                                  ^~
+hint: it is from 0 to 1048576
+)");
+}
+
+TEST(DataErrors, FloatLabel) {
+  EXPECT_EQ(
+      getErrors("label: u8", "label: f32"),
+      R"(job.hfta:11:8: error: the label must hold class numbers, but it is a float
+  loss cross_entropy(net, label)
+       ^~~~~~~~~~~~~~~~~~~~~~~~~
+hint: cross_entropy and nll take class numbers, mse and binary_cross_entropy equal shapes
+)");
+}
+
+TEST(DataErrors, LargeSample) {
+  EXPECT_EQ(getErrors("x: f32[4]", "x: f32[2147483647, 2147483647]"),
+            R"(job.hfta:5:6: error: a sample of more than 4294967296 elements
+  x: f32[2147483647, 2147483647], label: u8
+     ^~~~~~~~~~~~~~~~~~~~~~~~~~~
+hint: the type is that of one sample
+)");
+}

@@ -1,0 +1,295 @@
+//===- SettingErrorsTest.cpp - What is wrong with a train block -----------===//
+
+#include "TestJobs.h"
+
+#include <gtest/gtest.h>
+
+using hfta_test::getErrors;
+
+static const char *const kTrainBlock = R"(train job {
+  model net(x)
+  data d, batch = 8
+  loss cross_entropy(net, label)
+  optimizer sgd(lr = 0.1)
+}
+)";
+
+TEST(JobErrors, ZipClauseName) {
+  EXPECT_EQ(getErrors("lr = 0.1)",
+                      R"(lr = [0.1, 0.2])
+  zip(lr, sed))"),
+            R"(job.hfta:13:11: error: no list called 'sed' to pair
+  zip(lr, sed)
+          ^~~
+hint: lists are: 'lr'
+)");
+}
+
+TEST(JobErrors, TooManyCopies) {
+  EXPECT_EQ(getErrors("batch = 8",
+                      R"(batch = 8
+  copies 3
+  seed [1, 2])"),
+            R"(job.hfta:11:3: error: 3 copies wanted, but lists and files make 2
+  copies 3
+  ^~~~~~~~
+hint: leave 'copies' out
+)");
+}
+
+TEST(JobErrors, UnknownSchedule) {
+  EXPECT_EQ(getErrors("batch = 8",
+                      R"(batch = 8
+  schedule cosin)"),
+            R"(job.hfta:11:12: error: unknown schedule 'cosin'
+  schedule cosin
+           ^~~~~
+hint: did you mean 'cosine'?
+)");
+}
+
+TEST(JobErrors, StepSizeMissing) {
+  EXPECT_EQ(getErrors("batch = 8",
+                      R"(batch = 8
+  schedule step(gamma = 0.5))"),
+            R"(job.hfta:11:12: error: 'step' needs 'step_size'
+  schedule step(gamma = 0.5)
+           ^~~~~~~~~~~~~~~~~
+hint: it is step(step_size, gamma = ..., warmup = ...)
+)");
+}
+
+TEST(JobErrors, WarmupReal) {
+  EXPECT_EQ(getErrors("batch = 8",
+                      R"(batch = 8
+  schedule cosine(warmup = 0.5))"),
+            R"(job.hfta:11:28: error: 'warmup' is out of range, got 0.5
+  schedule cosine(warmup = 0.5)
+                           ^~~
+hint: it is a whole number of at least 0
+)");
+}
+
+TEST(JobErrors, UnknownPrecision) {
+  EXPECT_EQ(getErrors("batch = 8",
+                      R"(batch = 8
+  precision f23)"),
+            R"(job.hfta:11:13: error: unknown precision 'f23'
+  precision f23
+            ^~~
+hint: did you mean 'f32'?
+)");
+}
+
+TEST(JobErrors, UnknownLoss) {
+  EXPECT_EQ(getErrors("cross_entropy(net", "cross_entrop(net"),
+            R"(job.hfta:11:8: error: unknown loss 'cross_entrop'
+  loss cross_entrop(net, label)
+       ^~~~~~~~~~~~
+hint: did you mean 'cross_entropy'?
+)");
+}
+
+TEST(JobErrors, LossOtherModel) {
+  EXPECT_EQ(getErrors("cross_entropy(net", "cross_entropy(ned"),
+            R"(job.hfta:11:22: error: 'ned' is not the model that is trained
+  loss cross_entropy(ned, label)
+                     ^~~
+hint: did you mean 'net'?
+)");
+}
+
+TEST(JobErrors, LossOutput) {
+  EXPECT_EQ(getErrors("cross_entropy(net", "cross_entropy(net.logit"),
+            R"(job.hfta:11:22: error: model 'net' has no output 'logit'
+  loss cross_entropy(net.logit, label)
+                     ^~~~~~~~~
+hint: outputs are: 'output'
+)");
+}
+
+TEST(JobErrors, LossLabel) {
+  EXPECT_EQ(getErrors("(net, label)", "(net, labels)"),
+            R"(job.hfta:11:27: error: the data block has no field 'labels'
+  loss cross_entropy(net, labels)
+                          ^~~~~~
+hint: did you mean 'label'?
+)");
+}
+
+TEST(JobErrors, LossLabelNumber) {
+  EXPECT_EQ(getErrors("(net, label)", "(net, 3)"),
+            R"(job.hfta:11:27: error: expected a field of the data block
+  loss cross_entropy(net, 3)
+                          ^
+hint: for example cross_entropy(net, label)
+)");
+}
+
+TEST(JobErrors, LossArgument) {
+  EXPECT_EQ(
+      getErrors("(net, label)", "(net, label, smoothing = 0.1)"),
+      R"(job.hfta:11:34: error: 'cross_entropy' has no argument 'smoothing'
+  loss cross_entropy(net, label, smoothing = 0.1)
+                                 ^~~~~~~~~
+hint: arguments are: 'output', 'label', 'axis', 'ignore_index', 'label_smoothing'
+)");
+}
+
+TEST(JobErrors, SmoothingRange) {
+  EXPECT_EQ(getErrors("(net, label)", "(net, label, label_smoothing = 1.5)"),
+            R"(job.hfta:11:52: error: 'label_smoothing' is out of range, got 1.5
+  loss cross_entropy(net, label, label_smoothing = 1.5)
+                                                   ^~~
+hint: it is a number of at least 0 and at most 1
+)");
+}
+
+TEST(JobErrors, TooManyArguments) {
+  EXPECT_EQ(getErrors("(net, label)", "(net, label, 1, 2, 3, 4)"),
+            R"(job.hfta:11:43: error: too many arguments for 'cross_entropy'
+  loss cross_entropy(net, label, 1, 2, 3, 4)
+                                          ^
+hint: it is cross_entropy(output, label, axis = ..., ignore_index = ..., label_smoothing = ...)
+)");
+}
+
+TEST(JobErrors, UnknownMetric) {
+  EXPECT_EQ(getErrors("batch = 8",
+                      R"(batch = 8
+  metric acuracy(net, label))"),
+            R"(job.hfta:11:10: error: unknown metric 'acuracy'
+  metric acuracy(net, label)
+         ^~~~~~~
+hint: did you mean 'accuracy'?
+)");
+}
+
+TEST(JobErrors, Dim) {
+  EXPECT_EQ(getErrors("batch = 8",
+                      R"(batch = 8
+  dim tokens = 12)"),
+            R"(job.hfta:11:7: error: no input has an open axis called 'tokens'
+  dim tokens = 12
+      ^~~~~~~~~~~
+hint: axes are open where an input's type names them
+)");
+}
+
+TEST(JobErrors, DimTwice) {
+  EXPECT_EQ(getErrors("batch = 8",
+                      R"(batch = 8
+  dim a = 12, a = 13)"),
+            R"(job.hfta:11:15: error: the size of axis 'a' is given twice
+  dim a = 12, a = 13
+              ^~~~~~
+hint: leave one out
+job.hfta:11:7: note: the first one is here
+  dim a = 12, a = 13
+      ^~~~~~
+)");
+}
+
+TEST(JobErrors, Freeze) {
+  EXPECT_EQ(getErrors("batch = 8",
+                      R"(batch = 8
+  freeze "conv*")"),
+            R"(job.hfta:11:10: error: no parameter matches 'conv*'
+  freeze "conv*"
+         ^~~~~~~
+hint: parameters are: 'output.weight', 'output.bias'
+)");
+}
+
+TEST(JobErrors, FreezeName) {
+  EXPECT_EQ(getErrors("batch = 8",
+                      R"(batch = 8
+  freeze output)"),
+            R"(job.hfta:11:10: error: 'freeze' is a string
+  freeze output
+         ^~~~~~
+hint: strings stand in double quotes
+)");
+}
+
+TEST(JobErrors, InitWord) {
+  EXPECT_EQ(getErrors("batch = 8",
+                      R"(batch = 8
+  init frehs)"),
+            R"(job.hfta:11:8: error: unknown init 'frehs'
+  init frehs
+       ^~~~~
+hint: did you mean 'fresh'?
+)");
+}
+
+TEST(JobErrors, NoTrainBlock) {
+  EXPECT_EQ(getErrors(kTrainBlock, ""),
+            R"(job.hfta:8:1: error: no train block
+
+^
+hint: add 'train NAME { model ... data ... loss ... }'
+)");
+}
+
+TEST(JobErrors, SecondTrainBlock) {
+  EXPECT_EQ(getErrors("train job {",
+                      R"(train other { }
+train job {)"),
+            R"(job.hfta:9:7: error: second train block
+train job {
+      ^~~
+hint: a job file holds one; lists in it make copies
+job.hfta:8:7: note: the first one is here
+train other { }
+      ^~~~~
+)");
+}
+
+TEST(JobErrors, DoubleModelSetting) {
+  EXPECT_EQ(getErrors("net(x)", "net(x, rate = 0.1)"),
+            R"(job.hfta:9:16: error: model 'net' has no hyper-parameter 'rate'
+  model net(x, rate = 0.1)
+               ^~~~
+hint: declare it: model net(..., rate = 0.5)
+)");
+}
+
+TEST(JobErrors, LossShape) {
+  EXPECT_EQ(
+      getErrors("cross_entropy(net, label)", "mse(net, label)"),
+      R"(job.hfta:11:8: error: output and label must have one shape, but the output is [8, 3], the label [8]
+  loss mse(net, label)
+       ^~~~~~~~~~~~~~~
+hint: cross_entropy and nll take class numbers, mse and binary_cross_entropy equal shapes
+)");
+}
+
+TEST(JobErrors, LargeBatch) {
+  EXPECT_EQ(getErrors("batch = 8", "batch = 16777217"),
+            R"(job.hfta:10:19: error: 'batch' is out of range, got 16777217
+  data d, batch = 16777217
+                  ^~~~~~~~
+hint: it is from 1 to 16777216
+)");
+}
+
+TEST(JobErrors, OtherPrecision) {
+  EXPECT_EQ(getErrors("batch = 8",
+                      R"(batch = 8
+  precision f32, compute = f16)"),
+            R"(job.hfta:11:28: error: unknown precision 'f16'
+  precision f32, compute = f16
+                           ^~~
+hint: did you mean 'f32'?
+)");
+}
+
+TEST(JobErrors, OptionString) {
+  EXPECT_EQ(getErrors("batch = 8", "batch = \"8\""),
+            R"(job.hfta:10:19: error: 'batch' is one number, got a string
+  data d, batch = "8"
+                  ^~~
+hint: numbers look like 1, 0.5 or 1e-3
+)");
+}
