@@ -16,8 +16,10 @@ void JobAnalyzer::analyze() {
   checkDeclarations();
   if (!info.train)
     return;
+  info.job.training = !file.inference;
   analyzeClauses();
-  checkRequired();
+  if (info.job.training)
+    checkRequired();
   if (info.model)
     analyzeModelOptions(*info.model);
   analyzeZip();
@@ -126,6 +128,8 @@ void JobAnalyzer::analyzeClause(const Clause &clause) {
     analyzeInteger(clause, info.job.steps, INT64_MAX / 2);
   else if (keyword == "copies")
     analyzeInteger(clause, info.job.copies, 65536);
+  else if (keyword == "batch")
+    analyzeInteger(clause, info.job.batch, kMaxSamples);
   else if (keyword == "micro_batches")
     analyzeInteger(clause, info.job.microBatches, kMaxSamples);
   else if (keyword == "init")

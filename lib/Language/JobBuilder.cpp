@@ -72,8 +72,8 @@ OwningOpRef<ModuleOp> JobBuilder::build(FrontEndFailure &result) {
 bool JobBuilder::buildModels(ModuleOp module) {
   bool ok =
       info.model->onnx ? buildOnnxModels(module) : buildLanguageModel(module);
-  if (!ok)
-    return false;
+  if (!ok || !info.job.training)
+    return ok;
   for (ModelOp model : module.getOps<ModelOp>())
     if (!buildPrepare(model) || !buildObjective(model))
       return false;

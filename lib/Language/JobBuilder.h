@@ -67,6 +67,9 @@ private:
   // OnnxModels.cpp
   bool buildOnnxModels(ModuleOp module);
   bool importFile(ModuleOp module, const OnnxFile &file, int64_t index);
+  bool fillTrainingOptions(const OnnxFile &file,
+                           OnnxImportOptions &importOptions);
+  void fillInferenceOptions(OnnxImportOptions &importOptions);
   bool bindDropoutRate(ModelOp model);
 
   SmallVector<int64_t> getCopies(int64_t file) const;

@@ -264,7 +264,8 @@ static void addFlag(ast::JobFile &file, const JobFlag &flag,
     return addDataFlag(file, flag.name == "train-data", text, diagnostics);
   std::string keyword = flag.name;
   llvm::replace(keyword, '-', '_');
-  if (llvm::is_contained({"batch", "order_seed", "shuffle"}, keyword))
+  if (!file.inference &&
+      llvm::is_contained({"batch", "order_seed", "shuffle"}, keyword))
     return addDataSetting(file, keyword, text, diagnostics);
   ast::Clause clause;
   clause.range = rangeOf(text);
@@ -278,10 +279,17 @@ static void addFlag(ast::JobFile &file, const JobFlag &flag,
     getClause(train, keyword, clause.range) = std::move(clause);
 }
 
+/// Whether the flag says nothing about training.
+static bool isForInference(const JobFlag &flag) {
+  return llvm::is_contained({"batch", "dim", "precision"}, flag.name);
+}
+
 void mlir::hfta::addJobOptions(ast::JobFile &file, const JobOptions &options,
                                JobDiagnostics &diagnostics) {
-  if (!options.models.empty())
+  if (!options.models.empty()) {
     addModels(file, options.models, diagnostics);
+    file.inference = llvm::all_of(options.flags, isForInference);
+  }
   if (file.trains.empty() || diagnostics.hasErrors())
     return;
   for (const JobFlag &flag : options.flags)

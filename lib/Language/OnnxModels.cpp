@@ -55,17 +55,13 @@ getPorts(const OnnxFile &file,
   return ports;
 }
 
-bool JobBuilder::importFile(ModuleOp module, const OnnxFile &file,
-                            int64_t index) {
+/// Binds data to the file's inputs.
+bool JobBuilder::fillTrainingOptions(const OnnxFile &file,
+                                     OnnxImportOptions &importOptions) {
   std::vector<Port> ports = getPorts(file, options.constants);
   if (!bindFields(ports))
     return false;
-  OnnxImportOptions importOptions;
-  importOptions.modelName = info.model->name.name;
-  if (info.files.size() > 1)
-    importOptions.modelName += "." + std::to_string(index);
   importOptions.microBatch = info.job.getMicroBatch();
-  importOptions.constants = options.constants;
   for (const NamedRange &pattern : info.freeze)
     importOptions.freeze.push_back(pattern.name);
   importOptions.precision = info.job.precision;
@@ -81,6 +77,30 @@ bool JobBuilder::importFile(ModuleOp module, const OnnxFile &file,
     importOptions.argumentNames[port.name] = field.name;
   }
   importOptions.dims = sizes;
+  return true;
+}
+
+/// Sizes and types are the file's own unless flags change them.
+void JobBuilder::fillInferenceOptions(OnnxImportOptions &importOptions) {
+  importOptions.training = false;
+  importOptions.dims = info.dims;
+  if (info.train->find("batch"))
+    importOptions.microBatch = info.job.batch;
+  if (info.train->find("precision"))
+    importOptions.precision = info.job.precision;
+}
+
+bool JobBuilder::importFile(ModuleOp module, const OnnxFile &file,
+                            int64_t index) {
+  OnnxImportOptions importOptions;
+  importOptions.modelName = info.model->name.name;
+  if (info.files.size() > 1)
+    importOptions.modelName += "." + std::to_string(index);
+  importOptions.constants = options.constants;
+  if (!info.job.training)
+    fillInferenceOptions(importOptions);
+  else if (!fillTrainingOptions(file, importOptions))
+    return false;
   OnnxFailure reason = OnnxFailure::none;
   FailureOr<ModelOp> model = file.import(module, importOptions, reason);
   if (failed(model)) {

@@ -1,4 +1,5 @@
-//===- DescribeLayers.cpp - Trained layers for `info --json` ---------------===//
+//===- DescribeLayers.cpp - Trained layers for `info --json`
+//---------------===//
 
 #include "Hfta/Dialect/Hfta/IR/HftaOps.h"
 #include "Hfta/Transforms/Passes.h"

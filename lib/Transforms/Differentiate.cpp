@@ -1,7 +1,7 @@
 //===- Differentiate.cpp - Turn the array's model into tasks --------------===//
 
-#include "TaskBuilder.h"
 #include "Hfta/Transforms/Passes.h"
+#include "TaskBuilder.h"
 
 namespace mlir::hfta {
 #define GEN_PASS_DEF_HFTADIFFERENTIATE
@@ -67,8 +67,8 @@ static void replaceFirstSample(TaskBuilder &tasks, ModelOp model) {
     builder.setInsertionPoint(read);
     Value number = ReadOp::create(builder, read.getLoc(), read.getType(),
                                   "micro_batch", IntegerAttr());
-    Value size = tasks.splat({}, builder.getI64Type(),
-                             tasks.getJob().getMicroBatch());
+    Value size =
+        tasks.splat({}, builder.getI64Type(), tasks.getJob().getMicroBatch());
     Value first = MulOp::create(builder, read.getLoc(), number, size);
     read.replaceAllUsesWith(first);
     read.erase();

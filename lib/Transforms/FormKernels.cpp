@@ -165,10 +165,10 @@ void KernelFormer::emit(Operation *root) {
           results.push_back(result);
 
   OpBuilder builder(root);
-  auto kernel = KernelOp::create(
-      builder, root->getLoc(), TypeRange(ValueRange(results)),
-      root->getName().stripDialect(), inputs.getArrayRef(), ArrayAttr(),
-      DenseI64ArrayAttr());
+  auto kernel =
+      KernelOp::create(builder, root->getLoc(), TypeRange(ValueRange(results)),
+                       root->getName().stripDialect(), inputs.getArrayRef(),
+                       ArrayAttr(), DenseI64ArrayAttr());
   Block &body = kernel.getBody().emplaceBlock();
   IRMapping mapping;
   for (Value input : inputs)
@@ -234,9 +234,9 @@ void KernelFormer::form() {
 
 /// A kernel that copies a value.
 static Value buildCopy(OpBuilder &builder, Value value) {
-  auto kernel = KernelOp::create(builder, value.getLoc(), value.getType(),
-                                 "copy", value, ArrayAttr(),
-                                 DenseI64ArrayAttr());
+  auto kernel =
+      KernelOp::create(builder, value.getLoc(), value.getType(), "copy", value,
+                       ArrayAttr(), DenseI64ArrayAttr());
   Block &body = kernel.getBody().emplaceBlock();
   Value argument =
       body.addArgument(getLogicalType(value.getType()), value.getLoc());
@@ -247,17 +247,16 @@ static Value buildCopy(OpBuilder &builder, Value value) {
 
 /// Makes every written or stacked value the sole use of a kernel's result.
 static void insertCopies(func::FuncOp task) {
-  for (Operation &op :
-       llvm::make_early_inc_range(task.getBody().front())) {
+  for (Operation &op : llvm::make_early_inc_range(task.getBody().front())) {
     if (!isa<WriteOp, StackOp>(op))
       continue;
     for (OpOperand &use : op.getOpOperands()) {
       auto result = dyn_cast<OpResult>(use.get());
-      bool fresh = result && isa<KernelOp>(result.getOwner()) &&
-                   llvm::none_of(result.getUses(), [&](OpOperand &other) {
-                     return &other != &use &&
-                            isa<WriteOp, StackOp>(other.getOwner());
-                   });
+      bool fresh =
+          result && isa<KernelOp>(result.getOwner()) &&
+          llvm::none_of(result.getUses(), [&](OpOperand &other) {
+            return &other != &use && isa<WriteOp, StackOp>(other.getOwner());
+          });
       if (isa<StackOp>(op))
         fresh &= result.hasOneUse();
       if (fresh)
@@ -306,9 +305,9 @@ struct FormKernelsPass : hfta::impl::HftaFormKernelsBase<FormKernelsPass> {
             /*instances=*/1, BindingAttr());
         symbols.insert(variable, getOperation().getBody()->begin());
       }
-      Value read = ReadOp::create(builder, constant.getLoc(),
-                                  constant.getType(), variable.getSymName(),
-                                  IntegerAttr());
+      Value read =
+          ReadOp::create(builder, constant.getLoc(), constant.getType(),
+                         variable.getSymName(), IntegerAttr());
       constant.replaceAllUsesWith(read);
       constant.erase();
     }

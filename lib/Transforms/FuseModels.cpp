@@ -4,9 +4,9 @@
 #include "Hfta/Dialect/Hfta/IR/Job.h"
 #include "Hfta/Transforms/Passes.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
-#include "mlir/IR/IRMapping.h"
 #include "mlir/IR/AsmState.h"
 #include "mlir/IR/DialectResourceBlobManager.h"
+#include "mlir/IR/IRMapping.h"
 #include "mlir/IR/Remarks.h"
 
 namespace mlir::hfta {
@@ -22,8 +22,7 @@ namespace {
 /// Builds one array model from the models of a module.
 class ModelFuser {
 public:
-  ModelFuser(ModuleOp module, const Job &job,
-             SmallVector<ModelOp> models)
+  ModelFuser(ModuleOp module, const Job &job, SmallVector<ModelOp> models)
       : job(job), models(std::move(models)), builder(module.getContext()) {
     builder.setInsertionPointToEnd(module.getBody());
     for (auto [index, model] : llvm::enumerate(this->models))
@@ -184,8 +183,7 @@ LogicalResult ModelFuser::reportInitialValues(VariableOp first,
     std::string text = ("variable '" + first.getSymName() + "' ").str();
     llvm::raw_string_ostream stream(text);
     if (isDrawn(initial.front()) && isDrawn(attribute))
-      stream << "is drawn from " << initial.front() << " against "
-             << attribute;
+      stream << "is drawn from " << initial.front() << " against " << attribute;
     else
       stream << "starts from a file's weights in one model and from a seed in "
                 "another";
@@ -201,9 +199,8 @@ LogicalResult ModelFuser::fuseVariable(VariableOp first) {
   for (ModelOp model : models) {
     auto other = model.lookupSymbol<VariableOp>(first.getSymName());
     if (!other)
-      return reportDifference(first, model,
-                              "variable '" + first.getSymName() +
-                                  "' is missing");
+      return reportDifference(
+          first, model, "variable '" + first.getSymName() + "' is missing");
     if (other.getType() != first.getType() ||
         other.getRole() != first.getRole() ||
         other.getTrained() != first.getTrained()) {
@@ -239,9 +236,8 @@ LogicalResult ModelFuser::fuseFunction(func::FuncOp first) {
   for (ModelOp model : models) {
     auto function = model.lookupSymbol<func::FuncOp>(first.getSymName());
     if (!function)
-      return reportDifference(first, model,
-                              "function '" + first.getSymName() +
-                                  "' is missing");
+      return reportDifference(
+          first, model, "function '" + first.getSymName() + "' is missing");
     functions.push_back(function);
   }
   OpBuilder::InsertionGuard guard(builder);
@@ -266,9 +262,9 @@ LogicalResult ModelFuser::fuseFunction(func::FuncOp first) {
   if (failed(job.fuse ? fuseBody(functions, fused)
                       : cloneCopies(functions, fused)))
     return failure();
-  fused.setFunctionType(FunctionType::get(
-      builder.getContext(), entry->getArgumentTypes(),
-      entry->getTerminator()->getOperandTypes()));
+  fused.setFunctionType(
+      FunctionType::get(builder.getContext(), entry->getArgumentTypes(),
+                        entry->getTerminator()->getOperandTypes()));
   return success();
 }
 
@@ -298,8 +294,10 @@ LogicalResult ModelFuser::fuseBody(ArrayRef<func::FuncOp> functions,
       for (auto [mine, theirs] :
            llvm::zip(op.getOperands(), other->getOperands()))
         if (ofFirst.lookup(theirs) != mine)
-          return reportDifference(&op, other, "an operand comes from another op");
-      for (auto [mine, theirs] : llvm::zip(op.getResults(), other->getResults()))
+          return reportDifference(&op, other,
+                                  "an operand comes from another op");
+      for (auto [mine, theirs] :
+           llvm::zip(op.getResults(), other->getResults()))
         ofFirst[theirs] = mine;
     }
     if (failed(fuseOp(ops, mapping)))
@@ -420,9 +418,8 @@ LogicalResult ModelFuser::cloneCopies(ArrayRef<func::FuncOp> functions,
     SmallVector<Value> arguments;
     for (Value argument : fused.getArguments()) {
       if (isArrayed(argument))
-        argument = UnstackOp::create(builder, loc,
-                                     getLogicalType(argument.getType()),
-                                     argument, copy);
+        argument = UnstackOp::create(
+            builder, loc, getLogicalType(argument.getType()), argument, copy);
       arguments.push_back(argument);
     }
     SmallVector<Value> results;

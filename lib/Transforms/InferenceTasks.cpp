@@ -13,11 +13,10 @@ static void addMasked(TaskBuilder &tasks, Value values, Value mask,
   auto type = cast<RankedTensorType>(values.getType());
   Value wide = tasks.castTo(values, f64);
   Value none = tasks.splat(type.getShape(), f64, 0.0);
-  Value kept =
-      SelectOp::create(builder, values.getLoc(), mask, wide, none);
-  tasks.accumulate(tasks.sumAll(kept),
-                   tasks.declare(name, tasks.scalarType(f64, true),
-                                 Role::output));
+  Value kept = SelectOp::create(builder, values.getLoc(), mask, wide, none);
+  tasks.accumulate(
+      tasks.sumAll(kept),
+      tasks.declare(name, tasks.scalarType(f64, true), Role::output));
 }
 
 /// True for the elements of real samples: padding follows them.
@@ -48,8 +47,7 @@ static void buildEvaluate(TaskBuilder &tasks, ModelOp model) {
         arguments.push_back(value);
   SmallVector<Value> outputs = tasks.inlineFunction(forward, arguments, false);
   llvm::append_range(outputs, fields);
-  SmallVector<Value> results =
-      tasks.inlineFunction(objective, outputs, false);
+  SmallVector<Value> results = tasks.inlineFunction(objective, outputs, false);
   auto type = cast<RankedTensorType>(results[0].getType());
   Value mask = buildMask(tasks, type.getShape());
   Value losses =
@@ -68,10 +66,10 @@ static void buildInfer(TaskBuilder &tasks, ModelOp model) {
   tasks.startTask(TaskKind::infer, -1);
   SmallVector<Value> arguments;
   for (unsigned index = 0; index < forward.getNumArguments(); ++index)
-    arguments.push_back(tasks.read(tasks.declare(
-        "infer/" + getPortName(forward, index, false),
-        cast<RankedTensorType>(forward.getArgumentTypes()[index]),
-        Role::input)));
+    arguments.push_back(tasks.read(
+        tasks.declare("infer/" + getPortName(forward, index, false),
+                      cast<RankedTensorType>(forward.getArgumentTypes()[index]),
+                      Role::input)));
   bool asWritten = !tasks.getJob().training;
   SmallVector<Value> outputs;
   if (asWritten)
@@ -79,10 +77,10 @@ static void buildInfer(TaskBuilder &tasks, ModelOp model) {
   else
     outputs = tasks.inlineFunction(forward, arguments, false);
   for (auto [index, value] : llvm::enumerate(outputs))
-    tasks.write(value, tasks.declare(
-                           "output/" + getPortName(forward, index, true),
-                           cast<RankedTensorType>(value.getType()),
-                           Role::output));
+    tasks.write(value,
+                tasks.declare("output/" + getPortName(forward, index, true),
+                              cast<RankedTensorType>(value.getType()),
+                              Role::output));
 }
 
 void hfta::buildInferenceTasks(TaskBuilder &tasks, ModelOp model) {

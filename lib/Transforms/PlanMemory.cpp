@@ -57,7 +57,8 @@ public:
 
   int64_t find(Role role, int64_t block, int64_t instances) {
     auto key = std::make_tuple(static_cast<int64_t>(role), block, instances);
-    auto [entry, isNew] = index.try_emplace(key, static_cast<int64_t>(segments.size()));
+    auto [entry, isNew] =
+        index.try_emplace(key, static_cast<int64_t>(segments.size()));
     if (isNew)
       segments.push_back({role, block, 0, instances});
     return entry->second;
@@ -65,8 +66,8 @@ public:
 
   Place place(VariableOp variable) {
     RankedTensorType type = variable.getTensorType();
-    int64_t number = find(variable.getRole(), variable.getBlock(),
-                          variable.getInstances());
+    int64_t number =
+        find(variable.getRole(), variable.getBlock(), variable.getInstances());
     Place place{number, segments[number].bytes,
                 isArrayed(type) ? getStride(type) : 0};
     segments[number].bytes += alignTo(getBytes(type));
@@ -204,8 +205,7 @@ static bool isElementwiseIn(Value argument) {
 
 std::optional<int64_t> TaskPlanner::findTie(KernelOp kernel, unsigned result,
                                             const Place &place) {
-  Value yielded =
-      kernel.getBody().front().getTerminator()->getOperand(result);
+  Value yielded = kernel.getBody().front().getTerminator()->getOperand(result);
   int64_t tie = -1;
   for (auto [index, input] : llvm::enumerate(kernel.getInputs())) {
     auto known = places.find(input);
@@ -226,8 +226,7 @@ bool TaskPlanner::isReadLater(KernelOp kernel, WriteOp write) {
   for (auto read : task.getOps<ReadOp>()) {
     if (!accessSameMemory(read, write))
       continue;
-    if (getLastUse(read) > position[kernel] &&
-        position[read] < position[write])
+    if (getLastUse(read) > position[kernel] && position[read] < position[write])
       return true;
     // Read through a view, the operand can't be recognised as the variable.
     for (Operation *user : read->getUsers())
@@ -382,11 +381,10 @@ LogicalResult TaskPlanner::plan() {
       first = std::min(first, position[input.getDefiningOp()]);
       places[input] = {};
     }
-    intervals.push_back(
-        {stack.getResult(),
-         alignTo(SegmentTable::getBytes(
-             cast<RankedTensorType>(stack.getType()))),
-         first, getLastUse(stack.getResult())});
+    intervals.push_back({stack.getResult(),
+                         alignTo(SegmentTable::getBytes(
+                             cast<RankedTensorType>(stack.getType()))),
+                         first, getLastUse(stack.getResult())});
   }
   placeViews();
   for (auto kernel : task.getOps<KernelOp>())
@@ -405,13 +403,12 @@ LogicalResult TaskPlanner::plan() {
 /// Has a kernel of its own copy the value that `write` stores.
 static void copyForWrite(WriteOp write) {
   OpBuilder builder(write);
-  auto copy = KernelOp::create(builder, write.getLoc(),
-                               write.getValue().getType(), "copy",
-                               write.getValue(), ArrayAttr(),
-                               DenseI64ArrayAttr());
+  auto copy = KernelOp::create(
+      builder, write.getLoc(), write.getValue().getType(), "copy",
+      write.getValue(), ArrayAttr(), DenseI64ArrayAttr());
   Block &body = copy.getBody().emplaceBlock();
-  Value argument = body.addArgument(
-      getLogicalType(write.getValue().getType()), write.getLoc());
+  Value argument = body.addArgument(getLogicalType(write.getValue().getType()),
+                                    write.getLoc());
   OpBuilder inner = OpBuilder::atBlockEnd(&body);
   YieldOp::create(inner, write.getLoc(), argument);
   write.getValueMutable().assign(copy.getResult(0));
@@ -478,8 +475,7 @@ struct PlanMemoryPass : hfta::impl::HftaPlanMemoryBase<PlanMemoryPass> {
     } else {
       number = tie;
     }
-    return kernel.getBindingsAttr()[number] ==
-           place.get(write.getContext());
+    return kernel.getBindingsAttr()[number] == place.get(write.getContext());
   }
 };
 } // namespace

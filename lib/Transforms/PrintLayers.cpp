@@ -20,8 +20,8 @@ struct PrintLayersPass : hfta::impl::HftaPrintLayersBase<PrintLayersPass> {
       LayerAttr layer = op.getLayerAttribute();
       if (!layer)
         return;
-      llvm::outs() << stringifyLayerKind(layer.getKind()) << " layer: parameter "
-                   << layer.getParameter();
+      llvm::outs() << stringifyLayerKind(layer.getKind())
+                   << " layer: parameter " << layer.getParameter();
       if (layer.getBias())
         llvm::outs() << ", bias " << layer.getBias();
       llvm::outs() << ", input " << op.getLayerInput().getType()

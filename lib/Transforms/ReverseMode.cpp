@@ -19,17 +19,15 @@ public:
     Block *block = target.getParentBlock();
     varied.insert(wanted.begin(), wanted.end());
     for (Operation &op : *block)
-      if (llvm::any_of(op.getOperands(), [&](Value operand) {
-            return varied.contains(operand);
-          }))
+      if (llvm::any_of(op.getOperands(),
+                       [&](Value operand) { return varied.contains(operand); }))
         for (Value result : op.getResults())
           if (isDifferentiable(result.getType()))
             varied.insert(result);
     useful.insert(target);
     for (Operation &op : llvm::reverse(*block))
-      if (llvm::any_of(op.getResults(), [&](Value result) {
-            return useful.contains(result);
-          }))
+      if (llvm::any_of(op.getResults(),
+                       [&](Value result) { return useful.contains(result); }))
         useful.insert(op.operand_begin(), op.operand_end());
   }
 
@@ -62,9 +60,9 @@ static LogicalResult checkDerivatives(Block &block, const Activity &activity) {
 }
 
 /// Builds the backward of `op` and adds the contributions to `gradients`.
-static LogicalResult
-differentiateOp(OpBuilder &builder, Operation &op, const Activity &activity,
-                DenseMap<Value, Value> &gradients) {
+static LogicalResult differentiateOp(OpBuilder &builder, Operation &op,
+                                     const Activity &activity,
+                                     DenseMap<Value, Value> &gradients) {
   SmallVector<Value> resultGradients;
   for (Value result : op.getResults())
     resultGradients.push_back(gradients.lookup(result));
@@ -105,13 +103,12 @@ LogicalResult hfta::buildReverseMode(OpBuilder &builder, Value target,
   DenseMap<Value, Value> gradientOf;
   gradientOf[target] = ConstantOp::create(
       builder, target.getLoc(),
-      DenseElementsAttr::get(
-          type, builder.getFloatAttr(type.getElementType(), 1.0)));
+      DenseElementsAttr::get(type,
+                             builder.getFloatAttr(type.getElementType(), 1.0)));
   for (Operation *op : llvm::reverse(forward)) {
-    Operation *before =
-        builder.getInsertionPoint() == block.begin()
-            ? nullptr
-            : &*std::prev(builder.getInsertionPoint());
+    Operation *before = builder.getInsertionPoint() == block.begin()
+                            ? nullptr
+                            : &*std::prev(builder.getInsertionPoint());
     if (failed(differentiateOp(builder, *op, activity, gradientOf)))
       return failure();
     callback(op, before ? std::next(before->getIterator()) : block.begin());

@@ -23,8 +23,7 @@ std::string hfta::getPortName(func::FuncOp function, unsigned index,
 }
 
 TaskBuilder::TaskBuilder(ModuleOp module, const Job &job)
-    : module(module), job(job), symbols(module),
-      builder(module.getContext()) {}
+    : module(module), job(job), symbols(module), builder(module.getContext()) {}
 
 VariableOp TaskBuilder::declare(StringRef name, RankedTensorType type,
                                 Role role, Attribute initial, int64_t block,
@@ -32,9 +31,9 @@ VariableOp TaskBuilder::declare(StringRef name, RankedTensorType type,
   if (VariableOp known = lookup(name))
     return known;
   OpBuilder outer(getContext());
-  auto variable = VariableOp::create(outer, getLoc(), name, type, role, initial,
-                                     /*trained=*/false, block, instances,
-                                     BindingAttr());
+  auto variable =
+      VariableOp::create(outer, getLoc(), name, type, role, initial,
+                         /*trained=*/false, block, instances, BindingAttr());
   // Variables stand in the order of their declaration, before all functions.
   Block &body = *module.getBody();
   symbols.insert(variable, llvm::find_if(body, [](Operation &op) {
@@ -93,11 +92,10 @@ void TaskBuilder::write(Value value, VariableOp variable,
 Value TaskBuilder::splat(ArrayRef<int64_t> shape, Type elementType,
                          double value) {
   auto type = RankedTensorType::get({}, elementType);
-  Attribute element =
-      isa<FloatType>(elementType)
-          ? Attribute(builder.getFloatAttr(elementType, value))
-          : Attribute(builder.getIntegerAttr(elementType,
-                                             static_cast<int64_t>(value)));
+  Attribute element = isa<FloatType>(elementType)
+                          ? Attribute(builder.getFloatAttr(elementType, value))
+                          : Attribute(builder.getIntegerAttr(
+                                elementType, static_cast<int64_t>(value)));
   Value scalar = ConstantOp::create(
       builder, getLoc(), DenseElementsAttr::get(type, ArrayRef(element)));
   return broadcastScalar(scalar, shape);

@@ -100,7 +100,8 @@ void buildInferenceTasks(TaskBuilder &tasks, ModelOp model);
 /// forward and backward of all blocks; `leavesOfBlock` gets each block's
 /// trained variables.
 LogicalResult
-buildTrainingTasks(TaskBuilder &tasks, ModelOp model, ArrayRef<std::string> cuts,
+buildTrainingTasks(TaskBuilder &tasks, ModelOp model,
+                   ArrayRef<std::string> cuts,
                    SmallVectorImpl<SmallVector<TrainedLeaf>> &leavesOfBlock);
 
 } // namespace mlir::hfta

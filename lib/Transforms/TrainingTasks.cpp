@@ -6,9 +6,9 @@
 // variable otherwise.
 //===----------------------------------------------------------------------===//
 
+#include "Hfta/Transforms/ReverseMode.h"
 #include "TaskBuilder.h"
 #include "TaskSplitter.h"
-#include "Hfta/Transforms/ReverseMode.h"
 
 using namespace mlir;
 using namespace mlir::hfta;
@@ -54,9 +54,9 @@ TrainingStep::bindInputs(func::FuncOp prepare, func::FuncOp forward,
   for (unsigned index = 0; index < prepare.getNumArguments(); ++index) {
     auto type = cast<RankedTensorType>(prepare.getArgumentTypes()[index]);
     std::string name = "input/" + getPortName(prepare, index, false);
-    raw.push_back(tasks.read(tasks.declare(
-        name, type, Role::input, {}, -1,
-        job.allForwardsFirst ? job.microBatches : 1)));
+    raw.push_back(
+        tasks.read(tasks.declare(name, type, Role::input, {}, -1,
+                                 job.allForwardsFirst ? job.microBatches : 1)));
   }
   SmallVector<Value> fields =
       tasks.inlineFunction(prepare, raw, /*training=*/true);
@@ -126,8 +126,8 @@ LogicalResult TrainingStep::buildForward() {
         "over the labels of the whole batch");
   loss = buildLoss(results[0], results[1]);
   Type type = getElementTypeOrSelf(loss.getType());
-  tasks.accumulate(loss, tasks.declare("loss", tasks.scalarType(type, true),
-                                       Role::output));
+  tasks.accumulate(
+      loss, tasks.declare("loss", tasks.scalarType(type, true), Role::output));
   return success();
 }
 
@@ -184,7 +184,8 @@ LogicalResult TrainingStep::assignBlocks(ArrayRef<std::string> cuts) {
 }
 
 /// What only variables and constants feed (a bias' broadcast, a weight's
-/// transpose) belongs to the first block that uses it, and so does its gradient.
+/// transpose) belongs to the first block that uses it, and so does its
+/// gradient.
 void TrainingStep::moveToFirstUse(Block &block) {
   DenseSet<Operation *> fromData;
   for (Operation &op : block) {
@@ -250,8 +251,8 @@ LogicalResult TrainingStep::buildBackward() {
   return success();
 }
 
-/// The bias added to the output of the layer that `value`, its weight, feeds (or
-/// that `value` is, if `isOutput`), or null.
+/// The bias added to the output of the layer that `value`, its weight, feeds
+/// (or that `value` is, if `isOutput`), or null.
 static FlatSymbolRefAttr findBias(Value value, bool isOutput = false) {
   for (Operation *user : value.getUsers()) {
     bool isLayer = isa<ContractOp, ConvOp>(user);
@@ -308,9 +309,9 @@ void TrainingStep::linkLayer(const TrainedLeaf &leaf, Value weight,
 // All
 //===----------------------------------------------------------------------===//
 
-LogicalResult TrainingStep::build(
-    ArrayRef<std::string> cuts,
-    SmallVectorImpl<SmallVector<TrainedLeaf>> &leavesOfBlock) {
+LogicalResult
+TrainingStep::build(ArrayRef<std::string> cuts,
+                    SmallVectorImpl<SmallVector<TrainedLeaf>> &leavesOfBlock) {
   step = tasks.startTask(TaskKind::forward, -1);
   Block &block = step.getBody().front();
   if (failed(buildForward()))

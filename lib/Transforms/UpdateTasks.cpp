@@ -17,10 +17,9 @@ static Value draw(TaskBuilder &tasks, VariableOp variable, StringRef suffix) {
   RankedTensorType type = variable.getTensorType();
   Value zero = tasks.splat({}, builder.getI64Type(), 0);
   std::string stream = (variable.getSymName() + suffix).str();
-  return RandomUniformOp::create(
-      builder, variable.getLoc(), tasks.read("seed"), zero, zero,
-      type.getShape(), hashName(stream), /*per_sample=*/false,
-      type.getElementType());
+  return RandomUniformOp::create(builder, variable.getLoc(), tasks.read("seed"),
+                                 zero, zero, type.getShape(), hashName(stream),
+                                 /*per_sample=*/false, type.getElementType());
 }
 
 static Value drawUniform(TaskBuilder &tasks, VariableOp variable,
@@ -54,12 +53,12 @@ static Value drawNormal(TaskBuilder &tasks, VariableOp variable,
       LogOp::create(builder, loc, SubOp::create(builder, loc, splat(1.0), u));
   Value radius = SqrtOp::create(
       builder, loc, MulOp::create(builder, loc, splat(-2.0), logarithm));
-  Value angle = CosOp::create(
-      builder, loc, MulOp::create(builder, loc, splat(2 * M_PI), v));
+  Value angle = CosOp::create(builder, loc,
+                              MulOp::create(builder, loc, splat(2 * M_PI), v));
   Value normal = MulOp::create(builder, loc, radius, angle);
-  Value scaled = MulOp::create(
-      builder, loc, normal,
-      splat(parameters.getDeviation().getValueAsDouble()));
+  Value scaled =
+      MulOp::create(builder, loc, normal,
+                    splat(parameters.getDeviation().getValueAsDouble()));
   return AddOp::create(builder, loc, scaled,
                        splat(parameters.getMean().getValueAsDouble()));
 }
@@ -73,17 +72,15 @@ static Value readInitialElements(TaskBuilder &tasks, VariableOp variable,
   if (dense && dense.isSplat()) {
     Value scalar = ConstantOp::create(
         tasks.getBuilder(), variable.getLoc(),
-        DenseElementsAttr::get(
-            RankedTensorType::get({}, type.getElementType()),
-            ArrayRef(dense.getSplatValue<Attribute>())));
+        DenseElementsAttr::get(RankedTensorType::get({}, type.getElementType()),
+                               ArrayRef(dense.getSplatValue<Attribute>())));
     return tasks.broadcastScalar(scalar, type.getShape());
   }
   bool perCopy =
       cast<ShapedType>(elements.getType()).getRank() != type.getRank();
-  return tasks.read(
-      tasks.declare(("initial/" + variable.getSymName()).str(),
-                    perCopy ? type : getLogicalType(type), Role::constant,
-                    elements));
+  return tasks.read(tasks.declare(("initial/" + variable.getSymName()).str(),
+                                  perCopy ? type : getLogicalType(type),
+                                  Role::constant, elements));
 }
 
 static Value getInitialValue(TaskBuilder &tasks, VariableOp variable) {
@@ -133,8 +130,7 @@ static void buildNorm(TaskBuilder &tasks, const TrainedLeaf &leaf) {
   Type f64 = builder.getF64Type();
   Value gradient =
       tasks.castTo(tasks.read(getGradient(tasks, variable), leaf.copy), f64);
-  Value square =
-      MulOp::create(builder, variable.getLoc(), gradient, gradient);
+  Value square = MulOp::create(builder, variable.getLoc(), gradient, gradient);
   tasks.write(tasks.sumAll(square),
               tasks.declare(("norm/" + variable.getSymName()).str(),
                             tasks.scalarType(f64, true), Role::output),
@@ -164,8 +160,8 @@ private:
 class Update {
 public:
   Update(TaskBuilder &tasks, const TrainedLeaf &leaf, ScalarReads &scalars)
-      : tasks(tasks), builder(tasks.getBuilder()), leaf(leaf),
-        scalars(scalars), variable(leaf.variable) {}
+      : tasks(tasks), builder(tasks.getBuilder()), leaf(leaf), scalars(scalars),
+        variable(leaf.variable) {}
 
   void build() {
     RankedTensorType type = variable.getTensorType();
@@ -194,12 +190,12 @@ private:
 
   VariableOp getState(StringRef kind) {
     RankedTensorType type = variable.getTensorType();
-    return tasks.declare(
-        (kind + "/" + variable.getSymName()).str(),
-        RankedTensorType::get(type.getShape(),
-                              tasks.getFloatType(tasks.getJob().precision.state),
-                              type.getEncoding()),
-        Role::optimizer_state, {}, variable.getBlock());
+    return tasks.declare((kind + "/" + variable.getSymName()).str(),
+                         RankedTensorType::get(
+                             type.getShape(),
+                             tasks.getFloatType(tasks.getJob().precision.state),
+                             type.getEncoding()),
+                         Role::optimizer_state, {}, variable.getBlock());
   }
   Value readState(VariableOp state) {
     return tasks.castTo(tasks.read(state, leaf.copy),

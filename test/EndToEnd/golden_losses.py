@@ -27,6 +27,8 @@ def make_job(golden, steps):
     copies = golden["copies"]
     kind = "cnn" if "cnn" in golden["case"] else "mlp"
     models = ", ".join(f'"{SOURCE / path}"' for path in golden["model"])
+    if len(golden["model"]) > 1:
+        models = f"[{models}]"
     scale = " / 255" if kind == "cnn" else ""
     settings = []
     for key in ("lr", "momentum", "beta1", "beta2", "eps", "weight_decay"):

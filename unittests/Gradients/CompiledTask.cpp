@@ -96,9 +96,9 @@ private:
       std::optional<int64_t> count;
       if (arrayed[index])
         count = copies;
-      Value read = ReadOp::create(builder, loc,
-                                  withCopies(argument.getType(), count),
-                                  getOperandName(index), IntegerAttr());
+      Value read =
+          ReadOp::create(builder, loc, withCopies(argument.getType(), count),
+                         getOperandName(index), IntegerAttr());
       mapping.map(argument, read);
       if (isa<FloatType>(getElementTypeOrSelf(argument.getType()))) {
         wanted.push_back(read);
@@ -168,9 +168,10 @@ static std::unique_ptr<ExecutionEngine> makeEngine(ModuleOp module) {
   return std::move(*engine);
 }
 
-std::unique_ptr<CompiledTask>
-CompiledTask::compile(MLIRContext &context, const OpCase &opCase,
-                      ArrayRef<bool> arrayed, int64_t copies) {
+std::unique_ptr<CompiledTask> CompiledTask::compile(MLIRContext &context,
+                                                    const OpCase &opCase,
+                                                    ArrayRef<bool> arrayed,
+                                                    int64_t copies) {
   std::unique_ptr<CompiledTask> task(new CompiledTask);
   task->module = parseSourceString<ModuleOp>(opCase.function, &context);
   if (!task->module)

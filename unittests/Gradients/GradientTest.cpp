@@ -21,7 +21,8 @@ constexpr int64_t kCopies = 3;
 constexpr int64_t kPerturbed = 24;
 
 std::string unary(const std::string &op) {
-  return "func.func @f(%a: tensor<3x5xf64>) -> tensor<3x5xf64> {\n  %0 = hfta." +
+  return "func.func @f(%a: tensor<3x5xf64>) -> tensor<3x5xf64> {\n  %0 = "
+         "hfta." +
          op + " %a : tensor<3x5xf64>\n  return %0 : tensor<3x5xf64>\n}";
 }
 
@@ -92,16 +93,16 @@ std::vector<OpCase> shapeCases() {
          " %a over [0, 2] : tensor<3x4x5xf64>")
             .c_str(),
         "tensor<4xf64>");
-  cases.push_back({"concat",
-                   oneOp("%a: tensor<2x3xf64>, %b: tensor<2x4xf64>",
-                         "hfta.concat %a, %b along 1 : tensor<2x3xf64>, "
-                         "tensor<2x4xf64>",
-                         "tensor<2x7xf64>")});
-  cases.push_back({"gather",
-                   oneOp("%a: tensor<4x3xf64>, %i: tensor<2x5xi64>",
-                         "hfta.gather %a[%i] along 0 : tensor<4x3xf64>, "
-                         "tensor<2x5xi64>",
-                         "tensor<2x5x3xf64>")});
+  cases.push_back(
+      {"concat", oneOp("%a: tensor<2x3xf64>, %b: tensor<2x4xf64>",
+                       "hfta.concat %a, %b along 1 : tensor<2x3xf64>, "
+                       "tensor<2x4xf64>",
+                       "tensor<2x7xf64>")});
+  cases.push_back(
+      {"gather", oneOp("%a: tensor<4x3xf64>, %i: tensor<2x5xi64>",
+                       "hfta.gather %a[%i] along 0 : tensor<4x3xf64>, "
+                       "tensor<2x5xi64>",
+                       "tensor<2x5x3xf64>")});
   return cases;
 }
 
@@ -111,11 +112,10 @@ std::vector<OpCase> layerCases() {
                       const char *maps, const char *result) {
     std::string a = std::string("tensor<") + lhs + "xf64>";
     std::string b = std::string("tensor<") + rhs + "xf64>";
-    cases.push_back(
-        {name, oneOp("%a: " + a + ", %b: " + b,
-                     std::string("hfta.contract %a, %b maps [") + maps +
-                         "] : " + a + ", " + b,
-                     result)});
+    cases.push_back({name, oneOp("%a: " + a + ", %b: " + b,
+                                 std::string("hfta.contract %a, %b maps [") +
+                                     maps + "] : " + a + ", " + b,
+                                 result)});
   };
   contract("contract NN", "5x7", "7x3",
            "affine_map<(m, n, k) -> (m, k)>, affine_map<(m, n, k) -> (k, n)>, "
@@ -135,22 +135,20 @@ std::vector<OpCase> layerCases() {
                      "hfta.conv %x, %w {" + window +
                          "} : tensor<2x4x7x6xf64>, tensor<6x2x3x2xf64>",
                      "tensor<2x6x4x5xf64>")});
+  cases.push_back({"conv_input_gradient",
+                   oneOp("%g: tensor<2x6x4x5xf64>, %w: tensor<6x2x3x2xf64>",
+                         "hfta.conv_input_gradient %g, %w {" + window +
+                             ", input_shape = array<i64: 2, 4, 7, 6>} : "
+                             "tensor<2x6x4x5xf64>, tensor<6x2x3x2xf64>",
+                         "tensor<2x4x7x6xf64>")});
+  cases.push_back({"conv_weight_gradient",
+                   oneOp("%x: tensor<2x4x7x6xf64>, %g: tensor<2x6x4x5xf64>",
+                         "hfta.conv_weight_gradient %x, %g {" + window +
+                             ", weight_shape = array<i64: 6, 2, 3, 2>} : "
+                             "tensor<2x4x7x6xf64>, tensor<2x6x4x5xf64>",
+                         "tensor<6x2x3x2xf64>")});
   cases.push_back(
-      {"conv_input_gradient",
-       oneOp("%g: tensor<2x6x4x5xf64>, %w: tensor<6x2x3x2xf64>",
-             "hfta.conv_input_gradient %g, %w {" + window +
-                 ", input_shape = array<i64: 2, 4, 7, 6>} : "
-                 "tensor<2x6x4x5xf64>, tensor<6x2x3x2xf64>",
-             "tensor<2x4x7x6xf64>")});
-  cases.push_back(
-      {"conv_weight_gradient",
-       oneOp("%x: tensor<2x4x7x6xf64>, %g: tensor<2x6x4x5xf64>",
-             "hfta.conv_weight_gradient %x, %g {" + window +
-                 ", weight_shape = array<i64: 6, 2, 3, 2>} : "
-                 "tensor<2x4x7x6xf64>, tensor<2x6x4x5xf64>",
-             "tensor<6x2x3x2xf64>")});
-  cases.push_back({"max_pool",
-                   "func.func @f(%x: tensor<2x3x7x6xf64>) -> "
+      {"max_pool", "func.func @f(%x: tensor<2x3x7x6xf64>) -> "
                    "tensor<2x3x4x5xf64> {\n  %0, %1 = hfta.max_pool %x {" +
                        pool +
                        "} : tensor<2x3x7x6xf64>\n  return %0 : "
@@ -170,12 +168,13 @@ std::vector<OpCase> layerCases() {
   for (const char *mode : {"", ", training"})
     cases.push_back(
         {std::string("batch_norm") + mode,
-         std::string("func.func @f(%x: tensor<4x3x2xf64>, %s: tensor<3xf64>, "
-                     "%b: tensor<3xf64>) -> tensor<4x3x2xf64> {\n"
-                     "  %m = hfta.constant dense<[0.1, -0.2, 0.3]> : "
-                     "tensor<3xf64>\n  %v = hfta.constant dense<[1.1, 0.7, "
-                     "2.0]> : tensor<3xf64>\n  %0:5 = hfta.batch_norm %x, %s, "
-                     "%b, %m, %v {epsilon = 1.0e-5 : f64, momentum = 0.9 : f64") +
+         std::string(
+             "func.func @f(%x: tensor<4x3x2xf64>, %s: tensor<3xf64>, "
+             "%b: tensor<3xf64>) -> tensor<4x3x2xf64> {\n"
+             "  %m = hfta.constant dense<[0.1, -0.2, 0.3]> : "
+             "tensor<3xf64>\n  %v = hfta.constant dense<[1.1, 0.7, "
+             "2.0]> : tensor<3xf64>\n  %0:5 = hfta.batch_norm %x, %s, "
+             "%b, %m, %v {epsilon = 1.0e-5 : f64, momentum = 0.9 : f64") +
              mode +
              "} : tensor<4x3x2xf64>, tensor<3xf64>, tensor<3xf64>, "
              "tensor<3xf64>, tensor<3xf64>\n  return %0#0 : "

@@ -91,7 +91,7 @@ TEST(OnnxErrors, EverythingUnsupportedAtOnce) {
 TEST(OnnxErrors, GraphStructure) {
   EXPECT_EQ(getError(kPorts + node("Add", "a", {"x", "y"}, {"z"}) +
                      node("Relu", "r", {"z"}, {"y"})),
-            "node 'a' (Add): is part of a cycle, or behind one");
+            "node 'a' (Add): reads its own result: r → a");
   EXPECT_EQ(getError(kPorts + node("Relu", "r", {"nowhere"}, {"y"})),
             "node 'r' (Relu): reads 'nowhere', which nothing defines");
   EXPECT_EQ(getError(kPorts + node("Relu", "r", {"x"}, {"y"}) +

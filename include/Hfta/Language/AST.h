@@ -206,6 +206,8 @@ struct JobFile {
   std::vector<Positioned<DataDeclaration>> data;
   std::vector<Positioned<TrainDeclaration>> trains;
   llvm::SMRange end; ///< where a missing declaration is reported
+  /// ONNX models alone: they are executed as written, and nothing is trained.
+  bool inference = false;
 };
 
 } // namespace mlir::hfta::ast

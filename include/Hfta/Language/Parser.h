@@ -31,7 +31,8 @@ llvm::ArrayRef<llvm::StringRef> getJobFlagNames();
 
 /// Writes the options into `file`, which is empty or a job file's: a flag
 /// replaces the clause of its name where it stands, or is appended. Its text is
-/// parsed as the clause's would be, in a buffer named after the flag.
+/// parsed as the clause's would be, in a buffer named after the flag. Models
+/// without a flag about training make a file of inference.
 void addJobOptions(ast::JobFile &file, const JobOptions &options,
                    JobDiagnostics &diagnostics);
 

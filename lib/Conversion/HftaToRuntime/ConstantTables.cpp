@@ -55,8 +55,7 @@ static FlatSymbolRefAttr getReference(LLVM::GlobalOp global) {
   return FlatSymbolRefAttr::get(global.getSymNameAttr());
 }
 
-FlatSymbolRefAttr ConstantTables::table(StringRef name,
-                                        ArrayRef<Record> rows) {
+FlatSymbolRefAttr ConstantTables::table(StringRef name, ArrayRef<Record> rows) {
   if (rows.empty())
     return {};
   MLIRContext *context = module.getContext();
@@ -90,8 +89,8 @@ FlatSymbolRefAttr ConstantTables::string(StringRef text) {
   std::string terminated = text.str();
   terminated.push_back('\0');
   auto type = LLVM::LLVMArrayType::get(builder.getI8Type(), terminated.size());
-  known = getReference(
-      create("string", type, builder.getStringAttr(terminated)));
+  known =
+      getReference(create("string", type, builder.getStringAttr(terminated)));
   return known;
 }
 
@@ -108,10 +107,10 @@ FlatSymbolRefAttr ConstantTables::elements(StringRef name,
 FlatSymbolRefAttr ConstantTables::bytes(StringRef name, ArrayRef<char> data) {
   auto type = RankedTensorType::get({static_cast<int64_t>(data.size())},
                                     builder.getI8Type());
-  return elements(name, DenseResourceElementsAttr::get(
-                            type, name,
-                            HeapAsmResourceBlob::allocateAndCopyWithAlign(
-                                data, 64)));
+  return elements(
+      name,
+      DenseResourceElementsAttr::get(
+          type, name, HeapAsmResourceBlob::allocateAndCopyWithAlign(data, 64)));
 }
 
 FlatSymbolRefAttr ConstantTables::doubles(StringRef name,

@@ -34,7 +34,8 @@ struct HftaToRuntimePass
     if (failed(convertTasks(module, entries)) ||
         failed(buildProgramTable(module, *job, entries, scratchBytes, symbol)))
       return signalPassFailure();
-    for (auto variable : llvm::make_early_inc_range(module.getOps<VariableOp>()))
+    for (auto variable :
+         llvm::make_early_inc_range(module.getOps<VariableOp>()))
       variable.erase();
     // What the tables now hold must not stand in later phases' modules.
     for (StringRef name : {"hfta.segments", "hfta.export_header",
@@ -80,22 +81,21 @@ private:
     Type pointer = LLVM::LLVMPointerType::get(&getContext());
     auto type = LLVM::LLVMFunctionType::get(
         LLVM::LLVMVoidType::get(&getContext()), {pointer});
-    auto function = LLVM::LLVMFuncOp::create(
-        builder, loc, ("hfta_task/" + name).str(), type,
-        LLVM::Linkage::Internal);
+    auto function =
+        LLVM::LLVMFuncOp::create(builder, loc, ("hfta_task/" + name).str(),
+                                 type, LLVM::Linkage::Internal);
     entry.function = FlatSymbolRefAttr::get(function.getSymNameAttr());
     Block *body = function.addEntryBlock(builder);
     builder.setInsertionPointToStart(body);
     std::set<uint32_t> reads, writes;
     for (auto launch : task.getOps<LaunchOp>()) {
-      FailureOr<FlatSymbolRefAttr> info = buildLaunch(launch, tables, reads,
-                                                      writes);
+      FailureOr<FlatSymbolRefAttr> info =
+          buildLaunch(launch, tables, reads, writes);
       if (failed(info))
         return failure();
-      Value address = LLVM::AddressOfOp::create(builder, launch.getLoc(),
-                                                pointer, *info);
-      LLVM::CallOp::create(builder, launch.getLoc(), TypeRange(),
-                           "hfta_launch",
+      Value address =
+          LLVM::AddressOfOp::create(builder, launch.getLoc(), pointer, *info);
+      LLVM::CallOp::create(builder, launch.getLoc(), TypeRange(), "hfta_launch",
                            ValueRange{body->getArgument(0), address});
     }
     LLVM::ReturnOp::create(builder, loc, ValueRange());
@@ -116,17 +116,17 @@ private:
     if (!items || !scratch)
       return launch.emitError("kernel ")
              << launch.getKernelAttr()
-             << " isn't lowered; run hfta-lower-kernels first";
+             << " isn't lowered; run the kernel lowering first";
     if (launch.getBindings().size() > HFTA_MAX_BINDINGS)
       return launch.emitError("kernel ")
-             << launch.getKernelAttr() << " has "
-             << launch.getBindings().size() << " operands, at most "
-             << HFTA_MAX_BINDINGS << " are supported";
+             << launch.getKernelAttr() << " has " << launch.getBindings().size()
+             << " operands, at most " << HFTA_MAX_BINDINGS << " are supported";
     scratchBytes = std::max(scratchBytes, scratch.getInt());
     std::vector<Record> bindings;
     for (auto [index, attribute] : llvm::enumerate(launch.getBindings())) {
       auto place = cast<BindingAttr>(attribute);
-      if (static_cast<int64_t>(index) < static_cast<int64_t>(launch.getInputs()))
+      if (static_cast<int64_t>(index) <
+          static_cast<int64_t>(launch.getInputs()))
         reads.insert(place.getSegment());
       if (llvm::is_contained(launch.getWritten(), static_cast<int64_t>(index)))
         writes.insert(place.getSegment());

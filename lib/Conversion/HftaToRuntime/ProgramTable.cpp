@@ -104,8 +104,8 @@ void ProgramBuilder::orderTensors() {
   for (VariableOp variable : all) {
     if (!variable.getSymName().starts_with("norm/"))
       tensors.push_back(variable);
-    if (auto norm = symbols.lookup<VariableOp>(
-            ("norm/" + variable.getSymName()).str()))
+    if (auto norm =
+            symbols.lookup<VariableOp>(("norm/" + variable.getSymName()).str()))
       norms.push_back(norm);
   }
   llvm::append_range(tensors, norms);
@@ -165,13 +165,13 @@ void ProgramBuilder::buildTensors() {
   for (VariableOp variable : tensors) {
     RankedTensorType type = variable.getTensorType();
     BindingAttr place = *variable.getLocation();
-    rows.push_back(
-        {text(variable.getSymName()), Field::u32(place.getSegment()),
-         Field::u32(getElementCode(type.getElementType())),
-         Field::u64(place.getOffset()), Field::u64(place.getStride()),
-         Field::pointer(tables.integers("shape", type.getShape())),
-         Field::u32(type.getRank()), Field::u32(getFlags(variable)),
-         Field::u64(getLogicalBytes(type))});
+    rows.push_back({text(variable.getSymName()), Field::u32(place.getSegment()),
+                    Field::u32(getElementCode(type.getElementType())),
+                    Field::u64(place.getOffset()),
+                    Field::u64(place.getStride()),
+                    Field::pointer(tables.integers("shape", type.getShape())),
+                    Field::u32(type.getRank()), Field::u32(getFlags(variable)),
+                    Field::u64(getLogicalBytes(type))});
   }
   tensorTable = tables.table("tensors", rows);
   auto ports = [&](StringRef prefix, uint32_t &count) {
@@ -220,8 +220,8 @@ void ProgramBuilder::buildData() {
   std::vector<Record> fields;
   for (const DataField &field : job.data)
     fields.push_back({text(field.name),
-                      Field::u32(indexOf("input/" + field.name)),
-                      Field::u32(0), Field::record(getSource(field.train)),
+                      Field::u32(indexOf("input/" + field.name)), Field::u32(0),
+                      Field::record(getSource(field.train)),
                       Field::record(getSource(field.test))});
   fieldTable = tables.table("data_fields", fields);
   std::vector<Record> parameters;
@@ -244,8 +244,9 @@ Field ProgramBuilder::getSchedule() {
                                    : given.vec());
   };
   return Field::record({Field::u32(kind), Field::u32(0),
-                        values(schedule.warmup, 0), values(schedule.stepSize, 1),
-                        values(schedule.gamma, 1), values(schedule.minimum, 0)});
+                        values(schedule.warmup, 0),
+                        values(schedule.stepSize, 1), values(schedule.gamma, 1),
+                        values(schedule.minimum, 0)});
 }
 
 Field ProgramBuilder::getRoles() {

@@ -23,8 +23,8 @@ LogicalResult buildSegmentImages(ModuleOp module, ConstantTables &tables,
 
 /// Emits the constant `symbol` of type hfta_program.
 LogicalResult buildProgramTable(ModuleOp module, const Job &job,
-                                ArrayRef<TaskEntry> tasks,
-                                int64_t scratchBytes, StringRef symbol);
+                                ArrayRef<TaskEntry> tasks, int64_t scratchBytes,
+                                StringRef symbol);
 
 } // namespace mlir::hfta
 

@@ -58,9 +58,9 @@ static LogicalResult placeInitialValue(VariableOp variable,
   return success();
 }
 
-LogicalResult hfta::buildSegmentImages(
-    ModuleOp module, ConstantTables &tables,
-    SmallVectorImpl<FlatSymbolRefAttr> &images) {
+LogicalResult
+hfta::buildSegmentImages(ModuleOp module, ConstantTables &tables,
+                         SmallVectorImpl<FlatSymbolRefAttr> &images) {
   auto segments = module->getAttrOfType<ArrayAttr>("hfta.segments");
   for (auto [number, attribute] : llvm::enumerate(segments)) {
     auto segment = cast<SegmentAttr>(attribute);

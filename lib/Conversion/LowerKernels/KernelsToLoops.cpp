@@ -27,17 +27,10 @@ using namespace mlir::hfta;
 // Initial values
 //===----------------------------------------------------------------------===//
 
-/// The allocation or argument that memory is a view of.
-static Value getRoot(Value memory) {
-  while (auto view = memory.getDefiningOp<ViewLikeOpInterface>())
-    memory = view.getViewSource();
-  return memory;
-}
-
 /// The op that fills `memory` just before `op` reads it, with nothing that
 /// touches the same buffer between them; null if there is none.
 static linalg::FillOp findFill(linalg::GenericOp op, Value memory) {
-  Value root = getRoot(memory);
+  Value root = getRootMemory(memory);
   for (Operation *before = op->getPrevNode(); before;
        before = before->getPrevNode()) {
     if (auto fill = dyn_cast<linalg::FillOp>(before))
@@ -45,7 +38,7 @@ static linalg::FillOp findFill(linalg::GenericOp op, Value memory) {
         return fill;
     if (isa<ViewLikeOpInterface>(before))
       continue;
-    auto touches = [&](Value operand) { return getRoot(operand) == root; };
+    auto touches = [&](Value operand) { return getRootMemory(operand) == root; };
     if (before->getNumRegions() > 0 && !isa<linalg::LinalgOp>(before))
       return nullptr;
     if (llvm::any_of(before->getOperands(), touches))
@@ -61,7 +54,7 @@ static SmallVector<Value> takeInitialValues(RewriterBase &rewriter,
   for (Value output : op.getDpsInits()) {
     initial.emplace_back();
     bool isAlsoRead = llvm::any_of(op.getDpsInputs(), [&](Value input) {
-      return getRoot(input) == getRoot(output);
+      return getRootMemory(input) == getRootMemory(output);
     });
     linalg::FillOp fill = isAlsoRead ? nullptr : findFill(op, output);
     if (!fill)
@@ -89,7 +82,7 @@ static LogicalResult lowerToLoops(RewriterBase &rewriter, linalg::LinalgOp op,
   SmallVector<Value> initial = takeInitialValues(rewriter, generic);
   generic = joinAxes(rewriter, generic);
   if (!emitTranspose(rewriter, generic, target)) {
-    LoopPlan plan = planLoops(generic, target);
+    LoopPlan plan = planLoops(generic, initial, target);
     LoopEmitter(rewriter, generic, plan, initial).emit();
   }
   rewriter.eraseOp(generic);

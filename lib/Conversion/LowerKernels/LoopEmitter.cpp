@@ -151,15 +151,13 @@ void LoopEmitter::storeTo(OpOperand &operand, const Piece &piece, Value value) {
 //===----------------------------------------------------------------------===//
 
 SmallVector<LoopEmitter::Piece>
-LoopEmitter::getPieces(ArrayRef<int64_t> widths) const {
+LoopEmitter::getPieces(ArrayRef<VectorPart> parts) const {
   SmallVector<Piece> pieces;
   SmallVector<int64_t> origin(loops.sizes.size(), 0);
-  int64_t offset = 0;
-  for (int64_t width : widths) {
-    pieces.push_back({origin, width});
+  for (VectorPart part : parts) {
+    pieces.push_back({origin, part.lanes});
     if (plan.vectorAxis)
-      pieces.back().offsets[*plan.vectorAxis] = offset;
-    offset += width;
+      pieces.back().offsets[*plan.vectorAxis] = part.offset;
   }
   for (auto [axis, count] : llvm::zip(plan.rowAxes, rows)) {
     size_t one = pieces.size();
@@ -269,8 +267,8 @@ SmallVector<Value> LoopEmitter::emitReductions(size_t next,
       });
 }
 
-void LoopEmitter::emitTile(ArrayRef<int64_t> widths) {
-  SmallVector<Piece> pieces = getPieces(widths);
+void LoopEmitter::emitTile(ArrayRef<VectorPart> parts) {
+  SmallVector<Piece> pieces = getPieces(parts);
   SmallVector<Value> running = loadInitial(pieces);
   store(pieces, emitReductions(0, pieces, running));
 }
@@ -279,22 +277,22 @@ void LoopEmitter::emitTile(ArrayRef<int64_t> widths) {
 // Loops
 //===----------------------------------------------------------------------===//
 
-void LoopEmitter::emitRows(size_t next, ArrayRef<int64_t> widths) {
+void LoopEmitter::emitRows(size_t next, ArrayRef<VectorPart> parts) {
   if (next == plan.rowAxes.size())
-    return emitTile(widths);
+    return emitTile(parts);
   loops.emitBlocks(plan.rowAxes[next], plan.rows[next], [&](int64_t count) {
     rows[next] = count;
-    emitRows(next + 1, widths);
+    emitRows(next + 1, parts);
   });
 }
 
 void LoopEmitter::emitColumns() {
   if (!plan.vectorAxis)
-    return emitRows(0, {1});
-  loops.emitBlocks(
-      *plan.vectorAxis, plan.vectors * plan.lanes, [&](int64_t size) {
-        emitRows(0, splitIntoVectors(size, plan.lanes));
-      });
+    return emitRows(0, VectorPart{0, 1});
+  unsigned axis = *plan.vectorAxis;
+  loops.emitBlocks(axis, plan.vectors * plan.lanes, [&](int64_t size) {
+    emitRows(0, plan.getParts(size, loops.sizes[axis]));
+  });
 }
 
 void LoopEmitter::emitOuter(size_t next) {

@@ -33,9 +33,9 @@ private:
 
   void emitOuter(size_t next);
   void emitColumns();
-  void emitRows(size_t next, ArrayRef<int64_t> widths);
-  void emitTile(ArrayRef<int64_t> widths);
-  SmallVector<Piece> getPieces(ArrayRef<int64_t> widths) const;
+  void emitRows(size_t next, ArrayRef<VectorPart> parts);
+  void emitTile(ArrayRef<VectorPart> parts);
+  SmallVector<Piece> getPieces(ArrayRef<VectorPart> parts) const;
   /// The loops over the terms of the tile's sums; returns the sums.
   SmallVector<Value> emitReductions(size_t next, ArrayRef<Piece> pieces,
                                     ValueRange running);

@@ -4,6 +4,7 @@
 
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Interfaces/ViewLikeInterface.h"
 #include "llvm/ADT/bit.h"
 #include "llvm/Support/MathExtras.h"
 
@@ -16,7 +17,7 @@ using namespace mlir::hfta;
 static constexpr double kOperationCost = 0.5;
 static constexpr double kAccessCost = 0.5;
 static constexpr double kFunctionCost = 12;
-static constexpr double kLaneCost = 1.5;
+static constexpr double kLaneCost = 2;
 static constexpr double kSumLatency = 4;
 /// Elementwise bodies of so many ops are repeated for several vectors.
 static constexpr int64_t kSmallBody = 12;
@@ -35,6 +36,35 @@ SmallVector<int64_t> hfta::splitIntoVectors(int64_t size, int64_t lanes) {
     if (rest & width)
       widths.push_back(width);
   return widths;
+}
+
+SmallVector<VectorPart> LoopPlan::getParts(int64_t size,
+                                           int64_t extent) const {
+  SmallVector<VectorPart> parts;
+  int64_t offset = 0, rest = size % lanes;
+  for (; offset + lanes <= size; offset += lanes)
+    parts.push_back({offset, lanes});
+  int64_t wide = llvm::bit_ceil(static_cast<uint64_t>(rest));
+  if (!overlaps || wide == rest || rest == 0) {
+    for (int64_t width : splitIntoVectors(rest, lanes)) {
+      parts.push_back({offset, width});
+      offset += width;
+    }
+    return parts;
+  }
+  // One vector that begins before what is left, or two of the axis' ends.
+  if (wide > extent) {
+    wide /= 2;
+    parts.push_back({offset, wide});
+  }
+  parts.push_back({size - wide, wide});
+  return parts;
+}
+
+Value hfta::getRootMemory(Value memory) {
+  while (auto view = memory.getDefiningOp<ViewLikeOpInterface>())
+    memory = view.getViewSource();
+  return memory;
 }
 
 /// The axis of the innermost loop if that is over the terms of sums.
@@ -110,14 +140,33 @@ static int64_t getElementBytes(Type type) {
   return std::max<int64_t>(1, element.getIntOrFloatBitWidth() / 8);
 }
 
+/// Whether no element depends on memory that the op writes.
+static bool canComputeTwice(linalg::GenericOp op, ArrayRef<Value> initial) {
+  SmallVector<Value> reads(op.getDpsInputs());
+  op.getBody()->walk(
+      [&](memref::LoadOp load) { reads.push_back(load.getMemRef()); });
+  for (auto [index, output] : llvm::enumerate(op.getDpsInitsMutable())) {
+    if (!initial[index] && op.payloadUsesValueFromOperand(&output))
+      return false;
+    Value root = getRootMemory(output.get());
+    if (llvm::any_of(reads,
+                     [&](Value read) { return getRootMemory(read) == root; }))
+      return false;
+  }
+  return true;
+}
+
 namespace {
 
 /// Chooses among the ways to nest an op's loops by a model of their costs.
 class LoopPlanner {
 public:
-  LoopPlanner(linalg::GenericOp op, VectorTarget target)
+  LoopPlanner(linalg::GenericOp op, ArrayRef<Value> initial,
+              VectorTarget target)
       : op(op), target(target), sizes(op.getStaticLoopRanges()),
-        kinds(op.getIteratorTypesArray()) {}
+        kinds(op.getIteratorTypesArray()) {
+    result.overlaps = canComputeTwice(op, initial);
+  }
 
   LoopPlan plan();
 
@@ -144,7 +193,10 @@ private:
   bool isParallel(unsigned axis) const {
     return kinds[axis] == utils::IteratorType::parallel;
   }
-  int64_t countVectors() const;
+  int64_t countVectors(unsigned axis) const;
+  int64_t countVectors() const {
+    return result.vectorAxis ? countVectors(*result.vectorAxis) : 1;
+  }
 
   linalg::GenericOp op;
   VectorTarget target;
@@ -183,18 +235,22 @@ void LoopPlanner::measureBody() {
 double LoopPlanner::getElementCost(std::optional<unsigned> axis) {
   double vectorsPerElement = 1;
   if (axis)
-    vectorsPerElement =
-        static_cast<double>(splitIntoVectors(sizes[*axis], lanes).size()) /
-        static_cast<double>(sizes[*axis]);
+    vectorsPerElement = static_cast<double>(countVectors(*axis)) /
+                        static_cast<double>(sizes[*axis]);
   double cost = bodyCost * vectorsPerElement;
+  double terms = 1;
+  for (auto [size, kind] : llvm::zip(sizes, kinds))
+    if (kind != utils::IteratorType::parallel)
+      terms *= static_cast<double>(size);
   for (OpOperand &operand : op->getOpOperands()) {
     Access access = getAccess(op, operand, axis);
     if (!op.isDpsInit(&operand))
       cost += getReadCost(access, axis ? lanes : 1) * vectorsPerElement;
-    else if (op.getNumReductionLoops() == 0)
-      cost += access.kind == Access::Uniform || access.isContiguous()
-                  ? kAccessCost * vectorsPerElement
-                  : kLaneCost;
+    else
+      cost += (access.kind == Access::Uniform || access.isContiguous()
+                   ? kAccessCost * vectorsPerElement
+                   : kLaneCost) /
+              terms;
   }
   return cost;
 }
@@ -224,10 +280,10 @@ void LoopPlanner::chooseElementwiseVectors() {
 // Tiles of sums
 //===----------------------------------------------------------------------===//
 
-int64_t LoopPlanner::countVectors() const {
-  if (!result.vectorAxis)
-    return 1;
-  return splitIntoVectors(sizes[*result.vectorAxis], lanes).size();
+int64_t LoopPlanner::countVectors(unsigned axis) const {
+  LoopPlan plan = result;
+  plan.lanes = lanes;
+  return plan.getParts(sizes[axis], sizes[axis]).size();
 }
 
 /// Sums, and the vectors that are read while one row after the other is added
@@ -359,6 +415,7 @@ LoopPlan LoopPlanner::plan() {
   return result;
 }
 
-LoopPlan hfta::planLoops(linalg::GenericOp op, VectorTarget target) {
-  return LoopPlanner(op, target).plan();
+LoopPlan hfta::planLoops(linalg::GenericOp op, ArrayRef<Value> initial,
+                         VectorTarget target) {
+  return LoopPlanner(op, initial, target).plan();
 }

@@ -35,6 +35,11 @@ Access getAccess(linalg::GenericOp op, OpOperand &operand,
 /// Whether vectors along an axis are read by transposing an input.
 bool transposes(linalg::GenericOp op, std::optional<unsigned> axis);
 
+/// Neighbouring elements of a block, from its first one.
+struct VectorPart {
+  int64_t offset, lanes;
+};
+
 /// The loops of an op: those over `outer` in order, over blocks of the vector
 /// axis, over blocks of the row axes in order, and over `reductions` in order.
 /// The innermost body computes `vectors` vectors for each of its rows.
@@ -44,6 +49,12 @@ struct LoopPlan {
   std::optional<unsigned> vectorAxis;
   int64_t lanes = 1;   ///< of a full vector
   int64_t vectors = 1; ///< of a full block
+  /// Whether elements may be computed twice, so that vectors can overlap.
+  bool overlaps = false;
+
+  /// The vectors of a block of the vector axis that ends at most at the axis'
+  /// end: full ones, then what is left.
+  SmallVector<VectorPart> getParts(int64_t size, int64_t extent) const;
 };
 
 /// The target's vectors.
@@ -53,12 +64,17 @@ struct VectorTarget {
   int64_t getRegisters() const { return bytes >= 64 ? 32 : 16; }
 };
 
-/// Depends on the target in what is computed together only.
-LoopPlan planLoops(linalg::GenericOp op, VectorTarget target);
+/// Depends on the target in what is computed together only. `initial` are the
+/// values that the results start from, null where they are read from memory.
+LoopPlan planLoops(linalg::GenericOp op, ArrayRef<Value> initial,
+                   VectorTarget target);
 
 /// The widths of the vectors that cover `size` elements: full ones, then
 /// powers of two in descending order.
 SmallVector<int64_t> splitIntoVectors(int64_t size, int64_t lanes);
+
+/// The allocation or argument that memory is a view of.
+Value getRootMemory(Value memory);
 
 } // namespace mlir::hfta
 

@@ -128,6 +128,27 @@ void Graph::checkNames(Reporter &reporter) {
 // Order
 //===----------------------------------------------------------------------===//
 
+/// Names the nodes of the cycle that node `start` waits for. Of each waiting
+/// node a source waits too.
+void Graph::reportCycle(int start, ArrayRef<std::vector<int>> sources,
+                        ArrayRef<int> missing, Reporter &reporter) const {
+  auto step = [&](int index) {
+    return *llvm::find_if(sources[index],
+                          [&](int source) { return missing[source] > 0; });
+  };
+  for (int steps = 0; steps < proto->node_size(); ++steps)
+    start = step(start);
+  std::string names;
+  int index = start;
+  do {
+    names = " → " + Reporter::getNodeName(proto->node(index)).str() + names;
+    index = step(index);
+  } while (index != start);
+  reporter.invalid(proto->node(start),
+                   "reads its own result:" +
+                       names.substr(StringRef(" →").size()));
+}
+
 void Graph::sortNodes(Reporter &reporter) {
   llvm::StringMap<int> producer;
   for (const auto &[index, node] : llvm::enumerate(proto->node()))
@@ -135,6 +156,7 @@ void Graph::sortNodes(Reporter &reporter) {
       if (!output.empty())
         producer[output] = index;
   std::vector<std::vector<int>> users(proto->node_size());
+  std::vector<std::vector<int>> sources(proto->node_size());
   std::vector<int> missing(proto->node_size(), 0);
   for (const auto &[index, node] : llvm::enumerate(proto->node()))
     for (const std::string &operand : node.input()) {
@@ -142,6 +164,7 @@ void Graph::sortNodes(Reporter &reporter) {
       if (operand.empty() || found == producer.end())
         continue;
       users[found->second].push_back(index);
+      sources[index].push_back(found->second);
       ++missing[index];
     }
   // A node runs as early as the file's order allows.
@@ -157,13 +180,9 @@ void Graph::sortNodes(Reporter &reporter) {
       if (--missing[user] == 0)
         ready.insert(user);
   }
-  if (static_cast<int>(nodes.size()) == proto->node_size())
-    return;
-  for (int index = 0; index < proto->node_size(); ++index)
-    if (missing[index] > 0) {
-      reporter.invalid(proto->node(index), "is part of a cycle, or behind one");
-      return;
-    }
+  auto waiting = llvm::find_if(missing, [](int count) { return count > 0; });
+  if (waiting != missing.end())
+    reportCycle(waiting - missing.begin(), sources, missing, reporter);
 }
 
 //===----------------------------------------------------------------------===//

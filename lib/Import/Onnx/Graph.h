@@ -49,6 +49,8 @@ private:
                         Reporter &reporter);
   void checkNames(Reporter &reporter);
   void sortNodes(Reporter &reporter);
+  void reportCycle(int start, ArrayRef<std::vector<int>> sources,
+                   ArrayRef<int> missing, Reporter &reporter) const;
   void classifyInitializers();
 
   llvm::StringSet<> findSettings() const;

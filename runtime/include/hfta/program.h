@@ -50,7 +50,7 @@ typedef enum hfta_segment_role {
   HFTA_SEGMENT_SCRATCH = 8,         ///< one instance a thread, within a kernel
   HFTA_SEGMENT_INPUT = 9,           ///< the micro-batch, as the files hold it
   HFTA_SEGMENT_OUTPUT = 10,         ///< losses, metrics, norms, model outputs
-  HFTA_SEGMENT_SCALARS = 11         ///< step, learning rates, other run-time scalars
+  HFTA_SEGMENT_SCALARS = 11 ///< step, learning rates, other run-time scalars
 } hfta_segment_role;
 
 /// One region of memory. `instances` counts the regions of this size that the
@@ -130,16 +130,19 @@ typedef struct hfta_launch_info {
 /// Called by generated tasks, in order: runs every (copy, item) of a kernel on
 /// the context's pool and returns when all are done. Which thread runs which
 /// piece never changes a result.
-void hfta_launch(const hfta_task_context *context, const hfta_launch_info *info);
+void hfta_launch(const hfta_task_context *context,
+                 const hfta_launch_info *info);
 
 typedef enum hfta_task_kind {
-  HFTA_TASK_INIT = 0,     ///< parameters, state and statistics from seeds or the file
+  HFTA_TASK_INIT =
+      0, ///< parameters, state and statistics from seeds or the file
   HFTA_TASK_FORWARD = 1,  ///< one micro-batch through one block, training mode
   HFTA_TASK_BACKWARD = 2, ///< adds into the block's gradients
   HFTA_TASK_NORM = 3,     ///< sum of squares of each gradient of the block
   HFTA_TASK_UPDATE = 4,   ///< clip, optimizer step; leaves gradients zero
-  HFTA_TASK_EVALUATE = 5, ///< one batch, inference mode: adds loss and metric sums
-  HFTA_TASK_INFER = 6     ///< one batch, inference mode: the model's outputs
+  HFTA_TASK_EVALUATE =
+      5,              ///< one batch, inference mode: adds loss and metric sums
+  HFTA_TASK_INFER = 6 ///< one batch, inference mode: the model's outputs
 } hfta_task_kind;
 
 typedef struct hfta_task {
@@ -157,7 +160,7 @@ typedef struct hfta_task {
 
 /// A hyper-parameter, one value a copy.
 typedef struct hfta_hyper_parameter {
-  const char *name; ///< "lr", "weight_decay", "dropout_rate"
+  const char *name;     ///< "lr", "weight_decay", "dropout_rate"
   const double *values; ///< hfta_program.copies values
 } hfta_hyper_parameter;
 
@@ -189,8 +192,8 @@ typedef enum hfta_data_format {
 } hfta_data_format;
 
 typedef struct hfta_data_source {
-  uint32_t format; ///< hfta_data_format; NONE if the block names no such file
-  uint32_t column; ///< CSV
+  uint32_t format;  ///< hfta_data_format; NONE if the block names no such file
+  uint32_t column;  ///< CSV
   const char *path; ///< as written in the job
 } hfta_data_source;
 
@@ -198,7 +201,8 @@ typedef struct hfta_data_source {
 /// tensor in the input segment that receives a micro-batch of it.
 typedef struct hfta_data_field {
   const char *name;
-  uint32_t tensor; ///< index into hfta_program.tensors; shape[0] is the micro-batch
+  uint32_t
+      tensor; ///< index into hfta_program.tensors; shape[0] is the micro-batch
   uint32_t reserved;
   hfta_data_source train;
   hfta_data_source test;
@@ -213,21 +217,25 @@ typedef struct hfta_port {
 
 /// Well-known tensors, by index into hfta_program.tensors; UINT32_MAX: absent.
 typedef struct hfta_roles {
-  uint32_t step;          ///< u64-like i64 scalar, shared: steps done before this one
-  uint32_t micro_batch;   ///< i64 scalar, shared: number of the micro-batch in the step
-  uint32_t valid_samples; ///< i64 scalar, shared: real samples in this batch (evaluate)
-  uint32_t loss_scale;    ///< shared scalar of the compute type: 1 / global batch
+  uint32_t step; ///< u64-like i64 scalar, shared: steps done before this one
+  uint32_t micro_batch;   ///< i64 scalar, shared: number of the micro-batch in
+                          ///< the step
+  uint32_t valid_samples; ///< i64 scalar, shared: real samples in this batch
+                          ///< (evaluate)
+  uint32_t loss_scale; ///< shared scalar of the compute type: 1 / global batch
   uint32_t learning_rate; ///< scalar a copy
   uint32_t clip_scale;    ///< scalar a copy: what gradients are multiplied with
   uint32_t seed;          ///< i64 scalar a copy
-  uint32_t loss;          ///< scalar a copy: summed over the step's micro-batches by forward;
-                          ///< the trainer zeroes it before a step
-  uint32_t loss_sum;      ///< evaluate adds the sum of losses over valid elements (f64)
-  uint32_t loss_weight;   ///< evaluate adds the number of valid elements (f64)
-  uint32_t metric_sum;    ///< evaluate adds the metric's sum over valid elements (f64)
-  uint32_t norm;          ///< one sum of squares a trained parameter and copy (f64), in
-                          ///< the order of the tensor table: all in this tensor, or, if
-                          ///< it is a scalar, one here and one in each that follows
+  uint32_t loss; ///< scalar a copy: summed over the step's micro-batches by
+                 ///< forward; the trainer zeroes it before a step
+  uint32_t
+      loss_sum; ///< evaluate adds the sum of losses over valid elements (f64)
+  uint32_t loss_weight; ///< evaluate adds the number of valid elements (f64)
+  uint32_t
+      metric_sum; ///< evaluate adds the metric's sum over valid elements (f64)
+  uint32_t norm;  ///< one sum of squares a trained parameter and copy (f64), in
+                  ///< the order of the tensor table: all in this tensor, or, if
+                  ///< it is a scalar, one here and one in each that follows
 } hfta_roles;
 
 /// An inference model to be filled with one copy's tensors: `header` is a
@@ -249,7 +257,8 @@ typedef struct hfta_program {
   const char *optimizer;    ///< "sgd", "adam", "adamw"; "" without training
   const char *metric;       ///< "accuracy" or ""
   const char *cpu_features; ///< comma-separated names as in /proc/cpuinfo
-  const char *plan_json;    ///< what `info --json` adds: memory plan, layers, costs
+  const char
+      *plan_json; ///< what `info --json` adds: memory plan, layers, costs
   int64_t copies;
   int64_t batch;         ///< samples a step (micro-batches times micro-batch)
   int64_t micro_batches; ///< a step
@@ -259,9 +268,10 @@ typedef struct hfta_program {
   int64_t order_seed;
   uint32_t shuffle;
   uint32_t precision; ///< hfta_element_type of losses and logs
-  uint32_t all_forwards_first; ///< task order of a step with several micro-batches
-  uint32_t clipping;           ///< 1: norms are needed before update
-  const double *clip_norm;     ///< one a copy, or NULL; infinity: none
+  uint32_t
+      all_forwards_first;  ///< task order of a step with several micro-batches
+  uint32_t clipping;       ///< 1: norms are needed before update
+  const double *clip_norm; ///< one a copy, or NULL; infinity: none
   hfta_schedule schedule;
   const hfta_segment *segments;
   const hfta_tensor *tensors;

@@ -36,8 +36,7 @@ static int64_t countConvolutionFlops(ConvolutionOp op, ArrayRef<int64_t> input,
   for (size_t axis = 0; axis + 2 < input.size(); ++axis) {
     int64_t taps = 0;
     for (int64_t position = 0; position < output[axis + 2]; ++position) {
-      int64_t first =
-          position * op.getStrides()[axis] - op.getPadding()[axis];
+      int64_t first = position * op.getStrides()[axis] - op.getPadding()[axis];
       for (int64_t tap = 0; tap < weight[axis + 2]; ++tap) {
         int64_t index = first + tap * op.getDilations()[axis];
         taps += index >= 0 && index < input[axis + 2];

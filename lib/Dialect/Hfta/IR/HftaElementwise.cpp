@@ -1,9 +1,9 @@
 //===- HftaElementwise.cpp - Types and scalars of elementwise ops ---------===//
 
 #include "Hfta/Dialect/Hfta/IR/HftaOps.h"
-#include "mlir/IR/TypeUtilities.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/IR/TypeUtilities.h"
 
 using namespace mlir;
 using namespace mlir::hfta;
@@ -13,19 +13,19 @@ using namespace mlir::hfta;
 //===----------------------------------------------------------------------===//
 
 /// Equal logical shapes; the result has them and `elementType`.
-static LogicalResult
-inferElementwise(std::optional<Location> location, ValueRange operands,
-                 Type elementType, SmallVectorImpl<Type> &types) {
+static LogicalResult inferElementwise(std::optional<Location> location,
+                                      ValueRange operands, Type elementType,
+                                      SmallVectorImpl<Type> &types) {
   auto first = cast<RankedTensorType>(operands.front().getType());
   for (Value operand : operands.drop_front()) {
     auto type = cast<RankedTensorType>(operand.getType());
     if (type.getShape() != first.getShape())
-      return emitOptionalError(location, "operands have different shapes: ",
-                               first, " and ", type);
+      return emitOptionalError(
+          location, "operands have different shapes: ", first, " and ", type);
   }
-  types.push_back(withCopies(
-      RankedTensorType::get(first.getShape(), elementType),
-      getCopies(TypeRange(operands))));
+  types.push_back(
+      withCopies(RankedTensorType::get(first.getShape(), elementType),
+                 getCopies(TypeRange(operands))));
   return success();
 }
 
@@ -36,10 +36,9 @@ static LogicalResult inferSame(std::optional<Location> location,
   Type expected = getElementTypeOrSelf(operands.front().getType());
   for (Value operand : operands.drop_front())
     if (getElementTypeOrSelf(operand.getType()) != expected)
-      return emitOptionalError(location,
-                               "operands have different element types: ",
-                               expected, " and ",
-                               getElementTypeOrSelf(operand.getType()));
+      return emitOptionalError(
+          location, "operands have different element types: ", expected,
+          " and ", getElementTypeOrSelf(operand.getType()));
   return inferElementwise(location, operands,
                           elementType ? elementType : expected, types);
 }
@@ -177,12 +176,11 @@ Value SignOp::buildScalar(OpBuilder &builder, Location loc,
   Type type = input.getType();
   Value none = zero(builder, loc, type);
   auto choose = [&](Value condition, double value, Value otherwise) -> Value {
-    Attribute attribute =
-        isa<FloatType>(type)
-            ? Attribute(builder.getFloatAttr(type, value))
-            : Attribute(builder.getIntegerAttr(type, value));
-    Value constant = arith::ConstantOp::create(builder, loc,
-                                               cast<TypedAttr>(attribute));
+    Attribute attribute = isa<FloatType>(type)
+                              ? Attribute(builder.getFloatAttr(type, value))
+                              : Attribute(builder.getIntegerAttr(type, value));
+    Value constant =
+        arith::ConstantOp::create(builder, loc, cast<TypedAttr>(attribute));
     return arith::SelectOp::create(builder, loc, condition, constant,
                                    otherwise);
   };

@@ -18,10 +18,9 @@ static LogicalResult checkSameElementType(std::optional<Location> location,
   Type first = getElementTypeOrSelf(operands.front().getType());
   for (Value operand : operands)
     if (getElementTypeOrSelf(operand.getType()) != first)
-      return emitOptionalError(location,
-                               "operands have different element types: ", first,
-                               " and ",
-                               getElementTypeOrSelf(operand.getType()));
+      return emitOptionalError(
+          location, "operands have different element types: ", first, " and ",
+          getElementTypeOrSelf(operand.getType()));
   return success();
 }
 
@@ -64,25 +63,26 @@ LogicalResult ContractOp::inferReturnTypes(MLIRContext *,
     auto type = cast<RankedTensorType>(operand.getType());
     if (map.getNumDims() != space || !map.isProjectedPermutation() ||
         map.getNumResults() != type.getRank())
-      return emitOptionalError(location, "indexing map ", AffineMapAttr::get(map),
+      return emitOptionalError(location, "indexing map ",
+                               AffineMapAttr::get(map),
                                " is not a projected permutation of rank ",
                                type.getRank(), " over ", space, " axes");
-    for (auto [expression, size] : llvm::zip(map.getResults(), type.getShape())) {
+    for (auto [expression, size] :
+         llvm::zip(map.getResults(), type.getShape())) {
       int64_t &known = sizes[cast<AffineDimExpr>(expression).getPosition()];
       if (known >= 0 && known != size)
         return emitOptionalError(location, "axis ",
                                  cast<AffineDimExpr>(expression).getPosition(),
-                                 " of the contraction has size ",
-                                 known, " in lhs but ", size, " in rhs");
+                                 " of the contraction has size ", known,
+                                 " in lhs but ", size, " in rhs");
       known = size;
     }
   }
   AffineMap result = maps[2];
   if (result.getNumDims() != space || !result.isProjectedPermutation())
-    return emitOptionalError(location, "result's indexing map ",
-                             AffineMapAttr::get(result),
-                             " is not a projected permutation over ", space,
-                             " axes");
+    return emitOptionalError(
+        location, "result's indexing map ", AffineMapAttr::get(result),
+        " is not a projected permutation over ", space, " axes");
   SmallVector<int64_t> shape;
   for (AffineExpr expression : result.getResults())
     shape.push_back(sizes[cast<AffineDimExpr>(expression).getPosition()]);
@@ -162,9 +162,8 @@ inferConvolution(std::optional<Location> location, Adaptor adaptor,
     return emitOptionalError(location, "cannot convolve ", input[1],
                              " channels with weight [", weight, "] in ", groups,
                              " groups");
-  FailureOr<SmallVector<int64_t>> positions =
-      countPositions(location, input.drop_front(2),
-                     getWindow(adaptor, weight.drop_front(2)));
+  FailureOr<SmallVector<int64_t>> positions = countPositions(
+      location, input.drop_front(2), getWindow(adaptor, weight.drop_front(2)));
   if (failed(positions))
     return failure();
   SmallVector<int64_t> shape = {input[0], weight[0]};
@@ -269,9 +268,9 @@ static LogicalResult checkCeilPadding(std::optional<Location> location,
 
 /// Checks a pooling gradient's operands and gives the input's type.
 template <typename Adaptor>
-static LogicalResult
-inferPoolingGradient(std::optional<Location> location, Adaptor adaptor,
-                     SmallVectorImpl<Type> &types) {
+static LogicalResult inferPoolingGradient(std::optional<Location> location,
+                                          Adaptor adaptor,
+                                          SmallVectorImpl<Type> &types) {
   FailureOr<SmallVector<int64_t>> shape =
       inferPooling(location, adaptor, adaptor.getInputShape());
   if (failed(shape))
@@ -376,9 +375,9 @@ LogicalResult BatchNormOp::inferReturnTypes(MLIRContext *,
   types.push_back(withCopies(input, copies));
   types.push_back(withCopies(adaptor.getRunningMean().getType(), copies));
   types.push_back(withCopies(adaptor.getRunningVariance().getType(), copies));
-  types.append(2, withCopies(RankedTensorType::get({channels},
-                                                   input.getElementType()),
-                             copies));
+  types.append(
+      2, withCopies(RankedTensorType::get({channels}, input.getElementType()),
+                    copies));
   return success();
 }
 
@@ -388,8 +387,9 @@ LogicalResult DropoutOp::inferReturnTypes(MLIRContext *,
                                           SmallVectorImpl<Type> &types) {
   if (!getShape(adaptor.getRate()).empty() ||
       getShape(adaptor.getRandom()) != getShape(adaptor.getInput()))
-    return emitOptionalError(location, "rate must be a scalar and random of "
-                                       "the input's shape, got ",
+    return emitOptionalError(location,
+                             "rate must be a scalar and random of "
+                             "the input's shape, got ",
                              adaptor.getRate().getType(), " and ",
                              adaptor.getRandom().getType());
   return give(adaptor.getOperands(), getShape(adaptor.getInput()),

@@ -37,8 +37,7 @@ static LogicalResult checkAxis(std::optional<Location> location, int64_t axis,
 }
 
 static LogicalResult checkCount(std::optional<Location> location,
-                                StringRef what, int64_t got,
-                                int64_t expected) {
+                                StringRef what, int64_t got, int64_t expected) {
   if (got != expected)
     return emitOptionalError(location, "expected ", expected, " ", what,
                              ", got ", got);
@@ -122,11 +121,11 @@ LogicalResult SliceOp::inferReturnTypes(MLIRContext *,
                                         SmallVectorImpl<Type> &types) {
   auto input = cast<RankedTensorType>(adaptor.getInput().getType());
   int64_t rank = input.getRank();
-  if (failed(checkCount(location, "offsets", adaptor.getOffsets().size(),
-                        rank)) ||
+  if (failed(
+          checkCount(location, "offsets", adaptor.getOffsets().size(), rank)) ||
       failed(checkCount(location, "sizes", adaptor.getSizes().size(), rank)) ||
-      failed(checkCount(location, "strides", adaptor.getStrides().size(),
-                        rank)) ||
+      failed(
+          checkCount(location, "strides", adaptor.getStrides().size(), rank)) ||
       failed(checkShape(location, adaptor.getSizes())))
     return failure();
   for (int64_t axis = 0; axis < rank; ++axis) {
@@ -139,14 +138,13 @@ LogicalResult SliceOp::inferReturnTypes(MLIRContext *,
     int64_t first = adaptor.getOffsets()[axis];
     int64_t last;
     if (llvm::MulOverflow(size - 1, stride, last) ||
-        llvm::AddOverflow(first, last, last) ||
-        std::min(first, last) < 0 ||
+        llvm::AddOverflow(first, last, last) || std::min(first, last) < 0 ||
         std::max(first, last) >= input.getDimSize(axis))
       return emitOptionalError(location, "slice leaves axis ", axis, " of ",
                                input);
   }
-  return give(adaptor.getOperands(), adaptor.getSizes(),
-              input.getElementType(), types);
+  return give(adaptor.getOperands(), adaptor.getSizes(), input.getElementType(),
+              types);
 }
 
 LogicalResult PadOp::inferReturnTypes(MLIRContext *,
@@ -216,8 +214,7 @@ LogicalResult IotaOp::inferReturnTypes(MLIRContext *,
                                        Adaptor adaptor,
                                        SmallVectorImpl<Type> &types) {
   if (failed(checkShape(location, adaptor.getShape())) ||
-      failed(checkAxis(location, adaptor.getAxis(),
-                       adaptor.getShape().size())))
+      failed(checkAxis(location, adaptor.getAxis(), adaptor.getShape().size())))
     return failure();
   if (!adaptor.getElementType().isIntOrFloat())
     return emitOptionalError(location, "cannot count in ",

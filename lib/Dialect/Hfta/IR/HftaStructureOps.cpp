@@ -24,7 +24,8 @@ LogicalResult VariableOp::verify() {
     return success();
   if (isa<UniformAttr, NormalAttr>(*initial)) {
     if (!isa<FloatType>(type.getElementType()))
-      return emitOpError("draws its initial value and so must hold floats, got ")
+      return emitOpError(
+                 "draws its initial value and so must hold floats, got ")
              << type.getElementType();
     return success();
   }
@@ -65,12 +66,11 @@ static LogicalResult verifyAccess(Operation *op, FlatSymbolRefAttr name,
     expected = getLogicalType(expected);
   }
   // Writing a shared value to an arrayed variable gives it to every copy.
-  if (expected == accessed ||
-      (isWrite && accessed == getLogicalType(expected)))
+  if (expected == accessed || (isWrite && accessed == getLogicalType(expected)))
     return success();
   InFlightDiagnostic diagnostic = op->emitOpError("accesses ")
-                                  << name << " as " << accessed
-                                  << ", expected " << expected;
+                                  << name << " as " << accessed << ", expected "
+                                  << expected;
   diagnostic.attachNote(variable.getLoc()) << "variable declared here";
   return diagnostic;
 }
@@ -92,9 +92,9 @@ LogicalResult WriteOp::verifySymbolUses(SymbolTableCollection &symbols) {
 LogicalResult StackOp::verify() {
   std::optional<int64_t> copies = getCopies(getType());
   if (!copies || *copies != static_cast<int64_t>(getInputs().size()))
-    return emitOpError("of ") << getInputs().size()
-                              << " values must give as many copies, got "
-                              << getType();
+    return emitOpError("of ")
+           << getInputs().size() << " values must give as many copies, got "
+           << getType();
   for (Type type : getInputs().getTypes())
     if (type != getLogicalType(getType()))
       return emitOpError("input must be ")
@@ -106,11 +106,10 @@ LogicalResult UnstackOp::verify() {
   std::optional<int64_t> copies = getCopies(getInput().getType());
   int64_t copy = getCopy();
   if (!copies || copy < 0 || copy >= *copies)
-    return emitOpError("takes copy ")
-           << copy << " of " << getInput().getType();
+    return emitOpError("takes copy ") << copy << " of " << getInput().getType();
   if (getType() != getLogicalType(getInput().getType()))
-    return emitOpError("must give ") << getLogicalType(getInput().getType())
-                                     << ", got " << getType();
+    return emitOpError("must give ")
+           << getLogicalType(getInput().getType()) << ", got " << getType();
   return success();
 }
 
@@ -121,16 +120,16 @@ LogicalResult UnstackOp::verify() {
 LogicalResult KernelOp::verify() {
   Block &block = getBody().front();
   if (block.getNumArguments() != getInputs().size())
-    return emitOpError("has ") << getInputs().size() << " inputs but "
-                               << block.getNumArguments()
-                               << " region arguments";
+    return emitOpError("has ")
+           << getInputs().size() << " inputs but " << block.getNumArguments()
+           << " region arguments";
   for (auto [argument, input] : llvm::zip(block.getArguments(), getInputs()))
     if (argument.getType() != getLogicalType(input.getType()))
       return emitOpError("region argument must be ")
              << getLogicalType(input.getType()) << ", got "
              << argument.getType();
-  auto yield = dyn_cast_or_null<YieldOp>(
-      block.empty() ? nullptr : &block.back());
+  auto yield =
+      dyn_cast_or_null<YieldOp>(block.empty() ? nullptr : &block.back());
   if (!yield)
     return emitOpError("must end in hfta.yield");
   if (yield.getValues().size() != getNumResults())

@@ -205,7 +205,8 @@ static std::string checkJob(const Job &job) {
   };
   for (const HyperParameter &parameter : job.hyperParameters)
     if (!fits(parameter.values.size()))
-      return "hyper-parameter '" + parameter.name + "' must have one value a copy";
+      return "hyper-parameter '" + parameter.name +
+             "' must have one value a copy";
   if (!job.clipNorm.empty() && !fits(job.clipNorm.size()))
     return "'clip_norm' must have one value a copy";
   if (!job.seeds.empty() && !fits(job.seeds.size()))

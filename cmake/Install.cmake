@@ -1,0 +1,38 @@
+# What `cmake --install` copies; the targets' own rules stand with them. The
+# tree works from any prefix: hftac finds the runtime in ../lib, and
+# find_package(Hfta) finds the rest relative to itself.
+
+include(CMakePackageConfigHelpers)
+
+set(HFTA_BINARY_DIR bin)
+set(HFTA_INCLUDE_DIR include)
+set(HFTA_LINK_OPTIONS "")
+if(HFTA_SANITIZE)
+  set(HFTA_LINK_OPTIONS -fsanitize=address,undefined)
+endif()
+
+install(TARGETS hfta_runtime ARCHIVE DESTINATION lib)
+install(DIRECTORY runtime/include/hfta DESTINATION include
+  FILES_MATCHING PATTERN "*.h")
+
+configure_package_config_file(
+  cmake/HftaConfig.cmake.in ${PROJECT_BINARY_DIR}/cmake/HftaConfig.cmake
+  INSTALL_DESTINATION lib/cmake/Hfta
+  PATH_VARS HFTA_BINARY_DIR HFTA_INCLUDE_DIR)
+write_basic_package_version_file(
+  ${PROJECT_BINARY_DIR}/cmake/HftaConfigVersion.cmake
+  COMPATIBILITY SameMinorVersion)
+install(FILES
+  ${PROJECT_BINARY_DIR}/cmake/HftaConfig.cmake
+  ${PROJECT_BINARY_DIR}/cmake/HftaConfigVersion.cmake
+  DESTINATION lib/cmake/Hfta)
+
+install(FILES README.md DESTINATION share/doc/hfta)
+install(DIRECTORY docs examples DESTINATION share/doc/hfta
+  FILES_MATCHING
+  PATTERN "*.md" PATTERN "*.hfta" PATTERN "*.onnx" PATTERN "*.py"
+  PATTERN "*.c" PATTERN "CMakeLists.txt"
+  PATTERN "__pycache__" EXCLUDE)
+# The pages of the dialect and passes, if `mlir-doc` has made them.
+install(DIRECTORY ${PROJECT_BINARY_DIR}/docs/ DESTINATION share/doc/hfta/docs
+  FILES_MATCHING PATTERN "*.md")

@@ -1,0 +1,48 @@
+# Installs Hfta, moves the installed tree, then builds and runs the embed example
+# against it. In: BUILD, SOURCE, WORK, GENERATOR, COMPILER.
+
+function(run)
+  execute_process(COMMAND ${ARGV} WORKING_DIRECTORY ${WORK}
+    RESULT_VARIABLE code OUTPUT_VARIABLE output ERROR_VARIABLE output)
+  if(NOT code EQUAL 0)
+    message(FATAL_ERROR "'${ARGV}' ended with ${code}\n${output}")
+  endif()
+  set(output "${output}" PARENT_SCOPE)
+endfunction()
+
+file(REMOVE_RECURSE ${WORK})
+file(MAKE_DIRECTORY ${WORK})
+run(${CMAKE_COMMAND} --install ${BUILD} --prefix ${WORK}/first)
+file(RENAME ${WORK}/first ${WORK}/moved)
+file(GLOB_RECURSE left ${WORK}/moved/lib/*Hfta*.a)
+if(left)
+  message(FATAL_ERROR "installed without need: ${left}")
+endif()
+foreach(file bin/hfta-opt include/hfta/embed.h share/doc/hfta/README.md
+        share/doc/hfta/docs/binary.md share/doc/hfta/examples/embed/main.c)
+  if(NOT EXISTS ${WORK}/moved/${file})
+    message(FATAL_ERROR "not installed: ${file}")
+  endif()
+endforeach()
+run(${WORK}/moved/bin/hfta-opt --version)
+
+run(${CMAKE_COMMAND} -S ${SOURCE} -B build -G ${GENERATOR}
+  -DCMAKE_C_COMPILER=${COMPILER} -DCMAKE_C_FLAGS=-Wall\ -Wextra\ -Werror
+  -DCMAKE_PREFIX_PATH=${WORK}/moved)
+run(${CMAKE_COMMAND} --build build)
+run(build/embed)
+foreach(line "step 600  sine" "rings, copy 1: loss" "the two sines are equal")
+  if(NOT output MATCHES "${line}")
+    message(FATAL_ERROR "no '${line}' in\n${output}")
+  endif()
+endforeach()
+if(NOT EXISTS ${WORK}/checkpoints/step-00000600/copy-0002.safetensors)
+  message(FATAL_ERROR "no checkpoint in ${WORK}/checkpoints")
+endif()
+
+# Nothing changed: nothing is compiled again.
+run(${CMAKE_COMMAND} --build build)
+if(output MATCHES "hftac")
+  message(FATAL_ERROR "compiled again without need\n${output}")
+endif()
+message(STATUS "embed runs against a moved tree")

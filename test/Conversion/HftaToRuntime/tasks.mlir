@@ -1,0 +1,48 @@
+// RUN: hfta-opt %s -split-input-file -convert-hfta-to-runtime -verify-diagnostics | FileCheck %s
+
+// A task calls hfta_launch for one kernel after the other; the launch's table
+// names the kernel's entry point, its work items and where its operands lie.
+// Segments of scalars start from the variables' initial values, every copy's at
+// its place.
+
+// CHECK-NOT: hfta.variable
+// CHECK: llvm.func @hfta_launch(!llvm.ptr, !llvm.ptr)
+// CHECK: llvm.func internal @"hfta_task/infer"(%[[CONTEXT:.*]]: !llvm.ptr)
+// CHECK-NEXT: %[[INFO:.*]] = llvm.mlir.addressof @[[LAUNCH:launch.*]] : !llvm.ptr
+// CHECK-NEXT: llvm.call @hfta_launch(%[[CONTEXT]], %[[INFO]])
+// CHECK-NEXT: llvm.return
+// CHECK: llvm.mlir.global internal constant @bindings
+// CHECK: llvm.mlir.global internal constant @[[LAUNCH]]
+// CHECK: llvm.mlir.addressof @"kernel/copy.0/entry"
+// CHECK: llvm.mlir.global internal constant @image
+// CHECK: llvm.mlir.global external constant @hfta_program
+module attributes {hfta.job = {all_forwards_first = false, batch = 4 : i64, clip_norm = array<f64>, copies = 2 : i64, data = [], epochs = 0 : i64, fuse = true, hyper_parameters = [], metric = "", micro_batches = 1 : i64, name = "net", nesterov = false, optimizer = "", order_seed = 0 : i64, precision = {accumulate = "f32", compute = "f32", gradients = "f32", parameters = "f32", state = "f32"}, schedule = {gamma = array<f64>, kind = "constant", minimum = array<f64>, step_size = array<f64>, warmup = array<f64>}, seeds = array<i64>, shuffle = true, steps = 0 : i64, training = false}, hfta.segments = [#hfta.segment<scalar, -1, 64 bytes, 1 instances>, #hfta.segment<output, -1, 64 bytes, 1 instances>]} {
+  hfta.variable @rate {role = #hfta.role<scalar>, initial = dense<[0.5, 0.25]> : tensor<2xf64>, location = #hfta.binding<0, 0, 8>} : tensor<f64, #hfta.copies<2>>
+  hfta.variable @"output/y" {role = #hfta.role<output>, location = #hfta.binding<1, 0, 8>} : tensor<f64, #hfta.copies<2>>
+  llvm.func internal @"kernel/copy.0"(!llvm.ptr) attributes {hfta.items = 1 : i64, hfta.scratch_bytes = 0 : i64} {
+  ^bb0(%a: !llvm.ptr):
+    llvm.return
+  }
+  llvm.func @"kernel/copy.0/entry"(!llvm.ptr, i64, !llvm.ptr)
+  func.func @"task/infer"() attributes {hfta.task = #hfta.task<infer, -1>} {
+    hfta.launch @"kernel/copy.0" on [#hfta.binding<0, 0, 8>, #hfta.binding<1, 0, 8>] inputs 1 written [1] {per_copy}
+    return
+  }
+}
+
+// -----
+
+module attributes {hfta.job = {all_forwards_first = false, batch = 4 : i64, clip_norm = array<f64>, copies = 2 : i64, data = [], epochs = 0 : i64, fuse = true, hyper_parameters = [], metric = "", micro_batches = 1 : i64, name = "net", nesterov = false, optimizer = "", order_seed = 0 : i64, precision = {accumulate = "f32", compute = "f32", gradients = "f32", parameters = "f32", state = "f32"}, schedule = {gamma = array<f64>, kind = "constant", minimum = array<f64>, step_size = array<f64>, warmup = array<f64>}, seeds = array<i64>, shuffle = true, steps = 0 : i64, training = false}, hfta.segments = []} {
+  func.func private @"kernel/copy.0"(tensor<f64>) -> tensor<f64>
+  func.func @"task/infer"() attributes {hfta.task = #hfta.task<infer, -1>} {
+    // expected-error @+1 {{kernel @"kernel/copy.0" isn't lowered; run the kernel lowering first}}
+    hfta.launch @"kernel/copy.0" on [#hfta.binding<0, 0, 8>, #hfta.binding<1, 0, 8>] inputs 1 written [1]
+    return
+  }
+}
+
+// -----
+
+// expected-error @+1 {{module has no 'hfta.segments'; run hfta-plan-memory first}}
+module attributes {hfta.job = {all_forwards_first = false, batch = 4 : i64, clip_norm = array<f64>, copies = 2 : i64, data = [], epochs = 0 : i64, fuse = true, hyper_parameters = [], metric = "", micro_batches = 1 : i64, name = "net", nesterov = false, optimizer = "", order_seed = 0 : i64, precision = {accumulate = "f32", compute = "f32", gradients = "f32", parameters = "f32", state = "f32"}, schedule = {gamma = array<f64>, kind = "constant", minimum = array<f64>, step_size = array<f64>, warmup = array<f64>}, seeds = array<i64>, shuffle = true, steps = 0 : i64, training = false}} {
+}

@@ -1,0 +1,59 @@
+// RUN: hfta-opt %s -hfta-expand-math | FileCheck %s -enable-var-scope
+
+// CHECK-DAG: func.func private @exp(f64) -> f64
+// CHECK-DAG: func.func private @powf(f32, f32) -> f32
+// CHECK-DAG: func.func private @sinf(f32) -> f32
+
+// CHECK-LABEL: func.func private @polynomial(
+func.func private @polynomial(%x: vector<16xf32>) -> vector<16xf32> attributes {hfta.kernel} {
+  // CHECK-NOT: math.exp
+  // CHECK-NOT: call
+  // CHECK: math.fma {{.*}} : vector<16xf32>
+  // CHECK: return
+  %0 = math.exp %x : vector<16xf32>
+  return %0 : vector<16xf32>
+}
+
+// CHECK-LABEL: func.func private @library(
+// CHECK-SAME: %[[X:.*]]: vector<2xf64>, %[[Y:.*]]: f32)
+func.func private @library(%x: vector<2xf64>, %y: f32) -> (vector<2xf64>, f32, f32) attributes {hfta.kernel} {
+  // CHECK-COUNT-2: call @exp(
+  // CHECK: call @powf(%[[Y]], %[[Y]])
+  // CHECK: call @sinf(%[[Y]])
+  %0 = math.exp %x : vector<2xf64>
+  %1 = math.powf %y, %y : f32
+  %2 = math.sin %y : f32
+  return %0, %1, %2 : vector<2xf64>, f32, f32
+}
+
+// CHECK-LABEL: func.func private @instructions(
+func.func private @instructions(%x: vector<4xf64>) -> vector<4xf64> attributes {hfta.kernel} {
+  // CHECK: math.sqrt
+  // CHECK: math.absf
+  // CHECK: math.floor
+  // CHECK: math.ceil
+  // CHECK: math.fma
+  %0 = math.sqrt %x : vector<4xf64>
+  %1 = math.absf %0 : vector<4xf64>
+  %2 = math.floor %1 : vector<4xf64>
+  %3 = math.ceil %2 : vector<4xf64>
+  %4 = math.fma %1, %2, %3 : vector<4xf64>
+  return %4 : vector<4xf64>
+}
+
+// CHECK-LABEL: func.func private @integer_power(
+// CHECK-SAME: %[[BASE:.*]]: i64, %[[EXPONENT:.*]]: i64)
+func.func private @integer_power(%x: i64, %n: i64) -> i64 attributes {hfta.kernel} {
+  // CHECK-DAG: %[[BITS:.*]] = arith.constant 64 : index
+  // CHECK: scf.for %{{.*}} = %{{.*}} to %[[BITS]] {{.*}} iter_args(%{{.*}} = %{{.*}}, %{{.*}} = %[[BASE]], %{{.*}} = %[[EXPONENT]])
+  %0 = math.ipowi %x, %n : i64
+  return %0 : i64
+}
+
+// Only kernels are touched.
+// CHECK-LABEL: func.func @other(
+func.func @other(%x: f64) -> f64 {
+  // CHECK: math.exp
+  %0 = math.exp %x : f64
+  return %0 : f64
+}

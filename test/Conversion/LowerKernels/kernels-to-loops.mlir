@@ -1,0 +1,175 @@
+// RUN: hfta-opt %s -hfta-kernels-to-loops=vector-bytes=32 -canonicalize -cse -split-input-file | FileCheck %s -enable-var-scope
+
+#lhs = affine_map<(m, k, n) -> (m, k)>
+#rhs = affine_map<(m, k, n) -> (k, n)>
+#out = affine_map<(m, k, n) -> (m, n)>
+
+// Sums stay in registers, start from the fill's scalar and keep the order of
+// their terms; a row's element is read once for all vectors.
+// CHECK-LABEL: func.func private @contract(
+// CHECK-SAME: %[[X:.*]]: memref<4x100xf32>, %[[W:.*]]: memref<100x16xf32>, %[[OUT:.*]]: memref<4x16xf32>
+// CHECK: %[[ZERO:.*]] = arith.constant dense<0.000000e+00> : vector<8xf32>
+// CHECK-NOT: store
+// CHECK: %[[SUMS:.*]]:8 = scf.for %[[K:.*]] = %{{.*}} to %c100 step %c1 iter_args(%[[FIRST:.*]] = %[[ZERO]], %[[SECOND:.*]] = %[[ZERO]], %{{.*}} = %[[ZERO]], {{.*}})
+// CHECK: %[[A:.*]] = memref.load %[[X]][%c0, %[[K]]]
+// CHECK: %[[B:.*]] = vector.load %[[W]][%[[K]], %c0] : memref<100x16xf32>, vector<8xf32>
+// CHECK: %[[WIDE:.*]] = vector.broadcast %[[A]]
+// CHECK: %[[NEXT:.*]] = math.fma %[[WIDE]], %[[B]], %[[FIRST]] : vector<8xf32>
+// CHECK: %[[B2:.*]] = vector.load %[[W]][%[[K]], %c8]
+// CHECK: %[[NEXT2:.*]] = math.fma %[[WIDE]], %[[B2]], %[[SECOND]] : vector<8xf32>
+// CHECK-COUNT-3: memref.load %[[X]]
+// CHECK-NOT: load
+// CHECK: scf.yield %[[NEXT]], %[[NEXT2]],
+// CHECK: vector.store %[[SUMS]]#0, %[[OUT]][%c0, %c0]
+// CHECK: vector.store %[[SUMS]]#1, %[[OUT]][%c0, %c8]
+// CHECK-COUNT-6: vector.store
+// CHECK-NOT: store
+func.func private @contract(%x: memref<4x100xf32>, %w: memref<100x16xf32>, %out: memref<4x16xf32>,
+                            %item: index, %scratch: memref<?xi8>)
+    attributes {hfta.kernel, hfta.items = 1 : i64} {
+  %zero = arith.constant 0.0 : f32
+  linalg.fill ins(%zero : f32) outs(%out : memref<4x16xf32>)
+  linalg.generic {indexing_maps = [#lhs, #rhs, #out], iterator_types = ["parallel", "reduction", "parallel"]}
+      ins(%x, %w : memref<4x100xf32>, memref<100x16xf32>) outs(%out : memref<4x16xf32>) {
+  ^bb0(%a: f32, %b: f32, %o: f32):
+    %s = math.fma %a, %b, %o : f32
+    linalg.yield %s : f32
+  }
+  return
+}
+
+// -----
+
+#id = affine_map<(d0, d1) -> (d0, d1)>
+#row = affine_map<(d0, d1) -> (d0)>
+
+// What is left at the end is one vector that overlaps the one before.
+// CHECK-LABEL: func.func private @join_axes(
+// CHECK: %[[X:.*]] = memref.collapse_shape %{{.*}} {{\[\[}}0, 1]] : memref<3x7xf32> into memref<21xf32>
+// CHECK: vector.load %[[X]][%c0] : memref<21xf32>, vector<8xf32>
+// CHECK: vector.load %[[X]][%c8] : memref<21xf32>, vector<8xf32>
+// CHECK: vector.load %[[X]][%c13] : memref<21xf32>, vector<8xf32>
+// CHECK-NOT: load
+func.func private @join_axes(%x: memref<3x7xf32>, %out: memref<3x7xf32>, %item: index, %scratch: memref<?xi8>)
+    attributes {hfta.kernel, hfta.items = 1 : i64} {
+  linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel", "parallel"]}
+      ins(%x : memref<3x7xf32>) outs(%out : memref<3x7xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    %s = arith.addf %a, %a : f32
+    linalg.yield %s : f32
+  }
+  return
+}
+
+// -----
+
+#id = affine_map<(d0) -> (d0)>
+
+// Nothing may be computed twice: powers of two at the end.
+// CHECK-LABEL: func.func private @overwrite(
+// CHECK-SAME: %[[X:.*]]: memref<21xf32>
+// CHECK: vector.load %[[X]][%c0] : memref<21xf32>, vector<8xf32>
+// CHECK: vector.load %[[X]][%c8] : memref<21xf32>, vector<8xf32>
+// CHECK: vector.load %[[X]][%c16] : memref<21xf32>, vector<4xf32>
+// CHECK: memref.load %[[X]][%c20] : memref<21xf32>
+// CHECK: memref.store %{{.*}}, %[[X]][%c20]
+func.func private @overwrite(%x: memref<21xf32>, %item: index, %scratch: memref<?xi8>)
+    attributes {hfta.kernel, hfta.items = 1 : i64} {
+  linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel"]}
+      ins(%x : memref<21xf32>) outs(%x : memref<21xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    %s = arith.addf %a, %a : f32
+    linalg.yield %s : f32
+  }
+  return
+}
+
+// -----
+
+// Squares are transposed in registers.
+// CHECK-LABEL: func.func private @transpose(
+// CHECK-SAME: %[[X:.*]]: memref<16x8xf32>, %[[OUT:.*]]: memref<8x16xf32>
+// CHECK: scf.for %[[I:.*]] = %c0 to %c16 step %c8
+// CHECK: vector.load %[[X]][%[[I]], %c0] : memref<16x8xf32>, vector<8xf32>
+// CHECK-COUNT-24: vector.shuffle
+// CHECK-NOT: vector.shuffle
+// CHECK: vector.store %{{.*}}, %[[OUT]][%c0, %[[I]]]
+// CHECK: vector.store %{{.*}}, %[[OUT]][%c1, %[[I]]]
+func.func private @transpose(%x: memref<16x8xf32>, %out: memref<8x16xf32>, %item: index, %scratch: memref<?xi8>)
+    attributes {hfta.kernel, hfta.items = 1 : i64} {
+  linalg.transpose ins(%x : memref<16x8xf32>) outs(%out : memref<8x16xf32>) permutation = [1, 0]
+  return
+}
+
+// -----
+
+#in = affine_map<(d0) -> (d0 * 2)>
+#id = affine_map<(d0) -> (d0)>
+
+// Whole vectors are read, but nothing beyond the last element.
+// CHECK-LABEL: func.func private @strided(
+// CHECK-SAME: %[[X:.*]]: memref<15xf32>
+// CHECK: %[[LOW:.*]] = vector.load %[[X]][%c0]
+// CHECK: %[[HIGH:.*]] = vector.load %[[X]][%c7]
+// CHECK: vector.shuffle %[[LOW]], %[[HIGH]] [0, 2, 4, 6, 9, 11, 13, 15]
+func.func private @strided(%x: memref<15xf32>, %out: memref<8xf32>, %item: index, %scratch: memref<?xi8>)
+    attributes {hfta.kernel, hfta.items = 1 : i64} {
+  linalg.generic {indexing_maps = [#in, #id], iterator_types = ["parallel"]}
+      ins(%x : memref<15xf32>) outs(%out : memref<8xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    %s = arith.addf %a, %a : f32
+    linalg.yield %s : f32
+  }
+  return
+}
+
+// -----
+
+#all = affine_map<(d0, d1) -> (d0, d1)>
+#row = affine_map<(d0, d1) -> (d0)>
+
+// A lane a row; terms are read along the rows and transposed.
+// CHECK-LABEL: func.func private @sum_of_rows(
+// CHECK-SAME: %[[X:.*]]: memref<8x32xf32>
+// CHECK: scf.for %[[J:.*]] = %c0 to %c32 step %c8 iter_args(%[[SUM:.*]] = %{{.*}}) -> (vector<8xf32>)
+// CHECK: vector.load %[[X]][%c0, %[[J]]] : memref<8x32xf32>, vector<8xf32>
+// CHECK: vector.load %[[X]][%c7, %[[J]]]
+// CHECK: vector.shuffle
+// CHECK: %[[E0:.*]] = math.exp %{{.*}} : vector<8xf32>
+// CHECK: %[[S0:.*]] = arith.addf %[[SUM]], %[[E0]]
+// CHECK: %[[E1:.*]] = math.exp
+// CHECK: arith.addf %[[S0]], %[[E1]]
+func.func private @sum_of_rows(%x: memref<8x32xf32>, %out: memref<8xf32>, %item: index, %scratch: memref<?xi8>)
+    attributes {hfta.kernel, hfta.items = 1 : i64} {
+  %zero = arith.constant 0.0 : f32
+  linalg.fill ins(%zero : f32) outs(%out : memref<8xf32>)
+  linalg.generic {indexing_maps = [#all, #row], iterator_types = ["parallel", "reduction"]}
+      ins(%x : memref<8x32xf32>) outs(%out : memref<8xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    %e = math.exp %a : f32
+    %s = arith.addf %o, %e : f32
+    linalg.yield %s : f32
+  }
+  return
+}
+
+// -----
+
+// CHECK-LABEL: func.func private @index_and_lookup(
+// CHECK-SAME: %[[TABLE:.*]]: memref<100x8xf32>
+// CHECK: %[[ROW:.*]] = arith.index_cast
+// CHECK: vector.load %[[TABLE]][%[[ROW]], %c0] : memref<100x8xf32>, vector<4xf32>
+func.func private @index_and_lookup(%table: memref<100x8xf32>, %rows: memref<4xi64>, %out: memref<4x8xf32>,
+                                    %item: index, %scratch: memref<?xi8>)
+    attributes {hfta.kernel, hfta.items = 1 : i64} {
+  linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d0)>, affine_map<(d0, d1) -> (d0, d1)>],
+                  iterator_types = ["parallel", "parallel"]}
+      ins(%rows : memref<4xi64>) outs(%out : memref<4x8xf32>) {
+  ^bb0(%r: i64, %o: f32):
+    %row = arith.index_cast %r : i64 to index
+    %column = linalg.index 1 : index
+    %e = memref.load %table[%row, %column] : memref<100x8xf32>
+    linalg.yield %e : f32
+  }
+  return
+}
