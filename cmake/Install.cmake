@@ -28,11 +28,15 @@ install(FILES
   DESTINATION lib/cmake/Hfta)
 
 install(FILES README.md DESTINATION share/doc/hfta)
-install(DIRECTORY docs examples DESTINATION share/doc/hfta
+install(DIRECTORY docs DESTINATION share/doc/hfta FILES_MATCHING PATTERN "*.md")
+install(DIRECTORY examples/embed examples/fashion
+  DESTINATION share/doc/hfta/examples
   FILES_MATCHING
   PATTERN "*.md" PATTERN "*.hfta" PATTERN "*.onnx" PATTERN "*.py"
   PATTERN "*.c" PATTERN "CMakeLists.txt"
   PATTERN "__pycache__" EXCLUDE)
 # The pages of the dialect and passes, if `mlir-doc` has made them.
-install(DIRECTORY ${PROJECT_BINARY_DIR}/docs/ DESTINATION share/doc/hfta/docs
-  FILES_MATCHING PATTERN "*.md")
+foreach(page Dialect Transforms Conversion Driver)
+  install(FILES ${PROJECT_BINARY_DIR}/docs/Hfta${page}.md
+    DESTINATION share/doc/hfta/docs OPTIONAL)
+endforeach()

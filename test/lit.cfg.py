@@ -30,6 +30,12 @@ if lit_config.params.get("long") == "1":
 if config.sanitize:
     config.available_features.add("sanitize")
 
+# Of Debian's package libonnx-testdata.
+onnx_nodes = "/usr/share/libonnx-testdata/data/node"
+if os.path.isdir(onnx_nodes):
+    config.available_features.add("onnx-node-tests")
+    config.substitutions.append(("%onnx_nodes", onnx_nodes))
+
 
 def add_tool(name, folder, options=""):
     """`name` where a command begins, or after a pipe or `not`."""
@@ -41,7 +47,8 @@ def add_tool(name, folder, options=""):
 
 add_tool("hfta-opt", config.hfta_tools_dir, " --verify-roundtrip" if roundtrip else "")
 add_tool("hftac", config.hfta_tools_dir)
-for tool in ("FileCheck", "not", "count", "split-file", "llvm-nm", "llvm-readelf"):
+for tool in ("FileCheck", "not", "count", "split-file", "llc", "llvm-nm", "llvm-readelf",
+             "mlir-translate"):
     add_tool(tool, config.llvm_tools_dir)
 
 # `%exits CODE COMMAND...` fails unless the command exits with this code.

@@ -119,19 +119,12 @@ void DiagnosticPrinter::print(Location location, DiagnosticSeverity severity,
 // Remarks
 //===----------------------------------------------------------------------===//
 
-namespace {
-/// All remarks reach the context's diagnostics; nothing is written elsewhere.
-class NoStreamer : public remark::detail::MLIRRemarkStreamerBase {
-public:
-  void streamOptimizationRemark(const remark::detail::Remark &) override {}
-};
-} // namespace
-
 void hfta::enableRemarks(MLIRContext *context) {
   remark::RemarkCategories categories;
-  categories.all = "hfta.*";
+  categories.all = categories.passed = categories.missed =
+      categories.analysis = categories.failed = "hfta.*";
   (void)remark::enableOptimizationRemarks(
-      *context, std::make_unique<NoStreamer>(),
+      *context, /*streamer=*/nullptr,
       std::make_unique<remark::RemarkEmittingPolicyAll>(), categories,
       /*printAsEmitRemarks=*/true);
 }

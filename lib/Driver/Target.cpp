@@ -101,7 +101,7 @@ FailureOr<CpuTarget> hfta::resolveCpu(llvm::StringRef name) {
   }
   if (available.contains("avx512f"))
     target.vectorBytes = 64;
-  else if (available.contains("avx"))
+  else if (available.contains("avx") || available.contains("avx2"))
     target.vectorBytes = 32;
   return target;
 }

@@ -69,7 +69,8 @@ private:
   bool importFile(ModuleOp module, const OnnxFile &file, int64_t index);
   bool fillTrainingOptions(const OnnxFile &file,
                            OnnxImportOptions &importOptions);
-  void fillInferenceOptions(OnnxImportOptions &importOptions);
+  void fillInferenceOptions(const OnnxFile &file,
+                            OnnxImportOptions &importOptions);
   bool bindDropoutRate(ModelOp model);
 
   SmallVector<int64_t> getCopies(int64_t file) const;

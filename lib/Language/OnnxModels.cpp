@@ -80,12 +80,33 @@ bool JobBuilder::fillTrainingOptions(const OnnxFile &file,
   return true;
 }
 
+/// The size that a flag gives to axis 0 of every input, if it is one axis.
+static std::optional<int64_t> findBatch(ArrayRef<OnnxPort> inputs,
+                                        const llvm::StringMap<int64_t> &dims) {
+  std::optional<StringRef> symbol;
+  for (const OnnxPort &input : inputs) {
+    if (input.shape.empty() ||
+        symbol.value_or(input.shape.front().symbol) !=
+            input.shape.front().symbol)
+      return std::nullopt;
+    symbol = input.shape.front().symbol;
+  }
+  auto found = symbol ? dims.find(*symbol) : dims.end();
+  if (found == dims.end())
+    return std::nullopt;
+  return found->getValue();
+}
+
 /// Sizes and types are the file's own unless flags change them.
-void JobBuilder::fillInferenceOptions(OnnxImportOptions &importOptions) {
+void JobBuilder::fillInferenceOptions(const OnnxFile &file,
+                                      OnnxImportOptions &importOptions) {
   importOptions.training = false;
   importOptions.dims = info.dims;
   if (info.train->find("batch"))
     importOptions.microBatch = info.job.batch;
+  else if (std::optional<int64_t> batch =
+               findBatch(file.getInputs(), info.dims))
+    info.job.batch = *batch;
   if (info.train->find("precision"))
     importOptions.precision = info.job.precision;
 }
@@ -98,7 +119,7 @@ bool JobBuilder::importFile(ModuleOp module, const OnnxFile &file,
     importOptions.modelName += "." + std::to_string(index);
   importOptions.constants = options.constants;
   if (!info.job.training)
-    fillInferenceOptions(importOptions);
+    fillInferenceOptions(file, importOptions);
   else if (!fillTrainingOptions(file, importOptions))
     return false;
   OnnxFailure reason = OnnxFailure::none;

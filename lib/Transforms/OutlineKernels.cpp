@@ -52,7 +52,7 @@ private:
     for (Value argument : kernel.getBody().getArguments())
       stream << argument.getType();
     OpPrintingFlags flags;
-    flags.printGenericOpForm().useLocalScope();
+    flags.printGenericOpForm().useLocalScope().enableDebugInfo(false);
     AsmState state(kernel, flags);
     for (Operation &op : kernel.getBody().front())
       op.print(stream, state);

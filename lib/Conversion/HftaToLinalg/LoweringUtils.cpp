@@ -336,6 +336,9 @@ Value hfta::padTrailing(OpBuilder &builder, Location loc, Value tensor,
 Value hfta::createInsert(OpBuilder &builder, Location loc, Value tensor,
                          Value destination, ArrayRef<int64_t> offsets,
                          ArrayRef<int64_t> strides) {
+  // An offset at the end of an axis is out of bounds, whatever the size.
+  if (llvm::is_contained(getShape(tensor), 0))
+    return destination;
   return tensor::InsertSliceOp::create(
       builder, loc, tensor, destination, getIndexAttributes(builder, offsets),
       getIndexAttributes(builder, getShape(tensor)),

@@ -52,7 +52,14 @@ private:
 
 static MemRefType getMemoryType(Type type) {
   auto tensor = cast<RankedTensorType>(type);
-  return MemRefType::get(tensor.getShape(), tensor.getElementType());
+  if (tensor.getNumElements() > 0)
+    return MemRefType::get(tensor.getShape(), tensor.getElementType());
+  // MLIR takes the default layout's strides for dynamic outside of an axis of
+  // length 0, and passes no pointer for such memory.
+  SmallVector<int64_t> strides(tensor.getRank(), 1);
+  return MemRefType::get(
+      tensor.getShape(), tensor.getElementType(),
+      StridedLayoutAttr::get(type.getContext(), /*offset=*/0, strides));
 }
 
 /// Fills memory instead of reading a constant of equal elements.

@@ -22,6 +22,8 @@ static constexpr int64_t kMaxItems = 64;
 /// As if so many threads shared the work of one copy, at a cost for each item.
 static constexpr int64_t kThreads = 16;
 static constexpr double kItemOverhead = 8192;
+/// How much the work of all threads counts beside the time of the slowest.
+static constexpr double kTotalWeight = 4;
 /// The work of reading or writing an element, of moving one that isn't next to
 /// the last one, and of a math function.
 static constexpr double kAccessWork = 2;
@@ -87,10 +89,12 @@ bool ItemPlanner::canCut(int64_t axis) {
 }
 
 void ItemPlanner::findCandidates() {
-  int64_t rank = cast<RankedTensorType>(results.front().getType()).getRank();
-  for (int64_t axis = 0; axis < rank; ++axis) {
-    int64_t extent =
-        cast<RankedTensorType>(results.front().getType()).getDimSize(axis);
+  auto type = cast<RankedTensorType>(results.front().getType());
+  // A tensor without elements has no parts.
+  if (type.getNumElements() == 0)
+    return;
+  for (int64_t axis = 0; axis < type.getRank(); ++axis) {
+    int64_t extent = type.getDimSize(axis);
     if (extent <= 1 || !canCut(axis))
       continue;
     Candidate candidate;
@@ -180,7 +184,7 @@ void ItemPlanner::search(size_t next, int64_t items) {
     // Until all threads are done, and of all threads together: the latter
     // counts because other copies may keep them busy.
     double rounds = static_cast<double>(llvm::divideCeil(items, kThreads)) +
-                    static_cast<double>(items) / kThreads;
+                    kTotalWeight * static_cast<double>(items) / kThreads;
     double time = rounds * (getItemWork() + kItemOverhead);
     if (best.empty() || time < bestTime) {
       best = parts;

@@ -3,10 +3,10 @@
 #id = affine_map<(d0) -> (d0)>
 
 // CHECK-LABEL: func.func private @to_memory(
-// CHECK-SAME: %[[X:.*]]: memref<64xf32>, %[[OUT:.*]]: memref<64xf32>, %[[ITEM:.*]]: index
-// CHECK: %[[BEGIN:.*]] = arith.muli %[[ITEM]]
-// CHECK: %[[INPUT:.*]] = memref.subview %[[X]][%[[BEGIN]]] [16] [1]
-// CHECK: %[[RESULT:.*]] = memref.subview %[[OUT]][%[[BEGIN]]] [16] [1]
+// CHECK-SAME: %[[X:[^ ,:#]+]]: memref<64xf32>, %[[OUT:[^ ,:#]+]]: memref<64xf32>, %[[ITEM:[^ ,:#]+]]: index
+// CHECK: %[[BEGIN:[^ ,:#]+]] = arith.muli %[[ITEM]]
+// CHECK: %[[INPUT:[^ ,:#]+]] = memref.subview %[[X]][%[[BEGIN]]] [16] [1]
+// CHECK: %[[RESULT:[^ ,:#]+]] = memref.subview %[[OUT]][%[[BEGIN]]] [16] [1]
 // CHECK: linalg.generic {{.*}} ins(%[[INPUT]] : {{.*}}) outs(%[[RESULT]] :
 // CHECK-NOT: copy
 // CHECK: return
@@ -34,10 +34,10 @@ func.func private @to_memory(%x: memref<64xf32>, %out: memref<64xf32>, %item: in
 #id = affine_map<(d0) -> (d0)>
 
 // CHECK-LABEL: func.func private @in_place(
-// CHECK-SAME: %[[X:.*]]: memref<64xf32>, %[[Y:.*]]: memref<64xf32>
+// CHECK-SAME: %[[X:[^ ,:#]+]]: memref<64xf32>, %[[Y:[^ ,:#]+]]: memref<64xf32>
 // CHECK-NOT: memref.alloc
-// CHECK: %[[INPUT:.*]] = memref.subview %[[X]]
-// CHECK: %[[RESULT:.*]] = memref.subview %[[Y]]
+// CHECK: %[[INPUT:[^ ,:#]+]] = memref.subview %[[X]]
+// CHECK: %[[RESULT:[^ ,:#]+]] = memref.subview %[[Y]]
 // CHECK: linalg.generic {{.*}} ins(%[[INPUT]], %[[RESULT]] : {{.*}}) outs(%[[RESULT]] :
 // CHECK-NOT: copy
 // CHECK: return
@@ -64,9 +64,9 @@ func.func private @in_place(%x: memref<64xf32>, %y: memref<64xf32>, %item: index
 // -----
 
 // CHECK-LABEL: func.func private @pad(
-// CHECK-SAME: %[[X:.*]]: memref<4x6xf32>, %[[OUT:.*]]: memref<6x6xf32>
+// CHECK-SAME: %[[X:[^ ,:#]+]]: memref<4x6xf32>, %[[OUT:[^ ,:#]+]]: memref<6x6xf32>
 // CHECK: linalg.fill {{.*}} outs(%[[OUT]] :
-// CHECK: %[[INNER:.*]] = memref.subview %[[OUT]][1, 0] [4, 6] [1, 1]
+// CHECK: %[[INNER:[^ ,:#]+]] = memref.subview %[[OUT]][1, 0] [4, 6] [1, 1]
 // CHECK: linalg.copy ins(%[[X]] : {{.*}}) outs(%[[INNER]] :
 // CHECK-NEXT: return
 func.func private @pad(%x: memref<4x6xf32>, %out: memref<6x6xf32>, %item: index, %scratch: memref<?xi8>)

@@ -3,15 +3,15 @@
 #id = affine_map<(d0, d1) -> (d0, d1)>
 
 // CHECK-LABEL: func.func private @elementwise(
-// CHECK-SAME: %[[X:.*]]: memref<64x8192xf32>, %[[OUT:.*]]: memref<64x8192xf32>, %[[ITEM:.*]]: index, %{{.*}}: memref<?xi8>)
+// CHECK-SAME: %[[X:[^ ,:#]+]]: memref<64x8192xf32>, %[[OUT:[^ ,:#]+]]: memref<64x8192xf32>, %[[ITEM:[^ ,:#]+]]: index, %{{.*}}: memref<?xi8>)
 // CHECK-SAME: attributes {hfta.items = 16 : i64, hfta.kernel}
-// CHECK-DAG: %[[SIZE:.*]] = arith.constant 4 : index
-// CHECK-DAG: %[[RESULT:.*]] = bufferization.to_tensor %[[OUT]] restrict writable
-// CHECK-DAG: %[[BEGIN:.*]] = arith.muli %[[ITEM]], %[[SIZE]]
-// CHECK-DAG: %[[INPUT:.*]] = bufferization.to_tensor %[[X]] restrict :
-// CHECK: %[[PART:.*]] = tensor.extract_slice %[[INPUT]][%[[BEGIN]], 0] [4, 8192] [1, 1]
-// CHECK: %[[SQUARE:.*]] = linalg.generic {{.*}} ins(%[[PART]] : tensor<4x8192xf32>)
-// CHECK: %[[WHOLE:.*]] = tensor.insert_slice %[[SQUARE]] into %[[RESULT]][%[[BEGIN]], 0] [4, 8192] [1, 1]
+// CHECK-DAG: %[[SIZE:[^ ,:#]+]] = arith.constant 4 : index
+// CHECK-DAG: %[[RESULT:[^ ,:#]+]] = bufferization.to_tensor %[[OUT]] restrict writable
+// CHECK-DAG: %[[BEGIN:[^ ,:#]+]] = arith.muli %[[ITEM]], %[[SIZE]]
+// CHECK-DAG: %[[INPUT:[^ ,:#]+]] = bufferization.to_tensor %[[X]] restrict :
+// CHECK: %[[PART:[^ ,:#]+]] = tensor.extract_slice %[[INPUT]][%[[BEGIN]], 0] [4, 8192] [1, 1]
+// CHECK: %[[SQUARE:[^ ,:#]+]] = linalg.generic {{.*}} ins(%[[PART]] : tensor<4x8192xf32>)
+// CHECK: %[[WHOLE:[^ ,:#]+]] = tensor.insert_slice %[[SQUARE]] into %[[RESULT]][%[[BEGIN]], 0] [4, 8192] [1, 1]
 // CHECK: bufferization.materialize_in_destination %[[WHOLE]] in writable %[[OUT]]
 // CHECK-NEXT: return
 func.func private @elementwise(%x: tensor<64x8192xf32>) -> tensor<64x8192xf32>
@@ -31,11 +31,11 @@ func.func private @elementwise(%x: tensor<64x8192xf32>) -> tensor<64x8192xf32>
 #id = affine_map<(d0) -> (d0)>
 
 // CHECK-LABEL: func.func private @in_place(
-// CHECK-SAME: %[[X:.*]]: memref<8xf32>, %[[Y:.*]]: memref<8xf32>, %[[OUT:.*]]: memref<8xf32>, %{{.*}}: index, %{{.*}}: memref<?xi8>)
-// CHECK-DAG: %[[SECOND:.*]] = bufferization.to_tensor %[[OUT]] restrict writable
-// CHECK-DAG: %[[FIRST:.*]] = bufferization.to_tensor %[[Y]] restrict writable
-// CHECK: %[[RESULTS:.*]]:2 = linalg.generic
-// CHECK: %[[WRITTEN:.*]] = bufferization.materialize_in_destination %[[RESULTS]]#0 in %[[FIRST]]
+// CHECK-SAME: %[[X:[^ ,:#]+]]: memref<8xf32>, %[[Y:[^ ,:#]+]]: memref<8xf32>, %[[OUT:[^ ,:#]+]]: memref<8xf32>, %{{.*}}: index, %{{.*}}: memref<?xi8>)
+// CHECK-DAG: %[[SECOND:[^ ,:#]+]] = bufferization.to_tensor %[[OUT]] restrict writable
+// CHECK-DAG: %[[FIRST:[^ ,:#]+]] = bufferization.to_tensor %[[Y]] restrict writable
+// CHECK: %[[RESULTS:[^ ,:#]+]]:2 = linalg.generic
+// CHECK: %[[WRITTEN:[^ ,:#]+]] = bufferization.materialize_in_destination %[[RESULTS]]#0 in %[[FIRST]]
 // CHECK: bufferization.materialize_in_destination %[[WRITTEN]] in writable %[[Y]]
 // CHECK: bufferization.materialize_in_destination %[[RESULTS]]#1 in %[[SECOND]]
 func.func private @in_place(%x: tensor<8xf32>, %y: tensor<8xf32>) -> (tensor<8xf32>, tensor<8xf32>)
@@ -62,16 +62,16 @@ func.func private @in_place(%x: tensor<8xf32>, %y: tensor<8xf32>) -> (tensor<8xf
 // CHECK-LABEL: func.func private @padded(
 // CHECK-SAME: %[[ITEM:[^ ]+]]: index
 // CHECK-SAME: hfta.items = 16 : i64
-// CHECK-DAG: %[[C2:.*]] = arith.constant 2 : index
-// CHECK-DAG: %[[C32:.*]] = arith.constant 32 : index
-// CHECK: %[[LOW:.*]] = arith.remui %[[ITEM]], %[[C2]]
-// CHECK: %[[HIGH:.*]] = arith.divui %[[ITEM]], %[[C2]]
-// CHECK: %[[CHANNEL:.*]] = arith.muli %[[LOW]], %[[C32]]
-// CHECK: %[[SAMPLE:.*]] = arith.muli %[[HIGH]], %[[C2]]
-// CHECK: %[[X:.*]] = tensor.extract_slice %{{.*}}[%[[SAMPLE]], 0] [2, 126] [1, 1]
-// CHECK: %[[PADDED:.*]] = tensor.pad %[[X]] low[0, 1] high[0, 1]
-// CHECK: %[[W:.*]] = tensor.extract_slice %{{.*}}[%[[CHANNEL]], 0] [32, 3] [1, 1]
-// CHECK: %[[PACKED:.*]] = linalg.transpose ins(%[[W]] : tensor<32x3xf32>)
+// CHECK-DAG: %[[C2:[^ ,:#]+]] = arith.constant 2 : index
+// CHECK-DAG: %[[C32:[^ ,:#]+]] = arith.constant 32 : index
+// CHECK: %[[LOW:[^ ,:#]+]] = arith.remui %[[ITEM]], %[[C2]]
+// CHECK: %[[HIGH:[^ ,:#]+]] = arith.divui %[[ITEM]], %[[C2]]
+// CHECK: %[[CHANNEL:[^ ,:#]+]] = arith.muli %[[LOW]], %[[C32]]
+// CHECK: %[[SAMPLE:[^ ,:#]+]] = arith.muli %[[HIGH]], %[[C2]]
+// CHECK: %[[X:[^ ,:#]+]] = tensor.extract_slice %{{.*}}[%[[SAMPLE]], 0] [2, 126] [1, 1]
+// CHECK: %[[PADDED:[^ ,:#]+]] = tensor.pad %[[X]] low[0, 1] high[0, 1]
+// CHECK: %[[W:[^ ,:#]+]] = tensor.extract_slice %{{.*}}[%[[CHANNEL]], 0] [32, 3] [1, 1]
+// CHECK: %[[PACKED:[^ ,:#]+]] = linalg.transpose ins(%[[W]] : tensor<32x3xf32>)
 // CHECK: linalg.fill {{.*}} -> tensor<2x126x32xf32>
 // CHECK: linalg.generic {{.*}} ins(%[[PADDED]], %[[PACKED]] : tensor<2x128xf32>, tensor<3x32xf32>)
 // CHECK: tensor.insert_slice %{{.*}} into %{{.*}}[%[[SAMPLE]], 0, %[[CHANNEL]]] [2, 126, 32]
@@ -121,10 +121,10 @@ func.func private @whole_sum(%x: tensor<1024x1024xf32>) -> tensor<f32>
 // -----
 
 // CHECK-LABEL: func.func private @index(
-// CHECK: %[[BEGIN:.*]] = arith.muli %{{.*}}, %{{.*}} : index
+// CHECK: %[[BEGIN:[^ ,:#]+]] = arith.muli %{{.*}}, %{{.*}} : index
 // CHECK: linalg.generic
-// CHECK: %[[INDEX:.*]] = linalg.index 0
-// CHECK-NEXT: %[[SHIFTED:.*]] = arith.addi %[[INDEX]], %[[BEGIN]]
+// CHECK: %[[INDEX:[^ ,:#]+]] = linalg.index 0
+// CHECK-NEXT: %[[SHIFTED:[^ ,:#]+]] = arith.addi %[[INDEX]], %[[BEGIN]]
 // CHECK-NEXT: arith.index_cast %[[SHIFTED]]
 func.func private @index(%x: tensor<1048576xi32>) -> tensor<1048576xi32>
     attributes {hfta.kernel, hfta.ties = array<i64: -1>} {
@@ -142,9 +142,9 @@ func.func private @index(%x: tensor<1048576xi32>) -> tensor<1048576xi32>
 // -----
 
 // CHECK-LABEL: func.func private @copies(
-// CHECK-SAME: %[[X:.*]]: memref<8xf32>, %[[COPY:.*]]: memref<8xf32>, %[[SPLAT:.*]]: memref<4xf32>
-// CHECK: %[[INPUT:.*]] = bufferization.to_tensor %[[X]] restrict :
-// CHECK: %[[FILLED:.*]] = linalg.fill
+// CHECK-SAME: %[[X:[^ ,:#]+]]: memref<8xf32>, %[[COPY:[^ ,:#]+]]: memref<8xf32>, %[[SPLAT:[^ ,:#]+]]: memref<4xf32>
+// CHECK: %[[INPUT:[^ ,:#]+]] = bufferization.to_tensor %[[X]] restrict :
+// CHECK: %[[FILLED:[^ ,:#]+]] = linalg.fill
 // CHECK: bufferization.materialize_in_destination %[[INPUT]] in
 // CHECK: bufferization.materialize_in_destination %[[FILLED]] in
 func.func private @copies(%x: tensor<8xf32>) -> (tensor<8xf32>, tensor<4xf32>)

@@ -15,7 +15,7 @@ func.func private @polynomial(%x: vector<16xf32>) -> vector<16xf32> attributes {
 }
 
 // CHECK-LABEL: func.func private @library(
-// CHECK-SAME: %[[X:.*]]: vector<2xf64>, %[[Y:.*]]: f32)
+// CHECK-SAME: %[[X:[^ ,:#]+]]: vector<2xf64>, %[[Y:[^ ,:#]+]]: f32)
 func.func private @library(%x: vector<2xf64>, %y: f32) -> (vector<2xf64>, f32, f32) attributes {hfta.kernel} {
   // CHECK-COUNT-2: call @exp(
   // CHECK: call @powf(%[[Y]], %[[Y]])
@@ -42,9 +42,9 @@ func.func private @instructions(%x: vector<4xf64>) -> vector<4xf64> attributes {
 }
 
 // CHECK-LABEL: func.func private @integer_power(
-// CHECK-SAME: %[[BASE:.*]]: i64, %[[EXPONENT:.*]]: i64)
+// CHECK-SAME: %[[BASE:[^ ,:#]+]]: i64, %[[EXPONENT:[^ ,:#]+]]: i64)
 func.func private @integer_power(%x: i64, %n: i64) -> i64 attributes {hfta.kernel} {
-  // CHECK-DAG: %[[BITS:.*]] = arith.constant 64 : index
+  // CHECK-DAG: %[[BITS:[^ ,:#]+]] = arith.constant 64 : index
   // CHECK: scf.for %{{.*}} = %{{.*}} to %[[BITS]] {{.*}} iter_args(%{{.*}} = %{{.*}}, %{{.*}} = %[[BASE]], %{{.*}} = %[[EXPONENT]])
   %0 = math.ipowi %x, %n : i64
   return %0 : i64

@@ -7,14 +7,15 @@ memref.global "private" constant @table : memref<4xf32> = dense<[1.0, 2.0, 3.0, 
 func.func private @exp(f64) -> f64
 
 // CHECK-LABEL: llvm.func internal @"kernel/add.0"(
-// CHECK-SAME: %[[X:.*]]: !llvm.ptr {llvm.noalias}, %[[OUT:.*]]: !llvm.ptr {llvm.noalias}, %[[ITEM:.*]]: i64, %{{.*}}: !llvm.ptr {llvm.noalias})
+// CHECK-SAME: %[[X:[^ ,:#]+]]: !llvm.ptr {llvm.noalias}, %[[OUT:[^ ,:#]+]]: !llvm.ptr {llvm.noalias}, %[[ITEM:[^ ,:#]+]]: i64, %{{.*}}: !llvm.ptr {llvm.noalias})
 // CHECK-SAME: attributes {hfta.items = 2 : i64, hfta.kernel, hfta.scratch_bytes = 64 : i64
 func.func private @"kernel/add.0"(%x: memref<8xf64>, %out: memref<8xf64>, %item: index, %scratch: memref<64xi8>)
     attributes {hfta.kernel, hfta.items = 2 : i64, hfta.scratch_bytes = 64 : i64} {
-  // CHECK: llvm.getelementptr {{.*}} %[[X]][
+  // CHECK: llvm.mlir.addressof @table
   // CHECK: llvm.call @exp(
-  // CHECK: llvm.br
-  // CHECK: llvm.store
+  // CHECK: llvm.cond_br
+  // CHECK: llvm.intr.fma
+  // CHECK: llvm.store {{.*}} : vector<4xf64>, !llvm.ptr
   // CHECK: llvm.return
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -34,11 +35,11 @@ func.func private @"kernel/add.0"(%x: memref<8xf64>, %out: memref<8xf64>, %item:
 }
 
 // CHECK-LABEL: llvm.func @"kernel/add.0/entry"(
-// CHECK-SAME: %[[BUFFERS:.*]]: !llvm.ptr, %[[ITEM:.*]]: i64, %[[SCRATCH:.*]]: !llvm.ptr)
-// CHECK: %[[P0:.*]] = llvm.getelementptr %[[BUFFERS]][0]
-// CHECK: %[[X:.*]] = llvm.load %[[P0]] : !llvm.ptr -> !llvm.ptr
-// CHECK: %[[P1:.*]] = llvm.getelementptr %[[BUFFERS]][1]
-// CHECK: %[[OUT:.*]] = llvm.load %[[P1]] : !llvm.ptr -> !llvm.ptr
+// CHECK-SAME: %[[BUFFERS:[^ ,:#]+]]: !llvm.ptr, %[[ITEM:[^ ,:#]+]]: i64, %[[SCRATCH:[^ ,:#]+]]: !llvm.ptr)
+// CHECK: %[[P0:[^ ,:#]+]] = llvm.getelementptr %[[BUFFERS]][0]
+// CHECK: %[[X:[^ ,:#]+]] = llvm.load %[[P0]] : !llvm.ptr -> !llvm.ptr
+// CHECK: %[[P1:[^ ,:#]+]] = llvm.getelementptr %[[BUFFERS]][1]
+// CHECK: %[[OUT:[^ ,:#]+]] = llvm.load %[[P1]] : !llvm.ptr -> !llvm.ptr
 // CHECK: llvm.call @"kernel/add.0"(%[[X]], %[[OUT]], %[[ITEM]], %[[SCRATCH]])
 // CHECK: llvm.return
 

@@ -3,15 +3,16 @@
 // The second buffer's life overlaps both others', the first and the third share
 // bytes; all begin at multiples of 64.
 // CHECK-LABEL: func.func private @lives(
-// CHECK-SAME: %[[SCRATCH:.*]]: memref<640xi8>)
+// CHECK-SAME: %[[SCRATCH:[^ ,:#]+]]: memref<640xi8>)
 // CHECK-SAME: hfta.scratch_bytes = 640 : i64
 func.func private @lives(%x: memref<100xf32>, %out: memref<100xf32>, %item: index, %scratch: memref<?xi8>)
     attributes {hfta.kernel, hfta.items = 1 : i64} {
-  // CHECK-DAG: %[[C0:.*]] = arith.constant 0 : index
-  // CHECK-DAG: %[[C448:.*]] = arith.constant 448 : index
-  // CHECK-DAG: memref.view %[[SCRATCH]][%[[C0]]][] : memref<640xi8> to memref<100xf32>
-  // CHECK-DAG: memref.view %[[SCRATCH]][%[[C448]]][] : memref<640xi8> to memref<10x4xf32>
-  // CHECK-DAG: memref.view %[[SCRATCH]][%[[C0]]][] : memref<640xi8> to memref<7xi8>
+  // CHECK: %[[FIRST:[^ ,:#]+]] = arith.constant 0 : index
+  // CHECK: memref.view %[[SCRATCH]][%[[FIRST]]][] : memref<640xi8> to memref<100xf32>
+  // CHECK: %[[SECOND:[^ ,:#]+]] = arith.constant 448 : index
+  // CHECK: memref.view %[[SCRATCH]][%[[SECOND]]][] : memref<640xi8> to memref<10x4xf32>
+  // CHECK: %[[THIRD:[^ ,:#]+]] = arith.constant 0 : index
+  // CHECK: memref.view %[[SCRATCH]][%[[THIRD]]][] : memref<640xi8> to memref<7xi8>
   // CHECK-NOT: memref.alloc
   %c0 = arith.constant 0 : index
   %first = memref.alloc() {alignment = 64 : i64} : memref<100xf32>
