@@ -96,6 +96,8 @@ ExitCode Compiler::runPasses(const PhaseInfo &phase) {
   if (FailureOr<CpuTarget> target = CpuTarget::read(*loaded.module);
       succeeded(target))
     settings.vectorBytes = target->vectorBytes;
+  if (failed(Job::read(*loaded.module)))
+    return ExitCode::input;
   PassManager passes(&context, ModuleOp::getOperationName());
   phase.addPasses(passes, settings);
   unsigned before = printer.getErrorCount();
