@@ -9,6 +9,8 @@
 #include "mlir/IR/IRMapping.h"
 #include "mlir/IR/Remarks.h"
 
+#include <cstddef>
+
 namespace mlir::hfta {
 #define GEN_PASS_DEF_HFTAFUSEMODELS
 #include "Hfta/Transforms/Passes.h.inc"
@@ -156,7 +158,8 @@ Attribute ModelFuser::stackElements(ArrayRef<Attribute> perModel,
   auto stackedType = RankedTensorType::get(shape, type.getElementType());
   return DenseResourceElementsAttr::get(
       stackedType, "stacked",
-      HeapAsmResourceBlob::allocateAndCopyWithAlign(data, 64));
+      HeapAsmResourceBlob::allocateAndCopyWithAlign(data,
+                                                    alignof(std::max_align_t)));
 }
 
 /// Equal attributes, or resources of equal bytes.
