@@ -4,8 +4,6 @@
 #include "mlir/IR/AsmState.h"
 #include "mlir/IR/DialectResourceBlobManager.h"
 
-#include <cstddef>
-
 using namespace mlir;
 using namespace mlir::hfta;
 
@@ -109,10 +107,10 @@ FlatSymbolRefAttr ConstantTables::elements(StringRef name,
 FlatSymbolRefAttr ConstantTables::bytes(StringRef name, ArrayRef<char> data) {
   auto type = RankedTensorType::get({static_cast<int64_t>(data.size())},
                                     builder.getI8Type());
-  return elements(name, DenseResourceElementsAttr::get(
-                            type, name,
-                            HeapAsmResourceBlob::allocateAndCopyWithAlign(
-                                data, alignof(std::max_align_t))));
+  return elements(
+      name,
+      DenseResourceElementsAttr::get(
+          type, name, HeapAsmResourceBlob::allocateAndCopyWithAlign(data, 64)));
 }
 
 FlatSymbolRefAttr ConstantTables::doubles(StringRef name,

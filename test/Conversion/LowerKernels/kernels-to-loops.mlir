@@ -173,34 +173,3 @@ func.func private @index_and_lookup(%table: memref<100x8xf32>, %rows: memref<4xi
   }
   return
 }
-
-// -----
-
-#lhs = affine_map<(m, k, n) -> (m, k)>
-#rhs = affine_map<(m, k, n) -> (k, n)>
-#out = affine_map<(m, k, n) -> (m, n)>
-
-// Blocks of terms that stay in the cache; sums wait in memory, so they start
-// there, and are taken up in order.
-// CHECK-LABEL: func.func private @long_sums(
-// CHECK-SAME: %[[X:[^ ,:#]+]]: memref<64x10000xf32>, %[[W:[^ ,:#]+]]: memref<10000x64xf32>, %[[OUT:[^ ,:#]+]]: memref<64x64xf32>
-// CHECK-DAG: %[[LENGTH:[^ ,:#]+]] = arith.constant 10000 : index
-// CHECK: vector.store
-// CHECK: scf.for %[[BEGIN:[^ ,:#]+]] = %c0 to %{{.*}} step %[[BLOCK:[^ ,:#]+]] {
-// CHECK: vector.load %[[OUT]]
-// CHECK: %[[END:[^ ,:#]+]] = affine.apply #{{.*}}(%[[BEGIN]])
-// CHECK: scf.for %{{.*}} = %[[BEGIN]] to %[[END]] step %c1 iter_args
-// CHECK: vector.store %{{.*}}, %[[OUT]]
-func.func private @long_sums(%x: memref<64x10000xf32>, %w: memref<10000x64xf32>, %out: memref<64x64xf32>,
-                             %item: index, %scratch: memref<?xi8>)
-    attributes {hfta.kernel, hfta.items = 1 : i64} {
-  %zero = arith.constant 0.0 : f32
-  linalg.fill ins(%zero : f32) outs(%out : memref<64x64xf32>)
-  linalg.generic {indexing_maps = [#lhs, #rhs, #out], iterator_types = ["parallel", "reduction", "parallel"]}
-      ins(%x, %w : memref<64x10000xf32>, memref<10000x64xf32>) outs(%out : memref<64x64xf32>) {
-  ^bb0(%a: f32, %b: f32, %o: f32):
-    %s = math.fma %a, %b, %o : f32
-    linalg.yield %s : f32
-  }
-  return
-}
