@@ -87,8 +87,7 @@ static std::string computeIdentity(ModelOp model, StringRef optimizer) {
 //===----------------------------------------------------------------------===//
 
 namespace {
-struct DescribeModelPass
-    : hfta::impl::HftaDescribeModelBase<DescribeModelPass> {
+struct DescribeModelPass : hfta::impl::HftaDescribeModelBase<DescribeModelPass> {
   using HftaDescribeModelBase::HftaDescribeModelBase;
 
   void runOnOperation() override {
@@ -102,9 +101,9 @@ struct DescribeModelPass
       return signalPassFailure();
     }
     ModelOp model = *models.begin();
-    module->setAttr(
-        kIdentityAttrName,
-        StringAttr::get(&getContext(), computeIdentity(model, job->optimizer)));
+    module->setAttr(kIdentityAttrName,
+                    StringAttr::get(&getContext(),
+                                    computeIdentity(model, job->optimizer)));
     addExport(module, model);
   }
 

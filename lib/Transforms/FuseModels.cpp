@@ -9,8 +9,6 @@
 #include "mlir/IR/IRMapping.h"
 #include "mlir/IR/Remarks.h"
 
-#include <cstddef>
-
 namespace mlir::hfta {
 #define GEN_PASS_DEF_HFTAFUSEMODELS
 #include "Hfta/Transforms/Passes.h.inc"
@@ -158,8 +156,7 @@ Attribute ModelFuser::stackElements(ArrayRef<Attribute> perModel,
   auto stackedType = RankedTensorType::get(shape, type.getElementType());
   return DenseResourceElementsAttr::get(
       stackedType, "stacked",
-      HeapAsmResourceBlob::allocateAndCopyWithAlign(data,
-                                                    alignof(std::max_align_t)));
+      HeapAsmResourceBlob::allocateAndCopyWithAlign(data, 64));
 }
 
 /// Equal attributes, or resources of equal bytes.

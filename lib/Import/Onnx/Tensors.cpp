@@ -13,7 +13,6 @@
 
 #include <onnx/onnx_pb.h>
 
-#include <cstddef>
 #include <cstring>
 #include <vector>
 
@@ -303,8 +302,7 @@ ElementsAttr makeElements(const FileTensor &tensor, StringRef name,
     return makeDense(tensor);
   return DenseResourceElementsAttr::get(
       tensor.type, name,
-      HeapAsmResourceBlob::allocateAndCopyWithAlign(tensor.bytes,
-                                                    alignof(std::max_align_t),
+      HeapAsmResourceBlob::allocateAndCopyWithAlign(tensor.bytes, 64,
                                                     /*dataIsMutable=*/false));
 }
 
