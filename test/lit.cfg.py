@@ -5,6 +5,8 @@
 #   long=1        run only the tests that say `REQUIRES: long`
 
 import os
+import shutil
+import subprocess
 
 import lit.formats
 
@@ -36,6 +38,13 @@ if os.path.isdir(onnx_nodes):
     config.available_features.add("onnx-node-tests")
     config.substitutions.append(("%onnx_nodes", onnx_nodes))
 
+# Whether a process may mount file systems that only it sees.
+private_mount = ["unshare", "--map-root-user", "--mount", "mount", "-t", "tmpfs",
+                 "tmpfs", "/mnt"]
+if (shutil.which("unshare")
+        and subprocess.run(private_mount, capture_output=True).returncode == 0):
+    config.available_features.add("private-mounts")
+
 
 def add_tool(name, folder, options=""):
     """`name` where a command begins, or after a pipe or `not`."""
@@ -48,18 +57,20 @@ def add_tool(name, folder, options=""):
 add_tool("hfta-opt", config.hfta_tools_dir, " --verify-roundtrip" if roundtrip else "")
 add_tool("hftac", config.hfta_tools_dir)
 for tool in ("FileCheck", "not", "count", "split-file", "llc", "llvm-nm", "llvm-readelf",
-             "mlir-translate"):
+             "llvm-size", "mlir-translate"):
     add_tool(tool, config.llvm_tools_dir)
 
 # `%exits CODE COMMAND...` fails unless the command exits with this code.
 config.substitutions.append(
     ("%exits", config.python + " " + os.path.join(config.test_source_root, "Inputs", "exits.py"))
 )
+config.substitutions.append(("%hfta-opt", os.path.join(config.hfta_tools_dir, "hfta-opt")))
 config.substitutions.append(("%hftac", os.path.join(config.hfta_tools_dir, "hftac")))
 config.substitutions.append(("%source", config.hfta_source_dir))
 config.substitutions.append(("%models", os.path.join(config.test_source_root, "models")))
 config.substitutions.append(("%python", config.python))
-config.substitutions.append(("%cc", config.host_cc))
+sanitizers = " -fsanitize=address,undefined" if config.sanitize else ""
+config.substitutions.append(("%cc", config.host_cc + sanitizers))
 
 config.environment["FILECHECK_OPTS"] = "-enable-var-scope"
 for name in ("HOME", "TMPDIR", "ASAN_OPTIONS", "UBSAN_OPTIONS"):

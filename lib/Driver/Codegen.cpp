@@ -29,7 +29,8 @@ llvm::Error CodeGenerator::createMachine() {
   llvm::InitializeNativeTargetAsmPrinter();
   llvm::Triple triple(kTriple);
   std::string message;
-  const llvm::Target *found = llvm::TargetRegistry::lookupTarget(triple, message);
+  const llvm::Target *found =
+      llvm::TargetRegistry::lookupTarget(triple, message);
   if (!found)
     return llvm::createStringError(message);
   llvm::TargetOptions options;
@@ -90,9 +91,9 @@ void CodeGenerator::addMain() {
       "hfta_main",
       llvm::FunctionType::get(integer, {pointer, integer, pointer}, false));
   builder.SetInsertPoint(llvm::BasicBlock::Create(context, "", main));
-  builder.CreateRet(builder.CreateCall(
-      run, {module->getNamedGlobal(kProgramSymbol), main->getArg(0),
-            main->getArg(1)}));
+  builder.CreateRet(
+      builder.CreateCall(run, {module->getNamedGlobal(kProgramSymbol),
+                               main->getArg(0), main->getArg(1)}));
 }
 
 namespace {
@@ -147,9 +148,9 @@ static void addWrapper(llvm::Module &module, llvm::StringRef name,
     types.push_back(getType(builder, letter));
   llvm::Type *resultType =
       result.empty() ? builder.getVoidTy() : getType(builder, result.front());
-  llvm::Function *wrapper = llvm::Function::Create(
-      llvm::FunctionType::get(resultType, types, false),
-      llvm::Function::ExternalLinkage, name, module);
+  llvm::Function *wrapper =
+      llvm::Function::Create(llvm::FunctionType::get(resultType, types, false),
+                             llvm::Function::ExternalLinkage, name, module);
   llvm::SmallVector<llvm::Value *> arguments;
   if (first) {
     types.insert(types.begin(), first->getType());
@@ -159,8 +160,8 @@ static void addWrapper(llvm::Module &module, llvm::StringRef name,
     arguments.push_back(&argument);
   llvm::FunctionCallee called = module.getOrInsertFunction(
       callee, llvm::FunctionType::get(resultType, types, false));
-  builder.SetInsertPoint(llvm::BasicBlock::Create(module.getContext(), "",
-                                                  wrapper));
+  builder.SetInsertPoint(
+      llvm::BasicBlock::Create(module.getContext(), "", wrapper));
   llvm::CallInst *call = builder.CreateCall(called, arguments);
   if (result.empty())
     builder.CreateRetVoid();

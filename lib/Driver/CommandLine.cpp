@@ -73,8 +73,7 @@ static ExitCode checkInputs(CommandLineState &state) {
   for (const std::string &input : options.inputs) {
     std::optional<InputKind> kind = getInputKind(input);
     if (!kind)
-      return state.fail(ExitCode::usage,
-                        "cannot tell what '" + input + "' is",
+      return state.fail(ExitCode::usage, "cannot tell what '" + input + "' is",
                         "names end in .hfta, .onnx or .mlir");
     if (&input != &options.inputs.front() &&
         (*kind != options.inputKind || *kind != InputKind::onnx))
@@ -118,9 +117,8 @@ static std::string getDefaultOutput(const DriverOptions &options) {
 std::string hfta::getLibraryName(llvm::StringRef output) {
   llvm::StringRef name = llvm::sys::path::filename(output);
   if (!name.consume_front("lib") || !name.consume_back(".a") || name.empty() ||
-      llvm::isDigit(name.front()) || !llvm::all_of(name, [](char c) {
-        return llvm::isAlnum(c) || c == '_';
-      }))
+      llvm::isDigit(name.front()) ||
+      !llvm::all_of(name, [](char c) { return llvm::isAlnum(c) || c == '_'; }))
     return "";
   return name.str();
 }
@@ -136,9 +134,9 @@ static ExitCode checkOutput(CommandLineState &state) {
   bool linked =
       options.emit == Phase::executable || options.emit == Phase::library;
   if (linked && options.output == "-")
-    return state.fail(ExitCode::usage, "'--emit=" +
-                                           getPhase(options.emit).name +
-                                           "' needs a file: -o FILE");
+    return state.fail(ExitCode::usage,
+                      "'--emit=" + getPhase(options.emit).name +
+                          "' needs a file: -o FILE");
   if (options.emit == Phase::library && getLibraryName(options.output).empty())
     return state.fail(ExitCode::usage,
                       "'" + options.output +
@@ -147,8 +145,8 @@ static ExitCode checkOutput(CommandLineState &state) {
   for (const std::string &input : options.inputs)
     if (options.output != "-" &&
         llvm::sys::fs::equivalent(input, options.output))
-      return state.fail(ExitCode::usage, "the output would replace the input '" +
-                                             input + "'");
+      return state.fail(ExitCode::usage,
+                        "the output would replace the input '" + input + "'");
   return ExitCode::done;
 }
 

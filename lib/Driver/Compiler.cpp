@@ -110,8 +110,7 @@ ExitCode Compiler::runPasses(const PhaseInfo &phase) {
 
 ExitCode Compiler::lowerTo(Phase last) {
   for (const PhaseInfo &phase : getPhases()) {
-    if (phase.phase <= loaded.phase || phase.phase > last ||
-        !phase.addPasses)
+    if (phase.phase <= loaded.phase || phase.phase > last || !phase.addPasses)
       continue;
     timing.begin(phase.name);
     if (ExitCode code = runPasses(phase); code != ExitCode::done)
@@ -172,11 +171,10 @@ ExitCode Compiler::generateCode() {
 
 ExitCode Compiler::link(llvm::StringRef object) {
   timing.begin(getPhase(options.emit).name);
-  llvm::Error error =
-      options.emit == Phase::executable
-          ? linkProgram(object, options.output)
-          : writeLibrary(object, getLibraryName(options.output),
-                         options.output);
+  llvm::Error error = options.emit == Phase::executable
+                          ? linkProgram(object, options.output)
+                          : writeLibrary(object, getLibraryName(options.output),
+                                         options.output);
   if (error)
     return fail(ExitCode::cannotWrite, std::move(error));
   return ExitCode::done;
@@ -193,9 +191,10 @@ ExitCode Compiler::compile() {
     return code;
   if (loaded.phase == Phase::import)
     loaded.module->getOperation()->setAttr(
-        kPhaseAttrName, StringAttr::get(&context, getPhase(Phase::import).name));
-  Phase last = options.plan ? Phase::planned
-                            : std::min(options.emit, Phase::llvm);
+        kPhaseAttrName,
+        StringAttr::get(&context, getPhase(Phase::import).name));
+  Phase last =
+      options.plan ? Phase::planned : std::min(options.emit, Phase::llvm);
   if (ExitCode code = lowerTo(last); code != ExitCode::done)
     return code;
   if (!options.plan)

@@ -39,9 +39,9 @@ static Type getElementType(hfta_element_type type, Builder &builder) {
 }
 
 static DenseElementsAttr makeElements(const hfta_npy &file, Builder &builder) {
-  auto type = RankedTensorType::get(
-      llvm::ArrayRef(file.header.shape, file.header.rank),
-      getElementType(file.header.type, builder));
+  auto type =
+      RankedTensorType::get(llvm::ArrayRef(file.header.shape, file.header.rank),
+                            getElementType(file.header.type, builder));
   const char *bytes = static_cast<const char *>(file.data);
   if (file.header.type != HFTA_BOOL)
     return DenseElementsAttr::getFromRawBuffer(

@@ -87,7 +87,8 @@ static std::string computeIdentity(ModelOp model, StringRef optimizer) {
 //===----------------------------------------------------------------------===//
 
 namespace {
-struct DescribeModelPass : hfta::impl::HftaDescribeModelBase<DescribeModelPass> {
+struct DescribeModelPass
+    : hfta::impl::HftaDescribeModelBase<DescribeModelPass> {
   using HftaDescribeModelBase::HftaDescribeModelBase;
 
   void runOnOperation() override {
@@ -101,9 +102,9 @@ struct DescribeModelPass : hfta::impl::HftaDescribeModelBase<DescribeModelPass> 
       return signalPassFailure();
     }
     ModelOp model = *models.begin();
-    module->setAttr(kIdentityAttrName,
-                    StringAttr::get(&getContext(),
-                                    computeIdentity(model, job->optimizer)));
+    module->setAttr(
+        kIdentityAttrName,
+        StringAttr::get(&getContext(), computeIdentity(model, job->optimizer)));
     addExport(module, model);
   }
 

@@ -121,8 +121,8 @@ void DiagnosticPrinter::print(Location location, DiagnosticSeverity severity,
 
 void hfta::enableRemarks(MLIRContext *context) {
   remark::RemarkCategories categories;
-  categories.all = categories.passed = categories.missed =
-      categories.analysis = categories.failed = "hfta.*";
+  categories.all = categories.passed = categories.missed = categories.analysis =
+      categories.failed = "hfta.*";
   (void)remark::enableOptimizationRemarks(
       *context, /*streamer=*/nullptr,
       std::make_unique<remark::RemarkEmittingPolicyAll>(), categories,

@@ -20,8 +20,7 @@ public:
 
 private:
   void print(Diagnostic &diagnostic);
-  void print(Location location, DiagnosticSeverity severity,
-             StringRef message);
+  void print(Location location, DiagnosticSeverity severity, StringRef message);
 
   llvm::SourceMgr &sources;
   raw_ostream &os;

@@ -82,8 +82,8 @@ static ExitCode act(const DriverOptions &options) {
 int hfta::runDriver(int argc, const char *const *argv) {
   installHandlers();
   DriverOptions options;
-  ExitCode code = parseCommandLine(llvm::ArrayRef(argv, argc).drop_front(argc > 0),
-                                   options, llvm::errs());
+  ExitCode code = parseCommandLine(
+      llvm::ArrayRef(argv, argc).drop_front(argc > 0), options, llvm::errs());
   if (code == ExitCode::done)
     code = act(options);
   return static_cast<int>(code);

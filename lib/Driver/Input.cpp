@@ -58,8 +58,7 @@ static ExitCode loadJob(const DriverOptions &options, MLIRContext *context,
     return ExitCode::input;
 
   FrontEndFailure failure = FrontEndFailure::none;
-  loaded.module =
-      buildJobModule(context, file, frontEnd, diagnostics, failure);
+  loaded.module = buildJobModule(context, file, frontEnd, diagnostics, failure);
   if (failure == FrontEndFailure::unsupported)
     return ExitCode::unsupported;
   if (failure == FrontEndFailure::input || !loaded.module)
@@ -87,8 +86,8 @@ static ExitCode loadModule(const DriverOptions &options, MLIRContext *context,
   loaded.module = parseSourceFile<ModuleOp>(sources, ParserConfig(context));
   if (!loaded.module)
     return ExitCode::input;
-  auto name = loaded.module->getOperation()->getAttrOfType<StringAttr>(
-      kPhaseAttrName);
+  auto name =
+      loaded.module->getOperation()->getAttrOfType<StringAttr>(kPhaseAttrName);
   if (!name)
     return failModule(errors, path,
                       "module has no '" + kPhaseAttrName +
@@ -100,11 +99,11 @@ static ExitCode loadModule(const DriverOptions &options, MLIRContext *context,
                       "'" + kPhaseAttrName + "' is '" + name.getValue() +
                           "', which is no phase of a module",
                       ExitCode::input);
-  if (phase->phase > options.emit)
+  Phase last = options.plan ? Phase::planned : options.emit;
+  if (phase->phase > last)
     return failModule(errors, path,
                       "module is in phase '" + phase->name +
-                          "', which comes after '" +
-                          getPhase(options.emit).name + "'",
+                          "', which comes after '" + getPhase(last).name + "'",
                       ExitCode::usage);
   if (!options.cpu.empty() && phase->phase >= Phase::linalg)
     return failModule(errors, path,

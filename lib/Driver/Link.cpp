@@ -95,9 +95,16 @@ llvm::Error hfta::linkProgram(llvm::StringRef object, llvm::StringRef output) {
     return part.takeError();
   if (llvm::Error error = part->write(object))
     return error;
-  llvm::SmallVector<llvm::StringRef> arguments = {
-      *compiler, "-o", program->getTemporaryPath(), part->getTemporaryPath(),
-      *runtime,  "-lm", "-lpthread", "-ldl", "-pie", "-Wl,--gc-sections"};
+  llvm::SmallVector<llvm::StringRef> arguments = {*compiler,
+                                                  "-o",
+                                                  program->getTemporaryPath(),
+                                                  part->getTemporaryPath(),
+                                                  *runtime,
+                                                  "-lm",
+                                                  "-lpthread",
+                                                  "-ldl",
+                                                  "-pie",
+                                                  "-Wl,--gc-sections"};
   if (canUseLld(*compiler))
     arguments.push_back("-fuse-ld=lld");
   for (llvm::StringRef flag : llvm::split(HFTA_LINK_FLAGS, ' '))

@@ -77,8 +77,9 @@ static ExitCode setEmit(CommandLineState &state, const OptionInfo &option,
     names.push_back(phase.name);
   if (value == "gpu" || value == "ptx")
     return state.fail(ExitCode::unsupported,
-                      "'--emit=" + value + "' needs '--target=cuda', which is "
-                                           "not supported in this version");
+                      "'--emit=" + value +
+                          "' needs '--target=cuda', which is "
+                          "not supported in this version");
   return checkChoice(state, option, value, names, {});
 }
 
@@ -143,9 +144,9 @@ static ExitCode addConstant(CommandLineState &state, const OptionInfo &option,
                             llvm::StringRef value) {
   auto [name, path] = value.split('=');
   if (name.empty() || path.empty())
-    return state.fail(ExitCode::usage,
-                      "expected '" + option.name + " NAME=FILE.npy', got '" +
-                          value + "'");
+    return state.fail(ExitCode::usage, "expected '" + option.name +
+                                           " NAME=FILE.npy', got '" + value +
+                                           "'");
   for (const ConstantBinding &other : state.options.constants)
     if (name == other.name)
       return state.fail(ExitCode::usage,
@@ -161,9 +162,9 @@ static ExitCode addCuts(CommandLineState &state, const OptionInfo &option,
   value.split(names, ',');
   for (llvm::StringRef name : names) {
     if (name.trim().empty())
-      return state.fail(ExitCode::usage,
-                        "option '" + option.name + "' has an empty name in '" +
-                            value + "'");
+      return state.fail(ExitCode::usage, "option '" + option.name +
+                                             "' has an empty name in '" +
+                                             value + "'");
     state.options.cuts.push_back(name.trim().str());
   }
   return ExitCode::done;
@@ -191,81 +192,80 @@ llvm::StringRef hfta::getTitle(OptionGroup group) {
   llvm_unreachable("all groups are listed");
 }
 
-llvm::ArrayRef<OptionInfo> hfta::getOptions() {
-  using G = OptionGroup;
-  using D = DriverOptions;
-  static const OptionInfo options[] = {
-      {"-o", "FILE", "write to FILE ('-': standard output)", G::output,
-       setText<&D::output>},
-      {"--emit", "PHASE", "stop after PHASE (below) and write what it made",
-       G::output, setEmit},
-      {"--weights", "PLACE", "where initial weights are kept: embedded",
-       G::output, setWeights},
+using G = OptionGroup;
+using D = DriverOptions;
 
-      {"--target", "TARGET", "kind of device: cpu", G::target, setTarget},
-      {"--cpu", "CPU", "processor: native (default), x86-64-v3, x86-64-v4, ...",
-       G::target, setCpu},
-      {"--chip", "CHIP,...", "GPUs to make code for; needs --target=cuda",
-       G::target, setChip},
+static const OptionInfo options[] = {
+    {"-o", "FILE", "write to FILE ('-': standard output)", G::output,
+     setText<&D::output>},
+    {"--emit", "PHASE", "stop after PHASE (below) and write what it made",
+     G::output, setEmit},
+    {"--weights", "PLACE", "where initial weights are kept: embedded",
+     G::output, setWeights},
 
-      {"--copies", "N", "number of copies, if no list makes them", G::job,
-       addJobFlag},
-      {"--batch", "N", "samples a step", G::job, addJobFlag},
-      {"--micro-batches", "N", "parts that a batch is computed in", G::job,
-       addJobFlag},
-      {"--loss", "LOSS", "for example 'cross_entropy'", G::job, addJobFlag},
-      {"--metric", "METRIC", "for example 'accuracy'", G::job, addJobFlag},
-      {"--optimizer", "OPTIMIZER", "for example 'adam(lr = [1e-3, 3e-4])'",
-       G::job, addJobFlag},
-      {"--schedule", "SCHEDULE", "for example 'cosine(warmup = 100)'", G::job,
-       addJobFlag},
-      {"--clip-norm", "X", "bound of each copy's gradient norm", G::job,
-       addJobFlag},
-      {"--seed", "N", "seed of initialisation and dropout", G::job, addJobFlag},
-      {"--epochs", "N", "default length of the training", G::job, addJobFlag},
-      {"--steps", "N", "the same in steps", G::job, addJobFlag},
-      {"--precision", "TYPE", "f32 (default) or f64", G::job, setPrecision},
-      {"--train-data", "FIELD=FILE,...", "files to train with", G::job,
-       addJobFlag},
-      {"--test-data", "FIELD=FILE,...", "files to test with", G::job,
-       addJobFlag},
-      {"--shuffle", "BOOL", "false: take samples in the files' order", G::job,
-       addJobFlag},
-      {"--order-seed", "N", "seed of the order of samples", G::job, addJobFlag},
-      {"--zip", "NAME,...", "pair these lists instead of crossing them",
-       G::job, addJobFlag},
-      {"--no-fuse", "", "compile every copy alone: the serial baseline", G::job,
-       setNoFuse},
+    {"--target", "TARGET", "kind of device: cpu", G::target, setTarget},
+    {"--cpu", "CPU", "processor: native (default), x86-64-v3, x86-64-v4, ...",
+     G::target, setCpu},
+    {"--chip", "CHIP,...", "GPUs to make code for; needs --target=cuda",
+     G::target, setChip},
 
-      {"--init", "fresh", "draw an ONNX model's weights anew", G::binding,
-       addJobFlag},
-      {"--freeze", "PATTERN,...", "weights that stay as they are", G::binding,
-       addJobFlag},
-      {"--dim", "NAME=N", "size of a symbolic axis", G::binding, addJobFlag},
-      {"--constant", "NAME=FILE.npy", "bind an input at compile time",
-       G::binding, addConstant},
-      {"--data", "DIR", "where relative names of data files are looked up",
-       G::binding, setData},
-      {"--cuts", "NAME,...", "begin a new block after each of these values",
-       G::binding, addCuts},
+    {"--copies", "N", "number of copies, if no list makes them", G::job,
+     addJobFlag},
+    {"--batch", "N", "samples a step", G::job, addJobFlag},
+    {"--micro-batches", "N", "parts that a batch is computed in", G::job,
+     addJobFlag},
+    {"--loss", "LOSS", "for example 'cross_entropy'", G::job, addJobFlag},
+    {"--metric", "METRIC", "for example 'accuracy'", G::job, addJobFlag},
+    {"--optimizer", "OPTIMIZER", "for example 'adam(lr = [1e-3, 3e-4])'",
+     G::job, addJobFlag},
+    {"--schedule", "SCHEDULE", "for example 'cosine(warmup = 100)'", G::job,
+     addJobFlag},
+    {"--clip-norm", "X", "bound of each copy's gradient norm", G::job,
+     addJobFlag},
+    {"--seed", "N", "seed of initialisation and dropout", G::job, addJobFlag},
+    {"--epochs", "N", "default length of the training", G::job, addJobFlag},
+    {"--steps", "N", "the same in steps", G::job, addJobFlag},
+    {"--precision", "TYPE", "f32 (default) or f64", G::job, setPrecision},
+    {"--train-data", "FIELD=FILE,...", "files to train with", G::job,
+     addJobFlag},
+    {"--test-data", "FIELD=FILE,...", "files to test with", G::job, addJobFlag},
+    {"--shuffle", "BOOL", "false: take samples in the files' order", G::job,
+     addJobFlag},
+    {"--order-seed", "N", "seed of the order of samples", G::job, addJobFlag},
+    {"--zip", "NAME,...", "pair these lists instead of crossing them", G::job,
+     addJobFlag},
+    {"--no-fuse", "", "compile every copy alone: the serial baseline", G::job,
+     setNoFuse},
 
-      {"--plan", "", "print memory and cost, then stop", G::report,
-       setFlag<&D::plan, true>},
-      {"--remarks", "", "say what was fused, and what was not and why",
-       G::report, setFlag<&D::remarks, true>},
-      {"--timing", "", "print the time of each phase", G::report,
-       setFlag<&D::timing, true>},
-      {"-v", "", "print each phase as it begins", G::report,
-       setFlag<&D::verbose, true>},
+    {"--init", "fresh", "draw an ONNX model's weights anew", G::binding,
+     addJobFlag},
+    {"--freeze", "PATTERN,...", "weights that stay as they are", G::binding,
+     addJobFlag},
+    {"--dim", "NAME=N", "size of a symbolic axis", G::binding, addJobFlag},
+    {"--constant", "NAME=FILE.npy", "bind an input at compile time", G::binding,
+     addConstant},
+    {"--data", "DIR", "where relative names of data files are looked up",
+     G::binding, setData},
+    {"--cuts", "NAME,...", "begin a new block after each of these values",
+     G::binding, addCuts},
 
-      {"--list-supported-ops", "", "list the ONNX operators", G::other,
-       setAction<Action::listSupportedOps>},
-      {"--list-targets", "", "list devices and processors", G::other,
-       setAction<Action::listTargets>},
-      {"--version", "", "print the version", G::other,
-       setAction<Action::version>},
-      {"--help", "", "print this help", G::other, setAction<Action::help>},
-      {"-h", "", "the same", G::other, setAction<Action::help>},
-  };
-  return options;
-}
+    {"--plan", "", "print memory and cost, then stop", G::report,
+     setFlag<&D::plan, true>},
+    {"--remarks", "", "say what was fused, and what was not and why", G::report,
+     setFlag<&D::remarks, true>},
+    {"--timing", "", "print the time of each phase", G::report,
+     setFlag<&D::timing, true>},
+    {"-v", "", "print each phase as it begins", G::report,
+     setFlag<&D::verbose, true>},
+
+    {"--list-supported-ops", "", "list the ONNX operators", G::other,
+     setAction<Action::listSupportedOps>},
+    {"--list-targets", "", "list devices and processors", G::other,
+     setAction<Action::listTargets>},
+    {"--version", "", "print the version", G::other,
+     setAction<Action::version>},
+    {"--help", "", "print this help", G::other, setAction<Action::help>},
+    {"-h", "", "the same", G::other, setAction<Action::help>},
+};
+
+llvm::ArrayRef<OptionInfo> hfta::getOptions() { return options; }

@@ -45,8 +45,7 @@ llvm::Expected<OutputFile> OutputFile::create(llvm::StringRef destination,
           destination + ".tmp-%%%%%%%%", descriptor, path,
           llvm::sys::fs::OF_None, mode))
     return makeError(destination, code);
-  llvm::sys::fs::file_t file =
-      llvm::sys::fs::convertFDToNativeFile(descriptor);
+  llvm::sys::fs::file_t file = llvm::sys::fs::convertFDToNativeFile(descriptor);
   (void)llvm::sys::fs::closeFile(file);
   OutputFile output;
   output.destination = destination.str();

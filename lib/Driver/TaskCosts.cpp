@@ -58,32 +58,30 @@ std::vector<TaskCost> hfta::getTaskCosts(ModuleOp module, int64_t copies) {
 // The pass
 //===----------------------------------------------------------------------===//
 
-/// The object that the module already holds, with the tasks added.
+static llvm::json::Array makeJson(ArrayRef<TaskCost> costs) {
+  llvm::json::Array tasks;
+  for (const TaskCost &cost : costs)
+    tasks.push_back(llvm::json::Object{{"name", cost.name},
+                                       {"kernels", cost.kernels},
+                                       {"flops", cost.flops},
+                                       {"bytes_read", cost.bytesRead},
+                                       {"bytes_written", cost.bytesWritten}});
+  return tasks;
+}
+
+/// The object that the module already holds, with the tasks added; printed with
+/// its keys in alphabetical order.
 static std::string writeJson(StringRef known, ArrayRef<TaskCost> costs) {
-  llvm::json::Object before;
+  llvm::json::Object plan;
   if (llvm::Expected<llvm::json::Value> parsed = llvm::json::parse(known)) {
     if (llvm::json::Object *object = parsed->getAsObject())
-      before = std::move(*object);
+      plan = std::move(*object);
   } else {
     llvm::consumeError(parsed.takeError());
   }
+  plan["tasks"] = makeJson(costs);
   std::string text;
-  llvm::raw_string_ostream os(text);
-  llvm::json::OStream json(os);
-  json.object([&] {
-    for (auto &entry : before)
-      json.attribute(entry.first, entry.second);
-    json.attributeArray("tasks", [&] {
-      for (const TaskCost &cost : costs)
-        json.object([&] {
-          json.attribute("name", cost.name);
-          json.attribute("kernels", cost.kernels);
-          json.attribute("flops", cost.flops);
-          json.attribute("bytes_read", cost.bytesRead);
-          json.attribute("bytes_written", cost.bytesWritten);
-        });
-    });
-  });
+  llvm::raw_string_ostream(text) << llvm::json::Value(std::move(plan));
   return text;
 }
 

@@ -1,9 +1,9 @@
 //===- Passes.cpp - Passes and pipelines of the tools ---------------------===//
 
+#include "Hfta/Driver/Passes.h"
 #include "Hfta/Conversion/HftaToLinalg.h"
 #include "Hfta/Conversion/HftaToRuntime.h"
 #include "Hfta/Conversion/LowerKernels.h"
-#include "Hfta/Driver/Passes.h"
 #include "Hfta/Driver/Pipelines.h"
 #include "Hfta/InitAll.h"
 #include "Hfta/Transforms/Passes.h"

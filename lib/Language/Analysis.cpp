@@ -131,7 +131,7 @@ void JobAnalyzer::analyzeClause(const Clause &clause) {
   else if (keyword == "batch")
     analyzeInteger(clause, info.job.batch, kMaxSamples);
   else if (keyword == "micro_batches")
-    analyzeInteger(clause, info.job.microBatches, kMaxSamples);
+    analyzeMicroBatches(clause);
   else if (keyword == "init")
     analyzeInit(clause);
   else if (keyword == "freeze")
@@ -151,19 +151,38 @@ const ast::Expression *JobAnalyzer::getOnlyValue(const Clause &clause) {
 
 void JobAnalyzer::analyzeInteger(const Clause &clause, int64_t &setting,
                                  int64_t most) {
-  const ast::Expression *value = getOnlyValue(clause);
-  if (!value)
-    return;
-  if (llvm::isa<ast::ListExpression>(value)) {
-    diagnostics.error(value->getRange(),
-                      "'" + clause.keyword.name +
-                          "' is the same for all copies",
+  if (const ast::Expression *value = getOnlyValue(clause))
+    readSharedInteger(*value, clause.keyword.name, setting, most);
+}
+
+void JobAnalyzer::readSharedInteger(const ast::Expression &value,
+                                    llvm::StringRef name, int64_t &setting,
+                                    int64_t most) {
+  if (llvm::isa<ast::ListExpression>(&value)) {
+    diagnostics.error(value.getRange(),
+                      "'" + name + "' is the same for all copies",
                       "give one number");
     return;
   }
   if (std::optional<int64_t> integer =
-          constants.readInteger(*value, clause.keyword.name, 1, most))
+          constants.readInteger(value, name, 1, most))
     setting = *integer;
+}
+
+static constexpr ParameterSpec kMicroBatches[] = {{"count", true},
+                                                  {"all_forwards_first"}};
+
+void JobAnalyzer::analyzeMicroBatches(const Clause &clause) {
+  std::optional<BoundArguments> arguments =
+      bindArguments({"micro_batches", kMicroBatches}, clause.arguments,
+                    clause.range, diagnostics);
+  if (!arguments)
+    return;
+  readSharedInteger(*arguments->get("count"), "micro_batches",
+                    info.job.microBatches, kMaxSamples);
+  if (const ast::Expression *order = arguments->get("all_forwards_first"))
+    info.job.allForwardsFirst =
+        constants.readBool(*order, "all_forwards_first").value_or(false);
 }
 
 void JobAnalyzer::analyzeInit(const Clause &clause) {

@@ -123,6 +123,9 @@ private:
   void checkClauseCount(const Clause &clause);
   const ast::Expression *getOnlyValue(const Clause &clause);
   void analyzeInteger(const Clause &clause, int64_t &setting, int64_t most);
+  void readSharedInteger(const ast::Expression &value, llvm::StringRef name,
+                         int64_t &setting, int64_t most);
+  void analyzeMicroBatches(const Clause &clause);
   void analyzeSweptClause(const Clause &clause);
   void analyzeInit(const Clause &clause);
   void analyzeFreeze(const Clause &clause);

@@ -85,9 +85,8 @@ static std::optional<int64_t> findBatch(ArrayRef<OnnxPort> inputs,
                                         const llvm::StringMap<int64_t> &dims) {
   std::optional<StringRef> symbol;
   for (const OnnxPort &input : inputs) {
-    if (input.shape.empty() ||
-        symbol.value_or(input.shape.front().symbol) !=
-            input.shape.front().symbol)
+    if (input.shape.empty() || symbol.value_or(input.shape.front().symbol) !=
+                                   input.shape.front().symbol)
       return std::nullopt;
     symbol = input.shape.front().symbol;
   }

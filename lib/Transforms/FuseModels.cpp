@@ -9,6 +9,8 @@
 #include "mlir/IR/IRMapping.h"
 #include "mlir/IR/Remarks.h"
 
+#include <cstddef>
+
 namespace mlir::hfta {
 #define GEN_PASS_DEF_HFTAFUSEMODELS
 #include "Hfta/Transforms/Passes.h.inc"
@@ -154,9 +156,11 @@ Attribute ModelFuser::stackElements(ArrayRef<Attribute> perModel,
   SmallVector<int64_t> shape(type.getShape());
   shape.insert(shape.begin(), job.copies);
   auto stackedType = RankedTensorType::get(shape, type.getElementType());
+  // Bytecode is read from buffers that promise no larger alignment.
   return DenseResourceElementsAttr::get(
       stackedType, "stacked",
-      HeapAsmResourceBlob::allocateAndCopyWithAlign(data, 64));
+      HeapAsmResourceBlob::allocateAndCopyWithAlign(data,
+                                                    alignof(std::max_align_t)));
 }
 
 /// Equal attributes, or resources of equal bytes.

@@ -14,6 +14,10 @@
 
 namespace mlir::hfta {
 
+/// Sum of the loss' weights over the micro-batches of a step. Where it exists,
+/// "loss" and the gradients are sums that are still to be divided by it.
+constexpr StringLiteral kStepWeightName = "loss/weight";
+
 /// A trained variable as the program sees it: arrayed, or one copy of it where
 /// copies are compiled alone.
 struct TrainedLeaf {

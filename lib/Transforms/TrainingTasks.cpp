@@ -29,7 +29,7 @@ private:
   FailureOr<SmallVector<Value>> bindInputs(func::FuncOp prepare,
                                            func::FuncOp forward,
                                            SmallVectorImpl<Value> &arguments);
-  Value buildLoss(Value losses, Value weights);
+  void buildLoss(Value losses, Value weights);
   LogicalResult assignBlocks(ArrayRef<std::string> cuts);
   void moveToFirstUse(Block &block);
   void linkLayer(const TrainedLeaf &leaf, Value weight, Value gradient);
@@ -38,7 +38,9 @@ private:
   OpBuilder &builder;
   ModelOp model;
   func::FuncOp step;
-  Value loss; ///< mean over the batch's share of this micro-batch
+  /// This micro-batch's share of the batch's mean, or of the sum that a step
+  /// divides by the sum of its weights.
+  Value loss;
   int64_t blocks = 1;
   DenseMap<Operation *, TaskTag> tags;
   SmallVector<std::pair<TrainedLeaf, Value>> gradients; ///< in forward order
@@ -90,18 +92,27 @@ static bool isAllOnes(Value value) {
          elements.getSplatValue<APFloat>().convertToDouble() == 1.0;
 }
 
-Value TrainingStep::buildLoss(Value losses, Value weights) {
+void TrainingStep::buildLoss(Value losses, Value weights) {
   auto type = cast<RankedTensorType>(losses.getType());
   Location loc = losses.getLoc();
   if (isAllOnes(weights)) {
     double count = static_cast<double>(type.getNumElements()) *
                    tasks.getJob().microBatches;
     Value scale = tasks.splat({}, type.getElementType(), 1.0 / count);
-    return MulOp::create(builder, loc, tasks.sumAll(losses), scale);
+    loss = MulOp::create(builder, loc, tasks.sumAll(losses), scale);
+    return;
   }
-  Value weighted = MulOp::create(builder, loc, losses, weights);
-  return DivOp::create(builder, loc, tasks.sumAll(weighted),
-                       tasks.sumAll(weights));
+  loss = tasks.sumAll(MulOp::create(builder, loc, losses, weights));
+  Value weight = tasks.sumAll(weights);
+  if (tasks.getJob().microBatches == 1) {
+    loss = DivOp::create(builder, loc, loss, weight);
+    return;
+  }
+  // The sum of all weights is known only after the last micro-batch.
+  tasks.accumulate(weight,
+                   tasks.declare(kStepWeightName,
+                                 tasks.scalarType(type.getElementType(), true),
+                                 Role::output));
 }
 
 LogicalResult TrainingStep::buildForward() {
@@ -120,11 +131,7 @@ LogicalResult TrainingStep::buildForward() {
   llvm::append_range(outputs, *fields);
   SmallVector<Value> results =
       tasks.inlineFunction(objective, outputs, /*training=*/true);
-  if (tasks.getJob().microBatches > 1 && !isAllOnes(results[1]))
-    return objective.emitError(
-        "a loss that ignores labels needs micro_batches = 1: its average is "
-        "over the labels of the whole batch");
-  loss = buildLoss(results[0], results[1]);
+  buildLoss(results[0], results[1]);
   Type type = getElementTypeOrSelf(loss.getType());
   tasks.accumulate(
       loss, tasks.declare("loss", tasks.scalarType(type, true), Role::output));

@@ -124,19 +124,6 @@ static VariableOp getGradient(TaskBuilder &tasks, VariableOp variable) {
   return tasks.lookup(("gradient/" + variable.getSymName()).str());
 }
 
-static void buildNorm(TaskBuilder &tasks, const TrainedLeaf &leaf) {
-  OpBuilder &builder = tasks.getBuilder();
-  VariableOp variable = leaf.variable;
-  Type f64 = builder.getF64Type();
-  Value gradient =
-      tasks.castTo(tasks.read(getGradient(tasks, variable), leaf.copy), f64);
-  Value square = MulOp::create(builder, variable.getLoc(), gradient, gradient);
-  tasks.write(tasks.sumAll(square),
-              tasks.declare(("norm/" + variable.getSymName()).str(),
-                            tasks.scalarType(f64, true), Role::output),
-              leaf.copy);
-}
-
 namespace {
 /// Reads every scalar of a task once, so that what is computed from it is
 /// computed once for all parameters.
@@ -156,6 +143,36 @@ private:
   std::map<std::pair<std::string, int64_t>, Value> values;
 };
 
+} // namespace
+
+/// The gradient of the step's mean loss.
+static Value readGradient(TaskBuilder &tasks, const TrainedLeaf &leaf,
+                          ScalarReads &scalars, Type elementType) {
+  VariableOp variable = getGradient(tasks, leaf.variable);
+  Value gradient = tasks.castTo(tasks.read(variable, leaf.copy), elementType);
+  if (!tasks.lookup(kStepWeightName))
+    return gradient;
+  Value weight =
+      tasks.castTo(scalars.read(kStepWeightName, leaf.copy), elementType);
+  return DivOp::create(
+      tasks.getBuilder(), variable.getLoc(), gradient,
+      tasks.broadcastScalar(weight, variable.getTensorType().getShape()));
+}
+
+static void buildNorm(TaskBuilder &tasks, const TrainedLeaf &leaf,
+                      ScalarReads &scalars) {
+  OpBuilder &builder = tasks.getBuilder();
+  VariableOp variable = leaf.variable;
+  Type f64 = builder.getF64Type();
+  Value gradient = readGradient(tasks, leaf, scalars, f64);
+  Value square = MulOp::create(builder, variable.getLoc(), gradient, gradient);
+  tasks.write(tasks.sumAll(square),
+              tasks.declare(("norm/" + variable.getSymName()).str(),
+                            tasks.scalarType(f64, true), Role::output),
+              leaf.copy);
+}
+
+namespace {
 /// The update of one trained variable.
 class Update {
 public:
@@ -167,8 +184,7 @@ public:
     RankedTensorType type = variable.getTensorType();
     VariableOp gradientVariable = getGradient(tasks, variable);
     parameter = tasks.read(variable, leaf.copy);
-    gradient = tasks.castTo(tasks.read(gradientVariable, leaf.copy),
-                            type.getElementType());
+    gradient = readGradient(tasks, leaf, scalars, type.getElementType());
     if (!tasks.getJob().clipNorm.empty()) {
       Value scale = tasks.broadcastScalar(
           tasks.castTo(scalar("clip_scale"), type.getElementType()),
@@ -242,8 +258,9 @@ void hfta::buildUpdateTasks(TaskBuilder &tasks, int64_t block,
                             ArrayRef<TrainedLeaf> leaves) {
   if (!tasks.getJob().clipNorm.empty()) {
     tasks.startTask(TaskKind::norm, block);
+    ScalarReads scalars(tasks);
     for (const TrainedLeaf &leaf : leaves)
-      buildNorm(tasks, leaf);
+      buildNorm(tasks, leaf, scalars);
   }
   tasks.startTask(TaskKind::update, block);
   ScalarReads scalars(tasks);

@@ -1,6 +1,5 @@
 //===- checkpoint_save.c - Writing a checkpoint ---------------------------===//
 
-#define _GNU_SOURCE
 #include "checkpoint_impl.h"
 #include "hfta/safetensors.h"
 #include "instance_impl.h"

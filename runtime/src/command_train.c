@@ -1,6 +1,5 @@
 //===- command_train.c - train --------------------------------------------===//
 
-#define _GNU_SOURCE
 #include "command.h"
 #include "hfta/checkpoint.h"
 #include "hfta/trainer.h"

@@ -1,6 +1,5 @@
 //===- device_cpu.c - The CPU as a device ---------------------------------===//
 
-#define _GNU_SOURCE
 #include "hfta/device.h"
 #include "hfta/pool.h"
 

@@ -1,6 +1,5 @@
 //===- feed.c - Batches, prefetched ---------------------------------------===//
 
-#define _GNU_SOURCE
 #include "feed.h"
 
 #include "shuffle.h"

@@ -1,7 +1,5 @@
 //===- file.c - Mapped files and files written whole ----------------------===//
 
-#define _GNU_SOURCE
-
 #include "file.h"
 
 #include <errno.h>

@@ -1,6 +1,5 @@
 //===- interrupt.c - Ctrl-C while it trains -------------------------------===//
 
-#define _GNU_SOURCE
 #include "interrupt.h"
 
 #include <stdio.h>

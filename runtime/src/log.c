@@ -1,6 +1,5 @@
 //===- log.c - The metrics log --------------------------------------------===//
 
-#define _GNU_SOURCE
 #include "log.h"
 
 #include "hfta/json.h"

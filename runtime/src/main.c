@@ -1,6 +1,5 @@
 //===- main.c - The command line of a compiled program --------------------===//
 
-#define _GNU_SOURCE
 #include "hfta/main.h"
 
 #include "command.h"

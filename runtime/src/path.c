@@ -1,6 +1,5 @@
 //===- path.c - Names and folders -----------------------------------------===//
 
-#define _GNU_SOURCE
 #include "path.h"
 
 #include <dirent.h>

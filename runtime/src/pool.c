@@ -6,7 +6,6 @@
 //
 //===----------------------------------------------------------------------===//
 
-#define _GNU_SOURCE
 #include "hfta/pool.h"
 
 #include <linux/futex.h>

@@ -77,6 +77,7 @@ static hfta_status check_roles(const hfta_program *program, hfta_error *error) {
       {"learning_rate", roles->learning_rate, false},
       {"clip_scale", roles->clip_scale, false},
       {"loss", roles->loss, false},
+      {"step_weight", roles->step_weight, false},
       {"loss_sum", roles->loss_sum, false},
       {"loss_weight", roles->loss_weight, false},
       {"metric_sum", roles->metric_sum, false},

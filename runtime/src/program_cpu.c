@@ -1,6 +1,5 @@
 //===- program_cpu.c - Can this CPU run the code --------------------------===//
 
-#define _GNU_SOURCE
 #include "hfta/instance.h"
 
 #include <stdio.h>

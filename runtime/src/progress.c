@@ -1,6 +1,5 @@
 //===- progress.c - What a person sees while it trains --------------------===//
 
-#define _GNU_SOURCE
 #include "progress.h"
 
 #include <math.h>

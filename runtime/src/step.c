@@ -131,11 +131,19 @@ static hfta_status backward(hfta_instance *instance, const void *const *inputs,
 }
 
 static hfta_status read_losses(hfta_instance *instance, double *losses) {
+  const hfta_roles *roles = &instance->program->roles;
   hfta_status status = HFTA_OK;
   for (int64_t copy = 0;
-       losses && copy < instance->program->copies && status == HFTA_OK; ++copy)
-    status = hfta_instance_read_real(instance, instance->program->roles.loss,
-                                     copy, &losses[copy]);
+       losses && copy < instance->program->copies && status == HFTA_OK;
+       ++copy) {
+    double weight = 1.0;
+    status =
+        hfta_instance_read_real(instance, roles->loss, copy, &losses[copy]);
+    if (status == HFTA_OK && roles->step_weight != UINT32_MAX)
+      status =
+          hfta_instance_read_real(instance, roles->step_weight, copy, &weight);
+    losses[copy] /= weight;
+  }
   return status;
 }
 
@@ -147,6 +155,8 @@ hfta_status hfta_instance_accumulate(hfta_instance *instance,
   hfta_status status = check_trains(instance);
   if (status == HFTA_OK)
     status = hfta_instance_clear(instance, program->roles.loss);
+  if (status == HFTA_OK)
+    status = hfta_instance_clear(instance, program->roles.step_weight);
   if (status == HFTA_OK)
     status = hfta_instance_write_integer(instance, program->roles.step, 0,
                                          instance->steps);

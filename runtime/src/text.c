@@ -1,7 +1,5 @@
 //===- text.c - Numbers and characters in files ---------------------------===//
 
-#define _GNU_SOURCE
-
 #include "text.h"
 
 #include "hfta/json.h"

@@ -120,27 +120,3 @@ module attributes {hfta.job = #job} {
     }
   }
 }
-
-// -----
-
-#job = {name = "j", copies = 2 : i64, batch = 4 : i64, micro_batches = 2 : i64, epochs = 1 : i64, steps = 0 : i64, training = true, fuse = true, all_forwards_first = true, shuffle = true, order_seed = 0 : i64, optimizer = "sgd", nesterov = false, hyper_parameters = [{name = "lr", values = array<f64: 0.1, 0.2>}, {name = "weight_decay", values = array<f64: 0.0, 0.0>}, {name = "momentum", values = array<f64: 0.0, 0.0>}], clip_norm = array<f64>, seeds = array<i64: 1, 2>, schedule = {kind = "constant", warmup = array<f64>, step_size = array<f64>, gamma = array<f64>, minimum = array<f64>}, precision = {parameters = "f32", compute = "f32", accumulate = "f32", gradients = "f32", state = "f32"}, data = [], metric = ""}
-module attributes {hfta.job = #job} {
-  hfta.model @array copies [0, 1] {
-    hfta.variable @w {role = #hfta.role<parameter>, trained} : tensor<3xf32, #hfta.copies<2>>
-    func.func @forward(%x: tensor<2x3xf32> {hfta.name = "x"}) -> (tensor<2x3xf32, #hfta.copies<2>> {hfta.name = "y"}) {
-      %w = hfta.read @w : tensor<3xf32, #hfta.copies<2>>
-      %wb = hfta.broadcast %w to [2, 3] along [1] : tensor<3xf32, #hfta.copies<2>>
-      %0 = hfta.mul %x, %wb : tensor<2x3xf32>, tensor<2x3xf32, #hfta.copies<2>>
-      return %0 : tensor<2x3xf32, #hfta.copies<2>>
-    }
-    func.func @prepare(%x: tensor<2x3xf32> {hfta.name = "x"}) -> (tensor<2x3xf32> {hfta.name = "x"}) {
-      return %x : tensor<2x3xf32>
-    }
-    // expected-error@+1 {{a loss that ignores labels needs micro_batches = 1: its average is over the labels of the whole batch}}
-    func.func @objective(%y: tensor<2x3xf32, #hfta.copies<2>>, %x: tensor<2x3xf32>) -> (tensor<2xf32, #hfta.copies<2>>, tensor<2xf32>) {
-      %0 = hfta.reduce sum %y over [1] : tensor<2x3xf32, #hfta.copies<2>>
-      %1 = hfta.reduce sum %x over [1] : tensor<2x3xf32>
-      return %0, %1 : tensor<2xf32, #hfta.copies<2>>, tensor<2xf32>
-    }
-  }
-}

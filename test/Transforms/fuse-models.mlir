@@ -23,7 +23,7 @@
 // CHECK: %[[C:.*]] = hfta.read @"constant/0" : tensor<3xf32, #hfta.copies<2>>
 // CHECK: %[[Y:.*]] = hfta.add %[[ARRAYED]], %[[C]]
 // CHECK: return %[[Y]] : tensor<3xf32, #hfta.copies<2>>
-// CHECK: stacked: "0x{{0*}}40000000{{.*}}0000803F0000004000004040000080400000A0400000C040"
+// CHECK: stacked: "0x10000000{{.*}}0000803F0000004000004040000080400000A0400000C040"
 module attributes {hfta.job = #job} {
   hfta.model @first copies [0] {
     hfta.variable @weight {role = #hfta.role<parameter>, trained, initial = dense<[1.0, 2.0, 3.0]> : tensor<3xf32>} : tensor<3xf32>

@@ -111,6 +111,26 @@ TEST(OnnxExport, ReshapesFollowTheBatch) {
   EXPECT_EQ(target[1], 6);
 }
 
+TEST(OnnxExport, TheBatchMayShareAnAxis) {
+  // [batch, 5, 6] -> [5, batch, 6] -> [5 * batch, 6] -> [5, batch * 2, 3]
+  std::string permute = listAttribute("perm", {1, 0, 2});
+  Exported exported(
+      port("input", "x", {-1, 5, 6}) + weight("w", {6, 6}) +
+      integers("merged", {-1, 6}) + node("Shape", "s", {"x"}, {"shape"}) +
+      integers("zero", {0}) + node("Gather", "g", {"shape", "zero"}, {"n"}) +
+      integers("two", {2}) + node("Mul", "double", {"n", "two"}, {"n2"}) +
+      integers("five", {5}) + integers("three", {3}) +
+      node("Concat", "c", {"five", "n2", "three"}, {"heads"},
+           attribute("axis", int64_t(0))) +
+      node("Transpose", "turn", {"x"}, {"t"}, permute) +
+      node("Reshape", "merge", {"t", "merged"}, {"m"}) +
+      node("MatMul", "mul", {"m", "w"}, {"v"}) +
+      node("Reshape", "split", {"v", "heads"}, {"h"}) +
+      node("Transpose", "back", {"h"}, {"y"}, permute) +
+      port("output", "y", {8, 5, 3}));
+  EXPECT_TRUE(exported.parts.symbolicBatch);
+}
+
 TEST(OnnxExport, WhatNeedsTheBatchFixesIt) {
   Exported exported(
       port("input", "x", {-1, 3}) +

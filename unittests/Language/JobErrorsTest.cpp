@@ -136,6 +136,29 @@ hint: words are: 'true', 'false'
 )");
 }
 
+TEST(JobErrors, MicroBatchesOption) {
+  EXPECT_EQ(
+      getErrors("batch = 8",
+                R"(batch = 8
+  micro_batches 2, all_forwards = true)"),
+      R"(job.hfta:11:20: error: 'micro_batches' has no argument 'all_forwards'
+  micro_batches 2, all_forwards = true
+                   ^~~~~~~~~~~~
+hint: arguments are: 'count', 'all_forwards_first'
+)");
+}
+
+TEST(JobErrors, MicroBatchesList) {
+  EXPECT_EQ(getErrors("batch = 8",
+                      R"(batch = 8
+  micro_batches [2, 4])"),
+            R"(job.hfta:11:17: error: 'micro_batches' is the same for all copies
+  micro_batches [2, 4]
+                ^~~~~~
+hint: give one number
+)");
+}
+
 TEST(JobErrors, MicroBatches) {
   EXPECT_EQ(
       getErrors("batch = 8",

@@ -179,13 +179,15 @@ TEST(Copies, ModelsAndLossesHaveLists) {
 TEST(Copies, JobSettings) {
   Job job = compileJob("optimizer sgd(momentum = 0.9, nesterov = true)\n"
                        "  schedule step(10, warmup = 5)\n  steps 100\n"
-                       "  micro_batches 2\n  metric accuracy(net, label)\n"
+                       "  micro_batches 2, all_forwards_first = true\n"
+                       "  metric accuracy(net, label)\n"
                        "  precision f64, compute = f32");
   EXPECT_TRUE(job.nesterov);
   EXPECT_EQ(job.schedule.stepSize, Values({10}));
   EXPECT_EQ(job.schedule.gamma, Values({0.1}));
   EXPECT_EQ(job.steps, 100);
   EXPECT_EQ(job.getMicroBatch(), 4);
+  EXPECT_TRUE(job.allForwardsFirst);
   EXPECT_EQ(job.metric, "accuracy");
   EXPECT_EQ(job.precision.parameters, "f64");
   EXPECT_EQ(job.precision.compute, "f32");

@@ -291,6 +291,7 @@ static void add_roles(hfta_program *program) {
                                 .clip_scale = FAKE_CLIP,
                                 .seed = FAKE_SEED,
                                 .loss = FAKE_LOSS,
+                                .step_weight = UINT32_MAX,
                                 .loss_sum = FAKE_LOSS_SUM,
                                 .loss_weight = FAKE_LOSS_WEIGHT,
                                 .metric_sum = FAKE_METRIC_SUM,

@@ -15,8 +15,7 @@ inline constexpr llvm::StringLiteral kIdentityAttrName = "hfta.identity";
 /// Module attributes: the ONNX inference graph without its weights.
 inline constexpr llvm::StringLiteral kExportHeaderAttrName =
     "hfta.export_header";
-inline constexpr llvm::StringLiteral kExportGraphAttrName =
-    "hfta.export_graph";
+inline constexpr llvm::StringLiteral kExportGraphAttrName = "hfta.export_graph";
 
 /// Module attribute: cost of the tasks, for people and programs to read.
 inline constexpr llvm::StringLiteral kPlanAttrName = "hfta.plan_json";

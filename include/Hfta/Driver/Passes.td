@@ -29,13 +29,13 @@ def HftaDescribeModel : Pass<"hfta-describe-model", "::mlir::ModuleOp"> {
 def HftaDescribePlan : Pass<"hfta-describe-plan", "::mlir::ModuleOp"> {
   let summary = "Note what the tasks of a planned module cost";
   let description = [{
-    Adds "costs" to `hfta.plan_json`, the JSON object that `info --json` of the
+    Adds "tasks" to `hfta.plan_json`, the JSON object that `info --json` of the
     binary shows: for each task the kernels that it launches, their flops
     (without padding taps) and the bytes that they read and write, for the
     whole array.
 
     ```mlir
-    module attributes {hfta.plan_json = "{\"costs\": [ … ]}"} { … }
+    module attributes {hfta.plan_json = "{\"tasks\": [ … ]}"} { … }
     ```
   }];
 }

@@ -19,7 +19,8 @@ struct WindowAxis {
 using Window = SmallVector<WindowAxis>;
 
 /// The window of a convolution or pooling op.
-template <typename OpTy> Window getWindow(OpTy op, ArrayRef<int64_t> kernel) {
+template <typename OpTy>
+Window getWindow(OpTy op, ArrayRef<int64_t> kernel) {
   Window window;
   for (size_t axis = 0, rank = kernel.size(); axis < rank; ++axis)
     window.push_back({kernel[axis], op.getStrides()[axis],

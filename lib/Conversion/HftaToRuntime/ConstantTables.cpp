@@ -4,6 +4,8 @@
 #include "mlir/IR/AsmState.h"
 #include "mlir/IR/DialectResourceBlobManager.h"
 
+#include <cstddef>
+
 using namespace mlir;
 using namespace mlir::hfta;
 
@@ -107,10 +109,11 @@ FlatSymbolRefAttr ConstantTables::elements(StringRef name,
 FlatSymbolRefAttr ConstantTables::bytes(StringRef name, ArrayRef<char> data) {
   auto type = RankedTensorType::get({static_cast<int64_t>(data.size())},
                                     builder.getI8Type());
-  return elements(
-      name,
-      DenseResourceElementsAttr::get(
-          type, name, HeapAsmResourceBlob::allocateAndCopyWithAlign(data, 64)));
+  // Bytecode is read from buffers that promise no larger alignment.
+  return elements(name, DenseResourceElementsAttr::get(
+                            type, name,
+                            HeapAsmResourceBlob::allocateAndCopyWithAlign(
+                                data, alignof(std::max_align_t))));
 }
 
 FlatSymbolRefAttr ConstantTables::doubles(StringRef name,

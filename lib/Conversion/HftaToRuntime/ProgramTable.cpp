@@ -257,7 +257,7 @@ Field ProgramBuilder::getRoles() {
   Record roles;
   for (StringRef name :
        {"step", "micro_batch", "valid_samples", "loss_scale", "learning_rate",
-        "clip_scale", "seed", "loss", "evaluation/loss_sum",
+        "clip_scale", "seed", "loss", "loss/weight", "evaluation/loss_sum",
         "evaluation/weight_sum", "evaluation/metric_sum"})
     roles.push_back(Field::u32(indexOf(name)));
   roles.push_back(Field::u32(norm));

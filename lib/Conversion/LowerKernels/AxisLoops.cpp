@@ -22,9 +22,8 @@ void AxisLoops::emitLoop(unsigned axis, int64_t begin, int64_t end,
     bases[axis] = builder.getIndexAttr(begin);
     return body();
   }
-  auto loop =
-      scf::ForOp::create(builder, op.getLoc(), createIndex(begin),
-                         createIndex(end), createIndex(step));
+  auto loop = scf::ForOp::create(builder, op.getLoc(), createIndex(begin),
+                                 createIndex(end), createIndex(step));
   OpBuilder::InsertionGuard guard(builder);
   builder.setInsertionPointToStart(loop.getBody());
   bases[axis] = loop.getInductionVar();
@@ -47,9 +46,8 @@ SmallVector<Value> AxisLoops::emitCarrying(
     bases[axis] = builder.getIndexAttr(begin);
     return body(running);
   }
-  auto loop =
-      scf::ForOp::create(builder, op.getLoc(), createIndex(begin),
-                         createIndex(end), createIndex(step), running);
+  auto loop = scf::ForOp::create(builder, op.getLoc(), createIndex(begin),
+                                 createIndex(end), createIndex(step), running);
   OpBuilder::InsertionGuard guard(builder);
   builder.setInsertionPointToStart(loop.getBody());
   bases[axis] = loop.getInductionVar();
@@ -69,8 +67,8 @@ SmallVector<Value> AxisLoops::getIndices(OpOperand &operand,
   for (unsigned place = 0; place < map.getNumResults(); ++place)
     indices.push_back(getValueOrCreateConstantIndexOp(
         builder, op.getLoc(),
-        affine::makeComposedFoldedAffineApply(
-            builder, op.getLoc(), map.getSubMap({place}), bases)));
+        affine::makeComposedFoldedAffineApply(builder, op.getLoc(),
+                                              map.getSubMap({place}), bases)));
   return indices;
 }
 
@@ -80,8 +78,8 @@ SmallVector<Value> AxisLoops::getPosition(ArrayRef<int64_t> offsets) {
     position.push_back(getValueOrCreateConstantIndexOp(
         builder, op.getLoc(),
         affine::makeComposedFoldedAffineApply(
-            builder, op.getLoc(),
-            getAffineDimExpr(0, op.getContext()) + offset, base)));
+            builder, op.getLoc(), getAffineDimExpr(0, op.getContext()) + offset,
+            base)));
   return position;
 }
 

@@ -72,12 +72,11 @@ static void replaceSplats(RewriterBase &rewriter, Operation *end) {
       continue;
     Location loc = constant.getLoc();
     rewriter.setInsertionPoint(end);
-    Value scalar = arith::ConstantOp::create(
-        rewriter, loc, splat.getSplatValue<TypedAttr>());
+    Value scalar = arith::ConstantOp::create(rewriter, loc,
+                                             splat.getSplatValue<TypedAttr>());
     Value empty = tensor::EmptyOp::create(
         rewriter, loc, splat.getType().getShape(), scalar.getType());
-    use.set(
-        linalg::FillOp::create(rewriter, loc, scalar, empty).getResult(0));
+    use.set(linalg::FillOp::create(rewriter, loc, scalar, empty).getResult(0));
   }
 }
 
@@ -86,9 +85,8 @@ Value KernelDistributor::addTensor(BlockArgument argument, Type type,
                                    bool writable) {
   OpBuilder::InsertionGuard guard(rewriter);
   rewriter.setInsertionPointToStart(argument.getOwner());
-  return bufferization::ToTensorOp::create(rewriter, argument.getLoc(), type,
-                                           argument, /*restrict=*/true,
-                                           writable);
+  return bufferization::ToTensorOp::create(
+      rewriter, argument.getLoc(), type, argument, /*restrict=*/true, writable);
 }
 
 void KernelDistributor::makeArguments() {
@@ -97,8 +95,7 @@ void KernelDistributor::makeArguments() {
   for (auto [index, argument] : llvm::enumerate(body.getArguments())) {
     Type type = argument.getType();
     argument.setType(getMemoryType(type));
-    Value tensor =
-        addTensor(argument, type, llvm::is_contained(ties, index));
+    Value tensor = addTensor(argument, type, llvm::is_contained(ties, index));
     rewriter.replaceAllUsesExcept(argument, tensor, tensor.getDefiningOp());
     tensors.push_back(tensor);
   }
@@ -111,8 +108,7 @@ void KernelDistributor::makeArguments() {
     }
     Type type = result.getType();
     targets.push_back(body.addArgument(getMemoryType(type), result.getLoc()));
-    targetTensors.push_back(
-        addTensor(targets.back(), type, /*writable=*/true));
+    targetTensors.push_back(addTensor(targets.back(), type, /*writable=*/true));
   }
   item = body.addArgument(rewriter.getIndexType(), kernel.getLoc());
   body.addArgument(
@@ -169,9 +165,8 @@ void KernelDistributor::distribute() {
   replaceSplats(rewriter, end);
   axes = planItems(kernel);
   makeArguments();
-  rewriter.setInsertionPointAfterValue(targetTensors.empty()
-                                           ? item
-                                           : targetTensors.front());
+  rewriter.setInsertionPointAfterValue(
+      targetTensors.empty() ? item : targetTensors.front());
   SmallVector<Value> begins = createBegins();
   rewriter.setInsertionPoint(end);
   int64_t items = 1;

@@ -48,8 +48,8 @@ struct IntegerPower : public OpRewritePattern<math::IPowIOp> {
     Value zero = createSplat(rewriter, loc, type, 0);
     Value one = createSplat(rewriter, loc, type, 1);
     Value minusOne = createSplat(rewriter, loc, type, -1);
-    Value power = createPower(rewriter, loc, op.getLhs(), op.getRhs(), width,
-                              zero, one);
+    Value power =
+        createPower(rewriter, loc, op.getLhs(), op.getRhs(), width, zero, one);
     auto compare = [&](arith::CmpIPredicate predicate, Value lhs, Value rhs) {
       return arith::CmpIOp::create(rewriter, loc, predicate, lhs, rhs);
     };
@@ -59,8 +59,7 @@ struct IntegerPower : public OpRewritePattern<math::IPowIOp> {
     Value isOne = compare(arith::CmpIPredicate::eq, op.getLhs(), one);
     Value isMinusOne = compare(arith::CmpIPredicate::eq, op.getLhs(), minusOne);
     Value isUnit = arith::OrIOp::create(rewriter, loc, isOne, isMinusOne);
-    Value inverse =
-        arith::SelectOp::create(rewriter, loc, isUnit, power, zero);
+    Value inverse = arith::SelectOp::create(rewriter, loc, isUnit, power, zero);
     rewriter.replaceOpWithNewOp<arith::SelectOp>(op, isNegative, inverse,
                                                  power);
     return success();
@@ -76,8 +75,8 @@ private:
     auto body = [&](OpBuilder &b, Location loc, Value, ValueRange running) {
       Value power = running[0], square = running[1], rest = running[2];
       Value bit = arith::AndIOp::create(b, loc, rest, one);
-      Value isSet = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ne,
-                                          bit, zero);
+      Value isSet =
+          arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ne, bit, zero);
       Value product = arith::MulIOp::create(b, loc, power, square);
       scf::YieldOp::create(
           b, loc,
@@ -85,9 +84,9 @@ private:
                      arith::MulIOp::create(b, loc, square, square),
                      arith::ShRUIOp::create(b, loc, rest, one)});
     };
-    auto loop = scf::ForOp::create(builder, loc, index(0), index(width),
-                                   index(1), ValueRange{one, base, exponent},
-                                   body);
+    auto loop =
+        scf::ForOp::create(builder, loc, index(0), index(width), index(1),
+                           ValueRange{one, base, exponent}, body);
     return loop.getResult(0);
   }
 };
@@ -109,7 +108,6 @@ static bool hasPolynomial(StringRef name) {
       name);
 }
 
-
 /// What LLVM has instructions or intrinsics for.
 static bool isInstruction(Operation *op) {
   return isa<math::FmaOp, math::AbsFOp, math::AbsIOp, math::SqrtOp,
@@ -128,8 +126,8 @@ struct ExpandMathPass : hfta::impl::HftaExpandMathBase<ExpandMathPass> {
   using HftaExpandMathBase::HftaExpandMathBase;
 
   void runOnOperation() override {
-    for (auto kernel : llvm::make_early_inc_range(
-             getOperation().getOps<func::FuncOp>())) {
+    for (auto kernel :
+         llvm::make_early_inc_range(getOperation().getOps<func::FuncOp>())) {
       if (!kernel->hasAttr(kKernelAttrName) || kernel.isDeclaration())
         continue;
       if (failed(expand(kernel)) || failed(callLibrary(kernel)))

@@ -103,9 +103,8 @@ static bool fuseIntoUser(RewriterBase &rewriter, linalg::GenericOp op) {
     if (!isCopy(op)) {
       // Later users take the value from the fused op.
       auto consumer = cast<linalg::GenericOp>(use.getOwner());
-      bool hasOthers = llvm::any_of(op->getUsers(), [&](Operation *user) {
-        return user != consumer;
-      });
+      bool hasOthers = llvm::any_of(
+          op->getUsers(), [&](Operation *user) { return user != consumer; });
       if (consumer != first || (hasOthers && !isElementwiseOp(consumer)))
         continue;
     }
@@ -134,16 +133,14 @@ struct TransposeBeforePad : public OpRewritePattern<linalg::TransposeOp> {
     SmallVector<OpFoldResult> high = pad.getMixedHighPad();
     applyPermutationToVector(low, permutation);
     applyPermutationToVector(high, permutation);
-    Value empty =
-        tensor::EmptyOp::create(rewriter, loc, shape,
-                                pad.getSourceType().getElementType());
-    Value transposed =
-        linalg::TransposeOp::create(rewriter, loc, pad.getSource(), empty,
-                                    permutation)
-            ->getResult(0);
-    rewriter.replaceOpWithNewOp<tensor::PadOp>(
-        op, op->getResult(0).getType(), transposed, low, high,
-        pad.getConstantPaddingValue());
+    Value empty = tensor::EmptyOp::create(rewriter, loc, shape,
+                                          pad.getSourceType().getElementType());
+    Value transposed = linalg::TransposeOp::create(
+                           rewriter, loc, pad.getSource(), empty, permutation)
+                           ->getResult(0);
+    rewriter.replaceOpWithNewOp<tensor::PadOp>(op, op->getResult(0).getType(),
+                                               transposed, low, high,
+                                               pad.getConstantPaddingValue());
     return success();
   }
 };

@@ -149,16 +149,16 @@ double ItemPlanner::getLinalgWork(linalg::LinalgOp op) const {
   for (int64_t size : op.getStaticLoopRanges())
     iterations *= static_cast<double>(size);
   for (Operation &inner : op.getBlock()->without_terminator())
-    body += isa<math::MathDialect>(inner.getDialect()) &&
-                    !isa<math::FmaOp>(inner)
-                ? kFunctionWork
-                : 1;
+    body +=
+        isa<math::MathDialect>(inner.getDialect()) && !isa<math::FmaOp>(inner)
+            ? kFunctionWork
+            : 1;
   if (isa<linalg::TransposeOp>(op))
     body = kMoveWork;
   double work = iterations * body * getVectorFactor(op);
   for (OpOperand &operand : op->getOpOperands())
-    work += kAccessWork * getElements(operand.get().getType()) *
-            getShare(operand);
+    work +=
+        kAccessWork * getElements(operand.get().getType()) * getShare(operand);
   return work;
 }
 

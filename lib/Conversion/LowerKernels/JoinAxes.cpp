@@ -44,9 +44,8 @@ static SmallVector<ReassociationIndices> findJoins(linalg::GenericOp op) {
   SmallVector<int64_t> sizes = op.getStaticLoopRanges();
   SmallVector<utils::IteratorType> kinds = op.getIteratorTypesArray();
   llvm::SmallDenseSet<unsigned> indexed;
-  op.getBody()->walk([&](linalg::IndexOp index) {
-    indexed.insert(index.getDim());
-  });
+  op.getBody()->walk(
+      [&](linalg::IndexOp index) { indexed.insert(index.getDim()); });
   SmallVector<ReassociationIndices> groups;
   for (unsigned axis = 0; axis < sizes.size(); ++axis) {
     bool joins = axis > 0 && kinds[axis] == kinds[axis - 1] &&
@@ -94,8 +93,7 @@ SmallVector<ReassociationIndices> AxisJoiner::getPlaces(AffineMap map) const {
   std::optional<unsigned> previous;
   for (auto [place, expression] : llvm::enumerate(map.getResults())) {
     auto axis = dyn_cast<AffineDimExpr>(expression);
-    bool continues = axis && previous &&
-                     axis.getPosition() == *previous + 1 &&
+    bool continues = axis && previous && axis.getPosition() == *previous + 1 &&
                      newAxis[axis.getPosition()] == newAxis[*previous];
     if (continues)
       places.back().push_back(place);
@@ -109,10 +107,8 @@ SmallVector<ReassociationIndices> AxisJoiner::getPlaces(AffineMap map) const {
 AffineMap AxisJoiner::getMap(AffineMap map) const {
   SmallVector<AffineExpr> expressions;
   for (const ReassociationIndices &group : getPlaces(map))
-    expressions.push_back(
-        map.getResult(group.front()).replaceDims(newAxis));
-  return AffineMap::get(groups.size(), 0, expressions,
-                        map.getContext());
+    expressions.push_back(map.getResult(group.front()).replaceDims(newAxis));
+  return AffineMap::get(groups.size(), 0, expressions, map.getContext());
 }
 
 linalg::GenericOp AxisJoiner::join(RewriterBase &rewriter) {
@@ -144,8 +140,7 @@ linalg::GenericOp AxisJoiner::join(RewriterBase &rewriter) {
   return joined;
 }
 
-linalg::GenericOp hfta::joinAxes(RewriterBase &rewriter,
-                                 linalg::GenericOp op) {
+linalg::GenericOp hfta::joinAxes(RewriterBase &rewriter, linalg::GenericOp op) {
   SmallVector<ReassociationIndices> groups = findJoins(op);
   if (groups.size() == op.getNumLoops())
     return op;

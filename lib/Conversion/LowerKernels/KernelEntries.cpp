@@ -30,7 +30,6 @@ void hfta::createEntry(ModuleOp module, const KernelSignature &kernel) {
   }
   arguments.push_back(body->getArgument(1));
   arguments.push_back(body->getArgument(2));
-  LLVM::CallOp::create(builder, loc, cast<LLVM::LLVMFuncOp>(callee),
-                       arguments);
+  LLVM::CallOp::create(builder, loc, cast<LLVM::LLVMFuncOp>(callee), arguments);
   LLVM::ReturnOp::create(builder, loc, ValueRange());
 }

@@ -47,9 +47,9 @@ static void addAttributes(func::FuncOp kernel) {
     if (isa<MemRefType>(type))
       kernel.setArgAttr(index, LLVM::LLVMDialect::getNoAliasAttrName(),
                         builder.getUnitAttr());
-  kernel->setAttr("llvm.linkage",
-                  LLVM::LinkageAttr::get(kernel.getContext(),
-                                         LLVM::Linkage::Internal));
+  kernel->setAttr(
+      "llvm.linkage",
+      LLVM::LinkageAttr::get(kernel.getContext(), LLVM::Linkage::Internal));
 }
 
 /// Kernels, the declarations of functions that they call, and constants.
@@ -62,9 +62,9 @@ static SmallVector<Operation *> collectOps(ModuleOp module) {
   for (Operation &op : *module.getBody()) {
     auto function = dyn_cast<func::FuncOp>(op);
     if (isa<memref::GlobalOp>(op) ||
-        (function && (isKernel(function) ||
-                      (function.isDeclaration() &&
-                       called.contains(function.getSymName())))))
+        (function &&
+         (isKernel(function) || (function.isDeclaration() &&
+                                 called.contains(function.getSymName())))))
       ops.push_back(&op);
   }
   return ops;

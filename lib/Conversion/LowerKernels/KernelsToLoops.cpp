@@ -38,7 +38,9 @@ static linalg::FillOp findFill(linalg::GenericOp op, Value memory) {
         return fill;
     if (isa<ViewLikeOpInterface>(before))
       continue;
-    auto touches = [&](Value operand) { return getRootMemory(operand) == root; };
+    auto touches = [&](Value operand) {
+      return getRootMemory(operand) == root;
+    };
     if (before->getNumRegions() > 0 && !isa<linalg::LinalgOp>(before))
       return nullptr;
     if (llvm::any_of(before->getOperands(), touches))

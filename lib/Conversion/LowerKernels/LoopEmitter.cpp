@@ -63,9 +63,8 @@ Value LoopEmitter::load(OpOperand &operand, const Piece &piece) {
   Value memory = operand.get();
   if (!isa<MemRefType>(memory.getType()))
     return memory;
-  Access access = piece.lanes == 1
-                      ? Access()
-                      : getAccess(op, operand, plan.vectorAxis);
+  Access access =
+      piece.lanes == 1 ? Access() : getAccess(op, operand, plan.vectorAxis);
   if (access.kind == Access::Uniform)
     return memref::LoadOp::create(builder, loc, memory,
                                   getIndices(operand, piece));
@@ -78,8 +77,8 @@ Value LoopEmitter::load(OpOperand &operand, const Piece &piece) {
     return loadStrided(operand, piece, access.stride);
   SmallVector<Value> scalars;
   for (int64_t lane = 0; lane < piece.lanes; ++lane)
-    scalars.push_back(memref::LoadOp::create(
-        builder, loc, memory, getIndices(operand, piece, lane)));
+    scalars.push_back(memref::LoadOp::create(builder, loc, memory,
+                                             getIndices(operand, piece, lane)));
   return vector::FromElementsOp::create(builder, loc, type, scalars);
 }
 
@@ -209,15 +208,15 @@ SmallVector<Value> LoopEmitter::emitBody(ArrayRef<Piece> pieces,
     llvm::append_range(arguments, running.take_front(op.getNumDpsInits()));
     running = running.drop_front(op.getNumDpsInits());
     VectorBody body(builder, op, plan.vectorAxis, piece.lanes);
-    llvm::append_range(
-        results, body.clone(arguments, loops.getPosition(piece.offsets)));
+    llvm::append_range(results,
+                       body.clone(arguments, loops.getPosition(piece.offsets)));
   }
   return results;
 }
 
-SmallVector<Value>
-LoopEmitter::emitTransposedBlock(unsigned axis, int64_t size,
-                                 ArrayRef<Piece> pieces, ValueRange running) {
+SmallVector<Value> LoopEmitter::emitTransposedBlock(unsigned axis, int64_t size,
+                                                    ArrayRef<Piece> pieces,
+                                                    ValueRange running) {
   Loads loads;
   for (const Piece &piece : pieces)
     for (OpOperand *input : op.getDpsInputOperands())
@@ -261,10 +260,10 @@ SmallVector<Value> LoopEmitter::emitReductions(size_t next,
   unsigned axis = plan.reductions[next];
   if (next + 1 == plan.reductions.size() && transposes(op, plan.vectorAxis))
     return emitTransposed(axis, pieces, running);
-  return loops.emitCarrying(
-      axis, 0, loops.sizes[axis], 1, running, [&](ValueRange inner) {
-        return emitReductions(next + 1, pieces, inner);
-      });
+  return loops.emitCarrying(axis, 0, loops.sizes[axis], 1, running,
+                            [&](ValueRange inner) {
+                              return emitReductions(next + 1, pieces, inner);
+                            });
 }
 
 void LoopEmitter::emitTile(ArrayRef<VectorPart> parts) {

@@ -38,8 +38,7 @@ SmallVector<int64_t> hfta::splitIntoVectors(int64_t size, int64_t lanes) {
   return widths;
 }
 
-SmallVector<VectorPart> LoopPlan::getParts(int64_t size,
-                                           int64_t extent) const {
+SmallVector<VectorPart> LoopPlan::getParts(int64_t size, int64_t extent) const {
   SmallVector<VectorPart> parts;
   int64_t offset = 0, rest = size % lanes;
   for (; offset + lanes <= size; offset += lanes)
@@ -78,7 +77,8 @@ static std::optional<unsigned> getInnermostReduction(linalg::GenericOp op) {
 
 /// Whether only the last of an operand's indices depends on `axis`.
 static bool isLastIndex(AffineMap map, unsigned axis) {
-  return map.getNumResults() > 0 && map.getResults().back().isFunctionOfDim(axis) &&
+  return map.getNumResults() > 0 &&
+         map.getResults().back().isFunctionOfDim(axis) &&
          llvm::none_of(map.getResults().drop_back(), [&](AffineExpr index) {
            return index.isFunctionOfDim(axis);
          });
@@ -321,8 +321,8 @@ double LoopPlanner::getTilesCost(size_t next, SmallVector<int64_t> &tile,
                                  double count) const {
   if (next == candidates.size()) {
     int64_t total = countVectors(), rest = total % vectors;
-    double cost = static_cast<double>(total / vectors) *
-                  getTileCost(tile, vectors);
+    double cost =
+        static_cast<double>(total / vectors) * getTileCost(tile, vectors);
     if (rest)
       cost += getTileCost(tile, rest);
     return cost * count;
@@ -368,8 +368,7 @@ void LoopPlanner::chooseTile() {
     candidates.erase(candidates.begin(), candidates.end() - kMaxRowAxes);
   for (OpOperand *operand : op.getDpsInputOperands()) {
     Access access = getAccess(op, *operand, result.vectorAxis);
-    Input input{{}, access.kind != Access::Uniform,
-                getReadCost(access, lanes)};
+    Input input{{}, access.kind != Access::Uniform, getReadCost(access, lanes)};
     for (unsigned axis : candidates)
       input.variesAlong.push_back(
           op.getMatchingIndexingMap(operand).isFunctionOfDim(axis));
@@ -380,8 +379,7 @@ void LoopPlanner::chooseTile() {
   if (transposes(op, result.vectorAxis))
     registerLimit -= result.lanes;
   rows.assign(candidates.size(), 1);
-  for (vectors = 1; vectors <= std::min(countVectors(), kMaxVectors);
-       ++vectors)
+  for (vectors = 1; vectors <= std::min(countVectors(), kMaxVectors); ++vectors)
     if (countRegisters() <= registerLimit || vectors == 1)
       searchRows(0, 1);
   for (auto [axis, count] : llvm::zip(candidates, bestRows)) {

@@ -35,10 +35,9 @@ struct Buffer {
 
 static int64_t getBytes(MemRefType type) {
   Type element = type.getElementType();
-  int64_t bytes =
-      element.isIndex()
-          ? 8
-          : llvm::divideCeil(element.getIntOrFloatBitWidth(), 8);
+  int64_t bytes = element.isIndex()
+                      ? 8
+                      : llvm::divideCeil(element.getIntOrFloatBitWidth(), 8);
   return llvm::alignTo(type.getNumElements() * bytes, kAlignment);
 }
 
@@ -68,8 +67,7 @@ static FailureOr<SmallVector<Buffer>> collectBuffers(func::FuncOp kernel) {
       alloc.emitError("expected static size");
       return WalkResult::interrupt();
     }
-    unsigned position =
-        positions.lookup(body.findAncestorOpInBlock(*alloc));
+    unsigned position = positions.lookup(body.findAncestorOpInBlock(*alloc));
     Buffer buffer{alloc, getBytes(alloc.getType()), position, position};
     addUses(alloc, body, positions, buffer);
     buffers.push_back(buffer);
@@ -94,8 +92,7 @@ static int64_t placeBuffers(MutableArrayRef<Buffer> buffers) {
     for (const Buffer *other : placed)
       if (other->first <= buffer->last && buffer->first <= other->last &&
           other->offset < buffer->offset + buffer->bytes)
-        buffer->offset =
-            std::max(buffer->offset, other->offset + other->bytes);
+        buffer->offset = std::max(buffer->offset, other->offset + other->bytes);
     total = std::max(total, buffer->offset + buffer->bytes);
     auto after = llvm::find_if(placed, [&](const Buffer *other) {
       return other->offset > buffer->offset;
@@ -115,13 +112,13 @@ static void replaceBuffers(func::FuncOp kernel, ArrayRef<Buffer> buffers,
   rewriter.setInsertionPointToStart(&body);
   for (const Buffer &buffer : buffers) {
     Location loc = buffer.alloc->getLoc();
-    Value offset =
-        arith::ConstantIndexOp::create(rewriter, loc, buffer.offset);
-    rewriter.replaceOp(buffer.alloc,
-                       memref::ViewOp::create(
-                           rewriter, loc, cast<MemRefType>(
-                                              buffer.alloc->getResult(0).getType()),
-                           scratch, offset, ValueRange()));
+    Value offset = arith::ConstantIndexOp::create(rewriter, loc, buffer.offset);
+    rewriter.replaceOp(
+        buffer.alloc,
+        memref::ViewOp::create(
+            rewriter, loc,
+            cast<MemRefType>(buffer.alloc->getResult(0).getType()), scratch,
+            offset, ValueRange()));
   }
   kernel->setAttr(kScratchBytesAttrName, rewriter.getI64IntegerAttr(bytes));
 }

@@ -43,8 +43,7 @@ static LogicalResult addTerms(AffineExpr expression, int64_t factor,
 /// The iteration axis that is the index into `axis` of the op's result.
 static std::optional<unsigned> getIterationAxis(linalg::LinalgOp op,
                                                 unsigned result, int64_t axis) {
-  AffineMap map =
-      op.getMatchingIndexingMap(op.getDpsInitOperand(result));
+  AffineMap map = op.getMatchingIndexingMap(op.getDpsInitOperand(result));
   auto position = dyn_cast<AffineDimExpr>(map.getResult(axis));
   if (!position || op.getIteratorTypesArray()[position.getPosition()] !=
                        utils::IteratorType::parallel)
@@ -73,9 +72,8 @@ static Ranges getLinalgRanges(linalg::LinalgOp op, unsigned result,
       for (unsigned other = 0; other < sizes.size(); ++other)
         if (other != *iteration)
           window += factors[other] * (sizes[other] - 1);
-      ranges.push_back({operand.getOperandNumber(),
-                        static_cast<int64_t>(place), factors[*iteration], 0,
-                        window});
+      ranges.push_back({operand.getOperandNumber(), static_cast<int64_t>(place),
+                        factors[*iteration], 0, window});
       found = true;
     }
     // Every item would write the whole of this result.
@@ -113,8 +111,7 @@ getReshapedAxis(ArrayRef<ReassociationIndices> groups, ArrayRef<int64_t> fine,
 template <typename OpTy>
 static int64_t getLargeAxis(OpTy op, int64_t axis) {
   llvm::SmallBitVector dropped = op.getDroppedDims();
-  for (int64_t large = 0; large < static_cast<int64_t>(dropped.size());
-       ++large)
+  for (int64_t large = 0; large < static_cast<int64_t>(dropped.size()); ++large)
     if (!dropped[large] && axis-- == 0)
       return large;
   llvm_unreachable("axis out of range");
@@ -213,11 +210,11 @@ Value TensorSlicer::getOffset(Location loc, Range range) {
     return arith::ConstantIndexOp::create(rewriter, loc, value);
   };
   if (range.scale != 1)
-    offset = arith::MulIOp::create(rewriter, loc, offset,
-                                   constant(range.scale));
+    offset =
+        arith::MulIOp::create(rewriter, loc, offset, constant(range.scale));
   if (range.shift != 0)
-    offset = arith::AddIOp::create(rewriter, loc, offset,
-                                   constant(range.shift));
+    offset =
+        arith::AddIOp::create(rewriter, loc, offset, constant(range.shift));
   return offset;
 }
 
@@ -323,10 +320,10 @@ void TensorSlicer::cloneSliced(OpResult result, Range range,
       ValueRange(ArrayRef(operands).drop_front(inputs)).getTypes());
   Operation *clone = mlir::clone(rewriter, op, types, operands);
   shiftIndices(clone, result, range);
-  AffineExpr axis =
-      linalgOp.getMatchingIndexingMap(
-          linalgOp.getDpsInitOperand(result.getResultNumber()))
-          .getResult(range.axis);
+  AffineExpr axis = linalgOp
+                        .getMatchingIndexingMap(linalgOp.getDpsInitOperand(
+                            result.getResultNumber()))
+                        .getResult(range.axis);
   for (auto [whole, part] : llvm::zip(op->getResults(), clone->getResults())) {
     AffineMap map = linalgOp.getMatchingIndexingMap(
         linalgOp.getDpsInitOperand(whole.getResultNumber()));

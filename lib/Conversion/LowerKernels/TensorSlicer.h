@@ -26,7 +26,7 @@ struct PartRange {
 /// The operands that need only a part when only a range of the result's `axis`
 /// is computed; nothing if the op can't compute a part of its result.
 std::optional<SmallVector<PartRange>> getPartRanges(OpResult result,
-                                                          int64_t axis);
+                                                    int64_t axis);
 
 /// Rewrites computations of whole tensors to computations of a range of one
 /// axis that begins at `begin`, an index, and ends `size` elements later.
@@ -50,8 +50,7 @@ private:
 
   Value slice(Value tensor, Range range);
   /// Clones the op of a result so that it computes a part of it.
-  void cloneSliced(OpResult result, Range range,
-                   ArrayRef<PartRange> operands);
+  void cloneSliced(OpResult result, Range range, ArrayRef<PartRange> operands);
   Value extract(Value tensor, Range range);
   Value getOffset(Location loc, Range range);
   void shiftIndices(Operation *clone, OpResult result, Range range);

@@ -77,15 +77,14 @@ void TransposeEmitter::emitSquare(int64_t fromOffset, int64_t toOffset,
       side, cast<MemRefType>(input.get().getType()).getElementType());
   SmallVector<Value> rows;
   for (int64_t row = 0; row < side; ++row)
-    rows.push_back(vector::LoadOp::create(
-        builder, loc, type, input.get(),
-        loops.getIndices(input, getOffsets(0, row))));
+    rows.push_back(
+        vector::LoadOp::create(builder, loc, type, input.get(),
+                               loops.getIndices(input, getOffsets(0, row))));
   for (auto [column, value] :
        llvm::enumerate(transposeSquare(builder, loc, rows)))
     vector::StoreOp::create(
         builder, loc, value, output.get(),
-        loops.getIndices(output,
-                         getOffsets(static_cast<int64_t>(column), 0)));
+        loops.getIndices(output, getOffsets(static_cast<int64_t>(column), 0)));
 }
 
 void TransposeEmitter::emitBlock(int64_t fromSize, int64_t toSize) {

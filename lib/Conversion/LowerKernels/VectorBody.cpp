@@ -21,18 +21,17 @@ Value VectorBody::createIndex(linalg::IndexOp index) {
   if (lanes == 1 || index.getDim() != axis)
     return first;
   Location loc = index.getLoc();
-  SmallVector<int64_t> numbers =
-      llvm::to_vector(llvm::seq<int64_t>(0, lanes));
-  Value steps = arith::ConstantOp::create(
-      builder, loc, builder.getIndexVectorAttr(numbers));
+  SmallVector<int64_t> numbers = llvm::to_vector(llvm::seq<int64_t>(0, lanes));
+  Value steps = arith::ConstantOp::create(builder, loc,
+                                          builder.getIndexVectorAttr(numbers));
   return arith::AddIOp::create(builder, loc, broadcast(loc, first), steps);
 }
 
 void VectorBody::cloneOnVectors(Operation &inner) {
   IRMapping widened;
   for (Value operand : inner.getOperands())
-    widened.map(operand, broadcast(inner.getLoc(),
-                                   mapping.lookupOrDefault(operand)));
+    widened.map(operand,
+                broadcast(inner.getLoc(), mapping.lookupOrDefault(operand)));
   Operation *clone = builder.clone(inner, widened);
   for (auto [from, to] : llvm::zip(inner.getResults(), clone->getResults())) {
     to.setType(VectorType::get(lanes, from.getType()));
@@ -47,19 +46,18 @@ void VectorBody::cloneLaneByLane(Operation &inner) {
     IRMapping scalars = mapping;
     for (Value operand : inner.getOperands())
       if (!isUniform(operand))
-        scalars.map(operand,
-                    vector::ExtractOp::create(builder, loc,
-                                              mapping.lookup(operand), lane)
-                        .getResult());
+        scalars.map(operand, vector::ExtractOp::create(
+                                 builder, loc, mapping.lookup(operand), lane)
+                                 .getResult());
     Operation *clone = builder.clone(inner, scalars);
     for (auto [index, result] : llvm::enumerate(clone->getResults()))
       results[index].push_back(result);
   }
   for (auto [result, scalars] : llvm::zip(inner.getResults(), results)) {
     auto type = VectorType::get(lanes, result.getType());
-    mapping.map(result, vector::FromElementsOp::create(builder, loc, type,
-                                                       scalars)
-                            .getResult());
+    mapping.map(result,
+                vector::FromElementsOp::create(builder, loc, type, scalars)
+                    .getResult());
   }
 }
 
@@ -88,7 +86,8 @@ void VectorBody::cloneOp(Operation &inner) {
   if (auto index = dyn_cast<linalg::IndexOp>(inner))
     return mapping.map(index.getResult(), createIndex(index));
   auto uniform = [&](Value operand) { return isUniform(operand); };
-  if (inner.getNumRegions() == 0 && llvm::all_of(inner.getOperands(), uniform)) {
+  if (inner.getNumRegions() == 0 &&
+      llvm::all_of(inner.getOperands(), uniform)) {
     builder.clone(inner, mapping);
     return;
   }
@@ -108,7 +107,6 @@ SmallVector<Value> VectorBody::clone(ValueRange arguments,
     cloneOp(inner);
   SmallVector<Value> results;
   for (Value yielded : op.getBody()->getTerminator()->getOperands())
-    results.push_back(
-        broadcast(op.getLoc(), mapping.lookupOrDefault(yielded)));
+    results.push_back(broadcast(op.getLoc(), mapping.lookupOrDefault(yielded)));
   return results;
 }

@@ -23,8 +23,7 @@ SmallVector<Value> hfta::transposeSquare(OpBuilder &builder, Location loc,
       if (row & half)
         continue;
       Value first = rows[row], second = rows[row + half];
-      rows[row] =
-          vector::ShuffleOp::create(builder, loc, first, second, lower);
+      rows[row] = vector::ShuffleOp::create(builder, loc, first, second, lower);
       rows[row + half] =
           vector::ShuffleOp::create(builder, loc, first, second, upper);
     }

@@ -7,7 +7,8 @@ namespace mlir::hfta::onnx_export {
 namespace {
 /// Common shape of elementwise operands as ONNX broadcasts them.
 struct Joined {
-  SmallVector<int64_t> shape, scales;
+  SmallVector<int64_t> shape;
+  SmallVector<Scale> scales;
 };
 } // namespace
 
@@ -20,20 +21,21 @@ static Joined join(GraphWriter &writer, ValueRange operands) {
     if (rank > joined.shape.size()) {
       size_t missing = rank - joined.shape.size();
       joined.shape.insert(joined.shape.begin(), missing, 1);
-      joined.scales.insert(joined.scales.begin(), missing, 0);
+      joined.scales.insert(joined.scales.begin(), missing, Scale());
     }
     size_t offset = joined.shape.size() - rank;
     for (size_t axis = 0; axis < rank; ++axis) {
       int64_t &size = joined.shape[offset + axis];
-      int64_t &scale = joined.scales[offset + axis];
-      bool bothVary = (size != 1 || scale != 0) &&
-                      (tensor.shape[axis] != 1 || tensor.scales[axis] != 0);
+      Scale &scale = joined.scales[offset + axis];
+      bool bothVary = (size != 1 || scale) &&
+                      (tensor.shape[axis] != 1 || tensor.scales[axis]);
       if (bothVary && scale != tensor.scales[axis])
         writer.requireFixedBatch();
       size = std::max(size, tensor.shape[axis]);
       if (tensor.shape[axis] == 0)
         size = 0;
-      scale = std::max(scale, tensor.scales[axis]);
+      if (!scale)
+        scale = tensor.scales[axis];
     }
   }
   return joined;

@@ -14,7 +14,7 @@ using ::onnx::TensorProto;
 
 int64_t Tensor::getBatchAxis() const {
   for (auto [axis, scale] : llvm::enumerate(scales))
-    if (scale != 0)
+    if (scale)
       return axis;
   return -1;
 }
@@ -128,7 +128,7 @@ static NodeProto *appendNode(::onnx::GraphProto &graph,
 
 NodeProto *GraphWriter::define(StringRef type, ArrayRef<std::string> inputs,
                                Value result, ArrayRef<int64_t> shape,
-                               ArrayRef<int64_t> scales) {
+                               ArrayRef<Scale> scales) {
   // An output has its full shape: broadcast below if this hasn't.
   bool isFull = shape == getShape(result);
   std::string name = isFull ? makeResultName(result)
@@ -136,7 +136,7 @@ NodeProto *GraphWriter::define(StringRef type, ArrayRef<std::string> inputs,
   Tensor tensor;
   tensor.name = name;
   tensor.shape = SmallVector<int64_t>(shape);
-  tensor.scales = SmallVector<int64_t>(scales);
+  tensor.scales = SmallVector<Scale>(scales);
   set(result, tensor);
   return appendNode(graph, nodeNames, type, inputs, name, result.getLoc());
 }
@@ -222,8 +222,8 @@ std::string GraphWriter::addScalar(Type elementType, double value,
 //===----------------------------------------------------------------------===//
 
 std::string GraphWriter::addShape(ArrayRef<int64_t> shape,
-                                  ArrayRef<int64_t> scales, Location loc) {
-  if (llvm::all_of(scales, [](int64_t scale) { return scale == 0; }))
+                                  ArrayRef<Scale> scales, Location loc) {
+  if (llvm::none_of(scales, [](Scale scale) { return bool(scale); }))
     return addIntegers(shape, loc);
   if (batchName.empty()) {
     NodeProto *node = nullptr;
@@ -233,12 +233,13 @@ std::string GraphWriter::addShape(ArrayRef<int64_t> shape,
   }
   SmallVector<std::string> parts;
   for (auto [size, scale] : llvm::zip(shape, scales)) {
-    if (scale == 0)
+    if (!scale)
       parts.push_back(addIntegers({size}, loc));
-    else if (scale == 1)
+    else if (scale.factor == 1)
       parts.push_back(batchName);
     else
-      parts.push_back(add("Mul", {batchName, addIntegers({scale}, loc)}, loc));
+      parts.push_back(
+          add("Mul", {batchName, addIntegers({scale.factor}, loc)}, loc));
   }
   if (parts.size() == 1)
     return parts.front();
@@ -253,13 +254,13 @@ Tensor GraphWriter::getFull(Value value) {
   ArrayRef<int64_t> shape = getShape(value);
   if (ArrayRef<int64_t>(tensor.shape) == shape)
     return tensor;
-  SmallVector<int64_t> scales(shape.size(), 0);
+  SmallVector<Scale> scales(shape.size());
   size_t offset = shape.size() - tensor.shape.size();
   llvm::copy(tensor.scales, scales.begin() + offset);
   // An axis that is only now stretched to the batch size follows it.
   bool stretchesFirst = offset > 0 || tensor.shape[0] != shape[0];
   if (symbolic && stretchesFirst && shape[0] == batch)
-    scales[0] = 1;
+    scales[0].factor = 1;
   NodeProto *node = nullptr;
   Tensor full;
   full.name =
@@ -271,44 +272,46 @@ Tensor GraphWriter::getFull(Value value) {
   return full;
 }
 
-/// Scales after a reshape; nothing if the batch axis ends inside of another.
-static std::optional<SmallVector<int64_t>>
+/// Scales after a reshape; nothing if the batch ends up divided between axes.
+static std::optional<SmallVector<Scale>>
 reshapeScales(const Tensor &tensor, ArrayRef<int64_t> shape, int64_t batch) {
-  SmallVector<int64_t> scales(shape.size(), 0);
+  SmallVector<Scale> scales(shape.size());
   int64_t axis = tensor.getBatchAxis();
   if (axis < 0)
     return scales;
-  ArrayRef<int64_t> from = tensor.shape;
-  int64_t before = ShapedType::getNumElements(from.take_front(axis));
-  int64_t elements = ShapedType::getNumElements(from);
+  // In row-major order the batch is the middle of outer * batch * inner, which
+  // a reshape leaves as it is.
+  int64_t outer = tensor.scales[axis].outer;
+  for (int64_t size : ArrayRef<int64_t>(tensor.shape).take_front(axis))
+    outer *= size;
   int64_t prefix = 1;
-  for (size_t target = 0; target < shape.size(); ++target) {
-    int64_t others = shape[target] == 0 ? 0 : elements / shape[target];
-    bool isMultiple = batch > 0 && shape[target] % batch == 0 && others > 0 &&
-                      (elements / batch) % others == 0;
-    if (before % prefix == 0 && isMultiple &&
-        (prefix == before || prefix * shape[target] > before)) {
-      scales[target] = shape[target] / batch;
+  for (auto [target, size] : llvm::enumerate(shape)) {
+    if (prefix == 0 || outer % prefix != 0)
+      break;
+    int64_t within = outer / prefix;
+    bool isHere = prefix * size > outer || (batch == 1 && within == 1);
+    if (isHere && size % (within * batch) == 0) {
+      scales[target] = {size / batch, within};
       return scales;
     }
-    prefix *= shape[target];
-    if (prefix == 0 || prefix > before * std::max<int64_t>(from[axis], 1))
+    if (isHere)
       break;
+    prefix *= size;
   }
   return std::nullopt;
 }
 
 Tensor GraphWriter::reshape(const Tensor &tensor, ArrayRef<int64_t> shape,
                             Location loc, Value result) {
-  std::optional<SmallVector<int64_t>> scales =
+  std::optional<SmallVector<Scale>> scales =
       reshapeScales(tensor, shape, batch);
   if (!scales) {
     requireFixedBatch();
-    scales = SmallVector<int64_t>(shape.size(), 0);
+    scales = SmallVector<Scale>(shape.size());
   }
   SmallVector<int64_t> target(shape);
   for (auto [axis, scale] : llvm::enumerate(*scales))
-    if (scale != 0)
+    if (scale)
       target[axis] = -1;
   std::string operand = addIntegers(target, loc);
   Tensor reshaped;
@@ -375,7 +378,7 @@ bool GraphWriter::checkOps() {
 }
 
 void GraphWriter::describePort(::onnx::ValueInfoProto &port, StringRef name,
-                               Type type, ArrayRef<int64_t> scales) {
+                               Type type, ArrayRef<Scale> scales) {
   port.set_name(name.str());
   auto tensor = cast<RankedTensorType>(type);
   auto *proto = port.mutable_type()->mutable_tensor_type();
@@ -383,9 +386,9 @@ void GraphWriter::describePort(::onnx::ValueInfoProto &port, StringRef name,
   auto *shape = proto->mutable_shape();
   for (auto [size, scale] : llvm::zip(tensor.getShape(), scales)) {
     auto *axis = shape->add_dim();
-    if (scale == 1)
+    if (scale.factor == 1)
       axis->set_dim_param("batch");
-    else if (scale == 0)
+    else if (!scale)
       axis->set_dim_value(size);
   }
 }
@@ -406,9 +409,9 @@ void GraphWriter::writeInputs() {
     Tensor tensor;
     tensor.name = name;
     tensor.shape = SmallVector<int64_t>(getShape(argument));
-    tensor.scales.assign(tensor.shape.size(), 0);
+    tensor.scales.assign(tensor.shape.size(), Scale());
     if (symbolic)
-      tensor.scales[0] = 1;
+      tensor.scales[0].factor = 1;
     describePort(*graph.add_input(), name, argument.getType(), tensor.scales);
     set(argument, tensor);
   }
@@ -419,7 +422,7 @@ void GraphWriter::writeRead(Operation *op) {
   Tensor tensor;
   tensor.name = variable.getSymName().str();
   tensor.shape = SmallVector<int64_t>(variable.getTensorType().getShape());
-  tensor.scales.assign(tensor.shape.size(), 0);
+  tensor.scales.assign(tensor.shape.size(), Scale());
   set(op->getResult(0), tensor);
   if (!llvm::is_contained(parameters, tensor.name))
     parameters.push_back(tensor.name);

@@ -13,14 +13,26 @@
 
 namespace mlir::hfta::onnx_export {
 
+/// How an axis' size depends on the batch size: `factor` times it, or not at
+/// all (0). Where the batch shares an axis with others, `outer` is the number
+/// of elements of the axis' slower part: 10 for [10 * batch * 3].
+struct Scale {
+  int64_t factor = 0, outer = 1;
+
+  explicit operator bool() const { return factor != 0; }
+  bool operator==(const Scale &other) const {
+    return factor == other.factor && outer == other.outer;
+  }
+  bool operator!=(const Scale &other) const { return !(*this == other); }
+};
+
 /// An ONNX value that stands for an hfta value. Its shape may lack leading
 /// axes of the hfta value's, or have 1 where that has more: elementwise ops of
 /// ONNX broadcast by themselves.
 struct Tensor {
   std::string name;
   SmallVector<int64_t> shape;
-  /// Axis i has `scales[i]` times the batch size if that isn't 0.
-  SmallVector<int64_t> scales;
+  SmallVector<Scale> scales; ///< one an axis
 
   /// The axis whose size depends on the batch size, or -1.
   int64_t getBatchAxis() const;
@@ -55,7 +67,7 @@ public:
   /// Adds a node that defines `result`, of the given shape and scales.
   ::onnx::NodeProto *define(StringRef type, ArrayRef<std::string> inputs,
                             Value result, ArrayRef<int64_t> shape,
-                            ArrayRef<int64_t> scales);
+                            ArrayRef<Scale> scales);
   /// Adds a node that defines a value of its own; returns its name.
   std::string add(StringRef type, ArrayRef<std::string> inputs, Location loc,
                   ::onnx::NodeProto **node = nullptr);
@@ -67,8 +79,8 @@ public:
                           Location loc);
   /// One number of the element type.
   std::string addScalar(Type elementType, double value, Location loc);
-  /// A shape operand: sizes times the batch size where a scale isn't 0.
-  std::string addShape(ArrayRef<int64_t> shape, ArrayRef<int64_t> scales,
+  /// A shape operand: the sizes, or multiples of the batch size.
+  std::string addShape(ArrayRef<int64_t> shape, ArrayRef<Scale> scales,
                        Location loc);
   /// `tensor` in another shape of as many elements, named after `result` if
   /// there is one.
@@ -90,7 +102,7 @@ private:
   void writeOutputs();
   void removeUnused();
   void describePort(::onnx::ValueInfoProto &port, StringRef name, Type type,
-                    ArrayRef<int64_t> scales);
+                    ArrayRef<Scale> scales);
   std::string makeResultName(Value result);
 
   func::FuncOp forward;

@@ -29,8 +29,7 @@ static AddOp findBias(Value result, int64_t axis, Value &bias) {
 /// Adds a node that computes `op`'s result, with the bias where there is one.
 static ::onnx::NodeProto *defineWithBias(GraphWriter &writer, StringRef type,
                                          SmallVector<std::string> inputs,
-                                         Value result,
-                                         ArrayRef<int64_t> scales) {
+                                         Value result, ArrayRef<Scale> scales) {
   Value bias;
   if (AddOp add = findBias(result, 1, bias)) {
     VariableOp variable = SymbolTable::lookupNearestSymbolFrom<VariableOp>(
@@ -73,21 +72,20 @@ static LogicalResult checkContract(Operation *op, std::string &reason) {
 }
 
 /// Scales of the result; a sum over the batch fixes it.
-static SmallVector<int64_t> contractScales(GraphWriter &writer,
-                                           const ContractionAxes &axes,
-                                           const Tensor &lhs,
-                                           const Tensor &rhs) {
-  llvm::SmallDenseMap<unsigned, int64_t> scaleOf;
+static SmallVector<Scale> contractScales(GraphWriter &writer,
+                                         const ContractionAxes &axes,
+                                         const Tensor &lhs, const Tensor &rhs) {
+  llvm::SmallDenseMap<unsigned, Scale> scaleOf;
   for (auto [list, tensor] :
        {std::make_pair(&axes.lhs, &lhs), std::make_pair(&axes.rhs, &rhs)})
     for (auto [axis, scale] : llvm::zip(*list, tensor->scales)) {
       auto [entry, isNew] = scaleOf.try_emplace(axis, scale);
       if (!isNew && entry->second != scale)
         writer.requireFixedBatch();
-      if (scale != 0 && !llvm::is_contained(axes.result, axis))
+      if (scale && !llvm::is_contained(axes.result, axis))
         writer.requireFixedBatch();
     }
-  SmallVector<int64_t> scales;
+  SmallVector<Scale> scales;
   for (unsigned axis : axes.result)
     scales.push_back(scaleOf.lookup(axis));
   return scales;
@@ -143,7 +141,7 @@ static void writeContract(GraphWriter &writer, Operation *op) {
   ContractionAxes axes = readAxes(contract);
   Tensor lhs = writer.getFull(contract.getLhs());
   Tensor rhs = writer.getFull(contract.getRhs());
-  SmallVector<int64_t> scales = contractScales(writer, axes, lhs, rhs);
+  SmallVector<Scale> scales = contractScales(writer, axes, lhs, rhs);
   SmallVector<std::string> inputs = {lhs.name, rhs.name};
   Value result = op->getResult(0);
   if (std::optional<std::pair<bool, bool>> transposed = matchGemm(axes)) {
@@ -167,8 +165,7 @@ static void writeContract(GraphWriter &writer, Operation *op) {
 //===----------------------------------------------------------------------===//
 
 /// Result scales of an op that keeps axis 0 and changes all others.
-static SmallVector<int64_t> keepBatch(GraphWriter &writer,
-                                      const Tensor &input) {
+static SmallVector<Scale> keepBatch(GraphWriter &writer, const Tensor &input) {
   if (input.getBatchAxis() > 0)
     writer.requireFixedBatch();
   return input.scales;
@@ -241,7 +238,7 @@ static void writeMaxPool(GraphWriter &writer, Operation *op) {
   auto pool = cast<MaxPoolOp>(op);
   Tensor input = writer.getFull(pool.getInput());
   ArrayRef<int64_t> shape = getShape(pool.getResult());
-  SmallVector<int64_t> scales = keepBatch(writer, input);
+  SmallVector<Scale> scales = keepBatch(writer, input);
   ::onnx::NodeProto *node =
       writer.define("MaxPool", {input.name}, pool.getResult(), shape, scales);
   setInts(node, "kernel_shape", pool.getKernel());
@@ -332,7 +329,7 @@ static void writeSoftmax(GraphWriter &writer, Operation *op) {
   int64_t axis =
       isLog ? cast<LogSoftmaxOp>(op).getAxis() : cast<SoftmaxOp>(op).getAxis();
   Tensor input = writer.getFull(op->getOperand(0));
-  if (input.scales[axis] != 0)
+  if (input.scales[axis])
     writer.requireFixedBatch();
   ::onnx::NodeProto *node =
       writer.define(isLog ? "LogSoftmax" : "Softmax", {input.name},

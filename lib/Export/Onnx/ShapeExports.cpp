@@ -14,7 +14,7 @@ static void writeReshape(GraphWriter &writer, Operation *op) {
 static void writeTranspose(GraphWriter &writer, Operation *op) {
   Tensor input = writer.getFull(op->getOperand(0));
   ArrayRef<int64_t> permutation = cast<TransposeOp>(op).getPermutation();
-  SmallVector<int64_t> scales;
+  SmallVector<Scale> scales;
   for (int64_t axis : permutation)
     scales.push_back(input.scales[axis]);
   ::onnx::NodeProto *node =
@@ -29,24 +29,25 @@ static void writeBroadcast(GraphWriter &writer, Operation *op) {
   auto broadcast = cast<BroadcastOp>(op);
   Tensor input = writer.getFull(broadcast.getInput());
   ArrayRef<int64_t> shape = broadcast.getShape();
-  SmallVector<int64_t> aligned(shape.size(), 1), scales(shape.size(), 0);
+  SmallVector<int64_t> aligned(shape.size(), 1);
+  SmallVector<Scale> scales(shape.size());
   for (auto [axis, dimension] : llvm::enumerate(broadcast.getDimensions())) {
     aligned[dimension] = input.shape[axis];
     scales[dimension] = input.scales[axis];
-    if (input.scales[axis] != 0 && input.shape[axis] != shape[dimension])
+    if (input.scales[axis] && input.shape[axis] != shape[dimension])
       writer.requireFixedBatch();
   }
   // Leading axes of size 1 come by themselves.
   size_t leading = 0;
   while (leading < aligned.size() && aligned[leading] == 1 &&
-         scales[leading] == 0 && aligned.size() - leading > input.shape.size())
+         !scales[leading] && aligned.size() - leading > input.shape.size())
     ++leading;
   ArrayRef<int64_t> wanted = ArrayRef<int64_t>(aligned).drop_front(leading);
   Tensor result = input;
   if (wanted != ArrayRef<int64_t>(input.shape)) {
     result = writer.reshape(input, wanted, op->getLoc());
     result.scales =
-        SmallVector<int64_t>(ArrayRef<int64_t>(scales).drop_front(leading));
+        SmallVector<Scale>(ArrayRef<Scale>(scales).drop_front(leading));
   }
   writer.set(op->getResult(0), result);
 }
@@ -60,7 +61,7 @@ static void writeSlice(GraphWriter &writer, Operation *op) {
     int64_t step = slice.getStrides()[axis];
     if (offset == 0 && step == 1 && size == input.shape[axis])
       continue;
-    if (input.scales[axis] != 0)
+    if (input.scales[axis])
       writer.requireFixedBatch();
     int64_t last = offset + (size - 1) * step;
     starts.push_back(size == 0 ? 0 : offset);
@@ -91,7 +92,7 @@ static void writePad(GraphWriter &writer, Operation *op) {
   SmallVector<int64_t> pads(pad.getLow());
   llvm::append_range(pads, pad.getHigh());
   for (size_t axis = 0; axis < input.shape.size(); ++axis)
-    if (input.scales[axis] != 0 &&
+    if (input.scales[axis] &&
         (pad.getLow()[axis] != 0 || pad.getHigh()[axis] != 0))
       writer.requireFixedBatch();
   Attribute value = pad.getValueAttr();
@@ -111,23 +112,14 @@ static void writeConcat(GraphWriter &writer, Operation *op) {
   auto concat = cast<ConcatOp>(op);
   int64_t axis = concat.getAxis();
   SmallVector<std::string> names;
-  SmallVector<int64_t> scales(getShape(op->getResult(0)).size(), 0);
-  bool isFirst = true;
+  SmallVector<Scale> scales;
   for (Value value : concat.getInputs()) {
     Tensor input = writer.getFull(value);
     names.push_back(input.name);
-    for (size_t at = 0; at < scales.size(); ++at) {
-      bool agree = isFirst || scales[at] == input.scales[at];
-      if (static_cast<int64_t>(at) == axis)
-        agree = isFirst || (scales[at] != 0) == (input.scales[at] != 0);
-      if (!agree)
-        writer.requireFixedBatch();
-      if (static_cast<int64_t>(at) == axis)
-        scales[at] += input.scales[at];
-      else
-        scales[at] = input.scales[at];
-    }
-    isFirst = false;
+    bool agree = scales.empty() || scales == input.scales;
+    if (!agree || input.scales[axis])
+      writer.requireFixedBatch();
+    scales = input.scales;
   }
   ::onnx::NodeProto *node = writer.define("Concat", names, op->getResult(0),
                                           getShape(op->getResult(0)), scales);
@@ -137,11 +129,11 @@ static void writeConcat(GraphWriter &writer, Operation *op) {
 static void writeReduce(GraphWriter &writer, Operation *op) {
   auto reduce = cast<ReduceOp>(op);
   Tensor input = writer.getFull(reduce.getInput());
-  SmallVector<int64_t> scales;
+  SmallVector<Scale> scales;
   for (size_t axis = 0; axis < input.shape.size(); ++axis) {
     if (!llvm::is_contained(reduce.getAxes(), static_cast<int64_t>(axis)))
       scales.push_back(input.scales[axis]);
-    else if (input.scales[axis] != 0)
+    else if (input.scales[axis])
       writer.requireFixedBatch();
   }
   bool isSum = reduce.getKind() == ReduceKind::sum;
@@ -164,11 +156,10 @@ static void writeGather(GraphWriter &writer, Operation *op) {
   Tensor input = writer.getFull(gather.getInput());
   Tensor indices = writer.getFull(gather.getIndices());
   int64_t axis = gather.getAxis();
-  if (input.scales[axis] != 0 ||
+  if (input.scales[axis] ||
       (input.getBatchAxis() >= 0 && indices.getBatchAxis() >= 0))
     writer.requireFixedBatch();
-  SmallVector<int64_t> scales(input.scales.begin(),
-                              input.scales.begin() + axis);
+  SmallVector<Scale> scales(input.scales.begin(), input.scales.begin() + axis);
   llvm::append_range(scales, indices.scales);
   scales.append(input.scales.begin() + axis + 1, input.scales.end());
   ::onnx::NodeProto *node =
@@ -220,7 +211,7 @@ static void writeConstant(GraphWriter &writer, Operation *op) {
   Tensor tensor;
   tensor.name = writer.addConstant(elements, shape, op->getLoc());
   tensor.shape = shape;
-  tensor.scales.assign(shape.size(), 0);
+  tensor.scales.assign(shape.size(), Scale());
   writer.set(op->getResult(0), tensor);
 }
 
@@ -261,7 +252,7 @@ static void writeIota(GraphWriter &writer, Operation *op) {
   Tensor tensor;
   tensor.shape.assign(shape.size() - axis, 1);
   tensor.shape[0] = size;
-  tensor.scales.assign(tensor.shape.size(), 0);
+  tensor.scales.assign(tensor.shape.size(), Scale());
   tensor.name = addCount(writer, iota, tensor.shape);
   writer.set(op->getResult(0), tensor);
 }

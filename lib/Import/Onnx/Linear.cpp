@@ -197,7 +197,11 @@ static SmallVector<int64_t> inferTransposed(Node &node, ArrayRef<int64_t> sizes,
   std::optional<SmallVector<int64_t>> wanted = node.getInts("output_shape");
   std::string padding = node.getString("auto_pad", "NOTSET");
   bool same = padding == "SAME_UPPER" || padding == "SAME_LOWER";
-  if (extra.size() != rank || (wanted && wanted->size() != rank)) {
+  bool good = extra.size() == rank && (!wanted || wanted->size() == rank) &&
+              llvm::all_of(extra, [](int64_t size) {
+                return size >= 0 && size <= kGreatestWindow;
+              });
+  if (!good) {
     node.invalid("output_padding or output_shape does not fit " + Twine(rank) +
                  " spatial axes");
     return {};
@@ -211,17 +215,18 @@ static SmallVector<int64_t> inferTransposed(Node &node, ArrayRef<int64_t> sizes,
     if (wanted || same) {
       int64_t size =
           wanted ? (*wanted)[axis] : sizes[axis] * window.strides[axis];
-      int64_t total = std::max<int64_t>(full - size, 0);
-      if (size > full) {
+      // One element more than the windows cover lies at the high end.
+      if (size > full + 1) {
         node.unsupported("output_shape " + Twine(size) +
                          " needs negative padding, which is not supported");
         return {};
       }
-      low = padding == "SAME_UPPER" ? total / 2 : total - total / 2;
-      high = total - low;
+      full = std::max(full, size);
+      low = padding == "SAME_UPPER" ? (full - size) / 2 : (full - size + 1) / 2;
+      high = full - size - low;
     }
     result.push_back(full - low - high);
-    if (extra[axis] < 0 || extra[axis] > kGreatestWindow || result.back() < 1) {
+    if (result.back() < 1) {
       node.invalid("the result would have no elements");
       return {};
     }

@@ -13,6 +13,7 @@
 
 #include <onnx/onnx_pb.h>
 
+#include <cstddef>
 #include <cstring>
 #include <vector>
 
@@ -302,7 +303,8 @@ ElementsAttr makeElements(const FileTensor &tensor, StringRef name,
     return makeDense(tensor);
   return DenseResourceElementsAttr::get(
       tensor.type, name,
-      HeapAsmResourceBlob::allocateAndCopyWithAlign(tensor.bytes, 64,
+      HeapAsmResourceBlob::allocateAndCopyWithAlign(tensor.bytes,
+                                                    alignof(std::max_align_t),
                                                     /*dataIsMutable=*/false));
 }
 

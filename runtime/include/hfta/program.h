@@ -228,6 +228,9 @@ typedef struct hfta_roles {
   uint32_t seed;          ///< i64 scalar a copy
   uint32_t loss; ///< scalar a copy: summed over the step's micro-batches by
                  ///< forward; the trainer zeroes it before a step
+  uint32_t step_weight; ///< scalar a copy, summed and zeroed like `loss`: what
+                        ///< `loss` and the gradients are still to be divided
+                        ///< by (update does so itself); absent: they are means
   uint32_t
       loss_sum; ///< evaluate adds the sum of losses over valid elements (f64)
   uint32_t loss_weight; ///< evaluate adds the number of valid elements (f64)

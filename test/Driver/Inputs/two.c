@@ -1,6 +1,7 @@
-// Steps three instances of two libraries made from one job; one is a step ahead.
-#include "one.h"
+// Steps three instances of two libraries made from one job; one is a step
+// ahead.
 #include "two.h"
+#include "one.h"
 
 #include <stdio.h>
 #include <string.h>

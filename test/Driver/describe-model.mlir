@@ -1,0 +1,77 @@
+// RUN: hfta-opt %s -hfta-describe-model -split-input-file -verify-diagnostics | FileCheck %s
+
+#job = {name = "j", copies = 2 : i64, batch = 4 : i64, micro_batches = 1 : i64, epochs = 1 : i64, steps = 0 : i64, training = true, fuse = true, all_forwards_first = false, shuffle = true, order_seed = 0 : i64, optimizer = "sgd", nesterov = false, hyper_parameters = [{name = "lr", values = array<f64: 0.1, 0.2>}, {name = "weight_decay", values = array<f64: 0.0, 0.0>}, {name = "momentum", values = array<f64: 0.0, 0.0>}], clip_norm = array<f64>, seeds = array<i64: 1, 2>, schedule = {kind = "constant", warmup = array<f64>, step_size = array<f64>, gamma = array<f64>, minimum = array<f64>}, precision = {parameters = "f32", compute = "f32", accumulate = "f32", gradients = "f32", state = "f32"}, data = [], metric = ""}
+
+// CHECK: hfta.export_graph = "{{[^"]*}}w{{[^"]*}}", hfta.export_header = "{{[^"]+}}"
+// CHECK-SAME: hfta.identity = "[[IDENTITY:[0-9a-f]{64}]]"
+module attributes {hfta.job = #job} {
+  hfta.model @net copies [0, 1] {
+    hfta.variable @w {role = #hfta.role<parameter>, trained, initial = dense<1.0> : tensor<3xf32>} : tensor<3xf32>
+    func.func @forward(%x: tensor<4x3xf32> {hfta.name = "x"}) -> (tensor<4x3xf32> {hfta.name = "y"}) {
+      %w = hfta.read @w : tensor<3xf32>
+      %wb = hfta.broadcast %w to [4, 3] along [1] : tensor<3xf32>
+      %0 = hfta.mul %x, %wb : tensor<4x3xf32>, tensor<4x3xf32>
+      return %0 : tensor<4x3xf32>
+    }
+  }
+}
+
+// -----
+
+#job = {name = "j", copies = 2 : i64, batch = 4 : i64, micro_batches = 1 : i64, epochs = 1 : i64, steps = 0 : i64, training = true, fuse = true, all_forwards_first = false, shuffle = true, order_seed = 0 : i64, optimizer = "sgd", nesterov = false, hyper_parameters = [{name = "lr", values = array<f64: 0.1, 0.2>}, {name = "weight_decay", values = array<f64: 0.0, 0.0>}, {name = "momentum", values = array<f64: 0.0, 0.0>}], clip_norm = array<f64>, seeds = array<i64: 1, 2>, schedule = {kind = "constant", warmup = array<f64>, step_size = array<f64>, gamma = array<f64>, minimum = array<f64>}, precision = {parameters = "f32", compute = "f32", accumulate = "f32", gradients = "f32", state = "f32"}, data = [], metric = ""}
+
+// Batch size, weights, numbers and names of copies are not part of it.
+// CHECK: hfta.identity = "[[IDENTITY]]"
+module attributes {hfta.job = #job} {
+  hfta.model @first copies [1] {
+    hfta.variable @w {role = #hfta.role<parameter>, trained, initial = dense<2.0> : tensor<3xf32>} : tensor<3xf32>
+    func.func @forward(%x: tensor<8x3xf32> {hfta.name = "x"}) -> (tensor<8x3xf32> {hfta.name = "y"}) {
+      %w = hfta.read @w : tensor<3xf32>
+      %wb = hfta.broadcast %w to [8, 3] along [1] : tensor<3xf32>
+      %0 = hfta.mul %x, %wb : tensor<8x3xf32>, tensor<8x3xf32>
+      return %0 : tensor<8x3xf32>
+    }
+  }
+  hfta.model @second copies [0] {
+    hfta.variable @w {role = #hfta.role<parameter>, trained, initial = dense<1.0> : tensor<3xf32>} : tensor<3xf32>
+    func.func @forward(%x: tensor<8x3xf32> {hfta.name = "x"}) -> (tensor<8x3xf32> {hfta.name = "y"}) {
+      %w = hfta.read @w : tensor<3xf32>
+      %wb = hfta.broadcast %w to [8, 3] along [1] : tensor<3xf32>
+      %0 = hfta.mul %x, %wb : tensor<8x3xf32>, tensor<8x3xf32>
+      return %0 : tensor<8x3xf32>
+    }
+  }
+}
+
+// -----
+
+#job = {name = "j", copies = 2 : i64, batch = 4 : i64, micro_batches = 1 : i64, epochs = 1 : i64, steps = 0 : i64, training = true, fuse = true, all_forwards_first = false, shuffle = true, order_seed = 0 : i64, optimizer = "adam", nesterov = false, hyper_parameters = [{name = "lr", values = array<f64: 0.1, 0.2>}, {name = "weight_decay", values = array<f64: 0.0, 0.0>}, {name = "momentum", values = array<f64: 0.0, 0.0>}], clip_norm = array<f64>, seeds = array<i64: 1, 2>, schedule = {kind = "constant", warmup = array<f64>, step_size = array<f64>, gamma = array<f64>, minimum = array<f64>}, precision = {parameters = "f32", compute = "f32", accumulate = "f32", gradients = "f32", state = "f32"}, data = [], metric = ""}
+
+// The optimizer's kind is.
+// CHECK-NOT: hfta.identity = "[[IDENTITY]]"
+// CHECK: hfta.identity = "{{[0-9a-f]+}}"
+module attributes {hfta.job = #job} {
+  hfta.model @net copies [0, 1] {
+    hfta.variable @w {role = #hfta.role<parameter>, trained, initial = dense<1.0> : tensor<3xf32>} : tensor<3xf32>
+    func.func @forward(%x: tensor<4x3xf32> {hfta.name = "x"}) -> (tensor<4x3xf32> {hfta.name = "y"}) {
+      %w = hfta.read @w : tensor<3xf32>
+      %wb = hfta.broadcast %w to [4, 3] along [1] : tensor<3xf32>
+      %0 = hfta.mul %x, %wb : tensor<4x3xf32>, tensor<4x3xf32>
+      return %0 : tensor<4x3xf32>
+    }
+  }
+}
+
+// -----
+
+// expected-error@+1 {{module has no 'hfta.job' dictionary}}
+module {
+}
+
+// -----
+
+#job = {name = "j", copies = 2 : i64, batch = 4 : i64, micro_batches = 1 : i64, epochs = 1 : i64, steps = 0 : i64, training = true, fuse = true, all_forwards_first = false, shuffle = true, order_seed = 0 : i64, optimizer = "sgd", nesterov = false, hyper_parameters = [{name = "lr", values = array<f64: 0.1, 0.2>}, {name = "weight_decay", values = array<f64: 0.0, 0.0>}, {name = "momentum", values = array<f64: 0.0, 0.0>}], clip_norm = array<f64>, seeds = array<i64: 1, 2>, schedule = {kind = "constant", warmup = array<f64>, step_size = array<f64>, gamma = array<f64>, minimum = array<f64>}, precision = {parameters = "f32", compute = "f32", accumulate = "f32", gradients = "f32", state = "f32"}, data = [], metric = ""}
+
+// expected-error@+1 {{module holds no hfta.model}}
+module attributes {hfta.job = #job} {
+}

@@ -1,0 +1,149 @@
+"""What the scripts of this folder share: jobs, runs of hftac and of the programs
+it makes, and a reader of checkpoints. Needs only Python's standard library."""
+
+import argparse
+import array
+import filecmp
+import json
+import pathlib
+import subprocess
+import sys
+
+REFERENCE = pathlib.Path(__file__).parent.parent / "reference"
+
+MODELS = {
+    "cnn": """
+model net(image: f32[batch, 1, 28, 28]) {
+  conv1 = conv(image, 4, 3, padding = 1)
+  pool1 = max_pool(relu(conv1), 2)
+  conv2 = conv(pool1, 6, 3, padding = 1)
+  pool2 = max_pool(relu(conv2), 2)
+  hidden = relu(linear(flatten(pool2), 16))
+  return output = linear(hidden, 10)
+}
+""",
+    "mlp": """
+model net(image: f32[batch, 1, 8, 8]) {
+  hidden = relu(linear(flatten(image), 37))
+  return output = linear(hidden, 10)
+}
+""",
+}
+
+JOB = """
+data made {{
+  train image = npy("{kind}-image.npy"){scale}, label = npy("{kind}-label.npy")
+}}
+train sweep {{
+  model     net(image)
+  data      made, batch = 16
+  loss      cross_entropy(net, label)
+  optimizer {optimizer}
+  seed      3
+  steps     {steps}
+{clauses}
+}}
+"""
+
+ADAM = "adam(lr = [1e-3, 3e-3, 1e-2])"
+COPIES = 3
+
+
+def make_job(kind, steps, clauses="", optimizer=ADAM):
+    """A job on the data that `make_data.py` writes."""
+    return MODELS[kind] + JOB.format(
+        kind=kind, scale=" / 255" if kind == "cnn" else "", steps=steps,
+        clauses=clauses, optimizer=optimizer)
+
+
+def fail(message):
+    sys.exit(f"error: {message}")
+
+
+def run(*command, code=0, **options):
+    """Runs a command and returns its output, both streams together; stops if its
+    exit code is another."""
+    result = subprocess.run([str(part) for part in command], text=True,
+                            stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                            **options)
+    if result.returncode != code:
+        fail(f"{' '.join(map(str, command))}\nexit {result.returncode}, "
+             f"expected {code}\n{result.stdout:.4000}")
+    return result.stdout
+
+
+def expect_equal(mine, theirs, what):
+    if mine != theirs:
+        fail(f"{what}: got {mine!r:.2000}, expected {theirs!r:.2000}")
+
+
+def expect_same_file(mine, theirs, what):
+    if not filecmp.cmp(mine, theirs, shallow=False):
+        fail(f"{what}: {mine} and {theirs} differ")
+    print(f"equal: {what}")
+
+
+def copy_file(folder, copy):
+    return folder / f"copy-{copy:04d}.safetensors"
+
+
+def checkpoint(folder, step):
+    return folder / f"step-{step:08d}"
+
+
+def expect_same_checkpoint(mine, theirs, what, copies=COPIES):
+    for copy in range(copies):
+        expect_same_file(copy_file(mine, copy), copy_file(theirs, copy),
+                         f"{what}, copy {copy}")
+
+
+def read_safetensors(path):
+    """The tensors of a file: name to (type, shape, numbers)."""
+    data = path.read_bytes()
+    size = int.from_bytes(data[:8], "little")
+    header = json.loads(data[8:8 + size])
+    header.pop("__metadata__", None)
+    codes = {"F32": "f", "F64": "d", "I64": "q"}
+    tensors = {}
+    for name, entry in header.items():
+        begin, end = entry["data_offsets"]
+        numbers = array.array(codes[entry["dtype"]])
+        numbers.frombytes(data[8 + size + begin:8 + size + end])
+        if sys.byteorder == "big":
+            numbers.byteswap()
+        tensors[name] = (entry["dtype"], entry["shape"], numbers)
+    return tensors
+
+
+class Work:
+    """A folder with data, and hftac."""
+
+    def __init__(self, description, *kinds):
+        parser = argparse.ArgumentParser(description=description)
+        parser.add_argument("--hftac", required=True)
+        parser.add_argument("--work", type=pathlib.Path, required=True)
+        parser.add_argument("--hfta-opt")
+        options = parser.parse_args()
+        self.hftac = options.hftac
+        self.folder = options.work
+        self.hfta_opt = options.hfta_opt
+        self.folder.mkdir(parents=True, exist_ok=True)
+        run(sys.executable, REFERENCE / "make_data.py", self.folder, *kinds)
+
+    def write_job(self, name, text):
+        path = self.folder / f"{name}.hfta"
+        path.write_text(text)
+        return path
+
+    def compile(self, name, text, *flags):
+        """The program that hftac makes of a job's text."""
+        binary = self.folder / name
+        run(self.hftac, self.write_job(name, text), "-o", binary, *flags)
+        return binary
+
+    def train(self, binary, *flags, code=0):
+        """Trains to a checkpoint; gives the folder that holds it."""
+        folder = self.folder / f"{binary.name}-checkpoints"
+        run(binary, "train", "--data", self.folder, "--checkpoint", folder,
+            "--no-progress", *flags, code=code)
+        return folder

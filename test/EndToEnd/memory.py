@@ -1,0 +1,136 @@
+#!/usr/bin/env python3
+"""Memory is known at compile time: what a training process has of its own stays
+within the peak that `info` prints, the decompressed data and 32 MiB. `info` lists
+the segments that make it, the tasks, and each layer's parameter, input and output
+gradient."""
+
+import gzip
+import json
+import struct
+import subprocess
+import time
+
+from harness import Work, expect_equal, fail, run
+
+ALLOWANCE = 32 << 20
+SAMPLES, SIDE, BATCH = 12000, 64, 256
+
+JOB = """
+model cnn(image: f32[batch, 1, 64, 64]) {
+  conv1 = conv(image, 8, 3, padding = 1)
+  pool1 = max_pool(relu(conv1), 2)
+  conv2 = conv(pool1, 8, 3, padding = 1)
+  pool2 = max_pool(relu(conv2), 2)
+  hidden = relu(linear(flatten(pool2), 64))
+  return output = linear(hidden, 10)
+}
+data made {
+  train image = idx("images.gz") / 255, label = idx("labels")
+}
+train sweep {
+  model     cnn(image)
+  data      made, batch = 256
+  loss      cross_entropy(cnn, label)
+  optimizer adam(lr = [1e-4, 1e-3])
+  steps     8
+}
+"""
+
+LAYERS = {
+    "conv1.weight": ("convolution", "conv1.bias", [1, 64, 64], [8, 64, 64]),
+    "conv2.weight": ("convolution", "conv2.bias", [8, 32, 32], [8, 32, 32]),
+    "hidden.weight": ("dense", "hidden.bias", [2048], [64]),
+    "output.weight": ("dense", "output.bias", [64], [10]),
+}
+
+
+def write_data(folder):
+    """As in the MNIST files: images compressed, labels plain."""
+    image = bytes(i * 7 % 251 for i in range(SIDE * SIDE))
+    header = struct.pack(">IIII", 0x00000803, SAMPLES, SIDE, SIDE)
+    with gzip.open(folder / "images.gz", "wb", compresslevel=1) as file:
+        file.write(header + image * SAMPLES)
+    header = struct.pack(">II", 0x00000801, SAMPLES)
+    (folder / "labels").write_bytes(
+        header + bytes(i % 10 for i in range(SAMPLES)))
+
+
+def tensor(shape):
+    return f"tensor<{'x'.join(str(size) for size in [BATCH, *shape])}xf32>"
+
+
+def check_layers(layers):
+    found = {layer["parameter"]: (layer["kind"], layer["bias"], layer["input"],
+                                  layer["output_gradient"]) for layer in layers}
+    expect_equal(found, {name: (kind, bias, tensor(given), tensor(gradient))
+                         for name, (kind, bias, given, gradient)
+                         in LAYERS.items()}, "layers")
+
+
+def check_plan(info):
+    """The peak is the sum of its parts, and the segments are those of the plan."""
+    for owner, copies in [("array", 1), ("per_copy", 2)]:
+        memory = info["memory"][owner]
+        peak = memory["peak_bytes"]
+        parts = sum(memory.values()) - peak
+        if abs(parts - peak) > len(memory):
+            fail(f"the parts of {owner} have {parts} bytes, its peak {peak}")
+        expect_equal(round(peak * copies / info["peak_bytes"], 4), 1.0, owner)
+    threads = info["memory"]["threads"]
+    total = sum(segment["bytes"] * segment["instances"]
+                * (threads if segment["role"] == "scratch" else 1)
+                for segment in info["segments"])
+    expect_equal(total + info["memory"]["array"]["prefetch"],
+                 info["peak_bytes"], "segments and prefetched batches")
+    names = {segment["name"] for segment in info["segments"]}
+    for task in info["tasks"]:
+        if not names.issuperset(task["reads"] + task["writes"]):
+            fail(f"task {task['name']} uses unknown segments")
+    expect_equal([task["name"] for task in info["tasks"]],
+                 ["forward.0", "backward.0", "update.0", "init", "evaluate",
+                  "infer"], "tasks")
+
+
+def anonymous_bytes(process):
+    with open(f"/proc/{process.pid}/status") as file:
+        for line in file:
+            if line.startswith("RssAnon:"):
+                return int(line.split()[1]) << 10
+    return 0  # It has ended.
+
+
+def watch(command):
+    process = subprocess.Popen([str(part) for part in command],
+                               stdout=subprocess.DEVNULL)
+    most = 0
+    while process.poll() is None:
+        most = max(most, anonymous_bytes(process))
+        time.sleep(0.002)
+    expect_equal(process.returncode, 0, "exit code of the training")
+    return most
+
+
+def main():
+    work = Work(__doc__, "mlp")
+    write_data(work.folder)
+    binary = work.compile("sweep", JOB)
+    data = SAMPLES * SIDE * SIDE
+    for threads in (1, 3):
+        info = json.loads(
+            run(binary, "info", "--json", "--threads", threads))
+        check_layers(info["plan"]["layers"])
+        check_plan(info)
+        most = watch([binary, "train", "--data", work.folder, "--threads",
+                      threads, "--no-progress", "--checkpoint",
+                      work.folder / f"checkpoints-{threads}"])
+        print(f"{threads} threads: {most} bytes, planned {info['peak_bytes']}, "
+              f"data {data}")
+        if most > info["peak_bytes"] + data + ALLOWANCE:
+            fail("the training takes more memory than planned")
+        # Whoever measured nothing would find that it fits.
+        if most < data:
+            fail("the training takes less memory than its data")
+
+
+if __name__ == "__main__":
+    main()

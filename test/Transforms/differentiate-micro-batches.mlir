@@ -1,0 +1,52 @@
+// RUN: hfta-opt %s -hfta-differentiate -canonicalize -cse | FileCheck %s -enable-var-scope
+
+// A loss whose weights are known at run time only: each micro-batch adds its sum
+// and its weights, and what follows the last one divides by all weights.
+// CHECK: hfta.variable @"input/x" {instances = 2 : i64
+// CHECK: hfta.variable @"loss/weight" {role = #hfta.role<output>} : tensor<f32, #hfta.copies<2>>
+// CHECK: hfta.variable @"saved/0" {block = 0 : i64, instances = 2 : i64
+
+// CHECK-LABEL: func.func @"task/forward.0"
+// CHECK: %[[WEIGHT:.*]] = hfta.reduce {{.*}}sum %{{.*}} over [0] : tensor<2xf32>
+// CHECK: %[[OLD:.*]] = hfta.read @"loss/weight"
+// CHECK: %[[NEW:.*]] = hfta.add %[[OLD]], %[[WEIGHT]]
+// CHECK: hfta.write %[[NEW]], @"loss/weight"
+// CHECK-NOT: hfta.div
+// CHECK: hfta.write %{{.*}}, @loss
+
+// CHECK-LABEL: func.func @"task/backward.0"
+// CHECK-NOT: hfta.div
+// CHECK: hfta.write %{{.*}}, @"gradient/w"
+
+// CHECK-LABEL: func.func @"task/norm.0"
+// CHECK: %[[READ:.*]] = hfta.read @"loss/weight"
+// CHECK: %[[CAST:.*]] = hfta.cast %[[READ]] : tensor<f32, #hfta.copies<2>> to f64
+// CHECK: %[[ALL:.*]] = hfta.broadcast %[[CAST]] to [3]
+// CHECK: hfta.div %{{.*}}, %[[ALL]] : tensor<3xf64, #hfta.copies<2>>
+
+// CHECK-LABEL: func.func @"task/update.0"
+// CHECK: %[[SUM:.*]] = hfta.read @"gradient/w"
+// CHECK: %[[READ:.*]] = hfta.read @"loss/weight"
+// CHECK: %[[ALL:.*]] = hfta.broadcast %[[READ]] to [3]
+// CHECK: %[[MEAN:.*]] = hfta.div %[[SUM]], %[[ALL]]
+// CHECK: hfta.mul %[[MEAN]]
+#job = {name = "j", copies = 2 : i64, batch = 4 : i64, micro_batches = 2 : i64, epochs = 1 : i64, steps = 0 : i64, training = true, fuse = true, all_forwards_first = true, shuffle = true, order_seed = 0 : i64, optimizer = "sgd", nesterov = false, hyper_parameters = [{name = "lr", values = array<f64: 0.1, 0.2>}, {name = "weight_decay", values = array<f64: 0.0, 0.0>}, {name = "momentum", values = array<f64: 0.0, 0.0>}], clip_norm = array<f64: 1.0, 2.0>, seeds = array<i64: 1, 2>, schedule = {kind = "constant", warmup = array<f64>, step_size = array<f64>, gamma = array<f64>, minimum = array<f64>}, precision = {parameters = "f32", compute = "f32", accumulate = "f32", gradients = "f32", state = "f32"}, data = [], metric = ""}
+module attributes {hfta.job = #job} {
+  hfta.model @array copies [0, 1] {
+    hfta.variable @w {role = #hfta.role<parameter>, trained} : tensor<3xf32, #hfta.copies<2>>
+    func.func @forward(%x: tensor<2x3xf32> {hfta.name = "x"}) -> (tensor<2x3xf32, #hfta.copies<2>> {hfta.name = "y"}) {
+      %w = hfta.read @w : tensor<3xf32, #hfta.copies<2>>
+      %wb = hfta.broadcast %w to [2, 3] along [1] : tensor<3xf32, #hfta.copies<2>>
+      %0 = hfta.mul %x, %wb : tensor<2x3xf32>, tensor<2x3xf32, #hfta.copies<2>>
+      return %0 : tensor<2x3xf32, #hfta.copies<2>>
+    }
+    func.func @prepare(%x: tensor<2x3xf32> {hfta.name = "x"}) -> (tensor<2x3xf32> {hfta.name = "x"}) {
+      return %x : tensor<2x3xf32>
+    }
+    func.func @objective(%y: tensor<2x3xf32, #hfta.copies<2>>, %x: tensor<2x3xf32>) -> (tensor<2xf32, #hfta.copies<2>>, tensor<2xf32>) {
+      %0 = hfta.reduce sum %y over [1] : tensor<2x3xf32, #hfta.copies<2>>
+      %1 = hfta.reduce sum %x over [1] : tensor<2x3xf32>
+      return %0, %1 : tensor<2xf32, #hfta.copies<2>>, tensor<2xf32>
+    }
+  }
+}
