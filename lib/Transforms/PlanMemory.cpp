@@ -283,8 +283,11 @@ void TaskPlanner::placeViews() {
     if (auto read = dyn_cast<ReadOp>(op))
       places[read] = getVariablePlace(read);
     else if (auto reshape = dyn_cast<ReshapeOp>(op)) {
-      if (places.contains(reshape.getInput()))
-        places[reshape] = places[reshape.getInput()];
+      // A copy: the map may move when it grows.
+      if (auto known = places.find(reshape.getInput()); known != places.end()) {
+        Place place = known->second;
+        places[reshape] = place;
+      }
     } else if (auto unstack = dyn_cast<UnstackOp>(op)) {
       auto known = places.find(unstack.getInput());
       if (known == places.end())

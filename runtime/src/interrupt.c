@@ -12,6 +12,8 @@ static void *wait_main(void *argument) {
     int number = 0;
     if (sigwait(&interrupt->watched, &number) != 0)
       continue;
+    if (atomic_load(&interrupt->ending))
+      return NULL;
     if (atomic_load(&interrupt->signal) != 0)
       _exit(128 + number);
     atomic_store(&interrupt->signal, number);
@@ -26,6 +28,7 @@ void hfta_interrupt_begin(hfta_interrupt *interrupt, const char *binary) {
   memset(interrupt, 0, sizeof(*interrupt));
   interrupt->binary = binary;
   atomic_init(&interrupt->signal, 0);
+  atomic_init(&interrupt->ending, false);
   sigemptyset(&interrupt->watched);
   sigaddset(&interrupt->watched, SIGINT);
   sigaddset(&interrupt->watched, SIGTERM);
@@ -44,7 +47,9 @@ void hfta_interrupt_begin(hfta_interrupt *interrupt, const char *binary) {
 void hfta_interrupt_end(hfta_interrupt *interrupt) {
   if (!interrupt->started)
     return;
-  pthread_cancel(interrupt->thread);
+  // pthread_cancel would load libgcc_s at run time.
+  atomic_store(&interrupt->ending, true);
+  pthread_kill(interrupt->thread, SIGTERM);
   pthread_join(interrupt->thread, NULL);
   sigaction(SIGINT, &interrupt->interrupt_before, NULL);
   sigaction(SIGTERM, &interrupt->terminate_before, NULL);

@@ -21,7 +21,8 @@ typedef struct hfta_interrupt {
   struct sigaction interrupt_before;
   struct sigaction terminate_before;
   const char *binary;
-  atomic_int signal; ///< 0: none yet
+  atomic_int signal;  ///< 0: none yet
+  atomic_bool ending; ///< the thread is to return
 } hfta_interrupt;
 
 /// Must come before other threads are started: they inherit the mask.
