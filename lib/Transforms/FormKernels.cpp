@@ -23,6 +23,10 @@ using namespace mlir::hfta;
 /// Constants above this size are read from memory instead of being cloned.
 static constexpr int64_t kLargestInlineConstant = 256;
 
+/// Kernels grow no further than this many inputs and results: every one is an
+/// address to compute at each launch, and a register or stack slot.
+static constexpr size_t kMostOperands = 48;
+
 namespace {
 
 class KernelFormer {
@@ -36,8 +40,11 @@ private:
   void sinkStoredValues();
   void grow(Operation *root);
   bool canJoin(Operation *op, Operation *root);
+  bool hasRoom(const Members &members, Operation *op);
   bool allUsesAllow(Operation *op, Operation *root);
   void emit(Operation *root);
+  static SmallVector<Value> collectResults(ArrayRef<Operation *> ops,
+                                           const Members &members);
   void collectInputs(const Members &members, SetVector<Value> &inputs,
                      SetVector<Operation *> &clones);
 
@@ -89,7 +96,22 @@ bool KernelFormer::canJoin(Operation *op, Operation *root) {
   // A shared value is computed once, not once a copy.
   if (isArrayed(op->getResult(0)) != isArrayed(root->getResult(0)))
     return false;
-  return allUsesAllow(op, root);
+  return hasRoom(membersOf[root], op) && allUsesAllow(op, root);
+}
+
+bool KernelFormer::hasRoom(const Members &members, Operation *op) {
+  size_t bound = op->getNumOperands() + 1;
+  for (Operation *member : members)
+    bound += member->getNumOperands() + member->getNumResults();
+  if (bound <= kMostOperands)
+    return true;
+  Members grown = members;
+  grown.insert(op);
+  SetVector<Value> inputs;
+  SetVector<Operation *> clones;
+  collectInputs(grown, inputs, clones);
+  return inputs.size() + collectResults(grown.getArrayRef(), grown).size() <=
+         kMostOperands;
 }
 
 void KernelFormer::grow(Operation *root) {
@@ -137,6 +159,20 @@ void KernelFormer::collectInputs(const Members &members,
   }
 }
 
+/// Those of the members' results that others use, in the order of `ops`.
+SmallVector<Value> KernelFormer::collectResults(ArrayRef<Operation *> ops,
+                                                const Members &members) {
+  SmallVector<Value> results;
+  for (Operation *op : ops)
+    if (members.contains(op))
+      for (Value result : op->getResults())
+        if (llvm::any_of(result.getUsers(), [&](Operation *user) {
+              return !members.contains(user);
+            }))
+          results.push_back(result);
+  return results;
+}
+
 /// Clones an op on one copy's plain tensors.
 static void cloneLogical(OpBuilder &builder, Operation *op,
                          IRMapping &mapping) {
@@ -155,14 +191,7 @@ void KernelFormer::emit(Operation *root) {
   llvm::sort(ordered, [&](Operation *a, Operation *b) {
     return position.lookup(a) < position.lookup(b);
   });
-  SmallVector<Value> results;
-  for (Operation *op : ordered)
-    if (members.contains(op))
-      for (Value result : op->getResults())
-        if (llvm::any_of(result.getUsers(), [&](Operation *user) {
-              return !members.contains(user);
-            }))
-          results.push_back(result);
+  SmallVector<Value> results = collectResults(ordered, members);
 
   OpBuilder builder(root);
   auto kernel =

@@ -5,12 +5,6 @@
 using namespace mlir;
 using namespace mlir::hfta;
 
-/// Ops without operands are made wherever they are used; variables read in a
-/// forward don't change before its backward.
-static bool isLeaf(Operation *op) {
-  return op->getNumOperands() == 0 && !isa<func::ReturnOp>(op);
-}
-
 /// Moves or converts elements, so that saving the result would save nothing.
 static bool isMovement(Operation *op) {
   return isa<BroadcastOp, ReshapeOp, CastOp, RandomUniformOp>(op);
@@ -21,6 +15,13 @@ static bool isCheap(Operation *op) {
   return isa<ElementwiseOpInterface>(op) &&
          !isa<ExpOp, LogOp, Log1pOp, TanhOp, SigmoidOp, ErfOp, SinOp, CosOp,
               SoftplusOp, PowOp, SqrtOp, RsqrtOp>(op);
+}
+
+/// Ops without operands, but for reads whose place matters.
+bool TaskSplitter::isLeaf(Operation *op) const {
+  auto read = dyn_cast<ReadOp>(op);
+  return op->getNumOperands() == 0 && !isa<func::ReturnOp>(op) &&
+         !(read && written.contains(read.getVariable()));
 }
 
 bool TaskSplitter::isAvailable(Value value, TaskTag into) const {
@@ -91,6 +92,8 @@ void TaskSplitter::split(Block &block) {
     for (int64_t number = 0; number < blocks; ++number)
       all[indexOf({backward, number})].function = tasks.startTask(
           backward ? TaskKind::backward : TaskKind::forward, number);
+  for (auto write : block.getOps<WriteOp>())
+    written.insert(write.getVariable());
   for (Operation &op : block) {
     if (isLeaf(&op) || isa<func::ReturnOp>(op))
       continue;

@@ -35,6 +35,8 @@ private:
   size_t indexOf(TaskTag tag) const {
     return tag.backward * blocks + tag.block;
   }
+  /// Is the op made anew wherever its result is used?
+  bool isLeaf(Operation *op) const;
   /// The value in the task: defined there, recomputed, or read from a variable.
   Value import(Value value, TaskTag into);
   bool shouldRecompute(Operation *op, TaskTag into) const;
@@ -47,6 +49,7 @@ private:
   const DenseMap<Operation *, TaskTag> &tags;
   int64_t blocks;
   std::vector<Task> all;
+  DenseSet<StringRef> written; ///< variables that the step writes
   DenseMap<Value, VariableOp> carried;
 };
 

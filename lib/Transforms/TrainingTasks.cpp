@@ -163,17 +163,33 @@ static StringRef getOriginName(Operation *op) {
   return name;
 }
 
+/// The ops that compute the value called `name`: one, or, where copies are
+/// compiled alone, one a copy.
+static SmallVector<Operation *> findNamedOps(Block &block, StringRef name) {
+  SmallVector<Operation *> named;
+  for (Operation &op : llvm::reverse(block)) {
+    if (getOriginName(&op) != name || op.getNumResults() == 0)
+      continue;
+    bool isLast = llvm::none_of(op.getUsers(), [&](Operation *user) {
+      return getOriginName(user) == name;
+    });
+    if (named.empty() ||
+        (isLast && op.getName() == named.front()->getName() &&
+         op.getResultTypes() == named.front()->getResultTypes()))
+      named.push_back(&op);
+  }
+  return named;
+}
+
 LogicalResult TrainingStep::assignBlocks(ArrayRef<std::string> cuts) {
   Block &block = step.getBody().front();
   DenseMap<Operation *, int64_t> cutOf;
   for (auto [index, name] : llvm::enumerate(cuts)) {
-    Operation *last = nullptr;
-    for (Operation &op : block)
-      if (getOriginName(&op) == name)
-        last = &op;
-    if (!last)
+    SmallVector<Operation *> named = findNamedOps(block, name);
+    if (named.empty())
       return model.emitError("no value is named '") << name << "' to cut after";
-    cutOf[last] = index;
+    for (Operation *op : named)
+      cutOf[op] = index;
   }
   blocks = cuts.size() + 1;
   for (Operation &op : block) {

@@ -14,13 +14,15 @@ def main():
     job = make_job("cnn", STEPS, "  clip_norm 1.0")
     whole = work.compile("whole", job)
     expected = checkpoint(work.train(whole), STEPS)
-    for name, cuts, blocks in [("three", "pool1,pool2", 3),
-                               ("six", "conv1,pool1,conv2,pool2,hidden", 6)]:
-        binary = work.compile(name, job, f"--cuts={cuts}")
+    for name, cuts, blocks, flags in [
+            ("three", "pool1,pool2", 3, []),
+            ("six", "conv1,pool1,conv2,pool2,hidden", 6, []),
+            ("alone", "pool1,pool2", 3, ["--no-fuse"])]:
+        binary = work.compile(name, job, f"--cuts={cuts}", *flags)
         info = json.loads(run(binary, "info", "--json"))
         expect_equal(info["blocks"], blocks, f"blocks after --cuts={cuts}")
         expect_same_checkpoint(checkpoint(work.train(binary), STEPS), expected,
-                               f"{blocks} blocks")
+                               f"{name}: {blocks} blocks")
 
 
 if __name__ == "__main__":

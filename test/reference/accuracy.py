@@ -3,8 +3,9 @@
 
 For a check by hand: the mean test accuracy over copies of the fused binary and
 of PyTorch agree within 0.5 points. Needs torch, numpy and onnx. Same initial
-weights, hyper-parameters, batch size and epochs as sweep.hfta; the batch order is
-PyTorch's own, equal for all copies. Takes about 20 seconds a copy on two cores.
+weights, hyper-parameters, batches and epochs as sweep.hfta. The order of samples
+matters: after two epochs at a constant learning rate, means of two orders differ
+by up to two points. Takes about 20 seconds a copy on two cores.
 """
 
 import argparse
@@ -14,6 +15,7 @@ import struct
 import sys
 import time
 
+import numpy
 import onnx
 import torch
 from torch import nn
@@ -40,6 +42,46 @@ def read_split(folder, split):
     image = read_idx(folder / f"{split}-images-idx3-ubyte.gz")
     label = read_idx(folder / f"{split}-labels-idx1-ubyte.gz")
     return image.unsqueeze(1).float() / 255, label.long()
+
+
+def philox(counter, key):
+    """Philox4x32-10; counter: four arrays of uint64, key: two numbers."""
+    mask = numpy.uint64(0xFFFFFFFF)
+    c, k = list(counter), [numpy.uint64(part) for part in key]
+    for _ in range(10):
+        high, low = numpy.uint64(0xD2511F53) * c[0], numpy.uint64(0xCD9E8D57) * c[2]
+        shift = numpy.uint64(32)
+        c = [(low >> shift) ^ c[1] ^ k[0], low & mask,
+             (high >> shift) ^ c[3] ^ k[1], high & mask]
+        k = [(k[0] + numpy.uint64(0x9E3779B9)) & mask,
+             (k[1] + numpy.uint64(0xBB67AE85)) & mask]
+    return c
+
+
+def make_order(samples, epoch, order_seed):
+    """The binary's order of an epoch: a Feistel network over the smallest power of
+    two that holds all samples, walked on until it is back among them."""
+    bits = max(2, (samples - 1).bit_length())
+    key = [order_seed & 0xFFFFFFFF, order_seed >> 32 & 0xFFFFFFFF]
+
+    def permute(value):
+        widths = [bits // 2, bits - bits // 2]
+        left = value >> numpy.uint64(widths[1])
+        right = value & numpy.uint64((1 << widths[1]) - 1)
+        for number in range(8):
+            ones = numpy.ones_like(value)
+            random = philox([right, ones * numpy.uint64(number),
+                             ones * numpy.uint64(epoch), ones * numpy.uint64(0)],
+                            key)[0]
+            mixed = (left ^ random) & numpy.uint64((1 << widths[0]) - 1)
+            left, right = right, mixed
+            widths.reverse()
+        return left << numpy.uint64(widths[1]) | right
+
+    value = permute(numpy.arange(samples, dtype=numpy.uint64))
+    while (outside := value >= samples).any():
+        value[outside] = permute(value[outside])
+    return torch.from_numpy(value.astype(numpy.int64))
 
 
 def load_model():
@@ -81,7 +123,8 @@ def main():
     parser.add_argument("--threads", type=int, default=2, help="default: 2")
     parser.add_argument("--epochs", type=int, default=2, help="default: 2")
     parser.add_argument("--batch", type=int, default=64, help="default: 64")
-    parser.add_argument("--order-seed", type=int, default=0, help="default: 0")
+    parser.add_argument("--order-seed", type=int, default=1,
+                        help="the job's order_seed (default: 1)")
     parser.add_argument("--copies", metavar="K,…", default="0,1,2,3,4,5,6,7",
                         type=lambda text: [int(k) for k in text.split(",")],
                         help="copies to train (default: all)")
@@ -97,10 +140,9 @@ def main():
         model = load_model()
         optimizer = torch.optim.Adam(model.parameters(), lr=lr,
                                      weight_decay=decay)
-        generator = torch.Generator().manual_seed(options.order_seed)
         start = time.monotonic()
-        for _ in range(options.epochs):
-            order = torch.randperm(len(images), generator=generator)
+        for epoch in range(options.epochs):
+            order = make_order(len(images), epoch, options.order_seed)
             train_epoch(model, optimizer, images, labels, options.batch, order)
         seconds = time.monotonic() - start
         accuracies.append(evaluate(model, test_images, test_labels))

@@ -16,6 +16,7 @@
 #include "mlir/IR/MLIRContext.h"
 
 #include <memory>
+#include <ostream>
 #include <string>
 #include <vector>
 
@@ -30,7 +31,13 @@ struct OpCase {
   /// Range of the operands' values; integers are drawn from [0, integers).
   double low = -1.5, high = 1.5;
   int64_t integers = 4;
+  double step = 1e-5; ///< of the finite differences
 };
+
+/// What a test prints of its case.
+inline std::ostream &operator<<(std::ostream &os, const OpCase &opCase) {
+  return os << opCase.name;
+}
 
 class CompiledTask {
 public:

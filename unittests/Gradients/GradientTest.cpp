@@ -64,6 +64,13 @@ std::vector<OpCase> elementwiseCases() {
                        "hfta.select %c, %a, %b : tensor<3x5xi1>, "
                        "tensor<3x5xf64>, tensor<3x5xf64>",
                        "tensor<3x5xf64>")});
+  // Numbers and steps that f32 holds nearly exactly.
+  cases.push_back({"cast",
+                   "func.func @f(%a: tensor<3x5xf64>) -> tensor<3x5xf64> {\n"
+                   "  %0 = hfta.cast %a : tensor<3x5xf64> to f32\n"
+                   "  %1 = hfta.cast %0 : tensor<3x5xf32> to f64\n"
+                   "  return %1 : tensor<3x5xf64>\n}",
+                   0.0, 0.5, 4, 0.25});
   return cases;
 }
 
@@ -106,7 +113,7 @@ std::vector<OpCase> shapeCases() {
   return cases;
 }
 
-std::vector<OpCase> layerCases() {
+std::vector<OpCase> contractionCases() {
   std::vector<OpCase> cases;
   auto contract = [&](const char *name, const char *lhs, const char *rhs,
                       const char *maps, const char *result) {
@@ -129,7 +136,7 @@ std::vector<OpCase> layerCases() {
            "affine_map<(b, m, n, k) -> (b, m, k)>, affine_map<(b, m, n, k) -> "
            "(b, k, n)>, affine_map<(b, m, n, k) -> (b, m, n)>",
            "tensor<2x5x3xf64>");
-  std::string window = kWindow, pool = kPool;
+  std::string window = kWindow;
   cases.push_back(
       {"conv", oneOp("%x: tensor<2x4x7x6xf64>, %w: tensor<6x2x3x2xf64>",
                      "hfta.conv %x, %w {" + window +
@@ -147,6 +154,12 @@ std::vector<OpCase> layerCases() {
                              ", weight_shape = array<i64: 6, 2, 3, 2>} : "
                              "tensor<2x4x7x6xf64>, tensor<2x6x4x5xf64>",
                          "tensor<6x2x3x2xf64>")});
+  return cases;
+}
+
+std::vector<OpCase> poolingCases() {
+  std::vector<OpCase> cases;
+  std::string pool = kPool;
   cases.push_back(
       {"max_pool", "func.func @f(%x: tensor<2x3x7x6xf64>) -> "
                    "tensor<2x3x4x5xf64> {\n  %0, %1 = hfta.max_pool %x {" +
@@ -160,6 +173,28 @@ std::vector<OpCase> layerCases() {
                "hfta.average_pool %x {" + pool + include +
                    ", ceil_padding = array<i64: 0, 1>} : tensor<2x3x7x6xf64>",
                "tensor<2x3x4x5xf64>")});
+  cases.push_back(
+      {"max_pool_gradient",
+       "func.func @f(%g: tensor<2x3x4x5xf64>, %x: tensor<2x3x7x6xf64>) -> "
+       "tensor<2x3x7x6xf64> {\n  %0, %1 = hfta.max_pool %x {" +
+           pool +
+           "} : tensor<2x3x7x6xf64>\n  %2 = hfta.max_pool_gradient %g, %1 {" +
+           pool +
+           ", input_shape = array<i64: 2, 3, 7, 6>} : tensor<2x3x4x5xf64>, "
+           "tensor<2x3x4x5xi32>\n  return %2 : tensor<2x3x7x6xf64>\n}"});
+  for (const char *include : {"", ", include_padding"})
+    cases.push_back(
+        {std::string("average_pool_gradient") + include,
+         oneOp("%g: tensor<2x3x4x5xf64>",
+               "hfta.average_pool_gradient %g {" + pool + include +
+                   ", ceil_padding = array<i64: 0, 1>, input_shape = "
+                   "array<i64: 2, 3, 7, 6>} : tensor<2x3x4x5xf64>",
+               "tensor<2x3x7x6xf64>")});
+  return cases;
+}
+
+std::vector<OpCase> normalizationCases() {
+  std::vector<OpCase> cases;
   for (const char *op : {"softmax", "log_softmax"})
     cases.push_back({op, oneOp("%x: tensor<3x5x2xf64>",
                                std::string("hfta.") + op +
@@ -179,6 +214,14 @@ std::vector<OpCase> layerCases() {
              "} : tensor<4x3x2xf64>, tensor<3xf64>, tensor<3xf64>, "
              "tensor<3xf64>, tensor<3xf64>\n  return %0#0 : "
              "tensor<4x3x2xf64>\n}"});
+  cases.push_back(
+      {"dropout",
+       "func.func @f(%a: tensor<2x3xf64>) -> tensor<2x3xf64> {\n"
+       "  %r = hfta.constant dense<0.3> : tensor<f64>\n"
+       "  %u = hfta.constant dense<[[0.1, 0.9, 0.4], [0.5, 0.2, 0.7]]> : "
+       "tensor<2x3xf64>\n"
+       "  %0 = hfta.dropout %a, %r, %u {training} : tensor<2x3xf64>, "
+       "tensor<f64>, tensor<2x3xf64>\n  return %0 : tensor<2x3xf64>\n}"});
   return cases;
 }
 
@@ -215,7 +258,7 @@ double getLoss(CompiledTask &task, int64_t copy) {
 }
 
 /// Compares one operand's gradient, in every copy.
-void checkOperand(CompiledTask &task, unsigned index) {
+void checkOperand(CompiledTask &task, unsigned index, double h) {
   const hfta_tensor &tensor = task.find("operand" + std::to_string(index));
   if (tensor.type != HFTA_F64)
     return;
@@ -228,7 +271,7 @@ void checkOperand(CompiledTask &task, unsigned index) {
       task.run();
       double expected = static_cast<double *>(task.at(gradient, copy))[i];
       double &value = static_cast<double *>(task.at(tensor, copy))[i];
-      double old = value, h = 1e-5;
+      double old = value;
       value = old + h;
       task.run();
       double above = getLoss(task, copy);
@@ -261,7 +304,7 @@ protected:
     ASSERT_TRUE(task) << GetParam().function;
     fillOperands(*task, GetParam());
     for (unsigned index = 0; index < task->getNumOperands(); ++index)
-      checkOperand(*task, index);
+      checkOperand(*task, index, GetParam().step);
   }
 };
 
@@ -280,7 +323,11 @@ INSTANTIATE_TEST_SUITE_P(Elementwise, GradientTest,
                          testing::ValuesIn(elementwiseCases()), printName);
 INSTANTIATE_TEST_SUITE_P(Shape, GradientTest, testing::ValuesIn(shapeCases()),
                          printName);
-INSTANTIATE_TEST_SUITE_P(Layer, GradientTest, testing::ValuesIn(layerCases()),
-                         printName);
+INSTANTIATE_TEST_SUITE_P(Contraction, GradientTest,
+                         testing::ValuesIn(contractionCases()), printName);
+INSTANTIATE_TEST_SUITE_P(Pooling, GradientTest,
+                         testing::ValuesIn(poolingCases()), printName);
+INSTANTIATE_TEST_SUITE_P(Normalization, GradientTest,
+                         testing::ValuesIn(normalizationCases()), printName);
 
 } // namespace

@@ -125,7 +125,7 @@ typedef struct hfta_launch_info {
   uint64_t scratch_bytes;
 } hfta_launch_info;
 
-#define HFTA_MAX_BINDINGS 64
+#define HFTA_MAX_BINDINGS 256
 
 /// Called by generated tasks, in order: runs every (copy, item) of a kernel on
 /// the context's pool and returns when all are done. Which thread runs which
