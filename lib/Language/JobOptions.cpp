@@ -122,26 +122,49 @@ static bool isExpression(llvm::StringRef value) {
   return rest.size() != value.size() && rest.starts_with("(");
 }
 
+/// Takes a field's name off the front of `part`. Inputs of ONNX models may be
+/// called anything; what could be taken for a type or a value stands in quotes.
+static bool takeFieldName(llvm::StringRef &part, ast::Identifier &name,
+                          JobDiagnostics &diagnostics) {
+  llvm::StringRef text = part.ltrim();
+  size_t end = text.starts_with("\"") ? text.find('"', 1) + 1
+                                      : text.find_first_of(":=");
+  name = {text.take_front(end).trim().trim('"').str(),
+          rangeOf(text.take_front(end).trim())};
+  if (end == 0 || name.name.empty()) {
+    diagnostics.error(rangeOf(text), "expected a field's name",
+                      "for example image=train-images.npy");
+    return false;
+  }
+  part = text.substr(end);
+  return true;
+}
+
 /// `name[: type] = file` or `name[: type] = expression`.
 static bool parseFlagField(llvm::StringRef part, ast::Binding &field,
                            JobDiagnostics &diagnostics) {
-  size_t equal = part.find('=');
+  llvm::StringRef rest = part;
+  if (part.contains('=') && !takeFieldName(rest, field.name, diagnostics))
+    return false;
+  size_t equal = rest.find('=');
   if (equal == llvm::StringRef::npos) {
     llvm::StringRef place = part.trim().empty() ? part : part.trim();
     diagnostics.error(rangeOf(place), "expected 'field=file'",
                       "for example image=train-images.npy,label=labels.npy");
     return false;
   }
-  llvm::StringRef value = part.substr(equal + 1).trim();
+  llvm::StringRef value = rest.substr(equal + 1).trim();
   if (isExpression(value)) {
-    Parser parser(part, diagnostics);
-    return parser.parseField(field, /*needsValue=*/true) && parser.expectEnd();
+    Parser parser(rest, diagnostics);
+    return parser.parseFieldRest(field, /*needsValue=*/true) &&
+           parser.expectEnd();
   }
-  Parser parser(part.take_front(equal), diagnostics);
-  if (!parser.parseField(field, /*needsValue=*/false) || !parser.expectEnd())
+  Parser parser(rest.take_front(equal), diagnostics);
+  if (!parser.parseFieldRest(field, /*needsValue=*/false) ||
+      !parser.expectEnd())
     return false;
   if (value.empty()) {
-    diagnostics.error(rangeOf(part.substr(equal, 1)),
+    diagnostics.error(rangeOf(rest.substr(equal, 1)),
                       "expected a file after '='",
                       "for example " + field.name.name + "=images.npy");
     return false;

@@ -262,8 +262,11 @@ bool Parser::parseStatement(ast::ModelDeclaration &model) {
 //===----------------------------------------------------------------------===//
 
 bool Parser::parseField(ast::Binding &field, bool needsValue) {
-  if (!parseIdentifier(field.name, "a field's name"))
-    return false;
+  return parseIdentifier(field.name, "a field's name") &&
+         parseFieldRest(field, needsValue);
+}
+
+bool Parser::parseFieldRest(ast::Binding &field, bool needsValue) {
   if (accept(TokenKind::colon)) {
     field.type.emplace();
     if (!parseType(*field.type))

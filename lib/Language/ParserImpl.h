@@ -28,6 +28,8 @@ public:
   /// `argument {, argument}`, up to the text's end if `toEnd`.
   bool parseClauseArguments(ast::Clause &clause, bool toEnd);
   bool parseField(ast::Binding &field, bool needsValue);
+  /// What follows the name.
+  bool parseFieldRest(ast::Binding &field, bool needsValue);
   ast::ExpressionPtr parseExpression();
   bool expectEnd();
 

@@ -238,6 +238,25 @@ TEST(JobOptions, JobFromFlags) {
   EXPECT_EQ(print(*dim.arguments[1].value), "3");
 }
 
+/// Inputs of ONNX models are called anything.
+TEST(JobOptions, FieldsOfAnyName) {
+  JobOptions options;
+  options.flags = {
+      {"train-data",
+       "0=a.npy, input.1: u8[4]=b.npy, \"x:0=\" = npy(\"c.npy\") / 2"}};
+  auto parsed = parse(hfta_test::kSmallJob, options);
+  EXPECT_EQ(parsed->messages, "");
+  const std::vector<ast::Binding> &train =
+      parsed->file.data[0].declaration.train;
+  ASSERT_EQ(train.size(), 3u);
+  EXPECT_EQ(train[0].name.name, "0");
+  EXPECT_EQ(print(*train[0].value), "'a.npy'");
+  EXPECT_EQ(train[1].name.name, "input.1");
+  EXPECT_TRUE(train[1].type.has_value());
+  EXPECT_EQ(train[2].name.name, "x:0=");
+  EXPECT_EQ(print(*train[2].value), "(npy('c.npy',)/2)");
+}
+
 TEST(JobOptions, FlagsReplaceClauses) {
   JobOptions options;
   options.flags = {{"batch", "16"}, {"optimizer", "adam"}, {"seed", "[1, 2]"}};
@@ -255,6 +274,7 @@ TEST(JobOptions, ErrorsNameTheFlag) {
   options.flags = {{"optimizer", "adam(lr=[1e-3)"},
                    {"train-data", "image"},
                    {"test-data", "x="},
+                   {"test-data", "=x.npy"},
                    {"batch", "8 9"}};
   EXPECT_EQ(
       parse(hfta_test::kSmallJob, options)->messages,
@@ -270,6 +290,10 @@ hint: for example image=train-images.npy,label=labels.npy
 x=
  ^
 hint: for example x=images.npy
+--test-data:1:1: error: expected a field's name
+=x.npy
+^~~~~~
+hint: for example image=train-images.npy
 --batch:1:3: error: expected the end, got '9'
 8 9
   ^
