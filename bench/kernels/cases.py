@@ -1,0 +1,160 @@
+"""The kernels that bench/kernels measures: one task each, in one module.
+
+A case knows its op as text of the hfta dialect, its useful flops, and the numbers
+that the driver needs for its peers and its check."""
+
+import dataclasses
+
+
+@dataclasses.dataclass
+class Case:
+    name: str
+    kind: str           # of the driver's table: gemm, forward, input, weight
+    numbers: list       # as the driver's peers and checks read them
+    operands: list      # shapes
+    result: list        # shape
+    op: str             # with %a and %b
+    flops: float
+    goal: int = 0       # per cent of peak that is wanted
+
+    def tensor(self, shape):
+        return "tensor<" + "".join(f"{size}x" for size in shape) + "f32>"
+
+
+def gemm(m, n, k, transposed="nn", batch=1, goal=0):
+    """C[m, n] = A B over k; `transposed` is n or t for A, then B."""
+    left = [m, k] if transposed[0] == "n" else [k, m]
+    right = [k, n] if transposed[1] == "n" else [n, k]
+    letters = {m: "m", n: "n", k: "k"}
+    maps = [("m", "k") if transposed[0] == "n" else ("k", "m"),
+            ("k", "n") if transposed[1] == "n" else ("n", "k"), ("m", "n")]
+    shapes = [left, right, [m, n]]
+    dims = "m, n, k"
+    if batch > 1:
+        maps = [("b",) + letters for letters in maps]
+        shapes = [[batch] + shape for shape in shapes]
+        dims = "b, " + dims
+    text = ", ".join(f"affine_map<({dims}) -> ({', '.join(letters)})>"
+                     for letters in maps)
+    case = Case(f"gemm {transposed} {batch}x({m}x{n}x{k})", "gemm",
+                [batch, m, n, k, int(transposed[0] == "t"),
+                 int(transposed[1] == "t")],
+                shapes[:2], shapes[2], "", 2.0 * batch * m * n * k, goal)
+    case.op = (f"hfta.contract %a, %b maps [{text}] : "
+               f"{case.tensor(shapes[0])}, {case.tensor(shapes[1])}")
+    return case
+
+
+def convolution(kind, n, c, o, size, kernel=3, stride=1, groups=1, goal=0):
+    """One pass of a convolution with `same` padding."""
+    padding = kernel // 2
+    out = (size + 2 * padding - kernel) // stride + 1
+    x, w = [n, c, size, size], [o, c // groups, kernel, kernel]
+    y = [n, o, out, out]
+    window = (f"strides = array<i64: {stride}, {stride}>, dilations = array<i64: "
+              f"1, 1>, padding = array<i64: {', '.join([str(padding)] * 4)}>, "
+              f"groups = {groups} : i64")
+    case = Case(f"{kind} {n}x{c}->{o} {size}x{size} k{kernel} s{stride} g{groups}",
+                kind, [n, c, o, size, kernel, stride, padding, groups], [], [], "",
+                2.0 * n * o * out * out * (c // groups) * kernel * kernel, goal)
+
+    def shaped(name, shape):
+        return f"{name} = array<i64: {', '.join(map(str, shape))}>"
+
+    if kind == "forward":
+        case.operands, case.result = [x, w], y
+        case.op = f"hfta.conv %a, %b {{{window}}}"
+    elif kind == "input":
+        case.operands, case.result = [y, w], x
+        case.op = (f"hfta.conv_input_gradient %a, %b {{{window}, "
+                   f"{shaped('input_shape', x)}}}")
+    else:
+        case.operands, case.result = [x, y], w
+        case.op = (f"hfta.conv_weight_gradient %a, %b {{{window}, "
+                   f"{shaped('weight_shape', w)}}}")
+    case.op += (f" : {case.tensor(case.operands[0])}, "
+                f"{case.tensor(case.operands[1])}")
+    return case
+
+
+def passes(*shape, goals=(0, 0, 0), **options):
+    return [convolution(kind, *shape, goal=goal, **options)
+            for kind, goal in zip(("forward", "input", "weight"), goals)]
+
+
+def make_cases():
+    cases = [
+        gemm(512, 512, 512, goal=80), gemm(1024, 1024, 1024, goal=78),
+        gemm(128, 128, 128, goal=80),
+        gemm(32, 64, 64, batch=64, goal=65),
+        gemm(32, 64, 64, "tn", batch=64, goal=60),
+        gemm(32, 64, 64, "nt", batch=64, goal=45),
+        gemm(32, 100, 64, batch=64, goal=45),
+        gemm(32, 10, 64, batch=64, goal=35),
+        gemm(37, 100, 53, goal=40),
+        # The example's linear layers: forward, input and weight gradient.
+        gemm(64, 128, 1568, "nt"), gemm(64, 1568, 128), gemm(128, 1568, 64, "tn"),
+        gemm(64, 10, 128, "nt"),
+        # BERT-Medium's products: 8 x 128 tokens.
+        gemm(1024, 512, 512, "nt"), gemm(1024, 2048, 512, "nt"),
+        gemm(512, 512, 1024, "tn"), gemm(128, 128, 64, "nt", batch=64),
+    ]
+    # ResNet-18, batch 8.
+    cases += passes(8, 64, 64, 56, goals=(80, 65, 65))
+    cases += passes(8, 128, 128, 28, goals=(80, 65, 65))
+    cases += passes(8, 256, 256, 14, goals=(80, 65, 65))
+    cases += passes(8, 512, 512, 7, goals=(70, 60, 60))
+    cases += passes(8, 64, 128, 56, stride=2)
+    cases += passes(8, 64, 128, 56, kernel=1, stride=2)
+    cases += passes(8, 3, 64, 112, kernel=7, stride=2)
+    # One copy's share of small arrays, and the example.
+    cases += passes(8, 16, 16, 28)
+    cases += passes(8, 8, 8, 56)
+    cases += passes(8, 3, 8, 32)
+    cases += passes(64, 1, 16, 28)
+    cases += passes(64, 16, 32, 14)
+    # MobileNetV3: depthwise and pointwise; PointNet: one tap, one axis of 1.
+    cases += passes(8, 72, 72, 28, kernel=5, groups=72)
+    cases += passes(8, 40, 240, 14, kernel=1)
+    return cases
+
+
+JOB = """#job = {name = "kernels", copies = 1 : i64, batch = 1 : i64, micro_batches = 1 : i64,
+  epochs = 0 : i64, steps = 0 : i64, training = false, fuse = true,
+  all_forwards_first = false, shuffle = false, order_seed = 0 : i64, optimizer = "",
+  nesterov = false, hyper_parameters = [], clip_norm = array<f64>,
+  seeds = array<i64: 0>, schedule = {kind = "constant", warmup = array<f64>,
+  step_size = array<f64>, gamma = array<f64>, minimum = array<f64>},
+  precision = {parameters = "f32", compute = "f32", accumulate = "f32",
+  gradients = "f32", state = "f32"}, data = [], metric = ""}
+"""
+
+
+def make_module(cases):
+    """Variables `I/a`, `I/b`, `I/r` and the task forward.I for each case I."""
+    text = [JOB, "module attributes {hfta.job = #job, hfta.phase = \"train\"} {"]
+    for index, case in enumerate(cases):
+        shapes = dict(zip("abr", case.operands + [case.result]))
+        for name, shape in shapes.items():
+            text.append(f'  hfta.variable @"{index}/{name}" {{role = '
+                        f"#hfta.role<parameter>}} : {case.tensor(shape)}")
+    for index, case in enumerate(cases):
+        text.append(f'  func.func @"task/forward.{index}"() attributes '
+                    f"{{hfta.task = #hfta.task<forward, {index}>}} {{")
+        for name, shape in zip("ab", case.operands):
+            text.append(f'    %{name} = hfta.read @"{index}/{name}" : '
+                        f"{case.tensor(shape)}")
+        text += [f"    %r = {case.op}",
+                 f'    hfta.write %r, @"{index}/r" : {case.tensor(case.result)}',
+                 "    return", "  }"]
+    return "\n".join(text + ["}", ""])
+
+
+def make_table(cases):
+    """The driver's table, as C++."""
+    rows = []
+    for case in cases:
+        numbers = ", ".join(map(str, case.numbers))
+        rows.append(f'  {{"{case.name}", Kind::{case.kind}, {{{numbers}}}, '
+                    f"{case.flops!r}, {case.goal}}},")
+    return "\n".join(rows) + "\n"

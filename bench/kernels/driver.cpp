@@ -1,0 +1,257 @@
+//===- driver.cpp - Times generated kernels beside libraries' -------------===//
+//
+// Rounds go over all runs in turn, so that a disturbance hits neighbours alike;
+// the best of all rounds counts. Every generated kernel's numbers are checked
+// against sums in double first.
+//===----------------------------------------------------------------------===//
+
+#include "hfta/pool.h"
+#include "hfta/program.h"
+#include "kernels.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <ctime>
+
+extern "C" const hfta_program hfta_program_table __asm__("hfta_program");
+extern "C" void omp_set_num_threads(int);
+extern "C" void openblas_set_num_threads(int);
+
+static const Case kCases[] = {
+#include "cases.inc"
+};
+
+static double getSeconds(bool oneThread) {
+  timespec now;
+  clock_gettime(oneThread ? CLOCK_THREAD_CPUTIME_ID : CLOCK_MONOTONIC, &now);
+  return static_cast<double>(now.tv_sec) +
+         1e-9 * static_cast<double>(now.tv_nsec);
+}
+
+//===----------------------------------------------------------------------===//
+// The program
+//===----------------------------------------------------------------------===//
+
+namespace {
+class Program {
+public:
+  explicit Program(int threads) {
+    uint64_t scratch = 64;
+    for (uint32_t i = 0; i < table.segment_count; ++i) {
+      const hfta_segment &segment = table.segments[i];
+      uint64_t bytes = (segment.bytes / 4096 + 2) * 4096;
+      char *memory = static_cast<char *>(std::aligned_alloc(4096, bytes));
+      std::memset(memory, 0, bytes);
+      if (segment.image)
+        std::memcpy(memory, segment.image, segment.bytes);
+      segments.push_back(memory);
+      if (segment.role == HFTA_SEGMENT_SCRATCH)
+        scratch = segment.bytes;
+    }
+    hfta_error error;
+    if (hfta_pool_create(threads, scratch, &pool, &error) != HFTA_OK) {
+      std::fprintf(stderr, "error: %s\n", error.message);
+      std::exit(1);
+    }
+  }
+
+  void run(size_t index) {
+    hfta_task_context context = {segments.data(), pool, 1};
+    for (uint32_t i = 0; i < table.task_count; ++i)
+      if (table.tasks[i].kind == HFTA_TASK_FORWARD &&
+          table.tasks[i].block == static_cast<int64_t>(index))
+        table.tasks[i].function(&context);
+  }
+
+  float *find(size_t index, char name, int64_t *elements = nullptr) {
+    std::string wanted = std::to_string(index) + "/" + name;
+    for (uint32_t i = 0; i < table.tensor_count; ++i) {
+      const hfta_tensor &tensor = table.tensors[i];
+      if (wanted != tensor.name)
+        continue;
+      if (elements)
+        *elements = static_cast<int64_t>(tensor.bytes / 4);
+      return reinterpret_cast<float *>(
+          static_cast<char *>(segments[tensor.segment]) + tensor.offset);
+    }
+    std::fprintf(stderr, "error: no tensor %s\n", wanted.c_str());
+    std::exit(1);
+  }
+
+private:
+  const hfta_program &table = hfta_program_table;
+  std::vector<void *> segments;
+  hfta_pool *pool = nullptr;
+};
+} // namespace
+
+static void fill(float *values, int64_t count, uint32_t state) {
+  for (int64_t i = 0; i < count; ++i) {
+    state = state * 1664525u + 1013904223u;
+    values[i] = static_cast<float>(state >> 8) / (1 << 24) - 0.5f;
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// Checks
+//===----------------------------------------------------------------------===//
+
+static double getProduct(const Case &c, const float *a, const float *b,
+                         int64_t index) {
+  const std::vector<int64_t> &v = c.numbers;
+  int64_t m = v[1], n = v[2], k = v[3];
+  int64_t column = index % n, row = index / n % m, batch = index / n / m;
+  double sum = 0;
+  for (int64_t i = 0; i < k; ++i)
+    sum += static_cast<double>(
+               a[batch * m * k + (v[4] ? i * m + row : row * k + i)]) *
+           b[batch * k * n + (v[5] ? column * k + i : i * n + column)];
+  return sum;
+}
+
+/// One element of a convolution's result: x, w, y are found by pass.
+static double getConvolution(const Case &c, const float *a, const float *b,
+                             int64_t index) {
+  const std::vector<int64_t> &v = c.numbers;
+  int64_t samples = v[0], channels = v[1], outputs = v[2], size = v[3];
+  int64_t kernel = v[4], stride = v[5], padding = v[6], groups = v[7];
+  int64_t out = (size + 2 * padding - kernel) / stride + 1;
+  int64_t cg = channels / groups, og = outputs / groups;
+  auto at = [](const float *t, int64_t n, int64_t ch, int64_t count, int64_t h,
+               int64_t w, int64_t width) {
+    if (h < 0 || w < 0 || h >= width || w >= width)
+      return 0.0;
+    return static_cast<double>(t[((n * count + ch) * width + h) * width + w]);
+  };
+  double sum = 0;
+  if (c.kind == Kind::forward) {
+    int64_t w = index % out, h = index / out % out;
+    int64_t o = index / out / out % outputs, n = index / out / out / outputs;
+    for (int64_t i = 0; i < cg; ++i)
+      for (int64_t y = 0; y < kernel; ++y)
+        for (int64_t x = 0; x < kernel; ++x)
+          sum += at(a, n, o / og * cg + i, channels, h * stride + y - padding,
+                    w * stride + x - padding, size) *
+                 b[((o * cg + i) * kernel + y) * kernel + x];
+  } else if (c.kind == Kind::input) {
+    int64_t w = index % size, h = index / size % size;
+    int64_t i = index / size / size % channels;
+    int64_t n = index / size / size / channels;
+    for (int64_t o = i / cg * og; o < (i / cg + 1) * og; ++o)
+      for (int64_t y = 0; y < kernel; ++y)
+        for (int64_t x = 0; x < kernel; ++x)
+          if ((h + padding - y) % stride == 0 &&
+              (w + padding - x) % stride == 0)
+            sum += at(a, n, o, outputs, (h + padding - y) / stride,
+                      (w + padding - x) / stride, out) *
+                   b[((o * cg + i % cg) * kernel + y) * kernel + x];
+  } else {
+    int64_t x = index % kernel, y = index / kernel % kernel;
+    int64_t i = index / kernel / kernel % cg, o = index / kernel / kernel / cg;
+    for (int64_t n = 0; n < samples; ++n)
+      for (int64_t h = 0; h < out; ++h)
+        for (int64_t w = 0; w < out; ++w)
+          sum += at(a, n, o / og * cg + i, channels, h * stride + y - padding,
+                    w * stride + x - padding, size) *
+                 at(b, n, o, outputs, h, w, out);
+  }
+  return sum;
+}
+
+/// The worst of 500 elements, as a share of what rounding may do: each addition
+/// to a sum of random terms errs by a share of the sum so far.
+static double check(Program &program, size_t index) {
+  const Case &c = kCases[index];
+  int64_t sizes[3];
+  float *a = program.find(index, 'a', &sizes[0]);
+  float *b = program.find(index, 'b', &sizes[1]);
+  float *r = program.find(index, 'r', &sizes[2]);
+  fill(a, sizes[0], 1);
+  fill(b, sizes[1], 2);
+  std::memset(r, 0xff, static_cast<size_t>(sizes[2]) * 4);
+  program.run(index);
+  double worst = 0;
+  double terms = c.flops / 2 / static_cast<double>(sizes[2]);
+  for (int64_t sample = 0; sample < 500; ++sample) {
+    int64_t element = sample * 1000003 % sizes[2];
+    double expected = c.kind == Kind::gemm ? getProduct(c, a, b, element)
+                                           : getConvolution(c, a, b, element);
+    double error = std::fabs(r[element] - expected) /
+                   (1e-6 * std::sqrt(terms) + 3e-8 * terms);
+    worst = error <= worst ? worst : error; // a NaN is the worst
+  }
+  return worst;
+}
+
+//===----------------------------------------------------------------------===//
+// Timing
+//===----------------------------------------------------------------------===//
+
+static int getRepeats(Run &run) {
+  run.function();
+  double begin = getSeconds(false);
+  run.function();
+  double seconds = getSeconds(false) - begin;
+  return std::max(1, static_cast<int>(5e-4 / std::max(seconds, 1e-7)));
+}
+
+static void timeRuns(std::vector<Run *> &runs, int rounds, bool oneThread) {
+  std::vector<int> repeats;
+  for (Run *run : runs)
+    repeats.push_back(getRepeats(*run));
+  for (int round = 0; round < rounds; ++round)
+    for (size_t i = 0; i < runs.size(); ++i) {
+      runs[i]->function();
+      double begin = getSeconds(oneThread);
+      for (int repeat = 0; repeat < repeats[i]; ++repeat)
+        runs[i]->function();
+      double seconds = (getSeconds(oneThread) - begin) / repeats[i];
+      if (round == 0 || seconds < runs[i]->best)
+        runs[i]->best = seconds;
+    }
+}
+
+int main(int argc, char **argv) {
+  int rounds = argc > 1 ? std::atoi(argv[1]) : 20;
+  int threads = argc > 2 ? std::atoi(argv[2]) : 1;
+  bool wide = argc > 3 ? std::atoi(argv[3]) : true;
+  std::string filter = argc > 4 ? argv[4] : "";
+  omp_set_num_threads(threads);
+  openblas_set_num_threads(threads);
+  Program program(threads);
+  bool sound = true;
+  int64_t peakVectors = 100000;
+  std::printf("%-44s %8s %6s %5s  peers\n", "kernel", "GF/s", "peak", "goal");
+  for (size_t i = 0; i < sizeof(kCases) / sizeof(Case); ++i) {
+    const Case &c = kCases[i];
+    if (std::string(c.name).find(filter) == std::string::npos)
+      continue;
+    double error = check(program, i);
+    Run peak = {"peak", [=] { runPeak(wide, peakVectors); },
+                static_cast<double>(peakVectors) * 12 * (wide ? 32 : 16)};
+    Run ours = {"hfta", [&] { program.run(i); }, c.flops};
+    std::vector<Run> peers = makePeers(c);
+    std::vector<Run *> runs = {&peak, &ours};
+    for (Run &peer : peers)
+      runs.push_back(&peer);
+    timeRuns(runs, rounds, threads == 1);
+    double limit = peak.flops / peak.best * threads;
+    double share = 100 * c.flops / ours.best / limit;
+    std::printf("%-44s %8.1f %5.1f%%", c.name, c.flops / ours.best * 1e-9,
+                share);
+    c.goal ? std::printf(" %4d%%", c.goal) : std::printf("      ");
+    for (Run &peer : peers)
+      std::printf("  %s %.1f%% (%.2fx)", peer.name.c_str(),
+                  100 * c.flops / peer.best / limit, peer.best / ours.best);
+    if (!(error <= 1) || share > 101) {
+      std::printf("  WRONG (%.3g)", error);
+      sound = false;
+    }
+    std::printf("\n");
+    std::fflush(stdout);
+  }
+  return sound ? 0 : 1;
+}

@@ -1,0 +1,39 @@
+//===- kernels.h - What the driver and its peers share ----------*- C++ -*-===//
+
+#ifndef HFTA_BENCH_KERNELS_H
+#define HFTA_BENCH_KERNELS_H
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+enum class Kind { gemm, forward, input, weight };
+
+/// A row of the table that cases.py writes. `numbers` are for gemm: batch, m,
+/// n, k, A transposed, B transposed; for a convolution: samples, input
+/// channels, output channels, size, kernel, stride, padding, groups.
+struct Case {
+  const char *name;
+  Kind kind;
+  std::vector<int64_t> numbers;
+  double flops;
+  int goal; ///< per cent of peak, 0: none
+};
+
+/// Something to time.
+struct Run {
+  std::string name;
+  std::function<void()> function;
+  double flops;
+  double best = 0; ///< seconds
+};
+
+/// The libraries' versions of a case on operands of their own. The memory lives
+/// until the end of the program.
+std::vector<Run> makePeers(const Case &theCase);
+
+/// Multiply-adds on registers alone, `vectors` of them times 12.
+void runPeak(bool wide, int64_t vectors);
+
+#endif // HFTA_BENCH_KERNELS_H
