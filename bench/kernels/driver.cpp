@@ -15,6 +15,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <ctime>
+#include <sys/mman.h>
 
 extern "C" const hfta_program hfta_program_table __asm__("hfta_program");
 extern "C" void omp_set_num_threads(int);
@@ -42,8 +43,9 @@ public:
     uint64_t scratch = 64;
     for (uint32_t i = 0; i < table.segment_count; ++i) {
       const hfta_segment &segment = table.segments[i];
-      uint64_t bytes = (segment.bytes / 4096 + 2) * 4096;
-      char *memory = static_cast<char *>(std::aligned_alloc(4096, bytes));
+      uint64_t unit = 2 << 20, bytes = (segment.bytes / unit + 1) * unit;
+      char *memory = static_cast<char *>(std::aligned_alloc(unit, bytes));
+      madvise(memory, bytes, MADV_HUGEPAGE);
       std::memset(memory, 0, bytes);
       if (segment.image)
         std::memcpy(memory, segment.image, segment.bytes);

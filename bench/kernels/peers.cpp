@@ -7,6 +7,7 @@
 #include <libxsmm.h>
 
 #include <cstdlib>
+#include <sys/mman.h>
 #include <unordered_map>
 
 using namespace dnnl;
@@ -22,8 +23,9 @@ static stream &getStream() {
 }
 
 static float *allocate(int64_t elements) {
-  int64_t bytes = (elements * 4 + 4095) / 4096 * 4096;
-  auto *memory = static_cast<float *>(std::aligned_alloc(4096, bytes));
+  int64_t unit = 2 << 20, bytes = (elements * 4 / unit + 1) * unit;
+  auto *memory = static_cast<float *>(std::aligned_alloc(unit, bytes));
+  madvise(memory, bytes, MADV_HUGEPAGE);
   for (int64_t i = 0; i < elements; ++i)
     memory[i] = static_cast<float>((i * 2654435761u >> 20 & 255) / 256.0 - 0.5);
   return memory;

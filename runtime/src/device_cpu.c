@@ -2,12 +2,10 @@
 
 #include "hfta/device.h"
 #include "hfta/pool.h"
+#include "pages.h"
 
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-
-enum { PAGE_BYTES = 4096, HUGE_PAGE_BYTES = 2 << 20 };
 
 typedef struct cpu_device {
   hfta_device base;
@@ -43,46 +41,20 @@ static int cpu_threads(const hfta_device *device) {
   return hfta_pool_threads(((const cpu_device *)device)->pool);
 }
 
-static uint64_t round_up(uint64_t bytes, uint64_t unit) {
-  return (bytes + unit - 1) / unit * unit;
-}
-
-/// Maps more than is needed, then gives back what lies before and after the
-/// aligned part.
 static hfta_status cpu_allocate(hfta_device *device, uint64_t bytes,
                                 uint64_t alignment, void **out,
                                 hfta_error *error) {
   (void)device;
-  *out = NULL;
-  if (bytes == 0)
-    return HFTA_OK;
-  if (bytes > UINT64_MAX / 4 || alignment > UINT64_MAX / 4)
-    return hfta_fail(error, HFTA_INTERNAL,
-                     "%llu bytes are more than memory can hold",
-                     (unsigned long long)bytes);
-  uint64_t size = round_up(bytes, PAGE_BYTES);
-  uint64_t unit = size >= HUGE_PAGE_BYTES ? HUGE_PAGE_BYTES : PAGE_BYTES;
-  if (alignment > unit)
-    unit = round_up(alignment, PAGE_BYTES);
-  char *mapping = mmap(NULL, size + unit, PROT_READ | PROT_WRITE,
-                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  if (mapping == MAP_FAILED)
+  *out = hfta_pages_map(bytes, alignment);
+  if (bytes != 0 && !*out)
     return hfta_fail(error, HFTA_INTERNAL, "not enough memory for %llu bytes",
                      (unsigned long long)bytes);
-  uint64_t head = (unit - (uintptr_t)mapping % unit) % unit;
-  if (head != 0)
-    munmap(mapping, head);
-  munmap(mapping + head + size, unit - head);
-  if (size >= HUGE_PAGE_BYTES)
-    madvise(mapping + head, size, MADV_HUGEPAGE);
-  *out = mapping + head;
   return HFTA_OK;
 }
 
 static void cpu_release(hfta_device *device, void *memory, uint64_t bytes) {
   (void)device;
-  if (memory)
-    munmap(memory, round_up(bytes, PAGE_BYTES));
+  hfta_pages_unmap(memory, bytes);
 }
 
 static hfta_status cpu_fill_zero(hfta_device *device, hfta_queue queue,

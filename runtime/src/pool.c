@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "hfta/pool.h"
+#include "pages.h"
 
 #include <linux/futex.h>
 #include <pthread.h>
@@ -15,7 +16,6 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -180,13 +180,12 @@ static hfta_status map_scratch(hfta_pool *pool, hfta_error *error) {
                      "is more than memory can hold",
                      (unsigned long long)pool->scratch_bytes);
   pool->scratch_stride = (pool->scratch_bytes + page - 1) / page * page;
-  size_t bytes = pool->scratch_stride * (uint64_t)pool->threads;
-  void *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
-                      MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  if (memory == MAP_FAILED)
+  uint64_t bytes = pool->scratch_stride * (uint64_t)pool->threads;
+  pool->scratch = hfta_pages_map(bytes, page);
+  if (!pool->scratch)
     return hfta_fail(error, HFTA_INTERNAL,
-                     "not enough memory for %zu bytes of scratch", bytes);
-  pool->scratch = memory;
+                     "not enough memory for %llu bytes of scratch",
+                     (unsigned long long)bytes);
   return HFTA_OK;
 }
 
@@ -251,8 +250,8 @@ void hfta_pool_destroy(hfta_pool *pool) {
   raise_generation(pool);
   for (int i = 1; i <= pool->started; ++i)
     pthread_join(pool->workers[i].thread, NULL);
-  if (pool->scratch)
-    munmap(pool->scratch, pool->scratch_stride * (uint64_t)pool->threads);
+  hfta_pages_unmap(pool->scratch,
+                   pool->scratch_stride * (uint64_t)pool->threads);
   free(pool);
 }
 

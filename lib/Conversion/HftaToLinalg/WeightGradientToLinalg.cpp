@@ -24,26 +24,40 @@ struct WeightGradient {
 
 } // namespace
 
-/// The innermost loop runs over input channels, contiguous in a packed input.
-/// Each element is a sum over batch and positions in row-major order.
-static Value sumWithInputsInnermost(OpBuilder &builder, Location loc,
-                                    const WeightGradient &op) {
+/// The innermost loop runs over input or output channels, contiguous in a
+/// packed operand. Each element is a sum over batch and positions in row-major
+/// order.
+static Value sumWithChannelsInnermost(OpBuilder &builder, Location loc,
+                                      const WeightGradient &op,
+                                      bool outputsInnermost) {
   LoopNest nest(builder, loc);
   ChannelAxes channels{op.channels, {}, {}, {}};
   channels.addGroup(nest);
-  channels.addOutput(nest);
+  if (outputsInnermost)
+    channels.addInput(nest, /*reduction=*/false);
+  else
+    channels.addOutput(nest);
   Axis batch = nest.addReduction(getShape(op.input).front());
   Axes positions = nest.addReduction(op.getPositions());
   Axes taps = nest.addParallel(collect(op.window, &WindowAxis::kernel));
-  channels.addInput(nest, /*reduction=*/false);
+  if (outputsInnermost)
+    channels.addOutput(nest);
+  else
+    channels.addInput(nest, /*reduction=*/false);
 
-  Axes space = getTapPositions(op.window, positions, taps);
-  Axes from = join({batch, channels.group, channels.input, space});
-  Axes to = join({batch, channels.group, space, channels.input});
-  nest.read(pack(builder, loc, op.input, from, to), to);
-  nest.read(op.gradient,
-            join({batch, channels.group, channels.output, positions}));
-  Axes stored = join({channels.group, channels.output, taps, channels.input});
+  auto read = [&](Value operand, Axis channel, ArrayRef<Axis> space,
+                  bool innermost) {
+    Axes from = join({batch, channels.group, channel, space});
+    Axes to = innermost ? join({batch, channels.group, space, channel}) : from;
+    nest.read(pack(builder, loc, operand, from, to), to);
+  };
+  read(op.input, channels.input, getTapPositions(op.window, positions, taps),
+       !outputsInnermost);
+  read(op.gradient, channels.output, positions, outputsInnermost);
+  Axes stored =
+      outputsInnermost
+          ? join({channels.group, channels.input, taps, channels.output})
+          : join({channels.group, channels.output, taps, channels.input});
   nest.accumulate(createZero(builder, loc, op.accumulate), stored);
   Value sum = nest.build(multiplyAdd).front();
   return unpack(builder, loc, sum, stored,
@@ -88,21 +102,45 @@ static Value sumWithColumnsInnermost(OpBuilder &builder, Location loc,
       .front();
 }
 
-/// Whether vectors over input channels beat vectors over columns.
-static bool chooseInputsInnermost(const WeightGradient &op) {
-  if (!op.channels.hasInputs())
-    return false;
-  // Every work item, a range of output channels, packs the input.
-  constexpr double workItems = 16;
-  double uses = static_cast<double>(op.channels.outputs);
+/// What the innermost loop runs over.
+enum class Innermost { inputs, outputs, columns };
+
+/// By cycles a product, where one with full vectors takes 1 / lanes.
+static Innermost chooseInnermost(const WeightGradient &op) {
+  // Each of about so many work items packs an operand, for all uses of its
+  // elements.
+  constexpr double workItems = 4;
+  const ChannelSizes &channels = op.channels;
+  double taps = 1;
   for (const WindowAxis &axis : op.window)
-    uses *= static_cast<double>(axis.kernel);
-  double inputs =
-      getVectorCost(op.channels.inputs, op.accumulate) + workItems / uses;
-  double columns = op.window.back().stride == 1
-                       ? getVectorCost(op.getPositions().back(), op.accumulate)
-                       : 1;
-  return inputs < columns;
+    taps *= static_cast<double>(axis.kernel);
+  auto getCost = [&](int64_t vectors, int64_t others) {
+    return getVectorCost(vectors, op.accumulate) +
+           workItems / (static_cast<double>(others) * taps);
+  };
+  // Columns are vectors in both operands, so that products wait for loads.
+  double best = op.window.back().stride == 1
+                    ? 2 * getVectorCost(op.getPositions().back(), op.accumulate)
+                    : 1;
+  Innermost choice = Innermost::columns;
+  if (double cost = getCost(channels.inputs, channels.outputs);
+      channels.hasInputs() && cost < best) {
+    best = cost;
+    choice = Innermost::inputs;
+  }
+  if (channels.hasOutputs() &&
+      getCost(channels.outputs, channels.inputs) < best)
+    choice = Innermost::outputs;
+  return choice;
+}
+
+static Value createSum(OpBuilder &builder, Location loc,
+                       const WeightGradient &op) {
+  Innermost innermost = chooseInnermost(op);
+  if (innermost == Innermost::columns)
+    return sumWithColumnsInnermost(builder, loc, op);
+  return sumWithChannelsInnermost(builder, loc, op,
+                                  innermost == Innermost::outputs);
 }
 
 namespace {
@@ -125,9 +163,7 @@ struct ConvWeightGradientLowering
     gradient.input = splitChannels(rewriter, loc, padded, 1, groups);
     gradient.gradient =
         splitChannels(rewriter, loc, adaptor.getGradient(), 1, groups);
-    Value sum = chooseInputsInnermost(gradient)
-                    ? sumWithInputsInnermost(rewriter, loc, gradient)
-                    : sumWithColumnsInnermost(rewriter, loc, gradient);
+    Value sum = createSum(rewriter, loc, gradient);
     sum = createReshape(rewriter, loc, sum, op.getWeightShape());
     rewriter.replaceOp(op, resizeElements(rewriter, loc, sum, elementType));
     return success();

@@ -37,22 +37,42 @@ void AxisLoops::emitBlocks(unsigned axis, int64_t block,
   emitLoop(axis, size - rest, size, rest, [&] { body(rest); });
 }
 
+void AxisLoops::emitWithin(unsigned axis, int64_t block,
+                           llvm::function_ref<void()> body) {
+  int64_t whole = sizes[axis];
+  emitBlocks(axis, block, [&](int64_t size) {
+    origins[axis] = bases[axis];
+    sizes[axis] = size;
+    body();
+    sizes[axis] = whole;
+  });
+  origins[axis] = builder.getIndexAttr(0);
+}
+
+OpFoldResult AxisLoops::fromOrigin(unsigned axis, OpFoldResult index) {
+  AffineExpr first = getAffineDimExpr(0, op.getContext());
+  AffineExpr second = getAffineDimExpr(1, op.getContext());
+  return affine::makeComposedFoldedAffineApply(
+      builder, op.getLoc(), first + second, {origins[axis], index});
+}
+
 SmallVector<Value> AxisLoops::emitCarrying(
     unsigned axis, int64_t begin, int64_t end, int64_t step, ValueRange running,
     llvm::function_ref<SmallVector<Value>(ValueRange)> body) {
   if (begin == end)
     return running;
   if (begin + step == end) {
-    bases[axis] = builder.getIndexAttr(begin);
+    bases[axis] = fromOrigin(axis, builder.getIndexAttr(begin));
     return body(running);
   }
   auto loop = scf::ForOp::create(builder, op.getLoc(), createIndex(begin),
                                  createIndex(end), createIndex(step), running);
   OpBuilder::InsertionGuard guard(builder);
   builder.setInsertionPointToStart(loop.getBody());
-  bases[axis] = loop.getInductionVar();
+  bases[axis] = fromOrigin(axis, loop.getInductionVar());
   SmallVector<Value> next = body(loop.getRegionIterArgs());
-  scf::YieldOp::create(builder, op.getLoc(), next);
+  if (!running.empty())
+    scf::YieldOp::create(builder, op.getLoc(), next);
   return SmallVector<Value>(loop.getResults());
 }
 
@@ -81,6 +101,16 @@ SmallVector<Value> AxisLoops::getPosition(ArrayRef<int64_t> offsets) {
             builder, op.getLoc(), getAffineDimExpr(0, op.getContext()) + offset,
             base)));
   return position;
+}
+
+Value AxisLoops::getDistance(unsigned axis, int64_t offset) {
+  AffineExpr place = getAffineDimExpr(0, op.getContext());
+  AffineExpr origin = getAffineDimExpr(1, op.getContext());
+  return getValueOrCreateConstantIndexOp(
+      builder, op.getLoc(),
+      affine::makeComposedFoldedAffineApply(builder, op.getLoc(),
+                                            place - origin + offset,
+                                            {bases[axis], origins[axis]}));
 }
 
 Value AxisLoops::addConstant(Value index, int64_t constant) {

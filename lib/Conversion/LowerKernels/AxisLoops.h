@@ -13,7 +13,8 @@ class AxisLoops {
 public:
   AxisLoops(OpBuilder &builder, linalg::GenericOp op)
       : builder(builder), op(op), sizes(op.getStaticLoopRanges()),
-        bases(sizes.size(), OpFoldResult(builder.getIndexAttr(0))) {}
+        bases(sizes.size(), OpFoldResult(builder.getIndexAttr(0))),
+        origins(bases) {}
 
   /// Calls `body` in a loop over [begin, end), or directly if it runs once.
   void emitLoop(unsigned axis, int64_t begin, int64_t end, int64_t step,
@@ -21,6 +22,10 @@ public:
   /// The same for all of an axis in blocks, the last of which may be smaller.
   void emitBlocks(unsigned axis, int64_t block,
                   llvm::function_ref<void(int64_t size)> body);
+  /// Calls `body` for one block of an axis after the other; in it, the axis is
+  /// that block alone.
+  void emitWithin(unsigned axis, int64_t block,
+                  llvm::function_ref<void()> body);
   /// Calls `body` with the values so far, in a loop over [begin, end) that
   /// carries them, or directly if it runs once; returns the last values.
   SmallVector<Value>
@@ -32,6 +37,9 @@ public:
   SmallVector<Value> getIndices(OpOperand &operand, ArrayRef<int64_t> offsets);
   /// The current place plus an offset for each axis.
   SmallVector<Value> getPosition(ArrayRef<int64_t> offsets);
+  /// How far an axis is from where it begins inside of emitWithin, plus an
+  /// offset.
+  Value getDistance(unsigned axis, int64_t offset);
   Value addConstant(Value index, int64_t constant);
 
   OpBuilder &builder;
@@ -40,9 +48,12 @@ public:
 
 private:
   Value createIndex(int64_t value);
+  OpFoldResult fromOrigin(unsigned axis, OpFoldResult index);
 
   /// Where the insertion point is, an index for each axis.
   SmallVector<OpFoldResult> bases;
+  /// Where each axis begins inside of emitWithin.
+  SmallVector<OpFoldResult> origins;
 };
 
 } // namespace mlir::hfta

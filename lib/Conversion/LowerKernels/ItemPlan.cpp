@@ -29,6 +29,7 @@ static constexpr double kTotalWeight = 4;
 static constexpr double kAccessWork = 2;
 static constexpr double kMoveWork = 4;
 static constexpr double kFunctionWork = 16;
+static constexpr double kNarrowFactor = 1.3;
 /// The widest vectors among the targets.
 static constexpr int64_t kVectorBits = 512;
 
@@ -122,6 +123,24 @@ double ItemPlanner::getShare(OpOperand &operand) const {
   return share;
 }
 
+/// Whether a tile of sums that is one vector wide reads a number for every
+/// product: vectors differ along `axis` only.
+static bool readsNumbers(linalg::LinalgOp op, unsigned axis) {
+  if (op.getNumReductionLoops() == 0)
+    return false;
+  SmallVector<utils::IteratorType> kinds = op.getIteratorTypesArray();
+  SmallVector<int64_t> sizes = op.getStaticLoopRanges();
+  for (OpOperand *input : op.getDpsInputOperands()) {
+    AffineMap map = op.getMatchingIndexingMap(input);
+    for (unsigned other = 0; other < kinds.size(); ++other)
+      if (map.isFunctionOfDim(axis) && map.isFunctionOfDim(other) &&
+          other != axis && sizes[other] > 1 &&
+          kinds[other] == utils::IteratorType::parallel)
+        return false;
+  }
+  return true;
+}
+
 /// How many times longer an op takes because what is left of its innermost
 /// parallel axis doesn't fill vectors.
 double ItemPlanner::getVectorFactor(linalg::LinalgOp op) const {
@@ -141,7 +160,10 @@ double ItemPlanner::getVectorFactor(linalg::LinalgOp op) const {
       getElementTypeOrSelf(op.getDpsInits().front()).getIntOrFloatBitWidth();
   double vectors = static_cast<double>(
       size / lanes + llvm::popcount(static_cast<uint64_t>(size % lanes)));
-  return vectors * static_cast<double>(lanes) / static_cast<double>(size);
+  double factor =
+      vectors * static_cast<double>(lanes) / static_cast<double>(size);
+  return size <= lanes && readsNumbers(op, axis) ? kNarrowFactor * factor
+                                                 : factor;
 }
 
 double ItemPlanner::getLinalgWork(linalg::LinalgOp op) const {

@@ -3,6 +3,7 @@
 #include "Hfta/Conversion/LowerKernels.h"
 #include "JoinAxes.h"
 #include "LoopEmitter.h"
+#include "TermBlocks.h"
 #include "TransposeEmitter.h"
 
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
@@ -67,6 +68,17 @@ static SmallVector<Value> takeInitialValues(RewriterBase &rewriter,
   return initial;
 }
 
+/// Fills the results' memory after all: sums that wait there between blocks of
+/// their terms start there too.
+static void returnInitialValues(RewriterBase &rewriter, linalg::GenericOp op,
+                                MutableArrayRef<Value> initial) {
+  for (auto [output, value] : llvm::zip(op.getDpsInits(), initial)) {
+    if (value)
+      linalg::FillOp::create(rewriter, op.getLoc(), value, output);
+    value = Value();
+  }
+}
+
 //===----------------------------------------------------------------------===//
 // The pass
 //===----------------------------------------------------------------------===//
@@ -85,6 +97,14 @@ static LogicalResult lowerToLoops(RewriterBase &rewriter, linalg::LinalgOp op,
   generic = joinAxes(rewriter, generic);
   if (!emitTranspose(rewriter, generic, target)) {
     LoopPlan plan = planLoops(generic, initial, target);
+    plan.blocks = chooseTermBlocks(generic, plan, target);
+    if (!plan.blocks.empty() && llvm::any_of(initial, [](Value value) {
+          return static_cast<bool>(value);
+        })) {
+      returnInitialValues(rewriter, generic, initial);
+      plan = planLoops(generic, initial, target);
+      plan.blocks = chooseTermBlocks(generic, plan, target);
+    }
     LoopEmitter(rewriter, generic, plan, initial).emit();
   }
   rewriter.eraseOp(generic);

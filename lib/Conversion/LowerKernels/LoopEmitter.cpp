@@ -4,6 +4,7 @@
 #include "VectorBody.h"
 #include "VectorTranspose.h"
 
+#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 
@@ -70,6 +71,9 @@ Value LoopEmitter::load(OpOperand &operand, const Piece &piece) {
                                   getIndices(operand, piece));
   auto type = VectorType::get(
       piece.lanes, cast<MemRefType>(memory.getType()).getElementType());
+  if (panel && plan.packed == operand.getOperandNumber())
+    return vector::LoadOp::create(builder, loc, type, panel,
+                                  getPackedIndices(piece));
   if (access.isContiguous())
     return vector::LoadOp::create(builder, loc, type, memory,
                                   getIndices(operand, piece));
@@ -285,12 +289,77 @@ void LoopEmitter::emitRows(size_t next, ArrayRef<VectorPart> parts) {
   });
 }
 
+//===----------------------------------------------------------------------===//
+// Packing
+//===----------------------------------------------------------------------===//
+
+SmallVector<Value> LoopEmitter::getPackedIndices(const Piece &piece) {
+  SmallVector<Value> indices;
+  for (unsigned axis : plan.reductions)
+    indices.push_back(loops.getDistance(axis, piece.offsets[axis]));
+  indices.push_back(arith::ConstantIndexOp::create(
+      builder, op.getLoc(), piece.offsets[*plan.vectorAxis]));
+  return indices;
+}
+
+void LoopEmitter::emitPackingLoops(size_t next, OpOperand &operand,
+                                   ArrayRef<VectorPart> parts) {
+  if (next < plan.reductions.size()) {
+    unsigned axis = plan.reductions[next];
+    loops.emitCarrying(axis, 0, loops.sizes[axis], 1, {}, [&](ValueRange) {
+      emitPackingLoops(next + 1, operand, parts);
+      return SmallVector<Value>();
+    });
+    return;
+  }
+  for (VectorPart part : parts) {
+    Piece piece{SmallVector<int64_t>(loops.sizes.size(), 0), part.lanes};
+    piece.offsets[*plan.vectorAxis] = part.offset;
+    Value memory = std::exchange(panel, Value());
+    Value values = load(operand, piece);
+    panel = memory;
+    if (part.lanes == 1)
+      memref::StoreOp::create(builder, op.getLoc(), values, panel,
+                              getPackedIndices(piece));
+    else
+      vector::StoreOp::create(builder, op.getLoc(), values, panel,
+                              getPackedIndices(piece));
+  }
+}
+
+void LoopEmitter::emitPacking(ArrayRef<VectorPart> parts) {
+  OpOperand &operand = op->getOpOperand(*plan.packed);
+  if (!panel) {
+    SmallVector<int64_t> shape;
+    for (unsigned axis : plan.reductions)
+      shape.push_back(plan.getBlock(axis, op.getStaticLoopRanges()[axis]));
+    shape.push_back(plan.vectors * plan.lanes);
+    OpBuilder::InsertionGuard guard(builder);
+    builder.setInsertionPointToStart(
+        &op->getParentOfType<func::FuncOp>().getBody().front());
+    panel = memref::AllocOp::create(
+        builder, op.getLoc(),
+        MemRefType::get(shape, getElementTypeOrSelf(operand.get().getType())));
+  }
+  emitPackingLoops(0, operand, parts);
+}
+
 void LoopEmitter::emitColumns() {
   if (!plan.vectorAxis)
     return emitRows(0, VectorPart{0, 1});
   unsigned axis = *plan.vectorAxis;
   loops.emitBlocks(axis, plan.vectors * plan.lanes, [&](int64_t size) {
-    emitRows(0, plan.getParts(size, loops.sizes[axis]));
+    SmallVector<VectorPart> parts = plan.getParts(size, loops.sizes[axis]);
+    // Vectors that begin before the block aren't in its panel.
+    bool packs =
+        plan.packed && parts.back().offset >= 0 && parts.front().offset >= 0;
+    Value whole = panel;
+    if (packs)
+      emitPacking(parts);
+    else
+      panel = Value();
+    emitRows(0, parts);
+    panel = panel ? panel : whole;
   });
 }
 
@@ -301,9 +370,16 @@ void LoopEmitter::emitOuter(size_t next) {
   loops.emitLoop(axis, 0, loops.sizes[axis], 1, [&] { emitOuter(next + 1); });
 }
 
+void LoopEmitter::emitBlocks(size_t next) {
+  if (next == plan.blocks.size())
+    return emitOuter(0);
+  loops.emitWithin(plan.blocks[next].axis, plan.blocks[next].size,
+                   [&] { emitBlocks(next + 1); });
+}
+
 void LoopEmitter::emit() {
   if (llvm::is_contained(loops.sizes, 0))
     return;
   rows = plan.rows;
-  emitOuter(0);
+  emitBlocks(0);
 }

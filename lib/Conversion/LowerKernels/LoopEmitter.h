@@ -31,8 +31,14 @@ private:
   };
   using Loads = std::map<std::pair<unsigned, SmallVector<int64_t>>, Value>;
 
+  void emitBlocks(size_t next);
   void emitOuter(size_t next);
   void emitColumns();
+  /// Copies the packed input's part for a block of the vector axis.
+  void emitPacking(ArrayRef<VectorPart> parts);
+  void emitPackingLoops(size_t next, OpOperand &operand,
+                        ArrayRef<VectorPart> parts);
+  SmallVector<Value> getPackedIndices(const Piece &piece);
   void emitRows(size_t next, ArrayRef<VectorPart> parts);
   void emitTile(ArrayRef<VectorPart> parts);
   SmallVector<Piece> getPieces(ArrayRef<VectorPart> parts) const;
@@ -70,6 +76,9 @@ private:
   const LoopPlan &plan;
   ArrayRef<Value> initial;
   AxisLoops loops;
+  /// Where the packed input is copied to: its terms in their order, then the
+  /// block of the vector axis.
+  Value panel;
   /// Of the tile being written, for each of the plan's row axes.
   SmallVector<int64_t> rows;
 };

@@ -16,6 +16,9 @@ using namespace mlir::hfta;
 /// again.
 static constexpr double kOperationCost = 0.5;
 static constexpr double kAccessCost = 0.5;
+/// Of a vector from memory that the first-level cache can't hold.
+static constexpr double kFarAccessCost = 2;
+static constexpr int64_t kNearBytes = 1 << 16;
 static constexpr double kFunctionCost = 12;
 static constexpr double kLaneCost = 2;
 static constexpr double kSumLatency = 4;
@@ -27,6 +30,10 @@ static constexpr size_t kMaxRowAxes = 3;
 static constexpr int64_t kMaxVectors = 6;
 /// Sums of fewer terms aren't worth transposing.
 static constexpr int64_t kMinTransposed = 16;
+/// Packing pays from so many uses, terms and bytes from row to row on.
+static constexpr int64_t kMinPackedUses = 8;
+static constexpr int64_t kMinPackedTerms = 64;
+static constexpr int64_t kFarRowBytes = 1024;
 
 SmallVector<int64_t> hfta::splitIntoVectors(int64_t size, int64_t lanes) {
   SmallVector<int64_t> widths(size / lanes, lanes);
@@ -58,6 +65,13 @@ SmallVector<VectorPart> LoopPlan::getParts(int64_t size, int64_t extent) const {
   }
   parts.push_back({size - wide, wide});
   return parts;
+}
+
+int64_t LoopPlan::getBlock(unsigned axis, int64_t size) const {
+  for (const TermBlock &block : blocks)
+    if (block.axis == axis)
+      return block.size;
+  return size;
 }
 
 Value hfta::getRootMemory(Value memory) {
@@ -140,6 +154,23 @@ static int64_t getElementBytes(Type type) {
   return std::max<int64_t>(1, element.getIntOrFloatBitWidth() / 8);
 }
 
+/// By how many bytes rows of an operand, neighbours along its last axis, are
+/// apart.
+static int64_t getRowBytes(MemRefType type) {
+  if (type.getRank() < 2)
+    return 0;
+  return type.getStridesAndOffset().first[type.getRank() - 2] *
+         getElementBytes(type);
+}
+
+/// Whether an operand has far more rows, far from each other, than the
+/// first-level cache can hold.
+static bool isFar(OpOperand &operand) {
+  auto type = cast<MemRefType>(operand.get().getType());
+  return getRowBytes(type) >= kFarRowBytes &&
+         type.getNumElements() * getElementBytes(type) > kNearBytes;
+}
+
 /// Whether no element depends on memory that the op writes.
 static bool canComputeTwice(linalg::GenericOp op, ArrayRef<Value> initial) {
   SmallVector<Value> reads(op.getDpsInputs());
@@ -182,6 +213,8 @@ private:
     bool isVector;
     double cost; ///< of reading it once
   };
+  void choosePacked();
+  bool isWorthPacking(OpOperand &operand);
   void chooseTile();
   /// Tries all row counts from row axis `next` on.
   void searchRows(size_t next, int64_t totalRows);
@@ -369,13 +402,17 @@ void LoopPlanner::chooseTile() {
   for (OpOperand *operand : op.getDpsInputOperands()) {
     Access access = getAccess(op, *operand, result.vectorAxis);
     Input input{{}, access.kind != Access::Uniform, getReadCost(access, lanes)};
+    if (access.isContiguous() && isFar(*operand))
+      input.cost = kFarAccessCost;
     for (unsigned axis : candidates)
       input.variesAlong.push_back(
           op.getMatchingIndexingMap(operand).isFunctionOfDim(axis));
     inputs.push_back(std::move(input));
   }
   outputs = op.getNumDpsInits();
-  registerLimit = target.getRegisters() - (bodyOps > 2 ? 6 : 2);
+  // LLVM spills sums where products leave it few registers.
+  int64_t others = target.getRegisters() > 16 ? 5 : 2;
+  registerLimit = target.getRegisters() - (bodyOps > 2 ? 6 : others);
   if (transposes(op, result.vectorAxis))
     registerLimit -= result.lanes;
   rows.assign(candidates.size(), 1);
@@ -388,6 +425,41 @@ void LoopPlanner::chooseTile() {
     result.rowAxes.push_back(axis);
     result.rows.push_back(count);
   }
+}
+
+/// A matrix whose rows are far apart costs a page's address and a few crowded
+/// places of the cache for each of its rows.
+bool LoopPlanner::isWorthPacking(OpOperand &operand) {
+  AffineMap map = op.getMatchingIndexingMap(&operand);
+  auto type = cast<MemRefType>(operand.get().getType());
+  if (!getAccess(op, operand, result.vectorAxis).isContiguous() ||
+      !map.isProjectedPermutation() || map.getNumResults() < 2)
+    return false;
+  int64_t uses = 1, terms = 1;
+  for (auto [axis, count] : llvm::zip(result.rowAxes, result.rows)) {
+    if (map.isFunctionOfDim(axis))
+      return false;
+    uses *= llvm::divideCeil(sizes[axis], count);
+  }
+  for (unsigned axis : result.reductions) {
+    if (!map.isFunctionOfDim(axis))
+      return false;
+    terms *= sizes[axis];
+  }
+  int64_t row = getRowBytes(type);
+  return uses >= kMinPackedUses && terms >= kMinPackedTerms &&
+         row >= kFarRowBytes &&
+         result.vectors * lanes * getElementBytes(type) < row;
+}
+
+void LoopPlanner::choosePacked() {
+  if (!result.vectorAxis)
+    return;
+  for (OpOperand *operand : op.getDpsInputOperands())
+    if (isWorthPacking(*operand)) {
+      result.packed = operand->getOperandNumber();
+      return;
+    }
 }
 
 bool hfta::transposes(linalg::GenericOp op, std::optional<unsigned> axis) {
@@ -410,6 +482,8 @@ LoopPlan LoopPlanner::plan() {
              !llvm::is_contained(result.rowAxes, axis))
       result.outer.push_back(axis);
   }
+  if (!result.reductions.empty())
+    choosePacked();
   return result;
 }
 

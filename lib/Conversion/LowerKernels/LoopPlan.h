@@ -40,18 +40,31 @@ struct VectorPart {
   int64_t offset, lanes;
 };
 
-/// The loops of an op: those over `outer` in order, over blocks of the vector
-/// axis, over blocks of the row axes in order, and over `reductions` in order.
-/// The innermost body computes `vectors` vectors for each of its rows.
+/// So many terms of an axis at a time.
+struct TermBlock {
+  unsigned axis;
+  int64_t size;
+};
+
+/// The loops of an op: those over `blocks`, over `outer` in order, over blocks
+/// of the vector axis, over blocks of the row axes in order, and over
+/// `reductions` in order. The innermost body computes `vectors` vectors for
+/// each of its rows.
 struct LoopPlan {
   SmallVector<unsigned> outer, rowAxes, reductions;
-  SmallVector<int64_t> rows; ///< of a full block, for each row axis
+  SmallVector<int64_t> rows;     ///< of a full block, for each row axis
+  SmallVector<TermBlock> blocks; ///< of the first reductions
+  /// The input whose part for a block of the vector axis is copied to
+  /// contiguous memory before the loops over rows use it again and again.
+  std::optional<unsigned> packed;
   std::optional<unsigned> vectorAxis;
   int64_t lanes = 1;   ///< of a full vector
   int64_t vectors = 1; ///< of a full block
   /// Whether elements may be computed twice, so that vectors can overlap.
   bool overlaps = false;
 
+  /// So many terms of an axis, of `size`, are computed in one go.
+  int64_t getBlock(unsigned axis, int64_t size) const;
   /// The vectors of a block of the vector axis that ends at most at the axis'
   /// end: full ones, then what is left.
   SmallVector<VectorPart> getParts(int64_t size, int64_t extent) const;
@@ -62,6 +75,9 @@ struct VectorTarget {
   int64_t bytes;
 
   int64_t getRegisters() const { return bytes >= 64 ? 32 : 16; }
+  /// Of a core's second level. Processors with the widest vectors have 1 MiB or
+  /// more, the others mostly 512 KiB or more.
+  int64_t getCacheBytes() const { return bytes >= 64 ? 1 << 20 : 1 << 19; }
 };
 
 /// Depends on the target in what is computed together only. `initial` are the
