@@ -38,6 +38,13 @@ if os.path.isdir(onnx_nodes):
     config.available_features.add("onnx-node-tests")
     config.substitutions.append(("%onnx_nodes", onnx_nodes))
 
+try:
+    with open("/proc/cpuinfo") as cpuinfo:
+        if " avx2 " in cpuinfo.read():
+            config.available_features.add("avx2")
+except OSError:
+    pass
+
 # Whether a process may mount file systems that only it sees.
 private_mount = ["unshare", "--map-root-user", "--mount", "mount", "-t", "tmpfs",
                  "tmpfs", "/mnt"]

@@ -2,8 +2,9 @@
 //
 // Ops are visited from the last to the first. An op that belongs to no kernel
 // yet becomes the root of one, at its own place; elementwise ops that feed it
-// join, if everything else that uses them comes after the root. Small values
-// and broadcasts are cloned into each kernel that uses them.
+// join, if everything else that uses them comes after the root, and so does one
+// product, convolution or pooling whose elements they work on. Small values and
+// broadcasts are cloned into each kernel that uses them.
 //===----------------------------------------------------------------------===//
 
 #include "Hfta/Dialect/Hfta/IR/HftaOps.h"
@@ -72,6 +73,13 @@ static bool isElementwise(Operation *op) {
   return isa<ElementwiseOpInterface>(op);
 }
 
+/// What elementwise ops may follow in one kernel, so that its elements don't go
+/// to memory and back.
+static bool isProducer(Operation *op) {
+  return isa<ContractOp, ConvOp, ConvInputGradientOp, ConvWeightGradientOp,
+             MaxPoolGradientOp, AveragePoolOp, AveragePoolGradientOp>(op);
+}
+
 bool KernelFormer::allUsesAllow(Operation *op, Operation *root) {
   for (Operation *user : op->getUsers()) {
     if (isClonable(user)) {
@@ -91,7 +99,10 @@ bool KernelFormer::allUsesAllow(Operation *op, Operation *root) {
 }
 
 bool KernelFormer::canJoin(Operation *op, Operation *root) {
-  if (!op || !isElementwise(op) || rootOf.contains(op) || op == root)
+  if (!op || rootOf.contains(op) || op == root)
+    return false;
+  if (!isElementwise(op) && !(isElementwise(root) && isProducer(op) &&
+                              llvm::none_of(membersOf[root], isProducer)))
     return false;
   // A shared value is computed once, not once a copy.
   if (isArrayed(op->getResult(0)) != isArrayed(root->getResult(0)))
@@ -124,8 +135,9 @@ void KernelFormer::grow(Operation *root) {
     for (Operation *member : members)
       for (Value operand : member->getOperands()) {
         Operation *op = operand.getDefiningOp();
-        // Elements of a reduction's input have one shape, its result another.
-        if (member != root && isa<ReduceOp>(member))
+        // Elements of a reduction's input have one shape, its result another;
+        // what a product reads is read many times.
+        if ((member != root && isa<ReduceOp>(member)) || isProducer(member))
           continue;
         if (!canJoin(op, root))
           continue;

@@ -75,11 +75,15 @@ func.func @reduction() attributes {hfta.task = #hfta.task<forward, 0>} {
   return
 }
 
-// A contraction is a kernel of its own.
+// A contraction takes what follows it element by element into its kernel, but
+// not what feeds it.
 // CHECK-LABEL: func.func @contraction(
 // CHECK: %[[N:.*]] = hfta.kernel "neg"
-// CHECK: %[[C:.*]] = hfta.kernel "contract"(%[[N]], %{{.*}})
-// CHECK: hfta.kernel "relu"(%[[C]])
+// CHECK: hfta.kernel "relu"(%[[N]], %{{.*}})
+// CHECK: %[[C:.*]] = hfta.contract
+// CHECK: %[[R:.*]] = hfta.relu %[[C]]
+// CHECK: hfta.yield %[[R]]
+// CHECK-NOT: hfta.kernel
 func.func @contraction() attributes {hfta.task = #hfta.task<forward, 0>} {
   %a = hfta.read @a : tensor<4x3xf32, #hfta.copies<2>>
   %x = hfta.read @x : tensor<4xf32>

@@ -1,7 +1,8 @@
-//===- TransposeEmitter.cpp - Copies that swap axes -----------------------===//
+//===- TransposeEmitter.cpp - Elementwise ops that swap axes --------------===//
 
 #include "TransposeEmitter.h"
 #include "AxisLoops.h"
+#include "VectorBody.h"
 #include "VectorTranspose.h"
 
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -42,11 +43,15 @@ public:
 
 private:
   void emitBlock(int64_t fromSize, int64_t toSize);
+  /// `side` vectors along `to`, `side` elements each.
   void emitSquare(int64_t fromOffset, int64_t toOffset, int64_t side);
+  void emitVector(ArrayRef<int64_t> offsets, int64_t width,
+                  ArrayRef<Value> transposed);
+  Value load(OpOperand &operand, ArrayRef<int64_t> offsets, int64_t width);
 
   OpBuilder &builder;
   linalg::GenericOp op;
-  /// The contiguous axes of input and output.
+  /// The contiguous axes of the inputs that are transposed, and of all else.
   unsigned from, to;
   int64_t lanes;
   AxisLoops loops;
@@ -55,36 +60,68 @@ private:
 
 } // namespace
 
+Value TransposeEmitter::load(OpOperand &operand, ArrayRef<int64_t> offsets,
+                             int64_t width) {
+  Value memory = operand.get();
+  auto memoryType = dyn_cast<MemRefType>(memory.getType());
+  if (!memoryType)
+    return memory;
+  SmallVector<Value> indices = loops.getIndices(operand, offsets);
+  if (width == 1)
+    return memref::LoadOp::create(builder, op.getLoc(), memory, indices);
+  auto type = VectorType::get(width, memoryType.getElementType());
+  return vector::LoadOp::create(builder, op.getLoc(), type, memory, indices);
+}
+
+/// Computes and stores `width` elements along `to`; `transposed` holds the
+/// inputs that are, null for the others.
+void TransposeEmitter::emitVector(ArrayRef<int64_t> offsets, int64_t width,
+                                  ArrayRef<Value> transposed) {
+  SmallVector<Value> arguments;
+  for (OpOperand *input : op.getDpsInputOperands()) {
+    Value value = transposed[input->getOperandNumber()];
+    bool isUniform = !op.getMatchingIndexingMap(input).isFunctionOfDim(to);
+    if (!value && op.payloadUsesValueFromOperand(input))
+      value = load(*input, offsets, isUniform ? 1 : width);
+    arguments.push_back(value);
+  }
+  arguments.append(op.getNumDpsInits(), Value());
+  VectorBody body(builder, op, to, width);
+  SmallVector<Value> results =
+      body.clone(arguments, loops.getPosition(offsets));
+  for (auto [output, value] : llvm::zip(op.getDpsInitsMutable(), results)) {
+    SmallVector<Value> indices = loops.getIndices(output, offsets);
+    if (width == 1)
+      memref::StoreOp::create(builder, op.getLoc(), value, output.get(),
+                              indices);
+    else
+      vector::StoreOp::create(builder, op.getLoc(), value, output.get(),
+                              indices);
+  }
+}
+
 void TransposeEmitter::emitSquare(int64_t fromOffset, int64_t toOffset,
                                   int64_t side) {
-  Location loc = op.getLoc();
-  OpOperand &input = *op.getDpsInputOperand(0);
-  OpOperand &output = *op.getDpsInitOperand(0);
   auto getOffsets = [&](int64_t fromLane, int64_t toLane) {
     SmallVector<int64_t> offsets(loops.sizes.size(), 0);
     offsets[from] = fromOffset + fromLane;
     offsets[to] = toOffset + toLane;
     return offsets;
   };
-  if (side == 1) {
-    Value element = memref::LoadOp::create(
-        builder, loc, input.get(), loops.getIndices(input, getOffsets(0, 0)));
-    memref::StoreOp::create(builder, loc, element, output.get(),
-                            loops.getIndices(output, getOffsets(0, 0)));
-    return;
+  unsigned inputs = op.getNumDpsInputs();
+  SmallVector<SmallVector<Value>> columns(side, SmallVector<Value>(inputs));
+  for (OpOperand *input : op.getDpsInputOperands()) {
+    if (side == 1 || getContiguousAxis(op, *input) != from)
+      continue;
+    SmallVector<Value> rows;
+    for (int64_t row = 0; row < side; ++row)
+      rows.push_back(load(*input, getOffsets(0, row), side));
+    for (auto [column, value] :
+         llvm::zip(columns, transposeSquare(builder, op.getLoc(), rows)))
+      column[input->getOperandNumber()] = value;
   }
-  auto type = VectorType::get(
-      side, cast<MemRefType>(input.get().getType()).getElementType());
-  SmallVector<Value> rows;
-  for (int64_t row = 0; row < side; ++row)
-    rows.push_back(
-        vector::LoadOp::create(builder, loc, type, input.get(),
-                               loops.getIndices(input, getOffsets(0, row))));
-  for (auto [column, value] :
-       llvm::enumerate(transposeSquare(builder, loc, rows)))
-    vector::StoreOp::create(
-        builder, loc, value, output.get(),
-        loops.getIndices(output, getOffsets(static_cast<int64_t>(column), 0)));
+  for (int64_t column = 0; column < side; ++column)
+    emitVector(getOffsets(column, 0), side, columns[column]);
 }
 
 void TransposeEmitter::emitBlock(int64_t fromSize, int64_t toSize) {
@@ -114,21 +151,45 @@ void TransposeEmitter::emit(size_t next) {
   });
 }
 
+/// The axis along which the inputs that have to be transposed are contiguous,
+/// if all other operands are contiguous along `to` or don't depend on it.
+static std::optional<unsigned> findFromAxis(linalg::GenericOp op, unsigned to) {
+  std::optional<unsigned> from;
+  for (OpOperand *input : op.getDpsInputOperands()) {
+    AffineMap map = op.getMatchingIndexingMap(input);
+    if (!map.isFunctionOfDim(to))
+      continue;
+    std::optional<unsigned> axis = getContiguousAxis(op, *input);
+    if (!axis || (*axis != to && from && from != axis))
+      return std::nullopt;
+    if (*axis != to)
+      from = axis;
+  }
+  return from;
+}
+
 bool hfta::emitTranspose(OpBuilder &builder, linalg::GenericOp op,
                          VectorTarget target) {
-  if (op.getNumDpsInputs() != 1 || op.getNumDpsInits() != 1 ||
-      op.getNumReductionLoops() > 0 ||
-      op.getBody()->getTerminator()->getOperand(0) !=
-          op.getBody()->getArgument(0))
+  if (op.getNumDpsInits() == 0 || op.getNumReductionLoops() > 0)
     return false;
-  std::optional<unsigned> from =
-      getContiguousAxis(op, *op.getDpsInputOperand(0));
   std::optional<unsigned> to = getContiguousAxis(op, *op.getDpsInitOperand(0));
-  Type element = getElementTypeOrSelf(op.getDpsInits().front().getType());
-  if (!from || !to || from == to || element.isIndex())
+  if (!to)
     return false;
-  int64_t lanes = std::min<int64_t>(
-      kMaxLanes, target.bytes * 8 / element.getIntOrFloatBitWidth());
+  for (OpOperand &output : op.getDpsInitsMutable())
+    if (getContiguousAxis(op, output) != to ||
+        op.payloadUsesValueFromOperand(&output))
+      return false;
+  std::optional<unsigned> from = findFromAxis(op, *to);
+  if (!from || from == to)
+    return false;
+  int64_t bits = 8;
+  for (Value operand : op->getOperands()) {
+    Type element = getElementTypeOrSelf(operand.getType());
+    if (element.isIndex())
+      return false;
+    bits = std::max<int64_t>(bits, element.getIntOrFloatBitWidth());
+  }
+  int64_t lanes = std::min<int64_t>(kMaxLanes, target.bytes * 8 / bits);
   if (lanes < 2 || llvm::is_contained(op.getStaticLoopRanges(), 0))
     return false;
   TransposeEmitter(builder, op, *from, *to, lanes).emit();
