@@ -27,7 +27,7 @@ static constexpr double kTotalWeight = 4;
 /// The work of reading or writing an element, of moving one that isn't next to
 /// the last one, and of a math function.
 static constexpr double kAccessWork = 2;
-static constexpr double kMoveWork = 4;
+static constexpr double kMoveWork = 8;
 static constexpr double kFunctionWork = 16;
 static constexpr double kNarrowFactor = 1.3;
 /// The widest vectors among the targets.
