@@ -1,5 +1,6 @@
 //===- command_bench.c - bench --------------------------------------------===//
 
+#include "bench_phases.h"
 #include "command.h"
 #include "dataset.h"
 #include "hfta/json.h"
@@ -43,6 +44,7 @@ typedef struct bench {
   bool trains;
   uint32_t count;
   void **inputs;
+  double *task_seconds; ///< one a task
 } bench;
 
 static hfta_status make_inputs(bench *self) {
@@ -62,7 +64,8 @@ static hfta_status make_inputs(bench *self) {
       return hfta_fail(error, HFTA_INTERNAL, "not enough memory for a batch");
     fill(self->inputs[i], bytes, tensor->type, tensor->rank, i);
   }
-  if (!self->inputs)
+  self->task_seconds = calloc((size_t)program->task_count + 1, sizeof(double));
+  if (!self->inputs || !self->task_seconds)
     return hfta_fail(error, HFTA_INTERNAL, "not enough memory for a batch");
   return HFTA_OK;
 }
@@ -100,12 +103,30 @@ static hfta_status print_json(const bench *self, int64_t steps, double seconds,
   return hfta_json_finish(&writer, error);
 }
 
-static hfta_status measure(bench *self, int64_t steps, bool json) {
+static hfta_status print_text(const bench *self, int64_t steps, double seconds,
+                              double rate, uint64_t peak, bool phases,
+                              hfta_error *error) {
+  const hfta_program *program = self->program;
+  int threads = hfta_instance_threads(self->instance);
+  printf("%lld steps of %lld copies, batch %lld, %d threads: %.3f s\n"
+         "%.3f ms a step, %.1f samples a second over all copies\n"
+         "planned peak %.2f MiB\n",
+         (long long)steps, (long long)program->copies,
+         (long long)program->batch, threads, seconds,
+         1e3 * seconds / (double)steps, rate, (double)peak / (1 << 20));
+  if (!phases)
+    return HFTA_OK;
+  return hfta_print_phases(program, self->instance->task_seconds, steps,
+                           threads, error);
+}
+
+static hfta_status measure(bench *self, int64_t steps, bool json, bool phases) {
   hfta_error *error = hfta_instance_error(self->instance);
   hfta_instance_set_total_steps(self->instance, WARM_UP_STEPS + steps);
   hfta_status status = make_inputs(self);
   if (status == HFTA_OK)
     status = run_steps(self, WARM_UP_STEPS);
+  self->instance->task_seconds = phases ? self->task_seconds : NULL;
   double begin = hfta_now();
   if (status == HFTA_OK)
     status = run_steps(self, steps);
@@ -119,19 +140,13 @@ static hfta_status measure(bench *self, int64_t steps, bool json) {
   uint64_t peak = hfta_program_memory(program, threads).peak;
   if (json)
     return print_json(self, steps, seconds, rate, peak, error);
-  printf("%lld steps of %lld copies, batch %lld, %d threads: %.3f s\n"
-         "%.3f ms a step, %.1f samples a second over all copies\n"
-         "planned peak %.2f MiB\n",
-         (long long)steps, (long long)program->copies,
-         (long long)program->batch, threads, seconds,
-         1e3 * seconds / (double)steps, rate, (double)peak / (1 << 20));
-  return HFTA_OK;
+  return print_text(self, steps, seconds, rate, peak, phases, error);
 }
 
 int hfta_command_bench(const hfta_invocation *invocation) {
   const char *device = NULL;
   int64_t threads = 0, steps = DEFAULT_STEPS;
-  bool json = false;
+  bool json = false, phases = false;
   const hfta_option options[] = {
       {.name = "--steps",
        .argument = "N",
@@ -140,6 +155,10 @@ int hfta_command_bench(const hfta_invocation *invocation) {
        .minimum = 1,
        .maximum = 1000000000},
       {.name = "--json", .help = "print one JSON object", .flag = &json},
+      {.name = "--phases",
+       .help = "print each phase beside the least time that its flops and\n"
+               "bytes need on this processor",
+       .flag = &phases},
       HFTA_OPTION_THREADS(&threads),
       HFTA_OPTION_DEVICE(&device),
   };
@@ -153,7 +172,7 @@ int hfta_command_bench(const hfta_invocation *invocation) {
   bench self = {.program = invocation->program};
   code = hfta_open_instance(invocation, threads, device, NULL, &self.instance);
   if (code < 0) {
-    hfta_status status = measure(&self, steps, json);
+    hfta_status status = measure(&self, steps, json, phases);
     code = (int)status;
     if (status != HFTA_OK)
       hfta_report(invocation, status, hfta_instance_message(self.instance));
@@ -161,6 +180,7 @@ int hfta_command_bench(const hfta_invocation *invocation) {
   for (uint32_t i = 0; self.inputs && i < self.count; ++i)
     free(self.inputs[i]);
   free(self.inputs);
+  free(self.task_seconds);
   hfta_instance_destroy(self.instance);
   return code;
 }

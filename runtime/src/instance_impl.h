@@ -30,7 +30,8 @@ struct hfta_instance {
   uint64_t norm_count;
   double *forced_rates; ///< one a copy; NaN: the schedule's
   int64_t steps;
-  int64_t total_steps; ///< 0: unknown
+  int64_t total_steps;  ///< 0: unknown
+  double *task_seconds; ///< borrowed; NULL, or each task's time is added to it
   hfta_error error;
 };
 

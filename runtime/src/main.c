@@ -39,7 +39,9 @@ static const command commands[] = {
      hfta_command_run},
     {"info", "[--json] [--threads N]",
      "copies, parameters, memory plan and tasks", hfta_command_info},
-    {"bench", "[--steps N] [--json] [--threads N] [--device cpu|cuda:K]",
+    {"bench",
+     "[--steps N] [--json] [--phases] [--threads N]\n"
+     "           [--device cpu|cuda:K]",
      "time steps on synthetic data in memory", hfta_command_bench},
 };
 

@@ -2,6 +2,7 @@
 
 #include "hfta/schedule.h"
 #include "instance_impl.h"
+#include "progress.h"
 
 #include <math.h>
 
@@ -19,9 +20,13 @@ hfta_status hfta_instance_run(hfta_instance *instance, const hfta_task *task,
     instance->call_bases[i] =
         memory->count ? memory->bases[micro_batch % memory->count] : NULL;
   }
-  return instance->device->functions->run_task(instance->device, 0, task,
-                                               instance->call_bases, copies,
-                                               &instance->error);
+  double begin = instance->task_seconds ? hfta_now() : 0.0;
+  hfta_status status = instance->device->functions->run_task(
+      instance->device, 0, task, instance->call_bases, copies,
+      &instance->error);
+  if (instance->task_seconds)
+    instance->task_seconds[task - program->tasks] += hfta_now() - begin;
+  return status;
 }
 
 hfta_status hfta_instance_run_kind(hfta_instance *instance, hfta_task_kind kind,
