@@ -200,7 +200,9 @@ def HftaKernelsToLoops : Pass<"hfta-kernels-to-loops", "::mlir::func::FuncOp"> {
     registers while the loops over their terms run: a tile of vectors and rows
     is computed at once. The terms of each sum keep their order, and what is
     left over at an axis' end is computed by narrower vectors with the same
-    operations.
+    operations. Where an op reads more than the cache holds, its sums wait in
+    memory between blocks of their terms; a wide matrix' columns that many rows
+    use are copied to contiguous scratch memory first.
 
     Before:
     ```mlir

@@ -62,9 +62,11 @@ def HftaDifferentiate : Pass<"hfta-differentiate", "::mlir::ModuleOp"> {
 def HftaFormKernels : Pass<"hfta-form-kernels", "::mlir::ModuleOp"> {
   let summary = "Group ops of a task into kernels";
   let description = [{
-    Each contraction, convolution, pooling or reduction becomes a kernel of its
-    own, a reduction together with the elementwise ops that feed it and have no
-    other use; the remaining elementwise ops are grouped into chains. Afterwards
+    Each contraction, convolution, pooling or reduction gets a kernel, a
+    reduction together with the elementwise ops that feed it and have no other
+    use, most others with the elementwise ops that follow; the remaining
+    elementwise ops are grouped into chains. A kernel has a bounded number of
+    inputs and results. Afterwards
     a task holds only reads, writes, views (hfta.reshape, hfta.unstack),
     hfta.stack and hfta.kernel.
 

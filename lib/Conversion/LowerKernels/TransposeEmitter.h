@@ -1,4 +1,4 @@
-//===- TransposeEmitter.h - Copies that swap axes ---------------*- C++ -*-===//
+//===- TransposeEmitter.h - Elementwise ops that swap axes ------*- C++ -*-===//
 
 #ifndef HFTA_LIB_CONVERSION_LOWERKERNELS_TRANSPOSEEMITTER_H
 #define HFTA_LIB_CONVERSION_LOWERKERNELS_TRANSPOSEEMITTER_H
@@ -7,9 +7,10 @@
 
 namespace mlir::hfta {
 
-/// Lowers an op on memory that copies its input, whose contiguous axis isn't
-/// that of its output: squares of both axes are read by vectors, transposed in
-/// registers, and written by vectors. Returns false for other ops.
+/// Lowers an elementwise op on memory some of whose inputs are contiguous along
+/// another axis than its outputs: squares of both axes are read by vectors,
+/// transposed in registers, and computed with and written by vectors. Returns
+/// false for other ops.
 bool emitTranspose(OpBuilder &builder, linalg::GenericOp op,
                    VectorTarget target);
 

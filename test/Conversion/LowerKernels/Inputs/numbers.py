@@ -180,6 +180,8 @@ def make_kernels():
     yield contract("nt", "f32", 48, 64, 40, "nt")
     yield contract("tn", "f64", 37, 29, 53, "tn")
     yield contract("row", "f64", 1, 17, 3, "nn")
+    yield contract("far_rows", "f32", 64, 80, 300, "nn")
+    yield contract("long_sums", "f32", 16, 5000, 48, "tn")
     yield from convolution("f32", 4, 3, 16, 9, 3, 1, 1)
     yield from convolution("f64", 2, 5, 3, 8, 3, 2, 1)
     yield from convolution("f32", 3, 1, 7, 10, 5, 1, 2)
