@@ -9,12 +9,12 @@ import dataclasses
 @dataclasses.dataclass
 class Case:
     name: str
-    kind: str           # of the driver's table: gemm, forward, input, weight
+    kind: str           # as in the driver's table
     numbers: list       # as the driver's peers and checks read them
-    operands: list      # shapes
-    result: list        # shape
-    op: str             # with %a and %b
-    flops: float
+    operands: list      # shapes of a, b, ...
+    result: list        # shape of r, or None if operands are updated in place
+    op: str             # of the value %r from %a, %b, ...; or several lines
+    flops: float        # or bytes, for kinds that are bound by memory
     goal: int = 0       # per cent of peak that is wanted
 
     def tensor(self, shape):
@@ -82,6 +82,41 @@ def passes(*shape, goals=(0, 0, 0), **options):
             for kind, goal in zip(("forward", "input", "weight"), goals)]
 
 
+def memory(kind, operands, result, op, reads, writes):
+    """Elementwise work, bound by memory: `reads` and `writes` count elements."""
+    case = Case(kind, kind, [reads, writes], operands, result, op,
+                4.0 * (reads + writes), 80)
+    for name, shape in zip("abcd", operands):
+        case.op = case.op.replace(f"@{name}", case.tensor(shape))
+    return case
+
+
+def memory_cases():
+    long, image, rows = [1 << 23], [64, 64, 56, 56], [8192, 1000]
+    count, pixels, cells = 1 << 23, 64 * 64 * 56 * 56, 8192 * 1000
+    yield memory("chain", [long] * 3, long, """%0 = hfta.mul %a, %b : @a, @b
+    %1 = hfta.add %0, %c : @a, @c
+    %r = hfta.relu %1 : @a""", 3 * count, count)
+    yield memory("momentum", [long] * 3, None,
+                 """%rate = hfta.constant dense<0.9> : @a
+    %0 = hfta.mul %c, %rate : @c, @a
+    %new_c = hfta.add %0, %b : @c, @b
+    %1 = hfta.mul %new_c, %rate : @c, @a
+    %new_a = hfta.sub %a, %1 : @a, @c""", 3 * count, 2 * count)
+    spread = "to [64, 64, 56, 56] along [1] : tensor<64xf32>"
+    yield memory("normalize", [image] + [[64]] * 3, image,
+                 f"""%mean = hfta.broadcast %b {spread}
+    %scale = hfta.broadcast %c {spread}
+    %bias = hfta.broadcast %d {spread}
+    %0 = hfta.sub %a, %mean : @a, @a
+    %1 = hfta.mul %0, %scale : @a, @a
+    %r = hfta.add %1, %bias : @a, @a""", pixels, pixels)
+    yield memory("statistics", [image], [64],
+                 "%r = hfta.reduce sum %a over [0, 2, 3] : @a", pixels, 0)
+    yield memory("softmax", [rows], rows, "%r = hfta.softmax %a along 1 : @a",
+                 cells, cells)
+
+
 def make_cases():
     cases = [
         gemm(512, 512, 512, goal=80), gemm(1024, 1024, 1024, goal=78),
@@ -116,7 +151,7 @@ def make_cases():
     # MobileNetV3: depthwise and pointwise; PointNet: one tap, one axis of 1.
     cases += passes(8, 72, 72, 28, kernel=5, groups=72)
     cases += passes(8, 40, 240, 14, kernel=1)
-    return cases
+    return cases + list(memory_cases())
 
 
 JOB = """#job = {name = "kernels", copies = 1 : i64, batch = 1 : i64, micro_batches = 1 : i64,
@@ -131,22 +166,29 @@ JOB = """#job = {name = "kernels", copies = 1 : i64, batch = 1 : i64, micro_batc
 
 
 def make_module(cases):
-    """Variables `I/a`, `I/b`, `I/r` and the task forward.I for each case I."""
+    """Variables `I/a`, `I/b`, ..., `I/r` and the task forward.I for each case I."""
     text = [JOB, "module attributes {hfta.job = #job, hfta.phase = \"train\"} {"]
     for index, case in enumerate(cases):
-        shapes = dict(zip("abr", case.operands + [case.result]))
+        shapes = dict(zip("abcd", case.operands))
+        if case.result:
+            shapes["r"] = case.result
         for name, shape in shapes.items():
             text.append(f'  hfta.variable @"{index}/{name}" {{role = '
                         f"#hfta.role<parameter>}} : {case.tensor(shape)}")
     for index, case in enumerate(cases):
         text.append(f'  func.func @"task/forward.{index}"() attributes '
                     f"{{hfta.task = #hfta.task<forward, {index}>}} {{")
-        for name, shape in zip("ab", case.operands):
+        for name, shape in zip("abcd", case.operands):
             text.append(f'    %{name} = hfta.read @"{index}/{name}" : '
                         f"{case.tensor(shape)}")
-        text += [f"    %r = {case.op}",
-                 f'    hfta.write %r, @"{index}/r" : {case.tensor(case.result)}',
-                 "    return", "  }"]
+        text.append("    " + (case.op if "%r =" in case.op or not case.result
+                              else f"%r = {case.op}"))
+        written = [("%r", "r", case.result)] if case.result else [
+            ("%new_a", "a", case.operands[0]), ("%new_c", "c", case.operands[2])]
+        for value, name, shape in written:
+            text.append(f'    hfta.write {value}, @"{index}/{name}" : '
+                        f"{case.tensor(shape)}")
+        text += ["    return", "  }"]
     return "\n".join(text + ["}", ""])
 
 

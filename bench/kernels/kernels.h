@@ -8,7 +8,18 @@
 #include <string>
 #include <vector>
 
-enum class Kind { gemm, forward, input, weight };
+enum class Kind {
+  gemm,
+  forward,
+  input,
+  weight,
+  // Bound by memory from here on.
+  chain,
+  momentum,
+  normalize,
+  statistics,
+  softmax
+};
 
 /// A row of the table that cases.py writes. `numbers` are for gemm: batch, m,
 /// n, k, A transposed, B transposed; for a convolution: samples, input
@@ -17,8 +28,10 @@ struct Case {
   const char *name;
   Kind kind;
   std::vector<int64_t> numbers;
-  double flops;
-  int goal; ///< per cent of peak, 0: none
+  double flops; ///< bytes for what is bound by memory
+  int goal;     ///< per cent of peak, 0: none
+
+  bool isMemory() const { return kind >= Kind::chain; }
 };
 
 /// Something to time.
@@ -35,5 +48,10 @@ std::vector<Run> makePeers(const Case &theCase);
 
 /// Multiply-adds on registers alone, `vectors` of them times 12.
 void runPeak(bool wide, int64_t vectors);
+
+/// Reads and writes as much as the case, by `threads` threads, in the best way
+/// that vectors and streaming stores know: the limit of what is bound by
+/// memory.
+Run makeStream(const Case &theCase, int threads);
 
 #endif // HFTA_BENCH_KERNELS_H

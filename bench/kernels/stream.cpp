@@ -1,0 +1,70 @@
+//===- stream.cpp - The limit of memory -----------------------------------===//
+
+#include "kernels.h"
+
+#include <cstdlib>
+#include <cstring>
+#include <immintrin.h>
+#include <sys/mman.h>
+#include <thread>
+
+static float *allocate(int64_t elements) {
+  int64_t unit = 2 << 20, bytes = (elements * 4 / unit + 1) * unit;
+  auto *memory = static_cast<float *>(std::aligned_alloc(unit, bytes));
+  madvise(memory, bytes, MADV_HUGEPAGE);
+  std::memset(memory, 0, bytes);
+  return memory;
+}
+
+/// Sums of `Reads` streams go to `Writes` streams past the caches; without
+/// writes the sum is thrown away.
+template <int Reads, int Writes>
+static void stream(float *const *from, float *const *to, int64_t begin,
+                   int64_t end) {
+  __m256 all = _mm256_setzero_ps();
+  for (int64_t i = begin; i < end; i += 8) {
+    __m256 sum = _mm256_load_ps(from[0] + i);
+    for (int j = 1; j < Reads; ++j)
+      sum = _mm256_add_ps(sum, _mm256_load_ps(from[j] + i));
+    for (int j = 0; j < Writes; ++j)
+      _mm256_stream_ps(to[j] + i, sum);
+    if (Writes == 0)
+      all = _mm256_add_ps(all, sum);
+  }
+  volatile float sink = all[0];
+  (void)sink;
+}
+
+Run makeStream(const Case &theCase, int threads) {
+  auto function = stream<1, 1>;
+  int reads = 1, writes = 1;
+  if (theCase.kind == Kind::chain) {
+    function = stream<3, 1>;
+    reads = 3;
+  } else if (theCase.kind == Kind::momentum) {
+    function = stream<3, 2>;
+    reads = 3, writes = 2;
+  } else if (theCase.kind == Kind::statistics) {
+    function = stream<1, 0>;
+    writes = 0;
+  }
+  int64_t count = theCase.numbers[0] / reads;
+  std::vector<float *> from, to;
+  for (int i = 0; i < reads; ++i)
+    from.push_back(allocate(count));
+  for (int i = 0; i < writes; ++i)
+    to.push_back(allocate(count));
+  auto run = [=] {
+    int64_t share = count / threads / 16 * 16;
+    std::vector<std::thread> workers;
+    for (int i = 1; i < threads; ++i)
+      workers.emplace_back([=] {
+        function(from.data(), to.data(), i * share,
+                 i + 1 == threads ? count : (i + 1) * share);
+      });
+    function(from.data(), to.data(), 0, threads == 1 ? count : share);
+    for (std::thread &worker : workers)
+      worker.join();
+  };
+  return {"stream", run, theCase.flops};
+}
