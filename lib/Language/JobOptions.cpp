@@ -127,8 +127,8 @@ static bool isExpression(llvm::StringRef value) {
 static bool takeFieldName(llvm::StringRef &part, ast::Identifier &name,
                           JobDiagnostics &diagnostics) {
   llvm::StringRef text = part.ltrim();
-  size_t end = text.starts_with("\"") ? text.find('"', 1) + 1
-                                      : text.find_first_of(":=");
+  size_t end =
+      text.starts_with("\"") ? text.find('"', 1) + 1 : text.find_first_of(":=");
   name = {text.take_front(end).trim().trim('"').str(),
           rangeOf(text.take_front(end).trim())};
   if (end == 0 || name.name.empty()) {

@@ -28,6 +28,9 @@ static constexpr int64_t kLargestInlineConstant = 256;
 /// address to compute at each launch, and a register or stack slot.
 static constexpr size_t kMostOperands = 48;
 
+/// Fewer rows leave threads idle if each is reduced in one place.
+static constexpr int64_t kFewestRows = 8;
+
 namespace {
 
 class KernelFormer {
@@ -80,6 +83,44 @@ static bool isProducer(Operation *op) {
              MaxPoolGradientOp, AveragePoolOp, AveragePoolGradientOp>(op);
 }
 
+/// How many leading axes a reduction over all the others keeps; 0 for others.
+static int64_t countRows(Operation *op) {
+  auto reduce = dyn_cast<ReduceOp>(op);
+  if (!reduce)
+    return 0;
+  int64_t rank = reduce.getInput().getType().getRank();
+  int64_t rows = rank - static_cast<int64_t>(reduce.getAxes().size());
+  bool isTrailing = llvm::all_of(reduce.getAxes(),
+                                 [&](int64_t axis) { return axis >= rows; });
+  return isTrailing ? rows : 0;
+}
+
+/// Whether an elementwise kernel may compute the reduction that `op` is for its
+/// own rows: both are cut into the same rows, and there are enough of them.
+static bool isReductionOfRows(Operation *op, Operation *root) {
+  int64_t rows = countRows(op);
+  auto type = cast<RankedTensorType>(root->getResult(0).getType());
+  if (rows == 0 || !isElementwise(root) || type.getRank() < rows)
+    return false;
+  auto kept = cast<RankedTensorType>(op->getResult(0).getType()).getShape();
+  return kept == type.getShape().take_front(rows) &&
+         ShapedType::getNumElements(kept) >= kFewestRows;
+}
+
+/// What an operand is made of, behind a broadcast of rows.
+static Operation *getSource(Value operand) {
+  Operation *op = operand.getDefiningOp();
+  auto broadcast = dyn_cast_or_null<BroadcastOp>(op);
+  if (!broadcast)
+    return op;
+  Operation *source = broadcast.getInput().getDefiningOp();
+  bool spreadsRows =
+      source && isa<ReduceOp>(source) &&
+      llvm::equal(broadcast.getDimensions(),
+                  llvm::seq<int64_t>(0, broadcast.getDimensions().size()));
+  return spreadsRows ? source : op;
+}
+
 bool KernelFormer::allUsesAllow(Operation *op, Operation *root) {
   for (Operation *user : op->getUsers()) {
     if (isClonable(user)) {
@@ -101,8 +142,9 @@ bool KernelFormer::allUsesAllow(Operation *op, Operation *root) {
 bool KernelFormer::canJoin(Operation *op, Operation *root) {
   if (!op || rootOf.contains(op) || op == root)
     return false;
-  if (!isElementwise(op) && !(isElementwise(root) && isProducer(op) &&
-                              llvm::none_of(membersOf[root], isProducer)))
+  if (!isElementwise(op) && !isReductionOfRows(op, root) &&
+      !(isElementwise(root) && isProducer(op) &&
+        llvm::none_of(membersOf[root], isProducer)))
     return false;
   // A shared value is computed once, not once a copy.
   if (isArrayed(op->getResult(0)) != isArrayed(root->getResult(0)))
@@ -134,10 +176,12 @@ void KernelFormer::grow(Operation *root) {
     Members members = membersOf[root];
     for (Operation *member : members)
       for (Value operand : member->getOperands()) {
-        Operation *op = operand.getDefiningOp();
+        Operation *op = getSource(operand);
         // Elements of a reduction's input have one shape, its result another;
         // what a product reads is read many times.
-        if ((member != root && isa<ReduceOp>(member)) || isProducer(member))
+        if ((member != root && isa<ReduceOp>(member) &&
+             !isReductionOfRows(member, root)) ||
+            isProducer(member))
           continue;
         if (!canJoin(op, root))
           continue;
@@ -171,6 +215,17 @@ void KernelFormer::collectInputs(const Members &members,
   }
 }
 
+/// Whether others than `members` use a value; what is made anew in each kernel
+/// counts as those that use it.
+static bool isUsedOutside(Value value,
+                          const llvm::SetVector<Operation *> &members) {
+  return llvm::any_of(value.getUsers(), [&](Operation *user) {
+    if (isClonable(user))
+      return isUsedOutside(user->getResult(0), members);
+    return !members.contains(user);
+  });
+}
+
 /// Those of the members' results that others use, in the order of `ops`.
 SmallVector<Value> KernelFormer::collectResults(ArrayRef<Operation *> ops,
                                                 const Members &members) {
@@ -178,9 +233,7 @@ SmallVector<Value> KernelFormer::collectResults(ArrayRef<Operation *> ops,
   for (Operation *op : ops)
     if (members.contains(op))
       for (Value result : op->getResults())
-        if (llvm::any_of(result.getUsers(), [&](Operation *user) {
-              return !members.contains(user);
-            }))
+        if (isUsedOutside(result, members))
           results.push_back(result);
   return results;
 }

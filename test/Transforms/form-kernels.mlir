@@ -94,6 +94,31 @@ func.func @contraction() attributes {hfta.task = #hfta.task<forward, 0>} {
   return
 }
 
+// A reduction of rows joins the elementwise ops that use it row by row, and what
+// it reduces too: an item computes whole rows.
+// CHECK-LABEL: func.func @rows(
+// CHECK: %[[X:.*]] = hfta.read @rows_in
+// CHECK: hfta.kernel "div"(%[[X]]) : (tensor<8x3xf32, #hfta.copies<2>>) -> tensor<8x3xf32, #hfta.copies<2>> {
+// CHECK: hfta.reduce max
+// CHECK: %[[EXP:.*]] = hfta.exp
+// CHECK: hfta.reduce sum %[[EXP]] over [1]
+// CHECK: hfta.div %[[EXP]]
+// CHECK-NOT: hfta.kernel
+hfta.variable @rows_in {role = #hfta.role<parameter>} : tensor<8x3xf32, #hfta.copies<2>>
+hfta.variable @rows_out {role = #hfta.role<output>} : tensor<8x3xf32, #hfta.copies<2>>
+func.func @rows() attributes {hfta.task = #hfta.task<forward, 1>} {
+  %x = hfta.read @rows_in : tensor<8x3xf32, #hfta.copies<2>>
+  %0 = hfta.reduce max %x over [1] : tensor<8x3xf32, #hfta.copies<2>>
+  %1 = hfta.broadcast %0 to [8, 3] along [0] : tensor<8xf32, #hfta.copies<2>>
+  %2 = hfta.sub %x, %1 : tensor<8x3xf32, #hfta.copies<2>>, tensor<8x3xf32, #hfta.copies<2>>
+  %3 = hfta.exp %2 : tensor<8x3xf32, #hfta.copies<2>>
+  %4 = hfta.reduce sum %3 over [1] : tensor<8x3xf32, #hfta.copies<2>>
+  %5 = hfta.broadcast %4 to [8, 3] along [0] : tensor<8xf32, #hfta.copies<2>>
+  %6 = hfta.div %3, %5 : tensor<8x3xf32, #hfta.copies<2>>, tensor<8x3xf32, #hfta.copies<2>>
+  hfta.write %6, @rows_out : tensor<8x3xf32, #hfta.copies<2>>
+  return
+}
+
 // What is written as it is gets a copy; constants above 256 bytes are read from
 // a variable; one that is written twice is made twice.
 // CHECK-LABEL: func.func @written_values(

@@ -65,7 +65,8 @@ def HftaFormKernels : Pass<"hfta-form-kernels", "::mlir::ModuleOp"> {
     Each contraction, convolution, pooling or reduction gets a kernel, a
     reduction together with the elementwise ops that feed it and have no other
     use, most others with the elementwise ops that follow; the remaining
-    elementwise ops are grouped into chains. A kernel has a bounded number of
+    elementwise ops are grouped into chains, together with reductions over
+    trailing axes that they use row by row. A kernel has a bounded number of
     inputs and results. Afterwards
     a task holds only reads, writes, views (hfta.reshape, hfta.unstack),
     hfta.stack and hfta.kernel.
