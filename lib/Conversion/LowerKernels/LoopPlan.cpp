@@ -431,10 +431,10 @@ void LoopPlanner::chooseTile() {
 /// places of the cache for each of its rows.
 bool LoopPlanner::isWorthPacking(OpOperand &operand) {
   AffineMap map = op.getMatchingIndexingMap(&operand);
-  auto type = cast<MemRefType>(operand.get().getType());
   if (!getAccess(op, operand, result.vectorAxis).isContiguous() ||
       !map.isProjectedPermutation() || map.getNumResults() < 2)
     return false;
+  auto type = cast<MemRefType>(operand.get().getType());
   int64_t uses = 1, terms = 1;
   for (auto [axis, count] : llvm::zip(result.rowAxes, result.rows)) {
     if (map.isFunctionOfDim(axis))
