@@ -42,6 +42,10 @@ struct Run {
   double best = 0; ///< seconds
 };
 
+/// `elements` numbers between -0.5 and 0.5 in large pages, until the program
+/// ends.
+float *allocate(int64_t elements);
+
 /// The libraries' versions of a case on operands of their own. The memory lives
 /// until the end of the program.
 std::vector<Run> makePeers(const Case &theCase);

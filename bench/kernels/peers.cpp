@@ -22,7 +22,7 @@ static stream &getStream() {
   return queue;
 }
 
-static float *allocate(int64_t elements) {
+float *allocate(int64_t elements) {
   int64_t unit = 2 << 20, bytes = (elements * 4 / unit + 1) * unit;
   auto *memory = static_cast<float *>(std::aligned_alloc(unit, bytes));
   madvise(memory, bytes, MADV_HUGEPAGE);

@@ -2,19 +2,8 @@
 
 #include "kernels.h"
 
-#include <cstdlib>
-#include <cstring>
 #include <immintrin.h>
-#include <sys/mman.h>
 #include <thread>
-
-static float *allocate(int64_t elements) {
-  int64_t unit = 2 << 20, bytes = (elements * 4 / unit + 1) * unit;
-  auto *memory = static_cast<float *>(std::aligned_alloc(unit, bytes));
-  madvise(memory, bytes, MADV_HUGEPAGE);
-  std::memset(memory, 0, bytes);
-  return memory;
-}
 
 /// Sums of `Reads` streams go to `Writes` streams past the caches; without
 /// writes the sum is thrown away.

@@ -3,8 +3,9 @@
 // Ops are visited from the last to the first. An op that belongs to no kernel
 // yet becomes the root of one, at its own place; elementwise ops that feed it
 // join, if everything else that uses them comes after the root, and so does one
-// product, convolution or pooling whose elements they work on. Small values and
-// broadcasts are cloned into each kernel that uses them.
+// product, convolution or pooling whose elements they work on, and reductions
+// that they use row by row. Small values and broadcasts are cloned into each
+// kernel that uses them.
 //===----------------------------------------------------------------------===//
 
 #include "Hfta/Dialect/Hfta/IR/HftaOps.h"

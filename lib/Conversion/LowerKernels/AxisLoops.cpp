@@ -5,10 +5,29 @@
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Arith/Utils/Utils.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
 
 using namespace mlir;
 using namespace mlir::hfta;
+
+Value hfta::createLoad(OpBuilder &builder, Location loc, Value memory,
+                       ValueRange indices, int64_t lanes) {
+  if (lanes == 1)
+    return memref::LoadOp::create(builder, loc, memory, indices);
+  auto type = VectorType::get(
+      lanes, cast<MemRefType>(memory.getType()).getElementType());
+  return vector::LoadOp::create(builder, loc, type, memory, indices);
+}
+
+void hfta::createStore(OpBuilder &builder, Location loc, Value value,
+                       Value memory, ValueRange indices) {
+  if (isa<VectorType>(value.getType()))
+    vector::StoreOp::create(builder, loc, value, memory, indices);
+  else
+    memref::StoreOp::create(builder, loc, value, memory, indices);
+}
 
 Value AxisLoops::createIndex(int64_t value) {
   return arith::ConstantIndexOp::create(builder, op.getLoc(), value);

@@ -7,6 +7,13 @@
 
 namespace mlir::hfta {
 
+/// Reads an element, or a vector of `lanes` > 1 contiguous ones.
+Value createLoad(OpBuilder &builder, Location loc, Value memory,
+                 ValueRange indices, int64_t lanes);
+/// Writes an element or contiguous ones.
+void createStore(OpBuilder &builder, Location loc, Value value, Value memory,
+                 ValueRange indices);
+
 /// Writes loops over the axes of a linalg.generic and knows where in the
 /// iteration space the insertion point is.
 class AxisLoops {

@@ -69,20 +69,20 @@ Value LoopEmitter::load(OpOperand &operand, const Piece &piece) {
   if (access.kind == Access::Uniform)
     return memref::LoadOp::create(builder, loc, memory,
                                   getIndices(operand, piece));
-  auto type = VectorType::get(
-      piece.lanes, cast<MemRefType>(memory.getType()).getElementType());
   if (panel && plan.packed == operand.getOperandNumber())
-    return vector::LoadOp::create(builder, loc, type, panel,
-                                  getPackedIndices(piece));
+    return createLoad(builder, loc, panel, getPackedIndices(piece),
+                      piece.lanes);
   if (access.isContiguous())
-    return vector::LoadOp::create(builder, loc, type, memory,
-                                  getIndices(operand, piece));
+    return createLoad(builder, loc, memory, getIndices(operand, piece),
+                      piece.lanes);
   if (access.isShuffled())
     return loadStrided(operand, piece, access.stride);
   SmallVector<Value> scalars;
   for (int64_t lane = 0; lane < piece.lanes; ++lane)
     scalars.push_back(memref::LoadOp::create(builder, loc, memory,
                                              getIndices(operand, piece, lane)));
+  auto type = VectorType::get(
+      piece.lanes, cast<MemRefType>(memory.getType()).getElementType());
   return vector::FromElementsOp::create(builder, loc, type, scalars);
 }
 
@@ -133,16 +133,9 @@ void LoopEmitter::loadTransposed(OpOperand &operand, unsigned axis,
 void LoopEmitter::storeTo(OpOperand &operand, const Piece &piece, Value value) {
   Location loc = op.getLoc();
   Value memory = operand.get();
-  if (piece.lanes == 1) {
-    memref::StoreOp::create(builder, loc, value, memory,
-                            getIndices(operand, piece));
-    return;
-  }
-  if (getAccess(op, operand, plan.vectorAxis).isContiguous()) {
-    vector::StoreOp::create(builder, loc, value, memory,
-                            getIndices(operand, piece));
-    return;
-  }
+  if (piece.lanes == 1 ||
+      getAccess(op, operand, plan.vectorAxis).isContiguous())
+    return createStore(builder, loc, value, memory, getIndices(operand, piece));
   for (int64_t lane = 0; lane < piece.lanes; ++lane)
     memref::StoreOp::create(
         builder, loc, vector::ExtractOp::create(builder, loc, value, lane),
@@ -318,12 +311,7 @@ void LoopEmitter::emitPackingLoops(size_t next, OpOperand &operand,
     Value memory = std::exchange(panel, Value());
     Value values = load(operand, piece);
     panel = memory;
-    if (part.lanes == 1)
-      memref::StoreOp::create(builder, op.getLoc(), values, panel,
-                              getPackedIndices(piece));
-    else
-      vector::StoreOp::create(builder, op.getLoc(), values, panel,
-                              getPackedIndices(piece));
+    createStore(builder, op.getLoc(), values, panel, getPackedIndices(piece));
   }
 }
 

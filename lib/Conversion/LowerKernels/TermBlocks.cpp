@@ -178,8 +178,9 @@ double TermBlocker::getTrafficCost(ArrayRef<TermBlock> blocks) {
 
 double TermBlocker::countTiles(ArrayRef<TermBlock> blocks) {
   double tiles = 1;
+  SmallVector<BlockLoop> loops = getLoops(blocks);
   for (const BlockLoop &loop :
-       ArrayRef(getLoops(blocks)).drop_front(plan.reductions.size()))
+       ArrayRef(loops).drop_front(plan.reductions.size()))
     tiles *= static_cast<double>(loop.trips);
   return tiles;
 }

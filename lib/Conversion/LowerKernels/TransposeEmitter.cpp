@@ -63,14 +63,10 @@ private:
 Value TransposeEmitter::load(OpOperand &operand, ArrayRef<int64_t> offsets,
                              int64_t width) {
   Value memory = operand.get();
-  auto memoryType = dyn_cast<MemRefType>(memory.getType());
-  if (!memoryType)
+  if (!isa<MemRefType>(memory.getType()))
     return memory;
-  SmallVector<Value> indices = loops.getIndices(operand, offsets);
-  if (width == 1)
-    return memref::LoadOp::create(builder, op.getLoc(), memory, indices);
-  auto type = VectorType::get(width, memoryType.getElementType());
-  return vector::LoadOp::create(builder, op.getLoc(), type, memory, indices);
+  return createLoad(builder, op.getLoc(), memory,
+                    loops.getIndices(operand, offsets), width);
 }
 
 /// Computes and stores `width` elements along `to`; `transposed` holds the
@@ -89,15 +85,9 @@ void TransposeEmitter::emitVector(ArrayRef<int64_t> offsets, int64_t width,
   VectorBody body(builder, op, to, width);
   SmallVector<Value> results =
       body.clone(arguments, loops.getPosition(offsets));
-  for (auto [output, value] : llvm::zip(op.getDpsInitsMutable(), results)) {
-    SmallVector<Value> indices = loops.getIndices(output, offsets);
-    if (width == 1)
-      memref::StoreOp::create(builder, op.getLoc(), value, output.get(),
-                              indices);
-    else
-      vector::StoreOp::create(builder, op.getLoc(), value, output.get(),
-                              indices);
-  }
+  for (auto [output, value] : llvm::zip(op.getDpsInitsMutable(), results))
+    createStore(builder, op.getLoc(), value, output.get(),
+                loops.getIndices(output, offsets));
 }
 
 void TransposeEmitter::emitSquare(int64_t fromOffset, int64_t toOffset,
