@@ -45,6 +45,12 @@ def gemm(m, n, k, transposed="nn", batch=1, goal=0):
     return case
 
 
+def count_taps(size, out, kernel, stride, padding):
+    """Taps of all windows along one axis, but for those on padding."""
+    return sum(0 <= position * stride + tap - padding < size
+               for position in range(out) for tap in range(kernel))
+
+
 def convolution(kind, n, c, o, size, kernel=3, stride=1, groups=1, goal=0):
     """One pass of a convolution with `same` padding."""
     padding = kernel // 2
@@ -56,7 +62,8 @@ def convolution(kind, n, c, o, size, kernel=3, stride=1, groups=1, goal=0):
               f"groups = {groups} : i64")
     case = Case(f"{kind} {n}x{c}->{o} {size}x{size} k{kernel} s{stride} g{groups}",
                 kind, [n, c, o, size, kernel, stride, padding, groups], [], [], "",
-                2.0 * n * o * out * out * (c // groups) * kernel * kernel, goal)
+                2.0 * n * o * (c // groups) *
+                count_taps(size, out, kernel, stride, padding) ** 2, goal)
 
     def shaped(name, shape):
         return f"{name} = array<i64: {', '.join(map(str, shape))}>"

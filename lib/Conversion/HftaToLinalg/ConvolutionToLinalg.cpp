@@ -1,12 +1,16 @@
 //===- ConvolutionToLinalg.cpp - Lowering of convolution, input gradient --===//
 //
-// Both are correlations of a padded tensor with a kernel. The innermost loop
-// runs over output channels, with the kernel packed so that they are
-// contiguous, or over the last spatial axis, whichever vectors fit better.
+// Both are correlations of a padded tensor with a kernel, or pieces of one that
+// need less padding. The innermost loop runs over output channels, with the
+// kernel packed so that they are contiguous, or over the last spatial axis,
+// whichever vectors fit better.
 //===----------------------------------------------------------------------===//
 
 #include "Convolution.h"
 #include "Hfta/Conversion/HftaToLinalg.h"
+#include "TapPieces.h"
+
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
 
 using namespace mlir;
 using namespace mlir::hfta;
@@ -56,22 +60,24 @@ Axes hfta::join(std::initializer_list<ArrayRef<Axis>> parts) {
 namespace {
 
 /// result[n, g m, o, r] = sum over c, k of data[n, g c, o * stride + k *
-/// dilation] * kernel[g, m, c, k, r]. A spatial axis with one phase has no r.
+/// dilation - low] * kernel[g, m, c, k, r]. A spatial axis with one phase has
+/// no r.
 struct Correlation {
-  Value data;   ///< padded
+  Value data;
   Value kernel; ///< [g, m, c, (k, r)…] or [g, c, m, (k, r)…], g may be joined
   bool inputsFirst; ///< the kernel's order is the second one
   ChannelSizes channels;
-  Window window; ///< kernel, stride, dilation of what is read
-  SmallVector<int64_t> phases, positions;
+  SmallVector<TapAxis> axes;
   Type accumulate;
 };
 
-/// The loops of a correlation.
+/// The loops of a piece of a correlation.
 struct CorrelationAxes {
   Axis batch;
   ChannelAxes channels;
   Axes taps, phases, positions;
+  SmallVector<std::pair<Axis, int64_t>> begins; ///< where they aren't 0
+  Axes stored; ///< in the order in which results are stored
 
   /// (first, phase) for each spatial axis.
   Axes interleave(ArrayRef<Axis> first) const {
@@ -79,6 +85,20 @@ struct CorrelationAxes {
     for (auto [axis, phase] : llvm::zip(first, phases))
       result.append(join({axis, phase}));
     return result;
+  }
+  Axes getSpace() const { return interleave(positions); }
+  Axes getKernel(bool inputsFirst) const {
+    Axes ordered = inputsFirst ? join({channels.input, channels.output})
+                               : join({channels.output, channels.input});
+    return join({channels.group, ordered, interleave(taps)});
+  }
+  SmallVector<int64_t> getOffsets(ArrayRef<Axis> order) const {
+    return llvm::map_to_vector(order, [&](Axis axis) {
+      for (auto [known, begin] : begins)
+        if (known == axis)
+          return begin;
+      return int64_t(0);
+    });
   }
 };
 
@@ -91,87 +111,182 @@ static bool chooseOutputsInnermost(const Correlation &correlation) {
     return false;
   Type elementType = correlation.accumulate;
   double reduction = static_cast<double>(channels.inputs);
-  for (const WindowAxis &axis : correlation.window)
-    reduction *= static_cast<double>(axis.kernel);
+  for (const TapAxis &axis : correlation.axes)
+    reduction *= static_cast<double>(axis.taps);
   // The result is transposed afterwards.
   double outputs = getVectorCost(channels.outputs, elementType) + 1 / reduction;
+  const TapAxis &last = correlation.axes.back();
   double positions =
-      correlation.window.back().stride == 1
-          ? getVectorCost(correlation.positions.back(), elementType)
-          : 1;
+      last.stride == 1 ? getVectorCost(last.positions, elementType) : 1;
   return outputs < positions;
 }
 
-/// Adds the loops; returns the axes in the order in which results are stored.
-static Axes addLoops(LoopNest &nest, const Correlation &correlation,
-                     bool outputsInnermost, CorrelationAxes &axes) {
-  ArrayRef<int64_t> positions = correlation.positions;
+/// Adds the loops of a piece. Axes of the same kind are the same expressions
+/// for all pieces of a correlation.
+static CorrelationAxes addLoops(LoopNest &nest, const Correlation &correlation,
+                                const Piece &piece, bool outputsInnermost) {
+  CorrelationAxes axes;
+  auto add = [&](Span span, bool reduction) {
+    Axis axis =
+        reduction ? nest.addReduction(span.size) : nest.addParallel(span.size);
+    axes.begins.push_back({axis, span.begin});
+    return axis;
+  };
   axes.channels.sizes = correlation.channels;
   axes.batch = nest.addParallel(getShape(correlation.data).front());
   axes.channels.addGroup(nest);
   if (outputsInnermost)
-    axes.positions = nest.addParallel(positions.drop_back());
+    for (const AxisPiece &part : ArrayRef(piece).drop_back())
+      axes.positions.push_back(add(part.positions, /*reduction=*/false));
   else
     axes.channels.addOutput(nest);
-  for (int64_t phases : correlation.phases)
-    axes.phases.push_back(phases > 1 ? nest.addParallel(phases) : Axis());
+  for (auto [axis, part] : llvm::zip(correlation.axes, piece))
+    axes.phases.push_back(axis.phases.size() > 1
+                              ? add(part.phases, /*reduction=*/false)
+                              : Axis());
   axes.channels.addInput(nest, /*reduction=*/true);
-  axes.taps =
-      nest.addReduction(collect(correlation.window, &WindowAxis::kernel));
-  if (!outputsInnermost) {
-    axes.positions = nest.addParallel(positions);
-    return join({axes.batch, axes.channels.group, axes.channels.output,
-                 axes.phases, axes.positions});
+  for (auto [axis, part] : llvm::zip(correlation.axes, piece)) {
+    Span taps = part.taps;
+    if (axis.backwards)
+      taps.begin = axis.taps - taps.getEnd();
+    axes.taps.push_back(add(taps, /*reduction=*/true));
   }
-  axes.positions.push_back(nest.addParallel(positions.back()));
+  if (!outputsInnermost) {
+    for (const AxisPiece &part : piece)
+      axes.positions.push_back(add(part.positions, /*reduction=*/false));
+    axes.stored = join({axes.batch, axes.channels.group, axes.channels.output,
+                        axes.phases, axes.positions});
+    return axes;
+  }
+  axes.positions.push_back(add(piece.back().positions, /*reduction=*/false));
   axes.channels.addOutput(nest);
-  ArrayRef<Axis> stored = axes.positions;
-  return join({axes.batch, axes.channels.group, stored.drop_back(), axes.phases,
-               stored.back(), axes.channels.output});
+  ArrayRef<Axis> positions = axes.positions;
+  axes.stored = join({axes.batch, axes.channels.group, positions.drop_back(),
+                      axes.phases, positions.back(), axes.channels.output});
+  return axes;
+}
+
+namespace {
+
+/// Builds the pieces of a correlation.
+class CorrelationBuilder {
+public:
+  CorrelationBuilder(OpBuilder &builder, Location loc,
+                     const Correlation &correlation)
+      : builder(builder), loc(loc), correlation(correlation),
+        outputsInnermost(chooseOutputsInnermost(correlation)),
+        pieces(correlation.axes, cut()), nest(builder, loc),
+        axes(addLoops(nest, correlation, getWhole(), outputsInnermost)) {}
+
+  /// Returns [n, g m, (o, r)…] in the accumulator's type.
+  Value build();
+
+private:
+  SmallVector<SmallVector<AxisPiece>> cut() const;
+  Piece getWhole() const;
+  Value packKernel();
+  Value buildPiece(const Piece &piece, Value data, Value kernel);
+
+  OpBuilder &builder;
+  Location loc;
+  const Correlation &correlation;
+  bool outputsInnermost;
+  TapPieces pieces;
+  LoopNest nest; ///< of the whole, for its axes only
+  CorrelationAxes axes;
+  Axes kernelOrder;
+};
+
+} // namespace
+
+SmallVector<SmallVector<AxisPiece>> CorrelationBuilder::cut() const {
+  SmallVector<SmallVector<AxisPiece>> cuts;
+  // Vectors along positions want many of them.
+  for (auto [index, axis] : llvm::enumerate(correlation.axes))
+    cuts.push_back(cutByPositions(
+        axis, outputsInnermost || index + 1 < correlation.axes.size()));
+  return cuts;
+}
+
+Piece CorrelationBuilder::getWhole() const {
+  Piece whole;
+  for (const TapAxis &axis : correlation.axes)
+    whole.push_back({{0, axis.positions},
+                     {0, static_cast<int64_t>(axis.phases.size())},
+                     {0, axis.taps}});
+  return whole;
 }
 
 /// The kernel, with output channels contiguous if they are innermost.
-static void readKernel(LoopNest &nest, OpBuilder &builder, Location loc,
-                       const Correlation &correlation,
-                       const CorrelationAxes &axes, bool outputsInnermost) {
+Value CorrelationBuilder::packKernel() {
   const ChannelAxes &channels = axes.channels;
-  Axes ordered = correlation.inputsFirst
-                     ? join({channels.input, channels.output})
-                     : join({channels.output, channels.input});
-  Axes from = join({channels.group, ordered, axes.interleave(axes.taps)});
+  Axes from = axes.getKernel(correlation.inputsFirst);
   // Axes of one element that have no loop go away, groups are split off.
-  SmallVector<int64_t> shape = nest.getSizes(from);
-  Value kernel = createReshape(builder, loc, correlation.kernel, shape);
-  Axes to = from;
+  Value kernel =
+      createReshape(builder, loc, correlation.kernel, nest.getSizes(from));
+  kernelOrder = from;
   if (outputsInnermost)
-    to = join({channels.group, axes.phases, channels.input, axes.taps,
-               channels.output});
-  nest.read(pack(builder, loc, kernel, from, to), to);
+    kernelOrder = join({channels.group, axes.phases, channels.input, axes.taps,
+                        channels.output});
+  return pack(builder, loc, kernel, from, kernelOrder);
 }
 
-/// Returns [n, g m, (o, r)…] in the accumulator's type.
-static Value createCorrelation(OpBuilder &builder, Location loc,
-                               const Correlation &correlation) {
-  bool outputsInnermost = chooseOutputsInnermost(correlation);
+/// The piece's part of the result, in the order of its storage.
+Value CorrelationBuilder::buildPiece(const Piece &piece, Value data,
+                                     Value kernel) {
   LoopNest nest(builder, loc);
-  CorrelationAxes axes;
-  Axes stored = addLoops(nest, correlation, outputsInnermost, axes);
-  Axes space = getTapPositions(correlation.window, axes.positions, axes.taps);
+  CorrelationAxes axes = addLoops(nest, correlation, piece, outputsInnermost);
+  Axes space =
+      getTapPositions(correlation.axes, piece, axes.positions, axes.taps);
+  Axes order =
+      join({axes.batch, axes.channels.group, axes.channels.input, space});
   nest.read(
-      splitChannels(builder, loc, correlation.data, 1,
-                    correlation.channels.groups),
-      join({axes.batch, axes.channels.group, axes.channels.input, space}));
-  readKernel(nest, builder, loc, correlation, axes, outputsInnermost);
-  nest.accumulate(createZero(builder, loc, correlation.accumulate), stored);
-  Value result = nest.build(multiplyAdd).front();
+      pieces.slice(builder, loc, data, piece, order.size() - space.size()),
+      order);
+  nest.read(createSlice(builder, loc, kernel, axes.getOffsets(kernelOrder),
+                        nest.getSizes(kernelOrder)),
+            kernelOrder);
+  nest.accumulate(createZero(builder, loc, correlation.accumulate),
+                  axes.stored);
+  return nest.build(multiplyAdd).front();
+}
 
-  Axes natural = axes.interleave(axes.positions);
-  Axes wanted =
-      join({axes.batch, axes.channels.group, axes.channels.output, natural});
-  result = unpack(builder, loc, result, stored, wanted);
+Value CorrelationBuilder::build() {
+  Value zero = createZero(builder, loc, correlation.accumulate);
+  Axes natural = axes.getSpace();
   SmallVector<int64_t> shape = nest.getSizes(join({axes.batch}));
   shape.push_back(correlation.channels.groups * correlation.channels.outputs);
   llvm::append_range(shape, nest.getSizes(natural));
+  SmallVector<Piece> parts = pieces.getPieces();
+  if (parts.empty())
+    return createFilled(builder, loc, shape, zero);
+
+  Value data =
+      splitChannels(builder, loc, pieces.pad(builder, loc, correlation.data), 1,
+                    correlation.channels.groups);
+  Value kernel = packKernel();
+  Value result;
+  if (!pieces.hasAllPositions())
+    result = createFilled(builder, loc, nest.getSizes(axes.stored), zero);
+  else if (parts.size() > 1)
+    result = tensor::EmptyOp::create(builder, loc, nest.getSizes(axes.stored),
+                                     correlation.accumulate);
+  for (const Piece &piece : parts) {
+    Value part = buildPiece(piece, data, kernel);
+    if (!result) {
+      result = part;
+      continue;
+    }
+    LoopNest names(builder, loc);
+    CorrelationAxes placed =
+        addLoops(names, correlation, piece, outputsInnermost);
+    result = createInsert(builder, loc, part, result,
+                          placed.getOffsets(placed.stored),
+                          SmallVector<int64_t>(placed.stored.size(), 1));
+  }
+  Axes wanted =
+      join({axes.batch, axes.channels.group, axes.channels.output, natural});
+  result = unpack(builder, loc, result, axes.stored, wanted);
   return createReshape(builder, loc, result, shape);
 }
 
@@ -179,9 +294,9 @@ static Value createCorrelation(OpBuilder &builder, Location loc,
 // The input gradient's kernel
 //===----------------------------------------------------------------------===//
 
-/// The weight as the kernel of a correlation with the output's gradient: taps
-/// of an axis are split into [tap, phase] where there are several phases, with
-/// zeros for taps that don't exist, and run backwards.
+/// The weight as the kernel of a correlation with the output's gradient, last
+/// tap first: taps of an axis are split into [tap, phase] where there are
+/// several phases, with zeros for taps that don't exist.
 static Value createInverseKernel(OpBuilder &builder, Location loc, Value weight,
                                  const InverseWindow &inverse) {
   Value zero = createZero(builder, loc, getElementType(weight));
@@ -189,26 +304,20 @@ static Value createInverseKernel(OpBuilder &builder, Location loc, Value weight,
   SmallVector<int64_t> strides(shape.size(), 1), offsets(shape.size(), 0);
   size_t leading = shape.size() - inverse.size();
   SmallVector<int64_t> split(ArrayRef(shape).take_front(leading));
-  SmallVector<bool> backwards(leading, false);
   for (auto [index, axis] : llvm::enumerate(inverse)) {
-    if (axis.phases > 1) {
-      offsets[leading + index] = axis.offset;
-      strides[leading + index] = axis.dilation;
-      shape[leading + index] = axis.taps * axis.phases;
-    }
     split.push_back(axis.taps);
-    backwards.push_back(axis.taps > 1);
-    if (axis.phases > 1) {
-      split.push_back(axis.phases);
-      backwards.push_back(false);
-    }
+    if (axis.phases == 1)
+      continue;
+    split.push_back(axis.phases);
+    offsets[leading + index] = axis.offset;
+    strides[leading + index] = axis.dilation;
+    shape[leading + index] = axis.taps * axis.phases;
   }
   if (ArrayRef<int64_t>(shape) != getShape(weight))
     weight =
         createInsert(builder, loc, weight,
                      createFilled(builder, loc, shape, zero), offsets, strides);
-  return reverse(builder, loc, createReshape(builder, loc, weight, split),
-                 backwards);
+  return createReshape(builder, loc, weight, split);
 }
 
 namespace {
@@ -222,22 +331,24 @@ struct ConvLowering : public OpConversionPattern<ConvOp> {
     Location loc = op.getLoc();
     Value input = adaptor.getInput(), weight = adaptor.getWeight();
     Type elementType = getElementType(input);
-    ArrayRef<int64_t> shape = op.getResult().getType().getShape();
-    Window window = getWindow(op, getShape(weight).drop_front(2));
+    ArrayRef<int64_t> positions =
+        op.getResult().getType().getShape().drop_front(2);
+    ArrayRef<int64_t> sizes = getShape(input).drop_front(2);
+    TrimmedWindow trimmed(getWindow(op, getShape(weight).drop_front(2)), sizes,
+                          positions);
     Correlation correlation;
-    correlation.data = padSpace(rewriter, loc, input, window,
-                                createZero(rewriter, loc, elementType));
-    correlation.kernel = weight;
+    correlation.data = input;
+    correlation.kernel = trimWeight(rewriter, loc, weight, trimmed);
     correlation.inputsFirst = false;
     correlation.channels = getChannelSizes(getShape(weight), op.getGroups());
-    correlation.window = window;
-    correlation.phases.assign(window.size(), 1);
-    correlation.positions.assign(shape.begin() + 2, shape.end());
+    for (auto [axis, size, count] : llvm::zip(trimmed.window, sizes, positions))
+      correlation.axes.emplace_back(axis, size, count);
     correlation.accumulate = op.getAccumulate().value_or(elementType);
     rewriter.replaceOp(
-        op, resizeElements(rewriter, loc,
-                           createCorrelation(rewriter, loc, correlation),
-                           elementType));
+        op,
+        resizeElements(rewriter, loc,
+                       CorrelationBuilder(rewriter, loc, correlation).build(),
+                       elementType));
     return success();
   }
 };
@@ -254,23 +365,22 @@ struct ConvInputGradientLowering
     Location loc = op.getLoc();
     Value gradient = adaptor.getGradient(), weight = adaptor.getWeight();
     Type elementType = getElementType(gradient);
-    Window window = getWindow(op, getShape(weight).drop_front(2));
-    InverseWindow inverse = getInverse(window, op.getInputShape().drop_front(2),
-                                       getShape(gradient).drop_front(2));
+    ArrayRef<int64_t> windows = getShape(gradient).drop_front(2);
+    ArrayRef<int64_t> sizes = op.getInputShape().drop_front(2);
+    TrimmedWindow trimmed(getWindow(op, getShape(weight).drop_front(2)), sizes,
+                          windows);
+    InverseWindow inverse = getInverse(trimmed.window, sizes, windows);
     Correlation correlation;
-    correlation.data = padForInverse(rewriter, loc, gradient, inverse,
-                                     createZero(rewriter, loc, elementType));
-    correlation.kernel = createInverseKernel(rewriter, loc, weight, inverse);
+    correlation.data = gradient;
+    correlation.kernel = createInverseKernel(
+        rewriter, loc, trimWeight(rewriter, loc, weight, trimmed), inverse);
     correlation.inputsFirst = true;
     correlation.channels = getChannelSizes(getShape(weight), op.getGroups());
     std::swap(correlation.channels.inputs, correlation.channels.outputs);
-    for (const InverseWindowAxis &axis : inverse) {
-      correlation.window.push_back({axis.taps, 1, axis.step, 0, 0});
-      correlation.phases.push_back(axis.phases);
-      correlation.positions.push_back(axis.count);
-    }
+    for (auto [axis, count] : llvm::zip(inverse, windows))
+      correlation.axes.emplace_back(axis, count);
     correlation.accumulate = op.getAccumulate().value_or(elementType);
-    Value elements = createCorrelation(rewriter, loc, correlation);
+    Value elements = CorrelationBuilder(rewriter, loc, correlation).build();
     elements =
         assembleInput(rewriter, loc, elements, inverse, op.getInputShape());
     rewriter.replaceOp(op,

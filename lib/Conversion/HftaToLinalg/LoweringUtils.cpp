@@ -260,29 +260,6 @@ Value hfta::unpack(OpBuilder &builder, Location loc, Value tensor,
   return transpose(builder, loc, tensor, getPermutation(from, to));
 }
 
-Value hfta::reverse(OpBuilder &builder, Location loc, Value tensor,
-                    ArrayRef<bool> backwards) {
-  if (!llvm::is_contained(backwards, true))
-    return tensor;
-  ArrayRef<int64_t> shape = getShape(tensor);
-  LoopNest nest(builder, loc);
-  Axes axes = nest.addParallel(shape);
-  nest.write(getElementType(tensor), axes);
-  return nest
-      .build([&](OpBuilder &b, Location loc, ValueRange) {
-        SmallVector<Value> position;
-        for (auto [axis, size, turn] : llvm::zip(axes, shape, backwards)) {
-          if (turn)
-            position.push_back(
-                createLinearIndex(b, loc, {{axis, -1}}, size - 1));
-          else
-            position.push_back(getIterationIndex(b, loc, axis));
-        }
-        return SmallVector<Value>{createExtract(b, loc, tensor, position)};
-      })
-      .front();
-}
-
 static SmallVector<OpFoldResult> getIndexAttributes(OpBuilder &builder,
                                                     ArrayRef<int64_t> values) {
   return getAsIndexOpFoldResult(builder.getContext(), values);

@@ -89,10 +89,6 @@ Value transpose(OpBuilder &builder, Location loc, Value tensor,
 Value unpack(OpBuilder &builder, Location loc, Value tensor,
              ArrayRef<Axis> from, ArrayRef<Axis> to);
 
-/// Turns the axes around for which `backwards` holds.
-Value reverse(OpBuilder &builder, Location loc, Value tensor,
-              ArrayRef<bool> backwards);
-
 /// Unit-stride slice.
 Value createSlice(OpBuilder &builder, Location loc, Value tensor,
                   ArrayRef<int64_t> offsets, ArrayRef<int64_t> sizes);

@@ -1,8 +1,10 @@
 //===- WeightGradientToLinalg.cpp - Lowering of conv_weight_gradient ------===//
 
 #include "Convolution.h"
+#include "TapPieces.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
 
 using namespace mlir;
 using namespace mlir::hfta;
@@ -11,57 +13,158 @@ namespace {
 
 /// Operands of a weight gradient, groups split off.
 struct WeightGradient {
-  Value input;    ///< padded: [n, g, c, space…]
+  Value input;    ///< [n, g, c, space…]
   Value gradient; ///< [n, g, m, positions…]
   ChannelSizes channels;
-  Window window;
+  SmallVector<TapAxis> axes;
   Type accumulate;
+};
 
-  ArrayRef<int64_t> getPositions() const {
-    return getShape(gradient).take_back(window.size());
-  }
+/// Sums with the innermost loop over input or output channels, contiguous in a
+/// packed operand. Each element is a sum over batch and positions in row-major
+/// order.
+class ChannelSums {
+public:
+  ChannelSums(OpBuilder &builder, Location loc, const WeightGradient &op,
+              bool outputsInnermost)
+      : builder(builder), loc(loc), op(op), outputsInnermost(outputsInnermost),
+        pieces(op.axes, cut(op)) {}
+
+  /// Returns [g, m, c, taps…].
+  Value build();
+
+private:
+  struct Loops {
+    ChannelAxes channels;
+    Axis batch;
+    Axes positions, taps;
+
+    /// An operand's order of axes, with the channels innermost or not.
+    Axes getOrder(Axis channel, ArrayRef<Axis> space, bool innermost) const {
+      return innermost ? join({batch, channels.group, space, channel})
+                       : join({batch, channels.group, channel, space});
+    }
+  };
+
+  static SmallVector<SmallVector<AxisPiece>> cut(const WeightGradient &op);
+  Loops addLoops(LoopNest &nest, ArrayRef<int64_t> positions,
+                 ArrayRef<int64_t> taps) const;
+  Axes getStored(const Loops &loops) const;
+  Value packOperand(Value operand, const Loops &loops, Axis channel,
+                    ArrayRef<Axis> space, bool innermost);
+  Value buildPiece(const Piece &piece, Value input, Value gradient);
+
+  OpBuilder &builder;
+  Location loc;
+  const WeightGradient &op;
+  bool outputsInnermost;
+  TapPieces pieces;
 };
 
 } // namespace
 
-/// The innermost loop runs over input or output channels, contiguous in a
-/// packed operand. Each element is a sum over batch and positions in row-major
-/// order.
-static Value sumWithChannelsInnermost(OpBuilder &builder, Location loc,
-                                      const WeightGradient &op,
-                                      bool outputsInnermost) {
-  LoopNest nest(builder, loc);
-  ChannelAxes channels{op.channels, {}, {}, {}};
-  channels.addGroup(nest);
-  if (outputsInnermost)
-    channels.addInput(nest, /*reduction=*/false);
-  else
-    channels.addOutput(nest);
-  Axis batch = nest.addReduction(getShape(op.input).front());
-  Axes positions = nest.addReduction(op.getPositions());
-  Axes taps = nest.addParallel(collect(op.window, &WindowAxis::kernel));
-  if (outputsInnermost)
-    channels.addOutput(nest);
-  else
-    channels.addInput(nest, /*reduction=*/false);
+SmallVector<SmallVector<AxisPiece>> ChannelSums::cut(const WeightGradient &op) {
+  return llvm::map_to_vector(op.axes, [](const TapAxis &axis) {
+    return cutByTaps(axis, /*canCut=*/true);
+  });
+}
 
-  auto read = [&](Value operand, Axis channel, ArrayRef<Axis> space,
-                  bool innermost) {
-    Axes from = join({batch, channels.group, channel, space});
-    Axes to = innermost ? join({batch, channels.group, space, channel}) : from;
-    nest.read(pack(builder, loc, operand, from, to), to);
-  };
-  read(op.input, channels.input, getTapPositions(op.window, positions, taps),
-       !outputsInnermost);
-  read(op.gradient, channels.output, positions, outputsInnermost);
-  Axes stored =
-      outputsInnermost
-          ? join({channels.group, channels.input, taps, channels.output})
-          : join({channels.group, channels.output, taps, channels.input});
-  nest.accumulate(createZero(builder, loc, op.accumulate), stored);
-  Value sum = nest.build(multiplyAdd).front();
-  return unpack(builder, loc, sum, stored,
-                join({channels.group, channels.output, channels.input, taps}));
+ChannelSums::Loops ChannelSums::addLoops(LoopNest &nest,
+                                         ArrayRef<int64_t> positions,
+                                         ArrayRef<int64_t> taps) const {
+  Loops loops{{op.channels, {}, {}, {}}, {}, {}, {}};
+  loops.channels.addGroup(nest);
+  if (outputsInnermost)
+    loops.channels.addInput(nest, /*reduction=*/false);
+  else
+    loops.channels.addOutput(nest);
+  loops.batch = nest.addReduction(getShape(op.input).front());
+  loops.positions = nest.addReduction(positions);
+  loops.taps = nest.addParallel(taps);
+  if (outputsInnermost)
+    loops.channels.addOutput(nest);
+  else
+    loops.channels.addInput(nest, /*reduction=*/false);
+  return loops;
+}
+
+Axes ChannelSums::getStored(const Loops &loops) const {
+  const ChannelAxes &channels = loops.channels;
+  return outputsInnermost ? join({channels.group, channels.input, loops.taps,
+                                  channels.output})
+                          : join({channels.group, channels.output, loops.taps,
+                                  channels.input});
+}
+
+Value ChannelSums::buildPiece(const Piece &piece, Value input, Value gradient) {
+  LoopNest nest(builder, loc);
+  SmallVector<int64_t> positions, taps, begins;
+  for (const AxisPiece &part : piece) {
+    positions.push_back(part.positions.size);
+    taps.push_back(part.taps.size);
+    begins.push_back(part.positions.begin);
+  }
+  Loops loops = addLoops(nest, positions, taps);
+  Axes space = getTapPositions(op.axes, piece, loops.positions, loops.taps);
+  const ChannelAxes &channels = loops.channels;
+  bool inputsInnermost = !outputsInnermost;
+
+  Axes inputOrder = loops.getOrder(channels.input, space, inputsInnermost);
+  size_t inputSpace =
+      llvm::find(inputOrder, space.front()) - inputOrder.begin();
+  nest.read(pieces.slice(builder, loc, input, piece, inputSpace), inputOrder);
+
+  Axes order =
+      loops.getOrder(channels.output, loops.positions, outputsInnermost);
+  SmallVector<int64_t> offsets(order.size(), 0);
+  size_t first = llvm::find(order, loops.positions.front()) - order.begin();
+  llvm::copy(begins, offsets.begin() + first);
+  nest.read(createSlice(builder, loc, gradient, offsets, nest.getSizes(order)),
+            order);
+  nest.accumulate(createZero(builder, loc, op.accumulate), getStored(loops));
+  return nest.build(multiplyAdd).front();
+}
+
+Value ChannelSums::packOperand(Value operand, const Loops &loops, Axis channel,
+                               ArrayRef<Axis> space, bool innermost) {
+  return pack(builder, loc, operand,
+              loops.getOrder(channel, space, /*innermost=*/false),
+              loops.getOrder(channel, space, innermost));
+}
+
+Value ChannelSums::build() {
+  LoopNest nest(builder, loc);
+  Loops loops = addLoops(nest, collect(op.axes, &TapAxis::positions),
+                         collect(op.axes, &TapAxis::taps));
+  Axes stored = getStored(loops);
+  Value zero = createZero(builder, loc, op.accumulate), result;
+  SmallVector<Piece> parts = pieces.getPieces();
+  if (parts.empty() || !pieces.hasAllTaps())
+    result = createFilled(builder, loc, nest.getSizes(stored), zero);
+  else if (parts.size() > 1)
+    result = tensor::EmptyOp::create(builder, loc, nest.getSizes(stored),
+                                     op.accumulate);
+  if (!parts.empty()) {
+    const ChannelAxes &channels = loops.channels;
+    Value input = packOperand(pieces.pad(builder, loc, op.input), loops,
+                              channels.input, loops.taps, !outputsInnermost);
+    Value gradient = packOperand(op.gradient, loops, channels.output,
+                                 loops.positions, outputsInnermost);
+    size_t firstTap = llvm::find(stored, loops.taps.front()) - stored.begin();
+    for (const Piece &piece : parts) {
+      Value part = buildPiece(piece, input, gradient);
+      SmallVector<int64_t> offsets(stored.size(), 0), strides(stored.size(), 1);
+      for (auto [index, axis] : llvm::enumerate(piece))
+        offsets[firstTap + index] = axis.taps.begin;
+      result = result
+                   ? createInsert(builder, loc, part, result, offsets, strides)
+                   : part;
+    }
+  }
+  const ChannelAxes &channels = loops.channels;
+  return unpack(
+      builder, loc, result, stored,
+      join({channels.group, channels.output, channels.input, loops.taps}));
 }
 
 /// The innermost loop runs over the last spatial axis: each column of the
@@ -69,18 +172,27 @@ static Value sumWithChannelsInnermost(OpBuilder &builder, Location loc,
 /// order; the columns' sums are added from first to last.
 static Value sumWithColumnsInnermost(OpBuilder &builder, Location loc,
                                      const WeightGradient &op) {
+  Piece whole;
+  SmallVector<SmallVector<AxisPiece>> cuts;
+  for (const TapAxis &axis : op.axes) {
+    whole.push_back({{0, axis.positions}, {0, 1}, {0, axis.taps}});
+    cuts.push_back({whole.back()});
+  }
+  TapPieces pieces(op.axes, std::move(cuts));
   LoopNest nest(builder, loc);
   ChannelAxes channels{op.channels, {}, {}, {}};
   channels.addGroup(nest);
   channels.addOutput(nest);
   Axis batch = nest.addReduction(getShape(op.input).front());
-  Axes positions = nest.addReduction(op.getPositions().drop_back());
+  SmallVector<int64_t> sizes = collect(op.axes, &TapAxis::positions);
+  Axes positions = nest.addReduction(ArrayRef(sizes).drop_back());
   channels.addInput(nest, /*reduction=*/false);
-  Axes taps = nest.addParallel(collect(op.window, &WindowAxis::kernel));
-  positions.push_back(nest.addParallel(op.getPositions().back()));
+  Axes taps = nest.addParallel(collect(op.axes, &TapAxis::taps));
+  positions.push_back(nest.addParallel(sizes.back()));
 
-  nest.read(op.input, join({batch, channels.group, channels.input,
-                            getTapPositions(op.window, positions, taps)}));
+  nest.read(pieces.pad(builder, loc, op.input),
+            join({batch, channels.group, channels.input,
+                  getTapPositions(op.axes, whole, positions, taps)}));
   nest.read(op.gradient,
             join({batch, channels.group, channels.output, positions}));
   Axes stored = join({channels.group, channels.output, channels.input, taps,
@@ -112,16 +224,16 @@ static Innermost chooseInnermost(const WeightGradient &op) {
   constexpr double workItems = 4;
   const ChannelSizes &channels = op.channels;
   double taps = 1;
-  for (const WindowAxis &axis : op.window)
-    taps *= static_cast<double>(axis.kernel);
+  for (const TapAxis &axis : op.axes)
+    taps *= static_cast<double>(axis.taps);
   auto getCost = [&](int64_t vectors, int64_t others) {
     return getVectorCost(vectors, op.accumulate) +
            workItems / (static_cast<double>(others) * taps);
   };
   // Columns are vectors in both operands, so that products wait for loads.
-  double best = op.window.back().stride == 1
-                    ? 2 * getVectorCost(op.getPositions().back(), op.accumulate)
-                    : 1;
+  const TapAxis &last = op.axes.back();
+  double best =
+      last.stride == 1 ? 2 * getVectorCost(last.positions, op.accumulate) : 1;
   Innermost choice = Innermost::columns;
   if (double cost = getCost(channels.inputs, channels.outputs);
       channels.hasInputs() && cost < best) {
@@ -139,8 +251,22 @@ static Value createSum(OpBuilder &builder, Location loc,
   Innermost innermost = chooseInnermost(op);
   if (innermost == Innermost::columns)
     return sumWithColumnsInnermost(builder, loc, op);
-  return sumWithChannelsInnermost(builder, loc, op,
-                                  innermost == Innermost::outputs);
+  return ChannelSums(builder, loc, op, innermost == Innermost::outputs).build();
+}
+
+/// The whole weight's gradient: taps that only meet padding have none.
+static Value placeTaps(OpBuilder &builder, Location loc, Value sum,
+                       ArrayRef<int64_t> weightShape,
+                       const TrimmedWindow &trimmed) {
+  SmallVector<int64_t> shape(weightShape), low, high;
+  size_t leading = shape.size() - trimmed.taps.size();
+  for (auto [index, taps] : llvm::enumerate(trimmed.taps)) {
+    low.push_back(taps.begin);
+    high.push_back(shape[leading + index] - taps.getEnd());
+    shape[leading + index] = taps.size;
+  }
+  return padTrailing(builder, loc, createReshape(builder, loc, sum, shape), low,
+                     high, createZero(builder, loc, getElementType(sum)));
 }
 
 namespace {
@@ -154,17 +280,21 @@ struct ConvWeightGradientLowering
     Location loc = op.getLoc();
     int64_t groups = op.getGroups();
     Type elementType = getElementType(adaptor.getInput());
+    ArrayRef<int64_t> sizes = getShape(adaptor.getInput()).drop_front(2);
+    ArrayRef<int64_t> positions = getShape(adaptor.getGradient()).drop_front(2);
+    TrimmedWindow trimmed(getWindow(op, op.getWeightShape().drop_front(2)),
+                          sizes, positions);
     WeightGradient gradient;
-    gradient.window = getWindow(op, op.getWeightShape().drop_front(2));
+    for (auto [axis, size, count] : llvm::zip(trimmed.window, sizes, positions))
+      gradient.axes.emplace_back(axis, size, count);
     gradient.channels = getChannelSizes(op.getWeightShape(), groups);
     gradient.accumulate = op.getAccumulate().value_or(elementType);
-    Value padded = padSpace(rewriter, loc, adaptor.getInput(), gradient.window,
-                            createZero(rewriter, loc, elementType));
-    gradient.input = splitChannels(rewriter, loc, padded, 1, groups);
+    gradient.input =
+        splitChannels(rewriter, loc, adaptor.getInput(), 1, groups);
     gradient.gradient =
         splitChannels(rewriter, loc, adaptor.getGradient(), 1, groups);
     Value sum = createSum(rewriter, loc, gradient);
-    sum = createReshape(rewriter, loc, sum, op.getWeightShape());
+    sum = placeTaps(rewriter, loc, sum, op.getWeightShape(), trimmed);
     rewriter.replaceOp(op, resizeElements(rewriter, loc, sum, elementType));
     return success();
   }

@@ -65,13 +65,17 @@ static Ranges getLinalgRanges(linalg::LinalgOp op, unsigned result,
       if (!expression.isFunctionOfDim(*iteration))
         continue;
       SmallVector<int64_t> factors(sizes.size() + 1, 0);
-      if (failed(addTerms(expression, 1, factors)) ||
-          llvm::any_of(factors, [](int64_t factor) { return factor < 0; }))
+      if (failed(addTerms(expression, 1, factors)) || factors[*iteration] < 0)
         return std::nullopt;
-      int64_t window = 1 + factors.back();
-      for (unsigned other = 0; other < sizes.size(); ++other)
-        if (other != *iteration)
-          window += factors[other] * (sizes[other] - 1);
+      int64_t window = 1 + factors.back(), least = factors.back();
+      for (unsigned other = 0; other < sizes.size(); ++other) {
+        int64_t most =
+            other == *iteration ? 0 : factors[other] * (sizes[other] - 1);
+        window += std::max<int64_t>(most, 0);
+        least += std::min<int64_t>(most, 0);
+      }
+      if (least < 0)
+        return std::nullopt;
       ranges.push_back({operand.getOperandNumber(), static_cast<int64_t>(place),
                         factors[*iteration], 0, window});
       found = true;

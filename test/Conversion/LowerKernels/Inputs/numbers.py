@@ -104,7 +104,7 @@ def convolution(kind, batch, inputs, outputs, size, kernel, stride, padding):
     def dims(shape):
         return "array<i64: " + ", ".join(map(str, shape)) + ">"
 
-    suffix = f"_{inputs}_{outputs}_{stride}"
+    suffix = f"_{inputs}_{outputs}_{size}_{kernel}_{stride}"
     yield Kernel("conv" + suffix, kind, [x, w], [(y, kind)],
                  f"  %r0 = hfta.conv %a0, %a1 {{{attributes}}} : "
                  f"{tensor(x, kind)}, {tensor(w, kind)}", adding(0, 1, 2, y))
@@ -185,6 +185,11 @@ def make_kernels():
     yield from convolution("f32", 4, 3, 16, 9, 3, 1, 1)
     yield from convolution("f64", 2, 5, 3, 8, 3, 2, 1)
     yield from convolution("f32", 3, 1, 7, 10, 5, 1, 2)
+    # Where most taps of a window are on padding, or phases of a stride have none.
+    for size, kernel, stride, padding in (
+            (1, 3, 1, 1), (2, 3, 1, 1), (4, 3, 1, 1), (7, 3, 1, 1), (3, 5, 1, 2), (1, 4, 2, 2),
+            (4, 3, 2, 1), (2, 1, 2, 0), (6, 2, 3, 0), (4, 1, 3, 0)):
+        yield from convolution("f32", 2, 9, 18, size, kernel, stride, padding)
     yield max_pool("f32", (6, 5, 14, 10))
     yield momentum("update", "f32", (37, 53), None)
     yield momentum("update_in_place", "f32", (300, 301), [0, 1])
