@@ -3,9 +3,9 @@
 // Ops are visited from the last to the first. An op that belongs to no kernel
 // yet becomes the root of one, at its own place; elementwise ops that feed it
 // join, if everything else that uses them comes after the root, and so does one
-// product, convolution or pooling whose elements they work on, and reductions
-// that they use row by row. Small values and broadcasts are cloned into each
-// kernel that uses them.
+// product, convolution or pooling whose elements they work on, and what they
+// use row by row: reductions, and elementwise ops on those. Small values and
+// broadcasts are cloned into each kernel that uses them.
 //===----------------------------------------------------------------------===//
 
 #include "Hfta/Dialect/Hfta/IR/HftaOps.h"
@@ -96,16 +96,21 @@ static int64_t countRows(Operation *op) {
   return isTrailing ? rows : 0;
 }
 
-/// Whether an elementwise kernel may compute the reduction that `op` is for its
-/// own rows: both are cut into the same rows, and there are enough of them.
-static bool isReductionOfRows(Operation *op, Operation *root) {
-  int64_t rows = countRows(op);
-  auto type = cast<RankedTensorType>(root->getResult(0).getType());
-  if (rows == 0 || !isElementwise(root) || type.getRank() < rows)
-    return false;
+/// Whether an elementwise kernel may compute a value that it spreads along its
+/// rows: both are cut into the same rows, and there are enough of them.
+static bool isOfRows(Operation *op, Operation *root) {
   auto kept = cast<RankedTensorType>(op->getResult(0).getType()).getShape();
-  return kept == type.getShape().take_front(rows) &&
+  auto type = cast<RankedTensorType>(root->getResult(0).getType());
+  int64_t rows = kept.size();
+  if (!isElementwise(op) && countRows(op) != rows)
+    return false;
+  return rows > 0 && isElementwise(root) && type.getRank() >= rows &&
+         kept == type.getShape().take_front(rows) &&
          ShapedType::getNumElements(kept) >= kFewestRows;
+}
+
+static bool isReductionOfRows(Operation *op, Operation *root) {
+  return isa<ReduceOp>(op) && isOfRows(op, root);
 }
 
 /// What an operand is made of, behind a broadcast of rows.
@@ -116,7 +121,7 @@ static Operation *getSource(Value operand) {
     return op;
   Operation *source = broadcast.getInput().getDefiningOp();
   bool spreadsRows =
-      source && isa<ReduceOp>(source) &&
+      source && (isa<ReduceOp>(source) || isElementwise(source)) &&
       llvm::equal(broadcast.getDimensions(),
                   llvm::seq<int64_t>(0, broadcast.getDimensions().size()));
   return spreadsRows ? source : op;
@@ -184,7 +189,8 @@ void KernelFormer::grow(Operation *root) {
              !isReductionOfRows(member, root)) ||
             isProducer(member))
           continue;
-        if (!canJoin(op, root))
+        bool isSpread = op && op != operand.getDefiningOp();
+        if (!canJoin(op, root) || (isSpread && !isOfRows(op, root)))
           continue;
         membersOf[root].insert(op);
         rootOf[op] = root;

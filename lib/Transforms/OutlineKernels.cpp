@@ -85,11 +85,21 @@ private:
     return function;
   }
 
+  /// Of all copies' values that a kernel computes; nothing for shared ones.
+  static std::optional<int64_t> getLaunchCopies(KernelOp kernel) {
+    for (Value result : kernel.getResults())
+      if (std::optional<int64_t> copies = getCopies(result.getType()))
+        return copies;
+    return std::nullopt;
+  }
+
   static void launch(KernelOp kernel, func::FuncOp function) {
     OpBuilder builder(kernel);
     bool perCopy = llvm::any_of(kernel.getBindingsAttr(), [](Attribute place) {
       return cast<BindingAttr>(place).getStride() != 0;
     });
+    if (std::optional<int64_t> copies = getLaunchCopies(kernel))
+      function->setAttr("hfta.copies", builder.getI64IntegerAttr(*copies));
     int64_t inputs = kernel.getInputs().size(), next = inputs;
     SmallVector<int64_t> written;
     ArrayRef<int64_t> ties = kernel.getTiesAttr().asArrayRef();

@@ -8,8 +8,9 @@ func.func @softmax(%x: tensor<6x4xf32>) -> tensor<6x4xf32> {
   // CHECK: %[[D:.*]] = hfta.sub %[[X]], %[[MB]]
   // CHECK: %[[E:.*]] = hfta.exp %[[D]]
   // CHECK: %[[S:.*]] = hfta.reduce sum %[[E]] over [1]
-  // CHECK: %[[SB:.*]] = hfta.broadcast %[[S]] to [6, 4] along [0]
-  // CHECK: %[[R:.*]] = hfta.div %[[E]], %[[SB]]
+  // CHECK: %[[I:.*]] = hfta.div %{{.*}}, %[[S]] : tensor<6xf32>
+  // CHECK: %[[IB:.*]] = hfta.broadcast %[[I]] to [6, 4] along [0]
+  // CHECK: %[[R:.*]] = hfta.mul %[[E]], %[[IB]]
   // CHECK: return %[[R]]
   %0 = hfta.softmax %x along 1 : tensor<6x4xf32>
   return %0 : tensor<6x4xf32>

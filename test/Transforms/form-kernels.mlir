@@ -94,15 +94,16 @@ func.func @contraction() attributes {hfta.task = #hfta.task<forward, 0>} {
   return
 }
 
-// A reduction of rows joins the elementwise ops that use it row by row, and what
-// it reduces too: an item computes whole rows.
+// A reduction of rows joins the elementwise ops that use it row by row, and so
+// do ops on a value a row, and what is reduced: an item computes whole rows.
 // CHECK-LABEL: func.func @rows(
 // CHECK: %[[X:.*]] = hfta.read @rows_in
-// CHECK: hfta.kernel "div"(%[[X]]) : (tensor<8x3xf32, #hfta.copies<2>>) -> tensor<8x3xf32, #hfta.copies<2>> {
+// CHECK: hfta.kernel "mul"(%[[X]]) : (tensor<8x3xf32, #hfta.copies<2>>) -> tensor<8x3xf32, #hfta.copies<2>> {
 // CHECK: hfta.reduce max
 // CHECK: %[[EXP:.*]] = hfta.exp
 // CHECK: hfta.reduce sum %[[EXP]] over [1]
-// CHECK: hfta.div %[[EXP]]
+// CHECK: hfta.div %{{.*}} : tensor<8xf32>
+// CHECK: hfta.mul %[[EXP]]
 // CHECK-NOT: hfta.kernel
 hfta.variable @rows_in {role = #hfta.role<parameter>} : tensor<8x3xf32, #hfta.copies<2>>
 hfta.variable @rows_out {role = #hfta.role<output>} : tensor<8x3xf32, #hfta.copies<2>>
@@ -113,8 +114,10 @@ func.func @rows() attributes {hfta.task = #hfta.task<forward, 1>} {
   %2 = hfta.sub %x, %1 : tensor<8x3xf32, #hfta.copies<2>>, tensor<8x3xf32, #hfta.copies<2>>
   %3 = hfta.exp %2 : tensor<8x3xf32, #hfta.copies<2>>
   %4 = hfta.reduce sum %3 over [1] : tensor<8x3xf32, #hfta.copies<2>>
-  %5 = hfta.broadcast %4 to [8, 3] along [0] : tensor<8xf32, #hfta.copies<2>>
-  %6 = hfta.div %3, %5 : tensor<8x3xf32, #hfta.copies<2>>, tensor<8x3xf32, #hfta.copies<2>>
+  %one = hfta.constant dense<1.0> : tensor<8xf32>
+  %inverse = hfta.div %one, %4 : tensor<8xf32>, tensor<8xf32, #hfta.copies<2>>
+  %5 = hfta.broadcast %inverse to [8, 3] along [0] : tensor<8xf32, #hfta.copies<2>>
+  %6 = hfta.mul %3, %5 : tensor<8x3xf32, #hfta.copies<2>>, tensor<8x3xf32, #hfta.copies<2>>
   hfta.write %6, @rows_out : tensor<8x3xf32, #hfta.copies<2>>
   return
 }

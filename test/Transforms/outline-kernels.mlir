@@ -53,9 +53,9 @@ func.func @second() attributes {hfta.task = #hfta.task<backward, 0>} {
   return
 }
 
-// CHECK: func.func private @[[$COPY]](%[[X:.*]]: tensor<4xf32>) -> tensor<4xf32> attributes {hfta.kernel, hfta.ties = array<i64: -1>} {
+// CHECK: func.func private @[[$COPY]](%[[X:.*]]: tensor<4xf32>) -> tensor<4xf32> attributes {hfta.copies = 2 : i64, hfta.kernel, hfta.ties = array<i64: -1>} {
 // CHECK-NEXT: return %[[X]] : tensor<4xf32>
-// CHECK: func.func private @[[$NEG]](%{{.*}}: tensor<4xf32>) -> tensor<4xf32> attributes {hfta.kernel, hfta.ties = array<i64: 0>} {
+// CHECK: func.func private @[[$NEG]](%{{.*}}: tensor<4xf32>) -> tensor<4xf32> attributes {hfta.copies = 2 : i64, hfta.kernel, hfta.ties = array<i64: 0>} {
 // CHECK: func.func private @[[$OTHER]](%{{.*}}: tensor<4xf32>) -> tensor<4xf32> attributes {hfta.kernel, hfta.ties = array<i64: -1>} {
 // CHECK-NOT: func.func private
 

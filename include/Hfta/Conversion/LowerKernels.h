@@ -35,6 +35,8 @@ inline constexpr llvm::StringLiteral kTiesAttrName = "hfta.ties";
 inline constexpr llvm::StringLiteral kItemsAttrName = "hfta.items";
 inline constexpr llvm::StringLiteral kScratchBytesAttrName =
     "hfta.scratch_bytes";
+/// On kernels: how many copies a launch computes, 1 if absent.
+inline constexpr llvm::StringLiteral kCopiesAttrName = "hfta.copies";
 /// The C entry point of kernel `name` is the symbol `name` + this.
 inline constexpr llvm::StringLiteral kEntrySuffix = "/entry";
 

@@ -202,7 +202,9 @@ def HftaKernelsToLoops : Pass<"hfta-kernels-to-loops", "::mlir::func::FuncOp"> {
     left over at an axis' end is computed by narrower vectors with the same
     operations. Where an op reads more than the cache holds, its sums wait in
     memory between blocks of their terms; a wide matrix' columns that many rows
-    use are copied to contiguous scratch memory first.
+    use are copied to contiguous scratch memory first. Reductions of contiguous
+    rows have lanes along them, as many on every target. Results that are larger
+    than the caches in all copies are stored past them.
 
     Before:
     ```mlir

@@ -41,8 +41,13 @@ void AxisLoops::emitLoop(unsigned axis, int64_t begin, int64_t end,
     bases[axis] = builder.getIndexAttr(begin);
     return body();
   }
-  auto loop = scf::ForOp::create(builder, op.getLoc(), createIndex(begin),
-                                 createIndex(end), createIndex(step));
+  emitLoopFrom(axis, createIndex(begin), end, step, body);
+}
+
+void AxisLoops::emitLoopFrom(unsigned axis, Value begin, int64_t end,
+                             int64_t step, llvm::function_ref<void()> body) {
+  auto loop = scf::ForOp::create(builder, op.getLoc(), begin, createIndex(end),
+                                 createIndex(step));
   OpBuilder::InsertionGuard guard(builder);
   builder.setInsertionPointToStart(loop.getBody());
   bases[axis] = loop.getInductionVar();

@@ -26,6 +26,9 @@ public:
   /// Calls `body` in a loop over [begin, end), or directly if it runs once.
   void emitLoop(unsigned axis, int64_t begin, int64_t end, int64_t step,
                 llvm::function_ref<void()> body);
+  /// The same from an index on that isn't known.
+  void emitLoopFrom(unsigned axis, Value begin, int64_t end, int64_t step,
+                    llvm::function_ref<void()> body);
   /// The same for all of an axis in blocks, the last of which may be smaller.
   void emitBlocks(unsigned axis, int64_t block,
                   llvm::function_ref<void(int64_t size)> body);
@@ -39,6 +42,11 @@ public:
   emitCarrying(unsigned axis, int64_t begin, int64_t end, int64_t step,
                ValueRange running,
                llvm::function_ref<SmallVector<Value>(ValueRange)> body);
+
+  /// Sets an axis' place, from where it begins.
+  void moveTo(unsigned axis, int64_t index) {
+    bases[axis] = fromOrigin(axis, builder.getIndexAttr(index));
+  }
 
   /// An operand's indices at the current place plus an offset for each axis.
   SmallVector<Value> getIndices(OpOperand &operand, ArrayRef<int64_t> offsets);

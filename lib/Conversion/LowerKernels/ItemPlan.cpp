@@ -24,6 +24,15 @@ static constexpr int64_t kThreads = 16;
 static constexpr double kItemOverhead = 8192;
 /// How much the work of all threads counts beside the time of the slowest.
 static constexpr double kTotalWeight = 4;
+/// Passes over the same elements want them in a cache: of the first level, or
+/// at least of the second. Beyond, accesses take so many times longer.
+static constexpr double kNearBytes = 1 << 15;
+static constexpr double kFarBytes = 1 << 19;
+static constexpr double kNotNearFactor = 1.5;
+static constexpr double kFarFactor = 4;
+static constexpr int64_t kMaxPassItems = 4096;
+/// Memory likes to be read as it lies.
+static constexpr double kScatteredFactor = 1.02;
 /// The work of reading or writing an element, of moving one that isn't next to
 /// the last one, and of a math function.
 static constexpr double kAccessWork = 2;
@@ -63,6 +72,9 @@ private:
   double getOpWork(Operation *op) const;
   double getLinalgWork(linalg::LinalgOp op) const;
   double getVectorFactor(linalg::LinalgOp op) const;
+  /// How many times longer accesses take because of what an item touches.
+  double getDistanceFactor();
+  bool isScattered() const;
   /// The part that is left when axes are cut.
   double getShare(Operation *op) const;
   double getShare(OpOperand &operand) const;
@@ -73,6 +85,10 @@ private:
   SmallVector<int64_t> parts, best;
   double bestTime = 0;
   int64_t limit = 1;
+  /// Whether the kernel makes passes over its elements and does nothing but
+  /// that; whether it makes several.
+  bool isStream = false, hasPasses = false;
+  double distanceFactor = 1;
 };
 
 } // namespace
@@ -179,8 +195,8 @@ double ItemPlanner::getLinalgWork(linalg::LinalgOp op) const {
     body = kMoveWork;
   double work = iterations * body * getVectorFactor(op);
   for (OpOperand &operand : op->getOpOperands())
-    work +=
-        kAccessWork * getElements(operand.get().getType()) * getShare(operand);
+    work += kAccessWork * distanceFactor *
+            getElements(operand.get().getType()) * getShare(operand);
   return work;
 }
 
@@ -194,8 +210,55 @@ double ItemPlanner::getOpWork(Operation *op) const {
   return work;
 }
 
+/// Whether an op computes sums of products: those move their operands through
+/// the caches by themselves.
+static bool multiplies(func::FuncOp kernel) {
+  return llvm::any_of(kernel.getBody().front().getOps<linalg::LinalgOp>(),
+                      [](linalg::LinalgOp op) {
+                        return !op.getBlock()->getOps<math::FmaOp>().empty();
+                      });
+}
+
+/// Whether an op reads what another one has computed.
+static bool readsComputed(func::FuncOp kernel) {
+  return llvm::any_of(kernel.getBody().front().getOps<linalg::LinalgOp>(),
+                      [](linalg::LinalgOp op) {
+                        return llvm::any_of(op.getDpsInputs(), [](Value input) {
+                          return isa_and_nonnull<linalg::LinalgOp>(
+                              input.getDefiningOp());
+                        });
+                      });
+}
+
+/// Whether items don't write contiguous parts of the results.
+bool ItemPlanner::isScattered() const {
+  bool sawWhole = false;
+  for (auto [candidate, count] : llvm::zip(candidates, parts)) {
+    if (sawWhole && count > 1)
+      return true;
+    sawWhole |= count < candidate.extent;
+  }
+  return false;
+}
+
+double ItemPlanner::getDistanceFactor() {
+  if (!hasPasses)
+    return 1;
+  double bytes = 0;
+  for (auto op : kernel.getBody().front().getOps<linalg::LinalgOp>())
+    for (OpOperand &operand : op->getOpOperands())
+      if (auto type = dyn_cast<RankedTensorType>(operand.get().getType());
+          type && !operand.get().getDefiningOp<linalg::LinalgOp>())
+        bytes += getElements(type) * getShare(operand) *
+                 type.getElementType().getIntOrFloatBitWidth() / 8;
+  if (bytes <= kNearBytes)
+    return 1;
+  return bytes <= kFarBytes ? kNotNearFactor : kFarFactor;
+}
+
 double ItemPlanner::getItemWork() {
   double work = 0;
+  distanceFactor = getDistanceFactor();
   for (Operation &op : kernel.getBody().front())
     work += getOpWork(&op);
   return work;
@@ -208,6 +271,8 @@ void ItemPlanner::search(size_t next, int64_t items) {
     double rounds = static_cast<double>(llvm::divideCeil(items, kThreads)) +
                     kTotalWeight * static_cast<double>(items) / kThreads;
     double time = rounds * (getItemWork() + kItemOverhead);
+    if (isStream && isScattered())
+      time *= kScatteredFactor;
     if (best.empty() || time < bestTime) {
       best = parts;
       bestTime = time;
@@ -215,8 +280,9 @@ void ItemPlanner::search(size_t next, int64_t items) {
     return;
   }
   const Candidate &candidate = candidates[next];
-  for (int64_t count = std::min(candidate.extent, limit / items); count > 0;
-       --count) {
+  int64_t most = next == 0 ? limit : std::min(limit, kMaxItems) / items;
+  for (int64_t count = std::clamp<int64_t>(most, 1, candidate.extent);
+       count > 0; --count) {
     if (candidate.extent % count != 0)
       continue;
     parts[next] = count;
@@ -230,9 +296,12 @@ SmallVector<ItemAxis> ItemPlanner::plan() {
     return {};
   findCandidates();
   parts.assign(candidates.size(), 1);
+  isStream = !multiplies(kernel);
+  hasPasses = isStream && readsComputed(kernel);
+  int64_t most = hasPasses ? kMaxPassItems : kMaxItems;
   double items = getItemWork() / kItemWork;
-  limit = items < kMaxItems ? std::max<int64_t>(1, static_cast<int64_t>(items))
-                            : kMaxItems;
+  limit =
+      items < most ? std::max<int64_t>(1, static_cast<int64_t>(items)) : most;
   search(0, 1);
   SmallVector<ItemAxis> axes;
   for (auto [candidate, count] : llvm::zip(candidates, best))

@@ -3,6 +3,7 @@
 #include "Hfta/Conversion/LowerKernels.h"
 #include "JoinAxes.h"
 #include "LoopEmitter.h"
+#include "RowReduction.h"
 #include "TermBlocks.h"
 #include "TransposeEmitter.h"
 
@@ -95,7 +96,8 @@ static LogicalResult lowerToLoops(RewriterBase &rewriter, linalg::LinalgOp op,
   }
   SmallVector<Value> initial = takeInitialValues(rewriter, generic);
   generic = joinAxes(rewriter, generic);
-  if (!emitTranspose(rewriter, generic, target)) {
+  if (!emitTranspose(rewriter, generic, target) &&
+      !emitRowReduction(rewriter, generic, initial, target)) {
     LoopPlan plan = planLoops(generic, initial, target);
     plan.blocks = chooseTermBlocks(generic, plan, target);
     if (!plan.blocks.empty() && llvm::any_of(initial, [](Value value) {
@@ -123,6 +125,9 @@ struct KernelsToLoopsPass
     // From the last to the first, so that the op before is still whole when its
     // fill is taken; fills that are left come at the end.
     IRRewriter rewriter(&getContext());
+    VectorTarget target{vectorBytes};
+    if (auto copies = kernel->getAttrOfType<IntegerAttr>(kCopiesAttrName))
+      target.copies = copies.getInt();
     for (bool fills : {false, true}) {
       SmallVector<linalg::LinalgOp> ops;
       kernel.walk([&](linalg::LinalgOp op) {
@@ -130,7 +135,7 @@ struct KernelsToLoopsPass
           ops.push_back(op);
       });
       for (linalg::LinalgOp op : llvm::reverse(ops)) {
-        if (succeeded(lowerToLoops(rewriter, op, VectorTarget{vectorBytes})))
+        if (succeeded(lowerToLoops(rewriter, op, target)))
           continue;
         op.emitError("has no lowering to loops");
         return signalPassFailure();

@@ -133,6 +133,20 @@ void LoopEmitter::loadTransposed(OpOperand &operand, unsigned axis,
 void LoopEmitter::storeTo(OpOperand &operand, const Piece &piece, Value value) {
   Location loc = op.getLoc();
   Value memory = operand.get();
+  if (streaming) {
+    int64_t bytes =
+        piece.lanes *
+        getElementTypeOrSelf(value.getType()).getIntOrFloatBitWidth() / 8;
+    vector::StoreOp::create(builder, loc, value, memory,
+                            getIndices(operand, piece), /*nontemporal=*/true,
+                            llvm::MaybeAlign(bytes));
+    return;
+  }
+  if (mask) {
+    vector::MaskedStoreOp::create(builder, loc, memory,
+                                  getIndices(operand, piece), mask, value);
+    return;
+  }
   if (piece.lanes == 1 ||
       getAccess(op, operand, plan.vectorAxis).isContiguous())
     return createStore(builder, loc, value, memory, getIndices(operand, piece));
@@ -332,9 +346,78 @@ void LoopEmitter::emitPacking(ArrayRef<VectorPart> parts) {
   emitPackingLoops(0, operand, parts);
 }
 
+Value LoopEmitter::createLead() {
+  Location loc = op.getLoc();
+  OpOperand &output = *op.getDpsInitOperand(0);
+  loops.moveTo(*plan.vectorAxis, 0);
+  SmallVector<Value> indices =
+      loops.getIndices(output, SmallVector<int64_t>(loops.sizes.size(), 0));
+  auto metadata =
+      memref::ExtractStridedMetadataOp::create(builder, loc, output.get());
+  // Arguments begin on a cache line.
+  Value place = metadata.getOffset();
+  for (auto [index, stride] : llvm::zip(indices, metadata.getStrides()))
+    place = arith::AddIOp::create(
+        builder, loc, place,
+        arith::MulIOp::create(builder, loc, index, stride));
+  Value lanes = arith::ConstantIndexOp::create(builder, loc, plan.lanes);
+  Value past = arith::RemUIOp::create(builder, loc, place, lanes);
+  Value left = arith::SubIOp::create(builder, loc, lanes, past);
+  return arith::RemUIOp::create(builder, loc, left, lanes);
+}
+
+/// One vector, of which the lanes are stored that compare with `bound`.
+void LoopEmitter::emitMasked(arith::CmpIPredicate predicate, Value bound) {
+  Location loc = op.getLoc();
+  SmallVector<int64_t> numbers =
+      llvm::to_vector(llvm::seq<int64_t>(0, plan.lanes));
+  Value lanes = arith::ConstantOp::create(builder, loc,
+                                          builder.getIndexVectorAttr(numbers));
+  Value bounds =
+      vector::BroadcastOp::create(builder, loc, lanes.getType(), bound);
+  mask = arith::CmpIOp::create(builder, loc, predicate, lanes, bounds);
+  emitRows(0, VectorPart{0, plan.lanes});
+  mask = Value();
+}
+
+/// The first and the last vector are where the axis begins and ends; of these
+/// only lanes are stored that are in no aligned vector between them: a cache
+/// line that has been written has to leave the cache before it is stored past
+/// it.
+void LoopEmitter::emitStream() {
+  unsigned axis = *plan.vectorAxis;
+  int64_t block = plan.vectors * plan.lanes, size = loops.sizes[axis];
+  Location loc = op.getLoc();
+  Value lead = createLead();
+  emitMasked(arith::CmpIPredicate::ult, lead);
+  SmallVector<VectorPart> parts = plan.getParts(block, block);
+  auto constant = [&](int64_t value) -> Value {
+    return arith::ConstantIndexOp::create(builder, loc, value);
+  };
+  Value inside = arith::SubIOp::create(builder, loc, constant(size), lead);
+  auto getRest = [&](int64_t length) -> Value {
+    return arith::RemUIOp::create(builder, loc, inside, constant(length));
+  };
+  streaming = true;
+  loops.emitLoopFrom(axis, lead, size - block + 1, block,
+                     [&] { emitRows(0, parts); });
+  // From the first block on that would go beyond the end.
+  Value begin =
+      arith::SubIOp::create(builder, loc, constant(size), getRest(block));
+  loops.emitLoopFrom(axis, begin, size - plan.lanes + 1, plan.lanes,
+                     [&] { emitRows(0, VectorPart{0, plan.lanes}); });
+  streaming = false;
+  loops.moveTo(axis, size - plan.lanes);
+  Value stored = arith::SubIOp::create(builder, loc, constant(plan.lanes),
+                                       getRest(plan.lanes));
+  emitMasked(arith::CmpIPredicate::uge, stored);
+}
+
 void LoopEmitter::emitColumns() {
   if (!plan.vectorAxis)
     return emitRows(0, VectorPart{0, 1});
+  if (plan.streams)
+    return emitStream();
   unsigned axis = *plan.vectorAxis;
   loops.emitBlocks(axis, plan.vectors * plan.lanes, [&](int64_t size) {
     SmallVector<VectorPart> parts = plan.getParts(size, loops.sizes[axis]);

@@ -34,6 +34,11 @@ private:
   void emitBlocks(size_t next);
   void emitOuter(size_t next);
   void emitColumns();
+  /// The same with most vectors stored past the caches.
+  void emitStream();
+  void emitMasked(arith::CmpIPredicate predicate, Value bound);
+  /// How far the first aligned address is from where the vector axis begins.
+  Value createLead();
   /// Copies the packed input's part for a block of the vector axis.
   void emitPacking(ArrayRef<VectorPart> parts);
   void emitPackingLoops(size_t next, OpOperand &operand,
@@ -79,6 +84,10 @@ private:
   /// Where the packed input is copied to: its terms in their order, then the
   /// block of the vector axis.
   Value panel;
+  /// Whether vectors are being stored past the caches.
+  bool streaming = false;
+  /// Lanes of a vector that are stored, if not all.
+  Value mask;
   /// Of the tile being written, for each of the plan's row axes.
   SmallVector<int64_t> rows;
 };

@@ -30,6 +30,11 @@ static constexpr size_t kMaxRowAxes = 3;
 static constexpr int64_t kMaxVectors = 6;
 /// Sums of fewer terms aren't worth transposing.
 static constexpr int64_t kMinTransposed = 16;
+/// Results of all copies that are larger have left the last level of the caches
+/// when they are read next.
+static constexpr int64_t kStreamBytes = int64_t(1) << 25;
+/// So many blocks are worth finding where aligned addresses begin.
+static constexpr int64_t kMinStreamBlocks = 4;
 /// Packing pays from so many uses, terms and bytes from row to row on.
 static constexpr int64_t kMinPackedUses = 8;
 static constexpr int64_t kMinPackedTerms = 64;
@@ -206,6 +211,7 @@ private:
   double getElementCost(std::optional<unsigned> axis);
   void chooseVectorAxis();
   void chooseElementwiseVectors();
+  bool canStream();
 
   /// What a tile of several rows and vectors reads of an operand.
   struct Input {
@@ -307,6 +313,20 @@ void LoopPlanner::chooseElementwiseVectors() {
     return;
   result.vectors = std::max<int64_t>(
       1, std::min(kElementwiseVectors, sizes[*result.vectorAxis] / lanes));
+}
+
+bool LoopPlanner::canStream() {
+  if (!result.vectorAxis || !result.overlaps || op.getNumDpsInits() != 1)
+    return false;
+  OpOperand &output = *op.getDpsInitOperand(0);
+  auto root = dyn_cast<BlockArgument>(getRootMemory(output.get()));
+  if (!root || !getAccess(op, output, result.vectorAxis).isContiguous())
+    return false;
+  auto type = cast<MemRefType>(root.getType());
+  int64_t bytes = getElementBytes(type);
+  return lanes * bytes == target.bytes &&
+         type.getNumElements() * bytes * target.copies >= kStreamBytes &&
+         sizes[*result.vectorAxis] >= kMinStreamBlocks * result.vectors * lanes;
 }
 
 //===----------------------------------------------------------------------===//
@@ -473,8 +493,10 @@ LoopPlan LoopPlanner::plan() {
   chooseVectorAxis();
   if (op.getNumReductionLoops() > 0)
     chooseTile();
-  else
+  else {
     chooseElementwiseVectors();
+    result.streams = canStream();
+  }
   for (unsigned axis = 0; axis < sizes.size(); ++axis) {
     if (!isParallel(axis))
       result.reductions.push_back(axis);

@@ -62,6 +62,9 @@ struct LoopPlan {
   int64_t vectors = 1; ///< of a full block
   /// Whether elements may be computed twice, so that vectors can overlap.
   bool overlaps = false;
+  /// Whether the result is so large that it leaves the caches before anyone
+  /// reads it: full vectors are then stored past them, at aligned addresses.
+  bool streams = false;
 
   /// So many terms of an axis, of `size`, are computed in one go.
   int64_t getBlock(unsigned axis, int64_t size) const;
@@ -73,6 +76,8 @@ struct LoopPlan {
 /// The target's vectors.
 struct VectorTarget {
   int64_t bytes;
+  /// How many copies' kernels run one after the other.
+  int64_t copies = 1;
 
   int64_t getRegisters() const { return bytes >= 64 ? 32 : 16; }
   /// Of a core's second level. Processors with the widest vectors have 1 MiB or

@@ -129,22 +129,51 @@ func.func private @strided(%x: memref<15xf32>, %out: memref<8xf32>, %item: index
 #row = affine_map<(d0, d1) -> (d0)>
 
 // A lane a row; terms are read along the rows and transposed.
-// CHECK-LABEL: func.func private @sum_of_rows(
+// CHECK-LABEL: func.func private @products_of_rows(
 // CHECK-SAME: %[[X:[^ ,:#]+]]: memref<8x32xf32>
 // CHECK: scf.for %[[J:[^ ,:#]+]] = %c0 to %c32 step %c8 iter_args(%[[SUM:[^ ,:#]+]] = %{{.*}}) -> (vector<8xf32>)
 // CHECK: vector.load %[[X]][%c0, %[[J]]] : memref<8x32xf32>, vector<8xf32>
 // CHECK: vector.load %[[X]][%c7, %[[J]]]
 // CHECK: vector.shuffle
-// CHECK: %[[E0:[^ ,:#]+]] = math.exp %{{.*}} : vector<8xf32>
-// CHECK: %[[S0:[^ ,:#]+]] = arith.addf %[[SUM]], %[[E0]]
-// CHECK: %[[E1:[^ ,:#]+]] = math.exp
-// CHECK: arith.addf %[[S0]], %[[E1]]
-func.func private @sum_of_rows(%x: memref<8x32xf32>, %out: memref<8xf32>, %item: index, %scratch: memref<?xi8>)
+// CHECK: %[[S0:[^ ,:#]+]] = math.fma %{{.*}}, %{{.*}}, %[[SUM]] : vector<8xf32>
+// CHECK: math.fma %{{.*}}, %{{.*}}, %[[S0]]
+func.func private @products_of_rows(%x: memref<8x32xf32>, %y: memref<32xf32>, %out: memref<8xf32>, %item: index, %scratch: memref<?xi8>)
+    attributes {hfta.kernel, hfta.items = 1 : i64} {
+  %zero = arith.constant 0.0 : f32
+  linalg.fill ins(%zero : f32) outs(%out : memref<8xf32>)
+  linalg.generic {indexing_maps = [#all, affine_map<(d0, d1) -> (d1)>, #row], iterator_types = ["parallel", "reduction"]}
+      ins(%x, %y : memref<8x32xf32>, memref<32xf32>) outs(%out : memref<8xf32>) {
+  ^bb0(%a: f32, %b: f32, %o: f32):
+    %s = math.fma %a, %b, %o : f32
+    linalg.yield %s : f32
+  }
+  return
+}
+
+// -----
+
+#all = affine_map<(d0, d1) -> (d0, d1)>
+#row = affine_map<(d0, d1) -> (d0)>
+
+// Vectors along the rows, 16 lanes whatever the target, four rows at a time;
+// lanes are combined in halves.
+// CHECK-LABEL: func.func private @sum_of_rows(
+// CHECK-SAME: %[[X:[^ ,:#]+]]: memref<8x41xf32>
+// CHECK: scf.for %[[I:[^ ,:#]+]] = %c0 to %c8 step %c4
+// CHECK: %[[SUMS:[^ ,:#]+]]:4 = scf.for %[[J:[^ ,:#]+]] = %c0 to %c32 step %c16
+// CHECK: %[[T:[^ ,:#]+]] = vector.load %[[X]][%[[I]], %[[J]]] : memref<8x41xf32>, vector<16xf32>
+// CHECK: math.exp %[[T]] : vector<16xf32>
+// CHECK: vector.load %[[X]][%[[I]], %c32] : memref<8x41xf32>, vector<8xf32>
+// CHECK: memref.load %[[X]][%[[I]], %c40]
+// CHECK: %[[LOW:[^ ,:#]+]] = vector.shuffle %[[SUMS]]#0, %[[SUMS]]#0 [0, 1, 2, 3, 4, 5, 6, 7]
+// CHECK: %[[HIGH:[^ ,:#]+]] = vector.shuffle %[[SUMS]]#0, %[[SUMS]]#0 [8, 9, 10, 11, 12, 13, 14, 15]
+// CHECK: arith.addf %[[LOW]], %[[HIGH]] : vector<8xf32>
+func.func private @sum_of_rows(%x: memref<8x41xf32>, %out: memref<8xf32>, %item: index, %scratch: memref<?xi8>)
     attributes {hfta.kernel, hfta.items = 1 : i64} {
   %zero = arith.constant 0.0 : f32
   linalg.fill ins(%zero : f32) outs(%out : memref<8xf32>)
   linalg.generic {indexing_maps = [#all, #row], iterator_types = ["parallel", "reduction"]}
-      ins(%x : memref<8x32xf32>) outs(%out : memref<8xf32>) {
+      ins(%x : memref<8x41xf32>) outs(%out : memref<8xf32>) {
   ^bb0(%a: f32, %o: f32):
     %e = math.exp %a : f32
     %s = arith.addf %o, %e : f32

@@ -39,9 +39,10 @@ static Expression subtractMaximum(OpTy op, OpBuilder &builder) {
 SmallVector<Value> SoftmaxOp::decompose(OpBuilder &builder) {
   int64_t axis = getAxis();
   Expression power = subtractMaximum(*this, builder).apply<ExpOp>();
-  Expression total = power.sum(axis);
+  // One division a row: a product an element is cheaper by far.
+  Expression inverse = 1.0 / power.sum(axis);
   return giveResults(*this, builder,
-                     {power / total.repeat(power.getShape(), axis)});
+                     {power * inverse.repeat(power.getShape(), axis)});
 }
 
 SmallVector<Value> LogSoftmaxOp::decompose(OpBuilder &builder) {

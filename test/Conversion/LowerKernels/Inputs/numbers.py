@@ -39,7 +39,7 @@ class Kernel:
         values = ", ".join(f"%r{i}" for i in range(len(self.results)))
         ties = ", ".join(map(str, self.ties))
         return (f"func.func private @{self.name}({arguments}) -> ({types}) attributes "
-                f"{{hfta.kernel, hfta.ties = array<i64: {ties}>}} {{\n"
+                f"{{hfta.kernel, hfta.copies = 1000 : i64, hfta.ties = array<i64: {ties}>}} {{\n"
                 f"{self.body}\n  return {values} : {types}\n}}\n")
 
 
@@ -162,7 +162,7 @@ def exponential_sum(name, kind, shape, axis):
     return Kernel(name, kind, [shape], [(rest, kind)], body, reference)
 
 
-def bias_relu(kind, shape):
+def bias_relu(name, kind, shape, ties):
     full = tensor(shape, kind)
     sizes = ", ".join(map(str, shape))
     body = f"""  %b = hfta.broadcast %a1 to [{sizes}] along [1] : {tensor(shape[1:2], kind)}
@@ -172,7 +172,7 @@ def bias_relu(kind, shape):
     def reference(x, bias):
         return [[max(x[flat(shape, index)] + bias[index[1]], 0.0) for index in cells(shape)]]
 
-    return Kernel("bias_relu", kind, [shape, shape[1:2]], [(shape, kind)], body, reference, [0])
+    return Kernel(name, kind, [shape, shape[1:2]], [(shape, kind)], body, reference, ties)
 
 
 def make_kernels():
@@ -194,8 +194,11 @@ def make_kernels():
     yield momentum("update", "f32", (37, 53), None)
     yield momentum("update_in_place", "f32", (300, 301), [0, 1])
     yield exponential_sum("rows", "f32", (37, 53), 1)
+    yield exponential_sum("long_rows", "f32", (19, 1003), 1)
+    # With copies so many that the result is stored past the caches.
+    yield bias_relu("stream", "f32", (8, 6, 17, 31), None)
     yield exponential_sum("columns", "f64", (37, 53), 0)
-    yield bias_relu("f32", (8, 6, 7, 7))
+    yield bias_relu("bias_relu", "f32", (8, 6, 7, 7), [0])
 
 
 def run(*command, stdin=None):

@@ -1,0 +1,276 @@
+//===- RowReduction.cpp - Reductions along contiguous rows ----------------===//
+
+#include "RowReduction.h"
+#include "AxisLoops.h"
+#include "VectorBody.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+
+using namespace mlir;
+using namespace mlir::hfta;
+
+static constexpr int64_t kLanes = 16;
+/// Shorter rows aren't worth combining lanes.
+static constexpr int64_t kMinRow = 2 * kLanes;
+/// Each sum waits until the last vector has been added, and each row's memory
+/// comes by itself: many rows at a time keep both busy. Bodies of more than a
+/// few ops do so by themselves, and need the registers.
+static constexpr int64_t kSmallBody = 3;
+static constexpr int64_t kLargeBodyRows = 4;
+
+/// The op that combines a result's running value with the next; null if the
+/// running value has other uses, or the order of operands would matter.
+static Operation *getCombiner(linalg::GenericOp op, unsigned result) {
+  BlockArgument running =
+      op.getBody()->getArgument(op.getNumDpsInputs() + result);
+  Operation *combiner =
+      op.getBody()->getTerminator()->getOperand(result).getDefiningOp();
+  if (!combiner || !running.hasOneUse() || *running.user_begin() != combiner)
+    return nullptr;
+  return isa<arith::AddFOp, arith::MulFOp, arith::MaximumFOp, arith::MinimumFOp,
+             arith::AddIOp, arith::MulIOp, arith::MaxSIOp, arith::MinSIOp>(
+             combiner)
+             ? combiner
+             : nullptr;
+}
+
+namespace {
+
+class RowReductionEmitter {
+public:
+  RowReductionEmitter(OpBuilder &builder, linalg::GenericOp op, unsigned row,
+                      ArrayRef<Value> initial, VectorTarget target)
+      : builder(builder), op(op), row(row), initial(initial),
+        loops(builder, op) {
+    SmallVector<utils::IteratorType> kinds = op.getIteratorTypesArray();
+    for (auto [axis, kind] : llvm::enumerate(kinds)) {
+      if (kind == utils::IteratorType::parallel)
+        outer.push_back(axis);
+      else if (axis != row)
+        reductions.push_back(axis);
+    }
+    for (unsigned result = 0; result < op.getNumDpsInits(); ++result)
+      combiners.push_back(getCombiner(op, result));
+    int64_t size = loops.sizes[row];
+    bool isSmall =
+        llvm::range_size(op.getBody()->without_terminator()) <= kSmallBody;
+    // Half of the registers.
+    int64_t registerRows = std::max<int64_t>(
+        1, target.getRegisters() * target.bytes / 2 / (4 * kLanes));
+    rowsAtOnce = isSmall ? registerRows : kLargeBodyRows;
+    widths = splitIntoVectors(size % kLanes, kLanes);
+    widths.insert(widths.begin(), kLanes);
+  }
+
+  void emit(size_t next = 0);
+
+private:
+  /// Running values: of each row, for each width, of each result.
+  using Running = SmallVector<Value>;
+
+  void emitRows(int64_t rows);
+  Running createNeutral(int64_t rows);
+  Running emitTerms(size_t next, ValueRange running, int64_t rows);
+  /// Adds the elements from where the insertion point is plus `begin` on to
+  /// the running values of one width.
+  void addVectors(int64_t begin, size_t width, int64_t rows, Running &running);
+  Value combine(unsigned result, Value running, Value next);
+  Value combineLanes(unsigned result, ArrayRef<Value> byWidth);
+  void finish(ValueRange running, int64_t rows);
+  SmallVector<int64_t> getOffsets(int64_t index, int64_t begin) const;
+
+  OpBuilder &builder;
+  linalg::GenericOp op;
+  unsigned row;
+  ArrayRef<Value> initial;
+  AxisLoops loops;
+  int64_t rowsAtOnce;
+  SmallVector<unsigned> outer, reductions;
+  SmallVector<Operation *> combiners;
+  /// Full vectors, then what is left of a row.
+  SmallVector<int64_t> widths;
+};
+
+} // namespace
+
+SmallVector<int64_t> RowReductionEmitter::getOffsets(int64_t index,
+                                                     int64_t begin) const {
+  SmallVector<int64_t> offsets(loops.sizes.size(), 0);
+  if (!outer.empty())
+    offsets[outer.back()] = index;
+  offsets[row] = begin;
+  return offsets;
+}
+
+RowReductionEmitter::Running RowReductionEmitter::createNeutral(int64_t rows) {
+  Running values;
+  for (int64_t width : widths) {
+    for (Operation *combiner : combiners) {
+      TypedAttr neutral = *arith::getNeutralElement(combiner);
+      Value scalar = arith::ConstantOp::create(builder, op.getLoc(), neutral);
+      values.push_back(
+          VectorBody(builder, op, row, width).broadcast(op.getLoc(), scalar));
+    }
+  }
+  Running all;
+  for (int64_t i = 0; i < rows; ++i)
+    llvm::append_range(all, values);
+  return all;
+}
+
+void RowReductionEmitter::addVectors(int64_t begin, size_t width, int64_t rows,
+                                     Running &running) {
+  size_t results = combiners.size();
+  int64_t lanes = widths[width];
+  for (int64_t i = 0; i < rows; ++i) {
+    SmallVector<int64_t> offsets = getOffsets(i, begin);
+    SmallVector<Value> arguments;
+    for (OpOperand *input : op.getDpsInputOperands()) {
+      Value value;
+      if (op.payloadUsesValueFromOperand(input)) {
+        value = input->get();
+        bool isUniform = !op.getMatchingIndexingMap(input).isFunctionOfDim(row);
+        if (isa<MemRefType>(value.getType()))
+          value = createLoad(builder, op.getLoc(), value,
+                             loops.getIndices(*input, offsets),
+                             isUniform ? 1 : lanes);
+      }
+      arguments.push_back(value);
+    }
+    auto values = MutableArrayRef<Value>(running).slice(
+        (i * widths.size() + width) * results, results);
+    llvm::append_range(arguments, values);
+    VectorBody body(builder, op, row, lanes);
+    llvm::copy(body.clone(arguments, loops.getPosition(offsets)),
+               values.begin());
+  }
+}
+
+RowReductionEmitter::Running
+RowReductionEmitter::emitTerms(size_t next, ValueRange running, int64_t rows) {
+  if (next < reductions.size())
+    return loops.emitCarrying(
+        reductions[next], 0, loops.sizes[reductions[next]], 1, running,
+        [&](ValueRange inner) { return emitTerms(next + 1, inner, rows); });
+  int64_t size = loops.sizes[row], begin = size - size % kLanes;
+  Running sums =
+      loops.emitCarrying(row, 0, begin, kLanes, running, [&](ValueRange inner) {
+        Running values(inner);
+        addVectors(0, 0, rows, values);
+        return values;
+      });
+  loops.moveTo(row, begin);
+  int64_t offset = 0;
+  for (size_t width = 1; width < widths.size(); ++width) {
+    addVectors(offset, width, rows, sums);
+    offset += widths[width];
+  }
+  return sums;
+}
+
+Value RowReductionEmitter::combine(unsigned result, Value running, Value next) {
+  Operation *clone = builder.clone(*combiners[result]);
+  clone->setOperands({running, next});
+  clone->getResult(0).setType(running.getType());
+  return clone->getResult(0);
+}
+
+/// Halves the lanes until one is left; vectors of what is left of the row join
+/// where they have as many lanes.
+Value RowReductionEmitter::combineLanes(unsigned result,
+                                        ArrayRef<Value> byWidth) {
+  Location loc = op.getLoc();
+  Value value = byWidth.front();
+  size_t next = 1;
+  for (int64_t half = kLanes / 2; half >= 1; half /= 2) {
+    SmallVector<int64_t> low = llvm::to_vector(llvm::seq<int64_t>(0, half));
+    SmallVector<int64_t> high =
+        llvm::to_vector(llvm::seq<int64_t>(half, 2 * half));
+    Value first = vector::ShuffleOp::create(builder, loc, value, value, low);
+    Value second = vector::ShuffleOp::create(builder, loc, value, value, high);
+    if (half == 1) {
+      first = vector::ExtractOp::create(builder, loc, value, 0);
+      second = vector::ExtractOp::create(builder, loc, value, 1);
+    }
+    value = combine(result, first, second);
+    if (next < widths.size() && widths[next] == half)
+      value = combine(result, value, byWidth[next++]);
+  }
+  return value;
+}
+
+void RowReductionEmitter::finish(ValueRange running, int64_t rows) {
+  size_t results = combiners.size();
+  for (int64_t i = 0; i < rows; ++i) {
+    SmallVector<int64_t> offsets = getOffsets(i, 0);
+    for (auto [result, output] : llvm::enumerate(op.getDpsInitsMutable())) {
+      SmallVector<Value> byWidth;
+      for (size_t width = 0; width < widths.size(); ++width)
+        byWidth.push_back(
+            running[(i * widths.size() + width) * results + result]);
+      SmallVector<Value> indices = loops.getIndices(output, offsets);
+      Value first = initial[result];
+      if (!first)
+        first = createLoad(builder, op.getLoc(), output.get(), indices, 1);
+      Value value = combine(result, first, combineLanes(result, byWidth));
+      createStore(builder, op.getLoc(), value, output.get(), indices);
+    }
+  }
+}
+
+void RowReductionEmitter::emitRows(int64_t rows) {
+  finish(emitTerms(0, createNeutral(rows), rows), rows);
+}
+
+void RowReductionEmitter::emit(size_t next) {
+  if (next == outer.size())
+    return emitRows(1);
+  unsigned axis = outer[next];
+  if (next + 1 < outer.size())
+    return loops.emitLoop(axis, 0, loops.sizes[axis], 1,
+                          [&] { emit(next + 1); });
+  loops.emitBlocks(axis, rowsAtOnce, [&](int64_t rows) { emitRows(rows); });
+}
+
+/// The axis of the rows: all inputs are contiguous along it or don't depend on
+/// it, and nor do the results.
+static std::optional<unsigned> findRow(linalg::GenericOp op) {
+  SmallVector<unsigned> reductions;
+  op.getReductionDims(reductions);
+  for (unsigned axis : llvm::reverse(reductions)) {
+    if (op.getStaticLoopRanges()[axis] < kMinRow)
+      continue;
+    bool isRow = false, fits = true;
+    for (OpOperand *input : op.getDpsInputOperands()) {
+      Access access = getAccess(op, *input, axis);
+      isRow |= access.isContiguous();
+      fits &= access.isContiguous() || access.kind == Access::Uniform;
+    }
+    if (isRow && fits)
+      return axis;
+  }
+  return std::nullopt;
+}
+
+bool hfta::emitRowReduction(OpBuilder &builder, linalg::GenericOp op,
+                            ArrayRef<Value> initial, VectorTarget target) {
+  std::optional<unsigned> row = findRow(op);
+  if (!row || op.getNumDpsInits() == 0 ||
+      llvm::is_contained(op.getStaticLoopRanges(), 0))
+    return false;
+  for (unsigned result = 0; result < op.getNumDpsInits(); ++result) {
+    OpOperand *output = op.getDpsInitOperand(result);
+    if (!isa<MemRefType>(output->get().getType()) || !getCombiner(op, result))
+      return false;
+    AffineMap map = op.getMatchingIndexingMap(output);
+    SmallVector<unsigned> reductions;
+    op.getReductionDims(reductions);
+    for (unsigned axis : reductions)
+      if (map.isFunctionOfDim(axis))
+        return false;
+  }
+  RowReductionEmitter(builder, op, *row, initial, target).emit();
+  return true;
+}

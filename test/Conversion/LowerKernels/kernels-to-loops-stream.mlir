@@ -1,0 +1,68 @@
+// RUN: hfta-opt %s -hfta-kernels-to-loops=vector-bytes=32 -canonicalize -cse -split-input-file | FileCheck %s -enable-var-scope
+
+#id = affine_map<(d0, d1) -> (d0, d1)>
+#row = affine_map<(d0, d1) -> (d0)>
+
+// 32 MiB in all copies: full vectors go past the caches from the first aligned
+// address of each row on; of the vectors at its ends, only lanes are stored that
+// these leave.
+// CHECK-LABEL: func.func private @large(
+// CHECK-SAME: %[[X:[^ ,:#]+]]: memref<1024x1001xf32>, %{{.*}}: memref<1024xf32>, %[[OUT:[^ ,:#]+]]: memref<1024x1001xf32>
+// CHECK: scf.for %[[I:[^ ,:#]+]] =
+// CHECK: %[[PAST:[^ ,:#]+]] = arith.remui %{{.*}}, %c8
+// CHECK: %[[LEFT:[^ ,:#]+]] = arith.subi %c8, %[[PAST]]
+// CHECK: %[[LEAD:[^ ,:#]+]] = arith.remui %[[LEFT]], %c8
+// CHECK: %[[FIRST:[^ ,:#]+]] = arith.cmpi ugt
+// CHECK: vector.maskedstore %[[OUT]][%[[I]], %c0], %[[FIRST]]
+// CHECK: scf.for %[[J:[^ ,:#]+]] = %[[LEAD]] to %c970 step %c32
+// CHECK: vector.load %[[X]][%[[I]], %[[J]]] : memref<1024x1001xf32>, vector<8xf32>
+// CHECK-COUNT-4: vector.store {{.*}} {alignment = 32 : i64, nontemporal = true}
+// CHECK: scf.for
+// CHECK: vector.store {{.*}} {alignment = 32 : i64, nontemporal = true}
+// CHECK: %[[LAST:[^ ,:#]+]] = arith.cmpi ule
+// CHECK: vector.maskedstore %[[OUT]][%[[I]], %c993], %[[LAST]]
+func.func private @large(%x: memref<1024x1001xf32>, %y: memref<1024xf32>, %out: memref<1024x1001xf32>, %item: index, %scratch: memref<?xi8>)
+    attributes {hfta.kernel, hfta.copies = 9 : i64, hfta.items = 1 : i64} {
+  linalg.generic {indexing_maps = [#id, #row, #id], iterator_types = ["parallel", "parallel"]}
+      ins(%x, %y : memref<1024x1001xf32>, memref<1024xf32>) outs(%out : memref<1024x1001xf32>) {
+  ^bb0(%a: f32, %b: f32, %o: f32):
+    %s = arith.addf %a, %b : f32
+    linalg.yield %s : f32
+  }
+  return
+}
+
+// -----
+
+#id = affine_map<(d0) -> (d0)>
+
+// What is read before it is written is in a cache anyway.
+// CHECK-LABEL: func.func private @in_place(
+// CHECK-NOT: nontemporal
+func.func private @in_place(%x: memref<16777216xf32>, %item: index, %scratch: memref<?xi8>)
+    attributes {hfta.kernel, hfta.items = 1 : i64} {
+  linalg.generic {indexing_maps = [#id], iterator_types = ["parallel"]} outs(%x : memref<16777216xf32>) {
+  ^bb0(%o: f32):
+    %s = arith.addf %o, %o : f32
+    linalg.yield %s : f32
+  }
+  return
+}
+
+// -----
+
+#id = affine_map<(d0) -> (d0)>
+
+// The next kernel finds this in a cache.
+// CHECK-LABEL: func.func private @small(
+// CHECK-NOT: nontemporal
+func.func private @small(%x: memref<65536xf32>, %out: memref<65536xf32>, %item: index, %scratch: memref<?xi8>)
+    attributes {hfta.kernel, hfta.items = 1 : i64} {
+  linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel"]}
+      ins(%x : memref<65536xf32>) outs(%out : memref<65536xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    %s = arith.addf %a, %a : f32
+    linalg.yield %s : f32
+  }
+  return
+}
