@@ -1,6 +1,7 @@
 //===- ExpandMath.cpp - Math functions in kernels -------------------------===//
 
 #include "Hfta/Conversion/LowerKernels.h"
+#include "MathFunctions.h"
 
 #include "mlir/Conversion/MathToLibm/MathToLibm.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -97,15 +98,13 @@ private:
 // Patterns
 //===----------------------------------------------------------------------===//
 
-/// Functions whose polynomials are accurate to a few units in the last place.
-/// Sine and cosine are not: their polynomials lose all digits near zeros.
+/// Functions whose polynomials in MLIR are accurate to a few units in the last
+/// place; for others there are our own (MathFunctions.cpp), or none.
 static bool hasPolynomial(StringRef name) {
-  return llvm::is_contained(
-      {math::ErfOp::getOperationName(), math::ExpOp::getOperationName(),
-       math::ExpM1Op::getOperationName(), math::LogOp::getOperationName(),
-       math::Log1pOp::getOperationName(), math::Log2Op::getOperationName(),
-       math::TanhOp::getOperationName()},
-      name);
+  return llvm::is_contained({math::ExpM1Op::getOperationName(),
+                             math::Log1pOp::getOperationName(),
+                             math::Log2Op::getOperationName()},
+                            name);
 }
 
 /// What LLVM has instructions or intrinsics for.
@@ -117,6 +116,7 @@ static bool isInstruction(Operation *op) {
 
 void hfta::populateExpandMathPatterns(RewritePatternSet &patterns) {
   patterns.add<IntegerPower>(patterns.getContext());
+  populateMathFunctionPatterns(patterns);
   populateMathF32ExpansionPatterns(patterns, hasPolynomial);
   populateMathPolynomialApproximationPatterns(patterns, hasPolynomial);
 }

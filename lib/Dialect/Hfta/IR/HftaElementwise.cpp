@@ -216,11 +216,19 @@ Value RsqrtOp::buildScalar(OpBuilder &builder, Location loc,
 
 Value SigmoidOp::buildScalar(OpBuilder &builder, Location loc,
                              ValueRange scalars) {
-  Value one = floatConstant(builder, loc, scalars.front().getType(), 1.0);
-  Value negated = arith::NegFOp::create(builder, loc, scalars.front());
+  // e^-|x| can't overflow: (x < 0 ? e^x : 1) / (1 + e^-|x|).
+  Value input = scalars.front();
+  Value one = floatConstant(builder, loc, input.getType(), 1.0);
+  Value none = zero(builder, loc, input.getType());
+  Value magnitude = math::AbsFOp::create(builder, loc, input);
+  Value negated = arith::NegFOp::create(builder, loc, magnitude);
   Value exponential = math::ExpOp::create(builder, loc, negated);
   Value sum = arith::AddFOp::create(builder, loc, one, exponential);
-  return arith::DivFOp::create(builder, loc, one, sum);
+  Value isNegative = arith::CmpFOp::create(
+      builder, loc, arith::CmpFPredicate::OLT, input, none);
+  Value part =
+      arith::SelectOp::create(builder, loc, isNegative, exponential, one);
+  return arith::DivFOp::create(builder, loc, part, sum);
 }
 
 Value ReluOp::buildScalar(OpBuilder &builder, Location loc,

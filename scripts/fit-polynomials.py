@@ -1,0 +1,75 @@
+#!/usr/bin/env python3
+"""Fits the polynomials of lib/Conversion/LowerKernels/MathFunctions.cpp.
+
+Each is about the one whose largest weighted error is least (Lawson's reweighted least
+squares). Coefficients are rounded to f32 one after the other, the lowest first, and
+the others fitted again. Needs mpmath and numpy. Prints coefficients, the highest
+first, and the error."""
+
+import mpmath as mp
+import numpy
+
+mp.mp.prec = 160
+
+
+def solve(points, values, weights, powers):
+    """Coefficients of points**power so that the largest weights * error is small."""
+    basis = weights[:, None] * points[:, None] ** numpy.array(powers)
+    importance = numpy.ones(len(points))
+    best, least = None, numpy.inf
+    for _ in range(200):
+        scale = numpy.sqrt(importance)
+        solution = numpy.linalg.lstsq(scale[:, None] * basis, scale * weights * values,
+                                      rcond=None)[0]
+        errors = numpy.abs(basis @ solution - weights * values)
+        if errors.max() < least:
+            best, least = solution, errors.max()
+        if errors.max() == 0:
+            break
+        importance *= errors / errors.max() + 1e-9
+        importance /= importance.max()
+    return best
+
+
+def fit(name, function, weight, low, high, powers, kind=numpy.float32):
+    low, high = mp.mpf(low), mp.mpf(high)
+    grid = [(low + high) / 2 - (high - low) / 2 * mp.cos(mp.pi * i / 600) for i in range(601)]
+    points = numpy.array([float(x) for x in grid])
+    values = numpy.array([float(function(x)) for x in grid])
+    weights = numpy.array([float(weight(x)) for x in grid])
+    fixed, rest = {}, list(powers)
+    while rest:
+        left = values - sum(c * points ** p for p, c in fixed.items())
+        fixed[rest[0]] = float(kind(solve(points, left, weights, rest)[0]))
+        rest = rest[1:]
+    error = numpy.abs(weights * (sum(c * points ** p for p, c in fixed.items()) - values)).max()
+    digits = 9 if kind is numpy.float32 else 17
+    print(f"{name}: error {error:.2e}")
+    print("  " + ", ".join(f"{fixed[p]:.{digits}g}" for p in sorted(fixed, reverse=True)))
+
+
+def ratio(series, limit):
+    """A function that is 0/0 at 0."""
+    return lambda x: limit if abs(x) < mp.mpf(10) ** -12 else series(x)
+
+
+root = mp.sqrt
+# exp(r) = 1 + r + r^2 P(r)
+fit("exp", ratio(lambda r: (mp.expm1(r) - r) / r ** 2, mp.mpf(1) / 2),
+    lambda r: r ** 2 + mp.mpf(10) ** -6, -0.3467, 0.3467, range(5))
+# log(1 + f) = f - f^2 / 2 + f^3 P(f)
+fit("log", ratio(lambda f: (mp.log1p(f) - f + f ** 2 / 2) / f ** 3, mp.mpf(1) / 3),
+    lambda f: f ** 2 + mp.mpf(10) ** -6, mp.sqrt(0.5) - 1, mp.sqrt(2) - 1, range(9))
+# tanh(x) = x + x z P(z), z = x^2
+fit("tanh", ratio(lambda z: (mp.tanh(root(z)) / root(z) - 1) / z, -mp.mpf(1) / 3),
+    lambda z: z + mp.mpf(10) ** -6, 0, 0.4, range(5))
+# erf(x) = x + x P(z), z = x^2
+fit("erf below 1", ratio(lambda z: mp.erf(root(z)) / root(z) - 1, 2 / root(mp.pi) - 1),
+    lambda z: mp.mpf(1), 0, 1.001, range(7))
+# erf(x) = 1 - exp(P(x))
+fit("erf from 1", lambda x: mp.log(mp.erfc(x)), lambda x: mp.erfc(x), 1, 4, range(8))
+# sin(r) = r + r z P(z), cos(r) = 1 - z / 2 + z^2 P(z), z = r^2, in f64
+fit("sin", ratio(lambda z: (mp.sin(root(z)) / root(z) - 1) / z, -mp.mpf(1) / 6),
+    lambda z: z + mp.mpf(10) ** -6, 0, 0.6169, range(4), float)
+fit("cos", ratio(lambda z: (mp.cos(root(z)) - 1 + z / 2) / z ** 2, mp.mpf(1) / 24),
+    lambda z: z ** 2 + mp.mpf(10) ** -6, 0, 0.6169, range(4), float)

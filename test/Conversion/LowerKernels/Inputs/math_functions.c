@@ -1,0 +1,76 @@
+/* Compares the lowered functions with the C library's in double, over every
+ * STEP-th pattern of bits of a float. Prints each function's largest error in
+ * units in the last place and where it is; exits with 1 if one is above 4. */
+
+#include <math.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { COUNT = 65536, STEP = 251 };
+
+static double sigmoid(double x) { return 1 / (1 + exp(-x)); }
+static double rsqrt_of(double x) { return 1 / sqrt(x); }
+
+#define FUNCTIONS(X)                                                           \
+  X(exp, exp) X(log, log) X(log1p, log1p) X(tanh, tanh) X(erf, erf)            \
+  X(sigmoid, sigmoid) X(rsqrt, rsqrt_of) X(sqrt, sqrt) X(sin, sin) X(cos, cos)
+
+#define DECLARE(name, reference)                                               \
+  extern void name##_entry(void *const *, int64_t, void *)                     \
+      __asm__("f_" #name "/entry");
+FUNCTIONS(DECLARE)
+
+static _Alignas(64) float input[COUNT], output[COUNT];
+static _Alignas(64) char scratch[1 << 20];
+
+static float from_bits(uint32_t bits) {
+  float value;
+  memcpy(&value, &bits, sizeof value);
+  return value;
+}
+
+/* In units of the spacing of floats around `wanted`. */
+static double get_error(float got, double wanted) {
+  if (isnan(wanted) || isnan(got))
+    return isnan(wanted) && isnan(got) ? 0 : INFINITY;
+  float nearest = (float)wanted;
+  if (isinf(nearest) || isinf(got))
+    return nearest == got ? 0 : INFINITY;
+  int exponent;
+  frexp(wanted, &exponent);
+  if (exponent < -125)
+    exponent = -125;
+  return fabs((double)got - wanted) / ldexp(1, exponent - 24);
+}
+
+static int check(const char *name, void (*entry)(void *const *, int64_t, void *),
+                 int64_t items, double (*reference)(double)) {
+  double worst = 0;
+  float where = 0;
+  uint64_t bits = 0;
+  void *buffers[] = {input, output};
+  while (bits < (uint64_t)1 << 32) {
+    for (int i = 0; i < COUNT; ++i, bits += STEP)
+      input[i] = from_bits((uint32_t)bits);
+    for (int64_t item = 0; item < items; ++item)
+      entry(buffers, item, scratch);
+    for (int i = 0; i < COUNT; ++i) {
+      double error = get_error(output[i], reference(input[i]));
+      if (error > worst) {
+        worst = error;
+        where = input[i];
+      }
+    }
+  }
+  printf("%s: %.2f ulp at %a\n", name, worst, where);
+  return worst > 4;
+}
+
+int main(void) {
+  int failed = 0;
+#define CHECK(name, reference)                                                 \
+  failed |= check(#name, name##_entry, ITEMS_##name, reference);
+  FUNCTIONS(CHECK)
+  return failed;
+}
