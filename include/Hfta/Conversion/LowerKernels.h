@@ -64,7 +64,8 @@ void registerLowerKernelsPipeline();
 
 /// Functions of f32 as polynomials, other math functions as calls of the C
 /// library, powers with integer exponents as products.
-void populateExpandMathPatterns(RewritePatternSet &patterns);
+void populateExpandMathPatterns(RewritePatternSet &patterns,
+                                int64_t vectorBytes);
 
 } // namespace mlir::hfta
 

@@ -166,10 +166,15 @@ def HftaExpandMath : Pass<"hfta-expand-math", "::mlir::ModuleOp"> {
     %0 = func.call @exp(%x) : (f64) -> f64
     ```
   }];
+  let options = [
+    Option<"vectorBytes", "vector-bytes", "int64_t", "16",
+           "Bytes of the target's widest vector register: those of 64 come with "
+           "an instruction that scales by a power of 2">
+  ];
   let dependentDialects = [
     "::mlir::arith::ArithDialect", "::mlir::func::FuncDialect",
-    "::mlir::math::MathDialect", "::mlir::scf::SCFDialect",
-    "::mlir::vector::VectorDialect"];
+    "::mlir::LLVM::LLVMDialect", "::mlir::math::MathDialect",
+    "::mlir::scf::SCFDialect", "::mlir::vector::VectorDialect"];
 }
 
 def HftaFuseElementwise : Pass<"hfta-fuse-elementwise", "::mlir::func::FuncOp"> {

@@ -6,6 +6,7 @@
 #include "mlir/Conversion/MathToLibm/MathToLibm.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/Math/Transforms/Passes.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -114,9 +115,10 @@ static bool isInstruction(Operation *op) {
              math::CopySignOp>(op);
 }
 
-void hfta::populateExpandMathPatterns(RewritePatternSet &patterns) {
+void hfta::populateExpandMathPatterns(RewritePatternSet &patterns,
+                                      int64_t vectorBytes) {
   patterns.add<IntegerPower>(patterns.getContext());
-  populateMathFunctionPatterns(patterns);
+  populateMathFunctionPatterns(patterns, /*canScale=*/vectorBytes >= 64);
   populateMathF32ExpansionPatterns(patterns, hasPolynomial);
   populateMathPolynomialApproximationPatterns(patterns, hasPolynomial);
 }
@@ -138,7 +140,7 @@ struct ExpandMathPass : hfta::impl::HftaExpandMathBase<ExpandMathPass> {
 private:
   LogicalResult expand(func::FuncOp kernel) {
     RewritePatternSet patterns(&getContext());
-    populateExpandMathPatterns(patterns);
+    populateExpandMathPatterns(patterns, vectorBytes);
     return applyPatternsGreedily(kernel, std::move(patterns));
   }
 

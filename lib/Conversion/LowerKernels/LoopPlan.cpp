@@ -32,7 +32,7 @@ static constexpr int64_t kMaxVectors = 6;
 static constexpr int64_t kMinTransposed = 16;
 /// Results of all copies that are larger have left the last level of the caches
 /// when they are read next.
-static constexpr int64_t kStreamBytes = int64_t(1) << 25;
+static constexpr int64_t kStreamBytes = int64_t(24) << 20;
 /// So many blocks are worth finding where aligned addresses begin.
 static constexpr int64_t kMinStreamBlocks = 4;
 /// Packing pays from so many uses, terms and bytes from row to row on.
@@ -317,6 +317,13 @@ void LoopPlanner::chooseElementwiseVectors() {
 
 bool LoopPlanner::canStream() {
   if (!result.vectorAxis || !result.overlaps || op.getNumDpsInits() != 1)
+    return false;
+  // The last of several passes waits for memory if it stores past the caches,
+  // which else write back while the next passes compute.
+  if (llvm::any_of(op.getDpsInputs(), [](Value input) {
+        return isa<MemRefType>(input.getType()) &&
+               !isa<BlockArgument>(getRootMemory(input));
+      }))
     return false;
   OpOperand &output = *op.getDpsInitOperand(0);
   auto root = dyn_cast<BlockArgument>(getRootMemory(output.get()));

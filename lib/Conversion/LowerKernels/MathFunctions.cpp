@@ -9,6 +9,7 @@
 #include "MathFunctions.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
@@ -25,8 +26,9 @@ namespace {
 /// Builds ops on scalars or vectors of one shape.
 class MathBuilder {
 public:
-  MathBuilder(OpBuilder &builder, Location loc, Type shape)
-      : builder(builder), loc(loc), shape(shape) {}
+  MathBuilder(OpBuilder &builder, Location loc, Type shape,
+              bool canScale = false)
+      : builder(builder), loc(loc), shape(shape), canScale(canScale) {}
 
   Type getType(Type element) const {
     if (auto vector = dyn_cast<VectorType>(shape))
@@ -98,6 +100,18 @@ public:
 
 private:
   Value selectLogarithm(Value x, Value regular);
+  /// x * 2^n for f32, rounded once if x isn't far from 1. 2^n has two factors,
+  /// so that results may be denormal or overflow by themselves.
+  Value scale(Value x, Value n) {
+    if (canScale)
+      return LLVM::CallIntrinsicOp::create(builder, loc, x.getType(),
+                                           builder.getStringAttr("llvm.ldexp"),
+                                           ValueRange{x, n})
+          ->getResult(0);
+    Value half = create<arith::ShRSIOp>(n, integer(1, n));
+    Value rest = create<arith::SubIOp>(n, half);
+    return multiply(multiply(x, powerOfTwo(half)), powerOfTwo(rest));
+  }
   /// 2^n for f32.
   Value powerOfTwo(Value n) {
     Value biased = create<arith::AddIOp>(n, integer(127, n));
@@ -108,12 +122,12 @@ private:
   OpBuilder &builder;
   Location loc;
   Type shape;
+  bool canScale;
 };
 
 } // namespace
 
-/// e^x = 2^n e^r with |r| <= ln 2 / 2, and e^r = 1 + r + r^2 P(r). 2^n has two
-/// factors, so that results may be denormal or overflow by themselves.
+/// e^x = 2^n e^r with |r| <= ln 2 / 2, and e^r = 1 + r + r^2 P(r).
 Value MathBuilder::exponential(Value x) {
   // Comparisons fail for NaNs, which stay.
   auto limit = [&](Value value, arith::CmpFPredicate predicate, double bound) {
@@ -129,9 +143,7 @@ Value MathBuilder::exponential(Value x) {
       r, {0.00139418803, 0.00836868398, 0.0416663885, 0.166665211, 0.5});
   Value square = multiply(r, r);
   Value power = add(multiplyAdd(p, square, r), number(1, x));
-  Value half = create<arith::ShRSIOp>(integer, this->integer(1, integer));
-  Value rest = create<arith::SubIOp>(integer, half);
-  return multiply(multiply(power, powerOfTwo(half)), powerOfTwo(rest));
+  return scale(power, integer);
 }
 
 /// log x = n ln 2 + log(1 + f) with 1 + f from sqrt(1/2) up to sqrt(2), and
@@ -249,16 +261,19 @@ namespace {
 
 template <typename OpTy, Value (MathBuilder::*function)(Value)>
 struct ExpandFunction : public OpRewritePattern<OpTy> {
-  using OpRewritePattern<OpTy>::OpRewritePattern;
+  ExpandFunction(MLIRContext *context, bool canScale)
+      : OpRewritePattern<OpTy>(context), canScale(canScale) {}
 
   LogicalResult matchAndRewrite(OpTy op,
                                 PatternRewriter &rewriter) const override {
     if (!isLowered(op))
       return rewriter.notifyMatchFailure(op, "not a function of f32");
-    MathBuilder builder(rewriter, op.getLoc(), op.getType());
+    MathBuilder builder(rewriter, op.getLoc(), op.getType(), canScale);
     rewriter.replaceOp(op, (builder.*function)(op.getOperand()));
     return success();
   }
+
+  bool canScale;
 };
 
 /// Arguments that are too large for the reduction go to the C library.
@@ -318,13 +333,16 @@ struct ExpandExtreme : public OpRewritePattern<OpTy> {
 
 } // namespace
 
-void hfta::populateMathFunctionPatterns(RewritePatternSet &patterns) {
+void hfta::populateMathFunctionPatterns(RewritePatternSet &patterns,
+                                        bool canScale) {
+  MLIRContext *context = patterns.getContext();
   patterns.add<ExpandFunction<math::ExpOp, &MathBuilder::exponential>,
                ExpandFunction<math::LogOp, &MathBuilder::logarithm>,
                ExpandFunction<math::TanhOp, &MathBuilder::tangent>,
-               ExpandFunction<math::ErfOp, &MathBuilder::errorFunction>,
-               ExpandCircular<math::SinOp, 0>, ExpandCircular<math::CosOp, 1>,
+               ExpandFunction<math::ErfOp, &MathBuilder::errorFunction>>(
+      context, canScale);
+  patterns.add<ExpandCircular<math::SinOp, 0>, ExpandCircular<math::CosOp, 1>,
                ExpandExtreme<arith::MaximumFOp, arith::CmpFPredicate::OGT>,
                ExpandExtreme<arith::MinimumFOp, arith::CmpFPredicate::OLT>>(
-      patterns.getContext());
+      context);
 }

@@ -34,7 +34,7 @@ void hfta::buildLowerKernelsPipeline(OpPassManager &pm,
   memory.addPass(createHftaKernelsToLoops({options.vectorBytes}));
   addCleanUp(memory);
   memory.addPass(createHftaPlanScratch());
-  pm.addPass(createHftaExpandMath());
+  pm.addPass(createHftaExpandMath({options.vectorBytes}));
 
   OpPassManager &addresses = pm.nest<func::FuncOp>();
   addresses.addPass(createLowerAffinePass());
