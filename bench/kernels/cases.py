@@ -16,6 +16,10 @@ class Case:
     op: str             # of the value %r from %a, %b, ...; or several lines
     flops: float        # or bytes, for kinds that are bound by memory
     goal: int = 0       # per cent of peak that is wanted
+    updated: str = ""   # operands that new_a, new_b, ... overwrite
+
+    def flops_are_bytes(self):
+        return self.kind not in ("gemm", "forward", "input", "weight")
 
     def tensor(self, shape):
         return "tensor<" + "".join(f"{size}x" for size in shape) + "f32>"
@@ -89,10 +93,10 @@ def passes(*shape, goals=(0, 0, 0), **options):
             for kind, goal in zip(("forward", "input", "weight"), goals)]
 
 
-def memory(kind, operands, result, op, reads, writes):
-    """Elementwise work, bound by memory: `reads` and `writes` count elements."""
+def memory(kind, operands, result, op, reads, writes, updated=""):
+    """Passes over memory: `reads` and `writes` count elements."""
     case = Case(kind, kind, [reads, writes], operands, result, op,
-                4.0 * (reads + writes), 80)
+                4.0 * (reads + writes), 80, updated)
     for name, shape in zip("abcd", operands):
         case.op = case.op.replace(f"@{name}", case.tensor(shape))
     return case
@@ -109,7 +113,26 @@ def memory_cases():
     %0 = hfta.mul %c, %rate : @c, @a
     %new_c = hfta.add %0, %b : @c, @b
     %1 = hfta.mul %new_c, %rate : @c, @a
-    %new_a = hfta.sub %a, %1 : @a, @c""", 3 * count, 2 * count)
+    %new_a = hfta.sub %a, %1 : @a, @c""", 3 * count, 2 * count, "ac")
+    yield memory("adam", [long] * 4, None,
+                 """%beta1 = hfta.constant dense<0.9> : @a
+    %beta2 = hfta.constant dense<0.99> : @a
+    %one1 = hfta.constant dense<0.1> : @a
+    %one2 = hfta.constant dense<0.01> : @a
+    %rate = hfta.constant dense<0.125> : @a
+    %epsilon = hfta.constant dense<1.0e-8> : @a
+    %0 = hfta.mul %c, %beta1 : @c, @a
+    %1 = hfta.mul %b, %one1 : @b, @a
+    %new_c = hfta.add %0, %1 : @a, @a
+    %2 = hfta.mul %d, %beta2 : @d, @a
+    %3 = hfta.mul %b, %b : @b, @b
+    %4 = hfta.mul %3, %one2 : @a, @a
+    %new_d = hfta.add %2, %4 : @a, @a
+    %5 = hfta.sqrt %new_d : @a
+    %6 = hfta.add %5, %epsilon : @a, @a
+    %7 = hfta.mul %new_c, %rate : @a, @a
+    %8 = hfta.div %7, %6 : @a, @a
+    %new_a = hfta.sub %a, %8 : @a, @a""", 4 * count, 3 * count, "acd")
     spread = "to [64, 64, 56, 56] along [1] : tensor<64xf32>"
     yield memory("normalize", [image] + [[64]] * 3, image,
                  f"""%mean = hfta.broadcast %b {spread}
@@ -122,6 +145,24 @@ def memory_cases():
                  "%r = hfta.reduce sum %a over [0, 2, 3] : @a", pixels, 0)
     yield memory("softmax", [rows], rows, "%r = hfta.softmax %a along 1 : @a",
                  cells, cells)
+    spread = "to [8192, 1000] along [0] : tensor<8192xf32>"
+    row = "tensor<8192xf32>"
+    yield memory("layerNorm", [rows], rows,
+                 f"""%s = hfta.reduce sum %a over [1] : @a
+    %count = hfta.constant dense<0.001> : {row}
+    %mean = hfta.mul %s, %count : {row}, {row}
+    %0 = hfta.broadcast %mean {spread}
+    %1 = hfta.sub %a, %0 : @a, @a
+    %2 = hfta.mul %1, %1 : @a, @a
+    %3 = hfta.reduce sum %2 over [1] : @a
+    %variance = hfta.mul %3, %count : {row}, {row}
+    %inverse = hfta.rsqrt %variance : {row}
+    %4 = hfta.broadcast %inverse {spread}
+    %r = hfta.mul %1, %4 : @a, @a""", cells, cells)
+    window = ("kernel = array<i64: 2, 2>, strides = array<i64: 2, 2>, dilations = "
+              "array<i64: 1, 1>, padding = array<i64: 0, 0, 0, 0>")
+    yield memory("pool", [image], [64, 64, 28, 28],
+                 f"%r, %index = hfta.max_pool %a {{{window}}} : @a", pixels, pixels // 4)
 
 
 def make_cases():
@@ -188,10 +229,11 @@ def make_module(cases):
         for name, shape in zip("abcd", case.operands):
             text.append(f'    %{name} = hfta.read @"{index}/{name}" : '
                         f"{case.tensor(shape)}")
-        text.append("    " + (case.op if "%r =" in case.op or not case.result
-                              else f"%r = {case.op}"))
+        isWhole = case.flops_are_bytes() or not case.result
+        text.append("    " + (case.op if isWhole else f"%r = {case.op}"))
         written = [("%r", "r", case.result)] if case.result else [
-            ("%new_a", "a", case.operands[0]), ("%new_c", "c", case.operands[2])]
+            (f"%new_{name}", name, case.operands["abcd".index(name)])
+            for name in case.updated]
         for value, name, shape in written:
             text.append(f'    hfta.write {value}, @"{index}/{name}" : '
                         f"{case.tensor(shape)}")

@@ -178,6 +178,26 @@ static double getMemory(const Case &c,
     return std::max(0.0, at(0, index) * at(1, index) + at(2, index));
   case Kind::momentum:
     return at(0, index) - 0.9 * (0.9 * at(2, index) + at(1, index));
+  case Kind::adam: {
+    double m = 0.9 * at(2, index) + 0.1 * at(1, index);
+    double v = 0.99 * at(3, index) + 0.01 * at(1, index) * at(1, index);
+    return at(0, index) - 0.125 * m / (std::sqrt(v) + 1e-8);
+  }
+  case Kind::pool: {
+    int64_t x = index % 28, y = index / 28 % 28, plane = index / 28 / 28;
+    int64_t first = (plane * 56 + 2 * y) * 56 + 2 * x;
+    return std::max(std::max(at(0, first), at(0, first + 1)),
+                    std::max(at(0, first + 56), at(0, first + 57)));
+  }
+  case Kind::layerNorm: {
+    int64_t row = index / 1000 * 1000;
+    for (int64_t i = 0; i < 1000; ++i)
+      sum += at(0, row + i) / 1000;
+    double variance = 0;
+    for (int64_t i = 0; i < 1000; ++i)
+      variance += (at(0, row + i) - sum) * (at(0, row + i) - sum) / 1000;
+    return (at(0, index) - sum) / std::sqrt(variance);
+  }
   case Kind::normalize:
     return (at(0, index) - at(1, channel)) * at(2, channel) + at(3, channel);
   case Kind::statistics:
@@ -195,19 +215,23 @@ static double getMemory(const Case &c,
 static double checkMemory(Program &program, size_t index) {
   const Case &c = kCases[index];
   std::vector<std::vector<float>> tensors;
-  size_t operands = c.kind == Kind::normalize    ? 4
-                    : c.kind == Kind::statistics ? 1
-                    : c.kind == Kind::softmax    ? 1
-                                                 : 3;
+  size_t operands = 1;
+  if (c.kind == Kind::chain || c.kind == Kind::momentum)
+    operands = 3;
+  else if (c.kind == Kind::normalize || c.kind == Kind::adam)
+    operands = 4;
+  bool updates = c.kind == Kind::momentum || c.kind == Kind::adam;
   for (size_t i = 0; i < operands; ++i) {
     int64_t size;
     float *memory = program.find(index, static_cast<char>('a' + i), &size);
     fill(memory, size, static_cast<uint32_t>(i) + 1);
+    // Second moments aren't negative.
+    for (int64_t j = 0; c.kind == Kind::adam && i == 3 && j < size; ++j)
+      memory[j] = std::fabs(memory[j]);
     tensors.emplace_back(memory, memory + size);
   }
   int64_t size;
-  float *result =
-      program.find(index, c.kind == Kind::momentum ? 'a' : 'r', &size);
+  float *result = program.find(index, updates ? 'a' : 'r', &size);
   program.run(index);
   double terms = c.kind == Kind::statistics ? 64 * 56 * 56 : 1;
   double worst = 0;

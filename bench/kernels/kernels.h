@@ -18,7 +18,10 @@ enum class Kind {
   momentum,
   normalize,
   statistics,
-  softmax
+  softmax,
+  layerNorm,
+  adam,
+  pool
 };
 
 /// A row of the table that cases.py writes. `numbers` are for gemm: batch, m,

@@ -33,6 +33,12 @@ Run makeStream(const Case &theCase, int threads) {
   } else if (theCase.kind == Kind::momentum) {
     function = stream<3, 2>;
     reads = 3, writes = 2;
+  } else if (theCase.kind == Kind::adam) {
+    function = stream<4, 3>;
+    reads = 4, writes = 3;
+  } else if (theCase.kind == Kind::pool) {
+    function = stream<4, 1>;
+    reads = 4;
   } else if (theCase.kind == Kind::statistics) {
     function = stream<1, 0>;
     writes = 0;

@@ -9,7 +9,8 @@
 // overwrite an argument. The items of a kernel write disjoint parts of the
 // results, and all of them together write every element.
 //
-// How a kernel is cut into items follows from its shapes alone. Each element
+// How a kernel is cut into items follows from its shapes, and from how many
+// copies share the threads. Each element
 // is computed by the same operations in the same order however items, vectors
 // and registers are laid out: nothing is reassociated or contracted.
 //===----------------------------------------------------------------------===//

@@ -2,11 +2,13 @@
 
 #include "Hfta/Conversion/LowerKernels.h"
 
+#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Linalg/Transforms/Transforms.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Dialect/Utils/IndexingUtils.h"
+#include "mlir/IR/Matchers.h"
 #include "mlir/IR/PatternMatch.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 
@@ -115,6 +117,30 @@ static bool fuseIntoUser(RewriterBase &rewriter, linalg::GenericOp op) {
 }
 
 namespace {
+/// A scalar in the body for an operand whose elements are all equal, which
+/// would be read from memory.
+struct InlineSplats : public OpRewritePattern<linalg::GenericOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(linalg::GenericOp op,
+                                PatternRewriter &rewriter) const override {
+    bool changed = false;
+    for (OpOperand *input : op.getDpsInputOperands()) {
+      SplatElementsAttr splat;
+      BlockArgument argument = op.getMatchingBlockArgument(input);
+      if (argument.use_empty() ||
+          !matchPattern(input->get(), m_Constant(&splat)))
+        continue;
+      rewriter.setInsertionPoint(op);
+      Value scalar = arith::ConstantOp::create(
+          rewriter, op.getLoc(), splat.getSplatValue<TypedAttr>());
+      rewriter.replaceAllUsesWith(argument, scalar);
+      changed = true;
+    }
+    return success(changed);
+  }
+};
+
 /// Moves a pad behind the transposition of its result, so that the elements are
 /// moved once, to where they stay.
 struct TransposeBeforePad : public OpRewritePattern<linalg::TransposeOp> {
@@ -154,7 +180,7 @@ static LogicalResult simplify(func::FuncOp kernel) {
   linalg::populateInlineConstantOperandsPatterns(patterns);
   linalg::GenericOp::getCanonicalizationPatterns(patterns, context);
   linalg::FillOp::getCanonicalizationPatterns(patterns, context);
-  patterns.add<TransposeBeforePad>(context);
+  patterns.add<InlineSplats, TransposeBeforePad>(context);
   return applyPatternsGreedily(kernel, std::move(patterns));
 }
 

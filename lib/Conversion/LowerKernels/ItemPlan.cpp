@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "ItemPlan.h"
+#include "Hfta/Conversion/LowerKernels.h"
 #include "TensorSlicer.h"
 
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
@@ -19,8 +20,10 @@ using namespace mlir::hfta;
 /// An item should have at least this much work, and there are at most so many.
 static constexpr double kItemWork = 32768;
 static constexpr int64_t kMaxItems = 64;
-/// As if so many threads shared the work of one copy, at a cost for each item.
-static constexpr int64_t kThreads = 16;
+/// As if so many threads shared the work of all copies, but no more than so
+/// many that of one, at a cost for each item.
+static constexpr int64_t kThreads = 32;
+static constexpr int64_t kMaxCopyThreads = 16;
 static constexpr double kItemOverhead = 8192;
 /// How much the work of all threads counts beside the time of the slowest.
 static constexpr double kTotalWeight = 4;
@@ -39,6 +42,10 @@ static constexpr double kAccessWork = 2;
 static constexpr double kMoveWork = 8;
 static constexpr double kFunctionWork = 16;
 static constexpr double kNarrowFactor = 1.3;
+/// What reading a vector for a product takes beside the product, and the side
+/// of a tile that reads few enough.
+static constexpr double kReadFactor = 2;
+static constexpr double kTileSide = 4;
 /// The widest vectors among the targets.
 static constexpr int64_t kVectorBits = 512;
 
@@ -59,7 +66,13 @@ class ItemPlanner {
 public:
   explicit ItemPlanner(func::FuncOp kernel)
       : kernel(kernel),
-        results(kernel.getBody().front().getTerminator()->getOperands()) {}
+        results(kernel.getBody().front().getTerminator()->getOperands()) {
+    int64_t copies = 1;
+    if (auto attribute = kernel->getAttrOfType<IntegerAttr>(kCopiesAttrName))
+      copies = attribute.getInt();
+    threads = std::clamp<int64_t>(kThreads / std::max<int64_t>(copies, 1), 1,
+                                  kMaxCopyThreads);
+  }
 
   SmallVector<ItemAxis> plan();
 
@@ -72,6 +85,8 @@ private:
   double getOpWork(Operation *op) const;
   double getLinalgWork(linalg::LinalgOp op) const;
   double getVectorFactor(linalg::LinalgOp op) const;
+  double getReuseFactor(linalg::LinalgOp op) const;
+  SmallVector<int64_t> getSizes(linalg::LinalgOp op) const;
   /// How many times longer accesses take because of what an item touches.
   double getDistanceFactor();
   bool isScattered() const;
@@ -84,6 +99,7 @@ private:
   SmallVector<Candidate> candidates;
   SmallVector<int64_t> parts, best;
   double bestTime = 0;
+  int64_t threads; ///< that share the work of one copy
   int64_t limit = 1;
   /// Whether the kernel makes passes over its elements and does nothing but
   /// that; whether it makes several.
@@ -157,6 +173,43 @@ static bool readsNumbers(linalg::LinalgOp op, unsigned axis) {
   return true;
 }
 
+/// The op's loops over an item's part.
+SmallVector<int64_t> ItemPlanner::getSizes(linalg::LinalgOp op) const {
+  SmallVector<int64_t> sizes = op.getStaticLoopRanges();
+  for (auto [candidate, count] : llvm::zip(candidates, parts)) {
+    auto cut = candidate.sliced.ops.find(op);
+    if (cut != candidate.sliced.ops.end() && cut->second)
+      sizes[*cut->second] /= count;
+  }
+  return sizes;
+}
+
+/// How many times longer products of two vectors each take where what is read
+/// of one input serves few elements of the other.
+double ItemPlanner::getReuseFactor(linalg::LinalgOp op) const {
+  SmallVector<utils::IteratorType> kinds = op.getIteratorTypesArray();
+  auto last = llvm::find(llvm::reverse(kinds), utils::IteratorType::parallel);
+  if (op.getNumDpsInputs() != 2 || op.getNumReductionLoops() == 0 ||
+      last == kinds.rend())
+    return 1;
+  unsigned vectors = std::distance(last, kinds.rend()) - 1;
+  AffineMap maps[] = {op.getMatchingIndexingMap(op.getDpsInputOperand(0)),
+                      op.getMatchingIndexingMap(op.getDpsInputOperand(1))};
+  if (!maps[0].isFunctionOfDim(vectors) || !maps[1].isFunctionOfDim(vectors))
+    return 1;
+  double uses[] = {1, 1};
+  SmallVector<int64_t> sizes = getSizes(op);
+  for (unsigned axis = 0; axis < kinds.size(); ++axis) {
+    bool isFirst = maps[0].isFunctionOfDim(axis);
+    if (kinds[axis] == utils::IteratorType::parallel &&
+        isFirst != maps[1].isFunctionOfDim(axis))
+      uses[isFirst ? 1 : 0] *= static_cast<double>(sizes[axis]);
+  }
+  double reads =
+      1 / std::min(uses[0], kTileSide) + 1 / std::min(uses[1], kTileSide);
+  return std::max(1.0, kReadFactor * reads);
+}
+
 /// How many times longer an op takes because what is left of its innermost
 /// parallel axis doesn't fill vectors.
 double ItemPlanner::getVectorFactor(linalg::LinalgOp op) const {
@@ -165,12 +218,7 @@ double ItemPlanner::getVectorFactor(linalg::LinalgOp op) const {
   if (last == kinds.rend())
     return 1;
   unsigned axis = std::distance(last, kinds.rend()) - 1;
-  int64_t size = op.getStaticLoopRanges()[axis];
-  for (auto [candidate, count] : llvm::zip(candidates, parts)) {
-    auto cut = candidate.sliced.ops.find(op);
-    if (cut != candidate.sliced.ops.end() && cut->second == axis)
-      size /= count;
-  }
+  int64_t size = getSizes(op)[axis];
   int64_t lanes =
       kVectorBits /
       getElementTypeOrSelf(op.getDpsInits().front()).getIntOrFloatBitWidth();
@@ -193,7 +241,7 @@ double ItemPlanner::getLinalgWork(linalg::LinalgOp op) const {
             : 1;
   if (isa<linalg::TransposeOp>(op))
     body = kMoveWork;
-  double work = iterations * body * getVectorFactor(op);
+  double work = iterations * body * getVectorFactor(op) * getReuseFactor(op);
   for (OpOperand &operand : op->getOpOperands())
     work += kAccessWork * distanceFactor *
             getElements(operand.get().getType()) * getShare(operand);
@@ -268,8 +316,9 @@ void ItemPlanner::search(size_t next, int64_t items) {
   if (next == candidates.size()) {
     // Until all threads are done, and of all threads together: the latter
     // counts because other copies may keep them busy.
-    double rounds = static_cast<double>(llvm::divideCeil(items, kThreads)) +
-                    kTotalWeight * static_cast<double>(items) / kThreads;
+    double rounds = static_cast<double>(llvm::divideCeil(items, threads)) +
+                    kTotalWeight * static_cast<double>(items) /
+                        static_cast<double>(threads);
     double time = rounds * (getItemWork() + kItemOverhead);
     if (isStream && isScattered())
       time *= kScatteredFactor;

@@ -28,6 +28,25 @@ func.func private @elementwise(%x: tensor<64x8192xf32>) -> tensor<64x8192xf32>
 
 // -----
 
+#id = affine_map<(d0, d1) -> (d0, d1)>
+
+// Other copies keep threads busy too.
+// CHECK-LABEL: func.func private @many_copies(
+// CHECK-SAME: hfta.items = 2 : i64
+func.func private @many_copies(%x: tensor<64x8192xf32>) -> tensor<64x8192xf32>
+    attributes {hfta.copies = 16 : i64, hfta.kernel, hfta.ties = array<i64: -1>} {
+  %empty = tensor.empty() : tensor<64x8192xf32>
+  %0 = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel", "parallel"]}
+      ins(%x : tensor<64x8192xf32>) outs(%empty : tensor<64x8192xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    %s = arith.mulf %a, %a : f32
+    linalg.yield %s : f32
+  } -> tensor<64x8192xf32>
+  return %0 : tensor<64x8192xf32>
+}
+
+// -----
+
 #id = affine_map<(d0) -> (d0)>
 
 // CHECK-LABEL: func.func private @in_place(

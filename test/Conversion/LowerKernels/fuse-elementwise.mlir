@@ -142,3 +142,25 @@ func.func private @pad(%x: tensor<8x4x6xf32>) -> tensor<6x8x6xf32> attributes {h
   %packed = linalg.transpose ins(%padded : tensor<8x6x6xf32>) outs(%empty : tensor<6x8x6xf32>) permutation = [1, 0, 2]
   return %packed : tensor<6x8x6xf32>
 }
+
+// -----
+
+#id = affine_map<(d0) -> (d0)>
+
+// Equal elements are a number, not memory.
+// CHECK-LABEL: func.func private @splat(
+// CHECK-SAME: %[[X:[^ ,:#]+]]: tensor<4096xf32>)
+// CHECK: %[[HALF:[^ ,:#]+]] = arith.constant 5.000000e-01 : f32
+// CHECK: linalg.generic {{.*}} ins(%[[X]] : tensor<4096xf32>)
+// CHECK: arith.mulf %{{.*}}, %[[HALF]]
+func.func private @splat(%x: tensor<4096xf32>) -> tensor<4096xf32> attributes {hfta.kernel} {
+  %half = arith.constant dense<0.5> : tensor<4096xf32>
+  %empty = tensor.empty() : tensor<4096xf32>
+  %r = linalg.generic {indexing_maps = [#id, #id, #id], iterator_types = ["parallel"]}
+      ins(%x, %half : tensor<4096xf32>, tensor<4096xf32>) outs(%empty : tensor<4096xf32>) {
+  ^bb0(%a: f32, %h: f32, %o: f32):
+    %s = arith.mulf %a, %h : f32
+    linalg.yield %s : f32
+  } -> tensor<4096xf32>
+  return %r : tensor<4096xf32>
+}

@@ -26,11 +26,13 @@ def tensor(shape, kind):
 class Kernel:
     """MLIR text that computes %r0, %r1 … from %a0, %a1 …"""
 
-    def __init__(self, name, kind, arguments, results, body, reference, ties=None):
+    def __init__(self, name, kind, arguments, results, body, reference, ties=None,
+                 copies=1):
         self.name, self.kind = name, kind
         self.arguments, self.results = arguments, results
         self.body, self.reference = body, reference
         self.ties = ties or [-1] * len(results)
+        self.copies = copies
 
     def text(self):
         arguments = ", ".join(
@@ -39,7 +41,7 @@ class Kernel:
         values = ", ".join(f"%r{i}" for i in range(len(self.results)))
         ties = ", ".join(map(str, self.ties))
         return (f"func.func private @{self.name}({arguments}) -> ({types}) attributes "
-                f"{{hfta.kernel, hfta.copies = 1000 : i64, hfta.ties = array<i64: {ties}>}} {{\n"
+                f"{{hfta.kernel, hfta.copies = {self.copies} : i64, hfta.ties = array<i64: {ties}>}} {{\n"
                 f"{self.body}\n  return {values} : {types}\n}}\n")
 
 
@@ -162,7 +164,7 @@ def exponential_sum(name, kind, shape, axis):
     return Kernel(name, kind, [shape], [(rest, kind)], body, reference)
 
 
-def bias_relu(name, kind, shape, ties):
+def bias_relu(name, kind, shape, ties, copies=1):
     full = tensor(shape, kind)
     sizes = ", ".join(map(str, shape))
     body = f"""  %b = hfta.broadcast %a1 to [{sizes}] along [1] : {tensor(shape[1:2], kind)}
@@ -172,7 +174,8 @@ def bias_relu(name, kind, shape, ties):
     def reference(x, bias):
         return [[max(x[flat(shape, index)] + bias[index[1]], 0.0) for index in cells(shape)]]
 
-    return Kernel(name, kind, [shape, shape[1:2]], [(shape, kind)], body, reference, ties)
+    return Kernel(name, kind, [shape, shape[1:2]], [(shape, kind)], body, reference, ties,
+                  copies)
 
 
 def make_kernels():
@@ -196,7 +199,7 @@ def make_kernels():
     yield exponential_sum("rows", "f32", (37, 53), 1)
     yield exponential_sum("long_rows", "f32", (19, 1003), 1)
     # With copies so many that the result is stored past the caches.
-    yield bias_relu("stream", "f32", (8, 6, 17, 31), None)
+    yield bias_relu("stream", "f32", (8, 6, 17, 31), None, copies=1000)
     yield exponential_sum("columns", "f64", (37, 53), 0)
     yield bias_relu("bias_relu", "f32", (8, 6, 7, 7), [0])
 
