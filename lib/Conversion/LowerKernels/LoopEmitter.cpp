@@ -271,6 +271,14 @@ SmallVector<Value> LoopEmitter::emitReductions(size_t next,
   unsigned axis = plan.reductions[next];
   if (next + 1 == plan.reductions.size() && transposes(op, plan.vectorAxis))
     return emitTransposed(axis, pieces, running);
+  if (plan.unrolls) {
+    SmallVector<Value> values(running);
+    for (int64_t term = 0; term < loops.sizes[axis]; ++term) {
+      loops.moveTo(axis, term);
+      values = emitReductions(next + 1, pieces, values);
+    }
+    return values;
+  }
   return loops.emitCarrying(axis, 0, loops.sizes[axis], 1, running,
                             [&](ValueRange inner) {
                               return emitReductions(next + 1, pieces, inner);

@@ -26,6 +26,10 @@ static constexpr double kSumLatency = 4;
 static constexpr int64_t kSmallBody = 12;
 static constexpr int64_t kElementwiseVectors = 4;
 static constexpr int64_t kMaxRows = 24;
+/// Loops over fewer terms (a pooling's window) cost more than they compute; a
+/// tile of them all has at most so many.
+static constexpr int64_t kFewTerms = 16;
+static constexpr int64_t kUnrolledTerms = 48;
 static constexpr size_t kMaxRowAxes = 3;
 static constexpr int64_t kMaxVectors = 6;
 /// Sums of fewer terms aren't worth transposing.
@@ -248,6 +252,7 @@ private:
   SmallVector<unsigned> candidates;
   SmallVector<Input> inputs;
   int64_t outputs = 1, registerLimit = 0;
+  int64_t maxRows = kMaxRows;
   SmallVector<int64_t> rows, bestRows;
   int64_t vectors = 1;
   double bestCost = 0;
@@ -400,7 +405,7 @@ double LoopPlanner::getTilesCost(size_t next, SmallVector<int64_t> &tile,
 
 void LoopPlanner::searchRows(size_t next, int64_t totalRows) {
   if (next < candidates.size()) {
-    int64_t most = std::min(sizes[candidates[next]], kMaxRows / totalRows);
+    int64_t most = std::min(sizes[candidates[next]], maxRows / totalRows);
     for (int64_t count = 1; count <= most; ++count) {
       rows[next] = count;
       if (countRegisters() <= registerLimit || count == 1)
@@ -442,6 +447,13 @@ void LoopPlanner::chooseTile() {
   registerLimit = target.getRegisters() - (bodyOps > 2 ? 6 : others);
   if (transposes(op, result.vectorAxis))
     registerLimit -= result.lanes;
+  int64_t terms = 1;
+  for (auto [size, kind] : llvm::zip(sizes, kinds))
+    terms *= kind == utils::IteratorType::parallel ? 1 : size;
+  result.unrolls = terms <= kFewTerms && terms > 1 &&
+                   op.getBody()->getOps<math::FmaOp>().empty();
+  if (result.unrolls)
+    maxRows = std::max<int64_t>(1, kUnrolledTerms / terms);
   rows.assign(candidates.size(), 1);
   for (vectors = 1; vectors <= std::min(countVectors(), kMaxVectors); ++vectors)
     if (countRegisters() <= registerLimit || vectors == 1)

@@ -60,6 +60,8 @@ struct LoopPlan {
   std::optional<unsigned> vectorAxis;
   int64_t lanes = 1;   ///< of a full vector
   int64_t vectors = 1; ///< of a full block
+  /// Whether the few terms of a sum are computed without loops.
+  bool unrolls = false;
   /// Whether elements may be computed twice, so that vectors can overlap.
   bool overlaps = false;
   /// Whether the result is so large that it leaves the caches before anyone
