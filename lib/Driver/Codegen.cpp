@@ -1,14 +1,17 @@
 //===- Codegen.cpp - From the LLVM dialect to object code -----------------===//
 
 #include "Hfta/Driver/Codegen.h"
+#include "CodegenParts.h"
 
 #include "mlir/Target/LLVMIR/Export.h"
+#include "llvm/Bitcode/BitcodeReader.h"
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/LegacyPassManager.h"
 #include "llvm/IR/Verifier.h"
 #include "llvm/MC/TargetRegistry.h"
 #include "llvm/Passes/PassBuilder.h"
 #include "llvm/Support/TargetSelect.h"
+#include "llvm/Support/ThreadPool.h"
 #include "llvm/Support/raw_ostream.h"
 #include "llvm/Transforms/IPO/GlobalDCE.h"
 #include "llvm/Transforms/IPO/Internalize.h"
@@ -24,7 +27,8 @@ static constexpr llvm::StringLiteral kBaseCpu = "x86-64";
 // Translation
 //===----------------------------------------------------------------------===//
 
-llvm::Error CodeGenerator::createMachine() {
+llvm::Expected<std::unique_ptr<llvm::TargetMachine>>
+CodeGenerator::createMachine() const {
   llvm::InitializeNativeTarget();
   llvm::InitializeNativeTargetAsmPrinter();
   llvm::Triple triple(kTriple);
@@ -37,12 +41,12 @@ llvm::Error CodeGenerator::createMachine() {
   options.AllowFPOpFusion = llvm::FPOpFusion::Strict;
   options.FunctionSections = true;
   options.DataSections = true;
-  machine.reset(found->createTargetMachine(
+  std::unique_ptr<llvm::TargetMachine> machine(found->createTargetMachine(
       triple, kBaseCpu, target.llvmFeatures, options, llvm::Reloc::PIC_,
       llvm::CodeModel::Small, llvm::CodeGenOptLevel::Aggressive));
   if (!machine)
     return llvm::createStringError("no code generator for %s", kTriple.data());
-  return llvm::Error::success();
+  return machine;
 }
 
 static void setFunctionTarget(llvm::Function &function,
@@ -56,9 +60,16 @@ static void setFunctionTarget(llvm::Function &function,
 }
 
 LogicalResult CodeGenerator::translate(ModuleOp op) {
-  if (llvm::Error error = createMachine())
-    return op.emitError() << llvm::toString(std::move(error));
-  module = translateModuleToLLVMIR(op, context, op.getName().value_or("hfta"));
+  llvm::Expected<std::unique_ptr<llvm::TargetMachine>> machine =
+      createMachine();
+  if (!machine)
+    return op.emitError() << llvm::toString(machine.takeError());
+  parts.push_back(std::make_unique<Part>());
+  Part &part = *parts.front();
+  part.machine = std::move(*machine);
+  part.module =
+      translateModuleToLLVMIR(op, part.context, op.getName().value_or("hfta"));
+  module = part.module.get();
   if (!module)
     return failure();
   std::string message;
@@ -68,7 +79,7 @@ LogicalResult CodeGenerator::translate(ModuleOp op) {
   if (!module->getNamedGlobal(kProgramSymbol))
     return op.emitError("module defines no '") << kProgramSymbol << "'";
   module->setTargetTriple(llvm::Triple(kTriple));
-  module->setDataLayout(machine->createDataLayout());
+  module->setDataLayout(part.machine->createDataLayout());
   module->setPICLevel(llvm::PICLevel::BigPIC);
   for (llvm::Function &function : *module)
     if (!function.isDeclaration())
@@ -81,7 +92,7 @@ LogicalResult CodeGenerator::translate(ModuleOp op) {
 //===----------------------------------------------------------------------===//
 
 void CodeGenerator::addMain() {
-  llvm::IRBuilder<> builder(context);
+  llvm::IRBuilder<> builder(module->getContext());
   llvm::Type *pointer = builder.getPtrTy();
   llvm::Type *integer = builder.getInt32Ty();
   llvm::Function *main = llvm::Function::Create(
@@ -90,7 +101,8 @@ void CodeGenerator::addMain() {
   llvm::FunctionCallee run = module->getOrInsertFunction(
       "hfta_main",
       llvm::FunctionType::get(integer, {pointer, integer, pointer}, false));
-  builder.SetInsertPoint(llvm::BasicBlock::Create(context, "", main));
+  builder.SetInsertPoint(
+      llvm::BasicBlock::Create(module->getContext(), "", main));
   builder.CreateRet(
       builder.CreateCall(run, {module->getNamedGlobal(kProgramSymbol),
                                main->getArg(0), main->getArg(1)}));
@@ -189,14 +201,45 @@ std::vector<std::string> hfta::getLibrarySymbols(llvm::StringRef name) {
 // Optimization and emission
 //===----------------------------------------------------------------------===//
 
-void CodeGenerator::optimize(llvm::ArrayRef<std::string> symbols) {
+void CodeGenerator::keep(llvm::ArrayRef<std::string> symbols) {
   llvm::internalizeModule(*module, [&](const llvm::GlobalValue &value) {
     return llvm::is_contained(symbols, value.getName());
   });
+}
+
+llvm::Error CodeGenerator::addPart(llvm::StringRef bitcode) {
+  auto part = std::make_unique<Part>();
+  llvm::Expected<std::unique_ptr<llvm::Module>> read =
+      llvm::parseBitcodeFile({bitcode, "part"}, part->context);
+  if (!read)
+    return read.takeError();
+  llvm::Expected<std::unique_ptr<llvm::TargetMachine>> machine =
+      createMachine();
+  if (!machine)
+    return machine.takeError();
+  part->module = std::move(*read);
+  part->machine = std::move(*machine);
+  parts.push_back(std::move(part));
+  return llvm::Error::success();
+}
+
+llvm::Error CodeGenerator::split(llvm::StringRef prefix) {
+  std::vector<Bitcode> codes = splitModule(*module, prefix);
+  if (codes.size() == 1)
+    return llvm::Error::success();
+  parts.clear();
+  for (const Bitcode &code : codes)
+    if (llvm::Error error = addPart(llvm::StringRef(code.data(), code.size())))
+      return error;
+  module = parts.front()->module.get();
+  return llvm::Error::success();
+}
+
+void CodeGenerator::optimize(Part &part) {
   llvm::PipelineTuningOptions tuning;
   tuning.LoopVectorization = true;
   tuning.SLPVectorization = true;
-  llvm::PassBuilder builder(machine.get(), tuning);
+  llvm::PassBuilder builder(part.machine.get(), tuning);
   llvm::LoopAnalysisManager loops;
   llvm::FunctionAnalysisManager functions;
   llvm::CGSCCAnalysisManager components;
@@ -207,22 +250,53 @@ void CodeGenerator::optimize(llvm::ArrayRef<std::string> symbols) {
   builder.registerLoopAnalyses(loops);
   builder.crossRegisterProxies(loops, functions, components, modules);
   builder.buildPerModuleDefaultPipeline(llvm::OptimizationLevel::O3)
-      .run(*module, modules);
+      .run(*part.module, modules);
 }
 
-llvm::Expected<std::string> CodeGenerator::emit(Phase phase) {
+void CodeGenerator::optimize() {
+  llvm::DefaultThreadPool threads;
+  for (std::unique_ptr<Part> &part : parts)
+    threads.async([&part] { optimize(*part); });
+}
+
+llvm::Expected<std::string> CodeGenerator::emit(Part &part, Phase phase) {
   llvm::SmallString<0> text;
   llvm::raw_svector_ostream os(text);
   if (phase == Phase::llvmIR) {
-    module->print(os, nullptr);
+    part.module->print(os, nullptr);
     return std::string(text);
   }
   llvm::legacy::PassManager passes;
   llvm::CodeGenFileType type = phase == Phase::assembly
                                    ? llvm::CodeGenFileType::AssemblyFile
                                    : llvm::CodeGenFileType::ObjectFile;
-  if (machine->addPassesToEmitFile(passes, os, nullptr, type))
+  if (part.machine->addPassesToEmitFile(passes, os, nullptr, type))
     return llvm::createStringError("no emitter for %s", kTriple.data());
-  passes.run(*module);
+  passes.run(*part.module);
   return std::string(text);
+}
+
+llvm::Expected<std::vector<std::string>> CodeGenerator::emit(Phase phase) {
+  std::vector<llvm::Expected<std::string>> texts;
+  for (size_t i = 0; i < parts.size(); ++i)
+    texts.emplace_back(std::string());
+  {
+    llvm::DefaultThreadPool threads;
+    for (size_t i = 0; i < parts.size(); ++i)
+      threads.async([&, i] {
+        llvm::cantFail(texts[i].takeError());
+        texts[i] = emit(*parts[i], phase);
+      });
+  }
+  std::vector<std::string> results;
+  llvm::Error errors = llvm::Error::success();
+  for (llvm::Expected<std::string> &text : texts) {
+    if (text)
+      results.push_back(std::move(*text));
+    else
+      errors = llvm::joinErrors(std::move(errors), text.takeError());
+  }
+  if (errors)
+    return std::move(errors);
+  return results;
 }

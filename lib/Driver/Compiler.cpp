@@ -49,7 +49,7 @@ private:
   ExitCode lowerTo(Phase last);
   ExitCode emitModule();
   ExitCode generateCode();
-  ExitCode link(llvm::StringRef object);
+  ExitCode link(llvm::ArrayRef<std::string> objects);
   ExitCode fail(ExitCode code, llvm::Error error);
 
   const DriverOptions &options;
@@ -156,25 +156,30 @@ ExitCode Compiler::generateCode() {
   else if (options.emit == Phase::library)
     generator.addLibrary(library);
   timing.begin("optimize");
-  generator.optimize(getExportedSymbols(options.emit, library));
+  generator.keep(getExportedSymbols(options.emit, library));
+  if (options.emit > Phase::object)
+    if (llvm::Error error = generator.split(library + "/"))
+      return fail(ExitCode::internal, std::move(error));
+  generator.optimize();
   Phase form = std::min(options.emit, Phase::object);
   timing.begin(getPhase(form).name);
-  llvm::Expected<std::string> code = generator.emit(form);
+  llvm::Expected<std::vector<std::string>> code = generator.emit(form);
   if (!code)
     return fail(ExitCode::internal, code.takeError());
   if (options.emit > Phase::object)
     return link(*code);
-  if (llvm::Error error = writeOutput(options.output, *code))
+  if (llvm::Error error = writeOutput(options.output, code->front()))
     return fail(ExitCode::cannotWrite, std::move(error));
   return ExitCode::done;
 }
 
-ExitCode Compiler::link(llvm::StringRef object) {
+ExitCode Compiler::link(llvm::ArrayRef<std::string> objects) {
   timing.begin(getPhase(options.emit).name);
-  llvm::Error error = options.emit == Phase::executable
-                          ? linkProgram(object, options.output)
-                          : writeLibrary(object, getLibraryName(options.output),
-                                         options.output);
+  llvm::Error error =
+      options.emit == Phase::executable
+          ? linkProgram(objects, options.output)
+          : writeLibrary(objects, getLibraryName(options.output),
+                         options.output);
   if (error)
     return fail(ExitCode::cannotWrite, std::move(error));
   return ExitCode::done;

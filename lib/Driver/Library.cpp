@@ -75,14 +75,17 @@ std::string hfta::makeLibraryHeader(llvm::StringRef name) {
 // The archive
 //===----------------------------------------------------------------------===//
 
-/// The object, then the runtime's. The runtime's members are the same in every
+/// The objects, then the runtime's. The runtime's members are the same in every
 /// library, so that a linker takes each of them from one library only.
 static llvm::Expected<std::unique_ptr<llvm::MemoryBuffer>>
-makeArchive(llvm::StringRef object, llvm::StringRef name,
+makeArchive(llvm::ArrayRef<std::string> objects, llvm::StringRef name,
             const llvm::object::Archive &runtime) {
   std::vector<llvm::NewArchiveMember> members;
-  std::string member = (name + ".o").str();
-  members.emplace_back(llvm::MemoryBufferRef(object, member));
+  std::vector<std::string> names;
+  for (size_t i = 0; i < objects.size(); ++i)
+    names.push_back((name + (i ? "." + llvm::Twine(i) : "") + ".o").str());
+  for (auto [member, object] : llvm::zip(names, objects))
+    members.emplace_back(llvm::MemoryBufferRef(object, member));
   llvm::Error error = llvm::Error::success();
   for (const llvm::object::Archive::Child &child : runtime.children(error)) {
     llvm::Expected<llvm::NewArchiveMember> old =
@@ -100,8 +103,8 @@ makeArchive(llvm::StringRef object, llvm::StringRef name,
       llvm::object::Archive::K_GNU, /*Deterministic=*/true, /*Thin=*/false);
 }
 
-llvm::Error hfta::writeLibrary(llvm::StringRef object, llvm::StringRef name,
-                               llvm::StringRef output) {
+llvm::Error hfta::writeLibrary(llvm::ArrayRef<std::string> objects,
+                               llvm::StringRef name, llvm::StringRef output) {
   llvm::Expected<std::string> path = findRuntime();
   if (!path)
     return path.takeError();
@@ -114,7 +117,7 @@ llvm::Error hfta::writeLibrary(llvm::StringRef object, llvm::StringRef name,
   if (!runtime)
     return llvm::createFileError(*path, runtime.takeError());
   llvm::Expected<std::unique_ptr<llvm::MemoryBuffer>> archive =
-      makeArchive(object, name, **runtime);
+      makeArchive(objects, name, **runtime);
   if (!archive)
     return archive.takeError();
 

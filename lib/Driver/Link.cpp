@@ -78,7 +78,8 @@ static llvm::Error run(llvm::ArrayRef<llvm::StringRef> arguments) {
                                  message.c_str());
 }
 
-llvm::Error hfta::linkProgram(llvm::StringRef object, llvm::StringRef output) {
+llvm::Error hfta::linkProgram(llvm::ArrayRef<std::string> objects,
+                              llvm::StringRef output) {
   llvm::Expected<std::string> runtime = findRuntime();
   if (!runtime)
     return runtime.takeError();
@@ -89,22 +90,22 @@ llvm::Error hfta::linkProgram(llvm::StringRef object, llvm::StringRef output) {
       OutputFile::create(output, /*executable=*/true);
   if (!program)
     return program.takeError();
-  llvm::Expected<OutputFile> part =
-      OutputFile::create((program->getTemporaryPath() + ".o").str());
-  if (!part)
-    return part.takeError();
-  if (llvm::Error error = part->write(object))
-    return error;
-  llvm::SmallVector<llvm::StringRef> arguments = {*compiler,
-                                                  "-o",
-                                                  program->getTemporaryPath(),
-                                                  part->getTemporaryPath(),
-                                                  *runtime,
-                                                  "-lm",
-                                                  "-lpthread",
-                                                  "-ldl",
-                                                  "-pie",
-                                                  "-Wl,--gc-sections"};
+  std::vector<OutputFile> parts;
+  llvm::SmallVector<llvm::StringRef> arguments = {*compiler, "-o",
+                                                  program->getTemporaryPath()};
+  for (auto [index, object] : llvm::enumerate(objects)) {
+    llvm::Expected<OutputFile> part = OutputFile::create(
+        (program->getTemporaryPath() + "." + llvm::Twine(index) + ".o").str());
+    if (!part)
+      return part.takeError();
+    if (llvm::Error error = part->write(object))
+      return error;
+    parts.push_back(std::move(*part));
+  }
+  for (const OutputFile &part : parts)
+    arguments.push_back(part.getTemporaryPath());
+  arguments.append(
+      {*runtime, "-lm", "-lpthread", "-ldl", "-pie", "-Wl,--gc-sections"});
   if (canUseLld(*compiler))
     arguments.push_back("-fuse-ld=lld");
   for (llvm::StringRef flag : llvm::split(HFTA_LINK_FLAGS, ' '))

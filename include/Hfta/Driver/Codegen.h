@@ -30,18 +30,32 @@ public:
   void addMain();
   /// Adds the functions of a generated library over the program.
   void addLibrary(llvm::StringRef name);
-  /// Makes everything private but `symbols`, and optimizes.
-  void optimize(llvm::ArrayRef<std::string> symbols);
-  /// The text or object of `phase`, one from llvmIR to object.
-  llvm::Expected<std::string> emit(Phase phase);
+  /// Makes everything private but `symbols`.
+  void keep(llvm::ArrayRef<std::string> symbols);
+  /// Cuts the module into parts, to be linked together; what they share is
+  /// called `prefix` and its name.
+  llvm::Error split(llvm::StringRef prefix);
+  /// Optimizes, all parts at once.
+  void optimize();
+  /// The text or object of `phase`, one from llvmIR to object, of each part.
+  llvm::Expected<std::vector<std::string>> emit(Phase phase);
 
 private:
-  llvm::Error createMachine();
+  /// A module of its own.
+  struct Part {
+    llvm::LLVMContext context;
+    std::unique_ptr<llvm::Module> module;
+    std::unique_ptr<llvm::TargetMachine> machine;
+  };
+
+  llvm::Expected<std::unique_ptr<llvm::TargetMachine>> createMachine() const;
+  llvm::Error addPart(llvm::StringRef bitcode);
+  static void optimize(Part &part);
+  static llvm::Expected<std::string> emit(Part &part, Phase phase);
 
   CpuTarget target;
-  llvm::LLVMContext context;
-  std::unique_ptr<llvm::Module> module;
-  std::unique_ptr<llvm::TargetMachine> machine;
+  std::vector<std::unique_ptr<Part>> parts;
+  llvm::Module *module = nullptr; ///< the first part's
 };
 
 /// Symbols of a generated library.

@@ -14,13 +14,14 @@ namespace mlir::hfta {
 /// a build or an installation.
 llvm::Expected<std::string> findRuntime();
 
-/// Links an object file's contents and the runtime to a program.
-llvm::Error linkProgram(llvm::StringRef object, llvm::StringRef output);
+/// Links object files' contents and the runtime to a program.
+llvm::Error linkProgram(llvm::ArrayRef<std::string> objects,
+                        llvm::StringRef output);
 
-/// Writes the archive `output` (".../libNAME.a") with the object and the
-/// runtime's objects, and the header NAME.h beside it.
-llvm::Error writeLibrary(llvm::StringRef object, llvm::StringRef name,
-                         llvm::StringRef output);
+/// Writes the archive `output` (".../libNAME.a") with the objects and the
+/// runtime's, and the header NAME.h beside it.
+llvm::Error writeLibrary(llvm::ArrayRef<std::string> objects,
+                         llvm::StringRef name, llvm::StringRef output);
 
 /// Text of the header of a generated library. It needs no other file.
 std::string makeLibraryHeader(llvm::StringRef name);
