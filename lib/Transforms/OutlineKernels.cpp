@@ -93,6 +93,16 @@ private:
     return std::nullopt;
   }
 
+  /// Whether a kernel reads one copy's part of an arrayed value.
+  static bool readsCopies(KernelOp kernel) {
+    return llvm::any_of(kernel.getInputs(), [](Value input) {
+      while (auto reshape = input.getDefiningOp<ReshapeOp>())
+        input = reshape.getInput();
+      auto read = input.getDefiningOp<ReadOp>();
+      return (read && read.getCopy()) || input.getDefiningOp<UnstackOp>();
+    });
+  }
+
   static void launch(KernelOp kernel, func::FuncOp function) {
     OpBuilder builder(kernel);
     bool perCopy = llvm::any_of(kernel.getBindingsAttr(), [](Attribute place) {
@@ -105,8 +115,11 @@ private:
     ArrayRef<int64_t> ties = kernel.getTiesAttr().asArrayRef();
     for (int64_t tie : ties)
       written.push_back(tie < 0 ? next++ : tie);
-    LaunchOp::create(builder, kernel.getLoc(), function.getSymName(),
-                     kernel.getBindingsAttr(), inputs, written, perCopy);
+    auto launch =
+        LaunchOp::create(builder, kernel.getLoc(), function.getSymName(),
+                         kernel.getBindingsAttr(), inputs, written, perCopy);
+    if (perCopy && readsCopies(kernel))
+      launch->setAttr("hfta.reads_copies", builder.getUnitAttr());
   }
 
   llvm::StringMap<func::FuncOp> functions;

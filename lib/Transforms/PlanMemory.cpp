@@ -136,6 +136,7 @@ private:
                                  const Place &place);
   bool isReadLater(KernelOp kernel, WriteOp write);
   int64_t getLastUse(Value value);
+  void addInterval(Value value, int64_t first);
   void allocateWorkspace();
   void annotate(KernelOp kernel);
   template <typename AccessOp>
@@ -149,7 +150,8 @@ private:
   DenseMap<Operation *, int64_t> position;
   DenseMap<Value, Place> places;
   DenseMap<Value, int64_t> ties;
-  SmallVector<Interval> intervals;
+  /// Values that need memory, of each copy and of all.
+  SmallVector<Interval> arrayed, shared;
 };
 
 } // namespace
@@ -267,9 +269,7 @@ void TaskPlanner::placeResults(KernelOp kernel) {
         placed = placeInVariable(kernel, result.getResultNumber(), write);
     if (placed)
       continue;
-    auto type = cast<RankedTensorType>(result.getType());
-    intervals.push_back({result, alignTo(SegmentTable::getBytes(type)),
-                         position[kernel], getLastUse(result)});
+    addInterval(result, position[kernel]);
   }
 }
 
@@ -314,10 +314,11 @@ void TaskPlanner::placeViews() {
 // Workspace
 //===----------------------------------------------------------------------===//
 
-/// Largest first, each at the lowest offset that is free while it lives.
+/// Gives each interval an offset: largest first, each at the lowest offset that
+/// is free while it lives. Returns the bytes needed.
 /// Source: Pisarchyk and Lee, "Efficient memory management for deep neural net
 /// inference", 2020 ("greedy by size for offset calculation").
-void TaskPlanner::allocateWorkspace() {
+static int64_t allocate(MutableArrayRef<Interval> intervals) {
   SmallVector<Interval *> bySize;
   for (Interval &interval : intervals)
     bySize.push_back(&interval);
@@ -343,16 +344,31 @@ void TaskPlanner::allocateWorkspace() {
                                   }),
                 interval);
   }
-  if (intervals.empty())
+  return peak;
+}
+
+/// Every copy has a slab of its own, all alike, for its values: copies needn't
+/// be at the same place of a task. Shared values follow.
+void TaskPlanner::allocateWorkspace() {
+  if (shared.empty() && arrayed.empty())
     return;
+  int64_t slab = allocate(arrayed), slabs = 0;
+  if (!arrayed.empty())
+    slabs = slab * *getCopies(arrayed.front().value.getType());
   int64_t segment = segments.find(Role::workspace, -1, 1);
-  segments.grow(segment, peak);
-  for (Interval &interval : intervals) {
-    auto type = cast<RankedTensorType>(interval.value.getType());
-    places[interval.value] = {segment, interval.offset,
-                              isArrayed(type) ? SegmentTable::getStride(type)
-                                              : 0};
-  }
+  segments.grow(segment, slabs + allocate(shared));
+  for (const Interval &interval : arrayed)
+    places[interval.value] = {segment, interval.offset, slab};
+  for (const Interval &interval : shared)
+    places[interval.value] = {segment, slabs + interval.offset, 0};
+}
+
+/// A value that needs memory from op `first` on.
+void TaskPlanner::addInterval(Value value, int64_t first) {
+  auto type = cast<RankedTensorType>(value.getType());
+  Interval interval{value, alignTo(getLogicalBytes(type)), first,
+                    getLastUse(value)};
+  (isArrayed(type) ? arrayed : shared).push_back(interval);
 }
 
 void TaskPlanner::annotate(KernelOp kernel) {
@@ -384,10 +400,7 @@ LogicalResult TaskPlanner::plan() {
       first = std::min(first, position[input.getDefiningOp()]);
       places[input] = {};
     }
-    intervals.push_back({stack.getResult(),
-                         alignTo(SegmentTable::getBytes(
-                             cast<RankedTensorType>(stack.getType()))),
-                         first, getLastUse(stack.getResult())});
+    addInterval(stack.getResult(), first);
   }
   placeViews();
   for (auto kernel : task.getOps<KernelOp>())

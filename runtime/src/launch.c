@@ -2,42 +2,80 @@
 
 #include "hfta/pool.h"
 
+#include <stdbool.h>
+
+/// Consecutive kernels, for the copies from `first` on.
 typedef struct launch {
   const hfta_task_context *context;
-  const hfta_launch_info *info;
+  const hfta_launch_info *infos;
+  int64_t count;
+  int64_t first;
 } launch;
 
-static void bind(const launch *self, int64_t copy, void **buffers) {
-  for (uint32_t i = 0; i < self->info->binding_count; ++i) {
-    const hfta_binding *binding = &self->info->bindings[i];
+static void bind(const launch *self, const hfta_launch_info *info, int64_t copy,
+                 void **buffers) {
+  for (uint32_t i = 0; i < info->binding_count; ++i) {
+    const hfta_binding *binding = &info->bindings[i];
     char *base = self->context->segments[binding->segment];
     buffers[i] = base + binding->offset + binding->copy_stride * (uint64_t)copy;
   }
 }
 
-static void run_range(void *argument, int64_t begin, int64_t end, int thread) {
+/// Items of one kernel, copy after copy.
+static void run_items(void *argument, int64_t begin, int64_t end, int thread) {
   const launch *self = argument;
+  const hfta_launch_info *info = self->infos;
   void *buffers[HFTA_MAX_BINDINGS];
   void *scratch = hfta_pool_scratch(self->context->pool, thread);
-  int64_t items = self->info->items;
+  int64_t items = info->items;
   int64_t copy = begin / items, item = begin % items;
   for (int64_t left = end - begin; left > 0; ++copy, item = 0) {
-    bind(self, copy, buffers);
+    bind(self, info, self->first + copy, buffers);
     for (; item < items && left > 0; ++item, --left)
-      self->info->kernel(buffers, item, scratch);
+      info->kernel(buffers, item, scratch);
   }
 }
 
-void hfta_launch(const hfta_task_context *context,
-                 const hfta_launch_info *info) {
-  if (info->binding_count > HFTA_MAX_BINDINGS ||
-      info->scratch_bytes > hfta_pool_scratch_bytes(context->pool)) {
-    hfta_pool_refuse_kernel(context->pool, info->name);
-    return;
+/// All kernels for one copy, then for the next: what one writes is in the
+/// thread's caches when the next reads it.
+static void run_copies(void *argument, int64_t begin, int64_t end, int thread) {
+  const launch *self = argument;
+  void *buffers[HFTA_MAX_BINDINGS];
+  void *scratch = hfta_pool_scratch(self->context->pool, thread);
+  for (int64_t copy = begin; copy < end; ++copy) {
+    for (int64_t i = 0; i < self->count; ++i) {
+      const hfta_launch_info *info = &self->infos[i];
+      bind(self, info, copy, buffers);
+      for (int64_t item = 0; item < info->items; ++item)
+        info->kernel(buffers, item, scratch);
+    }
   }
-  if (info->items <= 0)
-    return;
-  launch self = {context, info};
-  int64_t copies = info->per_copy ? context->copies : 1;
-  hfta_parallel_for(context->pool, copies * info->items, run_range, &self);
+}
+
+static bool can_run(const hfta_task_context *context,
+                    const hfta_launch_info *info) {
+  if (info->binding_count <= HFTA_MAX_BINDINGS &&
+      info->scratch_bytes <= hfta_pool_scratch_bytes(context->pool))
+    return true;
+  hfta_pool_refuse_kernel(context->pool, info->name);
+  return false;
+}
+
+void hfta_launch(const hfta_task_context *context,
+                 const hfta_launch_info *infos, int64_t count) {
+  for (int64_t i = 0; i < count; ++i)
+    if (!can_run(context, &infos[i]))
+      return;
+  launch self = {context, infos, count, 0};
+  int64_t copies = count > 0 && infos->per_copy ? context->copies : 1;
+  // Each thread takes as many whole copies; all of them share the rest.
+  if (count > 1) {
+    self.first = copies - copies % hfta_pool_threads(context->pool);
+    hfta_parallel_for(context->pool, self.first, run_copies, &self);
+  }
+  for (; count > 0; ++self.infos, --count)
+    if (self.infos->items > 0)
+      hfta_parallel_for(context->pool,
+                        (copies - self.first) * self.infos->items, run_items,
+                        &self);
 }

@@ -26,11 +26,26 @@ func.func @first() attributes {hfta.task = #hfta.task<forward, 0>} {
   return
 }
 
+// A kernel that reads another copy's values needs all copies to be there.
+// CHECK-LABEL: func.func @other_copy()
+// CHECK-NEXT: hfta.launch @{{.*}} inputs 2 written [0] {hfta.reads_copies, per_copy}
+func.func @other_copy() attributes {hfta.task = #hfta.task<forward, 1>} {
+  %a = hfta.read @a : tensor<4xf32, #hfta.copies<2>>
+  %b1 = hfta.read @b copy 1 : tensor<4xf32>
+  %0 = hfta.kernel "add"(%a, %b1) {bindings = [#hfta.binding<0, 0, 64>, #hfta.binding<0, 192, 0>], ties = array<i64: 0>} : (tensor<4xf32, #hfta.copies<2>>, tensor<4xf32>) -> tensor<4xf32, #hfta.copies<2>> {
+  ^bb0(%x: tensor<4xf32>, %y: tensor<4xf32>):
+    %2 = hfta.add %x, %y : tensor<4xf32>, tensor<4xf32>
+    hfta.yield %2 : tensor<4xf32>
+  }
+  hfta.write %0, @a : tensor<4xf32, #hfta.copies<2>>
+  return
+}
+
 // A kernel on shared places alone runs once.
 // CHECK-LABEL: func.func @second()
 // CHECK-NEXT: hfta.launch @[[$COPY]] on [#hfta.binding<0, 256, 0>, #hfta.binding<0, 0, 64>] inputs 1 written [1] {per_copy}
 // CHECK-NEXT: hfta.launch @[[$NEG]] on [#hfta.binding<0, 256, 0>] inputs 1 written [0]{{$}}
-// CHECK-NEXT: hfta.launch @[[$OTHER:"kernel/neg.2"]] on [#hfta.binding<0, 256, 0>, #hfta.binding<0, 320, 0>] inputs 1 written [1]{{$}}
+// CHECK-NEXT: hfta.launch @[[$OTHER:"kernel/neg.3"]] on [#hfta.binding<0, 256, 0>, #hfta.binding<0, 320, 0>] inputs 1 written [1]{{$}}
 // CHECK-NEXT: return
 func.func @second() attributes {hfta.task = #hfta.task<backward, 0>} {
   %s = hfta.read @s : tensor<4xf32>

@@ -1,8 +1,8 @@
 // RUN: hfta-opt %s -split-input-file -hfta-plan-memory | FileCheck %s -enable-var-scope
 
 // Variables of one role and block lie in one segment, on cache lines; scalars
-// of all copies are packed. Values between kernels share the workspace: three
-// of 64 bytes a copy, two copies, at most two alive at once.
+// of all copies are packed. Values between kernels share the workspace, where
+// every copy has a slab of its own: three of 64 bytes, at most two alive at once.
 // CHECK: module attributes {hfta.segments = [
 // CHECK-SAME: #hfta.segment<parameter, 0, 256 bytes, 1 instances>,
 // CHECK-SAME: #hfta.segment<parameter, 1, 128 bytes, 1 instances>,
@@ -25,10 +25,10 @@ module {
   hfta.variable @out {role = #hfta.role<output>} : tensor<4xf32, #hfta.copies<2>>
 
   // CHECK-LABEL: func.func @workspace(
-  // CHECK: hfta.kernel "k0"({{.*}}) {bindings = [#hfta.binding<0, 0, 64>, #hfta.binding<5, [[FIRST:[0-9]+]], 64>], ties = array<i64: -1>}
-  // CHECK: hfta.kernel "k1"({{.*}}) {bindings = [#hfta.binding<5, [[FIRST]], 64>, #hfta.binding<5, [[SECOND:[0-9]+]], 64>], ties = array<i64: -1>}
-  // CHECK: hfta.kernel "k2"({{.*}}) {bindings = [#hfta.binding<5, [[SECOND]], 64>, #hfta.binding<5, [[FIRST]], 64>], ties = array<i64: -1>}
-  // CHECK: hfta.kernel "k3"({{.*}}) {bindings = [#hfta.binding<5, [[FIRST]], 64>, #hfta.binding<4, 0, 64>], ties = array<i64: -1>}
+  // CHECK: hfta.kernel "k0"({{.*}}) {bindings = [#hfta.binding<0, 0, 64>, #hfta.binding<5, [[FIRST:[0-9]+]], 128>], ties = array<i64: -1>}
+  // CHECK: hfta.kernel "k1"({{.*}}) {bindings = [#hfta.binding<5, [[FIRST]], 128>, #hfta.binding<5, [[SECOND:[0-9]+]], 128>], ties = array<i64: -1>}
+  // CHECK: hfta.kernel "k2"({{.*}}) {bindings = [#hfta.binding<5, [[SECOND]], 128>, #hfta.binding<5, [[FIRST]], 128>], ties = array<i64: -1>}
+  // CHECK: hfta.kernel "k3"({{.*}}) {bindings = [#hfta.binding<5, [[FIRST]], 128>, #hfta.binding<4, 0, 64>], ties = array<i64: -1>}
   func.func @workspace() attributes {hfta.task = #hfta.task<forward, 0>} {
     %a = hfta.read @a : tensor<4xf32, #hfta.copies<2>>
     %0 = hfta.kernel "k0"(%a) : (tensor<4xf32, #hfta.copies<2>>) -> tensor<4xf32, #hfta.copies<2>> {

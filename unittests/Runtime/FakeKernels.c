@@ -24,7 +24,7 @@ static void launch(const hfta_task_context *context, hfta_kernel kernel,
                            .per_copy = 1,
                            .items = by_row ? layout->shape.rows : 1,
                            .scratch_bytes = sizeof(float) * D};
-  hfta_launch(context, &info);
+  hfta_launch(context, &info, 1);
 }
 
 #define LAUNCH(kernel, by_row, ...)                                            \

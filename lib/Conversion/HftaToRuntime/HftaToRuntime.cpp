@@ -66,8 +66,33 @@ private:
     OpBuilder builder(module.getBody(), module.getBody()->begin());
     Type pointer = LLVM::LLVMPointerType::get(&getContext());
     auto type = LLVM::LLVMFunctionType::get(
-        LLVM::LLVMVoidType::get(&getContext()), {pointer, pointer});
+        LLVM::LLVMVoidType::get(&getContext()),
+        {pointer, pointer, IntegerType::get(&getContext(), 64)});
     LLVM::LLVMFuncOp::create(builder, module.getLoc(), "hfta_launch", type);
+  }
+
+  /// Whether a copy computes the launch from its own and from shared values
+  /// alone, so that it may do so while other copies are elsewhere.
+  static bool isIndependent(LaunchOp launch) {
+    return launch.getPerCopy() && !launch->hasAttr("hfta.reads_copies") &&
+           llvm::all_of(launch.getWritten(), [&](int64_t index) {
+             return cast<BindingAttr>(launch.getBindings()[index])
+                        .getStride() != 0;
+           });
+  }
+
+  /// The task's launches in order: neighbours that are independent together,
+  /// each other one by itself.
+  static SmallVector<SmallVector<LaunchOp>> getSequences(func::FuncOp task) {
+    SmallVector<SmallVector<LaunchOp>> sequences;
+    bool isOpen = false;
+    for (auto launch : task.getOps<LaunchOp>()) {
+      if (!isOpen || !isIndependent(launch))
+        sequences.emplace_back();
+      isOpen = isIndependent(launch);
+      sequences.back().push_back(launch);
+    }
+    return sequences;
   }
 
   FailureOr<TaskEntry> convertTask(func::FuncOp task, ConstantTables &tables) {
@@ -88,15 +113,21 @@ private:
     Block *body = function.addEntryBlock(builder);
     builder.setInsertionPointToStart(body);
     std::set<uint32_t> reads, writes;
-    for (auto launch : task.getOps<LaunchOp>()) {
-      FailureOr<FlatSymbolRefAttr> info =
-          buildLaunch(launch, tables, reads, writes);
-      if (failed(info))
-        return failure();
-      Value address =
-          LLVM::AddressOfOp::create(builder, launch.getLoc(), pointer, *info);
-      LLVM::CallOp::create(builder, launch.getLoc(), TypeRange(), "hfta_launch",
-                           ValueRange{body->getArgument(0), address});
+    for (ArrayRef<LaunchOp> sequence : getSequences(task)) {
+      std::vector<Record> infos;
+      for (LaunchOp launch : sequence) {
+        FailureOr<Record> info = buildLaunch(launch, tables, reads, writes);
+        if (failed(info))
+          return failure();
+        infos.push_back(std::move(*info));
+      }
+      LaunchOp first = sequence.front();
+      Value address = LLVM::AddressOfOp::create(
+          builder, first.getLoc(), pointer, tables.table("launch", infos));
+      Value count = LLVM::ConstantOp::create(
+          builder, first.getLoc(), builder.getI64IntegerAttr(infos.size()));
+      LLVM::CallOp::create(builder, first.getLoc(), TypeRange(), "hfta_launch",
+                           ValueRange{body->getArgument(0), address, count});
     }
     LLVM::ReturnOp::create(builder, loc, ValueRange());
     entry.reads.assign(reads.begin(), reads.end());
@@ -105,10 +136,9 @@ private:
   }
 
   /// The hfta_launch_info of a launch.
-  FailureOr<FlatSymbolRefAttr> buildLaunch(LaunchOp launch,
-                                           ConstantTables &tables,
-                                           std::set<uint32_t> &reads,
-                                           std::set<uint32_t> &writes) {
+  FailureOr<Record> buildLaunch(LaunchOp launch, ConstantTables &tables,
+                                std::set<uint32_t> &reads,
+                                std::set<uint32_t> &writes) {
     Operation *kernel =
         SymbolTable::lookupNearestSymbolFrom(launch, launch.getKernelAttr());
     auto items = kernel->getAttrOfType<IntegerAttr>("hfta.items");
@@ -137,14 +167,13 @@ private:
     StringRef name = launch.getKernel();
     auto entry = FlatSymbolRefAttr::get(&getContext(), (name + "/entry").str());
     name.consume_front("kernel/");
-    Record info = {Field::pointer(entry),
-                   Field::pointer(tables.string(name)),
-                   Field::pointer(tables.table("bindings", bindings)),
-                   Field::u32(bindings.size()),
-                   Field::u32(launch.getPerCopy()),
-                   Field::i64(items.getInt()),
-                   Field::u64(scratch.getInt())};
-    return tables.table("launch", {info});
+    return Record{Field::pointer(entry),
+                  Field::pointer(tables.string(name)),
+                  Field::pointer(tables.table("bindings", bindings)),
+                  Field::u32(bindings.size()),
+                  Field::u32(launch.getPerCopy()),
+                  Field::i64(items.getInt()),
+                  Field::u64(scratch.getInt())};
   }
 
   int64_t scratchBytes = 0;

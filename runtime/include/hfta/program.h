@@ -127,11 +127,13 @@ typedef struct hfta_launch_info {
 
 #define HFTA_MAX_BINDINGS 256
 
-/// Called by generated tasks, in order: runs every (copy, item) of a kernel on
-/// the context's pool and returns when all are done. Which thread runs which
-/// piece never changes a result.
+/// Called by generated tasks, in order: runs every (copy, item) of `count`
+/// kernels on the context's pool and returns when all are done. Several kernels
+/// all run once a copy, and no copy reads what another one's write: copies may
+/// run one after the other or side by side, each in the kernels' order. Which
+/// thread runs which piece never changes a result.
 void hfta_launch(const hfta_task_context *context,
-                 const hfta_launch_info *info);
+                 const hfta_launch_info *infos, int64_t count);
 
 typedef enum hfta_task_kind {
   HFTA_TASK_INIT =

@@ -1,15 +1,23 @@
 // RUN: hfta-opt %s -split-input-file -convert-hfta-to-runtime -verify-diagnostics | FileCheck %s
 
-// A task calls hfta_launch for one kernel after the other; the launch's table
-// names the kernel's entry point, its work items and where its operands lie.
+// A task calls hfta_launch for one kernel after the other, once for neighbours
+// that each copy can run by itself; the launch's table names a kernel's entry
+// point, its work items and where its operands lie.
 // Segments of scalars start from the variables' initial values, every copy's at
 // its place.
 
 // CHECK-NOT: hfta.variable
-// CHECK: llvm.func @hfta_launch(!llvm.ptr, !llvm.ptr)
+// CHECK: llvm.func @hfta_launch(!llvm.ptr, !llvm.ptr, i64)
 // CHECK: llvm.func internal @"hfta_task/infer"(%[[CONTEXT:.*]]: !llvm.ptr)
 // CHECK-NEXT: %[[INFO:.*]] = llvm.mlir.addressof @[[LAUNCH:launch.*]] : !llvm.ptr
-// CHECK-NEXT: llvm.call @hfta_launch(%[[CONTEXT]], %[[INFO]])
+// CHECK-NEXT: %[[TWO:.*]] = llvm.mlir.constant(2 : i64)
+// CHECK-NEXT: llvm.call @hfta_launch(%[[CONTEXT]], %[[INFO]], %[[TWO]])
+// CHECK-NEXT: llvm.mlir.addressof @[[ALONE:launch.*]] : !llvm.ptr
+// CHECK-NEXT: %[[ONE:.*]] = llvm.mlir.constant(1 : i64)
+// CHECK-NEXT: llvm.call @hfta_launch(%[[CONTEXT]], %{{.*}}, %[[ONE]])
+// CHECK-NEXT: llvm.mlir.addressof @[[SHARED:launch.*]] : !llvm.ptr
+// CHECK-NEXT: llvm.mlir.constant(1 : i64)
+// CHECK-NEXT: llvm.call @hfta_launch
 // CHECK-NEXT: llvm.return
 // CHECK: llvm.mlir.global internal constant @bindings
 // CHECK: llvm.mlir.global internal constant @[[LAUNCH]]
@@ -26,6 +34,9 @@ module attributes {hfta.job = {all_forwards_first = false, batch = 4 : i64, clip
   llvm.func @"kernel/copy.0/entry"(!llvm.ptr, i64, !llvm.ptr)
   func.func @"task/infer"() attributes {hfta.task = #hfta.task<infer, -1>} {
     hfta.launch @"kernel/copy.0" on [#hfta.binding<0, 0, 8>, #hfta.binding<1, 0, 8>] inputs 1 written [1] {per_copy}
+    hfta.launch @"kernel/copy.0" on [#hfta.binding<0, 0, 8>, #hfta.binding<1, 0, 8>] inputs 1 written [1] {per_copy}
+    hfta.launch @"kernel/copy.0" on [#hfta.binding<0, 8, 0>, #hfta.binding<1, 0, 8>] inputs 1 written [1] {hfta.reads_copies, per_copy}
+    hfta.launch @"kernel/copy.0" on [#hfta.binding<0, 0, 0>, #hfta.binding<1, 0, 0>] inputs 1 written [1]
     return
   }
 }
