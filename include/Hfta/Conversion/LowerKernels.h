@@ -55,6 +55,12 @@ struct LowerKernelsOptions : public PassPipelineOptions<LowerKernelsOptions> {
       *this, "vector-bytes",
       llvm::cl::desc("Bytes of the target's widest vector register"),
       llvm::cl::init(16)};
+  /// More than caches keep until a result is read.
+  Option<int64_t> streamBytes{
+      *this, "stream-bytes",
+      llvm::cl::desc(
+          "Results of at least so many bytes are stored past the caches"),
+      llvm::cl::init(24 << 20)};
 };
 
 /// From kernels on tensors to LLVM functions with a C entry point each. What

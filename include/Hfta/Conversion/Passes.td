@@ -209,7 +209,7 @@ def HftaKernelsToLoops : Pass<"hfta-kernels-to-loops", "::mlir::func::FuncOp"> {
     memory between blocks of their terms; a wide matrix' columns that many rows
     use are copied to contiguous scratch memory first. Reductions of contiguous
     rows have lanes along them, as many on every target. Results that are larger
-    than the caches in all copies are stored past them.
+    than the caches are stored past them.
 
     Before:
     ```mlir
@@ -226,7 +226,9 @@ def HftaKernelsToLoops : Pass<"hfta-kernels-to-loops", "::mlir::func::FuncOp"> {
   }];
   let options = [
     Option<"vectorBytes", "vector-bytes", "int64_t", "16",
-           "Bytes of the target's widest vector register">
+           "Bytes of the target's widest vector register">,
+    Option<"streamBytes", "stream-bytes", "int64_t", "25165824",
+           "Results of at least so many bytes are stored past the caches">
   ];
   let dependentDialects = [
     "::mlir::affine::AffineDialect", "::mlir::arith::ArithDialect",

@@ -76,7 +76,7 @@ struct CorrelationAxes {
   Axis batch;
   ChannelAxes channels;
   Axes taps, phases, positions;
-  SmallVector<std::pair<Axis, int64_t>> begins; ///< where they aren't 0
+  SmallVector<std::pair<Axis, int64_t>> begins; ///< in the whole's axes
   Axes stored; ///< in the order in which results are stored
 
   /// (first, phase) for each spatial axis.

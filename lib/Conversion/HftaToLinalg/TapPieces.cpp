@@ -174,7 +174,7 @@ Pieces hfta::cutByPositions(const TapAxis &axis, bool canCutPositions) {
   return chooseCut(ways);
 }
 
-Pieces hfta::cutByTaps(const TapAxis &axis, bool canCut) {
+Pieces hfta::cutByTaps(const TapAxis &axis) {
   Pieces whole, byTap;
   Span usedTaps, usedPositions, onePhase{0, 1};
   for (auto &[taps, positions] : groupEqual(
@@ -186,7 +186,7 @@ Pieces hfta::cutByTaps(const TapAxis &axis, bool canCut) {
     usedPositions = cover(usedPositions, positions);
   }
   whole.push_back({usedPositions, onePhase, usedTaps});
-  Pieces ways[] = {whole, canCut ? byTap : whole};
+  Pieces ways[] = {whole, byTap};
   return chooseCut(ways);
 }
 

@@ -59,7 +59,7 @@ SmallVector<AxisPiece> cutByPositions(const TapAxis &axis,
                                       bool canCutPositions);
 /// The same with one for each set of positions that taps have. The axis has one
 /// phase.
-SmallVector<AxisPiece> cutByTaps(const TapAxis &axis, bool canCut);
+SmallVector<AxisPiece> cutByTaps(const TapAxis &axis);
 
 /// One piece of each spatial axis.
 using Piece = SmallVector<AxisPiece>;

@@ -65,7 +65,7 @@ private:
 
 SmallVector<SmallVector<AxisPiece>> ChannelSums::cut(const WeightGradient &op) {
   return llvm::map_to_vector(op.axes, [](const TapAxis &axis) {
-    return cutByTaps(axis, /*canCut=*/true);
+    return cutByTaps(axis);
   });
 }
 

@@ -125,9 +125,7 @@ struct KernelsToLoopsPass
     // From the last to the first, so that the op before is still whole when its
     // fill is taken; fills that are left come at the end.
     IRRewriter rewriter(&getContext());
-    VectorTarget target{vectorBytes};
-    if (auto copies = kernel->getAttrOfType<IntegerAttr>(kCopiesAttrName))
-      target.copies = copies.getInt();
+    VectorTarget target{vectorBytes, streamBytes};
     for (bool fills : {false, true}) {
       SmallVector<linalg::LinalgOp> ops;
       kernel.walk([&](linalg::LinalgOp op) {

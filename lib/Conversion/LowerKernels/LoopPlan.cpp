@@ -34,9 +34,6 @@ static constexpr size_t kMaxRowAxes = 3;
 static constexpr int64_t kMaxVectors = 6;
 /// Sums of fewer terms aren't worth transposing.
 static constexpr int64_t kMinTransposed = 16;
-/// Results of all copies that are larger have left the last level of the caches
-/// when they are read next.
-static constexpr int64_t kStreamBytes = int64_t(24) << 20;
 /// So many blocks are worth finding where aligned addresses begin.
 static constexpr int64_t kMinStreamBlocks = 4;
 /// Packing pays from so many uses, terms and bytes from row to row on.
@@ -337,7 +334,7 @@ bool LoopPlanner::canStream() {
   auto type = cast<MemRefType>(root.getType());
   int64_t bytes = getElementBytes(type);
   return lanes * bytes == target.bytes &&
-         type.getNumElements() * bytes * target.copies >= kStreamBytes &&
+         type.getNumElements() * bytes >= target.streamBytes &&
          sizes[*result.vectorAxis] >= kMinStreamBlocks * result.vectors * lanes;
 }
 

@@ -5,6 +5,7 @@
 
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 
+#include <limits>
 #include <optional>
 
 namespace mlir::hfta {
@@ -78,8 +79,8 @@ struct LoopPlan {
 /// The target's vectors.
 struct VectorTarget {
   int64_t bytes;
-  /// How many copies' kernels run one after the other.
-  int64_t copies = 1;
+  /// Of results that have left the caches when they are read next.
+  int64_t streamBytes = std::numeric_limits<int64_t>::max();
 
   int64_t getRegisters() const { return bytes >= 64 ? 32 : 16; }
   /// Of a core's second level. Processors with the widest vectors have 1 MiB or

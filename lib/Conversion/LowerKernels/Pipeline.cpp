@@ -31,7 +31,8 @@ void hfta::buildLowerKernelsPipeline(OpPassManager &pm,
 
   OpPassManager &memory = pm.nest<func::FuncOp>();
   addCleanUp(memory);
-  memory.addPass(createHftaKernelsToLoops({options.vectorBytes}));
+  memory.addPass(
+      createHftaKernelsToLoops({options.vectorBytes, options.streamBytes}));
   addCleanUp(memory);
   memory.addPass(createHftaPlanScratch());
   pm.addPass(createHftaExpandMath({options.vectorBytes}));

@@ -1,9 +1,9 @@
-// RUN: hfta-opt %s -hfta-kernels-to-loops=vector-bytes=32 -canonicalize -cse -split-input-file | FileCheck %s -enable-var-scope
+// RUN: hfta-opt %s -hfta-kernels-to-loops="vector-bytes=32 stream-bytes=4000000" -canonicalize -cse -split-input-file | FileCheck %s -enable-var-scope
 
 #id = affine_map<(d0, d1) -> (d0, d1)>
 #row = affine_map<(d0, d1) -> (d0)>
 
-// 32 MiB in all copies: full vectors go past the caches from the first aligned
+// Full vectors go past the caches from the first aligned
 // address of each row on; of the vectors at its ends, only lanes are stored that
 // these leave.
 // CHECK-LABEL: func.func private @large(
@@ -22,7 +22,7 @@
 // CHECK: %[[LAST:[^ ,:#]+]] = arith.cmpi ule
 // CHECK: vector.maskedstore %[[OUT]][%[[I]], %c993], %[[LAST]]
 func.func private @large(%x: memref<1024x1001xf32>, %y: memref<1024xf32>, %out: memref<1024x1001xf32>, %item: index, %scratch: memref<?xi8>)
-    attributes {hfta.kernel, hfta.copies = 9 : i64, hfta.items = 1 : i64} {
+    attributes {hfta.kernel, hfta.items = 1 : i64} {
   linalg.generic {indexing_maps = [#id, #row, #id], iterator_types = ["parallel", "parallel"]}
       ins(%x, %y : memref<1024x1001xf32>, memref<1024xf32>) outs(%out : memref<1024x1001xf32>) {
   ^bb0(%a: f32, %b: f32, %o: f32):
