@@ -68,21 +68,13 @@ static bool isStructural(Operation *op) {
          op->hasTrait<OpTrait::IsTerminator>();
 }
 
-/// Made anew in each kernel that uses it.
-static bool isClonable(Operation *op) {
-  return isa<ConstantOp, BroadcastOp, IotaOp, RandomUniformOp>(op);
-}
+static bool isRepeated(Operation *op) { return op->hasTrait<RepeatedTrait>(); }
 
 static bool isElementwise(Operation *op) {
   return isa<ElementwiseOpInterface>(op);
 }
 
-/// What elementwise ops may follow in one kernel, so that its elements don't go
-/// to memory and back.
-static bool isProducer(Operation *op) {
-  return isa<ContractOp, ConvOp, ConvInputGradientOp, ConvWeightGradientOp,
-             MaxPoolGradientOp, AveragePoolOp, AveragePoolGradientOp>(op);
-}
+static bool isProducer(Operation *op) { return op->hasTrait<ProducerTrait>(); }
 
 /// How many leading axes a reduction over all the others keeps; 0 for others.
 static int64_t countRows(Operation *op) {
@@ -129,7 +121,7 @@ static Operation *getSource(Value operand) {
 
 bool KernelFormer::allUsesAllow(Operation *op, Operation *root) {
   for (Operation *user : op->getUsers()) {
-    if (isClonable(user)) {
+    if (isRepeated(user)) {
       if (!allUsesAllow(user, root))
         return false;
       continue;
@@ -212,7 +204,7 @@ void KernelFormer::collectInputs(const Members &members,
           inputs.insert(operand);
         continue;
       }
-      if (isClonable(def) && !rootOf.contains(def)) {
+      if (isRepeated(def) && !rootOf.contains(def)) {
         if (clones.insert(def))
           worklist.push_back(def);
         continue;
@@ -227,7 +219,7 @@ void KernelFormer::collectInputs(const Members &members,
 static bool isUsedOutside(Value value,
                           const llvm::SetVector<Operation *> &members) {
   return llvm::any_of(value.getUsers(), [&](Operation *user) {
-    if (isClonable(user))
+    if (isRepeated(user))
       return isUsedOutside(user->getResult(0), members);
     return !members.contains(user);
   });
@@ -295,7 +287,7 @@ void KernelFormer::sinkStoredValues() {
       continue;
     for (OpOperand &use : op.getOpOperands()) {
       Operation *def = use.get().getDefiningOp();
-      if (!isClonable(def))
+      if (!isRepeated(def))
         continue;
       OpBuilder builder(&op);
       use.set(builder.clone(*def)->getResult(0));
@@ -312,8 +304,8 @@ void KernelFormer::form() {
   for (Operation &op : llvm::reverse(block)) {
     if (rootOf.contains(&op) || isStructural(&op))
       continue;
-    // A clonable value needs a kernel only where it is stored as it is.
-    if (isClonable(&op) && llvm::all_of(op.getUsers(), [&](Operation *user) {
+    // A repeated value needs a kernel only where it is stored as it is.
+    if (isRepeated(&op) && llvm::all_of(op.getUsers(), [&](Operation *user) {
           return !isStructural(user);
         }))
       continue;

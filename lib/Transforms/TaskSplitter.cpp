@@ -5,16 +5,11 @@
 using namespace mlir;
 using namespace mlir::hfta;
 
-/// Moves or converts elements, so that saving the result would save nothing.
-static bool isMovement(Operation *op) {
-  return isa<BroadcastOp, ReshapeOp, CastOp, RandomUniformOp>(op);
-}
+static bool isMovement(Operation *op) { return op->hasTrait<MovementTrait>(); }
 
 /// A few instructions an element, worth less than keeping the result.
 static bool isCheap(Operation *op) {
-  return isa<ElementwiseOpInterface>(op) &&
-         !isa<ExpOp, LogOp, Log1pOp, TanhOp, SigmoidOp, ErfOp, SinOp, CosOp,
-              SoftplusOp, PowOp, SqrtOp, RsqrtOp>(op);
+  return isa<ElementwiseOpInterface>(op) && !op->hasTrait<CostlyTrait>();
 }
 
 /// Ops without operands, but for reads whose place matters.

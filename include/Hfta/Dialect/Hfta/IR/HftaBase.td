@@ -21,6 +21,20 @@ def Hfta_ArrayedTrait : NativeOpTrait<"ArrayedTrait"> {
   let cppNamespace = "::mlir::hfta";
 }
 
+class Hfta_MarkerTrait<string name> : NativeOpTrait<name> {
+  let cppNamespace = "::mlir::hfta";
+}
+/// An elementwise op of many instructions an element: its result is rather kept
+/// than computed again.
+def Hfta_CostlyTrait : Hfta_MarkerTrait<"CostlyTrait">;
+/// Moves or converts elements, so that keeping the result would save nothing.
+def Hfta_MovementTrait : Hfta_MarkerTrait<"MovementTrait">;
+/// Elementwise ops may follow in its kernel, so that its elements don't go to
+/// memory and back.
+def Hfta_ProducerTrait : Hfta_MarkerTrait<"ProducerTrait">;
+/// Made anew in each kernel that uses it.
+def Hfta_RepeatedTrait : Hfta_MarkerTrait<"RepeatedTrait">;
+
 class Hfta_Op<string mnemonic, list<Trait> traits = []>
     : Op<Hfta_Dialect, mnemonic, traits>;
 

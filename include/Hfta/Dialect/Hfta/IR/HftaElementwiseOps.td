@@ -35,26 +35,26 @@ class Hfta_BinaryOp<string mnemonic, string formula, list<Trait> traits = []>
 def Hfta_NegOp : Hfta_UnaryOp<"neg", "-x">;
 def Hfta_AbsOp : Hfta_UnaryOp<"abs", "|x|">;
 def Hfta_SignOp : Hfta_UnaryOp<"sign", "-1, 0 or 1">;
-def Hfta_ExpOp : Hfta_UnaryOp<"exp", "e^x">;
-def Hfta_LogOp : Hfta_UnaryOp<"log", "natural logarithm">;
-def Hfta_Log1pOp : Hfta_UnaryOp<"log1p", "log(1 + x)">;
-def Hfta_SqrtOp : Hfta_UnaryOp<"sqrt", "square root">;
-def Hfta_RsqrtOp : Hfta_UnaryOp<"rsqrt", "1 / sqrt(x)">;
-def Hfta_TanhOp : Hfta_UnaryOp<"tanh", "hyperbolic tangent">;
-def Hfta_SigmoidOp : Hfta_UnaryOp<"sigmoid", "1 / (1 + e^-x)">;
-def Hfta_ErfOp : Hfta_UnaryOp<"erf", "error function">;
+def Hfta_ExpOp : Hfta_UnaryOp<"exp", "e^x", [Hfta_CostlyTrait]>;
+def Hfta_LogOp : Hfta_UnaryOp<"log", "natural logarithm", [Hfta_CostlyTrait]>;
+def Hfta_Log1pOp : Hfta_UnaryOp<"log1p", "log(1 + x)", [Hfta_CostlyTrait]>;
+def Hfta_SqrtOp : Hfta_UnaryOp<"sqrt", "square root", [Hfta_CostlyTrait]>;
+def Hfta_RsqrtOp : Hfta_UnaryOp<"rsqrt", "1 / sqrt(x)", [Hfta_CostlyTrait]>;
+def Hfta_TanhOp : Hfta_UnaryOp<"tanh", "hyperbolic tangent", [Hfta_CostlyTrait]>;
+def Hfta_SigmoidOp : Hfta_UnaryOp<"sigmoid", "1 / (1 + e^-x)", [Hfta_CostlyTrait]>;
+def Hfta_ErfOp : Hfta_UnaryOp<"erf", "error function", [Hfta_CostlyTrait]>;
 def Hfta_ReluOp : Hfta_UnaryOp<"relu", "max(x, 0), NaN stays NaN">;
 def Hfta_FloorOp : Hfta_UnaryOp<"floor", "largest integer not above x">;
 def Hfta_CeilOp : Hfta_UnaryOp<"ceil", "smallest integer not below x">;
-def Hfta_SinOp : Hfta_UnaryOp<"sin", "sine">;
-def Hfta_CosOp : Hfta_UnaryOp<"cos", "cosine">;
-def Hfta_SoftplusOp : Hfta_UnaryOp<"softplus", "log(1 + e^x), without overflow">;
+def Hfta_SinOp : Hfta_UnaryOp<"sin", "sine", [Hfta_CostlyTrait]>;
+def Hfta_CosOp : Hfta_UnaryOp<"cos", "cosine", [Hfta_CostlyTrait]>;
+def Hfta_SoftplusOp : Hfta_UnaryOp<"softplus", "log(1 + e^x), without overflow", [Hfta_CostlyTrait]>;
 
 def Hfta_AddOp : Hfta_BinaryOp<"add", "x + y">;
 def Hfta_SubOp : Hfta_BinaryOp<"sub", "x - y">;
 def Hfta_MulOp : Hfta_BinaryOp<"mul", "x * y">;
 def Hfta_DivOp : Hfta_BinaryOp<"div", "x / y (integers: towards zero)">;
-def Hfta_PowOp : Hfta_BinaryOp<"pow", "x^y">;
+def Hfta_PowOp : Hfta_BinaryOp<"pow", "x^y", [Hfta_CostlyTrait]>;
 def Hfta_MaxOp : Hfta_BinaryOp<"max", "larger one, NaN if either is">;
 def Hfta_MinOp : Hfta_BinaryOp<"min", "smaller one, NaN if either is">;
 
@@ -101,6 +101,7 @@ def Hfta_SelectOp : Hfta_ElementwiseOp<"select", [
 }
 
 def Hfta_CastOp : Hfta_ElementwiseOp<"cast", [
+    Hfta_MovementTrait,
     DeclareOpInterfaceMethods<Hfta_DifferentiableOpInterface>]> {
   let summary = "Value in another element type";
   let description = [{

@@ -52,6 +52,16 @@ public:
   }
 };
 
+/// What HftaBase.td says of the ops that have them.
+template <typename ConcreteType>
+class CostlyTrait : public OpTrait::TraitBase<ConcreteType, CostlyTrait> {};
+template <typename ConcreteType>
+class MovementTrait : public OpTrait::TraitBase<ConcreteType, MovementTrait> {};
+template <typename ConcreteType>
+class ProducerTrait : public OpTrait::TraitBase<ConcreteType, ProducerTrait> {};
+template <typename ConcreteType>
+class RepeatedTrait : public OpTrait::TraitBase<ConcreteType, RepeatedTrait> {};
+
 } // namespace mlir::hfta
 
 #include "Hfta/Dialect/Hfta/IR/HftaInterfaces.h.inc"

@@ -10,6 +10,7 @@ include "Hfta/Dialect/Hfta/IR/HftaBase.td"
 //===----------------------------------------------------------------------===//
 
 def Hfta_ContractOp : Hfta_DifferentiableOp<"contract", [
+    Hfta_ProducerTrait,
     DeclareOpInterfaceMethods<Hfta_CostOpInterface, ["getFlops"]>,
     DeclareOpInterfaceMethods<Hfta_LayerOpInterface>]> {
   let summary = "Sum of products over the axes that the result lacks";
@@ -47,6 +48,7 @@ def Hfta_ContractOp : Hfta_DifferentiableOp<"contract", [
 /// low ends of all spatial axes, then the high ends.
 class Hfta_ConvolutionOp<string mnemonic, list<Trait> traits = []>
     : Hfta_DifferentiableOp<mnemonic, !listconcat(traits, [
+        Hfta_ProducerTrait,
         DeclareOpInterfaceMethods<Hfta_CostOpInterface, ["getFlops"]>])> {
   dag window = (ins DenseI64ArrayAttr:$strides, DenseI64ArrayAttr:$dilations,
                     DenseI64ArrayAttr:$padding, I64Attr:$groups,
@@ -117,7 +119,8 @@ def Hfta_MaxPoolOp : Hfta_DifferentiableOp<"max_pool"> {
   let assemblyFormat = "$input attr-dict `:` type($input)";
 }
 
-def Hfta_MaxPoolGradientOp : Hfta_DifferentiableOp<"max_pool_gradient"> {
+def Hfta_MaxPoolGradientOp : Hfta_DifferentiableOp<"max_pool_gradient", [
+    Hfta_ProducerTrait]> {
   let summary = "Adds each window's gradient at the position of its maximum";
   let description = [{
     Windows are taken in row-major order.
@@ -131,7 +134,8 @@ def Hfta_MaxPoolGradientOp : Hfta_DifferentiableOp<"max_pool_gradient"> {
   let assemblyFormat = "$gradient `,` $indices attr-dict `:` type($gradient) `,` type($indices)";
 }
 
-def Hfta_AveragePoolOp : Hfta_DifferentiableOp<"average_pool"> {
+def Hfta_AveragePoolOp : Hfta_DifferentiableOp<"average_pool", [
+    Hfta_ProducerTrait]> {
   let summary = "Mean over windows";
   let description = [{
     With `include_padding` divides by the window's size clipped to the input
@@ -147,7 +151,8 @@ def Hfta_AveragePoolOp : Hfta_DifferentiableOp<"average_pool"> {
   let assemblyFormat = "$input attr-dict `:` type($input)";
 }
 
-def Hfta_AveragePoolGradientOp : Hfta_DifferentiableOp<"average_pool_gradient"> {
+def Hfta_AveragePoolGradientOp : Hfta_DifferentiableOp<"average_pool_gradient", [
+    Hfta_ProducerTrait]> {
   let summary = "Gradient of average_pool's input";
   let description = [{
     Example: `%1 = hfta.average_pool_gradient %g {input_shape = …} : …`
@@ -206,7 +211,8 @@ def Hfta_BatchNormOp : Hfta_DifferentiableOp<"batch_norm", [
 // Randomness and dropout
 //===----------------------------------------------------------------------===//
 
-def Hfta_RandomUniformOp : Hfta_TensorOp<"random_uniform"> {
+def Hfta_RandomUniformOp : Hfta_TensorOp<"random_uniform", [
+    Hfta_MovementTrait, Hfta_RepeatedTrait]> {
   let summary = "Uniform numbers in [0, 1), a function of their keys alone";
   let description = [{
     Philox4x32-10. The key is (low word of `seed`, a scalar a copy; its high

@@ -5,7 +5,8 @@
 
 include "Hfta/Dialect/Hfta/IR/HftaBase.td"
 
-def Hfta_ReshapeOp : Hfta_DifferentiableOp<"reshape"> {
+def Hfta_ReshapeOp : Hfta_DifferentiableOp<"reshape", [
+    Hfta_MovementTrait]> {
   let summary = "The same elements in row-major order, in another shape";
   let description = [{
     Example: `%1 = hfta.reshape %0 to [2, 2] : tensor<4xf32>`
@@ -27,7 +28,8 @@ def Hfta_TransposeOp : Hfta_DifferentiableOp<"transpose"> {
   let hasFolder = 1;
 }
 
-def Hfta_BroadcastOp : Hfta_DifferentiableOp<"broadcast"> {
+def Hfta_BroadcastOp : Hfta_DifferentiableOp<"broadcast", [
+    Hfta_MovementTrait, Hfta_RepeatedTrait]> {
   let summary = "Input repeated: input axis i becomes result axis dimensions[i]";
   let description = [{
     `dimensions` ascends; an input axis has the result's size or 1.
@@ -87,7 +89,7 @@ def Hfta_ConcatOp : Hfta_DifferentiableOp<"concat"> {
 }
 
 def Hfta_IotaOp : Hfta_Op<"iota", [
-    Pure, InferTypeOpAdaptor, DeclareOpInterfaceMethods<Hfta_FusableOpInterface>]> {
+    Pure, Hfta_RepeatedTrait, InferTypeOpAdaptor, DeclareOpInterfaceMethods<Hfta_FusableOpInterface>]> {
   let summary = "Each element is its own index along an axis";
   let description = [{
     Example: `%0 = hfta.iota [64, 10] along 1 : i64`

@@ -91,7 +91,7 @@ def Hfta_WriteOp : Hfta_Op<"write", [
 }
 
 def Hfta_ConstantOp : Hfta_Op<"constant", [
-    Pure, ConstantLike, InferTypeOpAdaptor,
+    Pure, ConstantLike, Hfta_RepeatedTrait, InferTypeOpAdaptor,
     DeclareOpInterfaceMethods<Hfta_FusableOpInterface>]> {
   let summary = "A value known at compile time, shared by all copies";
   let description = [{
