@@ -6,8 +6,9 @@
 Compiles all cases of bench/kernels/cases.py with hftac, checks their numbers, and
 prints each one's share of the multiply-add peak that was measured in the same
 run (what is bound by memory: of a hand-written loop's bandwidth with as many
-reads and writes), and the peers' ("1.10x": we are 1.1 times as fast). Needs the Debian packages
-libdnnl-dev, libxsmm-dev and libopenblas-dev. Exits with 1 if a number is wrong."""
+reads and writes), and the peers' ("1.10x": we are 1.1 times as fast). Needs the
+Debian packages libdnnl-dev, libxsmm-dev and libopenblas-dev. Exits with 1 if a number
+is wrong."""
 
 import argparse
 import pathlib

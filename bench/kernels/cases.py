@@ -229,8 +229,8 @@ def make_module(cases):
         for name, shape in zip("abcd", case.operands):
             text.append(f'    %{name} = hfta.read @"{index}/{name}" : '
                         f"{case.tensor(shape)}")
-        isWhole = case.flops_are_bytes() or not case.result
-        text.append("    " + (case.op if isWhole else f"%r = {case.op}"))
+        is_whole = case.flops_are_bytes() or not case.result
+        text.append("    " + (case.op if is_whole else f"%r = {case.op}"))
         written = [("%r", "r", case.result)] if case.result else [
             (f"%new_{name}", name, case.operands["abcd".index(name)])
             for name in case.updated]

@@ -12,8 +12,8 @@ typedef struct launch {
   int64_t first;
 } launch;
 
-static void bind(const launch *self, const hfta_launch_info *info, int64_t copy,
-                 void **buffers) {
+static void bind(const launch *self, int64_t copy, void **buffers) {
+  const hfta_launch_info *info = self->infos;
   for (uint32_t i = 0; i < info->binding_count; ++i) {
     const hfta_binding *binding = &info->bindings[i];
     char *base = self->context->segments[binding->segment];
@@ -30,7 +30,7 @@ static void run_items(void *argument, int64_t begin, int64_t end, int thread) {
   int64_t items = info->items;
   int64_t copy = begin / items, item = begin % items;
   for (int64_t left = end - begin; left > 0; ++copy, item = 0) {
-    bind(self, info, self->first + copy, buffers);
+    bind(self, self->first + copy, buffers);
     for (; item < items && left > 0; ++item, --left)
       info->kernel(buffers, item, scratch);
   }
@@ -40,14 +40,11 @@ static void run_items(void *argument, int64_t begin, int64_t end, int thread) {
 /// thread's caches when the next reads it.
 static void run_copies(void *argument, int64_t begin, int64_t end, int thread) {
   const launch *self = argument;
-  void *buffers[HFTA_MAX_BINDINGS];
-  void *scratch = hfta_pool_scratch(self->context->pool, thread);
   for (int64_t copy = begin; copy < end; ++copy) {
     for (int64_t i = 0; i < self->count; ++i) {
-      const hfta_launch_info *info = &self->infos[i];
-      bind(self, info, copy, buffers);
-      for (int64_t item = 0; item < info->items; ++item)
-        info->kernel(buffers, item, scratch);
+      launch one = {self->context, &self->infos[i], 1, copy};
+      if (one.infos->items > 0)
+        run_items(&one, 0, one.infos->items, thread);
     }
   }
 }

@@ -10,9 +10,9 @@
 // results, and all of them together write every element.
 //
 // How a kernel is cut into items follows from its shapes, and from how many
-// copies share the threads. Each element
-// is computed by the same operations in the same order however items, vectors
-// and registers are laid out: nothing is reassociated or contracted.
+// copies share the threads. Each element is computed by the same operations in
+// the same order however items, vectors and registers are laid out: nothing is
+// reassociated or contracted.
 //===----------------------------------------------------------------------===//
 
 #ifndef HFTA_CONVERSION_LOWERKERNELS_H
@@ -70,7 +70,8 @@ void buildLowerKernelsPipeline(OpPassManager &pm,
 void registerLowerKernelsPipeline();
 
 /// Functions of f32 as polynomials, other math functions as calls of the C
-/// library, powers with integer exponents as products.
+/// library, powers with integer exponents as products. `vectorBytes` is the
+/// size of the target's widest vector register; it changes no bit.
 void populateExpandMathPatterns(RewritePatternSet &patterns,
                                 int64_t vectorBytes);
 

@@ -129,7 +129,7 @@ def HftaDistributeKernels
     the results are cut into equal parts; what the results are computed from is
     cut along as far as possible and computed by each item otherwise. Sums are
     never cut. `hfta.items` records the number of items, which depends on the
-    kernel's shapes alone.
+    kernel's shapes and on `hfta.copies`, the copies that share the threads.
 
     Before:
     ```mlir
@@ -153,7 +153,8 @@ def HftaExpandMath : Pass<"hfta-expand-math", "::mlir::ModuleOp"> {
   let summary = "Expand math functions in kernels";
   let description = [{
     exp, log, log1p, tanh, erf and others become polynomials in f32, calls of
-    the C library otherwise; powers with integer exponents become products.
+    the C library otherwise; powers with integer exponents become products,
+    maxima and minima comparisons.
     Square root, absolute value, rounding and fused multiply-add stay: they are
     instructions.
 

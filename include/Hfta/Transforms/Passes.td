@@ -108,7 +108,9 @@ def HftaOutlineKernels : Pass<"hfta-outline-kernels", "::mlir::ModuleOp"> {
   let description = [{
     Every region becomes a private `func.func` on one copy's plain tensors with
     the attribute `hfta.kernel`; kernels of equal region share one. The
-    hfta.launch ops of planned memory refer to it.
+    hfta.launch ops of planned memory refer to it. `hfta.copies` on the function
+    is how many copies a launch computes; `hfta.reads_copies` on a launch says
+    that it reads what other copies compute, so that all have to be there.
   }];
   let dependentDialects = ["::mlir::func::FuncDialect"];
 }
@@ -117,7 +119,7 @@ def HftaPlanMemory : Pass<"hfta-plan-memory", "::mlir::ModuleOp"> {
   let summary = "Place every variable and every value of a task in a segment";
   let description = [{
     Variables go to the segment of their role and block, values between
-    kernels to the workspace, by their life times. Kernels become hfta.launch
+    kernels to the workspace, by their life times, in a slab a copy. Kernels become hfta.launch
     ops on (segment, offset, copy stride) bindings. A value that is only
     written to a variable is computed there; elementwise updates work in place.
     The table of segments is the module's `hfta.segments`.

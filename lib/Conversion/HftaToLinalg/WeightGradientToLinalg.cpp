@@ -64,9 +64,8 @@ private:
 } // namespace
 
 SmallVector<SmallVector<AxisPiece>> ChannelSums::cut(const WeightGradient &op) {
-  return llvm::map_to_vector(op.axes, [](const TapAxis &axis) {
-    return cutByTaps(axis);
-  });
+  return llvm::map_to_vector(
+      op.axes, [](const TapAxis &axis) { return cutByTaps(axis); });
 }
 
 ChannelSums::Loops ChannelSums::addLoops(LoopNest &nest,

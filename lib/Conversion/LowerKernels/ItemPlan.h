@@ -13,7 +13,8 @@ struct ItemAxis {
 };
 
 /// The axes of the results of a kernel on tensors that are cut, the outermost
-/// first. It follows from the kernel's ops and shapes alone.
+/// first. It follows from the kernel's ops and shapes, and from how many copies
+/// share the threads.
 SmallVector<ItemAxis> planItems(func::FuncOp kernel);
 
 } // namespace mlir::hfta

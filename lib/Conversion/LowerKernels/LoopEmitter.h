@@ -6,6 +6,8 @@
 #include "AxisLoops.h"
 #include "LoopPlan.h"
 
+#include "mlir/Dialect/Arith/IR/Arith.h"
+
 #include <map>
 
 namespace mlir::hfta {

@@ -129,7 +129,7 @@ typedef struct hfta_launch_info {
 
 /// Called by generated tasks, in order: runs every (copy, item) of `count`
 /// kernels on the context's pool and returns when all are done. Several kernels
-/// all run once a copy, and no copy reads what another one's write: copies may
+/// all run once a copy, and no copy reads what another one writes: copies may
 /// run one after the other or side by side, each in the kernels' order. Which
 /// thread runs which piece never changes a result.
 void hfta_launch(const hfta_task_context *context,

@@ -13,12 +13,13 @@ static double sigmoid(double x) { return 1 / (1 + exp(-x)); }
 static double rsqrt_of(double x) { return 1 / sqrt(x); }
 
 #define FUNCTIONS(X)                                                           \
-  X(exp, exp) X(log, log) X(log1p, log1p) X(tanh, tanh) X(erf, erf)            \
-  X(sigmoid, sigmoid) X(rsqrt, rsqrt_of) X(sqrt, sqrt) X(sin, sin) X(cos, cos)
+  X(exp, exp)                                                                  \
+  X(log, log) X(log1p, log1p) X(tanh, tanh) X(erf, erf) X(sigmoid, sigmoid)    \
+      X(rsqrt, rsqrt_of) X(sqrt, sqrt) X(sin, sin) X(cos, cos)
 
 #define DECLARE(name, reference)                                               \
-  extern void name##_entry(void *const *, int64_t, void *)                     \
-      __asm__("f_" #name "/entry");
+  extern void name##_entry(void *const *, int64_t,                             \
+                           void *) __asm__("f_" #name "/entry");
 FUNCTIONS(DECLARE)
 
 static _Alignas(64) float input[COUNT], output[COUNT];
@@ -44,8 +45,9 @@ static double get_error(float got, double wanted) {
   return fabs((double)got - wanted) / ldexp(1, exponent - 24);
 }
 
-static int check(const char *name, void (*entry)(void *const *, int64_t, void *),
-                 int64_t items, double (*reference)(double)) {
+static int check(const char *name,
+                 void (*entry)(void *const *, int64_t, void *), int64_t items,
+                 double (*reference)(double)) {
   double worst = 0;
   float where = 0;
   uint64_t bits = 0;
