@@ -261,6 +261,32 @@ static Value createLeaf(RewriterBase &rewriter, Operation *op,
                                  type.getElementType());
 }
 
+/// A slice of `tensor`, which may be one itself. Bufferization finds that one
+/// slice of an argument is read and written in place, but not a slice of a
+/// slice.
+static Value createSlice(RewriterBase &rewriter, Location loc,
+                         RankedTensorType type, Value tensor,
+                         SmallVector<OpFoldResult> offsets,
+                         ArrayRef<OpFoldResult> sizes,
+                         ArrayRef<OpFoldResult> strides) {
+  auto outer = tensor.getDefiningOp<tensor::ExtractSliceOp>();
+  if (outer && outer.hasUnitStride() && outer.getDroppedDims().none()) {
+    SmallVector<OpFoldResult> before = outer.getMixedOffsets();
+    bool isEither = llvm::all_of(llvm::zip(offsets, before), [](auto pair) {
+      return isZeroInteger(std::get<0>(pair)) ||
+             isZeroInteger(std::get<1>(pair));
+    });
+    if (isEither) {
+      for (auto [offset, other] : llvm::zip(offsets, before))
+        if (isZeroInteger(offset))
+          offset = other;
+      tensor = outer.getSource();
+    }
+  }
+  return tensor::ExtractSliceOp::create(rewriter, loc, type, tensor, offsets,
+                                        sizes, strides);
+}
+
 /// The clone of an op with one result that moves elements.
 static Value createMoved(RewriterBase &rewriter, Operation *op,
                          RankedTensorType type, ValueRange operands,
@@ -279,9 +305,8 @@ static Value createMoved(RewriterBase &rewriter, Operation *op,
     int64_t large = getLargeAxis(extract, axis);
     offsets[large] = rewriter.getIndexAttr(0);
     sizes[large] = size;
-    return tensor::ExtractSliceOp::create(rewriter, loc, type, operands[0],
-                                          offsets, sizes,
-                                          extract.getMixedStrides());
+    return createSlice(rewriter, loc, type, operands[0], offsets, sizes,
+                       extract.getMixedStrides());
   }
   if (auto insert = dyn_cast<tensor::InsertSliceOp>(op)) {
     SmallVector<OpFoldResult> sizes = insert.getMixedSizes();
