@@ -22,6 +22,10 @@ static constexpr int64_t kNearBytes = 1 << 16;
 static constexpr double kFunctionCost = 12;
 static constexpr double kLaneCost = 2;
 static constexpr double kSumLatency = 4;
+/// What a step of the loop over terms takes in any case, and how much of the
+/// reading doesn't hide behind products.
+static constexpr double kStepCost = 1.5;
+static constexpr double kVisibleReads = 0.25;
 /// Elementwise bodies of so many ops are repeated for several vectors.
 static constexpr int64_t kSmallBody = 12;
 static constexpr int64_t kElementwiseVectors = 4;
@@ -29,6 +33,8 @@ static constexpr int64_t kMaxRows = 24;
 /// Loops over fewer terms (a pooling's window) cost more than they compute; a
 /// tile of them all has at most so many.
 static constexpr int64_t kFewTerms = 16;
+/// LLVM unrolls loops of so many iterations.
+static constexpr int64_t kUnrolledTaps = 8;
 static constexpr int64_t kUnrolledTerms = 48;
 static constexpr size_t kMaxRowAxes = 3;
 static constexpr int64_t kMaxVectors = 6;
@@ -222,6 +228,7 @@ private:
   };
   void choosePacked();
   bool isWorthPacking(OpOperand &operand);
+  bool sharesWindows();
   void chooseTile();
   /// Tries all row counts from row axis `next` on.
   void searchRows(size_t next, int64_t totalRows);
@@ -375,7 +382,8 @@ double LoopPlanner::getTileCost(ArrayRef<int64_t> tile,
       reads *= varies ? static_cast<double>(count) : 1;
     access += reads;
   }
-  return std::max({sums * bodyCost, access, kSumLatency});
+  return std::max({sums * bodyCost, access, kSumLatency}) + kStepCost +
+         kVisibleReads * access;
 }
 
 /// Cycles for all tiles: full blocks of each row axis, then what is left.
@@ -421,6 +429,23 @@ void LoopPlanner::searchRows(size_t next, int64_t totalRows) {
   result.vectors = vectors;
 }
 
+/// Whether windows of neighbouring rows overlap along a short innermost loop.
+/// LLVM unrolls it and keeps what they share in registers.
+bool LoopPlanner::sharesWindows() {
+  std::optional<unsigned> taps = getInnermostReduction(op);
+  if (!taps || sizes[*taps] == 1 || sizes[*taps] > kUnrolledTaps)
+    return false;
+  return llvm::any_of(op.getDpsInputOperands(), [&](OpOperand *input) {
+    AffineMap map = op.getMatchingIndexingMap(input);
+    return llvm::any_of(map.getResults(), [&](AffineExpr index) {
+      return index.isFunctionOfDim(*taps) &&
+             llvm::any_of(candidates, [&](unsigned row) {
+               return index.isFunctionOfDim(row);
+             });
+    });
+  });
+}
+
 void LoopPlanner::chooseTile() {
   for (unsigned axis = 0; axis < sizes.size(); ++axis)
     if (isParallel(axis) && sizes[axis] > 1 && axis != result.vectorAxis)
@@ -444,16 +469,22 @@ void LoopPlanner::chooseTile() {
   registerLimit = target.getRegisters() - (bodyOps > 2 ? 6 : others);
   if (transposes(op, result.vectorAxis))
     registerLimit -= result.lanes;
+  if (sharesWindows())
+    registerLimit /= 2;
   int64_t terms = 1;
   for (auto [size, kind] : llvm::zip(sizes, kinds))
     terms *= kind == utils::IteratorType::parallel ? 1 : size;
   result.unrolls = terms <= kFewTerms && terms > 1 &&
                    op.getBody()->getOps<math::FmaOp>().empty();
-  if (result.unrolls)
-    maxRows = std::max<int64_t>(1, kUnrolledTerms / terms);
+  int64_t most = std::min(countVectors(), kMaxVectors), fewest = 1;
+  if (result.unrolls) {
+    // Memory likes to be read as it lies: whole rows.
+    fewest = most;
+    maxRows = std::max<int64_t>(1, kUnrolledTerms / terms / most);
+  }
   rows.assign(candidates.size(), 1);
-  for (vectors = 1; vectors <= std::min(countVectors(), kMaxVectors); ++vectors)
-    if (countRegisters() <= registerLimit || vectors == 1)
+  for (vectors = fewest; vectors <= most; ++vectors)
+    if (countRegisters() <= registerLimit || vectors == fewest)
       searchRows(0, 1);
   for (auto [axis, count] : llvm::zip(candidates, bestRows)) {
     if (count == 1)
