@@ -17,6 +17,7 @@ class Case:
     flops: float        # or bytes, for kinds that are bound by memory
     goal: int = 0       # per cent of peak that is wanted
     updated: str = ""   # operands that new_a, new_b, ... overwrite
+    activations: str = ""  # operands and result that may be stored in any order
 
     def flops_are_bytes(self):
         return self.kind not in ("gemm", "forward", "input", "weight")
@@ -73,14 +74,14 @@ def convolution(kind, n, c, o, size, kernel=3, stride=1, groups=1, goal=0):
         return f"{name} = array<i64: {', '.join(map(str, shape))}>"
 
     if kind == "forward":
-        case.operands, case.result = [x, w], y
+        case.operands, case.result, case.activations = [x, w], y, "ar"
         case.op = f"hfta.conv %a, %b {{{window}}}"
     elif kind == "input":
-        case.operands, case.result = [y, w], x
+        case.operands, case.result, case.activations = [y, w], x, "ar"
         case.op = (f"hfta.conv_input_gradient %a, %b {{{window}, "
                    f"{shaped('input_shape', x)}}}")
     else:
-        case.operands, case.result = [x, y], w
+        case.operands, case.result, case.activations = [x, y], w, "ab"
         case.op = (f"hfta.conv_weight_gradient %a, %b {{{window}, "
                    f"{shaped('weight_shape', w)}}}")
     case.op += (f" : {case.tensor(case.operands[0])}, "
@@ -93,10 +94,12 @@ def passes(*shape, goals=(0, 0, 0), **options):
             for kind, goal in zip(("forward", "input", "weight"), goals)]
 
 
-def memory(kind, operands, result, op, reads, writes, updated=""):
+def memory(kind, operands, result, op, reads, writes, updated="", activations="",
+           channels_last=False):
     """Passes over memory: `reads` and `writes` count elements."""
-    case = Case(kind, kind, [reads, writes], operands, result, op,
-                4.0 * (reads + writes), 80, updated)
+    case = Case(kind + " channels last" * channels_last, kind,
+                [reads, writes, int(channels_last)], operands, result, op,
+                4.0 * (reads + writes), 80, updated, activations)
     for name, shape in zip("abcd", operands):
         case.op = case.op.replace(f"@{name}", case.tensor(shape))
     return case
@@ -133,16 +136,21 @@ def memory_cases():
     %7 = hfta.mul %new_c, %rate : @a, @a
     %8 = hfta.div %7, %6 : @a, @a
     %new_a = hfta.sub %a, %8 : @a, @a""", 4 * count, 3 * count, "acd")
-    spread = "to [64, 64, 56, 56] along [1] : tensor<64xf32>"
-    yield memory("normalize", [image] + [[64]] * 3, image,
-                 f"""%mean = hfta.broadcast %b {spread}
+    for last in (False, True):
+        if last:
+            image = [64, 56, 56, 64]
+        spread = f"to {image} along [{3 if last else 1}] : tensor<64xf32>"
+        yield memory("normalize", [image] + [[64]] * 3, image,
+                     f"""%mean = hfta.broadcast %b {spread}
     %scale = hfta.broadcast %c {spread}
     %bias = hfta.broadcast %d {spread}
     %0 = hfta.sub %a, %mean : @a, @a
     %1 = hfta.mul %0, %scale : @a, @a
-    %r = hfta.add %1, %bias : @a, @a""", pixels, pixels)
-    yield memory("statistics", [image], [64],
-                 "%r = hfta.reduce sum %a over [0, 2, 3] : @a", pixels, 0)
+    %r = hfta.add %1, %bias : @a, @a""", pixels, pixels, channels_last=last)
+        yield memory("statistics", [image], [64],
+                     f"%r = hfta.reduce sum %a over {[0, 1, 2] if last else [0, 2, 3]}"
+                     " : @a", pixels, 0, channels_last=last)
+    image = [64, 64, 56, 56]
     yield memory("softmax", [rows], rows, "%r = hfta.softmax %a along 1 : @a",
                  cells, cells)
     spread = "to [8192, 1000] along [0] : tensor<8192xf32>"
@@ -162,7 +170,8 @@ def memory_cases():
     window = ("kernel = array<i64: 2, 2>, strides = array<i64: 2, 2>, dilations = "
               "array<i64: 1, 1>, padding = array<i64: 0, 0, 0, 0>")
     yield memory("pool", [image], [64, 64, 28, 28],
-                 f"%r, %index = hfta.max_pool %a {{{window}}} : @a", pixels, pixels // 4)
+                 f"%r, %index = hfta.max_pool %a {{{window}}} : @a", pixels, pixels // 4,
+                 activations="ar")
 
 
 def make_cases():
@@ -221,8 +230,9 @@ def make_module(cases):
         if case.result:
             shapes["r"] = case.result
         for name, shape in shapes.items():
+            role = "saved" if name in case.activations else "parameter"
             text.append(f'  hfta.variable @"{index}/{name}" {{role = '
-                        f"#hfta.role<parameter>}} : {case.tensor(shape)}")
+                        f"#hfta.role<{role}>}} : {case.tensor(shape)}")
     for index, case in enumerate(cases):
         text.append(f'  func.func @"task/forward.{index}"() attributes '
                     f"{{hfta.task = #hfta.task<forward, {index}>}} {{")

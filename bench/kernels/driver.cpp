@@ -69,21 +69,42 @@ public:
   }
 
   float *find(size_t index, char name, int64_t *elements = nullptr) {
-    std::string wanted = std::to_string(index) + "/" + name;
-    for (uint32_t i = 0; i < table.tensor_count; ++i) {
-      const hfta_tensor &tensor = table.tensors[i];
-      if (wanted != tensor.name)
-        continue;
-      if (elements)
-        *elements = static_cast<int64_t>(tensor.bytes / 4);
-      return reinterpret_cast<float *>(
-          static_cast<char *>(segments[tensor.segment]) + tensor.offset);
+    const hfta_tensor &tensor = getTensor(index, name);
+    if (elements)
+      *elements = static_cast<int64_t>(tensor.bytes / 4);
+    return reinterpret_cast<float *>(
+        static_cast<char *>(segments[tensor.segment]) + tensor.offset);
+  }
+
+  /// The elements in logical order: the compiler chose how activations are
+  /// stored, and one that doesn't have its `channels` on axis 1 has them last.
+  /// Other tensors have 0 channels.
+  std::vector<float> getLogical(size_t index, char name, int64_t channels) {
+    const hfta_tensor &tensor = getTensor(index, name);
+    int64_t count;
+    const float *stored = find(index, name, &count);
+    std::vector<float> logical(stored, stored + count);
+    if (channels == 0 || tensor.shape[1] == channels)
+      return logical;
+    int64_t plane = tensor.shape[1] * tensor.shape[2];
+    for (int64_t i = 0; i < count; ++i) {
+      int64_t channel = i % channels, position = i / channels % plane;
+      int64_t sample = i / channels / plane;
+      logical[(sample * channels + channel) * plane + position] = stored[i];
     }
+    return logical;
+  }
+
+private:
+  const hfta_tensor &getTensor(size_t index, char name) {
+    std::string wanted = std::to_string(index) + "/" + name;
+    for (uint32_t i = 0; i < table.tensor_count; ++i)
+      if (wanted == table.tensors[i].name)
+        return table.tensors[i];
     std::fprintf(stderr, "error: no tensor %s\n", wanted.c_str());
     std::exit(1);
   }
 
-private:
   const hfta_program &table = hfta_program_table;
   std::vector<void *> segments;
   hfta_pool *pool = nullptr;
@@ -171,7 +192,8 @@ static double getMemory(const Case &c,
   auto at = [&](size_t tensor, int64_t i) -> double {
     return tensors[tensor][i];
   };
-  int64_t channel = index / (56 * 56) % 64;
+  bool channelsLast = c.numbers[2] != 0;
+  int64_t channel = channelsLast ? index % 64 : index / (56 * 56) % 64;
   double sum = 0;
   switch (c.kind) {
   case Kind::chain:
@@ -203,7 +225,8 @@ static double getMemory(const Case &c,
   case Kind::statistics:
     for (int64_t n = 0; n < 64; ++n)
       for (int64_t i = 0; i < 56 * 56; ++i)
-        sum += at(0, (n * 64 + index) * 56 * 56 + i);
+        sum += at(0, channelsLast ? (n * 56 * 56 + i) * 64 + index
+                                  : (n * 64 + index) * 56 * 56 + i);
     return sum;
   default:
     for (int64_t i = 0; i < 1000; ++i)
@@ -221,6 +244,7 @@ static double checkMemory(Program &program, size_t index) {
   else if (c.kind == Kind::normalize || c.kind == Kind::adam)
     operands = 4;
   bool updates = c.kind == Kind::momentum || c.kind == Kind::adam;
+  bool isChosen = c.kind == Kind::pool; // the layout, by the compiler
   for (size_t i = 0; i < operands; ++i) {
     int64_t size;
     float *memory = program.find(index, static_cast<char>('a' + i), &size);
@@ -228,11 +252,13 @@ static double checkMemory(Program &program, size_t index) {
     // Second moments aren't negative.
     for (int64_t j = 0; c.kind == Kind::adam && i == 3 && j < size; ++j)
       memory[j] = std::fabs(memory[j]);
-    tensors.emplace_back(memory, memory + size);
+    tensors.push_back(program.getLogical(index, static_cast<char>('a' + i),
+                                         isChosen ? 64 : 0));
   }
-  int64_t size;
-  float *result = program.find(index, updates ? 'a' : 'r', &size);
   program.run(index);
+  std::vector<float> result =
+      program.getLogical(index, updates ? 'a' : 'r', isChosen ? 64 : 0);
+  auto size = static_cast<int64_t>(result.size());
   double terms = c.kind == Kind::statistics ? 64 * 56 * 56 : 1;
   double worst = 0;
   for (int64_t sample = 0; sample < 500; ++sample) {
@@ -248,20 +274,33 @@ static double checkMemory(Program &program, size_t index) {
 /// to a sum of random terms errs by a share of the sum so far.
 static double check(Program &program, size_t index) {
   const Case &c = kCases[index];
-  int64_t sizes[3];
-  float *a = program.find(index, 'a', &sizes[0]);
-  float *b = program.find(index, 'b', &sizes[1]);
-  float *r = program.find(index, 'r', &sizes[2]);
-  fill(a, sizes[0], 1);
-  fill(b, sizes[1], 2);
-  std::memset(r, 0xff, static_cast<size_t>(sizes[2]) * 4);
+  int64_t size;
+  for (char name : {'a', 'b'}) {
+    float *operand = program.find(index, name, &size);
+    fill(operand, size, name == 'a' ? 1 : 2);
+  }
+  float *result = program.find(index, 'r', &size);
+  std::memset(result, 0xff, static_cast<size_t>(size) * 4);
   program.run(index);
+  // A weight has its output channels first, and is never stored otherwise.
+  int64_t inputs = c.numbers[1], outputs = c.numbers[2];
+  bool isForward = c.kind == Kind::forward, isWeight = c.kind == Kind::weight;
+  auto getLogical = [&](char name, int64_t channels) {
+    return program.getLogical(index, name, c.kind == Kind::gemm ? 0 : channels);
+  };
+  std::vector<float> a =
+      getLogical('a', isForward || isWeight ? inputs : outputs);
+  std::vector<float> b = getLogical('b', isWeight ? outputs : 0);
+  std::vector<float> r = getLogical('r', isWeight    ? 0
+                                         : isForward ? outputs
+                                                     : inputs);
   double worst = 0;
-  double terms = c.flops / 2 / static_cast<double>(sizes[2]);
+  double terms = c.flops / 2 / static_cast<double>(r.size());
   for (int64_t sample = 0; sample < 500; ++sample) {
-    int64_t element = sample * 1000003 % sizes[2];
-    double expected = c.kind == Kind::gemm ? getProduct(c, a, b, element)
-                                           : getConvolution(c, a, b, element);
+    int64_t element = sample * 1000003 % static_cast<int64_t>(r.size());
+    double expected = c.kind == Kind::gemm
+                          ? getProduct(c, a.data(), b.data(), element)
+                          : getConvolution(c, a.data(), b.data(), element);
     double error = std::fabs(r[element] - expected) /
                    (1e-6 * std::sqrt(terms) + 3e-8 * terms);
     worst = error <= worst ? worst : error; // a NaN is the worst

@@ -49,6 +49,7 @@ void hfta::buildPlannedPipeline(OpPassManager &pm,
   pm.addPass(createHftaDecompose());
   addCleanUp(pm);
   pm.addPass(createHftaFormKernels());
+  pm.addPass(createHftaAssignLayouts());
   pm.addPass(createHftaPlanMemory());
   pm.addPass(createHftaOutlineKernels());
   pm.addPass(createHftaDescribePlan());

@@ -5,6 +5,42 @@
 
 include "mlir/Pass/PassBase.td"
 
+def HftaAssignLayouts : Pass<"hfta-assign-layouts", "::mlir::ModuleOp"> {
+  let summary = "Choose in which order kernels store activations";
+  let description = [{
+    Activations that convolutions and pooling read or write, [n, c, space…], are
+    stored as [n, space…, c] where that makes the better vectors, in memory
+    between kernels and in saved and cut variables. All tensors that elementwise ops tie
+    together have one order, through all tasks. It follows from shapes alone:
+    neither the number of copies nor the target decides.
+
+    Types of values between kernels are those of the stored tensors. Inside a
+    kernel elementwise ops and reductions work on the stored order;
+    hfta.transpose stands where convolutions and pooling, which are defined on
+    the logical one, read and write, and their lowerings look behind it. What
+    tasks give to other than saved and cut variables, and reshape, is plain. A
+    remark says what was chosen.
+
+    Before:
+    ```mlir
+    %1 = hfta.kernel "relu"(%0) : (tensor<8x16x14x14xf32>) -> tensor<8x16x14x14xf32> {
+    ^bb0(%x: tensor<8x16x14x14xf32>):
+      %r = hfta.relu %x : tensor<8x16x14x14xf32>
+      hfta.yield %r : tensor<8x16x14x14xf32>
+    }
+    ```
+    After:
+    ```mlir
+    %1 = hfta.kernel "relu"(%0) : (tensor<8x14x14x16xf32>) -> tensor<8x14x14x16xf32> {
+    ^bb0(%x: tensor<8x14x14x16xf32>):
+      %r = hfta.relu %x : tensor<8x14x14x16xf32>
+      hfta.yield %r : tensor<8x14x14x16xf32>
+    }
+    ```
+  }];
+  let dependentDialects = ["::mlir::hfta::HftaDialect"];
+}
+
 def HftaDecompose : Pass<"hfta-decompose"> {
   let summary = "Rewrite composite ops in terms of simpler ones";
   let description = [{

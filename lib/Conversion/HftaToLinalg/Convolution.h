@@ -33,9 +33,9 @@ struct ChannelAxes {
   void addInput(LoopNest &nest, bool reduction);
 };
 
-/// Makes two axes, (group, channel), of `axis` if both have a loop.
-Value splitChannels(OpBuilder &builder, Location loc, Value tensor, size_t axis,
-                    int64_t groups);
+/// Makes two axes, (group, channel), of the channels if both have a loop.
+Activation splitChannels(OpBuilder &builder, Location loc,
+                         const Activation &activation, int64_t groups);
 
 /// All axes but the null ones.
 Axes join(std::initializer_list<ArrayRef<Axis>> parts);

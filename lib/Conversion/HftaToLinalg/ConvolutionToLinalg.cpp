@@ -1,9 +1,9 @@
 //===- ConvolutionToLinalg.cpp - Lowering of convolution, input gradient --===//
 //
 // Both are correlations of a padded tensor with a kernel, or pieces of one that
-// need less padding. The innermost loop runs over output channels, with the
-// kernel packed so that they are contiguous, or over the last spatial axis,
-// whichever vectors fit better.
+// need less padding. The innermost loop runs over output channels or groups,
+// with the kernel packed so that they are contiguous, or over the last spatial
+// axis, whichever vectors fit better.
 //===----------------------------------------------------------------------===//
 
 #include "Convolution.h"
@@ -33,16 +33,18 @@ void ChannelAxes::addInput(LoopNest &nest, bool reduction) {
                       : nest.addParallel(sizes.inputs);
 }
 
-Value hfta::splitChannels(OpBuilder &builder, Location loc, Value tensor,
-                          size_t axis, int64_t groups) {
-  ArrayRef<int64_t> shape = getShape(tensor);
+Activation hfta::splitChannels(OpBuilder &builder, Location loc,
+                               const Activation &activation, int64_t groups) {
+  size_t axis = activation.getChannelAxis();
+  ArrayRef<int64_t> shape = getShape(activation.elements);
   int64_t channels = shape[axis] / groups;
   if (groups == 1 || channels == 1)
-    return tensor;
+    return activation;
   SmallVector<int64_t> split(shape);
   split[axis] = groups;
   split.insert(split.begin() + axis + 1, channels);
-  return createReshape(builder, loc, tensor, split);
+  return {createReshape(builder, loc, activation.elements, split),
+          activation.channelsLast};
 }
 
 Axes hfta::join(std::initializer_list<ArrayRef<Axis>> parts) {
@@ -63,13 +65,17 @@ namespace {
 /// dilation - low] * kernel[g, m, c, k, r]. A spatial axis with one phase has
 /// no r.
 struct Correlation {
-  Value data;
+  Activation data;
   Value kernel; ///< [g, m, c, (k, r)…] or [g, c, m, (k, r)…], g may be joined
   bool inputsFirst; ///< the kernel's order is the second one
   ChannelSizes channels;
   SmallVector<TapAxis> axes;
   Type accumulate;
+  bool channelsLast; ///< how the result will be stored
 };
+
+/// What the innermost loop runs over.
+enum class Innermost { outputs, groups, positions };
 
 /// The loops of a piece of a correlation.
 struct CorrelationAxes {
@@ -86,7 +92,12 @@ struct CorrelationAxes {
       result.append(join({axis, phase}));
     return result;
   }
-  Axes getSpace() const { return interleave(positions); }
+  /// The result's axes.
+  Axes getResult(bool channelsLast) const {
+    Axes space = interleave(positions);
+    return channelsLast ? join({batch, space, channels.group, channels.output})
+                        : join({batch, channels.group, channels.output, space});
+  }
   Axes getKernel(bool inputsFirst) const {
     Axes ordered = inputsFirst ? join({channels.input, channels.output})
                                : join({channels.output, channels.input});
@@ -104,27 +115,45 @@ struct CorrelationAxes {
 
 } // namespace
 
-/// Output channels innermost (true) or the last spatial axis (false).
-static bool chooseOutputsInnermost(const Correlation &correlation) {
+/// By cycles a product, where one with full vectors takes 1 / lanes and moving
+/// an element into another order takes one.
+static Innermost chooseInnermost(const Correlation &correlation) {
   const ChannelSizes &channels = correlation.channels;
-  if (!channels.hasOutputs())
-    return false;
   Type elementType = correlation.accumulate;
-  double reduction = static_cast<double>(channels.inputs);
+  double taps = 1;
   for (const TapAxis &axis : correlation.axes)
-    reduction *= static_cast<double>(axis.taps);
-  // The result is transposed afterwards.
-  double outputs = getVectorCost(channels.outputs, elementType) + 1 / reduction;
+    taps *= static_cast<double>(axis.taps);
+  double moveResult = 1 / (static_cast<double>(channels.inputs) * taps);
+  double moveData = 1 / (static_cast<double>(channels.outputs) * taps);
+  double moveToLast = correlation.channelsLast ? 0 : moveResult;
   const TapAxis &last = correlation.axes.back();
-  double positions =
+
+  double best =
       last.stride == 1 ? getVectorCost(last.positions, elementType) : 1;
-  return outputs < positions;
+  best += moveResult - moveToLast;
+  if (correlation.data.channelsLast)
+    best += moveData;
+  Innermost choice = Innermost::positions;
+  auto offer = [&](Innermost other, double cost) {
+    if (cost >= best)
+      return;
+    best = cost;
+    choice = other;
+  };
+  if (channels.hasOutputs())
+    offer(Innermost::outputs,
+          getVectorCost(channels.outputs, elementType) + moveToLast);
+  else if (!channels.hasInputs())
+    offer(Innermost::groups,
+          getVectorCost(channels.groups, elementType) + moveToLast +
+              (correlation.data.channelsLast ? 0 : moveData));
+  return choice;
 }
 
 /// Adds the loops of a piece. Axes of the same kind are the same expressions
 /// for all pieces of a correlation.
 static CorrelationAxes addLoops(LoopNest &nest, const Correlation &correlation,
-                                const Piece &piece, bool outputsInnermost) {
+                                const Piece &piece, Innermost innermost) {
   CorrelationAxes axes;
   auto add = [&](Span span, bool reduction) {
     Axis axis =
@@ -132,26 +161,33 @@ static CorrelationAxes addLoops(LoopNest &nest, const Correlation &correlation,
     axes.begins.push_back({axis, span.begin});
     return axis;
   };
+  bool arePositions = innermost == Innermost::positions;
   axes.channels.sizes = correlation.channels;
-  axes.batch = nest.addParallel(getShape(correlation.data).front());
-  axes.channels.addGroup(nest);
-  if (outputsInnermost)
+  axes.batch = nest.addParallel(getShape(correlation.data.elements).front());
+  if (innermost != Innermost::groups)
+    axes.channels.addGroup(nest);
+  if (arePositions)
+    axes.channels.addOutput(nest);
+  else
     for (const AxisPiece &part : ArrayRef(piece).drop_back())
       axes.positions.push_back(add(part.positions, /*reduction=*/false));
-  else
-    axes.channels.addOutput(nest);
   for (auto [axis, part] : llvm::zip(correlation.axes, piece))
     axes.phases.push_back(axis.phases.size() > 1
                               ? add(part.phases, /*reduction=*/false)
                               : Axis());
-  axes.channels.addInput(nest, /*reduction=*/true);
+  // Terms in the order in which they are stored.
+  bool channelsLast = correlation.data.channelsLast;
+  if (!channelsLast)
+    axes.channels.addInput(nest, /*reduction=*/true);
   for (auto [axis, part] : llvm::zip(correlation.axes, piece)) {
     Span taps = part.taps;
     if (axis.backwards)
       taps.begin = axis.taps - taps.getEnd();
     axes.taps.push_back(add(taps, /*reduction=*/true));
   }
-  if (!outputsInnermost) {
+  if (channelsLast)
+    axes.channels.addInput(nest, /*reduction=*/true);
+  if (arePositions) {
     for (const AxisPiece &part : piece)
       axes.positions.push_back(add(part.positions, /*reduction=*/false));
     axes.stored = join({axes.batch, axes.channels.group, axes.channels.output,
@@ -159,10 +195,11 @@ static CorrelationAxes addLoops(LoopNest &nest, const Correlation &correlation,
     return axes;
   }
   axes.positions.push_back(add(piece.back().positions, /*reduction=*/false));
-  axes.channels.addOutput(nest);
-  ArrayRef<Axis> positions = axes.positions;
-  axes.stored = join({axes.batch, axes.channels.group, positions.drop_back(),
-                      axes.phases, positions.back(), axes.channels.output});
+  if (innermost == Innermost::groups)
+    axes.channels.addGroup(nest);
+  else
+    axes.channels.addOutput(nest);
+  axes.stored = axes.getResult(/*channelsLast=*/true);
   return axes;
 }
 
@@ -174,23 +211,26 @@ public:
   CorrelationBuilder(OpBuilder &builder, Location loc,
                      const Correlation &correlation)
       : builder(builder), loc(loc), correlation(correlation),
-        outputsInnermost(chooseOutputsInnermost(correlation)),
+        innermost(chooseInnermost(correlation)),
         pieces(correlation.axes, cut()), nest(builder, loc),
-        axes(addLoops(nest, correlation, getWhole(), outputsInnermost)) {}
+        axes(addLoops(nest, correlation, getWhole(), innermost)) {}
 
-  /// Returns [n, g m, (o, r)…] in the accumulator's type.
-  Value build();
+  /// Returns the result with (o, r) for each spatial axis, stored as it is
+  /// wanted, in the accumulator's type.
+  Activation build();
 
 private:
   SmallVector<SmallVector<AxisPiece>> cut() const;
   Piece getWhole() const;
   Value packKernel();
-  Value buildPiece(const Piece &piece, Value data, Value kernel);
+  Activation packData();
+  Value buildPiece(const Piece &piece, const Activation &data, Value kernel);
+  Value buildPieces(ArrayRef<Piece> parts);
 
   OpBuilder &builder;
   Location loc;
   const Correlation &correlation;
-  bool outputsInnermost;
+  Innermost innermost;
   TapPieces pieces;
   LoopNest nest; ///< of the whole, for its axes only
   CorrelationAxes axes;
@@ -203,8 +243,9 @@ SmallVector<SmallVector<AxisPiece>> CorrelationBuilder::cut() const {
   SmallVector<SmallVector<AxisPiece>> cuts;
   // Vectors along positions want many of them.
   for (auto [index, axis] : llvm::enumerate(correlation.axes))
-    cuts.push_back(cutByPositions(
-        axis, outputsInnermost || index + 1 < correlation.axes.size()));
+    cuts.push_back(
+        cutByPositions(axis, innermost != Innermost::positions ||
+                                 index + 1 < correlation.axes.size()));
   return cuts;
 }
 
@@ -217,7 +258,7 @@ Piece CorrelationBuilder::getWhole() const {
   return whole;
 }
 
-/// The kernel, with output channels contiguous if they are innermost.
+/// The kernel, with the innermost channels contiguous.
 Value CorrelationBuilder::packKernel() {
   const ChannelAxes &channels = axes.channels;
   Axes from = axes.getKernel(correlation.inputsFirst);
@@ -225,24 +266,40 @@ Value CorrelationBuilder::packKernel() {
   Value kernel =
       createReshape(builder, loc, correlation.kernel, nest.getSizes(from));
   kernelOrder = from;
-  if (outputsInnermost)
-    kernelOrder = join({channels.group, axes.phases, channels.input, axes.taps,
-                        channels.output});
+  if (innermost == Innermost::outputs)
+    kernelOrder = correlation.data.channelsLast
+                      ? join({channels.group, axes.phases, axes.taps,
+                              channels.input, channels.output})
+                      : join({channels.group, axes.phases, channels.input,
+                              axes.taps, channels.output});
+  if (innermost == Innermost::groups)
+    kernelOrder = join({axes.phases, axes.taps, channels.group});
   return pack(builder, loc, kernel, from, kernelOrder);
 }
 
+/// The data in an order in which vectors of it are contiguous.
+Activation CorrelationBuilder::packData() {
+  Activation data = correlation.data;
+  if (innermost != Innermost::outputs)
+    data = data.store(builder, loc, innermost == Innermost::groups);
+  return splitChannels(builder, loc, pieces.pad(builder, loc, data),
+                       correlation.channels.groups);
+}
+
 /// The piece's part of the result, in the order of its storage.
-Value CorrelationBuilder::buildPiece(const Piece &piece, Value data,
+Value CorrelationBuilder::buildPiece(const Piece &piece, const Activation &data,
                                      Value kernel) {
   LoopNest nest(builder, loc);
-  CorrelationAxes axes = addLoops(nest, correlation, piece, outputsInnermost);
+  CorrelationAxes axes = addLoops(nest, correlation, piece, innermost);
+  const ChannelAxes &channels = axes.channels;
   Axes space =
       getTapPositions(correlation.axes, piece, axes.positions, axes.taps);
-  Axes order =
-      join({axes.batch, axes.channels.group, axes.channels.input, space});
-  nest.read(
-      pieces.slice(builder, loc, data, piece, order.size() - space.size()),
-      order);
+  Axes order = data.channelsLast
+                   ? join({axes.batch, space, channels.group, channels.input})
+                   : join({axes.batch, channels.group, channels.input, space});
+  size_t firstSpace = llvm::find(order, space.front()) - order.begin();
+  nest.read(pieces.slice(builder, loc, data.elements, piece, firstSpace),
+            order);
   nest.read(createSlice(builder, loc, kernel, axes.getOffsets(kernelOrder),
                         nest.getSizes(kernelOrder)),
             kernelOrder);
@@ -251,23 +308,13 @@ Value CorrelationBuilder::buildPiece(const Piece &piece, Value data,
   return nest.build(multiplyAdd).front();
 }
 
-Value CorrelationBuilder::build() {
-  Value zero = createZero(builder, loc, correlation.accumulate);
-  Axes natural = axes.getSpace();
-  SmallVector<int64_t> shape = nest.getSizes(join({axes.batch}));
-  shape.push_back(correlation.channels.groups * correlation.channels.outputs);
-  llvm::append_range(shape, nest.getSizes(natural));
-  SmallVector<Piece> parts = pieces.getPieces();
-  if (parts.empty())
-    return createFilled(builder, loc, shape, zero);
-
-  Value data =
-      splitChannels(builder, loc, pieces.pad(builder, loc, correlation.data), 1,
-                    correlation.channels.groups);
-  Value kernel = packKernel();
-  Value result;
+/// All pieces of the result, in the order of its storage.
+Value CorrelationBuilder::buildPieces(ArrayRef<Piece> parts) {
+  Activation data = packData();
+  Value kernel = packKernel(), result;
   if (!pieces.hasAllPositions())
-    result = createFilled(builder, loc, nest.getSizes(axes.stored), zero);
+    result = createFilled(builder, loc, nest.getSizes(axes.stored),
+                          createZero(builder, loc, correlation.accumulate));
   else if (parts.size() > 1)
     result = tensor::EmptyOp::create(builder, loc, nest.getSizes(axes.stored),
                                      correlation.accumulate);
@@ -278,16 +325,32 @@ Value CorrelationBuilder::build() {
       continue;
     }
     LoopNest names(builder, loc);
-    CorrelationAxes placed =
-        addLoops(names, correlation, piece, outputsInnermost);
+    CorrelationAxes placed = addLoops(names, correlation, piece, innermost);
     result = createInsert(builder, loc, part, result,
                           placed.getOffsets(placed.stored),
                           SmallVector<int64_t>(placed.stored.size(), 1));
   }
-  Axes wanted =
-      join({axes.batch, axes.channels.group, axes.channels.output, natural});
-  result = unpack(builder, loc, result, axes.stored, wanted);
-  return createReshape(builder, loc, result, shape);
+  return result;
+}
+
+Activation CorrelationBuilder::build() {
+  bool channelsLast = correlation.channelsLast;
+  Axes wanted = axes.getResult(channelsLast);
+  SmallVector<Piece> parts = pieces.getPieces();
+  Value result;
+  if (parts.empty())
+    result = createFilled(builder, loc, nest.getSizes(wanted),
+                          createZero(builder, loc, correlation.accumulate));
+  else
+    result = unpack(builder, loc, buildPieces(parts), axes.stored, wanted);
+  // Groups and their channels are one axis.
+  SmallVector<int64_t> shape = nest.getSizes(wanted);
+  const ChannelSizes &channels = correlation.channels;
+  size_t split = (channels.groups > 1) + channels.hasOutputs();
+  auto first = channelsLast ? shape.end() - split : shape.begin() + 1;
+  shape.insert(shape.erase(first, first + split),
+               channels.groups * channels.outputs);
+  return {createReshape(builder, loc, result, shape), channelsLast};
 }
 
 //===----------------------------------------------------------------------===//
@@ -320,6 +383,16 @@ static Value createInverseKernel(OpBuilder &builder, Location loc, Value weight,
   return createReshape(builder, loc, weight, split);
 }
 
+/// Replaces a convolution by its sums.
+template <typename ConvolutionOp>
+static void replace(ConversionPatternRewriter &rewriter, ConvolutionOp op,
+                    Activation sums) {
+  Location loc = op.getLoc();
+  sums.elements = resizeElements(rewriter, loc, sums.elements,
+                                 op.getResult().getType().getElementType());
+  rewriter.replaceOp(op, sums.getLogical(rewriter, loc));
+}
+
 namespace {
 
 struct ConvLowering : public OpConversionPattern<ConvOp> {
@@ -329,11 +402,12 @@ struct ConvLowering : public OpConversionPattern<ConvOp> {
   matchAndRewrite(ConvOp op, OpAdaptor adaptor,
                   ConversionPatternRewriter &rewriter) const override {
     Location loc = op.getLoc();
-    Value input = adaptor.getInput(), weight = adaptor.getWeight();
-    Type elementType = getElementType(input);
+    Activation input = Activation::get(adaptor.getInput());
+    Value weight = adaptor.getWeight();
+    Type elementType = getElementType(input.elements);
     ArrayRef<int64_t> positions =
         op.getResult().getType().getShape().drop_front(2);
-    ArrayRef<int64_t> sizes = getShape(input).drop_front(2);
+    ArrayRef<int64_t> sizes = input.getSpace();
     TrimmedWindow trimmed(getWindow(op, getShape(weight).drop_front(2)), sizes,
                           positions);
     Correlation correlation;
@@ -344,11 +418,9 @@ struct ConvLowering : public OpConversionPattern<ConvOp> {
     for (auto [axis, size, count] : llvm::zip(trimmed.window, sizes, positions))
       correlation.axes.emplace_back(axis, size, count);
     correlation.accumulate = op.getAccumulate().value_or(elementType);
-    rewriter.replaceOp(
-        op,
-        resizeElements(rewriter, loc,
-                       CorrelationBuilder(rewriter, loc, correlation).build(),
-                       elementType));
+    correlation.channelsLast = isStoredChannelsLast(op.getResult());
+    replace(rewriter, op,
+            CorrelationBuilder(rewriter, loc, correlation).build());
     return success();
   }
 };
@@ -363,9 +435,10 @@ struct ConvInputGradientLowering
   matchAndRewrite(ConvInputGradientOp op, OpAdaptor adaptor,
                   ConversionPatternRewriter &rewriter) const override {
     Location loc = op.getLoc();
-    Value gradient = adaptor.getGradient(), weight = adaptor.getWeight();
-    Type elementType = getElementType(gradient);
-    ArrayRef<int64_t> windows = getShape(gradient).drop_front(2);
+    Activation gradient = Activation::get(adaptor.getGradient());
+    Value weight = adaptor.getWeight();
+    Type elementType = getElementType(gradient.elements);
+    ArrayRef<int64_t> windows = gradient.getSpace();
     ArrayRef<int64_t> sizes = op.getInputShape().drop_front(2);
     TrimmedWindow trimmed(getWindow(op, getShape(weight).drop_front(2)), sizes,
                           windows);
@@ -380,11 +453,11 @@ struct ConvInputGradientLowering
     for (auto [axis, count] : llvm::zip(inverse, windows))
       correlation.axes.emplace_back(axis, count);
     correlation.accumulate = op.getAccumulate().value_or(elementType);
-    Value elements = CorrelationBuilder(rewriter, loc, correlation).build();
-    elements =
-        assembleInput(rewriter, loc, elements, inverse, op.getInputShape());
-    rewriter.replaceOp(op,
-                       resizeElements(rewriter, loc, elements, elementType));
+    correlation.channelsLast = isStoredChannelsLast(op.getResult());
+    Activation result = CorrelationBuilder(rewriter, loc, correlation).build();
+    result.elements = assembleInput(rewriter, loc, result.elements,
+                                    result.getFirstSpace(), inverse, sizes);
+    replace(rewriter, op, result);
     return success();
   }
 };

@@ -40,7 +40,11 @@ void LoopNest::write(Type elementType, ArrayRef<Axis> position) {
 }
 
 void LoopNest::accumulate(Value initial, ArrayRef<Axis> position) {
-  outputs.push_back(createFilled(builder, loc, getSizes(position), initial));
+  update(createFilled(builder, loc, getSizes(position), initial), position);
+}
+
+void LoopNest::update(Value initial, ArrayRef<Axis> position) {
+  outputs.push_back(initial);
   outputPositions.emplace_back(position);
 }
 

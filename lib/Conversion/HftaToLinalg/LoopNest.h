@@ -37,6 +37,8 @@ public:
   /// A result that starts as the scalar `initial` everywhere; the body gets
   /// its running value after the operands.
   void accumulate(Value initial, ArrayRef<Axis> position);
+  /// The same with a tensor of initial values.
+  void update(Value initial, ArrayRef<Axis> position);
 
   /// Makes the op. The body gets the operands and each result's running value
   /// and returns each result's next.

@@ -223,15 +223,13 @@ static bool isIdentity(ArrayRef<int64_t> permutation) {
   return llvm::equal(permutation, llvm::seq<int64_t>(0, permutation.size()));
 }
 
-static SmallVector<int64_t> permute(ArrayRef<int64_t> shape,
-                                    ArrayRef<int64_t> permutation) {
-  return llvm::map_to_vector(permutation,
-                             [&](int64_t axis) { return shape[axis]; });
+Value hfta::pack(OpBuilder &builder, Location loc, Value tensor,
+                 ArrayRef<Axis> from, ArrayRef<Axis> to) {
+  return pack(builder, loc, tensor, getPermutation(from, to));
 }
 
 Value hfta::pack(OpBuilder &builder, Location loc, Value tensor,
-                 ArrayRef<Axis> from, ArrayRef<Axis> to) {
-  SmallVector<int64_t> permutation = getPermutation(from, to);
+                 ArrayRef<int64_t> permutation) {
   if (isIdentity(permutation))
     return tensor;
   Value empty = tensor::EmptyOp::create(builder, loc,
@@ -241,10 +239,28 @@ Value hfta::pack(OpBuilder &builder, Location loc, Value tensor,
       ->getResult(0);
 }
 
+std::optional<Transposition> hfta::getTransposition(Value tensor) {
+  auto op = tensor.getDefiningOp<linalg::GenericOp>();
+  if (!op || op.getNumDpsInputs() != 1 || op.getNumDpsInits() != 1)
+    return std::nullopt;
+  auto yield = cast<linalg::YieldOp>(op.getBody()->getTerminator());
+  SmallVector<AffineMap> maps = op.getIndexingMapsArray();
+  if (yield.getOperand(0) != op.getBody()->getArgument(0) ||
+      !maps[0].isPermutation() || !maps[1].isIdentity())
+    return std::nullopt;
+  SmallVector<int64_t> permutation(maps[0].getNumResults());
+  for (auto [source, axis] : llvm::enumerate(maps[0].getResults()))
+    permutation[cast<AffineDimExpr>(axis).getPosition()] = source;
+  return Transposition{op.getDpsInputOperand(0)->get(), permutation};
+}
+
 Value hfta::transpose(OpBuilder &builder, Location loc, Value tensor,
                       ArrayRef<int64_t> permutation) {
   if (isIdentity(permutation))
     return tensor;
+  if (std::optional<Transposition> inner = getTransposition(tensor))
+    return transpose(builder, loc, inner->source,
+                     permute(inner->permutation, permutation));
   LoopNest nest(builder, loc);
   Axes axes = nest.addParallel(permute(getShape(tensor), permutation));
   Axes position(axes.size());
@@ -300,13 +316,13 @@ Value hfta::createPad(OpBuilder &builder, Location loc, Value tensor,
                                getIndexAttributes(builder, highPad), scalar);
 }
 
-Value hfta::padTrailing(OpBuilder &builder, Location loc, Value tensor,
-                        ArrayRef<int64_t> low, ArrayRef<int64_t> high,
-                        Value scalar) {
-  size_t leading = getTensorType(tensor).getRank() - low.size();
-  SmallVector<int64_t> allLow(leading, 0), allHigh(leading, 0);
-  llvm::append_range(allLow, low);
-  llvm::append_range(allHigh, high);
+Value hfta::padFrom(OpBuilder &builder, Location loc, Value tensor,
+                    size_t first, ArrayRef<int64_t> low, ArrayRef<int64_t> high,
+                    Value scalar) {
+  size_t rank = getTensorType(tensor).getRank();
+  SmallVector<int64_t> allLow(rank, 0), allHigh(rank, 0);
+  llvm::copy(low, allLow.begin() + first);
+  llvm::copy(high, allHigh.begin() + first);
   return createPad(builder, loc, tensor, allLow, allHigh, scalar);
 }
 
@@ -325,19 +341,4 @@ Value hfta::createInsert(OpBuilder &builder, Location loc, Value tensor,
 Value hfta::createExtract(OpBuilder &builder, Location loc, Value tensor,
                           ValueRange indices) {
   return tensor::ExtractOp::create(builder, loc, tensor, indices);
-}
-
-//===----------------------------------------------------------------------===//
-// Iteration order
-//===----------------------------------------------------------------------===//
-
-double hfta::getVectorCost(int64_t size, Type elementType) {
-  // The widest vectors among the targets, the same for all of them so that the
-  // order of summation doesn't depend on the target.
-  constexpr int64_t vectorBits = 512;
-  int64_t lanes =
-      std::max<int64_t>(1, vectorBits / elementType.getIntOrFloatBitWidth());
-  double vectors = static_cast<double>(size / lanes) +
-                   llvm::popcount(static_cast<uint64_t>(size % lanes));
-  return vectors / static_cast<double>(size);
 }

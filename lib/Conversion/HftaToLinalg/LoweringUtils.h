@@ -6,6 +6,7 @@
 #include "LoopNest.h"
 
 #include "Hfta/Dialect/Hfta/IR/HftaOps.h"
+#include "Hfta/Dialect/Hfta/IR/Layouts.h"
 
 namespace mlir::hfta {
 
@@ -75,14 +76,26 @@ Value createReshape(OpBuilder &builder, Location loc, Value tensor,
                     ArrayRef<int64_t> shape);
 
 /// Copies `tensor` into the layout that the lowering of its user wants, by a
-/// named op that elementwise fusion leaves alone. Axes are named by the
-/// expressions of `from`; `to` holds the same in another order.
+/// named op that elementwise fusion leaves alone: result axis i is input axis
+/// permutation[i].
+Value pack(OpBuilder &builder, Location loc, Value tensor,
+           ArrayRef<int64_t> permutation);
+/// The same with axes named by the expressions of `from`; `to` holds the same
+/// in another order.
 Value pack(OpBuilder &builder, Location loc, Value tensor, ArrayRef<Axis> from,
            ArrayRef<Axis> to);
 
+/// A tensor's axis i is `source`'s axis permutation[i].
+struct Transposition {
+  Value source;
+  SmallVector<int64_t> permutation;
+};
+/// What `transpose` made a tensor from, if it did.
+std::optional<Transposition> getTransposition(Value tensor);
+
 /// Moves the axes of a lowering's result into another order, by a generic op
 /// that fuses with its elementwise users: result axis i is input axis
-/// permutation[i].
+/// permutation[i]. Transpositions in a row are one, or none.
 Value transpose(OpBuilder &builder, Location loc, Value tensor,
                 ArrayRef<int64_t> permutation);
 /// The same with axes named as for `pack`.
@@ -96,9 +109,9 @@ Value createSlice(OpBuilder &builder, Location loc, Value tensor,
 /// Surrounds with a scalar; negative amounts cut elements off.
 Value createPad(OpBuilder &builder, Location loc, Value tensor,
                 ArrayRef<int64_t> low, ArrayRef<int64_t> high, Value scalar);
-/// The same on the last axes alone.
-Value padTrailing(OpBuilder &builder, Location loc, Value tensor,
-                  ArrayRef<int64_t> low, ArrayRef<int64_t> high, Value scalar);
+/// The same on neighbouring axes alone, from axis `first` on.
+Value padFrom(OpBuilder &builder, Location loc, Value tensor, size_t first,
+              ArrayRef<int64_t> low, ArrayRef<int64_t> high, Value scalar);
 
 /// Writes `tensor` into `destination` at offsets, with strides.
 Value createInsert(OpBuilder &builder, Location loc, Value tensor,
@@ -108,14 +121,6 @@ Value createInsert(OpBuilder &builder, Location loc, Value tensor,
 /// The element at `indices` of a tensor.
 Value createExtract(OpBuilder &builder, Location loc, Value tensor,
                     ValueRange indices);
-
-//===----------------------------------------------------------------------===//
-// Iteration order
-//===----------------------------------------------------------------------===//
-
-/// Relative cost of an element of a contiguous innermost loop of `size`
-/// iterations that is vectorized, with its remainder in shorter vectors.
-double getVectorCost(int64_t size, Type elementType);
 
 } // namespace mlir::hfta
 

@@ -14,59 +14,88 @@ using namespace mlir::hfta;
 
 namespace {
 
-/// Loops over planes, positions of the window and its taps; the last spatial
-/// axis is innermost.
-struct PoolingAxes {
-  Axes planes, positions, taps;
+/// Loops over batch and channels.
+struct PlaneAxes {
+  Axis batch, channel;
+  bool channelsLast; ///< how all operands and results are stored
 
-  PoolingAxes(LoopNest &nest, ArrayRef<int64_t> resultShape,
-              const Window &window) {
-    planes = nest.addParallel(resultShape.take_front(2));
-    positions = nest.addParallel(resultShape.drop_front(2).drop_back());
-    taps = nest.addReduction(collect(window, &WindowAxis::kernel));
-    positions.push_back(nest.addParallel(resultShape.back()));
-  }
-
-  Axes getInputPosition(const Window &window) const {
-    Axes position(planes);
-    position.append(getTapPositions(window, positions, taps));
-    return position;
-  }
-  Axes getResultPosition() const {
-    Axes position(planes);
-    position.append(positions);
-    return position;
+  Axes place(Axes space) const {
+    space.insert(channelsLast ? space.end() : space.begin(), channel);
+    space.insert(space.begin(), batch);
+    return space;
   }
 };
 
-/// Loops over planes, input elements as (q, r) of InverseWindowAxis, and the
-/// windows that may cover them; the last spatial axis is innermost.
-struct InversePoolingAxes {
-  Axes planes, groups, phases, candidates;
+/// Loops over planes, positions of the window and its taps; what is stored
+/// innermost is innermost.
+struct PoolingAxes : PlaneAxes {
+  Axes positions, taps;
 
-  InversePoolingAxes(LoopNest &nest, ArrayRef<int64_t> inputShape,
+  /// `positionCounts` and the window along each spatial axis.
+  PoolingAxes(LoopNest &nest, const Activation &input,
+              ArrayRef<int64_t> positionCounts, const Window &window) {
+    channelsLast = input.channelsLast;
+    ArrayRef<int64_t> shape = getShape(input.elements);
+    int64_t channels = shape[input.getChannelAxis()];
+    SmallVector<int64_t> kernel = collect(window, &WindowAxis::kernel);
+    batch = nest.addParallel(shape.front());
+    if (channelsLast) {
+      positions = nest.addParallel(positionCounts);
+      taps = nest.addReduction(kernel);
+      channel = nest.addParallel(channels);
+      return;
+    }
+    channel = nest.addParallel(channels);
+    positions = nest.addParallel(positionCounts.drop_back());
+    taps = nest.addReduction(kernel);
+    positions.push_back(nest.addParallel(positionCounts.back()));
+  }
+
+  Axes getInputPosition(const Window &window) const {
+    return place(getTapPositions(window, positions, taps));
+  }
+  Axes getResultPosition() const { return place(positions); }
+};
+
+/// Loops over planes, input elements as (q, r) of InverseWindowAxis, and the
+/// windows that may cover them; what is stored innermost is innermost.
+struct InversePoolingAxes : PlaneAxes {
+  Axes groups, phases, candidates;
+
+  InversePoolingAxes(LoopNest &nest, const Activation &gradient,
                      const InverseWindow &inverse) {
-    planes = nest.addParallel(inputShape.take_front(2));
+    channelsLast = gradient.channelsLast;
+    ArrayRef<int64_t> shape = getShape(gradient.elements);
+    int64_t channels = shape[gradient.getChannelAxis()];
+    SmallVector<int64_t> taps = collect(inverse, &InverseWindowAxis::taps);
+    batch = nest.addParallel(shape.front());
+    if (!channelsLast)
+      channel = nest.addParallel(channels);
     for (const InverseWindowAxis &axis : ArrayRef(inverse).drop_back())
       addElements(nest, axis);
-    candidates = nest.addReduction(collect(inverse, &InverseWindowAxis::taps));
+    if (!channelsLast)
+      candidates = nest.addReduction(taps);
     addElements(nest, inverse.back());
+    if (!channelsLast)
+      return;
+    candidates = nest.addReduction(taps);
+    channel = nest.addParallel(channels);
   }
 
   Axes getGradientPosition(const InverseWindow &inverse) const {
-    Axes position(planes);
+    Axes space;
     for (auto [axis, group, candidate] : llvm::zip(inverse, groups, candidates))
-      position.push_back(group + candidate * axis.step);
-    return position;
+      space.push_back(group + candidate * axis.step);
+    return place(space);
   }
   Axes getElementPosition() const {
-    Axes position(planes);
+    Axes space;
     for (auto [group, phase] : llvm::zip(groups, phases)) {
-      position.push_back(group);
+      space.push_back(group);
       if (phase)
-        position.push_back(phase);
+        space.push_back(phase);
     }
-    return position;
+    return place(space);
   }
 
 private:
@@ -91,6 +120,18 @@ static Value createAnd(OpBuilder &builder, Location loc, Value lhs, Value rhs) {
   if (!lhs)
     return rhs;
   return arith::AndIOp::create(builder, loc, lhs, rhs);
+}
+
+/// Replaces a gradient by its elements at InversePoolingAxes' positions.
+template <typename GradientOp>
+static void replaceByElements(ConversionPatternRewriter &rewriter,
+                              GradientOp op, Value elements,
+                              const InverseWindow &inverse, bool channelsLast) {
+  Activation result{elements, channelsLast};
+  result.elements =
+      assembleInput(rewriter, op.getLoc(), elements, result.getFirstSpace(),
+                    inverse, op.getInputShape().drop_front(2));
+  rewriter.replaceOp(op, result.getLogical(rewriter, op.getLoc()));
 }
 
 //===----------------------------------------------------------------------===//
@@ -149,21 +190,24 @@ struct MaxPoolLowering : public OpConversionPattern<MaxPoolOp> {
   matchAndRewrite(MaxPoolOp op, OpAdaptor adaptor,
                   ConversionPatternRewriter &rewriter) const override {
     Location loc = op.getLoc();
-    Value input = adaptor.getInput();
-    ArrayRef<int64_t> planeShape = getShape(input).drop_front(2);
+    Activation input = Activation::get(adaptor.getInput());
+    ArrayRef<int64_t> planeShape = input.getSpace();
     Window window = getWindow(op, op.getKernel());
     Type indexType = op.getIndices().getType().getElementType();
 
     LoopNest nest(rewriter, loc);
-    PoolingAxes axes(nest, op.getResult().getType().getShape(), window);
-    Value lowest = createLowest(rewriter, loc, getElementType(input));
-    nest.read(padSpace(rewriter, loc, input, window, lowest),
+    PoolingAxes axes(nest, input,
+                     op.getResult().getType().getShape().drop_front(2), window);
+    Value lowest = createLowest(rewriter, loc, getElementType(input.elements));
+    nest.read(padSpace(rewriter, loc, input, window, lowest).elements,
               axes.getInputPosition(window));
     nest.accumulate(lowest, axes.getResultPosition());
+    auto getLogical = [&](Value result) {
+      return Activation{result, input.channelsLast}.getLogical(rewriter, loc);
+    };
     if (op.getIndices().use_empty()) {
-      SmallVector<Value> results = nest.build(maximum);
-      results.push_back(Value());
-      rewriter.replaceOp(op, results);
+      rewriter.replaceOp(op,
+                         {getLogical(nest.build(maximum).front()), Value()});
       return success();
     }
     nest.accumulate(createNumber(rewriter, loc, indexType, -1),
@@ -182,7 +226,7 @@ struct MaxPoolLowering : public OpConversionPattern<MaxPoolOp> {
           arith::SelectOp::create(b, loc, takes, next, running),
           arith::SelectOp::create(b, loc, takes, index, where)};
     };
-    rewriter.replaceOp(op, nest.build(body));
+    rewriter.replaceOp(op, llvm::map_to_vector(nest.build(body), getLogical));
     return success();
   }
 };
@@ -196,21 +240,26 @@ struct MaxPoolGradientLowering : public OpConversionPattern<MaxPoolGradientOp> {
   matchAndRewrite(MaxPoolGradientOp op, OpAdaptor adaptor,
                   ConversionPatternRewriter &rewriter) const override {
     Location loc = op.getLoc();
-    Value gradient = adaptor.getGradient(), indices = adaptor.getIndices();
-    Type elementType = getElementType(gradient);
-    Type indexType = getElementType(indices);
+    bool channelsLast = isStoredChannelsLast(op.getResult());
+    auto getOperand = [&](Value operand) {
+      return Activation::get(operand).store(rewriter, loc, channelsLast);
+    };
+    Activation gradient = getOperand(adaptor.getGradient());
+    Activation indices = getOperand(adaptor.getIndices());
+    Type elementType = getElementType(gradient.elements);
+    Type indexType = getElementType(indices.elements);
     ArrayRef<int64_t> planeShape = op.getInputShape().drop_front(2);
-    InverseWindow inverse =
-        getInverse(getWindow(op, op.getKernel()), planeShape,
-                   getShape(gradient).drop_front(2));
+    InverseWindow inverse = getInverse(getWindow(op, op.getKernel()),
+                                       planeShape, gradient.getSpace());
     Value zero = createZero(rewriter, loc, elementType);
     Value nowhere = createNumber(rewriter, loc, indexType, -1);
 
     LoopNest nest(rewriter, loc);
-    InversePoolingAxes axes(nest, op.getInputShape(), inverse);
+    InversePoolingAxes axes(nest, gradient, inverse);
     Axes position = axes.getGradientPosition(inverse);
-    nest.read(padForInverse(rewriter, loc, gradient, inverse, zero), position);
-    nest.read(padForInverse(rewriter, loc, indices, inverse, nowhere),
+    nest.read(padForInverse(rewriter, loc, gradient, inverse, zero).elements,
+              position);
+    nest.read(padForInverse(rewriter, loc, indices, inverse, nowhere).elements,
               position);
     nest.accumulate(zero, axes.getElementPosition());
     auto body = [&](OpBuilder &b, Location loc, ValueRange arguments) {
@@ -229,9 +278,8 @@ struct MaxPoolGradientLowering : public OpConversionPattern<MaxPoolGradientOp> {
       return SmallVector<Value>{
           addCovered(b, loc, isHere, arguments[0], arguments[2])};
     };
-    Value elements = nest.build(body).front();
-    rewriter.replaceOp(op, assembleInput(rewriter, loc, elements, inverse,
-                                         op.getInputShape()));
+    replaceByElements(rewriter, op, nest.build(body).front(), inverse,
+                      channelsLast);
     return success();
   }
 };
@@ -262,14 +310,15 @@ static SmallVector<int64_t> countTaps(const WindowAxis &axis, int64_t inputSize,
 
 /// Divides each window's value by the number of taps that count.
 template <typename OpTy>
-static Value divideByCounts(OpBuilder &builder, OpTy op, Value windows,
-                            ArrayRef<int64_t> planeShape) {
+static Activation divideByCounts(OpBuilder &builder, OpTy op,
+                                 const Activation &windows,
+                                 ArrayRef<int64_t> planeShape) {
   Location loc = op.getLoc();
-  Type elementType = getElementType(windows);
-  ArrayRef<int64_t> counts = getShape(windows).drop_front(2);
+  Type elementType = getElementType(windows.elements);
+  ArrayRef<int64_t> counts = windows.getSpace();
   LoopNest nest(builder, loc);
-  Axes axes = nest.addParallel(getShape(windows));
-  nest.read(windows, axes);
+  Axes axes = nest.addParallel(getShape(windows.elements));
+  nest.read(windows.elements, axes);
   int64_t common = 1;
   for (auto [index, axis] : llvm::enumerate(getWindow(op, op.getKernel()))) {
     SmallVector<int64_t> taps =
@@ -286,7 +335,7 @@ static Value divideByCounts(OpBuilder &builder, OpTy op, Value windows,
     auto type = RankedTensorType::get(counts[index], elementType);
     nest.read(arith::ConstantOp::create(builder, loc,
                                         DenseElementsAttr::get(type, numbers)),
-              axes[index + 2]);
+              axes[windows.getFirstSpace() + index]);
   }
   nest.write(elementType, axes);
   auto body = [&](OpBuilder &b, Location loc, ValueRange arguments) {
@@ -297,7 +346,7 @@ static Value divideByCounts(OpBuilder &builder, OpTy op, Value windows,
     return SmallVector<Value>{
         arith::DivFOp::create(b, loc, arguments.front(), count)};
   };
-  return nest.build(body).front();
+  return {nest.build(body).front(), windows.channelsLast};
 }
 
 /// Whether the candidate window has a tap on the element; null if all have.
@@ -335,21 +384,22 @@ struct AveragePoolLowering : public OpConversionPattern<AveragePoolOp> {
   matchAndRewrite(AveragePoolOp op, OpAdaptor adaptor,
                   ConversionPatternRewriter &rewriter) const override {
     Location loc = op.getLoc();
-    Value input = adaptor.getInput();
+    Activation input = Activation::get(adaptor.getInput());
     Window window = getWindow(op, op.getKernel());
-    Value zero = createZero(rewriter, loc, getElementType(input));
+    Value zero = createZero(rewriter, loc, getElementType(input.elements));
     LoopNest nest(rewriter, loc);
-    PoolingAxes axes(nest, op.getResult().getType().getShape(), window);
-    nest.read(padSpace(rewriter, loc, input, window, zero),
+    PoolingAxes axes(nest, input,
+                     op.getResult().getType().getShape().drop_front(2), window);
+    nest.read(padSpace(rewriter, loc, input, window, zero).elements,
               axes.getInputPosition(window));
     nest.accumulate(zero, axes.getResultPosition());
     auto body = [](OpBuilder &b, Location loc, ValueRange arguments) {
       return SmallVector<Value>{
           addCovered(b, loc, Value(), arguments[0], arguments[1])};
     };
-    Value sums = nest.build(body).front();
-    rewriter.replaceOp(
-        op, divideByCounts(rewriter, op, sums, getShape(input).drop_front(2)));
+    Activation sums{nest.build(body).front(), input.channelsLast};
+    rewriter.replaceOp(op, divideByCounts(rewriter, op, sums, input.getSpace())
+                               .getLogical(rewriter, loc));
     return success();
   }
 };
@@ -363,15 +413,16 @@ struct AveragePoolGradientLowering
                   ConversionPatternRewriter &rewriter) const override {
     Location loc = op.getLoc();
     ArrayRef<int64_t> planeShape = op.getInputShape().drop_front(2);
-    InverseWindow inverse =
-        getInverse(getWindow(op, op.getKernel()), planeShape,
-                   getShape(adaptor.getGradient()).drop_front(2));
-    Value shares =
-        divideByCounts(rewriter, op, adaptor.getGradient(), planeShape);
-    Value zero = createZero(rewriter, loc, getElementType(shares));
+    bool channelsLast = isStoredChannelsLast(op.getResult());
+    Activation gradient = Activation::get(adaptor.getGradient())
+                              .store(rewriter, loc, channelsLast);
+    InverseWindow inverse = getInverse(getWindow(op, op.getKernel()),
+                                       planeShape, gradient.getSpace());
+    Activation shares = divideByCounts(rewriter, op, gradient, planeShape);
+    Value zero = createZero(rewriter, loc, getElementType(shares.elements));
     LoopNest nest(rewriter, loc);
-    InversePoolingAxes axes(nest, op.getInputShape(), inverse);
-    nest.read(padForInverse(rewriter, loc, shares, inverse, zero),
+    InversePoolingAxes axes(nest, shares, inverse);
+    nest.read(padForInverse(rewriter, loc, shares, inverse, zero).elements,
               axes.getGradientPosition(inverse));
     nest.accumulate(zero, axes.getElementPosition());
     auto body = [&](OpBuilder &b, Location loc, ValueRange arguments) {
@@ -379,9 +430,8 @@ struct AveragePoolGradientLowering
       return SmallVector<Value>{
           addCovered(b, loc, covers, arguments[0], arguments[1])};
     };
-    Value elements = nest.build(body).front();
-    rewriter.replaceOp(op, assembleInput(rewriter, loc, elements, inverse,
-                                         op.getInputShape()));
+    replaceByElements(rewriter, op, nest.build(body).front(), inverse,
+                      channelsLast);
     return success();
   }
 };

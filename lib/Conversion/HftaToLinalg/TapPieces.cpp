@@ -11,6 +11,7 @@ using namespace mlir::hfta;
 /// loop nest of its own, with fewer elements to share what it reads.
 static constexpr double kWorthCutting = 0.91;
 static constexpr size_t kMaxPieces = 4;
+static constexpr size_t kMaxUnpaddedPieces = 5;
 
 //===----------------------------------------------------------------------===//
 // Axes
@@ -190,6 +191,25 @@ Pieces hfta::cutByTaps(const TapAxis &axis) {
   return chooseCut(ways);
 }
 
+std::optional<Pieces> hfta::cutOffPadding(const TapAxis &axis) {
+  Pieces pieces;
+  for (auto &[positions, taps] :
+       groupEqual(axis.positions,
+                  [&](int64_t position) { return getTaps(axis, position); }))
+    pieces.push_back({positions, {0, 1}, taps});
+  dropEmpty(pieces);
+  if (pieces.empty() || pieces.size() > kMaxUnpaddedPieces)
+    return std::nullopt;
+  llvm::sort(pieces, [](const AxisPiece &one, const AxisPiece &other) {
+    auto getKey = [](const AxisPiece &piece) {
+      return std::make_pair(-piece.positions.size * piece.taps.size,
+                            piece.positions.begin);
+    };
+    return getKey(one) < getKey(other);
+  });
+  return pieces;
+}
+
 //===----------------------------------------------------------------------===//
 // Pieces of all axes
 //===----------------------------------------------------------------------===//
@@ -257,15 +277,16 @@ Span TapPieces::getElements(size_t index) const {
   return all;
 }
 
-Value TapPieces::pad(OpBuilder &builder, Location loc, Value data) const {
+Activation TapPieces::pad(OpBuilder &builder, Location loc,
+                          const Activation &data) const {
   SmallVector<int64_t> low, high;
   for (size_t axis = 0; axis < axes.size(); ++axis) {
     Span elements = getElements(axis);
     low.push_back(-elements.begin);
     high.push_back(elements.getEnd() - axes[axis].size);
   }
-  return padTrailing(builder, loc, data, low, high,
-                     createZero(builder, loc, getElementType(data)));
+  return data.pad(builder, loc, low, high,
+                  createZero(builder, loc, getElementType(data.elements)));
 }
 
 Value TapPieces::slice(OpBuilder &builder, Location loc, Value padded,

@@ -60,6 +60,9 @@ SmallVector<AxisPiece> cutByPositions(const TapAxis &axis,
 /// The same with one for each set of positions that taps have. The axis has one
 /// phase.
 SmallVector<AxisPiece> cutByTaps(const TapAxis &axis);
+/// Disjoint pieces that hold every product and no padding, the largest first;
+/// nothing if they are too many. The axis has one phase.
+std::optional<SmallVector<AxisPiece>> cutOffPadding(const TapAxis &axis);
 
 /// One piece of each spatial axis.
 using Piece = SmallVector<AxisPiece>;
@@ -80,7 +83,8 @@ public:
   /// Whether every tap is in a piece.
   bool hasAllTaps() const;
   /// The data as the pieces need it: padded, or cut.
-  Value pad(OpBuilder &builder, Location loc, Value data) const;
+  Activation pad(OpBuilder &builder, Location loc,
+                 const Activation &data) const;
   /// What a piece reads of the padded data, whose spatial axes begin with axis
   /// `firstSpace`.
   Value slice(OpBuilder &builder, Location loc, Value padded,

@@ -9,26 +9,33 @@
 using namespace mlir;
 using namespace mlir::hfta;
 
+/// Each of about so many work items moves an operand, for all uses of its
+/// elements.
+static constexpr double kPackingItems = 4;
+
 namespace {
 
-/// Operands of a weight gradient, groups split off.
 struct WeightGradient {
-  Value input;    ///< [n, g, c, space…]
-  Value gradient; ///< [n, g, m, positions…]
+  Activation input;    ///< [n, g c, space…]
+  Activation gradient; ///< [n, g m, positions…]
   ChannelSizes channels;
   SmallVector<TapAxis> axes;
   Type accumulate;
+
+  int64_t getBatch() const { return getShape(input.elements).front(); }
 };
 
-/// Sums with the innermost loop over input or output channels, contiguous in a
-/// packed operand. Each element is a sum over batch and positions in row-major
-/// order.
+/// What the innermost loop runs over.
+enum class Innermost { inputs, outputs, groups, columns };
+
+/// Sums with the innermost loop over channels or groups, contiguous in an
+/// operand. Each element is a sum over batch and positions in row-major order.
 class ChannelSums {
 public:
   ChannelSums(OpBuilder &builder, Location loc, const WeightGradient &op,
-              bool outputsInnermost)
-      : builder(builder), loc(loc), op(op), outputsInnermost(outputsInnermost),
-        pieces(op.axes, cut(op)) {}
+              Innermost innermost)
+      : builder(builder), loc(loc), op(op), innermost(innermost),
+        pieces(op.axes, cut()) {}
 
   /// Returns [g, m, c, taps…].
   Value build();
@@ -39,63 +46,127 @@ private:
     Axis batch;
     Axes positions, taps;
 
-    /// An operand's order of axes, with the channels innermost or not.
-    Axes getOrder(Axis channel, ArrayRef<Axis> space, bool innermost) const {
-      return innermost ? join({batch, channels.group, space, channel})
-                       : join({batch, channels.group, channel, space});
+    /// An operand's order of axes.
+    Axes getOrder(Axis channel, ArrayRef<Axis> space, bool channelsLast) const {
+      return channelsLast ? join({batch, space, channels.group, channel})
+                          : join({batch, channels.group, channel, space});
     }
   };
 
-  static SmallVector<SmallVector<AxisPiece>> cut(const WeightGradient &op);
+  SmallVector<SmallVector<AxisPiece>> cut();
   Loops addLoops(LoopNest &nest, ArrayRef<int64_t> positions,
                  ArrayRef<int64_t> taps) const;
   Axes getStored(const Loops &loops) const;
-  Value packOperand(Value operand, const Loops &loops, Axis channel,
-                    ArrayRef<Axis> space, bool innermost);
-  Value buildPiece(const Piece &piece, Value input, Value gradient);
+  Activation packOperand(const Activation &operand, bool isInnermost);
+  /// Adds a piece's products to `sums`.
+  Value buildPiece(const Piece &piece, const Activation &input,
+                   const Activation &gradient, Value sums);
+  Value buildPieces(const Axes &stored, const LoopNest &nest, const Axes &taps);
 
   OpBuilder &builder;
   Location loc;
   const WeightGradient &op;
-  bool outputsInnermost;
+  Innermost innermost;
+  /// Whether pieces share taps: each adds to what those before have summed.
+  bool sharesTaps = false;
   TapPieces pieces;
 };
 
 } // namespace
 
-SmallVector<SmallVector<AxisPiece>> ChannelSums::cut(const WeightGradient &op) {
-  return llvm::map_to_vector(
-      op.axes, [](const TapAxis &axis) { return cutByTaps(axis); });
+using Cuts = SmallVector<SmallVector<AxisPiece>>;
+
+/// Products of each sum, and how often a sum goes to memory and back.
+static std::pair<double, double> countProducts(const Cuts &cuts,
+                                               int64_t batch) {
+  auto products = static_cast<double>(batch);
+  double visits = 1;
+  for (const SmallVector<AxisPiece> &pieces : cuts) {
+    double ofAxis = 0, taps = 0;
+    for (const AxisPiece &piece : pieces) {
+      ofAxis += static_cast<double>(piece.positions.size * piece.taps.size);
+      taps += static_cast<double>(piece.taps.size);
+    }
+    products *= ofAxis;
+    visits *= taps;
+  }
+  return {products, visits};
+}
+
+/// Without padding, if that is the faster way: it would be copied by every work
+/// item, for few products with each vector of the input; but the more pieces,
+/// the more often sums go to memory and back.
+Cuts ChannelSums::cut() {
+  // Cycles a vector.
+  constexpr double padCycles = 4.5, nearSumCycles = 3, farSumCycles = 12;
+  constexpr double farBytes = 1 << 18;
+  Cuts byTaps, unpadded;
+  for (const TapAxis &axis : op.axes) {
+    byTaps.push_back(cutByTaps(axis));
+    if (std::optional<SmallVector<AxisPiece>> pieces = cutOffPadding(axis))
+      unpadded.push_back(std::move(*pieces));
+  }
+  bool readsVectors =
+      innermost == Innermost::inputs || innermost == Innermost::groups;
+  if (!op.input.channelsLast || !readsVectors ||
+      unpadded.size() != op.axes.size())
+    return byTaps;
+  const ChannelSizes &channels = op.channels;
+  double bytes = op.accumulate.getIntOrFloatBitWidth() / 8;
+  for (int64_t size : {channels.groups, channels.inputs, channels.outputs})
+    bytes *= static_cast<double>(size);
+  auto [padded, once] = countProducts(byTaps, op.getBatch());
+  auto [needed, visits] = countProducts(unpadded, op.getBatch());
+  double elements = static_cast<double>(op.getBatch());
+  for (const TapAxis &axis : op.axes)
+    elements *= static_cast<double>(axis.size);
+  double paddedCycles = padded + kPackingItems * padCycles * elements /
+                                     static_cast<double>(channels.outputs);
+  double unpaddedCycles =
+      needed +
+      visits * (bytes * once > farBytes ? farSumCycles : nearSumCycles);
+  if (paddedCycles <= unpaddedCycles)
+    return byTaps;
+  sharesTaps = true;
+  return unpadded;
 }
 
 ChannelSums::Loops ChannelSums::addLoops(LoopNest &nest,
                                          ArrayRef<int64_t> positions,
                                          ArrayRef<int64_t> taps) const {
   Loops loops{{op.channels, {}, {}, {}}, {}, {}, {}};
-  loops.channels.addGroup(nest);
-  if (outputsInnermost)
+  if (innermost != Innermost::groups)
+    loops.channels.addGroup(nest);
+  if (innermost == Innermost::outputs)
     loops.channels.addInput(nest, /*reduction=*/false);
   else
     loops.channels.addOutput(nest);
-  loops.batch = nest.addReduction(getShape(op.input).front());
+  loops.batch = nest.addReduction(op.getBatch());
   loops.positions = nest.addReduction(positions);
   loops.taps = nest.addParallel(taps);
-  if (outputsInnermost)
+  if (innermost == Innermost::outputs)
     loops.channels.addOutput(nest);
   else
     loops.channels.addInput(nest, /*reduction=*/false);
+  if (innermost == Innermost::groups)
+    loops.channels.addGroup(nest);
   return loops;
 }
 
 Axes ChannelSums::getStored(const Loops &loops) const {
   const ChannelAxes &channels = loops.channels;
-  return outputsInnermost ? join({channels.group, channels.input, loops.taps,
-                                  channels.output})
-                          : join({channels.group, channels.output, loops.taps,
-                                  channels.input});
+  switch (innermost) {
+  case Innermost::inputs:
+    return join({channels.group, channels.output, loops.taps, channels.input});
+  case Innermost::outputs:
+    return join({channels.group, channels.input, loops.taps, channels.output});
+  default:
+    return join({loops.taps, channels.group});
+  }
 }
 
-Value ChannelSums::buildPiece(const Piece &piece, Value input, Value gradient) {
+Value ChannelSums::buildPiece(const Piece &piece, const Activation &input,
+                              const Activation &gradient, Value sums) {
   LoopNest nest(builder, loc);
   SmallVector<int64_t> positions, taps, begins;
   for (const AxisPiece &part : piece) {
@@ -106,29 +177,69 @@ Value ChannelSums::buildPiece(const Piece &piece, Value input, Value gradient) {
   Loops loops = addLoops(nest, positions, taps);
   Axes space = getTapPositions(op.axes, piece, loops.positions, loops.taps);
   const ChannelAxes &channels = loops.channels;
-  bool inputsInnermost = !outputsInnermost;
-
-  Axes inputOrder = loops.getOrder(channels.input, space, inputsInnermost);
+  Axes inputOrder = loops.getOrder(channels.input, space, input.channelsLast);
   size_t inputSpace =
       llvm::find(inputOrder, space.front()) - inputOrder.begin();
-  nest.read(pieces.slice(builder, loc, input, piece, inputSpace), inputOrder);
+  nest.read(pieces.slice(builder, loc, input.elements, piece, inputSpace),
+            inputOrder);
 
   Axes order =
-      loops.getOrder(channels.output, loops.positions, outputsInnermost);
+      loops.getOrder(channels.output, loops.positions, gradient.channelsLast);
   SmallVector<int64_t> offsets(order.size(), 0);
   size_t first = llvm::find(order, loops.positions.front()) - order.begin();
   llvm::copy(begins, offsets.begin() + first);
-  nest.read(createSlice(builder, loc, gradient, offsets, nest.getSizes(order)),
+  nest.read(createSlice(builder, loc, gradient.elements, offsets,
+                        nest.getSizes(order)),
             order);
-  nest.accumulate(createZero(builder, loc, op.accumulate), getStored(loops));
+  nest.update(sums, getStored(loops));
   return nest.build(multiplyAdd).front();
 }
 
-Value ChannelSums::packOperand(Value operand, const Loops &loops, Axis channel,
-                               ArrayRef<Axis> space, bool innermost) {
-  return pack(builder, loc, operand,
-              loops.getOrder(channel, space, /*innermost=*/false),
-              loops.getOrder(channel, space, innermost));
+/// An operand in an order in which vectors of it are contiguous.
+Activation ChannelSums::packOperand(const Activation &operand,
+                                    bool isInnermost) {
+  bool isRead = isInnermost || innermost == Innermost::groups;
+  return splitChannels(builder, loc,
+                       isRead ? operand.store(builder, loc, true) : operand,
+                       op.channels.groups);
+}
+
+/// All sums, in the order of their storage.
+Value ChannelSums::buildPieces(const Axes &stored, const LoopNest &nest,
+                               const Axes &taps) {
+  SmallVector<Piece> parts = pieces.getPieces();
+  SmallVector<int64_t> shape = nest.getSizes(stored);
+  Value zero = createZero(builder, loc, op.accumulate);
+  auto fill = [&](ArrayRef<int64_t> sizes) {
+    return createFilled(builder, loc, sizes, zero);
+  };
+  Value result;
+  if (parts.empty() || sharesTaps || !pieces.hasAllTaps())
+    result = fill(shape);
+  else
+    result = tensor::EmptyOp::create(builder, loc, shape, op.accumulate);
+  if (parts.empty())
+    return result;
+  Activation input = packOperand(pieces.pad(builder, loc, op.input),
+                                 innermost == Innermost::inputs);
+  Activation gradient =
+      packOperand(op.gradient, innermost == Innermost::outputs);
+  size_t firstTap = llvm::find(stored, taps.front()) - stored.begin();
+  for (const Piece &piece : parts) {
+    SmallVector<int64_t> offsets(shape.size(), 0), strides(shape.size(), 1);
+    SmallVector<int64_t> sizes(shape);
+    for (auto [index, axis] : llvm::enumerate(piece)) {
+      offsets[firstTap + index] = axis.taps.begin;
+      sizes[firstTap + index] = axis.taps.size;
+    }
+    Value sums = sharesTaps ? createSlice(builder, loc, result, offsets, sizes)
+                            : fill(sizes);
+    Value part = buildPiece(piece, input, gradient, sums);
+    result = sizes == shape
+                 ? part
+                 : createInsert(builder, loc, part, result, offsets, strides);
+  }
+  return result;
 }
 
 Value ChannelSums::build() {
@@ -136,33 +247,9 @@ Value ChannelSums::build() {
   Loops loops = addLoops(nest, collect(op.axes, &TapAxis::positions),
                          collect(op.axes, &TapAxis::taps));
   Axes stored = getStored(loops);
-  Value zero = createZero(builder, loc, op.accumulate), result;
-  SmallVector<Piece> parts = pieces.getPieces();
-  if (parts.empty() || !pieces.hasAllTaps())
-    result = createFilled(builder, loc, nest.getSizes(stored), zero);
-  else if (parts.size() > 1)
-    result = tensor::EmptyOp::create(builder, loc, nest.getSizes(stored),
-                                     op.accumulate);
-  if (!parts.empty()) {
-    const ChannelAxes &channels = loops.channels;
-    Value input = packOperand(pieces.pad(builder, loc, op.input), loops,
-                              channels.input, loops.taps, !outputsInnermost);
-    Value gradient = packOperand(op.gradient, loops, channels.output,
-                                 loops.positions, outputsInnermost);
-    size_t firstTap = llvm::find(stored, loops.taps.front()) - stored.begin();
-    for (const Piece &piece : parts) {
-      Value part = buildPiece(piece, input, gradient);
-      SmallVector<int64_t> offsets(stored.size(), 0), strides(stored.size(), 1);
-      for (auto [index, axis] : llvm::enumerate(piece))
-        offsets[firstTap + index] = axis.taps.begin;
-      result = result
-                   ? createInsert(builder, loc, part, result, offsets, strides)
-                   : part;
-    }
-  }
   const ChannelAxes &channels = loops.channels;
   return unpack(
-      builder, loc, result, stored,
+      builder, loc, buildPieces(stored, nest, loops.taps), stored,
       join({channels.group, channels.output, channels.input, loops.taps}));
 }
 
@@ -182,18 +269,21 @@ static Value sumWithColumnsInnermost(OpBuilder &builder, Location loc,
   ChannelAxes channels{op.channels, {}, {}, {}};
   channels.addGroup(nest);
   channels.addOutput(nest);
-  Axis batch = nest.addReduction(getShape(op.input).front());
+  Axis batch = nest.addReduction(op.getBatch());
   SmallVector<int64_t> sizes = collect(op.axes, &TapAxis::positions);
   Axes positions = nest.addReduction(ArrayRef(sizes).drop_back());
   channels.addInput(nest, /*reduction=*/false);
   Axes taps = nest.addParallel(collect(op.axes, &TapAxis::taps));
   positions.push_back(nest.addParallel(sizes.back()));
 
-  nest.read(pieces.pad(builder, loc, op.input),
-            join({batch, channels.group, channels.input,
-                  getTapPositions(op.axes, whole, positions, taps)}));
-  nest.read(op.gradient,
-            join({batch, channels.group, channels.output, positions}));
+  auto read = [&](const Activation &operand, Axis channel,
+                  ArrayRef<Axis> space) {
+    nest.read(splitChannels(builder, loc, operand, op.channels.groups).elements,
+              join({batch, channels.group, channel, space}));
+  };
+  read(pieces.pad(builder, loc, op.input.store(builder, loc, false)),
+       channels.input, getTapPositions(op.axes, whole, positions, taps));
+  read(op.gradient.store(builder, loc, false), channels.output, positions);
   Axes stored = join({channels.group, channels.output, channels.input, taps,
                       positions.back()});
   Value zero = createZero(builder, loc, op.accumulate);
@@ -213,35 +303,43 @@ static Value sumWithColumnsInnermost(OpBuilder &builder, Location loc,
       .front();
 }
 
-/// What the innermost loop runs over.
-enum class Innermost { inputs, outputs, columns };
-
-/// By cycles a product, where one with full vectors takes 1 / lanes.
+/// By cycles a product, where one with full vectors takes 1 / lanes and moving
+/// an element into another order takes one.
 static Innermost chooseInnermost(const WeightGradient &op) {
-  // Each of about so many work items packs an operand, for all uses of its
-  // elements.
-  constexpr double workItems = 4;
   const ChannelSizes &channels = op.channels;
   double taps = 1;
   for (const TapAxis &axis : op.axes)
     taps *= static_cast<double>(axis.taps);
-  auto getCost = [&](int64_t vectors, int64_t others) {
-    return getVectorCost(vectors, op.accumulate) +
-           workItems / (static_cast<double>(others) * taps);
+  auto getMoves = [&](const Activation &operand, bool channelsLast,
+                      int64_t others) {
+    return operand.channelsLast == channelsLast
+               ? 0
+               : kPackingItems / (static_cast<double>(others) * taps);
+  };
+  auto getCost = [&](int64_t vectors) {
+    return getVectorCost(vectors, op.accumulate);
   };
   // Columns are vectors in both operands, so that products wait for loads.
   const TapAxis &last = op.axes.back();
-  double best =
-      last.stride == 1 ? 2 * getVectorCost(last.positions, op.accumulate) : 1;
+  double best = last.stride == 1 ? 2 * getCost(last.positions) : 1;
+  best += getMoves(op.input, false, channels.outputs) +
+          getMoves(op.gradient, false, channels.inputs);
   Innermost choice = Innermost::columns;
-  if (double cost = getCost(channels.inputs, channels.outputs);
-      channels.hasInputs() && cost < best) {
+  auto offer = [&](Innermost other, double cost) {
+    if (cost >= best)
+      return;
     best = cost;
-    choice = Innermost::inputs;
-  }
-  if (channels.hasOutputs() &&
-      getCost(channels.outputs, channels.inputs) < best)
-    choice = Innermost::outputs;
+    choice = other;
+  };
+  double inputMoves = getMoves(op.input, true, channels.outputs);
+  double gradientMoves = getMoves(op.gradient, true, channels.inputs);
+  if (channels.hasInputs())
+    offer(Innermost::inputs, getCost(channels.inputs) + inputMoves);
+  if (channels.hasOutputs())
+    offer(Innermost::outputs, getCost(channels.outputs) + gradientMoves);
+  if (!channels.hasInputs() && !channels.hasOutputs())
+    offer(Innermost::groups,
+          2 * getCost(channels.groups) + inputMoves + gradientMoves);
   return choice;
 }
 
@@ -250,7 +348,7 @@ static Value createSum(OpBuilder &builder, Location loc,
   Innermost innermost = chooseInnermost(op);
   if (innermost == Innermost::columns)
     return sumWithColumnsInnermost(builder, loc, op);
-  return ChannelSums(builder, loc, op, innermost == Innermost::outputs).build();
+  return ChannelSums(builder, loc, op, innermost).build();
 }
 
 /// The whole weight's gradient: taps that only meet padding have none.
@@ -264,8 +362,8 @@ static Value placeTaps(OpBuilder &builder, Location loc, Value sum,
     high.push_back(shape[leading + index] - taps.getEnd());
     shape[leading + index] = taps.size;
   }
-  return padTrailing(builder, loc, createReshape(builder, loc, sum, shape), low,
-                     high, createZero(builder, loc, getElementType(sum)));
+  return padFrom(builder, loc, createReshape(builder, loc, sum, shape), leading,
+                 low, high, createZero(builder, loc, getElementType(sum)));
 }
 
 namespace {
@@ -279,19 +377,17 @@ struct ConvWeightGradientLowering
     Location loc = op.getLoc();
     int64_t groups = op.getGroups();
     Type elementType = getElementType(adaptor.getInput());
-    ArrayRef<int64_t> sizes = getShape(adaptor.getInput()).drop_front(2);
-    ArrayRef<int64_t> positions = getShape(adaptor.getGradient()).drop_front(2);
+    WeightGradient gradient;
+    gradient.input = Activation::get(adaptor.getInput());
+    gradient.gradient = Activation::get(adaptor.getGradient());
+    ArrayRef<int64_t> sizes = gradient.input.getSpace();
+    ArrayRef<int64_t> positions = gradient.gradient.getSpace();
     TrimmedWindow trimmed(getWindow(op, op.getWeightShape().drop_front(2)),
                           sizes, positions);
-    WeightGradient gradient;
     for (auto [axis, size, count] : llvm::zip(trimmed.window, sizes, positions))
       gradient.axes.emplace_back(axis, size, count);
     gradient.channels = getChannelSizes(op.getWeightShape(), groups);
     gradient.accumulate = op.getAccumulate().value_or(elementType);
-    gradient.input =
-        splitChannels(rewriter, loc, adaptor.getInput(), 1, groups);
-    gradient.gradient =
-        splitChannels(rewriter, loc, adaptor.getGradient(), 1, groups);
     Value sum = createSum(rewriter, loc, gradient);
     sum = placeTaps(rewriter, loc, sum, op.getWeightShape(), trimmed);
     rewriter.replaceOp(op, resizeElements(rewriter, loc, sum, elementType));

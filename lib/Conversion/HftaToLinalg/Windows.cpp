@@ -7,10 +7,11 @@
 using namespace mlir;
 using namespace mlir::hfta;
 
-Value hfta::padSpace(OpBuilder &builder, Location loc, Value input,
-                     const Window &window, Value scalar) {
-  return padTrailing(builder, loc, input, collect(window, &WindowAxis::low),
-                     collect(window, &WindowAxis::high), scalar);
+Activation hfta::padSpace(OpBuilder &builder, Location loc,
+                          const Activation &input, const Window &window,
+                          Value scalar) {
+  return input.pad(builder, loc, collect(window, &WindowAxis::low),
+                   collect(window, &WindowAxis::high), scalar);
 }
 
 Axes hfta::getTapPositions(const Window &window, ArrayRef<Axis> positions,
@@ -44,20 +45,27 @@ InverseWindow hfta::getInverse(const Window &window,
   return inverse;
 }
 
-Value hfta::padForInverse(OpBuilder &builder, Location loc, Value gradient,
-                          const InverseWindow &inverse, Value scalar) {
-  return padTrailing(builder, loc, gradient,
-                     collect(inverse, &InverseWindowAxis::low),
-                     collect(inverse, &InverseWindowAxis::high), scalar);
+Activation hfta::padForInverse(OpBuilder &builder, Location loc,
+                               const Activation &gradient,
+                               const InverseWindow &inverse, Value scalar) {
+  return gradient.pad(builder, loc, collect(inverse, &InverseWindowAxis::low),
+                      collect(inverse, &InverseWindowAxis::high), scalar);
 }
 
 Value hfta::assembleInput(OpBuilder &builder, Location loc, Value elements,
-                          const InverseWindow &inverse,
-                          ArrayRef<int64_t> inputShape) {
-  SmallVector<int64_t> shape(inputShape.drop_back(inverse.size()));
-  for (const InverseWindowAxis &axis : inverse)
-    shape.push_back(axis.count * axis.phases);
-  Value whole = createReshape(builder, loc, elements, shape);
-  SmallVector<int64_t> offsets(shape.size(), 0);
-  return createSlice(builder, loc, whole, offsets, inputShape);
+                          size_t first, const InverseWindow &inverse,
+                          ArrayRef<int64_t> inputSpace) {
+  ArrayRef<int64_t> shape = getShape(elements);
+  SmallVector<int64_t> whole(shape.take_front(first)), kept(whole);
+  size_t next = first;
+  for (auto [axis, size] : llvm::zip(inverse, inputSpace)) {
+    whole.push_back(axis.count * axis.phases);
+    kept.push_back(size);
+    next += axis.phases > 1 ? 2 : 1;
+  }
+  llvm::append_range(whole, shape.drop_front(next));
+  llvm::append_range(kept, shape.drop_front(next));
+  SmallVector<int64_t> offsets(whole.size(), 0);
+  return createSlice(builder, loc, createReshape(builder, loc, elements, whole),
+                     offsets, kept);
 }

@@ -3,7 +3,7 @@
 #ifndef HFTA_LIB_CONVERSION_HFTATOLINALG_WINDOWS_H
 #define HFTA_LIB_CONVERSION_HFTATOLINALG_WINDOWS_H
 
-#include "LoweringUtils.h"
+#include "Activation.h"
 
 namespace mlir::hfta {
 
@@ -35,9 +35,9 @@ SmallVector<int64_t> collect(const SmallVector<T> &list, int64_t T::*member) {
   return llvm::map_to_vector(list, [&](const T &item) { return item.*member; });
 }
 
-/// Pads the spatial axes, the last ones of `input`.
-Value padSpace(OpBuilder &builder, Location loc, Value input,
-               const Window &window, Value scalar);
+/// The windows' elements, padding included.
+Activation padSpace(OpBuilder &builder, Location loc, const Activation &input,
+                    const Window &window, Value scalar);
 
 /// Where taps at `taps` of windows at `positions` read the padded input.
 Axes getTapPositions(const Window &window, ArrayRef<Axis> positions,
@@ -77,13 +77,15 @@ using InverseWindow = SmallVector<InverseWindowAxis>;
 InverseWindow getInverse(const Window &window, ArrayRef<int64_t> inputSizes,
                          ArrayRef<int64_t> windowCounts);
 
-Value padForInverse(OpBuilder &builder, Location loc, Value gradient,
-                    const InverseWindow &inverse, Value scalar);
+Activation padForInverse(OpBuilder &builder, Location loc,
+                         const Activation &gradient,
+                         const InverseWindow &inverse, Value scalar);
 
-/// From [leading…, q, r, q, r, …], with r for axes of several phases only, to
-/// [leading…, input space…].
+/// Makes the input's spatial axes of q, r, q, r, …, from axis `first` on, with
+/// r for axes of several phases only.
 Value assembleInput(OpBuilder &builder, Location loc, Value elements,
-                    const InverseWindow &inverse, ArrayRef<int64_t> inputShape);
+                    size_t first, const InverseWindow &inverse,
+                    ArrayRef<int64_t> inputSpace);
 
 } // namespace mlir::hfta
 

@@ -113,6 +113,20 @@ def Hfta_DecomposableOpInterface : OpInterface<"DecomposableOpInterface"> {
   ];
 }
 
+def Hfta_ActivationOpInterface : OpInterface<"ActivationOpInterface"> {
+  let cppNamespace = "::mlir::hfta";
+  let description = [{
+    An op on activations, tensors of logical shape [n, c, space…], whose
+    lowering takes and gives each of them in that order or with channels last,
+    [n, space…, c] (Layouts.h).
+  }];
+  let methods = [
+    InterfaceMethod<"Operands and results of that shape; those of one list belong together.",
+      "::llvm::SmallVector<::llvm::SmallVector<::mlir::Value>>",
+      "getActivations">
+  ];
+}
+
 def Hfta_ModalOpInterface : OpInterface<"ModalOpInterface"> {
   let cppNamespace = "::mlir::hfta";
   let description = [{

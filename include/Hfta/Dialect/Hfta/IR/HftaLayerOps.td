@@ -49,6 +49,7 @@ def Hfta_ContractOp : Hfta_DifferentiableOp<"contract", [
 class Hfta_ConvolutionOp<string mnemonic, list<Trait> traits = []>
     : Hfta_DifferentiableOp<mnemonic, !listconcat(traits, [
         Hfta_ProducerTrait,
+        DeclareOpInterfaceMethods<Hfta_ActivationOpInterface>,
         DeclareOpInterfaceMethods<Hfta_CostOpInterface, ["getFlops"]>])> {
   dag window = (ins DenseI64ArrayAttr:$strides, DenseI64ArrayAttr:$dilations,
                     DenseI64ArrayAttr:$padding, I64Attr:$groups,
@@ -105,7 +106,11 @@ def Hfta_ConvWeightGradientOp : Hfta_ConvolutionOp<"conv_weight_gradient", [
 /// `kernel`, `strides`, `dilations` have one entry a spatial axis, `padding`
 /// the low ends, then the high ends (a ceil-mode export is expressed by more
 /// padding at the high end).
-def Hfta_MaxPoolOp : Hfta_DifferentiableOp<"max_pool"> {
+class Hfta_PoolingOp<string mnemonic, list<Trait> traits = []>
+    : Hfta_DifferentiableOp<mnemonic, !listconcat(traits, [
+        DeclareOpInterfaceMethods<Hfta_ActivationOpInterface>])>;
+
+def Hfta_MaxPoolOp : Hfta_PoolingOp<"max_pool"> {
   let summary = "Maximum over windows, and where it was";
   let description = [{
     `indices` are flat row-major positions in the input's spatial plane, the
@@ -119,7 +124,7 @@ def Hfta_MaxPoolOp : Hfta_DifferentiableOp<"max_pool"> {
   let assemblyFormat = "$input attr-dict `:` type($input)";
 }
 
-def Hfta_MaxPoolGradientOp : Hfta_DifferentiableOp<"max_pool_gradient", [
+def Hfta_MaxPoolGradientOp : Hfta_PoolingOp<"max_pool_gradient", [
     Hfta_ProducerTrait]> {
   let summary = "Adds each window's gradient at the position of its maximum";
   let description = [{
@@ -134,7 +139,7 @@ def Hfta_MaxPoolGradientOp : Hfta_DifferentiableOp<"max_pool_gradient", [
   let assemblyFormat = "$gradient `,` $indices attr-dict `:` type($gradient) `,` type($indices)";
 }
 
-def Hfta_AveragePoolOp : Hfta_DifferentiableOp<"average_pool", [
+def Hfta_AveragePoolOp : Hfta_PoolingOp<"average_pool", [
     Hfta_ProducerTrait]> {
   let summary = "Mean over windows";
   let description = [{
@@ -151,7 +156,7 @@ def Hfta_AveragePoolOp : Hfta_DifferentiableOp<"average_pool", [
   let assemblyFormat = "$input attr-dict `:` type($input)";
 }
 
-def Hfta_AveragePoolGradientOp : Hfta_DifferentiableOp<"average_pool_gradient", [
+def Hfta_AveragePoolGradientOp : Hfta_PoolingOp<"average_pool_gradient", [
     Hfta_ProducerTrait]> {
   let summary = "Gradient of average_pool's input";
   let description = [{

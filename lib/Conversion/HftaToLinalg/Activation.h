@@ -1,0 +1,44 @@
+//===- Activation.h - Operands and results of layers with windows -*- C++ -*-=//
+//
+// Convolutions and pooling are defined on [n, c, space…]. hfta-assign-layouts
+// stores some of these tensors as [n, space…, c], with transpositions where a
+// kernel reads and writes them; the lowerings work on what lies behind.
+//===----------------------------------------------------------------------===//
+
+#ifndef HFTA_LIB_CONVERSION_HFTATOLINALG_ACTIVATION_H
+#define HFTA_LIB_CONVERSION_HFTATOLINALG_ACTIVATION_H
+
+#include "LoweringUtils.h"
+
+namespace mlir::hfta {
+
+/// An activation or its gradient in the order in which it is stored.
+struct Activation {
+  Value elements;
+  bool channelsLast; ///< [n, space…, c] instead of [n, c, space…]
+
+  /// Takes [n, c, space…]; looks behind a transposition from channels last.
+  static Activation get(Value logical);
+
+  size_t getRank() const { return getTensorType(elements).getRank(); }
+  size_t getFirstSpace() const { return channelsLast ? 1 : 2; }
+  size_t getChannelAxis() const { return channelsLast ? getRank() - 1 : 1; }
+  ArrayRef<int64_t> getSpace() const {
+    return getShape(elements).slice(getFirstSpace(), getRank() - 2);
+  }
+
+  /// Copied into the other order where it isn't stored in this one.
+  Activation store(OpBuilder &builder, Location loc, bool channelsLast) const;
+  /// With padding along the spatial axes, or cut where that is negative.
+  Activation pad(OpBuilder &builder, Location loc, ArrayRef<int64_t> low,
+                 ArrayRef<int64_t> high, Value scalar) const;
+  /// [n, c, space…].
+  Value getLogical(OpBuilder &builder, Location loc) const;
+};
+
+/// Whether a user of an op's result stores it with channels last.
+bool isStoredChannelsLast(Value logical);
+
+} // namespace mlir::hfta
+
+#endif // HFTA_LIB_CONVERSION_HFTATOLINALG_ACTIVATION_H

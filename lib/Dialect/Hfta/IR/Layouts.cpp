@@ -1,0 +1,43 @@
+//===- Layouts.cpp - In which order a tensor's axes are stored ------------===//
+
+#include "Hfta/Dialect/Hfta/IR/Layouts.h"
+
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/Sequence.h"
+#include "llvm/ADT/SmallVectorExtras.h"
+#include "llvm/ADT/bit.h"
+
+using namespace mlir;
+using namespace mlir::hfta;
+
+SmallVector<int64_t> hfta::getChannelsLast(size_t rank) {
+  SmallVector<int64_t> permutation =
+      llvm::to_vector(llvm::seq<int64_t>(0, rank));
+  std::rotate(permutation.begin() + 1, permutation.begin() + 2,
+              permutation.end());
+  return permutation;
+}
+
+SmallVector<int64_t> hfta::getChannelsFirst(size_t rank) {
+  SmallVector<int64_t> permutation =
+      llvm::to_vector(llvm::seq<int64_t>(0, rank));
+  std::rotate(permutation.begin() + 1, permutation.end() - 1,
+              permutation.end());
+  return permutation;
+}
+
+SmallVector<int64_t> hfta::permute(ArrayRef<int64_t> values,
+                                   ArrayRef<int64_t> permutation) {
+  return llvm::map_to_vector(permutation,
+                             [&](int64_t axis) { return values[axis]; });
+}
+
+double hfta::getVectorCost(int64_t size, Type elementType) {
+  // The widest vectors among the targets.
+  constexpr int64_t vectorBits = 512;
+  int64_t lanes =
+      std::max<int64_t>(1, vectorBits / elementType.getIntOrFloatBitWidth());
+  double vectors = static_cast<double>(size / lanes) +
+                   llvm::popcount(static_cast<uint64_t>(size % lanes));
+  return vectors / static_cast<double>(size);
+}

@@ -1,0 +1,352 @@
+//===- AssignLayouts.cpp - In which order activations are stored ----------===//
+
+#include "LayoutClasses.h"
+
+#include "Hfta/Dialect/Hfta/IR/Layouts.h"
+#include "Hfta/Transforms/Passes.h"
+#include "mlir/IR/IRMapping.h"
+#include "mlir/IR/Remarks.h"
+#include "llvm/ADT/MapVector.h"
+
+namespace mlir::hfta {
+#define GEN_PASS_DEF_HFTAASSIGNLAYOUTS
+#include "Hfta/Transforms/Passes.h.inc"
+} // namespace mlir::hfta
+
+using namespace mlir;
+using namespace mlir::hfta;
+
+static RankedTensorType getType(Value value) {
+  return cast<RankedTensorType>(value.getType());
+}
+
+//===----------------------------------------------------------------------===//
+// Inside a kernel
+//===----------------------------------------------------------------------===//
+
+namespace {
+
+/// Builds a kernel's body again with values of chosen classes in the order in
+/// which they are stored.
+class BodyRewriter {
+public:
+  BodyRewriter(OpBuilder &builder, const LayoutClasses &classes)
+      : builder(builder), classes(classes) {}
+
+  void addArgument(Value old, Value argument, bool isStored) {
+    (isStored ? stored : logical)[old] = argument;
+  }
+  void rewrite(Operation &op);
+  /// The value of an op that was rewritten, in either order.
+  Value getLogical(Value old);
+  Value getStored(Value old);
+
+private:
+  bool rewriteElementwise(Operation &op);
+  bool rewriteBroadcast(Operation &op);
+  bool rewriteReduce(Operation &op);
+  void cloneLogical(Operation &op);
+
+  OpBuilder &builder;
+  const LayoutClasses &classes;
+  DenseMap<Value, Value> logical, stored;
+};
+
+} // namespace
+
+Value BodyRewriter::getLogical(Value old) {
+  Value &value = logical[old];
+  if (!value) {
+    Value other = stored.lookup(old);
+    value = TransposeOp::create(builder, old.getLoc(), other,
+                                getChannelsFirst(getType(other).getRank()));
+  }
+  return value;
+}
+
+Value BodyRewriter::getStored(Value old) {
+  Value &value = stored[old];
+  if (!value) {
+    Value other = logical.lookup(old);
+    value = TransposeOp::create(builder, old.getLoc(), other,
+                                getChannelsLast(getType(other).getRank()));
+  }
+  return value;
+}
+
+bool BodyRewriter::rewriteElementwise(Operation &op) {
+  if (!isa<ElementwiseOpInterface>(op) ||
+      !classes.isChannelsLast(op.getResult(0)) ||
+      !llvm::all_equal(llvm::map_range(op.getOperands(), [](Value operand) {
+        return getType(operand).getShape();
+      })))
+    return false;
+  IRMapping mapping;
+  for (Value operand : op.getOperands())
+    mapping.map(operand, getStored(operand));
+  Operation *clone = builder.clone(op, mapping);
+  for (auto [old, result] : llvm::zip(op.getResults(), clone->getResults())) {
+    result.setType(getStoredType(getType(old)));
+    stored[old] = result;
+  }
+  return true;
+}
+
+bool BodyRewriter::rewriteBroadcast(Operation &op) {
+  auto broadcast = dyn_cast<BroadcastOp>(op);
+  if (!broadcast || !classes.isChannelsLast(broadcast.getResult()))
+    return false;
+  RankedTensorType type = getStoredType(getType(broadcast.getResult()));
+  SmallVector<int64_t> dimensions =
+      permute(getChannelsFirst(type.getRank()), broadcast.getDimensions());
+  if (!llvm::is_sorted(dimensions))
+    return false;
+  stored[broadcast.getResult()] = BroadcastOp::create(
+      builder, op.getLoc(), getLogical(broadcast.getInput()), type.getShape(),
+      dimensions);
+  return true;
+}
+
+/// The reduced axes are combined in their stored order.
+bool BodyRewriter::rewriteReduce(Operation &op) {
+  auto reduce = dyn_cast<ReduceOp>(op);
+  if (!reduce || !classes.isChannelsLast(reduce.getInput()))
+    return false;
+  SmallVector<int64_t> order =
+      getChannelsLast(getType(reduce.getInput()).getRank());
+  SmallVector<int64_t> axes, kept;
+  for (auto [place, axis] : llvm::enumerate(order)) {
+    if (llvm::is_contained(reduce.getAxes(), axis))
+      axes.push_back(place);
+    else
+      kept.push_back(axis);
+  }
+  Value result = ReduceOp::create(builder, op.getLoc(), reduce.getKind(),
+                                  getStored(reduce.getInput()), axes,
+                                  reduce.getAccumulateAttr());
+  SmallVector<int64_t> permutation =
+      llvm::to_vector(llvm::seq<int64_t>(0, kept.size()));
+  llvm::sort(permutation, [&](int64_t one, int64_t other) {
+    return kept[one] < kept[other];
+  });
+  if (!llvm::is_sorted(kept))
+    result = TransposeOp::create(builder, op.getLoc(), result, permutation);
+  logical[reduce.getResult()] = result;
+  return true;
+}
+
+void BodyRewriter::cloneLogical(Operation &op) {
+  IRMapping mapping;
+  for (Value operand : op.getOperands())
+    mapping.map(operand, getLogical(operand));
+  Operation *clone = builder.clone(op, mapping);
+  for (auto [old, result] : llvm::zip(op.getResults(), clone->getResults()))
+    logical[old] = result;
+}
+
+void BodyRewriter::rewrite(Operation &op) {
+  if (!rewriteElementwise(op) && !rewriteBroadcast(op) && !rewriteReduce(op))
+    cloneLogical(op);
+}
+
+//===----------------------------------------------------------------------===//
+// Tasks
+//===----------------------------------------------------------------------===//
+
+namespace {
+
+class TaskRewriter {
+public:
+  TaskRewriter(func::FuncOp task, const LayoutClasses &classes,
+               const SymbolTable &symbols)
+      : task(task), classes(classes), symbols(symbols) {}
+
+  void rewrite();
+
+private:
+  /// In which orders a kernel gives a result.
+  struct Result {
+    Value old;
+    bool isStored, isPlain;
+  };
+
+  bool takesStored(OpOperand &use);
+  Result chooseOrders(Value result);
+  void rewriteRead(ReadOp read);
+  void rewriteKernel(KernelOp kernel);
+  void replaceUses(Value old, Value replacement, bool ofStored);
+
+  func::FuncOp task;
+  const LayoutClasses &classes;
+  const SymbolTable &symbols;
+  DenseSet<Value> storedValues;
+};
+
+} // namespace
+
+/// Whether a use works with channels last: kernels do, and writes to variables
+/// that are stored so.
+bool TaskRewriter::takesStored(OpOperand &use) {
+  if (auto write = dyn_cast<WriteOp>(use.getOwner())) {
+    auto variable = symbols.lookup<VariableOp>(write.getVariable());
+    return classes.isChannelsLast(variable);
+  }
+  return isa<KernelOp>(use.getOwner());
+}
+
+TaskRewriter::Result TaskRewriter::chooseOrders(Value result) {
+  if (!classes.isChannelsLast(result))
+    return {result, false, true};
+  bool isStored = false, isPlain = false;
+  for (OpOperand &use : result.getUses())
+    (takesStored(use) ? isStored : isPlain) = true;
+  return {result, isStored, isPlain || !isStored};
+}
+
+void TaskRewriter::replaceUses(Value old, Value replacement, bool ofStored) {
+  old.replaceUsesWithIf(replacement, [&](OpOperand &use) {
+    return takesStored(use) == ofStored;
+  });
+}
+
+/// Views of what was read need it in its logical order.
+void TaskRewriter::rewriteRead(ReadOp read) {
+  Value value = read.getResult();
+  auto variable = symbols.lookup<VariableOp>(read.getVariable());
+  if (!classes.isChannelsLast(variable))
+    return;
+  RankedTensorType type = getType(value);
+  value.setType(getStoredType(type));
+  storedValues.insert(value);
+  if (llvm::all_of(value.getUses(),
+                   [&](OpOperand &use) { return takesStored(use); }))
+    return;
+  OpBuilder builder(read->getNextNode());
+  auto kernel =
+      KernelOp::create(builder, read.getLoc(), TypeRange(type), "transpose",
+                       ValueRange(value), ArrayAttr(), DenseI64ArrayAttr());
+  Block &body = kernel.getBody().emplaceBlock();
+  Value argument =
+      body.addArgument(getLogicalType(value.getType()), read.getLoc());
+  OpBuilder inner = OpBuilder::atBlockEnd(&body);
+  Value plain = TransposeOp::create(inner, read.getLoc(), argument,
+                                    getChannelsFirst(type.getRank()));
+  YieldOp::create(inner, read.getLoc(), plain);
+  replaceUses(value, kernel.getResult(0), /*ofStored=*/false);
+}
+
+void TaskRewriter::rewriteKernel(KernelOp kernel) {
+  SmallVector<Result> results = llvm::map_to_vector(
+      kernel.getResults(), [&](Value result) { return chooseOrders(result); });
+  SmallVector<Type> types;
+  for (const Result &result : results) {
+    if (result.isStored)
+      types.push_back(getStoredType(getType(result.old)));
+    if (result.isPlain)
+      types.push_back(result.old.getType());
+  }
+  OpBuilder builder(kernel);
+  auto rewritten =
+      KernelOp::create(builder, kernel.getLoc(), types, kernel.getName(),
+                       kernel.getInputs(), ArrayAttr(), DenseI64ArrayAttr());
+  Block &old = kernel.getBody().front();
+  Block &body = rewritten.getBody().emplaceBlock();
+  OpBuilder inner = OpBuilder::atBlockEnd(&body);
+  BodyRewriter ops(inner, classes);
+  for (auto [input, argument] :
+       llvm::zip(kernel.getInputs(), old.getArguments()))
+    ops.addArgument(
+        argument,
+        body.addArgument(getLogicalType(input.getType()), argument.getLoc()),
+        storedValues.contains(input));
+  for (Operation &op : old.without_terminator())
+    ops.rewrite(op);
+
+  SmallVector<Value> yielded;
+  unsigned next = 0;
+  for (auto [result, value] :
+       llvm::zip(results, old.getTerminator()->getOperands())) {
+    if (result.isStored) {
+      yielded.push_back(ops.getStored(value));
+      storedValues.insert(rewritten.getResult(next));
+      replaceUses(result.old, rewritten.getResult(next++), /*ofStored=*/true);
+    }
+    if (result.isPlain) {
+      yielded.push_back(ops.getLogical(value));
+      result.old.replaceAllUsesWith(rewritten.getResult(next++));
+    }
+  }
+  YieldOp::create(inner, kernel.getLoc(), yielded);
+  kernel.erase();
+}
+
+/// Whether any tensor that the kernel reads, computes or gives is of a chosen
+/// class.
+static bool isConcerned(KernelOp kernel, const LayoutClasses &classes) {
+  auto isChosen = [&](Value value) { return classes.isChannelsLast(value); };
+  Block &body = kernel.getBody().front();
+  return llvm::any_of(body.getArguments(), isChosen) ||
+         llvm::any_of(body.without_terminator(), [&](Operation &op) {
+           return llvm::any_of(op.getResults(), isChosen);
+         });
+}
+
+void TaskRewriter::rewrite() {
+  for (Operation &op : llvm::make_early_inc_range(task.getBody().front())) {
+    if (auto read = dyn_cast<ReadOp>(op))
+      rewriteRead(read);
+    else if (auto kernel = dyn_cast<KernelOp>(op))
+      if (isConcerned(kernel, classes))
+        rewriteKernel(kernel);
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// The pass
+//===----------------------------------------------------------------------===//
+
+namespace {
+struct AssignLayoutsPass
+    : hfta::impl::HftaAssignLayoutsBase<AssignLayoutsPass> {
+  using HftaAssignLayoutsBase::HftaAssignLayoutsBase;
+
+  void runOnOperation() override {
+    ModuleOp module = getOperation();
+    LayoutClasses classes(module);
+    remark(classes);
+    SymbolTable symbols(module);
+    for (auto function : module.getOps<func::FuncOp>())
+      if (function->hasAttr(HftaDialect::kTaskAttrName))
+        TaskRewriter(function, classes, symbols).rewrite();
+    for (auto variable : module.getOps<VariableOp>())
+      if (classes.isChannelsLast(variable))
+        variable.setType(getStoredType(variable.getTensorType()));
+  }
+
+  /// How many tensors of which logical type kernels give in which order.
+  void remark(const LayoutClasses &classes) {
+    struct Counts {
+      int64_t plain = 0, channelsLast = 0;
+    };
+    llvm::MapVector<Type, Counts> counts;
+    getOperation().walk([&](KernelOp kernel) {
+      for (Value result : kernel.getResults()) {
+        if (getType(result).getRank() < 3)
+          continue;
+        Counts &count = counts[getLogicalType(result.getType())];
+        ++(classes.isChannelsLast(result) ? count.channelsLast : count.plain);
+      }
+    });
+    for (auto [type, count] : counts) {
+      std::string text;
+      llvm::raw_string_ostream(text)
+          << type << " between kernels: " << count.channelsLast
+          << " with channels last, " << count.plain << " plain";
+      remark::analysis(
+          getOperation().getLoc(),
+          remark::RemarkOpts::name("Layouts").category("hfta-assign-layouts"))
+          << text;
+    }
+  }
+};
+} // namespace
