@@ -41,11 +41,34 @@ func.func @other_copy() attributes {hfta.task = #hfta.task<forward, 1>} {
   return
 }
 
+// Gradients of equal layers are one function, which tells no layer.
+// CHECK-LABEL: func.func @layers()
+// CHECK-NEXT: hfta.launch @[[$DENSE:"kernel/contract.3"]]
+// CHECK-NEXT: hfta.launch @[[$DENSE]]
+#x = affine_map<(n, m, k) -> (n, k)>
+#g = affine_map<(n, m, k) -> (n, m)>
+#w = affine_map<(n, m, k) -> (m, k)>
+func.func @layers() attributes {hfta.task = #hfta.task<backward, 1>} {
+  %s = hfta.read @s : tensor<4xf32>
+  %x = hfta.reshape %s to [2, 2] : tensor<4xf32>
+  %0 = hfta.kernel "contract"(%x) {bindings = [#hfta.binding<0, 256, 0>, #hfta.binding<0, 320, 0>], ties = array<i64: -1>} : (tensor<2x2xf32>) -> tensor<2x2xf32> {
+  ^bb0(%i: tensor<2x2xf32>):
+    %2 = hfta.contract %i, %i maps [#x, #g, #w] {layer = #hfta.layer<dense, @a>} : tensor<2x2xf32>, tensor<2x2xf32>
+    hfta.yield %2 : tensor<2x2xf32>
+  }
+  %1 = hfta.kernel "contract"(%x) {bindings = [#hfta.binding<0, 256, 0>, #hfta.binding<0, 384, 0>], ties = array<i64: -1>} : (tensor<2x2xf32>) -> tensor<2x2xf32> {
+  ^bb0(%i: tensor<2x2xf32>):
+    %2 = hfta.contract %i, %i maps [#x, #g, #w] {layer = #hfta.layer<dense, @b>} : tensor<2x2xf32>, tensor<2x2xf32>
+    hfta.yield %2 : tensor<2x2xf32>
+  }
+  return
+}
+
 // A kernel on shared places alone runs once.
 // CHECK-LABEL: func.func @second()
 // CHECK-NEXT: hfta.launch @[[$COPY]] on [#hfta.binding<0, 256, 0>, #hfta.binding<0, 0, 64>] inputs 1 written [1] {per_copy}
 // CHECK-NEXT: hfta.launch @[[$NEG]] on [#hfta.binding<0, 256, 0>] inputs 1 written [0]{{$}}
-// CHECK-NEXT: hfta.launch @[[$OTHER:"kernel/neg.3"]] on [#hfta.binding<0, 256, 0>, #hfta.binding<0, 320, 0>] inputs 1 written [1]{{$}}
+// CHECK-NEXT: hfta.launch @[[$OTHER:"kernel/neg.4"]] on [#hfta.binding<0, 256, 0>, #hfta.binding<0, 320, 0>] inputs 1 written [1]{{$}}
 // CHECK-NEXT: return
 func.func @second() attributes {hfta.task = #hfta.task<backward, 0>} {
   %s = hfta.read @s : tensor<4xf32>
