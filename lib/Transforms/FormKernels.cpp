@@ -32,6 +32,9 @@ static constexpr size_t kMostOperands = 48;
 /// Fewer rows leave threads idle if each is reduced in one place.
 static constexpr int64_t kFewestRows = 8;
 
+/// Reductions of so many elements are worth another kernel.
+static constexpr int64_t kWorthSplitting = 1 << 15;
+
 namespace {
 
 class KernelFormer {
@@ -43,6 +46,7 @@ private:
   using Members = llvm::SetVector<Operation *>;
 
   void sinkStoredValues();
+  void splitReductions();
   void grow(Operation *root);
   bool canJoin(Operation *op, Operation *root);
   bool hasRoom(const Members &members, Operation *op);
@@ -295,9 +299,34 @@ void KernelFormer::sinkStoredValues() {
   }
 }
 
+/// A large reduction over the batch and other axes is one over the others,
+/// which work items share by samples, then one over the batch.
+void KernelFormer::splitReductions() {
+  for (auto reduce : llvm::make_early_inc_range(task.getOps<ReduceOp>())) {
+    RankedTensorType type = reduce.getInput().getType();
+    ArrayRef<int64_t> axes = reduce.getAxes();
+    bool isWide = reduce.getAccumulate().value_or(type.getElementType()) !=
+                  type.getElementType();
+    if (isWide || axes.size() < 2 || axes.front() != 0 ||
+        static_cast<int64_t>(axes.size()) == type.getRank() ||
+        type.getNumElements() < kWorthSplitting)
+      continue;
+    OpBuilder builder(reduce);
+    Value samples = ReduceOp::create(builder, reduce.getLoc(), reduce.getKind(),
+                                     reduce.getInput(), axes.drop_front(),
+                                     reduce.getAccumulateAttr());
+    Value result =
+        ReduceOp::create(builder, reduce.getLoc(), reduce.getKind(), samples,
+                         ArrayRef<int64_t>{0}, reduce.getAccumulateAttr());
+    reduce.replaceAllUsesWith(result);
+    reduce.erase();
+  }
+}
+
 void KernelFormer::form() {
   Block &block = task.getBody().front();
   sinkStoredValues();
+  splitReductions();
   unsigned next = 0;
   for (Operation &op : block)
     position[&op] = next++;

@@ -154,3 +154,23 @@ func.func @no_task(%x: tensor<4xf32>) -> tensor<4xf32> {
   %0 = hfta.neg %x : tensor<4xf32>
   return %0 : tensor<4xf32>
 }
+
+// A large reduction over the batch too is shared by samples first; one with a
+// wider accumulator isn't rounded in between.
+hfta.variable @big {role = #hfta.role<saved>} : tensor<64x16x8x8xf32>
+hfta.variable @sums {role = #hfta.role<gradient>} : tensor<16xf32>
+hfta.variable @wide_sums {role = #hfta.role<gradient>} : tensor<16xf32>
+// CHECK-LABEL: func.func @split_reduction(
+// CHECK: hfta.kernel "reduce"({{.*}}) -> tensor<64x16xf32>
+// CHECK: hfta.reduce sum %{{.*}} over [2, 3] : tensor<64x16x8x8xf32>
+// CHECK: hfta.kernel "reduce"({{.*}}) -> tensor<16xf32>
+// CHECK: hfta.reduce sum %{{.*}} over [0] : tensor<64x16xf32>
+// CHECK: hfta.reduce sum %{{.*}} over [0, 2, 3] {accumulate = f64} : tensor<64x16x8x8xf32>
+func.func @split_reduction() attributes {hfta.task = #hfta.task<backward, 7>} {
+  %x = hfta.read @big : tensor<64x16x8x8xf32>
+  %0 = hfta.reduce sum %x over [0, 2, 3] : tensor<64x16x8x8xf32>
+  hfta.write %0, @sums : tensor<16xf32>
+  %1 = hfta.reduce sum %x over [0, 2, 3] {accumulate = f64} : tensor<64x16x8x8xf32>
+  hfta.write %1, @wide_sums : tensor<16xf32>
+  return
+}
