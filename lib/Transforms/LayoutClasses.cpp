@@ -98,10 +98,11 @@ void LayoutClasses::addTask(func::FuncOp task, const SymbolTable &symbols) {
   for (Operation &op : task.getBody().front()) {
     if (auto read = dyn_cast<ReadOp>(op)) {
       joinVariable(read.getVariable(), read.getResult());
-      if (llvm::any_of(read->getUsers(),
-                       [](Operation *user) { return isa<KernelOp>(user); }))
-        readByKernels.insert(
-            symbols.lookup<VariableOp>(read.getVariable()).getOperation());
+      auto variable = symbols.lookup<VariableOp>(read.getVariable());
+      bool &byKernels = reads.try_emplace(variable, false).first->second;
+      byKernels |= llvm::any_of(read->getUsers(), [](Operation *user) {
+        return isa<KernelOp>(user);
+      });
     } else if (auto write = dyn_cast<WriteOp>(op))
       joinVariable(write.getVariable(), write.getValue());
     else if (auto kernel = dyn_cast<KernelOp>(op))
@@ -129,6 +130,7 @@ bool LayoutClasses::isChannelsLast(Value value) const {
 }
 
 bool LayoutClasses::isChannelsLast(VariableOp variable) const {
-  return readByKernels.contains(variable.getOperation()) &&
-         isChosen(variable.getOperation());
+  auto read = reads.find(variable);
+  return isChosen(variable.getOperation()) &&
+         (read == reads.end() || read->second);
 }

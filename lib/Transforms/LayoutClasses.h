@@ -45,7 +45,8 @@ private:
   /// Activations of ops that would have channels last.
   SmallVector<unsigned> votes;
   DenseSet<unsigned> chosen;
-  DenseSet<Operation *> readByKernels; ///< variables
+  /// Variables that are read, and whether by kernels.
+  DenseMap<Operation *, bool> reads;
 };
 
 } // namespace mlir::hfta

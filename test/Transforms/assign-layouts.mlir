@@ -15,7 +15,7 @@ hfta.variable @flat {role = #hfta.role<saved>} : tensor<4x1296xf32, #hfta.copies
 hfta.variable @shown {role = #hfta.role<output>} : tensor<4x16x9x9xf32, #hfta.copies<2>>
 hfta.variable @db {role = #hfta.role<gradient>} : tensor<16xf32, #hfta.copies<2>>
 hfta.variable @dw {role = #hfta.role<gradient>} : tensor<16x3x3x3xf32, #hfta.copies<2>>
-// No kernel reads it.
+// Only a view reads it.
 // CHECK: hfta.variable @drop {{.*}} : tensor<4x16x9x9xf32, #hfta.copies<2>>
 hfta.variable @drop {role = #hfta.role<saved>} : tensor<4x16x9x9xf32, #hfta.copies<2>>
 hfta.variable @seed {role = #hfta.role<scalar>} : tensor<i64, #hfta.copies<2>>
@@ -94,6 +94,13 @@ func.func @random() attributes {hfta.task = #hfta.task<forward, 1>} {
   %u = hfta.random_uniform %seed, %step, %step [4, 16, 9, 9] stream 7 {per_sample} : f32, tensor<i64, #hfta.copies<2>>, tensor<i64>, tensor<i64>
   %0 = hfta.mul %h, %u : tensor<4x16x9x9xf32, #hfta.copies<2>>, tensor<4x16x9x9xf32, #hfta.copies<2>>
   hfta.write %0, @drop : tensor<4x16x9x9xf32, #hfta.copies<2>>
+  return
+}
+func.func @view() attributes {hfta.task = #hfta.task<backward, 1>} {
+  %d = hfta.read @drop : tensor<4x16x9x9xf32, #hfta.copies<2>>
+  %0 = hfta.reshape %d to [4, 1296] : tensor<4x16x9x9xf32, #hfta.copies<2>>
+  %1 = hfta.neg %0 : tensor<4x1296xf32, #hfta.copies<2>>
+  hfta.write %1, @flat : tensor<4x1296xf32, #hfta.copies<2>>
   return
 }
 

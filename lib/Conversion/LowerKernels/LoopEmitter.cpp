@@ -424,8 +424,9 @@ void LoopEmitter::emitStream() {
 void LoopEmitter::emitColumns() {
   if (!plan.vectorAxis)
     return emitRows(0, VectorPart{0, 1});
-  if (plan.streams)
+  if (plan.streams && !plan.aligned)
     return emitStream();
+  streaming = plan.streams;
   unsigned axis = *plan.vectorAxis;
   loops.emitBlocks(axis, plan.vectors * plan.lanes, [&](int64_t size) {
     SmallVector<VectorPart> parts = plan.getParts(size, loops.sizes[axis]);

@@ -324,6 +324,21 @@ void LoopPlanner::chooseElementwiseVectors() {
       1, std::min(kElementwiseVectors, sizes[*result.vectorAxis] / lanes));
 }
 
+/// Whether rows of a memory begin at multiples of `lanes` elements, as far as
+/// its views of an argument tell.
+static bool hasAlignedRows(Value memory, int64_t lanes) {
+  if (isa<BlockArgument>(memory))
+    return cast<MemRefType>(memory.getType()).getShape().back() % lanes == 0;
+  if (auto view = memory.getDefiningOp<memref::CollapseShapeOp>())
+    return hasAlignedRows(view.getSrc(), lanes);
+  auto view = memory.getDefiningOp<memref::SubViewOp>();
+  if (!view || !view.hasUnitStride() || view.getDroppedDims().any())
+    return false;
+  int64_t offset = view.getStaticOffsets().back();
+  return !ShapedType::isDynamic(offset) && offset % lanes == 0 &&
+         hasAlignedRows(view.getSource(), lanes);
+}
+
 bool LoopPlanner::canStream() {
   if (!result.vectorAxis || !result.overlaps || op.getNumDpsInits() != 1)
     return false;
@@ -339,10 +354,12 @@ bool LoopPlanner::canStream() {
   if (!root || !getAccess(op, output, result.vectorAxis).isContiguous())
     return false;
   auto type = cast<MemRefType>(root.getType());
-  int64_t bytes = getElementBytes(type);
+  int64_t bytes = getElementBytes(type), size = sizes[*result.vectorAxis];
+  result.aligned = size % lanes == 0 && type.getRank() > 0 &&
+                   hasAlignedRows(output.get(), lanes);
   return lanes * bytes == target.bytes &&
          type.getNumElements() * bytes >= target.streamBytes &&
-         sizes[*result.vectorAxis] >= kMinStreamBlocks * result.vectors * lanes;
+         (result.aligned || size >= kMinStreamBlocks * result.vectors * lanes);
 }
 
 //===----------------------------------------------------------------------===//

@@ -68,6 +68,8 @@ struct LoopPlan {
   /// Whether the result is so large that it leaves the caches before anyone
   /// reads it: full vectors are then stored past them, at aligned addresses.
   bool streams = false;
+  /// Then, whether all vectors of the result are aligned as they come.
+  bool aligned = false;
 
   /// So many terms of an axis, of `size`, are computed in one go.
   int64_t getBlock(unsigned axis, int64_t size) const;

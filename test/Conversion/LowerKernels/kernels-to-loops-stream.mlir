@@ -66,3 +66,26 @@ func.func private @small(%x: memref<65536xf32>, %out: memref<65536xf32>, %item: 
   }
   return
 }
+
+// -----
+
+#id = affine_map<(d0, d1, d2) -> (d0, d1, d2)>
+#channel = affine_map<(d0, d1, d2) -> (d2)>
+
+// Rows of whole vectors are aligned as they come, in a part of the result too.
+// CHECK-LABEL: func.func private @channels_last(
+// CHECK-NOT: vector.maskedstore
+// CHECK: vector.store {{.*}} {alignment = 32 : i64, nontemporal = true}
+// CHECK-NOT: vector.maskedstore
+func.func private @channels_last(%x: memref<64x512x64xf32>, %y: memref<64xf32>, %out: memref<64x512x64xf32>, %item: index, %scratch: memref<?xi8>)
+    attributes {hfta.kernel, hfta.items = 64 : i64} {
+  %from = memref.subview %x[%item, 0, 0] [1, 512, 64] [1, 1, 1] : memref<64x512x64xf32> to memref<1x512x64xf32, strided<[32768, 64, 1], offset: ?>>
+  %to = memref.subview %out[%item, 0, 0] [1, 512, 64] [1, 1, 1] : memref<64x512x64xf32> to memref<1x512x64xf32, strided<[32768, 64, 1], offset: ?>>
+  linalg.generic {indexing_maps = [#id, #channel, #id], iterator_types = ["parallel", "parallel", "parallel"]}
+      ins(%from, %y : memref<1x512x64xf32, strided<[32768, 64, 1], offset: ?>>, memref<64xf32>) outs(%to : memref<1x512x64xf32, strided<[32768, 64, 1], offset: ?>>) {
+  ^bb0(%a: f32, %b: f32, %o: f32):
+    %s = arith.addf %a, %b : f32
+    linalg.yield %s : f32
+  }
+  return
+}
