@@ -61,7 +61,7 @@ public:
   }
 
   void run(size_t index) {
-    hfta_task_context context = {segments.data(), pool, 1};
+    hfta_task_context context = {segments.data(), pool, 0, 1};
     for (uint32_t i = 0; i < table.task_count; ++i)
       if (table.tasks[i].kind == HFTA_TASK_FORWARD &&
           table.tasks[i].block == static_cast<int64_t>(index))

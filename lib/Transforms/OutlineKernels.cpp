@@ -128,7 +128,7 @@ private:
     auto launch =
         LaunchOp::create(builder, kernel.getLoc(), function.getSymName(),
                          kernel.getBindingsAttr(), inputs, written, perCopy);
-    if (perCopy && readsCopies(kernel))
+    if (readsCopies(kernel))
       launch->setAttr("hfta.reads_copies", builder.getUnitAttr());
   }
 

@@ -76,10 +76,11 @@ static hfta_status cpu_copy(hfta_device *device, hfta_queue queue, void *to,
 
 static hfta_status cpu_run_task(hfta_device *device, hfta_queue queue,
                                 const hfta_task *task, void *const *segments,
-                                int64_t copies, hfta_error *error) {
+                                int64_t first_copy, int64_t copies,
+                                hfta_error *error) {
   (void)queue;
   cpu_device *self = (cpu_device *)device;
-  hfta_task_context context = {segments, self->pool, copies};
+  hfta_task_context context = {segments, self->pool, first_copy, copies};
   task->function(&context);
   const char *refused = hfta_pool_refused_kernel(self->pool);
   if (refused)

@@ -35,9 +35,15 @@ struct hfta_instance {
   hfta_error error;
 };
 
+/// Neighbouring copies.
+typedef struct copy_range {
+  int64_t first;
+  int64_t count;
+} copy_range;
+
 /// Runs a task with the segment instances of a micro-batch.
 hfta_status hfta_instance_run(hfta_instance *instance, const hfta_task *task,
-                              int64_t micro_batch, int64_t copies);
+                              int64_t micro_batch, copy_range copies);
 
 /// Runs all tasks of a kind in the table's order.
 hfta_status hfta_instance_run_kind(hfta_instance *instance, hfta_task_kind kind,

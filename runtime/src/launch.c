@@ -42,7 +42,7 @@ static void run_copies(void *argument, int64_t begin, int64_t end, int thread) {
   const launch *self = argument;
   for (int64_t copy = begin; copy < end; ++copy) {
     for (int64_t i = 0; i < self->count; ++i) {
-      launch one = {self->context, &self->infos[i], 1, copy};
+      launch one = {self->context, &self->infos[i], 1, self->first + copy};
       if (one.infos->items > 0)
         run_items(&one, 0, one.infos->items, thread);
     }
@@ -63,16 +63,18 @@ void hfta_launch(const hfta_task_context *context,
   for (int64_t i = 0; i < count; ++i)
     if (!can_run(context, &infos[i]))
       return;
-  launch self = {context, infos, count, 0};
-  int64_t copies = count > 0 && infos->per_copy ? context->copies : 1;
+  bool per_copy = count > 0 && infos->per_copy;
+  launch self = {context, infos, count, per_copy ? context->first_copy : 0};
+  int64_t copies = per_copy ? context->copies : 1;
   // Each thread takes as many whole copies; all of them share the rest.
   if (count > 1) {
-    self.first = copies - copies % hfta_pool_threads(context->pool);
-    hfta_parallel_for(context->pool, self.first, run_copies, &self);
+    int64_t whole = copies - copies % hfta_pool_threads(context->pool);
+    hfta_parallel_for(context->pool, whole, run_copies, &self);
+    self.first += whole;
+    copies -= whole;
   }
   for (; count > 0; ++self.infos, --count)
     if (self.infos->items > 0)
-      hfta_parallel_for(context->pool,
-                        (copies - self.first) * self.infos->items, run_items,
+      hfta_parallel_for(context->pool, copies * self.infos->items, run_items,
                         &self);
 }

@@ -5,13 +5,14 @@
 #include "progress.h"
 
 #include <math.h>
+#include <stdbool.h>
 
 //===----------------------------------------------------------------------===//
 // Tasks
 //===----------------------------------------------------------------------===//
 
 hfta_status hfta_instance_run(hfta_instance *instance, const hfta_task *task,
-                              int64_t micro_batch, int64_t copies) {
+                              int64_t micro_batch, copy_range copies) {
   const hfta_program *program = instance->program;
   if (task->period > 1 && instance->steps % task->period != 0)
     return HFTA_OK;
@@ -22,11 +23,15 @@ hfta_status hfta_instance_run(hfta_instance *instance, const hfta_task *task,
   }
   double begin = instance->task_seconds ? hfta_now() : 0.0;
   hfta_status status = instance->device->functions->run_task(
-      instance->device, 0, task, instance->call_bases, copies,
-      &instance->error);
+      instance->device, 0, task, instance->call_bases, copies.first,
+      copies.count, &instance->error);
   if (instance->task_seconds)
     instance->task_seconds[task - program->tasks] += hfta_now() - begin;
   return status;
+}
+
+static copy_range all_copies(const hfta_instance *instance) {
+  return (copy_range){0, instance->program->copies};
 }
 
 hfta_status hfta_instance_run_kind(hfta_instance *instance, hfta_task_kind kind,
@@ -35,7 +40,8 @@ hfta_status hfta_instance_run_kind(hfta_instance *instance, hfta_task_kind kind,
   hfta_status status = HFTA_OK;
   for (uint32_t i = 0; i < program->task_count && status == HFTA_OK; ++i)
     if (program->tasks[i].kind == (uint32_t)kind)
-      status = hfta_instance_run(instance, &program->tasks[i], 0, copies);
+      status = hfta_instance_run(instance, &program->tasks[i], 0,
+                                 (copy_range){0, copies});
   return status;
 }
 
@@ -114,24 +120,24 @@ static hfta_status check_trains(hfta_instance *instance) {
                    instance->program->name);
 }
 
-static hfta_status forward(hfta_instance *instance, const void *const *inputs,
-                           int64_t micro_batch) {
-  const hfta_program *program = instance->program;
-  hfta_status status = begin_micro_batch(instance, inputs, micro_batch);
-  for (int64_t block = 0; block < program->blocks && status == HFTA_OK; ++block)
+/// From the first block to the last.
+static hfta_status forward(hfta_instance *instance, int64_t micro_batch,
+                           copy_range copies) {
+  hfta_status status = HFTA_OK;
+  for (int64_t block = 0;
+       block < instance->program->blocks && status == HFTA_OK; ++block)
     status = hfta_instance_run(instance, instance->forward[block], micro_batch,
-                               program->copies);
+                               copies);
   return status;
 }
 
-static hfta_status backward(hfta_instance *instance, const void *const *inputs,
-                            int64_t micro_batch) {
-  const hfta_program *program = instance->program;
-  hfta_status status = begin_micro_batch(instance, inputs, micro_batch);
-  for (int64_t block = program->blocks - 1; block >= 0 && status == HFTA_OK;
-       --block)
+static hfta_status backward(hfta_instance *instance, int64_t micro_batch,
+                            copy_range copies) {
+  hfta_status status = HFTA_OK;
+  for (int64_t block = instance->program->blocks - 1;
+       block >= 0 && status == HFTA_OK; --block)
     status = hfta_instance_run(instance, instance->backward[block], micro_batch,
-                               program->copies);
+                               copies);
   return status;
 }
 
@@ -152,11 +158,9 @@ static hfta_status read_losses(hfta_instance *instance, double *losses) {
   return status;
 }
 
-hfta_status hfta_instance_accumulate(hfta_instance *instance,
-                                     const void *const *inputs,
-                                     double *losses) {
+/// What all forward passes of a step need.
+static hfta_status begin_step(hfta_instance *instance) {
   const hfta_program *program = instance->program;
-  int64_t count = program->micro_batches;
   hfta_status status = check_trains(instance);
   if (status == HFTA_OK)
     status = hfta_instance_clear(instance, program->roles.loss);
@@ -166,14 +170,29 @@ hfta_status hfta_instance_accumulate(hfta_instance *instance,
     status = hfta_instance_write_integer(instance, program->roles.step, 0,
                                          instance->steps);
   hfta_instance_forget_inputs(instance);
+  return status;
+}
+
+hfta_status hfta_instance_accumulate(hfta_instance *instance,
+                                     const void *const *inputs,
+                                     double *losses) {
+  const hfta_program *program = instance->program;
+  int64_t count = program->micro_batches;
+  copy_range all = all_copies(instance);
+  bool forwards_first = program->all_forwards_first;
+  hfta_status status = begin_step(instance);
   for (int64_t m = 0; m < count && status == HFTA_OK; ++m) {
-    status = forward(instance, inputs, m);
-    if (status == HFTA_OK && !program->all_forwards_first)
-      status = backward(instance, inputs, m);
+    status = begin_micro_batch(instance, inputs, m);
+    if (status == HFTA_OK)
+      status = forward(instance, m, all);
+    if (status == HFTA_OK && !forwards_first)
+      status = backward(instance, m, all);
   }
-  for (int64_t m = 0;
-       program->all_forwards_first && m < count && status == HFTA_OK; ++m)
-    status = backward(instance, inputs, m);
+  for (int64_t m = 0; forwards_first && m < count && status == HFTA_OK; ++m) {
+    status = begin_micro_batch(instance, inputs, m);
+    if (status == HFTA_OK)
+      status = backward(instance, m, all);
+  }
   if (status == HFTA_OK)
     status = read_losses(instance, losses);
   return status;
@@ -206,10 +225,12 @@ static hfta_status read_norms(hfta_instance *instance, int64_t copy) {
   return status;
 }
 
-static hfta_status write_clip_scales(hfta_instance *instance) {
+static hfta_status write_clip_scales(hfta_instance *instance,
+                                     copy_range copies) {
   const hfta_program *program = instance->program;
   hfta_status status = HFTA_OK;
-  for (int64_t copy = 0; copy < program->copies && status == HFTA_OK; ++copy) {
+  int64_t end = copies.first + copies.count;
+  for (int64_t copy = copies.first; copy < end && status == HFTA_OK; ++copy) {
     double limit = program->clip_norm ? program->clip_norm[copy] : INFINITY;
     status = read_norms(instance, copy);
     if (status == HFTA_OK)
@@ -261,21 +282,72 @@ static hfta_status write_update_scalars(hfta_instance *instance) {
   return status;
 }
 
-hfta_status hfta_instance_update(hfta_instance *instance) {
+/// Clips and updates.
+static hfta_status update(hfta_instance *instance, copy_range copies) {
   const hfta_program *program = instance->program;
-  hfta_status status = check_trains(instance);
-  if (status == HFTA_OK)
-    status = write_update_scalars(instance);
+  hfta_status status = HFTA_OK;
   for (int64_t block = 0;
        program->clipping && block < program->blocks && status == HFTA_OK;
        ++block)
-    status =
-        hfta_instance_run(instance, instance->norm[block], 0, program->copies);
+    status = hfta_instance_run(instance, instance->norm[block], 0, copies);
   if (status == HFTA_OK && program->clipping)
-    status = write_clip_scales(instance);
+    status = write_clip_scales(instance, copies);
   for (int64_t block = 0; block < program->blocks && status == HFTA_OK; ++block)
-    status = hfta_instance_run(instance, instance->update[block], 0,
-                               program->copies);
+    status = hfta_instance_run(instance, instance->update[block], 0, copies);
+  return status;
+}
+
+hfta_status hfta_instance_update(hfta_instance *instance) {
+  hfta_status status = check_trains(instance);
+  if (status == HFTA_OK)
+    status = write_update_scalars(instance);
+  if (status == HFTA_OK)
+    status = update(instance, all_copies(instance));
+  if (status == HFTA_OK)
+    ++instance->steps;
+  return status;
+}
+
+/// How many copies go through a whole step together: few enough that what they
+/// save for backward stays in the caches, enough to keep all threads busy. All
+/// of them if a task wants them together, or micro-batches come one by one.
+static int64_t copies_at_once(const hfta_instance *instance) {
+  const hfta_program *program = instance->program;
+  for (uint32_t i = 0; i < program->task_count; ++i) {
+    const hfta_task *task = &program->tasks[i];
+    bool trains =
+        task->kind >= HFTA_TASK_FORWARD && task->kind <= HFTA_TASK_UPDATE;
+    if (trains && !(task->flags & HFTA_TASK_BY_COPIES))
+      return program->copies;
+  }
+  if (program->micro_batches != 1 || program->copy_threads == 0)
+    return program->copies;
+  int64_t threads = instance->device->functions->threads(instance->device);
+  int64_t each = program->copy_threads;
+  return (threads + each - 1) / each;
+}
+
+static hfta_status step_by_copies(hfta_instance *instance,
+                                  const void *const *inputs, double *losses,
+                                  int64_t at_once) {
+  int64_t copies = instance->program->copies;
+  hfta_status status = begin_step(instance);
+  if (status == HFTA_OK)
+    status = begin_micro_batch(instance, inputs, 0);
+  if (status == HFTA_OK)
+    status = write_update_scalars(instance);
+  for (int64_t first = 0; first < copies && status == HFTA_OK;
+       first += at_once) {
+    int64_t left = copies - first;
+    copy_range range = {first, left < at_once ? left : at_once};
+    status = forward(instance, 0, range);
+    if (status == HFTA_OK)
+      status = backward(instance, 0, range);
+    if (status == HFTA_OK)
+      status = update(instance, range);
+  }
+  if (status == HFTA_OK)
+    status = read_losses(instance, losses);
   if (status == HFTA_OK)
     ++instance->steps;
   return status;
@@ -283,6 +355,9 @@ hfta_status hfta_instance_update(hfta_instance *instance) {
 
 hfta_status hfta_instance_step(hfta_instance *instance,
                                const void *const *inputs, double *losses) {
+  int64_t at_once = copies_at_once(instance);
+  if (at_once < instance->program->copies)
+    return step_by_copies(instance, inputs, losses, at_once);
   hfta_status status = hfta_instance_accumulate(instance, inputs, losses);
   if (status == HFTA_OK)
     status = hfta_instance_update(instance);
@@ -333,8 +408,8 @@ hfta_status hfta_instance_evaluate_add(hfta_instance *instance,
                                       valid < size ? valid : size);
     for (uint32_t i = 0; i < program->task_count && status == HFTA_OK; ++i)
       if (program->tasks[i].kind == HFTA_TASK_EVALUATE)
-        status =
-            hfta_instance_run(instance, &program->tasks[i], m, program->copies);
+        status = hfta_instance_run(instance, &program->tasks[i], m,
+                                   all_copies(instance));
   }
   return status;
 }

@@ -214,7 +214,7 @@ CompiledTask::~CompiledTask() {
 }
 
 void CompiledTask::run() {
-  hfta_task_context taskContext = {segments.data(), pool, program->copies};
+  hfta_task_context taskContext = {segments.data(), pool, 0, program->copies};
   program->tasks[0].function(&taskContext);
 }
 

@@ -201,7 +201,7 @@ static void add_constants(fake *self) {
       (hfta_binding){.offset = momentum, .copy_stride = 8};
 }
 
-static void add_tasks(fake *self) {
+static void add_tasks(fake *self, const fake_options *options) {
   static const uint32_t all[] = {FAKE_SEGMENT_PARAMETERS, FAKE_SEGMENT_INPUT,
                                  FAKE_SEGMENT_SCALARS};
   static const struct {
@@ -223,15 +223,17 @@ static void add_tasks(fake *self) {
       {"update.1", HFTA_TASK_UPDATE, 1, fake_update1},
   };
   for (int i = 0; i < TASK_COUNT; ++i)
-    self->tasks[i] = (hfta_task){.name = rows[i].name,
-                                 .kind = rows[i].kind,
-                                 .block = rows[i].block,
-                                 .function = rows[i].function,
-                                 .reads = all,
-                                 .writes = all,
-                                 .read_count = 3,
-                                 .write_count = 1,
-                                 .period = 1};
+    self->tasks[i] =
+        (hfta_task){.name = rows[i].name,
+                    .kind = rows[i].kind,
+                    .block = rows[i].block,
+                    .function = rows[i].function,
+                    .reads = all,
+                    .writes = all,
+                    .read_count = 3,
+                    .write_count = 1,
+                    .period = 1,
+                    .flags = options->copy_threads ? HFTA_TASK_BY_COPIES : 0};
 }
 
 static void add_data(fake *self) {
@@ -305,6 +307,7 @@ hfta_program *fake_program_make(const fake_options *options) {
   int64_t rows = FAKE_BATCH / options->micro_batches;
   program->abi_version = HFTA_ABI_VERSION;
   program->copies = options->copies;
+  program->copy_threads = options->copy_threads;
   program->batch = FAKE_BATCH;
   program->micro_batches = options->micro_batches;
   self->layout.shape.rows = rows;
@@ -318,7 +321,7 @@ hfta_program *fake_program_make(const fake_options *options) {
   add_activations(self);
   add_scalars(self);
   add_constants(self);
-  add_tasks(self);
+  add_tasks(self, options);
   add_data(self);
   add_job(self, options);
   add_roles(program);

@@ -57,6 +57,25 @@ TEST(Instance, ACopyTrainsAsIfAlone) {
   }
 }
 
+TEST(Instance, CopiesMayGoThroughAStepOneAfterTheOther) {
+  fake_options options = defaultOptions();
+  options.copies = 5;
+  options.clipping = 1;
+  std::vector<double> expected, losses;
+  std::vector<std::string> together = train(options, 2, 20, &expected);
+  // By one, by two with one left over, all at once, and micro-batches.
+  for (uint32_t threads : {4, 1}) {
+    options.copy_threads = threads;
+    EXPECT_EQ(train(options, 2, 20, &losses), together) << threads;
+    EXPECT_EQ(losses, expected) << threads;
+  }
+  EXPECT_EQ(train(options, 8, 20), together);
+  options.micro_batches = 2;
+  std::vector<std::string> parts = train(options, 2, 20);
+  options.copy_threads = 0;
+  EXPECT_EQ(train(options, 2, 20), parts);
+}
+
 TEST(Instance, AllForwardsFirstGivesTheSameBytes) {
   fake_options options = defaultOptions();
   options.micro_batches = 4;
@@ -266,7 +285,7 @@ TEST(Instance, RefusesOtherVersionsOfTheTable) {
   ProgramPointer program = makeProgram(defaultOptions());
   program->abi_version = 99;
   expectRefusal(program.get(), {}, HFTA_INTERNAL,
-                "the program has ABI version 99, this runtime has 1: compile "
+                "the program has ABI version 99, this runtime has 2: compile "
                 "it again");
 }
 

@@ -111,7 +111,7 @@ TEST(Launch, BindsEachCopysBuffers) {
     std::vector<int> own(copies * 16 + 3);
     void *segments[] = {shared, own.data()};
     hfta_binding bindings[] = {{0, 0, 8, 0}, {1, 0, 12, 64}};
-    hfta_task_context context = {segments, pool.get(), copies};
+    hfta_task_context context = {segments, pool.get(), 0, copies};
     hfta_launch_info info = {addItem, "add", bindings, 2, 1, items, 64};
     hfta_launch(&context, &info, 1);
     for (int copy = 0; copy < copies; ++copy)
@@ -137,7 +137,7 @@ TEST(Launch, RunsSeveralKernelsForEachCopy) {
     std::vector<int> own(copies * 16);
     void *segments[] = {&shared, own.data()};
     hfta_binding bindings[] = {{0, 0, 0, 0}, {1, 0, 0, 64}};
-    hfta_task_context context = {segments, pool.get(), copies};
+    hfta_task_context context = {segments, pool.get(), 0, copies};
     hfta_launch_info infos[] = {
         {addItem, "add", bindings, 2, 1, items, 64},
         {doubleItem, "double", bindings + 1, 1, 1, items, 0},
@@ -155,7 +155,7 @@ TEST(Launch, FewerCopiesLeaveTheOthersAlone) {
   int shared = 1, own[3] = {0, 0, 0};
   void *segments[] = {&shared, own};
   hfta_binding bindings[] = {{0, 0, 0, 0}, {1, 0, 0, 4}};
-  hfta_task_context context = {segments, pool.get(), 2};
+  hfta_task_context context = {segments, pool.get(), 0, 2};
   hfta_launch_info info = {addItem, "add", bindings, 2, 1, 1, 64};
   hfta_launch(&context, &info, 1);
   EXPECT_EQ(own[0], 1);
@@ -165,7 +165,7 @@ TEST(Launch, FewerCopiesLeaveTheOthersAlone) {
 
 TEST(Launch, RefusesKernelsThatNeedMoreScratch) {
   PoolPointer pool = makePool(1, 64);
-  hfta_task_context context = {nullptr, pool.get(), 1};
+  hfta_task_context context = {nullptr, pool.get(), 0, 1};
   hfta_launch_info info = {addItem, "greedy", nullptr, 0, 1, 1, 65};
   EXPECT_EQ(hfta_pool_refused_kernel(pool.get()), nullptr);
   hfta_launch(&context, &info, 1);

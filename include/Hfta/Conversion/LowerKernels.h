@@ -63,6 +63,9 @@ struct LowerKernelsOptions : public PassPipelineOptions<LowerKernelsOptions> {
       llvm::cl::init(24 << 20)};
 };
 
+/// How many threads the kernels of one of `copies` copies are cut for.
+int64_t getCopyThreads(int64_t copies);
+
 /// From kernels on tensors to LLVM functions with a C entry point each. What
 /// else is in the module stays as it is.
 void buildLowerKernelsPipeline(OpPassManager &pm,

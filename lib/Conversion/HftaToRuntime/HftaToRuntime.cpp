@@ -95,6 +95,39 @@ private:
     return sequences;
   }
 
+  /// Whether a launch for all copies gives the same each time that it runs in a
+  /// step, for little: it works on data alone, and on what such launches make
+  /// of them.
+  bool isRepeatable(LaunchOp launch) {
+    if (launch->hasAttr("hfta.reads_copies"))
+      return false;
+    auto segments = getOperation()->getAttrOfType<ArrayAttr>("hfta.segments");
+    auto inputs = static_cast<int64_t>(launch.getInputs());
+    for (auto [index, attribute] : llvm::enumerate(launch.getBindings())) {
+      auto segment = cast<BindingAttr>(attribute).getSegment();
+      if (segment < 0 || segment >= static_cast<int64_t>(segments.size()))
+        return false;
+      Role role = cast<SegmentAttr>(segments[segment]).getRole();
+      bool isWritten =
+          llvm::is_contained(launch.getWritten(), static_cast<int64_t>(index));
+      bool isOfData = role == Role::workspace || role == Role::saved;
+      bool isGiven =
+          role == Role::input || role == Role::constant || role == Role::scalar;
+      if (isWritten && (!isOfData || static_cast<int64_t>(index) < inputs))
+        return false;
+      if (!isOfData && !isGiven)
+        return false;
+    }
+    return true;
+  }
+
+  /// Whether the task may run for some copies, then for others.
+  bool runsByCopies(func::FuncOp task) {
+    return llvm::all_of(task.getOps<LaunchOp>(), [&](LaunchOp launch) {
+      return launch.getPerCopy() ? isIndependent(launch) : isRepeatable(launch);
+    });
+  }
+
   FailureOr<TaskEntry> convertTask(func::FuncOp task, ConstantTables &tables) {
     OpBuilder builder(task);
     Location loc = task.getLoc();
@@ -103,6 +136,7 @@ private:
     TaskEntry entry;
     entry.name = name.str();
     entry.task = task->getAttrOfType<TaskAttr>(HftaDialect::kTaskAttrName);
+    entry.flags = runsByCopies(task) ? HFTA_TASK_BY_COPIES : 0;
     Type pointer = LLVM::LLVMPointerType::get(&getContext());
     auto type = LLVM::LLVMFunctionType::get(
         LLVM::LLVMVoidType::get(&getContext()), {pointer});

@@ -4,6 +4,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "ProgramTable.h"
+
+#include "Hfta/Conversion/LowerKernels.h"
 #include "hfta/program.h"
 
 using namespace mlir;
@@ -198,7 +200,7 @@ void ProgramBuilder::buildTasks() {
          Field::pointer(tables.indices("reads", entry.reads)),
          Field::pointer(tables.indices("writes", entry.writes)),
          Field::u32(entry.reads.size()), Field::u32(entry.writes.size()),
-         Field::u32(1), Field::u32(0)});
+         Field::u32(1), Field::u32(entry.flags)});
   taskTable = tables.table("tasks", rows);
 }
 
@@ -321,7 +323,7 @@ LogicalResult ProgramBuilder::build(StringRef symbol) {
              count(job.data.size()),
              Field::u32(inputCount),
              Field::u32(outputCount),
-             Field::u32(0),
+             Field::u32(getCopyThreads(job.copies)),
              getRoles(),
              getExportTemplate()};
   tables.exported(symbol, program);

@@ -15,6 +15,7 @@ struct TaskEntry {
   TaskAttr task;
   FlatSymbolRefAttr function;
   SmallVector<uint32_t> reads, writes; ///< segment numbers, ascending
+  uint32_t flags = 0;
 };
 
 /// One image a segment, null where memory starts as zeros.

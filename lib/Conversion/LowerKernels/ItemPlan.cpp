@@ -49,6 +49,11 @@ static constexpr double kTileSide = 4;
 /// The widest vectors among the targets.
 static constexpr int64_t kVectorBits = 512;
 
+int64_t hfta::getCopyThreads(int64_t copies) {
+  return std::clamp<int64_t>(kThreads / std::max<int64_t>(copies, 1), 1,
+                             kMaxCopyThreads);
+}
+
 static double getElements(Type type) {
   auto shaped = dyn_cast<ShapedType>(type);
   return shaped ? static_cast<double>(shaped.getNumElements()) : 1;
@@ -70,8 +75,7 @@ public:
     int64_t copies = 1;
     if (auto attribute = kernel->getAttrOfType<IntegerAttr>(kCopiesAttrName))
       copies = attribute.getInt();
-    threads = std::clamp<int64_t>(kThreads / std::max<int64_t>(copies, 1), 1,
-                                  kMaxCopyThreads);
+    threads = getCopyThreads(copies);
   }
 
   SmallVector<ItemAxis> plan();

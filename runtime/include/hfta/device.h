@@ -59,10 +59,12 @@ typedef struct hfta_device_functions {
   hfta_status (*copy_out)(hfta_device *device, hfta_queue queue, void *to,
                           const void *from, uint64_t bytes, hfta_error *error);
 
-  /// `segments` is copied if it is needed after the call.
+  /// For `copies` copies from `first_copy` on. `segments` is copied if it is
+  /// needed after the call.
   hfta_status (*run_task)(hfta_device *device, hfta_queue queue,
                           const hfta_task *task, void *const *segments,
-                          int64_t copies, hfta_error *error);
+                          int64_t first_copy, int64_t copies,
+                          hfta_error *error);
 
   hfta_status (*record_event)(hfta_device *device, hfta_queue queue,
                               hfta_event *out, hfta_error *error);

@@ -20,7 +20,7 @@ extern "C" {
 
 /// Raised with every change of a struct below. The runtime refuses a program
 /// of another version.
-#define HFTA_ABI_VERSION 1u
+#define HFTA_ABI_VERSION 2u
 
 /// Element types of stored tensors. Values are part of the ABI.
 typedef enum hfta_element_type {
@@ -96,7 +96,8 @@ typedef struct hfta_pool hfta_pool;
 typedef struct hfta_task_context {
   void *const *segments;
   hfta_pool *pool;
-  int64_t copies; ///< copies to run, at most hfta_program.copies
+  int64_t first_copy; ///< the first copy to run
+  int64_t copies;     ///< copies to run; all end at most at hfta_program.copies
 } hfta_task_context;
 
 typedef void (*hfta_task_function)(const hfta_task_context *context);
@@ -147,6 +148,11 @@ typedef enum hfta_task_kind {
   HFTA_TASK_INFER = 6 ///< one batch, inference mode: the model's outputs
 } hfta_task_kind;
 
+/// Flag of a task that may run for some copies, then for others: nothing that
+/// it computes for a copy or for all of them depends on another copy, and it
+/// may compute what all share again each time.
+#define HFTA_TASK_BY_COPIES 1u
+
 typedef struct hfta_task {
   const char *name; ///< "forward.0"
   uint32_t kind;    ///< hfta_task_kind
@@ -157,7 +163,7 @@ typedef struct hfta_task {
   uint32_t read_count;
   uint32_t write_count;
   uint32_t period; ///< run every `period` steps; 1 for all of today's
-  uint32_t reserved;
+  uint32_t flags;  ///< HFTA_TASK_BY_COPIES
 } hfta_task;
 
 /// A hyper-parameter, one value a copy.
@@ -292,7 +298,7 @@ typedef struct hfta_program {
   uint32_t data_field_count;
   uint32_t input_count;
   uint32_t output_count;
-  uint32_t reserved2;
+  uint32_t copy_threads; ///< kernels have work for so many threads in one copy
   hfta_roles roles;
   hfta_export_template export_template;
 } hfta_program;

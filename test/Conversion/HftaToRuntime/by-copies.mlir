@@ -1,0 +1,41 @@
+// RUN: hfta-opt %s -convert-hfta-to-runtime | mlir-translate --mlir-to-llvmir | FileCheck %s
+
+// A task may run for some copies, then for others, if each copy computes from
+// its own and from shared values, and what it shares comes from the data.
+// CHECK: @tasks = {{.*}}@"hfta_task/forward.0"{{[^}]*}}, i32 1 }
+// What all share is read from a parameter: that may be much to repeat.
+// CHECK-SAME: @"hfta_task/forward.1"{{[^}]*}}, i32 0 }
+// It is updated, or belongs to another copy.
+// CHECK-SAME: @"hfta_task/backward.0"{{[^}]*}}, i32 0 }
+// CHECK-SAME: @"hfta_task/update.0"{{[^}]*}}, i32 0 }
+module attributes {hfta.job = {all_forwards_first = false, batch = 4 : i64, clip_norm = array<f64>, copies = 2 : i64, data = [], epochs = 0 : i64, fuse = true, hyper_parameters = [], metric = "", micro_batches = 1 : i64, name = "net", nesterov = false, optimizer = "", order_seed = 0 : i64, precision = {accumulate = "f32", compute = "f32", gradients = "f32", parameters = "f32", state = "f32"}, schedule = {gamma = array<f64>, kind = "constant", minimum = array<f64>, step_size = array<f64>, warmup = array<f64>}, seeds = array<i64>, shuffle = true, steps = 0 : i64, training = false}, hfta.segments = [#hfta.segment<input, -1, 64 bytes, 1 instances>, #hfta.segment<parameter, 0, 64 bytes, 1 instances>, #hfta.segment<saved, 0, 64 bytes, 1 instances>, #hfta.segment<workspace, -1, 128 bytes, 1 instances>]} {
+  llvm.func internal @"kernel/copy.0"(!llvm.ptr) attributes {hfta.items = 1 : i64, hfta.scratch_bytes = 0 : i64} {
+  ^bb0(%a: !llvm.ptr):
+    llvm.return
+  }
+  llvm.func @"kernel/copy.0/entry"(!llvm.ptr, i64, !llvm.ptr) {
+  ^bb0(%a: !llvm.ptr, %b: i64, %c: !llvm.ptr):
+    llvm.return
+  }
+  func.func @"task/forward.0"() attributes {hfta.task = #hfta.task<forward, 0>} {
+    hfta.launch @"kernel/copy.0" on [#hfta.binding<0, 0, 0>, #hfta.binding<3, 64, 0>] inputs 1 written [1]
+    hfta.launch @"kernel/copy.0" on [#hfta.binding<3, 64, 0>, #hfta.binding<2, 0, 0>] inputs 1 written [1]
+    hfta.launch @"kernel/copy.0" on [#hfta.binding<1, 0, 8>, #hfta.binding<3, 0, 8>] inputs 1 written [1] {per_copy}
+    return
+  }
+  func.func @"task/forward.1"() attributes {hfta.task = #hfta.task<forward, 1>} {
+    hfta.launch @"kernel/copy.0" on [#hfta.binding<1, 0, 0>, #hfta.binding<3, 64, 0>] inputs 1 written [1]
+    hfta.launch @"kernel/copy.0" on [#hfta.binding<1, 0, 8>, #hfta.binding<3, 0, 8>] inputs 1 written [1] {per_copy}
+    return
+  }
+  func.func @"task/backward.0"() attributes {hfta.task = #hfta.task<backward, 0>} {
+    hfta.launch @"kernel/copy.0" on [#hfta.binding<2, 0, 0>] inputs 1 written [0]
+    hfta.launch @"kernel/copy.0" on [#hfta.binding<1, 0, 8>, #hfta.binding<3, 0, 8>] inputs 1 written [1] {per_copy}
+    return
+  }
+  func.func @"task/update.0"() attributes {hfta.task = #hfta.task<update, 0>} {
+    hfta.launch @"kernel/copy.0" on [#hfta.binding<2, 0, 0>, #hfta.binding<3, 64, 0>] inputs 1 written [1] {hfta.reads_copies}
+    hfta.launch @"kernel/copy.0" on [#hfta.binding<1, 0, 8>, #hfta.binding<3, 0, 8>] inputs 1 written [1] {per_copy}
+    return
+  }
+}
