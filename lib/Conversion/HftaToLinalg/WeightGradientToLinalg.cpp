@@ -29,7 +29,8 @@ struct WeightGradient {
 enum class Innermost { inputs, outputs, groups, columns };
 
 /// Sums with the innermost loop over channels or groups, contiguous in an
-/// operand. Each element is a sum over batch and positions in row-major order.
+/// operand. Each element is a sum over batch and positions in row-major order,
+/// piece after piece.
 class ChannelSums {
 public:
   ChannelSums(OpBuilder &builder, Location loc, const WeightGradient &op,
