@@ -102,7 +102,7 @@ def HftaBufferizeKernels : Pass<"hfta-bufferize-kernels", "::mlir::ModuleOp"> {
     Runs one-shot bufferization on kernels that `hfta-distribute-kernels` has
     given memory arguments. Results are computed in place where nothing stands
     against it. Intermediate values become static `memref.alloc`s; copies become
-    `linalg.copy`.
+    `linalg.copy`. Of a padded operand only the borders are filled.
 
     Before:
     ```mlir

@@ -9,6 +9,7 @@
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Linalg/Transforms/Transforms.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/Dominance.h"
 #include "mlir/Transforms/CSE.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
@@ -21,9 +22,80 @@ namespace mlir::hfta {
 using namespace mlir;
 using namespace mlir::hfta;
 
-/// Pads become a filled tensor with the source inserted.
+namespace {
+/// A pad that ops read becomes a tensor whose borders are filled and whose
+/// inside is the source. (One that is a result would not be computed in the
+/// result's memory.)
+struct DecomposePad : public OpRewritePattern<tensor::PadOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(tensor::PadOp op,
+                                PatternRewriter &rewriter) const override {
+    Value scalar = op.getConstantPaddingValue();
+    if (!scalar || !op.getResultType().hasStaticShape() ||
+        ShapedType::isDynamicShape(op.getStaticLow()) ||
+        ShapedType::isDynamicShape(op.getStaticHigh()))
+      return rewriter.notifyMatchFailure(op, "not a static pad of a scalar");
+    if (!llvm::all_of(op->getUsers(), [](Operation *user) {
+          return isa<linalg::LinalgOp, tensor::ExtractSliceOp>(user);
+        }))
+      return rewriter.notifyMatchFailure(op, "is a result");
+    ArrayRef<int64_t> shape = op.getResultType().getShape();
+    Value result = tensor::EmptyOp::create(rewriter, op.getLoc(), shape,
+                                           op.getResultType().getElementType());
+    // What earlier axes' borders hold needs no filling along later ones.
+    SmallVector<int64_t> offsets(shape.size(), 0), sizes(shape);
+    for (auto [axis, low, high] :
+         llvm::enumerate(op.getStaticLow(), op.getStaticHigh())) {
+      int64_t inside = shape[axis] - low - high;
+      for (auto [offset, size] :
+           {std::pair(int64_t(0), low), std::pair(low + inside, high)}) {
+        if (size == 0)
+          continue;
+        offsets[axis] = offset;
+        sizes[axis] = size;
+        result = fill(rewriter, op.getLoc(), scalar, result, offsets, sizes);
+      }
+      offsets[axis] = low;
+      sizes[axis] = inside;
+    }
+    rewriter.replaceOp(
+        op, insert(rewriter, op.getLoc(), op.getSource(), result, offsets));
+    return success();
+  }
+
+private:
+  static SmallVector<OpFoldResult> get(OpBuilder &builder,
+                                       ArrayRef<int64_t> values) {
+    return getAsIndexOpFoldResult(builder.getContext(), values);
+  }
+
+  static Value insert(OpBuilder &builder, Location loc, Value part, Value whole,
+                      ArrayRef<int64_t> offsets) {
+    auto type = cast<RankedTensorType>(part.getType());
+    SmallVector<int64_t> strides(offsets.size(), 1);
+    return tensor::InsertSliceOp::create(
+        builder, loc, part, whole, get(builder, offsets),
+        get(builder, type.getShape()), get(builder, strides));
+  }
+
+  static Value fill(OpBuilder &builder, Location loc, Value scalar, Value whole,
+                    ArrayRef<int64_t> offsets, ArrayRef<int64_t> sizes) {
+    SmallVector<int64_t> strides(offsets.size(), 1);
+    Value border = tensor::ExtractSliceOp::create(
+        builder, loc, whole, get(builder, offsets), get(builder, sizes),
+        get(builder, strides));
+    Value filled =
+        linalg::FillOp::create(builder, loc, scalar, border).getResult(0);
+    return insert(builder, loc, filled, whole, offsets);
+  }
+};
+} // namespace
+
+/// Other pads become a filled tensor with the source inserted.
 static LogicalResult decomposePads(func::FuncOp kernel) {
   RewritePatternSet patterns(kernel.getContext());
+  patterns.add<DecomposePad>(kernel.getContext(), /*benefit=*/2);
   linalg::populateDecomposePadPatterns(patterns);
   return applyPatternsGreedily(kernel, std::move(patterns));
 }

@@ -82,3 +82,40 @@ func.func private @pad(%x: memref<4x6xf32>, %out: memref<6x6xf32>, %item: index,
   bufferization.materialize_in_destination %whole in writable %out : (tensor<6x6xf32>, memref<6x6xf32>) -> ()
   return
 }
+
+// -----
+
+#id = affine_map<(d0, d1) -> (d0, d1)>
+
+// Of a padded operand only the borders are filled.
+// CHECK-LABEL: func.func private @pad_operand(
+// CHECK-SAME: %[[X:[^ ,:#]+]]: memref<4x6xf32>, %[[OUT:[^ ,:#]+]]: memref<6x7xf32>
+// CHECK: %[[PADDED:[^ ,:#]+]] = memref.alloc() {{.*}} : memref<6x7xf32>
+// CHECK: %[[ABOVE:[^ ,:#]+]] = memref.subview %[[PADDED]][0, 0] [1, 7] [1, 1]
+// CHECK: linalg.fill {{.*}} outs(%[[ABOVE]] :
+// CHECK: %[[BELOW:[^ ,:#]+]] = memref.subview %[[PADDED]][5, 0] [1, 7] [1, 1]
+// CHECK: linalg.fill {{.*}} outs(%[[BELOW]] :
+// CHECK: %[[RIGHT:[^ ,:#]+]] = memref.subview %[[PADDED]][1, 6] [4, 1] [1, 1]
+// CHECK: linalg.fill {{.*}} outs(%[[RIGHT]] :
+// CHECK: %[[INNER:[^ ,:#]+]] = memref.subview %[[PADDED]][1, 0] [4, 6] [1, 1]
+// CHECK: linalg.copy ins(%[[X]] : {{.*}}) outs(%[[INNER]] :
+// CHECK-NOT: memref.alloc
+// CHECK: linalg.generic {{.*}} ins(%[[PADDED]] : {{.*}}) outs(%[[OUT]] :
+func.func private @pad_operand(%x: memref<4x6xf32>, %out: memref<6x7xf32>, %item: index, %scratch: memref<?xi8>)
+    attributes {hfta.kernel, hfta.items = 1 : i64} {
+  %zero = arith.constant 0.0 : f32
+  %result = bufferization.to_tensor %out restrict writable : memref<6x7xf32> to tensor<6x7xf32>
+  %input = bufferization.to_tensor %x restrict : memref<4x6xf32> to tensor<4x6xf32>
+  %padded = tensor.pad %input low[1, 0] high[1, 1] {
+  ^bb0(%i: index, %j: index):
+    tensor.yield %zero : f32
+  } : tensor<4x6xf32> to tensor<6x7xf32>
+  %sum = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel", "parallel"]}
+      ins(%padded : tensor<6x7xf32>) outs(%result : tensor<6x7xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    %s = arith.addf %a, %o : f32
+    linalg.yield %s : f32
+  } -> tensor<6x7xf32>
+  bufferization.materialize_in_destination %sum in writable %out : (tensor<6x7xf32>, memref<6x7xf32>) -> ()
+  return
+}
