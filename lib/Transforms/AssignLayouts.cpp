@@ -46,6 +46,10 @@ private:
   bool rewriteBroadcast(Operation &op);
   bool rewriteReduce(Operation &op);
   void cloneLogical(Operation &op);
+  /// The value in one order, transposed from the other one if need be.
+  Value get(Value old, DenseMap<Value, Value> &wanted,
+            const DenseMap<Value, Value> &other,
+            SmallVector<int64_t> (*getPermutation)(size_t rank));
 
   OpBuilder &builder;
   const LayoutClasses &classes;
@@ -54,24 +58,24 @@ private:
 
 } // namespace
 
-Value BodyRewriter::getLogical(Value old) {
-  Value &value = logical[old];
+Value BodyRewriter::get(Value old, DenseMap<Value, Value> &wanted,
+                        const DenseMap<Value, Value> &other,
+                        SmallVector<int64_t> (*getPermutation)(size_t rank)) {
+  Value &value = wanted[old];
   if (!value) {
-    Value other = stored.lookup(old);
-    value = TransposeOp::create(builder, old.getLoc(), other,
-                                getChannelsFirst(getType(other).getRank()));
+    Value source = other.lookup(old);
+    value = TransposeOp::create(builder, old.getLoc(), source,
+                                getPermutation(getType(source).getRank()));
   }
   return value;
 }
 
+Value BodyRewriter::getLogical(Value old) {
+  return get(old, logical, stored, getChannelsFirst);
+}
+
 Value BodyRewriter::getStored(Value old) {
-  Value &value = stored[old];
-  if (!value) {
-    Value other = logical.lookup(old);
-    value = TransposeOp::create(builder, old.getLoc(), other,
-                                getChannelsLast(getType(other).getRank()));
-  }
-  return value;
+  return get(old, stored, logical, getChannelsLast);
 }
 
 bool BodyRewriter::rewriteElementwise(Operation &op) {

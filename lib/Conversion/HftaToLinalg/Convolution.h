@@ -37,6 +37,25 @@ struct ChannelAxes {
 Activation splitChannels(OpBuilder &builder, Location loc,
                          const Activation &activation, int64_t groups);
 
+/// The first of the cheapest choices that were offered.
+template <typename Choice>
+class Cheapest {
+public:
+  Cheapest(Choice choice, double cost) : choice(choice), cost(cost) {}
+
+  void offer(Choice other, double otherCost) {
+    if (otherCost >= cost)
+      return;
+    cost = otherCost;
+    choice = other;
+  }
+  Choice get() const { return choice; }
+
+private:
+  Choice choice;
+  double cost;
+};
+
 /// All axes but the null ones.
 Axes join(std::initializer_list<ArrayRef<Axis>> parts);
 

@@ -128,26 +128,20 @@ static Innermost chooseInnermost(const Correlation &correlation) {
   double moveToLast = correlation.channelsLast ? 0 : moveResult;
   const TapAxis &last = correlation.axes.back();
 
-  double best =
+  double positions =
       last.stride == 1 ? getVectorCost(last.positions, elementType) : 1;
-  best += moveResult - moveToLast;
+  positions += moveResult - moveToLast;
   if (correlation.data.channelsLast)
-    best += moveData;
-  Innermost choice = Innermost::positions;
-  auto offer = [&](Innermost other, double cost) {
-    if (cost >= best)
-      return;
-    best = cost;
-    choice = other;
-  };
+    positions += moveData;
+  Cheapest<Innermost> best(Innermost::positions, positions);
   if (channels.hasOutputs())
-    offer(Innermost::outputs,
-          getVectorCost(channels.outputs, elementType) + moveToLast);
+    best.offer(Innermost::outputs,
+               getVectorCost(channels.outputs, elementType) + moveToLast);
   else if (!channels.hasInputs())
-    offer(Innermost::groups,
-          getVectorCost(channels.groups, elementType) + moveToLast +
-              (correlation.data.channelsLast ? 0 : moveData));
-  return choice;
+    best.offer(Innermost::groups,
+               getVectorCost(channels.groups, elementType) + moveToLast +
+                   (correlation.data.channelsLast ? 0 : moveData));
+  return best.get();
 }
 
 /// Adds the loops of a piece. Axes of the same kind are the same expressions

@@ -322,26 +322,20 @@ static Innermost chooseInnermost(const WeightGradient &op) {
   };
   // Columns are vectors in both operands, so that products wait for loads.
   const TapAxis &last = op.axes.back();
-  double best = last.stride == 1 ? 2 * getCost(last.positions) : 1;
-  best += getMoves(op.input, false, channels.outputs) +
-          getMoves(op.gradient, false, channels.inputs);
-  Innermost choice = Innermost::columns;
-  auto offer = [&](Innermost other, double cost) {
-    if (cost >= best)
-      return;
-    best = cost;
-    choice = other;
-  };
+  double columns = last.stride == 1 ? 2 * getCost(last.positions) : 1;
+  columns += getMoves(op.input, false, channels.outputs) +
+             getMoves(op.gradient, false, channels.inputs);
+  Cheapest<Innermost> best(Innermost::columns, columns);
   double inputMoves = getMoves(op.input, true, channels.outputs);
   double gradientMoves = getMoves(op.gradient, true, channels.inputs);
   if (channels.hasInputs())
-    offer(Innermost::inputs, getCost(channels.inputs) + inputMoves);
+    best.offer(Innermost::inputs, getCost(channels.inputs) + inputMoves);
   if (channels.hasOutputs())
-    offer(Innermost::outputs, getCost(channels.outputs) + gradientMoves);
+    best.offer(Innermost::outputs, getCost(channels.outputs) + gradientMoves);
   if (!channels.hasInputs() && !channels.hasOutputs())
-    offer(Innermost::groups,
-          2 * getCost(channels.groups) + inputMoves + gradientMoves);
-  return choice;
+    best.offer(Innermost::groups,
+               2 * getCost(channels.groups) + inputMoves + gradientMoves);
+  return best.get();
 }
 
 static Value createSum(OpBuilder &builder, Location loc,

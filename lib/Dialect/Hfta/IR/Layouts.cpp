@@ -7,6 +7,8 @@
 #include "llvm/ADT/SmallVectorExtras.h"
 #include "llvm/ADT/bit.h"
 
+#include <algorithm>
+
 using namespace mlir;
 using namespace mlir::hfta;
 

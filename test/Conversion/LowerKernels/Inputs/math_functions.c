@@ -14,7 +14,8 @@ static double rsqrt_of(double x) { return 1 / sqrt(x); }
 
 #define FUNCTIONS(X)                                                           \
   X(exp, exp)                                                                  \
-  X(log, log) X(log1p, log1p) X(tanh, tanh) X(erf, erf) X(sigmoid, sigmoid)    \
+  X(log, log)                                                                  \
+  X(log1p, log1p) X(tanh, tanh) X(erf, erf) X(sigmoid, sigmoid)                \
       X(rsqrt, rsqrt_of) X(sqrt, sqrt) X(sin, sin) X(cos, cos)
 
 #define DECLARE(name, reference)                                               \
