@@ -20,6 +20,9 @@ namespace mlir::hfta {
 using namespace mlir;
 using namespace mlir::hfta;
 
+/// Ops of so few operations are computed again by each user.
+static constexpr int64_t kCheapBody = 2;
+
 static int64_t getIterations(linalg::LinalgOp op) {
   int64_t iterations = 1;
   for (int64_t size : op.getStaticLoopRanges())
@@ -49,6 +52,35 @@ static bool isElementwiseOp(linalg::GenericOp op) {
   return op && op.getNumParallelLoops() == op.getNumLoops();
 }
 
+/// Whether computing an element again takes no longer than reading it would: a
+/// few sums and products of one element and of numbers for whole rows.
+static bool isCheap(linalg::GenericOp op) {
+  int64_t size = 0;
+  for (Operation &inner : op.getBody()->without_terminator()) {
+    if (!isa<arith::AddFOp, arith::SubFOp, arith::MulFOp>(inner))
+      return false;
+    ++size;
+  }
+  int64_t elements =
+      llvm::count_if(op.getDpsInputOperands(), [&](OpOperand *input) {
+        return op.getMatchingIndexingMap(input).getNumResults() ==
+               op.getNumLoops();
+      });
+  return size <= kCheapBody && elements <= 1 && op.getNumResults() == 1;
+}
+
+/// Whether every user computes an op's elements by itself, so that they are
+/// never stored.
+static bool isRepeated(linalg::GenericOp op) {
+  return isCopy(op) ||
+         (isCheap(op) && llvm::all_of(op->getUses(), [&](OpOperand &use) {
+            auto user = dyn_cast<linalg::GenericOp>(use.getOwner());
+            return user && user->getBlock() == op->getBlock() &&
+                   getIterations(user) == getIterations(op) &&
+                   linalg::areElementwiseOpsFusable(&use);
+          }));
+}
+
 /// Whether fusing the value's op into its user computes no element twice and
 /// no other access worse.
 static bool isProfitable(OpOperand &use) {
@@ -76,8 +108,7 @@ static Operation *getFirstUser(Operation *op) {
 static Operation *fuse(RewriterBase &rewriter, OpOperand &use) {
   Operation *producer = use.get().getDefiningOp();
   Operation *consumer = use.getOwner();
-  // Copies are fused into each user by itself.
-  bool keepsValue = !isCopy(cast<linalg::GenericOp>(producer));
+  bool keepsValue = !isRepeated(cast<linalg::GenericOp>(producer));
   rewriter.setInsertionPoint(consumer);
   FailureOr<linalg::ElementwiseOpFusionResult> fused =
       linalg::fuseElementwiseOps(rewriter, &use);
@@ -102,7 +133,7 @@ static bool fuseIntoUser(RewriterBase &rewriter, linalg::GenericOp op) {
   for (OpOperand &use : op->getUses()) {
     if (use.getOwner()->getBlock() != op->getBlock() || !isProfitable(use))
       continue;
-    if (!isCopy(op)) {
+    if (!isRepeated(op)) {
       // Later users take the value from the fused op.
       auto consumer = cast<linalg::GenericOp>(use.getOwner());
       bool hasOthers = llvm::any_of(

@@ -34,6 +34,7 @@ static constexpr double kFarBytes = 1 << 19;
 static constexpr double kNotNearFactor = 1.5;
 static constexpr double kFarFactor = 4;
 static constexpr int64_t kMaxPassItems = 4096;
+static constexpr double kPassItemOverhead = 1024;
 /// Memory likes to be read as it lies.
 static constexpr double kScatteredFactor = 1.02;
 /// The work of reading or writing an element, of moving one that isn't next to
@@ -46,6 +47,7 @@ static constexpr double kNarrowFactor = 1.3;
 /// of a tile that reads few enough.
 static constexpr double kReadFactor = 2;
 static constexpr double kTileSide = 4;
+static constexpr int64_t kMinReducedRow = 32;
 /// The widest vectors among the targets.
 static constexpr int64_t kVectorBits = 512;
 
@@ -159,6 +161,10 @@ double ItemPlanner::getShare(OpOperand &operand) const {
   return share;
 }
 
+static bool multiplies(linalg::LinalgOp op) {
+  return !op.getBlock()->getOps<math::FmaOp>().empty();
+}
+
 /// Whether a tile of sums that is one vector wide reads a number for every
 /// product: vectors differ along `axis` only.
 static bool readsNumbers(linalg::LinalgOp op, unsigned axis) {
@@ -221,6 +227,10 @@ double ItemPlanner::getVectorFactor(linalg::LinalgOp op) const {
   auto last = llvm::find(llvm::reverse(kinds), utils::IteratorType::parallel);
   if (last == kinds.rend())
     return 1;
+  // Vectors lie along the rows that long reductions run over.
+  if (last != kinds.rbegin() &&
+      op.getStaticLoopRanges().back() >= kMinReducedRow && !multiplies(op))
+    return 1;
   unsigned axis = std::distance(last, kinds.rend()) - 1;
   int64_t size = getSizes(op)[axis];
   int64_t lanes =
@@ -262,13 +272,11 @@ double ItemPlanner::getOpWork(Operation *op) const {
   return work;
 }
 
-/// Whether an op computes sums of products: those move their operands through
-/// the caches by themselves.
+/// Whether a kernel computes sums of products: those move their operands
+/// through the caches by themselves.
 static bool multiplies(func::FuncOp kernel) {
   return llvm::any_of(kernel.getBody().front().getOps<linalg::LinalgOp>(),
-                      [](linalg::LinalgOp op) {
-                        return !op.getBlock()->getOps<math::FmaOp>().empty();
-                      });
+                      [](linalg::LinalgOp op) { return multiplies(op); });
 }
 
 /// Whether an op reads what another one has computed.
@@ -323,7 +331,8 @@ void ItemPlanner::search(size_t next, int64_t items) {
     double rounds = static_cast<double>(llvm::divideCeil(items, threads)) +
                     kTotalWeight * static_cast<double>(items) /
                         static_cast<double>(threads);
-    double time = rounds * (getItemWork() + kItemOverhead);
+    double overhead = hasPasses ? kPassItemOverhead : kItemOverhead;
+    double time = rounds * (getItemWork() + overhead);
     if (isStream && isScattered())
       time *= kScatteredFactor;
     if (best.empty() || time < bestTime) {

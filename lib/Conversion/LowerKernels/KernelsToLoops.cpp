@@ -107,7 +107,7 @@ static LogicalResult lowerToLoops(RewriterBase &rewriter, linalg::LinalgOp op,
       plan = planLoops(generic, initial, target);
       plan.blocks = chooseTermBlocks(generic, plan, target);
     }
-    LoopEmitter(rewriter, generic, plan, initial).emit();
+    LoopEmitter(rewriter, generic, plan, initial, target).emit();
   }
   rewriter.eraseOp(generic);
   return success();

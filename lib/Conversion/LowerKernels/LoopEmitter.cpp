@@ -72,9 +72,11 @@ Value LoopEmitter::load(OpOperand &operand, const Piece &piece) {
   if (panel && plan.packed == operand.getOperandNumber())
     return createLoad(builder, loc, panel, getPackedIndices(piece),
                       piece.lanes);
-  if (access.isContiguous())
-    return createLoad(builder, loc, memory, getIndices(operand, piece),
-                      piece.lanes);
+  if (access.isContiguous()) {
+    SmallVector<Value> indices = getIndices(operand, piece);
+    prefetcher.create(operand, indices, piece.offsets[*plan.vectorAxis]);
+    return createLoad(builder, loc, memory, indices, piece.lanes);
+  }
   if (access.isShuffled())
     return loadStrided(operand, piece, access.stride);
   SmallVector<Value> scalars;

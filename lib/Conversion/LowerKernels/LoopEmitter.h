@@ -5,6 +5,7 @@
 
 #include "AxisLoops.h"
 #include "LoopPlan.h"
+#include "Prefetch.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 
@@ -18,9 +19,9 @@ public:
   /// `initial` are the values that the results start from, null where they are
   /// read from memory.
   LoopEmitter(OpBuilder &builder, linalg::GenericOp op, const LoopPlan &plan,
-              ArrayRef<Value> initial)
+              ArrayRef<Value> initial, VectorTarget target)
       : builder(builder), op(op), plan(plan), initial(initial),
-        loops(builder, op) {}
+        loops(builder, op), prefetcher(builder, op, target) {}
 
   void emit();
 
@@ -83,6 +84,7 @@ private:
   const LoopPlan &plan;
   ArrayRef<Value> initial;
   AxisLoops loops;
+  Prefetcher prefetcher;
   /// Where the packed input is copied to: its terms in their order, then the
   /// block of the vector axis.
   Value panel;

@@ -312,9 +312,10 @@ struct ExpandCircular : public OpRewritePattern<OpTy> {
   }
 };
 
-/// The second operand where it is greater (or less) or NaN, else the first: of
-/// equal ones the first, so that the sign of zero doesn't depend on the code
-/// around.
+/// The second operand where it is greater (or less), else the first: of equal
+/// ones the first, so that the sign of zero doesn't depend on the code around.
+/// NaN where one is NaN: a constant, so that LLVM keeps the first choice, for
+/// which processors have an instruction.
 template <typename OpTy, arith::CmpFPredicate predicate>
 struct ExpandExtreme : public OpRewritePattern<OpTy> {
   using OpRewritePattern<OpTy>::OpRewritePattern;
@@ -326,7 +327,9 @@ struct ExpandExtreme : public OpRewritePattern<OpTy> {
     Value extreme = builder.select(builder.compare(predicate, second, first),
                                    second, first);
     Value isNan = builder.compare(arith::CmpFPredicate::UNO, second, second);
-    rewriter.replaceOp(op, builder.select(isNan, second, extreme));
+    Value nan =
+        builder.number(std::numeric_limits<double>::quiet_NaN(), second);
+    rewriter.replaceOp(op, builder.select(isNan, nan, extreme));
     return success();
   }
 };

@@ -2,6 +2,7 @@
 
 #include "RowReduction.h"
 #include "AxisLoops.h"
+#include "Prefetch.h"
 #include "VectorBody.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -14,11 +15,14 @@ using namespace mlir::hfta;
 static constexpr int64_t kLanes = 16;
 /// Shorter rows aren't worth combining lanes.
 static constexpr int64_t kMinRow = 2 * kLanes;
-/// Each sum waits until the last vector has been added, and each row's memory
-/// comes by itself: many rows at a time keep both busy. Bodies of more than a
-/// few ops do so by themselves, and need the registers.
+/// Each sum waits until the last vector has been added. So long rows have
+/// several sums, which are added up in the end, and several rows go at a time.
+/// Bodies of more than a few ops keep busy by themselves, and need the
+/// registers.
+static constexpr int64_t kSums = 4;
+static constexpr int64_t kManySumsRow = 2 * kSums * kLanes;
 static constexpr int64_t kSmallBody = 3;
-static constexpr int64_t kLargeBodyRows = 4;
+static constexpr int64_t kLargeBodySums = 4;
 
 /// The op that combines a result's running value with the next; null if the
 /// running value has other uses, or the order of operands would matter.
@@ -43,7 +47,7 @@ public:
   RowReductionEmitter(OpBuilder &builder, linalg::GenericOp op, unsigned row,
                       ArrayRef<Value> initial, VectorTarget target)
       : builder(builder), op(op), row(row), initial(initial),
-        loops(builder, op) {
+        loops(builder, op), prefetcher(builder, op, target) {
     SmallVector<utils::IteratorType> kinds = op.getIteratorTypesArray();
     for (auto [axis, kind] : llvm::enumerate(kinds)) {
       if (kind == utils::IteratorType::parallel)
@@ -56,18 +60,20 @@ public:
     int64_t size = loops.sizes[row];
     bool isSmall =
         llvm::range_size(op.getBody()->without_terminator()) <= kSmallBody;
-    // Half of the registers.
-    int64_t registerRows = std::max<int64_t>(
-        1, target.getRegisters() * target.bytes / 2 / (4 * kLanes));
-    rowsAtOnce = isSmall ? registerRows : kLargeBodyRows;
+    sums = size >= kManySumsRow ? kSums : 1;
+    // Half of the registers, or more where there are few rows.
+    int64_t registerSums = target.getRegisters() * target.bytes *
+                           (sums > 1 ? 3 : 2) / 4 / (4 * kLanes);
+    rowsAtOnce =
+        std::max<int64_t>(1, (isSmall ? registerSums : kLargeBodySums) / sums);
     widths = splitIntoVectors(size % kLanes, kLanes);
-    widths.insert(widths.begin(), kLanes);
+    widths.insert(widths.begin(), sums, kLanes);
   }
 
   void emit(size_t next = 0);
 
 private:
-  /// Running values: of each row, for each width, of each result.
+  /// Running values: of each row, for each of `widths`, of each result.
   using Running = SmallVector<Value>;
 
   void emitRows(int64_t rows);
@@ -86,10 +92,11 @@ private:
   unsigned row;
   ArrayRef<Value> initial;
   AxisLoops loops;
-  int64_t rowsAtOnce;
+  Prefetcher prefetcher;
+  int64_t rowsAtOnce, sums;
   SmallVector<unsigned> outer, reductions;
   SmallVector<Operation *> combiners;
-  /// Full vectors, then what is left of a row.
+  /// Of each sum full vectors, then what is left of a row.
   SmallVector<int64_t> widths;
 };
 
@@ -132,10 +139,13 @@ void RowReductionEmitter::addVectors(int64_t begin, size_t width, int64_t rows,
       if (op.payloadUsesValueFromOperand(input)) {
         value = input->get();
         bool isUniform = !op.getMatchingIndexingMap(input).isFunctionOfDim(row);
-        if (isa<MemRefType>(value.getType()))
-          value = createLoad(builder, op.getLoc(), value,
-                             loops.getIndices(*input, offsets),
+        if (isa<MemRefType>(value.getType())) {
+          SmallVector<Value> indices = loops.getIndices(*input, offsets);
+          if (!isUniform)
+            prefetcher.create(*input, indices, begin);
+          value = createLoad(builder, op.getLoc(), value, indices,
                              isUniform ? 1 : lanes);
+        }
       }
       arguments.push_back(value);
     }
@@ -154,20 +164,26 @@ RowReductionEmitter::emitTerms(size_t next, ValueRange running, int64_t rows) {
     return loops.emitCarrying(
         reductions[next], 0, loops.sizes[reductions[next]], 1, running,
         [&](ValueRange inner) { return emitTerms(next + 1, inner, rows); });
-  int64_t size = loops.sizes[row], begin = size - size % kLanes;
-  Running sums =
-      loops.emitCarrying(row, 0, begin, kLanes, running, [&](ValueRange inner) {
-        Running values(inner);
-        addVectors(0, 0, rows, values);
-        return values;
+  int64_t size = loops.sizes[row], step = sums * kLanes;
+  int64_t begin = size - size % step;
+  auto addFull = [&](int64_t vectors, Running &values) {
+    for (int64_t sum = 0; sum < vectors; ++sum)
+      addVectors(sum * kLanes, sum, rows, values);
+  };
+  Running values =
+      loops.emitCarrying(row, 0, begin, step, running, [&](ValueRange inner) {
+        Running next(inner);
+        addFull(sums, next);
+        return next;
       });
   loops.moveTo(row, begin);
-  int64_t offset = 0;
-  for (size_t width = 1; width < widths.size(); ++width) {
-    addVectors(offset, width, rows, sums);
+  addFull((size - begin) / kLanes, values);
+  int64_t offset = (size - begin) / kLanes * kLanes;
+  for (size_t width = sums; width < widths.size(); ++width) {
+    addVectors(offset, width, rows, values);
     offset += widths[width];
   }
-  return sums;
+  return values;
 }
 
 Value RowReductionEmitter::combine(unsigned result, Value running, Value next) {
@@ -177,13 +193,18 @@ Value RowReductionEmitter::combine(unsigned result, Value running, Value next) {
   return clone->getResult(0);
 }
 
-/// Halves the lanes until one is left; vectors of what is left of the row join
-/// where they have as many lanes.
+/// Adds up the sums of full vectors, each half of them to the other, and halves
+/// the lanes until one is left; vectors of what is left of the row join where
+/// they have as many lanes.
 Value RowReductionEmitter::combineLanes(unsigned result,
                                         ArrayRef<Value> byWidth) {
   Location loc = op.getLoc();
-  Value value = byWidth.front();
-  size_t next = 1;
+  SmallVector<Value> full(byWidth.take_front(sums));
+  for (int64_t half = sums / 2; half >= 1; half /= 2)
+    for (int64_t i = 0; i < half; ++i)
+      full[i] = combine(result, full[i], full[half + i]);
+  Value value = full.front();
+  size_t next = sums;
   for (int64_t half = kLanes / 2; half >= 1; half /= 2) {
     SmallVector<int64_t> low = llvm::to_vector(llvm::seq<int64_t>(0, half));
     SmallVector<int64_t> high =

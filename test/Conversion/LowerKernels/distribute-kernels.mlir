@@ -47,6 +47,35 @@ func.func private @many_copies(%x: tensor<64x8192xf32>) -> tensor<64x8192xf32>
 
 // -----
 
+#id = affine_map<(d0, d1) -> (d0, d1)>
+#row = affine_map<(d0, d1) -> (d0)>
+
+// Items of several passes are few rows, which stay in the first-level cache.
+// CHECK-LABEL: func.func private @passes(
+// CHECK-SAME: hfta.items = 4096 : i64
+func.func private @passes(%x: tensor<8192x1000xf32>) -> tensor<8192x1000xf32>
+    attributes {hfta.kernel, hfta.ties = array<i64: -1>} {
+  %zero = arith.constant 0.0 : f32
+  %rows = tensor.empty() : tensor<8192xf32>
+  %start = linalg.fill ins(%zero : f32) outs(%rows : tensor<8192xf32>) -> tensor<8192xf32>
+  %sums = linalg.generic {indexing_maps = [#id, #row], iterator_types = ["parallel", "reduction"]}
+      ins(%x : tensor<8192x1000xf32>) outs(%start : tensor<8192xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    %s = arith.addf %o, %a : f32
+    linalg.yield %s : f32
+  } -> tensor<8192xf32>
+  %empty = tensor.empty() : tensor<8192x1000xf32>
+  %0 = linalg.generic {indexing_maps = [#id, #row, #id], iterator_types = ["parallel", "parallel"]}
+      ins(%x, %sums : tensor<8192x1000xf32>, tensor<8192xf32>) outs(%empty : tensor<8192x1000xf32>) {
+  ^bb0(%a: f32, %b: f32, %o: f32):
+    %d = arith.subf %a, %b : f32
+    linalg.yield %d : f32
+  } -> tensor<8192x1000xf32>
+  return %0 : tensor<8192x1000xf32>
+}
+
+// -----
+
 #id = affine_map<(d0) -> (d0)>
 
 // CHECK-LABEL: func.func private @in_place(

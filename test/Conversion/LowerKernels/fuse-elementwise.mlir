@@ -164,3 +164,47 @@ func.func private @splat(%x: tensor<4096xf32>) -> tensor<4096xf32> attributes {h
   } -> tensor<4096xf32>
   return %r : tensor<4096xf32>
 }
+
+// -----
+
+#id = affine_map<(d0, d1) -> (d0, d1)>
+#row = affine_map<(d0, d1) -> (d0)>
+
+// A difference from the mean is computed again by each user, and never stored.
+// CHECK-LABEL: func.func private @repeated(
+// CHECK-SAME: %[[X:[^ ,:#]+]]: tensor<8x16xf32>, %[[MEAN:[^ ,:#]+]]: tensor<8xf32>)
+// CHECK: linalg.generic {{.*}} ins(%[[X]], %[[MEAN]] :
+// CHECK: arith.subf
+// CHECK-NEXT: arith.mulf
+// CHECK-NEXT: arith.addf
+// CHECK: linalg.generic {{.*}} ins(%[[X]], %[[MEAN]], %
+// CHECK: arith.subf
+// CHECK-NEXT: arith.mulf
+// CHECK-NOT: linalg.generic
+func.func private @repeated(%x: tensor<8x16xf32>, %mean: tensor<8xf32>) -> tensor<8x16xf32>
+    attributes {hfta.kernel} {
+  %zero = arith.constant 0.0 : f32
+  %empty = tensor.empty() : tensor<8x16xf32>
+  %centered = linalg.generic {indexing_maps = [#id, #row, #id], iterator_types = ["parallel", "parallel"]}
+      ins(%x, %mean : tensor<8x16xf32>, tensor<8xf32>) outs(%empty : tensor<8x16xf32>) {
+  ^bb0(%a: f32, %b: f32, %o: f32):
+    %s = arith.subf %a, %b : f32
+    linalg.yield %s : f32
+  } -> tensor<8x16xf32>
+  %rows = tensor.empty() : tensor<8xf32>
+  %start = linalg.fill ins(%zero : f32) outs(%rows : tensor<8xf32>) -> tensor<8xf32>
+  %squares = linalg.generic {indexing_maps = [#id, #row], iterator_types = ["parallel", "reduction"]}
+      ins(%centered : tensor<8x16xf32>) outs(%start : tensor<8xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    %p = arith.mulf %a, %a : f32
+    %s = arith.addf %o, %p : f32
+    linalg.yield %s : f32
+  } -> tensor<8xf32>
+  %scaled = linalg.generic {indexing_maps = [#id, #row, #id], iterator_types = ["parallel", "parallel"]}
+      ins(%centered, %squares : tensor<8x16xf32>, tensor<8xf32>) outs(%empty : tensor<8x16xf32>) {
+  ^bb0(%a: f32, %b: f32, %o: f32):
+    %p = arith.mulf %a, %b : f32
+    linalg.yield %p : f32
+  } -> tensor<8x16xf32>
+  return %scaled : tensor<8x16xf32>
+}

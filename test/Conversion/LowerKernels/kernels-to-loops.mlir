@@ -184,6 +184,40 @@ func.func private @sum_of_rows(%x: memref<8x41xf32>, %out: memref<8xf32>, %item:
 
 // -----
 
+#all = affine_map<(d0, d1) -> (d0, d1)>
+#row = affine_map<(d0, d1) -> (d0)>
+
+// A long row has four sums, which are added up in halves.
+// CHECK-LABEL: func.func private @sum_of_long_rows(
+// CHECK-SAME: %[[X:[^ ,:#]+]]: memref<8x150xf32>
+// CHECK: scf.for %[[I:[^ ,:#]+]] = %c0 to %c8 step %c1
+// CHECK: %[[SUMS:[^ ,:#]+]]:4 = scf.for %[[J:[^ ,:#]+]] = %c0 to %c128 step %c64 iter_args(%[[A:[^ ,:#]+]] = %{{[^ ,]+}}, %[[B:[^ ,:#]+]] =
+// CHECK: %[[T:[^ ,:#]+]] = vector.load %[[X]][%[[I]], %[[J]]] : memref<8x150xf32>, vector<16xf32>
+// CHECK: arith.addf %[[A]], %[[T]] : vector<16xf32>
+// CHECK: %[[U:[^ ,:#]+]] = vector.load %[[X]][%[[I]], %{{[^ ,]+}}] : memref<8x150xf32>, vector<16xf32>
+// CHECK: arith.addf %[[B]], %[[U]] : vector<16xf32>
+// CHECK: %[[LAST:[^ ,:#]+]] = vector.load %[[X]][%[[I]], %c128] : memref<8x150xf32>, vector<16xf32>
+// CHECK: %[[FIRST:[^ ,:#]+]] = arith.addf %[[SUMS]]#0, %[[LAST]] : vector<16xf32>
+// CHECK: vector.load %[[X]][%[[I]], %c144] : memref<8x150xf32>, vector<4xf32>
+// CHECK: vector.load %[[X]][%[[I]], %c148] : memref<8x150xf32>, vector<2xf32>
+// CHECK: %[[EVEN:[^ ,:#]+]] = arith.addf %[[FIRST]], %[[SUMS]]#2 : vector<16xf32>
+// CHECK: %[[ODD:[^ ,:#]+]] = arith.addf %[[SUMS]]#1, %[[SUMS]]#3 : vector<16xf32>
+// CHECK: arith.addf %[[EVEN]], %[[ODD]] : vector<16xf32>
+func.func private @sum_of_long_rows(%x: memref<8x150xf32>, %out: memref<8xf32>, %item: index, %scratch: memref<?xi8>)
+    attributes {hfta.kernel, hfta.items = 1 : i64} {
+  %zero = arith.constant 0.0 : f32
+  linalg.fill ins(%zero : f32) outs(%out : memref<8xf32>)
+  linalg.generic {indexing_maps = [#all, #row], iterator_types = ["parallel", "reduction"]}
+      ins(%x : memref<8x150xf32>) outs(%out : memref<8xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    %s = arith.addf %o, %a : f32
+    linalg.yield %s : f32
+  }
+  return
+}
+
+// -----
+
 // CHECK-LABEL: func.func private @index_and_lookup(
 // CHECK-SAME: %[[TABLE:[^ ,:#]+]]: memref<100x8xf32>
 // CHECK: %[[ROW:[^ ,:#]+]] = arith.index_cast
