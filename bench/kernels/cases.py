@@ -18,12 +18,14 @@ class Case:
     goal: int = 0       # per cent of peak that is wanted
     updated: str = ""   # operands that new_a, new_b, ... overwrite
     activations: str = ""  # operands and result that may be stored in any order
+    copies: int = 1     # each with operands of its own
 
     def flops_are_bytes(self):
         return self.kind not in ("gemm", "forward", "input", "weight")
 
     def tensor(self, shape):
-        return "tensor<" + "".join(f"{size}x" for size in shape) + "f32>"
+        copies = f", #hfta.copies<{self.copies}>" if self.copies > 1 else ""
+        return "tensor<" + "".join(f"{size}x" for size in shape) + f"f32{copies}>"
 
 
 def gemm(m, n, k, transposed="nn", batch=1, goal=0):
@@ -56,7 +58,8 @@ def count_taps(size, out, kernel, stride, padding):
                for position in range(out) for tap in range(kernel))
 
 
-def convolution(kind, n, c, o, size, kernel=3, stride=1, groups=1, goal=0):
+def convolution(kind, n, c, o, size, kernel=3, stride=1, groups=1, copies=1,
+                goal=0):
     """One pass of a convolution with `same` padding."""
     padding = kernel // 2
     out = (size + 2 * padding - kernel) // stride + 1
@@ -65,10 +68,13 @@ def convolution(kind, n, c, o, size, kernel=3, stride=1, groups=1, goal=0):
     window = (f"strides = array<i64: {stride}, {stride}>, dilations = array<i64: "
               f"1, 1>, padding = array<i64: {', '.join([str(padding)] * 4)}>, "
               f"groups = {groups} : i64")
-    case = Case(f"{kind} {n}x{c}->{o} {size}x{size} k{kernel} s{stride} g{groups}",
-                kind, [n, c, o, size, kernel, stride, padding, groups], [], [], "",
-                2.0 * n * o * (c // groups) *
-                count_taps(size, out, kernel, stride, padding) ** 2, goal)
+    array = f"{copies} copies of " if copies > 1 else ""
+    case = Case(f"{kind} {array}{n}x{c}->{o} {size}x{size} k{kernel} s{stride} "
+                f"g{groups}", kind,
+                [n, c, o, size, kernel, stride, padding, groups], [], [], "",
+                2.0 * copies * n * o * (c // groups) *
+                count_taps(size, out, kernel, stride, padding) ** 2, goal,
+                copies=copies)
 
     def shaped(name, shape):
         return f"{name} = array<i64: {', '.join(map(str, shape))}>"
@@ -199,10 +205,10 @@ def make_cases():
     cases += passes(8, 64, 128, 56, stride=2)
     cases += passes(8, 64, 128, 56, kernel=1, stride=2)
     cases += passes(8, 3, 64, 112, kernel=7, stride=2)
-    # One copy's share of small arrays, and the example.
-    cases += passes(8, 16, 16, 28)
-    cases += passes(8, 8, 8, 56)
-    cases += passes(8, 3, 8, 32)
+    # Small arrays, and one copy of the example.
+    cases += passes(8, 16, 16, 28, copies=8)
+    cases += passes(8, 8, 8, 56, copies=8)
+    cases += passes(8, 3, 8, 32, copies=8)
     cases += passes(64, 1, 16, 28)
     cases += passes(64, 16, 32, 14)
     # MobileNetV3: depthwise and pointwise; PointNet: one tap, one axis of 1.
@@ -211,11 +217,11 @@ def make_cases():
     return cases + list(memory_cases())
 
 
-JOB = """#job = {name = "kernels", copies = 1 : i64, batch = 1 : i64, micro_batches = 1 : i64,
+JOB = """#job = {name = "kernels", copies = 8 : i64, batch = 1 : i64, micro_batches = 1 : i64,
   epochs = 0 : i64, steps = 0 : i64, training = false, fuse = true,
   all_forwards_first = false, shuffle = false, order_seed = 0 : i64, optimizer = "",
   nesterov = false, hyper_parameters = [], clip_norm = array<f64>,
-  seeds = array<i64: 0>, schedule = {kind = "constant", warmup = array<f64>,
+  seeds = array<i64: 0, 1, 2, 3, 4, 5, 6, 7>, schedule = {kind = "constant", warmup = array<f64>,
   step_size = array<f64>, gamma = array<f64>, minimum = array<f64>},
   precision = {parameters = "f32", compute = "f32", accumulate = "f32",
   gradients = "f32", state = "f32"}, data = [], metric = ""}
@@ -257,5 +263,5 @@ def make_table(cases):
     for case in cases:
         numbers = ", ".join(map(str, case.numbers))
         rows.append(f'  {{"{case.name}", Kind::{case.kind}, {{{numbers}}}, '
-                    f"{case.flops!r}, {case.goal}}},")
+                    f"{case.flops!r}, {case.goal}, {case.copies}}},")
     return "\n".join(rows) + "\n"

@@ -61,28 +61,31 @@ public:
   }
 
   void run(size_t index) {
-    hfta_task_context context = {segments.data(), pool, 0, 1};
+    hfta_task_context context = {segments.data(), pool, 0, table.copies};
     for (uint32_t i = 0; i < table.task_count; ++i)
       if (table.tasks[i].kind == HFTA_TASK_FORWARD &&
           table.tasks[i].block == static_cast<int64_t>(index))
         table.tasks[i].function(&context);
   }
 
-  float *find(size_t index, char name, int64_t *elements = nullptr) {
+  float *find(size_t index, char name, int64_t *elements = nullptr,
+              int copy = 0) {
     const hfta_tensor &tensor = getTensor(index, name);
     if (elements)
       *elements = static_cast<int64_t>(tensor.bytes / 4);
     return reinterpret_cast<float *>(
-        static_cast<char *>(segments[tensor.segment]) + tensor.offset);
+        static_cast<char *>(segments[tensor.segment]) + tensor.offset +
+        static_cast<uint64_t>(copy) * tensor.copy_stride);
   }
 
   /// The elements in logical order: the compiler chose how activations are
   /// stored, and one that doesn't have its `channels` on axis 1 has them last.
   /// Other tensors have 0 channels.
-  std::vector<float> getLogical(size_t index, char name, int64_t channels) {
+  std::vector<float> getLogical(size_t index, char name, int64_t channels,
+                                int copy = 0) {
     const hfta_tensor &tensor = getTensor(index, name);
     int64_t count;
-    const float *stored = find(index, name, &count);
+    const float *stored = find(index, name, &count, copy);
     std::vector<float> logical(stored, stored + count);
     if (channels == 0 || tensor.shape[1] == channels)
       return logical;
@@ -270,23 +273,16 @@ static double checkMemory(Program &program, size_t index) {
   return worst;
 }
 
-/// The worst of 500 elements, as a share of what rounding may do: each addition
-/// to a sum of random terms errs by a share of the sum so far.
-static double check(Program &program, size_t index) {
+/// The worst of 500 elements of a copy, as a share of what rounding may do:
+/// each addition to a sum of random terms errs by a share of the sum so far.
+static double checkCopy(Program &program, size_t index, int copy) {
   const Case &c = kCases[index];
-  int64_t size;
-  for (char name : {'a', 'b'}) {
-    float *operand = program.find(index, name, &size);
-    fill(operand, size, name == 'a' ? 1 : 2);
-  }
-  float *result = program.find(index, 'r', &size);
-  std::memset(result, 0xff, static_cast<size_t>(size) * 4);
-  program.run(index);
   // A weight has its output channels first, and is never stored otherwise.
   int64_t inputs = c.numbers[1], outputs = c.numbers[2];
   bool isForward = c.kind == Kind::forward, isWeight = c.kind == Kind::weight;
   auto getLogical = [&](char name, int64_t channels) {
-    return program.getLogical(index, name, c.kind == Kind::gemm ? 0 : channels);
+    return program.getLogical(index, name, c.kind == Kind::gemm ? 0 : channels,
+                              copy);
   };
   std::vector<float> a =
       getLogical('a', isForward || isWeight ? inputs : outputs);
@@ -295,7 +291,7 @@ static double check(Program &program, size_t index) {
                                          : isForward ? outputs
                                                      : inputs);
   double worst = 0;
-  double terms = c.flops / 2 / static_cast<double>(r.size());
+  double terms = c.flops / c.copies / 2 / static_cast<double>(r.size());
   for (int64_t sample = 0; sample < 500; ++sample) {
     int64_t element = sample * 1000003 % static_cast<int64_t>(r.size());
     double expected = c.kind == Kind::gemm
@@ -304,6 +300,26 @@ static double check(Program &program, size_t index) {
     double error = std::fabs(r[element] - expected) /
                    (1e-6 * std::sqrt(terms) + 3e-8 * terms);
     worst = error <= worst ? worst : error; // a NaN is the worst
+  }
+  return worst;
+}
+
+static double check(Program &program, size_t index) {
+  int copies = kCases[index].copies;
+  for (int copy = 0; copy < copies; ++copy) {
+    int64_t size;
+    for (char name : {'a', 'b'}) {
+      float *operand = program.find(index, name, &size, copy);
+      fill(operand, size, static_cast<uint32_t>(2 * copy + name));
+    }
+    float *result = program.find(index, 'r', &size, copy);
+    std::memset(result, 0xff, static_cast<size_t>(size) * 4);
+  }
+  program.run(index);
+  double worst = 0;
+  for (int copy = 0; copy < copies; ++copy) {
+    double error = checkCopy(program, index, copy);
+    worst = error <= worst ? worst : error;
   }
   return worst;
 }

@@ -33,6 +33,7 @@ struct Case {
   std::vector<int64_t> numbers;
   double flops; ///< bytes for what is bound by memory
   int goal;     ///< per cent of peak, 0: none
+  int copies;   ///< each with operands of its own; the flops are all copies'
 
   bool isMemory() const { return kind >= Kind::chain; }
 };

@@ -121,7 +121,8 @@ static Convolution describe(const std::vector<int64_t> &v) {
           {padding, padding}};
 }
 
-static Run makeDnnlConvolution(const Case &theCase) {
+/// A copy's pass, with its operands.
+static std::function<void()> makeDnnlPass(const Case &theCase) {
   Convolution v = describe(theCase.numbers);
   auto direct = algorithm::convolution_direct;
   convolution_forward::primitive_desc forward({prop_kind::forward_training,
@@ -153,8 +154,18 @@ static Run makeDnnlConvolution(const Case &theCase) {
         {DNNL_ARG_DIFF_WEIGHTS, makeMemory(backward.diff_weights_desc())},
         {DNNL_ARG_DIFF_DST, makeMemory(backward.diff_dst_desc())}};
   }
-  return {"onednn", [=] { pass.execute(getStream(), arguments); },
-          theCase.flops};
+  return [=] { pass.execute(getStream(), arguments); };
+}
+
+static Run makeDnnlConvolution(const Case &theCase) {
+  std::vector<std::function<void()>> copies;
+  for (int copy = 0; copy < theCase.copies; ++copy)
+    copies.push_back(makeDnnlPass(theCase));
+  auto run = [=] {
+    for (const std::function<void()> &copy : copies)
+      copy();
+  };
+  return {"onednn", run, theCase.flops};
 }
 
 std::vector<Run> makePeers(const Case &theCase) {

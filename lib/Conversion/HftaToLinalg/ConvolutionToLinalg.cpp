@@ -74,6 +74,9 @@ struct Correlation {
   bool channelsLast; ///< how the result will be stored
 };
 
+/// Fewer than a tile of sums wants to use each element that it reads.
+static constexpr int64_t kFewOutputs = 2;
+
 /// What the innermost loop runs over.
 enum class Innermost { outputs, groups, positions };
 
@@ -144,6 +147,20 @@ static Innermost chooseInnermost(const Correlation &correlation) {
   return best.get();
 }
 
+/// The spatial axes in the order of the loops over their taps, the outermost
+/// first.
+static SmallVector<size_t> getTapOrder(const Correlation &correlation,
+                                       Innermost innermost) {
+  SmallVector<size_t> order =
+      llvm::to_vector(llvm::seq<size_t>(0, correlation.axes.size()));
+  // Where few outputs use what is read, rows may: vectors along the last axis
+  // differ for each of its taps, but windows of neighbouring rows overlap.
+  if (innermost == Innermost::positions &&
+      correlation.channels.outputs <= kFewOutputs)
+    std::rotate(order.begin(), order.end() - 1, order.end());
+  return order;
+}
+
 /// Adds the loops of a piece. Axes of the same kind are the same expressions
 /// for all pieces of a correlation.
 static CorrelationAxes addLoops(LoopNest &nest, const Correlation &correlation,
@@ -173,11 +190,13 @@ static CorrelationAxes addLoops(LoopNest &nest, const Correlation &correlation,
   bool channelsLast = correlation.data.channelsLast;
   if (!channelsLast)
     axes.channels.addInput(nest, /*reduction=*/true);
-  for (auto [axis, part] : llvm::zip(correlation.axes, piece)) {
-    Span taps = part.taps;
+  axes.taps.resize(piece.size());
+  for (size_t index : getTapOrder(correlation, innermost)) {
+    const TapAxis &axis = correlation.axes[index];
+    Span taps = piece[index].taps;
     if (axis.backwards)
       taps.begin = axis.taps - taps.getEnd();
-    axes.taps.push_back(add(taps, /*reduction=*/true));
+    axes.taps[index] = add(taps, /*reduction=*/true);
   }
   if (channelsLast)
     axes.channels.addInput(nest, /*reduction=*/true);

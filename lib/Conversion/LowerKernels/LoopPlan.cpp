@@ -36,7 +36,7 @@ static constexpr int64_t kFewTerms = 16;
 /// LLVM unrolls loops of so many iterations.
 static constexpr int64_t kUnrolledTaps = 8;
 static constexpr int64_t kUnrolledTerms = 48;
-static constexpr size_t kMaxRowAxes = 3;
+static constexpr size_t kMaxRowAxes = 4;
 static constexpr int64_t kMaxVectors = 6;
 /// Sums of fewer terms aren't worth transposing.
 static constexpr int64_t kMinTransposed = 16;

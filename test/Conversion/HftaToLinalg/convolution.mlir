@@ -7,9 +7,9 @@
 // Columns innermost: iteration n, m, c, ky, kx, y, x.
 // CHECK-DAG: #[[$ROWS:.*]] = affine_map<(d0, d1, d2, d3, d4, d5, d6) -> (d0, d2, d3 + d5, d4 + d6)>
 // CHECK-DAG: #[[$WEIGHT:.*]] = affine_map<(d0, d1, d2, d3, d4, d5, d6) -> (d1, d2, d3, d4)>
-// Depthwise: iteration n, g, ky, kx, y, x.
-// CHECK-DAG: #[[$PLANE:.*]] = affine_map<(d0, d1, d2, d3, d4, d5) -> (d0, d1, d4 * 2 + d2, d3 + d5)>
-// CHECK-DAG: #[[$TAPS:.*]] = affine_map<(d0, d1, d2, d3, d4, d5) -> (d1, d2, d3)>
+// Depthwise, rows share what they read: iteration n, g, kx, ky, y, x.
+// CHECK-DAG: #[[$PLANE:.*]] = affine_map<(d0, d1, d2, d3, d4, d5) -> (d0, d1, d4 * 2 + d3, d2 + d5)>
+// CHECK-DAG: #[[$TAPS:.*]] = affine_map<(d0, d1, d2, d3, d4, d5) -> (d1, d3, d2)>
 // Phases of the stride: iteration n, y, ry, rx, m, ky, kx, x, c.
 // CHECK-DAG: #[[$PHASES:.*]] = affine_map<(d0, d1, d2, d3, d4, d5, d6, d7, d8) -> (d0, d1, d2, d7, d3, d8)>
 // Backwards: iteration n, y, c, ky, kx, x, m.
