@@ -10,12 +10,14 @@
 #include "kernels.h"
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <ctime>
 #include <sys/mman.h>
+#include <thread>
 
 extern "C" const hfta_program hfta_program_table __asm__("hfta_program");
 extern "C" void omp_set_num_threads(int);
@@ -342,6 +344,9 @@ static void timeRuns(std::vector<Run *> &runs, int rounds, bool oneThread) {
     repeats.push_back(getRepeats(*run));
   for (int round = 0; round < rounds; ++round)
     for (size_t i = 0; i < runs.size(); ++i) {
+      // The threads of the run before wait busily for a while.
+      if (!oneThread)
+        std::this_thread::sleep_for(std::chrono::milliseconds(5));
       runs[i]->function();
       double begin = getSeconds(oneThread);
       for (int repeat = 0; repeat < repeats[i]; ++repeat)
