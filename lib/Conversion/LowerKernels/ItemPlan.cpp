@@ -27,13 +27,15 @@ static constexpr int64_t kMaxCopyThreads = 16;
 static constexpr double kItemOverhead = 8192;
 /// How much the work of all threads counts beside the time of the slowest.
 static constexpr double kTotalWeight = 4;
-/// Passes over the same elements want them in a cache: of the first level, or
-/// at least of the second. Beyond, accesses take so many times longer.
-static constexpr double kNearBytes = 1 << 15;
+/// Passes over the same elements want them in a cache: of the first level, which
+/// the next item's come to as well, or at least of the second. Beyond, accesses
+/// take so many times longer.
+static constexpr double kNearBytes = 1 << 14;
 static constexpr double kFarBytes = 1 << 19;
 static constexpr double kNotNearFactor = 1.5;
 static constexpr double kFarFactor = 4;
-static constexpr int64_t kMaxPassItems = 4096;
+static constexpr int64_t kMaxPassItems = 1 << 16;
+static constexpr double kPassItemWork = 4096;
 static constexpr double kPassItemOverhead = 1024;
 /// Memory likes to be read as it lies.
 static constexpr double kScatteredFactor = 1.02;
@@ -361,7 +363,7 @@ SmallVector<ItemAxis> ItemPlanner::plan() {
   isStream = !multiplies(kernel);
   hasPasses = isStream && readsComputed(kernel);
   int64_t most = hasPasses ? kMaxPassItems : kMaxItems;
-  double items = getItemWork() / kItemWork;
+  double items = getItemWork() / (hasPasses ? kPassItemWork : kItemWork);
   limit =
       items < most ? std::max<int64_t>(1, static_cast<int64_t>(items)) : most;
   search(0, 1);

@@ -42,6 +42,8 @@ static constexpr int64_t kMaxVectors = 6;
 static constexpr int64_t kMinTransposed = 16;
 /// So many blocks are worth finding where aligned addresses begin.
 static constexpr int64_t kMinStreamBlocks = 4;
+/// Shorter vectors make more stores than they save traffic.
+static constexpr int64_t kMinStreamBytes = 32;
 /// Packing pays from so many uses, terms and bytes from row to row on.
 static constexpr int64_t kMinPackedUses = 8;
 static constexpr int64_t kMinPackedTerms = 64;
@@ -342,24 +344,31 @@ static bool hasAlignedRows(Value memory, int64_t lanes) {
 bool LoopPlanner::canStream() {
   if (!result.vectorAxis || !result.overlaps || op.getNumDpsInits() != 1)
     return false;
-  // The last of several passes waits for memory if it stores past the caches,
-  // which else write back while the next passes compute.
-  if (llvm::any_of(op.getDpsInputs(), [](Value input) {
-        return isa<MemRefType>(input.getType()) &&
-               !isa<BlockArgument>(getRootMemory(input));
-      }))
-    return false;
   OpOperand &output = *op.getDpsInitOperand(0);
   auto root = dyn_cast<BlockArgument>(getRootMemory(output.get()));
   if (!root || !getAccess(op, output, result.vectorAxis).isContiguous())
     return false;
   auto type = cast<MemRefType>(root.getType());
   int64_t bytes = getElementBytes(type), size = sizes[*result.vectorAxis];
-  result.aligned = size % lanes == 0 && type.getRank() > 0 &&
-                   hasAlignedRows(output.get(), lanes);
-  return lanes * bytes == target.bytes &&
-         type.getNumElements() * bytes >= target.streamBytes &&
-         (result.aligned || size >= kMinStreamBlocks * result.vectors * lanes);
+  if (lanes * bytes != target.bytes ||
+      type.getNumElements() * bytes < target.streamBytes)
+    return false;
+  // Narrower vectors where the rows' addresses want them.
+  for (int64_t width = lanes; width * bytes >= kMinStreamBytes; width /= 2) {
+    if (type.getRank() == 0 || size % width != 0 ||
+        !hasAlignedRows(output.get(), width))
+      continue;
+    result.lanes = width;
+    result.aligned = true;
+    return true;
+  }
+  // What is stored before and after the aligned vectors of a row keeps the
+  // next passes waiting.
+  bool hasPasses = llvm::any_of(op.getDpsInputs(), [](Value input) {
+    return isa<MemRefType>(input.getType()) &&
+           !isa<BlockArgument>(getRootMemory(input));
+  });
+  return !hasPasses && size >= kMinStreamBlocks * result.vectors * lanes;
 }
 
 //===----------------------------------------------------------------------===//

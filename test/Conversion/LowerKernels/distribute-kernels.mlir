@@ -52,7 +52,7 @@ func.func private @many_copies(%x: tensor<64x8192xf32>) -> tensor<64x8192xf32>
 
 // Items of several passes are few rows, which stay in the first-level cache.
 // CHECK-LABEL: func.func private @passes(
-// CHECK-SAME: hfta.items = 4096 : i64
+// CHECK-SAME: hfta.items = 8192 : i64
 func.func private @passes(%x: tensor<8192x1000xf32>) -> tensor<8192x1000xf32>
     attributes {hfta.kernel, hfta.ties = array<i64: -1>} {
   %zero = arith.constant 0.0 : f32

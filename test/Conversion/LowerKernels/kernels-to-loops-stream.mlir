@@ -1,4 +1,5 @@
 // RUN: hfta-opt %s -hfta-kernels-to-loops="vector-bytes=32 stream-bytes=4000000" -canonicalize -cse -split-input-file | FileCheck %s -enable-var-scope
+// RUN: hfta-opt %s -hfta-kernels-to-loops="vector-bytes=64 stream-bytes=4000000" -canonicalize -cse -split-input-file | FileCheck %s -check-prefix=CHECK-WIDE
 
 #id = affine_map<(d0, d1) -> (d0, d1)>
 #row = affine_map<(d0, d1) -> (d0)>
@@ -83,6 +84,47 @@ func.func private @channels_last(%x: memref<64x512x64xf32>, %y: memref<64xf32>, 
   %to = memref.subview %out[%item, 0, 0] [1, 512, 64] [1, 1, 1] : memref<64x512x64xf32> to memref<1x512x64xf32, strided<[32768, 64, 1], offset: ?>>
   linalg.generic {indexing_maps = [#id, #channel, #id], iterator_types = ["parallel", "parallel", "parallel"]}
       ins(%from, %y : memref<1x512x64xf32, strided<[32768, 64, 1], offset: ?>>, memref<64xf32>) outs(%to : memref<1x512x64xf32, strided<[32768, 64, 1], offset: ?>>) {
+  ^bb0(%a: f32, %b: f32, %o: f32):
+    %s = arith.addf %a, %b : f32
+    linalg.yield %s : f32
+  }
+  return
+}
+
+// -----
+
+#id = affine_map<(d0, d1) -> (d0, d1)>
+#row = affine_map<(d0, d1) -> (d0)>
+
+// Rows that begin at multiples of 32 bytes are stored in vectors of as many,
+// also in the last of several passes.
+// CHECK-WIDE-LABEL: func.func private @half_lines(
+// CHECK-WIDE-COUNT-4: vector.store {{.*}} {alignment = 32 : i64, nontemporal = true} : memref<1024x1000xf32>, vector<8xf32>
+func.func private @half_lines(%x: memref<1024x1000xf32>, %out: memref<1024x1000xf32>, %item: index, %scratch: memref<?xi8>)
+    attributes {hfta.kernel, hfta.items = 1 : i64} {
+  %sums = memref.alloc() : memref<1024xf32>
+  linalg.generic {indexing_maps = [#id, #row, #id], iterator_types = ["parallel", "parallel"]}
+      ins(%x, %sums : memref<1024x1000xf32>, memref<1024xf32>) outs(%out : memref<1024x1000xf32>) {
+  ^bb0(%a: f32, %b: f32, %o: f32):
+    %s = arith.addf %a, %b : f32
+    linalg.yield %s : f32
+  }
+  return
+}
+
+// -----
+
+#id = affine_map<(d0, d1) -> (d0, d1)>
+#row = affine_map<(d0, d1) -> (d0)>
+
+// Stores at the ends of rows would keep the next passes waiting.
+// CHECK-WIDE-LABEL: func.func private @passes_over_odd_rows(
+// CHECK-WIDE-NOT: nontemporal
+func.func private @passes_over_odd_rows(%x: memref<1024x1001xf32>, %out: memref<1024x1001xf32>, %item: index, %scratch: memref<?xi8>)
+    attributes {hfta.kernel, hfta.items = 1 : i64} {
+  %sums = memref.alloc() : memref<1024xf32>
+  linalg.generic {indexing_maps = [#id, #row, #id], iterator_types = ["parallel", "parallel"]}
+      ins(%x, %sums : memref<1024x1001xf32>, memref<1024xf32>) outs(%out : memref<1024x1001xf32>) {
   ^bb0(%a: f32, %b: f32, %o: f32):
     %s = arith.addf %a, %b : f32
     linalg.yield %s : f32
