@@ -171,12 +171,12 @@ LoopEmitter::getPieces(ArrayRef<VectorPart> parts) const {
     if (plan.vectorAxis)
       pieces.back().offsets[*plan.vectorAxis] = part.offset;
   }
-  for (auto [axis, count] : llvm::zip(plan.rowAxes, rows)) {
+  for (unsigned place : llvm::reverse(plan.rowOrder)) {
     size_t one = pieces.size();
-    for (int64_t row = 1; row < count; ++row) {
+    for (int64_t row = 1; row < rows[place]; ++row) {
       for (size_t i = 0; i < one; ++i) {
         Piece piece = pieces[i];
-        piece.offsets[axis] = row;
+        piece.offsets[plan.rowAxes[place]] = row;
         pieces.push_back(piece);
       }
     }

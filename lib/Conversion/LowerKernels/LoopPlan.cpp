@@ -26,6 +26,9 @@ static constexpr double kSumLatency = 4;
 /// reading doesn't hide behind products.
 static constexpr double kStepCost = 1.5;
 static constexpr double kVisibleReads = 0.25;
+/// How many times longer reading takes from matrices that aren't neighbours:
+/// their rows crowd a few places of the cache.
+static constexpr double kSeparateReads = 1.5;
 /// Elementwise bodies of so many ops are repeated for several vectors.
 static constexpr int64_t kSmallBody = 12;
 static constexpr int64_t kElementwiseVectors = 4;
@@ -38,8 +41,6 @@ static constexpr int64_t kUnrolledTaps = 8;
 static constexpr int64_t kUnrolledTerms = 48;
 static constexpr size_t kMaxRowAxes = 4;
 static constexpr int64_t kMaxVectors = 6;
-/// Sums of fewer terms aren't worth transposing.
-static constexpr int64_t kMinTransposed = 16;
 /// So many blocks are worth finding where aligned addresses begin.
 static constexpr int64_t kMinStreamBlocks = 4;
 /// Shorter vectors make more stores than they save traffic.
@@ -92,62 +93,6 @@ Value hfta::getRootMemory(Value memory) {
   while (auto view = memory.getDefiningOp<ViewLikeOpInterface>())
     memory = view.getViewSource();
   return memory;
-}
-
-/// The axis of the innermost loop if that is over the terms of sums.
-static std::optional<unsigned> getInnermostReduction(linalg::GenericOp op) {
-  SmallVector<unsigned> reductions;
-  op.getReductionDims(reductions);
-  if (reductions.empty())
-    return std::nullopt;
-  return reductions.back();
-}
-
-/// Whether only the last of an operand's indices depends on `axis`.
-static bool isLastIndex(AffineMap map, unsigned axis) {
-  return map.getNumResults() > 0 &&
-         map.getResults().back().isFunctionOfDim(axis) &&
-         llvm::none_of(map.getResults().drop_back(), [&](AffineExpr index) {
-           return index.isFunctionOfDim(axis);
-         });
-}
-
-/// By how much the last index grows with `axis`; nothing if it depends on
-/// where.
-static std::optional<int64_t> getStride(AffineMap map, unsigned axis) {
-  MLIRContext *context = map.getContext();
-  AffineExpr last = map.getResults().back();
-  AffineExpr next = last.replace(getAffineDimExpr(axis, context),
-                                 getAffineDimExpr(axis, context) + 1);
-  AffineExpr step =
-      simplifyAffineExpr(next - last, map.getNumDims(), map.getNumSymbols());
-  if (auto constant = dyn_cast<AffineConstantExpr>(step))
-    return constant.getValue();
-  return std::nullopt;
-}
-
-Access hfta::getAccess(linalg::GenericOp op, OpOperand &operand,
-                       std::optional<unsigned> axis) {
-  AffineMap map = op.getMatchingIndexingMap(&operand);
-  if (!axis || !map.isFunctionOfDim(*axis))
-    return {Access::Uniform, 0};
-  auto type = dyn_cast<MemRefType>(operand.get().getType());
-  if (!type || type.getElementType().isInteger(1) ||
-      type.getStridesAndOffset().first.back() != 1)
-    return {Access::Scattered, 0};
-  if (isLastIndex(map, *axis)) {
-    std::optional<int64_t> stride = getStride(map, *axis);
-    if (stride && *stride >= 1)
-      return {Access::Strided, *stride};
-    return {Access::Scattered, 0};
-  }
-  std::optional<unsigned> reduction = getInnermostReduction(op);
-  if (reduction && op.getStaticLoopRanges()[*reduction] >= kMinTransposed &&
-      isLastIndex(map, *reduction) &&
-      !map.getResults().back().isFunctionOfDim(*axis) &&
-      getStride(map, *reduction) == 1)
-    return {Access::Transposed, 0};
-  return {Access::Scattered, 0};
 }
 
 /// Cycles to read a vector of `lanes`.
@@ -231,10 +176,14 @@ private:
   void choosePacked();
   bool isWorthPacking(OpOperand &operand);
   bool sharesWindows();
+  bool readsOnce() const;
   void chooseTile();
   /// Tries all row counts from row axis `next` on.
   void searchRows(size_t next, int64_t totalRows);
   int64_t countRegisters() const;
+  SmallVector<unsigned> getOrder(bool vectorsFast) const;
+  int64_t countHeld(ArrayRef<unsigned> order) const;
+  bool isSeparate(ArrayRef<int64_t> tile) const;
   double getTilesCost(size_t next, SmallVector<int64_t> &tile,
                       double count) const;
   double getTileCost(ArrayRef<int64_t> tile, int64_t tileVectors) const;
@@ -381,17 +330,62 @@ int64_t LoopPlanner::countVectors(unsigned axis) const {
   return plan.getParts(sizes[axis], sizes[axis]).size();
 }
 
-/// Sums, and the vectors that are read while one row after the other is added
-/// to them.
+/// Sums, and what is read while one row after the other is added to them.
 int64_t LoopPlanner::countRegisters() const {
   int64_t sums = vectors * outputs;
   for (int64_t count : rows)
     sums *= count;
+  return sums + std::min(countHeld(getOrder(false)), countHeld(getOrder(true)));
+}
+
+/// The row axes as a tile's rows go through them, the slowest first: those
+/// along which all inputs change, and the ones along which vectors do at an
+/// end.
+SmallVector<unsigned> LoopPlanner::getOrder(bool vectorsFast) const {
+  SmallVector<unsigned> order =
+      llvm::to_vector(llvm::seq<unsigned>(0, candidates.size()));
+  auto getRank = [&](unsigned place) {
+    bool all = true, vectors = false;
+    for (const Input &input : inputs) {
+      all &= input.variesAlong[place];
+      vectors |= input.variesAlong[place] && input.isVector;
+    }
+    return all ? 0 : vectors == vectorsFast ? 2 : 1;
+  };
+  llvm::sort(order, [&](unsigned one, unsigned other) {
+    return std::make_pair(getRank(one), one) <
+           std::make_pair(getRank(other), other);
+  });
+  return order;
+}
+
+/// What has been read and will be used by later rows of the tile.
+int64_t LoopPlanner::countHeld(ArrayRef<unsigned> order) const {
   int64_t held = 0;
-  for (const Input &input : inputs)
-    if (input.isVector)
-      held = std::max(held, vectors);
-  return sums + held;
+  for (const Input &input : inputs) {
+    int64_t live = 1;
+    bool isReused = false;
+    for (unsigned place : order) {
+      if (rows[place] == 1)
+        continue;
+      isReused |= !input.variesAlong[place];
+      if (isReused && input.variesAlong[place])
+        live *= rows[place];
+    }
+    held += isReused && input.isVector ? live * vectors : live;
+  }
+  return held;
+}
+
+/// Whether a tile computes products of different matrices at a time.
+bool LoopPlanner::isSeparate(ArrayRef<int64_t> tile) const {
+  for (auto [index, count] : llvm::enumerate(tile))
+    if (count > 1 && inputs.size() > 1 &&
+        llvm::all_of(inputs, [place = index](const Input &input) {
+          return input.variesAlong[place];
+        }))
+      return true;
+  return false;
 }
 
 /// Cycles for one term of all sums of a tile.
@@ -408,6 +402,8 @@ double LoopPlanner::getTileCost(ArrayRef<int64_t> tile,
       reads *= varies ? static_cast<double>(count) : 1;
     access += reads;
   }
+  if (isSeparate(tile))
+    access *= kSeparateReads;
   return std::max({sums * bodyCost, access, kSumLatency}) + kStepCost +
          kVisibleReads * access;
 }
@@ -472,6 +468,14 @@ bool LoopPlanner::sharesWindows() {
   });
 }
 
+/// Whether no two sums of a tile read the same element.
+bool LoopPlanner::readsOnce() const {
+  return llvm::all_of(inputs, [](const Input &input) {
+    return input.isVector &&
+           llvm::all_of(input.variesAlong, [](bool varies) { return varies; });
+  });
+}
+
 void LoopPlanner::chooseTile() {
   for (unsigned axis = 0; axis < sizes.size(); ++axis)
     if (isParallel(axis) && sizes[axis] > 1 && axis != result.vectorAxis)
@@ -491,8 +495,8 @@ void LoopPlanner::chooseTile() {
   }
   outputs = op.getNumDpsInits();
   // LLVM spills sums where products leave it few registers.
-  int64_t others = target.getRegisters() > 16 ? 5 : 2;
-  registerLimit = target.getRegisters() - (bodyOps > 2 ? 6 : others);
+  int64_t others = target.getRegisters() > 16 ? 4 : 1;
+  registerLimit = target.getRegisters() - (bodyOps > 2 ? 5 : others);
   if (transposes(op, result.vectorAxis))
     registerLimit -= result.lanes;
   if (sharesWindows())
@@ -503,21 +507,31 @@ void LoopPlanner::chooseTile() {
   result.unrolls = terms <= kFewTerms && terms > 1 &&
                    op.getBody()->getOps<math::FmaOp>().empty();
   int64_t most = std::min(countVectors(), kMaxVectors), fewest = 1;
+  // Memory likes to be read as it lies: whole rows.
   if (result.unrolls) {
-    // Memory likes to be read as it lies: whole rows.
     fewest = most;
     maxRows = std::max<int64_t>(1, kUnrolledTerms / terms / most);
+  } else if (readsOnce()) {
+    fewest = most = std::min(countVectors(), registerLimit / outputs);
   }
   rows.assign(candidates.size(), 1);
   for (vectors = fewest; vectors <= most; ++vectors)
     if (countRegisters() <= registerLimit || vectors == fewest)
       searchRows(0, 1);
-  for (auto [axis, count] : llvm::zip(candidates, bestRows)) {
-    if (count == 1)
+  rows = bestRows;
+  vectors = result.vectors;
+  bool vectorsFast = countHeld(getOrder(true)) < countHeld(getOrder(false));
+  SmallVector<unsigned> places(candidates.size());
+  for (auto [place, axis] : llvm::enumerate(candidates)) {
+    if (rows[place] == 1)
       continue;
+    places[place] = result.rowAxes.size();
     result.rowAxes.push_back(axis);
-    result.rows.push_back(count);
+    result.rows.push_back(rows[place]);
   }
+  for (unsigned place : getOrder(vectorsFast))
+    if (rows[place] > 1)
+      result.rowOrder.push_back(places[place]);
 }
 
 /// A matrix whose rows are far apart costs a page's address and a few crowded
@@ -553,12 +567,6 @@ void LoopPlanner::choosePacked() {
       result.packed = operand->getOperandNumber();
       return;
     }
-}
-
-bool hfta::transposes(linalg::GenericOp op, std::optional<unsigned> axis) {
-  return llvm::any_of(op.getDpsInputOperands(), [&](OpOperand *input) {
-    return getAccess(op, *input, axis).kind == Access::Transposed;
-  });
 }
 
 LoopPlan LoopPlanner::plan() {

@@ -3,38 +3,11 @@
 #ifndef HFTA_LIB_CONVERSION_LOWERKERNELS_LOOPPLAN_H
 #define HFTA_LIB_CONVERSION_LOWERKERNELS_LOOPPLAN_H
 
-#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "Access.h"
 
 #include <limits>
-#include <optional>
 
 namespace mlir::hfta {
-
-/// How an operand is read or written by vectors along an axis.
-struct Access {
-  enum Kind {
-    Uniform,   ///< one element for all lanes
-    Strided,   ///< every `stride`-th element
-    Scattered, ///< anywhere
-    /// Anywhere, but contiguous along the innermost reduction: vectors along
-    /// that are read for all lanes and transposed.
-    Transposed
-  };
-  Kind kind = Uniform;
-  int64_t stride = 0;
-
-  bool isContiguous() const { return kind == Strided && stride == 1; }
-  /// Whether whole vectors are read and their lanes picked.
-  bool isShuffled() const {
-    return kind == Strided && stride > 1 && stride <= 4;
-  }
-};
-
-Access getAccess(linalg::GenericOp op, OpOperand &operand,
-                 std::optional<unsigned> axis);
-
-/// Whether vectors along an axis are read by transposing an input.
-bool transposes(linalg::GenericOp op, std::optional<unsigned> axis);
 
 /// Neighbouring elements of a block, from its first one.
 struct VectorPart {
@@ -53,7 +26,10 @@ struct TermBlock {
 /// each of its rows.
 struct LoopPlan {
   SmallVector<unsigned> outer, rowAxes, reductions;
-  SmallVector<int64_t> rows;     ///< of a full block, for each row axis
+  SmallVector<int64_t> rows; ///< of a full block, for each row axis
+  /// Places in `rowAxes`: how a tile goes through its rows, so that it holds
+  /// few of the values that it has read. The last one changes fastest.
+  SmallVector<unsigned> rowOrder;
   SmallVector<TermBlock> blocks; ///< of the first reductions
   /// The input whose part for a block of the vector axis is copied to
   /// contiguous memory before the loops over rows use it again and again.

@@ -236,3 +236,32 @@ func.func private @index_and_lookup(%table: memref<100x8xf32>, %rows: memref<4xi
   }
   return
 }
+
+// -----
+
+// A tile of sums holds what it reads of the input with fewer values: two
+// vectors, not five numbers.
+// CHECK-LABEL: func.func private @held(
+// CHECK-SAME: %[[X:[^ ,:#]+]]: memref<65x8xf32>, %[[G:[^ ,:#]+]]: memref<64x15xf32>
+// CHECK: scf.for %[[O:[^ ,:#]+]] =
+// CHECK: scf.for %[[P:[^ ,:#]+]] = %c0 to %c64
+// CHECK: vector.load %[[X]]
+// CHECK: memref.load %[[G]]
+// CHECK: vector.load %[[X]]
+// CHECK-COUNT-4: memref.load %[[G]]
+// CHECK-NOT: vector.load %[[X]]
+// CHECK: scf.yield
+func.func private @held(%x: memref<65x8xf32>, %g: memref<64x15xf32>, %out: memref<15x2x8xf32>, %item: index,
+                        %scratch: memref<?xi8>) attributes {hfta.kernel, hfta.items = 1 : i64} {
+  %zero = arith.constant 0.0 : f32
+  linalg.fill ins(%zero : f32) outs(%out : memref<15x2x8xf32>)
+  linalg.generic {indexing_maps = [affine_map<(o, p, t, c) -> (p + t, c)>, affine_map<(o, p, t, c) -> (p, o)>,
+                                   affine_map<(o, p, t, c) -> (o, t, c)>],
+                  iterator_types = ["parallel", "reduction", "parallel", "parallel"]}
+      ins(%x, %g : memref<65x8xf32>, memref<64x15xf32>) outs(%out : memref<15x2x8xf32>) {
+  ^bb0(%a: f32, %b: f32, %o: f32):
+    %s = math.fma %a, %b, %o : f32
+    linalg.yield %s : f32
+  }
+  return
+}
