@@ -99,14 +99,14 @@ module attributes {hfta.job = #job} {
     hfta.variable @w {role = #hfta.role<parameter>, trained} : tensor<3xf32, #hfta.copies<2>>
     func.func @forward(%x: tensor<4x3xf32> {hfta.name = "x"}) -> (tensor<4x3xf32, #hfta.copies<2>> {hfta.name = "y"}) {
       %w = hfta.read @w : tensor<3xf32, #hfta.copies<2>>
-      %i = hfta.constant dense<[0, 2, 1]> : tensor<3xi64>
-      // expected-error@+1 {{'hfta.scatter_add' has no derivative}}
-      %s = hfta.scatter_add %w at %i along 0 size 3 : tensor<3xf32, #hfta.copies<2>>, tensor<3xi64>
-      // expected-error@+1 {{'hfta.scatter_add' has no derivative}}
-      %t = hfta.scatter_add %s at %i along 0 size 3 : tensor<3xf32, #hfta.copies<2>>, tensor<3xi64>
+      %h = hfta.constant dense<0.5> : tensor<f32>
+      %g = hfta.constant dense<1.0> : tensor<3xf32>
+      // expected-error@+1 {{'hfta.sgd_update' has no derivative}}
+      %s, %v = hfta.sgd_update %w, %g, %g, %h, %h, %h : tensor<3xf32, #hfta.copies<2>>, tensor<3xf32>, tensor<3xf32>, tensor<f32>, tensor<f32>, tensor<f32>
+      // expected-error@+1 {{'hfta.sgd_update' has no derivative}}
+      %t, %u = hfta.sgd_update %s, %g, %g, %h, %h, %h : tensor<3xf32, #hfta.copies<2>>, tensor<3xf32>, tensor<3xf32>, tensor<f32>, tensor<f32>, tensor<f32>
       %tb = hfta.broadcast %t to [4, 3] along [1] : tensor<3xf32, #hfta.copies<2>>
-      %j = hfta.constant dense<[0, 1, 2, 3]> : tensor<4xi64>
-      %data = hfta.scatter_add %x at %j along 0 size 4 : tensor<4x3xf32>, tensor<4xi64>
+      %data, %vx = hfta.sgd_update %x, %x, %x, %h, %h, %h : tensor<4x3xf32>, tensor<4x3xf32>, tensor<4x3xf32>, tensor<f32>, tensor<f32>, tensor<f32>
       %0 = hfta.mul %data, %tb : tensor<4x3xf32>, tensor<4x3xf32, #hfta.copies<2>>
       return %0 : tensor<4x3xf32, #hfta.copies<2>>
     }

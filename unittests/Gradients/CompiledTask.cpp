@@ -9,12 +9,6 @@
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/Parser/Parser.h"
-#include "mlir/Target/LLVMIR/Dialect/Builtin/BuiltinToLLVMIRTranslation.h"
-#include "mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h"
-#include "llvm/Support/TargetSelect.h"
-
-#include <cstdlib>
-#include <cstring>
 
 using namespace mlir;
 using namespace mlir::hfta;
@@ -147,27 +141,6 @@ static LogicalResult lower(ModuleOp module) {
   return pm.run(module);
 }
 
-static std::unique_ptr<ExecutionEngine> makeEngine(ModuleOp module) {
-  llvm::InitializeNativeTarget();
-  llvm::InitializeNativeTargetAsmPrinter();
-  ExecutionEngineOptions options;
-  options.jitCodeGenOptLevel = llvm::CodeGenOptLevel::Default;
-  llvm::Expected<std::unique_ptr<ExecutionEngine>> engine =
-      ExecutionEngine::create(module, options);
-  if (!engine) {
-    llvm::errs() << llvm::toString(engine.takeError()) << "\n";
-    return nullptr;
-  }
-  (*engine)->registerSymbols([](llvm::orc::MangleAndInterner interner) {
-    llvm::orc::SymbolMap symbols;
-    symbols[interner("hfta_launch")] = {
-        llvm::orc::ExecutorAddr::fromPtr(&hfta_launch),
-        llvm::JITSymbolFlags::Exported};
-    return symbols;
-  });
-  return std::move(*engine);
-}
-
 std::unique_ptr<CompiledTask> CompiledTask::compile(MLIRContext &context,
                                                     const OpCase &opCase,
                                                     ArrayRef<bool> arrayed,
@@ -181,51 +154,6 @@ std::unique_ptr<CompiledTask> CompiledTask::compile(MLIRContext &context,
   if (failed(TaskModule(*task->module, function, arrayed, copies).build()) ||
       failed(lower(*task->module)))
     return nullptr;
-  task->engine = makeEngine(*task->module);
-  if (!task->engine)
-    return nullptr;
-  llvm::Expected<void *> program = task->engine->lookup("hfta_program");
-  if (!program) {
-    llvm::errs() << llvm::toString(program.takeError()) << "\n";
-    return nullptr;
-  }
-  task->program = static_cast<const hfta_program *>(*program);
-  uint64_t scratch = 64;
-  for (uint32_t i = 0; i < task->program->segment_count; ++i) {
-    const hfta_segment &segment = task->program->segments[i];
-    uint64_t bytes = llvm::alignTo(std::max<uint64_t>(segment.bytes, 1), 64);
-    void *memory = std::aligned_alloc(64, bytes);
-    std::memset(memory, 0, bytes);
-    if (segment.image)
-      std::memcpy(memory, segment.image, segment.bytes);
-    task->segments.push_back(memory);
-    if (segment.role == HFTA_SEGMENT_SCRATCH)
-      scratch = segment.bytes;
-  }
-  if (hfta_pool_create(2, scratch, &task->pool, nullptr) != HFTA_OK)
-    return nullptr;
-  return task;
-}
-
-CompiledTask::~CompiledTask() {
-  hfta_pool_destroy(pool);
-  for (void *memory : segments)
-    std::free(memory);
-}
-
-void CompiledTask::run() {
-  hfta_task_context taskContext = {segments.data(), pool, 0, program->copies};
-  program->tasks[0].function(&taskContext);
-}
-
-const hfta_tensor &CompiledTask::find(StringRef name) const {
-  for (uint32_t i = 0; i < program->tensor_count; ++i)
-    if (name == program->tensors[i].name)
-      return program->tensors[i];
-  llvm_unreachable("no such tensor");
-}
-
-void *CompiledTask::at(const hfta_tensor &tensor, int64_t copy) {
-  return static_cast<char *>(segments[tensor.segment]) + tensor.offset +
-         copy * tensor.copy_stride;
+  task->program = JitProgram::create(*task->module, /*threads=*/2);
+  return task->program ? std::move(task) : nullptr;
 }

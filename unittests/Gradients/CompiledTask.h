@@ -8,10 +8,8 @@
 #ifndef HFTA_UNITTESTS_GRADIENTS_COMPILEDTASK_H
 #define HFTA_UNITTESTS_GRADIENTS_COMPILEDTASK_H
 
-#include "hfta/pool.h"
-#include "hfta/program.h"
+#include "JitProgram.h"
 
-#include "mlir/ExecutionEngine/ExecutionEngine.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/MLIRContext.h"
 
@@ -46,24 +44,24 @@ public:
                                                const OpCase &opCase,
                                                llvm::ArrayRef<bool> arrayed,
                                                int64_t copies);
-  ~CompiledTask();
 
   /// Computes losses and gradients from the operands as they are.
-  void run();
+  void run() { program->run(HFTA_TASK_INFER); }
   /// The tensor of this name in the program's table.
-  const hfta_tensor &find(llvm::StringRef name) const;
+  const hfta_tensor &find(llvm::StringRef name) const {
+    return *program->find(name);
+  }
   /// One copy's elements.
-  void *at(const hfta_tensor &tensor, int64_t copy);
+  void *at(const hfta_tensor &tensor, int64_t copy) {
+    return program->at(tensor, copy);
+  }
   unsigned getNumOperands() const { return operands; }
 
 private:
   CompiledTask() = default;
 
   OwningOpRef<ModuleOp> module;
-  std::unique_ptr<ExecutionEngine> engine;
-  const hfta_program *program = nullptr;
-  hfta_pool *pool = nullptr;
-  std::vector<void *> segments;
+  std::unique_ptr<JitProgram> program;
   unsigned operands = 0;
 };
 

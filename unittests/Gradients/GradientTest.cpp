@@ -110,6 +110,11 @@ std::vector<OpCase> shapeCases() {
                        "hfta.gather %a[%i] along 0 : tensor<4x3xf64>, "
                        "tensor<2x5xi64>",
                        "tensor<2x5x3xf64>")});
+  cases.push_back(
+      {"scatter_add", oneOp("%a: tensor<2x5x3xf64>, %i: tensor<2x5xi64>",
+                            "hfta.scatter_add %a at %i along 0 size 4 : "
+                            "tensor<2x5x3xf64>, tensor<2x5xi64>",
+                            "tensor<4x3xf64>")});
   return cases;
 }
 

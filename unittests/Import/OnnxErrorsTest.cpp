@@ -241,6 +241,76 @@ TEST(OnnxErrors, Windows) {
             "3] in 2 groups");
 }
 
+TEST(OnnxErrors, Indices) {
+  std::string indices = port("input", "i", {2, 2}, /*elementType=*/7);
+  auto gather = [&](const std::string &type, const std::string &attributes) {
+    return kPorts + indices + node(type, "g", {"x", "i"}, {"y"}, attributes);
+  };
+  EXPECT_EQ(getError(kPorts + node("GatherElements", "g", {"x", "x"}, {"y"})),
+            "node 'g' (GatherElements): indices must be int32 or int64");
+  EXPECT_EQ(getError(kPorts + port("input", "i", {2}, 7) +
+                     node("GatherElements", "g", {"x", "i"}, {"y"})),
+            "node 'g' (GatherElements): indices of shape [2] need as many axes "
+            "as data of shape [2, 3]");
+  EXPECT_EQ(getError(kPorts + port("input", "i", {2, 3}, 7) +
+                     node("GatherND", "g", {"x", "i"}, {"y"})),
+            "node 'g' (GatherND): indices of shape [2, 3] don't fit data of "
+            "shape [2, 3]");
+  EXPECT_EQ(
+      getError(gather("GatherND", attribute("batch_dims", int64_t(2)))),
+      "node 'g' (GatherND): indices of shape [2, 2] don't fit data of shape "
+      "[2, 3]");
+  EXPECT_EQ(getError(kPorts + indices +
+                     node("ScatterElements", "s", {"x", "i", "x"}, {"y"})),
+            "node 's' (ScatterElements): updates of shape [2, 3] and indices "
+            "of shape [2, 2] don't fit data of shape [2, 3]");
+  EXPECT_EQ(getError(kPorts + indices +
+                     node("ScatterND", "s", {"x", "i", "x"}, {"y"})),
+            "node 's' (ScatterND): updates have shape [2, 3], expected [2]");
+  EXPECT_EQ(getError(kPorts + indices + integers("d", {0}) + weight("v", {2}) +
+                     node("OneHot", "o", {"i", "d", "v"}, {"y"})),
+            "node 'o' (OneHot): depth must be at least 1, and values [off, "
+            "on]");
+}
+
+TEST(OnnxErrors, Einsum) {
+  auto einsum = [&](const std::string &equation) {
+    return getError(kPorts + node("Einsum", "e", {"x", "x"}, {"y"},
+                                  "attribute { name: \"equation\" s: \"" +
+                                      equation + "\" type: STRING }"));
+  };
+  EXPECT_EQ(einsum("ij"), "node 'e' (Einsum): equation 'ij' has 1 operands, "
+                          "the node 2");
+  EXPECT_EQ(einsum("ijk,ij"), "node 'e' (Einsum): 'ijk' in the equation "
+                              "doesn't fit an operand of rank 2");
+  EXPECT_EQ(einsum("i-,ij"), "node 'e' (Einsum): 'i-' in the equation doesn't "
+                             "fit an operand of rank 2");
+  EXPECT_EQ(einsum("ij,jk->ik"),
+            "node 'e' (Einsum): label 'j' has sizes 3 and 2");
+  EXPECT_EQ(einsum("ij,ij->ik"),
+            "node 'e' (Einsum): label 'k' of the result is in no operand");
+  EXPECT_EQ(einsum("ij,ij->ii"),
+            "node 'e' (Einsum): label 'i' of the result stands twice");
+}
+
+TEST(OnnxErrors, Losses) {
+  std::string ports = port("input", "x", {2, 3}) + port("output", "y", {});
+  auto loss = [&](std::vector<int64_t> targets) {
+    return ports + port("input", "t", targets, /*elementType=*/7);
+  };
+  std::string type = "SoftmaxCrossEntropyLoss";
+  EXPECT_EQ(getError(loss({3}) + node(type, "l", {"x", "t"}, {"y"})),
+            "node 'l' (SoftmaxCrossEntropyLoss): targets of shape [3] don't "
+            "fit scores of shape [2, 3]");
+  EXPECT_EQ(getError(loss({2}) + weight("w", {2}) +
+                     node(type, "l", {"x", "t", "w"}, {"y"})),
+            "node 'l' (SoftmaxCrossEntropyLoss): weights have shape [2], "
+            "expected [3]");
+  EXPECT_EQ(getError(ports + node(type, "l", {"x", "x"}, {"y"})),
+            "node 'l' (SoftmaxCrossEntropyLoss): indices must be int32 or "
+            "int64");
+}
+
 /// Damaged files are reported or imported, never a crash.
 TEST(OnnxErrors, DamagedFiles) {
   std::string bytes =

@@ -22,6 +22,48 @@ OnnxImportOptions asWritten() {
   return options;
 }
 
+/// The model of one Einsum.
+Imported importEinsum(const std::string &equation, const std::string &ports,
+                      std::vector<std::string> operands) {
+  return Importer().import(
+      makeModel(ports + node("Einsum", "e", operands, {"y"},
+                             "attribute { name: \"equation\" s: \"" + equation +
+                                 "\" type: STRING }")),
+      asWritten());
+}
+
+TEST(OnnxImport, EinsumIsAContraction) {
+  Imported imported =
+      importEinsum("bij,jk->bki",
+                   port("input", "x", {2, 3, 4}) + port("input", "z", {4, 5}) +
+                       port("output", "y", {2, 5, 3}),
+                   {"x", "z"});
+  ASSERT_TRUE(imported.model);
+  EXPECT_TRUE(imported.contains("hfta.contract %arg0, %arg1"));
+  EXPECT_TRUE(imported.contains("[0, 2, 1]"));
+}
+
+TEST(OnnxImport, EinsumOfOneOperand) {
+  Imported imported = importEinsum(
+      "...ii->...i",
+      port("input", "x", {2, 3, 3}) + port("output", "y", {2, 3}), {"x"});
+  ASSERT_TRUE(imported.model);
+  EXPECT_TRUE(imported.contains("tensor<2x9xf32>"));
+  EXPECT_TRUE(imported.contains("hfta.slice"));
+  EXPECT_FALSE(imported.contains("hfta.reduce"));
+}
+
+TEST(OnnxImport, EinsumBroadcastsEllipses) {
+  Imported imported =
+      importEinsum("...i,...i",
+                   port("input", "x", {2, 1, 3}) + port("input", "z", {4, 3}) +
+                       port("output", "y", {2, 4}),
+                   {"x", "z"});
+  ASSERT_TRUE(imported.model);
+  EXPECT_TRUE(imported.contains("hfta.contract"));
+  EXPECT_TRUE(imported.contains("-> (tensor<2x4xf32>"));
+}
+
 TEST(OnnxImport, SymbolicBatchAndNames) {
   Imported imported =
       Importer().import(makeModel(port("input", "x", {-1, 3}) +

@@ -15,7 +15,8 @@ static std::vector<OpHandler> collectHandlers() {
        {getElementwiseHandlers(), getActivationHandlers(), getLinearHandlers(),
         getPoolingHandlers(), getNormalizationHandlers(),
         getReductionHandlers(), getShapeHandlers(), getMovementHandlers(),
-        getConstantHandlers()})
+        getIndexingHandlers(), getLossHandlers(), getFunctionHandlers(),
+        getEinsumHandlers(), getConstantHandlers()})
     llvm::append_range(handlers, family);
   std::sort(handlers.begin(), handlers.end(),
             [](const OpHandler &first, const OpHandler &second) {

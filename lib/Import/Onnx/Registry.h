@@ -25,6 +25,7 @@ struct OpHandler {
 
 /// The families' tables; each in the file of its name.
 llvm::ArrayRef<OpHandler> getElementwiseHandlers();
+llvm::ArrayRef<OpHandler> getFunctionHandlers();
 llvm::ArrayRef<OpHandler> getActivationHandlers();
 llvm::ArrayRef<OpHandler> getLinearHandlers();
 llvm::ArrayRef<OpHandler> getPoolingHandlers();
@@ -32,6 +33,9 @@ llvm::ArrayRef<OpHandler> getNormalizationHandlers();
 llvm::ArrayRef<OpHandler> getReductionHandlers();
 llvm::ArrayRef<OpHandler> getShapeHandlers();
 llvm::ArrayRef<OpHandler> getMovementHandlers();
+llvm::ArrayRef<OpHandler> getIndexingHandlers();
+llvm::ArrayRef<OpHandler> getLossHandlers();
+llvm::ArrayRef<OpHandler> getEinsumHandlers();
 llvm::ArrayRef<OpHandler> getConstantHandlers();
 
 /// All handlers, by name, then version.

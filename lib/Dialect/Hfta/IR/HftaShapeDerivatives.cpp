@@ -181,6 +181,12 @@ HFTA_DEFINE_BACKWARD(ReduceOp) {
 // Gather
 //===----------------------------------------------------------------------===//
 
+HFTA_DEFINE_BACKWARD(ScatterAddOp) {
+  if (backward.wants(0))
+    backward.set(0, backward.gradient().apply<GatherOp>(op.getIndices(),
+                                                        op.getAxis()));
+}
+
 HFTA_DEFINE_BACKWARD(GatherOp) {
   if (backward.wants(0))
     backward.set(0, backward.gradient().apply<ScatterAddOp>(

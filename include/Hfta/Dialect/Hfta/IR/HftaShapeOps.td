@@ -130,10 +130,11 @@ def Hfta_GatherOp : Hfta_DifferentiableOp<"gather"> {
   }];
 }
 
-def Hfta_ScatterAddOp : Hfta_TensorOp<"scatter_add"> {
-  let summary = "Gradient of gather: adds slices at indices into zeros";
+def Hfta_ScatterAddOp : Hfta_DifferentiableOp<"scatter_add"> {
+  let summary = "Adds slices at indices into zeros: the gradient of gather";
   let description = [{
     Updates with equal index are added in row-major order of the indices.
+    Negative indices count from the end; updates of others outside are left out.
     Example: `%2 = hfta.scatter_add %g at %i along 0 size 100 : tensor<64x8xf32>, tensor<64xi64>`
   }];
   let arguments = (ins Hfta_Tensor:$updates, Hfta_IndexTensor:$indices,

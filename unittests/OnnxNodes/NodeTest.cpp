@@ -1,0 +1,292 @@
+//===- NodeTest.cpp - One of ONNX's node tests ----------------------------===//
+
+#include "NodeTest.h"
+#include "Hfta/Driver/Phases.h"
+#include "Hfta/Import/Onnx/Import.h"
+#include "Hfta/InitAll.h"
+#include "Hfta/Language/FrontEnd.h"
+#include "Hfta/Language/Parser.h"
+#include "JitProgram.h"
+#include "Tensors.h"
+
+#include "mlir/IR/Diagnostics.h"
+#include "mlir/Pass/PassManager.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/FormatVariadic.h"
+#include "llvm/Support/MemoryBuffer.h"
+#include "llvm/Support/SourceMgr.h"
+#include "llvm/Support/raw_ostream.h"
+
+#include <onnx/onnx_pb.h>
+
+#include <cmath>
+#include <cstring>
+
+using namespace mlir;
+using namespace mlir::hfta;
+using onnx_import::FileTensor;
+
+/// Expected values were computed in the tensors' own precision.
+static constexpr double kRelative = 1e-4, kAbsolute = 1e-6;
+static constexpr double kHalfRelative = 2e-3;
+
+namespace {
+
+/// A tensor of a data set; it has no type if it is something else (a sequence).
+struct NamedTensor {
+  std::string name;
+  FileTensor tensor;
+};
+
+class NodeTest {
+public:
+  explicit NodeTest(StringRef folder)
+      : folder(folder), context(makeRegistry()),
+        handler(&context, [this](Diagnostic &diagnostic) {
+          if (diagnostic.getSeverity() == DiagnosticSeverity::Error)
+            errors.push_back(diagnostic.str());
+          return success();
+        }) {
+    context.printOpOnDiagnostic(false);
+  }
+
+  NodeResult run();
+
+private:
+  static DialectRegistry makeRegistry() {
+    DialectRegistry registry;
+    registerAllDialects(registry);
+    return registry;
+  }
+
+  NodeResult fail(NodeStatus status, const Twine &fallback);
+  NodeResult runDataSet(StringRef dataSet);
+  bool readPorts();
+  std::vector<NamedTensor> readValues(StringRef dataSet, StringRef prefix,
+                                      ArrayRef<std::string> names);
+  OwningOpRef<ModuleOp> import(ArrayRef<NamedTensor> constants);
+  NodeResult lower(ModuleOp module);
+  /// Compiles with the inputs that must be known; they leave `inputs`.
+  NodeResult compile(std::vector<NamedTensor> &inputs);
+  NodeResult compare(const NamedTensor &expected);
+
+  std::string folder;
+  MLIRContext context;
+  ScopedDiagnosticHandler handler;
+  std::vector<std::string> errors;
+  std::vector<std::string> inputNames, outputNames;
+  std::unique_ptr<JitProgram> program;
+};
+
+} // namespace
+
+NodeResult NodeTest::fail(NodeStatus status, const Twine &fallback) {
+  NodeResult result{status, errors.empty() ? fallback.str() : errors.front()};
+  // One line; the test's name tells the file.
+  size_t end = result.reason.find('\n');
+  result.reason = result.reason.substr(0, end);
+  return result;
+}
+
+//===----------------------------------------------------------------------===//
+// Data
+//===----------------------------------------------------------------------===//
+
+template <typename Message>
+static bool parseFile(const Twine &path, Message &message) {
+  auto file = llvm::MemoryBuffer::getFile(path, /*IsText=*/false,
+                                          /*RequiresNullTerminator=*/false);
+  return file && message.ParseFromArray((*file)->getBufferStart(),
+                                        (*file)->getBufferSize());
+}
+
+bool NodeTest::readPorts() {
+  ::onnx::ModelProto model;
+  if (!parseFile(folder + "/model.onnx", model))
+    return false;
+  for (const auto &input : model.graph().input())
+    inputNames.push_back(input.name());
+  for (const auto &output : model.graph().output())
+    outputNames.push_back(output.name());
+  return true;
+}
+
+std::vector<NamedTensor> NodeTest::readValues(StringRef dataSet,
+                                              StringRef prefix,
+                                              ArrayRef<std::string> names) {
+  std::vector<NamedTensor> values;
+  for (auto [index, name] : llvm::enumerate(names)) {
+    ::onnx::TensorProto proto;
+    onnx_import::TensorError error;
+    std::string path = (dataSet + "/" + prefix + Twine(index) + ".pb").str();
+    values.push_back({name, {}});
+    if (!parseFile(path, proto))
+      continue;
+    FailureOr<FileTensor> tensor =
+        onnx_import::readTensor(proto, dataSet, &context, error);
+    if (failed(tensor))
+      continue;
+    // The message goes away.
+    auto bytes = std::make_shared<std::vector<char>>(tensor->bytes);
+    values.back().tensor = {tensor->type, *bytes, bytes};
+  }
+  return values;
+}
+
+//===----------------------------------------------------------------------===//
+// Compilation
+//===----------------------------------------------------------------------===//
+
+OwningOpRef<ModuleOp> NodeTest::import(ArrayRef<NamedTensor> constants) {
+  errors.clear();
+  llvm::SourceMgr sources;
+  std::string text;
+  llvm::raw_string_ostream os(text);
+  JobDiagnostics diagnostics(sources, os);
+  ast::JobFile file;
+  JobOptions job;
+  job.models = {folder + "/model.onnx"};
+  addJobOptions(file, job, diagnostics);
+  FrontEndOptions options;
+  for (const NamedTensor &constant : constants)
+    options.constants[constant.name] = onnx_import::makeDense(constant.tensor);
+  FrontEndFailure failure = FrontEndFailure::none;
+  OwningOpRef<ModuleOp> module =
+      buildJobModule(&context, file, options, diagnostics, failure);
+  if (diagnostics.hasErrors() && errors.empty())
+    errors.push_back(text);
+  return failure == FrontEndFailure::none ? std::move(module) : nullptr;
+}
+
+NodeResult NodeTest::lower(ModuleOp module) {
+  PipelineSettings settings;
+  settings.vectorBytes = 32;
+  for (const PhaseInfo &phase : getPhases()) {
+    if (!phase.addPasses)
+      continue;
+    PassManager passes(&context, ModuleOp::getOperationName());
+    phase.addPasses(passes, settings);
+    if (succeeded(passes.run(module)))
+      continue;
+    bool isRefusal = phase.failure == ExitCode::unsupported ||
+                     phase.failure == ExitCode::input;
+    return fail(isRefusal ? NodeStatus::refused : NodeStatus::failed,
+                "phase '" + phase.name + "' failed");
+  }
+  program = JitProgram::create(module, /*threads=*/1);
+  return program ? NodeResult()
+                 : fail(NodeStatus::failed, "LLVM refuses the program");
+}
+
+/// Shapes, axes, counts, and the numbers of operators like Range.
+static bool mayBeConstant(const NamedTensor &value) {
+  RankedTensorType type = value.tensor.type;
+  return type && (type.getRank() == 0 ||
+                  (type.getRank() == 1 && type.getElementType().isInteger()));
+}
+
+NodeResult NodeTest::compile(std::vector<NamedTensor> &inputs) {
+  OwningOpRef<ModuleOp> module = import({});
+  bool wantsConstants = llvm::any_of(errors, [](StringRef error) {
+    return error.contains("known at compile time");
+  });
+  if (!module && wantsConstants) {
+    std::vector<NamedTensor> constants;
+    llvm::copy_if(inputs, std::back_inserter(constants), mayBeConstant);
+    llvm::erase_if(inputs, mayBeConstant);
+    module = import(constants);
+  }
+  if (!module)
+    return fail(NodeStatus::refused, "import failed");
+  return lower(*module);
+}
+
+//===----------------------------------------------------------------------===//
+// Comparison
+//===----------------------------------------------------------------------===//
+
+static NodeResult makeWrong(const NamedTensor &value, const Twine &text) {
+  return {NodeStatus::wrong, ("output '" + value.name + "' " + text).str()};
+}
+
+static bool isEqual(double one, double other) {
+  return one == other || (std::isnan(one) && std::isnan(other));
+}
+
+NodeResult NodeTest::compare(const NamedTensor &expected) {
+  const hfta_tensor *found = program->find("output/" + expected.name);
+  if (!found)
+    return makeWrong(expected, "is missing");
+  RankedTensorType type = expected.tensor.type;
+  if (ArrayRef<int64_t>(found->shape, found->rank) != type.getShape())
+    return makeWrong(expected, "has another shape");
+  ArrayRef<char> bytes = expected.tensor.bytes;
+  auto *memory = static_cast<const char *>(program->at(*found, 0));
+  if (found->bytes != bytes.size())
+    return makeWrong(expected, "has another element type");
+  auto element = dyn_cast<FloatType>(type.getElementType());
+  if (!element)
+    return std::memcmp(memory, bytes.data(), bytes.size()) == 0
+               ? NodeResult()
+               : makeWrong(expected, "differs");
+  FileTensor result{type, ArrayRef(memory, bytes.size()), nullptr};
+  double relative = element.getWidth() < 32 ? kHalfRelative : kRelative;
+  for (auto [index, pair] :
+       llvm::enumerate(llvm::zip(onnx_import::readFloats(result),
+                                 onnx_import::readFloats(expected.tensor)))) {
+    auto [got, wanted] = pair;
+    if (!isEqual(got, wanted) &&
+        !(std::fabs(got - wanted) <= kAbsolute + relative * std::fabs(wanted)))
+      return makeWrong(expected, "is " + llvm::formatv("{0:e6}", got).str() +
+                                     " instead of " +
+                                     llvm::formatv("{0:e6}", wanted).str() +
+                                     " at element " + Twine(index));
+  }
+  return {};
+}
+
+NodeResult NodeTest::runDataSet(StringRef dataSet) {
+  std::vector<NamedTensor> inputs = readValues(dataSet, "input_", inputNames);
+  std::vector<NamedTensor> outputs =
+      readValues(dataSet, "output_", outputNames);
+  NodeResult compiled = compile(inputs);
+  if (compiled.status != NodeStatus::passed)
+    return compiled;
+  for (const NamedTensor &input : inputs) {
+    const hfta_tensor *tensor = program->find("infer/" + input.name);
+    if (!tensor) // unused
+      continue;
+    ArrayRef<char> bytes = input.tensor.bytes;
+    if (!input.tensor.type || tensor->bytes != bytes.size())
+      return {NodeStatus::wrong, "input '" + input.name + "' has another type"};
+    std::memcpy(program->at(*tensor, 0), bytes.data(), bytes.size());
+  }
+  program->run(HFTA_TASK_INFER);
+  for (const NamedTensor &output : outputs) {
+    if (!output.tensor.type)
+      return makeWrong(output, "is no tensor");
+    NodeResult result = compare(output);
+    if (result.status != NodeStatus::passed)
+      return result;
+  }
+  return {};
+}
+
+NodeResult NodeTest::run() {
+  if (!readPorts())
+    return {NodeStatus::failed, "no model.onnx"};
+  for (int set = 0;; ++set) {
+    std::string dataSet = folder + "/test_data_set_" + std::to_string(set);
+    if (!llvm::sys::fs::is_directory(dataSet))
+      return set > 0 ? NodeResult()
+                     : NodeResult{NodeStatus::failed, "no data sets"};
+    NodeResult result = runDataSet(dataSet);
+    if (result.status != NodeStatus::passed)
+      return result;
+  }
+}
+
+NodeResult hfta::runNodeTest(StringRef folder) {
+  return NodeTest(folder).run();
+}

@@ -1,0 +1,31 @@
+//===- NodeTest.h - One of ONNX's node tests --------------------*- C++ -*-===//
+
+#ifndef HFTA_UNITTESTS_ONNXNODES_NODETEST_H
+#define HFTA_UNITTESTS_ONNXNODES_NODETEST_H
+
+#include "llvm/ADT/StringRef.h"
+
+#include <string>
+
+namespace mlir::hfta {
+
+enum class NodeStatus {
+  passed,
+  refused, ///< with diagnostics
+  failed,  ///< a later phase or LLVM found the program wrong
+  wrong    ///< other values than expected
+};
+
+struct NodeResult {
+  NodeStatus status = NodeStatus::passed;
+  std::string reason; ///< of anything but `passed`: one line
+};
+
+/// Compiles `folder`/model.onnx for inference and compares what it computes
+/// with each of the test's data sets. Inputs that must be known at compile time
+/// are bound to the data set's values.
+NodeResult runNodeTest(llvm::StringRef folder);
+
+} // namespace mlir::hfta
+
+#endif // HFTA_UNITTESTS_ONNXNODES_NODETEST_H

@@ -1,0 +1,97 @@
+//===- JitProgram.cpp - A compiled program in this process ----------------===//
+
+#include "JitProgram.h"
+
+#include "mlir/Target/LLVMIR/Dialect/Builtin/BuiltinToLLVMIRTranslation.h"
+#include "mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h"
+#include "llvm/Support/MathExtras.h"
+#include "llvm/Support/TargetSelect.h"
+
+#include <cstdlib>
+#include <cstring>
+
+using namespace mlir;
+using namespace mlir::hfta;
+
+static std::unique_ptr<ExecutionEngine> makeEngine(ModuleOp module) {
+  llvm::InitializeNativeTarget();
+  llvm::InitializeNativeTargetAsmPrinter();
+  ExecutionEngineOptions options;
+  options.jitCodeGenOptLevel = llvm::CodeGenOptLevel::Default;
+  llvm::Expected<std::unique_ptr<ExecutionEngine>> engine =
+      ExecutionEngine::create(module, options);
+  if (!engine) {
+    llvm::errs() << llvm::toString(engine.takeError()) << "\n";
+    return nullptr;
+  }
+  (*engine)->registerSymbols([](llvm::orc::MangleAndInterner interner) {
+    llvm::orc::SymbolMap symbols;
+    symbols[interner("hfta_launch")] = {
+        llvm::orc::ExecutorAddr::fromPtr(&hfta_launch),
+        llvm::JITSymbolFlags::Exported};
+    return symbols;
+  });
+  return std::move(*engine);
+}
+
+bool JitProgram::allocate(int threads) {
+  uint64_t scratch = 64;
+  for (uint32_t i = 0; i < program->segment_count; ++i) {
+    const hfta_segment &segment = program->segments[i];
+    uint64_t bytes = llvm::alignTo(std::max<uint64_t>(segment.bytes, 1), 64);
+    void *memory = std::aligned_alloc(64, bytes);
+    if (!memory)
+      return false;
+    std::memset(memory, 0, bytes);
+    if (segment.image)
+      std::memcpy(memory, segment.image, segment.bytes);
+    segments.push_back(memory);
+    if (segment.role == HFTA_SEGMENT_SCRATCH)
+      scratch = segment.bytes;
+  }
+  return hfta_pool_create(threads, scratch, &pool, nullptr) == HFTA_OK;
+}
+
+std::unique_ptr<JitProgram> JitProgram::create(ModuleOp module, int threads) {
+  std::unique_ptr<JitProgram> jit(new JitProgram);
+  jit->engine = makeEngine(module);
+  if (!jit->engine)
+    return nullptr;
+  llvm::Expected<void *> program = jit->engine->lookup("hfta_program");
+  if (!program) {
+    llvm::errs() << llvm::toString(program.takeError()) << "\n";
+    return nullptr;
+  }
+  jit->program = static_cast<const hfta_program *>(*program);
+  if (!jit->allocate(threads))
+    return nullptr;
+  return jit;
+}
+
+JitProgram::~JitProgram() {
+  hfta_pool_destroy(pool);
+  for (void *memory : segments)
+    std::free(memory);
+}
+
+void JitProgram::run(hfta_task_kind kind) {
+  hfta_task_context context = {segments.data(), pool, 0, program->copies};
+  for (uint32_t i = 0; i < program->task_count; ++i) {
+    if (program->tasks[i].kind != static_cast<uint32_t>(kind))
+      continue;
+    program->tasks[i].function(&context);
+    return;
+  }
+}
+
+const hfta_tensor *JitProgram::find(StringRef name) const {
+  for (uint32_t i = 0; i < program->tensor_count; ++i)
+    if (name == program->tensors[i].name)
+      return &program->tensors[i];
+  return nullptr;
+}
+
+void *JitProgram::at(const hfta_tensor &tensor, int64_t copy) {
+  return static_cast<char *>(segments[tensor.segment]) + tensor.offset +
+         copy * tensor.copy_stride;
+}

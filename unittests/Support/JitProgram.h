@@ -1,0 +1,45 @@
+//===- JitProgram.h - A compiled program in this process --------*- C++ -*-===//
+
+#ifndef HFTA_UNITTESTS_SUPPORT_JITPROGRAM_H
+#define HFTA_UNITTESTS_SUPPORT_JITPROGRAM_H
+
+#include "hfta/pool.h"
+#include "hfta/program.h"
+
+#include "mlir/ExecutionEngine/ExecutionEngine.h"
+#include "mlir/IR/BuiltinOps.h"
+
+#include <memory>
+#include <vector>
+
+namespace mlir::hfta {
+
+/// A module of phase `llvm`, compiled to memory, with its segments filled from
+/// their images.
+class JitProgram {
+public:
+  /// Null, with a message on stderr, if LLVM refuses the module. The module
+  /// may go away afterwards.
+  static std::unique_ptr<JitProgram> create(ModuleOp module, int threads);
+  ~JitProgram();
+
+  /// Runs the first task of a kind for all copies.
+  void run(hfta_task_kind kind);
+  /// The tensor of this name; null if the program has none.
+  const hfta_tensor *find(llvm::StringRef name) const;
+  /// One copy's elements.
+  void *at(const hfta_tensor &tensor, int64_t copy);
+
+private:
+  JitProgram() = default;
+  bool allocate(int threads);
+
+  std::unique_ptr<ExecutionEngine> engine;
+  const hfta_program *program = nullptr;
+  hfta_pool *pool = nullptr;
+  std::vector<void *> segments;
+};
+
+} // namespace mlir::hfta
+
+#endif // HFTA_UNITTESTS_SUPPORT_JITPROGRAM_H
