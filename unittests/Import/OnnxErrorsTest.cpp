@@ -293,6 +293,38 @@ TEST(OnnxErrors, Einsum) {
             "node 'e' (Einsum): label 'i' of the result stands twice");
 }
 
+TEST(OnnxErrors, Branches) {
+  auto branches = [](const std::string &condition, const std::string &nodes) {
+    std::string branch = nodes + port("output", "b", {2, 3});
+    return kPorts + port("input", "p", {}, /*elementType=*/9) +
+           "initializer { name: 'yes' data_type: 9 int32_data: 1 } " +
+           node("If", "i", {condition}, {"y"},
+                graphAttribute("then_branch", branch) +
+                    graphAttribute("else_branch",
+                                   node("Exp", "e", {"x"}, {"other"}) +
+                                       port("output", "other", {2, 3})));
+  };
+  EXPECT_EQ(getError(branches("p", node("Relu", "r", {"x"}, {"b"})),
+                     OnnxFailure::unsupported),
+            "node 'i' (If): its condition ('p') must be known at compile time: "
+            "bind the inputs that it depends on with --constant");
+  EXPECT_EQ(getError(branches("yes", node("Relu", "r", {"none"}, {"b"}))),
+            "node 'i' (If): reads 'none', which nothing defines");
+  EXPECT_EQ(getError(branches("yes", node("Relu", "r", {"x"}, {"x"}) +
+                                         node("Relu", "s", {"x"}, {"b"}))),
+            "node 'r' (Relu): its output 'x' is already defined elsewhere");
+  EXPECT_EQ(getError(branches("yes", node("Relu", "r", {"later"}, {"b"}) +
+                                         node("Relu", "s", {"x"}, {"later"}))),
+            "node 'r' (Relu): reads 'later', which no node before it defines");
+  EXPECT_EQ(getError(branches("yes", node("Nope", "n", {"x"}, {"b"})),
+                     OnnxFailure::unsupported),
+            "node 'n' (Nope): operator is not supported (operator set 17)");
+  EXPECT_EQ(getError(kPorts +
+                     "initializer { name: 'yes' data_type: 9 int32_data: 1 } " +
+                     node("If", "i", {"yes"}, {"y"})),
+            "node 'i' (If): attribute 'then_branch' is missing");
+}
+
 TEST(OnnxErrors, Losses) {
   std::string ports = port("input", "x", {2, 3}) + port("output", "y", {});
   auto loss = [&](std::vector<int64_t> targets) {

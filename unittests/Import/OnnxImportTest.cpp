@@ -64,6 +64,37 @@ TEST(OnnxImport, EinsumBroadcastsEllipses) {
   EXPECT_TRUE(imported.contains("-> (tensor<2x4xf32>"));
 }
 
+/// A node that adds `w`, a parameter, or takes the exponential, if the size of
+/// x' axis 1 is 3.
+std::string conditional(const std::string &thenBranch) {
+  return node("Shape", "shape", {"x"}, {"s"}) + integers("one", {1}) +
+         integers("three", {3}) + node("Gather", "size", {"s", "one"}, {"n"}) +
+         node("Equal", "equal", {"n", "three"}, {"c"}) + weight("w", {3}) +
+         node("If", "if", {"c"}, {"y"},
+              graphAttribute("then_branch", thenBranch) +
+                  graphAttribute("else_branch",
+                                 node("Exp", "e", {"x"}, {"else"}) +
+                                     port("output", "else", {2, 3}))) +
+         port("output", "y", {2, 3});
+}
+
+TEST(OnnxImport, BranchesAreChosenAtCompileTime) {
+  std::string sum = node("Add", "a", {"x", "w"}, {"t"}) +
+                    node("Relu", "r", {"t"}, {"then"}) +
+                    port("output", "then", {2, 3});
+  Imported wide = Importer().import(
+      makeModel(port("input", "x", {2, 3}) + conditional(sum)));
+  ASSERT_TRUE(wide.model);
+  EXPECT_TRUE(wide.contains("hfta.relu"));
+  EXPECT_TRUE(wide.contains("hfta.variable @w"));
+  EXPECT_FALSE(wide.contains("hfta.exp"));
+  Imported narrow = Importer().import(
+      makeModel(port("input", "x", {2, 4}) + conditional(sum)));
+  ASSERT_TRUE(narrow.model);
+  EXPECT_TRUE(narrow.contains("hfta.exp"));
+  EXPECT_FALSE(narrow.contains("hfta.variable @w"));
+}
+
 TEST(OnnxImport, SymbolicBatchAndNames) {
   Imported imported =
       Importer().import(makeModel(port("input", "x", {-1, 3}) +

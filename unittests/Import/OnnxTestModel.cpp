@@ -76,6 +76,10 @@ std::string attribute(const std::string &name, double value) {
          "' type: FLOAT f: " + std::to_string(value) + " } ";
 }
 
+std::string graphAttribute(const std::string &name, const std::string &graph) {
+  return "attribute { name: '" + name + "' type: GRAPH g { " + graph + " } } ";
+}
+
 std::string listAttribute(const std::string &name,
                           std::vector<int64_t> values) {
   std::string text = "attribute { name: '" + name + "' type: INTS ";

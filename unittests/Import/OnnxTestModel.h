@@ -33,6 +33,8 @@ std::string node(const std::string &type, const std::string &name,
                  const std::string &attributes = "");
 /// Text of attributes.
 std::string attribute(const std::string &name, int64_t value);
+/// Of a graph attribute, with the text of what is in it.
+std::string graphAttribute(const std::string &name, const std::string &graph);
 std::string attribute(const std::string &name, double value);
 std::string listAttribute(const std::string &name, std::vector<int64_t> values);
 

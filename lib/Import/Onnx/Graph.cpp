@@ -2,6 +2,7 @@
 
 #include "Graph.h"
 
+#include "Branches.h"
 #include "Registry.h"
 #include "llvm/Support/JSON.h"
 
@@ -50,29 +51,61 @@ static bool isGoodName(StringRef name) {
          llvm::none_of(name, [](char c) { return c >= 0 && c < ' '; });
 }
 
+void Graph::readInitializer(const ::onnx::TensorProto &tensor, StringRef folder,
+                            MLIRContext *context, Reporter &reporter) {
+  const std::string &name = tensor.name();
+  if (name.empty() || !isGoodName(name)) {
+    reporter.invalid(reporter.getFileLocation(),
+                     name.empty() ? "an initializer has no name"
+                                  : "an initializer's name is not printable");
+    return;
+  }
+  Location location = reporter.getLocation(name);
+  TensorError error;
+  FailureOr<FileTensor> value = readTensor(tensor, folder, context, error);
+  if (failed(value)) {
+    std::string message = "initializer '" + name + "': " + error.message;
+    if (error.unsupported)
+      reporter.unsupported(location, message);
+    else
+      reporter.invalid(location, message);
+  } else if (!initializers.try_emplace(name, *value).second) {
+    reporter.invalid(location, "two initializers are called '" + name + "'");
+  }
+}
+
+/// Those of graphs inside of nodes are constants.
 void Graph::readInitializers(StringRef folder, MLIRContext *context,
                              Reporter &reporter) {
-  for (const ::onnx::TensorProto &tensor : proto->initializer()) {
-    const std::string &name = tensor.name();
-    if (name.empty() || !isGoodName(name)) {
-      reporter.invalid(reporter.getFileLocation(),
-                       name.empty() ? "an initializer has no name"
-                                    : "an initializer's name is not printable");
-      continue;
-    }
-    Location location = reporter.getLocation(name);
-    TensorError error;
-    FailureOr<FileTensor> value = readTensor(tensor, folder, context, error);
-    if (failed(value)) {
-      std::string message = "initializer '" + name + "': " + error.message;
-      if (error.unsupported)
-        reporter.unsupported(location, message);
-      else
-        reporter.invalid(location, message);
-    } else if (!initializers.try_emplace(name, *value).second) {
-      reporter.invalid(location, "two initializers are called '" + name + "'");
-    }
-  }
+  for (const ::onnx::TensorProto &tensor : proto->initializer())
+    readInitializer(tensor, folder, context, reporter);
+  for (const NodeProto &node : proto->node())
+    forEachGraph(node, [&](const ::onnx::GraphProto &inner) {
+      for (const ::onnx::TensorProto &tensor : inner.initializer()) {
+        readInitializer(tensor, folder, context, reporter);
+        initializerUses[tensor.name()] = {InitializerUse::Kind::constant, "",
+                                          tensor.name()};
+      }
+    });
+}
+
+/// What graphs inside of nodes define has other names than what stands around
+/// them.
+void Graph::checkInnerNames(const llvm::StringSet<> &defined,
+                            Reporter &reporter) {
+  for (const NodeProto &outer : proto->node())
+    forEachGraph(outer, [&](const ::onnx::GraphProto &inner) {
+      for (const NodeProto &node : inner.node()) {
+        if (!isGoodName(node.name()) || !isGoodName(node.op_type()))
+          reporter.invalid(outer, "a node's name or kind is not printable");
+        for (const std::string &output : node.output())
+          if (!isGoodName(output))
+            reporter.invalid(outer, "an output's name is not printable");
+          else if (defined.contains(output))
+            reporter.invalid(node, "its output '" + output +
+                                       "' is already defined elsewhere");
+      }
+    });
 }
 
 /// Every value has one definition and every operand and output has a value.
@@ -105,8 +138,9 @@ void Graph::checkNames(Reporter &reporter) {
         reporter.invalid(node, "its output '" + output +
                                    "' is already defined elsewhere");
   }
+  checkInnerNames(defined, reporter);
   for (const NodeProto &node : proto->node())
-    for (const std::string &operand : node.input())
+    for (const std::string &operand : getOperands(node))
       if (!operand.empty() && !defined.contains(operand))
         reporter.invalid(node,
                          "reads '" + operand + "', which nothing defines");
@@ -159,7 +193,7 @@ void Graph::sortNodes(Reporter &reporter) {
   std::vector<std::vector<int>> sources(proto->node_size());
   std::vector<int> missing(proto->node_size(), 0);
   for (const auto &[index, node] : llvm::enumerate(proto->node()))
-    for (const std::string &operand : node.input()) {
+    for (const std::string &operand : getOperands(node)) {
       auto found = producer.find(operand);
       if (operand.empty() || found == producer.end())
         continue;
@@ -189,35 +223,57 @@ void Graph::sortNodes(Reporter &reporter) {
 // What initializers are for
 //===----------------------------------------------------------------------===//
 
+/// A node's operands that a handler takes as settings, all of them if the node
+/// computes one; of graphs inside of it too.
+void Graph::addSettings(const NodeProto &node,
+                        llvm::StringSet<> &settings) const {
+  StringRef type = node.op_type();
+  const OpHandler *handler = findHandler(type, opset);
+  uint32_t mask = handler ? handler->settings : 0;
+  bool feedsSetting = llvm::any_of(node.output(), [&](const auto &output) {
+    return settings.contains(output);
+  });
+  if (feedsSetting && type != "Shape" && type != "Size")
+    mask = ~0u;
+  for (const auto &[index, operand] : llvm::enumerate(node.input()))
+    if (index < 32 && (mask >> index & 1) != 0 && !operand.empty())
+      settings.insert(operand);
+  for (const auto &attribute : node.attribute()) {
+    if (attribute.type() != ::onnx::AttributeProto::GRAPH)
+      continue;
+    const ::onnx::GraphProto &inner = attribute.g();
+    for (const auto &output : inner.output())
+      if (feedsSetting)
+        settings.insert(output.name());
+    for (int index = inner.node_size(); index-- > 0;)
+      addSettings(inner.node(index), settings);
+  }
+}
+
 /// Value names whose value is a setting: operands that a handler takes as
 /// such, and what these are computed from.
 llvm::StringSet<> Graph::findSettings() const {
   llvm::StringSet<> settings;
-  for (auto node = nodes.rbegin(); node != nodes.rend(); ++node) {
-    StringRef type = (*node)->op_type();
-    const OpHandler *handler = findHandler(type, opset);
-    uint32_t mask = handler ? handler->settings : 0;
-    bool feedsSetting =
-        llvm::any_of((*node)->output(), [&](const std::string &output) {
-          return settings.contains(output);
-        });
-    if (feedsSetting && type != "Shape" && type != "Size")
-      mask = ~0u;
-    for (const auto &[index, operand] : llvm::enumerate((*node)->input()))
-      if (index < 32 && (mask >> index & 1) != 0 && !operand.empty())
-        settings.insert(operand);
-  }
+  for (const NodeProto *node : llvm::reverse(nodes))
+    addSettings(*node, settings);
   return settings;
 }
 
 /// Value names that are a batch normalization's running mean or variance.
 llvm::StringSet<> Graph::findStatistics() const {
   llvm::StringSet<> statistics;
-  for (const NodeProto *node : nodes)
-    if (node->op_type() == "BatchNormalization" &&
-        isDefaultDomain(node->domain()))
-      for (int index = 3; index < std::min(node->input_size(), 5); ++index)
-        statistics.insert(node->input(index));
+  auto add = [&](const NodeProto &node) {
+    if (node.op_type() == "BatchNormalization" &&
+        isDefaultDomain(node.domain()))
+      for (int index = 3; index < std::min(node.input_size(), 5); ++index)
+        statistics.insert(node.input(index));
+  };
+  for (const NodeProto *node : nodes) {
+    add(*node);
+    forEachGraph(*node, [&](const ::onnx::GraphProto &inner) {
+      llvm::for_each(inner.node(), add);
+    });
+  }
   return statistics;
 }
 

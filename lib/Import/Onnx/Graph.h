@@ -47,6 +47,9 @@ private:
   bool readOpset(const ::onnx::ModelProto &model, Reporter &reporter);
   void readInitializers(StringRef folder, MLIRContext *context,
                         Reporter &reporter);
+  void readInitializer(const ::onnx::TensorProto &tensor, StringRef folder,
+                       MLIRContext *context, Reporter &reporter);
+  void checkInnerNames(const llvm::StringSet<> &defined, Reporter &reporter);
   void checkNames(Reporter &reporter);
   void sortNodes(Reporter &reporter);
   void reportCycle(int start, ArrayRef<std::vector<int>> sources,
@@ -54,6 +57,8 @@ private:
   void classifyInitializers();
 
   llvm::StringSet<> findSettings() const;
+  void addSettings(const ::onnx::NodeProto &node,
+                   llvm::StringSet<> &settings) const;
   llvm::StringSet<> findStatistics() const;
 };
 

@@ -2,6 +2,7 @@
 
 #include "ModelBuilder.h"
 
+#include "Branches.h"
 #include "Node.h"
 #include "mlir/IR/Verifier.h"
 
@@ -30,9 +31,17 @@ ModelBuilder::ModelBuilder(const Graph &graph, const OnnxImportOptions &options,
     parameterType = getPrecisionType(options.precision->parameters, context);
     stateType = getPrecisionType(options.precision->state, context);
   }
-  for (const NodeProto *node : graph.nodes)
-    for (const std::string &operand : node->input())
+  for (const NodeProto *node : graph.nodes) {
+    for (const std::string &operand : getOperands(*node))
       usedNames.insert(operand);
+    forEachGraph(*node, [&](const ::onnx::GraphProto &inner) {
+      for (const NodeProto &node : inner.node())
+        for (const std::string &operand : node.input())
+          usedNames.insert(operand);
+      for (const auto &output : inner.output())
+        usedNames.insert(output.name());
+    });
+  }
   for (const auto &output : graph.proto->output())
     usedNames.insert(output.name());
 }
@@ -49,25 +58,39 @@ Value ModelBuilder::createConstant(ElementsAttr elements, Location location) {
 // Nodes
 //===----------------------------------------------------------------------===//
 
-/// Reports all nodes that no handler takes.
-void ModelBuilder::checkNodes() {
-  for (const NodeProto *node : graph.nodes) {
-    std::string reason;
-    int64_t first = getFirstVersion(node->op_type());
-    if (!isDefaultDomain(node->domain()))
-      reason = "operator domain '" + node->domain() + "' is not supported";
-    else if (first == 0)
-      reason = "operator is not supported";
-    else if (!findHandler(node->op_type(), graph.opset))
-      reason = "operator is supported from operator set " +
-               std::to_string(first) + " on, the model uses " +
-               std::to_string(graph.opset);
-    if (reason.empty())
-      continue;
-    if (first == 0 || !isDefaultDomain(node->domain()))
-      reason += " (operator set " + std::to_string(graph.opset) + ")";
-    reporter.unsupported(*node, reason);
+/// Reports a node that no handler takes.
+void ModelBuilder::checkNode(const NodeProto &node) {
+  std::string reason;
+  int64_t first = getFirstVersion(node.op_type());
+  if (!isDefaultDomain(node.domain()))
+    reason = "operator domain '" + node.domain() + "' is not supported";
+  else if (first == 0)
+    reason = "operator is not supported";
+  else if (!findHandler(node.op_type(), graph.opset))
+    reason = "operator is supported from operator set " +
+             std::to_string(first) + " on, the model uses " +
+             std::to_string(graph.opset);
+  if (reason.empty())
+    return;
+  if (first == 0 || !isDefaultDomain(node.domain()))
+    reason += " (operator set " + std::to_string(graph.opset) + ")";
+  reporter.unsupported(node, reason);
+}
+
+bool ModelBuilder::importBranch(const ::onnx::GraphProto &branch) {
+  bool wasGood = !reporter.hasErrors();
+  for (const NodeProto &node : branch.node()) {
+    checkNode(node);
+    for (const std::string &operand : getOperands(node))
+      if (wasGood && !operand.empty() && !lookup(operand)) {
+        if (!reporter.hasErrors())
+          reporter.invalid(node, "reads '" + operand +
+                                     "', which no node before it defines");
+        return false;
+      }
+    importNode(node);
   }
+  return !reporter.hasErrors() || !wasGood;
 }
 
 void ModelBuilder::importNode(const NodeProto &node) {
@@ -137,7 +160,8 @@ ModelOp ModelBuilder::run() {
   builder.setInsertionPointToEnd(&forward.getBody().emplaceBlock());
 
   checkOptionNames();
-  checkNodes();
+  for (const NodeProto *node : graph.nodes)
+    checkNode(*node);
   checkFreeze();
   bindInputs();
   for (const NodeProto *node : graph.nodes)

@@ -27,6 +27,8 @@ public:
 
   /// The value called `name`, null if what defines it failed.
   Value lookup(StringRef name);
+  /// Imports the nodes of a graph inside of a node; false after an error.
+  bool importBranch(const ::onnx::GraphProto &branch);
   void define(StringRef name, Value value) { values[name] = value; }
   /// True if a node or the caller uses the value.
   bool isUsed(StringRef name) const { return usedNames.contains(name); }
@@ -70,7 +72,7 @@ private:
   bool checkOutputBatch(const ::onnx::ValueInfoProto &output, Value value);
 
   // ModelBuilder.cpp
-  void checkNodes();
+  void checkNode(const ::onnx::NodeProto &node);
   void importNode(const ::onnx::NodeProto &node);
   void removeUnused();
 

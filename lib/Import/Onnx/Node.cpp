@@ -159,6 +159,14 @@ bool Node::hasAttribute(StringRef name) const {
   return findAttribute(name) != nullptr;
 }
 
+const ::onnx::GraphProto *Node::getGraph(StringRef name) {
+  const AttributeProto *attribute =
+      findAttribute(name, AttributeProto::GRAPH, "a graph");
+  if (!attribute && !hasFailed)
+    invalid("attribute '" + name + "' is missing");
+  return attribute ? &attribute->g() : nullptr;
+}
+
 int64_t Node::getInt(StringRef name, int64_t fallback) {
   const AttributeProto *attribute =
       findAttribute(name, AttributeProto::INT, "an integer");

@@ -28,6 +28,8 @@ public:
   /// Both return a null value.
   Value invalid(const Twine &message);
   Value unsupported(const Twine &message);
+  /// Of an error that has been reported elsewhere.
+  void stop() { hasFailed = true; }
 
   //===--- Operands and results
   //--------------------------------------------===//
@@ -63,6 +65,8 @@ public:
   std::optional<SmallVector<int64_t>> getInts(StringRef name);
   std::optional<SmallVector<float>> getFloats(StringRef name);
   const ::onnx::TensorProto *getTensor(StringRef name);
+  /// A required graph.
+  const ::onnx::GraphProto *getGraph(StringRef name);
   /// `axis` counted from the front, checked against the rank.
   int64_t normalizeAxis(int64_t axis, int64_t rank);
   /// Axes sorted and checked.

@@ -16,7 +16,7 @@ static std::vector<OpHandler> collectHandlers() {
         getPoolingHandlers(), getNormalizationHandlers(),
         getReductionHandlers(), getShapeHandlers(), getMovementHandlers(),
         getIndexingHandlers(), getLossHandlers(), getFunctionHandlers(),
-        getEinsumHandlers(), getConstantHandlers()})
+        getEinsumHandlers(), getConstantHandlers(), getBranchHandlers()})
     llvm::append_range(handlers, family);
   std::sort(handlers.begin(), handlers.end(),
             [](const OpHandler &first, const OpHandler &second) {

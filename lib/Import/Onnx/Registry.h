@@ -37,6 +37,7 @@ llvm::ArrayRef<OpHandler> getIndexingHandlers();
 llvm::ArrayRef<OpHandler> getLossHandlers();
 llvm::ArrayRef<OpHandler> getEinsumHandlers();
 llvm::ArrayRef<OpHandler> getConstantHandlers();
+llvm::ArrayRef<OpHandler> getBranchHandlers();
 
 /// All handlers, by name, then version.
 llvm::ArrayRef<OpHandler> getHandlers();

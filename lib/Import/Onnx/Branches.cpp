@@ -1,0 +1,76 @@
+//===- Branches.cpp - Graphs inside of nodes ------------------------------===//
+
+#include "Branches.h"
+#include "Node.h"
+
+#include "llvm/ADT/StringSet.h"
+
+#include <onnx/onnx_pb.h>
+
+namespace mlir::hfta::onnx_import {
+
+using ::onnx::AttributeProto;
+using ::onnx::GraphProto;
+using ::onnx::NodeProto;
+
+void forEachGraph(const NodeProto &node,
+                  llvm::function_ref<void(const GraphProto &)> visit) {
+  for (const AttributeProto &attribute : node.attribute()) {
+    if (attribute.type() != AttributeProto::GRAPH)
+      continue;
+    visit(attribute.g());
+    for (const NodeProto &inner : attribute.g().node())
+      forEachGraph(inner, visit);
+  }
+}
+
+std::vector<std::string> getOperands(const NodeProto &node) {
+  std::vector<std::string> operands(node.input().begin(), node.input().end());
+  for (const AttributeProto &attribute : node.attribute()) {
+    if (attribute.type() != AttributeProto::GRAPH)
+      continue;
+    const GraphProto &graph = attribute.g();
+    llvm::StringSet<> inside;
+    for (const auto &tensor : graph.initializer())
+      inside.insert(tensor.name());
+    for (const NodeProto &inner : graph.node())
+      for (const std::string &output : inner.output())
+        inside.insert(output);
+    auto add = [&](const std::string &name) {
+      if (!name.empty() && !inside.contains(name))
+        operands.push_back(name);
+    };
+    for (const NodeProto &inner : graph.node())
+      llvm::for_each(getOperands(inner), add);
+    for (const auto &output : graph.output())
+      add(output.name());
+  }
+  return operands;
+}
+
+/// Takes the place of the branch that the condition chooses.
+static void importIf(Node &node) {
+  std::optional<double> condition = node.getNumber(0, "condition");
+  if (!condition)
+    return;
+  const GraphProto *branch =
+      node.getGraph(*condition != 0 ? "then_branch" : "else_branch");
+  if (!branch)
+    return;
+  if (branch->output_size() != static_cast<int>(node.getNumOutputs())) {
+    node.invalid("its branch has " + Twine(branch->output_size()) +
+                 " outputs, the node " + Twine(node.getNumOutputs()));
+    return;
+  }
+  if (!node.getModel().importBranch(*branch))
+    return node.stop();
+  for (auto [index, output] : llvm::enumerate(branch->output()))
+    node.setOutput(index, node.getModel().lookup(output.name()));
+}
+
+llvm::ArrayRef<OpHandler> getBranchHandlers() {
+  static const OpHandler handlers[] = {{"If", 1, importIf, 0b1}};
+  return handlers;
+}
+
+} // namespace mlir::hfta::onnx_import
