@@ -27,9 +27,9 @@ static constexpr int64_t kMaxCopyThreads = 16;
 static constexpr double kItemOverhead = 8192;
 /// How much the work of all threads counts beside the time of the slowest.
 static constexpr double kTotalWeight = 4;
-/// Passes over the same elements want them in a cache: of the first level, which
-/// the next item's come to as well, or at least of the second. Beyond, accesses
-/// take so many times longer.
+/// Passes over the same elements want them in a cache: of the first level,
+/// which the next item's come to as well, or at least of the second. Beyond,
+/// accesses take so many times longer.
 static constexpr double kNearBytes = 1 << 14;
 static constexpr double kFarBytes = 1 << 19;
 static constexpr double kNotNearFactor = 1.5;
@@ -49,6 +49,7 @@ static constexpr double kNarrowFactor = 1.3;
 /// of a tile that reads few enough.
 static constexpr double kReadFactor = 2;
 static constexpr double kTileSide = 4;
+/// Reductions over rows of so many elements have vectors along them.
 static constexpr int64_t kMinReducedRow = 32;
 /// The widest vectors among the targets.
 static constexpr int64_t kVectorBits = 512;
@@ -229,7 +230,6 @@ double ItemPlanner::getVectorFactor(linalg::LinalgOp op) const {
   auto last = llvm::find(llvm::reverse(kinds), utils::IteratorType::parallel);
   if (last == kinds.rend())
     return 1;
-  // Vectors lie along the rows that long reductions run over.
   if (last != kinds.rbegin() &&
       op.getStaticLoopRanges().back() >= kMinReducedRow && !multiplies(op))
     return 1;

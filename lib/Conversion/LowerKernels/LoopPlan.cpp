@@ -512,7 +512,8 @@ void LoopPlanner::chooseTile() {
     fewest = most;
     maxRows = std::max<int64_t>(1, kUnrolledTerms / terms / most);
   } else if (readsOnce()) {
-    fewest = most = std::min(countVectors(), registerLimit / outputs);
+    fewest = most =
+        std::clamp<int64_t>(registerLimit / outputs, 1, countVectors());
   }
   rows.assign(candidates.size(), 1);
   for (vectors = fewest; vectors <= most; ++vectors)
