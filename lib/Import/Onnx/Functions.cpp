@@ -71,11 +71,13 @@ static Value makeNearAsinh(Node &node, Value x) {
       node.add(x, node.div(square, node.add(one, root))));
 }
 
-/// log(x + sqrt(x^2 - 1)) = log1p(t + sqrt(t (t + 2))) with t = x - 1.
+/// log(x + sqrt(x^2 - 1)) = log1p(t + sqrt t sqrt(t + 2)) with t = x - 1; NaN
+/// below 1.
 static Value makeNearAcosh(Node &node, Value x) {
   Value t = node.sub(x, node.splatLike(x, 1));
-  Value product = node.mul(t, node.add(t, node.splatLike(t, 2)));
-  return node.create<Log1pOp>(node.add(t, node.create<SqrtOp>(product)));
+  Value root = node.mul(node.create<SqrtOp>(t),
+                        node.create<SqrtOp>(node.add(t, node.splatLike(t, 2))));
+  return node.create<Log1pOp>(node.add(t, root));
 }
 
 /// log((1 + x) / (1 - x)) / 2 = log1p(2 x / (1 - x)) / 2, x >= 0.
