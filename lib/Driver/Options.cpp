@@ -251,8 +251,8 @@ static const OptionInfo options[] = {
 
     {"--plan", "", "print memory and cost, then stop", G::report,
      setFlag<&D::plan, true>},
-    {"--remarks", "", "say what was fused, why not, and how it is stored", G::report,
-     setFlag<&D::remarks, true>},
+    {"--remarks", "", "say what was fused, why not, and how it is stored",
+     G::report, setFlag<&D::remarks, true>},
     {"--timing", "", "print the time of each phase", G::report,
      setFlag<&D::timing, true>},
     {"-v", "", "print each phase as it begins", G::report,

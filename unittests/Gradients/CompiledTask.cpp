@@ -146,14 +146,15 @@ std::unique_ptr<CompiledTask> CompiledTask::compile(MLIRContext &context,
                                                     ArrayRef<bool> arrayed,
                                                     int64_t copies) {
   std::unique_ptr<CompiledTask> task(new CompiledTask);
-  task->module = parseSourceString<ModuleOp>(opCase.function, &context);
-  if (!task->module)
+  OwningOpRef<ModuleOp> module =
+      parseSourceString<ModuleOp>(opCase.function, &context);
+  if (!module)
     return nullptr;
-  auto function = *task->module->getOps<func::FuncOp>().begin();
+  auto function = *module->getOps<func::FuncOp>().begin();
   task->operands = function.getNumArguments();
-  if (failed(TaskModule(*task->module, function, arrayed, copies).build()) ||
-      failed(lower(*task->module)))
+  if (failed(TaskModule(*module, function, arrayed, copies).build()) ||
+      failed(lower(*module)))
     return nullptr;
-  task->program = JitProgram::create(*task->module, /*threads=*/2);
+  task->program = JitProgram::create(*module, /*threads=*/2);
   return task->program ? std::move(task) : nullptr;
 }

@@ -60,7 +60,6 @@ public:
 private:
   CompiledTask() = default;
 
-  OwningOpRef<ModuleOp> module;
   std::unique_ptr<JitProgram> program;
   unsigned operands = 0;
 };

@@ -74,7 +74,7 @@ struct Correlation {
   bool channelsLast; ///< how the result will be stored
 };
 
-/// Fewer than a tile of sums wants to use each element that it reads.
+/// Outputs of one channel that are too few to share what a tile of sums reads.
 static constexpr int64_t kFewOutputs = 2;
 
 /// What the innermost loop runs over.

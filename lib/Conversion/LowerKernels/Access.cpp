@@ -68,3 +68,10 @@ bool hfta::transposes(linalg::GenericOp op, std::optional<unsigned> axis) {
     return getAccess(op, *input, axis).kind == Access::Transposed;
   });
 }
+
+int64_t hfta::getStoredElementBytes(Type type) {
+  Type element = getElementTypeOrSelf(type);
+  if (element.isIndex())
+    return 8;
+  return std::max<int64_t>(1, element.getIntOrFloatBitWidth() / 8);
+}

@@ -35,6 +35,9 @@ Access getAccess(linalg::GenericOp op, OpOperand &operand,
 /// Whether vectors along an axis are read by transposing an input.
 bool transposes(linalg::GenericOp op, std::optional<unsigned> axis);
 
+/// Of one element of a tensor, vector or memory in memory.
+int64_t getStoredElementBytes(Type type);
+
 /// The axis of the innermost loop if that is over the terms of sums.
 std::optional<unsigned> getInnermostReduction(linalg::GenericOp op);
 

@@ -7,6 +7,7 @@
 
 #include "ItemPlan.h"
 #include "Hfta/Conversion/LowerKernels.h"
+#include "RowReduction.h"
 #include "TensorSlicer.h"
 
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
@@ -49,8 +50,6 @@ static constexpr double kNarrowFactor = 1.3;
 /// of a tile that reads few enough.
 static constexpr double kReadFactor = 2;
 static constexpr double kTileSide = 4;
-/// Reductions over rows of so many elements have vectors along them.
-static constexpr int64_t kMinReducedRow = 32;
 /// The widest vectors among the targets.
 static constexpr int64_t kVectorBits = 512;
 
@@ -230,6 +229,7 @@ double ItemPlanner::getVectorFactor(linalg::LinalgOp op) const {
   auto last = llvm::find(llvm::reverse(kinds), utils::IteratorType::parallel);
   if (last == kinds.rend())
     return 1;
+  // Reductions over long rows have vectors along them.
   if (last != kinds.rbegin() &&
       op.getStaticLoopRanges().back() >= kMinReducedRow && !multiplies(op))
     return 1;

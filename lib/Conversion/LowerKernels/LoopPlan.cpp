@@ -106,20 +106,13 @@ static double getReadCost(Access access, int64_t lanes) {
   return kLaneCost * static_cast<double>(lanes);
 }
 
-static int64_t getElementBytes(Type type) {
-  Type element = getElementTypeOrSelf(type);
-  if (element.isIndex())
-    return 8;
-  return std::max<int64_t>(1, element.getIntOrFloatBitWidth() / 8);
-}
-
 /// By how many bytes rows of an operand, neighbours along its last axis, are
 /// apart.
 static int64_t getRowBytes(MemRefType type) {
   if (type.getRank() < 2)
     return 0;
   return type.getStridesAndOffset().first[type.getRank() - 2] *
-         getElementBytes(type);
+         getStoredElementBytes(type);
 }
 
 /// Whether an operand has far more rows, far from each other, than the
@@ -127,7 +120,7 @@ static int64_t getRowBytes(MemRefType type) {
 static bool isFar(OpOperand &operand) {
   auto type = cast<MemRefType>(operand.get().getType());
   return getRowBytes(type) >= kFarRowBytes &&
-         type.getNumElements() * getElementBytes(type) > kNearBytes;
+         type.getNumElements() * getStoredElementBytes(type) > kNearBytes;
 }
 
 /// Whether no element depends on memory that the op writes.
@@ -218,7 +211,7 @@ private:
 void LoopPlanner::measureBody() {
   int64_t bytes = 1;
   for (Value operand : op->getOperands())
-    bytes = std::max(bytes, getElementBytes(operand.getType()));
+    bytes = std::max(bytes, getStoredElementBytes(operand.getType()));
   for (Operation &inner : op.getBody()->without_terminator()) {
     bool isFunction =
         isa<math::MathDialect>(inner.getDialect()) &&
@@ -298,7 +291,7 @@ bool LoopPlanner::canStream() {
   if (!root || !getAccess(op, output, result.vectorAxis).isContiguous())
     return false;
   auto type = cast<MemRefType>(root.getType());
-  int64_t bytes = getElementBytes(type), size = sizes[*result.vectorAxis];
+  int64_t bytes = getStoredElementBytes(type), size = sizes[*result.vectorAxis];
   if (lanes * bytes != target.bytes ||
       type.getNumElements() * bytes < target.streamBytes)
     return false;
@@ -557,7 +550,7 @@ bool LoopPlanner::isWorthPacking(OpOperand &operand) {
   int64_t row = getRowBytes(type);
   return uses >= kMinPackedUses && terms >= kMinPackedTerms &&
          row >= kFarRowBytes &&
-         result.vectors * lanes * getElementBytes(type) < row;
+         result.vectors * lanes * getStoredElementBytes(type) < row;
 }
 
 void LoopPlanner::choosePacked() {

@@ -18,10 +18,6 @@ static constexpr unsigned kAllCaches = 3;
 /// item touches, if it is at most this part of it.
 static constexpr int64_t kCacheParts = 8;
 
-static int64_t getElementBytes(MemRefType type) {
-  return std::max(1u, type.getElementTypeBitWidth() / 8);
-}
-
 /// How many ops before `op` read `memory`.
 static int64_t countReaders(linalg::GenericOp op, Value memory) {
   int64_t readers = 0;
@@ -75,7 +71,7 @@ Prefetcher::Prefetcher(OpBuilder &builder, linalg::GenericOp op,
     auto type = dyn_cast<MemRefType>(operand->get().getType());
     Value root = getRootMemory(operand->get());
     if (type && isa<BlockArgument>(root) && op->getBlock() == &body &&
-        type.getNumElements() * getElementBytes(type) <=
+        type.getNumElements() * getStoredElementBytes(type) <=
             target.getCacheBytes() / kCacheParts &&
         countReaders(op, root) == 1)
       if (Value next = createNextView(builder, kernel, item, operand->get()))
@@ -86,9 +82,8 @@ Prefetcher::Prefetcher(OpBuilder &builder, linalg::GenericOp op,
 void Prefetcher::create(OpOperand &operand, ValueRange indices,
                         int64_t offset) {
   Value memory = memories.lookup(&operand);
-  if (!memory || offset * getElementBytes(cast<MemRefType>(memory.getType())) %
-                         kLineBytes !=
-                     0)
+  if (!memory ||
+      offset * getStoredElementBytes(memory.getType()) % kLineBytes != 0)
     return;
   memref::PrefetchOp::create(builder, operand.getOwner()->getLoc(), memory,
                              indices, /*isWrite=*/false, kAllCaches,

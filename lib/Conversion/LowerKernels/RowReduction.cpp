@@ -13,8 +13,6 @@ using namespace mlir;
 using namespace mlir::hfta;
 
 static constexpr int64_t kLanes = 16;
-/// Shorter rows aren't worth combining lanes.
-static constexpr int64_t kMinRow = 2 * kLanes;
 /// Each sum waits until the last vector has been added. So long rows have
 /// several sums, which are added up in the end, and several rows go at a time.
 /// Bodies of more than a few ops keep busy by themselves, and need the
@@ -261,7 +259,7 @@ static std::optional<unsigned> findRow(linalg::GenericOp op) {
   SmallVector<unsigned> reductions;
   op.getReductionDims(reductions);
   for (unsigned axis : llvm::reverse(reductions)) {
-    if (op.getStaticLoopRanges()[axis] < kMinRow)
+    if (op.getStaticLoopRanges()[axis] < kMinReducedRow)
       continue;
     bool isRow = false, fits = true;
     for (OpOperand *input : op.getDpsInputOperands()) {

@@ -7,6 +7,9 @@
 
 namespace mlir::hfta {
 
+/// Shorter rows aren't worth combining lanes.
+inline constexpr int64_t kMinReducedRow = 32;
+
 /// Lowers an op whose sums, products, maxima or minima run over rows that are
 /// contiguous in memory. Vectors lie along the rows: lane l of 16, on every
 /// target, combines elements l, l + 16, ... of short rows, and of long ones in

@@ -18,6 +18,16 @@ bool requireIndices(Node &node, Value indices) {
   return false;
 }
 
+/// Repeats `value`, which lacks `axis` of `shape`, along that.
+static Value repeatAlong(Node &node, Value value, ArrayRef<int64_t> shape,
+                         int64_t axis) {
+  SmallVector<int64_t> dimensions;
+  for (int64_t other = 0, rank = shape.size(); other < rank; ++other)
+    if (other != axis)
+      dimensions.push_back(other);
+  return node.broadcastAlong(value, shape, dimensions);
+}
+
 /// Indices of an axis of `size` as i64, negative ones counted from its end.
 static Value wrapIndices(Node &node, Value indices, int64_t size) {
   Value wide = node.cast(indices, node.getBuilder().getI64Type());
@@ -155,21 +165,33 @@ static Value scatter(Node &node, Value slices, Value places, Value updates,
   return node.create<SelectOp>(isHit, scattered, slices);
 }
 
-/// Whether a node adds; an error for what is neither that nor replacing.
-static bool addsUpdates(Node &node) {
+namespace {
+/// What a Scatter node gives.
+struct ScatterOperands {
+  Value data, indices, updates;
+  bool adds; ///< to what is there, else in its stead
+};
+} // namespace
+
+/// Nothing after an error.
+static std::optional<ScatterOperands> readScatter(Node &node) {
+  ScatterOperands operands = {node.getInput(0), node.getInput(1),
+                              node.getInput(2), false};
   std::string reduction = node.getString("reduction", "none");
   if (reduction != "none" && reduction != "add")
     node.unsupported("reduction '" + reduction + "' is not supported");
-  return reduction == "add";
+  operands.adds = reduction == "add";
+  if (!operands.updates || !requireIndices(node, operands.indices) ||
+      !node.requireArithmetic(operands.data))
+    return std::nullopt;
+  return operands;
 }
 
 static void importScatterElements(Node &node) {
-  Value data = node.getInput(0), indices = node.getInput(1);
-  Value updates = node.getInput(2);
-  bool adds = addsUpdates(node);
-  if (!data || !updates || !requireIndices(node, indices) || node.failed() ||
-      !node.requireArithmetic(data))
+  std::optional<ScatterOperands> operands = readScatter(node);
+  if (!operands)
     return;
+  auto [data, indices, updates, adds] = *operands;
   ArrayRef<int64_t> shape = getShape(data);
   int64_t axis = node.normalizeAxis(node.getInt("axis", 0), shape.size());
   if (node.failed())
@@ -190,12 +212,10 @@ static void importScatterElements(Node &node) {
 }
 
 static void importScatterND(Node &node) {
-  Value data = node.getInput(0), indices = node.getInput(1);
-  Value updates = node.getInput(2);
-  bool adds = addsUpdates(node);
-  if (!data || !updates || !requireIndices(node, indices) || node.failed() ||
-      !node.requireArithmetic(data))
+  std::optional<ScatterOperands> operands = readScatter(node);
+  if (!operands)
     return;
+  auto [data, indices, updates, adds] = *operands;
   ArrayRef<int64_t> shape = getShape(data);
   if (getType(indices).getRank() == 0) {
     node.invalid("indices must have an axis");
@@ -233,14 +253,11 @@ static Value findExtremum(Node &node, Value input, int64_t axis, bool greatest,
                           bool last) {
   if (!input)
     return Value();
-  SmallVector<int64_t> shape(getShape(input)), dimensions;
-  for (int64_t other = 0, rank = shape.size(); other < rank; ++other)
-    if (other != axis)
-      dimensions.push_back(other);
+  SmallVector<int64_t> shape(getShape(input));
   Value extremum =
       node.reduce(greatest ? ReduceKind::max : ReduceKind::min, input, axis);
   Value hit = node.compare(ComparePredicate::equal, input,
-                           node.broadcastAlong(extremum, shape, dimensions));
+                           repeatAlong(node, extremum, shape, axis));
   if (isa<FloatType>(getElementType(input)))
     hit = node.create<OrOp>(
         hit, node.compare(ComparePredicate::not_equal, input, input));
@@ -278,16 +295,10 @@ static void importArgExtremum(Node &node) {
 
 Value isAtIndex(Node &node, Value indices, ArrayRef<int64_t> shape,
                 int64_t axis) {
-  SmallVector<int64_t> dimensions;
-  for (int64_t other = 0, rank = shape.size(); other < rank; ++other)
-    if (other != axis)
-      dimensions.push_back(other);
-  if (!indices)
-    return Value();
   Value own =
       node.create<IotaOp>(shape, axis, Type(node.getBuilder().getI64Type()));
   return node.compare(ComparePredicate::equal, own,
-                      node.broadcastAlong(indices, shape, dimensions));
+                      repeatAlong(node, indices, shape, axis));
 }
 
 static void importHardmax(Node &node) {

@@ -183,8 +183,8 @@ HFTA_DEFINE_BACKWARD(ReduceOp) {
 
 HFTA_DEFINE_BACKWARD(ScatterAddOp) {
   if (backward.wants(0))
-    backward.set(0, backward.gradient().apply<GatherOp>(op.getIndices(),
-                                                        op.getAxis()));
+    backward.set(
+        0, backward.gradient().apply<GatherOp>(op.getIndices(), op.getAxis()));
 }
 
 HFTA_DEFINE_BACKWARD(GatherOp) {
