@@ -4,7 +4,6 @@
 #include "Hfta/Dialect/Hfta/IR/Job.h"
 #include "Hfta/Transforms/Passes.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
-#include "llvm/ADT/MapVector.h"
 
 namespace mlir::hfta {
 #define GEN_PASS_DEF_HFTAPLANMEMORY
@@ -41,7 +40,10 @@ struct Place {
 // Segments
 //===----------------------------------------------------------------------===//
 
-/// The table of segments, and the variables' places in it.
+/// The table of segments, and the variables' places in it. What lives within a
+/// step lies in segments of slabs, one a copy and all alike: copies needn't be
+/// at the same place of a task, and copies that run in turn share slabs. Shared
+/// values of these roles have segments of their own.
 class SegmentTable {
 public:
   /// Scalars of all copies are packed, so that a copy axis is an array of them;
@@ -55,47 +57,79 @@ public:
     return copies ? *copies * getStride(type) : getLogicalBytes(type);
   }
 
-  int64_t find(Role role, int64_t block, int64_t instances) {
-    auto key = std::make_tuple(static_cast<int64_t>(role), block, instances);
-    auto [entry, isNew] =
-        index.try_emplace(key, static_cast<int64_t>(segments.size()));
-    if (isNew)
-      segments.push_back({role, block, 0, instances});
-    return entry->second;
-  }
-
+  /// Variables' offsets; strides in slabs are known once all have theirs.
   Place place(VariableOp variable) {
     RankedTensorType type = variable.getTensorType();
-    int64_t number =
-        find(variable.getRole(), variable.getBlock(), variable.getInstances());
-    Place place{number, segments[number].bytes,
-                isArrayed(type) ? getStride(type) : 0};
-    segments[number].bytes += alignTo(getBytes(type));
+    std::optional<int64_t> copies = getCopies(type);
+    int64_t number = find(variable.getRole(), variable.getBlock(),
+                          variable.getInstances(), copies.has_value());
+    Segment &segment = segments[number];
+    if (segment.hasSlabs) {
+      int64_t offset = segment.copyBytes;
+      growSlabs(segment, offset + alignTo(getLogicalBytes(type)), *copies);
+      return {number, offset, 0};
+    }
+    Place place{number, segment.bytes, copies ? getStride(type) : 0};
+    segment.bytes += alignTo(getBytes(type));
     return place;
   }
 
-  void grow(int64_t number, int64_t bytes) {
+  Place withSlabStride(Place place) const {
+    const Segment &segment = segments[place.segment];
+    if (segment.hasSlabs)
+      place.stride = segment.copyBytes;
+    return place;
+  }
+
+  /// The workspace's segment for slabs of `bytes`.
+  int64_t findWorkspaceSlabs(int64_t bytes, int64_t copies) {
+    int64_t number = find(Role::workspace, -1, 1, true);
+    growSlabs(segments[number], bytes, copies);
+    return number;
+  }
+
+  /// The workspace's segment for `bytes` of shared values.
+  int64_t findSharedWorkspace(int64_t bytes) {
+    int64_t number = find(Role::workspace, -1, 1, false);
     segments[number].bytes = std::max(segments[number].bytes, bytes);
+    return number;
   }
 
   ArrayAttr get(MLIRContext *context) const {
     SmallVector<Attribute> attributes;
     for (const Segment &segment : segments)
-      attributes.push_back(SegmentAttr::get(context, segment.role,
-                                            segment.block, segment.bytes,
-                                            segment.instances));
+      attributes.push_back(
+          SegmentAttr::get(context, segment.role, segment.block, segment.bytes,
+                           segment.instances, segment.copyBytes));
     return ArrayAttr::get(context, attributes);
   }
 
 private:
   struct Segment {
     Role role;
-    int64_t block, bytes, instances;
+    int64_t block, instances;
+    bool hasSlabs;
+    int64_t bytes = 0, copyBytes = 0;
   };
-  std::vector<Segment> segments;
-  llvm::MapVector<std::tuple<int64_t, int64_t, int64_t>, int64_t,
-                  std::map<std::tuple<int64_t, int64_t, int64_t>, unsigned>>
-      index;
+
+  int64_t find(Role role, int64_t block, int64_t instances, bool arrayed) {
+    bool hasSlabs = arrayed && SegmentAttr::livesWithinStep(role);
+    const auto *known = llvm::find_if(segments, [&](const Segment &segment) {
+      return segment.role == role && segment.block == block &&
+             segment.instances == instances && segment.hasSlabs == hasSlabs;
+    });
+    if (known != segments.end())
+      return known - segments.begin();
+    segments.push_back({role, block, instances, hasSlabs});
+    return static_cast<int64_t>(segments.size()) - 1;
+  }
+
+  static void growSlabs(Segment &segment, int64_t copyBytes, int64_t copies) {
+    segment.copyBytes = std::max(segment.copyBytes, copyBytes);
+    segment.bytes = segment.copyBytes * copies;
+  }
+
+  SmallVector<Segment> segments;
 };
 
 //===----------------------------------------------------------------------===//
@@ -347,20 +381,19 @@ static int64_t allocate(MutableArrayRef<Interval> intervals) {
   return peak;
 }
 
-/// Every copy has a slab of its own, all alike, for its values: copies needn't
-/// be at the same place of a task. Shared values follow.
 void TaskPlanner::allocateWorkspace() {
-  if (shared.empty() && arrayed.empty())
-    return;
-  int64_t slab = allocate(arrayed), slabs = 0;
-  if (!arrayed.empty())
-    slabs = slab * *getCopies(arrayed.front().value.getType());
-  int64_t segment = segments.find(Role::workspace, -1, 1);
-  segments.grow(segment, slabs + allocate(shared));
-  for (const Interval &interval : arrayed)
-    places[interval.value] = {segment, interval.offset, slab};
-  for (const Interval &interval : shared)
-    places[interval.value] = {segment, slabs + interval.offset, 0};
+  if (!arrayed.empty()) {
+    int64_t slab = allocate(arrayed);
+    int64_t segment = segments.findWorkspaceSlabs(
+        slab, *getCopies(arrayed.front().value.getType()));
+    for (const Interval &interval : arrayed)
+      places[interval.value] = {segment, interval.offset, slab};
+  }
+  if (!shared.empty()) {
+    int64_t segment = segments.findSharedWorkspace(allocate(shared));
+    for (const Interval &interval : shared)
+      places[interval.value] = {segment, interval.offset, 0};
+  }
 }
 
 /// A value that needs memory from op `first` on.
@@ -438,9 +471,11 @@ struct PlanMemoryPass : hfta::impl::HftaPlanMemoryBase<PlanMemoryPass> {
     ModuleOp module = getOperation();
     SegmentTable segments;
     llvm::StringMap<Place> variables;
+    for (auto variable : module.getOps<VariableOp>())
+      variables[variable.getSymName()] = segments.place(variable);
     for (auto variable : module.getOps<VariableOp>()) {
-      Place place = segments.place(variable);
-      variables[variable.getSymName()] = place;
+      Place &place = variables[variable.getSymName()];
+      place = segments.withSlabStride(place);
       variable.setLocationAttr(place.get(&getContext()));
     }
     for (auto function : module.getOps<func::FuncOp>()) {

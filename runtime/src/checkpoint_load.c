@@ -132,6 +132,7 @@ static hfta_status clear_gradients(hfta_instance *instance) {
         status = instance->device->functions->fill_zero(
             instance->device, 0, instance->memory[i].bases[j],
             program->segments[i].bytes, &instance->error);
+  instance->keeps_gradients = 0;
   return status;
 }
 

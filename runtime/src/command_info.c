@@ -110,8 +110,11 @@ static void print_memory(const hfta_program *program, int threads) {
                {"prefetch", plan.prefetch},
                {"scratch", plan.scratch},
                {"peak", plan.peak}};
-  printf("\nmemory in bytes, threads %d (a copy: the array's share of %lld)\n",
-         threads, (long long)program->copies);
+  printf(
+      "\nmemory in bytes, threads %d, %lld at a time of %lld copies (a copy: "
+      "its share)\n",
+      threads, (long long)hfta_program_copies_at_once(program, threads),
+      (long long)program->copies);
   printf("  %-18s%16s%16s\n", "", "array", "a copy");
   for (size_t i = 0; i < sizeof(lines) / sizeof(*lines); ++i)
     printf("  %-18s%16llu%16llu\n", lines[i].name,
@@ -121,13 +124,14 @@ static void print_memory(const hfta_program *program, int threads) {
          (unsigned long long)plan.constants);
 }
 
-static void print_tables(const hfta_program *program) {
+static void print_tables(const hfta_program *program, int threads) {
   printf("\nsegments\n");
   for (uint32_t i = 0; i < program->segment_count; ++i) {
     const hfta_segment *segment = &program->segments[i];
     printf("  %-20s %-16s %14llu bytes x %u\n", segment->name,
            hfta_segment_role_name(segment->role),
-           (unsigned long long)segment->bytes, segment->instances);
+           (unsigned long long)hfta_program_segment_bytes(program, i, threads),
+           segment->instances);
   }
   printf("\ntasks\n");
   for (uint32_t i = 0; i < program->task_count; ++i) {
@@ -165,6 +169,6 @@ int hfta_command_info(const hfta_invocation *invocation) {
   print_hyper_parameters(program);
   print_parameters(program);
   print_memory(program, (int)threads);
-  print_tables(program);
+  print_tables(program, (int)threads);
   return HFTA_OK;
 }

@@ -126,6 +126,8 @@ static void put_memory(hfta_json_writer *writer, const hfta_program *program,
   hfta_json_key(writer, "memory");
   hfta_json_begin_object(writer);
   put_integer(writer, "threads", threads);
+  put_integer(writer, "copies_at_once",
+              hfta_program_copies_at_once(program, threads));
   put_unsigned(writer, "constants_in_file", plan.constants);
   put_plan(writer, "array", &plan, 1);
   put_plan(writer, "per_copy", &plan, (uint64_t)program->copies);
@@ -133,8 +135,8 @@ static void put_memory(hfta_json_writer *writer, const hfta_program *program,
   put_unsigned(writer, "peak_bytes", plan.peak);
 }
 
-static void put_segments(hfta_json_writer *writer,
-                         const hfta_program *program) {
+static void put_segments(hfta_json_writer *writer, const hfta_program *program,
+                         int threads) {
   hfta_json_key(writer, "segments");
   hfta_json_begin_array(writer);
   for (uint32_t i = 0; i < program->segment_count; ++i) {
@@ -143,7 +145,8 @@ static void put_segments(hfta_json_writer *writer,
     put_string(writer, "name", segment->name);
     put_string(writer, "role", hfta_segment_role_name(segment->role));
     put_integer(writer, "block", segment->block);
-    put_unsigned(writer, "bytes", segment->bytes);
+    put_unsigned(writer, "bytes",
+                 hfta_program_segment_bytes(program, i, threads));
     put_unsigned(writer, "alignment", segment->alignment);
     put_unsigned(writer, "instances", segment->instances);
     hfta_json_end_object(writer);
@@ -231,7 +234,7 @@ hfta_status hfta_write_info_json(const hfta_program *program, int threads,
   put_copies(&writer, program);
   put_parameters(&writer, program);
   put_memory(&writer, program, threads);
-  put_segments(&writer, program);
+  put_segments(&writer, program, threads);
   put_tasks(&writer, program);
   put_data(&writer, program);
   put_ports(&writer, "inputs", program, program->inputs, program->input_count);

@@ -27,6 +27,8 @@ static hfta_status allocate_segment(hfta_instance *instance, uint32_t index) {
   if (segment->role == HFTA_SEGMENT_SCRATCH)
     return HFTA_OK;
   uint32_t count = segment->instances ? segment->instances : 1;
+  memory->bytes = hfta_program_segment_bytes(instance->program, index,
+                                             hfta_instance_threads(instance));
   memory->bases = calloc(count, sizeof(*memory->bases));
   memory->held = calloc(count, sizeof(*memory->held));
   if (!memory->bases || !memory->held)
@@ -41,7 +43,7 @@ static hfta_status allocate_segment(hfta_instance *instance, uint32_t index) {
   for (uint32_t i = 0; i < count; ++i) {
     hfta_error reason;
     hfta_status status = instance->device->functions->allocate(
-        instance->device, segment->bytes, segment->alignment, &memory->bases[i],
+        instance->device, memory->bytes, segment->alignment, &memory->bases[i],
         &reason);
     if (status != HFTA_OK)
       return hfta_fail(&instance->error, status, "segment '%s': %s",
@@ -56,9 +58,8 @@ static void release_segments(hfta_instance *instance) {
        ++s) {
     hfta_segment_memory *memory = &instance->memory[s];
     for (uint32_t i = 0; i < memory->count && !memory->read_only; ++i)
-      instance->device->functions->release(
-          instance->device, memory->bases[i],
-          instance->program->segments[s].bytes);
+      instance->device->functions->release(instance->device, memory->bases[i],
+                                           memory->bytes);
     free(memory->bases);
     free(memory->held);
   }
@@ -121,6 +122,9 @@ static hfta_status build(hfta_instance *instance, const hfta_options *options) {
     status = allocate_tables(instance);
   if (status == HFTA_OK)
     status = open_device(instance, options);
+  if (status == HFTA_OK)
+    instance->copies_at_once = hfta_program_copies_at_once(
+        instance->program, hfta_instance_threads(instance));
   for (uint32_t i = 0;
        i < instance->program->segment_count && status == HFTA_OK; ++i)
     status = allocate_segment(instance, i);
@@ -218,6 +222,7 @@ hfta_status hfta_instance_reset(hfta_instance *instance) {
     status = reset_segment(instance, i);
   hfta_instance_forget_inputs(instance);
   instance->steps = 0;
+  instance->keeps_gradients = 0;
   if (status == HFTA_OK)
     status = reset_scalars(instance);
   if (status == HFTA_OK)

@@ -10,6 +10,7 @@
 typedef struct hfta_segment_memory {
   void **bases;       ///< `count` addresses
   int64_t *held;      ///< which micro-batch each holds (input segments), or -1
+  uint64_t bytes;     ///< of each
   uint32_t count;     ///< 0: scratch, which the pool owns
   uint32_t read_only; ///< `bases` lead into the program's image
 } hfta_segment_memory;
@@ -26,7 +27,9 @@ struct hfta_instance {
   const hfta_task **norm;
   const hfta_task **update;
 
-  double *norms; ///< of one copy, as many as trained parameters
+  int64_t copies_at_once; ///< how many go through a step together
+  int keeps_gradients;    ///< all copies' wait for an update
+  double *norms;          ///< of one copy, as many as trained parameters
   uint64_t norm_count;
   double *forced_rates; ///< one a copy; NaN: the schedule's
   int64_t steps;
@@ -41,7 +44,8 @@ typedef struct copy_range {
   int64_t count;
 } copy_range;
 
-/// Runs a task with the segment instances of a micro-batch.
+/// Runs a task with the segment instances of a micro-batch, for as many copies
+/// at a time as go through a step together if it may.
 hfta_status hfta_instance_run(hfta_instance *instance, const hfta_task *task,
                               int64_t micro_batch, copy_range copies);
 

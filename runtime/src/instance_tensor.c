@@ -89,6 +89,11 @@ hfta_status hfta_instance_tensor(hfta_instance *instance, int64_t copy,
     return hfta_fail(&instance->error, HFTA_USAGE, "no tensor is named '%s'",
                      name);
   const hfta_tensor *tensor = &program->tensors[index];
+  if (instance->memory[tensor->segment].bytes <
+      program->segments[tensor->segment].bytes)
+    return hfta_fail(&instance->error, HFTA_USAGE,
+                     "tensor '%s' isn't kept: copies take turns in its memory",
+                     name);
   out->name = tensor->name;
   out->shape = tensor->shape;
   out->rank = tensor->rank;

@@ -14,10 +14,13 @@ typedef struct launch {
 
 static void bind(const launch *self, int64_t copy, void **buffers) {
   const hfta_launch_info *info = self->infos;
+  int64_t first = info->per_copy ? self->context->first_copy : 0;
   for (uint32_t i = 0; i < info->binding_count; ++i) {
     const hfta_binding *binding = &info->bindings[i];
     char *base = self->context->segments[binding->segment];
-    buffers[i] = base + binding->offset + binding->copy_stride * (uint64_t)copy;
+    int64_t place = binding->in_slabs ? copy - first : copy;
+    buffers[i] =
+        base + binding->offset + binding->copy_stride * (uint64_t)place;
   }
 }
 

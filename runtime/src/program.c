@@ -54,6 +54,53 @@ uint64_t hfta_program_scratch_bytes(const hfta_program *program) {
   return bytes;
 }
 
+/// Whether copies may go through forward and backward in turn.
+static bool steps_by_copies(const hfta_program *program) {
+  for (uint32_t i = 0; i < program->task_count; ++i) {
+    const hfta_task *task = &program->tasks[i];
+    bool trains =
+        task->kind >= HFTA_TASK_FORWARD && task->kind <= HFTA_TASK_UPDATE;
+    if (trains && !(task->flags & HFTA_TASK_BY_COPIES))
+      return false;
+  }
+  // With several micro-batches in flight, each copy's values wait.
+  return program->copy_threads > 0 &&
+         (program->micro_batches == 1 || !program->all_forwards_first);
+}
+
+int64_t hfta_program_copies_at_once(const hfta_program *program, int threads) {
+  if (!steps_by_copies(program))
+    return program->copies;
+  int64_t each = program->copy_threads;
+  int64_t count = (threads + each - 1) / each;
+  return count < program->copies ? count : program->copies;
+}
+
+static bool uses_segment(const hfta_task *task, uint32_t segment) {
+  for (uint32_t i = 0; i < task->read_count; ++i)
+    if (task->reads[i] == segment)
+      return true;
+  for (uint32_t i = 0; i < task->write_count; ++i)
+    if (task->writes[i] == segment)
+      return true;
+  return false;
+}
+
+uint64_t hfta_program_segment_bytes(const hfta_program *program, uint32_t index,
+                                    int threads) {
+  const hfta_segment *segment = &program->segments[index];
+  // Gradients may have to wait for an update.
+  if (segment->copy_bytes == 0 || segment->role == HFTA_SEGMENT_GRADIENTS)
+    return segment->bytes;
+  for (uint32_t i = 0; i < program->task_count; ++i) {
+    const hfta_task *task = &program->tasks[i];
+    if (!(task->flags & HFTA_TASK_BY_COPIES) && uses_segment(task, index))
+      return segment->bytes;
+  }
+  return segment->copy_bytes *
+         (uint64_t)hfta_program_copies_at_once(program, threads);
+}
+
 static uint64_t *plan_entry(hfta_memory_plan *plan, uint32_t role) {
   switch (role) {
   case HFTA_SEGMENT_CONSTANTS:
@@ -91,7 +138,8 @@ hfta_memory_plan hfta_program_memory(const hfta_program *program, int threads) {
     const hfta_segment *segment = &program->segments[i];
     if (segment->role != HFTA_SEGMENT_SCRATCH)
       *plan_entry(&plan, segment->role) +=
-          segment->bytes * (segment->instances ? segment->instances : 1);
+          hfta_program_segment_bytes(program, i, threads) *
+          (segment->instances ? segment->instances : 1);
   }
   plan.scratch = hfta_program_scratch_bytes(program) * (uint64_t)threads;
   plan.prefetch = prefetch_bytes(program);

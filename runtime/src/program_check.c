@@ -38,6 +38,9 @@ static hfta_status check_tensor(const hfta_program *program, uint32_t index,
     uint64_t size = program->segments[tensor->segment].bytes;
     sound = tensor->offset <= size && last <= size - tensor->offset &&
             bytes <= size - tensor->offset - last;
+    uint64_t slab = program->segments[tensor->segment].copy_bytes;
+    if (slab > 0)
+      sound &= tensor->copy_stride == slab && tensor->offset + bytes <= slab;
   }
   if (sound)
     return HFTA_OK;
@@ -177,6 +180,22 @@ static hfta_status check_tasks(const hfta_program *program, hfta_error *error) {
   return HFTA_OK;
 }
 
+/// Slabs must make up their segment.
+static hfta_status check_slabs(const hfta_program *program, hfta_error *error) {
+  for (uint32_t i = 0; i < program->segment_count; ++i) {
+    const hfta_segment *segment = &program->segments[i];
+    if (segment->copy_bytes > 0 &&
+        segment->bytes != segment->copy_bytes * (uint64_t)program->copies)
+      return hfta_fail(
+          error, HFTA_INTERNAL,
+          "program '%s': segment '%s' has %llu bytes, %llu a copy "
+          "for %lld copies",
+          program->name, segment->name, (unsigned long long)segment->bytes,
+          (unsigned long long)segment->copy_bytes, (long long)program->copies);
+  }
+  return HFTA_OK;
+}
+
 /// Activations that wait for their backward need a place each.
 static hfta_status check_instances(const hfta_program *program,
                                    hfta_error *error) {
@@ -212,6 +231,8 @@ hfta_status hfta_program_check(const hfta_program *program, hfta_error *error) {
     status = check_ports(program, error);
   if (status == HFTA_OK)
     status = check_tasks(program, error);
+  if (status == HFTA_OK)
+    status = check_slabs(program, error);
   if (status == HFTA_OK)
     status = check_instances(program, error);
   return status;

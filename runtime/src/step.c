@@ -11,20 +11,46 @@
 // Tasks
 //===----------------------------------------------------------------------===//
 
+/// The next of a range's copies that go through a step together.
+static copy_range next_copies(const hfta_instance *instance, copy_range range,
+                              int64_t done) {
+  int64_t left = range.count - done, most = instance->copies_at_once;
+  return (copy_range){range.first + done, left < most ? left : most};
+}
+
+/// The segments' addresses for a call. Slabs count from the call's first copy:
+/// where gradients outlive the call, each copy has its own.
+static void set_call_bases(hfta_instance *instance, int64_t micro_batch,
+                           int64_t first_copy) {
+  const hfta_program *program = instance->program;
+  for (uint32_t i = 0; i < program->segment_count; ++i) {
+    const hfta_segment *segment = &program->segments[i];
+    const hfta_segment_memory *memory = &instance->memory[i];
+    char *base =
+        memory->count ? memory->bases[micro_batch % memory->count] : NULL;
+    if (base && segment->role == HFTA_SEGMENT_GRADIENTS &&
+        instance->keeps_gradients)
+      base += segment->copy_bytes * (uint64_t)first_copy;
+    instance->call_bases[i] = base;
+  }
+}
+
 hfta_status hfta_instance_run(hfta_instance *instance, const hfta_task *task,
                               int64_t micro_batch, copy_range copies) {
   const hfta_program *program = instance->program;
+  bool by_copies = (task->flags & HFTA_TASK_BY_COPIES) != 0;
   if (task->period > 1 && instance->steps % task->period != 0)
     return HFTA_OK;
-  for (uint32_t i = 0; i < program->segment_count; ++i) {
-    const hfta_segment_memory *memory = &instance->memory[i];
-    instance->call_bases[i] =
-        memory->count ? memory->bases[micro_batch % memory->count] : NULL;
-  }
   double begin = instance->task_seconds ? hfta_now() : 0.0;
-  hfta_status status = instance->device->functions->run_task(
-      instance->device, 0, task, instance->call_bases, copies.first,
-      copies.count, &instance->error);
+  hfta_status status = HFTA_OK;
+  for (int64_t done = 0; done < copies.count && status == HFTA_OK;) {
+    copy_range some = by_copies ? next_copies(instance, copies, done) : copies;
+    set_call_bases(instance, micro_batch, some.first);
+    status = instance->device->functions->run_task(
+        instance->device, 0, task, instance->call_bases, some.first, some.count,
+        &instance->error);
+    done += some.count;
+  }
   if (instance->task_seconds)
     instance->task_seconds[task - program->tasks] += hfta_now() - begin;
   return status;
@@ -173,20 +199,35 @@ static hfta_status begin_step(hfta_instance *instance) {
   return status;
 }
 
+/// Some copies forward and backward, then the next ones.
+static hfta_status forward_backward(hfta_instance *instance,
+                                    int64_t micro_batch) {
+  copy_range all = all_copies(instance);
+  hfta_status status = HFTA_OK;
+  for (int64_t done = 0; done < all.count && status == HFTA_OK;) {
+    copy_range some = next_copies(instance, all, done);
+    status = forward(instance, micro_batch, some);
+    if (status == HFTA_OK)
+      status = backward(instance, micro_batch, some);
+    done += some.count;
+  }
+  return status;
+}
+
 hfta_status hfta_instance_accumulate(hfta_instance *instance,
                                      const void *const *inputs,
                                      double *losses) {
   const hfta_program *program = instance->program;
   int64_t count = program->micro_batches;
   copy_range all = all_copies(instance);
-  bool forwards_first = program->all_forwards_first;
+  bool forwards_first = program->all_forwards_first && count > 1;
   hfta_status status = begin_step(instance);
+  instance->keeps_gradients = 1;
   for (int64_t m = 0; m < count && status == HFTA_OK; ++m) {
     status = begin_micro_batch(instance, inputs, m);
     if (status == HFTA_OK)
-      status = forward(instance, m, all);
-    if (status == HFTA_OK && !forwards_first)
-      status = backward(instance, m, all);
+      status = forwards_first ? forward(instance, m, all)
+                              : forward_backward(instance, m);
   }
   for (int64_t m = 0; forwards_first && m < count && status == HFTA_OK; ++m) {
     status = begin_micro_batch(instance, inputs, m);
@@ -303,48 +344,31 @@ hfta_status hfta_instance_update(hfta_instance *instance) {
     status = write_update_scalars(instance);
   if (status == HFTA_OK)
     status = update(instance, all_copies(instance));
-  if (status == HFTA_OK)
-    ++instance->steps;
+  if (status != HFTA_OK)
+    return status;
+  instance->keeps_gradients = 0;
+  ++instance->steps;
   return status;
 }
 
-/// How many copies go through a whole step together: few enough that what they
-/// save for backward stays in the caches, enough to keep all threads busy. All
-/// of them if a task wants them together, or micro-batches come one by one.
-static int64_t copies_at_once(const hfta_instance *instance) {
-  const hfta_program *program = instance->program;
-  for (uint32_t i = 0; i < program->task_count; ++i) {
-    const hfta_task *task = &program->tasks[i];
-    bool trains =
-        task->kind >= HFTA_TASK_FORWARD && task->kind <= HFTA_TASK_UPDATE;
-    if (trains && !(task->flags & HFTA_TASK_BY_COPIES))
-      return program->copies;
-  }
-  if (program->micro_batches != 1 || program->copy_threads == 0)
-    return program->copies;
-  int64_t threads = instance->device->functions->threads(instance->device);
-  int64_t each = program->copy_threads;
-  return (threads + each - 1) / each;
-}
-
+/// One micro-batch: some copies go through the whole step, then the next ones.
+/// Their gradients, which the update has left zero, are the next ones' memory.
 static hfta_status step_by_copies(hfta_instance *instance,
-                                  const void *const *inputs, double *losses,
-                                  int64_t at_once) {
-  int64_t copies = instance->program->copies;
+                                  const void *const *inputs, double *losses) {
+  copy_range all = all_copies(instance);
   hfta_status status = begin_step(instance);
   if (status == HFTA_OK)
     status = begin_micro_batch(instance, inputs, 0);
   if (status == HFTA_OK)
     status = write_update_scalars(instance);
-  for (int64_t first = 0; first < copies && status == HFTA_OK;
-       first += at_once) {
-    int64_t left = copies - first;
-    copy_range range = {first, left < at_once ? left : at_once};
-    status = forward(instance, 0, range);
+  for (int64_t done = 0; done < all.count && status == HFTA_OK;) {
+    copy_range some = next_copies(instance, all, done);
+    status = forward(instance, 0, some);
     if (status == HFTA_OK)
-      status = backward(instance, 0, range);
+      status = backward(instance, 0, some);
     if (status == HFTA_OK)
-      status = update(instance, range);
+      status = update(instance, some);
+    done += some.count;
   }
   if (status == HFTA_OK)
     status = read_losses(instance, losses);
@@ -355,9 +379,9 @@ static hfta_status step_by_copies(hfta_instance *instance,
 
 hfta_status hfta_instance_step(hfta_instance *instance,
                                const void *const *inputs, double *losses) {
-  int64_t at_once = copies_at_once(instance);
-  if (at_once < instance->program->copies)
-    return step_by_copies(instance, inputs, losses, at_once);
+  const hfta_program *program = instance->program;
+  if (program->micro_batches == 1 && instance->copies_at_once < program->copies)
+    return step_by_copies(instance, inputs, losses);
   hfta_status status = hfta_instance_accumulate(instance, inputs, losses);
   if (status == HFTA_OK)
     status = hfta_instance_update(instance);

@@ -91,6 +91,17 @@ def check_plan(info):
                   "infer"], "tasks")
 
 
+def check_turns(plans):
+    """Copies that go through a step in turn use the same memory."""
+    for threads, info in plans.items():
+        least = min(threads, 2)
+        expect_equal(info["memory"]["copies_at_once"] in range(1, least + 1),
+                     True, f"copies at once with {threads} threads")
+    values = {info["memory"]["array"]["activations"]
+              // info["memory"]["copies_at_once"] for info in plans.values()}
+    expect_equal(len(values), 1, "bytes of activations for a copy at a time")
+
+
 def anonymous_bytes(process):
     with open(f"/proc/{process.pid}/status") as file:
         for line in file:
@@ -115,11 +126,13 @@ def main():
     write_data(work.folder)
     binary = work.compile("sweep", JOB)
     data = SAMPLES * SIDE * SIDE
+    plans = {}
     for threads in (1, 3):
         info = json.loads(
             run(binary, "info", "--json", "--threads", threads))
         check_layers(info["plan"]["layers"])
         check_plan(info)
+        plans[threads] = info
         most = watch([binary, "train", "--data", work.folder, "--threads",
                       threads, "--no-progress", "--checkpoint",
                       work.folder / f"checkpoints-{threads}"])
@@ -130,6 +143,7 @@ def main():
         # Whoever measured nothing would find that it fits.
         if most < data:
             fail("the training takes less memory than its data")
+    check_turns(plans)
 
 
 if __name__ == "__main__":

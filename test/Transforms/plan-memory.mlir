@@ -1,15 +1,16 @@
 // RUN: hfta-opt %s -split-input-file -hfta-plan-memory | FileCheck %s -enable-var-scope
 
 // Variables of one role and block lie in one segment, on cache lines; scalars
-// of all copies are packed. Values between kernels share the workspace, where
-// every copy has a slab of its own: three of 64 bytes, at most two alive at once.
+// of all copies are packed. Saved values lie in slabs, one a copy. Values between
+// kernels share the workspace's slabs: three of 64 bytes, at most two alive at
+// once.
 // CHECK: module attributes {hfta.segments = [
 // CHECK-SAME: #hfta.segment<parameter, 0, 256 bytes, 1 instances>,
 // CHECK-SAME: #hfta.segment<parameter, 1, 128 bytes, 1 instances>,
-// CHECK-SAME: #hfta.segment<saved, 0, 128 bytes, 4 instances>,
+// CHECK-SAME: #hfta.segment<saved, 0, 256 bytes, 4 instances, 128 a copy>,
 // CHECK-SAME: #hfta.segment<scalar, -1, 64 bytes, 1 instances>,
 // CHECK-SAME: #hfta.segment<output, -1, 128 bytes, 1 instances>,
-// CHECK-SAME: #hfta.segment<workspace, -1, 256 bytes, 1 instances>]
+// CHECK-SAME: #hfta.segment<workspace, -1, 256 bytes, 1 instances, 128 a copy>]
 module {
   // CHECK: @a {{.*}}location = #hfta.binding<0, 0, 64>
   hfta.variable @a {role = #hfta.role<parameter>, block = 0 : i64} : tensor<4xf32, #hfta.copies<2>>
@@ -17,8 +18,10 @@ module {
   hfta.variable @b {role = #hfta.role<parameter>, block = 0 : i64} : tensor<4xf32, #hfta.copies<2>>
   // CHECK: @c {{.*}}location = #hfta.binding<1, 0, 64>
   hfta.variable @c {role = #hfta.role<parameter>, block = 1 : i64} : tensor<4xf32, #hfta.copies<2>>
-  // CHECK: @saved {{.*}}location = #hfta.binding<2, 0, 64>
+  // CHECK: @saved {{.*}}location = #hfta.binding<2, 0, 128>
   hfta.variable @saved {role = #hfta.role<saved>, block = 0 : i64, instances = 4 : i64} : tensor<4xf32, #hfta.copies<2>>
+  // CHECK: @mask {{.*}}location = #hfta.binding<2, 64, 128>
+  hfta.variable @mask {role = #hfta.role<saved>, block = 0 : i64, instances = 4 : i64} : tensor<4xi1, #hfta.copies<2>>
   // CHECK: @rate {{.*}}location = #hfta.binding<3, 0, 8>
   hfta.variable @rate {role = #hfta.role<scalar>} : tensor<f64, #hfta.copies<2>>
   // CHECK: @out {{.*}}location = #hfta.binding<4, 0, 64>
@@ -55,7 +58,7 @@ module {
 // -----
 
 // CHECK-NOT: workspace
-// CHECK: module attributes {hfta.segments = [#hfta.segment<parameter, -1, 448 bytes, 1 instances>, #hfta.segment<workspace, -1, 128 bytes, 1 instances>]
+// CHECK: module attributes {hfta.segments = [#hfta.segment<parameter, -1, 448 bytes, 1 instances>, #hfta.segment<workspace, -1, 128 bytes, 1 instances, 64 a copy>, #hfta.segment<workspace, -1, 64 bytes, 1 instances>]
 module {
   hfta.variable @w {role = #hfta.role<parameter>} : tensor<2x2xf32, #hfta.copies<2>>
   hfta.variable @m {role = #hfta.role<parameter>} : tensor<2x2xf32, #hfta.copies<2>>
@@ -100,9 +103,9 @@ module {
   // A shared value that other kernels use too is copied to every copy of a
   // variable; they find it once.
   // CHECK-LABEL: func.func @shared_to_every_copy(
-  // CHECK: hfta.kernel "shared"({{.*}}) {bindings = [#hfta.binding<0, 256, 0>, #hfta.binding<1, 0, 0>], ties = array<i64: -1>}
-  // CHECK: hfta.kernel "copy"({{.*}}) {bindings = [#hfta.binding<1, 0, 0>, #hfta.binding<0, 320, 64>], ties = array<i64: -1>}
-  // CHECK: hfta.kernel "add"({{.*}}) {bindings = [#hfta.binding<0, 256, 0>, #hfta.binding<1, 0, 0>], ties = array<i64: 0>}
+  // CHECK: hfta.kernel "shared"({{.*}}) {bindings = [#hfta.binding<0, 256, 0>, #hfta.binding<2, 0, 0>], ties = array<i64: -1>}
+  // CHECK: hfta.kernel "copy"({{.*}}) {bindings = [#hfta.binding<2, 0, 0>, #hfta.binding<0, 320, 64>], ties = array<i64: -1>}
+  // CHECK: hfta.kernel "add"({{.*}}) {bindings = [#hfta.binding<0, 256, 0>, #hfta.binding<2, 0, 0>], ties = array<i64: 0>}
   func.func @shared_to_every_copy() attributes {hfta.task = #hfta.task<update, 2>} {
     %x = hfta.read @x : tensor<2x2xf32>
     %0 = hfta.kernel "shared"(%x) : (tensor<2x2xf32>) -> tensor<2x2xf32> {
@@ -146,4 +149,23 @@ module {
     hfta.write %3, @y : tensor<2x2xf32, #hfta.copies<2>>
     return
   }
+}
+
+// -----
+
+// What lives within a step lies in slabs, scalars too; shared values of the same
+// roles stand by themselves.
+// CHECK: module attributes {hfta.segments = [
+// CHECK-SAME: #hfta.segment<gradient, 0, 256 bytes, 1 instances, 128 a copy>,
+// CHECK-SAME: #hfta.segment<gradient, 0, 64 bytes, 1 instances>,
+// CHECK-SAME: #hfta.segment<cut, 1, 128 bytes, 1 instances, 64 a copy>]
+module {
+  // CHECK: @w {{.*}}location = #hfta.binding<0, 0, 128>
+  hfta.variable @w {role = #hfta.role<gradient>, block = 0 : i64} : tensor<4xf32, #hfta.copies<2>>
+  // CHECK: @shared {{.*}}location = #hfta.binding<1, 0, 0>
+  hfta.variable @shared {role = #hfta.role<gradient>, block = 0 : i64} : tensor<4xf32>
+  // CHECK: @scale {{.*}}location = #hfta.binding<0, 64, 128>
+  hfta.variable @scale {role = #hfta.role<gradient>, block = 0 : i64} : tensor<f32, #hfta.copies<2>>
+  // CHECK: @cut {{.*}}location = #hfta.binding<2, 0, 64>
+  hfta.variable @cut {role = #hfta.role<cut>, block = 1 : i64} : tensor<4xf32, #hfta.copies<2>>
 }

@@ -117,6 +117,30 @@ static void add_segments(fake *self, const fake_options *options) {
   self->segments[FAKE_SEGMENT_SCRATCH].bytes = 64;
 }
 
+/// Makes a segment slabs of as many bytes as its tensors have in one copy.
+static void make_slabs(fake *self, uint32_t segment) {
+  uint64_t bytes = 0;
+  for (int i = 0; i < FAKE_TENSOR_COUNT; ++i) {
+    hfta_tensor *tensor = &self->tensors[i];
+    if (tensor->segment != segment || tensor->copy_stride == 0)
+      continue;
+    tensor->offset = bytes;
+    bytes += tensor->copy_stride;
+  }
+  for (int i = 0; i < FAKE_TENSOR_COUNT; ++i) {
+    hfta_tensor *tensor = &self->tensors[i];
+    if (tensor->segment != segment || tensor->copy_stride == 0)
+      continue;
+    tensor->copy_stride = bytes;
+    self->layout.tensors[i] = (hfta_binding){.segment = segment,
+                                             .in_slabs = 1,
+                                             .offset = tensor->offset,
+                                             .copy_stride = bytes};
+  }
+  self->segments[segment].copy_bytes = bytes;
+  self->segments[segment].bytes = bytes * (uint64_t)self->program.copies;
+}
+
 static void add_parameters(fake *self) {
   const uint32_t weight =
       HFTA_TENSOR_TRAINED | HFTA_TENSOR_CHECKPOINT | HFTA_TENSOR_EXPORT;
@@ -321,6 +345,9 @@ hfta_program *fake_program_make(const fake_options *options) {
   add_activations(self);
   add_scalars(self);
   add_constants(self);
+  make_slabs(self, FAKE_SEGMENT_SAVED);
+  make_slabs(self, FAKE_SEGMENT_CUT);
+  make_slabs(self, FAKE_SEGMENT_GRADIENTS);
   add_tasks(self, options);
   add_data(self);
   add_job(self, options);

@@ -76,6 +76,39 @@ TEST(Instance, CopiesMayGoThroughAStepOneAfterTheOther) {
   EXPECT_EQ(train(options, 2, 20), parts);
 }
 
+TEST(Instance, CopiesInTurnShareMemory) {
+  fake_options options = defaultOptions();
+  options.copies = 4;
+  ProgramPointer program = makeProgram(options);
+  uint64_t all = hfta_program_memory(program.get(), 1).activations;
+  options.copy_threads = 1;
+  program = makeProgram(options);
+  for (int threads : {1, 2, 4, 7})
+    EXPECT_EQ(hfta_program_memory(program.get(), threads).activations,
+              all * std::min(threads, 4) / 4)
+        << threads;
+  // What is in that memory is no copy's.
+  hfta_tensor_info info;
+  InstancePointer instance = makeInstance(program.get(), 2);
+  EXPECT_EQ(hfta_instance_tensor(instance.get(), 0, "hidden", &info),
+            HFTA_USAGE);
+  EXPECT_STREQ(hfta_instance_message(instance.get()),
+               "tensor 'hidden' isn't kept: copies take turns in its memory");
+  instance = makeInstance(program.get(), 4);
+  EXPECT_EQ(hfta_instance_tensor(instance.get(), 0, "hidden", &info), HFTA_OK);
+}
+
+TEST(Instance, MicroBatchesInFlightShareNoMemory) {
+  fake_options options = defaultOptions();
+  options.micro_batches = 4;
+  options.all_forwards_first = 1;
+  ProgramPointer program = makeProgram(options);
+  uint64_t all = hfta_program_memory(program.get(), 1).activations;
+  options.copy_threads = 1;
+  program = makeProgram(options);
+  EXPECT_EQ(hfta_program_memory(program.get(), 1).activations, all);
+}
+
 TEST(Instance, AllForwardsFirstGivesTheSameBytes) {
   fake_options options = defaultOptions();
   options.micro_batches = 4;
@@ -95,13 +128,39 @@ TEST(Instance, MicroBatchesAddUp) {
 }
 
 TEST(Instance, AccumulateAndUpdateAreAStep) {
-  ProgramPointer program = makeProgram(defaultOptions());
-  InstancePointer instance = makeInstance(program.get());
-  Batch batch(0);
-  ASSERT_EQ(hfta_instance_accumulate(instance.get(), batch.inputs, nullptr),
-            HFTA_OK);
-  ASSERT_EQ(hfta_instance_update(instance.get()), HFTA_OK);
-  EXPECT_EQ(stateOf(instance.get(), 1), train(defaultOptions(), 1, 1)[1]);
+  std::string expected = train(defaultOptions(), 1, 1)[1];
+  for (uint32_t copyThreads : {0, 1})
+    for (int forwardsFirst : {0, 1}) {
+      fake_options options = defaultOptions();
+      options.copy_threads = copyThreads;
+      options.all_forwards_first = forwardsFirst;
+      ProgramPointer program = makeProgram(options);
+      InstancePointer instance = makeInstance(program.get());
+      Batch batch(0);
+      ASSERT_EQ(hfta_instance_accumulate(instance.get(), batch.inputs, nullptr),
+                HFTA_OK);
+      ASSERT_EQ(hfta_instance_update(instance.get()), HFTA_OK);
+      EXPECT_EQ(stateOf(instance.get(), 1), expected);
+    }
+}
+
+TEST(Instance, AStepTakesWhatWasAccumulated) {
+  auto states = [](uint32_t copyThreads) {
+    fake_options options = defaultOptions();
+    options.copy_threads = copyThreads;
+    ProgramPointer program = makeProgram(options);
+    InstancePointer instance = makeInstance(program.get());
+    Batch first(0), second(1);
+    EXPECT_EQ(hfta_instance_accumulate(instance.get(), first.inputs, nullptr),
+              HFTA_OK);
+    EXPECT_EQ(hfta_instance_step(instance.get(), second.inputs, nullptr),
+              HFTA_OK);
+    EXPECT_EQ(hfta_instance_step(instance.get(), first.inputs, nullptr),
+              HFTA_OK);
+    return std::make_pair(stateOf(instance.get(), 0),
+                          stateOf(instance.get(), 2));
+  };
+  EXPECT_EQ(states(1), states(0));
 }
 
 TEST(Instance, ADivergingCopyTouchesNoOther) {
@@ -285,7 +344,7 @@ TEST(Instance, RefusesOtherVersionsOfTheTable) {
   ProgramPointer program = makeProgram(defaultOptions());
   program->abi_version = 99;
   expectRefusal(program.get(), {}, HFTA_INTERNAL,
-                "the program has ABI version 99, this runtime has 2: compile "
+                "the program has ABI version 99, this runtime has 3: compile "
                 "it again");
 }
 

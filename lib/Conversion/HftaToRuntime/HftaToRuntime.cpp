@@ -71,6 +71,28 @@ private:
     LLVM::LLVMFuncOp::create(builder, module.getLoc(), "hfta_launch", type);
   }
 
+  SegmentAttr getSegment(BindingAttr place) {
+    auto segments = getOperation()->getAttrOfType<ArrayAttr>("hfta.segments");
+    int64_t number = place.getSegment();
+    if (number < 0 || number >= static_cast<int64_t>(segments.size()))
+      return {};
+    return cast<SegmentAttr>(segments[number]);
+  }
+
+  bool hasSlabs(BindingAttr place) {
+    SegmentAttr segment = getSegment(place);
+    return segment && segment.getCopyBytes() > 0;
+  }
+
+  /// Whether the launch finds a certain copy's value where copies that run in
+  /// turn would have put another's.
+  bool wantsSlabOfCopy(LaunchOp launch) {
+    return llvm::any_of(launch.getBindings(), [&](Attribute attribute) {
+      auto place = cast<BindingAttr>(attribute);
+      return place.getStride() == 0 && hasSlabs(place);
+    });
+  }
+
   /// Whether a copy computes the launch from its own and from shared values
   /// alone, so that it may do so while other copies are elsewhere.
   static bool isIndependent(LaunchOp launch) {
@@ -101,13 +123,12 @@ private:
   bool isRepeatable(LaunchOp launch) {
     if (launch->hasAttr("hfta.reads_copies"))
       return false;
-    auto segments = getOperation()->getAttrOfType<ArrayAttr>("hfta.segments");
     auto inputs = static_cast<int64_t>(launch.getInputs());
     for (auto [index, attribute] : llvm::enumerate(launch.getBindings())) {
-      auto segment = cast<BindingAttr>(attribute).getSegment();
-      if (segment < 0 || segment >= static_cast<int64_t>(segments.size()))
+      SegmentAttr segment = getSegment(cast<BindingAttr>(attribute));
+      if (!segment)
         return false;
-      Role role = cast<SegmentAttr>(segments[segment]).getRole();
+      Role role = segment.getRole();
       bool isWritten =
           llvm::is_contained(launch.getWritten(), static_cast<int64_t>(index));
       bool isOfData = role == Role::workspace || role == Role::saved;
@@ -124,6 +145,8 @@ private:
   /// Whether the task may run for some copies, then for others.
   bool runsByCopies(func::FuncOp task) {
     return llvm::all_of(task.getOps<LaunchOp>(), [&](LaunchOp launch) {
+      if (wantsSlabOfCopy(launch))
+        return false;
       return launch.getPerCopy() ? isIndependent(launch) : isRepeatable(launch);
     });
   }
@@ -194,9 +217,9 @@ private:
         reads.insert(place.getSegment());
       if (llvm::is_contained(launch.getWritten(), static_cast<int64_t>(index)))
         writes.insert(place.getSegment());
-      bindings.push_back({Field::u32(place.getSegment()), Field::u32(0),
-                          Field::u64(place.getOffset()),
-                          Field::u64(place.getStride())});
+      bindings.push_back(
+          {Field::u32(place.getSegment()), Field::u32(hasSlabs(place)),
+           Field::u64(place.getOffset()), Field::u64(place.getStride())});
     }
     StringRef name = launch.getKernel();
     auto entry = FlatSymbolRefAttr::get(&getContext(), (name + "/entry").str());

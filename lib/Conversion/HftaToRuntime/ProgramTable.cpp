@@ -121,24 +121,29 @@ LogicalResult ProgramBuilder::buildSegments() {
     return failure();
   std::vector<Record> rows;
   auto segments = module->getAttrOfType<ArrayAttr>("hfta.segments");
-  auto add = [&](Role role, int64_t block, int64_t bytes, int64_t instances,
-                 FlatSymbolRefAttr image) {
-    std::string name = stringifyRole(role).str();
-    if (block >= 0)
-      name += "." + std::to_string(block);
-    rows.push_back({text(name), Field::u32(static_cast<uint32_t>(role)),
-                    Field::i32(block), Field::u64(bytes), Field::u64(64),
-                    Field::u32(instances), Field::u32(0),
-                    Field::pointer(image)});
+  auto add = [&](SegmentAttr segment, FlatSymbolRefAttr image) {
+    std::string name = stringifyRole(segment.getRole()).str();
+    if (segment.getBlock() >= 0)
+      name += "." + std::to_string(segment.getBlock());
+    if (SegmentAttr::livesWithinStep(segment.getRole()) &&
+        segment.getCopyBytes() == 0)
+      name += ".shared";
+    rows.push_back(
+        {text(name), Field::u32(static_cast<uint32_t>(segment.getRole())),
+         Field::i32(segment.getBlock()), Field::u64(segment.getBytes()),
+         Field::u64(segment.getCopyBytes()), Field::u64(64),
+         Field::u32(segment.getInstances()), Field::u32(0),
+         Field::pointer(image)});
   };
   for (auto [attribute, image] : llvm::zip(segments, images)) {
     auto segment = cast<SegmentAttr>(attribute);
-    add(segment.getRole(), segment.getBlock(), segment.getBytes(),
-        segment.getInstances(), image);
+    add(segment, image);
     blocks = std::max(blocks, segment.getBlock() + 1);
   }
   if (scratchBytes > 0)
-    add(Role::scratch, -1, scratchBytes, 1, {});
+    add(SegmentAttr::get(module.getContext(), Role::scratch, -1, scratchBytes,
+                         1, 0),
+        {});
   segmentCount = rows.size();
   segmentTable = tables.table("segments", rows);
   return success();

@@ -40,6 +40,15 @@ typedef struct hfta_memory_plan {
 
 hfta_memory_plan hfta_program_memory(const hfta_program *program, int threads);
 
+/// How many copies go through a step together: few enough that what they save
+/// for backward stays in the caches, enough to keep all threads busy. All of
+/// them if a task wants them together.
+int64_t hfta_program_copies_at_once(const hfta_program *program, int threads);
+
+/// Bytes of one instance of a segment; of slabs, as many as copies run at once.
+uint64_t hfta_program_segment_bytes(const hfta_program *program, uint32_t index,
+                                    int threads);
+
 /// Bytes of the scratch that each thread needs.
 uint64_t hfta_program_scratch_bytes(const hfta_program *program);
 

@@ -20,7 +20,7 @@ extern "C" {
 
 /// Raised with every change of a struct below. The runtime refuses a program
 /// of another version.
-#define HFTA_ABI_VERSION 2u
+#define HFTA_ABI_VERSION 3u
 
 /// Element types of stored tensors. Values are part of the ABI.
 typedef enum hfta_element_type {
@@ -61,6 +61,10 @@ typedef struct hfta_segment {
   uint32_t role;    ///< hfta_segment_role
   int32_t block;    ///< the block it belongs to, -1 for the whole program
   uint64_t bytes;   ///< of one instance, all copies included
+  /// Not 0: the segment is slabs of so many bytes, one a copy. It may be cut to
+  /// as many slabs as copies run at a time, which then find their own counted
+  /// from the first of them.
+  uint64_t copy_bytes;
   uint64_t alignment;
   uint32_t instances;
   uint32_t reserved;
@@ -111,7 +115,7 @@ typedef void (*hfta_kernel)(void *const *buffers, int64_t item, void *scratch);
 /// Where a kernel's operand lies.
 typedef struct hfta_binding {
   uint32_t segment;
-  uint32_t reserved;
+  uint32_t in_slabs; ///< 1: copies count from hfta_task_context.first_copy
   uint64_t offset;
   uint64_t copy_stride; ///< 0: every copy reads the same bytes
 } hfta_binding;

@@ -8,7 +8,11 @@
 // It is updated, or belongs to another copy.
 // CHECK-SAME: @"hfta_task/backward.0"{{[^}]*}}, i32 0 }
 // CHECK-SAME: @"hfta_task/update.0"{{[^}]*}}, i32 0 }
-module attributes {hfta.job = {all_forwards_first = false, batch = 4 : i64, clip_norm = array<f64>, copies = 2 : i64, data = [], epochs = 0 : i64, fuse = true, hyper_parameters = [], metric = "", micro_batches = 1 : i64, name = "net", nesterov = false, optimizer = "", order_seed = 0 : i64, precision = {accumulate = "f32", compute = "f32", gradients = "f32", parameters = "f32", state = "f32"}, schedule = {gamma = array<f64>, kind = "constant", minimum = array<f64>, step_size = array<f64>, warmup = array<f64>}, seeds = array<i64>, shuffle = true, steps = 0 : i64, training = false}, hfta.segments = [#hfta.segment<input, -1, 64 bytes, 1 instances>, #hfta.segment<parameter, 0, 64 bytes, 1 instances>, #hfta.segment<saved, 0, 64 bytes, 1 instances>, #hfta.segment<workspace, -1, 128 bytes, 1 instances>]} {
+// It stands in a slab of a certain copy, which copies in turn don't have.
+// CHECK-SAME: @"hfta_task/evaluate"{{[^}]*}}, i32 0 }
+// Slabs are counted from the first of the copies that run.
+// CHECK-SAME: @"hfta_task/infer"{{[^}]*}}, i32 1 }
+module attributes {hfta.job = {all_forwards_first = false, batch = 4 : i64, clip_norm = array<f64>, copies = 2 : i64, data = [], epochs = 0 : i64, fuse = true, hyper_parameters = [], metric = "", micro_batches = 1 : i64, name = "net", nesterov = false, optimizer = "", order_seed = 0 : i64, precision = {accumulate = "f32", compute = "f32", gradients = "f32", parameters = "f32", state = "f32"}, schedule = {gamma = array<f64>, kind = "constant", minimum = array<f64>, step_size = array<f64>, warmup = array<f64>}, seeds = array<i64>, shuffle = true, steps = 0 : i64, training = false}, hfta.segments = [#hfta.segment<input, -1, 64 bytes, 1 instances>, #hfta.segment<parameter, 0, 64 bytes, 1 instances>, #hfta.segment<saved, 0, 64 bytes, 1 instances>, #hfta.segment<workspace, -1, 128 bytes, 1 instances>, #hfta.segment<saved, 0, 128 bytes, 1 instances, 64 a copy>]} {
   llvm.func internal @"kernel/copy.0"(!llvm.ptr) attributes {hfta.items = 1 : i64, hfta.scratch_bytes = 0 : i64} {
   ^bb0(%a: !llvm.ptr):
     llvm.return
@@ -36,6 +40,14 @@ module attributes {hfta.job = {all_forwards_first = false, batch = 4 : i64, clip
   func.func @"task/update.0"() attributes {hfta.task = #hfta.task<update, 0>} {
     hfta.launch @"kernel/copy.0" on [#hfta.binding<2, 0, 0>, #hfta.binding<3, 64, 0>] inputs 1 written [1] {hfta.reads_copies}
     hfta.launch @"kernel/copy.0" on [#hfta.binding<1, 0, 8>, #hfta.binding<3, 0, 8>] inputs 1 written [1] {per_copy}
+    return
+  }
+  func.func @"task/evaluate"() attributes {hfta.task = #hfta.task<evaluate, -1>} {
+    hfta.launch @"kernel/copy.0" on [#hfta.binding<0, 0, 0>, #hfta.binding<4, 64, 0>] inputs 1 written [1]
+    return
+  }
+  func.func @"task/infer"() attributes {hfta.task = #hfta.task<infer, -1>} {
+    hfta.launch @"kernel/copy.0" on [#hfta.binding<0, 0, 0>, #hfta.binding<4, 0, 64>] inputs 1 written [1] {per_copy}
     return
   }
 }

@@ -1,8 +1,9 @@
 // RUN: hfta-opt %s --verify-roundtrip | FileCheck %s -enable-var-scope
 
-// CHECK: module attributes {hfta.segments = [#hfta.segment<parameter, 0, 128 bytes, 1 instances>, #hfta.segment<workspace, -1, 64 bytes, 1 instances>]}
+// CHECK: module attributes {hfta.segments = [#hfta.segment<parameter, 0, 128 bytes, 1 instances>, #hfta.segment<workspace, -1, 64 bytes, 1 instances>, #hfta.segment<saved, 0, 128 bytes, 4 instances, 64 a copy>]}
 module attributes {hfta.segments = [#hfta.segment<parameter, 0, 128 bytes, 1 instances>,
-    #hfta.segment<workspace, -1, 64 bytes, 1 instances>]} {
+    #hfta.segment<workspace, -1, 64 bytes, 1 instances>,
+    #hfta.segment<saved, 0, 128 bytes, 4 instances, 64 a copy>]} {
   // CHECK: hfta.variable @v {block = 0 : i64, location = #hfta.binding<0, 0, 64>, role = #hfta.role<parameter>} : tensor<4xf32, #hfta.copies<2>>
   hfta.variable @v {role = #hfta.role<parameter>, block = 0 : i64,
       location = #hfta.binding<0, 0, 64>} : tensor<4xf32, #hfta.copies<2>>

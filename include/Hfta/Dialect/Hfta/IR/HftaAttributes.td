@@ -68,11 +68,23 @@ def Hfta_BindingAttr : Hfta_Attr<"Binding", "binding"> {
 def Hfta_SegmentAttr : Hfta_Attr<"Segment", "segment"> {
   let summary = "A region of memory; bytes are of one instance, all copies";
   let description = [{
-    Example: `#hfta.segment<parameter, 0, 65536 bytes, 1 instances>`
+    Example: `#hfta.segment<parameter, 0, 65536 bytes, 1 instances>`. A segment
+    of slabs, one a copy and one after the other, says how long each is:
+    `#hfta.segment<saved, 0, 8192 bytes, 1 instances, 1024 a copy>`. It holds
+    nothing but values of single copies, so copies that run in turn may share
+    slabs.
   }];
   let parameters = (ins EnumParameter<Hfta_Role>:$role, "int64_t":$block,
-                        "int64_t":$bytes, "int64_t":$instances);
-  let assemblyFormat = "`<` $role `,` $block `,` $bytes `bytes` `,` $instances `instances` `>`";
+                        "int64_t":$bytes, "int64_t":$instances,
+                        DefaultValuedParameter<"int64_t", "0">:$copyBytes);
+  let assemblyFormat = "`<` $role `,` $block `,` $bytes `bytes` `,` $instances `instances` (`,` $copyBytes^ `a` `copy`)? `>`";
+  let extraClassDeclaration = [{
+    /// Whether what a copy has in this role lives within a step, and so in a slab.
+    static bool livesWithinStep(Role role) {
+      return role == Role::saved || role == Role::cut ||
+             role == Role::workspace || role == Role::gradient;
+    }
+  }];
 }
 
 def Hfta_TaskKind : I32EnumAttr<"TaskKind", "what a task computes", [
