@@ -1,0 +1,67 @@
+"""Trains copies of one of test/reference's networks. Needs only Python's standard
+library."""
+
+import argparse
+import json
+import pathlib
+import sys
+
+from harness import REFERENCE, run
+
+sys.path.insert(0, str(REFERENCE))
+
+import networks  # noqa: E402  (beside the golden files)
+
+
+class NetworkRun:
+    """A folder with a network's model, weights and data, and hftac."""
+
+    def __init__(self, description):
+        parser = argparse.ArgumentParser(
+            description=description.split("\n\n")[0])
+        parser.add_argument("--hftac", required=True)
+        parser.add_argument("--name", required=True, choices=networks.NETWORKS)
+        parser.add_argument("--work", type=pathlib.Path, required=True)
+        parser.add_argument("--models", type=pathlib.Path,
+                            help="a folder of NAME.onnx and NAME.weights",
+                            default=REFERENCE.parent / "models" / "networks")
+        parser.add_argument("--golden", type=pathlib.Path,
+                            default=REFERENCE / "golden" / "networks")
+        parser.add_argument("--flags", default="", help="more options of hftac")
+        self.options = parser.parse_args()
+        self.name, self.work = self.options.name, self.options.work
+        self.work.mkdir(parents=True, exist_ok=True)
+        self.place_model(self.options.models)
+        networks.write_data(self.work, self.name)
+
+    def place_model(self, folder):
+        def link(suffix):
+            target = self.work / f"{self.name}{suffix}"
+            target.unlink(missing_ok=True)
+            target.symlink_to((folder / target.name).resolve())
+            return target
+
+        self.model = link(".onnx")
+        index = folder / f"{self.name}.json"
+        if index.exists():
+            networks.write_weights(self.work, index)
+        else:
+            link(".weights")
+
+    def compile(self, name, precision, *flags, **settings):
+        job = self.work / f"{name}.hfta"
+        job.write_text(networks.make_job(self.name, self.model.name, precision,
+                                         **settings))
+        binary = job.with_suffix("")
+        run(self.options.hftac, job, "-o", binary, "--data", self.work, *flags,
+            *self.options.flags.split())
+        return binary
+
+    def train(self, binary, *flags):
+        """The losses: one row a step, one number a copy."""
+        log = self.work / f"{binary.name}.jsonl"
+        log.unlink(missing_ok=True)
+        run(binary, "train", "--data", self.work, "--log", log, "--log-every",
+            1, "--no-progress", *flags)
+        events = [json.loads(line) for line in log.read_text().splitlines()]
+        return [event["loss"] for event in events if event["event"] == "step"]
