@@ -101,14 +101,21 @@ struct DescribeModelPass
       module.emitError("module holds no hfta.model");
       return signalPassFailure();
     }
-    ModelOp model = *models.begin();
-    module->setAttr(
-        kIdentityAttrName,
-        StringAttr::get(&getContext(), computeIdentity(model, job->optimizer)));
-    addExport(module, model);
+    SmallVector<Attribute> described;
+    for (ModelOp model : models) {
+      NamedAttrList list;
+      list.set("copies",
+               DenseI64ArrayAttr::get(&getContext(), model.getCopies()));
+      list.set("identity",
+               StringAttr::get(&getContext(),
+                               computeIdentity(model, job->optimizer)));
+      addExport(list, model);
+      described.push_back(list.getDictionary(&getContext()));
+    }
+    module->setAttr(kModelsAttrName, ArrayAttr::get(&getContext(), described));
   }
 
-  void addExport(ModuleOp module, ModelOp model) {
+  void addExport(NamedAttrList &list, ModelOp model) {
     std::vector<std::pair<Location, std::string>> reasons;
     FailureOr<OnnxExportTemplate> exported = failure();
     {
@@ -120,10 +127,9 @@ struct DescribeModelPass
       exported = exportOnnx(model);
     }
     if (succeeded(exported)) {
-      module->setAttr(kExportHeaderAttrName,
-                      StringAttr::get(&getContext(), exported->header));
-      module->setAttr(kExportGraphAttrName,
-                      StringAttr::get(&getContext(), exported->graph));
+      list.set("export_header",
+               StringAttr::get(&getContext(), exported->header));
+      list.set("export_graph", StringAttr::get(&getContext(), exported->graph));
       return;
     }
     InFlightDiagnostic warning =

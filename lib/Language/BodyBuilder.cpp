@@ -33,9 +33,9 @@ VariableOp VariableDeclarer::declare(Location loc, StringRef name,
     builder.setInsertionPointAfter(last);
   else
     builder.setInsertionPointToStart(&model.getBody().front());
-  auto variable =
-      VariableOp::create(builder, loc, name, type, role, initial, trained,
-                         /*block=*/-1, /*instances=*/1, BindingAttr());
+  auto variable = VariableOp::create(
+      builder, loc, name, type, role, initial, trained,
+      /*block=*/-1, /*instances=*/1, BindingAttr(), IntegerAttr());
   last = variable;
   return variable;
 }

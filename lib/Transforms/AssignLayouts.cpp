@@ -175,8 +175,11 @@ private:
   };
 
   bool takesStored(OpOperand &use);
+  bool isCarried(Value value);
   Result chooseOrders(Value result);
   void rewriteRead(ReadOp read);
+  void rewriteCarrier(Operation *op);
+  void store(Value value);
   void rewriteKernel(KernelOp kernel);
   void replaceUses(Value old, Value replacement, bool ofStored);
 
@@ -188,9 +191,26 @@ private:
 
 } // namespace
 
-/// Whether a use works with channels last: kernels do, and writes to variables
-/// that are stored so.
+/// Whether a value with channels last can have come there through stacks of
+/// copies.
+bool TaskRewriter::isCarried(Value value) {
+  Operation *op = value.getDefiningOp();
+  if (auto read = dyn_cast<ReadOp>(op))
+    return classes.isChannelsLast(
+        symbols.lookup<VariableOp>(read.getVariable()));
+  if (isa<StackOp, UnstackOp>(op))
+    return llvm::all_of(op->getOperands(),
+                        [&](Value operand) { return isCarried(operand); });
+  return isa<KernelOp>(op);
+}
+
+/// Whether a use works with channels last: kernels do, stacks of such values,
+/// and writes to variables that are stored so.
 bool TaskRewriter::takesStored(OpOperand &use) {
+  if (isa<StackOp, UnstackOp>(use.getOwner())) {
+    Value result = use.getOwner()->getResult(0);
+    return classes.isChannelsLast(result) && isCarried(result);
+  }
   if (auto write = dyn_cast<WriteOp>(use.getOwner())) {
     auto variable = symbols.lookup<VariableOp>(write.getVariable());
     return classes.isChannelsLast(variable);
@@ -213,29 +233,39 @@ void TaskRewriter::replaceUses(Value old, Value replacement, bool ofStored) {
   });
 }
 
-/// Views of what was read need it in its logical order.
 void TaskRewriter::rewriteRead(ReadOp read) {
-  Value value = read.getResult();
   auto variable = symbols.lookup<VariableOp>(read.getVariable());
-  if (!classes.isChannelsLast(variable))
-    return;
+  if (classes.isChannelsLast(variable))
+    store(read.getResult());
+}
+
+/// A stack of copies, or one of them, is stored as they are.
+void TaskRewriter::rewriteCarrier(Operation *op) {
+  Value result = op->getResult(0);
+  if (classes.isChannelsLast(result) && isCarried(result))
+    store(result);
+}
+
+/// Views of the value need it in its logical order.
+void TaskRewriter::store(Value value) {
+  Operation *op = value.getDefiningOp();
   RankedTensorType type = getType(value);
   value.setType(getStoredType(type));
   storedValues.insert(value);
   if (llvm::all_of(value.getUses(),
                    [&](OpOperand &use) { return takesStored(use); }))
     return;
-  OpBuilder builder(read->getNextNode());
+  Location loc = op->getLoc();
+  OpBuilder builder(op->getNextNode());
   auto kernel =
-      KernelOp::create(builder, read.getLoc(), TypeRange(type), "transpose",
+      KernelOp::create(builder, loc, TypeRange(type), "transpose",
                        ValueRange(value), ArrayAttr(), DenseI64ArrayAttr());
   Block &body = kernel.getBody().emplaceBlock();
-  Value argument =
-      body.addArgument(getLogicalType(value.getType()), read.getLoc());
+  Value argument = body.addArgument(getLogicalType(value.getType()), loc);
   OpBuilder inner = OpBuilder::atBlockEnd(&body);
-  Value plain = TransposeOp::create(inner, read.getLoc(), argument,
+  Value plain = TransposeOp::create(inner, loc, argument,
                                     getChannelsFirst(type.getRank()));
-  YieldOp::create(inner, read.getLoc(), plain);
+  YieldOp::create(inner, loc, plain);
   replaceUses(value, kernel.getResult(0), /*ofStored=*/false);
 }
 
@@ -299,6 +329,8 @@ void TaskRewriter::rewrite() {
   for (Operation &op : llvm::make_early_inc_range(task.getBody().front())) {
     if (auto read = dyn_cast<ReadOp>(op))
       rewriteRead(read);
+    else if (isa<StackOp, UnstackOp>(op))
+      rewriteCarrier(&op);
     else if (auto kernel = dyn_cast<KernelOp>(op))
       if (isConcerned(kernel, classes))
         rewriteKernel(kernel);

@@ -424,7 +424,7 @@ struct FormKernelsPass : hfta::impl::HftaFormKernelsBase<FormKernelsPass> {
             "constant/value" + std::to_string(stored.size() - 1),
             cast<RankedTensorType>(constant.getType()), Role::constant,
             constant.getValue(), /*trained=*/false, /*block=*/-1,
-            /*instances=*/1, BindingAttr());
+            /*instances=*/1, BindingAttr(), IntegerAttr());
         symbols.insert(variable, getOperation().getBody()->begin());
       }
       Value read =

@@ -1,15 +1,14 @@
 //===- FuseModels.cpp - Fuse the copies' models into one array program ----===//
 
-#include "Hfta/Dialect/Hfta/IR/HftaOps.h"
-#include "Hfta/Dialect/Hfta/IR/Job.h"
+#include "AlignModels.h"
+#include "FuseVariables.h"
+
 #include "Hfta/Transforms/Passes.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
-#include "mlir/IR/AsmState.h"
-#include "mlir/IR/DialectResourceBlobManager.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/IR/Remarks.h"
 
-#include <cstddef>
+#include <map>
 
 namespace mlir::hfta {
 #define GEN_PASS_DEF_HFTAFUSEMODELS
@@ -21,50 +20,291 @@ using namespace mlir::hfta;
 
 namespace {
 
+/// One of a function's results: of all copies, or of one.
+struct Output {
+  std::string name;
+  std::optional<int64_t> copy;
+  Value value;
+};
+
+/// Builds one function of the array from the models' functions of that name.
+/// Ops that correspond become one; each copy has its own of the others, on its
+/// part of arrayed values.
+class FunctionFuser {
+public:
+  FunctionFuser(const ArrayModels &array, const VariableFuser &variables,
+                OpBuilder &builder, SmallVector<func::FuncOp> functions,
+                int64_t &stackedConstants)
+      : array(array), variables(variables), builder(builder),
+        functions(std::move(functions)), stackedConstants(stackedConstants),
+        fusedOf(this->functions.size()) {}
+
+  /// `value` stands for `argument` of a model's function, for all copies.
+  void bind(size_t model, Value argument, Value value) {
+    fusedOf[model][argument] = value;
+  }
+  void bindForCopy(Value argument, int64_t copy, Value value) {
+    valueOfCopy[{argument, copy}] = value;
+  }
+
+  /// Builds all but the return.
+  void build(bool fuse);
+  /// What the functions return under a name; of each copy its own where types
+  /// differ or not all models have it.
+  SmallVector<Output> getOutputs(StringRef name, ArrayRef<Value> perModel);
+
+private:
+  void fuseOps(ArrayRef<Operation *> ops);
+  void cloneForCopies(size_t model, ArrayRef<Operation *> ops);
+  void cloneForCopy(Operation *op, int64_t copy);
+  Operation *buildConstant(ArrayRef<Operation *> ops);
+  /// The value for all copies of what each model calls `perModel`.
+  Value getForAll(ArrayRef<Value> perModel);
+  Value getForCopy(Value value, int64_t copy);
+  void remark(size_t model, ArrayRef<Operation *> ops);
+
+  const ArrayModels &array;
+  const VariableFuser &variables;
+  OpBuilder &builder;
+  SmallVector<func::FuncOp> functions;
+  int64_t &stackedConstants;
+  /// For each model: what its values have become, where that is one value.
+  SmallVector<DenseMap<Value, Value>> fusedOf;
+  DenseMap<std::pair<Value, int64_t>, Value> valueOfCopy;
+  std::map<std::vector<const void *>, Value> stacks;
+};
+
 /// Builds one array model from the models of a module.
 class ModelFuser {
 public:
   ModelFuser(ModuleOp module, const Job &job, SmallVector<ModelOp> models)
-      : job(job), models(std::move(models)), builder(module.getContext()) {
+      : array(job, std::move(models)), builder(module.getContext()),
+        variables(array, builder) {
     builder.setInsertionPointToEnd(module.getBody());
-    for (auto [index, model] : llvm::enumerate(this->models))
-      for (int64_t copy : model.getCopies())
-        modelOfCopy[copy] = index;
   }
 
   LogicalResult fuse();
 
 private:
-  LogicalResult fuseVariables();
-  LogicalResult fuseVariable(VariableOp first);
-  /// Reports initial values that cannot be stacked.
-  LogicalResult reportInitialValues(VariableOp first,
-                                    ArrayRef<Attribute> initial);
   LogicalResult fuseFunction(func::FuncOp first);
-  LogicalResult fuseBody(ArrayRef<func::FuncOp> functions, func::FuncOp fused);
-  LogicalResult fuseOp(ArrayRef<Operation *> ops, IRMapping &mapping);
-  LogicalResult cloneCopies(ArrayRef<func::FuncOp> functions,
-                            func::FuncOp fused);
-  void cloneCopy(func::FuncOp function, int64_t copy, ValueRange arguments,
-                 SmallVectorImpl<Value> &results);
-  LogicalResult stackConstants(ArrayRef<Operation *> ops, IRMapping &mapping);
-  /// The elements of every copy, as one attribute with a leading copy axis if
-  /// they differ; null where only some copies have some.
-  Attribute stackElements(ArrayRef<Attribute> perModel, RankedTensorType type);
-  RankedTensorType getFusedType(VariableOp variable, bool sameContents);
+  LogicalResult checkArguments(ArrayRef<func::FuncOp> functions);
+  void bindArguments(FunctionFuser &fuser, ArrayRef<func::FuncOp> functions,
+                     Block *entry);
+  void bindObjective(FunctionFuser &fuser, ArrayRef<func::FuncOp> functions,
+                     Block *entry);
+  LogicalResult finish(FunctionFuser &fuser, ArrayRef<func::FuncOp> functions,
+                       func::FuncOp fused);
 
-  const Job &job;
-  SmallVector<ModelOp> models;
+  ArrayModels array;
   OpBuilder builder;
-  ModelOp array;
-  DenseMap<int64_t, size_t> modelOfCopy;
-  llvm::StringMap<RankedTensorType> variableTypes;
+  VariableFuser variables;
   int64_t stackedConstants = 0;
+  SmallVector<Output> outputs; ///< of forward
 };
 
 } // namespace
 
-/// Reports that models can't be fused, at the first's place and the other's.
+//===----------------------------------------------------------------------===//
+// Values
+//===----------------------------------------------------------------------===//
+
+Value FunctionFuser::getForCopy(Value value, int64_t copy) {
+  Value &known = valueOfCopy[{value, copy}];
+  if (known)
+    return known;
+  Value fused = fusedOf[array.getModelOf(copy)].lookup(value);
+  if (isArrayed(fused))
+    fused = UnstackOp::create(builder, fused.getLoc(),
+                              getLogicalType(fused.getType()), fused, copy);
+  return known = fused;
+}
+
+Value FunctionFuser::getForAll(ArrayRef<Value> perModel) {
+  Value first = fusedOf.front().lookup(perModel.front());
+  bool same = first != nullptr;
+  for (auto [model, value] : llvm::enumerate(perModel))
+    same = same && fusedOf[model].lookup(value) == first;
+  if (same)
+    return first;
+  SmallVector<Value> copies;
+  std::vector<const void *> key;
+  for (int64_t copy = 0; copy < array.getCopies(); ++copy) {
+    copies.push_back(getForCopy(perModel[array.getModelOf(copy)], copy));
+    key.push_back(copies.back().getAsOpaquePointer());
+  }
+  if (llvm::all_equal(copies))
+    return copies.front();
+  Value &stack = stacks[key];
+  if (!stack)
+    stack = StackOp::create(
+        builder, copies.front().getLoc(),
+        withCopies(copies.front().getType(), array.getCopies()), copies);
+  return stack;
+}
+
+SmallVector<Output> FunctionFuser::getOutputs(StringRef name,
+                                              ArrayRef<Value> perModel) {
+  bool alike = llvm::all_of(perModel, [&](Value value) {
+    return value && value.getType() == perModel.front().getType();
+  });
+  if (alike)
+    return {{name.str(), std::nullopt, getForAll(perModel)}};
+  SmallVector<Output> own;
+  for (int64_t copy = 0; copy < array.getCopies(); ++copy)
+    if (Value value = perModel[array.getModelOf(copy)])
+      own.push_back({name.str(), copy, getForCopy(value, copy)});
+  return own;
+}
+
+//===----------------------------------------------------------------------===//
+// Ops
+//===----------------------------------------------------------------------===//
+
+void FunctionFuser::build(bool fuse) {
+  SmallVector<Block *> blocks;
+  SmallVector<Block::iterator> position;
+  for (func::FuncOp function : functions) {
+    blocks.push_back(&function.getBody().front());
+    position.push_back(blocks.back()->begin());
+  }
+  SmallVector<SmallVector<Operation *>> rows;
+  if (fuse)
+    rows = alignBlocks(
+        blocks, [&](StringRef name) { return variables.isCommon(name); });
+  SmallVector<Operation *> ends;
+  for (Block *block : blocks)
+    ends.push_back(block->getTerminator());
+  for (size_t row = 0; row <= rows.size(); ++row) {
+    ArrayRef<Operation *> next = row < rows.size() ? rows[row] : ends;
+    for (size_t model = 0; model < blocks.size(); ++model) {
+      SmallVector<Operation *> own;
+      for (; &*position[model] != next[model]; ++position[model])
+        own.push_back(&*position[model]);
+      cloneForCopies(model, own);
+      if (fuse)
+        remark(model, own);
+    }
+    if (row == rows.size())
+      break;
+    fuseOps(next);
+    for (Block::iterator &at : position)
+      ++at;
+  }
+}
+
+/// Constants that differ between the models, stacked in a variable.
+Operation *FunctionFuser::buildConstant(ArrayRef<Operation *> ops) {
+  SmallVector<Attribute> values;
+  bool same = true;
+  for (Operation *op : ops) {
+    values.push_back(cast<ConstantOp>(op).getValue());
+    same &= haveSameContents(values.front(), values.back());
+  }
+  auto first = cast<ConstantOp>(ops.front());
+  auto type = cast<RankedTensorType>(first.getType());
+  Attribute stacked = same ? nullptr : array.stackElements(values, type);
+  if (!stacked)
+    return builder.clone(*first);
+  std::string name = ("constant/" + Twine(stackedConstants++)).str();
+  OpBuilder outer(builder.getInsertionBlock()->getParentOp());
+  RankedTensorType arrayed = withCopies(type, array.getCopies());
+  auto variable =
+      VariableOp::create(outer, first.getLoc(), name, arrayed, Role::constant,
+                         stacked, /*trained=*/false, /*block=*/-1,
+                         /*instances=*/1, BindingAttr(), IntegerAttr());
+  return ReadOp::create(builder, first.getLoc(), arrayed, variable.getSymName(),
+                        IntegerAttr());
+}
+
+void FunctionFuser::fuseOps(ArrayRef<Operation *> ops) {
+  Operation *first = ops.front();
+  SmallVector<Value> operands;
+  for (unsigned index = 0; index < first->getNumOperands(); ++index) {
+    SmallVector<Value> perModel;
+    for (Operation *op : ops)
+      perModel.push_back(op->getOperand(index));
+    operands.push_back(getForAll(perModel));
+  }
+  Operation *fused;
+  if (isa<ConstantOp>(first)) {
+    fused = buildConstant(ops);
+  } else if (isa<ReadOp, WriteOp>(first)) {
+    fused = builder.clone(*first);
+    fused->setOperands(operands);
+    if (auto read = dyn_cast<ReadOp>(fused))
+      read.getResult().setType(variables.getType(read.getVariable()));
+  } else {
+    fused = cast<FusableOpInterface>(first).buildFused(builder, operands);
+  }
+  for (auto [model, op] : llvm::enumerate(ops))
+    for (auto [mine, result] : llvm::zip(op->getResults(), fused->getResults()))
+      fusedOf[model][mine] = result;
+}
+
+void FunctionFuser::cloneForCopies(size_t model, ArrayRef<Operation *> ops) {
+  ModelOp owner = array.getModels()[model];
+  for (int64_t copy : owner.getCopies())
+    for (Operation *op : ops)
+      cloneForCopy(op, copy);
+}
+
+/// The copy's own variable, or its part of the common one.
+template <typename AccessOp>
+static void accessForCopy(AccessOp access, int64_t copy,
+                          const VariableFuser &variables) {
+  StringRef name = access.getVariable();
+  if (!variables.isCommon(name))
+    access.setVariable(VariableOp::getSymbolOfCopy(name, copy));
+  else if (isArrayed(variables.getType(name)))
+    access.setCopy(copy);
+}
+
+void FunctionFuser::cloneForCopy(Operation *op, int64_t copy) {
+  IRMapping mapping;
+  for (Value operand : op->getOperands())
+    mapping.map(operand, getForCopy(operand, copy));
+  Operation *clone = builder.clone(*op, mapping);
+  if (auto read = dyn_cast<ReadOp>(clone))
+    accessForCopy(read, copy, variables);
+  else if (auto write = dyn_cast<WriteOp>(clone))
+    accessForCopy(write, copy, variables);
+  for (auto [mine, result] : llvm::zip(op->getResults(), clone->getResults()))
+    valueOfCopy[{mine, copy}] = result;
+}
+
+/// Tells of a model's neighbouring ops that became none of the array's.
+void FunctionFuser::remark(size_t model, ArrayRef<Operation *> ops) {
+  std::string reason;
+  Operation *first = nullptr;
+  size_t count = 0;
+  for (Operation *op : ops) {
+    auto read = dyn_cast<ReadOp>(op);
+    if (read && reason.empty() && !variables.isCommon(read.getVariable()))
+      reason = variables.explain(read.getVariable());
+    if (isa<ReadOp, ConstantOp>(op))
+      continue;
+    ++count;
+    if (!first)
+      first = op;
+  }
+  if (!first)
+    return;
+  std::string copies;
+  ModelOp owner = array.getModels()[model];
+  for (int64_t copy : owner.getCopies())
+    copies += (copies.empty() ? "" : ", ") + std::to_string(copy);
+  remark::missed(first->getLoc(), remark::RemarkOpts::name("PerCopy").category(
+                                      "hfta-fuse-models"))
+      << (Twine(count) + " op(s) for copy " + copies +
+          " alone: " + (reason.empty() ? "the graphs differ here" : reason))
+             .str();
+}
+
+//===----------------------------------------------------------------------===//
+// Functions
+//===----------------------------------------------------------------------===//
+
+/// Reports that models can't be an array, at the first's place and the other's.
 static LogicalResult reportDifference(Operation *first, Operation *other,
                                       const Twine &what) {
   InFlightDiagnostic diagnostic =
@@ -74,372 +314,167 @@ static LogicalResult reportDifference(Operation *first, Operation *other,
 }
 
 LogicalResult ModelFuser::fuse() {
-  ModelOp first = models.front();
-  SmallVector<int64_t> copies =
-      llvm::to_vector(llvm::seq<int64_t>(0, job.copies));
-  array = ModelOp::create(builder, first.getLoc(), "array", copies);
-  builder.setInsertionPointToStart(&array.getBody().emplaceBlock());
-  if (failed(fuseVariables()))
-    return failure();
+  ModelOp first = array.getModels().front();
+  auto copies = llvm::to_vector(llvm::seq<int64_t>(0, array.getCopies()));
+  auto fused = ModelOp::create(builder, first.getLoc(), "array", copies);
+  builder.setInsertionPointToStart(&fused.getBody().emplaceBlock());
+  variables.fuse();
   for (auto function : first.getBody().getOps<func::FuncOp>())
     if (failed(fuseFunction(function)))
       return failure();
-  for (ModelOp model : models)
+  for (ModelOp model : array.getModels())
     model.erase();
   return success();
 }
 
-//===----------------------------------------------------------------------===//
-// Variables
-//===----------------------------------------------------------------------===//
-
-LogicalResult ModelFuser::fuseVariables() {
-  for (ModelOp model : ArrayRef(models).drop_front())
-    for (auto variable : model.getBody().getOps<VariableOp>())
-      if (!models.front().lookupSymbol<VariableOp>(variable.getSymName()))
-        return reportDifference(variable, models.front(),
-                                "variable '" + variable.getSymName() +
-                                    "' is missing");
-  for (auto variable : models.front().getBody().getOps<VariableOp>())
-    if (failed(fuseVariable(variable)))
-      return failure();
+/// The batch is one for all: so are a model's inputs.
+LogicalResult ModelFuser::checkArguments(ArrayRef<func::FuncOp> functions) {
+  func::FuncOp first = functions.front();
+  for (func::FuncOp other : functions.drop_front())
+    if (other.getArgumentTypes() != first.getArgumentTypes() ||
+        other.getArgAttrsAttr() != first.getArgAttrsAttr())
+      return reportDifference(first, other,
+                              "'" + first.getSymName() + "' has other inputs");
   return success();
 }
 
-RankedTensorType ModelFuser::getFusedType(VariableOp variable,
-                                          bool sameContents) {
-  RankedTensorType type = variable.getTensorType();
-  bool drawn = isa_and_nonnull<UniformAttr, NormalAttr>(
-      variable.getInitial().value_or(Attribute()));
-  bool shared = false;
-  switch (variable.getRole()) {
-  case Role::scalar:
-    shared = variable.getSymName() == "step" ||
-             variable.getSymName() == "first_sample";
-    break;
-  case Role::parameter:
-    shared = !variable.getTrained() && !drawn && sameContents;
-    break;
-  case Role::constant:
-    shared = sameContents;
-    break;
-  default:
-    break;
+void ModelFuser::bindArguments(FunctionFuser &fuser,
+                               ArrayRef<func::FuncOp> functions, Block *entry) {
+  for (size_t model = 0; model < functions.size(); ++model) {
+    func::FuncOp function = functions[model];
+    for (BlockArgument argument : function.getArguments())
+      fuser.bind(model, argument, entry->getArgument(argument.getArgNumber()));
   }
-  return shared ? type : withCopies(type, job.copies);
 }
 
-Attribute ModelFuser::stackElements(ArrayRef<Attribute> perModel,
-                                    RankedTensorType type) {
-  int64_t bytes = getLogicalBytes(type);
-  std::vector<char> data;
-  data.reserve(bytes * job.copies);
-  for (int64_t copy = 0; copy < job.copies; ++copy) {
-    Attribute attribute = perModel[modelOfCopy.lookup(copy)];
-    ArrayRef<char> raw;
-    bool splat = false;
-    if (auto dense = dyn_cast_or_null<DenseElementsAttr>(attribute)) {
-      raw = dense.getRawData();
-      splat = dense.isSplat();
-    } else if (auto resource =
-                   dyn_cast_or_null<DenseResourceElementsAttr>(attribute)) {
-      if (AsmResourceBlob *blob = resource.getRawHandle().getBlob())
-        raw = blob->getData();
+static std::string getResultName(func::FuncOp function, unsigned index) {
+  auto name = function.getResultAttrOfType<StringAttr>(
+      index, HftaDialect::kNameAttrName);
+  return name ? name.getValue().str() : std::to_string(index);
+}
+
+/// What an objective gets: its model's outputs, which the array's forward gives
+/// for all copies or each by itself, then the data's fields.
+void ModelFuser::bindObjective(FunctionFuser &fuser,
+                               ArrayRef<func::FuncOp> functions, Block *entry) {
+  Location loc = entry->getParentOp()->getLoc();
+  for (const Output &output : outputs)
+    entry->addArgument(output.value.getType(), loc);
+  for (size_t model = 0; model < functions.size(); ++model) {
+    func::FuncOp function = functions[model];
+    ModelOp owner = array.getModels()[model];
+    auto forward = owner.lookupSymbol<func::FuncOp>("forward");
+    unsigned count = forward.getNumResults();
+    for (unsigned index = 0; index < count; ++index)
+      for (auto [place, output] : llvm::enumerate(outputs)) {
+        if (output.name != getResultName(forward, index))
+          continue;
+        Value mine = function.getArgument(index);
+        if (output.copy)
+          fuser.bindForCopy(mine, *output.copy, entry->getArgument(place));
+        else
+          fuser.bind(model, mine, entry->getArgument(place));
+      }
+    for (BlockArgument field : function.getArguments().drop_front(count)) {
+      unsigned place = outputs.size() + field.getArgNumber() - count;
+      if (place == entry->getNumArguments())
+        entry->addArgument(field.getType(), loc);
+      fuser.bind(model, field, entry->getArgument(place));
     }
-    if (raw.empty() && bytes != 0)
-      return nullptr;
-    for (int64_t done = 0; done < bytes; done += raw.size())
-      data.insert(data.end(), raw.begin(), raw.end());
-    if (!splat && static_cast<int64_t>(raw.size()) != bytes)
-      return nullptr;
   }
-  SmallVector<int64_t> shape(type.getShape());
-  shape.insert(shape.begin(), job.copies);
-  auto stackedType = RankedTensorType::get(shape, type.getElementType());
-  // Bytecode is read from buffers that promise no larger alignment.
-  return DenseResourceElementsAttr::get(
-      stackedType, "stacked",
-      HeapAsmResourceBlob::allocateAndCopyWithAlign(data,
-                                                    alignof(std::max_align_t)));
 }
 
-/// Equal attributes, or resources of equal bytes.
-static bool haveSameContents(Attribute first, Attribute other) {
-  if (first == other)
-    return true;
-  auto mine = dyn_cast_or_null<DenseResourceElementsAttr>(first);
-  auto theirs = dyn_cast_or_null<DenseResourceElementsAttr>(other);
-  if (!mine || !theirs || mine.getType() != theirs.getType())
-    return false;
-  AsmResourceBlob *mineBlob = mine.getRawHandle().getBlob();
-  AsmResourceBlob *theirBlob = theirs.getRawHandle().getBlob();
-  return mineBlob && theirBlob && mineBlob->getData() == theirBlob->getData();
-}
-
-LogicalResult ModelFuser::reportInitialValues(VariableOp first,
-                                              ArrayRef<Attribute> initial) {
-  for (auto [model, attribute] : llvm::zip(models, initial)) {
-    if (attribute == initial.front())
-      continue;
-    auto isDrawn = [](Attribute value) {
-      return isa_and_nonnull<UniformAttr, NormalAttr>(value);
-    };
-    std::string text = ("variable '" + first.getSymName() + "' ").str();
-    llvm::raw_string_ostream stream(text);
-    if (isDrawn(initial.front()) && isDrawn(attribute))
-      stream << "is drawn from " << initial.front() << " against " << attribute;
-    else
-      stream << "starts from a file's weights in one model and from a seed in "
-                "another";
-    return reportDifference(first, model.lookupSymbol(first.getSymName()),
-                            text);
-  }
-  return failure();
-}
-
-LogicalResult ModelFuser::fuseVariable(VariableOp first) {
-  SmallVector<Attribute> initial;
-  bool same = true;
-  for (ModelOp model : models) {
-    auto other = model.lookupSymbol<VariableOp>(first.getSymName());
-    if (!other)
-      return reportDifference(
-          first, model, "variable '" + first.getSymName() + "' is missing");
-    if (other.getType() != first.getType() ||
-        other.getRole() != first.getRole() ||
-        other.getTrained() != first.getTrained()) {
-      std::string text;
-      llvm::raw_string_ostream(text)
-          << "variable '" << first.getSymName() << "' is " << first.getType()
-          << (first.getTrained() ? " (trained)" : "") << " against "
-          << other.getType() << (other.getTrained() ? " (trained)" : "");
-      return reportDifference(first, other, text);
+/// Returns what the models do, by name.
+LogicalResult ModelFuser::finish(FunctionFuser &fuser,
+                                 ArrayRef<func::FuncOp> functions,
+                                 func::FuncOp fused) {
+  SmallVector<std::string> names;
+  for (func::FuncOp function : functions)
+    for (unsigned index = 0; index < function.getNumResults(); ++index)
+      if (!llvm::is_contained(names, getResultName(function, index)))
+        names.push_back(getResultName(function, index));
+  SmallVector<Output> results;
+  for (const std::string &name : names) {
+    SmallVector<Value> perModel;
+    for (func::FuncOp function : functions) {
+      perModel.push_back({});
+      Operation *end = function.getBody().front().getTerminator();
+      for (unsigned index = 0; index < function.getNumResults(); ++index)
+        if (getResultName(function, index) == name)
+          perModel.back() = end->getOperand(index);
     }
-    initial.push_back(other.getInitial().value_or(Attribute()));
-    same &= haveSameContents(initial.front(), initial.back());
+    llvm::append_range(results, fuser.getOutputs(name, perModel));
   }
-  auto fused = cast<VariableOp>(builder.clone(*first));
-  RankedTensorType type = getFusedType(first, same);
-  fused.setType(type);
-  if (!same) {
-    Attribute stacked = stackElements(initial, first.getTensorType());
-    if (!stacked)
-      return reportInitialValues(first, initial);
-    fused.setInitialAttr(stacked);
+  SmallVector<Value> values;
+  SmallVector<Attribute> attributes;
+  func::FuncOp first = functions.front();
+  bool named = first.getResAttrsAttr() != nullptr;
+  for (const Output &result : results) {
+    values.push_back(result.value);
+    NamedAttrList list;
+    if (named)
+      list.set(HftaDialect::kNameAttrName, builder.getStringAttr(result.name));
+    if (result.copy)
+      list.set(HftaDialect::kCopyAttrName,
+               builder.getI64IntegerAttr(*result.copy));
+    attributes.push_back(list.getDictionary(builder.getContext()));
   }
-  variableTypes[first.getSymName()] = type;
+  func::ReturnOp::create(builder, fused.getLoc(), values);
+  Block &entry = fused.getBody().front();
+  fused.setFunctionType(FunctionType::get(builder.getContext(),
+                                          entry.getArgumentTypes(),
+                                          ValueRange(values).getTypes()));
+  if (named)
+    fused.setResAttrsAttr(builder.getArrayAttr(attributes));
+  bool isObjective = fused.getSymName() == "objective";
+  for (const Output &result : results)
+    if (isObjective && result.copy)
+      return reportDifference(first, functions.back(),
+                              "the losses of the copies have different shapes");
+  if (fused.getSymName() == "forward")
+    outputs = results;
   return success();
 }
-
-//===----------------------------------------------------------------------===//
-// Functions
-//===----------------------------------------------------------------------===//
 
 LogicalResult ModelFuser::fuseFunction(func::FuncOp first) {
   SmallVector<func::FuncOp> functions;
-  for (ModelOp model : models) {
+  for (ModelOp model : array.getModels()) {
     auto function = model.lookupSymbol<func::FuncOp>(first.getSymName());
     if (!function)
       return reportDifference(
           first, model, "function '" + first.getSymName() + "' is missing");
     functions.push_back(function);
   }
+  bool isObjective = first.getSymName() == "objective";
+  if (!isObjective && failed(checkArguments(functions)))
+    return failure();
   OpBuilder::InsertionGuard guard(builder);
   auto fused = func::FuncOp::create(builder, first.getLoc(), first.getSymName(),
                                     first.getFunctionType());
   fused->setDialectAttrs(first->getDialectAttrs());
-  if (ArrayAttr attributes = first.getArgAttrsAttr())
-    fused.setArgAttrsAttr(attributes);
-  if (ArrayAttr attributes = first.getResAttrsAttr())
-    fused.setResAttrsAttr(attributes);
-  Block *entry = fused.addEntryBlock();
+  Block *entry = &fused.getBody().emplaceBlock();
   builder.setInsertionPointToStart(entry);
-  // Only the model itself makes values differ between copies: what objective
-  // gets from it is arrayed, the data are shared.
-  if (first.getSymName() == "objective") {
-    auto forward = array.lookupSymbol<func::FuncOp>("forward");
-    if (!forward)
-      return first.emitError("'objective' without 'forward'");
-    for (unsigned index = 0; index < forward.getNumResults(); ++index)
-      entry->getArgument(index).setType(forward.getResultTypes()[index]);
+  // All copies see the same data: they are prepared once.
+  bool isPrepare = first.getSymName() == "prepare";
+  if (isPrepare)
+    functions.assign(functions.size(), first);
+  FunctionFuser fuser(array, variables, builder, functions, stackedConstants);
+  if (isObjective) {
+    bindObjective(fuser, functions, entry);
+  } else {
+    if (ArrayAttr attributes = first.getArgAttrsAttr())
+      fused.setArgAttrsAttr(attributes);
+    for (BlockArgument argument : first.getArguments())
+      entry->addArgument(argument.getType(), argument.getLoc());
+    bindArguments(fuser, functions, entry);
   }
-  if (failed(job.fuse ? fuseBody(functions, fused)
-                      : cloneCopies(functions, fused)))
-    return failure();
-  fused.setFunctionType(
-      FunctionType::get(builder.getContext(), entry->getArgumentTypes(),
-                        entry->getTerminator()->getOperandTypes()));
-  return success();
-}
-
-LogicalResult ModelFuser::fuseBody(ArrayRef<func::FuncOp> functions,
-                                   func::FuncOp fused) {
-  IRMapping mapping;
-  SmallVector<Block *> blocks;
-  for (func::FuncOp function : functions)
-    blocks.push_back(&function.getBody().front());
-  mapping.map(blocks.front()->getArguments(), fused.getArguments());
-  // Values of the models correspond if they are results of corresponding ops.
-  DenseMap<Value, Value> ofFirst;
-  SmallVector<Block::iterator> position;
-  for (Block *block : blocks) {
-    position.push_back(block->begin());
-    for (auto [mine, theirs] :
-         llvm::zip(blocks.front()->getArguments(), block->getArguments()))
-      ofFirst[theirs] = mine;
-  }
-  for (Operation &op : *blocks.front()) {
-    SmallVector<Operation *> ops;
-    for (auto [index, block] : llvm::enumerate(blocks)) {
-      if (position[index] == block->end())
-        return reportDifference(&op, functions[index], "the graph ends early");
-      Operation *other = &*position[index]++;
-      ops.push_back(other);
-      for (auto [mine, theirs] :
-           llvm::zip(op.getOperands(), other->getOperands()))
-        if (ofFirst.lookup(theirs) != mine)
-          return reportDifference(&op, other,
-                                  "an operand comes from another op");
-      for (auto [mine, theirs] :
-           llvm::zip(op.getResults(), other->getResults()))
-        ofFirst[theirs] = mine;
-    }
-    if (failed(fuseOp(ops, mapping)))
-      return failure();
-  }
-  return success();
-}
-
-LogicalResult ModelFuser::fuseOp(ArrayRef<Operation *> ops,
-                                 IRMapping &mapping) {
-  Operation *first = ops.front();
-  SmallVector<Value> operands;
-  for (Value operand : first->getOperands())
-    operands.push_back(mapping.lookup(operand));
-  if (isa<ConstantOp>(first)) {
-    bool same = llvm::all_of(ops, [&](Operation *op) {
-      auto constant = dyn_cast<ConstantOp>(op);
-      return constant && haveSameContents(cast<ConstantOp>(first).getValue(),
-                                          constant.getValue());
-    });
-    if (!same)
-      return stackConstants(ops, mapping);
-  }
-  if (isa<ReadOp, WriteOp, func::ReturnOp>(first)) {
-    for (Operation *other : ops) {
-      if (other->getName() != first->getName())
-        return reportDifference(first, other,
-                                "'" + first->getName().getStringRef() +
-                                    "' against '" +
-                                    other->getName().getStringRef() + "'");
-      if (other->getAttrDictionary() != first->getAttrDictionary())
-        return reportDifference(first, other, "another variable is accessed");
-    }
-    Operation *clone = builder.clone(*first, mapping);
-    if (auto read = dyn_cast<ReadOp>(clone))
-      read.getResult().setType(variableTypes.lookup(read.getVariable()));
-    return success();
-  }
-  auto fusable = dyn_cast<FusableOpInterface>(first);
-  if (!fusable)
-    return first->emitError("'") << first->getName() << "' cannot be fused";
-  for (Operation *other : ops.drop_front()) {
-    std::string reason;
-    if (failed(fusable.isFusableWith(other, reason)))
-      return reportDifference(first, other, reason);
-  }
-  Operation *fused = fusable.buildFused(builder, operands);
-  mapping.map(first->getResults(), fused->getResults());
-  return success();
-}
-
-LogicalResult ModelFuser::stackConstants(ArrayRef<Operation *> ops,
-                                         IRMapping &mapping) {
-  SmallVector<Attribute> values;
-  auto first = cast<ConstantOp>(ops.front());
-  for (Operation *op : ops) {
-    auto constant = dyn_cast<ConstantOp>(op);
-    if (!constant || constant.getType() != first.getType())
-      return reportDifference(first, op, "a constant of another type");
-    values.push_back(constant.getValue());
-  }
-  auto type = cast<RankedTensorType>(first.getType());
-  Attribute stacked = stackElements(values, type);
-  if (!stacked)
-    return first.emitError("constants of the copies cannot be stacked");
-  std::string name = ("constant/" + Twine(stackedConstants++)).str();
-  OpBuilder::InsertionGuard guard(builder);
-  Operation *function = builder.getInsertionBlock()->getParentOp();
-  OpBuilder outer(function);
-  RankedTensorType arrayed = withCopies(type, job.copies);
-  auto variable =
-      VariableOp::create(outer, first.getLoc(), name, arrayed, Role::constant,
-                         stacked, /*trained=*/false, /*block=*/-1,
-                         /*instances=*/1, BindingAttr());
-  auto read = ReadOp::create(builder, first.getLoc(), arrayed,
-                             variable.getSymName(), IntegerAttr());
-  mapping.map(first.getResult(), read.getResult());
-  return success();
+  fuser.build(array.getJob().fuse || isPrepare);
+  return finish(fuser, functions, fused);
 }
 
 //===----------------------------------------------------------------------===//
-// Every copy alone
+// The pass
 //===----------------------------------------------------------------------===//
-
-void ModelFuser::cloneCopy(func::FuncOp function, int64_t copy,
-                           ValueRange arguments,
-                           SmallVectorImpl<Value> &results) {
-  IRMapping mapping;
-  mapping.map(function.getArguments(), arguments);
-  for (Operation &op : function.getBody().front()) {
-    if (isa<func::ReturnOp>(op)) {
-      for (Value operand : op.getOperands())
-        results.push_back(mapping.lookup(operand));
-      return;
-    }
-    Operation *clone = builder.clone(op, mapping);
-    if (auto read = dyn_cast<ReadOp>(clone)) {
-      if (isArrayed(variableTypes.lookup(read.getVariable())))
-        read.setCopy(copy);
-    } else if (auto write = dyn_cast<WriteOp>(clone)) {
-      if (isArrayed(variableTypes.lookup(write.getVariable())))
-        write.setCopy(copy);
-    }
-  }
-}
-
-LogicalResult ModelFuser::cloneCopies(ArrayRef<func::FuncOp> functions,
-                                      func::FuncOp fused) {
-  Location loc = fused.getLoc();
-  if (fused.getSymName() == "prepare") {
-    SmallVector<Value> results;
-    cloneCopy(functions.front(), 0, fused.getArguments(), results);
-    func::ReturnOp::create(builder, loc, results);
-    return success();
-  }
-  SmallVector<SmallVector<Value>> perResult;
-  for (int64_t copy = 0; copy < job.copies; ++copy) {
-    SmallVector<Value> arguments;
-    for (Value argument : fused.getArguments()) {
-      if (isArrayed(argument))
-        argument = UnstackOp::create(
-            builder, loc, getLogicalType(argument.getType()), argument, copy);
-      arguments.push_back(argument);
-    }
-    SmallVector<Value> results;
-    cloneCopy(functions[modelOfCopy.lookup(copy)], copy, arguments, results);
-    perResult.resize(results.size());
-    for (auto [stack, result] : llvm::zip(perResult, results))
-      stack.push_back(result);
-  }
-  SmallVector<Value> stacked;
-  for (ArrayRef<Value> values : perResult)
-    stacked.push_back(StackOp::create(
-        builder, loc, withCopies(values.front().getType(), job.copies),
-        values));
-  func::ReturnOp::create(builder, loc, stacked);
-  return success();
-}
 
 namespace {
 struct FuseModelsPass : hfta::impl::HftaFuseModelsBase<FuseModelsPass> {

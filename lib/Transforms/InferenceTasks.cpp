@@ -76,11 +76,17 @@ static void buildInfer(TaskBuilder &tasks, ModelOp model) {
     outputs = tasks.inlineAsWritten(forward, arguments);
   else
     outputs = tasks.inlineFunction(forward, arguments, false);
-  for (auto [index, value] : llvm::enumerate(outputs))
-    tasks.write(value,
-                tasks.declare("output/" + getPortName(forward, index, true),
-                              cast<RankedTensorType>(value.getType()),
-                              Role::output));
+  for (auto [index, value] : llvm::enumerate(outputs)) {
+    std::string name = "output/" + getPortName(forward, index, true);
+    auto copy = forward.getResultAttrOfType<IntegerAttr>(
+        index, HftaDialect::kCopyAttrName);
+    if (copy)
+      name = VariableOp::getSymbolOfCopy(name, copy.getInt());
+    VariableOp output = tasks.declare(
+        name, cast<RankedTensorType>(value.getType()), Role::output);
+    output.setCopyAttr(copy);
+    tasks.write(value, output);
+  }
 }
 
 void hfta::buildInferenceTasks(TaskBuilder &tasks, ModelOp model) {

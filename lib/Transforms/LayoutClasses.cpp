@@ -107,6 +107,9 @@ void LayoutClasses::addTask(func::FuncOp task, const SymbolTable &symbols) {
       joinVariable(write.getVariable(), write.getValue());
     else if (auto kernel = dyn_cast<KernelOp>(op))
       addKernel(kernel);
+    else if (isa<StackOp, UnstackOp>(op))
+      for (Value operand : op.getOperands())
+        join(op.getResult(0), operand);
   }
 }
 

@@ -31,15 +31,24 @@ VariableOp TaskBuilder::declare(StringRef name, RankedTensorType type,
   if (VariableOp known = lookup(name))
     return known;
   OpBuilder outer(getContext());
-  auto variable =
-      VariableOp::create(outer, getLoc(), name, type, role, initial,
-                         /*trained=*/false, block, instances, BindingAttr());
+  auto variable = VariableOp::create(outer, getLoc(), name, type, role, initial,
+                                     /*trained=*/false, block, instances,
+                                     BindingAttr(), IntegerAttr());
   // Variables stand in the order of their declaration, before all functions.
   Block &body = *module.getBody();
   symbols.insert(variable, llvm::find_if(body, [](Operation &op) {
                    return !isa<VariableOp>(op);
                  }));
   return variable;
+}
+
+VariableOp TaskBuilder::declareFor(VariableOp variable, StringRef kind,
+                                   RankedTensorType type, Role role,
+                                   int64_t block) {
+  VariableOp declared = declare((kind + "/" + variable.getSymName()).str(),
+                                type, role, {}, block);
+  declared.setCopyAttr(variable.getCopyAttr());
+  return declared;
 }
 
 VariableOp TaskBuilder::adopt(VariableOp variable) {

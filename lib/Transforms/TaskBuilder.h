@@ -19,7 +19,7 @@ namespace mlir::hfta {
 constexpr StringLiteral kStepWeightName = "loss/weight";
 
 /// A trained variable as the program sees it: arrayed, or one copy of it where
-/// copies are compiled alone.
+/// copies are compiled alone; or a variable that one copy alone has.
 struct TrainedLeaf {
   VariableOp variable;
   std::optional<int64_t> copy;
@@ -42,6 +42,9 @@ public:
   VariableOp declare(StringRef name, RankedTensorType type, Role role,
                      Attribute initial = {}, int64_t block = -1,
                      int64_t instances = 1);
+  /// Declares what belongs to another variable: "kind/name", of its copies.
+  VariableOp declareFor(VariableOp variable, StringRef kind,
+                        RankedTensorType type, Role role, int64_t block);
   VariableOp lookup(StringRef name) { return symbols.lookup<VariableOp>(name); }
   /// Moves a model's variable to the module.
   VariableOp adopt(VariableOp variable);

@@ -240,7 +240,8 @@ LogicalResult TrainingStep::buildBackward() {
     VariableOp variable = tasks.lookup(read.getVariable());
     if (!variable.getTrained())
       continue;
-    leaves.push_back({variable, read.getCopy()});
+    leaves.push_back(
+        {variable, read.getCopy() ? read.getCopy() : variable.getCopy()});
     wanted.push_back(read);
   }
   SmallVector<Value> found;
@@ -354,10 +355,10 @@ TrainingStep::build(ArrayRef<std::string> cuts,
     Operation *last = &*std::prev(builder.getInsertionPoint());
     tasks.accumulate(
         gradient,
-        tasks.declare(("gradient/" + variable.getSymName()).str(),
-                      RankedTensorType::get(type.getShape(), gradientType,
-                                            type.getEncoding()),
-                      Role::gradient, {}, tag.block),
+        tasks.declareFor(variable, "gradient",
+                         RankedTensorType::get(type.getShape(), gradientType,
+                                               type.getEncoding()),
+                         Role::gradient, tag.block),
         leaf.copy);
     for (auto op = std::next(last->getIterator());
          op != builder.getInsertionPoint(); ++op)

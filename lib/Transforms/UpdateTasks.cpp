@@ -16,9 +16,10 @@ static Value draw(TaskBuilder &tasks, VariableOp variable, StringRef suffix) {
   OpBuilder &builder = tasks.getBuilder();
   RankedTensorType type = variable.getTensorType();
   Value zero = tasks.splat({}, builder.getI64Type(), 0);
-  std::string stream = (variable.getSymName() + suffix).str();
-  return RandomUniformOp::create(builder, variable.getLoc(), tasks.read("seed"),
-                                 zero, zero, type.getShape(), hashName(stream),
+  std::string stream = variable.getOwnName() + suffix.str();
+  return RandomUniformOp::create(builder, variable.getLoc(),
+                                 tasks.read("seed", variable.getCopy()), zero,
+                                 zero, type.getShape(), hashName(stream),
                                  /*per_sample=*/false, type.getElementType());
 }
 
@@ -206,12 +207,11 @@ private:
 
   VariableOp getState(StringRef kind) {
     RankedTensorType type = variable.getTensorType();
-    return tasks.declare((kind + "/" + variable.getSymName()).str(),
-                         RankedTensorType::get(
-                             type.getShape(),
-                             tasks.getFloatType(tasks.getJob().precision.state),
-                             type.getEncoding()),
-                         Role::optimizer_state, {}, variable.getBlock());
+    Type element = tasks.getFloatType(tasks.getJob().precision.state);
+    return tasks.declareFor(
+        variable, kind,
+        RankedTensorType::get(type.getShape(), element, type.getEncoding()),
+        Role::optimizer_state, variable.getBlock());
   }
   Value readState(VariableOp state) {
     return tasks.castTo(tasks.read(state, leaf.copy),

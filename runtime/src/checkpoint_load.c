@@ -19,8 +19,10 @@ typedef struct load {
 } load;
 
 static hfta_status check_metadata(load *self, hfta_safetensors *file,
-                                  const char *path) {
+                                  int64_t copy, const char *path) {
   hfta_error *error = &self->instance->error;
+  const char *expected =
+      hfta_program_model(self->instance->program, copy)->identity;
   const char *format = hfta_safetensors_metadata(file, "format");
   const char *version = hfta_safetensors_metadata(file, "version");
   const char *identity = hfta_safetensors_metadata(file, "identity");
@@ -34,11 +36,11 @@ static hfta_status check_metadata(load *self, hfta_safetensors *file,
                      "'%s' has format version %s, this program "
                      "reads " HFTA_CHECKPOINT_VERSION,
                      path, version);
-  if (strcmp(identity, self->instance->program->identity) != 0)
+  if (strcmp(identity, expected) != 0)
     return hfta_fail(error, HFTA_INVALID_INPUT,
                      "'%s' belongs to another model or optimizer (identity "
                      "%.64s, expected %s)",
-                     path, identity, self->instance->program->identity);
+                     path, identity, expected);
   char *end;
   errno = 0;
   long long steps = strtoll(step, &end, 10);
@@ -88,11 +90,12 @@ static hfta_status open_copy(load *self, int64_t copy) {
   status = hfta_safetensors_open(path.text, &self->files[copy], error);
   hfta_safetensors *file = self->files[copy];
   if (status == HFTA_OK)
-    status = check_metadata(self, file, path.text);
+    status = check_metadata(self, file, copy, path.text);
   size_t count = 0;
   for (uint32_t i = 0; i < program->tensor_count && status == HFTA_OK; ++i) {
     const hfta_tensor *tensor = &program->tensors[i];
-    if (!(tensor->flags & HFTA_TENSOR_CHECKPOINT))
+    if (!(tensor->flags & HFTA_TENSOR_CHECKPOINT) ||
+        !hfta_tensor_is_of(tensor, copy))
       continue;
     status = check_tensor(self, file, path.text, tensor);
     ++count;
@@ -109,8 +112,9 @@ static hfta_status copy_tensors(load *self, int64_t copy) {
   hfta_status status = HFTA_OK;
   for (uint32_t i = 0; i < program->tensor_count && status == HFTA_OK; ++i) {
     const hfta_tensor *tensor = &program->tensors[i];
-    if (!(tensor->flags & HFTA_TENSOR_CHECKPOINT) ||
-        (copy > 0 && tensor->copy_stride == 0))
+    bool again = copy > 0 && (tensor->flags & HFTA_TENSOR_SHARED);
+    if (!(tensor->flags & HFTA_TENSOR_CHECKPOINT) || again ||
+        !hfta_tensor_is_of(tensor, copy))
       continue;
     const hfta_tensor_view *view =
         hfta_safetensors_find(self->files[copy], tensor->name);

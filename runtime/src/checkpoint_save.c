@@ -28,7 +28,7 @@ typedef struct save {
   hfta_error *error;
 } save;
 
-static hfta_status collect_tensors(save *self) {
+static hfta_status allocate(save *self) {
   const hfta_program *program = self->instance->program;
   self->views = calloc((size_t)program->tensor_count + 1, sizeof(*self->views));
   self->tensors =
@@ -37,9 +37,16 @@ static hfta_status collect_tensors(save *self) {
   if (!self->views || !self->tensors || !self->chunk)
     return hfta_fail(self->error, HFTA_INTERNAL,
                      "not enough memory to save a checkpoint");
+  return HFTA_OK;
+}
+
+static void collect_tensors(save *self, int64_t copy) {
+  const hfta_program *program = self->instance->program;
+  self->count = 0;
   for (uint32_t i = 0; i < program->tensor_count; ++i) {
     const hfta_tensor *tensor = &program->tensors[i];
-    if (!(tensor->flags & HFTA_TENSOR_CHECKPOINT))
+    if (!(tensor->flags & HFTA_TENSOR_CHECKPOINT) ||
+        !hfta_tensor_is_of(tensor, copy))
       continue;
     self->tensors[self->count] = i;
     self->views[self->count++] =
@@ -49,7 +56,6 @@ static hfta_status collect_tensors(save *self) {
                            .shape = tensor->shape,
                            .bytes = tensor->bytes};
   }
-  return HFTA_OK;
 }
 
 /// Appends a copy's tensor piece by piece: it may lie on another device.
@@ -88,9 +94,10 @@ static hfta_status save_copy(save *self, const char *folder, int64_t copy) {
   const hfta_metadata metadata[] = {
       {"format", HFTA_CHECKPOINT_FORMAT},
       {"version", HFTA_CHECKPOINT_VERSION},
-      {"identity", self->instance->program->identity},
+      {"identity", hfta_program_model(self->instance->program, copy)->identity},
       {"step", step},
       {"epoch_loss", loss}};
+  collect_tensors(self, copy);
   hfta_path path;
   hfta_safetensors_writer *writer = NULL;
   hfta_status status = hfta_path_format(
@@ -158,7 +165,7 @@ static hfta_status save_all(save *self, const char *folder) {
     status = hfta_path_format(&temporary, self->error, "%s/.hfta-%s-%ld",
                               folder, name, (long)getpid());
   if (status == HFTA_OK)
-    status = collect_tensors(self);
+    status = allocate(self);
   if (status == HFTA_OK)
     status = write_folder(self, temporary.text, final.text, folder);
   return status;

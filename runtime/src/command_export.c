@@ -13,7 +13,8 @@ static hfta_status collect(hfta_instance *instance, int64_t copy,
   *out_count = 0;
   for (uint32_t i = 0; i < program->tensor_count && status == HFTA_OK; ++i) {
     const hfta_tensor *tensor = &program->tensors[i];
-    if (!(tensor->flags & HFTA_TENSOR_EXPORT))
+    if (!(tensor->flags & HFTA_TENSOR_EXPORT) ||
+        !hfta_tensor_is_of(tensor, copy))
       continue;
     hfta_tensor_info info;
     status = hfta_instance_tensor(instance, copy, tensor->name, &info);
@@ -40,8 +41,9 @@ static int export_copy(const hfta_invocation *invocation,
       views ? collect(instance, copy, views, &count)
             : hfta_fail(error, HFTA_INTERNAL, "not enough memory to export");
   if (status == HFTA_OK)
-    status =
-        hfta_onnx_write(path, &program->export_template, views, count, error);
+    status = hfta_onnx_write(
+        path, &hfta_program_model(program, copy)->export_template, views, count,
+        error);
   free(views);
   if (status != HFTA_OK)
     return hfta_report(invocation, status, error->message);

@@ -35,7 +35,8 @@ hfta_parameter_count hfta_count_parameters(const hfta_program *program) {
     int64_t values = (int64_t)(tensor->bytes / size);
     int64_t all = tensor->copy_stride ? values * program->copies : values;
     bool trained = (tensor->flags & HFTA_TENSOR_TRAINED) != 0;
-    *(trained ? &count.trained : &count.frozen) += values;
+    if (hfta_tensor_is_of(tensor, 0))
+      *(trained ? &count.trained : &count.frozen) += values;
     *(trained ? &count.array_trained : &count.array_frozen) += all;
   }
   return count;
@@ -49,7 +50,7 @@ static void print_job(const hfta_program *program) {
          hfta_element_name((hfta_element_type)program->precision),
          *program->optimizer ? program->optimizer : "none",
          *program->metric ? program->metric : "none");
-  printf("identity %s\n", program->identity);
+  printf("identity %s\n", program->models[0].identity);
   if (program->cpu_features && *program->cpu_features)
     printf("cpu features %s\n", program->cpu_features);
 }
@@ -76,11 +77,16 @@ static void print_tensors(const hfta_program *program, bool trained) {
     const hfta_tensor *tensor = &program->tensors[i];
     char shape[HFTA_SHAPE_TEXT_BYTES];
     bool is_trained = (tensor->flags & HFTA_TENSOR_TRAINED) != 0;
-    if (hfta_tensor_is_parameter(program, i) && is_trained == trained)
-      printf("  %s  %s %s%s\n", tensor->name,
-             hfta_element_name((hfta_element_type)tensor->type),
-             hfta_shape_text(tensor->shape, tensor->rank, shape),
-             tensor->copy_stride ? "" : ", shared by all copies");
+    if (!hfta_tensor_is_parameter(program, i) || is_trained != trained)
+      continue;
+    printf("  %s  %s %s", tensor->name,
+           hfta_element_name((hfta_element_type)tensor->type),
+           hfta_shape_text(tensor->shape, tensor->rank, shape));
+    if (tensor->flags & HFTA_TENSOR_SHARED)
+      printf(", shared by all copies");
+    if (tensor->copy >= 0)
+      printf(", of copy %d alone", (int)tensor->copy);
+    printf("\n");
   }
 }
 

@@ -22,8 +22,10 @@ typedef struct runner {
   int64_t samples; ///< -1: the program's own shapes
   hfta_npy *files; ///< one an input
   bool *opened;
-  void **inputs;  ///< one input tensor each
-  void **outputs; ///< all samples of each output
+  void **inputs;           ///< one input tensor each
+  const hfta_port **ports; ///< the copy's outputs
+  uint32_t port_count;
+  void **outputs; ///< all samples of each of them
 } runner;
 
 //===----------------------------------------------------------------------===//
@@ -78,7 +80,7 @@ static const hfta_tensor *input_tensor(const runner *self, uint32_t index) {
 }
 
 static const hfta_tensor *output_tensor(const runner *self, uint32_t index) {
-  return &self->program->tensors[self->program->outputs[index].tensor];
+  return &self->program->tensors[self->ports[index]->tensor];
 }
 
 static bool same_shape(const int64_t *left, uint32_t left_rank,
@@ -165,13 +167,13 @@ static hfta_status check_shapes(runner *self) {
   for (uint32_t i = 0; i < program->input_count && status == HFTA_OK; ++i)
     status = check_samples(self, i);
   int64_t size = hfta_program_micro_batch(program);
-  for (uint32_t i = 0; i < program->output_count && status == HFTA_OK; ++i) {
+  for (uint32_t i = 0; i < self->port_count && status == HFTA_OK; ++i) {
     const hfta_tensor *tensor = output_tensor(self, i);
     if (tensor->rank == 0 || tensor->shape[0] != size)
       status = hfta_fail(self->error, HFTA_INVALID_INPUT,
                          "output '%s' doesn't have one value a sample: the "
                          "inputs must hold exactly %lld samples",
-                         program->outputs[i].name, (long long)size);
+                         self->ports[i]->name, (long long)size);
   }
   return status;
 }
@@ -215,14 +217,14 @@ static hfta_status allocate(runner *self) {
       return hfta_fail(self->error, HFTA_INTERNAL,
                        "not enough memory for input '%s'",
                        program->inputs[i].name);
-  for (uint32_t i = 0; i < program->output_count; ++i) {
+  for (uint32_t i = 0; i < self->port_count; ++i) {
     uint64_t bytes = output_tensor(self, i)->bytes;
     if (self->samples >= 0)
       bytes = bytes / (uint64_t)size * (uint64_t)self->samples;
     if (!(self->outputs[i] = malloc(bytes + 1)))
       return hfta_fail(self->error, HFTA_INTERNAL,
                        "not enough memory for output '%s'",
-                       program->outputs[i].name);
+                       self->ports[i]->name);
   }
   return HFTA_OK;
 }
@@ -234,14 +236,14 @@ static hfta_status run_chunk(runner *self, int64_t begin, int64_t size) {
     fill_input(self, i, begin, self->samples < 0 ? 1 : size);
   hfta_status status = hfta_instance_infer_copies(
       self->instance, (const void *const *)self->inputs, self->copy + 1);
-  for (uint32_t i = 0; i < program->output_count && status == HFTA_OK; ++i) {
+  for (uint32_t i = 0; i < self->port_count && status == HFTA_OK; ++i) {
     uint64_t bytes = output_tensor(self, i)->bytes;
     uint64_t row = bytes / (uint64_t)size, offset = row * (uint64_t)begin;
     if (self->samples >= 0 && self->samples - begin < size)
       bytes = row * (uint64_t)(self->samples - begin);
-    status = hfta_instance_read(self->instance, program->outputs[i].tensor,
-                                self->copy, 0,
-                                (char *)self->outputs[i] + offset, bytes);
+    status =
+        hfta_instance_read(self->instance, self->ports[i]->tensor, self->copy,
+                           0, (char *)self->outputs[i] + offset, bytes);
   }
   return status;
 }
@@ -255,17 +257,16 @@ static void file_name(const char *name, char *out, size_t size) {
 
 static hfta_status check_names(const runner *self) {
   const hfta_program *program = self->program;
-  for (uint32_t i = 0; i < program->output_count; ++i)
+  for (uint32_t i = 0; i < self->port_count; ++i)
     for (uint32_t j = 0; j < i; ++j) {
       char left[256], right[256];
-      file_name(program->outputs[i].name, left, sizeof(left));
-      file_name(program->outputs[j].name, right, sizeof(right));
+      file_name(self->ports[i]->name, left, sizeof(left));
+      file_name(self->ports[j]->name, right, sizeof(right));
       if (strcmp(left, right) == 0)
         return hfta_fail(self->error, HFTA_UNSUPPORTED,
                          "outputs '%s' and '%s' would both be written to "
                          "'%s.npy'",
-                         program->outputs[j].name, program->outputs[i].name,
-                         left);
+                         self->ports[j]->name, self->ports[i]->name, left);
     }
   return HFTA_OK;
 }
@@ -273,14 +274,14 @@ static hfta_status check_names(const runner *self) {
 static hfta_status write_outputs(const runner *self, const char *folder) {
   const hfta_program *program = self->program;
   hfta_status status = hfta_folder_make(folder, self->error);
-  for (uint32_t i = 0; i < program->output_count && status == HFTA_OK; ++i) {
+  for (uint32_t i = 0; i < self->port_count && status == HFTA_OK; ++i) {
     const hfta_tensor *tensor = output_tensor(self, i);
     int64_t shape[HFTA_MAX_RANK];
     uint64_t bytes = tensor->bytes;
     if (tensor->rank > HFTA_MAX_RANK)
       return hfta_fail(self->error, HFTA_UNSUPPORTED,
                        "output '%s' has %u axes, at most %d can be written",
-                       program->outputs[i].name, tensor->rank, HFTA_MAX_RANK);
+                       self->ports[i]->name, tensor->rank, HFTA_MAX_RANK);
     if (tensor->rank > 0)
       memcpy(shape, tensor->shape, tensor->rank * sizeof(*shape));
     if (self->samples >= 0) {
@@ -289,9 +290,9 @@ static hfta_status write_outputs(const runner *self, const char *folder) {
     }
     char name[256];
     hfta_path path;
-    file_name(program->outputs[i].name, name, sizeof(name));
+    file_name(self->ports[i]->name, name, sizeof(name));
     status = hfta_path_format(&path, self->error, "%s/%s.npy", folder, name);
-    hfta_tensor_view view = {.name = program->outputs[i].name,
+    hfta_tensor_view view = {.name = self->ports[i]->name,
                              .type = (hfta_element_type)tensor->type,
                              .rank = tensor->rank,
                              .shape = shape,
@@ -316,8 +317,14 @@ static hfta_status run(runner *self, const hfta_list *list,
   self->inputs = calloc(inputs, sizeof(*self->inputs));
   self->outputs =
       calloc((size_t)program->output_count + 1, sizeof(*self->outputs));
-  if (!self->files || !self->opened || !self->inputs || !self->outputs)
+  self->ports = calloc((size_t)program->output_count + 1, sizeof(*self->ports));
+  if (!self->files || !self->opened || !self->inputs || !self->outputs ||
+      !self->ports)
     return hfta_fail(self->error, HFTA_INTERNAL, "not enough memory to run");
+  for (uint32_t i = 0; i < program->output_count; ++i)
+    if (hfta_tensor_is_of(&program->tensors[program->outputs[i].tensor],
+                          self->copy))
+      self->ports[self->port_count++] = &program->outputs[i];
   hfta_status status = open_inputs(self, list);
   if (status == HFTA_OK)
     status = check_shapes(self);
@@ -342,12 +349,13 @@ static void release(runner *self) {
     if (self->inputs)
       free(self->inputs[i]);
   }
-  for (uint32_t i = 0; self->outputs && i < program->output_count; ++i)
+  for (uint32_t i = 0; self->outputs && i < self->port_count; ++i)
     free(self->outputs[i]);
   free(self->files);
   free(self->opened);
   free(self->inputs);
   free(self->outputs);
+  free(self->ports);
 }
 
 int hfta_command_run(const hfta_invocation *invocation) {

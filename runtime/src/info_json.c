@@ -48,7 +48,7 @@ static void put_job(hfta_json_writer *writer, const hfta_program *program) {
   uint32_t schedule = program->schedule.kind;
   put_string(writer, "name", program->name);
   put_unsigned(writer, "abi_version", program->abi_version);
-  put_string(writer, "identity", program->identity);
+  put_string(writer, "identity", program->models[0].identity);
   put_integer(writer, "batch", program->batch);
   put_integer(writer, "micro_batches", program->micro_batches);
   put_integer(writer, "blocks", program->blocks);
@@ -96,7 +96,9 @@ static void put_parameters(hfta_json_writer *writer,
     hfta_json_key(writer, "trained");
     hfta_json_boolean(writer, (tensor->flags & HFTA_TENSOR_TRAINED) != 0);
     hfta_json_key(writer, "shared");
-    hfta_json_boolean(writer, tensor->copy_stride == 0);
+    hfta_json_boolean(writer, (tensor->flags & HFTA_TENSOR_SHARED) != 0);
+    if (tensor->copy >= 0)
+      put_integer(writer, "copy", tensor->copy);
     hfta_json_end_object(writer);
   }
   hfta_json_end_array(writer);

@@ -84,9 +84,10 @@ hfta_status hfta_instance_tensor(hfta_instance *instance, int64_t copy,
     return hfta_fail(&instance->error, HFTA_USAGE,
                      "copy %lld: there are copies 0 to %lld", (long long)copy,
                      (long long)program->copies - 1);
-  uint32_t index = hfta_program_find_tensor(program, name);
+  uint32_t index = hfta_program_find_tensor(program, copy, name);
   if (index == UINT32_MAX)
-    return hfta_fail(&instance->error, HFTA_USAGE, "no tensor is named '%s'",
+    return hfta_fail(&instance->error, HFTA_USAGE,
+                     "no tensor of copy %lld is named '%s'", (long long)copy,
                      name);
   const hfta_tensor *tensor = &program->tensors[index];
   if (instance->memory[tensor->segment].bytes <

@@ -36,10 +36,20 @@ double hfta_program_hyper_parameter(const hfta_program *program,
   return otherwise;
 }
 
-uint32_t hfta_program_find_tensor(const hfta_program *program,
+bool hfta_tensor_is_of(const hfta_tensor *tensor, int64_t copy) {
+  return tensor->copy < 0 || tensor->copy == copy;
+}
+
+const hfta_model *hfta_program_model(const hfta_program *program,
+                                     int64_t copy) {
+  return &program->models[program->model_of_copy[copy]];
+}
+
+uint32_t hfta_program_find_tensor(const hfta_program *program, int64_t copy,
                                   const char *name) {
   for (uint32_t i = 0; i < program->tensor_count; ++i)
-    if (strcmp(program->tensors[i].name, name) == 0)
+    if (hfta_tensor_is_of(&program->tensors[i], copy) &&
+        strcmp(program->tensors[i].name, name) == 0)
       return i;
   return UINT32_MAX;
 }

@@ -31,6 +31,8 @@ static hfta_status check_tensor(const hfta_program *program, uint32_t index,
   uint64_t bytes = 0;
   bool sound =
       tensor->segment < program->segment_count &&
+      tensor->copy < program->copies &&
+      (tensor->copy < 0 || tensor->copy_stride == 0) &&
       hfta_shape_bytes(tensor->type, tensor->shape, tensor->rank, &bytes) &&
       bytes == tensor->bytes;
   if (sound) {

@@ -35,23 +35,21 @@ class NetworkRun:
         networks.write_data(self.work, self.name)
 
     def place_model(self, folder):
-        def link(suffix):
-            target = self.work / f"{self.name}{suffix}"
-            target.unlink(missing_ok=True)
-            target.symlink_to((folder / target.name).resolve())
-            return target
-
-        self.model = link(".onnx")
+        """Beside its weights: where they lie, or in the work folder."""
+        self.model = (folder / f"{self.name}.onnx").resolve()
         index = folder / f"{self.name}.json"
-        if index.exists():
-            networks.write_weights(self.work, index)
-        else:
-            link(".weights")
+        if not index.exists():
+            return
+        model = self.work / self.model.name
+        model.unlink(missing_ok=True)
+        model.symlink_to(self.model)
+        self.model = model
+        networks.write_weights(self.work, index)
 
     def compile(self, name, precision, *flags, **settings):
         job = self.work / f"{name}.hfta"
-        job.write_text(networks.make_job(self.name, self.model.name, precision,
-                                         **settings))
+        job.write_text(networks.make_job(self.name, str(self.model.absolute()),
+                                         precision, **settings))
         binary = job.with_suffix("")
         run(self.options.hftac, job, "-o", binary, "--data", self.work, *flags,
             *self.options.flags.split())

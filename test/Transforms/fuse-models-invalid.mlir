@@ -67,196 +67,6 @@ module attributes {hfta.job = #job} {
 #job = {name = "j", copies = 2 : i64, batch = 4 : i64, micro_batches = 1 : i64, epochs = 1 : i64, steps = 0 : i64, training = true, fuse = true, all_forwards_first = false, shuffle = true, order_seed = 0 : i64, optimizer = "sgd", nesterov = false, hyper_parameters = [{name = "lr", values = array<f64: 0.1, 0.2>}, {name = "weight_decay", values = array<f64: 0.0, 0.0>}, {name = "momentum", values = array<f64: 0.0, 0.0>}], clip_norm = array<f64>, seeds = array<i64: 1, 2>, schedule = {kind = "constant", warmup = array<f64>, step_size = array<f64>, gamma = array<f64>, minimum = array<f64>}, precision = {parameters = "f32", compute = "f32", accumulate = "f32", gradients = "f32", state = "f32"}, data = [], metric = ""}
 module attributes {hfta.job = #job} {
   hfta.model @a copies [0] {
-    func.func @forward(%x: tensor<3xf32>, %y: tensor<3xf32>) -> tensor<3xf32> {
-      // expected-error@+1 {{models of the array differ here: 'hfta.neg' against 'hfta.exp'}}
-      %0 = hfta.neg %x : tensor<3xf32>
-      return %0 : tensor<3xf32>
-    }
-  }
-  hfta.model @b copies [1] {
-    func.func @forward(%x: tensor<3xf32>, %y: tensor<3xf32>) -> tensor<3xf32> {
-      // expected-note@+1 {{in the other model}}
-      %0 = hfta.exp %x : tensor<3xf32>
-      return %0 : tensor<3xf32>
-    }
-  }
-}
-
-// -----
-
-#job = {name = "j", copies = 2 : i64, batch = 4 : i64, micro_batches = 1 : i64, epochs = 1 : i64, steps = 0 : i64, training = true, fuse = true, all_forwards_first = false, shuffle = true, order_seed = 0 : i64, optimizer = "sgd", nesterov = false, hyper_parameters = [{name = "lr", values = array<f64: 0.1, 0.2>}, {name = "weight_decay", values = array<f64: 0.0, 0.0>}, {name = "momentum", values = array<f64: 0.0, 0.0>}], clip_norm = array<f64>, seeds = array<i64: 1, 2>, schedule = {kind = "constant", warmup = array<f64>, step_size = array<f64>, gamma = array<f64>, minimum = array<f64>}, precision = {parameters = "f32", compute = "f32", accumulate = "f32", gradients = "f32", state = "f32"}, data = [], metric = ""}
-module attributes {hfta.job = #job} {
-  hfta.model @a copies [0] {
-    func.func @forward(%x: tensor<3xf32>, %y: tensor<3xf32>) -> tensor<3xf32> {
-      // expected-error@+1 {{models of the array differ here: other attributes}}
-      %0 = hfta.broadcast %x to [3] along [0] : tensor<3xf32>
-      return %0 : tensor<3xf32>
-    }
-  }
-  hfta.model @b copies [1] {
-    func.func @forward(%x: tensor<3xf32>, %y: tensor<3xf32>) -> tensor<3xf32> {
-      // expected-note@+1 {{in the other model}}
-      %0 = hfta.broadcast %x to [3] along [0] {note} : tensor<3xf32>
-      return %0 : tensor<3xf32>
-    }
-  }
-}
-
-// -----
-
-#job = {name = "j", copies = 2 : i64, batch = 4 : i64, micro_batches = 1 : i64, epochs = 1 : i64, steps = 0 : i64, training = true, fuse = true, all_forwards_first = false, shuffle = true, order_seed = 0 : i64, optimizer = "sgd", nesterov = false, hyper_parameters = [{name = "lr", values = array<f64: 0.1, 0.2>}, {name = "weight_decay", values = array<f64: 0.0, 0.0>}, {name = "momentum", values = array<f64: 0.0, 0.0>}], clip_norm = array<f64>, seeds = array<i64: 1, 2>, schedule = {kind = "constant", warmup = array<f64>, step_size = array<f64>, gamma = array<f64>, minimum = array<f64>}, precision = {parameters = "f32", compute = "f32", accumulate = "f32", gradients = "f32", state = "f32"}, data = [], metric = ""}
-module attributes {hfta.job = #job} {
-  hfta.model @a copies [0] {
-    func.func @forward(%x: tensor<3xf32>, %y: tensor<3xf32>) -> tensor<3xf32> {
-      // expected-error@+1 {{models of the array differ here: an operand comes from another op}}
-      %0 = hfta.sub %x, %y : tensor<3xf32>, tensor<3xf32>
-      return %0 : tensor<3xf32>
-    }
-  }
-  hfta.model @b copies [1] {
-    func.func @forward(%x: tensor<3xf32>, %y: tensor<3xf32>) -> tensor<3xf32> {
-      // expected-note@+1 {{in the other model}}
-      %0 = hfta.sub %y, %x : tensor<3xf32>, tensor<3xf32>
-      return %0 : tensor<3xf32>
-    }
-  }
-}
-
-// -----
-
-#job = {name = "j", copies = 2 : i64, batch = 4 : i64, micro_batches = 1 : i64, epochs = 1 : i64, steps = 0 : i64, training = true, fuse = true, all_forwards_first = false, shuffle = true, order_seed = 0 : i64, optimizer = "sgd", nesterov = false, hyper_parameters = [{name = "lr", values = array<f64: 0.1, 0.2>}, {name = "weight_decay", values = array<f64: 0.0, 0.0>}, {name = "momentum", values = array<f64: 0.0, 0.0>}], clip_norm = array<f64>, seeds = array<i64: 1, 2>, schedule = {kind = "constant", warmup = array<f64>, step_size = array<f64>, gamma = array<f64>, minimum = array<f64>}, precision = {parameters = "f32", compute = "f32", accumulate = "f32", gradients = "f32", state = "f32"}, data = [], metric = ""}
-module attributes {hfta.job = #job} {
-  hfta.model @a copies [0] {
-    // expected-error@+1 {{models of the array differ here: variable 'w' is tensor<3xf32> (trained) against tensor<4xf32> (trained)}}
-    hfta.variable @w {role = #hfta.role<parameter>, trained} : tensor<3xf32>
-    func.func @forward(%x: tensor<3xf32>) -> tensor<3xf32> {
-      %0 = hfta.neg %x : tensor<3xf32>
-      return %0 : tensor<3xf32>
-    }
-  }
-  hfta.model @b copies [1] {
-    // expected-note@+1 {{in the other model}}
-    hfta.variable @w {role = #hfta.role<parameter>, trained} : tensor<4xf32>
-    func.func @forward(%x: tensor<3xf32>) -> tensor<3xf32> {
-      %0 = hfta.neg %x : tensor<3xf32>
-      return %0 : tensor<3xf32>
-    }
-  }
-}
-
-// -----
-
-#job = {name = "j", copies = 2 : i64, batch = 4 : i64, micro_batches = 1 : i64, epochs = 1 : i64, steps = 0 : i64, training = true, fuse = true, all_forwards_first = false, shuffle = true, order_seed = 0 : i64, optimizer = "sgd", nesterov = false, hyper_parameters = [{name = "lr", values = array<f64: 0.1, 0.2>}, {name = "weight_decay", values = array<f64: 0.0, 0.0>}, {name = "momentum", values = array<f64: 0.0, 0.0>}], clip_norm = array<f64>, seeds = array<i64: 1, 2>, schedule = {kind = "constant", warmup = array<f64>, step_size = array<f64>, gamma = array<f64>, minimum = array<f64>}, precision = {parameters = "f32", compute = "f32", accumulate = "f32", gradients = "f32", state = "f32"}, data = [], metric = ""}
-module attributes {hfta.job = #job} {
-  hfta.model @a copies [0] {
-    // expected-error@+1 {{models of the array differ here: variable 'w' is tensor<3xf32> (trained) against tensor<3xf32>}}
-    hfta.variable @w {role = #hfta.role<parameter>, trained} : tensor<3xf32>
-    func.func @forward(%x: tensor<3xf32>) -> tensor<3xf32> {
-      %0 = hfta.neg %x : tensor<3xf32>
-      return %0 : tensor<3xf32>
-    }
-  }
-  hfta.model @b copies [1] {
-    // expected-note@+1 {{in the other model}}
-    hfta.variable @w {role = #hfta.role<parameter>} : tensor<3xf32>
-    func.func @forward(%x: tensor<3xf32>) -> tensor<3xf32> {
-      %0 = hfta.neg %x : tensor<3xf32>
-      return %0 : tensor<3xf32>
-    }
-  }
-}
-
-// -----
-
-#job = {name = "j", copies = 2 : i64, batch = 4 : i64, micro_batches = 1 : i64, epochs = 1 : i64, steps = 0 : i64, training = true, fuse = true, all_forwards_first = false, shuffle = true, order_seed = 0 : i64, optimizer = "sgd", nesterov = false, hyper_parameters = [{name = "lr", values = array<f64: 0.1, 0.2>}, {name = "weight_decay", values = array<f64: 0.0, 0.0>}, {name = "momentum", values = array<f64: 0.0, 0.0>}], clip_norm = array<f64>, seeds = array<i64: 1, 2>, schedule = {kind = "constant", warmup = array<f64>, step_size = array<f64>, gamma = array<f64>, minimum = array<f64>}, precision = {parameters = "f32", compute = "f32", accumulate = "f32", gradients = "f32", state = "f32"}, data = [], metric = ""}
-module attributes {hfta.job = #job} {
-  hfta.model @a copies [0] {
-    // expected-error@+1 {{models of the array differ here: variable 'w' starts from a file's weights in one model and from a seed in another}}
-    hfta.variable @w {role = #hfta.role<parameter>, trained, initial = dense<1.0> : tensor<3xf32>} : tensor<3xf32>
-    func.func @forward(%x: tensor<3xf32>) -> tensor<3xf32> {
-      %0 = hfta.neg %x : tensor<3xf32>
-      return %0 : tensor<3xf32>
-    }
-  }
-  hfta.model @b copies [1] {
-    // expected-note@+1 {{in the other model}}
-    hfta.variable @w {role = #hfta.role<parameter>, trained, initial = #hfta.uniform<0.0 : f32, 1.0 : f32>} : tensor<3xf32>
-    func.func @forward(%x: tensor<3xf32>) -> tensor<3xf32> {
-      %0 = hfta.neg %x : tensor<3xf32>
-      return %0 : tensor<3xf32>
-    }
-  }
-}
-
-// -----
-
-#job = {name = "j", copies = 2 : i64, batch = 4 : i64, micro_batches = 1 : i64, epochs = 1 : i64, steps = 0 : i64, training = true, fuse = true, all_forwards_first = false, shuffle = true, order_seed = 0 : i64, optimizer = "sgd", nesterov = false, hyper_parameters = [{name = "lr", values = array<f64: 0.1, 0.2>}, {name = "weight_decay", values = array<f64: 0.0, 0.0>}, {name = "momentum", values = array<f64: 0.0, 0.0>}], clip_norm = array<f64>, seeds = array<i64: 1, 2>, schedule = {kind = "constant", warmup = array<f64>, step_size = array<f64>, gamma = array<f64>, minimum = array<f64>}, precision = {parameters = "f32", compute = "f32", accumulate = "f32", gradients = "f32", state = "f32"}, data = [], metric = ""}
-module attributes {hfta.job = #job} {
-  hfta.model @a copies [0] {
-    // expected-error@+1 {{models of the array differ here: variable 'w' is drawn from #hfta.uniform<0.000000e+00 : f32, 1.000000e+00 : f32> against #hfta.normal<0.000000e+00 : f32, 1.000000e+00 : f32>}}
-    hfta.variable @w {role = #hfta.role<parameter>, trained, initial = #hfta.uniform<0.0 : f32, 1.0 : f32>} : tensor<3xf32>
-    func.func @forward(%x: tensor<3xf32>) -> tensor<3xf32> {
-      %0 = hfta.neg %x : tensor<3xf32>
-      return %0 : tensor<3xf32>
-    }
-  }
-  hfta.model @b copies [1] {
-    // expected-note@+1 {{in the other model}}
-    hfta.variable @w {role = #hfta.role<parameter>, trained, initial = #hfta.normal<0.0 : f32, 1.0 : f32>} : tensor<3xf32>
-    func.func @forward(%x: tensor<3xf32>) -> tensor<3xf32> {
-      %0 = hfta.neg %x : tensor<3xf32>
-      return %0 : tensor<3xf32>
-    }
-  }
-}
-
-// -----
-
-#job = {name = "j", copies = 2 : i64, batch = 4 : i64, micro_batches = 1 : i64, epochs = 1 : i64, steps = 0 : i64, training = true, fuse = true, all_forwards_first = false, shuffle = true, order_seed = 0 : i64, optimizer = "sgd", nesterov = false, hyper_parameters = [{name = "lr", values = array<f64: 0.1, 0.2>}, {name = "weight_decay", values = array<f64: 0.0, 0.0>}, {name = "momentum", values = array<f64: 0.0, 0.0>}], clip_norm = array<f64>, seeds = array<i64: 1, 2>, schedule = {kind = "constant", warmup = array<f64>, step_size = array<f64>, gamma = array<f64>, minimum = array<f64>}, precision = {parameters = "f32", compute = "f32", accumulate = "f32", gradients = "f32", state = "f32"}, data = [], metric = ""}
-module attributes {hfta.job = #job} {
-  hfta.model @a copies [0] {
-    // expected-error@+1 {{models of the array differ here: variable 'w' is missing}}
-    hfta.variable @w {role = #hfta.role<parameter>, trained} : tensor<3xf32>
-    func.func @forward(%x: tensor<3xf32>) -> tensor<3xf32> {
-      %0 = hfta.neg %x : tensor<3xf32>
-      return %0 : tensor<3xf32>
-    }
-  }
-  // expected-note@+1 {{in the other model}}
-  hfta.model @b copies [1] {
-    func.func @forward(%x: tensor<3xf32>) -> tensor<3xf32> {
-      %0 = hfta.neg %x : tensor<3xf32>
-      return %0 : tensor<3xf32>
-    }
-  }
-}
-
-// -----
-
-#job = {name = "j", copies = 2 : i64, batch = 4 : i64, micro_batches = 1 : i64, epochs = 1 : i64, steps = 0 : i64, training = true, fuse = true, all_forwards_first = false, shuffle = true, order_seed = 0 : i64, optimizer = "sgd", nesterov = false, hyper_parameters = [{name = "lr", values = array<f64: 0.1, 0.2>}, {name = "weight_decay", values = array<f64: 0.0, 0.0>}, {name = "momentum", values = array<f64: 0.0, 0.0>}], clip_norm = array<f64>, seeds = array<i64: 1, 2>, schedule = {kind = "constant", warmup = array<f64>, step_size = array<f64>, gamma = array<f64>, minimum = array<f64>}, precision = {parameters = "f32", compute = "f32", accumulate = "f32", gradients = "f32", state = "f32"}, data = [], metric = ""}
-module attributes {hfta.job = #job} {
-  // expected-note@+1 {{in the other model}}
-  hfta.model @a copies [0] {
-    func.func @forward(%x: tensor<3xf32>) -> tensor<3xf32> {
-      %0 = hfta.neg %x : tensor<3xf32>
-      return %0 : tensor<3xf32>
-    }
-  }
-  hfta.model @b copies [1] {
-    // expected-error@+1 {{models of the array differ here: variable 'w' is missing}}
-    hfta.variable @w {role = #hfta.role<parameter>, trained} : tensor<3xf32>
-    func.func @forward(%x: tensor<3xf32>) -> tensor<3xf32> {
-      %0 = hfta.neg %x : tensor<3xf32>
-      return %0 : tensor<3xf32>
-    }
-  }
-}
-
-// -----
-
-#job = {name = "j", copies = 2 : i64, batch = 4 : i64, micro_batches = 1 : i64, epochs = 1 : i64, steps = 0 : i64, training = true, fuse = true, all_forwards_first = false, shuffle = true, order_seed = 0 : i64, optimizer = "sgd", nesterov = false, hyper_parameters = [{name = "lr", values = array<f64: 0.1, 0.2>}, {name = "weight_decay", values = array<f64: 0.0, 0.0>}, {name = "momentum", values = array<f64: 0.0, 0.0>}], clip_norm = array<f64>, seeds = array<i64: 1, 2>, schedule = {kind = "constant", warmup = array<f64>, step_size = array<f64>, gamma = array<f64>, minimum = array<f64>}, precision = {parameters = "f32", compute = "f32", accumulate = "f32", gradients = "f32", state = "f32"}, data = [], metric = ""}
-module attributes {hfta.job = #job} {
-  hfta.model @a copies [0] {
     func.func @forward(%x: tensor<3xf32>) -> tensor<3xf32> {
       %0 = hfta.neg %x : tensor<3xf32>
       return %0 : tensor<3xf32>
@@ -281,16 +91,39 @@ module attributes {hfta.job = #job} {
 #job = {name = "j", copies = 2 : i64, batch = 4 : i64, micro_batches = 1 : i64, epochs = 1 : i64, steps = 0 : i64, training = true, fuse = true, all_forwards_first = false, shuffle = true, order_seed = 0 : i64, optimizer = "sgd", nesterov = false, hyper_parameters = [{name = "lr", values = array<f64: 0.1, 0.2>}, {name = "weight_decay", values = array<f64: 0.0, 0.0>}, {name = "momentum", values = array<f64: 0.0, 0.0>}], clip_norm = array<f64>, seeds = array<i64: 1, 2>, schedule = {kind = "constant", warmup = array<f64>, step_size = array<f64>, gamma = array<f64>, minimum = array<f64>}, precision = {parameters = "f32", compute = "f32", accumulate = "f32", gradients = "f32", state = "f32"}, data = [], metric = ""}
 module attributes {hfta.job = #job} {
   hfta.model @a copies [0] {
-    func.func @forward(%x: tensor<3xf32>) -> tensor<3xf32> {
-      // expected-error@+1 {{models of the array differ here: 'func.return' against 'hfta.neg'}}
+    // expected-error@+1 {{models of the array differ here: 'forward' has other inputs}}
+    func.func @forward(%x: tensor<3xf32> {hfta.name = "x"}) -> tensor<3xf32> {
       return %x : tensor<3xf32>
     }
   }
   hfta.model @b copies [1] {
-    func.func @forward(%x: tensor<3xf32>) -> tensor<3xf32> {
-      // expected-note@+1 {{in the other model}}
-      %0 = hfta.neg %x : tensor<3xf32>
-      return %0 : tensor<3xf32>
+    // expected-note@+1 {{in the other model}}
+    func.func @forward(%x: tensor<3xf32> {hfta.name = "y"}) -> tensor<3xf32> {
+      return %x : tensor<3xf32>
+    }
+  }
+}
+// -----
+
+#job = {name = "j", copies = 2 : i64, batch = 4 : i64, micro_batches = 1 : i64, epochs = 1 : i64, steps = 0 : i64, training = true, fuse = true, all_forwards_first = false, shuffle = true, order_seed = 0 : i64, optimizer = "sgd", nesterov = false, hyper_parameters = [{name = "lr", values = array<f64: 0.1, 0.2>}, {name = "weight_decay", values = array<f64: 0.0, 0.0>}, {name = "momentum", values = array<f64: 0.0, 0.0>}], clip_norm = array<f64>, seeds = array<i64: 1, 2>, schedule = {kind = "constant", warmup = array<f64>, step_size = array<f64>, gamma = array<f64>, minimum = array<f64>}, precision = {parameters = "f32", compute = "f32", accumulate = "f32", gradients = "f32", state = "f32"}, data = [], metric = ""}
+module attributes {hfta.job = #job} {
+  hfta.model @a copies [0] {
+    func.func @forward(%x: tensor<12xf32>) -> tensor<12xf32> {
+      return %x : tensor<12xf32>
+    }
+    // expected-error@+1 {{models of the array differ here: the losses of the copies have different shapes}}
+    func.func @objective(%y: tensor<12xf32>) -> tensor<12xf32> {
+      return %y : tensor<12xf32>
+    }
+  }
+  hfta.model @b copies [1] {
+    func.func @forward(%x: tensor<12xf32>) -> tensor<3x4xf32> {
+      %0 = hfta.reshape %x to [3, 4] : tensor<12xf32>
+      return %0 : tensor<3x4xf32>
+    }
+    // expected-note@+1 {{in the other model}}
+    func.func @objective(%y: tensor<3x4xf32>) -> tensor<3x4xf32> {
+      return %y : tensor<3x4xf32>
     }
   }
 }

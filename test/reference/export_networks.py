@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes test/models/networks/NAME.onnx and NAME.json: seven networks in thin
+"""Writes test/models/networks/NAME.onnx and NAME.json: networks in thin
 versions, as PyTorch exports them for training, without their weights.
 
 Needs torch and onnx. NAME.json tells networks.write_weights() what the weights
@@ -47,7 +47,7 @@ class BasicBlock(nn.Module):
 
 
 class ResNet18(nn.Module):
-    def __init__(self, width=8, classes=10):
+    def __init__(self, width=8, classes=10, extra=False):
         super().__init__()
         self.stem = nn.Conv2d(3, width, 7, 2, 3, bias=False)
         self.norm = nn.BatchNorm2d(width)
@@ -58,11 +58,16 @@ class ResNet18(nn.Module):
                 blocks.append(BasicBlock(given, width << stage, stride))
                 given = width << stage
         self.blocks = nn.Sequential(*blocks)
+        self.extra = BasicBlock(width << 2, width << 2, 1) if extra else None
         self.head = nn.Linear(given, classes)
 
     def forward(self, image):
         x = functional.relu(self.norm(self.stem(image)))
-        x = self.blocks(functional.max_pool2d(x, 3, 2, 1))
+        x = functional.max_pool2d(x, 3, 2, 1)
+        for place, block in enumerate(self.blocks):
+            x = block(x)
+            if place == 5 and self.extra:
+                x = self.extra(x)
         return functional.log_softmax(self.head(torch.flatten(x, 1)), 1)
 
 
@@ -331,7 +336,9 @@ class Generator(nn.Module):
 
 MODELS = {"resnet18": ResNet18, "mobilenetv3_large": MobileNetV3,
           "pointnet_cls": PointNet, "transformer_lm": TransformerLm,
-          "bert_medium": Bert, "dcgan_d": Discriminator, "dcgan_g": Generator}
+          "bert_medium": Bert, "dcgan_d": Discriminator, "dcgan_g": Generator,
+          "resnet18_wide": lambda: ResNet18(classes=100),
+          "resnet18_deep": lambda: ResNet18(extra=True)}
 
 
 def range_of(name, dims):

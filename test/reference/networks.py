@@ -64,6 +64,9 @@ NETWORKS = {
                        Field((), "zero_one"), "logit", "binary_cross_entropy"),
     "dcgan_g": Network({"z": Field((100, 1, 1), "float")},
                        Field((3, 64, 64), "float"), "image", "mse"),
+    # ResNet-18 with 100 classes, and with one block more.
+    "resnet18_wide": classifier(IMAGE, 10, "log_probs", optimizer="sgd"),
+    "resnet18_deep": classifier(IMAGE, 10, "log_probs", optimizer="sgd"),
 }
 
 
@@ -120,7 +123,8 @@ def write_weights(folder, index):
 
 def make_job(name, model, precision, steps=STEPS, dropout=0.0, rates=None,
              optimizer=None, clauses=()):
-    """The text of a job that trains copies of the model's file, one a rate."""
+    """The text of a job that trains copies of the model's file, one a rate; or a
+    copy of each of several files."""
     network = NETWORKS[name]
     fields = ", ".join(f'{field} = npy("{name}-{field}.npy")'
                        for field in fields_of(network))
@@ -134,7 +138,7 @@ def make_job(name, model, precision, steps=STEPS, dropout=0.0, rates=None,
     clauses = list(clauses)
     if network.frozen:
         clauses.append("freeze " + ", ".join(f'"{n}"' for n in network.frozen))
-    lines = [f'model net = onnx("{model}")',
+    lines = [f"model net = onnx({json.dumps(model)})",
              f"data made {{ train {fields} }}",
              "train network {",
              f"  model net({', '.join(network.inputs)}{rate})",

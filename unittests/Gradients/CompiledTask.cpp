@@ -65,7 +65,7 @@ public:
 private:
   void declare(StringRef name, RankedTensorType type, Role role) {
     VariableOp::create(builder, module.getLoc(), name, type, role, Attribute(),
-                       false, -1, 1, BindingAttr());
+                       false, -1, 1, BindingAttr(), IntegerAttr());
   }
 
   void declareVariables() {

@@ -5,6 +5,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "CompiledTask.h"
+#include "Hfta/Dialect/Hfta/IR/HftaOps.h"
 #include "Hfta/InitAll.h"
 
 #include "gtest/gtest.h"
@@ -56,6 +57,15 @@ std::vector<OpCase> elementwiseCases() {
     cases.push_back({op, unary(op), 0.5, 3.0});
   for (const char *op : {"add", "sub", "mul", "max", "min"})
     cases.push_back({op, binary(op)});
+  // Steps, whose derivative is zero.
+  for (const char *op : {"sign", "floor", "ceil"})
+    cases.push_back(
+        {op, "func.func @f(%a: tensor<3x5xf64>) -> tensor<3x5xf64> {\n  %0 = "
+             "hfta." +
+                 std::string(op) +
+                 " %a : tensor<3x5xf64>\n  %1 = hfta.mul %0, %a : "
+                 "tensor<3x5xf64>, tensor<3x5xf64>\n  return %1 : "
+                 "tensor<3x5xf64>\n}"});
   cases.push_back({"div", binary("div"), 0.5, 2.0});
   cases.push_back({"pow", binary("pow"), 0.5, 2.0});
   cases.push_back(
@@ -334,5 +344,27 @@ INSTANTIATE_TEST_SUITE_P(Pooling, GradientTest,
                          testing::ValuesIn(poolingCases()), printName);
 INSTANTIATE_TEST_SUITE_P(Normalization, GradientTest,
                          testing::ValuesIn(normalizationCases()), printName);
+
+/// No op may have a derivative that nobody has compared.
+TEST(Gradients, EveryDifferentiableOpIsCompared) {
+  std::string texts;
+  for (const std::vector<OpCase> &cases :
+       {elementwiseCases(), shapeCases(), contractionCases(), poolingCases(),
+        normalizationCases()})
+    for (const OpCase &entry : cases)
+      texts += entry.function;
+  DialectRegistry registry;
+  registerAllDialects(registry);
+  MLIRContext context(registry);
+  context.loadDialect<HftaDialect>();
+  for (RegisteredOperationName name : context.getRegisteredOperations()) {
+    // What stacks hold is compared with copies that are trained alone.
+    bool joinsCopies = name.getStringRef() == StackOp::getOperationName() ||
+                       name.getStringRef() == UnstackOp::getOperationName();
+    if (name.hasInterface<DifferentiableOpInterface>() && !joinsCopies)
+      EXPECT_NE(texts.find(name.getStringRef().str() + " "), std::string::npos)
+          << name.getStringRef().str();
+  }
+}
 
 } // namespace

@@ -1,6 +1,7 @@
 //===- NodeTest.cpp - One of ONNX's node tests ----------------------------===//
 
 #include "NodeTest.h"
+#include "Hfta/Dialect/Hfta/IR/HftaOps.h"
 #include "Hfta/Driver/Phases.h"
 #include "Hfta/Import/Onnx/Import.h"
 #include "Hfta/InitAll.h"
@@ -9,6 +10,7 @@
 #include "JitProgram.h"
 #include "Tensors.h"
 
+#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/Pass/PassManager.h"
 #include "llvm/ADT/StringExtras.h"
@@ -51,7 +53,7 @@ public:
     context.printOpOnDiagnostic(false);
   }
 
-  NodeResult run();
+  NodeResult runAndDescribe();
 
 private:
   static DialectRegistry makeRegistry() {
@@ -60,6 +62,7 @@ private:
     return registry;
   }
 
+  NodeResult run();
   NodeResult fail(NodeStatus status, const Twine &fallback);
   NodeResult runDataSet(StringRef dataSet);
   bool readPorts();
@@ -70,12 +73,14 @@ private:
   /// Compiles with the inputs that must be known; they leave `inputs`.
   NodeResult compile(std::vector<NamedTensor> &inputs);
   NodeResult compare(const NamedTensor &expected);
+  void describe(ModuleOp module);
 
   std::string folder;
   MLIRContext context;
   ScopedDiagnosticHandler handler;
   std::vector<std::string> errors;
   std::vector<std::string> inputNames, outputNames;
+  NodeResult description; ///< of the model: no status
   std::unique_ptr<JitProgram> program;
 };
 
@@ -109,6 +114,9 @@ bool NodeTest::readPorts() {
     inputNames.push_back(input.name());
   for (const auto &output : model.graph().output())
     outputNames.push_back(output.name());
+  for (const auto &node : model.graph().node())
+    if (node.op_type() != "Constant" || model.graph().node_size() == 1)
+      description.operators.push_back(node.op_type());
   return true;
 }
 
@@ -186,6 +194,40 @@ static bool mayBeConstant(const NamedTensor &value) {
                   (type.getRank() == 1 && type.getElementType().isInteger()));
 }
 
+static bool isFloat(Value value) {
+  return isa<FloatType>(getElementTypeOrSelf(value.getType()));
+}
+
+/// What the importer has made of the model: ops with derivatives and a rule of
+/// fusion, or not.
+void NodeTest::describe(ModuleOp module) {
+  auto model = *module.getOps<ModelOp>().begin();
+  auto forward = model.lookupSymbol<func::FuncOp>("forward");
+  Block &block = forward.getBody().front();
+  DenseSet<Value> fromInputs;
+  for (Value argument : block.getArguments())
+    if (isFloat(argument))
+      fromInputs.insert(argument);
+  bool isDifferentiable = true;
+  description.isFusable = true;
+  for (Operation &op : block.without_terminator()) {
+    if (!isa<ReadOp, WriteOp, ConstantOp>(op))
+      description.isFusable &= isa<FusableOpInterface>(op);
+    if (llvm::none_of(op.getOperands(), [&](Value operand) {
+          return fromInputs.contains(operand);
+        }))
+      continue;
+    for (Value result : op.getResults())
+      if (isFloat(result)) {
+        fromInputs.insert(result);
+        isDifferentiable &= isa<DifferentiableOpInterface>(op);
+      }
+  }
+  if (llvm::any_of(block.getTerminator()->getOperands(),
+                   [&](Value value) { return fromInputs.contains(value); }))
+    description.hasGradient = isDifferentiable;
+}
+
 NodeResult NodeTest::compile(std::vector<NamedTensor> &inputs) {
   OwningOpRef<ModuleOp> module = import({});
   bool wantsConstants = llvm::any_of(errors, [](StringRef error) {
@@ -199,6 +241,7 @@ NodeResult NodeTest::compile(std::vector<NamedTensor> &inputs) {
   }
   if (!module)
     return fail(NodeStatus::refused, "import failed");
+  describe(*module);
   return lower(*module);
 }
 
@@ -287,6 +330,14 @@ NodeResult NodeTest::run() {
   }
 }
 
+NodeResult NodeTest::runAndDescribe() {
+  NodeResult result = run();
+  result.operators = description.operators;
+  result.hasGradient = description.hasGradient;
+  result.isFusable = description.isFusable;
+  return result;
+}
+
 NodeResult hfta::runNodeTest(StringRef folder) {
-  return NodeTest(folder).run();
+  return NodeTest(folder).runAndDescribe();
 }

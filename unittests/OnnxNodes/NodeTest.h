@@ -5,7 +5,9 @@
 
 #include "llvm/ADT/StringRef.h"
 
+#include <optional>
 #include <string>
+#include <vector>
 
 namespace mlir::hfta {
 
@@ -18,7 +20,11 @@ enum class NodeStatus {
 
 struct NodeResult {
   NodeStatus status = NodeStatus::passed;
-  std::string reason; ///< of anything but `passed`: one line
+  std::string reason;                   ///< of anything but `passed`: one line
+  std::vector<std::string> operators{}; ///< of the model's nodes, but constants
+  /// Whether outputs have a derivative by inputs; none if those aren't floats.
+  std::optional<bool> hasGradient{};
+  bool isFusable = false; ///< with the same of another copy
 };
 
 /// Compiles `folder`/model.onnx for inference and compares what it computes

@@ -1,13 +1,14 @@
 //===- OnnxNodeTests.cpp - Runs ONNX's node tests -------------------------===//
 //
 // HftaOnnxNodeTests [--data DIR] [--expected FILE] [--only TEXT] [--reasons]
+//                   [--operators PAGE [--update]]
 //
 // Runs every test below DIR. FILE names the tests that fail, under a line that
 // ends in a colon for each reason. Exits with 1 if another one fails, or if one
-// of these passes.
+// of these passes, or if PAGE isn't what the tests show.
 //===----------------------------------------------------------------------===//
 
-#include "NodeTest.h"
+#include "OperatorPage.h"
 
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringSet.h"
@@ -30,6 +31,11 @@ static llvm::cl::opt<std::string>
     only("only", llvm::cl::desc("run tests whose name holds this text"));
 static llvm::cl::opt<bool> reasons("reasons",
                                    llvm::cl::desc("print why tests fail"));
+
+static llvm::cl::opt<std::string>
+    operators("operators", llvm::cl::desc("page of the operators"));
+static llvm::cl::opt<bool> update("update",
+                                  llvm::cl::desc("write that page anew"));
 
 static std::vector<std::string> listTests() {
   std::vector<std::string> names;
@@ -75,17 +81,36 @@ static llvm::StringRef getName(NodeStatus status) {
   return "";
 }
 
+/// False if the page isn't what it should be, or can't be written.
+static bool checkPage(const OperatorPage &page) {
+  if (operators.empty())
+    return true;
+  if (update) {
+    std::error_code error;
+    llvm::raw_fd_ostream os(operators, error);
+    os << page.print();
+    return !error;
+  }
+  auto file = llvm::MemoryBuffer::getFile(operators);
+  if (file && (*file)->getBuffer() == page.print())
+    return true;
+  llvm::outs() << operators << " is out of date: write it with --update\n";
+  return false;
+}
+
 int main(int argc, char **argv) {
   llvm::cl::ParseCommandLineOptions(argc, argv, "ONNX's node tests\n");
   llvm::StringSet<> failing;
   if (!readExpected(failing))
     return 1;
   std::vector<std::string> names = listTests();
+  OperatorPage page;
   int passed = 0, unexpected = 0;
   for (const std::string &name : names) {
     NodeResult result = runNodeTest(data + "/" + name);
     bool passes = result.status == NodeStatus::passed;
     passed += passes;
+    page.add(result);
     bool isExpected = passes != failing.contains(name);
     unexpected += !isExpected;
     if (reasons ? !passes : !isExpected)
@@ -99,5 +124,5 @@ int main(int argc, char **argv) {
     }
   llvm::outs() << passed << " of " << names.size() << " passed, " << unexpected
                << " unexpected\n";
-  return unexpected || names.empty() ? 1 : 0;
+  return checkPage(page) && !unexpected && !names.empty() ? 0 : 1;
 }

@@ -14,6 +14,8 @@ enum { MAX_COPIES = 8, TASK_COUNT = 11, TRAINING_TASKS = 8 };
 /// Everything that the program's table points to.
 typedef struct fake {
   hfta_program program;
+  hfta_model model;
+  uint32_t model_of_copy[MAX_COPIES];
   _Alignas(64) fake_layout layout;
   hfta_segment segments[FAKE_SEGMENT_COUNT];
   hfta_tensor tensors[FAKE_TENSOR_COUNT];
@@ -74,7 +76,8 @@ static void add_tensor(fake *self, int index, const char *name, int segment,
                                        .shape = shape,
                                        .rank = rank,
                                        .flags = flags,
-                                       .bytes = bytes};
+                                       .bytes = bytes,
+                                       .copy = -1};
   *end +=
       stride ? stride * (uint64_t)self->program.copies : (bytes + 63) / 64 * 64;
   self->layout.tensors[index] =
@@ -211,6 +214,7 @@ static void add_constants(fake *self) {
                                            .type = HFTA_I64,
                                            .shape = scalar_shape,
                                            .bytes = 8,
+                                           .copy = -1,
                                            .flags = HFTA_TENSOR_SHARED};
   self->tensors[FAKE_MOMENTUM] =
       (hfta_tensor){.name = "momentum",
@@ -219,7 +223,8 @@ static void add_constants(fake *self) {
                     .offset = momentum,
                     .copy_stride = 8,
                     .shape = scalar_shape,
-                    .bytes = 8};
+                    .bytes = 8,
+                    .copy = -1};
   self->layout.tensors[FAKE_ROWS] = (hfta_binding){0};
   self->layout.tensors[FAKE_MOMENTUM] =
       (hfta_binding){.offset = momentum, .copy_stride = 8};
@@ -289,7 +294,9 @@ static void add_job(fake *self, const fake_options *options) {
   program->hyper_parameters = self->hyper_parameters;
   program->hyper_parameter_count = 4;
   program->name = "fake";
-  program->identity = options->foreign ? "identity-other" : "identity-mlp";
+  self->model.identity = options->foreign ? "identity-other" : "identity-mlp";
+  program->models = &self->model;
+  program->model_of_copy = self->model_of_copy;
   program->optimizer = options->inference_only ? "" : "sgd";
   program->metric = options->inference_only ? "" : "accuracy";
   program->cpu_features = options->cpu_features ? options->cpu_features : "";

@@ -258,7 +258,7 @@ TEST(Instance, TensorsByName) {
   EXPECT_EQ(hfta_instance_tensor(instance.get(), 0, "third", &info),
             HFTA_USAGE);
   EXPECT_STREQ(hfta_instance_message(instance.get()),
-               "no tensor is named 'third'");
+               "no tensor of copy 0 is named 'third'");
   EXPECT_EQ(hfta_instance_tensor(instance.get(), 3, "first.weight", &info),
             HFTA_USAGE);
   EXPECT_STREQ(hfta_instance_message(instance.get()),
@@ -344,7 +344,7 @@ TEST(Instance, RefusesOtherVersionsOfTheTable) {
   ProgramPointer program = makeProgram(defaultOptions());
   program->abi_version = 99;
   expectRefusal(program.get(), {}, HFTA_INTERNAL,
-                "the program has ABI version 99, this runtime has 3: compile "
+                "the program has ABI version 99, this runtime has 4: compile "
                 "it again");
 }
 

@@ -10,12 +10,8 @@ namespace mlir::hfta {
 
 /// Module attribute: name of the phase that the module is in.
 inline constexpr llvm::StringLiteral kPhaseAttrName = "hfta.phase";
-/// Module attribute: digest of the model's graph and the optimizer's kind.
-inline constexpr llvm::StringLiteral kIdentityAttrName = "hfta.identity";
-/// Module attributes: the ONNX inference graph without its weights.
-inline constexpr llvm::StringLiteral kExportHeaderAttrName =
-    "hfta.export_header";
-inline constexpr llvm::StringLiteral kExportGraphAttrName = "hfta.export_graph";
+/// Module attribute: what the binary says of each model.
+inline constexpr llvm::StringLiteral kModelsAttrName = "hfta.models";
 
 /// Module attribute: cost of the tasks, for people and programs to read.
 inline constexpr llvm::StringLiteral kPlanAttrName = "hfta.plan_json";

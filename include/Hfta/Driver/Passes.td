@@ -6,22 +6,23 @@
 include "mlir/Pass/PassBase.td"
 
 def HftaDescribeModel : Pass<"hfta-describe-model", "::mlir::ModuleOp"> {
-  let summary = "Note what a binary says of its model: identity, ONNX template";
+  let summary = "Note what a binary says of its models: identity, ONNX template";
   let description = [{
-    Runs on imported models, before fusion. `hfta.identity` is a digest of the
-    first model's graph and of the optimizer's kind. It leaves out what may
-    differ between runs that share a checkpoint: number of copies, batch size,
-    hyper-parameters, weights, places in source files.
+    Runs on imported models, before fusion, and gives each an entry in
+    `hfta.models`. `identity` is a digest of the model's graph and of the
+    optimizer's kind. It leaves out what may differ between runs that share a
+    checkpoint: number of copies, batch size, hyper-parameters, weights, places
+    in source files.
 
-    `hfta.export_header` and `hfta.export_graph` are the ONNX inference graph
-    without its weights. A model that ONNX has no words for gets none, with a
-    warning that gives the reasons.
+    `export_header` and `export_graph` are the ONNX inference graph without its
+    weights. A model that ONNX has no words for gets none, with a warning that
+    gives the reasons.
 
     ```mlir
     module attributes {hfta.job = {…}} { hfta.model @mlp copies [0, 1] { … } }
     // ==>
-    module attributes {hfta.job = {…}, hfta.identity = "9f86d0…",
-        hfta.export_header = "…", hfta.export_graph = "…"} { … }
+    module attributes {hfta.job = {…}, hfta.models = [{copies = array<i64: 0, 1>,
+        identity = "9f86d0…", export_header = "…", export_graph = "…"} ]} { … }
     ```
   }];
 }

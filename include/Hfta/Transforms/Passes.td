@@ -124,8 +124,8 @@ def HftaFuseModels : Pass<"hfta-fuse-models", "::mlir::ModuleOp"> {
     Matches the models of a module op by op through FusableOpInterface and
     replaces them by one model whose variables are arrayed. Values that no
     copy's variable reaches stay shared. Constants that differ are stacked.
-    Frozen variables with equal contents stay shared. A difference that cannot
-    be fused is reported with both origins.
+    Frozen variables with equal contents stay shared. What only some models have
+    is each copy's own, on its part of arrayed values, and a remark tells.
 
     With `fuse = false` every copy keeps ops of its own, reading and writing
     its copy of the arrayed variables: the serial baseline.

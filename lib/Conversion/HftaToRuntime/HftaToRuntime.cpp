@@ -38,8 +38,7 @@ struct HftaToRuntimePass
          llvm::make_early_inc_range(module.getOps<VariableOp>()))
       variable.erase();
     // What the tables now hold must not stand in later phases' modules.
-    for (StringRef name : {"hfta.segments", "hfta.export_header",
-                           "hfta.export_graph", "hfta.plan_json"})
+    for (StringRef name : {"hfta.segments", "hfta.models", "hfta.plan_json"})
       module->removeAttr(name);
   }
 

@@ -67,7 +67,8 @@ private:
   Record getSource(const DataSource &source);
   Field getSchedule();
   Field getRoles();
-  Field getExportTemplate();
+  Field getExportTemplate(DictionaryAttr model);
+  void buildModels();
   std::string getAttribute(StringRef name) {
     auto text = module->getAttrOfType<StringAttr>(name);
     return text ? text.getValue().str() : std::string();
@@ -87,7 +88,7 @@ private:
   int64_t blocks = 1;
   Record program;
   FlatSymbolRefAttr segmentTable, tensorTable, taskTable, hyperTable,
-      fieldTable, inputTable, outputTable;
+      fieldTable, inputTable, outputTable, modelTable, copyTable;
   uint32_t segmentCount = 0, inputCount = 0, outputCount = 0;
 };
 
@@ -97,20 +98,30 @@ private:
 // Segments, tensors, tasks
 //===----------------------------------------------------------------------===//
 
-/// Program order, but the gradients' norms stand together at the end, in the
-/// order of the parameters.
+/// Program order, but the optimizer's state and then the gradients' norms stand
+/// at the end, in the order of the parameters: it is one copy's own, whatever
+/// other copies there are.
 void ProgramBuilder::orderTensors() {
   SmallVector<VariableOp> all(module.getOps<VariableOp>());
-  SymbolTable symbols(module);
-  SmallVector<VariableOp> norms;
+  llvm::StringMap<SmallVector<VariableOp>> ofParameter[2];
+  auto getKind = [](VariableOp variable) -> std::optional<int> {
+    if (variable.getRole() == Role::optimizer_state)
+      return 0;
+    if (variable.getSymName().starts_with("norm/"))
+      return 1;
+    return std::nullopt;
+  };
   for (VariableOp variable : all) {
-    if (!variable.getSymName().starts_with("norm/"))
+    if (std::optional<int> kind = getKind(variable))
+      ofParameter[*kind][variable.getSymName().split('/').second].push_back(
+          variable);
+    else
       tensors.push_back(variable);
-    if (auto norm =
-            symbols.lookup<VariableOp>(("norm/" + variable.getSymName()).str()))
-      norms.push_back(norm);
   }
-  llvm::append_range(tensors, norms);
+  for (const auto &lists : ofParameter)
+    for (VariableOp variable : all)
+      if (auto list = lists.find(variable.getSymName()); list != lists.end())
+        llvm::append_range(tensors, list->getValue());
   for (auto [index, variable] : llvm::enumerate(tensors))
     tensorIndex[variable.getSymName()] = index;
 }
@@ -151,7 +162,7 @@ LogicalResult ProgramBuilder::buildSegments() {
 
 uint32_t ProgramBuilder::getFlags(VariableOp variable) {
   uint32_t flags = 0;
-  if (!isArrayed(variable.getType()))
+  if (!isArrayed(variable.getType()) && !variable.getCopy())
     flags |= HFTA_TENSOR_SHARED;
   switch (variable.getRole()) {
   case Role::parameter:
@@ -172,19 +183,21 @@ void ProgramBuilder::buildTensors() {
   for (VariableOp variable : tensors) {
     RankedTensorType type = variable.getTensorType();
     BindingAttr place = *variable.getLocation();
-    rows.push_back({text(variable.getSymName()), Field::u32(place.getSegment()),
-                    Field::u32(getElementCode(type.getElementType())),
-                    Field::u64(place.getOffset()),
-                    Field::u64(place.getStride()),
-                    Field::pointer(tables.integers("shape", type.getShape())),
-                    Field::u32(type.getRank()), Field::u32(getFlags(variable)),
-                    Field::u64(getLogicalBytes(type))});
+    rows.push_back(
+        {text(variable.getOwnName()), Field::u32(place.getSegment()),
+         Field::u32(getElementCode(type.getElementType())),
+         Field::u64(place.getOffset()), Field::u64(place.getStride()),
+         Field::pointer(tables.integers("shape", type.getShape())),
+         Field::u32(type.getRank()), Field::u32(getFlags(variable)),
+         Field::u64(getLogicalBytes(type)),
+         Field::i32(variable.getCopy().value_or(-1)), Field::u32(0)});
   }
   tensorTable = tables.table("tensors", rows);
   auto ports = [&](StringRef prefix, uint32_t &count) {
     std::vector<Record> found;
     for (auto [index, variable] : llvm::enumerate(tensors)) {
-      StringRef name = variable.getSymName();
+      std::string own = variable.getOwnName();
+      StringRef name = own;
       if (name.consume_front(prefix))
         found.push_back({text(name), Field::u32(index), Field::u32(0)});
     }
@@ -271,16 +284,43 @@ Field ProgramBuilder::getRoles() {
   return Field::record(roles);
 }
 
-Field ProgramBuilder::getExportTemplate() {
-  std::string header = getAttribute("hfta.export_header");
-  std::string graph = getAttribute("hfta.export_graph");
-  auto bytes = [&](StringRef name, const std::string &data) {
+Field ProgramBuilder::getExportTemplate(DictionaryAttr model) {
+  auto data = [&](StringRef name) {
+    auto text = model.getAs<StringAttr>(name);
+    return text ? text.getValue() : StringRef();
+  };
+  StringRef header = data("export_header"), graph = data("export_graph");
+  auto bytes = [&](StringRef name, StringRef data) {
     return Field::pointer(
         tables.bytes(name, ArrayRef(data.data(), data.size())));
   };
   return Field::record({bytes("export_header", header),
                         Field::u64(header.size()), bytes("export_graph", graph),
                         Field::u64(graph.size())});
+}
+
+/// The models as they were before they became an array; one without a name
+/// where nothing describes them.
+void ProgramBuilder::buildModels() {
+  std::vector<Record> rows;
+  std::vector<uint32_t> modelOfCopy(job.copies, 0);
+  auto models = module->getAttrOfType<ArrayAttr>("hfta.models");
+  SmallVector<DictionaryAttr> described;
+  if (models)
+    llvm::append_range(described, models.getAsRange<DictionaryAttr>());
+  if (described.empty())
+    described.push_back(DictionaryAttr::get(module.getContext()));
+  for (auto [index, model] : llvm::enumerate(described)) {
+    auto identity = model.getAs<StringAttr>("identity");
+    rows.push_back({text(identity ? identity.getValue() : StringRef()),
+                    getExportTemplate(model)});
+    if (auto copies = model.getAs<DenseI64ArrayAttr>("copies"))
+      for (int64_t copy : copies.asArrayRef())
+        if (copy >= 0 && copy < job.copies)
+          modelOfCopy[copy] = index;
+  }
+  modelTable = tables.table("models", rows);
+  copyTable = tables.indices("model_of_copy", modelOfCopy);
 }
 
 LogicalResult ProgramBuilder::build(StringRef symbol) {
@@ -290,13 +330,13 @@ LogicalResult ProgramBuilder::build(StringRef symbol) {
   buildTensors();
   buildTasks();
   buildData();
+  buildModels();
   auto count = [](size_t size) { return Field::u32(size); };
   auto table = [](FlatSymbolRefAttr name) { return Field::pointer(name); };
   std::string plan = getAttribute("hfta.plan_json");
   program = {Field::u32(HFTA_ABI_VERSION),
              Field::u32(0),
              text(job.name),
-             text(getAttribute("hfta.identity")),
              text(job.training ? StringRef(job.optimizer) : ""),
              text(job.metric),
              text(getAttribute("hfta.cpu_features")),
@@ -330,7 +370,8 @@ LogicalResult ProgramBuilder::build(StringRef symbol) {
              Field::u32(outputCount),
              Field::u32(getCopyThreads(job.copies)),
              getRoles(),
-             getExportTemplate()};
+             table(modelTable),
+             table(copyTable)};
   tables.exported(symbol, program);
   return success();
 }

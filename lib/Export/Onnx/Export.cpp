@@ -17,7 +17,8 @@ FailureOr<OnnxExportTemplate> exportOnnx(ModelOp model) {
   OnnxExportTemplate result;
   for (bool symbolic : {true, false}) {
     ::onnx::GraphProto graph;
-    graph.set_name(model.getSymName().str());
+    // The files of a list are told apart by a number, which is no copy's own.
+    graph.set_name(model.getSymName().split('.').first.str());
     onnx_export::GraphWriter writer(forward, graph, symbolic);
     if (failed(writer.write()))
       return failure();

@@ -59,6 +59,11 @@ hfta_status hfta_program_check(const hfta_program *program, hfta_error *error);
 hfta_status hfta_program_check_cpu(const hfta_program *program,
                                    hfta_error *error);
 
+/// Whether a copy has the tensor.
+bool hfta_tensor_is_of(const hfta_tensor *tensor, int64_t copy);
+/// The model that a copy is of.
+const hfta_model *hfta_program_model(const hfta_program *program, int64_t copy);
+
 bool hfta_program_has_task(const hfta_program *program, hfta_task_kind kind);
 
 /// Samples of one micro-batch.
@@ -71,8 +76,8 @@ double hfta_program_hyper_parameter(const hfta_program *program,
                                     const char *name, int64_t copy,
                                     double otherwise);
 
-/// The table's index of a tensor, UINT32_MAX if there is none.
-uint32_t hfta_program_find_tensor(const hfta_program *program,
+/// The table's index of a copy's tensor, UINT32_MAX if there is none.
+uint32_t hfta_program_find_tensor(const hfta_program *program, int64_t copy,
                                   const char *name);
 
 const hfta_program *hfta_instance_program(const hfta_instance *instance);

@@ -20,7 +20,7 @@ extern "C" {
 
 /// Raised with every change of a struct below. The runtime refuses a program
 /// of another version.
-#define HFTA_ABI_VERSION 3u
+#define HFTA_ABI_VERSION 4u
 
 /// Element types of stored tensors. Values are part of the ABI.
 typedef enum hfta_element_type {
@@ -90,6 +90,9 @@ typedef struct hfta_tensor {
   uint32_t rank;
   uint32_t flags;
   uint64_t bytes; ///< of one copy
+  int32_t copy;   ///< the one copy that has it, or -1: all have; names of
+                  ///< different copies' tensors may be the same
+  uint32_t reserved;
 } hfta_tensor;
 
 /// Opaque to generated code: the thread pool of one instance.
@@ -264,11 +267,16 @@ typedef struct hfta_export_template {
   uint64_t graph_bytes;
 } hfta_export_template;
 
+/// One of the models that the array was made of.
+typedef struct hfta_model {
+  const char *identity; ///< digest of model graph and optimizer kind
+  hfta_export_template export_template;
+} hfta_model;
+
 typedef struct hfta_program {
   uint32_t abi_version;
   uint32_t reserved;
   const char *name;         ///< of the job
-  const char *identity;     ///< digest of model graph and optimizer kind
   const char *optimizer;    ///< "sgd", "adam", "adamw"; "" without training
   const char *metric;       ///< "accuracy" or ""
   const char *cpu_features; ///< comma-separated names as in /proc/cpuinfo
@@ -304,7 +312,8 @@ typedef struct hfta_program {
   uint32_t output_count;
   uint32_t copy_threads; ///< kernels have work for so many threads in one copy
   hfta_roles roles;
-  hfta_export_template export_template;
+  const hfta_model *models;
+  const uint32_t *model_of_copy; ///< one index into `models` a copy
 } hfta_program;
 
 #ifdef __cplusplus

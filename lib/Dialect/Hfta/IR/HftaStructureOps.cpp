@@ -9,6 +9,17 @@ using namespace mlir::hfta;
 // VariableOp
 //===----------------------------------------------------------------------===//
 
+std::string VariableOp::getSymbolOfCopy(StringRef name, int64_t copy) {
+  return (name + "@" + Twine(copy)).str();
+}
+
+std::string VariableOp::getOwnName() {
+  StringRef name = getSymName();
+  if (std::optional<int64_t> copy = getCopy())
+    name.consume_back(getSymbolOfCopy("", *copy));
+  return name.str();
+}
+
 LogicalResult VariableOp::verify() {
   auto type = dyn_cast<RankedTensorType>(getType());
   if (!type || !type.hasStaticShape())
@@ -19,6 +30,13 @@ LogicalResult VariableOp::verify() {
            << type.getElementType();
   if (getInstances() < 1)
     return emitOpError("needs at least one instance, got ") << getInstances();
+  if (getCopy() && isArrayed(type))
+    return emitOpError("is of copy ")
+           << *getCopy() << " alone and so must be shared, got " << type;
+  if (getCopy() && !getSymName().ends_with(getSymbolOfCopy("", *getCopy())))
+    return emitOpError("is of copy ")
+           << *getCopy() << " alone: its symbol must end with '@" << *getCopy()
+           << "'";
   std::optional<Attribute> initial = getInitial();
   if (!initial)
     return success();

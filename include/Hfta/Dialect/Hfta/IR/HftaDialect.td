@@ -28,6 +28,8 @@ def Hfta_Dialect : Dialect {
     static constexpr llvm::StringLiteral kTaskAttrName = "hfta.task";
     /// Argument and result attribute: a port's name.
     static constexpr llvm::StringLiteral kNameAttrName = "hfta.name";
+    /// On a function result: the one copy that it is of.
+    static constexpr llvm::StringLiteral kCopyAttrName = "hfta.copy";
   }];
 }
 

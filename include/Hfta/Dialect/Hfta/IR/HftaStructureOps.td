@@ -39,7 +39,9 @@ def Hfta_VariableOp : Hfta_Op<"variable", [Symbol]> {
     `#hfta.normal`; without it, zero. For an arrayed variable elements may be
     one copy's (all copies start alike) or hold a leading copy axis. `stream`
     names the random stream of a drawn value, the variable's own name by
-    default. `instances` counts the micro-batches in flight.
+    default. `instances` counts the micro-batches in flight. With `copy`, the
+    variable is of that copy alone: its type is plain, and its own name lacks the
+    `@copy` that ends the symbol.
 
     Example:
     ```mlir
@@ -53,11 +55,16 @@ def Hfta_VariableOp : Hfta_Op<"variable", [Symbol]> {
                        OptionalAttr<AnyAttr>:$initial, UnitAttr:$trained,
                        DefaultValuedAttr<I64Attr, "-1">:$block,
                        DefaultValuedAttr<I64Attr, "1">:$instances,
-                       OptionalAttr<Hfta_BindingAttr>:$location);
+                       OptionalAttr<Hfta_BindingAttr>:$location,
+                       OptionalAttr<I64Attr>:$copy);
   let assemblyFormat = "$sym_name attr-dict `:` $type";
   let hasVerifier = 1;
   let extraClassDeclaration = [{
     RankedTensorType getTensorType() { return cast<RankedTensorType>(getType()); }
+    /// The symbol of a variable that belongs to one copy alone.
+    static std::string getSymbolOfCopy(StringRef name, int64_t copy);
+    /// The name in the copy's model, checkpoints and exports.
+    std::string getOwnName();
   }];
 }
 
