@@ -7,6 +7,7 @@
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/IR/Remarks.h"
+#include "llvm/ADT/MapVector.h"
 
 #include <map>
 
@@ -384,35 +385,45 @@ void ModelFuser::bindObjective(FunctionFuser &fuser,
   }
 }
 
-/// Returns what the models do, by name.
+/// What the functions return, by name, in the order of the first that has it.
+static SmallVector<Output> collectOutputs(FunctionFuser &fuser,
+                                          ArrayRef<func::FuncOp> functions) {
+  llvm::MapVector<StringAttr, SmallVector<Value>> perName;
+  for (size_t model = 0; model < functions.size(); ++model) {
+    func::FuncOp function = functions[model];
+    Operation *end = function.getBody().front().getTerminator();
+    for (auto [index, value] : llvm::enumerate(end->getOperands())) {
+      auto name = StringAttr::get(function.getContext(),
+                                  getResultName(function, index));
+      SmallVector<Value> &perModel = perName[name];
+      perModel.resize(functions.size());
+      perModel[model] = value;
+    }
+  }
+  SmallVector<Output> outputs;
+  for (const auto &[name, perModel] : perName)
+    llvm::append_range(outputs, fuser.getOutputs(name.getValue(), perModel));
+  return outputs;
+}
+
+/// Returns what the models do.
 LogicalResult ModelFuser::finish(FunctionFuser &fuser,
                                  ArrayRef<func::FuncOp> functions,
                                  func::FuncOp fused) {
-  SmallVector<std::string> names;
-  for (func::FuncOp function : functions)
-    for (unsigned index = 0; index < function.getNumResults(); ++index)
-      if (!llvm::is_contained(names, getResultName(function, index)))
-        names.push_back(getResultName(function, index));
-  SmallVector<Output> results;
-  for (const std::string &name : names) {
-    SmallVector<Value> perModel;
-    for (func::FuncOp function : functions) {
-      perModel.push_back({});
-      Operation *end = function.getBody().front().getTerminator();
-      for (unsigned index = 0; index < function.getNumResults(); ++index)
-        if (getResultName(function, index) == name)
-          perModel.back() = end->getOperand(index);
-    }
-    llvm::append_range(results, fuser.getOutputs(name, perModel));
-  }
+  SmallVector<Output> results = collectOutputs(fuser, functions);
+  func::FuncOp first = functions.front();
+  bool isOfCopies = llvm::any_of(
+      results, [](const Output &result) { return result.copy.has_value(); });
+  if (isOfCopies && fused.getSymName() == "objective")
+    return reportDifference(first, functions.back(),
+                            "the losses of the copies have different shapes");
   SmallVector<Value> values;
   SmallVector<Attribute> attributes;
-  func::FuncOp first = functions.front();
-  bool named = first.getResAttrsAttr() != nullptr;
+  bool isNamed = first.getResAttrsAttr() != nullptr;
   for (const Output &result : results) {
     values.push_back(result.value);
     NamedAttrList list;
-    if (named)
+    if (isNamed)
       list.set(HftaDialect::kNameAttrName, builder.getStringAttr(result.name));
     if (result.copy)
       list.set(HftaDialect::kCopyAttrName,
@@ -420,19 +431,13 @@ LogicalResult ModelFuser::finish(FunctionFuser &fuser,
     attributes.push_back(list.getDictionary(builder.getContext()));
   }
   func::ReturnOp::create(builder, fused.getLoc(), values);
-  Block &entry = fused.getBody().front();
-  fused.setFunctionType(FunctionType::get(builder.getContext(),
-                                          entry.getArgumentTypes(),
-                                          ValueRange(values).getTypes()));
-  if (named)
+  fused.setFunctionType(FunctionType::get(
+      builder.getContext(), fused.getBody().front().getArgumentTypes(),
+      ValueRange(values).getTypes()));
+  if (isNamed || isOfCopies)
     fused.setResAttrsAttr(builder.getArrayAttr(attributes));
-  bool isObjective = fused.getSymName() == "objective";
-  for (const Output &result : results)
-    if (isObjective && result.copy)
-      return reportDifference(first, functions.back(),
-                              "the losses of the copies have different shapes");
   if (fused.getSymName() == "forward")
-    outputs = results;
+    outputs = std::move(results);
   return success();
 }
 

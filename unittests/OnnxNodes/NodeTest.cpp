@@ -187,11 +187,17 @@ NodeResult NodeTest::lower(ModuleOp module) {
                  : fail(NodeStatus::failed, "LLVM refuses the program");
 }
 
-/// Shapes, axes, counts, and the numbers of operators like Range.
-static bool mayBeConstant(const NamedTensor &value) {
+/// Shapes, axes, counts, and the numbers of operators like Range; other lists
+/// where an error asks for them.
+static bool mayBeConstant(const NamedTensor &value,
+                          ArrayRef<std::string> errors) {
   RankedTensorType type = value.tensor.type;
-  return type && (type.getRank() == 0 ||
-                  (type.getRank() == 1 && type.getElementType().isInteger()));
+  if (!type || type.getRank() > 1)
+    return false;
+  return type.getRank() == 0 || type.getElementType().isInteger() ||
+         llvm::any_of(errors, [&](StringRef error) {
+           return error.contains("('" + value.name + "')");
+         });
 }
 
 static bool isFloat(Value value) {
@@ -230,13 +236,18 @@ void NodeTest::describe(ModuleOp module) {
 
 NodeResult NodeTest::compile(std::vector<NamedTensor> &inputs) {
   OwningOpRef<ModuleOp> module = import({});
-  bool wantsConstants = llvm::any_of(errors, [](StringRef error) {
+  std::vector<NamedTensor> constants;
+  auto isWanted = [&](const NamedTensor &input) {
+    return mayBeConstant(input, errors);
+  };
+  while (!module && llvm::any_of(errors, [](StringRef error) {
     return error.contains("known at compile time");
-  });
-  if (!module && wantsConstants) {
-    std::vector<NamedTensor> constants;
-    llvm::copy_if(inputs, std::back_inserter(constants), mayBeConstant);
-    llvm::erase_if(inputs, mayBeConstant);
+  })) {
+    size_t before = constants.size();
+    llvm::copy_if(inputs, std::back_inserter(constants), isWanted);
+    llvm::erase_if(inputs, isWanted);
+    if (constants.size() == before)
+      break;
     module = import(constants);
   }
   if (!module)

@@ -16,7 +16,8 @@ static std::vector<OpHandler> collectHandlers() {
         getPoolingHandlers(), getNormalizationHandlers(),
         getReductionHandlers(), getShapeHandlers(), getMovementHandlers(),
         getIndexingHandlers(), getLossHandlers(), getFunctionHandlers(),
-        getEinsumHandlers(), getConstantHandlers(), getBranchHandlers()})
+        getEinsumHandlers(), getConstantHandlers(), getBranchHandlers(),
+        getResizeHandlers()})
     llvm::append_range(handlers, family);
   std::sort(handlers.begin(), handlers.end(),
             [](const OpHandler &first, const OpHandler &second) {

@@ -38,6 +38,7 @@ llvm::ArrayRef<OpHandler> getLossHandlers();
 llvm::ArrayRef<OpHandler> getEinsumHandlers();
 llvm::ArrayRef<OpHandler> getConstantHandlers();
 llvm::ArrayRef<OpHandler> getBranchHandlers();
+llvm::ArrayRef<OpHandler> getResizeHandlers();
 
 /// All handlers, by name, then version.
 llvm::ArrayRef<OpHandler> getHandlers();
