@@ -7,6 +7,7 @@
 
 #include "mlir/IR/BuiltinAttributes.h"
 #include "mlir/Parser/Parser.h"
+#include "llvm/Support/FileSystem.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/raw_ostream.h"
 
@@ -16,6 +17,13 @@ using namespace mlir::hfta;
 /// Adds a file to `sources` and returns its number, 0 after an error.
 static unsigned readText(llvm::StringRef path, llvm::SourceMgr &sources,
                          llvm::raw_ostream &errors) {
+  llvm::sys::fs::file_status status;
+  if (!llvm::sys::fs::status(path, status) &&
+      (status.type() == llvm::sys::fs::file_type::character_file ||
+       status.type() == llvm::sys::fs::file_type::block_file)) {
+    errors << "hftac: error: cannot read '" << path << "': it is a device\n";
+    return 0;
+  }
   llvm::ErrorOr<std::unique_ptr<llvm::MemoryBuffer>> file =
       llvm::MemoryBuffer::getFile(path);
   if (!file) {

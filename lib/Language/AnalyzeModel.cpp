@@ -291,6 +291,7 @@ public:
       : model(model), info(info), diagnostics(diagnostics) {}
 
   void check() {
+    unsigned errors = diagnostics.getErrorCount();
     for (const ast::Binding &input : model.inputs)
       if (input.type)
         for (const ast::Dimension &dimension : input.type->dimensions)
@@ -313,6 +314,9 @@ public:
       checkExpression(*output.value);
       checkOutput(output, outputs);
     }
+    // What seems unused may be what a wrong name meant.
+    if (diagnostics.getErrorCount() != errors)
+      return;
     for (const ast::Statement &statement : model.statements)
       if (unused.contains(statement.target.name) && !model.results.empty())
         diagnostics.error(statement.target.range,

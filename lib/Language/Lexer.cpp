@@ -202,6 +202,7 @@ Token Lexer::lexString(const char *begin) {
     ++position;
     return make(TokenKind::string, begin);
   }
+  openStringEnd = position;
   report(rangeOf(begin, position), "string without an end",
          "close it with '\"' on the same line");
   return make(TokenKind::string, begin);

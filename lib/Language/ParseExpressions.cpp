@@ -33,6 +33,9 @@ bool Parser::accept(TokenKind kind) {
 
 void Parser::reportUnexpected(const llvm::Twine &expected,
                               const llvm::Twine &hint) {
+  // Behind a string without an end, whatever comes is unexpected.
+  if (abandoned || lexer.isBehindOpenString(previousEnd.getPointer()))
+    return;
   std::string got = token.is(TokenKind::endOfFile) ? std::string("the end")
                     : token.is(TokenKind::string)
                         ? token.text.take_front(40).str()
@@ -64,8 +67,10 @@ bool Parser::isFirstOnLine() const {
 }
 
 void Parser::skipTo(llvm::function_ref<bool()> mayBegin) {
+  lexer.setReporting(false);
   while (!token.is(TokenKind::endOfFile) && !mayBegin())
     advance();
+  lexer.setReporting(true);
 }
 
 bool Parser::parseIdentifier(ast::Identifier &identifier,
@@ -100,6 +105,7 @@ ExpressionPtr Parser::parseExpression() {
                           " levels",
                       "name intermediate values");
     // What follows is as deep: nothing after it is worth a message.
+    abandoned = true;
     skipTo([] { return false; });
     return nullptr;
   }

@@ -5,6 +5,7 @@
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/JSON.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/Path.h"
 
@@ -32,6 +33,15 @@ llvm::ArrayRef<llvm::StringRef> language::getModelKeywords() {
   return keywords;
 }
 
+/// The first byte that no text in UTF-8 has there, or null.
+static const char *findForeignByte(llvm::StringRef text) {
+  size_t offset = text.size();
+  if (llvm::json::isUTF8(text, &offset))
+    offset = text.size();
+  offset = std::min(offset, text.find('\0'));
+  return offset < text.size() ? text.data() + offset : nullptr;
+}
+
 ast::JobFile mlir::hfta::parseJobFile(unsigned bufferId,
                                       JobDiagnostics &diagnostics) {
   ast::JobFile file;
@@ -45,6 +55,12 @@ ast::JobFile mlir::hfta::parseJobFile(unsigned bufferId,
     diagnostics.error({begin, begin},
                       "job file of " + llvm::Twine(text.size()) +
                           " bytes, more than " + llvm::Twine(kMaxFileBytes),
+                      "is it a job file?");
+    return file;
+  }
+  if (const char *place = findForeignByte(text)) {
+    llvm::SMLoc begin = llvm::SMLoc::getFromPointer(place);
+    diagnostics.error({begin, begin}, "the file is no text in UTF-8",
                       "is it a job file?");
     return file;
   }

@@ -82,6 +82,7 @@ private:
   Token token;
   llvm::SMLoc previousEnd; ///< of the token before `token`
   unsigned nesting = 0;
+  bool abandoned = false; ///< nothing more is reported
 };
 
 } // namespace mlir::hfta::language

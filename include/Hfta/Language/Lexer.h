@@ -62,6 +62,13 @@ public:
     return ahead.lex();
   }
 
+  /// Whether errors are reported.
+  void setReporting(bool on) { reporting = on; }
+  /// Whether a string without an end has been read that ends at `place`.
+  bool isBehindOpenString(const char *place) const {
+    return openStringEnd && place == openStringEnd;
+  }
+
 private:
   void skipSpaceAndComments();
   Token make(TokenKind kind, const char *begin) const {
@@ -72,13 +79,15 @@ private:
   void skipUnknown(const char *begin);
   void report(llvm::SMRange range, const llvm::Twine &message,
               const llvm::Twine &hint = "") {
-    if (diagnostics)
+    if (diagnostics && reporting)
       diagnostics->error(range, message, hint);
   }
 
   const char *position;
   const char *end;
   JobDiagnostics *diagnostics;
+  bool reporting = true;
+  const char *openStringEnd = nullptr;
 };
 
 } // namespace mlir::hfta

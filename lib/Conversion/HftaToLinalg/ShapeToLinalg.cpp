@@ -182,6 +182,16 @@ struct ConstantLowering : public OpConversionPattern<ConstantOp> {
       else
         return rewriter.notifyMatchFailure(op, "unknown form of elements");
     }
+    // Equal elements take room nowhere if there are many.
+    constexpr int64_t kMostStored = 4096;
+    auto dense = dyn_cast<DenseElementsAttr>(value);
+    if (dense && dense.isSplat() && type.getNumElements() > kMostStored) {
+      Value scalar = arith::ConstantOp::create(
+          rewriter, op.getLoc(), dense.getSplatValue<TypedAttr>());
+      rewriter.replaceOp(
+          op, createFilled(rewriter, op.getLoc(), type.getShape(), scalar));
+      return success();
+    }
     rewriter.replaceOpWithNewOp<arith::ConstantOp>(op, type,
                                                    cast<TypedAttr>(value));
     return success();

@@ -320,7 +320,11 @@ bool LoopPlanner::canStream() {
 int64_t LoopPlanner::countVectors(unsigned axis) const {
   LoopPlan plan = result;
   plan.lanes = lanes;
-  return plan.getParts(sizes[axis], sizes[axis]).size();
+  // Whole vectors in front need no list, which could exceed the memory.
+  int64_t size = sizes[axis];
+  int64_t front = std::max<int64_t>(size / lanes - 1, 0);
+  int64_t rest = size - front * lanes;
+  return front + static_cast<int64_t>(plan.getParts(rest, rest).size());
 }
 
 /// Sums, and what is read while one row after the other is added to them.

@@ -2,6 +2,8 @@
 
 #include "Node.h"
 
+#include "llvm/Support/Format.h"
+
 namespace mlir::hfta::onnx_import {
 
 /// A float operand 0, or null after an error.
@@ -191,13 +193,18 @@ static Value drawLike(Node &node, Value input) {
   return node.reshape(random, getShape(input));
 }
 
+static bool checkRate(Node &node, double rate) {
+  if (rate >= 0 && rate < 1)
+    return true;
+  std::string text;
+  llvm::raw_string_ostream(text) << llvm::format("%g", rate);
+  node.invalid("its ratio must lie in [0, 1), got " + text);
+  return false;
+}
+
 static void dropOut(Node &node, Value input, double rate) {
   if (!input)
     return;
-  if (!(rate >= 0 && rate < 1)) {
-    node.invalid("its rate is not in [0, 1)");
-    return;
-  }
   if (node.isOutputUsed(1)) {
     node.unsupported("its mask is read, which a job does not support");
     return;
@@ -221,6 +228,8 @@ static void passThrough(Node &node, Value input) {
 static void importDropoutAttribute(Node &node) {
   Value input = getFloatInput(node);
   double rate = node.getFloat("ratio", 0.5);
+  if (!checkRate(node, rate))
+    return;
   if (node.getModel().getOptions().training)
     dropOut(node, input, rate);
   else
@@ -231,6 +240,8 @@ static void importDropout(Node &node) {
   Value input = getFloatInput(node);
   double rate = node.getNumber(1, "ratio").value_or(0.5);
   bool training = node.getNumber(2, "training_mode").value_or(0) != 0;
+  if (!checkRate(node, rate))
+    return;
   if (node.getModel().getOptions().training)
     dropOut(node, input, rate);
   else if (training && rate != 0)
@@ -247,7 +258,7 @@ llvm::ArrayRef<OpHandler> getActivationHandlers() {
   static const OpHandler handlers[] = {
       {"Celu", 12, importCelu},
       {"Dropout", 7, importDropoutAttribute},
-      {"Dropout", 12, importDropout, 0b110},
+      {"Dropout", 12, importDropout, 0b110, 3},
       {"Elu", 1, importElu},
       {"Gelu", 20, importGelu},
       {"HardSigmoid", 1, importHardSigmoid},
@@ -256,7 +267,7 @@ llvm::ArrayRef<OpHandler> getActivationHandlers() {
       {"LogSoftmax", 1, importFlatSoftmax<LogSoftmaxOp>},
       {"LogSoftmax", 13, importSoftmax<LogSoftmaxOp>},
       {"Mish", 18, importMish},
-      {"PRelu", 7, importPRelu},
+      {"PRelu", 7, importPRelu, 0, 2},
       {"Relu", 1, importActivation<ReluOp>},
       {"Selu", 1, importSelu},
       {"Sigmoid", 1, importActivation<SigmoidOp>},

@@ -2,6 +2,8 @@
 
 #include "Node.h"
 
+#include "llvm/Support/Format.h"
+
 namespace mlir::hfta::onnx_import {
 
 static void importIdentity(Node &node) { node.setOutput(0, node.getInput(0)); }
@@ -135,7 +137,10 @@ static void importRange(Node &node) {
   if (node.failed())
     return;
   if (width == 0 || !(count < 1e9)) {
-    node.invalid("range has too many elements");
+    std::string text;
+    llvm::raw_string_ostream(text)
+        << llvm::format("%g to %g in steps of %g", first, last, width);
+    node.invalid("range has too many elements: " + text);
     return;
   }
   int64_t size = static_cast<int64_t>(std::max(count, 0.0));
@@ -154,11 +159,11 @@ static void importRange(Node &node) {
 llvm::ArrayRef<OpHandler> getConstantHandlers() {
   static const OpHandler handlers[] = {
       {"Cast", 6, importCast},
-      {"CastLike", 15, importCastLike},
-      {"Constant", 1, importConstant},
+      {"CastLike", 15, importCastLike, 0, 2},
+      {"Constant", 1, importConstant, 0, 0},
       {"ConstantOfShape", 9, importConstantOfShape, 0b1},
       {"Identity", 1, importIdentity},
-      {"Range", 11, importRange, 0b111},
+      {"Range", 11, importRange, 0b111, 3},
   };
   return handlers;
 }

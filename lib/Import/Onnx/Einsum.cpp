@@ -289,7 +289,8 @@ void Einsum::import() {
 static void importEinsum(Node &node) { Einsum(node).import(); }
 
 llvm::ArrayRef<OpHandler> getEinsumHandlers() {
-  static const OpHandler handlers[] = {{"Einsum", 12, importEinsum}};
+  static const OpHandler handlers[] = {
+      {"Einsum", 12, importEinsum, 0, kAnyNumber}};
   return handlers;
 }
 

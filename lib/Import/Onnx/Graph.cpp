@@ -4,7 +4,6 @@
 
 #include "Branches.h"
 #include "Registry.h"
-#include "llvm/Support/JSON.h"
 
 #include <set>
 
@@ -45,16 +44,10 @@ bool Graph::readOpset(const ModelProto &model, Reporter &reporter) {
   return !reporter.hasErrors();
 }
 
-/// Names become symbols, locations and file names: printable UTF-8.
-static bool isGoodName(StringRef name) {
-  return llvm::json::isUTF8(name) &&
-         llvm::none_of(name, [](char c) { return c >= 0 && c < ' '; });
-}
-
 void Graph::readInitializer(const ::onnx::TensorProto &tensor, StringRef folder,
                             MLIRContext *context, Reporter &reporter) {
   const std::string &name = tensor.name();
-  if (name.empty() || !isGoodName(name)) {
+  if (name.empty() || !isPrintable(name)) {
     reporter.invalid(reporter.getFileLocation(),
                      name.empty() ? "an initializer has no name"
                                   : "an initializer's name is not printable");
@@ -96,10 +89,10 @@ void Graph::checkInnerNames(const llvm::StringSet<> &defined,
   for (const NodeProto &outer : proto->node())
     forEachGraph(outer, [&](const ::onnx::GraphProto &inner) {
       for (const NodeProto &node : inner.node()) {
-        if (!isGoodName(node.name()) || !isGoodName(node.op_type()))
+        if (!isPrintable(node.name()) || !isPrintable(node.op_type()))
           reporter.invalid(outer, "a node's name or kind is not printable");
         for (const std::string &output : node.output())
-          if (!isGoodName(output))
+          if (!isPrintable(output))
             reporter.invalid(outer, "an output's name is not printable");
           else if (defined.contains(output))
             reporter.invalid(node, "its output '" + output +
@@ -116,7 +109,7 @@ void Graph::checkNames(Reporter &reporter) {
   llvm::StringSet<> seenInputs;
   for (const auto &input : proto->input()) {
     Location location = reporter.getLocation(input.name());
-    if (input.name().empty() || !isGoodName(input.name()))
+    if (input.name().empty() || !isPrintable(input.name()))
       reporter.invalid(reporter.getFileLocation(),
                        "an input has no printable name");
     else if (!seenInputs.insert(input.name()).second)
@@ -126,17 +119,17 @@ void Graph::checkNames(Reporter &reporter) {
       inputs.push_back(&input);
   }
   for (const NodeProto &node : proto->node()) {
-    if (!isGoodName(node.name()) || !isGoodName(node.op_type())) {
+    if (!isPrintable(node.name()) || !isPrintable(node.op_type())) {
       reporter.invalid(reporter.getFileLocation(),
                        "a node's name or kind is not printable");
       return;
     }
     for (const std::string &output : node.output())
-      if (!isGoodName(output))
-        reporter.invalid(node, "an output's name is not printable");
-      else if (!output.empty() && !defined.insert(output).second)
+      if (!output.empty() && !defined.insert(output).second)
         reporter.invalid(node, "its output '" + output +
                                    "' is already defined elsewhere");
+      else if (!isPrintable(output))
+        reporter.invalid(node, "an output's name is not printable");
   }
   checkInnerNames(defined, reporter);
   for (const NodeProto &node : proto->node())

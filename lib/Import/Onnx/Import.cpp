@@ -3,6 +3,7 @@
 #include "Hfta/Import/Onnx/Import.h"
 
 #include "ModelBuilder.h"
+#include "llvm/Support/FileSystem.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/Path.h"
 
@@ -72,6 +73,16 @@ std::unique_ptr<OnnxFile> OnnxFile::parse(StringRef bytes, StringRef path,
 
 std::unique_ptr<OnnxFile> OnnxFile::open(StringRef path, MLIRContext *context,
                                          OnnxFailure &failure) {
+  llvm::sys::fs::file_status status;
+  if (!llvm::sys::fs::status(path, status) &&
+      (status.type() == llvm::sys::fs::file_type::character_file ||
+       status.type() == llvm::sys::fs::file_type::block_file)) {
+    Reporter reporter(path, context);
+    reporter.invalid(reporter.getFileLocation(),
+                     "cannot read the file: it is a device");
+    failure = reporter.getFailure();
+    return nullptr;
+  }
   auto buffer = llvm::MemoryBuffer::getFile(path, /*IsText=*/false,
                                             /*RequiresNullTerminator=*/false);
   if (!buffer) {

@@ -324,13 +324,15 @@ static void importHardmax(Node &node) {
 }
 
 static void importOneHot(Node &node) {
+  constexpr int64_t kMostDepth = (int64_t(1) << 31) - 1;
   Value indices = node.getInput(0), values = node.getInput(2);
   std::optional<double> depth = node.getNumber(1, "depth");
   if (!indices || !values || !depth || node.failed())
     return;
-  if (*depth < 1 || *depth > (int64_t(1) << 40) ||
+  if (*depth < 1 || *depth > kMostDepth ||
       getShape(values) != ArrayRef<int64_t>({2})) {
-    node.invalid("depth must be at least 1, and values [off, on]");
+    node.invalid("depth must lie in [1, " + Twine(kMostDepth) +
+                 "], and values be [off, on]");
     return;
   }
   SmallVector<int64_t> shape(getShape(indices));
@@ -354,13 +356,13 @@ llvm::ArrayRef<OpHandler> getIndexingHandlers() {
   static const OpHandler handlers[] = {
       {"ArgMax", 1, importArgExtremum<true>},
       {"ArgMin", 1, importArgExtremum<false>},
-      {"GatherElements", 11, importGatherElements},
-      {"GatherND", 11, importGatherND},
+      {"GatherElements", 11, importGatherElements, 0, 2},
+      {"GatherND", 11, importGatherND, 0, 2},
       {"Hardmax", 1, importHardmax},
-      {"OneHot", 9, importOneHot, 0b110},
-      {"Scatter", 9, importScatterElements},
-      {"ScatterElements", 11, importScatterElements},
-      {"ScatterND", 11, importScatterND},
+      {"OneHot", 9, importOneHot, 0b110, 3},
+      {"Scatter", 9, importScatterElements, 0, 3},
+      {"ScatterElements", 11, importScatterElements, 0, 3},
+      {"ScatterND", 11, importScatterND, 0, 3},
   };
   return handlers;
 }

@@ -264,10 +264,10 @@ static void importConvTranspose(Node &node) {
 
 llvm::ArrayRef<OpHandler> getLinearHandlers() {
   static const OpHandler handlers[] = {
-      {"Conv", 1, importConv},
-      {"ConvTranspose", 1, importConvTranspose},
-      {"Gemm", 7, importGemm},
-      {"MatMul", 1, importMatMul},
+      {"Conv", 1, importConv, 0, 3},
+      {"ConvTranspose", 1, importConvTranspose, 0, 3},
+      {"Gemm", 7, importGemm, 0, 3},
+      {"MatMul", 1, importMatMul, 0, 2},
   };
   return handlers;
 }

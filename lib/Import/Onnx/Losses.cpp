@@ -108,8 +108,8 @@ static void importSoftmaxCrossEntropy(Node &node) {
 
 llvm::ArrayRef<OpHandler> getLossHandlers() {
   static const OpHandler handlers[] = {
-      {"NegativeLogLikelihoodLoss", 12, importNegativeLogLikelihood, 0b100},
-      {"SoftmaxCrossEntropyLoss", 12, importSoftmaxCrossEntropy, 0b100},
+      {"NegativeLogLikelihoodLoss", 12, importNegativeLogLikelihood, 0b100, 3},
+      {"SoftmaxCrossEntropyLoss", 12, importSoftmaxCrossEntropy, 0b100, 3},
   };
   return handlers;
 }

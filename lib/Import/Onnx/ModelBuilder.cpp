@@ -77,6 +77,20 @@ void ModelBuilder::checkNode(const NodeProto &node) {
   reporter.unsupported(node, reason);
 }
 
+/// Operands without a name at the end aren't there.
+bool ModelBuilder::checkOperands(const NodeProto &node,
+                                 const OpHandler &handler) {
+  uint32_t count = node.input_size();
+  while (count > 0 && node.input(count - 1).empty())
+    --count;
+  if (count <= handler.operands)
+    return true;
+  reporter.invalid(node, "has " + Twine(count) +
+                             " operands, expected at most " +
+                             Twine(handler.operands));
+  return false;
+}
+
 bool ModelBuilder::importBranch(const ::onnx::GraphProto &branch) {
   bool wasGood = !reporter.hasErrors();
   for (const NodeProto &node : branch.node()) {
@@ -101,7 +115,7 @@ void ModelBuilder::importNode(const NodeProto &node) {
   bool ready = handler && llvm::all_of(node.input(), [&](const auto &operand) {
                  return operand.empty() || lookup(operand);
                });
-  if (!ready)
+  if (!ready || !checkOperands(node, *handler))
     return;
   Node view(*this, node);
   handler->import(view);

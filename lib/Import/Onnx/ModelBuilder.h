@@ -69,10 +69,12 @@ private:
   void checkOptionNames();
   void chooseReplacedBatch();
   bool finishOutputs();
+  bool checkOutputType(const ::onnx::ValueInfoProto &output, Value value);
   bool checkOutputBatch(const ::onnx::ValueInfoProto &output, Value value);
 
   // ModelBuilder.cpp
   void checkNode(const ::onnx::NodeProto &node);
+  bool checkOperands(const ::onnx::NodeProto &node, const OpHandler &handler);
   void importNode(const ::onnx::NodeProto &node);
   void removeUnused();
 

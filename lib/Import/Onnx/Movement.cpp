@@ -71,8 +71,15 @@ static bool completeBounds(Node &node, int64_t rank, SliceBounds &bounds) {
   if (bounds.steps.empty())
     bounds.steps.assign(count, 1);
   if (bounds.ends.size() != count || bounds.axes.size() != count ||
-      bounds.steps.size() != count || llvm::is_contained(bounds.steps, 0)) {
-    node.invalid("starts, ends, axes and steps do not fit together");
+      bounds.steps.size() != count) {
+    node.invalid("expected as many ends, axes and steps as starts, " +
+                 Twine(count) + ", got " + Twine(bounds.ends.size()) + ", " +
+                 Twine(bounds.axes.size()) + " and " +
+                 Twine(bounds.steps.size()));
+    return false;
+  }
+  if (llvm::is_contained(bounds.steps, 0)) {
+    node.invalid("steps " + formatShape(bounds.steps) + " must not be 0");
     return false;
   }
   node.normalizeAxes(bounds.axes, rank);
@@ -455,18 +462,18 @@ static void importTrilu(Node &node) {
 
 llvm::ArrayRef<OpHandler> getMovementHandlers() {
   static const OpHandler handlers[] = {
-      {"Concat", 4, importConcat},
+      {"Concat", 4, importConcat, 0, kAnyNumber},
       {"DepthToSpace", 1, importDepthToSpace},
-      {"Gather", 1, importGather},
+      {"Gather", 1, importGather, 0, 2},
       {"Pad", 2, importPadAttributes},
-      {"Pad", 11, importPad, 0b1110},
+      {"Pad", 11, importPad, 0b1110, 4},
       {"Slice", 1, importSliceAttributes},
-      {"Slice", 10, importSlice, 0b11110},
+      {"Slice", 10, importSlice, 0b11110, 5},
       {"SpaceToDepth", 1, importSpaceToDepth},
       {"Split", 2, importSplit<false>},
-      {"Split", 13, importSplit<true>, 0b10},
+      {"Split", 13, importSplit<true>, 0b10, 2},
       {"Transpose", 1, importTranspose},
-      {"Trilu", 14, importTrilu, 0b10},
+      {"Trilu", 14, importTrilu, 0b10, 2},
   };
   return handlers;
 }

@@ -5,18 +5,12 @@
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/Format.h"
 
+#include <cmath>
 #include <cstdlib>
 
 namespace mlir::hfta::onnx_import {
 
 using ::onnx::AttributeProto;
-
-std::string formatShape(ArrayRef<int64_t> shape) {
-  std::string text = "[";
-  for (auto [index, size] : llvm::enumerate(shape))
-    text += (index ? ", " : "") + std::to_string(size);
-  return text + "]";
-}
 
 Node::Node(ModelBuilder &model, const ::onnx::NodeProto &proto)
     : model(model), proto(proto),
@@ -193,6 +187,17 @@ double Node::getFloat(StringRef name, double fallback) {
   return attribute ? widen(attribute->f()) : fallback;
 }
 
+double Node::getNonNegative(StringRef name, double fallback) {
+  double number = getFloat(name, fallback);
+  if (number >= 0 && std::isfinite(number))
+    return number;
+  std::string text;
+  llvm::raw_string_ostream(text) << llvm::format("%g", number);
+  invalid("attribute '" + name + "' must be a number of at least 0, got " +
+          text);
+  return fallback;
+}
+
 std::string Node::getString(StringRef name, StringRef fallback) {
   const AttributeProto *attribute =
       findAttribute(name, AttributeProto::STRING, "a string");
@@ -251,7 +256,8 @@ static std::string checkResultType(Type type) {
   auto tensor = dyn_cast<RankedTensorType>(type);
   if (tensor && tensor.hasStaticShape() && countElements(tensor.getShape()))
     return "";
-  return "its result would be too large";
+  return "its result would be too large" +
+         (tensor ? ": " + formatShape(tensor.getShape()) : "");
 }
 
 SmallVector<Value> Node::finish(

@@ -61,6 +61,8 @@ public:
   bool hasAttribute(StringRef name) const;
   int64_t getInt(StringRef name, int64_t fallback);
   double getFloat(StringRef name, double fallback);
+  /// One that is finite and at least 0.
+  double getNonNegative(StringRef name, double fallback);
   std::string getString(StringRef name, StringRef fallback);
   std::optional<SmallVector<int64_t>> getInts(StringRef name);
   std::optional<SmallVector<float>> getFloats(StringRef name);
@@ -142,8 +144,6 @@ inline ArrayRef<int64_t> getShape(Value value) {
 inline Type getElementType(Value value) {
   return getType(value).getElementType();
 }
-/// "[1, 2]", for messages.
-std::string formatShape(ArrayRef<int64_t> shape);
 
 namespace detail {
 template <typename Argument>

@@ -75,12 +75,8 @@ static void importBatchNormalization(Node &node) {
                              : node.getInput(index);
     operands.push_back(node.cast(operand, getElementType(input)));
   }
-  double epsilon = node.getFloat("epsilon", 1e-5);
-  double momentum = node.getFloat("momentum", 0.9);
-  if (!(epsilon >= 0)) {
-    node.invalid("attribute 'epsilon' must not be negative");
-    return;
-  }
+  double epsilon = node.getNonNegative("epsilon", 1e-5);
+  double momentum = node.getNonNegative("momentum", 0.9);
   bool training = node.getOpset() >= 14
                       ? node.getInt("training_mode", 0) != 0
                       : node.isOutputUsed(1) || node.isOutputUsed(2) ||
@@ -144,7 +140,7 @@ static void importLayerNormalization(Node &node) {
   int64_t axis = node.normalizeAxis(node.getInt("axis", -1), shape.size());
   Moments moments = normalize(
       node, input, llvm::to_vector(llvm::seq<int64_t>(axis, shape.size())),
-      node.getFloat("epsilon", 1e-5));
+      node.getNonNegative("epsilon", 1e-5));
   Value scale = node.broadcast(node.getInput(1), shape);
   Value result = node.mul(moments.normalized, scale);
   if (Value bias = node.getOptionalInput(2))
@@ -166,7 +162,7 @@ static void importInstanceNormalization(Node &node) {
   }
   Moments moments = normalize(
       node, input, llvm::to_vector(llvm::seq<int64_t>(2, shape.size())),
-      node.getFloat("epsilon", 1e-5));
+      node.getNonNegative("epsilon", 1e-5));
   Value scale = node.getInput(1), bias = node.getInput(2);
   for (Value operand : {scale, bias})
     if (operand && getShape(operand) != ArrayRef<int64_t>(shape[1])) {
@@ -185,9 +181,9 @@ static void importInstanceNormalization(Node &node) {
 
 llvm::ArrayRef<OpHandler> getNormalizationHandlers() {
   static const OpHandler handlers[] = {
-      {"BatchNormalization", 7, importBatchNormalization},
-      {"InstanceNormalization", 6, importInstanceNormalization},
-      {"LayerNormalization", 17, importLayerNormalization},
+      {"BatchNormalization", 7, importBatchNormalization, 0, 5},
+      {"InstanceNormalization", 6, importInstanceNormalization, 0, 3},
+      {"LayerNormalization", 17, importLayerNormalization, 0, 3},
   };
   return handlers;
 }

@@ -267,6 +267,45 @@ bool ModelBuilder::checkOutputBatch(const ValueInfoProto &output, Value value) {
   return false;
 }
 
+/// An output is what the file says; a size that follows a replaced batch may
+/// differ.
+bool ModelBuilder::checkOutputType(const ValueInfoProto &output, Value value) {
+  const auto &declared = output.type().tensor_type();
+  Type expected = getElementType(declared.elem_type(), module.getContext());
+  Type got = onnx_import::getElementType(value);
+  if (declared.elem_type() != 0 &&
+      (!expected || convertElementType(expected) != got)) {
+    std::string text;
+    llvm::raw_string_ostream(text) << got;
+    reporter.invalid(value.getLoc(),
+                     "output '" + output.name() + "' is declared as " +
+                         getElementTypeName(declared.elem_type()) +
+                         ", but computed as " + text);
+    return false;
+  }
+  if (!hasShape(output))
+    return true;
+  ArrayRef<int64_t> shape = onnx_import::getShape(value);
+  SmallVector<int64_t> sizes;
+  for (unsigned axis = 0; axis < getRank(output); ++axis)
+    sizes.push_back(getFixedSize(output, axis));
+  bool fits = shape.size() == sizes.size() &&
+              llvm::all_of_zip(shape, sizes, [&](int64_t got, int64_t size) {
+                return ShapedType::isDynamic(size) || got == size ||
+                       (replacedBatch && size % *replacedBatch == 0);
+              });
+  if (fits)
+    return true;
+  std::string text;
+  for (auto [axis, size] : llvm::enumerate(sizes))
+    text += (axis ? ", " : "") +
+            (ShapedType::isDynamic(size) ? "?" : std::to_string(size));
+  reporter.invalid(value.getLoc(),
+                   "output '" + output.name() + "' is declared as [" + text +
+                       "], but computed as " + formatShape(shape));
+  return false;
+}
+
 bool ModelBuilder::finishOutputs() {
   SmallVector<Value> results;
   SmallVector<Type> types;
@@ -279,7 +318,7 @@ bool ModelBuilder::finishOutputs() {
                          "output '" + output.name() + "' has no value");
       return false;
     }
-    good &= checkOutputBatch(output, value);
+    good &= checkOutputBatch(output, value) && checkOutputType(output, value);
     results.push_back(value);
     types.push_back(value.getType());
   }

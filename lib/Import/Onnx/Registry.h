@@ -21,7 +21,12 @@ struct OpHandler {
   /// Bit i: operand i is a setting (a shape, axes, a bound …), so an
   /// initializer there is a constant and not a parameter.
   uint32_t settings = 0;
+  /// The most operands that a node may have.
+  uint32_t operands = 1;
 };
+
+/// For `operands`: as many as one likes.
+inline constexpr uint32_t kAnyNumber = ~0u;
 
 /// The families' tables; each in the file of its name.
 llvm::ArrayRef<OpHandler> getElementwiseHandlers();

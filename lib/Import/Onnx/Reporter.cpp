@@ -3,13 +3,33 @@
 #include "Reporter.h"
 
 #include "mlir/IR/Diagnostics.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/JSON.h"
+#include "llvm/Support/raw_ostream.h"
 
 namespace mlir::hfta::onnx_import {
+
+bool isPrintable(StringRef text) {
+  return llvm::json::isUTF8(text) && llvm::none_of(text, [](char c) {
+           return (c >= 0 && c < ' ') || c == '\x7f';
+         });
+}
+
+/// A file's texts must not look like lines of ours.
+static std::string makePrintable(StringRef text) {
+  if (isPrintable(text))
+    return text.str();
+  std::string escaped;
+  llvm::raw_string_ostream os(escaped);
+  llvm::printEscapedString(text, os);
+  return escaped;
+}
 
 Location Reporter::getLocation(StringRef name) const {
   if (name.empty())
     return file;
-  return NameLoc::get(StringAttr::get(file.getContext(), name), file);
+  return NameLoc::get(StringAttr::get(file.getContext(), makePrintable(name)),
+                      file);
 }
 
 StringRef Reporter::getNodeName(const ::onnx::NodeProto &node) {
@@ -22,12 +42,12 @@ StringRef Reporter::getNodeName(const ::onnx::NodeProto &node) {
 }
 
 void Reporter::invalid(Location location, const Twine &message) {
-  emitError(location) << message;
+  emitError(location) << makePrintable(message.str());
   failureKind = OnnxFailure::input;
 }
 
 void Reporter::unsupported(Location location, const Twine &message) {
-  emitError(location) << message;
+  emitError(location) << makePrintable(message.str());
   if (failureKind == OnnxFailure::none)
     failureKind = OnnxFailure::unsupported;
 }

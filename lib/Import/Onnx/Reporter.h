@@ -10,6 +10,9 @@
 namespace mlir::hfta::onnx_import {
 
 /// Reports errors at places of one file and remembers their kind.
+/// Whether a text is UTF-8 without control characters.
+bool isPrintable(StringRef text);
+
 class Reporter {
 public:
   Reporter(StringRef path, MLIRContext *context)

@@ -256,16 +256,16 @@ static void importSize(Node &node) {
 
 llvm::ArrayRef<OpHandler> getShapeHandlers() {
   static const OpHandler handlers[] = {
-      {"Expand", 8, importExpand, 0b10},
+      {"Expand", 8, importExpand, 0b10, 2},
       {"Flatten", 1, importFlatten},
-      {"Reshape", 5, importReshape, 0b10},
+      {"Reshape", 5, importReshape, 0b10, 2},
       {"Shape", 1, importShape},
       {"Size", 1, importSize},
       {"Squeeze", 1, importSqueeze<false>},
-      {"Squeeze", 13, importSqueeze<true>, 0b10},
-      {"Tile", 6, importTile, 0b10},
+      {"Squeeze", 13, importSqueeze<true>, 0b10, 2},
+      {"Tile", 6, importTile, 0b10, 2},
       {"Unsqueeze", 1, importUnsqueeze<false>},
-      {"Unsqueeze", 13, importUnsqueeze<true>, 0b10},
+      {"Unsqueeze", 13, importUnsqueeze<true>, 0b10, 2},
   };
   return handlers;
 }

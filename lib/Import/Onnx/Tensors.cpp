@@ -2,6 +2,8 @@
 
 #include "Tensors.h"
 
+#include "Reporter.h"
+
 #include "mlir/IR/AsmState.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/DialectResourceBlobManager.h"
@@ -64,7 +66,10 @@ std::string getElementTypeName(int64_t number) {
 }
 
 std::optional<int64_t> countElements(ArrayRef<int64_t> shape) {
-  constexpr int64_t kMostElements = int64_t(1) << 40;
+  // As in the job language.
+  constexpr int64_t kMostElements = int64_t(1) << 36;
+  if (shape.size() > kMostAxes)
+    return std::nullopt;
   int64_t count = 1;
   bool empty = llvm::is_contained(shape, 0);
   for (int64_t size : shape) {
@@ -75,6 +80,15 @@ std::optional<int64_t> countElements(ArrayRef<int64_t> shape) {
       return std::nullopt;
   }
   return empty ? 0 : count;
+}
+
+std::string formatShape(ArrayRef<int64_t> shape) {
+  std::string text = "[";
+  for (auto [index, size] : llvm::enumerate(shape.take_front(kMostAxes)))
+    text += (index ? ", " : "") + std::to_string(size);
+  if (shape.size() > kMostAxes)
+    text += ", ... " + std::to_string(shape.size()) + " in all";
+  return text + "]";
 }
 
 static int64_t getStoredBytes(Type elementType) {
@@ -135,7 +149,7 @@ static FileTensor readFields(const TensorProto &proto, RankedTensorType type) {
 
 /// Whether `path` has no way out of the folder that it is relative to.
 static bool staysInside(StringRef path) {
-  if (path.empty() || llvm::sys::path::is_absolute(path))
+  if (path.empty() || !isPrintable(path) || llvm::sys::path::is_absolute(path))
     return false;
   for (StringRef part : llvm::make_range(llvm::sys::path::begin(path),
                                          llvm::sys::path::end(path)))
@@ -229,14 +243,10 @@ FailureOr<FileTensor> readTensor(const TensorProto &proto, StringRef folder,
   SmallVector<int64_t> shape(proto.dims().begin(), proto.dims().end());
   std::optional<int64_t> count = countElements(shape);
   if (!count)
-    return fail(error,
-                "shape [" +
-                    llvm::join(llvm::map_range(shape,
-                                               [](int64_t size) {
-                                                 return std::to_string(size);
-                                               }),
-                               ", ") +
-                    "] has a negative size or too many elements");
+    return fail(error, "shape " + formatShape(shape) +
+                           " has a negative size, too many elements or more "
+                           "than " +
+                           Twine(kMostAxes) + " axes");
   auto type = RankedTensorType::get(shape, elementType);
   int64_t bytes = *count * getStoredBytes(elementType);
   if (proto.data_location() == TensorProto::EXTERNAL)

@@ -34,8 +34,14 @@ struct TensorError {
   bool unsupported = false;
 };
 
-/// The product of the sizes, nothing if one is negative or the product is
-/// larger than any tensor that Hfta handles.
+/// The most axes of a tensor, as in the runtime (HFTA_MAX_RANK).
+inline constexpr size_t kMostAxes = 32;
+
+/// "[1, 2]", for messages.
+std::string formatShape(ArrayRef<int64_t> shape);
+
+/// The product of the sizes, nothing if one is negative or the product, or the
+/// number of axes, is larger than in any tensor that Hfta handles.
 std::optional<int64_t> countElements(ArrayRef<int64_t> shape);
 
 /// Reads a tensor. Data outside the file is looked for in `folder` only.

@@ -15,8 +15,8 @@ static bool readList(Node &node, StringRef name, size_t count, int64_t least,
               });
   if (!good)
     node.invalid("attribute '" + name + "' = " + formatShape(list) +
-                 " does not fit " + Twine(count) + " entries of at least " +
-                 Twine(least));
+                 " does not fit " + Twine(count) + " entries from " +
+                 Twine(least) + " to " + Twine(kGreatestWindow));
   return good;
 }
 

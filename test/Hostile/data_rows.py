@@ -1,0 +1,2 @@
+GOOD={}
+def make_rows(_): return []

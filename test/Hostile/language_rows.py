@@ -1,0 +1,335 @@
+"""Hostile job files."""
+
+import os
+
+from row import Row
+
+GOOD = """model net(image: f32[batch, 8]) {
+  hidden = relu(linear(image, 16))
+  return output = linear(hidden, 4)
+}
+
+data made {
+  image: f32[8], label: u8
+  train image = npy("image.npy"), label = npy("label.npy")
+}
+
+train sweep {
+  model     net(image)
+  data      made, batch = 16
+  loss      cross_entropy(net, label)
+  optimizer adam(lr = [1e-3, 1e-2])
+  steps     3
+}
+"""
+
+
+def row(name, job, code, *texts, options=(), files=(), place="job.hfta:"):
+    """hftac's answer to one job file, which the error names."""
+    return Row(name, {"job.hfta": job, "program": "an older one", **dict(files)},
+               ["hftac", "job.hfta", "-o", "program", *options],
+               code if isinstance(code, tuple) else (code,), (place, *texts))
+
+
+def change(name, old, new, code, *texts, **options):
+    """The answer to the good job with one place changed; the error names the
+    line."""
+    if old not in GOOD:
+        raise ValueError(f"'{old}' isn't in the job")
+    line = GOOD[:GOOD.index(old)].count("\n") + 1
+    options.setdefault("place", f"job.hfta:{line}:")
+    return row(name, GOOD.replace(old, new, 1), code, *texts, **options)
+
+
+def make_lexical_rows():
+    yield row("an empty file", "", 1, "job.hfta")
+    yield row("only a comment", "// nothing", 1)
+    yield row("binary zeros", bytes(4096), 1, "job.hfta:1:1")
+    yield row("random bytes", bytes(range(255, 0, -1)) * 16, 1, "job.hfta:1:1")
+    yield row("invalid UTF-8 in a string",
+              GOOD.replace("image.npy", "im\xffage.npy").encode("latin-1"), 1,
+              "job.hfta:8:", "UTF-8")
+    yield row("invalid UTF-8 in a comment",
+              b"// \xc3\x28\n" + GOOD.encode(), 1, "job.hfta:1:", "UTF-8")
+    yield row("a null byte in a name", GOOD.replace("hidden", "hid\0den"), 1,
+              "job.hfta:2:")
+    yield row("a null byte in a string",
+              GOOD.replace("image.npy", "image.npy\0x"), 1, "job.hfta:8:")
+    yield change("a character that means nothing", "relu(", "relu@(", 1, "'@'")
+    yield change("a string without an end", '"image.npy"', '"image.npy', 1,
+                 "string")
+    yield row("a string without an end at the end of the file",
+              'model m = onnx("cnn', 1, "job.hfta:1:", "string")
+    yield change("a block without an end", "steps     3\n}", "steps     3\n", 1,
+                 place="job.hfta:")
+    yield row("parentheses, 10 000 deep",
+              GOOD.replace("linear(hidden, 4)",
+                           "(" * 10000 + "hidden" + ")" * 10000), 1,
+              "job.hfta:3:", "256")
+    yield row("brackets, 10 000 deep",
+              GOOD.replace("[1e-3, 1e-2]", "[" * 10000 + "]" * 10000), 1,
+              "job.hfta:15:", "256")
+    yield row("calls, 10 000 deep",
+              GOOD.replace("relu(linear(image, 16))",
+                           "relu(" * 10000 + "image" + ")" * 10000), 1,
+              "job.hfta:2:", "256")
+    yield row("100 000 minus signs",
+              GOOD.replace("1e-3", "-" * 100000 + "1e-3"), 1, "job.hfta:15:")
+    yield row("a sum of 100 000 terms",
+              GOOD.replace("16)", "1" + " + 1" * 100000 + ")"), 1,
+              "job.hfta:2:")
+    yield row("braces, 10 000 of them", "{" * 10000, 1, "job.hfta:1:1")
+    yield row("a file of 100 MB",
+              lambda path: os.truncate(os.open(path, os.O_CREAT | os.O_RDWR),
+                                       100 << 20), 1, "4")
+    yield row("a line of 3 MB", "// " + "x" * 3000000 + "\nmodel", 1,
+              "job.hfta:2:")
+    yield row("a name of a million letters",
+              GOOD.replace("hidden", "h" * 1000000), (0, 1))
+    yield row("Windows line ends and a wrong name",
+              GOOD.replace("\n", "\r\n").replace("relu", "rleu"), 1,
+              "job.hfta:2:", "'rleu'")
+    yield Row("no such file", {}, ["hftac", "job.hfta", "-o", "program"], (1,),
+              ("'job.hfta'", "No such file"))
+    yield Row("a folder instead of a file", {"job.hfta": None},
+              ["hftac", "job.hfta", "-o", "program"], (1,),
+              ("'job.hfta'", "directory"))
+    yield Row("a device instead of a file",
+              {"job.hfta": lambda path: path.symlink_to("/dev/zero")},
+              ["hftac", "job.hfta", "-o", "program"], (1,),
+              ("'job.hfta'", "device"))
+
+
+def make_number_rows():
+    yield change("an integer beyond 64 bits", "16))",
+                 "99999999999999999999))", 1, "99999999999999999999")
+    yield change("a number beyond all floats", "1e-3", "1e999", 1, "1e999")
+    yield change("a negative width", "16))", "-16))", 1, "-16")
+    yield change("a width of 0", "16))", "0))", 1, "0")
+    yield change("a width with a point", "16))", "16.5))", 1, "16.5")
+    yield change("a width of 2^40", "16))", "1099511627776))", 1,
+                 "1099511627776")
+    yield change("parameters of terabytes", "16))", "2000000000))", 1,
+                 place="job.hfta:")
+    yield change("a learning rate that is a text", "[1e-3, 1e-2]", '"fast"', 1)
+    yield change("a negative learning rate", "1e-3", "-1e-3", 1, "-0.001")
+    yield change("a beta of 2", "adam(", "adam(beta1 = 2, ", 1, "beta1", "2")
+    yield change("a negative beta", "adam(", "adam(beta2 = -0.5, ", 1, "beta2",
+                 "-0.5")
+    yield change("a negative epsilon", "adam(", "adam(eps = -1, ", 1, "eps",
+                 "-1")
+    yield change("a negative weight decay", "adam(",
+                 "adam(weight_decay = [0, -1], ", 1, "weight_decay", "-1")
+    yield change("a learning rate of 0 / 0", "1e-3", "0 / 0", 1)
+    yield change("a learning rate of 1e300 * 1e300", "1e-3", "1e300 * 1e300", 1)
+    yield change("a label smoothing of 2", "label)",
+                 "label, label_smoothing = 2)", 1, "label_smoothing", "2")
+    yield change("a bound of 0 for the norm", "steps     3",
+                 "steps 3\n  clip_norm 0", 1, "clip_norm", "0",
+                 place="job.hfta:17:")
+    yield change("0 steps", "steps     3", "steps 0", 1, "0")
+    yield change("a negative number of epochs", "steps     3", "epochs -1", 1,
+                 "-1")
+    yield change("half a step", "steps     3", "steps 0.5", 1, "0.5")
+    yield change("a negative seed", "steps     3", "steps 3\n  seed -1", 1, "-1",
+                 place="job.hfta:17:")
+    yield change("a warmup of -1", "steps     3",
+                 "steps 3\n  schedule cosine(warmup = -1)", 1, "warmup", "-1",
+                 place="job.hfta:17:")
+    yield change("a step size of 0", "steps     3",
+                 "steps 3\n  schedule step(step_size = 0)", 1, "step_size",
+                 place="job.hfta:17:")
+    yield change("a dropout rate of 1", "relu(linear(image, 16))",
+                 "dropout(image, 1)", 1, "rate", "1")
+    yield change("a dropout rate of -0.5", "relu(linear(image, 16))",
+                 "dropout(image, [0.5, -0.5])", 1, "rate", "-0.5")
+    yield change("an epsilon of -1", "relu(linear(image, 16))",
+                 "layer_norm(image, epsilon = -1)", 1, "epsilon", "-1")
+    yield change("a deviation of 0", 'npy("image.npy")',
+                 'normalize(npy("image.npy"), 0, 0)', 1, "0")
+    yield change("data divided by 0", 'npy("image.npy")', 'npy("image.npy") / 0',
+                 1, "0")
+
+
+def make_copies_rows():
+    lists = ", ".join(f"{key} = [{', '.join(['0.5'] * 1000)}]"
+                      for key in ("lr", "beta1", "beta2", "eps", "weight_decay"))
+    yield change("lists that don't zip", "lr = [1e-3, 1e-2]",
+                 "zip(lr = [1e-3, 1e-2], weight_decay = [0, 1, 2])", 1, "2", "3")
+    yield change("an empty list", "[1e-3, 1e-2]", "[]", 1, "empty")
+    yield change("10^15 copies", "adam(lr = [1e-3, 1e-2])", f"adam({lists})", 1,
+                 "65536", place="job.hfta:")
+    yield change("a list of 100 000 numbers", "[1e-3, 1e-2]",
+                 "[" + "1e-3, " * 100000 + "]", 1, "65536")
+    yield change("another number of copies", "steps     3",
+                 "steps 3\n  copies 5", 1, "5", "2", place="job.hfta:17:")
+    yield change("0 copies", "steps     3", "steps 3\n  copies 0", 1, "0",
+                 place="job.hfta:17:")
+    yield change("10^12 copies", "lr = [1e-3, 1e-2])\n  steps     3",
+                 "lr = 1e-3)\n  steps 3\n  copies 1000000000000", 1,
+                 "1000000000000", place="job.hfta:17:")
+    yield change("a list in a list", "[1e-3, 1e-2]", "[[1e-3], [1e-2]]", 1)
+    yield change("a zip of a name that no list has", "steps     3",
+                 "steps 3\n  zip(lr, momentum)", 1, "momentum",
+                 place="job.hfta:17:")
+
+
+def make_name_rows():
+    yield change("a name twice", "return output",
+                 "hidden = relu(image)\n  return output", 1, "'hidden'")
+    yield row("a model twice", GOOD + GOOD[:GOOD.index("data")], 1,
+              "job.hfta:19:", "'net'")
+    yield row("two train blocks", GOOD + GOOD[GOOD.index("train sweep"):], 1,
+              "job.hfta:19:", "train")
+    yield change("a clause twice", "steps     3", "steps 3\n  steps 4", 1,
+                 "'steps'", place="job.hfta:17:")
+    yield change("an argument twice", "adam(", "adam(lr = 1, ", 1, "'lr'")
+    yield change("a field twice", "label: u8", "label: u8, image: f32[8]", 1,
+                 "'image'")
+    yield change("a name that nothing defines", "linear(hidden, 4)",
+                 "linear(hiden, 4)", 1, "'hiden'")
+    yield change("a function that doesn't exist", "relu(", "rleu(", 1, "'rleu'")
+    yield change("a model that doesn't exist", "net(image)\n  data",
+                 "nett(image)\n  data", 1, "'nett'")
+    yield change("data that don't exist", "made, batch", "mad, batch", 1,
+                 "'mad'")
+    yield change("a field that doesn't exist", "net(image)\n  data",
+                 "net(picture)\n  data", 1, "'picture'")
+    yield change("a loss that doesn't exist", "cross_entropy", "crossentropy", 1,
+                 "'crossentropy'")
+    yield change("an optimizer that doesn't exist", "adam(", "madam(", 1,
+                 "'madam'")
+    yield change("a clause that doesn't exist", "steps     3", "stps 3", 1,
+                 "stps")
+    yield change("a value that nothing uses", "return output",
+                 "other = relu(image)\n  return output", 1, "'other'",
+                 place="job.hfta:3:")
+    yield change("an option that the optimizer hasn't", "adam(",
+                 "adam(momentum = 0.9, ", 1, "'momentum'")
+    yield change("a value used before its definition",
+                 "hidden = relu(linear(image, 16))",
+                 "early = relu(hidden)\n  hidden = linear(image, 16)", 1,
+                 "'hidden'")
+    for clause in ("model     net(image)", "data      made, batch = 16",
+                   "loss      cross_entropy(net, label)",
+                   "optimizer adam(lr = [1e-3, 1e-2])"):
+        word = clause.split()[0]
+        yield change(f"no {word} clause", clause, "", 1, word,
+                     place="job.hfta:11:")
+    yield change("no batch", ", batch = 16", "", 1, "batch",
+                 place="job.hfta:")
+
+
+def make_shape_rows():
+    yield change("a batch of 0", "batch = 16", "batch = 0", 1, "0")
+    yield change("a negative batch", "batch = 16", "batch = -16", 1, "-16")
+    yield change("a batch of 2^60", "batch = 16", "batch = 1152921504606846976",
+                 1, "1152921504606846976")
+    yield change("a batch of two billion, with activations of terabytes",
+                 "batch = 16", "batch = 2000000000", (0, 1), place="job.hfta:")
+    yield change("micro-batches that don't divide the batch", "steps     3",
+                 "steps 3\n  micro_batches 3", 1, "3", "16",
+                 place="job.hfta:17:")
+    yield change("0 micro-batches", "steps     3", "steps 3\n  micro_batches 0",
+                 1, "0", place="job.hfta:17:")
+    yield change("data of another size than the input", "f32[8], label",
+                 "f32[9], label", 1, "8", "9", place="job.hfta:")
+    yield change("data of another rank than the input", "f32[8], label",
+                 "f32[2, 4], label", 1, "8", place="job.hfta:")
+    yield change("labels of another shape", "label: u8", "label: u8[3]", 1, "3",
+                 place="job.hfta:")
+    yield change("an input without axes", "f32[batch, 8]", "f32[]", 1,
+                 place="job.hfta:1:")
+    yield change("an input of nine axes", "f32[batch, 8]",
+                 "f32[batch, 1, 1, 1, 1, 1, 1, 1, 8]", 1, "8",
+                 place="job.hfta:1:")
+    yield change("an axis of size 0", "f32[batch, 8]", "f32[batch, 0]", 1, "0")
+    yield change("a type that doesn't exist", "f32[8], label", "f33[8], label",
+                 1, "'f33'")
+    yield change("a field of 2^80 elements", "f32[8], label",
+                 "f32[1048576, 1048576, 1048576, 1048576], label", 1)
+    yield change("an axis that nothing binds", "f32[batch, 8]", "f32[batch, n]",
+                 (0, 1), place="job.hfta:")
+    yield change("a size for an axis that doesn't exist", "steps     3",
+                 "steps 3\n  dim tokens = 4", 1, "tokens", place="job.hfta:17:")
+    yield change("a kernel bigger than its input",
+                 "relu(linear(image, 16))",
+                 "conv(reshape(image, [batch, 1, 8]), 4, 9)", 1, "9", "8")
+    yield change("a stride of 0", "relu(linear(image, 16))",
+                 "conv(reshape(image, [batch, 1, 8]), 4, 3, stride = 0)", 1,
+                 "stride", "0")
+    yield change("groups that don't divide", "relu(linear(image, 16))",
+                 "conv(reshape(image, [batch, 1, 8]), 4, 3, groups = 3)", 1,
+                 "groups", "3")
+    yield change("a padding of 2^60", "relu(linear(image, 16))",
+                 "conv(reshape(image, [batch, 1, 8]), 4, 3, "
+                 "padding = 1152921504606846976)", 1, "1152921504606846976")
+    yield change("a reshape that doesn't fit", "relu(linear(image, 16))",
+                 "reshape(image, [batch, 3])", 1, "3", "8")
+    yield change("a reshape whose product overflows", "relu(linear(image, 16))",
+                 "reshape(image, [batch, 2147483647, 2147483647, 2147483647])",
+                 1, "2147483647")
+    yield change("an axis out of range", "relu(linear(image, 16))",
+                 "softmax(image, axis = 7)", 1, "7")
+    yield change("an axis of the batch", "relu(linear(image, 16))",
+                 "softmax(image, axis = 0)", 1, "0")
+    yield change("shapes that don't broadcast", "relu(linear(image, 16))",
+                 "linear(image, 16) + image", 1, "16", "8")
+    yield change("a concatenation of two ranks", "relu(linear(image, 16))",
+                 "concat(image, reshape(image, [batch, 2, 4]))", 1)
+    yield change("a precision that doesn't exist", "steps     3",
+                 "steps 3\n  precision f31", 1, "f31", place="job.hfta:17:")
+
+
+def make_file_rows():
+    header = b"\x93NUMPY\1\0v\0"
+
+    def npy(descr, shape):
+        return header + (f"{{'descr': '{descr}', 'fortran_order': False, "
+                         f"'shape': {shape}, }}").ljust(117).encode() + b"\n"
+
+    def data(content):
+        return {"image.npy": content}.items()
+
+    image = 'npy("image.npy")'
+    yield change("a data file that is no npy", image, image, 1, "image.npy",
+                 files=data("nothing"))
+    yield change("an empty data file", image, image, 1, "image.npy",
+                 files=data(b""))
+    yield change("a data file cut off in its header", image, image, 1,
+                 "image.npy", files=data(npy("<f4", "(3, 8)")[:40]))
+    yield change("a data file of another type", image, image, 1, "image.npy",
+                 "f64", "f32", files=data(npy("<f8", "(0, 8)")),
+                 place="job.hfta:")
+    yield change("a data file of another shape", image, image, 1, "image.npy",
+                 "9", "8", files=data(npy("<f4", "(0, 9)")), place="job.hfta:")
+    yield change("a data file of texts", image, image, 1, "image.npy",
+                 files=data(npy("<U8", "(0, 8)")))
+    yield change("a data file of 2^96 elements", image, image, 1, "image.npy",
+                 files=data(npy("<f4", f"({1 << 32}, {1 << 32}, {1 << 32})")))
+    yield change("a data file of negative size", image, image, 1, "image.npy",
+                 files=data(npy("<f4", "(-3, 8)")))
+    yield change("a folder as a data file", image, image, 1, "image.npy",
+                 files=data(None))
+    yield change("a name without an ending", image, '"image"', 1, "image")
+    yield change("a format that doesn't exist", image, 'png("image.npy")', 1,
+                 "png")
+    yield change("a data file that isn't there, of no declared type",
+                 "image: f32[8], label: u8", "label: u8", 1, "image",
+                 place="job.hfta:")
+    onnx = GOOD[GOOD.index("data"):]
+    for name, content, text in (("missing", None, "'net.onnx'"),
+                                ("empty", b"", "net.onnx"),
+                                ("text", "no model", "net.onnx")):
+        yield row(f"an ONNX file, {name}", 'model net = onnx("net.onnx")\n' + onnx,
+                  1, text, place="" if content is not None else "job.hfta:1:",
+                  files={} if content is None else {"net.onnx": content}.items())
+
+
+def make_rows(_):
+    yield from make_lexical_rows()
+    yield from make_number_rows()
+    yield from make_copies_rows()
+    yield from make_name_rows()
+    yield from make_shape_rows()
+    yield from make_file_rows()

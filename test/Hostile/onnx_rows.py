@@ -1,0 +1,358 @@
+"""Hostile ONNX files: what isn't a model, and what no graph may hold."""
+
+import os
+import pathlib
+
+from onnx_writer import (BOOL, DOUBLE, INT32, INT64, STRING, UINT8, Message,
+                         attribute, field, fields, graph, integers, model, node,
+                         simple, tensor, value, varint, zeros)
+from row import Row
+
+CNN = pathlib.Path(__file__).parents[2] / "examples/fashion/cnn.onnx"
+PNG = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\0\0\1\0\0\0\1\x08\2\0\0\0"
+HUGE = 1 << 62
+PETA = 1 << 50
+
+
+def row(name, content, code, *texts, files=(), options=("--batch=2",)):
+    """hftac's answer to one file, which the error names."""
+    return Row(name, {"bad.onnx": content, "program": "an older one",
+                      **dict(files)},
+               ["hftac", "bad.onnx", "-o", "program", *options],
+               code if isinstance(code, tuple) else (code,),
+               ("bad.onnx: error: ", *texts))
+
+
+def make_file_rows():
+    good = CNN.read_bytes()
+    relu = simple([node("Relu", ["x"], ["y"])])
+    yield row("an empty file", b"", 1, "holds no graph")
+    yield row("a text", "not a model\n" * 9, 1, "not an ONNX model")
+    yield row("a picture", PNG + bytes(200), 1, "not an ONNX model")
+    yield row("binary zeros", bytes(4096), 1, "not an ONNX model")
+    for share in (1, 7, 50, 99):
+        yield row(f"a file cut off after {share} %",
+                  good[:len(good) * share // 100], 1, "not an ONNX model")
+    yield row("the last byte is missing", relu[:-1], 1, "not an ONNX model")
+    yield row("a length of 2^63", field(1, 8) + varint(7 << 3 | 2) +
+              varint(1 << 63), 1, "not an ONNX model")
+    yield row("a varint that doesn't end", b"\x08" + b"\xff" * 40, 1,
+              "not an ONNX model")
+    yield row("no graph", model(None), 1, "holds no graph")
+    yield row("no IR version", model(graph([], [], ["y"]))[2:], 1,
+              "it has no IR version")
+    yield row("an IR version of the future",
+              simple([node("Relu", ["x"], ["y"])], ir_version=99), 3,
+              "IR version 99")
+    yield row("no operator set", simple([node("Relu", ["x"], ["y"])],
+                                        opset=None), 1, "operator set")
+    yield row("operator set 0", simple([node("Relu", ["x"], ["y"])], opset=0), 1,
+              "operator set")
+    yield row("a negative operator set",
+              simple([node("Relu", ["x"], ["y"])], opset=-3), 1, "operator set")
+    yield row("an operator set of the future",
+              simple([node("Relu", ["x"], ["y"])], opset=1000), 3,
+              "operator set 1000", "at most")
+    yield row("an operator older than its oldest version",
+              simple([node("Einsum", ["x", "x"], ["y"], equation="ij,ij->i")],
+                     opset=9), 3, "node 'einsum' (Einsum)", "from operator set")
+    yield row("no such file", {}, 1, "cannot read the file") if False else Row(
+        "no such file", {}, ["hftac", "bad.onnx", "-o", "program"], (1,),
+        ("bad.onnx: error: ", "cannot read the file"))
+    yield Row("a folder instead of a file", {"bad.onnx": None},
+              ["hftac", "bad.onnx", "-o", "program"], (1,),
+              ("bad.onnx: error: ", "cannot read the file", "directory"))
+    yield Row("a device instead of a file",
+              {"bad.onnx": lambda path: os.symlink("/dev/zero", path)},
+              ["hftac", "bad.onnx", "-o", "program"], (1,),
+              ("bad.onnx: error: ", "cannot read the file"))
+    for step in range(24):
+        flipped = bytearray(good)
+        place = step * 37 if step < 16 else step * len(good) // 24
+        flipped[place] ^= 1 << step % 8
+        yield row(f"a bit flipped in byte {place}", bytes(flipped), (0, 1, 3),
+                  options=["--batch=2", "--emit=import"])
+
+
+def make_graph_rows():
+    relu = node("Relu", ["x"], ["y"])
+    x = value("x", ["batch", 4])
+    yield row("a cycle", simple([node("Add", ["x", "b"], ["a"], "first"),
+                                 node("Relu", ["a"], ["b"], "second"),
+                                 node("Relu", ["b"], ["y"], "third")]), 1,
+              "reads its own result", "first", "second")
+    yield row("a node that reads itself",
+              simple([node("Add", ["x", "y"], ["y"])]), 1, "node 'add' (Add)",
+              "reads its own result")
+    yield row("an operator that doesn't exist",
+              simple([node("Frobnicate", ["x"], ["y"])]), 3,
+              "node 'frobnicate' (Frobnicate)", "operator is not supported")
+    yield row("an operator without a name", simple([node("", ["x"], ["y"])]), 3,
+              "operator is not supported")
+    yield row("a domain that doesn't exist",
+              simple([node("Relu", ["x"], ["y"], domain="com.example")],
+                     domains=["com.example"]), 3, "node 'relu' (Relu)",
+              "com.example")
+    yield row("a value that nothing defines",
+              simple([node("Add", ["x", "nowhere"], ["y"])]), 1,
+              "node 'add' (Add)", "'nowhere'")
+    yield row("an output that nothing defines",
+              simple([node("Relu", ["x"], ["z"])]), 1,
+              "nothing defines output 'y'")
+    yield row("no outputs", model(graph([relu], [x], [])), 1, "no output")
+    yield row("two outputs of one name",
+              model(graph([relu], [x], ["y", "y"])), 1,
+              "two outputs are called 'y'")
+    yield row("two inputs of one name", model(graph([relu], [x, x], ["y"])), 1,
+              "two inputs are called 'x'")
+    yield row("an input without a name",
+              model(graph([relu], [x, value("", [1])], ["y"])), 1, "input")
+    yield row("two initializers of one name",
+              simple([node("Add", ["x", "w"], ["y"])],
+                     [zeros("w", 4), zeros("w", 4)]), 1,
+              "two initializers are called 'w'")
+    yield row("two nodes that define one value",
+              simple([node("Relu", ["x"], ["y"], "one"),
+                      node("Exp", ["x"], ["y"], "two")]), 1, "node 'two' (Exp)",
+              "'y' is already defined")
+    yield row("a node that defines its input anew",
+              simple([node("Relu", ["x"], ["x"]), node("Exp", ["x"], ["y"])]), 1,
+              "node 'relu' (Relu)", "'x' is already defined")
+    yield row("a node that defines an initializer",
+              simple([node("Relu", ["x"], ["w"]), node("Exp", ["w"], ["y"])],
+                     [zeros("w", 4)]), 1, "node 'relu' (Relu)", "'w'")
+    yield row("a name with a line break",
+              simple([node("Relu", ["x"], ["a\nerror: b"]),
+                      node("Exp", ["a\nerror: b"], ["y"])]), 1, "relu",
+              "not printable")
+    yield row("a name that is no UTF-8",
+              simple([node("Relu", ["x"], ["y"], b"\xff\xfe")]), 1)
+    yield row("an initializer without a name",
+              simple([relu], [zeros("", 4)]), 1, "initializer has no name")
+    yield row("a sparse initializer",
+              model(graph([relu], [x], ["y"], more=field(15, field(
+                  1, zeros("w", 1))))), 3, "sparse initializers")
+    yield row("an input without a type",
+              model(graph([relu], [field(1, "x")], ["y"])), 3, "input 'x'")
+    yield row("an input without a shape",
+              model(graph([relu], [value("x")], ["y"])), 3,
+              "input 'x' has no shape")
+    yield row("an input of texts",
+              model(graph([relu], [value("x", [2], STRING)], ["y"])), 3,
+              "input 'x'", "string")
+    yield row("an input of no known type",
+              model(graph([relu], [value("x", [2], 77)], ["y"])), 3,
+              "input 'x'", "number 77")
+    sequence = field(1, "x") + field(2, field(4, field(1, field(
+        1, field(1, 1)))))
+    yield row("an input that is a sequence",
+              model(graph([relu], [sequence], ["y"])), 3, "input 'x'",
+              "no tensor")
+    optional = field(1, "x") + field(2, field(9, field(1, field(
+        1, field(1, 1)))))
+    yield row("an optional input", model(graph([relu], [optional], ["y"])), 3,
+              "input 'x'", "no tensor")
+    yield row("an axis without a size",
+              model(graph([relu], [value("x", ["batch", "n"])], ["y"])), 1,
+              "axis 1 ('n') of input 'x'", "--dim n=N")
+    yield row("a negative axis",
+              model(graph([relu], [value("x", [2, -4])], ["y"])), 1,
+              "axis 1 of input 'x'")
+    yield row("an axis of 2^62",
+              model(graph([relu], [value("x", [2, HUGE])], ["y"])), 1,
+              "input 'x' cannot have shape [2, 4611686018427387904]")
+    yield row("sizes whose product overflows",
+              model(graph([relu], [value("x", [2, 1 << 32, 1 << 32])], ["y"])),
+              1, "input 'x' cannot have shape")
+    yield row("an input of a petabyte",
+              model(graph([relu], [value("x", [2, PETA >> 12])], ["y"])), 1)
+    yield row("an axis of size 0",
+              model(graph([relu], [value("x", [2, 0])], ["y"])), 1)
+    yield row("an input of 5000 axes",
+              model(graph([relu], [value("x", [1] * 5000)], ["y"])), (1, 3))
+    yield row("a symbol with two sizes",
+              model(graph([node("Add", ["x", "z"], ["y"])],
+                          [value("x", ["batch", 4]), value("z", ["batch", 5])],
+                          ["y"])), 1, "node 'add' (Add)", "[2, 4] and [2, 5]")
+    yield row("an output whose shape contradicts",
+              model(graph([relu], [x], [value("y", ["batch", 5])])), 1,
+              "output 'y'", "[2, 4]", "5")
+    yield row("an output whose type contradicts",
+              model(graph([relu], [x], [value("y", ["batch", 4], INT64)])), 1,
+              "output 'y'")
+    yield row("an option for an axis that doesn't exist",
+              simple([relu]), 1, "'tokens'", options=["--dim=tokens=4"])
+    yield row("a constant for an input that doesn't exist",
+              simple([relu]), 1, "'axes'",
+              files={"a.npy": b"\x93NUMPY\1\0F\0" + (
+                  "{'descr': '<i8', 'fortran_order': False, 'shape': (0,), }"
+              ).ljust(69).encode() + b"\n"}.items(),
+              options=["--batch=2", "--constant=axes=a.npy"])
+
+
+def make_nested(depth):
+    """A graph of If in If, `depth` deep."""
+    inner = graph([node("Relu", ["x"], ["r"])], [], ["r"])
+    for level in range(depth):
+        inner = graph([node("If", ["c"], [f"v{level}"], f"if{level}",
+                            then_branch=inner, else_branch=graph(
+                                [node("Relu", ["x"], [f"e{level}"])], [],
+                                [f"e{level}"]))], [], [f"v{level}"])
+    top = node("If", ["c"], ["y"], "top", then_branch=inner, else_branch=graph(
+        [node("Relu", ["x"], ["e"])], [], ["e"]))
+    return simple([top], [tensor("c", [], [1], BOOL)])
+
+
+def make_function(name, calls):
+    """A FunctionProto that calls another one."""
+    return field(1, name) + field(4, "in") + field(5, "out") + field(
+        7, node(calls, ["in"], ["out"], domain="local")) + field(
+            9, field(1, "") + field(2, 17)) + field(10, "local")
+
+
+def make_structure_rows():
+    yield row("If in If, 10 000 deep", make_nested(10000), 1,
+              "not an ONNX model", "nested")
+    yield row("a function that calls itself",
+              simple([node("f", ["x"], ["y"], domain="local")],
+                     domains=["local"],
+                     more=field(25, make_function("f", "f"))), 3, "node 'f' (f)",
+              "'local'")
+    yield row("functions that call each other",
+              simple([node("f", ["x"], ["y"], domain="local")],
+                     domains=["local"],
+                     more=field(25, make_function("f", "g")) +
+                     field(25, make_function("g", "f"))), 3, "node 'f' (f)")
+    branch = graph([node("Relu", ["x"], ["r"])], [], ["r"])
+    yield row("an If without a branch",
+              simple([node("If", ["c"], ["y"], then_branch=branch)],
+                     [tensor("c", [], [0], BOOL)]), 1, "node 'if' (If)",
+              "'else_branch' is missing")
+    yield row("an If whose branch has two outputs",
+              simple([node("If", ["c"], ["y"], then_branch=graph(
+                  [node("Relu", ["x"], ["r"])], [], ["r", "x"]),
+                           else_branch=branch)],
+                     [tensor("c", [], [1], BOOL)]), 1, "node 'if' (If)",
+              "2 outputs", "the node 1")
+    yield row("an If whose condition isn't known",
+              model(graph([node("If", ["c"], ["y"], then_branch=branch,
+                                else_branch=branch)],
+                          [value("x", ["batch", 4]), value("c", ["batch"], BOOL)],
+                          ["y"])), 1, "node")
+    chain = [node("Relu", [f"v{i}"], [f"v{i + 1}"], "") for i in range(100000)]
+    yield row("a chain of 100 000 nodes that ends in an error",
+              simple([node("Relu", ["x"], ["v0"], "begin"), *chain,
+                      node("MatMul", ["v100000", "w"], ["y"])],
+                     [zeros("w", 5, 2)]), 1, "node 'matmul' (MatMul)", "[2, 4]",
+              "[5, 2]")
+    yield row("a node of 100 000 operands",
+              simple([node("Concat", ["x"] * 100000, ["y"], axis=7)]), 1,
+              "node 'concat' (Concat)", "axis 7")
+    doubling = [node("Concat", [f"v{i}", f"v{i}"], [f"v{i + 1}"], axis=1)
+                for i in range(60)]
+    yield row("a concatenation doubled 60 times",
+              simple([node("Relu", ["x"], ["v0"]), *doubling,
+                      node("Relu", ["v60"], ["y"], "last")]), 1, "too large")
+
+
+def external(**entries):
+    return simple([node("Add", ["x", "w"], ["y"])],
+                  [tensor("w", [4], external=entries)])
+
+
+def escape(path):
+    """A symbolic link to a file outside of the model's folder."""
+    outside = path.parents[1] / (path.parent.name + "-outside.bin")
+    outside.write_bytes(bytes(16))
+    path.symlink_to(outside)
+
+
+def make_tensor_rows():
+    def initializer(content):
+        return simple([node("Add", ["x", "w"], ["y"])], [content])
+
+    data = {"w.bin": bytes(32)}.items()
+    w = "initializer 'w'"
+    yield row("external data that isn't there", external(location="w.bin"), 1, w,
+              "cannot find external data 'w.bin'")
+    yield row("external data without a location", external(length="16"), 1, w,
+              "path inside the model's folder")
+    yield row("external data in the folder above",
+              external(location="../outside.bin"), 1, w, "'../outside.bin'",
+              "inside the model's folder")
+    yield row("external data at an absolute path",
+              external(location="/etc/passwd"), 1, w, "'/etc/passwd'",
+              "inside the model's folder")
+    yield row("external data behind a link that leads outside",
+              external(location="w.bin"), 1, w, "'w.bin'",
+              "outside the model's folder", files={"w.bin": escape}.items())
+    yield row("external data in a folder that a link leads to",
+              external(location="d/passwd"), 1, w,
+              "outside the model's folder",
+              files={"d": lambda path: path.symlink_to("/etc")}.items())
+    yield row("external data that is a folder", external(location="w.bin"), 1, w,
+              "cannot read external data", files={"w.bin": None}.items())
+    yield row("external data with a null byte in its name",
+              external(location="w.bin\0.txt"), 1, w, files=data)
+    yield row("external data beyond the file's end",
+              external(location="w.bin", offset="24"), 1, w, "32 bytes",
+              "expected 16 from 24", files=data)
+    yield row("external data at offset 2^64 - 1",
+              external(location="w.bin", offset=str((1 << 64) - 1)), 1, w,
+              "32 bytes", files=data)
+    yield row("external data at a negative offset",
+              external(location="w.bin", offset="-16"), 1, w, "offset '-16'",
+              "expected a number", files=data)
+    yield row("external data of a negative length",
+              external(location="w.bin", length="-1"), 1, w, "length '-1'",
+              "expected a number", files=data)
+    yield row("external data of another length",
+              external(location="w.bin", length="20"), 1, w, "20 bytes",
+              "expected 16", files=data)
+    yield row("raw data that is too short",
+              initializer(tensor("w", [4], raw=bytes(15))), 1, w,
+              "15 bytes, expected 16")
+    yield row("raw data that is too long",
+              initializer(tensor("w", [4], raw=bytes(20))), 1, w,
+              "20 bytes, expected 16")
+    yield row("too few numbers", initializer(tensor("w", [4], [1.0, 2.0])), 1, w,
+              "8 bytes, expected 16")
+    yield row("numbers of another type's field",
+              initializer(Message("tensor", field(1, 4), field(2, 1),
+                                  field(8, "w"), fields(7, [1, 2, 3, 4]))), 1, w,
+              "0 bytes, expected 16")
+    yield row("a negative size", initializer(tensor("w", [-4], raw=b"")), 1, w,
+              "[-4]", "negative")
+    yield row("sizes whose product overflows to 0",
+              initializer(tensor("w", [1 << 32, 1 << 32], raw=b"")), 1, w,
+              "too many elements")
+    yield row("sizes whose product overflows beside a 0",
+              initializer(tensor("w", [0, HUGE, HUGE], raw=b"")), 1, w,
+              "too many elements")
+    yield row("a terabyte without data",
+              initializer(tensor("w", [1 << 38], raw=b"")), 1, w,
+              "0 bytes, expected 1099511627776")
+    yield row("an initializer of texts",
+              initializer(tensor("w", [1], ["text"], STRING)), 3, w, "string")
+    yield row("an initializer of no known type",
+              initializer(tensor("w", [1], type=99, raw=b"\0")), 3, w,
+              "number 99")
+    yield row("an initializer of 5000 axes",
+              initializer(tensor("w", [1] * 5000, [1.0])), (1, 3))
+    yield row("a constant with external data",
+              simple([node("Constant", [], ["w"], value=tensor(
+                  "", [4], external={"location": "w.bin"})),
+                      node("Add", ["x", "w"], ["y"])]), 3,
+              "node 'constant' (Constant)", "external data", files=data)
+    yield row("a constant whose data are too short",
+              simple([node("Constant", [], ["w"],
+                           value=tensor("", [4], raw=bytes(8))),
+                      node("Add", ["x", "w"], ["y"])]), 1,
+              "node 'constant' (Constant)", "8 bytes, expected 16")
+
+
+def make_rows(_):
+    yield from make_file_rows()
+    yield from make_graph_rows()
+    yield from make_structure_rows()
+    yield from make_tensor_rows()

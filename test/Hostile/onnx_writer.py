@@ -1,0 +1,136 @@
+"""Writes ONNX files, wrong ones too, with Python's standard library alone.
+
+Messages are made from their fields as they are, so that every rule of the
+format can be broken; the numbers of fields are those of onnx.proto."""
+
+import struct
+
+FLOAT, UINT8, INT32, INT64, STRING, BOOL, DOUBLE = 1, 2, 6, 7, 8, 9, 11
+
+
+def varint(value):
+    value &= (1 << 64) - 1
+    out = bytearray()
+    while value >= 0x80:
+        out.append(value & 0x7F | 0x80)
+        value >>= 7
+    out.append(value)
+    return bytes(out)
+
+
+def field(number, value):
+    """A field of an integer, a float, a text or a message."""
+    if isinstance(value, int):
+        return varint(number << 3) + varint(value)
+    if isinstance(value, float):
+        return varint(number << 3 | 5) + struct.pack("<f", value)
+    if isinstance(value, str):
+        value = value.encode()
+    return varint(number << 3 | 2) + varint(len(value)) + value
+
+
+def fields(number, values):
+    return b"".join(field(number, value) for value in values)
+
+
+class Message(bytes):
+    """A message that is an attribute's value; `kind` is its type there."""
+
+    def __new__(cls, kind, *parts):
+        message = super().__new__(cls, b"".join(parts))
+        message.kind = kind
+        return message
+
+
+def tensor(name, dims, numbers=None, type=FLOAT, raw=None, external=None,
+           more=b""):
+    """A TensorProto; `external` maps keys to texts."""
+    parts = [fields(1, dims), field(2, type), field(8, name), more]
+    if raw is not None:
+        parts.append(field(9, raw))
+    elif external is not None:
+        parts += [field(13, field(1, key) + field(2, text))
+                  for key, text in external.items()] + [field(14, 1)]
+    elif type == FLOAT:
+        parts.append(field(4, struct.pack(f"<{len(numbers)}f", *numbers)))
+    elif type == STRING:
+        parts.append(fields(6, numbers))
+    else:
+        parts.append(fields(7 if type == INT64 else 5, numbers))
+    return Message("tensor", *parts)
+
+
+def integers(name, numbers):
+    return tensor(name, [len(numbers)], numbers, type=INT64)
+
+
+def zeros(name, *dims):
+    count = 1
+    for size in dims:
+        count *= size
+    return tensor(name, dims, raw=bytes(4 * count))
+
+
+def attribute(name, value):
+    """An AttributeProto."""
+    if isinstance(value, int):
+        parts = field(3, value), field(20, 2)
+    elif isinstance(value, float):
+        parts = field(2, value), field(20, 1)
+    elif isinstance(value, str):
+        parts = field(4, value), field(20, 3)
+    elif isinstance(value, Message):
+        parts = ((field(5, value), field(20, 4)) if value.kind == "tensor" else
+                 (field(6, value), field(20, 5)))
+    elif value and isinstance(value[0], float):
+        parts = fields(7, value), field(20, 6)
+    else:
+        parts = fields(8, value), field(20, 7)
+    return field(1, name) + b"".join(parts)
+
+
+def node(op, inputs, outputs, name=None, domain="", **attributes):
+    """A NodeProto, called after its kind unless it has a name."""
+    return Message("node", fields(1, inputs), fields(2, outputs),
+                   field(3, op.lower() if name is None else name), field(4, op),
+                   field(7, domain) if domain else b"",
+                   *(field(5, attribute(key, value))
+                     for key, value in attributes.items()))
+
+
+def value(name, dims=None, type=FLOAT):
+    """A ValueInfoProto of a tensor; axes are numbers or names."""
+    shape = b""
+    if dims is not None:
+        shape = field(2, b"".join(
+            field(1, field(1 if isinstance(size, int) else 2, size))
+            for size in dims))
+    return Message("value", field(1, name),
+                   field(2, field(1, field(1, type) + shape)))
+
+
+def graph(nodes, inputs=(), outputs=(), tensors=(), more=b""):
+    """A GraphProto; inputs and outputs are ValueInfoProtos or names."""
+    def ports(number, given):
+        return fields(number, [port if isinstance(port, bytes) else
+                               value(port) for port in given])
+    return Message("graph", fields(1, nodes), field(2, "test"),
+                   fields(5, tensors), ports(11, inputs), ports(12, outputs),
+                   more)
+
+
+def model(content, opset=17, ir_version=8, domains=(), more=b""):
+    """A ModelProto of a GraphProto, or of none."""
+    return (field(1, ir_version) +
+            (b"" if content is None else field(7, content)) +
+            (b"" if opset is None else field(8, field(1, "") + field(2, opset)))
+            + b"".join(field(8, field(1, domain) + field(2, 1))
+                       for domain in domains) + more)
+
+
+def simple(nodes, tensors=(), inputs=None, outputs=None, **options):
+    """A model of nodes that lead from x, [batch, 4], to y."""
+    return model(graph(nodes,
+                       [value("x", ["batch", 4])] if inputs is None else inputs,
+                       [value("y")] if outputs is None else outputs, tensors),
+                 **options)

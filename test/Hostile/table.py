@@ -1,0 +1,223 @@
+#!/usr/bin/env python3
+"""Gives hftac and a program that it made hostile inputs, a row each, and checks
+what always holds: the documented exit code, one error that names the place and
+says what is wrong, no crash, little time and memory, and no file that is new,
+changed or missing afterwards. Needs only Python's standard library."""
+
+import argparse
+import concurrent.futures
+import os
+import pathlib
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import time
+
+import checkpoint_rows
+import command_rows
+import data_rows
+import language_rows
+import node_rows
+import onnx_rows
+
+AREAS = {"onnx": onnx_rows, "nodes": node_rows, "language": language_rows, "data": data_rows,
+         "checkpoint": checkpoint_rows, "command": command_rows}
+MOST_SECONDS, MOST_BYTES = 10, 2 << 30
+
+# What no message may hold.
+CRASHES = re.compile(r"PLEASE submit|Stack dump|Assertion|internal error|"
+                     r"LLVM ERROR|Sanitizer|runtime error|terminate called|"
+                     r"out of memory|Traceback")
+
+
+class Failure(Exception):
+    pass
+
+
+#===----------------------------------------------------------------------===#
+# Running a command
+#===----------------------------------------------------------------------===#
+
+
+def read_memory(pid):
+    """The bytes that a process has now."""
+    try:
+        with open(f"/proc/{pid}/statm") as file:
+            return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+    except (OSError, IndexError):
+        return 0
+
+
+def execute(command, folder, streams, limited):
+    """The exit code and the texts of both streams. The process ends when it
+    exceeds the limits."""
+    out, err = streams.with_suffix(".out"), streams.with_suffix(".err")
+    with open(out, "wb") as stdout, open(err, "wb") as stderr:
+        process = subprocess.Popen(command, cwd=folder, stdout=stdout,
+                                   stderr=stderr, stdin=subprocess.DEVNULL,
+                                   start_new_session=True)
+        start, problem, most = time.monotonic(), "", 0
+        while True:
+            pid, status, usage = os.wait4(process.pid, os.WNOHANG)
+            if pid:
+                break
+            most = max(most, read_memory(process.pid))
+            if not problem and limited:
+                if time.monotonic() - start > MOST_SECONDS:
+                    problem = f"runs for over {MOST_SECONDS} s"
+                elif most > MOST_BYTES:
+                    problem = f"needs over {MOST_BYTES >> 20} MiB of memory"
+                if problem:
+                    os.killpg(process.pid, signal.SIGKILL)
+            time.sleep(0.003)
+    process.returncode = code = os.waitstatus_to_exitcode(status)
+    if limited and usage.ru_maxrss * 1024 > MOST_BYTES:
+        problem = f"needs {usage.ru_maxrss >> 10} MiB of memory"
+    if problem:
+        raise Failure(problem)
+    return (code, out.read_text(errors="replace"),
+            err.read_text(errors="replace"))
+
+
+#===----------------------------------------------------------------------===#
+# Files
+#===----------------------------------------------------------------------===#
+
+
+def write_files(folder, files):
+    """Files by name: texts, bytes, None for a folder, or a function that is
+    called with the path."""
+    folder.mkdir(parents=True)
+    for name, content in files.items():
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        if content is None:
+            path.mkdir()
+        elif callable(content):
+            content(path)
+        else:
+            path.write_bytes(content.encode() if isinstance(content, str)
+                             else content)
+
+
+def look(folder):
+    """What a folder holds: kinds, contents and times by name."""
+    found = {}
+    for path in sorted(folder.rglob("*")):
+        state = path.lstat()
+        content = state.st_size
+        if path.is_symlink():
+            content = os.readlink(path)
+        elif path.is_file() and state.st_size < 1 << 20 and os.access(
+                path, os.R_OK):
+            content = path.read_bytes()
+        found[str(path.relative_to(folder))] = (state.st_mode, content, None if
+                                                path.is_dir() else
+                                                state.st_mtime_ns)
+    return found
+
+
+def compare_folders(before, after):
+    for name in sorted(before.keys() | after.keys()):
+        if name not in after:
+            raise Failure(f"removes '{name}'")
+        if name not in before:
+            raise Failure(f"leaves '{name}'")
+        if before[name] != after[name]:
+            raise Failure(f"changes '{name}'")
+
+
+#===----------------------------------------------------------------------===#
+# Rows
+#===----------------------------------------------------------------------===#
+
+
+def check_message(row, code, err):
+    crash = CRASHES.search(err)
+    if crash:
+        raise Failure(f"says '{crash.group()}'")
+    if code not in row.codes:
+        raise Failure(f"exits with {code}, expected " +
+                      " or ".join(map(str, row.codes)))
+    errors = [line for line in err.splitlines() if "error: " in line]
+    if code == 0:
+        errors.append("")
+    if len(errors) != 1:
+        raise Failure(f"prints {len(errors)} errors, expected 1")
+    for text in row.texts if code else ():
+        if text not in errors[0]:
+            raise Failure(f"doesn't say \"{text}\"")
+
+
+def run_row(row, folder, tools, show):
+    """Nothing, or why the row fails."""
+    err = ""
+    try:
+        write_files(folder, row.files)
+        before = look(folder)
+        command = [tools.get(part, part) for part in row.command]
+        code, _, err = execute(command, folder, folder.with_name(
+            folder.name + "-said"), True)
+        if show:
+            print(f"--- {row.name}\n{err[:600].rstrip()}\nexit {code}")
+        check_message(row, code, err)
+        if code:
+            compare_folders(before, look(folder))
+    except Failure as failure:
+        return (f"{row.name}: {failure}\n  {' '.join(row.command)}"
+                f"\n  in {folder}\n{err[:2000]}")
+    shutil.rmtree(folder)
+    return None
+
+
+def make_program(job, hftac, folder):
+    """A program that rows share, and a checkpoint of it."""
+    write_files(folder, job)
+    for command in ([hftac, "job.hfta", "-o", "sweep"],
+                    ["./sweep", "train", "--no-progress", "--checkpoint", "good"]
+                    ):
+        code, _, err = execute(command, folder, folder / "said", False)
+        if code:
+            sys.exit(f"error: {' '.join(map(str, command))}\n{err}")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--hftac", required=True, type=pathlib.Path)
+    parser.add_argument("--work", required=True, type=pathlib.Path)
+    parser.add_argument("--area", choices=AREAS, action="append",
+                        help="run only these rows")
+    parser.add_argument("--filter", default="",
+                        help="run only rows whose name matches")
+    parser.add_argument("--show", action="store_true",
+                        help="print what every command says")
+    parser.add_argument("--jobs", type=int, default=2)
+    arguments = parser.parse_args()
+    shutil.rmtree(arguments.work, ignore_errors=True)
+    arguments.work.mkdir(parents=True)
+    hftac = arguments.hftac.absolute()
+    program = arguments.work.absolute() / "program"
+    tools = {"hftac": str(hftac), "sweep": str(program / "sweep")}
+    if set(arguments.area or AREAS) - {"onnx", "nodes", "language"}:
+        make_program(data_rows.GOOD, hftac, program)
+    failures = []
+    with concurrent.futures.ThreadPoolExecutor(arguments.jobs) as pool:
+        for area in arguments.area or AREAS:
+            rows = [row for row in AREAS[area].make_rows(program)
+                    if re.search(arguments.filter, row.name)]
+            folders = [arguments.work.absolute() / area / str(index)
+                       for index, _ in enumerate(rows)]
+            wrong = [failure for failure in pool.map(
+                lambda row, folder: run_row(row, folder, tools, arguments.show),
+                rows, folders) if failure]
+            print(f"{area}: {len(rows)} rows, {len(wrong)} wrong")
+            failures += wrong
+    for failure in failures:
+        print(failure)
+    sys.exit(bool(failures))
+
+
+if __name__ == "__main__":
+    main()
