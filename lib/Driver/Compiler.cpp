@@ -16,6 +16,7 @@
 
 #include "mlir/IR/MLIRContext.h"
 #include "mlir/Pass/PassManager.h"
+#include "llvm/ADT/StringSet.h"
 #include "llvm/Support/raw_ostream.h"
 
 using namespace mlir;
@@ -45,6 +46,7 @@ private:
 
   ExitCode compile();
   ExitCode setTarget();
+  ExitCode checkCuts();
   ExitCode runPasses(const PhaseInfo &phase);
   ExitCode lowerTo(Phase last);
   ExitCode emitModule();
@@ -87,7 +89,33 @@ ExitCode Compiler::setTarget() {
   return ExitCode::done;
 }
 
+/// Every cut names a value of the module.
+ExitCode Compiler::checkCuts() {
+  llvm::StringSet<> names;
+  loaded.module->walk([&](Operation *op) {
+    if (op->getNumResults() != 0)
+      op->getLoc()->walk([&](Location location) {
+        if (auto named = dyn_cast<NameLoc>(location))
+          names.insert(named.getName().getValue());
+        return WalkResult::advance();
+      });
+  });
+  ExitCode code = ExitCode::done;
+  for (const std::string &cut : options.cuts) {
+    // Each name is reported once.
+    if (!names.insert(cut).second)
+      continue;
+    errors << "hftac: error: option '--cuts': no value is named '" << cut
+           << "'\n";
+    code = ExitCode::input;
+  }
+  return code;
+}
+
 ExitCode Compiler::runPasses(const PhaseInfo &phase) {
+  if (phase.phase == Phase::train)
+    if (ExitCode code = checkCuts(); code != ExitCode::done)
+      return code;
   if (phase.phase == Phase::linalg)
     if (ExitCode code = setTarget(); code != ExitCode::done)
       return code;

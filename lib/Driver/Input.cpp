@@ -41,6 +41,12 @@ static unsigned readText(llvm::StringRef path, llvm::SourceMgr &sources,
 static ExitCode loadJob(const DriverOptions &options, MLIRContext *context,
                         llvm::SourceMgr &sources, llvm::raw_ostream &errors,
                         LoadedModule &loaded) {
+  if (!options.dataDirectory.empty() &&
+      !llvm::sys::fs::is_directory(options.dataDirectory)) {
+    errors << "hftac: error: option '--data': no folder '"
+           << options.dataDirectory << "'\n";
+    return ExitCode::input;
+  }
   FrontEndOptions frontEnd;
   frontEnd.dataDirectory = options.dataDirectory;
   frontEnd.fuse = options.fuse;

@@ -27,6 +27,13 @@ static llvm::Error writeAndClose(int descriptor, llvm::StringRef path,
   return makeError(path, code);
 }
 
+bool hfta::isSpecialFile(llvm::StringRef path) {
+  llvm::sys::fs::file_status status;
+  return !llvm::sys::fs::status(path, status) &&
+         status.type() != llvm::sys::fs::file_type::regular_file &&
+         status.type() != llvm::sys::fs::file_type::directory_file;
+}
+
 //===----------------------------------------------------------------------===//
 // OutputFile
 //===----------------------------------------------------------------------===//
@@ -36,6 +43,10 @@ llvm::Expected<OutputFile> OutputFile::create(llvm::StringRef destination,
   if (llvm::sys::fs::is_directory(destination))
     return makeError(destination,
                      std::make_error_code(std::errc::is_a_directory));
+  if (isSpecialFile(destination))
+    return llvm::createStringError("cannot write '%s': expected a regular "
+                                   "file, got a device, pipe or socket",
+                                   destination.str().c_str());
   llvm::SmallString<128> path;
   int descriptor = -1;
   unsigned mode = llvm::sys::fs::all_read | llvm::sys::fs::all_write;
@@ -87,14 +98,6 @@ llvm::Error OutputFile::keep() {
 // writeOutput
 //===----------------------------------------------------------------------===//
 
-/// A file that must not be replaced by another one: a pipe, a device.
-static bool isSpecial(llvm::StringRef path) {
-  llvm::sys::fs::file_status status;
-  return !llvm::sys::fs::status(path, status) &&
-         status.type() != llvm::sys::fs::file_type::regular_file &&
-         status.type() != llvm::sys::fs::file_type::directory_file;
-}
-
 static llvm::Error writeToStandardOutput(llvm::StringRef contents) {
   llvm::raw_fd_ostream &os = llvm::outs();
   os << contents;
@@ -110,7 +113,7 @@ llvm::Error hfta::writeOutput(llvm::StringRef destination,
                               llvm::StringRef contents) {
   if (destination == "-")
     return writeToStandardOutput(contents);
-  if (isSpecial(destination)) {
+  if (isSpecialFile(destination)) {
     int descriptor = -1;
     if (std::error_code code = llvm::sys::fs::openFileForWrite(
             destination, descriptor, llvm::sys::fs::CD_OpenExisting))

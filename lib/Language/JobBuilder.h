@@ -57,6 +57,7 @@ private:
   };
   std::optional<Target> findTarget(const ObjectiveInfo &objective,
                                    func::FuncOp forward, ValueRange arguments);
+  void limitLabels(const LossOptions &loss, RankedTensorType output);
   Value readSmoothing(ModelOp model, TensorBuilder &tensors);
   std::optional<Loss> buildLossOf(ModelOp model, OpBuilder &builder,
                                   const Target &target);

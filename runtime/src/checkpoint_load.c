@@ -27,6 +27,7 @@ static hfta_status check_metadata(load *self, hfta_safetensors *file,
   const char *version = hfta_safetensors_metadata(file, "version");
   const char *identity = hfta_safetensors_metadata(file, "identity");
   const char *step = hfta_safetensors_metadata(file, "step");
+  const char *loss = hfta_safetensors_metadata(file, "epoch_loss");
   if (!format || strcmp(format, HFTA_CHECKPOINT_FORMAT) != 0 || !identity ||
       !version || !step)
     return hfta_fail(error, HFTA_INVALID_INPUT,
@@ -48,6 +49,11 @@ static hfta_status check_metadata(load *self, hfta_safetensors *file,
     return hfta_fail(error, HFTA_INVALID_INPUT,
                      "'%s' is of step '%.32s', not of this checkpoint's", path,
                      step);
+  if (loss && (strlen(loss) != 16 || strspn(loss, "0123456789abcdef") != 16))
+    return hfta_fail(error, HFTA_INVALID_INPUT,
+                     "'%s' has epoch_loss '%.32s', expected 16 digits of base "
+                     "16",
+                     path, loss);
   return HFTA_OK;
 }
 

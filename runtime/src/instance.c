@@ -1,6 +1,7 @@
 //===- instance.c - Creation and initial state of an instance -------------===//
 
 #include "instance_impl.h"
+#include "pages.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -114,6 +115,20 @@ static hfta_status open_device(hfta_instance *instance,
                           &device_options, &instance->device, &instance->error);
 }
 
+/// Memory is given when it is touched: too much of it would end the process
+/// much later, without a word.
+static hfta_status check_memory(hfta_instance *instance) {
+  hfta_memory_plan plan =
+      hfta_program_memory(instance->program, hfta_instance_threads(instance));
+  uint64_t bytes = hfta_machine_memory();
+  if (plan.peak <= bytes)
+    return HFTA_OK;
+  return hfta_fail(&instance->error, HFTA_UNSUPPORTED,
+                   "the program needs %llu bytes of memory, this machine has "
+                   "%llu: compile it for a smaller batch or fewer copies",
+                   (unsigned long long)plan.peak, (unsigned long long)bytes);
+}
+
 static hfta_status build(hfta_instance *instance, const hfta_options *options) {
   hfta_status status = hfta_program_check(instance->program, &instance->error);
   if (status == HFTA_OK)
@@ -125,6 +140,8 @@ static hfta_status build(hfta_instance *instance, const hfta_options *options) {
   if (status == HFTA_OK)
     instance->copies_at_once = hfta_program_copies_at_once(
         instance->program, hfta_instance_threads(instance));
+  if (status == HFTA_OK)
+    status = check_memory(instance);
   for (uint32_t i = 0;
        i < instance->program->segment_count && status == HFTA_OK; ++i)
     status = allocate_segment(instance, i);

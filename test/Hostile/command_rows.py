@@ -1,2 +1,297 @@
-GOOD={}
-def make_rows(_): return []
+"""Hostile command lines, of hftac and of a training program."""
+
+import os
+
+import data_rows
+import language_rows
+from row import Row
+
+DEEP = "a/" * 3000 + "b"
+LONG = "x" * 5000
+
+
+def hftac(name, code, *texts, options=(), files=(), job=True):
+    """hftac's answer to options, most of them beside a good job file."""
+    return Row(name, {"job.hfta": language_rows.GOOD, "program": "an older one",
+                      **dict(files)},
+               ["hftac", *(["job.hfta"] if job else []), *options], (code,),
+               ("error: ", *texts))
+
+
+def output(name, path, *texts, files=(), emit="exe"):
+    return hftac(name, 4, "cannot write", *texts,
+                 options=["-o", path, f"--emit={emit}"], files=files)
+
+
+def sweep(name, code, *texts, options, files=()):
+    """The program's answer to a command."""
+    return Row(name, {**data_rows.OLD, **data_rows.DATA, **dict(files)},
+               ["sweep", *options], (code,), ("sweep: error: ", *texts))
+
+
+def train(name, code, *texts, options, files=()):
+    return sweep(name, code, *texts, files=files, options=[
+        "train", "--no-progress", *options])
+
+
+def make_hftac_rows():
+    yield hftac("no input", 2, "no input file", job=False)
+    yield hftac("an unknown option", 2, "'--frobnicate'",
+                options=["--frobnicate"])
+    yield hftac("an option without its value", 2, "'-o'", options=["-o"])
+    yield hftac("an empty value", 2, "'--emit'", options=["--emit="])
+    yield hftac("a phase that doesn't exist", 2, "'--emit'", "'exee'",
+                options=["--emit=exee"])
+    yield hftac("a processor that doesn't exist", 2, "'pentium-9'",
+                options=["--cpu=pentium-9", "-o", "program"])
+    yield hftac("a processor of another kind", 2, "'cortex-a53'",
+                options=["--cpu=cortex-a53", "-o", "program"])
+    yield hftac("a processor that is too old", 2, "'i386'",
+                options=["--cpu=i386", "-o", "program"])
+    yield hftac("a target that doesn't exist", 2, "'tpu'",
+                options=["--target=tpu"])
+    yield hftac("an input of no known kind", 2, "'x.txt'", job=False,
+                options=["x.txt"])
+    yield hftac("two job files", 2, "'other.hfta'", options=["other.hfta"])
+    yield hftac("an input that would be replaced", 2, "would replace",
+                options=["-o", "job.hfta"])
+    yield hftac("an input that would be replaced through a link", 2,
+                "would replace", options=["-o", "link"], files={
+                    "link": lambda path: path.symlink_to("job.hfta")}.items())
+    yield hftac("a batch that is no number", 1, "'batch'",
+                options=["--batch=many", "-o", "program"])
+    yield hftac("a batch of 0", 1, "'batch'", "0",
+                options=["--batch=0", "-o", "program"])
+    yield hftac("a batch of 30 digits", 1, "out of range",
+                options=["--batch=" + "9" * 30, "-o", "program"])
+    yield hftac("a batch that is code", 1,
+                options=["--batch=1 }", "-o", "program"])
+    yield hftac("an optimizer, 10 000 parentheses deep", 1, "256",
+                options=["--optimizer=adam(lr = " + "(" * 10000, "-o",
+                         "program"])
+    yield hftac("a seed with a line break", 1,
+                options=["--seed=1\n}", "-o", "program"])
+    yield hftac("a loss without an end", 1, options=["--loss=mse(net", "-o",
+                                                     "program"])
+    yield hftac("epochs and steps", 1, options=["--epochs=2", "-o", "program"])
+    yield hftac("0 copies", 1, "'copies'", "0",
+                options=["--copies=0", "-o", "program"])
+    yield hftac("a size that is no number", 1, "many",
+                options=["--dim=n=many", "-o", "program"])
+    yield hftac("a size without a name", 1, "--dim:1:1", "axis=size",
+                options=["--dim=7", "-o", "program"])
+    yield hftac("a negative size", 1, "-7",
+                options=["--dim=batch=-7", "-o", "program"])
+    yield hftac("two sizes of one axis", 1, "'n'",
+                options=["--dim=n=7", "--dim=n=8", "-o", "program"])
+    yield hftac("a cut at no value", 1, "'nowhere'",
+                options=["--cuts=nowhere", "-o", "program"])
+    yield hftac("a cut of 60 000 names", 1, "'a'",
+                options=["--cuts=" + ",".join(["a"] * 60000), "-o", "program"])
+    yield hftac("a pattern that freezes nothing", 1, "'nothing'",
+                options=["--freeze=\"nothing\"", "-o", "program"])
+    yield hftac("a data file without a field", 1,
+                options=["--train-data=image.npy", "-o", "program"])
+    yield hftac("a folder of data that isn't there", 1, "'nowhere'",
+                options=["--data=nowhere", "-o", "program"])
+    yield hftac("a data folder that is a file", 1, "'job.hfta'",
+                options=["--data=job.hfta", "-o", "program"])
+    yield hftac("a precision that doesn't exist", 1, "f31",
+                options=["--precision=f31", "-o", "program"])
+    yield hftac("a constant file that isn't there", 1, "'x'", "No such file",
+                options=["--constant=x=nowhere.npy", "-o", "program"])
+    yield hftac("a GPU", 3, "cuda", options=["--target=cuda", "-o", "program"])
+    yield hftac("weights outside of the program", 3, "external",
+                options=["--weights=external", "-o", "program"])
+    yield hftac("a library that no identifier names", 2, "libNAME.a",
+                options=["--emit=lib", "-o", "lib1-x.a"])
+    yield hftac("a library in a folder that isn't there", 4, "cannot write",
+                options=["--emit=lib", "-o", "nowhere/libx.a"])
+    yield hftac("an option behind the end of options", 2, "'--plan'",
+                options=["--", "--plan"])
+    yield hftac("an option that isn't UTF-8", 2,
+                options=[b"--\xff\xfe", "-o", "program"])
+    yield hftac("a name of 5000 letters", 1, options=[LONG + ".hfta"],
+                job=False)
+
+
+def make_output_rows():
+    yield output("a folder as the output", "folder", "directory",
+                 files={"folder": None}.items())
+    yield output("the output in a folder that isn't there", "nowhere/program",
+                 "'nowhere/program'", "No such file")
+    yield output("the output in a file", "job.hfta/program", "Not a directory")
+    yield output("an output of 5000 letters", LONG, "File name too long")
+    yield output("an output 3000 folders deep", DEEP)
+    yield output("the output in /proc", "/proc/program", "'/proc/program'")
+    yield output("a folder named by a slash", "folder/", files={
+        "folder": None}.items())
+    # A link, so that what replaces its target by mistake replaces the link.
+    full = {"full": lambda path: path.symlink_to("/dev/full")}.items()
+    yield output("a program instead of a device", "full", "'full'",
+                 "expected a regular file", files=full)
+    yield output("a program instead of a pipe", "pipe", "'pipe'",
+                 "expected a regular file", files={"pipe": os.mkfifo}.items())
+    yield output("text on a full device", "full", "No space left", files=full,
+                 emit="llvm")
+    yield output("an object on a full device", "full", "No space left",
+                 files=full, emit="obj")
+    yield hftac("a library instead of a device", 4, "'libx.a'",
+                "expected a regular file",
+                options=["-o", "libx.a", "--emit=lib"], files={
+                    "libx.a": lambda path: path.symlink_to("/dev/full")}.items())
+    yield output("text in a folder that isn't there", "nowhere/x.mlir",
+                 "No such file", emit="import")
+    yield Row("a standard output that is full",
+              {"job.hfta": language_rows.GOOD},
+              ["sh", "-c", '"$0" job.hfta --emit=import -o - > /dev/full',
+               "hftac"], (4,), ("error: ", "standard output", "No space left"))
+    yield Row("help on a full device", {},
+              ["sh", "-c", '"$0" --help > /dev/full', "hftac"], (4,),
+              ("error: ", "standard output", "No space left"))
+    yield Row("a plan on a full device", {"job.hfta": language_rows.GOOD},
+              ["sh", "-c", '"$0" job.hfta --plan > /dev/full', "hftac"], (4,),
+              ("error: ", "standard output", "No space left"))
+
+
+def make_module_rows():
+    def module(name, text, code, *texts):
+        return Row(name, {"m.mlir": text, "program": "an older one"},
+                   ["hftac", "m.mlir", "-o", "program"], (code,),
+                   ("m.mlir", "error: ", *texts))
+
+    yield module("an empty module", "", 1, "hfta.phase")
+    yield module("a module that is binary", bytes(range(256)) * 16, 1)
+    yield module("a module without an end", "module {", 1)
+    yield module("a phase that doesn't exist",
+                 'module attributes {hfta.phase = "baked"} {}', 1, "'baked'")
+    yield module("a phase that is a number",
+                 "module attributes {hfta.phase = 3} {}", 1, "hfta.phase")
+    yield module("a phase without what it has to hold",
+                 'module attributes {hfta.phase = "planned"} {}', 1)
+    yield module("an operation that doesn't exist",
+                 'module { "hfta.frobnicate"() : () -> () }', 1,
+                 "hfta.frobnicate")
+
+
+def make_program_rows():
+    yield sweep("no command", 2, "command", options=[])
+    yield sweep("an unknown command", 2, "'tain'", options=["tain"])
+    yield train("an unknown option", 2, "'--epoch'", options=["--epoch", "1"])
+    yield train("an option without its value", 2, "'--steps'",
+                options=["--steps"])
+    for value in ("none", "", "0", "-1", "1.5", "9" * 30, "1e3", " 4", "4x"):
+        yield train(f"steps of '{value[:9]}'", 2, "'--steps'",
+                    f"'{value}' is not a whole number of at least 1",
+                    options=["--steps", value])
+    yield train("steps and epochs", 2, "--epochs", "--steps",
+                options=["--steps", "3", "--epochs", "1"])
+    for value in ("0", "-1", "257", "99999999999", "two"):
+        yield train(f"{value} threads", 2, "'--threads'",
+                    f"'{value}' is not a whole number from 1 to 256",
+                    options=["--threads", value])
+    yield train("a rest", 2, "'rest'", options=["rest"])
+    yield train("an interval without a folder", 2, "--checkpoint",
+                options=["--every", "2"])
+    yield train("a resumption without a folder", 2, "--checkpoint",
+                options=["--resume"])
+    yield train("keeping without a folder", 2, "--checkpoint",
+                options=["--keep", "2"])
+    yield train("keeping nothing", 2, "'--keep'",
+                options=["--keep", "0", "--checkpoint", "new"])
+    yield train("an interval of 0", 2, "'--every'",
+                options=["--every", "0", "--checkpoint", "new"])
+    yield train("a log every 0 steps", 2, "'--log-every'",
+                options=["--log-every", "0"])
+    yield train("a device that isn't there", 3, "'cuda:0'",
+                options=["--device", "cuda:0"])
+    yield train("a device that doesn't exist", 3, "'abacus'",
+                options=["--device", "abacus"])
+    yield train("a folder of data that isn't there", 1, "'nowhere",
+                "No such file", options=["--data", "nowhere"])
+    yield train("a data folder that is a file", 1, "b.npy/",
+                options=["--data", "b.npy"])
+    yield train("an empty data folder", 2, "'--data'", options=["--data", ""])
+    yield train("a log in a folder that isn't there", 4, "'nowhere/log.jsonl'",
+                "No such file", options=["--log", "nowhere/log.jsonl"])
+    yield train("a log that is a folder", 4, "'checkpoints'", "directory",
+                options=["--log", "checkpoints"])
+    full = {"full": lambda path: path.symlink_to("/dev/full")}.items()
+    yield train("a log on a full device", 4, "'full'", "No space left",
+                options=["--log", "full"], files=full)
+    yield train("checkpoints in a file", 4, "'b.npy'",
+                options=["--checkpoint", "b.npy/checkpoints"])
+    yield train("checkpoints in /proc", 4, "/proc/c",
+                options=["--checkpoint", "/proc/c"])
+    yield train("checkpoints below 5000 letters", 1, "too long",
+                options=["--checkpoint", LONG])
+    yield Row("a table on a full device", data_rows.DATA,
+              ["sh", "-c", '"$0" train --no-progress > /dev/full', "sweep"],
+              (4,), ("error: ", "standard output"))
+    yield Row("information on a full device", {},
+              ["sh", "-c", '"$0" info --json > /dev/full', "sweep"],
+              (4,), ("error: ", "standard output"))
+    yield sweep("an option of another command", 2, "'--every'",
+                options=["eval", "--every", "2"])
+
+
+def make_array_rows():
+    npy = data_rows.npy
+
+    def run(name, code, *texts, options, files=()):
+        return sweep(name, code, *texts, files=files, options=[
+            "run", "--output", "out", *options])
+
+    a = ["--input", "a=a.npy"]
+    rest = ["--input", "b=b.npy", "--input", "c=b.npy"]
+    good = {"a.npy": npy(shape="(64, 4)", body=bytes(1024))}
+    yield run("an input that is missing", 2, "'c'", "not given",
+              options=[*a, "--input", "b=b.npy"], files=good.items())
+    yield run("an input twice", 2, "'b'", options=[*a, *rest, "--input",
+                                                   "b=b.npy"],
+              files=good.items())
+    yield run("an input that doesn't exist", 2, "z=b.npy",
+              options=[*a, *rest, "--input", "z=b.npy"], files=good.items())
+    yield run("an input without a file", 2, "'a'", options=["--input", "a"])
+    yield run("an array of another type", 1, "'a'", "f32", "i64",
+              options=[*a, *rest], files={"a.npy": npy(
+                  shape="(64, 4)", descr="<i8", body=bytes(2048))}.items())
+    yield run("an array of another shape", 1, "'a'",
+              options=[*a, *rest], files={"a.npy": npy(
+                  shape="(64, 5)", body=bytes(1280))}.items())
+    yield run("arrays of two numbers of samples", 1, "64", "63",
+              options=[*a, *rest], files={"a.npy": npy(
+                  shape="(63, 4)", body=bytes(1008))}.items())
+    yield run("an array that is cut off", 1, "'a.npy'", "truncated",
+              options=[*a, *rest], files={"a.npy": good["a.npy"][:-1]}.items())
+    yield run("a copy that doesn't exist", 2, "'--copy'", "'2'", "from 0 to 1",
+              options=[*a, *rest, "--copy", "2"], files=good.items())
+    yield sweep("an output folder that is a file", 4, "'b.npy'",
+                options=["run", "--output", "b.npy", *a, *rest],
+                files=good.items())
+    yield sweep("no output folder", 2, "--output", options=["run", *a, *rest],
+                files=good.items())
+    yield sweep("an export of no copy", 2, "--copy",
+                options=["export", "-o", "out.onnx"])
+    yield sweep("an export without a file", 2, "-o",
+                options=["export", "--copy", "1"])
+    yield sweep("an export of copy -1", 2, "'--copy'", "'-1'",
+                options=["export", "-o", "out.onnx", "--copy", "-1"])
+    yield sweep("an export into a folder that isn't there", 4,
+                "'nowhere/out.onnx'", "No such file",
+                options=["export", "-o", "nowhere/out.onnx", "--copy", "1"])
+    yield sweep("an export into a folder", 4, "'checkpoints'", "directory",
+                options=["export", "-o", "checkpoints", "--copy", "1"])
+    yield sweep("an export onto a full device", 4, "'full'", "No space left",
+                options=["export", "-o", "full", "--copy", "1"], files={
+                    "full": lambda path: path.symlink_to("/dev/full")}.items())
+    yield sweep("a measurement of 0 steps", 2, "'--steps'",
+                options=["bench", "--steps", "0"])
+
+
+def make_rows(_):
+    yield from make_hftac_rows()
+    yield from make_output_rows()
+    yield from make_module_rows()
+    yield from make_program_rows()
+    yield from make_array_rows()

@@ -27,7 +27,7 @@ AREAS = {"onnx": onnx_rows, "nodes": node_rows, "language": language_rows, "data
 MOST_SECONDS, MOST_BYTES = 10, 2 << 30
 
 # What no message may hold.
-CRASHES = re.compile(r"PLEASE submit|Stack dump|Assertion|internal error|"
+CRASHES = re.compile(r"PLEASE submit|Stack dump|Assertion|error: internal error|"
                      r"LLVM ERROR|Sanitizer|runtime error|terminate called|"
                      r"out of memory|Traceback")
 
@@ -166,8 +166,9 @@ def run_row(row, folder, tools, show):
         if code:
             compare_folders(before, look(folder))
     except Failure as failure:
-        return (f"{row.name}: {failure}\n  {' '.join(row.command)}"
-                f"\n  in {folder}\n{err[:2000]}")
+        command = " ".join(map(os.fsdecode, row.command))
+        return (f"{row.name}: {failure}\n  {command:.500}\n  in {folder}\n"
+                f"{err:.2000}")
     shutil.rmtree(folder)
     return None
 

@@ -10,6 +10,9 @@
 
 namespace mlir::hfta {
 
+/// A file that must not be replaced by another one: a pipe, a device.
+bool isSpecialFile(llvm::StringRef path);
+
 /// A temporary file beside its destination, which `keep` replaces. Without
 /// `keep` it is removed, also when a signal ends the process.
 class OutputFile {

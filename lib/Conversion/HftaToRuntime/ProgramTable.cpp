@@ -238,11 +238,15 @@ Record ProgramBuilder::getSource(const DataSource &source) {
 
 void ProgramBuilder::buildData() {
   std::vector<Record> fields;
-  for (const DataField &field : job.data)
-    fields.push_back({text(field.name),
-                      Field::u32(indexOf("input/" + field.name)), Field::u32(0),
-                      Field::record(getSource(field.train)),
-                      Field::record(getSource(field.test))});
+  for (const DataField &field : job.data) {
+    std::vector<int64_t> classes = field.classes;
+    classes.resize(3);
+    fields.push_back(
+        {text(field.name), Field::u32(indexOf("input/" + field.name)),
+         Field::u32(0), Field::record(getSource(field.train)),
+         Field::record(getSource(field.test)), Field::i64(classes[0]),
+         Field::i64(classes[1]), Field::i64(classes[2])});
+  }
   fieldTable = tables.table("data_fields", fields);
   std::vector<Record> parameters;
   for (const HyperParameter &parameter : job.hyperParameters)

@@ -221,6 +221,10 @@ typedef struct hfta_data_field {
   uint32_t reserved;
   hfta_data_source train;
   hfta_data_source test;
+  int64_t classes; ///< what the files hold are numbers from `first_class` on,
+                   ///< so many, or `ignored_class`; 0: anything
+  int64_t first_class;
+  int64_t ignored_class;
 } hfta_data_field;
 
 /// A model input or output, for `run` and for embedding programs.

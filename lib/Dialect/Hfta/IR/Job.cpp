@@ -144,6 +144,7 @@ struct Describe {
     archive.field("name", field.name);
     archive.record("train", field.train, *this);
     archive.record("test", field.test, *this);
+    archive.field("classes", field.classes);
   }
   template <typename Archive>
   void operator()(Archive &archive, HyperParameter &parameter) const {
@@ -207,6 +208,10 @@ static std::string checkJob(const Job &job) {
     if (!fits(parameter.values.size()))
       return "hyper-parameter '" + parameter.name +
              "' must have one value a copy";
+  for (const DataField &field : job.data)
+    if (!field.classes.empty() && field.classes.size() != 3)
+      return "'classes' of field '" + field.name +
+             "' must be empty or have three numbers";
   if (!job.clipNorm.empty() && !fits(job.clipNorm.size()))
     return "'clip_norm' must have one value a copy";
   if (!job.seeds.empty() && !fits(job.seeds.size()))

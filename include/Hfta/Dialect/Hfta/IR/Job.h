@@ -30,6 +30,9 @@ struct DataField {
   std::string name;
   DataSource train;
   DataSource test;
+  /// Of class numbers in the files: how many there are, the first, and one more
+  /// that doesn't count. Empty: the files may hold anything.
+  std::vector<int64_t> classes;
 };
 
 /// A hyper-parameter: one value a copy.
