@@ -53,7 +53,9 @@ static void put(hfta_json_writer *writer, const char *text, size_t size) {
     return;
   if (writer->file) {
     if (fwrite(text, 1, size, writer->file) != size)
-      fail(writer, HFTA_CANNOT_WRITE, "cannot write JSON to its file");
+      fail(writer, HFTA_CANNOT_WRITE,
+           writer->file == stdout ? "cannot write to standard output"
+                                  : "cannot write JSON to its file");
     return;
   }
   if (!reserve(writer, size)) {

@@ -114,8 +114,8 @@ def make_header_rows(checkpoint):
     size = len(body)
     yield change("another element type", give(dtype="I32"), tensor, "i32",
                  "expected f32")
-    yield change("an element type that doesn't exist", give(dtype="F33"), tensor,
-                 "'F33'", code=3)
+    yield change("an element type that doesn't exist", give(dtype="F33"),
+                 tensor, "'F33'", code=3)
     yield change("an element type that is a number", give(dtype=32))
     yield change("another shape", give(shape=[4, 16]), tensor)
     yield change("another rank", give(shape=[64]), tensor)

@@ -10,6 +10,12 @@ DEEP = "a/" * 3000 + "b"
 LONG = "x" * 5000
 
 
+def link_to_full(path):
+    """A link to the device that is always full: what replaces it by mistake
+    replaces the link."""
+    path.symlink_to("/dev/full")
+
+
 def hftac(name, code, *texts, options=(), files=(), job=True):
     """hftac's answer to options, most of them beside a good job file."""
     return Row(name, {"job.hfta": language_rows.GOOD, "program": "an older one",
@@ -25,7 +31,7 @@ def output(name, path, *texts, files=(), emit="exe"):
 
 def sweep(name, code, *texts, options, files=()):
     """The program's answer to a command."""
-    return Row(name, {**data_rows.OLD, **data_rows.DATA, **dict(files)},
+    return Row(f"a program: {name}", {**data_rows.OLD, **data_rows.DATA, **dict(files)},
                ["sweep", *options], (code,), ("sweep: error: ", *texts))
 
 
@@ -126,20 +132,19 @@ def make_output_rows():
     yield output("the output in /proc", "/proc/program", "'/proc/program'")
     yield output("a folder named by a slash", "folder/", files={
         "folder": None}.items())
-    # A link, so that what replaces its target by mistake replaces the link.
-    full = {"full": lambda path: path.symlink_to("/dev/full")}.items()
+    full = {"full": link_to_full}
     yield output("a program instead of a device", "full", "'full'",
-                 "expected a regular file", files=full)
+                 "expected a regular file", files=full.items())
     yield output("a program instead of a pipe", "pipe", "'pipe'",
                  "expected a regular file", files={"pipe": os.mkfifo}.items())
-    yield output("text on a full device", "full", "No space left", files=full,
+    yield output("text on a full device", "full", "No space left", files=full.items(),
                  emit="llvm")
     yield output("an object on a full device", "full", "No space left",
-                 files=full, emit="obj")
+                 files=full.items(), emit="obj")
     yield hftac("a library instead of a device", 4, "'libx.a'",
                 "expected a regular file",
-                options=["-o", "libx.a", "--emit=lib"], files={
-                    "libx.a": lambda path: path.symlink_to("/dev/full")}.items())
+                options=["-o", "libx.a", "--emit=lib"],
+                files={"libx.a": full["full"]}.items())
     yield output("text in a folder that isn't there", "nowhere/x.mlir",
                  "No such file", emit="import")
     yield Row("a standard output that is full",
@@ -156,13 +161,13 @@ def make_output_rows():
 
 def make_module_rows():
     def module(name, text, code, *texts):
-        return Row(name, {"m.mlir": text, "program": "an older one"},
+        return Row(f"a module: {name}", {"m.mlir": text, "program": "an older one"},
                    ["hftac", "m.mlir", "-o", "program"], (code,),
                    ("m.mlir", "error: ", *texts))
 
-    yield module("an empty module", "", 1, "hfta.phase")
-    yield module("a module that is binary", bytes(range(256)) * 16, 1)
-    yield module("a module without an end", "module {", 1)
+    yield module("nothing", "", 1, "hfta.phase")
+    yield module("binary", bytes(range(256)) * 16, 1)
+    yield module("no end", "module {", 1)
     yield module("a phase that doesn't exist",
                  'module attributes {hfta.phase = "baked"} {}', 1, "'baked'")
     yield module("a phase that is a number",
@@ -216,9 +221,9 @@ def make_program_rows():
                 "No such file", options=["--log", "nowhere/log.jsonl"])
     yield train("a log that is a folder", 4, "'checkpoints'", "directory",
                 options=["--log", "checkpoints"])
-    full = {"full": lambda path: path.symlink_to("/dev/full")}.items()
     yield train("a log on a full device", 4, "'full'", "No space left",
-                options=["--log", "full"], files=full)
+                options=["--log", "full"],
+                files={"full": link_to_full}.items())
     yield train("checkpoints in a file", 4, "'b.npy'",
                 options=["--checkpoint", "b.npy/checkpoints"])
     yield train("checkpoints in /proc", 4, "/proc/c",
@@ -284,7 +289,7 @@ def make_array_rows():
                 options=["export", "-o", "checkpoints", "--copy", "1"])
     yield sweep("an export onto a full device", 4, "'full'", "No space left",
                 options=["export", "-o", "full", "--copy", "1"], files={
-                    "full": lambda path: path.symlink_to("/dev/full")}.items())
+                    "full": link_to_full}.items())
     yield sweep("a measurement of 0 steps", 2, "'--steps'",
                 options=["bench", "--steps", "0"])
 

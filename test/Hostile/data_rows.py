@@ -96,7 +96,8 @@ def make_npy_rows():
                   "Permission denied")
     yield row("another format", "b.npy", IDX, "'b.npy'", "no npy file")
     yield row("a version of the future", "b.npy",
-              npy().replace(b"NUMPY\1", b"NUMPY\x09"), "'b.npy'", "version 9.0", code=3)
+              npy().replace(b"NUMPY\1", b"NUMPY\x09"), "'b.npy'",
+              "version 9.0", code=3)
     yield row("a header that is cut off", "b.npy", npy()[:50], "'b.npy'",
               "truncated within its npy header")
     yield row("a header length beyond the file", "b.npy",
@@ -130,10 +131,12 @@ def make_npy_rows():
               ">f4", code=3)
     yield row("Fortran's order", "b.npy", npy(order="True"), "'b.npy'",
               "Fortran", code=3)
-    yield row("another size of samples", "b.npy", npy(shape="(64, 3)", body=bytes(
-        768)), "'b.npy'", "2", "3")
-    yield row("another rank", "b.npy", npy(shape="(64, 2, 5)", body=bytes(2560)),
-              "'b.npy'", "2x5")
+    yield row("another size of samples", "b.npy",
+              npy(shape="(64, 3)", body=bytes(768)), "'b.npy'",
+              "expected samples of shape 2, got 3")
+    yield row("another rank", "b.npy",
+              npy(shape="(64, 2, 5)", body=bytes(2560)), "'b.npy'",
+              "expected samples of shape 2, got 2x5")
     yield row("a number instead of an array", "b.npy",
               npy(shape="()", body=bytes(4)), "'b.npy'")
     yield row("another number of samples", "b.npy", npy(63), "63", "64")
@@ -210,8 +213,8 @@ def make_csv_rows():
     yield row("a quote without an end", "c.csv", change(6, '"0.5,1'), "'c.csv'",
               "6")
     yield row("a null byte", "c.csv", change(8, "0.5,1\0"), "'c.csv'", "8")
-    yield row("a field of a megabyte", "c.csv", change(8, "0.5," + "1" * 1000000),
-              "'c.csv'", "8")
+    yield row("a field of a megabyte", "c.csv",
+              change(8, "0.5," + "1" * 1000000), "'c.csv'", "line 8")
     yield row("a line of ten megabytes", "c.csv", change(8, "0," * 5000000),
               code=0)
     yield row("two headers", "c.csv", "x,y\nx,y\n" + CSV, "'c.csv'", "2", "x")

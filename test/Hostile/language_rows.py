@@ -26,7 +26,8 @@ train sweep {
 
 def row(name, job, code, *texts, options=(), files=(), place="job.hfta:"):
     """hftac's answer to one job file, which the error names."""
-    return Row(name, {"job.hfta": job, "program": "an older one", **dict(files)},
+    return Row(name, {"job.hfta": job, "program": "an older one",
+                      **dict(files)},
                ["hftac", "job.hfta", "-o", "program", *options],
                code if isinstance(code, tuple) else (code,), (place, *texts))
 
@@ -106,7 +107,8 @@ def make_lexical_rows():
 def make_number_rows():
     yield change("an integer beyond 64 bits", "16))",
                  "99999999999999999999))", 1, "whole number out of range")
-    yield change("a number beyond all floats", "1e-3", "1e999", 1, "number out of range")
+    yield change("a number beyond all floats", "1e-3", "1e999", 1,
+                 "number out of range")
     yield change("a negative width", "16))", "-16))", 1, "-16")
     yield change("a width of 0", "16))", "0))", 1, "0")
     yield change("a width with a point", "16))", "16.5))", 1, "16.5")
@@ -148,15 +150,17 @@ def make_number_rows():
                  "layer_norm(image, epsilon = -1)", 1, "epsilon", "-1")
     yield change("a deviation of 0", 'npy("image.npy")',
                  'normalize(npy("image.npy"), 0, 0)', 1, "0")
-    yield change("data divided by 0", 'npy("image.npy")', 'npy("image.npy") / 0',
-                 1, "0")
+    yield change("data divided by 0", 'npy("image.npy")',
+                 'npy("image.npy") / 0', 1, "division by 0")
 
 
 def make_copies_rows():
     lists = ", ".join(f"{key} = [{', '.join(['0.5'] * 1000)}]"
-                      for key in ("lr", "beta1", "beta2", "eps", "weight_decay"))
+                      for key in ("lr", "beta1", "beta2", "eps",
+                                  "weight_decay"))
     yield change("lists that don't zip", "lr = [1e-3, 1e-2]",
-                 "zip(lr = [1e-3, 1e-2], weight_decay = [0, 1, 2])", 1, "2", "3")
+                 "zip(lr = [1e-3, 1e-2], weight_decay = [0, 1, 2])", 1,
+                 "'weight_decay' has 3 values", "has 2")
     yield change("an empty list", "[1e-3, 1e-2]", "[]", 1, "empty")
     yield change("10^15 copies", "adam(lr = [1e-3, 1e-2])", f"adam({lists})", 1,
                  "65536", place="job.hfta:")
@@ -197,8 +201,8 @@ def make_name_rows():
                  "'mad'")
     yield change("a field that doesn't exist", "net(image)\n  data",
                  "net(picture)\n  data", 1, "'picture'")
-    yield change("a loss that doesn't exist", "cross_entropy", "crossentropy", 1,
-                 "'crossentropy'")
+    yield change("a loss that doesn't exist", "cross_entropy", "crossentropy",
+                 1, "'crossentropy'")
     yield change("an optimizer that doesn't exist", "adam(", "madam(", 1,
                  "'madam'")
     yield change("a clause that doesn't exist", "steps     3", "stps 3", 1,
@@ -324,9 +328,10 @@ def make_file_rows():
     for name, content, text in (("missing", None, "'net.onnx'"),
                                 ("empty", b"", "net.onnx"),
                                 ("text", "no model", "net.onnx")):
-        yield row(f"an ONNX file, {name}", 'model net = onnx("net.onnx")\n' + onnx,
-                  1, text, place="" if content is not None else "job.hfta:1:",
-                  files={} if content is None else {"net.onnx": content}.items())
+        files = {} if content is None else {"net.onnx": content}
+        yield row(f"an ONNX file, {name}",
+                  'model net = onnx("net.onnx")\n' + onnx, 1, text,
+                  place="" if files else "job.hfta:1:", files=files.items())
 
 
 def make_rows(_):

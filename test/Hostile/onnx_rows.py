@@ -3,8 +3,8 @@
 import os
 import pathlib
 
-from onnx_writer import (BOOL, DOUBLE, INT32, INT64, STRING, UINT8, Message,
-                         attribute, field, fields, graph, integers, model, node,
+from onnx_writer import (BOOL, INT64, STRING, Message,
+                         field, fields, graph, integers, model, node,
                          simple, tensor, value, varint, zeros)
 from row import Row
 
@@ -46,8 +46,8 @@ def make_file_rows():
               "IR version 99")
     yield row("no operator set", simple([node("Relu", ["x"], ["y"])],
                                         opset=None), 1, "operator set")
-    yield row("operator set 0", simple([node("Relu", ["x"], ["y"])], opset=0), 1,
-              "operator set")
+    yield row("operator set 0", simple([node("Relu", ["x"], ["y"])], opset=0),
+              1, "operator set")
     yield row("a negative operator set",
               simple([node("Relu", ["x"], ["y"])], opset=-3), 1, "operator set")
     yield row("an operator set of the future",
@@ -189,7 +189,8 @@ def make_graph_rows():
               model(graph([relu], [x], [value("y", ["batch", 4], INT64)])), 1,
               "output 'y' is declared as int64, but computed as f32")
     yield row("an option for an axis that doesn't exist",
-              simple([relu]), 1, "'tokens'", options=["--batch=2", "--dim=tokens=4"])
+              simple([relu]), 1, "'tokens'",
+              options=["--batch=2", "--dim=tokens=4"])
     yield row("a constant for an input that doesn't exist",
               simple([relu]), 1, "'axes'",
               files={"a.npy": b"\x93NUMPY\1\0F\0" + (

@@ -22,14 +22,15 @@ import language_rows
 import node_rows
 import onnx_rows
 
-AREAS = {"onnx": onnx_rows, "nodes": node_rows, "language": language_rows, "data": data_rows,
-         "checkpoint": checkpoint_rows, "command": command_rows}
+AREAS = {"onnx": onnx_rows, "nodes": node_rows, "language": language_rows,
+         "data": data_rows, "checkpoint": checkpoint_rows,
+         "command": command_rows}
 MOST_SECONDS, MOST_BYTES = 10, 2 << 30
 
 # What no message may hold.
-CRASHES = re.compile(r"PLEASE submit|Stack dump|Assertion|error: internal error|"
-                     r"LLVM ERROR|Sanitizer|runtime error|terminate called|"
-                     r"out of memory|Traceback")
+CRASHES = re.compile(r"PLEASE submit|Stack dump|Assertion|LLVM ERROR|"
+                     r"error: internal error|Sanitizer|runtime error|"
+                     r"terminate called|out of memory|Traceback")
 
 
 class Failure(Exception):
@@ -176,9 +177,8 @@ def run_row(row, folder, tools, show):
 def make_program(job, hftac, folder):
     """A program that rows share, and a checkpoint of it."""
     write_files(folder, job)
-    for command in ([hftac, "job.hfta", "-o", "sweep"],
-                    ["./sweep", "train", "--no-progress", "--checkpoint", "good"]
-                    ):
+    train = ["./sweep", "train", "--no-progress", "--checkpoint", "good"]
+    for command in ([hftac, "job.hfta", "-o", "sweep"], train):
         code, _, err = execute(command, folder, folder / "said", False)
         if code:
             sys.exit(f"error: {' '.join(map(str, command))}\n{err}")
