@@ -202,8 +202,13 @@ Token Lexer::lexString(const char *begin) {
     ++position;
     return make(TokenKind::string, begin);
   }
-  openStringEnd = position;
-  report(rangeOf(begin, position), "string without an end",
+  Token token = make(TokenKind::string, begin);
+  openString = token.text;
+  reportOpenString(openString);
+  return token;
+}
+
+void Lexer::reportOpenString(llvm::StringRef string) {
+  report(rangeOf(string.begin(), string.end()), "string without an end",
          "close it with '\"' on the same line");
-  return make(TokenKind::string, begin);
 }

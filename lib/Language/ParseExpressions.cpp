@@ -31,11 +31,29 @@ bool Parser::accept(TokenKind kind) {
   return true;
 }
 
+/// A string without an end in the rest of the line: often that of an earlier
+/// one, which has taken a later one's beginning for its end.
+llvm::StringRef Parser::findOpenString() const {
+  const char *end = text.end();
+  size_t length = text.find('\n', token.text.begin() - text.begin());
+  if (length != llvm::StringRef::npos)
+    end = text.begin() + length;
+  Lexer ahead(llvm::StringRef(token.text.begin(), end - token.text.begin()),
+              nullptr);
+  while (!ahead.lex().is(TokenKind::endOfFile))
+    ;
+  return ahead.getOpenString();
+}
+
 void Parser::reportUnexpected(const llvm::Twine &expected,
                               const llvm::Twine &hint) {
   // Behind a string without an end, whatever comes is unexpected.
-  if (abandoned || lexer.isBehindOpenString(previousEnd.getPointer()))
+  llvm::StringRef open = lexer.getOpenString();
+  if (abandoned || (!open.empty() && open.end() == previousEnd.getPointer()))
     return;
+  open = findOpenString();
+  if (!open.empty())
+    return lexer.reportOpenString(open);
   std::string got = token.is(TokenKind::endOfFile) ? std::string("the end")
                     : token.is(TokenKind::string)
                         ? token.text.take_front(40).str()

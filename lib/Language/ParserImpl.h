@@ -41,6 +41,7 @@ private:
               const llvm::Twine &hint);
   void reportUnexpected(const llvm::Twine &expected,
                         const llvm::Twine &hint = "");
+  llvm::StringRef findOpenString() const;
   bool isFirstOnLine() const;
   /// Skips to the next token for which `mayBegin` holds, or the end.
   void skipTo(llvm::function_ref<bool()> mayBegin);

@@ -8,6 +8,7 @@ from row import Row
 
 DEEP = "a/" * 3000 + "b"
 LONG = "x" * 5000
+HUGE_JOB = language_rows.GOOD.replace("16))", "2000000000))")
 
 
 def link_to_full(path):
@@ -236,6 +237,9 @@ def make_program_rows():
     yield Row("information on a full device", {},
               ["sh", "-c", '"$0" info --json > /dev/full', "sweep"],
               (4,), ("error: ", "standard output"))
+    yield Row("a program: more memory than the machine has", {},
+              ["huge", "bench"], (3,), ("huge: error: ", "bytes of memory, "
+                                        "this machine has"))
     yield sweep("an option of another command", 2, "'--every'",
                 options=["eval", "--every", "2"])
 

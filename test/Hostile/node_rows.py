@@ -2,8 +2,8 @@
 their kind can have."""
 
 from onnx_rows import HUGE, PETA, row
-from onnx_writer import (BOOL, INT64, STRING, graph, integers,
-                         model, node, simple, tensor, value, zeros)
+from onnx_writer import (BOOL, INT64, STRING, graph, integers, model, node,
+                         simple, tensor, value, zeros)
 
 IMAGE = [value("x", ["batch", 3, 8, 8])]
 

@@ -5,7 +5,7 @@ format can be broken; the numbers of fields are those of onnx.proto."""
 
 import struct
 
-FLOAT, UINT8, INT32, INT64, STRING, BOOL, DOUBLE = 1, 2, 6, 7, 8, 9, 11
+FLOAT, INT64, STRING, BOOL = 1, 7, 8, 9
 
 
 def varint(value):

@@ -174,11 +174,13 @@ def run_row(row, folder, tools, show):
     return None
 
 
-def make_program(job, hftac, folder):
-    """A program that rows share, and a checkpoint of it."""
-    write_files(folder, job)
+def make_programs(hftac, folder):
+    """What rows share: a program, a checkpoint of it, and a program that needs
+    more memory than there is."""
+    write_files(folder, {**data_rows.GOOD, "huge.hfta": command_rows.HUGE_JOB})
     train = ["./sweep", "train", "--no-progress", "--checkpoint", "good"]
-    for command in ([hftac, "job.hfta", "-o", "sweep"], train):
+    for command in ([hftac, "job.hfta", "-o", "sweep"], train,
+                    [hftac, "huge.hfta", "-o", "huge"]):
         code, _, err = execute(command, folder, folder / "said", False)
         if code:
             sys.exit(f"error: {' '.join(map(str, command))}\n{err}")
@@ -200,9 +202,10 @@ def main():
     arguments.work.mkdir(parents=True)
     hftac = arguments.hftac.absolute()
     program = arguments.work.absolute() / "program"
-    tools = {"hftac": str(hftac), "sweep": str(program / "sweep")}
+    tools = {"hftac": str(hftac), "sweep": str(program / "sweep"),
+             "huge": str(program / "huge")}
     if set(arguments.area or AREAS) - {"onnx", "nodes", "language"}:
-        make_program(data_rows.GOOD, hftac, program)
+        make_programs(hftac, program)
     failures = []
     with concurrent.futures.ThreadPoolExecutor(arguments.jobs) as pool:
         for area in arguments.area or AREAS:

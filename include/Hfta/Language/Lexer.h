@@ -64,10 +64,9 @@ public:
 
   /// Whether errors are reported.
   void setReporting(bool on) { reporting = on; }
-  /// Whether a string without an end has been read that ends at `place`.
-  bool isBehindOpenString(const char *place) const {
-    return openStringEnd && place == openStringEnd;
-  }
+  /// The last string without an end.
+  llvm::StringRef getOpenString() const { return openString; }
+  void reportOpenString(llvm::StringRef string);
 
 private:
   void skipSpaceAndComments();
@@ -87,7 +86,7 @@ private:
   const char *end;
   JobDiagnostics *diagnostics;
   bool reporting = true;
-  const char *openStringEnd = nullptr;
+  llvm::StringRef openString;
 };
 
 } // namespace mlir::hfta

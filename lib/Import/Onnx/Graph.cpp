@@ -128,8 +128,11 @@ void Graph::checkNames(Reporter &reporter) {
       if (!output.empty() && !defined.insert(output).second)
         reporter.invalid(node, "its output '" + output +
                                    "' is already defined elsewhere");
-      else if (!isPrintable(output))
+      else if (!isPrintable(output)) {
+        // The file is damaged: what else is wrong may come of it.
         reporter.invalid(node, "an output's name is not printable");
+        return;
+      }
   }
   checkInnerNames(defined, reporter);
   for (const NodeProto &node : proto->node())
