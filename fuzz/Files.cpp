@@ -1,0 +1,71 @@
+//===- Files.cpp - Files made of a fuzzer's input -------------------------===//
+
+#include "Files.h"
+
+#include "file.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+#include <vector>
+
+static const uint8_t *inputData;
+static size_t inputSize;
+
+void setInput(const uint8_t *data, size_t size) {
+  inputData = data;
+  inputSize = size;
+}
+
+//===----------------------------------------------------------------------===//
+// In place of functions of the runtime (the linker's --wrap)
+//===----------------------------------------------------------------------===//
+
+extern "C" hfta_status __wrap_hfta_mapping_open(const char *, hfta_mapping *out,
+                                                hfta_error *) {
+  *out = {};
+  if (inputSize == 0)
+    return HFTA_OK;
+  auto *bytes = static_cast<unsigned char *>(malloc(inputSize));
+  memcpy(bytes, inputData, inputSize);
+  *out = {bytes, inputSize};
+  return HFTA_OK;
+}
+
+extern "C" void __wrap_hfta_mapping_close(hfta_mapping *mapping) {
+  free(const_cast<unsigned char *>(mapping->bytes));
+  *mapping = {};
+}
+
+extern "C" bool __wrap_hfta_path_exists(const char *) { return true; }
+
+extern "C" bool __wrap_hfta_path_is_folder(const char *) { return true; }
+
+//===----------------------------------------------------------------------===//
+// Samples
+//===----------------------------------------------------------------------===//
+
+void readSamples(const hfta_data_request &request) {
+  hfta_error error;
+  hfta_data *data = nullptr;
+  if (hfta_data_open(&request, &data, &error) != HFTA_OK)
+    return;
+  // Samples without bytes may be without number.
+  int64_t count = std::min<int64_t>(hfta_data_count(data), 1 << 20);
+  std::vector<char> sample(hfta_data_sample_bytes(data));
+  for (int64_t index = 0; index < count; ++index)
+    if (hfta_data_gather(data, &index, 1, sample.data(), &error) != HFTA_OK)
+      abort();
+  for (int64_t index : {int64_t(-1), hfta_data_count(data)})
+    if (hfta_data_gather(data, &index, 1, sample.data(), &error) == HFTA_OK)
+      abort();
+  hfta_data_close(data);
+}
+
+void probeAndReadSamples(hfta_data_format format) {
+  hfta_error error;
+  hfta_data_info info;
+  if (hfta_data_probe("input", format, &info, &error) == HFTA_OK)
+    readSamples(
+        {"input", format, 0, info.type, info.sample_shape, info.sample_rank});
+}

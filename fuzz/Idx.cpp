@@ -1,0 +1,10 @@
+//===- Idx.cpp - Bytes as an idx file, perhaps packed ---------------------===//
+
+#include "Files.h"
+#include "Options.h"
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+  setInput(data, size);
+  probeAndReadSamples(HFTA_DATA_IDX);
+  return 0;
+}

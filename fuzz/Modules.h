@@ -1,0 +1,22 @@
+//===- Modules.h - Modules made of a fuzzer's input -------------*- C++ -*-===//
+
+#ifndef HFTA_FUZZ_MODULES_H
+#define HFTA_FUZZ_MODULES_H
+
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/IR/MLIRContext.h"
+
+#include <memory>
+
+namespace mlir::hfta {
+
+/// A context for one input: what is uniqued in it goes with it. Messages are
+/// made and thrown away.
+std::unique_ptr<MLIRContext> makeFuzzContext();
+
+/// Folds the module and fuses its models, as phase `fused` does.
+void foldAndFuse(ModuleOp module);
+
+} // namespace mlir::hfta
+
+#endif // HFTA_FUZZ_MODULES_H

@@ -1,0 +1,132 @@
+"""Collects what fuzzing begins with, in a folder a target.
+
+Models and jobs are those of the repository, of Debian's package
+libonnx-testdata if it is there, and of --models; data files are made here.
+"""
+
+import argparse
+import gzip
+import json
+import pathlib
+import re
+import struct
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+ONNX_NODES = pathlib.Path("/usr/share/libonnx-testdata/data/node")
+MOST_BYTES = 1 << 16  # as docs/fuzzing.md has it for -max_len
+
+
+def find(folder, pattern):
+    """Small files, outside of build folders."""
+    for path in sorted(folder.rglob(pattern)):
+        inside = path.relative_to(folder).parts
+        if inside[0].startswith("build") or path.stat().st_size > MOST_BYTES:
+            continue
+        yield "-".join(inside), path.read_bytes()
+
+
+def onnx_seeds(folders):
+    for folder in [ROOT, ONNX_NODES, *folders]:
+        yield from find(folder, "*.onnx")
+
+
+def language_seeds():
+    yield from find(ROOT, "*.hfta")
+    text = (ROOT / "docs/language.md").read_text()
+    for index, block in enumerate(re.findall(r"```\w*\n(.*?)```", text, re.S)):
+        yield f"docs-{index}.hfta", block.encode()
+
+
+def idx_file(code, shape, data):
+    return struct.pack(f">BBBB{len(shape)}I", 0, 0, code, len(shape), *shape) + data
+
+
+def idx_seeds():
+    images = idx_file(0x08, [3, 2, 2], bytes(range(12)))
+    yield "images", images
+    yield "images.gz", gzip.compress(images, mtime=0)
+    yield "labels", idx_file(0x08, [3], bytes(3))
+    for code, size in [(0x09, 1), (0x0B, 2), (0x0C, 4), (0x0D, 4), (0x0E, 8)]:
+        yield f"type-{code}", idx_file(code, [2, 3], bytes(6 * size))
+    yield "empty", idx_file(0x08, [0, 4], b"")
+
+
+def npy_file(descr, shape, data, version=1, fortran=False):
+    header = f"{{'descr': '{descr}', 'fortran_order': {fortran}, 'shape': {shape}, }}"
+    size = "<H" if version == 1 else "<I"
+    start = 8 + struct.calcsize(size)
+    header += " " * (-(start + len(header) + 1) % 64) + "\n"
+    return (b"\x93NUMPY" + bytes([version, 0]) + struct.pack(size, len(header)) +
+            header.encode() + data)
+
+
+def npy_seeds():
+    types = ["|b1", "|u1", "|i1", "<u2", "<i2", "<i4", "<i8", "<f2", "<V2", "<f4",
+             "<f8"]
+    for descr in types:
+        size = int(descr[-1])
+        yield descr[1:], npy_file(descr, (2, 3), bytes(6 * size))
+    for version in (2, 3):
+        yield f"version-{version}", npy_file("<f4", (2,), bytes(8), version)
+    yield "fortran", npy_file("<f4", (4, 1), bytes(16), fortran=True)
+    yield "scalar", npy_file("<f8", (), bytes(8))
+    yield "empty", npy_file("<f4", (0, 5), b"")
+
+
+def csv_seeds():
+    yield "header", b"a,b,c,d\n1,2,3,4\n5,6,7,8\n"
+    yield "floats", b"1.5, -2e3,inf,nan\r\n\r\n 3.0,4,-inf,.5"
+    yield "gzip", gzip.compress(b"1,2,3,4\n" * 3, mtime=0)
+
+
+def safetensors_file(tensors, metadata=None):
+    """Of (name, type, shape, data)."""
+    header, end = {}, 0
+    if metadata is not None:
+        header["__metadata__"] = metadata
+    for name, kind, shape, data in tensors:
+        header[name] = {"dtype": kind, "shape": shape,
+                        "data_offsets": [end, end + len(data)]}
+        end += len(data)
+    text = json.dumps(header).encode()
+    return struct.pack("<Q", len(text)) + text + b"".join(t[3] for t in tensors)
+
+
+def safetensors_seeds():
+    yield "none", safetensors_file([])
+    yield "types", safetensors_file(
+        [(f"t.{kind}", kind, [2, 1], bytes(2 * size))
+         for kind, size in [("BOOL", 1), ("U8", 1), ("I8", 1), ("U16", 2), ("I16", 2),
+                            ("I32", 4), ("I64", 8), ("F16", 2), ("BF16", 2),
+                            ("F32", 4), ("F64", 8)]], {"a": "\u00e9\n"})
+    yield "scalar", safetensors_file([("s", "F32", [], bytes(4)),
+                                      ("empty", "F32", [0], b"")])
+    # Of unittests/Runtime/FakeProgram.c.
+    weights = [(name, "F32", shape, bytes(4 * shape[0] * shape[1]))
+               for name, shape in [("first.weight", [6, 5]), ("second.weight", [5, 3]),
+                                   ("first.weight.momentum", [6, 5]),
+                                   ("second.weight.momentum", [5, 3])]]
+    yield "checkpoint", safetensors_file(
+        weights, {"format": "hfta-checkpoint", "version": "1",
+                  "identity": "identity-mlp", "step": "1",
+                  "epoch_loss": "3ff0000000000000"})
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("out", type=pathlib.Path, help="gets a folder a target")
+    parser.add_argument("--models", type=pathlib.Path, action="append", default=[],
+                        metavar="FOLDER", help="more ONNX models")
+    arguments = parser.parse_args()
+    for target, seeds in [("onnx", onnx_seeds(arguments.models)),
+                          ("language", language_seeds()), ("idx", idx_seeds()),
+                          ("npy", npy_seeds()), ("csv", csv_seeds()),
+                          ("safetensors", safetensors_seeds())]:
+        folder = arguments.out / target
+        folder.mkdir(parents=True, exist_ok=True)
+        for name, data in seeds:
+            (folder / name).write_bytes(data)
+
+
+if __name__ == "__main__":
+    main()
