@@ -11,7 +11,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   setInput(data, size);
   const int64_t shape[] = {3};
   for (int type = HFTA_BOOL; type <= HFTA_F64; ++type)
-    for (uint32_t rank : {0, 1})
+    for (uint32_t rank = 0; rank < 2; ++rank)
       readSamples({"input", HFTA_DATA_CSV, /*column=*/rank,
                    static_cast<hfta_element_type>(type), shape, rank});
   return 0;

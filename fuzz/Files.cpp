@@ -52,7 +52,7 @@ void readSamples(const hfta_data_request &request) {
     return;
   // Samples without bytes may be without number.
   int64_t count = std::min<int64_t>(hfta_data_count(data), 1 << 20);
-  std::vector<char> sample(hfta_data_sample_bytes(data));
+  std::vector<char> sample(count > 0 ? hfta_data_sample_bytes(data) : 0);
   for (int64_t index = 0; index < count; ++index)
     if (hfta_data_gather(data, &index, 1, sample.data(), &error) != HFTA_OK)
       abort();
