@@ -25,9 +25,32 @@ def find(folder, pattern):
         yield "-".join(inside), path.read_bytes()
 
 
+def field(number, data):
+    """A field of bytes in a protobuf message."""
+    size, length = len(data), bytearray()
+    while size >= 0x80:
+        length.append(size & 0x7F | 0x80)
+        size >>= 7
+    return bytes([number << 3 | 2, *length, size]) + data
+
+
+def bind(model, tensors):
+    """Messages one after the other are merged: graph 7 gets initializers 5."""
+    return model + field(7, b"".join(field(5, tensor) for tensor in tensors))
+
+
 def onnx_seeds(folders):
-    for folder in [ROOT, ONNX_NODES, *folders]:
+    for folder in [ROOT, *folders]:
         yield from find(folder, "*.onnx")
+    for name, model in find(ONNX_NODES, "*.onnx"):
+        yield name, model
+        # Settings such as shapes are inputs there, which must be constants here.
+        folder = ONNX_NODES / name.removesuffix("-model.onnx") / "test_data_set_0"
+        inputs = [path.read_bytes() for path in sorted(folder.glob("input_*.pb"))]
+        integers = [tensor for tensor in inputs if b"\x10\x07" in tensor[:32]]
+        if integers and sum(map(len, inputs)) < MOST_BYTES // 2:
+            yield "settings-" + name, bind(model, integers)
+            yield "constant-" + name, bind(model, inputs)
 
 
 def language_seeds():
