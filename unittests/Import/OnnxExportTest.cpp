@@ -83,6 +83,17 @@ TEST(OnnxExport, InferenceMode) {
             (Ops{"scale", "bias", "mean", "variance"}));
 }
 
+/// One node of many operands is many ops of one name.
+TEST(OnnxExport, ManyValuesOfOneName) {
+  std::vector<std::string> operands(10000, "x");
+  Exported exported(port("input", "x", {-1, 2}) +
+                    node("Sum", "sum", operands, {"y"}) +
+                    port("output", "y", {-1, 2}));
+  ASSERT_EQ(exported.graph.node_size(), 9999);
+  EXPECT_EQ(exported.graph.node(0).name(), "sum");
+  EXPECT_EQ(exported.graph.node(9998).name(), "sum_9998");
+}
+
 TEST(OnnxExport, MatrixProducts) {
   Exported gemm(port("input", "x", {-1, 3}) + weight("w", {2, 3}) +
                 weight("b", {2}) +

@@ -77,11 +77,15 @@ GraphWriter::GraphWriter(func::FuncOp forward, ::onnx::GraphProto &graph,
                          bool symbolic)
     : forward(forward), graph(graph), symbolic(symbolic) {}
 
-std::string GraphWriter::makeName(StringRef base) {
-  std::string name = base.empty() ? "value" : base.str();
-  for (int number = 1; !names.insert(name).second; ++number)
-    name = (base.empty() ? "value" : base.str()) + "_" + std::to_string(number);
+std::string UniqueNames::make(StringRef base) {
+  std::string name = base.str();
+  while (!insert(name))
+    name = (base + "_" + Twine(++numbers[base])).str();
   return name;
+}
+
+std::string GraphWriter::makeName(StringRef base) {
+  return names.make(base.empty() ? "value" : base);
 }
 
 static StringRef getLocationName(Location location) {
@@ -107,19 +111,15 @@ std::string GraphWriter::makeResultName(Value result) {
 // Nodes
 //===----------------------------------------------------------------------===//
 
-static NodeProto *appendNode(::onnx::GraphProto &graph,
-                             llvm::StringSet<> &nodeNames, StringRef type,
-                             ArrayRef<std::string> inputs, StringRef output,
-                             Location location) {
+static NodeProto *appendNode(::onnx::GraphProto &graph, UniqueNames &nodeNames,
+                             StringRef type, ArrayRef<std::string> inputs,
+                             StringRef output, Location location) {
   NodeProto *node = graph.add_node();
   node->set_op_type(type.str());
   std::string base = getLocationName(location).str();
   if (base.empty())
     base = output.str();
-  std::string name = base;
-  for (int number = 1; !nodeNames.insert(name).second; ++number)
-    name = base + "_" + std::to_string(number);
-  node->set_name(name);
+  node->set_name(nodeNames.make(base));
   for (const std::string &input : inputs)
     node->add_input(input);
   node->add_output(output.str());
@@ -463,7 +463,7 @@ LogicalResult GraphWriter::write() {
   Operation *terminator = forward.getBody().front().getTerminator();
   for (auto [index, value] : llvm::enumerate(terminator->getOperands())) {
     std::string name = getPortName(forward.getResultAttrDict(index)).str();
-    if (!name.empty() && names.insert(name).second)
+    if (!name.empty() && names.insert(name))
       outputNames.try_emplace(value, name);
   }
   for (Value argument : forward.getArguments()) {

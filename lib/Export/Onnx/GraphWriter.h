@@ -26,6 +26,20 @@ struct Scale {
   bool operator!=(const Scale &other) const { return !(*this == other); }
 };
 
+/// Names that are given once.
+class UniqueNames {
+public:
+  /// False if the name is taken.
+  bool insert(StringRef name) { return names.insert(name).second; }
+  /// `base` if it is free, otherwise with a number.
+  std::string make(StringRef base);
+
+private:
+  llvm::StringSet<> names;
+  /// The last number after each base: thousands of values may have the same.
+  llvm::StringMap<int> numbers;
+};
+
 /// An ONNX value that stands for an hfta value. Its shape may lack leading
 /// axes of the hfta value's, or have 1 where that has more: elementwise ops of
 /// ONNX broadcast by themselves.
@@ -115,7 +129,7 @@ private:
   llvm::DenseMap<Value, std::string> outputNames;
   llvm::DenseSet<Value> live;
   llvm::DenseSet<Operation *> done;
-  llvm::StringSet<> names, nodeNames;
+  UniqueNames names, nodeNames;
   std::vector<std::string> parameters;
 };
 
