@@ -37,7 +37,8 @@ TEST(OnnxErrors, NotAModel) {
   }
 }
 
-TEST(OnnxErrors, MissingFile) {
+/// The message of opening what is no file.
+std::string getOpenError(const std::string &path) {
   Importer importer;
   OnnxFailure failure = OnnxFailure::none;
   std::string message;
@@ -46,9 +47,20 @@ TEST(OnnxErrors, MissingFile) {
                                     message = diagnostic.str();
                                     return success();
                                   });
-  EXPECT_FALSE(OnnxFile::open("no/such.onnx", importer.getContext(), failure));
-  EXPECT_EQ(message, "cannot read the file: No such file or directory");
+  EXPECT_FALSE(OnnxFile::open(path, importer.getContext(), failure));
   EXPECT_EQ(failure, OnnxFailure::input);
+  return message;
+}
+
+TEST(OnnxErrors, MissingFile) {
+  EXPECT_EQ(getOpenError("no/such.onnx"),
+            "cannot read the file: No such file or directory");
+}
+
+TEST(OnnxErrors, NotARegularFile) {
+  for (const char *path : {"/", "/dev/zero"})
+    EXPECT_EQ(getOpenError(path),
+              "cannot read the file: expected a regular file");
 }
 
 TEST(OnnxErrors, Versions) {

@@ -73,25 +73,22 @@ std::unique_ptr<OnnxFile> OnnxFile::parse(StringRef bytes, StringRef path,
 
 std::unique_ptr<OnnxFile> OnnxFile::open(StringRef path, MLIRContext *context,
                                          OnnxFailure &failure) {
+  auto fail = [&](const Twine &reason) {
+    Reporter reporter(path, context);
+    reporter.invalid(reporter.getFileLocation(),
+                     "cannot read the file: " + reason);
+    failure = reporter.getFailure();
+    return nullptr;
+  };
+  // A job may name a pipe or a device, which have no end.
   llvm::sys::fs::file_status status;
   if (!llvm::sys::fs::status(path, status) &&
-      (status.type() == llvm::sys::fs::file_type::character_file ||
-       status.type() == llvm::sys::fs::file_type::block_file)) {
-    Reporter reporter(path, context);
-    reporter.invalid(reporter.getFileLocation(),
-                     "cannot read the file: it is a device");
-    failure = reporter.getFailure();
-    return nullptr;
-  }
+      !llvm::sys::fs::is_regular_file(status))
+    return fail("expected a regular file");
   auto buffer = llvm::MemoryBuffer::getFile(path, /*IsText=*/false,
                                             /*RequiresNullTerminator=*/false);
-  if (!buffer) {
-    Reporter reporter(path, context);
-    reporter.invalid(reporter.getFileLocation(),
-                     "cannot read the file: " + buffer.getError().message());
-    failure = reporter.getFailure();
-    return nullptr;
-  }
+  if (!buffer)
+    return fail(buffer.getError().message());
   return parse((*buffer)->getBuffer(), path, context, failure);
 }
 
