@@ -200,6 +200,28 @@ TEST(OnnxImport, ShapeArithmeticIsFolded) {
   EXPECT_FALSE(imported.contains("hfta.constant"));
 }
 
+/// A small file can ask for any amount of arithmetic.
+TEST(OnnxImport, LongArithmeticIsLeftToTheProgram) {
+  std::string graph = integers("zero", {0}) + integers("one", {1}) +
+                      integers("size", {60000}) +
+                      node("Squeeze", "s0", {"zero"}, {"start"}) +
+                      node("Squeeze", "s1", {"size"}, {"end"}) +
+                      node("Squeeze", "s2", {"one"}, {"step"}) +
+                      node("Range", "r", {"start", "end", "step"}, {"sum0"});
+  constexpr int kAdditions = 100;
+  for (int index = 0; index < kAdditions; ++index)
+    graph += node("Add", "a" + std::to_string(index),
+                  {"sum" + std::to_string(index), "one"},
+                  {"sum" + std::to_string(index + 1)});
+  graph += port("output", "sum" + std::to_string(kAdditions), {60000}, 7);
+  Imported imported = Importer().import(makeModel(graph));
+  ASSERT_TRUE(imported.model);
+  int left = 0;
+  imported.model.walk([&](AddOp) { ++left; });
+  EXPECT_GT(left, 0);
+  EXPECT_LT(left, kAdditions);
+}
+
 TEST(OnnxImport, InitializerSharedThroughIdentity) {
   Imported imported = Importer().import(
       makeModel(port("input", "x", {-1, 2}) + weight("w", {2, 2}) +

@@ -2,6 +2,7 @@
 
 #include "ConstantEvaluator.h"
 
+#include "llvm/ADT/SmallVectorExtras.h"
 #include "llvm/ADT/TypeSwitch.h"
 #include "llvm/Support/MathExtras.h"
 
@@ -463,20 +464,26 @@ static bool evaluate(Operation *op, ArrayRef<Elements> operands,
       });
 }
 
-std::optional<DenseElementsAttr> evaluateOp(Operation *op) {
+std::optional<DenseElementsAttr> evaluateOp(Operation *op, int64_t &budget) {
   if (op->getNumResults() != 1 || isa<ConstantOp>(op))
     return std::nullopt;
   Elements result;
   result.type = cast<RankedTensorType>(op->getResult(0).getType());
   if (!isEvaluated(result.type))
     return std::nullopt;
-  SmallVector<Elements> operands;
+  SmallVector<DenseElementsAttr> constants;
+  int64_t count = result.type.getNumElements();
   for (Value operand : op->getOperands()) {
     std::optional<DenseElementsAttr> constant = getConstantValue(operand);
     if (!constant || !isEvaluated(cast<RankedTensorType>(constant->getType())))
       return std::nullopt;
-    operands.push_back(readElements(*constant));
+    constants.push_back(*constant);
+    count += constant->getNumElements();
   }
+  if (count > budget)
+    return std::nullopt;
+  budget -= count;
+  SmallVector<Elements> operands = llvm::map_to_vector(constants, readElements);
   if (!evaluate(op, operands, result))
     return std::nullopt;
   return makeAttribute(result);

@@ -16,7 +16,9 @@ namespace mlir::hfta::onnx_import {
 std::optional<DenseElementsAttr> getConstantValue(Value value);
 
 /// The single result of `op`, nothing if it can't or shouldn't be computed now.
-std::optional<DenseElementsAttr> evaluateOp(Operation *op);
+/// `budget` is how many elements may still be read and made; what takes more is
+/// left to the compiled program.
+std::optional<DenseElementsAttr> evaluateOp(Operation *op, int64_t &budget);
 
 } // namespace mlir::hfta::onnx_import
 

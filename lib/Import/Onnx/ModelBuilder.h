@@ -3,6 +3,7 @@
 #ifndef HFTA_LIB_IMPORT_ONNX_MODELBUILDER_H
 #define HFTA_LIB_IMPORT_ONNX_MODELBUILDER_H
 
+#include "ConstantEvaluator.h"
 #include "Graph.h"
 #include "Registry.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -36,6 +37,10 @@ public:
   /// The job's float type for floats, any other type unchanged.
   Type convertElementType(Type elementType) const;
   Value createConstant(ElementsAttr elements, Location location);
+  /// The op's result, if it is to be computed now.
+  std::optional<DenseElementsAttr> evaluate(Operation *op) {
+    return evaluateOp(op, evaluationBudget);
+  }
 
   /// A batch normalization's running mean or variance: the variable that holds
   /// it, or null if `name` is any other value.
@@ -97,6 +102,8 @@ private:
   llvm::StringMap<VariableOp> variables;
   llvm::DenseSet<Value> batched;
   std::optional<int64_t> batch, replacedBatch;
+  /// Elements that may still be computed now: a small file can ask for many.
+  int64_t evaluationBudget = int64_t(1) << 22;
 };
 
 /// Gives the model's parameters and statistics the initial values of untrained

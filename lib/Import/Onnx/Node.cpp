@@ -292,7 +292,7 @@ SmallVector<Value> Node::finish(
     invalid(message.empty() ? "cannot be built" : message);
     return {};
   }
-  if (std::optional<DenseElementsAttr> folded = evaluateOp(op)) {
+  if (std::optional<DenseElementsAttr> folded = model.evaluate(op)) {
     op->erase();
     return {model.createConstant(*folded, location)};
   }

@@ -155,7 +155,7 @@ bool ModelBuilder::bindConstant(const ValueInfoProto &input) {
   Value value = createConstant(elements, location);
   if (convertElementType(type.getElementType()) != type.getElementType()) {
     value = CastOp::create(builder, location, value, computeType);
-    if (auto folded = evaluateOp(value.getDefiningOp()))
+    if (auto folded = evaluate(value.getDefiningOp()))
       value = createConstant(*folded, location);
   }
   define(input.name(), value);
