@@ -27,6 +27,6 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   OwningOpRef<ModuleOp> module = buildJobModule(
       context.get(), file, FrontEndOptions(), diagnostics, failure);
   if (module)
-    foldAndFuse(*module);
+    fuse(*module);
   return 0;
 }

@@ -3,6 +3,7 @@
 #include "Modules.h"
 
 #include "Hfta/Dialect/Hfta/IR/HftaDialect.h"
+#include "Hfta/Driver/Passes.h"
 #include "Hfta/Transforms/Passes.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/Diagnostics.h"
@@ -22,8 +23,9 @@ std::unique_ptr<MLIRContext> hfta::makeFuzzContext() {
   return context;
 }
 
-void hfta::foldAndFuse(ModuleOp module) {
+void hfta::fuse(ModuleOp module) {
   PassManager passes(module.getContext(), ModuleOp::getOperationName());
+  passes.addPass(createHftaDescribeModel());
   passes.addPass(createCanonicalizerPass());
   passes.addPass(createCSEPass());
   passes.addPass(createHftaFuseModels());

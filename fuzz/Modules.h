@@ -14,8 +14,8 @@ namespace mlir::hfta {
 /// made and thrown away.
 std::unique_ptr<MLIRContext> makeFuzzContext();
 
-/// Folds the module and fuses its models, as phase `fused` does.
-void foldAndFuse(ModuleOp module);
+/// Exports, folds and fuses the module's models, as phase `fused` does.
+void fuse(ModuleOp module);
 
 } // namespace mlir::hfta
 

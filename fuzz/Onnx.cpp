@@ -61,7 +61,7 @@ static void importAndFuse(StringRef bytes, bool training) {
   job.seeds = {0, 1};
   job.training = false;
   job.write(*module);
-  foldAndFuse(*module);
+  fuse(*module);
 }
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
