@@ -365,5 +365,5 @@ void JobAnalyzer::fillJob() {
   if (info.metric)
     job.metric = info.metric->kind;
   for (const FieldInfo &field : info.fields)
-    job.data.push_back({field.name, field.train, field.test});
+    job.data.push_back({field.name, field.train, field.test, {}});
 }

@@ -256,7 +256,6 @@ static void file_name(const char *name, char *out, size_t size) {
 }
 
 static hfta_status check_names(const runner *self) {
-  const hfta_program *program = self->program;
   for (uint32_t i = 0; i < self->port_count; ++i)
     for (uint32_t j = 0; j < i; ++j) {
       char left[256], right[256];
@@ -272,7 +271,6 @@ static hfta_status check_names(const runner *self) {
 }
 
 static hfta_status write_outputs(const runner *self, const char *folder) {
-  const hfta_program *program = self->program;
   hfta_status status = hfta_folder_make(folder, self->error);
   for (uint32_t i = 0; i < self->port_count && status == HFTA_OK; ++i) {
     const hfta_tensor *tensor = output_tensor(self, i);

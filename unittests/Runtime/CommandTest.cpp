@@ -164,7 +164,7 @@ TEST(Command, HelpIsComplete) {
 TEST(Command, Version) {
   Outcome outcome = runBinary({"--version"});
   EXPECT_EQ(outcome.code, 0);
-  EXPECT_EQ(outcome.out, "fake (Hfta 0.1.0, ABI 4)\n");
+  EXPECT_EQ(outcome.out, "fake (Hfta 0.1.0, ABI 5)\n");
 }
 
 //===----------------------------------------------------------------------===//

@@ -344,7 +344,7 @@ TEST(Instance, RefusesOtherVersionsOfTheTable) {
   ProgramPointer program = makeProgram(defaultOptions());
   program->abi_version = 99;
   expectRefusal(program.get(), {}, HFTA_INTERNAL,
-                "the program has ABI version 99, this runtime has 4: compile "
+                "the program has ABI version 99, this runtime has 5: compile "
                 "it again");
 }
 

@@ -25,6 +25,9 @@ struct Elements {
 /// How many elements an operand or result may have.
 constexpr int64_t kMostElements = 1 << 16;
 
+/// Ops on so few take nothing from the budget, for shapes depend on them.
+constexpr int64_t kFewElements = 1 << 12;
+
 } // namespace
 
 static bool isEvaluated(RankedTensorType type) {
@@ -480,9 +483,11 @@ std::optional<DenseElementsAttr> evaluateOp(Operation *op, int64_t &budget) {
     constants.push_back(*constant);
     count += constant->getNumElements();
   }
-  if (count > budget)
-    return std::nullopt;
-  budget -= count;
+  if (count > kFewElements) {
+    if (count > budget)
+      return std::nullopt;
+    budget -= count;
+  }
   SmallVector<Elements> operands = llvm::map_to_vector(constants, readElements);
   if (!evaluate(op, operands, result))
     return std::nullopt;

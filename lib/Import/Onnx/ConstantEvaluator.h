@@ -16,8 +16,8 @@ namespace mlir::hfta::onnx_import {
 std::optional<DenseElementsAttr> getConstantValue(Value value);
 
 /// The single result of `op`, nothing if it can't or shouldn't be computed now.
-/// `budget` is how many elements may still be read and made; what takes more is
-/// left to the compiled program.
+/// `budget` is how many elements may still be read and made by large ops; what
+/// takes more is left to the compiled program.
 std::optional<DenseElementsAttr> evaluateOp(Operation *op, int64_t &budget);
 
 } // namespace mlir::hfta::onnx_import

@@ -103,7 +103,7 @@ private:
   llvm::DenseSet<Value> batched;
   std::optional<int64_t> batch, replacedBatch;
   /// Elements that may still be computed now: a small file can ask for many.
-  int64_t evaluationBudget = int64_t(1) << 22;
+  int64_t evaluationBudget = int64_t(1) << 20;
 };
 
 /// Gives the model's parameters and statistics the initial values of untrained

@@ -395,10 +395,10 @@ static void importUpsample(Node &node) {
 
 llvm::ArrayRef<OpHandler> getResizeHandlers() {
   static const OpHandler handlers[] = {
-      {"Resize", 10, importResizeByScales, 0b10},
-      {"Resize", 11, importResize, 0b1110},
+      {"Resize", 10, importResizeByScales, 0b10, 2},
+      {"Resize", 11, importResize, 0b1110, 4},
       {"Upsample", 7, importUpsample},
-      {"Upsample", 9, importResizeByScales, 0b10},
+      {"Upsample", 9, importResizeByScales, 0b10, 2},
   };
   return handlers;
 }

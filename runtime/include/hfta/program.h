@@ -20,7 +20,7 @@ extern "C" {
 
 /// Raised with every change of a struct below. The runtime refuses a program
 /// of another version.
-#define HFTA_ABI_VERSION 4u
+#define HFTA_ABI_VERSION 5u
 
 /// Element types of stored tensors. Values are part of the ABI.
 typedef enum hfta_element_type {
