@@ -88,8 +88,8 @@ def make_lexical_rows():
                                        100 << 20), 1, "4")
     yield row("a line of 3 MB", "// " + "x" * 3000000 + "\nmodel", 1,
               "job.hfta:2:")
-    yield row("a name of a million letters",
-              GOOD.replace("hidden", "h" * 1000000), (0, 1))
+    yield row("a name of 100 000 letters",
+              GOOD.replace("hidden", "h" * 100000), 0)
     yield row("Windows line ends and a wrong name",
               GOOD.replace("\n", "\r\n").replace("relu", "rleu"), 1,
               "job.hfta:2:", "'rleu'")
@@ -255,8 +255,6 @@ def make_shape_rows():
                  1, "'f33'")
     yield change("a field of 2^80 elements", "f32[8], label",
                  "f32[1048576, 1048576, 1048576, 1048576], label", 1)
-    yield change("an axis that nothing binds", "f32[batch, 8]", "f32[batch, n]",
-                 (0, 1), place="job.hfta:")
     yield change("a size for an axis that doesn't exist", "steps     3",
                  "steps 3\n  dim tokens = 4", 1, "tokens", place="job.hfta:17:")
     yield change("a kernel bigger than its input",

@@ -248,10 +248,10 @@ def make_structure_rows():
                           [value("x", ["batch", 4]), value("c", ["batch"], BOOL)],
                           ["y"])), 3, "node 'if' (If)",
               "condition ('c') must be known at compile time")
-    chain = [node("Relu", [f"v{i}"], [f"v{i + 1}"], "") for i in range(100000)]
-    yield row("a chain of 100 000 nodes that ends in an error",
+    chain = [node("Relu", [f"v{i}"], [f"v{i + 1}"], "") for i in range(50000)]
+    yield row("a chain of 50 000 nodes that ends in an error",
               simple([node("Relu", ["x"], ["v0"], "begin"), *chain,
-                      node("MatMul", ["v100000", "w"], ["y"])],
+                      node("MatMul", ["v50000", "w"], ["y"])],
                      [zeros("w", 5, 2)]), 1, "node 'matmul' (MatMul)", "size 4",
               "5")
     yield row("a node of 100 000 operands",

@@ -65,8 +65,8 @@ TEST(OnnxImport, EinsumBroadcastsEllipses) {
 }
 
 /// A node that adds `w`, a parameter, or takes the exponential, if the size of
-/// x' axis 1 is 3.
-std::string conditional(const std::string &thenBranch) {
+/// x' axis 1, `width`, is 3.
+std::string conditional(const std::string &thenBranch, int64_t width) {
   return node("Shape", "shape", {"x"}, {"s"}) + integers("one", {1}) +
          integers("three", {3}) + node("Gather", "size", {"s", "one"}, {"n"}) +
          node("Equal", "equal", {"n", "three"}, {"c"}) + weight("w", {3}) +
@@ -74,8 +74,8 @@ std::string conditional(const std::string &thenBranch) {
               graphAttribute("then_branch", thenBranch) +
                   graphAttribute("else_branch",
                                  node("Exp", "e", {"x"}, {"else"}) +
-                                     port("output", "else", {2, 3}))) +
-         port("output", "y", {2, 3});
+                                     port("output", "else", {2, width}))) +
+         port("output", "y", {2, width});
 }
 
 TEST(OnnxImport, BranchesAreChosenAtCompileTime) {
@@ -83,13 +83,13 @@ TEST(OnnxImport, BranchesAreChosenAtCompileTime) {
                     node("Relu", "r", {"t"}, {"then"}) +
                     port("output", "then", {2, 3});
   Imported wide = Importer().import(
-      makeModel(port("input", "x", {2, 3}) + conditional(sum)));
+      makeModel(port("input", "x", {2, 3}) + conditional(sum, 3)));
   ASSERT_TRUE(wide.model);
   EXPECT_TRUE(wide.contains("hfta.relu"));
   EXPECT_TRUE(wide.contains("hfta.variable @w"));
   EXPECT_FALSE(wide.contains("hfta.exp"));
   Imported narrow = Importer().import(
-      makeModel(port("input", "x", {2, 4}) + conditional(sum)));
+      makeModel(port("input", "x", {2, 4}) + conditional(sum, 4)));
   ASSERT_TRUE(narrow.model);
   EXPECT_TRUE(narrow.contains("hfta.exp"));
   EXPECT_FALSE(narrow.contains("hfta.variable @w"));
