@@ -17,11 +17,12 @@ using namespace mlir::hfta;
 /// Adds a file to `sources` and returns its number, 0 after an error.
 static unsigned readText(llvm::StringRef path, llvm::SourceMgr &sources,
                          llvm::raw_ostream &errors) {
+  // Devices and pipes may have no end.
   llvm::sys::fs::file_status status;
   if (!llvm::sys::fs::status(path, status) &&
-      (status.type() == llvm::sys::fs::file_type::character_file ||
-       status.type() == llvm::sys::fs::file_type::block_file)) {
-    errors << "hftac: error: cannot read '" << path << "': it is a device\n";
+      !llvm::sys::fs::is_regular_file(status)) {
+    errors << "hftac: error: cannot read '" << path
+           << "': expected a regular file\n";
     return 0;
   }
   llvm::ErrorOr<std::unique_ptr<llvm::MemoryBuffer>> file =

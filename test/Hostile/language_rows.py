@@ -97,11 +97,14 @@ def make_lexical_rows():
               ("'job.hfta'", "No such file"))
     yield Row("a folder instead of a file", {"job.hfta": None},
               ["hftac", "job.hfta", "-o", "program"], (1,),
-              ("'job.hfta'", "directory"))
+              ("'job.hfta'", "expected a regular file"))
     yield Row("a device instead of a file",
               {"job.hfta": lambda path: path.symlink_to("/dev/zero")},
               ["hftac", "job.hfta", "-o", "program"], (1,),
-              ("'job.hfta'", "device"))
+              ("'job.hfta'", "expected a regular file"))
+    yield Row("a pipe that nothing writes to", {"job.hfta": os.mkfifo},
+              ["hftac", "job.hfta", "-o", "program"], (1,),
+              ("'job.hfta'", "expected a regular file"))
 
 
 def make_number_rows():

@@ -59,11 +59,14 @@ def make_file_rows():
               ("error: no such file: 'bad.onnx'",))
     yield Row("a folder instead of a file", {"bad.onnx": None},
               ["hftac", "bad.onnx", "-o", "program"], (1,),
-              ("bad.onnx: error: ", "cannot read the file", "directory"))
+              ("bad.onnx: error: ", "cannot read the file", "regular file"))
     yield Row("a device instead of a file",
               {"bad.onnx": lambda path: os.symlink("/dev/zero", path)},
               ["hftac", "bad.onnx", "-o", "program"], (1,),
-              ("bad.onnx: error: ", "cannot read the file", "device"))
+              ("bad.onnx: error: ", "cannot read the file", "regular file"))
+    yield Row("a pipe that nothing writes to", {"bad.onnx": os.mkfifo},
+              ["hftac", "bad.onnx", "-o", "program"], (1,),
+              ("bad.onnx: error: ", "cannot read the file", "regular file"))
     for step in range(24):
         flipped = bytearray(good)
         place = step * 37 if step < 16 else step * len(good) // 24
