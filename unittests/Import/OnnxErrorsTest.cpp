@@ -6,6 +6,7 @@
 
 #include <cstdio>
 #include <fstream>
+#include <limits>
 #include <random>
 
 using namespace mlir;
@@ -251,6 +252,23 @@ TEST(OnnxErrors, Windows) {
   EXPECT_EQ(getError(conv(attribute("group", int64_t(2)))),
             "node 'c' (Conv): cannot convolve 1 channels with weight [1, 1, 3, "
             "3] in 2 groups");
+  constexpr int64_t kLeast = std::numeric_limits<int64_t>::min();
+  for (int64_t size : {kLeast, kLeast / 2, -(kLeast + 1)})
+    EXPECT_EQ(getError(port("input", "x", {1, 1, 4, 4}) +
+                       port("input", "w", {1, 1, 3, 3}) +
+                       node("ConvTranspose", "c", {"x", "w"}, {"y"},
+                            listAttribute("output_shape", {size, size})) +
+                       port("output", "y", {1, 1, 4, 4})),
+              "node 'c' (ConvTranspose): output_padding or output_shape does "
+              "not fit 2 spatial axes");
+}
+
+TEST(OnnxErrors, ManyAxes) {
+  std::vector<int64_t> shape(129, 1);
+  std::string message =
+      getError(port("input", "x", shape) + node("Relu", "r", {"x"}, {"y"}) +
+               port("output", "y", shape));
+  EXPECT_EQ(message.find("input 'x' cannot have shape [1, 1, "), 0u);
 }
 
 TEST(OnnxErrors, Indices) {

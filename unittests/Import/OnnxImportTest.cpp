@@ -4,6 +4,8 @@
 
 #include <gtest/gtest.h>
 
+#include <limits>
+
 using namespace mlir;
 using namespace mlir::hfta;
 using namespace mlir::hfta::test;
@@ -198,6 +200,18 @@ TEST(OnnxImport, ShapeArithmeticIsFolded) {
   ASSERT_TRUE(imported.model);
   EXPECT_TRUE(imported.contains("hfta.reshape %arg0 to [7, 6, 2]"));
   EXPECT_FALSE(imported.contains("hfta.constant"));
+}
+
+TEST(OnnxImport, DiagonalBeyondTheMatrix) {
+  for (int64_t diagonal : {std::numeric_limits<int64_t>::max(),
+                           std::numeric_limits<int64_t>::min()}) {
+    Imported imported = Importer().import(makeModel(
+        port("input", "x", {2, 3}) + integers("k", {diagonal}) +
+        node("Trilu", "t", {"x", "k"}, {"y"}) + port("output", "y", {2, 3})));
+    ASSERT_TRUE(imported.model);
+    EXPECT_TRUE(
+        imported.contains(diagonal > 0 ? "dense<false>" : "dense<true>"));
+  }
 }
 
 /// A small file can ask for any amount of arithmetic.

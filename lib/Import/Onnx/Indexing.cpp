@@ -329,7 +329,7 @@ static void importOneHot(Node &node) {
   std::optional<double> depth = node.getNumber(1, "depth");
   if (!indices || !values || !depth || node.failed())
     return;
-  if (*depth < 1 || *depth > kMostDepth ||
+  if (!(*depth >= 1 && *depth <= static_cast<double>(kMostDepth)) ||
       getShape(values) != ArrayRef<int64_t>({2})) {
     node.invalid("depth must lie in [1, " + Twine(kMostDepth) +
                  "], and values be [off, on]");

@@ -197,10 +197,12 @@ static SmallVector<int64_t> inferTransposed(Node &node, ArrayRef<int64_t> sizes,
   std::optional<SmallVector<int64_t>> wanted = node.getInts("output_shape");
   std::string padding = node.getString("auto_pad", "NOTSET");
   bool same = padding == "SAME_UPPER" || padding == "SAME_LOWER";
-  bool good = extra.size() == rank && (!wanted || wanted->size() == rank) &&
-              llvm::all_of(extra, [](int64_t size) {
-                return size >= 0 && size <= kGreatestWindow;
-              });
+  auto fits = [&](ArrayRef<int64_t> list) {
+    return list.size() == rank && llvm::all_of(list, [](int64_t size) {
+             return size >= 0 && size <= kGreatestWindow;
+           });
+  };
+  bool good = fits(extra) && (!wanted || fits(*wanted));
   if (!good) {
     node.invalid("output_padding or output_shape does not fit " + Twine(rank) +
                  " spatial axes");

@@ -315,7 +315,7 @@ static TypedAttr getPadValue(Node &node, Type type, double value) {
   if (isa<FloatType>(type))
     return node.getBuilder().getFloatAttr(type, value);
   if (type.isSignlessInteger())
-    return node.getBuilder().getIntegerAttr(type, static_cast<int64_t>(value));
+    return node.getBuilder().getIntegerAttr(type, toInteger(value));
   node.unsupported("element type is not supported");
   return TypedAttr();
 }
@@ -433,8 +433,7 @@ static void importSpaceToDepth(Node &node) {
 /// Keeps the upper or lower triangle of the last two axes.
 static void importTrilu(Node &node) {
   Value input = node.getInput(0);
-  int64_t diagonal =
-      static_cast<int64_t>(node.getNumber(1, "diagonal").value_or(0));
+  int64_t diagonal = toInteger(node.getNumber(1, "diagonal").value_or(0));
   if (!input || node.failed())
     return;
   SmallVector<int64_t> shape(getShape(input));
@@ -446,6 +445,9 @@ static void importTrilu(Node &node) {
   bool upper = node.getInt("upper", 1) != 0;
   Type type = node.getBuilder().getI64Type();
   ArrayRef<int64_t> matrix = ArrayRef<int64_t>(shape).take_back(2);
+  // Beyond the corners all diagonals are alike.
+  int64_t corner = matrix[0] + matrix[1];
+  diagonal = std::clamp(diagonal, -corner, corner);
   Value row = node.create<IotaOp>(matrix, 0, type);
   Value column = node.create<IotaOp>(matrix, 1, type);
   Value edge = node.add(row, node.splatLike(row, diagonal));

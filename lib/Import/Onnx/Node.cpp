@@ -7,10 +7,20 @@
 
 #include <cmath>
 #include <cstdlib>
+#include <limits>
 
 namespace mlir::hfta::onnx_import {
 
 using ::onnx::AttributeProto;
+
+int64_t toInteger(double value) {
+  using Limits = std::numeric_limits<int64_t>;
+  if (std::isnan(value))
+    return 0;
+  if (value >= 0x1p63)
+    return Limits::max();
+  return value < -0x1p63 ? Limits::min() : static_cast<int64_t>(value);
+}
 
 Node::Node(ModelBuilder &model, const ::onnx::NodeProto &proto)
     : model(model), proto(proto),
@@ -314,7 +324,7 @@ Value Node::splat(ArrayRef<int64_t> shape, Type elementType, double value) {
   else if (elementType.isSignlessInteger())
     element = builder.getIntegerAttr(
         elementType, APInt(elementType.getIntOrFloatBitWidth(),
-                           static_cast<uint64_t>(static_cast<int64_t>(value)),
+                           static_cast<uint64_t>(toInteger(value)),
                            /*isSigned=*/true, /*implicitTrunc=*/true));
   else
     return unsupported("element type is not supported by this op");

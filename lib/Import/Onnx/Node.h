@@ -13,6 +13,9 @@
 
 namespace mlir::hfta::onnx_import {
 
+/// `value` without its fraction, or the nearest number that there is.
+int64_t toInteger(double value);
+
 class Node {
 public:
   Node(ModelBuilder &model, const ::onnx::NodeProto &proto);
