@@ -17,10 +17,11 @@ using namespace mlir::hfta;
 /// Adds a file to `sources` and returns its number, 0 after an error.
 static unsigned readText(llvm::StringRef path, llvm::SourceMgr &sources,
                          llvm::raw_ostream &errors) {
-  // Devices and pipes may have no end.
+  // Devices may have no end; a pipe on the command line is what the user wants.
   llvm::sys::fs::file_status status;
   if (!llvm::sys::fs::status(path, status) &&
-      !llvm::sys::fs::is_regular_file(status)) {
+      !llvm::sys::fs::is_regular_file(status) &&
+      status.type() != llvm::sys::fs::file_type::fifo_file) {
     errors << "hftac: error: cannot read '" << path
            << "': expected a regular file\n";
     return 0;

@@ -102,9 +102,6 @@ def make_lexical_rows():
               {"job.hfta": lambda path: path.symlink_to("/dev/zero")},
               ["hftac", "job.hfta", "-o", "program"], (1,),
               ("'job.hfta'", "expected a regular file"))
-    yield Row("a pipe that nothing writes to", {"job.hfta": os.mkfifo},
-              ["hftac", "job.hfta", "-o", "program"], (1,),
-              ("'job.hfta'", "expected a regular file"))
 
 
 def make_number_rows():
