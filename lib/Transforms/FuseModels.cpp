@@ -56,9 +56,10 @@ public:
 
 private:
   void fuseOps(ArrayRef<Operation *> ops);
+  void replaceOps(ArrayRef<Operation *> ops, Operation *fused);
   void cloneForCopies(size_t model, ArrayRef<Operation *> ops);
   void cloneForCopy(Operation *op, int64_t copy);
-  Operation *buildConstant(ArrayRef<Operation *> ops);
+  void fuseConstants(ArrayRef<Operation *> ops);
   /// The value for all copies of what each model calls `perModel`.
   Value getForAll(ArrayRef<Value> perModel);
   Value getForCopy(Value value, int64_t copy);
@@ -193,8 +194,9 @@ void FunctionFuser::build(bool fuse) {
   }
 }
 
-/// Constants that differ between the models, stacked in a variable.
-Operation *FunctionFuser::buildConstant(ArrayRef<Operation *> ops) {
+/// Constants that differ between the models are stacked in a variable, or, if
+/// that can't be, stay each copy's own.
+void FunctionFuser::fuseConstants(ArrayRef<Operation *> ops) {
   SmallVector<Attribute> values;
   bool same = true;
   for (Operation *op : ops) {
@@ -203,9 +205,14 @@ Operation *FunctionFuser::buildConstant(ArrayRef<Operation *> ops) {
   }
   auto first = cast<ConstantOp>(ops.front());
   auto type = cast<RankedTensorType>(first.getType());
-  Attribute stacked = same ? nullptr : array.stackElements(values, type);
-  if (!stacked)
-    return builder.clone(*first);
+  if (same)
+    return replaceOps(ops, builder.clone(*first));
+  Attribute stacked = array.stackElements(values, type);
+  if (!stacked) {
+    for (auto [model, op] : llvm::enumerate(ops))
+      cloneForCopies(model, op);
+    return;
+  }
   std::string name = ("constant/" + Twine(stackedConstants++)).str();
   OpBuilder outer(builder.getInsertionBlock()->getParentOp());
   RankedTensorType arrayed = withCopies(type, array.getCopies());
@@ -213,12 +220,20 @@ Operation *FunctionFuser::buildConstant(ArrayRef<Operation *> ops) {
       VariableOp::create(outer, first.getLoc(), name, arrayed, Role::constant,
                          stacked, /*trained=*/false, /*block=*/-1,
                          /*instances=*/1, BindingAttr(), IntegerAttr());
-  return ReadOp::create(builder, first.getLoc(), arrayed, variable.getSymName(),
-                        IntegerAttr());
+  replaceOps(ops, ReadOp::create(builder, first.getLoc(), arrayed,
+                                 variable.getSymName(), IntegerAttr()));
+}
+
+void FunctionFuser::replaceOps(ArrayRef<Operation *> ops, Operation *fused) {
+  for (auto [model, op] : llvm::enumerate(ops))
+    for (auto [mine, result] : llvm::zip(op->getResults(), fused->getResults()))
+      fusedOf[model][mine] = result;
 }
 
 void FunctionFuser::fuseOps(ArrayRef<Operation *> ops) {
   Operation *first = ops.front();
+  if (isa<ConstantOp>(first))
+    return fuseConstants(ops);
   SmallVector<Value> operands;
   for (unsigned index = 0; index < first->getNumOperands(); ++index) {
     SmallVector<Value> perModel;
@@ -227,9 +242,7 @@ void FunctionFuser::fuseOps(ArrayRef<Operation *> ops) {
     operands.push_back(getForAll(perModel));
   }
   Operation *fused;
-  if (isa<ConstantOp>(first)) {
-    fused = buildConstant(ops);
-  } else if (isa<ReadOp, WriteOp>(first)) {
+  if (isa<ReadOp, WriteOp>(first)) {
     fused = builder.clone(*first);
     fused->setOperands(operands);
     if (auto read = dyn_cast<ReadOp>(fused))
@@ -237,9 +250,7 @@ void FunctionFuser::fuseOps(ArrayRef<Operation *> ops) {
   } else {
     fused = cast<FusableOpInterface>(first).buildFused(builder, operands);
   }
-  for (auto [model, op] : llvm::enumerate(ops))
-    for (auto [mine, result] : llvm::zip(op->getResults(), fused->getResults()))
-      fusedOf[model][mine] = result;
+  replaceOps(ops, fused);
 }
 
 void FunctionFuser::cloneForCopies(size_t model, ArrayRef<Operation *> ops) {

@@ -19,6 +19,7 @@ import sys
 from random import Random
 
 import protobuf_mutation
+from onnx_writer import varint
 
 SECONDS = 10
 MEMORY = 2 << 30
@@ -54,7 +55,7 @@ def mutate_bytes(data, random):
         data[start:end], data[other:other_end] = data[other:other_end], data[start:end]
     elif kind == 6:
         number = random.choice(protobuf_mutation.NUMBERS)
-        data[start:start + 1] = protobuf_mutation.write_varint(number)
+        data[start:start + 1] = varint(number)
     else:
         data[random.randrange(len(data))] = random.choice([0, 1, 0x7F, 0x80, 0xFF])
     return bytes(data)

@@ -2,17 +2,10 @@
 removed, repeated, exchanged or put elsewhere, and the lengths of what is around
 them follow."""
 
+from onnx_writer import varint
+
 NUMBERS = [0, 1, 2, 3, 7, 16, 31, 127, 128, 255, 1 << 15, 1 << 31, (1 << 31) - 1,
            1 << 32, 1 << 40, (1 << 62), (1 << 63) - 1, 1 << 63, (1 << 64) - 1]
-
-
-def write_varint(value):
-    out = bytearray()
-    while value >= 0x80:
-        out.append(value & 0x7F | 0x80)
-        value >>= 7
-    out.append(value)
-    return bytes(out)
 
 
 def read_varint(data, at):
@@ -51,12 +44,12 @@ def parse(data, depth=0):
 def serialize(fields):
     out = bytearray()
     for number, wire, value in fields:
-        out += write_varint(number << 3 | wire)
+        out += varint(number << 3 | wire)
         if wire == 0:
-            out += write_varint(value)
+            out += varint(value)
             continue
         data = serialize(value) if isinstance(value, list) else value
-        out += (write_varint(len(data)) if wire == 2 else b"") + data
+        out += (varint(len(data)) if wire == 2 else b"") + data
     return bytes(out)
 
 

@@ -14,7 +14,6 @@ row-major order of all samples is
 import array
 import dataclasses
 import json
-import struct
 
 import make_data
 
@@ -87,14 +86,6 @@ def values_of(field, seed, samples):
     return array.array("q", (int(field.fill * u) for u in numbers))
 
 
-def write_npy(path, shape, values):
-    kind = {"f": "<f4", "q": "<i8"}[values.typecode]
-    header = f"{{'descr': '{kind}', 'fortran_order': False, 'shape': {shape}}}"
-    header += " " * (-(len(header) + 11) % 64) + "\n"
-    path.write_bytes(b"\x93NUMPY\x01\x00" + struct.pack("<H", len(header))
-                     + header.encode() + values.tobytes())
-
-
 def make_fields(name, samples=STEPS * BATCH):
     """Field names to (shape of all samples, flat values)."""
     first = 16 * list(NETWORKS).index(name)
@@ -106,7 +97,8 @@ def make_fields(name, samples=STEPS * BATCH):
 
 def write_data(folder, name, samples=STEPS * BATCH):
     for field, (shape, values) in make_fields(name, samples).items():
-        write_npy(folder / f"{name}-{field}.npy", shape, values)
+        code = {"f": "<f4", "q": "<i8"}[values.typecode]
+        make_data.write_npy(folder / f"{name}-{field}.npy", code, values, shape)
 
 
 def write_weights(folder, index):
