@@ -325,6 +325,28 @@ def make_size_rows():
                   name, [2], [0.0, 1.0]),
                         inputs=[value("x", ["batch", 4], INT64)]), 1,
               "node 'onehot' (OneHot)")
+    yield row("more first elements than there are", make_node("TopK", numbers(5)),
+              1, "node 'topk' (TopK)", "K is 5 for axis 1 of [2, 4]")
+    yield row("a negative number of first elements",
+              make_node("TopK", numbers(-1)), 1, "node 'topk' (TopK)", "K is -1")
+    yield row("a list of numbers of first elements",
+              make_node("TopK", numbers(1, 2)), 1, "node 'topk' (TopK)",
+              "K must be one number")
+    yield row("sums along no axis", make_node("CumSum", lonely(2)), 1,
+              "node 'cumsum' (CumSum)", "axis 2")
+    yield row("sums along an axis beyond integers",
+              make_node("CumSum", lonely(HUGE)), 1, "node 'cumsum' (CumSum)")
+    yield row("windows of no channel", make_node("LRN", inputs=IMAGE, size=0), 1,
+              "node 'lrn' (LRN)", "windows of 0 channels")
+    yield row("windows of more channels than integers count",
+              make_node("LRN", inputs=IMAGE, size=HUGE), 1, "node 'lrn' (LRN)")
+    yield row("the diagonal of an image",
+              make_node("EyeLike", inputs=IMAGE), 1, "node 'eyelike' (EyeLike)",
+              "is no matrix")
+    yield row("a diagonal beyond integers",
+              make_node("EyeLike", k=-HUGE), 0)
+    yield row("a diagonal of unsigned integers", make_node("EyeLike", dtype=2), 3,
+              "node 'eyelike' (EyeLike)", "casts to unsigned integers")
     yield row("a product of a petabyte",
               simple([node("Reshape", ["x", "column"], ["c"]),
                       node("Expand", ["c", "long"], ["l"]),

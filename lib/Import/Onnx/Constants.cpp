@@ -88,27 +88,33 @@ static void importConstantOfShape(Node &node) {
   node.setOutput(0, node.broadcast(node.reshape(value, {}), *shape));
 }
 
+/// The type of this number in the standard as the job has it; none after an
+/// error.
+static Type readElementType(Node &node, int64_t number) {
+  Type type = getElementType(number, node.getBuilder().getContext());
+  if (type)
+    return node.getModel().convertElementType(type);
+  node.unsupported("element type " + getElementTypeName(number) +
+                   " is not supported");
+  return Type();
+}
+
+/// An error where values change to a type without arithmetic.
+static Value castOrReject(Node &node, Value value, Type type) {
+  if (value && type != getElementType(value) && type.isUnsignedInteger())
+    return node.unsupported("casts to unsigned integers are not "
+                            "supported");
+  return node.cast(value, type);
+}
+
 static void castTo(Node &node, int64_t number) {
   Value input = node.getInput(0);
   if (!input || node.failed())
     return;
-  Type type = getElementType(number, node.getBuilder().getContext());
-  if (!type) {
-    node.unsupported("element type " + getElementTypeName(number) +
-                     " is not supported");
+  Type type = readElementType(node, number);
+  if (!type)
     return;
-  }
-  type = node.getModel().convertElementType(type);
-  if (type == getElementType(input)) {
-    node.setOutput(0, input);
-    return;
-  }
-  if (type.isUnsignedInteger()) {
-    node.unsupported("casts to " + getElementTypeName(number) +
-                     " are not supported");
-    return;
-  }
-  node.setOutput(0, node.cast(input, type));
+  node.setOutput(0, castOrReject(node, input, type));
 }
 
 static void importCast(Node &node) {
@@ -122,7 +128,7 @@ static void importCast(Node &node) {
 static void importCastLike(Node &node) {
   Value input = node.getInput(0), like = node.getInput(1);
   if (input && like)
-    node.setOutput(0, node.cast(input, getElementType(like)));
+    node.setOutput(0, castOrReject(node, input, getElementType(like)));
 }
 
 static void importRange(Node &node) {
@@ -152,6 +158,32 @@ static void importRange(Node &node) {
       0, node.add(scaled, node.broadcast(node.reshape(start, {}), {size})));
 }
 
+static void importEyeLike(Node &node) {
+  Value input = node.getInput(0);
+  if (!input)
+    return;
+  SmallVector<int64_t> shape(getShape(input));
+  int64_t diagonal = node.getInt("k", 0);
+  Type type = node.hasAttribute("dtype")
+                  ? readElementType(node, node.getInt("dtype", 0))
+                  : getElementType(input);
+  if (!type || node.failed())
+    return;
+  if (shape.size() != 2) {
+    node.invalid("input of shape " + formatShape(shape) + " is no matrix");
+    return;
+  }
+  // No diagonal lies further out.
+  diagonal = std::clamp(diagonal, -shape[0], shape[1]);
+  Type index = node.getBuilder().getI64Type();
+  Value row = node.create<IotaOp>(ArrayRef<int64_t>(shape), 0, index);
+  Value column = node.create<IotaOp>(ArrayRef<int64_t>(shape), 1, index);
+  Value hit =
+      node.compare(ComparePredicate::equal,
+                   node.add(row, node.splatLike(row, diagonal)), column);
+  node.setOutput(0, castOrReject(node, hit, type));
+}
+
 //===----------------------------------------------------------------------===//
 // The table
 //===----------------------------------------------------------------------===//
@@ -162,6 +194,7 @@ llvm::ArrayRef<OpHandler> getConstantHandlers() {
       {"CastLike", 15, importCastLike, 0, 2},
       {"Constant", 1, importConstant, 0, 0},
       {"ConstantOfShape", 9, importConstantOfShape, 0b1},
+      {"EyeLike", 9, importEyeLike},
       {"Identity", 1, importIdentity},
       {"Range", 11, importRange, 0b111, 3},
   };

@@ -18,9 +18,8 @@ bool requireIndices(Node &node, Value indices) {
   return false;
 }
 
-/// Repeats `value`, which lacks `axis` of `shape`, along that.
-static Value repeatAlong(Node &node, Value value, ArrayRef<int64_t> shape,
-                         int64_t axis) {
+Value repeatAlong(Node &node, Value value, ArrayRef<int64_t> shape,
+                  int64_t axis) {
   SmallVector<int64_t> dimensions;
   for (int64_t other = 0, rank = shape.size(); other < rank; ++other)
     if (other != axis)
@@ -100,6 +99,15 @@ static Value getPlacesOfSlices(Node &node, ArrayRef<int64_t> shape,
 // Gather
 //===----------------------------------------------------------------------===//
 
+Value gatherAlong(Node &node, Value data, Value indices, int64_t axis) {
+  if (!data || !indices)
+    return Value();
+  ArrayRef<int64_t> shape = getShape(data);
+  Value flat = node.reshape(data, {ShapedType::getNumElements(shape)});
+  return node.create<GatherOp>(flat, getPlacesAlong(node, shape, indices, axis),
+                               0);
+}
+
 static void importGatherElements(Node &node) {
   Value data = node.getInput(0), indices = node.getInput(1);
   if (!data || !requireIndices(node, indices))
@@ -113,9 +121,7 @@ static void importGatherElements(Node &node) {
                  " need as many axes as data of shape " + formatShape(shape));
     return;
   }
-  Value flat = node.reshape(data, {ShapedType::getNumElements(shape)});
-  node.setOutput(0, node.create<GatherOp>(
-                        flat, getPlacesAlong(node, shape, indices, axis), 0));
+  node.setOutput(0, gatherAlong(node, data, indices, axis));
 }
 
 static void importGatherND(Node &node) {

@@ -1,6 +1,6 @@
 //===- Movement.cpp - Ops that choose and arrange elements ----------------===//
 
-#include "Node.h"
+#include "Movement.h"
 
 namespace mlir::hfta::onnx_import {
 
@@ -40,9 +40,8 @@ static void importConcat(Node &node) {
 // Slices
 //===----------------------------------------------------------------------===//
 
-/// Elements [offset, offset + size) of one axis.
-static Value sliceAxis(Node &node, Value input, int64_t axis, int64_t offset,
-                       int64_t size) {
+Value sliceAxis(Node &node, Value input, int64_t axis, int64_t offset,
+                int64_t size) {
   if (!input)
     return Value();
   SmallVector<int64_t> sizes(getShape(input));

@@ -1,6 +1,6 @@
 //===- Normalization.cpp - Batch, layer and instance normalization --------===//
 
-#include "Node.h"
+#include "Window.h"
 
 namespace mlir::hfta::onnx_import {
 
@@ -94,8 +94,14 @@ static void importBatchNormalization(Node &node) {
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// Of the input along some axes, in the input's shape but for these axes,
-/// which have size 1.
+/// The input's deviations from its mean along some axes, in its shape, and
+/// mean and variance in that shape but for these axes, which have size 1.
+struct Centered {
+  Value mean, variance;
+  Value values;
+};
+
+/// Mean and 1 / deviation, shaped as above.
 struct Moments {
   Value mean, inverseDeviation;
   Value normalized; ///< in the input's shape
@@ -110,9 +116,7 @@ static Value keepAxes(Node &node, Value reduced, ArrayRef<int64_t> shape,
   return node.reshape(reduced, kept);
 }
 
-static Moments normalize(Node &node, Value input, ArrayRef<int64_t> axes,
-                         double epsilon) {
-  Moments moments;
+static Centered center(Node &node, Value input, ArrayRef<int64_t> axes) {
   SmallVector<int64_t> shape(getShape(input));
   int64_t count = 1;
   for (int64_t axis : axes)
@@ -122,13 +126,24 @@ static Moments normalize(Node &node, Value input, ArrayRef<int64_t> axes,
         keepAxes(node, node.reduce(ReduceKind::sum, value, axes), shape, axes);
     return node.div(sum, node.splatLike(sum, count));
   };
-  moments.mean = mean(input);
-  Value centered = node.sub(input, node.broadcast(moments.mean, shape));
-  Value variance = mean(node.mul(centered, centered));
+  Centered centered;
+  centered.mean = mean(input);
+  centered.values = node.sub(input, node.broadcast(centered.mean, shape));
+  centered.variance = mean(node.mul(centered.values, centered.values));
+  return centered;
+}
+
+static Moments normalize(Node &node, Value input, ArrayRef<int64_t> axes,
+                         double epsilon) {
+  Moments moments;
+  Centered centered = center(node, input, axes);
+  moments.mean = centered.mean;
+  Value variance = centered.variance;
   moments.inverseDeviation = node.create<RsqrtOp>(
       node.add(variance, node.splatLike(variance, epsilon)));
   moments.normalized =
-      node.mul(centered, node.broadcast(moments.inverseDeviation, shape));
+      node.mul(centered.values,
+               node.broadcast(moments.inverseDeviation, getShape(input)));
   return moments;
 }
 
@@ -175,6 +190,62 @@ static void importInstanceNormalization(Node &node) {
   node.setOutput(0, node.add(result, node.broadcastAlong(bias, shape, {1})));
 }
 
+/// Each deviation divided by the axes' standard deviation, by default those of
+/// samples and space.
+static void importMeanVarianceNormalization(Node &node) {
+  constexpr double kLeast = 1e-9; // the standard's
+  Value input = node.getInput(0);
+  if (!node.requireFloat(input))
+    return;
+  SmallVector<int64_t> shape(getShape(input));
+  SmallVector<int64_t> axes = node.normalizeAxes(
+      node.getInts("axes").value_or(SmallVector<int64_t>{0, 2, 3}),
+      shape.size());
+  if (node.failed())
+    return;
+  Centered centered = center(node, input, axes);
+  Value deviation = node.create<SqrtOp>(centered.variance);
+  deviation = node.add(deviation, node.splatLike(deviation, kLeast));
+  node.setOutput(0,
+                 node.div(centered.values, node.broadcast(deviation, shape)));
+}
+
+//===----------------------------------------------------------------------===//
+// Normalization of each position
+//===----------------------------------------------------------------------===//
+
+/// x / (bias + alpha * mean of x^2 in `size` channels)^beta
+static void importLocalResponse(Node &node) {
+  Value input = node.getInput(0);
+  if (!node.requireFloat(input))
+    return;
+  SmallVector<int64_t> shape(getShape(input));
+  int64_t size = node.getInt("size", 0);
+  if (shape.size() < 2 || size < 1 || size > kGreatestWindow) {
+    node.invalid("windows of " + Twine(size) +
+                 " channels for an input of shape " + formatShape(shape));
+    return;
+  }
+  // Channels as the first axis of a plane, in which windows lie.
+  ArrayRef<int64_t> space = ArrayRef<int64_t>(shape).drop_front(2);
+  SmallVector<int64_t> plane = {shape[0], 1, shape[1],
+                                ShapedType::getNumElements(space)};
+  int64_t low = (size - 1) / 2, high = size - 1 - low;
+  Value square = node.reshape(node.mul(input, input), plane);
+  Value mean = node.create<AveragePoolOp>(
+      square, ArrayRef<int64_t>({size, 1}), ArrayRef<int64_t>({1, 1}),
+      ArrayRef<int64_t>({1, 1}), ArrayRef<int64_t>({low, 0, high, 0}),
+      ArrayRef<int64_t>({0, 0}), /*includesPadding=*/true);
+  mean = node.reshape(mean, shape);
+  auto number = [&](StringRef name, double fallback) {
+    return node.splatLike(input, node.getFloat(name, fallback));
+  };
+  Value base =
+      node.add(node.mul(mean, number("alpha", 1e-4)), number("bias", 1));
+  node.setOutput(
+      0, node.div(input, node.create<PowOp>(base, number("beta", 0.75))));
+}
+
 //===----------------------------------------------------------------------===//
 // The table
 //===----------------------------------------------------------------------===//
@@ -183,7 +254,9 @@ llvm::ArrayRef<OpHandler> getNormalizationHandlers() {
   static const OpHandler handlers[] = {
       {"BatchNormalization", 7, importBatchNormalization, 0, 5},
       {"InstanceNormalization", 6, importInstanceNormalization, 0, 3},
+      {"LRN", 1, importLocalResponse},
       {"LayerNormalization", 17, importLayerNormalization, 0, 3},
+      {"MeanVarianceNormalization", 9, importMeanVarianceNormalization},
   };
   return handlers;
 }

@@ -17,7 +17,7 @@ static std::vector<OpHandler> collectHandlers() {
         getReductionHandlers(), getShapeHandlers(), getMovementHandlers(),
         getIndexingHandlers(), getLossHandlers(), getFunctionHandlers(),
         getEinsumHandlers(), getConstantHandlers(), getBranchHandlers(),
-        getResizeHandlers()})
+        getResizeHandlers(), getCumSumHandlers(), getTopKHandlers()})
     llvm::append_range(handlers, family);
   std::sort(handlers.begin(), handlers.end(),
             [](const OpHandler &first, const OpHandler &second) {

@@ -44,6 +44,8 @@ llvm::ArrayRef<OpHandler> getEinsumHandlers();
 llvm::ArrayRef<OpHandler> getConstantHandlers();
 llvm::ArrayRef<OpHandler> getBranchHandlers();
 llvm::ArrayRef<OpHandler> getResizeHandlers();
+llvm::ArrayRef<OpHandler> getCumSumHandlers();
+llvm::ArrayRef<OpHandler> getTopKHandlers();
 
 /// All handlers, by name, then version.
 llvm::ArrayRef<OpHandler> getHandlers();

@@ -1,0 +1,82 @@
+#!/usr/bin/env python3
+"""TopK of few and of many elements, along inner and outer axes, with equal elements
+among them, against a sort; NaN gives indices that exist. Needs only Python's
+standard library."""
+
+import array
+import random
+import sys
+
+from harness import REFERENCE, Work, expect_equal, fail, run
+
+sys.path[:0] = [str(REFERENCE), str(REFERENCE.parent / "Hostile")]
+
+from make_data import write_npy  # noqa: E402
+from onnx_writer import INT64, graph, integers, model, node, value  # noqa: E402
+
+SHAPE = 2, 40, 50
+# elements, axis, largest
+SELECTIONS = [(3, -1, 1), (40, -1, 0), (50, 2, 1), (5, 1, 0), (33, 1, 1), (1, 1, 1)]
+
+
+def make_model():
+    nodes, outputs, counts = [], [], []
+    for i, (count, axis, largest) in enumerate(SELECTIONS):
+        counts.append(integers(f"k{i}", [count]))
+        nodes.append(node("TopK", ["x", f"k{i}"], [f"value{i}", f"index{i}"], f"top{i}",
+                          axis=axis, largest=largest))
+        outputs += [value(f"value{i}"), value(f"index{i}", type=INT64)]
+    return model(graph(nodes, [value("x", ["batch", *SHAPE[1:]])], outputs, counts))
+
+
+def read_npy(path, code):
+    data = path.read_bytes()
+    numbers = array.array(code)
+    numbers.frombytes(data[10 + int.from_bytes(data[8:10], "little"):])
+    return numbers.tolist()
+
+
+def select(numbers, count, axis, largest):
+    """Values and indices in row-major order, the axis with `count` elements."""
+    inner = SHAPE[2] if axis == 1 else 1
+    size = SHAPE[axis]
+    values, indices = [], []
+    for outer in range(len(numbers) // (size * inner)):
+        columns = []
+        for column in range(inner):
+            line = numbers[outer * size * inner + column::inner][:size]
+            order = sorted(range(size), key=lambda i: (-line[i] if largest else line[i], i))
+            columns.append([(line[i], i) for i in order[:count]])
+        for rank in range(count):
+            values += [chosen[rank][0] for chosen in columns]
+            indices += [chosen[rank][1] for chosen in columns]
+    return values, indices
+
+
+def main():
+    work = Work(__doc__)
+    path = work.folder / "top.onnx"
+    path.write_bytes(make_model())
+    binary = work.folder / "top"
+    run(work.hftac, path, f"--batch={SHAPE[0]}", "-o", binary)
+    generator = random.Random(5)
+    numbers = [float(generator.randint(-15, 15)) for _ in range(2 * SHAPE[1] * SHAPE[2])]
+    for name in ("plain", "nan"):
+        data, folder = work.folder / f"{name}.npy", work.folder / name
+        write_npy(data, "<f4", numbers, SHAPE)
+        run(binary, "run", "--input", f"x={data}", "--output", folder)
+        for i, (count, axis, largest) in enumerate(SELECTIONS):
+            what = f"{count} of axis {axis}"
+            values = read_npy(folder / f"value{i}.npy", "f")
+            indices = read_npy(folder / f"index{i}.npy", "q")
+            if name == "plain":
+                expected = select(numbers, count, axis, largest)
+                expect_equal(values, expected[0], f"values, {what}")
+                expect_equal(indices, expected[1], f"indices, {what}")
+            elif not all(0 <= index < SHAPE[axis] for index in indices):
+                fail(f"indices beyond the axis, {what}")
+        numbers[7] = numbers[1234] = float("nan")
+
+
+if __name__ == "__main__":
+    main()
