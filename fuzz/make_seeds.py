@@ -10,8 +10,15 @@ import json
 import pathlib
 import re
 import struct
+import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT / "test" / "Hostile"))
+
+import extremes  # noqa: E402
+from onnx_writer import field  # noqa: E402
+
+TINY_JOB = ROOT / "test" / "Driver" / "Inputs" / "tiny.hfta"
 ONNX_NODES = pathlib.Path("/usr/share/libonnx-testdata/data/node")
 MOST_BYTES = 1 << 16  # as docs/fuzzing.md has it for -max_len
 
@@ -25,23 +32,15 @@ def find(folder, pattern):
         yield "-".join(inside), path.read_bytes()
 
 
-def field(number, data):
-    """A field of bytes in a protobuf message."""
-    size, length = len(data), bytearray()
-    while size >= 0x80:
-        length.append(size & 0x7F | 0x80)
-        size >>= 7
-    return bytes([number << 3 | 2, *length, size]) + data
-
-
 def bind(model, tensors):
     """Messages one after the other are merged: graph 7 gets initializers 5."""
     return model + field(7, b"".join(field(5, tensor) for tensor in tensors))
 
 
-def onnx_seeds(folders):
+def onnx_seeds(folders=()):
     for folder in [ROOT, *folders]:
         yield from find(folder, "*.onnx")
+    yield from extremes.extreme_models()
     for name, model in find(ONNX_NODES, "*.onnx"):
         yield name, model
         # Settings such as shapes are inputs there, which must be constants here.
@@ -55,6 +54,7 @@ def onnx_seeds(folders):
 
 def language_seeds():
     yield from find(ROOT, "*.hfta")
+    yield from extremes.extreme_jobs(TINY_JOB.read_text())
     text = (ROOT / "docs/language.md").read_text()
     for index, block in enumerate(re.findall(r"```\w*\n(.*?)```", text, re.S)):
         yield f"docs-{index}.hfta", block.encode()
@@ -135,20 +135,25 @@ def safetensors_seeds():
                   "epoch_loss": "3ff0000000000000"})
 
 
+TARGETS = {"onnx": onnx_seeds, "language": language_seeds, "idx": idx_seeds,
+           "npy": npy_seeds, "csv": csv_seeds, "safetensors": safetensors_seeds}
+
+
+def write_seeds(folder, target, *arguments):
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, data in TARGETS[target](*arguments):
+        (folder / name).write_bytes(data)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("out", type=pathlib.Path, help="gets a folder a target")
     parser.add_argument("--models", type=pathlib.Path, action="append", default=[],
                         metavar="FOLDER", help="more ONNX models")
     arguments = parser.parse_args()
-    for target, seeds in [("onnx", onnx_seeds(arguments.models)),
-                          ("language", language_seeds()), ("idx", idx_seeds()),
-                          ("npy", npy_seeds()), ("csv", csv_seeds()),
-                          ("safetensors", safetensors_seeds())]:
-        folder = arguments.out / target
-        folder.mkdir(parents=True, exist_ok=True)
-        for name, data in seeds:
-            (folder / name).write_bytes(data)
+    for target in TARGETS:
+        write_seeds(arguments.out / target, target,
+                    *([arguments.models] if target == "onnx" else []))
 
 
 if __name__ == "__main__":

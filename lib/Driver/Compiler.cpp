@@ -46,6 +46,7 @@ private:
 
   ExitCode compile();
   ExitCode setTarget();
+  ExitCode checkOutput();
   ExitCode checkCuts();
   ExitCode runPasses(const PhaseInfo &phase);
   ExitCode lowerTo(Phase last);
@@ -86,6 +87,17 @@ ExitCode Compiler::setTarget() {
     return ExitCode::unsupported;
   }
   target->write(*loaded.module);
+  return ExitCode::done;
+}
+
+/// Before the long work: whether its result can be kept.
+ExitCode Compiler::checkOutput() {
+  if (options.plan ||
+      (options.emit <= Phase::object &&
+       (options.output == "-" || isSpecialFile(options.output))))
+    return ExitCode::done;
+  if (llvm::Error error = OutputFile::create(options.output).takeError())
+    return fail(ExitCode::cannotWrite, std::move(error));
   return ExitCode::done;
 }
 
@@ -226,6 +238,8 @@ ExitCode Compiler::compile() {
     loaded.module->getOperation()->setAttr(
         kPhaseAttrName,
         StringAttr::get(&context, getPhase(Phase::import).name));
+  if (ExitCode code = checkOutput(); code != ExitCode::done)
+    return code;
   Phase last =
       options.plan ? Phase::planned : std::min(options.emit, Phase::llvm);
   if (ExitCode code = lowerTo(last); code != ExitCode::done)

@@ -45,7 +45,7 @@ def main():
     run(hftac, *arguments, "--emit=llvm-ir", "-o", code)
     run(opt, "-force-attribute=sanitize_thread", f"-passes={PASSES}", code, "-o", checked)
     main_file.write_text(MAIN)
-    run(clang, "-O1", "-march=native", "-c", checked, "-o", kernels,
+    run(clang, "-O0", "-march=native", "-c", checked, "-o", kernels,
         "-Wno-override-module")
     run(clang, "-fsanitize=thread", "-fuse-ld=lld", main_file, "-I", INCLUDE, kernels,
         runtime, "-lm", "-lpthread", "-ldl", "-o", program)
