@@ -6,7 +6,6 @@
 #include "mlir/IR/Verifier.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/GlobPattern.h"
-#include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
 using namespace mlir::hfta;
@@ -75,9 +74,11 @@ bool JobBuilder::buildModels(ModuleOp module) {
       info.model->onnx ? buildOnnxModels(module) : buildLanguageModel(module);
   if (!ok || !info.job.training)
     return ok;
-  for (ModelOp model : module.getOps<ModelOp>())
+  for (ModelOp model : module.getOps<ModelOp>()) {
     if (!buildPrepare(model) || !buildObjective(model))
       return false;
+    limitIndices(model);
+  }
   return true;
 }
 
@@ -240,33 +241,6 @@ Value JobBuilder::readSmoothing(ModelOp model, TensorBuilder &tensors) {
   return tensors.create<ReadOp>(
       variable.getTensorType(),
       FlatSymbolRefAttr::get(variable.getSymNameAttr()), IntegerAttr());
-}
-
-/// The label's files may hold class numbers only; the trainer checks them. Of
-/// arithmetic on the label, whole numbers may be added.
-void JobBuilder::limitLabels(const LossOptions &loss, RankedTensorType output) {
-  unsigned label = *findLabel(info.loss);
-  int64_t offset = 0, first = 0, ignored = 0;
-  for (const PrepareStep &step : info.fields[label].steps) {
-    bool adds = step.kind == PrepareStep::Kind::add;
-    if ((!adds && step.kind != PrepareStep::Kind::subtract) ||
-        step.numbers.size() != 1 || !step.numbers.front().integer)
-      return;
-    int64_t number = *step.numbers.front().integer;
-    if (adds ? llvm::AddOverflow(offset, number, offset)
-             : llvm::SubOverflow(offset, number, offset))
-      return;
-  }
-  int64_t axis = loss.axis < 0 ? loss.axis + output.getRank() : loss.axis;
-  int64_t count = output.getDimSize(axis), last = 0;
-  if (llvm::SubOverflow<int64_t>(0, offset, first) ||
-      llvm::SubOverflow(loss.ignoreIndex, offset, ignored) ||
-      llvm::AddOverflow(first, count, last))
-    return;
-  std::vector<int64_t> &classes = info.job.data[label].classes;
-  // Of several models the one with the fewest classes.
-  if (classes.empty() || count < classes.front())
-    classes = {count, first, ignored};
 }
 
 std::optional<Loss> JobBuilder::buildLossOf(ModelOp model, OpBuilder &builder,

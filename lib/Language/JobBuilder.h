@@ -57,13 +57,18 @@ private:
   };
   std::optional<Target> findTarget(const ObjectiveInfo &objective,
                                    func::FuncOp forward, ValueRange arguments);
-  void limitLabels(const LossOptions &loss, RankedTensorType output);
   Value readSmoothing(ModelOp model, TensorBuilder &tensors);
   std::optional<Loss> buildLossOf(ModelOp model, OpBuilder &builder,
                                   const Target &target);
   Value buildMetric(OpBuilder &builder, const Target &target, Value weights);
   bool buildLossAndMetric(ModelOp model, ValueRange arguments,
                           func::FuncOp forward, SmallVector<Value> &results);
+
+  // FieldLimits.cpp
+  void limitField(unsigned index, int64_t first, int64_t count,
+                  int64_t ignored);
+  void limitLabels(const LossOptions &loss, RankedTensorType output);
+  void limitIndices(ModelOp model);
 
   // OnnxModels.cpp
   bool buildOnnxModels(ModuleOp module);

@@ -66,10 +66,10 @@ static hfta_status check_labels(const labels *self, int64_t first,
       continue;
     return hfta_fail(
         error, HFTA_INVALID_INPUT,
-        "'%s': sample %lld holds %lld, expected a class from %lld to %lld",
+        "'%s': sample %lld holds %lld, expected %lld to %lld for '%s'",
         self->path, (long long)(first + (int64_t)(at / self->bytes)),
         (long long)number, (long long)field->first_class,
-        (long long)(field->first_class + field->classes - 1));
+        (long long)(field->first_class + field->classes - 1), field->name);
   }
   return HFTA_OK;
 }

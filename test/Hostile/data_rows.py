@@ -228,7 +228,7 @@ def make_raw_rows():
     yield row("an empty raw file", "label.raw", b"")
     yield row("one label less", "label.raw", LABELS[:-1], "63", "64")
     yield row("a label that is no class", "label.raw", LABELS[:-1] + b"\3",
-              "'label.raw'", "sample 63 holds 3, expected a class from 0 to 2")
+              "'label.raw'", "sample 63 holds 3, expected 0 to 2 for 'label'")
     yield row("a label of 255", "label.raw", b"\xff" + LABELS[1:],
               "'label.raw'", "sample 0 holds 255")
     yield row("a label that is no class, in an evaluation", "label.raw",
