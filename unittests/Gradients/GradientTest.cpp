@@ -4,9 +4,11 @@
 // shared operand is each copy's own.
 //===----------------------------------------------------------------------===//
 
-#include "CompiledTask.h"
+#include "GradientTask.h"
 #include "Hfta/Dialect/Hfta/IR/HftaOps.h"
 #include "Hfta/InitAll.h"
+
+#include "mlir/Parser/Parser.h"
 
 #include "gtest/gtest.h"
 
@@ -16,6 +18,21 @@ using namespace mlir;
 using namespace mlir::hfta;
 
 namespace {
+
+/// `function` is the text of a func.func @f as GradientTask takes it.
+struct OpCase {
+  std::string name;
+  std::string function;
+  /// Range of the operands' values; integers are drawn from [0, integers).
+  double low = -1.5, high = 1.5;
+  int64_t integers = 4;
+  double step = 1e-5; ///< of the finite differences
+};
+
+/// What a test prints of its case.
+std::ostream &operator<<(std::ostream &os, const OpCase &opCase) {
+  return os << opCase.name;
+}
 
 constexpr int64_t kCopies = 3;
 /// Elements of an operand that are perturbed, spread over it.
@@ -250,10 +267,10 @@ uint32_t nextRandom(uint32_t &state) {
 }
 
 /// Fills the operands with numbers that are pairwise different.
-void fillOperands(CompiledTask &task, const OpCase &opCase) {
+void fillOperands(GradientTask &task, const OpCase &opCase) {
   uint32_t state = 12345;
   for (unsigned index = 0; index < task.getNumOperands(); ++index) {
-    const hfta_tensor &tensor = task.find("operand" + std::to_string(index));
+    const hfta_tensor &tensor = task.getOperand(index);
     for (int64_t copy = 0; copy < (tensor.copy_stride ? kCopies : 1); ++copy) {
       void *memory = task.at(tensor, copy);
       for (uint64_t i = 0; tensor.type == HFTA_F64 && i < tensor.bytes / 8; ++i)
@@ -266,38 +283,6 @@ void fillOperands(CompiledTask &task, const OpCase &opCase) {
         static_cast<char *>(memory)[i] = nextRandom(state) % 2;
     }
   }
-}
-
-double getLoss(CompiledTask &task, int64_t copy) {
-  return *static_cast<double *>(task.at(task.find("loss"), copy));
-}
-
-/// Compares one operand's gradient, in every copy.
-void checkOperand(CompiledTask &task, unsigned index, double h) {
-  const hfta_tensor &tensor = task.find("operand" + std::to_string(index));
-  if (tensor.type != HFTA_F64)
-    return;
-  const hfta_tensor &gradient =
-      task.find("gradient/operand" + std::to_string(index));
-  int64_t count = tensor.bytes / 8;
-  int64_t step = std::max<int64_t>(count / kPerturbed, 1);
-  for (int64_t copy = 0; copy < kCopies; ++copy)
-    for (int64_t i = copy % step; i < count; i += step) {
-      task.run();
-      double expected = static_cast<double *>(task.at(gradient, copy))[i];
-      double &value = static_cast<double *>(task.at(tensor, copy))[i];
-      double old = value;
-      value = old + h;
-      task.run();
-      double above = getLoss(task, copy);
-      value = old - h;
-      task.run();
-      double below = getLoss(task, copy);
-      value = old;
-      double measured = (above - below) / (2 * h);
-      EXPECT_NEAR(expected, measured, 1e-8 + 2e-7 * std::fabs(measured))
-          << "operand " << index << ", copy " << copy << ", element " << i;
-    }
 }
 
 class GradientTest : public testing::TestWithParam<OpCase> {
@@ -314,12 +299,21 @@ protected:
   }
 
   void check(ArrayRef<bool> arrayed) {
-    std::unique_ptr<CompiledTask> task =
-        CompiledTask::compile(getContext(), GetParam(), arrayed, kCopies);
+    OwningOpRef<ModuleOp> module =
+        parseSourceString<ModuleOp>(GetParam().function, &getContext());
+    ASSERT_TRUE(module) << GetParam().function;
+    std::unique_ptr<GradientTask> task = GradientTask::compile(
+        *module, *module->getOps<func::FuncOp>().begin(), arrayed, kCopies);
     ASSERT_TRUE(task) << GetParam().function;
     fillOperands(*task, GetParam());
-    for (unsigned index = 0; index < task->getNumOperands(); ++index)
-      checkOperand(*task, index, GetParam().step);
+    task->measure(GetParam().step, kPerturbed,
+                  [](const GradientElement &element) {
+                    double measured = element.getMeasured();
+                    EXPECT_NEAR(element.computed, measured,
+                                1e-8 + 2e-7 * std::fabs(measured))
+                        << "operand " << element.operand << ", copy "
+                        << element.copy << ", element " << element.index;
+                  });
   }
 };
 

@@ -8,7 +8,7 @@
 #include "Hfta/Language/FrontEnd.h"
 #include "Hfta/Language/Parser.h"
 #include "JitProgram.h"
-#include "Tensors.h"
+#include "NodeGradients.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/Diagnostics.h"
@@ -68,11 +68,12 @@ private:
   bool readPorts();
   std::vector<NamedTensor> readValues(StringRef dataSet, StringRef prefix,
                                       ArrayRef<std::string> names);
-  OwningOpRef<ModuleOp> import(ArrayRef<NamedTensor> constants);
+  OwningOpRef<ModuleOp> import(ArrayRef<JobFlag> flags = {});
   NodeResult lower(ModuleOp module);
   /// Compiles with the inputs that must be known; they leave `inputs`.
   NodeResult compile(std::vector<NamedTensor> &inputs);
   NodeResult compare(const NamedTensor &expected);
+  NodeResult compareGradients(ArrayRef<NamedTensor> inputs);
   void describe(ModuleOp module);
 
   std::string folder;
@@ -80,7 +81,8 @@ private:
   ScopedDiagnosticHandler handler;
   std::vector<std::string> errors;
   std::vector<std::string> inputNames, outputNames;
-  NodeResult description; ///< of the model: no status
+  std::vector<NamedTensor> constants; ///< inputs that must be known
+  NodeResult description;             ///< of the model: no status
   std::unique_ptr<JitProgram> program;
 };
 
@@ -146,7 +148,7 @@ std::vector<NamedTensor> NodeTest::readValues(StringRef dataSet,
 // Compilation
 //===----------------------------------------------------------------------===//
 
-OwningOpRef<ModuleOp> NodeTest::import(ArrayRef<NamedTensor> constants) {
+OwningOpRef<ModuleOp> NodeTest::import(ArrayRef<JobFlag> flags) {
   errors.clear();
   llvm::SourceMgr sources;
   std::string text;
@@ -155,6 +157,7 @@ OwningOpRef<ModuleOp> NodeTest::import(ArrayRef<NamedTensor> constants) {
   ast::JobFile file;
   JobOptions job;
   job.models = {folder + "/model.onnx"};
+  job.flags.assign(flags.begin(), flags.end());
   addJobOptions(file, job, diagnostics);
   FrontEndOptions options;
   for (const NamedTensor &constant : constants)
@@ -235,8 +238,8 @@ void NodeTest::describe(ModuleOp module) {
 }
 
 NodeResult NodeTest::compile(std::vector<NamedTensor> &inputs) {
-  OwningOpRef<ModuleOp> module = import({});
-  std::vector<NamedTensor> constants;
+  constants.clear();
+  OwningOpRef<ModuleOp> module = import();
   auto isWanted = [&](const NamedTensor &input) {
     return mayBeConstant(input, errors);
   };
@@ -248,7 +251,7 @@ NodeResult NodeTest::compile(std::vector<NamedTensor> &inputs) {
     llvm::erase_if(inputs, isWanted);
     if (constants.size() == before)
       break;
-    module = import(constants);
+    module = import();
   }
   if (!module)
     return fail(NodeStatus::refused, "import failed");
@@ -300,6 +303,25 @@ NodeResult NodeTest::compare(const NamedTensor &expected) {
   return {};
 }
 
+/// Of all float inputs that the node has a derivative by.
+NodeResult NodeTest::compareGradients(ArrayRef<NamedTensor> inputs) {
+  OwningOpRef<ModuleOp> module = import({{"precision", "f64"}});
+  if (!module)
+    return fail(NodeStatus::refused, "import in f64 failed");
+  auto model = *module->getOps<ModelOp>().begin();
+  auto forward = model.lookupSymbol<func::FuncOp>("forward");
+  std::vector<FileTensor> operands;
+  for (unsigned index = 0; index < forward.getNumArguments(); ++index) {
+    auto name =
+        forward.getArgAttrOfType<StringAttr>(index, HftaDialect::kNameAttrName);
+    for (const NamedTensor &input : inputs)
+      if (name && input.name == name.getValue())
+        operands.push_back(input.tensor);
+  }
+  std::string wrong = findWrongGradient(*module, forward, operands);
+  return wrong.empty() ? NodeResult() : NodeResult{NodeStatus::wrong, wrong};
+}
+
 NodeResult NodeTest::runDataSet(StringRef dataSet) {
   std::vector<NamedTensor> inputs = readValues(dataSet, "input_", inputNames);
   std::vector<NamedTensor> outputs =
@@ -324,7 +346,8 @@ NodeResult NodeTest::runDataSet(StringRef dataSet) {
     if (result.status != NodeStatus::passed)
       return result;
   }
-  return {};
+  return description.hasGradient.value_or(false) ? compareGradients(inputs)
+                                                 : NodeResult();
 }
 
 NodeResult NodeTest::run() {

@@ -15,7 +15,7 @@ enum class NodeStatus {
   passed,
   refused, ///< with diagnostics
   failed,  ///< a later phase or LLVM found the program wrong
-  wrong    ///< other values than expected
+  wrong    ///< other values or derivatives than expected
 };
 
 struct NodeResult {
@@ -29,7 +29,8 @@ struct NodeResult {
 
 /// Compiles `folder`/model.onnx for inference and compares what it computes
 /// with each of the test's data sets. Inputs that must be known at compile time
-/// are bound to the data set's values.
+/// are bound to the data set's values. Where it has a derivative, that is
+/// compared with finite differences.
 NodeResult runNodeTest(llvm::StringRef folder);
 
 } // namespace mlir::hfta

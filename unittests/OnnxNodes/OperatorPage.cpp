@@ -19,7 +19,8 @@ by the test `onnx-nodes`: nothing here is from memory.
   begins a version with meanings of its own.
 - **gradient**: whether what the importer makes of the operator has a derivative,
   in all of its tests, in some, or in none; `-` where it works on integers or truth
-  values alone. Every op behind it is checked against finite differences.
+  values alone. Derivatives of whole nodes, and of every op behind them, are
+  compared with finite differences.
 - **fused**: whether the operators of many copies become one.
 - **node tests**: those of ONNX 1.12 that pass, of all tests of the operator alone.
   The rest are refused by name; `unittests/OnnxNodes/expected-failures.txt` has the

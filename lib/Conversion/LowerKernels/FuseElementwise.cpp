@@ -8,8 +8,10 @@
 #include "mlir/Dialect/Linalg/Transforms/Transforms.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Dialect/Utils/IndexingUtils.h"
+#include "mlir/IR/Dominance.h"
 #include "mlir/IR/Matchers.h"
 #include "mlir/IR/PatternMatch.h"
+#include "mlir/Transforms/CSE.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 
 namespace mlir::hfta {
@@ -104,8 +106,8 @@ static Operation *getFirstUser(Operation *op) {
   return first;
 }
 
-/// Fuses one op into one user; returns the fused op, or null.
-static Operation *fuse(RewriterBase &rewriter, OpOperand &use) {
+/// Fuses one op into one user; false if that can't be done.
+static bool fuse(RewriterBase &rewriter, OpOperand &use) {
   Operation *producer = use.get().getDefiningOp();
   Operation *consumer = use.getOwner();
   bool keepsValue = !isRepeated(cast<linalg::GenericOp>(producer));
@@ -113,7 +115,7 @@ static Operation *fuse(RewriterBase &rewriter, OpOperand &use) {
   FailureOr<linalg::ElementwiseOpFusionResult> fused =
       linalg::fuseElementwiseOps(rewriter, &use);
   if (failed(fused))
-    return nullptr;
+    return false;
   for (auto [value, replacement] : fused->replacements) {
     bool isProduced = value.getDefiningOp() == producer;
     rewriter.replaceUsesWithIf(value, replacement, [&](OpOperand &other) {
@@ -124,7 +126,17 @@ static Operation *fuse(RewriterBase &rewriter, OpOperand &use) {
   rewriter.eraseOp(consumer);
   if (producer->use_empty())
     rewriter.eraseOp(producer);
-  return fused->fusedOp;
+  // What stands there twice would be made twice, and what that is made of four
+  // times.
+  FailureOr<linalg::GenericOp> unique =
+      linalg::deduplicateOperandsAndRemoveDeadResults(
+          rewriter, cast<linalg::GenericOp>(fused->fusedOp),
+          /*removeOutputs=*/false);
+  if (succeeded(unique)) {
+    DominanceInfo dominance(*unique);
+    eliminateCommonSubExpressions(rewriter, dominance, *unique);
+  }
+  return true;
 }
 
 /// Fuses `op` into a user where that pays.

@@ -208,3 +208,45 @@ func.func private @repeated(%x: tensor<8x16xf32>, %mean: tensor<8xf32>) -> tenso
   } -> tensor<8x16xf32>
   return %scaled : tensor<8x16xf32>
 }
+
+// -----
+
+#id = affine_map<(d0) -> (d0)>
+
+// What two operands are made of is computed once, not once for each.
+// CHECK-LABEL: func.func private @diamond(
+// CHECK: linalg.generic {{.*}} ins(%{{[^ ,]+}} : tensor<8xf32>)
+// CHECK: math.exp
+// CHECK-NEXT: math.sqrt
+// CHECK-NEXT: math.log
+// CHECK-NEXT: arith.mulf
+// CHECK-NOT: math
+// CHECK-NOT: linalg.generic
+func.func private @diamond(%x: tensor<8xf32>) -> tensor<8xf32> attributes {hfta.kernel} {
+  %empty = tensor.empty() : tensor<8xf32>
+  %top = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel"]}
+      ins(%x : tensor<8xf32>) outs(%empty : tensor<8xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    %e = math.exp %a : f32
+    linalg.yield %e : f32
+  } -> tensor<8xf32>
+  %left = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel"]}
+      ins(%top : tensor<8xf32>) outs(%empty : tensor<8xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    %l = math.log %a : f32
+    linalg.yield %l : f32
+  } -> tensor<8xf32>
+  %right = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel"]}
+      ins(%top : tensor<8xf32>) outs(%empty : tensor<8xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    %s = math.sqrt %a : f32
+    linalg.yield %s : f32
+  } -> tensor<8xf32>
+  %bottom = linalg.generic {indexing_maps = [#id, #id, #id], iterator_types = ["parallel"]}
+      ins(%left, %right : tensor<8xf32>, tensor<8xf32>) outs(%empty : tensor<8xf32>) {
+  ^bb0(%a: f32, %b: f32, %o: f32):
+    %p = arith.mulf %a, %b : f32
+    linalg.yield %p : f32
+  } -> tensor<8xf32>
+  return %bottom : tensor<8xf32>
+}

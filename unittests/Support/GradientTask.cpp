@@ -1,14 +1,12 @@
-//===- CompiledTask.cpp - One op compiled with its gradient ---------------===//
+//===- GradientTask.cpp - A function compiled with its gradients ----------===//
 
-#include "CompiledTask.h"
+#include "GradientTask.h"
 #include "Hfta/Dialect/Hfta/IR/HftaOps.h"
 #include "Hfta/Dialect/Hfta/IR/Job.h"
 #include "Hfta/Driver/Pipelines.h"
 #include "Hfta/Transforms/ReverseMode.h"
 
-#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/IRMapping.h"
-#include "mlir/Parser/Parser.h"
 
 using namespace mlir;
 using namespace mlir::hfta;
@@ -58,7 +56,11 @@ public:
       if (gradient)
         WriteOp::create(builder, loc, gradient, name, IntegerAttr());
     func::ReturnOp::create(builder, loc);
-    function.erase();
+    // With the model that it may stand in.
+    if (auto model = function->getParentOfType<ModelOp>())
+      model.erase();
+    else
+      function.erase();
     return success();
   }
 
@@ -99,12 +101,7 @@ private:
         names.push_back("gradient/" + getOperandName(index));
       }
     }
-    Value result;
-    for (Operation &op : function.getBody().front()) {
-      if (isa<func::ReturnOp>(op)) {
-        result = mapping.lookup(op.getOperand(0));
-        break;
-      }
+    for (Operation &op : function.getBody().front().without_terminator()) {
       SmallVector<Value> operands;
       for (Value operand : op.getOperands())
         operands.push_back(mapping.lookup(operand));
@@ -112,9 +109,21 @@ private:
           cast<FusableOpInterface>(op).buildFused(builder, operands);
       mapping.map(op.getResults(), fused->getResults());
     }
-    auto type = getLogicalType(result.getType());
+    Value loss;
+    for (Value result : function.getBody().front().back().getOperands()) {
+      if (!isa<FloatType>(getElementTypeOrSelf(result.getType())))
+        continue;
+      Value term = buildWeightedSum(mapping.lookup(result));
+      loss = loss ? AddOp::create(builder, loc, loss, term) : term;
+    }
+    return loss;
+  }
+
+  Value buildWeightedSum(Value value) {
+    Location loc = module.getLoc();
+    auto type = getLogicalType(value.getType());
     Value weights = ConstantOp::create(builder, loc, makeWeights(type));
-    Value product = MulOp::create(builder, loc, result, weights);
+    Value product = MulOp::create(builder, loc, value, weights);
     SmallVector<int64_t> axes =
         llvm::to_vector(llvm::seq<int64_t>(0, type.getRank()));
     return ReduceOp::create(builder, loc, ReduceKind::sum, product, axes,
@@ -141,20 +150,62 @@ static LogicalResult lower(ModuleOp module) {
   return pm.run(module);
 }
 
-std::unique_ptr<CompiledTask> CompiledTask::compile(MLIRContext &context,
-                                                    const OpCase &opCase,
+std::unique_ptr<GradientTask> GradientTask::compile(ModuleOp module,
+                                                    func::FuncOp function,
                                                     ArrayRef<bool> arrayed,
                                                     int64_t copies) {
-  std::unique_ptr<CompiledTask> task(new CompiledTask);
-  OwningOpRef<ModuleOp> module =
-      parseSourceString<ModuleOp>(opCase.function, &context);
-  if (!module)
-    return nullptr;
-  auto function = *module->getOps<func::FuncOp>().begin();
+  std::unique_ptr<GradientTask> task(new GradientTask);
+  task->copies = copies;
   task->operands = function.getNumArguments();
-  if (failed(TaskModule(*module, function, arrayed, copies).build()) ||
-      failed(lower(*module)))
+  if (failed(TaskModule(module, function, arrayed, copies).build()) ||
+      failed(lower(module)))
     return nullptr;
-  task->program = JitProgram::create(*module, /*threads=*/2);
+  task->program = JitProgram::create(module, /*threads=*/2);
   return task->program ? std::move(task) : nullptr;
+}
+
+//===----------------------------------------------------------------------===//
+// Finite differences
+//===----------------------------------------------------------------------===//
+
+const hfta_tensor &GradientTask::getOperand(unsigned index) const {
+  return *program->find(getOperandName(index));
+}
+
+double GradientTask::computeLoss(int64_t copy) {
+  program->run(HFTA_TASK_INFER);
+  return *static_cast<double *>(program->at(*program->find("loss"), copy));
+}
+
+void GradientTask::measureOperand(
+    unsigned operand, int64_t copy, double step, int64_t most,
+    llvm::function_ref<void(const GradientElement &)> callback) {
+  const hfta_tensor &tensor = getOperand(operand);
+  int64_t count = tensor.bytes / sizeof(double);
+  int64_t stride = std::max<int64_t>(count / most, 1);
+  double base = computeLoss(copy);
+  const hfta_tensor &gradient =
+      *program->find("gradient/" + getOperandName(operand));
+  auto *entries = static_cast<double *>(program->at(gradient, copy));
+  std::vector<double> computed(entries, entries + count);
+  auto *values = static_cast<double *>(program->at(tensor, copy));
+  for (int64_t index = copy % stride; index < count; index += stride) {
+    double old = values[index];
+    values[index] = old + step;
+    double above = computeLoss(copy);
+    values[index] = old - step;
+    double below = computeLoss(copy);
+    values[index] = old;
+    callback({operand, copy, index, computed[index], (above - base) / step,
+              (base - below) / step});
+  }
+}
+
+void GradientTask::measure(
+    double step, int64_t most,
+    llvm::function_ref<void(const GradientElement &)> callback) {
+  for (unsigned operand = 0; operand < operands; ++operand)
+    for (int64_t copy = 0;
+         copy < copies && getOperand(operand).type == HFTA_F64; ++copy)
+      measureOperand(operand, copy, step, most, callback);
 }
