@@ -330,7 +330,8 @@ LogicalResult ModelFuser::fuse() {
   auto copies = llvm::to_vector(llvm::seq<int64_t>(0, array.getCopies()));
   auto fused = ModelOp::create(builder, first.getLoc(), "array", copies);
   builder.setInsertionPointToStart(&fused.getBody().emplaceBlock());
-  variables.fuse();
+  if (failed(variables.fuse()))
+    return failure();
   for (auto function : first.getBody().getOps<func::FuncOp>())
     if (failed(fuseFunction(function)))
       return failure();

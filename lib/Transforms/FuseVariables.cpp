@@ -225,10 +225,29 @@ void VariableFuser::declareForCopies(ModelOp model, VariableOp variable) {
   }
 }
 
+/// What one copy alone has gets a name that no common variable may have.
+LogicalResult VariableFuser::checkNames() {
+  for (ModelOp model : array.getModels())
+    for (VariableOp variable : getVariables(model)) {
+      StringRef name = variable.getSymName();
+      for (int64_t copy : model.getCopies()) {
+        std::string own = VariableOp::getSymbolOfCopy(name, copy);
+        if (!isCommon(name) && isCommon(own))
+          return variable.emitError("'")
+                 << name << "' of copy " << copy
+                 << " alone can't stand beside '" << own
+                 << "' of all copies: rename one of them";
+      }
+    }
+  return success();
+}
+
 /// Every model's variables in its order: those of one model alone follow the
 /// common one that they follow there.
-void VariableFuser::fuse() {
+LogicalResult VariableFuser::fuse() {
   findCommon();
+  if (failed(checkNames()))
+    return failure();
   SmallVector<SmallVector<VariableOp>> variables;
   for (ModelOp model : array.getModels())
     variables.push_back(getVariables(model));
@@ -259,4 +278,5 @@ void VariableFuser::fuse() {
   }
   for (size_t model = 0; model < variables.size(); ++model)
     declareOwn(model);
+  return success();
 }

@@ -40,7 +40,8 @@ public:
   VariableFuser(const ArrayModels &array, OpBuilder &builder)
       : array(array), builder(builder) {}
 
-  void fuse();
+  /// Fails with an error where two variables would have one name.
+  LogicalResult fuse();
 
   bool isCommon(StringRef name) const { return types.contains(name); }
   /// The type of a common variable.
@@ -55,6 +56,7 @@ private:
   bool isScalar(StringRef name) const;
   void findCommon();
   void declareCommon(VariableOp first);
+  LogicalResult checkNames();
   void declareForCopies(ModelOp model, VariableOp variable);
   RankedTensorType getFusedType(VariableOp variable, bool sameContents) const;
 

@@ -15,7 +15,7 @@ KERNEL = {"kernel_shape": [3, 3], "ceil_mode": 1}
 
 
 def make(nodes, tensors=(), inputs=MATRIX, outputs=("y",), opset=17):
-    return model(graph(nodes, inputs, [value(name) for name in outputs], tensors), opset)
+    return model(graph(nodes, inputs, outputs, tensors), opset)
 
 
 def scalar(name, number, type=INT64):
@@ -126,6 +126,8 @@ def by_shape(number):
                                 **attributes)], (), inputs)
 
     yield one("empty", "Relu", [[number, number, 0]])
+    yield "declared", make([node("Relu", ["x"], ["y"])], (), [value("x", [number, 4])],
+                           [value("y", [number, 4])])
     yield one("flat", "Flatten", [[number, number]])
     yield one("flat-empty", "Flatten", [[number, number, number, 0]], axis=3)
     yield one("joined", "Concat", [[number]] * 4, axis=0)

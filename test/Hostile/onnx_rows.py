@@ -26,6 +26,10 @@ def make_file_rows():
     good = CNN.read_bytes()
     relu = simple([node("Relu", ["x"], ["y"])])
     yield row("an empty file", b"", 1, "holds no graph")
+    yield row("a batch of none in the file",
+              simple([node("Relu", ["x"], ["y"])], inputs=[value("x", [0, 4])],
+                     outputs=[value("y", [0, 4])]), 1,
+              "output 'y' is declared as [0, 4], but computed as [2, 4]")
     yield row("a text", "not a model\n" * 9, 1, "not an ONNX model")
     yield row("a picture", PNG + bytes(200), 1, "not an ONNX model")
     yield row("binary zeros", bytes(4096), 1, "not an ONNX model")

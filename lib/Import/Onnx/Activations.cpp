@@ -181,8 +181,8 @@ static Value drawLike(Node &node, Value input) {
     keys.push_back(model.readVariable(model.getScalar(name), location));
   SmallVector<int64_t> shape(getShape(input));
   std::optional<int64_t> batch = model.getBatch();
-  bool perSample = model.isBatched(input) && batch && *batch > 0 &&
-                   !shape.empty() && shape[0] % *batch == 0;
+  bool perSample = model.isBatched(input) && batch && !shape.empty() &&
+                   shape[0] % *batch == 0;
   if (perSample && shape[0] != *batch) {
     shape[0] /= *batch;
     shape.insert(shape.begin(), *batch);

@@ -223,10 +223,11 @@ void ModelBuilder::chooseReplacedBatch() {
     agree &= !exported || *exported == fixed;
     exported = fixed;
   }
-  if (batch && *batch < 0)
+  // Sizes are looked at as multiples of a batch; of none there is no multiple.
+  if (batch && *batch <= 0)
     batch = std::nullopt;
-  if (agree && exported && !ShapedType::isDynamic(*exported) && batch &&
-      *exported != *batch)
+  if (agree && exported && *exported > 0 && !ShapedType::isDynamic(*exported) &&
+      batch && *exported != *batch)
     replacedBatch = exported;
 }
 
