@@ -1,6 +1,7 @@
 //===- instance.c - Creation and initial state of an instance -------------===//
 
 #include "instance_impl.h"
+#include "memory_limit.h"
 #include "pages.h"
 
 #include <math.h>
@@ -120,12 +121,12 @@ static hfta_status open_device(hfta_instance *instance,
 static hfta_status check_memory(hfta_instance *instance) {
   hfta_memory_plan plan =
       hfta_program_memory(instance->program, hfta_instance_threads(instance));
-  uint64_t bytes = hfta_machine_memory();
+  uint64_t bytes = hfta_memory_limit();
   if (plan.peak <= bytes)
     return HFTA_OK;
   return hfta_fail(&instance->error, HFTA_UNSUPPORTED,
-                   "the program needs %llu bytes of memory, this machine has "
-                   "%llu: compile it for a smaller batch or fewer copies",
+                   "the program needs %llu bytes of memory and may have %llu "
+                   "here: compile it for a smaller batch or fewer copies",
                    (unsigned long long)plan.peak, (unsigned long long)bytes);
 }
 

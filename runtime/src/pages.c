@@ -4,7 +4,6 @@
 
 #include <stddef.h>
 #include <sys/mman.h>
-#include <sys/sysinfo.h>
 
 enum { PAGE_BYTES = 4096, HUGE_PAGE_BYTES = 2 << 20 };
 
@@ -32,13 +31,6 @@ void *hfta_pages_map(uint64_t bytes, uint64_t alignment) {
   if (size >= HUGE_PAGE_BYTES)
     madvise(mapping + head, size, MADV_HUGEPAGE);
   return mapping + head;
-}
-
-uint64_t hfta_machine_memory(void) {
-  struct sysinfo info;
-  if (sysinfo(&info) != 0)
-    return UINT64_MAX;
-  return ((uint64_t)info.totalram + info.totalswap) * info.mem_unit;
 }
 
 void hfta_pages_unmap(void *memory, uint64_t bytes) {

@@ -16,7 +16,4 @@ void *hfta_pages_map(uint64_t bytes, uint64_t alignment);
 /// `bytes` as given to hfta_pages_map; memory may be NULL.
 void hfta_pages_unmap(void *memory, uint64_t bytes);
 
-/// Bytes of memory that the machine has, swap included.
-uint64_t hfta_machine_memory(void);
-
 #endif // HFTA_SRC_PAGES_H

@@ -241,8 +241,8 @@ def make_program_rows():
               ["sh", "-c", '"$0" info --json > /dev/full', "sweep"],
               (4,), ("error: ", "standard output"))
     yield Row("a program: more memory than the machine has", {},
-              ["huge", "bench"], (3,), ("huge: error: ", "bytes of memory, "
-                                        "this machine has"))
+              ["huge", "bench"], (3,),
+              ("huge: error: ", "bytes of memory and may have"))
     yield sweep("an option of another command", 2, "'--every'",
                 options=["eval", "--every", "2"])
 
