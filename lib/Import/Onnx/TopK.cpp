@@ -52,7 +52,7 @@ Value Selection::findNext(Value &value, Value &place) {
   Value candidates = input;
   if (value) {
     after = isBefore(repeat(value), repeat(place), input, places);
-    // No candidate comes after these.
+    // What isn't a candidate is no better than any of them.
     ReduceKind worst = largest ? ReduceKind::min : ReduceKind::max;
     candidates = node.create<SelectOp>(after, input,
                                        repeat(node.reduce(worst, input, axis)));
