@@ -147,6 +147,9 @@ def main():
             kept = mutant.rename(arguments.work / f"failure-{number}{source.suffix}")
             command[1] = str(kept)
             print(f"{problem}: of {source}: {' '.join(command)}", flush=True)
+        done = number + 1 - arguments.first
+        if done % 1000 == 0:
+            print(f"{done} of {arguments.count}", file=sys.stderr, flush=True)
     print(f"{arguments.count} mutants of {len(inputs)} files:",
           ", ".join(f"{count} exit with {code}" for code, count in
                     sorted(codes.items(), key=str)))
