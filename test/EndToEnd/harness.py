@@ -115,6 +115,16 @@ def read_safetensors(path):
     return tensors
 
 
+def read_npy(path, code):
+    """The numbers of a file of version 1, little-endian, `code` as for array."""
+    data = path.read_bytes()
+    numbers = array.array(code)
+    numbers.frombytes(data[10 + int.from_bytes(data[8:10], "little"):])
+    if sys.byteorder == "big":
+        numbers.byteswap()
+    return numbers.tolist()
+
+
 class Work:
     """A folder with data, and hftac."""
 

@@ -3,11 +3,10 @@
 among them, against a sort; NaN gives indices that exist. Needs only Python's
 standard library."""
 
-import array
 import random
 import sys
 
-from harness import REFERENCE, Work, expect_equal, fail, run
+from harness import REFERENCE, Work, expect_equal, fail, read_npy, run
 
 sys.path[:0] = [str(REFERENCE), str(REFERENCE.parent / "Hostile")]
 
@@ -27,13 +26,6 @@ def make_model():
                           axis=axis, largest=largest))
         outputs += [value(f"value{i}"), value(f"index{i}", type=INT64)]
     return model(graph(nodes, [value("x", ["batch", *SHAPE[1:]])], outputs, counts))
-
-
-def read_npy(path, code):
-    data = path.read_bytes()
-    numbers = array.array(code)
-    numbers.frombytes(data[10 + int.from_bytes(data[8:10], "little"):])
-    return numbers.tolist()
 
 
 def select(numbers, count, axis, largest):

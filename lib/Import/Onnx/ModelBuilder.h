@@ -42,6 +42,10 @@ public:
     return evaluateOp(op, evaluationBudget);
   }
 
+  /// Whether constants of so many more elements may be made up: indices and
+  /// weights that follow from sizes. A small file can ask for many.
+  bool takeElements(int64_t count) { return (elementsLeft -= count) >= 0; }
+
   /// A batch normalization's running mean or variance: the variable that holds
   /// it, or null if `name` is any other value.
   VariableOp getStatistics(StringRef name);
@@ -104,6 +108,7 @@ private:
   std::optional<int64_t> batch, replacedBatch;
   /// Elements that may still be computed now: a small file can ask for many.
   int64_t evaluationBudget = int64_t(1) << 20;
+  int64_t elementsLeft = int64_t(1) << 24;
 };
 
 /// Gives the model's parameters and statistics the initial values of untrained

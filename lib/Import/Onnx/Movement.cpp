@@ -298,7 +298,7 @@ static Value padByIndex(Node &node, Value input, StringRef mode,
     if (low == 0 && high == 0)
       continue;
     if (size == 0 || low > kMostIndices || high > kMostIndices ||
-        size > kMostIndices)
+        size > kMostIndices || !node.getModel().takeElements(low + size + high))
       return node.invalid("cannot pad axis " + Twine(axis) + " of " +
                           formatShape(getShape(input)));
     SmallVector<int64_t> indices;

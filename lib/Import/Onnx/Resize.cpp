@@ -7,14 +7,15 @@
 
 #include "Node.h"
 #include "Registry.h"
+#include "Tensors.h"
 
 #include <cmath>
 
 namespace mlir::hfta::onnx_import {
 
-/// Elements of an axis, and of the matrix of its weights.
-static constexpr double kLargestAxis = 1 << 24;
-static constexpr int64_t kLargestMatrix = 1 << 24;
+/// Elements of an axis, and of a matrix of its weights.
+static constexpr double kLargestAxis = 1 << 22;
+static constexpr int64_t kLargestMatrix = 1 << 20;
 
 namespace {
 
@@ -128,27 +129,35 @@ static Value gatherAxis(Node &node, Value input, int64_t axis,
   return node.create<GatherOp>(input, node.integers(places), axis);
 }
 
-/// The matrix's rows are output elements.
-static Value multiplyAxis(Node &node, Value input, int64_t axis,
-                          ArrayRef<double> matrix) {
-  if (!input)
-    return {};
-  OpBuilder &builder = node.getBuilder();
-  int64_t rank = getType(input).getRank(), in = getShape(input)[axis];
-  Type element = getElementType(input);
-  SmallVector<Attribute> values;
-  for (double weight : matrix)
-    values.push_back(builder.getFloatAttr(element, weight));
-  auto rows = static_cast<int64_t>(matrix.size()) / in;
-  Value weights = node.getModel().createConstant(
-      DenseElementsAttr::get(RankedTensorType::get({rows, in}, element),
-                             values),
+/// A constant of these numbers in the element type.
+static Value makeWeights(Node &node, ArrayRef<double> weights,
+                         ArrayRef<int64_t> shape, Type elementType) {
+  ArrayRef<char> bytes(reinterpret_cast<const char *>(weights.data()),
+                       weights.size() * sizeof(double));
+  FileTensor doubles{
+      RankedTensorType::get(shape, node.getBuilder().getF64Type()), bytes,
+      nullptr};
+  return node.getModel().createConstant(
+      makeDense(convertFloats(doubles, cast<FloatType>(elementType))),
       node.getLoc());
+}
+
+/// Multiplies the axis by a matrix, whose rows are output elements.
+static Value multiplyAxis(Node &node, Value input, const Sampling &sampling,
+                          const ResizedAxis &axis) {
+  std::vector<double> matrix(axis.in * axis.out, 0);
+  for (int64_t out = 0; out < axis.out; ++out)
+    for (auto [index, weight] : getTerms(sampling, axis, out))
+      matrix[out * axis.in + index] += weight;
+  Value weights =
+      makeWeights(node, matrix, {axis.out, axis.in}, getElementType(input));
+  OpBuilder &builder = node.getBuilder();
+  int64_t rank = getType(input).getRank();
   // Iteration axes: the result's, then the summed one.
   auto inputAxes = llvm::to_vector(llvm::seq<unsigned>(0, rank));
   SmallVector<unsigned> resultAxes = inputAxes;
-  inputAxes[axis] = rank;
-  SmallVector<unsigned> weightAxes = {static_cast<unsigned>(axis),
+  inputAxes[axis.axis] = rank;
+  SmallVector<unsigned> weightAxes = {static_cast<unsigned>(axis.axis),
                                       static_cast<unsigned>(rank)};
   SmallVector<AffineMap> maps;
   for (ArrayRef<unsigned> axes :
@@ -161,9 +170,47 @@ static Value multiplyAxis(Node &node, Value input, int64_t axis,
                                  TypeAttr(), LayerAttr());
 }
 
+/// Adds the gathered elements of each output up, times their weights.
+static Value gatherTerms(Node &node, Value input, const Sampling &sampling,
+                         const ResizedAxis &axis) {
+  SmallVector<SmallVector<Term>> terms;
+  size_t most = 1;
+  for (int64_t out = 0; out < axis.out; ++out) {
+    terms.push_back(getTerms(sampling, axis, out));
+    most = std::max(most, terms.back().size());
+  }
+  Value sum;
+  for (size_t number = 0; number < most; ++number) {
+    SmallVector<int64_t> places;
+    SmallVector<double> weights;
+    for (const SmallVector<Term> &own : terms) {
+      auto [place, weight] = number < own.size() ? own[number] : Term(0, 0);
+      places.push_back(place);
+      weights.push_back(weight);
+    }
+    Value part = gatherAxis(node, input, axis.axis, places);
+    Value factor =
+        makeWeights(node, weights, {axis.out}, getElementType(input));
+    if (!part)
+      return {};
+    part = node.mul(part,
+                    node.broadcastAlong(factor, getShape(part), {axis.axis}));
+    sum = sum ? node.add(sum, part) : part;
+  }
+  return sum;
+}
+
 static Value resizeAxis(Node &node, Value input, const Sampling &sampling,
                         const ResizedAxis &axis) {
-  if (sampling.mode == "nearest") {
+  constexpr int64_t kMostTerms = 4;
+  bool isNearest = sampling.mode == "nearest";
+  bool isMatrix = !isNearest && axis.in * axis.out <= kLargestMatrix;
+  if (!node.getModel().takeElements(isMatrix ? axis.in * axis.out
+                                             : kMostTerms * axis.out))
+    return node.unsupported("resizing " + Twine(axis.in) + " elements to " +
+                            Twine(axis.out) +
+                            " takes more constants than a model may have");
+  if (isNearest) {
     SmallVector<int64_t> places;
     for (int64_t out = 0; out < axis.out; ++out)
       places.push_back(getTerms(sampling, axis, out).front().first);
@@ -171,15 +218,8 @@ static Value resizeAxis(Node &node, Value input, const Sampling &sampling,
   }
   if (!node.requireFloat(input))
     return {};
-  if (axis.in * axis.out > kLargestMatrix)
-    return node.unsupported("interpolating " + Twine(axis.in) +
-                            " elements to " + Twine(axis.out) +
-                            " along an axis is not supported");
-  std::vector<double> matrix(axis.in * axis.out, 0);
-  for (int64_t out = 0; out < axis.out; ++out)
-    for (auto [index, weight] : getTerms(sampling, axis, out))
-      matrix[out * axis.in + index] += weight;
-  return multiplyAxis(node, input, axis.axis, matrix);
+  return isMatrix ? multiplyAxis(node, input, sampling, axis)
+                  : gatherTerms(node, input, sampling, axis);
 }
 
 /// What lies outside of the input along the axis becomes the extrapolated

@@ -1,0 +1,67 @@
+#!/usr/bin/env python3
+"""Resize of short and of long axes, which are computed in different ways, against the
+formulas of linear and cubic interpolation. Needs only Python's standard library."""
+
+import math
+import random
+import sys
+
+from harness import REFERENCE, Work, fail, read_npy, run
+
+sys.path[:0] = [str(REFERENCE), str(REFERENCE.parent / "Hostile")]
+
+from make_data import write_npy  # noqa: E402
+from onnx_writer import graph, integers, model, node, value  # noqa: E402
+
+ROWS = 2
+SIZES = [(7, 11), (11, 7), (1500, 2000), (2000, 900)]  # before and after
+
+
+def cubic(x):
+    """Keys' kernel with a = -0.75."""
+    x = abs(x)
+    if x <= 1:
+        return (1.25 * x - 2.25) * x * x + 1
+    return ((-0.75 * x + 3.75) * x - 6) * x + 3 if x < 2 else 0.0
+
+
+def linear(x):
+    return max(0.0, 1 - abs(x))
+
+
+def interpolate(line, size, kernel):
+    result = []
+    for out in range(size):
+        place = (out + 0.5) * len(line) / size - 0.5
+        first = math.floor(place) - 1
+        result.append(sum(line[min(max(i, 0), len(line) - 1)] * kernel(place - i)
+                          for i in range(first, first + 4)))
+    return result
+
+
+def main():
+    work = Work(__doc__)
+    generator = random.Random(3)
+    for before, after in SIZES:
+        numbers = [generator.uniform(-1, 1) for _ in range(ROWS * before)]
+        write_npy(work.folder / "x.npy", "<f4", numbers, (ROWS, 1, before))
+        nodes = [node("Resize", ["x", "", "", "size"], [mode], mode, mode=mode)
+                 for mode in ("linear", "cubic")]
+        path = work.folder / f"resize-{before}.onnx"
+        path.write_bytes(model(graph(nodes, [value("x", ["batch", 1, before])],
+                                     ["linear", "cubic"],
+                                     [integers("size", [ROWS, 1, after])])))
+        binary = path.with_suffix("")
+        run(work.hftac, path, f"--batch={ROWS}", "-o", binary)
+        run(binary, "run", "--input", f"x={work.folder / 'x.npy'}", "--output", work.folder)
+        for kernel in (linear, cubic):
+            found = read_npy(work.folder / f"{kernel.__name__}.npy", "f")
+            expected = [number for row in range(ROWS) for number in interpolate(
+                numbers[row * before:(row + 1) * before], after, kernel)]
+            worst = max(abs(a - b) for a, b in zip(found, expected))
+            if len(found) != len(expected) or not worst < 1e-5:
+                fail(f"{kernel.__name__}, {before} to {after}: {worst} off")
+
+
+if __name__ == "__main__":
+    main()
