@@ -325,6 +325,10 @@ def make_size_rows():
                   name, [2], [0.0, 1.0]),
                         inputs=[value("x", ["batch", 4], INT64)]), 1,
               "node 'onehot' (OneHot)")
+    yield row("rows of nothing, but too many to join",
+              simple([node("Hardmax", ["x"], ["y"], axis=3)],
+                     inputs=[value("x", ["batch", 1 << 31, 255, 0])], opset=11), 1,
+              "node 'hardmax' (Hardmax)", "too large")
     yield row("more first elements than there are", make_node("TopK", numbers(5)),
               1, "node 'topk' (TopK)", "K is 5 for axis 1 of [2, 4]")
     yield row("a negative number of first elements",

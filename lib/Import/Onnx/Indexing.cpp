@@ -324,6 +324,8 @@ static void importHardmax(Node &node) {
     input = node.reshape(input, shape);
     axis = 1;
   }
+  if (!input)
+    return;
   Value first = findExtremum(node, input, axis, /*greatest=*/true, false);
   Value hit = isAtIndex(node, first, shape, axis);
   node.setOutput(0, node.reshape(node.cast(hit, getElementType(input)), whole));
