@@ -74,8 +74,8 @@ static hfta_status check_labels(const labels *self, int64_t first,
   return HFTA_OK;
 }
 
-/// Whether each whole number is a class: a wrong one would teach nothing,
-/// without a word.
+/// Whether each whole number is a class, or an index that a table has: a wrong
+/// one would teach nothing, without a word.
 static hfta_status check_classes(const hfta_dataset *dataset, uint32_t index,
                                  const char *path, hfta_error *error) {
   enum { MOST = 256, BYTES = 1 << 16 };

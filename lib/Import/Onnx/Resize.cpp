@@ -2,13 +2,15 @@
 //
 // Resizing works axis by axis: an output element is a weighted sum of input
 // elements along the axis, with weights that are known now. Where each sum has
-// one element, it is a gather, otherwise a product with the matrix of weights.
+// one element, it is a gather; otherwise a product with the matrix of weights,
+// or of long axes a gather for each of the few terms.
 //===----------------------------------------------------------------------===//
 
 #include "Node.h"
 #include "Registry.h"
 #include "Tensors.h"
 
+#include <array>
 #include <cmath>
 
 namespace mlir::hfta::onnx_import {
@@ -16,6 +18,8 @@ namespace mlir::hfta::onnx_import {
 /// Elements of an axis, and of a matrix of its weights.
 static constexpr double kLargestAxis = 1 << 22;
 static constexpr int64_t kLargestMatrix = 1 << 20;
+/// Terms of an output element: those of cubic interpolation.
+static constexpr int64_t kMostTerms = 4;
 
 namespace {
 
@@ -173,26 +177,26 @@ static Value multiplyAxis(Node &node, Value input, const Sampling &sampling,
 /// Adds the gathered elements of each output up, times their weights.
 static Value gatherTerms(Node &node, Value input, const Sampling &sampling,
                          const ResizedAxis &axis) {
-  SmallVector<SmallVector<Term>> terms;
+  // One list a term; outputs with fewer terms have weights of 0.
+  std::array<SmallVector<int64_t>, kMostTerms> places;
+  std::array<SmallVector<double>, kMostTerms> weights;
   size_t most = 1;
   for (int64_t out = 0; out < axis.out; ++out) {
-    terms.push_back(getTerms(sampling, axis, out));
-    most = std::max(most, terms.back().size());
+    SmallVector<Term> terms = getTerms(sampling, axis, out);
+    most = std::max(most, terms.size());
+    terms.resize(kMostTerms, Term(0, 0));
+    for (auto [number, term] : llvm::enumerate(terms)) {
+      places[number].push_back(term.first);
+      weights[number].push_back(term.second);
+    }
   }
   Value sum;
   for (size_t number = 0; number < most; ++number) {
-    SmallVector<int64_t> places;
-    SmallVector<double> weights;
-    for (const SmallVector<Term> &own : terms) {
-      auto [place, weight] = number < own.size() ? own[number] : Term(0, 0);
-      places.push_back(place);
-      weights.push_back(weight);
-    }
-    Value part = gatherAxis(node, input, axis.axis, places);
-    Value factor =
-        makeWeights(node, weights, {axis.out}, getElementType(input));
+    Value part = gatherAxis(node, input, axis.axis, places[number]);
     if (!part)
       return {};
+    Value factor =
+        makeWeights(node, weights[number], {axis.out}, getElementType(input));
     part = node.mul(part,
                     node.broadcastAlong(factor, getShape(part), {axis.axis}));
     sum = sum ? node.add(sum, part) : part;
@@ -202,7 +206,6 @@ static Value gatherTerms(Node &node, Value input, const Sampling &sampling,
 
 static Value resizeAxis(Node &node, Value input, const Sampling &sampling,
                         const ResizedAxis &axis) {
-  constexpr int64_t kMostTerms = 4;
   bool isNearest = sampling.mode == "nearest";
   bool isMatrix = !isNearest && axis.in * axis.out <= kLargestMatrix;
   if (!node.getModel().takeElements(isMatrix ? axis.in * axis.out

@@ -17,8 +17,8 @@ static double rsqrt_of(double x) { return 1 / sqrt(x); }
   X(log, log)                                                                  \
   X(log1p, log1p)                                                              \
   X(tanh, tanh)                                                                \
-  X(erf, erf) X(sigmoid, sigmoid) X(rsqrt, rsqrt_of) X(sqrt, sqrt) X(sin, sin) \
-      X(cos, cos)
+  X(erf, erf)                                                                  \
+  X(sigmoid, sigmoid) X(rsqrt, rsqrt_of) X(sqrt, sqrt) X(sin, sin) X(cos, cos)
 
 #define DECLARE(name, reference)                                               \
   extern void name##_entry(void *const *, int64_t,                             \

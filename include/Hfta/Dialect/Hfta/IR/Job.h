@@ -30,8 +30,9 @@ struct DataField {
   std::string name;
   DataSource train;
   DataSource test;
-  /// Of class numbers in the files: how many there are, the first, and one more
-  /// that doesn't count. Empty: the files may hold anything.
+  /// Of the class numbers or indices that the files may hold: how many there
+  /// are, the first, and one more that doesn't count (one of these if there is
+  /// none). Empty: the files may hold anything.
   std::vector<int64_t> classes;
 };
 
