@@ -12,27 +12,19 @@ sys.path.insert(0, str(REFERENCE))
 
 import networks  # noqa: E402  (beside the golden files)
 
+MODELS = REFERENCE.parent / "models" / "networks"
 
-class NetworkRun:
+
+class NetworkFolder:
     """A folder with a network's model, weights and data, and hftac."""
 
-    def __init__(self, description):
-        parser = argparse.ArgumentParser(
-            description=description.split("\n\n")[0])
-        parser.add_argument("--hftac", required=True)
-        parser.add_argument("--name", required=True, choices=networks.NETWORKS)
-        parser.add_argument("--work", type=pathlib.Path, required=True)
-        parser.add_argument("--models", type=pathlib.Path,
-                            help="a folder of NAME.onnx and NAME.weights",
-                            default=REFERENCE.parent / "models" / "networks")
-        parser.add_argument("--golden", type=pathlib.Path,
-                            default=REFERENCE / "golden" / "networks")
-        parser.add_argument("--flags", default="", help="more options of hftac")
-        self.options = parser.parse_args()
-        self.name, self.work = self.options.name, self.options.work
-        self.work.mkdir(parents=True, exist_ok=True)
-        self.place_model(self.options.models)
-        networks.write_data(self.work, self.name)
+    def __init__(self, hftac, name, work, models=MODELS, flags=(),
+                 samples=networks.STEPS * networks.BATCH):
+        self.hftac, self.name, self.work = hftac, name, work
+        self.flags = flags
+        work.mkdir(parents=True, exist_ok=True)
+        self.place_model(models)
+        networks.write_data(work, name, samples)
 
     def place_model(self, folder):
         """Beside its weights: where they lie, or in the work folder."""
@@ -51,8 +43,8 @@ class NetworkRun:
         job.write_text(networks.make_job(self.name, str(self.model.absolute()),
                                          precision, **settings))
         binary = job.with_suffix("")
-        run(self.options.hftac, job, "-o", binary, "--data", self.work, *flags,
-            *self.options.flags.split())
+        run(self.hftac, job, "-o", binary, "--data", self.work, *flags,
+            *self.flags)
         return binary
 
     def train(self, binary, *flags):
@@ -63,3 +55,23 @@ class NetworkRun:
             1, "--no-progress", *flags)
         events = [json.loads(line) for line in log.read_text().splitlines()]
         return [event["loss"] for event in events if event["event"] == "step"]
+
+
+class NetworkRun(NetworkFolder):
+    """The same, from the options of a script."""
+
+    def __init__(self, description):
+        parser = argparse.ArgumentParser(
+            description=description.split("\n\n")[0])
+        parser.add_argument("--hftac", required=True)
+        parser.add_argument("--name", required=True, choices=networks.NETWORKS)
+        parser.add_argument("--work", type=pathlib.Path, required=True)
+        parser.add_argument("--models", type=pathlib.Path, default=MODELS,
+                            help="a folder of NAME.onnx and NAME.weights")
+        parser.add_argument("--golden", type=pathlib.Path,
+                            default=REFERENCE / "golden" / "networks")
+        parser.add_argument("--flags", default="", help="more options of hftac")
+        self.options = parser.parse_args()
+        super().__init__(self.options.hftac, self.options.name,
+                         self.options.work, self.options.models,
+                         self.options.flags.split())
