@@ -382,7 +382,14 @@ hfta_status hfta_instance_step(hfta_instance *instance,
   const hfta_program *program = instance->program;
   if (program->micro_batches == 1 && instance->copies_at_once < program->copies)
     return step_by_copies(instance, inputs, losses);
-  hfta_status status = hfta_instance_accumulate(instance, inputs, losses);
+  // A rate that is missing must not leave gradients behind: the next step would
+  // add to them.
+  double rate;
+  hfta_status status = HFTA_OK;
+  for (int64_t copy = 0; copy < program->copies && status == HFTA_OK; ++copy)
+    status = hfta_instance_learning_rate(instance, copy, &rate);
+  if (status == HFTA_OK)
+    status = hfta_instance_accumulate(instance, inputs, losses);
   if (status == HFTA_OK)
     status = hfta_instance_update(instance);
   return status;

@@ -285,6 +285,13 @@ TEST(Instance, CosineNeedsALength) {
   EXPECT_STREQ(hfta_instance_message(instance.get()),
                "a cosine schedule needs the number of steps: set "
                "hfta_options.total_steps");
+  // No gradients were left behind for the next step to add to.
+  InstancePointer other = makeInstance(program.get());
+  for (hfta_instance *each : {instance.get(), other.get()}) {
+    hfta_instance_set_total_steps(each, 10);
+    ASSERT_EQ(hfta_instance_step(each, batch.inputs, nullptr), HFTA_OK);
+  }
+  EXPECT_EQ(stateOf(instance.get(), 0), stateOf(other.get(), 0));
 }
 
 TEST(Instance, InferenceProgramsDontTrain) {
