@@ -32,11 +32,16 @@ static hfta_status check_metadata(load *self, hfta_safetensors *file,
       !version || !step)
     return hfta_fail(error, HFTA_INVALID_INPUT,
                      "'%s' is not a checkpoint of a training binary", path);
-  if (strcmp(version, HFTA_CHECKPOINT_VERSION) != 0)
+  bool checked = strcmp(version, HFTA_CHECKPOINT_VERSION) == 0;
+  if (!checked && strcmp(version, HFTA_CHECKPOINT_VERSION_UNCHECKED) != 0)
     return hfta_fail(error, HFTA_INVALID_INPUT,
                      "'%s' has format version %s, this program "
-                     "reads " HFTA_CHECKPOINT_VERSION,
+                     "reads " HFTA_CHECKPOINT_VERSION_UNCHECKED
+                     " and " HFTA_CHECKPOINT_VERSION,
                      path, version);
+  if (checked && !hfta_safetensors_metadata(file, HFTA_SAFETENSORS_CHECKSUM))
+    return hfta_fail(error, HFTA_INVALID_INPUT,
+                     "'%s' is damaged: it lacks its checksum", path);
   if (strcmp(identity, expected) != 0)
     return hfta_fail(error, HFTA_INVALID_INPUT,
                      "'%s' belongs to another model or optimizer (identity "
@@ -95,6 +100,8 @@ static hfta_status open_copy(load *self, int64_t copy) {
                      self->folder.text, copy);
   status = hfta_safetensors_open(path.text, &self->files[copy], error);
   hfta_safetensors *file = self->files[copy];
+  if (status == HFTA_OK)
+    status = hfta_safetensors_verify(file, path.text, error);
   if (status == HFTA_OK)
     status = check_metadata(self, file, copy, path.text);
   size_t count = 0;

@@ -94,6 +94,7 @@ static hfta_status save_copy(save *self, const char *folder, int64_t copy) {
   const hfta_metadata metadata[] = {
       {"format", HFTA_CHECKPOINT_FORMAT},
       {"version", HFTA_CHECKPOINT_VERSION},
+      {HFTA_SAFETENSORS_CHECKSUM, NULL},
       {"identity", hfta_program_model(self->instance->program, copy)->identity},
       {"step", step},
       {"epoch_loss", loss}};

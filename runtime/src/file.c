@@ -179,6 +179,18 @@ hfta_status hfta_output_write(hfta_output *output, const void *bytes,
   return HFTA_OK;
 }
 
+hfta_status hfta_output_replace(hfta_output *output, uint64_t offset,
+                                const void *bytes, size_t size,
+                                hfta_error *error) {
+  hfta_status status = flush(output, error);
+  if (status != HFTA_OK)
+    return status;
+  ssize_t written = pwrite(output->descriptor, bytes, size, (off_t)offset);
+  if (written >= 0 && (size_t)written < size)
+    errno = ENOSPC;
+  return written == (ssize_t)size ? HFTA_OK : cannot_write(output->path, error);
+}
+
 static hfta_status sync_and_rename(hfta_output *output, hfta_error *error) {
   hfta_status status = flush(output, error);
   if (status != HFTA_OK)

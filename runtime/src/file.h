@@ -38,6 +38,11 @@ hfta_status hfta_output_open(const char *path, hfta_output **out,
 hfta_status hfta_output_write(hfta_output *output, const void *bytes,
                               size_t size, hfta_error *error);
 
+/// Replaces bytes that were written, in a file that is still temporary.
+hfta_status hfta_output_replace(hfta_output *output, uint64_t offset,
+                                const void *bytes, size_t size,
+                                hfta_error *error);
+
 /// Frees the output, whether it succeeds or fails; after a failure nothing is
 /// left on disk.
 hfta_status hfta_output_commit(hfta_output *output, hfta_error *error);

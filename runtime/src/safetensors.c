@@ -2,6 +2,7 @@
 
 #include "hfta/safetensors.h"
 
+#include "checksum.h"
 #include "file.h"
 #include "hfta/json.h"
 #include "safetensors_types.h"
@@ -364,6 +365,60 @@ static hfta_status read_file(const char *path, hfta_safetensors *file,
     status = check_places(&p);
   return status == HFTA_OK ? check_names(&p) : status;
 }
+
+//===----------------------------------------------------------------------===//
+// The checksum
+//===----------------------------------------------------------------------===//
+
+size_t hfta_safetensors_checksum_place(const char *header, size_t size,
+                                       const char *digits) {
+  static const char key[] = "\"" HFTA_SAFETENSORS_CHECKSUM "\":\"";
+  const char *found = memmem(header, size, key, sizeof(key) - 1);
+  if (!found)
+    return 0;
+  size_t place = (size_t)(found - header) + sizeof(key) - 1;
+  size_t length = strlen(digits);
+  return size - place > length && memcmp(header + place, digits, length) == 0
+             ? place
+             : 0;
+}
+
+/// Whether the file's bytes have the checksum whose digits stand at `place`.
+static bool has_checksum(const hfta_mapping *mapping, size_t place,
+                         const char *digits) {
+  static const char zeros[] = HFTA_SAFETENSORS_NO_CHECKSUM;
+  size_t end = place + sizeof(zeros) - 1;
+  hfta_checksum sum;
+  char text[HFTA_CHECKSUM_TEXT_BYTES];
+  hfta_checksum_begin(&sum);
+  hfta_checksum_add(&sum, mapping->bytes, place);
+  hfta_checksum_add(&sum, zeros, sizeof(zeros) - 1);
+  hfta_checksum_add(&sum, mapping->bytes + end, mapping->size - end);
+  return strcmp(hfta_checksum_text(&sum, text), digits) == 0;
+}
+
+hfta_status hfta_safetensors_verify(const hfta_safetensors *file,
+                                    const char *path, hfta_error *error) {
+  const char *digits =
+      hfta_safetensors_metadata(file, HFTA_SAFETENSORS_CHECKSUM);
+  if (!digits)
+    return HFTA_OK;
+  uint64_t header;
+  memcpy(&header, file->mapping.bytes, sizeof(header));
+  size_t place = hfta_safetensors_checksum_place(
+      (const char *)file->mapping.bytes + sizeof(header), header, digits);
+  if (place > 0 && strlen(digits) == HFTA_CHECKSUM_TEXT_BYTES - 1 &&
+      has_checksum(&file->mapping, sizeof(header) + place, digits))
+    return HFTA_OK;
+  return hfta_fail(error, HFTA_INVALID_INPUT,
+                   "'%s' is damaged: its bytes don't have the checksum '%.32s' "
+                   "that they were written with",
+                   path, digits);
+}
+
+//===----------------------------------------------------------------------===//
+// The interface
+//===----------------------------------------------------------------------===//
 
 hfta_status hfta_safetensors_open(const char *path, hfta_safetensors **out,
                                   hfta_error *error) {

@@ -3,6 +3,7 @@
 #include "hfta/json.h"
 #include "hfta/safetensors.h"
 
+#include "checksum.h"
 #include "file.h"
 #include "safetensors_types.h"
 #include "text.h"
@@ -14,6 +15,8 @@
 struct hfta_safetensors_writer {
   hfta_output *output;
   uint64_t remaining; ///< bytes of tensors still to come
+  uint64_t sum_place; ///< offset of the checksum's digits; 0: there is none
+  hfta_checksum sum;
 };
 
 static const char *type_name(hfta_element_type type) {
@@ -103,8 +106,9 @@ static hfta_status put_metadata(hfta_json_writer *json, const char *path,
       status = hfta_fail(error, HFTA_INTERNAL,
                          "cannot write '%s': metadata holds '%s' twice", path,
                          sorted[i]->key);
+    const char *value = sorted[i]->value;
     hfta_json_key(json, sorted[i]->key);
-    hfta_json_string(json, sorted[i]->value);
+    hfta_json_string(json, value ? value : HFTA_SAFETENSORS_NO_CHECKSUM);
   }
   hfta_json_end_object(json);
   free(sorted);
@@ -160,9 +164,17 @@ static hfta_status make_header(hfta_json_writer *json, const char *path,
   return status == HFTA_OK ? hfta_json_finish(json, error) : status;
 }
 
-static hfta_status write_header(hfta_output *output, const char *path,
-                                const hfta_json_writer *json,
-                                hfta_error *error) {
+/// Writes bytes that the checksum covers.
+static hfta_status put(hfta_safetensors_writer *writer, const void *bytes,
+                       size_t size, hfta_error *error) {
+  if (writer->sum_place)
+    hfta_checksum_add(&writer->sum, bytes, size);
+  return hfta_output_write(writer->output, bytes, size, error);
+}
+
+static hfta_status write_header(hfta_safetensors_writer *writer,
+                                const char *path, const hfta_json_writer *json,
+                                bool has_checksum, hfta_error *error) {
   static const char spaces[] = "       ";
   size_t length;
   const char *text = hfta_json_text(json, &length);
@@ -173,12 +185,25 @@ static hfta_status write_header(hfta_output *output, const char *path,
                      "cannot write '%s': its header would take %" PRIu64
                      " bytes, more than %u",
                      path, total, HFTA_SAFETENSORS_MAX_HEADER);
-  hfta_status status = hfta_output_write(output, &total, sizeof(total), error);
+  if (has_checksum)
+    writer->sum_place =
+        sizeof(total) + hfta_safetensors_checksum_place(
+                            text, length, HFTA_SAFETENSORS_NO_CHECKSUM);
+  hfta_checksum_begin(&writer->sum);
+  hfta_status status = put(writer, &total, sizeof(total), error);
   if (status == HFTA_OK)
-    status = hfta_output_write(output, text, length, error);
+    status = put(writer, text, length, error);
   if (status == HFTA_OK)
-    status = hfta_output_write(output, spaces, padding, error);
+    status = put(writer, spaces, padding, error);
   return status;
+}
+
+/// Whether the writer is to fill in a checksum.
+static bool wants_checksum(const hfta_metadata *metadata, size_t count) {
+  for (size_t i = 0; i < count; ++i)
+    if (!metadata[i].value)
+      return true;
+  return false;
 }
 
 //===----------------------------------------------------------------------===//
@@ -201,7 +226,8 @@ hfta_safetensors_begin(const char *path, const hfta_tensor_view *tensors,
   if (status == HFTA_OK)
     status = hfta_output_open(path, &writer->output, error);
   if (status == HFTA_OK)
-    status = write_header(writer->output, path, &json, error);
+    status = write_header(writer, path, &json,
+                          wants_checksum(metadata, metadata_count), error);
   hfta_json_release(&json);
   if (status != HFTA_OK)
     hfta_safetensors_abandon(writer);
@@ -217,7 +243,7 @@ hfta_status hfta_safetensors_append(hfta_safetensors_writer *writer,
     return hfta_fail(error, HFTA_INTERNAL,
                      "more bytes than a safetensors file's header declares");
   writer->remaining -= size;
-  return hfta_output_write(writer->output, bytes, size, error);
+  return put(writer, bytes, size, error);
 }
 
 hfta_status hfta_safetensors_finish(hfta_safetensors_writer *writer,
@@ -227,7 +253,17 @@ hfta_status hfta_safetensors_finish(hfta_safetensors_writer *writer,
     return hfta_fail(error, HFTA_INTERNAL,
                      "fewer bytes than a safetensors file's header declares");
   }
-  hfta_status status = hfta_output_commit(writer->output, error);
+  hfta_status status = HFTA_OK;
+  char digits[HFTA_CHECKSUM_TEXT_BYTES];
+  if (writer->sum_place)
+    status = hfta_output_replace(writer->output, writer->sum_place,
+                                 hfta_checksum_text(&writer->sum, digits),
+                                 sizeof(digits) - 1, error);
+  if (status != HFTA_OK) {
+    hfta_safetensors_abandon(writer);
+    return status;
+  }
+  status = hfta_output_commit(writer->output, error);
   free(writer);
   return status;
 }

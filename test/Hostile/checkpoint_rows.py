@@ -1,5 +1,6 @@
 """Hostile checkpoints, which a training is to go on from."""
 
+import copy
 import json
 import struct
 
@@ -28,7 +29,11 @@ class Checkpoint:
         folder = program / "good/step-00000004"
         self.files = {STEP + path.name: path.read_bytes()
                       for path in folder.iterdir()}
-        self.header, self.body = unpack(self.files[COPY])
+        self.checked, self.body = unpack(self.files[COPY])
+        # What is changed here would be found by its checksum otherwise.
+        self.header = copy.deepcopy(self.checked)
+        self.header["__metadata__"].pop("checksum")
+        self.header["__metadata__"]["version"] = "1"
 
     def row(self, name, content, *texts, code=1, file=COPY, removed=(),
             command=()):
@@ -43,7 +48,7 @@ class Checkpoint:
 
     def change(self, name, edit, *texts, **options):
         """The answer to another header."""
-        header = json.loads(json.dumps(self.header))
+        header = copy.deepcopy(self.header)
         edit(header)
         return self.row(name, pack(header, self.body), "copy-0001", *texts,
                         **options)
@@ -141,6 +146,37 @@ def make_header_rows(checkpoint):
         data_offsets=checkpoint.header[other]["data_offsets"]), "gap")
 
 
+def flip(content, text, bits=1):
+    """One byte of a file is another: the first after a text in it."""
+    at = content.index(text) + len(text)
+    return content[:at] + bytes([content[at] ^ bits]) + content[at + 1:]
+
+
+def make_checksum_rows(checkpoint):
+    row = checkpoint.row
+    good, body = checkpoint.files[COPY], checkpoint.body
+    yield row("a byte of a tensor is another", good[:-1] + bytes([
+        good[-1] ^ 1]), "copy-0001", "is damaged", "checksum")
+    for where in (b'"epoch_loss":"', b'"step":"', b'"identity":"',
+                  b'"checksum":"'):
+        yield row(f"a byte after {where.decode()} is another",
+                  flip(good, where), "copy-0001", "is damaged", "checksum")
+    yield row("a byte of a tensor's name is another", flip(
+        good, b'"hidden.weigh'), "copy-0001", "is damaged")
+    yield row("the version of files without a checksum", flip(
+        good, b'"version":"', ord("1") ^ ord("2")), "copy-0001", "is damaged")
+    for name, text in (("no checksum", None), ("an empty checksum", ""),
+                       ("a checksum of another length", "0" * 15),
+                       ("a checksum of 1000 digits", "0" * 1000)):
+        header = copy.deepcopy(checkpoint.checked)
+        header["__metadata__"].pop("checksum")
+        if text is not None:
+            header["__metadata__"]["checksum"] = text
+        yield row(name, pack(header, body), "copy-0001", "is damaged")
+    yield row("a file of an older program, without a checksum", pack(
+        checkpoint.header, body), code=0)
+
+
 def make_metadata_rows(checkpoint):
     row, change = checkpoint.row, checkpoint.change
 
@@ -193,5 +229,6 @@ def make_rows(program):
     checkpoint = Checkpoint(program)
     yield from make_file_rows(checkpoint)
     yield from make_header_rows(checkpoint)
+    yield from make_checksum_rows(checkpoint)
     yield from make_metadata_rows(checkpoint)
     yield from make_folder_rows(checkpoint)

@@ -71,7 +71,7 @@ TEST(Checkpoint, HoldsWeightsStateAndIdentity) {
   EXPECT_NE(hfta_safetensors_find(file, "second.weight.momentum"), nullptr);
   EXPECT_STREQ(hfta_safetensors_metadata(file, "identity"), "identity-mlp");
   EXPECT_STREQ(hfta_safetensors_metadata(file, "step"), "2");
-  EXPECT_STREQ(hfta_safetensors_metadata(file, "version"), "1");
+  EXPECT_STREQ(hfta_safetensors_metadata(file, "version"), "2");
   hfta_safetensors_close(file);
 }
 
@@ -183,6 +183,70 @@ TEST_F(Refusal, TornFile) {
   EXPECT_NE(std::string(hfta_instance_message(instance.get())).find(file(2)),
             std::string::npos);
   EXPECT_EQ(stateOf(instance.get(), 0), before);
+}
+
+TEST_F(Refusal, AnyOtherByte) {
+  const std::string bytes = readFile(file(1));
+  InstancePointer instance = makeInstance(program.get());
+  std::string before = stateOf(instance.get(), 1);
+  for (size_t at = 0; at < bytes.size(); ++at)
+    for (int mask : {1, 0xA0}) {
+      std::string changed = bytes;
+      changed[at] = static_cast<char>(changed[at] ^ mask);
+      writeFile(file(1), changed);
+      hfta_status status =
+          hfta_instance_load(instance.get(), folder.root.c_str());
+      EXPECT_TRUE(status == HFTA_INVALID_INPUT || status == HFTA_UNSUPPORTED)
+          << at;
+      EXPECT_NE(
+          std::string(hfta_instance_message(instance.get())).find(file(1)),
+          std::string::npos);
+    }
+  EXPECT_EQ(stateOf(instance.get(), 1), before);
+}
+
+TEST_F(Refusal, FlippedByte) {
+  std::string bytes = readFile(file(1));
+  size_t at = bytes.find("\"checksum\":\"") + 12;
+  std::string sum = bytes.substr(at, 16);
+  bytes.back() ^= 1;
+  writeFile(file(1), bytes);
+  expect(program.get(),
+         "'" + file(1) + "' is damaged: its bytes don't have the checksum '" +
+             sum + "' that they were written with");
+}
+
+/// Replaces a text in the header of a file, which keeps its length.
+static void editHeader(const std::string &path, const std::string &from,
+                       std::string to) {
+  std::string bytes = readFile(path);
+  size_t at = bytes.find(from), end = bytes.find("}}", at);
+  ASSERT_LE(to.size(), from.size());
+  ASSERT_NE(end, std::string::npos);
+  // White space is allowed between members.
+  to.append(from.size() - to.size(), ' ');
+  writeFile(path, bytes.replace(at, from.size(), to));
+}
+
+TEST_F(Refusal, NoChecksum) {
+  std::string bytes = readFile(file(1));
+  editHeader(file(1), bytes.substr(bytes.find("\"checksum\""), 30), "");
+  expect(program.get(), "'" + file(1) + "' is damaged: it lacks its checksum");
+}
+
+TEST_F(Refusal, NotOfAFileWithoutChecksum) {
+  InstancePointer checked = makeInstance(program.get());
+  InstancePointer unchecked = makeInstance(program.get());
+  ASSERT_EQ(hfta_instance_load(checked.get(), folder.root.c_str()), HFTA_OK);
+  for (int copy = 0; copy < 3; ++copy) {
+    std::string bytes = readFile(file(copy));
+    editHeader(file(copy), bytes.substr(bytes.find("\"checksum\""), 30), "");
+    editHeader(file(copy), R"("version":"2")", R"("version":"1")");
+  }
+  ASSERT_EQ(hfta_instance_load(unchecked.get(), folder.root.c_str()), HFTA_OK)
+      << hfta_instance_message(unchecked.get());
+  for (int copy = 0; copy < 3; ++copy)
+    EXPECT_EQ(stateOf(unchecked.get(), copy), stateOf(checked.get(), copy));
 }
 
 TEST_F(Refusal, MissingCopy) {

@@ -164,6 +164,39 @@ TEST_F(SafetensorsTest, TooFewAndTooManyBytes) {
   }
 }
 
+TEST_F(SafetensorsTest, ChecksumsCoverAllBytes) {
+  const std::string pair = "xy";
+  ASSERT_EQ(save({view("a", HFTA_U8, two, pair)},
+                 {{"k", "v"}, {HFTA_SAFETENSORS_CHECKSUM, nullptr}}),
+            "0");
+  std::string file = path("a.safetensors"), bytes = readFile(file), message;
+  Pointer good = load(file, message);
+  ASSERT_TRUE(good) << message;
+  EXPECT_EQ(hfta_safetensors_verify(good.get(), "FILE", nullptr), HFTA_OK);
+  const std::string sum =
+      hfta_safetensors_metadata(good.get(), HFTA_SAFETENSORS_CHECKSUM);
+  EXPECT_EQ(sum.size(), 16u);
+  // The same bytes again.
+  ASSERT_EQ(save({view("a", HFTA_U8, two, pair)},
+                 {{"k", "v"}, {HFTA_SAFETENSORS_CHECKSUM, nullptr}}),
+            "0");
+  EXPECT_EQ(readFile(file), bytes);
+  for (size_t at = 0; at < bytes.size(); ++at) {
+    std::string other = bytes;
+    other[at] ^= 1;
+    Pointer bad = load(write("b", other), message);
+    hfta_error error = {};
+    // The key itself may be hit: then the file has no checksum.
+    if (!bad ||
+        !hfta_safetensors_metadata(bad.get(), HFTA_SAFETENSORS_CHECKSUM))
+      continue;
+    EXPECT_EQ(hfta_safetensors_verify(bad.get(), "FILE", &error),
+              HFTA_INVALID_INPUT)
+        << at;
+    EXPECT_EQ(std::string(error.message).find("'FILE' is damaged: "), 0u);
+  }
+}
+
 TEST_F(SafetensorsTest, WriterRefuses) {
   const std::string pair = "xy";
   hfta_tensor_view a = view("a", HFTA_U8, two, pair);

@@ -5,9 +5,10 @@
 // in the order of the program's table, and in `__metadata__`
 //
 //   format      "hfta-checkpoint"
-//   version     "1"
+//   version     "2"; "1", without a checksum, is read too
 //   identity    the program's: digest of model graph and optimizer kind
 //   step        steps done
+//   checksum    of the whole file: see safetensors.h
 //   epoch_loss  sum of the losses since the epoch's begin: an f64's bits in
 //               hexadecimal
 //

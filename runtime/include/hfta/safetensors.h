@@ -20,7 +20,12 @@ extern "C" {
 /// Headers longer than this are refused, as by the reference implementation.
 #define HFTA_SAFETENSORS_MAX_HEADER 100000000u
 
-/// One entry of `__metadata__`. Borrowed.
+/// The key of a file's checksum: XXH64, 16 digits of base 16, of all the file's
+/// bytes as they are with 16 zeros in its place.
+#define HFTA_SAFETENSORS_CHECKSUM "checksum"
+
+/// One entry of `__metadata__`. Borrowed. Under HFTA_SAFETENSORS_CHECKSUM the
+/// writer puts the checksum if `value` is NULL; the file must be a regular one.
 typedef struct hfta_metadata {
   const char *key;
   const char *value;
@@ -75,6 +80,11 @@ typedef struct hfta_safetensors hfta_safetensors;
 /// that names it. `*out` is released by hfta_safetensors_close.
 hfta_status hfta_safetensors_open(const char *path, hfta_safetensors **out,
                                   hfta_error *error);
+
+/// Reads all of the file if it has a checksum: another one than that of its
+/// bytes is HFTA_INVALID_INPUT. `path` is for messages.
+hfta_status hfta_safetensors_verify(const hfta_safetensors *file,
+                                    const char *path, hfta_error *error);
 
 /// NULL is allowed.
 void hfta_safetensors_close(hfta_safetensors *file);
