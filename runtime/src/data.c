@@ -1,7 +1,9 @@
 //===- data.c - Sources of training and test samples ----------------------===//
 
 #include "data_source.h"
+#include "fault.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -96,6 +98,51 @@ static hfta_data_opener opener_of(hfta_data_format format) {
   return NULL;
 }
 
+//===----------------------------------------------------------------------===//
+// Files that others change
+//===----------------------------------------------------------------------===//
+
+/// After a read of a mapped page that was gone.
+static hfta_status report_fault(const hfta_data *data, hfta_error *error) {
+  hfta_status status = hfta_watch_check(&data->watch, data->path, error);
+  if (status != HFTA_OK)
+    return status;
+  return hfta_fail(error, HFTA_INVALID_INPUT, "cannot read '%s': %s",
+                   data->path, strerror(EIO));
+}
+
+/// The arguments and the result of an opener.
+typedef struct opening {
+  hfta_data_opener opener;
+  const hfta_data_request *request;
+  hfta_data *data;
+  hfta_error *error;
+  hfta_status status;
+} opening;
+
+static void run_opener(void *argument) {
+  opening *self = argument;
+  self->status = self->opener(self->request, self->data, self->error);
+}
+
+/// What is unpacked when it is opened mustn't change meanwhile; what is mapped
+/// is watched from then on.
+static hfta_status open_watched(opening *self) {
+  hfta_data *data = self->data;
+  hfta_watch_open(self->request->path, &data->watch);
+  if (!hfta_fault_guard(run_opener, self))
+    return report_fault(data, self->error);
+  if (self->status == HFTA_OK)
+    self->status = hfta_watch_check(&data->watch, data->path, self->error);
+  if (!data->mapping.bytes)
+    hfta_watch_close(&data->watch);
+  return self->status;
+}
+
+//===----------------------------------------------------------------------===//
+// Opening
+//===----------------------------------------------------------------------===//
+
 hfta_status hfta_data_open(const hfta_data_request *request, hfta_data **out,
                            hfta_error *error) {
   *out = NULL;
@@ -115,7 +162,13 @@ hfta_status hfta_data_open(const hfta_data_request *request, hfta_data **out,
     return hfta_fail(error, HFTA_INTERNAL, "out of memory while reading '%s'",
                      request->path);
   data->sample_bytes = sample_bytes;
-  hfta_status status = opener(request, data, error);
+  data->watch.descriptor = -1;
+  data->path = strdup(request->path);
+  opening self = {opener, request, data, error, HFTA_OK};
+  hfta_status status =
+      data->path ? open_watched(&self)
+                 : hfta_fail(error, HFTA_INTERNAL,
+                             "out of memory while reading '%s'", request->path);
   if (status != HFTA_OK)
     hfta_data_close(data);
   else
@@ -127,7 +180,9 @@ void hfta_data_close(hfta_data *data) {
   if (!data)
     return;
   hfta_mapping_close(&data->mapping);
+  hfta_watch_close(&data->watch);
   free(data->owned);
+  free(data->path);
   free(data);
 }
 
@@ -192,6 +247,21 @@ static void copy_sample(const hfta_data *data, unsigned char *out,
   }
 }
 
+typedef struct gathering {
+  const hfta_data *data;
+  const int64_t *indices;
+  int64_t count;
+  unsigned char *out;
+} gathering;
+
+static void copy_samples(void *argument) {
+  const gathering *self = argument;
+  uint64_t bytes = self->data->sample_bytes;
+  for (int64_t i = 0; i < self->count; ++i)
+    copy_sample(self->data, self->out + (uint64_t)i * bytes,
+                self->data->samples + (uint64_t)self->indices[i] * bytes);
+}
+
 hfta_status hfta_data_gather(const hfta_data *data, const int64_t *indices,
                              int64_t n, void *destination, hfta_error *error) {
   for (int64_t i = 0; i < n; ++i)
@@ -201,11 +271,15 @@ hfta_status hfta_data_gather(const hfta_data *data, const int64_t *indices,
                        data->count, indices[i]);
   if (data->sample_bytes == 0)
     return HFTA_OK;
-  unsigned char *out = destination;
-  for (int64_t i = 0; i < n; ++i, out += data->sample_bytes)
-    copy_sample(data, out,
-                data->samples + (uint64_t)indices[i] * data->sample_bytes);
-  return HFTA_OK;
+  // Before: without the handler of SIGBUS nothing else would tell. After: the
+  // samples must be those of the file that was opened.
+  hfta_status status = hfta_watch_check(&data->watch, data->path, error);
+  if (status != HFTA_OK)
+    return status;
+  gathering self = {data, indices, n, destination};
+  if (!hfta_fault_guard(copy_samples, &self))
+    return report_fault(data, error);
+  return hfta_watch_check(&data->watch, data->path, error);
 }
 
 hfta_status hfta_data_probe(const char *path, hfta_data_format format,

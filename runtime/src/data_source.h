@@ -21,6 +21,8 @@ struct hfta_data {
   hfta_mapping mapping;
   void *owned; ///< from malloc
   uint64_t owned_bytes;
+  char *path;
+  hfta_watch watch; ///< of a file that is mapped
 };
 
 /// Fills `*data`, which is zero but for sample_bytes; after a failure data.c

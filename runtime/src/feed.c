@@ -171,10 +171,12 @@ static hfta_status allocate_buffers(hfta_feed *feed, hfta_error *error) {
   return HFTA_OK;
 }
 
-/// The thread leaves all signals to the others.
+/// The thread leaves all signals to the others but that of a faulty read, which
+/// is its own.
 static hfta_status start_thread(hfta_feed *feed, hfta_error *error) {
   sigset_t all, before;
   sigfillset(&all);
+  sigdelset(&all, SIGBUS);
   pthread_sigmask(SIG_SETMASK, &all, &before);
   int code = pthread_create(&feed->thread, NULL, feed_main, feed);
   pthread_sigmask(SIG_SETMASK, &before, NULL);

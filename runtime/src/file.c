@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -59,6 +60,47 @@ void hfta_mapping_close(hfta_mapping *mapping) {
   if (mapping->bytes)
     munmap((void *)(uintptr_t)mapping->bytes, (size_t)mapping->size);
   *mapping = (hfta_mapping){0};
+}
+
+//===----------------------------------------------------------------------===//
+// Changes by others
+//===----------------------------------------------------------------------===//
+
+void hfta_watch_open(const char *path, hfta_watch *out) {
+  struct stat status;
+  *out =
+      (hfta_watch){.descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)};
+  if (out->descriptor >= 0 && fstat(out->descriptor, &status) == 0) {
+    out->size = (uint64_t)status.st_size;
+    out->modified = status.st_mtim;
+  }
+}
+
+hfta_status hfta_watch_check(const hfta_watch *watch, const char *path,
+                             hfta_error *error) {
+  struct stat now;
+  if (watch->descriptor < 0)
+    return HFTA_OK;
+  if (fstat(watch->descriptor, &now) != 0)
+    return hfta_fail(error, HFTA_INVALID_INPUT, "cannot read '%s': %s", path,
+                     strerror(errno));
+  if ((uint64_t)now.st_size != watch->size)
+    return hfta_fail(error, HFTA_INVALID_INPUT,
+                     "'%s' was changed while it was read: it had %" PRIu64
+                     " bytes, and has %lld now",
+                     path, watch->size, (long long)now.st_size);
+  if (now.st_mtim.tv_sec != watch->modified.tv_sec ||
+      now.st_mtim.tv_nsec != watch->modified.tv_nsec)
+    return hfta_fail(error, HFTA_INVALID_INPUT,
+                     "'%s' was changed while it was read: it was written to",
+                     path);
+  return HFTA_OK;
+}
+
+void hfta_watch_close(hfta_watch *watch) {
+  if (watch->descriptor >= 0)
+    close(watch->descriptor);
+  watch->descriptor = -1;
 }
 
 //===----------------------------------------------------------------------===//

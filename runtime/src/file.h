@@ -11,6 +11,7 @@
 
 #include <stddef.h>
 #include <stdint.h>
+#include <time.h>
 
 /// A regular file, mapped read-only. `bytes` is NULL if and only if it is empty
 /// or closed.
@@ -26,6 +27,25 @@ hfta_status hfta_mapping_open(const char *path, hfta_mapping *out,
 
 /// Closing twice is allowed.
 void hfta_mapping_close(hfta_mapping *mapping);
+
+/// What a file looked like when it was opened, to find out whether others
+/// change it while it is read.
+typedef struct hfta_watch {
+  int descriptor; ///< -1: watches nothing
+  uint64_t size;
+  struct timespec modified;
+} hfta_watch;
+
+/// What can't be opened isn't watched: who reads it says why.
+void hfta_watch_open(const char *path, hfta_watch *out);
+
+/// HFTA_INVALID_INPUT if the file was cut off or written to. One that was
+/// removed, or replaced by another of its name, still has its bytes.
+hfta_status hfta_watch_check(const hfta_watch *watch, const char *path,
+                             hfta_error *error);
+
+/// Closing twice is allowed.
+void hfta_watch_close(hfta_watch *watch);
 
 /// A file that appears whole or not at all: bytes go to a temporary file in the
 /// same folder, which commit syncs and renames. Links are followed. An existing

@@ -3,6 +3,7 @@
 #include "hfta/main.h"
 
 #include "command.h"
+#include "fault.h"
 #include "path.h"
 
 #include <errno.h>
@@ -91,6 +92,7 @@ int hfta_main(const hfta_program *program, int argc, char **argv) {
   }
   // A limit on file sizes is then an error like a full disk.
   signal(SIGXFSZ, SIG_IGN);
+  hfta_fault_install();
   const char *name = argv[1];
   if (strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0) {
     print_help(stdout, program, binary);

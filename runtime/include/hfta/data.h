@@ -25,8 +25,10 @@
 // Threads: open and close from one thread; between them everything else may be
 // called from any number of threads at once, without locks.
 //
-// A mapped file must not be truncated by others while it is open; its bytes may
-// otherwise change, which changes the samples and nothing else.
+// A file that others cut off or write to while it is read is an error that
+// names it. A page that vanishes within a copy sends SIGBUS, which a training
+// binary turns into the same error; in a library the host's handler gets it. A
+// file may be removed, or replaced by another of its name.
 //===----------------------------------------------------------------------===//
 
 #ifndef HFTA_DATA_H
