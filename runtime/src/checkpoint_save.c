@@ -115,41 +115,56 @@ static hfta_status save_copy(save *self, const char *folder, int64_t copy) {
   return status;
 }
 
-/// Moves a complete folder to its final name, in place of an older one.
+/// Where the file system can't exchange two folders, the old one steps aside.
+/// Until the new one has its name, the old one comes back: at once after a
+/// failure, at the next training's start after a crash.
+static hfta_status step_aside(const char *from, const char *to,
+                              const char *folder, hfta_error *error) {
+  hfta_path old;
+  hfta_status status =
+      hfta_path_format(&old, error, "%s" HFTA_CHECKPOINT_REPLACED, from);
+  if (status != HFTA_OK)
+    return status;
+  if (rename(to, old.text) == 0) {
+    if (rename(from, to) == 0) {
+      status = hfta_folder_sync(folder, error);
+      // What resists is only a leftover.
+      hfta_checkpoint_discard(folder, old.text, NULL);
+      return status;
+    }
+    int code = errno;
+    rename(old.text, to);
+    errno = code;
+  }
+  return hfta_fail(error, HFTA_CANNOT_WRITE, "cannot replace '%s': %s", to,
+                   strerror(errno));
+}
+
+/// Moves a complete folder durably to its final name, in place of an older one.
 static hfta_status move_into_place(const char *from, const char *to,
-                                   hfta_error *error) {
+                                   const char *folder, hfta_error *error) {
   if (rename(from, to) == 0)
-    return HFTA_OK;
+    return hfta_folder_sync(folder, error);
   if (errno != ENOTEMPTY && errno != EEXIST)
     return hfta_fail(error, HFTA_CANNOT_WRITE, "cannot rename '%s': %s", from,
                      strerror(errno));
-  if (renameat2(AT_FDCWD, from, AT_FDCWD, to, RENAME_EXCHANGE) == 0)
-    return hfta_folder_remove(from, error);
-  hfta_path old;
-  hfta_status status = hfta_path_format(&old, error, "%s-old", from);
-  if (status != HFTA_OK)
-    return status;
-  if (rename(to, old.text) != 0 || rename(from, to) != 0)
-    return hfta_fail(error, HFTA_CANNOT_WRITE, "cannot replace '%s': %s", to,
-                     strerror(errno));
-  return hfta_folder_remove(old.text, error);
+  if (renameat2(AT_FDCWD, from, AT_FDCWD, to, RENAME_EXCHANGE) != 0)
+    return step_aside(from, to, folder, error);
+  hfta_status status = hfta_folder_sync(folder, error);
+  hfta_folder_remove(from, NULL);
+  return status;
 }
 
 static hfta_status write_folder(save *self, const char *temporary,
                                 const char *final, const char *folder) {
   hfta_status status = HFTA_OK;
-  if (mkdir(temporary, 0777) != 0)
-    return hfta_fail(self->error, HFTA_CANNOT_WRITE,
-                     "cannot make folder '%s': %s", temporary, strerror(errno));
   for (int64_t copy = 0;
        copy < self->instance->program->copies && status == HFTA_OK; ++copy)
     status = save_copy(self, temporary, copy);
   if (status == HFTA_OK)
     status = hfta_folder_sync(temporary, self->error);
   if (status == HFTA_OK)
-    status = move_into_place(temporary, final, self->error);
-  if (status == HFTA_OK)
-    status = hfta_folder_sync(folder, self->error);
+    status = move_into_place(temporary, final, folder, self->error);
   if (status != HFTA_OK)
     hfta_folder_remove(temporary, NULL);
   return status;
@@ -157,36 +172,55 @@ static hfta_status write_folder(save *self, const char *temporary,
 
 static hfta_status save_all(save *self, const char *folder) {
   char name[HFTA_CHECKPOINT_NAME_BYTES];
-  hfta_path temporary, final;
+  hfta_path prefix, temporary, final;
   hfta_checkpoint_name(self->instance->steps, name);
-  hfta_status status = hfta_folder_make(folder, self->error);
+  hfta_status status =
+      hfta_path_format(&final, self->error, "%s/%s", folder, name);
   if (status == HFTA_OK)
-    status = hfta_path_format(&final, self->error, "%s/%s", folder, name);
-  if (status == HFTA_OK)
-    status = hfta_path_format(&temporary, self->error, "%s/.hfta-%s-%ld",
-                              folder, name, (long)getpid());
+    status = hfta_path_format(&prefix, self->error,
+                              "%s/" HFTA_CHECKPOINT_HIDDEN "%s-", folder, name);
   if (status == HFTA_OK)
     status = allocate(self);
+  if (status == HFTA_OK)
+    status = hfta_folder_make_unique(&temporary, prefix.text, self->error);
   if (status == HFTA_OK)
     status = write_folder(self, temporary.text, final.text, folder);
   return status;
 }
 
-hfta_status hfta_checkpoint_save(hfta_instance *instance, const char *folder,
-                                 const double *epoch_losses) {
-  hfta_error reason;
+static hfta_status cannot_save(hfta_instance *instance, const char *folder,
+                               hfta_status status, const hfta_error *reason) {
   char name[HFTA_CHECKPOINT_NAME_BYTES];
+  return hfta_fail(
+      &instance->error, status, "cannot save checkpoint '%s/%s': %s", folder,
+      hfta_checkpoint_name(instance->steps, name), reason->message);
+}
+
+hfta_status hfta_checkpoint_write(hfta_instance *instance, const char *folder,
+                                  const double *epoch_losses) {
+  hfta_error reason;
   save self = {
       .instance = instance, .epoch_losses = epoch_losses, .error = &reason};
   hfta_status status = save_all(&self, folder);
   free(self.views);
   free(self.tensors);
   free(self.chunk);
+  return status == HFTA_OK ? status
+                           : cannot_save(instance, folder, status, &reason);
+}
+
+hfta_status hfta_checkpoint_save(hfta_instance *instance, const char *folder,
+                                 const double *epoch_losses) {
+  hfta_error reason;
+  hfta_folder_lock lock = {.descriptor = -1};
+  hfta_status status = hfta_folder_make(folder, &reason);
+  if (status == HFTA_OK)
+    status = hfta_folder_lock_take(&lock, folder, true, &reason);
   if (status != HFTA_OK)
-    return hfta_fail(
-        &instance->error, status, "cannot save checkpoint '%s/%s': %s", folder,
-        hfta_checkpoint_name(instance->steps, name), reason.message);
-  return HFTA_OK;
+    return cannot_save(instance, folder, status, &reason);
+  status = hfta_checkpoint_write(instance, folder, epoch_losses);
+  hfta_folder_unlock(&lock);
+  return status;
 }
 
 hfta_status hfta_instance_save(hfta_instance *instance, const char *folder) {

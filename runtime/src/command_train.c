@@ -21,10 +21,14 @@ static int check(const hfta_invocation *invocation,
   if (train->epochs && train->steps)
     return hfta_report_usage(invocation,
                              "give '--epochs' or '--steps', not both");
-  const char *lonely = train->every    ? "--every"
-                       : train->keep   ? "--keep"
-                       : train->resume ? "--resume"
-                                       : NULL;
+  if (train->resume && train->overwrite)
+    return hfta_report_usage(invocation,
+                             "give '--resume' or '--overwrite', not both");
+  const char *lonely = train->every       ? "--every"
+                       : train->keep      ? "--keep"
+                       : train->resume    ? "--resume"
+                       : train->overwrite ? "--overwrite"
+                                          : NULL;
   if (lonely && !train->checkpoint)
     return hfta_report_usage(invocation, "option '%s' needs --checkpoint DIR",
                              lonely);
@@ -75,8 +79,11 @@ static int parse(const hfta_invocation *invocation, train_arguments *out) {
        .maximum = INT64_MAX},
       {.name = "--resume",
        .help = "go on from DIR's newest checkpoint, if there is one, and\n"
-               "append to the log",
+               "with the log",
        .flag = &train->resume},
+      {.name = "--overwrite",
+       .help = "remove the checkpoints that DIR holds before the first step",
+       .flag = &train->overwrite},
       HFTA_OPTION_THREADS(&out->threads),
       HFTA_OPTION_DEVICE(&out->device),
       {.name = "--no-progress",
@@ -106,6 +113,24 @@ static void print_interrupted(const hfta_invocation *invocation,
             invocation->binary, (long long)result->steps);
 }
 
+/// After a failure: the checkpoint that was saved nevertheless.
+static void print_saved(const hfta_invocation *invocation,
+                        const train_arguments *arguments,
+                        const hfta_train_result *result) {
+  char name[HFTA_CHECKPOINT_NAME_BYTES];
+  fprintf(stderr, "%s: note: saved %s/%s\n", invocation->binary,
+          arguments->options.checkpoint,
+          hfta_checkpoint_name(result->steps, name));
+}
+
+/// Who reads the results may be gone: that ends a program with SIGPIPE, unless
+/// it is ignored. Other failures are reported by the caller's caller.
+static int finish_output(hfta_interrupt *interrupt) {
+  bool broken =
+      fflush(stdout) != 0 && atomic_load(&interrupt->signal) == SIGPIPE;
+  return broken ? 128 + SIGPIPE : HFTA_OK;
+}
+
 static int train(const hfta_invocation *invocation,
                  const train_arguments *arguments, hfta_instance *instance) {
   hfta_train_result result;
@@ -113,6 +138,8 @@ static int train(const hfta_invocation *invocation,
   int code = (int)status;
   if (status != HFTA_OK) {
     hfta_report(invocation, status, hfta_instance_message(instance));
+    if (result.saved)
+      print_saved(invocation, arguments, &result);
   } else if (result.interrupted) {
     hfta_interrupt *interrupt = arguments->options.should_stop_argument;
     print_interrupted(invocation, arguments, &result);
@@ -121,6 +148,7 @@ static int train(const hfta_invocation *invocation,
     hfta_results results = {result.train_losses, result.eval_losses,
                             result.eval_metrics};
     hfta_print_results(stdout, invocation->program, &results);
+    code = finish_output(arguments->options.should_stop_argument);
   }
   hfta_train_result_free(&result);
   return code;

@@ -25,7 +25,7 @@ static const command commands[] = {
     {"train",
      "[--data DIR] [--epochs N | --steps N] [--log FILE.jsonl]\n"
      "           [--log-every N] [--checkpoint DIR [--every N] [--keep N]]\n"
-     "           [--resume] [--threads N] [--device cpu|cuda:K] "
+     "           [--resume | --overwrite] [--threads N] [--device cpu|cuda:K] "
      "[--no-progress]",
      "train all copies", hfta_command_train},
     {"eval",
@@ -67,7 +67,7 @@ static void print_help(FILE *file, const hfta_program *program,
           "  3    unsupported here\n"
           "  4    cannot write\n"
           "  70   internal error\n"
-          "  130  stopped by Ctrl-C\n",
+          "  130  stopped by Ctrl-C (128 + the signal's number)\n",
           binary);
 }
 

@@ -25,14 +25,23 @@ const char *hfta_path_name(const char *path);
 bool hfta_path_is_folder(const char *path);
 bool hfta_path_exists(const char *path);
 
-/// Makes a folder and those above it; one that is there is no failure.
+/// `prefix` and 16 digits that nobody else draws, on no other machine either.
+hfta_status hfta_path_unique(hfta_path *out, const char *prefix,
+                             hfta_error *error);
+
+/// Makes a folder and those above it durably; one that is there is no failure.
 hfta_status hfta_folder_make(const char *path, hfta_error *error);
+
+/// Makes a folder that wasn't there: hfta_path_unique.
+hfta_status hfta_folder_make_unique(hfta_path *out, const char *prefix,
+                                    hfta_error *error);
 
 /// Makes the folder's entries durable.
 hfta_status hfta_folder_sync(const char *path, hfta_error *error);
 
-/// Removes a folder with the files in it (not folders in it). What isn't there
-/// is no failure.
+/// Removes a folder with the files in it; folders in it stay, and it with them,
+/// which is a failure. Links are removed, not followed: the one at `path` too.
+/// What isn't there is no failure.
 hfta_status hfta_folder_remove(const char *path, hfta_error *error);
 
 #endif // HFTA_SRC_PATH_H

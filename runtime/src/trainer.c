@@ -2,10 +2,10 @@
 
 #include "hfta/trainer.h"
 
+#include "checkpoint_impl.h"
 #include "dataset.h"
 #include "evaluate.h"
 #include "feed.h"
-#include "hfta/checkpoint.h"
 #include "log.h"
 #include "progress.h"
 
@@ -22,12 +22,14 @@ typedef struct trainer {
   hfta_dataset test;
   bool evaluates;
   hfta_feed *feed;
+  hfta_folder_lock lock; ///< of the checkpoints' folder
   hfta_log *log;
   hfta_progress progress;
   int64_t steps_per_epoch;
   int64_t first_step; ///< steps done before this run
   int64_t total_steps;
   int64_t saved_step; ///< the last checkpoint's, -1: none
+  bool can_save;      ///< the instance stands between two steps
   double *losses;
   double *loss_sums; ///< since the epoch's begin
   double *rates;
@@ -57,9 +59,12 @@ static hfta_status check_options(trainer *self) {
     return hfta_fail(self->error, HFTA_USAGE,
                      "the job doesn't say how long to train: give --epochs or "
                      "--steps");
-  if (options->resume && !options->checkpoint)
+  if (options->resume && options->overwrite)
     return hfta_fail(self->error, HFTA_USAGE,
-                     "--resume needs --checkpoint DIR");
+                     "give --resume or --overwrite, not both");
+  if ((options->resume || options->overwrite) && !options->checkpoint)
+    return hfta_fail(self->error, HFTA_USAGE, "%s needs --checkpoint DIR",
+                     options->resume ? "--resume" : "--overwrite");
   return HFTA_OK;
 }
 
@@ -113,30 +118,41 @@ static hfta_status find_length(trainer *self) {
   return HFTA_OK;
 }
 
-/// Without resuming, checkpoints beyond this training's end would be taken for
-/// its newest.
+/// A training must not end up beside another's checkpoints: after a crash the
+/// other's could be taken for its newest.
 static hfta_status prepare_checkpoints(trainer *self) {
-  const char *folder = self->options->checkpoint;
+  const hfta_train_options *options = self->options;
+  const char *folder = options->checkpoint;
   self->saved_step = -1;
   if (!folder)
     return HFTA_OK;
-  hfta_status status = hfta_checkpoint_prepare(folder, self->error);
+  hfta_status status =
+      hfta_checkpoint_acquire(&self->lock, folder, self->error);
   if (status != HFTA_OK)
     return status;
   int64_t newest = hfta_checkpoint_newest(folder);
   char name[HFTA_CHECKPOINT_NAME_BYTES];
-  if (!self->options->resume && newest > self->total_steps)
+  if (newest >= 0 && !options->resume && !options->overwrite)
     return hfta_fail(self->error, HFTA_INVALID_INPUT,
-                     "'%s' holds %s of an earlier training, beyond step %lld "
-                     "where this one ends: give --resume or another folder",
-                     folder, hfta_checkpoint_name(newest, name),
-                     (long long)self->total_steps);
-  if (!self->options->resume || newest < 0)
+                     "'%s' holds checkpoints of an earlier training, the "
+                     "newest %s: give --resume to go on from it, or "
+                     "--overwrite to remove them",
+                     folder, hfta_checkpoint_name(newest, name));
+  if (!options->resume || newest < 0)
     return HFTA_OK;
   status = hfta_checkpoint_load(self->instance, folder, self->loss_sums);
   self->first_step = hfta_instance_steps(self->instance);
   self->saved_step = self->first_step;
   return status;
+}
+
+static hfta_status open_log(trainer *self) {
+  hfta_log_span span = {.steps_done = self->first_step,
+                        .total_steps = self->total_steps,
+                        .steps_per_epoch = self->steps_per_epoch,
+                        .resumed = self->options->resume};
+  return hfta_log_open(self->program, self->options->log_path, &span,
+                       &self->log, self->error);
 }
 
 static void announce(trainer *self) {
@@ -159,12 +175,42 @@ static void announce(trainer *self) {
   else if (self->options->resume)
     hfta_progress_note(progress, "no checkpoint in '%s': starting anew",
                        self->options->checkpoint);
-  else if (self->options->checkpoint &&
-           hfta_checkpoint_newest(self->options->checkpoint) >= 0)
+  if (self->lock.absent)
     hfta_progress_note(progress,
-                       "'%s' holds checkpoints of an earlier training: this "
-                       "one replaces those whose steps it saves",
+                       "the file system of '%s' has no locks: no other "
+                       "training may use it now",
                        self->options->checkpoint);
+}
+
+/// Goes on after a checkpoint that couldn't be removed whole.
+static void note_leftover(trainer *self) {
+  hfta_progress_note(&self->progress, "note: %s", self->error->message);
+}
+
+/// Starts reading ahead unless that goes on already.
+static hfta_status start_feed(trainer *self, int64_t first) {
+  if (self->feed)
+    return HFTA_OK;
+  return hfta_feed_start_training(&self->train, first, self->total_steps,
+                                  &self->feed, self->error);
+}
+
+/// Everything has been checked: from here on an earlier training's log and
+/// checkpoints go, unless this one goes on from them.
+static hfta_status begin(trainer *self) {
+  const char *folder = self->options->checkpoint;
+  hfta_status status = HFTA_OK;
+  if (self->first_step < self->total_steps)
+    status = start_feed(self, self->first_step);
+  if (status == HFTA_OK)
+    status = hfta_log_begin(self->log, self->error);
+  if (status != HFTA_OK || !self->options->overwrite)
+    return status;
+  status = hfta_checkpoint_clear(folder, self->error);
+  if (status == HFTA_OK || hfta_checkpoint_newest(folder) >= 0)
+    return status;
+  note_leftover(self);
+  return HFTA_OK;
 }
 
 //===----------------------------------------------------------------------===//
@@ -181,15 +227,30 @@ static hfta_status save_checkpoint(trainer *self, int64_t step) {
   const hfta_train_options *options = self->options;
   if (!options->checkpoint || self->saved_step == step)
     return HFTA_OK;
-  hfta_status status = hfta_checkpoint_save(self->instance, options->checkpoint,
-                                            self->loss_sums);
+  hfta_status status = hfta_checkpoint_write(
+      self->instance, options->checkpoint, self->loss_sums);
+  self->can_save = status == HFTA_OK;
   if (status != HFTA_OK)
     return status;
   self->saved_step = step;
-  if (options->keep > 0)
-    status = hfta_checkpoint_prune(options->checkpoint, step, options->keep,
-                                   self->error);
-  return status;
+  if (options->keep > 0 &&
+      hfta_checkpoint_prune(options->checkpoint, step, options->keep,
+                            self->error) != HFTA_OK)
+    note_leftover(self);
+  return HFTA_OK;
+}
+
+/// After a failure: the steps done aren't lost, and its reason isn't either.
+static void save_what_is_done(trainer *self) {
+  hfta_error reason = *self->error;
+  int64_t step = hfta_instance_steps(self->instance);
+  if (!self->can_save || step == self->first_step)
+    return;
+  if (save_checkpoint(self, step) == HFTA_OK)
+    *self->error = reason;
+  else
+    hfta_fail(self->error, reason.code, "%s; %s", reason.message,
+              self->error->message);
 }
 
 static void find_train_losses(trainer *self, int64_t step) {
@@ -223,7 +284,7 @@ static hfta_status finish_epoch(trainer *self, int64_t step, int64_t epoch,
   hfta_status status = HFTA_OK;
   find_train_losses(self, step);
   if (self->evaluates) {
-    // The plan holds one feed's buffers; run_step starts training's again.
+    // The plan holds one feed's buffers; the next step starts training's again.
     hfta_feed_stop(self->feed);
     self->feed = NULL;
     status = evaluate(self, &stopped);
@@ -243,46 +304,65 @@ static hfta_status finish_epoch(trainer *self, int64_t step, int64_t epoch,
   return status;
 }
 
-/// Runs step number `step`, counted from 1.
-static hfta_status run_step(trainer *self, int64_t step, int64_t epoch) {
-  const hfta_program *program = self->program;
-  const void *const *inputs;
+/// Takes the batch and the rates of step number `step`, counted from 1.
+static hfta_status take_batch(trainer *self, int64_t step,
+                              const void *const **inputs) {
   int64_t valid;
-  hfta_status status = HFTA_OK;
-  if (!self->feed)
-    status = hfta_feed_start_training(&self->train, step - 1, self->total_steps,
-                                      &self->feed, self->error);
+  hfta_status status = start_feed(self, step - 1);
   if (status == HFTA_OK)
-    status = hfta_feed_next(self->feed, &inputs, &valid, self->error);
-  for (int64_t copy = 0; copy < program->copies && status == HFTA_OK; ++copy)
+    status = hfta_feed_next(self->feed, inputs, &valid, self->error);
+  for (int64_t copy = 0; copy < self->program->copies && status == HFTA_OK;
+       ++copy)
     status =
         hfta_instance_learning_rate(self->instance, copy, &self->rates[copy]);
-  if (status == HFTA_OK)
-    status = hfta_instance_step(self->instance, inputs, self->losses);
+  return status;
+}
+
+static hfta_status run_step(trainer *self, int64_t step, int64_t epoch) {
+  const void *const *inputs;
+  hfta_status status = take_batch(self, step, &inputs);
   if (status != HFTA_OK)
     return status;
+  self->can_save = false;
+  status = hfta_instance_step(self->instance, inputs, self->losses);
+  if (status != HFTA_OK)
+    return status;
+  self->can_save = true;
   bool begins_epoch = (step - 1) % self->steps_per_epoch == 0;
-  for (int64_t copy = 0; copy < program->copies; ++copy)
+  for (int64_t copy = 0; copy < self->program->copies; ++copy)
     self->loss_sums[copy] =
         (begins_epoch ? 0.0 : self->loss_sums[copy]) + self->losses[copy];
   int64_t every = self->options->log_every ? self->options->log_every
                                            : HFTA_DEFAULT_LOG_EVERY;
-  if (step == self->first_step + 1 || step == self->total_steps ||
-      step % every == 0)
+  if (step == 1 || step == self->total_steps || step % every == 0)
     status = hfta_log_step(self->log, step, epoch, self->losses, self->rates,
                            self->error);
   hfta_progress_step(&self->progress, step, epoch, self->losses);
   return status;
 }
 
+static int64_t epoch_of(const trainer *self, int64_t step) {
+  return (step - 1) / self->steps_per_epoch + 1;
+}
+
+/// A training that was complete already still ends with its results, and one
+/// whose last evaluation was interrupted does that once more.
+static hfta_status finish_earlier_epoch(trainer *self) {
+  bool lacks_epoch = hfta_log_lacks_epoch(self->log);
+  int64_t step = self->first_step;
+  if (!lacks_epoch && step < self->total_steps)
+    return HFTA_OK;
+  return finish_epoch(self, step, epoch_of(self, step), lacks_epoch);
+}
+
 static hfta_status run_steps(trainer *self) {
-  hfta_status status = HFTA_OK;
   int64_t step = self->first_step;
   self->epoch_begin = hfta_now();
+  hfta_status status = finish_earlier_epoch(self);
   while (step < self->total_steps && status == HFTA_OK &&
          !self->result->interrupted) {
     ++step;
-    int64_t epoch = (step - 1) / self->steps_per_epoch + 1;
+    int64_t epoch = epoch_of(self, step);
     bool last = step == self->total_steps;
     status = run_step(self, step, epoch);
     if (status == HFTA_OK && (last || step % self->steps_per_epoch == 0))
@@ -294,13 +374,14 @@ static hfta_status run_steps(trainer *self) {
     if (status == HFTA_OK && due)
       status = save_checkpoint(self, step);
   }
-  self->result->steps = step;
-  find_train_losses(self, step);
+  if (status != HFTA_OK)
+    save_what_is_done(self);
+  self->result->steps = hfta_instance_steps(self->instance);
+  find_train_losses(self, self->result->steps);
   return status;
 }
 
-static hfta_status train(trainer *self) {
-  const hfta_train_options *options = self->options;
+static hfta_status prepare(trainer *self) {
   hfta_status status = check_options(self);
   if (status == HFTA_OK)
     status = allocate_results(self);
@@ -310,9 +391,12 @@ static hfta_status train(trainer *self) {
     status = find_length(self);
   if (status == HFTA_OK)
     status = prepare_checkpoints(self);
-  if (status == HFTA_OK)
-    status = hfta_log_open(self->program, options->log_path, options->resume,
-                           &self->log, self->error);
+  return status == HFTA_OK ? open_log(self) : status;
+}
+
+static hfta_status train(trainer *self) {
+  const hfta_train_options *options = self->options;
+  hfta_status status = prepare(self);
   if (status != HFTA_OK)
     return status;
   hfta_progress_begin(&self->progress, self->program, options->progress,
@@ -320,10 +404,9 @@ static hfta_status train(trainer *self) {
                       options->log_every ? options->log_every
                                          : HFTA_DEFAULT_LOG_EVERY);
   announce(self);
-  status = run_steps(self);
-  // A training that was complete already still ends with its results.
-  if (status == HFTA_OK && self->first_step >= self->total_steps)
-    status = finish_epoch(self, self->first_step, 0, false);
+  status = begin(self);
+  if (status == HFTA_OK)
+    status = run_steps(self);
   hfta_progress_end(&self->progress);
   self->result->saved =
       self->saved_step >= 0 && self->saved_step == self->result->steps;
@@ -338,10 +421,13 @@ hfta_status hfta_train(hfta_instance *instance,
                   .program = hfta_instance_program(instance),
                   .options = options,
                   .result = result,
+                  .lock = {.descriptor = -1},
+                  .can_save = true,
                   .error = hfta_instance_error(instance)};
   hfta_status status = train(&self);
   hfta_feed_stop(self.feed);
   hfta_log_close(self.log);
+  hfta_folder_unlock(&self.lock);
   hfta_dataset_close(&self.train);
   hfta_dataset_close(&self.test);
   free(self.losses);

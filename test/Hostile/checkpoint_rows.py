@@ -219,10 +219,54 @@ def make_folder_rows(checkpoint):
     yield row("a torn checkpoint, to run", b"x", "copy-0001",
               command=("run", "--checkpoint", "checkpoints", "--copy", "1",
                        "--input", "a=b.npy", "--output", "out"))
-    yield row("a checkpoint beyond the end", "a note", "step-00000004",
-              file="unused", command=(
-                  "train", "--no-progress", "--steps", "2", "--checkpoint",
-                  "checkpoints"))
+    yield from make_training_rows(checkpoint)
+
+
+def make_training_rows(checkpoint):
+    """Trainings that would have come between others and their files."""
+
+    def row(name, code, *texts, options, files=(), before=()):
+        files = {**data_rows.OLD, **data_rows.DATA, **checkpoint.files,
+                 **dict(files)}
+        return Row(name, files, [
+            *before, "sweep", "train", "--no-progress", "--checkpoint",
+            "checkpoints", *options], (code,), ("sweep: error: ", *texts))
+
+    for steps in ("2", "4", "8"):
+        yield row(f"another training's folder, {steps} steps", 1,
+                  "'checkpoints'", "step-00000004", "--resume", "--overwrite",
+                  options=["--steps", steps, "--log", "log.jsonl"])
+    yield row("resuming and overwriting", 2, "'--resume'", "'--overwrite'",
+              options=["--resume", "--overwrite"])
+    yield row("overwriting twice", 2, "'--overwrite'", "twice",
+              options=["--overwrite", "--overwrite"])
+    yield row("overwriting with a value", 2, "'--overwrite'",
+              options=["--overwrite=yes"])
+    for name, code, *options in (
+            ("data that aren't there", 1, "--data", "nowhere"),
+            ("a log that can't be made", 4, "--log", "nowhere/log.jsonl"),
+            ("a log that can't be written", 4, "--log", "/dev/full"),
+            ("a device that doesn't exist", 3, "--device", "abacus"),
+            ("a wrong number of steps", 2, "--steps", "0")):
+        yield row(f"overwriting, with {name}", code,
+                  options=["--overwrite", *options])
+    lock = {"checkpoints/.hfta-lock": ""}
+    for option in ("--resume", "--overwrite"):
+        yield row(f"another training's folder, with {option}", 1,
+                  "'checkpoints'", "in use by another training", files=lock,
+                  options=[option], before=["flock", *lock])
+        yield row(f"another training's log, with {option}", 1, "'log.jsonl'",
+                  "in use by another training", before=["flock", "log.jsonl"],
+                  options=[option, "--log", "log.jsonl"])
+    yield row("a lock that is a folder", 4, "'checkpoints'", "directory",
+              options=["--resume"], files={"checkpoints/.hfta-lock": None})
+    yield row("a lock that is a link", 4, "'checkpoints'", "symbolic links",
+              options=["--resume"], files={
+                  "checkpoints/.hfta-lock":
+                      lambda path: path.symlink_to("../b.npy")})
+    yield row("another model's log", 1, "'log.jsonl'", "another training",
+              "abc", options=["--resume", "--log", "log.jsonl"], files={
+                  "log.jsonl": '{"event":"start","identity":"abc"}\n'})
 
 
 def make_rows(program):

@@ -204,6 +204,8 @@ def make_program_rows():
                 options=["--every", "2"])
     yield train("a resumption without a folder", 2, "--checkpoint",
                 options=["--resume"])
+    yield train("overwriting without a folder", 2, "--checkpoint",
+                options=["--overwrite"])
     yield train("keeping without a folder", 2, "--checkpoint",
                 options=["--keep", "2"])
     yield train("keeping nothing", 2, "'--keep'",

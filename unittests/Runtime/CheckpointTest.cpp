@@ -130,14 +130,6 @@ TEST(Checkpoint, PruningKeepsTheNewestUpToTheStep) {
                                       "step-00000020"}));
 }
 
-TEST(Checkpoint, PreparingRemovesLeftovers) {
-  TemporaryFolder folder;
-  mkdir(folder.path(".hfta-step-00000003-17").c_str(), 0777);
-  writeFile(folder.path(".hfta-step-00000003-17/copy-0000.safetensors"), "x");
-  ASSERT_EQ(hfta_checkpoint_prepare(folder.root.c_str(), nullptr), HFTA_OK);
-  EXPECT_TRUE(listFolder(folder.root).empty());
-}
-
 //===----------------------------------------------------------------------===//
 // Refusals
 //===----------------------------------------------------------------------===//

@@ -3,6 +3,7 @@
 #include "RuntimeTest.h"
 
 #include <algorithm>
+#include <csignal>
 #include <cstdlib>
 #include <cstring>
 #include <dirent.h>
@@ -10,6 +11,7 @@
 #include <fstream>
 #include <ftw.h>
 #include <random>
+#include <regex>
 #include <sstream>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -35,9 +37,11 @@ static int removeEntry(const char *path, const struct stat *, int,
 
 TemporaryFolder::TemporaryFolder() : root(makeFolder()) {}
 
-TemporaryFolder::~TemporaryFolder() {
-  nftw(root.c_str(), removeEntry, 16, FTW_DEPTH | FTW_PHYS);
+void removeAll(const std::string &path) {
+  nftw(path.c_str(), removeEntry, 16, FTW_DEPTH | FTW_PHYS);
 }
+
+TemporaryFolder::~TemporaryFolder() { removeAll(root); }
 
 std::string readFile(const std::string &path) {
   std::ifstream file(path, std::ios::binary);
@@ -171,6 +175,8 @@ std::string stateOf(hfta_instance *instance, int64_t copy) {
   dup2(open(err.c_str(), flags, 0600), 2);
   if (!options.folder.empty() && chdir(options.folder.c_str()) != 0)
     _exit(99);
+  for (int signal : options.ignored)
+    ::signal(signal, SIG_IGN);
   if (options.fileLimit >= 0) {
     rlimit limit = {rlim_t(options.fileLimit), rlim_t(options.fileLimit)};
     setrlimit(RLIMIT_FSIZE, &limit);
@@ -184,19 +190,98 @@ std::string stateOf(hfta_instance *instance, int64_t copy) {
   _exit(98);
 }
 
+std::function<void(pid_t)> sends(int signal) {
+  return [signal](pid_t child) { kill(child, signal); };
+}
+
+/// Counts lines until the pipe's writer ends. Gives the writer's status.
+static int watchPipe(int pipe, pid_t child, const RunOptions &options) {
+  int status = 0, lines = 0;
+  bool called = false;
+  for (;;) {
+    char bytes[256];
+    ssize_t size = pipe < 0 ? -1 : read(pipe, bytes, sizeof(bytes));
+    if (size > 0)
+      lines += std::count(bytes, bytes + size, '\n');
+    if (!called && lines >= options.lines) {
+      called = true;
+      if (options.then)
+        options.then(child);
+      if (options.closesPipe) {
+        close(pipe);
+        pipe = -1;
+      }
+    }
+    if (size > 0)
+      continue;
+    // No writer yet or none any more, or nothing to read now.
+    if (waitpid(child, &status, WNOHANG) == child)
+      break;
+    usleep(1000);
+  }
+  if (pipe >= 0)
+    close(pipe);
+  return status;
+}
+
 Outcome runBinary(const std::vector<std::string> &arguments,
                   const RunOptions &options) {
   TemporaryFolder folder;
   std::string out = folder.path("out"), err = folder.path("err");
+  std::string path = options.folder + "/" + options.pipe;
+  int pipe = -1, status = 0;
+  if (!options.pipe.empty()) {
+    remove(path.c_str());
+    if (mkfifo(path.c_str(), 0600) != 0)
+      abort();
+    pipe = open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+    fcntl(pipe, F_SETPIPE_SZ, 4096);
+    if (options.errorsToPipe)
+      err = path;
+  }
   pid_t child = fork();
   if (child == 0)
     runChild(arguments, options, out, err);
-  if (options.signal != 0) {
-    usleep(static_cast<useconds_t>(options.delay) * 1000);
-    kill(child, options.signal);
-  }
-  int status = 0;
-  waitpid(child, &status, 0);
+  if (pipe >= 0)
+    status = watchPipe(pipe, child, options);
+  else
+    waitpid(child, &status, 0);
   int code = WIFEXITED(status) ? WEXITSTATUS(status) : 1000 + WTERMSIG(status);
-  return {code, readFile(out), readFile(err)};
+  return {code, readFile(out), options.errorsToPipe ? "" : readFile(err)};
+}
+
+//===----------------------------------------------------------------------===//
+// Trainings
+//===----------------------------------------------------------------------===//
+
+std::vector<std::string> linesOf(const std::string &text) {
+  std::vector<std::string> lines;
+  std::istringstream stream(text);
+  for (std::string line; std::getline(stream, line);)
+    lines.push_back(line);
+  return lines;
+}
+
+Outcome Train::run(std::vector<std::string> arguments, RunOptions options) {
+  options.folder = folder.root;
+  arguments.insert(arguments.begin(), "train");
+  arguments.insert(arguments.end(), {"--data", data.root});
+  if (!options.errorsToPipe)
+    arguments.push_back("--no-progress");
+  return runBinary(arguments, options);
+}
+
+void Train::expectEqual(const std::string &one, const std::string &two,
+                        int copies) {
+  for (int copy = 0; copy < copies; ++copy) {
+    EXPECT_FALSE(copyFile(one, copy).empty()) << one;
+    EXPECT_EQ(copyFile(one, copy), copyFile(two, copy)) << one << " " << two;
+  }
+}
+
+std::vector<std::string> Train::events(const std::string &log) {
+  std::vector<std::string> lines = linesOf(readFile(folder.path(log)));
+  for (std::string &line : lines)
+    line = std::regex_replace(line, std::regex(",\"seconds\":[^}]*"), "");
+  return lines;
 }

@@ -8,6 +8,7 @@
 
 #include "gtest/gtest.h"
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -31,6 +32,9 @@ std::string readFile(const std::string &path);
 void writeFile(const std::string &path, const std::string &bytes);
 bool exists(const std::string &path);
 
+/// Removes a file, or a folder with all that is in it.
+void removeAll(const std::string &path);
+
 /// Names in a folder, sorted, "." and ".." left out.
 std::vector<std::string> listFolder(const std::string &path);
 
@@ -42,13 +46,25 @@ struct Outcome {
 };
 
 struct RunOptions {
-  std::string fake;    ///< FAKE_OPTIONS
-  std::string folder;  ///< working folder
-  long fileLimit = -1; ///< RLIMIT_FSIZE in bytes
-  int signal = 0;      ///< sent after `delay` milliseconds
-  int delay = 0;
+  std::string fake;          ///< FAKE_OPTIONS
+  std::string folder;        ///< working folder
+  long fileLimit = -1;       ///< RLIMIT_FSIZE in bytes
   bool closedOutput = false; ///< standard output is /dev/full
+  std::vector<int> ignored;  ///< signals
+
+  /// A pipe of this name is made in `folder` and read line by line. It holds a
+  /// page: who writes to it can't run ahead of what happens here.
+  std::string pipe;
+  bool errorsToPipe = false; ///< standard error goes there
+  int lines = 0;             ///< after so many, `then` is called once
+  std::function<void(pid_t)> then;
+  bool closesPipe = false; ///< after `then`
 };
+
+/// Sends a signal: for RunOptions::then.
+std::function<void(pid_t)> sends(int signal);
+
+std::vector<std::string> linesOf(const std::string &text);
 
 /// Runs the fake training binary.
 Outcome runBinary(const std::vector<std::string> &arguments,
@@ -68,6 +84,27 @@ struct Batch {
   explicit Batch(unsigned number);
   std::vector<unsigned char> images, labels;
   const void *inputs[2];
+};
+
+/// Runs the fake program's `train` in a folder, on data in another.
+class Train : public testing::Test {
+protected:
+  Train() { writeData(data.root); }
+
+  Outcome run(std::vector<std::string> arguments, RunOptions options = {});
+
+  std::string copyFile(const std::string &checkpoint, int copy) {
+    return readFile(folder.path(checkpoint + "/copy-000" +
+                                std::to_string(copy) + ".safetensors"));
+  }
+
+  void expectEqual(const std::string &one, const std::string &two,
+                   int copies = 3);
+
+  /// The events of a log without the seconds they took.
+  std::vector<std::string> events(const std::string &log);
+
+  TemporaryFolder data, folder;
 };
 
 /// All bytes of a copy's checkpointed tensors, by name.

@@ -5,48 +5,12 @@
 
 #include <csignal>
 #include <cstring>
+#include <fcntl.h>
+#include <fstream>
 #include <random>
 #include <regex>
-#include <sstream>
 #include <sys/stat.h>
 #include <unistd.h>
-
-namespace {
-class Train : public testing::Test {
-protected:
-  Train() { writeData(data.root); }
-
-  Outcome run(std::vector<std::string> arguments, RunOptions options = {}) {
-    options.folder = folder.root;
-    arguments.insert(arguments.begin(), "train");
-    arguments.insert(arguments.end(), {"--data", data.root, "--no-progress"});
-    return runBinary(arguments, options);
-  }
-
-  std::string copyFile(const std::string &checkpoint, int copy) {
-    return readFile(folder.path(checkpoint + "/copy-000" +
-                                std::to_string(copy) + ".safetensors"));
-  }
-
-  void expectEqual(const std::string &one, const std::string &two,
-                   int copies = 3) {
-    for (int copy = 0; copy < copies; ++copy) {
-      EXPECT_FALSE(copyFile(one, copy).empty()) << one;
-      EXPECT_EQ(copyFile(one, copy), copyFile(two, copy)) << one << " " << two;
-    }
-  }
-
-  TemporaryFolder data, folder;
-};
-} // namespace
-
-static std::vector<std::string> linesOf(const std::string &text) {
-  std::vector<std::string> lines;
-  std::istringstream stream(text);
-  for (std::string line; std::getline(stream, line);)
-    lines.push_back(line);
-  return lines;
-}
 
 TEST_F(Train, EndsWithATableOfCopies) {
   Outcome outcome = run({"--epochs", "5"});
@@ -87,31 +51,6 @@ TEST_F(Train, ACopysCheckpointIsThatOfItTrainedAlone) {
   }
 }
 
-//===----------------------------------------------------------------------===//
-// Log
-//===----------------------------------------------------------------------===//
-
-TEST_F(Train, LogsFirstLastAndEveryNthStep) {
-  ASSERT_EQ(run({"--steps", "14", "--log", "log", "--log-every", "5"}).code, 0);
-  std::vector<std::string> lines = linesOf(readFile(folder.path("log")));
-  const char *begins[] = {R"({"event":"step","step":1,"epoch":1,"loss":[)",
-                          R"({"event":"step","step":5,"epoch":1,"loss":[)",
-                          R"({"event":"epoch","epoch":1,"train_loss":[)",
-                          R"({"event":"step","step":10,"epoch":2,"loss":[)",
-                          R"({"event":"epoch","epoch":2,"train_loss":[)",
-                          R"({"event":"step","step":14,"epoch":3,"loss":[)",
-                          R"({"event":"epoch","epoch":3,"train_loss":[)"};
-  ASSERT_EQ(lines.size(), 7u);
-  for (int i = 0; i < 7; ++i)
-    EXPECT_EQ(lines[i].substr(0, strlen(begins[i])), begins[i]);
-  EXPECT_NE(lines[0].find(R"("lr":[0.1,0.3,1]})"), std::string::npos);
-  EXPECT_TRUE(std::regex_search(
-      lines[2],
-      std::regex(R"(\],"eval_loss":\[[^\]]*,[^\]]*,[^\]]*\],)"
-                 R"("eval_accuracy":\[[^\]]*\],"seconds":[0-9.e-]+\}$)")))
-      << lines[2];
-}
-
 TEST_F(Train, ADivergingCopyGoesOnAsNan) {
   RunOptions options;
   options.fake = "diverging";
@@ -128,41 +67,6 @@ TEST_F(Train, ADivergingCopyGoesOnAsNan) {
       << readFile(folder.path("log"));
   EXPECT_TRUE(std::regex_search(outcome.out, std::regex("\n1 .*  nan  .*%\n")))
       << outcome.out;
-}
-
-TEST_F(Train, AResumedLogIsTheSameLog) {
-  RunOptions options;
-  options.fake = "cosine";
-  ASSERT_EQ(run({"--steps", "20", "--log", "whole", "--log-every", "1",
-                 "--checkpoint", "a"},
-                options)
-                .code,
-            0);
-  // A cosine schedule ends at the total, so a run is cut short by a copy of
-  // its checkpoint at step 9, in the middle of an epoch.
-  ASSERT_EQ(
-      run({"--steps", "20", "--checkpoint", "b", "--every", "9"}, options).code,
-      0);
-  ASSERT_EQ(mkdir(folder.path("c").c_str(), 0777), 0);
-  ASSERT_EQ(rename(folder.path("b/step-00000009").c_str(),
-                   folder.path("c/step-00000009").c_str()),
-            0);
-  writeFile(folder.path("log"), "{\"event\":\"first\"}\n{\"event\":\"to");
-  Outcome outcome = run({"--steps", "20", "--log", "log", "--log-every", "1",
-                         "--checkpoint", "c", "--resume"},
-                        options);
-  ASSERT_EQ(outcome.code, 0) << outcome.err;
-  std::vector<std::string> whole = linesOf(readFile(folder.path("whole")));
-  std::vector<std::string> log = linesOf(readFile(folder.path("log")));
-  ASSERT_GT(log.size(), 5u);
-  EXPECT_EQ(log[0], "{\"event\":\"first\"}");
-  EXPECT_EQ(log[1].substr(0, 26), R"({"event":"step","step":10,)");
-  std::regex seconds("\"seconds\":[^}]*");
-  size_t begin = whole.size() - (log.size() - 1);
-  for (size_t i = 1; i < log.size(); ++i)
-    EXPECT_EQ(std::regex_replace(log[i], seconds, ""),
-              std::regex_replace(whole[begin + i - 1], seconds, ""));
-  expectEqual("a/step-00000020", "c/step-00000020");
 }
 
 //===----------------------------------------------------------------------===//
@@ -210,15 +114,79 @@ TEST_F(Train, ResumingWithoutCheckpointStartsAnew) {
       << outcome.err;
 }
 
-TEST_F(Train, RefusesToEndBeforeAnEarlierTraining) {
+TEST_F(Train, RefusesAFolderOfAnotherTraining) {
   ASSERT_EQ(run({"--steps", "9", "--checkpoint", "c"}).code, 0);
-  Outcome outcome = run({"--steps", "5", "--checkpoint", "c"});
-  EXPECT_EQ(outcome.code, 1);
-  EXPECT_EQ(outcome.err,
-            "fake: error: 'c' holds step-00000009 of an earlier training, "
-            "beyond step 5 where this one ends: give --resume or another "
-            "folder\n");
-  EXPECT_EQ(run({"--steps", "9", "--checkpoint", "c"}).code, 0);
+  std::string before = copyFile("c/step-00000009", 0);
+  for (const char *steps : {"5", "9", "20"}) {
+    writeFile(folder.path("log"), "an older log\n");
+    Outcome outcome =
+        run({"--steps", steps, "--checkpoint", "c", "--log", "log"});
+    EXPECT_EQ(outcome.code, 1);
+    EXPECT_EQ(outcome.err,
+              "fake: error: 'c' holds checkpoints of an earlier training, the "
+              "newest step-00000009: give --resume to go on from it, or "
+              "--overwrite to remove them\n");
+    EXPECT_EQ(readFile(folder.path("log")), "an older log\n");
+  }
+  EXPECT_EQ(listFolder(folder.path("c")),
+            std::vector<std::string>{"step-00000009"});
+  EXPECT_EQ(copyFile("c/step-00000009", 0), before);
+}
+
+TEST_F(Train, OverwritingRemovesTheOldCheckpoints) {
+  ASSERT_EQ(run({"--steps", "20", "--checkpoint", "c", "--every", "6"}).code,
+            0);
+  writeFile(folder.path("c/note"), "mine");
+  ASSERT_EQ(run({"--steps", "9", "--checkpoint", "c", "--overwrite"}).code, 0);
+  EXPECT_EQ(listFolder(folder.path("c")),
+            (std::vector<std::string>{"note", "step-00000009"}));
+  // An empty folder has nothing to overwrite.
+  EXPECT_EQ(run({"--steps", "9", "--checkpoint", "d", "--overwrite"}).code, 0);
+}
+
+TEST_F(Train, OverwritingNeedsAllElseToBeRight) {
+  ASSERT_EQ(run({"--steps", "9", "--checkpoint", "c"}).code, 0);
+  std::string before = copyFile("c/step-00000009", 0);
+  std::vector<std::string> arguments = {"--checkpoint", "c", "--overwrite"};
+  auto refused = [&](std::vector<std::string> more, int code) {
+    more.insert(more.end(), arguments.begin(), arguments.end());
+    EXPECT_EQ(run(more).code, code);
+    EXPECT_EQ(copyFile("c/step-00000009", 0), before);
+  };
+  refused({"--resume"}, 2);
+  refused({"--steps", "5", "--epochs", "1"}, 2);
+  refused({"--steps", "5", "--threads", "0"}, 2);
+  refused({"--steps", "5", "--device", "abacus"}, 3);
+  refused({"--steps", "5", "--log", "no/log"}, 4);
+  refused({"--steps", "5", "--log", "/dev/full"}, 4);
+  std::string labels = readFile(data.path("train-labels.idx"));
+  writeFile(data.path("train-labels.idx"), labels.substr(0, labels.size() - 1));
+  refused({"--steps", "5"}, 1);
+}
+
+TEST_F(Train, ACrashNeverLeadsBackToAnotherTraining) {
+  RunOptions other;
+  other.fake = "first_copy=3";
+  ASSERT_EQ(
+      run({"--steps", "1000", "--checkpoint", "c", "--every", "300"}, other)
+          .code,
+      0);
+  RunOptions options;
+  options.pipe = "pipe";
+  options.lines = 420; // with those of epochs: step 360
+  options.then = sends(SIGKILL);
+  std::vector<std::string> arguments = {
+      "--steps", "1000",         "--every", "300",         "--keep",
+      "9",       "--checkpoint", "c",       "--log-every", "1"};
+  std::vector<std::string> killed = arguments;
+  killed.insert(killed.end(), {"--log", "pipe", "--overwrite"});
+  ASSERT_EQ(run(killed, options).code, 1000 + SIGKILL);
+  std::vector<std::string> left = listFolder(folder.path("c"));
+  EXPECT_EQ(left, (std::vector<std::string>{".hfta-lock", "step-00000300"}));
+  arguments.push_back("--resume");
+  ASSERT_EQ(run(arguments).code, 0);
+  ASSERT_EQ(run({"--steps", "1000", "--checkpoint", "whole"}).code, 0);
+  expectEqual("c/step-00001000", "whole/step-00001000");
 }
 
 TEST_F(Train, SurvivesKills) {
@@ -228,51 +196,91 @@ TEST_F(Train, SurvivesKills) {
   arguments.push_back("whole");
   ASSERT_EQ(run(arguments).code, 0);
   arguments.back() = "killed";
-  arguments.push_back("--resume");
+  arguments.insert(arguments.end(),
+                   {"--resume", "--log", "pipe", "--log-every", "1"});
+  // A pipe holds far fewer lines than there are steps left.
   std::mt19937 random(5);
-  int killed = 0;
-  Outcome outcome = {};
+  RunOptions options;
+  options.pipe = "pipe";
+  options.then = sends(SIGKILL);
   for (int i = 0; i < 20; ++i) {
-    RunOptions options;
-    options.signal = SIGKILL;
-    options.delay = 5 + static_cast<int>(random() % 40);
-    outcome = run(arguments, options);
-    killed += outcome.code == 1000 + SIGKILL;
-    if (outcome.code == 0)
-      break;
-    ASSERT_EQ(outcome.code, 1000 + SIGKILL) << outcome.err;
+    options.lines = 20 + static_cast<int>(random() % 60);
+    ASSERT_EQ(run(arguments, options).code, 1000 + SIGKILL);
   }
-  EXPECT_GT(killed, 0);
-  outcome = run(arguments);
+  options.then = nullptr;
+  Outcome outcome = run(arguments, options);
   ASSERT_EQ(outcome.code, 0) << outcome.err;
   expectEqual("whole/step-00003000", "killed/step-00003000");
   EXPECT_EQ(listFolder(folder.path("killed")),
             (std::vector<std::string>{"step-00002950", "step-00003000"}));
 }
 
-TEST_F(Train, CtrlCSavesAndEndsWith130) {
+//===----------------------------------------------------------------------===//
+// Signals
+//===----------------------------------------------------------------------===//
+
+TEST_F(Train, SignalsSaveAndEndWith128AndTheirNumber) {
+  writeData(data.root, 4000, 50);
+  for (int signal : {SIGINT, SIGTERM, SIGHUP, SIGPIPE}) {
+    std::string name = "c" + std::to_string(signal);
+    RunOptions options;
+    options.pipe = "pipe";
+    options.lines = 5;
+    options.then = sends(signal);
+    Outcome outcome =
+        run({"--steps", "100000000", "--checkpoint", name, "--log", "pipe"},
+            options);
+    EXPECT_EQ(outcome.code, 128 + signal) << outcome.err;
+    std::vector<std::string> saved = listFolder(folder.path(name));
+    ASSERT_EQ(saved.size(), 1u);
+    EXPECT_EQ(outcome.out, "");
+    EXPECT_NE(outcome.err.find("; saved " + name + "/" + saved[0] + "\n"),
+              std::string::npos)
+        << outcome.err;
+    std::string steps = std::to_string(std::stoll(saved[0].substr(5)));
+    ASSERT_EQ(
+        run({"--steps", steps, "--checkpoint", "other", "--overwrite"}).code,
+        0);
+    expectEqual(name + "/" + saved[0], "other/" + saved[0]);
+  }
+}
+
+TEST_F(Train, AnAbandonedPipeSavesAndEndsWith141) {
   writeData(data.root, 4000, 50);
   RunOptions options;
-  options.signal = SIGINT;
-  options.delay = 300;
+  options.pipe = "pipe";
+  options.errorsToPipe = true;
+  options.lines = 5;
+  options.closesPipe = true;
   Outcome outcome = run({"--steps", "100000000", "--checkpoint", "c"}, options);
-  EXPECT_EQ(outcome.code, 130) << outcome.err;
-  std::vector<std::string> saved = listFolder(folder.path("c"));
-  ASSERT_EQ(saved.size(), 1u);
-  EXPECT_EQ(outcome.out, "");
-  EXPECT_NE(outcome.err.find("; saved c/" + saved[0] + "\n"), std::string::npos)
-      << outcome.err;
-  std::string steps = std::to_string(std::stoll(saved[0].substr(5)));
-  ASSERT_EQ(run({"--steps", steps, "--checkpoint", "other"}).code, 0);
-  expectEqual("c/" + saved[0], "other/" + saved[0]);
+  EXPECT_EQ(outcome.code, 128 + SIGPIPE);
+  EXPECT_EQ(listFolder(folder.path("c")).size(), 1u);
+}
+
+TEST_F(Train, IgnoredSignalsStayIgnored) {
+  writeData(data.root, 4000, 50);
+  RunOptions options;
+  options.pipe = "pipe";
+  options.lines = 5;
+  options.ignored = {SIGHUP, SIGPIPE};
+  options.then = [](pid_t child) {
+    kill(child, SIGHUP);
+    kill(child, SIGPIPE);
+  };
+  Outcome outcome = run({"--steps", "3000", "--checkpoint", "c", "--log",
+                         "pipe", "--log-every", "1"},
+                        options);
+  EXPECT_EQ(outcome.code, 0) << outcome.err;
+  EXPECT_TRUE(exists(folder.path("c/step-00003000")));
 }
 
 TEST_F(Train, CtrlCWithoutCheckpointSaysSo) {
   writeData(data.root, 4000, 50);
   RunOptions options;
-  options.signal = SIGINT;
-  options.delay = 300;
-  Outcome outcome = run({"--steps", "100000000"}, options);
+  options.pipe = "pipe";
+  options.lines = 5;
+  options.then = sends(SIGINT);
+  Outcome outcome = run({"--steps", "100000000", "--log", "pipe"}, options);
   EXPECT_EQ(outcome.code, 130) << outcome.err;
   EXPECT_NE(outcome.err.find("; nothing saved: no --checkpoint was given\n"),
             std::string::npos)
@@ -337,6 +345,46 @@ TEST_F(Train, RefusesDataThatDontMatch) {
   EXPECT_EQ(outcome.err, "fake: error: '" + data.root +
                              "/train-labels.idx' holds 60 samples, but "
                              "'train-images.idx' holds 53\n");
+}
+
+TEST_F(Train, DataThatChangeEndItAfterASave) {
+  writeData(data.root, 4000, 50);
+  std::string path = data.path("train-images.idx"), whole = readFile(path);
+  // In place: a file that is replaced by another one keeps its bytes.
+  auto rewrite = [&](const std::string &bytes) {
+    return [&, bytes](pid_t) {
+      ASSERT_EQ(truncate(path.c_str(), off_t(bytes.size())), 0);
+      std::fstream(path, std::ios::in | std::ios::out | std::ios::binary)
+          << bytes;
+    };
+  };
+  const struct {
+    const char *name;
+    std::string bytes, message;
+  } rows[] = {
+      {"cut", whole.substr(0, 100), "it had 24012 bytes, and has 100 now"},
+      {"longer", whole + "x", "it had 24012 bytes, and has 24013 now"},
+      {"other", std::string(whole.size(), 'x'), "it was written to"}};
+  for (const auto &row : rows) {
+    writeFile(path, whole);
+    // Clocks of file systems are coarse.
+    timespec times[2] = {{1, 0}, {1, 0}};
+    ASSERT_EQ(utimensat(AT_FDCWD, path.c_str(), times, 0), 0);
+    RunOptions options;
+    options.pipe = "pipe";
+    options.lines = 5;
+    options.then = rewrite(row.bytes);
+    Outcome outcome = run({"--steps", "100000000", "--checkpoint", row.name,
+                           "--log", "pipe", "--log-every", "1"},
+                          options);
+    EXPECT_EQ(outcome.code, 1) << outcome.err;
+    std::vector<std::string> saved = listFolder(folder.path(row.name));
+    ASSERT_EQ(saved.size(), 1u);
+    EXPECT_EQ(outcome.err,
+              "fake: error: '" + path +
+                  "' was changed while it was read: " + row.message +
+                  "\nfake: note: saved " + row.name + "/" + saved[0] + "\n");
+  }
 }
 
 TEST_F(Train, RefusesTooFewSamples) {

@@ -14,7 +14,9 @@
 //
 // It is written to a temporary folder whose name begins with ".hfta-", synced,
 // and renamed into place: what has a checkpoint's name is complete. Equal
-// state gives equal bytes.
+// state gives equal bytes. A training locks the folder (file ".hfta-lock")
+// until it ends, however it ends, and mends what an interrupted save has left.
+// Reading takes no lock.
 //
 // Errors and threads: as in embed.h.
 //===----------------------------------------------------------------------===//
@@ -35,18 +37,18 @@ extern "C" {
 const char *hfta_checkpoint_name(int64_t step,
                                  char buffer[HFTA_CHECKPOINT_NAME_BYTES]);
 
-/// Makes the folder, checks that it can be written, and removes what an
-/// interrupted save has left.
-hfta_status hfta_checkpoint_prepare(const char *folder, hfta_error *error);
-
 /// The newest checkpoint's step; -1 if there is none (also without folder).
 int64_t hfta_checkpoint_newest(const char *folder);
 
-/// Saves the instance's state. `epoch_losses`, one a copy, may be NULL.
+/// Saves the instance's state beside what the folder holds; in place of an
+/// older checkpoint of the same step. Several processes and instances may save
+/// in one folder at once; while a training has it (hfta_train) the others'
+/// saves are HFTA_INVALID_INPUT. `epoch_losses`, one a copy, may be NULL.
 hfta_status hfta_checkpoint_save(hfta_instance *instance, const char *folder,
                                  const double *epoch_losses);
 
-/// Of the checkpoints up to `step`, keeps the newest `keep`.
+/// Of the checkpoints up to `step`, keeps the newest `keep`. Links are removed,
+/// not followed. One that resists doesn't keep the others.
 hfta_status hfta_checkpoint_prune(const char *folder, int64_t step,
                                   int64_t keep, hfta_error *error);
 

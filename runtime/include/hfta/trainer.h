@@ -30,7 +30,9 @@ typedef struct hfta_train_options {
   const char *checkpoint; ///< folder; NULL: no checkpoints
   int64_t every;          ///< steps between checkpoints; 0: at the end only
   int64_t keep;           ///< newest checkpoints that stay; 0: all
-  bool resume;
+  bool resume;            ///< go on from the folder's newest checkpoint
+  bool overwrite;         ///< remove the folder's checkpoints before the first
+                          ///< step; without one of the two there may be none
   bool progress;
   /// Asked after every step and while it evaluates; NULL: never stops early.
   bool (*should_stop)(void *argument);
@@ -49,7 +51,10 @@ typedef struct hfta_train_result {
 } hfta_train_result;
 
 /// Trains a new instance to the end that the options, or else the program,
-/// give. Fills `*result` in any case.
+/// give. Fills `*result` in any case. Until it returns, no other training and
+/// no hfta_instance_save may use the checkpoint folder, and no other training
+/// the log: they fail with HFTA_INVALID_INPUT. Data that change or a log that
+/// can't be written end it with a failure after a checkpoint was saved.
 hfta_status hfta_train(hfta_instance *instance,
                        const hfta_train_options *options,
                        hfta_train_result *result);

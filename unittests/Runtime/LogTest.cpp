@@ -1,0 +1,289 @@
+//===- LogTest.cpp - The log of a training --------------------------------===//
+
+#include "RuntimeTest.h"
+#include "hfta/trainer.h"
+
+#include <csignal>
+#include <cstring>
+#include <fcntl.h>
+#include <regex>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+TEST_F(Train, LogsFirstLastAndEveryNthStep) {
+  ASSERT_EQ(run({"--steps", "14", "--log", "log", "--log-every", "5"}).code, 0);
+  std::vector<std::string> lines = linesOf(readFile(folder.path("log")));
+  const char *begins[] = {R"({"event":"start","name":"fake","copies":3,)",
+                          R"({"event":"step","step":1,"epoch":1,"loss":[)",
+                          R"({"event":"step","step":5,"epoch":1,"loss":[)",
+                          R"({"event":"epoch","epoch":1,"train_loss":[)",
+                          R"({"event":"step","step":10,"epoch":2,"loss":[)",
+                          R"({"event":"epoch","epoch":2,"train_loss":[)",
+                          R"({"event":"step","step":14,"epoch":3,"loss":[)",
+                          R"({"event":"epoch","epoch":3,"train_loss":[)"};
+  ASSERT_EQ(lines.size(), 8u);
+  for (int i = 0; i < 8; ++i)
+    EXPECT_EQ(lines[i].substr(0, strlen(begins[i])), begins[i]);
+  EXPECT_NE(lines[1].find(R"("lr":[0.1,0.3,1]})"), std::string::npos);
+  EXPECT_TRUE(std::regex_search(
+      lines[3],
+      std::regex(R"(\],"eval_loss":\[[^\]]*,[^\]]*,[^\]]*\],)"
+                 R"("eval_accuracy":\[[^\]]*\],"seconds":[0-9.e-]+\}$)")))
+      << lines[3];
+}
+
+TEST_F(Train, TheStartEventDescribesTheTraining) {
+  ASSERT_EQ(run({"--steps", "14", "--log", "log", "--checkpoint", "c"}).code,
+            0);
+  const std::string begin =
+      R"({"event":"start","name":"fake","copies":3,"identity":"identity-mlp",)"
+      R"("batch":8,"steps_per_epoch":6,)";
+  const std::string end =
+      R"("hyper_parameters":{"lr":[0.1,0.3,1],"momentum":[0,0.9,0.5],)"
+      R"("weight_decay":[0,0,0],"seed":[1,1,2]}})";
+  EXPECT_EQ(events("log").front(),
+            begin + R"("total_steps":14,"steps_done":0,)" + end);
+  ASSERT_EQ(run({"--steps", "20", "--log", "log", "--checkpoint", "c",
+                 "--resume", "--log-every", "1"})
+                .code,
+            0);
+  std::vector<std::string> log = events("log");
+  // The epoch that was cut short goes on: its event comes when it is full.
+  size_t again = log.size() - 9;
+  EXPECT_EQ(log[again], begin + R"("total_steps":20,"steps_done":14,)" + end);
+  EXPECT_EQ(log[again - 1].find(R"({"event":"step","step":14,)"), 0u);
+  EXPECT_EQ(log[again + 1].find(R"({"event":"step","step":15,)"), 0u);
+}
+
+//===----------------------------------------------------------------------===//
+// Resuming
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// A cosine schedule ends at the total, so what is resumed is a training of
+/// that length whose later checkpoints are taken away.
+class ResumedLog : public Train {
+protected:
+  ResumedLog() {
+    options.fake = "cosine";
+    EXPECT_EQ(run({"--steps", "20", "--log", "whole", "--log-every", "1",
+                   "--checkpoint", "c", "--every", "1"},
+                  options)
+                  .code,
+              0);
+  }
+
+  void keepStepsUpTo(int last) {
+    for (int step = last + 1; step <= 20; ++step) {
+      char name[32];
+      snprintf(name, sizeof(name), "c/step-%08d", step);
+      removeAll(folder.path(name));
+    }
+  }
+
+  Outcome resume() {
+    return run({"--steps", "20", "--log", "log", "--log-every", "1",
+                "--checkpoint", "c", "--resume"},
+               options);
+  }
+
+  static std::vector<std::string> withoutStarts(std::vector<std::string> log) {
+    std::vector<std::string> rest;
+    for (const std::string &line : log)
+      if (line.find("{\"event\":\"start\"") != 0)
+        rest.push_back(line);
+    return rest;
+  }
+
+  /// The log is that of a training that was never stopped.
+  void expectWhole() {
+    std::vector<std::string> log = events("log");
+    EXPECT_EQ(withoutStarts(log), withoutStarts(events("whole")));
+    EXPECT_EQ(log.size(), events("whole").size() + 1);
+  }
+
+  RunOptions options;
+};
+} // namespace
+
+TEST_F(ResumedLog, IsCutBackToTheCheckpoint) {
+  const std::string whole = readFile(folder.path("whole"));
+  for (int last : {19, 18, 17, 12, 7, 1}) {
+    keepStepsUpTo(last);
+    writeFile(folder.path("log"), whole);
+    Outcome outcome = resume();
+    ASSERT_EQ(outcome.code, 0) << outcome.err;
+    expectWhole();
+    removeAll(folder.path("c/step-00000020"));
+  }
+}
+
+TEST_F(ResumedLog, EndsAnywhere) {
+  const std::string whole = readFile(folder.path("whole"));
+  keepStepsUpTo(9);
+  size_t kept = whole.find("{\"event\":\"step\",\"step\":10,");
+  for (size_t size : {kept, kept + 1, kept + 40, whole.size() - 1}) {
+    writeFile(folder.path("log"), whole.substr(0, size));
+    ASSERT_EQ(resume().code, 0);
+    expectWhole();
+    removeAll(folder.path("c/step-00000020"));
+  }
+}
+
+TEST_F(ResumedLog, KeepsLinesOfOthers) {
+  keepStepsUpTo(9);
+  writeFile(folder.path("log"), "{\"event\":\"first\"}\n# a note\n[1]\n"
+                                "{\"event\":\"step\",\"step\":9}\n"
+                                "{\"event\":\"step\",\"step\":10}\n"
+                                "after\n{\"event\":\"to");
+  ASSERT_EQ(resume().code, 0);
+  std::vector<std::string> log = events("log");
+  ASSERT_GT(log.size(), 5u);
+  EXPECT_EQ(log[0], "{\"event\":\"first\"}");
+  EXPECT_EQ(log[1], "# a note");
+  EXPECT_EQ(log[3], "{\"event\":\"step\",\"step\":9}");
+  EXPECT_EQ(log[4].find("{\"event\":\"start\""), 0u);
+  EXPECT_EQ(log[5].find(R"({"event":"step","step":10,)"), 0u);
+}
+
+TEST_F(ResumedLog, OfAnotherModelIsRefused) {
+  keepStepsUpTo(9);
+  const std::string other = "{\"event\":\"start\",\"identity\":\"other\"}\n"
+                            "{\"event\":\"step\",\"step\":10}\n";
+  writeFile(folder.path("log"), other);
+  Outcome outcome = resume();
+  EXPECT_EQ(outcome.code, 1);
+  EXPECT_EQ(outcome.err, "fake: error: log 'log' is of another training "
+                         "(identity other): give another file\n");
+  EXPECT_EQ(readFile(folder.path("log")), other);
+}
+
+TEST_F(ResumedLog, OfACompleteTrainingStays) {
+  writeFile(folder.path("log"), readFile(folder.path("whole")));
+  ASSERT_EQ(resume().code, 0);
+  expectWhole();
+}
+
+TEST_F(ResumedLog, LosesNoInterruptedEvaluation) {
+  // should_stop is asked after each step but an epoch's last, and after each
+  // batch of its evaluation: the epochs end with steps 6, 12, 18 and 20.
+  for (int stop : {6, 7, 15, 24, 28}) {
+    std::string name = "stop" + std::to_string(stop);
+    fake_options fake = defaultOptions();
+    fake.cosine = 1;
+    ProgramPointer program = makeProgram(fake);
+    InstancePointer instance = makeInstance(program.get());
+    hfta_train_options train = {};
+    hfta_train_result result;
+    std::string checkpoint = folder.path(name), log = folder.path("log");
+    int asked = 0;
+    struct Count {
+      int *asked, stop;
+    } count = {&asked, stop};
+    train.data_root = data.root.c_str();
+    train.steps = 20;
+    train.log_every = 1;
+    train.checkpoint = checkpoint.c_str();
+    train.log_path = log.c_str();
+    train.should_stop_argument = &count;
+    train.should_stop = [](void *argument) {
+      Count *count = static_cast<Count *>(argument);
+      return ++*count->asked >= count->stop;
+    };
+    ASSERT_EQ(hfta_train(instance.get(), &train, &result), HFTA_OK)
+        << hfta_instance_message(instance.get());
+    EXPECT_TRUE(result.interrupted && result.saved);
+    hfta_train_result_free(&result);
+    Outcome outcome = run({"--steps", "20", "--log", "log", "--log-every", "1",
+                           "--checkpoint", name, "--resume"},
+                          options);
+    ASSERT_EQ(outcome.code, 0) << outcome.err;
+    expectWhole();
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// Files
+//===----------------------------------------------------------------------===//
+
+TEST_F(Train, TwoTrainingsCantShareALog) {
+  std::string log = folder.path("log");
+  writeFile(log, "an older log\n");
+  int other = open(log.c_str(), O_RDWR | O_CLOEXEC);
+  ASSERT_EQ(flock(other, LOCK_EX | LOCK_NB), 0);
+  for (bool resume : {false, true}) {
+    std::vector<std::string> arguments = {"--steps",      "5", "--log", "log",
+                                          "--checkpoint", "c"};
+    if (resume)
+      arguments.push_back("--resume");
+    Outcome outcome = run(arguments);
+    EXPECT_EQ(outcome.code, 1);
+    EXPECT_EQ(outcome.err,
+              "fake: error: log 'log' is in use by another training\n");
+    EXPECT_EQ(readFile(log), "an older log\n");
+  }
+  close(other);
+  EXPECT_EQ(run({"--steps", "5", "--log", "log", "--checkpoint", "c"}).code, 0);
+}
+
+TEST_F(Train, ATrainingHoldsItsLog) {
+  RunOptions options;
+  options.pipe = "pipe";
+  options.errorsToPipe = true;
+  options.lines = 5;
+  int code = -1;
+  options.then = [&](pid_t child) {
+    code = run({"--steps", "5", "--log", "log"}).code;
+    kill(child, SIGKILL);
+  };
+  writeData(data.root, 4000, 50);
+  ASSERT_EQ(run({"--steps", "100000000", "--log", "log"}, options).code,
+            1000 + SIGKILL);
+  EXPECT_EQ(code, 1);
+  // The lock has ended with its process.
+  EXPECT_EQ(run({"--steps", "5", "--log", "log"}).code, 0);
+}
+
+TEST_F(Train, ALogThatCantBeWrittenEndsItAfterASave) {
+  RunOptions options;
+  options.fileLimit = 4000;
+  Outcome outcome = run({"--steps", "1000", "--checkpoint", "c", "--log", "log",
+                         "--log-every", "1"},
+                        options);
+  EXPECT_EQ(outcome.code, 4);
+  std::vector<std::string> saved = listFolder(folder.path("c"));
+  ASSERT_EQ(saved.size(), 1u);
+  EXPECT_EQ(outcome.err, "fake: error: cannot write log 'log': File too large\n"
+                         "fake: note: saved c/" +
+                             saved[0] + "\n");
+  ASSERT_EQ(run({"--steps", "1000", "--checkpoint", "c", "--log", "log",
+                 "--log-every", "1", "--resume"})
+                .code,
+            0);
+  ASSERT_EQ(run({"--steps", "1000", "--log", "whole", "--log-every", "1"}).code,
+            0);
+  // Only what couldn't be written is missing.
+  std::vector<std::string> log = events("log"), whole = events("whole");
+  ASSERT_EQ(log.size(), whole.size());
+  size_t torn = 0;
+  while (log[torn] == whole[torn])
+    ++torn;
+  EXPECT_EQ(log[torn].find("{\"event\":\"start\""), 0u);
+  EXPECT_EQ(whole[torn].find("{\"event\":\"step\",\"step\":" +
+                             std::to_string(std::stoul(saved[0].substr(5)))),
+            0u);
+  log[torn] = whole[torn];
+  EXPECT_EQ(log, whole);
+}
+
+TEST_F(Train, TheLogMayGoWhereTheResultsGo) {
+  // A regular file, as `train --log /dev/stdout > file` has it.
+  Outcome outcome = run({"--steps", "5", "--log", "/dev/stdout"});
+  ASSERT_EQ(outcome.code, 0) << outcome.err;
+  std::vector<std::string> lines = linesOf(outcome.out);
+  ASSERT_EQ(lines.size(), 8u);
+  EXPECT_EQ(lines[0].find("{\"event\":\"start\""), 0u);
+  EXPECT_EQ(lines[3].find("{\"event\":\"epoch\""), 0u);
+  EXPECT_EQ(lines[4].find("copy  "), 0u);
+}
