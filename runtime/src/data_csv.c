@@ -29,6 +29,7 @@ typedef struct csv_table {
   const hfta_data_request *request;
   hfta_error *error;
   uint64_t elements; ///< of a sample
+  uint64_t columns;  ///< of a line
   line_reader first; ///< stands before the first sample
 } csv_table;
 
@@ -181,17 +182,49 @@ static bool store_field(span field, hfta_element_type type,
 // The file
 //===----------------------------------------------------------------------===//
 
-static hfta_status too_few_columns(const csv_table *table, uint64_t line_number,
-                                   span line) {
+/// What an error adds where semicolons are the likely separator: spreadsheets
+/// write them where the decimal point is a comma.
+static const char *separator_hint(span text) {
+  return memchr(text.text, ';', text.length)
+             ? "; columns must be separated by ',', here they may be by ';'"
+             : "";
+}
+
+static hfta_status wrong_columns(const csv_table *table, uint64_t line_number,
+                                 span line) {
   uint64_t columns = 0;
-  for (span field; next_field(&line, &field);)
+  span rest = line;
+  for (span field; next_field(&rest, &field);)
     ++columns;
+  // Enough commas, but nothing between some of them.
+  if (columns == table->columns)
+    return hfta_fail(table->error, HFTA_INVALID_INPUT,
+                     "'%s', line %" PRIu64 ": expected %" PRIu64
+                     " numbers, got '%.*s'",
+                     table->request->path, line_number, table->columns,
+                     line.length < 40 ? (int)line.length : 40, line.text);
   return hfta_fail(table->error, HFTA_INVALID_INPUT,
                    "'%s', line %" PRIu64 ": expected %" PRIu64
-                   " columns from column %" PRIu32 ", got %" PRIu64
-                   " columns in all",
-                   table->request->path, line_number, table->elements,
-                   table->request->column, columns);
+                   " columns, got %" PRIu64 "%s",
+                   table->request->path, line_number, table->columns, columns,
+                   separator_hint(line));
+}
+
+static hfta_status wrong_number(const csv_table *table, uint64_t line_number,
+                                uint64_t column, span field) {
+  return hfta_fail(table->error, HFTA_INVALID_INPUT,
+                   "'%s', line %" PRIu64 ", column %" PRIu64
+                   ": expected a number of type %s, got '%.*s'%s",
+                   table->request->path, line_number, column,
+                   hfta_element_name(table->request->type),
+                   field.length < 40 ? (int)field.length : 40, field.text,
+                   separator_hint(field));
+}
+
+/// Others may write to a file while it is read.
+static hfta_status changed(const csv_table *table) {
+  return hfta_fail(table->error, HFTA_INVALID_INPUT,
+                   "'%s' was changed while it was read", table->request->path);
 }
 
 /// Counts the samples, and passes over a header.
@@ -207,7 +240,7 @@ static hfta_status count_lines(csv_table *table, int64_t *count) {
     // Each number takes a character, and all but the last one a comma.
     if (line.length < table->elements ||
         line.length - table->elements + 1 < table->elements)
-      return too_few_columns(table, reader.number, line);
+      return wrong_columns(table, reader.number, line);
     ++*count;
   }
   return HFTA_OK;
@@ -219,19 +252,34 @@ static hfta_status parse_line(const csv_table *table, span line,
   size_t element_bytes = hfta_element_bytes(request->type);
   span rest = line, field;
   if (!skip_columns(&rest, request->column))
-    return too_few_columns(table, line_number, line);
+    return wrong_columns(table, line_number, line);
   for (uint64_t i = 0; i < table->elements; ++i, out += element_bytes) {
     if (!next_field(&rest, &field))
-      return too_few_columns(table, line_number, line);
+      return wrong_columns(table, line_number, line);
     if (!store_field(field, request->type, out))
-      return hfta_fail(table->error, HFTA_INVALID_INPUT,
-                       "'%s', line %" PRIu64 ", column %" PRIu64
-                       ": expected a number of type %s, got '%.*s'",
-                       request->path, line_number, request->column + i,
-                       hfta_element_name(request->type),
-                       field.length < 40 ? (int)field.length : 40, field.text);
+      return wrong_number(table, line_number, request->column + i, field);
   }
-  return HFTA_OK;
+  for (uint64_t i = request->column + table->elements; i < table->columns; ++i)
+    if (!next_field(&rest, &field))
+      return wrong_columns(table, line_number, line);
+  return rest.text ? wrong_columns(table, line_number, line) : HFTA_OK;
+}
+
+/// The second pass. The first one's count bounds it: the file may have become
+/// another one since.
+static hfta_status parse_lines(const csv_table *table, hfta_data *data) {
+  unsigned char *out = data->owned;
+  line_reader reader = table->first;
+  int64_t done = 0;
+  for (span line; next_line(&reader, &line); out += data->sample_bytes) {
+    if (done == data->count)
+      return changed(table);
+    hfta_status status = parse_line(table, line, reader.number, out);
+    if (status != HFTA_OK)
+      return status;
+    ++done;
+  }
+  return done == data->count ? HFTA_OK : changed(table);
 }
 
 static hfta_status load(csv_table *table, hfta_data *data) {
@@ -242,20 +290,13 @@ static hfta_status load(csv_table *table, hfta_data *data) {
   if (__builtin_mul_overflow((uint64_t)data->count, data->sample_bytes,
                              &bytes) ||
       !(data->owned = malloc(bytes + 1)))
-    return hfta_fail(table->error, HFTA_INVALID_INPUT,
+    return hfta_fail(table->error, HFTA_UNSUPPORTED,
                      "'%s': not enough memory for %" PRId64
                      " samples of %" PRIu64 " bytes",
                      table->request->path, data->count, data->sample_bytes);
   data->owned_bytes = bytes;
   data->samples = data->owned;
-  unsigned char *out = data->owned;
-  line_reader reader = table->first;
-  for (span line; next_line(&reader, &line); out += data->sample_bytes) {
-    status = parse_line(table, line, reader.number, out);
-    if (status != HFTA_OK)
-      return status;
-  }
-  return HFTA_OK;
+  return parse_lines(table, data);
 }
 
 hfta_status hfta_data_open_csv(const hfta_data_request *request,
@@ -273,6 +314,9 @@ hfta_status hfta_data_open_csv(const hfta_data_request *request,
   csv_table table = {.request = request,
                      .error = error,
                      .elements = (uint64_t)elements,
+                     .columns = request->columns
+                                    ? request->columns
+                                    : request->column + (uint64_t)elements,
                      .first = {.at = text, .end = text + mapping.size}};
   // Some programs begin a file with U+FEFF.
   if (mapping.size >= 3 && memcmp(text, "\xEF\xBB\xBF", 3) == 0)

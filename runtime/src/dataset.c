@@ -90,7 +90,7 @@ static hfta_status check_classes(const hfta_dataset *dataset, uint32_t index,
     most *= 2;
   self.samples = malloc(self.bytes * (uint64_t)most + 1);
   if (!self.samples)
-    return hfta_fail(error, HFTA_INTERNAL, "not enough memory to read '%s'",
+    return hfta_fail(error, HFTA_UNSUPPORTED, "not enough memory to read '%s'",
                      path);
   hfta_status status = HFTA_OK;
   for (int64_t first = 0; first < dataset->samples && status == HFTA_OK;
@@ -104,6 +104,25 @@ static hfta_status check_classes(const hfta_dataset *dataset, uint32_t index,
   }
   free(self.samples);
   return status;
+}
+
+/// The columns of a csv file: those that the fields take from it, and what lies
+/// before them.
+static uint64_t csv_columns(const hfta_program *program, hfta_split split,
+                            const char *path) {
+  uint64_t columns = 0;
+  for (uint32_t i = 0; i < program->data_field_count; ++i) {
+    const hfta_data_field *field = &program->data_fields[i];
+    const hfta_data_source *source = source_of(field, split);
+    const hfta_tensor *tensor = &program->tensors[field->tensor];
+    if (source->format != HFTA_DATA_CSV || strcmp(source->path, path) != 0)
+      continue;
+    int64_t elements = 0;
+    hfta_shape_elements(tensor->shape + 1, tensor->rank - 1, &elements);
+    uint64_t end = source->column + (uint64_t)elements;
+    columns = end > columns ? end : columns;
+  }
+  return columns;
 }
 
 static hfta_status open_source(hfta_dataset *dataset, uint32_t index,
@@ -122,7 +141,9 @@ static hfta_status open_source(hfta_dataset *dataset, uint32_t index,
                                .column = source->column,
                                .type = (hfta_element_type)tensor->type,
                                .sample_shape = tensor->shape + 1,
-                               .sample_rank = tensor->rank - 1};
+                               .sample_rank = tensor->rank - 1,
+                               .columns =
+                                   csv_columns(program, split, source->path)};
   status = hfta_data_open(&request, &dataset->sources[index], error);
   if (status != HFTA_OK)
     return status;
@@ -148,7 +169,7 @@ hfta_status hfta_dataset_open(const hfta_program *program, hfta_split split,
   out->sources =
       calloc((size_t)program->data_field_count + 1, sizeof(*out->sources));
   if (!out->sources)
-    return hfta_fail(error, HFTA_INTERNAL,
+    return hfta_fail(error, HFTA_UNSUPPORTED,
                      "not enough memory for data sources");
   hfta_status status = HFTA_OK;
   for (uint32_t i = 0; i < program->data_field_count && status == HFTA_OK; ++i)

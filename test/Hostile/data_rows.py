@@ -15,9 +15,11 @@ JOB = """model net(a: f32[batch, 4], b: f32[batch, 2], c: f32[batch, 2]) {
 }
 
 data made {
-  a: u8[4], b: f32[2], c: f32[2], label: u8
-  train a = idx("a.gz") / 255, b = npy("b.npy"), c = csv("c.csv"), label = raw("label.raw")
-  test  a = idx("a.gz") / 255, b = npy("b.npy"), c = csv("c.csv"), label = raw("label.raw")
+  a: u8[4], b: f32[2], c: f32[2], label: u8, weight: f32
+  train a = idx("a.gz") / 255, b = npy("b.npy"), c = csv("c.csv"), label = raw("label.raw"),
+        weight = csv("c.csv", column = 2)
+  test  a = idx("a.gz") / 255, b = npy("b.npy"), c = csv("c.csv"), label = raw("label.raw"),
+        weight = csv("c.csv", column = 2)
 }
 
 train sweep {
@@ -52,7 +54,7 @@ def pack(content, **options):
 
 
 def csv(samples=SAMPLES):
-    return "0.25,0.75\n" * samples
+    return "0.25,0.75,1\n" * samples
 
 
 IDX, CSV = pack(idx()), csv()
@@ -202,22 +204,33 @@ def make_csv_rows():
     yield row("no csv file", "c.csv", None, "'c.csv'", "No such file")
     yield row("an empty csv file", "c.csv", "")
     yield row("a folder for csv", "c.csv", lambda path: path.mkdir(), "'c.csv'")
-    yield row("too few columns", "c.csv", change(7, "0.5"), "'c.csv'", "7", "2")
-    yield row("a word", "c.csv", change(9, "0.5,half"), "'c.csv'", "9", "half")
-    yield row("an empty field", "c.csv", change(3, "0.5,"), "'c.csv'", "3")
+    yield row("too few columns", "c.csv", change(7, "0.5,1"), "'c.csv'",
+              "line 7", "expected 3 columns, got 2")
+    yield row("a column too many", "c.csv", change(7, "0.5,1,2,3"), "'c.csv'",
+              "line 7", "expected 3 columns, got 4")
+    yield row("a comma at the end of each line", "c.csv",
+              CSV.replace("\n", ",\n"), "'c.csv'", "line 1",
+              "expected 3 columns, got 4")
+    yield row("semicolons", "c.csv", CSV.replace(",", ";"), "'c.csv'", "line 2",
+              "here they may be by ';'")
+    yield row("semicolons and decimal commas", "c.csv",
+              CSV.replace(",", ";").replace(".", ","), "'c.csv'", "';'")
+    yield row("a word", "c.csv", change(9, "0.5,half,1"), "'c.csv'", "9",
+              "half")
+    yield row("an empty field", "c.csv", change(3, "0.5,,1"), "'c.csv'", "3")
     yield row("an empty line", "c.csv", change(5, ""), code=1)
-    yield row("a number beyond f32", "c.csv", change(2, "0.5,1e300"), "'c.csv'",
-              "2", "1e300")
-    yield row("a number with letters behind it", "c.csv", change(4, "1x,2"),
+    yield row("a number beyond f32", "c.csv", change(2, "0.5,1e300,1"),
+              "'c.csv'", "2", "1e300")
+    yield row("a number with letters behind it", "c.csv", change(4, "1x,2,1"),
               "'c.csv'", "4", "1x")
-    yield row("a quote without an end", "c.csv", change(6, '"0.5,1'), "'c.csv'",
-              "6")
-    yield row("a null byte", "c.csv", change(8, "0.5,1\0"), "'c.csv'", "8")
+    yield row("a quote without an end", "c.csv", change(6, '"0.5,1,1'),
+              "'c.csv'", "6")
+    yield row("a null byte", "c.csv", change(8, "0.5,1\0,1"), "'c.csv'", "8")
     yield row("a field of a megabyte", "c.csv",
-              change(8, "0.5," + "1" * 1000000), "'c.csv'", "line 8")
+              change(8, "0.5," + "1" * 1000000 + ",1"), "'c.csv'", "line 8")
     yield row("a line of ten megabytes", "c.csv", change(8, "0," * 5000000),
-              code=0)
-    yield row("two headers", "c.csv", "x,y\nx,y\n" + CSV, "'c.csv'", "2", "x")
+              "'c.csv'", "line 8", "5000001")
+    yield row("two headers", "c.csv", "x,y,z\nx,y,z\n" + CSV, "'c.csv'", "2", "x")
     yield row("a picture for csv", "c.csv", b"\x89PNG\r\n\x1a\n" + bytes(500),
               "'c.csv'")
     yield row("one sample more in csv", "c.csv", csv(65), "65", "64")

@@ -30,9 +30,10 @@ protected:
   }
 
   Request csv(const std::string &text, hfta_element_type type,
-              std::vector<int64_t> shape, uint32_t column = 0) const {
-    return {write("a.csv", text), HFTA_DATA_CSV, type, std::move(shape),
-            column};
+              std::vector<int64_t> shape, uint32_t column = 0,
+              uint64_t columns = 0) const {
+    return {write("a.csv", text), HFTA_DATA_CSV, type,
+            std::move(shape),     column,        columns};
   }
 };
 
@@ -233,15 +234,17 @@ TEST_F(DataTest, CsvNumbers) {
 TEST_F(DataTest, CsvLayouts) {
   // A header, a byte order mark, CRLF, blanks, empty lines, no last newline.
   std::string expected("\1\2\3\4", 4);
-  for (const char *text :
-       {"1,2\n3,4\n", "a,b\n1,2\n3,4",
-        "\xEF\xBB\xBF"
-        "1,2\r\n3,4\r\n",
-        "\n\n a , b \n\n 1 ,\t2 \n \n3,4\n\n", "1,2,9,9\n3,4,x"})
+  for (const char *text : {"1,2\n3,4\n", "a,b\n1,2\n3,4",
+                           "\xEF\xBB\xBF"
+                           "1,2\r\n3,4\r\n",
+                           "\n\n a , b \n\n 1 ,\t2 \n \n3,4\n\n"})
     EXPECT_EQ(samples(csv(text, HFTA_U8, {2})), expected) << text;
-  for (const char *text : {"id,a,b\nx,1,2\ny,3,4", "x,1,2\ny,3,4", ",1,2\n,3,4",
-                           "0,1,2,7\n0,3,4,7\n"})
+  for (const char *text :
+       {"id,a,b\nx,1,2\ny,3,4", "x,1,2\ny,3,4", ",1,2\n,3,4"})
     EXPECT_EQ(samples(csv(text, HFTA_U8, {2}, 1)), expected) << text;
+  // Columns behind the sample's, which other fields take.
+  for (const char *text : {"0,1,2,7\n0,3,4,7\n", "x,1,2,\nx,3,4,x"})
+    EXPECT_EQ(samples(csv(text, HFTA_U8, {2}, 1, 4)), expected) << text;
   EXPECT_EQ(samples(csv("", HFTA_U8, {2})), "");
   EXPECT_EQ(samples(csv("a,b\n", HFTA_U8, {2})), "");
 }
@@ -263,23 +266,42 @@ TEST_F(DataTest, CsvErrors) {
             "1: 'FILE', line 1, column 1: expected a number of type f16, got "
             "'70000'");
   EXPECT_EQ(refused(csv("1,\n", HFTA_F32, {2})),
-            "1: 'FILE', line 1: expected 2 columns from column 0, got 2 "
-            "columns in all");
+            "1: 'FILE', line 1: expected 2 numbers, got '1,'");
   EXPECT_EQ(refused(csv("11,\n", HFTA_F32, {2})),
             "1: 'FILE', line 1, column 1: expected a number of type f32, got "
             "''");
   EXPECT_EQ(refused(csv("1,2\n33\n", HFTA_F32, {2})),
-            "1: 'FILE', line 2: expected 2 columns from column 0, got 1 "
-            "columns in all");
+            "1: 'FILE', line 2: expected 2 columns, got 1");
   EXPECT_EQ(refused(csv("1,2\n", HFTA_F32, {}, 4000000000)),
-            "1: 'FILE', line 1: expected 1 columns from column 4000000000, got "
-            "2 columns in all");
+            "1: 'FILE', line 1: expected 4000000001 columns, got 2");
   EXPECT_EQ(refused(csv("1\n1\n1\n", HFTA_F64, {1 << 30, 1 << 20})),
-            "1: 'FILE', line 1: expected 1125899906842624 columns from column "
-            "0, got 1 columns in all");
+            "1: 'FILE', line 1: expected 1125899906842624 columns, got 1");
   EXPECT_EQ(refused(csv("\"1\"\n\"2\"\n", HFTA_F64, {})),
             "1: 'FILE', line 2, column 0: expected a number of type f64, got "
             "'\"2\"'");
+}
+
+TEST_F(DataTest, CsvColumns) {
+  EXPECT_EQ(refused(csv("1,2\n3,4,5\n", HFTA_F32, {2})),
+            "1: 'FILE', line 2: expected 2 columns, got 3");
+  EXPECT_EQ(refused(csv("1,2\n3,4,\n", HFTA_F32, {2})),
+            "1: 'FILE', line 2: expected 2 columns, got 3");
+  EXPECT_EQ(refused(csv("1,2,3,4\n1,2,3\n", HFTA_F32, {2}, 1, 4)),
+            "1: 'FILE', line 2: expected 4 columns, got 3");
+  EXPECT_EQ(refused(csv("1,2,3,4,5\n", HFTA_F32, {2}, 1, 4)),
+            "1: 'FILE', line 1: expected 4 columns, got 5");
+  std::string hint = "; columns must be separated by ',', here they may be by "
+                     "';'";
+  EXPECT_EQ(refused(csv("a;b\n1;2\n", HFTA_F32, {2})),
+            "1: 'FILE', line 2, column 0: expected a number of type f32, got "
+            "'1;2'" +
+                hint);
+  EXPECT_EQ(refused(csv("a;b\n1;2\n", HFTA_F32, {1}, 1)),
+            "1: 'FILE', line 1: expected 2 columns, got 1" + hint);
+  EXPECT_EQ(refused(csv("a;b\n1,5;2,5\n", HFTA_F32, {2})),
+            "1: 'FILE', line 2, column 1: expected a number of type f32, got "
+            "'5;2'" +
+                hint);
 }
 
 //===----------------------------------------------------------------------===//

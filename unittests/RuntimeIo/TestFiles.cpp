@@ -93,6 +93,7 @@ DataPointer hfta_test::open(const Request &request, hfta_error &error) {
   inner.path = request.path.c_str();
   inner.format = request.format;
   inner.column = request.column;
+  inner.columns = request.columns;
   inner.type = request.type;
   inner.sample_shape = request.shape.data();
   inner.sample_rank = static_cast<uint32_t>(request.shape.size());

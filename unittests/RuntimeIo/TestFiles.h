@@ -70,6 +70,7 @@ struct Request {
   hfta_element_type type;
   std::vector<int64_t> shape;
   uint32_t column = 0;
+  uint64_t columns = 0;
 };
 
 /// Opens a source; NULL, and the reason in `error`, if it's refused.

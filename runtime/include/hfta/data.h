@@ -10,10 +10,11 @@
 //   npy   NumPy's array file, see npy.h.
 //   csv   one sample a line, comma separated; `column` (from 0) is the first
 //         column to take, and as many columns are taken as a sample has
-//         elements. The first line is a header, and skipped, if the first field
-//         taken from it is neither a number nor empty. No quoting. Spaces and
-//         tabs around a number, CRLF and empty lines are allowed. Numbers are
-//         decimal or nan, inf, -inf; integers may be written as 3.0.
+//         elements. Every line has `columns` of them. The first line is a
+//         header, and skipped, if the first field taken from it is neither a
+//         number nor empty. No quoting. Spaces and tabs around a number, CRLF
+//         and empty lines are allowed. Numbers are decimal or nan, inf, -inf;
+//         integers may be written as 3.0.
 //   raw   samples one after another in row-major order, little-endian, no
 //         header; the file's size must be a multiple of a sample's.
 //
@@ -48,10 +49,11 @@ typedef struct hfta_data hfta_data;
 typedef struct hfta_data_request {
   const char *path;
   hfta_data_format format;
-  uint32_t column; ///< csv
+  uint32_t column; ///< csv: the sample's first
   hfta_element_type type;
   const int64_t *sample_shape; ///< of one sample, without the batch axis
   uint32_t sample_rank;
+  uint64_t columns; ///< csv: how many a line has; 0: none behind the sample's
 } hfta_data_request;
 
 /// What a file's header says.
