@@ -145,8 +145,9 @@ static ExitCode checkOutput(CommandLineState &state) {
   for (const std::string &input : options.inputs)
     if (options.output != "-" &&
         llvm::sys::fs::equivalent(input, options.output))
-      return state.fail(ExitCode::usage,
-                        "the output would replace the input '" + input + "'");
+      return state.fail(ExitCode::usage, "the output '" + options.output +
+                                             "' would replace the input '" +
+                                             input + "'");
   return ExitCode::done;
 }
 

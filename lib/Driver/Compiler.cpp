@@ -2,6 +2,7 @@
 
 #include "DiagnosticPrinter.h"
 #include "Input.h"
+#include "InputFiles.h"
 #include "Timing.h"
 
 #include "Hfta/Dialect/Hfta/IR/Job.h"
@@ -46,6 +47,7 @@ private:
 
   ExitCode compile();
   ExitCode setTarget();
+  ExitCode checkInputs();
   ExitCode checkOutput();
   ExitCode checkCuts();
   ExitCode runPasses(const PhaseInfo &phase);
@@ -90,11 +92,30 @@ ExitCode Compiler::setTarget() {
   return ExitCode::done;
 }
 
+/// Whether what is written is a file that was read, perhaps under another name.
+ExitCode Compiler::checkInputs() {
+  std::vector<std::string> outputs = {options.output};
+  if (options.emit == Phase::library)
+    outputs.push_back(
+        getHeaderPath(getLibraryName(options.output), options.output));
+  for (const std::string &output : outputs)
+    if (std::optional<std::string> input =
+            findReplacedInput(output, options, *loaded.module)) {
+      errors << "hftac: error: the output '" << output
+             << "' would replace the input '" << *input << "'\n";
+      return ExitCode::usage;
+    }
+  return ExitCode::done;
+}
+
 /// Before the long work: whether its result can be kept.
 ExitCode Compiler::checkOutput() {
-  if (options.plan ||
-      (options.emit <= Phase::object &&
-       (options.output == "-" || isSpecialFile(options.output))))
+  if (options.plan)
+    return ExitCode::done;
+  if (ExitCode code = checkInputs(); code != ExitCode::done)
+    return code;
+  if (options.emit <= Phase::object &&
+      (options.output == "-" || isSpecialFile(options.output)))
     return ExitCode::done;
   if (llvm::Error error = OutputFile::create(options.output).takeError())
     return fail(ExitCode::cannotWrite, std::move(error));

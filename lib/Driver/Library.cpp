@@ -103,6 +103,12 @@ makeArchive(llvm::ArrayRef<std::string> objects, llvm::StringRef name,
       llvm::object::Archive::K_GNU, /*Deterministic=*/true, /*Thin=*/false);
 }
 
+std::string hfta::getHeaderPath(llvm::StringRef name, llvm::StringRef output) {
+  llvm::SmallString<256> path(llvm::sys::path::parent_path(output));
+  llvm::sys::path::append(path, name + ".h");
+  return path.str().str();
+}
+
 llvm::Error hfta::writeLibrary(llvm::ArrayRef<std::string> objects,
                                llvm::StringRef name, llvm::StringRef output) {
   llvm::Expected<std::string> path = findRuntime();
@@ -121,9 +127,8 @@ llvm::Error hfta::writeLibrary(llvm::ArrayRef<std::string> objects,
   if (!archive)
     return archive.takeError();
 
-  llvm::SmallString<256> headerPath(llvm::sys::path::parent_path(output));
-  llvm::sys::path::append(headerPath, name + ".h");
-  llvm::Expected<OutputFile> header = OutputFile::create(headerPath);
+  llvm::Expected<OutputFile> header =
+      OutputFile::create(getHeaderPath(name, output));
   if (!header)
     return header.takeError();
   llvm::Expected<OutputFile> library = OutputFile::create(output);

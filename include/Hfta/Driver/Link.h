@@ -18,6 +18,9 @@ llvm::Expected<std::string> findRuntime();
 llvm::Error linkProgram(llvm::ArrayRef<std::string> objects,
                         llvm::StringRef output);
 
+/// Where the header of a library "DIR/libNAME.a" lies: "DIR/NAME.h".
+std::string getHeaderPath(llvm::StringRef name, llvm::StringRef output);
+
 /// Writes the archive `output` (".../libNAME.a") with the objects and the
 /// runtime's, and the header NAME.h beside it.
 llvm::Error writeLibrary(llvm::ArrayRef<std::string> objects,
