@@ -88,11 +88,6 @@ static ExitCode setTarget(CommandLineState &state, const OptionInfo &option,
   return checkChoice(state, option, value, {"cpu"}, {"cuda"});
 }
 
-static ExitCode setChip(CommandLineState &state, const OptionInfo &,
-                        llvm::StringRef) {
-  return state.fail(ExitCode::usage, "option '--chip' needs '--target=cuda'");
-}
-
 static ExitCode setCpu(CommandLineState &state, const OptionInfo &option,
                        llvm::StringRef value) {
   if (!isKnownCpu(value)) {
@@ -206,8 +201,6 @@ static const OptionInfo options[] = {
     {"--target", "TARGET", "kind of device: cpu", G::target, setTarget},
     {"--cpu", "CPU", "processor: native (default), x86-64-v3, x86-64-v4, ...",
      G::target, setCpu},
-    {"--chip", "CHIP,...", "GPUs to make code for; needs --target=cuda",
-     G::target, setChip},
 
     {"--copies", "N", "number of copies, if no list makes them", G::job,
      addJobFlag},

@@ -65,11 +65,16 @@ static void buildInfer(TaskBuilder &tasks, ModelOp model) {
   auto forward = model.lookupSymbol<func::FuncOp>("forward");
   tasks.startTask(TaskKind::infer, -1);
   SmallVector<Value> arguments;
-  for (unsigned index = 0; index < forward.getNumArguments(); ++index)
-    arguments.push_back(tasks.read(
-        tasks.declare("infer/" + getPortName(forward, index, false),
-                      cast<RankedTensorType>(forward.getArgumentTypes()[index]),
-                      Role::input)));
+  for (unsigned index = 0; index < forward.getNumArguments(); ++index) {
+    VariableOp input = tasks.declare(
+        "infer/" + getPortName(forward, index, false),
+        cast<RankedTensorType>(forward.getArgumentTypes()[index]), Role::input);
+    // Of a training program a port is called after its data field; the model's
+    // own name goes with it.
+    if (Attribute name = forward.getArgAttr(index, "hfta.file_name"))
+      input->setAttr("hfta.file_name", name);
+    arguments.push_back(tasks.read(input));
+  }
   bool asWritten = !tasks.getJob().training;
   SmallVector<Value> outputs;
   if (asWritten)

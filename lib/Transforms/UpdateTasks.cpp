@@ -96,24 +96,31 @@ static Value getInitialValue(TaskBuilder &tasks, VariableOp variable) {
   return tasks.splat(type.getShape(), type.getElementType(), 0.0);
 }
 
+/// Gradients and optimizer state begin as the zeros that new memory holds: a
+/// program that only infers never touches theirs.
+static bool isWrittenByInit(VariableOp variable) {
+  switch (variable.getRole()) {
+  case Role::parameter:
+  case Role::statistics:
+    return true;
+  case Role::gradient:
+  case Role::optimizer_state:
+    return variable.getInitial().has_value();
+  default:
+    return false;
+  }
+}
+
 void hfta::buildInitTask(TaskBuilder &tasks) {
   func::FuncOp function = tasks.startTask(TaskKind::init, -1);
   auto module = function->getParentOfType<ModuleOp>();
   for (auto variable : llvm::to_vector(module.getOps<VariableOp>())) {
-    switch (variable.getRole()) {
-    case Role::parameter:
-    case Role::gradient:
-    case Role::optimizer_state:
-    case Role::statistics: {
-      tasks.write(getInitialValue(tasks, variable), variable);
-      Attribute initial = variable.getInitial().value_or(Attribute());
-      if (isa_and_nonnull<ElementsAttr>(initial))
-        variable.removeInitialAttr();
-      break;
-    }
-    default:
-      break;
-    }
+    if (!isWrittenByInit(variable))
+      continue;
+    tasks.write(getInitialValue(tasks, variable), variable);
+    Attribute initial = variable.getInitial().value_or(Attribute());
+    if (isa_and_nonnull<ElementsAttr>(initial))
+      variable.removeInitialAttr();
   }
 }
 

@@ -3,7 +3,6 @@
 #include "bench_phases.h"
 
 #include "hfta/json.h"
-#include "machine_limits.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -100,6 +99,7 @@ static void print_phase(const hfta_program *program, hfta_task_kind kind,
 }
 
 hfta_status hfta_print_phases(const hfta_program *program,
+                              const hfta_machine_limits *limits,
                               const double *seconds, int64_t steps, int threads,
                               hfta_error *error) {
   static const struct {
@@ -110,21 +110,17 @@ hfta_status hfta_print_phases(const hfta_program *program,
                 {HFTA_TASK_NORM, "norm"},
                 {HFTA_TASK_UPDATE, "update"},
                 {HFTA_TASK_INFER, "infer"}};
-  hfta_machine_limits limits;
-  hfta_status status = hfta_measure_limits(threads, &limits, error);
-  if (status != HFTA_OK)
-    return status;
   work *all = calloc((size_t)program->task_count + 1, sizeof(*all));
   if (!all)
-    return hfta_fail(error, HFTA_INTERNAL, "not enough memory for a table");
+    return hfta_fail(error, HFTA_UNSUPPORTED, "not enough memory for a table");
   if (read_work(program, all)) {
     printf("limits: %.1f Gflop/s, %.1f GB/s with %d threads\n"
            "phase             ms     Gflop        MB   least ms  bound by\n",
-           1e-9 * limits.flops, 1e-9 * limits.bytes, threads);
+           1e-9 * limits->flops, 1e-9 * limits->bytes, threads);
     double sum[2] = {0, 0};
     for (size_t i = 0; i < sizeof(phases) / sizeof(*phases); ++i)
       print_phase(program, phases[i].kind, phases[i].name, seconds, all, steps,
-                  &limits, sum);
+                  limits, sum);
     printf("%-9s %10.3f %30.3f         %5.2fx\n", "all", 1e3 * sum[0],
            1e3 * sum[1], sum[1] > 0 ? sum[0] / sum[1] : 0.0);
   }

@@ -4,12 +4,14 @@
 #define HFTA_SRC_BENCH_PHASES_H
 
 #include "instance_impl.h"
+#include "machine_limits.h"
 
 /// Prints a table of the phases of a step: time, what the plan counts as flops
 /// and bytes of kernels' operands, and the least time that these need by the
-/// limits of the processor, which it measures. `seconds` holds the time of each
-/// task in `steps` steps.
+/// limits of the processor. `seconds` holds the time of each task in `steps`
+/// steps.
 hfta_status hfta_print_phases(const hfta_program *program,
+                              const hfta_machine_limits *limits,
                               const double *seconds, int64_t steps, int threads,
                               hfta_error *error);
 

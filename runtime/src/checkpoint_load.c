@@ -121,12 +121,15 @@ static hfta_status open_copy(load *self, int64_t copy) {
 }
 
 static hfta_status copy_tensors(load *self, int64_t copy) {
-  const hfta_program *program = self->instance->program;
+  const hfta_instance *instance = self->instance;
+  const hfta_program *program = instance->program;
   hfta_status status = HFTA_OK;
   for (uint32_t i = 0; i < program->tensor_count && status == HFTA_OK; ++i) {
     const hfta_tensor *tensor = &program->tensors[i];
-    bool again = copy > 0 && (tensor->flags & HFTA_TENSOR_SHARED);
-    if (!(tensor->flags & HFTA_TENSOR_CHECKPOINT) || again ||
+    bool again = copy > instance->workload.first_copy &&
+                 (tensor->flags & HFTA_TENSOR_SHARED);
+    bool is_kept = instance->memory[tensor->segment].count > 0;
+    if (!(tensor->flags & HFTA_TENSOR_CHECKPOINT) || again || !is_kept ||
         !hfta_tensor_is_of(tensor, copy))
       continue;
     const hfta_tensor_view *view =
@@ -189,7 +192,11 @@ static hfta_status load_all(load *self, const char *folder,
   if (status == HFTA_OK)
     status = clear_gradients(instance);
   for (int64_t copy = 0; copy < copies && status == HFTA_OK; ++copy) {
-    status = copy_tensors(self, copy);
+    bool is_kept =
+        copy - instance->workload.first_copy >= 0 &&
+        copy - instance->workload.first_copy < instance->workload.copies;
+    if (is_kept)
+      status = copy_tensors(self, copy);
     if (epoch_losses)
       epoch_losses[copy] = epoch_loss(self->files[copy]);
   }
@@ -204,7 +211,7 @@ hfta_status hfta_checkpoint_load(hfta_instance *instance, const char *folder,
   load self = {.instance = instance};
   self.files = calloc((size_t)copies, sizeof(*self.files));
   if (!self.files)
-    return hfta_fail(&instance->error, HFTA_INTERNAL,
+    return hfta_fail(&instance->error, HFTA_UNSUPPORTED,
                      "not enough memory to load a checkpoint");
   hfta_status status = load_all(&self, folder, epoch_losses);
   for (int64_t copy = 0; copy < copies; ++copy)

@@ -35,7 +35,7 @@ static hfta_status allocate(save *self) {
       calloc((size_t)program->tensor_count + 1, sizeof(*self->tensors));
   self->chunk = malloc(CHUNK_BYTES);
   if (!self->views || !self->tensors || !self->chunk)
-    return hfta_fail(self->error, HFTA_INTERNAL,
+    return hfta_fail(self->error, HFTA_UNSUPPORTED,
                      "not enough memory to save a checkpoint");
   return HFTA_OK;
 }

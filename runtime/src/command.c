@@ -166,13 +166,15 @@ int hfta_parse_options(const hfta_invocation *invocation, const char *summary,
 // Instances
 //===----------------------------------------------------------------------===//
 
-int hfta_open_instance(const hfta_invocation *invocation, int64_t threads,
+int hfta_open_instance(const hfta_invocation *invocation,
+                       const hfta_workload *workload, int64_t threads,
                        const char *device, const char *checkpoint,
                        hfta_instance **out) {
   hfta_error error;
   hfta_options options = {
       .threads = (int32_t)threads, .device = device, .error = &error};
-  hfta_status status = hfta_instance_create(invocation->program, &options, out);
+  hfta_status status =
+      hfta_instance_create_for(invocation->program, workload, &options, out);
   if (status != HFTA_OK)
     return hfta_report(invocation, status, error.message);
   if (!checkpoint)

@@ -3,7 +3,7 @@
 #ifndef HFTA_SRC_COMMAND_H
 #define HFTA_SRC_COMMAND_H
 
-#include "hfta/instance.h"
+#include "workload.h"
 
 #include <stdio.h>
 
@@ -50,7 +50,7 @@ typedef struct hfta_option {
 #define HFTA_OPTION_DEVICE(target)                                             \
   {.name = "--device",                                                         \
    .argument = "DEVICE",                                                       \
-   .help = "cpu, or cuda:K if compiled for it (default: cpu)",                 \
+   .help = "where to compute: cpu, which is the default",                      \
    .text = (target)}
 #define HFTA_OPTION_DATA(target)                                               \
   {.name = "--data",                                                           \
@@ -77,9 +77,10 @@ int hfta_report(const hfta_invocation *invocation, hfta_status status,
 int hfta_report_usage(const hfta_invocation *invocation, const char *format,
                       ...) HFTA_PRINTF(2, 3);
 
-/// Makes an instance and loads a checkpoint if `checkpoint` isn't NULL. Returns
-/// -1 on success, else the exit code, everything reported.
-int hfta_open_instance(const hfta_invocation *invocation, int64_t threads,
+/// Makes an instance for a workload and loads a checkpoint if `checkpoint`
+/// isn't NULL. Returns -1 on success, else the exit code, everything reported.
+int hfta_open_instance(const hfta_invocation *invocation,
+                       const hfta_workload *workload, int64_t threads,
                        const char *device, const char *checkpoint,
                        hfta_instance **out);
 

@@ -4,13 +4,15 @@
 #include "command.h"
 #include "dataset.h"
 #include "hfta/json.h"
+#include "hfta/pool.h"
+#include "memory_limit.h"
 #include "progress.h"
 #include "shuffle.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-enum { WARM_UP_STEPS = 2, DEFAULT_STEPS = 50 };
+enum { WARM_UP_STEPS = 2, DEFAULT_STEPS = 50, LEAST_COPIED = 16 << 20 };
 
 /// Fills a tensor that stands for data: reals in [0, 1), bytes of any value,
 /// zeros where integers may be labels or indices.
@@ -45,6 +47,8 @@ typedef struct bench {
   uint32_t count;
   void **inputs;
   double *task_seconds; ///< one a task
+  bool phases;          ///< prints them
+  hfta_machine_limits limits;
 } bench;
 
 static hfta_status make_inputs(bench *self) {
@@ -61,12 +65,13 @@ static hfta_status make_inputs(bench *self) {
         self->trains ? hfta_batch_bytes(program, i) : tensor->bytes;
     self->inputs[i] = malloc(bytes + 1);
     if (!self->inputs[i])
-      return hfta_fail(error, HFTA_INTERNAL, "not enough memory for a batch");
+      return hfta_fail(error, HFTA_UNSUPPORTED,
+                       "not enough memory for a batch");
     fill(self->inputs[i], bytes, tensor->type, tensor->rank, i);
   }
   self->task_seconds = calloc((size_t)program->task_count + 1, sizeof(double));
   if (!self->inputs || !self->task_seconds)
-    return hfta_fail(error, HFTA_INTERNAL, "not enough memory for a batch");
+    return hfta_fail(error, HFTA_UNSUPPORTED, "not enough memory for a batch");
   return HFTA_OK;
 }
 
@@ -104,8 +109,7 @@ static hfta_status print_json(const bench *self, int64_t steps, double seconds,
 }
 
 static hfta_status print_text(const bench *self, int64_t steps, double seconds,
-                              double rate, uint64_t peak, bool phases,
-                              hfta_error *error) {
+                              double rate, uint64_t peak, hfta_error *error) {
   const hfta_program *program = self->program;
   int threads = hfta_instance_threads(self->instance);
   printf("%lld steps of %lld copies, batch %lld, %d threads: %.3f s\n"
@@ -114,19 +118,19 @@ static hfta_status print_text(const bench *self, int64_t steps, double seconds,
          (long long)steps, (long long)program->copies,
          (long long)program->batch, threads, seconds,
          1e3 * seconds / (double)steps, rate, (double)peak / (1 << 20));
-  if (!phases)
+  if (!self->phases)
     return HFTA_OK;
-  return hfta_print_phases(program, self->instance->task_seconds, steps,
-                           threads, error);
+  return hfta_print_phases(program, &self->limits, self->instance->task_seconds,
+                           steps, threads, error);
 }
 
-static hfta_status measure(bench *self, int64_t steps, bool json, bool phases) {
+static hfta_status measure(bench *self, int64_t steps, bool json) {
   hfta_error *error = hfta_instance_error(self->instance);
   hfta_instance_set_total_steps(self->instance, WARM_UP_STEPS + steps);
   hfta_status status = make_inputs(self);
   if (status == HFTA_OK)
     status = run_steps(self, WARM_UP_STEPS);
-  self->instance->task_seconds = phases ? self->task_seconds : NULL;
+  self->instance->task_seconds = self->phases ? self->task_seconds : NULL;
   double begin = hfta_now();
   if (status == HFTA_OK)
     status = run_steps(self, steps);
@@ -140,13 +144,25 @@ static hfta_status measure(bench *self, int64_t steps, bool json, bool phases) {
   uint64_t peak = hfta_program_memory(program, threads).peak;
   if (json)
     return print_json(self, steps, seconds, rate, peak, error);
-  return print_text(self, steps, seconds, rate, peak, phases, error);
+  return print_text(self, steps, seconds, rate, peak, error);
+}
+
+/// Before there is an instance, and with no more memory than it is to have.
+static hfta_status measure_limits(bench *self, int64_t threads,
+                                  hfta_error *error) {
+  int count = threads ? (int)threads : hfta_pool_default_threads();
+  uint64_t most = hfta_program_memory(self->program, count).peak;
+  uint64_t least = LEAST_COPIED, half = hfta_memory_limit() / 2;
+  most = most > least ? most : least;
+  return hfta_measure_limits(count, most < half ? most : half, &self->limits,
+                             error);
 }
 
 int hfta_command_bench(const hfta_invocation *invocation) {
   const char *device = NULL;
   int64_t threads = 0, steps = DEFAULT_STEPS;
-  bool json = false, phases = false;
+  bool json = false;
+  bench self = {.program = invocation->program};
   const hfta_option options[] = {
       {.name = "--steps",
        .argument = "N",
@@ -158,7 +174,7 @@ int hfta_command_bench(const hfta_invocation *invocation) {
       {.name = "--phases",
        .help = "print each phase beside the least time that its flops and\n"
                "bytes need on this processor",
-       .flag = &phases},
+       .flag = &self.phases},
       HFTA_OPTION_THREADS(&threads),
       HFTA_OPTION_DEVICE(&device),
   };
@@ -169,10 +185,18 @@ int hfta_command_bench(const hfta_invocation *invocation) {
       options, sizeof(options) / sizeof(*options));
   if (code >= 0)
     return code;
-  bench self = {.program = invocation->program};
-  code = hfta_open_instance(invocation, threads, device, NULL, &self.instance);
+  hfta_error error;
+  self.phases = self.phases && !json;
+  if (self.phases) {
+    hfta_status status = measure_limits(&self, threads, &error);
+    if (status != HFTA_OK)
+      return hfta_report(invocation, status, error.message);
+  }
+  hfta_workload workload = hfta_workload_of_all(invocation->program);
+  code = hfta_open_instance(invocation, &workload, threads, device, NULL,
+                            &self.instance);
   if (code < 0) {
-    hfta_status status = measure(&self, steps, json, phases);
+    hfta_status status = measure(&self, steps, json);
     code = (int)status;
     if (status != HFTA_OK)
       hfta_report(invocation, status, hfta_instance_message(self.instance));

@@ -12,7 +12,7 @@ static int evaluate(const hfta_invocation *invocation, hfta_instance *instance,
   size_t copies = (size_t)program->copies;
   double *losses = calloc(copies, sizeof(double));
   double *metrics = calloc(copies, sizeof(double));
-  hfta_status status = HFTA_INTERNAL;
+  hfta_status status = HFTA_UNSUPPORTED;
   if (losses && metrics)
     status = hfta_evaluate_all(instance, data_root, losses, metrics);
   int code = (int)status;
@@ -46,8 +46,11 @@ int hfta_command_eval(const hfta_invocation *invocation) {
       options, sizeof(options) / sizeof(*options));
   if (code >= 0)
     return code;
+  hfta_workload workload = {.kinds = 1u << HFTA_TASK_EVALUATE,
+                            .copies = invocation->program->copies};
   hfta_instance *instance = NULL;
-  code = hfta_open_instance(invocation, threads, device, checkpoint, &instance);
+  code = hfta_open_instance(invocation, &workload, threads, device, checkpoint,
+                            &instance);
   if (code < 0)
     code = evaluate(invocation, instance, data_root);
   hfta_instance_destroy(instance);

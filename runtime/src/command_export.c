@@ -2,6 +2,7 @@
 
 #include "command.h"
 #include "hfta/onnx_writer.h"
+#include "replaces.h"
 
 #include <stdlib.h>
 
@@ -29,6 +30,15 @@ static hfta_status collect(hfta_instance *instance, int64_t copy,
   return status;
 }
 
+/// Whether the file may be written, before the work.
+static hfta_status check_output(const char *path, const char *checkpoint,
+                                hfta_error *error) {
+  hfta_status status = hfta_refuse_to_replace_program(path, error);
+  if (status == HFTA_OK)
+    status = hfta_refuse_to_replace_checkpoint(path, checkpoint, error);
+  return status;
+}
+
 static int export_copy(const hfta_invocation *invocation,
                        hfta_instance *instance, int64_t copy,
                        const char *path) {
@@ -39,7 +49,7 @@ static int export_copy(const hfta_invocation *invocation,
   size_t count = 0;
   hfta_status status =
       views ? collect(instance, copy, views, &count)
-            : hfta_fail(error, HFTA_INTERNAL, "not enough memory to export");
+            : hfta_fail(error, HFTA_UNSUPPORTED, "not enough memory to export");
   if (status == HFTA_OK)
     status = hfta_onnx_write(
         path, &hfta_program_model(program, copy)->export_template, views, count,
@@ -73,8 +83,15 @@ int hfta_command_export(const hfta_invocation *invocation) {
       sizeof(options) / sizeof(*options));
   if (code >= 0)
     return code;
+  hfta_error error;
+  hfta_status status = check_output(path, checkpoint, &error);
+  if (status != HFTA_OK)
+    return hfta_report(invocation, status, error.message);
+  // No task but `init` runs.
+  hfta_workload workload = {.first_copy = copy, .copies = 1};
   hfta_instance *instance = NULL;
-  code = hfta_open_instance(invocation, 1, NULL, checkpoint, &instance);
+  code =
+      hfta_open_instance(invocation, &workload, 1, NULL, checkpoint, &instance);
   if (code < 0)
     code = export_copy(invocation, instance, copy, path);
   hfta_instance_destroy(instance);

@@ -9,6 +9,7 @@
 #include "command.h"
 #include "hfta/npy.h"
 #include "path.h"
+#include "replaces.h"
 
 #include <ctype.h>
 #include <stdlib.h>
@@ -19,8 +20,10 @@ typedef struct runner {
   const hfta_program *program;
   hfta_error *error;
   int64_t copy;
-  int64_t samples; ///< -1: the program's own shapes
-  hfta_npy *files; ///< one an input
+  int64_t samples;        ///< -1: the program's own shapes
+  const char *checkpoint; ///< where the weights are, or NULL
+  hfta_npy *files;        ///< one an input
+  const char **paths;     ///< of these
   bool *opened;
   void **inputs;           ///< one input tensor each
   const hfta_port **ports; ///< the copy's outputs
@@ -32,18 +35,44 @@ typedef struct runner {
 // Inputs
 //===----------------------------------------------------------------------===//
 
-/// Splits NAME=FILE after an input's name, which may hold a '='.
+/// What follows NAME= in the text, or NULL. The name may hold a '='.
+static const char *after_name(const char *text, const char *name) {
+  size_t length = strlen(name);
+  bool same = strncmp(text, name, length) == 0 && text[length] == '=';
+  return same ? text + length + 1 : NULL;
+}
+
+/// Inputs have two names, the model's own and that of the data field which the
+/// job feeds them with. What may be both is the model's.
 static uint32_t find_input(const hfta_program *program, const char *text,
                            const char **out_path) {
-  for (uint32_t i = 0; i < program->input_count; ++i) {
-    size_t length = strlen(program->inputs[i].name);
-    if (strncmp(text, program->inputs[i].name, length) == 0 &&
-        text[length] == '=') {
-      *out_path = text + length + 1;
+  for (uint32_t i = 0; i < program->input_count; ++i)
+    if ((*out_path = after_name(text, program->inputs[i].model_name)))
       return i;
-    }
-  }
+  for (uint32_t i = 0; i < program->input_count; ++i)
+    if ((*out_path = after_name(text, program->inputs[i].name)))
+      return i;
   return UINT32_MAX;
+}
+
+static hfta_status unknown_input(const runner *self, const char *text) {
+  const hfta_program *program = self->program;
+  char names[300] = "";
+  size_t length = 0;
+  for (uint32_t i = 0; i < program->input_count && length < sizeof(names);
+       ++i) {
+    const hfta_port *port = &program->inputs[i];
+    bool same = strcmp(port->model_name, port->name) == 0;
+    int added =
+        snprintf(names + length, sizeof(names) - length, "%s'%s'%s%s%s",
+                 i > 0 ? ", " : "", port->model_name, same ? "" : " or '",
+                 same ? "" : port->name, same ? "" : "'");
+    length += added > 0 ? (size_t)added : 0;
+  }
+  return hfta_fail(self->error, HFTA_USAGE,
+                   "'%.100s': the model has no input of this name; its inputs "
+                   "are %s%s",
+                   text, names, length >= sizeof(names) ? "..." : "");
 }
 
 static hfta_status open_inputs(runner *self, const hfta_list *list) {
@@ -56,9 +85,7 @@ static hfta_status open_inputs(runner *self, const hfta_list *list) {
                        "option '--input': '%s' is not NAME=FILE.npy",
                        list->values[i]);
     if (index == UINT32_MAX)
-      return hfta_fail(self->error, HFTA_USAGE,
-                       "'%s': the model has no input of this name",
-                       list->values[i]);
+      return unknown_input(self, list->values[i]);
     if (self->opened[index])
       return hfta_fail(self->error, HFTA_USAGE, "input '%s' is given twice",
                        program->inputs[index].name);
@@ -66,6 +93,7 @@ static hfta_status open_inputs(runner *self, const hfta_list *list) {
     if (status != HFTA_OK)
       return status;
     self->opened[index] = true;
+    self->paths[index] = path;
   }
   for (uint32_t i = 0; i < program->input_count; ++i)
     if (!self->opened[i])
@@ -214,7 +242,7 @@ static hfta_status allocate(runner *self) {
   int64_t size = hfta_program_micro_batch(program);
   for (uint32_t i = 0; i < program->input_count; ++i)
     if (!(self->inputs[i] = malloc(input_tensor(self, i)->bytes + 1)))
-      return hfta_fail(self->error, HFTA_INTERNAL,
+      return hfta_fail(self->error, HFTA_UNSUPPORTED,
                        "not enough memory for input '%s'",
                        program->inputs[i].name);
   for (uint32_t i = 0; i < self->port_count; ++i) {
@@ -222,7 +250,7 @@ static hfta_status allocate(runner *self) {
     if (self->samples >= 0)
       bytes = bytes / (uint64_t)size * (uint64_t)self->samples;
     if (!(self->outputs[i] = malloc(bytes + 1)))
-      return hfta_fail(self->error, HFTA_INTERNAL,
+      return hfta_fail(self->error, HFTA_UNSUPPORTED,
                        "not enough memory for output '%s'",
                        self->ports[i]->name);
   }
@@ -234,8 +262,8 @@ static hfta_status run_chunk(runner *self, int64_t begin, int64_t size) {
   const hfta_program *program = self->program;
   for (uint32_t i = 0; i < program->input_count; ++i)
     fill_input(self, i, begin, self->samples < 0 ? 1 : size);
-  hfta_status status = hfta_instance_infer_copies(
-      self->instance, (const void *const *)self->inputs, self->copy + 1);
+  hfta_status status =
+      hfta_instance_infer(self->instance, (const void *const *)self->inputs);
   for (uint32_t i = 0; i < self->port_count && status == HFTA_OK; ++i) {
     uint64_t bytes = output_tensor(self, i)->bytes;
     uint64_t row = bytes / (uint64_t)size, offset = row * (uint64_t)begin;
@@ -270,6 +298,31 @@ static hfta_status check_names(const runner *self) {
   return HFTA_OK;
 }
 
+static hfta_status output_path(const runner *self, const char *folder,
+                               uint32_t index, hfta_path *out) {
+  char name[256];
+  file_name(self->ports[index]->name, name, sizeof(name));
+  return hfta_path_format(out, self->error, "%s/%s.npy", folder, name);
+}
+
+/// Whether the outputs may be written, before the work.
+static hfta_status check_outputs(const runner *self, const char *folder) {
+  hfta_status status = HFTA_OK;
+  for (uint32_t i = 0; i < self->port_count && status == HFTA_OK; ++i) {
+    hfta_path path;
+    status = output_path(self, folder, i, &path);
+    if (status == HFTA_OK)
+      status = hfta_refuse_to_replace_program(path.text, self->error);
+    if (status == HFTA_OK)
+      status = hfta_refuse_to_replace_checkpoint(path.text, self->checkpoint,
+                                                 self->error);
+    for (uint32_t j = 0; j < self->program->input_count && status == HFTA_OK;
+         ++j)
+      status = hfta_refuse_to_replace(path.text, self->paths[j], self->error);
+  }
+  return status;
+}
+
 static hfta_status write_outputs(const runner *self, const char *folder) {
   hfta_status status = hfta_folder_make(folder, self->error);
   for (uint32_t i = 0; i < self->port_count && status == HFTA_OK; ++i) {
@@ -286,10 +339,8 @@ static hfta_status write_outputs(const runner *self, const char *folder) {
       bytes = bytes / (uint64_t)shape[0] * (uint64_t)self->samples;
       shape[0] = self->samples;
     }
-    char name[256];
     hfta_path path;
-    file_name(self->ports[i]->name, name, sizeof(name));
-    status = hfta_path_format(&path, self->error, "%s/%s.npy", folder, name);
+    status = output_path(self, folder, i, &path);
     hfta_tensor_view view = {.name = self->ports[i]->name,
                              .type = (hfta_element_type)tensor->type,
                              .rank = tensor->rank,
@@ -311,14 +362,15 @@ static hfta_status run(runner *self, const hfta_list *list,
   const hfta_program *program = self->program;
   size_t inputs = (size_t)program->input_count + 1;
   self->files = calloc(inputs, sizeof(*self->files));
+  self->paths = calloc(inputs, sizeof(*self->paths));
   self->opened = calloc(inputs, sizeof(*self->opened));
   self->inputs = calloc(inputs, sizeof(*self->inputs));
   self->outputs =
       calloc((size_t)program->output_count + 1, sizeof(*self->outputs));
   self->ports = calloc((size_t)program->output_count + 1, sizeof(*self->ports));
-  if (!self->files || !self->opened || !self->inputs || !self->outputs ||
-      !self->ports)
-    return hfta_fail(self->error, HFTA_INTERNAL, "not enough memory to run");
+  if (!self->files || !self->paths || !self->opened || !self->inputs ||
+      !self->outputs || !self->ports)
+    return hfta_fail(self->error, HFTA_UNSUPPORTED, "not enough memory to run");
   for (uint32_t i = 0; i < program->output_count; ++i)
     if (hfta_tensor_is_of(&program->tensors[program->outputs[i].tensor],
                           self->copy))
@@ -328,6 +380,8 @@ static hfta_status run(runner *self, const hfta_list *list,
     status = check_shapes(self);
   if (status == HFTA_OK)
     status = check_names(self);
+  if (status == HFTA_OK)
+    status = check_outputs(self, folder);
   if (status == HFTA_OK)
     status = allocate(self);
   int64_t size = hfta_program_micro_batch(program);
@@ -350,6 +404,7 @@ static void release(runner *self) {
   for (uint32_t i = 0; self->outputs && i < self->port_count; ++i)
     free(self->outputs[i]);
   free(self->files);
+  free(self->paths);
   free(self->opened);
   free(self->inputs);
   free(self->outputs);
@@ -363,7 +418,8 @@ int hfta_command_run(const hfta_invocation *invocation) {
   const hfta_option options[] = {
       {.name = "--input",
        .argument = "NAME=FILE.npy",
-       .help = "an input of the model; once for each",
+       .help = "an input, by the model's name or its data field's; once for\n"
+               "each",
        .list = &list},
       {.name = "--output",
        .argument = "DIR",
@@ -387,8 +443,11 @@ int hfta_command_run(const hfta_invocation *invocation) {
                                 options, sizeof(options) / sizeof(*options));
   if (code >= 0)
     return code;
-  runner self = {.program = invocation->program, .copy = copy};
-  code = hfta_open_instance(invocation, threads, device, checkpoint,
+  runner self = {
+      .program = invocation->program, .copy = copy, .checkpoint = checkpoint};
+  hfta_workload workload = {
+      .kinds = 1u << HFTA_TASK_INFER, .first_copy = copy, .copies = 1};
+  code = hfta_open_instance(invocation, &workload, threads, device, checkpoint,
                             &self.instance);
   if (code >= 0)
     return code;

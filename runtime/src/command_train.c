@@ -172,9 +172,10 @@ int hfta_command_train(const hfta_invocation *invocation) {
   arguments.options.progress = !arguments.no_progress;
   arguments.options.should_stop = hfta_interrupt_requested;
   arguments.options.should_stop_argument = &interrupt;
+  hfta_workload workload = hfta_workload_of_all(invocation->program);
   hfta_instance *instance = NULL;
-  code = hfta_open_instance(invocation, arguments.threads, arguments.device,
-                            NULL, &instance);
+  code = hfta_open_instance(invocation, &workload, arguments.threads,
+                            arguments.device, NULL, &instance);
   if (code < 0)
     code = train(invocation, &arguments, instance);
   hfta_instance_destroy(instance);

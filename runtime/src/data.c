@@ -159,15 +159,15 @@ hfta_status hfta_data_open(const hfta_data_request *request, hfta_data **out,
                      request->path, HFTA_MAX_RANK);
   hfta_data *data = calloc(1, sizeof(*data));
   if (!data)
-    return hfta_fail(error, HFTA_INTERNAL, "out of memory while reading '%s'",
-                     request->path);
+    return hfta_fail(error, HFTA_UNSUPPORTED,
+                     "out of memory while reading '%s'", request->path);
   data->sample_bytes = sample_bytes;
   data->watch.descriptor = -1;
   data->path = strdup(request->path);
   opening self = {opener, request, data, error, HFTA_OK};
   hfta_status status =
       data->path ? open_watched(&self)
-                 : hfta_fail(error, HFTA_INTERNAL,
+                 : hfta_fail(error, HFTA_UNSUPPORTED,
                              "out of memory while reading '%s'", request->path);
   if (status != HFTA_OK)
     hfta_data_close(data);

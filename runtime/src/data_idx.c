@@ -183,7 +183,7 @@ static hfta_status unpack(idx_source *source, const idx_layout *layout,
   // malloc(0) may be NULL, which isn't a failure here.
   data->owned = malloc(layout->data_bytes + 1);
   if (!data->owned)
-    return hfta_fail(error, HFTA_INVALID_INPUT,
+    return hfta_fail(error, HFTA_UNSUPPORTED,
                      "'%s': not enough memory for %" PRIu64 " unpacked bytes",
                      source->path, layout->data_bytes);
   uint64_t got;

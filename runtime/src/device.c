@@ -32,7 +32,7 @@ hfta_status hfta_device_open(const char *text,
   if (length == 0)
     return hfta_fail(error, HFTA_USAGE,
                      "device '%s': expected cpu, or a kind and a number as in "
-                     "cuda:0",
+                     "cpu:0",
                      text);
   for (size_t i = 0; hfta_device_kinds[i]; ++i) {
     const hfta_device_functions *functions = hfta_device_kinds[i];

@@ -20,7 +20,7 @@ static hfta_status cpu_open(const hfta_device_options *options,
                      options->index);
   cpu_device *self = calloc(1, sizeof(*self));
   if (!self)
-    return hfta_fail(error, HFTA_INTERNAL, "not enough memory for a device");
+    return hfta_fail(error, HFTA_UNSUPPORTED, "not enough memory for a device");
   self->base.functions = &hfta_device_cpu;
   hfta_status status = hfta_pool_create(
       options->threads, options->scratch_bytes, &self->pool, error);
@@ -47,7 +47,8 @@ static hfta_status cpu_allocate(hfta_device *device, uint64_t bytes,
   (void)device;
   *out = hfta_pages_map(bytes, alignment);
   if (bytes != 0 && !*out)
-    return hfta_fail(error, HFTA_INTERNAL, "not enough memory for %llu bytes",
+    return hfta_fail(error, HFTA_UNSUPPORTED,
+                     "not enough memory for %llu bytes",
                      (unsigned long long)bytes);
   return HFTA_OK;
 }

@@ -161,7 +161,8 @@ static hfta_status allocate_buffers(hfta_feed *feed, hfta_error *error) {
   }
   if (!feed->indices || !feed->slots[0].inputs || !feed->slots[1].inputs ||
       !feed->memory)
-    return hfta_fail(error, HFTA_INTERNAL, "not enough memory for two batches");
+    return hfta_fail(error, HFTA_UNSUPPORTED,
+                     "not enough memory for two batches");
   char *at = feed->memory;
   for (uint32_t i = 0; i < fields; ++i)
     for (int j = 0; j < 2; ++j) {
@@ -181,8 +182,8 @@ static hfta_status start_thread(hfta_feed *feed, hfta_error *error) {
   int code = pthread_create(&feed->thread, NULL, feed_main, feed);
   pthread_sigmask(SIG_SETMASK, &before, NULL);
   if (code != 0)
-    return hfta_fail(error, HFTA_INTERNAL, "cannot start the reader thread: %s",
-                     strerror(code));
+    return hfta_fail(error, HFTA_UNSUPPORTED,
+                     "cannot start the reader thread: %s", strerror(code));
   feed->thread_started = true;
   return HFTA_OK;
 }
@@ -193,7 +194,8 @@ static hfta_status start(const hfta_dataset *dataset, bool training,
   *out = NULL;
   hfta_feed *feed = calloc(1, sizeof(*feed));
   if (!feed)
-    return hfta_fail(error, HFTA_INTERNAL, "not enough memory for two batches");
+    return hfta_fail(error, HFTA_UNSUPPORTED,
+                     "not enough memory for two batches");
   feed->dataset = dataset;
   feed->program = dataset->program;
   feed->training = training;

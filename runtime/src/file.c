@@ -36,8 +36,9 @@ static hfta_status map_descriptor(int descriptor, const char *path,
   void *bytes =
       mmap(NULL, (size_t)status.st_size, PROT_READ, MAP_SHARED, descriptor, 0);
   if (bytes == MAP_FAILED)
-    return hfta_fail(error, HFTA_INVALID_INPUT, "cannot map '%s': %s", path,
-                     strerror(errno));
+    return hfta_fail(error,
+                     errno == ENOMEM ? HFTA_UNSUPPORTED : HFTA_INVALID_INPUT,
+                     "cannot map '%s': %s", path, strerror(errno));
   out->bytes = bytes;
   out->size = (uint64_t)status.st_size;
   return HFTA_OK;
@@ -122,7 +123,7 @@ static hfta_status cannot_write(const char *path, hfta_error *error) {
 }
 
 static hfta_status out_of_memory(const char *path, hfta_error *error) {
-  return hfta_fail(error, HFTA_INTERNAL, "out of memory while writing '%s'",
+  return hfta_fail(error, HFTA_UNSUPPORTED, "out of memory while writing '%s'",
                    path);
 }
 

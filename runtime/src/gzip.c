@@ -27,8 +27,8 @@ hfta_status hfta_gzip_open(const void *bytes, uint64_t size, const char *path,
   // 16: a gzip header, not zlib's.
   if (!gzip || inflateInit2(&gzip->stream, 16 + MAX_WBITS) != Z_OK) {
     free(gzip);
-    return hfta_fail(error, HFTA_INTERNAL, "out of memory while reading '%s'",
-                     path);
+    return hfta_fail(error, HFTA_UNSUPPORTED,
+                     "out of memory while reading '%s'", path);
   }
   gzip->stream.next_in = (Bytef *)(uintptr_t)bytes;
   gzip->path = path;
@@ -64,8 +64,8 @@ static hfta_status next_member(hfta_gzip *gzip, hfta_error *error) {
 static hfta_status bad_stream(const hfta_gzip *gzip, int code,
                               hfta_error *error) {
   if (code == Z_MEM_ERROR)
-    return hfta_fail(error, HFTA_INTERNAL, "out of memory while reading '%s'",
-                     gzip->path);
+    return hfta_fail(error, HFTA_UNSUPPORTED,
+                     "out of memory while reading '%s'", gzip->path);
   if (code == Z_BUF_ERROR)
     return hfta_fail(error, HFTA_INVALID_INPUT,
                      "'%s' is truncated: its gzip data ends too early",

@@ -221,6 +221,7 @@ static void put_ports(hfta_json_writer *writer, const char *key,
   for (uint32_t i = 0; i < count; ++i) {
     hfta_json_begin_object(writer);
     put_string(writer, "name", ports[i].name);
+    put_string(writer, "model_name", ports[i].model_name);
     put_tensor(writer, &program->tensors[ports[i].tensor]);
     hfta_json_end_object(writer);
   }

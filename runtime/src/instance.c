@@ -26,15 +26,17 @@ static bool use_image(const hfta_instance *instance,
 static hfta_status allocate_segment(hfta_instance *instance, uint32_t index) {
   const hfta_segment *segment = &instance->program->segments[index];
   hfta_segment_memory *memory = &instance->memory[index];
-  if (segment->role == HFTA_SEGMENT_SCRATCH)
+  if (segment->role == HFTA_SEGMENT_SCRATCH ||
+      !hfta_workload_needs(instance->program, &instance->workload, index))
     return HFTA_OK;
   uint32_t count = segment->instances ? segment->instances : 1;
-  memory->bytes = hfta_program_segment_bytes(instance->program, index,
-                                             hfta_instance_threads(instance));
+  memory->bytes =
+      hfta_workload_segment_bytes(instance->program, &instance->workload, index,
+                                  hfta_instance_threads(instance));
   memory->bases = calloc(count, sizeof(*memory->bases));
   memory->held = calloc(count, sizeof(*memory->held));
   if (!memory->bases || !memory->held)
-    return hfta_fail(&instance->error, HFTA_INTERNAL,
+    return hfta_fail(&instance->error, HFTA_UNSUPPORTED,
                      "not enough memory for an instance");
   if (use_image(instance, segment)) {
     memory->count = 1;
@@ -69,6 +71,71 @@ static void release_segments(hfta_instance *instance) {
 }
 
 //===----------------------------------------------------------------------===//
+// Initial state
+//===----------------------------------------------------------------------===//
+
+/// The image's bytes, or zeros, which memory that is new holds anyway.
+static hfta_status reset_segment(hfta_instance *instance, uint32_t index,
+                                 bool is_new) {
+  const hfta_segment *segment = &instance->program->segments[index];
+  const hfta_device_functions *functions = instance->device->functions;
+  hfta_segment_memory *memory = &instance->memory[index];
+  // What a task writes before it is read needs no zeros: it stays untouched.
+  if (segment->bytes == 0 || memory->read_only ||
+      segment->role == HFTA_SEGMENT_WORKSPACE ||
+      segment->role == HFTA_SEGMENT_SAVED ||
+      segment->role == HFTA_SEGMENT_CUT || (is_new && !segment->image))
+    return HFTA_OK;
+  hfta_status status = HFTA_OK;
+  for (uint32_t i = 0; i < memory->count && status == HFTA_OK; ++i)
+    status = segment->image
+                 ? functions->copy_in(instance->device, 0, memory->bases[i],
+                                      segment->image, segment->bytes,
+                                      &instance->error)
+                 : functions->fill_zero(instance->device, 0, memory->bases[i],
+                                        segment->bytes, &instance->error);
+  return status;
+}
+
+static hfta_status reset_scalars(hfta_instance *instance) {
+  const hfta_program *program = instance->program;
+  const hfta_roles *roles = &program->roles;
+  hfta_status status = hfta_instance_write_real(instance, roles->loss_scale, 0,
+                                                1.0 / (double)program->batch);
+  for (int64_t copy = 0; copy < program->copies && status == HFTA_OK; ++copy) {
+    double seed = hfta_program_hyper_parameter(program, "seed", copy, NAN);
+    if (seed == seed)
+      status = hfta_instance_write_integer(instance, roles->seed, copy,
+                                           (int64_t)seed);
+    if (status == HFTA_OK)
+      status = hfta_instance_write_real(instance, roles->clip_scale, copy, 1.0);
+  }
+  if (status == HFTA_OK)
+    status = hfta_instance_write_integer(instance, roles->step, 0, 0);
+  return status;
+}
+
+/// Step 0 and initial weights.
+static hfta_status start(hfta_instance *instance, bool is_new) {
+  const hfta_program *program = instance->program;
+  hfta_status status = HFTA_OK;
+  for (uint32_t i = 0; i < program->segment_count && status == HFTA_OK; ++i)
+    status = reset_segment(instance, i, is_new);
+  hfta_instance_forget_inputs(instance);
+  instance->steps = 0;
+  instance->keeps_gradients = 0;
+  if (status == HFTA_OK)
+    status = reset_scalars(instance);
+  if (status == HFTA_OK)
+    status = hfta_instance_run_kind(instance, HFTA_TASK_INIT);
+  return status;
+}
+
+hfta_status hfta_instance_reset(hfta_instance *instance) {
+  return start(instance, false);
+}
+
+//===----------------------------------------------------------------------===//
 // Creation
 //===----------------------------------------------------------------------===//
 
@@ -100,7 +167,7 @@ static hfta_status allocate_tables(hfta_instance *instance) {
   if (!instance->memory || !instance->call_bases || !instance->forward ||
       !instance->backward || !instance->norm || !instance->update ||
       !instance->norms || !instance->forced_rates)
-    return hfta_fail(&instance->error, HFTA_INTERNAL,
+    return hfta_fail(&instance->error, HFTA_UNSUPPORTED,
                      "not enough memory for an instance");
   for (int64_t copy = 0; copy < program->copies; ++copy)
     instance->forced_rates[copy] = NAN;
@@ -117,11 +184,11 @@ static hfta_status open_device(hfta_instance *instance,
 }
 
 /// Memory is given when it is touched: too much of it would end the process
-/// much later, without a word.
-static hfta_status check_memory(hfta_instance *instance) {
-  hfta_memory_plan plan =
-      hfta_program_memory(instance->program, hfta_instance_threads(instance));
-  uint64_t bytes = hfta_memory_limit();
+/// much later, without a word. `bytes` is what the process could have before it
+/// made the device.
+static hfta_status check_memory(hfta_instance *instance, uint64_t bytes) {
+  hfta_memory_plan plan = hfta_workload_memory(
+      instance->program, &instance->workload, hfta_instance_threads(instance));
   if (plan.peak <= bytes)
     return HFTA_OK;
   return hfta_fail(&instance->error, HFTA_UNSUPPORTED,
@@ -131,6 +198,7 @@ static hfta_status check_memory(hfta_instance *instance) {
 }
 
 static hfta_status build(hfta_instance *instance, const hfta_options *options) {
+  uint64_t bytes = hfta_memory_limit();
   hfta_status status = hfta_program_check(instance->program, &instance->error);
   if (status == HFTA_OK)
     status = hfta_program_check_cpu(instance->program, &instance->error);
@@ -139,30 +207,40 @@ static hfta_status build(hfta_instance *instance, const hfta_options *options) {
   if (status == HFTA_OK)
     status = open_device(instance, options);
   if (status == HFTA_OK)
-    instance->copies_at_once = hfta_program_copies_at_once(
-        instance->program, hfta_instance_threads(instance));
+    instance->copies_at_once =
+        hfta_workload_copies_at_once(instance->program, &instance->workload,
+                                     hfta_instance_threads(instance));
   if (status == HFTA_OK)
-    status = check_memory(instance);
+    status = check_memory(instance, bytes);
   for (uint32_t i = 0;
        i < instance->program->segment_count && status == HFTA_OK; ++i)
     status = allocate_segment(instance, i);
   if (status == HFTA_OK)
-    status = hfta_instance_reset(instance);
+    status = start(instance, true);
   return status;
 }
 
 hfta_status hfta_instance_create(const hfta_program *program,
                                  const hfta_options *options,
                                  hfta_instance **out) {
+  hfta_workload all = hfta_workload_of_all(program);
+  return hfta_instance_create_for(program, &all, options, out);
+}
+
+hfta_status hfta_instance_create_for(const hfta_program *program,
+                                     const hfta_workload *workload,
+                                     const hfta_options *options,
+                                     hfta_instance **out) {
   const hfta_options defaults = {0};
   if (!options)
     options = &defaults;
   *out = NULL;
   hfta_instance *instance = calloc(1, sizeof(*instance));
   if (!instance)
-    return hfta_fail(options->error, HFTA_INTERNAL,
+    return hfta_fail(options->error, HFTA_UNSUPPORTED,
                      "not enough memory for an instance");
   instance->program = program;
+  instance->workload = *workload;
   instance->total_steps =
       options->total_steps ? options->total_steps : program->steps;
   hfta_status status = build(instance, options);
@@ -188,64 +266,6 @@ void hfta_instance_destroy(hfta_instance *instance) {
   free(instance->norms);
   free(instance->forced_rates);
   free(instance);
-}
-
-//===----------------------------------------------------------------------===//
-// Initial state
-//===----------------------------------------------------------------------===//
-
-/// The image's bytes, or zeros.
-static hfta_status reset_segment(hfta_instance *instance, uint32_t index) {
-  const hfta_segment *segment = &instance->program->segments[index];
-  const hfta_device_functions *functions = instance->device->functions;
-  hfta_segment_memory *memory = &instance->memory[index];
-  // What a task writes before it is read needs no zeros: it stays untouched.
-  if (segment->bytes == 0 || memory->read_only ||
-      segment->role == HFTA_SEGMENT_WORKSPACE ||
-      segment->role == HFTA_SEGMENT_SAVED || segment->role == HFTA_SEGMENT_CUT)
-    return HFTA_OK;
-  hfta_status status = HFTA_OK;
-  for (uint32_t i = 0; i < memory->count && status == HFTA_OK; ++i)
-    status = segment->image
-                 ? functions->copy_in(instance->device, 0, memory->bases[i],
-                                      segment->image, segment->bytes,
-                                      &instance->error)
-                 : functions->fill_zero(instance->device, 0, memory->bases[i],
-                                        segment->bytes, &instance->error);
-  return status;
-}
-
-static hfta_status reset_scalars(hfta_instance *instance) {
-  const hfta_program *program = instance->program;
-  const hfta_roles *roles = &program->roles;
-  hfta_status status = hfta_instance_write_real(instance, roles->loss_scale, 0,
-                                                1.0 / (double)program->batch);
-  for (int64_t copy = 0; copy < program->copies && status == HFTA_OK; ++copy) {
-    double seed = hfta_program_hyper_parameter(program, "seed", copy, NAN);
-    if (seed == seed)
-      status = hfta_instance_write_integer(instance, roles->seed, copy,
-                                           (int64_t)seed);
-    if (status == HFTA_OK)
-      status = hfta_instance_write_real(instance, roles->clip_scale, copy, 1.0);
-  }
-  if (status == HFTA_OK)
-    status = hfta_instance_write_integer(instance, roles->step, 0, 0);
-  return status;
-}
-
-hfta_status hfta_instance_reset(hfta_instance *instance) {
-  const hfta_program *program = instance->program;
-  hfta_status status = HFTA_OK;
-  for (uint32_t i = 0; i < program->segment_count && status == HFTA_OK; ++i)
-    status = reset_segment(instance, i);
-  hfta_instance_forget_inputs(instance);
-  instance->steps = 0;
-  instance->keeps_gradients = 0;
-  if (status == HFTA_OK)
-    status = reset_scalars(instance);
-  if (status == HFTA_OK)
-    status = hfta_instance_run_kind(instance, HFTA_TASK_INIT, program->copies);
-  return status;
 }
 
 //===----------------------------------------------------------------------===//

@@ -4,19 +4,20 @@
 #define HFTA_SRC_INSTANCE_IMPL_H
 
 #include "hfta/device.h"
-#include "hfta/instance.h"
+#include "workload.h"
 
 /// The instances of one segment.
 typedef struct hfta_segment_memory {
   void **bases;       ///< `count` addresses
   int64_t *held;      ///< which micro-batch each holds (input segments), or -1
   uint64_t bytes;     ///< of each
-  uint32_t count;     ///< 0: scratch, which the pool owns
+  uint32_t count;     ///< 0: scratch, which the pool owns, or not needed
   uint32_t read_only; ///< `bases` lead into the program's image
 } hfta_segment_memory;
 
 struct hfta_instance {
   const hfta_program *program;
+  hfta_workload workload;
   hfta_device *device;
   hfta_segment_memory *memory; ///< one a segment
   void **call_bases;           ///< what a running task gets, one a segment
@@ -49,9 +50,14 @@ typedef struct copy_range {
 hfta_status hfta_instance_run(hfta_instance *instance, const hfta_task *task,
                               int64_t micro_batch, copy_range copies);
 
-/// Runs all tasks of a kind in the table's order.
-hfta_status hfta_instance_run_kind(hfta_instance *instance, hfta_task_kind kind,
-                                   int64_t copies);
+/// The copies that a task runs for: the workload's. If it can't run for some
+/// alone, those before them too.
+copy_range hfta_instance_copies_of(const hfta_instance *instance,
+                                   const hfta_task *task);
+
+/// Runs all tasks of a kind in the table's order for the workload's copies.
+hfta_status hfta_instance_run_kind(hfta_instance *instance,
+                                   hfta_task_kind kind);
 
 /// Makes the input segments hold a micro-batch of the data fields.
 hfta_status hfta_instance_load_fields(hfta_instance *instance,

@@ -59,7 +59,7 @@ static void put(hfta_json_writer *writer, const char *text, size_t size) {
     return;
   }
   if (!reserve(writer, size)) {
-    fail(writer, HFTA_INTERNAL, "out of memory for JSON text");
+    fail(writer, HFTA_UNSUPPORTED, "out of memory for JSON text");
     return;
   }
   memcpy(writer->buffer + writer->length, text, size);
@@ -225,7 +225,7 @@ hfta_status hfta_json_finish(hfta_json_writer *writer, hfta_error *error) {
 const char *hfta_json_text(const hfta_json_writer *writer, size_t *out_length) {
   if (out_length)
     *out_length = writer->length;
-  if (writer->file || writer->status == HFTA_INTERNAL)
+  if (writer->file || writer->status != HFTA_OK)
     return NULL;
   return writer->buffer ? writer->buffer : "";
 }

@@ -90,7 +90,7 @@ hfta_status hfta_log_open(const hfta_program *program, const char *path,
   hfta_log *log = calloc(1, sizeof(*log));
   if (!log || (path && !(log->path = strdup(path)))) {
     free(log);
-    return hfta_fail(error, HFTA_INTERNAL, "not enough memory for a log");
+    return hfta_fail(error, HFTA_UNSUPPORTED, "not enough memory for a log");
   }
   log->program = program;
   log->span = *span;

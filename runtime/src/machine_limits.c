@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-enum { ROUNDS = 5, STEPS = 1 << 20, COPIED_BYTES = 32 << 20 };
+enum { ROUNDS = 5, STEPS = 1 << 20, COPIED_BYTES = 32 << 20, LINE_BYTES = 64 };
 
 //===----------------------------------------------------------------------===//
 // Multiply-adds
@@ -76,11 +76,18 @@ static void run_multiply_add(void *argument, int64_t begin, int64_t end,
 // Memory
 //===----------------------------------------------------------------------===//
 
+/// For each thread a block, and as much that it is copied to.
+typedef struct blocks {
+  char *memory;
+  uint64_t bytes; ///< of one
+} blocks;
+
 static void run_copy(void *argument, int64_t begin, int64_t end, int thread) {
   (void)thread;
+  const blocks *self = argument;
   for (int64_t i = begin; i < end; ++i) {
-    char *block = (char *)argument + 2 * (uint64_t)i * COPIED_BYTES;
-    memcpy(block + COPIED_BYTES, block, COPIED_BYTES);
+    char *block = self->memory + 2 * (uint64_t)i * self->bytes;
+    memcpy(block + self->bytes, block, self->bytes);
   }
 }
 
@@ -99,25 +106,29 @@ static double measure(hfta_pool *pool, int threads,
   return best > 0 ? best : 1e-9;
 }
 
-hfta_status hfta_measure_limits(int threads, hfta_machine_limits *out,
-                                hfta_error *error) {
+hfta_status hfta_measure_limits(int threads, uint64_t most_bytes,
+                                hfta_machine_limits *out, hfta_error *error) {
   hfta_pool *pool = NULL;
   hfta_status status = hfta_pool_create(threads, 0, &pool, error);
   if (status != HFTA_OK)
     return status;
-  uint64_t bytes = 2 * (uint64_t)threads * COPIED_BYTES;
-  char *memory = hfta_pages_map(bytes, 1);
-  if (!memory)
-    status = hfta_fail(error, HFTA_INTERNAL, "not enough memory for %llu bytes",
-                       (unsigned long long)bytes);
+  uint64_t share = most_bytes / 2 / (uint64_t)threads;
+  blocks self = {.bytes = share < COPIED_BYTES ? share : COPIED_BYTES};
+  self.bytes = self.bytes / LINE_BYTES * LINE_BYTES + LINE_BYTES;
+  uint64_t bytes = 2 * (uint64_t)threads * self.bytes;
+  self.memory = hfta_pages_map(bytes, 1);
+  if (!self.memory)
+    status =
+        hfta_fail(error, HFTA_UNSUPPORTED, "not enough memory for %llu bytes",
+                  (unsigned long long)bytes);
   if (status == HFTA_OK) {
-    memset(memory, 1, bytes);
+    memset(self.memory, 1, bytes);
     multiply_add kernel = choose_multiply_add();
     out->flops = 2.0 * SUMS * kernel.lanes * (double)STEPS * threads /
                  measure(pool, threads, run_multiply_add, &kernel);
-    out->bytes = (double)bytes / measure(pool, threads, run_copy, memory);
+    out->bytes = (double)bytes / measure(pool, threads, run_copy, &self);
   }
-  hfta_pages_unmap(memory, bytes);
+  hfta_pages_unmap(self.memory, bytes);
   hfta_pool_destroy(pool);
   return status;
 }

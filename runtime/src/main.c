@@ -3,6 +3,7 @@
 #include "hfta/main.h"
 
 #include "command.h"
+#include "dataset.h"
 #include "fault.h"
 #include "path.h"
 
@@ -19,35 +20,57 @@ typedef struct command {
   const char *synopsis;
   const char *summary;
   int (*run)(const hfta_invocation *invocation);
+  bool (*is_possible)(const hfta_program *program); ///< NULL: it always is
 } command;
+
+static bool can_train(const hfta_program *program) {
+  return hfta_program_has_task(program, HFTA_TASK_FORWARD) &&
+         hfta_dataset_exists(program, HFTA_SPLIT_TRAIN);
+}
+
+static bool can_evaluate(const hfta_program *program) {
+  return hfta_program_has_task(program, HFTA_TASK_EVALUATE) &&
+         hfta_dataset_exists(program, HFTA_SPLIT_TEST);
+}
+
+static bool can_export(const hfta_program *program) {
+  for (int64_t copy = 0; copy < program->copies; ++copy)
+    if (hfta_program_model(program, copy)->export_template.header)
+      return true;
+  return false;
+}
 
 static const command commands[] = {
     {"train",
      "[--data DIR] [--epochs N | --steps N] [--log FILE.jsonl]\n"
      "           [--log-every N] [--checkpoint DIR [--every N] [--keep N]]\n"
-     "           [--resume | --overwrite] [--threads N] [--device cpu|cuda:K] "
+     "           [--resume | --overwrite] [--threads N] [--device cpu] "
      "[--no-progress]",
-     "train all copies", hfta_command_train},
-    {"eval",
-     "[--data DIR] [--checkpoint DIR] [--threads N] [--device cpu|cuda:K]",
-     "loss and metric on the test data", hfta_command_eval},
+     "train all copies", hfta_command_train, can_train},
+    {"eval", "[--data DIR] [--checkpoint DIR] [--threads N] [--device cpu]",
+     "loss and metric on the test data", hfta_command_eval, can_evaluate},
     {"export", "--copy K -o FILE.onnx [--checkpoint DIR]",
-     "write one copy as an ONNX model", hfta_command_export},
+     "write one copy as an ONNX model", hfta_command_export, can_export},
     {"run",
      "--input NAME=FILE.npy ... --output DIR [--copy K]\n"
-     "           [--checkpoint DIR] [--threads N] [--device cpu|cuda:K]",
+     "           [--checkpoint DIR] [--threads N] [--device cpu]",
      "apply one copy to arrays, and write NAME.npy for each output",
-     hfta_command_run},
+     hfta_command_run, NULL},
     {"info", "[--json] [--threads N]",
-     "copies, parameters, memory plan and tasks", hfta_command_info},
+     "copies, parameters, memory plan and tasks", hfta_command_info, NULL},
     {"bench",
      "[--steps N] [--json] [--phases] [--threads N]\n"
-     "           [--device cpu|cuda:K]",
-     "time steps on synthetic data in memory", hfta_command_bench},
+     "           [--device cpu]",
+     "time steps on synthetic data in memory", hfta_command_bench, NULL},
 };
 
 enum { COMMAND_COUNT = sizeof(commands) / sizeof(*commands) };
 
+static bool is_possible(const command *one, const hfta_program *program) {
+  return !one->is_possible || one->is_possible(program);
+}
+
+/// Only of the commands that this program can do.
 static void print_help(FILE *file, const hfta_program *program,
                        const char *binary) {
   fprintf(file,
@@ -55,8 +78,9 @@ static void print_help(FILE *file, const hfta_program *program,
           "'%s': %lld copies, compiled by hftac.\n\ncommands:\n",
           binary, program->name, (long long)program->copies);
   for (int i = 0; i < COMMAND_COUNT; ++i)
-    fprintf(file, "  %-8s %s\n           %s\n", commands[i].name,
-            commands[i].synopsis, commands[i].summary);
+    if (is_possible(&commands[i], program))
+      fprintf(file, "  %-8s %s\n           %s\n", commands[i].name,
+              commands[i].synopsis, commands[i].summary);
   fprintf(file,
           "\n'%s COMMAND --help' explains a command's options.\n"
           "--help and --version may stand in place of a command.\n\n"
@@ -107,9 +131,14 @@ int hfta_main(const hfta_program *program, int argc, char **argv) {
   for (int i = 0; i < COMMAND_COUNT; ++i)
     if (strcmp(commands[i].name, name) == 0)
       return flush_output(&invocation, commands[i].run(&invocation));
-  fprintf(stderr,
-          "%s: error: unknown %s '%s': expected train, eval, export, run, "
-          "info or bench\n%s: note: '%s --help' explains them\n",
-          binary, name[0] == '-' ? "option" : "command", name, binary, binary);
+  fprintf(stderr, "%s: error: unknown %s '%s': expected ", binary,
+          name[0] == '-' ? "option" : "command", name);
+  for (int i = 0; i < COMMAND_COUNT; ++i)
+    if (is_possible(&commands[i], program))
+      fprintf(stderr, "%s%s", commands[i].name,
+              i + 1 == COMMAND_COUNT   ? "\n"
+              : i + 2 == COMMAND_COUNT ? " or "
+                                       : ", ");
+  fprintf(stderr, "%s: note: '%s --help' explains them\n", binary, binary);
   return HFTA_USAGE;
 }

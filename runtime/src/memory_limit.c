@@ -1,31 +1,12 @@
 //===- memory_limit.c - How much memory the process may have --------------===//
-//
-// What the machine has, or less where a control group (a container's, a batch
-// job's) limits it: Linux' cgroups(7), both versions.
-//===----------------------------------------------------------------------===//
 
 #include "memory_limit.h"
-#include "path.h"
 
 #include <inttypes.h>
 #include <stdio.h>
-#include <string.h>
+#include <sys/resource.h>
 #include <sys/sysinfo.h>
-
-/// The files of one version of control groups.
-typedef struct group_files {
-  const char *folder; ///< under the root: where its tree may be mounted
-  const char *memory;
-  const char *swap;
-  bool swap_is_sum; ///< with the memory
-} group_files;
-
-static const group_files version_1 = {"/memory", "memory.limit_in_bytes",
-                                      "memory.memsw.limit_in_bytes", true};
-static const group_files version_2 = {"", "memory.max", "memory.swap.max",
-                                      false};
-static const group_files version_2_beside_1 = {"/unified", "memory.max",
-                                               "memory.swap.max", false};
+#include <unistd.h>
 
 static uint64_t smaller(uint64_t one, uint64_t other) {
   return one < other ? one : other;
@@ -35,94 +16,75 @@ static uint64_t sum(uint64_t one, uint64_t other) {
   return one > UINT64_MAX - other ? UINT64_MAX : one + other;
 }
 
-/// UINT64_MAX if the file isn't there or sets no limit.
+//===----------------------------------------------------------------------===//
+// Control groups
+//===----------------------------------------------------------------------===//
+
+typedef struct group_limit {
+  uint64_t swap; ///< the machine's
+  uint64_t bytes;
+} group_limit;
+
 static uint64_t read_limit(const char *group, const char *name) {
-  hfta_path path;
-  if (hfta_path_format(&path, NULL, "%s/%s", group, name) != HFTA_OK)
-    return UINT64_MAX;
-  FILE *file = fopen(path.text, "re");
-  if (!file)
-    return UINT64_MAX;
-  uint64_t limit = 0;
-  bool is_number = fscanf(file, "%" SCNu64, &limit) == 1;
-  fclose(file);
-  return is_number ? limit : UINT64_MAX;
+  int64_t limit;
+  return hfta_read_group_file(group, name, &limit, 1) ? (uint64_t)limit
+                                                      : UINT64_MAX;
 }
 
-/// Of one group.
-static uint64_t limit_of(const char *group, const group_files *files,
-                         uint64_t swap) {
-  uint64_t memory = read_limit(group, files->memory);
-  uint64_t other = read_limit(group, files->swap);
-  return files->swap_is_sum ? smaller(sum(memory, swap), other)
-                            : sum(memory, smaller(other, swap));
-}
-
-/// Of a group and those above it. A container may see its own group as the root
-/// and be told a path that it doesn't see.
-static uint64_t limit_up_from(const char *root, const group_files *files,
-                              const char *name, uint64_t swap) {
-  hfta_path group;
-  if (hfta_path_format(&group, NULL, "%s%s%s", root, files->folder, name) !=
-      HFTA_OK)
-    return UINT64_MAX;
-  size_t top = strlen(root) + strlen(files->folder);
-  uint64_t limit = UINT64_MAX;
-  for (;;) {
-    limit = smaller(limit, limit_of(group.text, files, swap));
-    char *last = strrchr(group.text + top, '/');
-    if (!last)
-      return limit;
-    *last = '\0';
+static void visit(void *argument, const char *folder, bool is_version_1) {
+  group_limit *self = argument;
+  uint64_t bytes;
+  if (is_version_1) {
+    // One of the limits is that of memory and swap together.
+    uint64_t memory = read_limit(folder, "memory.limit_in_bytes");
+    bytes = smaller(sum(memory, self->swap),
+                    read_limit(folder, "memory.memsw.limit_in_bytes"));
+  } else {
+    uint64_t memory = read_limit(folder, "memory.max");
+    bytes =
+        sum(memory, smaller(self->swap, read_limit(folder, "memory.swap.max")));
   }
+  self->bytes = smaller(self->bytes, bytes);
 }
 
-/// Whether a comma-separated list has the controller of memory.
-static bool has_memory(const char *controllers) {
-  static const char name[] = "memory";
-  for (const char *at = controllers; at; at = strchr(at, ',')) {
-    at += *at == ',';
-    size_t length = strcspn(at, ",");
-    if (length == strlen(name) && memcmp(at, name, length) == 0)
-      return true;
-  }
-  return false;
+uint64_t hfta_group_memory_limit(const hfta_group_files *files, uint64_t swap) {
+  group_limit self = {swap, UINT64_MAX};
+  hfta_visit_groups(files, "memory", visit, &self);
+  return self.bytes;
 }
 
-uint64_t hfta_group_memory_limit(const char *groups, const char *root,
-                                 uint64_t swap) {
-  FILE *file = fopen(groups, "re");
-  if (!file)
+//===----------------------------------------------------------------------===//
+// The process
+//===----------------------------------------------------------------------===//
+
+/// What `used` bytes leave of a limit.
+static uint64_t what_is_left(int resource, uint64_t used) {
+  struct rlimit limit;
+  if (getrlimit(resource, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY)
     return UINT64_MAX;
-  uint64_t limit = UINT64_MAX;
-  char line[4096];
-  while (fgets(line, sizeof(line), file)) {
-    // number:controllers:path
-    line[strcspn(line, "\n")] = '\0';
-    char *controllers = strchr(line, ':');
-    char *name = controllers ? strchr(controllers + 1, ':') : NULL;
-    if (!name)
-      continue;
-    *controllers++ = '\0';
-    *name++ = '\0';
-    if (has_memory(controllers)) {
-      limit = smaller(limit, limit_up_from(root, &version_1, name, swap));
-    } else if (strcmp(line, "0") == 0) {
-      limit = smaller(limit, limit_up_from(root, &version_2, name, swap));
-      limit =
-          smaller(limit, limit_up_from(root, &version_2_beside_1, name, swap));
-    }
+  return limit.rlim_cur > used ? limit.rlim_cur - used : 0;
+}
+
+uint64_t hfta_process_memory_limit(const char *statm) {
+  // Pages: all, resident, shared, code, libraries (always 0), data and stack.
+  uint64_t all = 0, data = 0;
+  FILE *file = fopen(statm, "re");
+  if (file) {
+    if (fscanf(file, "%" SCNu64 " %*s %*s %*s %*s %" SCNu64, &all, &data) != 2)
+      all = data = 0;
+    fclose(file);
   }
-  fclose(file);
-  return limit;
+  uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
+  return smaller(what_is_left(RLIMIT_AS, all * page),
+                 what_is_left(RLIMIT_DATA, data * page));
 }
 
 uint64_t hfta_memory_limit(void) {
+  uint64_t bytes = hfta_process_memory_limit("/proc/self/statm");
   struct sysinfo info;
   if (sysinfo(&info) != 0)
-    return UINT64_MAX;
+    return bytes;
   uint64_t swap = (uint64_t)info.totalswap * info.mem_unit;
-  return smaller(
-      (uint64_t)info.totalram * info.mem_unit + swap,
-      hfta_group_memory_limit("/proc/self/cgroup", "/sys/fs/cgroup", swap));
+  bytes = smaller(bytes, (uint64_t)info.totalram * info.mem_unit + swap);
+  return smaller(bytes, hfta_group_memory_limit(&hfta_system_groups, swap));
 }

@@ -3,15 +3,17 @@
 #ifndef HFTA_SRC_MEMORY_LIMIT_H
 #define HFTA_SRC_MEMORY_LIMIT_H
 
-#include <stdint.h>
+#include "control_group.h"
 
-/// Bytes, swap included: what the machine has, or its control groups allow.
+/// Bytes that the process may still come to have, swap included: what the
+/// machine has, less where a control group or the process' own limits say so.
 uint64_t hfta_memory_limit(void);
 
-/// What the control groups allow that the file `groups` lists, as
-/// /proc/self/cgroup does, in the tree at `root`, on a machine with `swap`
-/// bytes of swap. UINT64_MAX: they set no limit.
-uint64_t hfta_group_memory_limit(const char *groups, const char *root,
-                                 uint64_t swap);
+/// What control groups allow; `swap` is the machine's. UINT64_MAX: no limit.
+uint64_t hfta_group_memory_limit(const hfta_group_files *files, uint64_t swap);
+
+/// What is left of RLIMIT_AS and RLIMIT_DATA; `statm` tells what is used:
+/// /proc/self/statm. UINT64_MAX: no limit.
+uint64_t hfta_process_memory_limit(const char *statm);
 
 #endif // HFTA_SRC_MEMORY_LIMIT_H

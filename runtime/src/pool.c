@@ -7,11 +7,11 @@
 //===----------------------------------------------------------------------===//
 
 #include "hfta/pool.h"
+#include "cpu_limit.h"
 #include "pages.h"
 
 #include <linux/futex.h>
 #include <pthread.h>
-#include <sched.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -160,14 +160,8 @@ void hfta_parallel_for(hfta_pool *pool, int64_t count,
 //===----------------------------------------------------------------------===//
 
 int hfta_pool_default_threads(void) {
-  cpu_set_t set;
-  CPU_ZERO(&set);
-  int count = 1;
-  if (sched_getaffinity(0, sizeof(set), &set) == 0)
-    count = CPU_COUNT(&set);
-  if (count < 1)
-    count = 1;
-  return count < HFTA_MAX_THREADS ? count : HFTA_MAX_THREADS;
+  int64_t count = hfta_cpu_limit();
+  return count < HFTA_MAX_THREADS ? (int)count : HFTA_MAX_THREADS;
 }
 
 static hfta_status map_scratch(hfta_pool *pool, hfta_error *error) {
@@ -183,7 +177,7 @@ static hfta_status map_scratch(hfta_pool *pool, hfta_error *error) {
   uint64_t bytes = pool->scratch_stride * (uint64_t)pool->threads;
   pool->scratch = hfta_pages_map(bytes, page);
   if (!pool->scratch)
-    return hfta_fail(error, HFTA_INTERNAL,
+    return hfta_fail(error, HFTA_UNSUPPORTED,
                      "not enough memory for %llu bytes of scratch",
                      (unsigned long long)bytes);
   return HFTA_OK;
@@ -202,7 +196,7 @@ static hfta_status start_workers(hfta_pool *pool, hfta_error *error) {
     int code = pthread_create(&self->thread, NULL, worker_main, self);
     if (code != 0) {
       status =
-          hfta_fail(error, HFTA_INTERNAL, "cannot start thread %d of %d: %s",
+          hfta_fail(error, HFTA_UNSUPPORTED, "cannot start thread %d of %d: %s",
                     i + 1, pool->threads, strerror(code));
       break;
     }
@@ -225,7 +219,7 @@ hfta_status hfta_pool_create(int threads, uint64_t scratch_bytes,
   size_t bytes = sizeof(hfta_pool) + sizeof(worker) * (size_t)threads;
   hfta_pool *pool = aligned_alloc(64, (bytes + 63) / 64 * 64);
   if (!pool)
-    return hfta_fail(error, HFTA_INTERNAL,
+    return hfta_fail(error, HFTA_UNSUPPORTED,
                      "not enough memory for a thread pool");
   memset(pool, 0, bytes);
   pool->threads = threads;

@@ -1,40 +1,11 @@
 //===- program_cpu.c - Can this CPU run the code --------------------------===//
 
+#include "cpu_features.h"
 #include "hfta/instance.h"
 
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
-
-/// The "flags" (x86) or "Features" (ARM) line of the first processor; NULL if
-/// it can't be read. The caller frees it.
-static char *read_cpu_flags(void) {
-  FILE *file = fopen("/proc/cpuinfo", "r");
-  if (!file)
-    return NULL;
-  char *line = NULL;
-  size_t capacity = 0;
-  while (getline(&line, &capacity, file) > 0) {
-    if (strncmp(line, "flags", 5) == 0 || strncmp(line, "Features", 8) == 0) {
-      fclose(file);
-      return line;
-    }
-  }
-  free(line);
-  fclose(file);
-  return NULL;
-}
-
-static bool has_word(const char *line, const char *word, size_t length) {
-  for (const char *at = line; (at = strstr(at, word)) != NULL; ++at) {
-    bool begins = at == line || strchr(" \t:", at[-1]);
-    if (begins && strchr(" \t\n", at[length]))
-      return true;
-  }
-  return false;
-}
 
 /// Linux gives AMX's registers only to who asks. Harmless elsewhere.
 static bool ask_for_amx(void) {
@@ -51,22 +22,9 @@ hfta_status hfta_program_check_cpu(const hfta_program *program,
   const char *features = program->cpu_features;
   if (!features || !*features)
     return HFTA_OK;
-  char *flags = read_cpu_flags();
-  if (!flags)
-    return HFTA_OK;
-  char missing[512] = "";
-  for (const char *at = features; *at;) {
-    size_t length = strcspn(at, ",");
-    char word[64];
-    snprintf(word, sizeof(word), "%.*s", (int)length, at);
-    size_t used = strlen(missing);
-    if (length > 0 && !has_word(flags, word, length))
-      snprintf(missing + used, sizeof(missing) - used, "%s%s", used ? ", " : "",
-               word);
-    at += length + (at[length] == ',');
-  }
-  free(flags);
-  if (*missing)
+  hfta_cpu_answers answers = hfta_ask_cpu();
+  char missing[512];
+  if (hfta_find_missing_features(&answers, features, missing, sizeof(missing)))
     return hfta_fail(error, HFTA_UNSUPPORTED,
                      "this CPU lacks %s, which '%s' was compiled for; compile "
                      "it with a --cpu that this machine has",

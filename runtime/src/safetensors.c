@@ -43,8 +43,8 @@ static hfta_status torn(const char *path, hfta_error *error,
 }
 
 static hfta_status out_of_memory(const parser *p) {
-  return hfta_fail(p->error, HFTA_INTERNAL, "out of memory while reading '%s'",
-                   p->path);
+  return hfta_fail(p->error, HFTA_UNSUPPORTED,
+                   "out of memory while reading '%s'", p->path);
 }
 
 static hfta_status bad_tensor(const parser *p, const char *name,
@@ -425,8 +425,8 @@ hfta_status hfta_safetensors_open(const char *path, hfta_safetensors **out,
   *out = NULL;
   hfta_safetensors *file = calloc(1, sizeof(*file));
   if (!file)
-    return hfta_fail(error, HFTA_INTERNAL, "out of memory while reading '%s'",
-                     path);
+    return hfta_fail(error, HFTA_UNSUPPORTED,
+                     "out of memory while reading '%s'", path);
   hfta_status status = read_file(path, file, error);
   if (status != HFTA_OK)
     hfta_safetensors_close(file);

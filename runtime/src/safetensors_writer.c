@@ -31,7 +31,7 @@ static const char *type_name(hfta_element_type type) {
 }
 
 static hfta_status out_of_memory(const char *path, hfta_error *error) {
-  return hfta_fail(error, HFTA_INTERNAL, "out of memory while writing '%s'",
+  return hfta_fail(error, HFTA_UNSUPPORTED, "out of memory while writing '%s'",
                    path);
 }
 

@@ -60,14 +60,24 @@ static copy_range all_copies(const hfta_instance *instance) {
   return (copy_range){0, instance->program->copies};
 }
 
-hfta_status hfta_instance_run_kind(hfta_instance *instance, hfta_task_kind kind,
-                                   int64_t copies) {
+copy_range hfta_instance_copies_of(const hfta_instance *instance,
+                                   const hfta_task *task) {
+  const hfta_workload *workload = &instance->workload;
+  if (task->flags & HFTA_TASK_BY_COPIES)
+    return (copy_range){workload->first_copy, workload->copies};
+  return (copy_range){0, workload->first_copy + workload->copies};
+}
+
+hfta_status hfta_instance_run_kind(hfta_instance *instance,
+                                   hfta_task_kind kind) {
   const hfta_program *program = instance->program;
   hfta_status status = HFTA_OK;
-  for (uint32_t i = 0; i < program->task_count && status == HFTA_OK; ++i)
-    if (program->tasks[i].kind == (uint32_t)kind)
-      status = hfta_instance_run(instance, &program->tasks[i], 0,
-                                 (copy_range){0, copies});
+  for (uint32_t i = 0; i < program->task_count && status == HFTA_OK; ++i) {
+    const hfta_task *task = &program->tasks[i];
+    if (task->kind == (uint32_t)kind)
+      status = hfta_instance_run(instance, task, 0,
+                                 hfta_instance_copies_of(instance, task));
+  }
   return status;
 }
 
@@ -82,16 +92,17 @@ void hfta_instance_forget_inputs(hfta_instance *instance) {
 }
 
 /// Copies one micro-batch of a tensor into an instance of its segment, for
-/// every copy if each has its own.
+/// each of the workload's copies if they have their own.
 static hfta_status load_tensor(hfta_instance *instance, uint32_t index,
                                const char *from, uint32_t slot) {
   const hfta_program *program = instance->program;
   const hfta_tensor *tensor = &program->tensors[index];
   char *to =
       (char *)instance->memory[tensor->segment].bases[slot] + tensor->offset;
-  int64_t copies = tensor->copy_stride ? program->copies : 1;
+  int64_t first = instance->workload.first_copy;
+  int64_t end = first + (tensor->copy_stride ? instance->workload.copies : 1);
   hfta_status status = HFTA_OK;
-  for (int64_t copy = 0; copy < copies && status == HFTA_OK; ++copy)
+  for (int64_t copy = first; copy < end && status == HFTA_OK; ++copy)
     status = instance->device->functions->copy_in(
         instance->device, 0, to + tensor->copy_stride * (uint64_t)copy, from,
         tensor->bytes, &instance->error);
@@ -479,9 +490,8 @@ hfta_status hfta_instance_evaluate(hfta_instance *instance,
   return status;
 }
 
-hfta_status hfta_instance_infer_copies(hfta_instance *instance,
-                                       const void *const *inputs,
-                                       int64_t copies) {
+hfta_status hfta_instance_infer(hfta_instance *instance,
+                                const void *const *inputs) {
   const hfta_program *program = instance->program;
   if (!hfta_program_has_task(program, HFTA_TASK_INFER))
     return hfta_fail(&instance->error, HFTA_USAGE,
@@ -497,12 +507,6 @@ hfta_status hfta_instance_infer_copies(hfta_instance *instance,
     status = hfta_instance_write_integer(instance, program->roles.valid_samples,
                                          0, hfta_program_micro_batch(program));
   if (status == HFTA_OK)
-    status = hfta_instance_run_kind(instance, HFTA_TASK_INFER, copies);
+    status = hfta_instance_run_kind(instance, HFTA_TASK_INFER);
   return status;
-}
-
-hfta_status hfta_instance_infer(hfta_instance *instance,
-                                const void *const *inputs) {
-  return hfta_instance_infer_copies(instance, inputs,
-                                    instance->program->copies);
 }

@@ -8,6 +8,7 @@
 #include "feed.h"
 #include "log.h"
 #include "progress.h"
+#include "replaces.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -77,7 +78,7 @@ static hfta_status allocate_results(trainer *self) {
   bool complete = self->losses && self->loss_sums && self->rates &&
                   self->result->train_losses;
   if (!complete)
-    return hfta_fail(self->error, HFTA_INTERNAL,
+    return hfta_fail(self->error, HFTA_UNSUPPORTED,
                      "not enough memory for %zu copies' results", copies);
   return HFTA_OK;
 }
@@ -100,6 +101,22 @@ static hfta_status open_data(trainer *self) {
   if (self->evaluates)
     status = hfta_dataset_open(program, HFTA_SPLIT_TEST, root, &self->test,
                                self->error);
+  return status;
+}
+
+/// The log is no file that the training reads.
+static hfta_status check_log(trainer *self) {
+  const hfta_train_options *options = self->options;
+  const char *log = options->log_path;
+  if (!log)
+    return HFTA_OK;
+  hfta_status status = hfta_refuse_to_replace_program(log, self->error);
+  if (status == HFTA_OK)
+    status = hfta_refuse_to_replace_data(log, self->program, options->data_root,
+                                         self->error);
+  if (status == HFTA_OK)
+    status = hfta_refuse_to_replace_checkpoint(log, options->checkpoint,
+                                               self->error);
   return status;
 }
 
@@ -268,7 +285,7 @@ static hfta_status evaluate(trainer *self, bool *stopped) {
   if (!result->eval_metrics && *self->program->metric)
     result->eval_metrics = calloc(copies, sizeof(double));
   if (!result->eval_losses || (*self->program->metric && !result->eval_metrics))
-    return hfta_fail(self->error, HFTA_INTERNAL,
+    return hfta_fail(self->error, HFTA_UNSUPPORTED,
                      "not enough memory for %zu copies' results", copies);
   return hfta_evaluate_dataset(self->instance, &self->test, result->eval_losses,
                                result->eval_metrics, self->options->should_stop,
@@ -387,6 +404,8 @@ static hfta_status prepare(trainer *self) {
     status = allocate_results(self);
   if (status == HFTA_OK)
     status = open_data(self);
+  if (status == HFTA_OK)
+    status = check_log(self);
   if (status == HFTA_OK)
     status = find_length(self);
   if (status == HFTA_OK)

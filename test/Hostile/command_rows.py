@@ -111,6 +111,8 @@ def make_hftac_rows():
                 options=["--precision=f31", "-o", "program"])
     yield hftac("a constant file that isn't there", 1, "'x'", "No such file",
                 options=["--constant=x=nowhere.npy", "-o", "program"])
+    yield hftac("code for a GPU", 2, "unknown option '--chip'",
+                options=["--chip=sm_90", "-o", "program"])
     yield hftac("a GPU", 3, "cuda", options=["--target=cuda", "-o", "program"])
     yield hftac("weights outside of the program", 3, "external",
                 options=["--weights=external", "-o", "program"])
@@ -264,7 +266,7 @@ def make_array_rows():
     yield run("an input twice", 2, "'b'", options=[*a, *rest, "--input",
                                                    "b=b.npy"],
               files=good.items())
-    yield run("an input that doesn't exist", 2, "z=b.npy",
+    yield run("an input that doesn't exist", 2, "z=b.npy", "'a', 'b', 'c'",
               options=[*a, *rest, "--input", "z=b.npy"], files=good.items())
     yield run("an input without a file", 2, "'a'", options=["--input", "a"])
     yield run("an array of another type", 1, "'a'", "f32", "i64",

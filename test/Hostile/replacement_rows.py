@@ -2,6 +2,7 @@
 
 import os
 
+import checkpoint_rows
 import data_rows
 import language_rows
 from onnx_writer import node, simple, tensor
@@ -67,5 +68,48 @@ def make_hftac_rows():
                                                  body=bytes(1024))}.items())
 
 
-def make_rows(_):
+def make_program_rows(program):
+    checkpoint = checkpoint_rows.Checkpoint(program)
+    weights = checkpoint_rows.COPY
+    a = {"a.npy": data_rows.npy(shape="(64, 4)", body=bytes(1024))}
+    inputs = ["--input", "a=a.npy", "--input", "b=b.npy", "--input", "c=b.npy"]
+
+    def sweep(name, replaced, *options, files=()):
+        return Row(f"replacing {name}", {
+            **data_rows.OLD, **data_rows.DATA, **checkpoint.files, **a,
+            **dict(files)}, ["sweep", *options], (2,),
+                   ("sweep: error: ", "would replace", replaced))
+
+    itself = {"link": link(program / "sweep")}.items()
+    yield sweep("the program by an export", "the running program", "export",
+                "--copy", "0", "-o", "link", files=itself)
+    yield sweep("a checkpoint by an export", weights, "export", "--copy", "0",
+                "-o", f"./{weights}", "--checkpoint", "checkpoints")
+    yield sweep("one checkpoint by an export", "copy-0001", "export", "--copy", "0",
+                "-o", "second", "--checkpoint", checkpoint_rows.STEP,
+                files={"second": hard_link(weights)}.items())
+    train = ("train", "--no-progress", "--steps", "8", "--checkpoint",
+             "checkpoints", "--resume", "--log")
+    yield sweep("the program by a log", "the running program", *train, "link",
+                files=itself)
+    yield sweep("data by a log", "'b.npy'", *train, "b.npy")
+    yield sweep("data through a link by a log", "'label.raw'", *train, "link",
+                files={"link": link("label.raw")}.items())
+    yield sweep("a checkpoint by a log", weights, *train, weights)
+    yield sweep("an array by an output", "'output.npy'", "run", *inputs[:-2],
+                "--input", "c=output.npy", "--output", ".", files={
+                    "output.npy": data_rows.npy()}.items())
+    yield sweep("an array through a folder by an output", "'b.npy'", "run",
+                *inputs, "--output", "out", files={
+                    "out/output.npy": link("../b.npy")}.items())
+    yield sweep("a checkpoint by an output", weights, "run", *inputs,
+                "--checkpoint", "checkpoints", "--output", "out", files={
+                    "out/output.npy": link(f"../{weights}")}.items())
+    yield sweep("the program by an output", "the running program", "run",
+                *inputs, "--output", "out", files={
+                    "out/output.npy": link(program / "sweep")}.items())
+
+
+def make_rows(program):
     yield from make_hftac_rows()
+    yield from make_program_rows(program)

@@ -73,7 +73,7 @@ TEST(Command, UnknownCommands) {
   EXPECT_EQ(outcome.code, 2);
   EXPECT_EQ(outcome.err,
             "fake: error: unknown command 'trian': expected train, eval, "
-            "export, run, info or bench\nfake: note: 'fake --help' explains "
+            "run, info or bench\nfake: note: 'fake --help' explains "
             "them\n");
   outcome = runBinary({"--foo"});
   EXPECT_EQ(outcome.code, 2);
@@ -143,8 +143,7 @@ TEST(Command, HelpIsComplete) {
   Outcome all = runBinary({"--help"});
   EXPECT_EQ(all.code, 0);
   EXPECT_EQ(all.err, "");
-  for (const char *command :
-       {"train", "eval", "export", "run", "info", "bench"}) {
+  for (const char *command : {"train", "eval", "run", "info", "bench"}) {
     EXPECT_NE(all.out.find(std::string("\n  ") + command + " "),
               std::string::npos);
     Outcome one = runBinary({command, "--help"});
@@ -161,10 +160,34 @@ TEST(Command, HelpIsComplete) {
   EXPECT_EQ(runBinary({"-h"}).out, all.out);
 }
 
+/// The commands that a program's help lists.
+static std::string offeredBy(const char *fake) {
+  RunOptions options;
+  options.fake = fake;
+  std::string help = runBinary({"--help"}, options).out, found;
+  EXPECT_EQ(help.find("cuda"), std::string::npos);
+  for (const char *command :
+       {"train", "eval", "export", "run", "info", "bench"})
+    if (help.find(std::string("\n  ") + command + " ") != std::string::npos)
+      found += std::string(command) + " ";
+  return found;
+}
+
+TEST(Command, HelpOffersWhatTheProgramCanDo) {
+  // It has no template of an exported model.
+  EXPECT_EQ(offeredBy(""), "train eval run info bench ");
+  EXPECT_EQ(offeredBy("inference_only copies=1"), "run info bench ");
+  for (const char *command : {"train", "eval", "run", "bench"})
+    EXPECT_EQ(runBinary({command, "--help"}).out.find("cuda"),
+              std::string::npos)
+        << command;
+}
+
 TEST(Command, Version) {
   Outcome outcome = runBinary({"--version"});
   EXPECT_EQ(outcome.code, 0);
-  EXPECT_EQ(outcome.out, "fake (Hfta 0.1.0, ABI 5)\n");
+  EXPECT_EQ(outcome.out, "fake (Hfta 0.1.0, ABI " +
+                             std::to_string(HFTA_ABI_VERSION) + ")\n");
 }
 
 //===----------------------------------------------------------------------===//
@@ -318,6 +341,18 @@ TEST_F(Run, CopiesDiffer) {
   EXPECT_NE(logits("0", 8), logits("2", 8));
 }
 
+TEST_F(Run, TheModelsNamesOfInputs) {
+  writeImages("eight.npy", {8, FAKE_FEATURES});
+  for (const char *name : {"image", "pixels"})
+    ASSERT_EQ(runBinary({"run", "--input", std::string(name) + "=eight.npy",
+                         "--output", name},
+                        options)
+                  .code,
+              0)
+        << name;
+  EXPECT_EQ(logits("pixels", 8), logits("image", 8));
+}
+
 TEST_F(Run, Misuse) {
   writeImages("eight.npy", {8, FAKE_FEATURES});
   writeImages("wide.npy", {8, 7});
@@ -332,8 +367,12 @@ TEST_F(Run, Misuse) {
       {{"image"}, 2, "option '--input': 'image' is not NAME=FILE.npy"},
       {{"label=eight.npy"},
        2,
-       "'label=eight.npy': the model has no input of this name"},
+       "'label=eight.npy': the model has no input of this name; its inputs "
+       "are 'pixels' or 'image'"},
       {{"image=eight.npy", "image=eight.npy"},
+       2,
+       "input 'image' is given twice"},
+      {{"image=eight.npy", "pixels=eight.npy"},
        2,
        "input 'image' is given twice"},
       {{"image=wide.npy"},

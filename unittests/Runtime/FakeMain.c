@@ -40,8 +40,7 @@ int main(int argc, char **argv) {
       .no_length = read_option(text, "no_length", 0) != 0,
       .foreign = read_option(text, "foreign", 0) != 0,
       .diverging = read_option(text, "diverging", 0) != 0,
-      .cpu_features =
-          read_option(text, "impossible_cpu", 0) ? "fpu,quantum,sse2" : "fpu"};
+      .cpu_features = read_option(text, "impossible_cpu", 0) ? "quantum" : ""};
   hfta_program *program = fake_program_make(&options);
   int code = hfta_main(program, argc, argv);
   fake_program_free(program);

@@ -276,8 +276,11 @@ static void add_data(fake *self) {
       .tensor = FAKE_LABEL,
       .train = {.format = HFTA_DATA_IDX, .path = "train-labels.idx"},
       .test = {.format = HFTA_DATA_IDX, .path = "test-labels.idx"}};
-  self->inputs[0] = (hfta_port){.name = "image", .tensor = FAKE_IMAGE};
-  self->outputs[0] = (hfta_port){.name = "net/logits:0", .tensor = FAKE_LOGITS};
+  self->inputs[0] = (hfta_port){
+      .name = "image", .tensor = FAKE_IMAGE, .model_name = "pixels"};
+  self->outputs[0] = (hfta_port){.name = "net/logits:0",
+                                 .tensor = FAKE_LOGITS,
+                                 .model_name = "net/logits:0"};
 }
 
 static void add_job(fake *self, const fake_options *options) {

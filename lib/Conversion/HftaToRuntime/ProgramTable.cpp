@@ -198,8 +198,11 @@ void ProgramBuilder::buildTensors() {
     for (auto [index, variable] : llvm::enumerate(tensors)) {
       std::string own = variable.getOwnName();
       StringRef name = own;
-      if (name.consume_front(prefix))
-        found.push_back({text(name), Field::u32(index), Field::u32(0)});
+      if (!name.consume_front(prefix))
+        continue;
+      auto modelName = variable->getAttrOfType<StringAttr>("hfta.file_name");
+      found.push_back({text(name), Field::u32(index), Field::u32(0),
+                       text(modelName ? modelName.getValue() : name)});
     }
     count = found.size();
     return tables.table("ports", found);

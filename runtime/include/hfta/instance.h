@@ -118,11 +118,6 @@ hfta_status hfta_instance_evaluate_add(hfta_instance *instance,
 hfta_status hfta_instance_evaluate_end(hfta_instance *instance, double *losses,
                                        double *metrics);
 
-/// hfta_instance_infer for the first `copies` copies.
-hfta_status hfta_instance_infer_copies(hfta_instance *instance,
-                                       const void *const *inputs,
-                                       int64_t copies);
-
 #ifdef __cplusplus
 }
 #endif

@@ -20,7 +20,7 @@ extern "C" {
 
 /// Raised with every change of a struct below. The runtime refuses a program
 /// of another version.
-#define HFTA_ABI_VERSION 5u
+#define HFTA_ABI_VERSION 6u
 
 /// Element types of stored tensors. Values are part of the ABI.
 typedef enum hfta_element_type {
@@ -145,7 +145,8 @@ void hfta_launch(const hfta_task_context *context,
 
 typedef enum hfta_task_kind {
   HFTA_TASK_INIT =
-      0, ///< parameters, state and statistics from seeds or the file
+      0, ///< parameters and statistics from seeds or the file; state and
+         ///< gradients begin as zeros
   HFTA_TASK_FORWARD = 1,  ///< one micro-batch through one block, training mode
   HFTA_TASK_BACKWARD = 2, ///< adds into the block's gradients
   HFTA_TASK_NORM = 3,     ///< sum of squares of each gradient of the block
@@ -229,9 +230,10 @@ typedef struct hfta_data_field {
 
 /// A model input or output, for `run` and for embedding programs.
 typedef struct hfta_port {
-  const char *name;
+  const char *name; ///< of a training program's input: its data field's
   uint32_t tensor;
   uint32_t reserved;
+  const char *model_name; ///< what the model itself calls it
 } hfta_port;
 
 /// Well-known tensors, by index into hfta_program.tensors; UINT32_MAX: absent.
