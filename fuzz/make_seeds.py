@@ -111,7 +111,7 @@ def safetensors_file(tensors, metadata=None):
         header[name] = {"dtype": kind, "shape": shape,
                         "data_offsets": [end, end + len(data)]}
         end += len(data)
-    text = json.dumps(header).encode()
+    text = json.dumps(header, separators=(",", ":")).encode()
     return struct.pack("<Q", len(text)) + text + b"".join(t[3] for t in tensors)
 
 
@@ -129,10 +129,12 @@ def safetensors_seeds():
                for name, shape in [("first.weight", [6, 5]), ("second.weight", [5, 3]),
                                    ("first.weight.momentum", [6, 5]),
                                    ("second.weight.momentum", [5, 3])]]
-    yield "checkpoint", safetensors_file(
-        weights, {"format": "hfta-checkpoint", "version": "1",
-                  "identity": "identity-mlp", "step": "1",
-                  "epoch_loss": "3ff0000000000000"})
+    metadata = {"format": "hfta-checkpoint", "version": "1",
+                "identity": "identity-mlp", "step": "1",
+                "epoch_loss": "3ff0000000000000"}
+    yield "checkpoint", safetensors_file(weights, metadata)
+    yield "checksum", safetensors_file(
+        weights, {**metadata, "version": "2", "checksum": "0" * 16})
 
 
 TARGETS = {"onnx": onnx_seeds, "language": language_seeds, "idx": idx_seeds,

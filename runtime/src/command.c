@@ -13,6 +13,13 @@ int hfta_report(const hfta_invocation *invocation, hfta_status status,
   return (int)status;
 }
 
+int hfta_report_output(const hfta_invocation *invocation) {
+  char message[256];
+  snprintf(message, sizeof(message), "cannot write to standard output: %s",
+           strerror(errno ? errno : EIO));
+  return hfta_report(invocation, HFTA_CANNOT_WRITE, message);
+}
+
 int hfta_report_usage(const hfta_invocation *invocation, const char *format,
                       ...) {
   char message[512];

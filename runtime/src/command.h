@@ -73,6 +73,9 @@ int hfta_parse_options(const hfta_invocation *invocation, const char *summary,
 int hfta_report(const hfta_invocation *invocation, hfta_status status,
                 const char *message);
 
+/// The same for a standard output that can't be written; errno says why.
+int hfta_report_output(const hfta_invocation *invocation);
+
 /// The same for wrong usage, with a hint to --help.
 int hfta_report_usage(const hfta_invocation *invocation, const char *format,
                       ...) HFTA_PRINTF(2, 3);

@@ -6,6 +6,7 @@
 #include "interrupt.h"
 #include "table.h"
 
+#include <errno.h>
 #include <string.h>
 
 typedef struct train_arguments {
@@ -124,11 +125,15 @@ static void print_saved(const hfta_invocation *invocation,
 }
 
 /// Who reads the results may be gone: that ends a program with SIGPIPE, unless
-/// it is ignored. Other failures are reported by the caller's caller.
-static int finish_output(hfta_interrupt *interrupt) {
-  bool broken =
-      fflush(stdout) != 0 && atomic_load(&interrupt->signal) == SIGPIPE;
-  return broken ? 128 + SIGPIPE : HFTA_OK;
+/// it is ignored.
+static int finish_output(const hfta_invocation *invocation,
+                         hfta_interrupt *interrupt) {
+  errno = 0;
+  if (fflush(stdout) == 0 && !ferror(stdout))
+    return HFTA_OK;
+  if (atomic_load(&interrupt->signal) == SIGPIPE)
+    return 128 + SIGPIPE;
+  return hfta_report_output(invocation);
 }
 
 static int train(const hfta_invocation *invocation,
@@ -148,7 +153,7 @@ static int train(const hfta_invocation *invocation,
     hfta_results results = {result.train_losses, result.eval_losses,
                             result.eval_metrics};
     hfta_print_results(stdout, invocation->program, &results);
-    code = finish_output(arguments->options.should_stop_argument);
+    code = finish_output(invocation, arguments->options.should_stop_argument);
   }
   hfta_train_result_free(&result);
   return code;

@@ -100,10 +100,7 @@ static int flush_output(const hfta_invocation *invocation, int code) {
   errno = 0;
   if (fflush(stdout) == 0 && !ferror(stdout))
     return code;
-  char message[256];
-  snprintf(message, sizeof(message), "cannot write to standard output: %s",
-           strerror(errno ? errno : EIO));
-  return code == 0 ? hfta_report(invocation, HFTA_CANNOT_WRITE, message) : code;
+  return code == 0 ? hfta_report_output(invocation) : code;
 }
 
 int hfta_main(const hfta_program *program, int argc, char **argv) {

@@ -43,6 +43,16 @@ extern "C" int renameat2(int fromFolder, const char *from, int toFolder,
   return int(syscall(SYS_renameat2, fromFolder, from, toFolder, to, flags));
 }
 
+static std::vector<std::string> synced;
+
+extern "C" int fsync(int descriptor) {
+  char path[4096];
+  std::string link = "/proc/self/fd/" + std::to_string(descriptor);
+  ssize_t size = readlink(link.c_str(), path, sizeof(path));
+  synced.emplace_back(path, size > 0 ? size_t(size) : 0);
+  return int(syscall(SYS_fsync, descriptor));
+}
+
 namespace {
 class CheckpointFolder : public testing::Test {
 protected:
@@ -303,6 +313,16 @@ TEST_F(Train, TwoInstancesOfAProcessCantTrainInOneFolder) {
 //===----------------------------------------------------------------------===//
 // Making folders
 //===----------------------------------------------------------------------===//
+
+TEST_F(CheckpointFolder, NewFoldersAreMadeDurable) {
+  synced.clear();
+  ASSERT_EQ(hfta_folder_make(folder.path("a/b/c").c_str(), &error), HFTA_OK);
+  EXPECT_EQ(synced, (std::vector<std::string>{folder.root, folder.path("a"),
+                                              folder.path("a/b")}));
+  synced.clear();
+  ASSERT_EQ(hfta_folder_make(folder.path("a/b/c").c_str(), &error), HFTA_OK);
+  EXPECT_TRUE(synced.empty());
+}
 
 TEST_F(CheckpointFolder, FoldersAreMadeWithTheirParents) {
   for (const char *name : {"a/b/c", "d/", "e//f/", "a/b", "."}) {

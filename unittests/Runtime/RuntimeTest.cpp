@@ -172,6 +172,12 @@ std::string stateOf(hfta_instance *instance, int64_t copy) {
                                   const std::string &err) {
   int flags = O_CREAT | O_WRONLY | O_TRUNC;
   dup2(open(options.closedOutput ? "/dev/full" : out.c_str(), flags, 0600), 1);
+  int ends[2];
+  if (options.brokenOutput && pipe(ends) == 0) {
+    dup2(ends[1], 1);
+    close(ends[0]);
+    close(ends[1]);
+  }
   dup2(open(err.c_str(), flags, 0600), 2);
   if (!options.folder.empty() && chdir(options.folder.c_str()) != 0)
     _exit(99);

@@ -50,6 +50,7 @@ struct RunOptions {
   std::string folder;        ///< working folder
   long fileLimit = -1;       ///< RLIMIT_FSIZE in bytes
   bool closedOutput = false; ///< standard output is /dev/full
+  bool brokenOutput = false; ///< standard output is a pipe that nobody reads
   std::vector<int> ignored;  ///< signals
 
   /// A pipe of this name is made in `folder` and read line by line. It holds a

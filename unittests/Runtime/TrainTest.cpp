@@ -257,6 +257,20 @@ TEST_F(Train, AnAbandonedPipeSavesAndEndsWith141) {
   EXPECT_EQ(listFolder(folder.path("c")).size(), 1u);
 }
 
+TEST_F(Train, ResultsThatNobodyReadsAreNoFailureOfTheTraining) {
+  RunOptions options;
+  options.brokenOutput = true;
+  Outcome outcome = run({"--steps", "5", "--checkpoint", "c"}, options);
+  EXPECT_EQ(outcome.code, 128 + SIGPIPE);
+  EXPECT_EQ(outcome.err, "");
+  EXPECT_TRUE(exists(folder.path("c/step-00000005")));
+  options.ignored = {SIGPIPE};
+  outcome = run({"--steps", "5", "--checkpoint", "d"}, options);
+  EXPECT_EQ(outcome.code, 4);
+  EXPECT_EQ(outcome.err, "fake: error: cannot write to standard output: "
+                         "Broken pipe\n");
+}
+
 TEST_F(Train, IgnoredSignalsStayIgnored) {
   writeData(data.root, 4000, 50);
   RunOptions options;

@@ -114,7 +114,8 @@ hfta_status hfta_instance_tensor(hfta_instance *instance, int64_t copy,
                                  const char *name, hfta_tensor_info *out);
 
 /// Writes folder/step-00000100, complete or not at all; makes `folder` if it
-/// isn't there. An older checkpoint of the same step is replaced.
+/// isn't there. An older checkpoint of the same step is replaced, others stay.
+/// Fails while a training (hfta_train) has the folder.
 hfta_status hfta_instance_save(hfta_instance *instance, const char *folder);
 
 /// Loads the newest checkpoint in `folder`, or `folder` itself if it is one.
