@@ -67,7 +67,7 @@ static void printGraph(func::FuncOp function, raw_ostream &os) {
 static void printModel(ModelOp model, StringRef optimizer, raw_ostream &os) {
   os << "optimizer " << optimizer << '\n';
   for (auto variable : model.getBody().getOps<VariableOp>())
-    os << stringifyRole(variable.getRole()) << ' ' << variable.getSymName()
+    os << stringifyRole(variable.getRole()) << ' ' << variable.getOwnName()
        << ' ' << variable.getType() << (variable.getTrained() ? " trained" : "")
        << '\n';
   if (auto forward = model.lookupSymbol<func::FuncOp>("forward"))

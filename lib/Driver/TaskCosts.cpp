@@ -4,6 +4,7 @@
 
 #include "Hfta/Dialect/Hfta/IR/HftaOps.h"
 #include "Hfta/Dialect/Hfta/IR/Job.h"
+#include "Hfta/Dialect/Hfta/IR/VariableNames.h"
 #include "Hfta/Driver/Passes.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -28,7 +29,7 @@ static TaskCost getTaskCost(func::FuncOp task, const SymbolTable &symbols,
                             int64_t copies) {
   TaskCost cost;
   StringRef name = task.getSymName();
-  name.consume_front("task/");
+  name.consume_front(names::kTaskPrefix);
   cost.name = name.str();
   for (auto launch : task.getOps<LaunchOp>()) {
     auto kernel = symbols.lookup<func::FuncOp>(launch.getKernel());

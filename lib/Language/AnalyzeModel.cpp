@@ -165,12 +165,11 @@ static std::vector<Dropout> getDropouts(const ast::ModelDeclaration &model) {
   return dropouts;
 }
 
-/// Names of settings and scalars that a model's own must not take.
+/// Names of settings that a model's own must not take.
 static const llvm::StringRef kReservedNames[] = {
-    "lr",      "momentum",     "beta1",           "beta2",    "eps",
-    "seed",    "weight_decay", "label_smoothing", "step",     "first_sample",
-    "model",   "clip_norm",    "warmup",          "gamma",    "step_size",
-    "minimum", "forward",      "prepare",         "objective"};
+    "lr",     "momentum",     "beta1",           "beta2",  "eps",
+    "seed",   "weight_decay", "label_smoothing", "model",  "clip_norm",
+    "warmup", "gamma",        "step_size",       "minimum"};
 
 unsigned JobAnalyzer::getModelClausePosition() const {
   return 1 + (info.train->find("model") - info.train->clauses.data());
@@ -211,7 +210,7 @@ void JobAnalyzer::analyzeHyperParameters(const ast::ModelDeclaration &model) {
                         "a model's hyper-parameter can't be "
                         "called '" +
                             input.name.name + "'",
-                        "every job has a setting or function of this name");
+                        "every job has a setting of this name");
     else
       addModelSetting(input.name.name, *input.value, isRate(input.name.name));
   }
@@ -253,6 +252,13 @@ void JobAnalyzer::addDropoutRates(const ast::ModelDeclaration &model) {
     std::string name = "dropout_rate";
     if (dropouts.size() > 1)
       name = info.layerNames[dropout.call] + ".rate";
+    for (const ast::Binding &input : model.inputs)
+      if (input.value && input.name.name == name)
+        return diagnostics.error(
+            input.name.range,
+            "a hyper-parameter can't be called '" + name +
+                "' where the model has a dropout with a rate of its own",
+            "that rate is called so; or write dropout(x, " + name + ")");
     info.dropoutRates[dropout.call] = name;
     addModelSetting(name, dropout.rate ? *dropout.rate : *half,
                     /*isRate=*/true);

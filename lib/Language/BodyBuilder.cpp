@@ -4,6 +4,7 @@
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/Sequence.h"
+#include "llvm/Support/ErrorHandling.h"
 #include "llvm/Support/MathExtras.h"
 
 #include <cmath>
@@ -28,7 +29,8 @@ VariableOp VariableDeclarer::declare(Location loc, StringRef name,
                                      RankedTensorType type, Role role,
                                      Attribute initial, bool trained) {
   if (SymbolTable::lookupSymbolIn(model, name))
-    return nullptr;
+    llvm::report_fatal_error("variable '" + Twine(name) +
+                             "' is declared twice");
   if (last)
     builder.setInsertionPointAfter(last);
   else
@@ -44,8 +46,6 @@ VariableOp VariableDeclarer::getScalar(Location loc, StringRef name,
                                        Type elementType) {
   if (Operation *symbol = SymbolTable::lookupSymbolIn(model, name))
     return dyn_cast<VariableOp>(symbol);
-  if (!elementType)
-    elementType = builder.getI64Type();
   return declare(loc, name, RankedTensorType::get({}, elementType),
                  Role::scalar, Attribute(), /*trained=*/false);
 }
@@ -62,23 +62,28 @@ BodyBuilder::BodyBuilder(OpBuilder &builder, ModelOp model, const JobInfo &info,
   accumulate = getAccumulateType(context, precision);
 }
 
-Value BodyBuilder::read(StringRef name) {
-  auto variable = cast<VariableOp>(SymbolTable::lookupSymbolIn(model, name));
+Value BodyBuilder::read(StringRef symbol) {
+  auto variable = cast<VariableOp>(SymbolTable::lookupSymbolIn(model, symbol));
   Value value = tensors->create<ReadOp>(
       variable.getTensorType(),
-      FlatSymbolRefAttr::get(builder.getContext(), name), IntegerAttr());
+      FlatSymbolRefAttr::get(builder.getContext(), symbol), IntegerAttr());
   if (!isa<FloatType>(getElementType(value)))
     return value;
   return tensors->cast(value, compute);
 }
 
+/// The symbol of a layer's tensor: "conv1.weight".
+static std::string getTensorSymbol(StringRef layer, StringRef suffix) {
+  return names::getModelSymbol((layer + "." + suffix).str());
+}
+
 Value BodyBuilder::makeParameter(StringRef layer, StringRef suffix,
                                  ArrayRef<int64_t> shape, Attribute initial) {
-  std::string name = (layer + "." + suffix).str();
-  declarer.declare(tensors->getLoc(), name,
+  std::string symbol = getTensorSymbol(layer, suffix);
+  declarer.declare(tensors->getLoc(), symbol,
                    RankedTensorType::get(shape, stored), Role::parameter,
                    initial, /*trained=*/true);
-  return read(name);
+  return read(symbol);
 }
 
 Value BodyBuilder::makeFilled(StringRef layer, StringRef suffix,
@@ -89,15 +94,15 @@ Value BodyBuilder::makeFilled(StringRef layer, StringRef suffix,
   auto type = RankedTensorType::get(shape, elementType);
   auto initial = DenseElementsAttr::get(
       type, Attribute(FloatAttr::get(elementType, value)));
-  std::string name = (layer + "." + suffix).str();
-  declarer.declare(tensors->getLoc(), name, type, role, initial, isParameter);
-  return read(name);
+  std::string symbol = getTensorSymbol(layer, suffix);
+  declarer.declare(tensors->getLoc(), symbol, type, role, initial, isParameter);
+  return read(symbol);
 }
 
 void BodyBuilder::writeStatistic(StringRef layer, StringRef suffix,
                                  Value value) {
   tensors->create<WriteOp>(tensors->cast(value, state),
-                           (layer + "." + suffix).str(), IntegerAttr());
+                           getTensorSymbol(layer, suffix), IntegerAttr());
 }
 
 Attribute BodyBuilder::getUniform(double bound) const {
@@ -110,9 +115,15 @@ Attribute BodyBuilder::getNormal() const {
                          FloatAttr::get(stored, 1.0));
 }
 
-Value BodyBuilder::readScalar(StringRef name, Type elementType) {
-  declarer.getScalar(model.getLoc(), name, elementType);
-  return read(name);
+Value BodyBuilder::readScalar(StringRef symbol) {
+  declarer.getScalar(model.getLoc(), symbol, builder.getI64Type());
+  return read(symbol);
+}
+
+Value BodyBuilder::readHyperParameter(StringRef name) {
+  std::string symbol = names::getHyperParameterSymbol(name);
+  declarer.getScalar(model.getLoc(), symbol, compute);
+  return read(symbol);
 }
 
 StringRef BodyBuilder::getRateName(const ast::CallExpression &call) const {
@@ -317,7 +328,7 @@ void BodyBuilder::bindInputs(Block &block, ArrayRef<InputBinding> inputs) {
   for (const ast::Binding &input : info.model->inputs) {
     setLocation(input.name.name, input.name.range);
     if (!input.type)
-      values[input.name.name] = readScalar(input.name.name, compute);
+      values[input.name.name] = readHyperParameter(input.name.name);
     else
       values[input.name.name] = block.getArgument(index++);
   }

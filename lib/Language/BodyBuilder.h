@@ -29,12 +29,11 @@ struct Operand {
 class VariableDeclarer {
 public:
   explicit VariableDeclarer(ModelOp model);
-  /// Null if the name is taken.
+  /// Declaring a symbol twice ends the program with an internal error.
   VariableOp declare(Location loc, StringRef name, RankedTensorType type,
                      Role role, Attribute initial, bool trained);
-  /// The scalar of this name, declared on first use. int64 unless a float type
-  /// is given.
-  VariableOp getScalar(Location loc, StringRef name, Type elementType = {});
+  /// The scalar of this symbol, declared on first use.
+  VariableOp getScalar(Location loc, StringRef name, Type elementType);
 
 private:
   ModelOp model;
@@ -80,12 +79,15 @@ public:
   void writeStatistic(StringRef scope, StringRef suffix, Value value);
   Attribute getUniform(double bound) const;
   Attribute getNormal() const;
-  Value readScalar(StringRef name, Type elementType = {});
+  /// A run-time scalar of the compiler's (VariableNames.h).
+  Value readScalar(StringRef symbol);
+  /// A hyper-parameter of the model, one value a copy.
+  Value readHyperParameter(StringRef name);
   /// The hyper-parameter that a dropout call's rate is; empty if it names one.
   StringRef getRateName(const ast::CallExpression &call) const;
 
 private:
-  Value read(StringRef name);
+  Value read(StringRef symbol);
   Operand evaluateName(const ast::NameExpression &name);
   Operand evaluateBinary(const ast::BinaryExpression &binary);
   Operand evaluateNegation(const ast::NegationExpression &negation);

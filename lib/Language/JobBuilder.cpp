@@ -98,12 +98,12 @@ bool JobBuilder::freeze(ModelOp model) {
       continue;
     }
     bool any = false;
-    std::vector<llvm::StringRef> names;
+    std::vector<std::string> known;
     for (VariableOp variable : model.getBody().getOps<VariableOp>()) {
       if (variable.getRole() != Role::parameter)
         continue;
-      names.push_back(variable.getSymName());
-      if (!glob->match(variable.getSymName()))
+      known.push_back(variable.getOwnName());
+      if (!glob->match(known.back()))
         continue;
       any = true;
       variable.setTrained(false);
@@ -111,9 +111,11 @@ bool JobBuilder::freeze(ModelOp model) {
     if (any)
       continue;
     ok = false;
-    diagnostics.error(pattern.range,
-                      "no parameter matches '" + pattern.name + "'",
-                      suggest(pattern.name, names, "parameters are"));
+    diagnostics.error(
+        pattern.range, "no parameter matches '" + pattern.name + "'",
+        suggest(pattern.name,
+                std::vector<llvm::StringRef>(known.begin(), known.end()),
+                "parameters are"));
   }
   return ok;
 }
@@ -227,17 +229,12 @@ JobBuilder::findTarget(const ObjectiveInfo &objective, func::FuncOp forward,
                 arguments[forward.getNumResults() + *label]};
 }
 
-/// The value of `label_smoothing`; null after an error.
+/// The value of `label_smoothing`.
 Value JobBuilder::readSmoothing(ModelOp model, TensorBuilder &tensors) {
   VariableOp variable = VariableDeclarer(model).declare(
-      tensors.getLoc(), "label_smoothing", RankedTensorType::get({}, compute),
-      Role::scalar, Attribute(), /*trained=*/false);
-  if (!variable) {
-    diagnostics.error(info.loss.range,
-                      "the model has a tensor called 'label_smoothing'",
-                      "rename it in the model");
-    return nullptr;
-  }
+      tensors.getLoc(), names::getHyperParameterSymbol("label_smoothing"),
+      RankedTensorType::get({}, compute), Role::scalar, Attribute(),
+      /*trained=*/false);
   return tensors.create<ReadOp>(
       variable.getTensorType(),
       FlatSymbolRefAttr::get(variable.getSymNameAttr()), IntegerAttr());
@@ -261,9 +258,8 @@ std::optional<Loss> JobBuilder::buildLossOf(ModelOp model, OpBuilder &builder,
   }
   if (loss.kind == LossKind::crossEntropy || loss.kind == LossKind::nll)
     limitLabels(loss, getTensorType(target.output));
-  if (info.loss.smoothing &&
-      !(loss.labelSmoothing = readSmoothing(model, tensors)))
-    return std::nullopt;
+  if (info.loss.smoothing)
+    loss.labelSmoothing = readSmoothing(model, tensors);
   return buildLoss(builder, tensors.getLoc(), loss, target.output,
                    target.label);
 }

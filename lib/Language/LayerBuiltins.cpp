@@ -214,7 +214,7 @@ static int64_t hashName(StringRef name) {
 static Value getRate(BodyBuilder &body, BuiltinCall &call) {
   StringRef name = body.getRateName(call.getCall());
   if (!name.empty())
-    return body.readScalar(name, body.getFloatType());
+    return body.readHyperParameter(name);
   Value rate = call.getTensor("rate");
   if (rate && !getShape(rate).empty())
     return body.fail(call.getRange("rate"), "'rate' is one number",
@@ -229,9 +229,9 @@ static Value buildDropout(BodyBuilder &body, BuiltinCall &call) {
   Value rate = getRate(body, call);
   if (!rate)
     return nullptr;
-  Value seed = body.readScalar("seed");
-  Value step = body.readScalar("step");
-  Value first = body.readScalar("first_sample");
+  Value seed = body.readScalar(names::kSeed);
+  Value step = body.readScalar(names::kStep);
+  Value first = body.readScalar(names::kFirstSample);
   TensorBuilder &tensors = body.getTensors();
   Value random = tensors.create<RandomUniformOp>(
       seed, step, first, getShape(x), hashName(call.getLayerName()),

@@ -144,14 +144,9 @@ bool JobBuilder::bindDropoutRate(ModelOp model) {
     return false;
   }
   VariableOp variable = VariableDeclarer(model).declare(
-      model.getLoc(), "dropout_rate", RankedTensorType::get({}, compute),
-      Role::scalar, Attribute(), /*trained=*/false);
-  if (!variable) {
-    diagnostics.error(info.modelRange,
-                      "the model has a tensor called 'dropout_rate'",
-                      "rename it in the model");
-    return false;
-  }
+      model.getLoc(), names::getHyperParameterSymbol("dropout_rate"),
+      RankedTensorType::get({}, compute), Role::scalar, Attribute(),
+      /*trained=*/false);
   OpBuilder builder(forward.getBody());
   TensorBuilder tensors(builder, model.getLoc());
   Value rate = tensors.create<ReadOp>(

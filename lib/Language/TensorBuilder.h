@@ -5,6 +5,7 @@
 
 #include "Hfta/Dialect/Hfta/IR/HftaOps.h"
 #include "Hfta/Dialect/Hfta/IR/Job.h"
+#include "Hfta/Dialect/Hfta/IR/VariableNames.h"
 
 namespace mlir::hfta::language {
 

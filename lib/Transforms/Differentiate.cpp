@@ -3,6 +3,8 @@
 #include "Hfta/Transforms/Passes.h"
 #include "TaskBuilder.h"
 
+#include "llvm/ADT/StringMap.h"
+
 namespace mlir::hfta {
 #define GEN_PASS_DEF_HFTADIFFERENTIATE
 #include "Hfta/Transforms/Passes.h.inc"
@@ -25,34 +27,37 @@ static void declareScalars(TaskBuilder &tasks) {
   const Job &job = tasks.getJob();
   OpBuilder &builder = tasks.getBuilder();
   Type i64 = builder.getI64Type(), f64 = builder.getF64Type();
-  for (StringRef name : {"step", "micro_batch", "valid_samples"})
-    tasks.declare(name, tasks.scalarType(i64, false), Role::scalar);
+  // Models that draw random numbers have declared some of them.
+  auto getScalar = [&](StringRef name, Type elementType, bool arrayed) {
+    VariableOp known = tasks.lookup(name);
+    return known ? known
+                 : tasks.declare(name, tasks.scalarType(elementType, arrayed),
+                                 Role::scalar);
+  };
+  for (StringRef name :
+       {names::kStep, names::kMicroBatch, names::kValidSamples})
+    getScalar(name, i64, false);
   std::vector<int64_t> seedValues = job.seeds;
   seedValues.resize(job.copies);
   Attribute seeds =
       getPerCopy(tasks.scalarType(i64, true), ArrayRef(seedValues));
-  tasks.declare("seed", tasks.scalarType(i64, true), Role::scalar)
-      .setInitialAttr(seeds);
+  getScalar(names::kSeed, i64, true).setInitialAttr(seeds);
   for (const HyperParameter &parameter : job.hyperParameters) {
-    VariableOp known = tasks.lookup(parameter.name);
-    RankedTensorType type =
-        known ? known.getTensorType() : tasks.scalarType(f64, true);
+    VariableOp variable =
+        getScalar(names::getHyperParameterSymbol(parameter.name), f64, true);
+    RankedTensorType type = variable.getTensorType();
     std::vector<float> narrow(parameter.values.begin(), parameter.values.end());
-    Attribute values = type.getElementType().isF32()
-                           ? getPerCopy(type, ArrayRef(narrow))
-                           : getPerCopy(type, ArrayRef(parameter.values));
-    if (known)
-      known.setInitialAttr(values);
-    else
-      tasks.declare(parameter.name, type, Role::scalar, values);
+    variable.setInitialAttr(type.getElementType().isF32()
+                                ? getPerCopy(type, ArrayRef(narrow))
+                                : getPerCopy(type, ArrayRef(parameter.values)));
   }
   if (!job.training)
     return;
-  tasks.declare("learning_rate", tasks.scalarType(f64, true), Role::scalar,
+  tasks.declare(names::kLearningRate, tasks.scalarType(f64, true), Role::scalar,
                 getPerCopy(tasks.scalarType(f64, true),
                            ArrayRef(job.findHyperParameter("lr")->values)));
   if (!job.clipNorm.empty())
-    tasks.declare("clip_scale", tasks.scalarType(f64, true), Role::scalar);
+    tasks.declare(names::kClipScale, tasks.scalarType(f64, true), Role::scalar);
 }
 
 /// The position of a micro-batch's first sample follows from its number.
@@ -60,13 +65,13 @@ static void replaceFirstSample(TaskBuilder &tasks, ModelOp model) {
   OpBuilder &builder = tasks.getBuilder();
   SmallVector<ReadOp> reads;
   model.walk([&](ReadOp read) {
-    if (read.getVariable() == "first_sample")
+    if (read.getVariable() == names::kFirstSample)
       reads.push_back(read);
   });
   for (ReadOp read : reads) {
     builder.setInsertionPoint(read);
     Value number = ReadOp::create(builder, read.getLoc(), read.getType(),
-                                  "micro_batch", IntegerAttr());
+                                  names::kMicroBatch, IntegerAttr());
     Value size =
         tasks.splat({}, builder.getI64Type(), tasks.getJob().getMicroBatch());
     Value first = MulOp::create(builder, read.getLoc(), number, size);
@@ -103,7 +108,7 @@ struct DifferentiatePass
     TaskBuilder tasks(module, job);
     SmallVector<VariableOp> variables(model.getBody().getOps<VariableOp>());
     for (VariableOp variable : llvm::reverse(variables))
-      if (variable.getSymName() != "first_sample")
+      if (variable.getSymName() != names::kFirstSample)
         tasks.adopt(variable);
     declareScalars(tasks);
     replaceFirstSample(tasks, model);
@@ -118,6 +123,29 @@ struct DifferentiatePass
     buildInitTask(tasks);
     buildInferenceTasks(tasks, model);
     model.erase();
+    return checkNames(module);
+  }
+
+  /// Checkpoints hold a copy's tensors and the optimizer's state under one
+  /// name each.
+  static LogicalResult checkNames(ModuleOp module) {
+    llvm::StringMap<SmallVector<VariableOp>> tensors;
+    for (auto variable : module.getOps<VariableOp>())
+      if (variable.getRole() == Role::parameter ||
+          variable.getRole() == Role::statistics)
+        tensors[variable.getOwnName()].push_back(variable);
+    for (auto variable : module.getOps<VariableOp>()) {
+      if (variable.getRole() != Role::optimizer_state)
+        continue;
+      std::string name = variable.getOwnName();
+      for (VariableOp tensor : tensors.lookup(name))
+        if (!tensor.getCopy() || !variable.getCopy() ||
+            tensor.getCopy() == variable.getCopy())
+          return tensor.emitError("'")
+                 << name << "' is also what checkpoints call the optimizer's "
+                 << "state of '" << StringRef(name).split('/').second
+                 << "': rename it";
+    }
     return success();
   }
 };

@@ -9,6 +9,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Hfta/Dialect/Hfta/IR/HftaOps.h"
+#include "Hfta/Dialect/Hfta/IR/VariableNames.h"
 #include "Hfta/Transforms/Passes.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/IRMapping.h"
@@ -421,7 +422,8 @@ struct FormKernelsPass : hfta::impl::HftaFormKernelsBase<FormKernelsPass> {
         OpBuilder outer(&getContext());
         variable = VariableOp::create(
             outer, constant.getLoc(),
-            "constant/value" + std::to_string(stored.size() - 1),
+            names::getSymbol(names::kConstant,
+                             "value" + std::to_string(stored.size() - 1)),
             cast<RankedTensorType>(constant.getType()), Role::constant,
             constant.getValue(), /*trained=*/false, /*block=*/-1,
             /*instances=*/1, BindingAttr(), IntegerAttr());

@@ -3,6 +3,7 @@
 #include "AlignModels.h"
 #include "FuseVariables.h"
 
+#include "Hfta/Dialect/Hfta/IR/VariableNames.h"
 #include "Hfta/Transforms/Passes.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/IRMapping.h"
@@ -213,7 +214,8 @@ void FunctionFuser::fuseConstants(ArrayRef<Operation *> ops) {
       cloneForCopies(model, op);
     return;
   }
-  std::string name = ("constant/" + Twine(stackedConstants++)).str();
+  std::string name =
+      names::getSymbol(names::kConstant, std::to_string(stackedConstants++));
   OpBuilder outer(builder.getInsertionBlock()->getParentOp());
   RankedTensorType arrayed = withCopies(type, array.getCopies());
   auto variable =

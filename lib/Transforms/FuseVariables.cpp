@@ -3,6 +3,7 @@
 #include "FuseVariables.h"
 
 #include "AlignModels.h"
+#include "Hfta/Dialect/Hfta/IR/VariableNames.h"
 #include "mlir/IR/AsmState.h"
 #include "mlir/IR/DialectResourceBlobManager.h"
 
@@ -185,8 +186,8 @@ RankedTensorType VariableFuser::getFusedType(VariableOp variable,
   bool shared = false;
   switch (variable.getRole()) {
   case Role::scalar:
-    shared = variable.getSymName() == "step" ||
-             variable.getSymName() == "first_sample";
+    shared = variable.getSymName() == names::kStep ||
+             variable.getSymName() == names::kFirstSample;
     break;
   case Role::parameter:
     shared = !variable.getTrained() && !isDrawn(getInitial(variable)) &&

@@ -24,7 +24,7 @@ static Value buildMask(TaskBuilder &tasks, ArrayRef<int64_t> shape) {
   OpBuilder &builder = tasks.getBuilder();
   Value position =
       IotaOp::create(builder, tasks.getLoc(), shape, 0, builder.getI64Type());
-  Value count = tasks.broadcastScalar(tasks.read("valid_samples"), shape);
+  Value count = tasks.broadcastScalar(tasks.read(names::kValidSamples), shape);
   return CompareOp::create(builder, tasks.getLoc(), ComparePredicate::less,
                            position, count);
 }
@@ -37,7 +37,8 @@ static void buildEvaluate(TaskBuilder &tasks, ModelOp model) {
   OpBuilder &builder = tasks.getBuilder();
   SmallVector<Value> raw;
   for (unsigned index = 0; index < prepare.getNumArguments(); ++index)
-    raw.push_back(tasks.read("input/" + getPortName(prepare, index, false)));
+    raw.push_back(tasks.read(names::getPortSymbol(
+        names::kInput, getPortName(prepare, index, false))));
   SmallVector<Value> fields = tasks.inlineFunction(prepare, raw, false);
   SmallVector<Value> arguments;
   for (unsigned index = 0; index < forward.getNumArguments(); ++index)
@@ -52,12 +53,12 @@ static void buildEvaluate(TaskBuilder &tasks, ModelOp model) {
   Value mask = buildMask(tasks, type.getShape());
   Value losses =
       MulOp::create(builder, objective.getLoc(), results[0], results[1]);
-  addMasked(tasks, losses, mask, "evaluation/loss_sum");
-  addMasked(tasks, results[1], mask, "evaluation/weight_sum");
+  addMasked(tasks, losses, mask, names::kEvaluationLoss);
+  addMasked(tasks, results[1], mask, names::kEvaluationWeight);
   if (results.size() > 2) {
     Value metric =
         MulOp::create(builder, objective.getLoc(), results[2], results[1]);
-    addMasked(tasks, metric, mask, "evaluation/metric_sum");
+    addMasked(tasks, metric, mask, names::kEvaluationMetric);
   }
 }
 
@@ -67,7 +68,8 @@ static void buildInfer(TaskBuilder &tasks, ModelOp model) {
   SmallVector<Value> arguments;
   for (unsigned index = 0; index < forward.getNumArguments(); ++index) {
     VariableOp input = tasks.declare(
-        "infer/" + getPortName(forward, index, false),
+        names::getPortSymbol(names::kInferenceInput,
+                             getPortName(forward, index, false)),
         cast<RankedTensorType>(forward.getArgumentTypes()[index]), Role::input);
     // Of a training program a port is called after its data field; the model's
     // own name goes with it.
@@ -82,7 +84,8 @@ static void buildInfer(TaskBuilder &tasks, ModelOp model) {
   else
     outputs = tasks.inlineFunction(forward, arguments, false);
   for (auto [index, value] : llvm::enumerate(outputs)) {
-    std::string name = "output/" + getPortName(forward, index, true);
+    std::string name =
+        names::getPortSymbol(names::kOutput, getPortName(forward, index, true));
     auto copy = forward.getResultAttrOfType<IntegerAttr>(
         index, HftaDialect::kCopyAttrName);
     if (copy)

@@ -1,6 +1,7 @@
 //===- OutlineKernels.cpp - Move kernels' regions into functions ----------===//
 
 #include "Hfta/Dialect/Hfta/IR/HftaOps.h"
+#include "Hfta/Dialect/Hfta/IR/VariableNames.h"
 #include "Hfta/Transforms/Passes.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/AsmState.h"
@@ -76,12 +77,13 @@ private:
     Block &body = kernel.getBody().front();
     auto yield = cast<YieldOp>(body.getTerminator());
     OpBuilder builder(&getContext());
-    function = func::FuncOp::create(
-        builder, kernel.getLoc(),
-        ("kernel/" + kernel.getName() + "." + Twine(functions.size() - 1))
-            .str(),
-        builder.getFunctionType(body.getArgumentTypes(),
-                                yield.getOperandTypes()));
+    function =
+        func::FuncOp::create(builder, kernel.getLoc(),
+                             (names::kKernelPrefix + kernel.getName() + "." +
+                              Twine(functions.size() - 1))
+                                 .str(),
+                             builder.getFunctionType(body.getArgumentTypes(),
+                                                     yield.getOperandTypes()));
     function.setPrivate();
     function->setAttr("hfta.kernel", builder.getUnitAttr());
     function->setAttr("hfta.ties", kernel.getTiesAttr());

@@ -2,6 +2,8 @@
 
 #include "TaskBuilder.h"
 
+#include "llvm/Support/ErrorHandling.h"
+
 using namespace mlir;
 using namespace mlir::hfta;
 
@@ -28,8 +30,9 @@ TaskBuilder::TaskBuilder(ModuleOp module, const Job &job)
 VariableOp TaskBuilder::declare(StringRef name, RankedTensorType type,
                                 Role role, Attribute initial, int64_t block,
                                 int64_t instances) {
-  if (VariableOp known = lookup(name))
-    return known;
+  if (symbols.lookup(name))
+    llvm::report_fatal_error("variable '" + Twine(name) +
+                             "' is declared twice");
   OpBuilder outer(getContext());
   auto variable = VariableOp::create(outer, getLoc(), name, type, role, initial,
                                      /*trained=*/false, block, instances,
@@ -45,8 +48,10 @@ VariableOp TaskBuilder::declare(StringRef name, RankedTensorType type,
 VariableOp TaskBuilder::declareFor(VariableOp variable, StringRef kind,
                                    RankedTensorType type, Role role,
                                    int64_t block) {
-  VariableOp declared = declare((kind + "/" + variable.getSymName()).str(),
-                                type, role, {}, block);
+  std::string symbol = names::getSymbol(kind, variable.getSymName());
+  if (VariableOp known = lookup(symbol))
+    return known;
+  VariableOp declared = declare(symbol, type, role, {}, block);
   declared.setCopyAttr(variable.getCopyAttr());
   return declared;
 }
@@ -62,8 +67,9 @@ func::FuncOp TaskBuilder::startTask(TaskKind kind, int64_t block) {
   if (block >= 0)
     name += "." + std::to_string(block);
   OpBuilder outer(getContext());
-  auto function = func::FuncOp::create(outer, getLoc(), "task/" + name,
-                                       outer.getFunctionType({}, {}));
+  auto function =
+      func::FuncOp::create(outer, getLoc(), (names::kTaskPrefix + name).str(),
+                           outer.getFunctionType({}, {}));
   function->setAttr(HftaDialect::kTaskAttrName,
                     TaskAttr::get(getContext(), kind, block));
   symbols.insert(function);

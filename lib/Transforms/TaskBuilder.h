@@ -9,14 +9,11 @@
 
 #include "Hfta/Dialect/Hfta/IR/HftaOps.h"
 #include "Hfta/Dialect/Hfta/IR/Job.h"
+#include "Hfta/Dialect/Hfta/IR/VariableNames.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/IRMapping.h"
 
 namespace mlir::hfta {
-
-/// Sum of the loss' weights over the micro-batches of a step. Where it exists,
-/// "loss" and the gradients are sums that are still to be divided by it.
-constexpr StringLiteral kStepWeightName = "loss/weight";
 
 /// A trained variable as the program sees it: arrayed, or one copy of it where
 /// copies are compiled alone; or a variable that one copy alone has.
@@ -37,12 +34,13 @@ public:
   OpBuilder &getBuilder() { return builder; }
   Location getLoc() { return module.getLoc(); }
 
-  /// Declares a variable, or finds the one of this name. Names given by the
-  /// compiler hold a '/', which its callers keep apart from a model's names.
+  /// Declares a variable of the compiler (VariableNames.h). No other one has
+  /// its symbol; declaring it twice ends the program with an internal error.
   VariableOp declare(StringRef name, RankedTensorType type, Role role,
                      Attribute initial = {}, int64_t block = -1,
                      int64_t instances = 1);
-  /// Declares what belongs to another variable: "kind/name", of its copies.
+  /// What belongs to another variable, of its copies; declared where it is
+  /// asked for first, as each copy may ask that is compiled alone.
   VariableOp declareFor(VariableOp variable, StringRef kind,
                         RankedTensorType type, Role role, int64_t block);
   VariableOp lookup(StringRef name) { return symbols.lookup<VariableOp>(name); }

@@ -54,10 +54,11 @@ VariableOp TaskSplitter::carry(Value value, TaskTag into) {
     return variable;
   }
   const Job &job = tasks.getJob();
-  variable = tasks.declare(
-      (saved ? "saved/" : "cut/") + std::to_string(carried.size() - 1),
-      cast<RankedTensorType>(value.getType()), saved ? Role::saved : Role::cut,
-      {}, from.block, job.allForwardsFirst ? job.microBatches : 1);
+  variable = tasks.declare(names::getSymbol(saved ? names::kSaved : names::kCut,
+                                            std::to_string(carried.size() - 1)),
+                           cast<RankedTensorType>(value.getType()),
+                           saved ? Role::saved : Role::cut, {}, from.block,
+                           job.allForwardsFirst ? job.microBatches : 1);
   variable->setLoc(value.getLoc());
   OpBuilder::InsertionGuard guard(tasks.getBuilder());
   setInsertionPointToEnd(from);

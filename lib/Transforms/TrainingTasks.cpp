@@ -55,7 +55,8 @@ TrainingStep::bindInputs(func::FuncOp prepare, func::FuncOp forward,
   SmallVector<Value> raw;
   for (unsigned index = 0; index < prepare.getNumArguments(); ++index) {
     auto type = cast<RankedTensorType>(prepare.getArgumentTypes()[index]);
-    std::string name = "input/" + getPortName(prepare, index, false);
+    std::string name =
+        names::getPortSymbol(names::kInput, getPortName(prepare, index, false));
     raw.push_back(
         tasks.read(tasks.declare(name, type, Role::input, {}, -1,
                                  job.allForwardsFirst ? job.microBatches : 1)));
@@ -110,7 +111,7 @@ void TrainingStep::buildLoss(Value losses, Value weights) {
   }
   // The sum of all weights is known only after the last micro-batch.
   tasks.accumulate(weight,
-                   tasks.declare(kStepWeightName,
+                   tasks.declare(names::kStepWeight,
                                  tasks.scalarType(type.getElementType(), true),
                                  Role::output));
 }
@@ -134,7 +135,8 @@ LogicalResult TrainingStep::buildForward() {
   buildLoss(results[0], results[1]);
   Type type = getElementTypeOrSelf(loss.getType());
   tasks.accumulate(
-      loss, tasks.declare("loss", tasks.scalarType(type, true), Role::output));
+      loss,
+      tasks.declare(names::kLoss, tasks.scalarType(type, true), Role::output));
   return success();
 }
 
@@ -355,7 +357,7 @@ TrainingStep::build(ArrayRef<std::string> cuts,
     Operation *last = &*std::prev(builder.getInsertionPoint());
     tasks.accumulate(
         gradient,
-        tasks.declareFor(variable, "gradient",
+        tasks.declareFor(variable, names::kGradient,
                          RankedTensorType::get(type.getShape(), gradientType,
                                                type.getEncoding()),
                          Role::gradient, tag.block),

@@ -18,8 +18,8 @@ static Value draw(TaskBuilder &tasks, VariableOp variable, StringRef suffix) {
   Value zero = tasks.splat({}, builder.getI64Type(), 0);
   std::string stream = variable.getOwnName() + suffix.str();
   return RandomUniformOp::create(builder, variable.getLoc(),
-                                 tasks.read("seed", variable.getCopy()), zero,
-                                 zero, type.getShape(), hashName(stream),
+                                 tasks.read(names::kSeed, variable.getCopy()),
+                                 zero, zero, type.getShape(), hashName(stream),
                                  /*per_sample=*/false, type.getElementType());
 }
 
@@ -79,9 +79,9 @@ static Value readInitialElements(TaskBuilder &tasks, VariableOp variable,
   }
   bool perCopy =
       cast<ShapedType>(elements.getType()).getRank() != type.getRank();
-  return tasks.read(tasks.declare(("initial/" + variable.getSymName()).str(),
-                                  perCopy ? type : getLogicalType(type),
-                                  Role::constant, elements));
+  return tasks.read(tasks.declare(
+      names::getSymbol(names::kInitial, variable.getSymName()),
+      perCopy ? type : getLogicalType(type), Role::constant, elements));
 }
 
 static Value getInitialValue(TaskBuilder &tasks, VariableOp variable) {
@@ -129,7 +129,8 @@ void hfta::buildInitTask(TaskBuilder &tasks) {
 //===----------------------------------------------------------------------===//
 
 static VariableOp getGradient(TaskBuilder &tasks, VariableOp variable) {
-  return tasks.lookup(("gradient/" + variable.getSymName()).str());
+  return tasks.lookup(
+      names::getSymbol(names::kGradient, variable.getSymName()));
 }
 
 namespace {
@@ -158,10 +159,10 @@ static Value readGradient(TaskBuilder &tasks, const TrainedLeaf &leaf,
                           ScalarReads &scalars, Type elementType) {
   VariableOp variable = getGradient(tasks, leaf.variable);
   Value gradient = tasks.castTo(tasks.read(variable, leaf.copy), elementType);
-  if (!tasks.lookup(kStepWeightName))
+  if (!tasks.lookup(names::kStepWeight))
     return gradient;
   Value weight =
-      tasks.castTo(scalars.read(kStepWeightName, leaf.copy), elementType);
+      tasks.castTo(scalars.read(names::kStepWeight, leaf.copy), elementType);
   return DivOp::create(
       tasks.getBuilder(), variable.getLoc(), gradient,
       tasks.broadcastScalar(weight, variable.getTensorType().getShape()));
@@ -174,10 +175,12 @@ static void buildNorm(TaskBuilder &tasks, const TrainedLeaf &leaf,
   Type f64 = builder.getF64Type();
   Value gradient = readGradient(tasks, leaf, scalars, f64);
   Value square = MulOp::create(builder, variable.getLoc(), gradient, gradient);
-  tasks.write(tasks.sumAll(square),
-              tasks.declare(("norm/" + variable.getSymName()).str(),
-                            tasks.scalarType(f64, true), Role::output),
-              leaf.copy);
+  // One value a copy, also where copies have variables of their own.
+  std::string symbol = names::getSymbol(names::kNorm, variable.getSymName());
+  VariableOp norm = tasks.lookup(symbol);
+  if (!norm)
+    norm = tasks.declare(symbol, tasks.scalarType(f64, true), Role::output);
+  tasks.write(tasks.sumAll(square), norm, leaf.copy);
 }
 
 namespace {
@@ -195,7 +198,7 @@ public:
     gradient = readGradient(tasks, leaf, scalars, type.getElementType());
     if (!tasks.getJob().clipNorm.empty()) {
       Value scale = tasks.broadcastScalar(
-          tasks.castTo(scalar("clip_scale"), type.getElementType()),
+          tasks.castTo(scalar(names::kClipScale), type.getElementType()),
           type.getShape());
       gradient = MulOp::create(builder, variable.getLoc(), gradient, scale);
     }
@@ -211,6 +214,9 @@ public:
 
 private:
   Value scalar(StringRef name) { return scalars.read(name, leaf.copy); }
+  Value setting(StringRef name) {
+    return scalar(names::getHyperParameterSymbol(name));
+  }
 
   VariableOp getState(StringRef kind) {
     RankedTensorType type = variable.getTensorType();
@@ -233,8 +239,8 @@ private:
     VariableOp velocity = getState("velocity");
     auto update = SgdUpdateOp::create(
         builder, variable.getLoc(), parameter, gradient, readState(velocity),
-        scalar("learning_rate"), scalar("weight_decay"), scalar("momentum"),
-        tasks.getJob().nesterov);
+        scalar(names::kLearningRate), setting("weight_decay"),
+        setting("momentum"), tasks.getJob().nesterov);
     tasks.write(update.getNewParameter(), variable, leaf.copy);
     writeState(update.getNewVelocity(), velocity);
   }
@@ -244,8 +250,9 @@ private:
     VariableOp second = getState("second_moment");
     auto update = AdamUpdateOp::create(
         builder, variable.getLoc(), parameter, gradient, readState(first),
-        readState(second), scalar("learning_rate"), scalar("weight_decay"),
-        scalar("beta1"), scalar("beta2"), scalar("eps"), scalar("step"),
+        readState(second), scalar(names::kLearningRate),
+        setting("weight_decay"), setting("beta1"), setting("beta2"),
+        setting("eps"), scalar(names::kStep),
         tasks.getJob().optimizer == "adamw");
     tasks.write(update.getNewParameter(), variable, leaf.copy);
     writeState(update.getNewFirstMoment(), first);

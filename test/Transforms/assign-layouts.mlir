@@ -18,8 +18,8 @@ hfta.variable @dw {role = #hfta.role<gradient>} : tensor<16x3x3x3xf32, #hfta.cop
 // Only a view reads it.
 // CHECK: hfta.variable @drop {{.*}} : tensor<4x16x9x9xf32, #hfta.copies<2>>
 hfta.variable @drop {role = #hfta.role<saved>} : tensor<4x16x9x9xf32, #hfta.copies<2>>
-hfta.variable @seed {role = #hfta.role<scalar>} : tensor<i64, #hfta.copies<2>>
-hfta.variable @step {role = #hfta.role<scalar>} : tensor<i64>
+hfta.variable @hfta.seed {role = #hfta.role<scalar>} : tensor<i64, #hfta.copies<2>>
+hfta.variable @hfta.step {role = #hfta.role<scalar>} : tensor<i64>
 // CHECK: hfta.variable @wide {{.*}} : tensor<4x3x9x16xf32, #hfta.copies<2>>
 hfta.variable @wide {role = #hfta.role<saved>} : tensor<4x3x9x16xf32, #hfta.copies<2>>
 
@@ -89,8 +89,8 @@ func.func @backward() attributes {hfta.task = #hfta.task<backward, 0>} {
 // CHECK: hfta.mul %{{.*}}, %[[LAST]] : tensor<4x9x9x16xf32>
 func.func @random() attributes {hfta.task = #hfta.task<forward, 1>} {
   %h = hfta.read @hidden : tensor<4x16x9x9xf32, #hfta.copies<2>>
-  %seed = hfta.read @seed : tensor<i64, #hfta.copies<2>>
-  %step = hfta.read @step : tensor<i64>
+  %seed = hfta.read @hfta.seed : tensor<i64, #hfta.copies<2>>
+  %step = hfta.read @hfta.step : tensor<i64>
   %u = hfta.random_uniform %seed, %step, %step [4, 16, 9, 9] stream 7 {per_sample} : f32, tensor<i64, #hfta.copies<2>>, tensor<i64>, tensor<i64>
   %0 = hfta.mul %h, %u : tensor<4x16x9x9xf32, #hfta.copies<2>>, tensor<4x16x9x9xf32, #hfta.copies<2>>
   hfta.write %0, @drop : tensor<4x16x9x9xf32, #hfta.copies<2>>

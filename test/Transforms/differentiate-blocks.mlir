@@ -6,29 +6,29 @@
 #job = {name = "j", copies = 2 : i64, batch = 4 : i64, micro_batches = 1 : i64, epochs = 1 : i64, steps = 0 : i64, training = true, fuse = true, all_forwards_first = false, shuffle = true, order_seed = 0 : i64, optimizer = "sgd", nesterov = false, hyper_parameters = [{name = "lr", values = array<f64: 0.1, 0.2>}, {name = "weight_decay", values = array<f64: 0.0, 0.0>}, {name = "momentum", values = array<f64: 0.0, 0.0>}], clip_norm = array<f64>, seeds = array<i64: 1, 2>, schedule = {kind = "constant", warmup = array<f64>, step_size = array<f64>, gamma = array<f64>, minimum = array<f64>}, precision = {parameters = "f32", compute = "f32", accumulate = "f32", gradients = "f32", state = "f32"}, data = [], metric = ""}
 // CHECK: hfta.variable @w {block = 0 : i64
 // CHECK: hfta.variable @bias {block = 1 : i64
-// CHECK-DAG: hfta.variable @"gradient/w" {block = 0 : i64
-// CHECK-DAG: hfta.variable @"gradient/bias" {block = 1 : i64
-// CHECK: hfta.variable @"cut/0" {block = 0 : i64, role = #hfta.role<cut>} : tensor<4x3xf32, #hfta.copies<2>>
-// CHECK: hfta.variable @"saved/1" {block = 1 : i64, role = #hfta.role<saved>} : tensor<4x3xf32, #hfta.copies<2>>
-// CHECK: hfta.variable @"cut/2" {block = 1 : i64, role = #hfta.role<cut>} : tensor<4x3xf32, #hfta.copies<2>>
-// CHECK-DAG: hfta.variable @"velocity/w" {block = 0 : i64
-// CHECK-DAG: hfta.variable @"velocity/bias" {block = 1 : i64
+// CHECK-DAG: hfta.variable @"hfta.gradient/w" {block = 0 : i64
+// CHECK-DAG: hfta.variable @"hfta.gradient/bias" {block = 1 : i64
+// CHECK: hfta.variable @"hfta.cut/0" {block = 0 : i64, role = #hfta.role<cut>} : tensor<4x3xf32, #hfta.copies<2>>
+// CHECK: hfta.variable @"hfta.saved/1" {block = 1 : i64, role = #hfta.role<saved>} : tensor<4x3xf32, #hfta.copies<2>>
+// CHECK: hfta.variable @"hfta.cut/2" {block = 1 : i64, role = #hfta.role<cut>} : tensor<4x3xf32, #hfta.copies<2>>
+// CHECK-DAG: hfta.variable @"hfta.velocity/w" {block = 0 : i64
+// CHECK-DAG: hfta.variable @"hfta.velocity/bias" {block = 1 : i64
 
 // CHECK-LABEL: func.func @"task/forward.0"
 // CHECK: %[[HIDDEN:.*]] = hfta.tanh
-// CHECK: hfta.write %[[HIDDEN]], @"cut/0"
+// CHECK: hfta.write %[[HIDDEN]], @"hfta.cut/0"
 // CHECK-NEXT: return
 // CHECK-LABEL: func.func @"task/forward.1"
-// CHECK-DAG: hfta.read @"cut/0"
+// CHECK-DAG: hfta.read @"hfta.cut/0"
 // CHECK-DAG: hfta.read @bias
-// CHECK: hfta.write %{{.*}}, @loss
+// CHECK: hfta.write %{{.*}}, @hfta.loss
 // CHECK-LABEL: func.func @"task/backward.0"
-// CHECK: hfta.read @"cut/2"
-// CHECK: hfta.write %{{.*}}, @"gradient/w"
+// CHECK: hfta.read @"hfta.cut/2"
+// CHECK: hfta.write %{{.*}}, @"hfta.gradient/w"
 // CHECK-NEXT: return
 // CHECK-LABEL: func.func @"task/backward.1"
-// CHECK: hfta.write %{{.*}}, @"cut/2"
-// CHECK: hfta.write %{{.*}}, @"gradient/bias"
+// CHECK: hfta.write %{{.*}}, @"hfta.cut/2"
+// CHECK: hfta.write %{{.*}}, @"hfta.gradient/bias"
 // CHECK-LABEL: func.func @"task/update.0"
 // CHECK: hfta.write %{{.*}}, @w
 // CHECK-NOT: @bias
@@ -66,18 +66,18 @@ module attributes {hfta.job = #job} {
 // and adds what the second one's left in a cut variable.
 #job = {name = "j", copies = 2 : i64, batch = 4 : i64, micro_batches = 1 : i64, epochs = 1 : i64, steps = 0 : i64, training = true, fuse = true, all_forwards_first = false, shuffle = true, order_seed = 0 : i64, optimizer = "sgd", nesterov = false, hyper_parameters = [{name = "lr", values = array<f64: 0.1, 0.2>}, {name = "weight_decay", values = array<f64: 0.0, 0.0>}, {name = "momentum", values = array<f64: 0.0, 0.0>}], clip_norm = array<f64>, seeds = array<i64: 1, 2>, schedule = {kind = "constant", warmup = array<f64>, step_size = array<f64>, gamma = array<f64>, minimum = array<f64>}, precision = {parameters = "f32", compute = "f32", accumulate = "f32", gradients = "f32", state = "f32"}, data = [], metric = ""}
 // CHECK: hfta.variable @w {block = 0 : i64
-// CHECK-DAG: hfta.variable @"gradient/w" {block = 0 : i64
+// CHECK-DAG: hfta.variable @"hfta.gradient/w" {block = 0 : i64
 // CHECK-LABEL: func.func @"task/backward.0"
 // CHECK: %[[EARLY:.*]] = hfta.reduce sum %{{.*}} over [0]
 // CHECK: %[[LATE:.*]] = hfta.read @[[CUT:.*]] : tensor<3xf32, #hfta.copies<2>>
 // CHECK: %[[SUM:.*]] = hfta.add %[[EARLY]], %[[LATE]]
-// CHECK: %[[OLD:.*]] = hfta.read @"gradient/w"
+// CHECK: %[[OLD:.*]] = hfta.read @"hfta.gradient/w"
 // CHECK: %[[NEW:.*]] = hfta.add %[[OLD]], %[[SUM]]
-// CHECK: hfta.write %[[NEW]], @"gradient/w"
+// CHECK: hfta.write %[[NEW]], @"hfta.gradient/w"
 // CHECK-LABEL: func.func @"task/backward.1"
 // CHECK: %[[LATE:.*]] = hfta.contract {{.*}} {layer = #hfta.layer<dense, @w>}
-// CHECK: hfta.write %[[LATE]], @"cut/
-// CHECK-NOT: @"gradient/w"
+// CHECK: hfta.write %[[LATE]], @"hfta.cut/
+// CHECK-NOT: @"hfta.gradient/w"
 // CHECK-LABEL: func.func @"task/update.0"
 module attributes {hfta.job = #job} {
   hfta.model @array copies [0, 1] {

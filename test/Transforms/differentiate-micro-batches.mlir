@@ -2,31 +2,31 @@
 
 // A loss whose weights are known at run time only: each micro-batch adds its sum
 // and its weights, and what follows the last one divides by all weights.
-// CHECK: hfta.variable @"input/x" {instances = 2 : i64
-// CHECK: hfta.variable @"loss/weight" {role = #hfta.role<output>} : tensor<f32, #hfta.copies<2>>
-// CHECK: hfta.variable @"saved/0" {block = 0 : i64, instances = 2 : i64
+// CHECK: hfta.variable @"hfta.input/x" {instances = 2 : i64
+// CHECK: hfta.variable @"hfta.loss/weight" {role = #hfta.role<output>} : tensor<f32, #hfta.copies<2>>
+// CHECK: hfta.variable @"hfta.saved/0" {block = 0 : i64, instances = 2 : i64
 
 // CHECK-LABEL: func.func @"task/forward.0"
 // CHECK: %[[WEIGHT:.*]] = hfta.reduce {{.*}}sum %{{.*}} over [0] : tensor<2xf32>
-// CHECK: %[[OLD:.*]] = hfta.read @"loss/weight"
+// CHECK: %[[OLD:.*]] = hfta.read @"hfta.loss/weight"
 // CHECK: %[[NEW:.*]] = hfta.add %[[OLD]], %[[WEIGHT]]
-// CHECK: hfta.write %[[NEW]], @"loss/weight"
+// CHECK: hfta.write %[[NEW]], @"hfta.loss/weight"
 // CHECK-NOT: hfta.div
-// CHECK: hfta.write %{{.*}}, @loss
+// CHECK: hfta.write %{{.*}}, @hfta.loss
 
 // CHECK-LABEL: func.func @"task/backward.0"
 // CHECK-NOT: hfta.div
-// CHECK: hfta.write %{{.*}}, @"gradient/w"
+// CHECK: hfta.write %{{.*}}, @"hfta.gradient/w"
 
 // CHECK-LABEL: func.func @"task/norm.0"
-// CHECK: %[[READ:.*]] = hfta.read @"loss/weight"
+// CHECK: %[[READ:.*]] = hfta.read @"hfta.loss/weight"
 // CHECK: %[[CAST:.*]] = hfta.cast %[[READ]] : tensor<f32, #hfta.copies<2>> to f64
 // CHECK: %[[ALL:.*]] = hfta.broadcast %[[CAST]] to [3]
 // CHECK: hfta.div %{{.*}}, %[[ALL]] : tensor<3xf64, #hfta.copies<2>>
 
 // CHECK-LABEL: func.func @"task/update.0"
-// CHECK: %[[SUM:.*]] = hfta.read @"gradient/w"
-// CHECK: %[[READ:.*]] = hfta.read @"loss/weight"
+// CHECK: %[[SUM:.*]] = hfta.read @"hfta.gradient/w"
+// CHECK: %[[READ:.*]] = hfta.read @"hfta.loss/weight"
 // CHECK: %[[ALL:.*]] = hfta.broadcast %[[READ]] to [3]
 // CHECK: %[[MEAN:.*]] = hfta.div %[[SUM]], %[[ALL]]
 // CHECK: hfta.mul %[[MEAN]]

@@ -6,29 +6,29 @@
 #job = {name = "j", copies = 2 : i64, batch = 4 : i64, micro_batches = 1 : i64, epochs = 1 : i64, steps = 0 : i64, training = true, fuse = true, all_forwards_first = false, shuffle = true, order_seed = 0 : i64, optimizer = "adam", nesterov = false, hyper_parameters = [{name = "lr", values = array<f64: 0.1, 0.2>}, {name = "weight_decay", values = array<f64: 0.0, 0.0>}, {name = "beta1", values = array<f64: 0.9, 0.9>}, {name = "beta2", values = array<f64: 0.99, 0.99>}, {name = "eps", values = array<f64: 1.0e-8, 1.0e-8>}], clip_norm = array<f64: 1.0, 2.0>, seeds = array<i64: 1, 2>, schedule = {kind = "constant", warmup = array<f64>, step_size = array<f64>, gamma = array<f64>, minimum = array<f64>}, precision = {parameters = "f32", compute = "f32", accumulate = "f32", gradients = "f32", state = "f32"}, data = [], metric = ""}
 // CHECK-NOT: hfta.model
 // CHECK: hfta.variable @w {block = 0 : i64, {{.*}}role = #hfta.role<parameter>, trained}
-// CHECK: hfta.variable @step {role = #hfta.role<scalar>} : tensor<i64>
-// CHECK: hfta.variable @seed {initial = dense<[1, 2]> : tensor<2xi64>, role = #hfta.role<scalar>} : tensor<i64, #hfta.copies<2>>
-// CHECK: hfta.variable @learning_rate {initial = dense<[1.000000e-01, 2.000000e-01]> : tensor<2xf64>, role = #hfta.role<scalar>} : tensor<f64, #hfta.copies<2>>
-// CHECK: hfta.variable @clip_scale
-// CHECK: hfta.variable @"input/x" {role = #hfta.role<input>} : tensor<4x3xf32>
-// CHECK: hfta.variable @loss {role = #hfta.role<output>} : tensor<f32, #hfta.copies<2>>
-// CHECK: hfta.variable @"gradient/w" {block = 0 : i64, role = #hfta.role<gradient>} : tensor<3xf32, #hfta.copies<2>>
-// CHECK-NOT: hfta.variable @"gradient/
-// CHECK: hfta.variable @"saved/0" {block = 0 : i64, role = #hfta.role<saved>} : tensor<4x3xf32, #hfta.copies<2>>
-// CHECK-NOT: hfta.variable @"saved/
-// CHECK: hfta.variable @"norm/w" {role = #hfta.role<output>} : tensor<f64, #hfta.copies<2>>
-// CHECK: hfta.variable @"first_moment/w" {block = 0 : i64, role = #hfta.role<optimizer_state>}
-// CHECK: hfta.variable @"second_moment/w" {block = 0 : i64, role = #hfta.role<optimizer_state>}
+// CHECK: hfta.variable @hfta.step {role = #hfta.role<scalar>} : tensor<i64>
+// CHECK: hfta.variable @hfta.seed {initial = dense<[1, 2]> : tensor<2xi64>, role = #hfta.role<scalar>} : tensor<i64, #hfta.copies<2>>
+// CHECK: hfta.variable @hfta.learning_rate {initial = dense<[1.000000e-01, 2.000000e-01]> : tensor<2xf64>, role = #hfta.role<scalar>} : tensor<f64, #hfta.copies<2>>
+// CHECK: hfta.variable @hfta.clip_scale
+// CHECK: hfta.variable @"hfta.input/x" {role = #hfta.role<input>} : tensor<4x3xf32>
+// CHECK: hfta.variable @hfta.loss {role = #hfta.role<output>} : tensor<f32, #hfta.copies<2>>
+// CHECK: hfta.variable @"hfta.gradient/w" {block = 0 : i64, role = #hfta.role<gradient>} : tensor<3xf32, #hfta.copies<2>>
+// CHECK-NOT: hfta.variable @"hfta.gradient/
+// CHECK: hfta.variable @"hfta.saved/0" {block = 0 : i64, role = #hfta.role<saved>} : tensor<4x3xf32, #hfta.copies<2>>
+// CHECK-NOT: hfta.variable @"hfta.saved/
+// CHECK: hfta.variable @"hfta.norm/w" {role = #hfta.role<output>} : tensor<f64, #hfta.copies<2>>
+// CHECK: hfta.variable @"hfta.first_moment/w" {block = 0 : i64, role = #hfta.role<optimizer_state>}
+// CHECK: hfta.variable @"hfta.second_moment/w" {block = 0 : i64, role = #hfta.role<optimizer_state>}
 
 // CHECK-LABEL: func.func @"task/forward.0"() attributes {hfta.task = #hfta.task<forward, 0>} {
 // CHECK: %[[SCALE:.*]] = hfta.constant dense<2.500000e-01> : tensor<f32>
 // CHECK: %[[TANH:.*]] = hfta.tanh
 // CHECK: %[[SUM:.*]] = hfta.reduce sum %{{.*}} over [0] : tensor<4xf32, #hfta.copies<2>>
 // CHECK: %[[MEAN:.*]] = hfta.mul %[[SUM]], %[[SCALE]]
-// CHECK: %[[OLD:.*]] = hfta.read @loss
+// CHECK: %[[OLD:.*]] = hfta.read @hfta.loss
 // CHECK: %[[NEW:.*]] = hfta.add %[[OLD]], %[[MEAN]]
-// CHECK: hfta.write %[[NEW]], @loss
-// CHECK: hfta.write %[[TANH]], @"saved/0"
+// CHECK: hfta.write %[[NEW]], @hfta.loss
+// CHECK: hfta.write %[[TANH]], @"hfta.saved/0"
 // CHECK-NEXT: return
 
 // CHECK-LABEL: func.func @"task/backward.0"() attributes {hfta.task = #hfta.task<backward, 0>} {
@@ -37,45 +37,45 @@
 // CHECK: hfta.neg
 // CHECK: %[[EARLY:.*]] = hfta.reduce sum %{{.*}} over [0]
 // CHECK: %[[GRADIENT:.*]] = hfta.add %[[EARLY]], %[[LATE]]
-// CHECK: %[[OLD:.*]] = hfta.read @"gradient/w"
+// CHECK: %[[OLD:.*]] = hfta.read @"hfta.gradient/w"
 // CHECK: %[[NEW:.*]] = hfta.add %[[OLD]], %[[GRADIENT]]
-// CHECK: hfta.write %[[NEW]], @"gradient/w"
+// CHECK: hfta.write %[[NEW]], @"hfta.gradient/w"
 // CHECK-NEXT: return
 
 // CHECK-LABEL: func.func @"task/norm.0"() attributes {hfta.task = #hfta.task<norm, 0>} {
-// CHECK: %[[G:.*]] = hfta.read @"gradient/w"
+// CHECK: %[[G:.*]] = hfta.read @"hfta.gradient/w"
 // CHECK: %[[WIDE:.*]] = hfta.cast %[[G]] : {{.*}} to f64
 // CHECK: %[[SQUARE:.*]] = hfta.mul %[[WIDE]], %[[WIDE]]
 // CHECK: %[[NORM:.*]] = hfta.reduce sum %[[SQUARE]] over [0]
-// CHECK: hfta.write %[[NORM]], @"norm/w"
+// CHECK: hfta.write %[[NORM]], @"hfta.norm/w"
 
 // CHECK-LABEL: func.func @"task/update.0"() attributes {hfta.task = #hfta.task<update, 0>} {
-// CHECK: hfta.read @clip_scale
-// CHECK: hfta.read @learning_rate
+// CHECK: hfta.read @hfta.clip_scale
+// CHECK: hfta.read @hfta.learning_rate
 // CHECK: %[[P:.*]], %[[M:.*]], %[[V:.*]] = hfta.adam_update
 // CHECK: hfta.write %[[P]], @w
-// CHECK: hfta.write %[[M]], @"first_moment/w"
-// CHECK: hfta.write %[[V]], @"second_moment/w"
-// CHECK: hfta.write %{{.*}}, @"gradient/w" : tensor<3xf32>
+// CHECK: hfta.write %[[M]], @"hfta.first_moment/w"
+// CHECK: hfta.write %[[V]], @"hfta.second_moment/w"
+// CHECK: hfta.write %{{.*}}, @"hfta.gradient/w" : tensor<3xf32>
 
 // CHECK-LABEL: func.func @"task/init"() attributes {hfta.task = #hfta.task<init, -1>} {
-// CHECK: %[[SEED:.*]] = hfta.read @seed
+// CHECK: %[[SEED:.*]] = hfta.read @hfta.seed
 // CHECK: hfta.random_uniform %[[SEED]], {{.*}} [3] stream
 // CHECK: hfta.write %{{.*}}, @w
 // CHECK-NOT: hfta.write
 
 // Padding after the real samples is masked.
 // CHECK-LABEL: func.func @"task/evaluate"() attributes {hfta.task = #hfta.task<evaluate, -1>} {
-// CHECK: %[[COUNT:.*]] = hfta.read @valid_samples
+// CHECK: %[[COUNT:.*]] = hfta.read @hfta.valid_samples
 // CHECK: %[[LIMIT:.*]] = hfta.broadcast %[[COUNT]]
 // CHECK: %[[MASK:.*]] = hfta.compare less, %{{.*}}, %[[LIMIT]]
 // CHECK: hfta.select %[[MASK]]
-// CHECK: hfta.write %{{.*}}, @"evaluation/loss_sum"
-// CHECK: hfta.write %{{.*}}, @"evaluation/weight_sum"
+// CHECK: hfta.write %{{.*}}, @"hfta.evaluation/loss_sum"
+// CHECK: hfta.write %{{.*}}, @"hfta.evaluation/weight_sum"
 
 // CHECK-LABEL: func.func @"task/infer"() attributes {hfta.task = #hfta.task<infer, -1>} {
-// CHECK: hfta.read @"infer/x"
-// CHECK: hfta.write %{{.*}}, @"output/y"
+// CHECK: hfta.read @"hfta.infer/x"
+// CHECK: hfta.write %{{.*}}, @"hfta.output/y"
 module attributes {hfta.job = #job} {
   hfta.model @array copies [0, 1] {
     hfta.variable @w {role = #hfta.role<parameter>, trained, initial = #hfta.uniform<-1.0 : f32, 1.0 : f32>} : tensor<3xf32, #hfta.copies<2>>
@@ -127,7 +127,7 @@ module attributes {hfta.job = #job} {
 // CHECK-LABEL: func.func @"task/infer"
 // CHECK-NOT: training
 // CHECK-NOT: hfta.write %{{.*}}, @mean
-// CHECK: hfta.write %{{.*}}, @"output/y"
+// CHECK: hfta.write %{{.*}}, @"hfta.output/y"
 module attributes {hfta.job = #job} {
   hfta.model @array copies [0, 1] {
     hfta.variable @scale {role = #hfta.role<parameter>, trained} : tensor<3xf32, #hfta.copies<2>>
@@ -159,8 +159,8 @@ module attributes {hfta.job = #job} {
 // Two micro-batches: the loss is scaled by 1 over the whole batch; with all
 // forwards first every one in flight has saved values of its own.
 #job = {name = "j", copies = 2 : i64, batch = 4 : i64, micro_batches = 2 : i64, epochs = 1 : i64, steps = 0 : i64, training = true, fuse = true, all_forwards_first = true, shuffle = true, order_seed = 0 : i64, optimizer = "sgd", nesterov = false, hyper_parameters = [{name = "lr", values = array<f64: 0.1, 0.2>}, {name = "weight_decay", values = array<f64: 0.0, 0.0>}, {name = "momentum", values = array<f64: 0.0, 0.0>}], clip_norm = array<f64>, seeds = array<i64: 1, 2>, schedule = {kind = "constant", warmup = array<f64>, step_size = array<f64>, gamma = array<f64>, minimum = array<f64>}, precision = {parameters = "f32", compute = "f32", accumulate = "f32", gradients = "f32", state = "f32"}, data = [], metric = ""}
-// CHECK: hfta.variable @"input/x" {instances = 2 : i64, role = #hfta.role<input>} : tensor<2xf32>
-// CHECK: hfta.variable @"saved/0" {block = 0 : i64, instances = 2 : i64, role = #hfta.role<saved>}
+// CHECK: hfta.variable @"hfta.input/x" {instances = 2 : i64, role = #hfta.role<input>} : tensor<2xf32>
+// CHECK: hfta.variable @"hfta.saved/0" {block = 0 : i64, instances = 2 : i64, role = #hfta.role<saved>}
 // CHECK-LABEL: func.func @"task/forward.0"
 // CHECK: %[[SCALE:.*]] = hfta.constant dense<2.500000e-01>
 // CHECK: %[[SUM:.*]] = hfta.reduce sum
@@ -196,14 +196,14 @@ module attributes {hfta.job = #job} {
 // CHECK: %[[SUM:.*]] = hfta.reduce sum %{{.*}} over [0] : tensor<4xf32, #hfta.copies<2>>
 // CHECK-NEXT: hfta.mul %[[SUM]], %[[SCALE]]
 // CHECK-LABEL: func.func @"task/backward.0"
-// CHECK: hfta.read @"gradient/w" copy 0 : tensor<f32>
-// CHECK: hfta.write %{{.*}}, @"gradient/w" copy 0 : tensor<f32>
-// CHECK: hfta.read @"gradient/w" copy 1 : tensor<f32>
-// CHECK: hfta.write %{{.*}}, @"gradient/w" copy 1 : tensor<f32>
+// CHECK: hfta.read @"hfta.gradient/w" copy 0 : tensor<f32>
+// CHECK: hfta.write %{{.*}}, @"hfta.gradient/w" copy 0 : tensor<f32>
+// CHECK: hfta.read @"hfta.gradient/w" copy 1 : tensor<f32>
+// CHECK: hfta.write %{{.*}}, @"hfta.gradient/w" copy 1 : tensor<f32>
 // CHECK-LABEL: func.func @"task/update.0"
-// CHECK: hfta.read @learning_rate copy 0
+// CHECK: hfta.read @hfta.learning_rate copy 0
 // CHECK: hfta.write %{{.*}}, @w copy 0
-// CHECK: hfta.read @learning_rate copy 1
+// CHECK: hfta.read @hfta.learning_rate copy 1
 // CHECK: hfta.write %{{.*}}, @w copy 1
 // CHECK-LABEL: func.func @"task/infer"
 module attributes {hfta.job = #job} {

@@ -1,6 +1,6 @@
 // RUN: hfta-opt %s -hfta-form-kernels | FileCheck %s -enable-var-scope
 
-// CHECK: hfta.variable @"constant/value0" {initial = dense<{{.*}}> : tensor<65xi32>, role = #hfta.role<constant>} : tensor<65xi32>
+// CHECK: hfta.variable @"hfta.constant/value0" {initial = dense<{{.*}}> : tensor<65xi32>, role = #hfta.role<constant>} : tensor<65xi32>
 hfta.variable @w {role = #hfta.role<parameter>} : tensor<4xf32, #hfta.copies<2>>
 hfta.variable @m {role = #hfta.role<optimizer_state>} : tensor<4xf32, #hfta.copies<2>>
 hfta.variable @rate {role = #hfta.role<scalar>} : tensor<f32, #hfta.copies<2>>
@@ -132,7 +132,7 @@ func.func @rows() attributes {hfta.task = #hfta.task<forward, 1>} {
 // CHECK: hfta.write %[[Z1]], @w
 // CHECK: %[[Z2:.*]] = hfta.kernel "constant"() : () -> tensor<4xf32>
 // CHECK: hfta.write %[[Z2]], @s
-// CHECK: %[[LARGE:.*]] = hfta.read @"constant/value0"
+// CHECK: %[[LARGE:.*]] = hfta.read @"hfta.constant/value0"
 // CHECK: %[[N:.*]] = hfta.kernel "neg"(%[[LARGE]])
 // CHECK: hfta.write %[[N]], @i
 func.func @written_values() attributes {hfta.task = #hfta.task<init, -1>} {

@@ -104,7 +104,7 @@ module attributes {hfta.job = #job} {
 // CHECK: hfta.variable @"a@0"
 // CHECK: hfta.variable @b {{.*}} : tensor<3xf32, #hfta.copies<2>>
 // CHECK: hfta.variable @"a@1"
-// CHECK: hfta.variable @seed {role = #hfta.role<scalar>} : tensor<i64, #hfta.copies<2>>
+// CHECK: hfta.variable @hfta.seed {role = #hfta.role<scalar>} : tensor<i64, #hfta.copies<2>>
 module attributes {hfta.job = #job} {
   hfta.model @first copies [0] {
     hfta.variable @a {role = #hfta.role<parameter>, trained} : tensor<3xf32>
@@ -117,7 +117,7 @@ module attributes {hfta.job = #job} {
   hfta.model @second copies [1] {
     hfta.variable @b {role = #hfta.role<parameter>, trained} : tensor<3xf32>
     hfta.variable @a {role = #hfta.role<parameter>, trained} : tensor<3xf32>
-    hfta.variable @seed {role = #hfta.role<scalar>} : tensor<i64>
+    hfta.variable @hfta.seed {role = #hfta.role<scalar>} : tensor<i64>
     func.func @forward() -> tensor<3xf32> {
       %0 = hfta.read @a : tensor<3xf32>
       return %0 : tensor<3xf32>

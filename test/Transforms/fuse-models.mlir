@@ -11,16 +11,16 @@
 // CHECK: hfta.variable @frozen {initial = dense<5.000000e-01> : tensor<3xf32>, role = #hfta.role<parameter>} : tensor<3xf32>
 // CHECK: hfta.variable @other_frozen {initial = dense_resource<{{.*}}> : tensor<2x3xf32>, role = #hfta.role<parameter>} : tensor<3xf32, #hfta.copies<2>>
 // CHECK: hfta.variable @mean {initial = dense<0.000000e+00> : tensor<3xf32>, role = #hfta.role<statistics>} : tensor<3xf32, #hfta.copies<2>>
-// CHECK: hfta.variable @step {role = #hfta.role<scalar>} : tensor<i64>
-// CHECK: hfta.variable @seed {role = #hfta.role<scalar>} : tensor<i64, #hfta.copies<2>>
-// CHECK: hfta.variable @"constant/0" {initial = dense_resource<{{.*}}> : tensor<2x3xf32>, role = #hfta.role<constant>} : tensor<3xf32, #hfta.copies<2>>
+// CHECK: hfta.variable @hfta.step {role = #hfta.role<scalar>} : tensor<i64>
+// CHECK: hfta.variable @hfta.seed {role = #hfta.role<scalar>} : tensor<i64, #hfta.copies<2>>
+// CHECK: hfta.variable @"hfta.constant/0" {initial = dense_resource<{{.*}}> : tensor<2x3xf32>, role = #hfta.role<constant>} : tensor<3xf32, #hfta.copies<2>>
 // CHECK: func.func @forward(%[[X:.*]]: tensor<3xf32> {hfta.name = "x"})
 // CHECK-SAME: -> (tensor<3xf32, #hfta.copies<2>> {hfta.name = "y"})
 // CHECK: %[[FROZEN:.*]] = hfta.read @frozen : tensor<3xf32>
 // CHECK: %[[SHARED:.*]] = hfta.mul %[[X]], %[[FROZEN]] : tensor<3xf32>, tensor<3xf32>
 // CHECK: %[[W:.*]] = hfta.read @weight : tensor<3xf32, #hfta.copies<2>>
 // CHECK: %[[ARRAYED:.*]] = hfta.mul %[[SHARED]], %[[W]] : tensor<3xf32>, tensor<3xf32, #hfta.copies<2>>
-// CHECK: %[[C:.*]] = hfta.read @"constant/0" : tensor<3xf32, #hfta.copies<2>>
+// CHECK: %[[C:.*]] = hfta.read @"hfta.constant/0" : tensor<3xf32, #hfta.copies<2>>
 // CHECK: %[[Y:.*]] = hfta.add %[[ARRAYED]], %[[C]]
 // CHECK: return %[[Y]] : tensor<3xf32, #hfta.copies<2>>
 // CHECK: stacked: "0x10000000{{.*}}0000803F0000004000004040000080400000A0400000C040"
@@ -31,8 +31,8 @@ module attributes {hfta.job = #job} {
     hfta.variable @frozen {role = #hfta.role<parameter>, initial = dense<0.5> : tensor<3xf32>} : tensor<3xf32>
     hfta.variable @other_frozen {role = #hfta.role<parameter>, initial = dense<0.5> : tensor<3xf32>} : tensor<3xf32>
     hfta.variable @mean {role = #hfta.role<statistics>, initial = dense<0.0> : tensor<3xf32>} : tensor<3xf32>
-    hfta.variable @step {role = #hfta.role<scalar>} : tensor<i64>
-    hfta.variable @seed {role = #hfta.role<scalar>} : tensor<i64>
+    hfta.variable @hfta.step {role = #hfta.role<scalar>} : tensor<i64>
+    hfta.variable @hfta.seed {role = #hfta.role<scalar>} : tensor<i64>
     func.func @forward(%x: tensor<3xf32> {hfta.name = "x"}) -> (tensor<3xf32> {hfta.name = "y"}) {
       %0 = hfta.read @frozen : tensor<3xf32>
       %1 = hfta.mul %x, %0 : tensor<3xf32>, tensor<3xf32>
@@ -49,8 +49,8 @@ module attributes {hfta.job = #job} {
     hfta.variable @frozen {role = #hfta.role<parameter>, initial = dense<0.5> : tensor<3xf32>} : tensor<3xf32>
     hfta.variable @other_frozen {role = #hfta.role<parameter>, initial = dense<0.25> : tensor<3xf32>} : tensor<3xf32>
     hfta.variable @mean {role = #hfta.role<statistics>, initial = dense<0.0> : tensor<3xf32>} : tensor<3xf32>
-    hfta.variable @step {role = #hfta.role<scalar>} : tensor<i64>
-    hfta.variable @seed {role = #hfta.role<scalar>} : tensor<i64>
+    hfta.variable @hfta.step {role = #hfta.role<scalar>} : tensor<i64>
+    hfta.variable @hfta.seed {role = #hfta.role<scalar>} : tensor<i64>
     func.func @forward(%x: tensor<3xf32> {hfta.name = "x"}) -> (tensor<3xf32> {hfta.name = "y"}) {
       %0 = hfta.read @frozen : tensor<3xf32>
       %1 = hfta.mul %x, %0 : tensor<3xf32>, tensor<3xf32>
@@ -99,9 +99,9 @@ module attributes {hfta.job = #job} {
 #job = {name = "j", copies = 2 : i64, batch = 4 : i64, micro_batches = 1 : i64, epochs = 1 : i64, steps = 0 : i64, training = true, fuse = false, all_forwards_first = false, shuffle = true, order_seed = 0 : i64, optimizer = "sgd", nesterov = false, hyper_parameters = [{name = "lr", values = array<f64: 0.1, 0.2>}, {name = "weight_decay", values = array<f64: 0.0, 0.0>}, {name = "momentum", values = array<f64: 0.0, 0.0>}], clip_norm = array<f64>, seeds = array<i64: 1, 2>, schedule = {kind = "constant", warmup = array<f64>, step_size = array<f64>, gamma = array<f64>, minimum = array<f64>}, precision = {parameters = "f32", compute = "f32", accumulate = "f32", gradients = "f32", state = "f32"}, data = [], metric = ""}
 // CHECK: hfta.variable @w {{.*}} : tensor<3xf32, #hfta.copies<2>>
 // CHECK: hfta.variable @mean {{.*}} : tensor<3xf32, #hfta.copies<2>>
-// CHECK: hfta.variable @step {{.*}} : tensor<i64>
+// CHECK: hfta.variable @hfta.step {{.*}} : tensor<i64>
 // CHECK: func.func @forward(%[[X:.*]]: tensor<3xf32>) -> tensor<3xf32, #hfta.copies<2>> {
-// CHECK: hfta.read @step : tensor<i64>
+// CHECK: hfta.read @hfta.step : tensor<i64>
 // CHECK: %[[W0:.*]] = hfta.read @w copy 0 : tensor<3xf32>
 // CHECK: %[[Y0:.*]] = hfta.mul %[[X]], %[[W0]] : tensor<3xf32>, tensor<3xf32>
 // CHECK: hfta.write %[[Y0]], @mean copy 0 : tensor<3xf32>
@@ -121,9 +121,9 @@ module attributes {hfta.job = #job} {
   hfta.model @net copies [0, 1] {
     hfta.variable @w {role = #hfta.role<parameter>, trained} : tensor<3xf32>
     hfta.variable @mean {role = #hfta.role<statistics>} : tensor<3xf32>
-    hfta.variable @step {role = #hfta.role<scalar>} : tensor<i64>
+    hfta.variable @hfta.step {role = #hfta.role<scalar>} : tensor<i64>
     func.func @forward(%x: tensor<3xf32>) -> tensor<3xf32> {
-      %s = hfta.read @step : tensor<i64>
+      %s = hfta.read @hfta.step : tensor<i64>
       %0 = hfta.read @w : tensor<3xf32>
       %1 = hfta.mul %x, %0 : tensor<3xf32>, tensor<3xf32>
       hfta.write %1, @mean : tensor<3xf32>

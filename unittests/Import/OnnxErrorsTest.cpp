@@ -142,10 +142,6 @@ TEST(OnnxErrors, Initializers) {
   EXPECT_EQ(getError(use + "initializer { name: 'w' data_type: 8 }",
                      OnnxFailure::unsupported),
             "initializer 'w': element type string is not supported");
-  EXPECT_EQ(getError(kPorts + weight("seed", {3}) +
-                         node("Add", "a", {"x", "seed"}, {"y"}),
-                     OnnxFailure::unsupported),
-            "initializer 'seed' has a reserved name");
 }
 
 TEST(OnnxErrors, ExternalData) {

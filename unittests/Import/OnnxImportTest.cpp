@@ -320,7 +320,7 @@ TEST(OnnxImport, DropoutInAJob) {
   EXPECT_TRUE(imported.contains("[3, 4] stream 3414841551979943252 "
                                 "{per_sample}"))
       << imported.text;
-  for (const char *scalar : {"@seed", "@step", "@first_sample"})
+  for (const char *scalar : {"@hfta.seed", "@hfta.step", "@hfta.first_sample"})
     EXPECT_TRUE(imported.contains(std::string("hfta.variable ") + scalar));
   EXPECT_TRUE(imported.contains("hfta.dropout"));
   OnnxImportOptions options = asWritten();

@@ -171,7 +171,20 @@ TEST(ModelErrors, ReservedName) {
       R"(job.hfta:1:29: error: a model's hyper-parameter can't be called 'lr'
 model net(x: f32[batch, 4], lr = 1) {
                             ^~
-hint: every job has a setting or function of this name
+hint: every job has a setting of this name
+)");
+}
+
+TEST(ModelErrors, NameOfARate) {
+  EXPECT_EQ(
+      getErrors(R"(model net(x: f32[batch, 4]) {
+  return linear(x, 3))",
+                R"(model net(x: f32[batch, 4], dropout_rate = 1) {
+  return linear(dropout(x * dropout_rate, 0.1), 3))"),
+      R"(job.hfta:1:29: error: a hyper-parameter can't be called 'dropout_rate' where the model has a dropout with a rate of its own
+model net(x: f32[batch, 4], dropout_rate = 1) {
+                            ^~~~~~~~~~~~
+hint: that rate is called so; or write dropout(x, dropout_rate)
 )");
 }
 
@@ -224,16 +237,5 @@ TEST(ModelErrors, AxisNameInput) {
 model net(x: f32[batch, x]) {
           ^
 hint: axes and values have names of their own
-)");
-}
-
-TEST(ModelErrors, ReservedFunction) {
-  EXPECT_EQ(
-      getErrors("model net(x: f32[batch, 4])",
-                "model net(x: f32[batch, 4], forward = 1)"),
-      R"(job.hfta:1:29: error: a model's hyper-parameter can't be called 'forward'
-model net(x: f32[batch, 4], forward = 1) {
-                            ^~~~~~~
-hint: every job has a setting or function of this name
 )");
 }

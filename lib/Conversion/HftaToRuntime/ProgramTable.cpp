@@ -6,6 +6,7 @@
 #include "ProgramTable.h"
 
 #include "Hfta/Conversion/LowerKernels.h"
+#include "Hfta/Dialect/Hfta/IR/VariableNames.h"
 #include "hfta/program.h"
 
 using namespace mlir;
@@ -107,13 +108,13 @@ void ProgramBuilder::orderTensors() {
   auto getKind = [](VariableOp variable) -> std::optional<int> {
     if (variable.getRole() == Role::optimizer_state)
       return 0;
-    if (variable.getSymName().starts_with("norm/"))
+    if (names::isOfKind(variable.getSymName(), names::kNorm))
       return 1;
     return std::nullopt;
   };
   for (VariableOp variable : all) {
     if (std::optional<int> kind = getKind(variable))
-      ofParameter[*kind][variable.getSymName().split('/').second].push_back(
+      ofParameter[*kind][names::getSubject(variable.getSymName())].push_back(
           variable);
     else
       tensors.push_back(variable);
@@ -166,7 +167,8 @@ uint32_t ProgramBuilder::getFlags(VariableOp variable) {
     flags |= HFTA_TENSOR_SHARED;
   switch (variable.getRole()) {
   case Role::parameter:
-    if (tensorIndex.contains(("gradient/" + variable.getSymName()).str()))
+    if (tensorIndex.contains(
+            names::getSymbol(names::kGradient, variable.getSymName())))
       flags |= HFTA_TENSOR_TRAINED;
     [[fallthrough]];
   case Role::statistics:
@@ -193,13 +195,13 @@ void ProgramBuilder::buildTensors() {
          Field::i32(variable.getCopy().value_or(-1)), Field::u32(0)});
   }
   tensorTable = tables.table("tensors", rows);
-  auto ports = [&](StringRef prefix, uint32_t &count) {
+  auto ports = [&](StringRef kind, uint32_t &count) {
     std::vector<Record> found;
     for (auto [index, variable] : llvm::enumerate(tensors)) {
-      std::string own = variable.getOwnName();
-      StringRef name = own;
-      if (!name.consume_front(prefix))
+      if (!names::isOfKind(variable.getSymName(), kind))
         continue;
+      std::string own = variable.getOwnName();
+      StringRef name = names::getSubject(own);
       auto modelName = variable->getAttrOfType<StringAttr>("hfta.file_name");
       found.push_back({text(name), Field::u32(index), Field::u32(0),
                        text(modelName ? modelName.getValue() : name)});
@@ -207,8 +209,8 @@ void ProgramBuilder::buildTensors() {
     count = found.size();
     return tables.table("ports", found);
   };
-  inputTable = ports("infer/", inputCount);
-  outputTable = ports("output/", outputCount);
+  inputTable = ports(names::kInferenceInput, inputCount);
+  outputTable = ports(names::kOutput, outputCount);
 }
 
 void ProgramBuilder::buildTasks() {
@@ -245,7 +247,8 @@ void ProgramBuilder::buildData() {
     std::vector<int64_t> classes = field.classes;
     classes.resize(3);
     fields.push_back(
-        {text(field.name), Field::u32(indexOf("input/" + field.name)),
+        {text(field.name),
+         Field::u32(indexOf(names::getPortSymbol(names::kInput, field.name))),
          Field::u32(0), Field::record(getSource(field.train)),
          Field::record(getSource(field.test)), Field::i64(classes[0]),
          Field::i64(classes[1]), Field::i64(classes[2])});
@@ -279,13 +282,14 @@ Field ProgramBuilder::getSchedule() {
 Field ProgramBuilder::getRoles() {
   uint32_t norm = UINT32_MAX;
   for (auto [index, variable] : llvm::enumerate(tensors))
-    if (variable.getSymName().starts_with("norm/"))
+    if (names::isOfKind(variable.getSymName(), names::kNorm))
       norm = std::min<uint32_t>(norm, index);
   Record roles;
   for (StringRef name :
-       {"step", "micro_batch", "valid_samples", "loss_scale", "learning_rate",
-        "clip_scale", "seed", "loss", "loss/weight", "evaluation/loss_sum",
-        "evaluation/weight_sum", "evaluation/metric_sum"})
+       {names::kStep, names::kMicroBatch, names::kValidSamples,
+        names::kLossScale, names::kLearningRate, names::kClipScale,
+        names::kSeed, names::kLoss, names::kStepWeight, names::kEvaluationLoss,
+        names::kEvaluationWeight, names::kEvaluationMetric})
     roles.push_back(Field::u32(indexOf(name)));
   roles.push_back(Field::u32(norm));
   return Field::record(roles);

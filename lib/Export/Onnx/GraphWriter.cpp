@@ -420,7 +420,7 @@ void GraphWriter::writeInputs() {
 void GraphWriter::writeRead(Operation *op) {
   VariableOp variable = getVariable(cast<ReadOp>(op));
   Tensor tensor;
-  tensor.name = variable.getSymName().str();
+  tensor.name = variable.getOwnName();
   tensor.shape = SmallVector<int64_t>(variable.getTensorType().getShape());
   tensor.scales.assign(tensor.shape.size(), Scale());
   set(op->getResult(0), tensor);
@@ -459,7 +459,7 @@ LogicalResult GraphWriter::write() {
     return failure();
   auto model = forward->getParentOfType<ModelOp>();
   for (VariableOp variable : model.getBody().getOps<VariableOp>())
-    names.insert(variable.getSymName());
+    names.insert(variable.getOwnName());
   Operation *terminator = forward.getBody().front().getTerminator();
   for (auto [index, value] : llvm::enumerate(terminator->getOperands())) {
     std::string name = getPortName(forward.getResultAttrDict(index)).str();

@@ -34,7 +34,7 @@ static ::onnx::NodeProto *defineWithBias(GraphWriter &writer, StringRef type,
   if (AddOp add = findBias(result, 1, bias)) {
     VariableOp variable = SymbolTable::lookupNearestSymbolFrom<VariableOp>(
         add, bias.getDefiningOp<ReadOp>().getVariableAttr());
-    inputs.push_back(variable.getSymName().str());
+    inputs.push_back(variable.getOwnName());
     writer.markDone(add);
     result = add.getResult();
   }

@@ -177,7 +177,7 @@ static Value drawLike(Node &node, Value input) {
   ModelBuilder &model = node.getModel();
   Location location = node.getLoc();
   SmallVector<Value> keys;
-  for (StringRef name : {"seed", "step", "first_sample"})
+  for (StringRef name : {names::kSeed, names::kStep, names::kFirstSample})
     keys.push_back(model.readVariable(model.getScalar(name), location));
   SmallVector<int64_t> shape(getShape(input));
   std::optional<int64_t> batch = model.getBatch();

@@ -130,7 +130,7 @@ void initializeAnew(ModelOp model, const Graph &graph) {
         start = readUse(use, steps);
   });
   for (VariableOp variable : model.getBody().getOps<VariableOp>()) {
-    auto use = graph.initializerUses.find(variable.getSymName());
+    auto use = graph.initializerUses.find(variable.getOwnName());
     if (use == graph.initializerUses.end())
       continue;
     const FileTensor &file =

@@ -5,6 +5,7 @@
 
 #include "ConstantEvaluator.h"
 #include "Graph.h"
+#include "Hfta/Dialect/Hfta/IR/VariableNames.h"
 #include "Registry.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "llvm/ADT/DenseSet.h"

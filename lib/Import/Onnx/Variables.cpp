@@ -10,13 +10,6 @@ namespace mlir::hfta::onnx_import {
 static constexpr int64_t kMostInlineInitial = 16;
 static constexpr int64_t kMostInlineConstant = 4096;
 
-/// Symbols of a model that aren't the user's.
-static bool isReserved(StringRef name) {
-  return llvm::is_contained(
-      {"forward", "prepare", "objective", "step", "first_sample", "seed"},
-      name);
-}
-
 bool ModelBuilder::isFrozen(StringRef name) const {
   for (const std::string &pattern : options.freeze) {
     llvm::Expected<llvm::GlobPattern> glob = llvm::GlobPattern::create(pattern);
@@ -62,15 +55,11 @@ static VariableOp declare(OpBuilder &builder, Location location, StringRef name,
 }
 
 VariableOp ModelBuilder::getVariable(const InitializerUse &use) {
-  VariableOp &variable = variables[use.variable];
+  std::string symbol = names::getModelSymbol(use.variable);
+  VariableOp &variable = variables[symbol];
   if (variable)
     return variable;
   Location location = reporter.getLocation(use.variable);
-  if (isReserved(use.variable)) {
-    reporter.unsupported(location, "initializer '" + use.variable +
-                                       "' has a reserved name");
-    return VariableOp();
-  }
   bool isStatistics = use.kind == InitializerUse::Kind::statistics;
   FileTensor tensor = graph.initializers.find(use.initializer)->second;
   Type stored = isStatistics ? stateType : parameterType;
@@ -79,7 +68,7 @@ VariableOp ModelBuilder::getVariable(const InitializerUse &use) {
   bool trained = !isStatistics && options.training && !isFrozen(use.variable);
   OpBuilder::InsertionGuard guard(builder);
   builder.setInsertionPoint(forward);
-  variable = declare(builder, location, use.variable, tensor.type,
+  variable = declare(builder, location, symbol, tensor.type,
                      isStatistics ? Role::statistics : Role::parameter);
   variable.setInitialAttr(
       makeElements(tensor, use.variable, kMostInlineInitial));

@@ -1,6 +1,7 @@
 //===- HftaStructureOps.cpp - Models, variables, kernels ------------------===//
 
 #include "Hfta/Dialect/Hfta/IR/HftaOps.h"
+#include "Hfta/Dialect/Hfta/IR/VariableNames.h"
 
 using namespace mlir;
 using namespace mlir::hfta;
@@ -17,7 +18,7 @@ std::string VariableOp::getOwnName() {
   StringRef name = getSymName();
   if (std::optional<int64_t> copy = getCopy())
     name.consume_back(getSymbolOfCopy("", *copy));
-  return name.str();
+  return names::getOwnName(name);
 }
 
 LogicalResult VariableOp::verify() {
