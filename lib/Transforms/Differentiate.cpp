@@ -80,6 +80,41 @@ static void replaceFirstSample(TaskBuilder &tasks, ModelOp model) {
   }
 }
 
+/// Whether a dropout's rate is known to be zero for all copies.
+static bool isZero(Value rate, const Job &job) {
+  while (auto cast = rate.getDefiningOp<CastOp>())
+    rate = cast.getInput();
+  if (auto constant = rate.getDefiningOp<ConstantOp>()) {
+    auto elements = dyn_cast<DenseElementsAttr>(constant.getValue());
+    return elements && elements.isSplat() &&
+           elements.getSplatValue<APFloat>().isZero();
+  }
+  auto read = rate.getDefiningOp<ReadOp>();
+  return read && llvm::any_of(job.hyperParameters, [&](const auto &parameter) {
+           return read.getVariable() ==
+                      names::getHyperParameterSymbol(parameter.name) &&
+                  llvm::all_of(parameter.values,
+                               [](double value) { return value == 0; });
+         });
+}
+
+/// Takes out dropouts that keep every element of all copies: they multiply by
+/// one. Not those that a cut names.
+static void removeIdleDropouts(ModelOp model, const Job &job,
+                               ArrayRef<std::string> cuts) {
+  SmallVector<DropoutOp> dropouts;
+  model.walk([&](DropoutOp dropout) {
+    if (isZero(dropout.getRate(), job) &&
+        dropout.getInput().getType() == dropout.getType() &&
+        !llvm::is_contained(cuts, getOriginName(dropout)))
+      dropouts.push_back(dropout);
+  });
+  for (DropoutOp dropout : dropouts) {
+    dropout.replaceAllUsesWith(dropout.getInput());
+    dropout.erase();
+  }
+}
+
 namespace {
 struct DifferentiatePass
     : hfta::impl::HftaDifferentiateBase<DifferentiatePass> {
@@ -115,6 +150,7 @@ struct DifferentiatePass
     SmallVector<SmallVector<TrainedLeaf>> leavesOfBlock;
     if (job.training) {
       std::vector<std::string> names(cuts.begin(), cuts.end());
+      removeIdleDropouts(model, job, names);
       if (failed(buildTrainingTasks(tasks, model, names, leavesOfBlock)))
         return failure();
       for (auto [block, leaves] : llvm::enumerate(leavesOfBlock))

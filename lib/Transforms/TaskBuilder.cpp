@@ -24,6 +24,18 @@ std::string hfta::getPortName(func::FuncOp function, unsigned index,
               : (isResult ? "output" : "input") + std::to_string(index);
 }
 
+StringRef hfta::getOriginName(Operation *op) {
+  StringRef name;
+  op->getLoc()->walk([&](Location loc) {
+    if (auto named = dyn_cast<NameLoc>(loc)) {
+      name = named.getName().getValue();
+      return WalkResult::interrupt();
+    }
+    return WalkResult::advance();
+  });
+  return name;
+}
+
 TaskBuilder::TaskBuilder(ModuleOp module, const Job &job)
     : module(module), job(job), symbols(module), builder(module.getContext()) {}
 

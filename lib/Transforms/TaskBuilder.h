@@ -92,6 +92,9 @@ private:
 /// The name of a function's argument or result: `hfta.name`, or its number.
 std::string getPortName(func::FuncOp function, unsigned index, bool isResult);
 
+/// The name of an op's origin in the model, empty if it has none.
+StringRef getOriginName(Operation *op);
+
 /// 63 bits of a name's FNV-1a hash: the random stream of a drawn tensor.
 int64_t hashName(StringRef name);
 

@@ -152,19 +152,6 @@ static void eraseDeadOps(Block &block) {
 // Blocks
 //===----------------------------------------------------------------------===//
 
-/// The name of an op's origin, if it has one.
-static StringRef getOriginName(Operation *op) {
-  StringRef name;
-  op->getLoc()->walk([&](Location loc) {
-    if (auto named = dyn_cast<NameLoc>(loc)) {
-      name = named.getName().getValue();
-      return WalkResult::interrupt();
-    }
-    return WalkResult::advance();
-  });
-  return name;
-}
-
 /// The ops that compute the value called `name`: one, or, where copies are
 /// compiled alone, one a copy.
 static SmallVector<Operation *> findNamedOps(Block &block, StringRef name) {
