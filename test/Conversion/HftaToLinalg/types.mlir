@@ -51,3 +51,15 @@ func.func @task() attributes {hfta.task = #hfta.task<forward, 0>} {
 }
 
 hfta.variable @x {role = #hfta.role<input>} : tensor<4xf32>
+
+// Types of 16 bits meet in one that holds both.
+// CHECK-LABEL: func.func @halves(
+func.func @halves(%x: tensor<4xf16>, %y: tensor<4xbf16>) -> (tensor<4xbf16>, tensor<4xf16>) {
+  // CHECK: %[[WIDE:.*]] = arith.extf %{{.*}} : f16 to f32
+  // CHECK: arith.truncf %[[WIDE]] : f32 to bf16
+  %0 = hfta.cast %x : tensor<4xf16> to bf16
+  // CHECK: %[[WIDE:.*]] = arith.extf %{{.*}} : bf16 to f32
+  // CHECK: arith.truncf %[[WIDE]] : f32 to f16
+  %1 = hfta.cast %y : tensor<4xbf16> to f16
+  return %0, %1 : tensor<4xbf16>, tensor<4xf16>
+}

@@ -322,8 +322,13 @@ Value CastOp::buildScalar(OpBuilder &builder, Location loc,
   if (isa<FloatType>(to)) {
     unsigned from = input.getType().getIntOrFloatBitWidth();
     unsigned width = to.getIntOrFloatBitWidth();
-    if (from == width)
+    if (input.getType() == to)
       return input;
+    // f16 and bf16 meet in f32, which holds both exactly.
+    if (from == width)
+      return arith::TruncFOp::create(
+          builder, loc, to,
+          arith::ExtFOp::create(builder, loc, builder.getF32Type(), input));
     if (from > width)
       return arith::TruncFOp::create(builder, loc, to, input);
     return arith::ExtFOp::create(builder, loc, to, input);
