@@ -1,6 +1,7 @@
 //===- HftaToRuntime.cpp - Tasks and tables for the C runtime -------------===//
 
 #include "Hfta/Conversion/HftaToRuntime.h"
+#include "Hfta/Dialect/Hfta/IR/VariableNames.h"
 #include "ProgramTable.h"
 #include "hfta/program.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -130,7 +131,8 @@ private:
       Role role = segment.getRole();
       bool isWritten =
           llvm::is_contained(launch.getWritten(), static_cast<int64_t>(index));
-      bool isOfData = role == Role::workspace || role == Role::saved;
+      bool isOfData =
+          role == Role::workspace || role == Role::saved || role == Role::cut;
       bool isGiven =
           role == Role::input || role == Role::constant || role == Role::scalar;
       if (isWritten && (!isOfData || static_cast<int64_t>(index) < inputs))
@@ -154,7 +156,7 @@ private:
     OpBuilder builder(task);
     Location loc = task.getLoc();
     StringRef name = task.getSymName();
-    name.consume_front("task/");
+    name.consume_front(names::kTaskPrefix);
     TaskEntry entry;
     entry.name = name.str();
     entry.task = task->getAttrOfType<TaskAttr>(HftaDialect::kTaskAttrName);
@@ -222,7 +224,7 @@ private:
     }
     StringRef name = launch.getKernel();
     auto entry = FlatSymbolRefAttr::get(&getContext(), (name + "/entry").str());
-    name.consume_front("kernel/");
+    name.consume_front(names::kKernelPrefix);
     return Record{Field::pointer(entry),
                   Field::pointer(tables.string(name)),
                   Field::pointer(tables.table("bindings", bindings)),
