@@ -21,8 +21,7 @@ typedef struct load {
 static hfta_status check_metadata(load *self, hfta_safetensors *file,
                                   int64_t copy, const char *path) {
   hfta_error *error = &self->instance->error;
-  const char *expected =
-      hfta_program_model(self->instance->program, copy)->identity;
+  const hfta_model *model = hfta_program_model(self->instance->program, copy);
   const char *format = hfta_safetensors_metadata(file, "format");
   const char *version = hfta_safetensors_metadata(file, "version");
   const char *identity = hfta_safetensors_metadata(file, "identity");
@@ -42,11 +41,12 @@ static hfta_status check_metadata(load *self, hfta_safetensors *file,
   if (checked && !hfta_safetensors_metadata(file, HFTA_SAFETENSORS_CHECKSUM))
     return hfta_fail(error, HFTA_INVALID_INPUT,
                      "'%s' is damaged: it lacks its checksum", path);
-  if (strcmp(identity, expected) != 0)
+  if (strcmp(identity, model->identity) != 0 &&
+      strcmp(identity, model->identity_of_batch) != 0)
     return hfta_fail(error, HFTA_INVALID_INPUT,
                      "'%s' belongs to another model or optimizer (identity "
                      "%.64s, expected %s)",
-                     path, identity, expected);
+                     path, identity, model->identity);
   char *end;
   errno = 0;
   long long steps = strtoll(step, &end, 10);

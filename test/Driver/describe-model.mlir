@@ -3,7 +3,7 @@
 #job = {name = "j", copies = 2 : i64, batch = 4 : i64, micro_batches = 1 : i64, epochs = 1 : i64, steps = 0 : i64, training = true, fuse = true, all_forwards_first = false, shuffle = true, order_seed = 0 : i64, optimizer = "sgd", nesterov = false, hyper_parameters = [{name = "lr", values = array<f64: 0.1, 0.2>}, {name = "weight_decay", values = array<f64: 0.0, 0.0>}, {name = "momentum", values = array<f64: 0.0, 0.0>}], clip_norm = array<f64>, seeds = array<i64: 1, 2>, schedule = {kind = "constant", warmup = array<f64>, step_size = array<f64>, gamma = array<f64>, minimum = array<f64>}, precision = {parameters = "f32", compute = "f32", accumulate = "f32", gradients = "f32", state = "f32"}, data = [], metric = ""}
 
 // CHECK: hfta.models = [{copies = array<i64: 0, 1>, export_graph = "{{[^"]*}}w{{[^"]*}}", export_header = "{{[^"]+}}"
-// CHECK-SAME: identity = "[[IDENTITY:[0-9a-f]{64}]]"}]
+// CHECK-SAME: identity = "[[IDENTITY:[0-9a-f]{64}]]", identity_of_batch = "{{[0-9a-f]+}}"}]
 module attributes {hfta.job = #job} {
   hfta.model @net copies [0, 1] {
     hfta.variable @w {role = #hfta.role<parameter>, trained, initial = dense<1.0> : tensor<3xf32>} : tensor<3xf32>
@@ -22,8 +22,8 @@ module attributes {hfta.job = #job} {
 
 // Batch size, weights, numbers and names of copies are not part of it.
 // CHECK: hfta.models = [{copies = array<i64: 1>,
-// CHECK-SAME: identity = "[[IDENTITY]]"}, {copies = array<i64: 0>,
-// CHECK-SAME: identity = "[[IDENTITY]]"}]
+// CHECK-SAME: identity = "[[IDENTITY]]", identity_of_batch = "{{[0-9a-f]+}}"}, {copies = array<i64: 0>,
+// CHECK-SAME: identity = "[[IDENTITY]]", identity_of_batch
 module attributes {hfta.job = #job} {
   hfta.model @first copies [1] {
     hfta.variable @w {role = #hfta.role<parameter>, trained, initial = dense<2.0> : tensor<3xf32>} : tensor<3xf32>

@@ -257,6 +257,25 @@ TEST_F(Refusal, ForeignModel) {
                           "identity-mlp, expected identity-other)");
 }
 
+TEST(Checkpoint, OfAFormerIdentity) {
+  TemporaryFolder folder;
+  ProgramPointer program = makeProgram(defaultOptions());
+  InstancePointer instance = makeInstance(program.get());
+  steps(instance.get(), 0, 2);
+  ASSERT_EQ(hfta_instance_save(instance.get(), folder.root.c_str()), HFTA_OK);
+  fake_options options = defaultOptions();
+  options.former = 1;
+  ProgramPointer later = makeProgram(options);
+  InstancePointer other = makeInstance(later.get());
+  ASSERT_EQ(hfta_instance_load(other.get(), folder.root.c_str()), HFTA_OK);
+  EXPECT_EQ(stateOf(other.get(), 0), stateOf(instance.get(), 0));
+  // It is read, and not written.
+  ASSERT_EQ(hfta_instance_save(other.get(), folder.path("own").c_str()),
+            HFTA_OK);
+  EXPECT_NE(hfta_instance_load(instance.get(), folder.path("own").c_str()),
+            HFTA_OK);
+}
+
 TEST_F(Refusal, ForeignFile) {
   float value = 1;
   int64_t shape[1] = {1};

@@ -297,7 +297,10 @@ static void add_job(fake *self, const fake_options *options) {
   program->hyper_parameters = self->hyper_parameters;
   program->hyper_parameter_count = 4;
   program->name = "fake";
-  self->model.identity = options->foreign ? "identity-other" : "identity-mlp";
+  self->model.identity =
+      options->foreign || options->former ? "identity-other" : "identity-mlp";
+  self->model.identity_of_batch =
+      options->former ? "identity-mlp" : "identity-other-4";
   program->models = &self->model;
   program->model_of_copy = self->model_of_copy;
   program->optimizer = options->inference_only ? "" : "sgd";

@@ -322,8 +322,11 @@ void ProgramBuilder::buildModels() {
   if (described.empty())
     described.push_back(DictionaryAttr::get(module.getContext()));
   for (auto [index, model] : llvm::enumerate(described)) {
-    auto identity = model.getAs<StringAttr>("identity");
-    rows.push_back({text(identity ? identity.getValue() : StringRef()),
+    auto digest = [&](StringRef name) {
+      auto value = model.getAs<StringAttr>(name);
+      return text(value ? value.getValue() : StringRef());
+    };
+    rows.push_back({digest("identity"), digest("identity_of_batch"),
                     getExportTemplate(model)});
     if (auto copies = model.getAs<DenseI64ArrayAttr>("copies"))
       for (int64_t copy : copies.asArrayRef())

@@ -5,6 +5,7 @@
 #include "Branches.h"
 #include "Node.h"
 #include "mlir/IR/Verifier.h"
+#include "llvm/Support/SaveAndRestore.h"
 
 namespace mlir::hfta::onnx_import {
 
@@ -51,7 +52,12 @@ Type ModelBuilder::convertElementType(Type elementType) const {
 }
 
 Value ModelBuilder::createConstant(ElementsAttr elements, Location location) {
-  return ConstantOp::create(builder, location, elements);
+  auto constant = ConstantOp::create(builder, location, elements);
+  // Tables that are made for data may have its shape.
+  auto dense = dyn_cast<DenseElementsAttr>(elements);
+  if (followsBatch || (readsData && !(dense && dense.isSplat())))
+    constant->setAttr(kFollowsBatchAttrName, builder.getUnitAttr());
+  return constant;
 }
 
 //===----------------------------------------------------------------------===//
@@ -117,6 +123,17 @@ void ModelBuilder::importNode(const NodeProto &node) {
                });
   if (!ready || !checkOperands(node, *handler))
     return;
+  auto isAny = [&](llvm::function_ref<bool(Value)> holds) {
+    return llvm::any_of(node.input(), [&](const auto &operand) {
+      return !operand.empty() && holds(lookup(operand));
+    });
+  };
+  llvm::SaveAndRestore data(
+      readsData, isAny([&](Value value) { return isBatched(value); }));
+  llvm::SaveAndRestore sizes(followsBatch, isAny([](Value value) {
+                               Operation *op = value.getDefiningOp();
+                               return op && op->hasAttr(kFollowsBatchAttrName);
+                             }));
   Node view(*this, node);
   handler->import(view);
   if (view.failed())

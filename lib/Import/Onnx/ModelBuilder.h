@@ -38,6 +38,9 @@ public:
   /// The job's float type for floats, any other type unchanged.
   Type convertElementType(Type elementType) const;
   Value createConstant(ElementsAttr elements, Location location);
+  /// Constants that the present node makes from now on follow from the size of
+  /// the batch.
+  void followBatch() { followsBatch = true; }
   /// The op's result, if it is to be computed now.
   std::optional<DenseElementsAttr> evaluate(Operation *op) {
     return evaluateOp(op, evaluationBudget);
@@ -106,6 +109,9 @@ private:
   llvm::StringSet<> usedNames;
   llvm::StringMap<VariableOp> variables;
   llvm::DenseSet<Value> batched;
+  /// Of the node that is being imported: whether it reads data, and whether its
+  /// constants follow from the size of the batch.
+  bool readsData = false, followsBatch = false;
   std::optional<int64_t> batch, replacedBatch;
   /// Elements that may still be computed now: a small file can ask for many.
   int64_t evaluationBudget = int64_t(1) << 20;

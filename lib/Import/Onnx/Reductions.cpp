@@ -46,6 +46,8 @@ static void importReduction(Node &node, const Reduction &reduction,
   int64_t count = 1;
   for (int64_t axis : *axes)
     count *= std::exchange(shape[axis], 1);
+  if (node.getModel().isBatched(input) && llvm::is_contained(*axes, 0))
+    node.getModel().followBatch();
   Value value = reduction.before ? reduction.before(node, input) : input;
   value = node.reduce(reduction.kind, value, *axes);
   if (reduction.after && value)

@@ -232,6 +232,8 @@ static void importShape(Node &node) {
   Value input = node.getInput(0);
   if (!input)
     return;
+  if (node.getModel().isBatched(input))
+    node.getModel().followBatch();
   ArrayRef<int64_t> shape = getShape(input);
   int64_t rank = shape.size();
   auto clamp = [&](int64_t axis) {
@@ -246,6 +248,8 @@ static void importSize(Node &node) {
   Value input = node.getInput(0);
   if (!input)
     return;
+  if (node.getModel().isBatched(input))
+    node.getModel().followBatch();
   int64_t count = getType(input).getNumElements();
   node.setOutput(0, node.reshape(node.integers({count}), {}));
 }

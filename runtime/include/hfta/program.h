@@ -20,7 +20,7 @@ extern "C" {
 
 /// Raised with every change of a struct below. The runtime refuses a program
 /// of another version.
-#define HFTA_ABI_VERSION 6u
+#define HFTA_ABI_VERSION 7u
 
 /// Element types of stored tensors. Values are part of the ABI.
 typedef enum hfta_element_type {
@@ -276,6 +276,9 @@ typedef struct hfta_export_template {
 /// One of the models that the array was made of.
 typedef struct hfta_model {
   const char *identity; ///< digest of model graph and optimizer kind
+  /// What earlier programs of this batch size wrote for it: accepted, never
+  /// written.
+  const char *identity_of_batch;
   hfta_export_template export_template;
 } hfta_model;
 

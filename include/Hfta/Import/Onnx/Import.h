@@ -21,6 +21,11 @@
 
 namespace mlir::hfta {
 
+/// On a constant of an imported model: its shape or elements may follow from
+/// the batch size. hfta-describe-model removes it.
+inline constexpr llvm::StringLiteral kFollowsBatchAttrName =
+    "hfta.follows_batch";
+
 /// Why an import failed; the driver's exit code follows from it.
 enum class OnnxFailure {
   none,

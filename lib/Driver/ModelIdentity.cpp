@@ -1,0 +1,328 @@
+//===- ModelIdentity.cpp - What checkpoints call a model ------------------===//
+
+#include "ModelIdentity.h"
+
+#include "Hfta/Dialect/Hfta/IR/VariableNames.h"
+#include "Hfta/Import/Onnx/Import.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/SmallBitVector.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/SHA256.h"
+
+using namespace mlir;
+using namespace mlir::hfta;
+
+/// Constants of up to this many elements are part of a graph, larger ones are
+/// taken for weights.
+static constexpr int64_t kMaxGraphConstant = 16;
+
+static ArrayRef<int64_t> getShape(Value value) {
+  return cast<RankedTensorType>(value.getType()).getShape();
+}
+
+//===----------------------------------------------------------------------===//
+// Axes of the batch
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// Which axes of a model's values hold its samples, as far as that is seen from
+/// the graph; rather too many than too few.
+class BatchAxes {
+public:
+  explicit BatchAxes(func::FuncOp forward) {
+    for (Value argument : forward.getArguments())
+      mark(argument, {0});
+    for (Operation &op : forward.getBody().front().without_terminator())
+      visit(op);
+  }
+
+  bool contains(Value value, int64_t axis) const {
+    auto known = axes.find(value);
+    return known != axes.end() && axis < int64_t(known->second.size()) &&
+           known->second.test(axis);
+  }
+  /// Whether a value depends on the model's inputs at all.
+  bool isOfData(Value value) const { return axes.contains(value); }
+
+private:
+  void mark(Value value, ArrayRef<int64_t> marked) {
+    llvm::SmallBitVector &bits = axes[value];
+    bits.resize(getShape(value).size());
+    for (int64_t axis : marked)
+      if (axis < int64_t(bits.size()))
+        bits.set(axis);
+  }
+
+  /// Axes come to the result's axes of `places`; -1: none.
+  void move(Value input, ArrayRef<int64_t> places, Value result) {
+    SmallVector<int64_t> moved;
+    for (auto [axis, place] : llvm::enumerate(places))
+      if (place >= 0 && contains(input, axis))
+        moved.push_back(place);
+    mark(result, moved);
+  }
+
+  void visit(Operation &op);
+  void visitReshape(Value input, Value result);
+
+  DenseMap<Value, llvm::SmallBitVector> axes;
+};
+} // namespace
+
+/// Axes that a reshape joins or splits, in row-major order: the samples, if
+/// they come first there, still do.
+void BatchAxes::visitReshape(Value input, Value result) {
+  ArrayRef<int64_t> from = getShape(input), to = getShape(result);
+  SmallVector<int64_t> marked;
+  size_t i = 0, j = 0;
+  while (i < from.size() || j < to.size()) {
+    size_t firstIn = i, firstOut = j;
+    int64_t in = i < from.size() ? from[i++] : 1;
+    int64_t out = j < to.size() ? to[j++] : 1;
+    while (in != out && (i < from.size() || j < to.size())) {
+      if ((in < out || j == to.size()) && i < from.size())
+        in *= from[i++];
+      else
+        out *= to[j++];
+    }
+    bool isFirst = contains(input, firstIn), isAny = false;
+    for (size_t axis = firstIn; axis < i; ++axis)
+      isAny |= contains(input, axis);
+    for (size_t axis = firstOut; axis < j && isAny; ++axis)
+      if (axis == firstOut || !isFirst)
+        marked.push_back(axis);
+  }
+  mark(result, marked);
+}
+
+void BatchAxes::visit(Operation &op) {
+  if (llvm::none_of(op.getOperands(),
+                    [&](Value operand) { return isOfData(operand); }))
+    return;
+  if (auto reshape = dyn_cast<ReshapeOp>(op))
+    return visitReshape(reshape.getInput(), reshape.getResult());
+  if (auto broadcast = dyn_cast<BroadcastOp>(op))
+    return move(broadcast.getInput(), broadcast.getDimensions(),
+                broadcast.getResult());
+  if (auto transpose = dyn_cast<TransposeOp>(op)) {
+    SmallVector<int64_t> places(transpose.getPermutation().size());
+    for (auto [place, axis] : llvm::enumerate(transpose.getPermutation()))
+      places[axis] = place;
+    return move(transpose.getInput(), places, transpose.getResult());
+  }
+  if (auto reduce = dyn_cast<ReduceOp>(op)) {
+    SmallVector<int64_t> places;
+    int64_t next = 0;
+    for (size_t axis = 0; axis < getShape(reduce.getInput()).size(); ++axis)
+      places.push_back(
+          llvm::is_contained(reduce.getAxes(), static_cast<int64_t>(axis))
+              ? -1
+              : next++);
+    return move(reduce.getInput(), places, reduce.getResult());
+  }
+  // Elsewhere samples stay where they are, in front if the rank changes.
+  for (Value result : op.getResults())
+    for (Value operand : op.getOperands()) {
+      int64_t rank = getShape(operand).size();
+      if (rank == static_cast<int64_t>(getShape(result).size()))
+        move(operand, llvm::to_vector(llvm::seq<int64_t>(0, rank)), result);
+      else
+        mark(result,
+             contains(operand, 0) ? ArrayRef<int64_t>{0} : ArrayRef<int64_t>());
+    }
+}
+
+//===----------------------------------------------------------------------===//
+// The graph
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// Prints a graph without what depends on the batch size.
+class GraphPrinter {
+public:
+  GraphPrinter(func::FuncOp forward, raw_ostream &os)
+      : forward(forward), axes(forward), os(os) {}
+
+  void print() {
+    Block &block = forward.getBody().front();
+    define(block.getArguments());
+    for (Operation &op : block)
+      if (!isTransparent(op))
+        printOp(op);
+      else
+        numbers[op.getResult(0)] = numbers.lookup(op.getOperand(0));
+  }
+
+private:
+  void define(ValueRange values) {
+    for (Value value : values)
+      numbers.try_emplace(value, next++);
+  }
+  bool isTransparent(Operation &op) const;
+  void printOp(Operation &op);
+  void printConstant(ConstantOp constant);
+  void printSlice(SliceOp slice);
+  bool dependsOnBatch(Operation &op, NamedAttribute attribute) const;
+
+  func::FuncOp forward;
+  BatchAxes axes;
+  raw_ostream &os;
+  DenseMap<Value, unsigned> numbers;
+  unsigned next = 0;
+};
+} // namespace
+
+/// Whether a batch of one sample may do without the op: what brings a weight to
+/// the rank and shape of other operands.
+bool GraphPrinter::isTransparent(Operation &op) const {
+  if (isa<ReshapeOp>(op))
+    return !axes.isOfData(op.getOperand(0));
+  auto broadcast = dyn_cast<BroadcastOp>(op);
+  if (!broadcast)
+    return false;
+  auto rank = static_cast<int64_t>(getShape(broadcast.getResult()).size());
+  ArrayRef<int64_t> dimensions = broadcast.getDimensions();
+  int64_t first = rank - static_cast<int64_t>(dimensions.size());
+  return llvm::equal(dimensions, llvm::seq<int64_t>(first, rank));
+}
+
+/// What follows from sizes of the batch is left out, and so is the shape of one
+/// value everywhere.
+void GraphPrinter::printConstant(ConstantOp constant) {
+  ElementsAttr value = constant.getValue();
+  os << ' ' << value.getShapedType().getElementType();
+  if (constant->hasAttr(kFollowsBatchAttrName))
+    return;
+  auto dense = dyn_cast<DenseElementsAttr>(value);
+  if (dense && dense.isSplat())
+    os << ' ' << dense.getSplatValue<Attribute>();
+  else if (value.getNumElements() <= kMaxGraphConstant)
+    os << ' ' << value;
+  else
+    os << ' ' << value.getShapedType();
+}
+
+void GraphPrinter::printSlice(SliceOp slice) {
+  for (auto [axis, size] : llvm::enumerate(getShape(slice.getInput()))) {
+    int64_t offset = slice.getOffsets()[axis],
+            stride = slice.getStrides()[axis];
+    bool isWhole = offset == 0 && stride == 1 && slice.getSizes()[axis] == size;
+    os << " [";
+    if (!isWhole && !axes.contains(slice.getInput(), axis))
+      os << offset << ':' << slice.getSizes()[axis] << ':' << stride;
+    os << ']';
+  }
+}
+
+bool GraphPrinter::dependsOnBatch(Operation &op,
+                                  NamedAttribute attribute) const {
+  StringRef name = attribute.getName();
+  if (name == "shape" || name == "per_sample")
+    return true;
+  auto scatter = dyn_cast<ScatterAddOp>(op);
+  return scatter && name == "size" && scatter.getAxis() == 0;
+}
+
+void GraphPrinter::printOp(Operation &op) {
+  define(op.getResults());
+  os << op.getName() << '(';
+  llvm::interleaveComma(op.getOperands(), os,
+                        [&](Value operand) { os << numbers.lookup(operand); });
+  os << ')';
+  if (auto constant = dyn_cast<ConstantOp>(op))
+    printConstant(constant);
+  else if (auto slice = dyn_cast<SliceOp>(op))
+    printSlice(slice);
+  else
+    for (NamedAttribute attribute : op.getAttrs()) {
+      if (dependsOnBatch(op, attribute))
+        continue;
+      os << ' ' << attribute.getName().getValue() << '=';
+      // Samples lie along the first axis of what convolutions and pooling read.
+      if (attribute.getName() == "input_shape")
+        llvm::interleaveComma(cast<DenseI64ArrayAttr>(attribute.getValue())
+                                  .asArrayRef()
+                                  .drop_front(),
+                              os);
+      else
+        os << attribute.getValue();
+    }
+  os << '\n';
+}
+
+static void printVariables(ModelOp model, StringRef optimizer,
+                           raw_ostream &os) {
+  os << "optimizer " << optimizer << '\n';
+  for (auto variable : model.getBody().getOps<VariableOp>())
+    os << stringifyRole(variable.getRole()) << ' ' << variable.getOwnName()
+       << ' ' << variable.getType() << (variable.getTrained() ? " trained" : "")
+       << '\n';
+}
+
+static std::string digest(StringRef text) {
+  return llvm::toHex(llvm::SHA256::hash(llvm::arrayRefFromStringRef(text)),
+                     /*LowerCase=*/true);
+}
+
+std::string hfta::computeIdentity(ModelOp model, StringRef optimizer) {
+  std::string text;
+  llvm::raw_string_ostream os(text);
+  printVariables(model, optimizer, os);
+  if (auto forward = model.lookupSymbol<func::FuncOp>("forward"))
+    GraphPrinter(forward, os).print();
+  return digest(text);
+}
+
+//===----------------------------------------------------------------------===//
+// The graph at one batch size
+//===----------------------------------------------------------------------===//
+
+/// As checkpoints' identities were once printed; not to be changed.
+static void printAttributesOfBatch(Operation &op, raw_ostream &os) {
+  if (auto constant = dyn_cast<ConstantOp>(op)) {
+    ElementsAttr value = constant.getValue();
+    if (value.getNumElements() <= kMaxGraphConstant)
+      os << value;
+    else
+      os << value.getShapedType();
+    return;
+  }
+  for (NamedAttribute attribute : op.getAttrs()) {
+    if (attribute.getName() == "shape")
+      continue;
+    os << ' ' << attribute.getName().getValue() << '=';
+    // Variables were called by their own names.
+    auto name = dyn_cast<FlatSymbolRefAttr>(attribute.getValue());
+    if (name)
+      name = FlatSymbolRefAttr::get(op.getContext(),
+                                    names::getOwnName(name.getValue()));
+    os << (name ? Attribute(name) : attribute.getValue());
+  }
+}
+
+std::string hfta::computeIdentityOfBatch(ModelOp model, StringRef optimizer) {
+  std::string text;
+  llvm::raw_string_ostream os(text);
+  printVariables(model, optimizer, os);
+  DenseMap<Value, unsigned> numbers;
+  auto define = [&](ValueRange values) {
+    for (Value value : values)
+      numbers.try_emplace(value, numbers.size());
+  };
+  if (auto forward = model.lookupSymbol<func::FuncOp>("forward")) {
+    Block &block = forward.getBody().front();
+    define(block.getArguments());
+    for (Operation &op : block) {
+      define(op.getResults());
+      os << op.getName() << '(';
+      llvm::interleaveComma(op.getOperands(), os, [&](Value operand) {
+        os << numbers.lookup(operand);
+      });
+      os << ')';
+      printAttributesOfBatch(op, os);
+      os << '\n';
+    }
+  }
+  return digest(text);
+}
