@@ -138,10 +138,8 @@ static std::string printPort(const Port &port) {
   llvm::interleave(
       port.axes,
       [&](const OnnxAxis &axis) {
-        if (!ShapedType::isDynamic(axis.size))
-          text += std::to_string(axis.size);
-        else
-          text += axis.symbol.empty() ? "?" : axis.symbol;
+        text += ShapedType::isDynamic(axis.size) ? axis.symbol
+                                                 : std::to_string(axis.size);
       },
       [&] { text += ", "; });
   return text + "]";
@@ -168,8 +166,7 @@ std::optional<SmallVector<int64_t>> JobBuilder::fitShape(const Port &port,
       sample = sample.drop_front();
     if (ShapedType::isDynamic(size)) {
       size = sample.empty() ? 1 : sample.front();
-      if (!axis.symbol.empty())
-        sizes[axis.symbol] = size;
+      sizes[axis.symbol] = size;
     }
     result.push_back(size);
     if (!sample.empty() && sample.front() == size)

@@ -236,6 +236,13 @@ def make_shape_rows():
     yield row("a split whose sizes have another sum",
               make_node("Split", numbers(1, 2), axis=1), 1,
               "node 'split' (Split)", "[1, 2]", "4")
+    yield row("a split whose last part is empty",
+              simple([node("Split", ["x", "s"], ["a", "b"], axis=1),
+                      node("Concat", ["b", "a", "b"], ["y"], axis=1)],
+                     [integers("s", [4, 0])]), 0)
+    yield row("a block order that doesn't exist",
+              make_node("SpaceToDepth", inputs=IMAGE, blocksize=2, mode="RCD"), 1,
+              "node 'spacetodepth' (SpaceToDepth)", "'mode' = 'RCD' is unknown")
     yield row("a split into negative sizes",
               simple([node("Split", ["x", "s"], ["y", "z"], axis=1)],
                      [integers("s", [-1, 5])]), 1, "node 'split' (Split)",

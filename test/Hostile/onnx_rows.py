@@ -164,6 +164,16 @@ def make_graph_rows():
         1, field(1, 1)))))
     yield row("an optional input", model(graph([relu], [optional], ["y"])), 3,
               "input 'x'", "no tensor")
+    yield row("an axis without a size or a name",
+              model(graph([relu], [value("x", ["batch", ""])], ["y"])), 1,
+              "axis 1 of input 'x'", "--dim x.1=N")
+    yield row("a size for an axis that the file fixes",
+              model(graph([relu], [value("x", ["batch", 3])], ["y"])), 1,
+              "no axis of the model's inputs is called 'x.1'",
+              options=["--batch=2", "--dim=x.1=3"])
+    yield row("a size for an axis that the input hasn't",
+              model(graph([relu], [value("x", ["batch", ""])], ["y"])), 1,
+              "'x.2'", options=["--batch=2", "--dim=x.1=3", "--dim=x.2=3"])
     yield row("an axis without a size",
               model(graph([relu], [value("x", ["batch", "n"])], ["y"])), 1,
               "axis 1 ('n') of input 'x'", "--dim n=N")
@@ -225,7 +235,27 @@ def make_function(name, calls):
             9, field(1, "") + field(2, 17)) + field(10, "local")
 
 
+def make_body(kind):
+    """A graph that means something to a Loop, a Scan or a SequenceMap alone."""
+    ports = [value("i", [], INT64), value("cond_in", [], BOOL), value("s", [4])]
+    return simple([node(kind, ["x"], ["y"], body=graph(
+        [node("Identity", ["cond_in"], ["cond_out"]),
+         node("Frobnicate", ["s"], ["x"])], ports, ["cond_out", "x"]))])
+
+
 def make_structure_rows():
+    for kind in "Loop", "Scan", "SequenceMap":
+        yield row(f"a {kind}", make_body(kind), 3,
+                  f"node '{kind.lower()}' ({kind})", "operator is not supported")
+    yield row("operators of another domain alone",
+              simple([node("Adam", ["x"], ["y"], domain="ai.onnx.preview")],
+                     opset=None, domains=["ai.onnx.preview"]), 3,
+              "node 'adam' (Adam)", "'ai.onnx.preview' is not supported")
+    for number, name in (20, "float8e5m2fnuz"), (22, "int4"), (28, "float6e3m2"):
+        yield row(f"an initializer of {name}",
+                  simple([node("Add", ["x", "w"], ["y"])],
+                         [tensor("w", [1], type=number, raw=b"\0")], opset=28), 3,
+                  "initializer 'w'", f"element type {name} is not supported")
     yield row("If in If, 10 000 deep", make_nested(10000), 1,
               "not an ONNX model")
     yield row("a function that calls itself",

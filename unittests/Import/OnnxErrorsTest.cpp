@@ -66,15 +66,15 @@ TEST(OnnxErrors, NotARegularFile) {
 
 TEST(OnnxErrors, Versions) {
   EXPECT_EQ(getError(kPorts + node("Relu", "r", {"x"}, {"y"}),
-                     OnnxFailure::unsupported, 22),
-            "operator set 22 is not supported (at most 21)");
+                     OnnxFailure::unsupported, 29),
+            "operator set 29 is not supported (at most 28)");
   ::onnx::ModelProto model =
       makeModel(kPorts + node("Relu", "r", {"x"}, {"y"}));
-  model.set_ir_version(14);
+  model.set_ir_version(15);
   Imported imported = Importer().import(model);
   ASSERT_EQ(imported.messages.size(), 1u);
   EXPECT_EQ(imported.messages[0],
-            "ONNX IR version 14 is not supported (at most 13)");
+            "ONNX IR version 15 is not supported (at most 14)");
   EXPECT_EQ(
       getError(kPorts + node("LayerNormalization", "n", {"x", "x"}, {"y"}),
                OnnxFailure::unsupported, 16),
@@ -95,9 +95,66 @@ TEST(OnnxErrors, EverythingUnsupportedAtOnce) {
             "17)");
   EXPECT_EQ(imported.messages[1],
             "node 'second' (Fancy): operator domain 'com.example' is not "
-            "supported (operator set 17)");
+            "supported");
   EXPECT_EQ(imported.messages[2],
             "node 'third' (Cast): element type string is not supported");
+  EXPECT_EQ(imported.failure, OnnxFailure::unsupported);
+}
+
+/// What such a node's graph reads and defines is its own affair.
+TEST(OnnxErrors, GraphsInsideOfUnsupportedNodes) {
+  std::string body = port("input", "iteration", {}, 7) +
+                     port("input", "cond_in", {}, 9) + port("input", "x", {2}) +
+                     node("Identity", "keep", {"cond_in"}, {"cond_out"}) +
+                     "initializer { name: 's' data_type: 8 } " +
+                     port("output", "cond_out", {}, 9);
+  for (const char *kind : {"Loop", "Scan", "SequenceMap"})
+    EXPECT_EQ(getError(kPorts + node(kind, "l", {"x"}, {"y"},
+                                     graphAttribute("body", body)),
+                       OnnxFailure::unsupported),
+              std::string("node 'l' (") + kind +
+                  "): operator is not supported (operator set 17)");
+  std::string branch =
+      node("Loop", "l", {"x"}, {"b"}, graphAttribute("body", body)) +
+      node("NonZero", "n", {"b"}, {"c"}) + port("output", "c", {2, 3});
+  Imported imported = Importer().import(makeModel(
+      kPorts + "initializer { name: 'yes' data_type: 9 int32_data: 1 } " +
+      node("If", "i", {"yes"}, {"y"},
+           graphAttribute("then_branch", branch) +
+               graphAttribute("else_branch", port("output", "x", {2, 3})))));
+  ASSERT_EQ(imported.messages.size(), 2u);
+  EXPECT_EQ(imported.messages[0],
+            "node 'l' (Loop): operator is not supported (operator set 17)");
+  EXPECT_EQ(imported.messages[1],
+            "node 'n' (NonZero): operator is not supported (operator set 17)");
+  EXPECT_EQ(imported.failure, OnnxFailure::unsupported);
+}
+
+TEST(OnnxErrors, UnsupportedTensorsBesideUnsupportedNodes) {
+  Imported imported = Importer().import(
+      makeModel(kPorts + "initializer { name: 'w' data_type: 22 } " +
+                    node("DequantizeLinear", "d", {"w", "x"}, {"y"}),
+                25));
+  ASSERT_EQ(imported.messages.size(), 2u);
+  EXPECT_EQ(imported.messages[0],
+            "initializer 'w': element type int4 is not supported");
+  EXPECT_EQ(imported.messages[1],
+            "node 'd' (DequantizeLinear): operator is not "
+            "supported (operator set 25)");
+  EXPECT_EQ(imported.failure, OnnxFailure::unsupported);
+}
+
+/// A model without ONNX's own operators needs none of its operator sets.
+TEST(OnnxErrors, OtherDomainsAlone) {
+  ::onnx::ModelProto model =
+      makeModel(kPorts + node("Adam", "a", {"x"}, {"y"},
+                              "domain: 'ai.onnx.preview.training' "));
+  model.mutable_opset_import(0)->set_domain("ai.onnx.preview.training");
+  Imported imported = Importer().import(model);
+  ASSERT_EQ(imported.messages.size(), 1u);
+  EXPECT_EQ(imported.messages[0],
+            "node 'a' (Adam): operator domain 'ai.onnx.preview.training' is "
+            "not supported");
   EXPECT_EQ(imported.failure, OnnxFailure::unsupported);
 }
 

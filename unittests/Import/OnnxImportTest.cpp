@@ -477,6 +477,53 @@ TEST(OnnxImport, SampleShapesBindSymbols) {
             "axis 'size' is 3 elsewhere but 4 in input 'z'");
 }
 
+/// An axis without a name is called after its input and number.
+TEST(OnnxImport, DimsBindAxesWithoutNames) {
+  std::string graph =
+      "input { name: 'x' type { tensor_type { elem_type: 1 shape { dim { } "
+      "dim { } dim { dim_value: 2 } } } } }\n" +
+      node("Relu", "r", {"x"}, {"y"}) + "output { name: 'y' }";
+  OnnxImportOptions options = asWritten();
+  Imported imported = Importer().import(makeModel(graph), options);
+  ASSERT_EQ(imported.messages.size(), 2u);
+  EXPECT_EQ(imported.messages[0],
+            "axis 0 of input 'x' has no size: give a batch size, for example "
+            "with --dim x.0=N");
+  EXPECT_EQ(imported.messages[1],
+            "axis 1 of input 'x' has no size: give its size, for example with "
+            "--dim x.1=N");
+  options.dims["x.0"] = 3;
+  options.dims["x.1"] = 5;
+  imported = Importer().import(makeModel(graph), options);
+  ASSERT_TRUE(imported.model);
+  EXPECT_TRUE(imported.contains("%arg0: tensor<3x5x2xf32>")) << imported.text;
+  options.dims["x.2"] = 2;
+  imported = Importer().import(makeModel(graph), options);
+  ASSERT_EQ(imported.messages.size(), 1u);
+  EXPECT_EQ(imported.messages[0],
+            "no axis of the model's inputs is called 'x.2'");
+}
+
+/// What is known of a half is known at compile time too.
+TEST(OnnxImport, HalvesAreEvaluated) {
+  for (int type : {10, 16}) {
+    std::string number = std::to_string(type);
+    Imported imported = Importer().import(
+        makeModel(
+            port("input", "x", {2}, type) +
+            "initializer { name: 'c' data_type: 1 float_data: 0.1 } " +
+            integers("pads", {0, 1}) +
+            node("Cast", "cast", {"c"}, {"h"}, attribute("to", int64_t(type))) +
+            node("Pad", "pad", {"x", "pads", "h"}, {"y"}) +
+            port("output", "y", {3}, type)),
+        asWritten());
+    ASSERT_TRUE(imported.model) << number;
+    EXPECT_TRUE(imported.contains(type == 10 ? "with 9.997550e-02 : f16"
+                                             : "with 1.000980e-01 : bf16"))
+        << imported.text;
+  }
+}
+
 TEST(OnnxImport, TableOfOps) {
   std::vector<OnnxSupportedOp> ops = getSupportedOnnxOps();
   EXPECT_GT(ops.size(), 100u);

@@ -63,6 +63,12 @@ struct SliceLowering : public OpConversionPattern<SliceOp> {
   LogicalResult
   matchAndRewrite(SliceOp op, OpAdaptor adaptor,
                   ConversionPatternRewriter &rewriter) const override {
+    // A view's offset must lie inside of the tensor, even if it is empty.
+    if (llvm::is_contained(op.getSizes(), 0)) {
+      rewriter.replaceOpWithNewOp<tensor::EmptyOp>(
+          op, op.getSizes(), getElementType(adaptor.getInput()));
+      return success();
+    }
     if (llvm::any_of(op.getStrides(), [](int64_t s) { return s < 0; })) {
       rewriter.replaceOp(op, pick(op, adaptor.getInput(), rewriter));
       return success();

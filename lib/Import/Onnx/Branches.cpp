@@ -13,36 +13,41 @@ using ::onnx::AttributeProto;
 using ::onnx::GraphProto;
 using ::onnx::NodeProto;
 
+SmallVector<const GraphProto *> getBranches(const NodeProto &node) {
+  SmallVector<const GraphProto *> branches;
+  if (node.op_type() != "If" || !isDefaultDomain(node.domain()))
+    return branches;
+  for (const AttributeProto &attribute : node.attribute())
+    if (attribute.type() == AttributeProto::GRAPH)
+      branches.push_back(&attribute.g());
+  return branches;
+}
+
 void forEachGraph(const NodeProto &node,
                   llvm::function_ref<void(const GraphProto &)> visit) {
-  for (const AttributeProto &attribute : node.attribute()) {
-    if (attribute.type() != AttributeProto::GRAPH)
-      continue;
-    visit(attribute.g());
-    for (const NodeProto &inner : attribute.g().node())
+  for (const GraphProto *branch : getBranches(node)) {
+    visit(*branch);
+    for (const NodeProto &inner : branch->node())
       forEachGraph(inner, visit);
   }
 }
 
 std::vector<std::string> getOperands(const NodeProto &node) {
   std::vector<std::string> operands(node.input().begin(), node.input().end());
-  for (const AttributeProto &attribute : node.attribute()) {
-    if (attribute.type() != AttributeProto::GRAPH)
-      continue;
-    const GraphProto &graph = attribute.g();
+  for (const GraphProto *branch : getBranches(node)) {
     llvm::StringSet<> inside;
-    for (const auto &tensor : graph.initializer())
+    for (const auto &tensor : branch->initializer())
       inside.insert(tensor.name());
-    for (const NodeProto &inner : graph.node())
+    for (const NodeProto &inner : branch->node())
       for (const std::string &output : inner.output())
         inside.insert(output);
     auto add = [&](const std::string &name) {
       if (!name.empty() && !inside.contains(name))
         operands.push_back(name);
     };
-    for (const NodeProto &inner : graph.node())
+    for (const NodeProto &inner : branch->node())
       llvm::for_each(getOperands(inner), add);
-    for (const auto &output : graph.output())
+    for (const auto &output : branch->output())
       add(output.name());
   }
   return operands;

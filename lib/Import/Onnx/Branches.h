@@ -5,6 +5,7 @@
 
 #include "mlir/Support/LLVM.h"
 #include "llvm/ADT/STLFunctionalExtras.h"
+#include "llvm/ADT/SmallVector.h"
 
 #include <string>
 #include <vector>
@@ -16,13 +17,18 @@ class NodeProto;
 
 namespace mlir::hfta::onnx_import {
 
-/// Calls `visit` for each graph among a node's attributes, and for those inside
-/// of them.
+/// The graphs that take an `If`'s place. Those inside of other operators (a
+/// Loop's body) have inputs and a meaning of their own: such a node is refused
+/// by its operator's name, and nobody looks into it.
+SmallVector<const ::onnx::GraphProto *>
+getBranches(const ::onnx::NodeProto &node);
+
+/// Calls `visit` for each branch of a node, and for those inside of them.
 void forEachGraph(const ::onnx::NodeProto &node,
                   llvm::function_ref<void(const ::onnx::GraphProto &)> visit);
 
-/// All values that a node reads: its operands, and what graphs inside of it
-/// read from around them.
+/// All values that a node reads: its operands, and what its branches read from
+/// around them.
 std::vector<std::string> getOperands(const ::onnx::NodeProto &node);
 
 } // namespace mlir::hfta::onnx_import

@@ -33,8 +33,7 @@ constexpr int64_t kFewElements = 1 << 12;
 static bool isEvaluated(RankedTensorType type) {
   Type elementType = type.getElementType();
   return type.getNumElements() <= kMostElements &&
-         (elementType.isF32() || elementType.isF64() ||
-          elementType.isSignlessInteger());
+         (isa<FloatType>(elementType) || elementType.isSignlessInteger());
 }
 
 /// Wraps an integer, or rounds a float, to the element type.
@@ -45,21 +44,32 @@ static int64_t wrap(Type elementType, int64_t value) {
   return llvm::SignExtend64(static_cast<uint64_t>(value), width);
 }
 
+static APFloat convertNumber(APFloat number, const llvm::fltSemantics &to) {
+  bool losesInfo = false;
+  number.convert(to, APFloat::rmNearestTiesToEven, &losesInfo);
+  return number;
+}
+
 static double round(Type elementType, double value) {
-  return elementType.isF32() ? static_cast<double>(static_cast<float>(value))
-                             : value;
+  if (elementType.isF64())
+    return value;
+  if (elementType.isF32())
+    return static_cast<float>(value);
+  auto type = dyn_cast<FloatType>(elementType);
+  return type ? convertNumber(
+                    convertNumber(APFloat(value), type.getFloatSemantics()),
+                    APFloat::IEEEdouble())
+                    .convertToDouble()
+              : value;
 }
 
 static Elements readElements(DenseElementsAttr attribute) {
   Elements elements;
   elements.type = cast<RankedTensorType>(attribute.getType());
   if (elements.isFloat()) {
-    for (APFloat value : attribute.getValues<APFloat>()) {
-      bool losesInfo = false;
-      value.convert(APFloat::IEEEdouble(), APFloat::rmNearestTiesToEven,
-                    &losesInfo);
-      elements.floats.push_back(value.convertToDouble());
-    }
+    for (const APFloat &value : attribute.getValues<APFloat>())
+      elements.floats.push_back(
+          convertNumber(value, APFloat::IEEEdouble()).convertToDouble());
     return elements;
   }
   bool isBool = elements.type.getElementType().isInteger(1);
@@ -73,13 +83,9 @@ static DenseElementsAttr makeAttribute(const Elements &elements) {
   Type elementType = elements.type.getElementType();
   if (elements.isFloat()) {
     SmallVector<APFloat> values;
-    for (double number : elements.floats) {
-      APFloat value(number);
-      bool losesInfo = false;
-      value.convert(cast<FloatType>(elementType).getFloatSemantics(),
-                    APFloat::rmNearestTiesToEven, &losesInfo);
-      values.push_back(value);
-    }
+    for (double number : elements.floats)
+      values.push_back(convertNumber(
+          APFloat(number), cast<FloatType>(elementType).getFloatSemantics()));
     return DenseElementsAttr::get(elements.type, values);
   }
   SmallVector<APInt> values;
@@ -253,8 +259,9 @@ static bool evaluateCast(const Elements &input, Elements &result) {
   }
   for (int64_t value : input.integers)
     if (result.isFloat())
-      result.floats.push_back(elementType.isF32() ? static_cast<float>(value)
-                                                  : static_cast<double>(value));
+      result.floats.push_back(
+          elementType.isF32() ? static_cast<float>(value)
+                              : round(elementType, static_cast<double>(value)));
     else
       result.integers.push_back(wrap(elementType, value));
   return true;

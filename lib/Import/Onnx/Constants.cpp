@@ -151,11 +151,21 @@ static void importRange(Node &node) {
   }
   int64_t size = static_cast<int64_t>(std::max(count, 0.0));
   Type type = getElementType(start);
-  Value number = node.create<IotaOp>(ArrayRef<int64_t>(size), 0, type);
-  Value scaled =
-      node.mul(number, node.broadcast(node.reshape(step, {}), {size}));
-  node.setOutput(
-      0, node.add(scaled, node.broadcast(node.reshape(start, {}), {size})));
+  // Halves are summed in the type that attribute 'stash_type' gives.
+  Type sumType =
+      type.isF16() || type.isBF16() ? node.getBuilder().getF32Type() : type;
+  if (sumType != type &&
+      node.getInt("stash_type", ::onnx::TensorProto::FLOAT) !=
+          ::onnx::TensorProto::FLOAT) {
+    node.unsupported("a 'stash_type' other than float is not supported");
+    return;
+  }
+  auto repeat = [&](Value value) {
+    return node.broadcast(node.reshape(node.cast(value, sumType), {}), {size});
+  };
+  Value number = node.create<IotaOp>(ArrayRef<int64_t>(size), 0, sumType);
+  Value sum = node.add(node.mul(number, repeat(step)), repeat(start));
+  node.setOutput(0, node.cast(sum, type));
 }
 
 static void importEyeLike(Node &node) {

@@ -16,6 +16,14 @@ using ::onnx::NodeProto;
 // Versions and names
 //===----------------------------------------------------------------------===//
 
+std::string getAxisName(const ::onnx::ValueInfoProto &port, unsigned axis) {
+  const auto &size = port.type().tensor_type().shape().dim(axis);
+  if (size.has_dim_value() && size.dim_value() >= 0)
+    return "";
+  return size.dim_param().empty() ? port.name() + "." + std::to_string(axis)
+                                  : size.dim_param();
+}
+
 bool Graph::readOpset(const ModelProto &model, Reporter &reporter) {
   Location file = reporter.getFileLocation();
   if (!model.has_graph()) {
@@ -33,7 +41,10 @@ bool Graph::readOpset(const ModelProto &model, Reporter &reporter) {
   for (const auto &entry : model.opset_import())
     if (isDefaultDomain(entry.domain()))
       opset = entry.version();
-  if (opset < 1 && !model.graph().node().empty())
+  bool needsOpset = llvm::any_of(model.graph().node(), [](const auto &node) {
+    return isDefaultDomain(node.domain());
+  });
+  if (opset < 1 && needsOpset)
     reporter.invalid(file, "the model names no operator set of ONNX");
   else if (opset > kGreatestOnnxOpset)
     reporter.unsupported(file, "operator set " + Twine(opset) +
@@ -42,6 +53,21 @@ bool Graph::readOpset(const ModelProto &model, Reporter &reporter) {
   if (!model.graph().sparse_initializer().empty())
     reporter.unsupported(file, "sparse initializers are not supported");
   return !reporter.hasErrors();
+}
+
+void Graph::checkOperator(const NodeProto &node, Reporter &reporter) const {
+  std::string used = std::to_string(opset);
+  int64_t first = getFirstVersion(node.op_type());
+  if (!isDefaultDomain(node.domain()))
+    reporter.unsupported(node, "operator domain '" + node.domain() +
+                                   "' is not supported");
+  else if (first == 0)
+    reporter.unsupported(node, "operator is not supported (operator set " +
+                                   used + ")");
+  else if (!findHandler(node.op_type(), opset))
+    reporter.unsupported(node, "operator is supported from operator set " +
+                                   Twine(first) + " on, the model uses " +
+                                   used);
 }
 
 void Graph::readInitializer(const ::onnx::TensorProto &tensor, StringRef folder,
@@ -234,15 +260,12 @@ void Graph::addSettings(const NodeProto &node,
   for (const auto &[index, operand] : llvm::enumerate(node.input()))
     if (index < 32 && (mask >> index & 1) != 0 && !operand.empty())
       settings.insert(operand);
-  for (const auto &attribute : node.attribute()) {
-    if (attribute.type() != ::onnx::AttributeProto::GRAPH)
-      continue;
-    const ::onnx::GraphProto &inner = attribute.g();
-    for (const auto &output : inner.output())
+  for (const ::onnx::GraphProto *branch : getBranches(node)) {
+    for (const auto &output : branch->output())
       if (feedsSetting)
         settings.insert(output.name());
-    for (int index = inner.node_size(); index-- > 0;)
-      addSettings(inner.node(index), settings);
+    for (int index = branch->node_size(); index-- > 0;)
+      addSettings(branch->node(index), settings);
   }
 }
 
@@ -325,6 +348,10 @@ bool Graph::build(const ModelProto &model, StringRef folder,
     return false;
   proto = &model.graph();
   readInitializers(folder, context, reporter);
+  // What else the file uses that isn't supported is told with it.
+  if (reporter.getFailure() == OnnxFailure::unsupported)
+    for (const NodeProto &node : proto->node())
+      checkOperator(node, reporter);
   if (!reporter.hasErrors())
     checkNames(reporter);
   if (!reporter.hasErrors())

@@ -42,6 +42,8 @@ struct Graph {
   /// Checks the model and fills this; false: `reporter` has errors.
   bool build(const ::onnx::ModelProto &model, StringRef folder,
              MLIRContext *context, Reporter &reporter);
+  /// Reports a node whose operator no handler takes.
+  void checkOperator(const ::onnx::NodeProto &node, Reporter &reporter) const;
 
 private:
   bool readOpset(const ::onnx::ModelProto &model, Reporter &reporter);
@@ -61,6 +63,10 @@ private:
                    llvm::StringSet<> &settings) const;
   llvm::StringSet<> findStatistics() const;
 };
+
+/// What an axis that the file leaves open is called: the file's symbol, or the
+/// input and the axis' number ("x.1"); empty for an axis of fixed size.
+std::string getAxisName(const ::onnx::ValueInfoProto &port, unsigned axis);
 
 /// The default domain has two names.
 inline bool isDefaultDomain(StringRef domain) {

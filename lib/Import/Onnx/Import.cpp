@@ -34,12 +34,11 @@ static OnnxPort readPort(const ::onnx::ValueInfoProto &info,
   const auto &type = info.type().tensor_type();
   port.elementType = getElementType(type.elem_type(), context);
   port.hasShape = type.has_shape();
-  for (const auto &size : type.shape().dim()) {
+  for (auto [index, size] : llvm::enumerate(type.shape().dim())) {
     OnnxAxis axis;
-    if (size.has_dim_value() && size.dim_value() >= 0)
+    axis.symbol = getAxisName(info, index);
+    if (axis.symbol.empty())
       axis.size = size.dim_value();
-    else
-      axis.symbol = size.dim_param();
     port.shape.push_back(axis);
   }
   return port;

@@ -64,25 +64,6 @@ Value ModelBuilder::createConstant(ElementsAttr elements, Location location) {
 // Nodes
 //===----------------------------------------------------------------------===//
 
-/// Reports a node that no handler takes.
-void ModelBuilder::checkNode(const NodeProto &node) {
-  std::string reason;
-  int64_t first = getFirstVersion(node.op_type());
-  if (!isDefaultDomain(node.domain()))
-    reason = "operator domain '" + node.domain() + "' is not supported";
-  else if (first == 0)
-    reason = "operator is not supported";
-  else if (!findHandler(node.op_type(), graph.opset))
-    reason = "operator is supported from operator set " +
-             std::to_string(first) + " on, the model uses " +
-             std::to_string(graph.opset);
-  if (reason.empty())
-    return;
-  if (first == 0 || !isDefaultDomain(node.domain()))
-    reason += " (operator set " + std::to_string(graph.opset) + ")";
-  reporter.unsupported(node, reason);
-}
-
 /// Operands without a name at the end aren't there.
 bool ModelBuilder::checkOperands(const NodeProto &node,
                                  const OpHandler &handler) {
@@ -99,8 +80,9 @@ bool ModelBuilder::checkOperands(const NodeProto &node,
 
 bool ModelBuilder::importBranch(const ::onnx::GraphProto &branch) {
   bool wasGood = !reporter.hasErrors();
+  for (const NodeProto &node : branch.node())
+    graph.checkOperator(node, reporter);
   for (const NodeProto &node : branch.node()) {
-    checkNode(node);
     for (const std::string &operand : getOperands(node))
       if (wasGood && !operand.empty() && !lookup(operand)) {
         if (!reporter.hasErrors())
@@ -192,7 +174,7 @@ ModelOp ModelBuilder::run() {
 
   checkOptionNames();
   for (const NodeProto *node : graph.nodes)
-    checkNode(*node);
+    graph.checkOperator(*node, reporter);
   checkFreeze();
   bindInputs();
   for (const NodeProto *node : graph.nodes)

@@ -86,7 +86,6 @@ private:
   bool checkOutputBatch(const ::onnx::ValueInfoProto &output, Value value);
 
   // ModelBuilder.cpp
-  void checkNode(const ::onnx::NodeProto &node);
   bool checkOperands(const ::onnx::NodeProto &node, const OpHandler &handler);
   void importNode(const ::onnx::NodeProto &node);
   void removeUnused();

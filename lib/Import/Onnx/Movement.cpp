@@ -392,8 +392,18 @@ static int64_t readBlockSize(Node &node, Value input) {
   return input && !node.failed() ? block : 0;
 }
 
+/// Whether attribute 'mode' puts a block's place behind the channel. False
+/// after an error too.
+static bool readColumnsFirst(Node &node) {
+  std::string mode = node.getString("mode", "DCR");
+  if (mode != "DCR" && mode != "CRD")
+    node.invalid("attribute 'mode' = '" + mode + "' is unknown");
+  return mode == "CRD";
+}
+
 static void importDepthToSpace(Node &node) {
   Value input = node.getInput(0);
+  bool columnsFirst = readColumnsFirst(node);
   int64_t b = readBlockSize(node, input);
   if (b == 0)
     return;
@@ -404,7 +414,6 @@ static void importDepthToSpace(Node &node) {
                  Twine(shape[1]) + " channels");
     return;
   }
-  bool columnsFirst = node.getString("mode", "DCR") == "CRD";
   Value split = columnsFirst ? node.reshape(input, {n, c, b, b, h, w})
                              : node.reshape(input, {n, b, b, c, h, w});
   Value moved = columnsFirst ? node.transpose(split, {0, 1, 4, 2, 5, 3})
@@ -414,6 +423,7 @@ static void importDepthToSpace(Node &node) {
 
 static void importSpaceToDepth(Node &node) {
   Value input = node.getInput(0);
+  bool columnsFirst = readColumnsFirst(node);
   int64_t b = readBlockSize(node, input);
   if (b == 0)
     return;
@@ -425,7 +435,8 @@ static void importSpaceToDepth(Node &node) {
     return;
   }
   Value split = node.reshape(input, {n, c, h, b, w, b});
-  Value moved = node.transpose(split, {0, 3, 5, 1, 2, 4});
+  Value moved = columnsFirst ? node.transpose(split, {0, 1, 3, 5, 2, 4})
+                             : node.transpose(split, {0, 3, 5, 1, 2, 4});
   node.setOutput(0, node.reshape(moved, {n, c * b * b, h, w}));
 }
 

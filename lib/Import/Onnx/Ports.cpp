@@ -13,10 +13,6 @@ static int64_t getFixedSize(const ValueInfoProto &port, unsigned axis) {
                                                        : ShapedType::kDynamic;
 }
 
-static StringRef getSymbol(const ValueInfoProto &port, unsigned axis) {
-  return port.type().tensor_type().shape().dim(axis).dim_param();
-}
-
 static bool hasShape(const ValueInfoProto &port) {
   return port.type().has_tensor_type() && port.type().tensor_type().has_shape();
 }
@@ -36,7 +32,7 @@ void ModelBuilder::checkOptionNames() {
     inputs.insert(input->name());
     if (hasShape(*input))
       for (unsigned axis = 0; axis < getRank(*input); ++axis)
-        symbols.insert(getSymbol(*input, axis));
+        symbols.insert(getAxisName(*input, axis));
   }
   Location file = reporter.getFileLocation();
   for (const auto &entry : options.constants)
@@ -85,7 +81,7 @@ bool ModelBuilder::collectSymbols(llvm::StringMap<int64_t> &symbols) {
     if (sample == options.sampleShapes.end())
       continue;
     for (auto [index, size] : llvm::enumerate(sample->second)) {
-      StringRef symbol = getSymbol(*input, index + 1);
+      std::string symbol = getAxisName(*input, index + 1);
       if (symbol.empty())
         continue;
       auto [entry, isNew] = symbols.try_emplace(symbol, size);
@@ -101,7 +97,7 @@ bool ModelBuilder::collectSymbols(llvm::StringMap<int64_t> &symbols) {
   if (options.microBatch)
     for (const ValueInfoProto *input : graph.inputs)
       if (hasShape(*input) && getRank(*input) > 0)
-        symbols.try_emplace(getSymbol(*input, 0), *options.microBatch);
+        symbols.try_emplace(getAxisName(*input, 0), *options.microBatch);
   return good;
 }
 
@@ -113,20 +109,20 @@ ModelBuilder::bindAxis(const ValueInfoProto &input, unsigned axis,
   int64_t fixed = getFixedSize(input, axis);
   if (!ShapedType::isDynamic(fixed))
     return fixed;
-  StringRef symbol = getSymbol(input, axis);
-  auto known = symbols.find(symbol);
-  if (!symbol.empty() && known != symbols.end())
+  std::string name = getAxisName(input, axis);
+  auto known = symbols.find(name);
+  if (known != symbols.end())
     return known->second;
   auto sample = options.sampleShapes.find(input.name());
   if (axis > 0 && sample != options.sampleShapes.end())
     return sample->second[axis - 1];
-  std::string name = symbol.empty() ? "" : " ('" + symbol.str() + "')";
-  std::string hint = axis == 0 ? "give a batch size" : "give its size";
-  if (!symbol.empty())
-    hint += ", for example with --dim " + symbol.str() + "=N";
+  StringRef symbol = input.type().tensor_type().shape().dim(axis).dim_param();
   reporter.invalid(reporter.getLocation(input.name()),
-                   "axis " + Twine(axis) + name + " of input '" + input.name() +
-                       "' has no size: " + hint);
+                   "axis " + Twine(axis) +
+                       (symbol.empty() ? "" : " ('" + symbol + "')") +
+                       " of input '" + input.name() + "' has no size: give " +
+                       (axis == 0 ? "a batch size" : "its size") +
+                       ", for example with --dim " + name + "=N");
   return std::nullopt;
 }
 

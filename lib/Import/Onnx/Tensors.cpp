@@ -58,10 +58,18 @@ Type getElementType(int64_t number, MLIRContext *context) {
 }
 
 std::string getElementTypeName(int64_t number) {
-  if (number > 0 && number <= 16)
+  if (number > 0 && number <= TensorProto::BFLOAT16)
     return llvm::StringRef(TensorProto::DataType_Name(
                                static_cast<TensorProto::DataType>(number)))
         .lower();
+  // Later than the protobuf schema that Hfta is built with.
+  static constexpr StringLiteral kLater[] = {
+      "float8e4m3fn", "float8e4m3fnuz", "float8e5m2", "float8e5m2fnuz",
+      "uint4",        "int4",           "float4e2m1", "float8e8m0",
+      "uint2",        "int2",           "float6e2m3", "float6e3m2"};
+  int64_t later = number - TensorProto::BFLOAT16 - 1;
+  if (later >= 0 && later < static_cast<int64_t>(std::size(kLater)))
+    return kLater[later].str();
   return "number " + std::to_string(number);
 }
 

@@ -128,12 +128,18 @@ static void selectFirst(Node &node, int64_t count) {
   int64_t axis = node.normalizeAxis(node.getInt("axis", -1), shape.size());
   if (node.failed())
     return;
-  if (count < 1 || count > shape[axis]) {
+  if (count < 0 || count > shape[axis]) {
     node.invalid("K is " + Twine(count) + " for axis " + Twine(axis) + " of " +
                  formatShape(shape));
     return;
   }
-  Value indices = Selection(node, input, axis, largest).find(count);
+  Value indices;
+  if (count > 0) {
+    indices = Selection(node, input, axis, largest).find(count);
+  } else {
+    shape[axis] = 0;
+    indices = node.splat(shape, node.getBuilder().getI64Type(), 0);
+  }
   node.setOutput(0, gatherAlong(node, input, indices, axis));
   node.setOutput(1, indices);
 }

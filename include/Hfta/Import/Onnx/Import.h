@@ -34,7 +34,8 @@ enum class OnnxFailure {
 };
 
 /// One axis of a port. `size` is ShapedType::kDynamic unless the file fixes
-/// it; `symbol` is empty for a fixed or nameless axis.
+/// it; `symbol` is empty for a fixed axis, PORT.NUMBER for one that the file
+/// leaves open without a name.
 struct OnnxAxis {
   int64_t size = ShapedType::kDynamic;
   std::string symbol;
@@ -54,7 +55,7 @@ struct OnnxImportOptions {
   /// Size of axis 0 of every input. Nothing: the exported sizes are kept, a
   /// symbolic axis 0 needs an entry in `dims`.
   std::optional<int64_t> microBatch;
-  /// Sizes of symbolic axes by name.
+  /// Sizes of open axes by their `OnnxAxis::symbol`.
   llvm::StringMap<int64_t> dims;
   /// One sample's shape (without axis 0) by input name: binds the axes that
   /// the file leaves open. Must agree with those that it fixes.
@@ -122,8 +123,8 @@ std::vector<OnnxSupportedOp> getSupportedOnnxOps();
 /// Supported operator sets of the default domain. Files of an older set import
 /// as far as their operators have not changed since.
 inline constexpr int64_t kLeastOnnxOpset = 7;
-inline constexpr int64_t kGreatestOnnxOpset = 21;
-inline constexpr int64_t kGreatestOnnxIrVersion = 13;
+inline constexpr int64_t kGreatestOnnxOpset = 28;
+inline constexpr int64_t kGreatestOnnxIrVersion = 14;
 
 } // namespace mlir::hfta
 
