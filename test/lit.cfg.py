@@ -32,12 +32,6 @@ if lit_config.params.get("long") == "1":
 if config.sanitize:
     config.available_features.add("sanitize")
 
-# Of Debian's package libonnx-testdata.
-onnx_nodes = "/usr/share/libonnx-testdata/data/node"
-if os.path.isdir(onnx_nodes):
-    config.available_features.add("onnx-node-tests")
-    config.substitutions.append(("%onnx_nodes", onnx_nodes))
-
 try:
     with open("/proc/cpuinfo") as cpuinfo:
         if " avx2 " in cpuinfo.read():

@@ -80,7 +80,7 @@ def mlp_data():
 
 def write_npy(path, code, numbers, shape):
     """Writes a version 1.0 .npy file; `code` is NumPy's, little-endian."""
-    item = {"|u1": "B", "<f4": "f", "<i8": "q"}[code]
+    item = {"|u1": "B", "<f4": "f", "<f8": "d", "<i8": "q"}[code]
     data = array.array(item, numbers)
     if sys.byteorder == "big":
         data.byteswap()

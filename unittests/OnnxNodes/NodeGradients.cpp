@@ -27,11 +27,16 @@ static double nextNoise(uint32_t &state) {
   return (state >> 8) / double(1 << 23) - 1;
 }
 
-/// ONNX's data sets hold some bfloat16 as integers: any numbers do.
+/// ONNX's data sets hold some bfloat16 as integers: any numbers do. Around
+/// infinities there is no slope to measure.
 static SmallVector<double> readNumbers(const FileTensor &input) {
-  if (isa<FloatType>(input.type.getElementType()))
-    return onnx_import::readFloats(input);
-  return SmallVector<double>(input.type.getNumElements());
+  if (!isa<FloatType>(input.type.getElementType()))
+    return SmallVector<double>(input.type.getNumElements());
+  SmallVector<double> numbers = onnx_import::readFloats(input);
+  for (double &number : numbers)
+    if (!std::isfinite(number))
+      number = 0;
+  return numbers;
 }
 
 static void fill(GradientTask &task, unsigned index, const FileTensor &input,

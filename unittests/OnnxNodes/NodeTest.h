@@ -15,7 +15,8 @@ enum class NodeStatus {
   passed,
   refused, ///< with diagnostics
   failed,  ///< a later phase or LLVM found the program wrong
-  wrong    ///< other values or derivatives than expected
+  wrong,   ///< other values than expected
+  slope    ///< other derivatives than finite differences give
 };
 
 struct NodeResult {
@@ -28,10 +29,11 @@ struct NodeResult {
 };
 
 /// Compiles `folder`/model.onnx for inference and compares what it computes
-/// with each of the test's data sets. Inputs that must be known at compile time
-/// are bound to the data set's values. Where it has a derivative, that is
+/// with each of the test's data sets, up to the `relative` error or a few units
+/// in the last place of the output's type. Inputs that must be known at compile
+/// time are bound to the data set's values. Where it has a derivative, that is
 /// compared with finite differences.
-NodeResult runNodeTest(llvm::StringRef folder);
+NodeResult runNodeTest(llvm::StringRef folder, double relative);
 
 } // namespace mlir::hfta
 

@@ -1,11 +1,14 @@
 //===- OnnxNodeTests.cpp - Runs ONNX's node tests -------------------------===//
 //
-// HftaOnnxNodeTests [--data DIR] [--expected FILE] [--only TEXT] [--reasons]
-//                   [--operators PAGE [--update]]
+// HftaOnnxNodeTests [--folder DIR] [--expected FILE] [--only TEXT] [--reasons]
+//                   [--relative ERROR] [--operators PAGE [--update]]
 //
-// Runs every test below DIR. FILE names the tests that fail, under a line that
-// ends in a colon for each reason. Exits with 1 if another one fails, or if one
-// of these passes, or if PAGE isn't what the tests show.
+// Runs every test below DIR: folders with a model.onnx and test_data_set_0, ...
+// Prints how many passed, were refused (by reason), failed, and computed wrong
+// numbers or derivatives. FILE names the tests that don't pass, under a line
+// that ends in a colon for each reason. Exits with 1 if another one doesn't
+// pass, or if one of these does; without FILE, if one fails or is wrong. Also
+// exits with 1 if PAGE isn't what the tests show.
 //===----------------------------------------------------------------------===//
 
 #include "OperatorPage.h"
@@ -14,24 +17,29 @@
 #include "llvm/ADT/StringSet.h"
 #include "llvm/Support/CommandLine.h"
 #include "llvm/Support/FileSystem.h"
+#include "llvm/Support/Format.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/Path.h"
 #include "llvm/Support/raw_ostream.h"
 
+#include <map>
 #include <vector>
 
 using namespace mlir::hfta;
 
 static llvm::cl::opt<std::string>
-    data("data", llvm::cl::desc("folder of the tests' folders"),
-         llvm::cl::init("/usr/share/libonnx-testdata/data/node"));
+    folder("folder", llvm::cl::desc("folder of the tests' folders"),
+           llvm::cl::init("/usr/share/libonnx-testdata/data/node"));
 static llvm::cl::opt<std::string>
-    expected("expected", llvm::cl::desc("list of the tests that fail"));
+    expected("expected", llvm::cl::desc("list of the tests that don't pass"));
 static llvm::cl::opt<std::string>
     only("only", llvm::cl::desc("run tests whose name holds this text"));
-static llvm::cl::opt<bool> reasons("reasons",
-                                   llvm::cl::desc("print why tests fail"));
-
+static llvm::cl::opt<bool>
+    reasons("reasons", llvm::cl::desc("print why each test doesn't pass"));
+static llvm::cl::opt<double>
+    relative("relative",
+             llvm::cl::desc("tolerated relative error (ONNX's runner: 1e-3)"),
+             llvm::cl::init(1e-4));
 static llvm::cl::opt<std::string>
     operators("operators", llvm::cl::desc("page of the operators"));
 static llvm::cl::opt<bool> update("update",
@@ -40,7 +48,7 @@ static llvm::cl::opt<bool> update("update",
 static std::vector<std::string> listTests() {
   std::vector<std::string> names;
   std::error_code error;
-  for (llvm::sys::fs::directory_iterator it(data, error), end;
+  for (llvm::sys::fs::directory_iterator it(folder, error), end;
        it != end && !error; it.increment(error)) {
     llvm::StringRef name = llvm::sys::path::filename(it->path());
     if (name.contains(only))
@@ -76,10 +84,73 @@ static llvm::StringRef getName(NodeStatus status) {
   case NodeStatus::failed:
     return "failed";
   case NodeStatus::wrong:
-    return "wrong";
+    return "wrong numbers";
+  case NodeStatus::slope:
+    return "wrong derivatives";
   }
   return "";
 }
+
+/// A refusal without the node's own name: "node 'y' (Loop): operator ..." is
+/// "Loop: operator ...".
+static std::string generalize(llvm::StringRef reason) {
+  llvm::StringRef rest = reason;
+  if (!rest.consume_front("node '"))
+    return reason.str();
+  rest = rest.split("' (").second;
+  auto [op, text] = rest.split("): ");
+  return text.empty() ? reason.str() : (op + ": " + text).str();
+}
+
+namespace {
+/// Counts results and tells what was unexpected as they come.
+class Summary {
+public:
+  Summary(const llvm::StringSet<> &failing, bool hasExpected)
+      : failing(failing), hasExpected(hasExpected) {}
+
+  void add(llvm::StringRef name, const NodeResult &result) {
+    bool passes = result.status == NodeStatus::passed;
+    bool isExpected = passes != failing.contains(name);
+    if (!hasExpected)
+      isExpected = passes || result.status == NodeStatus::refused;
+    unexpected += !isExpected;
+    ++counts[result.status];
+    if (result.status == NodeStatus::refused)
+      ++refusals[generalize(result.reason)];
+    if (reasons ? !passes : !isExpected)
+      llvm::outs() << name << ": " << getName(result.status)
+                   << (passes ? "" : ": ") << result.reason << '\n';
+  }
+
+  void print() {
+    // The most frequent ones first.
+    std::vector<std::pair<int, std::string>> ordered;
+    for (const auto &[reason, count] : refusals)
+      ordered.push_back({-count, reason});
+    llvm::sort(ordered);
+    for (const auto &[count, reason] : ordered)
+      llvm::outs() << llvm::format("%6d refused: ", -count) << reason << '\n';
+    int total = 0;
+    for (const auto &[status, count] : counts)
+      total += count;
+    llvm::outs() << total << " tests: ";
+    for (NodeStatus status :
+         {NodeStatus::passed, NodeStatus::refused, NodeStatus::failed,
+          NodeStatus::wrong, NodeStatus::slope})
+      llvm::outs() << counts[status] << ' ' << getName(status) << ", ";
+    llvm::outs() << unexpected << " unexpected\n";
+  }
+
+  int unexpected = 0;
+
+private:
+  const llvm::StringSet<> &failing;
+  bool hasExpected;
+  std::map<NodeStatus, int> counts;
+  std::map<std::string, int> refusals;
+};
+} // namespace
 
 /// False if the page isn't what it should be, or can't be written.
 static bool checkPage(const OperatorPage &page) {
@@ -105,24 +176,19 @@ int main(int argc, char **argv) {
     return 1;
   std::vector<std::string> names = listTests();
   OperatorPage page;
-  int passed = 0, unexpected = 0;
+  Summary summary(failing, !expected.empty());
   for (const std::string &name : names) {
-    NodeResult result = runNodeTest(data + "/" + name);
-    bool passes = result.status == NodeStatus::passed;
-    passed += passes;
+    NodeResult result = runNodeTest(folder + "/" + name, relative);
     page.add(result);
-    bool isExpected = passes != failing.contains(name);
-    unexpected += !isExpected;
-    if (reasons ? !passes : !isExpected)
-      llvm::outs() << name << ": " << getName(result.status)
-                   << (passes ? "" : ": ") << result.reason << '\n';
+    summary.add(name, result);
   }
   for (const auto &entry : failing)
     if (only.empty() && !llvm::is_contained(names, entry.getKey())) {
       llvm::outs() << entry.getKey() << ": no such test\n";
-      ++unexpected;
+      ++summary.unexpected;
     }
-  llvm::outs() << passed << " of " << names.size() << " passed, " << unexpected
-               << " unexpected\n";
-  return checkPage(page) && !unexpected && !names.empty() ? 0 : 1;
+  summary.print();
+  if (names.empty())
+    llvm::errs() << folder << ": holds no tests\n";
+  return checkPage(page) && !summary.unexpected && !names.empty() ? 0 : 1;
 }

@@ -5,6 +5,7 @@
 #include "Hfta/Import/Onnx/Import.h"
 
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/raw_ostream.h"
 
 using namespace mlir::hfta;
@@ -16,7 +17,7 @@ Written by `HftaOnnxNodeTests --operators docs/operators.md --update`, and check
 by the test `onnx-nodes`: nothing here is from memory.
 
 - **operator sets**: the versions of the operator that are imported; each number
-  begins a version with meanings of its own.
+  begins a version with meanings of its own, the last one holds up to set {0}.
 - **gradient**: whether what the importer makes of the operator has a derivative,
   in all of its tests, in some, or in none; `-` where it works on integers or truth
   values alone. Derivatives of whole nodes, and of every op behind them, are
@@ -47,7 +48,7 @@ void OperatorPage::add(const NodeResult &result) {
 std::string OperatorPage::print() const {
   std::string text;
   llvm::raw_string_ostream os(text);
-  os << kHead;
+  os << llvm::formatv(kHead, kGreatestOnnxOpset);
   std::map<std::string, std::string> versions;
   for (const OnnxSupportedOp &op : getSupportedOnnxOps()) {
     std::string &list = versions[op.name.str()];
