@@ -7,13 +7,27 @@
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
+
+/// How often a shared lock is asked for, and how long to wait in between: one
+/// of those who share it may look whether it is the last for a moment.
+enum { SHARED_TRIES = 50, SHARED_PAUSE_NANOSECONDS = 2000000 };
 
 hfta_lock_state hfta_lock_descriptor(int descriptor, bool shared) {
   if (flock(descriptor, (shared ? LOCK_SH : LOCK_EX) | LOCK_NB) == 0)
     return HFTA_LOCK_TAKEN;
   return errno == EWOULDBLOCK || errno == EACCES ? HFTA_LOCK_BUSY
                                                  : HFTA_LOCK_ABSENT;
+}
+
+static hfta_lock_state lock_patiently(int descriptor, bool shared) {
+  hfta_lock_state state = hfta_lock_descriptor(descriptor, shared);
+  for (int i = 1; shared && state == HFTA_LOCK_BUSY && i < SHARED_TRIES; ++i) {
+    nanosleep(&(struct timespec){.tv_nsec = SHARED_PAUSE_NANOSECONDS}, NULL);
+    state = hfta_lock_descriptor(descriptor, shared);
+  }
+  return state;
 }
 
 /// Whether the path still names the open file: who released the lock before us
@@ -38,7 +52,7 @@ hfta_status hfta_folder_lock_take(hfta_folder_lock *lock, const char *folder,
       return hfta_fail(error, HFTA_CANNOT_WRITE,
                        "cannot write to checkpoint folder '%s': %s", folder,
                        strerror(errno));
-    hfta_lock_state state = hfta_lock_descriptor(lock->descriptor, shared);
+    hfta_lock_state state = lock_patiently(lock->descriptor, shared);
     if (state == HFTA_LOCK_BUSY) {
       close(lock->descriptor);
       lock->descriptor = -1;

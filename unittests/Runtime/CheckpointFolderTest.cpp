@@ -7,12 +7,14 @@ extern "C" {
 #include "RuntimeTest.h"
 #include "hfta/trainer.h"
 
+#include <atomic>
 #include <cerrno>
 #include <csignal>
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
+#include <thread>
 #include <unistd.h>
 
 //===----------------------------------------------------------------------===//
@@ -229,6 +231,24 @@ TEST_F(CheckpointFolder, SavesShareTheFolder) {
   EXPECT_EQ(prepare(), HFTA_INVALID_INPUT);
   hfta_folder_unlock(&lock);
   EXPECT_EQ(list(), std::vector<std::string>{"step-00000000"});
+}
+
+TEST_F(CheckpointFolder, SavesNeverKeepEachOtherOut) {
+  std::vector<std::thread> threads;
+  std::atomic<int> failures(0);
+  for (int i = 0; i < 4; ++i)
+    threads.emplace_back([&] {
+      for (int j = 0; j < 2000; ++j) {
+        hfta_folder_lock lock = {};
+        failures +=
+            hfta_folder_lock_take(&lock, root(), true, nullptr) != HFTA_OK;
+        hfta_folder_unlock(&lock);
+      }
+    });
+  for (std::thread &thread : threads)
+    thread.join();
+  EXPECT_EQ(failures, 0);
+  EXPECT_TRUE(list().empty());
 }
 
 TEST_F(CheckpointFolder, ALockFileThatWasLeftLocksNothing) {
