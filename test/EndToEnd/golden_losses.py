@@ -1,12 +1,16 @@
 #!/usr/bin/env python3
 """Trains the golden runs of test/reference and compares losses and learning
-rates with PyTorch's. Needs only Python's standard library."""
+rates with PyTorch's, in f64 the trained weights too. Needs only Python's standard
+library."""
 
 import argparse
 import json
 import pathlib
+import shutil
 import subprocess
 import sys
+
+from harness import checkpoint
 
 SOURCE = pathlib.Path(__file__).parent.parent.parent
 REFERENCE = SOURCE / "test/reference"
@@ -95,11 +99,15 @@ def main():
         *options.flags.split())
     log = work / "log.jsonl"
     log.unlink(missing_ok=True)
+    checkpoints = work / "checkpoints"
+    shutil.rmtree(checkpoints, ignore_errors=True)
     run(work / "golden", "train", "--data", work, "--log", log, "--log-every",
-        1, "--no-progress")
+        1, "--no-progress", "--checkpoint", checkpoints)
     compare = [sys.executable, REFERENCE / "compare_log.py", log, path]
     if golden["precision"] == "f64":
         run(*compare, "--rtol", "1e-8", "--atol", "1e-12")
+        run(sys.executable, REFERENCE / "compare_checkpoint.py",
+            checkpoint(checkpoints, steps), path)
     else:
         run(*compare, "--rtol", "1e-4", "--steps", "1")
         run(*compare, "--rtol", "1e-3", "--steps", "3")
