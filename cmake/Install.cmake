@@ -27,7 +27,7 @@ install(FILES
   ${PROJECT_BINARY_DIR}/cmake/HftaConfigVersion.cmake
   DESTINATION lib/cmake/Hfta)
 
-install(FILES README.md DESTINATION share/doc/hfta)
+install(FILES CHANGELOG.md LICENSE README.md DESTINATION share/doc/hfta)
 install(DIRECTORY docs DESTINATION share/doc/hfta FILES_MATCHING PATTERN "*.md")
 install(DIRECTORY examples/embed examples/fashion
   DESTINATION share/doc/hfta/examples

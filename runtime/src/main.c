@@ -11,10 +11,6 @@
 #include <signal.h>
 #include <string.h>
 
-#ifndef HFTA_VERSION
-#define HFTA_VERSION "0.1.0"
-#endif
-
 typedef struct command {
   const char *name;
   const char *synopsis;

@@ -186,7 +186,7 @@ TEST(Command, HelpOffersWhatTheProgramCanDo) {
 TEST(Command, Version) {
   Outcome outcome = runBinary({"--version"});
   EXPECT_EQ(outcome.code, 0);
-  EXPECT_EQ(outcome.out, "fake (Hfta 0.1.0, ABI " +
+  EXPECT_EQ(outcome.out, "fake (Hfta " HFTA_VERSION ", ABI " +
                              std::to_string(HFTA_ABI_VERSION) + ")\n");
 }
 
