@@ -18,7 +18,8 @@ struct hfta_log {
   char *path;
   hfta_log_span span;
   hfta_log_scan scan;
-  bool regular; ///< a file that can be cut, not a pipe or device
+  bool regular;   ///< a file that can be cut, not a pipe or device
+  bool abandoned; ///< the last write failed with EPIPE
 };
 
 //===----------------------------------------------------------------------===//
@@ -115,6 +116,8 @@ bool hfta_log_lacks_epoch(const hfta_log *log) {
          (span->steps_done - 1) / span->steps_per_epoch + 1;
 }
 
+bool hfta_log_is_abandoned(const hfta_log *log) { return log->abandoned; }
+
 void hfta_log_close(hfta_log *log) {
   if (!log)
     return;
@@ -166,6 +169,7 @@ static hfta_status finish_line(hfta_log *log, hfta_json_writer *writer,
   bool whole = hfta_json_finish(writer, NULL) == HFTA_OK;
   if (fflush(log->file) == 0 && whole)
     return HFTA_OK;
+  log->abandoned = errno == EPIPE;
   return cannot_write(log->path, errno ? errno : EIO, error);
 }
 

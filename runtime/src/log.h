@@ -61,6 +61,9 @@ hfta_status hfta_log_epoch(hfta_log *log, int64_t epoch,
                            const double *eval_metrics, double seconds,
                            hfta_error *error);
 
+/// Whether the last write failed because nobody reads the pipe any more.
+bool hfta_log_is_abandoned(const hfta_log *log);
+
 /// NULL is allowed.
 void hfta_log_close(hfta_log *log);
 

@@ -240,6 +240,16 @@ static bool should_stop(const trainer *self) {
          options->should_stop(options->should_stop_argument);
 }
 
+/// The result of writing to the log. A pipe whose reader has gone stops a
+/// training like the signal that it brings, unless that is ignored.
+static hfta_status after_logging(trainer *self, hfta_status status) {
+  if (status == HFTA_OK || !hfta_log_is_abandoned(self->log) ||
+      !should_stop(self))
+    return status;
+  self->result->interrupted = true;
+  return HFTA_OK;
+}
+
 static hfta_status save_checkpoint(trainer *self, int64_t step) {
   const hfta_train_options *options = self->options;
   if (!options->checkpoint || self->saved_step == step)
@@ -311,9 +321,10 @@ static hfta_status finish_epoch(trainer *self, int64_t step, int64_t epoch,
   if (status != HFTA_OK || stopped)
     return status;
   if (log)
-    status = hfta_log_epoch(self->log, epoch, result->train_losses,
-                            result->eval_losses, result->eval_metrics, seconds,
-                            self->error);
+    status = after_logging(
+        self, hfta_log_epoch(self->log, epoch, result->train_losses,
+                             result->eval_losses, result->eval_metrics, seconds,
+                             self->error));
   if (status == HFTA_OK && log)
     hfta_progress_epoch(&self->progress, step, epoch, result->train_losses,
                         result->eval_losses, result->eval_metrics);
@@ -352,8 +363,9 @@ static hfta_status run_step(trainer *self, int64_t step, int64_t epoch) {
   int64_t every = self->options->log_every ? self->options->log_every
                                            : HFTA_DEFAULT_LOG_EVERY;
   if (step == 1 || step == self->total_steps || step % every == 0)
-    status = hfta_log_step(self->log, step, epoch, self->losses, self->rates,
-                           self->error);
+    status =
+        after_logging(self, hfta_log_step(self->log, step, epoch, self->losses,
+                                          self->rates, self->error));
   hfta_progress_step(&self->progress, step, epoch, self->losses);
   return status;
 }

@@ -257,6 +257,31 @@ TEST_F(Train, AnAbandonedPipeSavesAndEndsWith141) {
   EXPECT_EQ(listFolder(folder.path("c")).size(), 1u);
 }
 
+TEST_F(Train, ALogThatNobodyReadsSavesAndEndsWith141) {
+  writeData(data.root, 4000, 50);
+  RunOptions options;
+  options.pipe = "pipe";
+  options.lines = 5;
+  options.closesPipe = true;
+  std::vector<std::string> arguments = {"--steps", "100000000",    "--log",
+                                        "pipe",    "--checkpoint", "c"};
+  Outcome outcome = run(arguments, options);
+  EXPECT_EQ(outcome.code, 128 + SIGPIPE);
+  std::vector<std::string> saved = listFolder(folder.path("c"));
+  ASSERT_EQ(saved.size(), 1u);
+  EXPECT_NE(outcome.err.find("; saved c/" + saved[0] + "\n"), std::string::npos)
+      << outcome.err;
+  // Who ignores the signal is told that the write has failed.
+  options.ignored = {SIGPIPE};
+  arguments.back() = "d";
+  outcome = run(arguments, options);
+  EXPECT_EQ(outcome.code, 4);
+  EXPECT_EQ(outcome.err.find("fake: error: cannot write log 'pipe': Broken "
+                             "pipe\nfake: note: saved d/step-"),
+            0u)
+      << outcome.err;
+}
+
 TEST_F(Train, ResultsThatNobodyReadsAreNoFailureOfTheTraining) {
   RunOptions options;
   options.brokenOutput = true;
