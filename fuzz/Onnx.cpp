@@ -28,7 +28,7 @@ static OnnxImportOptions makeOptions(const OnnxFile &file, bool training) {
     std::vector<int64_t> sample;
     for (const OnnxAxis &axis : input.shape) {
       bool open = ShapedType::isDynamic(axis.size);
-      if (open && !axis.symbol.empty())
+      if (open)
         options.dims[axis.symbol] = 2;
       sample.push_back(open ? 2 : axis.size);
     }

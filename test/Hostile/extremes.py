@@ -4,6 +4,8 @@ None is an error of a special kind; hftac has to end soon, whatever it says.
 
 fuzz/make_seeds.py hands them to the fuzz targets."""
 
+import struct
+
 from onnx_writer import (BOOL, FLOAT, INT64, graph, integers, model, node, tensor,
                          value)
 
@@ -14,8 +16,13 @@ INDICES = [value("x", [3], INT64)]
 KERNEL = {"kernel_shape": [3, 3], "ceil_mode": 1}
 
 
+NEWEST_OPSET, NEWEST_IR = 28, 14  # of those that hftac reads
+BFLOAT16 = 16
+
+
 def make(nodes, tensors=(), inputs=MATRIX, outputs=("y",), opset=17):
-    return model(graph(nodes, inputs, outputs, tensors), opset)
+    return model(graph(nodes, inputs, outputs, tensors), opset,
+                 ir_version=NEWEST_IR if opset > 21 else 8)
 
 
 def scalar(name, number, type=INT64):
@@ -51,6 +58,9 @@ def by_operand(number):
     yield one("Range", *(lambda name, n=n: scalar(name, n, FLOAT)
                          for n in (0.0, float(number), 1e-30)),
               operands=["t0", "t1", "t2"])
+    yield one("Range", *(lambda name, n=n: tensor(name, [], type=BFLOAT16, raw=n)
+                         for n in (b"\0\0", struct.pack("<f", number)[2:], b"\x80?")),
+              operands=["t0", "t1", "t2"], opset=NEWEST_OPSET)
     yield one("Tile", listed(number, 1))
     yield one("Expand", listed(number, 2, 3))
     for mode in ("constant", "reflect", "edge", "wrap"):
@@ -92,6 +102,7 @@ def by_attribute(number):
     yield one("RandomNormal", operands=(), inputs=(), shape=[number, number])
     for op in ("DepthToSpace", "SpaceToDepth"):
         yield one(op, IMAGE, blocksize=number)
+        yield one(op, IMAGE, blocksize=number, mode="CRD", opset=NEWEST_OPSET)
     for op, weights in (("Conv", [4, 4, 3, 3]), ("ConvTranspose", [4, 4, 3, 3])):
         operands = [*IMAGE, value("w", weights)]
         for key in ("strides", "dilations", "kernel_shape"):
@@ -106,6 +117,7 @@ def by_attribute(number):
         for key in ("strides", "dilations", "kernel_shape"):
             yield one(op, IMAGE, **{**KERNEL, key: [number] * 2})
         yield one(op, IMAGE, **KERNEL, pads=[number] * 4)
+        yield one(op, IMAGE, **KERNEL, strides=[number] * 2, opset=NEWEST_OPSET)
     yield one("LpPool", IMAGE, kernel_shape=[2, 2], p=number)
     yield one("LRN", IMAGE, size=number)
     yield one("GroupNormalization", [*IMAGE, value("w", [4])], ("x", "w", "w"),

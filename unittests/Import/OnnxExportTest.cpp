@@ -165,6 +165,79 @@ TEST(OnnxExport, BroadcastOutputsFollowTheBatch) {
   EXPECT_EQ(exported.getOps(), (Ops{"Shape", "Concat", "Expand", "Concat"}));
 }
 
+/// Adds 4 of a sample's rows to 6 others of it.
+std::string makeScatterGraph(const std::string &reduction) {
+  std::string swap = listAttribute("perm", {1, 0, 2});
+  return port("input", "x", {-1, 4, 2}) + port("input", "z", {-1, 6, 2}) +
+         "initializer { name: 'i' dims: 4 dims: 1 data_type: 7 int64_data: 5 "
+         "int64_data: 0 int64_data: 5 int64_data: 3 } " +
+         node("Transpose", "rows", {"x"}, {"r"}, swap) +
+         node("Transpose", "data", {"z"}, {"d"}, swap) +
+         node("ScatterND", "scatter", {"d", "i", "r"}, {"s"},
+              "attribute { name: 'reduction' type: STRING s: '" + reduction +
+                  "' } ") +
+         node("Transpose", "back", {"s"}, {"y"}, swap) +
+         port("output", "y", {-1, 6, 2});
+}
+
+TEST(OnnxExport, ScatteringRoundTrip) {
+  for (const char *reduction : {"add", "none"}) {
+    Exported exported(makeScatterGraph(reduction), /*batch=*/3);
+    EXPECT_TRUE(exported.parts.symbolicBatch);
+    EXPECT_TRUE(llvm::is_contained(exported.getOps(), "ScatterND"));
+    EXPECT_GE(exported.header.opset_import(0).version(), 16);
+    ::onnx::ModelProto model = exported.header;
+    *model.mutable_graph() = exported.graph;
+    OnnxImportOptions options;
+    options.microBatch = 7;
+    Imported again = Importer().import(model, options);
+    ASSERT_TRUE(again.model);
+    EXPECT_TRUE(again.contains("along 0 size 6 : tensor<4x7x2xf32>"))
+        << again.text;
+  }
+}
+
+/// Elsewhere than at the front, several axes of places, and the batch among
+/// those that stay.
+TEST(OnnxExport, ScatteringAlongInnerAxes) {
+  Importer importer;
+  OnnxImportOptions options;
+  options.microBatch = 4;
+  Imported imported = importer.import(
+      makeModel(port("input", "x", {-1, 2, 3, 5}) +
+                "initializer { name: 'i' dims: 2 dims: 3 data_type: 7 "
+                "int64_data: [0, 6, 1, 1, 2, 6] } " +
+                weight("w", {7, 5}) + node("Gather", "g", {"w", "i"}, {"h"}) +
+                node("Add", "a", {"x", "h"}, {"b"}) +
+                node("ReduceSum", "sum", {"b"}, {"y"}) +
+                "output { name: 'y' }"),
+      options);
+  ASSERT_TRUE(imported.model);
+  imported.model.walk([&](ReduceOp op) {
+    OpBuilder builder(op);
+    Value indices;
+    imported.model.walk(
+        [&](GatherOp gather) { indices = gather.getIndices(); });
+    Value scattered = ScatterAddOp::create(builder, op.getLoc(), op.getInput(),
+                                           indices, /*axis=*/1, /*size=*/7);
+    Operation *terminator = op->getBlock()->getTerminator();
+    terminator->setOperand(0, scattered);
+  });
+  FailureOr<OnnxExportTemplate> result = exportOnnx(imported.model);
+  ASSERT_TRUE(succeeded(result));
+  EXPECT_TRUE(result->symbolicBatch);
+  ::onnx::GraphProto graph;
+  ASSERT_TRUE(graph.ParseFromString(result->graph));
+  std::vector<std::vector<int64_t>> orders;
+  for (const ::onnx::NodeProto &node : graph.node())
+    if (node.op_type() == "Transpose")
+      orders.emplace_back(node.attribute(0).ints().begin(),
+                          node.attribute(0).ints().end());
+  ASSERT_EQ(orders.size(), 2u);
+  EXPECT_EQ(orders[0], (std::vector<int64_t>{1, 2, 0, 3}));
+  EXPECT_EQ(orders[1], (std::vector<int64_t>{1, 0, 2}));
+}
+
 TEST(OnnxExport, RefusesWhatHasNoCounterpart) {
   Importer importer;
   OnnxImportOptions options;

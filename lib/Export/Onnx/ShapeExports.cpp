@@ -168,6 +168,75 @@ static void writeGather(GraphWriter &writer, Operation *op) {
   setInt(node, "axis", axis);
 }
 
+/// Moves `count` axes from `from` to the front, or from there back to `from`.
+static SmallVector<int64_t> moveToFront(int64_t rank, int64_t from,
+                                        int64_t count, bool back) {
+  SmallVector<int64_t> order = llvm::to_vector(llvm::seq<int64_t>(0, rank));
+  if (back)
+    std::rotate(order.begin(), order.begin() + count,
+                order.begin() + count + from);
+  else
+    std::rotate(order.begin(), order.begin() + from,
+                order.begin() + from + count);
+  return order;
+}
+
+template <typename Entry>
+static SmallVector<Entry> permute(ArrayRef<Entry> entries,
+                                  ArrayRef<int64_t> order) {
+  return llvm::map_to_vector(order,
+                             [&](int64_t index) { return entries[index]; });
+}
+
+/// ScatterND adds to zeros, along their first axis.
+static void writeScatterAdd(GraphWriter &writer, Operation *op) {
+  auto scatter = cast<ScatterAddOp>(op);
+  Location loc = op->getLoc();
+  Tensor updates = writer.getFull(scatter.getUpdates());
+  Tensor indices = writer.getFull(scatter.getIndices());
+  int64_t axis = scatter.getAxis(), depth = indices.shape.size();
+  // Places that many samples share may be counted over all of them.
+  bool mayCountSamples =
+      indices.getBatchAxis() >= 0 && scatter.getSize() % writer.getBatch() == 0;
+  if (mayCountSamples || ArrayRef<Scale>(updates.scales).slice(axis, depth) !=
+                             ArrayRef<Scale>(indices.scales))
+    writer.requireFixedBatch();
+  SmallVector<int64_t> order =
+      moveToFront(updates.shape.size(), axis, depth, /*back=*/false);
+  auto transpose = [&](const std::string &name, ArrayRef<int64_t> order) {
+    ::onnx::NodeProto *node = nullptr;
+    std::string moved = writer.add("Transpose", {name}, loc, &node);
+    setInts(node, "perm", order);
+    return moved;
+  };
+  SmallVector<int64_t> shape = permute<int64_t>(updates.shape, order);
+  SmallVector<Scale> scales = permute<Scale>(updates.scales, order);
+  shape.erase(shape.begin(), shape.begin() + depth);
+  scales.erase(scales.begin(), scales.begin() + depth);
+  shape.insert(shape.begin(), scatter.getSize());
+  scales.insert(scales.begin(), Scale());
+  Value result = op->getResult(0);
+  std::string zero =
+      writer.addScalar(getElementTypeOrSelf(result.getType()), 0, loc);
+  SmallVector<std::string> operands = {
+      writer.add("Expand", {zero, writer.addShape(shape, scales, loc)}, loc),
+      writer.add("Unsqueeze", {indices.name, writer.addIntegers({-1}, loc)},
+                 loc),
+      axis == 0 ? updates.name : transpose(updates.name, order)};
+  ::onnx::NodeProto *node = nullptr;
+  if (axis == 0) {
+    node = writer.define("ScatterND", operands, result, shape, scales);
+    setString(node, "reduction", "add");
+    return;
+  }
+  std::string sums = writer.add("ScatterND", operands, loc, &node);
+  setString(node, "reduction", "add");
+  SmallVector<int64_t> back = moveToFront(shape.size(), axis, 1, /*back=*/true);
+  node = writer.define("Transpose", {sums}, result, getShape(result),
+                       permute<Scale>(scales, back));
+  setInts(node, "perm", back);
+}
+
 //===----------------------------------------------------------------------===//
 // Constants
 //===----------------------------------------------------------------------===//
@@ -271,6 +340,7 @@ llvm::ArrayRef<ExportHandler> getShapeExports() {
       {"hfta.pad", checkPad, writePad},
       {"hfta.reduce", nullptr, writeReduce},
       {"hfta.reshape", nullptr, writeReshape},
+      {"hfta.scatter_add", nullptr, writeScatterAdd},
       {"hfta.slice", nullptr, writeSlice},
       {"hfta.transpose", nullptr, writeTranspose},
   };
