@@ -13,6 +13,7 @@
 #include "Hfta/Driver/Passes.h"
 #include "Hfta/Driver/Plan.h"
 #include "Hfta/Driver/Target.h"
+#include "Hfta/Driver/Trained.h"
 #include "Hfta/InitAll.h"
 
 #include "mlir/IR/MLIRContext.h"
@@ -176,6 +177,8 @@ ExitCode Compiler::lowerTo(Phase last) {
     timing.begin(phase.name);
     if (ExitCode code = runPasses(phase); code != ExitCode::done)
       return code;
+    if (phase.phase == Phase::train)
+      reportTrained(*loaded.module, errors);
   }
   return ExitCode::done;
 }

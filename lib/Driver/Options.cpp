@@ -234,6 +234,8 @@ static const OptionInfo options[] = {
      addJobFlag},
     {"--freeze", "PATTERN,...", "weights that stay as they are", G::binding,
      addJobFlag},
+    {"--trainable", "PATTERN,...", "tensors that are trained, whatever else",
+     G::binding, addJobFlag},
     {"--dim", "NAME=N", "size of an open axis; without a name: INPUT.NUMBER",
      G::binding, addJobFlag},
     {"--constant", "NAME=FILE.npy", "bind an input at compile time", G::binding,

@@ -95,7 +95,7 @@ void JobAnalyzer::analyzeClauses() {
 }
 
 void JobAnalyzer::checkClauseCount(const Clause &clause) {
-  if (llvm::is_contained({"freeze", "dim", "zip"}, clause.keyword.name))
+  if (llvm::is_contained(getRepeatableKeywords(), clause.keyword.name))
     return;
   const Clause *first = info.train->find(clause.keyword.name);
   if (first == &clause)
@@ -135,7 +135,9 @@ void JobAnalyzer::analyzeClause(const Clause &clause) {
   else if (keyword == "init")
     analyzeInit(clause);
   else if (keyword == "freeze")
-    analyzeFreeze(clause);
+    analyzePatterns(clause, info.freeze);
+  else if (keyword == "trainable")
+    analyzePatterns(clause, info.trainable);
   else if (keyword == "dim")
     analyzeDim(clause);
 }
@@ -192,14 +194,18 @@ void JobAnalyzer::analyzeInit(const Clause &clause) {
     info.freshInitialization = true;
 }
 
-void JobAnalyzer::analyzeFreeze(const Clause &clause) {
+/// `freeze` and `trainable`.
+void JobAnalyzer::analyzePatterns(const Clause &clause,
+                                  std::vector<NamedRange> &patterns) {
+  const std::string &keyword = clause.keyword.name;
   for (const ast::Argument &argument : clause.arguments) {
     if (argument.name)
-      diagnostics.error(argument.getRange(), "'freeze' takes patterns alone",
-                        "for example: freeze \"conv1.*\"");
+      diagnostics.error(argument.getRange(),
+                        "'" + keyword + "' takes patterns alone",
+                        "for example: " + keyword + " \"conv1.*\"");
     else if (std::optional<std::string> pattern =
-                 constants.readString(*argument.value, "freeze"))
-      info.freeze.push_back({*pattern, argument.getRange()});
+                 constants.readString(*argument.value, keyword))
+      patterns.push_back({*pattern, argument.getRange()});
   }
 }
 

@@ -88,7 +88,7 @@ struct JobInfo {
   std::vector<int64_t> fileOfCopy;
 
   bool freshInitialization = false;
-  std::vector<NamedRange> freeze;
+  std::vector<NamedRange> freeze, trainable; ///< patterns
   llvm::StringMap<int64_t> dims;
   llvm::StringMap<llvm::SMRange> dimRanges;
 
@@ -128,7 +128,7 @@ private:
   void analyzeMicroBatches(const Clause &clause);
   void analyzeSweptClause(const Clause &clause);
   void analyzeInit(const Clause &clause);
-  void analyzeFreeze(const Clause &clause);
+  void analyzePatterns(const Clause &clause, std::vector<NamedRange> &patterns);
   void analyzeDim(const Clause &clause);
   void analyzeZip();
   void checkRequired();

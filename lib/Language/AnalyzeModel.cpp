@@ -64,7 +64,7 @@ void JobAnalyzer::analyzeFiles(const ast::ModelDeclaration &model) {
     if (argument.name) {
       diagnostics.error(argument.name.range, "'onnx' takes files alone",
                         "options follow it: init fresh, freeze \"...\", "
-                        "dim name = size");
+                        "trainable \"...\", dim name = size");
       continue;
     }
     list = llvm::dyn_cast<ast::ListExpression>(argument.value.get());

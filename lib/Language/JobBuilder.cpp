@@ -1,11 +1,11 @@
 //===- JobBuilder.cpp - Analysed jobs to modules --------------------------===//
 
 #include "JobBuilder.h"
+#include "Hfta/Dialect/Hfta/IR/Training.h"
 #include "Hfta/Language/FrontEnd.h"
 
 #include "mlir/IR/Verifier.h"
 #include "llvm/ADT/STLExtras.h"
-#include "llvm/Support/GlobPattern.h"
 
 using namespace mlir;
 using namespace mlir::hfta;
@@ -86,38 +86,33 @@ bool JobBuilder::buildModels(ModuleOp module) {
 // Models of the language
 //===----------------------------------------------------------------------===//
 
-bool JobBuilder::freeze(ModelOp model) {
-  bool ok = true;
-  for (const NamedRange &pattern : info.freeze) {
-    llvm::Expected<llvm::GlobPattern> glob =
-        llvm::GlobPattern::create(pattern.name);
-    if (!glob) {
-      ok = false;
-      diagnostics.error(pattern.range, llvm::toString(glob.takeError()),
-                        "patterns look like \"conv1.*\"");
+static std::vector<std::string> getNames(ArrayRef<NamedRange> patterns) {
+  std::vector<std::string> names;
+  for (const NamedRange &pattern : patterns)
+    names.push_back(pattern.name);
+  return names;
+}
+
+/// Applies the `freeze` and `trainable` clauses.
+bool JobBuilder::chooseTrained(ModelOp model) {
+  TrainingClauses clauses(getNames(info.freeze), getNames(info.trainable));
+  std::vector<std::string> known;
+  for (VariableOp variable : model.getBody().getOps<VariableOp>()) {
+    if (variable.getRole() != Role::parameter)
       continue;
-    }
-    bool any = false;
-    std::vector<std::string> known;
-    for (VariableOp variable : model.getBody().getOps<VariableOp>()) {
-      if (variable.getRole() != Role::parameter)
-        continue;
-      known.push_back(variable.getOwnName());
-      if (!glob->match(known.back()))
-        continue;
-      any = true;
-      variable.setTrained(false);
-    }
-    if (any)
-      continue;
-    ok = false;
-    diagnostics.error(
-        pattern.range, "no parameter matches '" + pattern.name + "'",
-        suggest(pattern.name,
-                std::vector<llvm::StringRef>(known.begin(), known.end()),
-                "parameters are"));
+    known.push_back(variable.getOwnName());
+    setTrainingRule(
+        variable,
+        clauses.decide(known.back()).value_or(TrainingRule::parameter));
   }
-  return ok;
+  std::vector<StringRef> names(known.begin(), known.end());
+  return clauses.check(
+      names, names, [&](bool isTrainable, size_t index, const Twine &message) {
+        const NamedRange &pattern =
+            (isTrainable ? info.trainable : info.freeze)[index];
+        diagnostics.error(pattern.range, message,
+                          suggest(pattern.name, names, "parameters are"));
+      });
 }
 
 bool JobBuilder::buildLanguageModel(ModuleOp module) {
@@ -151,7 +146,7 @@ bool JobBuilder::buildLanguageModel(ModuleOp module) {
     if (input.type && !input.type->dimensions.empty())
       body.sizes[input.type->dimensions.front().name.name] =
           info.job.getMicroBatch();
-  return body.build(inputs) && freeze(model);
+  return body.build(inputs) && chooseTrained(model);
 }
 
 //===----------------------------------------------------------------------===//

@@ -46,7 +46,7 @@ private:
   // JobBuilder.cpp
   bool buildModels(ModuleOp module);
   bool buildLanguageModel(ModuleOp module);
-  bool freeze(ModelOp model);
+  bool chooseTrained(ModelOp model);
   bool buildObjective(ModelOp model);
   std::optional<unsigned> findOutput(const ObjectiveInfo &objective,
                                      func::FuncOp forward);

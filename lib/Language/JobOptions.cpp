@@ -17,7 +17,8 @@ llvm::ArrayRef<llvm::StringRef> mlir::hfta::getJobFlagNames() {
       "copies",     "batch",     "micro-batches", "loss",      "optimizer",
       "schedule",   "clip-norm", "seed",          "epochs",    "metric",
       "train-data", "test-data", "steps",         "precision", "order-seed",
-      "shuffle",    "init",      "freeze",        "dim",       "zip"};
+      "shuffle",    "init",      "freeze",        "trainable", "dim",
+      "zip"};
   return names;
 }
 
@@ -296,7 +297,7 @@ static void addFlag(ast::JobFile &file, const JobFlag &flag,
   if (!parseFlagClause(text, clause, diagnostics))
     return;
   ast::TrainDeclaration &train = file.trains.front().declaration;
-  if (llvm::is_contained({"freeze", "dim", "zip"}, keyword))
+  if (llvm::is_contained(getRepeatableKeywords(), keyword))
     train.clauses.push_back(std::move(clause));
   else
     getClause(train, keyword, clause.range) = std::move(clause);

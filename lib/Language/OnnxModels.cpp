@@ -64,6 +64,8 @@ bool JobBuilder::fillTrainingOptions(const OnnxFile &file,
   importOptions.microBatch = info.job.getMicroBatch();
   for (const NamedRange &pattern : info.freeze)
     importOptions.freeze.push_back(pattern.name);
+  for (const NamedRange &pattern : info.trainable)
+    importOptions.trainable.push_back(pattern.name);
   importOptions.precision = info.job.precision;
   importOptions.freshInitialization = info.freshInitialization;
   for (const auto &[position, port] : llvm::enumerate(ports)) {

@@ -21,15 +21,23 @@ static const llvm::StringRef kDeclarationKeywords[] = {"model", "data",
 
 llvm::ArrayRef<llvm::StringRef> language::getTrainKeywords() {
   static const llvm::StringRef keywords[] = {
-      "model",    "data",      "loss",          "metric", "optimizer",
-      "schedule", "seed",      "epochs",        "steps",  "precision",
-      "copies",   "clip_norm", "micro_batches", "init",   "freeze",
-      "dim",      "zip"};
+      "model",         "data",      "loss",   "metric",
+      "optimizer",     "schedule",  "seed",   "epochs",
+      "steps",         "precision", "copies", "clip_norm",
+      "micro_batches", "init",      "freeze", "trainable",
+      "dim",           "zip"};
   return keywords;
 }
 
 llvm::ArrayRef<llvm::StringRef> language::getModelKeywords() {
-  static const llvm::StringRef keywords[] = {"init", "freeze", "dim"};
+  static const llvm::StringRef keywords[] = {"init", "freeze", "trainable",
+                                             "dim"};
+  return keywords;
+}
+
+llvm::ArrayRef<llvm::StringRef> language::getRepeatableKeywords() {
+  static const llvm::StringRef keywords[] = {"freeze", "trainable", "dim",
+                                             "zip"};
   return keywords;
 }
 

@@ -12,6 +12,8 @@ namespace mlir::hfta::language {
 /// Keywords of a train block's clauses, and of those that may follow `onnx()`.
 llvm::ArrayRef<llvm::StringRef> getTrainKeywords();
 llvm::ArrayRef<llvm::StringRef> getModelKeywords();
+/// Of clauses of which a block may hold several.
+llvm::ArrayRef<llvm::StringRef> getRepeatableKeywords();
 
 /// Parses a text that lies in one of the SourceMgr's buffers. Every method
 /// reports what is wrong and returns false or null; callers that loop skip to

@@ -29,6 +29,7 @@ class TaskBuilder {
 public:
   TaskBuilder(ModuleOp module, const Job &job);
 
+  ModuleOp getModule() { return module; }
   const Job &getJob() const { return job; }
   MLIRContext *getContext() { return builder.getContext(); }
   OpBuilder &getBuilder() { return builder; }

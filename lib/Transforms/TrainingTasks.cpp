@@ -6,6 +6,7 @@
 // variable otherwise.
 //===----------------------------------------------------------------------===//
 
+#include "Hfta/Dialect/Hfta/IR/Training.h"
 #include "Hfta/Transforms/ReverseMode.h"
 #include "TaskBuilder.h"
 #include "TaskSplitter.h"
@@ -32,6 +33,7 @@ private:
   void buildLoss(Value losses, Value weights);
   LogicalResult assignBlocks(ArrayRef<std::string> cuts);
   void moveToFirstUse(Block &block);
+  void freezeUnreached();
   void linkLayer(const TrainedLeaf &leaf, Value weight, Value gradient);
 
   TaskBuilder &tasks;
@@ -318,6 +320,16 @@ void TrainingStep::linkLayer(const TrainedLeaf &leaf, Value weight,
   }
 }
 
+/// Of what should be trained, the parameters that the loss doesn't depend on.
+void TrainingStep::freezeUnreached() {
+  DenseSet<Operation *> reached;
+  for (auto &[leaf, gradient] : gradients)
+    reached.insert(leaf.variable);
+  for (auto variable : tasks.getModule().getOps<VariableOp>())
+    if (variable.getTrained() && !reached.contains(variable))
+      setTrainingRule(variable, TrainingRule::unreached);
+}
+
 //===----------------------------------------------------------------------===//
 // All
 //===----------------------------------------------------------------------===//
@@ -332,6 +344,7 @@ TrainingStep::build(ArrayRef<std::string> cuts,
   eraseDeadOps(block);
   if (failed(assignBlocks(cuts)) || failed(buildBackward()))
     return failure();
+  freezeUnreached();
 
   leavesOfBlock.resize(blocks);
   Type gradientType = tasks.getFloatType(tasks.getJob().precision.gradients);

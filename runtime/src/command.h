@@ -98,15 +98,23 @@ int hfta_command_bench(const hfta_invocation *invocation);
 hfta_status hfta_write_info_json(const hfta_program *program, int threads,
                                  FILE *file, hfta_error *error);
 
-/// Values of one copy, and of the array, in tensors of a kind.
+/// Values in parameters that are trained and that aren't.
 typedef struct hfta_parameter_count {
   int64_t trained;
   int64_t frozen;
-  int64_t array_trained;
-  int64_t array_frozen;
 } hfta_parameter_count;
 
-hfta_parameter_count hfta_count_parameters(const hfta_program *program);
+/// Of copy `copy`, what it shares with others included; copies of different
+/// models may have different numbers.
+hfta_parameter_count hfta_count_parameters(const hfta_program *program,
+                                           int64_t copy);
+/// Of the array, what is shared counted once.
+hfta_parameter_count hfta_count_all_parameters(const hfta_program *program);
+
+/// Why a parameter is trained or not: a word for machines, and what follows
+/// "trained: " or "frozen: ".
+const char *hfta_training_rule_word(uint32_t rule);
+const char *hfta_training_rule_text(uint32_t rule);
 
 /// Whether a tensor is a weight: of the model, not of the optimizer.
 bool hfta_tensor_is_parameter(const hfta_program *program, uint32_t index);

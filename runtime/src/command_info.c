@@ -25,19 +25,56 @@ bool hfta_tensor_is_parameter(const hfta_program *program, uint32_t index) {
   return program->segments[tensor->segment].role == HFTA_SEGMENT_PARAMETERS;
 }
 
-hfta_parameter_count hfta_count_parameters(const hfta_program *program) {
+const char *hfta_training_rule_word(uint32_t rule) {
+  switch (rule) {
+#define HFTA_TRAINING_RULE(identifier, number, trained, word, text)            \
+  case number:                                                                 \
+    return word;
+    HFTA_TRAINING_RULES
+#undef HFTA_TRAINING_RULE
+  default:
+    return "?";
+  }
+}
+
+const char *hfta_training_rule_text(uint32_t rule) {
+  switch (rule) {
+#define HFTA_TRAINING_RULE(identifier, number, trained, word, text)            \
+  case number:                                                                 \
+    return text;
+    HFTA_TRAINING_RULES
+#undef HFTA_TRAINING_RULE
+  default:
+    return "?";
+  }
+}
+
+static void add_values(hfta_parameter_count *count, const hfta_tensor *tensor,
+                       int64_t times) {
+  size_t size = hfta_element_bytes((hfta_element_type)tensor->type);
+  if (size == 0)
+    return;
+  bool trained = (tensor->flags & HFTA_TENSOR_TRAINED) != 0;
+  *(trained ? &count->trained : &count->frozen) +=
+      (int64_t)(tensor->bytes / size) * times;
+}
+
+hfta_parameter_count hfta_count_parameters(const hfta_program *program,
+                                           int64_t copy) {
+  hfta_parameter_count count = {0};
+  for (uint32_t i = 0; i < program->tensor_count; ++i)
+    if (hfta_tensor_is_parameter(program, i) &&
+        hfta_tensor_is_of(&program->tensors[i], copy))
+      add_values(&count, &program->tensors[i], 1);
+  return count;
+}
+
+hfta_parameter_count hfta_count_all_parameters(const hfta_program *program) {
   hfta_parameter_count count = {0};
   for (uint32_t i = 0; i < program->tensor_count; ++i) {
     const hfta_tensor *tensor = &program->tensors[i];
-    size_t size = hfta_element_bytes((hfta_element_type)tensor->type);
-    if (!hfta_tensor_is_parameter(program, i) || size == 0)
-      continue;
-    int64_t values = (int64_t)(tensor->bytes / size);
-    int64_t all = tensor->copy_stride ? values * program->copies : values;
-    bool trained = (tensor->flags & HFTA_TENSOR_TRAINED) != 0;
-    if (hfta_tensor_is_of(tensor, 0))
-      *(trained ? &count.trained : &count.frozen) += values;
-    *(trained ? &count.array_trained : &count.array_frozen) += all;
+    if (hfta_tensor_is_parameter(program, i))
+      add_values(&count, tensor, tensor->copy_stride ? program->copies : 1);
   }
   return count;
 }
@@ -86,18 +123,46 @@ static void print_tensors(const hfta_program *program, bool trained) {
       printf(", shared by all copies");
     if (tensor->copy >= 0)
       printf(", of copy %d alone", (int)tensor->copy);
+    if (tensor->training_rule != HFTA_TRAINING_none)
+      printf(": %s", hfta_training_rule_text(tensor->training_rule));
     printf("\n");
   }
 }
 
+/// "LABEL: 5 a copy", or "LABEL: 5 to 7 a copy" where models differ.
+static void print_range(const char *label, const int64_t range[2]) {
+  if (range[0] == range[1])
+    printf("%s: %lld a copy", label, (long long)range[0]);
+  else
+    printf("%s: %lld to %lld a copy", label, (long long)range[0],
+           (long long)range[1]);
+}
+
+static void extend(int64_t range[2], int64_t value) {
+  if (value < range[0])
+    range[0] = value;
+  if (value > range[1])
+    range[1] = value;
+}
+
 static void print_parameters(const hfta_program *program) {
-  hfta_parameter_count count = hfta_count_parameters(program);
-  printf("\nparameters: %lld a copy, %lld in the array\n",
-         (long long)(count.trained + count.frozen),
-         (long long)(count.array_trained + count.array_frozen));
-  printf("trained: %lld a copy\n", (long long)count.trained);
+  int64_t trained[2] = {INT64_MAX, 0}, frozen[2] = {INT64_MAX, 0};
+  int64_t total[2] = {INT64_MAX, 0};
+  for (int64_t copy = 0; copy < program->copies; ++copy) {
+    hfta_parameter_count count = hfta_count_parameters(program, copy);
+    extend(trained, count.trained);
+    extend(frozen, count.frozen);
+    extend(total, count.trained + count.frozen);
+  }
+  hfta_parameter_count all = hfta_count_all_parameters(program);
+  printf("\n");
+  print_range("parameters", total);
+  printf(", %lld in the array\n", (long long)(all.trained + all.frozen));
+  print_range("trained", trained);
+  printf("\n");
   print_tensors(program, true);
-  printf("frozen: %lld a copy\n", (long long)count.frozen);
+  print_range("frozen", frozen);
+  printf("\n");
   print_tensors(program, false);
 }
 

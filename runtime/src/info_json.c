@@ -38,6 +38,9 @@ static void put_copies(hfta_json_writer *writer, const hfta_program *program) {
                        HFTA_F64);
     }
     hfta_json_end_object(writer);
+    hfta_parameter_count count = hfta_count_parameters(program, copy);
+    put_integer(writer, "trained_parameters", count.trained);
+    put_integer(writer, "frozen_parameters", count.frozen);
     hfta_json_end_object(writer);
   }
   hfta_json_end_array(writer);
@@ -77,13 +80,14 @@ static void put_tensor(hfta_json_writer *writer, const hfta_tensor *tensor) {
 
 static void put_parameters(hfta_json_writer *writer,
                            const hfta_program *program) {
-  hfta_parameter_count count = hfta_count_parameters(program);
+  hfta_parameter_count count = hfta_count_parameters(program, 0);
+  hfta_parameter_count all = hfta_count_all_parameters(program);
   hfta_json_key(writer, "parameters");
   hfta_json_begin_object(writer);
   put_integer(writer, "per_copy", count.trained + count.frozen);
   put_integer(writer, "trained_per_copy", count.trained);
   put_integer(writer, "frozen_per_copy", count.frozen);
-  put_integer(writer, "array", count.array_trained + count.array_frozen);
+  put_integer(writer, "array", all.trained + all.frozen);
   hfta_json_key(writer, "tensors");
   hfta_json_begin_array(writer);
   for (uint32_t i = 0; i < program->tensor_count; ++i) {
@@ -95,6 +99,7 @@ static void put_parameters(hfta_json_writer *writer,
     put_tensor(writer, tensor);
     hfta_json_key(writer, "trained");
     hfta_json_boolean(writer, (tensor->flags & HFTA_TENSOR_TRAINED) != 0);
+    put_string(writer, "rule", hfta_training_rule_word(tensor->training_rule));
     hfta_json_key(writer, "shared");
     hfta_json_boolean(writer, (tensor->flags & HFTA_TENSOR_SHARED) != 0);
     if (tensor->copy >= 0)

@@ -101,6 +101,15 @@ def make_hftac_rows():
                 options=["--cuts=" + ",".join(["a"] * 60000), "-o", "program"])
     yield hftac("a pattern that freezes nothing", 1, "'nothing'",
                 options=["--freeze=\"nothing\"", "-o", "program"])
+    yield hftac("a pattern that trains nothing", 1, "'nothing'",
+                options=["--trainable=\"nothing\"", "-o", "program"])
+    yield hftac("a pattern that freezes what another one trains", 1, "'*'",
+                "freezes nothing",
+                options=["--freeze=\"*\"", "--trainable=\"*\"", "-o", "program"])
+    yield hftac("a pattern without an end", 1, "'[a'",
+                options=["--trainable=\"[a\"", "-o", "program"])
+    yield hftac("a pattern without quotes", 1, "'trainable'",
+                options=["--trainable=head", "-o", "program"])
     yield hftac("a data file without a field", 1,
                 options=["--train-data=image.npy", "-o", "program"])
     yield hftac("a folder of data that isn't there", 1, "'nowhere'",

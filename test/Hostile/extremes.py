@@ -235,6 +235,7 @@ def extreme_jobs(job):
         ("seed      1", "micro_batches 3"), ("seed      1", "seed -9223372036854775808"),
         ("seed      1", 'freeze "' + "*a" * 3000 + '"'),
         ("seed      1", 'freeze "' + "{a,b}" * 30 + '"'), ("seed      1", 'freeze "[a"'),
+        ("seed      1", 'freeze "*"\n  trainable "' + "?" * 3000 + '"'),
         ("batch = 16", "batch = 9223372036854775807"), ("batch = 16", "batch = 1099511627776"),
         ("steps     10", "steps 9223372036854775807"), ("steps     10", "epochs 1e300"),
         ('"image.npy"', '"' + "x" * 60000 + '"'),

@@ -79,6 +79,33 @@ def make_file_rows():
                   options=["--batch=2", "--emit=import"])
 
 
+def make_parameter_rows():
+    """What the metadata entry `hfta.parameters` may hold."""
+    def listing(text, *more):
+        entries = b"".join(field(14, field(1, "hfta.parameters") + field(2, entry))
+                           for entry in (text, *more))
+        return simple([node("Mul", ["x", "w"], ["h"]),
+                       node("BatchNormalization", ["h", "w", "w", "mean", "mean"],
+                            ["y"])],
+                      [zeros("w", 4), zeros("mean", 4),
+                       tensor("sizes", [1], [4], type=INT64)], more=entries)
+
+    start = "metadata entry 'hfta.parameters'"
+    for name, text, reason in (
+            ("that isn't there", "w\nnowhere", "lists 'nowhere'"),
+            ("of a value that no initializer fills", "h", "lists 'h'"),
+            ("of whole numbers", "sizes", "holds no floats"),
+            ("of a running mean", "mean", "running mean"),
+            ("of no letters", "w\n\nw", "no name in line 2"),
+            ("of control characters", "\x1b[31mw", "no name in line 1"),
+            ("of no characters", b"w\n\xff\xfe", "no name in line 2"),
+            ("of 60 000 letters", "w" * 60000, "no initializer"),
+            ("in another form", '["w"]', "lists '[\"w\"]'")):
+        yield row(f"a trained tensor {name}", listing(text), 1, start, reason)
+    yield row("two lists of trained tensors", listing("w", "w"), 1, start,
+              "twice")
+
+
 def make_graph_rows():
     relu = node("Relu", ["x"], ["y"])
     x = value("x", ["batch", 4])
@@ -401,6 +428,7 @@ def make_tensor_rows():
 
 def make_rows(_):
     yield from make_file_rows()
+    yield from make_parameter_rows()
     yield from make_graph_rows()
     yield from make_structure_rows()
     yield from make_tensor_rows()

@@ -63,7 +63,7 @@ TEST(JobErrors, SecondClause) {
             R"(job.hfta:13:3: error: unknown clause 'batch'
   batch = 3
   ^~~~~
-hint: clauses are: 'model', 'data', 'loss', 'metric', 'optimizer', 'schedule', 'seed', 'epochs', 'steps', 'precision', 'copies', 'clip_norm', 'micro_batches', 'init', 'freeze', 'dim', 'zip'
+hint: clauses are: 'model', 'data', 'loss', 'metric', 'optimizer', 'schedule', 'seed', 'epochs', 'steps', 'precision', 'copies', 'clip_norm', 'micro_batches', 'init', 'freeze', 'trainable', 'dim', 'zip'
 )");
 }
 

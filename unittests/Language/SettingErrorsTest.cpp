@@ -191,13 +191,42 @@ job.hfta:11:7: note: the first one is here
 }
 
 TEST(JobErrors, Freeze) {
-  EXPECT_EQ(getErrors("batch = 8",
-                      R"(batch = 8
+  EXPECT_EQ(
+      getErrors("batch = 8",
+                R"(batch = 8
   freeze "conv*")"),
-            R"(job.hfta:11:10: error: no parameter matches 'conv*'
+      R"(job.hfta:11:10: error: freeze pattern 'conv*' matches no parameter of the model
   freeze "conv*"
          ^~~~~~~
 hint: parameters are: 'output.weight', 'output.bias'
+)");
+}
+
+TEST(JobErrors, Trainable) {
+  EXPECT_EQ(
+      getErrors("batch = 8",
+                R"(batch = 8
+  freeze "*", "output.w*"
+  trainable "output.weight", "conv*")"),
+      R"(job.hfta:11:15: error: freeze pattern 'output.w*' freezes nothing: 'trainable' matches all that it does
+  freeze "*", "output.w*"
+              ^~~~~~~~~~~
+hint: parameters are: 'output.weight', 'output.bias'
+job.hfta:12:30: error: trainable pattern 'conv*' matches no parameter of the model
+  trainable "output.weight", "conv*"
+                             ^~~~~~~
+hint: parameters are: 'output.weight', 'output.bias'
+)");
+}
+
+TEST(JobErrors, TrainableName) {
+  EXPECT_EQ(getErrors("batch = 8",
+                      R"(batch = 8
+  trainable x = "*")"),
+            R"(job.hfta:11:13: error: 'trainable' takes patterns alone
+  trainable x = "*"
+            ^~~~~~~
+hint: for example: trainable "conv1.*"
 )");
 }
 

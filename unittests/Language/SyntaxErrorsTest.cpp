@@ -26,7 +26,7 @@ hint: comments begin with '//'
 job.hfta:9:5: error: unknown clause 'hello'
   # hello
     ^~~~~
-hint: clauses are: 'model', 'data', 'loss', 'metric', 'optimizer', 'schedule', 'seed', 'epochs', 'steps', 'precision', 'copies', 'clip_norm', 'micro_batches', 'init', 'freeze', 'dim', 'zip'
+hint: clauses are: 'model', 'data', 'loss', 'metric', 'optimizer', 'schedule', 'seed', 'epochs', 'steps', 'precision', 'copies', 'clip_norm', 'micro_batches', 'init', 'freeze', 'trainable', 'dim', 'zip'
 )");
 }
 

@@ -237,8 +237,9 @@ TEST(Command, InfoPrintsBothSetsAndThePlan) {
   Outcome info = runBinary({"info", "--threads", "2"});
   ASSERT_EQ(info.code, 0);
   for (const char *text :
-       {"trained: 45 a copy\n  first.weight  f32 6x5\n", "frozen: 0 a copy\n",
-        "  peak ", "backward.1", "all copies: weight_decay 0\n"})
+       {"trained: 45 a copy\n  first.weight  f32 6x5: by default\n",
+        "frozen: 0 a copy\n", "  peak ", "backward.1",
+        "all copies: weight_decay 0\n"})
     EXPECT_NE(info.out.find(text), std::string::npos) << text << info.out;
 }
 

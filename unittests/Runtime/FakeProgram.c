@@ -68,16 +68,19 @@ static void add_tensor(fake *self, int index, const char *name, int segment,
     bytes *= (uint64_t)shape[i];
   uint64_t stride = (flags & HFTA_TENSOR_SHARED) ? 0 : (bytes + 63) / 64 * 64;
   uint64_t *end = &self->segments[segment].bytes;
-  self->tensors[index] = (hfta_tensor){.name = name,
-                                       .segment = (uint32_t)segment,
-                                       .type = type,
-                                       .offset = *end,
-                                       .copy_stride = stride,
-                                       .shape = shape,
-                                       .rank = rank,
-                                       .flags = flags,
-                                       .bytes = bytes,
-                                       .copy = -1};
+  self->tensors[index] = (hfta_tensor){
+      .name = name,
+      .segment = (uint32_t)segment,
+      .type = type,
+      .offset = *end,
+      .copy_stride = stride,
+      .shape = shape,
+      .rank = rank,
+      .flags = flags,
+      .bytes = bytes,
+      .copy = -1,
+      .training_rule = (flags & HFTA_TENSOR_TRAINED) ? HFTA_TRAINING_parameter
+                                                     : HFTA_TRAINING_none};
   *end +=
       stride ? stride * (uint64_t)self->program.copies : (bytes + 63) / 64 * 64;
   self->layout.tensors[index] =

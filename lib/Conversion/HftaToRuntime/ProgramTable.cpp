@@ -6,6 +6,7 @@
 #include "ProgramTable.h"
 
 #include "Hfta/Conversion/LowerKernels.h"
+#include "Hfta/Dialect/Hfta/IR/Training.h"
 #include "Hfta/Dialect/Hfta/IR/VariableNames.h"
 #include "hfta/program.h"
 
@@ -161,6 +162,12 @@ LogicalResult ProgramBuilder::buildSegments() {
   return success();
 }
 
+static uint32_t getTrainingRuleNumber(VariableOp variable) {
+  return variable.getRole() == Role::parameter
+             ? static_cast<uint32_t>(getTrainingRule(variable))
+             : 0;
+}
+
 uint32_t ProgramBuilder::getFlags(VariableOp variable) {
   uint32_t flags = 0;
   if (!isArrayed(variable.getType()) && !variable.getCopy())
@@ -185,14 +192,15 @@ void ProgramBuilder::buildTensors() {
   for (VariableOp variable : tensors) {
     RankedTensorType type = variable.getTensorType();
     BindingAttr place = *variable.getLocation();
-    rows.push_back(
-        {text(variable.getOwnName()), Field::u32(place.getSegment()),
-         Field::u32(getElementCode(type.getElementType())),
-         Field::u64(place.getOffset()), Field::u64(place.getStride()),
-         Field::pointer(tables.integers("shape", type.getShape())),
-         Field::u32(type.getRank()), Field::u32(getFlags(variable)),
-         Field::u64(getLogicalBytes(type)),
-         Field::i32(variable.getCopy().value_or(-1)), Field::u32(0)});
+    rows.push_back({text(variable.getOwnName()), Field::u32(place.getSegment()),
+                    Field::u32(getElementCode(type.getElementType())),
+                    Field::u64(place.getOffset()),
+                    Field::u64(place.getStride()),
+                    Field::pointer(tables.integers("shape", type.getShape())),
+                    Field::u32(type.getRank()), Field::u32(getFlags(variable)),
+                    Field::u64(getLogicalBytes(type)),
+                    Field::i32(variable.getCopy().value_or(-1)),
+                    Field::u32(getTrainingRuleNumber(variable))});
   }
   tensorTable = tables.table("tensors", rows);
   auto ports = [&](StringRef kind, uint32_t &count) {

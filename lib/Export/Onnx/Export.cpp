@@ -3,11 +3,40 @@
 #include "Hfta/Export/Onnx/Export.h"
 
 #include "GraphWriter.h"
+#include "Hfta/Dialect/Hfta/IR/Training.h"
+#include "llvm/ADT/StringSet.h"
 
 namespace mlir::hfta {
 
 static constexpr int64_t kIrVersion = 8;
 static constexpr int64_t kOpset = 17;
+
+/// Lists the parameters in the metadata if names and uses of the initializers
+/// don't tell them: training the file again then trains what was trained.
+static void addParameterList(ModelOp model, ArrayRef<std::string> initializers,
+                             ::onnx::ModelProto &header) {
+  llvm::StringSet<> written;
+  written.insert(initializers.begin(), initializers.end());
+  std::string names;
+  bool isNeeded = false;
+  for (auto variable : model.getBody().getOps<VariableOp>()) {
+    if (variable.getRole() != Role::parameter ||
+        !written.contains(variable.getOwnName()))
+      continue;
+    TrainingRule rule = getTrainingRule(variable);
+    bool isBuffer =
+        rule == TrainingRule::unlisted || rule == TrainingRule::exporter;
+    isNeeded |= isBuffer || rule == TrainingRule::listed ||
+                rule == TrainingRule::trainable;
+    if (!isBuffer)
+      names += (names.empty() ? "" : "\n") + variable.getOwnName();
+  }
+  if (!isNeeded)
+    return;
+  auto *entry = header.add_metadata_props();
+  entry->set_key(kOnnxParametersKey.str());
+  entry->set_value(names);
+}
 
 FailureOr<OnnxExportTemplate> exportOnnx(ModelOp model) {
   auto forward = dyn_cast_or_null<func::FuncOp>(
@@ -34,6 +63,7 @@ FailureOr<OnnxExportTemplate> exportOnnx(ModelOp model) {
   header.set_producer_name("hfta");
   header.add_opset_import()->set_version(kOpset);
   header.mutable_opset_import(0)->set_domain("");
+  addParameterList(model, result.parameters, header);
   result.header = header.SerializeAsString();
   return result;
 }

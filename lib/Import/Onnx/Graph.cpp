@@ -322,18 +322,20 @@ void Graph::classifyInitializers() {
   nodes = std::move(remaining);
   for (const auto &[initializer, aliases] : names) {
     const FileTensor &tensor = initializers[initializer];
-    bool canVary = isa<FloatType>(tensor.type.getElementType()) &&
-                   tensor.type.getRank() > 0;
+    bool isFloat = isa<FloatType>(tensor.type.getElementType());
+    bool isNumber = tensor.type.getRank() == 0;
     std::string parameter;
     for (StringRef name : aliases) {
       InitializerUse &use = initializerUses[name];
       use.initializer = initializer;
-      if (statistics.contains(name) && canVary) {
+      if (statistics.contains(name) && isFloat && !isNumber) {
         use.kind = InitializerUse::Kind::statistics;
         use.variable = name.str();
-      } else if (settings.contains(name) || !canVary) {
+      } else if (settings.contains(name) || !isFloat) {
         use.kind = InitializerUse::Kind::constant;
       } else {
+        use.kind = isNumber ? InitializerUse::Kind::number
+                            : InitializerUse::Kind::parameter;
         if (parameter.empty())
           parameter = name.str();
         use.variable = parameter;
@@ -359,7 +361,8 @@ bool Graph::build(const ModelProto &model, StringRef folder,
   if (reporter.hasErrors())
     return false;
   classifyInitializers();
-  return true;
+  readParameters(model, reporter);
+  return !reporter.hasErrors();
 }
 
 } // namespace mlir::hfta::onnx_import

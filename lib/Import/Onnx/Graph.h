@@ -22,11 +22,14 @@ namespace mlir::hfta::onnx_import {
 struct InitializerUse {
   enum class Kind {
     constant,   ///< known at compile time
+    number,     ///< the same, unless file or job says that it is trained
     parameter,  ///< a variable
     statistics, ///< a batch normalization's running mean or variance
   };
   Kind kind = Kind::parameter;
-  std::string variable; ///< the variable's name; empty for a constant
+  /// The variable's name; of a number the one that it would have; empty for a
+  /// constant.
+  std::string variable;
   StringRef initializer;
 };
 
@@ -38,6 +41,8 @@ struct Graph {
   llvm::StringMap<FileTensor> initializers;
   llvm::StringMap<InitializerUse> initializerUses;    ///< by value name
   std::vector<const ::onnx::ValueInfoProto *> inputs; ///< that need a value
+  /// What the file's metadata says to be trained: names of initializers.
+  std::optional<llvm::StringSet<>> parameters;
 
   /// Checks the model and fills this; false: `reporter` has errors.
   bool build(const ::onnx::ModelProto &model, StringRef folder,
@@ -57,6 +62,10 @@ private:
   void reportCycle(int start, ArrayRef<std::vector<int>> sources,
                    ArrayRef<int> missing, Reporter &reporter) const;
   void classifyInitializers();
+  // Trained.cpp
+  void readParameters(const ::onnx::ModelProto &model, Reporter &reporter);
+  void readParameterList(StringRef text, Reporter &reporter);
+  StringRef checkParameter(StringRef name) const;
 
   llvm::StringSet<> findSettings() const;
   void addSettings(const ::onnx::NodeProto &node,

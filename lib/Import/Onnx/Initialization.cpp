@@ -131,7 +131,9 @@ void initializeAnew(ModelOp model, const Graph &graph) {
   });
   for (VariableOp variable : model.getBody().getOps<VariableOp>()) {
     auto use = graph.initializerUses.find(variable.getOwnName());
-    if (use == graph.initializerUses.end())
+    TrainingRule rule = getTrainingRule(variable);
+    if (use == graph.initializerUses.end() || rule == TrainingRule::unlisted ||
+        rule == TrainingRule::exporter)
       continue;
     const FileTensor &file =
         graph.initializers.find(use->second.initializer)->second;

@@ -175,7 +175,8 @@ ModelOp ModelBuilder::run() {
   checkOptionNames();
   for (const NodeProto *node : graph.nodes)
     graph.checkOperator(*node, reporter);
-  checkFreeze();
+  if (options.training)
+    chooseTrained();
   bindInputs();
   for (const NodeProto *node : graph.nodes)
     importNode(*node);

@@ -5,6 +5,7 @@
 
 #include "ConstantEvaluator.h"
 #include "Graph.h"
+#include "Hfta/Dialect/Hfta/IR/Training.h"
 #include "Hfta/Dialect/Hfta/IR/VariableNames.h"
 #include "Registry.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -90,9 +91,13 @@ private:
   void importNode(const ::onnx::NodeProto &node);
   void removeUnused();
 
+  // Trained.cpp
+  void chooseTrained();
+  TrainingRule chooseRule(const InitializerUse &use,
+                          const TrainingClauses &clauses,
+                          const llvm::StringSet<> &layerOperands) const;
+
   // Variables.cpp
-  void checkFreeze();
-  bool isFrozen(StringRef name) const;
   VariableOp getVariable(const InitializerUse &use);
   Value materialize(StringRef name, const InitializerUse &use);
 
@@ -107,6 +112,9 @@ private:
   llvm::StringMap<Value> values;
   llvm::StringSet<> usedNames;
   llvm::StringMap<VariableOp> variables;
+  /// By variable: what decides whether it is trained. Numbers without an entry
+  /// are constants.
+  llvm::StringMap<TrainingRule> trainingRules;
   llvm::DenseSet<Value> batched;
   /// Of the node that is being imported: whether it reads data, and whether its
   /// constants follow from the size of the batch.
@@ -118,7 +126,8 @@ private:
 };
 
 /// Gives the model's parameters and statistics the initial values of untrained
-/// layers (Initialization.cpp).
+/// layers (Initialization.cpp). What the file doesn't hold to be parameters
+/// keeps its values.
 void initializeAnew(ModelOp model, const Graph &graph);
 
 /// The type called "f32", "f64", "f16" or "bf16".

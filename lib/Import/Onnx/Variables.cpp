@@ -2,46 +2,11 @@
 
 #include "ModelBuilder.h"
 
-#include "llvm/Support/GlobPattern.h"
-
 namespace mlir::hfta::onnx_import {
 
 /// Larger tensors are resources of the module.
 static constexpr int64_t kMostInlineInitial = 16;
 static constexpr int64_t kMostInlineConstant = 4096;
-
-bool ModelBuilder::isFrozen(StringRef name) const {
-  for (const std::string &pattern : options.freeze) {
-    llvm::Expected<llvm::GlobPattern> glob = llvm::GlobPattern::create(pattern);
-    if (!glob)
-      llvm::consumeError(glob.takeError());
-    else if (glob->match(name))
-      return true;
-  }
-  return false;
-}
-
-/// Every pattern is well-formed and matches a parameter.
-void ModelBuilder::checkFreeze() {
-  for (const std::string &pattern : options.freeze) {
-    llvm::Expected<llvm::GlobPattern> glob = llvm::GlobPattern::create(pattern);
-    if (!glob) {
-      reporter.invalid(reporter.getFileLocation(),
-                       "freeze pattern '" + pattern +
-                           "': " + llvm::toString(glob.takeError()));
-      continue;
-    }
-    bool matches = llvm::any_of(graph.initializerUses, [&](const auto &entry) {
-      const InitializerUse &use = entry.second;
-      return use.kind == InitializerUse::Kind::parameter &&
-             glob->match(use.variable);
-    });
-    if (!matches)
-      reporter.invalid(reporter.getFileLocation(),
-                       "freeze pattern '" + pattern +
-                           "' matches no parameter of the model");
-  }
-}
 
 static VariableOp declare(OpBuilder &builder, Location location, StringRef name,
                           RankedTensorType type, Role role) {
@@ -65,14 +30,14 @@ VariableOp ModelBuilder::getVariable(const InitializerUse &use) {
   Type stored = isStatistics ? stateType : parameterType;
   if (stored)
     tensor = convertFloats(tensor, cast<FloatType>(stored));
-  bool trained = !isStatistics && options.training && !isFrozen(use.variable);
   OpBuilder::InsertionGuard guard(builder);
   builder.setInsertionPoint(forward);
   variable = declare(builder, location, symbol, tensor.type,
                      isStatistics ? Role::statistics : Role::parameter);
   variable.setInitialAttr(
       makeElements(tensor, use.variable, kMostInlineInitial));
-  variable.setTrained(trained);
+  if (!isStatistics)
+    setTrainingRule(variable, trainingRules.lookup(use.variable));
   return variable;
 }
 
@@ -124,7 +89,10 @@ void ModelBuilder::writeVariable(VariableOp variable, Value value,
 
 Value ModelBuilder::materialize(StringRef name, const InitializerUse &use) {
   Location location = reporter.getLocation(name);
-  if (use.kind == InitializerUse::Kind::constant) {
+  bool isConstant = use.kind == InitializerUse::Kind::constant ||
+                    (use.kind == InitializerUse::Kind::number &&
+                     !trainingRules.contains(use.variable));
+  if (isConstant) {
     FileTensor tensor = graph.initializers.find(use.initializer)->second;
     if (computeType && isa<FloatType>(tensor.type.getElementType()))
       tensor = convertFloats(tensor, cast<FloatType>(computeType));
@@ -134,7 +102,7 @@ Value ModelBuilder::materialize(StringRef name, const InitializerUse &use) {
   VariableOp variable = getVariable(use);
   // Initializers that share a variable share its value.
   if (variable && use.variable != name &&
-      use.kind == InitializerUse::Kind::parameter)
+      use.kind != InitializerUse::Kind::statistics)
     if (Value shared = lookup(use.variable))
       return shared;
   return variable ? readVariable(variable, location) : Value();

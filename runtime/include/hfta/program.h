@@ -11,6 +11,8 @@
 #ifndef HFTA_PROGRAM_H
 #define HFTA_PROGRAM_H
 
+#include "hfta/training.h"
+
 #include <stddef.h>
 #include <stdint.h>
 
@@ -20,7 +22,7 @@ extern "C" {
 
 /// Raised with every change of a struct below. The runtime refuses a program
 /// of another version.
-#define HFTA_ABI_VERSION 7u
+#define HFTA_ABI_VERSION 8u
 
 /// Element types of stored tensors. Values are part of the ABI.
 typedef enum hfta_element_type {
@@ -78,6 +80,14 @@ enum {
   HFTA_TENSOR_SHARED = 1u << 3      ///< one value for all copies (stride 0)
 };
 
+/// Why a parameter is trained or not.
+typedef enum hfta_training_rule {
+#define HFTA_TRAINING_RULE(identifier, number, trained, word, text)            \
+  HFTA_TRAINING_##identifier = number,
+  HFTA_TRAINING_RULES
+#undef HFTA_TRAINING_RULE
+} hfta_training_rule;
+
 /// A named tensor in a segment. Logical, row-major, one copy's shape; copy k
 /// begins at `offset + k * copy_stride`.
 typedef struct hfta_tensor {
@@ -92,7 +102,7 @@ typedef struct hfta_tensor {
   uint64_t bytes; ///< of one copy
   int32_t copy;   ///< the one copy that has it, or -1: all have; names of
                   ///< different copies' tensors may be the same
-  uint32_t reserved;
+  uint32_t training_rule; ///< of a parameter: hfta_training_rule
 } hfta_tensor;
 
 /// Opaque to generated code: the thread pool of one instance.

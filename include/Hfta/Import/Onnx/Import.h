@@ -66,9 +66,11 @@ struct OnnxImportOptions {
   /// field bound to it); the file's own name then stays in the argument
   /// attribute `hfta.file_name`, which export uses.
   llvm::StringMap<std::string> argumentNames;
-  /// Globs (`*`, `?`, `[…]`) of initializers that aren't trained. A pattern
-  /// that matches none is an error.
-  std::vector<std::string> freeze;
+  /// Globs (`*`, `?`, `[…]`) of initializers that aren't trained, and of those
+  /// that are whatever else is said of them. A pattern without effect is an
+  /// error. The file's metadata `hfta.parameters` and the initializers' names
+  /// and uses decide on the others.
+  std::vector<std::string> freeze, trainable;
   /// Element types of the job. Nothing: the file's types are kept.
   std::optional<Precision> precision;
   /// Parameters are drawn anew from the copy's seed instead of starting with

@@ -1,0 +1,17 @@
+//===- Trained.h - Which tensors a job trains -------------------*- C++ -*-===//
+
+#ifndef HFTA_DRIVER_TRAINED_H
+#define HFTA_DRIVER_TRAINED_H
+
+#include "mlir/IR/BuiltinOps.h"
+
+namespace mlir::hfta {
+
+/// Prints one line: how many parameters the module, which is in phase `train`,
+/// trains and freezes, and by which rules. A remark for each says the same of
+/// it. Nothing for a program that doesn't train.
+void reportTrained(ModuleOp module, llvm::raw_ostream &os);
+
+} // namespace mlir::hfta
+
+#endif // HFTA_DRIVER_TRAINED_H

@@ -1,0 +1,133 @@
+//===- Training.cpp - Why a parameter is trained or not -------------------===//
+
+#include "Hfta/Dialect/Hfta/IR/Training.h"
+
+namespace mlir::hfta {
+
+static constexpr StringLiteral kTrainingRuleAttrName = "hfta.training_rule";
+
+static StringRef getWord(TrainingRule rule) {
+  switch (rule) {
+#define HFTA_TRAINING_RULE(identifier, number, trained, word, text)            \
+  case TrainingRule::identifier:                                               \
+    return word;
+    HFTA_TRAINING_RULES
+#undef HFTA_TRAINING_RULE
+  }
+  llvm_unreachable("unknown rule");
+}
+
+bool isTrained(TrainingRule rule) {
+  switch (rule) {
+#define HFTA_TRAINING_RULE(identifier, number, trained, word, text)            \
+  case TrainingRule::identifier:                                               \
+    return trained != 0;
+    HFTA_TRAINING_RULES
+#undef HFTA_TRAINING_RULE
+  }
+  llvm_unreachable("unknown rule");
+}
+
+StringRef describe(TrainingRule rule) {
+  switch (rule) {
+#define HFTA_TRAINING_RULE(identifier, number, trained, word, text)            \
+  case TrainingRule::identifier:                                               \
+    return text;
+    HFTA_TRAINING_RULES
+#undef HFTA_TRAINING_RULE
+  }
+  llvm_unreachable("unknown rule");
+}
+
+void setTrainingRule(VariableOp variable, TrainingRule rule) {
+  variable.setTrained(isTrained(rule));
+  // What is trained as ever needs no note.
+  if (rule == TrainingRule::parameter || rule == TrainingRule::none)
+    variable->removeAttr(kTrainingRuleAttrName);
+  else
+    variable->setAttr(kTrainingRuleAttrName,
+                      StringAttr::get(variable.getContext(), getWord(rule)));
+}
+
+TrainingRule getTrainingRule(VariableOp variable) {
+  TrainingRule unnoted =
+      variable.getTrained() ? TrainingRule::parameter : TrainingRule::none;
+  auto noted = variable->getAttrOfType<StringAttr>(kTrainingRuleAttrName);
+  if (!noted)
+    return unnoted;
+#define HFTA_TRAINING_RULE(identifier, number, trained, word, text)            \
+  if (noted.getValue() == word)                                                \
+    return TrainingRule::identifier;
+  HFTA_TRAINING_RULES
+#undef HFTA_TRAINING_RULE
+  return unnoted;
+}
+
+ParameterPattern::ParameterPattern(StringRef text)
+    : text(std::make_unique<std::string>(text)) {
+  llvm::Expected<llvm::GlobPattern> parsed =
+      llvm::GlobPattern::create(*this->text);
+  if (parsed)
+    glob = std::move(*parsed);
+  else
+    error = llvm::toString(parsed.takeError());
+}
+
+TrainingClauses::TrainingClauses(ArrayRef<std::string> freeze,
+                                 ArrayRef<std::string> trainable)
+    : freezePatterns(freeze.begin(), freeze.end()),
+      trainablePatterns(trainable.begin(), trainable.end()) {}
+
+static bool anyMatches(ArrayRef<ParameterPattern> patterns, StringRef name) {
+  return llvm::any_of(patterns, [&](const ParameterPattern &pattern) {
+    return pattern.matches(name);
+  });
+}
+
+std::optional<TrainingRule> TrainingClauses::decide(StringRef name) const {
+  if (anyMatches(trainablePatterns, name))
+    return TrainingRule::trainable;
+  if (anyMatches(freezePatterns, name))
+    return TrainingRule::freeze;
+  return std::nullopt;
+}
+
+/// Why the pattern, which may match `names`, is wrong; empty if it isn't.
+std::string TrainingClauses::findProblem(const ParameterPattern &pattern,
+                                         ArrayRef<StringRef> names,
+                                         bool isTrainable) const {
+  if (!pattern.getError().empty())
+    return (": " + pattern.getError()).str();
+  SmallVector<StringRef> matched(llvm::make_filter_range(
+      names, [&](StringRef name) { return pattern.matches(name); }));
+  if (matched.empty())
+    return " matches no parameter of the model";
+  bool isOverruled = !isTrainable && llvm::all_of(matched, [&](StringRef name) {
+    return anyMatches(trainablePatterns, name);
+  });
+  return isOverruled ? " freezes nothing: 'trainable' matches all that it does"
+                     : "";
+}
+
+bool TrainingClauses::check(ArrayRef<StringRef> freezable,
+                            ArrayRef<StringRef> trainable,
+                            Report report) const {
+  bool good = true;
+  auto checkAll = [&](ArrayRef<ParameterPattern> patterns,
+                      ArrayRef<StringRef> names, bool isTrainable) {
+    for (auto [index, pattern] : llvm::enumerate(patterns)) {
+      std::string wrong = findProblem(pattern, names, isTrainable);
+      if (wrong.empty())
+        continue;
+      good = false;
+      report(isTrainable, index,
+             Twine(isTrainable ? "trainable" : "freeze") + " pattern '" +
+                 pattern.getText() + "'" + wrong);
+    }
+  };
+  checkAll(freezePatterns, freezable, /*isTrainable=*/false);
+  checkAll(trainablePatterns, trainable, /*isTrainable=*/true);
+  return good;
+}
+
+} // namespace mlir::hfta

@@ -1,0 +1,112 @@
+//===- Trained.cpp - Which initializers are trained -----------------------===//
+//
+// ONNX doesn't tell parameters from buffers and constants. The job's clauses
+// decide first, then the file's metadata; without these an initializer is
+// trained unless an exporter made it up and no layer holds it.
+//===----------------------------------------------------------------------===//
+
+#include "LayerOperands.h"
+#include "ModelBuilder.h"
+
+namespace mlir::hfta::onnx_import {
+
+//===----------------------------------------------------------------------===//
+// The file's list
+//===----------------------------------------------------------------------===//
+
+static std::string quoteEntry(const Twine &message) {
+  return ("metadata entry '" + kOnnxParametersKey + "' " + message).str();
+}
+
+/// What is listed is trained, so it must be an initializer that can be; says
+/// why it isn't one.
+StringRef Graph::checkParameter(StringRef name) const {
+  auto tensor = initializers.find(name);
+  auto use = initializerUses.find(name);
+  if (tensor == initializers.end() || use == initializerUses.end())
+    return "which is no initializer of the file";
+  if (!isa<FloatType>(tensor->second.type.getElementType()))
+    return "which holds no floats";
+  if (use->second.kind == InitializerUse::Kind::statistics)
+    return "a batch normalization's running mean or variance";
+  return "";
+}
+
+void Graph::readParameterList(StringRef text, Reporter &reporter) {
+  Location file = reporter.getFileLocation();
+  SmallVector<StringRef> lines;
+  if (!text.empty())
+    text.split(lines, '\n');
+  parameters.emplace();
+  for (auto [index, name] : llvm::enumerate(lines)) {
+    StringRef wrong = checkParameter(name);
+    if (name.empty() || !isPrintable(name))
+      reporter.invalid(file,
+                       quoteEntry("holds no name in line " + Twine(index + 1)));
+    else if (!wrong.empty())
+      reporter.invalid(file, quoteEntry("lists '" + name + "', " + wrong));
+    parameters->insert(name);
+  }
+}
+
+/// Reads the entry, if the file has one.
+void Graph::readParameters(const ::onnx::ModelProto &model,
+                           Reporter &reporter) {
+  bool isFirst = true;
+  for (const auto &entry : model.metadata_props()) {
+    if (entry.key() != kOnnxParametersKey)
+      continue;
+    if (isFirst)
+      readParameterList(entry.value(), reporter);
+    else
+      reporter.invalid(reporter.getFileLocation(),
+                       quoteEntry("stands there twice"));
+    isFirst = false;
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// What decides
+//===----------------------------------------------------------------------===//
+
+TrainingRule
+ModelBuilder::chooseRule(const InitializerUse &use,
+                         const TrainingClauses &clauses,
+                         const llvm::StringSet<> &layerOperands) const {
+  if (std::optional<TrainingRule> rule = clauses.decide(use.variable))
+    return *rule;
+  if (graph.parameters)
+    return graph.parameters->contains(use.initializer) ? TrainingRule::listed
+                                                       : TrainingRule::unlisted;
+  if (!isExporterName(use.initializer))
+    return TrainingRule::parameter;
+  return layerOperands.contains(use.initializer) ? TrainingRule::layer
+                                                 : TrainingRule::exporter;
+}
+
+void ModelBuilder::chooseTrained() {
+  TrainingClauses clauses(options.freeze, options.trainable);
+  llvm::StringSet<> layerOperands = findLayerOperands(graph);
+  // What `freeze` and what `trainable` may name.
+  SmallVector<StringRef> parameters, all;
+  for (const auto &entry : graph.initializerUses) {
+    const InitializerUse &use = entry.second;
+    bool isNumber = use.kind == InitializerUse::Kind::number;
+    if (!isNumber && use.kind != InitializerUse::Kind::parameter)
+      continue;
+    all.push_back(use.variable);
+    TrainingRule rule = chooseRule(use, clauses, layerOperands);
+    bool isListed =
+        graph.parameters && graph.parameters->contains(use.initializer);
+    if (!isNumber || isListed)
+      parameters.push_back(use.variable);
+    if (!isNumber || isListed || rule == TrainingRule::trainable)
+      trainingRules[use.variable] = rule;
+  }
+  clauses.check(parameters, all,
+                [&](bool isTrainable, size_t index, const Twine &message) {
+                  reporter.invalid(reporter.getFileLocation(), message);
+                });
+}
+
+} // namespace mlir::hfta::onnx_import

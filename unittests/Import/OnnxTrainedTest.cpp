@@ -1,0 +1,218 @@
+//===- OnnxTrainedTest.cpp - Which initializers are trained ---------------===//
+
+#include "Hfta/Dialect/Hfta/IR/Training.h"
+#include "OnnxTestModel.h"
+
+#include <gtest/gtest.h>
+
+#include <map>
+#include <optional>
+
+using namespace mlir;
+using namespace mlir::hfta;
+using namespace mlir::hfta::test;
+
+namespace {
+
+using Rules = std::map<std::string, TrainingRule>;
+
+Rules getRules(const Imported &imported) {
+  Rules rules;
+  if (!imported.model)
+    ADD_FAILURE() << (imported.messages.empty() ? "no model"
+                                                : imported.messages[0]);
+  else
+    for (auto variable : ModelOp(imported.model).getOps<VariableOp>()) {
+      TrainingRule rule = getTrainingRule(variable);
+      EXPECT_EQ(variable.getTrained(), isTrained(rule));
+      rules[variable.getOwnName()] = rule;
+    }
+  return rules;
+}
+
+OnnxImportOptions batchOf2() {
+  OnnxImportOptions options;
+  options.microBatch = 2;
+  return options;
+}
+
+Rules import(const std::string &graph,
+             std::optional<std::string> list = std::nullopt,
+             const OnnxImportOptions &options = batchOf2()) {
+  ::onnx::ModelProto model = makeModel(port("input", "x", {-1, 4}) + graph +
+                                       port("output", "y", {-1, 4}));
+  if (list) {
+    auto *entry = model.add_metadata_props();
+    entry->set_key("hfta.parameters");
+    entry->set_value(*list);
+  }
+  return getRules(Importer().import(model, options));
+}
+
+/// The messages of a model whose metadata has this entry.
+std::vector<std::string> importBad(const std::string &list) {
+  ::onnx::ModelProto model = makeModel(
+      port("input", "x", {-1, 4}) + weight("w", {4}) + integers("axes", {1}) +
+      node("Mul", "m", {"x", "w"}, {"y"}) + port("output", "y", {-1, 4}));
+  auto *entry = model.add_metadata_props();
+  entry->set_key("hfta.parameters");
+  entry->set_value(list);
+  Imported imported = Importer().import(model, batchOf2());
+  EXPECT_FALSE(imported.model);
+  EXPECT_EQ(imported.failure, OnnxFailure::input);
+  return imported.messages;
+}
+
+const char *const kScalar =
+    "initializer { name: 'temperature' data_type: 1 float_data: 3 }\n";
+
+TEST(OnnxTrained, NamesOfAnExportersMaking) {
+  Rules rules =
+      import(weight("onnx::MatMul_7", {4, 4}) + weight("onnx::Add_8", {4}) +
+             weight("val_3", {1}) + weight("block._tensor_constant0", {4}) +
+             weight("/block/Constant_output_0", {4}) + weight("17", {4}) +
+             weight("lifted_tensor_0", {4}) + weight("val_4", {4, 4}) +
+             weight("table.0", {4}) + weight("val_scale", {4}) +
+             node("MatMul", "a", {"x", "onnx::MatMul_7"}, {"a"}) +
+             node("Add", "b", {"onnx::Add_8", "a"}, {"b"}) +
+             node("Mul", "c", {"b", "val_3"}, {"c"}) +
+             node("Add", "d", {"c", "block._tensor_constant0"}, {"d"}) +
+             node("Add", "e", {"d", "/block/Constant_output_0"}, {"e"}) +
+             node("Sub", "f", {"e", "17"}, {"f"}) +
+             node("Mul", "g", {"f", "lifted_tensor_0"}, {"g"}) +
+             node("Transpose", "t", {"val_4"}, {"t"}) +
+             node("MatMul", "h", {"g", "t"}, {"h"}) +
+             node("Mul", "i", {"h", "table.0"}, {"i"}) +
+             node("Mul", "j", {"i", "val_scale"}, {"y"}));
+  EXPECT_EQ(rules, (Rules{{"onnx::MatMul_7", TrainingRule::layer},
+                          {"onnx::Add_8", TrainingRule::layer},
+                          {"val_3", TrainingRule::exporter},
+                          {"block._tensor_constant0", TrainingRule::exporter},
+                          {"/block/Constant_output_0", TrainingRule::exporter},
+                          {"17", TrainingRule::exporter},
+                          {"lifted_tensor_0", TrainingRule::exporter},
+                          {"val_4", TrainingRule::layer},
+                          {"table.0", TrainingRule::parameter},
+                          {"val_scale", TrainingRule::parameter}}));
+}
+
+TEST(OnnxTrained, ScoresAreNoLayer) {
+  // A mask added to a product of activations is no bias.
+  Rules rules = import(weight("val_1", {2, 2}) + weight("val_2", {2, 4}) +
+                       node("Transpose", "t", {"x"}, {"t"}) +
+                       node("MatMul", "s", {"x", "t"}, {"s"}) +
+                       node("Add", "m", {"s", "val_1"}, {"m"}) +
+                       node("MatMul", "v", {"m", "x"}, {"v"}) +
+                       node("Add", "a", {"v", "val_2"}, {"y"}));
+  EXPECT_EQ(rules, (Rules{{"val_1", TrainingRule::exporter},
+                          {"val_2", TrainingRule::exporter}}));
+}
+
+TEST(OnnxTrained, GroupNormalization) {
+  // Ones and zeros normalize the groups, then come scale and shift.
+  auto splat = [](const std::string &name, int value) {
+    return "initializer { name: '" + name + "' dims: 2 data_type: 1 " +
+           "float_data: " + std::to_string(value) +
+           " float_data: " + std::to_string(value) + " }\n";
+  };
+  Rules rules = import(
+      splat("val_1", 1) + splat("val_2", 0) + weight("val_3", {4, 1}) +
+      weight("val_4", {4, 1}) + integers("groups", {0, 2, -1}) +
+      integers("channels", {0, 4, 1}) + integers("flat", {0, 4}) +
+      node("Reshape", "r", {"x", "groups"}, {"r"}) +
+      node("InstanceNormalization", "n", {"r", "val_1", "val_2"}, {"n"}) +
+      node("Reshape", "c", {"n", "channels"}, {"c"}) +
+      node("Mul", "m", {"c", "val_3"}, {"m"}) +
+      node("Add", "a", {"m", "val_4"}, {"a"}) +
+      node("Reshape", "f", {"a", "flat"}, {"y"}));
+  EXPECT_EQ(rules, (Rules{{"val_1", TrainingRule::exporter},
+                          {"val_2", TrainingRule::exporter},
+                          {"val_3", TrainingRule::layer},
+                          {"val_4", TrainingRule::layer}}));
+}
+
+TEST(OnnxTrained, TheFilesList) {
+  std::string graph = weight("w", {4, 4}) + weight("cos", {4}) +
+                      weight("val_3", {4}) + kScalar +
+                      node("MatMul", "a", {"x", "w"}, {"a"}) +
+                      node("Mul", "b", {"a", "cos"}, {"b"}) +
+                      node("Mul", "c", {"b", "val_3"}, {"c"}) +
+                      node("Mul", "d", {"c", "temperature"}, {"y"});
+  EXPECT_EQ(import(graph), (Rules{{"w", TrainingRule::parameter},
+                                  {"cos", TrainingRule::parameter},
+                                  {"val_3", TrainingRule::exporter}}));
+  EXPECT_EQ(import(graph, "val_3\nw\ntemperature"),
+            (Rules{{"w", TrainingRule::listed},
+                   {"cos", TrainingRule::unlisted},
+                   {"val_3", TrainingRule::listed},
+                   {"temperature", TrainingRule::listed}}));
+  OnnxImportOptions options = batchOf2();
+  options.freeze = {"*"};
+  options.trainable = {"cos", "temp*"};
+  EXPECT_EQ(import(graph, "w", options),
+            (Rules{{"w", TrainingRule::freeze},
+                   {"cos", TrainingRule::trainable},
+                   {"val_3", TrainingRule::freeze},
+                   {"temperature", TrainingRule::trainable}}));
+  options.training = false;
+  options.freeze = options.trainable = {};
+  EXPECT_EQ(import(graph, "w", options),
+            (Rules{{"w", TrainingRule::none},
+                   {"cos", TrainingRule::none},
+                   {"val_3", TrainingRule::none}}));
+}
+
+TEST(OnnxTrained, AListOfNothing) {
+  EXPECT_EQ(import(weight("w", {4}) + node("Mul", "m", {"x", "w"}, {"y"}), ""),
+            (Rules{{"w", TrainingRule::unlisted}}));
+}
+
+TEST(OnnxTrained, FreshInitializationKeepsWhatIsNoParameter) {
+  OnnxImportOptions options = batchOf2();
+  options.freshInitialization = true;
+  ::onnx::ModelProto model = makeModel(
+      port("input", "x", {-1, 4}) + weight("w", {4, 4}) + weight("val_3", {4}) +
+      node("MatMul", "a", {"x", "w"}, {"a"}) +
+      node("Mul", "c", {"a", "val_3"}, {"y"}) + port("output", "y", {-1, 4}));
+  Imported imported = Importer().import(model, options);
+  ASSERT_TRUE(imported.model);
+  EXPECT_TRUE(imported.contains("@w {initial = #hfta.uniform"));
+  EXPECT_TRUE(imported.contains("@val_3 {hfta.training_rule = \"exporter\", "
+                                "initial = dense<[2.500000e-01"));
+}
+
+TEST(OnnxTrained, BadLists) {
+  using Messages = std::vector<std::string>;
+  EXPECT_EQ(importBad("w\nv\naxes"),
+            (Messages{"metadata entry 'hfta.parameters' lists 'v', which is no "
+                      "initializer of the file",
+                      "metadata entry 'hfta.parameters' lists 'axes', which "
+                      "holds no floats"}));
+  EXPECT_EQ(importBad("w\n"),
+            (Messages{"metadata entry 'hfta.parameters' holds no name in line "
+                      "2"}));
+  EXPECT_EQ(importBad("\x1b[0m\nw"),
+            (Messages{"metadata entry 'hfta.parameters' holds no name in line "
+                      "1"}));
+}
+
+TEST(OnnxTrained, PatternsWithoutEffect) {
+  OnnxImportOptions options = batchOf2();
+  options.freeze = {"w", "v", "[a"};
+  options.trainable = {"*", "u"};
+  Imported imported = Importer().import(
+      makeModel(port("input", "x", {-1, 4}) + weight("w", {4}) +
+                node("Mul", "m", {"x", "w"}, {"y"}) +
+                port("output", "y", {-1, 4})),
+      options);
+  ASSERT_EQ(imported.messages.size(), 4u);
+  EXPECT_EQ(imported.messages[0], "freeze pattern 'w' freezes nothing: "
+                                  "'trainable' matches all that it does");
+  EXPECT_EQ(imported.messages[1],
+            "freeze pattern 'v' matches no parameter of the model");
+  EXPECT_EQ(imported.messages[2].find("freeze pattern '[a': "), 0u);
+  EXPECT_EQ(imported.messages[3],
+            "trainable pattern 'u' matches no parameter of the model");
+}
+
+} // namespace
