@@ -39,6 +39,17 @@ try:
 except OSError:
     pass
 
+# A Python with PyTorch, onnx and onnxscript: the one that HFTA_TORCH_PYTHON names,
+# which must have them, or the build's own if it happens to.
+torch_python = os.environ.get("HFTA_TORCH_PYTHON", config.python)
+find_torch = ("import importlib.util as u, sys; "
+              "sys.exit(not all(map(u.find_spec, ('torch', 'onnx', 'onnxscript'))))")
+if subprocess.run([torch_python, "-c", find_torch], capture_output=True).returncode == 0:
+    config.available_features.add("torch")
+    config.substitutions.append(("%torch_python", torch_python))
+elif "HFTA_TORCH_PYTHON" in os.environ:
+    lit_config.fatal(f"HFTA_TORCH_PYTHON: {torch_python} lacks torch, onnx or onnxscript")
+
 # Whether a process may mount file systems that only it sees.
 private_mount = ["unshare", "--map-root-user", "--mount", "mount", "-t", "tmpfs",
                  "tmpfs", "/mnt"]

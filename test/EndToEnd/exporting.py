@@ -1,0 +1,207 @@
+#!/usr/bin/env python3
+"""Modules that python/hfta_export.py exports train as in PyTorch, with both of its
+exporters, in f64; plain exports differ as docs/exporting.md says; its snippets run.
+Needs PyTorch, onnx and onnxscript."""
+
+import collections
+import json
+import pathlib
+import re
+import sys
+import warnings
+
+import numpy
+import onnx
+import torch
+from torch import nn
+
+from exporting_models import (Attention, BatchNorm, GroupNorm, Llama, MODULES,
+                              Parametrized, TiedLlama)
+from harness import (Work, checkpoint, copy_file, expect_equal, fail, read_safetensors,
+                     run)
+
+SOURCE = pathlib.Path(__file__).parents[2]
+sys.path.append(str(SOURCE / "python"))
+
+import hfta_export  # noqa: E402
+
+STEPS, BATCH, RATE = 8, 4, 0.125
+TOLERANCE = 1e-13
+JOB = """
+model net = onnx("{name}.onnx")
+data made {{
+  train x = npy("{name}-x.npy"), label = npy("{name}-label.npy")
+}}
+train job {{
+  model     net(x)
+  data      made, batch = {batch}, shuffle = false
+  loss      cross_entropy(net, label)
+  optimizer sgd(lr = {rate}, momentum = 0.5)
+  precision f64
+  steps     {steps}
+}}
+"""
+
+
+def make_samples(kind):
+    make, bounds, shape = kind.inputs
+    x = make(*bounds, (STEPS * BATCH, *shape))
+    return x, torch.randint(kind.classes, (STEPS * BATCH,))
+
+
+def export_plainly(module, dynamo, path):
+    """As users do who think of inference."""
+    module.eval()
+    x = make_samples(type(module))[0][:BATCH]
+    options = {"external_data": False} if dynamo else {}
+    torch.onnx.export(module, (x,), path, dynamo=dynamo, verbose=False, **options)
+    return onnx.load(path)
+
+
+def train(module, samples):
+    """PyTorch's losses."""
+    module.train()
+    optimizer = torch.optim.SGD([p for p in module.parameters() if p.requires_grad],
+                                lr=RATE, momentum=0.5)
+    losses = []
+    for x, label in zip(*(values.split(BATCH) for values in samples)):
+        optimizer.zero_grad()
+        loss = nn.functional.cross_entropy(module(x), label)
+        loss.backward()
+        optimizer.step()
+        losses.append(loss.item())
+    return losses
+
+
+def read_losses(path):
+    events = map(json.loads, path.read_text().splitlines())
+    return [event["loss"][0] for event in events if event["event"] == "step"]
+
+
+def compare(what, mine, theirs):
+    difference = numpy.abs(numpy.asarray(mine) - numpy.asarray(theirs)).max()
+    scale = max(1, numpy.abs(theirs).max())
+    if not difference <= TOLERANCE * scale:
+        fail(f"{what}: differs by {difference}")
+    return difference / scale
+
+
+def check_training(work, kind, dynamo):
+    name = f"{kind.__name__}-{'new' if dynamo else 'old'}"
+    torch.manual_seed(7)
+    module = kind().double()
+    samples = make_samples(kind)
+    if samples[0].is_floating_point():
+        samples = samples[0].double(), samples[1]
+    numpy.save(work.folder / f"{name}-x.npy", samples[0].numpy())
+    numpy.save(work.folder / f"{name}-label.npy", samples[1].numpy())
+    module.eval()
+    before = {key: value.clone() for key, value in module.state_dict().items()}
+    names = hfta_export.export(module, (samples[0][:BATCH],),
+                               str(work.folder / f"{name}.onnx"), dynamo=dynamo)
+    for key, value in module.state_dict().items():
+        if not torch.equal(value, before[key]):
+            fail(f"{name}: the export changes '{key}'")
+    expect_equal(module.training, False, f"{name}: mode after the export")
+    binary = work.compile(name, JOB.format(name=name, batch=BATCH, rate=RATE,
+                                           steps=STEPS))
+    log = work.folder / f"{name}.jsonl"
+    folder = work.train(binary, "--log", log, "--log-every=1")
+    losses = train(module, samples)
+    worst = compare(f"{name}: losses", read_losses(log), losses)
+    after = read_safetensors(copy_file(checkpoint(folder, STEPS), 0))
+    state = module.state_dict()
+    compared = 0
+    for key in state.keys() & after.keys():
+        shape, numbers = after[key][1:]
+        worst = max(worst, compare(f"{name}: '{key}'",
+                                   numpy.reshape(numbers, shape), state[key].numpy()))
+        compared += 1
+    if not set(names) <= after.keys() or compared < len(names):
+        fail(f"{name}: compared {compared} tensors, of those trained {names}")
+    print(f"{name}: {len(names)} trained tensors and {STEPS} losses within {worst:.1e}")
+
+
+def count(content):
+    """Nodes by operator, initializers by what their names begin with."""
+    operators = collections.Counter(node.op_type for node in content.graph.node)
+    return operators, [tensor.name for tensor in content.graph.initializer]
+
+
+def check_plain_exports(work, dynamo):
+    """What docs/exporting.md says of plain exports."""
+    path = str(work.folder / "plain.onnx")
+    renamed = "val_" if dynamo else "onnx::"
+
+    def require(holds, claim):
+        if not holds:
+            fail(f"{'newer' if dynamo else 'TorchScript'} exporter: not so: {claim}")
+
+    operators, names = count(export_plainly(BatchNorm(), dynamo, path))
+    require("BatchNormalization" not in operators and "norm.weight" not in names,
+            "batch normalizations are folded")
+    module = TiedLlama()
+    content = export_plainly(module, dynamo, path)
+    names = count(content)[1]
+    require("blocks.0.q.weight" not in names and
+            any(name.startswith(renamed) for name in names),
+            "transposed weights are renamed")
+    require("blocks.0.cos" in names, "buffers are initializers")
+    require("blocks.0.norm2.weight" not in names, "equal tensors become one")
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        marked = hfta_export.mark(module, path)
+    require(any("2 times" in str(entry.message) for entry in caught),
+            "tied embeddings become two tensors")
+    require(any("blocks.1.norm2.weight" in str(entry.message) for entry in caught),
+            "what is merged is missing")
+    require("blocks.0.cos" not in marked and len(marked) == 17,
+            "renamed weights are found")
+    operators, names = count(export_plainly(GroupNorm(), dynamo, path))
+    require("norm.weight" not in names, "a group normalization's scale is renamed")
+    names = count(export_plainly(Parametrized(), dynamo, path))[1]
+    computed = "hidden.parametrizations.weight.original0" not in names
+    require(computed == dynamo, "the newer exporter computes parametrized weights")
+    content = export_plainly(Attention(), dynamo, path)
+    require(("attention.out_proj.bias" in count(content)[1]) != dynamo,
+            "the newer exporter removes biases of zeros")
+    scales = [tensor for tensor in content.graph.initializer
+              if list(tensor.dims) == [1] and tensor.data_type == 1]
+    require(bool(scales) == dynamo, "the newer exporter's scales are initializers")
+
+
+def check_snippets(work):
+    """The page's Python and its command, in order."""
+    page = (SOURCE / "docs/exporting.md").read_text()
+    blocks = re.findall(r"^```(\w*)\n(.*?)^```$", page, re.M | re.S)
+    folder = work.folder / "docs"
+    folder.mkdir()
+    (folder / "python").symlink_to(SOURCE / "python")
+    numpy.save(folder / "image.npy", numpy.zeros((32, 1, 8, 8), "float32"))
+    numpy.save(folder / "label.npy", numpy.zeros(32, "int64"))
+    scripts = [text for kind, text in blocks if kind == "python"]
+    command = next(text for _, text in blocks if text.startswith("hftac cnn.onnx"))
+    said = next(text for _, text in blocks if text.startswith("hftac: "))
+    printed = run(sys.executable, "-W", "ignore", "-c", scripts[0], cwd=folder)
+    expect_equal(printed.split()[-1], "6", "tensors that the snippet exports")
+    arguments = command.replace("hftac", str(pathlib.Path(work.hftac).resolve()), 1)
+    expect_equal(run("sh", "-c", arguments, cwd=folder), said, "what hftac prints")
+    run(sys.executable, "-c", scripts[1], cwd=folder)
+    printed = run("sh", "-c", arguments.replace("cnn.onnx", "frozen.onnx"), cwd=folder)
+    expect_equal(printed, "hftac: trains 4 tensors (4 listed in hfta.parameters), "
+                 "freezes 2 tensors (2 not listed in hfta.parameters)\n",
+                 "what hftac prints of the changed entry")
+
+
+def main():
+    warnings.simplefilter("ignore")
+    work = Work(__doc__)
+    for dynamo in (True, False):
+        check_plain_exports(work, dynamo)
+        for kind in MODULES:
+            check_training(work, kind, dynamo)
+    check_snippets(work)
+
+
+if __name__ == "__main__":
+    main()
