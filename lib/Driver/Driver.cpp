@@ -6,8 +6,11 @@
 #include "llvm/Support/Signals.h"
 #include "llvm/Support/raw_ostream.h"
 
+#include <atomic>
 #include <csignal>
 #include <cstring>
+#include <new>
+#include <sys/mman.h>
 #include <unistd.h>
 
 using namespace mlir;
@@ -17,8 +20,35 @@ using namespace mlir::hfta;
 // Internal errors
 //===----------------------------------------------------------------------===//
 
+/// Where memory is asked for in vain. Files that were begun are removed. Does
+/// only what a signal handler may do.
+[[noreturn]] static void exitWithoutMemory() {
+  // Several threads may come here: the first one speaks.
+  static std::atomic_flag isTold;
+  while (isTold.test_and_set())
+    pause();
+  static const char text[] = "hftac: error: not enough memory\n";
+  (void)!write(STDERR_FILENO, text, sizeof(text) - 1);
+  llvm::sys::RunInterruptHandlers();
+  _exit(static_cast<int>(ExitCode::unsupported));
+}
+
+/// Whether the process can't have a little more memory. Its stack then can't
+/// grow either, which is a crash like others.
+static bool isMemoryShort() {
+  constexpr size_t kBytes = 8 << 20;
+  void *memory = mmap(nullptr, kBytes, PROT_READ | PROT_WRITE,
+                      MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (memory == MAP_FAILED)
+    return true;
+  munmap(memory, kBytes);
+  return false;
+}
+
 /// Only what a signal handler may do: LLVM has removed temporary files.
 static void exitAfterSignal(void *) {
+  if (isMemoryShort())
+    exitWithoutMemory();
   static const char text[] = "hftac: error: internal error: crashed\n";
   (void)!write(STDERR_FILENO, text, sizeof(text) - 1);
   (void)!write(STDERR_FILENO, kBugReport.data(), kBugReport.size());
@@ -27,22 +57,21 @@ static void exitAfterSignal(void *) {
 }
 
 static void exitAfterFatalError(void *, const char *reason, bool) {
+  // A thread needs memory too.
+  if (llvm::StringRef(reason).starts_with("pthread_create failed"))
+    exitWithoutMemory();
   llvm::errs() << "hftac: error: internal error: " << reason << '\n'
                << kBugReport << '\n';
   llvm::sys::RunInterruptHandlers();
   _exit(static_cast<int>(ExitCode::internal));
 }
 
-static void exitWithoutMemory(void *, const char *, bool) {
-  static const char text[] = "hftac: error: out of memory\n";
-  (void)!write(STDERR_FILENO, text, sizeof(text) - 1);
-  _exit(static_cast<int>(ExitCode::internal));
-}
-
 static void installHandlers() {
   llvm::sys::AddSignalHandler(exitAfterSignal, nullptr);
   llvm::install_fatal_error_handler(exitAfterFatalError);
-  llvm::install_bad_alloc_error_handler(exitWithoutMemory);
+  llvm::install_bad_alloc_error_handler(
+      [](void *, const char *, bool) { exitWithoutMemory(); });
+  std::set_new_handler(exitWithoutMemory);
   // A reader of the output that goes away is an error of writing.
   std::signal(SIGPIPE, SIG_IGN);
   // A limit on file sizes is an error like a full disk.

@@ -128,8 +128,8 @@ static hfta_status copy_tensors(load *self, int64_t copy) {
     const hfta_tensor *tensor = &program->tensors[i];
     bool again = copy > instance->workload.first_copy &&
                  (tensor->flags & HFTA_TENSOR_SHARED);
-    bool is_kept = instance->memory[tensor->segment].count > 0;
-    if (!(tensor->flags & HFTA_TENSOR_CHECKPOINT) || again || !is_kept ||
+    bool has_memory = instance->memory[tensor->segment].count > 0;
+    if (!(tensor->flags & HFTA_TENSOR_CHECKPOINT) || again || !has_memory ||
         !hfta_tensor_is_of(tensor, copy))
       continue;
     const hfta_tensor_view *view =
@@ -180,6 +180,12 @@ static double epoch_loss(const hfta_safetensors *file) {
   return loss;
 }
 
+static bool is_kept(const load *self, int64_t copy) {
+  const hfta_workload *workload = &self->instance->workload;
+  return copy >= workload->first_copy &&
+         copy < workload->first_copy + workload->copies;
+}
+
 static hfta_status load_all(load *self, const char *folder,
                             double *epoch_losses) {
   hfta_instance *instance = self->instance;
@@ -187,16 +193,20 @@ static hfta_status load_all(load *self, const char *folder,
   hfta_status status = find_folder(self, folder);
   if (status == HFTA_OK)
     self->steps = hfta_checkpoint_step_of(self->folder.text);
-  for (int64_t copy = 0; copy < copies && status == HFTA_OK; ++copy)
+  for (int64_t copy = 0; copy < copies && status == HFTA_OK; ++copy) {
     status = open_copy(self, copy);
+    // Of other copies it is enough that they are there and sound.
+    if (!is_kept(self, copy)) {
+      hfta_safetensors_close(self->files[copy]);
+      self->files[copy] = NULL;
+    }
+  }
   if (status == HFTA_OK)
     status = clear_gradients(instance);
   for (int64_t copy = 0; copy < copies && status == HFTA_OK; ++copy) {
-    bool is_kept =
-        copy - instance->workload.first_copy >= 0 &&
-        copy - instance->workload.first_copy < instance->workload.copies;
-    if (is_kept)
-      status = copy_tensors(self, copy);
+    if (!is_kept(self, copy))
+      continue;
+    status = copy_tensors(self, copy);
     if (epoch_losses)
       epoch_losses[copy] = epoch_loss(self->files[copy]);
   }

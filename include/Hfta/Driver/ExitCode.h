@@ -12,7 +12,8 @@ namespace mlir::hfta {
   X(done, 0, "done")                                                           \
   X(input, 1, "the input is wrong")                                            \
   X(usage, 2, "wrong usage")                                                   \
-  X(unsupported, 3, "the input needs something that is not supported")         \
+  X(unsupported, 3,                                                            \
+    "the input needs something that is not supported, or too much memory")     \
   X(cannotWrite, 4, "cannot write the output, or cannot link it")              \
   X(internal, 70, "internal error")
 
