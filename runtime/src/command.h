@@ -42,8 +42,8 @@ typedef struct hfta_option {
 #define HFTA_OPTION_THREADS(target)                                            \
   {.name = "--threads",                                                        \
    .argument = "N",                                                            \
-   .help = "CPU threads, 1 to 256 (default: one a processor); results\n"       \
-           "don't depend on it",                                               \
+   .help = "CPU threads, 1 to 256 (default: one a processor, fewer where\n"    \
+           "a control group grants less time); results don't depend on it",    \
    .integer = (target),                                                        \
    .minimum = 1,                                                               \
    .maximum = 256}

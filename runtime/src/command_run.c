@@ -88,7 +88,7 @@ static hfta_status open_inputs(runner *self, const hfta_list *list) {
       return unknown_input(self, list->values[i]);
     if (self->opened[index])
       return hfta_fail(self->error, HFTA_USAGE, "input '%s' is given twice",
-                       program->inputs[index].name);
+                       program->inputs[index].model_name);
     hfta_status status = hfta_npy_open(path, &self->files[index], self->error);
     if (status != HFTA_OK)
       return status;
@@ -99,7 +99,8 @@ static hfta_status open_inputs(runner *self, const hfta_list *list) {
     if (!self->opened[i])
       return hfta_fail(self->error, HFTA_USAGE,
                        "input '%s' is not given: --input %s=FILE.npy",
-                       program->inputs[i].name, program->inputs[i].name);
+                       program->inputs[i].model_name,
+                       program->inputs[i].model_name);
   return HFTA_OK;
 }
 
@@ -142,7 +143,7 @@ static hfta_status check_type(const runner *self, uint32_t index) {
     return HFTA_OK;
   return hfta_fail(self->error, HFTA_INVALID_INPUT,
                    "input '%s' is %s, but its file holds %s",
-                   self->program->inputs[index].name,
+                   self->program->inputs[index].model_name,
                    hfta_element_name((hfta_element_type)tensor->type),
                    hfta_element_name(type));
 }
@@ -158,7 +159,7 @@ static hfta_status check_samples(runner *self, uint32_t index) {
     char expected[HFTA_SHAPE_TEXT_BYTES], got[HFTA_SHAPE_TEXT_BYTES];
     return hfta_fail(self->error, HFTA_INVALID_INPUT,
                      "input '%s' has shape %s, but its file holds %s",
-                     self->program->inputs[index].name,
+                     self->program->inputs[index].model_name,
                      hfta_shape_text(tensor->shape, tensor->rank, expected),
                      hfta_shape_text(header->shape, header->rank, got));
   }
@@ -167,13 +168,13 @@ static hfta_status check_samples(runner *self, uint32_t index) {
   if (header->shape[0] == 0)
     return hfta_fail(self->error, HFTA_INVALID_INPUT,
                      "input '%s' holds no samples",
-                     self->program->inputs[index].name);
+                     self->program->inputs[index].model_name);
   if (header->shape[0] != self->samples)
-    return hfta_fail(self->error, HFTA_INVALID_INPUT,
-                     "input '%s' holds %lld samples, but '%s' holds %lld",
-                     self->program->inputs[index].name,
-                     (long long)header->shape[0], self->program->inputs[0].name,
-                     (long long)self->samples);
+    return hfta_fail(
+        self->error, HFTA_INVALID_INPUT,
+        "input '%s' holds %lld samples, but '%s' holds %lld",
+        self->program->inputs[index].model_name, (long long)header->shape[0],
+        self->program->inputs[0].model_name, (long long)self->samples);
   return HFTA_OK;
 }
 
@@ -244,7 +245,7 @@ static hfta_status allocate(runner *self) {
     if (!(self->inputs[i] = malloc(input_tensor(self, i)->bytes + 1)))
       return hfta_fail(self->error, HFTA_UNSUPPORTED,
                        "not enough memory for input '%s'",
-                       program->inputs[i].name);
+                       program->inputs[i].model_name);
   for (uint32_t i = 0; i < self->port_count; ++i) {
     uint64_t bytes = output_tensor(self, i)->bytes;
     if (self->samples >= 0)

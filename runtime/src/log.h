@@ -1,6 +1,7 @@
 //===- log.h - The metrics log ----------------------------------*- C -*-===//
 //
-// JSON lines, each written at once:
+// JSON lines, each handed to the system when it ends, a long one in pieces: of
+// one that a crash has cut off, a resumed run removes the rest.
 //
 //   {"event":"start","name":"sweep","copies":2,"identity":"...","batch":16,
 //    "steps_per_epoch":20,"total_steps":200,"steps_done":0,

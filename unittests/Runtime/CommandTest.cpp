@@ -364,7 +364,7 @@ TEST_F(Run, Misuse) {
     int code;
     const char *message;
   } cases[] = {
-      {{}, 2, "input 'image' is not given: --input image=FILE.npy"},
+      {{}, 2, "input 'pixels' is not given: --input pixels=FILE.npy"},
       {{"image"}, 2, "option '--input': 'image' is not NAME=FILE.npy"},
       {{"label=eight.npy"},
        2,
@@ -372,15 +372,15 @@ TEST_F(Run, Misuse) {
        "are 'pixels' or 'image'"},
       {{"image=eight.npy", "image=eight.npy"},
        2,
-       "input 'image' is given twice"},
+       "input 'pixels' is given twice"},
       {{"image=eight.npy", "pixels=eight.npy"},
        2,
-       "input 'image' is given twice"},
+       "input 'pixels' is given twice"},
       {{"image=wide.npy"},
        1,
-       "input 'image' has shape 8x6, but its file holds 8x7"},
-      {{"image=real.npy"}, 1, "input 'image' is u8, but its file holds f32"},
-      {{"image=none.npy"}, 1, "input 'image' holds no samples"},
+       "input 'pixels' has shape 8x6, but its file holds 8x7"},
+      {{"image=real.npy"}, 1, "input 'pixels' is u8, but its file holds f32"},
+      {{"image=none.npy"}, 1, "input 'pixels' holds no samples"},
   };
   for (const auto &misuse : cases) {
     std::vector<std::string> arguments = {"run", "--output", "o"};
