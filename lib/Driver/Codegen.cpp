@@ -16,12 +16,24 @@
 #include "llvm/Transforms/IPO/GlobalDCE.h"
 #include "llvm/Transforms/IPO/Internalize.h"
 
+#include <sys/resource.h>
+
 using namespace mlir;
 using namespace mlir::hfta;
 
 static constexpr llvm::StringLiteral kTriple = "x86_64-unknown-linux-gnu";
 /// Instructions beyond this are named one by one.
 static constexpr llvm::StringLiteral kBaseCpu = "x86-64";
+
+unsigned hfta::getThreadLimit() {
+  constexpr rlim_t kLittle = rlim_t(4) << 30;
+  for (auto resource : {RLIMIT_AS, RLIMIT_DATA}) {
+    rlimit limit;
+    if (getrlimit(resource, &limit) == 0 && limit.rlim_cur < kLittle)
+      return 1;
+  }
+  return 0;
+}
 
 //===----------------------------------------------------------------------===//
 // Translation
@@ -254,7 +266,7 @@ void CodeGenerator::optimize(Part &part) {
 }
 
 void CodeGenerator::optimize() {
-  llvm::DefaultThreadPool threads;
+  llvm::DefaultThreadPool threads(llvm::hardware_concurrency(getThreadLimit()));
   for (std::unique_ptr<Part> &part : parts)
     threads.async([&part] { optimize(*part); });
 }
@@ -281,7 +293,8 @@ llvm::Expected<std::vector<std::string>> CodeGenerator::emit(Phase phase) {
   for (size_t i = 0; i < parts.size(); ++i)
     texts.emplace_back(std::string());
   {
-    llvm::DefaultThreadPool threads;
+    llvm::DefaultThreadPool threads(
+        llvm::hardware_concurrency(getThreadLimit()));
     for (size_t i = 0; i < parts.size(); ++i)
       threads.async([&, i] {
         llvm::cantFail(texts[i].takeError());

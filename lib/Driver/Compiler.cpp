@@ -33,6 +33,8 @@ public:
         printer(&context, sources, errors, options.remarks),
         timing(options.verbose ? &errors : nullptr) {
     context.printOpOnDiagnostic(false);
+    if (getThreadLimit() == 1)
+      context.disableMultithreading();
     if (options.remarks)
       enableRemarks(&context);
   }

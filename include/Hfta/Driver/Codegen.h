@@ -58,6 +58,10 @@ private:
   llvm::Module *module = nullptr; ///< the first part's
 };
 
+/// How many threads compile; 0: one a processor. Each has a stack and a heap of
+/// its own: where the process' memory is limited to little, there is one.
+unsigned getThreadLimit();
+
 /// Symbols of a generated library.
 std::vector<std::string> getLibrarySymbols(llvm::StringRef name);
 
