@@ -31,8 +31,9 @@ def find(kind, text, command):
             return size // MIB, refused
         # The system's loader has its own message.
         loaded = not any("error while loading shared" in line for line in lines)
-        if loaded and (code != 3 or len(lines) != 1 or not any(
-                word in lines[0] for word in ("memory", "thread"))):
+        errors = [line for line in lines if "error: " in line]
+        if loaded and (code != 3 or len(errors) != 1 or not any(
+                word in errors[0] for word in ("memory", "thread"))):
             sys.exit(f"{text} {size // MIB} MiB: exit {code}: {lines[:3]}")
         if sorted(os.listdir()) != before:
             sys.exit(f"{text} {size // MIB} MiB: leaves files")
