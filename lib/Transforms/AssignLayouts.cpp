@@ -4,6 +4,8 @@
 
 #include "Hfta/Dialect/Hfta/IR/Layouts.h"
 #include "Hfta/Transforms/Passes.h"
+#include "Recomputed.h"
+#include "SeparateLayouts.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/IR/Remarks.h"
 #include "llvm/ADT/MapVector.h"
@@ -175,7 +177,6 @@ private:
   };
 
   bool takesStored(OpOperand &use);
-  bool isCarried(Value value);
   Result chooseOrders(Value result);
   void rewriteRead(ReadOp read);
   void rewriteCarrier(Operation *op);
@@ -191,25 +192,12 @@ private:
 
 } // namespace
 
-/// Whether a value with channels last can have come there through stacks of
-/// copies.
-bool TaskRewriter::isCarried(Value value) {
-  Operation *op = value.getDefiningOp();
-  if (auto read = dyn_cast<ReadOp>(op))
-    return classes.isChannelsLast(
-        symbols.lookup<VariableOp>(read.getVariable()));
-  if (isa<StackOp, UnstackOp>(op))
-    return llvm::all_of(op->getOperands(),
-                        [&](Value operand) { return isCarried(operand); });
-  return isa<KernelOp>(op);
-}
-
 /// Whether a use works with channels last: kernels do, stacks of such values,
 /// and writes to variables that are stored so.
 bool TaskRewriter::takesStored(OpOperand &use) {
   if (isa<StackOp, UnstackOp>(use.getOwner())) {
     Value result = use.getOwner()->getResult(0);
-    return classes.isChannelsLast(result) && isCarried(result);
+    return classes.isChannelsLast(result) && classes.isCarried(result);
   }
   if (auto write = dyn_cast<WriteOp>(use.getOwner())) {
     auto variable = symbols.lookup<VariableOp>(write.getVariable());
@@ -242,7 +230,7 @@ void TaskRewriter::rewriteRead(ReadOp read) {
 /// A stack of copies, or one of them, is stored as they are.
 void TaskRewriter::rewriteCarrier(Operation *op) {
   Value result = op->getResult(0);
-  if (classes.isChannelsLast(result) && isCarried(result))
+  if (classes.isChannelsLast(result) && classes.isCarried(result))
     store(result);
 }
 
@@ -348,7 +336,8 @@ struct AssignLayoutsPass
 
   void runOnOperation() override {
     ModuleOp module = getOperation();
-    LayoutClasses classes(module);
+    separateLayouts(module);
+    LayoutClasses classes(module, findRecomputed(module));
     remark(classes);
     SymbolTable symbols(module);
     for (auto function : module.getOps<func::FuncOp>())

@@ -11,6 +11,7 @@
 #include "Hfta/Dialect/Hfta/IR/HftaOps.h"
 #include "Hfta/Dialect/Hfta/IR/VariableNames.h"
 #include "Hfta/Transforms/Passes.h"
+#include "Kernels.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/IRMapping.h"
 #include "llvm/ADT/SetVector.h"
@@ -368,8 +369,7 @@ static Value buildCopy(OpBuilder &builder, Value value) {
   return kernel.getResult(0);
 }
 
-/// Makes every written or stacked value the sole use of a kernel's result.
-static void insertCopies(func::FuncOp task) {
+void hfta::insertCopies(func::FuncOp task) {
   for (Operation &op : llvm::make_early_inc_range(task.getBody().front())) {
     if (!isa<WriteOp, StackOp>(op))
       continue;

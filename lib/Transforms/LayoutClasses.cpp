@@ -88,6 +88,21 @@ void LayoutClasses::addKernel(KernelOp kernel) {
   }
 }
 
+OperandRange LayoutClasses::getStacked(StackOp stack) const {
+  OperandRange inputs = stack.getInputs();
+  return view.uses ? inputs.slice(view.copy, 1) : inputs;
+}
+
+/// Whether a kernel reads the value, perhaps through stacks of copies.
+bool LayoutClasses::isRead(Value value) const {
+  return llvm::any_of(value.getUsers(), [&](Operation *user) {
+    if (!isSeen(user))
+      return false;
+    return isa<KernelOp>(user) ||
+           (isa<StackOp, UnstackOp>(user) && isRead(user->getResult(0)));
+  });
+}
+
 void LayoutClasses::addTask(func::FuncOp task, const SymbolTable &symbols) {
   auto joinVariable = [&](StringRef name, Value value) {
     auto variable = symbols.lookup<VariableOp>(name);
@@ -96,28 +111,38 @@ void LayoutClasses::addTask(func::FuncOp task, const SymbolTable &symbols) {
                    getNumber(value.getAsOpaquePointer()));
   };
   for (Operation &op : task.getBody().front()) {
+    if (!isSeen(&op))
+      continue;
     if (auto read = dyn_cast<ReadOp>(op)) {
       joinVariable(read.getVariable(), read.getResult());
       auto variable = symbols.lookup<VariableOp>(read.getVariable());
+      variables[read] = variable;
       bool &byKernels = reads.try_emplace(variable, false).first->second;
-      byKernels |= llvm::any_of(read->getUsers(), [](Operation *user) {
-        return isa<KernelOp>(user);
-      });
+      byKernels |= isRead(read.getResult());
     } else if (auto write = dyn_cast<WriteOp>(op))
       joinVariable(write.getVariable(), write.getValue());
     else if (auto kernel = dyn_cast<KernelOp>(op))
       addKernel(kernel);
-    else if (isa<StackOp, UnstackOp>(op))
-      for (Value operand : op.getOperands())
-        join(op.getResult(0), operand);
+    else if (auto stack = dyn_cast<StackOp>(op))
+      for (Value operand : getStacked(stack))
+        join(stack.getResult(), operand);
+    else if (auto unstack = dyn_cast<UnstackOp>(op))
+      join(unstack.getResult(), unstack.getInput());
   }
 }
 
-LayoutClasses::LayoutClasses(ModuleOp module) {
+LayoutClasses::LayoutClasses(ModuleOp module,
+                             ArrayRef<std::pair<Value, Value>> recomputed,
+                             LayoutView view)
+    : view(view) {
   SymbolTable symbols(module);
   for (auto function : module.getOps<func::FuncOp>())
     if (function->hasAttr(HftaDialect::kTaskAttrName))
       addTask(function, symbols);
+  for (auto [again, first] : recomputed)
+    if (isSeen(again.getDefiningOp()->getParentOp()) &&
+        isSeen(first.getDefiningOp()->getParentOp()))
+      join(again, first);
   for (unsigned vote : votes)
     chosen.insert(classes.findLeader(vote));
 }
@@ -136,4 +161,16 @@ bool LayoutClasses::isChannelsLast(VariableOp variable) const {
   auto read = reads.find(variable);
   return isChosen(variable.getOperation()) &&
          (read == reads.end() || read->second);
+}
+
+bool LayoutClasses::isCarried(Value value) const {
+  Operation *op = value.getDefiningOp();
+  if (auto read = dyn_cast<ReadOp>(op))
+    return isChannelsLast(variables.lookup(read));
+  auto isOperandCarried = [&](Value operand) { return isCarried(operand); };
+  if (auto stack = dyn_cast<StackOp>(op))
+    return llvm::all_of(getStacked(stack), isOperandCarried);
+  if (auto unstack = dyn_cast<UnstackOp>(op))
+    return isCarried(unstack.getInput());
+  return isa<KernelOp>(op);
 }

@@ -1,0 +1,118 @@
+//===- CopyUses.cpp - For which copies a task's ops compute ---------------===//
+
+#include "CopyUses.h"
+
+#include "LayoutClasses.h"
+
+#include <map>
+
+using namespace mlir;
+using namespace mlir::hfta;
+using llvm::SmallBitVector;
+
+SmallVector<func::FuncOp> hfta::getTasksInOrder(ModuleOp module) {
+  std::multimap<int64_t, func::FuncOp> tasks;
+  for (auto function : module.getOps<func::FuncOp>()) {
+    auto task = function->getAttrOfType<TaskAttr>(HftaDialect::kTaskAttrName);
+    if (!task)
+      continue;
+    int64_t block = task.getBlock();
+    int64_t last = std::numeric_limits<int64_t>::max();
+    if (task.getKind() == TaskKind::forward)
+      tasks.emplace(block, function);
+    else
+      tasks.emplace(task.getKind() == TaskKind::backward ? last - 1 - block
+                                                         : last,
+                    function);
+  }
+  return llvm::map_to_vector(tasks, [](auto &entry) { return entry.second; });
+}
+
+int64_t hfta::countCopiesApart(ModuleOp module) {
+  int64_t copies = 0;
+  bool isApart = false;
+  module.walk([&](Operation *op) {
+    auto variable = dyn_cast<VariableOp>(op);
+    auto read = dyn_cast<ReadOp>(op);
+    isApart |= isa<StackOp, UnstackOp>(op) ||
+               (variable && variable.getCopy()) || (read && read.getCopy());
+    if (variable)
+      copies = std::max(copies, getCopies(variable.getType()).value_or(0));
+  });
+  return isApart ? copies : 0;
+}
+
+CopyUses::CopyUses(ModuleOp module, int64_t copies)
+    : copies(copies), none(copies) {
+  SymbolTable symbols(module);
+  SmallVector<func::FuncOp> tasks;
+  for (auto function : module.getOps<func::FuncOp>())
+    if (function->hasAttr(HftaDialect::kTaskAttrName))
+      tasks.push_back(function);
+  // What one task saves is of use where another one reads it.
+  bool hasChanged = true;
+  while (hasChanged) {
+    hasChanged = false;
+    for (func::FuncOp task : llvm::reverse(tasks))
+      hasChanged |= visitTask(task, symbols);
+  }
+}
+
+const SmallBitVector &CopyUses::getCopies(Operation *op) const {
+  auto known = ofOp.find(op);
+  return known == ofOp.end() ? none : known->second;
+}
+
+const SmallBitVector &CopyUses::getReaders(VariableOp variable) const {
+  auto known = readers.find(variable);
+  return known == readers.end() ? none : known->second;
+}
+
+SmallBitVector CopyUses::only(int64_t copy) const {
+  SmallBitVector set(copies);
+  set.set(copy);
+  return set;
+}
+
+SmallBitVector CopyUses::findCopies(Operation &op, const SymbolTable &symbols) {
+  if (auto write = dyn_cast<WriteOp>(op)) {
+    auto variable = symbols.lookup<VariableOp>(write.getVariable());
+    SmallBitVector found = isOfTasksAlone(variable)
+                               ? getReaders(variable)
+                               : SmallBitVector(copies, true);
+    if (write.getCopy())
+      found &= only(*write.getCopy());
+    if (variable.getCopy())
+      found &= only(*variable.getCopy());
+    return found;
+  }
+  SmallBitVector found(copies);
+  for (OpOperand &use : op.getUses()) {
+    const SmallBitVector &user = getCopies(use.getOwner());
+    if (!isa<StackOp>(use.getOwner()))
+      found |= user;
+    else if (user.test(use.getOperandNumber()))
+      found.set(use.getOperandNumber());
+  }
+  if (auto unstack = dyn_cast<UnstackOp>(op))
+    found &= only(unstack.getCopy());
+  return found;
+}
+
+bool CopyUses::visitTask(func::FuncOp task, const SymbolTable &symbols) {
+  bool hasChanged = false;
+  for (Operation &op :
+       llvm::reverse(task.getBody().front().without_terminator())) {
+    SmallBitVector found = findCopies(op, symbols);
+    SmallBitVector &known = ofOp.try_emplace(&op, none).first->second;
+    if (known == found)
+      continue;
+    known = found;
+    hasChanged = true;
+    if (auto read = dyn_cast<ReadOp>(op)) {
+      Operation *variable = symbols.lookup(read.getVariable());
+      readers.try_emplace(variable, none).first->second |= found;
+    }
+  }
+  return hasChanged;
+}

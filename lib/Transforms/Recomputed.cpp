@@ -1,0 +1,132 @@
+//===- Recomputed.cpp - Values that tasks compute again -------------------===//
+
+#include "Recomputed.h"
+
+#include "CopyUses.h"
+#include "LayoutClasses.h"
+#include "llvm/ADT/StringSet.h"
+
+#include <map>
+
+using namespace mlir;
+using namespace mlir::hfta;
+
+namespace {
+
+/// Numbers values of the training tasks so that equal numbers mean equal
+/// values: results of equal ops on operands of equal numbers, and what is read
+/// from a variable of tasks alone and was written there.
+class ValueNumbers {
+public:
+  explicit ValueNumbers(ModuleOp module) : symbols(module) {
+    if (int64_t copies = countCopiesApart(module))
+      uses.emplace(module, copies);
+    SmallVector<func::FuncOp> tasks = getTasksInOrder(module);
+    llvm::erase_if(tasks, [](func::FuncOp task) {
+      TaskKind kind =
+          task->getAttrOfType<TaskAttr>(HftaDialect::kTaskAttrName).getKind();
+      return kind != TaskKind::forward && kind != TaskKind::backward;
+    });
+    for (func::FuncOp task : tasks)
+      for (auto write : task.getBody().front().getOps<WriteOp>())
+        written.insert(write.getVariable());
+    for (func::FuncOp task : tasks)
+      for (Operation &op : task.getBody().front().without_terminator())
+        visit(op);
+  }
+
+  SmallVector<std::pair<Value, Value>> again;
+
+private:
+  using Key = SmallVector<const void *>;
+
+  void visit(Operation &op);
+  void visitRead(ReadOp read);
+  void visitKernel(KernelOp kernel);
+  void visitPure(Operation &op);
+  /// The number of a value that is known by `key`; a new one without.
+  unsigned find(const Key &key) {
+    return ofKey.try_emplace(key, ofKey.size() + fresh).first->second;
+  }
+  void renew(Value value) { numbers[value] = ofKey.size() + fresh++; }
+
+  SymbolTable symbols;
+  llvm::StringSet<> written;
+  DenseMap<Value, unsigned> numbers;
+  std::map<Key, unsigned> ofKey;
+  unsigned fresh = 0;
+  llvm::StringMap<unsigned> ofVariable;
+  /// Where some ops are of one copy alone: what serves which copy.
+  std::optional<CopyUses> uses;
+  /// Of a number and a copy, or -1 where all ops serve all.
+  std::map<std::pair<unsigned, int64_t>, Value> first;
+};
+
+} // namespace
+
+void ValueNumbers::visitRead(ReadOp read) {
+  StringRef name = read.getVariable();
+  auto known = ofVariable.find(name);
+  if (known != ofVariable.end() && !read.getCopy()) {
+    numbers[read.getResult()] = known->second;
+    return;
+  }
+  if (written.contains(name))
+    return renew(read.getResult());
+  visitPure(*read);
+}
+
+void ValueNumbers::visitPure(Operation &op) {
+  Key key = {op.getName().getAsOpaquePointer(),
+             op.getAttrDictionary().getAsOpaquePointer()};
+  for (Value operand : op.getOperands())
+    key.push_back(reinterpret_cast<const void *>(
+        static_cast<uintptr_t>(numbers.lookup(operand))));
+  for (OpResult result : op.getResults()) {
+    key.push_back(result.getType().getAsOpaquePointer());
+    unsigned number = find(key);
+    numbers[result] = number;
+    if (!isa<ElementwiseOpInterface>(op) || !isa<KernelOp>(op.getParentOp()))
+      continue;
+    auto tie = [&](int64_t copy) {
+      Value original = first.try_emplace({number, copy}, result).first->second;
+      if (original != result)
+        again.emplace_back(result, original);
+    };
+    if (!uses)
+      tie(-1);
+    else
+      for (unsigned copy : uses->getCopies(op.getParentOp()).set_bits())
+        tie(copy);
+  }
+}
+
+void ValueNumbers::visitKernel(KernelOp kernel) {
+  Block &body = kernel.getBody().front();
+  for (auto [input, argument] :
+       llvm::zip(kernel.getInputs(), body.getArguments()))
+    numbers[argument] = numbers.lookup(input);
+  for (Operation &op : body.without_terminator())
+    visitPure(op);
+  for (auto [result, yielded] :
+       llvm::zip(kernel.getResults(), body.getTerminator()->getOperands()))
+    numbers[result] = numbers.lookup(yielded);
+}
+
+void ValueNumbers::visit(Operation &op) {
+  if (auto read = dyn_cast<ReadOp>(op))
+    return visitRead(read);
+  if (auto kernel = dyn_cast<KernelOp>(op))
+    return visitKernel(kernel);
+  if (auto write = dyn_cast<WriteOp>(op)) {
+    auto variable = symbols.lookup<VariableOp>(write.getVariable());
+    if (isOfTasksAlone(variable) && !write.getCopy())
+      ofVariable[write.getVariable()] = numbers.lookup(write.getValue());
+    return;
+  }
+  visitPure(op);
+}
+
+SmallVector<std::pair<Value, Value>> hfta::findRecomputed(ModuleOp module) {
+  return ValueNumbers(module).again;
+}
