@@ -35,7 +35,7 @@ static const double rates[MAX_COPIES] = {0.1, 0.3, 1.0, 0.01,
 static const double diverging_rates[MAX_COPIES] = {0.1, 1e30, 1.0, 0.01,
                                                    0.2, 0.5,  2.0, 0.05};
 static const double momenta[MAX_COPIES] = {0, 0.9, 0.5, 0.9, 0, 0, 0.3, 0.1};
-static const double seeds[MAX_COPIES] = {1, 1, 2, 3, 4, 5, 6, 7};
+static const double seeds[MAX_COPIES] = {1, 1, 20000001, 3, 4, 5, 6, 7};
 static const double clip_norms[MAX_COPIES] = {0.05, INFINITY, 0.1, 1,
                                               0.2,  0.3,      0.4, 0.5};
 static const double warmups[MAX_COPIES] = {0, 2, 3, 0, 1, 5, 0, 0};

@@ -41,7 +41,7 @@ TEST_F(Train, TheStartEventDescribesTheTraining) {
       R"("batch":8,"steps_per_epoch":6,)";
   const std::string end =
       R"("hyper_parameters":{"lr":[0.1,0.3,1],"momentum":[0,0.9,0.5],)"
-      R"("weight_decay":[0,0,0],"seed":[1,1,2]}})";
+      R"("weight_decay":[0,0,0],"seed":[1,1,20000001]}})";
   EXPECT_EQ(events("log").front(),
             begin + R"("total_steps":14,"steps_done":0,)" + end);
   ASSERT_EQ(run({"--steps", "20", "--log", "log", "--checkpoint", "c",
