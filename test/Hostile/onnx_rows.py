@@ -100,7 +100,11 @@ def make_parameter_rows():
             ("of control characters", "\x1b[31mw", "no name in line 1"),
             ("of no characters", b"w\n\xff\xfe", "no name in line 2"),
             ("of 60 000 letters", "w" * 60000, "no initializer"),
-            ("in another form", '["w"]', "lists '[\"w\"]'")):
+            ("in a torn JSON array", '["w"', "begins like a JSON array"),
+            ("below a million JSON arrays", "[" * 1000000, "begins like a JSON array"),
+            ("that a JSON array holds as a number", "[1]", "begins like a JSON array"),
+            ("in a JSON array that isn't there", '["w", "v"]', "lists 'v'"),
+            ("of no letters in a JSON array", '["w", ""]', "no name as element 2")):
         yield row(f"a trained tensor {name}", listing(text), 1, start, reason)
     yield row("two lists of trained tensors", listing("w", "w"), 1, start,
               "twice")

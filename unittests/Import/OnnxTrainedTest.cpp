@@ -146,6 +146,9 @@ TEST(OnnxTrained, TheFilesList) {
                    {"cos", TrainingRule::unlisted},
                    {"val_3", TrainingRule::listed},
                    {"temperature", TrainingRule::listed}}));
+  EXPECT_EQ(import(graph, "[\"val_3\", \"w\",\n\"temperature\"]"),
+            import(graph, "val_3\nw\ntemperature"));
+  EXPECT_EQ(import(graph, "[]"), import(graph, ""));
   OnnxImportOptions options = batchOf2();
   options.freeze = {"*"};
   options.trainable = {"cos", "temp*"};

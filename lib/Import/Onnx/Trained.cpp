@@ -8,6 +8,8 @@
 #include "LayerOperands.h"
 #include "ModelBuilder.h"
 
+#include "llvm/Support/JSON.h"
+
 namespace mlir::hfta::onnx_import {
 
 //===----------------------------------------------------------------------===//
@@ -32,17 +34,62 @@ StringRef Graph::checkParameter(StringRef name) const {
   return "";
 }
 
+/// Whether a JSON array holds no other one and no object. The parser calls
+/// itself for each, which a hostile file could use up the stack with.
+static bool isFlatArray(StringRef text) {
+  bool isInString = false;
+  for (size_t i = 1; i < text.size(); ++i) {
+    if (isInString && text[i] == '\\')
+      ++i;
+    else if (text[i] == '"')
+      isInString = !isInString;
+    else if (!isInString && (text[i] == '[' || text[i] == '{'))
+      return false;
+  }
+  return true;
+}
+
+/// The strings of a JSON array; nothing if the text is none.
+static std::optional<std::vector<std::string>> readJsonList(StringRef text) {
+  if (!isFlatArray(text))
+    return std::nullopt;
+  llvm::Expected<llvm::json::Value> value = llvm::json::parse(text);
+  std::vector<std::string> names;
+  llvm::json::Path::Root root;
+  if (value && llvm::json::fromJSON(*value, names, root))
+    return names;
+  llvm::consumeError(value.takeError());
+  return std::nullopt;
+}
+
+/// Names are listed one a line, or as a JSON array, which is what most tools
+/// write a list as.
 void Graph::readParameterList(StringRef text, Reporter &reporter) {
   Location file = reporter.getFileLocation();
-  SmallVector<StringRef> lines;
-  if (!text.empty())
+  std::vector<std::string> names;
+  bool isArray = text.starts_with("[");
+  if (isArray) {
+    std::optional<std::vector<std::string>> list = readJsonList(text);
+    if (!list) {
+      reporter.invalid(file,
+                       quoteEntry("begins like a JSON array of names, but "
+                                  "isn't one"));
+      return;
+    }
+    names = std::move(*list);
+  } else if (!text.empty()) {
+    SmallVector<StringRef> lines;
     text.split(lines, '\n');
+    names.assign(lines.begin(), lines.end());
+  }
   parameters.emplace();
-  for (auto [index, name] : llvm::enumerate(lines)) {
+  for (auto [index, name] : llvm::enumerate(names)) {
     StringRef wrong = checkParameter(name);
     if (name.empty() || !isPrintable(name))
       reporter.invalid(file,
-                       quoteEntry("holds no name in line " + Twine(index + 1)));
+                       quoteEntry("holds no name " +
+                                  Twine(isArray ? "as element " : "in line ") +
+                                  Twine(index + 1)));
     else if (!wrong.empty())
       reporter.invalid(file, quoteEntry("lists '" + name + "', " + wrong));
     parameters->insert(name);
