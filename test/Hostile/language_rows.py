@@ -2,6 +2,7 @@
 
 import os
 
+from onnx_writer import graph, model, node, tensor, value
 from row import Row
 
 GOOD = """model net(image: f32[batch, 8]) {
@@ -181,6 +182,24 @@ def make_copies_rows():
 
 
 def make_name_rows():
+    yield row("a hyper-parameter called as a setting",
+              GOOD.replace("f32[batch, 8])", "f32[batch, 8], lr = 1)"), 1,
+              "job.hfta:1:", "'lr'")
+    yield row("a hyper-parameter called as a dropout's own rate",
+              GOOD.replace("f32[batch, 8])", "f32[batch, 8], dropout_rate = 1)")
+              .replace("image, 16)", "dropout(image * dropout_rate, 0.1), 16)"),
+              1, "job.hfta:1:", "'dropout_rate'", "a rate of its own")
+    weights = [tensor(name, [8], [1] * 8) for name in ("w", "velocity/w")]
+    state = model(graph(
+        [node("Mul", ["image", "w"], ["h"]),
+         node("Add", ["h", "velocity/w"], ["output"])],
+        [value("image", ["batch", 8])], [value("output", ["batch", 8])],
+        weights))
+    yield row("a tensor called as checkpoints call an optimizer's state",
+              'model net = onnx("net.onnx")\n' +
+              GOOD[GOOD.index("data made"):].replace("adam", "sgd"), 3,
+              "'velocity/w' is also what checkpoints call",
+              files={"net.onnx": state}, place="net.onnx")
     yield change("a name twice", "return output",
                  "hidden = relu(image)\n  return output", 1, "'hidden'")
     yield row("a model twice", GOOD + GOOD[:GOOD.index("data")], 1,

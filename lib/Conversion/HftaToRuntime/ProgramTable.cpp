@@ -75,6 +75,11 @@ private:
     auto text = module->getAttrOfType<StringAttr>(name);
     return text ? text.getValue().str() : std::string();
   }
+  /// An attribute's text, empty where there is none.
+  Field getText(DictionaryAttr attributes, StringRef name) {
+    auto value = attributes.getAs<StringAttr>(name);
+    return text(value ? value.getValue() : StringRef());
+  }
   Field text(StringRef value) { return Field::pointer(tables.string(value)); }
   Field doubles(StringRef name, ArrayRef<double> values) {
     return Field::pointer(tables.doubles(name, values));
@@ -330,11 +335,8 @@ void ProgramBuilder::buildModels() {
   if (described.empty())
     described.push_back(DictionaryAttr::get(module.getContext()));
   for (auto [index, model] : llvm::enumerate(described)) {
-    auto digest = [&](StringRef name) {
-      auto value = model.getAs<StringAttr>(name);
-      return text(value ? value.getValue() : StringRef());
-    };
-    rows.push_back({digest("identity"), digest("identity_of_batch"),
+    rows.push_back({getText(model, "identity"),
+                    getText(model, "identity_of_batch"),
                     getExportTemplate(model)});
     if (auto copies = model.getAs<DenseI64ArrayAttr>("copies"))
       for (int64_t copy : copies.asArrayRef())
