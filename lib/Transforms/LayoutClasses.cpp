@@ -19,7 +19,7 @@ RankedTensorType hfta::getStoredType(RankedTensorType logical) {
                                logical.getEncoding());
 }
 
-static RankedTensorType getType(Value value) {
+static RankedTensorType getTensorType(Value value) {
   return cast<RankedTensorType>(value.getType());
 }
 
@@ -57,7 +57,7 @@ void LayoutClasses::addActivations(ActivationOpInterface op) {
   for (ArrayRef<Value> list : llvm::reverse(lists)) {
     for (Value value : list)
       join(list.front(), value);
-    bool prefers = prefersChannelsLast(getType(list.front()));
+    bool prefers = prefersChannelsLast(getTensorType(list.front()));
     if (prefers && resultPrefers)
       votes.push_back(getNumber(list.front().getAsOpaquePointer()));
     if (isa<OpResult>(list.front()) &&
@@ -83,7 +83,7 @@ void LayoutClasses::addKernel(KernelOp kernel) {
       continue;
     Value result = op.getResult(0);
     for (Value operand : op.getOperands())
-      if (getType(operand).getShape() == getType(result).getShape())
+      if (getTensorType(operand).getShape() == getTensorType(result).getShape())
         join(result, operand);
   }
 }
