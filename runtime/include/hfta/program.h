@@ -154,9 +154,8 @@ void hfta_launch(const hfta_task_context *context,
                  const hfta_launch_info *infos, int64_t count);
 
 typedef enum hfta_task_kind {
-  HFTA_TASK_INIT =
-      0, ///< parameters and statistics from seeds or the file; state and
-         ///< gradients begin as zeros
+  HFTA_TASK_INIT = 0,     ///< parameters and statistics from seeds or the file;
+                          ///< state and gradients begin as zeros
   HFTA_TASK_FORWARD = 1,  ///< one micro-batch through one block, training mode
   HFTA_TASK_BACKWARD = 2, ///< adds into the block's gradients
   HFTA_TASK_NORM = 3,     ///< sum of squares of each gradient of the block
