@@ -4,6 +4,12 @@
 # HFTA_PRECOMPILE_HEADERS shows.
 
 option(HFTA_PRECOMPILE_HEADERS "Parse MLIR's headers once" ON)
+if(CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
+  # CMake would also give the path of a header that includes the others, which
+  # ccache doesn't make relative: clones could not share what they compile.
+  set(CMAKE_CXX_COMPILE_OPTIONS_USE_PCH
+    -Xclang -include-pch -Xclang <PCH_FILE>)
+endif()
 
 # Of a target whose flags are LLVM's.
 function(hfta_use_precompiled_headers target)
