@@ -31,6 +31,11 @@ static constexpr int64_t kLargestInlineConstant = 256;
 /// address to compute at each launch, and a register or stack slot.
 static constexpr size_t kMostOperands = 48;
 
+/// Nor further than this many ops: the time to compile a kernel may grow faster
+/// than its ops, and equal pieces of a long chain are one function. The updates
+/// of optimizers, the largest kernels of common networks, have half as many.
+static constexpr size_t kMostOps = 64;
+
 /// Fewer rows leave threads idle if each is reduced in one place.
 static constexpr int64_t kFewestRows = 8;
 
@@ -53,6 +58,7 @@ private:
   bool canJoin(Operation *op, Operation *root);
   bool hasRoom(const Members &members, Operation *op);
   bool allUsesAllow(Operation *op, Operation *root);
+  bool comesBeforeUsers(Operation *op, Operation *root);
   void emit(Operation *root);
   static SmallVector<Value> collectResults(ArrayRef<Operation *> ops,
                                            const Members &members);
@@ -65,6 +71,9 @@ private:
   DenseMap<Operation *, Operation *> rootOf;
   DenseMap<Operation *, Members> membersOf;
   SmallVector<Operation *> roots;
+  /// The users of an op that belong to no kernel yet, the first at the end, and
+  /// perhaps some that do; kept, as a value may have very many users.
+  DenseMap<Operation *, SmallVector<Operation *>> freeUsers;
 };
 
 } // namespace
@@ -125,22 +134,40 @@ static Operation *getSource(Value operand) {
   return spreadsRows ? source : op;
 }
 
-bool KernelFormer::allUsesAllow(Operation *op, Operation *root) {
-  for (Operation *user : op->getUsers()) {
-    if (isRepeated(user)) {
-      if (!allUsesAllow(user, root))
-        return false;
-      continue;
-    }
-    Operation *users = rootOf.lookup(user);
-    if (users == root)
-      continue;
-    // A user elsewhere sees the value as a result of this kernel.
-    Operation *place = users ? users : user;
-    if (!isElementwise(root) || position.lookup(place) <= position.lookup(root))
-      return false;
+/// Calls `visit` with each op that uses a value, behind what is made anew in
+/// each kernel.
+static void visitUsers(Operation *op,
+                       llvm::function_ref<void(Operation *)> visit) {
+  for (Operation *user : op->getUsers())
+    if (isRepeated(user))
+      visitUsers(user, visit);
+    else
+      visit(user);
+}
+
+/// Whether all users of an op come after `root`: users in other kernels do, for
+/// those have been formed before, and see the value as a result of this one.
+bool KernelFormer::comesBeforeUsers(Operation *op, Operation *root) {
+  auto [found, isNew] = freeUsers.try_emplace(op);
+  SmallVector<Operation *> &users = found->second;
+  if (isNew) {
+    visitUsers(op, [&](Operation *user) { users.push_back(user); });
+    llvm::sort(users, [&](Operation *a, Operation *b) {
+      return position.lookup(a) > position.lookup(b);
+    });
   }
-  return true;
+  while (!users.empty() && rootOf.contains(users.back()))
+    users.pop_back();
+  return users.empty() || position.lookup(users.back()) > position.lookup(root);
+}
+
+bool KernelFormer::allUsesAllow(Operation *op, Operation *root) {
+  if (isElementwise(root))
+    return comesBeforeUsers(op, root);
+  return llvm::all_of(op->getUsers(), [&](Operation *user) {
+    return isRepeated(user) ? allUsesAllow(user, root)
+                            : rootOf.lookup(user) == root;
+  });
 }
 
 bool KernelFormer::canJoin(Operation *op, Operation *root) {
@@ -157,6 +184,8 @@ bool KernelFormer::canJoin(Operation *op, Operation *root) {
 }
 
 bool KernelFormer::hasRoom(const Members &members, Operation *op) {
+  if (members.size() >= kMostOps)
+    return false;
   size_t bound = op->getNumOperands() + 1;
   for (Operation *member : members)
     bound += member->getNumOperands() + member->getNumResults();
