@@ -182,6 +182,9 @@ private:
   const llvm::StringMap<Place> &variables;
   SegmentTable &segments;
   DenseMap<Operation *, int64_t> position;
+  /// Of each variable, in program order.
+  llvm::StringMap<SmallVector<ReadOp, 1>> reads;
+  llvm::StringMap<SmallVector<WriteOp, 1>> writes;
   DenseMap<Value, Place> places;
   DenseMap<Value, int64_t> ties;
   /// Values that need memory, of each copy and of all.
@@ -190,19 +193,18 @@ private:
 
 } // namespace
 
-/// Do both access one variable, and not different copies of it?
-static bool accessSameMemory(ReadOp read, WriteOp write) {
-  return read.getVariable() == write.getVariable() &&
-         (!read.getCopy() || !write.getCopy() ||
-          read.getCopy() == write.getCopy());
+/// Do a read and a write of one variable not access different copies of it?
+static bool accessSameCopy(ReadOp read, WriteOp write) {
+  return !read.getCopy() || !write.getCopy() ||
+         read.getCopy() == write.getCopy();
 }
 
 /// A value that was read must not be used once the variable was written, but by
 /// the kernel that computes what is written.
 LogicalResult TaskPlanner::checkReads() {
   for (auto read : task.getOps<ReadOp>())
-    for (auto write : task.getOps<WriteOp>()) {
-      if (!accessSameMemory(read, write) || position[write] < position[read])
+    for (WriteOp write : writes.lookup(read.getVariable())) {
+      if (!accessSameCopy(read, write) || position[write] < position[read])
         continue;
       if (getLastUse(read) > position[write])
         return read.emitError("value of '")
@@ -259,8 +261,8 @@ std::optional<int64_t> TaskPlanner::findTie(KernelOp kernel, unsigned result,
 
 /// Is the variable's old value used between the kernel and the write?
 bool TaskPlanner::isReadLater(KernelOp kernel, WriteOp write) {
-  for (auto read : task.getOps<ReadOp>()) {
-    if (!accessSameMemory(read, write))
+  for (ReadOp read : reads.lookup(write.getVariable())) {
+    if (!accessSameCopy(read, write))
       continue;
     if (getLastUse(read) > position[kernel] && position[read] < position[write])
       return true;
@@ -422,8 +424,13 @@ void TaskPlanner::annotate(KernelOp kernel) {
 
 LogicalResult TaskPlanner::plan() {
   int64_t next = 0;
-  for (Operation &op : task.getBody().front())
+  for (Operation &op : task.getBody().front()) {
     position[&op] = next++;
+    if (auto read = dyn_cast<ReadOp>(op))
+      reads[read.getVariable()].push_back(read);
+    else if (auto write = dyn_cast<WriteOp>(op))
+      writes[write.getVariable()].push_back(write);
+  }
   if (failed(checkReads()))
     return failure();
   // Stacks first: their inputs are computed where the stack lies.

@@ -9,6 +9,16 @@
 using namespace mlir;
 using namespace mlir::hfta;
 
+/// An aggregate of `type` with these elements.
+static Value buildAggregate(OpBuilder &builder, Location loc, Type type,
+                            ArrayRef<Value> elements) {
+  Value whole = LLVM::UndefOp::create(builder, loc, type);
+  for (auto [index, element] : llvm::enumerate(elements))
+    whole = LLVM::InsertValueOp::create(builder, loc, whole, element,
+                                        static_cast<int64_t>(index));
+  return whole;
+}
+
 Type Field::getType(MLIRContext *context) const {
   if (width == 0)
     return LLVM::LLVMPointerType::get(context);
@@ -31,12 +41,10 @@ Value Field::build(OpBuilder &builder, Location loc) const {
       return LLVM::ZeroOp::create(builder, loc, type);
     return LLVM::AddressOfOp::create(builder, loc, type, symbol);
   }
-  Value record = LLVM::UndefOp::create(builder, loc, type);
-  for (auto [index, field] : llvm::enumerate(fields))
-    record = LLVM::InsertValueOp::create(builder, loc, record,
-                                         field.build(builder, loc),
-                                         static_cast<int64_t>(index));
-  return record;
+  SmallVector<Value> values;
+  for (const Field &field : fields)
+    values.push_back(field.build(builder, loc));
+  return buildAggregate(builder, loc, type, values);
 }
 
 ConstantTables::ConstantTables(ModuleOp module)
@@ -57,21 +65,37 @@ static FlatSymbolRefAttr getReference(LLVM::GlobalOp global) {
   return FlatSymbolRefAttr::get(global.getSymNameAttr());
 }
 
+/// Each element that is inserted makes a constant of the whole aggregate, so
+/// that long tables are structs of arrays of so many rows, which lie in memory
+/// as one array would.
+static constexpr size_t kRowsAtOnce = 64;
+
 FlatSymbolRefAttr ConstantTables::table(StringRef name, ArrayRef<Record> rows) {
   if (rows.empty())
     return {};
   MLIRContext *context = module.getContext();
-  Type rowType = Field::record(rows.front()).getType(context);
-  auto type = LLVM::LLVMArrayType::get(rowType, rows.size());
-  LLVM::GlobalOp global = create(name, type, Attribute());
   Location loc = module.getLoc();
+  Type rowType = Field::record(rows.front()).getType(context);
+  SmallVector<Type> types;
+  for (size_t first = 0; first < rows.size(); first += kRowsAtOnce)
+    types.push_back(LLVM::LLVMArrayType::get(
+        rowType, std::min(kRowsAtOnce, rows.size() - first)));
+  Type type = types.size() == 1
+                  ? types.front()
+                  : LLVM::LLVMStructType::getLiteral(context, types);
+  LLVM::GlobalOp global = create(name, type, Attribute());
   builder.createBlock(&global.getInitializerRegion());
-  Value array = LLVM::UndefOp::create(builder, loc, type);
-  for (auto [index, row] : llvm::enumerate(rows))
-    array = LLVM::InsertValueOp::create(builder, loc, array,
-                                        Field::record(row).build(builder, loc),
-                                        static_cast<int64_t>(index));
-  LLVM::ReturnOp::create(builder, loc, array);
+  SmallVector<Value> arrays;
+  for (Type arrayType : types) {
+    SmallVector<Value> values;
+    for (const Record &row : rows.take_front(kRowsAtOnce))
+      values.push_back(Field::record(row).build(builder, loc));
+    rows = rows.drop_front(values.size());
+    arrays.push_back(buildAggregate(builder, loc, arrayType, values));
+  }
+  Value table = arrays.size() == 1 ? arrays.front()
+                                   : buildAggregate(builder, loc, type, arrays);
+  LLVM::ReturnOp::create(builder, loc, table);
   return getReference(global);
 }
 

@@ -323,23 +323,25 @@ bool ModelBuilder::finishOutputs() {
   Block &body = forward.getBody().front();
   forward.setFunctionType(
       builder.getFunctionType(body.getArgumentTypes(), types));
-  unsigned number = 0;
+  // All at once: with each set by itself the context would keep every list.
+  SmallVector<DictionaryAttr> inputAttributes, outputAttributes;
   for (const ValueInfoProto *input : graph.inputs) {
     if (options.constants.contains(input->name()))
       continue;
     auto renamed = options.argumentNames.find(input->name());
     bool isRenamed = renamed != options.argumentNames.end();
     StringRef name = isRenamed ? StringRef(renamed->second) : input->name();
-    forward.setArgAttr(number, HftaDialect::kNameAttrName,
-                       builder.getStringAttr(name));
+    NamedAttrList attributes;
+    attributes.set(HftaDialect::kNameAttrName, builder.getStringAttr(name));
     if (isRenamed && name != input->name())
-      forward.setArgAttr(number, "hfta.file_name",
-                         builder.getStringAttr(input->name()));
-    ++number;
+      attributes.set("hfta.file_name", builder.getStringAttr(input->name()));
+    inputAttributes.push_back(attributes.getDictionary(builder.getContext()));
   }
-  for (auto [index, output] : llvm::enumerate(graph.proto->output()))
-    forward.setResultAttr(index, HftaDialect::kNameAttrName,
-                          builder.getStringAttr(output.name()));
+  for (const ValueInfoProto &output : graph.proto->output())
+    outputAttributes.push_back(builder.getDictionaryAttr(builder.getNamedAttr(
+        HftaDialect::kNameAttrName, builder.getStringAttr(output.name()))));
+  forward.setAllArgAttrs(inputAttributes);
+  forward.setAllResultAttrs(outputAttributes);
   return good;
 }
 
