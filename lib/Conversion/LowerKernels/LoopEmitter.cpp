@@ -109,24 +109,55 @@ Value LoopEmitter::loadInput(OpOperand &operand, const Piece &piece,
   return value;
 }
 
+/// Vectors one behind the other, as one; their number is a power of two.
+static Value concatenate(OpBuilder &builder, Location loc,
+                         SmallVector<Value> parts) {
+  for (; parts.size() > 1; parts.resize(parts.size() / 2)) {
+    int64_t lanes = cast<VectorType>(parts.front().getType()).getNumElements();
+    SmallVector<int64_t> mask =
+        llvm::to_vector(llvm::seq<int64_t>(0, 2 * lanes));
+    for (size_t i = 0; i < parts.size() / 2; ++i)
+      parts[i] = vector::ShuffleOp::create(builder, loc, parts[2 * i],
+                                           parts[2 * i + 1], mask);
+  }
+  return parts.front();
+}
+
+SmallVector<Value> LoopEmitter::loadSquare(OpOperand &operand,
+                                           const Piece &piece,
+                                           int64_t firstLane, int64_t side) {
+  auto type = VectorType::get(
+      side, cast<MemRefType>(operand.get().getType()).getElementType());
+  SmallVector<Value> rows;
+  for (int64_t lane = firstLane; lane < firstLane + side; ++lane)
+    rows.push_back(vector::LoadOp::create(builder, op.getLoc(), type,
+                                          operand.get(),
+                                          getIndices(operand, piece, lane)));
+  return transposeSquare(builder, op.getLoc(), rows);
+}
+
 void LoopEmitter::loadTransposed(OpOperand &operand, unsigned axis,
                                  int64_t size, const Piece &piece,
                                  Loads &loads) {
-  int64_t lanes = piece.lanes;
-  auto type = VectorType::get(
-      lanes, cast<MemRefType>(operand.get().getType()).getElementType());
-  for (int64_t begin = 0; begin + lanes <= size; begin += lanes) {
+  // Where fewer terms are left than a vector has lanes, several squares lie
+  // side by side.
+  int64_t side = std::min(size, piece.lanes);
+  if (side == 1)
+    return;
+  for (int64_t begin = 0; begin + side <= size; begin += side) {
     Piece part = piece;
     part.offsets[axis] = begin;
     if (loads.count(getKey(operand, part)))
       return;
-    SmallVector<Value> rows;
-    for (int64_t lane = 0; lane < lanes; ++lane)
-      rows.push_back(vector::LoadOp::create(builder, op.getLoc(), type,
-                                            operand.get(),
-                                            getIndices(operand, part, lane)));
-    for (Value column : transposeSquare(builder, op.getLoc(), rows)) {
-      loads[getKey(operand, part)] = column;
+    SmallVector<SmallVector<Value>> squares;
+    for (int64_t lane = 0; lane < piece.lanes; lane += side)
+      squares.push_back(loadSquare(operand, part, lane, side));
+    for (int64_t column = 0; column < side; ++column) {
+      SmallVector<Value> parts;
+      for (ArrayRef<Value> square : squares)
+        parts.push_back(square[column]);
+      loads[getKey(operand, part)] =
+          concatenate(builder, op.getLoc(), std::move(parts));
       ++part.offsets[axis];
     }
   }

@@ -62,6 +62,9 @@ private:
   /// Reads `size` terms of a transposed input.
   void loadTransposed(OpOperand &operand, unsigned axis, int64_t size,
                       const Piece &piece, Loads &loads);
+  /// Reads `side` terms for as many lanes, and gives a vector a term.
+  SmallVector<Value> loadSquare(OpOperand &operand, const Piece &piece,
+                                int64_t firstLane, int64_t side);
   /// The body for each piece; `running` are the results' values so far.
   SmallVector<Value> emitBody(ArrayRef<Piece> pieces, ValueRange running,
                               Loads &loads);

@@ -41,6 +41,9 @@ static constexpr int64_t kUnrolledTaps = 8;
 static constexpr int64_t kUnrolledTerms = 48;
 static constexpr size_t kMaxRowAxes = 4;
 static constexpr int64_t kMaxVectors = 6;
+/// Sums of so many vectors hide each other's latency where each term is also
+/// transposed, which is much more code than the sums.
+static constexpr int64_t kTransposedVectors = 4;
 /// So many blocks are worth finding where aligned addresses begin.
 static constexpr int64_t kMinStreamBlocks = 4;
 /// Shorter vectors make more stores than they save traffic.
@@ -509,8 +512,10 @@ void LoopPlanner::chooseTile() {
     fewest = most;
     maxRows = std::max<int64_t>(1, kUnrolledTerms / terms / most);
   } else if (readsOnce()) {
-    fewest = most =
-        std::clamp<int64_t>(registerLimit / outputs, 1, countVectors());
+    int64_t fitting = registerLimit / outputs;
+    if (transposes(op, result.vectorAxis))
+      fitting = std::min(fitting, kTransposedVectors);
+    fewest = most = std::clamp<int64_t>(fitting, 1, countVectors());
   }
   rows.assign(candidates.size(), 1);
   for (vectors = fewest; vectors <= most; ++vectors)

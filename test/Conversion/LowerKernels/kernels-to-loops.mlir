@@ -155,6 +155,34 @@ func.func private @products_of_rows(%x: memref<8x32xf32>, %y: memref<32xf32>, %o
 #all = affine_map<(d0, d1) -> (d0, d1)>
 #row = affine_map<(d0, d1) -> (d0)>
 
+// What is left of the rows is transposed too, in smaller squares side by side.
+// CHECK-LABEL: func.func private @products_of_longer_rows(
+// CHECK-SAME: %[[X:[^ ,:#]+]]: memref<8x20xf32>
+// CHECK: scf.for %{{.*}} = %c0 to %c16 step %c8
+// CHECK: vector.load %[[X]][%c0, %c16] : memref<8x20xf32>, vector<4xf32>
+// CHECK: vector.load %[[X]][%c7, %c16] : memref<8x20xf32>, vector<4xf32>
+// CHECK: vector.shuffle %{{.*}}, %{{.*}} [0, 1, 2, 3, 4, 5, 6, 7] : vector<4xf32>, vector<4xf32>
+// CHECK-NOT: memref.load %[[X]]
+// CHECK-NOT: vector.from_elements
+// CHECK: return
+func.func private @products_of_longer_rows(%x: memref<8x20xf32>, %y: memref<20xf32>, %out: memref<8xf32>, %item: index, %scratch: memref<?xi8>)
+    attributes {hfta.kernel, hfta.items = 1 : i64} {
+  %zero = arith.constant 0.0 : f32
+  linalg.fill ins(%zero : f32) outs(%out : memref<8xf32>)
+  linalg.generic {indexing_maps = [#all, affine_map<(d0, d1) -> (d1)>, #row], iterator_types = ["parallel", "reduction"]}
+      ins(%x, %y : memref<8x20xf32>, memref<20xf32>) outs(%out : memref<8xf32>) {
+  ^bb0(%a: f32, %b: f32, %o: f32):
+    %s = math.fma %a, %b, %o : f32
+    linalg.yield %s : f32
+  }
+  return
+}
+
+// -----
+
+#all = affine_map<(d0, d1) -> (d0, d1)>
+#row = affine_map<(d0, d1) -> (d0)>
+
 // Vectors along the rows, 16 lanes whatever the target, four rows at a time;
 // lanes are combined in halves.
 // CHECK-LABEL: func.func private @sum_of_rows(
