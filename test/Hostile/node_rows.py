@@ -71,6 +71,8 @@ def make_operand_rows():
               "node 'cast' (Cast)", "string")
     yield row("a cast to no known type", make_node("Cast", to=99), 3,
               "node 'cast' (Cast)", "number 99")
+    yield row("a cast to the least number", make_node("Cast", to=-1 << 63), 3,
+              "node 'cast' (Cast)", f"number {-1 << 63}")
     yield row("a cast without a type", make_node("Cast"), 1,
               "node 'cast' (Cast)", "'to' is missing")
 

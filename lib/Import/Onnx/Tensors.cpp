@@ -67,9 +67,10 @@ std::string getElementTypeName(int64_t number) {
       "float8e4m3fn", "float8e4m3fnuz", "float8e5m2", "float8e5m2fnuz",
       "uint4",        "int4",           "float4e2m1", "float8e8m0",
       "uint2",        "int2",           "float6e2m3", "float6e3m2"};
-  int64_t later = number - TensorProto::BFLOAT16 - 1;
-  if (later >= 0 && later < static_cast<int64_t>(std::size(kLater)))
-    return kLater[later].str();
+  constexpr int64_t kFirst = TensorProto::BFLOAT16 + 1;
+  constexpr int64_t kEnd = kFirst + std::size(kLater);
+  if (number >= kFirst && number < kEnd)
+    return kLater[number - kFirst].str();
   return "number " + std::to_string(number);
 }
 
