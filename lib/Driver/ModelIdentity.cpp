@@ -8,6 +8,7 @@
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SmallBitVector.h"
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/MathExtras.h"
 #include "llvm/Support/SHA256.h"
 
 using namespace mlir;
@@ -78,13 +79,14 @@ void BatchAxes::visitReshape(Value input, Value result) {
   size_t i = 0, j = 0;
   while (i < from.size() || j < to.size()) {
     size_t firstIn = i, firstOut = j;
-    int64_t in = i < from.size() ? from[i++] : 1;
-    int64_t out = j < to.size() ? to[j++] : 1;
+    // A tensor without elements may have axes whose product is beyond 64 bits.
+    uint64_t in = i < from.size() ? from[i++] : 1;
+    uint64_t out = j < to.size() ? to[j++] : 1;
     while (in != out && (i < from.size() || j < to.size())) {
       if ((in < out || j == to.size()) && i < from.size())
-        in *= from[i++];
+        in = llvm::SaturatingMultiply<uint64_t>(in, from[i++]);
       else
-        out *= to[j++];
+        out = llvm::SaturatingMultiply<uint64_t>(out, to[j++]);
     }
     bool isFirst = contains(input, firstIn), isAny = false;
     for (size_t axis = firstIn; axis < i; ++axis)
