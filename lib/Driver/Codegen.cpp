@@ -2,8 +2,10 @@
 
 #include "Hfta/Driver/Codegen.h"
 #include "CodegenParts.h"
+#include "Hfta/Conversion/LowerKernels.h"
 
 #include "mlir/Target/LLVMIR/Export.h"
+
 #include "llvm/Bitcode/BitcodeReader.h"
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/LegacyPassManager.h"
@@ -15,13 +17,6 @@
 #include "llvm/Support/raw_ostream.h"
 #include "llvm/Transforms/IPO/GlobalDCE.h"
 #include "llvm/Transforms/IPO/Internalize.h"
-#include "llvm/Transforms/Scalar/DCE.h"
-#include "llvm/Transforms/Scalar/EarlyCSE.h"
-#include "llvm/Transforms/Scalar/LICM.h"
-#include "llvm/Transforms/Scalar/LoopPassManager.h"
-#include "llvm/Transforms/Scalar/LoopRotation.h"
-#include "llvm/Transforms/Scalar/SROA.h"
-#include "llvm/Transforms/Scalar/SimplifyCFG.h"
 
 #include <sys/resource.h>
 
@@ -260,20 +255,20 @@ llvm::Error CodeGenerator::split(llvm::StringRef prefix) {
 /// pipelines for programs written by hand take three times as long, for code
 /// that is no faster: their vectorizers take more than linear time for straight
 /// code, and what they unroll is work for all that follows.
-static llvm::FunctionPassManager createKernelPasses() {
-  llvm::FunctionPassManager passes;
-  passes.addPass(llvm::SimplifyCFGPass());
-  passes.addPass(llvm::SROAPass(llvm::SROAOptions::PreserveCFG));
-  passes.addPass(llvm::EarlyCSEPass(/*UseMemorySSA=*/true));
-  llvm::LoopPassManager loops;
-  loops.addPass(llvm::LoopRotatePass());
-  loops.addPass(llvm::LICMPass(llvm::LICMOptions()));
-  passes.addPass(llvm::createFunctionToLoopPassAdaptor(std::move(loops),
-                                                       /*UseMemorySSA=*/true));
-  passes.addPass(llvm::SimplifyCFGPass());
-  passes.addPass(llvm::DCEPass());
-  return passes;
-}
+static constexpr llvm::StringLiteral kKernelPasses =
+    "simplifycfg,sroa<preserve-cfg>,early-cse<memssa>,"
+    "loop-mssa(loop-rotate,licm),simplifycfg,dce";
+
+/// Where windows overlap along a short loop, that is unrolled into the loop
+/// around it: what neighbours share is then read once. It takes simpler
+/// addresses to see that.
+static constexpr llvm::StringLiteral kWindowPasses =
+    "simplifycfg,sroa<preserve-cfg>,early-cse<memssa>,"
+    "loop-mssa(loop-rotate,licm),"
+    "instcombine<max-iterations=1;no-verify-fixpoint>,simplifycfg,"
+    "loop(indvars,loop-unroll-full),early-cse<memssa>,"
+    "instcombine<max-iterations=1;no-verify-fixpoint>,loop-unroll<O3>,"
+    "early-cse<memssa>,loop-mssa(licm),simplifycfg,dce";
 
 void CodeGenerator::optimize(Part &part) {
   llvm::PassBuilder builder(part.machine.get());
@@ -286,10 +281,16 @@ void CodeGenerator::optimize(Part &part) {
   builder.registerFunctionAnalyses(functions);
   builder.registerLoopAnalyses(loops);
   builder.crossRegisterProxies(loops, functions, components, modules);
-  llvm::ModulePassManager passes;
-  passes.addPass(llvm::GlobalDCEPass());
-  passes.addPass(llvm::createModuleToFunctionPassAdaptor(createKernelPasses()));
-  passes.run(*part.module, modules);
+  llvm::FunctionPassManager kernelPasses, windowPasses;
+  llvm::cantFail(builder.parsePassPipeline(kernelPasses, kKernelPasses));
+  llvm::cantFail(builder.parsePassPipeline(windowPasses, kWindowPasses));
+  llvm::GlobalDCEPass().run(*part.module, modules);
+  for (llvm::Function &function : *part.module) {
+    if (function.isDeclaration())
+      continue;
+    bool isWindow = function.hasFnAttribute(kSharesWindowsAttrName);
+    (isWindow ? windowPasses : kernelPasses).run(function, functions);
+  }
 }
 
 void CodeGenerator::optimize() {

@@ -34,6 +34,10 @@ inline constexpr llvm::StringLiteral kKernelAttrName = "hfta.kernel";
 inline constexpr llvm::StringLiteral kTiesAttrName = "hfta.ties";
 /// Lowered kernels: the number of work items, and the bytes of scratch memory.
 inline constexpr llvm::StringLiteral kItemsAttrName = "hfta.items";
+/// On an LLVM function: a kernel whose short loops are to be unrolled, so that
+/// what windows share stays in registers.
+inline constexpr llvm::StringLiteral kSharesWindowsAttrName =
+    "hfta-shares-windows";
 inline constexpr llvm::StringLiteral kScratchBytesAttrName =
     "hfta.scratch_bytes";
 /// On kernels: how many copies a launch computes, 1 if absent.

@@ -107,6 +107,9 @@ static LogicalResult lowerToLoops(RewriterBase &rewriter, linalg::LinalgOp op,
       plan = planLoops(generic, initial, target);
       plan.blocks = chooseTermBlocks(generic, plan, target);
     }
+    if (plan.sharesWindows)
+      generic->getParentOfType<func::FuncOp>()->setAttr(
+          "passthrough", rewriter.getStrArrayAttr({kSharesWindowsAttrName}));
     LoopEmitter(rewriter, generic, plan, initial, target).emit();
   }
   rewriter.eraseOp(generic);

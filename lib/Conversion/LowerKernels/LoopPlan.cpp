@@ -36,6 +36,8 @@ static constexpr int64_t kMaxRows = 24;
 /// Loops over fewer terms (a pooling's window) cost more than they compute; a
 /// tile of them all has at most so many.
 static constexpr int64_t kFewTerms = 16;
+/// LLVM unrolls loops of so many iterations.
+static constexpr int64_t kUnrolledTaps = 8;
 static constexpr int64_t kUnrolledTerms = 48;
 static constexpr size_t kMaxRowAxes = 4;
 static constexpr int64_t kMaxVectors = 6;
@@ -169,6 +171,7 @@ private:
   };
   void choosePacked();
   bool isWorthPacking(OpOperand &operand);
+  bool sharesWindows();
   bool readsOnce() const;
   void chooseTile();
   /// Tries all row counts from row axis `next` on.
@@ -448,6 +451,23 @@ void LoopPlanner::searchRows(size_t next, int64_t totalRows) {
   result.vectors = vectors;
 }
 
+/// Whether windows of neighbouring rows overlap along a short innermost loop.
+/// LLVM unrolls it and keeps what they share in registers.
+bool LoopPlanner::sharesWindows() {
+  std::optional<unsigned> taps = getInnermostReduction(op);
+  if (!taps || sizes[*taps] == 1 || sizes[*taps] > kUnrolledTaps)
+    return false;
+  return llvm::any_of(op.getDpsInputOperands(), [&](OpOperand *input) {
+    AffineMap map = op.getMatchingIndexingMap(input);
+    return llvm::any_of(map.getResults(), [&](AffineExpr index) {
+      return index.isFunctionOfDim(*taps) &&
+             llvm::any_of(candidates, [&](unsigned row) {
+               return index.isFunctionOfDim(row);
+             });
+    });
+  });
+}
+
 /// Whether no two sums of a tile read the same element.
 bool LoopPlanner::readsOnce() const {
   return llvm::all_of(inputs, [](const Input &input) {
@@ -479,6 +499,9 @@ void LoopPlanner::chooseTile() {
   registerLimit = target.getRegisters() - (bodyOps > 2 ? 5 : others);
   if (transposes(op, result.vectorAxis))
     registerLimit -= result.lanes;
+  result.sharesWindows = sharesWindows();
+  if (result.sharesWindows)
+    registerLimit /= 2;
   int64_t terms = 1;
   for (auto [size, kind] : llvm::zip(sizes, kinds))
     terms *= kind == utils::IteratorType::parallel ? 1 : size;

@@ -39,6 +39,8 @@ struct LoopPlan {
   int64_t vectors = 1; ///< of a full block
   /// Whether the few terms of a sum are computed without loops.
   bool unrolls = false;
+  /// Whether windows of neighbouring rows overlap along a short innermost loop.
+  bool sharesWindows = false;
   /// Whether elements may be computed twice, so that vectors can overlap.
   bool overlaps = false;
   /// Whether the result is so large that it leaves the caches before anyone

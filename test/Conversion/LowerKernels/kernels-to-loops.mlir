@@ -293,3 +293,42 @@ func.func private @held(%x: memref<65x8xf32>, %g: memref<64x15xf32>, %out: memre
   }
   return
 }
+
+// -----
+
+#window = affine_map<(r, c, t) -> (r + t, c)>
+#taps = affine_map<(r, c, t) -> (t, c)>
+#place = affine_map<(r, c, t) -> (r, c)>
+
+// Rows share what their windows read: LLVM is told to unroll the taps. Terms that
+// no two rows share need no unrolling.
+// CHECK-LABEL: func.func private @overlapping_windows(
+// CHECK-SAME: passthrough = ["hfta-shares-windows"]
+func.func private @overlapping_windows(%x: memref<10x16xf32>, %w: memref<3x16xf32>, %out: memref<8x16xf32>, %item: index, %scratch: memref<?xi8>)
+    attributes {hfta.kernel, hfta.items = 1 : i64} {
+  %zero = arith.constant 0.0 : f32
+  linalg.fill ins(%zero : f32) outs(%out : memref<8x16xf32>)
+  linalg.generic {indexing_maps = [#window, #taps, #place], iterator_types = ["parallel", "parallel", "reduction"]}
+      ins(%x, %w : memref<10x16xf32>, memref<3x16xf32>) outs(%out : memref<8x16xf32>) {
+  ^bb0(%a: f32, %b: f32, %o: f32):
+    %sum = math.fma %a, %b, %o : f32
+    linalg.yield %sum : f32
+  }
+  return
+}
+
+// CHECK-LABEL: func.func private @separate_windows(
+// CHECK-NOT: passthrough
+// CHECK: return
+func.func private @separate_windows(%x: memref<8x3x16xf32>, %w: memref<3x16xf32>, %out: memref<8x16xf32>, %item: index, %scratch: memref<?xi8>)
+    attributes {hfta.kernel, hfta.items = 1 : i64} {
+  %zero = arith.constant 0.0 : f32
+  linalg.fill ins(%zero : f32) outs(%out : memref<8x16xf32>)
+  linalg.generic {indexing_maps = [affine_map<(r, c, t) -> (r, t, c)>, #taps, #place], iterator_types = ["parallel", "parallel", "reduction"]}
+      ins(%x, %w : memref<8x3x16xf32>, memref<3x16xf32>) outs(%out : memref<8x16xf32>) {
+  ^bb0(%a: f32, %b: f32, %o: f32):
+    %sum = math.fma %a, %b, %o : f32
+    linalg.yield %sum : f32
+  }
+  return
+}
