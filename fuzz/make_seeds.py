@@ -43,9 +43,20 @@ def renew(model):
             field(8, field(1, "") + field(2, extremes.NEWEST_OPSET)))
 
 
+def choose(model, *lists):
+    """The same with lists of what is trained, as python/hfta_export.py writes one."""
+    return model + b"".join(field(14, field(1, "hfta.parameters") + field(2, names))
+                            for names in lists)
+
+
 def onnx_seeds(folders=()):
     for folder in [ROOT, *folders]:
         yield from find(folder, "*.onnx")
+    model = (ROOT / "test/models/mlp.onnx").read_bytes()
+    for index, lists in enumerate([
+            ["hidden.weight\nhidden.bias"], ["hidden.weight", "hidden.bias"],
+            ["norm.weight\nnorm.running_mean"], [""], ["nowhere"]]):
+        yield f"parameters-{index}", choose(model, *lists)
     yield from extremes.extreme_models()
     for name, model in find(ONNX_NODES, "*.onnx"):
         yield name, model
