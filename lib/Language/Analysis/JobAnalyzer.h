@@ -1,0 +1,214 @@
+//===- JobAnalyzer.h - Meaning of a job file --------------------*- C++ -*-===//
+
+#ifndef HFTA_LIB_LANGUAGE_ANALYSIS_JOBANALYZER_H
+#define HFTA_LIB_LANGUAGE_ANALYSIS_JOBANALYZER_H
+
+#include "Analysis/Arguments.h"
+#include "Hfta/Dialect/Hfta/IR/Job.h"
+#include "Hfta/Language/FrontEnd.h"
+#include "Hfta/Language/Sweep.h"
+#include "llvm/ADT/DenseMap.h"
+
+namespace mlir::hfta::language {
+
+/// One step of a field's arithmetic, applied to the value so far.
+struct PrepareStep {
+  enum class Kind {
+    add,
+    subtract,
+    subtractFrom, ///< number - value
+    multiply,
+    divide,
+    divideInto, ///< number / value
+    negate,
+    normalize ///< (value - numbers) / deviations
+  };
+  Kind kind = Kind::add;
+  std::vector<Number> numbers;
+  std::vector<Number> deviations;
+  llvm::SMRange range;
+
+  bool equals(const PrepareStep &other) const;
+};
+
+struct FieldInfo {
+  std::string name;
+  llvm::SMRange range;
+  DataSource train;
+  DataSource test;
+  std::string element;        ///< "u8", "f32", ...: as stored
+  std::vector<int64_t> shape; ///< of one sample
+  std::vector<PrepareStep> steps;
+
+  bool isFloat() const;
+  /// Whether the prepared value is a float whatever it is bound to.
+  bool isPreparedAsFloat() const;
+};
+
+struct NamedRange {
+  std::string name;
+  llvm::SMRange range;
+};
+
+/// A loss or metric: `kind(model.output, field, ...)`. Without arguments
+/// (`implicit`) the model's only output meets the only field that isn't bound
+/// to the model.
+struct ObjectiveInfo {
+  std::string kind;
+  llvm::SMRange range;
+  bool implicit = false;
+  NamedRange output; ///< empty name: the only one
+  NamedRange field;
+  std::optional<int64_t> axis;
+  std::optional<int64_t> ignoreIndex;
+  bool smoothing = false; ///< the sweep has "label_smoothing"
+  llvm::SMRange axisRange;
+};
+
+/// What a job file says, checked as far as that needs no shapes.
+struct JobInfo {
+  const ast::ModelDeclaration *model = nullptr;
+  const ast::TrainDeclaration *train = nullptr;
+  Job job;
+  Sweep sweep;
+  std::vector<FieldInfo> fields;
+
+  /// Fields by position of the model's inputs; nothing: bound by name if all
+  /// names agree, by position otherwise.
+  std::optional<std::vector<NamedRange>> boundFields;
+  llvm::SMRange modelRange; ///< of the model clause
+  /// `name = value` in the model clause: hyper-parameters of the model.
+  std::vector<const ast::Argument *> modelSettings;
+  llvm::SMRange batchRange;
+  ObjectiveInfo loss;
+  std::optional<ObjectiveInfo> metric;
+
+  /// ONNX files, each once, and for each copy the one that it starts from.
+  std::vector<NamedRange> files;
+  std::vector<int64_t> fileOfCopy;
+
+  bool freshInitialization = false;
+  std::vector<NamedRange> freeze, trainable; ///< patterns
+  llvm::StringMap<int64_t> dims;
+  llvm::StringMap<llvm::SMRange> dimRanges;
+
+  /// Hyper-parameters of the model itself, in order.
+  std::vector<std::string> modelHyperParameters;
+  /// Names of layers with parameters or randomness, by call.
+  llvm::DenseMap<const ast::CallExpression *, std::string> layerNames;
+  /// Hyper-parameters of dropout layers whose rate is a number or a list.
+  llvm::DenseMap<const ast::CallExpression *, std::string> dropoutRates;
+};
+
+/// Element types of data files, as named in a job file.
+llvm::ArrayRef<llvm::StringRef> getElementTypeNames();
+
+class JobAnalyzer {
+public:
+  JobAnalyzer(const ast::JobFile &file, const FrontEndOptions &options,
+              JobDiagnostics &diagnostics, JobInfo &info)
+      : file(file), options(options), diagnostics(diagnostics), info(info),
+        constants(diagnostics) {}
+
+  /// Errors are in the diagnostics.
+  void analyze();
+
+private:
+  using Clause = ast::Clause;
+
+  // JobAnalyzer.cpp: the file, the train block, copies.
+  void checkDeclarations();
+  void analyzeClauses();
+  void analyzeClause(const Clause &clause);
+  void checkClauseCount(const Clause &clause);
+  const ast::Expression *getOnlyValue(const Clause &clause);
+  void analyzeInteger(const Clause &clause, int64_t &setting, int64_t most);
+  void readSharedInteger(const ast::Expression &value, llvm::StringRef name,
+                         int64_t &setting, int64_t most);
+  void analyzeMicroBatches(const Clause &clause);
+  void analyzeSweptClause(const Clause &clause);
+  void analyzeInit(const Clause &clause);
+  void analyzePatterns(const Clause &clause, std::vector<NamedRange> &patterns);
+  void analyzeDim(const Clause &clause);
+  void analyzeZip();
+  void checkRequired();
+  void makeCopies();
+  void assignFiles();
+  void fillJob();
+
+  // AnalyzeTraining.cpp: optimizer, schedule, precision, loss.
+  void analyzeOptimizer(const Clause &clause);
+  void analyzeSchedule(const Clause &clause);
+  void analyzePrecision(const Clause &clause);
+  void analyzeLoss(const Clause &clause);
+  void analyzeMetric(const Clause &clause);
+  bool analyzeOutput(const ast::Expression &expression, NamedRange &output);
+  bool analyzeTarget(const CallView &call, const BoundArguments &arguments,
+                     ObjectiveInfo &objective);
+  struct Range;
+  void addSetting(const BoundArguments &arguments, llvm::StringRef parameter,
+                  double defaultValue, const Range &allowed);
+  void addNumbers(llvm::StringRef name, const ast::Expression &value,
+                  const Range &allowed, const void *group = nullptr);
+  void addBetas(const BoundArguments &arguments);
+  void addAnyNumbers(llvm::StringRef name, const ast::Expression &value);
+  void addRate(llvm::StringRef name, const ast::Expression &value);
+
+  // AnalyzeData.cpp: fields.
+  void analyzeData(const Clause &clause);
+  void analyzeFields(const ast::DataDeclaration &data);
+  void analyzeField(const ast::DataDeclaration &data,
+                    const ast::Binding &field);
+  const ast::Binding *findField(const std::vector<ast::Binding> &fields,
+                                llvm::StringRef name) const;
+  bool analyzeSource(const ast::Expression &expression, DataSource &source,
+                     llvm::SMRange &range);
+  bool analyzePreparation(const ast::Expression &expression, DataSource &source,
+                          llvm::SMRange &sourceRange,
+                          std::vector<PrepareStep> &steps);
+  bool analyzeNormalize(const ast::CallExpression &call, DataSource &source,
+                        llvm::SMRange &sourceRange,
+                        std::vector<PrepareStep> &steps);
+  bool applyType(const ast::TypeSpec &type, FieldInfo &field);
+  bool requireType(const DataSource &source, llvm::StringRef path,
+                   llvm::SMRange range, const FieldInfo &field);
+  bool applyHeader(const FieldInfo &found, llvm::StringRef path,
+                   llvm::SMRange range, FieldInfo &field);
+  bool probe(const DataSource &source, llvm::SMRange range, FieldInfo &field);
+
+  // AnalyzeModel.cpp: models.
+  void analyzeModelClause(const Clause &clause);
+  void analyzeModelOptions(const ast::ModelDeclaration &model);
+  void analyzeFiles(const ast::ModelDeclaration &model);
+  void analyzeHyperParameters(const ast::ModelDeclaration &model);
+  void addDropoutRates(const ast::ModelDeclaration &model);
+  unsigned getModelClausePosition() const;
+  void addModelSetting(llvm::StringRef name,
+                       const ast::Expression &defaultValue, bool isRate);
+
+  const ast::JobFile &file;
+  const FrontEndOptions &options;
+  JobDiagnostics &diagnostics;
+  JobInfo &info;
+  ConstantReader constants;
+  /// Position of the clause being read, for the order of lists.
+  unsigned clausePosition = 0;
+  unsigned trainPosition = 0;
+  unsigned modelPosition = 0;
+};
+
+/// Reports names and calls in a model's body that don't exist, and gives names
+/// to its layers.
+void checkModelNames(const ast::ModelDeclaration &model, JobInfo *info,
+                     JobDiagnostics &diagnostics);
+
+/// The name that `return` gives to an output.
+std::string getOutputName(const ast::Argument &output);
+
+/// The calls of an expression in the order of evaluation.
+void collectCalls(const ast::Expression &expression,
+                  std::vector<const ast::CallExpression *> &calls);
+
+} // namespace mlir::hfta::language
+
+#endif // HFTA_LIB_LANGUAGE_ANALYSIS_JOBANALYZER_H

@@ -1,0 +1,248 @@
+//===- Bindings.cpp - Which field feeds which input -----------------------===//
+
+#include "Building/JobBuilder.h"
+
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringSet.h"
+
+using namespace mlir;
+using namespace mlir::hfta;
+using namespace mlir::hfta::language;
+
+const FieldInfo *JobBuilder::findField(const NamedRange &name) {
+  std::vector<llvm::StringRef> known;
+  for (const FieldInfo &field : info.fields) {
+    if (field.name == name.name)
+      return &field;
+    known.push_back(field.name);
+  }
+  diagnostics.error(name.range,
+                    "the data block has no field '" + name.name + "'",
+                    suggest(name.name, known, "fields are"));
+  return nullptr;
+}
+
+llvm::SMRange JobBuilder::getBindingRange(size_t index) const {
+  if (info.boundFields && index < info.boundFields->size())
+    return (*info.boundFields)[index].range;
+  return info.modelRange;
+}
+
+//===----------------------------------------------------------------------===//
+// Names
+//===----------------------------------------------------------------------===//
+
+static std::string listPorts(ArrayRef<Port> ports) {
+  std::string text;
+  llvm::interleave(
+      ports, [&](const Port &port) { text += port.name; },
+      [&] { text += ", "; });
+  return text;
+}
+
+bool JobBuilder::bindNamedFields(ArrayRef<Port> ports) {
+  bool ok = true;
+  for (const NamedRange &name : *info.boundFields) {
+    boundFields.push_back(findField(name));
+    ok &= boundFields.back() != nullptr;
+  }
+  if (boundFields.size() == ports.size())
+    return ok;
+  diagnostics.error(
+      info.modelRange,
+      "model '" + info.model->name.name + "' has " + Twine(ports.size()) +
+          (ports.size() == 1 ? " input, got " : " inputs, got ") +
+          Twine(boundFields.size()),
+      ports.empty() ? Twine() : "its inputs are " + listPorts(ports));
+  return false;
+}
+
+/// By name if every input has a field of its name, otherwise the first fields
+/// in order.
+bool JobBuilder::bindImplicitFields(ArrayRef<Port> ports) {
+  auto find = [&](StringRef name) {
+    return llvm::find_if(info.fields, [&](const FieldInfo &field) {
+      return field.name == name;
+    });
+  };
+  bool byName = llvm::all_of(ports, [&](const Port &port) {
+    return find(port.name) != info.fields.end();
+  });
+  if (!byName && ports.size() > info.fields.size()) {
+    diagnostics.error(info.modelRange,
+                      "model '" + info.model->name.name + "' has " +
+                          Twine(ports.size()) + " inputs, but the data " +
+                          Twine(info.fields.size()) + " fields",
+                      "its inputs are " + listPorts(ports));
+    return false;
+  }
+  for (const auto &[index, port] : llvm::enumerate(ports))
+    boundFields.push_back(byName ? &*find(port.name) : &info.fields[index]);
+  return true;
+}
+
+bool JobBuilder::checkDims(ArrayRef<Port> ports) {
+  llvm::StringSet<> symbols;
+  for (const Port &port : ports)
+    for (const OnnxAxis &axis : port.axes)
+      if (!axis.symbol.empty())
+        symbols.insert(axis.symbol);
+  std::vector<llvm::StringRef> known;
+  for (const auto &symbol : symbols)
+    known.push_back(symbol.getKey());
+  llvm::sort(known);
+  bool ok = true;
+  for (const auto &dim : info.dims) {
+    sizes[dim.getKey()] = dim.getValue();
+    if (symbols.contains(dim.getKey()))
+      continue;
+    ok = false;
+    diagnostics.error(info.dimRanges[dim.getKey()],
+                      "no input has an open axis called '" + dim.getKey() + "'",
+                      known.empty()
+                          ? "axes are open where an input's type names them"
+                          : suggest(dim.getKey(), known, "such axes are"));
+  }
+  return ok;
+}
+
+bool JobBuilder::bindFields(ArrayRef<Port> ports) {
+  boundFields.clear();
+  sizes.clear();
+  bool ok =
+      info.boundFields ? bindNamedFields(ports) : bindImplicitFields(ports);
+  ok &= checkDims(ports);
+  if (!ok)
+    return false;
+  for (const auto &[index, port] : llvm::enumerate(ports)) {
+    const FieldInfo &field = *boundFields[index];
+    if (isa_and_present<FloatType>(port.elementType) ||
+        !field.isPreparedAsFloat())
+      continue;
+    ok = false;
+    diagnostics.error(getBindingRange(index),
+                      "input '" + port.name +
+                          "' takes whole numbers, but field '" + field.name +
+                          "' holds floats",
+                      "leave its arithmetic out, or declare the input as f32");
+  }
+  return ok;
+}
+
+//===----------------------------------------------------------------------===//
+// Shapes
+//===----------------------------------------------------------------------===//
+
+static std::string printPort(const Port &port) {
+  std::string text = "[";
+  llvm::interleave(
+      port.axes,
+      [&](const OnnxAxis &axis) {
+        text += ShapedType::isDynamic(axis.size) ? axis.symbol
+                                                 : std::to_string(axis.size);
+      },
+      [&] { text += ", "; });
+  return text + "]";
+}
+
+/// Matches a sample's shape with the axes of an input; axes of length 1 may
+/// come and go. Open axes take the sample's size.
+std::optional<SmallVector<int64_t>> JobBuilder::fitShape(const Port &port,
+                                                         const FieldInfo &field,
+                                                         llvm::SMRange range) {
+  if (!port.hasShape)
+    return SmallVector<int64_t>(field.shape.begin(), field.shape.end());
+  ArrayRef<int64_t> sample = field.shape;
+  SmallVector<int64_t> result;
+  for (const OnnxAxis &axis : port.axes) {
+    int64_t size = axis.size;
+    if (auto known = sizes.find(axis.symbol);
+        ShapedType::isDynamic(size) && known != sizes.end())
+      size = known->second;
+    size_t left = port.axes.size() - result.size();
+    // An open axis takes a 1 only if there are axes enough.
+    while (!sample.empty() && sample.front() == 1 && size != 1 &&
+           (!ShapedType::isDynamic(size) || sample.size() > left))
+      sample = sample.drop_front();
+    if (ShapedType::isDynamic(size)) {
+      size = sample.empty() ? 1 : sample.front();
+      sizes[axis.symbol] = size;
+    }
+    result.push_back(size);
+    if (!sample.empty() && sample.front() == size)
+      sample = sample.drop_front();
+    else if (size != 1)
+      break;
+  }
+  bool fits = result.size() == port.axes.size() &&
+              llvm::all_of(sample, [](int64_t size) { return size == 1; }) &&
+              ShapedType::getNumElements(result) ==
+                  ShapedType::getNumElements(field.shape);
+  if (fits)
+    return result;
+  diagnostics.error(range,
+                    "field '" + field.name + "' has samples of shape " +
+                        printShape(field.shape) + ", but input '" + port.name +
+                        "' takes " + printPort(port),
+                    "shapes may differ in axes of length 1 alone");
+  return std::nullopt;
+}
+
+//===----------------------------------------------------------------------===//
+// Inputs of a model in the language
+//===----------------------------------------------------------------------===//
+
+std::vector<Port> JobBuilder::getLanguagePorts() {
+  std::vector<Port> ports;
+  std::string batch;
+  for (const ast::Binding &input : info.model->inputs) {
+    if (!input.type)
+      continue;
+    const ast::TypeSpec &type = *input.type;
+    Port port;
+    port.name = input.name.name;
+    StringRef element = type.element.name;
+    if (llvm::is_contained({"f16", "bf16", "f32", "f64"}, element))
+      port.elementType = compute;
+    else if (element == "i64" || element == "i32")
+      port.elementType = IntegerType::get(context, element == "i64" ? 64 : 32);
+    else
+      diagnostics.error(type.element.range,
+                        "an input of a model is f32, i32 or i64, got '" +
+                            element + "'",
+                        "data of other types is converted");
+    if (type.dimensions.empty() || !type.dimensions.front().name) {
+      diagnostics.error(type.dimensions.empty() ? type.range
+                                                : type.dimensions.front().range,
+                        "the first axis of an input is the batch, by name",
+                        "for example f32[batch, 28, 28]");
+      continue;
+    }
+    const std::string &name = type.dimensions.front().name.name;
+    if (batch.empty())
+      batch = name;
+    if (name != batch)
+      diagnostics.error(type.dimensions.front().range,
+                        "the batch is called '" + name + "' and '" + batch +
+                            "'",
+                        "all inputs have one batch");
+    for (const ast::Dimension &dimension : llvm::drop_begin(type.dimensions)) {
+      OnnxAxis axis;
+      axis.symbol = dimension.name.name;
+      if (!dimension.name)
+        axis.size = dimension.size;
+      else if (axis.symbol == batch)
+        diagnostics.error(dimension.range,
+                          "the batch is on the first axis alone",
+                          "give the axis another name");
+      port.axes.push_back(axis);
+    }
+    ports.push_back(std::move(port));
+  }
+  if (ports.empty() && !diagnostics.hasErrors())
+    diagnostics.error(info.model->name.range,
+                      "model '" + info.model->name.name + "' has no input",
+                      "for example " + info.model->name.name +
+                          "(image: f32[batch, 28, 28])");
+  return ports;
+}

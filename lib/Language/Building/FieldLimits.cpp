@@ -1,0 +1,81 @@
+//===- FieldLimits.cpp - Which numbers the files of a field may hold ------===//
+//
+// Class numbers and indices that are out of range would teach nothing, or
+// something wrong, without a word. The trainer checks them before it begins.
+//===----------------------------------------------------------------------===//
+
+#include "Building/JobBuilder.h"
+
+#include "llvm/Support/MathExtras.h"
+
+using namespace mlir;
+using namespace mlir::hfta;
+using namespace mlir::hfta::language;
+
+/// What whole numbers the field's arithmetic adds, and it does nothing else.
+static std::optional<int64_t> getAddedNumber(const FieldInfo &field) {
+  int64_t sum = 0;
+  for (const PrepareStep &step : field.steps) {
+    bool adds = step.kind == PrepareStep::Kind::add;
+    if ((!adds && step.kind != PrepareStep::Kind::subtract) ||
+        step.numbers.size() != 1 || !step.numbers.front().integer)
+      return std::nullopt;
+    int64_t number = *step.numbers.front().integer;
+    if (adds ? llvm::AddOverflow(sum, number, sum)
+             : llvm::SubOverflow(sum, number, sum))
+      return std::nullopt;
+  }
+  return sum;
+}
+
+/// Numbers from `first` on, `count` of them, or `ignored`, which is one of them
+/// if there is no such. Of several limits, all hold.
+void JobBuilder::limitField(unsigned index, int64_t first, int64_t count,
+                            int64_t ignored) {
+  std::optional<int64_t> added = getAddedNumber(info.fields[index]);
+  int64_t end = 0;
+  if (!added || llvm::SubOverflow(first, *added, first) ||
+      llvm::SubOverflow(ignored, *added, ignored) ||
+      llvm::AddOverflow(first, count, end))
+    return;
+  std::vector<int64_t> &limits = info.job.data[index].classes;
+  if (limits.empty()) {
+    limits = {count, first, ignored};
+    return;
+  }
+  int64_t other = limits[1], otherEnd = limits[1] + limits[0];
+  int64_t least = std::max(first, other), most = std::min(end, otherEnd);
+  if (ignored >= first && ignored < end)
+    ignored = limits[2] >= other && limits[2] < otherEnd ? least : limits[2];
+  limits = {most - least, least, ignored};
+}
+
+/// Class numbers along the output's axis.
+void JobBuilder::limitLabels(const LossOptions &loss, RankedTensorType output) {
+  int64_t axis = loss.axis < 0 ? loss.axis + output.getRank() : loss.axis;
+  limitField(*findLabel(info.loss), 0, output.getDimSize(axis),
+             loss.ignoreIndex);
+}
+
+/// Inputs that choose rows of a table as they are.
+void JobBuilder::limitIndices(ModelOp model) {
+  auto forward = model.lookupSymbol<func::FuncOp>("forward");
+  for (BlockArgument input : forward.getArguments()) {
+    auto name = forward.getArgAttrOfType<StringAttr>(
+        input.getArgNumber(), HftaDialect::kNameAttrName);
+    auto field = llvm::find_if(info.fields, [&](const FieldInfo &field) {
+      return name && field.name == name.getValue();
+    });
+    if (field == info.fields.end())
+      continue;
+    for (Operation *user : input.getUsers()) {
+      auto gather = dyn_cast<GatherOp>(user);
+      if (!gather || gather.getIndices() != input)
+        continue;
+      // Negative ones count from the end.
+      int64_t size = cast<RankedTensorType>(gather.getInput().getType())
+                         .getDimSize(gather.getAxis());
+      limitField(field - info.fields.begin(), -size, 2 * size, -size);
+    }
+  }
+}

@@ -1,0 +1,328 @@
+//===- JobBuilder.cpp - Analysed jobs to modules --------------------------===//
+
+#include "Building/JobBuilder.h"
+#include "Hfta/Dialect/Hfta/IR/Training.h"
+#include "Hfta/Language/FrontEnd.h"
+
+#include "mlir/IR/Verifier.h"
+#include "llvm/ADT/STLExtras.h"
+
+using namespace mlir;
+using namespace mlir::hfta;
+using namespace mlir::hfta::language;
+
+OwningOpRef<ModuleOp> mlir::hfta::buildJobModule(MLIRContext *context,
+                                                 const ast::JobFile &file,
+                                                 const FrontEndOptions &options,
+                                                 JobDiagnostics &diagnostics,
+                                                 FrontEndFailure &failure) {
+  failure = FrontEndFailure::input;
+  if (diagnostics.hasErrors())
+    return nullptr;
+  JobInfo info;
+  JobAnalyzer(file, options, diagnostics, info).analyze();
+  if (diagnostics.hasErrors())
+    return nullptr;
+  return JobBuilder(context, info, options, diagnostics).build(failure);
+}
+
+JobBuilder::JobBuilder(MLIRContext *context, JobInfo &info,
+                       const FrontEndOptions &options,
+                       JobDiagnostics &diagnostics)
+    : context(context), info(info), options(options), diagnostics(diagnostics) {
+  context->loadDialect<HftaDialect, func::FuncDialect>();
+  compute = parseFloatType(context, info.job.precision.compute);
+}
+
+TensorBuilder JobBuilder::getTensors(OpBuilder &builder, StringRef name,
+                                     llvm::SMRange range) {
+  TensorBuilder tensors(builder,
+                        NameLoc::get(StringAttr::get(context, name),
+                                     diagnostics.getLocation(context, range)));
+  return tensors;
+}
+
+/// Copies that start from this file.
+SmallVector<int64_t> JobBuilder::getCopies(int64_t file) const {
+  SmallVector<int64_t> copies;
+  for (int64_t copy = 0; copy < info.job.copies; ++copy)
+    if (info.fileOfCopy.empty() || info.fileOfCopy[copy] == file)
+      copies.push_back(copy);
+  return copies;
+}
+
+OwningOpRef<ModuleOp> JobBuilder::build(FrontEndFailure &result) {
+  Location loc = diagnostics.getLocation(context, info.train->name.range);
+  OwningOpRef<ModuleOp> module =
+      ModuleOp::create(loc, StringRef(info.job.name));
+  bool ok = buildModels(*module);
+  result = failure;
+  if (!ok && result == FrontEndFailure::none)
+    result = FrontEndFailure::input;
+  if (!ok)
+    return nullptr;
+  info.job.write(*module);
+  if (failed(verify(*module))) {
+    result = FrontEndFailure::input;
+    return nullptr;
+  }
+  return module;
+}
+
+bool JobBuilder::buildModels(ModuleOp module) {
+  bool ok =
+      info.model->onnx ? buildOnnxModels(module) : buildLanguageModel(module);
+  if (!ok || !info.job.training)
+    return ok;
+  for (ModelOp model : module.getOps<ModelOp>()) {
+    if (!buildPrepare(model) || !buildObjective(model))
+      return false;
+    limitIndices(model);
+  }
+  return true;
+}
+
+//===----------------------------------------------------------------------===//
+// Models of the language
+//===----------------------------------------------------------------------===//
+
+static std::vector<std::string> getNames(ArrayRef<NamedRange> patterns) {
+  std::vector<std::string> names;
+  for (const NamedRange &pattern : patterns)
+    names.push_back(pattern.name);
+  return names;
+}
+
+/// Applies the `freeze` and `trainable` clauses.
+bool JobBuilder::chooseTrained(ModelOp model) {
+  TrainingClauses clauses(getNames(info.freeze), getNames(info.trainable));
+  std::vector<std::string> known;
+  for (VariableOp variable : model.getBody().getOps<VariableOp>()) {
+    if (variable.getRole() != Role::parameter)
+      continue;
+    known.push_back(variable.getOwnName());
+    setTrainingRule(
+        variable,
+        clauses.decide(known.back()).value_or(TrainingRule::parameter));
+  }
+  std::vector<StringRef> names(known.begin(), known.end());
+  return clauses.check(
+      names, names, [&](bool isTrainable, size_t index, const Twine &message) {
+        const NamedRange &pattern =
+            (isTrainable ? info.trainable : info.freeze)[index];
+        diagnostics.error(pattern.range, message,
+                          suggest(pattern.name, names, "parameters are"));
+      });
+}
+
+bool JobBuilder::buildLanguageModel(ModuleOp module) {
+  std::vector<Port> ports = getLanguagePorts();
+  if (diagnostics.hasErrors() || !bindFields(ports))
+    return false;
+  std::vector<InputBinding> inputs;
+  bool ok = true;
+  for (const auto &[index, port] : llvm::enumerate(ports)) {
+    const FieldInfo &field = *boundFields[index];
+    std::optional<SmallVector<int64_t>> shape =
+        fitShape(port, field, getBindingRange(index));
+    ok &= shape.has_value();
+    if (!shape)
+      continue;
+    shape->insert(shape->begin(), info.job.getMicroBatch());
+    inputs.push_back({field.name, port.name,
+                      RankedTensorType::get(*shape, port.elementType)});
+  }
+  if (!ok)
+    return false;
+  OpBuilder builder(context);
+  builder.setInsertionPointToEnd(module.getBody());
+  auto model = ModelOp::create(
+      builder, diagnostics.getLocation(context, info.model->name.range),
+      info.model->name.name, getCopies(0));
+  model.getBody().emplaceBlock();
+  BodyBuilder body(builder, model, info, diagnostics);
+  body.sizes = sizes;
+  for (const ast::Binding &input : info.model->inputs)
+    if (input.type && !input.type->dimensions.empty())
+      body.sizes[input.type->dimensions.front().name.name] =
+          info.job.getMicroBatch();
+  return body.build(inputs) && chooseTrained(model);
+}
+
+//===----------------------------------------------------------------------===//
+// Loss and metric
+//===----------------------------------------------------------------------===//
+
+static StringRef getResultName(func::FuncOp function, unsigned index) {
+  auto name = function.getResultAttrOfType<StringAttr>(
+      index, HftaDialect::kNameAttrName);
+  return name ? name.getValue() : StringRef();
+}
+
+std::optional<unsigned> JobBuilder::findOutput(const ObjectiveInfo &objective,
+                                               func::FuncOp forward) {
+  std::vector<llvm::StringRef> names;
+  for (unsigned i = 0, e = forward.getNumResults(); i < e; ++i)
+    names.push_back(getResultName(forward, i));
+  const NamedRange &output = objective.output;
+  llvm::SMRange range = output.range.isValid() ? output.range : objective.range;
+  if (output.name.empty()) {
+    if (names.size() == 1)
+      return 0;
+    diagnostics.error(range,
+                      "model '" + info.model->name.name + "' has " +
+                          Twine(names.size()) + " outputs",
+                      "choose one: " + info.model->name.name + "." +
+                          (names.empty() ? "output" : names.front()));
+    return std::nullopt;
+  }
+  auto found = llvm::find(names, output.name);
+  if (found != names.end())
+    return found - names.begin();
+  diagnostics.error(range,
+                    "model '" + info.model->name.name + "' has no output '" +
+                        output.name + "'",
+                    suggest(output.name, names, "outputs are"));
+  return std::nullopt;
+}
+
+std::optional<unsigned> JobBuilder::findLabel(const ObjectiveInfo &objective) {
+  if (!objective.implicit) {
+    const FieldInfo *field = findField(objective.field);
+    if (!field)
+      return std::nullopt;
+    return field - info.fields.data();
+  }
+  std::optional<unsigned> only;
+  for (const auto &[index, field] : llvm::enumerate(info.fields)) {
+    if (llvm::is_contained(boundFields, &field))
+      continue;
+    if (only) {
+      diagnostics.error(objective.range, "which field is the label isn't clear",
+                        "write " + objective.kind + "(" +
+                            info.model->name.name + ", " +
+                            info.fields[*only].name + ")");
+      return std::nullopt;
+    }
+    only = index;
+  }
+  if (!only)
+    diagnostics.error(objective.range,
+                      "every field is an input of the model, none a label",
+                      "name it: " + objective.kind + "(model, field)");
+  return only;
+}
+
+std::optional<JobBuilder::Target>
+JobBuilder::findTarget(const ObjectiveInfo &objective, func::FuncOp forward,
+                       ValueRange arguments) {
+  std::optional<unsigned> output = findOutput(objective, forward);
+  std::optional<unsigned> label = findLabel(objective);
+  if (!output || !label)
+    return std::nullopt;
+  return Target{arguments[*output],
+                arguments[forward.getNumResults() + *label]};
+}
+
+/// The value of `label_smoothing`.
+Value JobBuilder::readSmoothing(ModelOp model, TensorBuilder &tensors) {
+  VariableOp variable = VariableDeclarer(model).declare(
+      tensors.getLoc(), names::getHyperParameterSymbol("label_smoothing"),
+      RankedTensorType::get({}, compute), Role::scalar, Attribute(),
+      /*trained=*/false);
+  return tensors.create<ReadOp>(
+      variable.getTensorType(),
+      FlatSymbolRefAttr::get(variable.getSymNameAttr()), IntegerAttr());
+}
+
+std::optional<Loss> JobBuilder::buildLossOf(ModelOp model, OpBuilder &builder,
+                                            const Target &target) {
+  TensorBuilder tensors = getTensors(builder, "loss", info.loss.range);
+  LossOptions loss;
+  loss.kind = *parseLossKind(info.loss.kind);
+  loss.axis = info.loss.axis.value_or(-1);
+  loss.ignoreIndex = info.loss.ignoreIndex.value_or(-100);
+  loss.accumulate = getAccumulateType(context, info.job.precision);
+  std::string wrong = checkLoss(loss, getTensorType(target.output),
+                                getTensorType(target.label));
+  if (!wrong.empty()) {
+    diagnostics.error(info.loss.range, wrong,
+                      "cross_entropy and nll take class numbers, mse and "
+                      "binary_cross_entropy equal shapes");
+    return std::nullopt;
+  }
+  if (loss.kind == LossKind::crossEntropy || loss.kind == LossKind::nll)
+    limitLabels(loss, getTensorType(target.output));
+  if (info.loss.smoothing)
+    loss.labelSmoothing = readSmoothing(model, tensors);
+  return buildLoss(builder, tensors.getLoc(), loss, target.output,
+                   target.label);
+}
+
+/// Null after an error.
+Value JobBuilder::buildMetric(OpBuilder &builder, const Target &target,
+                              Value weights) {
+  const ObjectiveInfo &metric = *info.metric;
+  int64_t axis = metric.axis.value_or(info.loss.axis.value_or(-1));
+  std::string wrong = checkAccuracy(getTensorType(target.output),
+                                    getTensorType(target.label), axis);
+  if (!wrong.empty()) {
+    diagnostics.error(metric.range, wrong,
+                      "accuracy takes class numbers, or a label for each "
+                      "logit");
+    return nullptr;
+  }
+  Location loc = getTensors(builder, "metric", metric.range).getLoc();
+  Value accuracy =
+      buildAccuracy(builder, loc, target.output, target.label, axis);
+  if (accuracy.getType() == weights.getType())
+    return accuracy;
+  diagnostics.error(metric.range,
+                    "the metric has the shape " +
+                        printShape(getShape(accuracy)) + ", but the loss " +
+                        printShape(getShape(weights)),
+                    "both are averaged over the same elements");
+  return nullptr;
+}
+
+bool JobBuilder::buildLossAndMetric(ModelOp model, ValueRange arguments,
+                                    func::FuncOp forward,
+                                    SmallVector<Value> &results) {
+  std::optional<Target> target = findTarget(info.loss, forward, arguments);
+  if (!target)
+    return false;
+  OpBuilder builder = OpBuilder::atBlockEnd(arguments.front().getParentBlock());
+  std::optional<Loss> loss = buildLossOf(model, builder, *target);
+  if (!loss)
+    return false;
+  results.append({loss->losses, loss->weights});
+  if (!info.metric)
+    return true;
+  if (!info.metric->implicit)
+    target = findTarget(*info.metric, forward, arguments);
+  if (!target)
+    return false;
+  results.push_back(buildMetric(builder, *target, loss->weights));
+  return results.back() != nullptr;
+}
+
+bool JobBuilder::buildObjective(ModelOp model) {
+  auto forward = model.lookupSymbol<func::FuncOp>("forward");
+  auto prepare = model.lookupSymbol<func::FuncOp>("prepare");
+  SmallVector<Type> types(forward.getResultTypes());
+  llvm::append_range(types, prepare.getResultTypes());
+  OpBuilder builder(context);
+  builder.setInsertionPointToEnd(&model.getBody().front());
+  auto objective = func::FuncOp::create(
+      builder, diagnostics.getLocation(context, info.loss.range), "objective",
+      builder.getFunctionType(types, {}));
+  Block *block = objective.addEntryBlock();
+  SmallVector<Value> results;
+  if (!buildLossAndMetric(model, block->getArguments(), forward, results))
+    return false;
+  builder.setInsertionPointToEnd(block);
+  func::ReturnOp::create(builder, objective.getLoc(), results);
+  objective.setType(
+      builder.getFunctionType(types, ValueRange(results).getTypes()));
+  return true;
+}

@@ -1,0 +1,100 @@
+//===- JobBuilder.h - Analysed jobs to modules ------------------*- C++ -*-===//
+
+#ifndef HFTA_LIB_LANGUAGE_BUILDING_JOBBUILDER_H
+#define HFTA_LIB_LANGUAGE_BUILDING_JOBBUILDER_H
+
+#include "Analysis/JobAnalyzer.h"
+#include "Building/BodyBuilder.h"
+#include "Hfta/Import/Onnx/Import.h"
+#include "Hfta/Language/Objectives.h"
+
+namespace mlir::hfta::language {
+
+/// An input of a model before anything is bound to it. Axis 0 is left out.
+struct Port {
+  std::string name;
+  Type elementType;
+  bool hasShape = true;
+  std::vector<OnnxAxis> axes;
+};
+
+class JobBuilder {
+public:
+  JobBuilder(MLIRContext *context, JobInfo &info,
+             const FrontEndOptions &options, JobDiagnostics &diagnostics);
+
+  OwningOpRef<ModuleOp> build(FrontEndFailure &failure);
+
+private:
+  // Bindings.cpp
+  bool bindFields(ArrayRef<Port> ports);
+  bool bindNamedFields(ArrayRef<Port> ports);
+  bool bindImplicitFields(ArrayRef<Port> ports);
+  bool checkDims(ArrayRef<Port> ports);
+  std::optional<SmallVector<int64_t>>
+  fitShape(const Port &port, const FieldInfo &field, llvm::SMRange range);
+  const FieldInfo *findField(const NamedRange &name);
+  std::vector<Port> getLanguagePorts();
+  llvm::SMRange getBindingRange(size_t index) const;
+
+  // Prepare.cpp
+  bool buildPrepare(ModelOp model);
+  Type getPreparedType(const FieldInfo &field, func::FuncOp forward);
+  Value applyStep(TensorBuilder &tensors, Value value, const PrepareStep &step,
+                  bool &ok);
+
+  // JobBuilder.cpp
+  bool buildModels(ModuleOp module);
+  bool buildLanguageModel(ModuleOp module);
+  bool chooseTrained(ModelOp model);
+  bool buildObjective(ModelOp model);
+  std::optional<unsigned> findOutput(const ObjectiveInfo &objective,
+                                     func::FuncOp forward);
+  std::optional<unsigned> findLabel(const ObjectiveInfo &objective);
+  /// What a loss or metric compares.
+  struct Target {
+    Value output, label;
+  };
+  std::optional<Target> findTarget(const ObjectiveInfo &objective,
+                                   func::FuncOp forward, ValueRange arguments);
+  Value readSmoothing(ModelOp model, TensorBuilder &tensors);
+  std::optional<Loss> buildLossOf(ModelOp model, OpBuilder &builder,
+                                  const Target &target);
+  Value buildMetric(OpBuilder &builder, const Target &target, Value weights);
+  bool buildLossAndMetric(ModelOp model, ValueRange arguments,
+                          func::FuncOp forward, SmallVector<Value> &results);
+
+  // FieldLimits.cpp
+  void limitField(unsigned index, int64_t first, int64_t count,
+                  int64_t ignored);
+  void limitLabels(const LossOptions &loss, RankedTensorType output);
+  void limitIndices(ModelOp model);
+
+  // OnnxModels.cpp
+  bool buildOnnxModels(ModuleOp module);
+  bool importFile(ModuleOp module, const OnnxFile &file, int64_t index);
+  bool fillTrainingOptions(const OnnxFile &file,
+                           OnnxImportOptions &importOptions);
+  void fillInferenceOptions(const OnnxFile &file,
+                            OnnxImportOptions &importOptions);
+  bool bindDropoutRate(ModelOp model);
+
+  SmallVector<int64_t> getCopies(int64_t file) const;
+  TensorBuilder getTensors(OpBuilder &builder, StringRef name,
+                           llvm::SMRange range);
+
+  MLIRContext *context;
+  JobInfo &info;
+  const FrontEndOptions &options;
+  JobDiagnostics &diagnostics;
+  FrontEndFailure failure = FrontEndFailure::none;
+  Type compute;
+  /// The field of each of the model's inputs.
+  std::vector<const FieldInfo *> boundFields;
+  /// Sizes of axes by name, where known.
+  llvm::StringMap<int64_t> sizes;
+};
+
+} // namespace mlir::hfta::language
+
+#endif // HFTA_LIB_LANGUAGE_BUILDING_JOBBUILDER_H

@@ -1,0 +1,259 @@
+//===- LayerBuiltins.cpp - Linear, convolution, embedding, dropout --------===//
+
+#include "Building/BodyBuilder.h"
+
+#include "llvm/ADT/STLExtras.h"
+
+#include <cmath>
+
+using namespace mlir;
+using namespace mlir::hfta;
+using namespace mlir::hfta::language;
+
+static constexpr int64_t kMaxSize = INT32_MAX;
+
+/// PyTorch's initial values of weights and biases:
+/// uniform in +-1 / sqrt(inputs of a unit).
+static Attribute getLayerInitial(BodyBuilder &body, int64_t fanIn) {
+  return body.getUniform(1.0 / std::sqrt(static_cast<double>(fanIn)));
+}
+
+/// Adds a bias along `axis`.
+static Value addBias(BodyBuilder &body, BuiltinCall &call, Value x,
+                     int64_t axis, int64_t fanIn) {
+  ArrayRef<int64_t> shape = getShape(x);
+  Value bias = body.makeParameter(call.getLayerName(), "bias", shape[axis],
+                                  getLayerInitial(body, fanIn));
+  TensorBuilder &tensors = body.getTensors();
+  return tensors.binary<AddOp>(x, tensors.broadcast(bias, shape, axis));
+}
+
+//===----------------------------------------------------------------------===//
+// Contractions
+//===----------------------------------------------------------------------===//
+
+/// x · wᵀ over the last axis of x.
+static Value contractLast(TensorBuilder &tensors, Value x, Value weight) {
+  MLIRContext *context = tensors.getBuilder().getContext();
+  int64_t rank = getTensorType(x).getRank();
+  // Dimensions: the leading axes of x, the outputs, the summed axis.
+  SmallVector<AffineExpr> leading;
+  for (int64_t i = 0; i + 1 < rank; ++i)
+    leading.push_back(getAffineDimExpr(i, context));
+  AffineExpr outputs = getAffineDimExpr(rank - 1, context);
+  AffineExpr summed = getAffineDimExpr(rank, context);
+  SmallVector<AffineExpr> lhs(leading), result(leading);
+  lhs.push_back(summed);
+  result.push_back(outputs);
+  SmallVector<AffineMap> maps = {
+      AffineMap::get(rank + 1, 0, lhs, context),
+      AffineMap::get(rank + 1, 0, {outputs, summed}, context),
+      AffineMap::get(rank + 1, 0, result, context)};
+  return tensors.create<ContractOp>(
+      x, weight, tensors.getBuilder().getAffineMapArrayAttr(maps),
+      tensors.getAccumulate(), LayerAttr());
+}
+
+static Value buildLinear(BodyBuilder &body, BuiltinCall &call) {
+  Value x = call.getFloats("x", 2);
+  int64_t outputs = call.getInteger("n", 1, 1, kMaxSize);
+  bool hasBias = call.getBool("bias", true);
+  if (call.hasFailed())
+    return nullptr;
+  int64_t inputs = getShape(x).back();
+  SmallVector<int64_t> shape(getShape(x));
+  shape.back() = outputs;
+  if (!body.checkSize({outputs, inputs}, call.getRange()) ||
+      !body.checkSize(shape, call.getRange()))
+    return nullptr;
+  Value weight =
+      body.makeParameter(call.getLayerName(), "weight", {outputs, inputs},
+                         getLayerInitial(body, inputs));
+  Value result = contractLast(body.getTensors(), x, weight);
+  if (!hasBias)
+    return result;
+  return addBias(body, call, result, shape.size() - 1, inputs);
+}
+
+/// a · b over the last axis of a and the last but one of b; leading axes are
+/// matched.
+static Value buildMatmul(BodyBuilder &body, BuiltinCall &call) {
+  Value a = call.getFloats("a", 3);
+  Value b = call.getFloats("b", 3);
+  if (call.hasFailed())
+    return nullptr;
+  ArrayRef<int64_t> lhs = getShape(a), rhs = getShape(b);
+  int64_t rank = lhs.size();
+  if (lhs.size() != rhs.size() || lhs.drop_back(2) != rhs.drop_back(2) ||
+      lhs.back() != rhs[rank - 2])
+    return body.fail(call.getRange(),
+                     "shapes " + printShape(lhs) + " and " + printShape(rhs) +
+                         " can't be multiplied",
+                     "'matmul' takes [..., m, k] and [..., k, n] with equal "
+                     "leading axes");
+  SmallVector<int64_t> shape(lhs);
+  shape.back() = rhs.back();
+  if (!body.checkSize(shape, call.getRange()))
+    return nullptr;
+  TensorBuilder &tensors = body.getTensors();
+  MLIRContext *context = tensors.getBuilder().getContext();
+  SmallVector<AffineExpr> leading;
+  for (int64_t i = 0; i + 2 < rank; ++i)
+    leading.push_back(getAffineDimExpr(i, context));
+  AffineExpr m = getAffineDimExpr(rank - 2, context);
+  AffineExpr n = getAffineDimExpr(rank - 1, context);
+  AffineExpr k = getAffineDimExpr(rank, context);
+  auto makeMap = [&](AffineExpr row, AffineExpr column) {
+    SmallVector<AffineExpr> exprs(leading);
+    exprs.append({row, column});
+    return AffineMap::get(rank + 1, 0, exprs, context);
+  };
+  SmallVector<AffineMap> maps = {makeMap(m, k), makeMap(k, n), makeMap(m, n)};
+  return tensors.create<ContractOp>(
+      a, b, tensors.getBuilder().getAffineMapArrayAttr(maps),
+      tensors.getAccumulate(), LayerAttr());
+}
+
+//===----------------------------------------------------------------------===//
+// Convolution
+//===----------------------------------------------------------------------===//
+
+static bool checkGroups(BodyBuilder &body, BuiltinCall &call, int64_t inputs,
+                        int64_t outputs, int64_t groups) {
+  if (inputs % groups == 0 && outputs % groups == 0)
+    return true;
+  body.fail(call.getRange("groups"),
+            Twine(groups) + " groups don't divide " + Twine(inputs) +
+                " input and " + Twine(outputs) + " output channels",
+            "both are multiples of 'groups'");
+  return false;
+}
+
+static Value buildConv(BodyBuilder &body, BuiltinCall &call) {
+  Value x = call.getFloats("x", 3);
+  if (!x)
+    return nullptr;
+  ArrayRef<int64_t> shape = getShape(x);
+  int64_t spatial = shape.size() - 2;
+  if (spatial > 3)
+    return body.fail(
+        call.getRange("x"),
+        "'conv' takes [batch, channels, 1 to 3 spatial axes], got " +
+            printShape(shape),
+        "reshape(x, [batch, ...]) joins axes");
+  int64_t channels = call.getInteger("channels", 1, 1, kMaxSize);
+  SmallVector<int64_t> kernel =
+      call.getIntegers("kernel", spatial, 1, 1, 65536);
+  SmallVector<int64_t> strides =
+      call.getIntegers("stride", spatial, 1, 1, 65536);
+  SmallVector<int64_t> padding =
+      call.getIntegers("padding", spatial, 0, 0, 65536);
+  SmallVector<int64_t> dilations =
+      call.getIntegers("dilation", spatial, 1, 1, 65536);
+  int64_t groups = call.getInteger("groups", 1, 1, kMaxSize);
+  bool hasBias = call.getBool("bias", true);
+  if (call.hasFailed() || !checkGroups(body, call, shape[1], channels, groups))
+    return nullptr;
+  SmallVector<int64_t> weightShape = {channels, shape[1] / groups};
+  SmallVector<int64_t> resultShape = {shape[0], channels};
+  for (int64_t i = 0; i < spatial; ++i) {
+    int64_t extent = (kernel[i] - 1) * dilations[i] + 1;
+    int64_t padded = shape[i + 2] + 2 * padding[i];
+    if (extent > padded)
+      return body.fail(call.getRange("kernel"),
+                       "a kernel over " + Twine(extent) +
+                           " elements doesn't fit an axis of " + Twine(padded),
+                       "the input is " + printShape(shape));
+    weightShape.push_back(kernel[i]);
+    resultShape.push_back((padded - extent) / strides[i] + 1);
+  }
+  if (!body.checkSize(weightShape, call.getRange()) ||
+      !body.checkSize(resultShape, call.getRange()))
+    return nullptr;
+  int64_t fanIn =
+      ShapedType::getNumElements(ArrayRef<int64_t>(weightShape).drop_front());
+  Value weight = body.makeParameter(call.getLayerName(), "weight", weightShape,
+                                    getLayerInitial(body, fanIn));
+  padding.append(padding.begin(), padding.end());
+  TensorBuilder &tensors = body.getTensors();
+  Value result = tensors.create<ConvOp>(x, weight, strides, dilations, padding,
+                                        groups, tensors.getAccumulate());
+  return hasBias ? addBias(body, call, result, 1, fanIn) : result;
+}
+
+//===----------------------------------------------------------------------===//
+// Embedding and dropout
+//===----------------------------------------------------------------------===//
+
+static Value buildEmbedding(BodyBuilder &body, BuiltinCall &call) {
+  Value indices = call.getTensor("i");
+  int64_t entries = call.getInteger("n", 1, 1, kMaxSize);
+  int64_t width = call.getInteger("d", 1, 1, kMaxSize);
+  if (call.hasFailed())
+    return nullptr;
+  Type elementType = getElementType(indices);
+  if (!elementType.isSignlessInteger(32) && !elementType.isSignlessInteger(64))
+    return body.fail(call.getRange("i"), "'embedding' takes whole numbers",
+                     "declare the model's input as i64");
+  if (!body.checkSize({entries, width}, call.getRange()))
+    return nullptr;
+  Value table = body.makeParameter(call.getLayerName(), "weight",
+                                   {entries, width}, body.getNormal());
+  return body.getTensors().create<GatherOp>(table, indices, /*axis=*/0);
+}
+
+/// FNV-1a in 63 bits: the random stream of a layer's name. Source: Fowler,
+/// Noll and Vo, IETF draft-eastlake-fnv.
+static int64_t hashName(StringRef name) {
+  uint64_t hash = 0xcbf29ce484222325u;
+  for (unsigned char byte : name)
+    hash = (hash ^ byte) * 0x100000001b3u;
+  return static_cast<int64_t>(hash >> 1);
+}
+
+static Value getRate(BodyBuilder &body, BuiltinCall &call) {
+  StringRef name = body.getRateName(call.getCall());
+  if (!name.empty())
+    return body.readHyperParameter(name);
+  Value rate = call.getTensor("rate");
+  if (rate && !getShape(rate).empty())
+    return body.fail(call.getRange("rate"), "'rate' is one number",
+                     "a number, a list of numbers, or a hyper-parameter");
+  return rate;
+}
+
+static Value buildDropout(BodyBuilder &body, BuiltinCall &call) {
+  Value x = call.getFloats("x", 1);
+  if (!x)
+    return nullptr;
+  Value rate = getRate(body, call);
+  if (!rate)
+    return nullptr;
+  Value seed = body.readScalar(names::kSeed);
+  Value step = body.readScalar(names::kStep);
+  Value first = body.readScalar(names::kFirstSample);
+  TensorBuilder &tensors = body.getTensors();
+  Value random = tensors.create<RandomUniformOp>(
+      seed, step, first, getShape(x), hashName(call.getLayerName()),
+      /*per_sample=*/true, getElementType(x));
+  return tensors.create<DropoutOp>(x, rate, random, /*training=*/false);
+}
+
+llvm::ArrayRef<Builtin> language::getLayerBuiltins() {
+  static constexpr ParameterSpec linear[] = {
+      {"x", true}, {"n", true}, {"bias"}};
+  static constexpr ParameterSpec conv[] = {
+      {"x", true}, {"channels", true}, {"kernel", true}, {"stride"},
+      {"padding"}, {"dilation"},       {"groups"},       {"bias"}};
+  static constexpr ParameterSpec embedding[] = {
+      {"i", true}, {"n", true}, {"d", true}};
+  static constexpr ParameterSpec dropout[] = {{"x", true}, {"rate"}};
+  static constexpr ParameterSpec matmul[] = {{"a", true}, {"b", true}};
+  static const Builtin builtins[] = {
+      {"conv", conv, buildConv, /*isLayer=*/true},
+      {"dropout", dropout, buildDropout, /*isLayer=*/false, /*isRandom=*/true},
+      {"embedding", embedding, buildEmbedding, /*isLayer=*/true},
+      {"linear", linear, buildLinear, /*isLayer=*/true},
+      {"matmul", matmul, buildMatmul}};
+  return builtins;
+}

@@ -1,0 +1,161 @@
+//===- OnnxModels.cpp - Models of a job from ONNX files -------------------===//
+
+#include "Building/JobBuilder.h"
+
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/FileSystem.h"
+
+using namespace mlir;
+using namespace mlir::hfta;
+using namespace mlir::hfta::language;
+
+static FrontEndFailure convert(OnnxFailure failure) {
+  return failure == OnnxFailure::unsupported ? FrontEndFailure::unsupported
+                                             : FrontEndFailure::input;
+}
+
+bool JobBuilder::buildOnnxModels(ModuleOp module) {
+  bool ok = true;
+  for (const auto &[index, named] : llvm::enumerate(info.files)) {
+    if (!llvm::sys::fs::exists(named.name)) {
+      diagnostics.error(named.range, "no such file: '" + named.name + "'",
+                        "relative names begin at the job file's folder");
+      ok = false;
+      continue;
+    }
+    OnnxFailure reason = OnnxFailure::none;
+    std::unique_ptr<OnnxFile> file =
+        OnnxFile::open(named.name, context, reason);
+    if (file) {
+      ok &= importFile(module, *file, index);
+      continue;
+    }
+    failure = convert(reason);
+    ok = false;
+  }
+  return ok;
+}
+
+/// The file's inputs that aren't bound at compile time. Axis 0 is left out.
+static std::vector<Port>
+getPorts(const OnnxFile &file,
+         const llvm::StringMap<DenseElementsAttr> &constants) {
+  std::vector<Port> ports;
+  for (const OnnxPort &input : file.getInputs()) {
+    if (constants.contains(input.name))
+      continue;
+    Port port;
+    port.name = input.name;
+    port.elementType = input.elementType;
+    port.hasShape = input.hasShape;
+    port.axes.assign(input.shape.begin() + !input.shape.empty(),
+                     input.shape.end());
+    ports.push_back(std::move(port));
+  }
+  return ports;
+}
+
+/// Binds data to the file's inputs.
+bool JobBuilder::fillTrainingOptions(const OnnxFile &file,
+                                     OnnxImportOptions &importOptions) {
+  std::vector<Port> ports = getPorts(file, options.constants);
+  if (!bindFields(ports))
+    return false;
+  importOptions.microBatch = info.job.getMicroBatch();
+  for (const NamedRange &pattern : info.freeze)
+    importOptions.freeze.push_back(pattern.name);
+  for (const NamedRange &pattern : info.trainable)
+    importOptions.trainable.push_back(pattern.name);
+  importOptions.precision = info.job.precision;
+  importOptions.freshInitialization = info.freshInitialization;
+  for (const auto &[position, port] : llvm::enumerate(ports)) {
+    const FieldInfo &field = *boundFields[position];
+    std::optional<SmallVector<int64_t>> shape =
+        fitShape(port, field, getBindingRange(position));
+    if (!shape)
+      return false;
+    importOptions.sampleShapes[port.name] =
+        std::vector<int64_t>(shape->begin(), shape->end());
+    importOptions.argumentNames[port.name] = field.name;
+  }
+  importOptions.dims = sizes;
+  return true;
+}
+
+/// The size that a flag gives to axis 0 of every input, if it is one axis.
+static std::optional<int64_t> findBatch(ArrayRef<OnnxPort> inputs,
+                                        const llvm::StringMap<int64_t> &dims) {
+  std::optional<StringRef> symbol;
+  for (const OnnxPort &input : inputs) {
+    if (input.shape.empty() || symbol.value_or(input.shape.front().symbol) !=
+                                   input.shape.front().symbol)
+      return std::nullopt;
+    symbol = input.shape.front().symbol;
+  }
+  auto found = symbol ? dims.find(*symbol) : dims.end();
+  if (found == dims.end())
+    return std::nullopt;
+  return found->getValue();
+}
+
+/// Sizes and types are the file's own unless flags change them.
+void JobBuilder::fillInferenceOptions(const OnnxFile &file,
+                                      OnnxImportOptions &importOptions) {
+  importOptions.training = false;
+  importOptions.dims = info.dims;
+  if (info.train->find("batch"))
+    importOptions.microBatch = info.job.batch;
+  else if (std::optional<int64_t> batch =
+               findBatch(file.getInputs(), info.dims))
+    info.job.batch = *batch;
+  if (info.train->find("precision"))
+    importOptions.precision = info.job.precision;
+}
+
+bool JobBuilder::importFile(ModuleOp module, const OnnxFile &file,
+                            int64_t index) {
+  OnnxImportOptions importOptions;
+  importOptions.modelName = info.model->name.name;
+  if (info.files.size() > 1)
+    importOptions.modelName += "." + std::to_string(index);
+  importOptions.constants = options.constants;
+  if (!info.job.training)
+    fillInferenceOptions(file, importOptions);
+  else if (!fillTrainingOptions(file, importOptions))
+    return false;
+  OnnxFailure reason = OnnxFailure::none;
+  FailureOr<ModelOp> model = file.import(module, importOptions, reason);
+  if (failed(model)) {
+    failure = convert(reason);
+    return false;
+  }
+  model->setCopies(getCopies(index));
+  return bindDropoutRate(*model);
+}
+
+/// `dropout_rate` in the model clause replaces the rates in the file.
+bool JobBuilder::bindDropoutRate(ModelOp model) {
+  if (info.modelHyperParameters.empty())
+    return true;
+  auto forward = model.lookupSymbol<func::FuncOp>("forward");
+  SmallVector<DropoutOp> dropouts(forward.getOps<DropoutOp>());
+  if (dropouts.empty()) {
+    diagnostics.error(info.modelRange,
+                      "model '" + info.model->name.name + "' has no dropout",
+                      "leave 'dropout_rate' out");
+    return false;
+  }
+  VariableOp variable = VariableDeclarer(model).declare(
+      model.getLoc(), names::getHyperParameterSymbol("dropout_rate"),
+      RankedTensorType::get({}, compute), Role::scalar, Attribute(),
+      /*trained=*/false);
+  OpBuilder builder(forward.getBody());
+  TensorBuilder tensors(builder, model.getLoc());
+  Value rate = tensors.create<ReadOp>(
+      variable.getTensorType(),
+      FlatSymbolRefAttr::get(variable.getSymNameAttr()), IntegerAttr());
+  for (DropoutOp dropout : dropouts)
+    dropout.getRateMutable().assign(
+        tensors.cast(rate, getElementType(dropout.getRate())));
+  return true;
+}

@@ -1,0 +1,94 @@
+//===- TensorBuilder.cpp - Short forms of hfta ops ------------------------===//
+
+#include "Building/TensorBuilder.h"
+
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/Sequence.h"
+
+using namespace mlir;
+using namespace mlir::hfta;
+using namespace mlir::hfta::language;
+
+Value TensorBuilder::splat(ArrayRef<int64_t> shape, Type elementType,
+                           double number) {
+  auto type = RankedTensorType::get(shape, elementType);
+  TypedAttr element;
+  if (isa<FloatType>(elementType))
+    element = FloatAttr::get(elementType, number);
+  else
+    element = IntegerAttr::get(elementType, static_cast<int64_t>(number));
+  return ConstantOp::create(builder, loc,
+                            DenseElementsAttr::get(type, Attribute(element)));
+}
+
+Value TensorBuilder::cast(Value x, Type elementType) {
+  if (getElementType(x) == elementType)
+    return x;
+  return CastOp::create(builder, loc, x, elementType);
+}
+
+Value TensorBuilder::reshape(Value x, ArrayRef<int64_t> shape) {
+  if (getShape(x) == shape)
+    return x;
+  return ReshapeOp::create(builder, loc, x, shape);
+}
+
+Value TensorBuilder::transpose(Value x, ArrayRef<int64_t> permutation) {
+  if (llvm::equal(permutation, llvm::seq<int64_t>(0, permutation.size())))
+    return x;
+  return TransposeOp::create(builder, loc, x, permutation);
+}
+
+Value TensorBuilder::broadcast(Value x, ArrayRef<int64_t> shape,
+                               ArrayRef<int64_t> dimensions) {
+  if (getShape(x) == shape)
+    return x;
+  return BroadcastOp::create(builder, loc, x, shape, dimensions);
+}
+
+Value TensorBuilder::repeat(Value x, int64_t axis, int64_t size) {
+  SmallVector<int64_t> shape(getShape(x));
+  shape.insert(shape.begin() + axis, size);
+  SmallVector<int64_t> dimensions;
+  for (int64_t i = 0, e = shape.size(); i < e; ++i)
+    if (i != axis)
+      dimensions.push_back(i);
+  return broadcast(x, shape, dimensions);
+}
+
+Value TensorBuilder::reduce(ReduceKind kind, Value x, ArrayRef<int64_t> axes) {
+  if (axes.empty())
+    return x;
+  bool isSum = kind == ReduceKind::sum;
+  return ReduceOp::create(builder, loc, kind, x, axes,
+                          isSum ? accumulate : TypeAttr());
+}
+
+Value TensorBuilder::compare(ComparePredicate predicate, Value x, Value y) {
+  return CompareOp::create(builder, loc, predicate, x, y);
+}
+
+Value TensorBuilder::select(Value condition, Value onTrue, Value onFalse) {
+  return SelectOp::create(builder, loc, condition, onTrue, onFalse);
+}
+
+Type language::parseFloatType(MLIRContext *context, StringRef name) {
+  if (name == "f64")
+    return Float64Type::get(context);
+  return Float32Type::get(context);
+}
+
+TypeAttr language::getAccumulateType(MLIRContext *context,
+                                     const Precision &precision) {
+  if (precision.accumulate == precision.compute)
+    return nullptr;
+  return TypeAttr::get(parseFloatType(context, precision.accumulate));
+}
+
+int64_t language::countElements(ArrayRef<int64_t> shape,
+                                ArrayRef<int64_t> axes) {
+  int64_t count = 1;
+  for (int64_t axis : axes)
+    count *= shape[axis];
+  return count;
+}

@@ -1,0 +1,88 @@
+//===- TensorBuilder.h - Short forms of hfta ops ----------------*- C++ -*-===//
+
+#ifndef HFTA_LIB_LANGUAGE_BUILDING_TENSORBUILDER_H
+#define HFTA_LIB_LANGUAGE_BUILDING_TENSORBUILDER_H
+
+#include "Hfta/Dialect/Hfta/IR/HftaOps.h"
+#include "Hfta/Dialect/Hfta/IR/Job.h"
+#include "Hfta/Dialect/Hfta/IR/VariableNames.h"
+
+namespace mlir::hfta::language {
+
+inline RankedTensorType getTensorType(Value value) {
+  return cast<RankedTensorType>(value.getType());
+}
+inline ArrayRef<int64_t> getShape(Value value) {
+  return getTensorType(value).getShape();
+}
+inline Type getElementType(Value value) {
+  return getTensorType(value).getElementType();
+}
+
+/// Builds ops on shared tensors at one location. Operands must fit; callers
+/// have checked them.
+class TensorBuilder {
+public:
+  TensorBuilder(OpBuilder &builder, Location loc)
+      : builder(builder), loc(loc) {}
+
+  OpBuilder &getBuilder() { return builder; }
+  Location getLoc() const { return loc; }
+  /// Element type in which sums are accumulated; null: the operands'.
+  void setAccumulate(TypeAttr type) { accumulate = type; }
+  TypeAttr getAccumulate() const { return accumulate; }
+
+  template <typename OpTy, typename... Args>
+  auto create(Args &&...args) {
+    return OpTy::create(builder, loc, std::forward<Args>(args)...);
+  }
+  template <typename OpTy>
+  Value unary(Value x) {
+    return OpTy::create(builder, loc, x);
+  }
+  template <typename OpTy>
+  Value binary(Value x, Value y) {
+    return OpTy::create(builder, loc, x, y);
+  }
+  /// `x op number`.
+  template <typename OpTy>
+  Value binary(Value x, double number) {
+    return OpTy::create(builder, loc, x, splatLike(x, number));
+  }
+
+  Value splat(ArrayRef<int64_t> shape, Type elementType, double number);
+  Value splatLike(Value x, double number) {
+    return splat(getShape(x), getElementType(x), number);
+  }
+  Value cast(Value x, Type elementType);
+  Value reshape(Value x, ArrayRef<int64_t> shape);
+  Value transpose(Value x, ArrayRef<int64_t> permutation);
+  /// Input axis i becomes axis `dimensions[i]` of `shape`.
+  Value broadcast(Value x, ArrayRef<int64_t> shape,
+                  ArrayRef<int64_t> dimensions);
+  /// Repeats `x`, which lacks `axis`, along it.
+  Value repeat(Value x, int64_t axis, int64_t size);
+  Value reduce(ReduceKind kind, Value x, ArrayRef<int64_t> axes);
+  Value compare(ComparePredicate predicate, Value x, Value y);
+  Value compare(ComparePredicate predicate, Value x, double number) {
+    return compare(predicate, x, splatLike(x, number));
+  }
+  Value select(Value condition, Value onTrue, Value onFalse);
+
+private:
+  OpBuilder &builder;
+  Location loc;
+  TypeAttr accumulate;
+};
+
+/// "f32" or "f64".
+Type parseFloatType(MLIRContext *context, StringRef name);
+/// Null if sums are accumulated in the compute type.
+TypeAttr getAccumulateType(MLIRContext *context, const Precision &precision);
+
+/// Number of elements along `axes`.
+int64_t countElements(ArrayRef<int64_t> shape, ArrayRef<int64_t> axes);
+
+} // namespace mlir::hfta::language
+
+#endif // HFTA_LIB_LANGUAGE_BUILDING_TENSORBUILDER_H

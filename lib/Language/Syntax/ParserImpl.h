@@ -1,0 +1,93 @@
+//===- ParserImpl.h - Recursive-descent parser ------------------*- C++ -*-===//
+
+#ifndef HFTA_LIB_LANGUAGE_SYNTAX_PARSERIMPL_H
+#define HFTA_LIB_LANGUAGE_SYNTAX_PARSERIMPL_H
+
+#include "Hfta/Language/AST.h"
+#include "Hfta/Language/Lexer.h"
+#include "llvm/ADT/STLFunctionalExtras.h"
+
+namespace mlir::hfta::language {
+
+/// Keywords of a train block's clauses, and of those that may follow `onnx()`.
+llvm::ArrayRef<llvm::StringRef> getTrainKeywords();
+llvm::ArrayRef<llvm::StringRef> getModelKeywords();
+/// Of clauses of which a block may hold several.
+llvm::ArrayRef<llvm::StringRef> getRepeatableKeywords();
+
+/// Parses a text that lies in one of the SourceMgr's buffers. Every method
+/// reports what is wrong and returns false or null; callers that loop skip to
+/// where the next item may begin.
+class Parser {
+public:
+  Parser(llvm::StringRef text, JobDiagnostics &diagnostics)
+      : text(text), lexer(text, &diagnostics), diagnostics(diagnostics) {
+    advance();
+  }
+
+  void parseFile(ast::JobFile &file);
+  bool parseArguments(std::vector<ast::Argument> &arguments, TokenKind end);
+  /// `argument {, argument}`, up to the text's end if `toEnd`.
+  bool parseClauseArguments(ast::Clause &clause, bool toEnd);
+  bool parseField(ast::Binding &field, bool needsValue);
+  /// What follows the name.
+  bool parseFieldRest(ast::Binding &field, bool needsValue);
+  ast::ExpressionPtr parseExpression();
+  bool expectEnd();
+
+private:
+  // Tokens.
+  void advance();
+  bool accept(TokenKind kind);
+  bool expect(TokenKind kind, const llvm::Twine &context,
+              const llvm::Twine &hint);
+  void reportUnexpected(const llvm::Twine &expected,
+                        const llvm::Twine &hint = "");
+  llvm::StringRef findOpenString() const;
+  bool isFirstOnLine() const;
+  /// Skips to the next token for which `mayBegin` holds, or the end.
+  void skipTo(llvm::function_ref<bool()> mayBegin);
+  bool isDeclarationStart() const;
+
+  // Expressions.
+  ast::ExpressionPtr parseSum();
+  ast::ExpressionPtr parseProduct();
+  ast::ExpressionPtr
+  parseBinary(llvm::function_ref<ast::ExpressionPtr()> parseOperand,
+              TokenKind first, TokenKind second);
+  ast::ExpressionPtr parseUnary();
+  ast::ExpressionPtr parsePrimary();
+  ast::ExpressionPtr parseNumber();
+  ast::ExpressionPtr parseString();
+  ast::ExpressionPtr parseList();
+  ast::ExpressionPtr parseNameOrCall();
+  ast::ExpressionPtr parseMember(ast::Identifier object);
+  bool checkDepth(const ast::Expression &expression);
+  bool parseArgument(ast::Argument &argument);
+
+  // Declarations.
+  bool parseIdentifier(ast::Identifier &identifier, const llvm::Twine &what);
+  bool parseType(ast::TypeSpec &type);
+  bool parseDimension(ast::Dimension &dimension);
+  bool parseModel(ast::ModelDeclaration &model);
+  bool parseOnnx(ast::ModelDeclaration &model);
+  bool parseModelBody(ast::ModelDeclaration &model);
+  bool parseStatement(ast::ModelDeclaration &model);
+  bool parseInputs(ast::ModelDeclaration &model);
+  bool parseData(ast::DataDeclaration &data);
+  bool parseDataItem(ast::DataDeclaration &data);
+  bool parseTrain(ast::TrainDeclaration &train);
+  bool parseClause(std::vector<ast::Clause> &clauses);
+
+  llvm::StringRef text;
+  Lexer lexer;
+  JobDiagnostics &diagnostics;
+  Token token;
+  llvm::SMLoc previousEnd; ///< of the token before `token`
+  unsigned nesting = 0;
+  bool abandoned = false; ///< nothing more is reported
+};
+
+} // namespace mlir::hfta::language
+
+#endif // HFTA_LIB_LANGUAGE_SYNTAX_PARSERIMPL_H
