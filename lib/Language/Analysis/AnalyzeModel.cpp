@@ -1,7 +1,7 @@
 //===- AnalyzeModel.cpp - Names, layers and settings of models ------------===//
 
-#include "Analysis/JobAnalyzer.h"
 #include "Analysis/Builtins.h"
+#include "Analysis/JobAnalyzer.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SmallString.h"

@@ -11,8 +11,8 @@ namespace mlir::hfta::language {
 class BodyBuilder;
 class BuiltinCall;
 
-/// One record a function. The tables stand in Building, beside what builds them;
-/// analysis reads names and kinds.
+/// One record a function. The tables stand in Building, beside what builds
+/// them; analysis reads names and kinds.
 struct Builtin {
   llvm::StringLiteral name;
   llvm::ArrayRef<ParameterSpec> parameters;

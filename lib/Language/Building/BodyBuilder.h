@@ -3,8 +3,8 @@
 #ifndef HFTA_LIB_LANGUAGE_BUILDING_BODYBUILDER_H
 #define HFTA_LIB_LANGUAGE_BUILDING_BODYBUILDER_H
 
-#include "Analysis/JobAnalyzer.h"
 #include "Analysis/Builtins.h"
+#include "Analysis/JobAnalyzer.h"
 #include "Building/TensorBuilder.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 
