@@ -3,7 +3,7 @@
 #ifndef HFTA_UNITTESTS_ONNXNODES_NODEGRADIENTS_H
 #define HFTA_UNITTESTS_ONNXNODES_NODEGRADIENTS_H
 
-#include "Tensors.h"
+#include "Reading/Tensors.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 

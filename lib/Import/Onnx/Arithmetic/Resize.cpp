@@ -1,0 +1,449 @@
+//===- Resize.cpp - Sampling at other places ------------------------------===//
+//
+// Resizing works axis by axis: an output element is a weighted sum of input
+// elements along the axis, with weights that are known now. Where each sum has
+// one element, it is a gather; otherwise a product with the matrix of weights,
+// or of long axes a gather for each of the few terms.
+//===----------------------------------------------------------------------===//
+
+#include "Building/Node.h"
+#include "Reading/Registry.h"
+#include "Reading/Tensors.h"
+
+#include <array>
+#include <cmath>
+
+namespace mlir::hfta::onnx_import {
+
+/// Elements of an axis, and of a matrix of its weights.
+static constexpr double kLargestAxis = 1 << 22;
+static constexpr int64_t kLargestMatrix = 1 << 20;
+/// Terms of an output element: those of cubic interpolation.
+static constexpr int64_t kMostTerms = 4;
+
+namespace {
+
+/// How output places become input places, and input elements an output.
+struct Sampling {
+  std::string coordinates = "half_pixel";
+  std::string mode = "nearest";
+  std::string rounding = "round_prefer_floor";
+  double cubic = -0.75; ///< the kernel's coefficient a
+  bool excludesOutside = false;
+  double extrapolation = 0;
+};
+
+/// One axis that changes.
+struct ResizedAxis {
+  int64_t axis, in, out;
+  double scale;              ///< as given: out is rounded
+  double start = 0, end = 1; ///< of the region that tf_crop_and_resize takes
+};
+
+/// A term of an output element: input index and weight.
+using Term = std::pair<int64_t, double>;
+
+} // namespace
+
+//===----------------------------------------------------------------------===//
+// Places
+//===----------------------------------------------------------------------===//
+
+static double getInputPlace(const Sampling &sampling, const ResizedAxis &axis,
+                            int64_t out) {
+  StringRef mode = sampling.coordinates;
+  auto in = static_cast<double>(axis.in), place = static_cast<double>(out);
+  if (mode == "asymmetric")
+    return place / axis.scale;
+  // ONNX's own tests take the length before it is rounded.
+  if (mode == "align_corners")
+    return axis.out == 1 ? 0 : place * (in - 1) / (axis.scale * in - 1);
+  if (mode == "tf_half_pixel_for_nn")
+    return (place + 0.5) / axis.scale;
+  if (mode == "pytorch_half_pixel" && axis.out == 1)
+    return 0;
+  if (mode == "tf_crop_and_resize") {
+    if (axis.out == 1)
+      return 0.5 * (axis.start + axis.end) * (in - 1);
+    return axis.start * (in - 1) + place * (axis.end - axis.start) * (in - 1) /
+                                       static_cast<double>(axis.out - 1);
+  }
+  double offset = 0;
+  if (mode == "half_pixel_symmetric")
+    offset = in / 2 * (1 - static_cast<double>(axis.out) / (axis.scale * in));
+  return offset + (place + 0.5) / axis.scale - 0.5;
+}
+
+static double roundPlace(StringRef rounding, double place) {
+  if (rounding == "floor")
+    return std::floor(place);
+  if (rounding == "ceil")
+    return std::ceil(place);
+  return rounding == "round_prefer_ceil" ? std::floor(place + 0.5)
+                                         : std::ceil(place - 0.5);
+}
+
+/// Weights of the four elements around a place that lies `fraction` behind the
+/// second. Source: Keys, "Cubic convolution interpolation for digital image
+/// processing", 1981.
+static std::array<double, 4> getCubicWeights(double a, double fraction) {
+  auto near = [&](double x) { return ((a + 2) * x - (a + 3)) * x * x + 1; };
+  auto far = [&](double x) {
+    return ((a * x - 5 * a) * x + 8 * a) * x - 4 * a;
+  };
+  return {far(fraction + 1), near(fraction), near(1 - fraction),
+          far(2 - fraction)};
+}
+
+static SmallVector<Term> getTerms(const Sampling &sampling,
+                                  const ResizedAxis &axis, int64_t out) {
+  double place = getInputPlace(sampling, axis, out);
+  auto clamp = [&](double index) {
+    return static_cast<int64_t>(
+        std::clamp(index, 0.0, static_cast<double>(axis.in - 1)));
+  };
+  if (sampling.mode == "nearest")
+    return {{clamp(roundPlace(sampling.rounding, place)), 1}};
+  double floor = std::floor(place), fraction = place - floor;
+  if (sampling.mode == "linear")
+    return {{clamp(floor), 1 - fraction}, {clamp(floor + 1), fraction}};
+  SmallVector<Term> terms;
+  double sum = 0;
+  for (auto [tap, weight] :
+       llvm::enumerate(getCubicWeights(sampling.cubic, fraction))) {
+    double index = floor - 1 + static_cast<double>(tap);
+    bool isOutside = index < 0 || index > static_cast<double>(axis.in - 1);
+    if (isOutside && sampling.excludesOutside)
+      continue;
+    terms.emplace_back(clamp(index), weight);
+    sum += weight;
+  }
+  if (sampling.excludesOutside)
+    for (Term &term : terms)
+      term.second /= sum;
+  return terms;
+}
+
+//===----------------------------------------------------------------------===//
+// One axis
+//===----------------------------------------------------------------------===//
+
+static Value gatherAxis(Node &node, Value input, int64_t axis,
+                        ArrayRef<int64_t> places) {
+  return node.create<GatherOp>(input, node.integers(places), axis);
+}
+
+/// A constant of these numbers in the element type.
+static Value makeWeights(Node &node, ArrayRef<double> weights,
+                         ArrayRef<int64_t> shape, Type elementType) {
+  ArrayRef<char> bytes(reinterpret_cast<const char *>(weights.data()),
+                       weights.size() * sizeof(double));
+  FileTensor doubles{
+      RankedTensorType::get(shape, node.getBuilder().getF64Type()), bytes,
+      nullptr};
+  return node.getModel().createConstant(
+      makeDense(convertFloats(doubles, cast<FloatType>(elementType))),
+      node.getLoc());
+}
+
+/// Multiplies the axis by a matrix, whose rows are output elements.
+static Value multiplyAxis(Node &node, Value input, const Sampling &sampling,
+                          const ResizedAxis &axis) {
+  std::vector<double> matrix(axis.in * axis.out, 0);
+  for (int64_t out = 0; out < axis.out; ++out)
+    for (auto [index, weight] : getTerms(sampling, axis, out))
+      matrix[out * axis.in + index] += weight;
+  Value weights =
+      makeWeights(node, matrix, {axis.out, axis.in}, getElementType(input));
+  OpBuilder &builder = node.getBuilder();
+  int64_t rank = getType(input).getRank();
+  // Iteration axes: the result's, then the summed one.
+  auto inputAxes = llvm::to_vector(llvm::seq<unsigned>(0, rank));
+  SmallVector<unsigned> resultAxes = inputAxes;
+  inputAxes[axis.axis] = rank;
+  SmallVector<unsigned> weightAxes = {static_cast<unsigned>(axis.axis),
+                                      static_cast<unsigned>(rank)};
+  SmallVector<AffineMap> maps;
+  for (ArrayRef<unsigned> axes :
+       {ArrayRef<unsigned>(inputAxes), ArrayRef<unsigned>(weightAxes),
+        ArrayRef<unsigned>(resultAxes)})
+    maps.push_back(AffineMap::getMultiDimMapWithTargets(rank + 1, axes,
+                                                        builder.getContext()));
+  return node.create<ContractOp>(input, weights,
+                                 builder.getAffineMapArrayAttr(maps),
+                                 TypeAttr(), LayerAttr());
+}
+
+/// Adds the gathered elements of each output up, times their weights.
+static Value gatherTerms(Node &node, Value input, const Sampling &sampling,
+                         const ResizedAxis &axis) {
+  // One list a term; outputs with fewer terms have weights of 0.
+  std::array<SmallVector<int64_t>, kMostTerms> places;
+  std::array<SmallVector<double>, kMostTerms> weights;
+  size_t most = 1;
+  for (int64_t out = 0; out < axis.out; ++out) {
+    SmallVector<Term> terms = getTerms(sampling, axis, out);
+    most = std::max(most, terms.size());
+    terms.resize(kMostTerms, Term(0, 0));
+    for (auto [number, term] : llvm::enumerate(terms)) {
+      places[number].push_back(term.first);
+      weights[number].push_back(term.second);
+    }
+  }
+  Value sum;
+  for (size_t number = 0; number < most; ++number) {
+    Value part = gatherAxis(node, input, axis.axis, places[number]);
+    if (!part)
+      return {};
+    Value factor =
+        makeWeights(node, weights[number], {axis.out}, getElementType(input));
+    part = node.mul(part,
+                    node.broadcastAlong(factor, getShape(part), {axis.axis}));
+    sum = sum ? node.add(sum, part) : part;
+  }
+  return sum;
+}
+
+static Value resizeAxis(Node &node, Value input, const Sampling &sampling,
+                        const ResizedAxis &axis) {
+  bool isNearest = sampling.mode == "nearest";
+  bool isMatrix = !isNearest && axis.in * axis.out <= kLargestMatrix;
+  if (!node.getModel().takeElements(isMatrix ? axis.in * axis.out
+                                             : kMostTerms * axis.out))
+    return node.unsupported("resizing " + Twine(axis.in) + " elements to " +
+                            Twine(axis.out) +
+                            " takes more constants than a model may have");
+  if (isNearest) {
+    SmallVector<int64_t> places;
+    for (int64_t out = 0; out < axis.out; ++out)
+      places.push_back(getTerms(sampling, axis, out).front().first);
+    return gatherAxis(node, input, axis.axis, places);
+  }
+  if (!node.requireFloat(input))
+    return {};
+  return isMatrix ? multiplyAxis(node, input, sampling, axis)
+                  : gatherTerms(node, input, sampling, axis);
+}
+
+/// What lies outside of the input along the axis becomes the extrapolated
+/// value.
+static Value extrapolate(Node &node, Value result, const Sampling &sampling,
+                         const ResizedAxis &axis) {
+  SmallVector<bool> outside;
+  for (int64_t out = 0; out < axis.out; ++out) {
+    double place = getInputPlace(sampling, axis, out);
+    outside.push_back(place < 0 || place > static_cast<double>(axis.in - 1));
+  }
+  if (!result || !llvm::is_contained(outside, true))
+    return result;
+  auto type = RankedTensorType::get({axis.out}, node.getBuilder().getI1Type());
+  Value mask = node.getModel().createConstant(
+      DenseElementsAttr::get(type, ArrayRef<bool>(outside)), node.getLoc());
+  return node.create<SelectOp>(
+      node.broadcastAlong(mask, getShape(result), {axis.axis}),
+      node.splatLike(result, sampling.extrapolation), result);
+}
+
+//===----------------------------------------------------------------------===//
+// Nodes
+//===----------------------------------------------------------------------===//
+
+/// Numbers of a constant operand; empty if it is absent, empty or unknown.
+static SmallVector<double> getNumbers(Node &node, unsigned index,
+                                      StringRef what) {
+  SmallVector<double> numbers;
+  std::optional<DenseElementsAttr> constant = node.getConstant(index, what);
+  if (!constant)
+    return numbers;
+  if (isa<FloatType>(constant->getElementType()))
+    for (const APFloat &value : constant->getValues<APFloat>())
+      numbers.push_back(value.convertToDouble());
+  else if (isa<IntegerType>(constant->getElementType()))
+    for (const APInt &value : constant->getValues<APInt>())
+      numbers.push_back(static_cast<double>(value.getSExtValue()));
+  return numbers;
+}
+
+static bool checkSampling(Node &node, const Sampling &sampling) {
+  static constexpr StringLiteral coordinates[] = {
+      "half_pixel",          "asymmetric",           "align_corners",
+      "pytorch_half_pixel",  "tf_half_pixel_for_nn", "tf_crop_and_resize",
+      "half_pixel_symmetric"};
+  static constexpr StringLiteral modes[] = {"nearest", "linear", "cubic"};
+  static constexpr StringLiteral roundings[] = {
+      "round_prefer_floor", "round_prefer_ceil", "floor", "ceil"};
+  auto check = [&](StringRef name, ArrayRef<StringLiteral> known,
+                   StringRef value) {
+    if (!llvm::is_contained(known, value))
+      node.invalid("attribute '" + name + "' is '" + value + "'");
+  };
+  check("coordinate_transformation_mode", coordinates, sampling.coordinates);
+  check("mode", modes, sampling.mode);
+  check("nearest_mode", roundings, sampling.rounding);
+  if (node.getInt("antialias", 0) != 0)
+    node.unsupported("antialiasing is not supported");
+  return !node.failed();
+}
+
+/// Sizes that keep the proportions, where an attribute asks for that.
+static void keepProportions(Node &node, ArrayRef<int64_t> shape,
+                            ArrayRef<int64_t> axes,
+                            SmallVectorImpl<double> &sizes) {
+  std::string policy = node.getString("keep_aspect_ratio_policy", "stretch");
+  if (policy == "stretch")
+    return;
+  if (policy != "not_larger" && policy != "not_smaller") {
+    node.invalid("attribute 'keep_aspect_ratio_policy' is '" + policy + "'");
+    return;
+  }
+  bool isLarger = policy == "not_larger";
+  double scale = isLarger ? INFINITY : 0;
+  for (auto [axis, size] : llvm::zip(axes, sizes)) {
+    double own = size / static_cast<double>(shape[axis]);
+    scale = isLarger ? std::min(scale, own) : std::max(scale, own);
+  }
+  for (auto [axis, size] : llvm::zip(axes, sizes))
+    size = std::floor(scale * static_cast<double>(shape[axis]) + 0.5);
+}
+
+/// The axes that change, from one scale or size for each of `axes`.
+static SmallVector<ResizedAxis>
+getResizedAxes(Node &node, ArrayRef<int64_t> shape, ArrayRef<int64_t> axes,
+               ArrayRef<double> numbers, bool areSizes) {
+  SmallVector<ResizedAxis> resized;
+  if (numbers.size() != axes.size()) {
+    node.invalid("expected " + Twine(axes.size()) + " scales or sizes, got " +
+                 Twine(numbers.size()));
+    return resized;
+  }
+  for (auto [axis, number] : llvm::zip(axes, numbers)) {
+    auto in = static_cast<double>(shape[axis]);
+    double out = areSizes ? number : std::floor(in * number);
+    if (!(number > 0) || !(out >= 0) || !(out <= kLargestAxis) ||
+        !(in <= kLargestAxis)) {
+      node.invalid("axis " + Twine(axis) + " of " + Twine(shape[axis]) +
+                   " elements can't be resized by " +
+                   (areSizes ? "size " : "scale ") + std::to_string(number));
+      return resized;
+    }
+    if (shape[axis] == 0 && out > 0) {
+      node.invalid("axis " + Twine(axis) + " has no elements to resize");
+      return resized;
+    }
+    if (number != (areSizes ? in : 1.0))
+      resized.push_back({axis, shape[axis], static_cast<int64_t>(out),
+                         areSizes ? out / in : number});
+  }
+  return resized;
+}
+
+static void resize(Node &node, const Sampling &sampling, Value input,
+                   ArrayRef<ResizedAxis> axes) {
+  Value result = input;
+  for (const ResizedAxis &axis : axes)
+    result = resizeAxis(node, result, sampling, axis);
+  if (sampling.coordinates == "tf_crop_and_resize")
+    for (const ResizedAxis &axis : axes)
+      result = extrapolate(node, result, sampling, axis);
+  node.setOutput(0, result);
+}
+
+static void importResize(Node &node) {
+  Value input = node.getInput(0);
+  SmallVector<double> scales = getNumbers(node, 2, "scales");
+  SmallVector<double> sizes = getNumbers(node, 3, "sizes");
+  if (!input || node.failed())
+    return;
+  Sampling sampling;
+  sampling.coordinates =
+      node.getString("coordinate_transformation_mode", sampling.coordinates);
+  sampling.mode = node.getString("mode", sampling.mode);
+  sampling.rounding = node.getString("nearest_mode", sampling.rounding);
+  sampling.cubic = node.getFloat("cubic_coeff_a", sampling.cubic);
+  sampling.excludesOutside = node.getInt("exclude_outside", 0) != 0;
+  sampling.extrapolation = node.getFloat("extrapolation_value", 0);
+  if (!checkSampling(node, sampling))
+    return;
+  if (scales.empty() == sizes.empty()) {
+    node.invalid("expected either scales or sizes");
+    return;
+  }
+  ArrayRef<int64_t> shape = getShape(input);
+  int64_t rank = shape.size();
+  auto axes = llvm::to_vector(llvm::seq<int64_t>(0, rank));
+  if (std::optional<SmallVector<int64_t>> given = node.getInts("axes")) {
+    axes.clear();
+    for (int64_t axis : *given)
+      axes.push_back(node.normalizeAxis(axis, rank));
+  }
+  if (node.failed())
+    return;
+  if (sizes.size() == axes.size())
+    keepProportions(node, shape, axes, sizes);
+  SmallVector<ResizedAxis> resized = getResizedAxes(
+      node, shape, axes, sizes.empty() ? scales : sizes, !sizes.empty());
+  if (sampling.coordinates == "tf_crop_and_resize") {
+    SmallVector<double> region = getNumbers(node, 1, "region");
+    if (!node.failed() && region.size() != 2 * axes.size())
+      node.invalid("expected " + Twine(2 * axes.size()) +
+                   " numbers of a region, got " + Twine(region.size()));
+    if (node.failed())
+      return;
+    // Axes of unchanged size may be cropped all the same.
+    resized.clear();
+    for (auto [place, axis] : llvm::enumerate(axes)) {
+      double in = static_cast<double>(shape[axis]);
+      double out =
+          sizes.empty() ? std::floor(in * scales[place]) : sizes[place];
+      resized.push_back({axis, shape[axis], static_cast<int64_t>(out), out / in,
+                         region[place], region[axes.size() + place]});
+    }
+  }
+  if (!node.failed())
+    resize(node, sampling, input, resized);
+}
+
+/// Resize of operator set 10, and Upsample: by scales, from floors.
+static void resizeByScales(Node &node, ArrayRef<double> scales) {
+  Value input = node.getInput(0);
+  if (!input || node.failed())
+    return;
+  Sampling sampling;
+  sampling.coordinates = "asymmetric";
+  sampling.rounding = "floor";
+  sampling.mode = node.getString("mode", sampling.mode);
+  if (!checkSampling(node, sampling))
+    return;
+  ArrayRef<int64_t> shape = getShape(input);
+  auto axes = llvm::to_vector(llvm::seq<int64_t>(0, shape.size()));
+  SmallVector<ResizedAxis> resized =
+      getResizedAxes(node, shape, axes, scales, /*areSizes=*/false);
+  if (!node.failed())
+    resize(node, sampling, input, resized);
+}
+
+static void importResizeByScales(Node &node) {
+  resizeByScales(node, getNumbers(node, 1, "scales"));
+}
+
+static void importUpsample(Node &node) {
+  SmallVector<float> scales =
+      node.getFloats("scales").value_or(SmallVector<float>());
+  resizeByScales(node, SmallVector<double>(scales.begin(), scales.end()));
+}
+
+//===----------------------------------------------------------------------===//
+// The table
+//===----------------------------------------------------------------------===//
+
+llvm::ArrayRef<OpHandler> getResizeHandlers() {
+  static const OpHandler handlers[] = {
+      {"Resize", 10, importResizeByScales, 0b10, 2},
+      {"Resize", 11, importResize, 0b1110, 4},
+      {"Upsample", 7, importUpsample},
+      {"Upsample", 9, importResizeByScales, 0b10, 2},
+  };
+  return handlers;
+}
+
+} // namespace mlir::hfta::onnx_import

@@ -1,0 +1,170 @@
+//===- TopK.cpp - The largest or smallest elements of an axis -------------===//
+
+#include "Movement/Indexing.h"
+
+namespace mlir::hfta::onnx_import {
+
+namespace {
+/// The k first elements along an axis: by value, equal ones by index.
+class Selection {
+public:
+  Selection(Node &node, Value input, int64_t axis, bool largest)
+      : node(node), input(input), shape(getShape(input)), axis(axis),
+        largest(largest),
+        places(node.create<IotaOp>(ArrayRef<int64_t>(shape), axis,
+                                   Type(node.getBuilder().getI64Type()))) {}
+
+  /// Their indices, i64, the axis with size `count`.
+  Value find(int64_t count);
+
+private:
+  Value isBefore(Value value, Value place, Value other, Value otherPlace);
+  Value findNext(Value &value, Value &place);
+  Value findOneByOne(int64_t count);
+  Value findByRank(int64_t count);
+
+  Node &node;
+  Value input;
+  SmallVector<int64_t> shape;
+  int64_t axis;
+  bool largest;
+  Value places; ///< each element's index
+};
+} // namespace
+
+/// Whether an element comes before another.
+Value Selection::isBefore(Value value, Value place, Value other,
+                          Value otherPlace) {
+  ComparePredicate order =
+      largest ? ComparePredicate::greater : ComparePredicate::less;
+  Value equal = node.create<AndOp>(
+      node.compare(ComparePredicate::equal, value, other),
+      node.compare(ComparePredicate::less, place, otherPlace));
+  return node.create<OrOp>(node.compare(order, value, other), equal);
+}
+
+/// The place of the first element that comes after the one given, and now its
+/// value and place; null values for the first of all.
+Value Selection::findNext(Value &value, Value &place) {
+  auto repeat = [&](Value one) { return repeatAlong(node, one, shape, axis); };
+  ReduceKind best = largest ? ReduceKind::max : ReduceKind::min;
+  Value after;
+  Value candidates = input;
+  if (value) {
+    after = isBefore(repeat(value), repeat(place), input, places);
+    // What isn't a candidate is no better than any of them.
+    ReduceKind worst = largest ? ReduceKind::min : ReduceKind::max;
+    candidates = node.create<SelectOp>(after, input,
+                                       repeat(node.reduce(worst, input, axis)));
+  }
+  value = node.reduce(best, candidates, axis);
+  Value hit = node.compare(ComparePredicate::equal, input, repeat(value));
+  if (after)
+    hit = node.create<AndOp>(hit, after);
+  // NaN equals nothing: any index that the axis has.
+  Value none = node.splatLike(places, shape[axis] - 1);
+  place = node.reduce(ReduceKind::min, node.create<SelectOp>(hit, places, none),
+                      axis);
+  return place;
+}
+
+Value Selection::findOneByOne(int64_t count) {
+  SmallVector<int64_t> one(shape);
+  one[axis] = 1;
+  SmallVector<Value> found;
+  Value value, place;
+  for (int64_t i = 0; i < count; ++i)
+    found.push_back(node.reshape(findNext(value, place), one));
+  return found.size() == 1 ? found.front() : node.create<ConcatOp>(found, axis);
+}
+
+/// Each element's rank is the number of elements before it.
+Value Selection::findByRank(int64_t count) {
+  int64_t rank = shape.size();
+  SmallVector<int64_t> order, back, own, others;
+  for (int64_t i = 0; i < rank; ++i) {
+    order.push_back(i < axis ? i : i + 1 < rank ? i + 1 : axis);
+    back.push_back(i < axis ? i : i == axis ? rank - 1 : i - 1);
+    own.push_back(i);
+    others.push_back(i + 1 < rank ? i : rank);
+  }
+  Value values = node.transpose(input, order);
+  Value indices = node.transpose(places, order);
+  if (!values || !indices)
+    return Value();
+  // [..., n, n]: each element and all of its axis.
+  SmallVector<int64_t> pairs(getShape(values));
+  pairs.push_back(pairs.back());
+  auto pair = [&](Value value, ArrayRef<int64_t> axes) {
+    return node.broadcastAlong(value, pairs, axes);
+  };
+  Value before = isBefore(pair(values, others), pair(indices, others),
+                          pair(values, own), pair(indices, own));
+  Value ranks = node.reduce(ReduceKind::sum,
+                            node.cast(before, getElementType(places)), rank);
+  // [..., n, k]: each element and all ranks.
+  pairs.back() = count;
+  Value wanted = node.create<IotaOp>(ArrayRef<int64_t>(pairs), rank,
+                                     getElementType(places));
+  Value hit = node.compare(ComparePredicate::equal, pair(ranks, own), wanted);
+  Value found =
+      node.create<SelectOp>(hit, pair(indices, own), node.splatLike(wanted, 0));
+  return node.transpose(node.reduce(ReduceKind::max, found, rank - 1), back);
+}
+
+Value Selection::find(int64_t count) {
+  // Passes over the elements for one element each, or comparisons of all with
+  // all in two kernels.
+  constexpr int64_t kMostPasses = 32;
+  return count <= kMostPasses ? findOneByOne(count) : findByRank(count);
+}
+
+static void selectFirst(Node &node, int64_t count) {
+  Value input = node.getInput(0);
+  bool largest = node.getInt("largest", 1) != 0;
+  if (!node.requireArithmetic(input))
+    return;
+  SmallVector<int64_t> shape(getShape(input));
+  int64_t axis = node.normalizeAxis(node.getInt("axis", -1), shape.size());
+  if (node.failed())
+    return;
+  if (count < 0 || count > shape[axis]) {
+    node.invalid("K is " + Twine(count) + " for axis " + Twine(axis) + " of " +
+                 formatShape(shape));
+    return;
+  }
+  Value indices;
+  if (count > 0) {
+    indices = Selection(node, input, axis, largest).find(count);
+  } else {
+    shape[axis] = 0;
+    indices = node.splat(shape, node.getBuilder().getI64Type(), 0);
+  }
+  node.setOutput(0, gatherAlong(node, input, indices, axis));
+  node.setOutput(1, indices);
+}
+
+static void importTopKAttribute(Node &node) {
+  selectFirst(node, node.getInt("k", 0));
+}
+
+static void importTopK(Node &node) {
+  std::optional<SmallVector<int64_t>> count = node.getIntegers(1, "K");
+  if (!count)
+    return;
+  if (count->size() != 1) {
+    node.invalid("K must be one number");
+    return;
+  }
+  selectFirst(node, count->front());
+}
+
+llvm::ArrayRef<OpHandler> getTopKHandlers() {
+  static const OpHandler handlers[] = {
+      {"TopK", 1, importTopKAttribute},
+      {"TopK", 10, importTopK, 0b10, 2},
+  };
+  return handlers;
+}
+
+} // namespace mlir::hfta::onnx_import

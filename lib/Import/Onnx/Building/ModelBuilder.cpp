@@ -1,0 +1,195 @@
+//===- ModelBuilder.cpp - The hfta.model under construction ---------------===//
+
+#include "Building/ModelBuilder.h"
+
+#include "Building/Node.h"
+#include "Reading/Branches.h"
+#include "mlir/IR/Verifier.h"
+#include "llvm/Support/SaveAndRestore.h"
+
+namespace mlir::hfta::onnx_import {
+
+using ::onnx::NodeProto;
+
+FloatType getPrecisionType(StringRef name, MLIRContext *context) {
+  Builder builder(context);
+  if (name == "f64")
+    return builder.getF64Type();
+  if (name == "f16")
+    return builder.getF16Type();
+  if (name == "bf16")
+    return builder.getBF16Type();
+  return builder.getF32Type();
+}
+
+ModelBuilder::ModelBuilder(const Graph &graph, const OnnxImportOptions &options,
+                           Reporter &reporter, ModuleOp module)
+    : graph(graph), options(options), reporter(reporter),
+      builder(module.getContext()), module(module) {
+  if (options.precision) {
+    MLIRContext *context = module.getContext();
+    computeType = getPrecisionType(options.precision->compute, context);
+    parameterType = getPrecisionType(options.precision->parameters, context);
+    stateType = getPrecisionType(options.precision->state, context);
+  }
+  for (const NodeProto *node : graph.nodes) {
+    for (const std::string &operand : getOperands(*node))
+      usedNames.insert(operand);
+    forEachGraph(*node, [&](const ::onnx::GraphProto &inner) {
+      for (const NodeProto &node : inner.node())
+        for (const std::string &operand : node.input())
+          usedNames.insert(operand);
+      for (const auto &output : inner.output())
+        usedNames.insert(output.name());
+    });
+  }
+  for (const auto &output : graph.proto->output())
+    usedNames.insert(output.name());
+}
+
+Type ModelBuilder::convertElementType(Type elementType) const {
+  return computeType && isa<FloatType>(elementType) ? computeType : elementType;
+}
+
+Value ModelBuilder::createConstant(ElementsAttr elements, Location location) {
+  auto constant = ConstantOp::create(builder, location, elements);
+  // Tables that are made for data may have its shape.
+  auto dense = dyn_cast<DenseElementsAttr>(elements);
+  if (followsBatch || (readsData && !(dense && dense.isSplat())))
+    constant->setAttr(kFollowsBatchAttrName, builder.getUnitAttr());
+  return constant;
+}
+
+//===----------------------------------------------------------------------===//
+// Nodes
+//===----------------------------------------------------------------------===//
+
+/// Operands without a name at the end aren't there.
+bool ModelBuilder::checkOperands(const NodeProto &node,
+                                 const OpHandler &handler) {
+  uint32_t count = node.input_size();
+  while (count > 0 && node.input(count - 1).empty())
+    --count;
+  if (count <= handler.operands)
+    return true;
+  reporter.invalid(node, "has " + Twine(count) +
+                             " operands, expected at most " +
+                             Twine(handler.operands));
+  return false;
+}
+
+bool ModelBuilder::importBranch(const ::onnx::GraphProto &branch) {
+  bool wasGood = !reporter.hasErrors();
+  for (const NodeProto &node : branch.node())
+    graph.checkOperator(node, reporter);
+  for (const NodeProto &node : branch.node()) {
+    for (const std::string &operand : getOperands(node))
+      if (wasGood && !operand.empty() && !lookup(operand)) {
+        if (!reporter.hasErrors())
+          reporter.invalid(node, "reads '" + operand +
+                                     "', which no node before it defines");
+        return false;
+      }
+    importNode(node);
+  }
+  return !reporter.hasErrors() || !wasGood;
+}
+
+void ModelBuilder::importNode(const NodeProto &node) {
+  const OpHandler *handler = isDefaultDomain(node.domain())
+                                 ? findHandler(node.op_type(), graph.opset)
+                                 : nullptr;
+  // What failed before is reported; go on with what doesn't depend on it.
+  bool ready = handler && llvm::all_of(node.input(), [&](const auto &operand) {
+                 return operand.empty() || lookup(operand);
+               });
+  if (!ready || !checkOperands(node, *handler))
+    return;
+  auto isAny = [&](llvm::function_ref<bool(Value)> holds) {
+    return llvm::any_of(node.input(), [&](const auto &operand) {
+      return !operand.empty() && holds(lookup(operand));
+    });
+  };
+  llvm::SaveAndRestore data(
+      readsData, isAny([&](Value value) { return isBatched(value); }));
+  llvm::SaveAndRestore sizes(followsBatch, isAny([](Value value) {
+                               Operation *op = value.getDefiningOp();
+                               return op && op->hasAttr(kFollowsBatchAttrName);
+                             }));
+  Node view(*this, node);
+  handler->import(view);
+  if (view.failed())
+    return;
+  for (unsigned index = 0; index < view.getNumOutputs(); ++index)
+    if (view.isOutputUsed(index) && !values.contains(view.getOutputName(index)))
+      reporter.unsupported(node, "its output '" + view.getOutputName(index) +
+                                     "' is not supported");
+}
+
+Value ModelBuilder::lookup(StringRef name) {
+  auto found = values.find(name);
+  if (found != values.end())
+    return found->second;
+  auto use = graph.initializerUses.find(name);
+  if (use == graph.initializerUses.end())
+    return Value();
+  Value value = materialize(name, use->second);
+  if (value)
+    values[name] = value;
+  return value;
+}
+
+//===----------------------------------------------------------------------===//
+// The whole
+//===----------------------------------------------------------------------===//
+
+/// Erases ops without a use, then variables that nothing reads.
+void ModelBuilder::removeUnused() {
+  for (Operation &op :
+       llvm::make_early_inc_range(llvm::reverse(forward.getBody().front())))
+    if (isOpTriviallyDead(&op))
+      op.erase();
+  llvm::StringSet<> accessed;
+  for (Operation &op : forward.getBody().front())
+    if (auto read = dyn_cast<ReadOp>(op))
+      accessed.insert(read.getVariable());
+    else if (auto write = dyn_cast<WriteOp>(op))
+      accessed.insert(write.getVariable());
+  for (Operation &op : llvm::make_early_inc_range(model.getBody().front()))
+    if (auto variable = dyn_cast<VariableOp>(op))
+      if (!accessed.contains(variable.getSymName()))
+        op.erase();
+}
+
+ModelOp ModelBuilder::run() {
+  Location file = reporter.getFileLocation();
+  builder.setInsertionPointToEnd(module.getBody());
+  model =
+      ModelOp::create(builder, file, options.modelName, ArrayRef<int64_t>{0});
+  Block *body = &model.getBody().emplaceBlock();
+  builder.setInsertionPointToEnd(body);
+  forward = func::FuncOp::create(builder, file, "forward",
+                                 builder.getFunctionType({}, {}));
+  builder.setInsertionPointToEnd(&forward.getBody().emplaceBlock());
+
+  checkOptionNames();
+  for (const NodeProto *node : graph.nodes)
+    graph.checkOperator(*node, reporter);
+  if (options.training)
+    chooseTrained();
+  bindInputs();
+  for (const NodeProto *node : graph.nodes)
+    importNode(*node);
+  if (!reporter.hasErrors() && finishOutputs()) {
+    removeUnused();
+    if (options.freshInitialization)
+      initializeAnew(model, graph);
+    if (succeeded(verify(model)))
+      return model;
+    reporter.invalid(file, "the imported model does not verify");
+  }
+  model.erase();
+  return ModelOp();
+}
+
+} // namespace mlir::hfta::onnx_import

@@ -1,0 +1,184 @@
+//===- Node.h - What a handler sees of a node -------------------*- C++ -*-===//
+//
+// The first error of a node sticks: it is reported once, later calls return
+// null values and do nothing, so handlers needn't check at every line.
+//===----------------------------------------------------------------------===//
+
+#ifndef HFTA_LIB_IMPORT_ONNX_BUILDING_NODE_H
+#define HFTA_LIB_IMPORT_ONNX_BUILDING_NODE_H
+
+#include "Building/ConstantEvaluator.h"
+#include "Building/ModelBuilder.h"
+#include "mlir/IR/Diagnostics.h"
+
+namespace mlir::hfta::onnx_import {
+
+/// `value` without its fraction, or the nearest number that there is.
+int64_t toInteger(double value);
+
+class Node {
+public:
+  Node(ModelBuilder &model, const ::onnx::NodeProto &proto);
+
+  StringRef getOpType() const { return proto.op_type(); }
+  int64_t getOpset() const { return model.getOpset(); }
+  ModelBuilder &getModel() { return model; }
+  OpBuilder &getBuilder() { return model.getBuilder(); }
+  Location getLoc() const { return location; }
+
+  //===--- Errors ---------------------------------------------------------===//
+  bool failed() const { return hasFailed; }
+  /// Both return a null value.
+  Value invalid(const Twine &message);
+  Value unsupported(const Twine &message);
+  /// Of an error that has been reported elsewhere.
+  void stop() { hasFailed = true; }
+
+  //===--- Operands and results
+  //--------------------------------------------===//
+  unsigned getNumInputs() const { return proto.input_size(); }
+  bool hasInput(unsigned index) const;
+  StringRef getInputName(unsigned index) const;
+  /// A required operand.
+  Value getInput(unsigned index);
+  /// An operand that may be absent: null then.
+  Value getOptionalInput(unsigned index);
+  /// All operands, none absent.
+  SmallVector<Value> getInputs();
+  /// The value of an operand that must be known now; `what` it is goes into
+  /// the error. Nothing if it is absent or unknown (an error).
+  std::optional<DenseElementsAttr> getConstant(unsigned index, StringRef what);
+  std::optional<SmallVector<int64_t>> getIntegers(unsigned index,
+                                                  StringRef what);
+  /// As above for one number.
+  std::optional<double> getNumber(unsigned index, StringRef what);
+
+  unsigned getNumOutputs() const { return proto.output_size(); }
+  StringRef getOutputName(unsigned index) const;
+  /// Whether somebody reads this output.
+  bool isOutputUsed(unsigned index) const;
+  void setOutput(unsigned index, Value value);
+
+  //===--- Attributes
+  //-------------------------------------------------------===//
+  bool hasAttribute(StringRef name) const;
+  int64_t getInt(StringRef name, int64_t fallback);
+  double getFloat(StringRef name, double fallback);
+  /// One that is finite and at least 0.
+  double getNonNegative(StringRef name, double fallback);
+  std::string getString(StringRef name, StringRef fallback);
+  std::optional<SmallVector<int64_t>> getInts(StringRef name);
+  std::optional<SmallVector<float>> getFloats(StringRef name);
+  const ::onnx::TensorProto *getTensor(StringRef name);
+  /// A required graph.
+  const ::onnx::GraphProto *getGraph(StringRef name);
+  /// `axis` counted from the front, checked against the rank.
+  int64_t normalizeAxis(int64_t axis, int64_t rank);
+  /// Axes sorted and checked.
+  SmallVector<int64_t> normalizeAxes(ArrayRef<int64_t> axes, int64_t rank);
+
+  //===--- Building
+  //---------------------------------------------------------===//
+  /// Builds an op whose result types follow from its operands, folds it if its
+  /// operands are constant; null after an error. `arguments` as for the op's
+  /// `build`, without result types.
+  template <typename OpTy, typename... Arguments>
+  Value create(Arguments &&...arguments) {
+    SmallVector<Value> results =
+        createMany<OpTy>(1, std::forward<Arguments>(arguments)...);
+    return results.empty() ? Value() : results.front();
+  }
+  /// As above with several results; empty after an error.
+  template <typename OpTy, typename... Arguments>
+  SmallVector<Value> createMany(unsigned results, Arguments &&...arguments);
+
+  /// A constant with one value everywhere.
+  Value splat(ArrayRef<int64_t> shape, Type elementType, double value);
+  Value splatLike(Value like, double value);
+  Value integers(ArrayRef<int64_t> values);
+  Value cast(Value value, Type elementType);
+  Value reshape(Value value, ArrayRef<int64_t> shape);
+  Value transpose(Value value, ArrayRef<int64_t> permutation);
+  /// ONNX broadcasting, of `value` to `shape`; `axis`: where value's axis 0
+  /// goes (default: aligned at the end).
+  Value broadcast(Value value, ArrayRef<int64_t> shape);
+  Value broadcastAlong(Value value, ArrayRef<int64_t> shape,
+                       ArrayRef<int64_t> dimensions);
+  /// All values broadcast to their common shape; empty after an error.
+  SmallVector<Value> broadcastTogether(ArrayRef<Value> values);
+  Value reduce(ReduceKind kind, Value value, ArrayRef<int64_t> axes);
+  Value add(Value lhs, Value rhs) { return create<AddOp>(lhs, rhs); }
+  Value sub(Value lhs, Value rhs) { return create<SubOp>(lhs, rhs); }
+  Value mul(Value lhs, Value rhs) { return create<MulOp>(lhs, rhs); }
+  Value div(Value lhs, Value rhs) { return create<DivOp>(lhs, rhs); }
+  Value max(Value lhs, Value rhs) { return create<MaxOp>(lhs, rhs); }
+  Value min(Value lhs, Value rhs) { return create<MinOp>(lhs, rhs); }
+  Value compare(ComparePredicate predicate, Value lhs, Value rhs) {
+    return create<CompareOp>(predicate, lhs, rhs);
+  }
+
+  /// Refuses element types that arithmetic isn't defined on.
+  bool requireArithmetic(Value value);
+  bool requireFloat(Value value);
+
+private:
+  const ::onnx::AttributeProto *findAttribute(StringRef name) const;
+  /// The attribute if it is there and of the type, an error if of another.
+  const ::onnx::AttributeProto *findAttribute(StringRef name, int type,
+                                              StringRef typeName);
+  SmallVector<Value>
+  finish(OperationState &state,
+         llvm::function_ref<LogicalResult(OperationState &,
+                                          SmallVectorImpl<Type> &)>
+             inferTypes);
+
+  ModelBuilder &model;
+  const ::onnx::NodeProto &proto;
+  Location location;
+  bool hasFailed = false;
+};
+
+inline RankedTensorType getType(Value value) {
+  return cast<RankedTensorType>(value.getType());
+}
+inline ArrayRef<int64_t> getShape(Value value) {
+  return getType(value).getShape();
+}
+inline Type getElementType(Value value) {
+  return getType(value).getElementType();
+}
+
+namespace detail {
+template <typename Argument>
+bool isNullValue(const Argument &argument) {
+  if constexpr (std::is_same_v<Argument, Value>)
+    return !argument;
+  else if constexpr (std::is_same_v<Argument, SmallVector<Value>>)
+    return llvm::is_contained(argument, Value());
+  else
+    return false;
+}
+} // namespace detail
+
+template <typename OpTy, typename... Arguments>
+SmallVector<Value> Node::createMany(unsigned results,
+                                    Arguments &&...arguments) {
+  if (hasFailed || (detail::isNullValue(arguments) || ...))
+    return {};
+  OperationState state(location, OpTy::getOperationName());
+  SmallVector<Type> placeholders(results, getBuilder().getIndexType());
+  OpTy::build(getBuilder(), state, TypeRange(placeholders),
+              std::forward<Arguments>(arguments)...);
+  state.types.clear();
+  return finish(state,
+                [&](OperationState &state, SmallVectorImpl<Type> &types) {
+                  return OpTy::inferReturnTypes(
+                      getBuilder().getContext(), state.location, state.operands,
+                      state.attributes.getDictionary(getBuilder().getContext()),
+                      state.getRawProperties(), {}, types);
+                });
+}
+
+} // namespace mlir::hfta::onnx_import
+
+#endif // HFTA_LIB_IMPORT_ONNX_BUILDING_NODE_H

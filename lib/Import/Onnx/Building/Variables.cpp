@@ -1,0 +1,111 @@
+//===- Variables.cpp - Initializers as variables and constants ------------===//
+
+#include "Building/ModelBuilder.h"
+
+namespace mlir::hfta::onnx_import {
+
+/// Larger tensors are resources of the module.
+static constexpr int64_t kMostInlineInitial = 16;
+static constexpr int64_t kMostInlineConstant = 4096;
+
+static VariableOp declare(OpBuilder &builder, Location location, StringRef name,
+                          RankedTensorType type, Role role) {
+  NamedAttribute attributes[] = {
+      builder.getNamedAttr("sym_name", builder.getStringAttr(name)),
+      builder.getNamedAttr("type", TypeAttr::get(type)),
+      builder.getNamedAttr("role", RoleAttr::get(builder.getContext(), role)),
+  };
+  return VariableOp::create(builder, location, TypeRange(), ValueRange(),
+                            attributes);
+}
+
+VariableOp ModelBuilder::getVariable(const InitializerUse &use) {
+  std::string symbol = names::getModelSymbol(use.variable);
+  VariableOp &variable = variables[symbol];
+  if (variable)
+    return variable;
+  Location location = reporter.getLocation(use.variable);
+  bool isStatistics = use.kind == InitializerUse::Kind::statistics;
+  FileTensor tensor = graph.initializers.find(use.initializer)->second;
+  Type stored = isStatistics ? stateType : parameterType;
+  if (stored)
+    tensor = convertFloats(tensor, cast<FloatType>(stored));
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPoint(forward);
+  variable = declare(builder, location, symbol, tensor.type,
+                     isStatistics ? Role::statistics : Role::parameter);
+  variable.setInitialAttr(
+      makeElements(tensor, use.variable, kMostInlineInitial));
+  if (!isStatistics)
+    setTrainingRule(variable, trainingRules.lookup(use.variable));
+  return variable;
+}
+
+VariableOp ModelBuilder::getScalar(StringRef name) {
+  VariableOp &variable = variables[name];
+  if (variable)
+    return variable;
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPoint(forward);
+  variable =
+      declare(builder, reporter.getFileLocation(), name,
+              RankedTensorType::get({}, builder.getI64Type()), Role::scalar);
+  return variable;
+}
+
+VariableOp ModelBuilder::getStatistics(StringRef name) {
+  auto use = graph.initializerUses.find(name);
+  if (use == graph.initializerUses.end() ||
+      use->second.kind != InitializerUse::Kind::statistics)
+    return VariableOp();
+  return getVariable(use->second);
+}
+
+static Value castTo(OpBuilder &builder, Location location, Value value,
+                    Type elementType) {
+  auto type = cast<RankedTensorType>(value.getType());
+  if (!elementType || type.getElementType() == elementType)
+    return value;
+  return CastOp::create(builder, location, value, elementType);
+}
+
+Value ModelBuilder::readVariable(VariableOp variable, Location location) {
+  Value value = ReadOp::create(
+      builder, location, variable.getType(),
+      FlatSymbolRefAttr::get(variable.getSymNameAttr()), IntegerAttr());
+  return isa<FloatType>(variable.getTensorType().getElementType())
+             ? castTo(builder, location, value, computeType)
+             : value;
+}
+
+void ModelBuilder::writeVariable(VariableOp variable, Value value,
+                                 Location location) {
+  value = castTo(builder, location, value,
+                 variable.getTensorType().getElementType());
+  WriteOp::create(builder, location, value,
+                  FlatSymbolRefAttr::get(variable.getSymNameAttr()),
+                  IntegerAttr());
+}
+
+Value ModelBuilder::materialize(StringRef name, const InitializerUse &use) {
+  Location location = reporter.getLocation(name);
+  bool isConstant = use.kind == InitializerUse::Kind::constant ||
+                    (use.kind == InitializerUse::Kind::number &&
+                     !trainingRules.contains(use.variable));
+  if (isConstant) {
+    FileTensor tensor = graph.initializers.find(use.initializer)->second;
+    if (computeType && isa<FloatType>(tensor.type.getElementType()))
+      tensor = convertFloats(tensor, cast<FloatType>(computeType));
+    return createConstant(makeElements(tensor, name, kMostInlineConstant),
+                          location);
+  }
+  VariableOp variable = getVariable(use);
+  // Initializers that share a variable share its value.
+  if (variable && use.variable != name &&
+      use.kind != InitializerUse::Kind::statistics)
+    if (Value shared = lookup(use.variable))
+      return shared;
+  return variable ? readVariable(variable, location) : Value();
+}
+
+} // namespace mlir::hfta::onnx_import

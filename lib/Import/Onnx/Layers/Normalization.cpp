@@ -1,0 +1,264 @@
+//===- Normalization.cpp - Batch, layer and instance normalization --------===//
+
+#include "Layers/Window.h"
+
+namespace mlir::hfta::onnx_import {
+
+//===----------------------------------------------------------------------===//
+// Batch normalization
+//===----------------------------------------------------------------------===//
+
+/// In a job: without a mode, running statistics kept up as PyTorch does.
+static void normalizeInJob(Node &node, Value input, ArrayRef<Value> operands,
+                           double epsilon, double momentum) {
+  for (unsigned output = 1; output < node.getNumOutputs(); ++output)
+    if (node.isOutputUsed(output)) {
+      node.unsupported("its output '" + node.getOutputName(output) +
+                       "' is read, which a job does not support");
+      return;
+    }
+  SmallVector<Value> results = node.createMany<BatchNormOp>(
+      5, input, operands[0], operands[1], operands[2], operands[3],
+      llvm::APFloat(epsilon), llvm::APFloat(momentum), /*unbiased=*/true,
+      /*training=*/false);
+  if (results.empty())
+    return;
+  node.setOutput(0, results[0]);
+  for (unsigned index : {3u, 4u})
+    if (VariableOp variable =
+            node.getModel().getStatistics(node.getInputName(index)))
+      node.getModel().writeVariable(variable, results[index - 2],
+                                    node.getLoc());
+}
+
+/// As the file says.
+static void normalizeAsWritten(Node &node, Value input,
+                               ArrayRef<Value> operands, double epsilon,
+                               double momentum, bool training) {
+  SmallVector<Value> results = node.createMany<BatchNormOp>(
+      5, input, operands[0], operands[1], operands[2], operands[3],
+      llvm::APFloat(epsilon), llvm::APFloat(momentum), /*unbiased=*/false,
+      training);
+  if (results.empty())
+    return;
+  for (unsigned output = 0; output < 3; ++output)
+    node.setOutput(output, results[output]);
+  if (node.getOpset() >= 14)
+    return;
+  node.setOutput(3, results[3]);
+  if (node.isOutputUsed(4)) {
+    // variance = 1 / deviation^-2 - epsilon
+    Value inverse = node.mul(results[4], results[4]);
+    Value variance = node.sub(node.div(node.splatLike(inverse, 1), inverse),
+                              node.splatLike(inverse, epsilon));
+    node.setOutput(4, variance);
+  }
+}
+
+static void importBatchNormalization(Node &node) {
+  Value input = node.getInput(0);
+  if (!node.requireFloat(input))
+    return;
+  if (node.getInt("spatial", 1) == 0) {
+    node.unsupported("statistics an activation (spatial = 0) are not "
+                     "supported");
+    return;
+  }
+  ModelBuilder &model = node.getModel();
+  SmallVector<Value> operands;
+  for (unsigned index = 1; index <= 4; ++index) {
+    VariableOp variable = index >= 3
+                              ? model.getStatistics(node.getInputName(index))
+                              : VariableOp();
+    // Statistics are read here: an earlier node may have written them.
+    Value operand = variable ? model.readVariable(variable, node.getLoc())
+                             : node.getInput(index);
+    operands.push_back(node.cast(operand, getElementType(input)));
+  }
+  double epsilon = node.getNonNegative("epsilon", 1e-5);
+  double momentum = node.getNonNegative("momentum", 0.9);
+  bool training = node.getOpset() >= 14
+                      ? node.getInt("training_mode", 0) != 0
+                      : node.isOutputUsed(1) || node.isOutputUsed(2) ||
+                            node.isOutputUsed(3) || node.isOutputUsed(4);
+  if (node.failed() || llvm::is_contained(operands, Value()))
+    return;
+  if (model.getOptions().training)
+    normalizeInJob(node, input, operands, epsilon, momentum);
+  else
+    normalizeAsWritten(node, input, operands, epsilon, momentum, training);
+}
+
+//===----------------------------------------------------------------------===//
+// Normalization of each sample
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// The input's deviations from its mean along some axes, in its shape, and
+/// mean and variance in that shape but for these axes, which have size 1.
+struct Centered {
+  Value mean, variance;
+  Value values;
+};
+
+/// Mean and 1 / deviation, shaped as above.
+struct Moments {
+  Value mean, inverseDeviation;
+  Value normalized; ///< in the input's shape
+};
+} // namespace
+
+static Value keepAxes(Node &node, Value reduced, ArrayRef<int64_t> shape,
+                      ArrayRef<int64_t> axes) {
+  SmallVector<int64_t> kept(shape);
+  for (int64_t axis : axes)
+    kept[axis] = 1;
+  return node.reshape(reduced, kept);
+}
+
+static Centered center(Node &node, Value input, ArrayRef<int64_t> axes) {
+  SmallVector<int64_t> shape(getShape(input));
+  int64_t count = 1;
+  for (int64_t axis : axes)
+    count *= shape[axis];
+  auto mean = [&](Value value) {
+    Value sum =
+        keepAxes(node, node.reduce(ReduceKind::sum, value, axes), shape, axes);
+    return node.div(sum, node.splatLike(sum, count));
+  };
+  Centered centered;
+  centered.mean = mean(input);
+  centered.values = node.sub(input, node.broadcast(centered.mean, shape));
+  centered.variance = mean(node.mul(centered.values, centered.values));
+  return centered;
+}
+
+static Moments normalize(Node &node, Value input, ArrayRef<int64_t> axes,
+                         double epsilon) {
+  Moments moments;
+  Centered centered = center(node, input, axes);
+  moments.mean = centered.mean;
+  Value variance = centered.variance;
+  moments.inverseDeviation = node.create<RsqrtOp>(
+      node.add(variance, node.splatLike(variance, epsilon)));
+  moments.normalized =
+      node.mul(centered.values,
+               node.broadcast(moments.inverseDeviation, getShape(input)));
+  return moments;
+}
+
+static void importLayerNormalization(Node &node) {
+  Value input = node.getInput(0);
+  if (!node.requireFloat(input))
+    return;
+  SmallVector<int64_t> shape(getShape(input));
+  int64_t axis = node.normalizeAxis(node.getInt("axis", -1), shape.size());
+  Moments moments = normalize(
+      node, input, llvm::to_vector(llvm::seq<int64_t>(axis, shape.size())),
+      node.getNonNegative("epsilon", 1e-5));
+  Value scale = node.broadcast(node.getInput(1), shape);
+  Value result = node.mul(moments.normalized, scale);
+  if (Value bias = node.getOptionalInput(2))
+    result = node.add(result, node.broadcast(bias, shape));
+  node.setOutput(0, result);
+  node.setOutput(1, moments.mean);
+  node.setOutput(2, moments.inverseDeviation);
+}
+
+static void importInstanceNormalization(Node &node) {
+  Value input = node.getInput(0);
+  if (!node.requireFloat(input))
+    return;
+  SmallVector<int64_t> shape(getShape(input));
+  if (shape.size() < 3) {
+    node.invalid("input of shape " + formatShape(shape) +
+                 " has no spatial axis");
+    return;
+  }
+  Moments moments = normalize(
+      node, input, llvm::to_vector(llvm::seq<int64_t>(2, shape.size())),
+      node.getNonNegative("epsilon", 1e-5));
+  Value scale = node.getInput(1), bias = node.getInput(2);
+  for (Value operand : {scale, bias})
+    if (operand && getShape(operand) != ArrayRef<int64_t>(shape[1])) {
+      node.invalid("scale or bias of shape " + formatShape(getShape(operand)) +
+                   " for " + Twine(shape[1]) + " channels");
+      return;
+    }
+  Value result =
+      node.mul(moments.normalized, node.broadcastAlong(scale, shape, {1}));
+  node.setOutput(0, node.add(result, node.broadcastAlong(bias, shape, {1})));
+}
+
+/// Each deviation divided by the axes' standard deviation, by default those of
+/// samples and space.
+static void importMeanVarianceNormalization(Node &node) {
+  constexpr double kLeast = 1e-9; // the standard's
+  Value input = node.getInput(0);
+  if (!node.requireFloat(input))
+    return;
+  SmallVector<int64_t> shape(getShape(input));
+  SmallVector<int64_t> axes = node.normalizeAxes(
+      node.getInts("axes").value_or(SmallVector<int64_t>{0, 2, 3}),
+      shape.size());
+  if (node.failed())
+    return;
+  Centered centered = center(node, input, axes);
+  Value deviation = node.create<SqrtOp>(centered.variance);
+  deviation = node.add(deviation, node.splatLike(deviation, kLeast));
+  node.setOutput(0,
+                 node.div(centered.values, node.broadcast(deviation, shape)));
+}
+
+//===----------------------------------------------------------------------===//
+// Normalization of each position
+//===----------------------------------------------------------------------===//
+
+/// x / (bias + alpha * mean of x^2 in `size` channels)^beta
+static void importLocalResponse(Node &node) {
+  Value input = node.getInput(0);
+  if (!node.requireFloat(input))
+    return;
+  SmallVector<int64_t> shape(getShape(input));
+  int64_t size = node.getInt("size", 0);
+  if (shape.size() < 2 || size < 1 || size > kGreatestWindow) {
+    node.invalid("windows of " + Twine(size) +
+                 " channels for an input of shape " + formatShape(shape));
+    return;
+  }
+  // Channels as the first axis of a plane, in which windows lie.
+  ArrayRef<int64_t> space = ArrayRef<int64_t>(shape).drop_front(2);
+  SmallVector<int64_t> plane = {shape[0], 1, shape[1],
+                                ShapedType::getNumElements(space)};
+  int64_t low = (size - 1) / 2, high = size - 1 - low;
+  Value square = node.reshape(node.mul(input, input), plane);
+  Value mean = node.create<AveragePoolOp>(
+      square, ArrayRef<int64_t>({size, 1}), ArrayRef<int64_t>({1, 1}),
+      ArrayRef<int64_t>({1, 1}), ArrayRef<int64_t>({low, 0, high, 0}),
+      ArrayRef<int64_t>({0, 0}), /*includesPadding=*/true);
+  mean = node.reshape(mean, shape);
+  auto number = [&](StringRef name, double fallback) {
+    return node.splatLike(input, node.getFloat(name, fallback));
+  };
+  Value base =
+      node.add(node.mul(mean, number("alpha", 1e-4)), number("bias", 1));
+  node.setOutput(
+      0, node.div(input, node.create<PowOp>(base, number("beta", 0.75))));
+}
+
+//===----------------------------------------------------------------------===//
+// The table
+//===----------------------------------------------------------------------===//
+
+llvm::ArrayRef<OpHandler> getNormalizationHandlers() {
+  static const OpHandler handlers[] = {
+      {"BatchNormalization", 7, importBatchNormalization, 0, 5},
+      {"InstanceNormalization", 6, importInstanceNormalization, 0, 3},
+      {"LRN", 1, importLocalResponse},
+      {"LayerNormalization", 17, importLayerNormalization, 0, 3},
+      {"MeanVarianceNormalization", 9, importMeanVarianceNormalization},
+  };
+  return handlers;
+}
+
+} // namespace mlir::hfta::onnx_import

@@ -1,0 +1,190 @@
+//===- LayerOperands.cpp - Initializers that are weights ------------------===//
+
+#include "Reading/LayerOperands.h"
+
+#include "Reading/Branches.h"
+#include "Reading/Graph.h"
+
+#include "llvm/ADT/StringExtras.h"
+
+namespace mlir::hfta::onnx_import {
+
+using ::onnx::NodeProto;
+
+//===----------------------------------------------------------------------===//
+// Names
+//===----------------------------------------------------------------------===//
+
+/// Whether `name` is `prefix` and a number.
+static bool isNumbered(StringRef name, StringRef prefix) {
+  return name.consume_front(prefix) && !name.empty() &&
+         llvm::all_of(name, llvm::isDigit);
+}
+
+bool isExporterName(StringRef name) {
+  if (name.starts_with("onnx::") || name.starts_with("/"))
+    return true;
+  // Constants that PyTorch lifts may stand behind their module's name.
+  StringRef last = name.substr(name.rfind('.') + 1);
+  return isNumbered(name, "") || isNumbered(name, "val_") ||
+         isNumbered(name, "const_fold_opt__") ||
+         isNumbered(last, "_tensor_constant") ||
+         isNumbered(last, "lifted_tensor_") ||
+         isNumbered(last, "c_lifted_tensor_");
+}
+
+//===----------------------------------------------------------------------===//
+// Layers
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// An operator that is a layer where an operand of these is an initializer.
+struct LayerOperator {
+  StringLiteral name;
+  uint32_t operands; ///< bit i: operand i
+  enum class Kind { product, table, normalization } kind;
+};
+} // namespace
+
+static const LayerOperator *findLayerOperator(const NodeProto &node) {
+  using Kind = LayerOperator::Kind;
+  static constexpr LayerOperator operators[] = {
+      {"BatchNormalization", 0b110, Kind::normalization},
+      {"Conv", 0b110, Kind::product},
+      {"ConvTranspose", 0b110, Kind::product},
+      {"Einsum", ~0u, Kind::product},
+      {"Gather", 0b1, Kind::table},
+      {"Gemm", 0b111, Kind::product},
+      {"InstanceNormalization", 0b110, Kind::normalization},
+      {"LayerNormalization", 0b110, Kind::normalization},
+      {"MatMul", 0b11, Kind::product},
+      {"PRelu", 0b10, Kind::table},
+  };
+  const LayerOperator *found =
+      llvm::find_if(operators, [&](const LayerOperator &candidate) {
+        return candidate.name == node.op_type();
+      });
+  return found == std::end(operators) ? nullptr : found;
+}
+
+/// Operators whose result holds the elements of operand 0 and no others.
+static bool isRearrangement(const NodeProto &node) {
+  return llvm::is_contained({"Cast", "CastLike", "Expand", "Flatten",
+                             "Identity", "Reshape", "Squeeze", "Transpose",
+                             "Unsqueeze"},
+                            StringRef(node.op_type()));
+}
+
+namespace {
+/// Walks the nodes in their order and remembers what each value is.
+class LayerFinder {
+public:
+  explicit LayerFinder(const Graph &graph) : graph(graph) {}
+
+  void visit(const NodeProto &node);
+  llvm::StringSet<> takeOperands() { return std::move(operands); }
+
+private:
+  StringRef getInitializer(StringRef value) const;
+  bool isSplat(StringRef initializer, double value) const;
+  void visitLayer(const NodeProto &node, const LayerOperator &layer);
+  void visitBinary(const NodeProto &node);
+
+  const Graph &graph;
+  llvm::StringSet<> operands;
+  /// By value name: the initializer that the value rearranges.
+  llvm::StringMap<StringRef> rearranged;
+  /// Values that are a weighted sum, an instance normalization, and such a one
+  /// times a scale.
+  llvm::StringSet<> products, normalized, scaled;
+};
+} // namespace
+
+/// The initializer that a value is, or rearranges; empty for any other value.
+StringRef LayerFinder::getInitializer(StringRef value) const {
+  auto known = rearranged.find(value);
+  if (known != rearranged.end())
+    return known->second;
+  auto use = graph.initializerUses.find(value);
+  return use == graph.initializerUses.end() ? StringRef()
+                                            : use->second.initializer;
+}
+
+bool LayerFinder::isSplat(StringRef initializer, double value) const {
+  return llvm::all_of(readFloats(graph.initializers.find(initializer)->second),
+                      [&](double element) { return element == value; });
+}
+
+void LayerFinder::visitLayer(const NodeProto &node,
+                             const LayerOperator &layer) {
+  bool isWeighted = false;
+  for (auto [index, operand] : llvm::enumerate(node.input())) {
+    StringRef initializer = getInitializer(operand);
+    if (index >= 32 || (layer.operands >> index & 1) == 0 ||
+        initializer.empty())
+      continue;
+    isWeighted = true;
+    if (layer.kind != LayerOperator::Kind::normalization ||
+        !isSplat(initializer, index == 1 ? 1 : 0))
+      operands.insert(initializer);
+  }
+  if (node.output_size() == 0)
+    return;
+  if (layer.kind == LayerOperator::Kind::product && isWeighted)
+    products.insert(node.output(0));
+  if (node.op_type() == "InstanceNormalization")
+    normalized.insert(node.output(0));
+}
+
+/// A bias added to a product; and a group normalization's scale and shift,
+/// which follow an instance normalization of the groups.
+void LayerFinder::visitBinary(const NodeProto &node) {
+  if (node.input_size() != 2 || node.output_size() != 1)
+    return;
+  bool isAdd = node.op_type() == "Add";
+  for (int index : {0, 1}) {
+    StringRef initializer = getInitializer(node.input(index));
+    StringRef other = node.input(1 - index);
+    if (initializer.empty())
+      continue;
+    auto tensor = graph.initializers.find(initializer);
+    if (isAdd ? products.contains(other) || scaled.contains(other)
+              : normalized.contains(other) &&
+                    tensor->second.type.getNumElements() > 1) {
+      operands.insert(initializer);
+      if (!isAdd)
+        scaled.insert(node.output(0));
+    }
+  }
+}
+
+void LayerFinder::visit(const NodeProto &node) {
+  if (!isDefaultDomain(node.domain()))
+    return;
+  if (const LayerOperator *layer = findLayerOperator(node))
+    visitLayer(node, *layer);
+  if (node.op_type() == "Add" || node.op_type() == "Mul")
+    visitBinary(node);
+  if (!isRearrangement(node) || node.input_size() == 0 ||
+      node.output_size() != 1)
+    return;
+  StringRef initializer = getInitializer(node.input(0));
+  if (!initializer.empty())
+    rearranged[node.output(0)] = initializer;
+  if (normalized.contains(node.input(0)))
+    normalized.insert(node.output(0));
+}
+
+llvm::StringSet<> findLayerOperands(const Graph &graph) {
+  LayerFinder finder(graph);
+  for (const NodeProto *node : graph.nodes) {
+    forEachGraph(*node, [&](const ::onnx::GraphProto &inner) {
+      for (const NodeProto &node : inner.node())
+        finder.visit(node);
+    });
+    finder.visit(*node);
+  }
+  return finder.takeOperands();
+}
+
+} // namespace mlir::hfta::onnx_import

@@ -1,0 +1,109 @@
+//===- ParameterList.cpp - What a file says is trained --------------------===//
+//
+// An entry of the file's metadata may list the initializers that are trained.
+//===----------------------------------------------------------------------===//
+
+#include "Hfta/Dialect/Hfta/IR/Training.h"
+#include "Reading/Graph.h"
+
+#include "llvm/Support/JSON.h"
+
+namespace mlir::hfta::onnx_import {
+
+static std::string quoteEntry(const Twine &message) {
+  return ("metadata entry '" + kOnnxParametersKey + "' " + message).str();
+}
+
+/// What is listed is trained, so it must be an initializer that can be; says
+/// why it isn't one.
+StringRef Graph::checkParameter(StringRef name) const {
+  auto tensor = initializers.find(name);
+  auto use = initializerUses.find(name);
+  if (tensor == initializers.end() || use == initializerUses.end())
+    return "which is no initializer of the file";
+  if (!isa<FloatType>(tensor->second.type.getElementType()))
+    return "which holds no floats";
+  if (use->second.kind == InitializerUse::Kind::statistics)
+    return "a batch normalization's running mean or variance";
+  return "";
+}
+
+/// Whether a JSON array holds no other one and no object. The parser calls
+/// itself for each, which a hostile file could use up the stack with.
+static bool isFlatArray(StringRef text) {
+  bool isInString = false;
+  for (size_t i = 1; i < text.size(); ++i) {
+    if (isInString && text[i] == '\\')
+      ++i;
+    else if (text[i] == '"')
+      isInString = !isInString;
+    else if (!isInString && (text[i] == '[' || text[i] == '{'))
+      return false;
+  }
+  return true;
+}
+
+/// The strings of a JSON array; nothing if the text is none.
+static std::optional<std::vector<std::string>> readJsonList(StringRef text) {
+  if (!isFlatArray(text))
+    return std::nullopt;
+  llvm::Expected<llvm::json::Value> value = llvm::json::parse(text);
+  std::vector<std::string> names;
+  llvm::json::Path::Root root;
+  if (value && llvm::json::fromJSON(*value, names, root))
+    return names;
+  llvm::consumeError(value.takeError());
+  return std::nullopt;
+}
+
+/// Names are listed one a line, or as a JSON array, which is what most tools
+/// write a list as.
+void Graph::readParameterList(StringRef text, Reporter &reporter) {
+  Location file = reporter.getFileLocation();
+  std::vector<std::string> names;
+  bool isArray = text.starts_with("[");
+  if (isArray) {
+    std::optional<std::vector<std::string>> list = readJsonList(text);
+    if (!list) {
+      reporter.invalid(file,
+                       quoteEntry("begins like a JSON array of names, but "
+                                  "isn't one"));
+      return;
+    }
+    names = std::move(*list);
+  } else if (!text.empty()) {
+    SmallVector<StringRef> lines;
+    text.split(lines, '\n');
+    names.assign(lines.begin(), lines.end());
+  }
+  parameters.emplace();
+  for (auto [index, name] : llvm::enumerate(names)) {
+    StringRef wrong = checkParameter(name);
+    if (name.empty() || !isPrintable(name))
+      reporter.invalid(file,
+                       quoteEntry("holds no name " +
+                                  Twine(isArray ? "as element " : "in line ") +
+                                  Twine(index + 1)));
+    else if (!wrong.empty())
+      reporter.invalid(file, quoteEntry("lists '" + name + "', " + wrong));
+    parameters->insert(name);
+  }
+}
+
+/// Reads the entry, if the file has one.
+void Graph::readParameters(const ::onnx::ModelProto &model,
+                           Reporter &reporter) {
+  bool isFirst = true;
+  for (const auto &entry : model.metadata_props()) {
+    if (entry.key() != kOnnxParametersKey)
+      continue;
+    if (isFirst)
+      readParameterList(entry.value(), reporter);
+    else
+      reporter.invalid(reporter.getFileLocation(),
+                       quoteEntry("stands there twice"));
+    isFirst = false;
+  }
+}
+
+} // namespace mlir::hfta::onnx_import

@@ -1,0 +1,61 @@
+//===- Registry.h - The importer's table of ops -----------------*- C++ -*-===//
+
+#ifndef HFTA_LIB_IMPORT_ONNX_READING_REGISTRY_H
+#define HFTA_LIB_IMPORT_ONNX_READING_REGISTRY_H
+
+#include "llvm/ADT/ArrayRef.h"
+#include "llvm/ADT/StringRef.h"
+
+#include <cstdint>
+
+namespace mlir::hfta::onnx_import {
+
+class Node;
+
+/// Imports nodes called `name` from operator set `sinceVersion` on, until the
+/// next handler of that name.
+struct OpHandler {
+  llvm::StringLiteral name;
+  int64_t sinceVersion;
+  void (*import)(Node &node);
+  /// Bit i: operand i is a setting (a shape, axes, a bound …), so an
+  /// initializer there is a constant and not a parameter.
+  uint32_t settings = 0;
+  /// The most operands that a node may have.
+  uint32_t operands = 1;
+};
+
+/// For `operands`: as many as one likes.
+inline constexpr uint32_t kAnyNumber = ~0u;
+
+/// The families' tables; each in the file of its name.
+llvm::ArrayRef<OpHandler> getElementwiseHandlers();
+llvm::ArrayRef<OpHandler> getFunctionHandlers();
+llvm::ArrayRef<OpHandler> getActivationHandlers();
+llvm::ArrayRef<OpHandler> getLinearHandlers();
+llvm::ArrayRef<OpHandler> getPoolingHandlers();
+llvm::ArrayRef<OpHandler> getNormalizationHandlers();
+llvm::ArrayRef<OpHandler> getReductionHandlers();
+llvm::ArrayRef<OpHandler> getShapeHandlers();
+llvm::ArrayRef<OpHandler> getMovementHandlers();
+llvm::ArrayRef<OpHandler> getIndexingHandlers();
+llvm::ArrayRef<OpHandler> getLossHandlers();
+llvm::ArrayRef<OpHandler> getEinsumHandlers();
+llvm::ArrayRef<OpHandler> getConstantHandlers();
+llvm::ArrayRef<OpHandler> getBranchHandlers();
+llvm::ArrayRef<OpHandler> getResizeHandlers();
+llvm::ArrayRef<OpHandler> getCumSumHandlers();
+llvm::ArrayRef<OpHandler> getTopKHandlers();
+
+/// All handlers, by name, then version.
+llvm::ArrayRef<OpHandler> getHandlers();
+
+/// The handler for `name` in operator set `opset`, or null.
+const OpHandler *findHandler(llvm::StringRef name, int64_t opset);
+
+/// The operator set that first has a handler for `name`, 0 if none has.
+int64_t getFirstVersion(llvm::StringRef name);
+
+} // namespace mlir::hfta::onnx_import
+
+#endif // HFTA_LIB_IMPORT_ONNX_READING_REGISTRY_H
