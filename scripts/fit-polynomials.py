@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Fits the polynomials of lib/Conversion/LowerKernels/MathFunctions.cpp.
+"""Fits the polynomials of lib/Conversion/LowerKernels/Math/MathFunctions.cpp.
 
 Each is about the one whose largest weighted error is least (Lawson's reweighted least
 squares). Coefficients are rounded to f32 one after the other, the lowest first, and

@@ -1,0 +1,379 @@
+//===- ItemPlan.cpp - How a kernel is cut into work items -----------------===//
+//
+// Work is counted in units of about one vectorized scalar operation. Cutting an
+// axis divides the work of those ops that compute only a part then; the others
+// are computed by every item.
+//===----------------------------------------------------------------------===//
+
+#include "Distribute/ItemPlan.h"
+#include "Distribute/TensorSlicer.h"
+#include "Hfta/Conversion/LowerKernels.h"
+#include "Plan/RowPlan.h"
+
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "llvm/Support/MathExtras.h"
+
+using namespace mlir;
+using namespace mlir::hfta;
+
+/// An item should have at least this much work, and there are at most so many.
+static constexpr double kItemWork = 32768;
+static constexpr int64_t kMaxItems = 64;
+/// As if so many threads shared the work of all copies, but no more than so
+/// many that of one, at a cost for each item.
+static constexpr int64_t kThreads = 32;
+static constexpr int64_t kMaxCopyThreads = 16;
+static constexpr double kItemOverhead = 8192;
+/// How much the work of all threads counts beside the time of the slowest.
+static constexpr double kTotalWeight = 4;
+/// Passes over the same elements want them in a cache: of the first level,
+/// which the next item's come to as well, or at least of the second. Beyond,
+/// accesses take so many times longer.
+static constexpr double kNearBytes = 1 << 14;
+static constexpr double kFarBytes = 1 << 19;
+static constexpr double kNotNearFactor = 1.5;
+static constexpr double kFarFactor = 4;
+static constexpr int64_t kMaxPassItems = 1 << 16;
+static constexpr double kPassItemWork = 4096;
+static constexpr double kPassItemOverhead = 1024;
+/// Memory likes to be read as it lies.
+static constexpr double kScatteredFactor = 1.02;
+/// The work of reading or writing an element, of moving one that isn't next to
+/// the last one, and of a math function.
+static constexpr double kAccessWork = 2;
+static constexpr double kMoveWork = 8;
+static constexpr double kFunctionWork = 16;
+static constexpr double kNarrowFactor = 1.3;
+/// What reading a vector for a product takes beside the product, and the side
+/// of a tile that reads few enough.
+static constexpr double kReadFactor = 2;
+static constexpr double kTileSide = 4;
+/// The widest vectors among the targets.
+static constexpr int64_t kVectorBits = 512;
+
+int64_t hfta::getCopyThreads(int64_t copies) {
+  return std::clamp<int64_t>(kThreads / std::max<int64_t>(copies, 1), 1,
+                             kMaxCopyThreads);
+}
+
+static double getElements(Type type) {
+  auto shaped = dyn_cast<ShapedType>(type);
+  return shaped ? static_cast<double>(shaped.getNumElements()) : 1;
+}
+
+namespace {
+
+/// An axis that can be cut, and what that makes smaller.
+struct Candidate {
+  int64_t axis = 0, extent = 0;
+  SlicedOps sliced;
+};
+
+class ItemPlanner {
+public:
+  explicit ItemPlanner(func::FuncOp kernel)
+      : kernel(kernel),
+        results(kernel.getBody().front().getTerminator()->getOperands()) {
+    int64_t copies = 1;
+    if (auto attribute = kernel->getAttrOfType<IntegerAttr>(kCopiesAttrName))
+      copies = attribute.getInt();
+    threads = getCopyThreads(copies);
+  }
+
+  SmallVector<ItemAxis> plan();
+
+private:
+  void findCandidates();
+  bool canCut(int64_t axis);
+  /// Tries all ways to cut the axes from candidate `next` on.
+  void search(size_t next, int64_t items);
+  double getItemWork();
+  double getOpWork(Operation *op) const;
+  double getLinalgWork(linalg::LinalgOp op) const;
+  double getVectorFactor(linalg::LinalgOp op) const;
+  double getReuseFactor(linalg::LinalgOp op) const;
+  SmallVector<int64_t> getSizes(linalg::LinalgOp op) const;
+  /// How many times longer accesses take because of what an item touches.
+  double getDistanceFactor();
+  bool isScattered() const;
+  /// The part that is left when axes are cut.
+  double getShare(Operation *op) const;
+  double getShare(OpOperand &operand) const;
+
+  func::FuncOp kernel;
+  SmallVector<Value> results;
+  SmallVector<Candidate> candidates;
+  SmallVector<int64_t> parts, best;
+  double bestTime = 0;
+  int64_t threads; ///< that share the work of one copy
+  int64_t limit = 1;
+  /// Whether the kernel makes passes over its elements and does nothing but
+  /// that; whether it makes several.
+  bool isStream = false, hasPasses = false;
+  double distanceFactor = 1;
+};
+
+} // namespace
+
+bool ItemPlanner::canCut(int64_t axis) {
+  auto first = cast<RankedTensorType>(results.front().getType());
+  return llvm::all_of(results, [&](Value result) {
+    auto type = cast<RankedTensorType>(result.getType());
+    if (type.getRank() <= axis ||
+        type.getDimSize(axis) != first.getDimSize(axis))
+      return false;
+    auto op = dyn_cast<OpResult>(result);
+    return !op || getPartRanges(op, axis);
+  });
+}
+
+void ItemPlanner::findCandidates() {
+  auto type = cast<RankedTensorType>(results.front().getType());
+  // A tensor without elements has no parts.
+  if (type.getNumElements() == 0)
+    return;
+  for (int64_t axis = 0; axis < type.getRank(); ++axis) {
+    int64_t extent = type.getDimSize(axis);
+    if (extent <= 1 || !canCut(axis))
+      continue;
+    Candidate candidate;
+    candidate.axis = axis;
+    candidate.extent = extent;
+    for (Value result : results)
+      candidate.sliced.add(result, axis);
+    candidates.push_back(std::move(candidate));
+  }
+}
+
+double ItemPlanner::getShare(Operation *op) const {
+  double share = 1;
+  for (auto [candidate, count] : llvm::zip(candidates, parts))
+    if (candidate.sliced.ops.contains(op))
+      share /= static_cast<double>(count);
+  return share;
+}
+
+double ItemPlanner::getShare(OpOperand &operand) const {
+  double share = 1;
+  for (auto [candidate, count] : llvm::zip(candidates, parts))
+    if (candidate.sliced.operands.contains(&operand))
+      share /= static_cast<double>(count);
+  return share;
+}
+
+static bool multiplies(linalg::LinalgOp op) {
+  return !op.getBlock()->getOps<math::FmaOp>().empty();
+}
+
+/// Whether a tile of sums that is one vector wide reads a number for every
+/// product: vectors differ along `axis` only.
+static bool readsNumbers(linalg::LinalgOp op, unsigned axis) {
+  if (op.getNumReductionLoops() == 0)
+    return false;
+  SmallVector<utils::IteratorType> kinds = op.getIteratorTypesArray();
+  SmallVector<int64_t> sizes = op.getStaticLoopRanges();
+  for (OpOperand *input : op.getDpsInputOperands()) {
+    AffineMap map = op.getMatchingIndexingMap(input);
+    for (unsigned other = 0; other < kinds.size(); ++other)
+      if (map.isFunctionOfDim(axis) && map.isFunctionOfDim(other) &&
+          other != axis && sizes[other] > 1 &&
+          kinds[other] == utils::IteratorType::parallel)
+        return false;
+  }
+  return true;
+}
+
+/// The op's loops over an item's part.
+SmallVector<int64_t> ItemPlanner::getSizes(linalg::LinalgOp op) const {
+  SmallVector<int64_t> sizes = op.getStaticLoopRanges();
+  for (auto [candidate, count] : llvm::zip(candidates, parts)) {
+    auto cut = candidate.sliced.ops.find(op);
+    if (cut != candidate.sliced.ops.end() && cut->second)
+      sizes[*cut->second] /= count;
+  }
+  return sizes;
+}
+
+/// How many times longer products of two vectors each take where what is read
+/// of one input serves few elements of the other.
+double ItemPlanner::getReuseFactor(linalg::LinalgOp op) const {
+  SmallVector<utils::IteratorType> kinds = op.getIteratorTypesArray();
+  auto last = llvm::find(llvm::reverse(kinds), utils::IteratorType::parallel);
+  if (op.getNumDpsInputs() != 2 || op.getNumReductionLoops() == 0 ||
+      last == kinds.rend())
+    return 1;
+  unsigned vectors = std::distance(last, kinds.rend()) - 1;
+  AffineMap maps[] = {op.getMatchingIndexingMap(op.getDpsInputOperand(0)),
+                      op.getMatchingIndexingMap(op.getDpsInputOperand(1))};
+  if (!maps[0].isFunctionOfDim(vectors) || !maps[1].isFunctionOfDim(vectors))
+    return 1;
+  double uses[] = {1, 1};
+  SmallVector<int64_t> sizes = getSizes(op);
+  for (unsigned axis = 0; axis < kinds.size(); ++axis) {
+    bool isFirst = maps[0].isFunctionOfDim(axis);
+    if (kinds[axis] == utils::IteratorType::parallel &&
+        isFirst != maps[1].isFunctionOfDim(axis))
+      uses[isFirst ? 1 : 0] *= static_cast<double>(sizes[axis]);
+  }
+  double reads =
+      1 / std::min(uses[0], kTileSide) + 1 / std::min(uses[1], kTileSide);
+  return std::max(1.0, kReadFactor * reads);
+}
+
+/// How many times longer an op takes because what is left of its innermost
+/// parallel axis doesn't fill vectors.
+double ItemPlanner::getVectorFactor(linalg::LinalgOp op) const {
+  SmallVector<utils::IteratorType> kinds = op.getIteratorTypesArray();
+  auto last = llvm::find(llvm::reverse(kinds), utils::IteratorType::parallel);
+  if (last == kinds.rend())
+    return 1;
+  // Reductions over long rows have vectors along them.
+  if (last != kinds.rbegin() &&
+      op.getStaticLoopRanges().back() >= kMinReducedRow && !multiplies(op))
+    return 1;
+  unsigned axis = std::distance(last, kinds.rend()) - 1;
+  int64_t size = getSizes(op)[axis];
+  int64_t lanes =
+      kVectorBits /
+      getElementTypeOrSelf(op.getDpsInits().front()).getIntOrFloatBitWidth();
+  double vectors = static_cast<double>(
+      size / lanes + llvm::popcount(static_cast<uint64_t>(size % lanes)));
+  double factor =
+      vectors * static_cast<double>(lanes) / static_cast<double>(size);
+  return size <= lanes && readsNumbers(op, axis) ? kNarrowFactor * factor
+                                                 : factor;
+}
+
+double ItemPlanner::getLinalgWork(linalg::LinalgOp op) const {
+  double iterations = getShare(op), body = 0;
+  for (int64_t size : op.getStaticLoopRanges())
+    iterations *= static_cast<double>(size);
+  for (Operation &inner : op.getBlock()->without_terminator())
+    body +=
+        isa<math::MathDialect>(inner.getDialect()) && !isa<math::FmaOp>(inner)
+            ? kFunctionWork
+            : 1;
+  if (isa<linalg::TransposeOp>(op))
+    body = kMoveWork;
+  double work = iterations * body * getVectorFactor(op) * getReuseFactor(op);
+  for (OpOperand &operand : op->getOpOperands())
+    work += kAccessWork * distanceFactor *
+            getElements(operand.get().getType()) * getShare(operand);
+  return work;
+}
+
+double ItemPlanner::getOpWork(Operation *op) const {
+  if (auto linalg = dyn_cast<linalg::LinalgOp>(op))
+    return getLinalgWork(linalg);
+  double work = 0;
+  if (isa<tensor::PadOp, tensor::InsertSliceOp>(op) || op->getNumRegions() > 0)
+    for (Type type : op->getResultTypes())
+      work += 2 * kAccessWork * getElements(type) * getShare(op);
+  return work;
+}
+
+/// Whether a kernel computes sums of products: those move their operands
+/// through the caches by themselves.
+static bool multiplies(func::FuncOp kernel) {
+  return llvm::any_of(kernel.getBody().front().getOps<linalg::LinalgOp>(),
+                      [](linalg::LinalgOp op) { return multiplies(op); });
+}
+
+/// Whether an op reads what another one has computed.
+static bool readsComputed(func::FuncOp kernel) {
+  return llvm::any_of(kernel.getBody().front().getOps<linalg::LinalgOp>(),
+                      [](linalg::LinalgOp op) {
+                        return llvm::any_of(op.getDpsInputs(), [](Value input) {
+                          return isa_and_nonnull<linalg::LinalgOp>(
+                              input.getDefiningOp());
+                        });
+                      });
+}
+
+/// Whether items don't write contiguous parts of the results.
+bool ItemPlanner::isScattered() const {
+  bool sawWhole = false;
+  for (auto [candidate, count] : llvm::zip(candidates, parts)) {
+    if (sawWhole && count > 1)
+      return true;
+    sawWhole |= count < candidate.extent;
+  }
+  return false;
+}
+
+double ItemPlanner::getDistanceFactor() {
+  if (!hasPasses)
+    return 1;
+  double bytes = 0;
+  for (auto op : kernel.getBody().front().getOps<linalg::LinalgOp>())
+    for (OpOperand &operand : op->getOpOperands())
+      if (auto type = dyn_cast<RankedTensorType>(operand.get().getType());
+          type && !operand.get().getDefiningOp<linalg::LinalgOp>())
+        bytes += getElements(type) * getShare(operand) *
+                 type.getElementType().getIntOrFloatBitWidth() / 8;
+  if (bytes <= kNearBytes)
+    return 1;
+  return bytes <= kFarBytes ? kNotNearFactor : kFarFactor;
+}
+
+double ItemPlanner::getItemWork() {
+  double work = 0;
+  distanceFactor = getDistanceFactor();
+  for (Operation &op : kernel.getBody().front())
+    work += getOpWork(&op);
+  return work;
+}
+
+void ItemPlanner::search(size_t next, int64_t items) {
+  if (next == candidates.size()) {
+    // Until all threads are done, and of all threads together: the latter
+    // counts because other copies may keep them busy.
+    double rounds = static_cast<double>(llvm::divideCeil(items, threads)) +
+                    kTotalWeight * static_cast<double>(items) /
+                        static_cast<double>(threads);
+    double overhead = hasPasses ? kPassItemOverhead : kItemOverhead;
+    double time = rounds * (getItemWork() + overhead);
+    if (isStream && isScattered())
+      time *= kScatteredFactor;
+    if (best.empty() || time < bestTime) {
+      best = parts;
+      bestTime = time;
+    }
+    return;
+  }
+  const Candidate &candidate = candidates[next];
+  int64_t most = next == 0 ? limit : std::min(limit, kMaxItems) / items;
+  for (int64_t count = std::clamp<int64_t>(most, 1, candidate.extent);
+       count > 0; --count) {
+    if (candidate.extent % count != 0)
+      continue;
+    parts[next] = count;
+    search(next + 1, items * count);
+  }
+  parts[next] = 1;
+}
+
+SmallVector<ItemAxis> ItemPlanner::plan() {
+  if (results.empty())
+    return {};
+  findCandidates();
+  parts.assign(candidates.size(), 1);
+  isStream = !multiplies(kernel);
+  hasPasses = isStream && readsComputed(kernel);
+  int64_t most = hasPasses ? kMaxPassItems : kMaxItems;
+  double items = getItemWork() / (hasPasses ? kPassItemWork : kItemWork);
+  limit =
+      items < most ? std::max<int64_t>(1, static_cast<int64_t>(items)) : most;
+  search(0, 1);
+  SmallVector<ItemAxis> axes;
+  for (auto [candidate, count] : llvm::zip(candidates, best))
+    if (count > 1)
+      axes.push_back({candidate.axis, count, candidate.extent / count});
+  return axes;
+}
+
+SmallVector<ItemAxis> hfta::planItems(func::FuncOp kernel) {
+  return ItemPlanner(kernel).plan();
+}

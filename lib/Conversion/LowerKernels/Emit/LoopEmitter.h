@@ -1,0 +1,104 @@
+//===- LoopEmitter.h - Loops over vectors for an op on memory ---*- C++ -*-===//
+
+#ifndef HFTA_LIB_CONVERSION_LOWERKERNELS_EMIT_LOOPEMITTER_H
+#define HFTA_LIB_CONVERSION_LOWERKERNELS_EMIT_LOOPEMITTER_H
+
+#include "Emit/AxisLoops.h"
+#include "Emit/Prefetch.h"
+#include "Plan/LoopPlan.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+
+#include <map>
+
+namespace mlir::hfta {
+
+/// Writes the loop nest of a linalg.generic on memory, as planned.
+class LoopEmitter {
+public:
+  /// `initial` are the values that the results start from, null where they are
+  /// read from memory.
+  LoopEmitter(OpBuilder &builder, linalg::GenericOp op, const LoopPlan &plan,
+              ArrayRef<Value> initial, VectorTarget target)
+      : builder(builder), op(op), plan(plan), initial(initial),
+        loops(builder, op), prefetcher(builder, op, target) {}
+
+  void emit();
+
+private:
+  /// A vector of a tile: the place of its first lane from the tile's base, an
+  /// offset for each axis, and the number of its lanes.
+  struct Piece {
+    SmallVector<int64_t> offsets;
+    int64_t lanes;
+  };
+  using Loads = std::map<std::pair<unsigned, SmallVector<int64_t>>, Value>;
+
+  void emitBlocks(size_t next);
+  void emitOuter(size_t next);
+  void emitColumns();
+  /// The same with most vectors stored past the caches.
+  void emitStream();
+  void emitMasked(arith::CmpIPredicate predicate, Value bound);
+  /// How far the first aligned address is from where the vector axis begins.
+  Value createLead();
+  /// Copies the packed input's part for a block of the vector axis.
+  void emitPacking(ArrayRef<VectorPart> parts);
+  void emitPackingLoops(size_t next, OpOperand &operand,
+                        ArrayRef<VectorPart> parts);
+  SmallVector<Value> getPackedIndices(const Piece &piece);
+  void emitRows(size_t next, ArrayRef<VectorPart> parts);
+  void emitTile(ArrayRef<VectorPart> parts);
+  SmallVector<Piece> getPieces(ArrayRef<VectorPart> parts) const;
+  /// The loops over the terms of the tile's sums; returns the sums.
+  SmallVector<Value> emitReductions(size_t next, ArrayRef<Piece> pieces,
+                                    ValueRange running);
+  /// The innermost of them in blocks, for inputs that are transposed.
+  SmallVector<Value> emitTransposed(unsigned axis, ArrayRef<Piece> pieces,
+                                    ValueRange running);
+  SmallVector<Value> emitTransposedBlock(unsigned axis, int64_t size,
+                                         ArrayRef<Piece> pieces,
+                                         ValueRange running);
+  /// Reads `size` terms of a transposed input.
+  void loadTransposed(OpOperand &operand, unsigned axis, int64_t size,
+                      const Piece &piece, Loads &loads);
+  /// Reads `side` terms for as many lanes, and gives a vector a term.
+  SmallVector<Value> loadSquare(OpOperand &operand, const Piece &piece,
+                                int64_t firstLane, int64_t side);
+  /// The body for each piece; `running` are the results' values so far.
+  SmallVector<Value> emitBody(ArrayRef<Piece> pieces, ValueRange running,
+                              Loads &loads);
+
+  SmallVector<Value> loadInitial(ArrayRef<Piece> pieces);
+  void store(ArrayRef<Piece> pieces, ValueRange results);
+  Value loadInput(OpOperand &operand, const Piece &piece, Loads &loads);
+  /// Where `loads` has what a piece reads.
+  std::pair<unsigned, SmallVector<int64_t>> getKey(OpOperand &operand,
+                                                   const Piece &piece);
+  Value load(OpOperand &operand, const Piece &piece);
+  Value loadStrided(OpOperand &operand, const Piece &piece, int64_t stride);
+  void storeTo(OpOperand &operand, const Piece &piece, Value value);
+  /// An operand's indices for one lane.
+  SmallVector<Value> getIndices(OpOperand &operand, const Piece &piece,
+                                int64_t lane = 0);
+
+  OpBuilder &builder;
+  linalg::GenericOp op;
+  const LoopPlan &plan;
+  ArrayRef<Value> initial;
+  AxisLoops loops;
+  Prefetcher prefetcher;
+  /// Where the packed input is copied to: its terms in their order, then the
+  /// block of the vector axis.
+  Value panel;
+  /// Whether vectors are being stored past the caches.
+  bool streaming = false;
+  /// Lanes of a vector that are stored, if not all.
+  Value mask;
+  /// Of the tile being written, for each of the plan's row axes.
+  SmallVector<int64_t> rows;
+};
+
+} // namespace mlir::hfta
+
+#endif // HFTA_LIB_CONVERSION_LOWERKERNELS_EMIT_LOOPEMITTER_H

@@ -1,0 +1,19 @@
+//===- RowReduction.h - Reductions along contiguous rows --------*- C++ -*-===//
+
+#ifndef HFTA_LIB_CONVERSION_LOWERKERNELS_EMIT_ROWREDUCTION_H
+#define HFTA_LIB_CONVERSION_LOWERKERNELS_EMIT_ROWREDUCTION_H
+
+#include "Plan/RowPlan.h"
+
+namespace mlir::hfta {
+
+/// Lowers an op whose sums, products, maxima or minima run over rows that are
+/// contiguous in memory, in the order that `RowPlan` says. `initial` are the
+/// values that results start from, null where they are read from memory.
+/// Returns false and does nothing if it is another op.
+bool emitRowReduction(OpBuilder &builder, linalg::GenericOp op,
+                      ArrayRef<Value> initial, VectorTarget target);
+
+} // namespace mlir::hfta
+
+#endif // HFTA_LIB_CONVERSION_LOWERKERNELS_EMIT_ROWREDUCTION_H

@@ -1,0 +1,19 @@
+//===- TransposeEmitter.h - Elementwise ops that swap axes ------*- C++ -*-===//
+
+#ifndef HFTA_LIB_CONVERSION_LOWERKERNELS_EMIT_TRANSPOSEEMITTER_H
+#define HFTA_LIB_CONVERSION_LOWERKERNELS_EMIT_TRANSPOSEEMITTER_H
+
+#include "Plan/LoopPlan.h"
+
+namespace mlir::hfta {
+
+/// Lowers an elementwise op on memory some of whose inputs are contiguous along
+/// another axis than its outputs: squares of both axes are read by vectors,
+/// transposed in registers, and computed with and written by vectors. Returns
+/// false for other ops.
+bool emitTranspose(OpBuilder &builder, linalg::GenericOp op,
+                   VectorTarget target);
+
+} // namespace mlir::hfta
+
+#endif // HFTA_LIB_CONVERSION_LOWERKERNELS_EMIT_TRANSPOSEEMITTER_H

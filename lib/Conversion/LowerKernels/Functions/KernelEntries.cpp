@@ -1,0 +1,35 @@
+//===- KernelEntries.cpp - Kernels' C entry points ------------------------===//
+
+#include "Functions/KernelEntries.h"
+#include "Hfta/Conversion/LowerKernels.h"
+
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+
+using namespace mlir;
+using namespace mlir::hfta;
+
+void hfta::createEntry(ModuleOp module, const KernelSignature &kernel) {
+  OpBuilder builder(module.getContext());
+  Operation *callee = module.lookupSymbol(kernel.name);
+  builder.setInsertionPointAfter(callee);
+  Location loc = kernel.loc;
+  Type pointer = LLVM::LLVMPointerType::get(builder.getContext());
+  Type none = LLVM::LLVMVoidType::get(builder.getContext());
+  auto type = LLVM::LLVMFunctionType::get(
+      none, {pointer, builder.getI64Type(), pointer});
+  auto entry = LLVM::LLVMFuncOp::create(
+      builder, loc, (kernel.name.getValue() + kEntrySuffix).str(), type);
+  Block *body = entry.addEntryBlock(builder);
+  builder.setInsertionPointToStart(body);
+  SmallVector<Value> arguments;
+  for (unsigned index = 0; index < kernel.buffers; ++index) {
+    Value place = LLVM::GEPOp::create(
+        builder, loc, pointer, pointer, body->getArgument(0),
+        ArrayRef<LLVM::GEPArg>{static_cast<int32_t>(index)});
+    arguments.push_back(LLVM::LoadOp::create(builder, loc, pointer, place));
+  }
+  arguments.push_back(body->getArgument(1));
+  arguments.push_back(body->getArgument(2));
+  LLVM::CallOp::create(builder, loc, cast<LLVM::LLVMFuncOp>(callee), arguments);
+  LLVM::ReturnOp::create(builder, loc, ValueRange());
+}

@@ -1,0 +1,23 @@
+//===- KernelEntries.h - Kernels' C entry points ----------------*- C++ -*-===//
+
+#ifndef HFTA_LIB_CONVERSION_LOWERKERNELS_FUNCTIONS_KERNELENTRIES_H
+#define HFTA_LIB_CONVERSION_LOWERKERNELS_FUNCTIONS_KERNELENTRIES_H
+
+#include "mlir/IR/BuiltinOps.h"
+
+namespace mlir::hfta {
+
+/// A lowered kernel: pointers to `buffers` buffers, the item, scratch memory.
+struct KernelSignature {
+  StringAttr name;
+  Location loc;
+  unsigned buffers;
+};
+
+/// Adds `void name/entry(void *const *buffers, int64_t item, void *scratch)`,
+/// which loads the pointers and calls the kernel.
+void createEntry(ModuleOp module, const KernelSignature &kernel);
+
+} // namespace mlir::hfta
+
+#endif // HFTA_LIB_CONVERSION_LOWERKERNELS_FUNCTIONS_KERNELENTRIES_H

@@ -1,0 +1,127 @@
+//===- KernelsToLLVM.cpp - Kernels' loops to LLVM functions ---------------===//
+
+#include "Functions/KernelEntries.h"
+#include "Hfta/Conversion/LowerKernels.h"
+
+#include "mlir/Conversion/ArithToLLVM/ArithToLLVM.h"
+#include "mlir/Conversion/ControlFlowToLLVM/ControlFlowToLLVM.h"
+#include "mlir/Conversion/FuncToLLVM/ConvertFuncToLLVM.h"
+#include "mlir/Conversion/IndexToLLVM/IndexToLLVM.h"
+#include "mlir/Conversion/LLVMCommon/ConversionTarget.h"
+#include "mlir/Conversion/LLVMCommon/TypeConverter.h"
+#include "mlir/Conversion/MathToLLVM/MathToLLVM.h"
+#include "mlir/Conversion/MemRefToLLVM/MemRefToLLVM.h"
+#include "mlir/Conversion/SCFToControlFlow/SCFToControlFlow.h"
+#include "mlir/Conversion/UBToLLVM/UBToLLVM.h"
+#include "mlir/Conversion/VectorToLLVM/ConvertVectorToLLVM.h"
+#include "mlir/Dialect/Affine/IR/AffineOps.h"
+#include "mlir/Dialect/Arith/Transforms/Passes.h"
+#include "mlir/Dialect/Bufferization/IR/Bufferization.h"
+#include "mlir/Dialect/ControlFlow/IR/ControlFlow.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "mlir/Transforms/DialectConversion.h"
+
+namespace mlir::hfta {
+#define GEN_PASS_DEF_CONVERTKERNELSTOLLVM
+#include "Hfta/Conversion/Passes.h.inc"
+} // namespace mlir::hfta
+
+using namespace mlir;
+using namespace mlir::hfta;
+
+static bool isKernel(func::FuncOp function) {
+  return function->hasAttr(kItemsAttrName) && !function.isDeclaration();
+}
+
+/// Memory arguments don't alias, and only the entry point calls the kernel.
+static void addAttributes(func::FuncOp kernel) {
+  Builder builder(kernel.getContext());
+  for (auto [index, type] : llvm::enumerate(kernel.getArgumentTypes()))
+    if (isa<MemRefType>(type))
+      kernel.setArgAttr(index, LLVM::LLVMDialect::getNoAliasAttrName(),
+                        builder.getUnitAttr());
+  kernel->setAttr(
+      "llvm.linkage",
+      LLVM::LinkageAttr::get(kernel.getContext(), LLVM::Linkage::Internal));
+}
+
+/// Kernels, the declarations of functions that they call, and constants.
+static SmallVector<Operation *> collectOps(ModuleOp module) {
+  llvm::SmallDenseSet<StringRef> called;
+  SmallVector<Operation *> ops;
+  for (auto kernel : module.getOps<func::FuncOp>())
+    if (isKernel(kernel))
+      kernel.walk([&](func::CallOp call) { called.insert(call.getCallee()); });
+  for (Operation &op : *module.getBody()) {
+    auto function = dyn_cast<func::FuncOp>(op);
+    if (isa<memref::GlobalOp>(op) ||
+        (function &&
+         (isKernel(function) || (function.isDeclaration() &&
+                                 called.contains(function.getSymName())))))
+      ops.push_back(&op);
+  }
+  return ops;
+}
+
+static void populatePatterns(LLVMTypeConverter &converter,
+                             RewritePatternSet &patterns) {
+  arith::populateCeilFloorDivExpandOpsPatterns(patterns);
+  arith::populateArithToLLVMConversionPatterns(converter, patterns);
+  cf::populateControlFlowToLLVMConversionPatterns(converter, patterns);
+  index::populateIndexToLLVMConversionPatterns(converter, patterns);
+  populateFuncToLLVMConversionPatterns(converter, patterns);
+  populateFinalizeMemRefToLLVMConversionPatterns(converter, patterns);
+  populateMathToLLVMConversionPatterns(converter, patterns);
+  populateSCFToControlFlowConversionPatterns(patterns);
+  populateVectorToLLVMConversionPatterns(converter, patterns);
+  ub::populateUBToLLVMConversionPatterns(converter, patterns);
+}
+
+namespace {
+struct ConvertKernelsToLLVMPass
+    : hfta::impl::ConvertKernelsToLLVMBase<ConvertKernelsToLLVMPass> {
+  using ConvertKernelsToLLVMBase::ConvertKernelsToLLVMBase;
+
+  void runOnOperation() override {
+    ModuleOp module = getOperation();
+    SmallVector<KernelSignature> signatures;
+    for (auto kernel : module.getOps<func::FuncOp>()) {
+      if (!isKernel(kernel))
+        continue;
+      signatures.push_back({kernel.getSymNameAttr(), kernel.getLoc(),
+                            kernel.getNumArguments() - 2});
+      addAttributes(kernel);
+    }
+    if (failed(convert(module)))
+      return signalPassFailure();
+    for (const KernelSignature &signature : signatures)
+      createEntry(module, signature);
+  }
+
+private:
+  LogicalResult convert(ModuleOp module) {
+    MLIRContext *context = &getContext();
+    LowerToLLVMOptions options(context);
+    options.useBarePtrCallConv = true;
+    LLVMTypeConverter converter(context, options);
+    RewritePatternSet patterns(context);
+    populatePatterns(converter, patterns);
+    LLVMConversionTarget target(*context);
+    target.addIllegalDialect<affine::AffineDialect, arith::ArithDialect,
+                             bufferization::BufferizationDialect,
+                             cf::ControlFlowDialect, func::FuncDialect,
+                             linalg::LinalgDialect, math::MathDialect,
+                             memref::MemRefDialect, scf::SCFDialect,
+                             tensor::TensorDialect, vector::VectorDialect>();
+    return applyPartialConversion(collectOps(module), target,
+                                  std::move(patterns));
+  }
+};
+} // namespace

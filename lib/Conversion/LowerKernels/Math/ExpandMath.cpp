@@ -1,0 +1,157 @@
+//===- ExpandMath.cpp - Math functions in kernels -------------------------===//
+
+#include "Hfta/Conversion/LowerKernels.h"
+#include "Math/MathFunctions.h"
+
+#include "mlir/Conversion/MathToLibm/MathToLibm.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/Math/Transforms/Passes.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "mlir/Transforms/DialectConversion.h"
+#include "mlir/Transforms/GreedyPatternRewriteDriver.h"
+
+namespace mlir::hfta {
+#define GEN_PASS_DEF_HFTAEXPANDMATH
+#include "Hfta/Conversion/Passes.h.inc"
+} // namespace mlir::hfta
+
+using namespace mlir;
+using namespace mlir::hfta;
+
+//===----------------------------------------------------------------------===//
+// Powers of integers
+//===----------------------------------------------------------------------===//
+
+static Value createSplat(OpBuilder &builder, Location loc, Type type,
+                         int64_t value) {
+  auto element = cast<IntegerType>(getElementTypeOrSelf(type));
+  TypedAttr scalar = builder.getIntegerAttr(element, value);
+  if (auto vector = dyn_cast<VectorType>(type))
+    scalar = DenseElementsAttr::get(vector, Attribute(scalar));
+  return arith::ConstantOp::create(builder, loc, scalar);
+}
+
+namespace {
+
+/// Square and multiply, for each bit of the exponent. With a negative exponent
+/// the power of 1 is 1, that of -1 is 1 or -1, all others are 0.
+struct IntegerPower : public OpRewritePattern<math::IPowIOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(math::IPowIOp op,
+                                PatternRewriter &rewriter) const override {
+    Location loc = op.getLoc();
+    Type type = op.getType();
+    unsigned width = getElementTypeOrSelf(type).getIntOrFloatBitWidth();
+    Value zero = createSplat(rewriter, loc, type, 0);
+    Value one = createSplat(rewriter, loc, type, 1);
+    Value minusOne = createSplat(rewriter, loc, type, -1);
+    Value power =
+        createPower(rewriter, loc, op.getLhs(), op.getRhs(), width, zero, one);
+    auto compare = [&](arith::CmpIPredicate predicate, Value lhs, Value rhs) {
+      return arith::CmpIOp::create(rewriter, loc, predicate, lhs, rhs);
+    };
+    // The loop is right for 1 and -1 whatever the exponent's sign: their
+    // powers depend on the exponent's lowest bit only.
+    Value isNegative = compare(arith::CmpIPredicate::slt, op.getRhs(), zero);
+    Value isOne = compare(arith::CmpIPredicate::eq, op.getLhs(), one);
+    Value isMinusOne = compare(arith::CmpIPredicate::eq, op.getLhs(), minusOne);
+    Value isUnit = arith::OrIOp::create(rewriter, loc, isOne, isMinusOne);
+    Value inverse = arith::SelectOp::create(rewriter, loc, isUnit, power, zero);
+    rewriter.replaceOpWithNewOp<arith::SelectOp>(op, isNegative, inverse,
+                                                 power);
+    return success();
+  }
+
+private:
+  static Value createPower(OpBuilder &builder, Location loc, Value base,
+                           Value exponent, unsigned width, Value zero,
+                           Value one) {
+    auto index = [&](int64_t value) -> Value {
+      return arith::ConstantIndexOp::create(builder, loc, value);
+    };
+    auto body = [&](OpBuilder &b, Location loc, Value, ValueRange running) {
+      Value power = running[0], square = running[1], rest = running[2];
+      Value bit = arith::AndIOp::create(b, loc, rest, one);
+      Value isSet =
+          arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ne, bit, zero);
+      Value product = arith::MulIOp::create(b, loc, power, square);
+      scf::YieldOp::create(
+          b, loc,
+          ValueRange{arith::SelectOp::create(b, loc, isSet, product, power),
+                     arith::MulIOp::create(b, loc, square, square),
+                     arith::ShRUIOp::create(b, loc, rest, one)});
+    };
+    auto loop =
+        scf::ForOp::create(builder, loc, index(0), index(width), index(1),
+                           ValueRange{one, base, exponent}, body);
+    return loop.getResult(0);
+  }
+};
+
+} // namespace
+
+//===----------------------------------------------------------------------===//
+// Patterns
+//===----------------------------------------------------------------------===//
+
+/// Functions whose polynomials in MLIR are accurate to a few units in the last
+/// place; for others there are our own (MathFunctions.cpp), or none.
+static bool hasPolynomial(StringRef name) {
+  return llvm::is_contained({math::ExpM1Op::getOperationName(),
+                             math::Log1pOp::getOperationName(),
+                             math::Log2Op::getOperationName()},
+                            name);
+}
+
+/// What LLVM has instructions or intrinsics for.
+static bool isInstruction(Operation *op) {
+  return isa<math::FmaOp, math::AbsFOp, math::AbsIOp, math::SqrtOp,
+             math::FloorOp, math::CeilOp, math::RoundEvenOp, math::TruncOp,
+             math::CopySignOp>(op);
+}
+
+void hfta::populateExpandMathPatterns(RewritePatternSet &patterns,
+                                      int64_t vectorBytes) {
+  patterns.add<IntegerPower>(patterns.getContext());
+  populateMathFunctionPatterns(patterns, /*canScale=*/vectorBytes >= 64);
+  populateMathF32ExpansionPatterns(patterns, hasPolynomial);
+  populateMathPolynomialApproximationPatterns(patterns, hasPolynomial);
+}
+
+namespace {
+struct ExpandMathPass : hfta::impl::HftaExpandMathBase<ExpandMathPass> {
+  using HftaExpandMathBase::HftaExpandMathBase;
+
+  void runOnOperation() override {
+    for (auto kernel :
+         llvm::make_early_inc_range(getOperation().getOps<func::FuncOp>())) {
+      if (!kernel->hasAttr(kKernelAttrName) || kernel.isDeclaration())
+        continue;
+      if (failed(expand(kernel)) || failed(callLibrary(kernel)))
+        return signalPassFailure();
+    }
+  }
+
+private:
+  LogicalResult expand(func::FuncOp kernel) {
+    RewritePatternSet patterns(&getContext());
+    populateExpandMathPatterns(patterns, vectorBytes);
+    return applyPatternsGreedily(kernel, std::move(patterns));
+  }
+
+  LogicalResult callLibrary(func::FuncOp kernel) {
+    RewritePatternSet patterns(&getContext());
+    populateMathToLibmConversionPatterns(patterns);
+    ConversionTarget target(getContext());
+    target.addDynamicallyLegalDialect<math::MathDialect>(isInstruction);
+    target.addLegalDialect<arith::ArithDialect, func::FuncDialect,
+                           vector::VectorDialect>();
+    return applyPartialConversion(kernel, target, std::move(patterns));
+  }
+};
+} // namespace

@@ -1,0 +1,77 @@
+//===- Access.cpp - How vectors meet an operand ---------------------------===//
+
+#include "Plan/Access.h"
+
+using namespace mlir;
+using namespace mlir::hfta;
+
+/// Sums of fewer terms aren't worth transposing.
+static constexpr int64_t kMinTransposed = 16;
+
+std::optional<unsigned> hfta::getInnermostReduction(linalg::GenericOp op) {
+  SmallVector<unsigned> reductions;
+  op.getReductionDims(reductions);
+  if (reductions.empty())
+    return std::nullopt;
+  return reductions.back();
+}
+
+/// Whether only the last of an operand's indices depends on `axis`.
+static bool isLastIndex(AffineMap map, unsigned axis) {
+  return map.getNumResults() > 0 &&
+         map.getResults().back().isFunctionOfDim(axis) &&
+         llvm::none_of(map.getResults().drop_back(), [&](AffineExpr index) {
+           return index.isFunctionOfDim(axis);
+         });
+}
+
+/// By how much the last index grows with `axis`; nothing if it depends on
+/// where.
+static std::optional<int64_t> getStride(AffineMap map, unsigned axis) {
+  MLIRContext *context = map.getContext();
+  AffineExpr last = map.getResults().back();
+  AffineExpr next = last.replace(getAffineDimExpr(axis, context),
+                                 getAffineDimExpr(axis, context) + 1);
+  AffineExpr step =
+      simplifyAffineExpr(next - last, map.getNumDims(), map.getNumSymbols());
+  if (auto constant = dyn_cast<AffineConstantExpr>(step))
+    return constant.getValue();
+  return std::nullopt;
+}
+
+Access hfta::getAccess(linalg::GenericOp op, OpOperand &operand,
+                       std::optional<unsigned> axis) {
+  AffineMap map = op.getMatchingIndexingMap(&operand);
+  if (!axis || !map.isFunctionOfDim(*axis))
+    return {Access::Uniform, 0};
+  auto type = dyn_cast<MemRefType>(operand.get().getType());
+  if (!type || type.getElementType().isInteger(1) ||
+      type.getStridesAndOffset().first.back() != 1)
+    return {Access::Scattered, 0};
+  if (isLastIndex(map, *axis)) {
+    std::optional<int64_t> stride = getStride(map, *axis);
+    if (stride && *stride >= 1)
+      return {Access::Strided, *stride};
+    return {Access::Scattered, 0};
+  }
+  std::optional<unsigned> reduction = getInnermostReduction(op);
+  if (reduction && op.getStaticLoopRanges()[*reduction] >= kMinTransposed &&
+      isLastIndex(map, *reduction) &&
+      !map.getResults().back().isFunctionOfDim(*axis) &&
+      getStride(map, *reduction) == 1)
+    return {Access::Transposed, 0};
+  return {Access::Scattered, 0};
+}
+
+bool hfta::transposes(linalg::GenericOp op, std::optional<unsigned> axis) {
+  return llvm::any_of(op.getDpsInputOperands(), [&](OpOperand *input) {
+    return getAccess(op, *input, axis).kind == Access::Transposed;
+  });
+}
+
+int64_t hfta::getStoredElementBytes(Type type) {
+  Type element = getElementTypeOrSelf(type);
+  if (element.isIndex())
+    return 8;
+  return std::max<int64_t>(1, element.getIntOrFloatBitWidth() / 8);
+}

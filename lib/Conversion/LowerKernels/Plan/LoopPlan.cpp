@@ -1,0 +1,600 @@
+//===- LoopPlan.cpp - The loop nest of an op on memory --------------------===//
+
+#include "Plan/LoopPlan.h"
+
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Interfaces/ViewLikeInterface.h"
+#include "llvm/ADT/bit.h"
+#include "llvm/Support/MathExtras.h"
+
+using namespace mlir;
+using namespace mlir::hfta;
+
+/// Rough costs in cycles: of a vector instruction, an access, a math function,
+/// collecting one lane of a vector, and the time until a sum can be added to
+/// again.
+static constexpr double kOperationCost = 0.5;
+static constexpr double kAccessCost = 0.5;
+/// Of a vector from memory that the first-level cache can't hold.
+static constexpr double kFarAccessCost = 2;
+static constexpr int64_t kNearBytes = 1 << 16;
+static constexpr double kFunctionCost = 12;
+static constexpr double kLaneCost = 2;
+static constexpr double kSumLatency = 4;
+/// What a step of the loop over terms takes in any case, and how much of the
+/// reading doesn't hide behind products.
+static constexpr double kStepCost = 1.5;
+static constexpr double kVisibleReads = 0.25;
+/// How many times longer reading takes from matrices that aren't neighbours:
+/// their rows crowd a few places of the cache.
+static constexpr double kSeparateReads = 1.5;
+/// Elementwise bodies of so many ops are repeated for several vectors.
+static constexpr int64_t kSmallBody = 12;
+static constexpr int64_t kElementwiseVectors = 4;
+static constexpr int64_t kMaxRows = 24;
+/// Loops over fewer terms (a pooling's window) cost more than they compute; a
+/// tile of them all has at most so many.
+static constexpr int64_t kFewTerms = 16;
+/// LLVM unrolls loops of so many iterations.
+static constexpr int64_t kUnrolledTaps = 8;
+static constexpr int64_t kUnrolledTerms = 48;
+static constexpr size_t kMaxRowAxes = 4;
+static constexpr int64_t kMaxVectors = 6;
+/// Sums of so many vectors hide each other's latency where each term is also
+/// transposed, which is much more code than the sums.
+static constexpr int64_t kTransposedVectors = 4;
+/// So many blocks are worth finding where aligned addresses begin.
+static constexpr int64_t kMinStreamBlocks = 4;
+/// Shorter vectors make more stores than they save traffic.
+static constexpr int64_t kMinStreamBytes = 32;
+/// Packing pays from so many uses, terms and bytes from row to row on.
+static constexpr int64_t kMinPackedUses = 8;
+static constexpr int64_t kMinPackedTerms = 64;
+static constexpr int64_t kFarRowBytes = 1024;
+
+SmallVector<int64_t> hfta::splitIntoVectors(int64_t size, int64_t lanes) {
+  SmallVector<int64_t> widths(size / lanes, lanes);
+  int64_t rest = size % lanes;
+  for (int64_t width = llvm::bit_floor(static_cast<uint64_t>(rest)); width > 0;
+       width /= 2)
+    if (rest & width)
+      widths.push_back(width);
+  return widths;
+}
+
+SmallVector<VectorPart> LoopPlan::getParts(int64_t size, int64_t extent) const {
+  SmallVector<VectorPart> parts;
+  int64_t offset = 0, rest = size % lanes;
+  for (; offset + lanes <= size; offset += lanes)
+    parts.push_back({offset, lanes});
+  int64_t wide = llvm::bit_ceil(static_cast<uint64_t>(rest));
+  if (!overlaps || wide == rest || rest == 0) {
+    for (int64_t width : splitIntoVectors(rest, lanes)) {
+      parts.push_back({offset, width});
+      offset += width;
+    }
+    return parts;
+  }
+  // One vector that begins before what is left, or two of the axis' ends.
+  if (wide > extent) {
+    wide /= 2;
+    parts.push_back({offset, wide});
+  }
+  parts.push_back({size - wide, wide});
+  return parts;
+}
+
+int64_t LoopPlan::getBlock(unsigned axis, int64_t size) const {
+  for (const TermBlock &block : blocks)
+    if (block.axis == axis)
+      return block.size;
+  return size;
+}
+
+Value hfta::getRootMemory(Value memory) {
+  while (auto view = memory.getDefiningOp<ViewLikeOpInterface>())
+    memory = view.getViewSource();
+  return memory;
+}
+
+/// Cycles to read a vector of `lanes`.
+static double getReadCost(Access access, int64_t lanes) {
+  if (access.kind == Access::Uniform || access.isContiguous())
+    return kAccessCost;
+  if (access.isShuffled())
+    return 2 * kAccessCost * static_cast<double>(access.stride);
+  if (access.kind == Access::Transposed)
+    return kAccessCost * static_cast<double>(1 + llvm::Log2_64_Ceil(lanes));
+  return kLaneCost * static_cast<double>(lanes);
+}
+
+/// By how many bytes rows of an operand, neighbours along its last axis, are
+/// apart.
+static int64_t getRowBytes(MemRefType type) {
+  if (type.getRank() < 2)
+    return 0;
+  return type.getStridesAndOffset().first[type.getRank() - 2] *
+         getStoredElementBytes(type);
+}
+
+/// Whether an operand has far more rows, far from each other, than the
+/// first-level cache can hold.
+static bool isFar(OpOperand &operand) {
+  auto type = cast<MemRefType>(operand.get().getType());
+  return getRowBytes(type) >= kFarRowBytes &&
+         type.getNumElements() * getStoredElementBytes(type) > kNearBytes;
+}
+
+/// Whether no element depends on memory that the op writes.
+static bool canComputeTwice(linalg::GenericOp op, ArrayRef<Value> initial) {
+  SmallVector<Value> reads(op.getDpsInputs());
+  op.getBody()->walk(
+      [&](memref::LoadOp load) { reads.push_back(load.getMemRef()); });
+  for (auto [index, output] : llvm::enumerate(op.getDpsInitsMutable())) {
+    if (!initial[index] && op.payloadUsesValueFromOperand(&output))
+      return false;
+    Value root = getRootMemory(output.get());
+    if (llvm::any_of(reads,
+                     [&](Value read) { return getRootMemory(read) == root; }))
+      return false;
+  }
+  return true;
+}
+
+namespace {
+
+/// Chooses among the ways to nest an op's loops by a model of their costs.
+class LoopPlanner {
+public:
+  LoopPlanner(linalg::GenericOp op, ArrayRef<Value> initial,
+              VectorTarget target)
+      : op(op), target(target), sizes(op.getStaticLoopRanges()),
+        kinds(op.getIteratorTypesArray()) {
+    result.overlaps = canComputeTwice(op, initial);
+  }
+
+  LoopPlan plan();
+
+private:
+  void measureBody();
+  double getElementCost(std::optional<unsigned> axis);
+  void chooseVectorAxis();
+  void chooseElementwiseVectors();
+  bool canStream();
+
+  /// What a tile of several rows and vectors reads of an operand.
+  struct Input {
+    SmallVector<bool> variesAlong; ///< for each row axis
+    bool isVector;
+    double cost; ///< of reading it once
+  };
+  void choosePacked();
+  bool isWorthPacking(OpOperand &operand);
+  bool sharesWindows();
+  bool readsOnce() const;
+  void chooseTile();
+  /// Tries all row counts from row axis `next` on.
+  void searchRows(size_t next, int64_t totalRows);
+  int64_t countRegisters() const;
+  SmallVector<unsigned> getOrder(bool vectorsFast) const;
+  int64_t countHeld(ArrayRef<unsigned> order) const;
+  bool isSeparate(ArrayRef<int64_t> tile) const;
+  double getTilesCost(size_t next, SmallVector<int64_t> &tile,
+                      double count) const;
+  double getTileCost(ArrayRef<int64_t> tile, int64_t tileVectors) const;
+
+  bool isParallel(unsigned axis) const {
+    return kinds[axis] == utils::IteratorType::parallel;
+  }
+  int64_t countVectors(unsigned axis) const;
+  int64_t countVectors() const {
+    return result.vectorAxis ? countVectors(*result.vectorAxis) : 1;
+  }
+
+  linalg::GenericOp op;
+  VectorTarget target;
+  SmallVector<int64_t> sizes;
+  SmallVector<utils::IteratorType> kinds;
+  LoopPlan result;
+  int64_t lanes = 1, bodyOps = 0;
+  double bodyCost = 0;
+
+  SmallVector<unsigned> candidates;
+  SmallVector<Input> inputs;
+  int64_t outputs = 1, registerLimit = 0;
+  int64_t maxRows = kMaxRows;
+  SmallVector<int64_t> rows, bestRows;
+  int64_t vectors = 1;
+  double bestCost = 0;
+};
+
+} // namespace
+
+void LoopPlanner::measureBody() {
+  int64_t bytes = 1;
+  for (Value operand : op->getOperands())
+    bytes = std::max(bytes, getStoredElementBytes(operand.getType()));
+  for (Operation &inner : op.getBody()->without_terminator()) {
+    bool isFunction =
+        isa<math::MathDialect>(inner.getDialect()) &&
+        !isa<math::FmaOp, math::AbsFOp, math::FloorOp, math::CeilOp>(inner);
+    bodyCost += isFunction ? kFunctionCost : kOperationCost;
+    ++bodyOps;
+  }
+  lanes = std::max<int64_t>(1, target.bytes / bytes);
+}
+
+/// Cycles an element when vectors run along an axis; without one, elements are
+/// computed one by one.
+double LoopPlanner::getElementCost(std::optional<unsigned> axis) {
+  double vectorsPerElement = 1;
+  if (axis)
+    vectorsPerElement = static_cast<double>(countVectors(*axis)) /
+                        static_cast<double>(sizes[*axis]);
+  double cost = bodyCost * vectorsPerElement;
+  double terms = 1;
+  for (auto [size, kind] : llvm::zip(sizes, kinds))
+    if (kind != utils::IteratorType::parallel)
+      terms *= static_cast<double>(size);
+  for (OpOperand &operand : op->getOpOperands()) {
+    Access access = getAccess(op, operand, axis);
+    if (!op.isDpsInit(&operand))
+      cost += getReadCost(access, axis ? lanes : 1) * vectorsPerElement;
+    else
+      cost += (access.kind == Access::Uniform || access.isContiguous()
+                   ? kAccessCost * vectorsPerElement
+                   : kLaneCost) /
+              terms;
+  }
+  return cost;
+}
+
+void LoopPlanner::chooseVectorAxis() {
+  double best = getElementCost(std::nullopt);
+  for (unsigned axis = sizes.size(); axis-- > 0;) {
+    if (!isParallel(axis) || sizes[axis] == 1 || lanes == 1)
+      continue;
+    double cost = getElementCost(axis);
+    if (cost >= best)
+      continue;
+    best = cost;
+    result.vectorAxis = axis;
+    result.lanes = lanes;
+  }
+}
+
+void LoopPlanner::chooseElementwiseVectors() {
+  if (!result.vectorAxis || bodyOps > kSmallBody)
+    return;
+  result.vectors = std::max<int64_t>(
+      1, std::min(kElementwiseVectors, sizes[*result.vectorAxis] / lanes));
+}
+
+/// Whether rows of a memory begin at multiples of `lanes` elements, as far as
+/// its views of an argument tell.
+static bool hasAlignedRows(Value memory, int64_t lanes) {
+  if (isa<BlockArgument>(memory))
+    return cast<MemRefType>(memory.getType()).getShape().back() % lanes == 0;
+  if (auto view = memory.getDefiningOp<memref::CollapseShapeOp>())
+    return hasAlignedRows(view.getSrc(), lanes);
+  auto view = memory.getDefiningOp<memref::SubViewOp>();
+  if (!view || !view.hasUnitStride() || view.getDroppedDims().any())
+    return false;
+  int64_t offset = view.getStaticOffsets().back();
+  return !ShapedType::isDynamic(offset) && offset % lanes == 0 &&
+         hasAlignedRows(view.getSource(), lanes);
+}
+
+bool LoopPlanner::canStream() {
+  if (!result.vectorAxis || !result.overlaps || op.getNumDpsInits() != 1)
+    return false;
+  OpOperand &output = *op.getDpsInitOperand(0);
+  auto root = dyn_cast<BlockArgument>(getRootMemory(output.get()));
+  if (!root || !getAccess(op, output, result.vectorAxis).isContiguous())
+    return false;
+  auto type = cast<MemRefType>(root.getType());
+  int64_t bytes = getStoredElementBytes(type), size = sizes[*result.vectorAxis];
+  if (lanes * bytes != target.bytes ||
+      type.getNumElements() * bytes < target.streamBytes)
+    return false;
+  // Narrower vectors where the rows' addresses want them.
+  for (int64_t width = lanes; width * bytes >= kMinStreamBytes; width /= 2) {
+    if (type.getRank() == 0 || size % width != 0 ||
+        !hasAlignedRows(output.get(), width))
+      continue;
+    result.lanes = width;
+    result.aligned = true;
+    return true;
+  }
+  // What is stored before and after the aligned vectors of a row keeps the
+  // next passes waiting.
+  bool hasPasses = llvm::any_of(op.getDpsInputs(), [](Value input) {
+    return isa<MemRefType>(input.getType()) &&
+           !isa<BlockArgument>(getRootMemory(input));
+  });
+  return !hasPasses && size >= kMinStreamBlocks * result.vectors * lanes;
+}
+
+//===----------------------------------------------------------------------===//
+// Tiles of sums
+//===----------------------------------------------------------------------===//
+
+int64_t LoopPlanner::countVectors(unsigned axis) const {
+  LoopPlan plan = result;
+  plan.lanes = lanes;
+  // Whole vectors in front need no list, which could exceed the memory.
+  int64_t size = sizes[axis];
+  int64_t front = std::max<int64_t>(size / lanes - 1, 0);
+  int64_t rest = size - front * lanes;
+  return front + static_cast<int64_t>(plan.getParts(rest, rest).size());
+}
+
+/// Sums, and what is read while one row after the other is added to them.
+int64_t LoopPlanner::countRegisters() const {
+  int64_t sums = vectors * outputs;
+  for (int64_t count : rows)
+    sums *= count;
+  return sums + std::min(countHeld(getOrder(false)), countHeld(getOrder(true)));
+}
+
+/// The row axes as a tile's rows go through them, the slowest first: those
+/// along which all inputs change, and the ones along which vectors do at an
+/// end.
+SmallVector<unsigned> LoopPlanner::getOrder(bool vectorsFast) const {
+  SmallVector<unsigned> order =
+      llvm::to_vector(llvm::seq<unsigned>(0, candidates.size()));
+  auto getRank = [&](unsigned place) {
+    bool all = true, vectors = false;
+    for (const Input &input : inputs) {
+      all &= input.variesAlong[place];
+      vectors |= input.variesAlong[place] && input.isVector;
+    }
+    return all ? 0 : vectors == vectorsFast ? 2 : 1;
+  };
+  llvm::sort(order, [&](unsigned one, unsigned other) {
+    return std::make_pair(getRank(one), one) <
+           std::make_pair(getRank(other), other);
+  });
+  return order;
+}
+
+/// What has been read and will be used by later rows of the tile.
+int64_t LoopPlanner::countHeld(ArrayRef<unsigned> order) const {
+  int64_t held = 0;
+  for (const Input &input : inputs) {
+    int64_t live = 1;
+    bool isReused = false;
+    for (unsigned place : order) {
+      if (rows[place] == 1)
+        continue;
+      isReused |= !input.variesAlong[place];
+      if (isReused && input.variesAlong[place])
+        live *= rows[place];
+    }
+    held += isReused && input.isVector ? live * vectors : live;
+  }
+  return held;
+}
+
+/// Whether a tile computes products of different matrices at a time.
+bool LoopPlanner::isSeparate(ArrayRef<int64_t> tile) const {
+  for (auto [index, count] : llvm::enumerate(tile))
+    if (count > 1 && inputs.size() > 1 &&
+        llvm::all_of(inputs, [place = index](const Input &input) {
+          return input.variesAlong[place];
+        }))
+      return true;
+  return false;
+}
+
+/// Cycles for one term of all sums of a tile.
+double LoopPlanner::getTileCost(ArrayRef<int64_t> tile,
+                                int64_t tileVectors) const {
+  double sums = static_cast<double>(tileVectors);
+  for (int64_t count : tile)
+    sums *= static_cast<double>(count);
+  double access = 0;
+  for (const Input &input : inputs) {
+    double reads =
+        input.cost * (input.isVector ? static_cast<double>(tileVectors) : 1);
+    for (auto [count, varies] : llvm::zip(tile, input.variesAlong))
+      reads *= varies ? static_cast<double>(count) : 1;
+    access += reads;
+  }
+  if (isSeparate(tile))
+    access *= kSeparateReads;
+  return std::max({sums * bodyCost, access, kSumLatency}) + kStepCost +
+         kVisibleReads * access;
+}
+
+/// Cycles for all tiles: full blocks of each row axis, then what is left.
+double LoopPlanner::getTilesCost(size_t next, SmallVector<int64_t> &tile,
+                                 double count) const {
+  if (next == candidates.size()) {
+    int64_t total = countVectors(), rest = total % vectors;
+    double cost =
+        static_cast<double>(total / vectors) * getTileCost(tile, vectors);
+    if (rest)
+      cost += getTileCost(tile, rest);
+    return cost * count;
+  }
+  int64_t size = sizes[candidates[next]], rest = size % rows[next];
+  tile[next] = rows[next];
+  double cost = getTilesCost(next + 1, tile,
+                             count * static_cast<double>(size / rows[next]));
+  if (rest) {
+    tile[next] = rest;
+    cost += getTilesCost(next + 1, tile, count);
+  }
+  return cost;
+}
+
+void LoopPlanner::searchRows(size_t next, int64_t totalRows) {
+  if (next < candidates.size()) {
+    int64_t most = std::min(sizes[candidates[next]], maxRows / totalRows);
+    for (int64_t count = 1; count <= most; ++count) {
+      rows[next] = count;
+      if (countRegisters() <= registerLimit || count == 1)
+        searchRows(next + 1, totalRows * count);
+    }
+    rows[next] = 1;
+    return;
+  }
+  SmallVector<int64_t> tile(rows);
+  double cost = getTilesCost(0, tile, 1);
+  // Larger tiles must pay, for they are more code.
+  if (!bestRows.empty() && cost > bestCost * 0.98)
+    return;
+  bestCost = cost;
+  bestRows = rows;
+  result.vectors = vectors;
+}
+
+/// Whether windows of neighbouring rows overlap along a short innermost loop.
+/// LLVM unrolls it and keeps what they share in registers.
+bool LoopPlanner::sharesWindows() {
+  std::optional<unsigned> taps = getInnermostReduction(op);
+  if (!taps || sizes[*taps] == 1 || sizes[*taps] > kUnrolledTaps)
+    return false;
+  return llvm::any_of(op.getDpsInputOperands(), [&](OpOperand *input) {
+    AffineMap map = op.getMatchingIndexingMap(input);
+    return llvm::any_of(map.getResults(), [&](AffineExpr index) {
+      return index.isFunctionOfDim(*taps) &&
+             llvm::any_of(candidates, [&](unsigned row) {
+               return index.isFunctionOfDim(row);
+             });
+    });
+  });
+}
+
+/// Whether no two sums of a tile read the same element.
+bool LoopPlanner::readsOnce() const {
+  return llvm::all_of(inputs, [](const Input &input) {
+    return input.isVector &&
+           llvm::all_of(input.variesAlong, [](bool varies) { return varies; });
+  });
+}
+
+void LoopPlanner::chooseTile() {
+  for (unsigned axis = 0; axis < sizes.size(); ++axis)
+    if (isParallel(axis) && sizes[axis] > 1 && axis != result.vectorAxis)
+      candidates.push_back(axis);
+  // The outermost ones are left to loops if there are many.
+  if (candidates.size() > kMaxRowAxes)
+    candidates.erase(candidates.begin(), candidates.end() - kMaxRowAxes);
+  for (OpOperand *operand : op.getDpsInputOperands()) {
+    Access access = getAccess(op, *operand, result.vectorAxis);
+    Input input{{}, access.kind != Access::Uniform, getReadCost(access, lanes)};
+    if (access.isContiguous() && isFar(*operand))
+      input.cost = kFarAccessCost;
+    for (unsigned axis : candidates)
+      input.variesAlong.push_back(
+          op.getMatchingIndexingMap(operand).isFunctionOfDim(axis));
+    inputs.push_back(std::move(input));
+  }
+  outputs = op.getNumDpsInits();
+  // LLVM spills sums where products leave it few registers.
+  int64_t others = target.getRegisters() > 16 ? 4 : 1;
+  registerLimit = target.getRegisters() - (bodyOps > 2 ? 5 : others);
+  if (transposes(op, result.vectorAxis))
+    registerLimit -= result.lanes;
+  result.sharesWindows = sharesWindows();
+  if (result.sharesWindows)
+    registerLimit /= 2;
+  int64_t terms = 1;
+  for (auto [size, kind] : llvm::zip(sizes, kinds))
+    terms *= kind == utils::IteratorType::parallel ? 1 : size;
+  result.unrolls = terms <= kFewTerms && terms > 1 &&
+                   op.getBody()->getOps<math::FmaOp>().empty();
+  int64_t most = std::min(countVectors(), kMaxVectors), fewest = 1;
+  // Memory likes to be read as it lies: whole rows.
+  if (result.unrolls) {
+    fewest = most;
+    maxRows = std::max<int64_t>(1, kUnrolledTerms / terms / most);
+  } else if (readsOnce()) {
+    int64_t fitting = registerLimit / outputs;
+    if (transposes(op, result.vectorAxis))
+      fitting = std::min(fitting, kTransposedVectors);
+    fewest = most = std::clamp<int64_t>(fitting, 1, countVectors());
+  }
+  rows.assign(candidates.size(), 1);
+  for (vectors = fewest; vectors <= most; ++vectors)
+    if (countRegisters() <= registerLimit || vectors == fewest)
+      searchRows(0, 1);
+  rows = bestRows;
+  vectors = result.vectors;
+  bool vectorsFast = countHeld(getOrder(true)) < countHeld(getOrder(false));
+  SmallVector<unsigned> places(candidates.size());
+  for (auto [place, axis] : llvm::enumerate(candidates)) {
+    if (rows[place] == 1)
+      continue;
+    places[place] = result.rowAxes.size();
+    result.rowAxes.push_back(axis);
+    result.rows.push_back(rows[place]);
+  }
+  for (unsigned place : getOrder(vectorsFast))
+    if (rows[place] > 1)
+      result.rowOrder.push_back(places[place]);
+}
+
+/// A matrix whose rows are far apart costs a page's address and a few crowded
+/// places of the cache for each of its rows.
+bool LoopPlanner::isWorthPacking(OpOperand &operand) {
+  AffineMap map = op.getMatchingIndexingMap(&operand);
+  if (!getAccess(op, operand, result.vectorAxis).isContiguous() ||
+      !map.isProjectedPermutation() || map.getNumResults() < 2)
+    return false;
+  auto type = cast<MemRefType>(operand.get().getType());
+  int64_t uses = 1, terms = 1;
+  for (auto [axis, count] : llvm::zip(result.rowAxes, result.rows)) {
+    if (map.isFunctionOfDim(axis))
+      return false;
+    uses *= llvm::divideCeil(sizes[axis], count);
+  }
+  for (unsigned axis : result.reductions) {
+    if (!map.isFunctionOfDim(axis))
+      return false;
+    terms *= sizes[axis];
+  }
+  int64_t row = getRowBytes(type);
+  return uses >= kMinPackedUses && terms >= kMinPackedTerms &&
+         row >= kFarRowBytes &&
+         result.vectors * lanes * getStoredElementBytes(type) < row;
+}
+
+void LoopPlanner::choosePacked() {
+  if (!result.vectorAxis)
+    return;
+  for (OpOperand *operand : op.getDpsInputOperands())
+    if (isWorthPacking(*operand)) {
+      result.packed = operand->getOperandNumber();
+      return;
+    }
+}
+
+LoopPlan LoopPlanner::plan() {
+  measureBody();
+  chooseVectorAxis();
+  if (op.getNumReductionLoops() > 0)
+    chooseTile();
+  else {
+    chooseElementwiseVectors();
+    result.streams = canStream();
+  }
+  for (unsigned axis = 0; axis < sizes.size(); ++axis) {
+    if (!isParallel(axis))
+      result.reductions.push_back(axis);
+    else if (axis != result.vectorAxis &&
+             !llvm::is_contained(result.rowAxes, axis))
+      result.outer.push_back(axis);
+  }
+  if (!result.reductions.empty())
+    choosePacked();
+  return result;
+}
+
+LoopPlan hfta::planLoops(linalg::GenericOp op, ArrayRef<Value> initial,
+                         VectorTarget target) {
+  return LoopPlanner(op, initial, target).plan();
+}

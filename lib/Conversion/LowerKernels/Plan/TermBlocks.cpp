@@ -1,0 +1,226 @@
+//===- TermBlocks.cpp - Sums in blocks that stay in the cache -------------===//
+//
+// A nest's traffic is estimated from the innermost loop outwards: what a loop's
+// body touches is touched again in the next iteration and costs nothing if all
+// of it fits the cache. Ways of a cache line's set are counted: a matrix'
+// columns of a power of two apart fill few sets only.
+//===----------------------------------------------------------------------===//
+
+#include "Plan/TermBlocks.h"
+
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "llvm/Support/MathExtras.h"
+
+#include <numeric>
+
+using namespace mlir;
+using namespace mlir::hfta;
+
+static constexpr int64_t kLineBytes = 64;
+static constexpr int64_t kWays = 8;
+/// The share of the cache that a nest may count on.
+static constexpr double kCacheShare = 0.5;
+/// Cycles for a cache line from the next level, and to write and read a vector
+/// of sums between two blocks.
+static constexpr double kLineCost = 8;
+static constexpr double kWaitCost = 1.5;
+/// Blocks must pay, for they are more code.
+static constexpr double kMinGain = 0.9;
+
+namespace {
+
+/// A loop whose every iteration covers `block` of an axis.
+struct BlockLoop {
+  unsigned axis;
+  int64_t block, trips;
+};
+
+/// Cache lines of an operand's part, and as how many they count where they
+/// crowd a part of the cache's sets.
+struct Footprint {
+  double lines = 0, crowded = 0;
+};
+
+class TermBlocker {
+public:
+  TermBlocker(linalg::GenericOp op, const LoopPlan &plan, VectorTarget target)
+      : op(op), plan(plan), sizes(op.getStaticLoopRanges()),
+        sets(target.getCacheBytes() / kLineBytes / kWays) {}
+
+  SmallVector<TermBlock> choose();
+
+private:
+  /// Cycles that a choice costs beside the arithmetic.
+  double getCost(ArrayRef<TermBlock> blocks);
+  double getTrafficCost(ArrayRef<TermBlock> blocks);
+  /// How often all sums wait.
+  double countTiles(ArrayRef<TermBlock> blocks);
+  SmallVector<BlockLoop> getLoops(ArrayRef<TermBlock> blocks) const;
+  SmallVector<int64_t> getTile() const;
+  Footprint getFootprint(OpOperand &operand, ArrayRef<int64_t> axes);
+
+  linalg::GenericOp op;
+  const LoopPlan &plan;
+  SmallVector<int64_t> sizes;
+  int64_t sets;
+};
+
+} // namespace
+
+SmallVector<int64_t> TermBlocker::getTile() const {
+  SmallVector<int64_t> tile(sizes.size(), 1);
+  for (auto [axis, count] : llvm::zip(plan.rowAxes, plan.rows))
+    tile[axis] = std::min(count, sizes[axis]);
+  if (plan.vectorAxis)
+    tile[*plan.vectorAxis] =
+        std::min(plan.lanes * plan.vectors, sizes[*plan.vectorAxis]);
+  return tile;
+}
+
+/// Innermost first.
+SmallVector<BlockLoop> TermBlocker::getLoops(ArrayRef<TermBlock> blocks) const {
+  SmallVector<BlockLoop> loops;
+  SmallVector<int64_t> tile = getTile();
+  auto add = [&](unsigned axis, int64_t block, int64_t size) {
+    loops.push_back(
+        {axis, block, static_cast<int64_t>(llvm::divideCeil(size, block))});
+  };
+  for (unsigned axis : llvm::reverse(plan.reductions)) {
+    auto block = llvm::find_if(
+        blocks, [&](const TermBlock &block) { return block.axis == axis; });
+    add(axis, 1, block == blocks.end() ? sizes[axis] : block->size);
+  }
+  for (unsigned axis : llvm::reverse(plan.rowAxes))
+    add(axis, tile[axis], sizes[axis]);
+  if (plan.vectorAxis)
+    add(*plan.vectorAxis, tile[*plan.vectorAxis], sizes[*plan.vectorAxis]);
+  for (unsigned axis : llvm::reverse(plan.outer))
+    add(axis, 1, sizes[axis]);
+  for (const TermBlock &block : llvm::reverse(blocks))
+    add(block.axis, block.size, sizes[block.axis]);
+  return loops;
+}
+
+/// How much more of the cache the lines of a part take than their number says,
+/// where strides lead to some of the sets only.
+static double getCrowding(MemRefType type, ArrayRef<int64_t> extents,
+                          int64_t run, int64_t sets) {
+  SmallVector<int64_t> strides = type.getStridesAndOffset().first;
+  int64_t bytes = type.getElementTypeBitWidth() / 8;
+  int64_t common = sets * kLineBytes;
+  for (auto [stride, extent] :
+       llvm::zip(ArrayRef(strides).drop_back(), extents.drop_back()))
+    if (extent > 1)
+      common = std::gcd(common, stride * bytes);
+  int64_t lines = std::max<int64_t>(1, common / kLineBytes);
+  return static_cast<double>(lines) / static_cast<double>(std::min(run, lines));
+}
+
+Footprint TermBlocker::getFootprint(OpOperand &operand,
+                                    ArrayRef<int64_t> axes) {
+  auto type = dyn_cast<MemRefType>(operand.get().getType());
+  if (!type || type.getRank() == 0 || type.getElementType().isIndex())
+    return {};
+  SmallVector<int64_t> first(axes.size(), 0), last;
+  for (int64_t extent : axes)
+    last.push_back(extent - 1);
+  AffineMap map = op.getMatchingIndexingMap(&operand);
+  SmallVector<int64_t> from = map.compose(first), to = map.compose(last);
+  SmallVector<int64_t> extents;
+  double lines = 1;
+  for (auto [begin, end] : llvm::zip(from, to)) {
+    extents.push_back(std::abs(end - begin) + 1);
+    lines *= static_cast<double>(extents.back());
+  }
+  int64_t bytes = std::max<int64_t>(1, type.getElementTypeBitWidth() / 8);
+  int64_t run = llvm::divideCeil(extents.back() * bytes, kLineBytes);
+  lines *= static_cast<double>(run) / static_cast<double>(extents.back());
+  if (plan.packed == operand.getOperandNumber())
+    return {lines, lines};
+  return {lines, lines * getCrowding(type, extents, run, sets)};
+}
+
+double TermBlocker::getTrafficCost(ArrayRef<TermBlock> blocks) {
+  SmallVector<int64_t> axes = getTile();
+  double capacity = kCacheShare * static_cast<double>(sets * kWays);
+  auto measure = [&] {
+    SmallVector<Footprint> parts;
+    for (OpOperand &operand : op->getOpOperands())
+      parts.push_back(getFootprint(operand, axes));
+    return parts;
+  };
+  SmallVector<Footprint> parts = measure();
+  SmallVector<double> traffic;
+  for (const Footprint &part : parts)
+    traffic.push_back(part.lines);
+  // Sums stay in registers while the innermost loops run.
+  size_t innermost = plan.reductions.size();
+  for (auto [depth, loop] : llvm::enumerate(getLoops(blocks))) {
+    double used = 0;
+    for (const Footprint &part : parts)
+      used += part.crowded;
+    axes[loop.axis] = std::min(loop.block * loop.trips, sizes[loop.axis]);
+    SmallVector<Footprint> grown = measure();
+    for (auto [index, part] : llvm::enumerate(parts)) {
+      OpOperand &operand = op->getOpOperand(index);
+      bool varies =
+          op.getMatchingIndexingMap(&operand).isFunctionOfDim(loop.axis);
+      bool stays = op.isDpsInit(&operand) && depth < innermost;
+      if (varies && part.lines > 0)
+        traffic[index] *= grown[index].lines / part.lines;
+      else if (!stays && used > capacity)
+        traffic[index] *= static_cast<double>(loop.trips);
+    }
+    parts = std::move(grown);
+  }
+  return kLineCost * std::accumulate(traffic.begin(), traffic.end(), 0.0);
+}
+
+double TermBlocker::countTiles(ArrayRef<TermBlock> blocks) {
+  double tiles = 1;
+  SmallVector<BlockLoop> loops = getLoops(blocks);
+  for (const BlockLoop &loop :
+       ArrayRef(loops).drop_front(plan.reductions.size()))
+    tiles *= static_cast<double>(loop.trips);
+  return tiles;
+}
+
+double TermBlocker::getCost(ArrayRef<TermBlock> blocks) {
+  double cost = getTrafficCost(blocks);
+  if (blocks.empty())
+    return cost;
+  double vectors = static_cast<double>(plan.vectors);
+  for (int64_t count : plan.rows)
+    vectors *= static_cast<double>(count);
+  return cost + kWaitCost * vectors * countTiles(blocks);
+}
+
+SmallVector<TermBlock> TermBlocker::choose() {
+  SmallVector<TermBlock> best, whole;
+  double bestCost = kMinGain * getCost({});
+  for (unsigned axis : plan.reductions) {
+    int64_t size = sizes[axis];
+    for (int64_t parts = 2; parts <= size;
+         parts += std::max(parts / 4, int64_t(1))) {
+      SmallVector<TermBlock> blocks(whole);
+      blocks.push_back(
+          {axis, static_cast<int64_t>(llvm::divideCeil(size, parts))});
+      double cost = getCost(blocks);
+      if (cost >= bestCost)
+        continue;
+      bestCost = cost;
+      best = blocks;
+    }
+    if (size > 1)
+      whole.push_back({axis, 1});
+  }
+  return best;
+}
+
+SmallVector<TermBlock> hfta::chooseTermBlocks(linalg::GenericOp op,
+                                              const LoopPlan &plan,
+                                              VectorTarget target) {
+  if (plan.reductions.empty() || op.getNumParallelLoops() == 0)
+    return {};
+  return TermBlocker(op, plan, target).choose();
+}
