@@ -2,7 +2,7 @@
 
 #include "Files.h"
 
-#include "file.h"
+#include "system/file.h"
 
 #include <algorithm>
 #include <cstdlib>

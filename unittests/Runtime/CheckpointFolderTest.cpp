@@ -1,7 +1,7 @@
 //===- CheckpointFolderTest.cpp - Folders of checkpoints ------------------===//
 
 extern "C" {
-#include "checkpoint_impl.h"
+#include "checkpoint/checkpoint_impl.h"
 }
 
 #include "RuntimeTest.h"

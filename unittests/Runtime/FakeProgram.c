@@ -319,9 +319,10 @@ static void add_job(fake *self, const fake_options *options) {
   program->clipping = options->clipping;
   program->clip_norm = clip_norms + first;
   if (options->cosine)
-    program->schedule = (hfta_schedule){.kind = HFTA_SCHEDULE_COSINE,
-                                        .warmup = warmups + first,
-                                        .minimum = minima + first};
+    program->learning_rate =
+        (hfta_learning_rate){.kind = HFTA_LEARNING_RATE_COSINE,
+                             .warmup = warmups + first,
+                             .minimum = minima + first};
 }
 
 static void add_roles(hfta_program *program) {

@@ -3,7 +3,7 @@
 #include "RuntimeTest.h"
 
 extern "C" {
-#include "instance_impl.h"
+#include "schedule/instance_impl.h"
 }
 
 #include <cmath>

@@ -1,7 +1,7 @@
 //===- ShuffleTest.cpp - Random numbers and orders ------------------------===//
 
 extern "C" {
-#include "shuffle.h"
+#include "data/shuffle.h"
 }
 
 #include "gtest/gtest.h"

@@ -1,7 +1,7 @@
 //===- ChecksumTest.cpp - XXH64 -------------------------------------------===//
 
 extern "C" {
-#include "checksum.h"
+#include "formats/checksum.h"
 }
 
 #include "gtest/gtest.h"

@@ -1,7 +1,7 @@
 //===- CpuFeaturesTest.cpp - What the processor can do --------------------===//
 
 extern "C" {
-#include "cpu_features.h"
+#include "system/cpu_features.h"
 }
 
 #include "gtest/gtest.h"

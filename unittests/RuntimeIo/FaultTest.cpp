@@ -1,8 +1,8 @@
 //===- FaultTest.cpp - Files that others change while they are read -------===//
 
 extern "C" {
-#include "fault.h"
-#include "data_source.h"
+#include "system/fault.h"
+#include "data/data_source.h"
 }
 
 #include "TestFiles.h"

@@ -3,8 +3,8 @@
 #include "TestFiles.h"
 
 extern "C" {
-#include "cpu_limit.h"
-#include "memory_limit.h"
+#include "system/cpu_limit.h"
+#include "system/memory_limit.h"
 }
 
 #include <filesystem>

@@ -3,7 +3,7 @@
 #include "hfta/json.h"
 
 extern "C" {
-#include "text.h"
+#include "text/text.h"
 }
 
 #include "gtest/gtest.h"

@@ -277,9 +277,9 @@ void ProgramBuilder::buildData() {
 Field ProgramBuilder::getSchedule() {
   const Schedule &schedule = job.schedule;
   uint32_t kind = llvm::StringSwitch<uint32_t>(schedule.kind)
-                      .Case("step", HFTA_SCHEDULE_STEP)
-                      .Case("cosine", HFTA_SCHEDULE_COSINE)
-                      .Default(HFTA_SCHEDULE_CONSTANT);
+                      .Case("step", HFTA_LEARNING_RATE_STEP)
+                      .Case("cosine", HFTA_LEARNING_RATE_COSINE)
+                      .Default(HFTA_LEARNING_RATE_CONSTANT);
   // The runtime expects every array; neutral values where none is given.
   auto values = [&](ArrayRef<double> given, double neutral) {
     return doubles("schedule", given.empty()

@@ -190,23 +190,24 @@ typedef struct hfta_hyper_parameter {
 } hfta_hyper_parameter;
 
 /// Learning-rate schedules; each applies to the copy's own "lr".
-typedef enum hfta_schedule_kind {
-  HFTA_SCHEDULE_CONSTANT = 0,
-  HFTA_SCHEDULE_STEP = 1,  ///< lr * gamma ^ floor(epoch-or-step / step_size)
-  HFTA_SCHEDULE_COSINE = 2 ///< from lr to lr * minimum over the training
-} hfta_schedule_kind;
+typedef enum hfta_learning_rate_kind {
+  HFTA_LEARNING_RATE_CONSTANT = 0,
+  HFTA_LEARNING_RATE_STEP =
+      1, ///< lr * gamma ^ floor(epoch-or-step / step_size)
+  HFTA_LEARNING_RATE_COSINE = 2 ///< from lr to lr * minimum over the training
+} hfta_learning_rate_kind;
 
 /// All arrays hold one value a copy. With s the 0-based step: while s < warmup
 /// the rate is lr * (s + 1) / warmup; afterwards the kind's own rule, counted
 /// from the end of the warm-up. Cosine ends at the last step of the training.
-typedef struct hfta_schedule {
+typedef struct hfta_learning_rate {
   uint32_t kind;
   uint32_t reserved;
   const double *warmup;    ///< steps
   const double *step_size; ///< steps (STEP)
   const double *gamma;     ///< factor (STEP)
   const double *minimum;   ///< final rate as a share of lr (COSINE)
-} hfta_schedule;
+} hfta_learning_rate;
 
 typedef enum hfta_data_format {
   HFTA_DATA_NONE = 0,
@@ -313,7 +314,7 @@ typedef struct hfta_program {
       all_forwards_first;  ///< task order of a step with several micro-batches
   uint32_t clipping;       ///< 1: norms are needed before update
   const double *clip_norm; ///< one a copy, or NULL; infinity: none
-  hfta_schedule schedule;
+  hfta_learning_rate learning_rate;
   const hfta_segment *segments;
   const hfta_tensor *tensors;
   const hfta_task *tasks;

@@ -1,0 +1,235 @@
+//===- checkpoint_load.c - Reading a checkpoint ---------------------------===//
+
+#include "checkpoint/checkpoint_impl.h"
+#include "hfta/safetensors.h"
+#include "schedule/instance_impl.h"
+#include "system/path.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+/// The files of a checkpoint, open and checked.
+typedef struct load {
+  hfta_instance *instance;
+  hfta_path folder;
+  hfta_safetensors **files; ///< one a copy
+  int64_t steps;
+} load;
+
+static hfta_status check_metadata(load *self, hfta_safetensors *file,
+                                  int64_t copy, const char *path) {
+  hfta_error *error = &self->instance->error;
+  const hfta_model *model = hfta_program_model(self->instance->program, copy);
+  const char *format = hfta_safetensors_metadata(file, "format");
+  const char *version = hfta_safetensors_metadata(file, "version");
+  const char *identity = hfta_safetensors_metadata(file, "identity");
+  const char *step = hfta_safetensors_metadata(file, "step");
+  const char *loss = hfta_safetensors_metadata(file, "epoch_loss");
+  if (!format || strcmp(format, HFTA_CHECKPOINT_FORMAT) != 0 || !identity ||
+      !version || !step)
+    return hfta_fail(error, HFTA_INVALID_INPUT,
+                     "'%s' is not a checkpoint of a training binary", path);
+  bool checked = strcmp(version, HFTA_CHECKPOINT_VERSION) == 0;
+  if (!checked && strcmp(version, HFTA_CHECKPOINT_VERSION_UNCHECKED) != 0)
+    return hfta_fail(error, HFTA_INVALID_INPUT,
+                     "'%s' has format version %s, this program "
+                     "reads " HFTA_CHECKPOINT_VERSION_UNCHECKED
+                     " and " HFTA_CHECKPOINT_VERSION,
+                     path, version);
+  if (checked && !hfta_safetensors_metadata(file, HFTA_SAFETENSORS_CHECKSUM))
+    return hfta_fail(error, HFTA_INVALID_INPUT,
+                     "'%s' is damaged: it lacks its checksum", path);
+  if (strcmp(identity, model->identity) != 0 &&
+      strcmp(identity, model->identity_of_batch) != 0)
+    return hfta_fail(error, HFTA_INVALID_INPUT,
+                     "'%s' belongs to another model or optimizer (identity "
+                     "%.64s, expected %s)",
+                     path, identity, model->identity);
+  char *end;
+  errno = 0;
+  long long steps = strtoll(step, &end, 10);
+  if (errno != 0 || end == step || *end != '\0' || steps != self->steps)
+    return hfta_fail(error, HFTA_INVALID_INPUT,
+                     "'%s' is of step '%.32s', not of this checkpoint's", path,
+                     step);
+  if (loss && (strlen(loss) != 16 || strspn(loss, "0123456789abcdef") != 16))
+    return hfta_fail(error, HFTA_INVALID_INPUT,
+                     "'%s' has epoch_loss '%.32s', expected 16 digits of base "
+                     "16",
+                     path, loss);
+  return HFTA_OK;
+}
+
+static hfta_status check_tensor(load *self, hfta_safetensors *file,
+                                const char *path, const hfta_tensor *tensor) {
+  hfta_error *error = &self->instance->error;
+  const hfta_tensor_view *view = hfta_safetensors_find(file, tensor->name);
+  if (!view)
+    return hfta_fail(error, HFTA_INVALID_INPUT, "'%s' lacks tensor '%s'", path,
+                     tensor->name);
+  bool same = view->type == (hfta_element_type)tensor->type &&
+              view->rank == tensor->rank && view->bytes == tensor->bytes;
+  for (uint32_t i = 0; same && i < tensor->rank; ++i)
+    same = view->shape[i] == tensor->shape[i];
+  if (same)
+    return HFTA_OK;
+  char expected[HFTA_SHAPE_TEXT_BYTES], got[HFTA_SHAPE_TEXT_BYTES];
+  return hfta_fail(error, HFTA_INVALID_INPUT,
+                   "'%s': tensor '%s' is %s %s, expected %s %s", path,
+                   tensor->name, hfta_element_name(view->type),
+                   hfta_shape_text(view->shape, view->rank, got),
+                   hfta_element_name(tensor->type),
+                   hfta_shape_text(tensor->shape, tensor->rank, expected));
+}
+
+static hfta_status open_copy(load *self, int64_t copy) {
+  const hfta_program *program = self->instance->program;
+  hfta_error *error = &self->instance->error;
+  hfta_path path;
+  hfta_status status =
+      hfta_path_format(&path, error, "%s/copy-%04" PRId64 ".safetensors",
+                       self->folder.text, copy);
+  if (status != HFTA_OK)
+    return status;
+  if (!hfta_path_exists(path.text))
+    return hfta_fail(error, HFTA_INVALID_INPUT,
+                     "checkpoint '%s' is incomplete: copy-%04" PRId64
+                     ".safetensors is missing",
+                     self->folder.text, copy);
+  status = hfta_safetensors_open(path.text, &self->files[copy], error);
+  hfta_safetensors *file = self->files[copy];
+  if (status == HFTA_OK)
+    status = hfta_safetensors_verify(file, path.text, error);
+  if (status == HFTA_OK)
+    status = check_metadata(self, file, copy, path.text);
+  size_t count = 0;
+  for (uint32_t i = 0; i < program->tensor_count && status == HFTA_OK; ++i) {
+    const hfta_tensor *tensor = &program->tensors[i];
+    if (!(tensor->flags & HFTA_TENSOR_CHECKPOINT) ||
+        !hfta_tensor_is_of(tensor, copy))
+      continue;
+    status = check_tensor(self, file, path.text, tensor);
+    ++count;
+  }
+  if (status == HFTA_OK && hfta_safetensors_count(file) != count)
+    status = hfta_fail(error, HFTA_INVALID_INPUT,
+                       "'%s' holds %zu tensors, expected %zu", path.text,
+                       hfta_safetensors_count(file), count);
+  return status;
+}
+
+static hfta_status copy_tensors(load *self, int64_t copy) {
+  const hfta_instance *instance = self->instance;
+  const hfta_program *program = instance->program;
+  hfta_status status = HFTA_OK;
+  for (uint32_t i = 0; i < program->tensor_count && status == HFTA_OK; ++i) {
+    const hfta_tensor *tensor = &program->tensors[i];
+    bool again = copy > instance->workload.first_copy &&
+                 (tensor->flags & HFTA_TENSOR_SHARED);
+    bool has_memory = instance->memory[tensor->segment].count > 0;
+    if (!(tensor->flags & HFTA_TENSOR_CHECKPOINT) || again || !has_memory ||
+        !hfta_tensor_is_of(tensor, copy))
+      continue;
+    const hfta_tensor_view *view =
+        hfta_safetensors_find(self->files[copy], tensor->name);
+    status = hfta_instance_write(self->instance, i, copy, 0, view->data,
+                                 view->bytes);
+  }
+  return status;
+}
+
+/// Gradients that were accumulated since the last update belong to the state
+/// that is replaced.
+static hfta_status clear_gradients(hfta_instance *instance) {
+  const hfta_program *program = instance->program;
+  hfta_status status = HFTA_OK;
+  for (uint32_t i = 0; i < program->segment_count; ++i)
+    for (uint32_t j = 0; j < instance->memory[i].count && status == HFTA_OK;
+         ++j)
+      if (program->segments[i].role == HFTA_SEGMENT_GRADIENTS)
+        status = instance->device->functions->fill_zero(
+            instance->device, 0, instance->memory[i].bases[j],
+            program->segments[i].bytes, &instance->error);
+  instance->keeps_gradients = 0;
+  return status;
+}
+
+static hfta_status find_folder(load *self, const char *folder) {
+  hfta_error *error = &self->instance->error;
+  if (hfta_checkpoint_step_of(folder) >= 0 && hfta_path_is_folder(folder))
+    return hfta_path_format(&self->folder, error, "%s", folder);
+  if (!hfta_path_is_folder(folder))
+    return hfta_fail(error, HFTA_INVALID_INPUT,
+                     "checkpoint folder '%s' doesn't exist", folder);
+  int64_t step = hfta_checkpoint_newest(folder);
+  char name[HFTA_CHECKPOINT_NAME_BYTES];
+  if (step < 0)
+    return hfta_fail(error, HFTA_INVALID_INPUT,
+                     "folder '%s' holds no checkpoint", folder);
+  return hfta_path_format(&self->folder, error, "%s/%s", folder,
+                          hfta_checkpoint_name(step, name));
+}
+
+static double epoch_loss(const hfta_safetensors *file) {
+  const char *text = hfta_safetensors_metadata(file, "epoch_loss");
+  uint64_t bits = text ? strtoull(text, NULL, 16) : 0;
+  double loss;
+  memcpy(&loss, &bits, sizeof(loss));
+  return loss;
+}
+
+static bool is_kept(const load *self, int64_t copy) {
+  const hfta_workload *workload = &self->instance->workload;
+  return copy >= workload->first_copy &&
+         copy < workload->first_copy + workload->copies;
+}
+
+static hfta_status load_all(load *self, const char *folder,
+                            double *epoch_losses) {
+  hfta_instance *instance = self->instance;
+  int64_t copies = instance->program->copies;
+  hfta_status status = find_folder(self, folder);
+  if (status == HFTA_OK)
+    self->steps = hfta_checkpoint_step_of(self->folder.text);
+  for (int64_t copy = 0; copy < copies && status == HFTA_OK; ++copy) {
+    status = open_copy(self, copy);
+    // Of other copies it is enough that they are there and sound.
+    if (!is_kept(self, copy)) {
+      hfta_safetensors_close(self->files[copy]);
+      self->files[copy] = NULL;
+    }
+  }
+  if (status == HFTA_OK)
+    status = clear_gradients(instance);
+  for (int64_t copy = 0; copy < copies && status == HFTA_OK; ++copy) {
+    if (!is_kept(self, copy))
+      continue;
+    status = copy_tensors(self, copy);
+    if (epoch_losses)
+      epoch_losses[copy] = epoch_loss(self->files[copy]);
+  }
+  if (status == HFTA_OK)
+    instance->steps = self->steps;
+  return status;
+}
+
+hfta_status hfta_checkpoint_load(hfta_instance *instance, const char *folder,
+                                 double *epoch_losses) {
+  int64_t copies = instance->program->copies;
+  load self = {.instance = instance};
+  self.files = calloc((size_t)copies, sizeof(*self.files));
+  if (!self.files)
+    return hfta_fail(&instance->error, HFTA_UNSUPPORTED,
+                     "not enough memory to load a checkpoint");
+  hfta_status status = load_all(&self, folder, epoch_losses);
+  for (int64_t copy = 0; copy < copies; ++copy)
+    hfta_safetensors_close(self.files[copy]);
+  free(self.files);
+  return status;
+}
+
+hfta_status hfta_instance_load(hfta_instance *instance, const char *folder) {
+  return hfta_checkpoint_load(instance, folder, NULL);
+}

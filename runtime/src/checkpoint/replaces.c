@@ -1,0 +1,88 @@
+//===- replaces.c - No output replaces an input ---------------------------===//
+
+#include "checkpoint/replaces.h"
+
+#include "checkpoint/checkpoint_impl.h"
+#include "system/path.h"
+
+#include <dirent.h>
+#include <string.h>
+#include <sys/stat.h>
+
+static bool are_one_file(const char *left, const char *right) {
+  struct stat one, other;
+  return stat(left, &one) == 0 && stat(right, &other) == 0 &&
+         S_ISREG(one.st_mode) && one.st_dev == other.st_dev &&
+         one.st_ino == other.st_ino;
+}
+
+hfta_status hfta_refuse_to_replace(const char *output, const char *input,
+                                   hfta_error *error) {
+  if (!are_one_file(output, input))
+    return HFTA_OK;
+  return hfta_fail(error, HFTA_USAGE, "'%s' would replace the input '%s'",
+                   output, input);
+}
+
+hfta_status hfta_refuse_to_replace_program(const char *output,
+                                           hfta_error *error) {
+  if (!are_one_file(output, "/proc/self/exe"))
+    return HFTA_OK;
+  return hfta_fail(error, HFTA_USAGE, "'%s' would replace the running program",
+                   output);
+}
+
+/// Files in a folder, or in those of its folders that are checkpoints.
+static hfta_status refuse_files(const char *output, const char *folder,
+                                bool is_checkpoint, hfta_error *error) {
+  DIR *entries = opendir(folder);
+  if (!entries)
+    return HFTA_OK;
+  hfta_status status = HFTA_OK;
+  for (struct dirent *entry;
+       status == HFTA_OK && (entry = readdir(entries)) != NULL;) {
+    hfta_path path;
+    if (hfta_path_format(&path, NULL, "%s/%s", folder, entry->d_name) !=
+        HFTA_OK)
+      continue;
+    if (is_checkpoint)
+      status = hfta_refuse_to_replace(output, path.text, error);
+    else if (hfta_checkpoint_step_of(entry->d_name) >= 0)
+      status = refuse_files(output, path.text, true, error);
+  }
+  closedir(entries);
+  return status;
+}
+
+hfta_status hfta_refuse_to_replace_checkpoint(const char *output,
+                                              const char *folder,
+                                              hfta_error *error) {
+  if (!folder)
+    return HFTA_OK;
+  return refuse_files(output, folder, hfta_checkpoint_step_of(folder) >= 0,
+                      error);
+}
+
+static hfta_status refuse_source(const char *output,
+                                 const hfta_data_source *source,
+                                 const char *root, hfta_error *error) {
+  hfta_path path;
+  if (source->format == HFTA_DATA_NONE ||
+      hfta_path_under(&path, root, source->path, NULL) != HFTA_OK)
+    return HFTA_OK;
+  return hfta_refuse_to_replace(output, path.text, error);
+}
+
+hfta_status hfta_refuse_to_replace_data(const char *output,
+                                        const hfta_program *program,
+                                        const char *root, hfta_error *error) {
+  hfta_status status = HFTA_OK;
+  for (uint32_t i = 0; i < program->data_field_count && status == HFTA_OK;
+       ++i) {
+    const hfta_data_field *field = &program->data_fields[i];
+    status = refuse_source(output, &field->train, root, error);
+    if (status == HFTA_OK)
+      status = refuse_source(output, &field->test, root, error);
+  }
+  return status;
+}

@@ -1,0 +1,196 @@
+//===- command.c - Reading options ----------------------------------------===//
+
+#include "commands/command.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+int hfta_report(const hfta_invocation *invocation, hfta_status status,
+                const char *message) {
+  fflush(stdout);
+  fprintf(stderr, "%s: error: %s\n", invocation->binary, message);
+  return (int)status;
+}
+
+int hfta_report_output(const hfta_invocation *invocation) {
+  char message[256];
+  snprintf(message, sizeof(message), "cannot write to standard output: %s",
+           strerror(errno ? errno : EIO));
+  return hfta_report(invocation, HFTA_CANNOT_WRITE, message);
+}
+
+int hfta_report_usage(const hfta_invocation *invocation, const char *format,
+                      ...) {
+  char message[512];
+  va_list arguments;
+  va_start(arguments, format);
+  vsnprintf(message, sizeof(message), format, arguments);
+  va_end(arguments);
+  hfta_report(invocation, HFTA_USAGE, message);
+  fprintf(stderr, "%s: note: '%s %s --help' lists the options\n",
+          invocation->binary, invocation->binary, invocation->command);
+  return HFTA_USAGE;
+}
+
+//===----------------------------------------------------------------------===//
+// Help
+//===----------------------------------------------------------------------===//
+
+static void print_help(const hfta_invocation *invocation, const char *summary,
+                       const hfta_option *options, size_t count) {
+  enum { COLUMN = 26 };
+  printf("usage: %s %s [options]\n\n%s\n\noptions:\n", invocation->binary,
+         invocation->command, summary);
+  for (size_t i = 0; i < count; ++i) {
+    char left[128];
+    snprintf(left, sizeof(left), "%s%s%s", options[i].name,
+             options[i].argument ? " " : "",
+             options[i].argument ? options[i].argument : "");
+    printf("  %-*s ", COLUMN - 3, left);
+    if (strlen(left) > COLUMN - 3)
+      printf("\n%*s", COLUMN, "");
+    for (const char *at = options[i].help; *at; ++at)
+      if (*at == '\n')
+        printf("\n%*s", COLUMN, "");
+      else
+        putchar(*at);
+    putchar('\n');
+  }
+  printf("  %-*s %s\n", COLUMN - 3, "--help", "this text");
+}
+
+//===----------------------------------------------------------------------===//
+// Options
+//===----------------------------------------------------------------------===//
+
+static const hfta_option *find_option(const hfta_option *options, size_t count,
+                                      const char *text, size_t length) {
+  for (size_t i = 0; i < count; ++i)
+    if (strlen(options[i].name) == length &&
+        strncmp(options[i].name, text, length) == 0)
+      return &options[i];
+  return NULL;
+}
+
+static int read_integer(const hfta_invocation *invocation,
+                        const hfta_option *option, const char *text) {
+  char *end;
+  errno = 0;
+  long long value = strtoll(text, &end, 10);
+  bool digits = *text >= '0' && *text <= '9';
+  if (!digits || *end != '\0' || errno != 0 || value < option->minimum ||
+      value > option->maximum) {
+    if (option->maximum == INT64_MAX)
+      return hfta_report_usage(invocation,
+                               "option '%s': '%s' is not a whole number of at "
+                               "least %lld",
+                               option->name, text, (long long)option->minimum);
+    return hfta_report_usage(
+        invocation, "option '%s': '%s' is not a whole number from %lld to %lld",
+        option->name, text, (long long)option->minimum,
+        (long long)option->maximum);
+  }
+  *option->integer = value;
+  return -1;
+}
+
+static int read_value(const hfta_invocation *invocation,
+                      const hfta_option *option, const char *value) {
+  if (option->integer)
+    return read_integer(invocation, option, value);
+  if (*value == '\0')
+    return hfta_report_usage(invocation, "option '%s': the value is empty",
+                             option->name);
+  if (option->text) {
+    *option->text = value;
+    return -1;
+  }
+  if (option->list->count == HFTA_MAX_LIST)
+    return hfta_report_usage(invocation,
+                             "option '%s' is given more than %d "
+                             "times",
+                             option->name, HFTA_MAX_LIST);
+  option->list->values[option->list->count++] = value;
+  return -1;
+}
+
+/// Handles argv[*at] and, if it takes one, the value after it.
+static int read_option(const hfta_invocation *invocation,
+                       const hfta_option *options, size_t count, bool *given,
+                       int *at) {
+  const char *text = invocation->argv[*at];
+  if (text[0] != '-' || text[1] == '\0')
+    return hfta_report_usage(invocation, "unexpected argument '%s'", text);
+  size_t length = strcspn(text, "=");
+  const hfta_option *option = find_option(options, count, text, length);
+  if (!option)
+    return hfta_report_usage(invocation, "unknown option '%.*s'", (int)length,
+                             text);
+  if (given[option - options] && !option->list)
+    return hfta_report_usage(invocation, "option '%s' is given twice",
+                             option->name);
+  given[option - options] = true;
+  const char *value = text[length] == '=' ? text + length + 1 : NULL;
+  if (option->flag) {
+    if (value)
+      return hfta_report_usage(invocation, "option '%s' takes no value",
+                               option->name);
+    *option->flag = true;
+    return -1;
+  }
+  if (!value && *at + 1 < invocation->argc)
+    value = invocation->argv[++*at];
+  if (!value)
+    return hfta_report_usage(invocation, "option '%s' needs a value: %s %s",
+                             option->name, option->name, option->argument);
+  return read_value(invocation, option, value);
+}
+
+int hfta_parse_options(const hfta_invocation *invocation, const char *summary,
+                       const hfta_option *options, size_t count) {
+  for (int i = 0; i < invocation->argc; ++i)
+    if (strcmp(invocation->argv[i], "--help") == 0 ||
+        strcmp(invocation->argv[i], "-h") == 0) {
+      print_help(invocation, summary, options, count);
+      return HFTA_OK;
+    }
+  bool given[HFTA_MAX_OPTIONS] = {false};
+  for (int i = 0; i < invocation->argc; ++i) {
+    int code = read_option(invocation, options, count, given, &i);
+    if (code >= 0)
+      return code;
+  }
+  for (size_t i = 0; i < count; ++i)
+    if (options[i].required && !given[i])
+      return hfta_report_usage(invocation, "'%s' needs %s %s",
+                               invocation->command, options[i].name,
+                               options[i].argument);
+  return -1;
+}
+
+//===----------------------------------------------------------------------===//
+// Instances
+//===----------------------------------------------------------------------===//
+
+int hfta_open_instance(const hfta_invocation *invocation,
+                       const hfta_workload *workload, int64_t threads,
+                       const char *device, const char *checkpoint,
+                       hfta_instance **out) {
+  hfta_error error;
+  hfta_options options = {
+      .threads = (int32_t)threads, .device = device, .error = &error};
+  hfta_status status =
+      hfta_instance_create_for(invocation->program, workload, &options, out);
+  if (status != HFTA_OK)
+    return hfta_report(invocation, status, error.message);
+  if (!checkpoint)
+    return -1;
+  status = hfta_instance_load(*out, checkpoint);
+  if (status == HFTA_OK)
+    return -1;
+  int code = hfta_report(invocation, status, hfta_instance_message(*out));
+  hfta_instance_destroy(*out);
+  *out = NULL;
+  return code;
+}

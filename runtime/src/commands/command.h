@@ -1,0 +1,128 @@
+//===- command.h - Commands and their options -------------------*- C -*-===//
+
+#ifndef HFTA_SRC_COMMANDS_COMMAND_H
+#define HFTA_SRC_COMMANDS_COMMAND_H
+
+#include "schedule/workload.h"
+
+#include <stdio.h>
+
+enum { HFTA_MAX_LIST = 64, HFTA_MAX_OPTIONS = 16 };
+
+/// What a command is called with.
+typedef struct hfta_invocation {
+  const hfta_program *program;
+  const char *binary;  ///< the last part of argv[0]
+  const char *command; ///< "train"
+  int argc;            ///< of what follows the command
+  char **argv;
+} hfta_invocation;
+
+/// Values of an option that may be given several times.
+typedef struct hfta_list {
+  const char *values[HFTA_MAX_LIST];
+  int count;
+} hfta_list;
+
+/// One option and where its value goes: exactly one of the pointers is set.
+typedef struct hfta_option {
+  const char *name;     ///< "--epochs"
+  const char *argument; ///< "N"; NULL: a switch
+  const char *help;     ///< lines after the first are indented like it
+  bool *flag;
+  const char **text;
+  int64_t *integer; ///< from `minimum` to `maximum`
+  hfta_list *list;
+  int64_t minimum;
+  int64_t maximum;
+  bool required;
+} hfta_option;
+
+/// Options of the commands that make an instance.
+#define HFTA_OPTION_THREADS(target)                                            \
+  {.name = "--threads",                                                        \
+   .argument = "N",                                                            \
+   .help = "CPU threads, 1 to 256 (default: one a processor, fewer where\n"    \
+           "a control group grants less time); results don't depend on it",    \
+   .integer = (target),                                                        \
+   .minimum = 1,                                                               \
+   .maximum = 256}
+#define HFTA_OPTION_DEVICE(target)                                             \
+  {.name = "--device",                                                         \
+   .argument = "DEVICE",                                                       \
+   .help = "where to compute: cpu, which is the default",                      \
+   .text = (target)}
+#define HFTA_OPTION_DATA(target)                                               \
+  {.name = "--data",                                                           \
+   .argument = "DIR",                                                          \
+   .help = "where the job's relative paths begin (default: here)",             \
+   .text = (target)}
+#define HFTA_OPTION_CHECKPOINT(target)                                         \
+  {.name = "--checkpoint",                                                     \
+   .argument = "DIR",                                                          \
+   .help = "take the newest checkpoint in DIR, or DIR itself if it is a\n"     \
+           "step-... folder (default: initial weights)",                       \
+   .text = (target)}
+
+/// Reads the options. `summary` and the table make the text of --help. Returns
+/// -1 if the command goes on, else the exit code.
+int hfta_parse_options(const hfta_invocation *invocation, const char *summary,
+                       const hfta_option *options, size_t count);
+
+/// Prints "BINARY: error: MESSAGE" and returns the status as an exit code.
+int hfta_report(const hfta_invocation *invocation, hfta_status status,
+                const char *message);
+
+/// The same for a standard output that can't be written; errno says why.
+int hfta_report_output(const hfta_invocation *invocation);
+
+/// The same for wrong usage, with a hint to --help.
+int hfta_report_usage(const hfta_invocation *invocation, const char *format,
+                      ...) HFTA_PRINTF(2, 3);
+
+/// Makes an instance for a workload and loads a checkpoint if `checkpoint`
+/// isn't NULL. Returns -1 on success, else the exit code, everything reported.
+int hfta_open_instance(const hfta_invocation *invocation,
+                       const hfta_workload *workload, int64_t threads,
+                       const char *device, const char *checkpoint,
+                       hfta_instance **out);
+
+int hfta_command_train(const hfta_invocation *invocation);
+int hfta_command_eval(const hfta_invocation *invocation);
+int hfta_command_export(const hfta_invocation *invocation);
+int hfta_command_run(const hfta_invocation *invocation);
+int hfta_command_info(const hfta_invocation *invocation);
+int hfta_command_bench(const hfta_invocation *invocation);
+
+/// The JSON form of `info`.
+hfta_status hfta_write_info_json(const hfta_program *program, int threads,
+                                 FILE *file, hfta_error *error);
+
+/// Values in parameters that are trained and that aren't.
+typedef struct hfta_parameter_count {
+  int64_t trained;
+  int64_t frozen;
+} hfta_parameter_count;
+
+/// Of copy `copy`, what it shares with others included; copies of different
+/// models may have different numbers.
+hfta_parameter_count hfta_count_parameters(const hfta_program *program,
+                                           int64_t copy);
+/// Of the array, what is shared counted once.
+hfta_parameter_count hfta_count_all_parameters(const hfta_program *program);
+
+/// Why a parameter is trained or not: a word for machines, and what follows
+/// "trained: " or "frozen: ".
+const char *hfta_training_rule_word(uint32_t rule);
+const char *hfta_training_rule_text(uint32_t rule);
+
+/// Whether a tensor is a weight: of the model, not of the optimizer.
+bool hfta_tensor_is_parameter(const hfta_program *program, uint32_t index);
+
+/// "parameters", "saved" ...
+const char *hfta_segment_role_name(uint32_t role);
+
+/// "forward", "evaluate" ...
+const char *hfta_task_kind_name(uint32_t kind);
+
+#endif // HFTA_SRC_COMMANDS_COMMAND_H

@@ -1,0 +1,210 @@
+//===- command_bench.c - bench --------------------------------------------===//
+
+#include "commands/bench_phases.h"
+#include "commands/command.h"
+#include "data/dataset.h"
+#include "data/shuffle.h"
+#include "hfta/json.h"
+#include "hfta/pool.h"
+#include "system/clock.h"
+#include "system/memory_limit.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { WARM_UP_STEPS = 2, DEFAULT_STEPS = 50, LEAST_COPIED = 16 << 20 };
+
+/// Fills a tensor that stands for data: reals in [0, 1), bytes of any value,
+/// zeros where integers may be labels or indices.
+static void fill(void *data, uint64_t bytes, uint32_t type, uint32_t rank,
+                 uint32_t key) {
+  memset(data, 0, bytes);
+  uint64_t size = hfta_element_bytes((hfta_element_type)type);
+  bool picture = type == HFTA_U8 && rank > 1;
+  if (type != HFTA_F32 && type != HFTA_F64 && !picture)
+    return;
+  for (uint64_t i = 0; i < bytes / size; ++i) {
+    uint32_t counter[4] = {(uint32_t)i, (uint32_t)(i >> 32), key, 0};
+    uint32_t seed[2] = {0, 0}, random[4];
+    hfta_philox4x32(counter, seed, random);
+    double real = (double)random[0] / 4294967296.0;
+    float single = (float)(random[0] >> 8) / 16777216.0f;
+    if (type == HFTA_F64)
+      memcpy((char *)data + i * size, &real, size);
+    else if (type == HFTA_F32)
+      memcpy((char *)data + i * size, &single, size);
+    else
+      ((unsigned char *)data)[i] = (unsigned char)random[0];
+  }
+}
+
+/// What one step is fed with: a batch of each field, or for an inference
+/// program a tensor of each input.
+typedef struct bench {
+  hfta_instance *instance;
+  const hfta_program *program;
+  bool trains;
+  uint32_t count;
+  void **inputs;
+  double *task_seconds; ///< one a task
+  bool phases;          ///< prints them
+  hfta_machine_limits limits;
+} bench;
+
+static hfta_status make_inputs(bench *self) {
+  const hfta_program *program = self->program;
+  hfta_error *error = hfta_instance_error(self->instance);
+  self->trains = hfta_program_has_task(program, HFTA_TASK_FORWARD);
+  self->count = self->trains ? program->data_field_count : program->input_count;
+  self->inputs = calloc((size_t)self->count + 1, sizeof(void *));
+  for (uint32_t i = 0; self->inputs && i < self->count; ++i) {
+    uint32_t index = self->trains ? program->data_fields[i].tensor
+                                  : program->inputs[i].tensor;
+    const hfta_tensor *tensor = &program->tensors[index];
+    uint64_t bytes =
+        self->trains ? hfta_batch_bytes(program, i) : tensor->bytes;
+    self->inputs[i] = malloc(bytes + 1);
+    if (!self->inputs[i])
+      return hfta_fail(error, HFTA_UNSUPPORTED,
+                       "not enough memory for a batch");
+    fill(self->inputs[i], bytes, tensor->type, tensor->rank, i);
+  }
+  self->task_seconds = calloc((size_t)program->task_count + 1, sizeof(double));
+  if (!self->inputs || !self->task_seconds)
+    return hfta_fail(error, HFTA_UNSUPPORTED, "not enough memory for a batch");
+  return HFTA_OK;
+}
+
+static hfta_status run_steps(bench *self, int64_t steps) {
+  hfta_status status = HFTA_OK;
+  const void *const *inputs = (const void *const *)self->inputs;
+  for (int64_t i = 0; i < steps && status == HFTA_OK; ++i)
+    status = self->trains ? hfta_instance_step(self->instance, inputs, NULL)
+                          : hfta_instance_infer(self->instance, inputs);
+  return status;
+}
+
+static hfta_status print_json(const bench *self, int64_t steps, double seconds,
+                              double rate, uint64_t peak, hfta_error *error) {
+  hfta_json_writer writer;
+  hfta_json_to_file(&writer, stdout);
+  hfta_json_begin_object(&writer);
+  hfta_json_key(&writer, "copies");
+  hfta_json_integer(&writer, self->program->copies);
+  hfta_json_key(&writer, "batch");
+  hfta_json_integer(&writer, self->program->batch);
+  hfta_json_key(&writer, "steps");
+  hfta_json_integer(&writer, steps);
+  hfta_json_key(&writer, "threads");
+  hfta_json_integer(&writer, hfta_instance_threads(self->instance));
+  hfta_json_key(&writer, "seconds");
+  hfta_json_number(&writer, seconds, HFTA_F64);
+  hfta_json_key(&writer, "samples_per_second");
+  hfta_json_number(&writer, rate, HFTA_F64);
+  hfta_json_key(&writer, "peak_bytes");
+  hfta_json_unsigned(&writer, peak);
+  hfta_json_end_object(&writer);
+  hfta_json_newline(&writer);
+  return hfta_json_finish(&writer, error);
+}
+
+static hfta_status print_text(const bench *self, int64_t steps, double seconds,
+                              double rate, uint64_t peak, hfta_error *error) {
+  const hfta_program *program = self->program;
+  int threads = hfta_instance_threads(self->instance);
+  printf("%lld steps of %lld copies, batch %lld, %d threads: %.3f s\n"
+         "%.3f ms a step, %.1f samples a second over all copies\n"
+         "planned peak %.2f MiB\n",
+         (long long)steps, (long long)program->copies,
+         (long long)program->batch, threads, seconds,
+         1e3 * seconds / (double)steps, rate, (double)peak / (1 << 20));
+  if (!self->phases)
+    return HFTA_OK;
+  return hfta_print_phases(program, &self->limits, self->instance->task_seconds,
+                           steps, threads, error);
+}
+
+static hfta_status measure(bench *self, int64_t steps, bool json) {
+  hfta_error *error = hfta_instance_error(self->instance);
+  hfta_instance_set_total_steps(self->instance, WARM_UP_STEPS + steps);
+  hfta_status status = make_inputs(self);
+  if (status == HFTA_OK)
+    status = run_steps(self, WARM_UP_STEPS);
+  self->instance->task_seconds = self->phases ? self->task_seconds : NULL;
+  double begin = hfta_now();
+  if (status == HFTA_OK)
+    status = run_steps(self, steps);
+  double seconds = hfta_now() - begin;
+  if (status != HFTA_OK)
+    return status;
+  const hfta_program *program = self->program;
+  int threads = hfta_instance_threads(self->instance);
+  double rate = (double)(program->copies * program->batch) * (double)steps /
+                (seconds > 0 ? seconds : 1e-9);
+  uint64_t peak = hfta_program_memory(program, threads).peak;
+  if (json)
+    return print_json(self, steps, seconds, rate, peak, error);
+  return print_text(self, steps, seconds, rate, peak, error);
+}
+
+/// Before there is an instance, and with no more memory than it is to have.
+static hfta_status measure_limits(bench *self, int64_t threads,
+                                  hfta_error *error) {
+  int count = threads ? (int)threads : hfta_pool_default_threads();
+  uint64_t most = hfta_program_memory(self->program, count).peak;
+  uint64_t least = LEAST_COPIED, half = hfta_memory_limit() / 2;
+  most = most > least ? most : least;
+  return hfta_measure_limits(count, most < half ? most : half, &self->limits,
+                             error);
+}
+
+int hfta_command_bench(const hfta_invocation *invocation) {
+  const char *device = NULL;
+  int64_t threads = 0, steps = DEFAULT_STEPS;
+  bool json = false;
+  bench self = {.program = invocation->program};
+  const hfta_option options[] = {
+      {.name = "--steps",
+       .argument = "N",
+       .help = "steps to time, after 2 that aren't (default: 50)",
+       .integer = &steps,
+       .minimum = 1,
+       .maximum = 1000000000},
+      {.name = "--json", .help = "print one JSON object", .flag = &json},
+      {.name = "--phases",
+       .help = "print each phase beside the least time that its flops and\n"
+               "bytes need on this processor",
+       .flag = &self.phases},
+      HFTA_OPTION_THREADS(&threads),
+      HFTA_OPTION_DEVICE(&device),
+  };
+  int code = hfta_parse_options(
+      invocation,
+      "Times steps (of an inference program: inferences) on synthetic data in\n"
+      "memory, always the same.",
+      options, sizeof(options) / sizeof(*options));
+  if (code >= 0)
+    return code;
+  hfta_error error;
+  self.phases = self.phases && !json;
+  if (self.phases) {
+    hfta_status status = measure_limits(&self, threads, &error);
+    if (status != HFTA_OK)
+      return hfta_report(invocation, status, error.message);
+  }
+  hfta_workload workload = hfta_workload_of_all(invocation->program);
+  code = hfta_open_instance(invocation, &workload, threads, device, NULL,
+                            &self.instance);
+  if (code < 0) {
+    hfta_status status = measure(&self, steps, json);
+    code = (int)status;
+    if (status != HFTA_OK)
+      hfta_report(invocation, status, hfta_instance_message(self.instance));
+  }
+  for (uint32_t i = 0; self.inputs && i < self.count; ++i)
+    free(self.inputs[i]);
+  free(self.inputs);
+  free(self.task_seconds);
+  hfta_instance_destroy(self.instance);
+  return code;
+}

@@ -1,0 +1,58 @@
+//===- command_eval.c - eval ----------------------------------------------===//
+
+#include "commands/command.h"
+#include "commands/table.h"
+#include "hfta/trainer.h"
+
+#include <stdlib.h>
+
+static int evaluate(const hfta_invocation *invocation, hfta_instance *instance,
+                    const char *data_root) {
+  const hfta_program *program = invocation->program;
+  size_t copies = (size_t)program->copies;
+  double *losses = calloc(copies, sizeof(double));
+  double *metrics = calloc(copies, sizeof(double));
+  hfta_status status = HFTA_UNSUPPORTED;
+  if (losses && metrics)
+    status = hfta_evaluate_all(instance, data_root, losses, metrics);
+  int code = (int)status;
+  if (status == HFTA_OK) {
+    hfta_results results = {.test_losses = losses,
+                            .metrics = *program->metric ? metrics : NULL};
+    hfta_print_results(stdout, program, &results);
+  } else {
+    hfta_report(invocation, status,
+                losses && metrics ? hfta_instance_message(instance)
+                                  : "not enough memory for the results");
+  }
+  free(losses);
+  free(metrics);
+  return code;
+}
+
+int hfta_command_eval(const hfta_invocation *invocation) {
+  const char *data_root = NULL, *checkpoint = NULL, *device = NULL;
+  int64_t threads = 0;
+  const hfta_option options[] = {
+      HFTA_OPTION_DATA(&data_root),
+      HFTA_OPTION_CHECKPOINT(&checkpoint),
+      HFTA_OPTION_THREADS(&threads),
+      HFTA_OPTION_DEVICE(&device),
+  };
+  int code = hfta_parse_options(
+      invocation,
+      "Evaluates every copy on the job's test data, and prints a table with\n"
+      "one line a copy.",
+      options, sizeof(options) / sizeof(*options));
+  if (code >= 0)
+    return code;
+  hfta_workload workload = {.kinds = 1u << HFTA_TASK_EVALUATE,
+                            .copies = invocation->program->copies};
+  hfta_instance *instance = NULL;
+  code = hfta_open_instance(invocation, &workload, threads, device, checkpoint,
+                            &instance);
+  if (code < 0)
+    code = evaluate(invocation, instance, data_root);
+  hfta_instance_destroy(instance);
+  return code;
+}

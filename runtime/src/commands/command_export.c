@@ -1,0 +1,99 @@
+//===- command_export.c - export ------------------------------------------===//
+
+#include "checkpoint/replaces.h"
+#include "commands/command.h"
+#include "hfta/onnx_writer.h"
+
+#include <stdlib.h>
+
+/// Views of a copy's exported tensors, in the table's order.
+static hfta_status collect(hfta_instance *instance, int64_t copy,
+                           hfta_tensor_view *views, size_t *out_count) {
+  const hfta_program *program = hfta_instance_program(instance);
+  hfta_status status = HFTA_OK;
+  *out_count = 0;
+  for (uint32_t i = 0; i < program->tensor_count && status == HFTA_OK; ++i) {
+    const hfta_tensor *tensor = &program->tensors[i];
+    if (!(tensor->flags & HFTA_TENSOR_EXPORT) ||
+        !hfta_tensor_is_of(tensor, copy))
+      continue;
+    hfta_tensor_info info;
+    status = hfta_instance_tensor(instance, copy, tensor->name, &info);
+    views[(*out_count)++] =
+        (hfta_tensor_view){.name = tensor->name,
+                           .type = (hfta_element_type)tensor->type,
+                           .rank = tensor->rank,
+                           .shape = tensor->shape,
+                           .data = info.data,
+                           .bytes = tensor->bytes};
+  }
+  return status;
+}
+
+/// Whether the file may be written, before the work.
+static hfta_status check_output(const char *path, const char *checkpoint,
+                                hfta_error *error) {
+  hfta_status status = hfta_refuse_to_replace_program(path, error);
+  if (status == HFTA_OK)
+    status = hfta_refuse_to_replace_checkpoint(path, checkpoint, error);
+  return status;
+}
+
+static int export_copy(const hfta_invocation *invocation,
+                       hfta_instance *instance, int64_t copy,
+                       const char *path) {
+  const hfta_program *program = invocation->program;
+  hfta_error *error = hfta_instance_error(instance);
+  hfta_tensor_view *views =
+      calloc((size_t)program->tensor_count + 1, sizeof(*views));
+  size_t count = 0;
+  hfta_status status =
+      views ? collect(instance, copy, views, &count)
+            : hfta_fail(error, HFTA_UNSUPPORTED, "not enough memory to export");
+  if (status == HFTA_OK)
+    status = hfta_onnx_write(
+        path, &hfta_program_model(program, copy)->export_template, views, count,
+        error);
+  free(views);
+  if (status != HFTA_OK)
+    return hfta_report(invocation, status, error->message);
+  return HFTA_OK;
+}
+
+int hfta_command_export(const hfta_invocation *invocation) {
+  const char *path = NULL, *checkpoint = NULL;
+  int64_t copy = 0;
+  const hfta_option options[] = {
+      {.name = "--copy",
+       .argument = "K",
+       .help = "the copy to write, counted from 0",
+       .integer = &copy,
+       .minimum = 0,
+       .maximum = invocation->program->copies - 1,
+       .required = true},
+      {.name = "-o",
+       .argument = "FILE.onnx",
+       .help = "the file to write",
+       .text = &path,
+       .required = true},
+      HFTA_OPTION_CHECKPOINT(&checkpoint),
+  };
+  int code = hfta_parse_options(
+      invocation, "Writes one copy as an ONNX model for inference.", options,
+      sizeof(options) / sizeof(*options));
+  if (code >= 0)
+    return code;
+  hfta_error error;
+  hfta_status status = check_output(path, checkpoint, &error);
+  if (status != HFTA_OK)
+    return hfta_report(invocation, status, error.message);
+  // No task but `init` runs.
+  hfta_workload workload = {.first_copy = copy, .copies = 1};
+  hfta_instance *instance = NULL;
+  code =
+      hfta_open_instance(invocation, &workload, 1, NULL, checkpoint, &instance);
+  if (code < 0)
+    code = export_copy(invocation, instance, copy, path);
+  hfta_instance_destroy(instance);
+  return code;
+}

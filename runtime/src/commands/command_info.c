@@ -1,0 +1,245 @@
+//===- command_info.c - info ----------------------------------------------===//
+
+#include "commands/command.h"
+#include "commands/table.h"
+#include "hfta/pool.h"
+
+#include <string.h>
+
+const char *hfta_segment_role_name(uint32_t role) {
+  static const char *const names[] = {
+      "constants",  "parameters", "gradients", "optimizer_state",
+      "statistics", "saved",      "cut",       "workspace",
+      "scratch",    "input",      "output",    "scalars"};
+  return role < sizeof(names) / sizeof(*names) ? names[role] : "?";
+}
+
+const char *hfta_task_kind_name(uint32_t kind) {
+  static const char *const names[] = {"init",   "forward",  "backward", "norm",
+                                      "update", "evaluate", "infer"};
+  return kind < sizeof(names) / sizeof(*names) ? names[kind] : "?";
+}
+
+bool hfta_tensor_is_parameter(const hfta_program *program, uint32_t index) {
+  const hfta_tensor *tensor = &program->tensors[index];
+  return program->segments[tensor->segment].role == HFTA_SEGMENT_PARAMETERS;
+}
+
+const char *hfta_training_rule_word(uint32_t rule) {
+  switch (rule) {
+#define HFTA_TRAINING_RULE(identifier, number, trained, word, text)            \
+  case number:                                                                 \
+    return word;
+    HFTA_TRAINING_RULES
+#undef HFTA_TRAINING_RULE
+  default:
+    return "?";
+  }
+}
+
+const char *hfta_training_rule_text(uint32_t rule) {
+  switch (rule) {
+#define HFTA_TRAINING_RULE(identifier, number, trained, word, text)            \
+  case number:                                                                 \
+    return text;
+    HFTA_TRAINING_RULES
+#undef HFTA_TRAINING_RULE
+  default:
+    return "?";
+  }
+}
+
+static void add_values(hfta_parameter_count *count, const hfta_tensor *tensor,
+                       int64_t times) {
+  size_t size = hfta_element_bytes((hfta_element_type)tensor->type);
+  if (size == 0)
+    return;
+  bool trained = (tensor->flags & HFTA_TENSOR_TRAINED) != 0;
+  *(trained ? &count->trained : &count->frozen) +=
+      (int64_t)(tensor->bytes / size) * times;
+}
+
+hfta_parameter_count hfta_count_parameters(const hfta_program *program,
+                                           int64_t copy) {
+  hfta_parameter_count count = {0};
+  for (uint32_t i = 0; i < program->tensor_count; ++i)
+    if (hfta_tensor_is_parameter(program, i) &&
+        hfta_tensor_is_of(&program->tensors[i], copy))
+      add_values(&count, &program->tensors[i], 1);
+  return count;
+}
+
+hfta_parameter_count hfta_count_all_parameters(const hfta_program *program) {
+  hfta_parameter_count count = {0};
+  for (uint32_t i = 0; i < program->tensor_count; ++i) {
+    const hfta_tensor *tensor = &program->tensors[i];
+    if (hfta_tensor_is_parameter(program, i))
+      add_values(&count, tensor, tensor->copy_stride ? program->copies : 1);
+  }
+  return count;
+}
+
+static void print_job(const hfta_program *program) {
+  printf("%s: copies %lld, batch %lld, micro-batches %lld, blocks %lld\n",
+         program->name, (long long)program->copies, (long long)program->batch,
+         (long long)program->micro_batches, (long long)program->blocks);
+  printf("precision %s, optimizer %s, metric %s\n",
+         hfta_element_name((hfta_element_type)program->precision),
+         *program->optimizer ? program->optimizer : "none",
+         *program->metric ? program->metric : "none");
+  printf("identity %s\n", program->models[0].identity);
+  if (program->cpu_features && *program->cpu_features)
+    printf("cpu features %s\n", program->cpu_features);
+}
+
+static void print_hyper_parameters(const hfta_program *program) {
+  if (program->hyper_parameter_count == 0)
+    return;
+  printf("\n");
+  hfta_results results = {0};
+  hfta_print_results(stdout, program, &results);
+  const char *separator = "all copies: ";
+  for (uint32_t i = 0; i < program->hyper_parameter_count; ++i)
+    if (!hfta_hyper_parameter_shown(program, i)) {
+      printf("%s%s %g", separator, program->hyper_parameters[i].name,
+             program->hyper_parameters[i].values[0]);
+      separator = ", ";
+    }
+  if (*separator == ',')
+    printf("\n");
+}
+
+static void print_tensors(const hfta_program *program, bool trained) {
+  for (uint32_t i = 0; i < program->tensor_count; ++i) {
+    const hfta_tensor *tensor = &program->tensors[i];
+    char shape[HFTA_SHAPE_TEXT_BYTES];
+    bool is_trained = (tensor->flags & HFTA_TENSOR_TRAINED) != 0;
+    if (!hfta_tensor_is_parameter(program, i) || is_trained != trained)
+      continue;
+    printf("  %s  %s %s", tensor->name,
+           hfta_element_name((hfta_element_type)tensor->type),
+           hfta_shape_text(tensor->shape, tensor->rank, shape));
+    if (tensor->flags & HFTA_TENSOR_SHARED)
+      printf(", shared by all copies");
+    if (tensor->copy >= 0)
+      printf(", of copy %d alone", (int)tensor->copy);
+    if (tensor->training_rule != HFTA_TRAINING_none)
+      printf(": %s", hfta_training_rule_text(tensor->training_rule));
+    printf("\n");
+  }
+}
+
+/// "LABEL: 5 a copy", or "LABEL: 5 to 7 a copy" where models differ.
+static void print_range(const char *label, const int64_t range[2]) {
+  if (range[0] == range[1])
+    printf("%s: %lld a copy", label, (long long)range[0]);
+  else
+    printf("%s: %lld to %lld a copy", label, (long long)range[0],
+           (long long)range[1]);
+}
+
+static void extend(int64_t range[2], int64_t value) {
+  if (value < range[0])
+    range[0] = value;
+  if (value > range[1])
+    range[1] = value;
+}
+
+static void print_parameters(const hfta_program *program) {
+  int64_t trained[2] = {INT64_MAX, 0}, frozen[2] = {INT64_MAX, 0};
+  int64_t total[2] = {INT64_MAX, 0};
+  for (int64_t copy = 0; copy < program->copies; ++copy) {
+    hfta_parameter_count count = hfta_count_parameters(program, copy);
+    extend(trained, count.trained);
+    extend(frozen, count.frozen);
+    extend(total, count.trained + count.frozen);
+  }
+  hfta_parameter_count all = hfta_count_all_parameters(program);
+  printf("\n");
+  print_range("parameters", total);
+  printf(", %lld in the array\n", (long long)(all.trained + all.frozen));
+  print_range("trained", trained);
+  printf("\n");
+  print_tensors(program, true);
+  print_range("frozen", frozen);
+  printf("\n");
+  print_tensors(program, false);
+}
+
+static void print_memory(const hfta_program *program, int threads) {
+  hfta_memory_plan plan = hfta_program_memory(program, threads);
+  const struct {
+    const char *name;
+    uint64_t bytes;
+  } lines[] = {{"parameters", plan.parameters},
+               {"gradients", plan.gradients},
+               {"optimizer state", plan.optimizer_state},
+               {"statistics", plan.statistics},
+               {"activations", plan.activations},
+               {"workspace", plan.workspace},
+               {"input and output", plan.input_output},
+               {"prefetch", plan.prefetch},
+               {"scratch", plan.scratch},
+               {"peak", plan.peak}};
+  printf(
+      "\nmemory in bytes, threads %d, %lld at a time of %lld copies (a copy: "
+      "its share)\n",
+      threads, (long long)hfta_program_copies_at_once(program, threads),
+      (long long)program->copies);
+  printf("  %-18s%16s%16s\n", "", "array", "a copy");
+  for (size_t i = 0; i < sizeof(lines) / sizeof(*lines); ++i)
+    printf("  %-18s%16llu%16llu\n", lines[i].name,
+           (unsigned long long)lines[i].bytes,
+           (unsigned long long)(lines[i].bytes / (uint64_t)program->copies));
+  printf("  (%llu bytes of constants lie in the program's file)\n",
+         (unsigned long long)plan.constants);
+}
+
+static void print_tables(const hfta_program *program, int threads) {
+  printf("\nsegments\n");
+  for (uint32_t i = 0; i < program->segment_count; ++i) {
+    const hfta_segment *segment = &program->segments[i];
+    printf("  %-20s %-16s %14llu bytes x %u\n", segment->name,
+           hfta_segment_role_name(segment->role),
+           (unsigned long long)hfta_program_segment_bytes(program, i, threads),
+           segment->instances);
+  }
+  printf("\ntasks\n");
+  for (uint32_t i = 0; i < program->task_count; ++i) {
+    const hfta_task *task = &program->tasks[i];
+    printf("  %-20s %s\n", task->name, hfta_task_kind_name(task->kind));
+  }
+}
+
+int hfta_command_info(const hfta_invocation *invocation) {
+  int64_t threads = 0;
+  bool json = false;
+  const hfta_option options[] = {
+      {.name = "--json", .help = "print one JSON object", .flag = &json},
+      HFTA_OPTION_THREADS(&threads),
+  };
+  int code = hfta_parse_options(
+      invocation,
+      "Prints hyper-parameters of each copy, parameters, the memory plan, and\n"
+      "tasks. Nothing is allocated or run.",
+      options, sizeof(options) / sizeof(*options));
+  if (code >= 0)
+    return code;
+  const hfta_program *program = invocation->program;
+  hfta_error error;
+  hfta_status status = hfta_program_check(program, &error);
+  if (threads == 0)
+    threads = hfta_pool_default_threads();
+  if (status == HFTA_OK && json)
+    status = hfta_write_info_json(program, (int)threads, stdout, &error);
+  if (status != HFTA_OK)
+    return hfta_report(invocation, status, error.message);
+  if (json)
+    return HFTA_OK;
+  print_job(program);
+  print_hyper_parameters(program);
+  print_parameters(program);
+  print_memory(program, (int)threads);
+  print_tables(program, (int)threads);
+  return HFTA_OK;
+}

@@ -1,0 +1,462 @@
+//===- command_run.c - run ------------------------------------------------===//
+//
+// Arrays that have the inputs' very shapes are applied once, and give outputs
+// of the very shapes. Arrays of any other, common number of samples are applied
+// a micro-batch at a time, the last one padded, and outputs have as many.
+//
+//===----------------------------------------------------------------------===//
+
+#include "checkpoint/replaces.h"
+#include "commands/command.h"
+#include "hfta/npy.h"
+#include "system/path.h"
+
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct runner {
+  hfta_instance *instance;
+  const hfta_program *program;
+  hfta_error *error;
+  int64_t copy;
+  int64_t samples;        ///< -1: the program's own shapes
+  const char *checkpoint; ///< where the weights are, or NULL
+  hfta_npy *files;        ///< one an input
+  const char **paths;     ///< of these
+  bool *opened;
+  void **inputs;           ///< one input tensor each
+  const hfta_port **ports; ///< the copy's outputs
+  uint32_t port_count;
+  void **outputs; ///< all samples of each of them
+} runner;
+
+//===----------------------------------------------------------------------===//
+// Inputs
+//===----------------------------------------------------------------------===//
+
+/// What follows NAME= in the text, or NULL. The name may hold a '='.
+static const char *after_name(const char *text, const char *name) {
+  size_t length = strlen(name);
+  bool same = strncmp(text, name, length) == 0 && text[length] == '=';
+  return same ? text + length + 1 : NULL;
+}
+
+/// Inputs have two names, the model's own and that of the data field which the
+/// job feeds them with. What may be both is the model's.
+static uint32_t find_input(const hfta_program *program, const char *text,
+                           const char **out_path) {
+  for (uint32_t i = 0; i < program->input_count; ++i)
+    if ((*out_path = after_name(text, program->inputs[i].model_name)))
+      return i;
+  for (uint32_t i = 0; i < program->input_count; ++i)
+    if ((*out_path = after_name(text, program->inputs[i].name)))
+      return i;
+  return UINT32_MAX;
+}
+
+static hfta_status unknown_input(const runner *self, const char *text) {
+  const hfta_program *program = self->program;
+  char names[300] = "";
+  size_t length = 0;
+  for (uint32_t i = 0; i < program->input_count && length < sizeof(names);
+       ++i) {
+    const hfta_port *port = &program->inputs[i];
+    bool same = strcmp(port->model_name, port->name) == 0;
+    int added =
+        snprintf(names + length, sizeof(names) - length, "%s'%s'%s%s%s",
+                 i > 0 ? ", " : "", port->model_name, same ? "" : " or '",
+                 same ? "" : port->name, same ? "" : "'");
+    length += added > 0 ? (size_t)added : 0;
+  }
+  return hfta_fail(self->error, HFTA_USAGE,
+                   "'%.100s': the model has no input of this name; its inputs "
+                   "are %s%s",
+                   text, names, length >= sizeof(names) ? "..." : "");
+}
+
+static hfta_status open_inputs(runner *self, const hfta_list *list) {
+  const hfta_program *program = self->program;
+  for (int i = 0; i < list->count; ++i) {
+    const char *path = NULL;
+    uint32_t index = find_input(program, list->values[i], &path);
+    if (index == UINT32_MAX && !strchr(list->values[i], '='))
+      return hfta_fail(self->error, HFTA_USAGE,
+                       "option '--input': '%s' is not NAME=FILE.npy",
+                       list->values[i]);
+    if (index == UINT32_MAX)
+      return unknown_input(self, list->values[i]);
+    if (self->opened[index])
+      return hfta_fail(self->error, HFTA_USAGE, "input '%s' is given twice",
+                       program->inputs[index].model_name);
+    hfta_status status = hfta_npy_open(path, &self->files[index], self->error);
+    if (status != HFTA_OK)
+      return status;
+    self->opened[index] = true;
+    self->paths[index] = path;
+  }
+  for (uint32_t i = 0; i < program->input_count; ++i)
+    if (!self->opened[i])
+      return hfta_fail(self->error, HFTA_USAGE,
+                       "input '%s' is not given: --input %s=FILE.npy",
+                       program->inputs[i].model_name,
+                       program->inputs[i].model_name);
+  return HFTA_OK;
+}
+
+static const hfta_tensor *input_tensor(const runner *self, uint32_t index) {
+  return &self->program->tensors[self->program->inputs[index].tensor];
+}
+
+static const hfta_tensor *output_tensor(const runner *self, uint32_t index) {
+  return &self->program->tensors[self->ports[index]->tensor];
+}
+
+static bool same_shape(const int64_t *left, uint32_t left_rank,
+                       const int64_t *right, uint32_t right_rank) {
+  return left_rank == right_rank &&
+         (left_rank == 0 ||
+          memcmp(left, right, left_rank * sizeof(*left)) == 0);
+}
+
+/// Whether two shapes differ in axes of length 1 only.
+static bool fits(const int64_t *left, uint32_t left_rank, const int64_t *right,
+                 uint32_t right_rank) {
+  uint32_t i = 0, j = 0;
+  for (;;) {
+    while (i < left_rank && left[i] == 1)
+      ++i;
+    while (j < right_rank && right[j] == 1)
+      ++j;
+    if (i == left_rank || j == right_rank)
+      return i == left_rank && j == right_rank;
+    if (left[i++] != right[j++])
+      return false;
+  }
+}
+
+static hfta_status check_type(const runner *self, uint32_t index) {
+  const hfta_tensor *tensor = input_tensor(self, index);
+  hfta_element_type type = self->files[index].header.type;
+  if (type == (hfta_element_type)tensor->type ||
+      (type == HFTA_F32 && tensor->type == HFTA_F64))
+    return HFTA_OK;
+  return hfta_fail(self->error, HFTA_INVALID_INPUT,
+                   "input '%s' is %s, but its file holds %s",
+                   self->program->inputs[index].model_name,
+                   hfta_element_name((hfta_element_type)tensor->type),
+                   hfta_element_name(type));
+}
+
+static hfta_status check_samples(runner *self, uint32_t index) {
+  const hfta_tensor *tensor = input_tensor(self, index);
+  const hfta_npy_header *header = &self->files[index].header;
+  bool sound = tensor->rank > 0 && header->rank > 0 &&
+               tensor->shape[0] == hfta_program_micro_batch(self->program) &&
+               fits(tensor->shape + 1, tensor->rank - 1, header->shape + 1,
+                    header->rank - 1);
+  if (!sound) {
+    char expected[HFTA_SHAPE_TEXT_BYTES], got[HFTA_SHAPE_TEXT_BYTES];
+    return hfta_fail(self->error, HFTA_INVALID_INPUT,
+                     "input '%s' has shape %s, but its file holds %s",
+                     self->program->inputs[index].model_name,
+                     hfta_shape_text(tensor->shape, tensor->rank, expected),
+                     hfta_shape_text(header->shape, header->rank, got));
+  }
+  if (index == 0)
+    self->samples = header->shape[0];
+  if (header->shape[0] == 0)
+    return hfta_fail(self->error, HFTA_INVALID_INPUT,
+                     "input '%s' holds no samples",
+                     self->program->inputs[index].model_name);
+  if (header->shape[0] != self->samples)
+    return hfta_fail(
+        self->error, HFTA_INVALID_INPUT,
+        "input '%s' holds %lld samples, but '%s' holds %lld",
+        self->program->inputs[index].model_name, (long long)header->shape[0],
+        self->program->inputs[0].model_name, (long long)self->samples);
+  return HFTA_OK;
+}
+
+/// Finds out how many samples there are.
+static hfta_status check_shapes(runner *self) {
+  const hfta_program *program = self->program;
+  bool exact = true;
+  hfta_status status = HFTA_OK;
+  for (uint32_t i = 0; i < program->input_count && status == HFTA_OK; ++i) {
+    const hfta_tensor *tensor = input_tensor(self, i);
+    const hfta_npy_header *header = &self->files[i].header;
+    status = check_type(self, i);
+    exact = exact && same_shape(tensor->shape, tensor->rank, header->shape,
+                                header->rank);
+  }
+  self->samples = -1;
+  if (exact || status != HFTA_OK)
+    return status;
+  for (uint32_t i = 0; i < program->input_count && status == HFTA_OK; ++i)
+    status = check_samples(self, i);
+  int64_t size = hfta_program_micro_batch(program);
+  for (uint32_t i = 0; i < self->port_count && status == HFTA_OK; ++i) {
+    const hfta_tensor *tensor = output_tensor(self, i);
+    if (tensor->rank == 0 || tensor->shape[0] != size)
+      status = hfta_fail(self->error, HFTA_INVALID_INPUT,
+                         "output '%s' doesn't have one value a sample: the "
+                         "inputs must hold exactly %lld samples",
+                         self->ports[i]->name, (long long)size);
+  }
+  return status;
+}
+
+/// Copies `size` samples into an input tensor, the last one repeated to its
+/// end. One sample is all of the tensor if shapes are the program's own.
+static void fill_input(runner *self, uint32_t index, int64_t begin,
+                       int64_t size) {
+  const hfta_tensor *tensor = input_tensor(self, index);
+  const hfta_npy *file = &self->files[index];
+  size_t element = hfta_element_bytes((hfta_element_type)tensor->type);
+  size_t stored = hfta_element_bytes(file->header.type);
+  uint64_t values = tensor->bytes / element / (uint64_t)size;
+  for (int64_t i = 0; i < size && values > 0; ++i) {
+    int64_t last = self->samples < 0 ? size - 1 : self->samples - 1;
+    uint64_t sample = (uint64_t)(begin + i < last ? begin + i : last);
+    const char *from = (const char *)file->data + sample * values * stored;
+    char *to = (char *)self->inputs[index] + (uint64_t)i * values * element;
+    if (element == stored) {
+      memcpy(to, from, values * element);
+      continue;
+    }
+    for (uint64_t j = 0; j < values; ++j) {
+      float single;
+      memcpy(&single, from + j * sizeof(single), sizeof(single));
+      double wide = (double)single;
+      memcpy(to + j * sizeof(wide), &wide, sizeof(wide));
+    }
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// Outputs
+//===----------------------------------------------------------------------===//
+
+static hfta_status allocate(runner *self) {
+  const hfta_program *program = self->program;
+  int64_t size = hfta_program_micro_batch(program);
+  for (uint32_t i = 0; i < program->input_count; ++i)
+    if (!(self->inputs[i] = malloc(input_tensor(self, i)->bytes + 1)))
+      return hfta_fail(self->error, HFTA_UNSUPPORTED,
+                       "not enough memory for input '%s'",
+                       program->inputs[i].model_name);
+  for (uint32_t i = 0; i < self->port_count; ++i) {
+    uint64_t bytes = output_tensor(self, i)->bytes;
+    if (self->samples >= 0)
+      bytes = bytes / (uint64_t)size * (uint64_t)self->samples;
+    if (!(self->outputs[i] = malloc(bytes + 1)))
+      return hfta_fail(self->error, HFTA_UNSUPPORTED,
+                       "not enough memory for output '%s'",
+                       self->ports[i]->name);
+  }
+  return HFTA_OK;
+}
+
+/// Runs samples begin .. begin + size - 1 and keeps those that are real.
+static hfta_status run_chunk(runner *self, int64_t begin, int64_t size) {
+  const hfta_program *program = self->program;
+  for (uint32_t i = 0; i < program->input_count; ++i)
+    fill_input(self, i, begin, self->samples < 0 ? 1 : size);
+  hfta_status status =
+      hfta_instance_infer(self->instance, (const void *const *)self->inputs);
+  for (uint32_t i = 0; i < self->port_count && status == HFTA_OK; ++i) {
+    uint64_t bytes = output_tensor(self, i)->bytes;
+    uint64_t row = bytes / (uint64_t)size, offset = row * (uint64_t)begin;
+    if (self->samples >= 0 && self->samples - begin < size)
+      bytes = row * (uint64_t)(self->samples - begin);
+    status =
+        hfta_instance_read(self->instance, self->ports[i]->tensor, self->copy,
+                           0, (char *)self->outputs[i] + offset, bytes);
+  }
+  return status;
+}
+
+static void file_name(const char *name, char *out, size_t size) {
+  snprintf(out, size, "%s", *name ? name : "_");
+  for (char *at = out; *at; ++at)
+    if (!isalnum((unsigned char)*at) && !strchr("_-.", *at))
+      *at = '_';
+}
+
+static hfta_status check_names(const runner *self) {
+  for (uint32_t i = 0; i < self->port_count; ++i)
+    for (uint32_t j = 0; j < i; ++j) {
+      char left[256], right[256];
+      file_name(self->ports[i]->name, left, sizeof(left));
+      file_name(self->ports[j]->name, right, sizeof(right));
+      if (strcmp(left, right) == 0)
+        return hfta_fail(self->error, HFTA_UNSUPPORTED,
+                         "outputs '%s' and '%s' would both be written to "
+                         "'%s.npy'",
+                         self->ports[j]->name, self->ports[i]->name, left);
+    }
+  return HFTA_OK;
+}
+
+static hfta_status output_path(const runner *self, const char *folder,
+                               uint32_t index, hfta_path *out) {
+  char name[256];
+  file_name(self->ports[index]->name, name, sizeof(name));
+  return hfta_path_format(out, self->error, "%s/%s.npy", folder, name);
+}
+
+/// Whether the outputs may be written, before the work.
+static hfta_status check_outputs(const runner *self, const char *folder) {
+  hfta_status status = HFTA_OK;
+  for (uint32_t i = 0; i < self->port_count && status == HFTA_OK; ++i) {
+    hfta_path path;
+    status = output_path(self, folder, i, &path);
+    if (status == HFTA_OK)
+      status = hfta_refuse_to_replace_program(path.text, self->error);
+    if (status == HFTA_OK)
+      status = hfta_refuse_to_replace_checkpoint(path.text, self->checkpoint,
+                                                 self->error);
+    for (uint32_t j = 0; j < self->program->input_count && status == HFTA_OK;
+         ++j)
+      status = hfta_refuse_to_replace(path.text, self->paths[j], self->error);
+  }
+  return status;
+}
+
+static hfta_status write_outputs(const runner *self, const char *folder) {
+  hfta_status status = hfta_folder_make(folder, self->error);
+  for (uint32_t i = 0; i < self->port_count && status == HFTA_OK; ++i) {
+    const hfta_tensor *tensor = output_tensor(self, i);
+    int64_t shape[HFTA_MAX_RANK];
+    uint64_t bytes = tensor->bytes;
+    if (tensor->rank > HFTA_MAX_RANK)
+      return hfta_fail(self->error, HFTA_UNSUPPORTED,
+                       "output '%s' has %u axes, at most %d can be written",
+                       self->ports[i]->name, tensor->rank, HFTA_MAX_RANK);
+    if (tensor->rank > 0)
+      memcpy(shape, tensor->shape, tensor->rank * sizeof(*shape));
+    if (self->samples >= 0) {
+      bytes = bytes / (uint64_t)shape[0] * (uint64_t)self->samples;
+      shape[0] = self->samples;
+    }
+    hfta_path path;
+    status = output_path(self, folder, i, &path);
+    hfta_tensor_view view = {.name = self->ports[i]->name,
+                             .type = (hfta_element_type)tensor->type,
+                             .rank = tensor->rank,
+                             .shape = shape,
+                             .data = self->outputs[i],
+                             .bytes = bytes};
+    if (status == HFTA_OK)
+      status = hfta_npy_write(path.text, &view, self->error);
+  }
+  return status;
+}
+
+//===----------------------------------------------------------------------===//
+// The command
+//===----------------------------------------------------------------------===//
+
+static hfta_status run(runner *self, const hfta_list *list,
+                       const char *folder) {
+  const hfta_program *program = self->program;
+  size_t inputs = (size_t)program->input_count + 1;
+  self->files = calloc(inputs, sizeof(*self->files));
+  self->paths = calloc(inputs, sizeof(*self->paths));
+  self->opened = calloc(inputs, sizeof(*self->opened));
+  self->inputs = calloc(inputs, sizeof(*self->inputs));
+  self->outputs =
+      calloc((size_t)program->output_count + 1, sizeof(*self->outputs));
+  self->ports = calloc((size_t)program->output_count + 1, sizeof(*self->ports));
+  if (!self->files || !self->paths || !self->opened || !self->inputs ||
+      !self->outputs || !self->ports)
+    return hfta_fail(self->error, HFTA_UNSUPPORTED, "not enough memory to run");
+  for (uint32_t i = 0; i < program->output_count; ++i)
+    if (hfta_tensor_is_of(&program->tensors[program->outputs[i].tensor],
+                          self->copy))
+      self->ports[self->port_count++] = &program->outputs[i];
+  hfta_status status = open_inputs(self, list);
+  if (status == HFTA_OK)
+    status = check_shapes(self);
+  if (status == HFTA_OK)
+    status = check_names(self);
+  if (status == HFTA_OK)
+    status = check_outputs(self, folder);
+  if (status == HFTA_OK)
+    status = allocate(self);
+  int64_t size = hfta_program_micro_batch(program);
+  int64_t samples = self->samples >= 0 ? self->samples : size;
+  for (int64_t begin = 0; begin < samples && status == HFTA_OK; begin += size)
+    status = run_chunk(self, begin, size);
+  if (status == HFTA_OK)
+    status = write_outputs(self, folder);
+  return status;
+}
+
+static void release(runner *self) {
+  const hfta_program *program = self->program;
+  for (uint32_t i = 0; i < program->input_count; ++i) {
+    if (self->files && self->opened && self->opened[i])
+      hfta_npy_close(&self->files[i]);
+    if (self->inputs)
+      free(self->inputs[i]);
+  }
+  for (uint32_t i = 0; self->outputs && i < self->port_count; ++i)
+    free(self->outputs[i]);
+  free(self->files);
+  free(self->paths);
+  free(self->opened);
+  free(self->inputs);
+  free(self->outputs);
+  free(self->ports);
+}
+
+int hfta_command_run(const hfta_invocation *invocation) {
+  const char *folder = NULL, *checkpoint = NULL, *device = NULL;
+  int64_t threads = 0, copy = 0;
+  hfta_list list = {.count = 0};
+  const hfta_option options[] = {
+      {.name = "--input",
+       .argument = "NAME=FILE.npy",
+       .help = "an input, by the model's name or its data field's; once for\n"
+               "each",
+       .list = &list},
+      {.name = "--output",
+       .argument = "DIR",
+       .help = "write NAME.npy there for each output; characters other\n"
+               "than letters, digits, '_', '-' and '.' become '_'",
+       .text = &folder,
+       .required = true},
+      {.name = "--copy",
+       .argument = "K",
+       .help = "the copy to apply, counted from 0 (default: 0)",
+       .integer = &copy,
+       .minimum = 0,
+       .maximum = invocation->program->copies - 1},
+      HFTA_OPTION_CHECKPOINT(&checkpoint),
+      HFTA_OPTION_THREADS(&threads),
+      HFTA_OPTION_DEVICE(&device),
+  };
+  int code = hfta_parse_options(invocation,
+                                "Applies one copy, in inference mode, to "
+                                "arrays of any number of samples.",
+                                options, sizeof(options) / sizeof(*options));
+  if (code >= 0)
+    return code;
+  runner self = {
+      .program = invocation->program, .copy = copy, .checkpoint = checkpoint};
+  hfta_workload workload = {
+      .kinds = 1u << HFTA_TASK_INFER, .first_copy = copy, .copies = 1};
+  code = hfta_open_instance(invocation, &workload, threads, device, checkpoint,
+                            &self.instance);
+  if (code >= 0)
+    return code;
+  self.error = hfta_instance_error(self.instance);
+  hfta_status status = run(&self, &list, folder);
+  if (status != HFTA_OK)
+    hfta_report(invocation, status, self.error->message);
+  release(&self);
+  hfta_instance_destroy(self.instance);
+  return (int)status;
+}

@@ -1,0 +1,189 @@
+//===- command_train.c - train --------------------------------------------===//
+
+#include "commands/command.h"
+#include "commands/table.h"
+#include "hfta/checkpoint.h"
+#include "hfta/trainer.h"
+#include "system/interrupt.h"
+
+#include <errno.h>
+#include <string.h>
+
+typedef struct train_arguments {
+  hfta_train_options options;
+  int64_t threads;
+  const char *device;
+  bool no_progress;
+} train_arguments;
+
+/// Options that exclude or need each other.
+static int check(const hfta_invocation *invocation,
+                 const hfta_train_options *train) {
+  if (train->epochs && train->steps)
+    return hfta_report_usage(invocation,
+                             "give '--epochs' or '--steps', not both");
+  if (train->resume && train->overwrite)
+    return hfta_report_usage(invocation,
+                             "give '--resume' or '--overwrite', not both");
+  const char *lonely = train->every       ? "--every"
+                       : train->keep      ? "--keep"
+                       : train->resume    ? "--resume"
+                       : train->overwrite ? "--overwrite"
+                                          : NULL;
+  if (lonely && !train->checkpoint)
+    return hfta_report_usage(invocation, "option '%s' needs --checkpoint DIR",
+                             lonely);
+  return -1;
+}
+
+static int parse(const hfta_invocation *invocation, train_arguments *out) {
+  hfta_train_options *train = &out->options;
+  const hfta_option options[] = {
+      HFTA_OPTION_DATA(&train->data_root),
+      {.name = "--epochs",
+       .argument = "N",
+       .help = "train N epochs in total (default: the job's)",
+       .integer = &train->epochs,
+       .minimum = 1,
+       .maximum = INT64_MAX},
+      {.name = "--steps",
+       .argument = "N",
+       .help = "train N steps in total, resumed ones included",
+       .integer = &train->steps,
+       .minimum = 1,
+       .maximum = INT64_MAX},
+      {.name = "--log",
+       .argument = "FILE.jsonl",
+       .help = "write metrics as JSON lines",
+       .text = &train->log_path},
+      {.name = "--log-every",
+       .argument = "N",
+       .help = "log every N steps, and the first and last (default: 50)",
+       .integer = &train->log_every,
+       .minimum = 1,
+       .maximum = INT64_MAX},
+      {.name = "--checkpoint",
+       .argument = "DIR",
+       .help = "save DIR/step-... at the end and on Ctrl-C",
+       .text = &train->checkpoint},
+      {.name = "--every",
+       .argument = "N",
+       .help = "also save every N steps",
+       .integer = &train->every,
+       .minimum = 1,
+       .maximum = INT64_MAX},
+      {.name = "--keep",
+       .argument = "N",
+       .help = "remove all but the newest N checkpoints",
+       .integer = &train->keep,
+       .minimum = 1,
+       .maximum = INT64_MAX},
+      {.name = "--resume",
+       .help = "go on from DIR's newest checkpoint, if there is one, and\n"
+               "with the log",
+       .flag = &train->resume},
+      {.name = "--overwrite",
+       .help = "remove the checkpoints that DIR holds before the first step",
+       .flag = &train->overwrite},
+      HFTA_OPTION_THREADS(&out->threads),
+      HFTA_OPTION_DEVICE(&out->device),
+      {.name = "--no-progress",
+       .help = "print errors and the final table only",
+       .flag = &out->no_progress},
+  };
+  int code = hfta_parse_options(
+      invocation,
+      "Trains all copies, then prints a table with one line a copy.", options,
+      sizeof(options) / sizeof(*options));
+  return code >= 0 ? code : check(invocation, train);
+}
+
+static void print_interrupted(const hfta_invocation *invocation,
+                              const train_arguments *arguments,
+                              const hfta_train_result *result) {
+  char name[HFTA_CHECKPOINT_NAME_BYTES];
+  if (result->saved)
+    fprintf(stderr, "%s: stopped after step %lld; saved %s/%s\n",
+            invocation->binary, (long long)result->steps,
+            arguments->options.checkpoint,
+            hfta_checkpoint_name(result->steps, name));
+  else
+    fprintf(stderr,
+            "%s: stopped after step %lld; nothing saved: no "
+            "--checkpoint was given\n",
+            invocation->binary, (long long)result->steps);
+}
+
+/// After a failure: the checkpoint that was saved nevertheless.
+static void print_saved(const hfta_invocation *invocation,
+                        const train_arguments *arguments,
+                        const hfta_train_result *result) {
+  char name[HFTA_CHECKPOINT_NAME_BYTES];
+  fprintf(stderr, "%s: note: saved %s/%s\n", invocation->binary,
+          arguments->options.checkpoint,
+          hfta_checkpoint_name(result->steps, name));
+}
+
+/// Who reads the results may be gone: that ends a program with SIGPIPE, unless
+/// it is ignored.
+static int finish_output(const hfta_invocation *invocation,
+                         hfta_interrupt *interrupt) {
+  errno = 0;
+  if (fflush(stdout) == 0 && !ferror(stdout))
+    return HFTA_OK;
+  if (atomic_load(&interrupt->signal) == SIGPIPE)
+    return 128 + SIGPIPE;
+  return hfta_report_output(invocation);
+}
+
+static int train(const hfta_invocation *invocation,
+                 const train_arguments *arguments, hfta_instance *instance) {
+  hfta_train_result result;
+  hfta_status status = hfta_train(instance, &arguments->options, &result);
+  int code = (int)status;
+  if (status != HFTA_OK) {
+    hfta_report(invocation, status, hfta_instance_message(instance));
+    if (result.saved)
+      print_saved(invocation, arguments, &result);
+  } else if (result.interrupted) {
+    hfta_interrupt *interrupt = arguments->options.should_stop_argument;
+    print_interrupted(invocation, arguments, &result);
+    code = 128 + atomic_load(&interrupt->signal);
+  } else {
+    hfta_results results = {result.train_losses, result.eval_losses,
+                            result.eval_metrics};
+    hfta_print_results(stdout, invocation->program, &results);
+    code = finish_output(invocation, arguments->options.should_stop_argument);
+  }
+  hfta_train_result_free(&result);
+  return code;
+}
+
+int hfta_command_train(const hfta_invocation *invocation) {
+  train_arguments arguments;
+  memset(&arguments, 0, sizeof(arguments));
+  int code = parse(invocation, &arguments);
+  if (code >= 0)
+    return code;
+  if (!hfta_program_has_task(invocation->program, HFTA_TASK_FORWARD)) {
+    char message[256];
+    snprintf(message, sizeof(message),
+             "'%s' was compiled for inference only: the job had no loss",
+             invocation->program->name);
+    return hfta_report(invocation, HFTA_USAGE, message);
+  }
+  hfta_interrupt interrupt;
+  hfta_interrupt_begin(&interrupt, invocation->binary);
+  arguments.options.progress = !arguments.no_progress;
+  arguments.options.should_stop = hfta_interrupt_requested;
+  arguments.options.should_stop_argument = &interrupt;
+  hfta_workload workload = hfta_workload_of_all(invocation->program);
+  hfta_instance *instance = NULL;
+  code = hfta_open_instance(invocation, &workload, arguments.threads,
+                            arguments.device, NULL, &instance);
+  if (code < 0)
+    code = train(invocation, &arguments, instance);
+  hfta_instance_destroy(instance);
+  hfta_interrupt_end(&interrupt);
+  return code;
+}

@@ -1,0 +1,258 @@
+//===- info_json.c - info --json ------------------------------------------===//
+
+#include "commands/command.h"
+#include "hfta/data.h"
+#include "hfta/json.h"
+
+#include <string.h>
+
+static void put_integer(hfta_json_writer *writer, const char *key,
+                        int64_t value) {
+  hfta_json_key(writer, key);
+  hfta_json_integer(writer, value);
+}
+
+static void put_unsigned(hfta_json_writer *writer, const char *key,
+                         uint64_t value) {
+  hfta_json_key(writer, key);
+  hfta_json_unsigned(writer, value);
+}
+
+static void put_string(hfta_json_writer *writer, const char *key,
+                       const char *value) {
+  hfta_json_key(writer, key);
+  hfta_json_string(writer, value ? value : "");
+}
+
+static void put_copies(hfta_json_writer *writer, const hfta_program *program) {
+  hfta_json_key(writer, "copies");
+  hfta_json_begin_array(writer);
+  for (int64_t copy = 0; copy < program->copies; ++copy) {
+    hfta_json_begin_object(writer);
+    put_integer(writer, "copy", copy);
+    hfta_json_key(writer, "hyper_parameters");
+    hfta_json_begin_object(writer);
+    for (uint32_t i = 0; i < program->hyper_parameter_count; ++i) {
+      hfta_json_key(writer, program->hyper_parameters[i].name);
+      hfta_json_number(writer, program->hyper_parameters[i].values[copy],
+                       HFTA_F64);
+    }
+    hfta_json_end_object(writer);
+    hfta_parameter_count count = hfta_count_parameters(program, copy);
+    put_integer(writer, "trained_parameters", count.trained);
+    put_integer(writer, "frozen_parameters", count.frozen);
+    hfta_json_end_object(writer);
+  }
+  hfta_json_end_array(writer);
+}
+
+static void put_job(hfta_json_writer *writer, const hfta_program *program) {
+  static const char *const schedules[] = {"constant", "step", "cosine"};
+  uint32_t schedule = program->learning_rate.kind;
+  put_string(writer, "name", program->name);
+  put_unsigned(writer, "abi_version", program->abi_version);
+  put_string(writer, "identity", program->models[0].identity);
+  put_integer(writer, "batch", program->batch);
+  put_integer(writer, "micro_batches", program->micro_batches);
+  put_integer(writer, "blocks", program->blocks);
+  put_integer(writer, "epochs", program->epochs);
+  put_integer(writer, "steps", program->steps);
+  put_string(writer, "precision",
+             hfta_element_name((hfta_element_type)program->precision));
+  put_string(writer, "optimizer", program->optimizer);
+  put_string(writer, "schedule", schedule < 3 ? schedules[schedule] : "?");
+  put_string(writer, "metric", program->metric);
+  put_string(writer, "cpu_features", program->cpu_features);
+  put_integer(writer, "order_seed", program->order_seed);
+  hfta_json_key(writer, "shuffle");
+  hfta_json_boolean(writer, program->shuffle != 0);
+}
+
+static void put_tensor(hfta_json_writer *writer, const hfta_tensor *tensor) {
+  put_string(writer, "type",
+             hfta_element_name((hfta_element_type)tensor->type));
+  hfta_json_key(writer, "shape");
+  hfta_json_begin_array(writer);
+  for (uint32_t i = 0; i < tensor->rank; ++i)
+    hfta_json_integer(writer, tensor->shape[i]);
+  hfta_json_end_array(writer);
+}
+
+static void put_parameters(hfta_json_writer *writer,
+                           const hfta_program *program) {
+  hfta_parameter_count count = hfta_count_parameters(program, 0);
+  hfta_parameter_count all = hfta_count_all_parameters(program);
+  hfta_json_key(writer, "parameters");
+  hfta_json_begin_object(writer);
+  put_integer(writer, "per_copy", count.trained + count.frozen);
+  put_integer(writer, "trained_per_copy", count.trained);
+  put_integer(writer, "frozen_per_copy", count.frozen);
+  put_integer(writer, "array", all.trained + all.frozen);
+  hfta_json_key(writer, "tensors");
+  hfta_json_begin_array(writer);
+  for (uint32_t i = 0; i < program->tensor_count; ++i) {
+    const hfta_tensor *tensor = &program->tensors[i];
+    if (!hfta_tensor_is_parameter(program, i))
+      continue;
+    hfta_json_begin_object(writer);
+    put_string(writer, "name", tensor->name);
+    put_tensor(writer, tensor);
+    hfta_json_key(writer, "trained");
+    hfta_json_boolean(writer, (tensor->flags & HFTA_TENSOR_TRAINED) != 0);
+    put_string(writer, "rule", hfta_training_rule_word(tensor->training_rule));
+    hfta_json_key(writer, "shared");
+    hfta_json_boolean(writer, (tensor->flags & HFTA_TENSOR_SHARED) != 0);
+    if (tensor->copy >= 0)
+      put_integer(writer, "copy", tensor->copy);
+    hfta_json_end_object(writer);
+  }
+  hfta_json_end_array(writer);
+  hfta_json_end_object(writer);
+}
+
+static void put_plan(hfta_json_writer *writer, const char *key,
+                     const hfta_memory_plan *plan, uint64_t share) {
+  hfta_json_key(writer, key);
+  hfta_json_begin_object(writer);
+  put_unsigned(writer, "parameters", plan->parameters / share);
+  put_unsigned(writer, "gradients", plan->gradients / share);
+  put_unsigned(writer, "optimizer_state", plan->optimizer_state / share);
+  put_unsigned(writer, "statistics", plan->statistics / share);
+  put_unsigned(writer, "activations", plan->activations / share);
+  put_unsigned(writer, "workspace", plan->workspace / share);
+  put_unsigned(writer, "input_output", plan->input_output / share);
+  put_unsigned(writer, "prefetch", plan->prefetch / share);
+  put_unsigned(writer, "scratch", plan->scratch / share);
+  put_unsigned(writer, "peak_bytes", plan->peak / share);
+  hfta_json_end_object(writer);
+}
+
+static void put_memory(hfta_json_writer *writer, const hfta_program *program,
+                       int threads) {
+  hfta_memory_plan plan = hfta_program_memory(program, threads);
+  hfta_json_key(writer, "memory");
+  hfta_json_begin_object(writer);
+  put_integer(writer, "threads", threads);
+  put_integer(writer, "copies_at_once",
+              hfta_program_copies_at_once(program, threads));
+  put_unsigned(writer, "constants_in_file", plan.constants);
+  put_plan(writer, "array", &plan, 1);
+  put_plan(writer, "per_copy", &plan, (uint64_t)program->copies);
+  hfta_json_end_object(writer);
+  put_unsigned(writer, "peak_bytes", plan.peak);
+}
+
+static void put_segments(hfta_json_writer *writer, const hfta_program *program,
+                         int threads) {
+  hfta_json_key(writer, "segments");
+  hfta_json_begin_array(writer);
+  for (uint32_t i = 0; i < program->segment_count; ++i) {
+    const hfta_segment *segment = &program->segments[i];
+    hfta_json_begin_object(writer);
+    put_string(writer, "name", segment->name);
+    put_string(writer, "role", hfta_segment_role_name(segment->role));
+    put_integer(writer, "block", segment->block);
+    put_unsigned(writer, "bytes",
+                 hfta_program_segment_bytes(program, i, threads));
+    put_unsigned(writer, "alignment", segment->alignment);
+    put_unsigned(writer, "instances", segment->instances);
+    hfta_json_end_object(writer);
+  }
+  hfta_json_end_array(writer);
+}
+
+static void put_segment_names(hfta_json_writer *writer, const char *key,
+                              const hfta_program *program,
+                              const uint32_t *indices, uint32_t count) {
+  hfta_json_key(writer, key);
+  hfta_json_begin_array(writer);
+  for (uint32_t i = 0; i < count; ++i)
+    hfta_json_string(writer, indices[i] < program->segment_count
+                                 ? program->segments[indices[i]].name
+                                 : "?");
+  hfta_json_end_array(writer);
+}
+
+static void put_tasks(hfta_json_writer *writer, const hfta_program *program) {
+  hfta_json_key(writer, "tasks");
+  hfta_json_begin_array(writer);
+  for (uint32_t i = 0; i < program->task_count; ++i) {
+    const hfta_task *task = &program->tasks[i];
+    hfta_json_begin_object(writer);
+    put_string(writer, "name", task->name);
+    put_string(writer, "kind", hfta_task_kind_name(task->kind));
+    put_integer(writer, "block", task->block);
+    put_unsigned(writer, "period", task->period);
+    put_segment_names(writer, "reads", program, task->reads, task->read_count);
+    put_segment_names(writer, "writes", program, task->writes,
+                      task->write_count);
+    hfta_json_end_object(writer);
+  }
+  hfta_json_end_array(writer);
+}
+
+static void put_source(hfta_json_writer *writer, const char *key,
+                       const hfta_data_source *source) {
+  if (source->format == HFTA_DATA_NONE)
+    return;
+  hfta_json_key(writer, key);
+  hfta_json_begin_object(writer);
+  put_string(writer, "format",
+             hfta_data_format_name((hfta_data_format)source->format));
+  put_string(writer, "path", source->path);
+  hfta_json_end_object(writer);
+}
+
+static void put_data(hfta_json_writer *writer, const hfta_program *program) {
+  hfta_json_key(writer, "data");
+  hfta_json_begin_array(writer);
+  for (uint32_t i = 0; i < program->data_field_count; ++i) {
+    const hfta_data_field *field = &program->data_fields[i];
+    hfta_json_begin_object(writer);
+    put_string(writer, "name", field->name);
+    put_tensor(writer, &program->tensors[field->tensor]);
+    put_source(writer, "train", &field->train);
+    put_source(writer, "test", &field->test);
+    hfta_json_end_object(writer);
+  }
+  hfta_json_end_array(writer);
+}
+
+static void put_ports(hfta_json_writer *writer, const char *key,
+                      const hfta_program *program, const hfta_port *ports,
+                      uint32_t count) {
+  hfta_json_key(writer, key);
+  hfta_json_begin_array(writer);
+  for (uint32_t i = 0; i < count; ++i) {
+    hfta_json_begin_object(writer);
+    put_string(writer, "name", ports[i].name);
+    put_string(writer, "model_name", ports[i].model_name);
+    put_tensor(writer, &program->tensors[ports[i].tensor]);
+    hfta_json_end_object(writer);
+  }
+  hfta_json_end_array(writer);
+}
+
+hfta_status hfta_write_info_json(const hfta_program *program, int threads,
+                                 FILE *file, hfta_error *error) {
+  hfta_json_writer writer;
+  hfta_json_to_file(&writer, file);
+  hfta_json_begin_object(&writer);
+  put_job(&writer, program);
+  put_copies(&writer, program);
+  put_parameters(&writer, program);
+  put_memory(&writer, program, threads);
+  put_segments(&writer, program, threads);
+  put_tasks(&writer, program);
+  put_data(&writer, program);
+  put_ports(&writer, "inputs", program, program->inputs, program->input_count);
+  put_ports(&writer, "outputs", program, program->outputs,
+            program->output_count);
+  if (program->plan_json && *program->plan_json) {
+    hfta_json_key(&writer, "plan");
+    hfta_json_raw(&writer, program->plan_json);
+  }
+  hfta_json_end_object(&writer);
+  hfta_json_newline(&writer);
+  return hfta_json_finish(&writer, error);
+}

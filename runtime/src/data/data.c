@@ -1,0 +1,295 @@
+//===- data.c - Sources of training and test samples ----------------------===//
+
+#include "data/data_source.h"
+#include "system/fault.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+//===----------------------------------------------------------------------===//
+// Checks that formats share
+//===----------------------------------------------------------------------===//
+
+static uint32_t without_ones(const int64_t *shape, uint32_t rank,
+                             int64_t *out) {
+  uint32_t count = 0;
+  for (uint32_t i = 0; i < rank; ++i)
+    if (shape[i] != 1)
+      out[count++] = shape[i];
+  return count;
+}
+
+static bool same_but_for_ones(const int64_t *left, uint32_t left_rank,
+                              const int64_t *right, uint32_t right_rank) {
+  int64_t a[HFTA_MAX_RANK], b[HFTA_MAX_RANK];
+  uint32_t a_rank = without_ones(left, left_rank, a);
+  uint32_t b_rank = without_ones(right, right_rank, b);
+  return a_rank == b_rank && memcmp(a, b, a_rank * sizeof(*a)) == 0;
+}
+
+hfta_status hfta_data_check(const hfta_data_request *request,
+                            const hfta_data_info *found, hfta_error *error) {
+  if (found->type != request->type)
+    return hfta_fail(error, HFTA_INVALID_INPUT,
+                     "'%s': expected elements of type %s, got %s",
+                     request->path, hfta_element_name(request->type),
+                     hfta_element_name(found->type));
+  if (same_but_for_ones(request->sample_shape, request->sample_rank,
+                        found->sample_shape, found->sample_rank))
+    return HFTA_OK;
+  char expected[HFTA_SHAPE_TEXT_BYTES], got[HFTA_SHAPE_TEXT_BYTES];
+  return hfta_fail(
+      error, HFTA_INVALID_INPUT, "'%s': expected samples of shape %s, got %s",
+      request->path,
+      hfta_shape_text(request->sample_shape, request->sample_rank, expected),
+      hfta_shape_text(found->sample_shape, found->sample_rank, got));
+}
+
+hfta_status hfta_data_split_batch(const char *path, hfta_element_type type,
+                                  const int64_t *shape, uint32_t rank,
+                                  hfta_data_info *out, hfta_error *error) {
+  if (rank == 0)
+    return hfta_fail(error, HFTA_INVALID_INPUT,
+                     "'%s' holds a scalar; expected a first axis that counts "
+                     "samples",
+                     path);
+  out->type = type;
+  out->count = shape[0];
+  out->sample_rank = rank - 1;
+  memcpy(out->sample_shape, shape + 1, (rank - 1) * sizeof(*shape));
+  return HFTA_OK;
+}
+
+//===----------------------------------------------------------------------===//
+// The interface
+//===----------------------------------------------------------------------===//
+
+const char *hfta_data_format_name(hfta_data_format format) {
+  switch (format) {
+  case HFTA_DATA_NONE:
+    return "none";
+  case HFTA_DATA_IDX:
+    return "idx";
+  case HFTA_DATA_NPY:
+    return "npy";
+  case HFTA_DATA_CSV:
+    return "csv";
+  case HFTA_DATA_RAW:
+    return "raw";
+  }
+  return "none";
+}
+
+static hfta_data_opener opener_of(hfta_data_format format) {
+  switch (format) {
+  case HFTA_DATA_IDX:
+    return hfta_data_open_idx;
+  case HFTA_DATA_NPY:
+    return hfta_data_open_npy;
+  case HFTA_DATA_CSV:
+    return hfta_data_open_csv;
+  case HFTA_DATA_RAW:
+    return hfta_data_open_raw;
+  case HFTA_DATA_NONE:
+    break;
+  }
+  return NULL;
+}
+
+//===----------------------------------------------------------------------===//
+// Files that others change
+//===----------------------------------------------------------------------===//
+
+/// After a read of a mapped page that was gone.
+static hfta_status report_fault(const hfta_data *data, hfta_error *error) {
+  hfta_status status = hfta_watch_check(&data->watch, data->path, error);
+  if (status != HFTA_OK)
+    return status;
+  return hfta_fail(error, HFTA_INVALID_INPUT, "cannot read '%s': %s",
+                   data->path, strerror(EIO));
+}
+
+/// The arguments and the result of an opener.
+typedef struct opening {
+  hfta_data_opener opener;
+  const hfta_data_request *request;
+  hfta_data *data;
+  hfta_error *error;
+  hfta_status status;
+} opening;
+
+static void run_opener(void *argument) {
+  opening *self = argument;
+  self->status = self->opener(self->request, self->data, self->error);
+}
+
+/// What is unpacked when it is opened mustn't change meanwhile; what is mapped
+/// is watched from then on.
+static hfta_status open_watched(opening *self) {
+  hfta_data *data = self->data;
+  hfta_watch_open(self->request->path, &data->watch);
+  if (!hfta_fault_guard(run_opener, self))
+    return report_fault(data, self->error);
+  if (self->status == HFTA_OK)
+    self->status = hfta_watch_check(&data->watch, data->path, self->error);
+  if (!data->mapping.bytes)
+    hfta_watch_close(&data->watch);
+  return self->status;
+}
+
+//===----------------------------------------------------------------------===//
+// Opening
+//===----------------------------------------------------------------------===//
+
+hfta_status hfta_data_open(const hfta_data_request *request, hfta_data **out,
+                           hfta_error *error) {
+  *out = NULL;
+  hfta_data_opener opener = opener_of(request->format);
+  uint64_t sample_bytes;
+  if (!opener)
+    return hfta_fail(error, HFTA_INTERNAL, "'%s': unknown data format %d",
+                     request->path, (int)request->format);
+  if (request->sample_rank > HFTA_MAX_RANK ||
+      !hfta_shape_bytes(request->type, request->sample_shape,
+                        request->sample_rank, &sample_bytes))
+    return hfta_fail(error, HFTA_UNSUPPORTED,
+                     "'%s': the requested samples exceed %d axes or 2^63 bytes",
+                     request->path, HFTA_MAX_RANK);
+  hfta_data *data = calloc(1, sizeof(*data));
+  if (!data)
+    return hfta_fail(error, HFTA_UNSUPPORTED,
+                     "out of memory while reading '%s'", request->path);
+  data->sample_bytes = sample_bytes;
+  data->watch.descriptor = -1;
+  data->path = strdup(request->path);
+  opening self = {opener, request, data, error, HFTA_OK};
+  hfta_status status =
+      data->path ? open_watched(&self)
+                 : hfta_fail(error, HFTA_UNSUPPORTED,
+                             "out of memory while reading '%s'", request->path);
+  if (status != HFTA_OK)
+    hfta_data_close(data);
+  else
+    *out = data;
+  return status;
+}
+
+void hfta_data_close(hfta_data *data) {
+  if (!data)
+    return;
+  hfta_mapping_close(&data->mapping);
+  hfta_watch_close(&data->watch);
+  free(data->owned);
+  free(data->path);
+  free(data);
+}
+
+int64_t hfta_data_count(const hfta_data *data) { return data->count; }
+
+uint64_t hfta_data_sample_bytes(const hfta_data *data) {
+  return data->sample_bytes;
+}
+
+uint64_t hfta_data_resident_bytes(const hfta_data *data) {
+  return data->owned_bytes;
+}
+
+//===----------------------------------------------------------------------===//
+// Copying samples
+//===----------------------------------------------------------------------===//
+
+static void copy_swapped_16(unsigned char *out, const unsigned char *in,
+                            uint64_t bytes) {
+  for (uint64_t i = 0; i < bytes; i += sizeof(uint16_t)) {
+    uint16_t value;
+    memcpy(&value, in + i, sizeof(value));
+    value = __builtin_bswap16(value);
+    memcpy(out + i, &value, sizeof(value));
+  }
+}
+
+static void copy_swapped_32(unsigned char *out, const unsigned char *in,
+                            uint64_t bytes) {
+  for (uint64_t i = 0; i < bytes; i += sizeof(uint32_t)) {
+    uint32_t value;
+    memcpy(&value, in + i, sizeof(value));
+    value = __builtin_bswap32(value);
+    memcpy(out + i, &value, sizeof(value));
+  }
+}
+
+static void copy_swapped_64(unsigned char *out, const unsigned char *in,
+                            uint64_t bytes) {
+  for (uint64_t i = 0; i < bytes; i += sizeof(uint64_t)) {
+    uint64_t value;
+    memcpy(&value, in + i, sizeof(value));
+    value = __builtin_bswap64(value);
+    memcpy(out + i, &value, sizeof(value));
+  }
+}
+
+static void copy_sample(const hfta_data *data, unsigned char *out,
+                        const unsigned char *in) {
+  switch (data->swapped_bytes) {
+  case 2:
+    copy_swapped_16(out, in, data->sample_bytes);
+    break;
+  case 4:
+    copy_swapped_32(out, in, data->sample_bytes);
+    break;
+  case 8:
+    copy_swapped_64(out, in, data->sample_bytes);
+    break;
+  default:
+    memcpy(out, in, data->sample_bytes);
+  }
+}
+
+typedef struct gathering {
+  const hfta_data *data;
+  const int64_t *indices;
+  int64_t count;
+  unsigned char *out;
+} gathering;
+
+static void copy_samples(void *argument) {
+  const gathering *self = argument;
+  uint64_t bytes = self->data->sample_bytes;
+  for (int64_t i = 0; i < self->count; ++i)
+    copy_sample(self->data, self->out + (uint64_t)i * bytes,
+                self->data->samples + (uint64_t)self->indices[i] * bytes);
+}
+
+hfta_status hfta_data_gather(const hfta_data *data, const int64_t *indices,
+                             int64_t n, void *destination, hfta_error *error) {
+  for (int64_t i = 0; i < n; ++i)
+    if (indices[i] < 0 || indices[i] >= data->count)
+      return hfta_fail(error, HFTA_INVALID_INPUT,
+                       "expected a sample below %" PRId64 ", got %" PRId64,
+                       data->count, indices[i]);
+  if (data->sample_bytes == 0)
+    return HFTA_OK;
+  // Before: without the handler of SIGBUS nothing else would tell. After: the
+  // samples must be those of the file that was opened.
+  hfta_status status = hfta_watch_check(&data->watch, data->path, error);
+  if (status != HFTA_OK)
+    return status;
+  gathering self = {data, indices, n, destination};
+  if (!hfta_fault_guard(copy_samples, &self))
+    return report_fault(data, error);
+  return hfta_watch_check(&data->watch, data->path, error);
+}
+
+hfta_status hfta_data_probe(const char *path, hfta_data_format format,
+                            hfta_data_info *out, hfta_error *error) {
+  *out = (hfta_data_info){0};
+  if (format == HFTA_DATA_IDX)
+    return hfta_data_probe_idx(path, out, error);
+  if (format == HFTA_DATA_NPY)
+    return hfta_data_probe_npy(path, out, error);
+  return hfta_fail(error, HFTA_UNSUPPORTED,
+                   "'%s': %s files have no header that tells type and shape",
+                   path, hfta_data_format_name(format));
+}

@@ -1,0 +1,327 @@
+//===- data_csv.c - Samples from comma separated numbers ------------------===//
+//
+// Two passes: the first counts lines, and refuses those that are too short to
+// hold a sample, so that what is allocated is at most eight times the file.
+//===----------------------------------------------------------------------===//
+
+#include "data/data_source.h"
+#include "text/text.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/// A stretch of the file, not ended by a 0 byte.
+typedef struct span {
+  const char *text;
+  size_t length;
+} span;
+
+/// Walks over the lines that aren't empty.
+typedef struct line_reader {
+  const char *at;
+  const char *end;
+  uint64_t number; ///< of the last line, from 1, empty ones counted
+} line_reader;
+
+typedef struct csv_table {
+  const hfta_data_request *request;
+  hfta_error *error;
+  uint64_t elements; ///< of a sample
+  uint64_t columns;  ///< of a line
+  line_reader first; ///< stands before the first sample
+} csv_table;
+
+//===----------------------------------------------------------------------===//
+// Lines and fields
+//===----------------------------------------------------------------------===//
+
+static span trim(span text) {
+  while (text.length > 0 && strchr(" \t\r", text.text[text.length - 1]) &&
+         text.text[text.length - 1])
+    --text.length;
+  while (text.length > 0 && (text.text[0] == ' ' || text.text[0] == '\t')) {
+    ++text.text;
+    --text.length;
+  }
+  return text;
+}
+
+static bool next_line(line_reader *reader, span *line) {
+  while (reader->at < reader->end) {
+    const char *start = reader->at;
+    const char *newline = memchr(start, '\n', (size_t)(reader->end - start));
+    const char *end = newline ? newline : reader->end;
+    reader->at = newline ? newline + 1 : reader->end;
+    ++reader->number;
+    *line = trim((span){start, (size_t)(end - start)});
+    if (line->length > 0)
+      return true;
+  }
+  return false;
+}
+
+/// Takes the first field off a line; false if none is left.
+static bool next_field(span *line, span *field) {
+  if (!line->text)
+    return false;
+  const char *comma = memchr(line->text, ',', line->length);
+  if (!comma) {
+    *field = trim(*line);
+    *line = (span){NULL, 0};
+    return true;
+  }
+  size_t length = (size_t)(comma - line->text);
+  *field = trim((span){line->text, length});
+  line->text += length + 1;
+  line->length -= length + 1;
+  return true;
+}
+
+/// Takes the fields before the first column off; false if there are too few.
+static bool skip_columns(span *line, uint32_t count) {
+  span field;
+  for (uint32_t i = 0; i < count; ++i)
+    if (!next_field(line, &field))
+      return false;
+  return line->text != NULL;
+}
+
+static bool is_header(span line, uint32_t column) {
+  span field;
+  return skip_columns(&line, column) && next_field(&line, &field) &&
+         field.length > 0 &&
+         hfta_classify_number(field.text, field.length) == HFTA_NOT_A_NUMBER;
+}
+
+//===----------------------------------------------------------------------===//
+// Numbers
+//===----------------------------------------------------------------------===//
+
+/// True if a whole number stands there; 3.0 and 1e3 are whole.
+static bool parse_whole(span field, hfta_number_kind kind, int64_t *out) {
+  if (kind == HFTA_DECIMAL_INTEGER)
+    return hfta_parse_i64(field.text, field.length, out);
+  double value;
+  if (kind != HFTA_DECIMAL ||
+      !hfta_parse_f64(field.text, field.length, &value) ||
+      value != floor(value) || fabs(value) > 0x1p53)
+    return false;
+  *out = (int64_t)value;
+  return true;
+}
+
+static bool store_whole(span field, hfta_number_kind kind,
+                        hfta_element_type type, unsigned char *out) {
+  static const struct {
+    int64_t least, most;
+  } ranges[] = {
+      [HFTA_BOOL] = {0, 1},
+      [HFTA_U8] = {0, UINT8_MAX},
+      [HFTA_I8] = {INT8_MIN, INT8_MAX},
+      [HFTA_U16] = {0, UINT16_MAX},
+      [HFTA_I16] = {INT16_MIN, INT16_MAX},
+      [HFTA_I32] = {INT32_MIN, INT32_MAX},
+      [HFTA_I64] = {INT64_MIN, INT64_MAX},
+  };
+  int64_t value;
+  if (!parse_whole(field, kind, &value) || value < ranges[type].least ||
+      value > ranges[type].most)
+    return false;
+  // Little-endian: the low bytes come first.
+  memcpy(out, &value, hfta_element_bytes(type));
+  return true;
+}
+
+static bool store_f32(span field, unsigned char *out) {
+  float value;
+  if (!hfta_parse_f32(field.text, field.length, &value))
+    return false;
+  memcpy(out, &value, sizeof(value));
+  return true;
+}
+
+/// f64, and the 16-bit types by way of it.
+static bool store_f64(span field, hfta_element_type type, unsigned char *out) {
+  double value;
+  if (!hfta_parse_f64(field.text, field.length, &value))
+    return false;
+  if (type == HFTA_F64) {
+    memcpy(out, &value, sizeof(value));
+    return true;
+  }
+  uint16_t bits =
+      type == HFTA_F16 ? hfta_f16_from_f64(value) : hfta_bf16_from_f64(value);
+  uint16_t infinity = type == HFTA_F16 ? 0x7C00 : 0x7F80;
+  if ((bits & 0x7FFF) == infinity && isfinite(value))
+    return false;
+  memcpy(out, &bits, sizeof(bits));
+  return true;
+}
+
+/// False if the field is no number, or none of the type's.
+static bool store_field(span field, hfta_element_type type,
+                        unsigned char *out) {
+  hfta_number_kind kind = hfta_classify_number(field.text, field.length);
+  if (kind == HFTA_NOT_A_NUMBER)
+    return false;
+  switch (type) {
+  case HFTA_F32:
+    return store_f32(field, out);
+  case HFTA_F64:
+  case HFTA_F16:
+  case HFTA_BF16:
+    return store_f64(field, type, out);
+  default:
+    return store_whole(field, kind, type, out);
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// The file
+//===----------------------------------------------------------------------===//
+
+/// What an error adds where semicolons are the likely separator: spreadsheets
+/// write them where the decimal point is a comma.
+static const char *separator_hint(span text) {
+  return memchr(text.text, ';', text.length)
+             ? "; columns must be separated by ',', here they may be by ';'"
+             : "";
+}
+
+static hfta_status wrong_columns(const csv_table *table, uint64_t line_number,
+                                 span line) {
+  uint64_t columns = 0;
+  span rest = line;
+  for (span field; next_field(&rest, &field);)
+    ++columns;
+  // Enough commas, but nothing between some of them.
+  if (columns == table->columns)
+    return hfta_fail(table->error, HFTA_INVALID_INPUT,
+                     "'%s', line %" PRIu64 ": expected %" PRIu64
+                     " numbers, got '%.*s'",
+                     table->request->path, line_number, table->columns,
+                     line.length < 40 ? (int)line.length : 40, line.text);
+  return hfta_fail(table->error, HFTA_INVALID_INPUT,
+                   "'%s', line %" PRIu64 ": expected %" PRIu64
+                   " columns, got %" PRIu64 "%s",
+                   table->request->path, line_number, table->columns, columns,
+                   separator_hint(line));
+}
+
+static hfta_status wrong_number(const csv_table *table, uint64_t line_number,
+                                uint64_t column, span field) {
+  return hfta_fail(table->error, HFTA_INVALID_INPUT,
+                   "'%s', line %" PRIu64 ", column %" PRIu64
+                   ": expected a number of type %s, got '%.*s'%s",
+                   table->request->path, line_number, column,
+                   hfta_element_name(table->request->type),
+                   field.length < 40 ? (int)field.length : 40, field.text,
+                   separator_hint(field));
+}
+
+/// Others may write to a file while it is read.
+static hfta_status changed(const csv_table *table) {
+  return hfta_fail(table->error, HFTA_INVALID_INPUT,
+                   "'%s' was changed while it was read", table->request->path);
+}
+
+/// Counts the samples, and passes over a header.
+static hfta_status count_lines(csv_table *table, int64_t *count) {
+  line_reader reader = table->first;
+  *count = 0;
+  for (span line; next_line(&reader, &line);) {
+    if (*count == 0 && table->first.number == 0 &&
+        is_header(line, table->request->column)) {
+      table->first = reader;
+      continue;
+    }
+    // Each number takes a character, and all but the last one a comma.
+    if (line.length < table->elements ||
+        line.length - table->elements + 1 < table->elements)
+      return wrong_columns(table, reader.number, line);
+    ++*count;
+  }
+  return HFTA_OK;
+}
+
+static hfta_status parse_line(const csv_table *table, span line,
+                              uint64_t line_number, unsigned char *out) {
+  const hfta_data_request *request = table->request;
+  size_t element_bytes = hfta_element_bytes(request->type);
+  span rest = line, field;
+  if (!skip_columns(&rest, request->column))
+    return wrong_columns(table, line_number, line);
+  for (uint64_t i = 0; i < table->elements; ++i, out += element_bytes) {
+    if (!next_field(&rest, &field))
+      return wrong_columns(table, line_number, line);
+    if (!store_field(field, request->type, out))
+      return wrong_number(table, line_number, request->column + i, field);
+  }
+  for (uint64_t i = request->column + table->elements; i < table->columns; ++i)
+    if (!next_field(&rest, &field))
+      return wrong_columns(table, line_number, line);
+  return rest.text ? wrong_columns(table, line_number, line) : HFTA_OK;
+}
+
+/// The second pass. The first one's count bounds it: the file may have become
+/// another one since.
+static hfta_status parse_lines(const csv_table *table, hfta_data *data) {
+  unsigned char *out = data->owned;
+  line_reader reader = table->first;
+  int64_t done = 0;
+  for (span line; next_line(&reader, &line); out += data->sample_bytes) {
+    if (done == data->count)
+      return changed(table);
+    hfta_status status = parse_line(table, line, reader.number, out);
+    if (status != HFTA_OK)
+      return status;
+    ++done;
+  }
+  return done == data->count ? HFTA_OK : changed(table);
+}
+
+static hfta_status load(csv_table *table, hfta_data *data) {
+  hfta_status status = count_lines(table, &data->count);
+  if (status != HFTA_OK)
+    return status;
+  uint64_t bytes;
+  if (__builtin_mul_overflow((uint64_t)data->count, data->sample_bytes,
+                             &bytes) ||
+      !(data->owned = malloc(bytes + 1)))
+    return hfta_fail(table->error, HFTA_UNSUPPORTED,
+                     "'%s': not enough memory for %" PRId64
+                     " samples of %" PRIu64 " bytes",
+                     table->request->path, data->count, data->sample_bytes);
+  data->owned_bytes = bytes;
+  data->samples = data->owned;
+  return parse_lines(table, data);
+}
+
+hfta_status hfta_data_open_csv(const hfta_data_request *request,
+                               hfta_data *data, hfta_error *error) {
+  int64_t elements;
+  if (!hfta_shape_elements(request->sample_shape, request->sample_rank,
+                           &elements))
+    return hfta_fail(error, HFTA_INTERNAL, "'%s': the sample is too large",
+                     request->path);
+  hfta_mapping mapping;
+  hfta_status status = hfta_mapping_open(request->path, &mapping, error);
+  if (status != HFTA_OK || mapping.size == 0)
+    return status;
+  const char *text = (const char *)mapping.bytes;
+  csv_table table = {.request = request,
+                     .error = error,
+                     .elements = (uint64_t)elements,
+                     .columns = request->columns
+                                    ? request->columns
+                                    : request->column + (uint64_t)elements,
+                     .first = {.at = text, .end = text + mapping.size}};
+  // Some programs begin a file with U+FEFF.
+  if (mapping.size >= 3 && memcmp(text, "\xEF\xBB\xBF", 3) == 0)
+    table.first.at += 3;
+  status = load(&table, data);
+  hfta_mapping_close(&mapping);
+  return status;
+}

@@ -1,0 +1,58 @@
+//===- data_source.h - What the data formats share --------------*- C -*-===//
+//
+// Private to the runtime: data.c dispatches to one function a format, and each
+// of them leaves an array of samples in memory.
+//===----------------------------------------------------------------------===//
+
+#ifndef HFTA_SRC_DATA_DATA_SOURCE_H
+#define HFTA_SRC_DATA_DATA_SOURCE_H
+
+#include "hfta/data.h"
+
+#include "system/file.h"
+
+/// An opened source: samples one after another, borrowed from `mapping` or
+/// `owned`, whichever the format uses.
+struct hfta_data {
+  const unsigned char *samples;
+  int64_t count;
+  uint64_t sample_bytes;
+  size_t swapped_bytes; ///< elements of this size are big-endian; 0: none are
+  hfta_mapping mapping;
+  void *owned; ///< from malloc
+  uint64_t owned_bytes;
+  char *path;
+  hfta_watch watch; ///< of a file that is mapped
+};
+
+/// Fills `*data`, which is zero but for sample_bytes; after a failure data.c
+/// releases what it holds.
+typedef hfta_status (*hfta_data_opener)(const hfta_data_request *request,
+                                        hfta_data *data, hfta_error *error);
+
+hfta_status hfta_data_open_idx(const hfta_data_request *request,
+                               hfta_data *data, hfta_error *error);
+hfta_status hfta_data_open_npy(const hfta_data_request *request,
+                               hfta_data *data, hfta_error *error);
+hfta_status hfta_data_open_csv(const hfta_data_request *request,
+                               hfta_data *data, hfta_error *error);
+hfta_status hfta_data_open_raw(const hfta_data_request *request,
+                               hfta_data *data, hfta_error *error);
+
+hfta_status hfta_data_probe_idx(const char *path, hfta_data_info *out,
+                                hfta_error *error);
+hfta_status hfta_data_probe_npy(const char *path, hfta_data_info *out,
+                                hfta_error *error);
+
+/// Compares what a header says with what is requested: element type, and shape
+/// but for axes of length 1.
+hfta_status hfta_data_check(const hfta_data_request *request,
+                            const hfta_data_info *found, hfta_error *error);
+
+/// Turns the shape of a whole file into a count and a sample's shape; refuses
+/// rank 0.
+hfta_status hfta_data_split_batch(const char *path, hfta_element_type type,
+                                  const int64_t *shape, uint32_t rank,
+                                  hfta_data_info *out, hfta_error *error);
+
+#endif // HFTA_SRC_DATA_DATA_SOURCE_H

@@ -1,0 +1,191 @@
+//===- dataset.c - The files of a data block ------------------------------===//
+
+#include "data/dataset.h"
+
+#include "system/path.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static const hfta_data_source *source_of(const hfta_data_field *field,
+                                         hfta_split split) {
+  return split == HFTA_SPLIT_TRAIN ? &field->train : &field->test;
+}
+
+bool hfta_dataset_exists(const hfta_program *program, hfta_split split) {
+  for (uint32_t i = 0; i < program->data_field_count; ++i)
+    if (source_of(&program->data_fields[i], split)->format == HFTA_DATA_NONE)
+      return false;
+  return program->data_field_count > 0;
+}
+
+static int64_t read_integer(const char *element, hfta_element_type type) {
+  int8_t i8;
+  uint8_t u8;
+  int16_t i16;
+  uint16_t u16;
+  int32_t i32;
+  int64_t i64 = 0;
+#define READ(NAME) (memcpy(&(NAME), element, sizeof(NAME)), (int64_t)(NAME))
+  switch (type) {
+  case HFTA_I8:
+    return READ(i8);
+  case HFTA_BOOL:
+  case HFTA_U8:
+    return READ(u8);
+  case HFTA_I16:
+    return READ(i16);
+  case HFTA_U16:
+    return READ(u16);
+  case HFTA_I32:
+    return READ(i32);
+  default:
+    return READ(i64);
+  }
+#undef READ
+}
+
+/// Samples of one field in memory.
+typedef struct labels {
+  const hfta_data_field *field;
+  const char *path;
+  hfta_element_type type;
+  uint64_t bytes; ///< of a sample
+  char *samples;
+} labels;
+
+/// `first` is the number of the first of these samples.
+static hfta_status check_labels(const labels *self, int64_t first,
+                                int64_t count, hfta_error *error) {
+  const hfta_data_field *field = self->field;
+  uint64_t size = hfta_element_bytes(self->type);
+  for (uint64_t at = 0; at < self->bytes * (uint64_t)count; at += size) {
+    int64_t number = read_integer(self->samples + at, self->type);
+    uint64_t place = (uint64_t)number - (uint64_t)field->first_class;
+    if (place < (uint64_t)field->classes || number == field->ignored_class)
+      continue;
+    return hfta_fail(
+        error, HFTA_INVALID_INPUT,
+        "'%s': sample %lld holds %lld, expected %lld to %lld for '%s'",
+        self->path, (long long)(first + (int64_t)(at / self->bytes)),
+        (long long)number, (long long)field->first_class,
+        (long long)(field->first_class + field->classes - 1), field->name);
+  }
+  return HFTA_OK;
+}
+
+/// Whether each whole number is a class, or an index that a table has: a wrong
+/// one would teach nothing, without a word.
+static hfta_status check_classes(const hfta_dataset *dataset, uint32_t index,
+                                 const char *path, hfta_error *error) {
+  enum { MOST = 256, BYTES = 1 << 16 };
+  const hfta_program *program = dataset->program;
+  const hfta_data *source = dataset->sources[index];
+  labels self = {.field = &program->data_fields[index],
+                 .path = path,
+                 .bytes = hfta_data_sample_bytes(source)};
+  self.type = (hfta_element_type)program->tensors[self.field->tensor].type;
+  int64_t most = 1;
+  while (most < MOST && 2 * (uint64_t)most * self.bytes <= BYTES)
+    most *= 2;
+  self.samples = malloc(self.bytes * (uint64_t)most + 1);
+  if (!self.samples)
+    return hfta_fail(error, HFTA_UNSUPPORTED, "not enough memory to read '%s'",
+                     path);
+  hfta_status status = HFTA_OK;
+  for (int64_t first = 0; first < dataset->samples && status == HFTA_OK;
+       first += most) {
+    int64_t indices[MOST], count = 0;
+    for (; count < most && first + count < dataset->samples; ++count)
+      indices[count] = first + count;
+    status = hfta_data_gather(source, indices, count, self.samples, error);
+    if (status == HFTA_OK)
+      status = check_labels(&self, first, count, error);
+  }
+  free(self.samples);
+  return status;
+}
+
+/// The columns of a csv file: those that the fields take from it, and what lies
+/// before them.
+static uint64_t csv_columns(const hfta_program *program, hfta_split split,
+                            const char *path) {
+  uint64_t columns = 0;
+  for (uint32_t i = 0; i < program->data_field_count; ++i) {
+    const hfta_data_field *field = &program->data_fields[i];
+    const hfta_data_source *source = source_of(field, split);
+    const hfta_tensor *tensor = &program->tensors[field->tensor];
+    if (source->format != HFTA_DATA_CSV || strcmp(source->path, path) != 0)
+      continue;
+    int64_t elements = 0;
+    hfta_shape_elements(tensor->shape + 1, tensor->rank - 1, &elements);
+    uint64_t end = source->column + (uint64_t)elements;
+    columns = end > columns ? end : columns;
+  }
+  return columns;
+}
+
+static hfta_status open_source(hfta_dataset *dataset, uint32_t index,
+                               hfta_split split, const char *root,
+                               hfta_error *error) {
+  const hfta_program *program = dataset->program;
+  const hfta_data_field *field = &program->data_fields[index];
+  const hfta_data_source *source = source_of(field, split);
+  const hfta_tensor *tensor = &program->tensors[field->tensor];
+  hfta_path path;
+  hfta_status status = hfta_path_under(&path, root, source->path, error);
+  if (status != HFTA_OK)
+    return status;
+  hfta_data_request request = {.path = path.text,
+                               .format = (hfta_data_format)source->format,
+                               .column = source->column,
+                               .type = (hfta_element_type)tensor->type,
+                               .sample_shape = tensor->shape + 1,
+                               .sample_rank = tensor->rank - 1,
+                               .columns =
+                                   csv_columns(program, split, source->path)};
+  status = hfta_data_open(&request, &dataset->sources[index], error);
+  if (status != HFTA_OK)
+    return status;
+  int64_t count = hfta_data_count(dataset->sources[index]);
+  dataset->resident_bytes += hfta_data_resident_bytes(dataset->sources[index]);
+  if (index == 0)
+    dataset->samples = count;
+  if (count == dataset->samples)
+    return field->classes > 0 ? check_classes(dataset, index, path.text, error)
+                              : HFTA_OK;
+  return hfta_fail(error, HFTA_INVALID_INPUT,
+                   "'%s' holds %lld samples, but '%s' holds %lld", path.text,
+                   (long long)count,
+                   source_of(&program->data_fields[0], split)->path,
+                   (long long)dataset->samples);
+}
+
+hfta_status hfta_dataset_open(const hfta_program *program, hfta_split split,
+                              const char *root, hfta_dataset *out,
+                              hfta_error *error) {
+  memset(out, 0, sizeof(*out));
+  out->program = program;
+  out->sources =
+      calloc((size_t)program->data_field_count + 1, sizeof(*out->sources));
+  if (!out->sources)
+    return hfta_fail(error, HFTA_UNSUPPORTED,
+                     "not enough memory for data sources");
+  hfta_status status = HFTA_OK;
+  for (uint32_t i = 0; i < program->data_field_count && status == HFTA_OK; ++i)
+    status = open_source(out, i, split, root, error);
+  return status;
+}
+
+void hfta_dataset_close(hfta_dataset *dataset) {
+  for (uint32_t i = 0;
+       dataset->sources && i < dataset->program->data_field_count; ++i)
+    hfta_data_close(dataset->sources[i]);
+  free(dataset->sources);
+  dataset->sources = NULL;
+}
+
+uint64_t hfta_batch_bytes(const hfta_program *program, uint32_t field) {
+  return program->tensors[program->data_fields[field].tensor].bytes *
+         (uint64_t)program->micro_batches;
+}

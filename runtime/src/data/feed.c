@@ -1,0 +1,248 @@
+//===- feed.c - Batches, prefetched ---------------------------------------===//
+
+#include "data/feed.h"
+
+#include "data/shuffle.h"
+
+#include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+typedef struct slot {
+  void **inputs; ///< one buffer a field, in the feed's memory
+  int64_t valid;
+  bool filled;
+} slot;
+
+struct hfta_feed {
+  const hfta_dataset *dataset;
+  const hfta_program *program;
+  bool training;
+  int64_t end;
+  int64_t taken; ///< the consumer's next batch
+  bool holding;  ///< the consumer uses the batch before `taken`
+  int64_t *indices;
+  slot slots[2];
+  char *memory; ///< both slots' buffers; given back as a whole, unlike malloc's
+  uint64_t memory_bytes;
+
+  pthread_t thread;
+  bool thread_started;
+  pthread_mutex_t mutex; ///< guards what follows, and slots' `filled`
+  pthread_cond_t changed;
+  bool stopping;
+  hfta_status status;
+  hfta_error error;
+};
+
+int64_t hfta_steps_per_epoch(const hfta_dataset *dataset) {
+  return dataset->samples / dataset->program->batch;
+}
+
+//===----------------------------------------------------------------------===//
+// The producer
+//===----------------------------------------------------------------------===//
+
+static void choose_training(hfta_feed *feed, int64_t number, slot *target) {
+  const hfta_program *program = feed->program;
+  int64_t per_epoch = hfta_steps_per_epoch(feed->dataset);
+  int64_t begin = number % per_epoch * program->batch;
+  hfta_order order = hfta_order_of_epoch(
+      (uint64_t)feed->dataset->samples, (uint64_t)(number / per_epoch),
+      (uint64_t)program->order_seed, (int)program->shuffle);
+  for (int64_t i = 0; i < program->batch; ++i)
+    feed->indices[i] =
+        (int64_t)hfta_order_sample(&order, (uint64_t)(begin + i));
+  target->valid = program->batch;
+}
+
+static void choose_evaluation(hfta_feed *feed, int64_t number, slot *target) {
+  int64_t batch = feed->program->batch, samples = feed->dataset->samples;
+  int64_t begin = number * batch;
+  target->valid = samples - begin < batch ? samples - begin : batch;
+  for (int64_t i = 0; i < batch; ++i)
+    feed->indices[i] = begin + i < samples ? begin + i : samples - 1;
+}
+
+static hfta_status fill(hfta_feed *feed, int64_t number, slot *target) {
+  if (feed->training)
+    choose_training(feed, number, target);
+  else
+    choose_evaluation(feed, number, target);
+  hfta_status status = HFTA_OK;
+  for (uint32_t i = 0; i < feed->program->data_field_count && status == HFTA_OK;
+       ++i)
+    status =
+        hfta_data_gather(feed->dataset->sources[i], feed->indices,
+                         feed->program->batch, target->inputs[i], &feed->error);
+  return status;
+}
+
+/// Waits until the slot is free; false if the feed stops.
+static bool wait_for_slot(hfta_feed *feed, slot *target) {
+  pthread_mutex_lock(&feed->mutex);
+  while (target->filled && !feed->stopping)
+    pthread_cond_wait(&feed->changed, &feed->mutex);
+  bool go_on = !feed->stopping;
+  pthread_mutex_unlock(&feed->mutex);
+  return go_on;
+}
+
+static void *feed_main(void *argument) {
+  hfta_feed *feed = argument;
+  hfta_status status = HFTA_OK;
+  for (int64_t number = feed->taken; number < feed->end && status == HFTA_OK;
+       ++number) {
+    slot *target = &feed->slots[number & 1];
+    if (!wait_for_slot(feed, target))
+      return NULL;
+    status = fill(feed, number, target);
+    pthread_mutex_lock(&feed->mutex);
+    feed->status = status;
+    target->filled = true;
+    pthread_cond_broadcast(&feed->changed);
+    pthread_mutex_unlock(&feed->mutex);
+  }
+  return NULL;
+}
+
+//===----------------------------------------------------------------------===//
+// The consumer
+//===----------------------------------------------------------------------===//
+
+hfta_status hfta_feed_next(hfta_feed *feed, const void *const **inputs,
+                           int64_t *valid, hfta_error *error) {
+  *inputs = NULL;
+  *valid = 0;
+  pthread_mutex_lock(&feed->mutex);
+  if (feed->holding) {
+    feed->slots[(feed->taken - 1) & 1].filled = false;
+    feed->holding = false;
+    pthread_cond_broadcast(&feed->changed);
+  }
+  slot *source = &feed->slots[feed->taken & 1];
+  while (feed->taken < feed->end && !source->filled)
+    pthread_cond_wait(&feed->changed, &feed->mutex);
+  hfta_status status = feed->status;
+  pthread_mutex_unlock(&feed->mutex);
+  if (status != HFTA_OK)
+    return hfta_fail(error, status, "%s", feed->error.message);
+  if (feed->taken == feed->end)
+    return HFTA_OK;
+  ++feed->taken;
+  feed->holding = true;
+  *inputs = (const void *const *)source->inputs;
+  *valid = source->valid;
+  return HFTA_OK;
+}
+
+/// Buffers begin at multiples of 64 bytes.
+static uint64_t padded_batch_bytes(const hfta_program *program,
+                                   uint32_t field) {
+  return (hfta_batch_bytes(program, field) + 63) / 64 * 64;
+}
+
+static hfta_status allocate_buffers(hfta_feed *feed, hfta_error *error) {
+  const hfta_program *program = feed->program;
+  size_t fields = program->data_field_count;
+  uint64_t bytes = 0;
+  for (uint32_t i = 0; i < fields; ++i)
+    bytes += 2 * padded_batch_bytes(program, i);
+  feed->indices = calloc((size_t)program->batch, sizeof(*feed->indices));
+  feed->slots[0].inputs = calloc(fields + 1, sizeof(void *));
+  feed->slots[1].inputs = calloc(fields + 1, sizeof(void *));
+  void *memory = mmap(NULL, bytes + 1, PROT_READ | PROT_WRITE,
+                      MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (memory != MAP_FAILED) {
+    feed->memory = memory;
+    feed->memory_bytes = bytes + 1;
+  }
+  if (!feed->indices || !feed->slots[0].inputs || !feed->slots[1].inputs ||
+      !feed->memory)
+    return hfta_fail(error, HFTA_UNSUPPORTED,
+                     "not enough memory for two batches");
+  char *at = feed->memory;
+  for (uint32_t i = 0; i < fields; ++i)
+    for (int j = 0; j < 2; ++j) {
+      feed->slots[j].inputs[i] = at;
+      at += padded_batch_bytes(program, i);
+    }
+  return HFTA_OK;
+}
+
+/// The thread leaves all signals to the others but that of a faulty read, which
+/// is its own.
+static hfta_status start_thread(hfta_feed *feed, hfta_error *error) {
+  sigset_t all, before;
+  sigfillset(&all);
+  sigdelset(&all, SIGBUS);
+  pthread_sigmask(SIG_SETMASK, &all, &before);
+  int code = pthread_create(&feed->thread, NULL, feed_main, feed);
+  pthread_sigmask(SIG_SETMASK, &before, NULL);
+  if (code != 0)
+    return hfta_fail(error, HFTA_UNSUPPORTED,
+                     "cannot start the reader thread: %s", strerror(code));
+  feed->thread_started = true;
+  return HFTA_OK;
+}
+
+static hfta_status start(const hfta_dataset *dataset, bool training,
+                         int64_t first, int64_t end, hfta_feed **out,
+                         hfta_error *error) {
+  *out = NULL;
+  hfta_feed *feed = calloc(1, sizeof(*feed));
+  if (!feed)
+    return hfta_fail(error, HFTA_UNSUPPORTED,
+                     "not enough memory for two batches");
+  feed->dataset = dataset;
+  feed->program = dataset->program;
+  feed->training = training;
+  feed->taken = first;
+  feed->end = end < first ? first : end;
+  pthread_mutex_init(&feed->mutex, NULL);
+  pthread_cond_init(&feed->changed, NULL);
+  hfta_status status = allocate_buffers(feed, error);
+  if (status == HFTA_OK)
+    status = start_thread(feed, error);
+  if (status != HFTA_OK) {
+    hfta_feed_stop(feed);
+    return status;
+  }
+  *out = feed;
+  return HFTA_OK;
+}
+
+hfta_status hfta_feed_start_training(const hfta_dataset *dataset, int64_t first,
+                                     int64_t end, hfta_feed **out,
+                                     hfta_error *error) {
+  return start(dataset, true, first, end, out, error);
+}
+
+hfta_status hfta_feed_start_evaluation(const hfta_dataset *dataset,
+                                       hfta_feed **out, hfta_error *error) {
+  int64_t batch = dataset->program->batch;
+  return start(dataset, false, 0, (dataset->samples + batch - 1) / batch, out,
+               error);
+}
+
+void hfta_feed_stop(hfta_feed *feed) {
+  if (!feed)
+    return;
+  if (feed->thread_started) {
+    pthread_mutex_lock(&feed->mutex);
+    feed->stopping = true;
+    pthread_cond_broadcast(&feed->changed);
+    pthread_mutex_unlock(&feed->mutex);
+    pthread_join(feed->thread, NULL);
+  }
+  if (feed->memory)
+    munmap(feed->memory, feed->memory_bytes);
+  free(feed->slots[0].inputs);
+  free(feed->slots[1].inputs);
+  free(feed->indices);
+  pthread_cond_destroy(&feed->changed);
+  pthread_mutex_destroy(&feed->mutex);
+  free(feed);
+}

@@ -1,0 +1,36 @@
+//===- safetensors_types.h - What stands in the header ----------*- C -*-===//
+//
+// Private to the safetensors reader and writer.
+//===----------------------------------------------------------------------===//
+
+#ifndef HFTA_SRC_FORMATS_SAFETENSORS_TYPES_H
+#define HFTA_SRC_FORMATS_SAFETENSORS_TYPES_H
+
+#include "hfta/program.h"
+
+#include <stddef.h>
+
+/// X(element type, name in the file).
+#define HFTA_SAFETENSORS_TYPES(X)                                              \
+  X(HFTA_BOOL, "BOOL")                                                         \
+  X(HFTA_U8, "U8")                                                             \
+  X(HFTA_I8, "I8")                                                             \
+  X(HFTA_U16, "U16")                                                           \
+  X(HFTA_I16, "I16")                                                           \
+  X(HFTA_I32, "I32")                                                           \
+  X(HFTA_I64, "I64")                                                           \
+  X(HFTA_F16, "F16")                                                           \
+  X(HFTA_BF16, "BF16")                                                         \
+  X(HFTA_F32, "F32")                                                           \
+  X(HFTA_F64, "F64")
+
+/// What stands in the checksum's place while it is computed.
+#define HFTA_SAFETENSORS_NO_CHECKSUM "0000000000000000"
+
+/// Where the digits of a checksum begin in a header's text, which the writer
+/// spells `"checksum":"<digits>"`; 0 if it doesn't hold them so. Within a
+/// string quotes would be escaped.
+size_t hfta_safetensors_checksum_place(const char *header, size_t size,
+                                       const char *digits);
+
+#endif // HFTA_SRC_FORMATS_SAFETENSORS_TYPES_H

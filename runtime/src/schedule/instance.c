@@ -1,0 +1,309 @@
+//===- instance.c - Creation and initial state of an instance -------------===//
+
+#include "schedule/instance_impl.h"
+#include "system/memory_limit.h"
+#include "system/pages.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+//===----------------------------------------------------------------------===//
+// Memory
+//===----------------------------------------------------------------------===//
+
+/// Constants are used where they lie if the host's memory is the device's.
+static bool use_image(const hfta_instance *instance,
+                      const hfta_segment *segment) {
+  if (segment->role != HFTA_SEGMENT_CONSTANTS || !segment->image)
+    return false;
+  uint64_t alignment = segment->alignment ? segment->alignment : 1;
+  void *image = (void *)(uintptr_t)segment->image;
+  return (uintptr_t)image % alignment == 0 &&
+         instance->device->functions->host_address(instance->device, image);
+}
+
+static hfta_status allocate_segment(hfta_instance *instance, uint32_t index) {
+  const hfta_segment *segment = &instance->program->segments[index];
+  hfta_segment_memory *memory = &instance->memory[index];
+  if (segment->role == HFTA_SEGMENT_SCRATCH ||
+      !hfta_workload_needs(instance->program, &instance->workload, index))
+    return HFTA_OK;
+  uint32_t count = segment->instances ? segment->instances : 1;
+  memory->bytes =
+      hfta_workload_segment_bytes(instance->program, &instance->workload, index,
+                                  hfta_instance_threads(instance));
+  memory->bases = calloc(count, sizeof(*memory->bases));
+  memory->held = calloc(count, sizeof(*memory->held));
+  if (!memory->bases || !memory->held)
+    return hfta_fail(&instance->error, HFTA_UNSUPPORTED,
+                     "not enough memory for an instance");
+  if (use_image(instance, segment)) {
+    memory->count = 1;
+    memory->read_only = 1;
+    memory->bases[0] = (void *)(uintptr_t)segment->image;
+    return HFTA_OK;
+  }
+  for (uint32_t i = 0; i < count; ++i) {
+    hfta_error reason;
+    hfta_status status = instance->device->functions->allocate(
+        instance->device, memory->bytes, segment->alignment, &memory->bases[i],
+        &reason);
+    if (status != HFTA_OK)
+      return hfta_fail(&instance->error, status, "segment '%s': %s",
+                       segment->name, reason.message);
+    memory->count = i + 1;
+  }
+  return HFTA_OK;
+}
+
+static void release_segments(hfta_instance *instance) {
+  for (uint32_t s = 0; instance->memory && s < instance->program->segment_count;
+       ++s) {
+    hfta_segment_memory *memory = &instance->memory[s];
+    for (uint32_t i = 0; i < memory->count && !memory->read_only; ++i)
+      instance->device->functions->release(instance->device, memory->bases[i],
+                                           memory->bytes);
+    free(memory->bases);
+    free(memory->held);
+  }
+  free(instance->memory);
+}
+
+//===----------------------------------------------------------------------===//
+// Initial state
+//===----------------------------------------------------------------------===//
+
+/// The image's bytes, or zeros, which memory that is new holds anyway.
+static hfta_status reset_segment(hfta_instance *instance, uint32_t index,
+                                 bool is_new) {
+  const hfta_segment *segment = &instance->program->segments[index];
+  const hfta_device_functions *functions = instance->device->functions;
+  hfta_segment_memory *memory = &instance->memory[index];
+  // What a task writes before it is read needs no zeros: it stays untouched.
+  if (segment->bytes == 0 || memory->read_only ||
+      segment->role == HFTA_SEGMENT_WORKSPACE ||
+      segment->role == HFTA_SEGMENT_SAVED ||
+      segment->role == HFTA_SEGMENT_CUT || (is_new && !segment->image))
+    return HFTA_OK;
+  hfta_status status = HFTA_OK;
+  for (uint32_t i = 0; i < memory->count && status == HFTA_OK; ++i)
+    status = segment->image
+                 ? functions->copy_in(instance->device, 0, memory->bases[i],
+                                      segment->image, segment->bytes,
+                                      &instance->error)
+                 : functions->fill_zero(instance->device, 0, memory->bases[i],
+                                        segment->bytes, &instance->error);
+  return status;
+}
+
+static hfta_status reset_scalars(hfta_instance *instance) {
+  const hfta_program *program = instance->program;
+  const hfta_roles *roles = &program->roles;
+  hfta_status status = hfta_instance_write_real(instance, roles->loss_scale, 0,
+                                                1.0 / (double)program->batch);
+  for (int64_t copy = 0; copy < program->copies && status == HFTA_OK; ++copy) {
+    double seed = hfta_program_hyper_parameter(program, "seed", copy, NAN);
+    if (seed == seed)
+      status = hfta_instance_write_integer(instance, roles->seed, copy,
+                                           (int64_t)seed);
+    if (status == HFTA_OK)
+      status = hfta_instance_write_real(instance, roles->clip_scale, copy, 1.0);
+  }
+  if (status == HFTA_OK)
+    status = hfta_instance_write_integer(instance, roles->step, 0, 0);
+  return status;
+}
+
+/// Step 0 and initial weights.
+static hfta_status start(hfta_instance *instance, bool is_new) {
+  const hfta_program *program = instance->program;
+  hfta_status status = HFTA_OK;
+  for (uint32_t i = 0; i < program->segment_count && status == HFTA_OK; ++i)
+    status = reset_segment(instance, i, is_new);
+  hfta_instance_forget_inputs(instance);
+  instance->steps = 0;
+  instance->keeps_gradients = 0;
+  if (status == HFTA_OK)
+    status = reset_scalars(instance);
+  if (status == HFTA_OK)
+    status = hfta_instance_run_kind(instance, HFTA_TASK_INIT);
+  return status;
+}
+
+hfta_status hfta_instance_reset(hfta_instance *instance) {
+  return start(instance, false);
+}
+
+//===----------------------------------------------------------------------===//
+// Creation
+//===----------------------------------------------------------------------===//
+
+static const hfta_task **find_tasks(const hfta_program *program,
+                                    hfta_task_kind kind) {
+  const hfta_task **tasks = calloc((size_t)program->blocks + 1, sizeof(*tasks));
+  for (uint32_t i = 0; tasks && i < program->task_count; ++i) {
+    const hfta_task *task = &program->tasks[i];
+    if (task->kind == (uint32_t)kind && task->block >= 0 &&
+        task->block < program->blocks)
+      tasks[task->block] = task;
+  }
+  return tasks;
+}
+
+static hfta_status allocate_tables(hfta_instance *instance) {
+  const hfta_program *program = instance->program;
+  instance->memory =
+      calloc((size_t)program->segment_count + 1, sizeof(*instance->memory));
+  instance->call_bases =
+      calloc((size_t)program->segment_count + 1, sizeof(void *));
+  instance->forward = find_tasks(program, HFTA_TASK_FORWARD);
+  instance->backward = find_tasks(program, HFTA_TASK_BACKWARD);
+  instance->norm = find_tasks(program, HFTA_TASK_NORM);
+  instance->update = find_tasks(program, HFTA_TASK_UPDATE);
+  instance->norm_count = hfta_program_norm_count(program);
+  instance->norms = calloc(instance->norm_count + 1, sizeof(double));
+  instance->forced_rates = calloc((size_t)program->copies, sizeof(double));
+  if (!instance->memory || !instance->call_bases || !instance->forward ||
+      !instance->backward || !instance->norm || !instance->update ||
+      !instance->norms || !instance->forced_rates)
+    return hfta_fail(&instance->error, HFTA_UNSUPPORTED,
+                     "not enough memory for an instance");
+  for (int64_t copy = 0; copy < program->copies; ++copy)
+    instance->forced_rates[copy] = NAN;
+  return HFTA_OK;
+}
+
+static hfta_status open_device(hfta_instance *instance,
+                               const hfta_options *options) {
+  hfta_device_options device_options = {
+      .threads = options->threads,
+      .scratch_bytes = hfta_program_scratch_bytes(instance->program)};
+  return hfta_device_open(options->device ? options->device : "cpu",
+                          &device_options, &instance->device, &instance->error);
+}
+
+/// Memory is given when it is touched: too much of it would end the process
+/// much later, without a word. `bytes` is what the process could have before it
+/// made the device.
+static hfta_status check_memory(hfta_instance *instance, uint64_t bytes) {
+  hfta_memory_plan plan = hfta_workload_memory(
+      instance->program, &instance->workload, hfta_instance_threads(instance));
+  if (plan.peak <= bytes)
+    return HFTA_OK;
+  return hfta_fail(&instance->error, HFTA_UNSUPPORTED,
+                   "the program needs %llu bytes of memory and may have %llu "
+                   "here: compile it for a smaller batch or fewer copies",
+                   (unsigned long long)plan.peak, (unsigned long long)bytes);
+}
+
+static hfta_status build(hfta_instance *instance, const hfta_options *options) {
+  uint64_t bytes = hfta_memory_limit();
+  hfta_status status = hfta_program_check(instance->program, &instance->error);
+  if (status == HFTA_OK)
+    status = hfta_program_check_cpu(instance->program, &instance->error);
+  if (status == HFTA_OK)
+    status = allocate_tables(instance);
+  if (status == HFTA_OK)
+    status = open_device(instance, options);
+  if (status == HFTA_OK)
+    instance->copies_at_once =
+        hfta_workload_copies_at_once(instance->program, &instance->workload,
+                                     hfta_instance_threads(instance));
+  if (status == HFTA_OK)
+    status = check_memory(instance, bytes);
+  for (uint32_t i = 0;
+       i < instance->program->segment_count && status == HFTA_OK; ++i)
+    status = allocate_segment(instance, i);
+  if (status == HFTA_OK)
+    status = start(instance, true);
+  return status;
+}
+
+hfta_status hfta_instance_create(const hfta_program *program,
+                                 const hfta_options *options,
+                                 hfta_instance **out) {
+  hfta_workload all = hfta_workload_of_all(program);
+  return hfta_instance_create_for(program, &all, options, out);
+}
+
+hfta_status hfta_instance_create_for(const hfta_program *program,
+                                     const hfta_workload *workload,
+                                     const hfta_options *options,
+                                     hfta_instance **out) {
+  const hfta_options defaults = {0};
+  if (!options)
+    options = &defaults;
+  *out = NULL;
+  hfta_instance *instance = calloc(1, sizeof(*instance));
+  if (!instance)
+    return hfta_fail(options->error, HFTA_UNSUPPORTED,
+                     "not enough memory for an instance");
+  instance->program = program;
+  instance->workload = *workload;
+  instance->total_steps =
+      options->total_steps ? options->total_steps : program->steps;
+  hfta_status status = build(instance, options);
+  if (status != HFTA_OK) {
+    hfta_fail(options->error, status, "%s", instance->error.message);
+    hfta_instance_destroy(instance);
+    return status;
+  }
+  *out = instance;
+  return HFTA_OK;
+}
+
+void hfta_instance_destroy(hfta_instance *instance) {
+  if (!instance)
+    return;
+  release_segments(instance);
+  hfta_device_close(instance->device);
+  free(instance->call_bases);
+  free(instance->forward);
+  free(instance->backward);
+  free(instance->norm);
+  free(instance->update);
+  free(instance->norms);
+  free(instance->forced_rates);
+  free(instance);
+}
+
+//===----------------------------------------------------------------------===//
+// Facts
+//===----------------------------------------------------------------------===//
+
+const hfta_program *hfta_instance_program(const hfta_instance *instance) {
+  return instance->program;
+}
+
+int hfta_instance_threads(const hfta_instance *instance) {
+  return instance->device->functions->threads(instance->device);
+}
+
+hfta_error *hfta_instance_error(hfta_instance *instance) {
+  return &instance->error;
+}
+
+const char *hfta_instance_message(const hfta_instance *instance) {
+  return instance->error.message;
+}
+
+int64_t hfta_instance_copies(const hfta_instance *instance) {
+  return instance->program->copies;
+}
+
+int64_t hfta_instance_batch(const hfta_instance *instance) {
+  return instance->program->batch;
+}
+
+int64_t hfta_instance_steps(const hfta_instance *instance) {
+  return instance->steps;
+}
+
+void hfta_instance_set_total_steps(hfta_instance *instance, int64_t steps) {
+  instance->total_steps = steps;
+}
+
+void hfta_instance_set_steps(hfta_instance *instance, int64_t steps) {
+  instance->steps = steps;
+}

@@ -1,0 +1,107 @@
+//===- interrupt.c - Ctrl-C while it trains -------------------------------===//
+
+#include "system/interrupt.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+static const int numbers[HFTA_INTERRUPT_SIGNALS] = {SIGINT, SIGTERM, SIGHUP,
+                                                    SIGPIPE};
+
+/// What handle_pipe sets: handlers have no argument.
+static _Atomic(hfta_interrupt *) current;
+
+/// True for the first signal alone.
+static bool note_first(hfta_interrupt *interrupt, int number) {
+  int none = 0;
+  return atomic_compare_exchange_strong(&interrupt->signal, &none, number);
+}
+
+/// The kernel sends SIGPIPE to the thread that writes, where the waiting thread
+/// can't take it. The write fails all the same.
+static void handle_pipe(int number) {
+  hfta_interrupt *interrupt = atomic_load(&current);
+  if (interrupt)
+    note_first(interrupt, number);
+}
+
+static void *wait_main(void *argument) {
+  hfta_interrupt *interrupt = argument;
+  for (;;) {
+    int number = 0;
+    if (sigwait(&interrupt->watched, &number) != 0)
+      continue;
+    if (atomic_load(&interrupt->ending))
+      return NULL;
+    if (note_first(interrupt, number))
+      fprintf(stderr,
+              "\n%s: stopping after this step; once more to quit at once\n",
+              interrupt->binary);
+    else if (number != SIGHUP)
+      _exit(128 + number);
+  }
+  return NULL;
+}
+
+/// Notes what a signal did before, and whether a thread is to wait for it.
+/// sigwait takes ignored signals too.
+static void look_at(hfta_interrupt *interrupt, int index) {
+  struct sigaction *before = &interrupt->before[index];
+  sigaction(numbers[index], NULL, before);
+  bool ignored =
+      !(before->sa_flags & SA_SIGINFO) && before->sa_handler == SIG_IGN;
+  bool may_be_ignored = numbers[index] == SIGHUP || numbers[index] == SIGPIPE;
+  interrupt->left_alone[index] = ignored && may_be_ignored;
+  if (!interrupt->left_alone[index] && numbers[index] != SIGPIPE)
+    sigaddset(&interrupt->watched, numbers[index]);
+}
+
+/// An ignored signal would never arrive. Scripts ignore SIGINT for what they
+/// start in the background, but it may be sent on purpose.
+static void set_action(hfta_interrupt *interrupt, int index) {
+  struct sigaction action = {
+      .sa_handler = numbers[index] == SIGPIPE ? handle_pipe : SIG_DFL};
+  if (!interrupt->left_alone[index])
+    sigaction(numbers[index], &action, NULL);
+}
+
+static void restore(hfta_interrupt *interrupt) {
+  for (int i = 0; i < HFTA_INTERRUPT_SIGNALS; ++i)
+    sigaction(numbers[i], &interrupt->before[i], NULL);
+  atomic_store(&current, NULL);
+  pthread_sigmask(SIG_SETMASK, &interrupt->mask_before, NULL);
+}
+
+void hfta_interrupt_begin(hfta_interrupt *interrupt, const char *binary) {
+  memset(interrupt, 0, sizeof(*interrupt));
+  interrupt->binary = binary;
+  atomic_init(&interrupt->signal, 0);
+  atomic_init(&interrupt->ending, false);
+  atomic_store(&current, interrupt);
+  sigemptyset(&interrupt->watched);
+  for (int i = 0; i < HFTA_INTERRUPT_SIGNALS; ++i)
+    look_at(interrupt, i);
+  pthread_sigmask(SIG_BLOCK, &interrupt->watched, &interrupt->mask_before);
+  for (int i = 0; i < HFTA_INTERRUPT_SIGNALS; ++i)
+    set_action(interrupt, i);
+  interrupt->started =
+      pthread_create(&interrupt->thread, NULL, wait_main, interrupt) == 0;
+  if (!interrupt->started)
+    restore(interrupt);
+}
+
+void hfta_interrupt_end(hfta_interrupt *interrupt) {
+  if (!interrupt->started)
+    return;
+  // pthread_cancel would load libgcc_s at run time.
+  atomic_store(&interrupt->ending, true);
+  pthread_kill(interrupt->thread, SIGTERM);
+  pthread_join(interrupt->thread, NULL);
+  restore(interrupt);
+}
+
+bool hfta_interrupt_requested(void *argument) {
+  hfta_interrupt *interrupt = argument;
+  return atomic_load(&interrupt->signal) != 0;
+}

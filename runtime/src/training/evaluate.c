@@ -1,0 +1,49 @@
+//===- evaluate.c - Evaluation over a data set ----------------------------===//
+
+#include "training/evaluate.h"
+
+#include "data/feed.h"
+#include "hfta/trainer.h"
+
+hfta_status hfta_evaluate_dataset(hfta_instance *instance,
+                                  const hfta_dataset *dataset, double *losses,
+                                  double *metrics, bool (*should_stop)(void *),
+                                  void *argument, bool *stopped) {
+  hfta_error *error = hfta_instance_error(instance);
+  hfta_feed *feed = NULL;
+  *stopped = false;
+  hfta_status status = hfta_instance_evaluate_begin(instance);
+  if (status == HFTA_OK)
+    status = hfta_feed_start_evaluation(dataset, &feed, error);
+  while (status == HFTA_OK && !*stopped) {
+    const void *const *inputs;
+    int64_t valid;
+    status = hfta_feed_next(feed, &inputs, &valid, error);
+    if (status != HFTA_OK || !inputs)
+      break;
+    status = hfta_instance_evaluate_add(instance, inputs, valid);
+    *stopped = should_stop && should_stop(argument);
+  }
+  hfta_feed_stop(feed);
+  if (status == HFTA_OK && !*stopped)
+    status = hfta_instance_evaluate_end(instance, losses, metrics);
+  return status;
+}
+
+hfta_status hfta_evaluate_all(hfta_instance *instance, const char *data_root,
+                              double *losses, double *metrics) {
+  const hfta_program *program = hfta_instance_program(instance);
+  hfta_error *error = hfta_instance_error(instance);
+  if (!hfta_dataset_exists(program, HFTA_SPLIT_TEST))
+    return hfta_fail(error, HFTA_USAGE, "'%s' was compiled without test data",
+                     program->name);
+  hfta_dataset dataset;
+  bool stopped;
+  hfta_status status =
+      hfta_dataset_open(program, HFTA_SPLIT_TEST, data_root, &dataset, error);
+  if (status == HFTA_OK)
+    status = hfta_evaluate_dataset(instance, &dataset, losses, metrics, NULL,
+                                   NULL, &stopped);
+  hfta_dataset_close(&dataset);
+  return status;
+}

@@ -1,0 +1,71 @@
+//===- log.h - The metrics log ----------------------------------*- C -*-===//
+//
+// JSON lines, each handed to the system when it ends, a long one in pieces: of
+// one that a crash has cut off, a resumed run removes the rest.
+//
+//   {"event":"start","name":"sweep","copies":2,"identity":"...","batch":16,
+//    "steps_per_epoch":20,"total_steps":200,"steps_done":0,
+//    "hyper_parameters":{"lr":[...], ...}}
+//   {"event":"step","step":1,"epoch":1,"loss":[...],"lr":[...]}
+//   {"event":"epoch","epoch":1,"train_loss":[...],"eval_loss":[...],
+//    "eval_accuracy":[...],"seconds":1.5}
+//
+// Steps and epochs count from 1. Each run of a training begins with a start
+// event, `steps_done` is what it goes on from. The eval entries stand there
+// only if there are test data, eval_METRIC only if the job has a metric.
+// `seconds` is the epoch's time in this process, without the evaluation.
+//
+// A regular file is locked: two trainings can't write to one. A pipe or a
+// device is just written to.
+//===----------------------------------------------------------------------===//
+
+#ifndef HFTA_SRC_TRAINING_LOG_H
+#define HFTA_SRC_TRAINING_LOG_H
+
+#include "hfta/program.h"
+#include "hfta/status.h"
+
+#include <stdbool.h>
+
+typedef struct hfta_log hfta_log;
+
+/// Where a training begins and ends, in steps.
+typedef struct hfta_log_span {
+  int64_t steps_done;
+  int64_t total_steps;
+  int64_t steps_per_epoch;
+  bool resumed; ///< lines up to `steps_done` stay
+} hfta_log_span;
+
+/// Opens a file and checks it, but changes nothing in it yet. A NULL path makes
+/// a log that writes nothing.
+hfta_status hfta_log_open(const hfta_program *program, const char *path,
+                          const hfta_log_span *span, hfta_log **out,
+                          hfta_error *error);
+
+/// Whether the log that a training goes on with lacks the event of the epoch
+/// that ends with the steps done: its evaluation was interrupted.
+bool hfta_log_lacks_epoch(const hfta_log *log);
+
+/// Empties the file, or cuts off the lines after the steps done and a last one
+/// that lacks its end, and writes the start event.
+hfta_status hfta_log_begin(hfta_log *log, hfta_error *error);
+
+hfta_status hfta_log_step(hfta_log *log, int64_t step, int64_t epoch,
+                          const double *losses, const double *rates,
+                          hfta_error *error);
+
+/// `eval_losses` and `eval_metrics` may be NULL.
+hfta_status hfta_log_epoch(hfta_log *log, int64_t epoch,
+                           const double *train_losses,
+                           const double *eval_losses,
+                           const double *eval_metrics, double seconds,
+                           hfta_error *error);
+
+/// Whether the last write failed because nobody reads the pipe any more.
+bool hfta_log_is_abandoned(const hfta_log *log);
+
+/// NULL is allowed.
+void hfta_log_close(hfta_log *log);
+
+#endif // HFTA_SRC_TRAINING_LOG_H

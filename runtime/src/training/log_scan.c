@@ -1,0 +1,121 @@
+//===- log_scan.c - What an older run has logged --------------------------===//
+
+#include "training/log_scan.h"
+
+#include "hfta/instance.h"
+#include "hfta/json.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/types.h>
+
+/// The members of a line that matter; -1 and "" where they are missing.
+typedef struct line_facts {
+  char event[16];
+  char identity[80];
+  int64_t step;
+  int64_t epoch;
+  int64_t steps_done;
+} line_facts;
+
+static void copy_text(char *out, size_t size, const hfta_json_reader *json) {
+  if (json->string_length < size)
+    memcpy(out, json->string, json->string_length + 1);
+}
+
+/// Reads one member's value; false if the line is no JSON.
+static bool read_member(hfta_json_reader *json, line_facts *facts) {
+  const struct {
+    const char *name;
+    int64_t *value;
+  } integers[] = {{"step", &facts->step},
+                  {"epoch", &facts->epoch},
+                  {"steps_done", &facts->steps_done}};
+  bool is_event = strcmp(json->string, "event") == 0;
+  bool is_identity = strcmp(json->string, "identity") == 0;
+  int64_t *integer = NULL;
+  for (size_t i = 0; i < sizeof(integers) / sizeof(*integers); ++i)
+    if (strcmp(json->string, integers[i].name) == 0)
+      integer = integers[i].value;
+  hfta_json_event event = hfta_json_next(json);
+  if (event == HFTA_JSON_INTEGER && integer)
+    *integer = json->integer;
+  else if (event == HFTA_JSON_STRING && is_event)
+    copy_text(facts->event, sizeof(facts->event), json);
+  else if (event == HFTA_JSON_STRING && is_identity)
+    copy_text(facts->identity, sizeof(facts->identity), json);
+  else
+    return hfta_json_skip(json, event);
+  return true;
+}
+
+/// Of a line that isn't ours nothing is known. Lists stand at a line's end and
+/// are long: they aren't read.
+static line_facts read_line(const char *line, size_t length) {
+  line_facts facts = {.step = -1, .epoch = -1, .steps_done = -1};
+  hfta_json_reader json;
+  hfta_json_read(&json, line, length);
+  bool is_ours = hfta_json_next(&json) == HFTA_JSON_BEGIN_OBJECT;
+  while (is_ours && hfta_json_next(&json) == HFTA_JSON_KEY &&
+         strcmp(json.string, "loss") != 0 &&
+         strcmp(json.string, "train_loss") != 0 &&
+         strcmp(json.string, "hyper_parameters") != 0)
+    is_ours = read_member(&json, &facts);
+  hfta_json_read_end(&json);
+  return facts;
+}
+
+/// Whether a line tells of what the training does once more. The last epoch of
+/// a training may end before it is full.
+static bool is_beyond(const line_facts *facts, const hfta_log_span *span) {
+  if (strcmp(facts->event, "step") == 0)
+    return facts->step > span->steps_done;
+  if (strcmp(facts->event, "start") == 0)
+    return facts->steps_done > span->steps_done;
+  if (strcmp(facts->event, "epoch") != 0 || facts->epoch <= 0)
+    return false;
+  int64_t end = span->total_steps;
+  if (facts->epoch <= end / span->steps_per_epoch)
+    end = facts->epoch * span->steps_per_epoch;
+  return end > span->steps_done;
+}
+
+static bool is_identity_of(const hfta_program *program, const char *identity) {
+  for (int64_t copy = 0; copy < program->copies; ++copy)
+    if (strcmp(hfta_program_model(program, copy)->identity, identity) == 0)
+      return true;
+  return false;
+}
+
+hfta_status hfta_log_scan_file(const hfta_program *program, const char *path,
+                               const hfta_log_span *span, FILE *file,
+                               hfta_log_scan *out, hfta_error *error) {
+  *out = (hfta_log_scan){0, 0};
+  char *line = NULL;
+  size_t capacity = 0;
+  ssize_t length;
+  hfta_status status = HFTA_OK;
+  errno = 0;
+  while ((length = getline(&line, &capacity, file)) > 0 &&
+         line[length - 1] == '\n') {
+    line_facts facts = read_line(line, (size_t)length);
+    if (*facts.identity && !is_identity_of(program, facts.identity)) {
+      status = hfta_fail(error, HFTA_INVALID_INPUT,
+                         "log '%s' is of another training (identity %s): give "
+                         "another file",
+                         path, facts.identity);
+      break;
+    }
+    if (is_beyond(&facts, span))
+      break;
+    if (strcmp(facts.event, "epoch") == 0)
+      out->last_epoch = facts.epoch;
+    out->kept_bytes += length;
+  }
+  if (status == HFTA_OK && length < 0 && !feof(file))
+    status = hfta_fail(error, HFTA_CANNOT_WRITE, "cannot read log '%s': %s",
+                       path, strerror(errno ? errno : EIO));
+  free(line);
+  return status;
+}
