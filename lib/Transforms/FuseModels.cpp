@@ -9,6 +9,7 @@
 #include "mlir/IR/IRMapping.h"
 #include "mlir/IR/Remarks.h"
 #include "llvm/ADT/MapVector.h"
+#include "llvm/ADT/StringSet.h"
 
 #include <map>
 
@@ -95,6 +96,8 @@ private:
                      Block *entry);
   void bindObjective(FunctionFuser &fuser, ArrayRef<func::FuncOp> functions,
                      Block *entry);
+  LogicalResult checkNames(ArrayRef<Output> results,
+                           ArrayRef<func::FuncOp> functions);
   LogicalResult finish(FunctionFuser &fuser, ArrayRef<func::FuncOp> functions,
                        func::FuncOp fused);
 
@@ -420,6 +423,22 @@ static SmallVector<Output> collectOutputs(FunctionFuser &fuser,
   return outputs;
 }
 
+LogicalResult ModelFuser::checkNames(ArrayRef<Output> results,
+                                     ArrayRef<func::FuncOp> functions) {
+  llvm::StringSet<> common;
+  for (const Output &result : results)
+    if (!result.copy)
+      common.insert(result.name);
+  for (const Output &result : results)
+    if (result.copy && failed(checkNameOfCopy(
+                           functions[array.getModelOf(*result.copy)], "output",
+                           result.name, *result.copy, [&](StringRef name) {
+                             return common.contains(name);
+                           })))
+      return failure();
+  return success();
+}
+
 /// Returns what the models do.
 LogicalResult ModelFuser::finish(FunctionFuser &fuser,
                                  ArrayRef<func::FuncOp> functions,
@@ -431,6 +450,8 @@ LogicalResult ModelFuser::finish(FunctionFuser &fuser,
   if (isOfCopies && fused.getSymName() == "objective")
     return reportDifference(first, functions.back(),
                             "the losses of the copies have different shapes");
+  if (failed(checkNames(results, functions)))
+    return failure();
   SmallVector<Value> values;
   SmallVector<Attribute> attributes;
   bool isNamed = first.getResAttrsAttr() != nullptr;

@@ -226,19 +226,28 @@ void VariableFuser::declareForCopies(ModelOp model, VariableOp variable) {
   }
 }
 
-/// What one copy alone has gets a name that no common variable may have.
+LogicalResult hfta::checkNameOfCopy(Operation *place, StringRef what,
+                                    StringRef name, int64_t copy,
+                                    function_ref<bool(StringRef)> isCommon) {
+  std::string own = VariableOp::getSymbolOfCopy(name, copy);
+  if (!isCommon(own))
+    return success();
+  return place->emitError(what) << " '" << name << "' of copy " << copy
+                                << " alone can't stand beside '" << own
+                                << "' of all copies: rename one of them";
+}
+
 LogicalResult VariableFuser::checkNames() {
+  auto isAnyCommon = [&](StringRef name) { return isCommon(name); };
   for (ModelOp model : array.getModels())
     for (VariableOp variable : getVariables(model)) {
       StringRef name = variable.getSymName();
-      for (int64_t copy : model.getCopies()) {
-        std::string own = VariableOp::getSymbolOfCopy(name, copy);
-        if (!isCommon(name) && isCommon(own))
-          return variable.emitError("'")
-                 << name << "' of copy " << copy
-                 << " alone can't stand beside '" << own
-                 << "' of all copies: rename one of them";
-      }
+      if (isCommon(name))
+        continue;
+      for (int64_t copy : model.getCopies())
+        if (failed(
+                checkNameOfCopy(variable, "tensor", name, copy, isAnyCommon)))
+          return failure();
     }
   return success();
 }

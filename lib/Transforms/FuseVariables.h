@@ -32,6 +32,12 @@ private:
 /// Equal attributes, or resources of equal bytes.
 bool haveSameContents(Attribute first, Attribute other);
 
+/// What one copy alone has gets a name that nothing of all copies may have.
+/// Fails with an error at `place`, which `what` describes.
+LogicalResult checkNameOfCopy(Operation *place, StringRef what, StringRef name,
+                              int64_t copy,
+                              function_ref<bool(StringRef)> isCommon);
+
 /// Declares the variables of the array. One that all models have with one type,
 /// in one order, becomes arrayed, or stays shared; of any other one each copy
 /// has its own.

@@ -13,11 +13,13 @@ HUGE = 1 << 62
 PETA = 1 << 50
 
 
-def row(name, content, code, *texts, files=(), options=("--batch=2",)):
-    """hftac's answer to one file, which the error names."""
+def row(name, content, code, *texts, files=(), options=("--batch=2",),
+        before=()):
+    """hftac's answer to one file, which the error names; it is given after the
+    files of `before`."""
     return Row(name, {"bad.onnx": content, "program": "an older one",
                       **dict(files)},
-               ["hftac", "bad.onnx", "-o", "program", *options],
+               ["hftac", *before, "bad.onnx", "-o", "program", *options],
                code if isinstance(code, tuple) else (code,),
                ("bad.onnx: error: ", *texts))
 
@@ -430,9 +432,25 @@ def make_tensor_rows():
               "node 'constant' (Constant)", "8 bytes, expected 16")
 
 
+def make_array_rows():
+    def narrow(size):
+        """y differs between models, y@1 doesn't."""
+        return model(graph(
+            [node("MatMul", ["x", "w"], ["y"]), node("Relu", ["x"], ["y@1"])],
+            [value("x", [3, 4])],
+            [value("y", [3, size]), value("y@1", [3, 4])],
+            [tensor("w", [4, size], [1] * (4 * size))]))
+
+    yield row("a common output called as a copy's own one", narrow(2), 3,
+              "output 'y' of copy 1 alone can't stand beside 'y@1' of all "
+              "copies: rename one of them", files={"first.onnx": narrow(4)},
+              options=(), before=("first.onnx",))
+
+
 def make_rows(_):
     yield from make_file_rows()
     yield from make_parameter_rows()
     yield from make_graph_rows()
     yield from make_structure_rows()
     yield from make_tensor_rows()
+    yield from make_array_rows()

@@ -153,3 +153,22 @@ module attributes {hfta.job = #job} {
     }
   }
 }
+
+// -----
+
+#job = {name = "j", copies = 2 : i64, batch = 4 : i64, micro_batches = 1 : i64, epochs = 1 : i64, steps = 0 : i64, training = true, fuse = true, all_forwards_first = false, shuffle = true, order_seed = 0 : i64, optimizer = "sgd", nesterov = false, hyper_parameters = [{name = "lr", values = array<f64: 0.1, 0.2>}, {name = "weight_decay", values = array<f64: 0.0, 0.0>}, {name = "momentum", values = array<f64: 0.0, 0.0>}], clip_norm = array<f64>, seeds = array<i64: 1, 2>, schedule = {kind = "constant", warmup = array<f64>, step_size = array<f64>, gamma = array<f64>, minimum = array<f64>}, precision = {parameters = "f32", compute = "f32", accumulate = "f32", gradients = "f32", state = "f32"}, data = [], metric = ""}
+module attributes {hfta.job = #job} {
+  hfta.model @a copies [0] {
+    func.func @forward(%x: tensor<12xf32>) -> (tensor<12xf32> {hfta.name = "y"}, tensor<12xf32> {hfta.name = "y@1"}) {
+      %0 = hfta.neg %x : tensor<12xf32>
+      return %0, %x : tensor<12xf32>, tensor<12xf32>
+    }
+  }
+  hfta.model @b copies [1] {
+    // expected-error@+1 {{output 'y' of copy 1 alone can't stand beside 'y@1' of all copies: rename one of them}}
+    func.func @forward(%x: tensor<12xf32>) -> (tensor<3x4xf32> {hfta.name = "y"}, tensor<12xf32> {hfta.name = "y@1"}) {
+      %0 = hfta.reshape %x to [3, 4] : tensor<12xf32>
+      return %0, %x : tensor<3x4xf32>, tensor<12xf32>
+    }
+  }
+}
