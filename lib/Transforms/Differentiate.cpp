@@ -3,6 +3,7 @@
 #include "Hfta/Transforms/Passes.h"
 #include "TaskBuilder.h"
 
+#include "mlir/IR/Matchers.h"
 #include "llvm/ADT/StringMap.h"
 
 namespace mlir::hfta {
@@ -80,16 +81,13 @@ static void replaceFirstSample(TaskBuilder &tasks, ModelOp model) {
   }
 }
 
-/// Whether a dropout's rate is known to be zero for all copies.
-static bool isZero(Value rate, const Job &job) {
-  while (auto cast = rate.getDefiningOp<CastOp>())
-    rate = cast.getInput();
-  if (auto constant = rate.getDefiningOp<ConstantOp>()) {
-    auto elements = dyn_cast<DenseElementsAttr>(constant.getValue());
-    return elements && elements.isSplat() &&
-           elements.getSplatValue<APFloat>().isZero();
-  }
-  auto read = rate.getDefiningOp<ReadOp>();
+/// Whether a scalar is known to be zero for all copies.
+static bool isZero(Value scalar, const Job &job) {
+  while (auto cast = scalar.getDefiningOp<CastOp>())
+    scalar = cast.getInput();
+  if (matchPattern(scalar, m_AnyZeroFloat()))
+    return true;
+  auto read = scalar.getDefiningOp<ReadOp>();
   return read && llvm::any_of(job.hyperParameters, [&](const auto &parameter) {
            return read.getVariable() ==
                       names::getHyperParameterSymbol(parameter.name) &&
@@ -98,21 +96,20 @@ static bool isZero(Value rate, const Job &job) {
          });
 }
 
-/// Takes out dropouts that keep every element of all copies: they multiply by
-/// one. Not those that a cut names.
-static void removeIdleDropouts(ModelOp model, const Job &job,
-                               ArrayRef<std::string> cuts) {
-  SmallVector<DropoutOp> dropouts;
-  model.walk([&](DropoutOp dropout) {
-    if (isZero(dropout.getRate(), job) &&
-        dropout.getInput().getType() == dropout.getType() &&
-        !llvm::is_contained(cuts, getOriginName(dropout)))
-      dropouts.push_back(dropout);
+/// Takes out what changes nothing in training: the random numbers of a dropout
+/// that keeps every element cost more than it. Not ops that a cut names.
+static void removeIdleOps(ModelOp model, const Job &job,
+                          ArrayRef<std::string> cuts) {
+  auto isZeroForAll = [&](Value scalar) { return isZero(scalar, job); };
+  model.walk([&](ModalOpInterface modal) {
+    if (llvm::is_contained(cuts, getOriginName(modal)))
+      return;
+    SmallVector<Value> values = modal.getIdleResults(isZeroForAll);
+    if (values.empty())
+      return;
+    modal->replaceAllUsesWith(values);
+    modal->erase();
   });
-  for (DropoutOp dropout : dropouts) {
-    dropout.replaceAllUsesWith(dropout.getInput());
-    dropout.erase();
-  }
 }
 
 namespace {
@@ -150,7 +147,7 @@ struct DifferentiatePass
     SmallVector<SmallVector<TrainedLeaf>> leavesOfBlock;
     if (job.training) {
       std::vector<std::string> names(cuts.begin(), cuts.end());
-      removeIdleDropouts(model, job, names);
+      removeIdleOps(model, job, names);
       if (failed(buildTrainingTasks(tasks, model, names, leavesOfBlock)))
         return failure();
       for (auto [block, leaves] : llvm::enumerate(leavesOfBlock))

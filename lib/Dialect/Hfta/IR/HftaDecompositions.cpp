@@ -115,6 +115,12 @@ SmallVector<Value> DropoutOp::decompose(OpBuilder &builder) {
                      {dropped.select(0.0, input * factor.fill(shape))});
 }
 
+SmallVector<Value> DropoutOp::getIdleResults(function_ref<bool(Value)> isZero) {
+  if (getInput().getType() != getType() || !isZero(getRate()))
+    return {};
+  return {getInput()};
+}
+
 //===----------------------------------------------------------------------===//
 // Optimizer updates
 //===----------------------------------------------------------------------===//

@@ -135,7 +135,14 @@ def Hfta_ModalOpInterface : OpInterface<"ModalOpInterface"> {
   }];
   let methods = [
     InterfaceMethod<"Chooses training (true) or inference (false).", "void",
-      "setTraining", (ins "bool":$training)>
+      "setTraining", (ins "bool":$training)>,
+    InterfaceMethod<[{
+      Where the op changes nothing in training, as a dropout of rate 0: what
+      its results are, one value each, of their types. Else none. `isZero`
+      tells whether a float is known to be zero for all copies.
+    }], "::llvm::SmallVector<::mlir::Value>", "getIdleResults",
+      (ins "::llvm::function_ref<bool(::mlir::Value)>":$isZero), "",
+      [{ return {}; }]>
   ];
 }
 

@@ -241,7 +241,7 @@ def Hfta_RandomUniformOp : Hfta_TensorOp<"random_uniform", [
 
 def Hfta_DropoutOp : Hfta_DifferentiableOp<"dropout", [
     DeclareOpInterfaceMethods<Hfta_DecomposableOpInterface>,
-    DeclareOpInterfaceMethods<Hfta_ModalOpInterface>]> {
+    DeclareOpInterfaceMethods<Hfta_ModalOpInterface, ["getIdleResults"]>]> {
   let summary = "Zero with probability `rate`, else input / (1 - rate)";
   let description = [{
     `rate` is a scalar, `random` uniform numbers of the input's shape: an
