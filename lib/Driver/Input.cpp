@@ -75,12 +75,18 @@ static ExitCode loadJob(const DriverOptions &options, MLIRContext *context,
 
   FrontEndFailure failure = FrontEndFailure::none;
   loaded.module = buildJobModule(context, file, frontEnd, diagnostics, failure);
-  if (failure == FrontEndFailure::unsupported)
-    return ExitCode::unsupported;
-  if (failure == FrontEndFailure::input || !loaded.module)
-    return ExitCode::input;
   loaded.phase = Phase::import;
-  return ExitCode::done;
+  switch (failure) {
+  case FrontEndFailure::none:
+    return loaded.module ? ExitCode::done : ExitCode::input;
+  case FrontEndFailure::usage:
+    return ExitCode::usage;
+  case FrontEndFailure::input:
+    return ExitCode::input;
+  case FrontEndFailure::unsupported:
+    return ExitCode::unsupported;
+  }
+  llvm_unreachable("all failures are listed");
 }
 
 //===----------------------------------------------------------------------===//

@@ -4,7 +4,7 @@ import os
 
 import data_rows
 import language_rows
-from onnx_writer import node, simple
+from onnx_writer import node, simple, value
 from row import Row
 
 DEEP = "a/" * 3000 + "b"
@@ -45,7 +45,20 @@ def train(name, code, *texts, options, files=()):
         "train", "--no-progress", *options])
 
 
+def make_batch_row():
+    open_axis = simple([node("Relu", ["x"], ["y"])],
+                       inputs=[value("x", ["samples", 4])],
+                       outputs=[value("y", ["samples", 4])])
+    return hftac("a batch of another size than its axis", 2, "--dim:1:1",
+                 "'--dim' gives axis 'samples' the size 3, but '--batch' 2",
+                 "leave one of them out", job=False,
+                 files={"m.onnx": open_axis},
+                 options=["m.onnx", "--batch=2", "--dim=samples=3", "-o",
+                          "program"])
+
+
 def make_hftac_rows():
+    yield make_batch_row()
     yield hftac("no input", 2, "no input file", job=False)
     yield hftac("an unknown option", 2, "'--frobnicate'",
                 options=["--frobnicate"])

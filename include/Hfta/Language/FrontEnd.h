@@ -25,6 +25,7 @@ struct FrontEndOptions {
 /// Why there is no module; the driver's exit code follows from it.
 enum class FrontEndFailure {
   none,
+  usage,      ///< options contradict each other
   input,      ///< the job, a file that it names, or a model is wrong
   unsupported ///< a model needs something that Hfta doesn't have
 };

@@ -75,7 +75,8 @@ private:
   bool importFile(ModuleOp module, const OnnxFile &file, int64_t index);
   bool fillTrainingOptions(const OnnxFile &file,
                            OnnxImportOptions &importOptions);
-  void fillInferenceOptions(const OnnxFile &file,
+  bool checkBatch(const OnnxFile &file);
+  bool fillInferenceOptions(const OnnxFile &file,
                             OnnxImportOptions &importOptions);
   bool bindDropoutRate(ModelOp model);
 

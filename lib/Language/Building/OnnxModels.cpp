@@ -98,9 +98,35 @@ static std::optional<int64_t> findBatch(ArrayRef<OnnxPort> inputs,
   return found->getValue();
 }
 
+/// Fails if `--batch` and `--dim` size axis 0 of an input differently.
+bool JobBuilder::checkBatch(const OnnxFile &file) {
+  const ast::Clause *batch = info.train->find("batch");
+  if (!batch)
+    return true;
+  for (const OnnxPort &input : file.getInputs()) {
+    if (input.shape.empty() || options.constants.contains(input.name))
+      continue;
+    auto dim = info.dims.find(input.shape.front().symbol);
+    if (dim == info.dims.end() || dim->getValue() == info.job.batch)
+      continue;
+    diagnostics.error(info.dimRanges[dim->getKey()],
+                      "'--dim' gives axis '" + dim->getKey() + "' the size " +
+                          Twine(dim->getValue()) + ", but '--batch' " +
+                          Twine(info.job.batch) +
+                          ": it is the batch of input '" + input.name + "'",
+                      "leave one of them out");
+    diagnostics.note(batch->range, "'--batch' is given here");
+    failure = FrontEndFailure::usage;
+    return false;
+  }
+  return true;
+}
+
 /// Sizes and types are the file's own unless flags change them.
-void JobBuilder::fillInferenceOptions(const OnnxFile &file,
+bool JobBuilder::fillInferenceOptions(const OnnxFile &file,
                                       OnnxImportOptions &importOptions) {
+  if (!checkBatch(file))
+    return false;
   importOptions.training = false;
   importOptions.dims = info.dims;
   if (info.train->find("batch"))
@@ -110,6 +136,7 @@ void JobBuilder::fillInferenceOptions(const OnnxFile &file,
     info.job.batch = *batch;
   if (info.train->find("precision"))
     importOptions.precision = info.job.precision;
+  return true;
 }
 
 bool JobBuilder::importFile(ModuleOp module, const OnnxFile &file,
@@ -119,9 +146,8 @@ bool JobBuilder::importFile(ModuleOp module, const OnnxFile &file,
   if (info.files.size() > 1)
     importOptions.modelName += "." + std::to_string(index);
   importOptions.constants = options.constants;
-  if (!info.job.training)
-    fillInferenceOptions(file, importOptions);
-  else if (!fillTrainingOptions(file, importOptions))
+  if (info.job.training ? !fillTrainingOptions(file, importOptions)
+                        : !fillInferenceOptions(file, importOptions))
     return false;
   OnnxFailure reason = OnnxFailure::none;
   FailureOr<ModelOp> model = file.import(module, importOptions, reason);
