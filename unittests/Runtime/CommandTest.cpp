@@ -5,6 +5,8 @@
 #include "hfta/npy.h"
 
 #include <cstring>
+#include <fcntl.h>
+#include <sys/stat.h>
 
 //===----------------------------------------------------------------------===//
 // Misuse
@@ -398,4 +400,70 @@ TEST_F(Run, Misuse) {
   EXPECT_EQ(outcome.code, 4);
   EXPECT_EQ(outcome.err,
             "fake: error: cannot make folder 'file': File exists\n");
+}
+
+//===----------------------------------------------------------------------===//
+// Files that change while they are read
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// `path`, all of whose bytes are cut off, or which is written to.
+std::string changed(const std::string &path, size_t bytes) {
+  return "fake: error: '" + path + "' was changed while it was read: " +
+         (bytes == 0
+              ? "it was written to\n"
+              : "it had " + std::to_string(bytes) + " bytes, and has 0 now\n");
+}
+
+/// Clocks of file systems are coarse.
+void makeOld(const std::string &path) {
+  timespec times[2] = {{1, 0}, {1, 0}};
+  ASSERT_EQ(utimensat(AT_FDCWD, path.c_str(), times, 0), 0);
+}
+} // namespace
+
+TEST_F(Run, ChangedArraysAreNamed) {
+  std::vector<std::string> arguments = {"run", "--input", "image=image.npy",
+                                        "--output", "out"};
+  for (const char *how : {"cut", "write"}) {
+    writeImages("image.npy", {2000, FAKE_FEATURES});
+    makeOld(folder.path("image.npy"));
+    size_t bytes = readFile(folder.path("image.npy")).size();
+    options.change = std::string(how) + " 1 image.npy";
+    Outcome outcome = runBinary(arguments, options);
+    EXPECT_EQ(outcome.code, 1);
+    EXPECT_EQ(outcome.err, changed("image.npy", *how == 'c' ? bytes : 0));
+    EXPECT_EQ(listFolder(folder.path("out")), std::vector<std::string>());
+  }
+}
+
+TEST(Command, ChangedCheckpointsAreNamed) {
+  TemporaryFolder folder;
+  writeData(folder.root);
+  RunOptions options;
+  options.folder = folder.root;
+  ASSERT_EQ(
+      runBinary({"train", "--steps", "3", "--checkpoint", "c", "--no-progress"},
+                options)
+          .code,
+      0);
+  std::string name = "c/step-00000003/copy-0001.safetensors";
+  std::string whole = readFile(folder.path(name));
+  std::vector<std::vector<std::string>> commands = {
+      {"eval", "--checkpoint", "c"},
+      {"train", "--steps", "5", "--checkpoint", "c", "--resume",
+       "--no-progress"}};
+  // It is mapped to be checked, and again to be copied.
+  for (const auto &command : commands)
+    for (const char *how : {"cut 1 ", "cut 2 ", "write 1 ", "write 2 "}) {
+      writeFile(folder.path(name), whole);
+      makeOld(folder.path(name));
+      options.change = how + name;
+      Outcome outcome = runBinary(command, options);
+      EXPECT_EQ(outcome.code, 1) << how;
+      EXPECT_EQ(outcome.err, changed(name, *how == 'c' ? whole.size() : 0))
+          << how;
+      EXPECT_EQ(listFolder(folder.path("c")),
+                std::vector<std::string>{"step-00000003"});
+    }
 }

@@ -188,6 +188,7 @@ std::string stateOf(hfta_instance *instance, int64_t copy) {
     setrlimit(RLIMIT_FSIZE, &limit);
   }
   setenv("FAKE_OPTIONS", options.fake.c_str(), 1);
+  setenv("FAKE_CHANGE", options.change.c_str(), 1);
   std::vector<char *> argv = {const_cast<char *>("fake")};
   for (const std::string &argument : arguments)
     argv.push_back(const_cast<char *>(argument.c_str()));

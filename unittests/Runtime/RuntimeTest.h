@@ -47,6 +47,7 @@ struct Outcome {
 
 struct RunOptions {
   std::string fake;          ///< FAKE_OPTIONS
+  std::string change;        ///< FAKE_CHANGE
   std::string folder;        ///< working folder
   long fileLimit = -1;       ///< RLIMIT_FSIZE in bytes
   bool closedOutput = false; ///< standard output is /dev/full

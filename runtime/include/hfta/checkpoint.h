@@ -54,7 +54,8 @@ hfta_status hfta_checkpoint_prune(const char *folder, int64_t step,
 
 /// Loads the newest checkpoint in `folder`, or `folder` itself if its name is
 /// a checkpoint's. `epoch_losses` may be NULL. A torn or foreign one is
-/// HFTA_INVALID_INPUT, says which file, and leaves the instance as it was.
+/// HFTA_INVALID_INPUT, says which file, and leaves the instance as it was. So
+/// is one whose files are changed meanwhile, but what was loaded by then stays.
 hfta_status hfta_checkpoint_load(hfta_instance *instance, const char *folder,
                                  double *epoch_losses);
 

@@ -119,7 +119,8 @@ hfta_status hfta_instance_tensor(hfta_instance *instance, int64_t copy,
 hfta_status hfta_instance_save(hfta_instance *instance, const char *folder);
 
 /// Loads the newest checkpoint in `folder`, or `folder` itself if it is one.
-/// After a failure the instance is as it was before.
+/// After a failure the instance is as it was before, unless somebody changes
+/// the checkpoint's files while they are read.
 hfta_status hfta_instance_load(hfta_instance *instance, const char *folder);
 
 #ifdef __cplusplus

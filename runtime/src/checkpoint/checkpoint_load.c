@@ -3,6 +3,7 @@
 #include "checkpoint/checkpoint_impl.h"
 #include "hfta/safetensors.h"
 #include "schedule/instance_impl.h"
+#include "system/file.h"
 #include "system/path.h"
 
 #include <errno.h>
@@ -10,16 +11,26 @@
 #include <stdlib.h>
 #include <string.h>
 
-/// The files of a checkpoint, open and checked.
 typedef struct load {
   hfta_instance *instance;
   hfta_path folder;
-  hfta_safetensors **files; ///< one a copy
   int64_t steps;
+  double *epoch_losses; ///< one a copy, or NULL
+  hfta_watch *watches;  ///< one a copy: its file as it was checked, closed
 } load;
 
-static hfta_status check_metadata(load *self, hfta_safetensors *file,
-                                  int64_t copy, const char *path) {
+/// One copy's file while it is open. Never are two: the address space and the
+/// descriptors that a checkpoint takes don't grow with its copies.
+typedef struct copy_file {
+  load *load;
+  int64_t copy;
+  hfta_path path;
+  hfta_safetensors *file;
+} copy_file;
+
+static hfta_status check_metadata(const load *self,
+                                  const hfta_safetensors *file, int64_t copy,
+                                  const char *path) {
   hfta_error *error = &self->instance->error;
   const hfta_model *model = hfta_program_model(self->instance->program, copy);
   const char *format = hfta_safetensors_metadata(file, "format");
@@ -62,7 +73,7 @@ static hfta_status check_metadata(load *self, hfta_safetensors *file,
   return HFTA_OK;
 }
 
-static hfta_status check_tensor(load *self, hfta_safetensors *file,
+static hfta_status check_tensor(const load *self, const hfta_safetensors *file,
                                 const char *path, const hfta_tensor *tensor) {
   hfta_error *error = &self->instance->error;
   const hfta_tensor_view *view = hfta_safetensors_find(file, tensor->name);
@@ -84,59 +95,89 @@ static hfta_status check_tensor(load *self, hfta_safetensors *file,
                    hfta_shape_text(tensor->shape, tensor->rank, expected));
 }
 
-static hfta_status open_copy(load *self, int64_t copy) {
-  const hfta_program *program = self->instance->program;
-  hfta_error *error = &self->instance->error;
-  hfta_path path;
-  hfta_status status =
-      hfta_path_format(&path, error, "%s/copy-%04" PRId64 ".safetensors",
-                       self->folder.text, copy);
-  if (status != HFTA_OK)
-    return status;
-  if (!hfta_path_exists(path.text))
-    return hfta_fail(error, HFTA_INVALID_INPUT,
-                     "checkpoint '%s' is incomplete: copy-%04" PRId64
-                     ".safetensors is missing",
-                     self->folder.text, copy);
-  status = hfta_safetensors_open(path.text, &self->files[copy], error);
-  hfta_safetensors *file = self->files[copy];
+static hfta_status check_copy(void *argument) {
+  copy_file *self = argument;
+  const load *load = self->load;
+  const hfta_program *program = load->instance->program;
+  hfta_error *error = &load->instance->error;
+  const char *path = self->path.text;
+  hfta_status status = hfta_safetensors_open(path, &self->file, error);
   if (status == HFTA_OK)
-    status = hfta_safetensors_verify(file, path.text, error);
+    status = hfta_safetensors_verify(self->file, path, error);
   if (status == HFTA_OK)
-    status = check_metadata(self, file, copy, path.text);
+    status = check_metadata(load, self->file, self->copy, path);
   size_t count = 0;
   for (uint32_t i = 0; i < program->tensor_count && status == HFTA_OK; ++i) {
     const hfta_tensor *tensor = &program->tensors[i];
     if (!(tensor->flags & HFTA_TENSOR_CHECKPOINT) ||
-        !hfta_tensor_is_of(tensor, copy))
+        !hfta_tensor_is_of(tensor, self->copy))
       continue;
-    status = check_tensor(self, file, path.text, tensor);
+    status = check_tensor(load, self->file, path, tensor);
     ++count;
   }
-  if (status == HFTA_OK && hfta_safetensors_count(file) != count)
+  if (status == HFTA_OK && hfta_safetensors_count(self->file) != count)
     status = hfta_fail(error, HFTA_INVALID_INPUT,
-                       "'%s' holds %zu tensors, expected %zu", path.text,
-                       hfta_safetensors_count(file), count);
+                       "'%s' holds %zu tensors, expected %zu", path,
+                       hfta_safetensors_count(self->file), count);
   return status;
 }
 
-static hfta_status copy_tensors(load *self, int64_t copy) {
-  const hfta_instance *instance = self->instance;
+static double epoch_loss(const hfta_safetensors *file) {
+  const char *text = hfta_safetensors_metadata(file, "epoch_loss");
+  uint64_t bits = text ? strtoull(text, NULL, 16) : 0;
+  double loss;
+  memcpy(&loss, &bits, sizeof(loss));
+  return loss;
+}
+
+/// Of a file that was checked.
+static hfta_status copy_tensors(void *argument) {
+  copy_file *self = argument;
+  hfta_instance *instance = self->load->instance;
   const hfta_program *program = instance->program;
-  hfta_status status = HFTA_OK;
+  hfta_status status =
+      hfta_safetensors_open(self->path.text, &self->file, &instance->error);
   for (uint32_t i = 0; i < program->tensor_count && status == HFTA_OK; ++i) {
     const hfta_tensor *tensor = &program->tensors[i];
-    bool again = copy > instance->workload.first_copy &&
+    bool again = self->copy > instance->workload.first_copy &&
                  (tensor->flags & HFTA_TENSOR_SHARED);
     bool has_memory = instance->memory[tensor->segment].count > 0;
     if (!(tensor->flags & HFTA_TENSOR_CHECKPOINT) || again || !has_memory ||
-        !hfta_tensor_is_of(tensor, copy))
+        !hfta_tensor_is_of(tensor, self->copy))
       continue;
     const hfta_tensor_view *view =
-        hfta_safetensors_find(self->files[copy], tensor->name);
-    status = hfta_instance_write(self->instance, i, copy, 0, view->data,
+        hfta_safetensors_find(self->file, tensor->name);
+    status = hfta_instance_write(instance, i, self->copy, 0, view->data,
                                  view->bytes);
   }
+  if (status == HFTA_OK && self->load->epoch_losses)
+    self->load->epoch_losses[self->copy] = epoch_loss(self->file);
+  return status;
+}
+
+/// Calls `read` with one copy's file, which others may change meanwhile.
+static hfta_status read_copy(load *self, int64_t copy, bool again,
+                             hfta_status (*read)(void *argument)) {
+  hfta_error *error = &self->instance->error;
+  hfta_watch *watch = &self->watches[copy];
+  copy_file file = {.load = self, .copy = copy};
+  hfta_status status =
+      hfta_path_format(&file.path, error, "%s/copy-%04" PRId64 ".safetensors",
+                       self->folder.text, copy);
+  if (status != HFTA_OK)
+    return status;
+  if (!hfta_path_exists(file.path.text))
+    return hfta_fail(error, HFTA_INVALID_INPUT,
+                     "checkpoint '%s' is incomplete: copy-%04" PRId64
+                     ".safetensors is missing",
+                     self->folder.text, copy);
+  if (again)
+    hfta_watch_reopen(watch, file.path.text);
+  else
+    hfta_watch_open(file.path.text, watch);
+  status = hfta_watch_read(watch, file.path.text, read, &file, error);
+  hfta_safetensors_close(file.file);
+  hfta_watch_close(watch);
   return status;
 }
 
@@ -172,44 +213,27 @@ static hfta_status find_folder(load *self, const char *folder) {
                           hfta_checkpoint_name(step, name));
 }
 
-static double epoch_loss(const hfta_safetensors *file) {
-  const char *text = hfta_safetensors_metadata(file, "epoch_loss");
-  uint64_t bits = text ? strtoull(text, NULL, 16) : 0;
-  double loss;
-  memcpy(&loss, &bits, sizeof(loss));
-  return loss;
-}
-
 static bool is_kept(const load *self, int64_t copy) {
   const hfta_workload *workload = &self->instance->workload;
   return copy >= workload->first_copy &&
          copy < workload->first_copy + workload->copies;
 }
 
-static hfta_status load_all(load *self, const char *folder,
-                            double *epoch_losses) {
+/// All files are checked before the first one is copied: what is wrong with one
+/// of them leaves the instance as it was.
+static hfta_status load_all(load *self, const char *folder) {
   hfta_instance *instance = self->instance;
   int64_t copies = instance->program->copies;
   hfta_status status = find_folder(self, folder);
   if (status == HFTA_OK)
     self->steps = hfta_checkpoint_step_of(self->folder.text);
-  for (int64_t copy = 0; copy < copies && status == HFTA_OK; ++copy) {
-    status = open_copy(self, copy);
-    // Of other copies it is enough that they are there and sound.
-    if (!is_kept(self, copy)) {
-      hfta_safetensors_close(self->files[copy]);
-      self->files[copy] = NULL;
-    }
-  }
+  for (int64_t copy = 0; copy < copies && status == HFTA_OK; ++copy)
+    status = read_copy(self, copy, false, check_copy);
   if (status == HFTA_OK)
     status = clear_gradients(instance);
-  for (int64_t copy = 0; copy < copies && status == HFTA_OK; ++copy) {
-    if (!is_kept(self, copy))
-      continue;
-    status = copy_tensors(self, copy);
-    if (epoch_losses)
-      epoch_losses[copy] = epoch_loss(self->files[copy]);
-  }
+  for (int64_t copy = 0; copy < copies && status == HFTA_OK; ++copy)
+    if (is_kept(self, copy))
+      status = read_copy(self, copy, true, copy_tensors);
   if (status == HFTA_OK)
     instance->steps = self->steps;
   return status;
@@ -217,16 +241,14 @@ static hfta_status load_all(load *self, const char *folder,
 
 hfta_status hfta_checkpoint_load(hfta_instance *instance, const char *folder,
                                  double *epoch_losses) {
-  int64_t copies = instance->program->copies;
-  load self = {.instance = instance};
-  self.files = calloc((size_t)copies, sizeof(*self.files));
-  if (!self.files)
+  load self = {.instance = instance, .epoch_losses = epoch_losses};
+  self.watches =
+      calloc((size_t)instance->program->copies, sizeof(*self.watches));
+  if (!self.watches)
     return hfta_fail(&instance->error, HFTA_UNSUPPORTED,
                      "not enough memory to load a checkpoint");
-  hfta_status status = load_all(&self, folder, epoch_losses);
-  for (int64_t copy = 0; copy < copies; ++copy)
-    hfta_safetensors_close(self.files[copy]);
-  free(self.files);
+  hfta_status status = load_all(&self, folder);
+  free(self.watches);
   return status;
 }
 

@@ -9,22 +9,29 @@
 #include "checkpoint/replaces.h"
 #include "commands/command.h"
 #include "hfta/npy.h"
+#include "system/file.h"
 #include "system/path.h"
 
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
+/// The array of an input.
+typedef struct array {
+  hfta_npy npy;
+  hfta_watch watch;
+  const char *path; ///< NULL until it is open
+  hfta_error *error;
+} array;
+
 typedef struct runner {
   hfta_instance *instance;
   const hfta_program *program;
   hfta_error *error;
   int64_t copy;
-  int64_t samples;        ///< -1: the program's own shapes
-  const char *checkpoint; ///< where the weights are, or NULL
-  hfta_npy *files;        ///< one an input
-  const char **paths;     ///< of these
-  bool *opened;
+  int64_t samples;         ///< -1: the program's own shapes
+  const char *checkpoint;  ///< where the weights are, or NULL
+  array *arrays;           ///< one an input
   void **inputs;           ///< one input tensor each
   const hfta_port **ports; ///< the copy's outputs
   uint32_t port_count;
@@ -75,6 +82,26 @@ static hfta_status unknown_input(const runner *self, const char *text) {
                    text, names, length >= sizeof(names) ? "..." : "");
 }
 
+static hfta_status read_header(void *argument) {
+  array *self = argument;
+  return hfta_npy_open(self->path, &self->npy, self->error);
+}
+
+static hfta_status open_array(array *self, const char *path,
+                              hfta_error *error) {
+  self->path = path;
+  self->error = error;
+  hfta_watch_open(path, &self->watch);
+  return hfta_watch_read(&self->watch, path, read_header, self, error);
+}
+
+static void close_array(array *self) {
+  if (!self->path)
+    return;
+  hfta_npy_close(&self->npy);
+  hfta_watch_close(&self->watch);
+}
+
 static hfta_status open_inputs(runner *self, const hfta_list *list) {
   const hfta_program *program = self->program;
   for (int i = 0; i < list->count; ++i) {
@@ -86,17 +113,15 @@ static hfta_status open_inputs(runner *self, const hfta_list *list) {
                        list->values[i]);
     if (index == UINT32_MAX)
       return unknown_input(self, list->values[i]);
-    if (self->opened[index])
+    if (self->arrays[index].path)
       return hfta_fail(self->error, HFTA_USAGE, "input '%s' is given twice",
                        program->inputs[index].model_name);
-    hfta_status status = hfta_npy_open(path, &self->files[index], self->error);
+    hfta_status status = open_array(&self->arrays[index], path, self->error);
     if (status != HFTA_OK)
       return status;
-    self->opened[index] = true;
-    self->paths[index] = path;
   }
   for (uint32_t i = 0; i < program->input_count; ++i)
-    if (!self->opened[i])
+    if (!self->arrays[i].path)
       return hfta_fail(self->error, HFTA_USAGE,
                        "input '%s' is not given: --input %s=FILE.npy",
                        program->inputs[i].model_name,
@@ -137,7 +162,7 @@ static bool fits(const int64_t *left, uint32_t left_rank, const int64_t *right,
 
 static hfta_status check_type(const runner *self, uint32_t index) {
   const hfta_tensor *tensor = input_tensor(self, index);
-  hfta_element_type type = self->files[index].header.type;
+  hfta_element_type type = self->arrays[index].npy.header.type;
   if (type == (hfta_element_type)tensor->type ||
       (type == HFTA_F32 && tensor->type == HFTA_F64))
     return HFTA_OK;
@@ -150,7 +175,7 @@ static hfta_status check_type(const runner *self, uint32_t index) {
 
 static hfta_status check_samples(runner *self, uint32_t index) {
   const hfta_tensor *tensor = input_tensor(self, index);
-  const hfta_npy_header *header = &self->files[index].header;
+  const hfta_npy_header *header = &self->arrays[index].npy.header;
   bool sound = tensor->rank > 0 && header->rank > 0 &&
                tensor->shape[0] == hfta_program_micro_batch(self->program) &&
                fits(tensor->shape + 1, tensor->rank - 1, header->shape + 1,
@@ -185,7 +210,7 @@ static hfta_status check_shapes(runner *self) {
   hfta_status status = HFTA_OK;
   for (uint32_t i = 0; i < program->input_count && status == HFTA_OK; ++i) {
     const hfta_tensor *tensor = input_tensor(self, i);
-    const hfta_npy_header *header = &self->files[i].header;
+    const hfta_npy_header *header = &self->arrays[i].npy.header;
     status = check_type(self, i);
     exact = exact && same_shape(tensor->shape, tensor->rank, header->shape,
                                 header->rank);
@@ -207,12 +232,22 @@ static hfta_status check_shapes(runner *self) {
   return status;
 }
 
+typedef struct filling {
+  const runner *runner;
+  uint32_t index; ///< of the input
+  int64_t begin;
+  int64_t size;
+} filling;
+
 /// Copies `size` samples into an input tensor, the last one repeated to its
 /// end. One sample is all of the tensor if shapes are the program's own.
-static void fill_input(runner *self, uint32_t index, int64_t begin,
-                       int64_t size) {
+static hfta_status fill_input(void *argument) {
+  const filling *filling = argument;
+  const runner *self = filling->runner;
+  uint32_t index = filling->index;
+  int64_t begin = filling->begin, size = filling->size;
   const hfta_tensor *tensor = input_tensor(self, index);
-  const hfta_npy *file = &self->files[index];
+  const hfta_npy *file = &self->arrays[index].npy;
   size_t element = hfta_element_bytes((hfta_element_type)tensor->type);
   size_t stored = hfta_element_bytes(file->header.type);
   uint64_t values = tensor->bytes / element / (uint64_t)size;
@@ -232,6 +267,7 @@ static void fill_input(runner *self, uint32_t index, int64_t begin,
       memcpy(to + j * sizeof(wide), &wide, sizeof(wide));
     }
   }
+  return HFTA_OK;
 }
 
 //===----------------------------------------------------------------------===//
@@ -261,10 +297,16 @@ static hfta_status allocate(runner *self) {
 /// Runs samples begin .. begin + size - 1 and keeps those that are real.
 static hfta_status run_chunk(runner *self, int64_t begin, int64_t size) {
   const hfta_program *program = self->program;
-  for (uint32_t i = 0; i < program->input_count; ++i)
-    fill_input(self, i, begin, self->samples < 0 ? 1 : size);
-  hfta_status status =
-      hfta_instance_infer(self->instance, (const void *const *)self->inputs);
+  hfta_status status = HFTA_OK;
+  for (uint32_t i = 0; i < program->input_count && status == HFTA_OK; ++i) {
+    filling filling = {self, i, begin, self->samples < 0 ? 1 : size};
+    const array *array = &self->arrays[i];
+    status = hfta_watch_read(&array->watch, array->path, fill_input, &filling,
+                             self->error);
+  }
+  if (status == HFTA_OK)
+    status =
+        hfta_instance_infer(self->instance, (const void *const *)self->inputs);
   for (uint32_t i = 0; i < self->port_count && status == HFTA_OK; ++i) {
     uint64_t bytes = output_tensor(self, i)->bytes;
     uint64_t row = bytes / (uint64_t)size, offset = row * (uint64_t)begin;
@@ -319,7 +361,8 @@ static hfta_status check_outputs(const runner *self, const char *folder) {
                                                  self->error);
     for (uint32_t j = 0; j < self->program->input_count && status == HFTA_OK;
          ++j)
-      status = hfta_refuse_to_replace(path.text, self->paths[j], self->error);
+      status =
+          hfta_refuse_to_replace(path.text, self->arrays[j].path, self->error);
   }
   return status;
 }
@@ -362,15 +405,12 @@ static hfta_status run(runner *self, const hfta_list *list,
                        const char *folder) {
   const hfta_program *program = self->program;
   size_t inputs = (size_t)program->input_count + 1;
-  self->files = calloc(inputs, sizeof(*self->files));
-  self->paths = calloc(inputs, sizeof(*self->paths));
-  self->opened = calloc(inputs, sizeof(*self->opened));
+  self->arrays = calloc(inputs, sizeof(*self->arrays));
   self->inputs = calloc(inputs, sizeof(*self->inputs));
   self->outputs =
       calloc((size_t)program->output_count + 1, sizeof(*self->outputs));
   self->ports = calloc((size_t)program->output_count + 1, sizeof(*self->ports));
-  if (!self->files || !self->paths || !self->opened || !self->inputs ||
-      !self->outputs || !self->ports)
+  if (!self->arrays || !self->inputs || !self->outputs || !self->ports)
     return hfta_fail(self->error, HFTA_UNSUPPORTED, "not enough memory to run");
   for (uint32_t i = 0; i < program->output_count; ++i)
     if (hfta_tensor_is_of(&program->tensors[program->outputs[i].tensor],
@@ -397,16 +437,14 @@ static hfta_status run(runner *self, const hfta_list *list,
 static void release(runner *self) {
   const hfta_program *program = self->program;
   for (uint32_t i = 0; i < program->input_count; ++i) {
-    if (self->files && self->opened && self->opened[i])
-      hfta_npy_close(&self->files[i]);
+    if (self->arrays)
+      close_array(&self->arrays[i]);
     if (self->inputs)
       free(self->inputs[i]);
   }
   for (uint32_t i = 0; self->outputs && i < self->port_count; ++i)
     free(self->outputs[i]);
-  free(self->files);
-  free(self->paths);
-  free(self->opened);
+  free(self->arrays);
   free(self->inputs);
   free(self->outputs);
   free(self->ports);

@@ -1,9 +1,7 @@
 //===- data.c - Sources of training and test samples ----------------------===//
 
 #include "data/data_source.h"
-#include "system/fault.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -102,27 +100,17 @@ static hfta_data_opener opener_of(hfta_data_format format) {
 // Files that others change
 //===----------------------------------------------------------------------===//
 
-/// After a read of a mapped page that was gone.
-static hfta_status report_fault(const hfta_data *data, hfta_error *error) {
-  hfta_status status = hfta_watch_check(&data->watch, data->path, error);
-  if (status != HFTA_OK)
-    return status;
-  return hfta_fail(error, HFTA_INVALID_INPUT, "cannot read '%s': %s",
-                   data->path, strerror(EIO));
-}
-
-/// The arguments and the result of an opener.
+/// The arguments of an opener.
 typedef struct opening {
   hfta_data_opener opener;
   const hfta_data_request *request;
   hfta_data *data;
   hfta_error *error;
-  hfta_status status;
 } opening;
 
-static void run_opener(void *argument) {
-  opening *self = argument;
-  self->status = self->opener(self->request, self->data, self->error);
+static hfta_status run_opener(void *argument) {
+  const opening *self = argument;
+  return self->opener(self->request, self->data, self->error);
 }
 
 /// What is unpacked when it is opened mustn't change meanwhile; what is mapped
@@ -130,13 +118,11 @@ static void run_opener(void *argument) {
 static hfta_status open_watched(opening *self) {
   hfta_data *data = self->data;
   hfta_watch_open(self->request->path, &data->watch);
-  if (!hfta_fault_guard(run_opener, self))
-    return report_fault(data, self->error);
-  if (self->status == HFTA_OK)
-    self->status = hfta_watch_check(&data->watch, data->path, self->error);
+  hfta_status status =
+      hfta_watch_read(&data->watch, data->path, run_opener, self, self->error);
   if (!data->mapping.bytes)
     hfta_watch_close(&data->watch);
-  return self->status;
+  return status;
 }
 
 //===----------------------------------------------------------------------===//
@@ -164,7 +150,7 @@ hfta_status hfta_data_open(const hfta_data_request *request, hfta_data **out,
   data->sample_bytes = sample_bytes;
   data->watch.descriptor = -1;
   data->path = strdup(request->path);
-  opening self = {opener, request, data, error, HFTA_OK};
+  opening self = {opener, request, data, error};
   hfta_status status =
       data->path ? open_watched(&self)
                  : hfta_fail(error, HFTA_UNSUPPORTED,
@@ -254,12 +240,13 @@ typedef struct gathering {
   unsigned char *out;
 } gathering;
 
-static void copy_samples(void *argument) {
+static hfta_status copy_samples(void *argument) {
   const gathering *self = argument;
   uint64_t bytes = self->data->sample_bytes;
   for (int64_t i = 0; i < self->count; ++i)
     copy_sample(self->data, self->out + (uint64_t)i * bytes,
                 self->data->samples + (uint64_t)self->indices[i] * bytes);
+  return HFTA_OK;
 }
 
 hfta_status hfta_data_gather(const hfta_data *data, const int64_t *indices,
@@ -271,15 +258,8 @@ hfta_status hfta_data_gather(const hfta_data *data, const int64_t *indices,
                        data->count, indices[i]);
   if (data->sample_bytes == 0)
     return HFTA_OK;
-  // Before: without the handler of SIGBUS nothing else would tell. After: the
-  // samples must be those of the file that was opened.
-  hfta_status status = hfta_watch_check(&data->watch, data->path, error);
-  if (status != HFTA_OK)
-    return status;
   gathering self = {data, indices, n, destination};
-  if (!hfta_fault_guard(copy_samples, &self))
-    return report_fault(data, error);
-  return hfta_watch_check(&data->watch, data->path, error);
+  return hfta_watch_read(&data->watch, data->path, copy_samples, &self, error);
 }
 
 hfta_status hfta_data_probe(const char *path, hfta_data_format format,

@@ -2,6 +2,8 @@
 
 #include "system/file.h"
 
+#include "system/fault.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -67,10 +69,14 @@ void hfta_mapping_close(hfta_mapping *mapping) {
 // Changes by others
 //===----------------------------------------------------------------------===//
 
+void hfta_watch_reopen(hfta_watch *watch, const char *path) {
+  watch->descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+}
+
 void hfta_watch_open(const char *path, hfta_watch *out) {
   struct stat status;
-  *out =
-      (hfta_watch){.descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)};
+  *out = (hfta_watch){0};
+  hfta_watch_reopen(out, path);
   if (out->descriptor >= 0 && fstat(out->descriptor, &status) == 0) {
     out->size = (uint64_t)status.st_size;
     out->modified = status.st_mtim;
@@ -96,6 +102,37 @@ hfta_status hfta_watch_check(const hfta_watch *watch, const char *path,
                      "'%s' was changed while it was read: it was written to",
                      path);
   return HFTA_OK;
+}
+
+/// A read with what it gives.
+typedef struct guarded_read {
+  hfta_status (*read)(void *argument);
+  void *argument;
+  hfta_status status;
+} guarded_read;
+
+static void run_guarded(void *argument) {
+  guarded_read *self = argument;
+  self->status = self->read(self->argument);
+}
+
+hfta_status hfta_watch_read(const hfta_watch *watch, const char *path,
+                            hfta_status (*read)(void *argument), void *argument,
+                            hfta_error *error) {
+  // Before: without the handler of SIGBUS nothing else would tell. After: what
+  // was read, or what is wrong with it, must be of the file that was opened.
+  hfta_status status = hfta_watch_check(watch, path, error);
+  if (status != HFTA_OK)
+    return status;
+  guarded_read self = {read, argument, HFTA_OK};
+  bool whole = hfta_fault_guard(run_guarded, &self);
+  status = hfta_watch_check(watch, path, error);
+  if (status != HFTA_OK)
+    return status;
+  if (!whole)
+    return hfta_fail(error, HFTA_INVALID_INPUT, "cannot read '%s': %s", path,
+                     strerror(EIO));
+  return self.status;
 }
 
 void hfta_watch_close(hfta_watch *watch) {

@@ -39,10 +39,21 @@ typedef struct hfta_watch {
 /// What can't be opened isn't watched: who reads it says why.
 void hfta_watch_open(const char *path, hfta_watch *out);
 
+/// Watches the file again that was watched until it was closed, as it looked
+/// then; another file in its place is one that was changed.
+void hfta_watch_reopen(hfta_watch *watch, const char *path);
+
 /// HFTA_INVALID_INPUT if the file was cut off or written to. One that was
 /// removed, or replaced by another of its name, still has its bytes.
 hfta_status hfta_watch_check(const hfta_watch *watch, const char *path,
                              hfta_error *error);
+
+/// Calls `read(argument)`, which reads the mapped file. A file that was changed
+/// before or meanwhile is HFTA_INVALID_INPUT, and so is one of which a mapped
+/// page is gone (fault.h): then `read` didn't return, and what it held is lost.
+hfta_status hfta_watch_read(const hfta_watch *watch, const char *path,
+                            hfta_status (*read)(void *argument), void *argument,
+                            hfta_error *error);
 
 /// Closing twice is allowed.
 void hfta_watch_close(hfta_watch *watch);

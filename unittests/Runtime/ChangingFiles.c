@@ -1,0 +1,57 @@
+//===- ChangingFiles.c - Files that change while they are read ------------===//
+//
+// A training binary with this file changes one that it reads itself, right
+// after it has mapped it: at a moment that a test can't meet from outside. The
+// variable FAKE_CHANGE says how, which and when: "cut 2 copy-0001.safetensors"
+// cuts off all bytes when a file whose path ends so is mapped for the second
+// time, "write 1 image.npy" turns its last byte around.
+//
+//===----------------------------------------------------------------------===//
+
+#include "system/file.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static void turn_last_byte(const char *path) {
+  FILE *file = fopen(path, "r+b");
+  if (!file || fseek(file, -1, SEEK_END) != 0)
+    abort();
+  int byte = fgetc(file);
+  if (fseek(file, -1, SEEK_END) != 0 || fputc(~byte & 0xff, file) == EOF ||
+      fclose(file) != 0)
+    abort();
+}
+
+static void change(const char *path) {
+  static int mappings;
+  char how[8], end[64];
+  int when;
+  const char *text = getenv("FAKE_CHANGE");
+  if (!text || sscanf(text, "%7s %d %63s", how, &when, end) != 3)
+    return;
+  size_t length = strlen(path), end_length = strlen(end);
+  if (length < end_length || strcmp(path + length - end_length, end) != 0 ||
+      ++mappings != when)
+    return;
+  if (strcmp(how, "write") == 0)
+    turn_last_byte(path);
+  else if (truncate(path, 0) != 0)
+    abort();
+}
+
+// The linker calls the two functions so.
+hfta_status __real_hfta_mapping_open(const char *path, hfta_mapping *out,
+                                     hfta_error *error);
+hfta_status __wrap_hfta_mapping_open(const char *path, hfta_mapping *out,
+                                     hfta_error *error);
+
+hfta_status __wrap_hfta_mapping_open(const char *path, hfta_mapping *out,
+                                     hfta_error *error) {
+  hfta_status status = __real_hfta_mapping_open(path, out, error);
+  if (status == HFTA_OK)
+    change(path);
+  return status;
+}
