@@ -152,7 +152,7 @@ class Check:
             together = self.train(label, [paths[member] for member in members],
                                   [rates[member] for member in members])
             for copy, member in enumerate(members):
-                (lambda a,b,c: print("SAME" if open(a,"rb").read()==open(b,"rb").read() else "DIFFER",c))(copy_file(together, copy),
+                expect_same_file(copy_file(together, copy),
                                  copy_file(alone[member], 0),
                                  f"{label}: copy {copy}")
 
