@@ -111,10 +111,13 @@ hfta_parameter_count hfta_count_parameters(const hfta_program *program,
 /// Of the array, what is shared counted once.
 hfta_parameter_count hfta_count_all_parameters(const hfta_program *program);
 
-/// Why a parameter is trained or not: a word for machines, and what follows
-/// "trained: " or "frozen: ".
-const char *hfta_training_rule_word(uint32_t rule);
-const char *hfta_training_rule_text(uint32_t rule);
+/// Why a parameter is trained or not.
+typedef struct hfta_training_rule_words {
+  const char *word; ///< for machines
+  const char *text; ///< what follows "trained: " or "frozen: "
+} hfta_training_rule_words;
+
+hfta_training_rule_words hfta_describe_training_rule(uint32_t rule);
 
 /// Whether a tensor is a weight: of the model, not of the optimizer.
 bool hfta_tensor_is_parameter(const hfta_program *program, uint32_t index);

@@ -25,27 +25,15 @@ bool hfta_tensor_is_parameter(const hfta_program *program, uint32_t index) {
   return program->segments[tensor->segment].role == HFTA_SEGMENT_PARAMETERS;
 }
 
-const char *hfta_training_rule_word(uint32_t rule) {
+hfta_training_rule_words hfta_describe_training_rule(uint32_t rule) {
   switch (rule) {
 #define HFTA_TRAINING_RULE(identifier, number, trained, word, text)            \
   case number:                                                                 \
-    return word;
+    return (hfta_training_rule_words){word, text};
     HFTA_TRAINING_RULES
 #undef HFTA_TRAINING_RULE
   default:
-    return "?";
-  }
-}
-
-const char *hfta_training_rule_text(uint32_t rule) {
-  switch (rule) {
-#define HFTA_TRAINING_RULE(identifier, number, trained, word, text)            \
-  case number:                                                                 \
-    return text;
-    HFTA_TRAINING_RULES
-#undef HFTA_TRAINING_RULE
-  default:
-    return "?";
+    return (hfta_training_rule_words){"?", "?"};
   }
 }
 
@@ -124,7 +112,7 @@ static void print_tensors(const hfta_program *program, bool trained) {
     if (tensor->copy >= 0)
       printf(", of copy %d alone", (int)tensor->copy);
     if (tensor->training_rule != HFTA_TRAINING_none)
-      printf(": %s", hfta_training_rule_text(tensor->training_rule));
+      printf(": %s", hfta_describe_training_rule(tensor->training_rule).text);
     printf("\n");
   }
 }

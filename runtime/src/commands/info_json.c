@@ -99,7 +99,8 @@ static void put_parameters(hfta_json_writer *writer,
     put_tensor(writer, tensor);
     hfta_json_key(writer, "trained");
     hfta_json_boolean(writer, (tensor->flags & HFTA_TENSOR_TRAINED) != 0);
-    put_string(writer, "rule", hfta_training_rule_word(tensor->training_rule));
+    put_string(writer, "rule",
+               hfta_describe_training_rule(tensor->training_rule).word);
     hfta_json_key(writer, "shared");
     hfta_json_boolean(writer, (tensor->flags & HFTA_TENSOR_SHARED) != 0);
     if (tensor->copy >= 0)
