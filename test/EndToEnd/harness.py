@@ -30,30 +30,40 @@ model net(image: f32[batch, 1, 8, 8]) {
 """,
 }
 
-JOB = """
-data made {{
-  train image = npy("{kind}-image.npy"){scale}, label = npy("{kind}-label.npy")
-}}
-train sweep {{
-  model     net(image)
-  data      made, batch = 16
-  loss      cross_entropy(net, label)
-  optimizer {optimizer}
-  seed      3
-  steps     {steps}
-{clauses}
-}}
-"""
+# What `make_data.py` writes.
+DATA = {
+    "cnn": 'image = npy("cnn-image.npy") / 255, label = npy("cnn-label.npy")',
+    "mlp": 'image = npy("mlp-image.npy"), label = npy("mlp-label.npy")',
+}
 
 ADAM = "adam(lr = [1e-3, 3e-3, 1e-2])"
 COPIES = 3
 
 
+def make_blocks(data, loss, optimizer, steps, batch=16, model="net(image)",
+                clauses=""):
+    """The data and train blocks of a job; `data` are fields, `clauses` lines of
+    the train block."""
+    return f"""
+data made {{
+  train {data}
+}}
+train sweep {{
+  model     {model}
+  data      made, batch = {batch}
+  loss      {loss}
+  optimizer {optimizer}
+  steps     {steps}
+{clauses}
+}}
+"""
+
+
 def make_job(kind, steps, clauses="", optimizer=ADAM):
-    """A job on the data that `make_data.py` writes."""
-    return MODELS[kind] + JOB.format(
-        kind=kind, scale=" / 255" if kind == "cnn" else "", steps=steps,
-        clauses=clauses, optimizer=optimizer)
+    """A job on data that `make_data.py` writes."""
+    return MODELS[kind] + make_blocks(
+        DATA[kind], "cross_entropy(net, label)", optimizer, steps,
+        clauses=f"  seed 3\n{clauses}")
 
 
 def fail(message):

@@ -4,8 +4,9 @@ nothing. Needs only Python's standard library."""
 
 import sys
 
-from harness import (REFERENCE, Work, checkpoint, copy_file, expect_equal,
-                     expect_same_file, read_safetensors, run)
+from harness import (DATA, REFERENCE, Work, checkpoint, copy_file,
+                     expect_equal, expect_same_file, make_blocks,
+                     read_safetensors, run)
 
 sys.path.insert(0, str(REFERENCE.parent / "Hostile"))
 
@@ -23,25 +24,16 @@ model net(image: f32[batch, 1, 8, 8]{inputs}) {{
 FIRST = "relu(linear(flatten(image), 37))"
 SECOND = "linear(hidden, 21)"
 
-JOB = """
-data made {{
-  train image = npy("mlp-image.npy"), label = npy("mlp-label.npy")
-}}
-train sweep {{
-  model     {model}
-  data      made, batch = 16
-  loss      cross_entropy({output}, label)
-  optimizer adam(lr = [{lr}])
-  seed      3
-  steps     5
-{clauses}
-}}
-"""
+
+def make_training(lr, clauses=""):
+    return make_blocks(DATA["mlp"], "cross_entropy(net, label)",
+                       f"adam(lr = [{lr}])", STEPS,
+                       clauses=f"  seed 3\n{clauses}")
 
 
 def make_job(rates, lr="1e-3, 1e-2", clauses=""):
     """Two dropouts, or, without rates, none."""
-    job = JOB.format(model="net(image)", output="net", lr=lr, clauses=clauses)
+    job = make_training(lr, clauses)
     if rates is None:
         return MODEL.format(inputs="", first=FIRST, second=SECOND) + job
     return MODEL.format(inputs=f", rate = {rates}",
@@ -107,8 +99,8 @@ class Check:
         for ratio in (0.0, 0.5):
             path = self.work.folder / f"drop-{ratio}.onnx"
             write_model(path, ratio)
-            text = f'model net = onnx("{path.name}")\n' + JOB.format(
-                model="net(image)", output="net", lr="1e-3", clauses="")
+            text = (f'model net = onnx("{path.name}")\n' +
+                    make_training("1e-3"))
             expect_equal(self.draws(path.stem, text), ratio != 0,
                          f"random numbers for a ratio of {ratio}")
             trained[ratio] = [self.train(f"{path.stem}-{index}", text, *flags)

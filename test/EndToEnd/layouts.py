@@ -6,7 +6,7 @@ array. Needs only Python's standard library."""
 import sys
 
 from harness import (REFERENCE, Work, checkpoint, copy_file, expect_same_file,
-                     run)
+                     make_blocks)
 
 sys.path[:0] = [str(REFERENCE), str(REFERENCE.parent / "Hostile")]
 
@@ -17,21 +17,6 @@ STEPS = 4
 BATCH = 8
 SAMPLES = 32
 CHANNELS, SIZE = 16, 7
-
-JOB = """
-data made {{
-  train image = npy("x.npy"), target = npy("y.npy")
-}}
-train t {{
-  model     net(image)
-  data      made, batch = 8
-  loss      mse(net, target)
-  optimizer sgd(lr = {rates}, momentum = 0.9)
-  {zipped}
-  clip_norm 1.0
-  steps     4
-}}
-"""
 
 
 def floats(name, *dims):
@@ -132,8 +117,11 @@ class Check:
         files = ", ".join(f'"{path.name}"' for path in paths)
         if len(paths) > 1:
             files = f"[{files}]"
-        text = f"model net = onnx({files})\n" + JOB.format(
-            rates=rates, zipped="zip(lr, model)" if len(paths) > 1 else "")
+        zipped = "  zip(lr, model)\n" if len(paths) > 1 else ""
+        text = f"model net = onnx({files})\n" + make_blocks(
+            'image = npy("x.npy"), target = npy("y.npy")', "mse(net, target)",
+            f"sgd(lr = {rates}, momentum = 0.9)", STEPS, BATCH,
+            clauses=f"{zipped}  clip_norm 1.0")
         return checkpoint(self.work.train(self.work.compile(
             name, text, "--data", self.work.folder)), STEPS)
 

@@ -5,9 +5,9 @@ and in an array, with the same numbers. Needs only Python's standard library."""
 
 import sys
 
-from harness import (REFERENCE, Work, checkpoint, copy_file, expect_equal,
-                     expect_same_checkpoint, expect_same_file,
-                     read_safetensors, run)
+from harness import (DATA, REFERENCE, Work, checkpoint, copy_file,
+                     expect_equal, expect_same_checkpoint, expect_same_file,
+                     make_blocks, read_safetensors, run)
 
 sys.path.insert(0, str(REFERENCE.parent / "Hostile"))
 
@@ -33,9 +33,17 @@ TENSORS = SCALARS + [
 # A rate that changes with the step, momentum and clipping, so that all of the
 # compiler's scalars are in use.
 CLAUSES = """
+  seed 3
   schedule cosine(warmup = 2)
   clip_norm 0.5
 """
+
+
+def make_training(rates):
+    return make_blocks(
+        DATA["mlp"], "cross_entropy(net, label, label_smoothing = 0.1)",
+        f"sgd(lr = {rates}, momentum = 0.9, weight_decay = 1e-3)", STEPS,
+        clauses=CLAUSES)
 
 
 def language_job(names, rates):
@@ -47,29 +55,11 @@ model net(image: f32[batch, 1, 8, 8]{inputs}) {{
   hidden = dropout(relu(linear(flatten(image), 37)), 0.25)
   return linear({product}, 10)
 }}
-""" + JOB.format(model="net(image)", output="net", rates=rates,
-                 clauses=CLAUSES)
+""" + make_training(rates)
 
 
 def onnx_job(path, rates):
-    return f'model net = onnx("{path.name}")\n' + JOB.format(
-        model="net(image)", output="net", rates=rates, clauses=CLAUSES)
-
-
-JOB = """
-data made {{
-  train image = npy("mlp-image.npy"), label = npy("mlp-label.npy")
-}}
-train sweep {{
-  model     {model}
-  data      made, batch = 16
-  loss      cross_entropy({output}, label, label_smoothing = 0.1)
-  optimizer sgd(lr = {rates}, momentum = 0.9, weight_decay = 1e-3)
-  seed      3
-  steps     6
-{clauses}
-}}
-"""
+    return f'model net = onnx("{path.name}")\n' + make_training(rates)
 
 
 def write_model(path, names):

@@ -7,7 +7,7 @@ import json
 import sys
 
 from harness import (REFERENCE, Work, checkpoint, copy_file, expect_equal, fail,
-                     read_safetensors, run)
+                     make_blocks, read_safetensors, run)
 
 sys.path[:0] = [str(REFERENCE), str(REFERENCE.parent / "Hostile")]
 
@@ -17,20 +17,6 @@ from onnx_writer import field, node, simple, tensor  # noqa: E402
 WEIGHT, SCALE, TABLE, EXTRA = "onnx::MatMul_7", "val_3", "cos", "extra.weight"
 SIZES = {WEIGHT: 16, SCALE: 1, TABLE: 4, EXTRA: 16}
 STEPS = 3
-JOB = """
-model net = onnx({files})
-data made {{
-  train x = npy("x.npy"), target = npy("target.npy")
-}}
-train job {{
-  model     net(x)
-  data      made, batch = 4
-  loss      mse(net, target)
-  optimizer sgd(lr = 0.1)
-  steps     {steps}
-{clauses}
-}}
-"""
 
 
 def numbers(seed, count):
@@ -61,8 +47,9 @@ def write_model(work, name, **options):
 
 def compile_job(work, name, files, clauses="", flags=()):
     """The program, and what hftac prints."""
-    job = work.write_job(name, JOB.format(files=", ".join(files), steps=STEPS,
-                                          clauses=clauses))
+    job = work.write_job(name, f"model net = onnx({', '.join(files)})" + make_blocks(
+        'x = npy("x.npy"), target = npy("target.npy")', "mse(net, target)",
+        "sgd(lr = 0.1)", STEPS, batch=4, model="net(x)", clauses=clauses))
     binary = work.folder / name
     return binary, run(work.hftac, job, "-o", binary, *flags)
 
