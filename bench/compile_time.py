@@ -1,20 +1,27 @@
 #!/usr/bin/env python3
-"""Time of hftac and size of the code that it makes, by number of copies.
+"""Time of hftac and size of the code that it makes, by number of copies or of
+models that are hard to compile.
 
     bench/compile_time.py [--hftac build/bin/hftac] [--job examples/fashion/sweep.hfta]
                           [--copies 1 32] [--runs 5]
+    bench/compile_time.py --cases [NAME ...] [--hftac build/bin/hftac] [--runs 5]
 
-Prints for each number of copies the shortest of several runs, by phase too, and
-the bytes of the program's segment of code; then what the largest number of copies
+Prints for each number of copies, or each case of hard_cases.py, the shortest of
+several runs, by phase too, the processor's time in it, the most memory, and the
+bytes of the program's segment of code; then what the largest number of copies
 costs over the smallest. Needs only Python's standard library."""
 
 import argparse
+import dataclasses
+import os
 import pathlib
 import re
 import subprocess
 import sys
 import tempfile
 import time
+
+from hard_cases import CASES
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 
@@ -26,20 +33,43 @@ def with_copies(text, copies):
                   flags=re.M)
 
 
-def measure(hftac, job, binary, runs):
-    """The shortest run's seconds in all and by phase."""
-    best = None
-    for _ in range(runs):
+@dataclasses.dataclass
+class Run:
+    """One compilation."""
+    seconds: float
+    processor: float  # seconds in user mode
+    memory: int       # most bytes
+    phases: list      # of names and seconds
+    code: int         # bytes
+
+    def print(self, label):
+        print(f"{label:10}  {self.seconds:7.3f} s  {self.processor:7.3f} s of "
+              f"processor  {self.memory >> 20:5} MiB  {self.code:9} bytes of code  "
+              + "  ".join(f"{name} {value}" for name, value in self.phases),
+              flush=True)
+
+
+def compile_once(hftac, arguments, binary):
+    command = [hftac, *arguments, "-o", binary, "--timing"]
+    with tempfile.TemporaryFile("w+") as errors:
         start = time.perf_counter()
-        result = subprocess.run([hftac, job, "-o", binary, "--timing"],
-                                stderr=subprocess.PIPE, text=True)
+        process = subprocess.Popen([str(part) for part in command], stderr=errors)
+        _, status, usage = os.wait4(process.pid, 0)
         seconds = time.perf_counter() - start
-        if result.returncode:
-            sys.exit(result.stderr)
-        if best is None or seconds < best[0]:
-            best = seconds, re.findall(r"^(\S+) +([\d.]+) s$", result.stderr,
-                                       re.M)
-    return best
+        process.returncode = os.waitstatus_to_exitcode(status)
+        errors.seek(0)
+        text = errors.read()
+    if process.returncode:
+        sys.exit(text)
+    return Run(seconds, usage.ru_utime, usage.ru_maxrss << 10,
+               re.findall(r"^(\S+) +([\d.]+) s$", text, re.M),
+               code_bytes(binary))
+
+
+def measure(hftac, arguments, binary, runs):
+    """The shortest of several runs."""
+    return min((compile_once(hftac, arguments, binary) for _ in range(runs)),
+               key=lambda run: run.seconds)
 
 
 def code_bytes(binary):
@@ -57,6 +87,23 @@ def code_bytes(binary):
     return total
 
 
+def measure_copies(options, folder):
+    text = options.job.read_text()
+    # Files are named relative to the job file.
+    text = re.sub(r'onnx\("(?!/)', f'onnx("{options.job.resolve().parent}/', text)
+    results = []
+    for copies in sorted(options.copies):
+        job = folder / f"copies{copies}.hfta"
+        job.write_text(with_copies(text, copies))
+        results.append(measure(options.hftac, [job], job.with_suffix(""),
+                               options.runs))
+        results[-1].print(f"{copies} copies")
+    if len(results) > 1:
+        first, last = results[0], results[-1]
+        print(f"growth  {100 * (last.seconds / first.seconds - 1):+.1f} % of time, "
+              f"{100 * (last.code / first.code - 1):+.1f} % of code")
+
+
 def main():
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
@@ -66,25 +113,20 @@ def main():
                         default=ROOT / "examples/fashion/sweep.hfta")
     parser.add_argument("--copies", type=int, nargs="+", default=[1, 32])
     parser.add_argument("--runs", type=int, default=5)
+    parser.add_argument("--cases", nargs="*", metavar="NAME",
+                        help="of " + ", ".join(CASES) + " (default: all)")
     options = parser.parse_args()
-    text = options.job.read_text()
-    # Files are named relative to the job file.
-    text = re.sub(r'onnx\("(?!/)', f'onnx("{options.job.resolve().parent}/', text)
-    results = []
-    with tempfile.TemporaryDirectory() as folder:
-        for copies in sorted(options.copies):
-            job = pathlib.Path(folder) / f"copies{copies}.hfta"
-            job.write_text(with_copies(text, copies))
-            binary = job.with_suffix("")
-            seconds, phases = measure(options.hftac, job, binary, options.runs)
-            size = code_bytes(binary)
-            results.append((seconds, size))
-            print(f"{copies:4} copies  {seconds:7.3f} s  {size:9} bytes of code  "
-                  + "  ".join(f"{name} {value}" for name, value in phases))
-    if len(results) > 1:
-        (seconds, size), (last_seconds, last_size) = results[0], results[-1]
-        print(f"growth       {100 * (last_seconds / seconds - 1):+7.1f} %  "
-              f"{100 * (last_size / size - 1):+9.1f} %")
+    for case in options.cases or ():
+        if case not in CASES:
+            parser.error(f"there is no case '{case}'")
+    with tempfile.TemporaryDirectory() as name:
+        folder = pathlib.Path(name)
+        if options.cases is None:
+            return measure_copies(options, folder)
+        for case in options.cases or CASES:
+            arguments = CASES[case](folder)
+            measure(options.hftac, arguments, folder / case,
+                    options.runs).print(case)
 
 
 if __name__ == "__main__":
