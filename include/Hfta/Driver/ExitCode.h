@@ -18,7 +18,7 @@ namespace mlir::hfta {
   X(internal, 70, "internal error")
 
 enum class ExitCode : int {
-#define HFTA_EXIT_CODE_ENUMERATOR(name, value, text) name = value,
+#define HFTA_EXIT_CODE_ENUMERATOR(name, value, text) name = (value),
   HFTA_EXIT_CODES(HFTA_EXIT_CODE_ENUMERATOR)
 #undef HFTA_EXIT_CODE_ENUMERATOR
 };

@@ -6,38 +6,31 @@ namespace mlir::hfta {
 
 static constexpr StringLiteral kTrainingRuleAttrName = "hfta.training_rule";
 
-static StringRef getWord(TrainingRule rule) {
-  switch (rule) {
+namespace {
+struct RuleInfo {
+  TrainingRule rule;
+  bool isTrained;
+  StringLiteral word, text;
+};
+} // namespace
+
+static constexpr RuleInfo kRules[] = {
 #define HFTA_TRAINING_RULE(identifier, number, trained, word, text)            \
-  case TrainingRule::identifier:                                               \
-    return word;
+  {TrainingRule::identifier, (trained) != 0, word, text},
     HFTA_TRAINING_RULES
 #undef HFTA_TRAINING_RULE
-  }
+};
+
+static const RuleInfo &getInfo(TrainingRule rule) {
+  for (const RuleInfo &info : kRules)
+    if (info.rule == rule)
+      return info;
   llvm_unreachable("unknown rule");
 }
 
-bool isTrained(TrainingRule rule) {
-  switch (rule) {
-#define HFTA_TRAINING_RULE(identifier, number, trained, word, text)            \
-  case TrainingRule::identifier:                                               \
-    return trained != 0;
-    HFTA_TRAINING_RULES
-#undef HFTA_TRAINING_RULE
-  }
-  llvm_unreachable("unknown rule");
-}
+bool isTrained(TrainingRule rule) { return getInfo(rule).isTrained; }
 
-StringRef describe(TrainingRule rule) {
-  switch (rule) {
-#define HFTA_TRAINING_RULE(identifier, number, trained, word, text)            \
-  case TrainingRule::identifier:                                               \
-    return text;
-    HFTA_TRAINING_RULES
-#undef HFTA_TRAINING_RULE
-  }
-  llvm_unreachable("unknown rule");
-}
+StringRef describe(TrainingRule rule) { return getInfo(rule).text; }
 
 void setTrainingRule(VariableOp variable, TrainingRule rule) {
   variable.setTrained(isTrained(rule));
@@ -45,8 +38,9 @@ void setTrainingRule(VariableOp variable, TrainingRule rule) {
   if (rule == TrainingRule::parameter || rule == TrainingRule::none)
     variable->removeAttr(kTrainingRuleAttrName);
   else
-    variable->setAttr(kTrainingRuleAttrName,
-                      StringAttr::get(variable.getContext(), getWord(rule)));
+    variable->setAttr(
+        kTrainingRuleAttrName,
+        StringAttr::get(variable.getContext(), getInfo(rule).word));
 }
 
 TrainingRule getTrainingRule(VariableOp variable) {
@@ -55,11 +49,9 @@ TrainingRule getTrainingRule(VariableOp variable) {
   auto noted = variable->getAttrOfType<StringAttr>(kTrainingRuleAttrName);
   if (!noted)
     return unnoted;
-#define HFTA_TRAINING_RULE(identifier, number, trained, word, text)            \
-  if (noted.getValue() == word)                                                \
-    return TrainingRule::identifier;
-  HFTA_TRAINING_RULES
-#undef HFTA_TRAINING_RULE
+  for (const RuleInfo &info : kRules)
+    if (noted.getValue() == info.word)
+      return info.rule;
   return unnoted;
 }
 

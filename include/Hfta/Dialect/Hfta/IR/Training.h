@@ -21,7 +21,7 @@ namespace mlir::hfta {
 
 enum class TrainingRule : uint32_t {
 #define HFTA_TRAINING_RULE(identifier, number, trained, word, text)            \
-  identifier = number,
+  identifier = (number),
   HFTA_TRAINING_RULES
 #undef HFTA_TRAINING_RULE
 };
