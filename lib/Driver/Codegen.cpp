@@ -318,6 +318,7 @@ llvm::Expected<std::string> CodeGenerator::emit(Part &part, Phase phase) {
 
 llvm::Expected<std::vector<std::string>> CodeGenerator::emit(Phase phase) {
   std::vector<llvm::Expected<std::string>> texts;
+  texts.reserve(parts.size());
   for (size_t i = 0; i < parts.size(); ++i)
     texts.emplace_back(std::string());
   {

@@ -138,8 +138,8 @@ private:
 
 /// Where a read or write finds its variable, or its copy of it.
 template <typename AccessOp>
-Place getAccessedPlace(const llvm::StringMap<Place> &variables,
-                       AccessOp access) {
+static Place getAccessedPlace(const llvm::StringMap<Place> &variables,
+                              AccessOp access) {
   Place place = variables.lookup(access.getVariable());
   std::optional<int64_t> copy = access.getCopy();
   if (!copy || place.stride == 0)

@@ -25,7 +25,7 @@ public:
   explicit CodeGenerator(const CpuTarget &target) : target(target) {}
 
   /// Translates the module and sets the functions' target. Diagnoses failures.
-  LogicalResult translate(ModuleOp module);
+  LogicalResult translate(ModuleOp op);
   /// Adds `int main(int, char **)` over the program.
   void addMain();
   /// Adds the functions of a generated library over the program.

@@ -360,7 +360,7 @@ Activation CorrelationBuilder::build() {
   SmallVector<int64_t> shape = nest.getSizes(wanted);
   const ChannelSizes &channels = correlation.channels;
   size_t split = (channels.groups > 1) + channels.hasOutputs();
-  auto first = channelsLast ? shape.end() - split : shape.begin() + 1;
+  auto *first = channelsLast ? shape.end() - split : shape.begin() + 1;
   shape.insert(shape.erase(first, first + split),
                channels.groups * channels.outputs);
   return {createReshape(builder, loc, result, shape), channelsLast};

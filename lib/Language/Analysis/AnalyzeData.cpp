@@ -406,8 +406,8 @@ void JobAnalyzer::analyzeField(const ast::DataDeclaration &data,
   if (test) {
     std::vector<PrepareStep> steps;
     ok &= analyzePreparation(*test->value, result.test, testRange, steps);
-    bool same = std::equal(
-        steps.begin(), steps.end(), result.steps.begin(), result.steps.end(),
+    bool same = llvm::equal(
+        steps, result.steps,
         [](const PrepareStep &a, const PrepareStep &b) { return a.equals(b); });
     if (ok && !same) {
       diagnostics.error(test->value->getRange(),
@@ -456,8 +456,9 @@ void JobAnalyzer::analyzeFields(const ast::DataDeclaration &data) {
       } else if (data.trainRange.isValid() &&
                  !findField(data.train, field.name.name)) {
         std::vector<llvm::StringRef> names;
+        names.reserve(data.train.size());
         for (const ast::Binding &other : data.train)
-          names.push_back(other.name.name);
+          names.emplace_back(other.name.name);
         diagnostics.error(field.name.range,
                           "no training file for field '" + field.name.name +
                               "'",
@@ -497,7 +498,7 @@ void JobAnalyzer::analyzeData(const Clause &clause) {
   for (const auto &data : file.data) {
     if (data.declaration.name.name == name->name)
       return analyzeFields(data.declaration);
-    known.push_back(data.declaration.name.name);
+    known.emplace_back(data.declaration.name.name);
   }
   diagnostics.error(first.getRange(), "no data block '" + name->name + "'",
                     suggest(name->name, known, "data blocks are"));

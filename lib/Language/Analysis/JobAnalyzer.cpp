@@ -239,7 +239,7 @@ void JobAnalyzer::analyzeZip() {
     for (const ast::Argument &argument : clause.arguments) {
       auto *name = llvm::dyn_cast<ast::NameExpression>(argument.value.get());
       if (name && !argument.name)
-        names.push_back({name->name, argument.getRange()});
+        names.emplace_back(name->name, argument.getRange());
       else
         diagnostics.error(argument.getRange(),
                           "the zip clause takes names of settings",

@@ -40,7 +40,7 @@ std::vector<llvm::StringRef> Sweep::getListNames() const {
   std::vector<llvm::StringRef> names;
   for (const Setting &setting : settings)
     if (setting.isList)
-      names.push_back(setting.name);
+      names.emplace_back(setting.name);
   return names;
 }
 

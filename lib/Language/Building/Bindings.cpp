@@ -14,7 +14,7 @@ const FieldInfo *JobBuilder::findField(const NamedRange &name) {
   for (const FieldInfo &field : info.fields) {
     if (field.name == name.name)
       return &field;
-    known.push_back(field.name);
+    known.emplace_back(field.name);
   }
   diagnostics.error(name.range,
                     "the data block has no field '" + name.name + "'",

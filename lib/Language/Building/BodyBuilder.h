@@ -71,12 +71,12 @@ public:
   Value buildBinary(char operation, Value lhs, Value rhs, llvm::SMRange range);
 
   /// The value of a parameter called `scope.suffix`, in the compute type.
-  Value makeParameter(StringRef scope, StringRef suffix,
+  Value makeParameter(StringRef layer, StringRef suffix,
                       ArrayRef<int64_t> shape, Attribute initial);
   /// A parameter or statistic with one value everywhere.
-  Value makeFilled(StringRef scope, StringRef suffix, ArrayRef<int64_t> shape,
+  Value makeFilled(StringRef layer, StringRef suffix, ArrayRef<int64_t> shape,
                    double value, Role role);
-  void writeStatistic(StringRef scope, StringRef suffix, Value value);
+  void writeStatistic(StringRef layer, StringRef suffix, Value value);
   Attribute getUniform(double bound) const;
   Attribute getNormal() const;
   /// A run-time scalar of the compiler's (VariableNames.h).

@@ -69,8 +69,7 @@ public:
   AxisJoiner(linalg::GenericOp op, ArrayRef<ReassociationIndices> groups)
       : op(op), groups(groups) {
     for (auto [joined, group] : llvm::enumerate(groups))
-      for (int64_t axis : group)
-        newAxis.push_back(getAffineDimExpr(joined, op.getContext()));
+      newAxis.append(group.size(), getAffineDimExpr(joined, op.getContext()));
   }
 
   linalg::GenericOp join(RewriterBase &rewriter);

@@ -94,7 +94,7 @@ static int64_t placeBuffers(MutableArrayRef<Buffer> buffers) {
           other->offset < buffer->offset + buffer->bytes)
         buffer->offset = std::max(buffer->offset, other->offset + other->bytes);
     total = std::max(total, buffer->offset + buffer->bytes);
-    auto after = llvm::find_if(placed, [&](const Buffer *other) {
+    auto *after = llvm::find_if(placed, [&](const Buffer *other) {
       return other->offset > buffer->offset;
     });
     placed.insert(after, buffer);

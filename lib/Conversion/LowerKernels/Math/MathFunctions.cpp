@@ -96,7 +96,7 @@ public:
   Value tangent(Value x);
   Value errorFunction(Value x);
   /// sin(x + quarters * pi / 2), for |x| < 2^48.
-  Value sine(Value x, int64_t quarters);
+  Value sine(Value argument, int64_t quarters);
 
 private:
   Value selectLogarithm(Value x, Value regular);

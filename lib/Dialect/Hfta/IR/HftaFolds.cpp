@@ -26,10 +26,7 @@ static OpFoldResult resizeSplat(Attribute value, RankedTensorType type) {
 }
 
 static bool isIota(ArrayRef<int64_t> axes) {
-  for (auto [index, axis] : llvm::enumerate(axes))
-    if (axis != static_cast<int64_t>(index))
-      return false;
-  return true;
+  return llvm::equal(axes, llvm::seq<int64_t>(0, axes.size()));
 }
 
 OpFoldResult ConstantOp::fold(FoldAdaptor) { return getValue(); }

@@ -94,14 +94,14 @@ static LogicalResult verifyAccess(Operation *op, FlatSymbolRefAttr name,
   return diagnostic;
 }
 
-LogicalResult ReadOp::verifySymbolUses(SymbolTableCollection &symbols) {
+LogicalResult ReadOp::verifySymbolUses(SymbolTableCollection &symbolTable) {
   return verifyAccess(*this, getVariableAttr(), getCopy(), getType(),
-                      /*isWrite=*/false, symbols);
+                      /*isWrite=*/false, symbolTable);
 }
 
-LogicalResult WriteOp::verifySymbolUses(SymbolTableCollection &symbols) {
+LogicalResult WriteOp::verifySymbolUses(SymbolTableCollection &symbolTable) {
   return verifyAccess(*this, getVariableAttr(), getCopy(), getValue().getType(),
-                      /*isWrite=*/true, symbols);
+                      /*isWrite=*/true, symbolTable);
 }
 
 //===----------------------------------------------------------------------===//
@@ -165,8 +165,8 @@ LogicalResult KernelOp::verify() {
 // LaunchOp
 //===----------------------------------------------------------------------===//
 
-LogicalResult LaunchOp::verifySymbolUses(SymbolTableCollection &symbols) {
-  if (symbols.lookupNearestSymbolFrom(*this, getKernelAttr()))
+LogicalResult LaunchOp::verifySymbolUses(SymbolTableCollection &symbolTable) {
+  if (symbolTable.lookupNearestSymbolFrom(*this, getKernelAttr()))
     return success();
   return emitOpError("names no kernel: ") << getKernelAttr();
 }

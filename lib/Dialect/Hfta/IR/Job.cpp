@@ -7,9 +7,9 @@
 using namespace mlir;
 using namespace mlir::hfta;
 
-const HyperParameter *Job::findHyperParameter(StringRef wanted) const {
+const HyperParameter *Job::findHyperParameter(StringRef name) const {
   for (const HyperParameter &parameter : hyperParameters)
-    if (parameter.name == wanted)
+    if (parameter.name == name)
       return &parameter;
   return nullptr;
 }

@@ -303,7 +303,7 @@ void Graph::classifyInitializers() {
   llvm::StringMap<StringRef> origin;
   for (const auto &tensor : proto->initializer()) {
     origin[tensor.name()] = tensor.name();
-    names[tensor.name()].push_back(tensor.name());
+    names[tensor.name()].emplace_back(tensor.name());
   }
   std::vector<const NodeProto *> remaining;
   for (const NodeProto *node : nodes) {
@@ -317,7 +317,7 @@ void Graph::classifyInitializers() {
     }
     StringRef initializer = origin[node->input(0)];
     origin[node->output(0)] = initializer;
-    names[initializer].push_back(node->output(0));
+    names[initializer].emplace_back(node->output(0));
   }
   nodes = std::move(remaining);
   for (const auto &[initializer, aliases] : names) {

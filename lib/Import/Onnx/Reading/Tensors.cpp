@@ -160,11 +160,9 @@ static FileTensor readFields(const TensorProto &proto, RankedTensorType type) {
 static bool staysInside(StringRef path) {
   if (path.empty() || !isPrintable(path) || llvm::sys::path::is_absolute(path))
     return false;
-  for (StringRef part : llvm::make_range(llvm::sys::path::begin(path),
-                                         llvm::sys::path::end(path)))
-    if (part == "..")
-      return false;
-  return true;
+  return llvm::none_of(llvm::make_range(llvm::sys::path::begin(path),
+                                        llvm::sys::path::end(path)),
+                       [](StringRef part) { return part == ".."; });
 }
 
 /// Where external data lies.
