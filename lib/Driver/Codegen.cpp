@@ -3,6 +3,7 @@
 #include "Hfta/Driver/Codegen.h"
 #include "CodegenParts.h"
 #include "Hfta/Conversion/LowerKernels.h"
+#include "Hfta/Target/Cpu.h"
 
 #include "mlir/Target/LLVMIR/Export.h"
 
@@ -25,7 +26,6 @@ using namespace mlir::hfta;
 
 static constexpr llvm::StringLiteral kTriple = "x86_64-unknown-linux-gnu";
 /// Instructions beyond this are named one by one.
-static constexpr llvm::StringLiteral kBaseCpu = "x86-64";
 
 unsigned hfta::getThreadLimit() {
   constexpr rlim_t kLittle = rlim_t(4) << 30;
@@ -56,20 +56,18 @@ CodeGenerator::createMachine() const {
   options.FunctionSections = true;
   options.DataSections = true;
   std::unique_ptr<llvm::TargetMachine> machine(found->createTargetMachine(
-      triple, kBaseCpu, target.llvmFeatures, options, llvm::Reloc::PIC_,
+      triple, kBaseCpu, target.getLlvmFeatures(), options, llvm::Reloc::PIC_,
       llvm::CodeModel::Small, llvm::CodeGenOptLevel::Aggressive));
   if (!machine)
     return llvm::createStringError("no code generator for %s", kTriple.data());
   return machine;
 }
 
-static void setFunctionTarget(llvm::Function &function,
-                              const CpuTarget &target) {
+static void setFunctionTarget(llvm::Function &function, TargetAttr target) {
   function.addFnAttr("target-cpu", kBaseCpu);
-  function.addFnAttr("target-features", target.llvmFeatures);
-  if (target.vectorBytes >= 64)
-    function.addFnAttr("prefer-vector-width",
-                       std::to_string(8 * target.vectorBytes));
+  function.addFnAttr("target-features", target.getLlvmFeatures());
+  function.addFnAttr("prefer-vector-width",
+                     std::to_string(8 * target.getVectorBytes()));
   function.addFnAttr(llvm::Attribute::NoUnwind);
 }
 

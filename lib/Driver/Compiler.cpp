@@ -12,9 +12,9 @@
 #include "Hfta/Driver/Output.h"
 #include "Hfta/Driver/Passes.h"
 #include "Hfta/Driver/Plan.h"
-#include "Hfta/Driver/Target.h"
 #include "Hfta/Driver/Trained.h"
 #include "Hfta/InitAll.h"
+#include "Hfta/Target/Cpu.h"
 
 #include "mlir/IR/MLIRContext.h"
 #include "mlir/Pass/PassManager.h"
@@ -82,16 +82,16 @@ ExitCode Compiler::fail(ExitCode code, llvm::Error error) {
 
 /// The module carries its target from here on; one that has it keeps it.
 ExitCode Compiler::setTarget() {
-  if (succeeded(CpuTarget::read(*loaded.module)) && options.cpu.empty())
+  if (TargetAttr::get(*loaded.module) && options.cpu.empty())
     return ExitCode::done;
-  FailureOr<CpuTarget> target =
-      resolveCpu(options.cpu.empty() ? "native" : options.cpu);
+  FailureOr<TargetAttr> target =
+      resolveCpu(&context, options.cpu.empty() ? "native" : options.cpu);
   if (failed(target)) {
     errors << "hftac: error: this machine's processor is not an x86-64 one\n"
               "hint: name a processor with '--cpu'\n";
     return ExitCode::unsupported;
   }
-  target->write(*loaded.module);
+  loaded.module->getOperation()->setAttr(HftaDialect::kTargetAttrName, *target);
   return ExitCode::done;
 }
 
@@ -157,9 +157,6 @@ ExitCode Compiler::runPasses(const PhaseInfo &phase) {
       return code;
   PipelineSettings settings;
   settings.cuts = options.cuts;
-  if (FailureOr<CpuTarget> target = CpuTarget::read(*loaded.module);
-      succeeded(target))
-    settings.vectorBytes = target->vectorBytes;
   if (failed(Job::read(*loaded.module)))
     return ExitCode::input;
   PassManager passes(&context, ModuleOp::getOperationName());
@@ -213,7 +210,7 @@ ExitCode Compiler::generateCode() {
   if (ExitCode code = setTarget(); code != ExitCode::done)
     return code;
   timing.begin("translate");
-  CodeGenerator generator(*CpuTarget::read(*loaded.module));
+  CodeGenerator generator(TargetAttr::get(*loaded.module));
   if (failed(generator.translate(*loaded.module)))
     return ExitCode::internal;
   std::string library = getLibraryName(options.output);

@@ -1,7 +1,7 @@
 //===- Help.cpp - What hftac prints about itself --------------------------===//
 
-#include "Hfta/Driver/Target.h"
 #include "Hfta/Import/Onnx/Import.h"
+#include "Hfta/Target/Cpu.h"
 #include "Options.h"
 
 #include "llvm/Config/llvm-config.h"
@@ -73,9 +73,19 @@ void hfta::printSupportedOps(llvm::raw_ostream &os) {
   os << '\n';
 }
 
+static void printNative(llvm::raw_ostream &os, TargetAttr target) {
+  os << "native: " << 8 * target.getVectorBytes() << "-bit vectors, caches of ";
+  llvm::interleave(
+      target.getCaches(), os,
+      [&](CacheAttr cache) { os << cache.getBytes() / 1024; }, ", ");
+  os << " KiB, " << target.getFeatures() << '\n';
+}
+
 void hfta::printTargets(llvm::raw_ostream &os) {
   os << "cpu: x86-64 processors, by --cpu=\n";
-  FailureOr<CpuTarget> native = resolveCpu("native");
+  MLIRContext context;
+  context.loadDialect<HftaDialect>();
+  FailureOr<TargetAttr> native = resolveCpu(&context, "native");
   unsigned column = 2;
   os << ' ';
   for (llvm::StringRef name : getCpuNames()) {
@@ -88,6 +98,5 @@ void hfta::printTargets(llvm::raw_ostream &os) {
   }
   os << '\n';
   if (succeeded(native))
-    os << "native: " << 8 * native->vectorBytes << "-bit vectors, "
-       << native->cpuFeatures << '\n';
+    printNative(os, *native);
 }

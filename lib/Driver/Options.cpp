@@ -2,7 +2,7 @@
 
 #include "Options.h"
 
-#include "Hfta/Driver/Target.h"
+#include "Hfta/Target/Cpu.h"
 
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/raw_ostream.h"

@@ -25,10 +25,8 @@ static void addLinalg(OpPassManager &pm, const PipelineSettings &) {
   buildLinalgPipeline(pm, {});
 }
 
-static void addLLVM(OpPassManager &pm, const PipelineSettings &settings) {
-  LLVMPipelineOptions options;
-  options.vectorBytes = settings.vectorBytes;
-  buildLLVMPipeline(pm, options);
+static void addLLVM(OpPassManager &pm, const PipelineSettings &) {
+  buildLLVMPipeline(pm, {});
 }
 
 llvm::ArrayRef<PhaseInfo> hfta::getPhases() {

@@ -63,11 +63,8 @@ void hfta::buildLinalgPipeline(OpPassManager &pm,
   markPhase(pm, "linalg");
 }
 
-void hfta::buildLLVMPipeline(OpPassManager &pm,
-                             const LLVMPipelineOptions &options) {
-  LowerKernelsOptions lower;
-  lower.vectorBytes = options.vectorBytes;
-  buildLowerKernelsPipeline(pm, lower);
+void hfta::buildLLVMPipeline(OpPassManager &pm, const LLVMPipelineOptions &) {
+  buildLowerKernelsPipeline(pm);
   pm.addPass(createConvertHftaToRuntime());
   pm.addPass(createReconcileUnrealizedCastsPass());
   markPhase(pm, "llvm");

@@ -10,6 +10,7 @@
 
 #include "Hfta/Dialect/Hfta/IR/HftaOps.h"
 #include "Hfta/Dialect/Hfta/IR/VariableNames.h"
+#include "Hfta/Target/ReferenceModel.h"
 #include "Hfta/Transforms/Passes.h"
 #include "Kernels.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -36,11 +37,7 @@ static constexpr size_t kMostOperands = 48;
 /// of optimizers, the largest kernels of common networks, have half as many.
 static constexpr size_t kMostOps = 64;
 
-/// Fewer rows leave threads idle if each is reduced in one place.
-static constexpr int64_t kFewestRows = 8;
-
-/// Reductions of so many elements are worth another kernel.
-static constexpr int64_t kWorthSplitting = 1 << 15;
+using Order = ReferenceModel::Sums;
 
 namespace {
 
@@ -113,7 +110,7 @@ static bool isOfRows(Operation *op, Operation *root) {
     return false;
   return rows > 0 && isElementwise(root) && type.getRank() >= rows &&
          kept == type.getShape().take_front(rows) &&
-         ShapedType::getNumElements(kept) >= kFewestRows;
+         ShapedType::getNumElements(kept) >= Order::kFewestRows;
 }
 
 static bool isReductionOfRows(Operation *op, Operation *root) {
@@ -340,7 +337,7 @@ void KernelFormer::splitReductions() {
                   type.getElementType();
     if (isWide || axes.size() < 2 || axes.front() != 0 ||
         static_cast<int64_t>(axes.size()) == type.getRank() ||
-        type.getNumElements() < kWorthSplitting)
+        type.getNumElements() < Order::kWorthSplitting)
       continue;
     OpBuilder builder(reduce);
     Value samples = ReduceOp::create(builder, reduce.getLoc(), reduce.getKind(),

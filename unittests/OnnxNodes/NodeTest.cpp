@@ -7,6 +7,7 @@
 #include "Hfta/InitAll.h"
 #include "Hfta/Language/FrontEnd.h"
 #include "Hfta/Language/Parser.h"
+#include "Hfta/Target/Cpu.h"
 #include "JitProgram.h"
 #include "NodeGradients.h"
 
@@ -174,7 +175,8 @@ OwningOpRef<ModuleOp> NodeTest::import(ArrayRef<JobFlag> flags) {
 
 NodeResult NodeTest::lower(ModuleOp module) {
   PipelineSettings settings;
-  settings.vectorBytes = 32;
+  module->setAttr(HftaDialect::kTargetAttrName,
+                  getCpuTarget(&context, "x86-64-v3"));
   for (const PhaseInfo &phase : getPhases()) {
     if (!phase.addPasses)
       continue;

@@ -4,6 +4,7 @@
 #include "Hfta/Dialect/Hfta/IR/HftaOps.h"
 #include "Hfta/Dialect/Hfta/IR/Job.h"
 #include "Hfta/Driver/Pipelines.h"
+#include "Hfta/Target/Cpu.h"
 #include "Hfta/Transforms/ReverseMode.h"
 
 #include "mlir/IR/IRMapping.h"
@@ -144,9 +145,9 @@ static LogicalResult lower(ModuleOp module) {
   PassManager pm(module.getContext());
   buildPlannedPipeline(pm, PlannedPipelineOptions());
   buildLinalgPipeline(pm, LinalgPipelineOptions());
-  LLVMPipelineOptions options;
-  options.vectorBytes = 32;
-  buildLLVMPipeline(pm, options);
+  buildLLVMPipeline(pm, LLVMPipelineOptions());
+  module->setAttr(HftaDialect::kTargetAttrName,
+                  getCpuTarget(module.getContext(), "x86-64-v3"));
   return pm.run(module);
 }
 

@@ -19,7 +19,6 @@
 #define HFTA_CONVERSION_LOWERKERNELS_H
 
 #include "mlir/Pass/Pass.h"
-#include "mlir/Pass/PassOptions.h"
 
 namespace mlir {
 class OpPassManager;
@@ -54,33 +53,18 @@ inline constexpr llvm::StringLiteral kEntrySuffix = "/entry";
 #define GEN_PASS_DECL_CONVERTKERNELSTOLLVM
 #include "Hfta/Conversion/Passes.h.inc"
 
-struct LowerKernelsOptions : public PassPipelineOptions<LowerKernelsOptions> {
-  Option<int64_t> vectorBytes{
-      *this, "vector-bytes",
-      llvm::cl::desc("Bytes of the target's widest vector register"),
-      llvm::cl::init(16)};
-  /// More than caches keep until a result is read.
-  Option<int64_t> streamBytes{
-      *this, "stream-bytes",
-      llvm::cl::desc(
-          "Results of at least so many bytes are stored past the caches"),
-      llvm::cl::init(24 << 20)};
-};
-
 /// How many threads the kernels of one of `copies` copies are cut for.
 int64_t getCopyThreads(int64_t copies);
 
-/// From kernels on tensors to LLVM functions with a C entry point each. What
-/// else is in the module stays as it is.
-void buildLowerKernelsPipeline(OpPassManager &pm,
-                               const LowerKernelsOptions &options);
+/// From kernels on tensors to LLVM functions with a C entry point each, for the
+/// module's `hfta.target`. What else is in the module stays as it is.
+void buildLowerKernelsPipeline(OpPassManager &pm);
 void registerLowerKernelsPipeline();
 
 /// Functions of f32 as polynomials, other math functions as calls of the C
-/// library, powers with integer exponents as products. `vectorBytes` is the
-/// size of the target's widest vector register; it changes no bit.
-void populateExpandMathPatterns(RewritePatternSet &patterns,
-                                int64_t vectorBytes);
+/// library, powers with integer exponents as products. `canScale` tells whether
+/// the target multiplies by powers of two; it changes no bit.
+void populateExpandMathPatterns(RewritePatternSet &patterns, bool canScale);
 
 } // namespace mlir::hfta
 

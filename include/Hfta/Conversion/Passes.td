@@ -167,11 +167,6 @@ def HftaExpandMath : Pass<"hfta-expand-math", "::mlir::ModuleOp"> {
     %0 = func.call @exp(%x) : (f64) -> f64
     ```
   }];
-  let options = [
-    Option<"vectorBytes", "vector-bytes", "int64_t", "16",
-           "Bytes of the target's widest vector register: those of 64 come with "
-           "an instruction that scales by a power of 2">
-  ];
   let dependentDialects = [
     "::mlir::arith::ArithDialect", "::mlir::func::FuncDialect",
     "::mlir::LLVM::LLVMDialect", "::mlir::math::MathDialect",
@@ -210,7 +205,8 @@ def HftaKernelsToLoops : Pass<"hfta-kernels-to-loops", "::mlir::func::FuncOp"> {
     memory between blocks of their terms; a wide matrix' columns that many rows
     use are copied to contiguous scratch memory first. Reductions of contiguous
     rows have lanes along them, as many on every target. Results that are larger
-    than the caches are stored past them.
+    than the caches are stored past them. What depends on the target follows from
+    the module's `hfta.target`.
 
     Before:
     ```mlir
@@ -225,12 +221,6 @@ def HftaKernelsToLoops : Pass<"hfta-kernels-to-loops", "::mlir::func::FuncOp"> {
       %s0 = math.fma %a0, %b0, %sum0 : vector<16xf32>
     ```
   }];
-  let options = [
-    Option<"vectorBytes", "vector-bytes", "int64_t", "16",
-           "Bytes of the target's widest vector register">,
-    Option<"streamBytes", "stream-bytes", "int64_t", "25165824",
-           "Results of at least so many bytes are stored past the caches">
-  ];
   let dependentDialects = [
     "::mlir::affine::AffineDialect", "::mlir::arith::ArithDialect",
     "::mlir::memref::MemRefDialect", "::mlir::scf::SCFDialect",

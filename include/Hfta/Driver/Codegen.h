@@ -3,8 +3,8 @@
 #ifndef HFTA_DRIVER_CODEGEN_H
 #define HFTA_DRIVER_CODEGEN_H
 
+#include "Hfta/Dialect/Hfta/IR/HftaDialect.h"
 #include "Hfta/Driver/Phases.h"
-#include "Hfta/Driver/Target.h"
 
 #include "llvm/IR/LLVMContext.h"
 #include "llvm/IR/Module.h"
@@ -22,7 +22,7 @@ inline constexpr llvm::StringLiteral kProgramSymbol = "hfta_program";
 /// that the module asks for.
 class CodeGenerator {
 public:
-  explicit CodeGenerator(const CpuTarget &target) : target(target) {}
+  explicit CodeGenerator(TargetAttr target) : target(target) {}
 
   /// Translates the module and sets the functions' target. Diagnoses failures.
   LogicalResult translate(ModuleOp op);
@@ -53,7 +53,7 @@ private:
   static void optimize(Part &part);
   static llvm::Expected<std::string> emit(Part &part, Phase phase);
 
-  CpuTarget target;
+  TargetAttr target;
   std::vector<std::unique_ptr<Part>> parts;
   llvm::Module *module = nullptr; ///< the first part's
 };

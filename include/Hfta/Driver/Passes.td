@@ -56,4 +56,22 @@ def HftaMarkPhase : Pass<"hfta-mark-phase", "::mlir::ModuleOp"> {
   ];
 }
 
+def HftaSetTarget : Pass<"hfta-set-target", "::mlir::ModuleOp"> {
+  let summary = "Name the processor that code is made for";
+  let description = [{
+    Sets the module's `hfta.target`, as hftac does before phase `linalg`.
+
+    ```mlir
+    module attributes {hfta.target = #hfta.target<cpu, vector_bytes = 32, …>} {}
+    ```
+  }];
+  let options = [
+    Option<"cpu", "cpu", "std::string", /*default=*/"\"native\"",
+           "name of the processor, as --list-targets of hftac lists them">,
+    Option<"lastCacheBytes", "last-cache-bytes", "int64_t", /*default=*/"0",
+           "if not 0, bytes of the last level of its caches, of one way">
+  ];
+  let dependentDialects = ["::mlir::hfta::HftaDialect"];
+}
+
 #endif // HFTA_DRIVER_PASSES

@@ -38,7 +38,6 @@ enum class Phase {
 /// What the pipelines of all phases need to know.
 struct PipelineSettings {
   std::vector<std::string> cuts;
-  int64_t vectorBytes = 16;
 };
 
 struct PhaseInfo {

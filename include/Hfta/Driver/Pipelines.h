@@ -39,14 +39,10 @@ struct LinalgPipelineOptions : PassPipelineOptions<LinalgPipelineOptions> {};
 void buildLinalgPipeline(OpPassManager &pm,
                          const LinalgPipelineOptions &options);
 
-struct LLVMPipelineOptions : PassPipelineOptions<LLVMPipelineOptions> {
-  Option<int64_t> vectorBytes{
-      *this, "vector-bytes",
-      llvm::cl::desc("bytes of the target's widest vector register"),
-      llvm::cl::init(16)};
-};
+struct LLVMPipelineOptions : PassPipelineOptions<LLVMPipelineOptions> {};
 
-/// Kernels, tasks and variables to the LLVM dialect.
+/// For the module's `hfta.target`: kernels, tasks and variables to the LLVM
+/// dialect.
 void buildLLVMPipeline(OpPassManager &pm, const LLVMPipelineOptions &options);
 
 /// Makes the above known to the pass pipeline parser as

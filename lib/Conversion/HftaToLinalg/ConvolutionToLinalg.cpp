@@ -8,6 +8,7 @@
 
 #include "Convolution.h"
 #include "Hfta/Conversion/HftaToLinalg.h"
+#include "Hfta/Target/ReferenceModel.h"
 #include "TapPieces.h"
 
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
@@ -73,9 +74,6 @@ struct Correlation {
   Type accumulate;
   bool channelsLast; ///< how the result will be stored
 };
-
-/// Outputs of one channel that are too few to share what a tile of sums reads.
-static constexpr int64_t kFewOutputs = 2;
 
 /// What the innermost loop runs over.
 enum class Innermost { outputs, groups, positions };
@@ -156,7 +154,7 @@ static SmallVector<size_t> getTapOrder(const Correlation &correlation,
   // Where few outputs use what is read, rows may: vectors along the last axis
   // differ for each of its taps, but windows of neighbouring rows overlap.
   if (innermost == Innermost::positions &&
-      correlation.channels.outputs <= kFewOutputs)
+      correlation.channels.outputs <= ReferenceModel::Windows::kFewOutputs)
     std::rotate(order.begin(), order.end() - 1, order.end());
   return order;
 }

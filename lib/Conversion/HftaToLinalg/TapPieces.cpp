@@ -1,17 +1,14 @@
 //===- TapPieces.cpp - Convolutions without padding's products ------------===//
 
 #include "TapPieces.h"
+#include "Hfta/Target/ReferenceModel.h"
 
 #include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
 using namespace mlir::hfta;
 
-/// Cutting must leave at most so much of an axis' products. Each piece is a
-/// loop nest of its own, with fewer elements to share what it reads.
-static constexpr double kWorthCutting = 0.91;
-static constexpr size_t kMaxPieces = 4;
-static constexpr size_t kMaxUnpaddedPieces = 5;
+using Costs = ReferenceModel::Windows;
 
 //===----------------------------------------------------------------------===//
 // Axes
@@ -144,8 +141,8 @@ static Pieces chooseCut(MutableArrayRef<Pieces> ways) {
   Pieces *best = ways.begin();
   for (Pieces &way : ways) {
     dropEmpty(way);
-    if (way.size() <= kMaxPieces &&
-        countProducts(way) <= kWorthCutting * countProducts(*best))
+    if (way.size() <= Costs::kMaxPieces &&
+        countProducts(way) <= Costs::kWorthCutting * countProducts(*best))
       best = &way;
   }
   return std::move(*best);
@@ -198,7 +195,7 @@ std::optional<Pieces> hfta::cutOffPadding(const TapAxis &axis) {
                   [&](int64_t position) { return getTaps(axis, position); }))
     pieces.push_back({positions, {0, 1}, taps});
   dropEmpty(pieces);
-  if (pieces.empty() || pieces.size() > kMaxUnpaddedPieces)
+  if (pieces.empty() || pieces.size() > Costs::kMaxUnpaddedPieces)
     return std::nullopt;
   llvm::sort(pieces, [](const AxisPiece &one, const AxisPiece &other) {
     auto getKey = [](const AxisPiece &piece) {

@@ -1,6 +1,7 @@
 //===- WeightGradientToLinalg.cpp - Lowering of conv_weight_gradient ------===//
 
 #include "Convolution.h"
+#include "Hfta/Target/ReferenceModel.h"
 #include "TapPieces.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -9,9 +10,7 @@
 using namespace mlir;
 using namespace mlir::hfta;
 
-/// Each of about so many work items moves an operand, for all uses of its
-/// elements.
-static constexpr double kPackingItems = 4;
+using Costs = ReferenceModel::Windows;
 
 namespace {
 
@@ -98,9 +97,6 @@ static std::pair<double, double> countProducts(const Cuts &cuts,
 /// item, for few products with each vector of the input; but the more pieces,
 /// the more often sums go to memory and back.
 Cuts ChannelSums::cut() {
-  // Cycles a vector.
-  constexpr double padCycles = 4.5, nearSumCycles = 3, farSumCycles = 12;
-  constexpr double farBytes = 1 << 18;
   Cuts byTaps, unpadded;
   for (const TapAxis &axis : op.axes) {
     byTaps.push_back(cutByTaps(axis));
@@ -121,11 +117,12 @@ Cuts ChannelSums::cut() {
   double elements = static_cast<double>(op.getBatch());
   for (const TapAxis &axis : op.axes)
     elements *= static_cast<double>(axis.size);
-  double paddedCycles = padded + kPackingItems * padCycles * elements /
+  double paddedCycles = padded + Costs::kPackingItems * Costs::kPadCycles *
+                                     elements /
                                      static_cast<double>(channels.outputs);
-  double unpaddedCycles =
-      needed +
-      visits * (bytes * once > farBytes ? farSumCycles : nearSumCycles);
+  double unpaddedCycles = needed + visits * (bytes * once > Costs::kFarSumBytes
+                                                 ? Costs::kFarSumCycles
+                                                 : Costs::kNearSumCycles);
   if (paddedCycles <= unpaddedCycles)
     return byTaps;
   sharesTaps = true;
@@ -315,7 +312,7 @@ static Innermost chooseInnermost(const WeightGradient &op) {
                       int64_t others) {
     return operand.channelsLast == channelsLast
                ? 0
-               : kPackingItems / (static_cast<double>(others) * taps);
+               : Costs::kPackingItems / (static_cast<double>(others) * taps);
   };
   auto getCost = [&](int64_t vectors) {
     return getVectorCost(vectors, op.accumulate);

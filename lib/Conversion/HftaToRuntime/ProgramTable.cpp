@@ -358,12 +358,13 @@ LogicalResult ProgramBuilder::build(StringRef symbol) {
   auto count = [](size_t size) { return Field::u32(size); };
   auto table = [](FlatSymbolRefAttr name) { return Field::pointer(name); };
   std::string plan = getAttribute("hfta.plan_json");
+  TargetAttr target = TargetAttr::get(module);
   program = {Field::u32(HFTA_ABI_VERSION),
              Field::u32(0),
              text(job.name),
              text(job.training ? StringRef(job.optimizer) : ""),
              text(job.metric),
-             text(getAttribute("hfta.cpu_features")),
+             text(target ? target.getFeatures() : ""),
              text(plan.empty() ? "{}" : plan),
              Field::i64(job.copies),
              Field::i64(job.batch),

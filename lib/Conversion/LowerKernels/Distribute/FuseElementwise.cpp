@@ -1,6 +1,7 @@
 //===- FuseElementwise.cpp - Fuse the elementwise ops of a kernel ---------===//
 
 #include "Hfta/Conversion/LowerKernels.h"
+#include "Hfta/Target/TargetModel.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -21,9 +22,6 @@ namespace mlir::hfta {
 
 using namespace mlir;
 using namespace mlir::hfta;
-
-/// Ops of so few operations are computed again by each user.
-static constexpr int64_t kCheapBody = 2;
 
 static int64_t getIterations(linalg::LinalgOp op) {
   int64_t iterations = 1;
@@ -68,7 +66,8 @@ static bool isCheap(linalg::GenericOp op) {
         return op.getMatchingIndexingMap(input).getNumResults() ==
                op.getNumLoops();
       });
-  return size <= kCheapBody && elements <= 1 && op.getNumResults() == 1;
+  return size <= TargetModel::Fusion::kCheapBody && elements <= 1 &&
+         op.getNumResults() == 1;
 }
 
 /// Whether every user computes an op's elements by itself, so that they are

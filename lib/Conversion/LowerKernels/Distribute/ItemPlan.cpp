@@ -1,14 +1,13 @@
 //===- ItemPlan.cpp - How a kernel is cut into work items -----------------===//
 //
-// Work is counted in units of about one vectorized scalar operation. Cutting an
-// axis divides the work of those ops that compute only a part then; the others
-// are computed by every item.
+// Cutting an axis divides the work of those ops that compute only a part then;
+// the others are computed by every item.
 //===----------------------------------------------------------------------===//
 
 #include "Distribute/ItemPlan.h"
 #include "Distribute/TensorSlicer.h"
 #include "Hfta/Conversion/LowerKernels.h"
-#include "Plan/RowPlan.h"
+#include "Hfta/Target/ReferenceModel.h"
 
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -18,44 +17,11 @@
 using namespace mlir;
 using namespace mlir::hfta;
 
-/// An item should have at least this much work, and there are at most so many.
-static constexpr double kItemWork = 32768;
-static constexpr int64_t kMaxItems = 64;
-/// As if so many threads shared the work of all copies, but no more than so
-/// many that of one, at a cost for each item.
-static constexpr int64_t kThreads = 32;
-static constexpr int64_t kMaxCopyThreads = 16;
-static constexpr double kItemOverhead = 8192;
-/// How much the work of all threads counts beside the time of the slowest.
-static constexpr double kTotalWeight = 4;
-/// Passes over the same elements want them in a cache: of the first level,
-/// which the next item's come to as well, or at least of the second. Beyond,
-/// accesses take so many times longer.
-static constexpr double kNearBytes = 1 << 14;
-static constexpr double kFarBytes = 1 << 19;
-static constexpr double kNotNearFactor = 1.5;
-static constexpr double kFarFactor = 4;
-static constexpr int64_t kMaxPassItems = 1 << 16;
-static constexpr double kPassItemWork = 4096;
-static constexpr double kPassItemOverhead = 1024;
-/// Memory likes to be read as it lies.
-static constexpr double kScatteredFactor = 1.02;
-/// The work of reading or writing an element, of moving one that isn't next to
-/// the last one, and of a math function.
-static constexpr double kAccessWork = 2;
-static constexpr double kMoveWork = 8;
-static constexpr double kFunctionWork = 16;
-static constexpr double kNarrowFactor = 1.3;
-/// What reading a vector for a product takes beside the product, and the side
-/// of a tile that reads few enough.
-static constexpr double kReadFactor = 2;
-static constexpr double kTileSide = 4;
-/// The widest vectors among the targets.
-static constexpr int64_t kVectorBits = 512;
+using Costs = ReferenceModel::Items;
 
 int64_t hfta::getCopyThreads(int64_t copies) {
-  return std::clamp<int64_t>(kThreads / std::max<int64_t>(copies, 1), 1,
-                             kMaxCopyThreads);
+  return std::clamp<int64_t>(Costs::kThreads / std::max<int64_t>(copies, 1), 1,
+                             Costs::kMaxCopyThreads);
 }
 
 static double getElements(Type type) {
@@ -217,9 +183,9 @@ double ItemPlanner::getReuseFactor(linalg::LinalgOp op) const {
         isFirst != maps[1].isFunctionOfDim(axis))
       uses[isFirst ? 1 : 0] *= static_cast<double>(sizes[axis]);
   }
-  double reads =
-      1 / std::min(uses[0], kTileSide) + 1 / std::min(uses[1], kTileSide);
-  return std::max(1.0, kReadFactor * reads);
+  double reads = 1 / std::min(uses[0], Costs::kTileSide) +
+                 1 / std::min(uses[1], Costs::kTileSide);
+  return std::max(1.0, Costs::kReadFactor * reads);
 }
 
 /// How many times longer an op takes because what is left of its innermost
@@ -231,18 +197,19 @@ double ItemPlanner::getVectorFactor(linalg::LinalgOp op) const {
     return 1;
   // Reductions over long rows have vectors along them.
   if (last != kinds.rbegin() &&
-      op.getStaticLoopRanges().back() >= kMinReducedRow && !multiplies(op))
+      op.getStaticLoopRanges().back() >= ReferenceModel::Sums::kMinReducedRow &&
+      !multiplies(op))
     return 1;
   unsigned axis = std::distance(last, kinds.rend()) - 1;
   int64_t size = getSizes(op)[axis];
   int64_t lanes =
-      kVectorBits /
+      ReferenceModel::kVectorBits /
       getElementTypeOrSelf(op.getDpsInits().front()).getIntOrFloatBitWidth();
   double vectors = static_cast<double>(
       size / lanes + llvm::popcount(static_cast<uint64_t>(size % lanes)));
   double factor =
       vectors * static_cast<double>(lanes) / static_cast<double>(size);
-  return size <= lanes && readsNumbers(op, axis) ? kNarrowFactor * factor
+  return size <= lanes && readsNumbers(op, axis) ? Costs::kNarrowFactor * factor
                                                  : factor;
 }
 
@@ -253,13 +220,13 @@ double ItemPlanner::getLinalgWork(linalg::LinalgOp op) const {
   for (Operation &inner : op.getBlock()->without_terminator())
     body +=
         isa<math::MathDialect>(inner.getDialect()) && !isa<math::FmaOp>(inner)
-            ? kFunctionWork
+            ? Costs::kFunctionWork
             : 1;
   if (isa<linalg::TransposeOp>(op))
-    body = kMoveWork;
+    body = Costs::kMoveWork;
   double work = iterations * body * getVectorFactor(op) * getReuseFactor(op);
   for (OpOperand &operand : op->getOpOperands())
-    work += kAccessWork * distanceFactor *
+    work += Costs::kAccessWork * distanceFactor *
             getElements(operand.get().getType()) * getShare(operand);
   return work;
 }
@@ -270,7 +237,7 @@ double ItemPlanner::getOpWork(Operation *op) const {
   double work = 0;
   if (isa<tensor::PadOp, tensor::InsertSliceOp>(op) || op->getNumRegions() > 0)
     for (Type type : op->getResultTypes())
-      work += 2 * kAccessWork * getElements(type) * getShare(op);
+      work += 2 * Costs::kAccessWork * getElements(type) * getShare(op);
   return work;
 }
 
@@ -313,9 +280,9 @@ double ItemPlanner::getDistanceFactor() {
           type && !operand.get().getDefiningOp<linalg::LinalgOp>())
         bytes += getElements(type) * getShare(operand) *
                  type.getElementType().getIntOrFloatBitWidth() / 8;
-  if (bytes <= kNearBytes)
+  if (bytes <= Costs::kNearBytes)
     return 1;
-  return bytes <= kFarBytes ? kNotNearFactor : kFarFactor;
+  return bytes <= Costs::kFarBytes ? Costs::kNotNearFactor : Costs::kFarFactor;
 }
 
 double ItemPlanner::getItemWork() {
@@ -331,12 +298,12 @@ void ItemPlanner::search(size_t next, int64_t items) {
     // Until all threads are done, and of all threads together: the latter
     // counts because other copies may keep them busy.
     double rounds = static_cast<double>(llvm::divideCeil(items, threads)) +
-                    kTotalWeight * static_cast<double>(items) /
+                    Costs::kTotalWeight * static_cast<double>(items) /
                         static_cast<double>(threads);
-    double overhead = hasPasses ? kPassItemOverhead : kItemOverhead;
+    double overhead = hasPasses ? Costs::kPassOverhead : Costs::kOverhead;
     double time = rounds * (getItemWork() + overhead);
     if (isStream && isScattered())
-      time *= kScatteredFactor;
+      time *= Costs::kScatteredFactor;
     if (best.empty() || time < bestTime) {
       best = parts;
       bestTime = time;
@@ -344,7 +311,7 @@ void ItemPlanner::search(size_t next, int64_t items) {
     return;
   }
   const Candidate &candidate = candidates[next];
-  int64_t most = next == 0 ? limit : std::min(limit, kMaxItems) / items;
+  int64_t most = next == 0 ? limit : std::min(limit, Costs::kMost) / items;
   for (int64_t count = std::clamp<int64_t>(most, 1, candidate.extent);
        count > 0; --count) {
     if (candidate.extent % count != 0)
@@ -362,8 +329,8 @@ SmallVector<ItemAxis> ItemPlanner::plan() {
   parts.assign(candidates.size(), 1);
   isStream = !multiplies(kernel);
   hasPasses = isStream && readsComputed(kernel);
-  int64_t most = hasPasses ? kMaxPassItems : kMaxItems;
-  double items = getItemWork() / (hasPasses ? kPassItemWork : kItemWork);
+  int64_t most = hasPasses ? Costs::kMostOfPasses : Costs::kMost;
+  double items = getItemWork() / (hasPasses ? Costs::kPassWork : Costs::kWork);
   limit =
       items < most ? std::max<int64_t>(1, static_cast<int64_t>(items)) : most;
   search(0, 1);

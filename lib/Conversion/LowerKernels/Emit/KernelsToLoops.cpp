@@ -85,7 +85,7 @@ static void returnInitialValues(RewriterBase &rewriter, linalg::GenericOp op,
 //===----------------------------------------------------------------------===//
 
 static LogicalResult lowerToLoops(RewriterBase &rewriter, linalg::LinalgOp op,
-                                  VectorTarget target) {
+                                  const TargetModel &target) {
   rewriter.setInsertionPoint(op);
   auto generic = dyn_cast<linalg::GenericOp>(op.getOperation());
   if (!generic) {
@@ -128,7 +128,7 @@ struct KernelsToLoopsPass
     // From the last to the first, so that the op before is still whole when its
     // fill is taken; fills that are left come at the end.
     IRRewriter rewriter(&getContext());
-    VectorTarget target{vectorBytes, streamBytes};
+    TargetModel target = TargetModel::get(kernel);
     for (bool fills : {false, true}) {
       SmallVector<linalg::LinalgOp> ops;
       kernel.walk([&](linalg::LinalgOp op) {

@@ -19,7 +19,7 @@ public:
   /// `initial` are the values that the results start from, null where they are
   /// read from memory.
   LoopEmitter(OpBuilder &builder, linalg::GenericOp op, const LoopPlan &plan,
-              ArrayRef<Value> initial, VectorTarget target)
+              ArrayRef<Value> initial, const TargetModel &target)
       : builder(builder), op(op), plan(plan), initial(initial),
         loops(builder, op), prefetcher(builder, op, target) {}
 

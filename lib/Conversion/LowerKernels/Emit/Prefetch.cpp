@@ -12,11 +12,7 @@
 using namespace mlir;
 using namespace mlir::hfta;
 
-static constexpr int64_t kLineBytes = 64;
 static constexpr unsigned kAllCaches = 3;
-/// An item's part of an argument stays in the cache, with all else that the
-/// item touches, if it is at most this part of it.
-static constexpr int64_t kCacheParts = 8;
 
 /// How many ops before `op` read `memory`.
 static int64_t countReaders(linalg::GenericOp op, Value memory) {
@@ -61,8 +57,8 @@ static Value createNextView(OpBuilder &builder, func::FuncOp kernel,
 }
 
 Prefetcher::Prefetcher(OpBuilder &builder, linalg::GenericOp op,
-                       VectorTarget target)
-    : builder(builder) {
+                       const TargetModel &target)
+    : builder(builder), lineBytes(target.getLineBytes()) {
   auto kernel = op->getParentOfType<func::FuncOp>();
   Block &body = kernel.getBody().front();
   // The item's number comes before the scratch memory.
@@ -72,7 +68,8 @@ Prefetcher::Prefetcher(OpBuilder &builder, linalg::GenericOp op,
     Value root = getRootMemory(operand->get());
     if (type && isa<BlockArgument>(root) && op->getBlock() == &body &&
         type.getNumElements() * getStoredElementBytes(type) <=
-            target.getCacheBytes() / kCacheParts &&
+            target.getCoreCache().getBytes() /
+                TargetModel::Prefetches::kCacheParts &&
         countReaders(op, root) == 1)
       if (Value next = createNextView(builder, kernel, item, operand->get()))
         memories[operand] = next;
@@ -83,7 +80,7 @@ void Prefetcher::create(OpOperand &operand, ValueRange indices,
                         int64_t offset) {
   Value memory = memories.lookup(&operand);
   if (!memory ||
-      offset * getStoredElementBytes(memory.getType()) % kLineBytes != 0)
+      offset * getStoredElementBytes(memory.getType()) % lineBytes != 0)
     return;
   memref::PrefetchOp::create(builder, operand.getOwner()->getLoc(), memory,
                              indices, /*isWrite=*/false, kAllCaches,

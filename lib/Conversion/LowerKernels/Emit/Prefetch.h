@@ -13,7 +13,8 @@ namespace mlir::hfta {
 /// which finds its own part in the cache, asks for the next item's.
 class Prefetcher {
 public:
-  Prefetcher(OpBuilder &builder, linalg::GenericOp op, VectorTarget target);
+  Prefetcher(OpBuilder &builder, linalg::GenericOp op,
+             const TargetModel &target);
 
   /// Asks for the next item's cache line at these indices of an operand, if a
   /// vector that is `offset` elements from where vectors begin is the first
@@ -22,6 +23,7 @@ public:
 
 private:
   OpBuilder &builder;
+  int64_t lineBytes;
   /// The next item's memory for some of the op's operands.
   llvm::SmallDenseMap<OpOperand *, Value> memories;
 };

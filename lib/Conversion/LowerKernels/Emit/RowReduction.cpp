@@ -13,10 +13,7 @@ using namespace mlir;
 using namespace mlir::hfta;
 
 static constexpr int64_t kLanes = RowPlan::kLanes;
-/// Several rows go at a time, so that few sums wait for each other. Bodies of
-/// more than a few ops keep busy by themselves, and need the registers.
-static constexpr int64_t kSmallBody = 3;
-static constexpr int64_t kLargeBodySums = 4;
+using Costs = TargetModel::Rows;
 
 namespace {
 
@@ -24,7 +21,7 @@ class RowReductionEmitter {
 public:
   RowReductionEmitter(OpBuilder &builder, linalg::GenericOp op,
                       const RowPlan &plan, ArrayRef<Value> initial,
-                      VectorTarget target)
+                      const TargetModel &target)
       : builder(builder), op(op), row(plan.row), initial(initial),
         loops(builder, op), prefetcher(builder, op, target), sums(plan.sums),
         combiners(plan.combiners) {
@@ -36,13 +33,13 @@ public:
         reductions.push_back(axis);
     }
     int64_t size = loops.sizes[row];
-    bool isSmall =
-        llvm::range_size(op.getBody()->without_terminator()) <= kSmallBody;
+    bool isSmall = llvm::range_size(op.getBody()->without_terminator()) <=
+                   Costs::kSmallBody;
     // Half of the registers, or more where there are few rows.
-    int64_t registerSums = target.getRegisters() * target.bytes *
+    int64_t registerSums = target.getRegisters() * target.getVectorBytes() *
                            (sums > 1 ? 3 : 2) / 4 / (4 * kLanes);
-    rowsAtOnce =
-        std::max<int64_t>(1, (isSmall ? registerSums : kLargeBodySums) / sums);
+    rowsAtOnce = std::max<int64_t>(
+        1, (isSmall ? registerSums : Costs::kLargeBodySums) / sums);
     widths = splitIntoVectors(size % kLanes, kLanes);
     widths.insert(widths.begin(), sums, kLanes);
   }
@@ -233,7 +230,8 @@ void RowReductionEmitter::emit(size_t next) {
 }
 
 bool hfta::emitRowReduction(OpBuilder &builder, linalg::GenericOp op,
-                            ArrayRef<Value> initial, VectorTarget target) {
+                            ArrayRef<Value> initial,
+                            const TargetModel &target) {
   std::optional<RowPlan> plan = planRows(op);
   if (!plan)
     return false;

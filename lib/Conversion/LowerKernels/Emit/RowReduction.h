@@ -12,7 +12,7 @@ namespace mlir::hfta {
 /// values that results start from, null where they are read from memory.
 /// Returns false and does nothing if it is another op.
 bool emitRowReduction(OpBuilder &builder, linalg::GenericOp op,
-                      ArrayRef<Value> initial, VectorTarget target);
+                      ArrayRef<Value> initial, const TargetModel &target);
 
 } // namespace mlir::hfta
 

@@ -11,9 +11,6 @@
 using namespace mlir;
 using namespace mlir::hfta;
 
-/// The square's side at most: it has to stay in registers.
-static constexpr int64_t kMaxLanes = 16;
-
 /// The axis along which an operand is contiguous, if it is its last index.
 static std::optional<unsigned> getContiguousAxis(linalg::GenericOp op,
                                                  OpOperand &operand) {
@@ -159,7 +156,7 @@ static std::optional<unsigned> findFromAxis(linalg::GenericOp op, unsigned to) {
 }
 
 bool hfta::emitTranspose(OpBuilder &builder, linalg::GenericOp op,
-                         VectorTarget target) {
+                         const TargetModel &target) {
   if (op.getNumDpsInits() == 0 || op.getNumReductionLoops() > 0)
     return false;
   std::optional<unsigned> to = getContiguousAxis(op, *op.getDpsInitOperand(0));
@@ -179,7 +176,8 @@ bool hfta::emitTranspose(OpBuilder &builder, linalg::GenericOp op,
       return false;
     bits = std::max<int64_t>(bits, element.getIntOrFloatBitWidth());
   }
-  int64_t lanes = std::min<int64_t>(kMaxLanes, target.bytes * 8 / bits);
+  int64_t lanes = std::min<int64_t>(TargetModel::Transposes::kMaxLanes,
+                                    target.getVectorBytes() * 8 / bits);
   if (lanes < 2 || llvm::is_contained(op.getStaticLoopRanges(), 0))
     return false;
   TransposeEmitter(builder, op, *from, *to, lanes).emit();

@@ -12,7 +12,7 @@ namespace mlir::hfta {
 /// transposed in registers, and computed with and written by vectors. Returns
 /// false for other ops.
 bool emitTranspose(OpBuilder &builder, linalg::GenericOp op,
-                   VectorTarget target);
+                   const TargetModel &target);
 
 } // namespace mlir::hfta
 

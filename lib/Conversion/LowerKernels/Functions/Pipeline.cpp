@@ -19,8 +19,7 @@ static void addCleanUp(OpPassManager &pm) {
   pm.addPass(createCSEPass());
 }
 
-void hfta::buildLowerKernelsPipeline(OpPassManager &pm,
-                                     const LowerKernelsOptions &options) {
+void hfta::buildLowerKernelsPipeline(OpPassManager &pm) {
   OpPassManager &tensors = pm.nest<func::FuncOp>();
   addCleanUp(tensors);
   tensors.addPass(createHftaFuseElementwise());
@@ -31,11 +30,10 @@ void hfta::buildLowerKernelsPipeline(OpPassManager &pm,
 
   OpPassManager &memory = pm.nest<func::FuncOp>();
   addCleanUp(memory);
-  memory.addPass(
-      createHftaKernelsToLoops({options.vectorBytes, options.streamBytes}));
+  memory.addPass(createHftaKernelsToLoops());
   addCleanUp(memory);
   memory.addPass(createHftaPlanScratch());
-  pm.addPass(createHftaExpandMath({options.vectorBytes}));
+  pm.addPass(createHftaExpandMath());
 
   OpPassManager &addresses = pm.nest<func::FuncOp>();
   addresses.addPass(createLowerAffinePass());
@@ -46,7 +44,7 @@ void hfta::buildLowerKernelsPipeline(OpPassManager &pm,
 }
 
 void hfta::registerLowerKernelsPipeline() {
-  PassPipelineRegistration<LowerKernelsOptions>(
-      "hfta-lower-kernels", "Kernels on tensors to LLVM functions",
-      buildLowerKernelsPipeline);
+  PassPipelineRegistration<>("hfta-lower-kernels",
+                             "Kernels on tensors to LLVM functions",
+                             buildLowerKernelsPipeline);
 }

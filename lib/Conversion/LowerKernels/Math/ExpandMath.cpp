@@ -1,6 +1,7 @@
 //===- ExpandMath.cpp - Math functions in kernels -------------------------===//
 
 #include "Hfta/Conversion/LowerKernels.h"
+#include "Hfta/Target/TargetModel.h"
 #include "Math/MathFunctions.h"
 
 #include "mlir/Conversion/MathToLibm/MathToLibm.h"
@@ -116,9 +117,9 @@ static bool isInstruction(Operation *op) {
 }
 
 void hfta::populateExpandMathPatterns(RewritePatternSet &patterns,
-                                      int64_t vectorBytes) {
+                                      bool canScale) {
   patterns.add<IntegerPower>(patterns.getContext());
-  populateMathFunctionPatterns(patterns, /*canScale=*/vectorBytes >= 64);
+  populateMathFunctionPatterns(patterns, canScale);
   populateMathF32ExpansionPatterns(patterns, hasPolynomial);
   populateMathPolynomialApproximationPatterns(patterns, hasPolynomial);
 }
@@ -140,7 +141,7 @@ struct ExpandMathPass : hfta::impl::HftaExpandMathBase<ExpandMathPass> {
 private:
   LogicalResult expand(func::FuncOp kernel) {
     RewritePatternSet patterns(&getContext());
-    populateExpandMathPatterns(patterns, vectorBytes);
+    populateExpandMathPatterns(patterns, TargetModel::get(kernel).canScale());
     return applyPatternsGreedily(kernel, std::move(patterns));
   }
 

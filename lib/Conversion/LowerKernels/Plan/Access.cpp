@@ -1,12 +1,10 @@
 //===- Access.cpp - How vectors meet an operand ---------------------------===//
 
 #include "Plan/Access.h"
+#include "Hfta/Target/TargetModel.h"
 
 using namespace mlir;
 using namespace mlir::hfta;
-
-/// Sums of fewer terms aren't worth transposing.
-static constexpr int64_t kMinTransposed = 16;
 
 std::optional<unsigned> hfta::getInnermostReduction(linalg::GenericOp op) {
   SmallVector<unsigned> reductions;
@@ -55,7 +53,9 @@ Access hfta::getAccess(linalg::GenericOp op, OpOperand &operand,
     return {Access::Scattered, 0};
   }
   std::optional<unsigned> reduction = getInnermostReduction(op);
-  if (reduction && op.getStaticLoopRanges()[*reduction] >= kMinTransposed &&
+  if (reduction &&
+      op.getStaticLoopRanges()[*reduction] >=
+          TargetModel::Loops::kMinTransposed &&
       isLastIndex(map, *reduction) &&
       !map.getResults().back().isFunctionOfDim(*axis) &&
       getStride(map, *reduction) == 1)

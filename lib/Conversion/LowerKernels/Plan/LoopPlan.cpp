@@ -11,47 +11,7 @@
 using namespace mlir;
 using namespace mlir::hfta;
 
-/// Rough costs in cycles: of a vector instruction, an access, a math function,
-/// collecting one lane of a vector, and the time until a sum can be added to
-/// again.
-static constexpr double kOperationCost = 0.5;
-static constexpr double kAccessCost = 0.5;
-/// Of a vector from memory that the first-level cache can't hold.
-static constexpr double kFarAccessCost = 2;
-static constexpr int64_t kNearBytes = 1 << 16;
-static constexpr double kFunctionCost = 12;
-static constexpr double kLaneCost = 2;
-static constexpr double kSumLatency = 4;
-/// What a step of the loop over terms takes in any case, and how much of the
-/// reading doesn't hide behind products.
-static constexpr double kStepCost = 1.5;
-static constexpr double kVisibleReads = 0.25;
-/// How many times longer reading takes from matrices that aren't neighbours:
-/// their rows crowd a few places of the cache.
-static constexpr double kSeparateReads = 1.5;
-/// Elementwise bodies of so many ops are repeated for several vectors.
-static constexpr int64_t kSmallBody = 12;
-static constexpr int64_t kElementwiseVectors = 4;
-static constexpr int64_t kMaxRows = 24;
-/// Loops over fewer terms (a pooling's window) cost more than they compute; a
-/// tile of them all has at most so many.
-static constexpr int64_t kFewTerms = 16;
-/// LLVM unrolls loops of so many iterations.
-static constexpr int64_t kUnrolledTaps = 8;
-static constexpr int64_t kUnrolledTerms = 48;
-static constexpr size_t kMaxRowAxes = 4;
-static constexpr int64_t kMaxVectors = 6;
-/// Sums of so many vectors hide each other's latency where each term is also
-/// transposed, which is much more code than the sums.
-static constexpr int64_t kTransposedVectors = 4;
-/// So many blocks are worth finding where aligned addresses begin.
-static constexpr int64_t kMinStreamBlocks = 4;
-/// Shorter vectors make more stores than they save traffic.
-static constexpr int64_t kMinStreamBytes = 32;
-/// Packing pays from so many uses, terms and bytes from row to row on.
-static constexpr int64_t kMinPackedUses = 8;
-static constexpr int64_t kMinPackedTerms = 64;
-static constexpr int64_t kFarRowBytes = 1024;
+using Costs = TargetModel::Loops;
 
 SmallVector<int64_t> hfta::splitIntoVectors(int64_t size, int64_t lanes) {
   SmallVector<int64_t> widths(size / lanes, lanes);
@@ -101,12 +61,13 @@ Value hfta::getRootMemory(Value memory) {
 /// Cycles to read a vector of `lanes`.
 static double getReadCost(Access access, int64_t lanes) {
   if (access.kind == Access::Uniform || access.isContiguous())
-    return kAccessCost;
+    return Costs::kAccessCost;
   if (access.isShuffled())
-    return 2 * kAccessCost * static_cast<double>(access.stride);
+    return 2 * Costs::kAccessCost * static_cast<double>(access.stride);
   if (access.kind == Access::Transposed)
-    return kAccessCost * static_cast<double>(1 + llvm::Log2_64_Ceil(lanes));
-  return kLaneCost * static_cast<double>(lanes);
+    return Costs::kAccessCost *
+           static_cast<double>(1 + llvm::Log2_64_Ceil(lanes));
+  return Costs::kLaneCost * static_cast<double>(lanes);
 }
 
 /// By how many bytes rows of an operand, neighbours along its last axis, are
@@ -122,8 +83,9 @@ static int64_t getRowBytes(MemRefType type) {
 /// first-level cache can hold.
 static bool isFar(OpOperand &operand) {
   auto type = cast<MemRefType>(operand.get().getType());
-  return getRowBytes(type) >= kFarRowBytes &&
-         type.getNumElements() * getStoredElementBytes(type) > kNearBytes;
+  return getRowBytes(type) >= Costs::kFarRowBytes &&
+         type.getNumElements() * getStoredElementBytes(type) >
+             Costs::kNearBytes;
 }
 
 /// Whether no element depends on memory that the op writes.
@@ -148,7 +110,7 @@ namespace {
 class LoopPlanner {
 public:
   LoopPlanner(linalg::GenericOp op, ArrayRef<Value> initial,
-              VectorTarget target)
+              const TargetModel &target)
       : op(op), target(target), sizes(op.getStaticLoopRanges()),
         kinds(op.getIteratorTypesArray()) {
     result.overlaps = canComputeTwice(op, initial);
@@ -193,7 +155,7 @@ private:
   }
 
   linalg::GenericOp op;
-  VectorTarget target;
+  const TargetModel &target;
   SmallVector<int64_t> sizes;
   SmallVector<utils::IteratorType> kinds;
   LoopPlan result;
@@ -203,7 +165,7 @@ private:
   SmallVector<unsigned> candidates;
   SmallVector<Input> inputs;
   int64_t outputs = 1, registerLimit = 0;
-  int64_t maxRows = kMaxRows;
+  int64_t maxRows = Costs::kMaxRows;
   SmallVector<int64_t> rows, bestRows;
   int64_t vectors = 1;
   double bestCost = 0;
@@ -219,10 +181,10 @@ void LoopPlanner::measureBody() {
     bool isFunction =
         isa<math::MathDialect>(inner.getDialect()) &&
         !isa<math::FmaOp, math::AbsFOp, math::FloorOp, math::CeilOp>(inner);
-    bodyCost += isFunction ? kFunctionCost : kOperationCost;
+    bodyCost += isFunction ? Costs::kFunctionCost : target.getOperationCost();
     ++bodyOps;
   }
-  lanes = std::max<int64_t>(1, target.bytes / bytes);
+  lanes = std::max<int64_t>(1, target.getVectorBytes() / bytes);
 }
 
 /// Cycles an element when vectors run along an axis; without one, elements are
@@ -243,8 +205,8 @@ double LoopPlanner::getElementCost(std::optional<unsigned> axis) {
       cost += getReadCost(access, axis ? lanes : 1) * vectorsPerElement;
     else
       cost += (access.kind == Access::Uniform || access.isContiguous()
-                   ? kAccessCost * vectorsPerElement
-                   : kLaneCost) /
+                   ? Costs::kAccessCost * vectorsPerElement
+                   : Costs::kLaneCost) /
               terms;
   }
   return cost;
@@ -265,10 +227,11 @@ void LoopPlanner::chooseVectorAxis() {
 }
 
 void LoopPlanner::chooseElementwiseVectors() {
-  if (!result.vectorAxis || bodyOps > kSmallBody)
+  if (!result.vectorAxis || bodyOps > Costs::kSmallBody)
     return;
-  result.vectors = std::max<int64_t>(
-      1, std::min(kElementwiseVectors, sizes[*result.vectorAxis] / lanes));
+  result.vectors =
+      std::max<int64_t>(1, std::min(Costs::kElementwiseVectors,
+                                    sizes[*result.vectorAxis] / lanes));
 }
 
 /// Whether rows of a memory begin at multiples of `lanes` elements, as far as
@@ -295,11 +258,12 @@ bool LoopPlanner::canStream() {
     return false;
   auto type = cast<MemRefType>(root.getType());
   int64_t bytes = getStoredElementBytes(type), size = sizes[*result.vectorAxis];
-  if (lanes * bytes != target.bytes ||
-      type.getNumElements() * bytes < target.streamBytes)
+  if (lanes * bytes != target.getVectorBytes() ||
+      type.getNumElements() * bytes < target.getStreamBytes())
     return false;
   // Narrower vectors where the rows' addresses want them.
-  for (int64_t width = lanes; width * bytes >= kMinStreamBytes; width /= 2) {
+  for (int64_t width = lanes; width * bytes >= Costs::kMinStreamBytes;
+       width /= 2) {
     if (type.getRank() == 0 || size % width != 0 ||
         !hasAlignedRows(output.get(), width))
       continue;
@@ -313,7 +277,7 @@ bool LoopPlanner::canStream() {
     return isa<MemRefType>(input.getType()) &&
            !isa<BlockArgument>(getRootMemory(input));
   });
-  return !hasPasses && size >= kMinStreamBlocks * result.vectors * lanes;
+  return !hasPasses && size >= Costs::kMinStreamBlocks * result.vectors * lanes;
 }
 
 //===----------------------------------------------------------------------===//
@@ -403,9 +367,9 @@ double LoopPlanner::getTileCost(ArrayRef<int64_t> tile,
     access += reads;
   }
   if (isSeparate(tile))
-    access *= kSeparateReads;
-  return std::max({sums * bodyCost, access, kSumLatency}) + kStepCost +
-         kVisibleReads * access;
+    access *= Costs::kSeparateReads;
+  return std::max({sums * bodyCost, access, Costs::kSumLatency}) +
+         Costs::kStepCost + Costs::kVisibleReads * access;
 }
 
 /// Cycles for all tiles: full blocks of each row axis, then what is left.
@@ -455,7 +419,7 @@ void LoopPlanner::searchRows(size_t next, int64_t totalRows) {
 /// LLVM unrolls it and keeps what they share in registers.
 bool LoopPlanner::sharesWindows() {
   std::optional<unsigned> taps = getInnermostReduction(op);
-  if (!taps || sizes[*taps] == 1 || sizes[*taps] > kUnrolledTaps)
+  if (!taps || sizes[*taps] == 1 || sizes[*taps] > Costs::kUnrolledTaps)
     return false;
   return llvm::any_of(op.getDpsInputOperands(), [&](OpOperand *input) {
     AffineMap map = op.getMatchingIndexingMap(input);
@@ -481,22 +445,24 @@ void LoopPlanner::chooseTile() {
     if (isParallel(axis) && sizes[axis] > 1 && axis != result.vectorAxis)
       candidates.push_back(axis);
   // The outermost ones are left to loops if there are many.
-  if (candidates.size() > kMaxRowAxes)
-    candidates.erase(candidates.begin(), candidates.end() - kMaxRowAxes);
+  if (candidates.size() > Costs::kMaxRowAxes)
+    candidates.erase(candidates.begin(), candidates.end() - Costs::kMaxRowAxes);
   for (OpOperand *operand : op.getDpsInputOperands()) {
     Access access = getAccess(op, *operand, result.vectorAxis);
     Input input{{}, access.kind != Access::Uniform, getReadCost(access, lanes)};
     if (access.isContiguous() && isFar(*operand))
-      input.cost = kFarAccessCost;
+      input.cost = Costs::kFarAccessCost;
     for (unsigned axis : candidates)
       input.variesAlong.push_back(
           op.getMatchingIndexingMap(operand).isFunctionOfDim(axis));
     inputs.push_back(std::move(input));
   }
   outputs = op.getNumDpsInits();
-  // LLVM spills sums where products leave it few registers.
-  int64_t others = target.getRegisters() > 16 ? 4 : 1;
-  registerLimit = target.getRegisters() - (bodyOps > 2 ? 5 : others);
+  int64_t products = target.getRegisters() >= Costs::kManyRegisters
+                         ? Costs::kProductRegistersOfMany
+                         : Costs::kProductRegisters;
+  registerLimit =
+      target.getRegisters() - (bodyOps > 2 ? Costs::kBodyRegisters : products);
   if (transposes(op, result.vectorAxis))
     registerLimit -= result.lanes;
   result.sharesWindows = sharesWindows();
@@ -505,17 +471,17 @@ void LoopPlanner::chooseTile() {
   int64_t terms = 1;
   for (auto [size, kind] : llvm::zip(sizes, kinds))
     terms *= kind == utils::IteratorType::parallel ? 1 : size;
-  result.unrolls = terms <= kFewTerms && terms > 1 &&
+  result.unrolls = terms <= Costs::kFewTerms && terms > 1 &&
                    op.getBody()->getOps<math::FmaOp>().empty();
-  int64_t most = std::min(countVectors(), kMaxVectors), fewest = 1;
+  int64_t most = std::min(countVectors(), Costs::kMaxVectors), fewest = 1;
   // Memory likes to be read as it lies: whole rows.
   if (result.unrolls) {
     fewest = most;
-    maxRows = std::max<int64_t>(1, kUnrolledTerms / terms / most);
+    maxRows = std::max<int64_t>(1, Costs::kUnrolledTerms / terms / most);
   } else if (readsOnce()) {
     int64_t fitting = registerLimit / outputs;
     if (transposes(op, result.vectorAxis))
-      fitting = std::min(fitting, kTransposedVectors);
+      fitting = std::min(fitting, Costs::kTransposedVectors);
     fewest = most = std::clamp<int64_t>(fitting, 1, countVectors());
   }
   rows.assign(candidates.size(), 1);
@@ -558,8 +524,8 @@ bool LoopPlanner::isWorthPacking(OpOperand &operand) {
     terms *= sizes[axis];
   }
   int64_t row = getRowBytes(type);
-  return uses >= kMinPackedUses && terms >= kMinPackedTerms &&
-         row >= kFarRowBytes &&
+  return uses >= Costs::kMinPackedUses && terms >= Costs::kMinPackedTerms &&
+         row >= Costs::kFarRowBytes &&
          result.vectors * lanes * getStoredElementBytes(type) < row;
 }
 
@@ -595,6 +561,6 @@ LoopPlan LoopPlanner::plan() {
 }
 
 LoopPlan hfta::planLoops(linalg::GenericOp op, ArrayRef<Value> initial,
-                         VectorTarget target) {
+                         const TargetModel &target) {
   return LoopPlanner(op, initial, target).plan();
 }

@@ -3,9 +3,8 @@
 #ifndef HFTA_LIB_CONVERSION_LOWERKERNELS_PLAN_LOOPPLAN_H
 #define HFTA_LIB_CONVERSION_LOWERKERNELS_PLAN_LOOPPLAN_H
 
+#include "Hfta/Target/TargetModel.h"
 #include "Plan/Access.h"
-
-#include <limits>
 
 namespace mlir::hfta {
 
@@ -56,22 +55,10 @@ struct LoopPlan {
   SmallVector<VectorPart> getParts(int64_t size, int64_t extent) const;
 };
 
-/// The target's vectors.
-struct VectorTarget {
-  int64_t bytes;
-  /// Of results that have left the caches when they are read next.
-  int64_t streamBytes = std::numeric_limits<int64_t>::max();
-
-  int64_t getRegisters() const { return bytes >= 64 ? 32 : 16; }
-  /// Of a core's second level. Processors with the widest vectors have 1 MiB or
-  /// more, the others mostly 512 KiB or more.
-  int64_t getCacheBytes() const { return bytes >= 64 ? 1 << 20 : 1 << 19; }
-};
-
 /// Depends on the target in what is computed together only. `initial` are the
 /// values that the results start from, null where they are read from memory.
 LoopPlan planLoops(linalg::GenericOp op, ArrayRef<Value> initial,
-                   VectorTarget target);
+                   const TargetModel &target);
 
 /// The widths of the vectors that cover `size` elements: full ones, then
 /// powers of two in descending order.

@@ -7,9 +7,7 @@
 using namespace mlir;
 using namespace mlir::hfta;
 
-/// Long rows have so many sums.
-static constexpr int64_t kSums = 4;
-static constexpr int64_t kManySumsRow = 2 * kSums * RowPlan::kLanes;
+using Order = ReferenceModel::Sums;
 
 /// The op that combines a result's running value with the next; null if the
 /// running value has other uses, or the order of operands would matter.
@@ -33,7 +31,7 @@ static std::optional<unsigned> findRow(linalg::GenericOp op) {
   SmallVector<unsigned> reductions;
   op.getReductionDims(reductions);
   for (unsigned axis : llvm::reverse(reductions)) {
-    if (op.getStaticLoopRanges()[axis] < kMinReducedRow)
+    if (op.getStaticLoopRanges()[axis] < Order::kMinReducedRow)
       continue;
     bool isRow = false, fits = true;
     for (OpOperand *input : op.getDpsInputOperands()) {
@@ -53,7 +51,9 @@ std::optional<RowPlan> hfta::planRows(linalg::GenericOp op) {
       llvm::is_contained(op.getStaticLoopRanges(), 0))
     return std::nullopt;
   RowPlan plan{
-      *row, op.getStaticLoopRanges()[*row] >= kManySumsRow ? kSums : 1, {}};
+      *row,
+      op.getStaticLoopRanges()[*row] >= Order::kLongRow ? Order::kRowSums : 1,
+      {}};
   for (unsigned result = 0; result < op.getNumDpsInits(); ++result) {
     OpOperand *output = op.getDpsInitOperand(result);
     plan.combiners.push_back(getCombiner(op, result));

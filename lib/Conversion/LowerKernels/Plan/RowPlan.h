@@ -7,15 +7,12 @@
 
 namespace mlir::hfta {
 
-/// Shorter rows aren't worth combining lanes.
-inline constexpr int64_t kMinReducedRow = 32;
-
 /// Along rows that are contiguous in memory, lane l of 16, on every target,
 /// combines elements l, l + 16, ... of short rows, and of long ones in four
 /// sums l, l + 64, ..., then l + 16, l + 80, ...; halves of the sums and of the
 /// lanes are combined until one is left.
 struct RowPlan {
-  static constexpr int64_t kLanes = 16;
+  static constexpr int64_t kLanes = ReferenceModel::Sums::kRowLanes;
 
   unsigned row; ///< the axis that vectors lie along
   /// Vectors that run side by side: each sum waits until the last vector has

@@ -16,16 +16,7 @@
 using namespace mlir;
 using namespace mlir::hfta;
 
-static constexpr int64_t kLineBytes = 64;
-static constexpr int64_t kWays = 8;
-/// The share of the cache that a nest may count on.
-static constexpr double kCacheShare = 0.5;
-/// Cycles for a cache line from the next level, and to write and read a vector
-/// of sums between two blocks.
-static constexpr double kLineCost = 8;
-static constexpr double kWaitCost = 1.5;
-/// Blocks must pay, for they are more code.
-static constexpr double kMinGain = 0.9;
+using Costs = TargetModel::Blocks;
 
 namespace {
 
@@ -43,9 +34,11 @@ struct Footprint {
 
 class TermBlocker {
 public:
-  TermBlocker(linalg::GenericOp op, const LoopPlan &plan, VectorTarget target)
+  TermBlocker(linalg::GenericOp op, const LoopPlan &plan,
+              const TargetModel &target)
       : op(op), plan(plan), sizes(op.getStaticLoopRanges()),
-        sets(target.getCacheBytes() / kLineBytes / kWays) {}
+        cache(target.getCoreCache()),
+        sets(cache.getBytes() / cache.getLineBytes() / cache.getWays()) {}
 
   SmallVector<TermBlock> choose();
 
@@ -62,6 +55,7 @@ private:
   linalg::GenericOp op;
   const LoopPlan &plan;
   SmallVector<int64_t> sizes;
+  CacheAttr cache;
   int64_t sets;
 };
 
@@ -104,15 +98,15 @@ SmallVector<BlockLoop> TermBlocker::getLoops(ArrayRef<TermBlock> blocks) const {
 /// How much more of the cache the lines of a part take than their number says,
 /// where strides lead to some of the sets only.
 static double getCrowding(MemRefType type, ArrayRef<int64_t> extents,
-                          int64_t run, int64_t sets) {
+                          int64_t run, int64_t sets, int64_t lineBytes) {
   SmallVector<int64_t> strides = type.getStridesAndOffset().first;
   int64_t bytes = type.getElementTypeBitWidth() / 8;
-  int64_t common = sets * kLineBytes;
+  int64_t common = sets * lineBytes;
   for (auto [stride, extent] :
        llvm::zip(ArrayRef(strides).drop_back(), extents.drop_back()))
     if (extent > 1)
       common = std::gcd(common, stride * bytes);
-  int64_t lines = std::max<int64_t>(1, common / kLineBytes);
+  int64_t lines = std::max<int64_t>(1, common / lineBytes);
   return static_cast<double>(lines) / static_cast<double>(std::min(run, lines));
 }
 
@@ -133,16 +127,18 @@ Footprint TermBlocker::getFootprint(OpOperand &operand,
     lines *= static_cast<double>(extents.back());
   }
   int64_t bytes = std::max<int64_t>(1, type.getElementTypeBitWidth() / 8);
-  int64_t run = llvm::divideCeil(extents.back() * bytes, kLineBytes);
+  int64_t run = llvm::divideCeil(extents.back() * bytes, cache.getLineBytes());
   lines *= static_cast<double>(run) / static_cast<double>(extents.back());
   if (plan.packed == operand.getOperandNumber())
     return {lines, lines};
-  return {lines, lines * getCrowding(type, extents, run, sets)};
+  return {lines,
+          lines * getCrowding(type, extents, run, sets, cache.getLineBytes())};
 }
 
 double TermBlocker::getTrafficCost(ArrayRef<TermBlock> blocks) {
   SmallVector<int64_t> axes = getTile();
-  double capacity = kCacheShare * static_cast<double>(sets * kWays);
+  double capacity =
+      Costs::kCacheShare * static_cast<double>(sets * cache.getWays());
   auto measure = [&] {
     SmallVector<Footprint> parts;
     for (OpOperand &operand : op->getOpOperands())
@@ -173,7 +169,8 @@ double TermBlocker::getTrafficCost(ArrayRef<TermBlock> blocks) {
     }
     parts = std::move(grown);
   }
-  return kLineCost * std::accumulate(traffic.begin(), traffic.end(), 0.0);
+  return Costs::kLineCost *
+         std::accumulate(traffic.begin(), traffic.end(), 0.0);
 }
 
 double TermBlocker::countTiles(ArrayRef<TermBlock> blocks) {
@@ -192,12 +189,12 @@ double TermBlocker::getCost(ArrayRef<TermBlock> blocks) {
   double vectors = static_cast<double>(plan.vectors);
   for (int64_t count : plan.rows)
     vectors *= static_cast<double>(count);
-  return cost + kWaitCost * vectors * countTiles(blocks);
+  return cost + Costs::kWaitCost * vectors * countTiles(blocks);
 }
 
 SmallVector<TermBlock> TermBlocker::choose() {
   SmallVector<TermBlock> best, whole;
-  double bestCost = kMinGain * getCost({});
+  double bestCost = Costs::kMinGain * getCost({});
   for (unsigned axis : plan.reductions) {
     int64_t size = sizes[axis];
     for (int64_t parts = 2; parts <= size;
@@ -219,7 +216,7 @@ SmallVector<TermBlock> TermBlocker::choose() {
 
 SmallVector<TermBlock> hfta::chooseTermBlocks(linalg::GenericOp op,
                                               const LoopPlan &plan,
-                                              VectorTarget target) {
+                                              const TargetModel &target) {
   if (plan.reductions.empty() || op.getNumParallelLoops() == 0)
     return {};
   return TermBlocker(op, plan, target).choose();

@@ -12,7 +12,7 @@ namespace mlir::hfta {
 /// blocks and take up their terms in order, so no bit depends on the choice.
 SmallVector<TermBlock> chooseTermBlocks(linalg::GenericOp op,
                                         const LoopPlan &plan,
-                                        VectorTarget target);
+                                        const TargetModel &target);
 
 } // namespace mlir::hfta
 

@@ -39,6 +39,10 @@ LogicalResult HftaDialect::verifyOperationAttribute(Operation *op,
       return op->emitError() << "'" << kJobAttrName << "' belongs on a module";
     return failure(failed(Job::read(module)));
   }
+  if (attribute.getName() == kTargetAttrName &&
+      (!isa<ModuleOp>(op) || !isa<TargetAttr>(attribute.getValue())))
+    return op->emitError() << "'" << kTargetAttrName
+                           << "' must be a #hfta.target attribute of a module";
   if (attribute.getName() == kTaskAttrName) {
     if (!isa<FunctionOpInterface>(op) || !isa<TaskAttr>(attribute.getValue()))
       return op->emitError()

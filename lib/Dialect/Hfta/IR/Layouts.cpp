@@ -1,6 +1,7 @@
 //===- Layouts.cpp - In which order a tensor's axes are stored ------------===//
 
 #include "Hfta/Dialect/Hfta/IR/Layouts.h"
+#include "Hfta/Target/ReferenceModel.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/Sequence.h"
@@ -35,10 +36,8 @@ SmallVector<int64_t> hfta::permute(ArrayRef<int64_t> values,
 }
 
 double hfta::getVectorCost(int64_t size, Type elementType) {
-  // The widest vectors among the targets.
-  constexpr int64_t vectorBits = 512;
-  int64_t lanes =
-      std::max<int64_t>(1, vectorBits / elementType.getIntOrFloatBitWidth());
+  int64_t lanes = std::max<int64_t>(1, ReferenceModel::kVectorBits /
+                                           elementType.getIntOrFloatBitWidth());
   double vectors = static_cast<double>(size / lanes) +
                    llvm::popcount(static_cast<uint64_t>(size % lanes));
   return vectors / static_cast<double>(size);

@@ -144,4 +144,76 @@ def Hfta_ComparePredicate : I32EnumAttr<"ComparePredicate", "comparison", [
 def Hfta_ComparePredicateAttr
     : EnumAttr<Hfta_Dialect, Hfta_ComparePredicate, "predicate">;
 
+//===----------------------------------------------------------------------===//
+// Target
+//===----------------------------------------------------------------------===//
+
+def Hfta_TargetKind : I32EnumAttr<"TargetKind", "kind of device", [
+    I32EnumAttrCase<"cpu", 0>]> {
+  let cppNamespace = "::mlir::hfta";
+  let genSpecializedAttr = 0;
+}
+
+def Hfta_CacheAttr : Hfta_Attr<"Cache", "cache"> {
+  let summary = "One level of a processor's data caches";
+  let description = [{
+    Example: `#hfta.cache<1048576 bytes, 16 ways, 64 a line>`.
+
+    Constraints:
+    - (C1) a line has a power of two of bytes, at least 16.
+    - (C2) there is at least one way, and the bytes are whole sets of `ways`
+      lines.
+  }];
+  let parameters = (ins "int64_t":$bytes, "int64_t":$ways, "int64_t":$lineBytes);
+  let assemblyFormat = "`<` $bytes `bytes` `,` $ways `ways` `,` $lineBytes `a` `line` `>`";
+  let genVerifyDecl = 1;
+}
+
+def Hfta_TargetAttr : Hfta_Attr<"Target", "target"> {
+  let summary = "The processor that code is made for";
+  let description = [{
+    A module's `hfta.target`, from phase `linalg` on. What generated code looks
+    like follows from it and from nothing else that a machine has; what is
+    computed, to the last bit, doesn't follow from it.
+
+    ```mlir
+    module attributes {hfta.target = #hfta.target<cpu, vector_bytes = 64,
+        vector_registers = 32, fma_units = 2,
+        caches = [<49152 bytes, 12 ways, 64 a line>,
+                  <1048576 bytes, 16 ways, 64 a line>],
+        features = "avx2,fma,avx512f", llvm_features = "+avx2,+fma,+avx512f">}
+    ```
+
+    `fma_units` are a core's pipes for vectors. `caches` are those for data that
+    a core goes through, the first level first. `features` are the instructions
+    that code may use, by the names of /proc/cpuinfo, which a program checks
+    before it runs; `llvm_features` are the same for LLVM.
+
+    Constraints:
+    - (C1) vectors have 16, 32 or 64 bytes.
+    - (C2) there are at least 8 vector registers and one FMA unit.
+    - (C3) there is at least one cache, no level is smaller than the one before
+      it, and all have lines of one length.
+    - (C4) there are as many LLVM features as features.
+  }];
+  let parameters = (ins EnumParameter<Hfta_TargetKind>:$kind,
+                        "int64_t":$vectorBytes, "int64_t":$vectorRegisters,
+                        "int64_t":$fmaUnits,
+                        ArrayRefParameter<"::mlir::hfta::CacheAttr">:$caches,
+                        StringRefParameter<>:$features,
+                        StringRefParameter<>:$llvmFeatures);
+  let assemblyFormat = [{
+    `<` $kind `,` `vector_bytes` `=` $vectorBytes `,` `vector_registers` `=`
+    $vectorRegisters `,` `fma_units` `=` $fmaUnits `,` `caches` `=` `[` $caches
+    `]` `,` `features` `=` $features `,` `llvm_features` `=` $llvmFeatures `>`
+  }];
+  let genVerifyDecl = 1;
+  let extraClassDeclaration = [{
+    /// A module's target; null if it has none, or if there is no module.
+    static TargetAttr get(::mlir::Operation *module);
+    /// Whether code may use some instructions, by their name in /proc/cpuinfo.
+    bool hasFeature(::llvm::StringRef name) const;
+  }];
+}
+
 #endif // HFTA_ATTRIBUTES

@@ -24,6 +24,8 @@ def Hfta_Dialect : Dialect {
   let extraClassDeclaration = [{
     /// Module attribute: the job's settings, see Job.h.
     static constexpr llvm::StringLiteral kJobAttrName = "hfta.job";
+    /// Module attribute: the processor that code is made for (#hfta.target).
+    static constexpr llvm::StringLiteral kTargetAttrName = "hfta.target";
     /// Function attribute: the task that a function computes (#hfta.task).
     static constexpr llvm::StringLiteral kTaskAttrName = "hfta.task";
     /// Argument and result attribute: a port's name.

@@ -9,10 +9,10 @@ import subprocess
 import sys
 
 MAPS = {"n": "{0}, {1}", "t": "{1}, {0}"}
-PIPELINE = ("builtin.module(func.func(convert-hfta-to-linalg,canonicalize,cse,"
+PIPELINE = ("builtin.module(hfta-set-target{{cpu={cpu}}},func.func(convert-hfta-to-linalg,canonicalize,cse,"
             "hfta-fuse-elementwise,canonicalize,cse,hfta-distribute-kernels,"
             "canonicalize,cse),hfta-bufferize-kernels,func.func(canonicalize,cse,"
-            "hfta-kernels-to-loops{{vector-bytes={width}}},canonicalize,cse))")
+            "hfta-kernels-to-loops,canonicalize,cse))")
 
 
 def tensor(*shape):
@@ -106,9 +106,9 @@ def main():
     parser.add_argument("--hfta-opt", required=True)
     options = parser.parse_args()
     kernels = [*products(), *convolutions()]
-    for width in (64, 32):
+    for width, cpu in ((64, "x86-64-v4"), (32, "x86-64-v3")):
         result = subprocess.run(
-            [options.hfta_opt, "--pass-pipeline=" + PIPELINE.format(width=width)],
+            [options.hfta_opt, "--pass-pipeline=" + PIPELINE.format(cpu=cpu)],
             input="".join(kernels), text=True, capture_output=True)
         if result.returncode:
             sys.exit(result.stderr[:4000])

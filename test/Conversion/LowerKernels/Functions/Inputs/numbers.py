@@ -16,8 +16,9 @@ import subprocess
 import sys
 
 CODES = {"f32": "f", "f64": "d", "i32": "i"}
-VECTOR_BYTES = (64, 32, 4)
-STREAM_BYTES = 100000
+CPUS = ("x86-64-v4", "x86-64-v3", "x86-64")
+# Of the last level of caches: three quarters of it are stored past them.
+LAST_CACHE_BYTES = 1 << 20
 
 
 def tensor(shape, kind):
@@ -197,7 +198,7 @@ def make_kernels():
     yield exponential_sum("rows", "f32", (37, 53), 1)
     yield exponential_sum("long_rows", "f32", (19, 1003), 1)
     # Large enough to be stored past the caches.
-    yield bias_relu("stream", "f32", (8, 6, 17, 31), None)
+    yield bias_relu("stream", "f32", (8, 48, 17, 31), None)
     yield exponential_sum("columns", "f64", (37, 53), 0)
     yield bias_relu("bias_relu", "f32", (8, 6, 7, 7), [0])
 
@@ -211,13 +212,16 @@ def run(*command, stdin=None):
 
 
 class Library:
-    """The kernels lowered for vectors of some width."""
+    """The kernels lowered for some processor."""
 
-    def __init__(self, options, source, width):
-        base = options.work / f"kernels{width}"
+    def __init__(self, options, source, cpu):
+        base = options.work / f"kernels-{cpu}"
         lowered = run(options.hfta_opt, source, "-convert-hfta-to-linalg",
-                      f"-hfta-lower-kernels=vector-bytes={width} stream-bytes={STREAM_BYTES}")
-        ir = run(options.mlir_translate, "--mlir-to-llvmir", stdin=lowered)
+                      f"-hfta-set-target=cpu={cpu} "
+                      f"last-cache-bytes={LAST_CACHE_BYTES}",
+                      "-hfta-lower-kernels")
+        ir = run(options.mlir_translate, "--mlir-to-llvmir",
+                 "--allow-unregistered-dialect", stdin=lowered)
         run(options.llc, "-O2", "-filetype=obj", "-relocation-model=pic", "-o",
             f"{base}.o", stdin=ir)
         run(options.cc, "-shared", f"{base}.o", "-lm", "-o", f"{base}.so")
@@ -281,7 +285,7 @@ def main():
     kernels = list(make_kernels())
     source = options.work / "kernels.mlir"
     source.write_text("".join(kernel.text() for kernel in kernels))
-    libraries = [Library(options, source, width) for width in VECTOR_BYTES]
+    libraries = [Library(options, source, cpu) for cpu in CPUS]
     generator = random.Random(1)
     for kernel in kernels:
         check(kernel, libraries, generator)

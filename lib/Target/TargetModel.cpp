@@ -1,0 +1,24 @@
+//===- TargetModel.cpp - What the target costs ----------------------------===//
+
+#include "Hfta/Target/TargetModel.h"
+#include "Hfta/Target/Cpu.h"
+
+using namespace mlir;
+using namespace mlir::hfta;
+
+/// Bytes of a cache that a server's cores share which one program gets at most.
+static constexpr int64_t kMostStreamBytes = 24 << 20;
+
+TargetModel TargetModel::get(Operation *op) {
+  auto module = dyn_cast<ModuleOp>(op);
+  if (!module)
+    module = op->getParentOfType<ModuleOp>();
+  if (TargetAttr target = TargetAttr::get(module))
+    return TargetModel(target);
+  return TargetModel(getCpuTarget(op->getContext(), kBaseCpu));
+}
+
+int64_t TargetModel::getStreamBytes() const {
+  return std::min(kMostStreamBytes,
+                  target.getCaches().back().getBytes() / 4 * 3);
+}
