@@ -17,7 +17,8 @@ using namespace mlir::hfta;
 
 static ExitCode failUnknown(CommandLineState &state, llvm::StringRef name) {
   llvm::SmallVector<llvm::StringRef> names;
-  for (const OptionInfo &option : getOptions())
+  std::vector<OptionInfo> options = getOptions();
+  for (const OptionInfo &option : options)
     names.push_back(option.name);
   llvm::StringRef nearest = findNearest(name, names);
   return state.fail(ExitCode::usage, "unknown option '" + name + "'",
@@ -34,8 +35,8 @@ static ExitCode applyOption(CommandLineState &state,
   size_t equal = argument.find('=');
   llvm::StringRef name = argument.take_front(equal);
   bool joined = equal != llvm::StringRef::npos;
-  llvm::ArrayRef<OptionInfo> table = getOptions();
-  const OptionInfo *option = llvm::find_if(
+  std::vector<OptionInfo> table = getOptions();
+  auto option = llvm::find_if(
       table, [&](const OptionInfo &info) { return info.name == name; });
   if (option == table.end())
     return failUnknown(state, name);

@@ -1,6 +1,7 @@
 //===- Driver.cpp - hftac's main function ---------------------------------===//
 
 #include "Hfta/Driver/Driver.h"
+#include "Hfta/Language/SettingTables.h"
 
 #include "llvm/Support/ErrorHandling.h"
 #include "llvm/Support/Signals.h"
@@ -97,6 +98,9 @@ static ExitCode act(const DriverOptions &options) {
     break;
   case Action::listTargets:
     printTargets(llvm::outs());
+    break;
+  case Action::listSettings:
+    printSettingTables(llvm::outs());
     break;
   }
   llvm::outs().flush();

@@ -28,9 +28,10 @@ static void printOptions(llvm::raw_ostream &os, OptionGroup group) {
   for (const OptionInfo &option : getOptions()) {
     if (option.group != group)
       continue;
-    std::string left = option.name.str();
+    std::string left = option.name;
     if (!option.value.empty())
-      left += (option.name.starts_with("--") ? "=" : " ") + option.value.str();
+      left += (llvm::StringRef(option.name).starts_with("--") ? "=" : " ") +
+              option.value.str();
     printRow(os, left, option.help);
   }
 }

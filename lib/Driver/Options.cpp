@@ -2,6 +2,7 @@
 
 #include "Options.h"
 
+#include "Hfta/Dialect/Hfta/IR/Settings.h"
 #include "Hfta/Target/Cpu.h"
 
 #include "llvm/ADT/StringExtras.h"
@@ -108,9 +109,8 @@ static ExitCode setWeights(CommandLineState &state, const OptionInfo &option,
 
 static ExitCode addJobFlag(CommandLineState &state, const OptionInfo &option,
                            llvm::StringRef value) {
-  state.options.jobFlags.push_back(
-      {option.name.drop_front(2).str(), value.str()});
-  state.jobOptionNames.push_back(option.name.str());
+  state.options.jobFlags.push_back({option.name.substr(2), value.str()});
+  state.jobOptionNames.push_back(option.name);
   return ExitCode::done;
 }
 
@@ -125,13 +125,13 @@ static ExitCode setPrecision(CommandLineState &state, const OptionInfo &option,
 static ExitCode setNoFuse(CommandLineState &state, const OptionInfo &option,
                           llvm::StringRef) {
   state.options.fuse = false;
-  state.jobOptionNames.push_back(option.name.str());
+  state.jobOptionNames.push_back(option.name);
   return ExitCode::done;
 }
 
 static ExitCode setData(CommandLineState &state, const OptionInfo &option,
                         llvm::StringRef value) {
-  state.jobOptionNames.push_back(option.name.str());
+  state.jobOptionNames.push_back(option.name);
   return setText<&DriverOptions::dataDirectory>(state, option, value);
 }
 
@@ -147,7 +147,7 @@ static ExitCode addConstant(CommandLineState &state, const OptionInfo &option,
       return state.fail(ExitCode::usage,
                         "input '" + name + "' is bound to a constant twice");
   state.options.constants.push_back({name.str(), path.str()});
-  state.jobOptionNames.push_back(option.name.str());
+  state.jobOptionNames.push_back(option.name);
   return ExitCode::done;
 }
 
@@ -190,7 +190,8 @@ llvm::StringRef hfta::getTitle(OptionGroup group) {
 using G = OptionGroup;
 using D = DriverOptions;
 
-static const OptionInfo options[] = {
+/// What says nothing about the job itself.
+static const OptionInfo kOutputOptions[] = {
     {"-o", "FILE", "write to FILE ('-': standard output)", G::output,
      setText<&D::output>},
     {"--emit", "PHASE", "stop after PHASE (below) and write what it made",
@@ -201,43 +202,18 @@ static const OptionInfo options[] = {
     {"--target", "TARGET", "kind of device: cpu", G::target, setTarget},
     {"--cpu", "CPU", "processor: native (default), x86-64-v3, x86-64-v4, ...",
      G::target, setCpu},
+};
 
-    {"--copies", "N", "number of copies, if no list makes them", G::job,
-     addJobFlag},
-    {"--batch", "N", "samples a step", G::job, addJobFlag},
-    {"--micro-batches", "N", "parts that a batch is computed in", G::job,
-     addJobFlag},
-    {"--loss", "LOSS", "for example 'cross_entropy'", G::job, addJobFlag},
-    {"--metric", "METRIC", "for example 'accuracy'", G::job, addJobFlag},
-    {"--optimizer", "OPTIMIZER", "for example 'adam(lr = [1e-3, 3e-4])'",
-     G::job, addJobFlag},
-    {"--schedule", "SCHEDULE", "for example 'cosine(warmup = 100)'", G::job,
-     addJobFlag},
-    {"--clip-norm", "X", "bound of each copy's gradient norm", G::job,
-     addJobFlag},
-    {"--seed", "N", "seed of initialisation and dropout", G::job, addJobFlag},
-    {"--epochs", "N", "default length of the training", G::job, addJobFlag},
-    {"--steps", "N", "the same in steps", G::job, addJobFlag},
-    {"--precision", "TYPE", "f32 (default) or f64", G::job, setPrecision},
+/// Flags of the job that no clause is called after.
+static const OptionInfo kJobOptions[] = {
     {"--train-data", "FIELD=FILE,...", "files to train with", G::job,
      addJobFlag},
     {"--test-data", "FIELD=FILE,...", "files to test with", G::job, addJobFlag},
-    {"--shuffle", "BOOL", "false: take samples in the files' order", G::job,
-     addJobFlag},
-    {"--order-seed", "N", "seed of the order of samples", G::job, addJobFlag},
-    {"--zip", "NAME,...", "pair these lists instead of crossing them", G::job,
-     addJobFlag},
     {"--no-fuse", "", "compile every copy alone: the serial baseline", G::job,
      setNoFuse},
+};
 
-    {"--init", "fresh", "draw an ONNX model's weights anew", G::binding,
-     addJobFlag},
-    {"--freeze", "PATTERN,...", "weights that stay as they are", G::binding,
-     addJobFlag},
-    {"--trainable", "PATTERN,...", "tensors that are trained, whatever else",
-     G::binding, addJobFlag},
-    {"--dim", "NAME=N", "size of an open axis; without a name: INPUT.NUMBER",
-     G::binding, addJobFlag},
+static const OptionInfo kOtherOptions[] = {
     {"--constant", "NAME=FILE.npy", "bind an input at compile time", G::binding,
      addConstant},
     {"--data", "DIR", "where relative names of data files are looked up",
@@ -258,10 +234,31 @@ static const OptionInfo options[] = {
      setAction<Action::listSupportedOps>},
     {"--list-targets", "", "list devices and processors", G::other,
      setAction<Action::listTargets>},
+    {"--list-settings", "", "list what a job file may say", G::other,
+     setAction<Action::listSettings>},
     {"--version", "", "print the version", G::other,
      setAction<Action::version>},
     {"--help", "", "print this help", G::other, setAction<Action::help>},
     {"-h", "", "the same", G::other, setAction<Action::help>},
 };
 
-llvm::ArrayRef<OptionInfo> hfta::getOptions() { return options; }
+/// The flag of a clause or setting, from its record.
+static OptionInfo makeJobOption(const KeywordInfo &keyword) {
+  std::string name = "--" + keyword.name.str();
+  llvm::replace(name, '_', '-');
+  bool isOfModel = (keyword.traits & setting_traits::OfModel) != 0;
+  return {name, keyword.flag, keyword.help,
+          isOfModel ? OptionGroup::binding : OptionGroup::job,
+          keyword.name == "precision" ? setPrecision : addJobFlag};
+}
+
+std::vector<OptionInfo> hfta::getOptions() {
+  std::vector<OptionInfo> options(std::begin(kOutputOptions),
+                                  std::end(kOutputOptions));
+  for (const KeywordInfo &keyword : getKeywords())
+    if (!keyword.flag.empty())
+      options.push_back(makeJobOption(keyword));
+  llvm::append_range(options, kJobOptions);
+  llvm::append_range(options, kOtherOptions);
+  return options;
+}

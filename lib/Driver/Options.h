@@ -23,7 +23,7 @@ struct CommandLineState {
 };
 
 struct OptionInfo {
-  llvm::StringRef name;  ///< with dashes
+  std::string name;      ///< with dashes
   llvm::StringRef value; ///< what stands in for it in --help; empty: none
   llvm::StringRef help;
   OptionGroup group;
@@ -32,7 +32,7 @@ struct OptionInfo {
 };
 
 /// In the order of --help.
-llvm::ArrayRef<OptionInfo> getOptions();
+std::vector<OptionInfo> getOptions();
 
 llvm::StringRef getTitle(OptionGroup group);
 

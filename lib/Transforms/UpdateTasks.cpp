@@ -1,5 +1,6 @@
 //===- UpdateTasks.cpp - init, norm and update ----------------------------===//
 
+#include "Hfta/Dialect/Hfta/IR/Optimizers.h"
 #include "TaskBuilder.h"
 
 #include <map>
@@ -202,10 +203,7 @@ public:
           type.getShape());
       gradient = MulOp::create(builder, variable.getLoc(), gradient, scale);
     }
-    if (tasks.getJob().optimizer == "sgd")
-      updateSgd();
-    else
-      updateAdam();
+    updateParameter();
     tasks.write(tasks.splat(type.getShape(),
                             gradientVariable.getTensorType().getElementType(),
                             0.0),
@@ -214,17 +212,18 @@ public:
 
 private:
   Value scalar(StringRef name) { return scalars.read(name, leaf.copy); }
-  Value setting(StringRef name) {
-    return scalar(names::getHyperParameterSymbol(name));
-  }
-
-  VariableOp getState(StringRef kind) {
+  VariableOp getState(const OptimizerState &state) {
     RankedTensorType type = variable.getTensorType();
     Type element = tasks.getFloatType(tasks.getJob().precision.state);
-    return tasks.declareFor(
-        variable, kind,
+    VariableOp declared = tasks.declareFor(
+        variable, state.name,
         RankedTensorType::get(type.getShape(), element, type.getEncoding()),
         Role::optimizer_state, variable.getBlock());
+    if (state.initial != 0)
+      declared.setInitialAttr(DenseElementsAttr::get(
+          RankedTensorType::get(type.getShape(), element),
+          FloatAttr::get(element, state.initial).getValue()));
+    return declared;
   }
   Value readState(VariableOp state) {
     return tasks.castTo(tasks.read(state, leaf.copy),
@@ -234,29 +233,34 @@ private:
     tasks.write(tasks.castTo(value, state.getTensorType().getElementType()),
                 state, leaf.copy);
   }
-
-  void updateSgd() {
-    VariableOp velocity = getState("velocity");
-    auto update = SgdUpdateOp::create(
-        builder, variable.getLoc(), parameter, gradient, readState(velocity),
-        scalar(names::kLearningRate), setting("weight_decay"),
-        setting("momentum"), tasks.getJob().nesterov);
-    tasks.write(update.getNewParameter(), variable, leaf.copy);
-    writeState(update.getNewVelocity(), velocity);
+  Value readScalar(StringRef name) {
+    if (name == "lr")
+      return scalar(names::kLearningRate);
+    if (name == "step")
+      return scalar(names::kStep);
+    return scalar(names::getHyperParameterSymbol(name));
   }
 
-  void updateAdam() {
-    VariableOp first = getState("first_moment");
-    VariableOp second = getState("second_moment");
-    auto update = AdamUpdateOp::create(
-        builder, variable.getLoc(), parameter, gradient, readState(first),
-        readState(second), scalar(names::kLearningRate),
-        setting("weight_decay"), setting("beta1"), setting("beta2"),
-        setting("eps"), scalar(names::kStep),
-        tasks.getJob().optimizer == "adamw");
-    tasks.write(update.getNewParameter(), variable, leaf.copy);
-    writeState(update.getNewFirstMoment(), first);
-    writeState(update.getNewSecondMoment(), second);
+  /// As the optimizer's record says.
+  void updateParameter() {
+    const Job &job = tasks.getJob();
+    const OptimizerInfo &optimizer = *findOptimizer(job.optimizer);
+    SmallVector<StringRef> given = getGivenOptions(job);
+    SmallVector<VariableOp> states;
+    SmallVector<Value> inputs = {parameter, gradient};
+    for (const OptimizerState *state : optimizer.getStates(given)) {
+      states.push_back(getState(*state));
+      inputs.push_back(readState(states.back()));
+    }
+    for (StringRef name : optimizer.getScalars(given))
+      inputs.push_back(readScalar(name));
+    auto update = OptimizerUpdateOp::create(
+        builder, variable.getLoc(), builder.getStringAttr(optimizer.name),
+        builder.getStrArrayAttr(given), inputs);
+    tasks.write(update.getOutputs().front(), variable, leaf.copy);
+    for (auto [state, value] :
+         llvm::zip_equal(states, update.getOutputs().drop_front()))
+      writeState(value, state);
   }
 
   TaskBuilder &tasks;

@@ -136,6 +136,13 @@ def make_number_rows():
     yield change("0 steps", "steps     3", "steps 0", 1, "0")
     yield change("a negative number of epochs", "steps     3", "epochs -1", 1,
                  "-1")
+    yield change("a size of steps", "steps     3", "steps 3MiB", 1, "'steps'",
+                 "no size")
+    yield change("a size in a model", "16))", "16KiB))", 1, "no size")
+    yield change("a size beyond 2^62 bytes", "steps     3", "steps 9999999TiB", 1,
+                 "size out of range")
+    yield change("a size with an unknown unit", "steps     3", "steps 3MB", 1,
+                 "neither a number nor a name")
     yield change("half a step", "steps     3", "steps 0.5", 1, "0.5")
     yield change("a warmup of -1", "steps     3",
                  "steps 3\n  schedule cosine(warmup = -1)", 1, "warmup", "-1",

@@ -132,7 +132,7 @@ func.func @sgd(%p: tensor<4xf32>, %g: tensor<4xf32>, %v: tensor<4xf32>, %rate: t
   // CHECK-DAG: %[[STEP:.*]] = hfta.mul %[[RB]], %[[NEW]]
   // CHECK-DAG: %[[RESULT:.*]] = hfta.add %[[P]], %[[STEP]]
   // CHECK: return %[[RESULT]], %[[NEW]]
-  %0:2 = hfta.sgd_update %p, %g, %v, %rate, %decay, %momentum
+  %0:2 = hfta.optimizer_update "sgd" given [] %p, %g, %v, %rate, %momentum, %decay
       : tensor<4xf32>, tensor<4xf32>, tensor<4xf32>, tensor<f64>, tensor<f64>, tensor<f64>
   return %0#0, %0#1 : tensor<4xf32>, tensor<4xf32>
 }
@@ -160,7 +160,7 @@ func.func @adam(%p: tensor<4xf32>, %g: tensor<4xf32>, %m: tensor<4xf32>, %v: ten
   // CHECK: %[[UPDATE:.*]] = hfta.div %[[NUMERATOR]], %[[DENOMINATOR]]
   // CHECK: %[[RESULT:.*]] = hfta.add %[[P]], %[[UPDATE]]
   // CHECK: return %[[RESULT]], %[[FIRST]]
-  %0:3 = hfta.adam_update %p, %g, %m, %v, %rate, %decay, %beta1, %beta2, %epsilon, %step
+  %0:3 = hfta.optimizer_update "adam" given [] %p, %g, %m, %v, %rate, %beta1, %beta2, %epsilon, %decay, %step
       : tensor<4xf32>, tensor<4xf32>, tensor<4xf32>, tensor<4xf32>, tensor<f64>, tensor<f64>, tensor<f64>,
         tensor<f64>, tensor<f64>, tensor<i64>
   return %0#0, %0#1 : tensor<4xf32>, tensor<4xf32>
@@ -179,7 +179,7 @@ func.func @adamw(%p: tensor<4xf32>, %g: tensor<4xf32>, %m: tensor<4xf32>, %v: te
   // CHECK: hfta.sub %[[G]], %[[M]]
   // CHECK: hfta.add %[[SHRUNK]], %{{.*}}
   // CHECK-NEXT: return
-  %0:3 = hfta.adam_update %p, %g, %m, %v, %h, %h, %h, %h, %h, %step {decoupled}
+  %0:3 = hfta.optimizer_update "adamw" given [] %p, %g, %m, %v, %h, %h, %h, %h, %h, %step
       : tensor<4xf32>, tensor<4xf32>, tensor<4xf32>, tensor<4xf32>, tensor<f64>, tensor<f64>, tensor<f64>,
         tensor<f64>, tensor<f64>, tensor<i64>
   return %0#0 : tensor<4xf32>

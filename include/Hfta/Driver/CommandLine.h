@@ -16,7 +16,14 @@ class raw_ostream;
 
 namespace mlir::hfta {
 
-enum class Action { compile, help, version, listSupportedOps, listTargets };
+enum class Action {
+  compile,
+  help,
+  version,
+  listSupportedOps,
+  listTargets,
+  listSettings
+};
 
 enum class InputKind { job, onnx, mlir };
 

@@ -79,6 +79,8 @@ struct NumberExpression : ExpressionNode<Expression::Kind::number> {
   double value = 0;
   /// Where the text has neither a point nor an exponent.
   std::optional<int64_t> integer;
+  /// Written with a unit, such as 64MiB; in bytes.
+  bool isSize = false;
 };
 
 struct StringExpression : ExpressionNode<Expression::Kind::string> {

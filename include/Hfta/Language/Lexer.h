@@ -5,6 +5,9 @@
 
 #include "Hfta/Language/Diagnostics.h"
 
+#include <cstdint>
+#include <optional>
+
 namespace mlir::hfta {
 
 enum class TokenKind {
@@ -12,6 +15,7 @@ enum class TokenKind {
   identifier,
   integer,
   real,
+  size, ///< a number with a unit: 64MiB
   string,
   leftParenthesis,
   rightParenthesis,
@@ -31,6 +35,9 @@ enum class TokenKind {
 
 /// "'('", "a name", ...: for messages.
 llvm::StringRef describe(TokenKind kind);
+
+/// Bytes of a unit of sizes, such as "MiB"; nothing if it is none.
+std::optional<int64_t> getUnit(llvm::StringRef name);
 
 struct Token {
   TokenKind kind = TokenKind::endOfFile;

@@ -12,9 +12,6 @@ namespace mlir::hfta {
 
 enum class LossKind { crossEntropy, nll, mse, binaryCrossEntropy };
 
-/// "cross_entropy", "nll", "mse", "binary_cross_entropy".
-std::optional<LossKind> parseLossKind(llvm::StringRef name);
-
 struct LossOptions {
   LossKind kind = LossKind::crossEntropy;
   /// The axis of the classes; negative ones count from the end.

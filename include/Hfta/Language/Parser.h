@@ -26,9 +26,6 @@ struct JobOptions {
   std::vector<JobFlag> flags;
 };
 
-/// Flags that `addJobOptions` knows, without dashes.
-llvm::ArrayRef<llvm::StringRef> getJobFlagNames();
-
 /// Writes the options into `file`, which is empty or a job file's: a flag
 /// replaces the clause of its name where it stands, or is appended. Its text is
 /// parsed as the clause's would be, in a buffer named after the flag. Models

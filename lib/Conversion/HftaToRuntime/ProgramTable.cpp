@@ -6,6 +6,7 @@
 #include "ProgramTable.h"
 
 #include "Hfta/Conversion/LowerKernels.h"
+#include "Hfta/Dialect/Hfta/IR/Settings.h"
 #include "Hfta/Dialect/Hfta/IR/Training.h"
 #include "Hfta/Dialect/Hfta/IR/VariableNames.h"
 #include "hfta/program.h"
@@ -276,20 +277,18 @@ void ProgramBuilder::buildData() {
 
 Field ProgramBuilder::getSchedule() {
   const Schedule &schedule = job.schedule;
-  uint32_t kind = llvm::StringSwitch<uint32_t>(schedule.kind)
-                      .Case("step", HFTA_LEARNING_RATE_STEP)
-                      .Case("cosine", HFTA_LEARNING_RATE_COSINE)
-                      .Default(HFTA_LEARNING_RATE_CONSTANT);
   // The runtime expects every array; neutral values where none is given.
   auto values = [&](ArrayRef<double> given, double neutral) {
     return doubles("schedule", given.empty()
                                    ? std::vector<double>(job.copies, neutral)
                                    : given.vec());
   };
-  return Field::record({Field::u32(kind), Field::u32(0),
-                        values(schedule.warmup, 0),
-                        values(schedule.stepSize, 1), values(schedule.gamma, 1),
-                        values(schedule.minimum, 0)});
+  Record record = {Field::u32(findSchedule(schedule.kind)->code),
+                   Field::u32(0)};
+#define HFTA_SCHEDULE_PARAMETER(member, name, initial, neutral, range)         \
+  record.push_back(values(schedule.member, neutral));
+#include "Hfta/Dialect/Hfta/IR/Settings.def"
+  return Field::record(record);
 }
 
 Field ProgramBuilder::getRoles() {

@@ -468,23 +468,11 @@ void JobAnalyzer::analyzeFields(const ast::DataDeclaration &data) {
   }
 }
 
-static constexpr ParameterSpec kData[] = {
-    {"data", true}, {"batch", true}, {"order_seed"}, {"shuffle"}};
+static constexpr ParameterSpec kData[] = {{"data", true}};
 
 void JobAnalyzer::analyzeData(const Clause &clause) {
-  if (std::optional<BoundArguments> arguments = bindArguments(
-          {"data", kData}, clause.arguments, clause.range, diagnostics)) {
-    const ast::Expression &batch = *arguments->get("batch");
-    info.job.batch =
-        constants.readInteger(batch, "batch", 1, 1 << 24).value_or(1);
-    info.batchRange = batch.getRange();
-    if (const ast::Expression *seed = arguments->get("order_seed"))
-      info.job.orderSeed =
-          constants.readInteger(*seed, "order_seed", INT64_MIN, INT64_MAX)
-              .value_or(0);
-    if (const ast::Expression *shuffle = arguments->get("shuffle"))
-      info.job.shuffle = constants.readBool(*shuffle, "shuffle").value_or(true);
-  }
+  if (std::optional<BoundArguments> arguments = readSettings(clause, kData))
+    info.batchRange = arguments->get("batch")->getRange();
   const ast::Argument &first = clause.arguments.front();
   auto *name = llvm::dyn_cast<ast::NameExpression>(first.value.get());
   if (first.name)

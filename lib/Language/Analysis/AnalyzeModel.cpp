@@ -16,7 +16,7 @@ using namespace mlir::hfta::language;
 // The model clause
 //===----------------------------------------------------------------------===//
 
-void JobAnalyzer::analyzeModelClause(const Clause &clause) {
+void JobAnalyzer::analyzeModel(const Clause &clause) {
   const ast::Expression *value = nullptr;
   std::optional<CallView> call;
   if (clause.arguments.empty() || !(value = getOnlyValue(clause)) ||
@@ -165,12 +165,6 @@ static std::vector<Dropout> getDropouts(const ast::ModelDeclaration &model) {
   return dropouts;
 }
 
-/// Names of settings that a model's own must not take.
-static const llvm::StringRef kReservedNames[] = {
-    "lr",     "momentum",     "beta1",           "beta2",  "eps",
-    "seed",   "weight_decay", "label_smoothing", "model",  "clip_norm",
-    "warmup", "gamma",        "step_size",       "minimum"};
-
 unsigned JobAnalyzer::getModelClausePosition() const {
   return 1 + (info.train->find("model") - info.train->clauses.data());
 }
@@ -187,10 +181,8 @@ void JobAnalyzer::addModelSetting(llvm::StringRef name,
     position = getModelClausePosition();
   }
   clausePosition = position;
-  if (isRate)
-    addRate(name, *value);
-  else
-    addAnyNumbers(name, *value);
+  addNumbers(name, *value,
+             isRate ? NumberRange::belowOne() : NumberRange::any());
   info.modelHyperParameters.push_back(name.str());
 }
 
@@ -205,12 +197,12 @@ void JobAnalyzer::analyzeHyperParameters(const ast::ModelDeclaration &model) {
   for (const ast::Binding &input : model.inputs) {
     if (!input.value)
       continue;
-    if (llvm::is_contained(kReservedNames, input.name.name))
+    if (isTaken(input.name.name))
       diagnostics.error(input.name.range,
                         "a model's hyper-parameter can't be "
                         "called '" +
                             input.name.name + "'",
-                        "every job has a setting of this name");
+                        "the job has a setting of this name");
     else
       addModelSetting(input.name.name, *input.value, isRate(input.name.name));
   }
@@ -224,7 +216,7 @@ void JobAnalyzer::analyzeHyperParameters(const ast::ModelDeclaration &model) {
     const ast::Identifier &name = argument->name;
     if (model.onnx && name.name == "dropout_rate") {
       clausePosition = getModelClausePosition();
-      addRate(name.name, *argument->value);
+      addNumbers(name.name, *argument->value, NumberRange::belowOne());
       info.modelHyperParameters.push_back(name.name);
     }
     if (!llvm::is_contained(known, name.name))

@@ -1,174 +1,32 @@
-//===- AnalyzeTraining.cpp - Optimizer, schedule, precision, loss ---------===//
+//===- AnalyzeTraining.cpp - Clauses of a train block ---------------------===//
 
 #include "Analysis/JobAnalyzer.h"
+#include "Hfta/Dialect/Hfta/IR/Optimizers.h"
 
 #include "llvm/ADT/STLExtras.h"
-
-#include <limits>
 
 using namespace mlir;
 using namespace mlir::hfta;
 using namespace mlir::hfta::language;
 
-static constexpr double kInfinity = std::numeric_limits<double>::infinity();
-
-/// The numbers that a setting may have.
-struct JobAnalyzer::Range {
-  double least = 0;
-  double most = kInfinity;
-  bool includesLeast = true;
-  bool includesMost = true;
-  bool isWhole = false;
-
-  static Range nonNegative() { return {}; }
-  static Range positive() { return {0, kInfinity, false}; }
-  static Range wholeFrom(double least) {
-    return {least, kInfinity, true, true, true};
-  }
-  static Range anyWhole() { return wholeFrom(-kInfinity); }
-  static Range unit() { return {0, 1, true, true}; }
-  static Range belowOne() { return {0, 1, true, false}; }
-
-  bool contains(const Number &number) const {
-    double value = number.value;
-    return (includesLeast ? value >= least : value > least) &&
-           (includesMost ? value <= most : value < most) &&
-           (!isWhole || number.integer);
-  }
-
-  std::string describe() const {
-    std::string text = isWhole ? "a whole number" : "a number";
-    if (least != -kInfinity)
-      text +=
-          (includesLeast ? " of at least " : " above ") + printNumber(least);
-    if (most != kInfinity)
-      text +=
-          (includesMost ? " and at most " : " and below ") + printNumber(most);
-    return text;
-  }
-};
-
-//===----------------------------------------------------------------------===//
-// Settings that may differ between copies
-//===----------------------------------------------------------------------===//
-
-void JobAnalyzer::addNumbers(llvm::StringRef name, const ast::Expression &value,
-                             const Range &allowed, const void *group) {
-  std::optional<std::vector<Number>> numbers =
-      constants.readNumbers(value, name);
-  if (!numbers)
-    return;
-  auto *list = llvm::dyn_cast<ast::ListExpression>(&value);
-  bool ok = true;
-  for (const auto &[index, number] : llvm::enumerate(*numbers)) {
-    if (allowed.contains(number))
-      continue;
-    ok = false;
-    diagnostics.error(
-        list ? list->elements[index]->getRange() : value.getRange(),
-        "'" + name + "' is out of range, got " + printNumber(number.value),
-        "it is " + allowed.describe());
-  }
-  if (!ok)
-    return;
-  if (!list && group)
-    diagnostics.error(value.getRange(),
-                      "zip pairs lists, but '" + name + "' is one number",
-                      "take it out of zip(...)");
-  else if (list)
-    info.sweep.addList(name, std::move(*numbers), value.getRange(),
-                       {clausePosition, value.getRange().Start.getPointer()},
-                       group);
-  else
-    info.sweep.addValue(name, numbers->front());
-}
-
-void JobAnalyzer::addAnyNumbers(llvm::StringRef name,
-                                const ast::Expression &value) {
-  addNumbers(name, value, Range{-kInfinity});
-}
-
-void JobAnalyzer::addRate(llvm::StringRef name, const ast::Expression &value) {
-  addNumbers(name, value, Range::belowOne());
-}
-
-void JobAnalyzer::addSetting(const BoundArguments &arguments,
-                             llvm::StringRef parameter, double defaultValue,
-                             const Range &allowed) {
-  for (const BoundArguments::Bound &bound : arguments.getAll())
-    if (bound.name == parameter)
-      return addNumbers(parameter, *bound.value, allowed, bound.group);
-  info.sweep.addValue(parameter, Number::of(defaultValue));
-}
-
-void JobAnalyzer::analyzeSweptClause(const Clause &clause) {
-  const ast::Expression *value = getOnlyValue(clause);
-  if (!value)
-    return;
-  if (clause.keyword.name == "seed")
-    addNumbers("seed", *value, Range::anyWhole());
-  else
-    addNumbers("clip_norm", *value, Range::positive());
-}
-
-/// `betas = [b1, b2]`, or a list of such pairs.
-void JobAnalyzer::addBetas(const BoundArguments &arguments) {
-  const ast::Expression *betas = arguments.get("betas");
-  if (!betas) {
-    addSetting(arguments, "beta1", 0.9, Range::belowOne());
-    addSetting(arguments, "beta2", 0.999, Range::belowOne());
-    return;
-  }
-  if (arguments.get("beta1") || arguments.get("beta2"))
-    diagnostics.error(betas->getRange(), "'betas' excludes 'beta1' and 'beta2'",
-                      "it gives both");
-  auto *list = llvm::dyn_cast<ast::ListExpression>(betas);
-  std::vector<const ast::ListExpression *> pairs;
-  bool isSwept = list && !list->elements.empty() &&
-                 llvm::isa<ast::ListExpression>(*list->elements.front());
-  if (isSwept) {
-    for (const ast::ExpressionPtr &element : list->elements)
-      pairs.push_back(llvm::dyn_cast<ast::ListExpression>(element.get()));
-  } else {
-    pairs.push_back(list);
-  }
-  std::vector<Number> values[2];
-  for (const ast::ListExpression *pair : pairs) {
-    if (!pair || pair->elements.size() != 2) {
-      diagnostics.error(betas->getRange(), "'betas' is a pair of numbers",
-                        "for example betas = [0.9, 0.999]");
-      return;
-    }
-    for (unsigned i = 0; i < 2; ++i) {
-      std::optional<Number> number =
-          constants.readNumber(*pair->elements[i], "betas");
-      if (number && !Range::belowOne().contains(*number))
-        diagnostics.error(pair->elements[i]->getRange(),
-                          "'betas' is out of range, got " +
-                              printNumber(number->value),
-                          "both are " + Range::belowOne().describe());
-      values[i].push_back(number.value_or(Number()));
-    }
-  }
-  for (unsigned i = 0; i < 2; ++i) {
-    llvm::StringRef name = i == 0 ? "beta1" : "beta2";
-    if (isSwept)
-      info.sweep.addList(name, values[i], betas->getRange(),
-                         {clausePosition, betas->getRange().Start.getPointer()},
-                         betas);
-    else
-      info.sweep.addValue(name, values[i].front());
-  }
-}
-
 //===----------------------------------------------------------------------===//
 // Optimizer and schedule
 //===----------------------------------------------------------------------===//
 
-static constexpr ParameterSpec kSgd[] = {
-    {"lr"}, {"momentum"}, {"weight_decay"}, {"nesterov"}};
-static constexpr ParameterSpec kAdam[] = {{"lr"},  {"beta1"},        {"beta2"},
-                                          {"eps"}, {"weight_decay"}, {"betas"}};
+/// The record of `table` that a call names; null after an error.
+template <typename Table>
+static auto findKind(const Table &table, const CallView &call,
+                     const llvm::Twine &what, JobDiagnostics &diagnostics)
+    -> decltype(&*table.begin()) {
+  if (auto *record = findByName(table, call.callee.name))
+    return record;
+  llvm::SmallVector<llvm::StringRef> names = getRecordNames(table);
+  std::string plural = what.str() == "loss" ? "losses" : what.str() + "s";
+  diagnostics.error(call.callee.range,
+                    "unknown " + what + " '" + call.callee.name + "'",
+                    suggest(call.callee.name, names, plural + " are"));
+  return nullptr;
+}
 
 void JobAnalyzer::analyzeOptimizer(const Clause &clause) {
   const ast::Expression *value = getOnlyValue(clause);
@@ -176,44 +34,13 @@ void JobAnalyzer::analyzeOptimizer(const Clause &clause) {
   if (!value || !(call = getCall(*value, "an optimizer such as adam(lr = 1e-3)",
                                  diagnostics)))
     return;
-  static const llvm::StringRef kinds[] = {"sgd", "adam", "adamw"};
-  llvm::StringRef kind = call->callee.name;
-  if (!llvm::is_contained(kinds, kind)) {
-    diagnostics.error(call->callee.range, "unknown optimizer '" + kind + "'",
-                      suggest(kind, kinds, "optimizers are"));
+  const OptimizerInfo *optimizer =
+      findKind(getOptimizers(), *call, "optimizer", diagnostics);
+  if (!optimizer)
     return;
-  }
-  bool isSgd = kind == "sgd";
-  Signature signature{kind, isSgd ? llvm::ArrayRef<ParameterSpec>(kSgd)
-                                  : llvm::ArrayRef<ParameterSpec>(kAdam)};
-  std::optional<BoundArguments> arguments =
-      bindArguments(signature, call->arguments, call->range, diagnostics);
-  if (!arguments)
-    return;
-  info.job.optimizer = kind.str();
-  addSetting(*arguments, "lr", 1e-3, Range::nonNegative());
-  addSetting(*arguments, "weight_decay", kind == "adamw" ? 1e-2 : 0,
-             Range::nonNegative());
-  if (!isSgd) {
-    addBetas(*arguments);
-    addSetting(*arguments, "eps", 1e-8, Range::nonNegative());
-    return;
-  }
-  addSetting(*arguments, "momentum", 0, Range::nonNegative());
-  if (const ast::Expression *nesterov = arguments->get("nesterov")) {
-    info.job.nesterov =
-        constants.readBool(*nesterov, "nesterov").value_or(false);
-    if (info.job.nesterov && !arguments->get("momentum"))
-      diagnostics.error(nesterov->getRange(), "nesterov needs a momentum",
-                        "for example sgd(lr = 0.1, momentum = 0.9, nesterov = "
-                        "true)");
-  }
+  if (readParameters(*call, optimizer->parameters, info.job.optimizerFlags))
+    info.job.optimizer = optimizer->name.str();
 }
-
-static constexpr ParameterSpec kConstant[] = {{"warmup"}};
-static constexpr ParameterSpec kStep[] = {
-    {"step_size", true}, {"gamma"}, {"warmup"}};
-static constexpr ParameterSpec kCosine[] = {{"warmup"}, {"minimum"}};
 
 void JobAnalyzer::analyzeSchedule(const Clause &clause) {
   const ast::Expression *value = getOnlyValue(clause);
@@ -222,41 +49,93 @@ void JobAnalyzer::analyzeSchedule(const Clause &clause) {
       !(call = getCall(*value, "a schedule such as cosine(warmup = 100)",
                        diagnostics)))
     return;
-  static const llvm::StringRef kinds[] = {"constant", "step", "cosine"};
-  llvm::StringRef kind = call->callee.name;
-  llvm::ArrayRef<ParameterSpec> parameters;
-  if (kind == "constant")
-    parameters = kConstant;
-  else if (kind == "step")
-    parameters = kStep;
-  else if (kind == "cosine")
-    parameters = kCosine;
-  else {
-    diagnostics.error(call->callee.range, "unknown schedule '" + kind + "'",
-                      suggest(kind, kinds, "schedules are"));
-    return;
+  const ScheduleInfo *schedule =
+      findKind(getSchedules(), *call, "schedule", diagnostics);
+  std::vector<std::string> noFlags;
+  if (schedule && readParameters(*call, schedule->parameters, noFlags))
+    info.job.schedule.kind = schedule->name.str();
+}
+
+//===----------------------------------------------------------------------===//
+// What is trained, sizes of axes, pairs of lists
+//===----------------------------------------------------------------------===//
+
+void JobAnalyzer::analyzeInit(const Clause &clause) {
+  static const llvm::StringRef words[] = {"fresh"};
+  const ast::Expression *value = getOnlyValue(clause);
+  if (value && constants.readWord(*value, "init", words))
+    info.freshInitialization = true;
+}
+
+/// `freeze` and `trainable`.
+void JobAnalyzer::analyzePatterns(const Clause &clause,
+                                  std::vector<NamedRange> &patterns) {
+  const std::string &keyword = clause.keyword.name;
+  for (const ast::Argument &argument : clause.arguments) {
+    if (argument.name)
+      diagnostics.error(argument.getRange(),
+                        "'" + keyword + "' takes patterns alone",
+                        "for example: " + keyword + " \"conv1.*\"");
+    else if (std::optional<std::string> pattern =
+                 constants.readString(*argument.value, keyword))
+      patterns.push_back({*pattern, argument.getRange()});
   }
-  std::optional<BoundArguments> arguments = bindArguments(
-      {kind, parameters}, call->arguments, call->range, diagnostics);
-  if (!arguments)
-    return;
-  info.job.schedule.kind = kind.str();
-  addSetting(*arguments, "warmup", 0, Range::wholeFrom(0));
-  if (kind == "step") {
-    addSetting(*arguments, "step_size", 1, Range::wholeFrom(1));
-    addSetting(*arguments, "gamma", 0.1, Range::nonNegative());
-  } else if (kind == "cosine") {
-    addSetting(*arguments, "minimum", 0, Range::unit());
+}
+
+void JobAnalyzer::analyzeFreeze(const Clause &clause) {
+  analyzePatterns(clause, info.freeze);
+}
+
+void JobAnalyzer::analyzeTrainable(const Clause &clause) {
+  analyzePatterns(clause, info.trainable);
+}
+
+void JobAnalyzer::analyzeDim(const Clause &clause) {
+  for (const ast::Argument &argument : clause.arguments) {
+    if (!argument.name) {
+      diagnostics.error(argument.getRange(), "'dim' takes 'axis = size'",
+                        "for example: dim tokens = 128");
+      continue;
+    }
+    const std::string &name = argument.name.name;
+    std::optional<int64_t> size =
+        constants.readInteger(*argument.value, name, 1, INT32_MAX);
+    if (!size)
+      continue;
+    if (!info.dims.try_emplace(name, *size).second) {
+      diagnostics.error(argument.getRange(),
+                        "the size of axis '" + name + "' is given twice",
+                        "leave one out");
+      diagnostics.note(info.dimRanges[name], "the first one is here");
+    }
+    info.dimRanges.try_emplace(name, argument.getRange());
   }
+}
+
+void JobAnalyzer::analyzeZip(const Clause &clause) {
+  std::vector<std::pair<llvm::StringRef, llvm::SMRange>> names;
+  for (const ast::Argument &argument : clause.arguments) {
+    auto *name = llvm::dyn_cast<ast::NameExpression>(argument.value.get());
+    if (name && !argument.name)
+      names.emplace_back(name->name, argument.getRange());
+    else
+      diagnostics.error(argument.getRange(),
+                        "the zip clause takes names of settings",
+                        "for example: zip(lr, seed)");
+  }
+  if (names.size() == clause.arguments.size())
+    info.sweep.pair(names, diagnostics);
 }
 
 //===----------------------------------------------------------------------===//
 // Precision
 //===----------------------------------------------------------------------===//
 
-static constexpr ParameterSpec kPrecision[] = {{"all"},       {"parameters"},
-                                               {"compute"},   {"accumulate"},
-                                               {"gradients"}, {"state"}};
+static constexpr ParameterSpec kPrecision[] = {
+    {"all"},
+#define HFTA_PRECISION(member, text) {#member},
+#include "Hfta/Dialect/Hfta/IR/Settings.def"
+};
 
 void JobAnalyzer::analyzePrecision(const Clause &clause) {
   static const llvm::StringRef types[] = {"f32", "f64"};
@@ -264,20 +143,18 @@ void JobAnalyzer::analyzePrecision(const Clause &clause) {
       {"precision", kPrecision}, clause.arguments, clause.range, diagnostics);
   if (!arguments)
     return;
-  Precision &precision = info.job.precision;
-  std::string *settings[] = {&precision.parameters, &precision.compute,
-                             &precision.accumulate, &precision.gradients,
-                             &precision.state};
-  if (const ast::Expression *all = arguments->get("all"))
-    if (std::optional<llvm::StringRef> type =
-            constants.readWord(*all, "precision", types))
-      for (std::string *setting : settings)
-        *setting = type->str();
-  for (unsigned i = 0; i < 5; ++i)
-    if (const ast::Expression *value = arguments->get(kPrecision[i + 1].name))
-      if (std::optional<llvm::StringRef> type =
+  auto read = [&](llvm::StringRef name, std::string &type) {
+    if (const ast::Expression *value = arguments->get(name))
+      if (std::optional<llvm::StringRef> word =
               constants.readWord(*value, "precision", types))
-        *settings[i] = type->str();
+        type = word->str();
+  };
+  std::string all = "f32";
+  read("all", all);
+#define HFTA_PRECISION(member, text)                                           \
+  info.job.precision.member = all;                                             \
+  read(#member, info.job.precision.member);
+#include "Hfta/Dialect/Hfta/IR/Settings.def"
 }
 
 //===----------------------------------------------------------------------===//
@@ -295,6 +172,20 @@ static constexpr ParameterSpec kElementwise[] = {{"output", true},
                                                  {"label", true}};
 static constexpr ParameterSpec kAccuracy[] = {
     {"output", true}, {"label", true}, {"axis"}};
+
+static constexpr LossInfo kLosses[] = {
+    {"cross_entropy", LossKind::crossEntropy, kCrossEntropy,
+     "axis = -1, ignore_index = -100, label_smoothing = 0",
+     "logits along `axis`, class numbers in the remaining shape; labels equal "
+     "to `ignore_index` don't count"},
+    {"nll", LossKind::nll, kNll, "axis = -1, ignore_index = -100",
+     "the same with logarithms of probabilities"},
+    {"mse", LossKind::mse, kElementwise, "", "squared differences"},
+    {"binary_cross_entropy", LossKind::binaryCrossEntropy, kElementwise, "",
+     "logits and probabilities of one shape"},
+};
+
+llvm::ArrayRef<LossInfo> language::getLosses() { return kLosses; }
 
 bool JobAnalyzer::analyzeOutput(const ast::Expression &expression,
                                 NamedRange &output) {
@@ -325,7 +216,7 @@ bool JobAnalyzer::analyzeOutput(const ast::Expression &expression,
 bool JobAnalyzer::analyzeTarget(const CallView &call,
                                 const BoundArguments &arguments,
                                 ObjectiveInfo &objective) {
-  objective.kind = call.callee.name;
+  objective.name = call.callee.name;
   objective.range = call.range;
   bool ok = analyzeOutput(*arguments.get("output"), objective.output);
   const ast::Expression &label = *arguments.get("label");
@@ -357,31 +248,21 @@ void JobAnalyzer::analyzeLoss(const Clause &clause) {
                                  "label)",
                                  diagnostics)))
     return;
-  static const llvm::StringRef kinds[] = {"cross_entropy", "nll", "mse",
-                                          "binary_cross_entropy"};
-  llvm::StringRef kind = call->callee.name;
-  llvm::ArrayRef<ParameterSpec> parameters;
-  if (kind == "cross_entropy")
-    parameters = kCrossEntropy;
-  else if (kind == "nll")
-    parameters = kNll;
-  else if (kind == "mse" || kind == "binary_cross_entropy")
-    parameters = kElementwise;
-  else {
-    diagnostics.error(call->callee.range, "unknown loss '" + kind + "'",
-                      suggest(kind, kinds, "losses are"));
+  const LossInfo *loss = findKind(getLosses(), *call, "loss", diagnostics);
+  if (!loss)
     return;
-  }
   bool implicit = llvm::all_of(call->arguments, [](const ast::Argument &a) {
     return a.name && a.name.name != "output" && a.name.name != "label";
   });
-  llvm::SmallVector<ParameterSpec> options = withoutTarget(parameters);
+  llvm::SmallVector<ParameterSpec> options = withoutTarget(loss->parameters);
   std::optional<BoundArguments> arguments = bindArguments(
-      {kind, implicit ? llvm::ArrayRef<ParameterSpec>(options) : parameters},
+      {loss->name,
+       implicit ? llvm::ArrayRef<ParameterSpec>(options) : loss->parameters},
       call->arguments, call->range, diagnostics);
   if (!arguments)
     return;
-  info.loss.kind = kind.str();
+  info.loss.kind = loss->kind;
+  info.loss.name = loss->name.str();
   info.loss.range = call->range;
   info.loss.implicit = implicit;
   if (!implicit)
@@ -391,10 +272,11 @@ void JobAnalyzer::analyzeLoss(const Clause &clause) {
   if (const ast::Expression *ignored = arguments->get("ignore_index"))
     info.loss.ignoreIndex =
         constants.readInteger(*ignored, "ignore_index", INT32_MIN, INT32_MAX);
-  if (arguments->get("label_smoothing")) {
-    info.loss.smoothing = true;
-    addSetting(*arguments, "label_smoothing", 0, Range::unit());
-  }
+  for (const BoundArguments::Bound &bound : arguments->getAll())
+    if (bound.name == "label_smoothing") {
+      info.loss.smoothing = true;
+      addNumbers(bound.name, *bound.value, NumberRange::unit(), bound.group);
+    }
 }
 
 void JobAnalyzer::analyzeMetric(const Clause &clause) {
@@ -413,7 +295,7 @@ void JobAnalyzer::analyzeMetric(const Clause &clause) {
     return;
   }
   info.metric.emplace();
-  info.metric->kind = kind.str();
+  info.metric->name = kind.str();
   info.metric->range = call->range;
   if (call->arguments.empty()) {
     info.metric->implicit = true;

@@ -3,6 +3,7 @@
 #ifndef HFTA_LIB_LANGUAGE_ANALYSIS_ARGUMENTS_H
 #define HFTA_LIB_LANGUAGE_ANALYSIS_ARGUMENTS_H
 
+#include "Hfta/Dialect/Hfta/IR/Settings.h"
 #include "Hfta/Language/AST.h"
 #include "Hfta/Language/Diagnostics.h"
 #include "Hfta/Language/Sweep.h"
@@ -11,7 +12,7 @@
 namespace mlir::hfta::language {
 
 struct ParameterSpec {
-  llvm::StringLiteral name;
+  llvm::StringRef name;
   bool required = false;
 };
 
@@ -80,6 +81,10 @@ public:
   std::optional<int64_t> readInteger(const ast::Expression &expression,
                                      llvm::StringRef what, int64_t least,
                                      int64_t most) const;
+  /// In bytes; written as such or with a unit, as 64MiB.
+  std::optional<int64_t> readSize(const ast::Expression &expression,
+                                  llvm::StringRef what, int64_t least,
+                                  int64_t most) const;
   std::optional<bool> readBool(const ast::Expression &expression,
                                llvm::StringRef what) const;
   std::optional<std::string> readString(const ast::Expression &expression,
@@ -104,10 +109,9 @@ private:
 
   JobDiagnostics &diagnostics;
   const llvm::StringMap<int64_t> *names;
+  bool takesSizes = false;
 };
 
-/// A number as a user would write it.
-std::string printNumber(double value);
 /// "[64, 1, 28, 28]".
 std::string printShape(llvm::ArrayRef<int64_t> shape);
 

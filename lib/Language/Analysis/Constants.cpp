@@ -5,7 +5,6 @@
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SmallString.h"
 #include "llvm/ADT/StringExtras.h"
-#include "llvm/Support/Format.h"
 #include "llvm/Support/MathExtras.h"
 #include "llvm/Support/raw_ostream.h"
 
@@ -15,19 +14,6 @@ using namespace mlir;
 using namespace mlir::hfta;
 using namespace mlir::hfta::language;
 using llvm::isa;
-
-std::string language::printNumber(double value) {
-  llvm::SmallString<24> text;
-  for (unsigned digits = 1; digits <= 17; ++digits) {
-    text.clear();
-    llvm::raw_svector_ostream os(text);
-    os << llvm::format("%.*g", static_cast<int>(digits), value);
-    double back;
-    if (!text.str().getAsDouble(back) && back == value)
-      break;
-  }
-  return text.str().str();
-}
 
 std::string language::printShape(llvm::ArrayRef<int64_t> shape) {
   std::string text = "[";
@@ -124,8 +110,13 @@ ConstantReader::readBinary(const ast::BinaryExpression &binary,
 std::optional<Number>
 ConstantReader::readNumber(const ast::Expression &expression,
                            llvm::StringRef what) const {
-  if (auto *number = llvm::dyn_cast<ast::NumberExpression>(&expression))
-    return Number{number->value, number->integer};
+  if (auto *number = llvm::dyn_cast<ast::NumberExpression>(&expression)) {
+    if (!number->isSize || takesSizes)
+      return Number{number->value, number->integer};
+    diagnostics.error(number->getRange(), "'" + what + "' is no size",
+                      "write a number without a unit");
+    return std::nullopt;
+  }
   if (auto *name = llvm::dyn_cast<ast::NameExpression>(&expression))
     return readName(*name, what);
   if (auto *binary = llvm::dyn_cast<ast::BinaryExpression>(&expression))
@@ -173,6 +164,15 @@ ConstantReader::readInteger(const ast::Expression &expression,
     return std::nullopt;
   }
   return number->integer;
+}
+
+std::optional<int64_t>
+ConstantReader::readSize(const ast::Expression &expression,
+                         llvm::StringRef what, int64_t least,
+                         int64_t most) const {
+  ConstantReader reader = *this;
+  reader.takesSizes = true;
+  return reader.readInteger(expression, what, least, most);
 }
 
 std::optional<bool> ConstantReader::readBool(const ast::Expression &expression,

@@ -1,6 +1,7 @@
 //===- JobAnalyzer.cpp - Meaning of a job file ----------------------------===//
 
 #include "Analysis/JobAnalyzer.h"
+#include "Hfta/Dialect/Hfta/IR/Optimizers.h"
 #include "Syntax/ParserImpl.h"
 
 #include "llvm/ADT/STLExtras.h"
@@ -9,8 +10,6 @@
 using namespace mlir;
 using namespace mlir::hfta;
 using namespace mlir::hfta::language;
-
-static constexpr int64_t kMaxSamples = INT32_MAX;
 
 void JobAnalyzer::analyze() {
   checkDeclarations();
@@ -22,7 +21,8 @@ void JobAnalyzer::analyze() {
     checkRequired();
   if (info.model)
     analyzeModelOptions(*info.model);
-  analyzeZip();
+  // Last: it refers to lists of all clauses.
+  analyzeClausesCalled([](llvm::StringRef name) { return name == "zip"; });
   if (diagnostics.hasErrors())
     return;
   makeCopies();
@@ -78,24 +78,30 @@ void JobAnalyzer::analyzeClauses() {
   for (const Clause &clause : info.train->clauses)
     if (clause.keyword.name == "model" && !info.model) {
       clausePosition = 1 + (&clause - info.train->clauses.data());
-      analyzeModelClause(clause);
+      analyzeModel(clause);
     }
   for (const auto &model : file.models)
     checkModelNames(model.declaration,
                     &model.declaration == info.model ? &info : nullptr,
                     diagnostics);
+  for (const Clause &clause : info.train->clauses)
+    checkClauseCount(clause);
+  analyzeClausesCalled(
+      [](llvm::StringRef name) { return name != "model" && name != "zip"; });
+}
+
+void JobAnalyzer::analyzeClausesCalled(
+    llvm::function_ref<bool(llvm::StringRef)> isMeant) {
   unsigned position = 0;
   for (const Clause &clause : info.train->clauses) {
     clausePosition = ++position;
-    checkClauseCount(clause);
-    if (clause.arguments.empty())
-      continue;
-    analyzeClause(clause);
+    if (!clause.arguments.empty() && isMeant(clause.keyword.name))
+      analyzeClause(clause);
   }
 }
 
 void JobAnalyzer::checkClauseCount(const Clause &clause) {
-  if (llvm::is_contained(getRepeatableKeywords(), clause.keyword.name))
+  if (isKeyword(clause.keyword.name, setting_traits::Repeatable))
     return;
   const Clause *first = info.train->find(clause.keyword.name);
   if (first == &clause)
@@ -108,38 +114,14 @@ void JobAnalyzer::checkClauseCount(const Clause &clause) {
 
 void JobAnalyzer::analyzeClause(const Clause &clause) {
   llvm::StringRef keyword = clause.keyword.name;
-  if (keyword == "data")
-    analyzeData(clause);
-  else if (keyword == "loss")
-    analyzeLoss(clause);
-  else if (keyword == "metric")
-    analyzeMetric(clause);
-  else if (keyword == "optimizer")
-    analyzeOptimizer(clause);
-  else if (keyword == "schedule")
-    analyzeSchedule(clause);
-  else if (keyword == "precision")
-    analyzePrecision(clause);
-  else if (keyword == "seed" || keyword == "clip_norm")
-    analyzeSweptClause(clause);
-  else if (keyword == "epochs")
-    analyzeInteger(clause, info.job.epochs, INT32_MAX);
-  else if (keyword == "steps")
-    analyzeInteger(clause, info.job.steps, INT64_MAX / 2);
-  else if (keyword == "copies")
-    analyzeInteger(clause, info.job.copies, 65536);
-  else if (keyword == "batch")
-    analyzeInteger(clause, info.job.batch, kMaxSamples);
-  else if (keyword == "micro_batches")
-    analyzeMicroBatches(clause);
-  else if (keyword == "init")
-    analyzeInit(clause);
-  else if (keyword == "freeze")
-    analyzePatterns(clause, info.freeze);
-  else if (keyword == "trainable")
-    analyzePatterns(clause, info.trainable);
-  else if (keyword == "dim")
-    analyzeDim(clause);
+#define HFTA_CLAUSE(handler, name, ...)                                        \
+  if (keyword == name)                                                         \
+    return analyze##handler(clause);
+#include "Hfta/Dialect/Hfta/IR/Settings.def"
+  // Without training what is an argument of another clause stands alone.
+  if (const SettingInfo *setting = findSetting(keyword))
+    return analyzeSetting(clause, *setting);
+  llvm_unreachable("the parser takes clauses that have a record");
 }
 
 const ast::Expression *JobAnalyzer::getOnlyValue(const Clause &clause) {
@@ -151,120 +133,14 @@ const ast::Expression *JobAnalyzer::getOnlyValue(const Clause &clause) {
   return nullptr;
 }
 
-void JobAnalyzer::analyzeInteger(const Clause &clause, int64_t &setting,
-                                 int64_t most) {
-  if (const ast::Expression *value = getOnlyValue(clause))
-    readSharedInteger(*value, clause.keyword.name, setting, most);
-}
-
-void JobAnalyzer::readSharedInteger(const ast::Expression &value,
-                                    llvm::StringRef name, int64_t &setting,
-                                    int64_t most) {
-  if (llvm::isa<ast::ListExpression>(&value)) {
-    diagnostics.error(value.getRange(),
-                      "'" + name + "' is the same for all copies",
-                      "give one number");
-    return;
-  }
-  if (std::optional<int64_t> integer =
-          constants.readInteger(value, name, 1, most))
-    setting = *integer;
-}
-
-static constexpr ParameterSpec kMicroBatches[] = {{"count", true},
-                                                  {"all_forwards_first"}};
-
-void JobAnalyzer::analyzeMicroBatches(const Clause &clause) {
-  std::optional<BoundArguments> arguments =
-      bindArguments({"micro_batches", kMicroBatches}, clause.arguments,
-                    clause.range, diagnostics);
-  if (!arguments)
-    return;
-  readSharedInteger(*arguments->get("count"), "micro_batches",
-                    info.job.microBatches, kMaxSamples);
-  if (const ast::Expression *order = arguments->get("all_forwards_first"))
-    info.job.allForwardsFirst =
-        constants.readBool(*order, "all_forwards_first").value_or(false);
-}
-
-void JobAnalyzer::analyzeInit(const Clause &clause) {
-  static const llvm::StringRef words[] = {"fresh"};
-  const ast::Expression *value = getOnlyValue(clause);
-  if (value && constants.readWord(*value, "init", words))
-    info.freshInitialization = true;
-}
-
-/// `freeze` and `trainable`.
-void JobAnalyzer::analyzePatterns(const Clause &clause,
-                                  std::vector<NamedRange> &patterns) {
-  const std::string &keyword = clause.keyword.name;
-  for (const ast::Argument &argument : clause.arguments) {
-    if (argument.name)
-      diagnostics.error(argument.getRange(),
-                        "'" + keyword + "' takes patterns alone",
-                        "for example: " + keyword + " \"conv1.*\"");
-    else if (std::optional<std::string> pattern =
-                 constants.readString(*argument.value, keyword))
-      patterns.push_back({*pattern, argument.getRange()});
-  }
-}
-
-void JobAnalyzer::analyzeDim(const Clause &clause) {
-  for (const ast::Argument &argument : clause.arguments) {
-    if (!argument.name) {
-      diagnostics.error(argument.getRange(), "'dim' takes 'axis = size'",
-                        "for example: dim tokens = 128");
-      continue;
-    }
-    const std::string &name = argument.name.name;
-    std::optional<int64_t> size =
-        constants.readInteger(*argument.value, name, 1, INT32_MAX);
-    if (!size)
-      continue;
-    if (!info.dims.try_emplace(name, *size).second) {
-      diagnostics.error(argument.getRange(),
-                        "the size of axis '" + name + "' is given twice",
-                        "leave one out");
-      diagnostics.note(info.dimRanges[name], "the first one is here");
-    }
-    info.dimRanges.try_emplace(name, argument.getRange());
-  }
-}
-
-void JobAnalyzer::analyzeZip() {
-  for (const Clause &clause : info.train->clauses) {
-    if (clause.keyword.name != "zip")
-      continue;
-    std::vector<std::pair<llvm::StringRef, llvm::SMRange>> names;
-    for (const ast::Argument &argument : clause.arguments) {
-      auto *name = llvm::dyn_cast<ast::NameExpression>(argument.value.get());
-      if (name && !argument.name)
-        names.emplace_back(name->name, argument.getRange());
-      else
-        diagnostics.error(argument.getRange(),
-                          "the zip clause takes names of settings",
-                          "for example: zip(lr, seed)");
-    }
-    if (names.size() == clause.arguments.size())
-      info.sweep.pair(names, diagnostics);
-  }
-}
-
 void JobAnalyzer::checkRequired() {
-  struct Required {
-    llvm::StringLiteral keyword, example;
-  };
-  static const Required required[] = {
-      {"model", "model net(image)"},
-      {"data", "data mnist, batch = 64"},
-      {"loss", "loss cross_entropy(net, label)"},
-      {"optimizer", "optimizer adam(lr = 1e-3)"}};
-  for (const Required &clause : required)
-    if (!info.train->find(clause.keyword))
+  for (const KeywordInfo &keyword : getKeywords())
+    if (keyword.clause && !keyword.clause->example.empty() &&
+        !info.train->find(keyword.name))
       diagnostics.error(info.train->name.range,
                         "train block '" + info.train->name.name +
-                            "' has no clause '" + clause.keyword + "'",
-                        "for example: " + clause.example);
+                            "' has no clause '" + keyword.name + "'",
+                        "for example: " + keyword.clause->example);
   const Clause *epochs = info.train->find("epochs");
   const Clause *steps = info.train->find("steps");
   if (epochs && steps) {
@@ -343,33 +219,48 @@ void JobAnalyzer::assignFiles() {
   info.files = std::move(distinct);
 }
 
+void JobAnalyzer::fillSettings() {
+  Job &job = info.job;
+  for (const SettingInfo *setting : getSettings()) {
+    if (!setting->isSwept())
+      continue;
+    if (!info.sweep.contains(setting->name) && setting->initial)
+      info.sweep.addValue(
+          setting->name,
+          Number{*setting->initial, static_cast<int64_t>(*setting->initial)});
+    SettingRef value = setting->get(job);
+    if (auto *numbers = std::get_if<std::vector<double> *>(&value))
+      **numbers = info.sweep.getValues(setting->name);
+    else
+      for (const Number &number : info.sweep.get(setting->name))
+        std::get<std::vector<int64_t> *>(value)->push_back(*number.integer);
+  }
+  for (const ParameterInfo &parameter :
+       findSchedule(job.schedule.kind)->parameters) {
+    if (!info.sweep.contains(parameter.name))
+      info.sweep.addValue(parameter.name, Number::of(*parameter.initial));
+    getScheduleParameter(job.schedule, parameter.name) =
+        info.sweep.getValues(parameter.name);
+  }
+}
+
 void JobAnalyzer::fillJob() {
   Job &job = info.job;
   job.fuse = options.fuse;
   auto addHyperParameter = [&](llvm::StringRef name) {
     job.hyperParameters.push_back({name.str(), info.sweep.getValues(name)});
   };
-  for (llvm::StringRef name :
-       {"lr", "momentum", "beta1", "beta2", "eps", "weight_decay"})
-    if (info.sweep.contains(name))
-      addHyperParameter(name);
+  if (const OptimizerInfo *optimizer = findOptimizer(job.optimizer))
+    for (const ParameterInfo &parameter : optimizer->parameters)
+      if (info.sweep.contains(parameter.name))
+        addHyperParameter(parameter.name);
   for (const std::string &name : info.modelHyperParameters)
     addHyperParameter(name);
   if (info.loss.smoothing)
     addHyperParameter("label_smoothing");
-  job.clipNorm = info.sweep.getValues("clip_norm");
-  if (!info.sweep.contains("seed"))
-    info.sweep.addValue("seed", Number::of(int64_t(0)));
-  for (const Number &seed : info.sweep.get("seed"))
-    job.seeds.push_back(*seed.integer);
-  if (!info.sweep.contains("warmup"))
-    info.sweep.addValue("warmup", Number::of(int64_t(0)));
-  job.schedule.warmup = info.sweep.getValues("warmup");
-  job.schedule.stepSize = info.sweep.getValues("step_size");
-  job.schedule.gamma = info.sweep.getValues("gamma");
-  job.schedule.minimum = info.sweep.getValues("minimum");
+  fillSettings();
   if (info.metric)
-    job.metric = info.metric->kind;
+    job.metric = info.metric->name;
   for (const FieldInfo &field : info.fields)
     job.data.push_back({field.name, field.train, field.test, {}});
 }

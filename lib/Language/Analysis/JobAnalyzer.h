@@ -5,7 +5,9 @@
 
 #include "Analysis/Arguments.h"
 #include "Hfta/Dialect/Hfta/IR/Job.h"
+#include "Hfta/Dialect/Hfta/IR/Settings.h"
 #include "Hfta/Language/FrontEnd.h"
+#include "Hfta/Language/Objectives.h"
 #include "Hfta/Language/Sweep.h"
 #include "llvm/ADT/DenseMap.h"
 
@@ -54,7 +56,8 @@ struct NamedRange {
 /// (`implicit`) the model's only output meets the only field that isn't bound
 /// to the model.
 struct ObjectiveInfo {
-  std::string kind;
+  std::string name;
+  LossKind kind = LossKind::crossEntropy; ///< of a loss
   llvm::SMRange range;
   bool implicit = false;
   NamedRange output; ///< empty name: the only one
@@ -100,6 +103,17 @@ struct JobInfo {
   llvm::DenseMap<const ast::CallExpression *, std::string> dropoutRates;
 };
 
+/// One record a loss.
+struct LossInfo {
+  llvm::StringLiteral name;
+  LossKind kind;
+  llvm::ArrayRef<ParameterSpec> parameters;
+  llvm::StringLiteral usage; ///< of parameters after output and label
+  llvm::StringLiteral text;
+};
+
+llvm::ArrayRef<LossInfo> getLosses();
+
 /// Element types of data files, as named in a job file.
 llvm::ArrayRef<llvm::StringRef> getElementTypeNames();
 
@@ -119,43 +133,42 @@ private:
   // JobAnalyzer.cpp: the file, the train block, copies.
   void checkDeclarations();
   void analyzeClauses();
+  void analyzeClausesCalled(llvm::function_ref<bool(llvm::StringRef)> isMeant);
   void analyzeClause(const Clause &clause);
   void checkClauseCount(const Clause &clause);
   const ast::Expression *getOnlyValue(const Clause &clause);
-  void analyzeInteger(const Clause &clause, int64_t &setting, int64_t most);
-  void readSharedInteger(const ast::Expression &value, llvm::StringRef name,
-                         int64_t &setting, int64_t most);
-  void analyzeMicroBatches(const Clause &clause);
-  void analyzeSweptClause(const Clause &clause);
-  void analyzeInit(const Clause &clause);
-  void analyzePatterns(const Clause &clause, std::vector<NamedRange> &patterns);
-  void analyzeDim(const Clause &clause);
-  void analyzeZip();
   void checkRequired();
   void makeCopies();
   void assignFiles();
   void fillJob();
+  void fillSettings();
 
-  // AnalyzeTraining.cpp: optimizer, schedule, precision, loss.
-  void analyzeOptimizer(const Clause &clause);
-  void analyzeSchedule(const Clause &clause);
-  void analyzePrecision(const Clause &clause);
-  void analyzeLoss(const Clause &clause);
-  void analyzeMetric(const Clause &clause);
+  // AnalyzeSettings.cpp: what follows from records.
+  void analyzeSetting(const Clause &clause, const SettingInfo &setting);
+  std::optional<BoundArguments>
+  readSettings(const Clause &clause, llvm::ArrayRef<ParameterSpec> before);
+  void readSetting(const SettingInfo &setting, const ast::Expression &value);
+  std::optional<BoundArguments>
+  readParameters(const CallView &call, llvm::ArrayRef<ParameterInfo> parameters,
+                 std::vector<std::string> &flags);
+  void readParameter(const BoundArguments &arguments,
+                     const ParameterInfo &parameter,
+                     std::vector<std::string> &flags);
+  void readBetas(const BoundArguments &arguments, const ParameterInfo &first,
+                 const ParameterInfo &second);
+  void addNumbers(llvm::StringRef name, const ast::Expression &value,
+                  const NumberRange &allowed, const void *group = nullptr);
+  bool isTaken(llvm::StringRef name) const;
+
+  // AnalyzeTraining.cpp: clauses of a train block.
+#define HFTA_CLAUSE(handler, ...) void analyze##handler(const Clause &clause);
+#include "Hfta/Dialect/Hfta/IR/Settings.def"
+  void analyzePatterns(const Clause &clause, std::vector<NamedRange> &patterns);
   bool analyzeOutput(const ast::Expression &expression, NamedRange &output);
   bool analyzeTarget(const CallView &call, const BoundArguments &arguments,
                      ObjectiveInfo &objective);
-  struct Range;
-  void addSetting(const BoundArguments &arguments, llvm::StringRef parameter,
-                  double defaultValue, const Range &allowed);
-  void addNumbers(llvm::StringRef name, const ast::Expression &value,
-                  const Range &allowed, const void *group = nullptr);
-  void addBetas(const BoundArguments &arguments);
-  void addAnyNumbers(llvm::StringRef name, const ast::Expression &value);
-  void addRate(llvm::StringRef name, const ast::Expression &value);
 
   // AnalyzeData.cpp: fields.
-  void analyzeData(const Clause &clause);
   void analyzeFields(const ast::DataDeclaration &data);
   void analyzeField(const ast::DataDeclaration &data,
                     const ast::Binding &field);
@@ -177,7 +190,6 @@ private:
   bool probe(const DataSource &source, llvm::SMRange range, FieldInfo &field);
 
   // AnalyzeModel.cpp: models.
-  void analyzeModelClause(const Clause &clause);
   void analyzeModelOptions(const ast::ModelDeclaration &model);
   void analyzeFiles(const ast::ModelDeclaration &model);
   void analyzeHyperParameters(const ast::ModelDeclaration &model);

@@ -165,8 +165,13 @@ void BodyBuilder::setLocation(StringRef name, llvm::SMRange range) {
 }
 
 Operand BodyBuilder::evaluate(const ast::Expression &expression) {
-  if (auto *number = dyn_cast<ast::NumberExpression>(&expression))
+  if (auto *number = dyn_cast<ast::NumberExpression>(&expression)) {
+    if (number->isSize)
+      return {fail(expression.getRange(), "a size isn't a value of a model",
+                   "write a number without a unit"),
+              std::nullopt};
     return {nullptr, Number{number->value, number->integer}};
+  }
   if (auto *name = dyn_cast<ast::NameExpression>(&expression))
     return evaluateName(*name);
   if (auto *call = dyn_cast<ast::CallExpression>(&expression))

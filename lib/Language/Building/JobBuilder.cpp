@@ -199,7 +199,7 @@ std::optional<unsigned> JobBuilder::findLabel(const ObjectiveInfo &objective) {
       continue;
     if (only) {
       diagnostics.error(objective.range, "which field is the label isn't clear",
-                        "write " + objective.kind + "(" +
+                        "write " + objective.name + "(" +
                             info.model->name.name + ", " +
                             info.fields[*only].name + ")");
       return std::nullopt;
@@ -209,7 +209,7 @@ std::optional<unsigned> JobBuilder::findLabel(const ObjectiveInfo &objective) {
   if (!only)
     diagnostics.error(objective.range,
                       "every field is an input of the model, none a label",
-                      "name it: " + objective.kind + "(model, field)");
+                      "name it: " + objective.name + "(model, field)");
   return only;
 }
 
@@ -239,7 +239,7 @@ std::optional<Loss> JobBuilder::buildLossOf(ModelOp model, OpBuilder &builder,
                                             const Target &target) {
   TensorBuilder tensors = getTensors(builder, "loss", info.loss.range);
   LossOptions loss;
-  loss.kind = *parseLossKind(info.loss.kind);
+  loss.kind = info.loss.kind;
   loss.axis = info.loss.axis.value_or(-1);
   loss.ignoreIndex = info.loss.ignoreIndex.value_or(-100);
   loss.accumulate = getAccumulateType(context, info.job.precision);

@@ -11,15 +11,6 @@ using namespace mlir;
 using namespace mlir::hfta;
 using namespace mlir::hfta::language;
 
-std::optional<LossKind> mlir::hfta::parseLossKind(llvm::StringRef name) {
-  return llvm::StringSwitch<std::optional<LossKind>>(name)
-      .Case("cross_entropy", LossKind::crossEntropy)
-      .Case("nll", LossKind::nll)
-      .Case("mse", LossKind::mse)
-      .Case("binary_cross_entropy", LossKind::binaryCrossEntropy)
-      .Default(std::nullopt);
-}
-
 //===----------------------------------------------------------------------===//
 // Types
 //===----------------------------------------------------------------------===//

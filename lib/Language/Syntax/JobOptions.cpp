@@ -12,16 +12,6 @@ using namespace mlir;
 using namespace mlir::hfta;
 using namespace mlir::hfta::language;
 
-llvm::ArrayRef<llvm::StringRef> mlir::hfta::getJobFlagNames() {
-  static const llvm::StringRef names[] = {
-      "copies",     "batch",     "micro-batches", "loss",      "optimizer",
-      "schedule",   "clip-norm", "seed",          "epochs",    "metric",
-      "train-data", "test-data", "steps",         "precision", "order-seed",
-      "shuffle",    "init",      "freeze",        "trainable", "dim",
-      "zip"};
-  return names;
-}
-
 /// Copies `text` into a buffer of the SourceMgr.
 static llvm::StringRef addBuffer(llvm::StringRef text, llvm::StringRef name,
                                  JobDiagnostics &diagnostics) {
@@ -227,9 +217,10 @@ static void addDataFlag(ast::JobFile &file, bool isTrain, llvm::StringRef text,
   }
 }
 
-/// `batch`, `order_seed`, `shuffle`: named arguments of the data clause.
-static void addDataSetting(ast::JobFile &file, llvm::StringRef name,
-                           llvm::StringRef text, JobDiagnostics &diagnostics) {
+/// A setting that is a named argument of a clause.
+static void addArgument(ast::JobFile &file, const SettingInfo &info,
+                        llvm::StringRef text, JobDiagnostics &diagnostics) {
+  llvm::StringRef name = info.name;
   llvm::SMRange range = rangeOf(text);
   Parser parser(text, diagnostics);
   ast::Argument setting;
@@ -237,9 +228,10 @@ static void addDataSetting(ast::JobFile &file, llvm::StringRef name,
   setting.value = parser.parseExpression();
   if (!setting.value || !parser.expectEnd())
     return;
-  getData(file, range);
+  if (info.clause == "data")
+    getData(file, range);
   ast::Clause &clause =
-      getClause(file.trains.front().declaration, "data", range);
+      getClause(file.trains.front().declaration, info.clause, range);
   for (ast::Argument &argument : clause.arguments) {
     if (argument.name.name == name) {
       argument = std::move(setting);
@@ -280,24 +272,30 @@ static bool parseFlagClause(llvm::StringRef text, ast::Clause &clause,
   return ok;
 }
 
+/// "micro_batches" of "micro-batches".
+static std::string getKeyword(const JobFlag &flag) {
+  std::string keyword = flag.name;
+  llvm::replace(keyword, '-', '_');
+  return keyword;
+}
+
 static void addFlag(ast::JobFile &file, const JobFlag &flag,
                     JobDiagnostics &diagnostics) {
   llvm::StringRef text =
       addBuffer(flag.value, getBufferName(flag.name), diagnostics);
   if (flag.name == "train-data" || flag.name == "test-data")
     return addDataFlag(file, flag.name == "train-data", text, diagnostics);
-  std::string keyword = flag.name;
-  llvm::replace(keyword, '-', '_');
-  if (!file.inference &&
-      llvm::is_contained({"batch", "order_seed", "shuffle"}, keyword))
-    return addDataSetting(file, keyword, text, diagnostics);
+  std::string keyword = getKeyword(flag);
+  const SettingInfo *setting = findSetting(keyword);
+  if (setting && !setting->isClause() && !file.inference)
+    return addArgument(file, *setting, text, diagnostics);
   ast::Clause clause;
   clause.range = rangeOf(text);
   clause.keyword = {keyword, clause.range};
   if (!parseFlagClause(text, clause, diagnostics))
     return;
   ast::TrainDeclaration &train = file.trains.front().declaration;
-  if (llvm::is_contained(getRepeatableKeywords(), keyword))
+  if (isKeyword(keyword, setting_traits::Repeatable))
     train.clauses.push_back(std::move(clause));
   else
     getClause(train, keyword, clause.range) = std::move(clause);
@@ -305,7 +303,8 @@ static void addFlag(ast::JobFile &file, const JobFlag &flag,
 
 /// Whether the flag says nothing about training.
 static bool isForInference(const JobFlag &flag) {
-  return llvm::is_contained({"batch", "dim", "precision"}, flag.name);
+  const KeywordInfo *keyword = findByName(getKeywords(), getKeyword(flag));
+  return keyword && keyword->traits & setting_traits::WithoutTraining;
 }
 
 void mlir::hfta::addJobOptions(ast::JobFile &file, const JobOptions &options,

@@ -3,9 +3,19 @@
 #include "Hfta/Language/Lexer.h"
 
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/ADT/StringSwitch.h"
 
 using namespace mlir;
 using namespace mlir::hfta;
+
+std::optional<int64_t> mlir::hfta::getUnit(llvm::StringRef name) {
+  return llvm::StringSwitch<std::optional<int64_t>>(name)
+      .Case("KiB", int64_t(1) << 10)
+      .Case("MiB", int64_t(1) << 20)
+      .Case("GiB", int64_t(1) << 30)
+      .Case("TiB", int64_t(1) << 40)
+      .Default(std::nullopt);
+}
 
 llvm::StringRef mlir::hfta::describe(TokenKind kind) {
   switch (kind) {
@@ -17,6 +27,8 @@ llvm::StringRef mlir::hfta::describe(TokenKind kind) {
     return "a whole number";
   case TokenKind::real:
     return "a number";
+  case TokenKind::size:
+    return "a size";
   case TokenKind::string:
     return "a string";
   case TokenKind::leftParenthesis:
@@ -182,6 +194,8 @@ Token Lexer::lexNumber(const char *begin) {
     const char *rest = position;
     while (position != end && isNamePart(*position))
       ++position;
+    if (getUnit(llvm::StringRef(rest, position - rest)))
+      return make(TokenKind::size, begin);
     report(rangeOf(begin, position),
            "'" + llvm::StringRef(begin, position - begin) +
                "' is neither a number nor a name",

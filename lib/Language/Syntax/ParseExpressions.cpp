@@ -6,6 +6,8 @@
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/Error.h"
 
+#include <cmath>
+
 using namespace mlir;
 using namespace mlir::hfta;
 using namespace mlir::hfta::language;
@@ -194,6 +196,7 @@ ExpressionPtr Parser::parsePrimary() {
   switch (token.kind) {
   case TokenKind::integer:
   case TokenKind::real:
+  case TokenKind::size:
     return parseNumber();
   case TokenKind::string:
     return parseString();
@@ -215,7 +218,26 @@ ExpressionPtr Parser::parsePrimary() {
   }
 }
 
+/// "64MiB"; a product that is no whole number of bytes is an error.
+ExpressionPtr Parser::parseSize() {
+  auto number = std::make_unique<ast::NumberExpression>(token.getRange());
+  llvm::StringRef unit = token.text.take_back(3);
+  double count = 0;
+  token.text.drop_back(3).getAsDouble(count);
+  number->isSize = true;
+  number->value = count * static_cast<double>(*getUnit(unit));
+  if (number->value < 0x1p62 && number->value == std::floor(number->value))
+    number->integer = static_cast<int64_t>(number->value);
+  else
+    diagnostics.error(token.getRange(), "size out of range",
+                      "a size is a whole number of bytes below 4194304TiB");
+  advance();
+  return number;
+}
+
 ExpressionPtr Parser::parseNumber() {
+  if (token.is(TokenKind::size))
+    return parseSize();
   auto number = std::make_unique<ast::NumberExpression>(token.getRange());
   if (token.is(TokenKind::integer)) {
     int64_t integer;

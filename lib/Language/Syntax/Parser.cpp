@@ -19,26 +19,8 @@ static constexpr size_t kMaxRank = 8;
 static const llvm::StringRef kDeclarationKeywords[] = {"model", "data",
                                                        "train"};
 
-llvm::ArrayRef<llvm::StringRef> language::getTrainKeywords() {
-  static const llvm::StringRef keywords[] = {
-      "model",         "data",      "loss",   "metric",
-      "optimizer",     "schedule",  "seed",   "epochs",
-      "steps",         "precision", "copies", "clip_norm",
-      "micro_batches", "init",      "freeze", "trainable",
-      "dim",           "zip"};
-  return keywords;
-}
-
-llvm::ArrayRef<llvm::StringRef> language::getModelKeywords() {
-  static const llvm::StringRef keywords[] = {"init", "freeze", "trainable",
-                                             "dim"};
-  return keywords;
-}
-
-llvm::ArrayRef<llvm::StringRef> language::getRepeatableKeywords() {
-  static const llvm::StringRef keywords[] = {"freeze", "trainable", "dim",
-                                             "zip"};
-  return keywords;
+bool language::isKeyword(llvm::StringRef name, unsigned traits) {
+  return llvm::is_contained(getClauseNames(traits), name);
 }
 
 /// The first byte that no text in UTF-8 has there, or null.
@@ -185,7 +167,7 @@ bool Parser::parseOnnx(ast::ModelDeclaration &model) {
     return false;
   model.onnx.reset(llvm::cast<ast::CallExpression>(call.release()));
   while (token.is(TokenKind::identifier) &&
-         llvm::is_contained(getModelKeywords(), token.text))
+         isKeyword(token.text, setting_traits::OfModel))
     if (!parseClause(model.options))
       return false;
   return true;
@@ -401,7 +383,7 @@ bool Parser::parseTrain(ast::TrainDeclaration &train) {
   auto isClauseStart = [this] {
     return token.is(TokenKind::rightBrace) || isDeclarationStart() ||
            (isFirstOnLine() && token.is(TokenKind::identifier) &&
-            llvm::is_contained(getTrainKeywords(), token.text));
+            isKeyword(token.text));
   };
   while (!accept(TokenKind::rightBrace)) {
     if (token.is(TokenKind::endOfFile))
@@ -409,12 +391,11 @@ bool Parser::parseTrain(ast::TrainDeclaration &train) {
                     "after train block '" + train.name.name + "'",
                     "close the '{'");
     bool parsed = false;
-    if (token.is(TokenKind::identifier) &&
-        llvm::is_contained(getTrainKeywords(), token.text)) {
+    if (token.is(TokenKind::identifier) && isKeyword(token.text)) {
       parsed = parseClause(train.clauses);
     } else if (token.is(TokenKind::identifier)) {
       diagnostics.error(token.getRange(), "unknown clause '" + token.text + "'",
-                        suggest(token.text, getTrainKeywords(), "clauses are"));
+                        suggest(token.text, getClauseNames(), "clauses are"));
       advance();
     } else {
       reportUnexpected("a clause or '}'", "clauses look like: epochs 5");

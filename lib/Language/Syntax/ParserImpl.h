@@ -3,17 +3,15 @@
 #ifndef HFTA_LIB_LANGUAGE_SYNTAX_PARSERIMPL_H
 #define HFTA_LIB_LANGUAGE_SYNTAX_PARSERIMPL_H
 
+#include "Hfta/Dialect/Hfta/IR/Settings.h"
 #include "Hfta/Language/AST.h"
 #include "Hfta/Language/Lexer.h"
 #include "llvm/ADT/STLFunctionalExtras.h"
 
 namespace mlir::hfta::language {
 
-/// Keywords of a train block's clauses, and of those that may follow `onnx()`.
-llvm::ArrayRef<llvm::StringRef> getTrainKeywords();
-llvm::ArrayRef<llvm::StringRef> getModelKeywords();
-/// Of clauses of which a block may hold several.
-llvm::ArrayRef<llvm::StringRef> getRepeatableKeywords();
+/// Whether a clause has this name and all these traits.
+bool isKeyword(llvm::StringRef name, unsigned traits = setting_traits::None);
 
 /// Parses a text that lies in one of the SourceMgr's buffers. Every method
 /// reports what is wrong and returns false or null; callers that loop skip to
@@ -58,6 +56,7 @@ private:
   ast::ExpressionPtr parseUnary();
   ast::ExpressionPtr parsePrimary();
   ast::ExpressionPtr parseNumber();
+  ast::ExpressionPtr parseSize();
   ast::ExpressionPtr parseString();
   ast::ExpressionPtr parseList();
   ast::ExpressionPtr parseNameOrCall();

@@ -190,18 +190,49 @@ func.func @random(%seed: tensor<i32>, %step: tensor<i64>) {
 
 // -----
 
+// C4
 func.func @sgd(%p: tensor<4xf32>, %g: tensor<5xf32>, %h: tensor<f32>) {
   // expected-error@+1 {{operand #1 has the wrong shape: 'tensor<5xf32>' for a parameter of 'tensor<4xf32>'}}
-  %0:2 = hfta.sgd_update %p, %g, %p, %h, %h, %h
+  %0:2 = hfta.optimizer_update "sgd" given [] %p, %g, %p, %h, %h, %h
       : tensor<4xf32>, tensor<5xf32>, tensor<4xf32>, tensor<f32>, tensor<f32>, tensor<f32>
   return
 }
 
 // -----
 
+// C4
 func.func @sgd_scalar(%p: tensor<4xf32>, %h: tensor<f32>) {
   // expected-error@+1 {{operand #3 has the wrong shape: 'tensor<4xf32>' for a parameter of 'tensor<4xf32>'}}
-  %0:2 = hfta.sgd_update %p, %p, %p, %p, %h, %h
+  %0:2 = hfta.optimizer_update "sgd" given [] %p, %p, %p, %p, %h, %h
       : tensor<4xf32>, tensor<4xf32>, tensor<4xf32>, tensor<4xf32>, tensor<f32>, tensor<f32>
+  return
+}
+
+// -----
+
+// C1
+func.func @unknown_optimizer(%p: tensor<4xf32>) {
+  // expected-error@+1 {{unknown optimizer 'sdg'}}
+  %0 = hfta.optimizer_update "sdg" given [] %p, %p : tensor<4xf32>, tensor<4xf32>
+  return
+}
+
+// -----
+
+// C2
+func.func @unknown_option(%p: tensor<4xf32>, %h: tensor<f32>) {
+  // expected-error@+1 {{'sgd' has no option 'momentum'}}
+  %0:2 = hfta.optimizer_update "sgd" given ["momentum"] %p, %p, %p, %h, %h, %h
+      : tensor<4xf32>, tensor<4xf32>, tensor<4xf32>, tensor<f32>, tensor<f32>, tensor<f32>
+  return
+}
+
+// -----
+
+// C3
+func.func @operand_count(%p: tensor<4xf32>, %h: tensor<f32>) {
+  // expected-error@+1 {{'sgd' takes 6 operands, got 5}}
+  %0:2 = hfta.optimizer_update "sgd" given [] %p, %p, %p, %h, %h
+      : tensor<4xf32>, tensor<4xf32>, tensor<4xf32>, tensor<f32>, tensor<f32>
   return
 }

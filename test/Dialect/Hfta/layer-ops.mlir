@@ -99,12 +99,12 @@ func.func @dropout(%x: tensor<64x10xf32>, %rate: tensor<f32, #hfta.copies<2>>, %
 // CHECK-LABEL: func.func @updates(
 func.func @updates(%p: tensor<4xf32, #hfta.copies<2>>, %g: tensor<4xf32, #hfta.copies<2>>,
     %h: tensor<f32, #hfta.copies<2>>, %step: tensor<i64>) {
-  // CHECK: hfta.sgd_update %{{.*}} {nesterov} :
-  %0:2 = hfta.sgd_update %p, %g, %p, %h, %h, %h {nesterov}
+  // CHECK: hfta.optimizer_update "sgd" given ["nesterov"] %{{.*}} :
+  %0:2 = hfta.optimizer_update "sgd" given ["nesterov"] %p, %g, %p, %h, %h, %h
       : tensor<4xf32, #hfta.copies<2>>, tensor<4xf32, #hfta.copies<2>>, tensor<4xf32, #hfta.copies<2>>,
         tensor<f32, #hfta.copies<2>>, tensor<f32, #hfta.copies<2>>, tensor<f32, #hfta.copies<2>>
-  // CHECK: hfta.adam_update %{{.*}} {decoupled} :
-  %1:3 = hfta.adam_update %p, %g, %p, %p, %h, %h, %h, %h, %h, %step {decoupled}
+  // CHECK: hfta.optimizer_update "adamw" given [] %{{.*}} :
+  %1:3 = hfta.optimizer_update "adamw" given [] %p, %g, %p, %p, %h, %h, %h, %h, %h, %step
       : tensor<4xf32, #hfta.copies<2>>, tensor<4xf32, #hfta.copies<2>>, tensor<4xf32, #hfta.copies<2>>,
         tensor<4xf32, #hfta.copies<2>>, tensor<f32, #hfta.copies<2>>, tensor<f32, #hfta.copies<2>>,
         tensor<f32, #hfta.copies<2>>, tensor<f32, #hfta.copies<2>>, tensor<f32, #hfta.copies<2>>, tensor<i64>

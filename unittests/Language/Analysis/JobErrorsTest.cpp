@@ -63,7 +63,7 @@ TEST(JobErrors, SecondClause) {
             R"(job.hfta:13:3: error: unknown clause 'batch'
   batch = 3
   ^~~~~
-hint: clauses are: 'model', 'data', 'loss', 'metric', 'optimizer', 'schedule', 'seed', 'epochs', 'steps', 'precision', 'copies', 'clip_norm', 'micro_batches', 'init', 'freeze', 'trainable', 'dim', 'zip'
+hint: clauses are: 'model', 'data', 'copies', 'micro_batches', 'loss', 'metric', 'optimizer', 'schedule', 'clip_norm', 'seed', 'epochs', 'steps', 'precision', 'zip', 'init', 'freeze', 'trainable', 'dim'
 )");
 }
 
@@ -93,10 +93,10 @@ hint: it is data(data, batch, order_seed = ..., shuffle = ...)
 
 TEST(JobErrors, BatchList) {
   EXPECT_EQ(getErrors("batch = 8", "batch = [8, 16]"),
-            R"(job.hfta:10:19: error: 'batch' is one number, got a list
+            R"(job.hfta:10:19: error: 'batch' is the same for all copies
   data d, batch = [8, 16]
                   ^~~~~~~
-hint: a list stands alone, and only where settings may differ between copies
+hint: give one number
 )");
 }
 
@@ -226,10 +226,10 @@ hint: it is a number of at least 0
 
 TEST(JobErrors, Nesterov) {
   EXPECT_EQ(getErrors("lr = 0.1", "lr = 0.1, nesterov = true"),
-            R"(job.hfta:12:38: error: nesterov needs a momentum
+            R"(job.hfta:12:38: error: 'nesterov' needs 'momentum'
   optimizer sgd(lr = 0.1, nesterov = true)
                                      ^~~~
-hint: for example sgd(lr = 0.1, momentum = 0.9, nesterov = true)
+hint: give both, or leave 'nesterov' out
 )");
 }
 

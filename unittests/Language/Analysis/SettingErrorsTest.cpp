@@ -322,3 +322,35 @@ TEST(JobErrors, OptionString) {
 hint: numbers look like 1, 0.5 or 1e-3
 )");
 }
+
+TEST(JobErrors, SizeForNumber) {
+  EXPECT_EQ(getErrors("batch = 8", "batch = 8KiB"),
+            R"(job.hfta:10:19: error: 'batch' is no size
+  data d, batch = 8KiB
+                  ^~~~
+hint: write a number without a unit
+)");
+}
+
+TEST(JobErrors, SizeInModel) {
+  EXPECT_EQ(getErrors("return linear(x, 3)", "return linear(x, 3) * 8KiB"),
+            R"(job.hfta:2:25: error: a size isn't a value of a model
+  return linear(x, 3) * 8KiB
+                        ^~~~
+hint: write a number without a unit
+)");
+}
+
+TEST(JobErrors, SizeOutOfRange) {
+  EXPECT_EQ(getErrors("batch = 8", "batch = 4194304TiB"),
+            R"(job.hfta:10:19: error: size out of range
+  data d, batch = 4194304TiB
+                  ^~~~~~~~~~
+hint: a size is a whole number of bytes below 4194304TiB
+)");
+}
+
+TEST(JobErrors, SizeNotWhole) {
+  EXPECT_NE(getErrors("batch = 8", "batch = 0.3KiB").find("out of range"),
+            std::string::npos);
+}

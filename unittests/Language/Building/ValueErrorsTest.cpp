@@ -171,7 +171,7 @@ TEST(ModelErrors, ReservedName) {
       R"(job.hfta:1:29: error: a model's hyper-parameter can't be called 'lr'
 model net(x: f32[batch, 4], lr = 1) {
                             ^~
-hint: every job has a setting of this name
+hint: the job has a setting of this name
 )");
 }
 

@@ -29,6 +29,15 @@ static Lexed lexAll(llvm::StringRef text) {
   return result;
 }
 
+TEST(Lexer, Sizes) {
+  Lexed lexed = lexAll("64MiB 1.5GiB 8KiB 2TiB");
+  ASSERT_EQ(lexed.tokens.size(), 4u);
+  for (const auto &[kind, text] : lexed.tokens)
+    EXPECT_EQ(kind, TokenKind::size) << text;
+  EXPECT_EQ(lexed.messages, "");
+  EXPECT_NE(lexAll("64MB").messages, "");
+}
+
 TEST(Lexer, Kinds) {
   Lexed lexed =
       lexAll("a_1 12 1.5 1e-3 .5 2. \"s\" ( ) { } [ ] , : = . + - * /");

@@ -26,7 +26,7 @@ hint: comments begin with '//'
 job.hfta:9:5: error: unknown clause 'hello'
   # hello
     ^~~~~
-hint: clauses are: 'model', 'data', 'loss', 'metric', 'optimizer', 'schedule', 'seed', 'epochs', 'steps', 'precision', 'copies', 'clip_norm', 'micro_batches', 'init', 'freeze', 'trainable', 'dim', 'zip'
+hint: clauses are: 'model', 'data', 'copies', 'micro_batches', 'loss', 'metric', 'optimizer', 'schedule', 'clip_norm', 'seed', 'epochs', 'steps', 'precision', 'zip', 'init', 'freeze', 'trainable', 'dim'
 )");
 }
 

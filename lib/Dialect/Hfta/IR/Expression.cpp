@@ -74,3 +74,17 @@ int64_t hfta::countElements(ArrayRef<int64_t> shape, ArrayRef<int64_t> axes) {
     count *= shape[axis];
   return count;
 }
+
+SmallVector<Value> hfta::giveResults(Operation *op, OpBuilder &builder,
+                                     ArrayRef<Expression> values) {
+  SmallVector<Value> results;
+  for (auto [value, result] : llvm::zip_equal(values, op->getResults())) {
+    auto type = cast<RankedTensorType>(result.getType());
+    Value given = value.to(type.getElementType());
+    if (isArrayed(type) && !isArrayed(given))
+      given = StackOp::create(builder, op->getLoc(), type,
+                              SmallVector<Value>(*getCopies(type), given));
+    results.push_back(given);
+  }
+  return results;
+}

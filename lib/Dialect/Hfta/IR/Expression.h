@@ -103,6 +103,11 @@ HFTA_EXPRESSION_OPERATOR(*, MulOp)
 HFTA_EXPRESSION_OPERATOR(/, DivOp)
 #undef HFTA_EXPRESSION_OPERATOR
 
+/// `values` as `op`'s results: in their element types and, where a result is
+/// arrayed though its value depends on shared operands only, once a copy.
+SmallVector<Value> giveResults(Operation *op, OpBuilder &builder,
+                               ArrayRef<Expression> values);
+
 /// The axes of `rank` that are not in `axes`.
 SmallVector<int64_t> getOtherAxes(int64_t rank, ArrayRef<int64_t> axes);
 

@@ -2,7 +2,10 @@
 
 #include "Hfta/Dialect/Hfta/IR/Job.h"
 #include "Hfta/Dialect/Hfta/IR/HftaDialect.h"
+#include "Hfta/Dialect/Hfta/IR/Optimizers.h"
+#include "Hfta/Dialect/Hfta/IR/Settings.h"
 #include "mlir/IR/Builders.h"
+#include "llvm/ADT/StringSet.h"
 
 using namespace mlir;
 using namespace mlir::hfta;
@@ -38,6 +41,14 @@ public:
   }
   void field(StringRef key, const std::vector<int64_t> &values) {
     add(key, builder.getDenseI64ArrayAttr(values));
+  }
+  void field(StringRef key, const std::vector<std::string> &values) {
+    add(key, builder.getStrArrayAttr(
+                 SmallVector<StringRef>(values.begin(), values.end())));
+  }
+  /// A field that may be missing.
+  void setting(const SettingInfo &info, Job &job) {
+    std::visit([&](auto *value) { field(info.name, *value); }, info.get(job));
   }
   template <typename Record, typename Describe>
   void record(StringRef key, const Record &value, Describe describe) {
@@ -95,12 +106,35 @@ public:
     if (auto attribute = get<DenseI64ArrayAttr>(key, "array<i64: …>"))
       values = attribute.asArrayRef().vec();
   }
+  void field(StringRef key, std::vector<std::string> &values) {
+    auto attribute = get<ArrayAttr>(key, "an array of strings");
+    if (!attribute)
+      return;
+    for (Attribute entry : attribute) {
+      auto text = dyn_cast<StringAttr>(entry);
+      if (!text)
+        return fail(key, "an array of strings");
+      values.push_back(text.getValue().str());
+    }
+  }
+  void setting(const SettingInfo &info, Job &job) {
+    known.insert(info.name);
+    if (dictionary.get(info.name))
+      std::visit([&](auto *value) { field(info.name, *value); }, info.get(job));
+  }
   template <typename Record, typename Describe>
   void record(StringRef key, Record &value, Describe describe) {
     if (auto attribute = get<DictionaryAttr>(key, "a dictionary")) {
       Reader inner(attribute, error);
       describe(inner, value);
+      inner.finish();
     }
+  }
+  /// Whatever hasn't been read is an error.
+  void finish() {
+    for (NamedAttribute entry : dictionary)
+      if (error.empty() && !known.contains(entry.getName().getValue()))
+        error = ("'" + entry.getName().getValue() + "' is unknown").str();
   }
   template <typename Record, typename Describe>
   void records(StringRef key, std::vector<Record> &values, Describe describe) {
@@ -113,12 +147,14 @@ public:
         return fail(key, "an array of dictionaries");
       Reader reader(inner, error);
       describe(reader, values.emplace_back());
+      reader.finish();
     }
   }
 
 private:
   template <typename AttributeType>
   AttributeType get(StringRef key, StringRef expected) {
+    known.insert(key);
     auto attribute = dictionary.getAs<AttributeType>(key);
     if (!attribute)
       fail(key, expected);
@@ -130,6 +166,7 @@ private:
   }
   DictionaryAttr dictionary;
   std::string &error;
+  llvm::StringSet<> known;
 };
 
 struct Describe {
@@ -154,45 +191,42 @@ struct Describe {
   template <typename Archive>
   void operator()(Archive &archive, Schedule &schedule) const {
     archive.field("kind", schedule.kind);
-    archive.field("warmup", schedule.warmup);
-    archive.field("step_size", schedule.stepSize);
-    archive.field("gamma", schedule.gamma);
-    archive.field("minimum", schedule.minimum);
+#define HFTA_SCHEDULE_PARAMETER(member, name, initial, neutral, range)         \
+  archive.field(#name, schedule.member);
+#include "Hfta/Dialect/Hfta/IR/Settings.def"
   }
   template <typename Archive>
   void operator()(Archive &archive, Precision &precision) const {
-    archive.field("parameters", precision.parameters);
-    archive.field("compute", precision.compute);
-    archive.field("accumulate", precision.accumulate);
-    archive.field("gradients", precision.gradients);
-    archive.field("state", precision.state);
+#define HFTA_PRECISION(member, text) archive.field(#member, precision.member);
+#include "Hfta/Dialect/Hfta/IR/Settings.def"
   }
   template <typename Archive>
   void operator()(Archive &archive, Job &job) const {
     archive.field("name", job.name);
-    archive.field("copies", job.copies);
-    archive.field("batch", job.batch);
-    archive.field("micro_batches", job.microBatches);
-    archive.field("epochs", job.epochs);
-    archive.field("steps", job.steps);
     archive.field("training", job.training);
     archive.field("fuse", job.fuse);
-    archive.field("all_forwards_first", job.allForwardsFirst);
-    archive.field("shuffle", job.shuffle);
-    archive.field("order_seed", job.orderSeed);
     archive.field("optimizer", job.optimizer);
-    archive.field("nesterov", job.nesterov);
+    archive.field("optimizer_flags", job.optimizerFlags);
     archive.records("hyper_parameters", job.hyperParameters, *this);
-    archive.field("clip_norm", job.clipNorm);
-    archive.field("seeds", job.seeds);
     archive.record("schedule", job.schedule, *this);
     archive.record("precision", job.precision, *this);
     archive.records("data", job.data, *this);
     archive.field("metric", job.metric);
+    for (const SettingInfo *setting : getSettings())
+      archive.setting(*setting, job);
   }
 };
 
 } // namespace
+
+template <typename T>
+static size_t countValues(const T &) {
+  return 1;
+}
+template <typename T>
+static size_t countValues(const std::vector<T> &values) {
+  return values.size();
+}
 
 /// What a reader of the job may rely on; returns an error or nothing.
 static std::string checkJob(const Job &job) {
@@ -212,10 +246,17 @@ static std::string checkJob(const Job &job) {
     if (!field.classes.empty() && field.classes.size() != 3)
       return "'classes' of field '" + field.name +
              "' must be empty or have three numbers";
-  if (!job.clipNorm.empty() && !fits(job.clipNorm.size()))
-    return "'clip_norm' must have one value a copy";
-  if (!job.seeds.empty() && !fits(job.seeds.size()))
-    return "'seeds' must have one value a copy";
+  for (const SettingInfo *setting : getSettings())
+    if (setting->isSwept()) {
+      size_t size = std::visit([](auto *value) { return countValues(*value); },
+                               setting->get(const_cast<Job &>(job)));
+      if (size != 0 && !fits(size))
+        return ("'" + setting->name + "' must have one value a copy").str();
+    }
+  if (!findSchedule(job.schedule.kind))
+    return "unknown schedule '" + job.schedule.kind + "'";
+  if (job.training && !findOptimizer(job.optimizer))
+    return "unknown optimizer '" + job.optimizer + "'";
   return "";
 }
 
@@ -235,6 +276,7 @@ FailureOr<Job> Job::read(ModuleOp module) {
   std::string error;
   Reader reader(dictionary, error);
   Describe()(reader, job);
+  reader.finish();
   if (error.empty())
     error = checkJob(job);
   if (!error.empty())

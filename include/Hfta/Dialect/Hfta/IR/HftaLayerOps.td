@@ -258,45 +258,33 @@ def Hfta_DropoutOp : Hfta_DifferentiableOp<"dropout", [
 // Optimizer updates
 //===----------------------------------------------------------------------===//
 
-/// Scalars are rank-0 tensors, a value a copy where arrayed.
-class Hfta_OptimizerOp<string mnemonic> : Hfta_TensorOp<mnemonic, [
-    DeclareOpInterfaceMethods<Hfta_DecomposableOpInterface>]>;
-
-def Hfta_SgdUpdateOp : Hfta_OptimizerOp<"sgd_update"> {
-  let summary = "Stochastic gradient descent with momentum";
+def Hfta_OptimizerUpdateOp : Hfta_TensorOp<"optimizer_update", [
+    DeclareOpInterfaceMethods<Hfta_DecomposableOpInterface>]> {
+  let summary = "One step of a parameter";
   let description = [{
-    As PyTorch's SGD with dampening 0: g += weight_decay * p; v = momentum * v
-    + g; p -= rate * (nesterov ? g + momentum * v : v).
-    Example: `%p1, %v1 = hfta.sgd_update %p, %g, %v, %rate, %decay, %momentum : …`
-  }];
-  let arguments = (ins Hfta_FloatTensor:$parameter, Hfta_FloatTensor:$gradient,
-                       Hfta_FloatTensor:$velocity, Hfta_FloatTensor:$rate,
-                       Hfta_FloatTensor:$weight_decay, Hfta_FloatTensor:$momentum,
-                       UnitAttr:$nesterov);
-  let results = (outs Hfta_FloatTensor:$new_parameter, Hfta_FloatTensor:$new_velocity);
-  let assemblyFormat = "operands attr-dict `:` type(operands)";
-}
+    The optimizer's record (`Optimizers.cpp`) says what is computed and from
+    what: after the parameter and its gradient come the states, then scalars of
+    rank 0: the step's rate, the other parameters in order, and for some the
+    number of steps done. `given` names the flags that hold and the optional
+    parameters that have a value. Results are the new parameter and states.
 
-def Hfta_AdamUpdateOp : Hfta_OptimizerOp<"adam_update"> {
-  let summary = "Adam, and AdamW with `decoupled`";
-  let description = [{
-    As PyTorch's: without `decoupled` g += weight_decay * p, with it
-    p *= 1 - rate * weight_decay; m = beta1 m + (1 - beta1) g;
-    v = beta2 v + (1 - beta2) g²; p -= rate / (1 - beta1^t) * m /
-    (sqrt(v) / sqrt(1 - beta2^t) + epsilon), with t = step + 1. Source: Kingma
-    and Ba, "Adam", ICLR 2015; Loshchilov and Hutter, ICLR 2019.
-    Example: `%p1, %m1, %v1 = hfta.adam_update %p, %g, %m, %v, %rate, %decay, %b1, %b2, %eps, %step : …`
+    C1: the optimizer is known. C2: what is given are options of it. C3: there
+    are as many operands as its record says. C4: the gradient and the states
+    have the parameter's shape, scalars rank 0.
+    Example: `%p1, %v1 = hfta.optimizer_update "sgd" given ["nesterov"] %p, %g, %v, %rate, %momentum, %decay : …`
   }];
-  let arguments = (ins Hfta_FloatTensor:$parameter, Hfta_FloatTensor:$gradient,
-                       Hfta_FloatTensor:$first_moment, Hfta_FloatTensor:$second_moment,
-                       Hfta_FloatTensor:$rate, Hfta_FloatTensor:$weight_decay,
-                       Hfta_FloatTensor:$beta1, Hfta_FloatTensor:$beta2,
-                       Hfta_FloatTensor:$epsilon, Hfta_Tensor:$step,
-                       UnitAttr:$decoupled);
-  let results = (outs Hfta_FloatTensor:$new_parameter,
-                      Hfta_FloatTensor:$new_first_moment,
-                      Hfta_FloatTensor:$new_second_moment);
-  let assemblyFormat = "operands attr-dict `:` type(operands)";
+  let arguments = (ins StrAttr:$optimizer, StrArrayAttr:$given,
+                       Variadic<Hfta_Tensor>:$inputs);
+  let results = (outs Variadic<Hfta_FloatTensor>:$outputs);
+  let assemblyFormat = "$optimizer `given` $given $inputs attr-dict `:` type($inputs)";
+  let extraClassDeclaration = [{
+    const ::mlir::hfta::OptimizerInfo &getInfo();
+    ::llvm::SmallVector<::llvm::StringRef> getGivenOptions();
+    ::mlir::Value getParameter() { return getInputs()[0]; }
+    ::mlir::Value getGradient() { return getInputs()[1]; }
+    ::mlir::OperandRange getStates();
+    ::mlir::OperandRange getScalars();
+  }];
 }
 
 #endif // HFTA_LAYER_OPS

@@ -15,6 +15,10 @@
 #include "mlir/Interfaces/InferTypeOpInterface.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 
+namespace mlir::hfta {
+struct OptimizerInfo;
+} // namespace mlir::hfta
+
 #define GET_OP_CLASSES
 #include "Hfta/Dialect/Hfta/IR/HftaOps.h.inc"
 

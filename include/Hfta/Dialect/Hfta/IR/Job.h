@@ -3,7 +3,8 @@
 // The settings travel as a dictionary, the module's `hfta.job` attribute, so
 // that every phase's output can be read back and continued. This is the typed
 // view of it; Job::write and Job::read are inverse. Arrays that hold a value a
-// copy have `copies` entries.
+// copy have `copies` entries. A setting that the dictionary lacks has its
+// initial value; what it has besides is an error.
 //===----------------------------------------------------------------------===//
 
 #ifndef HFTA_DIALECT_HFTA_IR_JOB_H
@@ -43,43 +44,50 @@ struct HyperParameter {
 };
 
 struct Schedule {
-  std::string kind = "constant"; ///< "constant", "step" or "cosine"
+  std::string kind = "constant"; ///< one of Settings.def
   /// One value a copy; empty where the kind has no use for it. `warmup` and
   /// `stepSize` in steps; `minimum` as a share of the rate.
-  std::vector<double> warmup, stepSize, gamma, minimum;
+#define HFTA_SCHEDULE_PARAMETER(member, name, initial, neutral, range)         \
+  std::vector<double> member;
+#include "Hfta/Dialect/Hfta/IR/Settings.def"
 };
 
+/// Element types by name.
 struct Precision {
-  std::string parameters = "f32"; ///< stored parameters
-  std::string compute = "f32";
-  std::string accumulate = "f32";
-  std::string gradients = "f32";
-  std::string state = "f32"; ///< optimizer state and statistics
+#define HFTA_PRECISION(member, text) std::string member = "f32";
+#include "Hfta/Dialect/Hfta/IR/Settings.def"
 };
 
 struct Job {
   std::string name;
-  int64_t copies = 1;
-  int64_t batch = 1;        ///< samples a step
-  int64_t microBatches = 1; ///< a step
-  int64_t epochs = 0;       ///< 0: not given
-  int64_t steps = 0;        ///< 0: not given
-  bool training = true;     ///< false: inference only
-  bool fuse = true;         ///< false: every copy compiled alone in one binary
-  bool allForwardsFirst = false; ///< task order with several micro-batches
-  bool shuffle = true;
-  int64_t orderSeed = 0;
-  std::string optimizer; ///< "sgd", "adam", "adamw"; empty without training
-  bool nesterov = false; ///< of sgd
-  /// "lr", "weight_decay", "momentum", "beta1", "beta2", "eps", also
-  /// "dropout_rate", "label_smoothing" where the model reads such a variable.
+  bool training = true;  ///< false: inference only
+  bool fuse = true;      ///< false: every copy compiled alone in one binary
+  std::string optimizer; ///< one of Optimizers.cpp; empty without training
+  std::vector<std::string> optimizerFlags; ///< those that are true
+  /// The optimizer's parameters, also "dropout_rate", "label_smoothing" where
+  /// the model reads such a variable.
   std::vector<HyperParameter> hyperParameters;
-  std::vector<double> clipNorm; ///< one a copy; empty: no clipping
-  std::vector<int64_t> seeds;   ///< one a copy
   Schedule schedule;
   Precision precision;
   std::vector<DataField> data;
   std::string metric; ///< "accuracy" or empty
+
+  // The settings of Settings.def, where their meanings stand. What each copy
+  // has for itself is one value a copy, or empty.
+#define HFTA_MEMBER_Integer(member, initial) int64_t member = initial;
+#define HFTA_MEMBER_Size(member, initial) int64_t member = initial;
+#define HFTA_MEMBER_Flag(member, initial) bool member = initial;
+#define HFTA_MEMBER_Numbers(member, initial) std::vector<double> member;
+#define HFTA_MEMBER_WholeNumbers(member, initial) std::vector<int64_t> member;
+#define HFTA_SETTING(type, member, name, initial, range, clause, usage, text,  \
+                     byDefault, flag, help, traits)                            \
+  HFTA_MEMBER_##type(member, initial)
+#include "Hfta/Dialect/Hfta/IR/Settings.def"
+#undef HFTA_MEMBER_Integer
+#undef HFTA_MEMBER_Size
+#undef HFTA_MEMBER_Flag
+#undef HFTA_MEMBER_Numbers
+#undef HFTA_MEMBER_WholeNumbers
 
   const HyperParameter *findHyperParameter(llvm::StringRef name) const;
   int64_t getMicroBatch() const { return batch / microBatches; }

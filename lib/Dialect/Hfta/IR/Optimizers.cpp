@@ -1,0 +1,303 @@
+//===- Optimizers.cpp - One record an optimizer ---------------------------===//
+//
+// An optimizer is its parameters, its state, and its update as a formula. The
+// order of operations is PyTorch's, so that results agree to rounding. How to
+// add one stands in docs/adding-a-setting.md.
+//===----------------------------------------------------------------------===//
+
+#include "Hfta/Dialect/Hfta/IR/Optimizers.h"
+#include "Expression.h"
+
+using namespace mlir;
+using namespace mlir::hfta;
+using Kind = ParameterInfo::Kind;
+
+//===----------------------------------------------------------------------===//
+// What updates are written with
+//===----------------------------------------------------------------------===//
+
+namespace mlir::hfta {
+
+/// Operands of an update by name, and its results: tensors in the widest stored
+/// type, scalars in f64 until they meet a tensor.
+class OptimizerUpdate {
+public:
+  OptimizerUpdate(OptimizerUpdateOp op, OpBuilder &builder)
+      : given(op.getGivenOptions()),
+        parameter(builder, op.getLoc(), op.getParameter()),
+        gradient(parameter.at(op.getGradient())),
+        computeType(parameter.getElementType()) {
+    for (Value state : op.getStates()) {
+      Type type = getElementTypeOrSelf(state);
+      if (type.getIntOrFloatBitWidth() > computeType.getIntOrFloatBitWidth())
+        computeType = type;
+    }
+    const OptimizerInfo &info = op.getInfo();
+    for (auto [state, value] :
+         llvm::zip_equal(info.getStates(given), op.getStates()))
+      states.push_back({state->name, parameter.at(value).to(computeType)});
+    for (auto [name, value] :
+         llvm::zip_equal(info.getScalars(given), op.getScalars()))
+      scalars.push_back({name, parameter.at(value)});
+    gradient = gradient.to(computeType);
+    parameter = parameter.to(computeType);
+  }
+
+  /// Whether a flag holds or an optional parameter has values.
+  bool has(StringRef name) const { return llvm::is_contained(given, name); }
+  Expression &state(StringRef name) { return find(states, name); }
+  /// A parameter, or "step"; "lr" is the rate of this step.
+  Expression scalar(StringRef name) {
+    const Expression &value = find(scalars, name);
+    return value.to(Float64Type::get(Value(value).getContext()));
+  }
+  /// A scalar as a tensor of the parameter's shape.
+  Expression fill(const Expression &scalar) const {
+    return scalar.to(computeType).fill(parameter.getShape());
+  }
+  Expression filled(StringRef name) { return fill(scalar(name)); }
+
+  /// The new parameter and states, in the op's order.
+  SmallVector<Expression> getResults() const {
+    SmallVector<Expression> results = {parameter};
+    for (const Named &state : states)
+      results.push_back(state.value);
+    return results;
+  }
+
+private:
+  struct Named {
+    StringRef name;
+    Expression value;
+  };
+  static Expression &find(SmallVectorImpl<Named> &values, StringRef name) {
+    for (Named &named : values)
+      if (named.name == name)
+        return named.value;
+    llvm_unreachable("an update reads what its record doesn't name");
+  }
+
+  SmallVector<StringRef> given;
+
+public:
+  Expression parameter;
+  Expression gradient;
+
+private:
+  Type computeType;
+  SmallVector<Named> states, scalars;
+};
+
+} // namespace mlir::hfta
+
+//===----------------------------------------------------------------------===//
+// Stochastic gradient descent
+//===----------------------------------------------------------------------===//
+
+static constexpr ParameterInfo kRate = {"lr", NumberRange::nonNegative(), 1e-3};
+static constexpr ParameterInfo kWeightDecay = {"weight_decay",
+                                               NumberRange::nonNegative(), 0};
+static constexpr ParameterInfo kBeta1 = {"beta1", NumberRange::belowOne(), 0.9};
+static constexpr ParameterInfo kEps = {"eps", NumberRange::nonNegative(), 1e-8};
+
+static constexpr ParameterInfo kSgdParameters[] = {
+    kRate,
+    {"momentum", NumberRange::nonNegative(), 0},
+    kWeightDecay,
+    {"nesterov", NumberRange::any(), {}, Kind::flag, "momentum"}};
+static constexpr OptimizerState kSgdStates[] = {{"velocity"}};
+
+/// PyTorch's with dampening 0.
+static void updateSgd(OptimizerUpdate &update) {
+  Expression momentum = update.filled("momentum");
+  Expression gradient =
+      update.gradient + update.filled("weight_decay") * update.parameter;
+  Expression velocity = update.state("velocity") * momentum + gradient;
+  Expression direction =
+      update.has("nesterov") ? gradient + momentum * velocity : velocity;
+  update.state("velocity") = velocity;
+  update.parameter =
+      update.parameter + update.fill(-update.scalar("lr")) * direction;
+}
+
+//===----------------------------------------------------------------------===//
+// Adam and AdamW
+//===----------------------------------------------------------------------===//
+
+static constexpr ParameterInfo kAdamParameters[] = {
+    kRate,
+    kBeta1,
+    {"beta2", NumberRange::belowOne(), 0.999},
+    kEps,
+    kWeightDecay};
+static constexpr ParameterInfo kAdamWParameters[] = {
+    kRate,
+    kBeta1,
+    {"beta2", NumberRange::belowOne(), 0.999},
+    kEps,
+    {"weight_decay", NumberRange::nonNegative(), 1e-2}};
+static constexpr OptimizerState kAdamStates[] = {{"first_moment"},
+                                                 {"second_moment"}};
+
+/// Shrinks the parameter by itself instead of through the gradient.
+static void decayWeights(OptimizerUpdate &update) {
+  Expression rate = update.scalar("lr");
+  Expression decay = update.scalar("weight_decay");
+  update.parameter = update.parameter * update.fill(1.0 - rate * decay);
+}
+
+/// Kingma and Ba, "Adam", ICLR 2015, once the weights have decayed.
+static void moveByMoments(OptimizerUpdate &update) {
+  Expression rate = update.scalar("lr");
+  Expression beta1 = update.scalar("beta1");
+  Expression beta2 = update.scalar("beta2");
+  Expression step = update.scalar("step") + 1.0;
+  Expression &first = update.state("first_moment");
+  Expression &second = update.state("second_moment");
+  first = first + update.fill(1.0 - beta1) * (update.gradient - first);
+  second = second * update.fill(beta2) +
+           update.fill(1.0 - beta2) * update.gradient * update.gradient;
+
+  Expression stepSize = rate / (1.0 - beta1.apply<PowOp>(step));
+  Expression correction = (1.0 - beta2.apply<PowOp>(step)).apply<SqrtOp>();
+  Expression denominator =
+      second.apply<SqrtOp>() / update.fill(correction) + update.filled("eps");
+  update.parameter =
+      update.parameter + update.fill(-stepSize) * first / denominator;
+}
+
+static void updateAdam(OptimizerUpdate &update) {
+  update.gradient =
+      update.gradient + update.filled("weight_decay") * update.parameter;
+  moveByMoments(update);
+}
+
+/// Loshchilov and Hutter, ICLR 2019.
+static void updateAdamW(OptimizerUpdate &update) {
+  decayWeights(update);
+  moveByMoments(update);
+}
+
+//===----------------------------------------------------------------------===//
+// The table
+//===----------------------------------------------------------------------===//
+
+static constexpr OptimizerInfo kOptimizers[] = {
+    {"sgd", kSgdParameters, kSgdStates, /*usesStep=*/false, updateSgd,
+     "stochastic gradient descent"},
+    {"adam", kAdamParameters, kAdamStates, /*usesStep=*/true, updateAdam,
+     "by moments of the gradient; the decay is part of the gradient"},
+    {"adamw", kAdamWParameters, kAdamStates, /*usesStep=*/true, updateAdamW,
+     "the same, but the weights decay by themselves"},
+};
+
+ArrayRef<OptimizerInfo> hfta::getOptimizers() { return kOptimizers; }
+
+const OptimizerInfo *hfta::findOptimizer(StringRef name) {
+  return findByName(getOptimizers(), name);
+}
+
+SmallVector<const OptimizerState *>
+OptimizerInfo::getStates(ArrayRef<StringRef> given) const {
+  SmallVector<const OptimizerState *> present;
+  for (const OptimizerState &state : states)
+    if (state.onlyWith.empty() || llvm::is_contained(given, state.onlyWith))
+      present.push_back(&state);
+  return present;
+}
+
+SmallVector<StringRef>
+OptimizerInfo::getScalars(ArrayRef<StringRef> given) const {
+  SmallVector<StringRef> names;
+  for (const ParameterInfo &parameter : parameters)
+    if (parameter.kind != Kind::flag &&
+        (parameter.kind != Kind::optional ||
+         llvm::is_contained(given, parameter.name)))
+      names.push_back(parameter.name);
+  if (usesStep)
+    names.push_back("step");
+  return names;
+}
+
+SmallVector<StringRef> hfta::getGivenOptions(const Job &job) {
+  SmallVector<StringRef> given;
+  const OptimizerInfo *optimizer = findOptimizer(job.optimizer);
+  if (!optimizer)
+    return given;
+  for (const ParameterInfo &parameter : optimizer->parameters)
+    if (parameter.kind == Kind::flag
+            ? llvm::is_contained(job.optimizerFlags, parameter.name.str())
+            : parameter.kind == Kind::optional &&
+                  job.findHyperParameter(parameter.name))
+      given.push_back(parameter.name);
+  return given;
+}
+
+//===----------------------------------------------------------------------===//
+// The op
+//===----------------------------------------------------------------------===//
+
+const OptimizerInfo &OptimizerUpdateOp::getInfo() {
+  const OptimizerInfo *info = findOptimizer(getOptimizer());
+  assert(info && "the op is verified");
+  return *info;
+}
+
+SmallVector<StringRef> OptimizerUpdateOp::getGivenOptions() {
+  return llvm::to_vector(getGiven().getAsValueRange<StringAttr>());
+}
+
+OperandRange OptimizerUpdateOp::getStates() {
+  return getInputs().slice(2, getInfo().getStates(getGivenOptions()).size());
+}
+
+OperandRange OptimizerUpdateOp::getScalars() {
+  return getInputs().drop_front(2 +
+                                getInfo().getStates(getGivenOptions()).size());
+}
+
+/// C1: the optimizer is known; C2: each option that is given is one of its
+/// flags or optional parameters; C3: so many operands; C4: tensors have the
+/// parameter's shape, and all others are scalars.
+LogicalResult OptimizerUpdateOp::inferReturnTypes(
+    MLIRContext *, std::optional<Location> location, Adaptor adaptor,
+    SmallVectorImpl<Type> &types) {
+  const OptimizerInfo *info = findOptimizer(adaptor.getOptimizer());
+  if (!info)
+    return emitOptionalError(location, "unknown optimizer '",
+                             adaptor.getOptimizer(), "'");
+  SmallVector<StringRef> given;
+  for (Attribute attribute : adaptor.getGiven()) {
+    given.push_back(cast<StringAttr>(attribute).getValue());
+    const ParameterInfo *known = findByName(info->parameters, given.back());
+    if (!known || (known->kind != Kind::flag && known->kind != Kind::optional))
+      return emitOptionalError(location, "'", info->name, "' has no option '",
+                               given.back(), "'");
+  }
+  size_t tensors = 2 + info->getStates(given).size();
+  size_t expected = tensors + info->getScalars(given).size();
+  ValueRange operands = adaptor.getOperands();
+  if (operands.size() != expected)
+    return emitOptionalError(location, "'", info->name, "' takes ", expected,
+                             " operands, got ", operands.size());
+  std::optional<int64_t> copies = getCopies(TypeRange(operands));
+  ArrayRef<int64_t> parameterShape =
+      cast<RankedTensorType>(operands.front().getType()).getShape();
+  for (auto [index, operand] : llvm::enumerate(operands)) {
+    auto type = cast<RankedTensorType>(operand.getType());
+    bool isTensor = index < tensors;
+    if (isTensor ? type.getShape() != parameterShape : type.getRank() != 0)
+      return emitOptionalError(
+          location, "operand #", index, " has the wrong shape: ", type,
+          " for a parameter of ", operands.front().getType());
+    if (isTensor && index != 1)
+      types.push_back(withCopies(type, copies));
+  }
+  return success();
+}
+
+SmallVector<Value> OptimizerUpdateOp::decompose(OpBuilder &builder) {
+  OptimizerUpdate update(*this, builder);
+  getInfo().update(update);
+  return giveResults(*this, builder, update.getResults());
+}

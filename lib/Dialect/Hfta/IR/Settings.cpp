@@ -1,0 +1,211 @@
+//===- Settings.cpp - What can be said in a job ---------------------------===//
+
+#include "Hfta/Dialect/Hfta/IR/Settings.h"
+
+#include "hfta/program.h"
+#include "llvm/ADT/SmallString.h"
+#include "llvm/Support/ErrorHandling.h"
+#include "llvm/Support/Format.h"
+#include "llvm/Support/raw_ostream.h"
+
+using namespace mlir;
+using namespace mlir::hfta;
+using namespace mlir::hfta::setting_traits;
+
+//===----------------------------------------------------------------------===//
+// Numbers
+//===----------------------------------------------------------------------===//
+
+std::string hfta::printNumber(double value) {
+  llvm::SmallString<24> text;
+  for (unsigned digits = 1; digits <= 17; ++digits) {
+    text.clear();
+    llvm::raw_svector_ostream os(text);
+    os << llvm::format("%.*g", static_cast<int>(digits), value);
+    double back;
+    if (!text.str().getAsDouble(back) && back == value)
+      break;
+  }
+  return text.str().str();
+}
+
+bool NumberRange::contains(double value, bool whole) const {
+  return (includesLeast ? value >= least : value > least) &&
+         (includesMost ? value <= most : value < most) && (!isWhole || whole);
+}
+
+std::string NumberRange::describe() const {
+  std::string text = isWhole ? "a whole number" : "a number";
+  if (least != -kInfinity)
+    text += (includesLeast ? " of at least " : " above ") + printNumber(least);
+  if (most != kInfinity)
+    text +=
+        (includesMost ? " and at most " : " and below ") + printNumber(most);
+  return text;
+}
+
+std::string hfta::describeUsage(const ParameterInfo &parameter) {
+  std::string name = parameter.name.str();
+  if (parameter.kind == ParameterInfo::Kind::flag)
+    return name + " = false";
+  return parameter.initial ? name + " = " + printNumber(*parameter.initial)
+                           : name;
+}
+
+//===----------------------------------------------------------------------===//
+// Clauses and settings
+//===----------------------------------------------------------------------===//
+
+namespace {
+
+/// A row of either kind, as it stands in Settings.def.
+struct Row {
+  std::optional<SettingInfo> setting;
+  std::optional<ClauseInfo> clause;
+};
+
+/// The table of rows and what is looked up in it.
+class Tables {
+public:
+  Tables() {
+    // One expression a record: either kind in its place.
+#define HFTA_CLAUSE(handler, name, usage, text, byDefault, example, flag,      \
+                    help, traits)                                              \
+  rows.push_back({std::nullopt, ClauseInfo{name, usage, text, byDefault,       \
+                                           example, flag, help, traits}});
+#define HFTA_SETTING(type, member, name, initial, range, clause, usage, text,  \
+                     byDefault, flag, help, traits)                            \
+  rows.push_back(                                                              \
+      {SettingInfo{SettingType::type, name, initial, range, clause, usage,     \
+                   text, byDefault, flag, help, traits,                        \
+                   [](Job &job) -> SettingRef { return &job.member; }},        \
+       std::nullopt});
+#include "Hfta/Dialect/Hfta/IR/Settings.def"
+    index();
+  }
+
+  void add(const SettingInfo &setting) {
+    rows.push_back({setting, std::nullopt});
+    index();
+  }
+  void removeLast() {
+    rows.pop_back();
+    index();
+  }
+
+  std::vector<KeywordInfo> keywords;
+
+private:
+  void index() {
+    keywords.clear();
+    for (const Row &row : rows) {
+      if (row.setting)
+        keywords.push_back({row.setting->name, row.setting->flag,
+                            row.setting->help, row.setting->traits,
+                            &*row.setting, nullptr});
+      else
+        keywords.push_back({row.clause->name, row.clause->flag,
+                            row.clause->help, row.clause->traits, nullptr,
+                            &*row.clause});
+    }
+  }
+
+  std::vector<Row> rows;
+};
+
+} // namespace
+
+static Tables &getTables() {
+  static Tables tables;
+  return tables;
+}
+
+ArrayRef<KeywordInfo> hfta::getKeywords() { return getTables().keywords; }
+
+ScratchSetting::ScratchSetting(const SettingInfo &setting) {
+  getTables().add(setting);
+}
+ScratchSetting::~ScratchSetting() { getTables().removeLast(); }
+
+const SettingInfo *hfta::findSetting(StringRef name) {
+  const KeywordInfo *found = findByName(getKeywords(), name);
+  return found ? found->setting : nullptr;
+}
+
+const ClauseInfo *hfta::findClause(StringRef name) {
+  const KeywordInfo *found = findByName(getKeywords(), name);
+  return found ? found->clause : nullptr;
+}
+
+SmallVector<const SettingInfo *> hfta::getSettings() {
+  SmallVector<const SettingInfo *> settings;
+  for (const KeywordInfo &keyword : getKeywords())
+    if (keyword.setting)
+      settings.push_back(keyword.setting);
+  return settings;
+}
+
+SmallVector<const SettingInfo *> hfta::getSettingsOf(StringRef clause) {
+  SmallVector<const SettingInfo *> settings;
+  for (const SettingInfo *setting : getSettings())
+    if (setting->clause == clause)
+      settings.insert(setting->isClause() ? settings.begin() : settings.end(),
+                      setting);
+  return settings;
+}
+
+SmallVector<StringRef> hfta::getClauseNames(unsigned traits) {
+  SmallVector<StringRef> names;
+  for (const KeywordInfo &keyword : getKeywords())
+    if ((keyword.traits & traits) == traits &&
+        (keyword.clause || keyword.setting->isClause()))
+      names.push_back(keyword.name);
+  return names;
+}
+
+//===----------------------------------------------------------------------===//
+// Schedules
+//===----------------------------------------------------------------------===//
+
+static ParameterInfo getScheduleParameterInfo(StringRef wanted) {
+#define HFTA_SCHEDULE_PARAMETER(member, name, initial, neutral, range)         \
+  if (wanted == #name) {                                                       \
+    std::optional<double> given = initial;                                     \
+    return {#name, range, given,                                               \
+            given ? ParameterInfo::Kind::number                                \
+                  : ParameterInfo::Kind::required};                            \
+  }
+#include "Hfta/Dialect/Hfta/IR/Settings.def"
+  llvm_unreachable("a schedule's parameter that Settings.def lacks");
+}
+
+static ScheduleInfo makeSchedule(llvm::StringLiteral name, uint32_t code,
+                                 llvm::StringLiteral rate,
+                                 std::initializer_list<StringRef> parameters) {
+  ScheduleInfo info{name, code, rate, {}};
+  for (StringRef parameter : parameters)
+    info.parameters.push_back(getScheduleParameterInfo(parameter));
+  return info;
+}
+
+ArrayRef<ScheduleInfo> hfta::getSchedules() {
+  static const ScheduleInfo schedules[] = {
+#define HFTA_SCHEDULE(name, code, rate, ...)                                   \
+  makeSchedule(#name, HFTA_LEARNING_RATE_##code, rate, {__VA_ARGS__}),
+#include "Hfta/Dialect/Hfta/IR/Settings.def"
+  };
+  return schedules;
+}
+
+const ScheduleInfo *hfta::findSchedule(StringRef name) {
+  return findByName(getSchedules(), name);
+}
+
+std::vector<double> &hfta::getScheduleParameter(Schedule &schedule,
+                                                StringRef wanted) {
+#define HFTA_SCHEDULE_PARAMETER(member, name, initial, neutral, range)         \
+  if (wanted == #name)                                                         \
+    return schedule.member;
+#include "Hfta/Dialect/Hfta/IR/Settings.def"
+  llvm_unreachable("a schedule's parameter that Settings.def lacks");
+}

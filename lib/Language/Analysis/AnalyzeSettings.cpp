@@ -1,0 +1,234 @@
+//===- AnalyzeSettings.cpp - Values of settings, by their records ---------===//
+
+#include "Analysis/JobAnalyzer.h"
+#include "Hfta/Dialect/Hfta/IR/Optimizers.h"
+
+#include "llvm/ADT/STLExtras.h"
+
+using namespace mlir;
+using namespace mlir::hfta;
+using namespace mlir::hfta::language;
+
+//===----------------------------------------------------------------------===//
+// Clauses that are settings, and settings that are arguments
+//===----------------------------------------------------------------------===//
+
+/// `micro_batches 4, all_forwards_first = true`: what stands first is called so
+/// where a clause has more arguments.
+static constexpr llvm::StringLiteral kFirstArgument = "count";
+
+void JobAnalyzer::analyzeSetting(const Clause &clause,
+                                 const SettingInfo &setting) {
+  if (getSettingsOf(setting.name).size() > 1)
+    readSettings(clause, {});
+  else if (const ast::Expression *value = getOnlyValue(clause))
+    readSetting(setting, *value);
+}
+
+/// Reads all settings of a clause. `before` are arguments of other kinds, which
+/// come first. Nothing after an error in what the arguments are.
+std::optional<BoundArguments>
+JobAnalyzer::readSettings(const Clause &clause,
+                          llvm::ArrayRef<ParameterSpec> before) {
+  llvm::StringRef keyword = clause.keyword.name;
+  llvm::SmallVector<const SettingInfo *> settings = getSettingsOf(keyword);
+  llvm::SmallVector<ParameterSpec> signature(before);
+  for (const SettingInfo *setting : settings)
+    signature.push_back(
+        {setting->isClause() ? llvm::StringRef(kFirstArgument)
+                             : llvm::StringRef(setting->name),
+         setting->isClause() ||
+             (setting->traits & setting_traits::Required) != 0});
+  std::optional<BoundArguments> arguments = bindArguments(
+      {keyword, signature}, clause.arguments, clause.range, diagnostics);
+  if (!arguments)
+    return std::nullopt;
+  for (auto [setting, spec] :
+       llvm::zip_equal(settings, llvm::drop_begin(signature, before.size())))
+    if (const ast::Expression *value = arguments->get(spec.name))
+      readSetting(*setting, *value);
+  return arguments;
+}
+
+/// The least or largest whole number of a range.
+static int64_t clampToInteger(double bound) {
+  if (bound <= static_cast<double>(INT64_MIN))
+    return INT64_MIN;
+  return bound >= 0x1p63 ? INT64_MAX : static_cast<int64_t>(bound);
+}
+
+void JobAnalyzer::readSetting(const SettingInfo &setting,
+                              const ast::Expression &value) {
+  if (setting.isSwept())
+    return addNumbers(setting.name, value, setting.range);
+  if (llvm::isa<ast::ListExpression>(&value)) {
+    diagnostics.error(value.getRange(),
+                      "'" + setting.name + "' is the same for all copies",
+                      "give one number");
+    return;
+  }
+  SettingRef place = setting.get(info.job);
+  if (auto *flag = std::get_if<bool *>(&place)) {
+    if (std::optional<bool> holds = constants.readBool(value, setting.name))
+      **flag = *holds;
+    return;
+  }
+  int64_t least = clampToInteger(setting.range.least);
+  int64_t most = clampToInteger(setting.range.most);
+  std::optional<int64_t> number =
+      setting.type == SettingType::Size
+          ? constants.readSize(value, setting.name, least, most)
+          : constants.readInteger(value, setting.name, least, most);
+  if (number)
+    *std::get<int64_t *>(place) = *number;
+}
+
+//===----------------------------------------------------------------------===//
+// Numbers that may differ between copies
+//===----------------------------------------------------------------------===//
+
+void JobAnalyzer::addNumbers(llvm::StringRef name, const ast::Expression &value,
+                             const NumberRange &allowed, const void *group) {
+  std::optional<std::vector<Number>> numbers =
+      constants.readNumbers(value, name);
+  if (!numbers)
+    return;
+  auto *list = llvm::dyn_cast<ast::ListExpression>(&value);
+  bool ok = true;
+  for (const auto &[index, number] : llvm::enumerate(*numbers)) {
+    if (allowed.contains(number.value, number.integer.has_value()))
+      continue;
+    ok = false;
+    diagnostics.error(
+        list ? list->elements[index]->getRange() : value.getRange(),
+        "'" + name + "' is out of range, got " + printNumber(number.value),
+        "it is " + allowed.describe());
+  }
+  if (!ok)
+    return;
+  if (!list && group)
+    diagnostics.error(value.getRange(),
+                      "zip pairs lists, but '" + name + "' is one number",
+                      "take it out of zip(...)");
+  else if (list)
+    info.sweep.addList(name, std::move(*numbers), value.getRange(),
+                       {clausePosition, value.getRange().Start.getPointer()},
+                       group);
+  else
+    info.sweep.addValue(name, numbers->front());
+}
+
+//===----------------------------------------------------------------------===//
+// Arguments of optimizers and schedules
+//===----------------------------------------------------------------------===//
+
+void JobAnalyzer::readParameter(const BoundArguments &arguments,
+                                const ParameterInfo &parameter,
+                                std::vector<std::string> &flags) {
+  for (const BoundArguments::Bound &bound : arguments.getAll()) {
+    if (bound.name != parameter.name)
+      continue;
+    if (parameter.kind != ParameterInfo::Kind::flag)
+      return addNumbers(parameter.name, *bound.value, parameter.range,
+                        bound.group);
+    if (!constants.readBool(*bound.value, parameter.name).value_or(false))
+      return;
+    flags.push_back(parameter.name.str());
+    if (!parameter.needs.empty() && !arguments.get(parameter.needs))
+      diagnostics.error(bound.value->getRange(),
+                        "'" + parameter.name + "' needs '" + parameter.needs +
+                            "'",
+                        "give both, or leave '" + parameter.name + "' out");
+    return;
+  }
+  if (parameter.initial)
+    info.sweep.addValue(parameter.name, Number::of(*parameter.initial));
+}
+
+/// Nothing after an error in what the arguments are.
+std::optional<BoundArguments>
+JobAnalyzer::readParameters(const CallView &call,
+                            llvm::ArrayRef<ParameterInfo> parameters,
+                            std::vector<std::string> &flags) {
+  llvm::SmallVector<ParameterSpec> signature;
+  for (const ParameterInfo &parameter : parameters)
+    signature.push_back(
+        {parameter.name, parameter.kind == ParameterInfo::Kind::required});
+  const ParameterInfo *first = findByName(parameters, "beta1");
+  const ParameterInfo *second = findByName(parameters, "beta2");
+  if (first && second)
+    signature.push_back({"betas"});
+  std::optional<BoundArguments> arguments = bindArguments(
+      {call.callee.name, signature}, call.arguments, call.range, diagnostics);
+  if (!arguments)
+    return std::nullopt;
+  bool isPair = arguments->get("betas") != nullptr;
+  if (isPair)
+    readBetas(*arguments, *first, *second);
+  for (const ParameterInfo &parameter : parameters)
+    if (!isPair || (&parameter != first && &parameter != second))
+      readParameter(*arguments, parameter, flags);
+  return arguments;
+}
+
+/// `betas = [b1, b2]`, or a list of such pairs.
+void JobAnalyzer::readBetas(const BoundArguments &arguments,
+                            const ParameterInfo &first,
+                            const ParameterInfo &second) {
+  const ast::Expression *betas = arguments.get("betas");
+  if (arguments.get("beta1") || arguments.get("beta2"))
+    diagnostics.error(betas->getRange(), "'betas' excludes 'beta1' and 'beta2'",
+                      "it gives both");
+  auto *list = llvm::dyn_cast<ast::ListExpression>(betas);
+  std::vector<const ast::ListExpression *> pairs;
+  bool isSwept = list && !list->elements.empty() &&
+                 llvm::isa<ast::ListExpression>(*list->elements.front());
+  if (isSwept) {
+    for (const ast::ExpressionPtr &element : list->elements)
+      pairs.push_back(llvm::dyn_cast<ast::ListExpression>(element.get()));
+  } else {
+    pairs.push_back(list);
+  }
+  std::vector<Number> values[2];
+  for (const ast::ListExpression *pair : pairs) {
+    if (!pair || pair->elements.size() != 2) {
+      diagnostics.error(betas->getRange(), "'betas' is a pair of numbers",
+                        "for example betas = [0.9, 0.999]");
+      return;
+    }
+    for (unsigned i = 0; i < 2; ++i) {
+      const NumberRange &range = (i == 0 ? first : second).range;
+      std::optional<Number> number =
+          constants.readNumber(*pair->elements[i], "betas");
+      if (number && !range.contains(number->value, number->integer.has_value()))
+        diagnostics.error(pair->elements[i]->getRange(),
+                          "'betas' is out of range, got " +
+                              printNumber(number->value),
+                          "both are " + range.describe());
+      values[i].push_back(number.value_or(Number()));
+    }
+  }
+  for (unsigned i = 0; i < 2; ++i) {
+    llvm::StringRef name = (i == 0 ? first : second).name;
+    if (isSwept)
+      info.sweep.addList(name, values[i], betas->getRange(),
+                         {clausePosition, betas->getRange().Start.getPointer()},
+                         betas);
+    else
+      info.sweep.addValue(name, values[i].front());
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// Names of a model's own settings
+//===----------------------------------------------------------------------===//
+
+/// Whether a setting of the job has this name.
+bool JobAnalyzer::isTaken(llvm::StringRef name) const {
+  const SettingInfo *setting = findSetting(name);
+  const OptimizerInfo *optimizer = findOptimizer(info.job.optimizer);
+  const ScheduleInfo *schedule = findSchedule(info.job.schedule.kind);
+  return (setting && setting->isSwept()) || name == "model" ||
+         name == "label_smoothing" || findByName(schedule->parameters, name) ||
+         (optimizer && findByName(optimizer->parameters, name));
+}

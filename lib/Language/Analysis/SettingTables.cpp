@@ -1,0 +1,124 @@
+//===- SettingTables.cpp - What a job may say, as tables ------------------===//
+
+#include "Hfta/Language/SettingTables.h"
+#include "Analysis/JobAnalyzer.h"
+#include "Hfta/Dialect/Hfta/IR/Optimizers.h"
+
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/raw_ostream.h"
+
+using namespace mlir;
+using namespace mlir::hfta;
+using namespace mlir::hfta::language;
+using llvm::raw_ostream;
+
+static std::string describeInitial(const SettingInfo &setting) {
+  if (!setting.initial)
+    return "";
+  if (setting.type == SettingType::Flag)
+    return *setting.initial != 0 ? "true" : "false";
+  return printNumber(*setting.initial);
+}
+
+/// "`batch`: samples a step and copy", behind what the clause means.
+static void printArgument(raw_ostream &os, const SettingInfo &setting) {
+  os << "; `" << setting.name << "`: " << setting.text;
+}
+
+static void printClause(raw_ostream &os, const KeywordInfo &keyword) {
+  const SettingInfo *own = keyword.setting;
+  llvm::StringRef usage = own ? own->usage : keyword.clause->usage;
+  os << "| `" << keyword.name << (usage.starts_with("(") ? "" : " ") << usage;
+  llvm::SmallVector<const SettingInfo *> settings = getSettingsOf(keyword.name);
+  llvm::erase(settings, own);
+  for (const SettingInfo *setting : settings)
+    os << ", " << setting->name << " = "
+       << (setting->traits & setting_traits::Required
+               ? setting->usage.str()
+               : describeInitial(*setting));
+  os << "` | " << (own ? own->text : keyword.clause->text);
+  if (own && own->isSwept())
+    os << "; may be a list";
+  for (const SettingInfo *setting : settings)
+    printArgument(os, *setting);
+  llvm::StringRef byDefault = own ? own->byDefault : keyword.clause->byDefault;
+  os << " | "
+     << (byDefault.empty() && own ? describeInitial(*own) : byDefault.str())
+     << " |\n";
+}
+
+static void printClauses(raw_ostream &os) {
+  os << "| clause | meaning | default |\n|---|---|---|\n";
+  for (const KeywordInfo &keyword : getKeywords())
+    if (keyword.clause || keyword.setting->isClause())
+      printClause(os, keyword);
+}
+
+static void printTypes(raw_ostream &os) {
+  os << "| argument of `precision` | element type of |\n|---|---|\n";
+#define HFTA_PRECISION(member, text) os << "| `" #member "` | " text " |\n";
+#include "Hfta/Dialect/Hfta/IR/Settings.def"
+}
+
+static void printLosses(raw_ostream &os) {
+  os << "| loss | meaning |\n|---|---|\n";
+  for (const LossInfo &loss : getLosses())
+    os << "| `" << loss.name << "(output, label"
+       << (loss.usage.empty() ? "" : ", ") << loss.usage << ")` | " << loss.text
+       << " |\n";
+}
+
+static void printCall(raw_ostream &os, llvm::StringRef name,
+                      llvm::ArrayRef<ParameterInfo> parameters,
+                      llvm::StringRef text) {
+  os << "| `" << name << '(';
+  llvm::interleaveComma(parameters, os, [&](const ParameterInfo &parameter) {
+    os << describeUsage(parameter);
+  });
+  os << ")` | " << text << " |\n";
+}
+
+static void printOptimizers(raw_ostream &os) {
+  os << "| optimizer | meaning |\n|---|---|\n";
+  for (const OptimizerInfo &optimizer : getOptimizers())
+    printCall(os, optimizer.name, optimizer.parameters, optimizer.text);
+}
+
+static void printSchedules(raw_ostream &os) {
+  os << "| schedule | rate in step s (from 0), with t = s - warmup "
+        "|\n|---|---|\n";
+  for (const ScheduleInfo &schedule : getSchedules())
+    printCall(os, schedule.name, schedule.parameters, schedule.rate);
+}
+
+static void printFlags(raw_ostream &os) {
+  os << "| flag | clause or argument |\n|---|---|\n";
+  for (const KeywordInfo &keyword : getKeywords()) {
+    if (keyword.flag.empty())
+      continue;
+    std::string flag = keyword.name.str();
+    llvm::replace(flag, '_', '-');
+    os << "| `--" << flag << '=' << keyword.flag << "` | ";
+    if (keyword.setting && !keyword.setting->isClause())
+      os << "`" << keyword.name << "` of `" << keyword.setting->clause << "`";
+    else
+      os << "`" << keyword.name << "`";
+    os << " |\n";
+  }
+}
+
+void hfta::printSettingTables(raw_ostream &os) {
+  struct {
+    llvm::StringLiteral name;
+    void (*print)(raw_ostream &os);
+  } tables[] = {{"clauses", printClauses},     {"types", printTypes},
+                {"losses", printLosses},       {"optimizers", printOptimizers},
+                {"schedules", printSchedules}, {"flags", printFlags}};
+  llvm::interleave(
+      tables, os,
+      [&](const auto &table) {
+        os << "## " << table.name << "\n\n";
+        table.print(os);
+      },
+      "\n");
+}

@@ -1,0 +1,128 @@
+#!/usr/bin/env python3
+"""Some steps of each optimizer on a line through points, in f64, beside formulas
+written down here anew. Needs only Python's standard library."""
+
+import math
+import struct
+
+from harness import (Work, checkpoint, copy_file, expect_equal, fail, make_blocks,
+                     read_safetensors)
+
+STEPS = 6
+SAMPLES = [[0.5, -1.0, 2.0], [1.5, 0.25, -0.75], [-2.0, 1.0, 0.5], [0.1, 0.7, -1.2]]
+TARGETS = [1.0, -0.5, 0.25, 2.0]
+
+MODEL = """
+model net(x: f32[batch, 3]) {
+  return y = linear(x, 1)
+}
+"""
+
+
+def sgd(p, g, s, t, lr, momentum=0.0, weight_decay=0.0, nesterov=False):
+    g += weight_decay * p
+    s["velocity"] = momentum * s["velocity"] + g
+    return p - lr * (g + momentum * s["velocity"] if nesterov else s["velocity"])
+
+
+def adam(p, g, s, t, lr, beta1=0.9, beta2=0.999, eps=1e-8, weight_decay=0.0):
+    g += weight_decay * p
+    s["first_moment"] = beta1 * s["first_moment"] + (1 - beta1) * g
+    s["second_moment"] = beta2 * s["second_moment"] + (1 - beta2) * g * g
+    first = s["first_moment"] / (1 - beta1 ** t)
+    second = s["second_moment"] / (1 - beta2 ** t)
+    return p - lr * first / (math.sqrt(second) + eps)
+
+
+def adamw(p, g, s, t, lr, weight_decay=0.01, **others):
+    return adam(p * (1 - lr * weight_decay), g, s, t, lr, **others)
+
+
+# For each run the optimizer, what it is called with (a list: a value a copy), and
+# the states that it must have. The first copy's rate is 0: its parameters stay.
+RUNS = [
+    (sgd, {"lr": [0, 0.1, 0.02], "momentum": 0.9, "weight_decay": 0.1,
+           "nesterov": True}, {"velocity"}),
+    (sgd, {"lr": [0, 0.1]}, {"velocity"}),
+    (adam, {"lr": [0, 0.1, 0.02], "beta1": 0.8, "weight_decay": 0.1},
+     {"first_moment", "second_moment"}),
+    (adamw, {"lr": [0, 0.1], "beta2": 0.9, "eps": 1e-3, "weight_decay": 0.2},
+     {"first_moment", "second_moment"}),
+    (adamw, {"lr": [0, 0.1]}, {"first_moment", "second_moment"}),
+]
+
+
+def write(settings):
+    def text(value):
+        return str(value).lower() if isinstance(value, bool) else str(value)
+    return ", ".join(f"{name} = {text(value)}" for name, value in settings.items())
+
+
+def write_data(folder):
+    """The samples and targets as raw doubles."""
+    for name, rows in (("x", SAMPLES), ("t", [[target] for target in TARGETS])):
+        numbers = [number for row in rows for number in row]
+        (folder / f"{name}.raw").write_bytes(struct.pack(f"<{len(numbers)}d", *numbers))
+
+
+def gradients(weight, bias):
+    """Of the mean of squared differences."""
+    gradient, shift = [0.0] * 3, 0.0
+    for sample, target in zip(SAMPLES, TARGETS):
+        error = sum(w * x for w, x in zip(weight, sample)) + bias[0] - target
+        shift += 2 * error / len(SAMPLES)
+        for i, x in enumerate(sample):
+            gradient[i] += 2 * error * x / len(SAMPLES)
+    return {"y.weight": gradient, "y.bias": [shift]}
+
+
+def simulate(update, settings, parameters, states):
+    """Parameters and states after all steps, by names of tensors."""
+    kept = {name: [dict.fromkeys(states, 0.0) for _ in numbers]
+            for name, numbers in parameters.items()}
+    for step in range(1, STEPS + 1):
+        slopes = gradients(parameters["y.weight"], parameters["y.bias"])
+        parameters = {
+            name: [update(p, g, s, step, **settings)
+                   for p, g, s in zip(numbers, slopes[name], kept[name])]
+            for name, numbers in parameters.items()}
+    result = dict(parameters)
+    for state in states:
+        for name, rows in kept.items():
+            result[f"{state}/{name}"] = [row[state] for row in rows]
+    return result
+
+
+def read(folder, copy):
+    tensors = read_safetensors(copy_file(checkpoint(folder, STEPS), copy))
+    return {name: list(numbers) for name, (_, _, numbers) in tensors.items()}
+
+
+def expect_close(mine, theirs, what):
+    expect_equal(sorted(mine), sorted(theirs), f"{what}: tensors")
+    for name, numbers in theirs.items():
+        for got, expected in zip(mine[name], numbers, strict=True):
+            if abs(got - expected) > 1e-12 * max(1.0, abs(expected)):
+                fail(f"{what}: {name} is {got!r}, expected {expected!r}")
+
+
+def main():
+    work = Work(__doc__)
+    write_data(work.folder)
+    for number, (update, settings, states) in enumerate(RUNS):
+        job = MODEL + make_blocks(
+            'x: f64[3] = raw("x.raw"), t: f64[1] = raw("t.raw")', "mse(net, t)",
+            f"{update.__name__}({write(settings)})", STEPS, batch=4, model="net(x)",
+            clauses="  precision f64\n  seed 3")
+        name = f"{update.__name__}-{number}"
+        folder = work.train(work.compile(name, job))
+        rates = settings["lr"]
+        initial = {key: numbers for key, numbers in read(folder, 0).items()
+                   if key.startswith("y.")}
+        for copy, rate in enumerate(rates):
+            expected = simulate(update, {**settings, "lr": rate}, initial, states)
+            expect_close(read(folder, copy), expected, f"{name}, copy {copy}")
+        print(f"{name}: {len(rates)} copies")
+
+
+main()
