@@ -17,6 +17,7 @@
 #include "Hfta/Target/Cpu.h"
 
 #include "mlir/IR/MLIRContext.h"
+#include "mlir/IR/Verifier.h"
 #include "mlir/Pass/PassManager.h"
 #include "llvm/ADT/StringSet.h"
 #include "llvm/Support/raw_ostream.h"
@@ -160,9 +161,14 @@ ExitCode Compiler::runPasses(const PhaseInfo &phase) {
   if (failed(Job::read(*loaded.module)))
     return ExitCode::input;
   PassManager passes(&context, ModuleOp::getOperationName());
+#ifdef NDEBUG
+  // A seventh of the time. What a phase gives is verified all the same.
+  passes.enableVerifier(false);
+#endif
   phase.addPasses(passes, settings);
   unsigned before = printer.getErrorCount();
-  if (succeeded(passes.run(*loaded.module)))
+  if (succeeded(passes.run(*loaded.module)) &&
+      succeeded(verify(*loaded.module)))
     return ExitCode::done;
   if (printer.getErrorCount() == before)
     errors << "hftac: error: phase '" << phase.name << "' failed\n";

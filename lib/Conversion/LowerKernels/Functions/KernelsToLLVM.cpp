@@ -120,8 +120,11 @@ private:
                              linalg::LinalgDialect, math::MathDialect,
                              memref::MemRefDialect, scf::SCFDialect,
                              tensor::TensorDialect, vector::VectorDialect>();
+    ConversionConfig config;
+    // The patterns never take back what they did.
+    config.allowPatternRollback = false;
     return applyPartialConversion(collectOps(module), target,
-                                  std::move(patterns));
+                                  std::move(patterns), config);
   }
 };
 } // namespace
