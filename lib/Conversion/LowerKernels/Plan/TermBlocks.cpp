@@ -38,7 +38,11 @@ public:
               const TargetModel &target)
       : op(op), plan(plan), sizes(op.getStaticLoopRanges()),
         cache(target.getCoreCache()),
-        sets(cache.getBytes() / cache.getLineBytes() / cache.getWays()) {}
+        sets(cache.getBytes() / cache.getLineBytes() / cache.getWays()) {
+    for (OpOperand &operand : op->getOpOperands())
+      if (auto type = dyn_cast<MemRefType>(operand.get().getType()))
+        strides[operand.getOperandNumber()] = type.getStridesAndOffset().first;
+  }
 
   SmallVector<TermBlock> choose();
 
@@ -57,6 +61,8 @@ private:
   SmallVector<int64_t> sizes;
   CacheAttr cache;
   int64_t sets;
+  /// By the numbers of operands. Choices are many, and strides take long.
+  DenseMap<unsigned, SmallVector<int64_t>> strides;
 };
 
 } // namespace
@@ -97,13 +103,12 @@ SmallVector<BlockLoop> TermBlocker::getLoops(ArrayRef<TermBlock> blocks) const {
 
 /// How much more of the cache the lines of a part take than their number says,
 /// where strides lead to some of the sets only.
-static double getCrowding(MemRefType type, ArrayRef<int64_t> extents,
-                          int64_t run, int64_t sets, int64_t lineBytes) {
-  SmallVector<int64_t> strides = type.getStridesAndOffset().first;
-  int64_t bytes = type.getElementTypeBitWidth() / 8;
+static double getCrowding(ArrayRef<int64_t> strides, int64_t bytes,
+                          ArrayRef<int64_t> extents, int64_t run, int64_t sets,
+                          int64_t lineBytes) {
   int64_t common = sets * lineBytes;
   for (auto [stride, extent] :
-       llvm::zip(ArrayRef(strides).drop_back(), extents.drop_back()))
+       llvm::zip(strides.drop_back(), extents.drop_back()))
     if (extent > 1)
       common = std::gcd(common, stride * bytes);
   int64_t lines = std::max<int64_t>(1, common / lineBytes);
@@ -131,8 +136,9 @@ Footprint TermBlocker::getFootprint(OpOperand &operand,
   lines *= static_cast<double>(run) / static_cast<double>(extents.back());
   if (plan.packed == operand.getOperandNumber())
     return {lines, lines};
-  return {lines,
-          lines * getCrowding(type, extents, run, sets, cache.getLineBytes())};
+  return {lines, lines * getCrowding(strides[operand.getOperandNumber()],
+                                     type.getElementTypeBitWidth() / 8, extents,
+                                     run, sets, cache.getLineBytes())};
 }
 
 double TermBlocker::getTrafficCost(ArrayRef<TermBlock> blocks) {
