@@ -31,7 +31,8 @@ void hfta::buildLowerKernelsPipeline(OpPassManager &pm) {
   OpPassManager &memory = pm.nest<func::FuncOp>();
   addCleanUp(memory);
   memory.addPass(createHftaKernelsToLoops());
-  addCleanUp(memory);
+  // Once more simplified are addresses, below: that is as good and takes long.
+  memory.addPass(createCSEPass());
   memory.addPass(createHftaPlanScratch());
   pm.addPass(createHftaExpandMath());
 
