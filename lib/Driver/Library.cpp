@@ -82,6 +82,7 @@ makeArchive(llvm::ArrayRef<std::string> objects, llvm::StringRef name,
             const llvm::object::Archive &runtime) {
   std::vector<llvm::NewArchiveMember> members;
   std::vector<std::string> names;
+  names.reserve(objects.size());
   for (size_t i = 0; i < objects.size(); ++i)
     names.push_back((name + (i ? "." + llvm::Twine(i) : "") + ".o").str());
   for (auto [member, object] : llvm::zip(names, objects))

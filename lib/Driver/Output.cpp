@@ -74,7 +74,7 @@ OutputFile::OutputFile(OutputFile &&other)
 OutputFile::~OutputFile() {
   if (temporary.empty())
     return;
-  llvm::sys::fs::remove(temporary);
+  (void)llvm::sys::fs::remove(temporary);
   llvm::sys::DontRemoveFileOnSignal(temporary);
 }
 

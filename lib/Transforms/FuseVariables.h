@@ -11,7 +11,7 @@ namespace mlir::hfta {
 /// The models of an array, and which copies each of them is of.
 class ArrayModels {
 public:
-  ArrayModels(const Job &job, SmallVector<ModelOp> models);
+  ArrayModels(const Job &job, SmallVector<ModelOp> given);
 
   int64_t getCopies() const { return job.copies; }
   ArrayRef<ModelOp> getModels() const { return models; }

@@ -136,6 +136,8 @@ private:
 // One task
 //===----------------------------------------------------------------------===//
 
+} // namespace
+
 /// Where a read or write finds its variable, or its copy of it.
 template <typename AccessOp>
 static Place getAccessedPlace(const llvm::StringMap<Place> &variables,
@@ -146,6 +148,8 @@ static Place getAccessedPlace(const llvm::StringMap<Place> &variables,
     return place;
   return {place.segment, place.offset + *copy * place.stride, 0};
 }
+
+namespace {
 
 /// A value between kernels of one task, alive from `first` to `last`.
 struct Interval {

@@ -247,7 +247,7 @@ LogicalResult TrainingStep::buildBackward() {
     if (!gradient)
       continue;
     linkLayer(leaf, value, gradient);
-    auto known = llvm::find_if(gradients, [&, &key = leaf](auto &entry) {
+    auto *known = llvm::find_if(gradients, [&, &key = leaf](auto &entry) {
       return entry.first == key;
     });
     if (known == gradients.end()) {

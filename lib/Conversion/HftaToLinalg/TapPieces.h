@@ -42,7 +42,7 @@ Span getUsedTaps(const TapAxis &axis);
 
 /// The window without taps that only ever meet padding.
 struct TrimmedWindow {
-  TrimmedWindow(const Window &window, ArrayRef<int64_t> sizes,
+  TrimmedWindow(const Window &whole, ArrayRef<int64_t> sizes,
                 ArrayRef<int64_t> positions);
 
   Window window;
@@ -91,9 +91,9 @@ public:
               const Piece &piece, size_t firstSpace) const;
 
 private:
-  Span getElements(size_t axis, const AxisPiece &piece) const;
+  Span getElements(size_t index, const AxisPiece &piece) const;
   /// From the first to the last element that is read.
-  Span getElements(size_t axis) const;
+  Span getElements(size_t index) const;
 
   ArrayRef<TapAxis> axes;
   SmallVector<SmallVector<AxisPiece>> cuts;

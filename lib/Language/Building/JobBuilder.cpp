@@ -75,11 +75,11 @@ bool JobBuilder::buildModels(ModuleOp module) {
   if (!ok || !info.job.training)
     return ok;
   for (ModelOp model : module.getOps<ModelOp>()) {
-    if (!buildPrepare(model) || !buildObjective(model))
-      return false;
-    limitIndices(model);
+    ok = ok && buildPrepare(model) && buildObjective(model);
+    if (ok)
+      limitIndices(model);
   }
-  return true;
+  return ok;
 }
 
 //===----------------------------------------------------------------------===//

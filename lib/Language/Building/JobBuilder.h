@@ -23,7 +23,7 @@ public:
   JobBuilder(MLIRContext *context, JobInfo &info,
              const FrontEndOptions &options, JobDiagnostics &diagnostics);
 
-  OwningOpRef<ModuleOp> build(FrontEndFailure &failure);
+  OwningOpRef<ModuleOp> build(FrontEndFailure &result);
 
 private:
   // Bindings.cpp
