@@ -68,6 +68,7 @@ def add_tool(name, folder, options=""):
 
 add_tool("hfta-opt", config.hfta_tools_dir, " --verify-roundtrip" if roundtrip else "")
 add_tool("hftac", config.hfta_tools_dir)
+add_tool("hftac-scratch", config.hfta_tools_dir)
 for tool in ("FileCheck", "not", "count", "split-file", "llc", "llvm-nm", "llvm-readelf",
              "llvm-size", "mlir-translate"):
     add_tool(tool, config.llvm_tools_dir)

@@ -1,6 +1,7 @@
 //===- TaskBuilder.cpp - Variables and functions of a program -------------===//
 
 #include "TaskBuilder.h"
+#include "Hfta/Dialect/Hfta/IR/Settings.h"
 
 #include "llvm/Support/ErrorHandling.h"
 
@@ -164,13 +165,7 @@ RankedTensorType TaskBuilder::scalarType(Type elementType, bool arrayed) {
 }
 
 Type TaskBuilder::getFloatType(StringRef name) {
-  if (name == "f64")
-    return builder.getF64Type();
-  if (name == "bf16")
-    return builder.getBF16Type();
-  if (name == "f16")
-    return builder.getF16Type();
-  return builder.getF32Type();
+  return hfta::getFloatType(getContext(), name);
 }
 
 SmallVector<Value> TaskBuilder::inlineBody(func::FuncOp function,

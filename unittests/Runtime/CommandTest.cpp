@@ -1,6 +1,7 @@
 //===- CommandTest.cpp - Options, messages and exit codes -----------------===//
 
 #include "RuntimeTest.h"
+#include "hfta/abi.h"
 #include "hfta/json.h"
 #include "hfta/npy.h"
 
@@ -189,7 +190,7 @@ TEST(Command, Version) {
   Outcome outcome = runBinary({"--version"});
   EXPECT_EQ(outcome.code, 0);
   EXPECT_EQ(outcome.out, "fake (Hfta " HFTA_VERSION ", ABI " +
-                             std::to_string(HFTA_ABI_VERSION) + ")\n");
+                             std::to_string(hfta_abi_version()) + ")\n");
 }
 
 //===----------------------------------------------------------------------===//
@@ -233,6 +234,11 @@ TEST(Command, InfoAndBenchAgreeOnThePeak) {
   EXPECT_EQ(numberOf(bench.out, "peak_bytes"),
             numberOf(info.out, "peak_bytes"));
   EXPECT_NE(info.out.find(R"("plan":{"layers":[]})"), std::string::npos);
+  // The job's settings: what all copies share, and what each has for itself.
+  for (const char *text : {R"("micro_batches":1,"shuffle":true,"blocks")",
+                           R"({"copy":0,"clip_norm":0.05,"hyper_parameters")",
+                           R"({"copy":1,"clip_norm":"inf","hyper_parameters")"})
+    EXPECT_NE(info.out.find(text), std::string::npos) << text << info.out;
 }
 
 TEST(Command, InfoPrintsBothSetsAndThePlan) {

@@ -1,6 +1,7 @@
 //===- FakeProgram.c - A hand-written program for tests -------------------===//
 
 #include "FakeProgram.h"
+#include "hfta/abi.h"
 
 #include "FakeKernels.h"
 
@@ -21,6 +22,7 @@ typedef struct fake {
   hfta_tensor tensors[FAKE_TENSOR_COUNT];
   hfta_task tasks[TASK_COUNT];
   hfta_hyper_parameter hyper_parameters[4];
+  hfta_setting settings[4];
   hfta_data_field fields[2];
   hfta_port inputs[1];
   hfta_port outputs[1];
@@ -299,6 +301,14 @@ static void add_job(fake *self, const fake_options *options) {
          sizeof(double) * (size_t)options->copies);
   program->hyper_parameters = self->hyper_parameters;
   program->hyper_parameter_count = 4;
+  const hfta_setting settings[] = {
+      {"micro_batches", HFTA_SETTING_INTEGER, 0, options->micro_batches, NULL},
+      {"shuffle", HFTA_SETTING_FLAG, 0, 1, NULL},
+      {"clip_norm", HFTA_SETTING_NUMBERS, 0, 0, clip_norms + first},
+      {"seed", HFTA_SETTING_WHOLE_NUMBERS, 0, 0, NULL}};
+  memcpy(self->settings, settings, sizeof(settings));
+  program->settings = self->settings;
+  program->setting_count = 4;
   program->name = "fake";
   self->model.identity =
       options->foreign || options->former ? "identity-other" : "identity-mlp";
@@ -346,7 +356,7 @@ hfta_program *fake_program_make(const fake_options *options) {
   memset(self, 0, sizeof(*self));
   hfta_program *program = &self->program;
   int64_t rows = FAKE_BATCH / options->micro_batches;
-  program->abi_version = HFTA_ABI_VERSION;
+  program->abi_version = hfta_abi_version();
   program->copies = options->copies;
   program->copy_threads = options->copy_threads;
   program->batch = FAKE_BATCH;

@@ -1,6 +1,7 @@
 //===- InstanceTest.cpp - Steps of an instance ----------------------------===//
 
 #include "RuntimeTest.h"
+#include "hfta/abi.h"
 
 extern "C" {
 #include "schedule/instance_impl.h"
@@ -404,7 +405,7 @@ TEST(Instance, RefusesOtherVersionsOfTheTable) {
   program->abi_version = 99;
   expectRefusal(program.get(), {}, HFTA_INTERNAL,
                 "the program has ABI version 99, this runtime has " +
-                    std::to_string(HFTA_ABI_VERSION) + ": compile it again");
+                    std::to_string(hfta_abi_version()) + ": compile it again");
 }
 
 TEST(Instance, RefusesTensorsOutsideTheirSegments) {

@@ -7,6 +7,7 @@
 #include "mlir/IR/BuiltinOps.h"
 
 #include <deque>
+#include <map>
 
 namespace mlir::hfta {
 
@@ -42,6 +43,62 @@ private:
 };
 
 using Record = std::vector<Field>;
+
+/// A constant of a C struct, set member by member: order and width of the
+/// fields are the struct's own.
+template <typename Struct>
+class StructRecord {
+public:
+  template <typename Member, typename Value>
+  StructRecord &set(Member Struct::*member, const Value &value) {
+    size_t offset = reinterpret_cast<const char *>(&(layout.*member)) -
+                    reinterpret_cast<const char *>(&layout);
+    assert(!fields.count(offset) && "a member is set twice");
+    fields.emplace(offset,
+                   std::pair(sizeof(Member),
+                             makeField(std::add_pointer_t<Member>(), value)));
+    return *this;
+  }
+
+  /// All fields in order. Every member must have been set.
+  operator Record() const {
+    Record record;
+    size_t end = 0;
+    for (const auto &[offset, field] : fields) {
+      if (offset != end)
+        break;
+      record.push_back(field.second);
+      end += field.first;
+    }
+    if (end != sizeof(Struct))
+      llvm::report_fatal_error("a member of a struct of program.h isn't set");
+    return record;
+  }
+
+private:
+  static Field makeField(uint32_t *, uint64_t value) {
+    return Field::u32(value);
+  }
+  static Field makeField(int32_t *, int64_t value) { return Field::i32(value); }
+  static Field makeField(uint64_t *, uint64_t value) {
+    return Field::u64(value);
+  }
+  static Field makeField(int64_t *, int64_t value) { return Field::i64(value); }
+  template <typename Pointee>
+  static Field makeField(Pointee **, FlatSymbolRefAttr symbol) {
+    return Field::pointer(symbol);
+  }
+  template <typename Nested>
+  static Field makeField(Nested *, const StructRecord<Nested> &record) {
+    return Field::record(record);
+  }
+
+  static const Struct layout;
+  std::map<size_t, std::pair<size_t, Field>> fields;
+};
+
+template <typename Struct>
+const Struct StructRecord<Struct>::layout = {};
 
 /// Creates internal constant globals at the end of a module.
 class ConstantTables {

@@ -1,6 +1,6 @@
 //===- ProgramTable.cpp - The hfta_program of a module --------------------===//
 //
-// Field order follows runtime/include/hfta/program.h to the letter.
+// Structs of runtime/include/hfta/program.h, member by member.
 //===----------------------------------------------------------------------===//
 
 #include "ProgramTable.h"
@@ -9,7 +9,7 @@
 #include "Hfta/Dialect/Hfta/IR/Settings.h"
 #include "Hfta/Dialect/Hfta/IR/Training.h"
 #include "Hfta/Dialect/Hfta/IR/VariableNames.h"
-#include "hfta/program.h"
+#include "hfta/abi.h"
 
 using namespace mlir;
 using namespace mlir::hfta;
@@ -37,14 +37,6 @@ static uint32_t getElementCode(Type type) {
   return type.isF64() ? HFTA_F64 : HFTA_F32;
 }
 
-static uint32_t getFloatCode(StringRef name) {
-  return llvm::StringSwitch<uint32_t>(name)
-      .Case("f64", HFTA_F64)
-      .Case("bf16", HFTA_BF16)
-      .Case("f16", HFTA_F16)
-      .Default(HFTA_F32);
-}
-
 namespace {
 
 class ProgramBuilder {
@@ -67,24 +59,23 @@ private:
     auto known = tensorIndex.find(name);
     return known == tensorIndex.end() ? UINT32_MAX : known->second;
   }
-  Record getSource(const DataSource &source);
-  Field getSchedule();
-  Field getRoles();
-  Field getExportTemplate(DictionaryAttr model);
+  StructRecord<hfta_data_source> getSource(const DataSource &source);
+  StructRecord<hfta_learning_rate> getLearningRate();
+  StructRecord<hfta_roles> getRoles();
+  StructRecord<hfta_export_template> getExportTemplate(DictionaryAttr model);
+  void buildSettings();
+  void setJob();
   void buildModels();
   std::string getAttribute(StringRef name) {
     auto text = module->getAttrOfType<StringAttr>(name);
     return text ? text.getValue().str() : std::string();
   }
   /// An attribute's text, empty where there is none.
-  Field getText(DictionaryAttr attributes, StringRef name) {
+  FlatSymbolRefAttr getText(DictionaryAttr attributes, StringRef name) {
     auto value = attributes.getAs<StringAttr>(name);
     return text(value ? value.getValue() : StringRef());
   }
-  Field text(StringRef value) { return Field::pointer(tables.string(value)); }
-  Field doubles(StringRef name, ArrayRef<double> values) {
-    return Field::pointer(tables.doubles(name, values));
-  }
+  FlatSymbolRefAttr text(StringRef value) { return tables.string(value); }
 
   ModuleOp module;
   const Job &job;
@@ -94,10 +85,10 @@ private:
   SmallVector<VariableOp> tensors;
   llvm::StringMap<uint32_t> tensorIndex;
   int64_t blocks = 1;
-  Record program;
+  StructRecord<hfta_program> program;
   FlatSymbolRefAttr segmentTable, tensorTable, taskTable, hyperTable,
-      fieldTable, inputTable, outputTable, modelTable, copyTable;
-  uint32_t segmentCount = 0, inputCount = 0, outputCount = 0;
+      fieldTable, inputTable, outputTable, modelTable, copyTable, settingTable;
+  uint32_t segmentCount = 0, inputCount = 0, outputCount = 0, settingCount = 0;
 };
 
 } // namespace
@@ -148,11 +139,16 @@ LogicalResult ProgramBuilder::buildSegments() {
         segment.getCopyBytes() == 0)
       name += ".shared";
     rows.push_back(
-        {text(name), Field::u32(static_cast<uint32_t>(segment.getRole())),
-         Field::i32(segment.getBlock()), Field::u64(segment.getBytes()),
-         Field::u64(segment.getCopyBytes()), Field::u64(64),
-         Field::u32(segment.getInstances()), Field::u32(0),
-         Field::pointer(image)});
+        StructRecord<hfta_segment>()
+            .set(&hfta_segment::name, text(name))
+            .set(&hfta_segment::role, static_cast<uint32_t>(segment.getRole()))
+            .set(&hfta_segment::block, segment.getBlock())
+            .set(&hfta_segment::bytes, segment.getBytes())
+            .set(&hfta_segment::copy_bytes, segment.getCopyBytes())
+            .set(&hfta_segment::alignment, 64)
+            .set(&hfta_segment::instances, segment.getInstances())
+            .set(&hfta_segment::reserved, 0)
+            .set(&hfta_segment::image, image));
   };
   for (auto [attribute, image] : llvm::zip(segments, images)) {
     auto segment = cast<SegmentAttr>(attribute);
@@ -198,15 +194,19 @@ void ProgramBuilder::buildTensors() {
   for (VariableOp variable : tensors) {
     RankedTensorType type = variable.getTensorType();
     BindingAttr place = *variable.getLocation();
-    rows.push_back({text(variable.getOwnName()), Field::u32(place.getSegment()),
-                    Field::u32(getElementCode(type.getElementType())),
-                    Field::u64(place.getOffset()),
-                    Field::u64(place.getStride()),
-                    Field::pointer(tables.integers("shape", type.getShape())),
-                    Field::u32(type.getRank()), Field::u32(getFlags(variable)),
-                    Field::u64(getLogicalBytes(type)),
-                    Field::i32(variable.getCopy().value_or(-1)),
-                    Field::u32(getTrainingRuleNumber(variable))});
+    rows.push_back(
+        StructRecord<hfta_tensor>()
+            .set(&hfta_tensor::name, text(variable.getOwnName()))
+            .set(&hfta_tensor::segment, place.getSegment())
+            .set(&hfta_tensor::type, getElementCode(type.getElementType()))
+            .set(&hfta_tensor::offset, place.getOffset())
+            .set(&hfta_tensor::copy_stride, place.getStride())
+            .set(&hfta_tensor::shape, tables.integers("shape", type.getShape()))
+            .set(&hfta_tensor::rank, type.getRank())
+            .set(&hfta_tensor::flags, getFlags(variable))
+            .set(&hfta_tensor::bytes, getLogicalBytes(type))
+            .set(&hfta_tensor::copy, variable.getCopy().value_or(-1))
+            .set(&hfta_tensor::training_rule, getTrainingRuleNumber(variable)));
   }
   tensorTable = tables.table("tensors", rows);
   auto ports = [&](StringRef kind, uint32_t &count) {
@@ -217,8 +217,12 @@ void ProgramBuilder::buildTensors() {
       std::string own = variable.getOwnName();
       StringRef name = names::getSubject(own);
       auto modelName = variable->getAttrOfType<StringAttr>("hfta.file_name");
-      found.push_back({text(name), Field::u32(index), Field::u32(0),
-                       text(modelName ? modelName.getValue() : name)});
+      found.push_back(StructRecord<hfta_port>()
+                          .set(&hfta_port::name, text(name))
+                          .set(&hfta_port::tensor, index)
+                          .set(&hfta_port::reserved, 0)
+                          .set(&hfta_port::model_name,
+                               text(modelName ? modelName.getValue() : name)));
     }
     count = found.size();
     return tables.table("ports", found);
@@ -231,7 +235,7 @@ void ProgramBuilder::buildTasks() {
   std::vector<Record> rows;
   for (const TaskEntry &entry : tasks)
     rows.push_back(
-        {text(entry.name),
+        {Field::pointer(text(entry.name)),
          Field::u32(static_cast<uint32_t>(entry.task.getKind())),
          Field::i32(entry.task.getBlock()), Field::pointer(entry.function),
          Field::pointer(tables.indices("reads", entry.reads)),
@@ -245,14 +249,12 @@ void ProgramBuilder::buildTasks() {
 // Job
 //===----------------------------------------------------------------------===//
 
-Record ProgramBuilder::getSource(const DataSource &source) {
-  uint32_t format = llvm::StringSwitch<uint32_t>(source.format)
-                        .Case("idx", HFTA_DATA_IDX)
-                        .Case("npy", HFTA_DATA_NPY)
-                        .Case("csv", HFTA_DATA_CSV)
-                        .Case("raw", HFTA_DATA_RAW)
-                        .Default(HFTA_DATA_NONE);
-  return {Field::u32(format), Field::u32(source.column), text(source.path)};
+StructRecord<hfta_data_source>
+ProgramBuilder::getSource(const DataSource &source) {
+  return StructRecord<hfta_data_source>()
+      .set(&hfta_data_source::format, *getDataFormatCode(source.format))
+      .set(&hfta_data_source::column, source.column)
+      .set(&hfta_data_source::path, text(source.path));
 }
 
 void ProgramBuilder::buildData() {
@@ -261,65 +263,127 @@ void ProgramBuilder::buildData() {
     std::vector<int64_t> classes = field.classes;
     classes.resize(3);
     fields.push_back(
-        {text(field.name),
-         Field::u32(indexOf(names::getPortSymbol(names::kInput, field.name))),
-         Field::u32(0), Field::record(getSource(field.train)),
-         Field::record(getSource(field.test)), Field::i64(classes[0]),
-         Field::i64(classes[1]), Field::i64(classes[2])});
+        StructRecord<hfta_data_field>()
+            .set(&hfta_data_field::name, text(field.name))
+            .set(&hfta_data_field::tensor,
+                 indexOf(names::getPortSymbol(names::kInput, field.name)))
+            .set(&hfta_data_field::reserved, 0)
+            .set(&hfta_data_field::train, getSource(field.train))
+            .set(&hfta_data_field::test, getSource(field.test))
+            .set(&hfta_data_field::classes, classes[0])
+            .set(&hfta_data_field::first_class, classes[1])
+            .set(&hfta_data_field::ignored_class, classes[2]));
   }
   fieldTable = tables.table("data_fields", fields);
   std::vector<Record> parameters;
   for (const HyperParameter &parameter : job.hyperParameters)
     parameters.push_back(
-        {text(parameter.name), doubles("values", parameter.values)});
+        StructRecord<hfta_hyper_parameter>()
+            .set(&hfta_hyper_parameter::name, text(parameter.name))
+            .set(&hfta_hyper_parameter::values,
+                 tables.doubles("values", parameter.values)));
   hyperTable = tables.table("hyper_parameters", parameters);
 }
 
-Field ProgramBuilder::getSchedule() {
+StructRecord<hfta_learning_rate> ProgramBuilder::getLearningRate() {
   const Schedule &schedule = job.schedule;
+  StructRecord<hfta_learning_rate> record;
+  record.set(&hfta_learning_rate::kind, findSchedule(schedule.kind)->code)
+      .set(&hfta_learning_rate::reserved, 0);
   // The runtime expects every array; neutral values where none is given.
   auto values = [&](ArrayRef<double> given, double neutral) {
-    return doubles("schedule", given.empty()
-                                   ? std::vector<double>(job.copies, neutral)
-                                   : given.vec());
+    return tables.doubles(
+        "schedule",
+        given.empty() ? std::vector<double>(job.copies, neutral) : given.vec());
   };
-  Record record = {Field::u32(findSchedule(schedule.kind)->code),
-                   Field::u32(0)};
 #define HFTA_SCHEDULE_PARAMETER(member, name, initial, neutral, range)         \
-  record.push_back(values(schedule.member, neutral));
+  record.set(&hfta_learning_rate::name, values(schedule.member, neutral));
 #include "Hfta/Dialect/Hfta/IR/Settings.def"
-  return Field::record(record);
+  return record;
 }
 
-Field ProgramBuilder::getRoles() {
+static uint32_t getSettingCode(SettingType type) {
+  switch (type) {
+  case SettingType::Integer:
+  case SettingType::Size:
+    return HFTA_SETTING_INTEGER;
+  case SettingType::Flag:
+    return HFTA_SETTING_FLAG;
+  case SettingType::Numbers:
+    return HFTA_SETTING_NUMBERS;
+  case SettingType::WholeNumbers:
+    return HFTA_SETTING_WHOLE_NUMBERS;
+  }
+  llvm_unreachable("all types are listed");
+}
+
+/// All settings, for `info`.
+void ProgramBuilder::buildSettings() {
+  std::vector<Record> rows;
+  Job values = job;
+  for (const SettingInfo *setting : getSettings()) {
+    if (setting->traits & setting_traits::Unlisted)
+      continue;
+    SettingRef value = setting->get(values);
+    int64_t shared = 0;
+    FlatSymbolRefAttr perCopy;
+    if (auto *integer = std::get_if<int64_t *>(&value))
+      shared = **integer;
+    else if (auto *flag = std::get_if<bool *>(&value))
+      shared = **flag;
+    else if (auto *numbers = std::get_if<std::vector<double> *>(&value))
+      perCopy = tables.doubles("setting", **numbers);
+    else
+      perCopy =
+          tables.integers("setting", *std::get<std::vector<int64_t> *>(value));
+    rows.push_back(StructRecord<hfta_setting>()
+                       .set(&hfta_setting::name, text(setting->name))
+                       .set(&hfta_setting::type, getSettingCode(setting->type))
+                       .set(&hfta_setting::reserved, 0)
+                       .set(&hfta_setting::value, shared)
+                       .set(&hfta_setting::values, perCopy));
+  }
+  settingCount = rows.size();
+  settingTable = tables.table("settings", rows);
+}
+
+StructRecord<hfta_roles> ProgramBuilder::getRoles() {
   uint32_t norm = UINT32_MAX;
   for (auto [index, variable] : llvm::enumerate(tensors))
     if (names::isOfKind(variable.getSymName(), names::kNorm))
       norm = std::min<uint32_t>(norm, index);
-  Record roles;
-  for (StringRef name :
-       {names::kStep, names::kMicroBatch, names::kValidSamples,
-        names::kLossScale, names::kLearningRate, names::kClipScale,
-        names::kSeed, names::kLoss, names::kStepWeight, names::kEvaluationLoss,
-        names::kEvaluationWeight, names::kEvaluationMetric})
-    roles.push_back(Field::u32(indexOf(name)));
-  roles.push_back(Field::u32(norm));
-  return Field::record(roles);
+  return StructRecord<hfta_roles>()
+      .set(&hfta_roles::step, indexOf(names::kStep))
+      .set(&hfta_roles::micro_batch, indexOf(names::kMicroBatch))
+      .set(&hfta_roles::valid_samples, indexOf(names::kValidSamples))
+      .set(&hfta_roles::loss_scale, indexOf(names::kLossScale))
+      .set(&hfta_roles::learning_rate, indexOf(names::kLearningRate))
+      .set(&hfta_roles::clip_scale, indexOf(names::kClipScale))
+      .set(&hfta_roles::seed, indexOf(names::kSeed))
+      .set(&hfta_roles::loss, indexOf(names::kLoss))
+      .set(&hfta_roles::step_weight, indexOf(names::kStepWeight))
+      .set(&hfta_roles::loss_sum, indexOf(names::kEvaluationLoss))
+      .set(&hfta_roles::loss_weight, indexOf(names::kEvaluationWeight))
+      .set(&hfta_roles::metric_sum, indexOf(names::kEvaluationMetric))
+      .set(&hfta_roles::norm, norm)
+      .set(&hfta_roles::reserved, 0);
 }
 
-Field ProgramBuilder::getExportTemplate(DictionaryAttr model) {
+StructRecord<hfta_export_template>
+ProgramBuilder::getExportTemplate(DictionaryAttr model) {
   auto data = [&](StringRef name) {
     auto text = model.getAs<StringAttr>(name);
     return text ? text.getValue() : StringRef();
   };
   StringRef header = data("export_header"), graph = data("export_graph");
   auto bytes = [&](StringRef name, StringRef data) {
-    return Field::pointer(
-        tables.bytes(name, ArrayRef(data.data(), data.size())));
+    return tables.bytes(name, ArrayRef(data.data(), data.size()));
   };
-  return Field::record({bytes("export_header", header),
-                        Field::u64(header.size()), bytes("export_graph", graph),
-                        Field::u64(graph.size())});
+  return StructRecord<hfta_export_template>()
+      .set(&hfta_export_template::header, bytes("export_header", header))
+      .set(&hfta_export_template::header_bytes, header.size())
+      .set(&hfta_export_template::graph, bytes("export_graph", graph))
+      .set(&hfta_export_template::graph_bytes, graph.size());
 }
 
 /// The models as they were before they became an array; one without a name
@@ -334,9 +398,12 @@ void ProgramBuilder::buildModels() {
   if (described.empty())
     described.push_back(DictionaryAttr::get(module.getContext()));
   for (auto [index, model] : llvm::enumerate(described)) {
-    rows.push_back({getText(model, "identity"),
-                    getText(model, "identity_of_batch"),
-                    getExportTemplate(model)});
+    rows.push_back(
+        StructRecord<hfta_model>()
+            .set(&hfta_model::identity, getText(model, "identity"))
+            .set(&hfta_model::identity_of_batch,
+                 getText(model, "identity_of_batch"))
+            .set(&hfta_model::export_template, getExportTemplate(model)));
     if (auto copies = model.getAs<DenseI64ArrayAttr>("copies"))
       for (int64_t copy : copies.asArrayRef())
         if (copy >= 0 && copy < job.copies)
@@ -344,6 +411,31 @@ void ProgramBuilder::buildModels() {
   }
   modelTable = tables.table("models", rows);
   copyTable = tables.indices("model_of_copy", modelOfCopy);
+}
+
+/// What the runtime computes with.
+void ProgramBuilder::setJob() {
+  std::string plan = getAttribute("hfta.plan_json");
+  program.set(&hfta_program::name, text(job.name))
+      .set(&hfta_program::optimizer,
+           text(job.training ? StringRef(job.optimizer) : ""))
+      .set(&hfta_program::metric, text(job.metric))
+      .set(&hfta_program::cpu_features, text(getAttribute("hfta.cpu_features")))
+      .set(&hfta_program::plan_json, text(plan.empty() ? "{}" : plan))
+      .set(&hfta_program::copies, job.copies)
+      .set(&hfta_program::batch, job.batch)
+      .set(&hfta_program::micro_batches, job.microBatches)
+      .set(&hfta_program::epochs, job.epochs)
+      .set(&hfta_program::steps, job.steps)
+      .set(&hfta_program::order_seed, job.orderSeed)
+      .set(&hfta_program::shuffle, job.shuffle)
+      .set(&hfta_program::precision,
+           getElementCode(
+               getFloatType(module.getContext(), job.precision.compute)))
+      .set(&hfta_program::all_forwards_first, job.allForwardsFirst)
+      .set(&hfta_program::clipping, !job.clipNorm.empty())
+      .set(&hfta_program::clip_norm, tables.doubles("clip_norm", job.clipNorm))
+      .set(&hfta_program::learning_rate, getLearningRate());
 }
 
 LogicalResult ProgramBuilder::build(StringRef symbol) {
@@ -354,48 +446,32 @@ LogicalResult ProgramBuilder::build(StringRef symbol) {
   buildTasks();
   buildData();
   buildModels();
-  auto count = [](size_t size) { return Field::u32(size); };
-  auto table = [](FlatSymbolRefAttr name) { return Field::pointer(name); };
-  std::string plan = getAttribute("hfta.plan_json");
-  TargetAttr target = TargetAttr::get(module);
-  program = {Field::u32(HFTA_ABI_VERSION),
-             Field::u32(0),
-             text(job.name),
-             text(job.training ? StringRef(job.optimizer) : ""),
-             text(job.metric),
-             text(target ? target.getFeatures() : ""),
-             text(plan.empty() ? "{}" : plan),
-             Field::i64(job.copies),
-             Field::i64(job.batch),
-             Field::i64(job.microBatches),
-             Field::i64(blocks),
-             Field::i64(job.epochs),
-             Field::i64(job.steps),
-             Field::i64(job.orderSeed),
-             Field::u32(job.shuffle),
-             Field::u32(getFloatCode(job.precision.compute)),
-             Field::u32(job.allForwardsFirst),
-             Field::u32(!job.clipNorm.empty()),
-             doubles("clip_norm", job.clipNorm),
-             getSchedule(),
-             table(segmentTable),
-             table(tensorTable),
-             table(taskTable),
-             table(hyperTable),
-             table(fieldTable),
-             table(inputTable),
-             table(outputTable),
-             count(segmentCount),
-             count(tensors.size()),
-             count(tasks.size()),
-             count(job.hyperParameters.size()),
-             count(job.data.size()),
-             Field::u32(inputCount),
-             Field::u32(outputCount),
-             Field::u32(getCopyThreads(job.copies)),
-             getRoles(),
-             table(modelTable),
-             table(copyTable)};
+  buildSettings();
+  setJob();
+  program.set(&hfta_program::abi_version, hfta_abi_version())
+      .set(&hfta_program::reserved, 0)
+      .set(&hfta_program::blocks, blocks)
+      .set(&hfta_program::segments, segmentTable)
+      .set(&hfta_program::tensors, tensorTable)
+      .set(&hfta_program::tasks, taskTable)
+      .set(&hfta_program::hyper_parameters, hyperTable)
+      .set(&hfta_program::data_fields, fieldTable)
+      .set(&hfta_program::inputs, inputTable)
+      .set(&hfta_program::outputs, outputTable)
+      .set(&hfta_program::settings, settingTable)
+      .set(&hfta_program::segment_count, segmentCount)
+      .set(&hfta_program::tensor_count, tensors.size())
+      .set(&hfta_program::task_count, tasks.size())
+      .set(&hfta_program::hyper_parameter_count, job.hyperParameters.size())
+      .set(&hfta_program::data_field_count, job.data.size())
+      .set(&hfta_program::input_count, inputCount)
+      .set(&hfta_program::output_count, outputCount)
+      .set(&hfta_program::setting_count, settingCount)
+      .set(&hfta_program::copy_threads, getCopyThreads(job.copies))
+      .set(&hfta_program::reserved_count, 0)
+      .set(&hfta_program::roles, getRoles())
+      .set(&hfta_program::models, modelTable)
+      .set(&hfta_program::model_of_copy, copyTable);
   tables.exported(symbol, program);
   return success();
 }

@@ -26,11 +26,8 @@ llvm::ArrayRef<llvm::StringRef> language::getElementTypeNames() {
   return kElementTypes;
 }
 
-static const llvm::StringRef kFormats[] = {"idx", "npy", "csv", "raw"};
-
 static hfta_data_format getFormat(llvm::StringRef name) {
-  return static_cast<hfta_data_format>(llvm::find(kFormats, name) -
-                                       std::begin(kFormats) + HFTA_DATA_IDX);
+  return static_cast<hfta_data_format>(*getDataFormatCode(name));
 }
 
 static bool hasHeader(const DataSource &source) {
@@ -108,7 +105,7 @@ bool JobAnalyzer::analyzeSource(const ast::Expression &expression,
   }
   const auto &call = llvm::cast<ast::CallExpression>(expression);
   llvm::StringRef format = call.callee.name;
-  if (!llvm::is_contained(kFormats, format)) {
+  if (!llvm::is_contained(getDataFormatNames(), format)) {
     static const llvm::StringRef known[] = {"idx", "npy", "csv", "raw",
                                             "normalize"};
     diagnostics.error(call.callee.range,

@@ -1,6 +1,7 @@
 //===- TensorBuilder.cpp - Short forms of hfta ops ------------------------===//
 
 #include "Building/TensorBuilder.h"
+#include "Hfta/Dialect/Hfta/IR/Settings.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/Sequence.h"
@@ -73,9 +74,7 @@ Value TensorBuilder::select(Value condition, Value onTrue, Value onFalse) {
 }
 
 Type language::parseFloatType(MLIRContext *context, StringRef name) {
-  if (name == "f64")
-    return Float64Type::get(context);
-  return Float32Type::get(context);
+  return getFloatType(context, name);
 }
 
 TypeAttr language::getAccumulateType(MLIRContext *context,

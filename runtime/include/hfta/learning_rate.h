@@ -11,6 +11,9 @@
 extern "C" {
 #endif
 
+/// What jobs call the schedule; "?" if there is none.
+const char *hfta_learning_rate_name(uint32_t kind);
+
 /// Whether the schedule depends on the length of the training.
 bool hfta_learning_rate_needs_total(const hfta_learning_rate *schedule);
 

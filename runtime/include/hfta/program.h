@@ -5,12 +5,15 @@
 // executor drives its tasks. Nothing here allocates and nothing here is
 // mutable: every pointer leads to constant data inside the binary.
 //
-// Sizes and offsets are in bytes, shapes in elements, times in steps.
+// Sizes and offsets are in bytes, shapes in elements, times in steps. What
+// stands here stands in the lists of abi.h too, from which the ABI's version
+// follows.
 //===----------------------------------------------------------------------===//
 
 #ifndef HFTA_PROGRAM_H
 #define HFTA_PROGRAM_H
 
+#include "hfta/settings.h"
 #include "hfta/training.h"
 
 #include <stddef.h>
@@ -19,10 +22,6 @@
 #ifdef __cplusplus
 extern "C" {
 #endif
-
-/// Raised with every change of a struct below. The runtime refuses a program
-/// of another version.
-#define HFTA_ABI_VERSION 8u
 
 /// Element types of stored tensors. Values are part of the ABI.
 typedef enum hfta_element_type {
@@ -183,46 +182,6 @@ typedef struct hfta_task {
   uint32_t flags;  ///< HFTA_TASK_BY_COPIES
 } hfta_task;
 
-/// A hyper-parameter, one value a copy.
-typedef struct hfta_hyper_parameter {
-  const char *name;     ///< "lr", "weight_decay", "dropout_rate"
-  const double *values; ///< hfta_program.copies values
-} hfta_hyper_parameter;
-
-/// Learning-rate schedules; each applies to the copy's own "lr".
-typedef enum hfta_learning_rate_kind {
-  HFTA_LEARNING_RATE_CONSTANT = 0,
-  HFTA_LEARNING_RATE_STEP =
-      1, ///< lr * gamma ^ floor(epoch-or-step / step_size)
-  HFTA_LEARNING_RATE_COSINE = 2 ///< from lr to lr * minimum over the training
-} hfta_learning_rate_kind;
-
-/// All arrays hold one value a copy. With s the 0-based step: while s < warmup
-/// the rate is lr * (s + 1) / warmup; afterwards the kind's own rule, counted
-/// from the end of the warm-up. Cosine ends at the last step of the training.
-typedef struct hfta_learning_rate {
-  uint32_t kind;
-  uint32_t reserved;
-  const double *warmup;    ///< steps
-  const double *step_size; ///< steps (STEP)
-  const double *gamma;     ///< factor (STEP)
-  const double *minimum;   ///< final rate as a share of lr (COSINE)
-} hfta_learning_rate;
-
-typedef enum hfta_data_format {
-  HFTA_DATA_NONE = 0,
-  HFTA_DATA_IDX = 1, ///< gzip is recognised by content
-  HFTA_DATA_NPY = 2,
-  HFTA_DATA_CSV = 3, ///< `column` first column, as many as the sample needs
-  HFTA_DATA_RAW = 4  ///< samples one after another, no header
-} hfta_data_format;
-
-typedef struct hfta_data_source {
-  uint32_t format;  ///< hfta_data_format; NONE if the block names no such file
-  uint32_t column;  ///< CSV
-  const char *path; ///< as written in the job
-} hfta_data_source;
-
 /// A field of the data block: a file for training, one for testing, and the
 /// tensor in the input segment that receives a micro-batch of it.
 typedef struct hfta_data_field {
@@ -270,6 +229,7 @@ typedef struct hfta_roles {
   uint32_t norm;  ///< one sum of squares a trained parameter and copy (f64), in
                   ///< the order of the tensor table: all in this tensor, or, if
                   ///< it is a scalar, one here and one in each that follows
+  uint32_t reserved;
 } hfta_roles;
 
 /// An inference model to be filled with one copy's tensors: `header` is a
@@ -322,6 +282,7 @@ typedef struct hfta_program {
   const hfta_data_field *data_fields;
   const hfta_port *inputs;
   const hfta_port *outputs;
+  const hfta_setting *settings; ///< what `info` shows of the job
   uint32_t segment_count;
   uint32_t tensor_count;
   uint32_t task_count;
@@ -329,7 +290,9 @@ typedef struct hfta_program {
   uint32_t data_field_count;
   uint32_t input_count;
   uint32_t output_count;
+  uint32_t setting_count;
   uint32_t copy_threads; ///< kernels have work for so many threads in one copy
+  uint32_t reserved_count;
   hfta_roles roles;
   const hfta_model *models;
   const uint32_t *model_of_copy; ///< one index into `models` a copy

@@ -3,6 +3,7 @@
 #include "commands/command.h"
 #include "hfta/data.h"
 #include "hfta/json.h"
+#include "hfta/learning_rate.h"
 
 #include <string.h>
 
@@ -24,12 +25,38 @@ static void put_string(hfta_json_writer *writer, const char *key,
   hfta_json_string(writer, value ? value : "");
 }
 
+/// A setting that is the same for all copies.
+static void put_setting(hfta_json_writer *writer, const hfta_setting *setting) {
+  if (setting->type == HFTA_SETTING_INTEGER)
+    put_integer(writer, setting->name, setting->value);
+  if (setting->type == HFTA_SETTING_FLAG) {
+    hfta_json_key(writer, setting->name);
+    hfta_json_boolean(writer, setting->value != 0);
+  }
+}
+
+/// One of which each copy has its own.
+static void put_setting_of_copy(hfta_json_writer *writer,
+                                const hfta_setting *setting, int64_t copy) {
+  if (!setting->values)
+    return;
+  if (setting->type == HFTA_SETTING_NUMBERS) {
+    hfta_json_key(writer, setting->name);
+    hfta_json_number(writer, ((const double *)setting->values)[copy], HFTA_F64);
+  }
+  if (setting->type == HFTA_SETTING_WHOLE_NUMBERS)
+    put_integer(writer, setting->name,
+                ((const int64_t *)setting->values)[copy]);
+}
+
 static void put_copies(hfta_json_writer *writer, const hfta_program *program) {
   hfta_json_key(writer, "copies");
   hfta_json_begin_array(writer);
   for (int64_t copy = 0; copy < program->copies; ++copy) {
     hfta_json_begin_object(writer);
     put_integer(writer, "copy", copy);
+    for (uint32_t i = 0; i < program->setting_count; ++i)
+      put_setting_of_copy(writer, &program->settings[i], copy);
     hfta_json_key(writer, "hyper_parameters");
     hfta_json_begin_object(writer);
     for (uint32_t i = 0; i < program->hyper_parameter_count; ++i) {
@@ -47,25 +74,19 @@ static void put_copies(hfta_json_writer *writer, const hfta_program *program) {
 }
 
 static void put_job(hfta_json_writer *writer, const hfta_program *program) {
-  static const char *const schedules[] = {"constant", "step", "cosine"};
-  uint32_t schedule = program->learning_rate.kind;
   put_string(writer, "name", program->name);
   put_unsigned(writer, "abi_version", program->abi_version);
   put_string(writer, "identity", program->models[0].identity);
-  put_integer(writer, "batch", program->batch);
-  put_integer(writer, "micro_batches", program->micro_batches);
+  for (uint32_t i = 0; i < program->setting_count; ++i)
+    put_setting(writer, &program->settings[i]);
   put_integer(writer, "blocks", program->blocks);
-  put_integer(writer, "epochs", program->epochs);
-  put_integer(writer, "steps", program->steps);
   put_string(writer, "precision",
              hfta_element_name((hfta_element_type)program->precision));
   put_string(writer, "optimizer", program->optimizer);
-  put_string(writer, "schedule", schedule < 3 ? schedules[schedule] : "?");
+  put_string(writer, "schedule",
+             hfta_learning_rate_name(program->learning_rate.kind));
   put_string(writer, "metric", program->metric);
   put_string(writer, "cpu_features", program->cpu_features);
-  put_integer(writer, "order_seed", program->order_seed);
-  hfta_json_key(writer, "shuffle");
-  hfta_json_boolean(writer, program->shuffle != 0);
 }
 
 static void put_tensor(hfta_json_writer *writer, const hfta_tensor *tensor) {

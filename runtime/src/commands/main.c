@@ -1,6 +1,7 @@
 //===- main.c - The command line of a compiled program --------------------===//
 
 #include "hfta/main.h"
+#include "hfta/abi.h"
 
 #include "commands/command.h"
 #include "data/dataset.h"
@@ -117,7 +118,7 @@ int hfta_main(const hfta_program *program, int argc, char **argv) {
   }
   if (strcmp(name, "--version") == 0) {
     printf("%s (Hfta %s, ABI %u)\n", program->name, HFTA_VERSION,
-           HFTA_ABI_VERSION);
+           hfta_abi_version());
     return flush_output(&invocation, HFTA_OK);
   }
   invocation.command = name;

@@ -66,16 +66,13 @@ hfta_status hfta_data_split_batch(const char *path, hfta_element_type type,
 
 const char *hfta_data_format_name(hfta_data_format format) {
   switch (format) {
+#define HFTA_DATA_FORMAT(identifier, number, name)                             \
+  case HFTA_DATA_##identifier:                                                 \
+    return name;
+    HFTA_DATA_FORMATS
+#undef HFTA_DATA_FORMAT
   case HFTA_DATA_NONE:
-    return "none";
-  case HFTA_DATA_IDX:
-    return "idx";
-  case HFTA_DATA_NPY:
-    return "npy";
-  case HFTA_DATA_CSV:
-    return "csv";
-  case HFTA_DATA_RAW:
-    return "raw";
+    break;
   }
   return "none";
 }

@@ -4,6 +4,18 @@
 
 #include <math.h>
 
+const char *hfta_learning_rate_name(uint32_t kind) {
+  switch (kind) {
+#define HFTA_LEARNING_RATE(identifier, number, name)                           \
+  case number:                                                                 \
+    return name;
+    HFTA_LEARNING_RATES
+#undef HFTA_LEARNING_RATE
+  default:
+    return "?";
+  }
+}
+
 bool hfta_learning_rate_needs_total(const hfta_learning_rate *schedule) {
   return schedule->kind == HFTA_LEARNING_RATE_COSINE;
 }

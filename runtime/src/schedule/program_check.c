@@ -4,6 +4,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "hfta/abi.h"
 #include "hfta/instance.h"
 
 #include <string.h>
@@ -219,11 +220,11 @@ static hfta_status check_instances(const hfta_program *program,
 }
 
 hfta_status hfta_program_check(const hfta_program *program, hfta_error *error) {
-  if (program->abi_version != HFTA_ABI_VERSION)
+  if (program->abi_version != hfta_abi_version())
     return hfta_fail(error, HFTA_INTERNAL,
                      "the program has ABI version %u, this runtime has %u: "
                      "compile it again",
-                     program->abi_version, HFTA_ABI_VERSION);
+                     program->abi_version, hfta_abi_version());
   hfta_status status = check_counts(program, error);
   for (uint32_t i = 0; i < program->tensor_count && status == HFTA_OK; ++i)
     status = check_tensor(program, i, error);

@@ -228,8 +228,18 @@ static size_t countValues(const std::vector<T> &values) {
   return values.size();
 }
 
+/// The first of the names that is no element type; empty if all are.
+static std::string findUnknownType(MLIRContext *context,
+                                   const Precision &precision) {
+#define HFTA_PRECISION(member, text)                                           \
+  if (!getFloatType(context, precision.member))                                \
+    return "'" + precision.member + "'";
+#include "Hfta/Dialect/Hfta/IR/Settings.def"
+  return "";
+}
+
 /// What a reader of the job may rely on; returns an error or nothing.
-static std::string checkJob(const Job &job) {
+static std::string checkJob(MLIRContext *context, const Job &job) {
   if (job.copies < 1)
     return "'copies' must be at least 1";
   if (job.microBatches < 1 || job.batch < 1 ||
@@ -253,6 +263,14 @@ static std::string checkJob(const Job &job) {
       if (size != 0 && !fits(size))
         return ("'" + setting->name + "' must have one value a copy").str();
     }
+  for (const DataField &field : job.data)
+    for (const DataSource *source : {&field.train, &field.test})
+      if (!getDataFormatCode(source->format))
+        return "field '" + field.name + "' has the unknown format '" +
+               source->format + "'";
+  std::string type = findUnknownType(context, job.precision);
+  if (!type.empty())
+    return "unknown precision " + type;
   if (!findSchedule(job.schedule.kind))
     return "unknown schedule '" + job.schedule.kind + "'";
   if (job.training && !findOptimizer(job.optimizer))
@@ -278,7 +296,7 @@ FailureOr<Job> Job::read(ModuleOp module) {
   Describe()(reader, job);
   reader.finish();
   if (error.empty())
-    error = checkJob(job);
+    error = checkJob(module.getContext(), job);
   if (!error.empty())
     return module.emitError()
            << "in '" << HftaDialect::kJobAttrName << "': " << error;

@@ -164,6 +164,42 @@ SmallVector<StringRef> hfta::getClauseNames(unsigned traits) {
 }
 
 //===----------------------------------------------------------------------===//
+// Formats and element types
+//===----------------------------------------------------------------------===//
+
+std::optional<uint32_t> hfta::getDataFormatCode(StringRef name) {
+  if (name.empty())
+    return HFTA_DATA_NONE;
+#define HFTA_DATA_FORMAT(identifier, number, word)                             \
+  if (name == word)                                                            \
+    return number;
+  HFTA_DATA_FORMATS
+#undef HFTA_DATA_FORMAT
+  return std::nullopt;
+}
+
+ArrayRef<StringRef> hfta::getDataFormatNames() {
+  static const StringRef names[] = {
+#define HFTA_DATA_FORMAT(identifier, number, word) word,
+      HFTA_DATA_FORMATS
+#undef HFTA_DATA_FORMAT
+  };
+  return names;
+}
+
+FloatType hfta::getFloatType(MLIRContext *context, StringRef name) {
+  if (name == "f16")
+    return Float16Type::get(context);
+  if (name == "bf16")
+    return BFloat16Type::get(context);
+  if (name == "f32")
+    return Float32Type::get(context);
+  if (name == "f64")
+    return Float64Type::get(context);
+  return {};
+}
+
+//===----------------------------------------------------------------------===//
 // Schedules
 //===----------------------------------------------------------------------===//
 

@@ -1,6 +1,7 @@
 //===- ModelBuilder.cpp - The hfta.model under construction ---------------===//
 
 #include "Building/ModelBuilder.h"
+#include "Hfta/Dialect/Hfta/IR/Settings.h"
 
 #include "Building/Node.h"
 #include "Reading/Branches.h"
@@ -12,14 +13,7 @@ namespace mlir::hfta::onnx_import {
 using ::onnx::NodeProto;
 
 FloatType getPrecisionType(StringRef name, MLIRContext *context) {
-  Builder builder(context);
-  if (name == "f64")
-    return builder.getF64Type();
-  if (name == "f16")
-    return builder.getF16Type();
-  if (name == "bf16")
-    return builder.getBF16Type();
-  return builder.getF32Type();
+  return getFloatType(context, name);
 }
 
 ModelBuilder::ModelBuilder(const Graph &graph, const OnnxImportOptions &options,

@@ -76,10 +76,11 @@ std::string describeUsage(const ParameterInfo &parameter);
 namespace setting_traits {
 enum ClauseTraits : unsigned {
   None = 0,
-  Required = 1u << 0,       ///< an argument that must be given
-  Repeatable = 1u << 1,     ///< a block may hold several
-  OfModel = 1u << 2,        ///< may also follow `onnx(...)`
-  WithoutTraining = 1u << 3 ///< the flag says nothing about training
+  Required = 1u << 0,        ///< an argument that must be given
+  Repeatable = 1u << 1,      ///< a block may hold several
+  OfModel = 1u << 2,         ///< may also follow `onnx(...)`
+  WithoutTraining = 1u << 3, ///< the flag says nothing about training
+  Unlisted = 1u << 4         ///< `info --json` tells it in another way
 };
 } // namespace setting_traits
 
@@ -152,6 +153,15 @@ struct ScheduleInfo {
   llvm::StringLiteral rate;
   llvm::SmallVector<ParameterInfo, 3> parameters;
 };
+
+/// The runtime's number of a data source's format ("" is none); nothing if
+/// there is no such format.
+std::optional<uint32_t> getDataFormatCode(llvm::StringRef name);
+/// Names of the formats that files have.
+llvm::ArrayRef<llvm::StringRef> getDataFormatNames();
+
+/// The element type that a precision names; null if there is none.
+FloatType getFloatType(MLIRContext *context, llvm::StringRef name);
 
 llvm::ArrayRef<ScheduleInfo> getSchedules();
 const ScheduleInfo *findSchedule(llvm::StringRef name);
