@@ -1,7 +1,7 @@
 //===- DescribeModel.cpp - Identity and ONNX template of a model ----------===//
 
 #include "Hfta/Dialect/Hfta/IR/HftaOps.h"
-#include "Hfta/Dialect/Hfta/IR/Job.h"
+#include "Hfta/Dialect/Hfta/IR/Optimizers.h"
 #include "Hfta/Driver/Passes.h"
 #include "Hfta/Export/Onnx/Export.h"
 #include "Hfta/Import/Onnx/Import.h"
@@ -37,10 +37,11 @@ struct DescribeModelPass
                DenseI64ArrayAttr::get(&getContext(), model.getCopies()));
       list.set("identity",
                StringAttr::get(&getContext(),
-                               computeIdentity(model, job->optimizer)));
-      list.set("identity_of_batch",
-               StringAttr::get(&getContext(),
-                               computeIdentityOfBatch(model, job->optimizer)));
+                               computeIdentity(model, describeStates(*job))));
+      list.set(
+          "identity_of_batch",
+          StringAttr::get(&getContext(),
+                          computeIdentityOfBatch(model, describeStates(*job))));
       addExport(list, model);
       described.push_back(list.getDictionary(&getContext()));
       model.walk([](ConstantOp op) { op->removeAttr(kFollowsBatchAttrName); });

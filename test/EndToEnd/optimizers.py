@@ -2,11 +2,12 @@
 """Some steps of each optimizer on a line through points, in f64, beside formulas
 written down here anew. Needs only Python's standard library."""
 
+import json
 import math
 import struct
 
 from harness import (Work, checkpoint, copy_file, expect_equal, fail, make_blocks,
-                     read_safetensors)
+                     read_safetensors, run)
 
 STEPS = 6
 SAMPLES = [[0.5, -1.0, 2.0], [1.5, 0.25, -0.75], [-2.0, 1.0, 0.5], [0.1, 0.7, -1.2]]
@@ -38,6 +39,21 @@ def adamw(p, g, s, t, lr, weight_decay=0.01, **others):
     return adam(p * (1 - lr * weight_decay), g, s, t, lr, **others)
 
 
+def rmsprop(p, g, s, t, lr, alpha=0.99, eps=1e-8, weight_decay=0.0, momentum=None,
+            centered=False):
+    g += weight_decay * p
+    s["square_average"] = alpha * s["square_average"] + (1 - alpha) * g * g
+    variance = s["square_average"]
+    if centered:
+        s["gradient_average"] = alpha * s["gradient_average"] + (1 - alpha) * g
+        variance -= s["gradient_average"] ** 2
+    direction = g / (math.sqrt(variance) + eps)
+    if momentum is not None:
+        direction += momentum * s["momentum_buffer"]
+        s["momentum_buffer"] = direction
+    return p - lr * direction
+
+
 # For each run the optimizer, what it is called with (a list: a value a copy), and
 # the states that it must have. The first copy's rate is 0: its parameters stay.
 RUNS = [
@@ -49,6 +65,12 @@ RUNS = [
     (adamw, {"lr": [0, 0.1], "beta2": 0.9, "eps": 1e-3, "weight_decay": 0.2},
      {"first_moment", "second_moment"}),
     (adamw, {"lr": [0, 0.1]}, {"first_moment", "second_moment"}),
+    (rmsprop, {"lr": [0, 0.1, 0.02]}, {"square_average"}),
+    (rmsprop, {"lr": [0, 0.1], "alpha": 0.9, "eps": 1e-3, "weight_decay": 0.1,
+               "momentum": 0.8, "centered": True},
+     {"square_average", "gradient_average", "momentum_buffer"}),
+    (rmsprop, {"lr": [0, 0.1], "momentum": 0.5},
+     {"square_average", "momentum_buffer"}),
 ]
 
 
@@ -109,13 +131,18 @@ def expect_close(mine, theirs, what):
 def main():
     work = Work(__doc__)
     write_data(work.folder)
+    identities = {}
     for number, (update, settings, states) in enumerate(RUNS):
         job = MODEL + make_blocks(
             'x: f64[3] = raw("x.raw"), t: f64[1] = raw("t.raw")', "mse(net, t)",
             f"{update.__name__}({write(settings)})", STEPS, batch=4, model="net(x)",
             clauses="  precision f64\n  seed 3")
         name = f"{update.__name__}-{number}"
-        folder = work.train(work.compile(name, job))
+        binary = work.compile(name, job)
+        identity = json.loads(run(binary, "info", "--json"))["identity"]
+        kept = (update.__name__, frozenset(states))
+        expect_equal(identities.setdefault(kept, identity), identity, f"{name}: identity")
+        folder = work.train(binary)
         rates = settings["lr"]
         initial = {key: numbers for key, numbers in read(folder, 0).items()
                    if key.startswith("y.")}
@@ -123,6 +150,8 @@ def main():
             expected = simulate(update, {**settings, "lr": rate}, initial, states)
             expect_close(read(folder, copy), expected, f"{name}, copy {copy}")
         print(f"{name}: {len(rates)} copies")
+    # A checkpoint goes on where optimizer and states are the same, and only there.
+    expect_equal(len(set(identities.values())), len(identities), "identities")
 
 
 main()

@@ -179,6 +179,48 @@ static void updateAdamW(OptimizerUpdate &update) {
 }
 
 //===----------------------------------------------------------------------===//
+// RMSprop
+//===----------------------------------------------------------------------===//
+
+static constexpr ParameterInfo kRmspropParameters[] = {
+    {"lr", NumberRange::nonNegative(), 1e-2},
+    {"alpha", NumberRange::belowOne(), 0.99},
+    kEps,
+    kWeightDecay,
+    {"momentum", NumberRange::nonNegative(), {}, Kind::optional},
+    {"centered", NumberRange::any(), {}, Kind::flag}};
+static constexpr OptimizerState kRmspropStates[] = {
+    {"square_average"},
+    {"gradient_average", 0, /*onlyWith=*/"centered"},
+    {"momentum_buffer", 0, /*onlyWith=*/"momentum"}};
+
+/// PyTorch's; Tieleman and Hinton, lecture 6.5 of "Neural networks for machine
+/// learning", 2012, centered as by Graves, 2013.
+static void updateRmsprop(OptimizerUpdate &update) {
+  Expression alpha = update.filled("alpha");
+  Expression rest = update.fill(1.0 - update.scalar("alpha"));
+  Expression gradient =
+      update.gradient + update.filled("weight_decay") * update.parameter;
+  Expression &squares = update.state("square_average");
+  squares = squares * alpha + rest * gradient * gradient;
+  Expression variance = squares;
+  if (update.has("centered")) {
+    Expression &mean = update.state("gradient_average");
+    mean = mean + rest * (gradient - mean);
+    variance = squares - mean * mean;
+  }
+  Expression direction =
+      gradient / (variance.apply<SqrtOp>() + update.filled("eps"));
+  if (update.has("momentum")) {
+    Expression &buffer = update.state("momentum_buffer");
+    buffer = buffer * update.filled("momentum") + direction;
+    direction = buffer;
+  }
+  update.parameter =
+      update.parameter + update.fill(-update.scalar("lr")) * direction;
+}
+
+//===----------------------------------------------------------------------===//
 // The table
 //===----------------------------------------------------------------------===//
 
@@ -189,6 +231,10 @@ static constexpr OptimizerInfo kOptimizers[] = {
      "by moments of the gradient; the decay is part of the gradient"},
     {"adamw", kAdamWParameters, kAdamStates, /*usesStep=*/true, updateAdamW,
      "the same, but the weights decay by themselves"},
+    {"rmsprop", kRmspropParameters, kRmspropStates, /*usesStep=*/false,
+     updateRmsprop,
+     "by the gradient's running square, less that of its mean if `centered`; "
+     "keeps a velocity only where `momentum` is given"},
 };
 
 ArrayRef<OptimizerInfo> hfta::getOptimizers() { return kOptimizers; }
@@ -231,6 +277,17 @@ SmallVector<StringRef> hfta::getGivenOptions(const Job &job) {
                   job.findHyperParameter(parameter.name))
       given.push_back(parameter.name);
   return given;
+}
+
+std::string hfta::describeStates(const Job &job) {
+  std::string text = job.optimizer;
+  const OptimizerInfo *optimizer = findOptimizer(job.optimizer);
+  if (!optimizer)
+    return text;
+  for (const OptimizerState *state : optimizer->getStates(getGivenOptions(job)))
+    if (!state->onlyWith.empty())
+      text += " " + state->onlyWith.str();
+  return text;
 }
 
 //===----------------------------------------------------------------------===//

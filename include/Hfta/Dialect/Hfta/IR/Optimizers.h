@@ -44,6 +44,10 @@ const OptimizerInfo *findOptimizer(llvm::StringRef name);
 /// Flags that hold and optional parameters that have values.
 llvm::SmallVector<StringRef> getGivenOptions(const Job &job);
 
+/// The optimizer's name and the options that bring a state with them: jobs of
+/// which this is equal have checkpoints with the same tensors.
+std::string describeStates(const Job &job);
+
 } // namespace mlir::hfta
 
 #endif // HFTA_DIALECT_HFTA_IR_OPTIMIZERS_H
