@@ -54,6 +54,13 @@ def rmsprop(p, g, s, t, lr, alpha=0.99, eps=1e-8, weight_decay=0.0, momentum=Non
     return p - lr * direction
 
 
+def lion(p, g, s, t, lr, beta1=0.9, beta2=0.99, weight_decay=0.0):
+    p *= 1 - lr * weight_decay
+    mixed = beta1 * s["momentum"] + (1 - beta1) * g
+    s["momentum"] = beta2 * s["momentum"] + (1 - beta2) * g
+    return p - lr * math.copysign(1.0, mixed) if mixed else p
+
+
 # For each run the optimizer, what it is called with (a list: a value a copy), and
 # the states that it must have. The first copy's rate is 0: its parameters stay.
 RUNS = [
@@ -71,6 +78,9 @@ RUNS = [
      {"square_average", "gradient_average", "momentum_buffer"}),
     (rmsprop, {"lr": [0, 0.1], "momentum": 0.5},
      {"square_average", "momentum_buffer"}),
+    (lion, {"lr": [0, 0.1, 0.02]}, {"momentum"}),
+    (lion, {"lr": [0, 0.1], "beta1": 0.5, "beta2": 0.8, "weight_decay": 0.2},
+     {"momentum"}),
 ]
 
 

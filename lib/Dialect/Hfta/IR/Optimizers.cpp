@@ -221,6 +221,31 @@ static void updateRmsprop(OptimizerUpdate &update) {
 }
 
 //===----------------------------------------------------------------------===//
+// Lion
+//===----------------------------------------------------------------------===//
+
+static constexpr ParameterInfo kLionParameters[] = {
+    {"lr", NumberRange::nonNegative(), 1e-4},
+    kBeta1,
+    {"beta2", NumberRange::belowOne(), 0.99},
+    kWeightDecay};
+static constexpr OptimizerState kLionStates[] = {{"momentum"}};
+
+/// Chen et al., "Symbolic discovery of optimization algorithms", 2023.
+static void updateLion(OptimizerUpdate &update) {
+  decayWeights(update);
+  Expression &momentum = update.state("momentum");
+  auto interpolate = [&](StringRef beta) {
+    return momentum * update.filled(beta) +
+           update.fill(1.0 - update.scalar(beta)) * update.gradient;
+  };
+  Expression direction = interpolate("beta1").apply<SignOp>();
+  momentum = interpolate("beta2");
+  update.parameter =
+      update.parameter + update.fill(-update.scalar("lr")) * direction;
+}
+
+//===----------------------------------------------------------------------===//
 // The table
 //===----------------------------------------------------------------------===//
 
@@ -235,6 +260,8 @@ static constexpr OptimizerInfo kOptimizers[] = {
      updateRmsprop,
      "by the gradient's running square, less that of its mean if `centered`; "
      "keeps a velocity only where `momentum` is given"},
+    {"lion", kLionParameters, kLionStates, /*usesStep=*/false, updateLion,
+     "the rate times the sign of a momentum; the weights decay by themselves"},
 };
 
 ArrayRef<OptimizerInfo> hfta::getOptimizers() { return kOptimizers; }
