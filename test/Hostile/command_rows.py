@@ -51,7 +51,7 @@ def make_batch_row():
                        outputs=[value("y", ["samples", 4])])
     return hftac("a batch of another size than its axis", 2, "--dim:1:1",
                  "'--dim' gives axis 'samples' the size 3, but '--batch' 2",
-                 "leave one of them out", job=False,
+                 job=False,
                  files={"m.onnx": open_axis},
                  options=["m.onnx", "--batch=2", "--dim=samples=3", "-o",
                           "program"])
