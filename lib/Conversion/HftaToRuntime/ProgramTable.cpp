@@ -276,6 +276,7 @@ void ProgramBuilder::buildData() {
   }
   fieldTable = tables.table("data_fields", fields);
   std::vector<Record> parameters;
+  parameters.reserve(job.hyperParameters.size());
   for (const HyperParameter &parameter : job.hyperParameters)
     parameters.push_back(
         StructRecord<hfta_hyper_parameter>()

@@ -171,8 +171,8 @@ std::optional<uint32_t> hfta::getDataFormatCode(StringRef name) {
   if (name.empty())
     return HFTA_DATA_NONE;
 #define HFTA_DATA_FORMAT(identifier, number, word)                             \
-  if (name == word)                                                            \
-    return number;
+  if (name == (word))                                                          \
+    return (number);
   HFTA_DATA_FORMATS
 #undef HFTA_DATA_FORMAT
   return std::nullopt;
@@ -238,7 +238,9 @@ const ScheduleInfo *hfta::findSchedule(StringRef name) {
 }
 
 std::vector<double> &hfta::getScheduleParameter(Schedule &schedule,
-                                                StringRef wanted) {
+                                                StringRef name) {
+  // The macro's parameter is a name, too.
+  StringRef wanted = name;
 #define HFTA_SCHEDULE_PARAMETER(member, name, initial, neutral, range)         \
   if (wanted == #name)                                                         \
     return schedule.member;
