@@ -14,7 +14,9 @@
 using namespace mlir;
 using namespace mlir::hfta;
 
-static uint32_t getElementCode(Type type) {
+/// Nothing: a type that programs don't store. Longer numbers without a sign are
+/// stored as those with one.
+static std::optional<uint32_t> getElementCode(Type type) {
   if (type.isInteger(1))
     return HFTA_BOOL;
   if (auto integer = dyn_cast<IntegerType>(type)) {
@@ -26,15 +28,21 @@ static uint32_t getElementCode(Type type) {
       return isUnsigned ? HFTA_U16 : HFTA_I16;
     case 32:
       return HFTA_I32;
-    default:
+    case 64:
       return HFTA_I64;
+    default:
+      return std::nullopt;
     }
   }
   if (type.isF16())
     return HFTA_F16;
   if (type.isBF16())
     return HFTA_BF16;
-  return type.isF64() ? HFTA_F64 : HFTA_F32;
+  if (type.isF32())
+    return HFTA_F32;
+  if (type.isF64())
+    return HFTA_F64;
+  return std::nullopt;
 }
 
 namespace {
@@ -51,7 +59,7 @@ public:
 private:
   void orderTensors();
   LogicalResult buildSegments();
-  void buildTensors();
+  LogicalResult buildTensors();
   void buildTasks();
   void buildData();
   uint32_t getFlags(VariableOp variable);
@@ -189,16 +197,20 @@ uint32_t ProgramBuilder::getFlags(VariableOp variable) {
   }
 }
 
-void ProgramBuilder::buildTensors() {
+LogicalResult ProgramBuilder::buildTensors() {
   std::vector<Record> rows;
   for (VariableOp variable : tensors) {
     RankedTensorType type = variable.getTensorType();
+    std::optional<uint32_t> code = getElementCode(type.getElementType());
+    if (!code)
+      return variable.emitError("programs don't store elements of type ")
+             << type.getElementType();
     BindingAttr place = *variable.getLocation();
     rows.push_back(
         StructRecord<hfta_tensor>()
             .set(&hfta_tensor::name, text(variable.getOwnName()))
             .set(&hfta_tensor::segment, place.getSegment())
-            .set(&hfta_tensor::type, getElementCode(type.getElementType()))
+            .set(&hfta_tensor::type, *code)
             .set(&hfta_tensor::offset, place.getOffset())
             .set(&hfta_tensor::copy_stride, place.getStride())
             .set(&hfta_tensor::shape, tables.integers("shape", type.getShape()))
@@ -229,6 +241,7 @@ void ProgramBuilder::buildTensors() {
   };
   inputTable = ports(names::kInferenceInput, inputCount);
   outputTable = ports(names::kOutput, outputCount);
+  return success();
 }
 
 void ProgramBuilder::buildTasks() {
@@ -431,7 +444,7 @@ void ProgramBuilder::setJob() {
       .set(&hfta_program::order_seed, job.orderSeed)
       .set(&hfta_program::shuffle, job.shuffle)
       .set(&hfta_program::precision,
-           getElementCode(
+           *getElementCode(
                getFloatType(module.getContext(), job.precision.compute)))
       .set(&hfta_program::all_forwards_first, job.allForwardsFirst)
       .set(&hfta_program::clipping, !job.clipNorm.empty())
@@ -443,7 +456,8 @@ LogicalResult ProgramBuilder::build(StringRef symbol) {
   orderTensors();
   if (failed(buildSegments()))
     return failure();
-  buildTensors();
+  if (failed(buildTensors()))
+    return failure();
   buildTasks();
   buildData();
   buildModels();

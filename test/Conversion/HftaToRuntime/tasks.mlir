@@ -57,3 +57,10 @@ module attributes {hfta.job = {all_forwards_first = false, batch = 4 : i64, clip
 // expected-error @+1 {{module has no 'hfta.segments'; run hfta-plan-memory first}}
 module attributes {hfta.job = {all_forwards_first = false, batch = 4 : i64, clip_norm = array<f64>, copies = 2 : i64, data = [], epochs = 0 : i64, fuse = true, hyper_parameters = [], metric = "", micro_batches = 1 : i64, name = "net", optimizer_flags = [], optimizer = "", order_seed = 0 : i64, precision = {accumulate = "f32", compute = "f32", gradients = "f32", parameters = "f32", state = "f32"}, schedule = {gamma = array<f64>, kind = "constant", minimum = array<f64>, step_size = array<f64>, warmup = array<f64>}, seed = array<i64>, shuffle = true, steps = 0 : i64, training = false}} {
 }
+
+// -----
+
+module attributes {hfta.job = {name = "net", training = false, fuse = true, optimizer = "", optimizer_flags = [], hyper_parameters = [], schedule = {kind = "constant", warmup = array<f64>, step_size = array<f64>, gamma = array<f64>, minimum = array<f64>}, precision = {parameters = "f32", compute = "f32", accumulate = "f32", gradients = "f32", state = "f32"}, data = [], metric = ""}, hfta.segments = [#hfta.segment<scalar, -1, 64 bytes, 1 instances>]} {
+  // expected-error @+1 {{programs don't store elements of type 'i4'}}
+  hfta.variable @a {location = #hfta.binding<0, 0, 0>, role = #hfta.role<scalar>} : tensor<2xi4>
+}
