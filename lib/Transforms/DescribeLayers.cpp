@@ -1,5 +1,4 @@
-//===- DescribeLayers.cpp - Trained layers for `info --json`
-//---------------===//
+//===- DescribeLayers.cpp - Trained layers for `info --json` --------------===//
 
 #include "Hfta/Dialect/Hfta/IR/HftaOps.h"
 #include "Hfta/Transforms/Passes.h"
@@ -19,22 +18,27 @@ static std::string printType(Type type) {
   return text;
 }
 
+static void writeLayer(llvm::json::OStream &json, LayerOp layer) {
+  json.attribute("kind", stringifyLayerKind(layer.getKind()));
+  json.attribute("parameter", layer.getParameter());
+  if (layer.getCopy())
+    json.attribute("copy", static_cast<int64_t>(*layer.getCopy()));
+  if (layer.getBias()) {
+    json.attribute("bias", *layer.getBias());
+    json.attribute("bias_column", layer.getBiasColumn());
+  }
+  if (layer.getInput())
+    json.attribute("input", printType(layer.getInput().getType()));
+  json.attribute("output_gradient",
+                 printType(layer.getOutputGradient().getType()));
+  if (layer.getGroups() != 1)
+    json.attribute("groups", static_cast<int64_t>(layer.getGroups()));
+}
+
 static void writeLayers(llvm::json::OStream &json, ModuleOp module) {
   json.attributeArray("layers", [&] {
-    module.walk([&](LayerOpInterface op) {
-      LayerAttr layer = op.getLayerAttribute();
-      if (!layer)
-        return;
-      json.object([&] {
-        json.attribute("kind", stringifyLayerKind(layer.getKind()));
-        json.attribute("parameter", layer.getParameter().getValue());
-        if (layer.getBias())
-          json.attribute("bias", layer.getBias().getValue());
-        json.attribute("input", printType(op.getLayerInput().getType()));
-        json.attribute("output_gradient",
-                       printType(op.getLayerOutputGradient().getType()));
-      });
-    });
+    module.walk(
+        [&](LayerOp layer) { json.object([&] { writeLayer(json, layer); }); });
   });
 }
 
@@ -50,6 +54,7 @@ struct DescribeLayersPass
     llvm::json::OStream json(stream);
     json.object([&] { writeLayers(json, module); });
     module->setAttr("hfta.plan_json", StringAttr::get(&getContext(), text));
+    module.walk([](LayerOp layer) { layer.erase(); });
   }
 };
 } // namespace

@@ -35,7 +35,6 @@ struct OutlineKernelsPass
                            "hfta-plan-memory first");
           return signalPassFailure();
         }
-        forgetLayers(kernel);
         launch(kernel, outline(kernel, symbols));
       }
       for (Operation &op :
@@ -46,15 +45,6 @@ struct OutlineKernelsPass
   }
 
 private:
-  /// Equal layers' gradients are one function: which layer's they are has been
-  /// told to all that ask.
-  static void forgetLayers(KernelOp kernel) {
-    kernel.walk([](LayerOpInterface op) {
-      if (op.getLayerAttribute())
-        op.setLayerAttribute(LayerAttr());
-    });
-  }
-
   /// Kernels of equal code have equal keys.
   static std::string getKey(KernelOp kernel) {
     std::string key;

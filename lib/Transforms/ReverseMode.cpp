@@ -62,7 +62,12 @@ static LogicalResult checkDerivatives(Block &block, const Activity &activity) {
 /// Builds the backward of `op` and adds the contributions to `gradients`.
 static LogicalResult differentiateOp(OpBuilder &builder, Operation &op,
                                      const Activity &activity,
-                                     DenseMap<Value, Value> &gradients) {
+                                     DenseMap<Value, Value> &gradients,
+                                     BackwardCallback callback) {
+  Block &block = *op.getBlock();
+  Operation *before = builder.getInsertionPoint() == block.begin()
+                          ? nullptr
+                          : &*std::prev(builder.getInsertionPoint());
   SmallVector<Value> resultGradients;
   for (Value result : op.getResults())
     resultGradients.push_back(gradients.lookup(result));
@@ -77,12 +82,16 @@ static LogicalResult differentiateOp(OpBuilder &builder, Operation &op,
     return failure();
   for (auto [operand, isNeeded, gradient] :
        llvm::zip_equal(op.getOperands(), needed, operandGradients)) {
-    if (!isNeeded || !gradient)
+    if (!isNeeded)
+      gradient = Value();
+    if (!gradient)
       continue;
     Value &sum = gradients[operand];
     sum = sum ? AddOp::create(builder, op.getLoc(), sum, gradient).getResult()
               : gradient;
   }
+  callback({&op, before ? std::next(before->getIterator()) : block.begin(),
+            resultGradients, operandGradients});
   return success();
 }
 
@@ -105,14 +114,9 @@ LogicalResult hfta::buildReverseMode(OpBuilder &builder, Value target,
       builder, target.getLoc(),
       DenseElementsAttr::get(type,
                              builder.getFloatAttr(type.getElementType(), 1.0)));
-  for (Operation *op : llvm::reverse(forward)) {
-    Operation *before = builder.getInsertionPoint() == block.begin()
-                            ? nullptr
-                            : &*std::prev(builder.getInsertionPoint());
-    if (failed(differentiateOp(builder, *op, activity, gradientOf)))
+  for (Operation *op : llvm::reverse(forward))
+    if (failed(differentiateOp(builder, *op, activity, gradientOf, callback)))
       return failure();
-    callback(op, before ? std::next(before->getIterator()) : block.begin());
-  }
   for (Value value : wanted)
     gradients.push_back(gradientOf.lookup(value));
   return success();

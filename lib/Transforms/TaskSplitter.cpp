@@ -103,6 +103,6 @@ void TaskSplitter::split(Block &block) {
   for (Task &task : all)
     for (Operation &op : llvm::make_early_inc_range(
              llvm::reverse(task.function.getBody().front())))
-      if (op.use_empty() && !isa<WriteOp, func::ReturnOp>(op))
+      if (op.use_empty() && !isa<WriteOp, LayerOp, func::ReturnOp>(op))
         op.erase();
 }

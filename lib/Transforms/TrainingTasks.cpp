@@ -8,6 +8,7 @@
 
 #include "Hfta/Dialect/Hfta/IR/Training.h"
 #include "Hfta/Transforms/ReverseMode.h"
+#include "LayerLinks.h"
 #include "TaskBuilder.h"
 #include "TaskSplitter.h"
 
@@ -19,7 +20,8 @@ namespace {
 class TrainingStep {
 public:
   TrainingStep(TaskBuilder &tasks, ModelOp model)
-      : tasks(tasks), builder(tasks.getBuilder()), model(model) {}
+      : tasks(tasks), builder(tasks.getBuilder()), model(model), layers(tasks) {
+  }
 
   LogicalResult build(ArrayRef<std::string> cuts,
                       SmallVectorImpl<SmallVector<TrainedLeaf>> &leavesOfBlock);
@@ -34,7 +36,8 @@ private:
   LogicalResult assignBlocks(ArrayRef<std::string> cuts);
   void moveToFirstUse(Block &block);
   void freezeUnreached();
-  void linkLayer(const TrainedLeaf &leaf, Value weight, Value gradient);
+  /// The ops from `first` on belong to the backward of `forward`.
+  void tagBackward(Operation *forward, Block::iterator first);
 
   TaskBuilder &tasks;
   OpBuilder &builder;
@@ -45,6 +48,7 @@ private:
   Value loss;
   int64_t blocks = 1;
   DenseMap<Operation *, TaskTag> tags;
+  LayerLinks layers;
   SmallVector<std::pair<TrainedLeaf, Value>> gradients; ///< in forward order
 };
 
@@ -98,20 +102,23 @@ static bool isAllOnes(Value value) {
 void TrainingStep::buildLoss(Value losses, Value weights) {
   auto type = cast<RankedTensorType>(losses.getType());
   Location loc = losses.getLoc();
+  int64_t count = type.getNumElements() * tasks.getJob().microBatches;
   if (isAllOnes(weights)) {
-    double count = static_cast<double>(type.getNumElements()) *
-                   tasks.getJob().microBatches;
-    Value scale = tasks.splat({}, type.getElementType(), 1.0 / count);
+    layers.setLossDivisor(LossDivisor::terms, count);
+    Value scale = tasks.splat({}, type.getElementType(),
+                              1.0 / static_cast<double>(count));
     loss = MulOp::create(builder, loc, tasks.sumAll(losses), scale);
     return;
   }
   loss = tasks.sumAll(MulOp::create(builder, loc, losses, weights));
   Value weight = tasks.sumAll(weights);
   if (tasks.getJob().microBatches == 1) {
+    layers.setLossDivisor(LossDivisor::weights, count);
     loss = DivOp::create(builder, loc, loss, weight);
     return;
   }
   // The sum of all weights is known only after the last micro-batch.
+  layers.setLossDivisor(LossDivisor::undivided, count);
   tasks.accumulate(weight,
                    tasks.declare(names::kStepWeight,
                                  tasks.scalarType(type.getElementType(), true),
@@ -145,7 +152,7 @@ LogicalResult TrainingStep::buildForward() {
 /// Removes ops whose results nobody uses.
 static void eraseDeadOps(Block &block) {
   for (Operation &op : llvm::make_early_inc_range(llvm::reverse(block)))
-    if (op.use_empty() && !isa<WriteOp>(op) &&
+    if (op.use_empty() && !isa<WriteOp, LayerOp>(op) &&
         !op.hasTrait<OpTrait::IsTerminator>())
       op.erase();
 }
@@ -224,6 +231,11 @@ void TrainingStep::moveToFirstUse(Block &block) {
 // Backward
 //===----------------------------------------------------------------------===//
 
+void TrainingStep::tagBackward(Operation *forward, Block::iterator first) {
+  for (auto op = first; op != builder.getInsertionPoint(); ++op)
+    tags[&*op] = {true, tags.lookup(forward).block};
+}
+
 LogicalResult TrainingStep::buildBackward() {
   SmallVector<Value> wanted;
   SmallVector<TrainedLeaf> leaves;
@@ -236,17 +248,17 @@ LogicalResult TrainingStep::buildBackward() {
     wanted.push_back(read);
   }
   SmallVector<Value> found;
-  auto tagBackward = [&](Operation *forward, Block::iterator first) {
-    for (auto op = first; op != builder.getInsertionPoint(); ++op)
-      tags[&*op] = {true, tags.lookup(forward).block};
+  auto take = [&](const OpBackward &backward) {
+    tagBackward(backward.forward, backward.first);
+    layers.record(backward);
   };
-  if (failed(buildReverseMode(builder, loss, wanted, found, tagBackward)))
+  if (failed(buildReverseMode(builder, loss, wanted, found, take)))
     return failure();
   // A variable may be read at several places: its gradient is their sum.
   for (auto [leaf, value, gradient] : llvm::zip(leaves, wanted, found)) {
     if (!gradient)
       continue;
-    linkLayer(leaf, value, gradient);
+    layers.addLeaf(leaf, value);
     auto *known = llvm::find_if(gradients, [&, &key = leaf](auto &entry) {
       return entry.first == key;
     });
@@ -264,60 +276,6 @@ LogicalResult TrainingStep::buildBackward() {
     tags[known->second.getDefiningOp()] = tag;
   }
   return success();
-}
-
-/// The bias added to the output of the layer that `value`, its weight, feeds
-/// (or that `value` is, if `isOutput`), or null.
-static FlatSymbolRefAttr findBias(Value value, bool isOutput = false) {
-  for (Operation *user : value.getUsers()) {
-    bool isLayer = isa<ContractOp, ConvOp>(user);
-    if (isLayer ? !isOutput : isa<TransposeOp, ReshapeOp, CastOp>(user)) {
-      if (FlatSymbolRefAttr bias =
-              findBias(user->getResult(0), isOutput || isLayer))
-        return bias;
-      continue;
-    }
-    auto add = dyn_cast<AddOp>(user);
-    if (!add || !isOutput)
-      continue;
-    Value other = add.getLhs() == value ? add.getRhs() : add.getLhs();
-    while (Operation *def = other.getDefiningOp()) {
-      if (auto read = dyn_cast<ReadOp>(def))
-        return read.getVariableAttr();
-      if (!isa<BroadcastOp, ReshapeOp, CastOp>(def))
-        break;
-      other = def->getOperand(0);
-    }
-  }
-  return {};
-}
-
-void TrainingStep::linkLayer(const TrainedLeaf &leaf, Value weight,
-                             Value gradient) {
-  SmallVector<Value> worklist = {gradient};
-  while (!worklist.empty()) {
-    Operation *op = worklist.pop_back_val().getDefiningOp();
-    if (!op)
-      continue;
-    if (isa<TransposeOp, ReshapeOp, CastOp, AddOp>(op)) {
-      llvm::append_range(worklist, op->getOperands());
-      continue;
-    }
-    auto layer = dyn_cast<LayerOpInterface>(op);
-    if (!layer || layer.getLayerAttribute())
-      continue;
-    LayerKind kind = LayerKind::convolution;
-    if (auto contract = dyn_cast<ContractOp>(op)) {
-      kind = LayerKind::dense;
-      bool rhsIsForward =
-          !tags.lookup(contract.getRhs().getDefiningOp()).backward;
-      contract.setLayerOperand(rhsIsForward ? 1 : 0);
-    }
-    layer.setLayerAttribute(LayerAttr::get(
-        tasks.getContext(), kind,
-        FlatSymbolRefAttr::get(VariableOp(leaf.variable).getSymNameAttr()),
-        findBias(weight)));
-  }
 }
 
 /// Of what should be trained, the parameters that the loss doesn't depend on.
@@ -366,6 +324,9 @@ TrainingStep::build(ArrayRef<std::string> cuts,
          op != builder.getInsertionPoint(); ++op)
       tags[&*op] = {true, tag.block};
   }
+  layers.build([&](Operation *forward, Block::iterator first) {
+    tagBackward(forward, first);
+  });
   eraseDeadOps(block);
   TaskSplitter(tasks, tags, blocks).split(block);
   step.erase();

@@ -25,6 +25,7 @@
 // CHECK-LABEL: func.func @"task/backward.0"
 // CHECK: hfta.read @"hfta.cut/2"
 // CHECK: hfta.write %{{.*}}, @"hfta.gradient/w"
+// CHECK-NEXT: hfta.layer other @w
 // CHECK-NEXT: return
 // CHECK-LABEL: func.func @"task/backward.1"
 // CHECK: hfta.write %{{.*}}, @"hfta.cut/2"
@@ -75,8 +76,9 @@ module attributes {hfta.job = #job} {
 // CHECK: %[[NEW:.*]] = hfta.add %[[OLD]], %[[SUM]]
 // CHECK: hfta.write %[[NEW]], @"hfta.gradient/w"
 // CHECK-LABEL: func.func @"task/backward.1"
-// CHECK: %[[LATE:.*]] = hfta.contract {{.*}} {layer = #hfta.layer<dense, @w>}
+// CHECK: %[[LATE:.*]] = hfta.contract
 // CHECK: hfta.write %[[LATE]], @"hfta.cut/
+// CHECK: hfta.layer dense @w input
 // CHECK-NOT: @"hfta.gradient/w"
 // CHECK-LABEL: func.func @"task/update.0"
 module attributes {hfta.job = #job} {

@@ -40,7 +40,8 @@
 // CHECK: %[[OLD:.*]] = hfta.read @"hfta.gradient/w"
 // CHECK: %[[NEW:.*]] = hfta.add %[[OLD]], %[[GRADIENT]]
 // CHECK: hfta.write %[[NEW]], @"hfta.gradient/w"
-// CHECK-NEXT: return
+// CHECK-NEXT: hfta.layer other @w
+// CHECK: return
 
 // CHECK-LABEL: func.func @"task/norm.0"() attributes {hfta.task = #hfta.task<norm, 0>} {
 // CHECK: %[[G:.*]] = hfta.read @"hfta.gradient/w"

@@ -53,12 +53,12 @@ func.func @layers() attributes {hfta.task = #hfta.task<backward, 1>} {
   %x = hfta.reshape %s to [2, 2] : tensor<4xf32>
   %0 = hfta.kernel "contract"(%x) {bindings = [#hfta.binding<0, 256, 0>, #hfta.binding<0, 320, 0>], ties = array<i64: -1>} : (tensor<2x2xf32>) -> tensor<2x2xf32> {
   ^bb0(%i: tensor<2x2xf32>):
-    %2 = hfta.contract %i, %i maps [#x, #g, #w] {layer = #hfta.layer<dense, @a>} : tensor<2x2xf32>, tensor<2x2xf32>
+    %2 = hfta.contract %i, %i maps [#x, #g, #w] : tensor<2x2xf32>, tensor<2x2xf32>
     hfta.yield %2 : tensor<2x2xf32>
   }
   %1 = hfta.kernel "contract"(%x) {bindings = [#hfta.binding<0, 256, 0>, #hfta.binding<0, 384, 0>], ties = array<i64: -1>} : (tensor<2x2xf32>) -> tensor<2x2xf32> {
   ^bb0(%i: tensor<2x2xf32>):
-    %2 = hfta.contract %i, %i maps [#x, #g, #w] {layer = #hfta.layer<dense, @b>} : tensor<2x2xf32>, tensor<2x2xf32>
+    %2 = hfta.contract %i, %i maps [#x, #g, #w] : tensor<2x2xf32>, tensor<2x2xf32>
     hfta.yield %2 : tensor<2x2xf32>
   }
   return

@@ -3,8 +3,6 @@
 #include "GradientTask.h"
 #include "Hfta/Dialect/Hfta/IR/HftaOps.h"
 #include "Hfta/Dialect/Hfta/IR/Job.h"
-#include "Hfta/Driver/Pipelines.h"
-#include "Hfta/Target/Cpu.h"
 #include "Hfta/Transforms/ReverseMode.h"
 
 #include "mlir/IR/IRMapping.h"
@@ -50,7 +48,7 @@ public:
     Value loss = buildLoss();
     SmallVector<Value> gradients;
     if (failed(buildReverseMode(builder, loss, wanted, gradients,
-                                [](Operation *, Block::iterator) {})))
+                                [](const OpBackward &) {})))
       return failure();
     WriteOp::create(builder, loc, loss, "loss", IntegerAttr());
     for (auto [name, gradient] : llvm::zip(names, gradients))
@@ -141,16 +139,6 @@ private:
 };
 } // namespace
 
-static LogicalResult lower(ModuleOp module) {
-  PassManager pm(module.getContext());
-  buildPlannedPipeline(pm, PlannedPipelineOptions());
-  buildLinalgPipeline(pm, LinalgPipelineOptions());
-  buildLLVMPipeline(pm, LLVMPipelineOptions());
-  module->setAttr(HftaDialect::kTargetAttrName,
-                  getCpuTarget(module.getContext(), "x86-64-v3"));
-  return pm.run(module);
-}
-
 std::unique_ptr<GradientTask> GradientTask::compile(ModuleOp module,
                                                     func::FuncOp function,
                                                     ArrayRef<bool> arrayed,
@@ -159,7 +147,7 @@ std::unique_ptr<GradientTask> GradientTask::compile(ModuleOp module,
   task->copies = copies;
   task->operands = function.getNumArguments();
   if (failed(TaskModule(module, function, arrayed, copies).build()) ||
-      failed(lower(module)))
+      failed(lowerTasks(module)))
     return nullptr;
   task->program = JitProgram::create(module, /*threads=*/2);
   return task->program ? std::move(task) : nullptr;

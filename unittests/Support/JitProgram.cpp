@@ -1,7 +1,11 @@
 //===- JitProgram.cpp - A compiled program in this process ----------------===//
 
 #include "JitProgram.h"
+#include "Hfta/Dialect/Hfta/IR/HftaDialect.h"
+#include "Hfta/Driver/Pipelines.h"
+#include "Hfta/Target/Cpu.h"
 
+#include "mlir/Pass/PassManager.h"
 #include "mlir/Target/LLVMIR/Dialect/Builtin/BuiltinToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h"
 #include "llvm/Support/MathExtras.h"
@@ -12,6 +16,16 @@
 
 using namespace mlir;
 using namespace mlir::hfta;
+
+LogicalResult hfta::lowerTasks(ModuleOp module) {
+  PassManager pm(module.getContext());
+  buildPlannedPipeline(pm, PlannedPipelineOptions());
+  buildLinalgPipeline(pm, LinalgPipelineOptions());
+  buildLLVMPipeline(pm, LLVMPipelineOptions());
+  module->setAttr(HftaDialect::kTargetAttrName,
+                  getCpuTarget(module.getContext(), "x86-64-v3"));
+  return pm.run(module);
+}
 
 static std::unique_ptr<ExecutionEngine> makeEngine(ModuleOp module) {
   llvm::InitializeNativeTarget();
@@ -84,10 +98,13 @@ void JitProgram::run(hfta_task_kind kind) {
   }
 }
 
-const hfta_tensor *JitProgram::find(StringRef name) const {
-  for (uint32_t i = 0; i < program->tensor_count; ++i)
-    if (name == program->tensors[i].name)
-      return &program->tensors[i];
+const hfta_tensor *JitProgram::find(StringRef name, int64_t copy) const {
+  for (uint32_t i = 0; i < program->tensor_count; ++i) {
+    const hfta_tensor &tensor = program->tensors[i];
+    bool isOthers = copy >= 0 && tensor.copy >= 0 && tensor.copy != copy;
+    if (name == tensor.name && !isOthers)
+      return &tensor;
+  }
   return nullptr;
 }
 

@@ -14,6 +14,9 @@
 
 namespace mlir::hfta {
 
+/// A module of tasks, of phase `train`, to phase `llvm`.
+LogicalResult lowerTasks(ModuleOp module);
+
 /// A module of phase `llvm`, compiled to memory, with its segments filled from
 /// their images.
 class JitProgram {
@@ -25,8 +28,9 @@ public:
 
   /// Runs the first task of a kind for all copies.
   void run(hfta_task_kind kind);
-  /// The tensor of this name; null if the program has none.
-  const hfta_tensor *find(llvm::StringRef name) const;
+  /// The tensor of this name, where a copy's own tensors are looked for that of
+  /// `copy`; null if the program has none.
+  const hfta_tensor *find(llvm::StringRef name, int64_t copy = -1) const;
   /// One copy's elements.
   void *at(const hfta_tensor &tensor, int64_t copy);
 

@@ -61,9 +61,10 @@ def HftaDescribeLayers : Pass<"hfta-describe-layers", "::mlir::ModuleOp"> {
   let summary = "Note the trained layers on the module";
   let description = [{
     Starts the module's `hfta.plan_json`, which `info --json` of the training
-    binary shows, with every trained layer: kind, parameter, bias, one copy's
-    types of its input and output gradient. Runs on tasks before kernels are
-    formed.
+    binary shows, with every hfta.layer: kind, parameter, bias, one copy's types
+    of its input and output gradient. Then takes these ops out: kernels, which
+    are formed next, are made of what computes. What only they read goes with
+    the next clean-up.
   }];
 }
 
@@ -166,9 +167,10 @@ def HftaPlanMemory : Pass<"hfta-plan-memory", "::mlir::ModuleOp"> {
 def HftaPrintLayers : Pass<"hfta-print-layers", "::mlir::ModuleOp"> {
   let summary = "Print every trained layer: parameter, input, output gradient";
   let description = [{
-    The second-order hook: for each weight gradient that LayerOpInterface
-    exposes, one line with the layer's kind, its parameter and bias, and the
-    types of its input and output gradient.
+    The second-order hook: one line for each hfta.layer, from the first block's
+    backward task on, with its kind, its parameter and bias, the types of its
+    input, output gradient and weight gradient, its window and what the loss was
+    divided by.
   }];
 }
 

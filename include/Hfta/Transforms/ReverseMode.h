@@ -7,10 +7,16 @@
 
 namespace mlir::hfta {
 
-/// Called after the backward of `forward` was built: the ops from `first` up to
-/// the builder's insertion point belong to it.
-using BackwardCallback =
-    llvm::function_ref<void(Operation *forward, Block::iterator first)>;
+/// The backward of one op, that has just been built: the ops from `first` up to
+/// the builder's insertion point. Gradients are null where none flows.
+struct OpBackward {
+  Operation *forward;
+  Block::iterator first;
+  ArrayRef<Value> resultGradients;
+  /// What this op adds to its operands' gradients.
+  ArrayRef<Value> operandGradients;
+};
+using BackwardCallback = llvm::function_ref<void(const OpBackward &)>;
 
 /// Appends at `builder`'s insertion point (the end of `block`'s ops that
 /// compute `target`) the gradient of `target`, a scalar a copy, with respect to

@@ -51,7 +51,7 @@ static Value contractLast(TensorBuilder &tensors, Value x, Value weight) {
       AffineMap::get(rank + 1, 0, result, context)};
   return tensors.create<ContractOp>(
       x, weight, tensors.getBuilder().getAffineMapArrayAttr(maps),
-      tensors.getAccumulate(), LayerAttr());
+      tensors.getAccumulate());
 }
 
 static Value buildLinear(BodyBuilder &body, BuiltinCall &call) {
@@ -111,7 +111,7 @@ static Value buildMatmul(BodyBuilder &body, BuiltinCall &call) {
   SmallVector<AffineMap> maps = {makeMap(m, k), makeMap(k, n), makeMap(m, n)};
   return tensors.create<ContractOp>(
       a, b, tensors.getBuilder().getAffineMapArrayAttr(maps),
-      tensors.getAccumulate(), LayerAttr());
+      tensors.getAccumulate());
 }
 
 //===----------------------------------------------------------------------===//

@@ -236,3 +236,132 @@ func.func @operand_count(%p: tensor<4xf32>, %h: tensor<f32>) {
       : tensor<4xf32>, tensor<4xf32>, tensor<4xf32>, tensor<f32>, tensor<f32>
   return
 }
+
+// -----
+
+hfta.variable @w {role = #hfta.role<parameter>, trained} : tensor<3x5xf32>
+hfta.variable @s {role = #hfta.role<statistics>} : tensor<3xf32>
+func.func @layer_c1_none(%x: tensor<8x5xf32>, %g: tensor<8x3xf32>, %w: tensor<3x5xf32>, %k: tensor<6x2x3x3xf32>) {
+  // expected-error@+1 {{has indexing maps if and only if it is dense}}
+  hfta.layer dense @w input %x : tensor<8x5xf32> output_gradient %g : tensor<8x3xf32> weight_gradient %w : tensor<3x5xf32> loss_divisor terms 8
+  return
+}
+
+// -----
+
+#mk = affine_map<(m, n, k) -> (m, k)>
+#mn = affine_map<(m, n, k) -> (m, n)>
+#nk = affine_map<(m, n, k) -> (n, k)>
+hfta.variable @w {role = #hfta.role<parameter>, trained} : tensor<3x5xf32>
+hfta.variable @s {role = #hfta.role<statistics>} : tensor<3xf32>
+func.func @layer_c1_other(%x: tensor<8x5xf32>, %g: tensor<8x3xf32>, %w: tensor<3x5xf32>, %k: tensor<6x2x3x3xf32>) {
+  // expected-error@+1 {{has indexing maps if and only if it is dense}}
+  hfta.layer norm @w input %x : tensor<8x5xf32> output_gradient %g : tensor<8x3xf32> weight_gradient %w : tensor<3x5xf32> loss_divisor terms 8 {indexing_maps = [#mk, #mn, #nk]}
+  return
+}
+
+// -----
+
+#mk = affine_map<(m, n, k) -> (m, k)>
+#mn = affine_map<(m, n, k) -> (m, n)>
+#nk = affine_map<(m, n, k) -> (n, k)>
+hfta.variable @w {role = #hfta.role<parameter>, trained} : tensor<3x5xf32>
+hfta.variable @s {role = #hfta.role<statistics>} : tensor<3xf32>
+func.func @layer_c1_count(%x: tensor<8x5xf32>, %g: tensor<8x3xf32>, %w: tensor<3x5xf32>, %k: tensor<6x2x3x3xf32>) {
+  // expected-error@+1 {{expected 3 indexing maps, got 2}}
+  hfta.layer dense @w input %x : tensor<8x5xf32> output_gradient %g : tensor<8x3xf32> weight_gradient %w : tensor<3x5xf32> loss_divisor terms 8 {indexing_maps = [#mk, #mn]}
+  return
+}
+
+// -----
+
+#mk = affine_map<(m, n, k) -> (m, k)>
+#mn = affine_map<(m, n, k) -> (m, n)>
+#nk = affine_map<(m, n, k) -> (n, k)>
+hfta.variable @w {role = #hfta.role<parameter>, trained} : tensor<3x5xf32>
+hfta.variable @s {role = #hfta.role<statistics>} : tensor<3xf32>
+func.func @layer_c1_rank(%x: tensor<8x5xf32>, %g: tensor<8x3xf32>, %w: tensor<3x5xf32>, %k: tensor<6x2x3x3xf32>) {
+  // expected-error@+1 {{expected 2 results of indexing map 1, got 1}}
+  hfta.layer dense @w input %x : tensor<8x5xf32> output_gradient %g : tensor<8x3xf32> weight_gradient %w : tensor<3x5xf32> loss_divisor terms 8 {indexing_maps = [#mk, affine_map<(m, n, k) -> (n)>, #nk]}
+  return
+}
+
+// -----
+
+hfta.variable @w {role = #hfta.role<parameter>, trained} : tensor<3x5xf32>
+hfta.variable @s {role = #hfta.role<statistics>} : tensor<3xf32>
+func.func @layer_c2_none(%x: tensor<8x5xf32>, %g: tensor<8x3xf32>, %w: tensor<3x5xf32>, %k: tensor<6x2x3x3xf32>) {
+  // expected-error@+1 {{has strides if and only if it is a convolution}}
+  hfta.layer convolution @w input %x : tensor<8x5xf32> output_gradient %g : tensor<8x3xf32> weight_gradient %k : tensor<6x2x3x3xf32> loss_divisor terms 8
+  return
+}
+
+// -----
+
+hfta.variable @w {role = #hfta.role<parameter>, trained} : tensor<3x5xf32>
+hfta.variable @s {role = #hfta.role<statistics>} : tensor<3xf32>
+func.func @layer_c2_other(%x: tensor<8x5xf32>, %g: tensor<8x3xf32>, %w: tensor<3x5xf32>, %k: tensor<6x2x3x3xf32>) {
+  // expected-error@+1 {{has padding if and only if it is a convolution}}
+  hfta.layer norm @w input %x : tensor<8x5xf32> output_gradient %g : tensor<8x3xf32> weight_gradient %w : tensor<3x5xf32> loss_divisor terms 8 {padding = array<i64: 1, 1>}
+  return
+}
+
+// -----
+
+hfta.variable @w {role = #hfta.role<parameter>, trained} : tensor<3x5xf32>
+hfta.variable @s {role = #hfta.role<statistics>} : tensor<3xf32>
+func.func @layer_c2_count(%x: tensor<8x5xf32>, %g: tensor<8x3xf32>, %w: tensor<3x5xf32>, %k: tensor<6x2x3x3xf32>) {
+  // expected-error@+1 {{expected 4 padding, got 2}}
+  hfta.layer transposed_convolution @w input %x : tensor<8x5xf32> output_gradient %g : tensor<8x3xf32> weight_gradient %k : tensor<6x2x3x3xf32> loss_divisor terms 8 {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, padding = array<i64: 1, 1>}
+  return
+}
+
+// -----
+
+hfta.variable @w {role = #hfta.role<parameter>, trained} : tensor<3x5xf32>
+hfta.variable @s {role = #hfta.role<statistics>} : tensor<3xf32>
+func.func @layer_c3_none(%x: tensor<8x5xf32>, %g: tensor<8x3xf32>, %w: tensor<3x5xf32>, %k: tensor<6x2x3x3xf32>) {
+  // expected-error@+1 {{has an input unless its kind is other}}
+  hfta.layer norm @w output_gradient %g : tensor<8x3xf32> weight_gradient %w : tensor<3x5xf32> loss_divisor terms 8
+  return
+}
+
+// -----
+
+hfta.variable @w {role = #hfta.role<parameter>, trained} : tensor<3x5xf32>
+hfta.variable @s {role = #hfta.role<statistics>} : tensor<3xf32>
+func.func @layer_c3_other(%x: tensor<8x5xf32>, %g: tensor<8x3xf32>, %w: tensor<3x5xf32>, %k: tensor<6x2x3x3xf32>) {
+  // expected-error@+1 {{has an input unless its kind is other}}
+  hfta.layer other @w input %x : tensor<8x5xf32> output_gradient %g : tensor<8x3xf32> weight_gradient %w : tensor<3x5xf32> loss_divisor terms 8
+  return
+}
+
+// -----
+
+hfta.variable @w {role = #hfta.role<parameter>, trained} : tensor<3x5xf32>
+hfta.variable @s {role = #hfta.role<statistics>} : tensor<3xf32>
+func.func @layer_c4(%x: tensor<8x5xf32>, %g: tensor<8x3xf32>, %w: tensor<3x5xf32>, %k: tensor<6x2x3x3xf32>) {
+  // expected-error@+1 {{says that its bias is a column, but has none}}
+  hfta.layer norm @w input %x : tensor<8x5xf32> output_gradient %g : tensor<8x3xf32> weight_gradient %w : tensor<3x5xf32> loss_divisor terms 8 {bias_column}
+  return
+}
+
+// -----
+
+hfta.variable @w {role = #hfta.role<parameter>, trained} : tensor<3x5xf32>
+hfta.variable @s {role = #hfta.role<statistics>} : tensor<3xf32>
+func.func @layer_c5_unknown(%x: tensor<8x5xf32>, %g: tensor<8x3xf32>, %w: tensor<3x5xf32>, %k: tensor<6x2x3x3xf32>) {
+  // expected-error@+1 {{names @v, which is no parameter}}
+  hfta.layer other @v output_gradient %g : tensor<8x3xf32> weight_gradient %w : tensor<3x5xf32> loss_divisor terms 8
+  return
+}
+
+// -----
+
+hfta.variable @w {role = #hfta.role<parameter>, trained} : tensor<3x5xf32>
+hfta.variable @s {role = #hfta.role<statistics>} : tensor<3xf32>
+func.func @layer_c5_bias(%x: tensor<8x5xf32>, %g: tensor<8x3xf32>, %w: tensor<3x5xf32>, %k: tensor<6x2x3x3xf32>) {
+  // expected-error@+1 {{names @s, which is no parameter}}
+  hfta.layer norm @w bias @s input %x : tensor<8x5xf32> output_gradient %g : tensor<8x3xf32> weight_gradient %w : tensor<3x5xf32> loss_divisor terms 8
+  return
+}

@@ -15,9 +15,9 @@ func.func @contract(%x: tensor<64x784xf32>, %w: tensor<10x784xf32, #hfta.copies<
 
 // CHECK-LABEL: func.func @contract_weight_gradient(
 func.func @contract_weight_gradient(%x: tensor<784x64xf32>, %g: tensor<10x64xf32>) -> tensor<784x10xf32> {
-  // CHECK: {accumulate = f64, layer = #hfta.layer<dense, @w, @b>, layer_operand = 1 : i64}
+  // CHECK: {accumulate = f64}
   %0 = hfta.contract %x, %g maps [#mk, #nk, #mn]
-      {accumulate = f64, layer = #hfta.layer<dense, @w, @b>, layer_operand = 1 : i64}
+      {accumulate = f64}
       : tensor<784x64xf32>, tensor<10x64xf32>
   return %0 : tensor<784x10xf32>
 }
@@ -33,10 +33,9 @@ func.func @conv(%x: tensor<8x4x9x8xf32>, %w: tensor<6x2x3x3xf32>, %g: tensor<8x6
   %1 = hfta.conv_input_gradient %g, %w {strides = array<i64: 2, 1>, dilations = array<i64: 1, 1>,
       padding = array<i64: 1, 0, 1, 0>, groups = 2 : i64, input_shape = array<i64: 8, 4, 9, 8>}
       : tensor<8x6x5x6xf32, #hfta.copies<2>>, tensor<6x2x3x3xf32>
-  // CHECK: hfta.conv_weight_gradient %{{.*}}, %{{.*}} {{.*}} layer = #hfta.layer<convolution, @w>, {{.*}} weight_shape = array<i64: 6, 2, 3, 3>
+  // CHECK: hfta.conv_weight_gradient %{{.*}}, %{{.*}} {{.*}} weight_shape = array<i64: 6, 2, 3, 3>
   %2 = hfta.conv_weight_gradient %x, %g {strides = array<i64: 2, 1>, dilations = array<i64: 1, 1>,
-      padding = array<i64: 1, 0, 1, 0>, groups = 2 : i64, weight_shape = array<i64: 6, 2, 3, 3>,
-      layer = #hfta.layer<convolution, @w>}
+      padding = array<i64: 1, 0, 1, 0>, groups = 2 : i64, weight_shape = array<i64: 6, 2, 3, 3>}
       : tensor<8x4x9x8xf32>, tensor<8x6x5x6xf32, #hfta.copies<2>>
   return %0, %1, %2 : tensor<8x6x5x6xf32>, tensor<8x4x9x8xf32, #hfta.copies<2>>, tensor<6x2x3x3xf32, #hfta.copies<2>>
 }
@@ -108,5 +107,25 @@ func.func @updates(%p: tensor<4xf32, #hfta.copies<2>>, %g: tensor<4xf32, #hfta.c
       : tensor<4xf32, #hfta.copies<2>>, tensor<4xf32, #hfta.copies<2>>, tensor<4xf32, #hfta.copies<2>>,
         tensor<4xf32, #hfta.copies<2>>, tensor<f32, #hfta.copies<2>>, tensor<f32, #hfta.copies<2>>,
         tensor<f32, #hfta.copies<2>>, tensor<f32, #hfta.copies<2>>, tensor<f32, #hfta.copies<2>>, tensor<i64>
+  return
+}
+
+// Uses of parameters: what second-order methods find.
+hfta.variable @w {role = #hfta.role<parameter>, trained} : tensor<3x5xf32>
+hfta.variable @b {role = #hfta.role<parameter>, trained} : tensor<3xf32>
+
+// CHECK-LABEL: func.func @layers(
+func.func @layers(%x: tensor<8x5xf32>, %g: tensor<8x3xf32>, %w: tensor<3x5xf32>,
+                  %a: tensor<8x4x9x8xf32>, %c: tensor<8x6x5x6xf32>, %k: tensor<6x2x3x3xf32>) {
+  // CHECK: hfta.layer dense @w bias @b input %{{.*}} : tensor<8x5xf32> output_gradient %{{.*}} : tensor<8x3xf32> weight_gradient %{{.*}} : tensor<3x5xf32> loss_divisor terms 8 {bias_column, indexing_maps = [#{{.*}}, #{{.*}}, #{{.*}}]}
+  hfta.layer dense @w bias @b input %x : tensor<8x5xf32> output_gradient %g : tensor<8x3xf32>
+      weight_gradient %w : tensor<3x5xf32> loss_divisor terms 8
+      {bias_column, indexing_maps = [#mk, affine_map<(m, n, k) -> (m, n)>, affine_map<(m, n, k) -> (n, k)>]}
+  // CHECK: hfta.layer convolution @w copy 3 input %{{.*}} loss_divisor undivided 8 {dilations = array<i64: 1, 1>, groups = 2 : i64, padding = array<i64: 1, 0, 1, 0>, strides = array<i64: 2, 1>}
+  hfta.layer convolution @w copy 3 input %a : tensor<8x4x9x8xf32> output_gradient %c : tensor<8x6x5x6xf32>
+      weight_gradient %k : tensor<6x2x3x3xf32> loss_divisor undivided 8
+      {strides = array<i64: 2, 1>, dilations = array<i64: 1, 1>, padding = array<i64: 1, 0, 1, 0>, groups = 2 : i64}
+  // CHECK: hfta.layer other @b output_gradient %{{.*}} : tensor<8x3xf32> weight_gradient %{{.*}} : tensor<8x3xf32> loss_divisor weights 8
+  hfta.layer other @b output_gradient %g : tensor<8x3xf32> weight_gradient %g : tensor<8x3xf32> loss_divisor weights 8
   return
 }

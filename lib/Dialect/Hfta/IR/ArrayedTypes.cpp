@@ -116,11 +116,4 @@ int64_t hfta::detail::countResultElements(Operation *op) {
   return cast<RankedTensorType>(op->getResult(0).getType()).getNumElements();
 }
 
-int64_t hfta::detail::countBytes(TypeRange types) {
-  int64_t bytes = 0;
-  for (Type type : types)
-    bytes += getLogicalBytes(type);
-  return bytes;
-}
-
 #include "Hfta/Dialect/Hfta/IR/HftaInterfaces.cpp.inc"

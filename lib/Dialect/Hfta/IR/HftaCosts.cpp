@@ -22,33 +22,72 @@ int64_t ContractOp::getFlops() {
   return flops;
 }
 
-int64_t ReduceOp::getFlops() {
-  return cast<RankedTensorType>(getInput().getType()).getNumElements();
+static ArrayRef<int64_t> getShape(Value value) {
+  return cast<RankedTensorType>(value.getType()).getShape();
 }
 
-/// Products of one window tap and one position that lie within the input:
-/// counted axis by axis, since axes are independent.
+static int64_t countElements(Value value) {
+  return cast<RankedTensorType>(value.getType()).getNumElements();
+}
+
+int64_t ReduceOp::getFlops() { return countElements(getInput()); }
+
+//===----------------------------------------------------------------------===//
+// Movement
+//===----------------------------------------------------------------------===//
+
+int64_t ConstantOp::getFlops() { return 0; }
+int64_t IotaOp::getFlops() { return 0; }
+int64_t ReshapeOp::getFlops() { return 0; }
+int64_t TransposeOp::getFlops() { return 0; }
+int64_t BroadcastOp::getFlops() { return 0; }
+int64_t SliceOp::getFlops() { return 0; }
+int64_t PadOp::getFlops() { return 0; }
+int64_t ConcatOp::getFlops() { return 0; }
+int64_t GatherOp::getFlops() { return 0; }
+int64_t ScatterAddOp::getFlops() { return countElements(getUpdates()); }
+
+/// Of the input, what goes on in the result.
+int64_t SliceOp::getBytesRead(unsigned) {
+  return getLogicalBytes(getResult().getType());
+}
+
+int64_t GatherOp::getBytesRead(unsigned operand) {
+  Type read = operand == 0 ? getResult().getType() : getIndices().getType();
+  return getLogicalBytes(read);
+}
+
+//===----------------------------------------------------------------------===//
+// Windows
+//===----------------------------------------------------------------------===//
+
+/// Pairs of a window's position and one of its taps that lie within the input:
+/// counted axis by axis, since axes are independent. `op` has a window.
+template <typename OpTy>
+static int64_t countTaps(OpTy op, ArrayRef<int64_t> input,
+                         ArrayRef<int64_t> kernel, ArrayRef<int64_t> output) {
+  int64_t product = 1;
+  for (size_t axis = 0; axis < kernel.size(); ++axis) {
+    int64_t taps = 0;
+    for (int64_t position = 0; position < output[axis]; ++position) {
+      int64_t first = position * op.getStrides()[axis] - op.getPadding()[axis];
+      for (int64_t tap = 0; tap < kernel[axis]; ++tap) {
+        int64_t index = first + tap * op.getDilations()[axis];
+        taps += index >= 0 && index < input[axis];
+      }
+    }
+    product *= taps;
+  }
+  return product;
+}
+
 template <typename ConvolutionOp>
 static int64_t countConvolutionFlops(ConvolutionOp op, ArrayRef<int64_t> input,
                                      ArrayRef<int64_t> weight,
                                      ArrayRef<int64_t> output) {
-  int64_t flops = 2 * output[0] * output[1] * weight[1];
-  for (size_t axis = 0; axis + 2 < input.size(); ++axis) {
-    int64_t taps = 0;
-    for (int64_t position = 0; position < output[axis + 2]; ++position) {
-      int64_t first = position * op.getStrides()[axis] - op.getPadding()[axis];
-      for (int64_t tap = 0; tap < weight[axis + 2]; ++tap) {
-        int64_t index = first + tap * op.getDilations()[axis];
-        taps += index >= 0 && index < input[axis + 2];
-      }
-    }
-    flops *= taps;
-  }
-  return flops;
-}
-
-static ArrayRef<int64_t> getShape(Value value) {
-  return cast<RankedTensorType>(value.getType()).getShape();
+  return 2 * output[0] * output[1] * weight[1] *
+         countTaps(op, input.drop_front(2), weight.drop_front(2),
+                   output.drop_front(2));
 }
 
 int64_t ConvOp::getFlops() {
@@ -64,4 +103,51 @@ int64_t ConvInputGradientOp::getFlops() {
 int64_t ConvWeightGradientOp::getFlops() {
   return countConvolutionFlops(*this, getShape(getInput()), getWeightShape(),
                                getShape(getGradient()));
+}
+
+/// One comparison or addition a tap.
+template <typename PoolingOp>
+static int64_t countPoolingFlops(PoolingOp op, ArrayRef<int64_t> input,
+                                 ArrayRef<int64_t> output) {
+  return output[0] * output[1] *
+         countTaps(op, input.drop_front(2), op.getKernel(),
+                   output.drop_front(2));
+}
+
+int64_t MaxPoolOp::getFlops() {
+  return countPoolingFlops(*this, getShape(getInput()), getShape(getResult()));
+}
+
+int64_t MaxPoolGradientOp::getFlops() { return countElements(getGradient()); }
+
+int64_t AveragePoolOp::getFlops() {
+  return countPoolingFlops(*this, getShape(getInput()), getShape(getResult()));
+}
+
+int64_t AveragePoolGradientOp::getFlops() {
+  return countPoolingFlops(*this, getInputShape(), getShape(getGradient()));
+}
+
+//===----------------------------------------------------------------------===//
+// Composite ops: those that they become, an element of their input
+//===----------------------------------------------------------------------===//
+
+/// Maximum, difference, power, sum and quotient; or difference at last.
+int64_t SoftmaxOp::getFlops() { return 5 * countElements(getInput()); }
+int64_t LogSoftmaxOp::getFlops() { return 5 * countElements(getInput()); }
+
+/// Difference, scale and shift; in training also the sum, the square and its
+/// sum.
+int64_t BatchNormOp::getFlops() {
+  return (getTraining() ? 6 : 3) * countElements(getInput());
+}
+
+/// Comparison, product and selection.
+int64_t DropoutOp::getFlops() {
+  return getTraining() ? 3 * countElements(getInput()) : 0;
+}
+
+/// About a product and a sum for the decay, each state and the step.
+int64_t OptimizerUpdateOp::getFlops() {
+  return 2 * (getStates().size() + 2) * countElements(getParameter());
 }

@@ -20,7 +20,7 @@ static Value contractLike(ContractOp op, const Expression &lhs,
   for (unsigned place : places)
     maps.push_back(op.getIndexingMaps()[place]);
   return lhs.apply<ContractOp>(rhs, ArrayAttr::get(op.getContext(), maps),
-                               op.getAccumulateAttr(), LayerAttr());
+                               op.getAccumulateAttr());
 }
 
 HFTA_DEFINE_BACKWARD(ContractOp) {
@@ -32,16 +32,6 @@ HFTA_DEFINE_BACKWARD(ContractOp) {
   if (backward.wants(rhs))
     backward.set(rhs, contractLike(op, backward.operand(lhs), gradient,
                                    {lhs, result, rhs}));
-}
-
-LayerAttr ContractOp::getLayerAttribute() { return getLayerAttr(); }
-
-void ContractOp::setLayerAttribute(LayerAttr layer) { setLayerAttr(layer); }
-
-Value ContractOp::getLayerInput() { return getOperand(getLayerOperand()); }
-
-Value ContractOp::getLayerOutputGradient() {
-  return getOperand(1 - getLayerOperand());
 }
 
 //===----------------------------------------------------------------------===//
@@ -72,8 +62,8 @@ template <typename OpTy>
 static Value weightGradient(OpTy op, const Expression &input,
                             const Expression &gradient,
                             const Expression &weight) {
-  return convolveLike<ConvWeightGradientOp>(
-      op, input, gradient, getShapeAttribute(weight), LayerAttr());
+  return convolveLike<ConvWeightGradientOp>(op, input, gradient,
+                                            getShapeAttribute(weight));
 }
 
 HFTA_DEFINE_BACKWARD(ConvOp) {
@@ -104,16 +94,6 @@ HFTA_DEFINE_BACKWARD(ConvWeightGradientOp) {
   if (backward.wants(1))
     backward.set(1, convolveLike<ConvOp>(op, input, weight));
 }
-
-LayerAttr ConvWeightGradientOp::getLayerAttribute() { return getLayerAttr(); }
-
-void ConvWeightGradientOp::setLayerAttribute(LayerAttr layer) {
-  setLayerAttr(layer);
-}
-
-Value ConvWeightGradientOp::getLayerInput() { return getInput(); }
-
-Value ConvWeightGradientOp::getLayerOutputGradient() { return getGradient(); }
 
 //===----------------------------------------------------------------------===//
 // Softmax

@@ -169,9 +169,8 @@ static Value multiplyAxis(Node &node, Value input, const Sampling &sampling,
         ArrayRef<unsigned>(resultAxes)})
     maps.push_back(AffineMap::getMultiDimMapWithTargets(rank + 1, axes,
                                                         builder.getContext()));
-  return node.create<ContractOp>(input, weights,
-                                 builder.getAffineMapArrayAttr(maps),
-                                 TypeAttr(), LayerAttr());
+  return node.create<ContractOp>(
+      input, weights, builder.getAffineMapArrayAttr(maps), TypeAttr());
 }
 
 /// Adds the gathered elements of each output up, times their weights.

@@ -257,7 +257,7 @@ Term Einsum::multiply(const Term &lhs, const Term &rhs, StringRef needed) {
   }
   return {node.create<ContractOp>(lhs.value, rhs.value,
                                   node.getBuilder().getAffineMapArrayAttr(maps),
-                                  TypeAttr(), LayerAttr()),
+                                  TypeAttr()),
           labels};
 }
 

@@ -17,9 +17,8 @@ static Value contract(Node &node, Value lhs, Value rhs,
   for (ArrayRef<unsigned> axes : {lhsAxes, rhsAxes, resultAxes})
     maps.push_back(AffineMap::getMultiDimMapWithTargets(
         space, axes, node.getBuilder().getContext()));
-  return node.create<ContractOp>(lhs, rhs,
-                                 node.getBuilder().getAffineMapArrayAttr(maps),
-                                 TypeAttr(), LayerAttr());
+  return node.create<ContractOp>(
+      lhs, rhs, node.getBuilder().getAffineMapArrayAttr(maps), TypeAttr());
 }
 
 static Value scale(Node &node, Value value, double factor) {

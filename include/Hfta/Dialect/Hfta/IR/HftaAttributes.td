@@ -109,22 +109,23 @@ def Hfta_TaskAttr : Hfta_Attr<"Task", "task"> {
 }
 
 def Hfta_LayerKind : I32EnumAttr<"LayerKind", "kind of a trained layer", [
-    I32EnumAttrCase<"dense", 0>, I32EnumAttrCase<"convolution", 1>]> {
+    I32EnumAttrCase<"dense", 0>, I32EnumAttrCase<"convolution", 1>,
+    I32EnumAttrCase<"transposed_convolution", 2>,
+    I32EnumAttrCase<"embedding", 3>, I32EnumAttrCase<"norm", 4>,
+    I32EnumAttrCase<"other", 5>]> {
   let cppNamespace = "::mlir::hfta";
   let genSpecializedAttr = 0;
 }
+def Hfta_LayerKindAttr : EnumAttr<Hfta_Dialect, Hfta_LayerKind, "layer_kind">;
 
-def Hfta_LayerAttr : Hfta_Attr<"Layer", "layer"> {
-  let summary = "Links a weight gradient to the layer that it belongs to";
-  let description = [{
-    `parameter` is the weight's variable, `bias` the bias' (or nothing).
-    Example: `#hfta.layer<dense, @"fc.weight", @"fc.bias">`.
-  }];
-  let parameters = (ins EnumParameter<Hfta_LayerKind>:$kind,
-                        "::mlir::FlatSymbolRefAttr":$parameter,
-                        OptionalParameter<"::mlir::FlatSymbolRefAttr">:$bias);
-  let assemblyFormat = "`<` $kind `,` $parameter (`,` $bias^)? `>`";
+def Hfta_LossDivisor : I32EnumAttr<"LossDivisor",
+    "what the sum of losses was divided by before its gradient was taken", [
+    I32EnumAttrCase<"terms", 0>, I32EnumAttrCase<"weights", 1>,
+    I32EnumAttrCase<"undivided", 2>]> {
+  let cppNamespace = "::mlir::hfta";
+  let genSpecializedAttr = 0;
 }
+def Hfta_LossDivisorAttr : EnumAttr<Hfta_Dialect, Hfta_LossDivisor, "loss_divisor">;
 
 def Hfta_ReduceKind : I32EnumAttr<"ReduceKind", "reduction", [
     I32EnumAttrCase<"sum", 0>, I32EnumAttrCase<"max", 1>,

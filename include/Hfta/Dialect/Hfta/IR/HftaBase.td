@@ -39,14 +39,18 @@ class Hfta_Op<string mnemonic, list<Trait> traits = []>
     : Op<Hfta_Dialect, mnemonic, traits>;
 
 /// A pure op whose result types follow from operands and attributes.
-/// `inferReturnTypes` reports what is wrong with them.
-class Hfta_TensorOp<string mnemonic, list<Trait> traits = []>
+/// `inferReturnTypes` reports what is wrong with them. `costs` names the methods
+/// of CostOpInterface that the op defines otherwise than by default.
+class Hfta_TensorOp<string mnemonic, list<Trait> traits = [],
+                    list<string> costs = []>
     : Hfta_Op<mnemonic, !listconcat(traits, [
         Pure, Hfta_ArrayedTrait, InferTypeOpAdaptor,
+        DeclareOpInterfaceMethods<Hfta_CostOpInterface, costs>,
         DeclareOpInterfaceMethods<Hfta_FusableOpInterface>])>;
 
-class Hfta_DifferentiableOp<string mnemonic, list<Trait> traits = []>
+class Hfta_DifferentiableOp<string mnemonic, list<Trait> traits = [],
+                            list<string> costs = []>
     : Hfta_TensorOp<mnemonic, !listconcat(traits, [
-        DeclareOpInterfaceMethods<Hfta_DifferentiableOpInterface>])>;
+        DeclareOpInterfaceMethods<Hfta_DifferentiableOpInterface>]), costs>;
 
 #endif // HFTA_BASE

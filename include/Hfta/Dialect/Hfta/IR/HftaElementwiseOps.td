@@ -8,8 +8,7 @@ include "Hfta/Dialect/Hfta/IR/HftaBase.td"
 /// Operands have equal logical shapes; nothing is broadcast implicitly.
 class Hfta_ElementwiseOp<string mnemonic, list<Trait> traits = []>
     : Hfta_TensorOp<mnemonic, !listconcat(traits, [
-        DeclareOpInterfaceMethods<Hfta_ElementwiseOpInterface>,
-        DeclareOpInterfaceMethods<Hfta_CostOpInterface>])>;
+        DeclareOpInterfaceMethods<Hfta_ElementwiseOpInterface>])>;
 
 class Hfta_UnaryOp<string mnemonic, string formula, list<Trait> traits = []>
     : Hfta_ElementwiseOp<mnemonic, !listconcat(traits, [
@@ -50,9 +49,11 @@ def Hfta_SinOp : Hfta_UnaryOp<"sin", "sine", [Hfta_CostlyTrait]>;
 def Hfta_CosOp : Hfta_UnaryOp<"cos", "cosine", [Hfta_CostlyTrait]>;
 def Hfta_SoftplusOp : Hfta_UnaryOp<"softplus", "log(1 + e^x), without overflow", [Hfta_CostlyTrait]>;
 
-def Hfta_AddOp : Hfta_BinaryOp<"add", "x + y">;
+def Hfta_AddOp : Hfta_BinaryOp<"add", "x + y", [
+    DeclareOpInterfaceMethods<Hfta_LayerOpInterface>]>;
 def Hfta_SubOp : Hfta_BinaryOp<"sub", "x - y">;
-def Hfta_MulOp : Hfta_BinaryOp<"mul", "x * y">;
+def Hfta_MulOp : Hfta_BinaryOp<"mul", "x * y", [
+    DeclareOpInterfaceMethods<Hfta_LayerOpInterface>]>;
 def Hfta_DivOp : Hfta_BinaryOp<"div", "x / y (integers: towards zero)">;
 def Hfta_PowOp : Hfta_BinaryOp<"pow", "x^y", [Hfta_CostlyTrait]>;
 def Hfta_MaxOp : Hfta_BinaryOp<"max", "larger one, NaN if either is">;
@@ -101,7 +102,7 @@ def Hfta_SelectOp : Hfta_ElementwiseOp<"select", [
 }
 
 def Hfta_CastOp : Hfta_ElementwiseOp<"cast", [
-    Hfta_MovementTrait,
+    Hfta_MovementTrait, DeclareOpInterfaceMethods<Hfta_LayerOpInterface>,
     DeclareOpInterfaceMethods<Hfta_DifferentiableOpInterface>]> {
   let summary = "Value in another element type";
   let description = [{

@@ -39,8 +39,33 @@ LogicalResult haveEqualAttributes(Operation *op, Operation *other,
 Operation *cloneWithOperands(OpBuilder &builder, Operation *op,
                              ValueRange operands);
 int64_t countResultElements(Operation *op);
-int64_t countBytes(TypeRange types);
 } // namespace detail
+
+/// What an op is to a trained parameter at one of its operands.
+struct ParameterUse {
+  enum class Role {
+    none,   ///< no layer that anything is known of
+    passed, ///< its elements go on in the result as they are
+    added,  ///< to the other operand
+    weight, ///< of a layer
+  };
+  Role role = Role::none;
+  /// Of a weight.
+  LayerKind kind = LayerKind::other;
+  /// The operand that is the layer's input.
+  std::optional<unsigned> input;
+  /// The operand that is the layer's bias, if the op adds it itself.
+  std::optional<unsigned> bias;
+  /// Of convolutions: how windows lie on the larger of the two activations, as
+  /// the op's own attributes say it, and in how many groups.
+  DenseI64ArrayAttr strides, dilations, padding;
+  int64_t groups = 1;
+  /// Of a dense layer: maps of the iteration space to input, output gradient
+  /// and weight.
+  ArrayAttr maps;
+
+  static ParameterUse pass() { return {Role::passed}; }
+};
 
 /// Arrayed operands agree on the number of copies; results are arrayed if and
 /// only if an operand is.

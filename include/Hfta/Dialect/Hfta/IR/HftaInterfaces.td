@@ -52,36 +52,44 @@ def Hfta_FusableOpInterface : OpInterface<"FusableOpInterface"> {
 def Hfta_CostOpInterface : OpInterface<"CostOpInterface"> {
   let cppNamespace = "::mlir::hfta";
   let description = [{
-    What planners live on; for one copy unless the op is shared.
+    What planners live on, for one copy. Every op that a kernel may hold has it.
   }];
   let methods = [
-    InterfaceMethod<"Useful floating-point operations (a fused multiply-add is two; padding taps are not counted), one copy.",
+    InterfaceMethod<"Useful floating-point operations (a fused multiply-add is two; padding taps are not counted).",
       "int64_t", "getFlops", (ins), "", [{
         return ::mlir::hfta::detail::countResultElements($_op);
       }]>,
-    InterfaceMethod<"Least bytes read, one copy.", "int64_t", "getBytesRead",
-      (ins), "", [{ return ::mlir::hfta::detail::countBytes($_op->getOperandTypes()); }]>,
-    InterfaceMethod<"Least bytes written, one copy.", "int64_t",
-      "getBytesWritten", (ins), "",
-      [{ return ::mlir::hfta::detail::countBytes($_op->getResultTypes()); }]>
+    InterfaceMethod<"Least bytes of an operand that have to be read.",
+      "int64_t", "getBytesRead", (ins "unsigned":$operand), "", [{
+        return ::mlir::hfta::getLogicalBytes($_op->getOperand(operand).getType());
+      }]>,
+    InterfaceMethod<"Least bytes of a result that have to be written.",
+      "int64_t", "getBytesWritten", (ins "unsigned":$result), "", [{
+        return ::mlir::hfta::getLogicalBytes($_op->getResult(result).getType());
+      }]>
   ];
 }
 
 def Hfta_LayerOpInterface : OpInterface<"LayerOpInterface"> {
   let cppNamespace = "::mlir::hfta";
   let description = [{
-    A weight gradient of a dense or convolution layer, kept as one op until
-    after the second-order hook.
+    What an op of the forward pass is to a trained parameter that reaches one of
+    its operands: the weight of a layer, something added to a layer's output,
+    or nothing but a place that it passes. From it hfta-differentiate finds the
+    layers and makes an hfta.layer of each use of a parameter. To an op without
+    this interface a parameter is no layer's: its gradient alone is exposed.
   }];
   let methods = [
-    InterfaceMethod<"The layer, or null if this op isn't a weight gradient.",
-      "::mlir::hfta::LayerAttr", "getLayerAttribute">,
-    InterfaceMethod<"Links this op to a layer.", "void", "setLayerAttribute",
-      (ins "::mlir::hfta::LayerAttr":$layer)>,
-    InterfaceMethod<"The layer's input of this micro-batch.",
-      "::mlir::Value", "getLayerInput">,
-    InterfaceMethod<"The gradient of the layer's output (before the bias' sum), scaled by the loss' scale.",
-      "::mlir::Value", "getLayerOutputGradient">
+    InterfaceMethod<"What the parameter at an operand is here.",
+      "::mlir::hfta::ParameterUse", "getParameterUse", (ins "unsigned":$operand)>,
+    InterfaceMethod<[{
+      The layer's input as the weight at `operand` sees it: an operand of the
+      op, or built from what its backward needs anyway. Null if there is none.
+    }], "::mlir::Value", "buildLayerInput",
+      (ins "::mlir::OpBuilder &":$builder, "unsigned":$operand), "", [{
+        std::optional<unsigned> input = $_op.getParameterUse(operand).input;
+        return input ? $_op->getOperand(*input) : ::mlir::Value();
+      }]>
   ];
 }
 

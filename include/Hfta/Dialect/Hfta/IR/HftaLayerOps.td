@@ -11,8 +11,7 @@ include "Hfta/Dialect/Hfta/IR/HftaBase.td"
 
 def Hfta_ContractOp : Hfta_DifferentiableOp<"contract", [
     Hfta_ProducerTrait,
-    DeclareOpInterfaceMethods<Hfta_CostOpInterface, ["getFlops"]>,
-    DeclareOpInterfaceMethods<Hfta_LayerOpInterface>]> {
+    DeclareOpInterfaceMethods<Hfta_LayerOpInterface>], ["getFlops"]> {
   let summary = "Sum of products over the axes that the result lacks";
   let description = [{
     `indexing_maps` are projected permutations of lhs, rhs and result over one
@@ -30,9 +29,7 @@ def Hfta_ContractOp : Hfta_DifferentiableOp<"contract", [
   }];
   let arguments = (ins Hfta_FloatTensor:$lhs, Hfta_FloatTensor:$rhs,
                        AffineMapArrayAttr:$indexing_maps,
-                       OptionalAttr<TypeAttr>:$accumulate,
-                       OptionalAttr<Hfta_LayerAttr>:$layer,
-                       DefaultValuedAttr<I64Attr, "0">:$layer_operand);
+                       OptionalAttr<TypeAttr>:$accumulate);
   let results = (outs Hfta_FloatTensor:$result);
   let assemblyFormat = [{
     $lhs `,` $rhs `maps` $indexing_maps attr-dict `:` type($lhs) `,` type($rhs)
@@ -49,15 +46,15 @@ def Hfta_ContractOp : Hfta_DifferentiableOp<"contract", [
 class Hfta_ConvolutionOp<string mnemonic, list<Trait> traits = []>
     : Hfta_DifferentiableOp<mnemonic, !listconcat(traits, [
         Hfta_ProducerTrait,
-        DeclareOpInterfaceMethods<Hfta_ActivationOpInterface>,
-        DeclareOpInterfaceMethods<Hfta_CostOpInterface, ["getFlops"]>])> {
+        DeclareOpInterfaceMethods<Hfta_ActivationOpInterface>]), ["getFlops"]> {
   dag window = (ins DenseI64ArrayAttr:$strides, DenseI64ArrayAttr:$dilations,
                     DenseI64ArrayAttr:$padding, I64Attr:$groups,
                     OptionalAttr<TypeAttr>:$accumulate);
   let results = (outs Hfta_FloatTensor:$result);
 }
 
-def Hfta_ConvOp : Hfta_ConvolutionOp<"conv"> {
+def Hfta_ConvOp : Hfta_ConvolutionOp<"conv", [
+    DeclareOpInterfaceMethods<Hfta_LayerOpInterface>]> {
   let summary = "Convolution (cross-correlation) in 1 to 3 dimensions";
   let description = [{
     Example:
@@ -71,7 +68,8 @@ def Hfta_ConvOp : Hfta_ConvolutionOp<"conv"> {
   let assemblyFormat = "$input `,` $weight attr-dict `:` type($input) `,` type($weight)";
 }
 
-def Hfta_ConvInputGradientOp : Hfta_ConvolutionOp<"conv_input_gradient"> {
+def Hfta_ConvInputGradientOp : Hfta_ConvolutionOp<"conv_input_gradient", [
+    DeclareOpInterfaceMethods<Hfta_LayerOpInterface>]> {
   let summary = "Gradient of a convolution's input; also transposed convolution";
   let description = [{
     `input_shape` is the logical shape of the convolution's input.
@@ -82,8 +80,7 @@ def Hfta_ConvInputGradientOp : Hfta_ConvolutionOp<"conv_input_gradient"> {
   let assemblyFormat = "$gradient `,` $weight attr-dict `:` type($gradient) `,` type($weight)";
 }
 
-def Hfta_ConvWeightGradientOp : Hfta_ConvolutionOp<"conv_weight_gradient", [
-    DeclareOpInterfaceMethods<Hfta_LayerOpInterface>]> {
+def Hfta_ConvWeightGradientOp : Hfta_ConvolutionOp<"conv_weight_gradient"> {
   let summary = "Gradient of a convolution's weight";
   let description = [{
     Summed over batch, then space, in row-major order, first where all taps
@@ -95,8 +92,7 @@ def Hfta_ConvWeightGradientOp : Hfta_ConvolutionOp<"conv_weight_gradient", [
     Example: `%2 = hfta.conv_weight_gradient %x, %g {weight_shape = …} : …`
   }];
   let arguments = !con((ins Hfta_FloatTensor:$input, Hfta_FloatTensor:$gradient),
-                       window, (ins DenseI64ArrayAttr:$weight_shape,
-                                OptionalAttr<Hfta_LayerAttr>:$layer));
+                       window, (ins DenseI64ArrayAttr:$weight_shape));
   let assemblyFormat = "$input `,` $gradient attr-dict `:` type($input) `,` type($gradient)";
 }
 
@@ -109,7 +105,7 @@ def Hfta_ConvWeightGradientOp : Hfta_ConvolutionOp<"conv_weight_gradient", [
 /// padding at the high end).
 class Hfta_PoolingOp<string mnemonic, list<Trait> traits = []>
     : Hfta_DifferentiableOp<mnemonic, !listconcat(traits, [
-        DeclareOpInterfaceMethods<Hfta_ActivationOpInterface>])>;
+        DeclareOpInterfaceMethods<Hfta_ActivationOpInterface>]), ["getFlops"]>;
 
 def Hfta_MaxPoolOp : Hfta_PoolingOp<"max_pool"> {
   let summary = "Maximum over windows, and where it was";
@@ -177,7 +173,7 @@ def Hfta_AveragePoolGradientOp : Hfta_PoolingOp<"average_pool_gradient", [
 
 class Hfta_SoftmaxLikeOp<string mnemonic, string formula>
     : Hfta_DifferentiableOp<mnemonic, [
-        DeclareOpInterfaceMethods<Hfta_DecomposableOpInterface>]> {
+        DeclareOpInterfaceMethods<Hfta_DecomposableOpInterface>], ["getFlops"]> {
   let summary = formula # " along an axis";
   let description = "Example: `%1 = hfta." # mnemonic #
                     " %0 along 1 : tensor<64x10xf32>`";
@@ -190,7 +186,8 @@ def Hfta_LogSoftmaxOp : Hfta_SoftmaxLikeOp<"log_softmax", "x - log(sum(e^x))">;
 
 def Hfta_BatchNormOp : Hfta_DifferentiableOp<"batch_norm", [
     DeclareOpInterfaceMethods<Hfta_DecomposableOpInterface>,
-    DeclareOpInterfaceMethods<Hfta_ModalOpInterface>]> {
+    DeclareOpInterfaceMethods<Hfta_LayerOpInterface, ["buildLayerInput"]>,
+    DeclareOpInterfaceMethods<Hfta_ModalOpInterface>], ["getFlops"]> {
   let summary = "Normalization over all axes but axis 1 (channels)";
   let description = [{
     With `training`, normalizes with the batch's mean and (population)
@@ -241,7 +238,7 @@ def Hfta_RandomUniformOp : Hfta_TensorOp<"random_uniform", [
 
 def Hfta_DropoutOp : Hfta_DifferentiableOp<"dropout", [
     DeclareOpInterfaceMethods<Hfta_DecomposableOpInterface>,
-    DeclareOpInterfaceMethods<Hfta_ModalOpInterface, ["getIdleResults"]>]> {
+    DeclareOpInterfaceMethods<Hfta_ModalOpInterface, ["getIdleResults"]>], ["getFlops"]> {
   let summary = "Zero with probability `rate`, else input / (1 - rate)";
   let description = [{
     `rate` is a scalar, `random` uniform numbers of the input's shape: an
@@ -259,7 +256,7 @@ def Hfta_DropoutOp : Hfta_DifferentiableOp<"dropout", [
 //===----------------------------------------------------------------------===//
 
 def Hfta_OptimizerUpdateOp : Hfta_TensorOp<"optimizer_update", [
-    DeclareOpInterfaceMethods<Hfta_DecomposableOpInterface>]> {
+    DeclareOpInterfaceMethods<Hfta_DecomposableOpInterface>], ["getFlops"]> {
   let summary = "One step of a parameter";
   let description = [{
     The optimizer's record (`Optimizers.cpp`) says what is computed and from
@@ -284,6 +281,94 @@ def Hfta_OptimizerUpdateOp : Hfta_TensorOp<"optimizer_update", [
     ::mlir::Value getGradient() { return getInputs()[1]; }
     ::mlir::OperandRange getStates();
     ::mlir::OperandRange getScalars();
+  }];
+}
+
+//===----------------------------------------------------------------------===//
+// Layers, as second-order methods see them
+//===----------------------------------------------------------------------===//
+
+def Hfta_LayerOp : Hfta_Op<"layer", [
+    DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
+  let summary = "A use of a trained parameter: where its input and output gradient are";
+  let description = [{
+    Stands in the backward task that computes the parameter's gradient, once a
+    use, and computes nothing: it names values that the task computes anyway,
+    and hfta-describe-layers takes it away. A later pass builds on it what a
+    second-order method needs.
+
+    `parameter` is the weight's variable; `copy`, if given, the only copy whose
+    parameter it is, and then of arrayed operands that copy counts. `input` is
+    the layer's input a and `output_gradient` the gradient g of the output of
+    the op that the weight feeds, before a bias is added. `weight_gradient` is
+    what this use adds to the gradient, shaped as that op has its weight (a
+    transpose, a slice or the like may follow on the way to the parameter):
+    - `dense`: the contraction of input and output gradient by `indexing_maps`,
+      those of input, output gradient and weight. Axes of the space that only
+      the weight lacks are rows; axes in all three number blocks, a weight each;
+    - `convolution`: the sum over rows of g with the input's patch there, by
+      `strides`, `dilations`, `padding` and `groups` as in hfta.conv;
+    - `transposed_convolution`: the same with both exchanged: patches are those
+      of the output gradient, one for each element of the input;
+    - `embedding`: input holds indices; the sum of the rows of g at each;
+    - `norm`: the product of g and the normalized input, element by element or
+      summed over all axes but axis 1, so that it has the weight's shape;
+    - `other`: nothing is known of the op but the gradient; there is no input.
+
+    `bias` is the variable added to the output. With `bias_column` its gradient
+    from here is the sum of g over all rows: it is one more column of the
+    weight, for an input that is always one.
+
+    `loss_divisor` tells of what the gradient was taken: of the sum of losses
+    divided by `terms`, of which there are `loss_terms` in all micro-batches;
+    divided by the sum of their `weights`; or `undivided`, where the sum of
+    weights is known only after the last micro-batch.
+
+    Constraints:
+    - (C1) `indexing_maps` are there if and only if the kind is `dense`: three,
+      with as many results as input, output gradient and weight gradient have
+      axes.
+    - (C2) `strides`, `dilations` and `padding` are there if and only if the
+      kind is `convolution` or `transposed_convolution`: one entry, or of
+      padding two, for each spatial axis of the weight gradient.
+    - (C3) `input` is there if and only if the kind isn't `other`.
+    - (C4) `bias_column` asks for `bias`.
+    - (C5) `parameter` and `bias` name variables of role `parameter`.
+
+    Example:
+    ```mlir
+    hfta.layer dense @fc.weight bias @fc.bias input %x : tensor<8x5xf32>
+        output_gradient %g : tensor<8x3xf32> weight_gradient %w : tensor<3x5xf32>
+        loss_divisor terms 8 {bias_column, indexing_maps = […]}
+    ```
+  }];
+  let arguments = (ins Hfta_LayerKindAttr:$kind, FlatSymbolRefAttr:$parameter,
+                       OptionalAttr<I64Attr>:$copy,
+                       OptionalAttr<FlatSymbolRefAttr>:$bias,
+                       Optional<Hfta_Tensor>:$input,
+                       Hfta_FloatTensor:$output_gradient,
+                       Hfta_FloatTensor:$weight_gradient,
+                       Hfta_LossDivisorAttr:$loss_divisor, I64Attr:$loss_terms,
+                       UnitAttr:$bias_column,
+                       OptionalAttr<AffineMapArrayAttr>:$indexing_maps,
+                       OptionalAttr<DenseI64ArrayAttr>:$strides,
+                       OptionalAttr<DenseI64ArrayAttr>:$dilations,
+                       OptionalAttr<DenseI64ArrayAttr>:$padding,
+                       DefaultValuedAttr<I64Attr, "1">:$groups);
+  let assemblyFormat = [{
+    $kind $parameter (`copy` $copy^)? (`bias` $bias^)?
+    (`input` $input^ `:` type($input))?
+    `output_gradient` $output_gradient `:` type($output_gradient)
+    `weight_gradient` $weight_gradient `:` type($weight_gradient)
+    `loss_divisor` $loss_divisor $loss_terms attr-dict
+  }];
+  let hasVerifier = 1;
+  let extraClassDeclaration = [{
+    /// What attributes of a window the kind has.
+    static bool isConvolution(LayerKind kind) {
+      return kind == LayerKind::convolution ||
+             kind == LayerKind::transposed_convolution;
+    }
   }];
 }
 

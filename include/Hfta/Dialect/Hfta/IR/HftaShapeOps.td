@@ -6,7 +6,7 @@
 include "Hfta/Dialect/Hfta/IR/HftaBase.td"
 
 def Hfta_ReshapeOp : Hfta_DifferentiableOp<"reshape", [
-    Hfta_MovementTrait]> {
+    Hfta_MovementTrait, DeclareOpInterfaceMethods<Hfta_LayerOpInterface>], ["getFlops"]> {
   let summary = "The same elements in row-major order, in another shape";
   let description = [{
     Example: `%1 = hfta.reshape %0 to [2, 2] : tensor<4xf32>`
@@ -17,7 +17,8 @@ def Hfta_ReshapeOp : Hfta_DifferentiableOp<"reshape", [
   let hasFolder = 1;
 }
 
-def Hfta_TransposeOp : Hfta_DifferentiableOp<"transpose"> {
+def Hfta_TransposeOp : Hfta_DifferentiableOp<"transpose", [
+    DeclareOpInterfaceMethods<Hfta_LayerOpInterface>], ["getFlops"]> {
   let summary = "Axes in another order: result axis i is input axis permutation[i]";
   let description = [{
     Example: `%1 = hfta.transpose %0 by [1, 0] : tensor<2x3xf32>`
@@ -29,7 +30,8 @@ def Hfta_TransposeOp : Hfta_DifferentiableOp<"transpose"> {
 }
 
 def Hfta_BroadcastOp : Hfta_DifferentiableOp<"broadcast", [
-    Hfta_MovementTrait, Hfta_RepeatedTrait]> {
+    Hfta_MovementTrait, Hfta_RepeatedTrait,
+    DeclareOpInterfaceMethods<Hfta_LayerOpInterface>], ["getFlops"]> {
   let summary = "Input repeated: input axis i becomes result axis dimensions[i]";
   let description = [{
     `dimensions` ascends; an input axis has the result's size or 1.
@@ -44,7 +46,8 @@ def Hfta_BroadcastOp : Hfta_DifferentiableOp<"broadcast", [
   let hasFolder = 1;
 }
 
-def Hfta_SliceOp : Hfta_DifferentiableOp<"slice"> {
+def Hfta_SliceOp : Hfta_DifferentiableOp<"slice", [
+    DeclareOpInterfaceMethods<Hfta_LayerOpInterface>], ["getFlops", "getBytesRead"]> {
   let summary = "Elements offsets + i * strides, i < sizes, along each axis";
   let description = [{
     A stride may be negative.
@@ -59,7 +62,8 @@ def Hfta_SliceOp : Hfta_DifferentiableOp<"slice"> {
   let hasFolder = 1;
 }
 
-def Hfta_PadOp : Hfta_DifferentiableOp<"pad"> {
+def Hfta_PadOp : Hfta_DifferentiableOp<"pad", [
+    DeclareOpInterfaceMethods<Hfta_LayerOpInterface>], ["getFlops"]> {
   let summary = "Input surrounded by a value, with gaps between elements";
   let description = [{
     Along axis i: `low[i]` elements of `value`, the input with `interior[i]`
@@ -77,7 +81,8 @@ def Hfta_PadOp : Hfta_DifferentiableOp<"pad"> {
   let hasFolder = 1;
 }
 
-def Hfta_ConcatOp : Hfta_DifferentiableOp<"concat"> {
+def Hfta_ConcatOp : Hfta_DifferentiableOp<"concat", [
+    DeclareOpInterfaceMethods<Hfta_LayerOpInterface>], ["getFlops"]> {
   let summary = "Inputs one after another along an axis";
   let description = [{
     Example: `%2 = hfta.concat %0, %1 along 0 : tensor<4xf32>, tensor<2xf32>`
@@ -89,7 +94,9 @@ def Hfta_ConcatOp : Hfta_DifferentiableOp<"concat"> {
 }
 
 def Hfta_IotaOp : Hfta_Op<"iota", [
-    Pure, Hfta_RepeatedTrait, InferTypeOpAdaptor, DeclareOpInterfaceMethods<Hfta_FusableOpInterface>]> {
+    Pure, Hfta_RepeatedTrait, InferTypeOpAdaptor,
+    DeclareOpInterfaceMethods<Hfta_CostOpInterface, ["getFlops"]>,
+    DeclareOpInterfaceMethods<Hfta_FusableOpInterface>]> {
   let summary = "Each element is its own index along an axis";
   let description = [{
     Example: `%0 = hfta.iota [64, 10] along 1 : i64`
@@ -100,8 +107,7 @@ def Hfta_IotaOp : Hfta_Op<"iota", [
   let assemblyFormat = "$shape `along` $axis attr-dict `:` $element_type";
 }
 
-def Hfta_ReduceOp : Hfta_DifferentiableOp<"reduce", [
-    DeclareOpInterfaceMethods<Hfta_CostOpInterface, ["getFlops"]>]> {
+def Hfta_ReduceOp : Hfta_DifferentiableOp<"reduce", [], ["getFlops"]> {
   let summary = "Sum, maximum, minimum or product over axes, which go away";
   let description = [{
     Elements are combined in row-major order of the reduced axes, in
@@ -116,7 +122,8 @@ def Hfta_ReduceOp : Hfta_DifferentiableOp<"reduce", [
   let hasFolder = 1;
 }
 
-def Hfta_GatherOp : Hfta_DifferentiableOp<"gather"> {
+def Hfta_GatherOp : Hfta_DifferentiableOp<"gather", [
+    DeclareOpInterfaceMethods<Hfta_LayerOpInterface>], ["getFlops", "getBytesRead"]> {
   let summary = "Slices of the input along an axis, chosen by indices";
   let description = [{
     Result shape: the input's, with axis `axis` replaced by the indices' shape.
@@ -130,7 +137,7 @@ def Hfta_GatherOp : Hfta_DifferentiableOp<"gather"> {
   }];
 }
 
-def Hfta_ScatterAddOp : Hfta_DifferentiableOp<"scatter_add"> {
+def Hfta_ScatterAddOp : Hfta_DifferentiableOp<"scatter_add", [], ["getFlops"]> {
   let summary = "Adds slices at indices into zeros: the gradient of gather";
   let description = [{
     Updates with equal index are added in row-major order of the indices.

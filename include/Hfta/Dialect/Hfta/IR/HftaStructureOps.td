@@ -99,6 +99,7 @@ def Hfta_WriteOp : Hfta_Op<"write", [
 
 def Hfta_ConstantOp : Hfta_Op<"constant", [
     Pure, ConstantLike, Hfta_RepeatedTrait, InferTypeOpAdaptor,
+    DeclareOpInterfaceMethods<Hfta_CostOpInterface, ["getFlops"]>,
     DeclareOpInterfaceMethods<Hfta_FusableOpInterface>]> {
   let summary = "A value known at compile time, shared by all copies";
   let description = [{
@@ -111,7 +112,8 @@ def Hfta_ConstantOp : Hfta_Op<"constant", [
 }
 
 def Hfta_StackOp : Hfta_Op<"stack", [
-    Pure, SameTypeOperands, DeclareOpInterfaceMethods<Hfta_DifferentiableOpInterface>]> {
+    Pure, SameTypeOperands, DeclareOpInterfaceMethods<Hfta_LayerOpInterface>,
+    DeclareOpInterfaceMethods<Hfta_DifferentiableOpInterface>]> {
   let summary = "Shared values, one a copy, as one arrayed value";
   let description = [{
     Example: `%0 = hfta.stack %a, %b : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32, #hfta.copies<2>>`
@@ -124,7 +126,8 @@ def Hfta_StackOp : Hfta_Op<"stack", [
 }
 
 def Hfta_UnstackOp : Hfta_Op<"unstack", [
-    Pure, DeclareOpInterfaceMethods<Hfta_DifferentiableOpInterface>]> {
+    Pure, DeclareOpInterfaceMethods<Hfta_LayerOpInterface>,
+    DeclareOpInterfaceMethods<Hfta_DifferentiableOpInterface>]> {
   let summary = "One copy of an arrayed value";
   let description = [{
     Example: `%0 = hfta.unstack %a[1] : tensor<4xf32, #hfta.copies<2>> -> tensor<4xf32>`

@@ -1,0 +1,345 @@
+//===- LayerLinks.cpp - From trained parameters to their layers -----------===//
+
+#include "LayerLinks.h"
+
+#include "mlir/IR/Remarks.h"
+
+using namespace mlir;
+using namespace mlir::hfta;
+
+using UseRole = ParameterUse::Role;
+
+static ParameterUse getParameterUse(OpOperand &operand) {
+  auto layer = dyn_cast<LayerOpInterface>(operand.getOwner());
+  return layer ? layer.getParameterUse(operand.getOperandNumber())
+               : ParameterUse();
+}
+
+static ArrayRef<int64_t> getShape(Value value) {
+  return cast<RankedTensorType>(value.getType()).getShape();
+}
+
+void LayerLinks::record(const OpBackward &backward) {
+  gradients[backward.forward] = {backward.resultGradients.front(),
+                                 llvm::to_vector(backward.operandGradients)};
+}
+
+/// The uses through which a gradient flows back, in the order of their ops. Of
+/// an arrayed value those that are of `copy`, if one is asked for.
+SmallVector<OpOperand *>
+LayerLinks::getUses(Value value, std::optional<int64_t> copy) const {
+  SmallVector<OpOperand *> uses;
+  for (OpOperand &use : value.getUses()) {
+    auto found = gradients.find(use.getOwner());
+    if (found == gradients.end() ||
+        !found->second.operands[use.getOperandNumber()])
+      continue;
+    auto unstack = dyn_cast<UnstackOp>(use.getOwner());
+    if (!unstack || !copy || static_cast<int64_t>(unstack.getCopy()) == *copy)
+      uses.push_back(&use);
+  }
+  llvm::sort(uses, [](OpOperand *first, OpOperand *second) {
+    return first->getOwner() == second->getOwner()
+               ? first->getOperandNumber() < second->getOperandNumber()
+               : first->getOwner()->isBeforeInBlock(second->getOwner());
+  });
+  return uses;
+}
+
+/// Notes what follows from inputs and from the step's scalars, as random
+/// numbers do, and not from parameters and constants alone.
+void LayerLinks::findFromData(Block &block) {
+  for (Operation &op : block) {
+    auto read = dyn_cast<ReadOp>(op);
+    Role role =
+        read ? tasks.lookup(read.getVariable()).getRole() : Role::constant;
+    if (role == Role::input || role == Role::scalar ||
+        llvm::any_of(op.getOperands(),
+                     [&](Value operand) { return fromData.contains(operand); }))
+      fromData.insert(op.result_begin(), op.result_end());
+  }
+}
+
+/// From a parameter to the ops that it is a weight of.
+void LayerLinks::follow(const TrainedLeaf &leaf, Value parameter) {
+  SmallVector<std::pair<Value, std::optional<int64_t>>> worklist = {
+      {parameter, leaf.copy}};
+  DenseSet<std::pair<OpOperand *, int64_t>> seen;
+  while (!worklist.empty()) {
+    auto [value, copy] = worklist.pop_back_val();
+    for (OpOperand *operand : getUses(value, copy)) {
+      if (!seen.insert({operand, copy.value_or(-1)}).second)
+        continue;
+      ParameterUse use = getParameterUse(*operand);
+      // A layer of parameters alone has no samples: what it has of rows isn't
+      // what second-order methods take means over.
+      if (use.role == UseRole::weight &&
+          !fromData.contains(operand->getOwner()->getOperand(*use.input)))
+        use = ParameterUse();
+      if (use.role != UseRole::passed) {
+        links.push_back({leaf, operand, use, copy});
+        continue;
+      }
+      std::optional<int64_t> next = copy;
+      if (auto unstack = dyn_cast<UnstackOp>(operand->getOwner()))
+        next = unstack.getCopy();
+      worklist.emplace_back(operand->getOwner()->getResult(0), next);
+    }
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// Biases
+//===----------------------------------------------------------------------===//
+
+/// The axes of a layer's output that its weight has too: not rows. Nothing for
+/// kinds whose bias is no column of the weight.
+static std::optional<SmallVector<int64_t>> getColumns(const ParameterUse &use) {
+  if (use.kind == LayerKind::convolution)
+    return SmallVector<int64_t>{1};
+  if (use.kind != LayerKind::dense)
+    return std::nullopt;
+  AffineMap output = cast<AffineMapAttr>(use.maps[1]).getValue();
+  AffineMap weight = cast<AffineMapAttr>(use.maps[2]).getValue();
+  SmallVector<int64_t> columns;
+  for (auto [axis, result] : llvm::enumerate(output.getResults()))
+    if (llvm::is_contained(weight.getResults(), result))
+      columns.push_back(axis);
+  return columns;
+}
+
+/// The same axes of a reshaped value; nothing if one is no axis of it.
+static std::optional<SmallVector<int64_t>> reshapeAxes(ArrayRef<int64_t> axes,
+                                                       ArrayRef<int64_t> from,
+                                                       ArrayRef<int64_t> to) {
+  SmallVector<int64_t> moved;
+  for (int64_t axis : axes) {
+    int64_t before = llvm::product_of(from.take_front(axis)), product = 1;
+    std::optional<int64_t> found;
+    for (auto [index, size] : llvm::enumerate(to)) {
+      if (product == before && size == from[axis])
+        found = index;
+      product *= size;
+    }
+    if (!found)
+      return std::nullopt;
+    moved.push_back(*found);
+  }
+  return moved;
+}
+
+/// The axes after an op that a layer's output passes.
+static std::optional<SmallVector<int64_t>>
+passAxes(Operation *op, std::optional<SmallVector<int64_t>> axes) {
+  if (!axes || isa<StackOp, UnstackOp, CastOp>(op))
+    return axes;
+  if (isa<ReshapeOp>(op))
+    return reshapeAxes(*axes, getShape(op->getOperand(0)),
+                       getShape(op->getResult(0)));
+  auto transpose = dyn_cast<TransposeOp>(op);
+  if (!transpose)
+    return std::nullopt;
+  SmallVector<int64_t> moved;
+  for (auto [index, source] : llvm::enumerate(transpose.getPermutation()))
+    if (llvm::is_contained(*axes, source))
+      moved.push_back(index);
+  return moved;
+}
+
+/// The axes along which a sum's operand isn't repeated.
+static SmallVector<int64_t> getVariedAxes(Value value) {
+  while (auto cast = value.getDefiningOp<CastOp>())
+    value = cast.getInput();
+  SmallVector<int64_t> axes;
+  if (auto broadcast = value.getDefiningOp<BroadcastOp>()) {
+    for (auto [axis, size] :
+         llvm::zip(broadcast.getDimensions(), getShape(broadcast.getInput())))
+      if (size == getShape(value)[axis] && size != 1)
+        axes.push_back(axis);
+    return axes;
+  }
+  for (auto [axis, size] : llvm::enumerate(getShape(value)))
+    if (size != 1)
+      axes.push_back(axis);
+  return axes;
+}
+
+static bool isSameAxes(ArrayRef<int64_t> first, ArrayRef<int64_t> second,
+                       ArrayRef<int64_t> shape) {
+  DenseSet<int64_t> left, right;
+  for (int64_t axis : first)
+    if (shape[axis] != 1)
+      left.insert(axis);
+  for (int64_t axis : second)
+    if (shape[axis] != 1)
+      right.insert(axis);
+  return left == right;
+}
+
+/// The parameter behind `operand` of a sum or layer, if it is one as it is.
+LayerLinks::Bias
+LayerLinks::traceBias(OpOperand &operand, std::optional<int64_t> copy,
+                      std::optional<SmallVector<int64_t>> columns) const {
+  Bias bias;
+  Value value = operand.get();
+  while (Operation *op = value.getDefiningOp()) {
+    if (auto leaf = leaves.find(value); leaf != leaves.end()) {
+      bias.operand = &operand;
+      bias.variable = leaf->second.variable;
+      bias.isColumn = columns && isSameAxes(getVariedAxes(operand.get()),
+                                            *columns, getShape(operand.get()));
+      return bias;
+    }
+    unsigned source = 0;
+    if (auto stack = dyn_cast<StackOp>(op)) {
+      bias.differs = !copy;
+      if (bias.differs)
+        return bias;
+      source = *copy;
+    } else if (auto unstack = dyn_cast<UnstackOp>(op)) {
+      copy = unstack.getCopy();
+    } else if (op->getNumOperands() != 1) {
+      return bias;
+    }
+    if (getParameterUse(op->getOpOperand(source)).role != UseRole::passed)
+      return bias;
+    value = op->getOperand(source);
+  }
+  return bias;
+}
+
+/// What is added to a layer's output and nothing else is done with.
+LayerLinks::Bias LayerLinks::findBias(const Link &link,
+                                      std::optional<int64_t> copy) const {
+  Operation *op = link.operand->getOwner();
+  if (link.use.bias)
+    return traceBias(op->getOpOperand(*link.use.bias), copy, std::nullopt);
+  Bias none;
+  if (link.use.kind == LayerKind::embedding)
+    return none;
+  std::optional<SmallVector<int64_t>> columns = getColumns(link.use);
+  Value value = op->getResult(0);
+  while (true) {
+    SmallVector<OpOperand *> uses = getUses(value, copy);
+    none.differs =
+        !copy && !uses.empty() && llvm::all_of(uses, [](OpOperand *use) {
+          return isa<UnstackOp>(use->getOwner());
+        });
+    if (none.differs || uses.size() != 1)
+      return none;
+    Operation *user = uses.front()->getOwner();
+    ParameterUse use = getParameterUse(*uses.front());
+    if (use.role == UseRole::added)
+      return traceBias(user->getOpOperand(1 - uses.front()->getOperandNumber()),
+                       copy, columns);
+    if (use.role != UseRole::passed)
+      return none;
+    columns = passAxes(user, columns);
+    value = user->getResult(0);
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// Building
+//===----------------------------------------------------------------------===//
+
+void LayerLinks::remarkOn(const Link &link) const {
+  Operation *op = link.operand->getOwner();
+  std::string text =
+      ("parameter '" + VariableOp(link.leaf.variable).getOwnName() +
+       "' is no layer's weight here: of its use by '" +
+       op->getName().getStringRef() +
+       "' second-order methods know but the gradient")
+          .str();
+  remark::missed(op->getLoc(),
+                 remark::RemarkOpts::name("Layer").category("hfta-layers"))
+      << text;
+}
+
+void LayerLinks::buildLayer(const Link &link, const Bias &bias) {
+  OpBuilder &builder = tasks.getBuilder();
+  Operation *op = link.operand->getOwner();
+  unsigned number = link.operand->getOperandNumber();
+  Operation *last = &*std::prev(builder.getInsertionPoint());
+  const Gradients &known = gradients.find(op)->second;
+  ParameterUse use = link.use;
+  Value input;
+  if (use.role == UseRole::weight)
+    input = cast<LayerOpInterface>(op).buildLayerInput(builder, number);
+  if (!input) {
+    use = ParameterUse();
+    remarkOn(link);
+  }
+  LayerOp::create(
+      builder, op->getLoc(), use.kind,
+      VariableOp(link.leaf.variable).getSymName(),
+      link.copy ? builder.getI64IntegerAttr(*link.copy) : IntegerAttr(),
+      bias.operand
+          ? FlatSymbolRefAttr::get(VariableOp(bias.variable).getSymNameAttr())
+          : FlatSymbolRefAttr(),
+      input, known.result, known.operands[number], lossDivisor, lossTerms,
+      bias.isColumn, use.maps, use.strides, use.dilations, use.padding,
+      use.groups);
+  if (bias.operand)
+    told.insert({bias.operand, link.copy.value_or(-1)});
+  callback(op, std::next(last->getIterator()));
+}
+
+/// A layer, or one of each copy where their biases aren't one variable.
+void LayerLinks::buildWithBias(Link link) {
+  Bias bias = findBias(link, link.copy);
+  if (!bias.differs)
+    return buildLayer(link, bias);
+  for (int64_t copy = 0; copy < tasks.getJob().copies; ++copy) {
+    link.copy = copy;
+    buildLayer(link, findBias(link, copy));
+  }
+}
+
+/// What is added to no layer's output, of the copies of which that holds.
+void LayerLinks::buildShift(Link link) {
+  auto isTold = [&](int64_t copy) {
+    return told.contains({link.operand, copy});
+  };
+  if (isTold(-1) || (link.copy && isTold(*link.copy)))
+    return;
+  auto copies = llvm::seq<int64_t>(0, tasks.getJob().copies);
+  if (link.copy || llvm::none_of(copies, isTold))
+    return buildLayer(link, Bias());
+  for (int64_t copy : copies) {
+    link.copy = copy;
+    if (!isTold(copy))
+      buildLayer(link, Bias());
+  }
+}
+
+/// The order of forward ops, of the copies of one op, and of names.
+bool LayerLinks::isBefore(const Link &first, const Link &second) {
+  Operation *one = first.operand->getOwner();
+  Operation *other = second.operand->getOwner();
+  if (one != other)
+    return one->isBeforeInBlock(other);
+  auto getKey = [](const Link &link) {
+    return std::make_tuple(link.operand->getOperandNumber(),
+                           link.copy.value_or(-1),
+                           VariableOp(link.leaf.variable).getSymName());
+  };
+  return getKey(first) < getKey(second);
+}
+
+void LayerLinks::build(
+    llvm::function_ref<void(Operation *, Block::iterator)> belongs) {
+  callback = belongs;
+  findFromData(*tasks.getBuilder().getInsertionBlock());
+  for (auto &[value, leaf] : leaves)
+    follow(leaf, value);
+  llvm::sort(links, isBefore);
+  for (const Link &link : links)
+    if (link.use.role == UseRole::weight)
+      buildWithBias(link);
+  for (const Link &link : links)
+    if (link.use.role == UseRole::added)
+      buildShift(link);
+    else if (link.use.role == UseRole::none)
+      buildLayer(link, Bias());
+}

@@ -1,0 +1,86 @@
+//===- LayerLinks.h - From trained parameters to their layers ---*- C++ -*-===//
+//
+// The hook of second-order methods: each use of a trained parameter becomes an
+// hfta.layer, which names the layer's input and output gradient.
+//===----------------------------------------------------------------------===//
+
+#ifndef HFTA_LIB_TRANSFORMS_LAYERLINKS_H
+#define HFTA_LIB_TRANSFORMS_LAYERLINKS_H
+
+#include "Hfta/Transforms/ReverseMode.h"
+#include "TaskBuilder.h"
+#include "llvm/ADT/DenseSet.h"
+#include "llvm/ADT/MapVector.h"
+
+namespace mlir::hfta {
+
+class LayerLinks {
+public:
+  LayerLinks(TaskBuilder &tasks) : tasks(tasks) {}
+
+  /// What the loss was divided by: it has so many terms in all micro-batches.
+  void setLossDivisor(LossDivisor divisor, int64_t terms) {
+    lossDivisor = divisor;
+    lossTerms = terms;
+  }
+  /// Remembers the backward of an op.
+  void record(const OpBackward &backward);
+  /// A trained parameter, read as `value`.
+  void addLeaf(const TrainedLeaf &leaf, Value value) {
+    leaves.insert({value, leaf});
+  }
+  /// Builds an hfta.layer for each use of a leaf, in the order of the forward
+  /// ops, and gives remarks on those that are no layer's. `callback` gets, as
+  /// in reverse mode, the ops that belong to a forward op's backward.
+  void build(llvm::function_ref<void(Operation *forward, Block::iterator first)>
+                 callback);
+
+private:
+  /// The gradients of an op's result and of its operands.
+  struct Gradients {
+    Value result;
+    SmallVector<Value> operands;
+  };
+  /// Where a parameter, or one copy of it, ends up.
+  struct Link {
+    TrainedLeaf leaf;
+    OpOperand *operand;
+    ParameterUse use;
+    std::optional<int64_t> copy;
+  };
+  struct Bias {
+    OpOperand *operand = nullptr; ///< of the sum; null: there is none
+    VariableOp variable;
+    bool isColumn = false;
+    /// Copies have different ones: ask for each of them.
+    bool differs = false;
+  };
+
+  static bool isBefore(const Link &first, const Link &second);
+  void findFromData(Block &block);
+  void follow(const TrainedLeaf &leaf, Value parameter);
+  SmallVector<OpOperand *> getUses(Value value,
+                                   std::optional<int64_t> copy) const;
+  Bias findBias(const Link &link, std::optional<int64_t> copy) const;
+  Bias traceBias(OpOperand &operand, std::optional<int64_t> copy,
+                 std::optional<SmallVector<int64_t>> columns) const;
+  void buildWithBias(Link link);
+  void buildShift(Link link);
+  void buildLayer(const Link &link, const Bias &bias);
+  void remarkOn(const Link &link) const;
+
+  TaskBuilder &tasks;
+  LossDivisor lossDivisor = LossDivisor::terms;
+  int64_t lossTerms = 1;
+  llvm::MapVector<Value, TrainedLeaf> leaves;
+  DenseMap<Operation *, Gradients> gradients; ///< by forward op
+  SmallVector<Link> links;
+  DenseSet<Value> fromData;
+  /// Sums that are told with their layer, and of which copy (-1: of all).
+  DenseSet<std::pair<OpOperand *, int64_t>> told;
+  llvm::function_ref<void(Operation *, Block::iterator)> callback;
+};
+
+} // namespace mlir::hfta
+
+#endif // HFTA_LIB_TRANSFORMS_LAYERLINKS_H
