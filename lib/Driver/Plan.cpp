@@ -58,12 +58,14 @@ static LogicalResult printMemory(ModuleOp module, const Job &job,
 }
 
 static void printCosts(ModuleOp module, int64_t copies, raw_ostream &os) {
-  os << llvm::formatv("\n{0,-20}{1,10}{2,18}{3,16}{4,16}\n", "cost (array)",
-                      "kernels", "flops", "bytes read", "bytes written");
+  os << llvm::formatv("\n{0,-20}{1,10}{2,18}{3,16}{4,16}{5,18}{6,18}\n",
+                      "cost (array)", "kernels", "flops", "bytes read",
+                      "bytes written", "parameter bytes", "activation bytes");
   for (const TaskCost &cost : getTaskCosts(module, copies))
-    os << llvm::formatv("  {0,-18}{1,10}{2,18}{3,16}{4,16}\n", cost.name,
-                        cost.kernels, cost.flops, cost.bytesRead,
-                        cost.bytesWritten);
+    os << llvm::formatv("  {0,-18}{1,10}{2,18}{3,16}{4,16}{5,18}{6,18}\n",
+                        cost.name, cost.kernels, cost.flops, cost.bytesRead,
+                        cost.bytesWritten, cost.parameterBytes,
+                        cost.activationBytes);
 }
 
 LogicalResult hfta::printPlan(ModuleOp module, raw_ostream &os) {

@@ -25,33 +25,87 @@ static int64_t countFlops(func::FuncOp kernel) {
   return flops;
 }
 
-static TaskCost getTaskCost(func::FuncOp task, const SymbolTable &symbols,
-                            int64_t copies) {
-  TaskCost cost;
-  StringRef name = task.getSymName();
-  name.consume_front(names::kTaskPrefix);
-  cost.name = name.str();
-  for (auto launch : task.getOps<LaunchOp>()) {
-    auto kernel = symbols.lookup<func::FuncOp>(launch.getKernel());
-    if (!kernel)
-      continue;
+/// Least bytes of an argument that one run of its kernel reads: what its users
+/// read, but no byte twice.
+static int64_t countBytesRead(BlockArgument argument) {
+  int64_t all = getLogicalBytes(argument.getType()), bytes = 0;
+  for (OpOperand &use : argument.getUses()) {
+    auto cost = dyn_cast<CostOpInterface>(use.getOwner());
+    bytes += cost ? cost.getBytesRead(use.getOperandNumber()) : all;
+  }
+  return std::min(bytes, all);
+}
+
+/// The same of a result that the kernel writes.
+static int64_t countBytesWritten(Value result) {
+  auto cost = dyn_cast_or_null<CostOpInterface>(result.getDefiningOp());
+  return cost ? cost.getBytesWritten(cast<OpResult>(result).getResultNumber())
+              : getLogicalBytes(result.getType());
+}
+
+namespace {
+/// What a task's launches add up to.
+class TaskCounter {
+public:
+  TaskCounter(ModuleOp module, int64_t copies)
+      : symbols(module), copies(copies),
+        segments(module->getAttrOfType<ArrayAttr>("hfta.segments")) {}
+
+  TaskCost count(func::FuncOp task) {
+    cost = TaskCost();
+    StringRef name = task.getSymName();
+    name.consume_front(names::kTaskPrefix);
+    cost.name = name.str();
+    for (auto launch : task.getOps<LaunchOp>())
+      if (auto kernel = symbols.lookup<func::FuncOp>(launch.getKernel()))
+        addLaunch(launch, kernel);
+    return cost;
+  }
+
+private:
+  void addLaunch(LaunchOp launch, func::FuncOp kernel) {
     int64_t runs = launch.getPerCopy() ? copies : 1;
     ++cost.kernels;
     cost.flops += runs * countFlops(kernel);
-    for (Type type : kernel.getArgumentTypes())
-      cost.bytesRead += runs * getLogicalBytes(type);
-    for (Type type : kernel.getResultTypes())
-      cost.bytesWritten += runs * getLogicalBytes(type);
+    for (BlockArgument argument : kernel.getArguments()) {
+      int64_t bytes = runs * countBytesRead(argument);
+      cost.bytesRead += bytes;
+      addByRole(launch, argument.getArgNumber(), bytes);
+    }
+    Operation *end = kernel.getBody().front().getTerminator();
+    for (auto [number, result] :
+         llvm::zip(launch.getWritten(), end->getOperands())) {
+      int64_t bytes = runs * countBytesWritten(result);
+      cost.bytesWritten += bytes;
+      addByRole(launch, number, bytes);
+    }
   }
-  return cost;
-}
+
+  void addByRole(LaunchOp launch, int64_t number, int64_t bytes) {
+    auto binding = cast<BindingAttr>(launch.getBindings()[number]);
+    if (!segments || binding.getSegment() >= int64_t(segments.size()))
+      return;
+    Role role = cast<SegmentAttr>(segments[binding.getSegment()]).getRole();
+    if (role == Role::parameter)
+      cost.parameterBytes += bytes;
+    else if (role == Role::input || role == Role::saved || role == Role::cut ||
+             role == Role::workspace)
+      cost.activationBytes += bytes;
+  }
+
+  SymbolTable symbols;
+  int64_t copies;
+  ArrayAttr segments;
+  TaskCost cost;
+};
+} // namespace
 
 std::vector<TaskCost> hfta::getTaskCosts(ModuleOp module, int64_t copies) {
-  SymbolTable symbols(module);
+  TaskCounter counter(module, copies);
   std::vector<TaskCost> costs;
   for (auto task : module.getOps<func::FuncOp>())
     if (task->hasAttr(HftaDialect::kTaskAttrName))
-      costs.push_back(getTaskCost(task, symbols, copies));
+      costs.push_back(counter.count(task));
   return costs;
 }
 
@@ -62,11 +116,14 @@ std::vector<TaskCost> hfta::getTaskCosts(ModuleOp module, int64_t copies) {
 static llvm::json::Array makeJson(ArrayRef<TaskCost> costs) {
   llvm::json::Array tasks;
   for (const TaskCost &cost : costs)
-    tasks.push_back(llvm::json::Object{{"name", cost.name},
-                                       {"kernels", cost.kernels},
-                                       {"flops", cost.flops},
-                                       {"bytes_read", cost.bytesRead},
-                                       {"bytes_written", cost.bytesWritten}});
+    tasks.push_back(
+        llvm::json::Object{{"name", cost.name},
+                           {"kernels", cost.kernels},
+                           {"flops", cost.flops},
+                           {"bytes_read", cost.bytesRead},
+                           {"bytes_written", cost.bytesWritten},
+                           {"parameter_bytes", cost.parameterBytes},
+                           {"activation_bytes", cost.activationBytes}});
   return tasks;
 }
 

@@ -10,13 +10,19 @@
 
 namespace mlir::hfta {
 
-/// For the whole array.
+/// For the whole array. Bytes are the least that the kernels have to read and
+/// write, each by itself.
 struct TaskCost {
   std::string name;
   int64_t kernels = 0;
   int64_t flops = 0;
   int64_t bytesRead = 0;
   int64_t bytesWritten = 0;
+  /// Of the bytes read and written, those of parameters, and those of
+  /// activations: of inputs, of what is kept for backward or another block, and
+  /// between the kernels of a task.
+  int64_t parameterBytes = 0;
+  int64_t activationBytes = 0;
 };
 
 /// In the order of the module.

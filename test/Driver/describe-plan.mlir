@@ -3,18 +3,25 @@
 #job = {name = "j", copies = 2 : i64, batch = 4 : i64, micro_batches = 1 : i64, epochs = 1 : i64, steps = 0 : i64, training = true, fuse = true, all_forwards_first = false, shuffle = true, order_seed = 0 : i64, optimizer = "sgd", optimizer_flags = [], hyper_parameters = [{name = "lr", values = array<f64: 0.1, 0.2>}, {name = "weight_decay", values = array<f64: 0.0, 0.0>}, {name = "momentum", values = array<f64: 0.0, 0.0>}], clip_norm = array<f64>, seed = array<i64: 1, 2>, schedule = {kind = "constant", warmup = array<f64>, step_size = array<f64>, gamma = array<f64>, minimum = array<f64>}, precision = {parameters = "f32", compute = "f32", accumulate = "f32", gradients = "f32", state = "f32"}, data = [], metric = ""}
 
 // What the module holds already is kept. A shared kernel runs once, the other
-// one for both copies: 4 + 2 * 4 flops.
+// one for both copies: 4 + 2 * 4 flops. A parameter is read once, an activation
+// written once and read twice. Of a table what lookups read is counted alone.
 // CHECK: hfta.plan_json =
 // CHECK-SAME: \22layers\22:[]
-// CHECK-SAME: \22tasks\22:[{\22bytes_read\22:48,\22bytes_written\22:48,\22flops\22:12,\22kernels\22:2,\22name\22:\22infer\22}]
-module attributes {hfta.job = #job, hfta.plan_json = "{\22layers\22:[]}"} {
+// CHECK-SAME: \22tasks\22:[{\22activation_bytes\22:48,\22bytes_read\22:72,\22bytes_written\22:64,\22flops\22:12,\22kernels\22:3,\22name\22:\22infer\22,\22parameter_bytes\22:24}]
+module attributes {hfta.job = #job, hfta.plan_json = "{\22layers\22:[]}", hfta.segments = [#hfta.segment<parameter, 0, 1024 bytes, 1 instances>, #hfta.segment<workspace, 0, 128 bytes, 1 instances>, #hfta.segment<output, 0, 256 bytes, 1 instances>]} {
+  func.func private @"kernel/gather"(%x: tensor<100xf32>, %i: tensor<2xi64>) -> tensor<4xf32> attributes {hfta.kernel, hfta.ties = array<i64: -1>} {
+    %0 = hfta.gather %x[%i] along 0 : tensor<100xf32>, tensor<2xi64>
+    %1 = hfta.concat %0, %0 along 0 : tensor<2xf32>, tensor<2xf32>
+    return %1 : tensor<4xf32>
+  }
   func.func private @"kernel/neg"(%x: tensor<4xf32>) -> tensor<4xf32> attributes {hfta.kernel, hfta.ties = array<i64: -1>} {
     %0 = hfta.neg %x : tensor<4xf32>
     return %0 : tensor<4xf32>
   }
   func.func @"task/infer"() attributes {hfta.task = #hfta.task<infer, -1>} {
-    hfta.launch @"kernel/neg" on [#hfta.binding<0, 0, 0>, #hfta.binding<0, 64, 0>] inputs 1 written [1]
-    hfta.launch @"kernel/neg" on [#hfta.binding<0, 64, 0>, #hfta.binding<0, 128, 64>] inputs 1 written [1] {per_copy}
+    hfta.launch @"kernel/neg" on [#hfta.binding<0, 0, 0>, #hfta.binding<1, 0, 0>] inputs 1 written [1]
+    hfta.launch @"kernel/neg" on [#hfta.binding<1, 0, 0>, #hfta.binding<2, 128, 64>] inputs 1 written [1] {per_copy}
+    hfta.launch @"kernel/gather" on [#hfta.binding<0, 64, 0>, #hfta.binding<2, 0, 0>, #hfta.binding<2, 64, 0>] inputs 2 written [2]
     return
   }
 }

@@ -361,4 +361,17 @@ TEST(Gradients, EveryDifferentiableOpIsCompared) {
   }
 }
 
+/// What planners ask. An op whose types are inferred may stand in a kernel.
+TEST(Costs, EveryOpOfAKernelHasThem) {
+  DialectRegistry registry;
+  registerAllDialects(registry);
+  MLIRContext context(registry);
+  context.loadDialect<HftaDialect>();
+  for (RegisteredOperationName name : context.getRegisteredOperations())
+    if (name.hasInterface<InferTypeOpInterface>() &&
+        isa<HftaDialect>(name.getDialect()))
+      EXPECT_TRUE(name.hasInterface<CostOpInterface>())
+          << name.getStringRef().str();
+}
+
 } // namespace

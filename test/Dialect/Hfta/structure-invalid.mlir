@@ -146,3 +146,16 @@ func.func @kernel_yield_type(%x: tensor<4xf32>) {
   }
   return
 }
+
+// -----
+
+// Planners ask each op of a kernel for its cost.
+func.func @kernel_costs(%x: tensor<4xf32>) {
+  // expected-error@+1 {{holds 'hfta.stack', of unknown cost}}
+  %0 = hfta.kernel "k"(%x) : (tensor<4xf32>) -> tensor<4xf32> {
+  ^bb0(%a: tensor<4xf32>):
+    %1 = hfta.stack %a, %a : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32, #hfta.copies<2>>
+    hfta.yield %a : tensor<4xf32>
+  }
+  return
+}

@@ -151,6 +151,9 @@ LogicalResult KernelOp::verify() {
       dyn_cast_or_null<YieldOp>(block.empty() ? nullptr : &block.back());
   if (!yield)
     return emitOpError("must end in hfta.yield");
+  for (Operation &op : block.without_terminator())
+    if (!isa<CostOpInterface>(op))
+      return emitOpError("holds '") << op.getName() << "', of unknown cost";
   if (yield.getValues().size() != getNumResults())
     return emitOpError("has ") << getNumResults() << " results but yields "
                                << yield.getValues().size();
