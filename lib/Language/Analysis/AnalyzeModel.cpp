@@ -24,7 +24,7 @@ void JobAnalyzer::analyzeModel(const Clause &clause) {
     return;
   std::vector<llvm::StringRef> known;
   for (const auto &model : file.models) {
-    known.push_back(model.declaration.name.name);
+    known.emplace_back(model.declaration.name.name);
     if (known.back() != call->callee.name)
       continue;
     info.model = &model.declaration;
@@ -95,7 +95,7 @@ void JobAnalyzer::analyzeFiles(const ast::ModelDeclaration &model) {
     indices.push_back(Number::of(static_cast<int64_t>(info.files.size())));
     info.files.push_back({full.str().str(), expression->getRange()});
   }
-  if (list && indices.size() > 0)
+  if (list && !indices.empty())
     info.sweep.addList("model", std::move(indices), list->getRange(),
                        {modelPosition, list->getRange().Start.getPointer()});
 }
@@ -207,11 +207,10 @@ void JobAnalyzer::analyzeHyperParameters(const ast::ModelDeclaration &model) {
       addModelSetting(input.name.name, *input.value, isRate(input.name.name));
   }
   addDropoutRates(model);
-  std::vector<llvm::StringRef> known;
-  for (const std::string &name : info.modelHyperParameters)
-    known.push_back(name);
+  std::vector<llvm::StringRef> known(info.modelHyperParameters.begin(),
+                                     info.modelHyperParameters.end());
   if (model.onnx)
-    known.push_back("dropout_rate");
+    known.emplace_back("dropout_rate");
   for (const ast::Argument *argument : info.modelSettings) {
     const ast::Identifier &name = argument->name;
     if (model.onnx && name.name == "dropout_rate") {

@@ -50,7 +50,8 @@ private:
 
   Value slice(Value tensor, Range range);
   /// Clones the op of a result so that it computes a part of it.
-  void cloneSliced(OpResult result, Range range, ArrayRef<PartRange> operands);
+  void cloneSliced(OpResult result, Range range,
+                   ArrayRef<PartRange> operandRanges);
   Value extract(Value tensor, Range range);
   Value getOffset(Location loc, Range range);
   void shiftIndices(Operation *clone, OpResult result, Range range);

@@ -86,7 +86,7 @@ SmallVector<BlockLoop> TermBlocker::getLoops(ArrayRef<TermBlock> blocks) const {
         {axis, block, static_cast<int64_t>(llvm::divideCeil(size, block))});
   };
   for (unsigned axis : llvm::reverse(plan.reductions)) {
-    auto block = llvm::find_if(
+    const auto *block = llvm::find_if(
         blocks, [&](const TermBlock &block) { return block.axis == axis; });
     add(axis, 1, block == blocks.end() ? sizes[axis] : block->size);
   }
