@@ -430,11 +430,13 @@ void ProgramBuilder::buildModels() {
 /// What the runtime computes with.
 void ProgramBuilder::setJob() {
   std::string plan = getAttribute("hfta.plan_json");
+  TargetAttr target = TargetAttr::get(module);
   program.set(&hfta_program::name, text(job.name))
       .set(&hfta_program::optimizer,
            text(job.training ? StringRef(job.optimizer) : ""))
       .set(&hfta_program::metric, text(job.metric))
-      .set(&hfta_program::cpu_features, text(getAttribute("hfta.cpu_features")))
+      .set(&hfta_program::cpu_features,
+           text(target ? target.getFeatures() : ""))
       .set(&hfta_program::plan_json, text(plan.empty() ? "{}" : plan))
       .set(&hfta_program::copies, job.copies)
       .set(&hfta_program::batch, job.batch)
