@@ -4,14 +4,11 @@
 #define HFTA_LIB_DRIVER_TIMING_H
 
 #include "llvm/ADT/StringRef.h"
+#include "llvm/Support/raw_ostream.h"
 
 #include <chrono>
 #include <string>
 #include <vector>
-
-namespace llvm {
-class raw_ostream;
-} // namespace llvm
 
 namespace mlir::hfta {
 

@@ -6,6 +6,7 @@
 #include "Hfta/Dialect/Hfta/IR/HftaDialect.h"
 #include "Hfta/Driver/Phases.h"
 
+#include "mlir/IR/BuiltinOps.h"
 #include "llvm/IR/LLVMContext.h"
 #include "llvm/IR/Module.h"
 #include "llvm/Support/Error.h"

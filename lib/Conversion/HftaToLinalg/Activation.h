@@ -27,8 +27,8 @@ struct Activation {
     return getShape(elements).slice(getFirstSpace(), getRank() - 2);
   }
 
-  /// Copied into the other order where it isn't stored in this one.
-  Activation store(OpBuilder &builder, Location loc, bool channelsLast) const;
+  /// Channels last if `wanted`: copied where it is stored in the other order.
+  Activation store(OpBuilder &builder, Location loc, bool wanted) const;
   /// With padding along the spatial axes, or cut where that is negative.
   Activation pad(OpBuilder &builder, Location loc, ArrayRef<int64_t> low,
                  ArrayRef<int64_t> high, Value scalar) const;

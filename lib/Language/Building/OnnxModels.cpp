@@ -103,11 +103,12 @@ bool JobBuilder::checkBatch(const OnnxFile &file) {
   const ast::Clause *batch = info.train->find("batch");
   if (!batch)
     return true;
+  bool ok = true;
   for (const OnnxPort &input : file.getInputs()) {
     if (input.shape.empty() || options.constants.contains(input.name))
       continue;
     auto dim = info.dims.find(input.shape.front().symbol);
-    if (dim == info.dims.end() || dim->getValue() == info.job.batch)
+    if (!ok || dim == info.dims.end() || dim->getValue() == info.job.batch)
       continue;
     diagnostics.error(info.dimRanges[dim->getKey()],
                       "'--dim' gives axis '" + dim->getKey() + "' the size " +
@@ -117,9 +118,9 @@ bool JobBuilder::checkBatch(const OnnxFile &file) {
                       "leave one of them out");
     diagnostics.note(batch->range, "'--batch' is given here");
     failure = FrontEndFailure::usage;
-    return false;
+    ok = false;
   }
-  return true;
+  return ok;
 }
 
 /// Sizes and types are the file's own unless flags change them.
