@@ -183,7 +183,7 @@ LayerLinks::traceBias(OpOperand &operand, std::optional<int64_t> copy,
   Bias bias;
   Value value = operand.get();
   while (Operation *op = value.getDefiningOp()) {
-    if (auto leaf = leaves.find(value); leaf != leaves.end()) {
+    if (const auto *leaf = leaves.find(value); leaf != leaves.end()) {
       bias.operand = &operand;
       bias.variable = leaf->second.variable;
       bias.isColumn = columns && isSameAxes(getVariedAxes(operand.get()),
@@ -328,8 +328,8 @@ bool LayerLinks::isBefore(const Link &first, const Link &second) {
 }
 
 void LayerLinks::build(
-    llvm::function_ref<void(Operation *, Block::iterator)> belongs) {
-  callback = belongs;
+    llvm::function_ref<void(Operation *, Block::iterator)> take) {
+  callback = take;
   findFromData(*tasks.getBuilder().getInsertionBlock());
   for (auto &[value, leaf] : leaves)
     follow(leaf, value);

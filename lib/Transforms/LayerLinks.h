@@ -30,10 +30,10 @@ public:
     leaves.insert({value, leaf});
   }
   /// Builds an hfta.layer for each use of a leaf, in the order of the forward
-  /// ops, and gives remarks on those that are no layer's. `callback` gets, as
+  /// ops, and gives remarks on those that are no layer's. `take` gets, as
   /// in reverse mode, the ops that belong to a forward op's backward.
-  void build(llvm::function_ref<void(Operation *forward, Block::iterator first)>
-                 callback);
+  void build(
+      llvm::function_ref<void(Operation *forward, Block::iterator first)> take);
 
 private:
   /// The gradients of an op's result and of its operands.

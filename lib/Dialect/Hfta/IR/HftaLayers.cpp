@@ -156,7 +156,7 @@ static Value skipMovement(Value value) {
 /// Whether `value` is something times or through a deviation of itself.
 static bool isNormalized(Value value) {
   Operation *op = skipMovement(value).getDefiningOp();
-  if (op && isa<StackOp>(op))
+  if (isa_and_nonnull<StackOp>(op))
     op = skipMovement(op->getOperand(0)).getDefiningOp();
   if (!op || !isa<MulOp, DivOp>(op))
     return false;
