@@ -158,7 +158,7 @@ static bool isNormalized(Value value) {
   Operation *op = skipMovement(value).getDefiningOp();
   if (isa_and_nonnull<StackOp>(op))
     op = skipMovement(op->getOperand(0)).getDefiningOp();
-  if (!op || !isa<MulOp, DivOp>(op))
+  if (!isa_and_nonnull<MulOp, DivOp>(op))
     return false;
   return llvm::any_of(op->getOperands(), [](Value operand) {
     return skipMovement(operand) != operand && isInverseDeviation(operand);
@@ -258,12 +258,12 @@ LogicalResult LayerOp::verify() {
 }
 
 /// (C5)
-LogicalResult LayerOp::verifySymbolUses(SymbolTableCollection &symbols) {
+LogicalResult LayerOp::verifySymbolUses(SymbolTableCollection &symbolTable) {
   for (FlatSymbolRefAttr name : {getParameterAttr(), getBiasAttr()}) {
     if (!name)
       continue;
     auto variable =
-        symbols.lookupNearestSymbolFrom<VariableOp>(getOperation(), name);
+        symbolTable.lookupNearestSymbolFrom<VariableOp>(getOperation(), name);
     if (!variable || variable.getRole() != Role::parameter)
       return emitOpError("names ") << name << ", which is no parameter";
   }
