@@ -2,6 +2,7 @@
 
 #include "Hfta/Dialect/Hfta/IR/HftaDialect.h"
 
+#include "mlir/IR/Operation.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/MathExtras.h"
 
