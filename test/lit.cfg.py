@@ -85,6 +85,8 @@ config.substitutions.append(("%python", config.python))
 sanitizers = " -fsanitize=address,undefined" if config.sanitize else ""
 config.substitutions.append(("%cc", config.host_cc + sanitizers))
 
+# The compiler checks of all that it compiles here that sums keep their order.
+config.environment["HFTA_VERIFY_SUMS"] = "1"
 config.environment["FILECHECK_OPTS"] = "-enable-var-scope"
 for name in ("HOME", "TMPDIR", "ASAN_OPTIONS", "UBSAN_OPTIONS"):
     if name in os.environ:

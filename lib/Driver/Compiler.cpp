@@ -158,6 +158,7 @@ ExitCode Compiler::runPasses(const PhaseInfo &phase) {
       return code;
   PipelineSettings settings;
   settings.cuts = options.cuts;
+  settings.verifySums = std::getenv("HFTA_VERIFY_SUMS") != nullptr;
   if (failed(Job::read(*loaded.module)))
     return ExitCode::input;
   PassManager passes(&context, ModuleOp::getOperationName());

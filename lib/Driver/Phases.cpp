@@ -25,8 +25,10 @@ static void addLinalg(OpPassManager &pm, const PipelineSettings &) {
   buildLinalgPipeline(pm, {});
 }
 
-static void addLLVM(OpPassManager &pm, const PipelineSettings &) {
-  buildLLVMPipeline(pm, {});
+static void addLLVM(OpPassManager &pm, const PipelineSettings &settings) {
+  LLVMPipelineOptions options;
+  options.verifySums = settings.verifySums;
+  buildLLVMPipeline(pm, options);
 }
 
 llvm::ArrayRef<PhaseInfo> hfta::getPhases() {

@@ -63,8 +63,11 @@ void hfta::buildLinalgPipeline(OpPassManager &pm,
   markPhase(pm, "linalg");
 }
 
-void hfta::buildLLVMPipeline(OpPassManager &pm, const LLVMPipelineOptions &) {
-  buildLowerKernelsPipeline(pm);
+void hfta::buildLLVMPipeline(OpPassManager &pm,
+                             const LLVMPipelineOptions &options) {
+  LowerKernelsOptions lower;
+  lower.verifySums = options.verifySums;
+  buildLowerKernelsPipeline(pm, lower);
   pm.addPass(createConvertHftaToRuntime());
   pm.addPass(createReconcileUnrealizedCastsPass());
   markPhase(pm, "llvm");

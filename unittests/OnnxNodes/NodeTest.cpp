@@ -175,6 +175,7 @@ OwningOpRef<ModuleOp> NodeTest::import(ArrayRef<JobFlag> flags) {
 
 NodeResult NodeTest::lower(ModuleOp module) {
   PipelineSettings settings;
+  settings.verifySums = true;
   module->setAttr(HftaDialect::kTargetAttrName,
                   getCpuTarget(&context, "x86-64-v3"));
   for (const PhaseInfo &phase : getPhases()) {

@@ -21,7 +21,9 @@ LogicalResult hfta::lowerTasks(ModuleOp module) {
   PassManager pm(module.getContext());
   buildPlannedPipeline(pm, PlannedPipelineOptions());
   buildLinalgPipeline(pm, LinalgPipelineOptions());
-  buildLLVMPipeline(pm, LLVMPipelineOptions());
+  LLVMPipelineOptions options;
+  options.verifySums = true;
+  buildLLVMPipeline(pm, options);
   module->setAttr(HftaDialect::kTargetAttrName,
                   getCpuTarget(module.getContext(), "x86-64-v3"));
   return pm.run(module);

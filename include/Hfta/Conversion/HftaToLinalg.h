@@ -8,10 +8,10 @@
 // are `i1` inside and `i8` (0 or 1) where a kernel takes or returns them; what
 // it takes counts as true unless it is 0.
 //
-// Order of summation. It is written in the iteration order of the generated
-// ops, which must therefore be lowered to loops as they stand, and follows
-// from one copy's shapes alone. Products are accumulated by `math.fma`; no op
-// carries fast-math flags.
+// Order of summation. Each generated op that reduces states it as
+// `hfta.sum_order`, to which `hfta-verify-sum-order` holds whatever becomes of
+// the op. It is that of the op's loops and follows from one copy's shapes
+// alone. Products are accumulated by `math.fma`; no op carries fast-math flags.
 //
 // Iteration order. The innermost loop is a parallel axis that is contiguous in
 // memory where there is one, summed axes lie outside of it, and the leading

@@ -19,6 +19,7 @@
 #define HFTA_CONVERSION_LOWERKERNELS_H
 
 #include "mlir/Pass/Pass.h"
+#include "mlir/Pass/PassOptions.h"
 
 namespace mlir {
 class OpPassManager;
@@ -41,6 +42,17 @@ inline constexpr llvm::StringLiteral kScratchBytesAttrName =
     "hfta.scratch_bytes";
 /// On kernels: how many copies a launch computes, 1 if absent.
 inline constexpr llvm::StringLiteral kCopiesAttrName = "hfta.copies";
+/// On kernels of loops: the orders of their sums (#hfta.sum_order). Ops refer
+/// to them by number until `hfta-verify-sum-order` takes these marks away.
+inline constexpr llvm::StringLiteral kSumsAttrName = "hfta.sums";
+/// On an op that adds a term to a running value, or combines running values.
+inline constexpr llvm::StringLiteral kTermAttrName = "hfta.term_of";
+inline constexpr llvm::StringLiteral kCombineAttrName = "hfta.combines";
+/// On what a sum starts from.
+inline constexpr llvm::StringLiteral kStartAttrName = "hfta.start_of";
+/// On a loop over terms, and on memory that holds copies of an operand.
+inline constexpr llvm::StringLiteral kTermLoopAttrName = "hfta.term_loop";
+inline constexpr llvm::StringLiteral kPanelAttrName = "hfta.panel";
 /// The C entry point of kernel `name` is the symbol `name` + this.
 inline constexpr llvm::StringLiteral kEntrySuffix = "/entry";
 
@@ -50,15 +62,24 @@ inline constexpr llvm::StringLiteral kEntrySuffix = "/entry";
 #define GEN_PASS_DECL_HFTAFUSEELEMENTWISE
 #define GEN_PASS_DECL_HFTAKERNELSTOLOOPS
 #define GEN_PASS_DECL_HFTAPLANSCRATCH
+#define GEN_PASS_DECL_HFTAVERIFYSUMORDER
 #define GEN_PASS_DECL_CONVERTKERNELSTOLLVM
 #include "Hfta/Conversion/Passes.h.inc"
+
+struct LowerKernelsOptions : public PassPipelineOptions<LowerKernelsOptions> {
+  Option<bool> verifySums{
+      *this, "verify-sums",
+      llvm::cl::desc("Check after each step that sums keep their order"),
+      llvm::cl::init(false)};
+};
 
 /// How many threads the kernels of one of `copies` copies are cut for.
 int64_t getCopyThreads(int64_t copies);
 
 /// From kernels on tensors to LLVM functions with a C entry point each, for the
 /// module's `hfta.target`. What else is in the module stays as it is.
-void buildLowerKernelsPipeline(OpPassManager &pm);
+void buildLowerKernelsPipeline(OpPassManager &pm,
+                               const LowerKernelsOptions &options);
 void registerLowerKernelsPipeline();
 
 /// Functions of f32 as polynomials, other math functions as calls of the C

@@ -247,4 +247,29 @@ def HftaPlanScratch : Pass<"hfta-plan-scratch", "::mlir::func::FuncOp"> {
                            "::mlir::memref::MemRefDialect"];
 }
 
+def HftaVerifySumOrder : Pass<"hfta-verify-sum-order", "::mlir::func::FuncOp"> {
+  let summary = "Check that sums keep the order that they state";
+  let description = [{
+    Each op of a kernel with reduction loops states the order of its terms
+    (`hfta.sum_order`); its loops must be these, outermost first, whole, and read
+    what the order says. Where loops have taken the ops' place, the kernel's
+    first work item is run with places in memory for values: loops over terms as
+    often as they go, others for their first and last iteration. Each term must
+    be the one that the sum's order (`hfta.sums`) has next; each sum that is
+    stored must have all of its terms; running values may be combined only as the
+    order's lanes are, and lanes must be those that the reference model asks for.
+    Sums of more than 65536 terms aren't followed. Where terms are equal, or
+    computed from their number alone, their order isn't seen.
+
+    It refuses, for example, two loops over terms that were exchanged, loops that
+    begin at the work item's number, that go backwards, or that add to two
+    running values.
+  }];
+  let options = [
+    Option<"check", "check", "bool", "true", "whether to check">,
+    Option<"eraseMarks", "erase-marks", "bool", "false",
+           "take away the marks by which loops refer to their sums">
+  ];
+}
+
 #endif // HFTA_CONVERSION_PASSES

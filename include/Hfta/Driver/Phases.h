@@ -38,6 +38,8 @@ enum class Phase {
 /// What the pipelines of all phases need to know.
 struct PipelineSettings {
   std::vector<std::string> cuts;
+  /// Whether to check, step by step, that sums keep their order.
+  bool verifySums = false;
 };
 
 struct PhaseInfo {

@@ -39,7 +39,12 @@ struct LinalgPipelineOptions : PassPipelineOptions<LinalgPipelineOptions> {};
 void buildLinalgPipeline(OpPassManager &pm,
                          const LinalgPipelineOptions &options);
 
-struct LLVMPipelineOptions : PassPipelineOptions<LLVMPipelineOptions> {};
+struct LLVMPipelineOptions : PassPipelineOptions<LLVMPipelineOptions> {
+  Option<bool> verifySums{
+      *this, "verify-sums",
+      llvm::cl::desc("check after each step that sums keep their order"),
+      llvm::cl::init(false)};
+};
 
 /// For the module's `hfta.target`: kernels, tasks and variables to the LLVM
 /// dialect.

@@ -1,6 +1,7 @@
 //===- LoopNest.cpp - Structured ops built axis by axis -------------------===//
 
 #include "LoopNest.h"
+#include "Hfta/Conversion/SumOrder.h"
 #include "LoweringUtils.h"
 
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
@@ -83,5 +84,6 @@ SmallVector<Value> LoopNest::build(Body body) {
         linalg::YieldOp::create(nested, nestedLoc,
                                 body(nested, nestedLoc, scalars));
       });
+  stateSumOrder(op);
   return SmallVector<Value>(op.getResults());
 }

@@ -1,6 +1,7 @@
 //===- FuseElementwise.cpp - Fuse the elementwise ops of a kernel ---------===//
 
 #include "Hfta/Conversion/LowerKernels.h"
+#include "Hfta/Conversion/SumOrder.h"
 #include "Hfta/Target/TargetModel.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -110,6 +111,7 @@ static bool fuse(RewriterBase &rewriter, OpOperand &use) {
   Operation *producer = use.get().getDefiningOp();
   Operation *consumer = use.getOwner();
   bool keepsValue = !isRepeated(cast<linalg::GenericOp>(producer));
+  auto order = consumer->getAttrOfType<SumOrderAttr>(SumOrderAttr::kAttrName);
   rewriter.setInsertionPoint(consumer);
   FailureOr<linalg::ElementwiseOpFusionResult> fused =
       linalg::fuseElementwiseOps(rewriter, &use);
@@ -122,6 +124,7 @@ static bool fuse(RewriterBase &rewriter, OpOperand &use) {
              (!isProduced || (keepsValue && other.getOwner() != consumer));
     });
   }
+  keepSumOrder(cast<linalg::GenericOp>(fused->fusedOp), order);
   rewriter.eraseOp(consumer);
   if (producer->use_empty())
     rewriter.eraseOp(producer);

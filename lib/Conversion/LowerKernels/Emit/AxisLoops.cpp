@@ -1,6 +1,7 @@
 //===- AxisLoops.cpp - Loops over an op's axes ----------------------------===//
 
 #include "Emit/AxisLoops.h"
+#include "Emit/SumMarks.h"
 
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -48,6 +49,7 @@ void AxisLoops::emitLoopFrom(unsigned axis, Value begin, int64_t end,
                              int64_t step, llvm::function_ref<void()> body) {
   auto loop = scf::ForOp::create(builder, op.getLoc(), begin, createIndex(end),
                                  createIndex(step));
+  markLoop(op, axis, loop);
   OpBuilder::InsertionGuard guard(builder);
   builder.setInsertionPointToStart(loop.getBody());
   bases[axis] = loop.getInductionVar();
@@ -91,6 +93,7 @@ SmallVector<Value> AxisLoops::emitCarrying(
   }
   auto loop = scf::ForOp::create(builder, op.getLoc(), createIndex(begin),
                                  createIndex(end), createIndex(step), running);
+  markLoop(op, axis, loop);
   OpBuilder::InsertionGuard guard(builder);
   builder.setInsertionPointToStart(loop.getBody());
   bases[axis] = fromOrigin(axis, loop.getInductionVar());

@@ -3,8 +3,10 @@
 #include "Emit/JoinAxes.h"
 #include "Emit/LoopEmitter.h"
 #include "Emit/RowReduction.h"
+#include "Emit/SumMarks.h"
 #include "Emit/TransposeEmitter.h"
 #include "Hfta/Conversion/LowerKernels.h"
+#include "Hfta/Conversion/SumOrder.h"
 #include "Plan/TermBlocks.h"
 
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
@@ -110,6 +112,8 @@ static LogicalResult lowerToLoops(RewriterBase &rewriter, linalg::LinalgOp op,
     if (plan.sharesWindows)
       generic->getParentOfType<func::FuncOp>()->setAttr(
           "passthrough", rewriter.getStrArrayAttr({kSharesWindowsAttrName}));
+    numberSum(generic, getAddressOrder(generic, plan.reductions, /*lanes=*/1,
+                                       /*vectors=*/1));
     LoopEmitter(rewriter, generic, plan, initial, target).emit();
   }
   rewriter.eraseOp(generic);

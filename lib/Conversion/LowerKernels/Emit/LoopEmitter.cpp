@@ -1,8 +1,10 @@
 //===- LoopEmitter.cpp - Loops over vectors for an op on memory -----------===//
 
 #include "Emit/LoopEmitter.h"
+#include "Emit/SumMarks.h"
 #include "Emit/VectorBody.h"
 #include "Emit/VectorTranspose.h"
+#include "Hfta/Conversion/LowerKernels.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -221,8 +223,10 @@ SmallVector<Value> LoopEmitter::loadInitial(ArrayRef<Piece> pieces) {
     VectorBody body(builder, op, plan.vectorAxis, piece.lanes);
     for (auto [index, output] : llvm::enumerate(op.getDpsInitsMutable())) {
       Value value = initial[index];
-      if (!value && op.payloadUsesValueFromOperand(&output))
+      if (!value && op.payloadUsesValueFromOperand(&output)) {
         value = load(output, piece);
+        markStart(op, value);
+      }
       if (value)
         value = body.broadcast(op.getLoc(), value);
       values.push_back(value);
@@ -383,6 +387,7 @@ void LoopEmitter::emitPacking(ArrayRef<VectorPart> parts) {
     panel = memref::AllocOp::create(
         builder, op.getLoc(),
         MemRefType::get(shape, getElementTypeOrSelf(operand.get().getType())));
+    panel.getDefiningOp()->setAttr(kPanelAttrName, builder.getUnitAttr());
   }
   emitPackingLoops(0, operand, parts);
 }

@@ -3,7 +3,9 @@
 #include "Emit/RowReduction.h"
 #include "Emit/AxisLoops.h"
 #include "Emit/Prefetch.h"
+#include "Emit/SumMarks.h"
 #include "Emit/VectorBody.h"
+#include "Hfta/Conversion/SumOrder.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -164,6 +166,7 @@ Value RowReductionEmitter::combine(unsigned result, Value running, Value next) {
   Operation *clone = builder.clone(*combiners[result]);
   clone->setOperands({running, next});
   clone->getResult(0).setType(running.getType());
+  markCombiner(op, clone);
   return clone->getResult(0);
 }
 
@@ -209,6 +212,7 @@ void RowReductionEmitter::finish(ValueRange running, int64_t rows) {
       Value first = initial[result];
       if (!first)
         first = createLoad(builder, op.getLoc(), output.get(), indices, 1);
+      markStart(op, first);
       Value value = combine(result, first, combineLanes(result, byWidth));
       createStore(builder, op.getLoc(), value, output.get(), indices);
     }
@@ -235,6 +239,11 @@ bool hfta::emitRowReduction(OpBuilder &builder, linalg::GenericOp op,
   std::optional<RowPlan> plan = planRows(op);
   if (!plan)
     return false;
+  SmallVector<unsigned> axes;
+  op.getReductionDims(axes);
+  llvm::erase(axes, plan->row);
+  axes.push_back(plan->row);
+  numberSum(op, getAddressOrder(op, axes, RowPlan::kLanes, plan->sums));
   RowReductionEmitter(builder, op, *plan, initial, target).emit();
   return true;
 }

@@ -1,6 +1,7 @@
 //===- VectorBody.cpp - An op's scalar body on vectors --------------------===//
 
 #include "Emit/VectorBody.h"
+#include "Emit/SumMarks.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -108,5 +109,6 @@ SmallVector<Value> VectorBody::clone(ValueRange arguments,
   SmallVector<Value> results;
   for (Value yielded : op.getBody()->getTerminator()->getOperands())
     results.push_back(broadcast(op.getLoc(), mapping.lookupOrDefault(yielded)));
+  markTerms(op, results);
   return results;
 }

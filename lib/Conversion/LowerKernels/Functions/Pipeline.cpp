@@ -19,18 +19,31 @@ static void addCleanUp(OpPassManager &pm) {
   pm.addPass(createCSEPass());
 }
 
-void hfta::buildLowerKernelsPipeline(OpPassManager &pm) {
+static void addVerification(OpPassManager &pm,
+                            const LowerKernelsOptions &options) {
+  if (options.verifySums)
+    pm.addPass(createHftaVerifySumOrder());
+}
+
+void hfta::buildLowerKernelsPipeline(OpPassManager &pm,
+                                     const LowerKernelsOptions &options) {
   OpPassManager &tensors = pm.nest<func::FuncOp>();
+  addVerification(tensors, options);
   addCleanUp(tensors);
   tensors.addPass(createHftaFuseElementwise());
   addCleanUp(tensors);
+  addVerification(tensors, options);
   tensors.addPass(createHftaDistributeKernels());
   addCleanUp(tensors);
   pm.addPass(createHftaBufferizeKernels());
 
   OpPassManager &memory = pm.nest<func::FuncOp>();
   addCleanUp(memory);
+  addVerification(memory, options);
   memory.addPass(createHftaKernelsToLoops());
+  // Whether or not they are checked, what marks sums goes away here.
+  memory.addPass(createHftaVerifySumOrder(
+      {/*check=*/options.verifySums, /*eraseMarks=*/true}));
   // Once more simplified are addresses, below: that is as good and takes long.
   memory.addPass(createCSEPass());
   memory.addPass(createHftaPlanScratch());
@@ -45,7 +58,7 @@ void hfta::buildLowerKernelsPipeline(OpPassManager &pm) {
 }
 
 void hfta::registerLowerKernelsPipeline() {
-  PassPipelineRegistration<>("hfta-lower-kernels",
-                             "Kernels on tensors to LLVM functions",
-                             buildLowerKernelsPipeline);
+  PassPipelineRegistration<LowerKernelsOptions>(
+      "hfta-lower-kernels", "Kernels on tensors to LLVM functions",
+      buildLowerKernelsPipeline);
 }

@@ -217,4 +217,61 @@ def Hfta_TargetAttr : Hfta_Attr<"Target", "target"> {
   }];
 }
 
+//===----------------------------------------------------------------------===//
+// Sums
+//===----------------------------------------------------------------------===//
+
+def Hfta_SumOrderAttr : Hfta_Attr<"SumOrder", "sum_order"> {
+  let summary = "The order in which the terms of a sum are combined";
+  let description = [{
+    Stands as `hfta.sum_order` on each `linalg.generic` with reduction loops (of
+    sums, products, maxima and whatever else a body combines), and as an entry of
+    a function's `hfta.sums` where loops have taken the op's place. It follows
+    from one copy's shapes alone. `hfta-verify-sum-order` checks that ops and
+    loops do what it says.
+
+    `axes` are the reduced axes' sizes, the outermost first: terms are added one
+    after the other to what the sum starts from, in row-major order. `reads` says
+    what that means: for each operand whose elements differ from term to term,
+    how far its indices, or in `hfta.sums` its address in elements, are from the
+    first term's.
+
+    ```mlir
+    linalg.generic {hfta.sum_order = #hfta.sum_order<[64, 3], reads
+        [affine_map<(d0, d1) -> (d0, d1)>]>, …}
+    ```
+
+    With lanes, the last axis is a row: lane l of `lanes` starts from nothing and
+    adds elements l, l + lanes * vectors, … of each row, for each of `vectors`
+    vectors; then the vectors' halves are added until one is left, then the
+    lanes' halves; what is left of a row joins where as many lanes are left. The
+    result is added to what the sum starts from.
+
+    ```mlir
+    #hfta.sum_order<[1000], reads [affine_map<(d0) -> (d0)>], 16 lanes, 4 vectors>
+    ```
+
+    Constraints:
+    - (C1) there is at least one axis, and each has at least one element.
+    - (C2) reads have a dimension for each axis, no symbols, and are 0 for the
+      first term.
+    - (C3) lanes and vectors are powers of two.
+  }];
+  let parameters = (ins ArrayRefParameter<"int64_t">:$axes,
+                        OptionalArrayRefParameter<"::mlir::AffineMap">:$reads,
+                        DefaultValuedParameter<"int64_t", "1">:$lanes,
+                        DefaultValuedParameter<"int64_t", "1">:$vectors);
+  let assemblyFormat = [{
+    `<` `[` $axes `]` (`,` `reads` `[` $reads^ `]`)?
+    (`,` $lanes^ `lanes` `,` $vectors `vectors`)? `>`
+  }];
+  let genVerifyDecl = 1;
+  let extraClassDeclaration = [{
+    /// On an op with reduction loops.
+    static constexpr ::llvm::StringLiteral kAttrName = "hfta.sum_order";
+
+    int64_t getNumTerms() const;
+  }];
+}
+
 #endif // HFTA_ATTRIBUTES

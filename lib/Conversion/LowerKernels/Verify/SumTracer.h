@@ -1,0 +1,63 @@
+//===- SumTracer.h - Which terms loops add, in which order ------*- C++ -*-===//
+
+#ifndef HFTA_LIB_CONVERSION_LOWERKERNELS_VERIFY_SUMTRACER_H
+#define HFTA_LIB_CONVERSION_LOWERKERNELS_VERIFY_SUMTRACER_H
+
+#include "Verify/SumChecker.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+
+namespace mlir::hfta {
+
+/// Runs a kernel's loops for its first work item: loops over terms as often as
+/// they go, others for their first iteration, or for their first and last.
+class SumTracer {
+public:
+  SumTracer(func::FuncOp kernel, SumChecker &checker, bool runsLast)
+      : kernel(kernel), checker(checker), runsLast(runsLast) {}
+
+  /// Fails with a diagnostic at the op that departs from an order.
+  LogicalResult trace();
+  /// Ops that have been run.
+  int64_t getSteps() const { return steps; }
+
+private:
+  /// Memory from an element on.
+  struct View {
+    TracedMemory *memory;
+    int64_t offset;
+  };
+
+  LogicalResult runBlock(Block &block);
+  LogicalResult run(Operation &op);
+  LogicalResult runLoop(scf::ForOp loop);
+  LogicalResult runOnce(scf::ForOp loop, int64_t index);
+  LogicalResult runScalars(Operation &op);
+  LogicalResult runOnLane(Operation &op, int64_t lane, TracedElement &result);
+  /// Whether the op was one on indices, memory or whole vectors.
+  bool runIndex(Operation &op);
+  bool runView(Operation &op);
+  bool runVector(Operation &op);
+  bool runLoad(Operation &op);
+
+  std::optional<int64_t> getIndex(Value value) const;
+  TracedRef getValue(Value value) const;
+  std::optional<int64_t> getAddress(Value memory, ValueRange indices) const;
+  LogicalResult store(Value value, Value memory, ValueRange indices);
+  /// The lanes of a vector that are followed.
+  SmallVector<int64_t> getLanes(Type type) const;
+
+  func::FuncOp kernel;
+  SumChecker &checker;
+  bool runsLast;
+  llvm::DenseMap<Value, int64_t> indices;
+  llvm::DenseMap<Value, View> views;
+  llvm::DenseMap<Value, TracedRef> values;
+  std::vector<std::unique_ptr<TracedMemory>> memories;
+  int64_t steps = 0;
+};
+
+} // namespace mlir::hfta
+
+#endif // HFTA_LIB_CONVERSION_LOWERKERNELS_VERIFY_SUMTRACER_H
