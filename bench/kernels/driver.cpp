@@ -5,7 +5,7 @@
 // against sums in double first.
 //===----------------------------------------------------------------------===//
 
-#include "hfta/pool.h"
+#include "hfta/launch.h"
 #include "hfta/program.h"
 #include "kernels.h"
 
@@ -16,6 +16,8 @@
 #include <cstdlib>
 #include <cstring>
 #include <ctime>
+#include <memory>
+#include <string>
 #include <sys/mman.h>
 #include <thread>
 
@@ -55,6 +57,10 @@ public:
       if (segment.role == HFTA_SEGMENT_SCRATCH)
         scratch = segment.bytes;
     }
+    for (int64_t copy = 0; copy < table.copies; ++copy)
+      copies.push_back(copy);
+    keeps = std::make_unique<bool[]>(table.segment_count);
+    std::fill_n(keeps.get(), table.segment_count, true);
     hfta_error error;
     if (hfta_pool_create(threads, scratch, &pool, &error) != HFTA_OK) {
       std::fprintf(stderr, "error: %s\n", error.message);
@@ -63,11 +69,13 @@ public:
   }
 
   void run(size_t index) {
-    hfta_task_context context = {segments.data(), pool, 0, table.copies};
-    for (uint32_t i = 0; i < table.task_count; ++i)
-      if (table.tasks[i].kind == HFTA_TASK_FORWARD &&
-          table.tasks[i].block == static_cast<int64_t>(index))
-        table.tasks[i].function(&context);
+    std::string name = "forward." + std::to_string(index);
+    for (uint32_t i = 0; i < table.task_count; ++i) {
+      hfta_task_call call = {&table.tasks[i], segments.data(), keeps.get(),
+                             copies.data(), table.copies};
+      if (table.tasks[i].name == name)
+        hfta_run_task(pool, &call, nullptr);
+    }
   }
 
   float *find(size_t index, char name, int64_t *elements = nullptr,
@@ -112,6 +120,8 @@ private:
 
   const hfta_program &table = hfta_program_table;
   std::vector<void *> segments;
+  std::vector<int32_t> copies;
+  std::unique_ptr<bool[]> keeps; ///< all do
   hfta_pool *pool = nullptr;
 };
 } // namespace

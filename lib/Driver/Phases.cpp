@@ -21,6 +21,10 @@ static void addPlanned(OpPassManager &pm, const PipelineSettings &) {
   buildPlannedPipeline(pm, {});
 }
 
+static void addScheduled(OpPassManager &pm, const PipelineSettings &) {
+  buildScheduledPipeline(pm, {});
+}
+
 static void addLinalg(OpPassManager &pm, const PipelineSettings &) {
   buildLinalgPipeline(pm, {});
 }
@@ -41,6 +45,8 @@ llvm::ArrayRef<PhaseInfo> hfta::getPhases() {
        addTrain, ExitCode::unsupported},
       {Phase::planned, "planned", "kernels on planned memory", "", addPlanned,
        ExitCode::unsupported},
+      {Phase::scheduled, "scheduled", "tasks and schedules as data", "",
+       addScheduled, ExitCode::internal},
       {Phase::linalg, "linalg", "kernels as linalg on tensors", "", addLinalg,
        ExitCode::internal},
       {Phase::llvm, "llvm", "LLVM dialect", "", addLLVM, ExitCode::internal},

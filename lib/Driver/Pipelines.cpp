@@ -56,6 +56,13 @@ void hfta::buildPlannedPipeline(OpPassManager &pm,
   markPhase(pm, "planned");
 }
 
+void hfta::buildScheduledPipeline(OpPassManager &pm,
+                                  const ScheduledPipelineOptions &) {
+  pm.addPass(createHftaSchedule());
+  pm.addPass(createHftaVerifySchedules());
+  markPhase(pm, "scheduled");
+}
+
 void hfta::buildLinalgPipeline(OpPassManager &pm,
                                const LinalgPipelineOptions &) {
   pm.addNestedPass<func::FuncOp>(createConvertHftaToLinalgPass());
@@ -82,6 +89,9 @@ void hfta::registerPipelines() {
   PassPipelineRegistration<PlannedPipelineOptions>(
       "hfta-planned-pipeline", "Tasks to kernels on planned memory",
       buildPlannedPipeline);
+  PassPipelineRegistration<ScheduledPipelineOptions>(
+      "hfta-scheduled-pipeline", "Tasks to data, and the order of a step",
+      buildScheduledPipeline);
   PassPipelineRegistration<LinalgPipelineOptions>(
       "hfta-linalg-pipeline", "Kernels to linalg on tensors",
       buildLinalgPipeline);

@@ -2,6 +2,7 @@
 
 #include "CopyUses.h"
 
+#include "Hfta/Dialect/Hfta/IR/TaskNames.h"
 #include "LayoutClasses.h"
 
 #include <map>
@@ -18,11 +19,12 @@ SmallVector<func::FuncOp> hfta::getTasksInOrder(ModuleOp module) {
       continue;
     int64_t block = task.getBlock();
     int64_t last = std::numeric_limits<int64_t>::max();
-    if (task.getKind() == TaskKind::forward)
+    if (task.getPart().getValue() == parts::kForward)
       tasks.emplace(block, function);
     else
-      tasks.emplace(task.getKind() == TaskKind::backward ? last - 1 - block
-                                                         : last,
+      tasks.emplace(task.getPart().getValue() == parts::kBackward
+                        ? last - 1 - block
+                        : last,
                     function);
   }
   return llvm::map_to_vector(tasks, [](auto &entry) { return entry.second; });

@@ -38,6 +38,9 @@ static void declareScalars(TaskBuilder &tasks) {
   for (StringRef name :
        {names::kStep, names::kMicroBatch, names::kValidSamples})
     getScalar(name, i64, false);
+  // What differs between micro-batches is there once for each.
+  for (StringRef name : {names::kMicroBatch, names::kValidSamples})
+    tasks.lookup(name).setInstances(job.microBatches);
   std::vector<int64_t> seedValues = job.seeds;
   seedValues.resize(job.copies);
   Attribute seeds =
@@ -57,8 +60,12 @@ static void declareScalars(TaskBuilder &tasks) {
   tasks.declare(names::kLearningRate, tasks.scalarType(f64, true), Role::scalar,
                 getPerCopy(tasks.scalarType(f64, true),
                            ArrayRef(job.findHyperParameter("lr")->values)));
-  if (!job.clipNorm.empty())
-    tasks.declare(names::kClipScale, tasks.scalarType(f64, true), Role::scalar);
+  if (job.clipNorm.empty())
+    return;
+  tasks.declare(
+      names::kClipNorm, tasks.scalarType(f64, true), Role::scalar,
+      getPerCopy(tasks.scalarType(f64, true), ArrayRef(job.clipNorm)));
+  tasks.declare(names::kClipScale, tasks.scalarType(f64, true), Role::output);
 }
 
 /// The position of a micro-batch's first sample follows from its number.
@@ -152,6 +159,9 @@ struct DifferentiatePass
         return failure();
       for (auto [block, leaves] : llvm::enumerate(leavesOfBlock))
         buildUpdateTasks(tasks, block, leaves);
+      if (!job.clipNorm.empty())
+        buildClipTask(tasks);
+      buildReportTask(tasks);
     }
     buildInitTask(tasks);
     buildInferenceTasks(tasks, model);

@@ -8,6 +8,7 @@
 // broadcasts are cloned into each kernel that uses them.
 //===----------------------------------------------------------------------===//
 
+#include "CopyUses.h"
 #include "Hfta/Dialect/Hfta/IR/HftaOps.h"
 #include "Hfta/Dialect/Hfta/IR/VariableNames.h"
 #include "Hfta/Target/ReferenceModel.h"
@@ -43,7 +44,8 @@ namespace {
 
 class KernelFormer {
 public:
-  explicit KernelFormer(func::FuncOp task) : task(task) {}
+  KernelFormer(func::FuncOp task, const CopyUses *uses)
+      : task(task), uses(uses) {}
   void form();
 
 private:
@@ -63,6 +65,7 @@ private:
                      SetVector<Operation *> &clones);
 
   func::FuncOp task;
+  const CopyUses *uses; ///< null where no copy is apart
   DenseMap<Operation *, unsigned> position;
   /// The root of the kernel that an op belongs to, and each kernel's ops.
   DenseMap<Operation *, Operation *> rootOf;
@@ -176,6 +179,10 @@ bool KernelFormer::canJoin(Operation *op, Operation *root) {
     return false;
   // A shared value is computed once, not once a copy.
   if (isArrayed(op->getResult(0)) != isArrayed(root->getResult(0)))
+    return false;
+  // What several copies share can't wait for one of them.
+  if (uses && !isArrayed(root->getResult(0)) &&
+      uses->getCopies(op) != uses->getCopies(root))
     return false;
   return hasRoom(membersOf[root], op) && allUsesAllow(op, root);
 }
@@ -427,9 +434,12 @@ struct FormKernelsPass : hfta::impl::HftaFormKernelsBase<FormKernelsPass> {
       if (function->hasAttr(HftaDialect::kTaskAttrName))
         tasks.push_back(function);
     SymbolTable symbols(module);
+    std::optional<CopyUses> uses;
+    if (int64_t copies = countCopiesApart(module))
+      uses.emplace(module, copies);
     for (func::FuncOp task : tasks) {
       storeLargeConstants(task, symbols);
-      KernelFormer(task).form();
+      KernelFormer(task, uses ? &*uses : nullptr).form();
       insertCopies(task);
     }
   }

@@ -16,7 +16,7 @@ static void addMasked(TaskBuilder &tasks, Value values, Value mask,
   Value kept = SelectOp::create(builder, values.getLoc(), mask, wide, none);
   tasks.accumulate(
       tasks.sumAll(kept),
-      tasks.declare(name, tasks.scalarType(f64, true), Role::output));
+      tasks.declare(name, tasks.scalarType(f64, true), Role::result));
 }
 
 /// True for the elements of real samples: padding follows them.
@@ -33,7 +33,7 @@ static void buildEvaluate(TaskBuilder &tasks, ModelOp model) {
   auto prepare = model.lookupSymbol<func::FuncOp>("prepare");
   auto forward = model.lookupSymbol<func::FuncOp>("forward");
   auto objective = model.lookupSymbol<func::FuncOp>("objective");
-  tasks.startTask(TaskKind::evaluate, -1);
+  tasks.startTask(parts::kEvaluate, -1);
   OpBuilder &builder = tasks.getBuilder();
   SmallVector<Value> raw;
   for (unsigned index = 0; index < prepare.getNumArguments(); ++index)
@@ -64,7 +64,7 @@ static void buildEvaluate(TaskBuilder &tasks, ModelOp model) {
 
 static void buildInfer(TaskBuilder &tasks, ModelOp model) {
   auto forward = model.lookupSymbol<func::FuncOp>("forward");
-  tasks.startTask(TaskKind::infer, -1);
+  tasks.startTask(parts::kInfer, -1);
   SmallVector<Value> arguments;
   for (unsigned index = 0; index < forward.getNumArguments(); ++index) {
     VariableOp input = tasks.declare(

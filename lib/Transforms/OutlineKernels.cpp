@@ -1,5 +1,6 @@
 //===- OutlineKernels.cpp - Move kernels' regions into functions ----------===//
 
+#include "CopyUses.h"
 #include "Hfta/Dialect/Hfta/IR/HftaOps.h"
 #include "Hfta/Dialect/Hfta/IR/VariableNames.h"
 #include "Hfta/Transforms/Passes.h"
@@ -28,6 +29,9 @@ struct OutlineKernelsPass
       if (function->hasAttr(HftaDialect::kTaskAttrName))
         tasks.push_back(function);
     SymbolTable symbols(module);
+    uses.reset();
+    if (int64_t copies = countCopiesApart(module))
+      uses.emplace(module, copies);
     for (func::FuncOp task : tasks) {
       for (auto kernel : task.getOps<KernelOp>()) {
         if (!kernel.getBindings() || !kernel.getTies()) {
@@ -95,21 +99,31 @@ private:
     return std::nullopt;
   }
 
-  /// Whether a kernel reads one copy's part of an arrayed value.
-  static bool readsCopies(KernelOp kernel) {
-    return llvm::any_of(kernel.getInputs(), [](Value input) {
-      while (auto reshape = input.getDefiningOp<ReshapeOp>())
-        input = reshape.getInput();
-      auto read = input.getDefiningOp<ReadOp>();
-      return (read && read.getCopy()) || input.getDefiningOp<UnstackOp>();
-    });
+  static bool isOfEachCopy(BindingAttr place) {
+    return place.getStride() != 0 && place.getCopy() < 0;
   }
 
-  static void launch(KernelOp kernel, func::FuncOp function) {
+  /// The one copy that a launch for no copy in particular serves.
+  std::optional<int64_t> getOwner(KernelOp kernel) const {
+    std::optional<int64_t> owner;
+    if (uses && uses->getCopies(kernel).any()) {
+      if (uses->getCopies(kernel).count() == 1)
+        owner = uses->getCopies(kernel).find_first();
+      return owner;
+    }
+    for (auto place : kernel.getBindingsAttr().getAsRange<BindingAttr>())
+      if (!owner && place.getCopy() >= 0)
+        owner = place.getCopy();
+    return owner;
+  }
+
+  void launch(KernelOp kernel, func::FuncOp function) const {
     OpBuilder builder(kernel);
-    bool perCopy = llvm::any_of(kernel.getBindingsAttr(), [](Attribute place) {
-      return cast<BindingAttr>(place).getStride() != 0;
-    });
+    auto places = kernel.getBindingsAttr().getAsRange<BindingAttr>();
+    bool perCopy = llvm::any_of(places, isOfEachCopy);
+    std::optional<int64_t> owner;
+    if (!perCopy)
+      owner = getOwner(kernel);
     if (std::optional<int64_t> copies = getLaunchCopies(kernel))
       function->setAttr("hfta.copies", builder.getI64IntegerAttr(*copies));
     int64_t inputs = kernel.getInputs().size(), next = inputs;
@@ -117,13 +131,19 @@ private:
     ArrayRef<int64_t> ties = kernel.getTiesAttr().asArrayRef();
     for (int64_t tie : ties)
       written.push_back(tie < 0 ? next++ : tie);
-    auto launch =
-        LaunchOp::create(builder, kernel.getLoc(), function.getSymName(),
-                         kernel.getBindingsAttr(), inputs, written, perCopy);
-    if (readsCopies(kernel))
+    auto launch = LaunchOp::create(
+        builder, kernel.getLoc(), function.getSymName(),
+        kernel.getBindingsAttr(), inputs, written, perCopy,
+        owner ? builder.getI64IntegerAttr(*owner) : IntegerAttr(),
+        /*joins=*/false);
+    if (llvm::any_of(places, [&](BindingAttr place) {
+          return place.getCopy() >= 0 && place.getCopy() != owner;
+        }))
       launch->setAttr("hfta.reads_copies", builder.getUnitAttr());
   }
 
+  /// Where copies are compiled apart in part.
+  std::optional<CopyUses> uses;
   llvm::StringMap<func::FuncOp> functions;
 };
 } // namespace

@@ -22,17 +22,19 @@ static int64_t alignTo(int64_t bytes) {
 
 namespace {
 
-/// Where a value lies. Shared values have stride 0.
+/// Where a value lies. Shared values have stride 0; `copy` is the one copy that
+/// the value belongs to, or -1.
 struct Place {
   int64_t segment = -1;
   int64_t offset = 0;
   int64_t stride = 0;
+  int64_t copy = -1;
   bool operator==(const Place &other) const {
     return segment == other.segment && offset == other.offset &&
-           stride == other.stride;
+           stride == other.stride && copy == other.copy;
   }
   BindingAttr get(MLIRContext *context) const {
-    return BindingAttr::get(context, segment, offset, stride);
+    return BindingAttr::get(context, segment, offset, stride, copy);
   }
 };
 
@@ -143,10 +145,9 @@ template <typename AccessOp>
 static Place getAccessedPlace(const llvm::StringMap<Place> &variables,
                               AccessOp access) {
   Place place = variables.lookup(access.getVariable());
-  std::optional<int64_t> copy = access.getCopy();
-  if (!copy || place.stride == 0)
-    return place;
-  return {place.segment, place.offset + *copy * place.stride, 0};
+  if (std::optional<int64_t> copy = access.getCopy(); copy && place.stride)
+    place.copy = *copy;
+  return place;
 }
 
 namespace {
@@ -285,7 +286,7 @@ bool TaskPlanner::placeInVariable(KernelOp kernel, unsigned result,
   Value value = kernel.getResult(result);
   // A shared value goes to every copy only from a kernel of its own; other uses
   // of it find it once.
-  if (place.stride && !isArrayed(value) &&
+  if (place.stride && place.copy < 0 && !isArrayed(value) &&
       (kernel.getNumResults() > 1 || !value.hasOneUse()))
     return false;
   if (isReadLater(kernel, write))
@@ -333,8 +334,7 @@ void TaskPlanner::placeViews() {
       if (known == places.end())
         continue;
       Place place = known->second;
-      place.offset += unstack.getCopy() * place.stride;
-      place.stride = 0;
+      place.copy = unstack.getCopy();
       places[unstack] = place;
     } else if (auto stack = dyn_cast<StackOp>(op)) {
       auto known = places.find(stack.getResult());
@@ -342,8 +342,7 @@ void TaskPlanner::placeViews() {
         continue;
       for (auto [copy, input] : llvm::enumerate(stack.getInputs())) {
         Place place = known->second;
-        place.offset += static_cast<int64_t>(copy) * place.stride;
-        place.stride = 0;
+        place.copy = static_cast<int64_t>(copy);
         places[input] = place;
       }
     }
@@ -487,6 +486,7 @@ struct PlanMemoryPass : hfta::impl::HftaPlanMemoryBase<PlanMemoryPass> {
     for (auto variable : module.getOps<VariableOp>()) {
       Place &place = variables[variable.getSymName()];
       place = segments.withSlabStride(place);
+      place.copy = variable.getCopy().value_or(-1);
       variable.setLocationAttr(place.get(&getContext()));
     }
     for (auto function : module.getOps<func::FuncOp>()) {

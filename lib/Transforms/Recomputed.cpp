@@ -2,6 +2,8 @@
 
 #include "Recomputed.h"
 
+#include "Hfta/Dialect/Hfta/IR/TaskNames.h"
+
 #include "CopyUses.h"
 #include "LayoutClasses.h"
 #include "llvm/ADT/StringSet.h"
@@ -23,9 +25,9 @@ public:
       uses.emplace(module, copies);
     SmallVector<func::FuncOp> tasks = getTasksInOrder(module);
     llvm::erase_if(tasks, [](func::FuncOp task) {
-      TaskKind kind =
-          task->getAttrOfType<TaskAttr>(HftaDialect::kTaskAttrName).getKind();
-      return kind != TaskKind::forward && kind != TaskKind::backward;
+      StringRef part =
+          task->getAttrOfType<TaskAttr>(HftaDialect::kTaskAttrName).getPart();
+      return part != parts::kForward && part != parts::kBackward;
     });
     for (func::FuncOp task : tasks)
       for (auto write : task.getBody().front().getOps<WriteOp>())

@@ -75,16 +75,17 @@ VariableOp TaskBuilder::adopt(VariableOp variable) {
   return clone;
 }
 
-func::FuncOp TaskBuilder::startTask(TaskKind kind, int64_t block) {
-  std::string name = stringifyTaskKind(kind).str();
+func::FuncOp TaskBuilder::startTask(StringRef part, int64_t block) {
+  std::string name = part.str();
   if (block >= 0)
     name += "." + std::to_string(block);
   OpBuilder outer(getContext());
   auto function =
       func::FuncOp::create(outer, getLoc(), (names::kTaskPrefix + name).str(),
                            outer.getFunctionType({}, {}));
-  function->setAttr(HftaDialect::kTaskAttrName,
-                    TaskAttr::get(getContext(), kind, block));
+  function->setAttr(
+      HftaDialect::kTaskAttrName,
+      TaskAttr::get(getContext(), outer.getStringAttr(part), block));
   symbols.insert(function);
   builder.setInsertionPointToStart(function.addEntryBlock());
   Operation *end = func::ReturnOp::create(builder, getLoc());

@@ -9,6 +9,7 @@
 
 #include "Hfta/Dialect/Hfta/IR/HftaOps.h"
 #include "Hfta/Dialect/Hfta/IR/Job.h"
+#include "Hfta/Dialect/Hfta/IR/TaskNames.h"
 #include "Hfta/Dialect/Hfta/IR/VariableNames.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/IRMapping.h"
@@ -50,7 +51,7 @@ public:
 
   /// Starts a task's function; its body is built at the builder's insertion
   /// point, in front of the return.
-  func::FuncOp startTask(TaskKind kind, int64_t block);
+  func::FuncOp startTask(StringRef part, int64_t block);
 
   Value read(VariableOp variable, std::optional<int64_t> copy = std::nullopt);
   Value read(StringRef name, std::optional<int64_t> copy = std::nullopt);
@@ -104,6 +105,10 @@ void buildInitTask(TaskBuilder &tasks);
 /// norm and update of one block.
 void buildUpdateTasks(TaskBuilder &tasks, int64_t block,
                       ArrayRef<TrainedLeaf> leaves);
+/// clip, of a job that clips: after the norms of all blocks.
+void buildClipTask(TaskBuilder &tasks);
+/// report, where the loss is still to be divided by its weights.
+void buildReportTask(TaskBuilder &tasks);
 /// evaluate and infer.
 void buildInferenceTasks(TaskBuilder &tasks, ModelOp model);
 /// forward and backward of all blocks; `leavesOfBlock` gets each block's

@@ -87,7 +87,7 @@ void TaskSplitter::split(Block &block) {
   for (bool backward : {false, true})
     for (int64_t number = 0; number < blocks; ++number)
       all[indexOf({backward, number})].function = tasks.startTask(
-          backward ? TaskKind::backward : TaskKind::forward, number);
+          backward ? parts::kBackward : parts::kForward, number);
   for (auto write : block.getOps<WriteOp>())
     written.insert(write.getVariable());
   for (Operation &op : block) {

@@ -122,7 +122,7 @@ void TrainingStep::buildLoss(Value losses, Value weights) {
   tasks.accumulate(weight,
                    tasks.declare(names::kStepWeight,
                                  tasks.scalarType(type.getElementType(), true),
-                                 Role::output));
+                                 Role::result));
 }
 
 LogicalResult TrainingStep::buildForward() {
@@ -145,7 +145,7 @@ LogicalResult TrainingStep::buildForward() {
   Type type = getElementTypeOrSelf(loss.getType());
   tasks.accumulate(
       loss,
-      tasks.declare(names::kLoss, tasks.scalarType(type, true), Role::output));
+      tasks.declare(names::kLoss, tasks.scalarType(type, true), Role::result));
   return success();
 }
 
@@ -295,7 +295,7 @@ void TrainingStep::freezeUnreached() {
 LogicalResult
 TrainingStep::build(ArrayRef<std::string> cuts,
                     SmallVectorImpl<SmallVector<TrainedLeaf>> &leavesOfBlock) {
-  step = tasks.startTask(TaskKind::forward, -1);
+  step = tasks.startTask(parts::kForward, -1);
   Block &block = step.getBody().front();
   if (failed(buildForward()))
     return failure();

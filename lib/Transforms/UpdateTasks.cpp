@@ -113,7 +113,7 @@ static bool isWrittenByInit(VariableOp variable) {
 }
 
 void hfta::buildInitTask(TaskBuilder &tasks) {
-  func::FuncOp function = tasks.startTask(TaskKind::init, -1);
+  func::FuncOp function = tasks.startTask(parts::kInit, -1);
   auto module = function->getParentOfType<ModuleOp>();
   for (auto variable : llvm::to_vector(module.getOps<VariableOp>())) {
     if (!isWrittenByInit(variable))
@@ -272,15 +272,66 @@ private:
 };
 } // namespace
 
+/// PyTorch's clip_grad_norm_: limit / (norm of all gradients + 1e-6), at
+/// most 1. NaN stays NaN; without a limit, which is infinity, even gradients
+/// whose norm overflows are left alone. Squares are added in the order of the
+/// parameters.
+void hfta::buildClipTask(TaskBuilder &tasks) {
+  tasks.startTask(parts::kClip, -1);
+  OpBuilder &builder = tasks.getBuilder();
+  Location loc = tasks.getLoc();
+  Value sum;
+  for (auto variable : tasks.getModule().getOps<VariableOp>()) {
+    VariableOp norm =
+        tasks.lookup(names::getSymbol(names::kNorm, variable.getSymName()));
+    if (!norm)
+      continue;
+    Value square = tasks.read(norm);
+    sum = sum ? AddOp::create(builder, loc, sum, square) : square;
+  }
+  auto constant = [&](double value) {
+    return tasks.splat({}, builder.getF64Type(), value);
+  };
+  Value limit = tasks.read(names::kClipNorm);
+  Value norm = SqrtOp::create(builder, loc, sum);
+  Value scale = DivOp::create(
+      builder, loc, limit, AddOp::create(builder, loc, norm, constant(1e-6)));
+  Value one = constant(1.0);
+  auto choose = [&](ComparePredicate predicate, Value value, double bound,
+                    Value otherwise) {
+    Value holds =
+        CompareOp::create(builder, loc, predicate, value, constant(bound));
+    return SelectOp::create(builder, loc, holds, one, otherwise);
+  };
+  Value clipped = choose(ComparePredicate::greater, scale, 1.0, scale);
+  Value result = choose(ComparePredicate::equal, limit,
+                        std::numeric_limits<double>::infinity(), clipped);
+  tasks.write(result, tasks.lookup(names::kClipScale));
+}
+
+/// The mean loss, where tasks add up the sums of losses and weights.
+void hfta::buildReportTask(TaskBuilder &tasks) {
+  if (!tasks.lookup(names::kStepWeight))
+    return;
+  tasks.startTask(parts::kReport, -1);
+  OpBuilder &builder = tasks.getBuilder();
+  Type f64 = builder.getF64Type();
+  Value loss = tasks.castTo(tasks.read(names::kLoss), f64);
+  Value weight = tasks.castTo(tasks.read(names::kStepWeight), f64);
+  tasks.write(DivOp::create(builder, tasks.getLoc(), loss, weight),
+              tasks.declare(names::kMeanLoss, tasks.scalarType(f64, true),
+                            Role::result));
+}
+
 void hfta::buildUpdateTasks(TaskBuilder &tasks, int64_t block,
                             ArrayRef<TrainedLeaf> leaves) {
   if (!tasks.getJob().clipNorm.empty()) {
-    tasks.startTask(TaskKind::norm, block);
+    tasks.startTask(parts::kNorm, block);
     ScalarReads scalars(tasks);
     for (const TrainedLeaf &leaf : leaves)
       buildNorm(tasks, leaf, scalars);
   }
-  tasks.startTask(TaskKind::update, block);
+  tasks.startTask(parts::kUpdate, block);
   ScalarReads scalars(tasks);
   for (const TrainedLeaf &leaf : leaves)
     Update(tasks, leaf, scalars).build();

@@ -266,6 +266,12 @@ def make_program_rows():
     yield Row("information on a full device", {},
               ["sh", "-c", '"$0" info --json > /dev/full', "sweep"],
               (4,), ("error: ", "standard output"))
+    yield Row("a schedule on a full device", {},
+              ["sh", "-c", '"$0" info --schedule > /dev/full', "sweep"],
+              (4,), ("error: ", "standard output"))
+    yield sweep("information as text and as an object", 2,
+                "--json and --schedule",
+                options=["info", "--json", "--schedule"])
     yield Row("a program: more memory than the machine has", {},
               ["huge", "bench"], (3,),
               ("huge: error: ", "bytes of memory and may have"))

@@ -3,7 +3,7 @@
 // A loss whose weights are known at run time only: each micro-batch adds its sum
 // and its weights, and what follows the last one divides by all weights.
 // CHECK: hfta.variable @"hfta.input/x" {instances = 2 : i64
-// CHECK: hfta.variable @"hfta.loss/weight" {role = #hfta.role<output>} : tensor<f32, #hfta.copies<2>>
+// CHECK: hfta.variable @"hfta.loss/weight" {role = #hfta.role<result>} : tensor<f32, #hfta.copies<2>>
 // CHECK: hfta.variable @"hfta.saved/0" {block = 0 : i64, instances = 2 : i64
 
 // CHECK-LABEL: func.func @"task/forward.0"
@@ -30,6 +30,12 @@
 // CHECK: %[[ALL:.*]] = hfta.broadcast %[[READ]] to [3]
 // CHECK: %[[MEAN:.*]] = hfta.div %[[SUM]], %[[ALL]]
 // CHECK: hfta.mul %[[MEAN]]
+
+// CHECK-LABEL: func.func @"task/report"() attributes {hfta.task = #hfta.task<report, -1>} {
+// CHECK: %[[LOSS:.*]] = hfta.cast %{{.*}} : tensor<f32, #hfta.copies<2>> to f64
+// CHECK: %[[WEIGHT:.*]] = hfta.cast %{{.*}} : tensor<f32, #hfta.copies<2>> to f64
+// CHECK: %[[REPORTED:.*]] = hfta.div %[[LOSS]], %[[WEIGHT]]
+// CHECK: hfta.write %[[REPORTED]], @"hfta.loss/mean"
 #job = {name = "j", copies = 2 : i64, batch = 4 : i64, micro_batches = 2 : i64, epochs = 1 : i64, steps = 0 : i64, training = true, fuse = true, all_forwards_first = true, shuffle = true, order_seed = 0 : i64, optimizer = "sgd", optimizer_flags = [], hyper_parameters = [{name = "lr", values = array<f64: 0.1, 0.2>}, {name = "weight_decay", values = array<f64: 0.0, 0.0>}, {name = "momentum", values = array<f64: 0.0, 0.0>}], clip_norm = array<f64: 1.0, 2.0>, seed = array<i64: 1, 2>, schedule = {kind = "constant", warmup = array<f64>, step_size = array<f64>, gamma = array<f64>, minimum = array<f64>}, precision = {parameters = "f32", compute = "f32", accumulate = "f32", gradients = "f32", state = "f32"}, data = [], metric = ""}
 module attributes {hfta.job = #job} {
   hfta.model @array copies [0, 1] {

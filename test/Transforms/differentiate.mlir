@@ -9,9 +9,10 @@
 // CHECK: hfta.variable @hfta.step {role = #hfta.role<scalar>} : tensor<i64>
 // CHECK: hfta.variable @hfta.seed {initial = dense<[1, 2]> : tensor<2xi64>, role = #hfta.role<scalar>} : tensor<i64, #hfta.copies<2>>
 // CHECK: hfta.variable @hfta.learning_rate {initial = dense<[1.000000e-01, 2.000000e-01]> : tensor<2xf64>, role = #hfta.role<scalar>} : tensor<f64, #hfta.copies<2>>
-// CHECK: hfta.variable @hfta.clip_scale
+// CHECK: hfta.variable @hfta.clip_norm {initial = dense<[1.000000e+00, 2.000000e+00]> : tensor<2xf64>, role = #hfta.role<scalar>} : tensor<f64, #hfta.copies<2>>
+// CHECK: hfta.variable @hfta.clip_scale {role = #hfta.role<output>}
 // CHECK: hfta.variable @"hfta.input/x" {role = #hfta.role<input>} : tensor<4x3xf32>
-// CHECK: hfta.variable @hfta.loss {role = #hfta.role<output>} : tensor<f32, #hfta.copies<2>>
+// CHECK: hfta.variable @hfta.loss {role = #hfta.role<result>} : tensor<f32, #hfta.copies<2>>
 // CHECK: hfta.variable @"hfta.gradient/w" {block = 0 : i64, role = #hfta.role<gradient>} : tensor<3xf32, #hfta.copies<2>>
 // CHECK-NOT: hfta.variable @"hfta.gradient/
 // CHECK: hfta.variable @"hfta.saved/0" {block = 0 : i64, role = #hfta.role<saved>} : tensor<4x3xf32, #hfta.copies<2>>
@@ -58,6 +59,18 @@
 // CHECK: hfta.write %[[NEW]]#1, @"hfta.first_moment/w"
 // CHECK: hfta.write %[[NEW]]#2, @"hfta.second_moment/w"
 // CHECK: hfta.write %{{.*}}, @"hfta.gradient/w" : tensor<3xf32>
+
+// CHECK-LABEL: func.func @"task/clip"() attributes {hfta.task = #hfta.task<clip, -1>} {
+// CHECK: %[[SQUARES:.*]] = hfta.read @"hfta.norm/w"
+// CHECK: %[[LIMIT:.*]] = hfta.read @hfta.clip_norm
+// CHECK: %[[ROOT:.*]] = hfta.sqrt %[[SQUARES]]
+// CHECK: %[[ABOVE:.*]] = hfta.add %[[ROOT]]
+// CHECK: %[[SCALE:.*]] = hfta.div %[[LIMIT]], %[[ABOVE]]
+// CHECK: %[[OVER:.*]] = hfta.compare greater, %[[SCALE]]
+// CHECK: %[[AT_MOST_ONE:.*]] = hfta.select %[[OVER]], %{{.*}}, %[[SCALE]]
+// CHECK: %[[NONE:.*]] = hfta.compare equal, %[[LIMIT]]
+// CHECK: %[[RESULT:.*]] = hfta.select %[[NONE]], %{{.*}}, %[[AT_MOST_ONE]]
+// CHECK: hfta.write %[[RESULT]], @hfta.clip_scale
 
 // CHECK-LABEL: func.func @"task/init"() attributes {hfta.task = #hfta.task<init, -1>} {
 // CHECK: %[[SEED:.*]] = hfta.read @hfta.seed

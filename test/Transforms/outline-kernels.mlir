@@ -32,7 +32,7 @@ func.func @first() attributes {hfta.task = #hfta.task<forward, 0>} {
 func.func @other_copy() attributes {hfta.task = #hfta.task<forward, 1>} {
   %a = hfta.read @a : tensor<4xf32, #hfta.copies<2>>
   %b1 = hfta.read @b copy 1 : tensor<4xf32>
-  %0 = hfta.kernel "add"(%a, %b1) {bindings = [#hfta.binding<0, 0, 64>, #hfta.binding<0, 192, 0>], ties = array<i64: 0>} : (tensor<4xf32, #hfta.copies<2>>, tensor<4xf32>) -> tensor<4xf32, #hfta.copies<2>> {
+  %0 = hfta.kernel "add"(%a, %b1) {bindings = [#hfta.binding<0, 0, 64>, #hfta.binding<0, 128, 64, 1>], ties = array<i64: 0>} : (tensor<4xf32, #hfta.copies<2>>, tensor<4xf32>) -> tensor<4xf32, #hfta.copies<2>> {
   ^bb0(%x: tensor<4xf32>, %y: tensor<4xf32>):
     %2 = hfta.add %x, %y : tensor<4xf32>, tensor<4xf32>
     hfta.yield %2 : tensor<4xf32>

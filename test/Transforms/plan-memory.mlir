@@ -123,10 +123,10 @@ module {
     return
   }
 
-  // Reshapes and stacks are places, not work; a copy of a variable has stride 0.
+  // Reshapes and stacks are places, not work; a copy's own place names the copy.
   // CHECK-LABEL: func.func @views(
-  // CHECK: hfta.kernel "one"({{.*}}) {bindings = [#hfta.binding<0, 64, 0>, #hfta.binding<1, 0, 0>], ties = array<i64: -1>}
-  // CHECK: hfta.kernel "two"({{.*}}) {bindings = [#hfta.binding<0, 0, 0>, #hfta.binding<1, 64, 0>], ties = array<i64: -1>}
+  // CHECK: hfta.kernel "one"({{.*}}) {bindings = [#hfta.binding<0, 0, 64, 1>, #hfta.binding<1, 0, 64, 0>], ties = array<i64: -1>}
+  // CHECK: hfta.kernel "two"({{.*}}) {bindings = [#hfta.binding<0, 0, 64, 0>, #hfta.binding<1, 0, 64, 1>], ties = array<i64: -1>}
   // CHECK: hfta.kernel "both"({{.*}}) {bindings = [#hfta.binding<1, 0, 64>, #hfta.binding<0, 320, 64>], ties = array<i64: -1>}
   func.func @views() attributes {hfta.task = #hfta.task<forward, 3>} {
     %w1 = hfta.read @w copy 1 : tensor<2x2xf32>

@@ -14,6 +14,7 @@
 #include "JitProgram.h"
 #include "RebuiltGradients.h"
 
+#include "Hfta/Dialect/Hfta/IR/TaskNames.h"
 #include "Hfta/Dialect/Hfta/IR/VariableNames.h"
 #include "Hfta/InitAll.h"
 
@@ -71,7 +72,7 @@ private:
   void replaceGradient(LayerOp layer);
   void writeColumn(LayerOp layer);
   void fillInputs();
-  void run(hfta_task_kind kind) { program->run(kind); }
+  void run(StringRef part) { program->run(part); }
   double computeLoss(int64_t copy);
   /// By name, without the mark of the compiler's own symbols.
   const hfta_tensor &find(StringRef name, int64_t copy) {
@@ -202,7 +203,7 @@ void LayerCheck::fillInputs() {
 double LayerCheck::computeLoss(int64_t copy) {
   for (int64_t i = 0; i < copies; ++i)
     *at(names::kLoss, i) = 0;
-  run(HFTA_TASK_FORWARD);
+  run(parts::kForward);
   return *at(names::kLoss, copy);
 }
 
@@ -280,10 +281,10 @@ bool LayerCheck::compareColumn(const Parameter &parameter, int64_t copy) {
 }
 
 bool LayerCheck::compare() {
-  run(HFTA_TASK_INIT);
+  run(parts::kInit);
   fillInputs();
   computeLoss(0);
-  run(HFTA_TASK_BACKWARD);
+  run(parts::kBackward);
   bool ok = true;
   unsigned columns = 0;
   for (auto &[name, parameter] : parameters) {

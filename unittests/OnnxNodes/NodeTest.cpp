@@ -358,8 +358,8 @@ NodeResult NodeTest::runDataSet(StringRef dataSet) {
       return {NodeStatus::wrong, "input '" + input.name + "' has another type"};
     std::memcpy(program->at(*tensor, 0), bytes.data(), bytes.size());
   }
-  program->run(HFTA_TASK_INIT);
-  program->run(HFTA_TASK_INFER);
+  program->run("init");
+  program->run("infer");
   for (const NamedTensor &output : outputs) {
     if (!output.tensor.type)
       return makeWrong(output, "is no tensor");

@@ -9,31 +9,6 @@
 
 enum { D = FAKE_FEATURES, H = FAKE_HIDDEN, C = FAKE_CLASSES };
 
-/// Launches a kernel on tensors; `rows` items, or one.
-static void launch(const hfta_task_context *context, hfta_kernel kernel,
-                   const char *name, int by_row, const int *tensors,
-                   uint32_t count) {
-  const fake_layout *layout = context->segments[FAKE_SEGMENT_CONSTANTS];
-  hfta_binding bindings[16];
-  for (uint32_t i = 0; i < count; ++i)
-    bindings[i] = layout->tensors[tensors[i]];
-  hfta_launch_info info = {.kernel = kernel,
-                           .name = name,
-                           .bindings = bindings,
-                           .binding_count = count,
-                           .per_copy = 1,
-                           .items = by_row ? layout->shape.rows : 1,
-                           .scratch_bytes = sizeof(float) * D};
-  hfta_launch(context, &info, 1);
-}
-
-#define LAUNCH(kernel, by_row, ...)                                            \
-  do {                                                                         \
-    static const int tensors[] = {__VA_ARGS__};                                \
-    launch(context, kernel, #kernel, by_row, tensors,                          \
-           sizeof(tensors) / sizeof(*tensors));                                \
-  } while (0)
-
 static float draw(uint64_t seed, uint64_t index) {
   uint64_t x = seed * 0x9E3779B97F4A7C15u + index * 0xBF58476D1CE4E5B9u + 1;
   x = (x ^ (x >> 30)) * 0xBF58476D1CE4E5B9u;
@@ -96,24 +71,24 @@ static void probabilities(void *const *b, int64_t row, void *scratch) {
 static void loss(void *const *b, int64_t item, void *scratch) {
   (void)item, (void)scratch;
   const fake_shape *shape = b[0];
-  const float *p = b[1], *scale = b[3];
+  const float *p = b[1];
   const unsigned char *label = b[2];
-  float *out = b[4];
+  float *out = b[3];
   for (int64_t row = 0; row < shape->rows; ++row)
-    *out += -logf(p[row * C + label[row]]) * *scale;
+    *out += -logf(p[row * C + label[row]]) * shape->loss_scale;
 }
 
 static void gradient1(void *const *b, int64_t item, void *scratch) {
   (void)item, (void)scratch;
   const fake_shape *shape = b[0];
-  const float *h = b[1], *p = b[2], *w1 = b[4], *scale = b[5];
+  const float *h = b[1], *p = b[2], *w1 = b[4];
   const unsigned char *label = b[3];
-  float *g1 = b[6], *dh = b[7];
+  float *g1 = b[5], *dh = b[6];
   for (int64_t row = 0; row < shape->rows; ++row)
     for (int i = 0; i < H; ++i) {
       float sum = 0;
       for (int j = 0; j < C; ++j) {
-        float d = (p[row * C + j] - (label[row] == j)) * *scale;
+        float d = (p[row * C + j] - (label[row] == j)) * shape->loss_scale;
         g1[i * C + j] += h[row * H + i] * d;
         sum += d * w1[i * C + j];
       }
@@ -148,6 +123,13 @@ static void norm0(void *const *b, int64_t item, void *scratch) {
 static void norm1(void *const *b, int64_t item, void *scratch) {
   (void)item, (void)scratch;
   ((double *)b[1])[1] = squares(b[0], H * C);
+}
+
+static void clip(void *const *b, int64_t item, void *scratch) {
+  (void)item, (void)scratch;
+  const double *squares = b[0], *limit = b[1];
+  double scale = *limit / (sqrt(squares[0] + squares[1]) + 1e-6);
+  *(float *)b[2] = (float)(isinf(*limit) || scale > 1 ? 1 : scale);
 }
 
 static void update(void *const *b, int count) {
@@ -196,52 +178,65 @@ static void infer(void *const *b, int64_t row, void *scratch) {
   logits_row(h, b[2], (float *)b[3] + row * C);
 }
 
-void fake_init(const hfta_task_context *context) {
-  LAUNCH(init, 0, FAKE_SEED, FAKE_W0, FAKE_W1);
-}
-
-void fake_forward0(const hfta_task_context *context) {
-  LAUNCH(hidden, 1, FAKE_IMAGE, FAKE_W0, FAKE_HIDDEN_ACTIVATION);
-}
-
-void fake_forward1(const hfta_task_context *context) {
-  LAUNCH(probabilities, 1, FAKE_HIDDEN_ACTIVATION, FAKE_W1, FAKE_PROBABILITIES);
-  LAUNCH(loss, 0, FAKE_ROWS, FAKE_PROBABILITIES, FAKE_LABEL, FAKE_LOSS_SCALE,
-         FAKE_LOSS);
-}
-
-void fake_backward1(const hfta_task_context *context) {
-  LAUNCH(gradient1, 0, FAKE_ROWS, FAKE_HIDDEN_ACTIVATION, FAKE_PROBABILITIES,
-         FAKE_LABEL, FAKE_W1, FAKE_LOSS_SCALE, FAKE_G1, FAKE_HIDDEN_GRADIENT);
-}
-
-void fake_backward0(const hfta_task_context *context) {
-  LAUNCH(gradient0, 0, FAKE_ROWS, FAKE_IMAGE, FAKE_HIDDEN_GRADIENT, FAKE_G0);
-}
-
-void fake_norm0(const hfta_task_context *context) {
-  LAUNCH(norm0, 0, FAKE_G0, FAKE_NORM);
-}
-
-void fake_norm1(const hfta_task_context *context) {
-  LAUNCH(norm1, 0, FAKE_G1, FAKE_NORM);
-}
-
-void fake_update0(const hfta_task_context *context) {
-  LAUNCH(update0, 0, FAKE_W0, FAKE_G0, FAKE_M0, FAKE_RATE, FAKE_CLIP,
-         FAKE_MOMENTUM);
-}
-
-void fake_update1(const hfta_task_context *context) {
-  LAUNCH(update1, 0, FAKE_W1, FAKE_G1, FAKE_M1, FAKE_RATE, FAKE_CLIP,
-         FAKE_MOMENTUM);
-}
-
-void fake_evaluate(const hfta_task_context *context) {
-  LAUNCH(evaluate, 0, FAKE_IMAGE, FAKE_LABEL, FAKE_VALID, FAKE_W0, FAKE_W1,
-         FAKE_LOSS_SUM, FAKE_LOSS_WEIGHT, FAKE_METRIC_SUM);
-}
-
-void fake_infer(const hfta_task_context *context) {
-  LAUNCH(infer, 1, FAKE_IMAGE, FAKE_W0, FAKE_W1, FAKE_LOGITS);
-}
+const fake_kernel fake_kernels[FAKE_KERNEL_COUNT] = {
+    {FAKE_INIT, "init", init, 0, 3, {FAKE_SEED, FAKE_W0, FAKE_W1}},
+    {FAKE_EVALUATE,
+     "evaluate",
+     evaluate,
+     0,
+     8,
+     {FAKE_IMAGE, FAKE_LABEL, FAKE_VALID, FAKE_W0, FAKE_W1, FAKE_LOSS_SUM,
+      FAKE_LOSS_WEIGHT, FAKE_METRIC_SUM}},
+    {FAKE_INFER,
+     "infer",
+     infer,
+     1,
+     4,
+     {FAKE_IMAGE, FAKE_W0, FAKE_W1, FAKE_LOGITS}},
+    {FAKE_FORWARD_0,
+     "hidden",
+     hidden,
+     1,
+     3,
+     {FAKE_IMAGE, FAKE_W0, FAKE_HIDDEN_ACTIVATION}},
+    {FAKE_FORWARD_1,
+     "probabilities",
+     probabilities,
+     1,
+     3,
+     {FAKE_HIDDEN_ACTIVATION, FAKE_W1, FAKE_PROBABILITIES}},
+    {FAKE_FORWARD_1,
+     "loss",
+     loss,
+     0,
+     4,
+     {FAKE_ROWS, FAKE_PROBABILITIES, FAKE_LABEL, FAKE_LOSS}},
+    {FAKE_BACKWARD_0,
+     "gradient0",
+     gradient0,
+     0,
+     4,
+     {FAKE_ROWS, FAKE_IMAGE, FAKE_HIDDEN_GRADIENT, FAKE_G0}},
+    {FAKE_BACKWARD_1,
+     "gradient1",
+     gradient1,
+     0,
+     7,
+     {FAKE_ROWS, FAKE_HIDDEN_ACTIVATION, FAKE_PROBABILITIES, FAKE_LABEL,
+      FAKE_W1, FAKE_G1, FAKE_HIDDEN_GRADIENT}},
+    {FAKE_NORM_0, "norm0", norm0, 0, 2, {FAKE_G0, FAKE_NORM}},
+    {FAKE_NORM_1, "norm1", norm1, 0, 2, {FAKE_G1, FAKE_NORM}},
+    {FAKE_CLIPS, "clip", clip, 0, 3, {FAKE_NORM, FAKE_CLIP_NORM, FAKE_CLIP}},
+    {FAKE_UPDATE_0,
+     "update0",
+     update0,
+     0,
+     6,
+     {FAKE_W0, FAKE_G0, FAKE_M0, FAKE_RATE, FAKE_CLIP, FAKE_MOMENTUM}},
+    {FAKE_UPDATE_1,
+     "update1",
+     update1,
+     0,
+     6,
+     {FAKE_W1, FAKE_G1, FAKE_M1, FAKE_RATE, FAKE_CLIP, FAKE_MOMENTUM}},
+};

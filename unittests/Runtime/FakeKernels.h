@@ -27,12 +27,12 @@ enum fake_tensor {
   FAKE_STEP,
   FAKE_MICRO_BATCH,
   FAKE_VALID,
-  FAKE_LOSS_SCALE,
   FAKE_RATE,
   FAKE_CLIP,
   FAKE_SEED,
   FAKE_ROWS,
   FAKE_MOMENTUM,
+  FAKE_CLIP_NORM,
   FAKE_TENSOR_COUNT
 };
 
@@ -47,33 +47,54 @@ enum fake_segment {
   FAKE_SEGMENT_INPUT,
   FAKE_SEGMENT_OUTPUT,
   FAKE_SEGMENT_SCALARS,
+  FAKE_SEGMENT_BATCH_SCALARS, ///< of each micro-batch
+  FAKE_SEGMENT_RESULTS,
   FAKE_SEGMENT_COUNT
 };
 
 /// Constants that kernels get through FAKE_ROWS: generated code has them in its
 /// instructions, ours is compiled once.
 typedef struct fake_shape {
-  int64_t rows; ///< of a micro-batch
+  int64_t rows;     ///< of a micro-batch
+  float loss_scale; ///< 1 / batch
 } fake_shape;
 
-/// The tasks find where tensors lie through the table that `context` leads to:
-/// offset and stride of every tensor, in the constants' image after the shape.
-typedef struct fake_layout {
+/// The constants' image.
+typedef struct fake_constants {
   fake_shape shape;
-  hfta_binding tensors[FAKE_TENSOR_COUNT];
   double momentum[8];
-} fake_layout;
+  double clip_norm[8];
+} fake_constants;
 
-void fake_init(const hfta_task_context *context);
-void fake_forward0(const hfta_task_context *context);
-void fake_forward1(const hfta_task_context *context);
-void fake_backward0(const hfta_task_context *context);
-void fake_backward1(const hfta_task_context *context);
-void fake_norm0(const hfta_task_context *context);
-void fake_norm1(const hfta_task_context *context);
-void fake_update0(const hfta_task_context *context);
-void fake_update1(const hfta_task_context *context);
-void fake_evaluate(const hfta_task_context *context);
-void fake_infer(const hfta_task_context *context);
+enum fake_task {
+  FAKE_INIT,
+  FAKE_EVALUATE,
+  FAKE_INFER,
+  FAKE_FORWARD_0,
+  FAKE_FORWARD_1,
+  FAKE_BACKWARD_0,
+  FAKE_BACKWARD_1,
+  FAKE_NORM_0,
+  FAKE_NORM_1,
+  FAKE_CLIPS,
+  FAKE_UPDATE_0,
+  FAKE_UPDATE_1,
+  FAKE_TASK_COUNT
+};
+
+enum { FAKE_MAX_OPERANDS = 8, FAKE_KERNEL_COUNT = FAKE_TASK_COUNT + 1 };
+
+/// A kernel of a task, once a copy.
+typedef struct fake_kernel {
+  enum fake_task task;
+  const char *name;
+  hfta_kernel function;
+  int by_row; ///< an item a row, or one item
+  int count;  ///< of operands
+  enum fake_tensor tensors[FAKE_MAX_OPERANDS];
+} fake_kernel;
+
+/// In the order of tasks, and of launches in a task.
+extern const fake_kernel fake_kernels[FAKE_KERNEL_COUNT];
 
 #endif // HFTA_UNITTESTS_FAKE_KERNELS_H

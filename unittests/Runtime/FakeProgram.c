@@ -4,23 +4,27 @@
 #include "hfta/abi.h"
 
 #include "FakeKernels.h"
+#include "FakeSchedules.h"
 
 #include <math.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAX_COPIES = 8, TASK_COUNT = 11, TRAINING_TASKS = 8 };
+enum { MAX_COPIES = 8 };
 
 /// Everything that the program's table points to.
 typedef struct fake {
   hfta_program program;
   hfta_model model;
   uint32_t model_of_copy[MAX_COPIES];
-  _Alignas(64) fake_layout layout;
+  _Alignas(64) fake_constants constants;
   hfta_segment segments[FAKE_SEGMENT_COUNT];
   hfta_tensor tensors[FAKE_TENSOR_COUNT];
-  hfta_task tasks[TASK_COUNT];
+  hfta_binding bindings[FAKE_KERNEL_COUNT][FAKE_MAX_OPERANDS];
+  hfta_launch launches[FAKE_KERNEL_COUNT];
+  hfta_task tasks[FAKE_TASK_COUNT];
+  fake_schedules schedules;
   hfta_hyper_parameter hyper_parameters[4];
   hfta_setting settings[4];
   hfta_data_field fields[2];
@@ -85,10 +89,6 @@ static void add_tensor(fake *self, int index, const char *name, int segment,
                                                      : HFTA_TRAINING_none};
   *end +=
       stride ? stride * (uint64_t)self->program.copies : (bytes + 63) / 64 * 64;
-  self->layout.tensors[index] =
-      (hfta_binding){.segment = (uint32_t)segment,
-                     .offset = self->tensors[index].offset,
-                     .copy_stride = stride};
 }
 
 static void add_segments(fake *self, const fake_options *options) {
@@ -107,10 +107,13 @@ static void add_segments(fake *self, const fake_options *options) {
       {"input", HFTA_SEGMENT_INPUT, -1},
       {"output", HFTA_SEGMENT_OUTPUT, -1},
       {"scalars", HFTA_SEGMENT_SCALARS, -1},
+      {"scalars.batches", HFTA_SEGMENT_SCALARS, -1},
+      {"results", HFTA_SEGMENT_RESULTS, -1},
   };
   for (int i = 0; i < FAKE_SEGMENT_COUNT; ++i) {
-    bool kept =
-        rows[i].role == HFTA_SEGMENT_SAVED || rows[i].role == HFTA_SEGMENT_CUT;
+    bool kept = rows[i].role == HFTA_SEGMENT_SAVED ||
+                rows[i].role == HFTA_SEGMENT_CUT ||
+                rows[i].role == HFTA_SEGMENT_INPUT;
     self->segments[i] =
         (hfta_segment){.name = rows[i].name,
                        .role = rows[i].role,
@@ -120,8 +123,10 @@ static void add_segments(fake *self, const fake_options *options) {
                                         ? (uint32_t)options->micro_batches
                                         : 1};
   }
-  self->segments[FAKE_SEGMENT_CONSTANTS].bytes = sizeof(fake_layout);
-  self->segments[FAKE_SEGMENT_CONSTANTS].image = &self->layout;
+  self->segments[FAKE_SEGMENT_BATCH_SCALARS].instances =
+      (uint32_t)options->micro_batches;
+  self->segments[FAKE_SEGMENT_CONSTANTS].bytes = sizeof(fake_constants);
+  self->segments[FAKE_SEGMENT_CONSTANTS].image = &self->constants;
   self->segments[FAKE_SEGMENT_SCRATCH].bytes = 64;
 }
 
@@ -140,10 +145,6 @@ static void make_slabs(fake *self, uint32_t segment) {
     if (tensor->segment != segment || tensor->copy_stride == 0)
       continue;
     tensor->copy_stride = bytes;
-    self->layout.tensors[i] = (hfta_binding){.segment = segment,
-                                             .in_slabs = 1,
-                                             .offset = tensor->offset,
-                                             .copy_stride = bytes};
   }
   self->segments[segment].copy_bytes = bytes;
   self->segments[segment].bytes = bytes * (uint64_t)self->program.copies;
@@ -189,19 +190,17 @@ static void add_scalars(fake *self) {
     uint32_t type;
     uint32_t flags;
   } rows[] = {
-      {FAKE_LOSS, "loss", FAKE_SEGMENT_OUTPUT, HFTA_F32, 0},
-      {FAKE_LOSS_SUM, "loss_sum", FAKE_SEGMENT_OUTPUT, HFTA_F64, 0},
-      {FAKE_LOSS_WEIGHT, "loss_weight", FAKE_SEGMENT_OUTPUT, HFTA_F64, 0},
-      {FAKE_METRIC_SUM, "metric_sum", FAKE_SEGMENT_OUTPUT, HFTA_F64, 0},
+      {FAKE_LOSS, "loss", FAKE_SEGMENT_RESULTS, HFTA_F32, 0},
+      {FAKE_LOSS_SUM, "loss_sum", FAKE_SEGMENT_RESULTS, HFTA_F64, 0},
+      {FAKE_LOSS_WEIGHT, "loss_weight", FAKE_SEGMENT_RESULTS, HFTA_F64, 0},
+      {FAKE_METRIC_SUM, "metric_sum", FAKE_SEGMENT_RESULTS, HFTA_F64, 0},
       {FAKE_STEP, "step", FAKE_SEGMENT_SCALARS, HFTA_I64, HFTA_TENSOR_SHARED},
-      {FAKE_MICRO_BATCH, "micro_batch", FAKE_SEGMENT_SCALARS, HFTA_I64,
+      {FAKE_MICRO_BATCH, "micro_batch", FAKE_SEGMENT_BATCH_SCALARS, HFTA_I64,
        HFTA_TENSOR_SHARED},
-      {FAKE_VALID, "valid_samples", FAKE_SEGMENT_SCALARS, HFTA_I64,
-       HFTA_TENSOR_SHARED},
-      {FAKE_LOSS_SCALE, "loss_scale", FAKE_SEGMENT_SCALARS, HFTA_F32,
+      {FAKE_VALID, "valid_samples", FAKE_SEGMENT_BATCH_SCALARS, HFTA_I64,
        HFTA_TENSOR_SHARED},
       {FAKE_RATE, "learning_rate", FAKE_SEGMENT_SCALARS, HFTA_F32, 0},
-      {FAKE_CLIP, "clip_scale", FAKE_SEGMENT_SCALARS, HFTA_F32, 0},
+      {FAKE_CLIP, "clip_scale", FAKE_SEGMENT_OUTPUT, HFTA_F32, 0},
       {FAKE_SEED, "seed", FAKE_SEGMENT_SCALARS, HFTA_I64, 0},
   };
   for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); ++i)
@@ -213,7 +212,6 @@ static void add_scalars(fake *self) {
 
 /// Tensors inside the constants' image.
 static void add_constants(fake *self) {
-  const uint64_t momentum = offsetof(fake_layout, momentum);
   self->tensors[FAKE_ROWS] = (hfta_tensor){.name = "rows",
                                            .segment = FAKE_SEGMENT_CONSTANTS,
                                            .type = HFTA_I64,
@@ -221,53 +219,69 @@ static void add_constants(fake *self) {
                                            .bytes = 8,
                                            .copy = -1,
                                            .flags = HFTA_TENSOR_SHARED};
-  self->tensors[FAKE_MOMENTUM] =
-      (hfta_tensor){.name = "momentum",
-                    .segment = FAKE_SEGMENT_CONSTANTS,
-                    .type = HFTA_F64,
-                    .offset = momentum,
-                    .copy_stride = 8,
-                    .shape = scalar_shape,
-                    .bytes = 8,
-                    .copy = -1};
-  self->layout.tensors[FAKE_ROWS] = (hfta_binding){0};
-  self->layout.tensors[FAKE_MOMENTUM] =
-      (hfta_binding){.offset = momentum, .copy_stride = 8};
+  static const struct {
+    int index;
+    const char *name;
+    uint64_t offset;
+  } rows[] = {
+      {FAKE_MOMENTUM, "momentum", offsetof(fake_constants, momentum)},
+      {FAKE_CLIP_NORM, "clip_norm", offsetof(fake_constants, clip_norm)},
+  };
+  for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); ++i)
+    self->tensors[rows[i].index] =
+        (hfta_tensor){.name = rows[i].name,
+                      .segment = FAKE_SEGMENT_CONSTANTS,
+                      .type = HFTA_F64,
+                      .offset = rows[i].offset,
+                      .copy_stride = 8,
+                      .shape = scalar_shape,
+                      .bytes = 8,
+                      .copy = -1};
+}
+
+static void add_launches(fake *self) {
+  for (int i = 0; i < FAKE_KERNEL_COUNT; ++i) {
+    const fake_kernel *kernel = &fake_kernels[i];
+    for (int j = 0; j < kernel->count; ++j) {
+      const hfta_tensor *tensor = &self->tensors[kernel->tensors[j]];
+      self->bindings[i][j] = (hfta_binding){
+          .segment = tensor->segment,
+          .in_slabs = self->segments[tensor->segment].copy_bytes > 0,
+          .offset = tensor->offset,
+          .copy_stride = tensor->copy_stride};
+    }
+    self->launches[i] =
+        (hfta_launch){.kernel = kernel->function,
+                      .name = kernel->name,
+                      .bindings = self->bindings[i],
+                      .binding_count = (uint32_t)kernel->count,
+                      .per_copy = 1,
+                      .copy = -1,
+                      .items = kernel->by_row ? self->constants.shape.rows : 1,
+                      .scratch_bytes = sizeof(float) * FAKE_FEATURES};
+  }
 }
 
 static void add_tasks(fake *self, const fake_options *options) {
   static const uint32_t all[] = {FAKE_SEGMENT_PARAMETERS, FAKE_SEGMENT_INPUT,
                                  FAKE_SEGMENT_SCALARS};
-  static const struct {
-    const char *name;
-    uint32_t kind;
-    int32_t block;
-    hfta_task_function function;
-  } rows[TASK_COUNT] = {
-      {"init", HFTA_TASK_INIT, -1, fake_init},
-      {"evaluate", HFTA_TASK_EVALUATE, -1, fake_evaluate},
-      {"infer", HFTA_TASK_INFER, -1, fake_infer},
-      {"forward.0", HFTA_TASK_FORWARD, 0, fake_forward0},
-      {"forward.1", HFTA_TASK_FORWARD, 1, fake_forward1},
-      {"backward.0", HFTA_TASK_BACKWARD, 0, fake_backward0},
-      {"backward.1", HFTA_TASK_BACKWARD, 1, fake_backward1},
-      {"norm.0", HFTA_TASK_NORM, 0, fake_norm0},
-      {"norm.1", HFTA_TASK_NORM, 1, fake_norm1},
-      {"update.0", HFTA_TASK_UPDATE, 0, fake_update0},
-      {"update.1", HFTA_TASK_UPDATE, 1, fake_update1},
-  };
-  for (int i = 0; i < TASK_COUNT; ++i)
-    self->tasks[i] =
-        (hfta_task){.name = rows[i].name,
-                    .kind = rows[i].kind,
-                    .block = rows[i].block,
-                    .function = rows[i].function,
-                    .reads = all,
-                    .writes = all,
-                    .read_count = 3,
-                    .write_count = 1,
-                    .period = 1,
-                    .flags = options->copy_threads ? HFTA_TASK_BY_COPIES : 0};
+  static const char *const names[FAKE_TASK_COUNT] = {
+      "init",      "evaluate",   "infer",      "forward.0",
+      "forward.1", "backward.0", "backward.1", "norm.0",
+      "norm.1",    "clip",       "update.0",   "update.1"};
+  for (int i = FAKE_KERNEL_COUNT - 1; i >= 0; --i) {
+    hfta_task *task = &self->tasks[fake_kernels[i].task];
+    task->launches = &self->launches[i];
+    ++task->launch_count;
+  }
+  for (int i = 0; i < FAKE_TASK_COUNT; ++i) {
+    hfta_task *task = &self->tasks[i];
+    task->name = names[i];
+    task->reads = task->writes = all;
+    task->read_count = 3;
+    task->write_count = 1;
+    task->flags = options->copy_threads ? HFTA_TASK_BY_COPIES : 0;
+  }
 }
 
 static void add_data(fake *self) {
@@ -297,8 +311,11 @@ static void add_job(fake *self, const fake_options *options) {
                                        {"weight_decay", decay + first},
                                        {"seed", seeds + first}};
   memcpy(self->hyper_parameters, rows, sizeof(rows));
-  memcpy(self->layout.momentum, momenta + first,
-         sizeof(double) * (size_t)options->copies);
+  for (int64_t copy = 0; copy < options->copies; ++copy) {
+    self->constants.momentum[copy] = momenta[first + copy];
+    self->constants.clip_norm[copy] =
+        options->clipping ? clip_norms[first + copy] : INFINITY;
+  }
   program->hyper_parameters = self->hyper_parameters;
   program->hyper_parameter_count = 4;
   const hfta_setting settings[] = {
@@ -325,9 +342,6 @@ static void add_job(fake *self, const fake_options *options) {
   program->order_seed = 7;
   program->shuffle = 1;
   program->precision = HFTA_F32;
-  program->all_forwards_first = options->all_forwards_first;
-  program->clipping = options->clipping;
-  program->clip_norm = clip_norms + first;
   if (options->cosine)
     program->learning_rate =
         (hfta_learning_rate){.kind = HFTA_LEARNING_RATE_COSINE,
@@ -339,16 +353,12 @@ static void add_roles(hfta_program *program) {
   program->roles = (hfta_roles){.step = FAKE_STEP,
                                 .micro_batch = FAKE_MICRO_BATCH,
                                 .valid_samples = FAKE_VALID,
-                                .loss_scale = FAKE_LOSS_SCALE,
                                 .learning_rate = FAKE_RATE,
-                                .clip_scale = FAKE_CLIP,
                                 .seed = FAKE_SEED,
                                 .loss = FAKE_LOSS,
-                                .step_weight = UINT32_MAX,
                                 .loss_sum = FAKE_LOSS_SUM,
                                 .loss_weight = FAKE_LOSS_WEIGHT,
-                                .metric_sum = FAKE_METRIC_SUM,
-                                .norm = FAKE_NORM};
+                                .metric_sum = FAKE_METRIC_SUM};
 }
 
 hfta_program *fake_program_make(const fake_options *options) {
@@ -361,7 +371,8 @@ hfta_program *fake_program_make(const fake_options *options) {
   program->copy_threads = options->copy_threads;
   program->batch = FAKE_BATCH;
   program->micro_batches = options->micro_batches;
-  self->layout.shape.rows = rows;
+  self->constants.shape =
+      (fake_shape){.rows = rows, .loss_scale = 1.0f / FAKE_BATCH};
   self->image_shape[0] = self->label_shape[0] = rows;
   self->logits_shape[0] = self->hidden_shape[0] = rows;
   self->image_shape[1] = FAKE_FEATURES;
@@ -375,6 +386,7 @@ hfta_program *fake_program_make(const fake_options *options) {
   make_slabs(self, FAKE_SEGMENT_SAVED);
   make_slabs(self, FAKE_SEGMENT_CUT);
   make_slabs(self, FAKE_SEGMENT_GRADIENTS);
+  add_launches(self);
   add_tasks(self, options);
   add_data(self);
   add_job(self, options);
@@ -387,11 +399,15 @@ hfta_program *fake_program_make(const fake_options *options) {
   program->outputs = self->outputs;
   program->segment_count = FAKE_SEGMENT_COUNT;
   program->tensor_count = FAKE_TENSOR_COUNT;
-  program->task_count =
-      options->inference_only ? TASK_COUNT - TRAINING_TASKS : TASK_COUNT;
+  program->task_count = FAKE_TASK_COUNT;
+  program->schedules = self->schedules.rows;
+  program->schedule_count = options->inference_only ? 2 : FAKE_SCHEDULE_COUNT;
+  program->event_count = 2;
+  program->queue_count = 2;
   program->data_field_count = options->inference_only ? 0 : 2;
   program->input_count = 1;
   program->output_count = 1;
+  fake_schedules_make(&self->schedules, program, options);
   return program;
 }
 

@@ -123,7 +123,7 @@ TEST(Instance, InfersOneCopyAlone) {
   InstancePointer all = makeInstance(program.get());
   ASSERT_EQ(hfta_instance_infer(all.get(), batch.inputs), HFTA_OK);
 
-  hfta_workload workload = {1u << HFTA_TASK_INFER, 2, 1};
+  hfta_workload workload = hfta_workload_of(program.get(), "infer", 2, 1);
   hfta_instance *created = nullptr;
   ASSERT_EQ(
       hfta_instance_create_for(program.get(), &workload, nullptr, &created),
@@ -420,7 +420,7 @@ TEST(Instance, RefusesMissingTasks) {
   ProgramPointer program = makeProgram(defaultOptions());
   program->task_count -= 1;
   expectRefusal(program.get(), {}, HFTA_INTERNAL,
-                "program 'fake': block 1 lacks a task of kind 4");
+                "program 'fake': schedule 'step' is unsound");
 }
 
 TEST(Instance, RefusesUnknownDevices) {

@@ -1,8 +1,10 @@
 //===- GradientTask.cpp - A function compiled with its gradients ----------===//
 
 #include "GradientTask.h"
+
 #include "Hfta/Dialect/Hfta/IR/HftaOps.h"
 #include "Hfta/Dialect/Hfta/IR/Job.h"
+#include "Hfta/Dialect/Hfta/IR/TaskNames.h"
 #include "Hfta/Transforms/ReverseMode.h"
 
 #include "mlir/IR/IRMapping.h"
@@ -42,8 +44,10 @@ public:
     declareVariables();
     auto task = func::FuncOp::create(builder, loc, "task/infer",
                                      builder.getFunctionType({}, {}));
-    task->setAttr(HftaDialect::kTaskAttrName,
-                  TaskAttr::get(module.getContext(), TaskKind::infer, -1));
+    task->setAttr(
+        HftaDialect::kTaskAttrName,
+        TaskAttr::get(module.getContext(),
+                      StringAttr::get(module.getContext(), parts::kInfer), -1));
     builder.setInsertionPointToStart(task.addEntryBlock());
     Value loss = buildLoss();
     SmallVector<Value> gradients;
@@ -162,7 +166,7 @@ const hfta_tensor &GradientTask::getOperand(unsigned index) const {
 }
 
 double GradientTask::computeLoss(int64_t copy) {
-  program->run(HFTA_TASK_INFER);
+  program->run("infer");
   return *static_cast<double *>(program->at(*program->find("loss"), copy));
 }
 

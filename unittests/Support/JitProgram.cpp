@@ -20,6 +20,7 @@ using namespace mlir::hfta;
 LogicalResult hfta::lowerTasks(ModuleOp module) {
   PassManager pm(module.getContext());
   buildPlannedPipeline(pm, PlannedPipelineOptions());
+  buildScheduledPipeline(pm, ScheduledPipelineOptions());
   buildLinalgPipeline(pm, LinalgPipelineOptions());
   LLVMPipelineOptions options;
   options.verifySums = true;
@@ -40,13 +41,6 @@ static std::unique_ptr<ExecutionEngine> makeEngine(ModuleOp module) {
     llvm::errs() << llvm::toString(engine.takeError()) << "\n";
     return nullptr;
   }
-  (*engine)->registerSymbols([](llvm::orc::MangleAndInterner interner) {
-    llvm::orc::SymbolMap symbols;
-    symbols[interner("hfta_launch")] = {
-        llvm::orc::ExecutorAddr::fromPtr(&hfta_launch),
-        llvm::JITSymbolFlags::Exported};
-    return symbols;
-  });
   return std::move(*engine);
 }
 
@@ -65,6 +59,10 @@ bool JitProgram::allocate(int threads) {
     if (segment.role == HFTA_SEGMENT_SCRATCH)
       scratch = segment.bytes;
   }
+  for (int64_t copy = 0; copy < program->copies; ++copy)
+    copies.push_back(copy);
+  keeps = std::make_unique<bool[]>(program->segment_count);
+  std::fill_n(keeps.get(), program->segment_count, true);
   return hfta_pool_create(threads, scratch, &pool, nullptr) == HFTA_OK;
 }
 
@@ -90,12 +88,13 @@ JitProgram::~JitProgram() {
     std::free(memory);
 }
 
-void JitProgram::run(hfta_task_kind kind) {
-  hfta_task_context context = {segments.data(), pool, 0, program->copies};
+void JitProgram::run(StringRef part) {
   for (uint32_t i = 0; i < program->task_count; ++i) {
-    if (program->tasks[i].kind != static_cast<uint32_t>(kind))
+    if (StringRef(program->tasks[i].name).split('.').first != part)
       continue;
-    program->tasks[i].function(&context);
+    hfta_task_call call = {&program->tasks[i], segments.data(), keeps.get(),
+                           copies.data(), program->copies};
+    hfta_run_task(pool, &call, nullptr);
     return;
   }
 }

@@ -3,8 +3,7 @@
 #ifndef HFTA_UNITTESTS_SUPPORT_JITPROGRAM_H
 #define HFTA_UNITTESTS_SUPPORT_JITPROGRAM_H
 
-#include "hfta/pool.h"
-#include "hfta/program.h"
+#include "hfta/launch.h"
 
 #include "mlir/ExecutionEngine/ExecutionEngine.h"
 #include "mlir/IR/BuiltinOps.h"
@@ -26,8 +25,8 @@ public:
   static std::unique_ptr<JitProgram> create(ModuleOp module, int threads);
   ~JitProgram();
 
-  /// Runs the first task of a kind for all copies.
-  void run(hfta_task_kind kind);
+  /// Runs the first task of a part for all copies.
+  void run(llvm::StringRef part);
   /// The tensor of this name, where a copy's own tensors are looked for that of
   /// `copy`; null if the program has none.
   const hfta_tensor *find(llvm::StringRef name, int64_t copy = -1) const;
@@ -42,6 +41,8 @@ private:
   const hfta_program *program = nullptr;
   hfta_pool *pool = nullptr;
   std::vector<void *> segments;
+  std::vector<int32_t> copies;
+  std::unique_ptr<bool[]> keeps; ///< all do
 };
 
 } // namespace mlir::hfta

@@ -26,6 +26,7 @@ enum class Phase {
   fused,
   train,
   planned,
+  scheduled,
   linalg,
   llvm,
   llvmIR,

@@ -33,6 +33,13 @@ struct PlannedPipelineOptions : PassPipelineOptions<PlannedPipelineOptions> {};
 void buildPlannedPipeline(OpPassManager &pm,
                           const PlannedPipelineOptions &options);
 
+struct ScheduledPipelineOptions
+    : PassPipelineOptions<ScheduledPipelineOptions> {};
+
+/// Tasks to data, and the order in which they run to schedules.
+void buildScheduledPipeline(OpPassManager &pm,
+                            const ScheduledPipelineOptions &options);
+
 struct LinalgPipelineOptions : PassPipelineOptions<LinalgPipelineOptions> {};
 
 /// Kernels to linalg on tensors.

@@ -174,4 +174,34 @@ def HftaPrintLayers : Pass<"hfta-print-layers", "::mlir::ModuleOp"> {
   }];
 }
 
+def HftaSchedule : Pass<"hfta-schedule", "::mlir::ModuleOp"> {
+  let summary = "Make tasks data, and the order in which they run schedules";
+  let description = [{
+    Each task's function, a list of launches by now, becomes an hfta.task. The
+    orders in which tasks run, and what is copied for them to and from the host,
+    become hfta.schedules: `initialize`, `step`, `accumulate`, `update`,
+    `evaluate` and `infer`, as far as the program has the tasks for them. Fields of
+    a batch go through a queue of their own, 1; all else through queue 0.
+  }];
+}
+
+def HftaVerifySchedules : Pass<"hfta-verify-schedules", "::mlir::ModuleOp"> {
+  let summary = "Prove that no command reads what may still be written";
+  let description = [{
+    Follows each schedule as the host would, with a clock a queue that events carry
+    to other queues (vector clocks: Fidge, "Timestamps in message-passing systems
+    that preserve the partial ordering", 1988). Of two commands that touch the same
+    bytes of an instance of a segment, and one of which writes, one must come after
+    the other. A task must find the fields of its own micro-batch. The host waits
+    between schedules, so that each is looked at by itself; what is repeated is
+    followed until every instance of a segment has been used twice.
+
+    ```mlir
+    hfta.transfer 64 from #hfta.place<field, 0, 0> to #hfta.place<segment, 0, 0> {queue = 1}
+    // error: reads bytes of segment 0 that queue 1 may still be writing
+    hfta.run @"task/forward.0"
+    ```
+  }];
+}
+
 #endif // HFTA_TRANSFORMS_PASSES

@@ -4,6 +4,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "ProgramTable.h"
+#include "TaskTables.h"
 
 #include "Hfta/Conversion/LowerKernels.h"
 #include "Hfta/Dialect/Hfta/IR/Settings.h"
@@ -49,10 +50,8 @@ namespace {
 
 class ProgramBuilder {
 public:
-  ProgramBuilder(ModuleOp module, const Job &job, ArrayRef<TaskEntry> tasks,
-                 int64_t scratchBytes)
-      : module(module), job(job), tasks(tasks), scratchBytes(scratchBytes),
-        tables(module) {}
+  ProgramBuilder(ModuleOp module, const Job &job)
+      : module(module), job(job), tables(module), tasks(module, job, tables) {}
 
   LogicalResult build(StringRef symbol);
 
@@ -60,7 +59,6 @@ private:
   void orderTensors();
   LogicalResult buildSegments();
   LogicalResult buildTensors();
-  void buildTasks();
   void buildData();
   uint32_t getFlags(VariableOp variable);
   uint32_t indexOf(StringRef name) const {
@@ -87,15 +85,14 @@ private:
 
   ModuleOp module;
   const Job &job;
-  ArrayRef<TaskEntry> tasks;
-  int64_t scratchBytes;
   ConstantTables tables;
+  TaskTables tasks;
   SmallVector<VariableOp> tensors;
   llvm::StringMap<uint32_t> tensorIndex;
   int64_t blocks = 1;
   StructRecord<hfta_program> program;
-  FlatSymbolRefAttr segmentTable, tensorTable, taskTable, hyperTable,
-      fieldTable, inputTable, outputTable, modelTable, copyTable, settingTable;
+  FlatSymbolRefAttr segmentTable, tensorTable, hyperTable, fieldTable,
+      inputTable, outputTable, modelTable, copyTable, settingTable;
   uint32_t segmentCount = 0, inputCount = 0, outputCount = 0, settingCount = 0;
 };
 
@@ -163,9 +160,9 @@ LogicalResult ProgramBuilder::buildSegments() {
     add(segment, image);
     blocks = std::max(blocks, segment.getBlock() + 1);
   }
-  if (scratchBytes > 0)
-    add(SegmentAttr::get(module.getContext(), Role::scratch, -1, scratchBytes,
-                         1, 0),
+  if (tasks.scratchBytes > 0)
+    add(SegmentAttr::get(module.getContext(), Role::scratch, -1,
+                         tasks.scratchBytes, 1, 0),
         {});
   segmentCount = rows.size();
   segmentTable = tables.table("segments", rows);
@@ -242,20 +239,6 @@ LogicalResult ProgramBuilder::buildTensors() {
   inputTable = ports(names::kInferenceInput, inputCount);
   outputTable = ports(names::kOutput, outputCount);
   return success();
-}
-
-void ProgramBuilder::buildTasks() {
-  std::vector<Record> rows;
-  for (const TaskEntry &entry : tasks)
-    rows.push_back(
-        {Field::pointer(text(entry.name)),
-         Field::u32(static_cast<uint32_t>(entry.task.getKind())),
-         Field::i32(entry.task.getBlock()), Field::pointer(entry.function),
-         Field::pointer(tables.indices("reads", entry.reads)),
-         Field::pointer(tables.indices("writes", entry.writes)),
-         Field::u32(entry.reads.size()), Field::u32(entry.writes.size()),
-         Field::u32(1), Field::u32(entry.flags)});
-  taskTable = tables.table("tasks", rows);
 }
 
 //===----------------------------------------------------------------------===//
@@ -362,24 +345,18 @@ void ProgramBuilder::buildSettings() {
 }
 
 StructRecord<hfta_roles> ProgramBuilder::getRoles() {
-  uint32_t norm = UINT32_MAX;
-  for (auto [index, variable] : llvm::enumerate(tensors))
-    if (names::isOfKind(variable.getSymName(), names::kNorm))
-      norm = std::min<uint32_t>(norm, index);
+  StringRef loss =
+      tensorIndex.contains(names::kMeanLoss) ? names::kMeanLoss : names::kLoss;
   return StructRecord<hfta_roles>()
       .set(&hfta_roles::step, indexOf(names::kStep))
       .set(&hfta_roles::micro_batch, indexOf(names::kMicroBatch))
       .set(&hfta_roles::valid_samples, indexOf(names::kValidSamples))
-      .set(&hfta_roles::loss_scale, indexOf(names::kLossScale))
       .set(&hfta_roles::learning_rate, indexOf(names::kLearningRate))
-      .set(&hfta_roles::clip_scale, indexOf(names::kClipScale))
       .set(&hfta_roles::seed, indexOf(names::kSeed))
-      .set(&hfta_roles::loss, indexOf(names::kLoss))
-      .set(&hfta_roles::step_weight, indexOf(names::kStepWeight))
+      .set(&hfta_roles::loss, indexOf(loss))
       .set(&hfta_roles::loss_sum, indexOf(names::kEvaluationLoss))
       .set(&hfta_roles::loss_weight, indexOf(names::kEvaluationWeight))
       .set(&hfta_roles::metric_sum, indexOf(names::kEvaluationMetric))
-      .set(&hfta_roles::norm, norm)
       .set(&hfta_roles::reserved, 0);
 }
 
@@ -448,19 +425,15 @@ void ProgramBuilder::setJob() {
       .set(&hfta_program::precision,
            *getElementCode(
                getFloatType(module.getContext(), job.precision.compute)))
-      .set(&hfta_program::all_forwards_first, job.allForwardsFirst)
-      .set(&hfta_program::clipping, !job.clipNorm.empty())
-      .set(&hfta_program::clip_norm, tables.doubles("clip_norm", job.clipNorm))
       .set(&hfta_program::learning_rate, getLearningRate());
 }
 
 LogicalResult ProgramBuilder::build(StringRef symbol) {
   orderTensors();
-  if (failed(buildSegments()))
+  if (failed(tasks.build()) || failed(buildSegments()))
     return failure();
   if (failed(buildTensors()))
     return failure();
-  buildTasks();
   buildData();
   buildModels();
   buildSettings();
@@ -470,7 +443,8 @@ LogicalResult ProgramBuilder::build(StringRef symbol) {
       .set(&hfta_program::blocks, blocks)
       .set(&hfta_program::segments, segmentTable)
       .set(&hfta_program::tensors, tensorTable)
-      .set(&hfta_program::tasks, taskTable)
+      .set(&hfta_program::tasks, tasks.taskTable)
+      .set(&hfta_program::schedules, tasks.scheduleTable)
       .set(&hfta_program::hyper_parameters, hyperTable)
       .set(&hfta_program::data_fields, fieldTable)
       .set(&hfta_program::inputs, inputTable)
@@ -478,14 +452,16 @@ LogicalResult ProgramBuilder::build(StringRef symbol) {
       .set(&hfta_program::settings, settingTable)
       .set(&hfta_program::segment_count, segmentCount)
       .set(&hfta_program::tensor_count, tensors.size())
-      .set(&hfta_program::task_count, tasks.size())
+      .set(&hfta_program::task_count, tasks.taskCount)
+      .set(&hfta_program::schedule_count, tasks.scheduleCount)
+      .set(&hfta_program::event_count, tasks.eventCount)
+      .set(&hfta_program::queue_count, tasks.queueCount)
       .set(&hfta_program::hyper_parameter_count, job.hyperParameters.size())
       .set(&hfta_program::data_field_count, job.data.size())
       .set(&hfta_program::input_count, inputCount)
       .set(&hfta_program::output_count, outputCount)
       .set(&hfta_program::setting_count, settingCount)
       .set(&hfta_program::copy_threads, getCopyThreads(job.copies))
-      .set(&hfta_program::reserved_count, 0)
       .set(&hfta_program::roles, getRoles())
       .set(&hfta_program::models, modelTable)
       .set(&hfta_program::model_of_copy, copyTable);
@@ -494,7 +470,6 @@ LogicalResult ProgramBuilder::build(StringRef symbol) {
 }
 
 LogicalResult hfta::buildProgramTable(ModuleOp module, const Job &job,
-                                      ArrayRef<TaskEntry> tasks,
-                                      int64_t scratchBytes, StringRef symbol) {
-  return ProgramBuilder(module, job, tasks, scratchBytes).build(symbol);
+                                      StringRef symbol) {
+  return ProgramBuilder(module, job).build(symbol);
 }

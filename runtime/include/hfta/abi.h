@@ -35,22 +35,30 @@
   M(s, copy_stride)                                                            \
   M(s, shape)                                                                  \
   M(s, rank) M(s, flags) M(s, bytes) M(s, copy) M(s, training_rule)
-#define HFTA_ABI_TASK_CONTEXT(M, s)                                            \
-  M(s, segments) M(s, pool) M(s, first_copy) M(s, copies)
 #define HFTA_ABI_BINDING(M, s)                                                 \
   M(s, segment) M(s, in_slabs) M(s, offset) M(s, copy_stride)
-#define HFTA_ABI_LAUNCH_INFO(M, s)                                             \
+#define HFTA_ABI_LAUNCH(M, s)                                                  \
   M(s, kernel)                                                                 \
   M(s, name)                                                                   \
   M(s, bindings)                                                               \
-  M(s, binding_count) M(s, per_copy) M(s, items) M(s, scratch_bytes)
+  M(s, binding_count)                                                          \
+  M(s, per_copy) M(s, copy) M(s, joins) M(s, items) M(s, scratch_bytes)
 #define HFTA_ABI_TASK(M, s)                                                    \
   M(s, name)                                                                   \
-  M(s, kind)                                                                   \
-  M(s, block)                                                                  \
-  M(s, function)                                                               \
+  M(s, launches)                                                               \
   M(s, reads)                                                                  \
-  M(s, writes) M(s, read_count) M(s, write_count) M(s, period) M(s, flags)
+  M(s, writes)                                                                 \
+  M(s, launch_count) M(s, read_count) M(s, write_count) M(s, flags)
+#define HFTA_ABI_PLACE(M, s)                                                   \
+  M(s, space) M(s, index) M(s, offset) M(s, copy_stride)
+#define HFTA_ABI_COMMAND(M, s)                                                 \
+  M(s, kind)                                                                   \
+  M(s, device)                                                                 \
+  M(s, queue)                                                                  \
+  M(s, subject)                                                                \
+  M(s, length) M(s, ahead) M(s, to) M(s, from) M(s, bytes)
+#define HFTA_ABI_SCHEDULE(M, s)                                                \
+  M(s, name) M(s, commands) M(s, keeps) M(s, command_count) M(s, keep_count)
 #define HFTA_ABI_SETTING(M, s)                                                 \
   M(s, name) M(s, type) M(s, reserved) M(s, value) M(s, values)
 #define HFTA_ABI_HYPER_PARAMETER(M, s) M(s, name) M(s, values)
@@ -69,13 +77,10 @@
   M(s, step)                                                                   \
   M(s, micro_batch)                                                            \
   M(s, valid_samples)                                                          \
-  M(s, loss_scale)                                                             \
   M(s, learning_rate)                                                          \
-  M(s, clip_scale)                                                             \
   M(s, seed)                                                                   \
   M(s, loss)                                                                   \
-  M(s, step_weight)                                                            \
-  M(s, loss_sum) M(s, loss_weight) M(s, metric_sum) M(s, norm) M(s, reserved)
+  M(s, loss_sum) M(s, loss_weight) M(s, metric_sum) M(s, reserved)
 #define HFTA_ABI_EXPORT_TEMPLATE(M, s)                                         \
   M(s, header) M(s, header_bytes) M(s, graph) M(s, graph_bytes)
 #define HFTA_ABI_MODEL(M, s)                                                   \
@@ -97,13 +102,11 @@
   M(s, order_seed)                                                             \
   M(s, shuffle)                                                                \
   M(s, precision)                                                              \
-  M(s, all_forwards_first)                                                     \
-  M(s, clipping)                                                               \
-  M(s, clip_norm)                                                              \
   M(s, learning_rate)                                                          \
   M(s, segments)                                                               \
   M(s, tensors)                                                                \
   M(s, tasks)                                                                  \
+  M(s, schedules)                                                              \
   M(s, hyper_parameters)                                                       \
   M(s, data_fields)                                                            \
   M(s, inputs)                                                                 \
@@ -112,22 +115,27 @@
   M(s, segment_count)                                                          \
   M(s, tensor_count)                                                           \
   M(s, task_count)                                                             \
+  M(s, schedule_count)                                                         \
+  M(s, event_count)                                                            \
+  M(s, queue_count)                                                            \
   M(s, hyper_parameter_count)                                                  \
   M(s, data_field_count)                                                       \
   M(s, input_count)                                                            \
   M(s, output_count)                                                           \
   M(s, setting_count)                                                          \
   M(s, copy_threads)                                                           \
-  M(s, reserved_count) M(s, roles) M(s, models) M(s, model_of_copy)
+  M(s, roles) M(s, models) M(s, model_of_copy)
 
 /// STRUCT(struct, list of its members)
 #define HFTA_ABI_STRUCTS(STRUCT)                                               \
   STRUCT(hfta_segment, HFTA_ABI_SEGMENT)                                       \
   STRUCT(hfta_tensor, HFTA_ABI_TENSOR)                                         \
-  STRUCT(hfta_task_context, HFTA_ABI_TASK_CONTEXT)                             \
   STRUCT(hfta_binding, HFTA_ABI_BINDING)                                       \
-  STRUCT(hfta_launch_info, HFTA_ABI_LAUNCH_INFO)                               \
+  STRUCT(hfta_launch, HFTA_ABI_LAUNCH)                                         \
   STRUCT(hfta_task, HFTA_ABI_TASK)                                             \
+  STRUCT(hfta_place, HFTA_ABI_PLACE)                                           \
+  STRUCT(hfta_command, HFTA_ABI_COMMAND)                                       \
+  STRUCT(hfta_schedule, HFTA_ABI_SCHEDULE)                                     \
   STRUCT(hfta_setting, HFTA_ABI_SETTING)                                       \
   STRUCT(hfta_hyper_parameter, HFTA_ABI_HYPER_PARAMETER)                       \
   STRUCT(hfta_learning_rate, HFTA_ABI_LEARNING_RATE)                           \

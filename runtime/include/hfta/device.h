@@ -1,19 +1,19 @@
 //===- device.h - Where segments live and tasks run -------------*- C -*-===//
 //
 // A device is reached through a table of functions only; the CPU is the first
-// entry of hfta_device_kinds. Work goes to numbered queues: on one queue it
-// happens in order, between queues events order it. The CPU does everything
-// before a call returns.
+// entry of hfta_device_kinds. Work goes to numbered queues and is done later:
+// on one queue in order, between queues as events say. `wait` is where the host
+// learns that it is done, or why it isn't.
 //
 // Threads: a device belongs to one instance and is used by one thread at a
 // time. Ownership: what `allocate` gives is returned to `release` before
-// `close`.
+// `close`; memory that a copy reads or writes must stay until the next `wait`.
 //===----------------------------------------------------------------------===//
 
 #ifndef HFTA_DEVICE_H
 #define HFTA_DEVICE_H
 
-#include "hfta/program.h"
+#include "hfta/launch.h"
 #include "hfta/status.h"
 
 #ifdef __cplusplus
@@ -21,17 +21,21 @@ extern "C" {
 #endif
 
 typedef struct hfta_device hfta_device;
-typedef uint32_t hfta_queue;
 
-/// A point in a queue's work.
-typedef struct hfta_event {
-  uint64_t handle;
-} hfta_event;
+/// Told of each command that a device has done, on the thread that did it.
+typedef struct hfta_observer {
+  void (*done)(void *argument, uint32_t task, double seconds);
+  void *argument;
+} hfta_observer;
 
 typedef struct hfta_device_options {
   int index;              ///< which device of its kind
   int threads;            ///< CPU threads that run kernels; 0: one a processor
   uint64_t scratch_bytes; ///< private memory of each of them
+  uint32_t queues;        ///< at least 1
+  uint32_t events;
+  uint32_t segments; ///< of the programs whose tasks it runs
+  int64_t copies;    ///< most copies that a task runs for
 } hfta_device_options;
 
 typedef struct hfta_device_functions {
@@ -39,6 +43,7 @@ typedef struct hfta_device_functions {
 
   hfta_status (*open)(const hfta_device_options *options, hfta_device **out,
                       hfta_error *error);
+  /// After the last work is done.
   void (*close)(hfta_device *device);
 
   /// Threads that run kernels.
@@ -50,27 +55,26 @@ typedef struct hfta_device_functions {
                           uint64_t alignment, void **out, hfta_error *error);
   void (*release)(hfta_device *device, void *memory, uint64_t bytes);
 
-  hfta_status (*fill_zero)(hfta_device *device, hfta_queue queue, void *to,
-                           uint64_t bytes, hfta_error *error);
-  /// From the host's memory; `from` may be reused after the call.
-  hfta_status (*copy_in)(hfta_device *device, hfta_queue queue, void *to,
-                         const void *from, uint64_t bytes, hfta_error *error);
-  /// To the host's memory, complete after the call.
-  hfta_status (*copy_out)(hfta_device *device, hfta_queue queue, void *to,
-                          const void *from, uint64_t bytes, hfta_error *error);
+  /// Zeros.
+  void (*fill)(hfta_device *device, uint32_t queue, void *to, uint64_t bytes);
+  /// Between any two places of the device's and the host's memory.
+  void (*copy)(hfta_device *device, uint32_t queue, void *to, const void *from,
+               uint64_t bytes);
+  /// `call` is copied; `number` is the task's in its program.
+  void (*run)(hfta_device *device, uint32_t queue, const hfta_task_call *call,
+              uint32_t number);
+  /// A point in the queue's work.
+  void (*record)(hfta_device *device, uint32_t queue, uint32_t event);
+  /// The queue goes on after that record of the event which was asked for last
+  /// before this call; at once if there is none.
+  void (*await)(hfta_device *device, uint32_t queue, uint32_t event);
 
-  /// For `copies` copies from `first_copy` on. `segments` is copied if it is
-  /// needed after the call.
-  hfta_status (*run_task)(hfta_device *device, hfta_queue queue,
-                          const hfta_task *task, void *const *segments,
-                          int64_t first_copy, int64_t copies,
-                          hfta_error *error);
+  /// Returns when all work of all queues is done. Fails with the first error
+  /// since the last call, which names the command.
+  hfta_status (*wait)(hfta_device *device, hfta_error *error);
 
-  hfta_status (*record_event)(hfta_device *device, hfta_queue queue,
-                              hfta_event *out, hfta_error *error);
-  /// Returns when all work before the event is done.
-  hfta_status (*wait_event)(hfta_device *device, hfta_event event,
-                            hfta_error *error);
+  /// From the next command on. NULL: nobody.
+  void (*observe)(hfta_device *device, const hfta_observer *observer);
 
   /// The address at which the host may read and write device memory, or NULL
   /// if there is none.

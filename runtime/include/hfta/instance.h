@@ -2,12 +2,9 @@
 //
 // What the trainer needs beyond embed.h, whose rules on errors, threads and
 // memory hold here too. An instance owns one region of memory for every
-// instance of every segment and executes the default task list:
-//
-//   accumulate   for every micro-batch: forward(0) .. forward(B-1), then
-//                backward(B-1) .. backward(0); if the program says so, the
-//                forwards of all micro-batches come first
-//   update       norm(0) .. norm(B-1) if it clips, then update(0) .. (B-1)
+// instance of every segment and runs the program's schedules: `initialize` when
+// it is made, `step`, `accumulate`, `update`, `evaluate` and `infer` when they
+// are asked for.
 //===----------------------------------------------------------------------===//
 
 #ifndef HFTA_INSTANCE_H
@@ -40,9 +37,8 @@ typedef struct hfta_memory_plan {
 
 hfta_memory_plan hfta_program_memory(const hfta_program *program, int threads);
 
-/// How many copies go through a step together: few enough that what they save
-/// for backward stays in the caches, enough to keep all threads busy. All of
-/// them if a task wants them together.
+/// How many copies make a turn where copies take turns: few enough that what
+/// they save for backward stays in the caches, enough to keep all threads busy.
 int64_t hfta_program_copies_at_once(const hfta_program *program, int threads);
 
 /// Bytes of one instance of a segment; of slabs, as many as copies run at once.
@@ -64,12 +60,19 @@ bool hfta_tensor_is_of(const hfta_tensor *tensor, int64_t copy);
 /// The model that a copy is of.
 const hfta_model *hfta_program_model(const hfta_program *program, int64_t copy);
 
-bool hfta_program_has_task(const hfta_program *program, hfta_task_kind kind);
+/// NULL if the program has none of this name.
+const hfta_schedule *hfta_program_find_schedule(const hfta_program *program,
+                                                const char *name);
+
+/// Whether a schedule copies to or from the host's image of the segment.
+bool hfta_segment_has_image(const hfta_program *program, uint32_t segment);
+
+/// Whether it was compiled for training.
+bool hfta_program_trains(const hfta_program *program);
+bool hfta_program_evaluates(const hfta_program *program);
 
 /// Samples of one micro-batch.
 int64_t hfta_program_micro_batch(const hfta_program *program);
-/// Sums of squares a copy that clipping adds up; 0 without clipping.
-uint64_t hfta_program_norm_count(const hfta_program *program);
 
 /// A hyper-parameter's value; `otherwise` if the program has none.
 double hfta_program_hyper_parameter(const hfta_program *program,

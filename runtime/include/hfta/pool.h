@@ -13,14 +13,17 @@
 #ifndef HFTA_POOL_H
 #define HFTA_POOL_H
 
-#include "hfta/program.h"
 #include "hfta/status.h"
+
+#include <stdint.h>
 
 #ifdef __cplusplus
 extern "C" {
 #endif
 
 #define HFTA_MAX_THREADS 256
+
+typedef struct hfta_pool hfta_pool;
 
 /// Work on [begin, end). `thread` is 0 .. threads - 1.
 typedef void (*hfta_range_function)(void *argument, int64_t begin, int64_t end,
@@ -52,13 +55,6 @@ uint64_t hfta_pool_scratch_bytes(const hfta_pool *pool);
 /// `function`.
 void hfta_parallel_for(hfta_pool *pool, int64_t count,
                        hfta_range_function function, void *argument);
-
-/// Name of the first kernel that asked for what the pool hasn't got (scratch,
-/// bindings), and was therefore not run; NULL if there was none.
-const char *hfta_pool_refused_kernel(const hfta_pool *pool);
-
-/// For hfta_launch: notes a kernel that can't be run.
-void hfta_pool_refuse_kernel(hfta_pool *pool, const char *name);
 
 #ifdef __cplusplus
 }

@@ -50,13 +50,15 @@ typedef enum hfta_segment_role {
   HFTA_SEGMENT_WORKSPACE = 7,       ///< lives within one task
   HFTA_SEGMENT_SCRATCH = 8,         ///< one instance a thread, within a kernel
   HFTA_SEGMENT_INPUT = 9,           ///< the micro-batch, as the files hold it
-  HFTA_SEGMENT_OUTPUT = 10,         ///< losses, metrics, norms, model outputs
-  HFTA_SEGMENT_SCALARS = 11 ///< step, learning rates, other run-time scalars
+  HFTA_SEGMENT_OUTPUT = 10,         ///< norms, model outputs
+  HFTA_SEGMENT_SCALARS = 11, ///< step, learning rates, other run-time scalars
+  HFTA_SEGMENT_RESULTS = 12  ///< losses and sums that the host reads
 } hfta_segment_role;
 
 /// One region of memory. `instances` counts the regions of this size that the
-/// default task list needs: micro-batches in flight for saved activations and
-/// cuts, 1 otherwise; scratch needs one a thread, whatever is written here.
+/// schedules need: micro-batches in flight for saved activations and cuts, all
+/// of a step for scalars that differ between them, 1 otherwise; scratch needs
+/// one a thread, whatever is written here.
 typedef struct hfta_segment {
   const char *name; ///< for example "parameters.0"
   uint32_t role;    ///< hfta_segment_role
@@ -104,83 +106,108 @@ typedef struct hfta_tensor {
   uint32_t training_rule; ///< of a parameter: hfta_training_rule
 } hfta_tensor;
 
-/// Opaque to generated code: the thread pool of one instance.
-typedef struct hfta_pool hfta_pool;
-
-/// What a task gets. `segments[i]` is the base address of the instance of
-/// segment i that this call uses. Borrowed for the length of the call.
-typedef struct hfta_task_context {
-  void *const *segments;
-  hfta_pool *pool;
-  int64_t first_copy; ///< the first copy to run
-  int64_t copies;     ///< copies to run; all end at most at hfta_program.copies
-} hfta_task_context;
-
-typedef void (*hfta_task_function)(const hfta_task_context *context);
-
 /// The work of one copy is cut into `items` equal-kind pieces; a kernel does
 /// piece `item` of the copy whose buffers it is given. `scratch` is private to
-/// the calling thread, at least hfta_launch_info.scratch_bytes long and
+/// the calling thread, at least hfta_launch.scratch_bytes long and
 /// 64-byte aligned.
 typedef void (*hfta_kernel)(void *const *buffers, int64_t item, void *scratch);
 
 /// Where a kernel's operand lies.
 typedef struct hfta_binding {
   uint32_t segment;
-  uint32_t in_slabs; ///< 1: copies count from hfta_task_context.first_copy
+  uint32_t in_slabs; ///< 1: copies count as the segment's slabs do
   uint64_t offset;
   uint64_t copy_stride; ///< 0: every copy reads the same bytes
 } hfta_binding;
 
-typedef struct hfta_launch_info {
+#define HFTA_MAX_BINDINGS 256
+
+/// A kernel that runs once a copy, once for all copies, or for one copy alone.
+typedef struct hfta_launch {
   hfta_kernel kernel;
   const char *name; ///< for profiles and messages
   const hfta_binding *bindings;
   uint32_t binding_count; ///< at most HFTA_MAX_BINDINGS
-  uint32_t per_copy;      ///< 1: once a copy; 0: once (all operands shared)
+  uint32_t per_copy;      ///< 1: once a copy; 0: once
+  int32_t copy;   ///< the copy whose own it is: runs only with it; -1: none's
+  uint32_t joins; ///< 1: both this and the launch before it run once a copy,
+                  ///< and no copy reads what another one writes: copies may go
+                  ///< through both one after the other
   int64_t items;
   uint64_t scratch_bytes;
-} hfta_launch_info;
-
-#define HFTA_MAX_BINDINGS 256
-
-/// Called by generated tasks, in order: runs every (copy, item) of `count`
-/// kernels on the context's pool and returns when all are done. Several kernels
-/// all run once a copy, and no copy reads what another one writes: copies may
-/// run one after the other or side by side, each in the kernels' order. Which
-/// thread runs which piece never changes a result.
-void hfta_launch(const hfta_task_context *context,
-                 const hfta_launch_info *infos, int64_t count);
-
-typedef enum hfta_task_kind {
-  HFTA_TASK_INIT = 0,     ///< parameters and statistics from seeds or the file;
-                          ///< state and gradients begin as zeros
-  HFTA_TASK_FORWARD = 1,  ///< one micro-batch through one block, training mode
-  HFTA_TASK_BACKWARD = 2, ///< adds into the block's gradients
-  HFTA_TASK_NORM = 3,     ///< sum of squares of each gradient of the block
-  HFTA_TASK_UPDATE = 4,   ///< clip, optimizer step; leaves gradients zero
-  HFTA_TASK_EVALUATE =
-      5,              ///< one batch, inference mode: adds loss and metric sums
-  HFTA_TASK_INFER = 6 ///< one batch, inference mode: the model's outputs
-} hfta_task_kind;
+} hfta_launch;
 
 /// Flag of a task that may run for some copies, then for others: nothing that
 /// it computes for a copy or for all of them depends on another copy, and it
 /// may compute what all share again each time.
 #define HFTA_TASK_BY_COPIES 1u
 
+/// Launches that run as one, in order. What a task is for is its name alone.
 typedef struct hfta_task {
-  const char *name; ///< "forward.0"
-  uint32_t kind;    ///< hfta_task_kind
-  int32_t block;    ///< -1 for the whole program
-  hfta_task_function function;
+  const char *name; ///< "forward.0": its part, and its block if it has one
+  const hfta_launch *launches;
   const uint32_t *reads; ///< segment indices
   const uint32_t *writes;
+  uint32_t launch_count;
   uint32_t read_count;
   uint32_t write_count;
-  uint32_t period; ///< run every `period` steps; 1 for all of today's
-  uint32_t flags;  ///< HFTA_TASK_BY_COPIES
+  uint32_t flags; ///< HFTA_TASK_BY_COPIES
 } hfta_task;
+
+/// What a schedule's command does. Each goes to a queue of a device; commands
+/// of one queue take effect in their order.
+typedef enum hfta_command_kind {
+  HFTA_COMMAND_RUN = 0,      ///< a task
+  HFTA_COMMAND_TRANSFER = 1, ///< copies bytes from a place to another
+  HFTA_COMMAND_FILL = 2,     ///< zeros in a place
+  HFTA_COMMAND_RECORD = 3,   ///< an event: what the queue had before is done
+  HFTA_COMMAND_AWAIT = 4,  ///< the queue goes on after the event's last record
+  HFTA_COMMAND_REPEAT = 5, ///< the commands that follow, several times
+  HFTA_COMMAND_EVERY = 6   ///< those for copies whose period divides the step
+} hfta_command_kind;
+
+typedef enum hfta_repeat_kind {
+  HFTA_REPEAT_MICRO_BATCHES = 0, ///< once for each, in order
+  HFTA_REPEAT_TURNS = 1 ///< for the first few copies, then for the next ones
+} hfta_repeat_kind;
+
+typedef enum hfta_space {
+  HFTA_SPACE_SEGMENT = 0, ///< the micro-batch's instance of a segment
+  HFTA_SPACE_HOST = 1,    ///< its image that the host keeps
+  HFTA_SPACE_FIELD = 2,   ///< the micro-batch in the caller's batch, by field
+  HFTA_SPACE_PORT = 3     ///< the caller's tensor, by the model's input
+} hfta_space;
+
+typedef struct hfta_place {
+  uint32_t space; ///< hfta_space
+  uint32_t index; ///< of the segment, field or input
+  uint64_t offset;
+  uint64_t copy_stride; ///< not 0: one such place a copy
+} hfta_place;
+
+typedef struct hfta_command {
+  uint32_t kind; ///< hfta_command_kind
+  uint32_t device;
+  uint32_t queue;
+  uint32_t subject; ///< RUN: task; RECORD, AWAIT: event; REPEAT:
+                    ///< hfta_repeat_kind; EVERY: hyper-parameter
+  uint32_t length; ///< REPEAT, EVERY: how many of the commands after it are its
+                   ///< body
+  int32_t ahead;   ///< TRANSFER: micro-batches after the current one
+  hfta_place to;   ///< TRANSFER, FILL
+  hfta_place from; ///< TRANSFER
+  uint64_t bytes;  ///< TRANSFER, FILL; of one copy's place
+} hfta_command;
+
+/// What the host asks for by name: "initialize", "step", "evaluate".
+typedef struct hfta_schedule {
+  const char *name;
+  const hfta_command *commands;
+  const uint32_t *keeps; ///< segments in which each copy has its own slab; in
+                         ///< others the copies of a turn have the first slabs
+  uint32_t command_count;
+  uint32_t keep_count;
+} hfta_schedule;
 
 /// A field of the data block: a file for training, one for testing, and the
 /// tensor in the input segment that receives a micro-batch of it.
@@ -205,30 +232,20 @@ typedef struct hfta_port {
   const char *model_name; ///< what the model itself calls it
 } hfta_port;
 
-/// Well-known tensors, by index into hfta_program.tensors; UINT32_MAX: absent.
+/// Tensors that the host writes or reads in its images of segments, by index
+/// into hfta_program.tensors; UINT32_MAX: absent.
 typedef struct hfta_roles {
-  uint32_t step; ///< u64-like i64 scalar, shared: steps done before this one
-  uint32_t micro_batch;   ///< i64 scalar, shared: number of the micro-batch in
-                          ///< the step
-  uint32_t valid_samples; ///< i64 scalar, shared: real samples in this batch
+  uint32_t step;        ///< i64, shared: steps done before this one
+  uint32_t micro_batch; ///< i64, shared: number of the micro-batch in the step,
+                        ///< which its instance always holds
+  uint32_t valid_samples; ///< i64, shared: real samples in this micro-batch
                           ///< (evaluate)
-  uint32_t loss_scale; ///< shared scalar of the compute type: 1 / global batch
-  uint32_t learning_rate; ///< scalar a copy
-  uint32_t clip_scale;    ///< scalar a copy: what gradients are multiplied with
-  uint32_t seed;          ///< i64 scalar a copy
-  uint32_t loss; ///< scalar a copy: summed over the step's micro-batches by
-                 ///< forward; the trainer zeroes it before a step
-  uint32_t step_weight; ///< scalar a copy, summed and zeroed like `loss`: what
-                        ///< `loss` and the gradients are still to be divided
-                        ///< by (update does so itself); absent: they are means
-  uint32_t
-      loss_sum; ///< evaluate adds the sum of losses over valid elements (f64)
-  uint32_t loss_weight; ///< evaluate adds the number of valid elements (f64)
-  uint32_t
-      metric_sum; ///< evaluate adds the metric's sum over valid elements (f64)
-  uint32_t norm;  ///< one sum of squares a trained parameter and copy (f64), in
-                  ///< the order of the tensor table: all in this tensor, or, if
-                  ///< it is a scalar, one here and one in each that follows
+  uint32_t learning_rate; ///< a real a copy
+  uint32_t seed;          ///< i64 a copy
+  uint32_t loss;     ///< a real a copy: the mean over the step's micro-batches
+  uint32_t loss_sum; ///< f64 a copy: sum of losses over a batch's real elements
+  uint32_t loss_weight; ///< f64 a copy: number of these elements
+  uint32_t metric_sum;  ///< f64 a copy: sum of the metric over them
   uint32_t reserved;
 } hfta_roles;
 
@@ -264,20 +281,17 @@ typedef struct hfta_program {
   int64_t copies;
   int64_t batch;         ///< samples a step (micro-batches times micro-batch)
   int64_t micro_batches; ///< a step
-  int64_t blocks;
-  int64_t epochs; ///< default number; 0: none given
-  int64_t steps;  ///< default number; 0: none given
+  int64_t blocks;        ///< that the model was cut into
+  int64_t epochs;        ///< default number; 0: none given
+  int64_t steps;         ///< default number; 0: none given
   int64_t order_seed;
   uint32_t shuffle;
   uint32_t precision; ///< hfta_element_type of losses and logs
-  uint32_t
-      all_forwards_first;  ///< task order of a step with several micro-batches
-  uint32_t clipping;       ///< 1: norms are needed before update
-  const double *clip_norm; ///< one a copy, or NULL; infinity: none
   hfta_learning_rate learning_rate;
   const hfta_segment *segments;
   const hfta_tensor *tensors;
   const hfta_task *tasks;
+  const hfta_schedule *schedules;
   const hfta_hyper_parameter *hyper_parameters;
   const hfta_data_field *data_fields;
   const hfta_port *inputs;
@@ -286,13 +300,15 @@ typedef struct hfta_program {
   uint32_t segment_count;
   uint32_t tensor_count;
   uint32_t task_count;
+  uint32_t schedule_count;
+  uint32_t event_count; ///< events of all schedules are numbered together
+  uint32_t queue_count; ///< of a device
   uint32_t hyper_parameter_count;
   uint32_t data_field_count;
   uint32_t input_count;
   uint32_t output_count;
   uint32_t setting_count;
   uint32_t copy_threads; ///< kernels have work for so many threads in one copy
-  uint32_t reserved_count;
   hfta_roles roles;
   const hfta_model *models;
   const uint32_t *model_of_copy; ///< one index into `models` a copy

@@ -185,16 +185,14 @@ static hfta_status read_copy(load *self, int64_t copy, bool again,
 /// that is replaced.
 static hfta_status clear_gradients(hfta_instance *instance) {
   const hfta_program *program = instance->program;
-  hfta_status status = HFTA_OK;
+  hfta_device *device = instance->device;
   for (uint32_t i = 0; i < program->segment_count; ++i)
-    for (uint32_t j = 0; j < instance->memory[i].count && status == HFTA_OK;
-         ++j)
+    for (uint32_t j = 0; j < instance->memory[i].count; ++j)
       if (program->segments[i].role == HFTA_SEGMENT_GRADIENTS)
-        status = instance->device->functions->fill_zero(
-            instance->device, 0, instance->memory[i].bases[j],
-            program->segments[i].bytes, &instance->error);
-  instance->keeps_gradients = 0;
-  return status;
+        device->functions->fill(device, 0, instance->memory[i].bases[j],
+                                instance->memory[i].bytes);
+  instance->has_gradients = false;
+  return device->functions->wait(device, &instance->error);
 }
 
 static hfta_status find_folder(load *self, const char *folder) {

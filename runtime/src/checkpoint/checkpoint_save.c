@@ -66,11 +66,8 @@ static hfta_status append_tensor(save *self, hfta_safetensors_writer *writer,
   for (uint64_t offset = 0; offset < bytes && status == HFTA_OK;
        offset += CHUNK_BYTES) {
     uint64_t size = bytes - offset < CHUNK_BYTES ? bytes - offset : CHUNK_BYTES;
-    status = self->instance->device->functions->copy_out(
-        self->instance->device, 0, self->chunk,
-        hfta_instance_address(self->instance, self->tensors[index], copy) +
-            offset,
-        size, self->error);
+    status = hfta_instance_read(self->instance, self->tensors[index], copy,
+                                offset, self->chunk, size);
     if (status == HFTA_OK)
       status = hfta_safetensors_append(writer, self->chunk, size, self->error);
   }

@@ -69,47 +69,89 @@ static bool read_work(const hfta_program *program, work *all) {
   return found;
 }
 
-/// Prints the phase that all tasks of a kind are; adds its limit to `sum`.
-static void print_phase(const hfta_program *program, hfta_task_kind kind,
-                        const char *name, const double *seconds,
-                        const work *all, int64_t steps,
-                        const hfta_machine_limits *limits, double sum[2]) {
-  double time = 0, flops = 0, bytes = 0;
-  // Forward and backward run once a micro-batch.
-  bool repeats = kind == HFTA_TASK_FORWARD || kind == HFTA_TASK_BACKWARD;
-  double runs = repeats ? (double)program->micro_batches : 1;
-  for (uint32_t i = 0; i < program->task_count; ++i) {
-    if (program->tasks[i].kind != (uint32_t)kind)
-      continue;
-    time += seconds[i] / (double)steps;
-    flops += runs * all[i].flops;
-    bytes += runs * all[i].bytes;
+/// The length of a task's part, the beginning of its name.
+static size_t part_length(const hfta_task *task) {
+  return strcspn(task->name, ".");
+}
+
+static bool have_one_part(const hfta_task *a, const hfta_task *b) {
+  size_t length = part_length(a);
+  return length == part_length(b) && strncmp(a->name, b->name, length) == 0;
+}
+
+/// How often a step's schedule runs a task; copies that take turns are one run.
+static double count_runs(const hfta_program *program,
+                         const hfta_schedule *schedule, uint32_t task) {
+  double runs = 0;
+  uint32_t end = 0; // of what is repeated for each micro-batch
+  for (uint32_t i = 0; i < schedule->command_count; ++i) {
+    const hfta_command *command = &schedule->commands[i];
+    if (command->kind == HFTA_COMMAND_REPEAT &&
+        command->subject == HFTA_REPEAT_MICRO_BATCHES)
+      end = i + 1 + command->length;
+    if (command->kind == HFTA_COMMAND_RUN && command->subject == task)
+      runs += i < end ? (double)program->micro_batches : 1.0;
   }
-  // There is no such task, or it isn't part of a step.
+  return runs;
+}
+
+/// What the phases of a step share.
+typedef struct phases {
+  const hfta_program *program;
+  const hfta_schedule *schedule;
+  const hfta_machine_limits *limits;
+  const double *seconds;
+  const work *all;
+  int64_t steps;
+  double time, limit; ///< of those that were printed
+} phases;
+
+/// Prints the phase that all tasks of a part are; adds it to the sums.
+static void print_phase(phases *self, const hfta_task *first) {
+  const hfta_program *program = self->program;
+  double time = 0, flops = 0, bytes = 0;
+  for (uint32_t i = 0; i < program->task_count; ++i) {
+    if (!have_one_part(first, &program->tasks[i]))
+      continue;
+    double runs = count_runs(program, self->schedule, i);
+    time += self->seconds[i] / (double)self->steps;
+    flops += runs * self->all[i].flops;
+    bytes += runs * self->all[i].bytes;
+  }
   if (time <= 0)
     return;
-  double arithmetic = flops / limits->flops, memory = bytes / limits->bytes;
+  double arithmetic = flops / self->limits->flops;
+  double memory = bytes / self->limits->bytes;
   double limit = arithmetic > memory ? arithmetic : memory;
-  printf("%-9s %10.3f %9.3f %9.1f %10.3f  %s  %5.2fx\n", name, 1e3 * time,
-         1e-9 * flops, 1e-6 * bytes, 1e3 * limit,
-         arithmetic > memory ? "flops" : "bytes",
+  printf("%-9.*s %10.3f %9.3f %9.1f %10.3f  %s  %5.2fx\n",
+         (int)part_length(first), first->name, 1e3 * time, 1e-9 * flops,
+         1e-6 * bytes, 1e3 * limit, arithmetic > memory ? "flops" : "bytes",
          limit > 0 ? time / limit : 0.0);
-  sum[0] += time;
-  sum[1] += limit;
+  self->time += time;
+  self->limit += limit;
+}
+
+/// Each part once, in the schedule's order.
+static void print_phases(phases *self) {
+  const hfta_program *program = self->program;
+  const hfta_command *commands = self->schedule->commands;
+  for (uint32_t i = 0; i < self->schedule->command_count; ++i) {
+    if (commands[i].kind != HFTA_COMMAND_RUN)
+      continue;
+    const hfta_task *task = &program->tasks[commands[i].subject];
+    bool printed = false;
+    for (uint32_t j = 0; j < i && !printed; ++j)
+      printed = commands[j].kind == HFTA_COMMAND_RUN &&
+                have_one_part(task, &program->tasks[commands[j].subject]);
+    if (!printed)
+      print_phase(self, task);
+  }
 }
 
 hfta_status hfta_print_phases(const hfta_program *program,
                               const hfta_machine_limits *limits,
                               const double *seconds, int64_t steps, int threads,
                               hfta_error *error) {
-  static const struct {
-    hfta_task_kind kind;
-    const char *name;
-  } phases[] = {{HFTA_TASK_FORWARD, "forward"},
-                {HFTA_TASK_BACKWARD, "backward"},
-                {HFTA_TASK_NORM, "norm"},
-                {HFTA_TASK_UPDATE, "update"},
-                {HFTA_TASK_INFER, "infer"}};
   work *all = calloc((size_t)program->task_count + 1, sizeof(*all));
   if (!all)
     return hfta_fail(error, HFTA_UNSUPPORTED, "not enough memory for a table");
@@ -117,12 +159,17 @@ hfta_status hfta_print_phases(const hfta_program *program,
     printf("limits: %.1f Gflop/s, %.1f GB/s with %d threads\n"
            "phase             ms     Gflop        MB   least ms  bound by\n",
            1e-9 * limits->flops, 1e-9 * limits->bytes, threads);
-    double sum[2] = {0, 0};
-    for (size_t i = 0; i < sizeof(phases) / sizeof(*phases); ++i)
-      print_phase(program, phases[i].kind, phases[i].name, seconds, all, steps,
-                  limits, sum);
-    printf("%-9s %10.3f %30.3f         %5.2fx\n", "all", 1e3 * sum[0],
-           1e3 * sum[1], sum[1] > 0 ? sum[0] / sum[1] : 0.0);
+    phases self = {
+        .program = program,
+        .schedule = hfta_program_find_schedule(
+            program, hfta_program_trains(program) ? "step" : "infer"),
+        .limits = limits,
+        .seconds = seconds,
+        .all = all,
+        .steps = steps};
+    print_phases(&self);
+    printf("%-9s %10.3f %30.3f         %5.2fx\n", "all", 1e3 * self.time,
+           1e3 * self.limit, self.limit > 0 ? self.time / self.limit : 0.0);
   }
   free(all);
   return HFTA_OK;

@@ -125,7 +125,4 @@ bool hfta_tensor_is_parameter(const hfta_program *program, uint32_t index);
 /// "parameters", "saved" ...
 const char *hfta_segment_role_name(uint32_t role);
 
-/// "forward", "evaluate" ...
-const char *hfta_task_kind_name(uint32_t kind);
-
 #endif // HFTA_SRC_COMMANDS_COMMAND_H

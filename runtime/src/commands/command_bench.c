@@ -54,7 +54,7 @@ typedef struct bench {
 static hfta_status make_inputs(bench *self) {
   const hfta_program *program = self->program;
   hfta_error *error = hfta_instance_error(self->instance);
-  self->trains = hfta_program_has_task(program, HFTA_TASK_FORWARD);
+  self->trains = hfta_program_trains(program);
   self->count = self->trains ? program->data_field_count : program->input_count;
   self->inputs = calloc((size_t)self->count + 1, sizeof(void *));
   for (uint32_t i = 0; self->inputs && i < self->count; ++i) {
@@ -120,8 +120,8 @@ static hfta_status print_text(const bench *self, int64_t steps, double seconds,
          1e3 * seconds / (double)steps, rate, (double)peak / (1 << 20));
   if (!self->phases)
     return HFTA_OK;
-  return hfta_print_phases(program, &self->limits, self->instance->task_seconds,
-                           steps, threads, error);
+  return hfta_print_phases(program, &self->limits, self->task_seconds, steps,
+                           threads, error);
 }
 
 static hfta_status measure(bench *self, int64_t steps, bool json) {
@@ -130,7 +130,8 @@ static hfta_status measure(bench *self, int64_t steps, bool json) {
   hfta_status status = make_inputs(self);
   if (status == HFTA_OK)
     status = run_steps(self, WARM_UP_STEPS);
-  self->instance->task_seconds = self->phases ? self->task_seconds : NULL;
+  hfta_instance_time_tasks(self->instance,
+                           self->phases ? self->task_seconds : NULL);
   double begin = hfta_now();
   if (status == HFTA_OK)
     status = run_steps(self, steps);

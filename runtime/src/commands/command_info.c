@@ -1,6 +1,7 @@
 //===- command_info.c - info ----------------------------------------------===//
 
 #include "commands/command.h"
+#include "commands/print_schedules.h"
 #include "commands/table.h"
 #include "hfta/pool.h"
 
@@ -8,16 +9,10 @@
 
 const char *hfta_segment_role_name(uint32_t role) {
   static const char *const names[] = {
-      "constants",  "parameters", "gradients", "optimizer_state",
-      "statistics", "saved",      "cut",       "workspace",
-      "scratch",    "input",      "output",    "scalars"};
+      "constants", "parameters", "gradients", "optimizer_state", "statistics",
+      "saved",     "cut",        "workspace", "scratch",         "input",
+      "output",    "scalars",    "results"};
   return role < sizeof(names) / sizeof(*names) ? names[role] : "?";
-}
-
-const char *hfta_task_kind_name(uint32_t kind) {
-  static const char *const names[] = {"init",   "forward",  "backward", "norm",
-                                      "update", "evaluate", "infer"};
-  return kind < sizeof(names) / sizeof(*names) ? names[kind] : "?";
 }
 
 bool hfta_tensor_is_parameter(const hfta_program *program, uint32_t index) {
@@ -195,15 +190,18 @@ static void print_tables(const hfta_program *program, int threads) {
   printf("\ntasks\n");
   for (uint32_t i = 0; i < program->task_count; ++i) {
     const hfta_task *task = &program->tasks[i];
-    printf("  %-20s %s\n", task->name, hfta_task_kind_name(task->kind));
+    printf("  %-20s %u launches\n", task->name, task->launch_count);
   }
 }
 
 int hfta_command_info(const hfta_invocation *invocation) {
   int64_t threads = 0;
-  bool json = false;
+  bool json = false, schedule = false;
   const hfta_option options[] = {
       {.name = "--json", .help = "print one JSON object", .flag = &json},
+      {.name = "--schedule",
+       .help = "print what a step, an evaluation and an inference do instead",
+       .flag = &schedule},
       HFTA_OPTION_THREADS(&threads),
   };
   int code = hfta_parse_options(
@@ -213,9 +211,16 @@ int hfta_command_info(const hfta_invocation *invocation) {
       options, sizeof(options) / sizeof(*options));
   if (code >= 0)
     return code;
+  if (json && schedule)
+    return hfta_report(invocation, HFTA_USAGE,
+                       "--json and --schedule: expected one of them");
   const hfta_program *program = invocation->program;
   hfta_error error;
   hfta_status status = hfta_program_check(program, &error);
+  if (status == HFTA_OK && schedule) {
+    hfta_print_schedules(program);
+    return HFTA_OK;
+  }
   if (threads == 0)
     threads = hfta_pool_default_threads();
   if (status == HFTA_OK && json)

@@ -165,7 +165,7 @@ int hfta_command_train(const hfta_invocation *invocation) {
   int code = parse(invocation, &arguments);
   if (code >= 0)
     return code;
-  if (!hfta_program_has_task(invocation->program, HFTA_TASK_FORWARD)) {
+  if (!hfta_program_trains(invocation->program)) {
     char message[256];
     snprintf(message, sizeof(message),
              "'%s' was compiled for inference only: the job had no loss",

@@ -202,9 +202,9 @@ static void put_tasks(hfta_json_writer *writer, const hfta_program *program) {
     const hfta_task *task = &program->tasks[i];
     hfta_json_begin_object(writer);
     put_string(writer, "name", task->name);
-    put_string(writer, "kind", hfta_task_kind_name(task->kind));
-    put_integer(writer, "block", task->block);
-    put_unsigned(writer, "period", task->period);
+    put_unsigned(writer, "launches", task->launch_count);
+    hfta_json_key(writer, "by_copies");
+    hfta_json_boolean(writer, (task->flags & HFTA_TASK_BY_COPIES) != 0);
     put_segment_names(writer, "reads", program, task->reads, task->read_count);
     put_segment_names(writer, "writes", program, task->writes,
                       task->write_count);

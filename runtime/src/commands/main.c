@@ -21,12 +21,12 @@ typedef struct command {
 } command;
 
 static bool can_train(const hfta_program *program) {
-  return hfta_program_has_task(program, HFTA_TASK_FORWARD) &&
+  return hfta_program_trains(program) &&
          hfta_dataset_exists(program, HFTA_SPLIT_TRAIN);
 }
 
 static bool can_evaluate(const hfta_program *program) {
-  return hfta_program_has_task(program, HFTA_TASK_EVALUATE) &&
+  return hfta_program_evaluates(program) &&
          hfta_dataset_exists(program, HFTA_SPLIT_TEST);
 }
 

@@ -1,16 +1,28 @@
 //===- device_cpu.c - The CPU as a device ---------------------------------===//
 
+#include "device/queue.h"
 #include "hfta/device.h"
 #include "hfta/pool.h"
 #include "system/pages.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 typedef struct cpu_device {
   hfta_device base;
   hfta_pool *pool;
+  hfta_queues *queues;
 } cpu_device;
+
+static hfta_queues *queues_of(hfta_device *device) {
+  return ((cpu_device *)device)->queues;
+}
+
+static void cpu_close(hfta_device *device) {
+  cpu_device *self = (cpu_device *)device;
+  hfta_queues_destroy(self->queues);
+  hfta_pool_destroy(self->pool);
+  free(self);
+}
 
 static hfta_status cpu_open(const hfta_device_options *options,
                             hfta_device **out, hfta_error *error) {
@@ -24,17 +36,14 @@ static hfta_status cpu_open(const hfta_device_options *options,
   self->base.functions = &hfta_device_cpu;
   hfta_status status = hfta_pool_create(
       options->threads, options->scratch_bytes, &self->pool, error);
+  if (status == HFTA_OK)
+    status = hfta_queues_create(options, self->pool, &self->queues, error);
   if (status != HFTA_OK) {
-    free(self);
+    cpu_close(&self->base);
     return status;
   }
   *out = &self->base;
   return HFTA_OK;
-}
-
-static void cpu_close(hfta_device *device) {
-  hfta_pool_destroy(((cpu_device *)device)->pool);
-  free(device);
 }
 
 static int cpu_threads(const hfta_device *device) {
@@ -58,51 +67,43 @@ static void cpu_release(hfta_device *device, void *memory, uint64_t bytes) {
   hfta_pages_unmap(memory, bytes);
 }
 
-static hfta_status cpu_fill_zero(hfta_device *device, hfta_queue queue,
-                                 void *to, uint64_t bytes, hfta_error *error) {
-  (void)device, (void)queue, (void)error;
+static void cpu_fill(hfta_device *device, uint32_t queue, void *to,
+                     uint64_t bytes) {
+  hfta_work work = {.kind = HFTA_WORK_FILL, .to = to, .bytes = bytes};
   if (bytes != 0)
-    memset(to, 0, bytes);
-  return HFTA_OK;
+    hfta_queues_push(queues_of(device), queue, &work);
 }
 
-static hfta_status cpu_copy(hfta_device *device, hfta_queue queue, void *to,
-                            const void *from, uint64_t bytes,
-                            hfta_error *error) {
-  (void)device, (void)queue, (void)error;
+static void cpu_copy(hfta_device *device, uint32_t queue, void *to,
+                     const void *from, uint64_t bytes) {
+  hfta_work work = {
+      .kind = HFTA_WORK_COPY, .to = to, .from = from, .bytes = bytes};
   if (bytes != 0)
-    memcpy(to, from, bytes);
-  return HFTA_OK;
+    hfta_queues_push(queues_of(device), queue, &work);
 }
 
-static hfta_status cpu_run_task(hfta_device *device, hfta_queue queue,
-                                const hfta_task *task, void *const *segments,
-                                int64_t first_copy, int64_t copies,
-                                hfta_error *error) {
-  (void)queue;
-  cpu_device *self = (cpu_device *)device;
-  hfta_task_context context = {segments, self->pool, first_copy, copies};
-  task->function(&context);
-  const char *refused = hfta_pool_refused_kernel(self->pool);
-  if (refused)
-    return hfta_fail(error, HFTA_INTERNAL,
-                     "task '%s': kernel '%s' asks for more scratch or buffers "
-                     "than the program declares",
-                     task->name, refused);
-  return HFTA_OK;
+static void cpu_run(hfta_device *device, uint32_t queue,
+                    const hfta_task_call *call, uint32_t number) {
+  hfta_work work = {.kind = HFTA_WORK_RUN, .number = number, .call = *call};
+  hfta_queues_push(queues_of(device), queue, &work);
 }
 
-static hfta_status cpu_record_event(hfta_device *device, hfta_queue queue,
-                                    hfta_event *out, hfta_error *error) {
-  (void)device, (void)queue, (void)error;
-  out->handle = 0;
-  return HFTA_OK;
+static void cpu_record(hfta_device *device, uint32_t queue, uint32_t event) {
+  hfta_work work = {.kind = HFTA_WORK_RECORD, .number = event};
+  hfta_queues_push(queues_of(device), queue, &work);
 }
 
-static hfta_status cpu_wait_event(hfta_device *device, hfta_event event,
-                                  hfta_error *error) {
-  (void)device, (void)event, (void)error;
-  return HFTA_OK;
+static void cpu_await(hfta_device *device, uint32_t queue, uint32_t event) {
+  hfta_work work = {.kind = HFTA_WORK_AWAIT, .number = event};
+  hfta_queues_push(queues_of(device), queue, &work);
+}
+
+static hfta_status cpu_wait(hfta_device *device, hfta_error *error) {
+  return hfta_queues_wait(queues_of(device), error);
+}
+
+static void cpu_observe(hfta_device *device, const hfta_observer *observer) {
+  hfta_queues_observe(queues_of(device), observer);
 }
 
 static void *cpu_host_address(hfta_device *device, void *memory) {
@@ -117,11 +118,12 @@ const hfta_device_functions hfta_device_cpu = {
     .threads = cpu_threads,
     .allocate = cpu_allocate,
     .release = cpu_release,
-    .fill_zero = cpu_fill_zero,
-    .copy_in = cpu_copy,
-    .copy_out = cpu_copy,
-    .run_task = cpu_run_task,
-    .record_event = cpu_record_event,
-    .wait_event = cpu_wait_event,
+    .fill = cpu_fill,
+    .copy = cpu_copy,
+    .run = cpu_run,
+    .record = cpu_record,
+    .await = cpu_await,
+    .wait = cpu_wait,
+    .observe = cpu_observe,
     .host_address = cpu_host_address,
 };

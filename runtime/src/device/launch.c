@@ -1,83 +1,119 @@
-//===- launch.c - Kernels on the thread pool ------------------------------===//
+//===- launch.c - Tasks on a pool of threads ------------------------------===//
 
-#include "hfta/pool.h"
+#include "hfta/launch.h"
 
-#include <stdbool.h>
-
-/// Consecutive kernels, for the copies from `first` on.
-typedef struct launch {
-  const hfta_task_context *context;
-  const hfta_launch_info *infos;
+/// Consecutive launches for the copies of a call from position `first` on.
+typedef struct work {
+  hfta_pool *pool;
+  const hfta_task_call *call;
+  const hfta_launch *launches;
   int64_t count;
   int64_t first;
-} launch;
+} work;
 
-static void bind(const launch *self, int64_t copy, void **buffers) {
-  const hfta_launch_info *info = self->infos;
-  int64_t first = info->per_copy ? self->context->first_copy : 0;
-  for (uint32_t i = 0; i < info->binding_count; ++i) {
-    const hfta_binding *binding = &info->bindings[i];
-    char *base = self->context->segments[binding->segment];
-    int64_t place = binding->in_slabs ? copy - first : copy;
-    buffers[i] =
-        base + binding->offset + binding->copy_stride * (uint64_t)place;
+/// The buffers of the copy at a position of the call's list.
+static void bind(const work *self, int64_t position, void **buffers) {
+  const hfta_launch *launch = self->launches;
+  const hfta_task_call *call = self->call;
+  bool of_copies = launch->per_copy || launch->copy >= 0;
+  int64_t copy = of_copies ? call->copies[position] : 0;
+  for (uint32_t i = 0; i < launch->binding_count; ++i) {
+    const hfta_binding *binding = &launch->bindings[i];
+    bool in_turn = binding->in_slabs && !call->keeps[binding->segment];
+    uint64_t place = (uint64_t)(in_turn ? position : copy);
+    char *base = call->segments[binding->segment];
+    buffers[i] = base + binding->offset + binding->copy_stride * place;
   }
 }
 
 /// Items of one kernel, copy after copy.
 static void run_items(void *argument, int64_t begin, int64_t end, int thread) {
-  const launch *self = argument;
-  const hfta_launch_info *info = self->infos;
+  const work *self = argument;
+  const hfta_launch *launch = self->launches;
   void *buffers[HFTA_MAX_BINDINGS];
-  void *scratch = hfta_pool_scratch(self->context->pool, thread);
-  int64_t items = info->items;
-  int64_t copy = begin / items, item = begin % items;
-  for (int64_t left = end - begin; left > 0; ++copy, item = 0) {
-    bind(self, self->first + copy, buffers);
+  void *scratch = hfta_pool_scratch(self->pool, thread);
+  int64_t items = launch->items;
+  int64_t position = self->first + begin / items, item = begin % items;
+  for (int64_t left = end - begin; left > 0; ++position, item = 0) {
+    bind(self, position, buffers);
     for (; item < items && left > 0; ++item, --left)
-      info->kernel(buffers, item, scratch);
+      launch->kernel(buffers, item, scratch);
   }
 }
 
 /// All kernels for one copy, then for the next: what one writes is in the
 /// thread's caches when the next reads it.
 static void run_copies(void *argument, int64_t begin, int64_t end, int thread) {
-  const launch *self = argument;
-  for (int64_t copy = begin; copy < end; ++copy) {
+  const work *self = argument;
+  for (int64_t position = begin; position < end; ++position) {
     for (int64_t i = 0; i < self->count; ++i) {
-      launch one = {self->context, &self->infos[i], 1, self->first + copy};
-      if (one.infos->items > 0)
-        run_items(&one, 0, one.infos->items, thread);
+      work one = {self->pool, self->call, &self->launches[i], 1,
+                  self->first + position};
+      if (one.launches->items > 0)
+        run_items(&one, 0, one.launches->items, thread);
     }
   }
 }
 
-static bool can_run(const hfta_task_context *context,
-                    const hfta_launch_info *info) {
-  if (info->binding_count <= HFTA_MAX_BINDINGS &&
-      info->scratch_bytes <= hfta_pool_scratch_bytes(context->pool))
-    return true;
-  hfta_pool_refuse_kernel(context->pool, info->name);
-  return false;
+static hfta_status check(const hfta_pool *pool, const hfta_task *task,
+                         hfta_error *error) {
+  for (uint32_t i = 0; i < task->launch_count; ++i) {
+    const hfta_launch *launch = &task->launches[i];
+    if (launch->binding_count > HFTA_MAX_BINDINGS ||
+        launch->scratch_bytes > hfta_pool_scratch_bytes(pool))
+      return hfta_fail(
+          error, HFTA_INTERNAL,
+          "task '%s': kernel '%s' asks for more scratch or buffers "
+          "than the program declares",
+          task->name, launch->name);
+  }
+  return HFTA_OK;
 }
 
-void hfta_launch(const hfta_task_context *context,
-                 const hfta_launch_info *infos, int64_t count) {
-  for (int64_t i = 0; i < count; ++i)
-    if (!can_run(context, &infos[i]))
-      return;
-  bool per_copy = count > 0 && infos->per_copy;
-  launch self = {context, infos, count, per_copy ? context->first_copy : 0};
-  int64_t copies = per_copy ? context->copies : 1;
+/// Launches that join the first of them, once a copy.
+static void run_joined(work self) {
+  int64_t copies = self.call->copy_count;
   // Each thread takes as many whole copies; all of them share the rest.
-  if (count > 1) {
-    int64_t whole = copies - copies % hfta_pool_threads(context->pool);
-    hfta_parallel_for(context->pool, whole, run_copies, &self);
+  if (self.count > 1) {
+    int64_t whole = copies - copies % hfta_pool_threads(self.pool);
+    hfta_parallel_for(self.pool, whole, run_copies, &self);
     self.first += whole;
     copies -= whole;
   }
-  for (; count > 0; ++self.infos, --count)
-    if (self.infos->items > 0)
-      hfta_parallel_for(context->pool, copies * self.infos->items, run_items,
+  for (; self.count > 0; ++self.launches, --self.count)
+    if (self.launches->items > 0)
+      hfta_parallel_for(self.pool, copies * self.launches->items, run_items,
                         &self);
+}
+
+/// For all copies, or for the one whose own it is.
+static void run_once(work self) {
+  int64_t copy = self.launches->copy;
+  if (copy >= 0)
+    while (self.first < self.call->copy_count &&
+           self.call->copies[self.first] != copy)
+      ++self.first;
+  bool is_here = copy < 0 || self.first < self.call->copy_count;
+  if (is_here && self.launches->items > 0)
+    hfta_parallel_for(self.pool, self.launches->items, run_items, &self);
+}
+
+hfta_status hfta_run_task(hfta_pool *pool, const hfta_task_call *call,
+                          hfta_error *error) {
+  const hfta_task *task = call->task;
+  hfta_status status = check(pool, task, error);
+  if (status != HFTA_OK)
+    return status;
+  for (uint32_t i = 0; i < task->launch_count;) {
+    work group = {pool, call, &task->launches[i], 1, 0};
+    while (i + group.count < task->launch_count &&
+           task->launches[i + group.count].joins)
+      ++group.count;
+    if (group.launches->per_copy)
+      run_joined(group);
+    else
+      run_once(group);
+    i += (uint32_t)group.count;
+  }
+  return HFTA_OK;
 }

@@ -46,7 +46,6 @@ struct hfta_pool {
   uint64_t scratch_bytes;  // asked for
   uint64_t scratch_stride; // rounded to pages
   char *scratch;
-  const char *refused_kernel;
   worker workers[];
 };
 
@@ -259,13 +258,4 @@ void *hfta_pool_scratch(const hfta_pool *pool, int thread) {
 
 uint64_t hfta_pool_scratch_bytes(const hfta_pool *pool) {
   return pool->scratch_bytes;
-}
-
-const char *hfta_pool_refused_kernel(const hfta_pool *pool) {
-  return pool->refused_kernel;
-}
-
-void hfta_pool_refuse_kernel(hfta_pool *pool, const char *name) {
-  if (!pool->refused_kernel)
-    pool->refused_kernel = name ? name : "?";
 }

@@ -34,8 +34,10 @@ static hfta_status allocate_segment(hfta_instance *instance, uint32_t index) {
       hfta_workload_segment_bytes(instance->program, &instance->workload, index,
                                   hfta_instance_threads(instance));
   memory->bases = calloc(count, sizeof(*memory->bases));
-  memory->held = calloc(count, sizeof(*memory->held));
-  if (!memory->bases || !memory->held)
+  if (hfta_segment_has_image(instance->program, index))
+    memory->host = calloc(count, memory->bytes + 1);
+  if (!memory->bases ||
+      (!memory->host && hfta_segment_has_image(instance->program, index)))
     return hfta_fail(&instance->error, HFTA_UNSUPPORTED,
                      "not enough memory for an instance");
   if (use_image(instance, segment)) {
@@ -65,7 +67,7 @@ static void release_segments(hfta_instance *instance) {
       instance->device->functions->release(instance->device, memory->bases[i],
                                            memory->bytes);
     free(memory->bases);
-    free(memory->held);
+    free(memory->host);
   }
   free(instance->memory);
 }
@@ -75,60 +77,55 @@ static void release_segments(hfta_instance *instance) {
 //===----------------------------------------------------------------------===//
 
 /// The image's bytes, or zeros, which memory that is new holds anyway.
-static hfta_status reset_segment(hfta_instance *instance, uint32_t index,
-                                 bool is_new) {
+static void reset_segment(hfta_instance *instance, uint32_t index,
+                          bool is_new) {
   const hfta_segment *segment = &instance->program->segments[index];
-  const hfta_device_functions *functions = instance->device->functions;
+  hfta_device *device = instance->device;
   hfta_segment_memory *memory = &instance->memory[index];
+  for (uint32_t i = 0; memory->host && i < memory->count; ++i) {
+    char *image = memory->host + memory->bytes * i;
+    if (segment->image)
+      memcpy(image, segment->image, segment->bytes);
+    else
+      memset(image, 0, memory->bytes);
+  }
   // What a task writes before it is read needs no zeros: it stays untouched.
   if (segment->bytes == 0 || memory->read_only ||
       segment->role == HFTA_SEGMENT_WORKSPACE ||
       segment->role == HFTA_SEGMENT_SAVED ||
       segment->role == HFTA_SEGMENT_CUT || (is_new && !segment->image))
-    return HFTA_OK;
-  hfta_status status = HFTA_OK;
-  for (uint32_t i = 0; i < memory->count && status == HFTA_OK; ++i)
-    status = segment->image
-                 ? functions->copy_in(instance->device, 0, memory->bases[i],
-                                      segment->image, segment->bytes,
-                                      &instance->error)
-                 : functions->fill_zero(instance->device, 0, memory->bases[i],
-                                        segment->bytes, &instance->error);
-  return status;
+    return;
+  for (uint32_t i = 0; i < memory->count; ++i)
+    if (segment->image)
+      device->functions->copy(device, 0, memory->bases[i], segment->image,
+                              segment->bytes);
+    else
+      device->functions->fill(device, 0, memory->bases[i], memory->bytes);
 }
 
-static hfta_status reset_scalars(hfta_instance *instance) {
+static void reset_scalars(hfta_instance *instance) {
   const hfta_program *program = instance->program;
   const hfta_roles *roles = &program->roles;
-  hfta_status status = hfta_instance_write_real(instance, roles->loss_scale, 0,
-                                                1.0 / (double)program->batch);
-  for (int64_t copy = 0; copy < program->copies && status == HFTA_OK; ++copy) {
+  for (int64_t copy = 0; copy < program->copies; ++copy) {
     double seed = hfta_program_hyper_parameter(program, "seed", copy, NAN);
     if (seed == seed)
-      status = hfta_instance_write_integer(instance, roles->seed, copy,
-                                           (int64_t)seed);
-    if (status == HFTA_OK)
-      status = hfta_instance_write_real(instance, roles->clip_scale, copy, 1.0);
+      hfta_instance_set_integer(instance, roles->seed, copy, 0, (int64_t)seed);
   }
-  if (status == HFTA_OK)
-    status = hfta_instance_write_integer(instance, roles->step, 0, 0);
-  return status;
+  for (int64_t m = 0; m < program->micro_batches; ++m)
+    hfta_instance_set_integer(instance, roles->micro_batch, 0, m, m);
 }
 
 /// Step 0 and initial weights.
 static hfta_status start(hfta_instance *instance, bool is_new) {
   const hfta_program *program = instance->program;
-  hfta_status status = HFTA_OK;
-  for (uint32_t i = 0; i < program->segment_count && status == HFTA_OK; ++i)
-    status = reset_segment(instance, i, is_new);
-  hfta_instance_forget_inputs(instance);
+  for (uint32_t i = 0; i < program->segment_count; ++i)
+    reset_segment(instance, i, is_new);
   instance->steps = 0;
-  instance->keeps_gradients = 0;
-  if (status == HFTA_OK)
-    status = reset_scalars(instance);
-  if (status == HFTA_OK)
-    status = hfta_instance_run_kind(instance, HFTA_TASK_INIT);
-  return status;
+  instance->has_gradients = false;
+  reset_scalars(instance);
+  hfta_schedule_call call = {.name = "initialize",
+                             .micro_batches = program->micro_batches};
+  return hfta_instance_run(instance, &call);
 }
 
 hfta_status hfta_instance_reset(hfta_instance *instance) {
@@ -139,34 +136,19 @@ hfta_status hfta_instance_reset(hfta_instance *instance) {
 // Creation
 //===----------------------------------------------------------------------===//
 
-static const hfta_task **find_tasks(const hfta_program *program,
-                                    hfta_task_kind kind) {
-  const hfta_task **tasks = calloc((size_t)program->blocks + 1, sizeof(*tasks));
-  for (uint32_t i = 0; tasks && i < program->task_count; ++i) {
-    const hfta_task *task = &program->tasks[i];
-    if (task->kind == (uint32_t)kind && task->block >= 0 &&
-        task->block < program->blocks)
-      tasks[task->block] = task;
-  }
-  return tasks;
-}
-
 static hfta_status allocate_tables(hfta_instance *instance) {
   const hfta_program *program = instance->program;
-  instance->memory =
-      calloc((size_t)program->segment_count + 1, sizeof(*instance->memory));
-  instance->call_bases =
-      calloc((size_t)program->segment_count + 1, sizeof(void *));
-  instance->forward = find_tasks(program, HFTA_TASK_FORWARD);
-  instance->backward = find_tasks(program, HFTA_TASK_BACKWARD);
-  instance->norm = find_tasks(program, HFTA_TASK_NORM);
-  instance->update = find_tasks(program, HFTA_TASK_UPDATE);
-  instance->norm_count = hfta_program_norm_count(program);
-  instance->norms = calloc(instance->norm_count + 1, sizeof(double));
-  instance->forced_rates = calloc((size_t)program->copies, sizeof(double));
-  if (!instance->memory || !instance->call_bases || !instance->forward ||
-      !instance->backward || !instance->norm || !instance->update ||
-      !instance->norms || !instance->forced_rates)
+  size_t segments = program->segment_count, copies = (size_t)program->copies;
+  instance->memory = calloc(segments + 1, sizeof(*instance->memory));
+  instance->call_bases = calloc(segments + 1, sizeof(void *));
+  instance->keeps = calloc(segments + 1, sizeof(bool));
+  instance->live = calloc(copies, sizeof(int32_t));
+  instance->chosen = calloc(copies, sizeof(int32_t));
+  instance->sums = calloc(3 * copies, sizeof(double));
+  instance->forced_rates = calloc(copies, sizeof(double));
+  if (!instance->memory || !instance->call_bases || !instance->keeps ||
+      !instance->live || !instance->chosen || !instance->sums ||
+      !instance->forced_rates)
     return hfta_fail(&instance->error, HFTA_UNSUPPORTED,
                      "not enough memory for an instance");
   for (int64_t copy = 0; copy < program->copies; ++copy)
@@ -174,11 +156,28 @@ static hfta_status allocate_tables(hfta_instance *instance) {
   return HFTA_OK;
 }
 
+/// All of them where a task needs them together.
+static void choose_copies(hfta_instance *instance) {
+  hfta_workload *workload = &instance->workload;
+  if (!hfta_workload_runs_by_copies(instance->program, workload)) {
+    workload->first_copy = 0;
+    workload->copies = instance->program->copies;
+  }
+  for (int64_t i = 0; i < workload->copies; ++i)
+    instance->live[i] = (int32_t)(workload->first_copy + i);
+  instance->live_count = workload->copies;
+}
+
 static hfta_status open_device(hfta_instance *instance,
                                const hfta_options *options) {
-  hfta_device_options device_options = {
-      .threads = options->threads,
-      .scratch_bytes = hfta_program_scratch_bytes(instance->program)};
+  const hfta_program *program = instance->program;
+  hfta_device_options device_options = {.threads = options->threads,
+                                        .scratch_bytes =
+                                            hfta_program_scratch_bytes(program),
+                                        .queues = program->queue_count,
+                                        .events = program->event_count,
+                                        .segments = program->segment_count,
+                                        .copies = program->copies};
   return hfta_device_open(options->device ? options->device : "cpu",
                           &device_options, &instance->device, &instance->error);
 }
@@ -204,8 +203,10 @@ static hfta_status build(hfta_instance *instance, const hfta_options *options) {
     status = hfta_program_check_cpu(instance->program, &instance->error);
   if (status == HFTA_OK)
     status = allocate_tables(instance);
-  if (status == HFTA_OK)
+  if (status == HFTA_OK) {
+    choose_copies(instance);
     status = open_device(instance, options);
+  }
   if (status == HFTA_OK)
     instance->copies_at_once =
         hfta_workload_copies_at_once(instance->program, &instance->workload,
@@ -259,13 +260,26 @@ void hfta_instance_destroy(hfta_instance *instance) {
   release_segments(instance);
   hfta_device_close(instance->device);
   free(instance->call_bases);
-  free(instance->forward);
-  free(instance->backward);
-  free(instance->norm);
-  free(instance->update);
-  free(instance->norms);
+  free(instance->keeps);
+  free(instance->live);
+  free(instance->chosen);
+  free(instance->sums);
   free(instance->forced_rates);
   free(instance);
+}
+
+//===----------------------------------------------------------------------===//
+// Times
+//===----------------------------------------------------------------------===//
+
+static void add_seconds(void *argument, uint32_t task, double seconds) {
+  ((double *)argument)[task] += seconds;
+}
+
+void hfta_instance_time_tasks(hfta_instance *instance, double *seconds) {
+  hfta_observer observer = {add_seconds, seconds};
+  instance->device->functions->observe(instance->device,
+                                       seconds ? &observer : NULL);
 }
 
 //===----------------------------------------------------------------------===//

@@ -12,68 +12,85 @@ char *hfta_instance_address(const hfta_instance *instance, uint32_t tensor,
   return base + entry->offset + entry->copy_stride * (uint64_t)copy;
 }
 
+/// After all that the device was given. Where the host can address its memory,
+/// this thread copies: a fault in a mapped file is then its own.
+static hfta_status copy_now(hfta_instance *instance, void *to, const void *from,
+                            uint64_t bytes, bool addressable) {
+  hfta_device *device = instance->device;
+  hfta_status status = device->functions->wait(device, &instance->error);
+  if (status != HFTA_OK || bytes == 0)
+    return status;
+  if (addressable) {
+    memcpy(to, from, bytes);
+    return HFTA_OK;
+  }
+  device->functions->copy(device, 0, to, from, bytes);
+  return device->functions->wait(device, &instance->error);
+}
+
 hfta_status hfta_instance_read(hfta_instance *instance, uint32_t tensor,
                                int64_t copy, uint64_t offset, void *to,
                                uint64_t bytes) {
-  return instance->device->functions->copy_out(
-      instance->device, 0, to,
-      hfta_instance_address(instance, tensor, copy) + offset, bytes,
-      &instance->error);
+  hfta_device *device = instance->device;
+  char *from = hfta_instance_address(instance, tensor, copy) + offset;
+  void *host = device->functions->host_address(device, from);
+  return copy_now(instance, to, host ? host : from, bytes, host != NULL);
 }
 
 hfta_status hfta_instance_write(hfta_instance *instance, uint32_t tensor,
                                 int64_t copy, uint64_t offset, const void *from,
                                 uint64_t bytes) {
-  return instance->device->functions->copy_in(
-      instance->device, 0,
-      hfta_instance_address(instance, tensor, copy) + offset, from, bytes,
-      &instance->error);
+  hfta_device *device = instance->device;
+  char *to = hfta_instance_address(instance, tensor, copy) + offset;
+  void *host = device->functions->host_address(device, to);
+  return copy_now(instance, host ? host : to, from, bytes, host != NULL);
 }
 
-hfta_status hfta_instance_write_real(hfta_instance *instance, uint32_t tensor,
-                                     int64_t copy, double value) {
+/// The address in the host's image, NULL if there is none.
+static char *find_in_image(const hfta_instance *instance, uint32_t tensor,
+                           int64_t copy, int64_t number) {
   if (tensor == UINT32_MAX)
-    return HFTA_OK;
+    return NULL;
+  const hfta_tensor *entry = &instance->program->tensors[tensor];
+  const hfta_segment_memory *memory = &instance->memory[entry->segment];
+  if (!memory->host)
+    return NULL;
+  return memory->host + memory->bytes * (uint64_t)(number % memory->count) +
+         entry->offset + entry->copy_stride * (uint64_t)copy;
+}
+
+void hfta_instance_set_real(hfta_instance *instance, uint32_t tensor,
+                            int64_t copy, double value) {
+  char *to = find_in_image(instance, tensor, copy, 0);
+  if (!to)
+    return;
   float single = (float)value;
-  bool narrow = instance->program->tensors[tensor].type == HFTA_F32;
-  return narrow ? hfta_instance_write(instance, tensor, copy, 0, &single,
-                                      sizeof(single))
-                : hfta_instance_write(instance, tensor, copy, 0, &value,
-                                      sizeof(value));
+  if (instance->program->tensors[tensor].type == HFTA_F32)
+    memcpy(to, &single, sizeof(single));
+  else
+    memcpy(to, &value, sizeof(value));
 }
 
-hfta_status hfta_instance_write_integer(hfta_instance *instance,
-                                        uint32_t tensor, int64_t copy,
-                                        int64_t value) {
-  if (tensor == UINT32_MAX)
-    return HFTA_OK;
-  return hfta_instance_write(instance, tensor, copy, 0, &value, sizeof(value));
+void hfta_instance_set_integer(hfta_instance *instance, uint32_t tensor,
+                               int64_t copy, int64_t number, int64_t value) {
+  char *to = find_in_image(instance, tensor, copy, number);
+  if (to)
+    memcpy(to, &value, sizeof(value));
 }
 
-hfta_status hfta_instance_read_real(hfta_instance *instance, uint32_t tensor,
-                                    int64_t copy, double *out) {
-  *out = NAN;
-  if (tensor == UINT32_MAX)
-    return HFTA_OK;
-  if (instance->program->tensors[tensor].type == HFTA_F64)
-    return hfta_instance_read(instance, tensor, copy, 0, out, sizeof(*out));
-  float single = NAN;
-  hfta_status status =
-      hfta_instance_read(instance, tensor, copy, 0, &single, sizeof(single));
-  *out = (double)single;
-  return status;
-}
-
-hfta_status hfta_instance_clear(hfta_instance *instance, uint32_t tensor) {
-  if (tensor == UINT32_MAX)
-    return HFTA_OK;
-  hfta_status status = HFTA_OK;
-  const hfta_program *program = instance->program;
-  for (int64_t copy = 0; copy < program->copies && status == HFTA_OK; ++copy)
-    status = instance->device->functions->fill_zero(
-        instance->device, 0, hfta_instance_address(instance, tensor, copy),
-        program->tensors[tensor].bytes, &instance->error);
-  return status;
+double hfta_instance_get_real(const hfta_instance *instance, uint32_t tensor,
+                              int64_t copy) {
+  const char *from = find_in_image(instance, tensor, copy, 0);
+  if (!from)
+    return NAN;
+  double value;
+  float single;
+  if (instance->program->tensors[tensor].type == HFTA_F64) {
+    memcpy(&value, from, sizeof(value));
+    return value;
+  }
+  memcpy(&single, from, sizeof(single));
+  return (double)single;
 }
 
 hfta_status hfta_instance_tensor(hfta_instance *instance, int64_t copy,

@@ -4,27 +4,40 @@
 
 #include <string.h>
 
-bool hfta_program_has_task(const hfta_program *program, hfta_task_kind kind) {
-  for (uint32_t i = 0; i < program->task_count; ++i)
-    if (program->tasks[i].kind == (uint32_t)kind)
-      return true;
+const hfta_schedule *hfta_program_find_schedule(const hfta_program *program,
+                                                const char *name) {
+  for (uint32_t i = 0; i < program->schedule_count; ++i)
+    if (strcmp(program->schedules[i].name, name) == 0)
+      return &program->schedules[i];
+  return NULL;
+}
+
+static bool is_image(const hfta_place *place, uint32_t segment) {
+  return place->space == HFTA_SPACE_HOST && place->index == segment;
+}
+
+bool hfta_segment_has_image(const hfta_program *program, uint32_t segment) {
+  for (uint32_t s = 0; s < program->schedule_count; ++s)
+    for (uint32_t i = 0; i < program->schedules[s].command_count; ++i) {
+      const hfta_command *command = &program->schedules[s].commands[i];
+      if (command->kind == HFTA_COMMAND_TRANSFER &&
+          (is_image(&command->to, segment) ||
+           is_image(&command->from, segment)))
+        return true;
+    }
   return false;
+}
+
+bool hfta_program_trains(const hfta_program *program) {
+  return hfta_program_find_schedule(program, "step") != NULL;
+}
+
+bool hfta_program_evaluates(const hfta_program *program) {
+  return hfta_program_find_schedule(program, "evaluate") != NULL;
 }
 
 int64_t hfta_program_micro_batch(const hfta_program *program) {
   return program->batch / program->micro_batches;
-}
-
-uint64_t hfta_program_norm_count(const hfta_program *program) {
-  if (program->roles.norm == UINT32_MAX)
-    return 0;
-  const hfta_tensor *norm = &program->tensors[program->roles.norm];
-  if (norm->rank > 0)
-    return norm->bytes / sizeof(double);
-  uint64_t trained = 0;
-  for (uint32_t i = 0; i < program->tensor_count; ++i)
-    trained += (program->tensors[i].flags & HFTA_TENSOR_TRAINED) != 0;
-  return trained;
 }
 
 double hfta_program_hyper_parameter(const hfta_program *program,

@@ -79,15 +79,11 @@ static hfta_status check_roles(const hfta_program *program, hfta_error *error) {
       {"micro_batch", roles->micro_batch, true},
       {"valid_samples", roles->valid_samples, true},
       {"seed", roles->seed, true},
-      {"loss_scale", roles->loss_scale, false},
       {"learning_rate", roles->learning_rate, false},
-      {"clip_scale", roles->clip_scale, false},
       {"loss", roles->loss, false},
-      {"step_weight", roles->step_weight, false},
       {"loss_sum", roles->loss_sum, false},
       {"loss_weight", roles->loss_weight, false},
       {"metric_sum", roles->metric_sum, false},
-      {"norm", roles->norm, false},
   };
   hfta_status status = HFTA_OK;
   for (size_t i = 0; i < sizeof(entries) / sizeof(*entries); ++i)
@@ -126,60 +122,93 @@ static hfta_status check_ports(const hfta_program *program, hfta_error *error) {
                    program->name, bad);
 }
 
-static bool has_block_task(const hfta_program *program, hfta_task_kind kind,
-                           int64_t block) {
-  for (uint32_t i = 0; i < program->task_count; ++i)
-    if (program->tasks[i].kind == (uint32_t)kind &&
-        program->tasks[i].block == block)
-      return true;
-  return false;
-}
-
-static bool norms_are_sound(const hfta_program *program) {
-  uint32_t tensor = program->roles.norm;
-  uint64_t count = hfta_program_norm_count(program);
-  for (uint64_t done = 0; done < count; ++tensor) {
-    if (tensor >= program->tensor_count ||
-        program->tensors[tensor].type != HFTA_F64 ||
-        program->tensors[tensor].bytes < sizeof(double) ||
-        program->tensors[tensor].bytes > (count - done) * sizeof(double))
-      return false;
-    done += program->tensors[tensor].bytes / sizeof(double);
-  }
-  return true;
-}
-
-/// Either no task of training, or all of them for every block.
 static hfta_status check_tasks(const hfta_program *program, hfta_error *error) {
-  for (uint32_t i = 0; i < program->task_count; ++i)
-    if (!program->tasks[i].function)
+  for (uint32_t i = 0; i < program->task_count; ++i) {
+    const hfta_task *task = &program->tasks[i];
+    bool sound = task->launch_count == 0 || task->launches;
+    for (uint32_t j = 0; sound && j < task->launch_count; ++j) {
+      const hfta_launch *launch = &task->launches[j];
+      sound = launch->kernel && launch->copy < program->copies &&
+              (!launch->joins || (j > 0 && launch->per_copy));
+      for (uint32_t k = 0; sound && k < launch->binding_count; ++k)
+        sound = launch->bindings[k].segment < program->segment_count;
+    }
+    if (!sound)
       return hfta_fail(error, HFTA_INTERNAL,
-                       "program '%s': task '%s' has no function", program->name,
-                       program->tasks[i].name);
-  if (!hfta_program_has_task(program, HFTA_TASK_FORWARD))
-    return HFTA_OK;
-  const hfta_task_kind kinds[] = {HFTA_TASK_FORWARD, HFTA_TASK_BACKWARD,
-                                  HFTA_TASK_UPDATE, HFTA_TASK_NORM};
-  size_t count = program->clipping ? 4 : 3;
-  for (int64_t block = 0; block < program->blocks; ++block)
-    for (size_t i = 0; i < count; ++i)
-      if (!has_block_task(program, kinds[i], block))
-        return hfta_fail(error, HFTA_INTERNAL,
-                         "program '%s': block %lld lacks a task of kind %d",
-                         program->name, (long long)block, (int)kinds[i]);
-  if (program->clipping && !norms_are_sound(program))
+                       "program '%s': task '%s' has no sound launches",
+                       program->name, task->name);
+  }
+  return HFTA_OK;
+}
+
+static bool is_sound_place(const hfta_program *program, const hfta_place *place,
+                           uint64_t bytes) {
+  switch (place->space) {
+  case HFTA_SPACE_SEGMENT:
+  case HFTA_SPACE_HOST:
+    return place->index < program->segment_count &&
+           place->offset <= program->segments[place->index].bytes &&
+           bytes <= program->segments[place->index].bytes - place->offset;
+  case HFTA_SPACE_FIELD:
+    return place->index < program->data_field_count;
+  case HFTA_SPACE_PORT:
+    return place->index < program->input_count;
+  default:
+    return false;
+  }
+}
+
+/// `left` commands of the same list follow.
+static bool is_sound_command(const hfta_program *program,
+                             const hfta_command *command, uint32_t left) {
+  if (command->device != 0 || command->queue >= program->queue_count ||
+      command->length > left)
+    return false;
+  switch (command->kind) {
+  case HFTA_COMMAND_RUN:
+    return command->subject < program->task_count;
+  case HFTA_COMMAND_TRANSFER:
+    return is_sound_place(program, &command->to, command->bytes) &&
+           is_sound_place(program, &command->from, command->bytes);
+  case HFTA_COMMAND_FILL:
+    return is_sound_place(program, &command->to, command->bytes);
+  case HFTA_COMMAND_RECORD:
+  case HFTA_COMMAND_AWAIT:
+    return command->subject < program->event_count;
+  case HFTA_COMMAND_REPEAT:
+    return command->subject <= HFTA_REPEAT_TURNS;
+  case HFTA_COMMAND_EVERY:
+    return command->subject < program->hyper_parameter_count;
+  default:
+    return false;
+  }
+}
+
+static hfta_status check_schedules(const hfta_program *program,
+                                   hfta_error *error) {
+  for (uint32_t s = 0; s < program->schedule_count; ++s) {
+    const hfta_schedule *schedule = &program->schedules[s];
+    bool sound = true;
+    for (uint32_t i = 0; sound && i < schedule->keep_count; ++i)
+      sound = schedule->keeps[i] < program->segment_count;
+    for (uint32_t i = 0; sound && i < schedule->command_count; ++i)
+      sound = is_sound_command(program, &schedule->commands[i],
+                               schedule->command_count - i - 1);
+    if (!sound)
+      return hfta_fail(error, HFTA_INTERNAL,
+                       "program '%s': schedule '%s' is unsound", program->name,
+                       schedule->name);
+  }
+  if (program->schedule_count > 32 ||
+      !hfta_program_find_schedule(program, "initialize"))
     return hfta_fail(error, HFTA_INTERNAL,
-                     "program '%s': sums of squares must be f64, one a trained "
-                     "parameter",
+                     "program '%s': its schedules can't be run", program->name);
+  if (hfta_program_trains(program) &&
+      (program->roles.loss == UINT32_MAX ||
+       program->roles.learning_rate == UINT32_MAX))
+    return hfta_fail(error, HFTA_INTERNAL,
+                     "program '%s': loss or learning rate has no tensor",
                      program->name);
-  if (program->roles.loss == UINT32_MAX ||
-      program->roles.learning_rate == UINT32_MAX ||
-      (program->clipping && (program->roles.norm == UINT32_MAX ||
-                             program->roles.clip_scale == UINT32_MAX)))
-    return hfta_fail(
-        error, HFTA_INTERNAL,
-        "program '%s': loss, learning rate or norms have no tensor",
-        program->name);
   return HFTA_OK;
 }
 
@@ -195,26 +224,6 @@ static hfta_status check_slabs(const hfta_program *program, hfta_error *error) {
           "for %lld copies",
           program->name, segment->name, (unsigned long long)segment->bytes,
           (unsigned long long)segment->copy_bytes, (long long)program->copies);
-  }
-  return HFTA_OK;
-}
-
-/// Activations that wait for their backward need a place each.
-static hfta_status check_instances(const hfta_program *program,
-                                   hfta_error *error) {
-  if (!program->all_forwards_first)
-    return HFTA_OK;
-  for (uint32_t i = 0; i < program->segment_count; ++i) {
-    const hfta_segment *segment = &program->segments[i];
-    bool kept = segment->role == HFTA_SEGMENT_SAVED ||
-                segment->role == HFTA_SEGMENT_CUT;
-    if (kept && segment->bytes > 0 &&
-        segment->instances < (uint64_t)program->micro_batches)
-      return hfta_fail(error, HFTA_INTERNAL,
-                       "program '%s': segment '%s' has %u instances for %lld "
-                       "micro-batches in flight",
-                       program->name, segment->name, segment->instances,
-                       (long long)program->micro_batches);
   }
   return HFTA_OK;
 }
@@ -237,6 +246,6 @@ hfta_status hfta_program_check(const hfta_program *program, hfta_error *error) {
   if (status == HFTA_OK)
     status = check_slabs(program, error);
   if (status == HFTA_OK)
-    status = check_instances(program, error);
+    status = check_schedules(program, error);
   return status;
 }

@@ -2,19 +2,59 @@
 
 #include "schedule/workload.h"
 
+#include <string.h>
+
 hfta_workload hfta_workload_of_all(const hfta_program *program) {
   return (hfta_workload){UINT32_MAX, 0, program->copies};
 }
 
-//===----------------------------------------------------------------------===//
-// Tasks
-//===----------------------------------------------------------------------===//
-
-static bool runs(const hfta_workload *workload, const hfta_task *task) {
-  return task->kind == HFTA_TASK_INIT || (workload->kinds >> task->kind & 1);
+hfta_workload hfta_workload_of(const hfta_program *program,
+                               const char *schedule, int64_t first_copy,
+                               int64_t copies) {
+  hfta_workload workload = {0, first_copy, copies};
+  for (uint32_t i = 0; schedule && i < program->schedule_count; ++i)
+    if (strcmp(program->schedules[i].name, schedule) == 0)
+      workload.schedules |= 1u << i;
+  return workload;
 }
 
-static bool uses_segment(const hfta_task *task, uint32_t segment) {
+//===----------------------------------------------------------------------===//
+// Commands
+//===----------------------------------------------------------------------===//
+
+/// Asked of each command of the workload's schedules; `in_turns`: it is part of
+/// a turn of copies.
+typedef bool (*command_question)(const hfta_program *program,
+                                 const hfta_command *command, bool in_turns,
+                                 uint32_t segment);
+
+static bool runs(const hfta_program *program, const hfta_workload *workload,
+                 uint32_t schedule) {
+  return (workload->schedules >> schedule & 1) ||
+         strcmp(program->schedules[schedule].name, "initialize") == 0;
+}
+
+/// Whether the answer is yes for some command.
+static bool some_command(const hfta_program *program,
+                         const hfta_workload *workload,
+                         command_question question, uint32_t segment) {
+  for (uint32_t s = 0; s < program->schedule_count; ++s) {
+    const hfta_schedule *schedule = &program->schedules[s];
+    uint32_t turn_end = 0;
+    for (uint32_t i = 0;
+         runs(program, workload, s) && i < schedule->command_count; ++i) {
+      const hfta_command *command = &schedule->commands[i];
+      if (question(program, command, i < turn_end, segment))
+        return true;
+      if (command->kind == HFTA_COMMAND_REPEAT &&
+          command->subject == HFTA_REPEAT_TURNS)
+        turn_end = i + 1 + command->length;
+    }
+  }
+  return false;
+}
+
+static bool task_uses(const hfta_task *task, uint32_t segment) {
   for (uint32_t i = 0; i < task->read_count; ++i)
     if (task->reads[i] == segment)
       return true;
@@ -22,6 +62,42 @@ static bool uses_segment(const hfta_task *task, uint32_t segment) {
     if (task->writes[i] == segment)
       return true;
   return false;
+}
+
+static bool uses_segment(const hfta_program *program,
+                         const hfta_command *command, bool in_turns,
+                         uint32_t segment) {
+  (void)in_turns;
+  return command->kind == HFTA_COMMAND_RUN &&
+         task_uses(&program->tasks[command->subject], segment);
+}
+
+static bool uses_for_all_copies(const hfta_program *program,
+                                const hfta_command *command, bool in_turns,
+                                uint32_t segment) {
+  return !in_turns && uses_segment(program, command, in_turns, segment);
+}
+
+static bool takes_turns(const hfta_program *program,
+                        const hfta_command *command, bool in_turns,
+                        uint32_t segment) {
+  (void)program, (void)command, (void)segment;
+  return in_turns;
+}
+
+static bool needs_all_copies(const hfta_program *program,
+                             const hfta_command *command, bool in_turns,
+                             uint32_t segment) {
+  (void)in_turns, (void)segment;
+  return command->kind == HFTA_COMMAND_RUN &&
+         !(program->tasks[command->subject].flags & HFTA_TASK_BY_COPIES);
+}
+
+static bool reads_data(const hfta_program *program, const hfta_command *command,
+                       bool in_turns, uint32_t segment) {
+  (void)program, (void)in_turns, (void)segment;
+  return command->kind == HFTA_COMMAND_TRANSFER &&
+         command->from.space == HFTA_SPACE_FIELD;
 }
 
 bool hfta_workload_needs(const hfta_program *program,
@@ -36,38 +112,26 @@ bool hfta_workload_needs(const hfta_program *program,
   default:
     return true;
   }
-  for (uint32_t i = 0; i < program->task_count; ++i)
-    if (runs(workload, &program->tasks[i]) &&
-        uses_segment(&program->tasks[i], segment))
-      return true;
   // Checkpoints hold the state of whatever is trained.
-  return workload->kinds == UINT32_MAX;
+  return workload->schedules == UINT32_MAX ||
+         some_command(program, workload, uses_segment, segment);
+}
+
+bool hfta_workload_runs_by_copies(const hfta_program *program,
+                                  const hfta_workload *workload) {
+  return !some_command(program, workload, needs_all_copies, 0);
 }
 
 //===----------------------------------------------------------------------===//
 // Copies
 //===----------------------------------------------------------------------===//
 
-/// Whether copies may go through forward and backward in turn.
-static bool steps_by_copies(const hfta_program *program) {
-  for (uint32_t i = 0; i < program->task_count; ++i) {
-    const hfta_task *task = &program->tasks[i];
-    bool trains =
-        task->kind >= HFTA_TASK_FORWARD && task->kind <= HFTA_TASK_UPDATE;
-    if (trains && !(task->flags & HFTA_TASK_BY_COPIES))
-      return false;
-  }
-  // With several micro-batches in flight, each copy's values wait.
-  return program->copy_threads > 0 &&
-         (program->micro_batches == 1 || !program->all_forwards_first);
-}
-
 int64_t hfta_workload_copies_at_once(const hfta_program *program,
                                      const hfta_workload *workload,
                                      int threads) {
-  if (!steps_by_copies(program))
-    return workload->copies;
   int64_t each = program->copy_threads;
+  if (each == 0 || !some_command(program, workload, takes_turns, 0))
+    return workload->copies;
   int64_t count = (threads + each - 1) / each;
   return count < workload->copies ? count : workload->copies;
 }
@@ -75,6 +139,18 @@ int64_t hfta_workload_copies_at_once(const hfta_program *program,
 int64_t hfta_program_copies_at_once(const hfta_program *program, int threads) {
   hfta_workload all = hfta_workload_of_all(program);
   return hfta_workload_copies_at_once(program, &all, threads);
+}
+
+/// Whether each copy has a slab of its own.
+static bool keeps_slabs(const hfta_program *program,
+                        const hfta_workload *workload, uint32_t segment) {
+  for (uint32_t s = 0; s < program->schedule_count; ++s)
+    for (uint32_t i = 0;
+         runs(program, workload, s) && i < program->schedules[s].keep_count;
+         ++i)
+      if (program->schedules[s].keeps[i] == segment)
+        return true;
+  return some_command(program, workload, uses_for_all_copies, segment);
 }
 
 //===----------------------------------------------------------------------===//
@@ -85,15 +161,8 @@ uint64_t hfta_workload_segment_bytes(const hfta_program *program,
                                      const hfta_workload *workload,
                                      uint32_t index, int threads) {
   const hfta_segment *segment = &program->segments[index];
-  // Gradients may have to wait for an update.
-  if (segment->copy_bytes == 0 || segment->role == HFTA_SEGMENT_GRADIENTS)
+  if (segment->copy_bytes == 0 || keeps_slabs(program, workload, index))
     return segment->bytes;
-  for (uint32_t i = 0; i < program->task_count; ++i) {
-    const hfta_task *task = &program->tasks[i];
-    if (runs(workload, task) && !(task->flags & HFTA_TASK_BY_COPIES) &&
-        uses_segment(task, index))
-      return segment->bytes;
-  }
   return segment->copy_bytes *
          (uint64_t)hfta_workload_copies_at_once(program, workload, threads);
 }
@@ -102,15 +171,6 @@ uint64_t hfta_program_segment_bytes(const hfta_program *program, uint32_t index,
                                     int threads) {
   hfta_workload all = hfta_workload_of_all(program);
   return hfta_workload_segment_bytes(program, &all, index, threads);
-}
-
-/// Whether `init` can be run for some copies.
-static bool starts_by_copies(const hfta_program *program) {
-  for (uint32_t i = 0; i < program->task_count; ++i)
-    if (program->tasks[i].kind == HFTA_TASK_INIT &&
-        !(program->tasks[i].flags & HFTA_TASK_BY_COPIES))
-      return false;
-  return true;
 }
 
 /// Bytes of a segment's named tensors that the workload's copies have.
@@ -137,8 +197,7 @@ static uint64_t touched_bytes(const hfta_program *program,
     return 0;
   bool is_weights = segment->role == HFTA_SEGMENT_PARAMETERS ||
                     segment->role == HFTA_SEGMENT_STATISTICS;
-  if (is_weights && workload->copies < program->copies &&
-      starts_by_copies(program))
+  if (is_weights && workload->copies < program->copies)
     return tensor_bytes(program, workload, index);
   return hfta_workload_segment_bytes(program, workload, index, threads) *
          (segment->instances ? segment->instances : 1);
@@ -169,10 +228,9 @@ static uint64_t *plan_entry(hfta_memory_plan *plan, uint32_t role) {
 /// Batches of data are read one ahead of the one in use.
 static uint64_t prefetch_bytes(const hfta_program *program,
                                const hfta_workload *workload) {
-  uint32_t readers = 1u << HFTA_TASK_FORWARD | 1u << HFTA_TASK_EVALUATE;
   uint64_t bytes = 0;
-  for (uint32_t i = 0;
-       workload->kinds & readers && i < program->data_field_count; ++i)
+  bool reads = some_command(program, workload, reads_data, 0);
+  for (uint32_t i = 0; reads && i < program->data_field_count; ++i)
     bytes += 2 * program->tensors[program->data_fields[i].tensor].bytes *
              (uint64_t)program->micro_batches;
   return bytes;

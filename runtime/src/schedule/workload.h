@@ -5,13 +5,18 @@
 
 #include "hfta/instance.h"
 
-/// Kinds of tasks, `init` aside, which always runs, and the copies that they
+/// Schedules, `initialize` aside, which always runs, and the copies that they
 /// run for. An instance has no memory that these don't need.
 typedef struct hfta_workload {
-  uint32_t kinds; ///< 1 << hfta_task_kind, each
+  uint32_t schedules; ///< bit i: program->schedules[i]
   int64_t first_copy;
   int64_t copies;
 } hfta_workload;
+
+/// One schedule, or none (NULL), for some copies.
+hfta_workload hfta_workload_of(const hfta_program *program,
+                               const char *schedule, int64_t first_copy,
+                               int64_t copies);
 
 /// Everything that the program can do, for all copies.
 hfta_workload hfta_workload_of_all(const hfta_program *program);
@@ -21,7 +26,11 @@ hfta_workload hfta_workload_of_all(const hfta_program *program);
 bool hfta_workload_needs(const hfta_program *program,
                          const hfta_workload *workload, uint32_t segment);
 
-/// How many of the workload's copies go through a list of tasks together.
+/// Whether each of its tasks can run for some copies alone.
+bool hfta_workload_runs_by_copies(const hfta_program *program,
+                                  const hfta_workload *workload);
+
+/// How many of the workload's copies make a turn.
 int64_t hfta_workload_copies_at_once(const hfta_program *program,
                                      const hfta_workload *workload,
                                      int threads);
@@ -36,8 +45,8 @@ hfta_memory_plan hfta_workload_memory(const hfta_program *program,
                                       const hfta_workload *workload,
                                       int threads);
 
-/// hfta_instance_create for a workload. Calls that need other tasks or copies
-/// are not allowed on the instance.
+/// hfta_instance_create for a workload. Calls that need other schedules or
+/// copies are not allowed on the instance.
 hfta_status hfta_instance_create_for(const hfta_program *program,
                                      const hfta_workload *workload,
                                      const hfta_options *options,

@@ -46,7 +46,7 @@ typedef struct trainer {
 static hfta_status check_options(trainer *self) {
   const hfta_program *program = self->program;
   const hfta_train_options *options = self->options;
-  if (!hfta_program_has_task(program, HFTA_TASK_FORWARD))
+  if (!hfta_program_trains(program))
     return hfta_fail(self->error, HFTA_USAGE,
                      "'%s' was compiled for inference only: the job had no "
                      "loss",
@@ -98,7 +98,7 @@ static hfta_status open_data(trainer *self) {
                      "batch of %lld",
                      (long long)self->train.samples, (long long)program->batch);
   self->evaluates = hfta_dataset_exists(program, HFTA_SPLIT_TEST) &&
-                    hfta_program_has_task(program, HFTA_TASK_EVALUATE);
+                    hfta_program_evaluates(program);
   if (self->evaluates)
     status = hfta_dataset_open(program, HFTA_SPLIT_TEST, root, &self->test,
                                self->error);

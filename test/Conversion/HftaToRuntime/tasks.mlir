@@ -1,30 +1,23 @@
 // RUN: hfta-opt %s -split-input-file -convert-hfta-to-runtime -verify-diagnostics | FileCheck %s
 
-// A task calls hfta_launch for one kernel after the other, once for neighbours
-// that each copy can run by itself; the launch's table names a kernel's entry
-// point, its work items and where its operands lie.
-// Segments of scalars start from the variables' initial values, every copy's at
-// its place.
+// A task is a table of launches: kernel's entry point, name, operands, how many
+// they are, once a copy, whose own, joined, items and scratch. Schedules are
+// tables of commands. Segments of scalars start from the variables' initial
+// values, every copy's at its place.
 
-// CHECK-NOT: hfta.variable
-// CHECK: llvm.func @hfta_launch(!llvm.ptr, !llvm.ptr, i64)
-// CHECK: llvm.func internal @"hfta_task/infer"(%[[CONTEXT:.*]]: !llvm.ptr)
-// CHECK-NEXT: %[[INFO:.*]] = llvm.mlir.addressof @[[LAUNCH:launch.*]] : !llvm.ptr
-// CHECK-NEXT: %[[TWO:.*]] = llvm.mlir.constant(2 : i64)
-// CHECK-NEXT: llvm.call @hfta_launch(%[[CONTEXT]], %[[INFO]], %[[TWO]])
-// CHECK-NEXT: llvm.mlir.addressof @[[ALONE:launch.*]] : !llvm.ptr
-// CHECK-NEXT: %[[ONE:.*]] = llvm.mlir.constant(1 : i64)
-// CHECK-NEXT: llvm.call @hfta_launch(%[[CONTEXT]], %{{.*}}, %[[ONE]])
-// CHECK-NEXT: llvm.mlir.addressof @[[SHARED:launch.*]] : !llvm.ptr
-// CHECK-NEXT: llvm.mlir.constant(1 : i64)
-// CHECK-NEXT: llvm.call @hfta_launch
-// CHECK-NEXT: llvm.return
+// CHECK-NOT: {{hfta.(variable|task|schedule) @}}
 // CHECK: llvm.mlir.global internal constant @bindings
-// CHECK: llvm.mlir.global internal constant @[[LAUNCH]]
+// CHECK: llvm.mlir.global internal constant @launches
+// CHECK-SAME: !llvm.array<4 x struct<(ptr, ptr, ptr, i32, i32, i32, i32, i64, i64)>>
 // CHECK: llvm.mlir.addressof @"kernel/copy.0/entry"
+// CHECK: llvm.mlir.global internal constant @tasks
+// CHECK-SAME: !llvm.array<1 x struct<(ptr, ptr, ptr, ptr, i32, i32, i32, i32)>>
+// CHECK: llvm.mlir.global internal constant @commands
+// CHECK-SAME: !llvm.array<7 x struct<(i32, i32, i32, i32, i32, i32, struct<(i32, i32, i64, i64)>, struct<(i32, i32, i64, i64)>, i64)>>
+// CHECK: llvm.mlir.global internal constant @schedules
 // CHECK: llvm.mlir.global internal constant @image
 // CHECK: llvm.mlir.global external constant @hfta_program
-module attributes {hfta.job = {all_forwards_first = false, batch = 4 : i64, clip_norm = array<f64>, copies = 2 : i64, data = [], epochs = 0 : i64, fuse = true, hyper_parameters = [], metric = "", micro_batches = 1 : i64, name = "net", optimizer_flags = [], optimizer = "", order_seed = 0 : i64, precision = {accumulate = "f32", compute = "f32", gradients = "f32", parameters = "f32", state = "f32"}, schedule = {gamma = array<f64>, kind = "constant", minimum = array<f64>, step_size = array<f64>, warmup = array<f64>}, seed = array<i64>, shuffle = true, steps = 0 : i64, training = false}, hfta.segments = [#hfta.segment<scalar, -1, 64 bytes, 1 instances>, #hfta.segment<output, -1, 64 bytes, 1 instances>]} {
+module attributes {hfta.job = {all_forwards_first = false, batch = 4 : i64, clip_norm = array<f64>, copies = 2 : i64, data = [], epochs = 0 : i64, fuse = true, hyper_parameters = [{name = "period", values = array<f64: 1.0, 2.0>}], metric = "", micro_batches = 1 : i64, name = "net", optimizer_flags = [], optimizer = "", order_seed = 0 : i64, precision = {accumulate = "f32", compute = "f32", gradients = "f32", parameters = "f32", state = "f32"}, schedule = {gamma = array<f64>, kind = "constant", minimum = array<f64>, step_size = array<f64>, warmup = array<f64>}, seed = array<i64>, shuffle = true, steps = 0 : i64, training = false}, hfta.segments = [#hfta.segment<scalar, -1, 64 bytes, 1 instances>, #hfta.segment<output, -1, 64 bytes, 1 instances>]} {
   hfta.variable @rate {role = #hfta.role<scalar>, initial = dense<[0.5, 0.25]> : tensor<2xf64>, location = #hfta.binding<0, 0, 8>} : tensor<f64, #hfta.copies<2>>
   hfta.variable @"hfta.output/y" {role = #hfta.role<output>, location = #hfta.binding<1, 0, 8>} : tensor<f64, #hfta.copies<2>>
   llvm.func internal @"kernel/copy.0"(!llvm.ptr) attributes {hfta.items = 1 : i64, hfta.scratch_bytes = 0 : i64} {
@@ -32,23 +25,32 @@ module attributes {hfta.job = {all_forwards_first = false, batch = 4 : i64, clip
     llvm.return
   }
   llvm.func @"kernel/copy.0/entry"(!llvm.ptr, i64, !llvm.ptr)
-  func.func @"task/infer"() attributes {hfta.task = #hfta.task<infer, -1>} {
+  hfta.task @"task/infer" part "infer" block -1 reads [0] writes [1] {
     hfta.launch @"kernel/copy.0" on [#hfta.binding<0, 0, 8>, #hfta.binding<1, 0, 8>] inputs 1 written [1] {per_copy}
-    hfta.launch @"kernel/copy.0" on [#hfta.binding<0, 0, 8>, #hfta.binding<1, 0, 8>] inputs 1 written [1] {per_copy}
-    hfta.launch @"kernel/copy.0" on [#hfta.binding<0, 8, 0>, #hfta.binding<1, 0, 8>] inputs 1 written [1] {hfta.reads_copies, per_copy}
-    hfta.launch @"kernel/copy.0" on [#hfta.binding<0, 0, 0>, #hfta.binding<1, 0, 0>] inputs 1 written [1]
-    return
+    hfta.launch @"kernel/copy.0" on [#hfta.binding<0, 0, 8>, #hfta.binding<1, 0, 8>] inputs 1 written [1] {joins, per_copy}
+    hfta.launch @"kernel/copy.0" on [#hfta.binding<0, 0, 8, 1>, #hfta.binding<1, 0, 8>] inputs 1 written [1] {hfta.reads_copies, per_copy}
+    hfta.launch @"kernel/copy.0" on [#hfta.binding<0, 0, 8, 1>, #hfta.binding<1, 0, 8, 1>] inputs 1 written [1] {copy = 1 : i64}
+  }
+  hfta.schedule @infer keeps [1] {
+    hfta.transfer 16 from #hfta.place<host, 0, 0> to #hfta.place<segment, 0, 0>
+    hfta.fill 16 at #hfta.place<segment, 1, 0> {queue = 1 : i64}
+    hfta.record 0 {queue = 1 : i64}
+    hfta.await 0
+    hfta.repeat micro_batches {
+      hfta.every "period" {
+        hfta.run @"task/infer"
+      }
+    }
   }
 }
 
 // -----
 
-module attributes {hfta.job = {all_forwards_first = false, batch = 4 : i64, clip_norm = array<f64>, copies = 2 : i64, data = [], epochs = 0 : i64, fuse = true, hyper_parameters = [], metric = "", micro_batches = 1 : i64, name = "net", optimizer_flags = [], optimizer = "", order_seed = 0 : i64, precision = {accumulate = "f32", compute = "f32", gradients = "f32", parameters = "f32", state = "f32"}, schedule = {gamma = array<f64>, kind = "constant", minimum = array<f64>, step_size = array<f64>, warmup = array<f64>}, seed = array<i64>, shuffle = true, steps = 0 : i64, training = false}, hfta.segments = []} {
+module attributes {hfta.job = {all_forwards_first = false, batch = 4 : i64, clip_norm = array<f64>, copies = 2 : i64, data = [], epochs = 0 : i64, fuse = true, hyper_parameters = [], metric = "", micro_batches = 1 : i64, name = "net", optimizer_flags = [], optimizer = "", order_seed = 0 : i64, precision = {accumulate = "f32", compute = "f32", gradients = "f32", parameters = "f32", state = "f32"}, schedule = {gamma = array<f64>, kind = "constant", minimum = array<f64>, step_size = array<f64>, warmup = array<f64>}, seed = array<i64>, shuffle = true, steps = 0 : i64, training = false}, hfta.segments = [#hfta.segment<scalar, -1, 64 bytes, 1 instances>, #hfta.segment<output, -1, 64 bytes, 1 instances>]} {
   func.func private @"kernel/copy.0"(tensor<f64>) -> tensor<f64>
-  func.func @"task/infer"() attributes {hfta.task = #hfta.task<infer, -1>} {
+  hfta.task @"task/infer" part "infer" block -1 reads [0] writes [1] {
     // expected-error @+1 {{kernel @"kernel/copy.0" isn't lowered; run the kernel lowering first}}
     hfta.launch @"kernel/copy.0" on [#hfta.binding<0, 0, 8>, #hfta.binding<1, 0, 8>] inputs 1 written [1]
-    return
   }
 }
 

@@ -13,6 +13,19 @@
 using namespace mlir;
 using namespace mlir::hfta;
 
+/// A name without quotes.
+static ParseResult parseWord(AsmParser &parser, StringAttr &word) {
+  StringRef keyword;
+  if (parser.parseKeyword(&keyword))
+    return failure();
+  word = parser.getBuilder().getStringAttr(keyword);
+  return success();
+}
+
+static void printWord(AsmPrinter &printer, StringAttr word) {
+  printer << word.getValue();
+}
+
 #include "Hfta/Dialect/Hfta/IR/HftaDialect.cpp.inc"
 #include "Hfta/Dialect/Hfta/IR/HftaEnums.cpp.inc"
 #define GET_ATTRDEF_CLASSES

@@ -163,13 +163,3 @@ LogicalResult KernelOp::verify() {
              << getLogicalType(type) << ", got " << value.getType();
   return success();
 }
-
-//===----------------------------------------------------------------------===//
-// LaunchOp
-//===----------------------------------------------------------------------===//
-
-LogicalResult LaunchOp::verifySymbolUses(SymbolTableCollection &symbolTable) {
-  if (symbolTable.lookupNearestSymbolFrom(*this, getKernelAttr()))
-    return success();
-  return emitOpError("names no kernel: ") << getKernelAttr();
-}

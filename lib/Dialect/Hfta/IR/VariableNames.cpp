@@ -1,6 +1,7 @@
 //===- VariableNames.cpp - Symbols of variables ---------------------------===//
 
 #include "Hfta/Dialect/Hfta/IR/VariableNames.h"
+#include "Hfta/Dialect/Hfta/IR/TaskNames.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/Twine.h"
@@ -37,10 +38,11 @@ std::string names::getHyperParameterSymbol(StringRef name) {
 }
 
 std::string names::getModelSymbol(StringRef name) {
-  bool isTaken = name.starts_with(kAnyPrefix) ||
-                 name.starts_with(kTaskPrefix) ||
-                 name.starts_with(kKernelPrefix) ||
-                 llvm::is_contained({"forward", "prepare", "objective"}, name);
+  bool isTaken =
+      name.starts_with(kAnyPrefix) || name.starts_with(kTaskPrefix) ||
+      name.starts_with(kKernelPrefix) ||
+      llvm::is_contained({"forward", "prepare", "objective"}, name) ||
+      llvm::is_contained(schedules::kAll, name);
   return isTaken ? getSymbol(kModel, name) : name.str();
 }
 

@@ -47,7 +47,8 @@ def Hfta_Role : I32EnumAttr<"Role", "what a variable holds", [
     I32EnumAttrCase<"scratch", 8>,
     I32EnumAttrCase<"input", 9>,
     I32EnumAttrCase<"output", 10>,
-    I32EnumAttrCase<"scalar", 11>]> {
+    I32EnumAttrCase<"scalar", 11>,
+    I32EnumAttrCase<"result", 12>]> {
   let cppNamespace = "::mlir::hfta";
   let genSpecializedAttr = 0;
 }
@@ -55,14 +56,16 @@ def Hfta_RoleAttr : EnumAttr<Hfta_Dialect, Hfta_Role, "role"> {
   let assemblyFormat = "`<` $value `>`";
 }
 
-
 def Hfta_BindingAttr : Hfta_Attr<"Binding", "binding"> {
   let summary = "Place of a value: segment number, offset, bytes from copy to copy";
   let description = [{
-    Example: `#hfta.binding<2, 4096, 64>`; stride 0 is a shared value.
+    Example: `#hfta.binding<2, 4096, 64>`; stride 0 is a shared value. With a copy,
+    `#hfta.binding<2, 4096, 64, 3>`, it is that copy's value alone, whichever copy
+    the launch is for.
   }];
-  let parameters = (ins "int64_t":$segment, "int64_t":$offset, "int64_t":$stride);
-  let assemblyFormat = "`<` $segment `,` $offset `,` $stride `>`";
+  let parameters = (ins "int64_t":$segment, "int64_t":$offset, "int64_t":$stride,
+                        DefaultValuedParameter<"int64_t", "-1">:$copy);
+  let assemblyFormat = "`<` $segment `,` $offset `,` $stride (`,` $copy^)? `>`";
 }
 
 def Hfta_SegmentAttr : Hfta_Attr<"Segment", "segment"> {
@@ -87,26 +90,48 @@ def Hfta_SegmentAttr : Hfta_Attr<"Segment", "segment"> {
   }];
 }
 
-def Hfta_TaskKind : I32EnumAttr<"TaskKind", "what a task computes", [
-    I32EnumAttrCase<"init", 0>,
-    I32EnumAttrCase<"forward", 1>,
-    I32EnumAttrCase<"backward", 2>,
-    I32EnumAttrCase<"norm", 3>,
-    I32EnumAttrCase<"update", 4>,
-    I32EnumAttrCase<"evaluate", 5>,
-    I32EnumAttrCase<"infer", 6>]> {
+def Hfta_TaskAttr : Hfta_Attr<"Task", "task"> {
+  let summary = "The task that a function computes";
+  let description = [{
+    Example: `hfta.task = #hfta.task<forward, 0>`: a part of a step, by any name,
+    and a block; block -1 is the whole program.
+  }];
+  let parameters = (ins "::mlir::StringAttr":$part, "int64_t":$block);
+  let assemblyFormat = "`<` custom<Word>($part) `,` $block `>`";
+}
+
+def Hfta_Space : I32EnumAttr<"Space", "kind of memory", [
+    I32EnumAttrCase<"segment", 0>,
+    I32EnumAttrCase<"host", 1>,
+    I32EnumAttrCase<"field", 2>,
+    I32EnumAttrCase<"port", 3>]> {
   let cppNamespace = "::mlir::hfta";
   let genSpecializedAttr = 0;
 }
 
-def Hfta_TaskAttr : Hfta_Attr<"Task", "task"> {
-  let summary = "The task that a function computes";
+def Hfta_PlaceAttr : Hfta_Attr<"Place", "place"> {
+  let summary = "Where the bytes of a transfer are";
   let description = [{
-    Example: `hfta.task = #hfta.task<forward, 0>`; block -1 is the whole program.
+    Kind, number and offset, and bytes from copy to copy where there is one such
+    place a copy: `#hfta.place<segment, 4, 128>`, `#hfta.place<segment, 4, 0, 64>`.
+    A `segment` is the program's; `host` is the image of a segment that the host
+    keeps; `field` is a field of the batch that a step was called with, `port` an
+    input that an inference was called with.
   }];
-  let parameters = (ins EnumParameter<Hfta_TaskKind>:$kind, "int64_t":$block);
-  let assemblyFormat = "`<` $kind `,` $block `>`";
+  let parameters = (ins EnumParameter<Hfta_Space>:$space, "int64_t":$number,
+                        "int64_t":$offset,
+                        DefaultValuedParameter<"int64_t", "0">:$stride);
+  let assemblyFormat = "`<` $space `,` $number `,` $offset (`,` $stride^)? `>`";
 }
+
+def Hfta_RepeatKind : I32EnumAttr<"RepeatKind", "what commands are repeated over", [
+    I32EnumAttrCase<"micro_batches", 0>,
+    I32EnumAttrCase<"turns", 1>]> {
+  let cppNamespace = "::mlir::hfta";
+  let genSpecializedAttr = 0;
+}
+def Hfta_RepeatKindAttr
+    : EnumAttr<Hfta_Dialect, Hfta_RepeatKind, "repeat_kind">;
 
 def Hfta_LayerKind : I32EnumAttr<"LayerKind", "kind of a trained layer", [
     I32EnumAttrCase<"dense", 0>, I32EnumAttrCase<"convolution", 1>,

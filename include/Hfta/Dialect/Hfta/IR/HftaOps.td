@@ -5,6 +5,7 @@
 
 include "Hfta/Dialect/Hfta/IR/HftaElementwiseOps.td"
 include "Hfta/Dialect/Hfta/IR/HftaLayerOps.td"
+include "Hfta/Dialect/Hfta/IR/HftaScheduleOps.td"
 include "Hfta/Dialect/Hfta/IR/HftaShapeOps.td"
 include "Hfta/Dialect/Hfta/IR/HftaStructureOps.td"
 

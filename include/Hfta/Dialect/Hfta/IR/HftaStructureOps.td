@@ -172,17 +172,21 @@ def Hfta_LaunchOp : Hfta_Op<"launch", [
     DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
   let summary = "Runs a kernel function on planned memory";
   let description = [{
-    Once a copy with `per_copy`, else once. The first `inputs` bindings are
-    read; `written` lists the numbers of those that are written.
+    Once a copy with `per_copy`, else once; with `copy`, only if that copy is
+    among those that the task runs for. The first `inputs` bindings are read;
+    `written` lists the numbers of those that are written. A launch that `joins`
+    the one before it may run copy by copy together with it.
     Example: `hfta.launch @"kernel/relu" on [#hfta.binding<0, 0, 64>] inputs 1 written [0] {per_copy}`
   }];
   let arguments = (ins FlatSymbolRefAttr:$kernel,
                        TypedArrayAttrBase<Hfta_BindingAttr, "bindings">:$bindings,
                        I64Attr:$inputs, DenseI64ArrayAttr:$written,
-                       UnitAttr:$per_copy);
+                       UnitAttr:$per_copy, OptionalAttr<I64Attr>:$copy,
+                       UnitAttr:$joins);
   let assemblyFormat = [{
     $kernel `on` $bindings `inputs` $inputs `written` $written attr-dict
   }];
+  let hasVerifier = 1;
 }
 
 def Hfta_YieldOp : Hfta_Op<"yield", [

@@ -29,8 +29,10 @@ constexpr StringLiteral kMicroBatch = "hfta.micro_batch";
 constexpr StringLiteral kFirstSample = "hfta.first_sample";
 constexpr StringLiteral kValidSamples = "hfta.valid_samples";
 constexpr StringLiteral kSeed = "hfta.seed";
-constexpr StringLiteral kLossScale = "hfta.loss_scale";
 constexpr StringLiteral kLearningRate = "hfta.learning_rate";
+constexpr StringLiteral kClipNorm = "hfta.clip_norm";
+
+/// What a step multiplies gradients with.
 constexpr StringLiteral kClipScale = "hfta.clip_scale";
 
 // What tasks add up.
@@ -38,6 +40,8 @@ constexpr StringLiteral kLoss = "hfta.loss";
 /// Sum of the loss' weights over the micro-batches of a step. Where it exists,
 /// the loss and the gradients are sums that are still to be divided by it.
 constexpr StringLiteral kStepWeight = "hfta.loss/weight";
+/// Their quotient.
+constexpr StringLiteral kMeanLoss = "hfta.loss/mean";
 constexpr StringLiteral kEvaluationLoss = "hfta.evaluation/loss_sum";
 constexpr StringLiteral kEvaluationWeight = "hfta.evaluation/weight_sum";
 constexpr StringLiteral kEvaluationMetric = "hfta.evaluation/metric_sum";

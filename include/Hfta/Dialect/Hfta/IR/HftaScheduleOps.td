@@ -1,0 +1,183 @@
+//===- HftaScheduleOps.td - Tasks and schedules ------------*- tablegen -*-===//
+//
+// What a program does, as data: tasks are lists of launches, schedules are lists
+// of commands. Nothing here is lowered to code; the runtime interprets it.
+//===----------------------------------------------------------------------===//
+
+#ifndef HFTA_SCHEDULE_OPS
+#define HFTA_SCHEDULE_OPS
+
+include "Hfta/Dialect/Hfta/IR/HftaBase.td"
+
+def Hfta_TaskOp : Hfta_Op<"task", [
+    Symbol, NoTerminator, SingleBlock, NoRegionArguments]> {
+  let summary = "A list of launches that schedules run as one";
+  let description = [{
+    `part` says what the task is for, by any name ("forward", "update"), `block`
+    which part of the model, or -1. `reads` and `writes` number the segments that
+    its launches touch. A task that runs `by_copies` may run for some copies, then
+    for others: nothing that it computes for a copy depends on another one, and
+    what all share it may compute again.
+
+    Example:
+    ```mlir
+    hfta.task @"task/forward.0" part "forward" block 0 reads [0] writes [1] by_copies {
+      hfta.launch @"kernel/relu.0" on [#hfta.binding<0, 0, 64>, #hfta.binding<1, 0, 64>] inputs 1 written [1] {per_copy}
+    }
+    ```
+  }];
+  let arguments = (ins SymbolNameAttr:$sym_name, StrAttr:$part, I64Attr:$block,
+                       DenseI64ArrayAttr:$reads, DenseI64ArrayAttr:$writes,
+                       UnitAttr:$by_copies);
+  let regions = (region SizedRegion<1>:$body);
+  let assemblyFormat = [{
+    $sym_name `part` $part `block` $block `reads` $reads `writes` $writes
+    (`by_copies` $by_copies^)? attr-dict-with-keyword $body
+  }];
+  let hasVerifier = 1;
+  let hasRegionVerifier = 1;
+}
+
+def Hfta_ScheduleOp : Hfta_Op<"schedule", [
+    Symbol, NoTerminator, SingleBlock, NoRegionArguments]> {
+  let summary = "Commands in the order in which the host gives them";
+  let description = [{
+    Commands of one queue take effect in this order; between queues only events
+    order them. `keeps` numbers the segments of slabs whose contents outlive a
+    turn of copies: there, each copy has a slab of its own, elsewhere the copies
+    of one turn have those of the turn before.
+
+    Example:
+    ```mlir
+    hfta.schedule @update keeps [2] {
+      hfta.repeat turns {
+        hfta.run @"task/update.0"
+      }
+    }
+    ```
+  }];
+  let arguments = (ins SymbolNameAttr:$sym_name, DenseI64ArrayAttr:$keeps);
+  let regions = (region SizedRegion<1>:$body);
+  let assemblyFormat = "$sym_name `keeps` $keeps attr-dict-with-keyword $body";
+  let hasVerifier = 1;
+  let hasRegionVerifier = 1;
+}
+
+/// A command that goes to a queue of a device.
+class Hfta_CommandOp<string mnemonic, list<Trait> traits = []>
+    : Hfta_Op<mnemonic, !listconcat(traits, [
+        ParentOneOf<["ScheduleOp", "RepeatOp", "EveryOp"]>])> {
+  dag place = (ins DefaultValuedAttr<I64Attr, "0">:$device,
+                   DefaultValuedAttr<I64Attr, "0">:$queue);
+}
+
+def Hfta_RunOp : Hfta_CommandOp<"run", [
+    DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
+  let summary = "Run a task";
+  let description = [{
+    For the copies of the turn, or all that live, with the instances of the
+    micro-batch.
+    Example: `hfta.run @"task/forward.0" {queue = 0}`
+  }];
+  let arguments = !con((ins FlatSymbolRefAttr:$task), place);
+  let assemblyFormat = "$task attr-dict";
+}
+
+def Hfta_TransferOp : Hfta_CommandOp<"transfer", [
+    DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
+  let summary = "Copy bytes from one place to another";
+  let description = [{
+    With the instances of the micro-batch that is `ahead` places after the
+    current one. Past the last one of a step these are the first ones of the next
+    step, if the host has offered its batch; what a field's place holds already is
+    not copied again. A place with a stride is one a copy.
+    Example: `hfta.transfer 3136 from #hfta.place<field, 0, 0> to #hfta.place<segment, 4, 0> {queue = 1, ahead = 1}`
+  }];
+  let arguments = !con((ins I64Attr:$bytes, Hfta_PlaceAttr:$from,
+                            Hfta_PlaceAttr:$to,
+                            DefaultValuedAttr<I64Attr, "0">:$ahead), place);
+  let assemblyFormat = "$bytes `from` $from `to` $to attr-dict";
+  let hasVerifier = 1;
+}
+
+def Hfta_FillOp : Hfta_CommandOp<"fill", [
+    DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
+  let summary = "Zeros in a place";
+  let description = [{
+    Example: `hfta.fill 64 at #hfta.place<segment, 7, 0>`
+  }];
+  let arguments = !con((ins I64Attr:$bytes, Hfta_PlaceAttr:$to), place);
+  let assemblyFormat = "$bytes `at` $to attr-dict";
+  let hasVerifier = 1;
+}
+
+def Hfta_RecordOp : Hfta_CommandOp<"record"> {
+  let summary = "An event: all that the queue was given before is done";
+  let description = [{
+    Example: `hfta.record 0 {queue = 1}`
+  }];
+  let arguments = !con((ins I64Attr:$event), place);
+  let assemblyFormat = "$event attr-dict";
+  let hasVerifier = 1;
+}
+
+def Hfta_AwaitOp : Hfta_CommandOp<"await"> {
+  let summary = "The queue goes on after an event";
+  let description = [{
+    After that recording of the event which the host gave last before this
+    command, be it in an earlier step; at once if there is none.
+    Example: `hfta.await 0`
+  }];
+  let arguments = !con((ins I64Attr:$event), place);
+  let assemblyFormat = "$event attr-dict";
+  let hasVerifier = 1;
+}
+
+def Hfta_RepeatOp : Hfta_Op<"repeat", [
+    NoTerminator, SingleBlock, NoRegionArguments,
+    ParentOneOf<["ScheduleOp", "RepeatOp", "EveryOp"]>]> {
+  let summary = "The same commands several times";
+  let description = [{
+    Over `micro_batches`: once for each of a step's, in order. Over `turns`: once
+    for the first few copies, then for the next ones; the host chooses how many at
+    a time, as many as the processor's caches allow. Inside of turns only tasks run
+    that may run by copies.
+
+    Example:
+    ```mlir
+    hfta.repeat micro_batches {
+      hfta.repeat turns {
+        hfta.run @"task/forward.0"
+        hfta.run @"task/backward.0"
+      }
+    }
+    ```
+  }];
+  let arguments = (ins Hfta_RepeatKindAttr:$over);
+  let regions = (region SizedRegion<1>:$body);
+  let assemblyFormat = "$over attr-dict-with-keyword $body";
+  let hasVerifier = 1;
+  let hasRegionVerifier = 1;
+}
+
+def Hfta_EveryOp : Hfta_Op<"every", [
+    NoTerminator, SingleBlock, NoRegionArguments,
+    ParentOneOf<["ScheduleOp", "RepeatOp", "EveryOp"]>]> {
+  let summary = "Commands for those copies whose period divides the step";
+  let description = [{
+    `period` names a hyper-parameter: steps, one value a copy.
+
+    Example:
+    ```mlir
+    hfta.every "factor_every" {
+      hfta.run @"task/curvature.0"
+    }
+    ```
+  }];
+  let arguments = (ins StrAttr:$period);
+  let regions = (region SizedRegion<1>:$body);
+  let assemblyFormat = "$period attr-dict-with-keyword $body";
+  let hasRegionVerifier = 1;
+}
+
+#endif // HFTA_SCHEDULE_OPS

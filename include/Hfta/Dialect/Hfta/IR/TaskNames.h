@@ -1,0 +1,40 @@
+//===- TaskNames.h - Names of tasks' parts and of schedules -----*- C++ -*-===//
+//
+// Tasks and schedules are found by name; new ones need no list. These are the
+// names that more than one place of the compiler knows.
+//===----------------------------------------------------------------------===//
+
+#ifndef HFTA_DIALECT_HFTA_IR_TASKNAMES_H
+#define HFTA_DIALECT_HFTA_IR_TASKNAMES_H
+
+#include "mlir/Support/LLVM.h"
+#include "llvm/ADT/StringRef.h"
+
+/// Parts of tasks.
+namespace mlir::hfta::parts {
+constexpr StringLiteral kInit = "init";
+constexpr StringLiteral kForward = "forward";
+constexpr StringLiteral kBackward = "backward";
+/// The loss as users read it, where tasks add up sums.
+constexpr StringLiteral kReport = "report";
+constexpr StringLiteral kNorm = "norm";
+/// What gradients are multiplied with, from their norms.
+constexpr StringLiteral kClip = "clip";
+constexpr StringLiteral kUpdate = "update";
+constexpr StringLiteral kEvaluate = "evaluate";
+constexpr StringLiteral kInfer = "infer";
+} // namespace mlir::hfta::parts
+
+/// Schedules that the runtime asks for.
+namespace mlir::hfta::schedules {
+constexpr StringLiteral kInitialize = "initialize";
+constexpr StringLiteral kStep = "step";
+constexpr StringLiteral kAccumulate = "accumulate";
+constexpr StringLiteral kUpdate = "update";
+constexpr StringLiteral kEvaluate = "evaluate";
+constexpr StringLiteral kInfer = "infer";
+constexpr StringLiteral kAll[] = {kInitialize, kStep,     kAccumulate,
+                                  kUpdate,     kEvaluate, kInfer};
+} // namespace mlir::hfta::schedules
+
+#endif // HFTA_DIALECT_HFTA_IR_TASKNAMES_H

@@ -1,0 +1,264 @@
+//===- TaskTables.cpp - Tasks and schedules as tables ---------------------===//
+
+#include "TaskTables.h"
+
+#include "Hfta/Dialect/Hfta/IR/VariableNames.h"
+#include "hfta/program.h"
+
+using namespace mlir;
+using namespace mlir::hfta;
+
+//===----------------------------------------------------------------------===//
+// Tasks
+//===----------------------------------------------------------------------===//
+
+TaskTables::TaskTables(ModuleOp module, const Job &job, ConstantTables &tables)
+    : module(module), job(job), tables(tables), symbols(module),
+      segments(module->getAttrOfType<ArrayAttr>("hfta.segments")) {}
+
+bool TaskTables::hasSlabs(int64_t segment) const {
+  return segment >= 0 && segment < static_cast<int64_t>(segments.size()) &&
+         cast<SegmentAttr>(segments[segment]).getCopyBytes() > 0;
+}
+
+/// A copy's own value lies where that copy's is, wherever its slab may be; what
+/// a launch reads of other copies lies in a certain place.
+Record TaskTables::getBinding(LaunchOp launch, BindingAttr place) const {
+  int64_t offset = place.getOffset(), stride = place.getStride();
+  bool inSlabs = hasSlabs(place.getSegment());
+  if (place.getCopy() >= 0 && place.getCopy() != launch.getCopy()) {
+    offset += place.getCopy() * stride;
+    stride = 0;
+    inSlabs = false;
+  }
+  return StructRecord<hfta_binding>()
+      .set(&hfta_binding::segment, place.getSegment())
+      .set(&hfta_binding::in_slabs, inSlabs && stride != 0)
+      .set(&hfta_binding::offset, offset)
+      .set(&hfta_binding::copy_stride, stride);
+}
+
+FailureOr<Record> TaskTables::getLaunch(LaunchOp launch) {
+  auto *kernel = symbols.lookup(launch.getKernel());
+  auto items = kernel->getAttrOfType<IntegerAttr>("hfta.items");
+  auto scratch = kernel->getAttrOfType<IntegerAttr>("hfta.scratch_bytes");
+  if (!items || !scratch)
+    return launch.emitError("kernel ")
+           << launch.getKernelAttr()
+           << " isn't lowered; run the kernel lowering first";
+  if (launch.getBindings().size() > HFTA_MAX_BINDINGS)
+    return launch.emitError("kernel ")
+           << launch.getKernelAttr() << " has " << launch.getBindings().size()
+           << " operands, at most " << HFTA_MAX_BINDINGS << " are supported";
+  scratchBytes = std::max(scratchBytes, scratch.getInt());
+  std::vector<Record> bindings;
+  for (auto place : launch.getBindings().getAsRange<BindingAttr>())
+    bindings.push_back(getBinding(launch, place));
+  StringRef name = launch.getKernel();
+  auto entry =
+      FlatSymbolRefAttr::get(module.getContext(), (name + "/entry").str());
+  name.consume_front(names::kKernelPrefix);
+  return Record(
+      StructRecord<hfta_launch>()
+          .set(&hfta_launch::kernel, entry)
+          .set(&hfta_launch::name, tables.string(name))
+          .set(&hfta_launch::bindings, tables.table("bindings", bindings))
+          .set(&hfta_launch::binding_count, bindings.size())
+          .set(&hfta_launch::per_copy, launch.getPerCopy())
+          .set(&hfta_launch::copy, launch.getCopy().value_or(-1))
+          .set(&hfta_launch::joins, launch.getJoins())
+          .set(&hfta_launch::items, items.getInt())
+          .set(&hfta_launch::scratch_bytes, scratch.getInt()));
+}
+
+FlatSymbolRefAttr TaskTables::getSegments(ArrayRef<int64_t> numbers) {
+  return tables.indices("segments",
+                        SmallVector<uint32_t>(numbers.begin(), numbers.end()));
+}
+
+LogicalResult TaskTables::buildTasks() {
+  std::vector<Record> rows;
+  for (auto task : module.getOps<TaskOp>()) {
+    std::vector<Record> launches;
+    for (auto launch : task.getBody().getOps<LaunchOp>()) {
+      FailureOr<Record> row = getLaunch(launch);
+      if (failed(row))
+        return failure();
+      launches.push_back(std::move(*row));
+    }
+    StringRef name = task.getSymName();
+    name.consume_front(names::kTaskPrefix);
+    taskNumbers[task.getSymName()] = rows.size();
+    rows.push_back(
+        StructRecord<hfta_task>()
+            .set(&hfta_task::name, tables.string(name))
+            .set(&hfta_task::launches, tables.table("launches", launches))
+            .set(&hfta_task::reads, getSegments(task.getReads()))
+            .set(&hfta_task::writes, getSegments(task.getWrites()))
+            .set(&hfta_task::launch_count, launches.size())
+            .set(&hfta_task::read_count, task.getReads().size())
+            .set(&hfta_task::write_count, task.getWrites().size())
+            .set(&hfta_task::flags,
+                 task.getByCopies() ? HFTA_TASK_BY_COPIES : 0));
+  }
+  taskCount = rows.size();
+  taskTable = tables.table("tasks", rows);
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// Schedules
+//===----------------------------------------------------------------------===//
+
+static uint32_t getSpaceCode(Space space) {
+  switch (space) {
+  case Space::segment:
+    return HFTA_SPACE_SEGMENT;
+  case Space::host:
+    return HFTA_SPACE_HOST;
+  case Space::field:
+    return HFTA_SPACE_FIELD;
+  case Space::port:
+    return HFTA_SPACE_PORT;
+  }
+  llvm_unreachable("all spaces have a code");
+}
+
+/// Zeros where a command has no place.
+static StructRecord<hfta_place> getPlace(PlaceAttr place) {
+  return StructRecord<hfta_place>()
+      .set(&hfta_place::space, place ? getSpaceCode(place.getSpace()) : 0)
+      .set(&hfta_place::index, place ? place.getNumber() : 0)
+      .set(&hfta_place::offset, place ? place.getOffset() : 0)
+      .set(&hfta_place::copy_stride, place ? place.getStride() : 0);
+}
+
+namespace {
+/// An hfta_command before it is a row.
+struct Command {
+  uint32_t kind = 0;
+  int64_t device = 0, queue = 0;
+  uint32_t subject = 0;
+  int64_t ahead = 0;
+  PlaceAttr to, from;
+  int64_t bytes = 0;
+
+  Record get(uint32_t length) const {
+    return StructRecord<hfta_command>()
+        .set(&hfta_command::kind, kind)
+        .set(&hfta_command::device, device)
+        .set(&hfta_command::queue, queue)
+        .set(&hfta_command::subject, subject)
+        .set(&hfta_command::length, length)
+        .set(&hfta_command::ahead, ahead)
+        .set(&hfta_command::to, getPlace(to))
+        .set(&hfta_command::from, getPlace(from))
+        .set(&hfta_command::bytes, bytes);
+  }
+};
+} // namespace
+
+template <typename OpTy>
+Command startCommand(uint32_t kind, OpTy op) {
+  Command command;
+  command.kind = kind;
+  command.device = op.getDevice();
+  command.queue = op.getQueue();
+  return command;
+}
+
+uint32_t TaskTables::noteEvent(int64_t event) {
+  eventCount = std::max<uint32_t>(eventCount, event + 1);
+  return event;
+}
+
+/// A command and those in its regions, in order.
+LogicalResult TaskTables::addCommand(Operation &op,
+                                     std::vector<Record> &commands) {
+  auto add = [&](const Command &command) {
+    queueCount = std::max<uint32_t>(queueCount, command.queue + 1);
+    commands.push_back(command.get(/*length=*/0));
+  };
+  if (auto run = dyn_cast<RunOp>(op)) {
+    Command command = startCommand(HFTA_COMMAND_RUN, run);
+    command.subject = taskNumbers.lookup(run.getTask());
+    add(command);
+  } else if (auto transfer = dyn_cast<TransferOp>(op)) {
+    Command command = startCommand(HFTA_COMMAND_TRANSFER, transfer);
+    command.ahead = transfer.getAhead();
+    command.to = transfer.getTo();
+    command.from = transfer.getFrom();
+    command.bytes = transfer.getBytes();
+    add(command);
+  } else if (auto fill = dyn_cast<FillOp>(op)) {
+    Command command = startCommand(HFTA_COMMAND_FILL, fill);
+    command.to = fill.getTo();
+    command.bytes = fill.getBytes();
+    add(command);
+  } else if (auto record = dyn_cast<RecordOp>(op)) {
+    Command command = startCommand(HFTA_COMMAND_RECORD, record);
+    command.subject = noteEvent(record.getEvent());
+    add(command);
+  } else if (auto await = dyn_cast<AwaitOp>(op)) {
+    Command command = startCommand(HFTA_COMMAND_AWAIT, await);
+    command.subject = noteEvent(await.getEvent());
+    add(command);
+  } else {
+    return addBody(op, commands);
+  }
+  return success();
+}
+
+/// What repeats or chooses, and its body.
+LogicalResult TaskTables::addBody(Operation &op,
+                                  std::vector<Record> &commands) {
+  Command command;
+  if (auto repeat = dyn_cast<RepeatOp>(op)) {
+    command.kind = HFTA_COMMAND_REPEAT;
+    command.subject = repeat.getOver() == RepeatKind::turns
+                          ? HFTA_REPEAT_TURNS
+                          : HFTA_REPEAT_MICRO_BATCHES;
+  } else {
+    auto every = cast<EveryOp>(op);
+    auto known = llvm::find_if(job.hyperParameters,
+                               [&](const HyperParameter &parameter) {
+                                 return parameter.name == every.getPeriod();
+                               });
+    if (known == job.hyperParameters.end())
+      return every.emitError("the job has no hyper-parameter '")
+             << every.getPeriod() << "'";
+    command.kind = HFTA_COMMAND_EVERY;
+    command.subject = known - job.hyperParameters.begin();
+  }
+  size_t place = commands.size();
+  commands.emplace_back();
+  for (Operation &inner : op.getRegion(0).front())
+    if (failed(addCommand(inner, commands)))
+      return failure();
+  commands[place] = command.get(commands.size() - place - 1);
+  return success();
+}
+
+LogicalResult TaskTables::buildSchedules() {
+  std::vector<Record> rows;
+  for (auto schedule : module.getOps<ScheduleOp>()) {
+    std::vector<Record> commands;
+    for (Operation &op : schedule.getBody().front())
+      if (failed(addCommand(op, commands)))
+        return failure();
+    rows.push_back(
+        StructRecord<hfta_schedule>()
+            .set(&hfta_schedule::name, tables.string(schedule.getSymName()))
+            .set(&hfta_schedule::commands, tables.table("commands", commands))
+            .set(&hfta_schedule::keeps, getSegments(schedule.getKeeps()))
+            .set(&hfta_schedule::command_count, commands.size())
+            .set(&hfta_schedule::keep_count, schedule.getKeeps().size()));
+  }
+  scheduleCount = rows.size();
+  scheduleTable = tables.table("schedules", rows);
+  return success();
+}
+
+LogicalResult TaskTables::build() {
+  return success(succeeded(buildTasks()) && succeeded(buildSchedules()));
+}

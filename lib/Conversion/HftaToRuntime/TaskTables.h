@@ -1,0 +1,45 @@
+//===- TaskTables.h - Tasks and schedules as tables -------------*- C++ -*-===//
+
+#ifndef HFTA_LIB_CONVERSION_HFTATORUNTIME_TASKTABLES_H
+#define HFTA_LIB_CONVERSION_HFTATORUNTIME_TASKTABLES_H
+
+#include "ConstantTables.h"
+#include "Hfta/Dialect/Hfta/IR/HftaOps.h"
+#include "Hfta/Dialect/Hfta/IR/Job.h"
+#include "mlir/IR/SymbolTable.h"
+
+namespace mlir::hfta {
+
+/// The tables of a module's tasks and schedules, and what is counted in them.
+class TaskTables {
+public:
+  TaskTables(ModuleOp module, const Job &job, ConstantTables &tables);
+
+  LogicalResult build();
+
+  FlatSymbolRefAttr taskTable, scheduleTable; ///< null where there are none
+  uint32_t taskCount = 0, scheduleCount = 0, eventCount = 0, queueCount = 1;
+  int64_t scratchBytes = 0; ///< most that a kernel needs
+
+private:
+  LogicalResult buildTasks();
+  LogicalResult buildSchedules();
+  bool hasSlabs(int64_t segment) const;
+  Record getBinding(LaunchOp launch, BindingAttr place) const;
+  FailureOr<Record> getLaunch(LaunchOp launch);
+  FlatSymbolRefAttr getSegments(ArrayRef<int64_t> numbers);
+  uint32_t noteEvent(int64_t event);
+  LogicalResult addCommand(Operation &op, std::vector<Record> &commands);
+  LogicalResult addBody(Operation &op, std::vector<Record> &commands);
+
+  ModuleOp module;
+  const Job &job;
+  ConstantTables &tables;
+  SymbolTable symbols;
+  ArrayAttr segments;
+  llvm::StringMap<uint32_t> taskNumbers;
+};
+
+} // namespace mlir::hfta
+
+#endif // HFTA_LIB_CONVERSION_HFTATORUNTIME_TASKTABLES_H

@@ -1,0 +1,228 @@
+//===- HftaScheduleOps.cpp - Tasks and schedules --------------------------===//
+
+#include "Hfta/Dialect/Hfta/IR/HftaOps.h"
+
+#include <set>
+
+using namespace mlir;
+using namespace mlir::hfta;
+
+/// The module's table of segments; null where memory isn't planned.
+static ArrayAttr getSegments(Operation *op) {
+  auto module = op->getParentOfType<ModuleOp>();
+  return module ? module->getAttrOfType<ArrayAttr>("hfta.segments")
+                : ArrayAttr();
+}
+
+/// Numbers of segments, each once and in order.
+static LogicalResult verifySegments(Operation *op, StringRef what,
+                                    ArrayRef<int64_t> numbers) {
+  ArrayAttr segments = getSegments(op);
+  int64_t last = -1;
+  for (int64_t number : numbers) {
+    if (number <= last)
+      return op->emitOpError()
+             << what << " must number segments in ascending order, got "
+             << number << " after " << last;
+    if (segments && number >= static_cast<int64_t>(segments.size()))
+      return op->emitOpError() << what << " segment " << number
+                               << ", there are " << segments.size();
+    last = number;
+  }
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// LaunchOp
+//===----------------------------------------------------------------------===//
+
+LogicalResult LaunchOp::verify() {
+  auto count = static_cast<int64_t>(getBindings().size());
+  auto inputs = static_cast<int64_t>(getInputs());
+  if (inputs < 0 || inputs > count)
+    return emitOpError("reads ") << inputs << " of " << count << " bindings";
+  for (int64_t number : getWritten())
+    if (number < 0 || number >= count)
+      return emitOpError("writes binding ")
+             << number << ", there are " << count;
+  if (getCopy() && getPerCopy())
+    return emitOpError("is copy ")
+           << *getCopy() << "'s own and so can't run once a copy";
+  if (getJoins() && !isa_and_nonnull<LaunchOp>((*this)->getPrevNode()))
+    return emitOpError("joins a launch, but none stands before it");
+  return success();
+}
+
+LogicalResult LaunchOp::verifySymbolUses(SymbolTableCollection &symbolTable) {
+  if (symbolTable.lookupNearestSymbolFrom(*this, getKernelAttr()))
+    return success();
+  return emitOpError("names no kernel: ") << getKernelAttr();
+}
+
+//===----------------------------------------------------------------------===//
+// TaskOp
+//===----------------------------------------------------------------------===//
+
+LogicalResult TaskOp::verify() {
+  if (getPart().empty())
+    return emitOpError("needs a part");
+  if (auto block = static_cast<int64_t>(getBlock()); block < -1)
+    return emitOpError("must be of a block, or of the whole program, -1; got ")
+           << block;
+  if (failed(verifySegments(*this, "reads", getReads())))
+    return failure();
+  return verifySegments(*this, "writes", getWrites());
+}
+
+LogicalResult TaskOp::verifyRegions() {
+  std::set<int64_t> reads, writes;
+  for (Operation &op : getBody().front()) {
+    auto launch = dyn_cast<LaunchOp>(op);
+    if (!launch)
+      return op.emitOpError("stands in a task, which holds launches alone");
+    for (auto [index, binding] : llvm::enumerate(launch.getBindings())) {
+      int64_t segment = cast<BindingAttr>(binding).getSegment();
+      auto number = static_cast<int64_t>(index);
+      if (number < static_cast<int64_t>(launch.getInputs()))
+        reads.insert(segment);
+      if (llvm::is_contained(launch.getWritten(), number))
+        writes.insert(segment);
+    }
+  }
+  if (!llvm::equal(reads, getReads()))
+    return emitOpError("must list the segments that its launches read");
+  if (!llvm::equal(writes, getWrites()))
+    return emitOpError("must list the segments that its launches write");
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// Commands
+//===----------------------------------------------------------------------===//
+
+/// Nothing but commands.
+static LogicalResult verifyCommands(Region &region) {
+  for (Operation &op : region.front())
+    if (!isa<RunOp, TransferOp, FillOp, RecordOp, AwaitOp, RepeatOp, EveryOp>(
+            op))
+      return op.emitOpError("stands in a schedule, which holds commands alone");
+  return success();
+}
+
+LogicalResult ScheduleOp::verify() {
+  return verifySegments(*this, "keeps", getKeeps());
+}
+
+LogicalResult ScheduleOp::verifyRegions() { return verifyCommands(getBody()); }
+
+LogicalResult EveryOp::verifyRegions() { return verifyCommands(getBody()); }
+
+LogicalResult RepeatOp::verify() {
+  for (auto outer = (*this)->getParentOfType<RepeatOp>(); outer;
+       outer = outer->getParentOfType<RepeatOp>())
+    if (outer.getOver() == getOver())
+      return emitOpError("over ")
+             << stringifyRepeatKind(getOver()) << " stands in another one";
+  return success();
+}
+
+LogicalResult RepeatOp::verifyRegions() { return verifyCommands(getBody()); }
+
+template <typename OpTy>
+static LogicalResult verifyQueue(OpTy op) {
+  auto device = static_cast<int64_t>(op.getDevice());
+  auto queue = static_cast<int64_t>(op.getQueue());
+  if (device < 0 || queue < 0)
+    return op.emitOpError("needs a device and a queue, got ")
+           << device << " and " << queue;
+  return success();
+}
+
+/// Whether commands run for some copies, then for others.
+static bool isInTurns(Operation *op) {
+  for (auto outer = op->getParentOfType<RepeatOp>(); outer;
+       outer = outer->getParentOfType<RepeatOp>())
+    if (outer.getOver() == RepeatKind::turns)
+      return true;
+  return false;
+}
+
+LogicalResult RunOp::verifySymbolUses(SymbolTableCollection &symbolTable) {
+  auto task = symbolTable.lookupNearestSymbolFrom<TaskOp>(*this, getTaskAttr());
+  if (!task)
+    return emitOpError("names no task: ") << getTaskAttr();
+  if (isInTurns(*this) && !task.getByCopies())
+    return emitOpError("runs ")
+           << getTaskAttr() << " in turns, which can't run by copies";
+  return verifyQueue(*this);
+}
+
+/// A range of a segment must lie in it.
+static LogicalResult verifyPlace(Operation *op, PlaceAttr place,
+                                 int64_t bytes) {
+  if (place.getNumber() < 0 || place.getOffset() < 0 || place.getStride() < 0)
+    return op->emitOpError("has no such place: ") << place;
+  ArrayAttr segments = getSegments(op);
+  bool isSegment =
+      place.getSpace() == Space::segment || place.getSpace() == Space::host;
+  if (!segments || !isSegment)
+    return success();
+  if (place.getNumber() >= static_cast<int64_t>(segments.size()))
+    return op->emitOpError("has no such place: ")
+           << place << ", there are " << segments.size() << " segments";
+  auto segment = dyn_cast<SegmentAttr>(segments[place.getNumber()]);
+  if (segment && place.getOffset() + bytes > segment.getBytes())
+    return op->emitOpError("ends at byte ")
+           << place.getOffset() + bytes << " of segment " << place.getNumber()
+           << ", which has " << segment.getBytes();
+  return success();
+}
+
+static bool isOfCaller(PlaceAttr place) {
+  return place.getSpace() == Space::field || place.getSpace() == Space::port;
+}
+
+LogicalResult TransferOp::verify() {
+  if (auto bytes = static_cast<int64_t>(getBytes()); bytes < 1)
+    return emitOpError("must copy at least one byte, got ") << bytes;
+  if (isOfCaller(getTo()))
+    return emitOpError("writes to ")
+           << getTo() << ", which belongs to the caller";
+  if (getFrom().getSpace() != Space::segment &&
+      getTo().getSpace() != Space::segment)
+    return emitOpError("must begin or end in a segment");
+  if (auto ahead = static_cast<int64_t>(getAhead()); ahead < 0)
+    return emitOpError("looks ahead, not back; got ") << ahead;
+  return verifyQueue(*this);
+}
+
+LogicalResult
+TransferOp::verifySymbolUses(SymbolTableCollection & /*symbolTable*/) {
+  if (failed(verifyPlace(*this, getFrom(), getBytes())))
+    return failure();
+  return verifyPlace(*this, getTo(), getBytes());
+}
+
+LogicalResult FillOp::verify() {
+  if (getTo().getSpace() != Space::segment)
+    return emitOpError("fills segments, not ") << getTo();
+  if (auto bytes = static_cast<int64_t>(getBytes()); bytes < 1)
+    return emitOpError("must fill at least one byte, got ") << bytes;
+  return verifyQueue(*this);
+}
+
+LogicalResult
+FillOp::verifySymbolUses(SymbolTableCollection & /*symbolTable*/) {
+  return verifyPlace(*this, getTo(), getBytes());
+}
+
+template <typename OpTy>
+static LogicalResult verifyEvent(OpTy op) {
+  if (auto event = static_cast<int64_t>(op.getEvent()); event < 0)
+    return op.emitOpError("needs an event's number, got ") << event;
+  return verifyQueue(op);
+}
+
+LogicalResult RecordOp::verify() { return verifyEvent(*this); }
+
+LogicalResult AwaitOp::verify() { return verifyEvent(*this); }

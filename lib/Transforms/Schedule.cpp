@@ -1,0 +1,431 @@
+//===- Schedule.cpp - The order of a step and what goes to the host -------===//
+//
+// Commands of queue 0 run tasks; queue 1 brings a batch's fields. Two events
+// order the queues: `uploaded`, that a micro-batch is in its place, and `used`,
+// that tasks need that place no longer.
+//===----------------------------------------------------------------------===//
+
+#include "Hfta/Dialect/Hfta/IR/HftaOps.h"
+#include "Hfta/Dialect/Hfta/IR/Job.h"
+#include "Hfta/Dialect/Hfta/IR/TaskNames.h"
+#include "Hfta/Dialect/Hfta/IR/VariableNames.h"
+#include "Hfta/Transforms/Passes.h"
+#include "ScheduledTasks.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+
+#include <map>
+
+namespace mlir::hfta {
+#define GEN_PASS_DEF_HFTASCHEDULE
+#include "Hfta/Transforms/Passes.h.inc"
+} // namespace mlir::hfta
+
+using namespace mlir;
+using namespace mlir::hfta;
+
+static constexpr int64_t kTasks = 0, kUploads = 1; // queues
+static constexpr int64_t kUploaded = 0, kUsed = 1; // events
+
+namespace {
+
+/// Builds schedules, each command at the end of the innermost open region.
+class ScheduleBuilder {
+public:
+  ScheduleBuilder(ModuleOp module, const Job &job)
+      : module(module), job(job), builder(module.getContext()) {
+    for (auto task : module.getOps<TaskOp>())
+      tasks[task.getPart().str()].push_back(task);
+    for (auto &entry : tasks)
+      llvm::stable_sort(entry.second, [](TaskOp a, TaskOp b) {
+        return a.getBlock() < b.getBlock();
+      });
+  }
+
+  void build();
+
+private:
+  using Body = llvm::function_ref<void()>;
+
+  void buildSchedule(StringRef name, Body body);
+  void buildInitialize();
+  void buildStep();
+  void buildAccumulate();
+  void buildUpdate();
+  void buildEvaluate();
+  void buildInfer();
+
+  void forwardBackward();
+  void accumulate();
+  void update();
+  void reportLosses();
+
+  void repeat(RepeatKind over, Body body);
+  void overMicroBatches(Body body);
+  void inTurnsIf(bool byCopies, Body body);
+  void run(TaskOp task);
+  void runAll(StringRef part, bool fromLast = false);
+  void uploading(Body uploads, Body uses);
+  void uploadFields();
+  void uploadPorts();
+  void uploadScalars(bool ofMicroBatches);
+  void clearResults();
+  void record(int64_t event, int64_t queue);
+  void await(int64_t event, int64_t queue);
+  void transfer(int64_t bytes, PlaceAttr from, PlaceAttr to, int64_t queue);
+
+  ArrayRef<TaskOp> getTasks(StringRef part) const {
+    auto known = tasks.find(part.str());
+    return known == tasks.end() ? ArrayRef<TaskOp>() : ArrayRef(known->second);
+  }
+  /// Whether all of these tasks may run for some copies, then for others.
+  bool runByCopies(ArrayRef<StringRef> someParts) const {
+    return llvm::all_of(someParts, [&](StringRef part) {
+      return llvm::all_of(getTasks(part),
+                          [](TaskOp task) { return task.getByCopies(); });
+    });
+  }
+  /// Whether a copy goes through the whole step before the next one begins.
+  bool stepsByCopies() const {
+    return job.microBatches == 1 &&
+           runByCopies({parts::kForward, parts::kBackward, parts::kNorm,
+                        parts::kClip, parts::kUpdate});
+  }
+  /// Gives each segment of a role, by number.
+  void forSegments(Role role,
+                   llvm::function_ref<void(int64_t, SegmentAttr)> visit) {
+    for (auto [number, attribute] :
+         llvm::enumerate(module->getAttrOfType<ArrayAttr>("hfta.segments")))
+      if (auto segment = cast<SegmentAttr>(attribute);
+          segment.getRole() == role && segment.getBytes() > 0)
+        visit(static_cast<int64_t>(number), segment);
+  }
+  PlaceAttr getPlace(Space space, int64_t number, int64_t offset = 0,
+                     int64_t stride = 0) {
+    return PlaceAttr::get(module.getContext(), space, number, offset, stride);
+  }
+  Location getLoc() { return module.getLoc(); }
+
+  ModuleOp module;
+  const Job &job;
+  OpBuilder builder;
+  std::map<std::string, SmallVector<TaskOp>> tasks;
+};
+
+} // namespace
+
+//===----------------------------------------------------------------------===//
+// Commands
+//===----------------------------------------------------------------------===//
+
+void ScheduleBuilder::run(TaskOp task) {
+  RunOp::create(builder, task.getLoc(), task.getSymName());
+}
+
+void ScheduleBuilder::runAll(StringRef part, bool fromLast) {
+  ArrayRef<TaskOp> all = getTasks(part);
+  for (size_t index = 0; index < all.size(); ++index)
+    run(fromLast ? all[all.size() - 1 - index] : all[index]);
+}
+
+void ScheduleBuilder::repeat(RepeatKind over, Body body) {
+  auto op = RepeatOp::create(builder, getLoc(), over);
+  OpBuilder::InsertionGuard guard(builder);
+  Block &block = op.getBody().emplaceBlock();
+  builder.setInsertionPointToEnd(&block);
+  body();
+  if (!block.empty())
+    return;
+  builder.setInsertionPoint(op);
+  op.erase();
+}
+
+void ScheduleBuilder::overMicroBatches(Body body) {
+  repeat(RepeatKind::micro_batches, body);
+}
+
+void ScheduleBuilder::inTurnsIf(bool byCopies, Body body) {
+  if (byCopies)
+    repeat(RepeatKind::turns, body);
+  else
+    body();
+}
+
+void ScheduleBuilder::record(int64_t event, int64_t queue) {
+  RecordOp::create(builder, getLoc(), event, /*device=*/0, queue);
+}
+
+void ScheduleBuilder::await(int64_t event, int64_t queue) {
+  AwaitOp::create(builder, getLoc(), event, /*device=*/0, queue);
+}
+
+void ScheduleBuilder::transfer(int64_t bytes, PlaceAttr from, PlaceAttr to,
+                               int64_t queue) {
+  TransferOp::create(builder, getLoc(), bytes, from, to, /*ahead=*/0,
+                     /*device=*/0, queue);
+}
+
+//===----------------------------------------------------------------------===//
+// What the host gives and gets
+//===----------------------------------------------------------------------===//
+
+/// Tasks that use what a micro-batch's uploads bring, to a place that the next
+/// micro-batch's need again where there is not one for each.
+void ScheduleBuilder::uploading(Body uploads, Body uses) {
+  bool isReused = job.microBatches > 1 && !job.allForwardsFirst;
+  if (isReused)
+    await(kUsed, kUploads);
+  uploads();
+  record(kUploaded, kUploads);
+  await(kUploaded, kTasks);
+  uses();
+  if (isReused)
+    record(kUsed, kTasks);
+}
+
+void ScheduleBuilder::uploadFields() {
+  SymbolTable symbols(module);
+  for (auto [index, field] : llvm::enumerate(job.data)) {
+    auto variable = symbols.lookup<VariableOp>(
+        names::getPortSymbol(names::kInput, field.name));
+    if (!variable || getLogicalBytes(variable.getTensorType()) == 0)
+      continue;
+    BindingAttr place = *variable.getLocation();
+    transfer(getLogicalBytes(variable.getTensorType()),
+             getPlace(Space::field, static_cast<int64_t>(index)),
+             getPlace(Space::segment, place.getSegment(), place.getOffset()),
+             kUploads);
+  }
+}
+
+/// A port that is one a copy gets the same for each. The caller's tensors are
+/// often mapped files, whose faults the calling thread handles.
+void ScheduleBuilder::uploadPorts() {
+  int64_t port = 0;
+  for (auto variable : module.getOps<VariableOp>()) {
+    if (!names::isOfKind(variable.getSymName(), names::kInferenceInput))
+      continue;
+    int64_t bytes = getLogicalBytes(variable.getTensorType());
+    int64_t number = port++;
+    if (bytes == 0)
+      continue;
+    BindingAttr place = *variable.getLocation();
+    transfer(bytes, getPlace(Space::port, number),
+             getPlace(Space::segment, place.getSegment(), place.getOffset(),
+                      place.getStride()),
+             kTasks);
+  }
+}
+
+/// Those that are the same for all micro-batches, or those of one.
+void ScheduleBuilder::uploadScalars(bool ofMicroBatches) {
+  forSegments(Role::scalar, [&](int64_t number, SegmentAttr segment) {
+    if ((segment.getInstances() > 1) == ofMicroBatches)
+      transfer(segment.getBytes(), getPlace(Space::host, number),
+               getPlace(Space::segment, number), kTasks);
+  });
+}
+
+void ScheduleBuilder::clearResults() {
+  forSegments(Role::result, [&](int64_t number, SegmentAttr segment) {
+    FillOp::create(builder, getLoc(), segment.getBytes(),
+                   getPlace(Space::segment, number), /*device=*/0, kTasks);
+  });
+}
+
+void ScheduleBuilder::reportLosses() {
+  inTurnsIf(runByCopies({parts::kReport}), [&] { runAll(parts::kReport); });
+  forSegments(Role::result, [&](int64_t number, SegmentAttr segment) {
+    transfer(segment.getBytes(), getPlace(Space::segment, number),
+             getPlace(Space::host, number), kTasks);
+  });
+}
+
+//===----------------------------------------------------------------------===//
+// Schedules
+//===----------------------------------------------------------------------===//
+
+void ScheduleBuilder::forwardBackward() {
+  runAll(parts::kForward);
+  runAll(parts::kBackward, /*fromLast=*/true);
+}
+
+/// Forward and backward of all micro-batches. Where all forwards come first,
+/// the fields of each micro-batch stay where they are for its backward.
+void ScheduleBuilder::accumulate() {
+  bool forwardsFirst = job.allForwardsFirst && job.microBatches > 1;
+  bool byCopies = runByCopies({parts::kForward, parts::kBackward});
+  overMicroBatches([&] {
+    uploading([&] { uploadFields(); },
+              [&] {
+                if (forwardsFirst)
+                  runAll(parts::kForward);
+                else
+                  inTurnsIf(byCopies, [&] { forwardBackward(); });
+              });
+  });
+  if (!forwardsFirst)
+    return;
+  overMicroBatches([&] { runAll(parts::kBackward, /*fromLast=*/true); });
+}
+
+void ScheduleBuilder::update() {
+  bool byCopies = runByCopies({parts::kNorm, parts::kClip, parts::kUpdate});
+  inTurnsIf(byCopies, [&] {
+    runAll(parts::kNorm);
+    runAll(parts::kClip);
+    runAll(parts::kUpdate);
+  });
+}
+
+void ScheduleBuilder::buildInitialize() {
+  uploadScalars(/*ofMicroBatches=*/false);
+  overMicroBatches([&] { uploadScalars(/*ofMicroBatches=*/true); });
+  inTurnsIf(runByCopies({parts::kInit}), [&] { runAll(parts::kInit); });
+}
+
+/// With one micro-batch, some copies go through the whole step, then the next
+/// ones: their gradients, which the update has left zero, are the next ones'
+/// memory.
+void ScheduleBuilder::buildStep() {
+  uploadScalars(/*ofMicroBatches=*/false);
+  clearResults();
+  if (stepsByCopies()) {
+    uploading([&] { uploadFields(); },
+              [&] {
+                repeat(RepeatKind::turns, [&] {
+                  forwardBackward();
+                  runAll(parts::kNorm);
+                  runAll(parts::kClip);
+                  runAll(parts::kUpdate);
+                });
+              });
+  } else {
+    accumulate();
+    update();
+  }
+  reportLosses();
+}
+
+void ScheduleBuilder::buildAccumulate() {
+  uploadScalars(/*ofMicroBatches=*/false);
+  clearResults();
+  accumulate();
+  reportLosses();
+}
+
+void ScheduleBuilder::buildUpdate() {
+  uploadScalars(/*ofMicroBatches=*/false);
+  update();
+}
+
+void ScheduleBuilder::buildEvaluate() {
+  uploadScalars(/*ofMicroBatches=*/false);
+  clearResults();
+  overMicroBatches([&] {
+    uploadScalars(/*ofMicroBatches=*/true);
+    uploading([&] { uploadFields(); },
+              [&] {
+                inTurnsIf(runByCopies({parts::kEvaluate}),
+                          [&] { runAll(parts::kEvaluate); });
+              });
+  });
+  forSegments(Role::result, [&](int64_t number, SegmentAttr segment) {
+    transfer(segment.getBytes(), getPlace(Space::segment, number),
+             getPlace(Space::host, number), kTasks);
+  });
+}
+
+void ScheduleBuilder::buildInfer() {
+  uploadScalars(/*ofMicroBatches=*/false);
+  uploadPorts();
+  inTurnsIf(runByCopies({parts::kInfer}), [&] { runAll(parts::kInfer); });
+}
+
+/// The segments of slabs in which each copy needs its own: their contents
+/// outlive a turn, or all copies run together.
+static SmallVector<int64_t> findKept(ScheduleOp schedule, ModuleOp module) {
+  SymbolTable symbols(module);
+  auto segments = module->getAttrOfType<ArrayAttr>("hfta.segments");
+  DenseMap<int64_t, Operation *> turnOf;
+  DenseSet<int64_t> kept;
+  schedule.walk([&](RunOp run) {
+    Operation *turn = nullptr;
+    for (auto outer = run->getParentOfType<RepeatOp>(); outer;
+         outer = outer->getParentOfType<RepeatOp>())
+      if (outer.getOver() == RepeatKind::turns)
+        turn = outer;
+    auto task = symbols.lookup<TaskOp>(run.getTask());
+    for (ArrayRef<int64_t> numbers : {task.getReads(), task.getWrites()})
+      for (int64_t number : numbers) {
+        Operation *known = turnOf.try_emplace(number, turn).first->second;
+        // The workspace lives within a task.
+        Role role = cast<SegmentAttr>(segments[number]).getRole();
+        if (!turn || (known != turn && role != Role::workspace))
+          kept.insert(number);
+      }
+  });
+  SmallVector<int64_t> result;
+  for (int64_t number : kept)
+    if (cast<SegmentAttr>(segments[number]).getCopyBytes() > 0)
+      result.push_back(number);
+  llvm::sort(result);
+  return result;
+}
+
+/// Gradients wait for an update that is not in the schedule.
+static void addGradients(SmallVectorImpl<int64_t> &kept, ModuleOp module) {
+  for (auto [number, attribute] :
+       llvm::enumerate(module->getAttrOfType<ArrayAttr>("hfta.segments"))) {
+    auto segment = cast<SegmentAttr>(attribute);
+    auto index = static_cast<int64_t>(number);
+    if (segment.getRole() == Role::gradient && segment.getCopyBytes() > 0 &&
+        !llvm::is_contained(kept, index))
+      kept.push_back(index);
+  }
+  llvm::sort(kept);
+}
+
+void ScheduleBuilder::buildSchedule(StringRef name, Body body) {
+  builder.setInsertionPointToEnd(module.getBody());
+  auto schedule =
+      ScheduleOp::create(builder, getLoc(), name, ArrayRef<int64_t>());
+  builder.setInsertionPointToEnd(&schedule.getBody().emplaceBlock());
+  body();
+  SmallVector<int64_t> kept = findKept(schedule, module);
+  if (name == schedules::kAccumulate || name == schedules::kUpdate)
+    addGradients(kept, module);
+  schedule.setKeeps(kept);
+}
+
+void ScheduleBuilder::build() {
+  buildSchedule(schedules::kInitialize, [&] { buildInitialize(); });
+  if (!getTasks(parts::kForward).empty()) {
+    buildSchedule(schedules::kStep, [&] { buildStep(); });
+    buildSchedule(schedules::kAccumulate, [&] { buildAccumulate(); });
+    buildSchedule(schedules::kUpdate, [&] { buildUpdate(); });
+  }
+  if (!getTasks(parts::kEvaluate).empty())
+    buildSchedule(schedules::kEvaluate, [&] { buildEvaluate(); });
+  if (!getTasks(parts::kInfer).empty())
+    buildSchedule(schedules::kInfer, [&] { buildInfer(); });
+}
+
+namespace {
+struct SchedulePass : hfta::impl::HftaScheduleBase<SchedulePass> {
+  using HftaScheduleBase::HftaScheduleBase;
+
+  void runOnOperation() override {
+    ModuleOp module = getOperation();
+    FailureOr<Job> job = Job::read(module);
+    if (failed(job))
+      return signalPassFailure();
+    if (!module->getAttrOfType<ArrayAttr>("hfta.segments")) {
+      module.emitError("module has no 'hfta.segments'; run hfta-plan-memory "
+                       "first");
+      return signalPassFailure();
+    }
+    convertTasks(module);
+    ScheduleBuilder(module, *job).build();
+  }
+};
+} // namespace

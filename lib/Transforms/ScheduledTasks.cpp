@@ -1,0 +1,126 @@
+//===- ScheduledTasks.cpp - Tasks as lists of launches --------------------===//
+
+#include "ScheduledTasks.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+
+#include <set>
+
+using namespace mlir;
+using namespace mlir::hfta;
+
+namespace {
+
+/// What a launch has to do with the copies of the array.
+class LaunchUses {
+public:
+  explicit LaunchUses(ModuleOp module)
+      : segments(module->getAttrOfType<ArrayAttr>("hfta.segments")) {}
+
+  /// Whether the task may run for some copies, then for others.
+  bool runsByCopies(func::FuncOp task) const {
+    return llvm::all_of(task.getOps<LaunchOp>(), [&](LaunchOp launch) {
+      return isOfCopy(launch) || isRepeatable(launch);
+    });
+  }
+
+  /// Whether a copy computes the launch from its own and from shared values
+  /// alone, and for itself alone, so that it may do so while other copies are
+  /// elsewhere.
+  static bool isOfCopy(LaunchOp launch) {
+    if (launch->hasAttr("hfta.reads_copies"))
+      return false;
+    if (launch.getCopy())
+      return true;
+    return launch.getPerCopy() &&
+           llvm::all_of(launch.getWritten(), [&](int64_t index) {
+             return cast<BindingAttr>(launch.getBindings()[index])
+                        .getStride() != 0;
+           });
+  }
+
+private:
+  /// Whether a launch for all copies gives the same each time that it runs in a
+  /// step, for little: it works on data alone, and on what such launches make
+  /// of them.
+  bool isRepeatable(LaunchOp launch) const {
+    if (launch.getPerCopy() || launch->hasAttr("hfta.reads_copies"))
+      return false;
+    auto inputs = static_cast<int64_t>(launch.getInputs());
+    for (auto [index, attribute] : llvm::enumerate(launch.getBindings())) {
+      std::optional<Role> role =
+          getRole(cast<BindingAttr>(attribute).getSegment());
+      bool isWritten =
+          llvm::is_contained(launch.getWritten(), static_cast<int64_t>(index));
+      bool isOfData =
+          role == Role::workspace || role == Role::saved || role == Role::cut;
+      bool isGiven =
+          role == Role::input || role == Role::constant || role == Role::scalar;
+      if (isWritten && (!isOfData || static_cast<int64_t>(index) < inputs))
+        return false;
+      if (!isOfData && !isGiven)
+        return false;
+    }
+    return true;
+  }
+
+  std::optional<Role> getRole(int64_t segment) const {
+    if (segment < 0 || segment >= static_cast<int64_t>(segments.size()))
+      return std::nullopt;
+    return cast<SegmentAttr>(segments[segment]).getRole();
+  }
+
+  ArrayAttr segments;
+};
+
+} // namespace
+
+/// Neighbours that run once a copy, and no copy of which reads what another one
+/// writes, may run copy by copy together: what one writes is in a thread's
+/// caches when the next one reads it. A copy's own launches stay by themselves:
+/// all threads work on that copy.
+static void joinLaunches(TaskOp task) {
+  bool isOpen = false;
+  for (auto launch : task.getBody().getOps<LaunchOp>()) {
+    bool canJoin = launch.getPerCopy() && LaunchUses::isOfCopy(launch);
+    launch.setJoins(isOpen && canJoin);
+    isOpen = canJoin;
+  }
+}
+
+/// The segments that a task's launches read, or write.
+static SmallVector<int64_t> findSegments(func::FuncOp task, bool written) {
+  std::set<int64_t> found;
+  for (auto launch : task.getOps<LaunchOp>())
+    for (auto [index, binding] : llvm::enumerate(launch.getBindings())) {
+      auto number = static_cast<int64_t>(index);
+      bool isTouched = written
+                           ? llvm::is_contained(launch.getWritten(), number)
+                           : number < static_cast<int64_t>(launch.getInputs());
+      if (isTouched)
+        found.insert(cast<BindingAttr>(binding).getSegment());
+    }
+  return llvm::to_vector(found);
+}
+
+void hfta::convertTasks(ModuleOp module) {
+  LaunchUses uses(module);
+  SmallVector<func::FuncOp> functions;
+  for (auto function : module.getOps<func::FuncOp>())
+    if (function->hasAttr(HftaDialect::kTaskAttrName))
+      functions.push_back(function);
+  OpBuilder builder = OpBuilder::atBlockEnd(module.getBody());
+  for (func::FuncOp function : functions) {
+    auto attribute =
+        function->getAttrOfType<TaskAttr>(HftaDialect::kTaskAttrName);
+    auto task = TaskOp::create(
+        builder, function.getLoc(), function.getSymName(), attribute.getPart(),
+        attribute.getBlock(), findSegments(function, /*written=*/false),
+        findSegments(function, /*written=*/true), uses.runsByCopies(function));
+    Block &body = task.getBody().emplaceBlock();
+    for (auto launch : llvm::make_early_inc_range(function.getOps<LaunchOp>()))
+      launch->moveBefore(&body, body.end());
+    function.erase();
+    joinLaunches(task);
+  }
+}

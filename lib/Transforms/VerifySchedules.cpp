@@ -1,0 +1,265 @@
+//===- VerifySchedules.cpp - No command reads what may be written ---------===//
+
+#include "Hfta/Dialect/Hfta/IR/HftaOps.h"
+#include "Hfta/Dialect/Hfta/IR/Job.h"
+#include "Hfta/Transforms/Passes.h"
+
+#include <map>
+
+namespace mlir::hfta {
+#define GEN_PASS_DEF_HFTAVERIFYSCHEDULES
+#include "Hfta/Transforms/Passes.h.inc"
+} // namespace mlir::hfta
+
+using namespace mlir;
+using namespace mlir::hfta;
+
+namespace {
+
+/// A device's queue.
+using Queue = std::pair<int64_t, int64_t>;
+
+/// For each queue, how many of its commands are known to be done.
+using Clock = std::map<Queue, int64_t>;
+
+/// Bytes of one instance of a segment, or of the host's image of it.
+struct Range {
+  Space space;
+  int64_t number, instance, begin, end;
+  bool isSamePlace(const Range &other) const {
+    return space == other.space && number == other.number &&
+           instance == other.instance;
+  }
+  bool overlaps(const Range &other) const {
+    return isSamePlace(other) && begin < other.end && other.begin < end;
+  }
+  bool operator==(const Range &other) const {
+    return isSamePlace(other) && begin == other.begin && end == other.end;
+  }
+};
+
+/// The last time that a queue touched a range.
+struct Access {
+  Range range;
+  Queue queue;
+  bool isWrite;
+  int64_t time; ///< in the queue's count
+};
+
+/// Follows one schedule, command by command in the host's order.
+class ScheduleWalk {
+public:
+  ScheduleWalk(ModuleOp module, int64_t microBatches)
+      : symbols(module),
+        segments(module->getAttrOfType<ArrayAttr>("hfta.segments")),
+        microBatches(microBatches) {
+    int64_t most = 1;
+    for (auto segment : segments.getAsRange<SegmentAttr>())
+      most = std::max(most, segment.getInstances());
+    followed = std::min(microBatches, 2 * most + 2);
+  }
+
+  LogicalResult follow(ScheduleOp schedule) {
+    return followAll(schedule.getBody().front());
+  }
+
+private:
+  LogicalResult followAll(Block &block);
+  LogicalResult followRepeat(RepeatOp repeat);
+  LogicalResult followRun(RunOp run);
+  LogicalResult followTransfer(TransferOp transfer);
+  LogicalResult followRecord(RecordOp record);
+  LogicalResult touch(Operation *op, Queue queue, const Range &range,
+                      bool isWrite);
+  LogicalResult checkFields(RunOp run, int64_t segment);
+
+  template <typename OpTy>
+  Queue start(OpTy op) {
+    Queue queue = {op.getDevice(), op.getQueue()};
+    ++clocks[queue][queue];
+    return queue;
+  }
+  int64_t getInstance(int64_t segment, int64_t ofMicroBatch) const {
+    auto attribute = cast<SegmentAttr>(segments[segment]);
+    return ofMicroBatch % std::max<int64_t>(attribute.getInstances(), 1);
+  }
+  Range getSegment(int64_t number) const {
+    return {Space::segment, number, getInstance(number, microBatch), 0,
+            cast<SegmentAttr>(segments[number]).getBytes()};
+  }
+  /// With all copies' places.
+  std::optional<Range> getRange(PlaceAttr place, int64_t bytes,
+                                int64_t ofMicroBatch) const {
+    if (place.getSpace() != Space::segment && place.getSpace() != Space::host)
+      return std::nullopt;
+    int64_t number = place.getNumber();
+    int64_t end = place.getStride()
+                      ? cast<SegmentAttr>(segments[number]).getBytes()
+                      : place.getOffset() + bytes;
+    return Range{place.getSpace(), number, getInstance(number, ofMicroBatch),
+                 place.getOffset(), end};
+  }
+
+  SymbolTable symbols;
+  ArrayAttr segments;
+  int64_t microBatches, followed;
+  int64_t microBatch = 0;
+  std::map<Queue, Clock> clocks;
+  std::map<int64_t, std::pair<Queue, Clock>> events;
+  SmallVector<Access> accesses;
+  /// Which micro-batch's fields an instance of a segment was given last.
+  std::map<std::pair<int64_t, int64_t>, int64_t> fields;
+};
+
+} // namespace
+
+static std::string describe(Queue queue) {
+  std::string text = "queue " + std::to_string(queue.second);
+  if (queue.first != 0)
+    text += " of device " + std::to_string(queue.first);
+  return text;
+}
+
+/// Queues do their commands in order: after a later access comes after all.
+LogicalResult ScheduleWalk::touch(Operation *op, Queue queue,
+                                  const Range &range, bool isWrite) {
+  const Clock &now = clocks[queue];
+  for (const Access &access : accesses) {
+    if (access.queue == queue || !(access.isWrite || isWrite) ||
+        !access.range.overlaps(range))
+      continue;
+    auto known = now.find(access.queue);
+    if (known != now.end() && known->second >= access.time)
+      continue;
+    return op->emitError(isWrite ? "writes" : "reads")
+           << " bytes of segment " << range.number << " that "
+           << describe(access.queue) << " may still be "
+           << (access.isWrite ? "writing" : "reading");
+  }
+  auto *last = llvm::find_if(accesses, [&](const Access &access) {
+    return access.queue == queue && access.isWrite == isWrite &&
+           access.range == range;
+  });
+  int64_t time = clocks[queue][queue];
+  if (last != accesses.end())
+    last->time = time;
+  else
+    accesses.push_back({range, queue, isWrite, time});
+  return success();
+}
+
+/// Tasks read the fields of the micro-batch that they run for.
+LogicalResult ScheduleWalk::checkFields(RunOp run, int64_t segment) {
+  auto known = fields.find({segment, getInstance(segment, microBatch)});
+  if (known == fields.end() || known->second == microBatch)
+    return success();
+  return run.emitError("runs for micro-batch ")
+         << microBatch << ", but segment " << segment << " holds the fields of "
+         << known->second;
+}
+
+LogicalResult ScheduleWalk::followRun(RunOp run) {
+  auto task = symbols.lookup<TaskOp>(run.getTask());
+  Queue queue = start(run);
+  for (int64_t number : task.getReads())
+    if (failed(checkFields(run, number)) ||
+        failed(touch(run, queue, getSegment(number), /*isWrite=*/false)))
+      return failure();
+  for (int64_t number : task.getWrites())
+    if (failed(touch(run, queue, getSegment(number), /*isWrite=*/true)))
+      return failure();
+  return success();
+}
+
+LogicalResult ScheduleWalk::followTransfer(TransferOp transfer) {
+  int64_t of = microBatch + static_cast<int64_t>(transfer.getAhead());
+  if (of >= microBatches)
+    return success();
+  Queue queue = start(transfer);
+  auto bytes = static_cast<int64_t>(transfer.getBytes());
+  if (std::optional<Range> from = getRange(transfer.getFrom(), bytes, of);
+      from && failed(touch(transfer, queue, *from, /*isWrite=*/false)))
+    return failure();
+  std::optional<Range> to = getRange(transfer.getTo(), bytes, of);
+  if (!to)
+    return success();
+  if (transfer.getFrom().getSpace() == Space::field)
+    fields[{to->number, to->instance}] = of;
+  return touch(transfer, queue, *to, /*isWrite=*/true);
+}
+
+LogicalResult ScheduleWalk::followRecord(RecordOp record) {
+  Queue queue = start(record);
+  auto event = static_cast<int64_t>(record.getEvent());
+  auto known = events.find(event);
+  if (known != events.end() && known->second.first != queue)
+    return record.emitError("records event ")
+           << event << " of " << describe(known->second.first) << " in "
+           << describe(queue);
+  events[event] = {queue, clocks[queue]};
+  return success();
+}
+
+LogicalResult ScheduleWalk::followRepeat(RepeatOp repeat) {
+  Block &body = repeat.getBody().front();
+  // The copies of a second turn use what those of the first one did.
+  int64_t times = repeat.getOver() == RepeatKind::turns ? 2 : followed;
+  int64_t outer = microBatch;
+  for (int64_t index = 0; index < times; ++index) {
+    if (repeat.getOver() == RepeatKind::micro_batches)
+      microBatch = index;
+    if (failed(followAll(body)))
+      return failure();
+  }
+  microBatch = outer;
+  return success();
+}
+
+LogicalResult ScheduleWalk::followAll(Block &block) {
+  for (Operation &op : block) {
+    LogicalResult result = success();
+    if (auto run = dyn_cast<RunOp>(op)) {
+      result = followRun(run);
+    } else if (auto transfer = dyn_cast<TransferOp>(op)) {
+      result = followTransfer(transfer);
+    } else if (auto fill = dyn_cast<FillOp>(op)) {
+      Queue queue = start(fill);
+      result = touch(fill, queue,
+                     *getRange(fill.getTo(), fill.getBytes(), microBatch),
+                     /*isWrite=*/true);
+    } else if (auto record = dyn_cast<RecordOp>(op)) {
+      result = followRecord(record);
+    } else if (auto await = dyn_cast<AwaitOp>(op)) {
+      Clock &clock = clocks[start(await)];
+      auto event = events.find(await.getEvent());
+      if (event != events.end())
+        for (auto [queue, time] : event->second.second)
+          clock[queue] = std::max(clock[queue], time);
+    } else if (auto repeat = dyn_cast<RepeatOp>(op)) {
+      result = followRepeat(repeat);
+    } else if (auto every = dyn_cast<EveryOp>(op)) {
+      result = followAll(every.getBody().front());
+    }
+    if (failed(result))
+      return failure();
+  }
+  return success();
+}
+
+namespace {
+struct VerifySchedulesPass
+    : hfta::impl::HftaVerifySchedulesBase<VerifySchedulesPass> {
+  using HftaVerifySchedulesBase::HftaVerifySchedulesBase;
+
+  void runOnOperation() override {
+    ModuleOp module = getOperation();
+    FailureOr<Job> job = Job::read(module);
+    if (failed(job))
+      return signalPassFailure();
+    for (auto schedule : module.getOps<ScheduleOp>())
+      if (failed(ScheduleWalk(module, job->microBatches).follow(schedule)))
+        return signalPassFailure();
+    markAllAnalysesPreserved();
+  }
+};
+} // namespace

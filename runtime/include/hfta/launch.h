@@ -1,0 +1,38 @@
+//===- launch.h - Tasks on a pool of threads --------------------*- C -*-===//
+
+#ifndef HFTA_LAUNCH_H
+#define HFTA_LAUNCH_H
+
+#include "hfta/pool.h"
+#include "hfta/program.h"
+#include "hfta/status.h"
+
+#include <stdbool.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/// A task and what it runs on. All is borrowed.
+typedef struct hfta_task_call {
+  const hfta_task *task;
+  void *const *segments; ///< the base address of the instance that is used, one
+                         ///< a segment of the program
+  const bool *keeps;     ///< one a segment: slabs are numbered as copies are;
+                         ///< otherwise as `copies` is
+  const int32_t *copies; ///< ascending: those that the task runs for
+  int64_t copy_count;
+} hfta_task_call;
+
+/// Runs every (copy, item) of the task's kernels on the pool and returns when
+/// all are done. Which thread runs which piece never changes a result. Fails
+/// with HFTA_INTERNAL if a kernel asks for more scratch or buffers than there
+/// are.
+hfta_status hfta_run_task(hfta_pool *pool, const hfta_task_call *call,
+                          hfta_error *error);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif // HFTA_LAUNCH_H

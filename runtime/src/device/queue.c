@@ -1,0 +1,291 @@
+//===- queue.c - Work that is done later, in order ------------------------===//
+
+#include "device/queue.h"
+#include "system/clock.h"
+
+#include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { CAPACITY = 64 }; // of a queue
+
+typedef struct queue {
+  hfta_queues *all;
+  pthread_t thread;
+  bool started;
+  // Numbers of the work that was taken on, and that is done.
+  uint64_t pushed, done;
+  hfta_work work[CAPACITY];
+  void **segments; // as many as there are segments, for each place
+  int32_t *copies; // likewise
+} queue;
+
+struct hfta_queues {
+  hfta_pool *pool;
+  uint32_t segments;
+  int64_t copies;
+  uint64_t *recorded; // of an event: how often that was asked for
+  hfta_observer observer;
+
+  pthread_mutex_t running; // one task at a time has the pool
+  pthread_mutex_t mutex;   // of all that follows, and the queues' numbers
+  pthread_cond_t changed;
+  bool stopping;
+  uint64_t *happened; // of an event: how often that is done
+  hfta_status status;
+  hfta_error error;
+
+  uint32_t count;
+  queue queues[];
+};
+
+//===----------------------------------------------------------------------===//
+// Doing work
+//===----------------------------------------------------------------------===//
+
+static void note_error(hfta_queues *self, hfta_status status,
+                       const hfta_error *error) {
+  pthread_mutex_lock(&self->mutex);
+  if (self->status == HFTA_OK) {
+    self->status = status;
+    self->error = *error;
+  }
+  pthread_mutex_unlock(&self->mutex);
+}
+
+static void run_task(hfta_queues *self, const hfta_work *work) {
+  hfta_error error;
+  pthread_mutex_lock(&self->running);
+  double begin = self->observer.done ? hfta_now() : 0.0;
+  hfta_status status = hfta_run_task(self->pool, &work->call, &error);
+  if (self->observer.done)
+    self->observer.done(self->observer.argument, work->number,
+                        hfta_now() - begin);
+  pthread_mutex_unlock(&self->running);
+  if (status != HFTA_OK)
+    note_error(self, status, &error);
+}
+
+static void record(hfta_queues *self, uint32_t event) {
+  pthread_mutex_lock(&self->mutex);
+  ++self->happened[event];
+  pthread_cond_broadcast(&self->changed);
+  pthread_mutex_unlock(&self->mutex);
+}
+
+static void await(hfta_queues *self, uint32_t event, uint64_t records) {
+  pthread_mutex_lock(&self->mutex);
+  while (self->happened[event] < records)
+    pthread_cond_wait(&self->changed, &self->mutex);
+  pthread_mutex_unlock(&self->mutex);
+}
+
+static void do_work(hfta_queues *self, const hfta_work *work) {
+  switch (work->kind) {
+  case HFTA_WORK_RUN:
+    run_task(self, work);
+    break;
+  case HFTA_WORK_COPY:
+    memcpy(work->to, work->from, work->bytes);
+    break;
+  case HFTA_WORK_FILL:
+    memset(work->to, 0, work->bytes);
+    break;
+  case HFTA_WORK_RECORD:
+    record(self, work->number);
+    break;
+  case HFTA_WORK_AWAIT:
+    await(self, work->number, work->records);
+    break;
+  }
+}
+
+/// What the host does itself, up to piece number `end`.
+static void do_first_queue(hfta_queues *self, uint64_t end) {
+  queue *first = &self->queues[0];
+  for (; first->done < end; ++first->done)
+    do_work(self, &first->work[first->done % CAPACITY]);
+}
+
+static void *queue_main(void *argument) {
+  queue *own = argument;
+  hfta_queues *self = own->all;
+  pthread_mutex_lock(&self->mutex);
+  for (;;) {
+    while (own->done == own->pushed && !self->stopping)
+      pthread_cond_wait(&self->changed, &self->mutex);
+    if (own->done == own->pushed)
+      break;
+    pthread_mutex_unlock(&self->mutex);
+    do_work(self, &own->work[own->done % CAPACITY]);
+    pthread_mutex_lock(&self->mutex);
+    ++own->done;
+    pthread_cond_broadcast(&self->changed);
+  }
+  pthread_mutex_unlock(&self->mutex);
+  return NULL;
+}
+
+//===----------------------------------------------------------------------===//
+// The host
+//===----------------------------------------------------------------------===//
+
+/// A thread's queue may be waiting for an event of the host's own.
+static void make_room(hfta_queues *self, queue *to) {
+  queue *first = &self->queues[0];
+  if (to == first) {
+    if (first->pushed - first->done == CAPACITY)
+      do_first_queue(self, first->done + 1);
+    return;
+  }
+  pthread_mutex_lock(&self->mutex);
+  bool is_full = to->pushed - to->done == CAPACITY;
+  pthread_mutex_unlock(&self->mutex);
+  if (!is_full)
+    return;
+  do_first_queue(self, first->pushed);
+  pthread_mutex_lock(&self->mutex);
+  while (to->pushed - to->done == CAPACITY)
+    pthread_cond_wait(&self->changed, &self->mutex);
+  pthread_mutex_unlock(&self->mutex);
+}
+
+void hfta_queues_push(hfta_queues *self, uint32_t number,
+                      const hfta_work *work) {
+  queue *to = &self->queues[number];
+  make_room(self, to);
+  uint64_t place = to->pushed % CAPACITY;
+  hfta_work *entry = &to->work[place];
+  *entry = *work;
+  if (work->kind == HFTA_WORK_RUN) {
+    void **segments = to->segments + place * self->segments;
+    int32_t *copies = to->copies + place * (uint64_t)self->copies;
+    memcpy(segments, work->call.segments, sizeof(void *) * self->segments);
+    memcpy(copies, work->call.copies,
+           sizeof(int32_t) * (size_t)work->call.copy_count);
+    entry->call.segments = segments;
+    entry->call.copies = copies;
+  } else if (work->kind == HFTA_WORK_RECORD) {
+    ++self->recorded[work->number];
+  } else if (work->kind == HFTA_WORK_AWAIT) {
+    entry->records = self->recorded[work->number];
+  }
+  if (number == 0) {
+    ++to->pushed;
+    return;
+  }
+  pthread_mutex_lock(&self->mutex);
+  ++to->pushed;
+  pthread_cond_broadcast(&self->changed);
+  pthread_mutex_unlock(&self->mutex);
+}
+
+hfta_status hfta_queues_wait(hfta_queues *self, hfta_error *error) {
+  do_first_queue(self, self->queues[0].pushed);
+  pthread_mutex_lock(&self->mutex);
+  for (uint32_t i = 1; i < self->count; ++i)
+    while (self->queues[i].done < self->queues[i].pushed)
+      pthread_cond_wait(&self->changed, &self->mutex);
+  hfta_status status = self->status;
+  self->status = HFTA_OK;
+  pthread_mutex_unlock(&self->mutex);
+  return status == HFTA_OK
+             ? HFTA_OK
+             : hfta_fail(error, status, "%s", self->error.message);
+}
+
+void hfta_queues_observe(hfta_queues *self, const hfta_observer *observer) {
+  self->observer = observer ? *observer : (hfta_observer){NULL, NULL};
+}
+
+//===----------------------------------------------------------------------===//
+// Creation
+//===----------------------------------------------------------------------===//
+
+static hfta_status allocate(hfta_queues *self, uint32_t events,
+                            hfta_error *error) {
+  self->recorded = calloc(events + 1, sizeof(*self->recorded));
+  self->happened = calloc(events + 1, sizeof(*self->happened));
+  bool complete = self->recorded && self->happened;
+  for (uint32_t i = 0; i < self->count; ++i) {
+    queue *own = &self->queues[i];
+    own->all = self;
+    own->segments =
+        calloc((size_t)self->segments * CAPACITY + 1, sizeof(*own->segments));
+    own->copies =
+        calloc((size_t)self->copies * CAPACITY + 1, sizeof(*own->copies));
+    complete &= own->segments && own->copies;
+  }
+  return complete ? HFTA_OK
+                  : hfta_fail(error, HFTA_UNSUPPORTED,
+                              "not enough memory for the device's queues");
+}
+
+/// Threads start with every signal blocked, so that the host program's handlers
+/// don't run on them; but that of a faulty read is the thread's own.
+static hfta_status start_threads(hfta_queues *self, hfta_error *error) {
+  sigset_t all, before;
+  sigfillset(&all);
+  sigdelset(&all, SIGBUS);
+  pthread_sigmask(SIG_SETMASK, &all, &before);
+  int code = 0;
+  for (uint32_t i = 1; i < self->count && code == 0; ++i) {
+    queue *own = &self->queues[i];
+    code = pthread_create(&own->thread, NULL, queue_main, own);
+    own->started = code == 0;
+  }
+  pthread_sigmask(SIG_SETMASK, &before, NULL);
+  return code == 0
+             ? HFTA_OK
+             : hfta_fail(error, HFTA_UNSUPPORTED,
+                         "cannot start a queue's thread: %s", strerror(code));
+}
+
+hfta_status hfta_queues_create(const hfta_device_options *options,
+                               hfta_pool *pool, hfta_queues **out,
+                               hfta_error *error) {
+  *out = NULL;
+  uint32_t count = options->queues ? options->queues : 1;
+  hfta_queues *self = calloc(1, sizeof(*self) + count * sizeof(queue));
+  if (!self)
+    return hfta_fail(error, HFTA_UNSUPPORTED,
+                     "not enough memory for the device's queues");
+  self->pool = pool;
+  self->segments = options->segments;
+  self->copies = options->copies;
+  self->count = count;
+  pthread_mutex_init(&self->running, NULL);
+  pthread_mutex_init(&self->mutex, NULL);
+  pthread_cond_init(&self->changed, NULL);
+  hfta_status status = allocate(self, options->events, error);
+  if (status == HFTA_OK)
+    status = start_threads(self, error);
+  if (status != HFTA_OK) {
+    hfta_queues_destroy(self);
+    return status;
+  }
+  *out = self;
+  return HFTA_OK;
+}
+
+void hfta_queues_destroy(hfta_queues *self) {
+  if (!self)
+    return;
+  pthread_mutex_lock(&self->mutex);
+  self->stopping = true;
+  pthread_cond_broadcast(&self->changed);
+  pthread_mutex_unlock(&self->mutex);
+  for (uint32_t i = 0; i < self->count; ++i) {
+    if (self->queues[i].started)
+      pthread_join(self->queues[i].thread, NULL);
+    free(self->queues[i].segments);
+    free(self->queues[i].copies);
+  }
+  pthread_cond_destroy(&self->changed);
+  pthread_mutex_destroy(&self->mutex);
+  pthread_mutex_destroy(&self->running);
+  free(self->recorded);
+  free(self->happened);
+  free(self);
+}

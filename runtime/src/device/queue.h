@@ -1,0 +1,55 @@
+//===- queue.h - Work that is done later, in order --------------*- C -*-===//
+//
+// Queues of one device. Queue 0 has no thread: the host does its work when it
+// waits, so that nothing is handed over where kernels run. Each other queue has
+// a thread, which begins at once.
+//
+// Threads: everything here is called by the host's thread.
+//===----------------------------------------------------------------------===//
+
+#ifndef HFTA_SRC_DEVICE_QUEUE_H
+#define HFTA_SRC_DEVICE_QUEUE_H
+
+#include "hfta/device.h"
+
+typedef struct hfta_queues hfta_queues;
+
+typedef enum hfta_work_kind {
+  HFTA_WORK_RUN,
+  HFTA_WORK_COPY,
+  HFTA_WORK_FILL,
+  HFTA_WORK_RECORD,
+  HFTA_WORK_AWAIT
+} hfta_work_kind;
+
+typedef struct hfta_work {
+  hfta_work_kind kind;
+  void *to;         ///< COPY, FILL
+  const void *from; ///< COPY
+  uint64_t bytes;
+  uint32_t number;     ///< RUN: of the task; RECORD, AWAIT: of the event
+  uint64_t records;    ///< AWAIT: how many records of the event it waits for
+  hfta_task_call call; ///< RUN; `segments` and `copies` are copied with it
+} hfta_work;
+
+/// Tasks run on `pool`, one at a time. Not enough memory or threads are
+/// HFTA_UNSUPPORTED.
+hfta_status hfta_queues_create(const hfta_device_options *options,
+                               hfta_pool *pool, hfta_queues **out,
+                               hfta_error *error);
+
+/// After the last work is done. NULL is allowed.
+void hfta_queues_destroy(hfta_queues *queues);
+
+/// `work->records` is filled in. Does some of the work first if a queue is
+/// full.
+void hfta_queues_push(hfta_queues *queues, uint32_t queue,
+                      const hfta_work *work);
+
+/// Does what queue 0 holds and waits for the other queues. The first error
+/// since the last call.
+hfta_status hfta_queues_wait(hfta_queues *queues, hfta_error *error);
+
+void hfta_queues_observe(hfta_queues *queues, const hfta_observer *observer);
+
+#endif // HFTA_SRC_DEVICE_QUEUE_H

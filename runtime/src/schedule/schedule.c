@@ -1,0 +1,186 @@
+//===- schedule.c - Gives a device the commands of a schedule -------------===//
+
+#include "schedule/instance_impl.h"
+
+#include <string.h>
+
+/// Where in a schedule the host is.
+typedef struct walk {
+  hfta_instance *instance;
+  const hfta_schedule_call *call;
+  int64_t micro_batch;
+  const int32_t *copies; ///< of this turn
+  int64_t copy_count;
+} walk;
+
+static void run_commands(walk *self, const hfta_command *commands,
+                         uint32_t count);
+
+//===----------------------------------------------------------------------===//
+// Places
+//===----------------------------------------------------------------------===//
+
+static void *segment_base(const hfta_segment_memory *memory,
+                          int64_t micro_batch) {
+  return memory->count ? memory->bases[micro_batch % memory->count] : NULL;
+}
+
+/// NULL if the instance has no memory for it.
+static char *find_place(const walk *self, const hfta_place *place,
+                        int64_t micro_batch, uint64_t bytes, int64_t copy) {
+  const hfta_instance *instance = self->instance;
+  const hfta_segment_memory *memory = &instance->memory[place->index];
+  uint64_t offset = place->offset + place->copy_stride * (uint64_t)copy;
+  char *base = NULL;
+  switch (place->space) {
+  case HFTA_SPACE_SEGMENT:
+    base = segment_base(memory, micro_batch);
+    break;
+  case HFTA_SPACE_HOST:
+    if (memory->host)
+      base = memory->host +
+             memory->bytes * (uint64_t)(micro_batch % memory->count);
+    break;
+  case HFTA_SPACE_FIELD:
+    base = (char *)(uintptr_t)self->call->inputs[place->index] +
+           bytes * (uint64_t)micro_batch;
+    break;
+  case HFTA_SPACE_PORT:
+    base = (char *)(uintptr_t)self->call->inputs[place->index];
+    break;
+  }
+  return base ? base + offset : NULL;
+}
+
+//===----------------------------------------------------------------------===//
+// Commands
+//===----------------------------------------------------------------------===//
+
+static void run(const walk *self, const hfta_command *command) {
+  hfta_instance *instance = self->instance;
+  const hfta_program *program = instance->program;
+  for (uint32_t i = 0; i < program->segment_count; ++i)
+    instance->call_bases[i] =
+        segment_base(&instance->memory[i], self->micro_batch);
+  hfta_task_call call = {.task = &program->tasks[command->subject],
+                         .segments = instance->call_bases,
+                         .keeps = instance->keeps,
+                         .copies = self->copies,
+                         .copy_count = self->copy_count};
+  instance->device->functions->run(instance->device, command->queue, &call,
+                                   command->subject);
+}
+
+/// For each copy if there is a place for each.
+static void transfer(const walk *self, const hfta_command *command) {
+  hfta_device *device = self->instance->device;
+  int64_t micro_batch = self->micro_batch + command->ahead;
+  if (micro_batch >= self->call->micro_batches)
+    return;
+  bool is_each = command->to.copy_stride != 0 || command->from.copy_stride != 0;
+  int64_t count = is_each ? self->copy_count : 1;
+  for (int64_t i = 0; i < count; ++i) {
+    int64_t copy = is_each ? self->copies[i] : 0;
+    char *to =
+        find_place(self, &command->to, micro_batch, command->bytes, copy);
+    const char *from =
+        find_place(self, &command->from, micro_batch, command->bytes, copy);
+    if (to && from)
+      device->functions->copy(device, command->queue, to, from, command->bytes);
+  }
+}
+
+static void fill(const walk *self, const hfta_command *command) {
+  hfta_device *device = self->instance->device;
+  char *to =
+      find_place(self, &command->to, self->micro_batch, command->bytes, 0);
+  if (to)
+    device->functions->fill(device, command->queue, to, command->bytes);
+}
+
+/// The body follows the command.
+static void repeat(const walk *self, const hfta_command *command) {
+  walk inner = *self;
+  if (command->subject == HFTA_REPEAT_MICRO_BATCHES) {
+    for (int64_t m = 0; m < self->call->micro_batches; ++m) {
+      inner.micro_batch = m;
+      run_commands(&inner, command + 1, command->length);
+    }
+    return;
+  }
+  int64_t most = self->instance->copies_at_once;
+  for (int64_t done = 0; done < self->copy_count; done += inner.copy_count) {
+    int64_t left = self->copy_count - done;
+    inner.copies = self->copies + done;
+    inner.copy_count = left < most ? left : most;
+    run_commands(&inner, command + 1, command->length);
+  }
+}
+
+/// For the copies whose turn it is; periods don't stand in each other.
+static void every(const walk *self, const hfta_command *command) {
+  hfta_instance *instance = self->instance;
+  const hfta_hyper_parameter *period =
+      &instance->program->hyper_parameters[command->subject];
+  walk inner = *self;
+  inner.copies = instance->chosen;
+  inner.copy_count = 0;
+  for (int64_t i = 0; i < self->copy_count; ++i) {
+    int64_t steps = (int64_t)period->values[self->copies[i]];
+    if (steps > 0 && instance->steps % steps == 0)
+      instance->chosen[inner.copy_count++] = self->copies[i];
+  }
+  if (inner.copy_count > 0)
+    run_commands(&inner, command + 1, command->length);
+}
+
+static void run_commands(walk *self, const hfta_command *commands,
+                         uint32_t count) {
+  hfta_device *device = self->instance->device;
+  for (uint32_t i = 0; i < count; i += 1 + commands[i].length) {
+    const hfta_command *command = &commands[i];
+    switch (command->kind) {
+    case HFTA_COMMAND_RUN:
+      run(self, command);
+      break;
+    case HFTA_COMMAND_TRANSFER:
+      transfer(self, command);
+      break;
+    case HFTA_COMMAND_FILL:
+      fill(self, command);
+      break;
+    case HFTA_COMMAND_RECORD:
+      device->functions->record(device, command->queue, command->subject);
+      break;
+    case HFTA_COMMAND_AWAIT:
+      device->functions->await(device, command->queue, command->subject);
+      break;
+    case HFTA_COMMAND_REPEAT:
+      repeat(self, command);
+      break;
+    case HFTA_COMMAND_EVERY:
+      every(self, command);
+      break;
+    }
+  }
+}
+
+hfta_status hfta_instance_run(hfta_instance *instance,
+                              const hfta_schedule_call *call) {
+  const hfta_program *program = instance->program;
+  const hfta_schedule *schedule =
+      hfta_program_find_schedule(program, call->name);
+  if (!schedule)
+    return hfta_fail(&instance->error, HFTA_USAGE,
+                     "'%s' was compiled without the schedule '%s'",
+                     program->name, call->name);
+  memset(instance->keeps, 0, sizeof(bool) * program->segment_count);
+  for (uint32_t i = 0; i < schedule->keep_count; ++i)
+    instance->keeps[schedule->keeps[i]] = true;
+  walk self = {.instance = instance,
+               .call = call,
+               .copies = instance->live,
+               .copy_count = instance->live_count};
+  run_commands(&self, schedule->commands, schedule->command_count);
+  return instance->device->functions->wait(instance->device, &instance->error);
+}

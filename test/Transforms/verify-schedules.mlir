@@ -1,0 +1,226 @@
+// RUN: hfta-opt %s -split-input-file -verify-diagnostics -hfta-verify-schedules
+
+// An upload on another queue, with the event between them.
+module attributes {hfta.job = {all_forwards_first = false, batch = 4 : i64, clip_norm = array<f64>, copies = 2 : i64, data = [], epochs = 0 : i64, fuse = true, hyper_parameters = [], metric = "", micro_batches = 1 : i64, name = "net", optimizer_flags = [], optimizer = "", order_seed = 0 : i64, precision = {accumulate = "f32", compute = "f32", gradients = "f32", parameters = "f32", state = "f32"}, schedule = {gamma = array<f64>, kind = "constant", minimum = array<f64>, step_size = array<f64>, warmup = array<f64>}, seed = array<i64>, shuffle = true, steps = 0 : i64, training = false}, hfta.segments = [#hfta.segment<input, -1, 64 bytes, 1 instances>, #hfta.segment<workspace, -1, 64 bytes, 1 instances>]} {
+  func.func private @k(tensor<16xf32>) -> tensor<16xf32>
+  hfta.task @"task/forward.0" part "forward" block 0 reads [0] writes [1] {
+    hfta.launch @k on [#hfta.binding<0, 0, 0>, #hfta.binding<1, 0, 0>] inputs 1 written [1]
+  }
+  hfta.schedule @step keeps [] {
+    hfta.transfer 64 from #hfta.place<field, 0, 0> to #hfta.place<segment, 0, 0> {queue = 1}
+    hfta.record 0 {queue = 1}
+    hfta.await 0
+    hfta.run @"task/forward.0"
+  }
+}
+
+// -----
+
+// Without it.
+module attributes {hfta.job = {all_forwards_first = false, batch = 4 : i64, clip_norm = array<f64>, copies = 2 : i64, data = [], epochs = 0 : i64, fuse = true, hyper_parameters = [], metric = "", micro_batches = 1 : i64, name = "net", optimizer_flags = [], optimizer = "", order_seed = 0 : i64, precision = {accumulate = "f32", compute = "f32", gradients = "f32", parameters = "f32", state = "f32"}, schedule = {gamma = array<f64>, kind = "constant", minimum = array<f64>, step_size = array<f64>, warmup = array<f64>}, seed = array<i64>, shuffle = true, steps = 0 : i64, training = false}, hfta.segments = [#hfta.segment<input, -1, 64 bytes, 1 instances>, #hfta.segment<workspace, -1, 64 bytes, 1 instances>]} {
+  func.func private @k(tensor<16xf32>) -> tensor<16xf32>
+  hfta.task @"task/forward.0" part "forward" block 0 reads [0] writes [1] {
+    hfta.launch @k on [#hfta.binding<0, 0, 0>, #hfta.binding<1, 0, 0>] inputs 1 written [1]
+  }
+  hfta.schedule @step keeps [] {
+    hfta.transfer 64 from #hfta.place<field, 0, 0> to #hfta.place<segment, 0, 0> {queue = 1}
+    // expected-error @+1 {{reads bytes of segment 0 that queue 1 may still be writing}}
+    hfta.run @"task/forward.0"
+  }
+}
+
+// -----
+
+// The event was recorded before the upload.
+module attributes {hfta.job = {all_forwards_first = false, batch = 4 : i64, clip_norm = array<f64>, copies = 2 : i64, data = [], epochs = 0 : i64, fuse = true, hyper_parameters = [], metric = "", micro_batches = 1 : i64, name = "net", optimizer_flags = [], optimizer = "", order_seed = 0 : i64, precision = {accumulate = "f32", compute = "f32", gradients = "f32", parameters = "f32", state = "f32"}, schedule = {gamma = array<f64>, kind = "constant", minimum = array<f64>, step_size = array<f64>, warmup = array<f64>}, seed = array<i64>, shuffle = true, steps = 0 : i64, training = false}, hfta.segments = [#hfta.segment<input, -1, 64 bytes, 1 instances>, #hfta.segment<workspace, -1, 64 bytes, 1 instances>]} {
+  func.func private @k(tensor<16xf32>) -> tensor<16xf32>
+  hfta.task @"task/forward.0" part "forward" block 0 reads [0] writes [1] {
+    hfta.launch @k on [#hfta.binding<0, 0, 0>, #hfta.binding<1, 0, 0>] inputs 1 written [1]
+  }
+  hfta.schedule @step keeps [] {
+    hfta.record 0 {queue = 1}
+    hfta.transfer 64 from #hfta.place<field, 0, 0> to #hfta.place<segment, 0, 0> {queue = 1}
+    hfta.await 0
+    // expected-error @+1 {{reads bytes of segment 0 that queue 1 may still be writing}}
+    hfta.run @"task/forward.0"
+  }
+}
+
+// -----
+
+// The next micro-batch goes where the task still reads.
+module attributes {hfta.job = {all_forwards_first = false, batch = 4 : i64, clip_norm = array<f64>, copies = 2 : i64, data = [], epochs = 0 : i64, fuse = true, hyper_parameters = [], metric = "", micro_batches = 2 : i64, name = "net", optimizer_flags = [], optimizer = "", order_seed = 0 : i64, precision = {accumulate = "f32", compute = "f32", gradients = "f32", parameters = "f32", state = "f32"}, schedule = {gamma = array<f64>, kind = "constant", minimum = array<f64>, step_size = array<f64>, warmup = array<f64>}, seed = array<i64>, shuffle = true, steps = 0 : i64, training = false}, hfta.segments = [#hfta.segment<input, -1, 64 bytes, 1 instances>, #hfta.segment<workspace, -1, 64 bytes, 1 instances>]} {
+  func.func private @k(tensor<16xf32>) -> tensor<16xf32>
+  hfta.task @"task/forward.0" part "forward" block 0 reads [0] writes [1] {
+    hfta.launch @k on [#hfta.binding<0, 0, 0>, #hfta.binding<1, 0, 0>] inputs 1 written [1]
+  }
+  hfta.schedule @step keeps [] {
+    hfta.repeat micro_batches {
+      // expected-error @+1 {{writes bytes of segment 0 that queue 0 may still be reading}}
+      hfta.transfer 64 from #hfta.place<field, 0, 0> to #hfta.place<segment, 0, 0> {queue = 1}
+      hfta.record 0 {queue = 1}
+      hfta.await 0
+      hfta.run @"task/forward.0"
+    }
+  }
+}
+
+// -----
+
+// It waits until they are used.
+module attributes {hfta.job = {all_forwards_first = false, batch = 4 : i64, clip_norm = array<f64>, copies = 2 : i64, data = [], epochs = 0 : i64, fuse = true, hyper_parameters = [], metric = "", micro_batches = 2 : i64, name = "net", optimizer_flags = [], optimizer = "", order_seed = 0 : i64, precision = {accumulate = "f32", compute = "f32", gradients = "f32", parameters = "f32", state = "f32"}, schedule = {gamma = array<f64>, kind = "constant", minimum = array<f64>, step_size = array<f64>, warmup = array<f64>}, seed = array<i64>, shuffle = true, steps = 0 : i64, training = false}, hfta.segments = [#hfta.segment<input, -1, 64 bytes, 1 instances>, #hfta.segment<workspace, -1, 64 bytes, 1 instances>]} {
+  func.func private @k(tensor<16xf32>) -> tensor<16xf32>
+  hfta.task @"task/forward.0" part "forward" block 0 reads [0] writes [1] {
+    hfta.launch @k on [#hfta.binding<0, 0, 0>, #hfta.binding<1, 0, 0>] inputs 1 written [1]
+  }
+  hfta.schedule @step keeps [] {
+    hfta.repeat micro_batches {
+      hfta.await 1 {queue = 1}
+      hfta.transfer 64 from #hfta.place<field, 0, 0> to #hfta.place<segment, 0, 0> {queue = 1}
+      hfta.record 0 {queue = 1}
+      hfta.await 0
+      hfta.run @"task/forward.0"
+      hfta.record 1
+    }
+  }
+}
+
+// -----
+
+// With two instances one micro-batch is brought while another is used.
+module attributes {hfta.job = {all_forwards_first = false, batch = 4 : i64, clip_norm = array<f64>, copies = 2 : i64, data = [], epochs = 0 : i64, fuse = true, hyper_parameters = [], metric = "", micro_batches = 4 : i64, name = "net", optimizer_flags = [], optimizer = "", order_seed = 0 : i64, precision = {accumulate = "f32", compute = "f32", gradients = "f32", parameters = "f32", state = "f32"}, schedule = {gamma = array<f64>, kind = "constant", minimum = array<f64>, step_size = array<f64>, warmup = array<f64>}, seed = array<i64>, shuffle = true, steps = 0 : i64, training = false}, hfta.segments = [#hfta.segment<input, -1, 64 bytes, 2 instances>, #hfta.segment<workspace, -1, 64 bytes, 1 instances>]} {
+  func.func private @k(tensor<16xf32>) -> tensor<16xf32>
+  hfta.task @"task/forward.0" part "forward" block 0 reads [0] writes [1] {
+    hfta.launch @k on [#hfta.binding<0, 0, 0>, #hfta.binding<1, 0, 0>] inputs 1 written [1]
+  }
+  hfta.schedule @step keeps [] {
+    hfta.transfer 64 from #hfta.place<field, 0, 0> to #hfta.place<segment, 0, 0> {queue = 1}
+    hfta.record 0 {queue = 1}
+    hfta.repeat micro_batches {
+      hfta.await 0
+      hfta.await 1 {queue = 1}
+      hfta.transfer 64 from #hfta.place<field, 0, 0> to #hfta.place<segment, 0, 0> {queue = 1, ahead = 1}
+      hfta.record 0 {queue = 1}
+      hfta.run @"task/forward.0"
+      hfta.record 1
+    }
+  }
+}
+
+// -----
+
+// With one, the task would find the next one's fields.
+module attributes {hfta.job = {all_forwards_first = false, batch = 4 : i64, clip_norm = array<f64>, copies = 2 : i64, data = [], epochs = 0 : i64, fuse = true, hyper_parameters = [], metric = "", micro_batches = 2 : i64, name = "net", optimizer_flags = [], optimizer = "", order_seed = 0 : i64, precision = {accumulate = "f32", compute = "f32", gradients = "f32", parameters = "f32", state = "f32"}, schedule = {gamma = array<f64>, kind = "constant", minimum = array<f64>, step_size = array<f64>, warmup = array<f64>}, seed = array<i64>, shuffle = true, steps = 0 : i64, training = false}, hfta.segments = [#hfta.segment<input, -1, 64 bytes, 1 instances>, #hfta.segment<workspace, -1, 64 bytes, 1 instances>]} {
+  func.func private @k(tensor<16xf32>) -> tensor<16xf32>
+  hfta.task @"task/forward.0" part "forward" block 0 reads [0] writes [1] {
+    hfta.launch @k on [#hfta.binding<0, 0, 0>, #hfta.binding<1, 0, 0>] inputs 1 written [1]
+  }
+  hfta.schedule @step keeps [] {
+    hfta.transfer 64 from #hfta.place<field, 0, 0> to #hfta.place<segment, 0, 0> {queue = 1}
+    hfta.record 0 {queue = 1}
+    hfta.repeat micro_batches {
+      hfta.await 1 {queue = 1}
+      hfta.transfer 64 from #hfta.place<field, 0, 0> to #hfta.place<segment, 0, 0> {queue = 1, ahead = 1}
+      hfta.record 0 {queue = 1}
+      hfta.await 0
+      // expected-error @+1 {{runs for micro-batch 0, but segment 0 holds the fields of 1}}
+      hfta.run @"task/forward.0"
+      hfta.record 1
+    }
+  }
+}
+
+// -----
+
+// Events carry what their queue knew from others.
+module attributes {hfta.job = {all_forwards_first = false, batch = 4 : i64, clip_norm = array<f64>, copies = 2 : i64, data = [], epochs = 0 : i64, fuse = true, hyper_parameters = [], metric = "", micro_batches = 1 : i64, name = "net", optimizer_flags = [], optimizer = "", order_seed = 0 : i64, precision = {accumulate = "f32", compute = "f32", gradients = "f32", parameters = "f32", state = "f32"}, schedule = {gamma = array<f64>, kind = "constant", minimum = array<f64>, step_size = array<f64>, warmup = array<f64>}, seed = array<i64>, shuffle = true, steps = 0 : i64, training = false}, hfta.segments = [#hfta.segment<input, -1, 64 bytes, 1 instances>, #hfta.segment<workspace, -1, 64 bytes, 1 instances>]} {
+  func.func private @k(tensor<16xf32>) -> tensor<16xf32>
+  hfta.task @"task/forward.0" part "forward" block 0 reads [0] writes [1] {
+    hfta.launch @k on [#hfta.binding<0, 0, 0>, #hfta.binding<1, 0, 0>] inputs 1 written [1]
+  }
+  hfta.schedule @step keeps [] {
+    hfta.transfer 64 from #hfta.place<field, 0, 0> to #hfta.place<segment, 0, 0> {queue = 1}
+    hfta.record 0 {queue = 1}
+    hfta.await 0 {queue = 2}
+    hfta.record 1 {queue = 2}
+    hfta.await 1
+    hfta.run @"task/forward.0"
+  }
+}
+
+// -----
+
+// Two writers.
+module attributes {hfta.job = {all_forwards_first = false, batch = 4 : i64, clip_norm = array<f64>, copies = 2 : i64, data = [], epochs = 0 : i64, fuse = true, hyper_parameters = [], metric = "", micro_batches = 1 : i64, name = "net", optimizer_flags = [], optimizer = "", order_seed = 0 : i64, precision = {accumulate = "f32", compute = "f32", gradients = "f32", parameters = "f32", state = "f32"}, schedule = {gamma = array<f64>, kind = "constant", minimum = array<f64>, step_size = array<f64>, warmup = array<f64>}, seed = array<i64>, shuffle = true, steps = 0 : i64, training = false}, hfta.segments = [#hfta.segment<input, -1, 64 bytes, 1 instances>, #hfta.segment<workspace, -1, 64 bytes, 1 instances>]} {
+  func.func private @k(tensor<16xf32>) -> tensor<16xf32>
+  hfta.task @"task/forward.0" part "forward" block 0 reads [0] writes [1] {
+    hfta.launch @k on [#hfta.binding<0, 0, 0>, #hfta.binding<1, 0, 0>] inputs 1 written [1]
+  }
+  hfta.schedule @step keeps [] {
+    hfta.fill 64 at #hfta.place<segment, 0, 0>
+    // expected-error @+1 {{writes bytes of segment 0 that queue 0 may still be writing}}
+    hfta.transfer 64 from #hfta.place<field, 0, 0> to #hfta.place<segment, 0, 0> {queue = 1}
+  }
+}
+
+// -----
+
+// Of different bytes.
+module attributes {hfta.job = {all_forwards_first = false, batch = 4 : i64, clip_norm = array<f64>, copies = 2 : i64, data = [], epochs = 0 : i64, fuse = true, hyper_parameters = [], metric = "", micro_batches = 1 : i64, name = "net", optimizer_flags = [], optimizer = "", order_seed = 0 : i64, precision = {accumulate = "f32", compute = "f32", gradients = "f32", parameters = "f32", state = "f32"}, schedule = {gamma = array<f64>, kind = "constant", minimum = array<f64>, step_size = array<f64>, warmup = array<f64>}, seed = array<i64>, shuffle = true, steps = 0 : i64, training = false}, hfta.segments = [#hfta.segment<input, -1, 64 bytes, 1 instances>, #hfta.segment<workspace, -1, 64 bytes, 1 instances>]} {
+  func.func private @k(tensor<16xf32>) -> tensor<16xf32>
+  hfta.task @"task/forward.0" part "forward" block 0 reads [0] writes [1] {
+    hfta.launch @k on [#hfta.binding<0, 0, 0>, #hfta.binding<1, 0, 0>] inputs 1 written [1]
+  }
+  hfta.schedule @step keeps [] {
+    hfta.fill 32 at #hfta.place<segment, 0, 32>
+    hfta.transfer 32 from #hfta.place<field, 0, 0> to #hfta.place<segment, 0, 0> {queue = 1}
+    hfta.record 0 {queue = 1}
+    hfta.await 0
+    hfta.run @"task/forward.0"
+  }
+}
+
+// -----
+
+// The host's image of a segment has its readers, too.
+module attributes {hfta.job = {all_forwards_first = false, batch = 4 : i64, clip_norm = array<f64>, copies = 2 : i64, data = [], epochs = 0 : i64, fuse = true, hyper_parameters = [], metric = "", micro_batches = 1 : i64, name = "net", optimizer_flags = [], optimizer = "", order_seed = 0 : i64, precision = {accumulate = "f32", compute = "f32", gradients = "f32", parameters = "f32", state = "f32"}, schedule = {gamma = array<f64>, kind = "constant", minimum = array<f64>, step_size = array<f64>, warmup = array<f64>}, seed = array<i64>, shuffle = true, steps = 0 : i64, training = false}, hfta.segments = [#hfta.segment<input, -1, 64 bytes, 1 instances>, #hfta.segment<workspace, -1, 64 bytes, 1 instances>]} {
+  func.func private @k(tensor<16xf32>) -> tensor<16xf32>
+  hfta.task @"task/forward.0" part "forward" block 0 reads [0] writes [1] {
+    hfta.launch @k on [#hfta.binding<0, 0, 0>, #hfta.binding<1, 0, 0>] inputs 1 written [1]
+  }
+  hfta.schedule @step keeps [] {
+    hfta.transfer 64 from #hfta.place<segment, 0, 0> to #hfta.place<host, 0, 0>
+    // expected-error @+1 {{reads bytes of segment 0 that queue 0 may still be writing}}
+    hfta.transfer 64 from #hfta.place<host, 0, 0> to #hfta.place<segment, 1, 0> {queue = 1}
+  }
+}
+
+// -----
+
+// An event is of one queue.
+module attributes {hfta.job = {all_forwards_first = false, batch = 4 : i64, clip_norm = array<f64>, copies = 2 : i64, data = [], epochs = 0 : i64, fuse = true, hyper_parameters = [], metric = "", micro_batches = 1 : i64, name = "net", optimizer_flags = [], optimizer = "", order_seed = 0 : i64, precision = {accumulate = "f32", compute = "f32", gradients = "f32", parameters = "f32", state = "f32"}, schedule = {gamma = array<f64>, kind = "constant", minimum = array<f64>, step_size = array<f64>, warmup = array<f64>}, seed = array<i64>, shuffle = true, steps = 0 : i64, training = false}, hfta.segments = [#hfta.segment<input, -1, 64 bytes, 1 instances>, #hfta.segment<workspace, -1, 64 bytes, 1 instances>]} {
+  func.func private @k(tensor<16xf32>) -> tensor<16xf32>
+  hfta.task @"task/forward.0" part "forward" block 0 reads [0] writes [1] {
+    hfta.launch @k on [#hfta.binding<0, 0, 0>, #hfta.binding<1, 0, 0>] inputs 1 written [1]
+  }
+  hfta.schedule @step keeps [] {
+    hfta.record 0 {queue = 1}
+    // expected-error @+1 {{records event 0 of queue 1 in queue 0}}
+    hfta.record 0
+  }
+}
+
+// -----
+
+// A task on a queue of its own.
+module attributes {hfta.job = {all_forwards_first = false, batch = 4 : i64, clip_norm = array<f64>, copies = 2 : i64, data = [], epochs = 0 : i64, fuse = true, hyper_parameters = [], metric = "", micro_batches = 1 : i64, name = "net", optimizer_flags = [], optimizer = "", order_seed = 0 : i64, precision = {accumulate = "f32", compute = "f32", gradients = "f32", parameters = "f32", state = "f32"}, schedule = {gamma = array<f64>, kind = "constant", minimum = array<f64>, step_size = array<f64>, warmup = array<f64>}, seed = array<i64>, shuffle = true, steps = 0 : i64, training = false}, hfta.segments = [#hfta.segment<input, -1, 64 bytes, 1 instances>, #hfta.segment<workspace, -1, 64 bytes, 1 instances>]} {
+  func.func private @k(tensor<16xf32>) -> tensor<16xf32>
+  hfta.task @"task/forward.0" part "forward" block 0 reads [0] writes [1] {
+    hfta.launch @k on [#hfta.binding<0, 0, 0>, #hfta.binding<1, 0, 0>] inputs 1 written [1]
+  }
+  hfta.schedule @step keeps [] {
+    hfta.run @"task/forward.0"
+    // expected-error @+1 {{writes bytes of segment 1 that queue 0 may still be writing}}
+    hfta.run @"task/forward.0" {queue = 3}
+  }
+}

@@ -1,0 +1,240 @@
+//===- FakeSchedules.c - The fake program's schedules ---------------------===//
+
+#include "FakeSchedules.h"
+
+#include "FakeKernels.h"
+
+#include <stdbool.h>
+#include <string.h>
+
+enum { TASKS = 0, UPLOADS = 1 }; // queues
+enum { UPLOADED = 0, USED = 1 }; // events
+
+static const uint32_t gradients[] = {FAKE_SEGMENT_GRADIENTS};
+static const uint32_t all_slabs[] = {FAKE_SEGMENT_GRADIENTS, FAKE_SEGMENT_SAVED,
+                                     FAKE_SEGMENT_CUT};
+
+/// A schedule that is being written.
+typedef struct list {
+  const hfta_program *program;
+  const fake_options *options;
+  hfta_schedule *schedule;
+  hfta_command *commands;
+} list;
+
+static hfta_command *add(list *self, uint32_t kind, uint32_t queue,
+                         uint32_t subject) {
+  hfta_command *command = &self->commands[self->schedule->command_count++];
+  *command = (hfta_command){.kind = kind, .queue = queue, .subject = subject};
+  return command;
+}
+
+static void run(list *self, enum fake_task task) {
+  add(self, HFTA_COMMAND_RUN, TASKS, task);
+}
+
+static hfta_command *begin(list *self, hfta_repeat_kind kind) {
+  return add(self, HFTA_COMMAND_REPEAT, TASKS, kind);
+}
+
+static void end(list *self, hfta_command *repeat) {
+  uint32_t place = (uint32_t)(repeat - self->commands);
+  repeat->length = self->schedule->command_count - place - 1;
+}
+
+/// NULL where copies don't take turns.
+static hfta_command *begin_turns(list *self) {
+  return self->options->copy_threads ? begin(self, HFTA_REPEAT_TURNS) : NULL;
+}
+
+static void end_turns(list *self, hfta_command *repeat) {
+  if (repeat)
+    end(self, repeat);
+}
+
+/// Between a segment and the host's image of it.
+static void transfer_image(list *self, uint32_t segment, uint32_t from,
+                           uint32_t to) {
+  hfta_command *command = add(self, HFTA_COMMAND_TRANSFER, TASKS, 0);
+  command->from = (hfta_place){.space = from, .index = segment};
+  command->to = (hfta_place){.space = to, .index = segment};
+  command->bytes = self->program->segments[segment].bytes;
+}
+
+static void upload_scalars(list *self, uint32_t segment) {
+  transfer_image(self, segment, HFTA_SPACE_HOST, HFTA_SPACE_SEGMENT);
+}
+
+static void upload(list *self, uint32_t space, uint32_t index, int tensor) {
+  const hfta_tensor *row = &self->program->tensors[tensor];
+  hfta_command *command = add(self, HFTA_COMMAND_TRANSFER,
+                              space == HFTA_SPACE_FIELD ? UPLOADS : TASKS, 0);
+  command->from = (hfta_place){.space = space, .index = index};
+  command->to = (hfta_place){.space = HFTA_SPACE_SEGMENT,
+                             .index = row->segment,
+                             .offset = row->offset};
+  command->bytes = row->bytes;
+}
+
+static void upload_fields(list *self) {
+  add(self, HFTA_COMMAND_AWAIT, UPLOADS, USED);
+  upload(self, HFTA_SPACE_FIELD, 0, FAKE_IMAGE);
+  upload(self, HFTA_SPACE_FIELD, 1, FAKE_LABEL);
+  add(self, HFTA_COMMAND_RECORD, UPLOADS, UPLOADED);
+  add(self, HFTA_COMMAND_AWAIT, TASKS, UPLOADED);
+}
+
+static void clear_results(list *self) {
+  hfta_command *command = add(self, HFTA_COMMAND_FILL, TASKS, 0);
+  command->to =
+      (hfta_place){.space = HFTA_SPACE_SEGMENT, .index = FAKE_SEGMENT_RESULTS};
+  command->bytes = self->program->segments[FAKE_SEGMENT_RESULTS].bytes;
+}
+
+static void download_results(list *self) {
+  transfer_image(self, FAKE_SEGMENT_RESULTS, HFTA_SPACE_SEGMENT,
+                 HFTA_SPACE_HOST);
+}
+
+static void forward(list *self) {
+  run(self, FAKE_FORWARD_0);
+  run(self, FAKE_FORWARD_1);
+}
+
+static void backward(list *self) {
+  run(self, FAKE_BACKWARD_1);
+  run(self, FAKE_BACKWARD_0);
+}
+
+static void accumulate(list *self) {
+  bool forwards_first =
+      self->options->all_forwards_first && self->options->micro_batches > 1;
+  hfta_command *batches = begin(self, HFTA_REPEAT_MICRO_BATCHES);
+  upload_fields(self);
+  hfta_command *turns = forwards_first ? NULL : begin_turns(self);
+  forward(self);
+  if (!forwards_first)
+    backward(self);
+  end_turns(self, turns);
+  add(self, HFTA_COMMAND_RECORD, TASKS, USED);
+  end(self, batches);
+  if (!forwards_first)
+    return;
+  batches = begin(self, HFTA_REPEAT_MICRO_BATCHES);
+  backward(self);
+  add(self, HFTA_COMMAND_RECORD, TASKS, USED);
+  end(self, batches);
+}
+
+static void update(list *self) {
+  run(self, FAKE_NORM_0);
+  run(self, FAKE_NORM_1);
+  run(self, FAKE_CLIPS);
+  run(self, FAKE_UPDATE_0);
+  run(self, FAKE_UPDATE_1);
+}
+
+static void keep(list *self, const uint32_t *segments, uint32_t count) {
+  self->schedule->keeps = segments;
+  self->schedule->keep_count = count;
+}
+
+/// Gradients alone where nothing else outlives a turn.
+static void keep_gradients(list *self) {
+  bool in_flight =
+      self->options->all_forwards_first && self->options->micro_batches > 1;
+  if (self->options->copy_threads && !in_flight)
+    keep(self, gradients, 1);
+  else
+    keep(self, all_slabs, 3);
+}
+
+//===----------------------------------------------------------------------===//
+// Schedules
+//===----------------------------------------------------------------------===//
+
+static void initialize(list *self) {
+  upload_scalars(self, FAKE_SEGMENT_SCALARS);
+  hfta_command *batches = begin(self, HFTA_REPEAT_MICRO_BATCHES);
+  upload_scalars(self, FAKE_SEGMENT_BATCH_SCALARS);
+  end(self, batches);
+  hfta_command *turns = begin_turns(self);
+  run(self, FAKE_INIT);
+  end_turns(self, turns);
+}
+
+static void infer(list *self) {
+  upload(self, HFTA_SPACE_PORT, 0, FAKE_IMAGE);
+  hfta_command *turns = begin_turns(self);
+  run(self, FAKE_INFER);
+  end_turns(self, turns);
+}
+
+static void evaluate(list *self) {
+  clear_results(self);
+  hfta_command *batches = begin(self, HFTA_REPEAT_MICRO_BATCHES);
+  upload_scalars(self, FAKE_SEGMENT_BATCH_SCALARS);
+  upload_fields(self);
+  hfta_command *turns = begin_turns(self);
+  run(self, FAKE_EVALUATE);
+  end_turns(self, turns);
+  add(self, HFTA_COMMAND_RECORD, TASKS, USED);
+  end(self, batches);
+  download_results(self);
+}
+
+static void step(list *self) {
+  upload_scalars(self, FAKE_SEGMENT_SCALARS);
+  clear_results(self);
+  if (self->options->copy_threads && self->options->micro_batches == 1) {
+    upload_fields(self);
+    hfta_command *turns = begin_turns(self);
+    forward(self);
+    backward(self);
+    update(self);
+    end(self, turns);
+    add(self, HFTA_COMMAND_RECORD, TASKS, USED);
+  } else {
+    accumulate(self);
+    hfta_command *turns = begin_turns(self);
+    update(self);
+    end_turns(self, turns);
+    keep_gradients(self);
+  }
+  download_results(self);
+}
+
+static void accumulate_alone(list *self) {
+  upload_scalars(self, FAKE_SEGMENT_SCALARS);
+  clear_results(self);
+  accumulate(self);
+  download_results(self);
+  keep_gradients(self);
+}
+
+static void update_alone(list *self) {
+  upload_scalars(self, FAKE_SEGMENT_SCALARS);
+  hfta_command *turns = begin_turns(self);
+  update(self);
+  end_turns(self, turns);
+  keep(self, gradients, 1);
+}
+
+void fake_schedules_make(fake_schedules *self, const hfta_program *program,
+                         const fake_options *options) {
+  static const struct {
+    const char *name;
+    void (*write)(list *);
+  } rows[FAKE_SCHEDULE_COUNT] = {
+      {"initialize", initialize},       {"infer", infer},
+      {"evaluate", evaluate},           {"step", step},
+      {"accumulate", accumulate_alone}, {"update", update_alone},
+  };
+  memset(self, 0, sizeof(*self));
+  for (int i = 0; i < FAKE_SCHEDULE_COUNT; ++i) {
+    self->rows[i].name = rows[i].name;
+    self->rows[i].commands = self->commands[i];
+    list schedule = {program, options, &self->rows[i], self->commands[i]};
+    rows[i].write(&schedule);
+  }
+}

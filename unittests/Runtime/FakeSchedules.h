@@ -1,0 +1,20 @@
+//===- FakeSchedules.h - The fake program's schedules -----------*- C -*-===//
+
+#ifndef HFTA_UNITTESTS_FAKE_SCHEDULES_H
+#define HFTA_UNITTESTS_FAKE_SCHEDULES_H
+
+#include "FakeProgram.h"
+
+enum { FAKE_SCHEDULE_COUNT = 6, FAKE_MAX_COMMANDS = 32 };
+
+/// `initialize` and `infer` come first: all that inference needs.
+typedef struct fake_schedules {
+  hfta_schedule rows[FAKE_SCHEDULE_COUNT];
+  hfta_command commands[FAKE_SCHEDULE_COUNT][FAKE_MAX_COMMANDS];
+} fake_schedules;
+
+/// Of a program whose segments and tensors are there.
+void fake_schedules_make(fake_schedules *self, const hfta_program *program,
+                         const fake_options *options);
+
+#endif // HFTA_UNITTESTS_FAKE_SCHEDULES_H

@@ -1,0 +1,165 @@
+//===- LaunchTest.cpp - Tasks on a pool of threads ------------------------===//
+
+#include "hfta/launch.h"
+
+#include "gtest/gtest.h"
+
+#include <memory>
+#include <vector>
+
+namespace {
+/// A task's launches on two segments, of which nothing or the second has slabs.
+class Task {
+public:
+  Task(std::vector<hfta_launch> launches, void *shared, void *own,
+       int threads = 2)
+      : launches(std::move(launches)), segments{shared, own},
+        pool(makePool(threads), hfta_pool_destroy) {}
+
+  void keepSlabs() { keeps[1] = true; }
+
+  hfta_status run(std::vector<int32_t> copies, hfta_error *error = nullptr) {
+    hfta_task task = {};
+    task.name = "task";
+    task.launches = launches.data();
+    task.launch_count = launches.size();
+    hfta_task_call call = {&task, segments, keeps, copies.data(),
+                           static_cast<int64_t>(copies.size())};
+    return hfta_run_task(pool.get(), &call, error);
+  }
+
+private:
+  static hfta_pool *makePool(int threads) {
+    hfta_pool *pool = nullptr;
+    EXPECT_EQ(hfta_pool_create(threads, 64, &pool, nullptr), HFTA_OK);
+    return pool;
+  }
+
+  std::vector<hfta_launch> launches;
+  void *segments[2];
+  bool keeps[2] = {false, false};
+  std::unique_ptr<hfta_pool, void (*)(hfta_pool *)> pool;
+};
+} // namespace
+
+static hfta_launch launchOf(hfta_kernel kernel, const hfta_binding *bindings,
+                            uint32_t count, int64_t items) {
+  hfta_launch launch = {};
+  launch.kernel = kernel;
+  launch.name = "kernel";
+  launch.bindings = bindings;
+  launch.binding_count = count;
+  launch.per_copy = 1;
+  launch.copy = -1;
+  launch.items = items;
+  launch.scratch_bytes = 64;
+  return launch;
+}
+
+/// A copy's own launch.
+static hfta_launch launchOfCopy(int copy, hfta_launch launch) {
+  launch.per_copy = 0;
+  launch.copy = copy;
+  return launch;
+}
+
+static void addItem(void *const *buffers, int64_t item, void *scratch) {
+  const int *shared = static_cast<const int *>(buffers[0]);
+  int *own = static_cast<int *>(buffers[1]);
+  *static_cast<int *>(scratch) = *shared + static_cast<int>(item);
+  own[item] += *static_cast<int *>(scratch);
+}
+
+static void doubleItem(void *const *buffers, int64_t item, void *) {
+  static_cast<int *>(buffers[0])[item] *= 2;
+}
+
+TEST(Launch, BindsEachCopysBuffers) {
+  const int copies = 5, items = 7;
+  const hfta_binding bindings[] = {{0, 0, 8, 0}, {1, 0, 12, 64}};
+  hfta_launch launch = launchOf(addItem, bindings, 2, items);
+  for (int threads : {1, 2, 3}) {
+    int shared[4] = {0, 0, 100, 0};
+    std::vector<int> own(copies * 16 + 3);
+    ASSERT_EQ(Task({launch}, shared, own.data(), threads).run({0, 1, 2, 3, 4}),
+              HFTA_OK);
+    for (int copy = 0; copy < copies; ++copy)
+      for (int item = 0; item < items; ++item)
+        EXPECT_EQ(own[3 + copy * 16 + item], 100 + item);
+    launch.per_copy = 0;
+    ASSERT_EQ(Task({launch}, shared, own.data(), threads).run({0, 1, 2, 3, 4}),
+              HFTA_OK);
+    launch.per_copy = 1;
+    EXPECT_EQ(own[3], 200);
+    EXPECT_EQ(own[3 + 16], 100);
+  }
+}
+
+// Whole copies to each thread, the rest shared: in the kernels' order.
+TEST(Launch, RunsSeveralKernelsForEachCopy) {
+  const int copies = 5, items = 7;
+  const hfta_binding bindings[] = {{0, 0, 0, 0}, {1, 0, 0, 64}};
+  std::vector<hfta_launch> launches = {
+      launchOf(addItem, bindings, 2, items),
+      launchOf(doubleItem, bindings + 1, 1, items),
+      launchOf(addItem, bindings, 2, 0), launchOf(addItem, bindings, 2, items)};
+  for (size_t i = 1; i < launches.size(); ++i)
+    launches[i].joins = 1;
+  for (int threads : {1, 2, 3, 8}) {
+    int shared = 3;
+    std::vector<int> own(copies * 16);
+    ASSERT_EQ(Task(launches, &shared, own.data(), threads).run({0, 1, 2, 3, 4}),
+              HFTA_OK);
+    for (int copy = 0; copy < copies; ++copy)
+      for (int item = 0; item < items; ++item)
+        EXPECT_EQ(own[copy * 16 + item], 3 * (3 + item));
+  }
+}
+
+TEST(Launch, RunsForASetOfCopies) {
+  const hfta_binding bindings[] = {{0, 0, 0, 0}, {1, 0, 0, 4}};
+  hfta_launch first = launchOf(addItem, bindings, 2, 1), second = first;
+  second.joins = 1;
+  for (int threads : {1, 2, 3}) {
+    int shared = 1, own[6] = {};
+    ASSERT_EQ(Task({first, second}, &shared, own, threads).run({1, 2, 5}),
+              HFTA_OK);
+    EXPECT_EQ(std::vector<int>(own, own + 6),
+              std::vector<int>({0, 2, 2, 0, 0, 2}));
+  }
+}
+
+TEST(Launch, ACopysOwnRunsWithIt) {
+  const hfta_binding bindings[] = {{0, 0, 0, 0}, {1, 0, 0, 4}};
+  hfta_launch launch = launchOf(addItem, bindings, 2, 1);
+  int shared = 1, own[4] = {};
+  Task task({launchOfCopy(1, launch), launchOfCopy(3, launch)}, &shared, own);
+  ASSERT_EQ(task.run({0, 3}), HFTA_OK);
+  EXPECT_EQ(std::vector<int>(own, own + 4), std::vector<int>({0, 0, 0, 1}));
+  ASSERT_EQ(task.run({1}), HFTA_OK);
+  EXPECT_EQ(std::vector<int>(own, own + 4), std::vector<int>({0, 1, 0, 1}));
+}
+
+// Copies of a turn have the first slabs, unless each copy keeps its own.
+TEST(Launch, CountsSlabsByTurnOrByCopy) {
+  const hfta_binding bindings[] = {{0, 0, 0, 0}, {1, 1, 0, 4}};
+  hfta_launch launch = launchOf(addItem, bindings, 2, 1);
+  int shared = 1, own[4] = {};
+  Task task({launch, launchOfCopy(3, launch)}, &shared, own);
+  ASSERT_EQ(task.run({1, 3}), HFTA_OK);
+  EXPECT_EQ(std::vector<int>(own, own + 4), std::vector<int>({1, 2, 0, 0}));
+  task.keepSlabs();
+  ASSERT_EQ(task.run({1, 3}), HFTA_OK);
+  EXPECT_EQ(std::vector<int>(own, own + 4), std::vector<int>({1, 3, 0, 2}));
+}
+
+TEST(Launch, RefusesKernelsThatNeedMoreScratch) {
+  hfta_launch launch = launchOf(addItem, nullptr, 0, 1);
+  launch.scratch_bytes = 65;
+  launch.name = "greedy";
+  hfta_error error = {};
+  EXPECT_EQ(Task({launch}, nullptr, nullptr).run({0}, &error), HFTA_INTERNAL);
+  EXPECT_STREQ(error.message,
+               "task 'task': kernel 'greedy' asks for more scratch or buffers "
+               "than the program declares");
+}

@@ -1,0 +1,162 @@
+//===- QueueTest.cpp - The CPU's queues and events ------------------------===//
+
+#include "hfta/device.h"
+
+#include "gtest/gtest.h"
+
+#include <atomic>
+#include <memory>
+#include <vector>
+
+namespace {
+/// A CPU with queues 0, 1 and 2 and four events.
+class Device {
+public:
+  Device() {
+    hfta_device_options options = {};
+    options.threads = 2;
+    options.scratch_bytes = 64;
+    options.queues = 3;
+    options.events = 4;
+    options.segments = 1;
+    options.copies = 2;
+    EXPECT_EQ(hfta_device_open("cpu", &options, &device, nullptr), HFTA_OK);
+  }
+  ~Device() { hfta_device_close(device); }
+
+  template <typename T>
+  void copy(uint32_t queue, T &to, const T &from) {
+    device->functions->copy(device, queue, &to, &from, sizeof(T));
+  }
+  void record(uint32_t queue, uint32_t event) {
+    device->functions->record(device, queue, event);
+  }
+  void await(uint32_t queue, uint32_t event) {
+    device->functions->await(device, queue, event);
+  }
+  void run(uint32_t queue, const hfta_task &task) {
+    void *segments[] = {nullptr};
+    const int32_t copies[] = {0};
+    hfta_task_call call = {&task, segments, keeps, copies, 1};
+    device->functions->run(device, queue, &call, 7);
+  }
+  hfta_status wait(hfta_error *error = nullptr) {
+    return device->functions->wait(device, error);
+  }
+
+  hfta_device *device = nullptr;
+
+private:
+  const bool keeps[1] = {false};
+};
+} // namespace
+
+TEST(Queue, WorkOfAQueueIsDoneInOrder) {
+  for (uint32_t queue : {0, 1}) {
+    Device device;
+    // More than a queue takes on at once.
+    std::vector<int> values(1000);
+    values[0] = 42;
+    for (size_t i = 1; i < values.size(); ++i)
+      device.copy(queue, values[i], values[i - 1]);
+    ASSERT_EQ(device.wait(), HFTA_OK);
+    EXPECT_EQ(values.back(), 42);
+  }
+}
+
+TEST(Queue, EventsOrderQueues) {
+  for (int round = 0; round < 50; ++round) {
+    Device device;
+    int value = 0;
+    const int numbers[] = {1, 2, 3, 4};
+    int seen[4] = {};
+    for (int i = 0; i < 4; ++i) {
+      device.copy(1, value, numbers[i]);
+      device.record(1, 0);
+      device.await(i % 2 ? 2 : 0, 0);
+      device.copy(i % 2 ? 2 : 0, seen[i], value);
+      device.record(i % 2 ? 2 : 0, 1);
+      device.await(1, 1);
+    }
+    ASSERT_EQ(device.wait(), HFTA_OK);
+    for (int i = 0; i < 4; ++i)
+      EXPECT_EQ(seen[i], numbers[i]);
+  }
+}
+
+// An event that was never recorded is no reason to wait.
+TEST(Queue, AwaitsTheLastRecordOnly) {
+  Device device;
+  int value = 0;
+  const int one = 1;
+  device.await(1, 2);
+  device.copy(1, value, one);
+  device.record(0, 2);
+  ASSERT_EQ(device.wait(), HFTA_OK);
+  EXPECT_EQ(value, 1);
+}
+
+// A thread's full queue may be waiting for what the host has yet to do.
+TEST(Queue, AFullQueueDoesNotStopTheHost) {
+  Device device;
+  std::vector<int> values(500);
+  values[0] = 7;
+  int first = 0;
+  device.copy(0, first, values[0]);
+  device.record(0, 3);
+  device.await(1, 3);
+  for (size_t i = 1; i < values.size(); ++i)
+    device.copy(1, values[i], i == 1 ? first : values[i - 1]);
+  ASSERT_EQ(device.wait(), HFTA_OK);
+  EXPECT_EQ(values.back(), 7);
+}
+
+static std::atomic<int> runs;
+
+static void countRun(void *const *, int64_t, void *) { ++runs; }
+
+static void noteTask(void *argument, uint32_t task, double seconds) {
+  EXPECT_GE(seconds, 0.0);
+  static_cast<std::vector<uint32_t> *>(argument)->push_back(task);
+}
+
+TEST(Queue, TellsWhatItRan) {
+  hfta_launch launch = {};
+  launch.kernel = countRun;
+  launch.items = 3;
+  launch.copy = -1;
+  hfta_task task = {};
+  task.launches = &launch;
+  task.launch_count = 1;
+  runs = 0;
+  Device device;
+  std::vector<uint32_t> seen;
+  hfta_observer observer = {noteTask, &seen};
+  device.device->functions->observe(device.device, &observer);
+  device.run(0, task);
+  device.run(1, task);
+  ASSERT_EQ(device.wait(), HFTA_OK);
+  EXPECT_EQ(runs, 6);
+  EXPECT_EQ(seen, std::vector<uint32_t>({7, 7}));
+}
+
+TEST(Queue, ErrorsSurfaceAtTheNextWait) {
+  hfta_launch launch = {};
+  launch.kernel = countRun;
+  launch.name = "greedy";
+  launch.scratch_bytes = 1000;
+  hfta_task task = {};
+  task.name = "update.0";
+  task.launches = &launch;
+  task.launch_count = 1;
+  for (uint32_t queue : {0, 2}) {
+    Device device;
+    device.run(queue, task);
+    hfta_error error = {};
+    EXPECT_EQ(device.wait(&error), HFTA_INTERNAL);
+    EXPECT_STREQ(error.message,
+                 "task 'update.0': kernel 'greedy' asks for more scratch or "
+                 "buffers than the program declares");
+    EXPECT_EQ(device.wait(&error), HFTA_OK);
+  }
+}
