@@ -141,6 +141,7 @@ static constexpr LibraryFunction libraryFunctions[] = {
     {"accumulate", "i", "ppp"},
     {"update", "i", "p"},
     {"set_learning_rate", "i", "pld"},
+    {"set_live", "i", "ppl"},
     {"evaluate", "i", "pplpp"},
     {"infer", "i", "pp"},
     {"tensor", "i", "plpp"},

@@ -44,6 +44,7 @@ hfta_status @_accumulate(@ *instance, const void *const *inputs,
                          double *losses);
 hfta_status @_update(@ *instance);
 hfta_status @_set_learning_rate(@ *instance, int64_t copy, double rate);
+hfta_status @_set_live(@ *instance, const int32_t *copies, int64_t count);
 hfta_status @_evaluate(@ *instance, const void *const *inputs,
                        int64_t valid_samples, double *losses, double *metrics);
 hfta_status @_infer(@ *instance, const void *const *inputs);

@@ -266,6 +266,15 @@ def make_program_rows():
     yield Row("information on a full device", {},
               ["sh", "-c", '"$0" info --json > /dev/full', "sweep"],
               (4,), ("error: ", "standard output"))
+    for what, text in (("a copy that isn't there", "2"), ("no number", "one"),
+                       ("a copy twice", "1,0,1"), ("no copy", ""),
+                       ("a comma too much", "0,"), ("a negative number", "-1"),
+                       ("a number without end", "9" * 40)):
+        yield sweep("copies to train: " + what, 2,
+                    "'--only' needs different copies' numbers from 0 to 1",
+                    f"'{text}'", options=["train", "--only", text])
+    yield sweep("copies to time that aren't there", 2, "'--only'",
+                options=["bench", "--only", "0,7"])
     yield Row("a schedule on a full device", {},
               ["sh", "-c", '"$0" info --schedule > /dev/full', "sweep"],
               (4,), ("error: ", "standard output"))

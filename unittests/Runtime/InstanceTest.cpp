@@ -7,6 +7,7 @@ extern "C" {
 #include "schedule/instance_impl.h"
 }
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 
@@ -214,6 +215,97 @@ TEST(Instance, AStepTakesWhatWasAccumulated) {
                           stateOf(instance.get(), 2));
   };
   EXPECT_EQ(states(1), states(0));
+}
+
+/// Trains 8 copies for 14 steps; from steps 5 and 9 on fewer of them, if
+/// `leave`. Checks what `losses` say; returns every copy's state after steps 4,
+/// 8 and 14.
+static std::vector<std::vector<std::string>>
+trainAndLeave(const fake_options &options, int threads, bool leave) {
+  const std::vector<int32_t> five = {0, 2, 4, 6, 7}, three = {2, 6, 7};
+  ProgramPointer program = makeProgram(options);
+  InstancePointer instance = makeInstance(program.get(), threads);
+  std::vector<std::vector<std::string>> states;
+  std::vector<double> losses(8);
+  for (int step = 1; step <= 14; ++step) {
+    const std::vector<int32_t> &live = step < 9 ? five : three;
+    if (leave && (step == 5 || step == 9))
+      EXPECT_EQ(
+          hfta_instance_set_live(instance.get(), live.data(), live.size()),
+          HFTA_OK);
+    Batch batch(step);
+    EXPECT_EQ(hfta_instance_step(instance.get(), batch.inputs, losses.data()),
+              HFTA_OK);
+    for (int32_t copy = 0; leave && step >= 5 && copy < 8; ++copy) {
+      bool runs = std::find(live.begin(), live.end(), copy) != live.end();
+      EXPECT_EQ(std::isnan(losses[copy]), !runs) << copy;
+      EXPECT_EQ(hfta_instance_live(instance.get())[copy], runs) << copy;
+    }
+    if (step == 4 || step == 8 || step == 14) {
+      states.emplace_back();
+      for (int64_t copy = 0; copy < 8; ++copy)
+        states.back().push_back(stateOf(instance.get(), copy));
+    }
+  }
+  return states;
+}
+
+TEST(Instance, CopiesThatLeaveTouchNoOther) {
+  fake_options options = defaultOptions();
+  options.copies = 8;
+  options.clipping = 1;
+  for (int microBatches : {1, 2})
+    for (int forwardsFirst : {0, 1})
+      for (uint32_t copyThreads : {0, 1})
+        for (int threads : {1, 3}) {
+          options.micro_batches = microBatches;
+          options.all_forwards_first = forwardsFirst;
+          options.copy_threads = copyThreads;
+          auto all = trainAndLeave(options, threads, false);
+          auto some = trainAndLeave(options, threads, true);
+          // Each has the state of the last step that it ran in.
+          const int last[] = {1, 0, 2, 0, 1, 0, 2, 2};
+          for (int copy = 0; copy < 8; ++copy)
+            EXPECT_EQ(some[2][copy], all[last[copy]][copy]) << copy;
+        }
+}
+
+TEST(Instance, LiveCopiesAreAscendingNumbers) {
+  ProgramPointer program = makeProgram(defaultOptions());
+  InstancePointer instance = makeInstance(program.get());
+  auto refuse = [&](std::vector<int32_t> copies, const char *message) {
+    EXPECT_EQ(
+        hfta_instance_set_live(instance.get(), copies.data(), copies.size()),
+        HFTA_USAGE);
+    EXPECT_STREQ(hfta_instance_message(instance.get()), message);
+  };
+  refuse({}, "no copy is to run: expected at least one");
+  refuse({0, 3}, "copy 3: there are copies 0 to 2");
+  refuse({-1}, "copy -1: there are copies 0 to 2");
+  refuse({1, 1}, "copy 1 after copy 1: expected ascending numbers");
+  refuse({2, 0}, "copy 0 after copy 2: expected ascending numbers");
+  EXPECT_EQ(hfta_instance_live_count(instance.get()), 3);
+}
+
+TEST(Instance, CopiesComeBack) {
+  ProgramPointer program = makeProgram(defaultOptions());
+  InstancePointer instance = makeInstance(program.get());
+  const int32_t one[] = {1}, all[] = {0, 1, 2};
+  double losses[3], metrics[3];
+  Batch batch(0);
+  ASSERT_EQ(hfta_instance_set_live(instance.get(), one, 1), HFTA_OK);
+  ASSERT_EQ(
+      hfta_instance_evaluate(instance.get(), batch.inputs, 8, losses, metrics),
+      HFTA_OK);
+  EXPECT_TRUE(std::isnan(losses[0]) && std::isnan(metrics[2]));
+  EXPECT_FALSE(std::isnan(losses[1]) || std::isnan(metrics[1]));
+  double alone = losses[1];
+  ASSERT_EQ(hfta_instance_set_live(instance.get(), all, 3), HFTA_OK);
+  ASSERT_EQ(
+      hfta_instance_evaluate(instance.get(), batch.inputs, 8, losses, nullptr),
+      HFTA_OK);
+  EXPECT_EQ(losses[1], alone);
+  EXPECT_FALSE(std::isnan(losses[0]));
 }
 
 TEST(Instance, ADivergingCopyTouchesNoOther) {

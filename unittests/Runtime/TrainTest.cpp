@@ -51,6 +51,38 @@ TEST_F(Train, ACopysCheckpointIsThatOfItTrainedAlone) {
   }
 }
 
+/// What follows a safetensors file's header.
+static std::string tensorsOf(const std::string &file) {
+  uint64_t header = 0;
+  EXPECT_GT(file.size(), sizeof(header));
+  memcpy(&header, file.data(), sizeof(header));
+  return file.substr(sizeof(header) + header);
+}
+
+TEST_F(Train, SomeCopiesAlone) {
+  ASSERT_EQ(run({"--steps", "20", "--checkpoint", "all"}).code, 0);
+  ASSERT_EQ(run({"--steps", "10", "--checkpoint", "some"}).code, 0);
+  Outcome outcome = run({"--steps", "20", "--checkpoint", "some", "--resume",
+                         "--only", "2,0", "--log", "log"});
+  ASSERT_EQ(outcome.code, 0) << outcome.err;
+  for (int copy : {0, 2})
+    EXPECT_EQ(copyFile("some/step-00000020", copy),
+              copyFile("all/step-00000020", copy));
+  // What isn't trained stays, with its checkpoint's own step.
+  EXPECT_EQ(tensorsOf(copyFile("some/step-00000020", 1)),
+            tensorsOf(copyFile("some/step-00000010", 1)));
+  std::string log = readFile(folder.path("log"));
+  EXPECT_NE(log.find("\"loss\":["), std::string::npos);
+  EXPECT_TRUE(std::regex_search(
+      log, std::regex("\"loss\":\\[[0-9.e-]+,null,[0-9.e-]+\\]")))
+      << log;
+  EXPECT_TRUE(std::regex_search(
+      log, std::regex("\"eval_loss\":\\[[0-9.e-]+,null,[0-9.e-]+\\]")))
+      << log;
+  EXPECT_TRUE(std::regex_search(outcome.out, std::regex("\n1 .* - .*- *\n")))
+      << outcome.out;
+}
+
 TEST_F(Train, ADivergingCopyGoesOnAsNan) {
   RunOptions options;
   options.fake = "diverging";

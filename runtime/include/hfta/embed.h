@@ -18,6 +18,7 @@
 
 #include "hfta/status.h"
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #ifdef __cplusplus
@@ -94,6 +95,12 @@ hfta_status hfta_instance_update(hfta_instance *instance);
 /// back to the schedule.
 hfta_status hfta_instance_set_learning_rate(hfta_instance *instance,
                                             int64_t copy, double rate);
+
+/// The copies that run from the next call on: `count` numbers, ascending, at
+/// least one. The others keep their state, which checkpoints hold as before;
+/// their losses and metrics are NaN. At first all run.
+hfta_status hfta_instance_set_live(hfta_instance *instance,
+                                   const int32_t *copies, int64_t count);
 
 /// Loss and metric of one batch in inference mode, averaged over its first
 /// `valid_samples` samples; the rest of the batch must be readable and is

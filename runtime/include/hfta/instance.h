@@ -87,6 +87,10 @@ const hfta_program *hfta_instance_program(const hfta_instance *instance);
 
 int hfta_instance_threads(const hfta_instance *instance);
 
+/// Whether a copy runs, one answer a copy; kept up to date.
+const bool *hfta_instance_live(const hfta_instance *instance);
+int64_t hfta_instance_live_count(const hfta_instance *instance);
+
 /// Where calls on the instance leave their error.
 hfta_error *hfta_instance_error(hfta_instance *instance);
 

@@ -194,3 +194,59 @@ int hfta_open_instance(const hfta_invocation *invocation,
   *out = NULL;
   return code;
 }
+
+//===----------------------------------------------------------------------===//
+// Copies
+//===----------------------------------------------------------------------===//
+
+static int compare_copies(const void *a, const void *b) {
+  int32_t left = *(const int32_t *)a, right = *(const int32_t *)b;
+  return (left > right) - (left < right);
+}
+
+/// Reads up to `most` numbers below `most`; how many there were, or -1.
+static int64_t read_copies(const char *text, int32_t *copies, int64_t most) {
+  int64_t count = 0;
+  for (;;) {
+    char *end;
+    if (*text < '0' || *text > '9')
+      return -1;
+    errno = 0;
+    long copy = strtol(text, &end, 10);
+    if (errno != 0 || copy >= most || count == most)
+      return -1;
+    copies[count++] = (int32_t)copy;
+    if (*end == '\0')
+      return count;
+    if (*end != ',')
+      return -1;
+    text = end + 1;
+  }
+}
+
+int hfta_choose_copies(const hfta_invocation *invocation, const char *only,
+                       hfta_instance *instance) {
+  if (!only)
+    return -1;
+  int64_t most = invocation->program->copies;
+  int32_t *copies = calloc((size_t)most, sizeof(*copies));
+  if (!copies)
+    return hfta_report(invocation, HFTA_UNSUPPORTED,
+                       "not enough memory for a list of copies");
+  int64_t count = read_copies(only, copies, most);
+  if (count > 0)
+    qsort(copies, (size_t)count, sizeof(*copies), compare_copies);
+  bool twice = false;
+  for (int64_t i = 1; i < count; ++i)
+    twice |= copies[i] == copies[i - 1];
+  hfta_status status = HFTA_USAGE;
+  if (count > 0 && !twice)
+    status = hfta_instance_set_live(instance, copies, count);
+  free(copies);
+  if (status == HFTA_OK)
+    return -1;
+  return hfta_report_usage(invocation,
+                           "option '--only' needs different copies' numbers "
+                           "from 0 to %lld, as in 0,%lld; got '%s'",
+                           (long long)most - 1, (long long)most - 1, only);
+}

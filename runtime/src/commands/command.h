@@ -64,10 +64,21 @@ typedef struct hfta_option {
            "step-... folder (default: initial weights)",                       \
    .text = (target)}
 
+#define HFTA_OPTION_ONLY(target)                                               \
+  {.name = "--only",                                                           \
+   .argument = "K,K",                                                          \
+   .help = "run these copies alone, by number; the others keep their state",   \
+   .text = (target)}
+
 /// Reads the options. `summary` and the table make the text of --help. Returns
 /// -1 if the command goes on, else the exit code.
 int hfta_parse_options(const hfta_invocation *invocation, const char *summary,
                        const hfta_option *options, size_t count);
+
+/// Has the copies run that `--only` lists, in any order; NULL: all. Returns -1,
+/// or the exit code after a message.
+int hfta_choose_copies(const hfta_invocation *invocation, const char *only,
+                       hfta_instance *instance);
 
 /// Prints "BINARY: error: MESSAGE" and returns the status as an exit code.
 int hfta_report(const hfta_invocation *invocation, hfta_status status,

@@ -90,7 +90,7 @@ static hfta_status print_json(const bench *self, int64_t steps, double seconds,
   hfta_json_to_file(&writer, stdout);
   hfta_json_begin_object(&writer);
   hfta_json_key(&writer, "copies");
-  hfta_json_integer(&writer, self->program->copies);
+  hfta_json_integer(&writer, hfta_instance_live_count(self->instance));
   hfta_json_key(&writer, "batch");
   hfta_json_integer(&writer, self->program->batch);
   hfta_json_key(&writer, "steps");
@@ -115,7 +115,7 @@ static hfta_status print_text(const bench *self, int64_t steps, double seconds,
   printf("%lld steps of %lld copies, batch %lld, %d threads: %.3f s\n"
          "%.3f ms a step, %.1f samples a second over all copies\n"
          "planned peak %.2f MiB\n",
-         (long long)steps, (long long)program->copies,
+         (long long)steps, (long long)hfta_instance_live_count(self->instance),
          (long long)program->batch, threads, seconds,
          1e3 * seconds / (double)steps, rate, (double)peak / (1 << 20));
   if (!self->phases)
@@ -140,7 +140,8 @@ static hfta_status measure(bench *self, int64_t steps, bool json) {
     return status;
   const hfta_program *program = self->program;
   int threads = hfta_instance_threads(self->instance);
-  double rate = (double)(program->copies * program->batch) * (double)steps /
+  int64_t copies = hfta_instance_live_count(self->instance);
+  double rate = (double)(copies * program->batch) * (double)steps /
                 (seconds > 0 ? seconds : 1e-9);
   uint64_t peak = hfta_program_memory(program, threads).peak;
   if (json)
@@ -160,7 +161,7 @@ static hfta_status measure_limits(bench *self, int64_t threads,
 }
 
 int hfta_command_bench(const hfta_invocation *invocation) {
-  const char *device = NULL;
+  const char *device = NULL, *only = NULL;
   int64_t threads = 0, steps = DEFAULT_STEPS;
   bool json = false;
   bench self = {.program = invocation->program};
@@ -176,6 +177,7 @@ int hfta_command_bench(const hfta_invocation *invocation) {
        .help = "print each phase beside the least time that its flops and\n"
                "bytes need on this processor",
        .flag = &self.phases},
+      HFTA_OPTION_ONLY(&only),
       HFTA_OPTION_THREADS(&threads),
       HFTA_OPTION_DEVICE(&device),
   };
@@ -196,6 +198,8 @@ int hfta_command_bench(const hfta_invocation *invocation) {
   hfta_workload workload = hfta_workload_of_all(invocation->program);
   code = hfta_open_instance(invocation, &workload, threads, device, NULL,
                             &self.instance);
+  if (code < 0)
+    code = hfta_choose_copies(invocation, only, self.instance);
   if (code < 0) {
     hfta_status status = measure(&self, steps, json);
     code = (int)status;

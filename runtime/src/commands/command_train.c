@@ -13,6 +13,7 @@ typedef struct train_arguments {
   hfta_train_options options;
   int64_t threads;
   const char *device;
+  const char *only;
   bool no_progress;
 } train_arguments;
 
@@ -85,6 +86,7 @@ static int parse(const hfta_invocation *invocation, train_arguments *out) {
       {.name = "--overwrite",
        .help = "remove the checkpoints that DIR holds before the first step",
        .flag = &train->overwrite},
+      HFTA_OPTION_ONLY(&out->only),
       HFTA_OPTION_THREADS(&out->threads),
       HFTA_OPTION_DEVICE(&out->device),
       {.name = "--no-progress",
@@ -93,7 +95,7 @@ static int parse(const hfta_invocation *invocation, train_arguments *out) {
   };
   int code = hfta_parse_options(
       invocation,
-      "Trains all copies, then prints a table with one line a copy.", options,
+      "Trains the copies, then prints a table with one line a copy.", options,
       sizeof(options) / sizeof(*options));
   return code >= 0 ? code : check(invocation, train);
 }
@@ -150,8 +152,8 @@ static int train(const hfta_invocation *invocation,
     print_interrupted(invocation, arguments, &result);
     code = 128 + atomic_load(&interrupt->signal);
   } else {
-    hfta_results results = {result.train_losses, result.eval_losses,
-                            result.eval_metrics};
+    hfta_results results = {hfta_instance_live(instance), result.train_losses,
+                            result.eval_losses, result.eval_metrics};
     hfta_print_results(stdout, invocation->program, &results);
     code = finish_output(invocation, arguments->options.should_stop_argument);
   }
@@ -181,6 +183,8 @@ int hfta_command_train(const hfta_invocation *invocation) {
   hfta_instance *instance = NULL;
   code = hfta_open_instance(invocation, &workload, arguments.threads,
                             arguments.device, NULL, &instance);
+  if (code < 0)
+    code = hfta_choose_copies(invocation, arguments.only, instance);
   if (code < 0)
     code = train(invocation, &arguments, instance);
   hfta_instance_destroy(instance);

@@ -41,9 +41,9 @@ static const command commands[] = {
     {"train",
      "[--data DIR] [--epochs N | --steps N] [--log FILE.jsonl]\n"
      "           [--log-every N] [--checkpoint DIR [--every N] [--keep N]]\n"
-     "           [--resume | --overwrite] [--threads N] [--device cpu] "
-     "[--no-progress]",
-     "train all copies", hfta_command_train, can_train},
+     "           [--resume | --overwrite] [--only K,K] [--threads N]\n"
+     "           [--device cpu] [--no-progress]",
+     "train the copies", hfta_command_train, can_train},
     {"eval", "[--data DIR] [--checkpoint DIR] [--threads N] [--device cpu]",
      "loss and metric on the test data", hfta_command_eval, can_evaluate},
     {"export", "--copy K -o FILE.onnx [--checkpoint DIR]",
@@ -53,11 +53,11 @@ static const command commands[] = {
      "           [--checkpoint DIR] [--threads N] [--device cpu]",
      "apply one copy to arrays, and write NAME.npy for each output",
      hfta_command_run, NULL},
-    {"info", "[--json] [--threads N]",
+    {"info", "[--json | --schedule] [--threads N]",
      "copies, parameters, memory plan and tasks", hfta_command_info, NULL},
     {"bench",
-     "[--steps N] [--json] [--phases] [--threads N]\n"
-     "           [--device cpu]",
+     "[--steps N] [--json] [--phases] [--only K,K]\n"
+     "           [--threads N] [--device cpu]",
      "time steps on synthetic data in memory", hfta_command_bench, NULL},
 };
 

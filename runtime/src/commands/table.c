@@ -14,6 +14,7 @@ enum { CELL_BYTES = 64, MAX_COLUMNS = 64 };
 typedef struct column {
   char name[CELL_BYTES];
   const double *values;
+  const bool *live; ///< of results: whether a copy has one; NULL: all have
   enum { NUMBER, EXACT, METRIC, COPY } kind;
   int width;
 } column;
@@ -31,6 +32,8 @@ int hfta_hyper_parameter_shown(const hfta_program *program, uint32_t index) {
 static const char *cell_text(const hfta_program *program, const column *self,
                              int64_t copy, char buffer[CELL_BYTES]) {
   double value = self->values ? self->values[copy] : 0.0;
+  if (self->live && !self->live[copy])
+    return "-";
   switch (self->kind) {
   case COPY:
     snprintf(buffer, CELL_BYTES, "%lld", (long long)copy);
@@ -80,6 +83,8 @@ static int make_columns(const hfta_program *program,
   }
   for (int i = 0; i < count; ++i) {
     char buffer[CELL_BYTES];
+    bool is_result = columns[i].kind == NUMBER || columns[i].kind == METRIC;
+    columns[i].live = is_result ? results->live : NULL;
     columns[i].width = (int)strlen(columns[i].name);
     for (int64_t copy = 0; copy < program->copies; ++copy) {
       int width = (int)strlen(cell_text(program, &columns[i], copy, buffer));

@@ -5,10 +5,12 @@
 
 #include "hfta/program.h"
 
+#include <stdbool.h>
 #include <stdio.h>
 
 /// Columns of numbers, one value a copy. NULL arrays are left out.
 typedef struct hfta_results {
+  const bool *live; ///< whether a copy ran; NULL: all did
   const double *train_losses;
   const double *test_losses;
   const double *metrics;

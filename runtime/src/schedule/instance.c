@@ -143,12 +143,13 @@ static hfta_status allocate_tables(hfta_instance *instance) {
   instance->call_bases = calloc(segments + 1, sizeof(void *));
   instance->keeps = calloc(segments + 1, sizeof(bool));
   instance->live = calloc(copies, sizeof(int32_t));
+  instance->is_live = calloc(copies, sizeof(bool));
   instance->chosen = calloc(copies, sizeof(int32_t));
   instance->sums = calloc(3 * copies, sizeof(double));
   instance->forced_rates = calloc(copies, sizeof(double));
   if (!instance->memory || !instance->call_bases || !instance->keeps ||
-      !instance->live || !instance->chosen || !instance->sums ||
-      !instance->forced_rates)
+      !instance->live || !instance->is_live || !instance->chosen ||
+      !instance->sums || !instance->forced_rates)
     return hfta_fail(&instance->error, HFTA_UNSUPPORTED,
                      "not enough memory for an instance");
   for (int64_t copy = 0; copy < program->copies; ++copy)
@@ -163,9 +164,47 @@ static void choose_copies(hfta_instance *instance) {
     workload->first_copy = 0;
     workload->copies = instance->program->copies;
   }
-  for (int64_t i = 0; i < workload->copies; ++i)
-    instance->live[i] = (int32_t)(workload->first_copy + i);
+  for (int64_t i = 0; i < workload->copies; ++i) {
+    int64_t copy = workload->first_copy + i;
+    instance->live[i] = (int32_t)copy;
+    instance->is_live[copy] = true;
+  }
   instance->live_count = workload->copies;
+}
+
+hfta_status hfta_instance_set_live(hfta_instance *instance,
+                                   const int32_t *copies, int64_t count) {
+  const hfta_workload *workload = &instance->workload;
+  int64_t first = workload->first_copy, end = first + workload->copies;
+  if (count < 1)
+    return hfta_fail(&instance->error, HFTA_USAGE,
+                     "no copy is to run: expected at least one");
+  for (int64_t i = 0; i < count; ++i) {
+    if (copies[i] < first || copies[i] >= end)
+      return hfta_fail(&instance->error, HFTA_USAGE,
+                       "copy %d: there are copies %lld to %lld", copies[i],
+                       (long long)first, (long long)end - 1);
+    if (i > 0 && copies[i] <= copies[i - 1])
+      return hfta_fail(&instance->error, HFTA_USAGE,
+                       "copy %d after copy %d: expected ascending numbers",
+                       copies[i], copies[i - 1]);
+  }
+  memset(instance->is_live, 0,
+         sizeof(bool) * (size_t)instance->program->copies);
+  for (int64_t i = 0; i < count; ++i) {
+    instance->live[i] = copies[i];
+    instance->is_live[copies[i]] = true;
+  }
+  instance->live_count = count;
+  return HFTA_OK;
+}
+
+const bool *hfta_instance_live(const hfta_instance *instance) {
+  return instance->is_live;
+}
+
+int64_t hfta_instance_live_count(const hfta_instance *instance) {
+  return instance->live_count;
 }
 
 static hfta_status open_device(hfta_instance *instance,
@@ -262,6 +301,7 @@ void hfta_instance_destroy(hfta_instance *instance) {
   free(instance->call_bases);
   free(instance->keeps);
   free(instance->live);
+  free(instance->is_live);
   free(instance->chosen);
   free(instance->sums);
   free(instance->forced_rates);

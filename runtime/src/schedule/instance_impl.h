@@ -25,6 +25,7 @@ struct hfta_instance {
 
   int32_t *live; ///< the copies that run, ascending
   int64_t live_count;
+  bool *is_live;          ///< one a copy
   int32_t *chosen;        ///< room for some of them
   int64_t copies_at_once; ///< how many make a turn
 

@@ -152,13 +152,17 @@ static void begin_line(hfta_log *log, hfta_json_writer *writer,
 }
 
 /// One number a copy, with as many digits as `type` needs to be read back.
+/// `live`: null stands for the others.
 static void write_list(hfta_json_writer *writer, const hfta_log *log,
                        const char *key, const double *values,
-                       hfta_element_type type) {
+                       hfta_element_type type, const bool *live) {
   hfta_json_key(writer, key);
   hfta_json_begin_array(writer);
   for (int64_t copy = 0; copy < log->program->copies; ++copy)
-    hfta_json_number(writer, values[copy], type);
+    if (live && !live[copy])
+      hfta_json_null(writer);
+    else
+      hfta_json_number(writer, values[copy], type);
   hfta_json_end_array(writer);
 }
 
@@ -166,7 +170,7 @@ static void write_list(hfta_json_writer *writer, const hfta_log *log,
 static void write_numbers(hfta_json_writer *writer, const hfta_log *log,
                           const char *key, const double *values) {
   write_list(writer, log, key, values,
-             (hfta_element_type)log->program->precision);
+             (hfta_element_type)log->program->precision, log->span.live);
 }
 
 /// Ends the line and hands it to the system.
@@ -200,7 +204,7 @@ hfta_status hfta_log_begin(hfta_log *log, hfta_error *error) {
   hfta_json_begin_object(&writer);
   for (uint32_t i = 0; i < program->hyper_parameter_count; ++i)
     write_list(&writer, log, program->hyper_parameters[i].name,
-               program->hyper_parameters[i].values, HFTA_F64);
+               program->hyper_parameters[i].values, HFTA_F64, NULL);
   hfta_json_end_object(&writer);
   return finish_line(log, &writer, error);
 }

@@ -10,10 +10,11 @@
 //   {"event":"epoch","epoch":1,"train_loss":[...],"eval_loss":[...],
 //    "eval_accuracy":[...],"seconds":1.5}
 //
-// Steps and epochs count from 1. Each run of a training begins with a start
-// event, `steps_done` is what it goes on from. The eval entries stand there
-// only if there are test data, eval_METRIC only if the job has a metric.
-// `seconds` is the epoch's time in this process, without the evaluation.
+// A copy that doesn't run is null. Steps and epochs count from 1. Each run of a
+// training begins with a start event, `steps_done` is what it goes on from. The
+// eval entries stand there only if there are test data, eval_METRIC only if the
+// job has a metric. `seconds` is the epoch's time in this process, without the
+// evaluation.
 //
 // A regular file is locked: two trainings can't write to one. A pipe or a
 // device is just written to.
@@ -34,7 +35,9 @@ typedef struct hfta_log_span {
   int64_t steps_done;
   int64_t total_steps;
   int64_t steps_per_epoch;
-  bool resumed; ///< lines up to `steps_done` stay
+  bool resumed;     ///< lines up to `steps_done` stay
+  const bool *live; ///< one a copy, borrowed: null stands for those that don't
+                    ///< run; NULL: all do
 } hfta_log_span;
 
 /// Opens a file and checks it, but changes nothing in it yet. A NULL path makes

@@ -86,6 +86,11 @@ static void put_line(hfta_progress *progress, const char *text, int width) {
 static void draw_copy(hfta_progress *progress, int64_t copy, double loss,
                       int width) {
   char line[160], metric[32] = "";
+  if (progress->live && !progress->live[copy]) {
+    snprintf(line, sizeof(line), "%-6lld-", (long long)copy);
+    put_line(progress, line, width);
+    return;
+  }
   char test[32] = "";
   if (progress->eval_losses)
     snprintf(test, sizeof(test), "%.5g", progress->eval_losses[copy]);

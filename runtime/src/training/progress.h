@@ -21,6 +21,7 @@ typedef struct hfta_progress {
   int drawn_lines;    ///< of the table on the screen
   double begin;       ///< seconds
   double last_draw;
+  const bool *live;          ///< one a copy, borrowed; NULL: all run
   const double *eval_losses; ///< of the last evaluation; NULL: none yet
   const double *eval_metrics;
 } hfta_progress;

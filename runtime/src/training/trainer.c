@@ -168,7 +168,8 @@ static hfta_status open_log(trainer *self) {
   hfta_log_span span = {.steps_done = self->first_step,
                         .total_steps = self->total_steps,
                         .steps_per_epoch = self->steps_per_epoch,
-                        .resumed = self->options->resume};
+                        .resumed = self->options->resume,
+                        .live = hfta_instance_live(self->instance)};
   return hfta_log_open(self->program, self->options->log_path, &span,
                        &self->log, self->error);
 }
@@ -358,9 +359,11 @@ static hfta_status run_step(trainer *self, int64_t step, int64_t epoch) {
     return status;
   self->can_save = true;
   bool begins_epoch = (step - 1) % self->steps_per_epoch == 0;
+  const bool *live = hfta_instance_live(self->instance);
   for (int64_t copy = 0; copy < self->program->copies; ++copy)
-    self->loss_sums[copy] =
-        (begins_epoch ? 0.0 : self->loss_sums[copy]) + self->losses[copy];
+    if (live[copy])
+      self->loss_sums[copy] =
+          (begins_epoch ? 0.0 : self->loss_sums[copy]) + self->losses[copy];
   int64_t every = self->options->log_every ? self->options->log_every
                                            : HFTA_DEFAULT_LOG_EVERY;
   if (step == 1 || step == self->total_steps || step % every == 0)
@@ -435,6 +438,7 @@ static hfta_status train(trainer *self) {
                       self->first_step, self->total_steps,
                       options->log_every ? options->log_every
                                          : HFTA_DEFAULT_LOG_EVERY);
+  self->progress.live = hfta_instance_live(self->instance);
   announce(self);
   status = begin(self);
   if (status == HFTA_OK)
