@@ -288,7 +288,7 @@ def Hfta_SumOrderAttr : Hfta_Attr<"SumOrder", "sum_order"> {
                         DefaultValuedParameter<"int64_t", "1">:$vectors);
   let assemblyFormat = [{
     `<` `[` $axes `]` (`,` `reads` `[` $reads^ `]`)?
-    (`,` $lanes^ `lanes` `,` $vectors `vectors`)? `>`
+    (`,` $lanes^ `lanes` (`,` $vectors^ `vectors`)?)? `>`
   }];
   let genVerifyDecl = 1;
   let extraClassDeclaration = [{
