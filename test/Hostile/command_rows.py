@@ -267,7 +267,7 @@ def make_program_rows():
               ["sh", "-c", '"$0" info --json > /dev/full', "sweep"],
               (4,), ("error: ", "standard output"))
     for what, text in (("a copy that isn't there", "2"), ("no number", "one"),
-                       ("a copy twice", "1,0,1"), ("no copy", ""),
+                       ("a copy twice", "1,0,1"),
                        ("a comma too much", "0,"), ("a negative number", "-1"),
                        ("a number without end", "9" * 40)):
         yield sweep("copies to train: " + what, 2,
