@@ -1,7 +1,7 @@
 //===- HftaToRuntime.h - Tasks and tables for the C runtime -----*- C++ -*-===//
 //
-// Tasks become functions that call hfta_launch, variables and the job become
-// the constant tables of runtime/include/hfta/program.h.
+// Tasks, schedules, variables and the job become the constant tables of
+// runtime/include/hfta/program.h.
 //===----------------------------------------------------------------------===//
 
 #ifndef HFTA_CONVERSION_HFTATORUNTIME_H

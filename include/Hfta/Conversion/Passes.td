@@ -50,18 +50,20 @@ def ConvertHftaToLinalgPass
 }
 
 def ConvertHftaToRuntime : Pass<"convert-hfta-to-runtime", "::mlir::ModuleOp"> {
-  let summary = "Lower tasks and variables to the C runtime's tables";
+  let summary = "Lower tasks, schedules and variables to the C runtime's tables";
   let description = [{
-    Each task becomes an internal LLVM function that calls `hfta_launch` for
-    one kernel after the other; segments, variables, tasks and the job become
-    one constant of type `hfta_program` (runtime/include/hfta/program.h), the
-    module's only exported symbol. Kernels must have been lowered, so that the
-    number of their work items and their scratch bytes are known.
+    Segments, variables, tasks, schedules and the job become one constant of type
+    `hfta_program` (runtime/include/hfta/program.h), the module's only exported
+    symbol. Kernels must have been lowered, so that the number of their work items
+    and their scratch bytes are known.
 
     ```mlir
-    hfta.launch @"kernel/relu.0" on [#hfta.binding<0, 0, 64>] inputs 1 written [0]
+    hfta.task @"task/infer" part "infer" block -1 reads [0] writes [0] {
+      hfta.launch @"kernel/relu.0" on [#hfta.binding<0, 0, 64>] inputs 1 written [0]
+    }
     // ==>
-    llvm.call @hfta_launch(%context, %info) : (!llvm.ptr, !llvm.ptr) -> ()
+    llvm.mlir.global internal constant @launches() : !llvm.array<1 x struct<(…)>>
+    llvm.mlir.global internal constant @tasks() : !llvm.array<1 x struct<(…)>>
     ```
   }];
   let options = [
