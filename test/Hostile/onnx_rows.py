@@ -112,6 +112,33 @@ def make_parameter_rows():
               "twice")
 
 
+TRAINING_JOB = """model net = onnx("bad.onnx")
+data made {
+  x: f32[4]
+  target: f32[4]
+  train x = npy("x.npy"), target = npy("target.npy")
+}
+train bad {
+  model     net(x)
+  data      made, batch = 2
+  loss      mse(net, target)
+  optimizer sgd(lr = 0.1)
+  steps     1
+}
+"""
+
+
+def make_scale_rows():
+    """What trains decides by values of a normalization's operands."""
+    for type, name in ((INT64, "whole numbers"), (BOOL, "truth values")):
+        scale = tensor("s", [4], [1] * 4, type=type)
+        content = simple([node("BatchNormalization", ["x", "s", "w", "w", "w"],
+                               ["y"])], [scale, zeros("w", 4)])
+        yield Row(f"a trained normalization's scale of {name}",
+                  {"bad.onnx": content, "bad.hfta": TRAINING_JOB},
+                  ["hftac", "bad.hfta", "--emit=import", "-o", "-"], (0,), ())
+
+
 def make_graph_rows():
     relu = node("Relu", ["x"], ["y"])
     x = value("x", ["batch", 4])
@@ -450,6 +477,7 @@ def make_array_rows():
 def make_rows(_):
     yield from make_file_rows()
     yield from make_parameter_rows()
+    yield from make_scale_rows()
     yield from make_graph_rows()
     yield from make_structure_rows()
     yield from make_tensor_rows()

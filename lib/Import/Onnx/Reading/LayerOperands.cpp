@@ -110,8 +110,11 @@ StringRef LayerFinder::getInitializer(StringRef value) const {
                                             : use->second.initializer;
 }
 
+/// Whole numbers, which are no layer's, never are one; what reads them says so.
 bool LayerFinder::isSplat(StringRef initializer, double value) const {
-  return llvm::all_of(readFloats(graph.initializers.find(initializer)->second),
+  const FileTensor &tensor = graph.initializers.find(initializer)->second;
+  return isa<FloatType>(tensor.type.getElementType()) &&
+         llvm::all_of(readFloats(tensor),
                       [&](double element) { return element == value; });
 }
 
