@@ -226,6 +226,13 @@ bool GraphPrinter::dependsOnBatch(Operation &op,
   return scatter && name == "size" && scatter.getAxis() == 0;
 }
 
+/// An attribute that ops had when the first checkpoints were written is part of
+/// their identities.
+static void printFormerAttributes(Operation &op, raw_ostream &os) {
+  if (isa<ContractOp>(op))
+    os << " layer_operand=0 : i64";
+}
+
 void GraphPrinter::printOp(Operation &op) {
   define(op.getResults());
   os << op.getName() << '(';
@@ -250,6 +257,7 @@ void GraphPrinter::printOp(Operation &op) {
       else
         os << attribute.getValue();
     }
+  printFormerAttributes(op, os);
   os << '\n';
 }
 
@@ -301,6 +309,7 @@ static void printAttributesOfBatch(Operation &op, raw_ostream &os) {
                                     names::getOwnName(name.getValue()));
     os << (name ? Attribute(name) : attribute.getValue());
   }
+  printFormerAttributes(op, os);
 }
 
 std::string hfta::computeIdentityOfBatch(ModelOp model, StringRef optimizer) {
