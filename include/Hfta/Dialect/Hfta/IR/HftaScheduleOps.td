@@ -19,6 +19,13 @@ def Hfta_TaskOp : Hfta_Op<"task", [
     for others: nothing that it computes for a copy depends on another one, and
     what all share it may compute again.
 
+    Constraints:
+    - (C1) `part` isn't empty.
+    - (C2) `block` is -1 or a block's number.
+    - (C3) `reads` and `writes` are the segments that the launches touch, each
+      once and in ascending order.
+    - (C4) the region holds launches alone.
+
     Example:
     ```mlir
     hfta.task @"task/forward.0" part "forward" block 0 reads [0] writes [1] by_copies {
@@ -46,6 +53,10 @@ def Hfta_ScheduleOp : Hfta_Op<"schedule", [
     order them. `keeps` numbers the segments of slabs whose contents outlive a
     turn of copies: there, each copy has a slab of its own, elsewhere the copies
     of one turn have those of the turn before.
+
+    Constraints:
+    - (C1) `keeps` numbers segments, each once and in ascending order.
+    - (C2) the region holds commands alone.
 
     Example:
     ```mlir
@@ -77,6 +88,13 @@ def Hfta_RunOp : Hfta_CommandOp<"run", [
   let description = [{
     For the copies of the turn, or all that live, with the instances of the
     micro-batch.
+
+    Constraints:
+    - (C1) the symbol is a task's.
+    - (C2) device and queue are no negative numbers, as of every command.
+    - (C3) inside of turns, the task may run by copies.
+    - (C4) a command stands in a schedule, or in what repeats or chooses there.
+
     Example: `hfta.run @"task/forward.0" {queue = 0}`
   }];
   let arguments = !con((ins FlatSymbolRefAttr:$task), place);
@@ -91,6 +109,14 @@ def Hfta_TransferOp : Hfta_CommandOp<"transfer", [
     current one. Past the last one of a step these are the first ones of the next
     step, if the host has offered its batch; what a field's place holds already is
     not copied again. A place with a stride is one a copy.
+
+    Constraints:
+    - (C1) there is at least one byte to copy.
+    - (C2) nothing is copied to what belongs to the caller.
+    - (C3) one of the places is a segment.
+    - (C4) `ahead` isn't negative.
+    - (C5) a place lies within its segment.
+
     Example: `hfta.transfer 3136 from #hfta.place<field, 0, 0> to #hfta.place<segment, 4, 0> {queue = 1, ahead = 1}`
   }];
   let arguments = !con((ins I64Attr:$bytes, Hfta_PlaceAttr:$from,
@@ -104,6 +130,11 @@ def Hfta_FillOp : Hfta_CommandOp<"fill", [
     DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
   let summary = "Zeros in a place";
   let description = [{
+    Constraints:
+    - (C1) the place is a segment's.
+    - (C2) there is at least one byte to fill.
+    - (C3) the place lies within its segment.
+
     Example: `hfta.fill 64 at #hfta.place<segment, 7, 0>`
   }];
   let arguments = !con((ins I64Attr:$bytes, Hfta_PlaceAttr:$to), place);
@@ -114,6 +145,10 @@ def Hfta_FillOp : Hfta_CommandOp<"fill", [
 def Hfta_RecordOp : Hfta_CommandOp<"record"> {
   let summary = "An event: all that the queue was given before is done";
   let description = [{
+    Constraints, as of `hfta.await`:
+    - (C1) the event's number isn't negative.
+    - (C2) nor are device and queue.
+
     Example: `hfta.record 0 {queue = 1}`
   }];
   let arguments = !con((ins I64Attr:$event), place);
@@ -143,6 +178,10 @@ def Hfta_RepeatOp : Hfta_Op<"repeat", [
     a time, as many as the processor's caches allow. Inside of turns only tasks run
     that may run by copies.
 
+    Constraints:
+    - (C1) it stands in none over the same.
+    - (C2) the region holds commands alone.
+
     Example:
     ```mlir
     hfta.repeat micro_batches {
@@ -166,6 +205,9 @@ def Hfta_EveryOp : Hfta_Op<"every", [
   let summary = "Commands for those copies whose period divides the step";
   let description = [{
     `period` names a hyper-parameter: steps, one value a copy.
+
+    Constraints:
+    - (C1) the region holds commands alone.
 
     Example:
     ```mlir

@@ -176,6 +176,13 @@ def Hfta_LaunchOp : Hfta_Op<"launch", [
     among those that the task runs for. The first `inputs` bindings are read;
     `written` lists the numbers of those that are written. A launch that `joins`
     the one before it may run copy by copy together with it.
+
+    Constraints:
+    - (C1) the inputs are among the bindings.
+    - (C2) so is what is written.
+    - (C3) a copy's own launch doesn't run once a copy.
+    - (C4) what joins has a launch before it.
+
     Example: `hfta.launch @"kernel/relu" on [#hfta.binding<0, 0, 64>] inputs 1 written [0] {per_copy}`
   }];
   let arguments = (ins FlatSymbolRefAttr:$kernel,
