@@ -57,6 +57,7 @@ private:
   void forwardBackward();
   void accumulate();
   void update();
+  void runUpdate();
   void reportLosses();
 
   void repeat(RepeatKind over, Body body);
@@ -69,6 +70,7 @@ private:
   void uploadPorts();
   void uploadScalars(bool ofMicroBatches);
   void clearResults();
+  void downloadResults();
   void record(int64_t event, int64_t queue);
   void await(int64_t event, int64_t queue);
   void transfer(int64_t bytes, PlaceAttr from, PlaceAttr to, int64_t queue);
@@ -232,12 +234,16 @@ void ScheduleBuilder::clearResults() {
   });
 }
 
-void ScheduleBuilder::reportLosses() {
-  inTurnsIf(runByCopies({parts::kReport}), [&] { runAll(parts::kReport); });
+void ScheduleBuilder::downloadResults() {
   forSegments(Role::result, [&](int64_t number, SegmentAttr segment) {
     transfer(segment.getBytes(), getPlace(Space::segment, number),
              getPlace(Space::host, number), kTasks);
   });
+}
+
+void ScheduleBuilder::reportLosses() {
+  inTurnsIf(runByCopies({parts::kReport}), [&] { runAll(parts::kReport); });
+  downloadResults();
 }
 
 //===----------------------------------------------------------------------===//
@@ -247,6 +253,12 @@ void ScheduleBuilder::reportLosses() {
 void ScheduleBuilder::forwardBackward() {
   runAll(parts::kForward);
   runAll(parts::kBackward, /*fromLast=*/true);
+}
+
+void ScheduleBuilder::runUpdate() {
+  runAll(parts::kNorm);
+  runAll(parts::kClip);
+  runAll(parts::kUpdate);
 }
 
 /// Forward and backward of all micro-batches. Where all forwards come first,
@@ -270,11 +282,7 @@ void ScheduleBuilder::accumulate() {
 
 void ScheduleBuilder::update() {
   bool byCopies = runByCopies({parts::kNorm, parts::kClip, parts::kUpdate});
-  inTurnsIf(byCopies, [&] {
-    runAll(parts::kNorm);
-    runAll(parts::kClip);
-    runAll(parts::kUpdate);
-  });
+  inTurnsIf(byCopies, [&] { runUpdate(); });
 }
 
 void ScheduleBuilder::buildInitialize() {
@@ -294,9 +302,7 @@ void ScheduleBuilder::buildStep() {
               [&] {
                 repeat(RepeatKind::turns, [&] {
                   forwardBackward();
-                  runAll(parts::kNorm);
-                  runAll(parts::kClip);
-                  runAll(parts::kUpdate);
+                  runUpdate();
                 });
               });
   } else {
@@ -329,10 +335,7 @@ void ScheduleBuilder::buildEvaluate() {
                           [&] { runAll(parts::kEvaluate); });
               });
   });
-  forSegments(Role::result, [&](int64_t number, SegmentAttr segment) {
-    transfer(segment.getBytes(), getPlace(Space::segment, number),
-             getPlace(Space::host, number), kTasks);
-  });
+  downloadResults();
 }
 
 void ScheduleBuilder::buildInfer() {

@@ -102,30 +102,18 @@ private:
 // Segments, tensors, tasks
 //===----------------------------------------------------------------------===//
 
-/// Program order, but the optimizer's state and then the gradients' norms stand
-/// at the end, in the order of the parameters: it is one copy's own, whatever
-/// other copies there are.
+/// Program order, but the optimizer's state stands at the end, in the order of
+/// the parameters: it is one copy's own, whatever other copies there are.
 void ProgramBuilder::orderTensors() {
   SmallVector<VariableOp> all(module.getOps<VariableOp>());
-  llvm::StringMap<SmallVector<VariableOp>> ofParameter[2];
-  auto getKind = [](VariableOp variable) -> std::optional<int> {
+  llvm::StringMap<SmallVector<VariableOp>> states;
+  for (VariableOp variable : all)
     if (variable.getRole() == Role::optimizer_state)
-      return 0;
-    if (names::isOfKind(variable.getSymName(), names::kNorm))
-      return 1;
-    return std::nullopt;
-  };
-  for (VariableOp variable : all) {
-    if (std::optional<int> kind = getKind(variable))
-      ofParameter[*kind][names::getSubject(variable.getSymName())].push_back(
-          variable);
+      states[names::getSubject(variable.getSymName())].push_back(variable);
     else
       tensors.push_back(variable);
-  }
-  for (const auto &lists : ofParameter)
-    for (VariableOp variable : all)
-      if (auto list = lists.find(variable.getSymName()); list != lists.end())
-        llvm::append_range(tensors, list->getValue());
+  for (VariableOp variable : all)
+    llvm::append_range(tensors, states.lookup(variable.getSymName()));
   for (auto [index, variable] : llvm::enumerate(tensors))
     tensorIndex[variable.getSymName()] = index;
 }

@@ -22,7 +22,8 @@ extern "C" {
 
 typedef struct hfta_device hfta_device;
 
-/// Told of each command that a device has done, on the thread that did it.
+/// Told of each task that a device has run, by its number in the program, on
+/// the thread that ran it.
 typedef struct hfta_observer {
   void (*done)(void *argument, uint32_t task, double seconds);
   void *argument;

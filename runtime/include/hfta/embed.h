@@ -18,7 +18,6 @@
 
 #include "hfta/status.h"
 
-#include <stdbool.h>
 #include <stdint.h>
 
 #ifdef __cplusplus

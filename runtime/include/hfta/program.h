@@ -1,9 +1,9 @@
 //===- program.h - The table that a compiled program exports ----*- C -*-===//
 //
 // What generated code and the runtime tell each other. The compiler emits one
-// constant `hfta_program`; the trainer, a user's own loop or a later pipeline
-// executor drives its tasks. Nothing here allocates and nothing here is
-// mutable: every pointer leads to constant data inside the binary.
+// constant `hfta_program`; an instance runs its schedules, for the trainer or
+// for a user's own loop. Nothing here allocates and nothing here is mutable:
+// every pointer leads to constant data inside the binary.
 //
 // Sizes and offsets are in bytes, shapes in elements, times in steps. What
 // stands here stands in the lists of abi.h too, from which the ABI's version

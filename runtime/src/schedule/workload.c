@@ -72,12 +72,6 @@ static bool uses_segment(const hfta_program *program,
          task_uses(&program->tasks[command->subject], segment);
 }
 
-static bool uses_for_all_copies(const hfta_program *program,
-                                const hfta_command *command, bool in_turns,
-                                uint32_t segment) {
-  return !in_turns && uses_segment(program, command, in_turns, segment);
-}
-
 static bool takes_turns(const hfta_program *program,
                         const hfta_command *command, bool in_turns,
                         uint32_t segment) {
@@ -150,7 +144,7 @@ static bool keeps_slabs(const hfta_program *program,
          ++i)
       if (program->schedules[s].keeps[i] == segment)
         return true;
-  return some_command(program, workload, uses_for_all_copies, segment);
+  return false;
 }
 
 //===----------------------------------------------------------------------===//

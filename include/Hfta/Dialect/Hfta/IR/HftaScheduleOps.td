@@ -51,7 +51,7 @@ def Hfta_ScheduleOp : Hfta_Op<"schedule", [
   let description = [{
     Commands of one queue take effect in this order; between queues only events
     order them. `keeps` numbers the segments of slabs whose contents outlive a
-    turn of copies: there, each copy has a slab of its own, elsewhere the copies
+    turn of copies, or which tasks use outside of turns: there, each copy has a slab of its own, elsewhere the copies
     of one turn have those of the turn before.
 
     Constraints:
