@@ -342,6 +342,19 @@ def make_size_rows():
               simple([node("Hardmax", ["x"], ["y"], axis=3)],
                      inputs=[value("x", ["batch", 1 << 31, 255, 0])], opset=11), 1,
               "node 'hardmax' (Hardmax)", "too large")
+    for name in ("ReduceMax", "ReduceMean"):
+        yield row(f"{name} of nothing along axes beyond integers",
+                  simple([node(name, ["x"], ["y"])],
+                         inputs=[value("x", ["batch", 1 << 31, 1 << 31, 255, 0])],
+                         opset=13), 0)
+    yield row("a normalization of nothing along axes beyond integers",
+              simple([node("InstanceNormalization", ["x", "w", "w"], ["y"])],
+                     [tensor("w", [0], [])],
+                     inputs=[value("x", ["batch", 0, 1 << 31, 1 << 31, 255])]), 0)
+    yield row("a product of nothing along axes beyond integers",
+              simple([node("MatMul", ["x", "z"], ["y"])],
+                     inputs=[value("x", ["batch", 1 << 31, 1 << 31, 0, 255]),
+                             value("z", ["batch", 1 << 31, 1 << 31, 255, 0])]), 0)
     yield row("more first elements than there are", make_node("TopK", numbers(5)),
               1, "node 'topk' (TopK)", "K is 5 for axis 1 of [2, 4]")
     yield row("a negative number of first elements",

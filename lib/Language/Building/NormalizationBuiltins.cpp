@@ -1,6 +1,7 @@
 //===- NormalizationBuiltins.cpp - Batch and layer normalization ----------===//
 
 #include "Building/BodyBuilder.h"
+#include "Hfta/Dialect/Hfta/IR/ElementCounts.h"
 
 #include "llvm/ADT/Sequence.h"
 
@@ -57,7 +58,7 @@ static Value buildLayerNorm(BodyBuilder &body, BuiltinCall &call) {
     return nullptr;
   auto normalized = llvm::to_vector(llvm::seq<int64_t>(axis, rank));
   auto kept = llvm::to_vector(llvm::seq<int64_t>(0, axis));
-  double count = static_cast<double>(countElements(shape, normalized));
+  double count = static_cast<double>(countAlong(shape, normalized));
   TensorBuilder &tensors = body.getTensors();
   auto average = [&](Value value) {
     return tensors.binary<DivOp>(

@@ -1,6 +1,7 @@
 //===- PoolingBuiltins.cpp - Pooling --------------------------------------===//
 
 #include "Building/BodyBuilder.h"
+#include "Hfta/Dialect/Hfta/IR/ElementCounts.h"
 
 #include "llvm/ADT/Sequence.h"
 
@@ -98,7 +99,7 @@ static Value buildGlobalAveragePool(BodyBuilder &body, BuiltinCall &call) {
   TensorBuilder &tensors = body.getTensors();
   Value mean =
       tensors.binary<DivOp>(tensors.reduce(ReduceKind::sum, x, axes),
-                            static_cast<double>(countElements(shape, axes)));
+                            static_cast<double>(countAlong(shape, axes)));
   SmallVector<int64_t> result(shape.size(), 1);
   result[0] = shape[0];
   result[1] = shape[1];

@@ -1,6 +1,7 @@
 //===- ShapeBuiltins.cpp - Shapes and reductions --------------------------===//
 
 #include "Building/BodyBuilder.h"
+#include "Hfta/Dialect/Hfta/IR/ElementCounts.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/Sequence.h"
@@ -177,7 +178,7 @@ static Value buildReduction(BodyBuilder &body, BuiltinCall &call) {
   Value result = tensors.reduce(kind, x, axes);
   if (isMean)
     result = tensors.binary<DivOp>(
-        result, static_cast<double>(countElements(shape, axes)));
+        result, static_cast<double>(countAlong(shape, axes)));
   if (!keep)
     return result;
   SmallVector<int64_t> kept(shape);

@@ -83,11 +83,3 @@ TypeAttr language::getAccumulateType(MLIRContext *context,
     return nullptr;
   return TypeAttr::get(parseFloatType(context, precision.accumulate));
 }
-
-int64_t language::countElements(ArrayRef<int64_t> shape,
-                                ArrayRef<int64_t> axes) {
-  int64_t count = 1;
-  for (int64_t axis : axes)
-    count *= shape[axis];
-  return count;
-}

@@ -80,9 +80,6 @@ Type parseFloatType(MLIRContext *context, StringRef name);
 /// Null if sums are accumulated in the compute type.
 TypeAttr getAccumulateType(MLIRContext *context, const Precision &precision);
 
-/// Number of elements along `axes`.
-int64_t countElements(ArrayRef<int64_t> shape, ArrayRef<int64_t> axes);
-
 } // namespace mlir::hfta::language
 
 #endif // HFTA_LIB_LANGUAGE_BUILDING_TENSORBUILDER_H

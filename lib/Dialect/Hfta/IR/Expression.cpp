@@ -68,13 +68,6 @@ SmallVector<int64_t> hfta::getOtherAxes(int64_t rank, ArrayRef<int64_t> axes) {
   return others;
 }
 
-int64_t hfta::countElements(ArrayRef<int64_t> shape, ArrayRef<int64_t> axes) {
-  int64_t count = 1;
-  for (int64_t axis : axes)
-    count *= shape[axis];
-  return count;
-}
-
 SmallVector<Value> hfta::giveResults(Operation *op, OpBuilder &builder,
                                      ArrayRef<Expression> values) {
   SmallVector<Value> results;

@@ -111,9 +111,6 @@ SmallVector<Value> giveResults(Operation *op, OpBuilder &builder,
 /// The axes of `rank` that are not in `axes`.
 SmallVector<int64_t> getOtherAxes(int64_t rank, ArrayRef<int64_t> axes);
 
-/// Number of elements along `axes`.
-int64_t countElements(ArrayRef<int64_t> shape, ArrayRef<int64_t> axes);
-
 } // namespace mlir::hfta
 
 #endif // HFTA_DIALECT_HFTA_IR_EXPRESSION_H

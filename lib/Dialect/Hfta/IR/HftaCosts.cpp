@@ -1,5 +1,6 @@
 //===- HftaCosts.cpp - Useful flops of ops --------------------------------===//
 
+#include "Hfta/Dialect/Hfta/IR/ElementCounts.h"
 #include "Hfta/Dialect/Hfta/IR/HftaOps.h"
 
 using namespace mlir;
@@ -16,10 +17,8 @@ int64_t ContractOp::getFlops() {
     for (auto [expression, size] : llvm::zip(map.getResults(), shape))
       sizes[cast<AffineDimExpr>(expression).getPosition()] = size;
   }
-  int64_t flops = 2;
-  for (int64_t size : sizes)
-    flops *= size;
-  return flops;
+  sizes.push_back(2); // operations a product
+  return multiplySizes(sizes);
 }
 
 static ArrayRef<int64_t> getShape(Value value) {

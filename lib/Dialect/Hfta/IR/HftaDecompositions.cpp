@@ -4,6 +4,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Expression.h"
+#include "Hfta/Dialect/Hfta/IR/ElementCounts.h"
 
 using namespace mlir;
 using namespace mlir::hfta;
@@ -55,7 +56,7 @@ SmallVector<Value> BatchNormOp::decompose(OpBuilder &builder) {
   ArrayRef<int64_t> shape = input.getShape();
   Type elementType = input.getElementType();
   SmallVector<int64_t> axes = getOtherAxes(shape.size(), {1});
-  double count = countElements(shape, axes);
+  double count = countAlong(shape, axes);
   bool training = getTraining();
 
   Expression mean =

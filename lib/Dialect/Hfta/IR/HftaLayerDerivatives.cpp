@@ -4,6 +4,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Backward.h"
+#include "Hfta/Dialect/Hfta/IR/ElementCounts.h"
 
 using namespace mlir;
 using namespace mlir::hfta;
@@ -148,7 +149,7 @@ HFTA_DEFINE_BACKWARD(BatchNormOp) {
     return;
   Expression inputGradient = gradient;
   if (dependent) {
-    double count = countElements(shape, axes);
+    double count = countAlong(shape, axes);
     Expression slope = product * inverse * inverse / count;
     inputGradient = gradient - (total / count).repeat(shape, axes) -
                     centered * slope.repeat(shape, axes);

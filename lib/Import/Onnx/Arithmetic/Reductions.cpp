@@ -1,6 +1,7 @@
 //===- Reductions.cpp - Sums, means and extrema over axes -----------------===//
 
 #include "Building/Node.h"
+#include "Hfta/Dialect/Hfta/IR/ElementCounts.h"
 
 namespace mlir::hfta::onnx_import {
 
@@ -43,9 +44,9 @@ static void importReduction(Node &node, const Reduction &reduction,
   if (!axes)
     return;
   SmallVector<int64_t> shape(getShape(input));
-  int64_t count = 1;
+  int64_t count = countAlong(shape, *axes);
   for (int64_t axis : *axes)
-    count *= std::exchange(shape[axis], 1);
+    shape[axis] = 1;
   if (node.getModel().isBatched(input) && llvm::is_contained(*axes, 0))
     node.getModel().followBatch();
   Value value = reduction.before ? reduction.before(node, input) : input;

@@ -1,5 +1,6 @@
 //===- Normalization.cpp - Batch, layer and instance normalization --------===//
 
+#include "Hfta/Dialect/Hfta/IR/ElementCounts.h"
 #include "Layers/Window.h"
 
 namespace mlir::hfta::onnx_import {
@@ -118,9 +119,7 @@ static Value keepAxes(Node &node, Value reduced, ArrayRef<int64_t> shape,
 
 static Centered center(Node &node, Value input, ArrayRef<int64_t> axes) {
   SmallVector<int64_t> shape(getShape(input));
-  int64_t count = 1;
-  for (int64_t axis : axes)
-    count *= shape[axis];
+  int64_t count = countAlong(shape, axes);
   auto mean = [&](Value value) {
     Value sum =
         keepAxes(node, node.reduce(ReduceKind::sum, value, axes), shape, axes);

@@ -1,0 +1,21 @@
+//===- ElementCounts.h - Elements along axes of a shape ---------*- C++ -*-===//
+
+#ifndef HFTA_DIALECT_HFTA_IR_ELEMENTCOUNTS_H
+#define HFTA_DIALECT_HFTA_IR_ELEMENTCOUNTS_H
+
+#include "llvm/ADT/ArrayRef.h"
+
+#include <cstdint>
+
+namespace mlir::hfta {
+
+/// Product of sizes that aren't negative. Axes of a tensor without elements may
+/// be so long that no integer holds it: then the largest one.
+int64_t multiplySizes(llvm::ArrayRef<int64_t> sizes);
+
+/// Elements along some axes of a shape, counted likewise.
+int64_t countAlong(llvm::ArrayRef<int64_t> shape, llvm::ArrayRef<int64_t> axes);
+
+} // namespace mlir::hfta
+
+#endif // HFTA_DIALECT_HFTA_IR_ELEMENTCOUNTS_H
