@@ -132,21 +132,14 @@ struct LibraryFunction {
 
 /// All functions of hfta/embed.h that take an instance.
 static constexpr LibraryFunction libraryFunctions[] = {
-    {"destroy", "", "p"},
-    {"message", "p", "p"},
-    {"copies", "l", "p"},
-    {"batch", "l", "p"},
-    {"steps", "l", "p"},
-    {"step", "i", "ppp"},
-    {"accumulate", "i", "ppp"},
-    {"update", "i", "p"},
-    {"set_learning_rate", "i", "pld"},
-    {"set_live", "i", "ppl"},
-    {"evaluate", "i", "pplpp"},
-    {"infer", "i", "pp"},
-    {"tensor", "i", "plpp"},
-    {"save", "i", "pp"},
-    {"load", "i", "pp"},
+    {"destroy", "", "p"},     {"message", "p", "p"},
+    {"copies", "l", "p"},     {"batch", "l", "p"},
+    {"steps", "l", "p"},      {"step", "i", "ppp"},
+    {"offer", "", "pp"},      {"accumulate", "i", "ppp"},
+    {"update", "i", "p"},     {"set_learning_rate", "i", "pld"},
+    {"set_live", "i", "ppl"}, {"evaluate", "i", "pplpp"},
+    {"infer", "i", "pp"},     {"tensor", "i", "plpp"},
+    {"save", "i", "pp"},      {"load", "i", "pp"},
 };
 
 static llvm::Type *getType(llvm::IRBuilder<> &builder, char letter) {

@@ -173,7 +173,11 @@ ExitCode Compiler::runPasses(const PhaseInfo &phase) {
     return ExitCode::done;
   if (printer.getErrorCount() == before)
     errors << "hftac: error: phase '" << phase.name << "' failed\n";
-  return phase.failure;
+  // What a module's text says may be what no pass would write.
+  bool readsText = options.inputKind == InputKind::mlir &&
+                   &phase == &getPhase(loaded.phase) + 1;
+  return readsText && phase.failure == ExitCode::internal ? ExitCode::input
+                                                          : phase.failure;
 }
 
 ExitCode Compiler::lowerTo(Phase last) {

@@ -40,6 +40,7 @@ int64_t @_copies(const @ *instance);
 int64_t @_batch(const @ *instance);
 int64_t @_steps(const @ *instance);
 hfta_status @_step(@ *instance, const void *const *inputs, double *losses);
+void @_offer(@ *instance, const void *const *inputs);
 hfta_status @_accumulate(@ *instance, const void *const *inputs,
                          double *losses);
 hfta_status @_update(@ *instance);

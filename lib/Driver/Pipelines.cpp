@@ -59,12 +59,13 @@ void hfta::buildPlannedPipeline(OpPassManager &pm,
 void hfta::buildScheduledPipeline(OpPassManager &pm,
                                   const ScheduledPipelineOptions &) {
   pm.addPass(createHftaSchedule());
-  pm.addPass(createHftaVerifySchedules());
   markPhase(pm, "scheduled");
 }
 
 void hfta::buildLinalgPipeline(OpPassManager &pm,
                                const LinalgPipelineOptions &) {
+  // Here, so that schedules of text that somebody changed are checked, too.
+  pm.addPass(createHftaVerifySchedules());
   pm.addNestedPass<func::FuncOp>(createConvertHftaToLinalgPass());
   addCleanUp(pm);
   markPhase(pm, "linalg");

@@ -1,8 +1,9 @@
 //===- Schedule.cpp - The order of a step and what goes to the host -------===//
 //
-// Commands of queue 0 run tasks; queue 1 brings a batch's fields. Two events
-// order the queues: `uploaded`, that a micro-batch is in its place, and `used`,
-// that tasks need that place no longer.
+// Commands of queue 0 run tasks; queue 1 brings the fields of one micro-batch
+// while those of the one before are used, also where that is the next step's.
+// Two events order the queues: `uploaded`, that a micro-batch is in its place,
+// and `used`, that tasks need their place no longer.
 //===----------------------------------------------------------------------===//
 
 #include "Hfta/Dialect/Hfta/IR/HftaOps.h"
@@ -62,18 +63,19 @@ private:
 
   void repeat(RepeatKind over, Body body);
   void overMicroBatches(Body body);
+  void overUploads(Body body);
   void inTurnsIf(bool byCopies, Body body);
   void run(TaskOp task);
   void runAll(StringRef part, bool fromLast = false);
-  void uploading(Body uploads, Body uses);
-  void uploadFields();
+  void uploadFields(int64_t ahead);
   void uploadPorts();
   void uploadScalars(bool ofMicroBatches);
   void clearResults();
   void downloadResults();
   void record(int64_t event, int64_t queue);
   void await(int64_t event, int64_t queue);
-  void transfer(int64_t bytes, PlaceAttr from, PlaceAttr to, int64_t queue);
+  void transfer(int64_t bytes, PlaceAttr from, PlaceAttr to, int64_t queue,
+                int64_t ahead = 0);
 
   ArrayRef<TaskOp> getTasks(StringRef part) const {
     auto known = tasks.find(part.str());
@@ -161,30 +163,38 @@ void ScheduleBuilder::await(int64_t event, int64_t queue) {
 }
 
 void ScheduleBuilder::transfer(int64_t bytes, PlaceAttr from, PlaceAttr to,
-                               int64_t queue) {
-  TransferOp::create(builder, getLoc(), bytes, from, to, /*ahead=*/0,
-                     /*device=*/0, queue);
+                               int64_t queue, int64_t ahead) {
+  TransferOp::create(builder, getLoc(), bytes, from, to, ahead, /*device=*/0,
+                     queue);
 }
 
 //===----------------------------------------------------------------------===//
 // What the host gives and gets
 //===----------------------------------------------------------------------===//
 
-/// Tasks that use what a micro-batch's uploads bring, to a place that the next
-/// micro-batch's need again where there is not one for each.
-void ScheduleBuilder::uploading(Body uploads, Body uses) {
-  bool isReused = job.microBatches > 1 && !job.allForwardsFirst;
-  if (isReused)
-    await(kUsed, kUploads);
-  uploads();
+/// A loop over micro-batches whose tasks use the fields. The first one's come
+/// before it, unless they came in the step before; each next one's come while
+/// tasks use the current one's, to the place of the last one's or, where all of
+/// a step's stay until its end, to one more.
+void ScheduleBuilder::overUploads(Body body) {
+  bool hasNext = job.microBatches > 1;
+  bool isReused = hasNext && !job.allForwardsFirst;
+  uploadFields(/*ahead=*/0);
   record(kUploaded, kUploads);
-  await(kUploaded, kTasks);
-  uses();
-  if (isReused)
-    record(kUsed, kTasks);
+  overMicroBatches([&] {
+    await(kUploaded, kTasks);
+    if (isReused)
+      await(kUsed, kUploads);
+    uploadFields(/*ahead=*/1);
+    if (hasNext)
+      record(kUploaded, kUploads);
+    body();
+    if (isReused)
+      record(kUsed, kTasks);
+  });
 }
 
-void ScheduleBuilder::uploadFields() {
+void ScheduleBuilder::uploadFields(int64_t ahead) {
   SymbolTable symbols(module);
   for (auto [index, field] : llvm::enumerate(job.data)) {
     auto variable = symbols.lookup<VariableOp>(
@@ -195,7 +205,7 @@ void ScheduleBuilder::uploadFields() {
     transfer(getLogicalBytes(variable.getTensorType()),
              getPlace(Space::field, static_cast<int64_t>(index)),
              getPlace(Space::segment, place.getSegment(), place.getOffset()),
-             kUploads);
+             kUploads, ahead);
   }
 }
 
@@ -266,14 +276,11 @@ void ScheduleBuilder::runUpdate() {
 void ScheduleBuilder::accumulate() {
   bool forwardsFirst = job.allForwardsFirst && job.microBatches > 1;
   bool byCopies = runByCopies({parts::kForward, parts::kBackward});
-  overMicroBatches([&] {
-    uploading([&] { uploadFields(); },
-              [&] {
-                if (forwardsFirst)
-                  runAll(parts::kForward);
-                else
-                  inTurnsIf(byCopies, [&] { forwardBackward(); });
-              });
+  overUploads([&] {
+    if (forwardsFirst)
+      runAll(parts::kForward);
+    else
+      inTurnsIf(byCopies, [&] { forwardBackward(); });
   });
   if (!forwardsFirst)
     return;
@@ -298,13 +305,12 @@ void ScheduleBuilder::buildStep() {
   uploadScalars(/*ofMicroBatches=*/false);
   clearResults();
   if (stepsByCopies()) {
-    uploading([&] { uploadFields(); },
-              [&] {
-                repeat(RepeatKind::turns, [&] {
-                  forwardBackward();
-                  runUpdate();
-                });
-              });
+    overUploads([&] {
+      repeat(RepeatKind::turns, [&] {
+        forwardBackward();
+        runUpdate();
+      });
+    });
   } else {
     accumulate();
     update();
@@ -327,13 +333,10 @@ void ScheduleBuilder::buildUpdate() {
 void ScheduleBuilder::buildEvaluate() {
   uploadScalars(/*ofMicroBatches=*/false);
   clearResults();
-  overMicroBatches([&] {
+  overUploads([&] {
     uploadScalars(/*ofMicroBatches=*/true);
-    uploading([&] { uploadFields(); },
-              [&] {
-                inTurnsIf(runByCopies({parts::kEvaluate}),
-                          [&] { runAll(parts::kEvaluate); });
-              });
+    inTurnsIf(runByCopies({parts::kEvaluate}),
+              [&] { runAll(parts::kEvaluate); });
   });
   downloadResults();
 }

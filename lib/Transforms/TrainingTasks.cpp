@@ -63,9 +63,10 @@ TrainingStep::bindInputs(func::FuncOp prepare, func::FuncOp forward,
     auto type = cast<RankedTensorType>(prepare.getArgumentTypes()[index]);
     std::string name =
         names::getPortSymbol(names::kInput, getPortName(prepare, index, false));
+    // Those in use, and one that is on its way to the device meanwhile.
+    int64_t instances = (job.allForwardsFirst ? job.microBatches : 1) + 1;
     raw.push_back(
-        tasks.read(tasks.declare(name, type, Role::input, {}, -1,
-                                 job.allForwardsFirst ? job.microBatches : 1)));
+        tasks.read(tasks.declare(name, type, Role::input, {}, -1, instances)));
   }
   SmallVector<Value> fields =
       tasks.inlineFunction(prepare, raw, /*training=*/true);

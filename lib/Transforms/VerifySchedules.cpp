@@ -46,24 +46,37 @@ struct Access {
   int64_t time; ///< in the queue's count
 };
 
-/// Follows one schedule, command by command in the host's order.
+/// Follows several calls of one schedule, command by command in the host's
+/// order. After each call the host waits until all is done.
 class ScheduleWalk {
 public:
-  ScheduleWalk(ModuleOp module, int64_t microBatches)
+  /// `offered`: the host offers each call the next one's batch.
+  ScheduleWalk(ModuleOp module, int64_t microBatches, bool offered)
       : symbols(module),
         segments(module->getAttrOfType<ArrayAttr>("hfta.segments")),
-        microBatches(microBatches) {
+        offered(offered) {
     int64_t most = 1;
     for (auto segment : segments.getAsRange<SegmentAttr>())
       most = std::max(most, segment.getInstances());
-    followed = std::min(microBatches, 2 * most + 2);
+    // Then places and events have come back to where they were.
+    this->microBatches = std::min(microBatches, 2 * most + 2);
   }
 
   LogicalResult follow(ScheduleOp schedule) {
-    return followAll(schedule.getBody().front());
+    for (int call = 0; call < kCalls; ++call) {
+      if (failed(followAll(schedule.getBody().front())))
+        return failure();
+      finishCall();
+    }
+    return success();
   }
 
 private:
+  /// The first one's batch isn't there, the second one's may be, and in the
+  /// third one it may come to where the first one's was.
+  static constexpr int kCalls = 3;
+
+  void finishCall();
   LogicalResult followAll(Block &block);
   LogicalResult followRepeat(RepeatOp repeat);
   LogicalResult followRun(RunOp run);
@@ -79,8 +92,11 @@ private:
     ++clocks[queue][queue];
     return queue;
   }
+  /// Those of inputs are counted over all calls.
   int64_t getInstance(int64_t segment, int64_t ofMicroBatch) const {
     auto attribute = cast<SegmentAttr>(segments[segment]);
+    if (attribute.getRole() == Role::input)
+      ofMicroBatch += first;
     return ofMicroBatch % std::max<int64_t>(attribute.getInstances(), 1);
   }
   Range getSegment(int64_t number) const {
@@ -102,12 +118,18 @@ private:
 
   SymbolTable symbols;
   ArrayAttr segments;
-  int64_t microBatches, followed;
+  bool offered;
+  int64_t microBatches; ///< of a call
+  int64_t first = 0;    ///< micro-batches of the calls before
   int64_t microBatch = 0;
+  /// Micro-batches of a call that the one before it has brought, and that it
+  /// brings of the next one.
+  int64_t held = 0, coming = 0;
   std::map<Queue, Clock> clocks;
   std::map<int64_t, std::pair<Queue, Clock>> events;
   SmallVector<Access> accesses;
-  /// Which micro-batch's fields an instance of a segment was given last.
+  /// Which micro-batch's fields, counted over all calls, an instance of a
+  /// segment was given last.
   std::map<std::pair<int64_t, int64_t>, int64_t> fields;
 };
 
@@ -151,11 +173,11 @@ LogicalResult ScheduleWalk::touch(Operation *op, Queue queue,
 /// Tasks read the fields of the micro-batch that they run for.
 LogicalResult ScheduleWalk::checkFields(RunOp run, int64_t segment) {
   auto known = fields.find({segment, getInstance(segment, microBatch)});
-  if (known == fields.end() || known->second == microBatch)
+  if (known == fields.end() || known->second == first + microBatch)
     return success();
   return run.emitError("runs for micro-batch ")
-         << microBatch << ", but segment " << segment << " holds the fields of "
-         << known->second;
+         << first + microBatch << ", but segment " << segment
+         << " holds the fields of " << known->second;
 }
 
 LogicalResult ScheduleWalk::followRun(RunOp run) {
@@ -173,7 +195,11 @@ LogicalResult ScheduleWalk::followRun(RunOp run) {
 
 LogicalResult ScheduleWalk::followTransfer(TransferOp transfer) {
   int64_t of = microBatch + static_cast<int64_t>(transfer.getAhead());
-  if (of >= microBatches)
+  bool isField = transfer.getFrom().getSpace() == Space::field;
+  if (isField && of < held)
+    return success();
+  // Of a batch that is offered, the first one alone.
+  if (of > microBatches || (of == microBatches && !(isField && offered)))
     return success();
   Queue queue = start(transfer);
   auto bytes = static_cast<int64_t>(transfer.getBytes());
@@ -183,8 +209,10 @@ LogicalResult ScheduleWalk::followTransfer(TransferOp transfer) {
   std::optional<Range> to = getRange(transfer.getTo(), bytes, of);
   if (!to)
     return success();
-  if (transfer.getFrom().getSpace() == Space::field)
-    fields[{to->number, to->instance}] = of;
+  if (isField) {
+    fields[{to->number, to->instance}] = first + of;
+    coming = std::max(coming, of - microBatches + 1);
+  }
   return touch(transfer, queue, *to, /*isWrite=*/true);
 }
 
@@ -203,7 +231,7 @@ LogicalResult ScheduleWalk::followRecord(RecordOp record) {
 LogicalResult ScheduleWalk::followRepeat(RepeatOp repeat) {
   Block &body = repeat.getBody().front();
   // The copies of a second turn use what those of the first one did.
-  int64_t times = repeat.getOver() == RepeatKind::turns ? 2 : followed;
+  int64_t times = repeat.getOver() == RepeatKind::turns ? 2 : microBatches;
   int64_t outer = microBatch;
   for (int64_t index = 0; index < times; ++index) {
     if (repeat.getOver() == RepeatKind::micro_batches)
@@ -213,6 +241,14 @@ LogicalResult ScheduleWalk::followRepeat(RepeatOp repeat) {
   }
   microBatch = outer;
   return success();
+}
+
+/// Whatever comes next, comes after all that there was.
+void ScheduleWalk::finishCall() {
+  accesses.clear();
+  first += microBatches;
+  held = coming;
+  coming = 0;
 }
 
 LogicalResult ScheduleWalk::followAll(Block &block) {
@@ -257,8 +293,10 @@ struct VerifySchedulesPass
     if (failed(job))
       return signalPassFailure();
     for (auto schedule : module.getOps<ScheduleOp>())
-      if (failed(ScheduleWalk(module, job->microBatches).follow(schedule)))
-        return signalPassFailure();
+      for (bool offered : {false, true})
+        if (failed(ScheduleWalk(module, job->microBatches, offered)
+                       .follow(schedule)))
+          return signalPassFailure();
     markAllAnalysesPreserved();
   }
 };

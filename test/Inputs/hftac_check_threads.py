@@ -15,12 +15,8 @@ import sys
 # The sanitizer instruments scalars alone.
 PASSES = ("forceattrs,function(scalarize-masked-mem-intrin,scalarizer<load-store>,tsan),"
           "tsan-module")
-MAIN = """
-#include "hfta/main.h"
-extern const hfta_program program __asm__("hfta_program");
-int main(int argc, char **argv) { return hfta_main(&program, argc, argv); }
-"""
-INCLUDE = pathlib.Path(__file__).parents[2] / "runtime" / "include"
+INPUTS = pathlib.Path(__file__).resolve().parent
+INCLUDE = INPUTS.parents[1] / "runtime" / "include"
 
 
 def run(*command):
@@ -39,15 +35,13 @@ def main():
     at = arguments.index("-o")
     program = pathlib.Path(arguments[at + 1])
     del arguments[at:at + 2]
-    code, checked, main_file, kernels = (
-        program.with_name(program.name + ending)
-        for ending in (".ll", ".checked.bc", ".main.c", ".o"))
+    code, checked, kernels = (program.with_name(program.name + ending)
+                              for ending in (".ll", ".checked.bc", ".o"))
     run(hftac, *arguments, "--emit=llvm-ir", "-o", code)
     run(opt, "-force-attribute=sanitize_thread", f"-passes={PASSES}", code, "-o", checked)
-    main_file.write_text(MAIN)
     run(clang, "-O0", "-march=native", "-c", checked, "-o", kernels,
         "-Wno-override-module")
-    run(clang, "-fsanitize=thread", "-fuse-ld=lld", main_file, "-I", INCLUDE, kernels,
+    run(clang, "-fsanitize=thread", "-fuse-ld=lld", INPUTS / "program_main.c", "-I", INCLUDE, kernels,
         runtime, "-lm", "-lpthread", "-ldl", "-o", program)
 
 

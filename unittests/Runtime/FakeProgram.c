@@ -123,6 +123,7 @@ static void add_segments(fake *self, const fake_options *options) {
                                         ? (uint32_t)options->micro_batches
                                         : 1};
   }
+  ++self->segments[FAKE_SEGMENT_INPUT].instances; // for the next batch
   self->segments[FAKE_SEGMENT_BATCH_SCALARS].instances =
       (uint32_t)options->micro_batches;
   self->segments[FAKE_SEGMENT_CONSTANTS].bytes = sizeof(fake_constants);

@@ -65,7 +65,8 @@ static void upload_scalars(list *self, uint32_t segment) {
   transfer_image(self, segment, HFTA_SPACE_HOST, HFTA_SPACE_SEGMENT);
 }
 
-static void upload(list *self, uint32_t space, uint32_t index, int tensor) {
+static void upload(list *self, uint32_t space, uint32_t index, int tensor,
+                   int32_t ahead) {
   const hfta_tensor *row = &self->program->tensors[tensor];
   hfta_command *command = add(self, HFTA_COMMAND_TRANSFER,
                               space == HFTA_SPACE_FIELD ? UPLOADS : TASKS, 0);
@@ -74,14 +75,29 @@ static void upload(list *self, uint32_t space, uint32_t index, int tensor) {
                              .index = row->segment,
                              .offset = row->offset};
   command->bytes = row->bytes;
+  command->ahead = ahead;
 }
 
-static void upload_fields(list *self) {
-  add(self, HFTA_COMMAND_AWAIT, UPLOADS, USED);
-  upload(self, HFTA_SPACE_FIELD, 0, FAKE_IMAGE);
-  upload(self, HFTA_SPACE_FIELD, 1, FAKE_LABEL);
+static void upload_fields(list *self, int32_t ahead) {
+  upload(self, HFTA_SPACE_FIELD, 0, FAKE_IMAGE, ahead);
+  upload(self, HFTA_SPACE_FIELD, 1, FAKE_LABEL, ahead);
   add(self, HFTA_COMMAND_RECORD, UPLOADS, UPLOADED);
+}
+
+/// A loop over micro-batches, each of which comes while the one before it is
+/// used.
+static hfta_command *begin_uploads(list *self) {
+  upload_fields(self, 0);
+  hfta_command *batches = begin(self, HFTA_REPEAT_MICRO_BATCHES);
   add(self, HFTA_COMMAND_AWAIT, TASKS, UPLOADED);
+  add(self, HFTA_COMMAND_AWAIT, UPLOADS, USED);
+  upload_fields(self, 1);
+  return batches;
+}
+
+static void end_uploads(list *self, hfta_command *batches) {
+  add(self, HFTA_COMMAND_RECORD, TASKS, USED);
+  end(self, batches);
 }
 
 static void clear_results(list *self) {
@@ -109,20 +125,17 @@ static void backward(list *self) {
 static void accumulate(list *self) {
   bool forwards_first =
       self->options->all_forwards_first && self->options->micro_batches > 1;
-  hfta_command *batches = begin(self, HFTA_REPEAT_MICRO_BATCHES);
-  upload_fields(self);
+  hfta_command *batches = begin_uploads(self);
   hfta_command *turns = forwards_first ? NULL : begin_turns(self);
   forward(self);
   if (!forwards_first)
     backward(self);
   end_turns(self, turns);
-  add(self, HFTA_COMMAND_RECORD, TASKS, USED);
-  end(self, batches);
+  end_uploads(self, batches);
   if (!forwards_first)
     return;
   batches = begin(self, HFTA_REPEAT_MICRO_BATCHES);
   backward(self);
-  add(self, HFTA_COMMAND_RECORD, TASKS, USED);
   end(self, batches);
 }
 
@@ -164,7 +177,7 @@ static void initialize(list *self) {
 }
 
 static void infer(list *self) {
-  upload(self, HFTA_SPACE_PORT, 0, FAKE_IMAGE);
+  upload(self, HFTA_SPACE_PORT, 0, FAKE_IMAGE, 0);
   hfta_command *turns = begin_turns(self);
   run(self, FAKE_INFER);
   end_turns(self, turns);
@@ -172,14 +185,12 @@ static void infer(list *self) {
 
 static void evaluate(list *self) {
   clear_results(self);
-  hfta_command *batches = begin(self, HFTA_REPEAT_MICRO_BATCHES);
+  hfta_command *batches = begin_uploads(self);
   upload_scalars(self, FAKE_SEGMENT_BATCH_SCALARS);
-  upload_fields(self);
   hfta_command *turns = begin_turns(self);
   run(self, FAKE_EVALUATE);
   end_turns(self, turns);
-  add(self, HFTA_COMMAND_RECORD, TASKS, USED);
-  end(self, batches);
+  end_uploads(self, batches);
   download_results(self);
 }
 
@@ -187,13 +198,13 @@ static void step(list *self) {
   upload_scalars(self, FAKE_SEGMENT_SCALARS);
   clear_results(self);
   if (self->options->copy_threads && self->options->micro_batches == 1) {
-    upload_fields(self);
+    hfta_command *batches = begin_uploads(self);
     hfta_command *turns = begin_turns(self);
     forward(self);
     backward(self);
     update(self);
     end(self, turns);
-    add(self, HFTA_COMMAND_RECORD, TASKS, USED);
+    end_uploads(self, batches);
   } else {
     accumulate(self);
     hfta_command *turns = begin_turns(self);

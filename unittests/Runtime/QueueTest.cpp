@@ -9,10 +9,10 @@
 #include <vector>
 
 namespace {
-/// A CPU with queues 0, 1 and 2 and four events.
+/// A device with queues 0, 1 and 2 and four events.
 class Device {
 public:
-  Device() {
+  explicit Device(const char *kind) {
     hfta_device_options options = {};
     options.threads = 2;
     options.scratch_bytes = 64;
@@ -20,7 +20,7 @@ public:
     options.events = 4;
     options.segments = 1;
     options.copies = 2;
-    EXPECT_EQ(hfta_device_open("cpu", &options, &device, nullptr), HFTA_OK);
+    EXPECT_EQ(hfta_device_open(kind, &options, &device, nullptr), HFTA_OK);
   }
   ~Device() { hfta_device_close(device); }
 
@@ -49,11 +49,18 @@ public:
 private:
   const bool keeps[1] = {false};
 };
+
+/// By device: what events don't order, each does in its own order.
+class Queue : public testing::TestWithParam<const char *> {};
 } // namespace
 
-TEST(Queue, WorkOfAQueueIsDoneInOrder) {
+INSTANTIATE_TEST_SUITE_P(Devices, Queue,
+                         testing::Values("cpu", "shuffled:0", "shuffled:1",
+                                         "shuffled:2", "shuffled:3"));
+
+TEST_P(Queue, WorkOfAQueueIsDoneInOrder) {
   for (uint32_t queue : {0, 1}) {
-    Device device;
+    Device device(GetParam());
     // More than a queue takes on at once.
     std::vector<int> values(1000);
     values[0] = 42;
@@ -64,9 +71,9 @@ TEST(Queue, WorkOfAQueueIsDoneInOrder) {
   }
 }
 
-TEST(Queue, EventsOrderQueues) {
+TEST_P(Queue, EventsOrderQueues) {
   for (int round = 0; round < 50; ++round) {
-    Device device;
+    Device device(GetParam());
     int value = 0;
     const int numbers[] = {1, 2, 3, 4};
     int seen[4] = {};
@@ -84,9 +91,28 @@ TEST(Queue, EventsOrderQueues) {
   }
 }
 
+// So that trainings on shuffled devices tell whether events are enough.
+TEST(ShuffledQueue, ShowsMissingEvents) {
+  const int one = 1, two = 2;
+  bool seen[3] = {};
+  for (const char *kind : {"shuffled:0", "shuffled:1", "shuffled:2",
+                           "shuffled:3", "shuffled:4", "shuffled:5"}) {
+    Device device(kind);
+    int value = 0, read = 0;
+    device.copy(1, value, one);
+    device.copy(0, read, value);
+    device.copy(2, value, two);
+    ASSERT_EQ(device.wait(), HFTA_OK);
+    seen[read] = true;
+  }
+  EXPECT_TRUE(seen[0]); // queue 0 first
+  EXPECT_TRUE(seen[1]);
+  EXPECT_TRUE(seen[2]);
+}
+
 // An event that was never recorded is no reason to wait.
-TEST(Queue, AwaitsTheLastRecordOnly) {
-  Device device;
+TEST_P(Queue, AwaitsTheLastRecordOnly) {
+  Device device(GetParam());
   int value = 0;
   const int one = 1;
   device.await(1, 2);
@@ -97,8 +123,8 @@ TEST(Queue, AwaitsTheLastRecordOnly) {
 }
 
 // A thread's full queue may be waiting for what the host has yet to do.
-TEST(Queue, AFullQueueDoesNotStopTheHost) {
-  Device device;
+TEST_P(Queue, AFullQueueDoesNotStopTheHost) {
+  Device device(GetParam());
   std::vector<int> values(500);
   values[0] = 7;
   int first = 0;
@@ -120,7 +146,7 @@ static void noteTask(void *argument, uint32_t task, double seconds) {
   static_cast<std::vector<uint32_t> *>(argument)->push_back(task);
 }
 
-TEST(Queue, TellsWhatItRan) {
+TEST_P(Queue, TellsWhatItRan) {
   hfta_launch launch = {};
   launch.kernel = countRun;
   launch.items = 3;
@@ -129,7 +155,7 @@ TEST(Queue, TellsWhatItRan) {
   task.launches = &launch;
   task.launch_count = 1;
   runs = 0;
-  Device device;
+  Device device(GetParam());
   std::vector<uint32_t> seen;
   hfta_observer observer = {noteTask, &seen};
   device.device->functions->observe(device.device, &observer);
@@ -140,7 +166,7 @@ TEST(Queue, TellsWhatItRan) {
   EXPECT_EQ(seen, std::vector<uint32_t>({7, 7}));
 }
 
-TEST(Queue, ErrorsSurfaceAtTheNextWait) {
+TEST_P(Queue, ErrorsSurfaceAtTheNextWait) {
   hfta_launch launch = {};
   launch.kernel = countRun;
   launch.name = "greedy";
@@ -150,7 +176,7 @@ TEST(Queue, ErrorsSurfaceAtTheNextWait) {
   task.launches = &launch;
   task.launch_count = 1;
   for (uint32_t queue : {0, 2}) {
-    Device device;
+    Device device(GetParam());
     device.run(queue, task);
     hfta_error error = {};
     EXPECT_EQ(device.wait(&error), HFTA_INTERNAL);

@@ -136,10 +136,12 @@ ProgramPointer makeProgram(const fake_options &options) {
   return ProgramPointer(fake_program_make(&options), fake_program_free);
 }
 
-InstancePointer makeInstance(const hfta_program *program, int threads) {
+InstancePointer makeInstance(const hfta_program *program, int threads,
+                             const char *device) {
   hfta_error error = {};
   hfta_options options = {};
   options.threads = threads;
+  options.device = device;
   options.error = &error;
   hfta_instance *instance = nullptr;
   EXPECT_EQ(hfta_instance_create(program, &options, &instance), HFTA_OK)

@@ -79,7 +79,8 @@ ProgramPointer makeProgram(const fake_options &options);
 
 using InstancePointer =
     std::unique_ptr<hfta_instance, void (*)(hfta_instance *)>;
-InstancePointer makeInstance(const hfta_program *program, int threads = 1);
+InstancePointer makeInstance(const hfta_program *program, int threads = 1,
+                             const char *device = "cpu");
 
 /// Deterministic batches for hfta_instance_step.
 struct Batch {

@@ -193,7 +193,8 @@ def HftaVerifySchedules : Pass<"hfta-verify-schedules", "::mlir::ModuleOp"> {
     that preserve the partial ordering", 1988). Of two commands that touch the same
     bytes of an instance of a segment, and one of which writes, one must come after
     the other. A task must find the fields of its own micro-batch. The host waits
-    between schedules, so that each is looked at by itself; what is repeated is
+    between schedules, so that each is looked at by itself, in three calls one after
+    the other, with and without batches that are offered ahead; what is repeated is
     followed until every instance of a segment has been used twice.
 
     ```mlir

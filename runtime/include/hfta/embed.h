@@ -81,6 +81,13 @@ int64_t hfta_instance_steps(const hfta_instance *instance);
 hfta_status hfta_instance_step(hfta_instance *instance,
                                const void *const *inputs, double *losses);
 
+/// Offers the batch of the call after the next one, a pointer a field: it comes
+/// to the device while the next step, accumulation or evaluation computes. Its
+/// bytes must not change until the call that takes it, which is one of the same
+/// kind with the same pointers; any other call brings its own batch. NULL: the
+/// batch that was offered last won't come.
+void hfta_instance_offer(hfta_instance *instance, const void *const *inputs);
+
 /// Forward and backward: adds one batch's gradients to those since the last
 /// update.
 hfta_status hfta_instance_accumulate(hfta_instance *instance,

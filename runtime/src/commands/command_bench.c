@@ -78,9 +78,12 @@ static hfta_status make_inputs(bench *self) {
 static hfta_status run_steps(bench *self, int64_t steps) {
   hfta_status status = HFTA_OK;
   const void *const *inputs = (const void *const *)self->inputs;
-  for (int64_t i = 0; i < steps && status == HFTA_OK; ++i)
+  for (int64_t i = 0; i < steps && status == HFTA_OK; ++i) {
+    if (self->trains)
+      hfta_instance_offer(self->instance, inputs);
     status = self->trains ? hfta_instance_step(self->instance, inputs, NULL)
                           : hfta_instance_infer(self->instance, inputs);
+  }
   return status;
 }
 

@@ -10,6 +10,8 @@
 #include <string.h>
 #include <sys/mman.h>
 
+enum { SLOTS = 3 };
+
 typedef struct slot {
   void **inputs; ///< one buffer a field, in the feed's memory
   int64_t valid;
@@ -24,8 +26,8 @@ struct hfta_feed {
   int64_t taken; ///< the consumer's next batch
   bool holding;  ///< the consumer uses the batch before `taken`
   int64_t *indices;
-  slot slots[2];
-  char *memory; ///< both slots' buffers; given back as a whole, unlike malloc's
+  slot slots[SLOTS];
+  char *memory; ///< all slots' buffers; given back as a whole, unlike malloc's
   uint64_t memory_bytes;
 
   pthread_t thread;
@@ -36,6 +38,10 @@ struct hfta_feed {
   hfta_status status;
   hfta_error error;
 };
+
+static slot *slot_of(hfta_feed *feed, int64_t number) {
+  return &feed->slots[number % SLOTS];
+}
 
 int64_t hfta_steps_per_epoch(const hfta_dataset *dataset) {
   return dataset->samples / dataset->program->batch;
@@ -95,7 +101,7 @@ static void *feed_main(void *argument) {
   hfta_status status = HFTA_OK;
   for (int64_t number = feed->taken; number < feed->end && status == HFTA_OK;
        ++number) {
-    slot *target = &feed->slots[number & 1];
+    slot *target = slot_of(feed, number);
     if (!wait_for_slot(feed, target))
       return NULL;
     status = fill(feed, number, target);
@@ -118,11 +124,11 @@ hfta_status hfta_feed_next(hfta_feed *feed, const void *const **inputs,
   *valid = 0;
   pthread_mutex_lock(&feed->mutex);
   if (feed->holding) {
-    feed->slots[(feed->taken - 1) & 1].filled = false;
+    slot_of(feed, feed->taken - 1)->filled = false;
     feed->holding = false;
     pthread_cond_broadcast(&feed->changed);
   }
-  slot *source = &feed->slots[feed->taken & 1];
+  slot *source = slot_of(feed, feed->taken);
   while (feed->taken < feed->end && !source->filled)
     pthread_cond_wait(&feed->changed, &feed->mutex);
   hfta_status status = feed->status;
@@ -138,6 +144,16 @@ hfta_status hfta_feed_next(hfta_feed *feed, const void *const **inputs,
   return HFTA_OK;
 }
 
+void hfta_feed_offer(hfta_feed *feed, hfta_instance *instance) {
+  slot *source = slot_of(feed, feed->taken);
+  pthread_mutex_lock(&feed->mutex);
+  bool is_there =
+      feed->taken < feed->end && source->filled && feed->status == HFTA_OK;
+  pthread_mutex_unlock(&feed->mutex);
+  if (is_there)
+    hfta_instance_offer(instance, (const void *const *)source->inputs);
+}
+
 /// Buffers begin at multiples of 64 bytes.
 static uint64_t padded_batch_bytes(const hfta_program *program,
                                    uint32_t field) {
@@ -149,23 +165,25 @@ static hfta_status allocate_buffers(hfta_feed *feed, hfta_error *error) {
   size_t fields = program->data_field_count;
   uint64_t bytes = 0;
   for (uint32_t i = 0; i < fields; ++i)
-    bytes += 2 * padded_batch_bytes(program, i);
+    bytes += SLOTS * padded_batch_bytes(program, i);
   feed->indices = calloc((size_t)program->batch, sizeof(*feed->indices));
-  feed->slots[0].inputs = calloc(fields + 1, sizeof(void *));
-  feed->slots[1].inputs = calloc(fields + 1, sizeof(void *));
+  bool complete = feed->indices != NULL;
+  for (int j = 0; j < SLOTS; ++j) {
+    feed->slots[j].inputs = calloc(fields + 1, sizeof(void *));
+    complete &= feed->slots[j].inputs != NULL;
+  }
   void *memory = mmap(NULL, bytes + 1, PROT_READ | PROT_WRITE,
                       MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (memory != MAP_FAILED) {
     feed->memory = memory;
     feed->memory_bytes = bytes + 1;
   }
-  if (!feed->indices || !feed->slots[0].inputs || !feed->slots[1].inputs ||
-      !feed->memory)
+  if (!complete || !feed->memory)
     return hfta_fail(error, HFTA_UNSUPPORTED,
-                     "not enough memory for two batches");
+                     "not enough memory for %d batches", SLOTS);
   char *at = feed->memory;
   for (uint32_t i = 0; i < fields; ++i)
-    for (int j = 0; j < 2; ++j) {
+    for (int j = 0; j < SLOTS; ++j) {
       feed->slots[j].inputs[i] = at;
       at += padded_batch_bytes(program, i);
     }
@@ -195,7 +213,7 @@ static hfta_status start(const hfta_dataset *dataset, bool training,
   hfta_feed *feed = calloc(1, sizeof(*feed));
   if (!feed)
     return hfta_fail(error, HFTA_UNSUPPORTED,
-                     "not enough memory for two batches");
+                     "not enough memory for %d batches", SLOTS);
   feed->dataset = dataset;
   feed->program = dataset->program;
   feed->training = training;
@@ -239,8 +257,8 @@ void hfta_feed_stop(hfta_feed *feed) {
   }
   if (feed->memory)
     munmap(feed->memory, feed->memory_bytes);
-  free(feed->slots[0].inputs);
-  free(feed->slots[1].inputs);
+  for (int j = 0; j < SLOTS; ++j)
+    free(feed->slots[j].inputs);
   free(feed->indices);
   pthread_cond_destroy(&feed->changed);
   pthread_mutex_destroy(&feed->mutex);

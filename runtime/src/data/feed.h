@@ -1,9 +1,10 @@
 //===- feed.h - Batches, prefetched -----------------------------*- C -*-===//
 //
-// A feed's own thread gathers batch n + 1 while batch n is in use: two buffers
-// of one batch each. Training feeds count steps over all epochs, drop an
-// epoch's last partial batch and shuffle; evaluation feeds go once through the
-// samples in order and pad the last batch with its last sample.
+// A feed's own thread gathers batch n + 2 while batch n is in use and batch n +
+// 1 is on its way to the device: three buffers of one batch each. Training
+// feeds count steps over all epochs, drop an epoch's last partial batch and
+// shuffle; evaluation feeds go once through the samples in order and pad the
+// last batch with its last sample.
 //
 // Threads: one consumer. The dataset must outlive the feed.
 //===----------------------------------------------------------------------===//
@@ -12,6 +13,7 @@
 #define HFTA_SRC_DATA_FEED_H
 
 #include "data/dataset.h"
+#include "hfta/instance.h"
 
 typedef struct hfta_feed hfta_feed;
 
@@ -30,6 +32,10 @@ hfta_status hfta_feed_start_evaluation(const hfta_dataset *dataset,
 /// the next call; NULL after the last batch. `*valid` of its samples are real.
 hfta_status hfta_feed_next(hfta_feed *feed, const void *const **inputs,
                            int64_t *valid, hfta_error *error);
+
+/// Offers the batch that the next call will take, if it has been gathered
+/// already.
+void hfta_feed_offer(hfta_feed *feed, hfta_instance *instance);
 
 /// Ends the thread and frees the feed. NULL is allowed.
 void hfta_feed_stop(hfta_feed *feed);

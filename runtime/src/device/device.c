@@ -1,12 +1,9 @@
-//===- device.c - The table of devices ------------------------------------===//
+//===- device.c - Opens a device by its name ------------------------------===//
 
 #include "hfta/device.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-const hfta_device_functions *const hfta_device_kinds[] = {&hfta_device_cpu,
-                                                          NULL};
 
 /// Splits "kind" or "kind:3". Returns the kind's length, 0 if malformed.
 static size_t parse_name(const char *text, int *out_index) {

@@ -122,6 +122,7 @@ static hfta_status start(hfta_instance *instance, bool is_new) {
     reset_segment(instance, i, is_new);
   instance->steps = 0;
   instance->has_gradients = false;
+  hfta_batches_forget(&instance->batches);
   reset_scalars(instance);
   hfta_schedule_call call = {.name = "initialize",
                              .micro_batches = program->micro_batches};
@@ -154,7 +155,8 @@ static hfta_status allocate_tables(hfta_instance *instance) {
                      "not enough memory for an instance");
   for (int64_t copy = 0; copy < program->copies; ++copy)
     instance->forced_rates[copy] = NAN;
-  return HFTA_OK;
+  return hfta_batches_create(&instance->batches, program->data_field_count,
+                             &instance->error);
 }
 
 /// All of them where a task needs them together.
@@ -298,6 +300,7 @@ void hfta_instance_destroy(hfta_instance *instance) {
     return;
   release_segments(instance);
   hfta_device_close(instance->device);
+  hfta_batches_destroy(&instance->batches);
   free(instance->call_bases);
   free(instance->keeps);
   free(instance->live);

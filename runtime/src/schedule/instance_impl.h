@@ -4,6 +4,7 @@
 #define HFTA_SRC_SCHEDULE_INSTANCE_IMPL_H
 
 #include "hfta/device.h"
+#include "schedule/batches.h"
 #include "schedule/workload.h"
 
 /// The instances of one segment.
@@ -29,6 +30,7 @@ struct hfta_instance {
   int32_t *chosen;        ///< room for some of them
   int64_t copies_at_once; ///< how many make a turn
 
+  hfta_batches batches;
   bool has_gradients;   ///< that wait for an update
   double *sums;         ///< of an evaluation, three a copy
   double *forced_rates; ///< one a copy; NaN: the schedule's

@@ -20,21 +20,28 @@ static void run_commands(walk *self, const hfta_command *commands,
 // Places
 //===----------------------------------------------------------------------===//
 
-static void *segment_base(const hfta_segment_memory *memory,
+/// The instance of a segment that a micro-batch of the call has; NULL if there
+/// is no memory for it.
+static void *segment_base(const hfta_instance *instance, uint32_t segment,
                           int64_t micro_batch) {
+  const hfta_segment_memory *memory = &instance->memory[segment];
+  if (instance->program->segments[segment].role == HFTA_SEGMENT_INPUT)
+    micro_batch += instance->batches.first;
   return memory->count ? memory->bases[micro_batch % memory->count] : NULL;
 }
 
-/// NULL if the instance has no memory for it.
+/// NULL if the instance has no memory for it, or nothing is to be copied from
+/// there.
 static char *find_place(const walk *self, const hfta_place *place,
                         int64_t micro_batch, uint64_t bytes, int64_t copy) {
-  const hfta_instance *instance = self->instance;
+  hfta_instance *instance = self->instance;
+  const hfta_schedule_call *call = self->call;
   const hfta_segment_memory *memory = &instance->memory[place->index];
   uint64_t offset = place->offset + place->copy_stride * (uint64_t)copy;
   char *base = NULL;
   switch (place->space) {
   case HFTA_SPACE_SEGMENT:
-    base = segment_base(memory, micro_batch);
+    base = segment_base(instance, place->index, micro_batch);
     break;
   case HFTA_SPACE_HOST:
     if (memory->host)
@@ -42,11 +49,12 @@ static char *find_place(const walk *self, const hfta_place *place,
              memory->bytes * (uint64_t)(micro_batch % memory->count);
     break;
   case HFTA_SPACE_FIELD:
-    base = (char *)(uintptr_t)self->call->inputs[place->index] +
-           bytes * (uint64_t)micro_batch;
+    base = (char *)(uintptr_t)hfta_batches_find(
+        &instance->batches, call->inputs, place->index, micro_batch,
+        call->micro_batches, bytes);
     break;
   case HFTA_SPACE_PORT:
-    base = (char *)(uintptr_t)self->call->inputs[place->index];
+    base = (char *)(uintptr_t)call->inputs[place->index];
     break;
   }
   return base ? base + offset : NULL;
@@ -60,8 +68,7 @@ static void run(const walk *self, const hfta_command *command) {
   hfta_instance *instance = self->instance;
   const hfta_program *program = instance->program;
   for (uint32_t i = 0; i < program->segment_count; ++i)
-    instance->call_bases[i] =
-        segment_base(&instance->memory[i], self->micro_batch);
+    instance->call_bases[i] = segment_base(instance, i, self->micro_batch);
   hfta_task_call call = {.task = &program->tasks[command->subject],
                          .segments = instance->call_bases,
                          .keeps = instance->keeps,
@@ -75,7 +82,8 @@ static void run(const walk *self, const hfta_command *command) {
 static void transfer(const walk *self, const hfta_command *command) {
   hfta_device *device = self->instance->device;
   int64_t micro_batch = self->micro_batch + command->ahead;
-  if (micro_batch >= self->call->micro_batches)
+  if (micro_batch >= self->call->micro_batches &&
+      command->from.space != HFTA_SPACE_FIELD)
     return;
   bool is_each = command->to.copy_stride != 0 || command->from.copy_stride != 0;
   int64_t count = is_each ? self->copy_count : 1;
@@ -165,6 +173,14 @@ static void run_commands(walk *self, const hfta_command *commands,
   }
 }
 
+static bool reads_fields(const hfta_schedule *schedule) {
+  for (uint32_t i = 0; i < schedule->command_count; ++i)
+    if (schedule->commands[i].kind == HFTA_COMMAND_TRANSFER &&
+        schedule->commands[i].from.space == HFTA_SPACE_FIELD)
+      return true;
+  return false;
+}
+
 hfta_status hfta_instance_run(hfta_instance *instance,
                               const hfta_schedule_call *call) {
   const hfta_program *program = instance->program;
@@ -181,6 +197,21 @@ hfta_status hfta_instance_run(hfta_instance *instance,
                .call = call,
                .copies = instance->live,
                .copy_count = instance->live_count};
+  bool takes_batch = reads_fields(schedule);
+  if (takes_batch)
+    hfta_batches_begin(&instance->batches, schedule, call->inputs);
   run_commands(&self, schedule->commands, schedule->command_count);
-  return instance->device->functions->wait(instance->device, &instance->error);
+  hfta_status status =
+      instance->device->functions->wait(instance->device, &instance->error);
+  if (takes_batch)
+    hfta_batches_end(&instance->batches, call->micro_batches,
+                     status != HFTA_OK);
+  return status;
+}
+
+void hfta_instance_offer(hfta_instance *instance, const void *const *inputs) {
+  if (inputs)
+    hfta_batches_offer(&instance->batches, inputs);
+  else
+    hfta_batches_forget(&instance->batches);
 }

@@ -219,13 +219,14 @@ static uint64_t *plan_entry(hfta_memory_plan *plan, uint32_t role) {
   }
 }
 
-/// Batches of data are read one ahead of the one in use.
+/// Batches of data are read two ahead of the one in use: one of them is on its
+/// way to the device.
 static uint64_t prefetch_bytes(const hfta_program *program,
                                const hfta_workload *workload) {
   uint64_t bytes = 0;
   bool reads = some_command(program, workload, reads_data, 0);
   for (uint32_t i = 0; reads && i < program->data_field_count; ++i)
-    bytes += 2 * program->tensors[program->data_fields[i].tensor].bytes *
+    bytes += 3 * program->tensors[program->data_fields[i].tensor].bytes *
              (uint64_t)program->micro_batches;
   return bytes;
 }

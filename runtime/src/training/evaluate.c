@@ -21,9 +21,11 @@ hfta_status hfta_evaluate_dataset(hfta_instance *instance,
     status = hfta_feed_next(feed, &inputs, &valid, error);
     if (status != HFTA_OK || !inputs)
       break;
+    hfta_feed_offer(feed, instance);
     status = hfta_instance_evaluate_add(instance, inputs, valid);
     *stopped = should_stop && should_stop(argument);
   }
+  hfta_instance_offer(instance, NULL);
   hfta_feed_stop(feed);
   if (status == HFTA_OK && !*stopped)
     status = hfta_instance_evaluate_end(instance, losses, metrics);

@@ -314,6 +314,7 @@ static hfta_status finish_epoch(trainer *self, int64_t step, int64_t epoch,
   find_train_losses(self, step);
   if (self->evaluates) {
     // The plan holds one feed's buffers; the next step starts training's again.
+    hfta_instance_offer(self->instance, NULL);
     hfta_feed_stop(self->feed);
     self->feed = NULL;
     status = evaluate(self, &stopped);
@@ -354,6 +355,7 @@ static hfta_status run_step(trainer *self, int64_t step, int64_t epoch) {
   if (status != HFTA_OK)
     return status;
   self->can_save = false;
+  hfta_feed_offer(self->feed, self->instance);
   status = hfta_instance_step(self->instance, inputs, self->losses);
   if (status != HFTA_OK)
     return status;

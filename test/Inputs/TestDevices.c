@@ -1,0 +1,269 @@
+//===- TestDevices.c - CPUs that do their work at other times -------------===//
+//
+// The main function of programs of tests, and their table of devices in place
+// of the runtime's:
+//
+//   cpu          as ever
+//   shuffled:S   does nothing before the host waits, then the commands of all
+//                queues in an order that their events allow. 0: queue 0's as
+//                soon as it can, others' only when it waits for them. 1: queue
+//                0's as late as it can. Others: as chance has it, by the seed
+//                S.
+//===----------------------------------------------------------------------===//
+
+#include "hfta/device.h"
+
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+//===----------------------------------------------------------------------===//
+// What it leaves to the CPU
+//===----------------------------------------------------------------------===//
+
+typedef enum kind { RUN, COPY, FILL, RECORD, AWAIT } kind;
+
+typedef struct command {
+  kind kind;
+  void *to;
+  const void *from;
+  uint64_t bytes;
+  uint32_t number;  // RUN: of the task; RECORD, AWAIT: of the event
+  uint64_t records; // AWAIT: of the event, before it goes on
+  hfta_task_call call;
+} command;
+
+typedef struct queue {
+  command *commands;
+  size_t count, capacity, done;
+} queue;
+
+typedef struct device {
+  hfta_device base;
+  hfta_device *cpu;
+  hfta_device_options options;
+  uint64_t chance;
+  queue *queues;
+  uint64_t *recorded, *happened; // of each event
+} device;
+
+static device *of(const hfta_device *base) { return (device *)base; }
+
+static void check(const void *memory) {
+  if (!memory)
+    abort();
+}
+
+static hfta_status open_on_cpu(const hfta_device_functions *functions,
+                               const hfta_device_options *options,
+                               hfta_device **out, hfta_error *error) {
+  device *self = calloc(1, sizeof(*self));
+  check(self);
+  self->base.functions = functions;
+  self->options = *options;
+  self->chance = (uint64_t)options->index;
+  self->queues = calloc(options->queues, sizeof(queue));
+  self->recorded = calloc(options->events + 1, sizeof(uint64_t));
+  self->happened = calloc(options->events + 1, sizeof(uint64_t));
+  check(self->queues);
+  check(self->recorded);
+  check(self->happened);
+  hfta_device_options own = *options;
+  own.index = 0;
+  hfta_status status = hfta_device_cpu.open(&own, &self->cpu, error);
+  if (status == HFTA_OK)
+    *out = &self->base;
+  return status;
+}
+
+static void close_both(hfta_device *base) {
+  device *self = of(base);
+  hfta_device_cpu.close(self->cpu);
+  for (uint32_t i = 0; i < self->options.queues; ++i)
+    free(self->queues[i].commands);
+  free(self->queues);
+  free(self->recorded);
+  free(self->happened);
+  free(self);
+}
+
+static int threads(const hfta_device *base) {
+  return hfta_device_cpu.threads(of(base)->cpu);
+}
+static hfta_status allocate(hfta_device *base, uint64_t bytes,
+                            uint64_t alignment, void **out, hfta_error *error) {
+  return hfta_device_cpu.allocate(of(base)->cpu, bytes, alignment, out, error);
+}
+static void release(hfta_device *base, void *memory, uint64_t bytes) {
+  hfta_device_cpu.release(of(base)->cpu, memory, bytes);
+}
+static void observe(hfta_device *base, const hfta_observer *observer) {
+  hfta_device_cpu.observe(of(base)->cpu, observer);
+}
+static void *host_address(hfta_device *base, void *memory) {
+  return hfta_device_cpu.host_address(of(base)->cpu, memory);
+}
+
+//===----------------------------------------------------------------------===//
+// Shuffled: what the host gives
+//===----------------------------------------------------------------------===//
+
+static command *push(hfta_device *base, uint32_t number, kind kind) {
+  queue *to = &of(base)->queues[number];
+  if (to->count == to->capacity) {
+    to->capacity = 2 * to->capacity + 16;
+    to->commands = realloc(to->commands, to->capacity * sizeof(command));
+    check(to->commands);
+  }
+  command *last = &to->commands[to->count++];
+  memset(last, 0, sizeof(*last));
+  last->kind = kind;
+  return last;
+}
+
+static void shuffled_fill(hfta_device *base, uint32_t queue, void *to,
+                          uint64_t bytes) {
+  command *last = push(base, queue, FILL);
+  last->to = to;
+  last->bytes = bytes;
+}
+
+static void shuffled_copy(hfta_device *base, uint32_t queue, void *to,
+                          const void *from, uint64_t bytes) {
+  command *last = push(base, queue, COPY);
+  last->to = to;
+  last->from = from;
+  last->bytes = bytes;
+}
+
+static void *duplicate(const void *from, size_t bytes) {
+  void *to = malloc(bytes + 1);
+  check(to);
+  return memcpy(to, from, bytes);
+}
+
+static void shuffled_run(hfta_device *base, uint32_t queue,
+                         const hfta_task_call *call, uint32_t number) {
+  command *last = push(base, queue, RUN);
+  last->number = number;
+  last->call = *call;
+  last->call.segments = duplicate(call->segments, of(base)->options.segments *
+                                                      sizeof(*call->segments));
+  last->call.copies =
+      duplicate(call->copies, (size_t)call->copy_count * sizeof(*call->copies));
+}
+
+static void shuffled_record(hfta_device *base, uint32_t queue, uint32_t event) {
+  ++of(base)->recorded[event];
+  push(base, queue, RECORD)->number = event;
+}
+
+static void shuffled_await(hfta_device *base, uint32_t queue, uint32_t event) {
+  command *last = push(base, queue, AWAIT);
+  last->number = event;
+  last->records = of(base)->recorded[event];
+}
+
+//===----------------------------------------------------------------------===//
+// Shuffled: what it does
+//===----------------------------------------------------------------------===//
+
+static hfta_status do_command(device *self, const command *next,
+                              hfta_error *error) {
+  hfta_status status = HFTA_OK;
+  switch (next->kind) {
+  case RUN:
+    hfta_device_cpu.run(self->cpu, 0, &next->call, next->number);
+    status = hfta_device_cpu.wait(self->cpu, error);
+    free((void *)next->call.segments);
+    free((void *)next->call.copies);
+    break;
+  case COPY:
+    memcpy(next->to, next->from, next->bytes);
+    break;
+  case FILL:
+    memset(next->to, 0, next->bytes);
+    break;
+  case RECORD:
+    ++self->happened[next->number];
+    break;
+  case AWAIT:
+    break;
+  }
+  return status;
+}
+
+static bool can_go_on(const device *self, const queue *own) {
+  if (own->done == own->count)
+    return false;
+  const command *next = &own->commands[own->done];
+  return next->kind != AWAIT || self->happened[next->number] >= next->records;
+}
+
+static bool flips_coin(device *self) {
+  self->chance = self->chance * 6364136223846793005u + 1442695040888963407u;
+  return self->chance >> 63;
+}
+
+/// The queue whose turn it is, NULL if none can go on.
+static queue *choose(device *self) {
+  queue *chosen = NULL;
+  for (uint32_t i = 0; i < self->options.queues; ++i) {
+    uint32_t last = self->options.queues - 1;
+    queue *own = &self->queues[self->options.index == 1 ? last - i : i];
+    if (!can_go_on(self, own))
+      continue;
+    if (self->options.index < 2)
+      return own;
+    if (!chosen || flips_coin(self))
+      chosen = own;
+  }
+  return chosen;
+}
+
+static hfta_status shuffled_wait(hfta_device *base, hfta_error *error) {
+  device *self = of(base);
+  hfta_status status = HFTA_OK;
+  queue *own;
+  while ((own = choose(self))) {
+    hfta_error reason;
+    hfta_status result = do_command(self, &own->commands[own->done++], &reason);
+    if (status == HFTA_OK && result != HFTA_OK)
+      status = hfta_fail(error, result, "%s", reason.message);
+  }
+  for (uint32_t i = 0; i < self->options.queues; ++i) {
+    if (self->queues[i].done != self->queues[i].count)
+      return hfta_fail(error, HFTA_INTERNAL,
+                       "queue %u waits for an event that never comes", i);
+    self->queues[i].done = self->queues[i].count = 0;
+  }
+  return status;
+}
+
+static hfta_status shuffled_open(const hfta_device_options *options,
+                                 hfta_device **out, hfta_error *error);
+
+static const hfta_device_functions shuffled = {
+    .kind = "shuffled",
+    .open = shuffled_open,
+    .close = close_both,
+    .threads = threads,
+    .allocate = allocate,
+    .release = release,
+    .fill = shuffled_fill,
+    .copy = shuffled_copy,
+    .run = shuffled_run,
+    .record = shuffled_record,
+    .await = shuffled_await,
+    .wait = shuffled_wait,
+    .observe = observe,
+    .host_address = host_address,
+};
+
+static hfta_status shuffled_open(const hfta_device_options *options,
+                                 hfta_device **out, hfta_error *error) {
+  return open_on_cpu(&shuffled, options, out, error);
+}
+
+const hfta_device_functions *const hfta_device_kinds[] = {&hfta_device_cpu,
+                                                          &shuffled, NULL};

@@ -1,0 +1,7 @@
+// The main function of programs that tests link themselves from hftac's code.
+
+#include "hfta/main.h"
+
+extern const hfta_program program __asm__("hfta_program");
+
+int main(int argc, char **argv) { return hfta_main(&program, argc, argv); }

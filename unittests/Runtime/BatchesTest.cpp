@@ -1,0 +1,134 @@
+//===- BatchesTest.cpp - Batches that are offered ahead -------------------===//
+
+#include "RuntimeTest.h"
+
+#include <algorithm>
+#include <deque>
+
+namespace {
+struct Case {
+  const char *device;
+  int micro_batches;
+  int all_forwards_first;
+};
+
+/// Devices bring offered batches as early as events allow, or as late.
+class Batches : public testing::TestWithParam<Case> {
+protected:
+  Batches() : program(nullptr, nullptr) {
+    fake_options options = defaultOptions();
+    options.micro_batches = GetParam().micro_batches;
+    options.all_forwards_first = GetParam().all_forwards_first;
+    program = makeProgram(options);
+  }
+  InstancePointer make(const char *device = GetParam().device) const {
+    return makeInstance(program.get(), 1, device);
+  }
+  static std::vector<std::string> statesOf(hfta_instance *instance) {
+    std::vector<std::string> states;
+    for (int64_t copy = 0; copy < 3; ++copy)
+      states.push_back(stateOf(instance, copy));
+    return states;
+  }
+  /// The states after steps on batches 0, 1, 2, ... none of which was offered.
+  std::vector<std::string> trainPlainly(int steps) const {
+    InstancePointer instance = make("cpu");
+    for (int i = 0; i < steps; ++i)
+      step(instance.get(), Batch(i));
+    return statesOf(instance.get());
+  }
+  static void step(hfta_instance *instance, const Batch &batch) {
+    EXPECT_EQ(hfta_instance_step(instance, batch.inputs, nullptr), HFTA_OK);
+  }
+
+  /// In the same memory.
+  static void refill(Batch &batch, unsigned number) {
+    Batch other(number);
+    std::copy(other.images.begin(), other.images.end(), batch.images.begin());
+    std::copy(other.labels.begin(), other.labels.end(), batch.labels.begin());
+  }
+
+  ProgramPointer program;
+};
+} // namespace
+
+INSTANTIATE_TEST_SUITE_P(
+    Devices, Batches,
+    testing::Values(Case{"cpu", 1, 0}, Case{"cpu", 4, 0}, Case{"cpu", 4, 1},
+                    Case{"shuffled:0", 1, 0}, Case{"shuffled:0", 2, 0},
+                    Case{"shuffled:0", 4, 1}, Case{"shuffled:1", 1, 0},
+                    Case{"shuffled:1", 2, 0}, Case{"shuffled:1", 4, 1},
+                    Case{"shuffled:2", 2, 0}, Case{"shuffled:3", 4, 0}));
+
+TEST_P(Batches, OffersDontChangeResults) {
+  InstancePointer instance = make();
+  std::deque<Batch> batches;
+  for (unsigned i = 0; i < 7; ++i)
+    batches.emplace_back(i);
+  for (int i = 0; i < 7; ++i) {
+    if (i < 6 && i != 3)
+      hfta_instance_offer(instance.get(), batches[i + 1].inputs);
+    step(instance.get(), batches[i]);
+    // What has come already is read from there.
+    if (i < 6 && i != 3 && GetParam().micro_batches == 1)
+      std::fill(batches[i + 1].images.begin(), batches[i + 1].images.end(), 0);
+  }
+  EXPECT_EQ(statesOf(instance.get()), trainPlainly(7));
+}
+
+TEST_P(Batches, AnotherBatchThanTheOfferedOneIsBrought) {
+  InstancePointer instance = make();
+  Batch first(0), second(1), third(2), other(77);
+  hfta_instance_offer(instance.get(), other.inputs);
+  step(instance.get(), first);
+  step(instance.get(), second);
+  hfta_instance_offer(instance.get(), other.inputs);
+  hfta_instance_offer(instance.get(), nullptr);
+  step(instance.get(), third);
+  EXPECT_EQ(statesOf(instance.get()), trainPlainly(3));
+}
+
+TEST_P(Batches, AWithdrawnBatchIsBroughtAgain) {
+  InstancePointer instance = make();
+  Batch first(0), second(77);
+  hfta_instance_offer(instance.get(), second.inputs);
+  step(instance.get(), first);
+  // It has come, and its memory is another batch's now.
+  hfta_instance_offer(instance.get(), nullptr);
+  refill(second, 1);
+  step(instance.get(), second);
+  EXPECT_EQ(statesOf(instance.get()), trainPlainly(2));
+}
+
+TEST_P(Batches, EvaluationsBetweenDontDisturb) {
+  InstancePointer instance = make(), plain = make("cpu");
+  Batch first(0), second(1), test(5);
+  int64_t valid = hfta_instance_batch(instance.get()) - 1;
+  double losses[3], expected[3];
+  hfta_instance_offer(instance.get(), second.inputs);
+  step(instance.get(), first);
+  hfta_instance_offer(instance.get(), second.inputs);
+  ASSERT_EQ(hfta_instance_evaluate(instance.get(), test.inputs, valid, losses,
+                                   nullptr),
+            HFTA_OK);
+  step(plain.get(), first);
+  ASSERT_EQ(hfta_instance_evaluate(plain.get(), test.inputs, valid, expected,
+                                   nullptr),
+            HFTA_OK);
+  for (int copy = 0; copy < 3; ++copy)
+    EXPECT_EQ(losses[copy], expected[copy]);
+  step(instance.get(), second);
+  EXPECT_EQ(statesOf(instance.get()), trainPlainly(2));
+}
+
+TEST_P(Batches, AResetForgetsThem) {
+  InstancePointer instance = make();
+  Batch first(77), second(1);
+  hfta_instance_offer(instance.get(), first.inputs);
+  step(instance.get(), second);
+  ASSERT_EQ(hfta_instance_reset(instance.get()), HFTA_OK);
+  refill(first, 0);
+  step(instance.get(), first);
+  step(instance.get(), second);
+  EXPECT_EQ(statesOf(instance.get()), trainPlainly(2));
+}
