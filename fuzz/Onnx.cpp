@@ -20,10 +20,8 @@ static OnnxImportOptions makeOptions(const OnnxFile &file, bool training) {
   OnnxImportOptions options;
   options.training = training;
   options.freshInitialization = training;
-  if (training) {
+  if (training)
     options.microBatch = 2;
-    options.precision = Precision();
-  }
   for (const OnnxPort &input : file.getInputs()) {
     std::vector<int64_t> sample;
     for (const OnnxAxis &axis : input.shape) {

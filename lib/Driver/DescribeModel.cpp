@@ -5,6 +5,7 @@
 #include "Hfta/Driver/Passes.h"
 #include "Hfta/Export/Onnx/Export.h"
 #include "Hfta/Import/Onnx/Import.h"
+#include "Hfta/Transforms/Precision.h"
 #include "ModelIdentity.h"
 
 namespace mlir::hfta {
@@ -32,21 +33,30 @@ struct DescribeModelPass
     }
     SmallVector<Attribute> described;
     for (ModelOp model : models) {
-      NamedAttrList list;
-      list.set("copies",
-               DenseI64ArrayAttr::get(&getContext(), model.getCopies()));
-      list.set("identity",
-               StringAttr::get(&getContext(),
-                               computeIdentity(model, describeStates(*job))));
-      list.set(
-          "identity_of_batch",
-          StringAttr::get(&getContext(),
-                          computeIdentityOfBatch(model, describeStates(*job))));
-      addExport(list, model);
-      described.push_back(list.getDictionary(&getContext()));
+      described.push_back(describe(*job, model));
       model.walk([](ConstantOp op) { op->removeAttr(kFollowsBatchAttrName); });
     }
     module->setAttr(kModelsAttrName, ArrayAttr::get(&getContext(), described));
+  }
+
+  /// As the job has its types: these are what checkpoints and exports hold.
+  Attribute describe(const Job &job, ModelOp natural) {
+    OwningOpRef<ModelOp> typed = natural.clone();
+    for (VariableOp variable : typed->getBody().getOps<VariableOp>())
+      variable.removeInitialAttr();
+    if (!job.keepsTypes)
+      applyElementTypes(*typed, job.precision);
+    std::string states = describeStates(job);
+    NamedAttrList list;
+    list.set("copies",
+             DenseI64ArrayAttr::get(&getContext(), natural.getCopies()));
+    list.set("identity",
+             StringAttr::get(&getContext(), computeIdentity(*typed, states)));
+    list.set(
+        "identity_of_batch",
+        StringAttr::get(&getContext(), computeIdentityOfBatch(*typed, states)));
+    addExport(list, *typed);
+    return list.getDictionary(&getContext());
   }
 
   void addExport(NamedAttrList &list, ModelOp model) {

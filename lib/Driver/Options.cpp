@@ -118,7 +118,7 @@ static ExitCode setPrecision(CommandLineState &state, const OptionInfo &option,
                              llvm::StringRef value) {
   static const llvm::StringRef later[] = {"bf16", "f16", "fp16", "tf32"};
   if (llvm::is_contained(later, value))
-    return checkChoice(state, option, value, {"f32", "f64"}, later);
+    return checkChoice(state, option, value, getFloatTypeNames(32), later);
   return addJobFlag(state, option, value);
 }
 

@@ -31,6 +31,7 @@ void hfta::buildFusedPipeline(OpPassManager &pm, const FusedPipelineOptions &) {
   pm.addPass(createHftaDescribeModel());
   addCleanUp(pm);
   pm.addPass(createHftaFuseModels());
+  pm.addPass(createHftaApplyPrecision());
   markPhase(pm, "fused");
 }
 
@@ -46,6 +47,7 @@ void hfta::buildTrainPipeline(OpPassManager &pm,
 void hfta::buildPlannedPipeline(OpPassManager &pm,
                                 const PlannedPipelineOptions &) {
   pm.addPass(createHftaDescribeLayers());
+  pm.addPass(createHftaFoldCasts());
   pm.addPass(createHftaDecompose());
   addCleanUp(pm);
   pm.addPass(createHftaFormKernels());

@@ -3,6 +3,7 @@
 #include "AlignModels.h"
 #include "FuseVariables.h"
 
+#include "Hfta/Dialect/Hfta/IR/ExactNumbers.h"
 #include "Hfta/Dialect/Hfta/IR/VariableNames.h"
 #include "Hfta/Transforms/Passes.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -201,11 +202,17 @@ void FunctionFuser::build(bool fuse) {
 /// Constants that differ between the models are stacked in a variable, or, if
 /// that can't be, stay each copy's own.
 void FunctionFuser::fuseConstants(ArrayRef<Operation *> ops) {
-  SmallVector<Attribute> values;
-  bool same = true;
+  SmallVector<Attribute> values, exact;
+  bool same = true, isExact = true;
   for (Operation *op : ops) {
+    ElementsAttr numbers = getExactElements(op);
     values.push_back(cast<ConstantOp>(op).getValue());
-    same &= haveSameContents(values.front(), values.back());
+    exact.push_back(numbers ? numbers
+                            : convertElements(cast<ConstantOp>(op).getValue(),
+                                              builder.getF64Type()));
+    isExact &= !numbers;
+    same &= haveSameContents(values.front(), values.back()) &&
+            getExactElements(ops.front()) == numbers;
   }
   auto first = cast<ConstantOp>(ops.front());
   auto type = cast<RankedTensorType>(first.getType());
@@ -225,6 +232,11 @@ void FunctionFuser::fuseConstants(ArrayRef<Operation *> ops) {
       VariableOp::create(outer, first.getLoc(), name, arrayed, Role::constant,
                          stacked, /*trained=*/false, /*block=*/-1,
                          /*instances=*/1, BindingAttr(), IntegerAttr());
+  if (!isExact)
+    setExactElements(variable, cast<ElementsAttr>(stacked),
+                     cast_or_null<ElementsAttr>(array.stackElements(
+                         exact, RankedTensorType::get(type.getShape(),
+                                                      builder.getF64Type()))));
   replaceOps(ops, ReadOp::create(builder, first.getLoc(), arrayed,
                                  variable.getSymName(), IntegerAttr()));
 }

@@ -103,9 +103,13 @@ LogicalResult hfta::buildReverseMode(OpBuilder &builder, Value target,
   Activity activity(target, wanted);
   if (failed(checkDerivatives(block, activity)))
     return failure();
+  // What is wanted ends the way back, also where it follows from another one.
+  DenseSet<Value> ends(wanted.begin(), wanted.end());
   SmallVector<Operation *> forward;
   for (Operation &op : block)
-    if (activity.isActive(op))
+    if (activity.isActive(op) &&
+        llvm::none_of(op.getResults(),
+                      [&](Value result) { return ends.contains(result); }))
       forward.push_back(&op);
 
   auto type = getLogicalType(target.getType());

@@ -2,6 +2,7 @@
 
 #include "TaskBuilder.h"
 #include "Hfta/Dialect/Hfta/IR/Settings.h"
+#include "Hfta/Transforms/Precision.h"
 
 #include "llvm/Support/ErrorHandling.h"
 
@@ -155,8 +156,13 @@ Value TaskBuilder::sumAll(Value value) {
 void TaskBuilder::accumulate(Value value, VariableOp variable,
                              std::optional<int64_t> copy) {
   Value old = read(variable, copy);
-  Value added = castTo(value, variable.getTensorType().getElementType());
-  write(AddOp::create(builder, value.getLoc(), old, added), variable, copy);
+  Type stored = variable.getTensorType().getElementType();
+  FloatType type =
+      getWider(cast<FloatType>(stored),
+               cast<FloatType>(getElementTypeOrSelf(value.getType())));
+  Value sum = AddOp::create(builder, value.getLoc(), castTo(old, type),
+                            castTo(value, type));
+  write(castTo(sum, stored), variable, copy);
 }
 
 RankedTensorType TaskBuilder::scalarType(Type elementType, bool arrayed) {
@@ -165,7 +171,7 @@ RankedTensorType TaskBuilder::scalarType(Type elementType, bool arrayed) {
                             : std::nullopt);
 }
 
-Type TaskBuilder::getFloatType(StringRef name) {
+FloatType TaskBuilder::getFloatType(StringRef name) {
   return hfta::getFloatType(getContext(), name);
 }
 

@@ -64,12 +64,12 @@ public:
   Value castTo(Value value, Type elementType);
   /// Sum over all axes.
   Value sumAll(Value value);
-  /// variable += value, in the variable's element type.
+  /// variable += value, rounded once, to the variable's element type.
   void accumulate(Value value, VariableOp variable,
                   std::optional<int64_t> copy = std::nullopt);
 
   RankedTensorType scalarType(Type elementType, bool arrayed);
-  Type getFloatType(StringRef name);
+  FloatType getFloatType(StringRef name);
 
   /// Clones a single-block function's body at the insertion point; returns
   /// what it returns. Modal ops are set to training or inference; only in

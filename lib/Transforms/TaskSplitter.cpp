@@ -5,7 +5,19 @@
 using namespace mlir;
 using namespace mlir::hfta;
 
-static bool isMovement(Operation *op) { return op->hasTrait<MovementTrait>(); }
+/// Nothing is gained by keeping the result; of a float that was rounded to a
+/// narrower type there is: its operand is larger.
+static bool isMovement(Operation *op) {
+  if (!op->hasTrait<MovementTrait>())
+    return false;
+  auto cast = dyn_cast<CastOp>(op);
+  auto from =
+      cast
+          ? dyn_cast<FloatType>(getElementTypeOrSelf(cast.getInput().getType()))
+          : FloatType();
+  auto to = cast ? dyn_cast<FloatType>(cast.getElementType()) : FloatType();
+  return !from || !to || to.getWidth() >= from.getWidth();
+}
 
 /// A few instructions an element, worth less than keeping the result.
 static bool isCheap(Operation *op) {

@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Hfta/Dialect/Hfta/IR/Training.h"
+#include "Hfta/Transforms/Precision.h"
 #include "Hfta/Transforms/ReverseMode.h"
 #include "LayerLinks.h"
 #include "TaskBuilder.h"
@@ -35,6 +36,7 @@ private:
   void buildLoss(Value losses, Value weights);
   LogicalResult assignBlocks(ArrayRef<std::string> cuts);
   void moveToFirstUse(Block &block);
+  Value addGradients(Value first, Value other);
   void freezeUnreached();
   /// The ops from `first` on belong to the backward of `forward`.
   void tagBackward(Operation *forward, Block::iterator first);
@@ -85,12 +87,12 @@ TrainingStep::bindInputs(func::FuncOp prepare, func::FuncOp forward,
   return fields;
 }
 
-/// Is this a constant of ones, possibly broadcast, or a stack of such?
+/// Is this a constant of ones, possibly broadcast or cast, or a stack of such?
 static bool isAllOnes(Value value) {
   if (auto stack = value.getDefiningOp<StackOp>())
     return llvm::all_of(stack.getInputs(), isAllOnes);
-  while (auto broadcast = value.getDefiningOp<BroadcastOp>())
-    value = broadcast.getInput();
+  while (isa_and_nonnull<BroadcastOp, CastOp>(value.getDefiningOp()))
+    value = value.getDefiningOp()->getOperand(0);
   auto constant = value.getDefiningOp<ConstantOp>();
   if (!constant)
     return false;
@@ -237,6 +239,36 @@ void TrainingStep::tagBackward(Operation *forward, Block::iterator first) {
     tags[&*op] = {true, tags.lookup(forward).block};
 }
 
+/// A parameter as it is stored and in the types that it is computed in. The
+/// gradient by each is taken where it is, so that no cast on the way back
+/// rounds it to what is stored.
+static SmallVector<Value> getValuesInTypes(ReadOp read) {
+  SmallVector<Value> values = {read};
+  for (size_t index = 0; index < values.size(); ++index)
+    for (Operation *user : values[index].getUsers())
+      if (isa<CastOp>(user) &&
+          isa<FloatType>(getElementTypeOrSelf(user->getResult(0).getType())))
+        values.push_back(user->getResult(0));
+  return values;
+}
+
+/// Both in the wider one of their types.
+Value TrainingStep::addGradients(Value first, Value other) {
+  auto type = getWider(cast<FloatType>(getElementTypeOrSelf(first.getType())),
+                       cast<FloatType>(getElementTypeOrSelf(other.getType())));
+  TaskTag tag = {true, std::min(tags.lookup(first.getDefiningOp()).block,
+                                tags.lookup(other.getDefiningOp()).block)};
+  Operation *last = &*std::prev(builder.getInsertionPoint());
+  Value sum = AddOp::create(builder, first.getLoc(), tasks.castTo(first, type),
+                            tasks.castTo(other, type));
+  for (Operation *op = last->getNextNode(); op; op = op->getNextNode()) {
+    tags[op] = tag;
+    if (op == sum.getDefiningOp())
+      return sum;
+  }
+  return sum;
+}
+
 LogicalResult TrainingStep::buildBackward() {
   SmallVector<Value> wanted;
   SmallVector<TrainedLeaf> leaves;
@@ -244,9 +276,12 @@ LogicalResult TrainingStep::buildBackward() {
     VariableOp variable = tasks.lookup(read.getVariable());
     if (!variable.getTrained())
       continue;
-    leaves.push_back(
-        {variable, read.getCopy() ? read.getCopy() : variable.getCopy()});
-    wanted.push_back(read);
+    TrainedLeaf leaf = {variable,
+                        read.getCopy() ? read.getCopy() : variable.getCopy()};
+    for (Value value : getValuesInTypes(read)) {
+      leaves.push_back(leaf);
+      wanted.push_back(value);
+    }
   }
   SmallVector<Value> found;
   auto take = [&](const OpBackward &backward) {
@@ -269,12 +304,7 @@ LogicalResult TrainingStep::buildBackward() {
     }
     // Backwards run from the last block to the first: the sum belongs to the
     // first block that adds to it.
-    TaskTag tag = {true,
-                   std::min(tags.lookup(known->second.getDefiningOp()).block,
-                            tags.lookup(gradient.getDefiningOp()).block)};
-    known->second =
-        AddOp::create(builder, value.getLoc(), known->second, gradient);
-    tags[known->second.getDefiningOp()] = tag;
+    known->second = addGradients(known->second, gradient);
   }
   return success();
 }

@@ -1,6 +1,7 @@
 //===- UpdateTasks.cpp - init, norm and update ----------------------------===//
 
 #include "Hfta/Dialect/Hfta/IR/Optimizers.h"
+#include "Hfta/Transforms/Precision.h"
 #include "TaskBuilder.h"
 
 #include <map>
@@ -12,6 +13,11 @@ using namespace mlir::hfta;
 // init
 //===----------------------------------------------------------------------===//
 
+/// What an initial value is computed in, before it is stored.
+static FloatType getDrawnType(VariableOp variable) {
+  return atLeastF32(cast<FloatType>(variable.getTensorType().getElementType()));
+}
+
 /// Uniform numbers from the copy's seed, keyed by the variable's name.
 static Value draw(TaskBuilder &tasks, VariableOp variable, StringRef suffix) {
   OpBuilder &builder = tasks.getBuilder();
@@ -21,7 +27,7 @@ static Value draw(TaskBuilder &tasks, VariableOp variable, StringRef suffix) {
   return RandomUniformOp::create(builder, variable.getLoc(),
                                  tasks.read(names::kSeed, variable.getCopy()),
                                  zero, zero, type.getShape(), hashName(stream),
-                                 /*per_sample=*/false, type.getElementType());
+                                 /*per_sample=*/false, getDrawnType(variable));
 }
 
 static Value drawUniform(TaskBuilder &tasks, VariableOp variable,
@@ -34,10 +40,10 @@ static Value drawUniform(TaskBuilder &tasks, VariableOp variable,
   Value uniform = draw(tasks, variable, "");
   Value scaled = MulOp::create(
       builder, loc, uniform,
-      tasks.splat(type.getShape(), type.getElementType(), high - low));
+      tasks.splat(type.getShape(), getDrawnType(variable), high - low));
   return AddOp::create(
       builder, loc, scaled,
-      tasks.splat(type.getShape(), type.getElementType(), low));
+      tasks.splat(type.getShape(), getDrawnType(variable), low));
 }
 
 /// Box and Muller's transform: sqrt(-2 log(1 - u)) cos(2 pi v).
@@ -47,7 +53,7 @@ static Value drawNormal(TaskBuilder &tasks, VariableOp variable,
   RankedTensorType type = variable.getTensorType();
   Location loc = variable.getLoc();
   auto splat = [&](double value) {
-    return tasks.splat(type.getShape(), type.getElementType(), value);
+    return tasks.splat(type.getShape(), getDrawnType(variable), value);
   };
   Value u = draw(tasks, variable, "");
   Value v = draw(tasks, variable, "/angle");
@@ -89,9 +95,11 @@ static Value getInitialValue(TaskBuilder &tasks, VariableOp variable) {
   RankedTensorType type = variable.getTensorType();
   Attribute initial = variable.getInitial().value_or(Attribute());
   if (auto range = dyn_cast_or_null<UniformAttr>(initial))
-    return drawUniform(tasks, variable, range);
+    return tasks.castTo(drawUniform(tasks, variable, range),
+                        type.getElementType());
   if (auto parameters = dyn_cast_or_null<NormalAttr>(initial))
-    return drawNormal(tasks, variable, parameters);
+    return tasks.castTo(drawNormal(tasks, variable, parameters),
+                        type.getElementType());
   if (auto elements = dyn_cast_or_null<ElementsAttr>(initial))
     return readInitialElements(tasks, variable, elements);
   return tasks.splat(type.getShape(), type.getElementType(), 0.0);
@@ -190,17 +198,21 @@ class Update {
 public:
   Update(TaskBuilder &tasks, const TrainedLeaf &leaf, ScalarReads &scalars)
       : tasks(tasks), builder(tasks.getBuilder()), leaf(leaf), scalars(scalars),
-        variable(leaf.variable) {}
+        variable(leaf.variable),
+        stored(cast<FloatType>(variable.getTensorType().getElementType())) {}
 
   void build() {
     RankedTensorType type = variable.getTensorType();
     VariableOp gradientVariable = getGradient(tasks, variable);
-    parameter = tasks.read(variable, leaf.copy);
-    gradient = readGradient(tasks, leaf, scalars, type.getElementType());
+    const Precision &precision = tasks.getJob().precision;
+    computed = getWider(stored, tasks.getFloatType(precision.compute));
+    for (StringRef name : {precision.gradients, precision.state})
+      computed = getWider(computed, tasks.getFloatType(name));
+    parameter = tasks.castTo(tasks.read(variable, leaf.copy), computed);
+    gradient = readGradient(tasks, leaf, scalars, computed);
     if (!tasks.getJob().clipNorm.empty()) {
       Value scale = tasks.broadcastScalar(
-          tasks.castTo(scalar(names::kClipScale), type.getElementType()),
-          type.getShape());
+          tasks.castTo(scalar(names::kClipScale), computed), type.getShape());
       gradient = MulOp::create(builder, variable.getLoc(), gradient, scale);
     }
     updateParameter();
@@ -226,8 +238,7 @@ private:
     return declared;
   }
   Value readState(VariableOp state) {
-    return tasks.castTo(tasks.read(state, leaf.copy),
-                        variable.getTensorType().getElementType());
+    return tasks.castTo(tasks.read(state, leaf.copy), computed);
   }
   void writeState(Value value, VariableOp state) {
     tasks.write(tasks.castTo(value, state.getTensorType().getElementType()),
@@ -257,7 +268,8 @@ private:
     auto update = OptimizerUpdateOp::create(
         builder, variable.getLoc(), builder.getStringAttr(optimizer.name),
         builder.getStrArrayAttr(given), inputs);
-    tasks.write(update.getOutputs().front(), variable, leaf.copy);
+    tasks.write(tasks.castTo(update.getOutputs().front(), stored), variable,
+                leaf.copy);
     for (auto [state, value] :
          llvm::zip_equal(states, update.getOutputs().drop_front()))
       writeState(value, state);
@@ -268,6 +280,9 @@ private:
   const TrainedLeaf &leaf;
   ScalarReads &scalars;
   VariableOp variable;
+  /// The type of the parameter in memory, and the one that its step is computed
+  /// in: none of what is read is rounded.
+  FloatType stored, computed;
   Value parameter, gradient;
 };
 } // namespace

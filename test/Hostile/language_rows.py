@@ -310,6 +310,15 @@ def make_shape_rows():
                  "concat(image, reshape(image, [batch, 2, 4]))", 1)
     yield change("a precision that doesn't exist", "steps     3",
                  "steps 3\n  precision f31", 1, "f31", place="job.hfta:17:")
+    yield change("a stored type that doesn't exist", "steps     3",
+                 "steps 3\n  precision f32, parameters = bf32", 1, "bf32",
+                 place="job.hfta:17:")
+    yield change("a type that nothing is computed in", "steps     3",
+                 "steps 3\n  precision f32, compute = bf16", 1, "bf16",
+                 place="job.hfta:17:")
+    yield change("a type that nothing is added up in", "steps     3",
+                 "steps 3\n  precision f32, accumulate = f16", 1, "f16",
+                 place="job.hfta:17:")
 
 
 def make_file_rows():

@@ -386,20 +386,19 @@ TEST(OnnxImport, WhatIsTrained) {
   EXPECT_TRUE(imported.contains("to [2, 1, 2]"));
 }
 
-TEST(OnnxImport, PrecisionOfParametersAndCompute) {
-  OnnxImportOptions options = batchOf(2);
-  options.precision = Precision();
-  options.precision->parameters = "f64";
+// What f32 doesn't hold is noted beside, also after arithmetic on it.
+TEST(OnnxImport, ConstantsInNaturalTypes) {
   Imported imported = Importer().import(
       makeModel(port("input", "x", {-1, 2}) + weight("w", {2, 2}) +
-                node("MatMul", "a", {"x", "w"}, {"y"}) +
+                node("LeakyRelu", "a", {"x"}, {"h"}, attribute("alpha", 0.1f)) +
+                node("MatMul", "b", {"h", "w"}, {"y"}) +
                 port("output", "y", {-1, 2})),
-      options);
+      batchOf(2));
   ASSERT_TRUE(imported.model);
-  EXPECT_TRUE(imported.contains("hfta.read @w : tensor<2x2xf64>"));
-  EXPECT_TRUE(imported.contains("hfta.cast %0 : tensor<2x2xf64> to f32"));
-  EXPECT_TRUE(imported.contains("dense<[[2.500000e-01, 5.000000e-01], "
-                                "[7.500000e-01, 1.000000e+00]]>"));
+  EXPECT_TRUE(imported.contains("hfta.read @w : tensor<2x2xf32>"));
+  EXPECT_TRUE(imported.contains("{hfta.exact = dense<1.000000e-01> : "
+                                "tensor<2x2xf64>} dense<1.000000e-01> : "
+                                "tensor<2x2xf32>"));
 }
 
 TEST(OnnxImport, FreshInitialization) {

@@ -8,6 +8,7 @@
 #include "Hfta/Language/FrontEnd.h"
 #include "Hfta/Language/Parser.h"
 #include "Hfta/Target/Cpu.h"
+#include "Hfta/Transforms/Precision.h"
 #include "JitProgram.h"
 #include "NodeGradients.h"
 
@@ -327,6 +328,7 @@ NodeResult NodeTest::compareGradients(ArrayRef<NamedTensor> inputs) {
   if (!module)
     return fail(NodeStatus::refused, "import in f64 failed");
   auto model = *module->getOps<ModelOp>().begin();
+  applyElementTypes(model, Job::read(*module)->precision);
   auto forward = model.lookupSymbol<func::FuncOp>("forward");
   if (!forward.getOps<ReadOp>().empty())
     return {};

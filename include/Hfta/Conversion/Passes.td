@@ -156,7 +156,8 @@ def HftaExpandMath : Pass<"hfta-expand-math", "::mlir::ModuleOp"> {
   let description = [{
     exp, log, log1p, tanh, erf and others become polynomials in f32, calls of
     the C library otherwise; powers with integer exponents become products,
-    maxima and minima comparisons.
+    maxima and minima comparisons. Rounding to bf16, and of f64 to f16, is done on
+    bits, the same on every processor.
     Square root, absolute value, rounding and fused multiply-add stay: they are
     instructions.
 

@@ -20,8 +20,6 @@ struct LossOptions {
   int64_t ignoreIndex = -100;
   /// A float of rank 0, or null: no smoothing.
   Value labelSmoothing;
-  /// Element type of sums; null: the output's.
-  TypeAttr accumulate;
 };
 
 /// What is wrong with the operands' types; empty if nothing. `output` is the

@@ -5,6 +5,46 @@
 
 include "mlir/Pass/PassBase.td"
 
+def HftaApplyPrecision : Pass<"hfta-apply-precision", "::mlir::ModuleOp"> {
+  let summary = "Give the fused model's floats the job's types";
+  let description = [{
+    Up to here a model has its natural types: those of an ONNX file, f32 in the
+    language. This pass alone puts the casts of the job's `precision`:
+    - parameters and statistics have their stored types. Where they are read
+      they are widened to the compute type, where they are written they are
+      rounded to the nearest number, ties to even; all other floats have the
+      compute type. A constant whose natural type didn't hold its number
+      (`hfta.exact`) is rounded once, to that.
+    - operands of what adds up terms, forward or in its derivative (SumTrait),
+      and the results of `objective` are widened to the accumulation type.
+      Results are rounded to the compute type.
+
+    Gradients and the optimizer's state are declared in their types by
+    hfta-differentiate, which makes them; a gradient is taken of a parameter's
+    widest value, so that no term is rounded before it is added. An inference
+    binary without a `precision` keeps its file's types.
+
+    Before, with `precision f32, parameters = bf16, accumulate = f64`:
+    ```mlir
+    hfta.variable @w {role = #hfta.role<parameter>, trained} : tensor<3x4xf32>
+    …
+    %w = hfta.read @w : tensor<3x4xf32>
+    %1 = hfta.contract %x, %w … : tensor<8x4xf32>, tensor<3x4xf32>
+    ```
+    After:
+    ```mlir
+    hfta.variable @w {role = #hfta.role<parameter>, trained} : tensor<3x4xbf16>
+    …
+    %w = hfta.read @w : tensor<3x4xbf16>
+    %w32 = hfta.cast %w : tensor<3x4xbf16> to f32
+    %w64 = hfta.cast %w32 : tensor<3x4xf32> to f64
+    %x64 = hfta.cast %x : tensor<8x4xf32> to f64
+    %1 = hfta.contract %x64, %w64 … : tensor<8x4xf64>, tensor<3x4xf64>
+    %y = hfta.cast %1 : tensor<8x3xf64> to f32
+    ```
+  }];
+}
+
 def HftaAssignLayouts : Pass<"hfta-assign-layouts", "::mlir::ModuleOp"> {
   let summary = "Choose in which order kernels store activations";
   let description = [{
@@ -94,6 +134,27 @@ def HftaDifferentiate : Pass<"hfta-differentiate", "::mlir::ModuleOp"> {
       "names of the values after which a new block begins, in order">
   ];
   let dependentDialects = ["::mlir::func::FuncDialect"];
+}
+
+def HftaFoldCasts : Pass<"hfta-fold-casts"> {
+  let summary = "Let sums widen what they read themselves";
+  let description = [{
+    Where hfta-apply-precision has put casts around a contraction, convolution
+    or reduction, and nothing else reads the wide result, the op takes the narrow
+    operands and has `accumulate`: the same terms in the same order, without wide
+    copies of its operands in memory. What only moves elements (a broadcast, a
+    gather) moves the narrow ones. What is left without a use goes with the next
+    clean-up.
+
+    ```mlir
+    %x64 = hfta.cast %x : tensor<8x4xf32> to f64
+    %w64 = hfta.cast %w : tensor<3x4xf32> to f64
+    %1 = hfta.contract %x64, %w64 … : tensor<8x4xf64>, tensor<3x4xf64>
+    %y = hfta.cast %1 : tensor<8x3xf64> to f32
+    // ==>
+    %y = hfta.contract %x, %w … {accumulate = f64} : tensor<8x4xf32>, tensor<3x4xf32>
+    ```
+  }];
 }
 
 def HftaFormKernels : Pass<"hfta-form-kernels", "::mlir::ModuleOp"> {

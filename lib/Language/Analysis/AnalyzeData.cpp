@@ -17,15 +17,6 @@ static constexpr int64_t kMaxSampleElements = int64_t(1) << 32;
 static constexpr int64_t kMaxBatchElements = int64_t(1) << 36;
 static constexpr size_t kMaxSampleRank = 7;
 
-/// By hfta_element_type.
-static const llvm::StringRef kElementTypes[] = {"bool", "u8",  "i8",  "u16",
-                                                "i16",  "i32", "i64", "f16",
-                                                "bf16", "f32", "f64"};
-
-llvm::ArrayRef<llvm::StringRef> language::getElementTypeNames() {
-  return kElementTypes;
-}
-
 static hfta_data_format getFormat(llvm::StringRef name) {
   return static_cast<hfta_data_format>(*getDataFormatCode(name));
 }
@@ -35,7 +26,7 @@ static bool hasHeader(const DataSource &source) {
 }
 
 bool FieldInfo::isFloat() const {
-  return llvm::is_contained({"f16", "bf16", "f32", "f64"}, element);
+  return llvm::is_contained(getFloatTypeNames(), element);
 }
 
 bool FieldInfo::isPreparedAsFloat() const {
@@ -258,10 +249,10 @@ static std::string printType(const FieldInfo &field) {
 }
 
 bool JobAnalyzer::applyType(const ast::TypeSpec &type, FieldInfo &field) {
-  if (!llvm::is_contained(kElementTypes, type.element.name)) {
-    diagnostics.error(type.element.range,
-                      "unknown element type '" + type.element.name + "'",
-                      suggest(type.element.name, kElementTypes, "types are"));
+  if (!llvm::is_contained(getElementTypeNames(), type.element.name)) {
+    diagnostics.error(
+        type.element.range, "unknown element type '" + type.element.name + "'",
+        suggest(type.element.name, getElementTypeNames(), "types are"));
     return false;
   }
   FieldInfo declared;
@@ -364,7 +355,7 @@ bool JobAnalyzer::probe(const DataSource &source, llvm::SMRange range,
     return false;
   }
   FieldInfo found;
-  found.element = kElementTypes[header.type].str();
+  found.element = getElementTypeNames()[header.type].str();
   found.shape.assign(header.sample_shape,
                      header.sample_shape + header.sample_rank);
   return applyHeader(found, path, range, field);

@@ -133,27 +133,26 @@ void JobAnalyzer::analyzeZip(const Clause &clause) {
 
 static constexpr ParameterSpec kPrecision[] = {
     {"all"},
-#define HFTA_PRECISION(member, text) {#member},
+#define HFTA_PRECISION(member, bits, text) {#member},
 #include "Hfta/Dialect/Hfta/IR/Settings.def"
 };
 
 void JobAnalyzer::analyzePrecision(const Clause &clause) {
-  static const llvm::StringRef types[] = {"f32", "f64"};
   std::optional<BoundArguments> arguments = bindArguments(
       {"precision", kPrecision}, clause.arguments, clause.range, diagnostics);
   if (!arguments)
     return;
-  auto read = [&](llvm::StringRef name, std::string &type) {
+  auto read = [&](llvm::StringRef name, unsigned bits, std::string &type) {
     if (const ast::Expression *value = arguments->get(name))
       if (std::optional<llvm::StringRef> word =
-              constants.readWord(*value, "precision", types))
+              constants.readWord(*value, "precision", getFloatTypeNames(bits)))
         type = word->str();
   };
   std::string all = "f32";
-  read("all", all);
-#define HFTA_PRECISION(member, text)                                           \
+  read("all", 32, all);
+#define HFTA_PRECISION(member, bits, text)                                     \
   info.job.precision.member = all;                                             \
-  read(#member, info.job.precision.member);
+  read(#member, bits, info.job.precision.member);
 #include "Hfta/Dialect/Hfta/IR/Settings.def"
 }
 

@@ -114,9 +114,6 @@ struct LossInfo {
 
 llvm::ArrayRef<LossInfo> getLosses();
 
-/// Element types of data files, as named in a job file.
-llvm::ArrayRef<llvm::StringRef> getElementTypeNames();
-
 class JobAnalyzer {
 public:
   JobAnalyzer(const ast::JobFile &file, const FrontEndOptions &options,

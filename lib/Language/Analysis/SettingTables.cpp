@@ -54,9 +54,17 @@ static void printClauses(raw_ostream &os) {
       printClause(os, keyword);
 }
 
+static std::string quote(llvm::StringRef name) {
+  return ("`" + name + "`").str();
+}
+
 static void printTypes(raw_ostream &os) {
-  os << "| argument of `precision` | element type of |\n|---|---|\n";
-#define HFTA_PRECISION(member, text) os << "| `" #member "` | " text " |\n";
+  os << "| argument of `precision` | element type of | types "
+        "|\n|---|---|---|\n";
+#define HFTA_PRECISION(member, bits, text)                                     \
+  os << "| `" #member "` | " text " | "                                        \
+     << llvm::join(llvm::map_range(getFloatTypeNames(bits), quote), ", ")      \
+     << " |\n";
 #include "Hfta/Dialect/Hfta/IR/Settings.def"
 }
 

@@ -202,8 +202,8 @@ std::vector<Port> JobBuilder::getLanguagePorts() {
     Port port;
     port.name = input.name.name;
     StringRef element = type.element.name;
-    if (llvm::is_contained({"f16", "bf16", "f32", "f64"}, element))
-      port.elementType = compute;
+    if (llvm::is_contained(getFloatTypeNames(), element))
+      port.elementType = floatType;
     else if (element == "i64" || element == "i32")
       port.elementType = IntegerType::get(context, element == "i64" ? 64 : 32);
     else

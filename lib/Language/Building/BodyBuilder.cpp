@@ -53,23 +53,14 @@ VariableOp VariableDeclarer::getScalar(Location loc, StringRef name,
 BodyBuilder::BodyBuilder(OpBuilder &builder, ModelOp model, const JobInfo &info,
                          JobDiagnostics &diagnostics)
     : builder(builder), model(model), info(info), diagnostics(diagnostics),
-      declarer(model), batch(info.job.getMicroBatch()) {
-  const Precision &precision = info.job.precision;
-  MLIRContext *context = builder.getContext();
-  compute = parseFloatType(context, precision.compute);
-  stored = parseFloatType(context, precision.parameters);
-  state = parseFloatType(context, precision.state);
-  accumulate = getAccumulateType(context, precision);
-}
+      declarer(model), floatType(builder.getF32Type()),
+      batch(info.job.getMicroBatch()) {}
 
 Value BodyBuilder::read(StringRef symbol) {
   auto variable = cast<VariableOp>(SymbolTable::lookupSymbolIn(model, symbol));
-  Value value = tensors->create<ReadOp>(
+  return tensors->create<ReadOp>(
       variable.getTensorType(),
       FlatSymbolRefAttr::get(builder.getContext(), symbol), IntegerAttr());
-  if (!isa<FloatType>(getElementType(value)))
-    return value;
-  return tensors->cast(value, compute);
 }
 
 /// The symbol of a layer's tensor: "conv1.weight".
@@ -81,7 +72,7 @@ Value BodyBuilder::makeParameter(StringRef layer, StringRef suffix,
                                  ArrayRef<int64_t> shape, Attribute initial) {
   std::string symbol = getTensorSymbol(layer, suffix);
   declarer.declare(tensors->getLoc(), symbol,
-                   RankedTensorType::get(shape, stored), Role::parameter,
+                   RankedTensorType::get(shape, floatType), Role::parameter,
                    initial, /*trained=*/true);
   return read(symbol);
 }
@@ -90,10 +81,9 @@ Value BodyBuilder::makeFilled(StringRef layer, StringRef suffix,
                               ArrayRef<int64_t> shape, double value,
                               Role role) {
   bool isParameter = role == Role::parameter;
-  Type elementType = isParameter ? stored : state;
-  auto type = RankedTensorType::get(shape, elementType);
-  auto initial = DenseElementsAttr::get(
-      type, Attribute(FloatAttr::get(elementType, value)));
+  auto type = RankedTensorType::get(shape, floatType);
+  auto initial =
+      DenseElementsAttr::get(type, Attribute(FloatAttr::get(floatType, value)));
   std::string symbol = getTensorSymbol(layer, suffix);
   declarer.declare(tensors->getLoc(), symbol, type, role, initial, isParameter);
   return read(symbol);
@@ -101,18 +91,18 @@ Value BodyBuilder::makeFilled(StringRef layer, StringRef suffix,
 
 void BodyBuilder::writeStatistic(StringRef layer, StringRef suffix,
                                  Value value) {
-  tensors->create<WriteOp>(tensors->cast(value, state),
-                           getTensorSymbol(layer, suffix), IntegerAttr());
+  tensors->create<WriteOp>(value, getTensorSymbol(layer, suffix),
+                           IntegerAttr());
 }
 
 Attribute BodyBuilder::getUniform(double bound) const {
-  return UniformAttr::get(builder.getContext(), FloatAttr::get(stored, -bound),
-                          FloatAttr::get(stored, bound));
+  return UniformAttr::get(builder.getContext(), builder.getF64FloatAttr(-bound),
+                          builder.getF64FloatAttr(bound));
 }
 
 Attribute BodyBuilder::getNormal() const {
-  return NormalAttr::get(builder.getContext(), FloatAttr::get(stored, 0.0),
-                         FloatAttr::get(stored, 1.0));
+  return NormalAttr::get(builder.getContext(), builder.getF64FloatAttr(0.0),
+                         builder.getF64FloatAttr(1.0));
 }
 
 Value BodyBuilder::readScalar(StringRef symbol) {
@@ -122,7 +112,7 @@ Value BodyBuilder::readScalar(StringRef symbol) {
 
 Value BodyBuilder::readHyperParameter(StringRef name) {
   std::string symbol = names::getHyperParameterSymbol(name);
-  declarer.getScalar(model.getLoc(), symbol, compute);
+  declarer.getScalar(model.getLoc(), symbol, floatType);
   return read(symbol);
 }
 
@@ -161,7 +151,6 @@ bool BodyBuilder::checkSize(ArrayRef<int64_t> shape, llvm::SMRange range) {
 void BodyBuilder::setLocation(StringRef name, llvm::SMRange range) {
   FileLineColLoc place = diagnostics.getLocation(builder.getContext(), range);
   tensors.emplace(builder, NameLoc::get(builder.getStringAttr(name), place));
-  tensors->setAccumulate(accumulate);
 }
 
 Operand BodyBuilder::evaluate(const ast::Expression &expression) {

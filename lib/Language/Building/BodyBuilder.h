@@ -54,7 +54,6 @@ public:
 
   // For builtins. Values are null after an error.
   TensorBuilder &getTensors() { return *tensors; }
-  Type getFloatType() const { return compute; }
   JobDiagnostics &getDiagnostics() { return diagnostics; }
   int64_t getBatch() const { return batch; }
   Operand evaluate(const ast::Expression &expression);
@@ -70,7 +69,7 @@ public:
   bool broadcastTogether(Value &lhs, Value &rhs, llvm::SMRange range);
   Value buildBinary(char operation, Value lhs, Value rhs, llvm::SMRange range);
 
-  /// The value of a parameter called `scope.suffix`, in the compute type.
+  /// The value of a parameter called `scope.suffix`.
   Value makeParameter(StringRef layer, StringRef suffix,
                       ArrayRef<int64_t> shape, Attribute initial);
   /// A parameter or statistic with one value everywhere.
@@ -103,8 +102,8 @@ private:
   const JobInfo &info;
   JobDiagnostics &diagnostics;
   VariableDeclarer declarer;
-  Type compute, stored, state;
-  TypeAttr accumulate;
+  /// Of all floats: hfta-apply-precision gives them the job's types.
+  FloatType floatType;
   int64_t batch;
   std::optional<TensorBuilder> tensors;
   llvm::StringMap<Value> values;

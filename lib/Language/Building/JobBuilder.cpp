@@ -31,7 +31,7 @@ JobBuilder::JobBuilder(MLIRContext *context, JobInfo &info,
                        JobDiagnostics &diagnostics)
     : context(context), info(info), options(options), diagnostics(diagnostics) {
   context->loadDialect<HftaDialect, func::FuncDialect>();
-  compute = parseFloatType(context, info.job.precision.compute);
+  floatType = Float32Type::get(context);
 }
 
 TensorBuilder JobBuilder::getTensors(OpBuilder &builder, StringRef name,
@@ -228,7 +228,7 @@ JobBuilder::findTarget(const ObjectiveInfo &objective, func::FuncOp forward,
 Value JobBuilder::readSmoothing(ModelOp model, TensorBuilder &tensors) {
   VariableOp variable = VariableDeclarer(model).declare(
       tensors.getLoc(), names::getHyperParameterSymbol("label_smoothing"),
-      RankedTensorType::get({}, compute), Role::scalar, Attribute(),
+      RankedTensorType::get({}, floatType), Role::scalar, Attribute(),
       /*trained=*/false);
   return tensors.create<ReadOp>(
       variable.getTensorType(),
@@ -242,7 +242,6 @@ std::optional<Loss> JobBuilder::buildLossOf(ModelOp model, OpBuilder &builder,
   loss.kind = info.loss.kind;
   loss.axis = info.loss.axis.value_or(-1);
   loss.ignoreIndex = info.loss.ignoreIndex.value_or(-100);
-  loss.accumulate = getAccumulateType(context, info.job.precision);
   std::string wrong = checkLoss(loss, getTensorType(target.output),
                                 getTensorType(target.label));
   if (!wrong.empty()) {

@@ -89,7 +89,8 @@ private:
   const FrontEndOptions &options;
   JobDiagnostics &diagnostics;
   FrontEndFailure failure = FrontEndFailure::none;
-  Type compute;
+  /// Of floats that no file gives a type.
+  FloatType floatType;
   /// The field of each of the model's inputs.
   std::vector<const FieldInfo *> boundFields;
   /// Sizes of axes by name, where known.

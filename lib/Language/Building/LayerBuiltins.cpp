@@ -50,8 +50,7 @@ static Value contractLast(TensorBuilder &tensors, Value x, Value weight) {
       AffineMap::get(rank + 1, 0, {outputs, summed}, context),
       AffineMap::get(rank + 1, 0, result, context)};
   return tensors.create<ContractOp>(
-      x, weight, tensors.getBuilder().getAffineMapArrayAttr(maps),
-      tensors.getAccumulate());
+      x, weight, tensors.getBuilder().getAffineMapArrayAttr(maps), TypeAttr());
 }
 
 static Value buildLinear(BodyBuilder &body, BuiltinCall &call) {
@@ -110,8 +109,7 @@ static Value buildMatmul(BodyBuilder &body, BuiltinCall &call) {
   };
   SmallVector<AffineMap> maps = {makeMap(m, k), makeMap(k, n), makeMap(m, n)};
   return tensors.create<ContractOp>(
-      a, b, tensors.getBuilder().getAffineMapArrayAttr(maps),
-      tensors.getAccumulate());
+      a, b, tensors.getBuilder().getAffineMapArrayAttr(maps), TypeAttr());
 }
 
 //===----------------------------------------------------------------------===//
@@ -177,7 +175,7 @@ static Value buildConv(BodyBuilder &body, BuiltinCall &call) {
   padding.append(padding.begin(), padding.end());
   TensorBuilder &tensors = body.getTensors();
   Value result = tensors.create<ConvOp>(x, weight, strides, dilations, padding,
-                                        groups, tensors.getAccumulate());
+                                        groups, TypeAttr());
   return hasBias ? addBias(body, call, result, 1, fanIn) : result;
 }
 

@@ -155,7 +155,6 @@ Loss mlir::hfta::buildLoss(OpBuilder &builder, Location loc,
                            const LossOptions &options, Value output,
                            Value label) {
   TensorBuilder tensors(builder, loc);
-  tensors.setAccumulate(options.accumulate);
   if (options.kind == LossKind::crossEntropy || options.kind == LossKind::nll)
     return ClassLoss(tensors, options, output, label).build();
   Value target = tensors.reshape(tensors.cast(label, getElementType(output)),

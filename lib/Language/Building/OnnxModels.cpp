@@ -66,7 +66,6 @@ bool JobBuilder::fillTrainingOptions(const OnnxFile &file,
     importOptions.freeze.push_back(pattern.name);
   for (const NamedRange &pattern : info.trainable)
     importOptions.trainable.push_back(pattern.name);
-  importOptions.precision = info.job.precision;
   importOptions.freshInitialization = info.freshInitialization;
   for (const auto &[position, port] : llvm::enumerate(ports)) {
     const FieldInfo &field = *boundFields[position];
@@ -135,8 +134,7 @@ bool JobBuilder::fillInferenceOptions(const OnnxFile &file,
   else if (std::optional<int64_t> batch =
                findBatch(file.getInputs(), info.dims))
     info.job.batch = *batch;
-  if (info.train->find("precision"))
-    importOptions.precision = info.job.precision;
+  info.job.keepsTypes = !info.train->find("precision");
   return true;
 }
 
@@ -174,7 +172,7 @@ bool JobBuilder::bindDropoutRate(ModelOp model) {
   }
   VariableOp variable = VariableDeclarer(model).declare(
       model.getLoc(), names::getHyperParameterSymbol("dropout_rate"),
-      RankedTensorType::get({}, compute), Role::scalar, Attribute(),
+      RankedTensorType::get({}, floatType), Role::scalar, Attribute(),
       /*trained=*/false);
   OpBuilder builder(forward.getBody());
   TensorBuilder tensors(builder, model.getLoc());

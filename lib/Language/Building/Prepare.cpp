@@ -3,28 +3,10 @@
 #include "Building/JobBuilder.h"
 
 #include "llvm/ADT/STLExtras.h"
-#include "llvm/ADT/StringSwitch.h"
 
 using namespace mlir;
 using namespace mlir::hfta;
 using namespace mlir::hfta::language;
-
-/// Element type of a tensor in memory. Unsigned types are storage only.
-static Type getStoredType(MLIRContext *context, StringRef name) {
-  Builder builder(context);
-  return llvm::StringSwitch<Type>(name)
-      .Case("bool", builder.getI1Type())
-      .Case("u8", builder.getIntegerType(8, /*isSigned=*/false))
-      .Case("i8", builder.getIntegerType(8))
-      .Case("u16", builder.getIntegerType(16, /*isSigned=*/false))
-      .Case("i16", builder.getIntegerType(16))
-      .Case("i32", builder.getI32Type())
-      .Case("i64", builder.getI64Type())
-      .Case("f16", builder.getF16Type())
-      .Case("bf16", builder.getBF16Type())
-      .Case("f32", builder.getF32Type())
-      .Default(builder.getF64Type());
-}
 
 /// The type of the input that the field is bound to, if any; else a float or
 /// int64. Null if it is bound to inputs of two types, which is reported.
@@ -49,7 +31,7 @@ Type JobBuilder::getPreparedType(const FieldInfo &field, func::FuncOp forward) {
   SmallVector<int64_t> shape(field.shape.begin(), field.shape.end());
   shape.insert(shape.begin(), info.job.getMicroBatch());
   return RankedTensorType::get(shape, field.isPreparedAsFloat()
-                                          ? compute
+                                          ? Type(floatType)
                                           : IntegerType::get(context, 64));
 }
 
@@ -58,14 +40,11 @@ static Value makeOperand(TensorBuilder &tensors, Value value,
                          ArrayRef<Number> numbers) {
   if (numbers.size() == 1)
     return tensors.splatLike(value, numbers.front().value);
-  Type elementType = getElementType(value);
-  SmallVector<Attribute> elements;
+  SmallVector<double> elements;
   for (const Number &number : numbers)
-    elements.push_back(FloatAttr::get(elementType, number.value));
-  auto type =
-      RankedTensorType::get(static_cast<int64_t>(numbers.size()), elementType);
+    elements.push_back(number.value);
   Value constant =
-      tensors.create<ConstantOp>(DenseElementsAttr::get(type, elements));
+      tensors.list(elements, cast<FloatType>(getElementType(value)));
   return tensors.broadcast(constant, getShape(value), /*dimensions=*/1);
 }
 
@@ -113,7 +92,7 @@ bool JobBuilder::buildPrepare(ModelOp model) {
     SmallVector<int64_t> shape(field.shape.begin(), field.shape.end());
     shape.insert(shape.begin(), info.job.getMicroBatch());
     inputs.push_back(
-        RankedTensorType::get(shape, getStoredType(context, field.element)));
+        RankedTensorType::get(shape, getNamedType(context, field.element)));
     outputs.push_back(getPreparedType(field, forward));
     if (!outputs.back())
       return false;
@@ -133,7 +112,7 @@ bool JobBuilder::buildPrepare(ModelOp model) {
     Type working = type.getElementType();
     if (!field.steps.empty())
       working =
-          field.isPreparedAsFloat() ? compute : Type(builder.getI64Type());
+          field.isPreparedAsFloat() ? Type(floatType) : builder.getI64Type();
     value = tensors.cast(value, working);
     for (const PrepareStep &step : field.steps)
       value = applyStep(tensors, value, step, ok);

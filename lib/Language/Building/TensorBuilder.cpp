@@ -1,7 +1,7 @@
 //===- TensorBuilder.cpp - Short forms of hfta ops ------------------------===//
 
 #include "Building/TensorBuilder.h"
-#include "Hfta/Dialect/Hfta/IR/Settings.h"
+#include "Hfta/Dialect/Hfta/IR/ExactNumbers.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/Sequence.h"
@@ -18,8 +18,24 @@ Value TensorBuilder::splat(ArrayRef<int64_t> shape, Type elementType,
     element = FloatAttr::get(elementType, number);
   else
     element = IntegerAttr::get(elementType, static_cast<int64_t>(number));
-  return ConstantOp::create(builder, loc,
-                            DenseElementsAttr::get(type, Attribute(element)));
+  auto elements = DenseElementsAttr::get(type, Attribute(element));
+  auto constant = ConstantOp::create(builder, loc, elements);
+  if (isa<FloatType>(elementType))
+    setExactElements(
+        constant, elements,
+        DenseElementsAttr::get(
+            RankedTensorType::get(shape, builder.getF64Type()), number));
+  return constant;
+}
+
+Value TensorBuilder::list(ArrayRef<double> numbers, FloatType elementType) {
+  auto count = static_cast<int64_t>(numbers.size());
+  auto exact = DenseElementsAttr::get(
+      RankedTensorType::get(count, builder.getF64Type()), numbers);
+  ElementsAttr elements = convertElements(exact, elementType);
+  auto constant = ConstantOp::create(builder, loc, elements);
+  setExactElements(constant, elements, exact);
+  return constant;
 }
 
 Value TensorBuilder::cast(Value x, Type elementType) {
@@ -60,9 +76,7 @@ Value TensorBuilder::repeat(Value x, int64_t axis, int64_t size) {
 Value TensorBuilder::reduce(ReduceKind kind, Value x, ArrayRef<int64_t> axes) {
   if (axes.empty())
     return x;
-  bool isSum = kind == ReduceKind::sum;
-  return ReduceOp::create(builder, loc, kind, x, axes,
-                          isSum ? accumulate : TypeAttr());
+  return ReduceOp::create(builder, loc, kind, x, axes, TypeAttr());
 }
 
 Value TensorBuilder::compare(ComparePredicate predicate, Value x, Value y) {
@@ -71,15 +85,4 @@ Value TensorBuilder::compare(ComparePredicate predicate, Value x, Value y) {
 
 Value TensorBuilder::select(Value condition, Value onTrue, Value onFalse) {
   return SelectOp::create(builder, loc, condition, onTrue, onFalse);
-}
-
-Type language::parseFloatType(MLIRContext *context, StringRef name) {
-  return getFloatType(context, name);
-}
-
-TypeAttr language::getAccumulateType(MLIRContext *context,
-                                     const Precision &precision) {
-  if (precision.accumulate == precision.compute)
-    return nullptr;
-  return TypeAttr::get(parseFloatType(context, precision.accumulate));
 }

@@ -4,7 +4,6 @@
 #define HFTA_LIB_LANGUAGE_BUILDING_TENSORBUILDER_H
 
 #include "Hfta/Dialect/Hfta/IR/HftaOps.h"
-#include "Hfta/Dialect/Hfta/IR/Job.h"
 #include "Hfta/Dialect/Hfta/IR/VariableNames.h"
 
 namespace mlir::hfta::language {
@@ -28,9 +27,8 @@ public:
 
   OpBuilder &getBuilder() { return builder; }
   Location getLoc() const { return loc; }
-  /// Element type in which sums are accumulated; null: the operands'.
-  void setAccumulate(TypeAttr type) { accumulate = type; }
-  TypeAttr getAccumulate() const { return accumulate; }
+  /// The natural type of floats of the language.
+  Type getFloatType() const { return builder.getF32Type(); }
 
   template <typename OpTy, typename... Args>
   auto create(Args &&...args) {
@@ -51,6 +49,8 @@ public:
   }
 
   Value splat(ArrayRef<int64_t> shape, Type elementType, double number);
+  /// A constant of rank 1.
+  Value list(ArrayRef<double> numbers, FloatType elementType);
   Value splatLike(Value x, double number) {
     return splat(getShape(x), getElementType(x), number);
   }
@@ -72,13 +72,7 @@ public:
 private:
   OpBuilder &builder;
   Location loc;
-  TypeAttr accumulate;
 };
-
-/// "f32" or "f64".
-Type parseFloatType(MLIRContext *context, StringRef name);
-/// Null if sums are accumulated in the compute type.
-TypeAttr getAccumulateType(MLIRContext *context, const Precision &precision);
 
 } // namespace mlir::hfta::language
 

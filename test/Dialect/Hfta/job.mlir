@@ -153,6 +153,12 @@ module attributes {hfta.job = {name = "j", copies = 2 : i64, batch = 4 : i64, mi
 
 // -----
 
+// expected-error@+1 {{in 'hfta.job': 'compute' has at least 32 bits, got 'bf16'}}
+module attributes {hfta.job = {name = "j", copies = 2 : i64, batch = 4 : i64, micro_batches = 1 : i64, epochs = 1 : i64, steps = 0 : i64, training = true, fuse = true, all_forwards_first = false, shuffle = true, order_seed = 0 : i64, optimizer = "sgd", optimizer_flags = [], hyper_parameters = [{name = "lr", values = array<f64: 0.1, 0.2>}], clip_norm = array<f64>, seed = array<i64: 1, 2>, schedule = {kind = "constant", warmup = array<f64>, step_size = array<f64>, gamma = array<f64>, minimum = array<f64>}, precision = {parameters = "f32", compute = "bf16", accumulate = "f32", gradients = "f32", state = "f32"}, data = [], metric = ""}} {
+}
+
+// -----
+
 // expected-error@+1 {{in 'hfta.job': field 'x' has the unknown format 'cvs'}}
 module attributes {hfta.job = {name = "j", copies = 2 : i64, batch = 4 : i64, micro_batches = 1 : i64, epochs = 1 : i64, steps = 0 : i64, training = true, fuse = true, all_forwards_first = false, shuffle = true, order_seed = 0 : i64, optimizer = "sgd", optimizer_flags = [], hyper_parameters = [{name = "lr", values = array<f64: 0.1, 0.2>}], clip_norm = array<f64>, seed = array<i64: 1, 2>, schedule = {kind = "constant", warmup = array<f64>, step_size = array<f64>, gamma = array<f64>, minimum = array<f64>}, precision = {parameters = "f32", compute = "f32", accumulate = "f32", gradients = "f32", state = "f32"}, data = [{name = "x", train = {format = "cvs", path = "x", column = 0 : i64}, test = {format = "", path = "", column = 0 : i64}, classes = array<i64>}], metric = ""}} {
 }

@@ -71,8 +71,6 @@ struct OnnxImportOptions {
   /// error. The file's metadata `hfta.parameters` and the initializers' names
   /// and uses decide on the others.
   std::vector<std::string> freeze, trainable;
-  /// Element types of the job. Nothing: the file's types are kept.
-  std::optional<Precision> precision;
   /// Parameters are drawn anew from the copy's seed instead of starting with
   /// the file's values.
   bool freshInitialization = false;

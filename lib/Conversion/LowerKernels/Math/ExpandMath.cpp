@@ -3,6 +3,7 @@
 #include "Hfta/Conversion/LowerKernels.h"
 #include "Hfta/Target/TargetModel.h"
 #include "Math/MathFunctions.h"
+#include "Math/NarrowFloats.h"
 
 #include "mlir/Conversion/MathToLibm/MathToLibm.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -120,6 +121,7 @@ void hfta::populateExpandMathPatterns(RewritePatternSet &patterns,
                                       bool canScale) {
   patterns.add<IntegerPower>(patterns.getContext());
   populateMathFunctionPatterns(patterns, canScale);
+  populateNarrowFloatPatterns(patterns);
   populateMathF32ExpansionPatterns(patterns, hasPolynomial);
   populateMathPolynomialApproximationPatterns(patterns, hasPolynomial);
 }

@@ -36,6 +36,11 @@ public:
   void field(StringRef key, bool value) {
     add(key, builder.getBoolAttr(value));
   }
+  /// Written where it holds.
+  void flag(StringRef key, bool value) {
+    if (value)
+      field(key, value);
+  }
   void field(StringRef key, const std::vector<double> &values) {
     add(key, builder.getDenseF64ArrayAttr(values));
   }
@@ -97,6 +102,11 @@ public:
   void field(StringRef key, bool &value) {
     if (auto attribute = get<BoolAttr>(key, "true or false"))
       value = attribute.getValue();
+  }
+  void flag(StringRef key, bool &value) {
+    known.insert(key);
+    if (dictionary.get(key))
+      field(key, value);
   }
   void field(StringRef key, std::vector<double> &values) {
     if (auto attribute = get<DenseF64ArrayAttr>(key, "array<f64: …>"))
@@ -197,7 +207,8 @@ struct Describe {
   }
   template <typename Archive>
   void operator()(Archive &archive, Precision &precision) const {
-#define HFTA_PRECISION(member, text) archive.field(#member, precision.member);
+#define HFTA_PRECISION(member, bits, text)                                     \
+  archive.field(#member, precision.member);
 #include "Hfta/Dialect/Hfta/IR/Settings.def"
   }
   template <typename Archive>
@@ -210,6 +221,7 @@ struct Describe {
     archive.records("hyper_parameters", job.hyperParameters, *this);
     archive.record("schedule", job.schedule, *this);
     archive.record("precision", job.precision, *this);
+    archive.flag("keeps_types", job.keepsTypes);
     archive.records("data", job.data, *this);
     archive.field("metric", job.metric);
     for (const SettingInfo *setting : getSettings())
@@ -228,18 +240,20 @@ static size_t countValues(const std::vector<T> &values) {
   return values.size();
 }
 
-/// The first of the names that is no element type; empty if all are.
-static std::string findUnknownType(MLIRContext *context,
-                                   const Precision &precision) {
-#define HFTA_PRECISION(member, text)                                           \
-  if (!getFloatType(context, precision.member))                                \
-    return "'" + precision.member + "'";
+/// What is wrong with one of the types; empty if nothing.
+static std::string checkPrecision(const Precision &precision) {
+#define HFTA_PRECISION(member, bits, text)                                     \
+  if (!llvm::is_contained(getFloatTypeNames(), precision.member))              \
+    return "unknown precision '" + precision.member + "'";                     \
+  if (!llvm::is_contained(getFloatTypeNames(bits), precision.member))          \
+    return "'" #member "' has at least " #bits " bits, got '" +                \
+           precision.member + "'";
 #include "Hfta/Dialect/Hfta/IR/Settings.def"
   return "";
 }
 
 /// What a reader of the job may rely on; returns an error or nothing.
-static std::string checkJob(MLIRContext *context, const Job &job) {
+static std::string checkJob(const Job &job) {
   if (job.copies < 1)
     return "'copies' must be at least 1";
   if (job.microBatches < 1 || job.batch < 1 ||
@@ -268,9 +282,9 @@ static std::string checkJob(MLIRContext *context, const Job &job) {
       if (!getDataFormatCode(source->format))
         return "field '" + field.name + "' has the unknown format '" +
                source->format + "'";
-  std::string type = findUnknownType(context, job.precision);
+  std::string type = checkPrecision(job.precision);
   if (!type.empty())
-    return "unknown precision " + type;
+    return type;
   if (!findSchedule(job.schedule.kind))
     return "unknown schedule '" + job.schedule.kind + "'";
   if (job.training && !findOptimizer(job.optimizer))
@@ -296,7 +310,7 @@ FailureOr<Job> Job::read(ModuleOp module) {
   Describe()(reader, job);
   reader.finish();
   if (error.empty())
-    error = checkJob(module.getContext(), job);
+    error = checkJob(job);
   if (!error.empty())
     return module.emitError()
            << "in '" << HftaDialect::kJobAttrName << "': " << error;

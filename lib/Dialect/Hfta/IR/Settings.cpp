@@ -187,16 +187,41 @@ ArrayRef<StringRef> hfta::getDataFormatNames() {
   return names;
 }
 
+/// By hfta_element_type; floats come last, the wider the later.
+static constexpr StringRef kElementTypes[] = {"bool", "u8",  "i8",  "u16",
+                                              "i16",  "i32", "i64", "f16",
+                                              "bf16", "f32", "f64"};
+static constexpr size_t kFirstFloat = 7, kFirstOf32Bits = 9,
+                        kFirstOf64Bits = 10;
+
+ArrayRef<StringRef> hfta::getElementTypeNames() { return kElementTypes; }
+
+ArrayRef<StringRef> hfta::getFloatTypeNames(unsigned bits) {
+  size_t first = bits <= 16   ? kFirstFloat
+                 : bits <= 32 ? kFirstOf32Bits
+                              : kFirstOf64Bits;
+  return getElementTypeNames().drop_front(first);
+}
+
+Type hfta::getNamedType(MLIRContext *context, StringRef name) {
+  Builder builder(context);
+  return llvm::StringSwitch<Type>(name)
+      .Case("bool", builder.getI1Type())
+      .Case("u8", builder.getIntegerType(8, /*isSigned=*/false))
+      .Case("i8", builder.getIntegerType(8))
+      .Case("u16", builder.getIntegerType(16, /*isSigned=*/false))
+      .Case("i16", builder.getIntegerType(16))
+      .Case("i32", builder.getI32Type())
+      .Case("i64", builder.getI64Type())
+      .Case("f16", builder.getF16Type())
+      .Case("bf16", builder.getBF16Type())
+      .Case("f32", builder.getF32Type())
+      .Case("f64", builder.getF64Type())
+      .Default(Type());
+}
+
 FloatType hfta::getFloatType(MLIRContext *context, StringRef name) {
-  if (name == "f16")
-    return Float16Type::get(context);
-  if (name == "bf16")
-    return BFloat16Type::get(context);
-  if (name == "f32")
-    return Float32Type::get(context);
-  if (name == "f64")
-    return Float64Type::get(context);
-  return {};
+  return dyn_cast_or_null<FloatType>(getNamedType(context, name));
 }
 
 //===----------------------------------------------------------------------===//
@@ -245,5 +270,7 @@ std::vector<double> &hfta::getScheduleParameter(Schedule &schedule,
   if (wanted == #name)                                                         \
     return schedule.member;
 #include "Hfta/Dialect/Hfta/IR/Settings.def"
+#include "mlir/IR/Builders.h"
+#include "llvm/ADT/StringSwitch.h"
   llvm_unreachable("a schedule's parameter that Settings.def lacks");
 }

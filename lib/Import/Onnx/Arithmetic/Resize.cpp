@@ -143,7 +143,7 @@ static Value makeWeights(Node &node, ArrayRef<double> weights,
       nullptr};
   return node.getModel().createConstant(
       makeDense(convertFloats(doubles, cast<FloatType>(elementType))),
-      node.getLoc());
+      node.getLoc(), makeDense(doubles));
 }
 
 /// Multiplies the axis by a matrix, whose rows are output elements.

@@ -2,6 +2,8 @@
 
 #include "Building/ConstantEvaluator.h"
 
+#include "Hfta/Dialect/Hfta/IR/ExactNumbers.h"
+
 #include "llvm/ADT/SmallVectorExtras.h"
 #include "llvm/ADT/TypeSwitch.h"
 #include "llvm/Support/MathExtras.h"
@@ -474,7 +476,25 @@ static bool evaluate(Operation *op, ArrayRef<Elements> operands,
       });
 }
 
-std::optional<DenseElementsAttr> evaluateOp(Operation *op, int64_t &budget) {
+/// The result without the rounding of floats to its type, of operands before
+/// theirs: in f64. Null for other types.
+static DenseElementsAttr evaluateExactly(Operation *op,
+                                         MutableArrayRef<Elements> operands,
+                                         RankedTensorType type) {
+  if (!isa<FloatType>(type.getElementType()))
+    return {};
+  for (auto [operand, value] : llvm::zip(operands, op->getOperands()))
+    if (auto exact = dyn_cast_or_null<DenseElementsAttr>(
+            getExactElements(value.getDefiningOp())))
+      operand = readElements(exact);
+  Elements result;
+  result.type = RankedTensorType::get(type.getShape(),
+                                      Float64Type::get(type.getContext()));
+  return evaluate(op, operands, result) ? makeAttribute(result)
+                                        : DenseElementsAttr();
+}
+
+std::optional<EvaluatedConstant> evaluateOp(Operation *op, int64_t &budget) {
   if (op->getNumResults() != 1 || isa<ConstantOp>(op))
     return std::nullopt;
   Elements result;
@@ -498,7 +518,8 @@ std::optional<DenseElementsAttr> evaluateOp(Operation *op, int64_t &budget) {
   SmallVector<Elements> operands = llvm::map_to_vector(constants, readElements);
   if (!evaluate(op, operands, result))
     return std::nullopt;
-  return makeAttribute(result);
+  return EvaluatedConstant{makeAttribute(result),
+                           evaluateExactly(op, operands, result.type)};
 }
 
 } // namespace mlir::hfta::onnx_import

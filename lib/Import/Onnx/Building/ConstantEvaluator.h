@@ -15,10 +15,16 @@ namespace mlir::hfta::onnx_import {
 /// The constant that `value` is, if it is one that fits an attribute.
 std::optional<DenseElementsAttr> getConstantValue(Value value);
 
+/// What an op computes. `exact` of floats: the same without the rounding to
+/// their types on the way, in f64 (ExactNumbers.h); else null.
+struct EvaluatedConstant {
+  DenseElementsAttr elements, exact;
+};
+
 /// The single result of `op`, nothing if it can't or shouldn't be computed now.
 /// `budget` is how many elements may still be read and made by large ops; what
 /// takes more is left to the compiled program.
-std::optional<DenseElementsAttr> evaluateOp(Operation *op, int64_t &budget);
+std::optional<EvaluatedConstant> evaluateOp(Operation *op, int64_t &budget);
 
 } // namespace mlir::hfta::onnx_import
 

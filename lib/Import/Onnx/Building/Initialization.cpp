@@ -78,14 +78,15 @@ static Attribute makeSplat(RankedTensorType type, double value) {
       type, Attribute(FloatAttr::get(type.getElementType(), value)));
 }
 
-static Attribute makeNormal(Type elementType, double mean, double deviation) {
-  return NormalAttr::get(elementType.getContext(),
-                         FloatAttr::get(elementType, mean),
-                         FloatAttr::get(elementType, deviation));
+static Attribute makeNormal(MLIRContext *context, double mean,
+                            double deviation) {
+  Type number = Float64Type::get(context);
+  return NormalAttr::get(context, FloatAttr::get(number, mean),
+                         FloatAttr::get(number, deviation));
 }
 
 /// A distribution like that of `values`; null: they are all equal.
-static Attribute imitate(Type elementType, ArrayRef<double> values) {
+static Attribute imitate(MLIRContext *context, ArrayRef<double> values) {
   double sum = 0, squares = 0;
   for (double value : values)
     sum += value;
@@ -95,21 +96,21 @@ static Attribute imitate(Type elementType, ArrayRef<double> values) {
   double deviation = values.empty() ? 0 : std::sqrt(squares / values.size());
   if (!std::isfinite(deviation) || llvm::all_equal(values))
     return Attribute();
-  return makeNormal(elementType, mean, deviation);
+  return makeNormal(context, mean, deviation);
 }
 
 static Attribute chooseInitial(RankedTensorType type, Start start,
                                const FileTensor &file) {
-  Type elementType = type.getElementType();
+  MLIRContext *context = type.getContext();
+  Type number = Float64Type::get(context);
   switch (start.kind) {
   case Start::Kind::weight: {
     double bound = 1 / std::sqrt(static_cast<double>(start.fanIn));
-    return UniformAttr::get(type.getContext(),
-                            FloatAttr::get(elementType, -bound),
-                            FloatAttr::get(elementType, bound));
+    return UniformAttr::get(context, FloatAttr::get(number, -bound),
+                            FloatAttr::get(number, bound));
   }
   case Start::Kind::embedding:
-    return makeNormal(elementType, 0, 1);
+    return makeNormal(context, 0, 1);
   case Start::Kind::one:
     return makeSplat(type, 1);
   case Start::Kind::zero:
@@ -117,7 +118,7 @@ static Attribute chooseInitial(RankedTensorType type, Start start,
   case Start::Kind::unknown:
     break;
   }
-  return imitate(elementType, readFloats(file));
+  return imitate(context, readFloats(file));
 }
 
 void initializeAnew(ModelOp model, const Graph &graph) {

@@ -1,9 +1,9 @@
 //===- ModelBuilder.cpp - The hfta.model under construction ---------------===//
 
 #include "Building/ModelBuilder.h"
-#include "Hfta/Dialect/Hfta/IR/Settings.h"
 
 #include "Building/Node.h"
+#include "Hfta/Dialect/Hfta/IR/ExactNumbers.h"
 #include "Reading/Branches.h"
 #include "mlir/IR/Verifier.h"
 #include "llvm/Support/SaveAndRestore.h"
@@ -12,20 +12,10 @@ namespace mlir::hfta::onnx_import {
 
 using ::onnx::NodeProto;
 
-FloatType getPrecisionType(StringRef name, MLIRContext *context) {
-  return getFloatType(context, name);
-}
-
 ModelBuilder::ModelBuilder(const Graph &graph, const OnnxImportOptions &options,
                            Reporter &reporter, ModuleOp module)
     : graph(graph), options(options), reporter(reporter),
       builder(module.getContext()), module(module) {
-  if (options.precision) {
-    MLIRContext *context = module.getContext();
-    computeType = getPrecisionType(options.precision->compute, context);
-    parameterType = getPrecisionType(options.precision->parameters, context);
-    stateType = getPrecisionType(options.precision->state, context);
-  }
   for (const NodeProto *node : graph.nodes) {
     for (const std::string &operand : getOperands(*node))
       usedNames.insert(operand);
@@ -41,12 +31,10 @@ ModelBuilder::ModelBuilder(const Graph &graph, const OnnxImportOptions &options,
     usedNames.insert(output.name());
 }
 
-Type ModelBuilder::convertElementType(Type elementType) const {
-  return computeType && isa<FloatType>(elementType) ? computeType : elementType;
-}
-
-Value ModelBuilder::createConstant(ElementsAttr elements, Location location) {
+Value ModelBuilder::createConstant(ElementsAttr elements, Location location,
+                                   ElementsAttr exact) {
   auto constant = ConstantOp::create(builder, location, elements);
+  setExactElements(constant, elements, exact);
   // Tables that are made for data may have its shape.
   auto dense = dyn_cast<DenseElementsAttr>(elements);
   if (followsBatch || (readsData && !(dense && dense.isSplat())))

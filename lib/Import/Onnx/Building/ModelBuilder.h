@@ -36,14 +36,14 @@ public:
   /// True if a node or the caller uses the value.
   bool isUsed(StringRef name) const { return usedNames.contains(name); }
 
-  /// The job's float type for floats, any other type unchanged.
-  Type convertElementType(Type elementType) const;
-  Value createConstant(ElementsAttr elements, Location location);
+  /// `exact`: the numbers that the elements are rounded from.
+  Value createConstant(ElementsAttr elements, Location location,
+                       ElementsAttr exact = {});
   /// Constants that the present node makes from now on follow from the size of
   /// the batch.
   void followBatch() { followsBatch = true; }
   /// The op's result, if it is to be computed now.
-  std::optional<DenseElementsAttr> evaluate(Operation *op) {
+  std::optional<EvaluatedConstant> evaluate(Operation *op) {
     return evaluateOp(op, evaluationBudget);
   }
 
@@ -54,7 +54,7 @@ public:
   /// A batch normalization's running mean or variance: the variable that holds
   /// it, or null if `name` is any other value.
   VariableOp getStatistics(StringRef name);
-  /// The variable's value at this point, in the compute type.
+  /// The variable's value at this point.
   Value readVariable(VariableOp variable, Location location);
   /// Replaces the variable's value at this point.
   void writeVariable(VariableOp variable, Value value, Location location);
@@ -108,7 +108,6 @@ private:
   ModuleOp module;
   ModelOp model;
   func::FuncOp forward;
-  Type computeType, parameterType, stateType; ///< null: the file's types
   llvm::StringMap<Value> values;
   llvm::StringSet<> usedNames;
   llvm::StringMap<VariableOp> variables;
@@ -129,9 +128,6 @@ private:
 /// layers (Initialization.cpp). What the file doesn't hold to be parameters
 /// keeps its values.
 void initializeAnew(ModelOp model, const Graph &graph);
-
-/// The type called "f32", "f64", "f16" or "bf16".
-FloatType getPrecisionType(StringRef name, MLIRContext *context);
 
 } // namespace mlir::hfta::onnx_import
 

@@ -2,6 +2,8 @@
 
 #include "Building/Node.h"
 
+#include "Hfta/Dialect/Hfta/IR/ExactNumbers.h"
+
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/Format.h"
 
@@ -301,9 +303,9 @@ SmallVector<Value> Node::finish(
     invalid(message.empty() ? "cannot be built" : message);
     return {};
   }
-  if (std::optional<DenseElementsAttr> folded = model.evaluate(op)) {
+  if (std::optional<EvaluatedConstant> folded = model.evaluate(op)) {
     op->erase();
-    return {model.createConstant(*folded, location)};
+    return {model.createConstant(folded->elements, location, folded->exact)};
   }
   if (llvm::any_of(op->getOperands(),
                    [&](Value value) { return model.isBatched(value); }))
@@ -327,7 +329,12 @@ Value Node::splat(ArrayRef<int64_t> shape, Type elementType, double value) {
                            /*isSigned=*/true, /*implicitTrunc=*/true));
   else
     return unsupported("element type is not supported by this op");
-  return model.createConstant(DenseElementsAttr::get(type, element), location);
+  DenseElementsAttr exact;
+  if (isa<FloatType>(elementType))
+    exact = DenseElementsAttr::get(
+        RankedTensorType::get(shape, builder.getF64Type()), value);
+  return model.createConstant(DenseElementsAttr::get(type, element), location,
+                              exact);
 }
 
 Value Node::splatLike(Value like, double value) {
@@ -362,17 +369,27 @@ Value Node::transpose(Value value, ArrayRef<int64_t> permutation) {
   return create<TransposeOp>(value, permutation);
 }
 
+Value Node::repeatSplat(DenseElementsAttr splat, ArrayRef<int64_t> shape,
+                        ElementsAttr exact) {
+  auto resize = [&](DenseElementsAttr elements) {
+    return elements.resizeSplat(
+        RankedTensorType::get(shape, elements.getElementType()));
+  };
+  // Numbers that are rounded to one may be several.
+  auto exactSplat = dyn_cast_or_null<SplatElementsAttr>(exact);
+  return model.createConstant(resize(splat), location,
+                              exactSplat ? resize(exactSplat)
+                                         : DenseElementsAttr());
+}
+
 Value Node::broadcastAlong(Value value, ArrayRef<int64_t> shape,
                            ArrayRef<int64_t> dimensions) {
   if (!value || hasFailed || onnx_import::getShape(value) == shape)
     return value;
   std::optional<DenseElementsAttr> constant = getConstantValue(value);
   if (constant && constant->isSplat() && countElements(shape))
-    return model.createConstant(
-        DenseElementsAttr::get(
-            RankedTensorType::get(shape, constant->getElementType()),
-            constant->getSplatValue<Attribute>()),
-        location);
+    return repeatSplat(*constant, shape,
+                       getExactElements(value.getDefiningOp()));
   return create<BroadcastOp>(value, shape, dimensions);
 }
 

@@ -102,6 +102,9 @@ public:
   /// ONNX broadcasting, of `value` to `shape`; `axis`: where value's axis 0
   /// goes (default: aligned at the end).
   Value broadcast(Value value, ArrayRef<int64_t> shape);
+  /// One value in another shape; `exact` may be null.
+  Value repeatSplat(DenseElementsAttr splat, ArrayRef<int64_t> shape,
+                    ElementsAttr exact);
   Value broadcastAlong(Value value, ArrayRef<int64_t> shape,
                        ArrayRef<int64_t> dimensions);
   /// All values broadcast to their common shape; empty after an error.

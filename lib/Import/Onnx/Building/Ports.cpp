@@ -148,13 +148,7 @@ bool ModelBuilder::bindConstant(const ValueInfoProto &input) {
                                    "'");
     return false;
   }
-  Value value = createConstant(elements, location);
-  if (convertElementType(type.getElementType()) != type.getElementType()) {
-    value = CastOp::create(builder, location, value, computeType);
-    if (auto folded = evaluate(value.getDefiningOp()))
-      value = createConstant(*folded, location);
-  }
-  define(input.name(), value);
+  define(input.name(), createConstant(elements, location));
   return true;
 }
 
@@ -197,7 +191,7 @@ bool ModelBuilder::bindInput(const ValueInfoProto &input,
     return false;
   }
   Value argument = forward.getBody().front().addArgument(
-      RankedTensorType::get(shape, convertElementType(elementType)), location);
+      RankedTensorType::get(shape, elementType), location);
   define(input.name(), argument);
   setBatched(argument);
   return true;
@@ -270,8 +264,7 @@ bool ModelBuilder::checkOutputType(const ValueInfoProto &output, Value value) {
   const auto &declared = output.type().tensor_type();
   Type expected = getElementType(declared.elem_type(), module.getContext());
   Type got = onnx_import::getElementType(value);
-  if (declared.elem_type() != 0 &&
-      (!expected || convertElementType(expected) != got)) {
+  if (declared.elem_type() != 0 && expected != got) {
     std::string text;
     llvm::raw_string_ostream(text) << got;
     reporter.invalid(value.getLoc(),

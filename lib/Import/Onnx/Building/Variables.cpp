@@ -27,9 +27,6 @@ VariableOp ModelBuilder::getVariable(const InitializerUse &use) {
   Location location = reporter.getLocation(use.variable);
   bool isStatistics = use.kind == InitializerUse::Kind::statistics;
   FileTensor tensor = graph.initializers.find(use.initializer)->second;
-  Type stored = isStatistics ? stateType : parameterType;
-  if (stored)
-    tensor = convertFloats(tensor, cast<FloatType>(stored));
   OpBuilder::InsertionGuard guard(builder);
   builder.setInsertionPoint(forward);
   variable = declare(builder, location, symbol, tensor.type,
@@ -61,27 +58,17 @@ VariableOp ModelBuilder::getStatistics(StringRef name) {
   return getVariable(use->second);
 }
 
-static Value castTo(OpBuilder &builder, Location location, Value value,
-                    Type elementType) {
-  auto type = cast<RankedTensorType>(value.getType());
-  if (!elementType || type.getElementType() == elementType)
-    return value;
-  return CastOp::create(builder, location, value, elementType);
-}
-
 Value ModelBuilder::readVariable(VariableOp variable, Location location) {
-  Value value = ReadOp::create(
-      builder, location, variable.getType(),
-      FlatSymbolRefAttr::get(variable.getSymNameAttr()), IntegerAttr());
-  return isa<FloatType>(variable.getTensorType().getElementType())
-             ? castTo(builder, location, value, computeType)
-             : value;
+  return ReadOp::create(builder, location, variable.getType(),
+                        FlatSymbolRefAttr::get(variable.getSymNameAttr()),
+                        IntegerAttr());
 }
 
 void ModelBuilder::writeVariable(VariableOp variable, Value value,
                                  Location location) {
-  value = castTo(builder, location, value,
-                 variable.getTensorType().getElementType());
+  Type stored = variable.getTensorType().getElementType();
+  if (getElementTypeOrSelf(value.getType()) != stored)
+    value = CastOp::create(builder, location, value, stored);
   WriteOp::create(builder, location, value,
                   FlatSymbolRefAttr::get(variable.getSymNameAttr()),
                   IntegerAttr());
@@ -94,8 +81,6 @@ Value ModelBuilder::materialize(StringRef name, const InitializerUse &use) {
                      !trainingRules.contains(use.variable));
   if (isConstant) {
     FileTensor tensor = graph.initializers.find(use.initializer)->second;
-    if (computeType && isa<FloatType>(tensor.type.getElementType()))
-      tensor = convertFloats(tensor, cast<FloatType>(computeType));
     return createConstant(makeElements(tensor, name, kMostInlineConstant),
                           location);
   }

@@ -8,7 +8,7 @@ namespace mlir::hfta::onnx_import {
 
 static void importIdentity(Node &node) { node.setOutput(0, node.getInput(0)); }
 
-/// A constant of the file's tensor, floats in the job's type.
+/// A constant of the file's tensor.
 static Value makeConstant(Node &node, const ::onnx::TensorProto &proto) {
   TensorError error;
   ModelBuilder &model = node.getModel();
@@ -23,9 +23,6 @@ static Value makeConstant(Node &node, const ::onnx::TensorProto &proto) {
     return error.unsupported ? node.unsupported(error.message)
                              : node.invalid(error.message);
   }
-  Type converted = model.convertElementType(tensor->type.getElementType());
-  if (converted != tensor->type.getElementType())
-    *tensor = convertFloats(*tensor, cast<FloatType>(converted));
   constexpr int64_t kMostInline = 4096;
   return model.createConstant(
       makeElements(*tensor, node.getOutputName(0), kMostInline), node.getLoc());
@@ -37,10 +34,8 @@ static Value makeFloats(Node &node, ArrayRef<float> values, bool isScalar) {
   if (!isScalar)
     shape.push_back(values.size());
   auto type = RankedTensorType::get(shape, builder.getF32Type());
-  Value constant = node.getModel().createConstant(
-      DenseElementsAttr::get(type, values), node.getLoc());
-  return node.cast(constant,
-                   node.getModel().convertElementType(builder.getF32Type()));
+  return node.getModel().createConstant(DenseElementsAttr::get(type, values),
+                                        node.getLoc());
 }
 
 static void importConstant(Node &node) {
@@ -76,9 +71,7 @@ static void importConstantOfShape(Node &node) {
   if (const ::onnx::TensorProto *tensor = node.getTensor("value"))
     value = makeConstant(node, *tensor);
   else
-    value = node.splat(
-        {1}, node.getModel().convertElementType(node.getBuilder().getF32Type()),
-        0);
+    value = node.splat({1}, node.getBuilder().getF32Type(), 0);
   if (!value)
     return;
   if (getType(value).getNumElements() != 1) {
@@ -88,12 +81,11 @@ static void importConstantOfShape(Node &node) {
   node.setOutput(0, node.broadcast(node.reshape(value, {}), *shape));
 }
 
-/// The type of this number in the standard as the job has it; none after an
-/// error.
+/// The type of this number in the standard; none after an error.
 static Type readElementType(Node &node, int64_t number) {
   Type type = getElementType(number, node.getBuilder().getContext());
   if (type)
-    return node.getModel().convertElementType(type);
+    return type;
   node.unsupported("element type " + getElementTypeName(number) +
                    " is not supported");
   return Type();

@@ -34,6 +34,9 @@ def Hfta_MovementTrait : Hfta_MarkerTrait<"MovementTrait">;
 def Hfta_ProducerTrait : Hfta_MarkerTrait<"ProducerTrait">;
 /// Made anew in each kernel that uses it.
 def Hfta_RepeatedTrait : Hfta_MarkerTrait<"RepeatedTrait">;
+/// Adds up terms, or its derivative does: float operands and results are of one
+/// type, that of the sum (hfta-apply-precision).
+def Hfta_SumTrait : Hfta_MarkerTrait<"SumTrait">;
 
 class Hfta_Op<string mnemonic, list<Trait> traits = []>
     : Op<Hfta_Dialect, mnemonic, traits>;

@@ -86,6 +86,8 @@ template <typename ConcreteType>
 class ProducerTrait : public OpTrait::TraitBase<ConcreteType, ProducerTrait> {};
 template <typename ConcreteType>
 class RepeatedTrait : public OpTrait::TraitBase<ConcreteType, RepeatedTrait> {};
+template <typename ConcreteType>
+class SumTrait : public OpTrait::TraitBase<ConcreteType, SumTrait> {};
 
 } // namespace mlir::hfta
 

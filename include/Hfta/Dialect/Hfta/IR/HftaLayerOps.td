@@ -10,7 +10,7 @@ include "Hfta/Dialect/Hfta/IR/HftaBase.td"
 //===----------------------------------------------------------------------===//
 
 def Hfta_ContractOp : Hfta_DifferentiableOp<"contract", [
-    Hfta_ProducerTrait,
+    Hfta_ProducerTrait, Hfta_SumTrait,
     DeclareOpInterfaceMethods<Hfta_LayerOpInterface>], ["getFlops"]> {
   let summary = "Sum of products over the axes that the result lacks";
   let description = [{
@@ -45,7 +45,7 @@ def Hfta_ContractOp : Hfta_DifferentiableOp<"contract", [
 /// low ends of all spatial axes, then the high ends.
 class Hfta_ConvolutionOp<string mnemonic, list<Trait> traits = []>
     : Hfta_DifferentiableOp<mnemonic, !listconcat(traits, [
-        Hfta_ProducerTrait,
+        Hfta_ProducerTrait, Hfta_SumTrait,
         DeclareOpInterfaceMethods<Hfta_ActivationOpInterface>]), ["getFlops"]> {
   dag window = (ins DenseI64ArrayAttr:$strides, DenseI64ArrayAttr:$dilations,
                     DenseI64ArrayAttr:$padding, I64Attr:$groups,
@@ -105,6 +105,7 @@ def Hfta_ConvWeightGradientOp : Hfta_ConvolutionOp<"conv_weight_gradient"> {
 /// padding at the high end).
 class Hfta_PoolingOp<string mnemonic, list<Trait> traits = []>
     : Hfta_DifferentiableOp<mnemonic, !listconcat(traits, [
+        Hfta_SumTrait,
         DeclareOpInterfaceMethods<Hfta_ActivationOpInterface>]), ["getFlops"]>;
 
 def Hfta_MaxPoolOp : Hfta_PoolingOp<"max_pool"> {
@@ -173,6 +174,7 @@ def Hfta_AveragePoolGradientOp : Hfta_PoolingOp<"average_pool_gradient", [
 
 class Hfta_SoftmaxLikeOp<string mnemonic, string formula>
     : Hfta_DifferentiableOp<mnemonic, [
+        Hfta_SumTrait,
         DeclareOpInterfaceMethods<Hfta_DecomposableOpInterface>], ["getFlops"]> {
   let summary = formula # " along an axis";
   let description = "Example: `%1 = hfta." # mnemonic #
@@ -185,6 +187,7 @@ def Hfta_SoftmaxOp : Hfta_SoftmaxLikeOp<"softmax", "e^(x - max) / sum">;
 def Hfta_LogSoftmaxOp : Hfta_SoftmaxLikeOp<"log_softmax", "x - log(sum(e^x))">;
 
 def Hfta_BatchNormOp : Hfta_DifferentiableOp<"batch_norm", [
+    Hfta_SumTrait,
     DeclareOpInterfaceMethods<Hfta_DecomposableOpInterface>,
     DeclareOpInterfaceMethods<Hfta_LayerOpInterface, ["buildLayerInput"]>,
     DeclareOpInterfaceMethods<Hfta_ModalOpInterface>], ["getFlops"]> {

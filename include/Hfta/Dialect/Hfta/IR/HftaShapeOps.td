@@ -30,6 +30,7 @@ def Hfta_TransposeOp : Hfta_DifferentiableOp<"transpose", [
 }
 
 def Hfta_BroadcastOp : Hfta_DifferentiableOp<"broadcast", [
+    Hfta_SumTrait,
     Hfta_MovementTrait, Hfta_RepeatedTrait,
     DeclareOpInterfaceMethods<Hfta_LayerOpInterface>], ["getFlops"]> {
   let summary = "Input repeated: input axis i becomes result axis dimensions[i]";
@@ -107,7 +108,7 @@ def Hfta_IotaOp : Hfta_Op<"iota", [
   let assemblyFormat = "$shape `along` $axis attr-dict `:` $element_type";
 }
 
-def Hfta_ReduceOp : Hfta_DifferentiableOp<"reduce", [], ["getFlops"]> {
+def Hfta_ReduceOp : Hfta_DifferentiableOp<"reduce", [Hfta_SumTrait], ["getFlops"]> {
   let summary = "Sum, maximum, minimum or product over axes, which go away";
   let description = [{
     Elements are combined in row-major order of the reduced axes, in
@@ -123,6 +124,7 @@ def Hfta_ReduceOp : Hfta_DifferentiableOp<"reduce", [], ["getFlops"]> {
 }
 
 def Hfta_GatherOp : Hfta_DifferentiableOp<"gather", [
+    Hfta_SumTrait,
     DeclareOpInterfaceMethods<Hfta_LayerOpInterface>], ["getFlops", "getBytesRead"]> {
   let summary = "Slices of the input along an axis, chosen by indices";
   let description = [{
@@ -137,7 +139,7 @@ def Hfta_GatherOp : Hfta_DifferentiableOp<"gather", [
   }];
 }
 
-def Hfta_ScatterAddOp : Hfta_DifferentiableOp<"scatter_add", [], ["getFlops"]> {
+def Hfta_ScatterAddOp : Hfta_DifferentiableOp<"scatter_add", [Hfta_SumTrait], ["getFlops"]> {
   let summary = "Adds slices at indices into zeros: the gradient of gather";
   let description = [{
     Updates with equal index are added in row-major order of the indices.

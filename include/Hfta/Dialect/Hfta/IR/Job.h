@@ -54,7 +54,7 @@ struct Schedule {
 
 /// Element types by name.
 struct Precision {
-#define HFTA_PRECISION(member, text) std::string member = "f32";
+#define HFTA_PRECISION(member, bits, text) std::string member = "f32";
 #include "Hfta/Dialect/Hfta/IR/Settings.def"
 };
 
@@ -69,6 +69,9 @@ struct Job {
   std::vector<HyperParameter> hyperParameters;
   Schedule schedule;
   Precision precision;
+  /// Values keep the types that their file gives them, whatever `precision`
+  /// says: an inference binary that executes a graph as written.
+  bool keepsTypes = false;
   std::vector<DataField> data;
   std::string metric; ///< "accuracy" or empty
 

@@ -160,8 +160,14 @@ std::optional<uint32_t> getDataFormatCode(llvm::StringRef name);
 /// Names of the formats that files have.
 llvm::ArrayRef<llvm::StringRef> getDataFormatNames();
 
-/// The element type that a precision names; null if there is none.
+/// The element type of this name; null if there is none.
+Type getNamedType(MLIRContext *context, llvm::StringRef name);
+/// The same for floats alone.
 FloatType getFloatType(MLIRContext *context, llvm::StringRef name);
+/// Names of element types, in the order of hfta_element_type.
+llvm::ArrayRef<llvm::StringRef> getElementTypeNames();
+/// Those of floats that have at least so many bits.
+llvm::ArrayRef<llvm::StringRef> getFloatTypeNames(unsigned bits = 16);
 
 llvm::ArrayRef<ScheduleInfo> getSchedules();
 const ScheduleInfo *findSchedule(llvm::StringRef name);

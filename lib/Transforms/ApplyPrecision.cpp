@@ -1,0 +1,125 @@
+//===- ApplyPrecision.cpp - The job's five types on the fused model -------===//
+//
+// What adds up many terms is surrounded by casts: its operands are widened to
+// the type that the job accumulates in, its results are rounded to the compute
+// type. Derivatives and decompositions of such ops follow, for they work in the
+// types of what they are given.
+//===----------------------------------------------------------------------===//
+
+#include "Hfta/Dialect/Hfta/IR/Settings.h"
+#include "Hfta/Transforms/Passes.h"
+#include "Hfta/Transforms/Precision.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+
+namespace mlir::hfta {
+#define GEN_PASS_DEF_HFTAAPPLYPRECISION
+#include "Hfta/Transforms/Passes.h.inc"
+} // namespace mlir::hfta
+
+using namespace mlir;
+using namespace mlir::hfta;
+
+namespace {
+/// Puts the casts of one function.
+class SumTypes {
+public:
+  SumTypes(func::FuncOp function, FloatType compute, FloatType accumulate)
+      : function(function), builder(function.getContext()), compute(compute),
+        accumulate(accumulate) {}
+
+  void apply() {
+    SmallVector<Operation *> sums;
+    for (Operation &op : function.getBody().front())
+      if (op.hasTrait<SumTrait>() && !isOfConstants(&op))
+        sums.push_back(&op);
+    for (Operation *op : sums)
+      convert(op);
+  }
+
+  /// The losses, their weights and the metric are added up by what is built of
+  /// the model, in the type that they are returned in.
+  void applyToResults() {
+    for (OpOperand &result :
+         function.getBody().front().getTerminator()->getOpOperands())
+      widen(result);
+    function.setFunctionType(builder.getFunctionType(
+        function.getArgumentTypes(),
+        function.getBody().front().getTerminator()->getOperandTypes()));
+  }
+
+private:
+  /// A repeated constant has no gradient, whose terms would be added up.
+  static bool isOfConstants(Operation *op) {
+    return isa<BroadcastOp>(op) &&
+           op->getOperand(0).getDefiningOp<ConstantOp>();
+  }
+  bool isComputed(Value value) const {
+    return getElementTypeOrSelf(value.getType()) == compute;
+  }
+
+  /// A value is widened once, where it is defined, for all that add it up: so
+  /// a parameter's gradient is that of one value.
+  void widen(OpOperand &operand) {
+    if (!isComputed(operand.get()))
+      return;
+    Value &wide = widened[operand.get()];
+    if (!wide) {
+      builder.setInsertionPointAfterValue(operand.get());
+      wide = CastOp::create(builder, operand.get().getLoc(), operand.get(),
+                            accumulate);
+    }
+    operand.set(wide);
+  }
+
+  void convert(Operation *op) {
+    for (OpOperand &operand : op->getOpOperands())
+      widen(operand);
+    builder.setInsertionPointAfter(op);
+    for (Value result : op->getResults()) {
+      if (!isComputed(result))
+        continue;
+      auto type = cast<RankedTensorType>(result.getType());
+      result.setType(RankedTensorType::get(type.getShape(), accumulate,
+                                           type.getEncoding()));
+      if (result.use_empty())
+        continue;
+      Value narrow = CastOp::create(builder, op->getLoc(), result, compute);
+      result.replaceAllUsesExcept(narrow, narrow.getDefiningOp());
+    }
+  }
+
+  func::FuncOp function;
+  OpBuilder builder;
+  FloatType compute, accumulate;
+  DenseMap<Value, Value> widened;
+};
+
+struct ApplyPrecisionPass
+    : hfta::impl::HftaApplyPrecisionBase<ApplyPrecisionPass> {
+  using HftaApplyPrecisionBase::HftaApplyPrecisionBase;
+
+  void runOnOperation() override {
+    FailureOr<Job> job = Job::read(getOperation());
+    if (failed(job))
+      return signalPassFailure();
+    if (job->keepsTypes)
+      return;
+    FloatType compute = getFloatType(&getContext(), job->precision.compute);
+    FloatType accumulate =
+        getFloatType(&getContext(), job->precision.accumulate);
+    for (ModelOp model : getOperation().getOps<ModelOp>()) {
+      applyElementTypes(model, job->precision);
+      if (compute == accumulate)
+        continue;
+      for (StringRef name : {"forward", "objective"})
+        if (auto function = model.lookupSymbol<func::FuncOp>(name)) {
+          SumTypes sums(function, compute, accumulate);
+          sums.apply();
+          if (name == "objective")
+            sums.applyToResults();
+        }
+    }
+  }
+};
+} // namespace
