@@ -70,6 +70,16 @@ void hfta_json_null(hfta_json_writer *writer);
 void hfta_json_number(hfta_json_writer *writer, double value,
                       hfta_element_type precision);
 
+// A key and its value.
+void hfta_json_put_string(hfta_json_writer *writer, const char *key,
+                          const char *value); ///< NULL: an empty one
+void hfta_json_put_integer(hfta_json_writer *writer, const char *key,
+                           int64_t value);
+void hfta_json_put_unsigned(hfta_json_writer *writer, const char *key,
+                            uint64_t value);
+void hfta_json_put_boolean(hfta_json_writer *writer, const char *key,
+                           bool value);
+
 /// `text` is one JSON value already; not checked.
 void hfta_json_raw(hfta_json_writer *writer, const char *text);
 

@@ -1,37 +1,19 @@
 //===- info_json.c - info --json ------------------------------------------===//
 
 #include "commands/command.h"
+#include "commands/schedules_json.h"
 #include "hfta/data.h"
 #include "hfta/json.h"
 #include "hfta/learning_rate.h"
 
 #include <string.h>
 
-static void put_integer(hfta_json_writer *writer, const char *key,
-                        int64_t value) {
-  hfta_json_key(writer, key);
-  hfta_json_integer(writer, value);
-}
-
-static void put_unsigned(hfta_json_writer *writer, const char *key,
-                         uint64_t value) {
-  hfta_json_key(writer, key);
-  hfta_json_unsigned(writer, value);
-}
-
-static void put_string(hfta_json_writer *writer, const char *key,
-                       const char *value) {
-  hfta_json_key(writer, key);
-  hfta_json_string(writer, value ? value : "");
-}
-
 /// A setting that is the same for all copies.
 static void put_setting(hfta_json_writer *writer, const hfta_setting *setting) {
   if (setting->type == HFTA_SETTING_INTEGER)
-    put_integer(writer, setting->name, setting->value);
+    hfta_json_put_integer(writer, setting->name, setting->value);
   if (setting->type == HFTA_SETTING_FLAG) {
-    hfta_json_key(writer, setting->name);
-    hfta_json_boolean(writer, setting->value != 0);
+    hfta_json_put_boolean(writer, setting->name, setting->value != 0);
   }
 }
 
@@ -45,8 +27,8 @@ static void put_setting_of_copy(hfta_json_writer *writer,
     hfta_json_number(writer, ((const double *)setting->values)[copy], HFTA_F64);
   }
   if (setting->type == HFTA_SETTING_WHOLE_NUMBERS)
-    put_integer(writer, setting->name,
-                ((const int64_t *)setting->values)[copy]);
+    hfta_json_put_integer(writer, setting->name,
+                          ((const int64_t *)setting->values)[copy]);
 }
 
 static void put_copies(hfta_json_writer *writer, const hfta_program *program) {
@@ -54,7 +36,7 @@ static void put_copies(hfta_json_writer *writer, const hfta_program *program) {
   hfta_json_begin_array(writer);
   for (int64_t copy = 0; copy < program->copies; ++copy) {
     hfta_json_begin_object(writer);
-    put_integer(writer, "copy", copy);
+    hfta_json_put_integer(writer, "copy", copy);
     for (uint32_t i = 0; i < program->setting_count; ++i)
       put_setting_of_copy(writer, &program->settings[i], copy);
     hfta_json_key(writer, "hyper_parameters");
@@ -66,32 +48,33 @@ static void put_copies(hfta_json_writer *writer, const hfta_program *program) {
     }
     hfta_json_end_object(writer);
     hfta_parameter_count count = hfta_count_parameters(program, copy);
-    put_integer(writer, "trained_parameters", count.trained);
-    put_integer(writer, "frozen_parameters", count.frozen);
+    hfta_json_put_integer(writer, "trained_parameters", count.trained);
+    hfta_json_put_integer(writer, "frozen_parameters", count.frozen);
     hfta_json_end_object(writer);
   }
   hfta_json_end_array(writer);
 }
 
 static void put_job(hfta_json_writer *writer, const hfta_program *program) {
-  put_string(writer, "name", program->name);
-  put_unsigned(writer, "abi_version", program->abi_version);
-  put_string(writer, "identity", program->models[0].identity);
+  hfta_json_put_string(writer, "name", program->name);
+  hfta_json_put_unsigned(writer, "abi_version", program->abi_version);
+  hfta_json_put_string(writer, "identity", program->models[0].identity);
   for (uint32_t i = 0; i < program->setting_count; ++i)
     put_setting(writer, &program->settings[i]);
-  put_integer(writer, "blocks", program->blocks);
-  put_string(writer, "precision",
-             hfta_element_name((hfta_element_type)program->precision));
-  put_string(writer, "optimizer", program->optimizer);
-  put_string(writer, "schedule",
-             hfta_learning_rate_name(program->learning_rate.kind));
-  put_string(writer, "metric", program->metric);
-  put_string(writer, "cpu_features", program->cpu_features);
+  hfta_json_put_integer(writer, "blocks", program->blocks);
+  hfta_json_put_string(
+      writer, "precision",
+      hfta_element_name((hfta_element_type)program->precision));
+  hfta_json_put_string(writer, "optimizer", program->optimizer);
+  hfta_json_put_string(writer, "schedule",
+                       hfta_learning_rate_name(program->learning_rate.kind));
+  hfta_json_put_string(writer, "metric", program->metric);
+  hfta_json_put_string(writer, "cpu_features", program->cpu_features);
 }
 
 static void put_tensor(hfta_json_writer *writer, const hfta_tensor *tensor) {
-  put_string(writer, "type",
-             hfta_element_name((hfta_element_type)tensor->type));
+  hfta_json_put_string(writer, "type",
+                       hfta_element_name((hfta_element_type)tensor->type));
   hfta_json_key(writer, "shape");
   hfta_json_begin_array(writer);
   for (uint32_t i = 0; i < tensor->rank; ++i)
@@ -105,10 +88,10 @@ static void put_parameters(hfta_json_writer *writer,
   hfta_parameter_count all = hfta_count_all_parameters(program);
   hfta_json_key(writer, "parameters");
   hfta_json_begin_object(writer);
-  put_integer(writer, "per_copy", count.trained + count.frozen);
-  put_integer(writer, "trained_per_copy", count.trained);
-  put_integer(writer, "frozen_per_copy", count.frozen);
-  put_integer(writer, "array", all.trained + all.frozen);
+  hfta_json_put_integer(writer, "per_copy", count.trained + count.frozen);
+  hfta_json_put_integer(writer, "trained_per_copy", count.trained);
+  hfta_json_put_integer(writer, "frozen_per_copy", count.frozen);
+  hfta_json_put_integer(writer, "array", all.trained + all.frozen);
   hfta_json_key(writer, "tensors");
   hfta_json_begin_array(writer);
   for (uint32_t i = 0; i < program->tensor_count; ++i) {
@@ -116,16 +99,17 @@ static void put_parameters(hfta_json_writer *writer,
     if (!hfta_tensor_is_parameter(program, i))
       continue;
     hfta_json_begin_object(writer);
-    put_string(writer, "name", tensor->name);
+    hfta_json_put_string(writer, "name", tensor->name);
     put_tensor(writer, tensor);
-    hfta_json_key(writer, "trained");
-    hfta_json_boolean(writer, (tensor->flags & HFTA_TENSOR_TRAINED) != 0);
-    put_string(writer, "rule",
-               hfta_describe_training_rule(tensor->training_rule).word);
-    hfta_json_key(writer, "shared");
-    hfta_json_boolean(writer, (tensor->flags & HFTA_TENSOR_SHARED) != 0);
+    hfta_json_put_boolean(writer, "trained",
+                          (tensor->flags & HFTA_TENSOR_TRAINED) != 0);
+    hfta_json_put_string(
+        writer, "rule",
+        hfta_describe_training_rule(tensor->training_rule).word);
+    hfta_json_put_boolean(writer, "shared",
+                          (tensor->flags & HFTA_TENSOR_SHARED) != 0);
     if (tensor->copy >= 0)
-      put_integer(writer, "copy", tensor->copy);
+      hfta_json_put_integer(writer, "copy", tensor->copy);
     hfta_json_end_object(writer);
   }
   hfta_json_end_array(writer);
@@ -136,16 +120,17 @@ static void put_plan(hfta_json_writer *writer, const char *key,
                      const hfta_memory_plan *plan, uint64_t share) {
   hfta_json_key(writer, key);
   hfta_json_begin_object(writer);
-  put_unsigned(writer, "parameters", plan->parameters / share);
-  put_unsigned(writer, "gradients", plan->gradients / share);
-  put_unsigned(writer, "optimizer_state", plan->optimizer_state / share);
-  put_unsigned(writer, "statistics", plan->statistics / share);
-  put_unsigned(writer, "activations", plan->activations / share);
-  put_unsigned(writer, "workspace", plan->workspace / share);
-  put_unsigned(writer, "input_output", plan->input_output / share);
-  put_unsigned(writer, "prefetch", plan->prefetch / share);
-  put_unsigned(writer, "scratch", plan->scratch / share);
-  put_unsigned(writer, "peak_bytes", plan->peak / share);
+  hfta_json_put_unsigned(writer, "parameters", plan->parameters / share);
+  hfta_json_put_unsigned(writer, "gradients", plan->gradients / share);
+  hfta_json_put_unsigned(writer, "optimizer_state",
+                         plan->optimizer_state / share);
+  hfta_json_put_unsigned(writer, "statistics", plan->statistics / share);
+  hfta_json_put_unsigned(writer, "activations", plan->activations / share);
+  hfta_json_put_unsigned(writer, "workspace", plan->workspace / share);
+  hfta_json_put_unsigned(writer, "input_output", plan->input_output / share);
+  hfta_json_put_unsigned(writer, "prefetch", plan->prefetch / share);
+  hfta_json_put_unsigned(writer, "scratch", plan->scratch / share);
+  hfta_json_put_unsigned(writer, "peak_bytes", plan->peak / share);
   hfta_json_end_object(writer);
 }
 
@@ -154,14 +139,14 @@ static void put_memory(hfta_json_writer *writer, const hfta_program *program,
   hfta_memory_plan plan = hfta_program_memory(program, threads);
   hfta_json_key(writer, "memory");
   hfta_json_begin_object(writer);
-  put_integer(writer, "threads", threads);
-  put_integer(writer, "copies_at_once",
-              hfta_program_copies_at_once(program, threads));
-  put_unsigned(writer, "constants_in_file", plan.constants);
+  hfta_json_put_integer(writer, "threads", threads);
+  hfta_json_put_integer(writer, "copies_at_once",
+                        hfta_program_copies_at_once(program, threads));
+  hfta_json_put_unsigned(writer, "constants_in_file", plan.constants);
   put_plan(writer, "array", &plan, 1);
   put_plan(writer, "per_copy", &plan, (uint64_t)program->copies);
   hfta_json_end_object(writer);
-  put_unsigned(writer, "peak_bytes", plan.peak);
+  hfta_json_put_unsigned(writer, "peak_bytes", plan.peak);
 }
 
 static void put_segments(hfta_json_writer *writer, const hfta_program *program,
@@ -171,13 +156,13 @@ static void put_segments(hfta_json_writer *writer, const hfta_program *program,
   for (uint32_t i = 0; i < program->segment_count; ++i) {
     const hfta_segment *segment = &program->segments[i];
     hfta_json_begin_object(writer);
-    put_string(writer, "name", segment->name);
-    put_string(writer, "role", hfta_segment_role_name(segment->role));
-    put_integer(writer, "block", segment->block);
-    put_unsigned(writer, "bytes",
-                 hfta_program_segment_bytes(program, i, threads));
-    put_unsigned(writer, "alignment", segment->alignment);
-    put_unsigned(writer, "instances", segment->instances);
+    hfta_json_put_string(writer, "name", segment->name);
+    hfta_json_put_string(writer, "role", hfta_segment_role_name(segment->role));
+    hfta_json_put_integer(writer, "block", segment->block);
+    hfta_json_put_unsigned(writer, "bytes",
+                           hfta_program_segment_bytes(program, i, threads));
+    hfta_json_put_unsigned(writer, "alignment", segment->alignment);
+    hfta_json_put_unsigned(writer, "instances", segment->instances);
     hfta_json_end_object(writer);
   }
   hfta_json_end_array(writer);
@@ -201,10 +186,10 @@ static void put_tasks(hfta_json_writer *writer, const hfta_program *program) {
   for (uint32_t i = 0; i < program->task_count; ++i) {
     const hfta_task *task = &program->tasks[i];
     hfta_json_begin_object(writer);
-    put_string(writer, "name", task->name);
-    put_unsigned(writer, "launches", task->launch_count);
-    hfta_json_key(writer, "by_copies");
-    hfta_json_boolean(writer, (task->flags & HFTA_TASK_BY_COPIES) != 0);
+    hfta_json_put_string(writer, "name", task->name);
+    hfta_json_put_unsigned(writer, "launches", task->launch_count);
+    hfta_json_put_boolean(writer, "by_copies",
+                          (task->flags & HFTA_TASK_BY_COPIES) != 0);
     put_segment_names(writer, "reads", program, task->reads, task->read_count);
     put_segment_names(writer, "writes", program, task->writes,
                       task->write_count);
@@ -219,9 +204,9 @@ static void put_source(hfta_json_writer *writer, const char *key,
     return;
   hfta_json_key(writer, key);
   hfta_json_begin_object(writer);
-  put_string(writer, "format",
-             hfta_data_format_name((hfta_data_format)source->format));
-  put_string(writer, "path", source->path);
+  hfta_json_put_string(writer, "format",
+                       hfta_data_format_name((hfta_data_format)source->format));
+  hfta_json_put_string(writer, "path", source->path);
   hfta_json_end_object(writer);
 }
 
@@ -231,7 +216,7 @@ static void put_data(hfta_json_writer *writer, const hfta_program *program) {
   for (uint32_t i = 0; i < program->data_field_count; ++i) {
     const hfta_data_field *field = &program->data_fields[i];
     hfta_json_begin_object(writer);
-    put_string(writer, "name", field->name);
+    hfta_json_put_string(writer, "name", field->name);
     put_tensor(writer, &program->tensors[field->tensor]);
     put_source(writer, "train", &field->train);
     put_source(writer, "test", &field->test);
@@ -247,8 +232,8 @@ static void put_ports(hfta_json_writer *writer, const char *key,
   hfta_json_begin_array(writer);
   for (uint32_t i = 0; i < count; ++i) {
     hfta_json_begin_object(writer);
-    put_string(writer, "name", ports[i].name);
-    put_string(writer, "model_name", ports[i].model_name);
+    hfta_json_put_string(writer, "name", ports[i].name);
+    hfta_json_put_string(writer, "model_name", ports[i].model_name);
     put_tensor(writer, &program->tensors[ports[i].tensor]);
     hfta_json_end_object(writer);
   }
@@ -266,6 +251,7 @@ hfta_status hfta_write_info_json(const hfta_program *program, int threads,
   put_memory(&writer, program, threads);
   put_segments(&writer, program, threads);
   put_tasks(&writer, program);
+  hfta_put_schedules(&writer, program);
   put_data(&writer, program);
   put_ports(&writer, "inputs", program, program->inputs, program->input_count);
   put_ports(&writer, "outputs", program, program->outputs,

@@ -4,9 +4,52 @@
 
 #include <stdio.h>
 
+const char *hfta_space_word(uint32_t space) {
+  switch ((hfta_space)space) {
+  case HFTA_SPACE_SEGMENT:
+    return "segment";
+  case HFTA_SPACE_HOST:
+    return "host";
+  case HFTA_SPACE_FIELD:
+    return "field";
+  case HFTA_SPACE_PORT:
+    return "port";
+  }
+  return "?";
+}
+
+const char *hfta_repeat_kind_word(uint32_t kind) {
+  switch ((hfta_repeat_kind)kind) {
+  case HFTA_REPEAT_MICRO_BATCHES:
+    return "micro_batches";
+  case HFTA_REPEAT_TURNS:
+    return "turns";
+  }
+  return "?";
+}
+
+const char *hfta_command_word(uint32_t kind) {
+  switch ((hfta_command_kind)kind) {
+  case HFTA_COMMAND_RUN:
+    return "run";
+  case HFTA_COMMAND_TRANSFER:
+    return "transfer";
+  case HFTA_COMMAND_FILL:
+    return "fill";
+  case HFTA_COMMAND_RECORD:
+    return "record";
+  case HFTA_COMMAND_AWAIT:
+    return "await";
+  case HFTA_COMMAND_REPEAT:
+    return "repeat";
+  case HFTA_COMMAND_EVERY:
+    return "every";
+  }
+  return "?";
+}
+
 static void print_place(const hfta_place *place) {
-  static const char *const spaces[] = {"segment", "host", "field", "port"};
-  printf("<%s, %u, %llu", spaces[place->space], place->index,
+  printf("<%s, %u, %llu", hfta_space_word(place->space), place->index,
          (unsigned long long)place->offset);
   if (place->copy_stride)
     printf(", %llu", (unsigned long long)place->copy_stride);
@@ -34,33 +77,30 @@ static void print_attributes(const hfta_command *command) {
 static void print_command(const hfta_program *program,
                           const hfta_command *command) {
   unsigned long long bytes = command->bytes;
+  printf("hfta.%s ", hfta_command_word(command->kind));
   switch (command->kind) {
   case HFTA_COMMAND_RUN:
-    printf("hfta.run @\"task/%s\"", program->tasks[command->subject].name);
+    printf("@\"task/%s\"", program->tasks[command->subject].name);
     break;
   case HFTA_COMMAND_TRANSFER:
-    printf("hfta.transfer %llu from ", bytes);
+    printf("%llu from ", bytes);
     print_place(&command->from);
     printf(" to ");
     print_place(&command->to);
     break;
   case HFTA_COMMAND_FILL:
-    printf("hfta.fill %llu at ", bytes);
+    printf("%llu at ", bytes);
     print_place(&command->to);
     break;
   case HFTA_COMMAND_RECORD:
-    printf("hfta.record %u", command->subject);
-    break;
   case HFTA_COMMAND_AWAIT:
-    printf("hfta.await %u", command->subject);
+    printf("%u", command->subject);
     break;
   case HFTA_COMMAND_REPEAT:
-    printf("hfta.repeat %s {\n",
-           command->subject == HFTA_REPEAT_TURNS ? "turns" : "micro_batches");
+    printf("%s {\n", hfta_repeat_kind_word(command->subject));
     return;
   case HFTA_COMMAND_EVERY:
-    printf("hfta.every \"%s\" {\n",
-           program->hyper_parameters[command->subject].name);
+    printf("\"%s\" {\n", program->hyper_parameters[command->subject].name);
     return;
   }
   print_attributes(command);

@@ -5,6 +5,11 @@
 
 #include "hfta/program.h"
 
+// As the dialect calls them; "?" for numbers that mean nothing.
+const char *hfta_space_word(uint32_t space);      ///< hfta_space
+const char *hfta_repeat_kind_word(uint32_t kind); ///< hfta_repeat_kind
+const char *hfta_command_word(uint32_t kind);     ///< hfta_command_kind
+
 /// Prints all schedules to standard output, as `hftac --emit=scheduled` has
 /// them.
 void hfta_print_schedules(const hfta_program *program);

@@ -206,6 +206,30 @@ void hfta_json_number(hfta_json_writer *writer, double value,
     hfta_json_string(writer, text);
 }
 
+void hfta_json_put_string(hfta_json_writer *writer, const char *key,
+                          const char *value) {
+  hfta_json_key(writer, key);
+  hfta_json_string(writer, value ? value : "");
+}
+
+void hfta_json_put_integer(hfta_json_writer *writer, const char *key,
+                           int64_t value) {
+  hfta_json_key(writer, key);
+  hfta_json_integer(writer, value);
+}
+
+void hfta_json_put_unsigned(hfta_json_writer *writer, const char *key,
+                            uint64_t value) {
+  hfta_json_key(writer, key);
+  hfta_json_unsigned(writer, value);
+}
+
+void hfta_json_put_boolean(hfta_json_writer *writer, const char *key,
+                           bool value) {
+  hfta_json_key(writer, key);
+  hfta_json_boolean(writer, value);
+}
+
 void hfta_json_newline(hfta_json_writer *writer) {
   if (!writer->done)
     fail(writer, HFTA_INTERNAL, "JSON line is incomplete");

@@ -131,24 +131,12 @@ void hfta_log_close(hfta_log *log) {
 // Events
 //===----------------------------------------------------------------------===//
 
-static void put_string(hfta_json_writer *writer, const char *key,
-                       const char *value) {
-  hfta_json_key(writer, key);
-  hfta_json_string(writer, value);
-}
-
-static void put_integer(hfta_json_writer *writer, const char *key,
-                        int64_t value) {
-  hfta_json_key(writer, key);
-  hfta_json_integer(writer, value);
-}
-
 static void begin_line(hfta_log *log, hfta_json_writer *writer,
                        const char *event) {
   errno = 0;
   hfta_json_to_file(writer, log->file);
   hfta_json_begin_object(writer);
-  put_string(writer, "event", event);
+  hfta_json_put_string(writer, "event", event);
 }
 
 /// One number a copy, with as many digits as `type` needs to be read back.
@@ -193,13 +181,13 @@ hfta_status hfta_log_begin(hfta_log *log, hfta_error *error) {
     return cannot_write(log->path, errno, error);
   hfta_json_writer writer;
   begin_line(log, &writer, "start");
-  put_string(&writer, "name", program->name);
-  put_integer(&writer, "copies", program->copies);
-  put_string(&writer, "identity", program->models[0].identity);
-  put_integer(&writer, "batch", program->batch);
-  put_integer(&writer, "steps_per_epoch", log->span.steps_per_epoch);
-  put_integer(&writer, "total_steps", log->span.total_steps);
-  put_integer(&writer, "steps_done", log->span.steps_done);
+  hfta_json_put_string(&writer, "name", program->name);
+  hfta_json_put_integer(&writer, "copies", program->copies);
+  hfta_json_put_string(&writer, "identity", program->models[0].identity);
+  hfta_json_put_integer(&writer, "batch", program->batch);
+  hfta_json_put_integer(&writer, "steps_per_epoch", log->span.steps_per_epoch);
+  hfta_json_put_integer(&writer, "total_steps", log->span.total_steps);
+  hfta_json_put_integer(&writer, "steps_done", log->span.steps_done);
   hfta_json_key(&writer, "hyper_parameters");
   hfta_json_begin_object(&writer);
   for (uint32_t i = 0; i < program->hyper_parameter_count; ++i)
@@ -216,8 +204,8 @@ hfta_status hfta_log_step(hfta_log *log, int64_t step, int64_t epoch,
     return HFTA_OK;
   hfta_json_writer writer;
   begin_line(log, &writer, "step");
-  put_integer(&writer, "step", step);
-  put_integer(&writer, "epoch", epoch);
+  hfta_json_put_integer(&writer, "step", step);
+  hfta_json_put_integer(&writer, "epoch", epoch);
   write_numbers(&writer, log, "loss", losses);
   write_numbers(&writer, log, "lr", rates);
   return finish_line(log, &writer, error);
@@ -234,7 +222,7 @@ hfta_status hfta_log_epoch(hfta_log *log, int64_t epoch,
   snprintf(metric, sizeof(metric), "eval_%s", log->program->metric);
   hfta_json_writer writer;
   begin_line(log, &writer, "epoch");
-  put_integer(&writer, "epoch", epoch);
+  hfta_json_put_integer(&writer, "epoch", epoch);
   write_numbers(&writer, log, "train_loss", train_losses);
   if (eval_losses)
     write_numbers(&writer, log, "eval_loss", eval_losses);

@@ -1,0 +1,13 @@
+//===- schedules_json.h - A program's schedules as JSON ---------*- C -*-===//
+
+#ifndef HFTA_SRC_COMMANDS_SCHEDULES_JSON_H
+#define HFTA_SRC_COMMANDS_SCHEDULES_JSON_H
+
+#include "hfta/json.h"
+#include "hfta/program.h"
+
+/// Writes the member "schedules" of the object that is open: what `info
+/// --schedule` prints as text.
+void hfta_put_schedules(hfta_json_writer *writer, const hfta_program *program);
+
+#endif // HFTA_SRC_COMMANDS_SCHEDULES_JSON_H
