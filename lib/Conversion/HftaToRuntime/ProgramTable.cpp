@@ -46,6 +46,38 @@ static std::optional<uint32_t> getElementCode(Type type) {
   return std::nullopt;
 }
 
+static uint32_t getRoleCode(Role role) {
+  switch (role) {
+  case Role::constant:
+    return HFTA_SEGMENT_CONSTANTS;
+  case Role::parameter:
+    return HFTA_SEGMENT_PARAMETERS;
+  case Role::gradient:
+    return HFTA_SEGMENT_GRADIENTS;
+  case Role::optimizer_state:
+    return HFTA_SEGMENT_OPTIMIZER_STATE;
+  case Role::statistics:
+    return HFTA_SEGMENT_STATISTICS;
+  case Role::saved:
+    return HFTA_SEGMENT_SAVED;
+  case Role::cut:
+    return HFTA_SEGMENT_CUT;
+  case Role::workspace:
+    return HFTA_SEGMENT_WORKSPACE;
+  case Role::scratch:
+    return HFTA_SEGMENT_SCRATCH;
+  case Role::input:
+    return HFTA_SEGMENT_INPUT;
+  case Role::output:
+    return HFTA_SEGMENT_OUTPUT;
+  case Role::scalar:
+    return HFTA_SEGMENT_SCALARS;
+  case Role::result:
+    return HFTA_SEGMENT_RESULTS;
+  }
+  llvm_unreachable("all roles have a code");
+}
+
 namespace {
 
 class ProgramBuilder {
@@ -131,17 +163,16 @@ LogicalResult ProgramBuilder::buildSegments() {
     if (SegmentAttr::livesWithinStep(segment.getRole()) &&
         segment.getCopyBytes() == 0)
       name += ".shared";
-    rows.push_back(
-        StructRecord<hfta_segment>()
-            .set(&hfta_segment::name, text(name))
-            .set(&hfta_segment::role, static_cast<uint32_t>(segment.getRole()))
-            .set(&hfta_segment::block, segment.getBlock())
-            .set(&hfta_segment::bytes, segment.getBytes())
-            .set(&hfta_segment::copy_bytes, segment.getCopyBytes())
-            .set(&hfta_segment::alignment, 64)
-            .set(&hfta_segment::instances, segment.getInstances())
-            .set(&hfta_segment::reserved, 0)
-            .set(&hfta_segment::image, image));
+    rows.push_back(StructRecord<hfta_segment>()
+                       .set(&hfta_segment::name, text(name))
+                       .set(&hfta_segment::role, getRoleCode(segment.getRole()))
+                       .set(&hfta_segment::block, segment.getBlock())
+                       .set(&hfta_segment::bytes, segment.getBytes())
+                       .set(&hfta_segment::copy_bytes, segment.getCopyBytes())
+                       .set(&hfta_segment::alignment, 64)
+                       .set(&hfta_segment::instances, segment.getInstances())
+                       .set(&hfta_segment::reserved, 0)
+                       .set(&hfta_segment::image, image));
   };
   for (auto [attribute, image] : llvm::zip(segments, images)) {
     auto segment = cast<SegmentAttr>(attribute);

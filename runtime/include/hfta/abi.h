@@ -1,9 +1,10 @@
 //===- abi.h - The layout of what programs and the runtime share *- C++ -*-===//
 //
-// The structs of program.h, member by member. The compiler and the runtime each
-// assert at compile time that the lists are complete, in order and without
-// padding, and the ABI's version follows from them: a program is refused by a
-// runtime that has other structs.
+// The structs of program.h, member by member, and its enums. The compiler and
+// the runtime each assert at compile time that the lists are complete, and
+// those of members in order and without padding. The ABI's version follows from
+// them: a program is refused by a runtime that has other structs, or for which
+// a number means something else.
 //===----------------------------------------------------------------------===//
 
 #ifndef HFTA_ABI_H
@@ -147,6 +148,74 @@
   STRUCT(hfta_model, HFTA_ABI_MODEL)                                           \
   STRUCT(hfta_program, HFTA_ABI_PROGRAM)
 
+#define HFTA_ABI_ELEMENT_TYPE(E)                                               \
+  E(HFTA_BOOL)                                                                 \
+  E(HFTA_U8)                                                                   \
+  E(HFTA_I8)                                                                   \
+  E(HFTA_U16)                                                                  \
+  E(HFTA_I16)                                                                  \
+  E(HFTA_I32)                                                                  \
+  E(HFTA_I64)                                                                  \
+  E(HFTA_F16)                                                                  \
+  E(HFTA_BF16)                                                                 \
+  E(HFTA_F32)                                                                  \
+  E(HFTA_F64)
+#define HFTA_ABI_SEGMENT_ROLE(E)                                               \
+  E(HFTA_SEGMENT_CONSTANTS)                                                    \
+  E(HFTA_SEGMENT_PARAMETERS)                                                   \
+  E(HFTA_SEGMENT_GRADIENTS)                                                    \
+  E(HFTA_SEGMENT_OPTIMIZER_STATE)                                              \
+  E(HFTA_SEGMENT_STATISTICS)                                                   \
+  E(HFTA_SEGMENT_SAVED)                                                        \
+  E(HFTA_SEGMENT_CUT)                                                          \
+  E(HFTA_SEGMENT_WORKSPACE)                                                    \
+  E(HFTA_SEGMENT_SCRATCH)                                                      \
+  E(HFTA_SEGMENT_INPUT)                                                        \
+  E(HFTA_SEGMENT_OUTPUT)                                                       \
+  E(HFTA_SEGMENT_SCALARS)                                                      \
+  E(HFTA_SEGMENT_RESULTS)
+#define HFTA_ABI_TENSOR_FLAG(E)                                                \
+  E(HFTA_TENSOR_TRAINED)                                                       \
+  E(HFTA_TENSOR_CHECKPOINT)                                                    \
+  E(HFTA_TENSOR_EXPORT)                                                        \
+  E(HFTA_TENSOR_SHARED)
+#define HFTA_ABI_COMMAND_KIND(E)                                               \
+  E(HFTA_COMMAND_RUN)                                                          \
+  E(HFTA_COMMAND_TRANSFER)                                                     \
+  E(HFTA_COMMAND_FILL)                                                         \
+  E(HFTA_COMMAND_RECORD)                                                       \
+  E(HFTA_COMMAND_AWAIT)                                                        \
+  E(HFTA_COMMAND_REPEAT)                                                       \
+  E(HFTA_COMMAND_EVERY)
+#define HFTA_ABI_REPEAT_KIND(E)                                                \
+  E(HFTA_REPEAT_MICRO_BATCHES)                                                 \
+  E(HFTA_REPEAT_TURNS)
+#define HFTA_ABI_SPACE(E)                                                      \
+  E(HFTA_SPACE_SEGMENT)                                                        \
+  E(HFTA_SPACE_HOST)                                                           \
+  E(HFTA_SPACE_FIELD)                                                          \
+  E(HFTA_SPACE_PORT)
+#define HFTA_ABI_SETTING_TYPE(E)                                               \
+  E(HFTA_SETTING_INTEGER)                                                      \
+  E(HFTA_SETTING_FLAG)                                                         \
+  E(HFTA_SETTING_NUMBERS)                                                      \
+  E(HFTA_SETTING_WHOLE_NUMBERS)
+
+/// ENUM(enum, list of its enumerators). Enums that other lists make, such as
+/// HFTA_TRAINING_RULES, are mixed by these.
+#define HFTA_ABI_ENUMS(ENUM)                                                   \
+  ENUM(hfta_element_type, HFTA_ABI_ELEMENT_TYPE)                               \
+  ENUM(hfta_segment_role, HFTA_ABI_SEGMENT_ROLE)                               \
+  ENUM(hfta_tensor_flag, HFTA_ABI_TENSOR_FLAG)                                 \
+  ENUM(hfta_command_kind, HFTA_ABI_COMMAND_KIND)                               \
+  ENUM(hfta_repeat_kind, HFTA_ABI_REPEAT_KIND)                                 \
+  ENUM(hfta_space, HFTA_ABI_SPACE)                                             \
+  ENUM(hfta_setting_type, HFTA_ABI_SETTING_TYPE)
+
+/// CONSTANT(name)
+#define HFTA_ABI_CONSTANTS(CONSTANT)                                           \
+  CONSTANT(HFTA_TASK_BY_COPIES) CONSTANT(HFTA_MAX_BINDINGS)
+
 // A struct of bytes has no padding: where the list says that a member lies.
 #define HFTA_ABI_BYTES(s, m) char m[sizeof(((s *)0)->m)];
 #define HFTA_ABI_ASSERT_OFFSET(s, m)                                           \
@@ -161,7 +230,24 @@
                       #s " has members or padding that its list lacks");
 HFTA_ABI_STRUCTS(HFTA_ABI_ASSERT_STRUCT)
 
-/// FNV-1a over a member's name, offset and size.
+// A switch that lacks a case doesn't compile.
+#if defined(__GNUC__)
+#pragma GCC diagnostic push
+#pragma GCC diagnostic error "-Wswitch"
+#endif
+#define HFTA_ABI_CASE(e) case e:
+#define HFTA_ABI_ASSERT_ENUM(t, list)                                          \
+  static inline int t##_is_listed(t value) {                                   \
+    switch (value) { list(HFTA_ABI_CASE) return 1; }                           \
+    return 0;                                                                  \
+  }
+HFTA_ABI_ENUMS(HFTA_ABI_ASSERT_ENUM)
+#if defined(__GNUC__)
+#pragma GCC diagnostic pop
+#endif
+
+/// FNV-1a over a member's name, offset and size, or an enumerator's name, value
+/// and size.
 static inline uint32_t hfta_abi_mix(uint32_t hash, const char *name,
                                     size_t offset, size_t size) {
   for (; *name; ++name)
@@ -170,7 +256,7 @@ static inline uint32_t hfta_abi_mix(uint32_t hash, const char *name,
   return (hash ^ (uint32_t)size) * 16777619u;
 }
 
-/// The version of the ABI, of all structs.
+/// The version of the ABI, of all structs and enums.
 static inline uint32_t hfta_abi_version(void) {
   uint32_t hash = 2166136261u + HFTA_ABI_REVISION;
 #define HFTA_ABI_MIX(s, m)                                                     \
@@ -178,6 +264,24 @@ static inline uint32_t hfta_abi_version(void) {
 #define HFTA_ABI_MIX_STRUCT(s, list) list(HFTA_ABI_MIX, s)
   HFTA_ABI_STRUCTS(HFTA_ABI_MIX_STRUCT)
 #undef HFTA_ABI_MIX_STRUCT
+#undef HFTA_ABI_MIX
+#define HFTA_ABI_MIX(e) hash = hfta_abi_mix(hash, #e, (size_t)(e), sizeof(e));
+#define HFTA_ABI_MIX_ENUM(t, list) list(HFTA_ABI_MIX)
+#define HFTA_LEARNING_RATE(identifier, number, name)                           \
+  HFTA_ABI_MIX(HFTA_LEARNING_RATE_##identifier)
+#define HFTA_DATA_FORMAT(identifier, number, name)                             \
+  HFTA_ABI_MIX(HFTA_DATA_##identifier)
+#define HFTA_TRAINING_RULE(identifier, number, trained, word, text)            \
+  HFTA_ABI_MIX(HFTA_TRAINING_##identifier)
+  HFTA_ABI_ENUMS(HFTA_ABI_MIX_ENUM)
+  HFTA_ABI_CONSTANTS(HFTA_ABI_MIX)
+  HFTA_LEARNING_RATES
+  HFTA_DATA_FORMATS
+  HFTA_TRAINING_RULES
+#undef HFTA_TRAINING_RULE
+#undef HFTA_DATA_FORMAT
+#undef HFTA_LEARNING_RATE
+#undef HFTA_ABI_MIX_ENUM
 #undef HFTA_ABI_MIX
   return hash;
 }

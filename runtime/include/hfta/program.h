@@ -74,12 +74,13 @@ typedef struct hfta_segment {
   const void *image; ///< `bytes` bytes of initial contents, or NULL
 } hfta_segment;
 
-enum {
+/// Bits of hfta_tensor.flags.
+typedef enum hfta_tensor_flag {
   HFTA_TENSOR_TRAINED = 1u << 0,    ///< has a gradient and is updated
   HFTA_TENSOR_CHECKPOINT = 1u << 1, ///< stands in checkpoints
   HFTA_TENSOR_EXPORT = 1u << 2,     ///< an initializer of the exported model
   HFTA_TENSOR_SHARED = 1u << 3      ///< one value for all copies (stride 0)
-};
+} hfta_tensor_flag;
 
 /// Why a parameter is trained or not.
 typedef enum hfta_training_rule {
