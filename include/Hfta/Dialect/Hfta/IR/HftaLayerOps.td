@@ -16,9 +16,10 @@ def Hfta_ContractOp : Hfta_DifferentiableOp<"contract", [
   let description = [{
     `indexing_maps` are projected permutations of lhs, rhs and result over one
     iteration space; each axis of the space stands in at least two of the
-    three, or in the result. Products are summed in row-major order of the
-    summed axes with fused multiply-add in `accumulate`'s precision (the
-    operands' by default).
+    three, or in the result. Products are summed with fused multiply-add in
+    `accumulate`'s precision (the operands' by default), in the order that
+    `#hfta.sum_order` says in phase `linalg`; one copy's shapes and layouts
+    decide it.
 
     Example (x · wᵀ):
     ```mlir

@@ -111,9 +111,10 @@ def Hfta_IotaOp : Hfta_Op<"iota", [
 def Hfta_ReduceOp : Hfta_DifferentiableOp<"reduce", [Hfta_SumTrait], ["getFlops"]> {
   let summary = "Sum, maximum, minimum or product over axes, which go away";
   let description = [{
-    Elements are combined in row-major order of the reduced axes, in
-    `accumulate`'s precision (the input's by default). The gradient of max and
-    min goes to equal elements in equal shares.
+    Elements are combined in `accumulate`'s precision (the input's by default);
+    in which order, one copy's shapes and layouts decide in phase `linalg`, and
+    `#hfta.sum_order` says it there. The gradient of max and min goes to equal
+    elements in equal shares.
     Example: `%1 = hfta.reduce sum %0 over [0] : tensor<64x10xf32>`
   }];
   let arguments = (ins Hfta_ReduceKindAttr:$kind, Hfta_Tensor:$input,
@@ -142,7 +143,8 @@ def Hfta_GatherOp : Hfta_DifferentiableOp<"gather", [
 def Hfta_ScatterAddOp : Hfta_DifferentiableOp<"scatter_add", [Hfta_SumTrait], ["getFlops"]> {
   let summary = "Adds slices at indices into zeros: the gradient of gather";
   let description = [{
-    Updates with equal index are added in row-major order of the indices.
+    The updates of an index are terms of its sum, in the order that
+    `#hfta.sum_order` says in phase `linalg`; one copy's shapes alone decide it.
     Negative indices count from the end; updates of others outside are left out.
     Example: `%2 = hfta.scatter_add %g at %i along 0 size 100 : tensor<64x8xf32>, tensor<64xi64>`
   }];
