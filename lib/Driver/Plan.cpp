@@ -31,16 +31,13 @@ static bool isResident(Role role) {
 
 static LogicalResult printMemory(ModuleOp module, const Job &job,
                                  raw_ostream &os) {
-  auto segments = module->getAttrOfType<ArrayAttr>("hfta.segments");
+  auto segments = SegmentAttr::getTable(module);
   if (!segments)
-    return module.emitError("module has no 'hfta.segments': memory isn't "
-                            "planned");
+    return module.emitError("module has no '")
+           << HftaDialect::kSegmentsAttrName << "': memory isn't planned";
   std::map<Role, int64_t> bytes;
   int64_t peak = 0;
-  for (Attribute attribute : segments) {
-    auto segment = dyn_cast<SegmentAttr>(attribute);
-    if (!segment)
-      return module.emitError("'hfta.segments' holds ") << attribute;
+  for (auto segment : segments.getAsRange<SegmentAttr>()) {
     int64_t size = segment.getBytes() * segment.getInstances();
     bytes[segment.getRole()] += size;
     if (isResident(segment.getRole()))

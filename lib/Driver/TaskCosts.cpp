@@ -49,7 +49,7 @@ class TaskCounter {
 public:
   TaskCounter(ModuleOp module, int64_t copies)
       : symbols(module), copies(copies),
-        segments(module->getAttrOfType<ArrayAttr>("hfta.segments")) {}
+        segments(SegmentAttr::getTable(module)) {}
 
   TaskCost count(func::FuncOp task) {
     cost = TaskCost();

@@ -495,7 +495,8 @@ struct PlanMemoryPass : hfta::impl::HftaPlanMemoryBase<PlanMemoryPass> {
       if (failed(planTask(function, variables, segments)))
         return signalPassFailure();
     }
-    module->setAttr("hfta.segments", segments.get(&getContext()));
+    module->setAttr(HftaDialect::kSegmentsAttrName,
+                    segments.get(&getContext()));
   }
 
   /// Plans; where a written value could not be placed in its variable, inserts

@@ -98,7 +98,7 @@ private:
   void forSegments(Role role,
                    llvm::function_ref<void(int64_t, SegmentAttr)> visit) {
     for (auto [number, attribute] :
-         llvm::enumerate(module->getAttrOfType<ArrayAttr>("hfta.segments")))
+         llvm::enumerate(SegmentAttr::getTable(module)))
       if (auto segment = cast<SegmentAttr>(attribute);
           segment.getRole() == role && segment.getBytes() > 0)
         visit(static_cast<int64_t>(number), segment);
@@ -347,60 +347,14 @@ void ScheduleBuilder::buildInfer() {
   inTurnsIf(runByCopies({parts::kInfer}), [&] { runAll(parts::kInfer); });
 }
 
-/// The segments of slabs in which each copy needs its own: their contents
-/// outlive a turn, or all copies run together.
-static SmallVector<int64_t> findKept(ScheduleOp schedule, ModuleOp module) {
-  SymbolTable symbols(module);
-  auto segments = module->getAttrOfType<ArrayAttr>("hfta.segments");
-  DenseMap<int64_t, Operation *> turnOf;
-  DenseSet<int64_t> kept;
-  schedule.walk([&](RunOp run) {
-    Operation *turn = nullptr;
-    for (auto outer = run->getParentOfType<RepeatOp>(); outer;
-         outer = outer->getParentOfType<RepeatOp>())
-      if (outer.getOver() == RepeatKind::turns)
-        turn = outer;
-    auto task = symbols.lookup<TaskOp>(run.getTask());
-    for (ArrayRef<int64_t> numbers : {task.getReads(), task.getWrites()})
-      for (int64_t number : numbers) {
-        Operation *known = turnOf.try_emplace(number, turn).first->second;
-        // The workspace lives within a task.
-        Role role = cast<SegmentAttr>(segments[number]).getRole();
-        if (!turn || (known != turn && role != Role::workspace))
-          kept.insert(number);
-      }
-  });
-  SmallVector<int64_t> result;
-  for (int64_t number : kept)
-    if (cast<SegmentAttr>(segments[number]).getCopyBytes() > 0)
-      result.push_back(number);
-  llvm::sort(result);
-  return result;
-}
-
-/// Gradients wait for an update that is not in the schedule.
-static void addGradients(SmallVectorImpl<int64_t> &kept, ModuleOp module) {
-  for (auto [number, attribute] :
-       llvm::enumerate(module->getAttrOfType<ArrayAttr>("hfta.segments"))) {
-    auto segment = cast<SegmentAttr>(attribute);
-    auto index = static_cast<int64_t>(number);
-    if (segment.getRole() == Role::gradient && segment.getCopyBytes() > 0 &&
-        !llvm::is_contained(kept, index))
-      kept.push_back(index);
-  }
-  llvm::sort(kept);
-}
-
 void ScheduleBuilder::buildSchedule(StringRef name, Body body) {
   builder.setInsertionPointToEnd(module.getBody());
   auto schedule =
       ScheduleOp::create(builder, getLoc(), name, ArrayRef<int64_t>());
   builder.setInsertionPointToEnd(&schedule.getBody().emplaceBlock());
   body();
-  SmallVector<int64_t> kept = findKept(schedule, module);
-  if (name == schedules::kAccumulate || name == schedules::kUpdate)
-    addGradients(kept, module);
-  schedule.setKeeps(kept);
+  SymbolTableCollection symbols;
+  schedule.setKeeps(schedule.findKept(symbols));
 }
 
 void ScheduleBuilder::build() {
@@ -422,14 +376,9 @@ struct SchedulePass : hfta::impl::HftaScheduleBase<SchedulePass> {
 
   void runOnOperation() override {
     ModuleOp module = getOperation();
-    FailureOr<Job> job = Job::read(module);
+    FailureOr<Job> job = Job::readPlanned(module);
     if (failed(job))
       return signalPassFailure();
-    if (!module->getAttrOfType<ArrayAttr>("hfta.segments")) {
-      module.emitError("module has no 'hfta.segments'; run hfta-plan-memory "
-                       "first");
-      return signalPassFailure();
-    }
     convertTasks(module);
     ScheduleBuilder(module, *job).build();
   }

@@ -15,7 +15,7 @@ namespace {
 class LaunchUses {
 public:
   explicit LaunchUses(ModuleOp module)
-      : segments(module->getAttrOfType<ArrayAttr>("hfta.segments")) {}
+      : segments(SegmentAttr::getTable(module)) {}
 
   /// Whether the task may run for some copies, then for others.
   bool runsByCopies(func::FuncOp task) const {

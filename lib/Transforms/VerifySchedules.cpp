@@ -52,8 +52,7 @@ class ScheduleWalk {
 public:
   /// `offered`: the host offers each call the next one's batch.
   ScheduleWalk(ModuleOp module, int64_t microBatches, bool offered)
-      : symbols(module),
-        segments(module->getAttrOfType<ArrayAttr>("hfta.segments")),
+      : symbols(module), segments(SegmentAttr::getTable(module)),
         offered(offered) {
     int64_t most = 1;
     for (auto segment : segments.getAsRange<SegmentAttr>())

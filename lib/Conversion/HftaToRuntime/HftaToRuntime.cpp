@@ -18,21 +18,18 @@ struct HftaToRuntimePass
 
   void runOnOperation() override {
     ModuleOp module = getOperation();
-    FailureOr<Job> job = Job::read(module);
+    FailureOr<Job> job = Job::readPlanned(module);
     if (failed(job))
       return signalPassFailure();
-    if (!module->getAttrOfType<ArrayAttr>("hfta.segments")) {
-      module.emitError("module has no 'hfta.segments'; run hfta-plan-memory "
-                       "first");
-      return signalPassFailure();
-    }
     if (failed(buildProgramTable(module, *job, symbol)))
       return signalPassFailure();
     for (Operation &op : llvm::make_early_inc_range(*module.getBody()))
       if (isa<VariableOp, TaskOp, ScheduleOp>(op))
         op.erase();
     // What the tables now hold must not stand in later phases' modules.
-    for (StringRef name : {"hfta.segments", "hfta.models", "hfta.plan_json"})
+    for (StringRef name :
+         {StringRef(HftaDialect::kSegmentsAttrName), StringRef("hfta.models"),
+          StringRef("hfta.plan_json")})
       module->removeAttr(name);
   }
 };

@@ -155,7 +155,7 @@ LogicalResult ProgramBuilder::buildSegments() {
   if (failed(buildSegmentImages(module, tables, images)))
     return failure();
   std::vector<Record> rows;
-  auto segments = module->getAttrOfType<ArrayAttr>("hfta.segments");
+  auto segments = SegmentAttr::getTable(module);
   auto add = [&](SegmentAttr segment, FlatSymbolRefAttr image) {
     std::string name = stringifyRole(segment.getRole()).str();
     if (segment.getBlock() >= 0)

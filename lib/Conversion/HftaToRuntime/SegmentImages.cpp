@@ -61,7 +61,7 @@ static LogicalResult placeInitialValue(VariableOp variable,
 LogicalResult
 hfta::buildSegmentImages(ModuleOp module, ConstantTables &tables,
                          SmallVectorImpl<FlatSymbolRefAttr> &images) {
-  auto segments = module->getAttrOfType<ArrayAttr>("hfta.segments");
+  auto segments = SegmentAttr::getTable(module);
   for (auto [number, attribute] : llvm::enumerate(segments)) {
     auto segment = cast<SegmentAttr>(attribute);
     images.push_back({});

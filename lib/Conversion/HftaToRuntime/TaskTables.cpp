@@ -14,7 +14,7 @@ using namespace mlir::hfta;
 
 TaskTables::TaskTables(ModuleOp module, const Job &job, ConstantTables &tables)
     : module(module), job(job), tables(tables), symbols(module),
-      segments(module->getAttrOfType<ArrayAttr>("hfta.segments")) {}
+      segments(SegmentAttr::getTable(module)) {}
 
 bool TaskTables::hasSlabs(int64_t segment) const {
   return segment >= 0 && segment < static_cast<int64_t>(segments.size()) &&

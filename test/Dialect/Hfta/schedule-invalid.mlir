@@ -177,6 +177,62 @@ module attributes {hfta.job = {all_forwards_first = false, batch = 4 : i64, clip
 
 // -----
 
+// hfta.schedule, C3. What forward saves for another turn.
+module attributes {hfta.job = {all_forwards_first = false, batch = 4 : i64, clip_norm = array<f64>, copies = 2 : i64, data = [], epochs = 0 : i64, fuse = true, hyper_parameters = [], metric = "", micro_batches = 1 : i64, name = "net", optimizer_flags = [], optimizer = "", order_seed = 0 : i64, precision = {accumulate = "f32", compute = "f32", gradients = "f32", parameters = "f32", state = "f32"}, schedule = {gamma = array<f64>, kind = "constant", minimum = array<f64>, step_size = array<f64>, warmup = array<f64>}, seed = array<i64>, shuffle = true, steps = 0 : i64, training = false}, hfta.segments = [#hfta.segment<input, -1, 64 bytes, 1 instances>, #hfta.segment<saved, 0, 128 bytes, 1 instances, 64 a copy>]} {
+  func.func private @k(tensor<16xf32>) -> tensor<16xf32>
+  hfta.task @"task/forward.0" part "forward" block 0 reads [0] writes [1] by_copies {
+    hfta.launch @k on [#hfta.binding<0, 0, 64>, #hfta.binding<1, 0, 64>] inputs 1 written [1] {per_copy}
+  }
+  hfta.task @"task/backward.0" part "backward" block 0 reads [1] writes [0] by_copies {
+    hfta.launch @k on [#hfta.binding<1, 0, 64>, #hfta.binding<0, 0, 64>] inputs 1 written [1] {per_copy}
+  }
+  // expected-error @+1 {{must keep segment 1: its slabs outlive a turn of copies}}
+  hfta.schedule @step keeps [] {
+    hfta.repeat turns {
+      hfta.run @"task/forward.0"
+    }
+    hfta.repeat turns {
+      hfta.run @"task/backward.0"
+    }
+  }
+}
+
+// -----
+
+// hfta.schedule, C3. All copies use it together.
+module attributes {hfta.job = {all_forwards_first = false, batch = 4 : i64, clip_norm = array<f64>, copies = 2 : i64, data = [], epochs = 0 : i64, fuse = true, hyper_parameters = [], metric = "", micro_batches = 1 : i64, name = "net", optimizer_flags = [], optimizer = "", order_seed = 0 : i64, precision = {accumulate = "f32", compute = "f32", gradients = "f32", parameters = "f32", state = "f32"}, schedule = {gamma = array<f64>, kind = "constant", minimum = array<f64>, step_size = array<f64>, warmup = array<f64>}, seed = array<i64>, shuffle = true, steps = 0 : i64, training = false}, hfta.segments = [#hfta.segment<input, -1, 64 bytes, 1 instances>, #hfta.segment<saved, 0, 128 bytes, 1 instances, 64 a copy>]} {
+  func.func private @k(tensor<16xf32>) -> tensor<16xf32>
+  hfta.task @"task/forward.0" part "forward" block 0 reads [0] writes [1] by_copies {
+    hfta.launch @k on [#hfta.binding<0, 0, 64>, #hfta.binding<1, 0, 64>] inputs 1 written [1] {per_copy}
+  }
+  hfta.task @"task/backward.0" part "backward" block 0 reads [1] writes [0] by_copies {
+    hfta.launch @k on [#hfta.binding<1, 0, 64>, #hfta.binding<0, 0, 64>] inputs 1 written [1] {per_copy}
+  }
+  // expected-error @+1 {{must keep segment 1: its slabs outlive a turn of copies}}
+  hfta.schedule @step keeps [] {
+    hfta.run @"task/forward.0"
+    hfta.run @"task/backward.0"
+  }
+}
+
+// -----
+
+// hfta.schedule, C3. Gradients wait for @update.
+module attributes {hfta.job = {all_forwards_first = false, batch = 4 : i64, clip_norm = array<f64>, copies = 2 : i64, data = [], epochs = 0 : i64, fuse = true, hyper_parameters = [], metric = "", micro_batches = 1 : i64, name = "net", optimizer_flags = [], optimizer = "", order_seed = 0 : i64, precision = {accumulate = "f32", compute = "f32", gradients = "f32", parameters = "f32", state = "f32"}, schedule = {gamma = array<f64>, kind = "constant", minimum = array<f64>, step_size = array<f64>, warmup = array<f64>}, seed = array<i64>, shuffle = true, steps = 0 : i64, training = false}, hfta.segments = [#hfta.segment<input, -1, 64 bytes, 1 instances>, #hfta.segment<gradient, 0, 128 bytes, 1 instances, 64 a copy>]} {
+  func.func private @k(tensor<16xf32>) -> tensor<16xf32>
+  hfta.task @"task/forward.0" part "forward" block 0 reads [0] writes [1] by_copies {
+    hfta.launch @k on [#hfta.binding<0, 0, 64>, #hfta.binding<1, 0, 64>] inputs 1 written [1] {per_copy}
+  }
+  // expected-error @+1 {{must keep segment 1: its slabs outlive a turn of copies}}
+  hfta.schedule @accumulate keeps [] {
+    hfta.repeat turns {
+      hfta.run @"task/forward.0"
+    }
+  }
+}
+
+// -----
+
 // hfta.run, C1.
 module attributes {hfta.job = {all_forwards_first = false, batch = 4 : i64, clip_norm = array<f64>, copies = 2 : i64, data = [], epochs = 0 : i64, fuse = true, hyper_parameters = [], metric = "", micro_batches = 1 : i64, name = "net", optimizer_flags = [], optimizer = "", order_seed = 0 : i64, precision = {accumulate = "f32", compute = "f32", gradients = "f32", parameters = "f32", state = "f32"}, schedule = {gamma = array<f64>, kind = "constant", minimum = array<f64>, step_size = array<f64>, warmup = array<f64>}, seed = array<i64>, shuffle = true, steps = 0 : i64, training = false}, hfta.segments = [#hfta.segment<input, -1, 64 bytes, 1 instances>, #hfta.segment<workspace, -1, 64 bytes, 1 instances>]} {
   func.func private @k(tensor<16xf32>) -> tensor<16xf32>

@@ -52,6 +52,14 @@ LogicalResult HftaDialect::verifyOperationAttribute(Operation *op,
       return op->emitError() << "'" << kJobAttrName << "' belongs on a module";
     return failure(failed(Job::read(module)));
   }
+  if (attribute.getName() == kSegmentsAttrName) {
+    auto segments = dyn_cast<ArrayAttr>(attribute.getValue());
+    if (!isa<ModuleOp>(op) || !segments ||
+        !llvm::all_of(segments, llvm::IsaPred<SegmentAttr>))
+      return op->emitError() << "'" << kSegmentsAttrName
+                             << "' must list a module's segments, each a "
+                                "#hfta.segment attribute";
+  }
   if (attribute.getName() == kTargetAttrName &&
       (!isa<ModuleOp>(op) || !isa<TargetAttr>(attribute.getValue())))
     return op->emitError() << "'" << kTargetAttrName
@@ -70,4 +78,13 @@ LogicalResult CopiesAttr::verify(function_ref<InFlightDiagnostic()> emitError,
   if (count < 1)
     return emitError() << "number of copies must be at least 1, got " << count;
   return success();
+}
+
+ArrayAttr SegmentAttr::getTable(Operation *op) {
+  auto module = dyn_cast<ModuleOp>(op);
+  if (!module)
+    module = op->getParentOfType<ModuleOp>();
+  return module
+             ? module->getAttrOfType<ArrayAttr>(HftaDialect::kSegmentsAttrName)
+             : ArrayAttr();
 }

@@ -1,23 +1,17 @@
 //===- HftaScheduleOps.cpp - Tasks and schedules --------------------------===//
 
 #include "Hfta/Dialect/Hfta/IR/HftaOps.h"
+#include "Hfta/Dialect/Hfta/IR/TaskNames.h"
 
 #include <set>
 
 using namespace mlir;
 using namespace mlir::hfta;
 
-/// The module's table of segments; null where memory isn't planned.
-static ArrayAttr getSegments(Operation *op) {
-  auto module = op->getParentOfType<ModuleOp>();
-  return module ? module->getAttrOfType<ArrayAttr>("hfta.segments")
-                : ArrayAttr();
-}
-
 /// Numbers of segments, each once and in order.
 static LogicalResult verifySegments(Operation *op, StringRef what,
                                     ArrayRef<int64_t> numbers) {
-  ArrayAttr segments = getSegments(op);
+  ArrayAttr segments = SegmentAttr::getTable(op);
   int64_t last = -1;
   for (int64_t number : numbers) {
     if (number <= last)
@@ -113,6 +107,61 @@ LogicalResult ScheduleOp::verify() {
   return verifySegments(*this, "keeps", getKeeps());
 }
 
+/// The outermost turns that a command stands in; null outside of turns.
+static Operation *getTurns(Operation *command) {
+  Operation *turns = nullptr;
+  for (auto outer = command->getParentOfType<RepeatOp>(); outer;
+       outer = outer->getParentOfType<RepeatOp>())
+    if (outer.getOver() == RepeatKind::turns)
+      turns = outer;
+  return turns;
+}
+
+SmallVector<int64_t> ScheduleOp::findKept(SymbolTableCollection &symbols) {
+  ArrayAttr segments = SegmentAttr::getTable(*this);
+  if (!segments)
+    return {};
+  auto getSegment = [&](int64_t number) {
+    return cast<SegmentAttr>(segments[number]);
+  };
+  std::set<int64_t> kept;
+  DenseMap<int64_t, Operation *> turnsOf;
+  walk([&](RunOp run) {
+    Operation *turns = getTurns(run);
+    auto task = symbols.lookupNearestSymbolFrom<TaskOp>(run, run.getTaskAttr());
+    if (!task)
+      return;
+    for (ArrayRef<int64_t> numbers : {task.getReads(), task.getWrites()})
+      for (int64_t number : numbers) {
+        Operation *known = turnsOf.try_emplace(number, turns).first->second;
+        // The workspace lives within a task.
+        if (!turns ||
+            (known != turns && getSegment(number).getRole() != Role::workspace))
+          kept.insert(number);
+      }
+  });
+  // Gradients wait for an update that is not in the schedule, or come from
+  // elsewhere.
+  if (getSymName() == schedules::kAccumulate ||
+      getSymName() == schedules::kUpdate)
+    for (int64_t number = 0; number < int64_t(segments.size()); ++number)
+      if (getSegment(number).getRole() == Role::gradient)
+        kept.insert(number);
+  SmallVector<int64_t> slabs;
+  for (int64_t number : kept)
+    if (getSegment(number).getCopyBytes() > 0)
+      slabs.push_back(number);
+  return slabs;
+}
+
+LogicalResult ScheduleOp::verifySymbolUses(SymbolTableCollection &symbolTable) {
+  for (int64_t number : findKept(symbolTable))
+    if (!llvm::is_contained(getKeeps(), number))
+      return emitOpError("must keep segment ")
+             << number << ": its slabs outlive a turn of copies";
+  return success();
+}
+
 LogicalResult ScheduleOp::verifyRegions() { return verifyCommands(getBody()); }
 
 LogicalResult EveryOp::verifyRegions() { return verifyCommands(getBody()); }
@@ -138,20 +187,11 @@ static LogicalResult verifyQueue(OpTy op) {
   return success();
 }
 
-/// Whether commands run for some copies, then for others.
-static bool isInTurns(Operation *op) {
-  for (auto outer = op->getParentOfType<RepeatOp>(); outer;
-       outer = outer->getParentOfType<RepeatOp>())
-    if (outer.getOver() == RepeatKind::turns)
-      return true;
-  return false;
-}
-
 LogicalResult RunOp::verifySymbolUses(SymbolTableCollection &symbolTable) {
   auto task = symbolTable.lookupNearestSymbolFrom<TaskOp>(*this, getTaskAttr());
   if (!task)
     return emitOpError("names no task: ") << getTaskAttr();
-  if (isInTurns(*this) && !task.getByCopies())
+  if (getTurns(*this) && !task.getByCopies())
     return emitOpError("runs ")
            << getTaskAttr() << " in turns, which can't run by copies";
   return verifyQueue(*this);
@@ -162,7 +202,7 @@ static LogicalResult verifyPlace(Operation *op, PlaceAttr place,
                                  int64_t bytes) {
   if (place.getNumber() < 0 || place.getOffset() < 0 || place.getStride() < 0)
     return op->emitOpError("has no such place: ") << place;
-  ArrayAttr segments = getSegments(op);
+  ArrayAttr segments = SegmentAttr::getTable(op);
   bool isSegment =
       place.getSpace() == Space::segment || place.getSpace() == Space::host;
   if (!segments || !isSegment)

@@ -316,3 +316,12 @@ FailureOr<Job> Job::read(ModuleOp module) {
            << "in '" << HftaDialect::kJobAttrName << "': " << error;
   return job;
 }
+
+FailureOr<Job> Job::readPlanned(ModuleOp module) {
+  FailureOr<Job> job = read(module);
+  if (succeeded(job) && !SegmentAttr::getTable(module))
+    return module.emitError()
+           << "module has no '" << HftaDialect::kSegmentsAttrName
+           << "'; run hfta-plan-memory first";
+  return job;
+}

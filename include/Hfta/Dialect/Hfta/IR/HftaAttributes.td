@@ -82,6 +82,9 @@ def Hfta_SegmentAttr : Hfta_Attr<"Segment", "segment"> {
                         DefaultValuedParameter<"int64_t", "0">:$copyBytes);
   let assemblyFormat = "`<` $role `,` $block `,` $bytes `bytes` `,` $instances `instances` (`,` $copyBytes^ `a` `copy`)? `>`";
   let extraClassDeclaration = [{
+    /// The table of segments of a module, or of the one that an op stands in;
+    /// null where memory isn't planned.
+    static ::mlir::ArrayAttr getTable(::mlir::Operation *op);
     /// Whether what a copy has in this role lives within a step, and so in a slab.
     static bool livesWithinStep(Role role) {
       return role == Role::saved || role == Role::cut ||

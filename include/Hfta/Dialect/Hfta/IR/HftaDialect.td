@@ -26,6 +26,8 @@ def Hfta_Dialect : Dialect {
     static constexpr llvm::StringLiteral kJobAttrName = "hfta.job";
     /// Module attribute: the processor that code is made for (#hfta.target).
     static constexpr llvm::StringLiteral kTargetAttrName = "hfta.target";
+    /// Module attribute: the table of segments, which hfta-plan-memory makes.
+    static constexpr llvm::StringLiteral kSegmentsAttrName = "hfta.segments";
     /// Function attribute: the task that a function computes (#hfta.task).
     static constexpr llvm::StringLiteral kTaskAttrName = "hfta.task";
     /// Argument and result attribute: a port's name.

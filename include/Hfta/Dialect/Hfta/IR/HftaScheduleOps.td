@@ -46,17 +46,23 @@ def Hfta_TaskOp : Hfta_Op<"task", [
 }
 
 def Hfta_ScheduleOp : Hfta_Op<"schedule", [
-    Symbol, NoTerminator, SingleBlock, NoRegionArguments]> {
+    Symbol, NoTerminator, SingleBlock, NoRegionArguments,
+    DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
   let summary = "Commands in the order in which the host gives them";
   let description = [{
     Commands of one queue take effect in this order; between queues only events
     order them. `keeps` numbers the segments of slabs whose contents outlive a
-    turn of copies, or which tasks use outside of turns: there, each copy has a slab of its own, elsewhere the copies
-    of one turn have those of the turn before.
+    turn of copies, or which tasks use outside of turns: there, each copy has a
+    slab of its own, elsewhere the copies of one turn have those of the turn
+    before.
 
     Constraints:
     - (C1) `keeps` numbers segments, each once and in ascending order.
     - (C2) the region holds commands alone.
+    - (C3) `keeps` has each segment of slabs that is not the tasks' own
+      (workspace) and that tasks use outside of turns or in two of them, and, in
+      `accumulate` and `update`, those of gradients: they go from one of these
+      schedules to the other.
 
     Example:
     ```mlir
@@ -70,6 +76,10 @@ def Hfta_ScheduleOp : Hfta_Op<"schedule", [
   let arguments = (ins SymbolNameAttr:$sym_name, DenseI64ArrayAttr:$keeps);
   let regions = (region SizedRegion<1>:$body);
   let assemblyFormat = "$sym_name `keeps` $keeps attr-dict-with-keyword $body";
+  let extraClassDeclaration = [{
+    /// The segments that the schedule must keep, of those that a module has.
+    ::llvm::SmallVector<int64_t> findKept(::mlir::SymbolTableCollection &symbols);
+  }];
   let hasVerifier = 1;
   let hasRegionVerifier = 1;
 }

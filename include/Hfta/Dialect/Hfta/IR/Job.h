@@ -100,6 +100,8 @@ struct Job {
   /// Reads the module's `hfta.job`; diagnoses a missing or ill-formed one at
   /// the module's location.
   static FailureOr<Job> read(ModuleOp module);
+  /// The same where memory must have been planned, which is diagnosed too.
+  static FailureOr<Job> readPlanned(ModuleOp module);
 };
 
 } // namespace mlir::hfta
