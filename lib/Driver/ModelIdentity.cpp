@@ -2,7 +2,6 @@
 
 #include "ModelIdentity.h"
 
-#include "Hfta/Dialect/Hfta/IR/VariableNames.h"
 #include "Hfta/Import/Onnx/Import.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "llvm/ADT/STLExtras.h"
@@ -289,7 +288,8 @@ std::string hfta::computeIdentity(ModelOp model, StringRef optimizer) {
 //===----------------------------------------------------------------------===//
 
 /// As checkpoints' identities were once printed; not to be changed.
-static void printAttributesOfBatch(Operation &op, raw_ostream &os) {
+static void printAttributesOfBatch(Operation &op, const SymbolTable &symbols,
+                                   raw_ostream &os) {
   if (auto constant = dyn_cast<ConstantOp>(op)) {
     ElementsAttr value = constant.getValue();
     if (value.getNumElements() <= kMaxGraphConstant)
@@ -303,11 +303,11 @@ static void printAttributesOfBatch(Operation &op, raw_ostream &os) {
       continue;
     os << ' ' << attribute.getName().getValue() << '=';
     // Variables were called by their own names.
-    auto name = dyn_cast<FlatSymbolRefAttr>(attribute.getValue());
-    if (name)
-      name = FlatSymbolRefAttr::get(op.getContext(),
-                                    names::getOwnName(name.getValue()));
-    os << (name ? Attribute(name) : attribute.getValue());
+    Attribute value = attribute.getValue();
+    if (auto symbol = dyn_cast<FlatSymbolRefAttr>(value))
+      if (auto variable = symbols.lookup<VariableOp>(symbol.getValue()))
+        value = FlatSymbolRefAttr::get(op.getContext(), variable.getOwnName());
+    os << value;
   }
   printFormerAttributes(op, os);
 }
@@ -321,6 +321,7 @@ std::string hfta::computeIdentityOfBatch(ModelOp model, StringRef optimizer) {
     for (Value value : values)
       numbers.try_emplace(value, numbers.size());
   };
+  SymbolTable symbols(model);
   if (auto forward = model.lookupSymbol<func::FuncOp>("forward")) {
     Block &block = forward.getBody().front();
     define(block.getArguments());
@@ -331,7 +332,7 @@ std::string hfta::computeIdentityOfBatch(ModelOp model, StringRef optimizer) {
         os << numbers.lookup(operand);
       });
       os << ')';
-      printAttributesOfBatch(op, os);
+      printAttributesOfBatch(op, symbols, os);
       os << '\n';
     }
   }

@@ -29,26 +29,26 @@ static void declareScalars(TaskBuilder &tasks) {
   OpBuilder &builder = tasks.getBuilder();
   Type i64 = builder.getI64Type(), f64 = builder.getF64Type();
   // Models that draw random numbers have declared some of them.
-  auto getScalar = [&](StringRef name, Type elementType, bool arrayed) {
-    VariableOp known = tasks.lookup(name);
+  auto getScalar = [&](Purpose purpose, Type elementType, bool arrayed,
+                       StringRef name = {}) {
+    VariableOp known = tasks.getVariables().lookup(purpose, name);
     return known ? known
-                 : tasks.declare(name, tasks.scalarType(elementType, arrayed),
-                                 Role::scalar);
+                 : tasks.declare(
+                       PurposeAttr::get(tasks.getContext(), purpose, name),
+                       tasks.scalarType(elementType, arrayed));
   };
-  for (StringRef name :
-       {names::kStep, names::kMicroBatch, names::kValidSamples})
-    getScalar(name, i64, false);
+  getScalar(Purpose::step, i64, false);
   // What differs between micro-batches is there once for each.
-  for (StringRef name : {names::kMicroBatch, names::kValidSamples})
-    tasks.lookup(name).setInstances(job.microBatches);
+  for (Purpose purpose : {Purpose::micro_batch, Purpose::valid_samples})
+    getScalar(purpose, i64, false).setInstances(job.microBatches);
   std::vector<int64_t> seedValues = job.seeds;
   seedValues.resize(job.copies);
   Attribute seeds =
       getPerCopy(tasks.scalarType(i64, true), ArrayRef(seedValues));
-  getScalar(names::kSeed, i64, true).setInitialAttr(seeds);
+  getScalar(Purpose::seed, i64, true).setInitialAttr(seeds);
   for (const HyperParameter &parameter : job.hyperParameters) {
     VariableOp variable =
-        getScalar(names::getHyperParameterSymbol(parameter.name), f64, true);
+        getScalar(Purpose::hyper_parameter, f64, true, parameter.name);
     RankedTensorType type = variable.getTensorType();
     std::vector<float> narrow(parameter.values.begin(), parameter.values.end());
     variable.setInitialAttr(type.getElementType().isF32()
@@ -57,29 +57,31 @@ static void declareScalars(TaskBuilder &tasks) {
   }
   if (!job.training)
     return;
-  tasks.declare(names::kLearningRate, tasks.scalarType(f64, true), Role::scalar,
+  tasks.declare(Purpose::learning_rate, tasks.scalarType(f64, true),
                 getPerCopy(tasks.scalarType(f64, true),
                            ArrayRef(job.findHyperParameter("lr")->values)));
   if (job.clipNorm.empty())
     return;
   tasks.declare(
-      names::kClipNorm, tasks.scalarType(f64, true), Role::scalar,
+      Purpose::clip_norm, tasks.scalarType(f64, true),
       getPerCopy(tasks.scalarType(f64, true), ArrayRef(job.clipNorm)));
-  tasks.declare(names::kClipScale, tasks.scalarType(f64, true), Role::output);
+  tasks.declare(Purpose::clip_scale, tasks.scalarType(f64, true));
 }
 
 /// The position of a micro-batch's first sample follows from its number.
 static void replaceFirstSample(TaskBuilder &tasks, ModelOp model) {
   OpBuilder &builder = tasks.getBuilder();
+  VariableOp firstSample = VariableIndex(model).lookup(Purpose::first_sample);
+  VariableOp microBatch = tasks.getVariables().lookup(Purpose::micro_batch);
   SmallVector<ReadOp> reads;
   model.walk([&](ReadOp read) {
-    if (read.getVariable() == names::kFirstSample)
+    if (firstSample && read.getVariable() == firstSample.getSymName())
       reads.push_back(read);
   });
   for (ReadOp read : reads) {
     builder.setInsertionPoint(read);
     Value number = ReadOp::create(builder, read.getLoc(), read.getType(),
-                                  names::kMicroBatch, IntegerAttr());
+                                  microBatch.getSymName(), IntegerAttr());
     Value size =
         tasks.splat({}, builder.getI64Type(), tasks.getJob().getMicroBatch());
     Value first = MulOp::create(builder, read.getLoc(), number, size);
@@ -89,25 +91,28 @@ static void replaceFirstSample(TaskBuilder &tasks, ModelOp model) {
 }
 
 /// Whether a scalar is known to be zero for all copies.
-static bool isZero(Value scalar, const Job &job) {
+static bool isZero(Value scalar, TaskBuilder &tasks) {
   while (auto cast = scalar.getDefiningOp<CastOp>())
     scalar = cast.getInput();
   if (matchPattern(scalar, m_AnyZeroFloat()))
     return true;
   auto read = scalar.getDefiningOp<ReadOp>();
-  return read && llvm::any_of(job.hyperParameters, [&](const auto &parameter) {
-           return read.getVariable() ==
-                      names::getHyperParameterSymbol(parameter.name) &&
-                  llvm::all_of(parameter.values,
-                               [](double value) { return value == 0; });
-         });
+  if (!read)
+    return false;
+  VariableOp variable = tasks.lookup(read.getVariable());
+  if (!variable.isFor(Purpose::hyper_parameter))
+    return false;
+  const HyperParameter *parameter = tasks.getJob().findHyperParameter(
+      variable.getPurposeAttr().getName().getValue());
+  return parameter && llvm::all_of(parameter->values,
+                                   [](double value) { return value == 0; });
 }
 
 /// Takes out what changes nothing in training: the random numbers of a dropout
 /// that keeps every element cost more than it. Not ops that a cut names.
-static void removeIdleOps(ModelOp model, const Job &job,
+static void removeIdleOps(ModelOp model, TaskBuilder &tasks,
                           ArrayRef<std::string> cuts) {
-  auto isZeroForAll = [&](Value scalar) { return isZero(scalar, job); };
+  auto isZeroForAll = [&](Value scalar) { return isZero(scalar, tasks); };
   model.walk([&](ModalOpInterface modal) {
     if (llvm::is_contained(cuts, getOriginName(modal)))
       return;
@@ -147,14 +152,14 @@ struct DifferentiatePass
     TaskBuilder tasks(module, job);
     SmallVector<VariableOp> variables(model.getBody().getOps<VariableOp>());
     for (VariableOp variable : llvm::reverse(variables))
-      if (variable.getSymName() != names::kFirstSample)
+      if (!variable.isFor(Purpose::first_sample))
         tasks.adopt(variable);
     declareScalars(tasks);
     replaceFirstSample(tasks, model);
     SmallVector<SmallVector<TrainedLeaf>> leavesOfBlock;
     if (job.training) {
       std::vector<std::string> names(cuts.begin(), cuts.end());
-      removeIdleOps(model, job, names);
+      removeIdleOps(model, tasks, names);
       if (failed(buildTrainingTasks(tasks, model, names, leavesOfBlock)))
         return failure();
       for (auto [block, leaves] : llvm::enumerate(leavesOfBlock))
@@ -166,12 +171,13 @@ struct DifferentiatePass
     buildInitTask(tasks);
     buildInferenceTasks(tasks, model);
     model.erase();
-    return checkNames(module);
+    return checkNames(tasks);
   }
 
   /// Checkpoints hold a copy's tensors and the optimizer's state under one
   /// name each.
-  static LogicalResult checkNames(ModuleOp module) {
+  static LogicalResult checkNames(TaskBuilder &tasks) {
+    ModuleOp module = tasks.getModule();
     llvm::StringMap<SmallVector<VariableOp>> tensors;
     for (auto variable : module.getOps<VariableOp>())
       if (variable.getRole() == Role::parameter ||
@@ -186,7 +192,9 @@ struct DifferentiatePass
             tensor.getCopy() == variable.getCopy())
           return tensor.emitError("'")
                  << name << "' is also what checkpoints call the optimizer's "
-                 << "state of '" << StringRef(name).split('/').second
+                 << "state of '"
+                 << tasks.lookup(variable.getPurposeAttr().getOf().getValue())
+                        .getOwnName()
                  << "': rename it";
     }
     return success();

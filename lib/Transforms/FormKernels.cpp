@@ -456,13 +456,12 @@ struct FormKernelsPass : hfta::impl::HftaFormKernelsBase<FormKernelsPass> {
       VariableOp &variable = stored[constant.getValue()];
       if (!variable) {
         OpBuilder outer(&getContext());
-        variable = VariableOp::create(
-            outer, constant.getLoc(),
-            names::getSymbol(names::kConstant,
-                             "value" + std::to_string(stored.size() - 1)),
-            cast<RankedTensorType>(constant.getType()), Role::constant,
-            constant.getValue(), /*trained=*/false, /*block=*/-1,
-            /*instances=*/1, BindingAttr(), IntegerAttr());
+        variable =
+            VariableOp::create(outer, constant.getLoc(),
+                               names::getCompilerSymbol(
+                                   "constant/value" + Twine(stored.size() - 1)),
+                               cast<RankedTensorType>(constant.getType()),
+                               Role::constant, constant.getValue());
         symbols.insert(variable, getOperation().getBody()->begin());
       }
       Value read =

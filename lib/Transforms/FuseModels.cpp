@@ -225,13 +225,11 @@ void FunctionFuser::fuseConstants(ArrayRef<Operation *> ops) {
     return;
   }
   std::string name =
-      names::getSymbol(names::kConstant, std::to_string(stackedConstants++));
+      names::getCompilerSymbol("constant/" + Twine(stackedConstants++));
   OpBuilder outer(builder.getInsertionBlock()->getParentOp());
   RankedTensorType arrayed = withCopies(type, array.getCopies());
-  auto variable =
-      VariableOp::create(outer, first.getLoc(), name, arrayed, Role::constant,
-                         stacked, /*trained=*/false, /*block=*/-1,
-                         /*instances=*/1, BindingAttr(), IntegerAttr());
+  auto variable = VariableOp::create(outer, first.getLoc(), name, arrayed,
+                                     Role::constant, stacked);
   if (!isExact)
     setExactElements(variable, cast<ElementsAttr>(stacked),
                      cast_or_null<ElementsAttr>(array.stackElements(
@@ -283,7 +281,7 @@ static void accessForCopy(AccessOp access, int64_t copy,
                           const VariableFuser &variables) {
   StringRef name = access.getVariable();
   if (!variables.isCommon(name))
-    access.setVariable(VariableOp::getSymbolOfCopy(name, copy));
+    access.setVariable(variables.getSymbolOfCopy(name, copy));
   else if (isArrayed(variables.getType(name)))
     access.setCopy(copy);
 }

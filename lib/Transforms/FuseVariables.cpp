@@ -186,8 +186,8 @@ RankedTensorType VariableFuser::getFusedType(VariableOp variable,
   bool shared = false;
   switch (variable.getRole()) {
   case Role::scalar:
-    shared = variable.getSymName() == names::kStep ||
-             variable.getSymName() == names::kFirstSample;
+    shared =
+        variable.isFor(Purpose::step) || variable.isFor(Purpose::first_sample);
     break;
   case Role::parameter:
     shared = !variable.getTrained() && !isDrawn(getInitial(variable)) &&
@@ -221,9 +221,13 @@ void VariableFuser::declareCommon(VariableOp first) {
 void VariableFuser::declareForCopies(ModelOp model, VariableOp variable) {
   for (int64_t copy : model.getCopies()) {
     auto own = cast<VariableOp>(builder.clone(*variable));
-    own.setSymName(VariableOp::getSymbolOfCopy(variable.getSymName(), copy));
-    own.setCopy(copy);
+    own.makeOfCopy(copy);
+    symbolsOfCopies[variable.getSymName()][copy] = own.getSymNameAttr();
   }
+}
+
+StringRef VariableFuser::getSymbolOfCopy(StringRef name, int64_t copy) const {
+  return symbolsOfCopies.find(name)->second.lookup(copy).getValue();
 }
 
 LogicalResult hfta::checkNameOfCopy(Operation *place, StringRef what,

@@ -52,6 +52,8 @@ public:
   bool isCommon(StringRef name) const { return types.contains(name); }
   /// The type of a common variable.
   RankedTensorType getType(StringRef name) const { return types.lookup(name); }
+  /// The symbol of a copy's own variable, which its model calls `name`.
+  StringRef getSymbolOfCopy(StringRef name, int64_t copy) const;
   /// Why the variable isn't common.
   std::string explain(StringRef name) const;
 
@@ -69,6 +71,7 @@ private:
   const ArrayModels &array;
   OpBuilder &builder;
   llvm::StringMap<RankedTensorType> types;
+  llvm::StringMap<DenseMap<int64_t, StringAttr>> symbolsOfCopies;
 };
 
 } // namespace mlir::hfta

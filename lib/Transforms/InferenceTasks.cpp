@@ -7,16 +7,15 @@ using namespace mlir::hfta;
 
 /// Adds the sum of `values`, taken where `mask` holds, to a counter.
 static void addMasked(TaskBuilder &tasks, Value values, Value mask,
-                      StringRef name) {
+                      Purpose sum) {
   OpBuilder &builder = tasks.getBuilder();
   Type f64 = builder.getF64Type();
   auto type = cast<RankedTensorType>(values.getType());
   Value wide = tasks.castTo(values, f64);
   Value none = tasks.splat(type.getShape(), f64, 0.0);
   Value kept = SelectOp::create(builder, values.getLoc(), mask, wide, none);
-  tasks.accumulate(
-      tasks.sumAll(kept),
-      tasks.declare(name, tasks.scalarType(f64, true), Role::result));
+  tasks.accumulate(tasks.sumAll(kept),
+                   tasks.declare(sum, tasks.scalarType(f64, true)));
 }
 
 /// True for the elements of real samples: padding follows them.
@@ -24,7 +23,8 @@ static Value buildMask(TaskBuilder &tasks, ArrayRef<int64_t> shape) {
   OpBuilder &builder = tasks.getBuilder();
   Value position =
       IotaOp::create(builder, tasks.getLoc(), shape, 0, builder.getI64Type());
-  Value count = tasks.broadcastScalar(tasks.read(names::kValidSamples), shape);
+  Value count =
+      tasks.broadcastScalar(tasks.read(Purpose::valid_samples), shape);
   return CompareOp::create(builder, tasks.getLoc(), ComparePredicate::less,
                            position, count);
 }
@@ -37,8 +37,8 @@ static void buildEvaluate(TaskBuilder &tasks, ModelOp model) {
   OpBuilder &builder = tasks.getBuilder();
   SmallVector<Value> raw;
   for (unsigned index = 0; index < prepare.getNumArguments(); ++index)
-    raw.push_back(tasks.read(names::getPortSymbol(
-        names::kInput, getPortName(prepare, index, false))));
+    raw.push_back(tasks.read(tasks.getVariables().lookup(
+        Purpose::field, getPortName(prepare, index, false))));
   SmallVector<Value> fields = tasks.inlineFunction(prepare, raw, false);
   SmallVector<Value> arguments;
   for (unsigned index = 0; index < forward.getNumArguments(); ++index)
@@ -53,12 +53,12 @@ static void buildEvaluate(TaskBuilder &tasks, ModelOp model) {
   Value mask = buildMask(tasks, type.getShape());
   Value losses =
       MulOp::create(builder, objective.getLoc(), results[0], results[1]);
-  addMasked(tasks, losses, mask, names::kEvaluationLoss);
-  addMasked(tasks, results[1], mask, names::kEvaluationWeight);
+  addMasked(tasks, losses, mask, Purpose::evaluation_loss);
+  addMasked(tasks, results[1], mask, Purpose::evaluation_weight);
   if (results.size() > 2) {
     Value metric =
         MulOp::create(builder, objective.getLoc(), results[2], results[1]);
-    addMasked(tasks, metric, mask, names::kEvaluationMetric);
+    addMasked(tasks, metric, mask, Purpose::evaluation_metric);
   }
 }
 
@@ -68,9 +68,9 @@ static void buildInfer(TaskBuilder &tasks, ModelOp model) {
   SmallVector<Value> arguments;
   for (unsigned index = 0; index < forward.getNumArguments(); ++index) {
     VariableOp input = tasks.declare(
-        names::getPortSymbol(names::kInferenceInput,
-                             getPortName(forward, index, false)),
-        cast<RankedTensorType>(forward.getArgumentTypes()[index]), Role::input);
+        PurposeAttr::get(tasks.getContext(), Purpose::input,
+                         getPortName(forward, index, false)),
+        cast<RankedTensorType>(forward.getArgumentTypes()[index]));
     // Of a training program a port is called after its data field; the model's
     // own name goes with it.
     if (Attribute name = forward.getArgAttr(index, "hfta.file_name"))
@@ -84,14 +84,15 @@ static void buildInfer(TaskBuilder &tasks, ModelOp model) {
   else
     outputs = tasks.inlineFunction(forward, arguments, false);
   for (auto [index, value] : llvm::enumerate(outputs)) {
-    std::string name =
-        names::getPortSymbol(names::kOutput, getPortName(forward, index, true));
+    auto purpose = PurposeAttr::get(tasks.getContext(), Purpose::output,
+                                    getPortName(forward, index, true));
+    std::string symbol = purpose.makeSymbol();
     auto copy = forward.getResultAttrOfType<IntegerAttr>(
         index, HftaDialect::kCopyAttrName);
     if (copy)
-      name = VariableOp::getSymbolOfCopy(name, copy.getInt());
-    VariableOp output = tasks.declare(
-        name, cast<RankedTensorType>(value.getType()), Role::output);
+      symbol = VariableOp::getSymbolOfCopy(symbol, copy.getInt());
+    VariableOp output =
+        tasks.declare(purpose, symbol, cast<RankedTensorType>(value.getType()));
     output.setCopyAttr(copy);
     tasks.write(value, output);
   }

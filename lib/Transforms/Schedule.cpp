@@ -9,7 +9,7 @@
 #include "Hfta/Dialect/Hfta/IR/HftaOps.h"
 #include "Hfta/Dialect/Hfta/IR/Job.h"
 #include "Hfta/Dialect/Hfta/IR/TaskNames.h"
-#include "Hfta/Dialect/Hfta/IR/VariableNames.h"
+#include "Hfta/Dialect/Hfta/IR/VariableIndex.h"
 #include "Hfta/Transforms/Passes.h"
 #include "ScheduledTasks.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -195,10 +195,9 @@ void ScheduleBuilder::overUploads(Body body) {
 }
 
 void ScheduleBuilder::uploadFields(int64_t ahead) {
-  SymbolTable symbols(module);
+  VariableIndex variables(module);
   for (auto [index, field] : llvm::enumerate(job.data)) {
-    auto variable = symbols.lookup<VariableOp>(
-        names::getPortSymbol(names::kInput, field.name));
+    VariableOp variable = variables.lookup(Purpose::field, field.name);
     if (!variable || getLogicalBytes(variable.getTensorType()) == 0)
       continue;
     BindingAttr place = *variable.getLocation();
@@ -214,7 +213,7 @@ void ScheduleBuilder::uploadFields(int64_t ahead) {
 void ScheduleBuilder::uploadPorts() {
   int64_t port = 0;
   for (auto variable : module.getOps<VariableOp>()) {
-    if (!names::isOfKind(variable.getSymName(), names::kInferenceInput))
+    if (!variable.isFor(Purpose::input))
       continue;
     int64_t bytes = getLogicalBytes(variable.getTensorType());
     int64_t number = port++;

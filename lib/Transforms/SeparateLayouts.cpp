@@ -164,9 +164,8 @@ void LayoutSeparator::splitVariable(VariableOp variable) {
   OpBuilder builder(variable);
   for (int64_t copy = 0; copy < copies; ++copy) {
     auto part = cast<VariableOp>(builder.clone(*variable));
-    part.setSymName(VariableOp::getSymbolOfCopy(variable.getSymName(), copy));
+    part.makeOfCopy(copy);
     part.setType(getLogicalType(variable.getType()));
-    part.setCopy(copy);
     parts.push_back(part);
   }
 }

@@ -39,33 +39,49 @@ StringRef hfta::getOriginName(Operation *op) {
 }
 
 TaskBuilder::TaskBuilder(ModuleOp module, const Job &job)
-    : module(module), job(job), symbols(module), builder(module.getContext()) {}
+    : module(module), job(job), symbols(module), variables(module),
+      builder(module.getContext()) {}
 
-VariableOp TaskBuilder::declare(StringRef name, RankedTensorType type,
-                                Role role, Attribute initial, int64_t block,
-                                int64_t instances) {
-  if (symbols.lookup(name))
-    llvm::report_fatal_error("variable '" + Twine(name) +
+void TaskBuilder::insert(VariableOp variable) {
+  if (symbols.lookup(variable.getSymName()))
+    llvm::report_fatal_error("variable '" + Twine(variable.getSymName()) +
                              "' is declared twice");
-  OpBuilder outer(getContext());
-  auto variable = VariableOp::create(outer, getLoc(), name, type, role, initial,
-                                     /*trained=*/false, block, instances,
-                                     BindingAttr(), IntegerAttr());
   // Variables stand in the order of their declaration, before all functions.
   Block &body = *module.getBody();
   symbols.insert(variable, llvm::find_if(body, [](Operation &op) {
                    return !isa<VariableOp>(op);
                  }));
+  variables.insert(variable);
+}
+
+VariableOp TaskBuilder::declare(PurposeAttr purpose, StringRef symbol,
+                                RankedTensorType type, Attribute initial) {
+  OpBuilder outer(getContext());
+  VariableOp variable =
+      VariableOp::create(outer, getLoc(), purpose, type, initial);
+  variable.setSymName(symbol);
+  insert(variable);
   return variable;
 }
 
-VariableOp TaskBuilder::declareFor(VariableOp variable, StringRef kind,
-                                   RankedTensorType type, Role role,
-                                   int64_t block) {
-  std::string symbol = names::getSymbol(kind, variable.getSymName());
-  if (VariableOp known = lookup(symbol))
+VariableOp TaskBuilder::declareCarried(StringRef symbol, RankedTensorType type,
+                                       Role role) {
+  OpBuilder outer(getContext());
+  VariableOp variable = VariableOp::create(outer, getLoc(), symbol, type, role);
+  insert(variable);
+  return variable;
+}
+
+VariableOp TaskBuilder::declareOf(VariableOp variable, Purpose purpose,
+                                  StringRef name, RankedTensorType type,
+                                  int64_t block) {
+  if (VariableOp known = variables.lookupOf(variable, purpose, name))
     return known;
-  VariableOp declared = declare(symbol, type, role, {}, block);
+  VariableOp declared = declare(
+      PurposeAttr::getOf(FlatSymbolRefAttr::get(variable.getSymNameAttr()),
+                         purpose, name),
+      type);
+  declared.setBlock(block);
   declared.setCopyAttr(variable.getCopyAttr());
   return declared;
 }
@@ -73,6 +89,7 @@ VariableOp TaskBuilder::declareFor(VariableOp variable, StringRef kind,
 VariableOp TaskBuilder::adopt(VariableOp variable) {
   auto clone = cast<VariableOp>(variable->clone());
   symbols.insert(clone, module.getBody()->begin());
+  variables.insert(clone);
   return clone;
 }
 
@@ -109,8 +126,8 @@ Value TaskBuilder::read(VariableOp variable, std::optional<int64_t> copy) {
                         variable.getSymName(), attribute);
 }
 
-Value TaskBuilder::read(StringRef name, std::optional<int64_t> copy) {
-  return read(lookup(name), copy);
+Value TaskBuilder::read(Purpose purpose, std::optional<int64_t> copy) {
+  return read(variables.lookup(purpose), copy);
 }
 
 void TaskBuilder::write(Value value, VariableOp variable,

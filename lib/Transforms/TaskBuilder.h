@@ -10,6 +10,7 @@
 #include "Hfta/Dialect/Hfta/IR/HftaOps.h"
 #include "Hfta/Dialect/Hfta/IR/Job.h"
 #include "Hfta/Dialect/Hfta/IR/TaskNames.h"
+#include "Hfta/Dialect/Hfta/IR/VariableIndex.h"
 #include "Hfta/Dialect/Hfta/IR/VariableNames.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/IRMapping.h"
@@ -36,16 +37,28 @@ public:
   OpBuilder &getBuilder() { return builder; }
   Location getLoc() { return module.getLoc(); }
 
-  /// Declares a variable of the compiler (VariableNames.h). No other one has
-  /// its symbol; declaring it twice ends the program with an internal error.
-  VariableOp declare(StringRef name, RankedTensorType type, Role role,
-                     Attribute initial = {}, int64_t block = -1,
-                     int64_t instances = 1);
+  /// Declares a variable of the compiler. Declaring two of one purpose, or of
+  /// one symbol, ends the program with an internal error.
+  VariableOp declare(PurposeAttr purpose, RankedTensorType type,
+                     Attribute initial = {}) {
+    return declare(purpose, purpose.makeSymbol(), type, initial);
+  }
+  VariableOp declare(PurposeAttr purpose, StringRef symbol,
+                     RankedTensorType type, Attribute initial = {});
+  VariableOp declare(Purpose purpose, RankedTensorType type,
+                     Attribute initial = {}) {
+    return declare(PurposeAttr::get(getContext(), purpose), type, initial);
+  }
+  /// A value that one task leaves for others, of a symbol of its own.
+  VariableOp declareCarried(StringRef symbol, RankedTensorType type, Role role);
   /// What belongs to another variable, of its copies; declared where it is
   /// asked for first, as each copy may ask that is compiled alone.
-  VariableOp declareFor(VariableOp variable, StringRef kind,
-                        RankedTensorType type, Role role, int64_t block);
-  VariableOp lookup(StringRef name) { return symbols.lookup<VariableOp>(name); }
+  VariableOp declareOf(VariableOp variable, Purpose purpose, StringRef name,
+                       RankedTensorType type, int64_t block);
+  VariableOp lookup(StringRef symbol) {
+    return symbols.lookup<VariableOp>(symbol);
+  }
+  const VariableIndex &getVariables() const { return variables; }
   /// Moves a model's variable to the module.
   VariableOp adopt(VariableOp variable);
 
@@ -54,7 +67,7 @@ public:
   func::FuncOp startTask(StringRef part, int64_t block);
 
   Value read(VariableOp variable, std::optional<int64_t> copy = std::nullopt);
-  Value read(StringRef name, std::optional<int64_t> copy = std::nullopt);
+  Value read(Purpose purpose, std::optional<int64_t> copy = std::nullopt);
   void write(Value value, VariableOp variable,
              std::optional<int64_t> copy = std::nullopt);
 
@@ -82,12 +95,14 @@ public:
                                      ValueRange arguments);
 
 private:
+  void insert(VariableOp variable);
   SmallVector<Value> inlineBody(func::FuncOp function, ValueRange arguments,
                                 std::optional<bool> training);
 
   ModuleOp module;
   const Job &job;
   SymbolTable symbols;
+  VariableIndex variables;
   OpBuilder builder;
 };
 

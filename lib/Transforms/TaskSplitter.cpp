@@ -66,11 +66,13 @@ VariableOp TaskSplitter::carry(Value value, TaskTag into) {
     return variable;
   }
   const Job &job = tasks.getJob();
-  variable = tasks.declare(names::getSymbol(saved ? names::kSaved : names::kCut,
-                                            std::to_string(carried.size() - 1)),
-                           cast<RankedTensorType>(value.getType()),
-                           saved ? Role::saved : Role::cut, {}, from.block,
-                           job.allForwardsFirst ? job.microBatches : 1);
+  Role role = saved ? Role::saved : Role::cut;
+  variable =
+      tasks.declareCarried(names::getCompilerSymbol(stringifyRole(role) + "/" +
+                                                    Twine(carried.size() - 1)),
+                           cast<RankedTensorType>(value.getType()), role);
+  variable.setBlock(from.block);
+  variable.setInstances(job.allForwardsFirst ? job.microBatches : 1);
   variable->setLoc(value.getLoc());
   OpBuilder::InsertionGuard guard(tasks.getBuilder());
   setInsertionPointToEnd(from);

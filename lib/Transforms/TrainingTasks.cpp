@@ -63,12 +63,13 @@ TrainingStep::bindInputs(func::FuncOp prepare, func::FuncOp forward,
   SmallVector<Value> raw;
   for (unsigned index = 0; index < prepare.getNumArguments(); ++index) {
     auto type = cast<RankedTensorType>(prepare.getArgumentTypes()[index]);
-    std::string name =
-        names::getPortSymbol(names::kInput, getPortName(prepare, index, false));
+    VariableOp field =
+        tasks.declare(PurposeAttr::get(tasks.getContext(), Purpose::field,
+                                       getPortName(prepare, index, false)),
+                      type);
     // Those in use, and one that is on its way to the device meanwhile.
-    int64_t instances = (job.allForwardsFirst ? job.microBatches : 1) + 1;
-    raw.push_back(
-        tasks.read(tasks.declare(name, type, Role::input, {}, -1, instances)));
+    field.setInstances((job.allForwardsFirst ? job.microBatches : 1) + 1);
+    raw.push_back(tasks.read(field));
   }
   SmallVector<Value> fields =
       tasks.inlineFunction(prepare, raw, /*training=*/true);
@@ -122,10 +123,9 @@ void TrainingStep::buildLoss(Value losses, Value weights) {
   }
   // The sum of all weights is known only after the last micro-batch.
   layers.setLossDivisor(LossDivisor::undivided, count);
-  tasks.accumulate(weight,
-                   tasks.declare(names::kStepWeight,
-                                 tasks.scalarType(type.getElementType(), true),
-                                 Role::result));
+  tasks.accumulate(
+      weight, tasks.declare(Purpose::loss_weight,
+                            tasks.scalarType(type.getElementType(), true)));
 }
 
 LogicalResult TrainingStep::buildForward() {
@@ -146,9 +146,8 @@ LogicalResult TrainingStep::buildForward() {
       tasks.inlineFunction(objective, outputs, /*training=*/true);
   buildLoss(results[0], results[1]);
   Type type = getElementTypeOrSelf(loss.getType());
-  tasks.accumulate(
-      loss,
-      tasks.declare(names::kLoss, tasks.scalarType(type, true), Role::result));
+  tasks.accumulate(loss,
+                   tasks.declare(Purpose::loss, tasks.scalarType(type, true)));
   return success();
 }
 
@@ -346,10 +345,10 @@ TrainingStep::build(ArrayRef<std::string> cuts,
     Operation *last = &*std::prev(builder.getInsertionPoint());
     tasks.accumulate(
         gradient,
-        tasks.declareFor(variable, names::kGradient,
-                         RankedTensorType::get(type.getShape(), gradientType,
-                                               type.getEncoding()),
-                         Role::gradient, tag.block),
+        tasks.declareOf(variable, Purpose::gradient, /*name=*/{},
+                        RankedTensorType::get(type.getShape(), gradientType,
+                                              type.getEncoding()),
+                        tag.block),
         leaf.copy);
     for (auto op = std::next(last->getIterator());
          op != builder.getInsertionPoint(); ++op)

@@ -4,8 +4,6 @@
 #include "Hfta/Transforms/Precision.h"
 #include "TaskBuilder.h"
 
-#include <map>
-
 using namespace mlir;
 using namespace mlir::hfta;
 
@@ -25,7 +23,7 @@ static Value draw(TaskBuilder &tasks, VariableOp variable, StringRef suffix) {
   Value zero = tasks.splat({}, builder.getI64Type(), 0);
   std::string stream = variable.getOwnName() + suffix.str();
   return RandomUniformOp::create(builder, variable.getLoc(),
-                                 tasks.read(names::kSeed, variable.getCopy()),
+                                 tasks.read(Purpose::seed, variable.getCopy()),
                                  zero, zero, type.getShape(), hashName(stream),
                                  /*per_sample=*/false, getDrawnType(variable));
 }
@@ -87,8 +85,9 @@ static Value readInitialElements(TaskBuilder &tasks, VariableOp variable,
   bool perCopy =
       cast<ShapedType>(elements.getType()).getRank() != type.getRank();
   return tasks.read(tasks.declare(
-      names::getSymbol(names::kInitial, variable.getSymName()),
-      perCopy ? type : getLogicalType(type), Role::constant, elements));
+      PurposeAttr::getOf(FlatSymbolRefAttr::get(variable.getSymNameAttr()),
+                         Purpose::initial),
+      perCopy ? type : getLogicalType(type), elements));
 }
 
 static Value getInitialValue(TaskBuilder &tasks, VariableOp variable) {
@@ -138,8 +137,7 @@ void hfta::buildInitTask(TaskBuilder &tasks) {
 //===----------------------------------------------------------------------===//
 
 static VariableOp getGradient(TaskBuilder &tasks, VariableOp variable) {
-  return tasks.lookup(
-      names::getSymbol(names::kGradient, variable.getSymName()));
+  return tasks.getVariables().lookupOf(variable, Purpose::gradient);
 }
 
 namespace {
@@ -149,16 +147,19 @@ class ScalarReads {
 public:
   explicit ScalarReads(TaskBuilder &tasks) : tasks(tasks) {}
 
-  Value read(StringRef name, std::optional<int64_t> copy) {
-    Value &value = values[{name.str(), copy.value_or(-1)}];
+  Value read(Purpose purpose, std::optional<int64_t> copy) {
+    return read(tasks.getVariables().lookup(purpose), copy);
+  }
+  Value read(VariableOp variable, std::optional<int64_t> copy) {
+    Value &value = values[{variable, copy.value_or(-1)}];
     if (!value)
-      value = tasks.read(name, copy);
+      value = tasks.read(variable, copy);
     return value;
   }
 
 private:
   TaskBuilder &tasks;
-  std::map<std::pair<std::string, int64_t>, Value> values;
+  DenseMap<std::pair<Operation *, int64_t>, Value> values;
 };
 
 } // namespace
@@ -168,10 +169,10 @@ static Value readGradient(TaskBuilder &tasks, const TrainedLeaf &leaf,
                           ScalarReads &scalars, Type elementType) {
   VariableOp variable = getGradient(tasks, leaf.variable);
   Value gradient = tasks.castTo(tasks.read(variable, leaf.copy), elementType);
-  if (!tasks.lookup(names::kStepWeight))
+  if (!tasks.getVariables().lookup(Purpose::loss_weight))
     return gradient;
   Value weight =
-      tasks.castTo(scalars.read(names::kStepWeight, leaf.copy), elementType);
+      tasks.castTo(scalars.read(Purpose::loss_weight, leaf.copy), elementType);
   return DivOp::create(
       tasks.getBuilder(), variable.getLoc(), gradient,
       tasks.broadcastScalar(weight, variable.getTensorType().getShape()));
@@ -185,10 +186,12 @@ static void buildNorm(TaskBuilder &tasks, const TrainedLeaf &leaf,
   Value gradient = readGradient(tasks, leaf, scalars, f64);
   Value square = MulOp::create(builder, variable.getLoc(), gradient, gradient);
   // One value a copy, also where copies have variables of their own.
-  std::string symbol = names::getSymbol(names::kNorm, variable.getSymName());
-  VariableOp norm = tasks.lookup(symbol);
+  VariableOp norm = tasks.getVariables().lookupOf(variable, Purpose::norm);
   if (!norm)
-    norm = tasks.declare(symbol, tasks.scalarType(f64, true), Role::output);
+    norm = tasks.declare(
+        PurposeAttr::getOf(FlatSymbolRefAttr::get(variable.getSymNameAttr()),
+                           Purpose::norm),
+        tasks.scalarType(f64, true));
   tasks.write(tasks.sumAll(square), norm, leaf.copy);
 }
 
@@ -212,7 +215,7 @@ public:
     gradient = readGradient(tasks, leaf, scalars, computed);
     if (!tasks.getJob().clipNorm.empty()) {
       Value scale = tasks.broadcastScalar(
-          tasks.castTo(scalar(names::kClipScale), computed), type.getShape());
+          tasks.castTo(scalar(Purpose::clip_scale), computed), type.getShape());
       gradient = MulOp::create(builder, variable.getLoc(), gradient, scale);
     }
     updateParameter();
@@ -223,14 +226,14 @@ public:
   }
 
 private:
-  Value scalar(StringRef name) { return scalars.read(name, leaf.copy); }
+  Value scalar(Purpose purpose) { return scalars.read(purpose, leaf.copy); }
   VariableOp getState(const OptimizerState &state) {
     RankedTensorType type = variable.getTensorType();
     Type element = tasks.getFloatType(tasks.getJob().precision.state);
-    VariableOp declared = tasks.declareFor(
-        variable, state.name,
+    VariableOp declared = tasks.declareOf(
+        variable, Purpose::state, state.name,
         RankedTensorType::get(type.getShape(), element, type.getEncoding()),
-        Role::optimizer_state, variable.getBlock());
+        variable.getBlock());
     if (state.initial != 0)
       declared.setInitialAttr(DenseElementsAttr::get(
           RankedTensorType::get(type.getShape(), element),
@@ -246,10 +249,11 @@ private:
   }
   Value readScalar(StringRef name) {
     if (name == "lr")
-      return scalar(names::kLearningRate);
+      return scalar(Purpose::learning_rate);
     if (name == "step")
-      return scalar(names::kStep);
-    return scalar(names::getHyperParameterSymbol(name));
+      return scalar(Purpose::step);
+    return scalars.read(
+        tasks.getVariables().lookup(Purpose::hyper_parameter, name), leaf.copy);
   }
 
   /// As the optimizer's record says.
@@ -297,8 +301,7 @@ void hfta::buildClipTask(TaskBuilder &tasks) {
   Location loc = tasks.getLoc();
   Value sum;
   for (auto variable : tasks.getModule().getOps<VariableOp>()) {
-    VariableOp norm =
-        tasks.lookup(names::getSymbol(names::kNorm, variable.getSymName()));
+    VariableOp norm = tasks.getVariables().lookupOf(variable, Purpose::norm);
     if (!norm)
       continue;
     Value square = tasks.read(norm);
@@ -307,7 +310,7 @@ void hfta::buildClipTask(TaskBuilder &tasks) {
   auto constant = [&](double value) {
     return tasks.splat({}, builder.getF64Type(), value);
   };
-  Value limit = tasks.read(names::kClipNorm);
+  Value limit = tasks.read(Purpose::clip_norm);
   Value norm = SqrtOp::create(builder, loc, sum);
   Value scale = DivOp::create(
       builder, loc, limit, AddOp::create(builder, loc, norm, constant(1e-6)));
@@ -321,21 +324,20 @@ void hfta::buildClipTask(TaskBuilder &tasks) {
   Value clipped = choose(ComparePredicate::greater, scale, 1.0, scale);
   Value result = choose(ComparePredicate::equal, limit,
                         std::numeric_limits<double>::infinity(), clipped);
-  tasks.write(result, tasks.lookup(names::kClipScale));
+  tasks.write(result, tasks.getVariables().lookup(Purpose::clip_scale));
 }
 
 /// The mean loss, where tasks add up the sums of losses and weights.
 void hfta::buildReportTask(TaskBuilder &tasks) {
-  if (!tasks.lookup(names::kStepWeight))
+  if (!tasks.getVariables().lookup(Purpose::loss_weight))
     return;
   tasks.startTask(parts::kReport, -1);
   OpBuilder &builder = tasks.getBuilder();
   Type f64 = builder.getF64Type();
-  Value loss = tasks.castTo(tasks.read(names::kLoss), f64);
-  Value weight = tasks.castTo(tasks.read(names::kStepWeight), f64);
+  Value loss = tasks.castTo(tasks.read(Purpose::loss), f64);
+  Value weight = tasks.castTo(tasks.read(Purpose::loss_weight), f64);
   tasks.write(DivOp::create(builder, tasks.getLoc(), loss, weight),
-              tasks.declare(names::kMeanLoss, tasks.scalarType(f64, true),
-                            Role::result));
+              tasks.declare(Purpose::mean_loss, tasks.scalarType(f64, true)));
 }
 
 void hfta::buildUpdateTasks(TaskBuilder &tasks, int64_t block,

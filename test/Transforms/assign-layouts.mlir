@@ -18,8 +18,8 @@ hfta.variable @dw {role = #hfta.role<gradient>} : tensor<16x3x3x3xf32, #hfta.cop
 // Only a view reads it.
 // CHECK: hfta.variable @drop {{.*}} : tensor<4x16x9x9xf32, #hfta.copies<2>>
 hfta.variable @drop {role = #hfta.role<saved>} : tensor<4x16x9x9xf32, #hfta.copies<2>>
-hfta.variable @hfta.seed {role = #hfta.role<scalar>} : tensor<i64, #hfta.copies<2>>
-hfta.variable @hfta.step {role = #hfta.role<scalar>} : tensor<i64>
+hfta.variable @hfta.seed {purpose = #hfta.purpose<seed>, role = #hfta.role<scalar>} : tensor<i64, #hfta.copies<2>>
+hfta.variable @hfta.step {purpose = #hfta.purpose<step>, role = #hfta.role<scalar>} : tensor<i64>
 // CHECK: hfta.variable @wide {{.*}} : tensor<4x3x9x16xf32, #hfta.copies<2>>
 hfta.variable @wide {role = #hfta.role<saved>} : tensor<4x3x9x16xf32, #hfta.copies<2>>
 

@@ -22,4 +22,4 @@ hfta.variable @x {role = #hfta.role<input>} : tensor<8x5xf32>
 hfta.variable @g {role = #hfta.role<cut>} : tensor<8x3xf32, #hfta.copies<2>>
 hfta.variable @w {role = #hfta.role<parameter>, trained} : tensor<3x5xf32, #hfta.copies<2>>
 hfta.variable @b {role = #hfta.role<parameter>, trained} : tensor<3xf32, #hfta.copies<2>>
-hfta.variable @"hfta.gradient/w" {role = #hfta.role<gradient>} : tensor<3x5xf32, #hfta.copies<2>>
+hfta.variable @"hfta.gradient/w" {purpose = #hfta.purpose<gradient of @w>, role = #hfta.role<gradient>} : tensor<3x5xf32, #hfta.copies<2>>

@@ -3,7 +3,7 @@
 // A loss whose weights are known at run time only: each micro-batch adds its sum
 // and its weights, and what follows the last one divides by all weights.
 // CHECK: hfta.variable @"hfta.input/x" {instances = 3 : i64
-// CHECK: hfta.variable @"hfta.loss/weight" {role = #hfta.role<result>} : tensor<f32, #hfta.copies<2>>
+// CHECK: hfta.variable @"hfta.loss/weight" {purpose = #hfta.purpose<loss_weight>, role = #hfta.role<result>} : tensor<f32, #hfta.copies<2>>
 // CHECK: hfta.variable @"hfta.saved/0" {block = 0 : i64, instances = 2 : i64
 
 // CHECK-LABEL: func.func @"task/forward.0"

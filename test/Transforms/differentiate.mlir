@@ -6,20 +6,20 @@
 #job = {name = "j", copies = 2 : i64, batch = 4 : i64, micro_batches = 1 : i64, epochs = 1 : i64, steps = 0 : i64, training = true, fuse = true, all_forwards_first = false, shuffle = true, order_seed = 0 : i64, optimizer = "adam", optimizer_flags = [], hyper_parameters = [{name = "lr", values = array<f64: 0.1, 0.2>}, {name = "weight_decay", values = array<f64: 0.0, 0.0>}, {name = "beta1", values = array<f64: 0.9, 0.9>}, {name = "beta2", values = array<f64: 0.99, 0.99>}, {name = "eps", values = array<f64: 1.0e-8, 1.0e-8>}], clip_norm = array<f64: 1.0, 2.0>, seed = array<i64: 1, 2>, schedule = {kind = "constant", warmup = array<f64>, step_size = array<f64>, gamma = array<f64>, minimum = array<f64>}, precision = {parameters = "f32", compute = "f32", accumulate = "f32", gradients = "f32", state = "f32"}, data = [], metric = ""}
 // CHECK-NOT: hfta.model
 // CHECK: hfta.variable @w {block = 0 : i64, {{.*}}role = #hfta.role<parameter>, trained}
-// CHECK: hfta.variable @hfta.step {role = #hfta.role<scalar>} : tensor<i64>
-// CHECK: hfta.variable @hfta.seed {initial = dense<[1, 2]> : tensor<2xi64>, role = #hfta.role<scalar>} : tensor<i64, #hfta.copies<2>>
-// CHECK: hfta.variable @hfta.learning_rate {initial = dense<[1.000000e-01, 2.000000e-01]> : tensor<2xf64>, role = #hfta.role<scalar>} : tensor<f64, #hfta.copies<2>>
-// CHECK: hfta.variable @hfta.clip_norm {initial = dense<[1.000000e+00, 2.000000e+00]> : tensor<2xf64>, role = #hfta.role<scalar>} : tensor<f64, #hfta.copies<2>>
-// CHECK: hfta.variable @hfta.clip_scale {role = #hfta.role<output>}
-// CHECK: hfta.variable @"hfta.input/x" {instances = 2 : i64, role = #hfta.role<input>} : tensor<4x3xf32>
-// CHECK: hfta.variable @hfta.loss {role = #hfta.role<result>} : tensor<f32, #hfta.copies<2>>
-// CHECK: hfta.variable @"hfta.gradient/w" {block = 0 : i64, role = #hfta.role<gradient>} : tensor<3xf32, #hfta.copies<2>>
+// CHECK: hfta.variable @hfta.step {purpose = #hfta.purpose<step>, role = #hfta.role<scalar>} : tensor<i64>
+// CHECK: hfta.variable @hfta.seed {initial = dense<[1, 2]> : tensor<2xi64>, purpose = #hfta.purpose<seed>, role = #hfta.role<scalar>} : tensor<i64, #hfta.copies<2>>
+// CHECK: hfta.variable @hfta.learning_rate {initial = dense<[1.000000e-01, 2.000000e-01]> : tensor<2xf64>, purpose = #hfta.purpose<learning_rate>, role = #hfta.role<scalar>} : tensor<f64, #hfta.copies<2>>
+// CHECK: hfta.variable @hfta.clip_norm {initial = dense<[1.000000e+00, 2.000000e+00]> : tensor<2xf64>, purpose = #hfta.purpose<clip_norm>, role = #hfta.role<scalar>} : tensor<f64, #hfta.copies<2>>
+// CHECK: hfta.variable @hfta.clip_scale {purpose = #hfta.purpose<clip_scale>, role = #hfta.role<output>}
+// CHECK: hfta.variable @"hfta.input/x" {instances = 2 : i64, purpose = #hfta.purpose<field "x">, role = #hfta.role<input>} : tensor<4x3xf32>
+// CHECK: hfta.variable @hfta.loss {purpose = #hfta.purpose<loss>, role = #hfta.role<result>} : tensor<f32, #hfta.copies<2>>
+// CHECK: hfta.variable @"hfta.gradient/w" {block = 0 : i64, purpose = #hfta.purpose<gradient of @w>, role = #hfta.role<gradient>} : tensor<3xf32, #hfta.copies<2>>
 // CHECK-NOT: hfta.variable @"hfta.gradient/
 // CHECK: hfta.variable @"hfta.saved/0" {block = 0 : i64, role = #hfta.role<saved>} : tensor<4x3xf32, #hfta.copies<2>>
 // CHECK-NOT: hfta.variable @"hfta.saved/
-// CHECK: hfta.variable @"hfta.norm/w" {role = #hfta.role<output>} : tensor<f64, #hfta.copies<2>>
-// CHECK: hfta.variable @"hfta.first_moment/w" {block = 0 : i64, role = #hfta.role<optimizer_state>}
-// CHECK: hfta.variable @"hfta.second_moment/w" {block = 0 : i64, role = #hfta.role<optimizer_state>}
+// CHECK: hfta.variable @"hfta.norm/w" {purpose = #hfta.purpose<norm of @w>, role = #hfta.role<output>} : tensor<f64, #hfta.copies<2>>
+// CHECK: hfta.variable @"hfta.first_moment/w" {block = 0 : i64, purpose = #hfta.purpose<state "first_moment" of @w>, role = #hfta.role<optimizer_state>}
+// CHECK: hfta.variable @"hfta.second_moment/w" {block = 0 : i64, purpose = #hfta.purpose<state "second_moment" of @w>, role = #hfta.role<optimizer_state>}
 
 // CHECK-LABEL: func.func @"task/forward.0"() attributes {hfta.task = #hfta.task<forward, 0>} {
 // CHECK: %[[SCALE:.*]] = hfta.constant dense<2.500000e-01> : tensor<f32>
@@ -173,7 +173,7 @@ module attributes {hfta.job = #job} {
 // Two micro-batches: the loss is scaled by 1 over the whole batch; with all
 // forwards first every one in flight has saved values of its own.
 #job = {name = "j", copies = 2 : i64, batch = 4 : i64, micro_batches = 2 : i64, epochs = 1 : i64, steps = 0 : i64, training = true, fuse = true, all_forwards_first = true, shuffle = true, order_seed = 0 : i64, optimizer = "sgd", optimizer_flags = [], hyper_parameters = [{name = "lr", values = array<f64: 0.1, 0.2>}, {name = "weight_decay", values = array<f64: 0.0, 0.0>}, {name = "momentum", values = array<f64: 0.0, 0.0>}], clip_norm = array<f64>, seed = array<i64: 1, 2>, schedule = {kind = "constant", warmup = array<f64>, step_size = array<f64>, gamma = array<f64>, minimum = array<f64>}, precision = {parameters = "f32", compute = "f32", accumulate = "f32", gradients = "f32", state = "f32"}, data = [], metric = ""}
-// CHECK: hfta.variable @"hfta.input/x" {instances = 3 : i64, role = #hfta.role<input>} : tensor<2xf32>
+// CHECK: hfta.variable @"hfta.input/x" {instances = 3 : i64, purpose = #hfta.purpose<field "x">, role = #hfta.role<input>} : tensor<2xf32>
 // CHECK: hfta.variable @"hfta.saved/0" {block = 0 : i64, instances = 2 : i64, role = #hfta.role<saved>}
 // CHECK-LABEL: func.func @"task/forward.0"
 // CHECK: %[[SCALE:.*]] = hfta.constant dense<2.500000e-01>

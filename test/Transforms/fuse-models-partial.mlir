@@ -5,7 +5,7 @@
 // arrayed values; what joins the fused ops again is stacked.
 #job = {name = "j", copies = 2 : i64, batch = 4 : i64, micro_batches = 1 : i64, epochs = 1 : i64, steps = 0 : i64, training = true, fuse = true, all_forwards_first = false, shuffle = true, order_seed = 0 : i64, optimizer = "sgd", optimizer_flags = [], hyper_parameters = [{name = "lr", values = array<f64: 0.1, 0.2>}, {name = "weight_decay", values = array<f64: 0.0, 0.0>}, {name = "momentum", values = array<f64: 0.0, 0.0>}], clip_norm = array<f64>, seed = array<i64: 1, 2>, schedule = {kind = "constant", warmup = array<f64>, step_size = array<f64>, gamma = array<f64>, minimum = array<f64>}, precision = {parameters = "f32", compute = "f32", accumulate = "f32", gradients = "f32", state = "f32"}, data = [], metric = ""}
 // CHECK: hfta.variable @w {{.*}} : tensor<3xf32, #hfta.copies<2>>
-// CHECK: hfta.variable @"extra@1" {copy = 1 : i64, role = #hfta.role<parameter>, trained} : tensor<3xf32>
+// CHECK: hfta.variable @"extra@1" {copy = 1 : i64, known_as = "extra", role = #hfta.role<parameter>, trained} : tensor<3xf32>
 // CHECK: hfta.variable @v {{.*}} : tensor<3xf32, #hfta.copies<2>>
 // CHECK: func.func @forward(%[[X:.*]]: tensor<3xf32>)
 // CHECK: %[[W:.*]] = hfta.read @w : tensor<3xf32, #hfta.copies<2>>
@@ -104,7 +104,7 @@ module attributes {hfta.job = #job} {
 // CHECK: hfta.variable @"a@0"
 // CHECK: hfta.variable @b {{.*}} : tensor<3xf32, #hfta.copies<2>>
 // CHECK: hfta.variable @"a@1"
-// CHECK: hfta.variable @hfta.seed {role = #hfta.role<scalar>} : tensor<i64, #hfta.copies<2>>
+// CHECK: hfta.variable @hfta.seed {purpose = #hfta.purpose<seed>, role = #hfta.role<scalar>} : tensor<i64, #hfta.copies<2>>
 module attributes {hfta.job = #job} {
   hfta.model @first copies [0] {
     hfta.variable @a {role = #hfta.role<parameter>, trained} : tensor<3xf32>
@@ -117,7 +117,7 @@ module attributes {hfta.job = #job} {
   hfta.model @second copies [1] {
     hfta.variable @b {role = #hfta.role<parameter>, trained} : tensor<3xf32>
     hfta.variable @a {role = #hfta.role<parameter>, trained} : tensor<3xf32>
-    hfta.variable @hfta.seed {role = #hfta.role<scalar>} : tensor<i64>
+    hfta.variable @hfta.seed {purpose = #hfta.purpose<seed>, role = #hfta.role<scalar>} : tensor<i64>
     func.func @forward() -> tensor<3xf32> {
       %0 = hfta.read @a : tensor<3xf32>
       return %0 : tensor<3xf32>

@@ -11,8 +11,8 @@
 // CHECK: hfta.variable @frozen {initial = dense<5.000000e-01> : tensor<3xf32>, role = #hfta.role<parameter>} : tensor<3xf32>
 // CHECK: hfta.variable @other_frozen {initial = dense_resource<{{.*}}> : tensor<2x3xf32>, role = #hfta.role<parameter>} : tensor<3xf32, #hfta.copies<2>>
 // CHECK: hfta.variable @mean {initial = dense<0.000000e+00> : tensor<3xf32>, role = #hfta.role<statistics>} : tensor<3xf32, #hfta.copies<2>>
-// CHECK: hfta.variable @hfta.step {role = #hfta.role<scalar>} : tensor<i64>
-// CHECK: hfta.variable @hfta.seed {role = #hfta.role<scalar>} : tensor<i64, #hfta.copies<2>>
+// CHECK: hfta.variable @hfta.step {purpose = #hfta.purpose<step>, role = #hfta.role<scalar>} : tensor<i64>
+// CHECK: hfta.variable @hfta.seed {purpose = #hfta.purpose<seed>, role = #hfta.role<scalar>} : tensor<i64, #hfta.copies<2>>
 // CHECK: hfta.variable @"hfta.constant/0" {initial = dense_resource<{{.*}}> : tensor<2x3xf32>, role = #hfta.role<constant>} : tensor<3xf32, #hfta.copies<2>>
 // CHECK: func.func @forward(%[[X:.*]]: tensor<3xf32> {hfta.name = "x"})
 // CHECK-SAME: -> (tensor<3xf32, #hfta.copies<2>> {hfta.name = "y"})
@@ -31,8 +31,8 @@ module attributes {hfta.job = #job} {
     hfta.variable @frozen {role = #hfta.role<parameter>, initial = dense<0.5> : tensor<3xf32>} : tensor<3xf32>
     hfta.variable @other_frozen {role = #hfta.role<parameter>, initial = dense<0.5> : tensor<3xf32>} : tensor<3xf32>
     hfta.variable @mean {role = #hfta.role<statistics>, initial = dense<0.0> : tensor<3xf32>} : tensor<3xf32>
-    hfta.variable @hfta.step {role = #hfta.role<scalar>} : tensor<i64>
-    hfta.variable @hfta.seed {role = #hfta.role<scalar>} : tensor<i64>
+    hfta.variable @hfta.step {purpose = #hfta.purpose<step>, role = #hfta.role<scalar>} : tensor<i64>
+    hfta.variable @hfta.seed {purpose = #hfta.purpose<seed>, role = #hfta.role<scalar>} : tensor<i64>
     func.func @forward(%x: tensor<3xf32> {hfta.name = "x"}) -> (tensor<3xf32> {hfta.name = "y"}) {
       %0 = hfta.read @frozen : tensor<3xf32>
       %1 = hfta.mul %x, %0 : tensor<3xf32>, tensor<3xf32>
@@ -49,8 +49,8 @@ module attributes {hfta.job = #job} {
     hfta.variable @frozen {role = #hfta.role<parameter>, initial = dense<0.5> : tensor<3xf32>} : tensor<3xf32>
     hfta.variable @other_frozen {role = #hfta.role<parameter>, initial = dense<0.25> : tensor<3xf32>} : tensor<3xf32>
     hfta.variable @mean {role = #hfta.role<statistics>, initial = dense<0.0> : tensor<3xf32>} : tensor<3xf32>
-    hfta.variable @hfta.step {role = #hfta.role<scalar>} : tensor<i64>
-    hfta.variable @hfta.seed {role = #hfta.role<scalar>} : tensor<i64>
+    hfta.variable @hfta.step {purpose = #hfta.purpose<step>, role = #hfta.role<scalar>} : tensor<i64>
+    hfta.variable @hfta.seed {purpose = #hfta.purpose<seed>, role = #hfta.role<scalar>} : tensor<i64>
     func.func @forward(%x: tensor<3xf32> {hfta.name = "x"}) -> (tensor<3xf32> {hfta.name = "y"}) {
       %0 = hfta.read @frozen : tensor<3xf32>
       %1 = hfta.mul %x, %0 : tensor<3xf32>, tensor<3xf32>
@@ -121,7 +121,7 @@ module attributes {hfta.job = #job} {
   hfta.model @net copies [0, 1] {
     hfta.variable @w {role = #hfta.role<parameter>, trained} : tensor<3xf32>
     hfta.variable @mean {role = #hfta.role<statistics>} : tensor<3xf32>
-    hfta.variable @hfta.step {role = #hfta.role<scalar>} : tensor<i64>
+    hfta.variable @hfta.step {purpose = #hfta.purpose<step>, role = #hfta.role<scalar>} : tensor<i64>
     func.func @forward(%x: tensor<3xf32>) -> tensor<3xf32> {
       %s = hfta.read @hfta.step : tensor<i64>
       %0 = hfta.read @w : tensor<3xf32>

@@ -15,7 +15,7 @@
 #include "RebuiltGradients.h"
 
 #include "Hfta/Dialect/Hfta/IR/TaskNames.h"
-#include "Hfta/Dialect/Hfta/IR/VariableNames.h"
+#include "Hfta/Dialect/Hfta/IR/VariableIndex.h"
 #include "Hfta/InitAll.h"
 
 #include "mlir/Analysis/TopologicalSortUtils.h"
@@ -52,8 +52,9 @@ static bool isOf(Copy copy, int64_t number) { return !copy || *copy == number; }
 
 /// A parameter and what is known of its layers.
 struct Parameter {
-  std::string name; ///< in the copies' models
-  Copy copy;        ///< if it is that one's own
+  std::string name;     ///< in the copies' models
+  std::string gradient; ///< its variable, as programs call it
+  Copy copy;            ///< if it is that one's own
   std::vector<Copy> uses;
   /// Variables that hold the sums of output gradients, where it is a column.
   std::vector<std::pair<std::string, Copy>> columns;
@@ -74,9 +75,7 @@ private:
   void fillInputs();
   void run(StringRef part) { program->run(part); }
   double computeLoss(int64_t copy);
-  /// By name, without the mark of the compiler's own symbols.
   const hfta_tensor &find(StringRef name, int64_t copy) {
-    name.consume_front("hfta.");
     const hfta_tensor *tensor = program->find(name, copy);
     if (!tensor)
       llvm::report_fatal_error("no tensor '" + Twine(name) + "'");
@@ -95,6 +94,7 @@ private:
   llvm::MapVector<StringRef, Parameter> parameters;
   std::map<LayerKind, unsigned> counts;
   std::vector<std::string> inputs;
+  std::string loss;
   std::unique_ptr<JitProgram> program;
   int64_t copies = 1;
   uint64_t random = 1;
@@ -129,21 +129,24 @@ void LayerCheck::writeColumn(LayerOp layer) {
   WriteOp::create(builder, layer.getLoc(), sum, name, IntegerAttr());
   builder.setInsertionPointToStart(module.getBody());
   VariableOp::create(builder, layer.getLoc(), name,
-                     cast<RankedTensorType>(sum.getType()), Role::output,
-                     Attribute(), false, -1, 1, BindingAttr(), IntegerAttr());
+                     cast<RankedTensorType>(sum.getType()), Role::output);
   bias.columns.emplace_back(name, layer.getCopy());
 }
 
 LogicalResult LayerCheck::prepare() {
+  VariableIndex index(module);
+  loss = index.lookup(Purpose::loss).getOwnName();
   for (auto variable : module.getOps<VariableOp>()) {
     if (variable.getTrained()) {
       Parameter &parameter = parameters[variable.getSymName()];
       parameter.name = variable.getOwnName();
+      if (VariableOp gradient = index.lookupOf(variable, Purpose::gradient))
+        parameter.gradient = gradient.getOwnName();
       parameter.copy = variable.getCopy();
       copies = std::max(copies, getCopies(variable.getType()).value_or(1));
     }
     if (variable.getRole() == Role::input)
-      inputs.push_back(variable.getSymName().str());
+      inputs.push_back(variable.getOwnName());
   }
   SmallVector<LayerOp> layers;
   module.walk([&](LayerOp layer) { layers.push_back(layer); });
@@ -202,9 +205,9 @@ void LayerCheck::fillInputs() {
 
 double LayerCheck::computeLoss(int64_t copy) {
   for (int64_t i = 0; i < copies; ++i)
-    *at(names::kLoss, i) = 0;
+    *at(loss, i) = 0;
   run(parts::kForward);
-  return *at(names::kLoss, copy);
+  return *at(loss, copy);
 }
 
 std::vector<double> LayerCheck::getValues(StringRef name, int64_t copy) {
@@ -212,13 +215,8 @@ std::vector<double> LayerCheck::getValues(StringRef name, int64_t copy) {
   return {values, values + find(name, copy).bytes / sizeof(double)};
 }
 
-static std::string getGradientName(StringRef parameter) {
-  return names::getSymbol(names::kGradient, parameter);
-}
-
 bool LayerCheck::compareParameter(const Parameter &parameter, int64_t copy) {
-  std::vector<double> gradient =
-      getValues(getGradientName(parameter.name), copy);
+  std::vector<double> gradient = getValues(parameter.gradient, copy);
   std::vector<double> old = getValues(parameter.name, copy);
   double *values = at(parameter.name, copy);
   std::vector<double> direction;
@@ -252,8 +250,7 @@ bool LayerCheck::compareParameter(const Parameter &parameter, int64_t copy) {
 bool LayerCheck::compareColumn(const Parameter &parameter, int64_t copy) {
   int64_t uses =
       llvm::count_if(parameter.uses, [&](Copy use) { return isOf(use, copy); });
-  std::vector<double> gradient =
-      getValues(getGradientName(parameter.name), copy);
+  std::vector<double> gradient = getValues(parameter.gradient, copy);
   std::vector<double> sums(gradient.size());
   for (const auto &[name, owner] : parameter.columns) {
     if (!isOf(owner, copy))

@@ -69,8 +69,7 @@ public:
 
 private:
   void declare(StringRef name, RankedTensorType type, Role role) {
-    VariableOp::create(builder, module.getLoc(), name, type, role, Attribute(),
-                       false, -1, 1, BindingAttr(), IntegerAttr());
+    VariableOp::create(builder, module.getLoc(), name, type, role);
   }
 
   void declareVariables() {

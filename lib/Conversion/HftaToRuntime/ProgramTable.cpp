@@ -9,7 +9,7 @@
 #include "Hfta/Conversion/LowerKernels.h"
 #include "Hfta/Dialect/Hfta/IR/Settings.h"
 #include "Hfta/Dialect/Hfta/IR/Training.h"
-#include "Hfta/Dialect/Hfta/IR/VariableNames.h"
+#include "Hfta/Dialect/Hfta/IR/VariableIndex.h"
 #include "hfta/abi.h"
 
 using namespace mlir;
@@ -83,7 +83,8 @@ namespace {
 class ProgramBuilder {
 public:
   ProgramBuilder(ModuleOp module, const Job &job)
-      : module(module), job(job), tables(module), tasks(module, job, tables) {}
+      : module(module), job(job), tables(module), tasks(module, job, tables),
+        symbols(module), variables(module) {}
 
   LogicalResult build(StringRef symbol);
 
@@ -93,10 +94,12 @@ private:
   LogicalResult buildTensors();
   void buildData();
   uint32_t getFlags(VariableOp variable);
-  uint32_t indexOf(StringRef name) const {
-    auto known = tensorIndex.find(name);
-    return known == tensorIndex.end() ? UINT32_MAX : known->second;
+  /// UINT32_MAX: the program has none.
+  uint32_t indexOf(Purpose purpose, StringRef name = {}) const {
+    VariableOp variable = variables.lookup(purpose, name);
+    return variable ? tensorIndex.lookup(variable) : UINT32_MAX;
   }
+  std::string getOwnName(VariableOp variable) const;
   StructRecord<hfta_data_source> getSource(const DataSource &source);
   StructRecord<hfta_learning_rate> getLearningRate();
   StructRecord<hfta_roles> getRoles();
@@ -119,8 +122,10 @@ private:
   const Job &job;
   ConstantTables tables;
   TaskTables tasks;
+  SymbolTable symbols;
+  VariableIndex variables;
   SmallVector<VariableOp> tensors;
-  llvm::StringMap<uint32_t> tensorIndex;
+  DenseMap<Operation *, uint32_t> tensorIndex;
   int64_t blocks = 1;
   StructRecord<hfta_program> program;
   FlatSymbolRefAttr segmentTable, tensorTable, hyperTable, fieldTable,
@@ -138,16 +143,16 @@ private:
 /// the parameters: it is one copy's own, whatever other copies there are.
 void ProgramBuilder::orderTensors() {
   SmallVector<VariableOp> all(module.getOps<VariableOp>());
-  llvm::StringMap<SmallVector<VariableOp>> states;
+  DenseMap<StringAttr, SmallVector<VariableOp>> states;
   for (VariableOp variable : all)
-    if (variable.getRole() == Role::optimizer_state)
-      states[names::getSubject(variable.getSymName())].push_back(variable);
+    if (variable.isFor(Purpose::state))
+      states[variable.getPurposeAttr().getOf().getAttr()].push_back(variable);
     else
       tensors.push_back(variable);
   for (VariableOp variable : all)
-    llvm::append_range(tensors, states.lookup(variable.getSymName()));
+    llvm::append_range(tensors, states.lookup(variable.getSymNameAttr()));
   for (auto [index, variable] : llvm::enumerate(tensors))
-    tensorIndex[variable.getSymName()] = index;
+    tensorIndex[variable] = index;
 }
 
 LogicalResult ProgramBuilder::buildSegments() {
@@ -188,6 +193,15 @@ LogicalResult ProgramBuilder::buildSegments() {
   return success();
 }
 
+/// As the op says it, without a search for what the variable belongs to.
+std::string ProgramBuilder::getOwnName(VariableOp variable) const {
+  PurposeAttr purpose = variable.getPurposeAttr();
+  if (!purpose || !purpose.getOf())
+    return variable.getOwnName();
+  auto of = symbols.lookup<VariableOp>(purpose.getOf().getValue());
+  return purpose.makeOwnName(getOwnName(of));
+}
+
 static uint32_t getTrainingRuleNumber(VariableOp variable) {
   return variable.getRole() == Role::parameter
              ? static_cast<uint32_t>(getTrainingRule(variable))
@@ -200,8 +214,7 @@ uint32_t ProgramBuilder::getFlags(VariableOp variable) {
     flags |= HFTA_TENSOR_SHARED;
   switch (variable.getRole()) {
   case Role::parameter:
-    if (tensorIndex.contains(
-            names::getSymbol(names::kGradient, variable.getSymName())))
+    if (variables.lookupOf(variable, Purpose::gradient))
       flags |= HFTA_TENSOR_TRAINED;
     [[fallthrough]];
   case Role::statistics:
@@ -224,7 +237,7 @@ LogicalResult ProgramBuilder::buildTensors() {
     BindingAttr place = *variable.getLocation();
     rows.push_back(
         StructRecord<hfta_tensor>()
-            .set(&hfta_tensor::name, text(variable.getOwnName()))
+            .set(&hfta_tensor::name, text(getOwnName(variable)))
             .set(&hfta_tensor::segment, place.getSegment())
             .set(&hfta_tensor::type, *code)
             .set(&hfta_tensor::offset, place.getOffset())
@@ -237,13 +250,12 @@ LogicalResult ProgramBuilder::buildTensors() {
             .set(&hfta_tensor::training_rule, getTrainingRuleNumber(variable)));
   }
   tensorTable = tables.table("tensors", rows);
-  auto ports = [&](StringRef kind, uint32_t &count) {
+  auto ports = [&](Purpose purpose, uint32_t &count) {
     std::vector<Record> found;
     for (auto [index, variable] : llvm::enumerate(tensors)) {
-      if (!names::isOfKind(variable.getSymName(), kind))
+      if (!variable.isFor(purpose))
         continue;
-      std::string own = variable.getOwnName();
-      StringRef name = names::getSubject(own);
+      StringRef name = variable.getPurposeAttr().getName();
       auto modelName = variable->getAttrOfType<StringAttr>("hfta.file_name");
       found.push_back(StructRecord<hfta_port>()
                           .set(&hfta_port::name, text(name))
@@ -255,8 +267,8 @@ LogicalResult ProgramBuilder::buildTensors() {
     count = found.size();
     return tables.table("ports", found);
   };
-  inputTable = ports(names::kInferenceInput, inputCount);
-  outputTable = ports(names::kOutput, outputCount);
+  inputTable = ports(Purpose::input, inputCount);
+  outputTable = ports(Purpose::output, outputCount);
   return success();
 }
 
@@ -280,8 +292,7 @@ void ProgramBuilder::buildData() {
     fields.push_back(
         StructRecord<hfta_data_field>()
             .set(&hfta_data_field::name, text(field.name))
-            .set(&hfta_data_field::tensor,
-                 indexOf(names::getPortSymbol(names::kInput, field.name)))
+            .set(&hfta_data_field::tensor, indexOf(Purpose::field, field.name))
             .set(&hfta_data_field::reserved, 0)
             .set(&hfta_data_field::train, getSource(field.train))
             .set(&hfta_data_field::test, getSource(field.test))
@@ -364,18 +375,18 @@ void ProgramBuilder::buildSettings() {
 }
 
 StructRecord<hfta_roles> ProgramBuilder::getRoles() {
-  StringRef loss =
-      tensorIndex.contains(names::kMeanLoss) ? names::kMeanLoss : names::kLoss;
+  Purpose loss =
+      variables.lookup(Purpose::mean_loss) ? Purpose::mean_loss : Purpose::loss;
   return StructRecord<hfta_roles>()
-      .set(&hfta_roles::step, indexOf(names::kStep))
-      .set(&hfta_roles::micro_batch, indexOf(names::kMicroBatch))
-      .set(&hfta_roles::valid_samples, indexOf(names::kValidSamples))
-      .set(&hfta_roles::learning_rate, indexOf(names::kLearningRate))
-      .set(&hfta_roles::seed, indexOf(names::kSeed))
+      .set(&hfta_roles::step, indexOf(Purpose::step))
+      .set(&hfta_roles::micro_batch, indexOf(Purpose::micro_batch))
+      .set(&hfta_roles::valid_samples, indexOf(Purpose::valid_samples))
+      .set(&hfta_roles::learning_rate, indexOf(Purpose::learning_rate))
+      .set(&hfta_roles::seed, indexOf(Purpose::seed))
       .set(&hfta_roles::loss, indexOf(loss))
-      .set(&hfta_roles::loss_sum, indexOf(names::kEvaluationLoss))
-      .set(&hfta_roles::loss_weight, indexOf(names::kEvaluationWeight))
-      .set(&hfta_roles::metric_sum, indexOf(names::kEvaluationMetric))
+      .set(&hfta_roles::loss_sum, indexOf(Purpose::evaluation_loss))
+      .set(&hfta_roles::loss_weight, indexOf(Purpose::evaluation_weight))
+      .set(&hfta_roles::metric_sum, indexOf(Purpose::evaluation_metric))
       .set(&hfta_roles::reserved, 0);
 }
 

@@ -2,6 +2,8 @@
 
 #include "Building/BodyBuilder.h"
 
+#include "Hfta/Dialect/Hfta/IR/VariableIndex.h"
+
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/Sequence.h"
 #include "llvm/Support/ErrorHandling.h"
@@ -28,26 +30,36 @@ VariableDeclarer::VariableDeclarer(ModelOp model)
 VariableOp VariableDeclarer::declare(Location loc, StringRef name,
                                      RankedTensorType type, Role role,
                                      Attribute initial, bool trained) {
-  if (SymbolTable::lookupSymbolIn(model, name))
+  std::string symbol = names::getModelSymbol(name);
+  if (SymbolTable::lookupSymbolIn(model, symbol))
     llvm::report_fatal_error("variable '" + Twine(name) +
                              "' is declared twice");
-  if (last)
-    builder.setInsertionPointAfter(last);
-  else
-    builder.setInsertionPointToStart(&model.getBody().front());
-  auto variable = VariableOp::create(
-      builder, loc, name, type, role, initial, trained,
-      /*block=*/-1, /*instances=*/1, BindingAttr(), IntegerAttr());
+  setInsertionPoint();
+  VariableOp variable =
+      VariableOp::create(builder, loc, symbol, type, role, initial);
+  if (symbol != name)
+    variable.setKnownAs(name);
+  variable.setTrained(trained);
   last = variable;
   return variable;
 }
 
-VariableOp VariableDeclarer::getScalar(Location loc, StringRef name,
+VariableOp VariableDeclarer::getScalar(Location loc, PurposeAttr purpose,
                                        Type elementType) {
-  if (Operation *symbol = SymbolTable::lookupSymbolIn(model, name))
-    return dyn_cast<VariableOp>(symbol);
-  return declare(loc, name, RankedTensorType::get({}, elementType),
-                 Role::scalar, Attribute(), /*trained=*/false);
+  if (VariableOp known = VariableIndex(model).lookup(purpose))
+    return known;
+  setInsertionPoint();
+  VariableOp variable = VariableOp::create(
+      builder, loc, purpose, RankedTensorType::get({}, elementType));
+  last = variable;
+  return variable;
+}
+
+void VariableDeclarer::setInsertionPoint() {
+  if (last)
+    builder.setInsertionPointAfter(last);
+  else
+    builder.setInsertionPointToStart(&model.getBody().front());
 }
 
 BodyBuilder::BodyBuilder(OpBuilder &builder, ModelOp model, const JobInfo &info,
@@ -56,25 +68,22 @@ BodyBuilder::BodyBuilder(OpBuilder &builder, ModelOp model, const JobInfo &info,
       declarer(model), floatType(builder.getF32Type()),
       batch(info.job.getMicroBatch()) {}
 
-Value BodyBuilder::read(StringRef symbol) {
-  auto variable = cast<VariableOp>(SymbolTable::lookupSymbolIn(model, symbol));
+Value BodyBuilder::read(VariableOp variable) {
   return tensors->create<ReadOp>(
       variable.getTensorType(),
-      FlatSymbolRefAttr::get(builder.getContext(), symbol), IntegerAttr());
+      FlatSymbolRefAttr::get(variable.getSymNameAttr()), IntegerAttr());
 }
 
-/// The symbol of a layer's tensor: "conv1.weight".
-static std::string getTensorSymbol(StringRef layer, StringRef suffix) {
-  return names::getModelSymbol((layer + "." + suffix).str());
+/// What a layer's tensor is called: "conv1.weight".
+static std::string getTensorName(StringRef layer, StringRef suffix) {
+  return (layer + "." + suffix).str();
 }
 
 Value BodyBuilder::makeParameter(StringRef layer, StringRef suffix,
                                  ArrayRef<int64_t> shape, Attribute initial) {
-  std::string symbol = getTensorSymbol(layer, suffix);
-  declarer.declare(tensors->getLoc(), symbol,
-                   RankedTensorType::get(shape, floatType), Role::parameter,
-                   initial, /*trained=*/true);
-  return read(symbol);
+  return read(declarer.declare(tensors->getLoc(), getTensorName(layer, suffix),
+                               RankedTensorType::get(shape, floatType),
+                               Role::parameter, initial, /*trained=*/true));
 }
 
 Value BodyBuilder::makeFilled(StringRef layer, StringRef suffix,
@@ -84,14 +93,14 @@ Value BodyBuilder::makeFilled(StringRef layer, StringRef suffix,
   auto type = RankedTensorType::get(shape, floatType);
   auto initial =
       DenseElementsAttr::get(type, Attribute(FloatAttr::get(floatType, value)));
-  std::string symbol = getTensorSymbol(layer, suffix);
-  declarer.declare(tensors->getLoc(), symbol, type, role, initial, isParameter);
-  return read(symbol);
+  return read(declarer.declare(tensors->getLoc(), getTensorName(layer, suffix),
+                               type, role, initial, isParameter));
 }
 
 void BodyBuilder::writeStatistic(StringRef layer, StringRef suffix,
                                  Value value) {
-  tensors->create<WriteOp>(value, getTensorSymbol(layer, suffix),
+  tensors->create<WriteOp>(value,
+                           names::getModelSymbol(getTensorName(layer, suffix)),
                            IntegerAttr());
 }
 
@@ -105,15 +114,17 @@ Attribute BodyBuilder::getNormal() const {
                          builder.getF64FloatAttr(1.0));
 }
 
-Value BodyBuilder::readScalar(StringRef symbol) {
-  declarer.getScalar(model.getLoc(), symbol, builder.getI64Type());
-  return read(symbol);
+Value BodyBuilder::readScalar(Purpose purpose) {
+  return read(declarer.getScalar(
+      model.getLoc(), PurposeAttr::get(builder.getContext(), purpose),
+      builder.getI64Type()));
 }
 
 Value BodyBuilder::readHyperParameter(StringRef name) {
-  std::string symbol = names::getHyperParameterSymbol(name);
-  declarer.getScalar(model.getLoc(), symbol, floatType);
-  return read(symbol);
+  return read(declarer.getScalar(
+      model.getLoc(),
+      PurposeAttr::get(builder.getContext(), Purpose::hyper_parameter, name),
+      floatType));
 }
 
 StringRef BodyBuilder::getRateName(const ast::CallExpression &call) const {

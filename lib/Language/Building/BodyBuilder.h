@@ -29,13 +29,16 @@ struct Operand {
 class VariableDeclarer {
 public:
   explicit VariableDeclarer(ModelOp model);
-  /// Declaring a symbol twice ends the program with an internal error.
+  /// A tensor that users call `name`. Declaring it twice ends the program with
+  /// an internal error.
   VariableOp declare(Location loc, StringRef name, RankedTensorType type,
                      Role role, Attribute initial, bool trained);
-  /// The scalar of this symbol, declared on first use.
-  VariableOp getScalar(Location loc, StringRef name, Type elementType);
+  /// The scalar for this purpose, declared on first use.
+  VariableOp getScalar(Location loc, PurposeAttr purpose, Type elementType);
 
 private:
+  void setInsertionPoint();
+
   ModelOp model;
   OpBuilder builder;
   Operation *last = nullptr;
@@ -78,15 +81,15 @@ public:
   void writeStatistic(StringRef layer, StringRef suffix, Value value);
   Attribute getUniform(double bound) const;
   Attribute getNormal() const;
-  /// A run-time scalar of the compiler's (VariableNames.h).
-  Value readScalar(StringRef symbol);
+  /// A run-time scalar of the compiler's.
+  Value readScalar(Purpose purpose);
   /// A hyper-parameter of the model, one value a copy.
   Value readHyperParameter(StringRef name);
   /// The hyper-parameter that a dropout call's rate is; empty if it names one.
   StringRef getRateName(const ast::CallExpression &call) const;
 
 private:
-  Value read(StringRef symbol);
+  Value read(VariableOp variable);
   Operand evaluateName(const ast::NameExpression &name);
   Operand evaluateBinary(const ast::BinaryExpression &binary);
   Operand evaluateNegation(const ast::NegationExpression &negation);

@@ -226,10 +226,10 @@ JobBuilder::findTarget(const ObjectiveInfo &objective, func::FuncOp forward,
 
 /// The value of `label_smoothing`.
 Value JobBuilder::readSmoothing(ModelOp model, TensorBuilder &tensors) {
-  VariableOp variable = VariableDeclarer(model).declare(
-      tensors.getLoc(), names::getHyperParameterSymbol("label_smoothing"),
-      RankedTensorType::get({}, floatType), Role::scalar, Attribute(),
-      /*trained=*/false);
+  VariableOp variable = VariableDeclarer(model).getScalar(
+      tensors.getLoc(),
+      PurposeAttr::get(context, Purpose::hyper_parameter, "label_smoothing"),
+      floatType);
   return tensors.create<ReadOp>(
       variable.getTensorType(),
       FlatSymbolRefAttr::get(variable.getSymNameAttr()), IntegerAttr());

@@ -227,9 +227,9 @@ static Value buildDropout(BodyBuilder &body, BuiltinCall &call) {
   Value rate = getRate(body, call);
   if (!rate)
     return nullptr;
-  Value seed = body.readScalar(names::kSeed);
-  Value step = body.readScalar(names::kStep);
-  Value first = body.readScalar(names::kFirstSample);
+  Value seed = body.readScalar(Purpose::seed);
+  Value step = body.readScalar(Purpose::step);
+  Value first = body.readScalar(Purpose::first_sample);
   TensorBuilder &tensors = body.getTensors();
   Value random = tensors.create<RandomUniformOp>(
       seed, step, first, getShape(x), hashName(call.getLayerName()),

@@ -170,10 +170,11 @@ bool JobBuilder::bindDropoutRate(ModelOp model) {
                       "leave 'dropout_rate' out");
     return false;
   }
-  VariableOp variable = VariableDeclarer(model).declare(
-      model.getLoc(), names::getHyperParameterSymbol("dropout_rate"),
-      RankedTensorType::get({}, floatType), Role::scalar, Attribute(),
-      /*trained=*/false);
+  VariableOp variable = VariableDeclarer(model).getScalar(
+      model.getLoc(),
+      PurposeAttr::get(model.getContext(), Purpose::hyper_parameter,
+                       "dropout_rate"),
+      floatType);
   OpBuilder builder(forward.getBody());
   TensorBuilder tensors(builder, model.getLoc());
   Value rate = tensors.create<ReadOp>(

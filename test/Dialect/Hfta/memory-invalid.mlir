@@ -1,15 +1,5 @@
 // RUN: hfta-opt %s -split-input-file -verify-diagnostics
 
-// expected-error@+1 {{'hfta.variable' op attribute 'type' failed to satisfy constraint: type attribute of statically shaped tensor of any type values}}
-hfta.variable @v {role = #hfta.role<parameter>} : tensor<?xf32>
-
-// -----
-
-// expected-error@+1 {{initial value of type 'tensor<4xf64>' does not fit 'tensor<4xf32>'}}
-hfta.variable @v {role = #hfta.role<parameter>, initial = dense<0.0> : tensor<4xf64>} : tensor<4xf32>
-
-// -----
-
 // expected-error@+2 {{failed to parse Hfta_RoleAttr parameter 'value'}}
 // expected-error@+1 {{expected ::mlir::hfta::Role to be one of}}
 hfta.variable @v {role = #hfta.role<weight>} : tensor<4xf32>

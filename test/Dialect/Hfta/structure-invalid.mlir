@@ -1,35 +1,5 @@
 // RUN: hfta-opt %s -split-input-file -verify-diagnostics
 
-// expected-error@+1 {{is trained and so must hold floats, got 'i64'}}
-hfta.variable @v {role = #hfta.role<parameter>, trained} : tensor<4xi64>
-
-// -----
-
-// expected-error@+1 {{draws its initial value and so must hold floats, got 'i64'}}
-hfta.variable @v {role = #hfta.role<parameter>, initial = #hfta.uniform<0.0 : f32, 1.0 : f32>} : tensor<4xi64>
-
-// -----
-
-// expected-error@+1 {{needs at least one instance, got 0}}
-hfta.variable @v {role = #hfta.role<saved>, instances = 0 : i64} : tensor<4xf32>
-
-// -----
-
-// expected-error@+1 {{initial value must be elements, #hfta.uniform or #hfta.normal, got "one"}}
-hfta.variable @v {role = #hfta.role<parameter>, initial = "one"} : tensor<4xf32>
-
-// -----
-
-// expected-error@+1 {{initial value of type 'tensor<3xf32>' does not fit 'tensor<4xf32>'}}
-hfta.variable @v {role = #hfta.role<parameter>, initial = dense<0.0> : tensor<3xf32>} : tensor<4xf32>
-
-// -----
-
-// expected-error@+1 {{initial value of type 'tensor<3x4xf32>' does not fit 'tensor<4xf32, #hfta.copies<2>>'}}
-hfta.variable @v {role = #hfta.role<parameter>, initial = dense<0.0> : tensor<3x4xf32>} : tensor<4xf32, #hfta.copies<2>>
-
-// -----
-
 func.func @read() {
   // expected-error@+1 {{names no variable: @v}}
   %0 = hfta.read @v : tensor<4xf32>

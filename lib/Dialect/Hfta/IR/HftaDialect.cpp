@@ -26,6 +26,19 @@ static void printWord(AsmPrinter &printer, StringAttr word) {
   printer << word.getValue();
 }
 
+/// A name in quotes that need not be there.
+static ParseResult parseOptionalText(AsmParser &parser, StringAttr &text) {
+  std::string string;
+  if (succeeded(parser.parseOptionalString(&string)))
+    text = parser.getBuilder().getStringAttr(string);
+  return success();
+}
+
+static void printOptionalText(AsmPrinter &printer, StringAttr text) {
+  if (text)
+    printer << ' ' << text;
+}
+
 #include "Hfta/Dialect/Hfta/IR/HftaDialect.cpp.inc"
 #include "Hfta/Dialect/Hfta/IR/HftaEnums.cpp.inc"
 #define GET_ATTRDEF_CLASSES

@@ -1,7 +1,6 @@
 //===- HftaStructureOps.cpp - Models, variables, kernels ------------------===//
 
 #include "Hfta/Dialect/Hfta/IR/HftaOps.h"
-#include "Hfta/Dialect/Hfta/IR/VariableNames.h"
 
 using namespace mlir;
 using namespace mlir::hfta;
@@ -14,11 +13,84 @@ std::string VariableOp::getSymbolOfCopy(StringRef name, int64_t copy) {
   return (name + "@" + Twine(copy)).str();
 }
 
+void VariableOp::makeOfCopy(int64_t copy) {
+  if (!getPurpose())
+    setKnownAs(getOwnName());
+  setSymName(getSymbolOfCopy(getSymName(), copy));
+  setCopy(copy);
+}
+
+bool VariableOp::isFor(Purpose purpose) {
+  PurposeAttr attribute = getPurposeAttr();
+  return attribute && attribute.getKind() == purpose;
+}
+
 std::string VariableOp::getOwnName() {
-  StringRef name = getSymName();
-  if (std::optional<int64_t> copy = getCopy())
-    name.consume_back(getSymbolOfCopy("", *copy));
-  return names::getOwnName(name);
+  if (StringAttr name = getKnownAsAttr())
+    return name.str();
+  PurposeAttr purpose = getPurposeAttr();
+  if (!purpose)
+    return getSymName().str();
+  std::string subject;
+  if (purpose.getOf())
+    if (auto of = dyn_cast_or_null<VariableOp>(SymbolTable::lookupSymbolIn(
+            (*this)->getParentOp(), purpose.getOf())))
+      subject = of.getOwnName();
+  return purpose.makeOwnName(subject);
+}
+
+void VariableOp::build(OpBuilder &builder, OperationState &state,
+                       StringRef name, RankedTensorType type, Role role,
+                       Attribute initial) {
+  build(builder, state, builder.getStringAttr(name), TypeAttr::get(type),
+        RoleAttr::get(builder.getContext(), role), initial, UnitAttr(),
+        builder.getI64IntegerAttr(-1), builder.getI64IntegerAttr(1),
+        BindingAttr(), IntegerAttr(), PurposeAttr(), StringAttr());
+}
+
+void VariableOp::build(OpBuilder &builder, OperationState &state,
+                       PurposeAttr purpose, RankedTensorType type,
+                       Attribute initial) {
+  build(builder, state, purpose.makeSymbol(), type, purpose.getRole(), initial);
+  state.getOrAddProperties<Properties>().purpose = purpose;
+}
+
+/// C9, of all variables beside the first one.
+static LogicalResult verifyPurposesDiffer(VariableOp first) {
+  DenseMap<Attribute, VariableOp> known;
+  for (auto variable : first->getBlock()->getOps<VariableOp>()) {
+    PurposeAttr purpose = variable.getPurposeAttr();
+    if (!purpose)
+      continue;
+    auto [other, isNew] = known.try_emplace(purpose, variable);
+    if (isNew || (variable.getCopy() && other->second.getCopy() &&
+                  variable.getCopy() != other->second.getCopy()))
+      continue;
+    InFlightDiagnostic diagnostic = variable.emitOpError("is for ")
+                                    << purpose << ", as another one is";
+    diagnostic.attachNote(other->second.getLoc()) << "declared here";
+    return diagnostic;
+  }
+  return success();
+}
+
+LogicalResult VariableOp::verifySymbolUses(SymbolTableCollection &symbolTable) {
+  auto before =
+      llvm::make_range((*this)->getBlock()->begin(), Block::iterator(*this));
+  if (llvm::none_of(before, llvm::IsaPred<VariableOp>) &&
+      failed(verifyPurposesDiffer(*this)))
+    return failure();
+  PurposeAttr purpose = getPurposeAttr();
+  if (!purpose || !purpose.getOf())
+    return success();
+  auto of =
+      symbolTable.lookupNearestSymbolFrom<VariableOp>(*this, purpose.getOf());
+  if (!of)
+    return emitOpError("belongs to no variable: ") << purpose.getOf();
+  if (purpose.getKind() != Purpose::initial && of.getRole() != Role::parameter)
+    return emitOpError("is for ")
+           << purpose << ", but " << purpose.getOf() << " is no parameter";
+  return success();
 }
 
 LogicalResult VariableOp::verify() {
@@ -34,10 +106,12 @@ LogicalResult VariableOp::verify() {
   if (getCopy() && isArrayed(type))
     return emitOpError("is of copy ")
            << *getCopy() << " alone and so must be shared, got " << type;
-  if (getCopy() && !getSymName().ends_with(getSymbolOfCopy("", *getCopy())))
-    return emitOpError("is of copy ")
-           << *getCopy() << " alone: its symbol must end with '@" << *getCopy()
-           << "'";
+  if (PurposeAttr purpose = getPurposeAttr();
+      purpose && purpose.getRole() != getRole())
+    return emitOpError("is for ")
+           << purpose << " and so has the role '"
+           << stringifyRole(purpose.getRole()) << "', got '"
+           << stringifyRole(getRole()) << "'";
   std::optional<Attribute> initial = getInitial();
   if (!initial)
     return success();

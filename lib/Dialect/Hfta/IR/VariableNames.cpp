@@ -13,28 +13,9 @@ using namespace mlir::hfta;
 /// define for the runtime.
 static constexpr StringLiteral kPrefix = "hfta.";
 static constexpr StringLiteral kAnyPrefix = "hfta";
-static constexpr StringLiteral kModel = "model";
-static constexpr StringLiteral kHyperParameter = "hyper_parameter";
 
-std::string names::getSymbol(StringRef kind, StringRef symbol) {
-  return (kPrefix + kind + "/" + symbol).str();
-}
-
-std::string names::getPortSymbol(StringRef kind, StringRef port) {
-  return getSymbol(kind, getModelSymbol(port));
-}
-
-bool names::isOfKind(StringRef symbol, StringRef kind) {
-  return symbol.consume_front(kPrefix) && symbol.consume_front(kind) &&
-         symbol.starts_with("/");
-}
-
-StringRef names::getSubject(StringRef symbol) {
-  return symbol.split('/').second;
-}
-
-std::string names::getHyperParameterSymbol(StringRef name) {
-  return getSymbol(kHyperParameter, name);
+std::string names::getCompilerSymbol(const Twine &text) {
+  return (kPrefix + text).str();
 }
 
 std::string names::getModelSymbol(StringRef name) {
@@ -43,15 +24,5 @@ std::string names::getModelSymbol(StringRef name) {
       name.starts_with(kKernelPrefix) ||
       llvm::is_contained({"forward", "prepare", "objective"}, name) ||
       llvm::is_contained(schedules::kAll, name);
-  return isTaken ? getSymbol(kModel, name) : name.str();
-}
-
-std::string names::getOwnName(StringRef symbol) {
-  if (!symbol.consume_front(kPrefix))
-    return symbol.str();
-  auto [kind, subject] = symbol.split('/');
-  if (kind == kModel || kind == kHyperParameter)
-    return subject.str();
-  return subject.empty() ? kind.str()
-                         : (kind + "/" + getOwnName(subject)).str();
+  return isTaken ? getCompilerSymbol("model/" + name) : name.str();
 }

@@ -177,8 +177,8 @@ static Value drawLike(Node &node, Value input) {
   ModelBuilder &model = node.getModel();
   Location location = node.getLoc();
   SmallVector<Value> keys;
-  for (StringRef name : {names::kSeed, names::kStep, names::kFirstSample})
-    keys.push_back(model.readVariable(model.getScalar(name), location));
+  for (Purpose purpose : {Purpose::seed, Purpose::step, Purpose::first_sample})
+    keys.push_back(model.readVariable(model.getScalar(purpose), location));
   SmallVector<int64_t> shape(getShape(input));
   std::optional<int64_t> batch = model.getBatch();
   bool perSample = model.isBatched(input) && batch && !shape.empty() &&

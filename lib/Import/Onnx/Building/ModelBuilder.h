@@ -59,7 +59,7 @@ public:
   /// Replaces the variable's value at this point.
   void writeVariable(VariableOp variable, Value value, Location location);
   /// A scalar that the trainer fills, such as the seed.
-  VariableOp getScalar(StringRef name);
+  VariableOp getScalar(Purpose purpose);
 
   /// Whether a value depends on the model's inputs.
   bool isBatched(Value value) const { return batched.contains(value); }

@@ -8,17 +8,6 @@ namespace mlir::hfta::onnx_import {
 static constexpr int64_t kMostInlineInitial = 16;
 static constexpr int64_t kMostInlineConstant = 4096;
 
-static VariableOp declare(OpBuilder &builder, Location location, StringRef name,
-                          RankedTensorType type, Role role) {
-  NamedAttribute attributes[] = {
-      builder.getNamedAttr("sym_name", builder.getStringAttr(name)),
-      builder.getNamedAttr("type", TypeAttr::get(type)),
-      builder.getNamedAttr("role", RoleAttr::get(builder.getContext(), role)),
-  };
-  return VariableOp::create(builder, location, TypeRange(), ValueRange(),
-                            attributes);
-}
-
 VariableOp ModelBuilder::getVariable(const InitializerUse &use) {
   std::string symbol = names::getModelSymbol(use.variable);
   VariableOp &variable = variables[symbol];
@@ -29,8 +18,11 @@ VariableOp ModelBuilder::getVariable(const InitializerUse &use) {
   FileTensor tensor = graph.initializers.find(use.initializer)->second;
   OpBuilder::InsertionGuard guard(builder);
   builder.setInsertionPoint(forward);
-  variable = declare(builder, location, symbol, tensor.type,
-                     isStatistics ? Role::statistics : Role::parameter);
+  variable =
+      VariableOp::create(builder, location, symbol, tensor.type,
+                         isStatistics ? Role::statistics : Role::parameter);
+  if (symbol != use.variable)
+    variable.setKnownAs(use.variable);
   variable.setInitialAttr(
       makeElements(tensor, use.variable, kMostInlineInitial));
   if (!isStatistics)
@@ -38,15 +30,16 @@ VariableOp ModelBuilder::getVariable(const InitializerUse &use) {
   return variable;
 }
 
-VariableOp ModelBuilder::getScalar(StringRef name) {
-  VariableOp &variable = variables[name];
+VariableOp ModelBuilder::getScalar(Purpose purpose) {
+  auto attribute = PurposeAttr::get(builder.getContext(), purpose);
+  VariableOp &variable = variables[attribute.makeSymbol()];
   if (variable)
     return variable;
   OpBuilder::InsertionGuard guard(builder);
   builder.setInsertionPoint(forward);
   variable =
-      declare(builder, reporter.getFileLocation(), name,
-              RankedTensorType::get({}, builder.getI64Type()), Role::scalar);
+      VariableOp::create(builder, reporter.getFileLocation(), attribute,
+                         RankedTensorType::get({}, builder.getI64Type()));
   return variable;
 }
 

@@ -56,6 +56,82 @@ def Hfta_RoleAttr : EnumAttr<Hfta_Dialect, Hfta_Role, "role"> {
   let assemblyFormat = "`<` $value `>`";
 }
 
+def Hfta_Purpose : I32EnumAttr<"Purpose", "what a variable of the compiler is for", [
+    I32EnumAttrCase<"step", 0>,
+    I32EnumAttrCase<"micro_batch", 1>,
+    I32EnumAttrCase<"first_sample", 2>,
+    I32EnumAttrCase<"valid_samples", 3>,
+    I32EnumAttrCase<"seed", 4>,
+    I32EnumAttrCase<"learning_rate", 5>,
+    I32EnumAttrCase<"clip_norm", 6>,
+    I32EnumAttrCase<"hyper_parameter", 7>,
+    I32EnumAttrCase<"clip_scale", 8>,
+    I32EnumAttrCase<"norm", 9>,
+    I32EnumAttrCase<"loss", 10>,
+    I32EnumAttrCase<"loss_weight", 11>,
+    I32EnumAttrCase<"mean_loss", 12>,
+    I32EnumAttrCase<"evaluation_loss", 13>,
+    I32EnumAttrCase<"evaluation_weight", 14>,
+    I32EnumAttrCase<"evaluation_metric", 15>,
+    I32EnumAttrCase<"field", 16>,
+    I32EnumAttrCase<"input", 17>,
+    I32EnumAttrCase<"output", 18>,
+    I32EnumAttrCase<"gradient", 19>,
+    I32EnumAttrCase<"state", 20>,
+    I32EnumAttrCase<"initial", 21>]> {
+  let cppNamespace = "::mlir::hfta";
+  let genSpecializedAttr = 0;
+}
+
+def Hfta_PurposeAttr : Hfta_Attr<"Purpose", "purpose"> {
+  let summary = "What a variable of the compiler is for, and whose it is";
+  let description = [{
+    Passes find a variable by this, never by its symbol (`VariableIndex`). Some
+    purposes are of one variable, `of` a parameter; some are told apart by a
+    name, which a user has given or the optimizer.
+
+    | purpose | role of the variable | what it is |
+    |---|---|---|
+    | `step`, `micro_batch`, `first_sample`, `valid_samples`, `seed`, `learning_rate`, `clip_norm` | `scalar` | what the trainer sets |
+    | `hyper_parameter "lr"` | `scalar` | a setting of the job or its model, one value a copy |
+    | `clip_scale` | `output` | what a step multiplies gradients with |
+    | `norm of @w` | `output` | sum of squares of the gradient |
+    | `loss` | `result` | the step's loss, or sum of losses |
+    | `loss_weight` | `result` | sum of the losses' weights over a step's micro-batches; where there is one, the loss and the gradients are sums that are still to be divided by it |
+    | `mean_loss` | `result` | their quotient |
+    | `evaluation_loss`, `evaluation_weight`, `evaluation_metric` | `result` | sums over an evaluation's real samples |
+    | `field "image"` | `input` | a micro-batch of the data block's field |
+    | `input "x"`, `output "y"` | `input`, `output` | ports of an inference |
+    | `gradient of @w`, `state "momentum" of @w` | `gradient`, `optimizer_state` | of a trained parameter |
+    | `initial of @w` | `constant` | what it starts from |
+
+    Constraints:
+    - (C1) a purpose has a name if and only if it is one of several.
+    - (C2) it is of a variable if and only if variables have one each.
+
+    Example: `#hfta.purpose<state "momentum" of @weight>`
+  }];
+  let parameters = (ins EnumParameter<Hfta_Purpose>:$kind,
+                        OptionalParameter<"::mlir::StringAttr">:$name,
+                        OptionalParameter<"::mlir::FlatSymbolRefAttr">:$of);
+  let assemblyFormat = "`<` $kind `` custom<OptionalText>($name) (`of` $of^)? `>`";
+  let genVerifyDecl = 1;
+  let extraClassDeclaration = [{
+    static PurposeAttr get(::mlir::MLIRContext *context, Purpose kind,
+                           ::llvm::StringRef name = {});
+    /// What each variable of a kind has one of.
+    static PurposeAttr getOf(::mlir::FlatSymbolRefAttr of, Purpose kind,
+                             ::llvm::StringRef name = {});
+    /// The role that variables of this purpose have.
+    Role getRole() const;
+    /// A symbol that a reader understands; nothing follows from it.
+    std::string makeSymbol() const;
+    /// What users call such a variable: "lr", "loss/mean", "momentum/w". Of a
+    /// variable with the own name `subject`.
+    std::string makeOwnName(::llvm::StringRef subject) const;
+  }];
+}
+
 def Hfta_BindingAttr : Hfta_Attr<"Binding", "binding"> {
   let summary = "Place of a value: segment number, offset, bytes from copy to copy";
   let description = [{

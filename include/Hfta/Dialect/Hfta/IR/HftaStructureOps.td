@@ -32,21 +32,41 @@ def Hfta_ModelOp : Hfta_Op<"model", [
   }];
 }
 
-def Hfta_VariableOp : Hfta_Op<"variable", [Symbol]> {
+def Hfta_VariableOp : Hfta_Op<"variable", [
+    Symbol, DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
   let summary = "Named storage that tasks read and write";
   let description = [{
     `initial` is the value before the first step: elements, `#hfta.uniform` or
     `#hfta.normal`; without it, zero. For an arrayed variable elements may be
-    one copy's (all copies start alike) or hold a leading copy axis. `stream`
-    names the random stream of a drawn value, the variable's own name by
-    default. `instances` counts the micro-batches in flight. With `copy`, the
-    variable is of that copy alone: its type is plain, and its own name lacks the
-    `@copy` that ends the symbol.
+    one copy's (all copies start alike) or hold a leading copy axis. What is
+    drawn is keyed by the variable's own name. `instances` counts the
+    micro-batches in flight. With `copy`, the variable is of that copy alone, and
+    its type is plain.
+
+    `purpose` says what a variable of the compiler is for, and of which other
+    variable. A model's tensor has none: it is called `known_as` in checkpoints
+    and exports, or, without that, by its symbol.
+
+    Constraints:
+    - (C1) the type is that of a tensor with a static shape.
+    - (C2) what is trained holds floats.
+    - (C3) there is at least one instance.
+    - (C4) the variable of one copy is shared.
+    - (C5) what is drawn holds floats.
+    - (C6) `initial` is elements, of the variable's type or with an axis of copies
+      in front, or says how values are drawn.
+    - (C7) the role is that of the purpose.
+    - (C8) the purpose is of a variable beside this one; a norm, a gradient and a
+      state are of a parameter.
+    - (C9) no two variables have one purpose, unless each is of one copy.
 
     Example:
     ```mlir
     hfta.variable @weight {role = #hfta.role<parameter>, trained,
         initial = #hfta.uniform<-0.1 : f32, 0.1 : f32>}
+        : tensor<10x784xf32, #hfta.copies<8>>
+    hfta.variable @"hfta.gradient/weight" {role = #hfta.role<gradient>,
+        purpose = #hfta.purpose<gradient of @weight>}
         : tensor<10x784xf32, #hfta.copies<8>>
     ```
   }];
@@ -56,14 +76,26 @@ def Hfta_VariableOp : Hfta_Op<"variable", [Symbol]> {
                        DefaultValuedAttr<I64Attr, "-1">:$block,
                        DefaultValuedAttr<I64Attr, "1">:$instances,
                        OptionalAttr<Hfta_BindingAttr>:$location,
-                       OptionalAttr<I64Attr>:$copy);
+                       OptionalAttr<I64Attr>:$copy,
+                       OptionalAttr<Hfta_PurposeAttr>:$purpose,
+                       OptionalAttr<StrAttr>:$known_as);
+  let builders = [
+    OpBuilder<(ins "::llvm::StringRef":$name, "::mlir::RankedTensorType":$type,
+                   "Role":$role, CArg<"::mlir::Attribute", "{}">:$initial)>,
+    /// With the purpose's role, and a symbol that tells it.
+    OpBuilder<(ins "PurposeAttr":$purpose, "::mlir::RankedTensorType":$type,
+                   CArg<"::mlir::Attribute", "{}">:$initial)>
+  ];
   let assemblyFormat = "$sym_name attr-dict `:` $type";
   let hasVerifier = 1;
   let extraClassDeclaration = [{
     RankedTensorType getTensorType() { return cast<RankedTensorType>(getType()); }
     /// The symbol of a variable that belongs to one copy alone.
     static std::string getSymbolOfCopy(StringRef name, int64_t copy);
-    /// The name in the copy's model, checkpoints and exports.
+    /// Makes it the variable of one copy, of the same own name.
+    void makeOfCopy(int64_t copy);
+    bool isFor(Purpose purpose);
+    /// What copies' models, checkpoints and exports call it.
     std::string getOwnName();
   }];
 }

@@ -1,0 +1,122 @@
+//===- Purposes.cpp - What variables of the compiler are for --------------===//
+
+#include "Hfta/Dialect/Hfta/IR/HftaDialect.h"
+#include "Hfta/Dialect/Hfta/IR/VariableNames.h"
+
+using namespace mlir;
+using namespace mlir::hfta;
+
+namespace {
+/// What tells apart the variables of one purpose.
+enum Keys : uint8_t { Nothing = 0, Name = 1, Variable = 2, Both = 3 };
+
+struct PurposeInfo {
+  Role role;
+  Keys keys;
+  /// What users call such a variable, or the part in front of its keys; empty:
+  /// the keys alone.
+  StringLiteral text;
+};
+} // namespace
+
+static PurposeInfo getInfo(Purpose purpose) {
+  switch (purpose) {
+  case Purpose::step:
+    return {Role::scalar, Nothing, "step"};
+  case Purpose::micro_batch:
+    return {Role::scalar, Nothing, "micro_batch"};
+  case Purpose::first_sample:
+    return {Role::scalar, Nothing, "first_sample"};
+  case Purpose::valid_samples:
+    return {Role::scalar, Nothing, "valid_samples"};
+  case Purpose::seed:
+    return {Role::scalar, Nothing, "seed"};
+  case Purpose::learning_rate:
+    return {Role::scalar, Nothing, "learning_rate"};
+  case Purpose::clip_norm:
+    return {Role::scalar, Nothing, "clip_norm"};
+  case Purpose::hyper_parameter:
+    return {Role::scalar, Name, ""};
+  case Purpose::clip_scale:
+    return {Role::output, Nothing, "clip_scale"};
+  case Purpose::norm:
+    return {Role::output, Variable, "norm"};
+  case Purpose::loss:
+    return {Role::result, Nothing, "loss"};
+  case Purpose::loss_weight:
+    return {Role::result, Nothing, "loss/weight"};
+  case Purpose::mean_loss:
+    return {Role::result, Nothing, "loss/mean"};
+  case Purpose::evaluation_loss:
+    return {Role::result, Nothing, "evaluation/loss_sum"};
+  case Purpose::evaluation_weight:
+    return {Role::result, Nothing, "evaluation/weight_sum"};
+  case Purpose::evaluation_metric:
+    return {Role::result, Nothing, "evaluation/metric_sum"};
+  case Purpose::field:
+    return {Role::input, Name, "input"};
+  case Purpose::input:
+    return {Role::input, Name, "infer"};
+  case Purpose::output:
+    return {Role::output, Name, "output"};
+  case Purpose::gradient:
+    return {Role::gradient, Variable, "gradient"};
+  case Purpose::state:
+    return {Role::optimizer_state, Both, ""};
+  case Purpose::initial:
+    return {Role::constant, Variable, "initial"};
+  }
+  llvm_unreachable("all purposes are listed");
+}
+
+PurposeAttr PurposeAttr::get(MLIRContext *context, Purpose kind,
+                             StringRef name) {
+  return get(context, kind,
+             name.empty() ? StringAttr() : StringAttr::get(context, name),
+             FlatSymbolRefAttr());
+}
+
+PurposeAttr PurposeAttr::getOf(FlatSymbolRefAttr of, Purpose kind,
+                               StringRef name) {
+  MLIRContext *context = of.getContext();
+  return get(context, kind,
+             name.empty() ? StringAttr() : StringAttr::get(context, name), of);
+}
+
+// C1, C2
+LogicalResult PurposeAttr::verify(function_ref<InFlightDiagnostic()> emitError,
+                                  Purpose kind, StringAttr name,
+                                  FlatSymbolRefAttr of) {
+  Keys keys = getInfo(kind).keys;
+  if (((keys & Name) != 0) != static_cast<bool>(name))
+    return emitError() << "purpose '" << stringifyPurpose(kind)
+                       << ((keys & Name) ? "' needs a name" : "' has no name");
+  if (((keys & Variable) != 0) != static_cast<bool>(of))
+    return emitError() << "purpose '" << stringifyPurpose(kind)
+                       << ((keys & Variable) ? "' must be of a variable"
+                                             : "' is of no variable");
+  return success();
+}
+
+Role PurposeAttr::getRole() const { return getInfo(getKind()).role; }
+
+/// The parts that aren't empty, with slashes between them.
+static std::string join(StringRef text, StringAttr name, StringRef subject) {
+  std::string all = text.str();
+  for (StringRef part : {name ? name.getValue() : StringRef(), subject})
+    if (!part.empty())
+      all += (all.empty() ? "" : "/") + part.str();
+  return all;
+}
+
+std::string PurposeAttr::makeSymbol() const {
+  StringRef text = getInfo(getKind()).text;
+  if (getKind() == Purpose::hyper_parameter)
+    text = stringifyPurpose(getKind());
+  return names::getCompilerSymbol(
+      join(text, getName(), getOf() ? getOf().getValue() : StringRef()));
+}
+
+std::string PurposeAttr::makeOwnName(StringRef subject) const {
+  return join(getInfo(getKind()).text, getName(), subject);
+}
