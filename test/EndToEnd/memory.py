@@ -95,12 +95,13 @@ def check_plan(info):
 def check_turns(plans):
     """Copies that go through a step in turn use the same memory."""
     for threads, info in plans.items():
-        least = min(threads, 2)
-        expect_equal(info["memory"]["copies_at_once"] in range(1, least + 1),
-                     True, f"copies at once with {threads} threads")
-    values = {info["memory"]["array"]["activations"]
-              // info["memory"]["copies_at_once"] for info in plans.values()}
-    expect_equal(len(values), 1, "bytes of activations for a copy at a time")
+        expect_equal(info["memory"]["copies_at_once"],
+                     min(threads, len(info["copies"])),
+                     f"copies at once with {threads} threads")
+    slabs = {sum(segment["bytes"] for segment in info["segments"]
+                 if segment["name"] == "saved.0") // info["memory"]["copies_at_once"]
+             for info in plans.values()}
+    expect_equal(len(slabs), 1, "bytes of activations for a copy at a time")
 
 
 def anonymous_bytes(process):

@@ -24,8 +24,8 @@ STEPS = 5
 
 
 class Check:
-    def __init__(self):
-        parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
+    def __init__(self, description):
+        parser = argparse.ArgumentParser(description=description.split("\n\n")[0])
         parser.add_argument("--hftac", required=True)
         parser.add_argument("--work", type=pathlib.Path, required=True)
         options = parser.parse_args()
@@ -95,7 +95,7 @@ def check_outputs(check, array, alone, copy):
 
 
 def main():
-    check = Check()
+    check = Check(__doc__)
     array, remarks = check.compile("array", NAMES, RATES, "--remarks")
     check_remarks(remarks)
     check_info(array)

@@ -281,7 +281,7 @@ static void add_tasks(fake *self, const fake_options *options) {
     task->reads = task->writes = all;
     task->read_count = 3;
     task->write_count = 1;
-    task->flags = options->copy_threads ? HFTA_TASK_BY_COPIES : 0;
+    task->flags = options->takes_turns ? HFTA_TASK_BY_COPIES : 0;
   }
 }
 
@@ -369,7 +369,6 @@ hfta_program *fake_program_make(const fake_options *options) {
   int64_t rows = FAKE_BATCH / options->micro_batches;
   program->abi_version = hfta_abi_version();
   program->copies = options->copies;
-  program->copy_threads = options->copy_threads;
   program->batch = FAKE_BATCH;
   program->micro_batches = options->micro_batches;
   self->constants.shape =

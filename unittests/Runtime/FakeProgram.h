@@ -27,7 +27,7 @@ typedef struct fake_options {
   uint32_t foreign;      ///< another identity
   uint32_t former;       ///< another identity, which once was the usual one
   uint32_t diverging;    ///< copy 1 has a learning rate of 1e30
-  uint32_t copy_threads; ///< not 0: tasks may run copy by copy
+  int takes_turns; ///< tasks may run copy by copy
   const char *cpu_features;
 } fake_options;
 

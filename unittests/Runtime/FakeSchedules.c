@@ -44,7 +44,7 @@ static void end(list *self, hfta_command *repeat) {
 
 /// NULL where copies don't take turns.
 static hfta_command *begin_turns(list *self) {
-  return self->options->copy_threads ? begin(self, HFTA_REPEAT_TURNS) : NULL;
+  return self->options->takes_turns ? begin(self, HFTA_REPEAT_TURNS) : NULL;
 }
 
 static void end_turns(list *self, hfta_command *repeat) {
@@ -156,7 +156,7 @@ static void keep(list *self, const uint32_t *segments, uint32_t count) {
 static void keep_gradients(list *self) {
   bool in_flight =
       self->options->all_forwards_first && self->options->micro_batches > 1;
-  if (self->options->copy_threads && !in_flight)
+  if (self->options->takes_turns && !in_flight)
     keep(self, gradients, 1);
   else
     keep(self, all_slabs, 3);
@@ -197,7 +197,7 @@ static void evaluate(list *self) {
 static void step(list *self) {
   upload_scalars(self, FAKE_SEGMENT_SCALARS);
   clear_results(self);
-  if (self->options->copy_threads && self->options->micro_batches == 1) {
+  if (self->options->takes_turns && self->options->micro_batches == 1) {
     hfta_command *batches = begin_uploads(self);
     hfta_command *turns = begin_turns(self);
     forward(self);

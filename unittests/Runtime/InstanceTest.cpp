@@ -70,15 +70,14 @@ TEST(Instance, CopiesMayGoThroughAStepOneAfterTheOther) {
   std::vector<double> expected, losses;
   std::vector<std::string> together = train(options, 2, 20, &expected);
   // By one, by two with one left over, all at once, and micro-batches.
-  for (uint32_t threads : {4, 1}) {
-    options.copy_threads = threads;
-    EXPECT_EQ(train(options, 2, 20, &losses), together) << threads;
+  options.takes_turns = 1;
+  for (int threads : {1, 2, 8}) {
+    EXPECT_EQ(train(options, threads, 20, &losses), together) << threads;
     EXPECT_EQ(losses, expected) << threads;
   }
-  EXPECT_EQ(train(options, 8, 20), together);
   options.micro_batches = 2;
   std::vector<std::string> parts = train(options, 2, 20);
-  options.copy_threads = 0;
+  options.takes_turns = 0;
   EXPECT_EQ(train(options, 2, 20), parts);
 }
 
@@ -87,7 +86,7 @@ TEST(Instance, CopiesInTurnShareMemory) {
   options.copies = 4;
   ProgramPointer program = makeProgram(options);
   uint64_t all = hfta_program_memory(program.get(), 1).activations;
-  options.copy_threads = 1;
+  options.takes_turns = 1;
   program = makeProgram(options);
   for (int threads : {1, 2, 4, 7})
     EXPECT_EQ(hfta_program_memory(program.get(), threads).activations,
@@ -118,7 +117,7 @@ static std::vector<float> readLogits(hfta_instance *instance, int64_t copy) {
 TEST(Instance, InfersOneCopyAlone) {
   fake_options options = defaultOptions();
   options.copies = 4;
-  options.copy_threads = 1;
+  options.takes_turns = 1;
   ProgramPointer program = makeProgram(options);
   Batch batch(3);
   InstancePointer all = makeInstance(program.get());
@@ -158,7 +157,7 @@ TEST(Instance, MicroBatchesInFlightShareNoMemory) {
   options.all_forwards_first = 1;
   ProgramPointer program = makeProgram(options);
   uint64_t all = hfta_program_memory(program.get(), 1).activations;
-  options.copy_threads = 1;
+  options.takes_turns = 1;
   program = makeProgram(options);
   EXPECT_EQ(hfta_program_memory(program.get(), 1).activations, all);
 }
@@ -183,10 +182,10 @@ TEST(Instance, MicroBatchesAddUp) {
 
 TEST(Instance, AccumulateAndUpdateAreAStep) {
   std::string expected = train(defaultOptions(), 1, 1)[1];
-  for (uint32_t copyThreads : {0, 1})
+  for (int takesTurns : {0, 1})
     for (int forwardsFirst : {0, 1}) {
       fake_options options = defaultOptions();
-      options.copy_threads = copyThreads;
+      options.takes_turns = takesTurns;
       options.all_forwards_first = forwardsFirst;
       ProgramPointer program = makeProgram(options);
       InstancePointer instance = makeInstance(program.get());
@@ -199,9 +198,9 @@ TEST(Instance, AccumulateAndUpdateAreAStep) {
 }
 
 TEST(Instance, AStepTakesWhatWasAccumulated) {
-  auto states = [](uint32_t copyThreads) {
+  auto states = [](int takesTurns) {
     fake_options options = defaultOptions();
-    options.copy_threads = copyThreads;
+    options.takes_turns = takesTurns;
     ProgramPointer program = makeProgram(options);
     InstancePointer instance = makeInstance(program.get());
     Batch first(0), second(1);
@@ -256,11 +255,11 @@ TEST(Instance, CopiesThatLeaveTouchNoOther) {
   options.clipping = 1;
   for (int microBatches : {1, 2})
     for (int forwardsFirst : {0, 1})
-      for (uint32_t copyThreads : {0, 1})
+      for (int takesTurns : {0, 1})
         for (int threads : {1, 3}) {
           options.micro_batches = microBatches;
           options.all_forwards_first = forwardsFirst;
-          options.copy_threads = copyThreads;
+          options.takes_turns = takesTurns;
           auto all = trainAndLeave(options, threads, false);
           auto some = trainAndLeave(options, threads, true);
           // Each has the state of the last step that it ran in.

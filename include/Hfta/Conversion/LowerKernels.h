@@ -73,9 +73,6 @@ struct LowerKernelsOptions : public PassPipelineOptions<LowerKernelsOptions> {
       llvm::cl::init(false)};
 };
 
-/// How many threads the kernels of one of `copies` copies are cut for.
-int64_t getCopyThreads(int64_t copies);
-
 /// From kernels on tensors to LLVM functions with a C entry point each, for the
 /// module's `hfta.target`. What else is in the module stays as it is.
 void buildLowerKernelsPipeline(OpPassManager &pm,

@@ -386,8 +386,7 @@ StructRecord<hfta_roles> ProgramBuilder::getRoles() {
       .set(&hfta_roles::loss, indexOf(loss))
       .set(&hfta_roles::loss_sum, indexOf(Purpose::evaluation_loss))
       .set(&hfta_roles::loss_weight, indexOf(Purpose::evaluation_weight))
-      .set(&hfta_roles::metric_sum, indexOf(Purpose::evaluation_metric))
-      .set(&hfta_roles::reserved, 0);
+      .set(&hfta_roles::metric_sum, indexOf(Purpose::evaluation_metric));
 }
 
 StructRecord<hfta_export_template>
@@ -491,7 +490,6 @@ LogicalResult ProgramBuilder::build(StringRef symbol) {
       .set(&hfta_program::input_count, inputCount)
       .set(&hfta_program::output_count, outputCount)
       .set(&hfta_program::setting_count, settingCount)
-      .set(&hfta_program::copy_threads, getCopyThreads(job.copies))
       .set(&hfta_program::roles, getRoles())
       .set(&hfta_program::models, modelTable)
       .set(&hfta_program::model_of_copy, copyTable);

@@ -81,7 +81,7 @@
   M(s, learning_rate)                                                          \
   M(s, seed)                                                                   \
   M(s, loss)                                                                   \
-  M(s, loss_sum) M(s, loss_weight) M(s, metric_sum) M(s, reserved)
+  M(s, loss_sum) M(s, loss_weight) M(s, metric_sum)
 #define HFTA_ABI_EXPORT_TEMPLATE(M, s)                                         \
   M(s, header) M(s, header_bytes) M(s, graph) M(s, graph_bytes)
 #define HFTA_ABI_MODEL(M, s)                                                   \
@@ -124,7 +124,6 @@
   M(s, input_count)                                                            \
   M(s, output_count)                                                           \
   M(s, setting_count)                                                          \
-  M(s, copy_threads)                                                           \
   M(s, roles) M(s, models) M(s, model_of_copy)
 
 /// STRUCT(struct, list of its members)

@@ -37,8 +37,9 @@ typedef struct hfta_memory_plan {
 
 hfta_memory_plan hfta_program_memory(const hfta_program *program, int threads);
 
-/// How many copies make a turn where copies take turns: few enough that what
-/// they save for backward stays in the caches, enough to keep all threads busy.
+/// How many copies make a turn where copies take turns: one a thread, so that
+/// threads need not wait for each other within it, and what a copy saves for
+/// backward stays in the caches of its thread.
 int64_t hfta_program_copies_at_once(const hfta_program *program, int threads);
 
 /// Bytes of one instance of a segment; of slabs, as many as copies run at once.

@@ -247,7 +247,6 @@ typedef struct hfta_roles {
   uint32_t loss_sum; ///< f64 a copy: sum of losses over a batch's real elements
   uint32_t loss_weight; ///< f64 a copy: number of these elements
   uint32_t metric_sum;  ///< f64 a copy: sum of the metric over them
-  uint32_t reserved;
 } hfta_roles;
 
 /// An inference model to be filled with one copy's tensors: `header` is a
@@ -309,7 +308,6 @@ typedef struct hfta_program {
   uint32_t input_count;
   uint32_t output_count;
   uint32_t setting_count;
-  uint32_t copy_threads; ///< kernels have work for so many threads in one copy
   hfta_roles roles;
   const hfta_model *models;
   const uint32_t *model_of_copy; ///< one index into `models` a copy

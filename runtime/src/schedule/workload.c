@@ -123,11 +123,9 @@ bool hfta_workload_runs_by_copies(const hfta_program *program,
 int64_t hfta_workload_copies_at_once(const hfta_program *program,
                                      const hfta_workload *workload,
                                      int threads) {
-  int64_t each = program->copy_threads;
-  if (each == 0 || !some_command(program, workload, takes_turns, 0))
+  if (!some_command(program, workload, takes_turns, 0))
     return workload->copies;
-  int64_t count = (threads + each - 1) / each;
-  return count < workload->copies ? count : workload->copies;
+  return threads < workload->copies ? threads : workload->copies;
 }
 
 int64_t hfta_program_copies_at_once(const hfta_program *program, int threads) {

@@ -19,7 +19,8 @@ using namespace mlir::hfta;
 
 using Costs = ReferenceModel::Items;
 
-int64_t hfta::getCopyThreads(int64_t copies) {
+/// How many threads the kernels of one of `copies` copies are cut for.
+static int64_t getCopyThreads(int64_t copies) {
   return std::clamp<int64_t>(Costs::kThreads / std::max<int64_t>(copies, 1), 1,
                              Costs::kMaxCopyThreads);
 }
