@@ -124,17 +124,36 @@ std::string hfta::getLibraryName(llvm::StringRef output) {
   return name.str();
 }
 
+/// Which phase of the target's branch is asked for.
+static ExitCode resolvePhase(CommandLineState &state) {
+  if (state.emitted.empty())
+    return ExitCode::done;
+  TargetKind kind = state.options.target;
+  if (const PhaseInfo *phase = findPhase(state.emitted, kind)) {
+    state.options.emit = phase->phase;
+    return ExitCode::done;
+  }
+  const TargetInfo &target = *findTargetOfPhase(state.emitted);
+  if (!target.kind)
+    return state.fail(ExitCode::unsupported,
+                      "'--emit=" + state.emitted +
+                          "' needs '--target=" + target.name +
+                          "', which is not supported in this version");
+  return state.fail(ExitCode::usage,
+                    "'--emit=" + state.emitted +
+                        "' is a phase of '--target=" + target.name +
+                        "', not of '--target=" + getTarget(kind).name + "'");
+}
+
 static ExitCode checkOutput(CommandLineState &state) {
   DriverOptions &options = state.options;
-  if (options.plan && (state.emitGiven || !options.output.empty()))
+  if (options.plan && (!state.emitted.empty() || !options.output.empty()))
     return state.fail(ExitCode::usage,
                       "option '--plan' writes no file, and so excludes '-o' "
                       "and '--emit'");
   if (options.output.empty())
     options.output = getDefaultOutput(options);
-  bool linked =
-      options.emit == Phase::executable || options.emit == Phase::library;
-  if (linked && options.output == "-")
+  if (isLinked(options.emit) && options.output == "-")
     return state.fail(ExitCode::usage,
                       "'--emit=" + getPhase(options.emit).name +
                           "' needs a file: -o FILE");
@@ -155,7 +174,7 @@ static ExitCode checkOutput(CommandLineState &state) {
 ExitCode hfta::parseCommandLine(llvm::ArrayRef<const char *> arguments,
                                 DriverOptions &options,
                                 llvm::raw_ostream &errors) {
-  CommandLineState state{options, errors, {}, false};
+  CommandLineState state{options, errors, {}, {}};
   bool onlyInputs = false;
   for (size_t at = 0; at < arguments.size(); ++at) {
     llvm::StringRef argument = arguments[at];
@@ -171,6 +190,9 @@ ExitCode hfta::parseCommandLine(llvm::ArrayRef<const char *> arguments,
     if (code != ExitCode::done || options.action != Action::compile)
       return code;
   }
-  ExitCode code = checkInputs(state);
-  return code == ExitCode::done ? checkOutput(state) : code;
+  for (ExitCode (*check)(CommandLineState &) :
+       {checkInputs, resolvePhase, checkOutput})
+    if (ExitCode code = check(state); code != ExitCode::done)
+      return code;
+  return ExitCode::done;
 }

@@ -85,8 +85,11 @@ ExitCode Compiler::fail(ExitCode code, llvm::Error error) {
 ExitCode Compiler::setTarget() {
   if (TargetAttr::get(*loaded.module) && options.cpu.empty())
     return ExitCode::done;
-  FailureOr<TargetAttr> target =
-      resolveCpu(&context, options.cpu.empty() ? "native" : options.cpu);
+  FailureOr<TargetAttr> target = failure();
+  switch (options.target) {
+  case TargetKind::cpu:
+    target = resolveCpu(&context, options.cpu.empty() ? "native" : options.cpu);
+  }
   if (failed(target)) {
     errors << "hftac: error: this machine's processor is not an x86-64 one\n"
               "hint: name a processor with '--cpu'\n";
@@ -118,7 +121,7 @@ ExitCode Compiler::checkOutput() {
     return ExitCode::done;
   if (ExitCode code = checkInputs(); code != ExitCode::done)
     return code;
-  if (options.emit <= Phase::object &&
+  if (!isLinked(options.emit) &&
       (options.output == "-" || isSpecialFile(options.output)))
     return ExitCode::done;
   if (llvm::Error error = OutputFile::create(options.output).takeError())
@@ -153,7 +156,7 @@ ExitCode Compiler::runPasses(const PhaseInfo &phase) {
   if (phase.phase == Phase::train)
     if (ExitCode code = checkCuts(); code != ExitCode::done)
       return code;
-  if (phase.phase == Phase::linalg)
+  if (phase.target)
     if (ExitCode code = setTarget(); code != ExitCode::done)
       return code;
   PipelineSettings settings;
@@ -181,13 +184,14 @@ ExitCode Compiler::runPasses(const PhaseInfo &phase) {
 }
 
 ExitCode Compiler::lowerTo(Phase last) {
-  for (const PhaseInfo &phase : getPhases()) {
-    if (phase.phase <= loaded.phase || phase.phase > last || !phase.addPasses)
+  for (const PhaseInfo *phase : getPath(options.target)) {
+    if (!comesAfter(phase->phase, loaded.phase) ||
+        comesAfter(phase->phase, last) || !phase->addPasses)
       continue;
-    timing.begin(phase.name);
-    if (ExitCode code = runPasses(phase); code != ExitCode::done)
+    timing.begin(phase->name);
+    if (ExitCode code = runPasses(*phase); code != ExitCode::done)
       return code;
-    if (phase.phase == Phase::train)
+    if (phase->phase == Phase::train)
       reportTrained(*loaded.module, errors);
   }
   return ExitCode::done;
@@ -231,16 +235,16 @@ ExitCode Compiler::generateCode() {
     generator.addLibrary(library);
   timing.begin("optimize");
   generator.keep(getExportedSymbols(options.emit, library));
-  if (options.emit > Phase::object)
+  if (isLinked(options.emit))
     if (llvm::Error error = generator.split(library + "/"))
       return fail(ExitCode::internal, std::move(error));
   generator.optimize();
-  Phase form = std::min(options.emit, Phase::object);
+  Phase form = isLinked(options.emit) ? Phase::object : options.emit;
   timing.begin(getPhase(form).name);
   llvm::Expected<std::vector<std::string>> code = generator.emit(form);
   if (!code)
     return fail(ExitCode::internal, code.takeError());
-  if (options.emit > Phase::object)
+  if (isLinked(options.emit))
     return link(*code);
   if (llvm::Error error = writeOutput(options.output, code->front()))
     return fail(ExitCode::cannotWrite, std::move(error));
@@ -274,8 +278,7 @@ ExitCode Compiler::compile() {
         StringAttr::get(&context, getPhase(Phase::import).name));
   if (ExitCode code = checkOutput(); code != ExitCode::done)
     return code;
-  Phase last =
-      options.plan ? Phase::planned : std::min(options.emit, Phase::llvm);
+  Phase last = options.plan ? Phase::planned : options.emit;
   if (ExitCode code = lowerTo(last); code != ExitCode::done)
     return code;
   if (!options.plan)

@@ -115,24 +115,33 @@ static ExitCode loadModule(const DriverOptions &options, MLIRContext *context,
                       "module has no '" + kPhaseAttrName +
                           "' that tells the phase to continue from",
                       ExitCode::input);
-  const PhaseInfo *phase = findPhase(name.getValue());
+  // Code is made for a target; a module that isn't there yet is for any.
+  TargetAttr target = TargetAttr::get(*loaded.module);
+  const PhaseInfo *phase =
+      findPhase(name.getValue(), target ? target.getKind() : options.target);
   if (!phase || !isMLIR(phase->phase))
     return failModule(errors, path,
                       "'" + kPhaseAttrName + "' is '" + name.getValue() +
                           "', which is no phase of a module",
                       ExitCode::input);
   Phase last = options.plan ? Phase::planned : options.emit;
-  if (phase->phase > last)
+  if (phase->target && phase->target != options.target)
+    return failModule(errors, path,
+                      "module is in phase '" + phase->name + "' of target '" +
+                          getTarget(*phase->target).name + "', not of '" +
+                          getTarget(options.target).name + "'",
+                      ExitCode::usage);
+  if (comesAfter(phase->phase, last))
     return failModule(errors, path,
                       "module is in phase '" + phase->name +
                           "', which comes after '" + getPhase(last).name + "'",
                       ExitCode::usage);
-  if (!options.cpu.empty() && phase->phase >= Phase::linalg)
+  if (!options.cpu.empty() && phase->target)
     return failModule(errors, path,
                       "option '--cpu' has no effect on a module in phase '" +
                           phase->name + "'",
                       ExitCode::usage);
-  if (!options.cuts.empty() && phase->phase >= Phase::train)
+  if (!options.cuts.empty() && comesAfter(phase->phase, Phase::fused))
     return failModule(errors, path,
                       "option '--cuts' has no effect on a module in phase '" +
                           phase->name + "'",

@@ -68,25 +68,26 @@ static ExitCode checkChoice(CommandLineState &state, const OptionInfo &option,
 
 static ExitCode setEmit(CommandLineState &state, const OptionInfo &option,
                         llvm::StringRef value) {
-  if (const PhaseInfo *phase = findPhase(value)) {
-    state.options.emit = phase->phase;
-    state.emitGiven = true;
+  // Whether the target has it is known after all options.
+  if (findTargetOfPhase(value)) {
+    state.emitted = value.str();
     return ExitCode::done;
   }
   llvm::SmallVector<llvm::StringRef> names;
   for (const PhaseInfo &phase : getPhases())
     names.push_back(phase.name);
-  if (value == "gpu" || value == "ptx")
-    return state.fail(ExitCode::unsupported,
-                      "'--emit=" + value +
-                          "' needs '--target=cuda', which is "
-                          "not supported in this version");
   return checkChoice(state, option, value, names, {});
 }
 
 static ExitCode setTarget(CommandLineState &state, const OptionInfo &option,
                           llvm::StringRef value) {
-  return checkChoice(state, option, value, {"cpu"}, {"cuda"});
+  llvm::SmallVector<llvm::StringRef> names, later;
+  for (const TargetInfo &target : getTargets()) {
+    (target.kind ? names : later).push_back(target.name);
+    if (target.kind && target.name == value)
+      state.options.target = *target.kind;
+  }
+  return checkChoice(state, option, value, names, later);
 }
 
 static ExitCode setCpu(CommandLineState &state, const OptionInfo &option,

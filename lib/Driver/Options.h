@@ -15,7 +15,7 @@ struct CommandLineState {
   llvm::raw_ostream &errors;
   /// Options that only make sense with a job, as typed.
   std::vector<std::string> jobOptionNames;
-  bool emitGiven = false;
+  std::string emitted; ///< as typed; empty: not given
 
   /// Writes a message and, if there is one, a hint.
   ExitCode fail(ExitCode code, const llvm::Twine &message,

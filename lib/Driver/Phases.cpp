@@ -4,6 +4,8 @@
 
 #include "Hfta/Driver/Pipelines.h"
 
+#include "llvm/ADT/STLExtras.h"
+
 using namespace mlir;
 using namespace mlir::hfta;
 
@@ -35,40 +37,86 @@ static void addLLVM(OpPassManager &pm, const PipelineSettings &settings) {
   buildLLVMPipeline(pm, options);
 }
 
+llvm::ArrayRef<TargetInfo> hfta::getTargets() {
+  static const TargetInfo targets[] = {{"cpu", TargetKind::cpu, {}},
+                                       {"cuda", std::nullopt, {"gpu", "ptx"}}};
+  return targets;
+}
+
+const TargetInfo &hfta::getTarget(TargetKind kind) {
+  return *llvm::find_if(getTargets(), [&](const TargetInfo &target) {
+    return target.kind == kind;
+  });
+}
+
+// A target is a row of getTargets(), and the phases of its branch here, behind
+// those of other targets.
 llvm::ArrayRef<PhaseInfo> hfta::getPhases() {
+  constexpr PhaseForm module = PhaseForm::module, file = PhaseForm::file,
+                      linked = PhaseForm::linked;
+  constexpr std::nullopt_t all = std::nullopt;
+  constexpr TargetKind cpu = TargetKind::cpu;
   static const PhaseInfo phases[] = {
-      {Phase::import, "import", "hfta dialect, one model a copy", "", nullptr,
-       ExitCode::input},
-      {Phase::fused, "fused", "hfta dialect, one model for all copies", "",
-       addFused, ExitCode::unsupported},
-      {Phase::train, "train", "tasks: forward, backward, norm, update, ...", "",
-       addTrain, ExitCode::unsupported},
-      {Phase::planned, "planned", "kernels on planned memory", "", addPlanned,
+      {Phase::import, "import", module, all, "hfta dialect, one model a copy",
+       "", nullptr, ExitCode::input},
+      {Phase::fused, "fused", module, all,
+       "hfta dialect, one model for all copies", "", addFused,
        ExitCode::unsupported},
-      {Phase::scheduled, "scheduled", "tasks and schedules as data", "",
-       addScheduled, ExitCode::internal},
-      {Phase::linalg, "linalg", "kernels as linalg on tensors", "", addLinalg,
+      {Phase::train, "train", module, all,
+       "tasks: forward, backward, norm, update, ...", "", addTrain,
+       ExitCode::unsupported},
+      {Phase::planned, "planned", module, all, "kernels on planned memory", "",
+       addPlanned, ExitCode::unsupported},
+      {Phase::scheduled, "scheduled", module, all,
+       "tasks and schedules as data", "", addScheduled, ExitCode::internal},
+      {Phase::linalg, "linalg", module, cpu, "kernels as linalg on tensors", "",
+       addLinalg, ExitCode::internal},
+      {Phase::llvm, "llvm", module, cpu, "LLVM dialect", "", addLLVM,
        ExitCode::internal},
-      {Phase::llvm, "llvm", "LLVM dialect", "", addLLVM, ExitCode::internal},
-      {Phase::llvmIR, "llvm-ir", "optimized LLVM IR", "", nullptr,
+      {Phase::llvmIR, "llvm-ir", file, cpu, "optimized LLVM IR", "", nullptr,
        ExitCode::internal},
-      {Phase::assembly, "asm", "assembly", "", nullptr, ExitCode::internal},
-      {Phase::object, "obj", "object file", ".o", nullptr, ExitCode::internal},
-      {Phase::library, "lib", "static library and C header", ".a", nullptr,
-       ExitCode::cannotWrite},
-      {Phase::executable, "exe", "program that trains (default)", "", nullptr,
-       ExitCode::cannotWrite},
+      {Phase::assembly, "asm", file, cpu, "assembly", "", nullptr,
+       ExitCode::internal},
+      {Phase::object, "obj", file, cpu, "object file", ".o", nullptr,
+       ExitCode::internal},
+      {Phase::library, "lib", linked, cpu, "static library and C header", ".a",
+       nullptr, ExitCode::cannotWrite},
+      {Phase::executable, "exe", linked, cpu, "program that trains (default)",
+       "", nullptr, ExitCode::cannotWrite},
   };
   return phases;
 }
 
 const PhaseInfo &hfta::getPhase(Phase phase) {
-  return getPhases()[static_cast<size_t>(phase)];
+  return *llvm::find_if(
+      getPhases(), [&](const PhaseInfo &info) { return info.phase == phase; });
 }
 
-const PhaseInfo *hfta::findPhase(llvm::StringRef name) {
+llvm::SmallVector<const PhaseInfo *> hfta::getPath(TargetKind target) {
+  llvm::SmallVector<const PhaseInfo *> path;
   for (const PhaseInfo &info : getPhases())
-    if (info.name == name)
-      return &info;
+    if (!info.target || info.target == target)
+      path.push_back(&info);
+  return path;
+}
+
+const PhaseInfo *hfta::findPhase(llvm::StringRef name, TargetKind target) {
+  for (const PhaseInfo *info : getPath(target))
+    if (info->name == name)
+      return info;
   return nullptr;
+}
+
+const TargetInfo *hfta::findTargetOfPhase(llvm::StringRef name) {
+  for (const TargetInfo &target : getTargets())
+    if (llvm::is_contained(target.laterPhases, name) ||
+        (target.kind && findPhase(name, *target.kind)))
+      return &target;
+  return nullptr;
+}
+
+bool hfta::comesAfter(Phase phase, Phase other) {
+  const PhaseInfo &first = getPhase(other), &second = getPhase(phase);
+  bool isOnePath = !first.target || first.target == second.target;
+  return isOnePath && &first < &second;
 }

@@ -66,6 +66,8 @@ def make_hftac_rows():
     yield hftac("an empty value", 2, "'--emit'", options=["--emit="])
     yield hftac("a phase that doesn't exist", 2, "'--emit'", "'exee'",
                 options=["--emit=exee"])
+    yield hftac("a phase of another target", 3, "'--emit=gpu'", "cuda",
+                options=["--emit=gpu"])
     yield hftac("a processor that doesn't exist", 2, "'pentium-9'",
                 options=["--cpu=pentium-9", "-o", "program"])
     yield hftac("a processor of another kind", 2, "'cortex-a53'",
@@ -198,6 +200,20 @@ def make_module_rows():
     yield module("no end", "module {", 1)
     yield module("a phase that doesn't exist",
                  'module attributes {hfta.phase = "baked"} {}', 1, "'baked'")
+    yield module("a phase of another target",
+                 'module attributes {hfta.phase = "ptx"} {}', 1, "'ptx'")
+    yield module("a purpose without what it is of",
+                 'module attributes {hfta.phase = "import"} {hfta.variable @v '
+                 '{role = #hfta.role<output>, purpose = #hfta.purpose<norm>} '
+                 ': tensor<f64>}', 1, "'norm' must be of a variable")
+    yield module("a purpose of nothing",
+                 'module attributes {hfta.phase = "import"} {hfta.variable @v '
+                 '{role = #hfta.role<output>, '
+                 'purpose = #hfta.purpose<norm of @w>} : tensor<f64>}', 1,
+                 "belongs to no variable: @w")
+    yield module("segments that are none",
+                 'module attributes {hfta.phase = "planned", '
+                 'hfta.segments = [1]} {}', 1, "'hfta.segments'")
     yield module("a phase that is a number",
                  "module attributes {hfta.phase = 3} {}", 1, "hfta.phase")
     yield module("a phase without what it has to hold",

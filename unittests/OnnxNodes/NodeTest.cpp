@@ -179,17 +179,17 @@ NodeResult NodeTest::lower(ModuleOp module) {
   settings.verifySums = true;
   module->setAttr(HftaDialect::kTargetAttrName,
                   getCpuTarget(&context, "x86-64-v3"));
-  for (const PhaseInfo &phase : getPhases()) {
-    if (!phase.addPasses)
+  for (const PhaseInfo *phase : getPath(TargetKind::cpu)) {
+    if (!phase->addPasses)
       continue;
     PassManager passes(&context, ModuleOp::getOperationName());
-    phase.addPasses(passes, settings);
+    phase->addPasses(passes, settings);
     if (succeeded(passes.run(module)))
       continue;
-    bool isRefusal = phase.failure == ExitCode::unsupported ||
-                     phase.failure == ExitCode::input;
+    bool isRefusal = phase->failure == ExitCode::unsupported ||
+                     phase->failure == ExitCode::input;
     return fail(isRefusal ? NodeStatus::refused : NodeStatus::failed,
-                "phase '" + phase.name + "' failed");
+                "phase '" + phase->name + "' failed");
   }
   program = JitProgram::create(module, /*threads=*/1);
   return program ? NodeResult()

@@ -38,8 +38,9 @@ struct DriverOptions {
   std::vector<std::string> inputs;
   InputKind inputKind = InputKind::job;
   std::string output; ///< "-": standard output
-  Phase emit = Phase::executable;
-  std::string cpu; ///< empty: not given
+  TargetKind target = TargetKind::cpu;
+  Phase emit = Phase::executable; ///< on the target's path
+  std::string cpu;                ///< empty: not given
   std::string dataDirectory;
   std::vector<JobFlag> jobFlags;
   std::vector<ConstantBinding> constants;

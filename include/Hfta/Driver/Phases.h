@@ -1,17 +1,21 @@
 //===- Phases.h - The compiler's phases -------------------------*- C++ -*-===//
 //
-// The one table of phases: --emit, --help, docs/hftac.md and the driver itself
-// live on it.
+// The one tree of phases: --emit, --help, docs/hftac.md and the driver itself
+// live on it. Phases up to `scheduled` are common to all targets; each target
+// has a branch of its own from there.
 //===----------------------------------------------------------------------===//
 
 #ifndef HFTA_DRIVER_PHASES_H
 #define HFTA_DRIVER_PHASES_H
 
+#include "Hfta/Dialect/Hfta/IR/HftaDialect.h"
 #include "Hfta/Driver/ExitCode.h"
 
 #include "llvm/ADT/ArrayRef.h"
+#include "llvm/ADT/SmallVector.h"
 #include "llvm/ADT/StringRef.h"
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -27,6 +31,7 @@ enum class Phase {
   train,
   planned,
   scheduled,
+  // Of target `cpu`.
   linalg,
   llvm,
   llvmIR,
@@ -43,9 +48,19 @@ struct PipelineSettings {
   bool verifySums = false;
 };
 
+/// What a phase's output is.
+enum class PhaseForm {
+  module, ///< MLIR
+  file,   ///< one file, or standard output
+  linked  ///< what a linker or archiver writes
+};
+
 struct PhaseInfo {
   Phase phase;
   llvm::StringRef name; ///< for --emit
+  PhaseForm form;
+  /// The target on whose branch it lies; none: it is common to all.
+  std::optional<TargetKind> target;
   llvm::StringRef description;
   /// End of the default output file's name; empty: standard output.
   llvm::StringRef suffix;
@@ -56,13 +71,35 @@ struct PhaseInfo {
   ExitCode failure;
 };
 
-/// In order.
+/// A kind of target, by its name in --target. One that this version can't make
+/// code for has no kind, but phases that users may ask for.
+struct TargetInfo {
+  llvm::StringRef name;
+  std::optional<TargetKind> kind;
+  std::vector<llvm::StringRef> laterPhases;
+};
+
+llvm::ArrayRef<TargetInfo> getTargets();
+const TargetInfo &getTarget(TargetKind kind);
+
+/// All of them: the common ones in order, then each branch in order.
 llvm::ArrayRef<PhaseInfo> getPhases();
 const PhaseInfo &getPhase(Phase phase);
-/// Null if there is none of this name.
-const PhaseInfo *findPhase(llvm::StringRef name);
+/// From import to the end of a target's branch.
+llvm::SmallVector<const PhaseInfo *> getPath(TargetKind target);
+/// A phase on the way to a target, by its name; null if there is none.
+const PhaseInfo *findPhase(llvm::StringRef name, TargetKind target);
+/// The target that has a phase of this name on its branch; null if none has.
+const TargetInfo *findTargetOfPhase(llvm::StringRef name);
+/// Whether a phase lies behind another one, on one path.
+bool comesAfter(Phase phase, Phase other);
 /// Whether the phase's output is an MLIR module.
-inline bool isMLIR(Phase phase) { return phase <= Phase::llvm; }
+inline bool isMLIR(Phase phase) {
+  return getPhase(phase).form == PhaseForm::module;
+}
+inline bool isLinked(Phase phase) {
+  return getPhase(phase).form == PhaseForm::linked;
+}
 
 } // namespace mlir::hfta
 
