@@ -10,6 +10,9 @@ import subprocess
 import sys
 
 REFERENCE = pathlib.Path(__file__).parent.parent / "reference"
+sys.path.insert(0, str(REFERENCE))
+
+from compare_checkpoint import read_floats  # noqa: E402  (of another folder)
 
 MODELS = {
     "cnn": """
@@ -113,14 +116,16 @@ def read_safetensors(path):
     size = int.from_bytes(data[:8], "little")
     header = json.loads(data[8:8 + size])
     header.pop("__metadata__", None)
-    codes = {"F32": "f", "F64": "d", "I64": "q"}
     tensors = {}
     for name, entry in header.items():
         begin, end = entry["data_offsets"]
-        numbers = array.array(codes[entry["dtype"]])
-        numbers.frombytes(data[8 + size + begin:8 + size + end])
-        if sys.byteorder == "big":
-            numbers.byteswap()
+        part = data[8 + size + begin:8 + size + end]
+        if entry["dtype"] == "I64":
+            numbers = array.array("q", part)
+            if sys.byteorder == "big":
+                numbers.byteswap()
+        else:
+            numbers = read_floats(part, entry["dtype"])
         tensors[name] = (entry["dtype"], entry["shape"], numbers)
     return tensors
 

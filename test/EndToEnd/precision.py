@@ -1,20 +1,55 @@
 #!/usr/bin/env python3
-"""Computes in f32 on parameters that are stored in f64, and with state and
-gradients of other types: each mixture trains near to f64, and its checkpoint has
-the stored types."""
+"""Computes in f32 on parameters that are stored in another type, and with state and
+gradients of other types: each mixture trains near to f64, its checkpoint has the
+stored types, `info` tells them, a resumed training ends with the same bytes, and an
+exported model computes what the copy does."""
 
-from harness import (COPIES, Work, checkpoint, copy_file, expect_equal, fail,
-                     make_job, read_safetensors)
+from harness import (COPIES, Work, checkpoint, copy_file, expect_equal,
+                     expect_same_checkpoint, fail, make_job, read_npy,
+                     read_safetensors, run)
 
 STEPS = 20
 
-# Clause, type of the parameters, type of the optimizer's state.
+# Clause, type of the parameters, type of the optimizer's state, distance from f64.
 MIXTURES = {
-    "stored64": ("f64, compute = f32", "F64", "F64"),
-    "parameters64": ("f32, parameters = f64", "F64", "F32"),
-    "state64": ("f32, state = f64", "F32", "F64"),
-    "gradients64": ("f32, gradients = f64, accumulate = f64", "F32", "F32"),
+    "stored64": ("f64, compute = f32", "F64", "F64", 1e-3),
+    "parameters64": ("f32, parameters = f64", "F64", "F32", 1e-3),
+    "state64": ("f32, state = f64", "F32", "F64", 1e-3),
+    "gradients64": ("f32, gradients = f64, accumulate = f64", "F32", "F32", 1e-3),
+    "parameters-bf16": ("f32, parameters = bf16", "BF16", "F32", 0.1),
+    "parameters-f16": ("f32, parameters = f16, accumulate = f64", "F16", "F32", 0.03),
+    "all-bf16": ("f32, parameters = bf16, gradients = bf16, state = bf16", "BF16",
+                 "BF16", 0.2),
+    "f16-in-f64": ("f64, parameters = f16, gradients = f16", "F16", "F64", 0.03),
 }
+
+
+def check_resumed(work, binary, trained):
+    """Half of the training, then the rest, in the same folder."""
+    other = work.folder / f"{binary.name}-resumed"
+    for steps in (STEPS // 2, STEPS):
+        run(binary, "train", "--data", work.folder, "--checkpoint", other,
+            "--no-progress", "--steps", steps, *["--resume"] * (steps == STEPS))
+    expect_same_checkpoint(checkpoint(other, STEPS), trained,
+                           f"{binary.name}, resumed")
+
+
+def check_export(work, binary, trained):
+    """The exported model's outputs are the copy's, to rounding."""
+    path, image = work.folder / f"{binary.name}.onnx", work.folder / "mlp-image.npy"
+    run(binary, "export", "--copy", 1, "-o", path, "--checkpoint", trained)
+    alone = work.folder / f"{binary.name}-exported"
+    run(work.hftac, path, "--batch=16", "-o", alone)
+    outputs = []
+    for program, flags in ((binary, ["--copy", 1, "--checkpoint", trained]),
+                           (alone, [])):
+        folder = work.folder / f"{program.name}-outputs"
+        run(program, "run", "--input", f"image={image}", "--output", folder, *flags)
+        wide = binary.name == "f16-in-f64"
+        outputs.append(read_npy(folder / "output.npy", "d" if wide else "f"))
+    gap = max(abs(a - b) for a, b in zip(*outputs))
+    if not gap < 1e-5:
+        fail(f"{binary.name}: the exported model is {gap} from the copy")
 
 
 def main():
@@ -23,11 +58,16 @@ def main():
     def train(name, clause):
         binary = work.compile(name, make_job("mlp", STEPS,
                                              f"  precision {clause}"))
-        return checkpoint(work.train(binary), STEPS)
+        return binary, checkpoint(work.train(binary), STEPS)
 
-    exact = train("exact", "f64")
-    for name, (clause, parameters, state) in MIXTURES.items():
-        folder = train(name, clause)
+    _, exact = train("exact", "f64")
+    for name, (clause, parameters, state, tolerance) in MIXTURES.items():
+        binary, folder = train(name, clause)
+        check_resumed(work, binary, folder)
+        check_export(work, binary, folder)
+        told = f"hidden.weight  {parameters.lower()} 37x64"
+        if told not in run(binary, "info"):
+            fail(f"{name}: info doesn't say '{told}'")
         for copy in range(COPIES):
             mine = read_safetensors(copy_file(folder, copy))
             theirs = read_safetensors(copy_file(exact, copy))
@@ -37,7 +77,7 @@ def main():
                 expect_equal(kind, wanted, f"{name}: type of {tensor}")
                 gap = max(abs(a - b)
                           for a, b in zip(numbers, theirs[tensor][2]))
-                if not 0 < gap < 1e-3:
+                if not 0 < gap < tolerance:
                     fail(f"{name}: copy {copy}: {tensor} is {gap} from f64")
         print(f"{name}: parameters {parameters}, state {state}")
 

@@ -14,7 +14,20 @@ import array
 import json
 import math
 import pathlib
+import struct
 import sys
+
+
+CODES = {"F64": "d", "F32": "f", "F16": "e", "BF16": "f"}
+
+
+def read_floats(data, dtype):
+    """An array of little-endian floats; a bf16 is the upper half of an f32."""
+    if dtype == "BF16":
+        data = b"".join(b"\0\0" + data[i:i + 2] for i in range(0, len(data), 2))
+    code = CODES[dtype]
+    values = struct.unpack(f"<{len(data) // struct.calcsize(code)}{code}", data)
+    return array.array("f" if code == "e" else code, values)
 
 
 def read_safetensors(path):
@@ -23,13 +36,10 @@ def read_safetensors(path):
     start = 8 + int.from_bytes(data[:8], "little")
     tensors = {}
     for name, entry in json.loads(data[8:start]).items():
-        code = {"F64": "d", "F32": "f"}.get(entry.get("dtype"))
-        if name == "__metadata__" or code is None:
+        if name == "__metadata__" or entry["dtype"] not in CODES:
             continue
         begin, end = entry["data_offsets"]
-        values = array.array(code, data[start + begin:start + end])
-        if sys.byteorder == "big":
-            values.byteswap()
+        values = read_floats(data[start + begin:start + end], entry["dtype"])
         tensors[name] = values
     return tensors
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Makes the golden files of the training tests with PyTorch, and test models.
 
-    make_golden.py [--only CASE]     needs torch, numpy and onnx
+    make_golden.py [--only CASE] [--output DIR]    needs torch, numpy and onnx
 
 Models: the example's cnn.onnx, read here, and three written here with weights
 from make_data.uniform(seed, i), i counting row-major within a tensor:
@@ -15,14 +15,18 @@ Data: make_data.py, which needs no PyTorch. Step s (from 0) takes samples 16 s t
 16 s + 15 in the order of the file; there are 20 steps, each of one micro-batch.
 
 Golden files: golden/CASE.f64.json and golden/CASE.f32.json, where everything is
-computed in that type from the ONNX file's weights.
+computed in that type from the ONNX file's weights; of some cases CASE.bf16.json and
+CASE.f16.json, 10 steps where parameters are stored in that type, rounded to it at
+first and after each step, and everything is computed in f32.
+
+    precision clause of the job
 
     model     one file a copy, or one for all
     copies    one object of hyper-parameters a copy
     schedule  kind and its numbers
     lr        one row a step, one number a copy: the rate of that step
     loss      one row a step, one number a copy: before the step's update
-    final     f64 only: mean and root mean square of every trained parameter at
+    final     not in f32: mean and root mean square of every trained parameter at
               the end, one number a copy (in f32 a bias before a batch norm, whose
               true gradient is 0, moves by rounding errors alone)
 
@@ -63,7 +67,12 @@ sys.path.insert(0, str(ROOT / "examples" / "fashion"))
 import export_model  # noqa: E402  (beside the example's model)
 
 STEPS = 20
+STORED_STEPS = 10
 BATCH = 16
+TYPES = {"f64": torch.float64, "f32": torch.float32, "bf16": torch.bfloat16,
+         "f16": torch.float16}
+STORED = ("bf16", "f16")
+STORED_CASES = ("mlp-sgd", "cnn-adam")
 EPSILON = torch.tensor(1e-5).item()  # an ONNX attribute is an f32
 
 
@@ -209,13 +218,21 @@ def make_optimizer(kind, parameters, copy):
                 weight_decay=decay, foreach=False)
 
 
-def train(model, data, kind, copy, schedule):
+def store(parameters, dtype):
+    """Leaves of the parameters what memory of this type holds."""
+    with torch.no_grad():
+        for parameter in parameters:
+            parameter.copy_(parameter.to(dtype).to(parameter.dtype))
+
+
+def train(model, data, kind, copy, schedule, stored, steps):
     """Losses and rates of every step; leaves the trained weights in `model`."""
     images, labels = data
     parameters = list(model.parameters())
+    store(parameters, stored)
     optimizer = make_optimizer(kind, parameters, copy)
     losses, rates = [], []
-    for step in range(STEPS):
+    for step in range(steps):
         rates.append(rate(schedule, copy["lr"], step))
         optimizer.param_groups[0]["lr"] = rates[-1]
         batch = slice(step * BATCH, (step + 1) * BATCH)
@@ -228,19 +245,23 @@ def train(model, data, kind, copy, schedule):
             nn.utils.clip_grad_norm_(parameters, copy["clip_norm"],
                                      foreach=False)
         optimizer.step()
+        store(parameters, stored)
         losses.append(loss.item())
     return losses, rates
 
 
 def run_case(case, precision):
     kind, copies, schedule = CASES[case]
-    dtype = {"f64": torch.float64, "f32": torch.float32}[precision]
+    stored = TYPES[precision]
+    is_stored = precision in STORED
+    dtype = torch.float32 if is_stored else stored
+    steps = STORED_STEPS if is_stored else STEPS
     files = model_files(case)
     data = load_data(files[0], dtype)
     losses, rates, final = [], [], {}
     for k, copy in enumerate(copies):
         model = load(files[k % len(files)], dtype)
-        loss, lr = train(model, data, kind, copy, schedule)
+        loss, lr = train(model, data, kind, copy, schedule, stored, steps)
         losses.append(loss)
         rates.append(lr)
         for name, parameter in model.named_parameters():
@@ -249,12 +270,14 @@ def run_case(case, precision):
             entry["mean"].append(value.mean().item())
             entry["rms"].append(value.square().mean().sqrt().item())
     golden = {
-        "case": case, "precision": precision, "batch": BATCH, "model": files,
+        "case": case,
+        "precision": f"f32, parameters = {precision}" if is_stored else precision,
+        "batch": BATCH, "model": files,
         "optimizer": kind, "copies": copies, "schedule": schedule,
         "lr": [list(row) for row in zip(*rates)],
         "loss": [list(row) for row in zip(*losses)],
     }
-    return golden | {"final": final} if precision == "f64" else golden
+    return golden if precision == "f32" else golden | {"final": final}
 
 
 def write_json(path, golden):
@@ -278,17 +301,22 @@ def main():
         description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("--only", metavar="CASE", choices=sorted(CASES),
                         help="one of " + ", ".join(sorted(CASES)))
+    parser.add_argument("--output", metavar="DIR", type=pathlib.Path,
+                        help="where to write golden files alone, no models "
+                        "(default: golden)")
     options = parser.parse_args()
 
     torch.set_num_threads(1)
     torch.use_deterministic_algorithms(True)
     warnings.simplefilter("ignore", UserWarning)
-    export_models()
-    (HERE / "golden").mkdir(exist_ok=True)
+    if not options.output:
+        export_models()
+    folder = options.output or HERE / "golden"
+    folder.mkdir(parents=True, exist_ok=True)
     for case in [options.only] if options.only else CASES:
-        for precision in ("f64", "f32"):
+        for precision in ("f64", "f32") + STORED * (case in STORED_CASES):
             golden = run_case(case, precision)
-            write_json(HERE / "golden" / f"{case}.{precision}.json", golden)
+            write_json(folder / f"{case}.{precision}.json", golden)
             last = " ".join(f"{loss:.4f}" for loss in golden["loss"][-1])
             print(f"{case}.{precision}: losses of the last step {last}")
 
