@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Computes in f32 on parameters that are stored in another type, and with state and
 gradients of other types: each mixture trains near to f64, its checkpoint has the
-stored types, `info` tells them, a resumed training ends with the same bytes, and an
-exported model computes what the copy does."""
+stored types, `info` tells them, a resumed training and one of copies compiled alone
+end with the same bytes, and an exported model computes what the copy does."""
 
 from harness import (COPIES, Work, checkpoint, copy_file, expect_equal,
                      expect_same_checkpoint, fail, make_job, read_npy,
@@ -34,6 +34,14 @@ def check_resumed(work, binary, trained):
                            f"{binary.name}, resumed")
 
 
+def check_alone(work, binary, job, trained):
+    """Copies compiled alone, on one thread."""
+    alone = work.compile(f"{binary.name}-alone", job, "--no-fuse")
+    other = work.train(alone, "--threads", 1)
+    expect_same_checkpoint(checkpoint(other, STEPS), trained,
+                           f"{binary.name}, alone")
+
+
 def check_export(work, binary, trained):
     """The exported model's outputs are the copy's, to rounding."""
     path, image = work.folder / f"{binary.name}.onnx", work.folder / "mlp-image.npy"
@@ -55,14 +63,17 @@ def check_export(work, binary, trained):
 def main():
     work = Work(__doc__, "mlp")
 
-    def train(name, clause):
-        binary = work.compile(name, make_job("mlp", STEPS,
-                                             f"  precision {clause}"))
+    def train(name, job):
+        binary = work.compile(name, job)
         return binary, checkpoint(work.train(binary), STEPS)
 
-    _, exact = train("exact", "f64")
+    def make(clause):
+        return make_job("mlp", STEPS, f"  precision {clause}\n  micro_batches 2")
+
+    _, exact = train("exact", make("f64"))
     for name, (clause, parameters, state, tolerance) in MIXTURES.items():
-        binary, folder = train(name, clause)
+        binary, folder = train(name, make(clause))
+        check_alone(work, binary, make(clause), folder)
         check_resumed(work, binary, folder)
         check_export(work, binary, folder)
         told = f"hidden.weight  {parameters.lower()} 37x64"
