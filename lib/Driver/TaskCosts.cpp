@@ -4,7 +4,6 @@
 
 #include "Hfta/Dialect/Hfta/IR/HftaOps.h"
 #include "Hfta/Dialect/Hfta/IR/Job.h"
-#include "Hfta/Dialect/Hfta/IR/VariableNames.h"
 #include "Hfta/Driver/Passes.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -53,9 +52,8 @@ public:
 
   TaskCost count(func::FuncOp task) {
     cost = TaskCost();
-    StringRef name = task.getSymName();
-    name.consume_front(names::kTaskPrefix);
-    cost.name = name.str();
+    cost.name =
+        task->getAttrOfType<TaskAttr>(HftaDialect::kTaskAttrName).makeName();
     for (auto launch : task.getOps<LaunchOp>())
       if (auto kernel = symbols.lookup<func::FuncOp>(launch.getKernel()))
         addLaunch(launch, kernel);

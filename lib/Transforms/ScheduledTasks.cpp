@@ -103,8 +103,41 @@ static SmallVector<int64_t> findSegments(func::FuncOp task, bool written) {
   return llvm::to_vector(found);
 }
 
+/// How far the launches reach into each workspace; none if a kernel doesn't
+/// tell the types of its operands.
+static DenseI64ArrayAttr findWorkspace(TaskOp task,
+                                       const SymbolTable &symbols) {
+  constexpr int64_t alignment = 64; // as of places
+  ArrayAttr segments = SegmentAttr::getTable(task);
+  DenseMap<int64_t, int64_t> ends;
+  for (auto launch : task.getBody().getOps<LaunchOp>()) {
+    auto kernel = symbols.lookup<func::FuncOp>(launch.getKernel());
+    if (!kernel)
+      return {};
+    auto note = [&](int64_t number, Type type) {
+      auto place = cast<BindingAttr>(launch.getBindings()[number]);
+      int64_t &end = ends[place.getSegment()];
+      end = std::max<int64_t>(
+          end,
+          llvm::alignTo(place.getOffset() + getLogicalBytes(type), alignment));
+    };
+    for (auto [index, type] : llvm::enumerate(kernel.getArgumentTypes()))
+      note(static_cast<int64_t>(index), type);
+    for (auto [number, type] :
+         llvm::zip(launch.getWritten(), kernel.getResultTypes()))
+      note(number, type);
+  }
+  SmallVector<int64_t> needed;
+  for (int64_t number : task.findWorkspaces())
+    needed.push_back(
+        std::min(ends.lookup(number),
+                 cast<SegmentAttr>(segments[number]).getUnitBytes()));
+  return DenseI64ArrayAttr::get(task.getContext(), needed);
+}
+
 void hfta::convertTasks(ModuleOp module) {
   LaunchUses uses(module);
+  SymbolTable symbols(module);
   SmallVector<func::FuncOp> functions;
   for (auto function : module.getOps<func::FuncOp>())
     if (function->hasAttr(HftaDialect::kTaskAttrName))
@@ -116,11 +149,14 @@ void hfta::convertTasks(ModuleOp module) {
     auto task = TaskOp::create(
         builder, function.getLoc(), function.getSymName(), attribute.getPart(),
         attribute.getBlock(), findSegments(function, /*written=*/false),
-        findSegments(function, /*written=*/true), uses.runsByCopies(function));
+        findSegments(function, /*written=*/true), DenseI64ArrayAttr(),
+        uses.runsByCopies(function));
     Block &body = task.getBody().emplaceBlock();
     for (auto launch : llvm::make_early_inc_range(function.getOps<LaunchOp>()))
       launch->moveBefore(&body, body.end());
     function.erase();
     joinLaunches(task);
+    if (!task.findWorkspaces().empty())
+      task.setWorkspaceAttr(findWorkspace(task, symbols));
   }
 }

@@ -94,13 +94,11 @@ VariableOp TaskBuilder::adopt(VariableOp variable) {
 }
 
 func::FuncOp TaskBuilder::startTask(StringRef part, int64_t block) {
-  std::string name = part.str();
-  if (block >= 0)
-    name += "." + std::to_string(block);
   OpBuilder outer(getContext());
-  auto function =
-      func::FuncOp::create(outer, getLoc(), (names::kTaskPrefix + name).str(),
-                           outer.getFunctionType({}, {}));
+  auto function = func::FuncOp::create(
+      outer, getLoc(),
+      (names::kTaskPrefix + TaskAttr::makeName(part, block)).str(),
+      outer.getFunctionType({}, {}));
   function->setAttr(
       HftaDialect::kTaskAttrName,
       TaskAttr::get(getContext(), outer.getStringAttr(part), block));

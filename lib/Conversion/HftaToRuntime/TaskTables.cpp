@@ -76,6 +76,20 @@ FlatSymbolRefAttr TaskTables::getSegments(ArrayRef<int64_t> numbers) {
                         SmallVector<uint32_t>(numbers.begin(), numbers.end()));
 }
 
+std::vector<Record> TaskTables::getWorkspaces(TaskOp task) const {
+  std::vector<Record> rows;
+  std::optional<ArrayRef<int64_t>> needed = task.getWorkspace();
+  for (auto [index, number] : llvm::enumerate(task.findWorkspaces())) {
+    int64_t all = cast<SegmentAttr>(segments[number]).getUnitBytes();
+    rows.push_back(
+        StructRecord<hfta_extent>()
+            .set(&hfta_extent::segment, number)
+            .set(&hfta_extent::reserved, 0)
+            .set(&hfta_extent::bytes, needed ? (*needed)[index] : all));
+  }
+  return rows;
+}
+
 LogicalResult TaskTables::buildTasks() {
   std::vector<Record> rows;
   for (auto task : module.getOps<TaskOp>()) {
@@ -86,20 +100,22 @@ LogicalResult TaskTables::buildTasks() {
         return failure();
       launches.push_back(std::move(*row));
     }
-    StringRef name = task.getSymName();
-    name.consume_front(names::kTaskPrefix);
+    std::vector<Record> workspaces = getWorkspaces(task);
     taskNumbers[task.getSymName()] = rows.size();
     rows.push_back(
         StructRecord<hfta_task>()
-            .set(&hfta_task::name, tables.string(name))
+            .set(&hfta_task::name, tables.string(task.getTaskName()))
             .set(&hfta_task::launches, tables.table("launches", launches))
             .set(&hfta_task::reads, getSegments(task.getReads()))
             .set(&hfta_task::writes, getSegments(task.getWrites()))
+            .set(&hfta_task::workspaces, tables.table("workspaces", workspaces))
             .set(&hfta_task::launch_count, launches.size())
             .set(&hfta_task::read_count, task.getReads().size())
             .set(&hfta_task::write_count, task.getWrites().size())
             .set(&hfta_task::flags,
-                 task.getByCopies() ? HFTA_TASK_BY_COPIES : 0));
+                 task.getByCopies() ? HFTA_TASK_BY_COPIES : 0)
+            .set(&hfta_task::workspace_count, workspaces.size())
+            .set(&hfta_task::reserved, 0));
   }
   taskCount = rows.size();
   taskTable = tables.table("tasks", rows);

@@ -28,6 +28,7 @@ private:
   Record getBinding(LaunchOp launch, BindingAttr place) const;
   FailureOr<Record> getLaunch(LaunchOp launch);
   FlatSymbolRefAttr getSegments(ArrayRef<int64_t> numbers);
+  std::vector<Record> getWorkspaces(TaskOp task) const;
   uint32_t noteEvent(int64_t event);
   LogicalResult addCommand(Operation &op, std::vector<Record> &commands);
   LogicalResult addBody(Operation &op, std::vector<Record> &commands);

@@ -44,12 +44,16 @@
   M(s, bindings)                                                               \
   M(s, binding_count)                                                          \
   M(s, per_copy) M(s, copy) M(s, joins) M(s, items) M(s, scratch_bytes)
+#define HFTA_ABI_EXTENT(M, s) M(s, segment) M(s, reserved) M(s, bytes)
 #define HFTA_ABI_TASK(M, s)                                                    \
   M(s, name)                                                                   \
   M(s, launches)                                                               \
   M(s, reads)                                                                  \
   M(s, writes)                                                                 \
-  M(s, launch_count) M(s, read_count) M(s, write_count) M(s, flags)
+  M(s, workspaces)                                                             \
+  M(s, launch_count)                                                           \
+  M(s, read_count)                                                             \
+  M(s, write_count) M(s, flags) M(s, workspace_count) M(s, reserved)
 #define HFTA_ABI_PLACE(M, s)                                                   \
   M(s, space) M(s, index) M(s, offset) M(s, copy_stride)
 #define HFTA_ABI_COMMAND(M, s)                                                 \
@@ -132,6 +136,7 @@
   STRUCT(hfta_tensor, HFTA_ABI_TENSOR)                                         \
   STRUCT(hfta_binding, HFTA_ABI_BINDING)                                       \
   STRUCT(hfta_launch, HFTA_ABI_LAUNCH)                                         \
+  STRUCT(hfta_extent, HFTA_ABI_EXTENT)                                         \
   STRUCT(hfta_task, HFTA_ABI_TASK)                                             \
   STRUCT(hfta_place, HFTA_ABI_PLACE)                                           \
   STRUCT(hfta_command, HFTA_ABI_COMMAND)                                       \

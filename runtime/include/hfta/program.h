@@ -143,16 +143,27 @@ typedef struct hfta_launch {
 /// may compute what all share again each time.
 #define HFTA_TASK_BY_COPIES 1u
 
+/// How far a task reaches into a segment, or into each slab of one of slabs.
+typedef struct hfta_extent {
+  uint32_t segment;
+  uint32_t reserved;
+  uint64_t bytes;
+} hfta_extent;
+
 /// Launches that run as one, in order. What a task is for is its name alone.
 typedef struct hfta_task {
   const char *name; ///< "forward.0": its part, and its block if it has one
   const hfta_launch *launches;
   const uint32_t *reads; ///< segment indices
   const uint32_t *writes;
+  /// Of segments of role workspace, which have room for the largest task.
+  const hfta_extent *workspaces;
   uint32_t launch_count;
   uint32_t read_count;
   uint32_t write_count;
   uint32_t flags; ///< HFTA_TASK_BY_COPIES
+  uint32_t workspace_count;
+  uint32_t reserved;
 } hfta_task;
 
 /// What a schedule's command does. Each goes to a queue of a device; commands

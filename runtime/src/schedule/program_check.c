@@ -122,10 +122,25 @@ static hfta_status check_ports(const hfta_program *program, hfta_error *error) {
                    program->name, bad);
 }
 
+static bool reaches_into_segments(const hfta_program *program,
+                                  const hfta_task *task) {
+  for (uint32_t i = 0; i < task->workspace_count; ++i) {
+    uint32_t index = task->workspaces[i].segment;
+    if (index >= program->segment_count)
+      return false;
+    const hfta_segment *segment = &program->segments[index];
+    if (task->workspaces[i].bytes >
+        (segment->copy_bytes ? segment->copy_bytes : segment->bytes))
+      return false;
+  }
+  return true;
+}
+
 static hfta_status check_tasks(const hfta_program *program, hfta_error *error) {
   for (uint32_t i = 0; i < program->task_count; ++i) {
     const hfta_task *task = &program->tasks[i];
-    bool sound = task->launch_count == 0 || task->launches;
+    bool sound = (task->launch_count == 0 || task->launches) &&
+                 reaches_into_segments(program, task);
     for (uint32_t j = 0; sound && j < task->launch_count; ++j) {
       const hfta_launch *launch = &task->launches[j];
       sound = launch->kernel && launch->copy < program->copies &&

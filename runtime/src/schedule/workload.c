@@ -149,14 +149,53 @@ static bool keeps_slabs(const hfta_program *program,
 // Memory
 //===----------------------------------------------------------------------===//
 
+/// How far a task reaches into a workspace, of which there are `all` bytes.
+static uint64_t task_reach(const hfta_task *task, uint32_t segment,
+                           uint64_t all) {
+  if (!task_uses(task, segment))
+    return 0;
+  for (uint32_t i = 0; i < task->workspace_count; ++i)
+    if (task->workspaces[i].segment == segment)
+      return task->workspaces[i].bytes;
+  return all;
+}
+
+/// How far the workload's tasks reach into a segment, or into its slabs: all of
+/// it, but for workspaces, which have room for the largest task of all.
+static uint64_t workload_reach(const hfta_program *program,
+                               const hfta_workload *workload, uint32_t index) {
+  const hfta_segment *segment = &program->segments[index];
+  uint64_t all = segment->copy_bytes ? segment->copy_bytes : segment->bytes;
+  uint64_t most = 0;
+  if (segment->role != HFTA_SEGMENT_WORKSPACE)
+    return all;
+  for (uint32_t s = 0; s < program->schedule_count; ++s)
+    for (uint32_t i = 0;
+         runs(program, workload, s) && i < program->schedules[s].command_count;
+         ++i) {
+      const hfta_command *command = &program->schedules[s].commands[i];
+      if (command->kind != HFTA_COMMAND_RUN)
+        continue;
+      uint64_t reach =
+          task_reach(&program->tasks[command->subject], index, all);
+      most = reach > most ? reach : most;
+    }
+  return most;
+}
+
+/// Slabs lie as far apart for all workloads; the last one may be shorter.
 uint64_t hfta_workload_segment_bytes(const hfta_program *program,
                                      const hfta_workload *workload,
                                      uint32_t index, int threads) {
   const hfta_segment *segment = &program->segments[index];
-  if (segment->copy_bytes == 0 || keeps_slabs(program, workload, index))
-    return segment->bytes;
-  return segment->copy_bytes *
-         (uint64_t)hfta_workload_copies_at_once(program, workload, threads);
+  uint64_t reach = workload_reach(program, workload, index);
+  if (segment->copy_bytes == 0)
+    return reach;
+  uint64_t slabs =
+      keeps_slabs(program, workload, index)
+          ? segment->bytes / segment->copy_bytes
+          : (uint64_t)hfta_workload_copies_at_once(program, workload, threads);
+  return (slabs - 1) * segment->copy_bytes + reach;
 }
 
 uint64_t hfta_program_segment_bytes(const hfta_program *program, uint32_t index,

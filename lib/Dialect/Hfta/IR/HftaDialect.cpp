@@ -93,6 +93,10 @@ LogicalResult CopiesAttr::verify(function_ref<InFlightDiagnostic()> emitError,
   return success();
 }
 
+std::string TaskAttr::makeName(StringRef part, int64_t block) {
+  return block < 0 ? part.str() : (part + "." + Twine(block)).str();
+}
+
 ArrayAttr SegmentAttr::getTable(Operation *op) {
   auto module = dyn_cast<ModuleOp>(op);
   if (!module)

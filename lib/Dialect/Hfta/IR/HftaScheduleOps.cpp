@@ -68,6 +68,51 @@ LogicalResult TaskOp::verify() {
   return verifySegments(*this, "writes", getWrites());
 }
 
+std::string TaskOp::getTaskName() {
+  return TaskAttr::makeName(getPart(), static_cast<int64_t>(getBlock()));
+}
+
+SmallVector<int64_t> TaskOp::findWorkspaces() {
+  SmallVector<int64_t> found;
+  ArrayAttr segments = SegmentAttr::getTable(*this);
+  if (!segments)
+    return found;
+  std::set<int64_t> touched(getReads().begin(), getReads().end());
+  touched.insert(getWrites().begin(), getWrites().end());
+  for (int64_t number : touched)
+    if (cast<SegmentAttr>(segments[number]).getRole() == Role::workspace)
+      found.push_back(number);
+  return found;
+}
+
+/// C5.
+static LogicalResult verifyWorkspace(TaskOp task, ArrayRef<int64_t> needed) {
+  ArrayAttr segments = SegmentAttr::getTable(task);
+  if (!segments)
+    return success();
+  SmallVector<int64_t> numbers = task.findWorkspaces();
+  if (numbers.size() != needed.size())
+    return task.emitOpError("touches ")
+           << numbers.size() << " segments of role 'workspace', but tells of "
+           << needed.size() << " how much it needs";
+  DenseMap<int64_t, int64_t> neededOf;
+  for (auto [number, bytes] : llvm::zip(numbers, needed)) {
+    int64_t all = cast<SegmentAttr>(segments[number]).getUnitBytes();
+    if (bytes < 0 || bytes > all)
+      return task.emitOpError("needs ") << bytes << " bytes of segment "
+                                        << number << ", which has " << all;
+    neededOf[number] = bytes;
+  }
+  for (auto launch : task.getBody().getOps<LaunchOp>())
+    for (auto place : launch.getBindings().getAsRange<BindingAttr>())
+      if (auto known = neededOf.find(place.getSegment());
+          known != neededOf.end() && place.getOffset() > known->second)
+        return launch.emitOpError("is at byte ")
+               << place.getOffset() << " of segment " << place.getSegment()
+               << ", of which its task needs " << known->second;
+  return success();
+}
+
 LogicalResult TaskOp::verifyRegions() {
   std::set<int64_t> reads, writes;
   for (Operation &op : getBody().front()) {
@@ -87,6 +132,8 @@ LogicalResult TaskOp::verifyRegions() {
     return emitOpError("must list the segments that its launches read");
   if (!llvm::equal(writes, getWrites()))
     return emitOpError("must list the segments that its launches write");
+  if (std::optional<ArrayRef<int64_t>> needed = getWorkspace())
+    return verifyWorkspace(*this, *needed);
   return success();
 }
 

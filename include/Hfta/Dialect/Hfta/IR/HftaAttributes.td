@@ -161,6 +161,10 @@ def Hfta_SegmentAttr : Hfta_Attr<"Segment", "segment"> {
     /// The table of segments of a module, or of the one that an op stands in;
     /// null where memory isn't planned.
     static ::mlir::ArrayAttr getTable(::mlir::Operation *op);
+    /// Bytes of a slab, or of the whole segment if it has none.
+    int64_t getUnitBytes() const {
+      return getCopyBytes() > 0 ? getCopyBytes() : getBytes();
+    }
     /// Whether what a copy has in this role lives within a step, and so in a slab.
     static bool livesWithinStep(Role role) {
       return role == Role::saved || role == Role::cut ||
@@ -177,6 +181,11 @@ def Hfta_TaskAttr : Hfta_Attr<"Task", "task"> {
   }];
   let parameters = (ins "::mlir::StringAttr":$part, "int64_t":$block);
   let assemblyFormat = "`<` custom<Word>($part) `,` $block `>`";
+  let extraClassDeclaration = [{
+    /// "forward.0", or "init" of the whole program.
+    static std::string makeName(::llvm::StringRef part, int64_t block);
+    std::string makeName() const { return makeName(getPart(), getBlock()); }
+  }];
 }
 
 def Hfta_Space : I32EnumAttr<"Space", "kind of memory", [

@@ -17,7 +17,10 @@ def Hfta_TaskOp : Hfta_Op<"task", [
     which part of the model, or -1. `reads` and `writes` number the segments that
     its launches touch. A task that runs `by_copies` may run for some copies, then
     for others: nothing that it computes for a copy depends on another one, and
-    what all share it may compute again.
+    what all share it may compute again. `workspace` tells how many bytes the
+    launches reach in each segment of role `workspace` among these, in ascending
+    order, of a slab where it has slabs; without it, they may reach all. A program
+    that never runs other tasks needs no more.
 
     Constraints:
     - (C1) `part` isn't empty.
@@ -25,21 +28,32 @@ def Hfta_TaskOp : Hfta_Op<"task", [
     - (C3) `reads` and `writes` are the segments that the launches touch, each
       once and in ascending order.
     - (C4) the region holds launches alone.
+    - (C5) `workspace` has a number for each such segment, beyond where each
+      operand begins and not beyond the segment's end.
 
     Example:
     ```mlir
-    hfta.task @"task/forward.0" part "forward" block 0 reads [0] writes [1] by_copies {
+    hfta.task @"task/forward.0" part "forward" block 0 reads [0] writes [1] workspace [64] by_copies {
       hfta.launch @"kernel/relu.0" on [#hfta.binding<0, 0, 64>, #hfta.binding<1, 0, 64>] inputs 1 written [1] {per_copy}
     }
     ```
   }];
   let arguments = (ins SymbolNameAttr:$sym_name, StrAttr:$part, I64Attr:$block,
                        DenseI64ArrayAttr:$reads, DenseI64ArrayAttr:$writes,
+                       OptionalAttr<DenseI64ArrayAttr>:$workspace,
                        UnitAttr:$by_copies);
   let regions = (region SizedRegion<1>:$body);
   let assemblyFormat = [{
     $sym_name `part` $part `block` $block `reads` $reads `writes` $writes
-    (`by_copies` $by_copies^)? attr-dict-with-keyword $body
+    (`workspace` $workspace^)? (`by_copies` $by_copies^)?
+    attr-dict-with-keyword $body
+  }];
+  let extraClassDeclaration = [{
+    /// "forward.0": what users read.
+    std::string getTaskName();
+    /// Segments of role `workspace` that the task touches, in order; none where
+    /// memory isn't planned.
+    ::llvm::SmallVector<int64_t> findWorkspaces();
   }];
   let hasVerifier = 1;
   let hasRegionVerifier = 1;

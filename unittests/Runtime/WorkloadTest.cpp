@@ -1,0 +1,82 @@
+//===- WorkloadTest.cpp - Memory of some schedules and copies -------------===//
+
+#include "gtest/gtest.h"
+
+extern "C" {
+#include "schedule/workload.h"
+}
+
+namespace {
+/// Four copies; `step` reaches far into both workspaces, `infer` not far into
+/// the slabs, and not at all into what all copies share.
+struct Workspaces {
+  Workspaces() {
+    segments[0].role = segments[1].role = HFTA_SEGMENT_WORKSPACE;
+    segments[0].copy_bytes = 4096;
+    segments[0].bytes = 4 * segments[0].copy_bytes;
+    segments[1].bytes = 512;
+    for (hfta_segment &segment : segments)
+      segment.instances = 1;
+    tasks[0] = {"forward.0",         nullptr, both, both, far, 0, 2, 2,
+                HFTA_TASK_BY_COPIES, 2,       0};
+    tasks[1] = {
+        "infer", nullptr, both, both, near, 0, 1, 1, HFTA_TASK_BY_COPIES, 1, 0};
+    commands[0].kind = HFTA_COMMAND_REPEAT;
+    commands[0].subject = HFTA_REPEAT_TURNS;
+    commands[0].length = 1;
+    commands[2] = commands[0];
+    commands[3].subject = 1; // commands are runs by default
+    schedules[0] = {"initialize", nullptr, nullptr, 0, 0};
+    schedules[1] = {"step", commands, nullptr, 2, 0};
+    schedules[2] = {"infer", commands + 2, nullptr, 2, 0};
+    program.copies = 4;
+    program.micro_batches = 1;
+    program.segments = segments;
+    program.segment_count = 2;
+    program.tasks = tasks;
+    program.task_count = 2;
+    program.schedules = schedules;
+    program.schedule_count = 3;
+  }
+
+  uint64_t getBytes(const char *schedule, int64_t copies, int threads) const {
+    hfta_workload workload =
+        schedule ? hfta_workload_of(&program, schedule, 0, copies)
+                 : hfta_workload_of_all(&program);
+    return hfta_workload_memory(&program, &workload, threads).workspace;
+  }
+
+  const uint32_t both[2] = {0, 1};
+  const hfta_extent far[2] = {{0, 0, 4096}, {1, 0, 512}};
+  const hfta_extent near[1] = {{0, 0, 64}};
+  hfta_segment segments[2] = {};
+  hfta_task tasks[2] = {};
+  hfta_command commands[4] = {};
+  hfta_schedule schedules[3] = {};
+  hfta_program program = {};
+};
+} // namespace
+
+TEST(Workload, WorkspacesAreAsLargeAsItsTasksNeed) {
+  Workspaces self;
+  EXPECT_EQ(self.getBytes("infer", 1, 1), 64u);
+  EXPECT_EQ(self.getBytes("step", 1, 1), 4096u + 512u);
+  EXPECT_EQ(self.getBytes(nullptr, 4, 1), 4096u + 512u);
+}
+
+TEST(Workload, SlabsLieAsFarApartForAllTasks) {
+  Workspaces self;
+  EXPECT_EQ(self.getBytes("infer", 4, 3), 2 * 4096u + 64u);
+  EXPECT_EQ(self.getBytes("step", 4, 3), 3 * 4096u + 512u);
+  // Copies that keep what they have there.
+  const uint32_t kept = 0;
+  self.schedules[2].keeps = &kept;
+  self.schedules[2].keep_count = 1;
+  EXPECT_EQ(self.getBytes("infer", 1, 1), 3 * 4096u + 64u);
+}
+
+TEST(Workload, ATaskThatDoesNotTellNeedsAll) {
+  Workspaces self;
+  self.tasks[1].workspace_count = 0;
+  EXPECT_EQ(self.getBytes("infer", 1, 1), 4096u);
+}
