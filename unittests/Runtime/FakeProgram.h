@@ -23,11 +23,11 @@ typedef struct fake_options {
   uint32_t clipping;
   uint32_t cosine;
   uint32_t inference_only;
-  uint32_t no_length;    ///< neither epochs nor steps
-  uint32_t foreign;      ///< another identity
-  uint32_t former;       ///< another identity, which once was the usual one
-  uint32_t diverging;    ///< copy 1 has a learning rate of 1e30
-  int takes_turns; ///< tasks may run copy by copy
+  uint32_t no_length; ///< neither epochs nor steps
+  uint32_t foreign;   ///< another identity
+  uint32_t former;    ///< another identity, which once was the usual one
+  uint32_t diverging; ///< copy 1 has a learning rate of 1e30
+  int takes_turns;    ///< tasks may run copy by copy
   const char *cpu_features;
 } fake_options;
 
