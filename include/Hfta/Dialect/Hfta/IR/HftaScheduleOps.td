@@ -130,9 +130,10 @@ def Hfta_TransferOp : Hfta_CommandOp<"transfer", [
   let summary = "Copy bytes from one place to another";
   let description = [{
     With the instances of the micro-batch that is `ahead` places after the
-    current one. Past the last one of a step these are the first ones of the next
-    step, if the host has offered its batch; what a field's place holds already is
-    not copied again. A place with a stride is one a copy.
+    current one. Instances of inputs are taken in turn, over all calls of
+    schedules: past the last micro-batch of a call comes the first one of the next
+    call's batch, if the host has offered it, and what a call has brought for the
+    next one isn't copied again. A place with a stride is one a copy.
 
     Constraints:
     - (C1) there is at least one byte to copy.
