@@ -74,14 +74,9 @@ Value BodyBuilder::read(VariableOp variable) {
       FlatSymbolRefAttr::get(variable.getSymNameAttr()), IntegerAttr());
 }
 
-/// What a layer's tensor is called: "conv1.weight".
-static std::string getTensorName(StringRef layer, StringRef suffix) {
-  return (layer + "." + suffix).str();
-}
-
 Value BodyBuilder::makeParameter(StringRef layer, StringRef suffix,
                                  ArrayRef<int64_t> shape, Attribute initial) {
-  return read(declarer.declare(tensors->getLoc(), getTensorName(layer, suffix),
+  return read(declarer.declare(tensors->getLoc(), (layer + "." + suffix).str(),
                                RankedTensorType::get(shape, floatType),
                                Role::parameter, initial, /*trained=*/true));
 }
@@ -93,14 +88,13 @@ Value BodyBuilder::makeFilled(StringRef layer, StringRef suffix,
   auto type = RankedTensorType::get(shape, floatType);
   auto initial =
       DenseElementsAttr::get(type, Attribute(FloatAttr::get(floatType, value)));
-  return read(declarer.declare(tensors->getLoc(), getTensorName(layer, suffix),
+  return read(declarer.declare(tensors->getLoc(), (layer + "." + suffix).str(),
                                type, role, initial, isParameter));
 }
 
-void BodyBuilder::writeStatistic(StringRef layer, StringRef suffix,
-                                 Value value) {
+void BodyBuilder::replaceStatistic(Value old, Value value) {
   tensors->create<WriteOp>(value,
-                           names::getModelSymbol(getTensorName(layer, suffix)),
+                           cast<ReadOp>(old.getDefiningOp()).getVariableAttr(),
                            IntegerAttr());
 }
 

@@ -78,7 +78,8 @@ public:
   /// A parameter or statistic with one value everywhere.
   Value makeFilled(StringRef layer, StringRef suffix, ArrayRef<int64_t> shape,
                    double value, Role role);
-  void writeStatistic(StringRef layer, StringRef suffix, Value value);
+  /// The new value of what makeFilled gave.
+  void replaceStatistic(Value old, Value value);
   Attribute getUniform(double bound) const;
   Attribute getNormal() const;
   /// A run-time scalar of the compiler's.

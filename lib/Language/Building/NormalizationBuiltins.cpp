@@ -40,8 +40,8 @@ static Value buildBatchNorm(BodyBuilder &body, BuiltinCall &call) {
   auto norm = body.getTensors().create<BatchNormOp>(
       x, scale, bias, mean, variance, llvm::APFloat(epsilon),
       llvm::APFloat(1 - momentum), /*unbiased=*/true, /*training=*/false);
-  body.writeStatistic(layer, "running_mean", norm.getNewMean());
-  body.writeStatistic(layer, "running_var", norm.getNewVariance());
+  body.replaceStatistic(mean, norm.getNewMean());
+  body.replaceStatistic(variance, norm.getNewVariance());
   return norm.getResult();
 }
 
