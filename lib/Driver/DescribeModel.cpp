@@ -46,6 +46,7 @@ struct DescribeModelPass
       variable.removeInitialAttr();
     if (!job.keepsTypes)
       applyElementTypes(*typed, job.precision);
+    expandSums(*typed);
     std::string states = describeStates(job);
     NamedAttrList list;
     list.set("copies",
@@ -57,6 +58,18 @@ struct DescribeModelPass
         StringAttr::get(&getContext(), computeIdentityOfBatch(*typed, states)));
     addExport(list, *typed);
     return list.getDictionary(&getContext());
+  }
+
+  /// Identities and exports are of the steps of a cumulative sum, which models
+  /// had when the first checkpoints were written.
+  static void expandSums(ModelOp model) {
+    SmallVector<CumulativeSumOp> sums;
+    model.walk([&](CumulativeSumOp op) { sums.push_back(op); });
+    for (CumulativeSumOp op : sums) {
+      OpBuilder builder(op);
+      op->replaceAllUsesWith(op.decompose(builder));
+      op->erase();
+    }
   }
 
   void addExport(NamedAttrList &list, ModelOp model) {

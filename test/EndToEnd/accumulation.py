@@ -170,6 +170,8 @@ def onnx_cases():
                    ["p"] if op == "ReduceLogSumExp" else ["output"])
     yield Case("reducesum", [node("ReduceSum", ["h", "axes"], ["y"], keepdims=0)], rows,
                (1, 16), ["output"], tensors=[integers("axes", [2])])
+    yield Case("cumsum", [node("CumSum", ["h", "axis"], ["y"])], rows, rows, ["output", "p"],
+               tensors=[integers("axis", [2])])
     yield Case("average-pool", [node("AveragePool", ["h"], ["y"], kernel_shape=[256])], rows,
                (1, 16, 7937), ["output", "p"])
     yield Case("global-average-pool", [node("GlobalAveragePool", ["h"], ["y"])], rows,

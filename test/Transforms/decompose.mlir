@@ -32,6 +32,30 @@ func.func @log_softmax(%x: tensor<6x4xf32, #hfta.copies<2>>) -> tensor<6x4xf32, 
   return %0 : tensor<6x4xf32, #hfta.copies<2>>
 }
 
+// CHECK-LABEL: func.func @cumulative_sum(
+// CHECK-SAME: %[[X:[a-z0-9]+]]: tensor<2x3xf32>
+func.func @cumulative_sum(%x: tensor<2x3xf32>) -> (tensor<2x3xf32>, tensor<2x3xf32>) {
+  // CHECK: %[[K:.*]] = hfta.slice %[[X]] from [0, 0] size [2, 2]
+  // CHECK: %[[P:.*]] = hfta.pad %[[K]] low [0, 1] high [0, 0]
+  // CHECK: %[[A:.*]] = hfta.add %[[X]], %[[P]]
+  // CHECK: %[[K:.*]] = hfta.slice %[[A]] from [0, 0] size [2, 1]
+  // CHECK: %[[P:.*]] = hfta.pad %[[K]] low [0, 2] high [0, 0]
+  // CHECK: %[[B:.*]] = hfta.add %[[A]], %[[P]]
+  %0 = hfta.cumulative_sum %x along 1 : tensor<2x3xf32>
+  // The gradient of an exclusive one: steps from the longest, and the shift last.
+  // CHECK: %[[K:.*]] = hfta.slice %[[X]] from [0, 2] size [2, 1]
+  // CHECK: %[[P:.*]] = hfta.pad %[[K]] low [0, 0] high [0, 2]
+  // CHECK: %[[A:.*]] = hfta.add %[[X]], %[[P]]
+  // CHECK: %[[K:.*]] = hfta.slice %[[A]] from [0, 1] size [2, 2]
+  // CHECK: %[[P:.*]] = hfta.pad %[[K]] low [0, 0] high [0, 1]
+  // CHECK: %[[C:.*]] = hfta.add %[[A]], %[[P]]
+  // CHECK: %[[K:.*]] = hfta.slice %[[C]] from [0, 1] size [2, 2]
+  // CHECK: %[[D:.*]] = hfta.pad %[[K]] low [0, 0] high [0, 1]
+  // CHECK: return %[[B]], %[[D]]
+  %1 = hfta.cumulative_sum %x along 1 {reverse, exclusive, falling} : tensor<2x3xf32>
+  return %0, %1 : tensor<2x3xf32>, tensor<2x3xf32>
+}
+
 // CHECK-LABEL: func.func @batch_norm_inference(
 // CHECK-SAME: %[[X:[a-z0-9]+]]: tensor<5x3x2xf32>, %[[S:[a-z0-9]+]]: tensor<3xf32>, %[[B:[a-z0-9]+]]: tensor<3xf32>, %[[M:[a-z0-9]+]]: tensor<3xf32>, %[[V:[a-z0-9]+]]: tensor<3xf32>)
 func.func @batch_norm_inference(%x: tensor<5x3x2xf32>, %s: tensor<3xf32>, %b: tensor<3xf32>,

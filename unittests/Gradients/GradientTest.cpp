@@ -232,6 +232,13 @@ std::vector<OpCase> normalizationCases() {
                                std::string("hfta.") + op +
                                    " %x along 1 : tensor<3x5x2xf64>",
                                "tensor<3x5x2xf64>")});
+  for (const char *mode :
+       {"", " {reverse}", " {exclusive}", " {exclusive, falling, reverse}"})
+    cases.push_back({std::string("cumulative_sum") + mode,
+                     oneOp("%x: tensor<3x5x2xf64>",
+                           std::string("hfta.cumulative_sum %x along 1") +
+                               mode + " : tensor<3x5x2xf64>",
+                           "tensor<3x5x2xf64>")});
   for (const char *mode : {"", ", training"})
     cases.push_back(
         {std::string("batch_norm") + mode,

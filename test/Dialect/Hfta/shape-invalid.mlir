@@ -128,6 +128,14 @@ func.func @iota() {
 
 // -----
 
+func.func @cumulative_sum_axis(%x: tensor<3x4xf32>) {
+  // expected-error@+1 {{axis 2 is outside of a tensor of rank 2}}
+  %0 = hfta.cumulative_sum %x along 2 : tensor<3x4xf32>
+  return
+}
+
+// -----
+
 func.func @reduce_axis(%x: tensor<3x4xf32>) {
   // expected-error@+1 {{axis 2 is outside of a tensor of rank 2}}
   %0 = hfta.reduce sum %x over [2] : tensor<3x4xf32>

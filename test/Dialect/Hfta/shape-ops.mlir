@@ -58,6 +58,15 @@ func.func @iota() -> tensor<4x3xi64> {
   return %0 : tensor<4x3xi64>
 }
 
+// CHECK-LABEL: func.func @cumulative_sum(
+func.func @cumulative_sum(%x: tensor<4x3xf32>) -> tensor<4x3xf32> {
+  // CHECK: hfta.cumulative_sum %{{.*}} along 1 : tensor<4x3xf32>
+  %0 = hfta.cumulative_sum %x along 1 : tensor<4x3xf32>
+  // CHECK: hfta.cumulative_sum %{{.*}} along 0 {exclusive, falling, reverse} : tensor<4x3xf32>
+  %1 = hfta.cumulative_sum %0 along 0 {exclusive, falling, reverse} : tensor<4x3xf32>
+  return %1 : tensor<4x3xf32>
+}
+
 // CHECK-LABEL: func.func @reduce(
 func.func @reduce(%x: tensor<4x3x2xf32>) -> (tensor<3xf32>, tensor<f32>) {
   // CHECK: hfta.reduce sum %{{.*}} over [0, 2] {accumulate = f64} : tensor<4x3x2xf32>

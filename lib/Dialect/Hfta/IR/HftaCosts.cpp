@@ -44,6 +44,11 @@ int64_t SliceOp::getFlops() { return 0; }
 int64_t PadOp::getFlops() { return 0; }
 int64_t ConcatOp::getFlops() { return 0; }
 int64_t GatherOp::getFlops() { return 0; }
+int64_t CumulativeSumOp::getFlops() {
+  int64_t size = getInput().getType().getDimSize(getAxis());
+  return countElements(getInput()) *
+         llvm::Log2_64_Ceil(std::max<int64_t>(size, 1));
+}
 int64_t ScatterAddOp::getFlops() { return countElements(getUpdates()); }
 
 /// Of the input, what goes on in the result.

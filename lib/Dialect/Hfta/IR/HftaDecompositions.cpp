@@ -39,6 +39,44 @@ SmallVector<Value> LogSoftmaxOp::decompose(OpBuilder &builder) {
 }
 
 //===----------------------------------------------------------------------===//
+// Cumulative sum
+//===----------------------------------------------------------------------===//
+
+/// Moves elements along `axis` to higher indices (with `reverse`: to lower
+/// ones); zeros follow and what leaves the axis is lost.
+static Expression shift(const Expression &input, int64_t axis, int64_t distance,
+                        bool reverse) {
+  SmallVector<int64_t> sizes(input.getShape());
+  size_t rank = sizes.size();
+  SmallVector<int64_t> zeros(rank, 0), ones(rank, 1);
+  SmallVector<int64_t> offsets(zeros), low(zeros), high(zeros);
+  sizes[axis] -= distance;
+  offsets[axis] = reverse ? distance : 0;
+  (reverse ? high : low)[axis] = distance;
+  TypedAttr zero = FloatAttr::get(input.getElementType(), 0.0);
+  return input.apply<SliceOp>(offsets, sizes, ones)
+      .apply<PadOp>(low, high, zeros, zero);
+}
+
+SmallVector<Value> CumulativeSumOp::decompose(OpBuilder &builder) {
+  Expression sum(builder, getLoc(), getInput());
+  int64_t axis = getAxis(), size = sum.getShape()[axis];
+  SmallVector<int64_t> distances;
+  for (int64_t distance = 1; distance < size; distance *= 2)
+    distances.push_back(distance);
+  if (getFalling())
+    std::reverse(distances.begin(), distances.end());
+  bool isShifted = getExclusive() && size > 0;
+  if (isShifted && !getFalling())
+    sum = shift(sum, axis, 1, getReverse());
+  for (int64_t distance : distances)
+    sum = sum + shift(sum, axis, distance, getReverse());
+  if (isShifted && getFalling())
+    sum = shift(sum, axis, 1, getReverse());
+  return giveResults(*this, builder, {sum});
+}
+
+//===----------------------------------------------------------------------===//
 // Normalization
 //===----------------------------------------------------------------------===//
 

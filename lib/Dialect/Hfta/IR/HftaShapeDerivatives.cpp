@@ -177,6 +177,15 @@ HFTA_DEFINE_BACKWARD(ReduceOp) {
   }
 }
 
+/// The same sums in the other direction, their steps from the last to the
+/// first.
+HFTA_DEFINE_BACKWARD(CumulativeSumOp) {
+  if (backward.wants(0))
+    backward.set(0, backward.gradient().apply<CumulativeSumOp>(
+                        op.getAxis(), !op.getReverse(), op.getExclusive(),
+                        !op.getFalling()));
+}
+
 //===----------------------------------------------------------------------===//
 // Gather
 //===----------------------------------------------------------------------===//

@@ -245,6 +245,16 @@ LogicalResult ReduceOp::inferReturnTypes(MLIRContext *,
   return give(adaptor.getOperands(), shape, input.getElementType(), types);
 }
 
+LogicalResult CumulativeSumOp::inferReturnTypes(
+    MLIRContext *, std::optional<Location> location, Adaptor adaptor,
+    SmallVectorImpl<Type> &types) {
+  auto input = cast<RankedTensorType>(adaptor.getInput().getType());
+  if (failed(checkAxis(location, adaptor.getAxis(), input.getRank())))
+    return failure();
+  types.push_back(input);
+  return success();
+}
+
 LogicalResult GatherOp::inferReturnTypes(MLIRContext *,
                                          std::optional<Location> location,
                                          Adaptor adaptor,

@@ -33,6 +33,13 @@ static void importCumSum(Node &node) {
   bool exclusive = node.getInt("exclusive", 0) != 0;
   if (node.failed())
     return;
+  // Of constants, shapes may depend on them, and of integers as steps.
+  if (isa<FloatType>(getElementType(sum)) && !getConstantValue(sum)) {
+    node.setOutput(0,
+                   node.create<CumulativeSumOp>(sum, axis, reverse, exclusive,
+                                                /*falling=*/false));
+    return;
+  }
   int64_t size = getShape(sum)[axis];
   if (exclusive && size > 0)
     sum = shift(node, sum, axis, 1, reverse);

@@ -124,6 +124,23 @@ def Hfta_ReduceOp : Hfta_DifferentiableOp<"reduce", [Hfta_SumTrait], ["getFlops"
   let hasFolder = 1;
 }
 
+def Hfta_CumulativeSumOp : Hfta_DifferentiableOp<"cumulative_sum", [
+    Hfta_SumTrait, DeclareOpInterfaceMethods<Hfta_DecomposableOpInterface>],
+    ["getFlops"]> {
+  let summary = "Sums up to each element of an axis";
+  let description = [{
+    Of the elements before and at each one; with `reverse` at and after it; with
+    `exclusive` without the element itself. Added up in steps that double how many
+    elements a sum is of (Hillis and Steele, "Data parallel algorithms", CACM 1986);
+    with `falling`, which the gradient has, the longest step comes first.
+    Example: `%1 = hfta.cumulative_sum %0 along 1 {exclusive} : tensor<4x8xf32>`
+  }];
+  let arguments = (ins Hfta_FloatTensor:$input, I64Attr:$axis, UnitAttr:$reverse,
+                       UnitAttr:$exclusive, UnitAttr:$falling);
+  let results = (outs Hfta_FloatTensor:$result);
+  let assemblyFormat = "$input `along` $axis attr-dict `:` type($input)";
+}
+
 def Hfta_GatherOp : Hfta_DifferentiableOp<"gather", [
     Hfta_SumTrait,
     DeclareOpInterfaceMethods<Hfta_LayerOpInterface>], ["getFlops", "getBytesRead"]> {
