@@ -29,5 +29,6 @@ void hfta::fuse(ModuleOp module) {
   passes.addPass(createCanonicalizerPass());
   passes.addPass(createCSEPass());
   passes.addPass(createHftaFuseModels());
+  passes.addPass(createHftaApplyPrecision());
   (void)passes.run(module);
 }

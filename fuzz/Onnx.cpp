@@ -58,6 +58,8 @@ static void importAndFuse(StringRef bytes, bool training) {
   job.copies = 2;
   job.seeds = {0, 1};
   job.training = false;
+  job.precision.parameters = "bf16";
+  job.precision.accumulate = "f64";
   job.write(*module);
   fuse(*module);
 }
