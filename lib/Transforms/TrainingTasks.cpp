@@ -88,12 +88,11 @@ TrainingStep::bindInputs(func::FuncOp prepare, func::FuncOp forward,
   return fields;
 }
 
-/// Is this a constant of ones, possibly broadcast or cast, or a stack of such?
+/// Is this a constant of ones, also as a broadcast, cast or stack of such?
 static bool isAllOnes(Value value) {
-  if (auto stack = value.getDefiningOp<StackOp>())
-    return llvm::all_of(stack.getInputs(), isAllOnes);
-  while (isa_and_nonnull<BroadcastOp, CastOp>(value.getDefiningOp()))
-    value = value.getDefiningOp()->getOperand(0);
+  Operation *op = value.getDefiningOp();
+  if (isa_and_nonnull<StackOp, BroadcastOp, CastOp>(op))
+    return llvm::all_of(op->getOperands(), isAllOnes);
   auto constant = value.getDefiningOp<ConstantOp>();
   if (!constant)
     return false;

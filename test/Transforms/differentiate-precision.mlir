@@ -9,8 +9,11 @@
 // CHECK: hfta.variable @"hfta.gradient/w" {{.*}} : tensor<3x3xf16, #hfta.copies<2>>
 // CHECK: hfta.variable @"hfta.velocity/w" {{.*}} : tensor<3x3xbf16, #hfta.copies<2>>
 
+// Weights that are all one, in whatever way, are no weights.
 // CHECK-LABEL: func.func @"task/forward.0"
+// CHECK-NOT: hfta.div
 // CHECK: hfta.reduce sum %{{.*}} over [0, 1] : tensor<4x3xf64, #hfta.copies<2>>
+// CHECK-NOT: hfta.div
 
 // CHECK-LABEL: func.func @"task/backward.0"
 // CHECK: %[[G:.*]] = hfta.contract {{.*}} : tensor<4x3xf64>, tensor<4x3xf64, #hfta.copies<2>>
@@ -50,12 +53,13 @@ module attributes {hfta.job = #job} {
     func.func @prepare(%x: tensor<4x3xf32> {hfta.name = "x"}) -> (tensor<4x3xf32> {hfta.name = "x"}) {
       return %x : tensor<4x3xf32>
     }
-    func.func @objective(%y: tensor<4x3xf32, #hfta.copies<2>>, %x: tensor<4x3xf32>) -> (tensor<4x3xf64, #hfta.copies<2>>, tensor<4x3xf64>) {
+    func.func @objective(%y: tensor<4x3xf32, #hfta.copies<2>>, %x: tensor<4x3xf32>) -> (tensor<4x3xf64, #hfta.copies<2>>, tensor<4x3xf64, #hfta.copies<2>>) {
       %losses = hfta.mul %y, %y : tensor<4x3xf32, #hfta.copies<2>>, tensor<4x3xf32, #hfta.copies<2>>
       %l = hfta.cast %losses : tensor<4x3xf32, #hfta.copies<2>> to f64
       %one = hfta.constant dense<1.0> : tensor<4x3xf32>
-      %weights = hfta.cast %one : tensor<4x3xf32> to f64
-      return %l, %weights : tensor<4x3xf64, #hfta.copies<2>>, tensor<4x3xf64>
+      %ones = hfta.stack %one, %one : (tensor<4x3xf32>, tensor<4x3xf32>) -> tensor<4x3xf32, #hfta.copies<2>>
+      %weights = hfta.cast %ones : tensor<4x3xf32, #hfta.copies<2>> to f64
+      return %l, %weights : tensor<4x3xf64, #hfta.copies<2>>, tensor<4x3xf64, #hfta.copies<2>>
     }
   }
 }
