@@ -125,9 +125,21 @@ static llvm::json::Array makeJson(ArrayRef<TaskCost> costs) {
   return tasks;
 }
 
-/// The object that the module already holds, with the tasks added; printed with
-/// its keys in alphabetical order.
-static std::string writeJson(StringRef known, ArrayRef<TaskCost> costs) {
+/// The five types of a job; nothing where values keep those of their file.
+static llvm::json::Object makeTypes(const Job &job) {
+  llvm::json::Object types;
+  if (job.keepsTypes)
+    return types;
+#define HFTA_PRECISION(member, bits, text)                                     \
+  types[#member] = job.precision.member;
+#include "Hfta/Dialect/Hfta/IR/Settings.def"
+  return types;
+}
+
+/// The object that the module already holds, with types and tasks added; printed
+/// with its keys in alphabetical order.
+static std::string writeJson(StringRef known, const Job &job,
+                             ArrayRef<TaskCost> costs) {
   llvm::json::Object plan;
   if (llvm::Expected<llvm::json::Value> parsed = llvm::json::parse(known)) {
     if (llvm::json::Object *object = parsed->getAsObject())
@@ -136,6 +148,7 @@ static std::string writeJson(StringRef known, ArrayRef<TaskCost> costs) {
     llvm::consumeError(parsed.takeError());
   }
   plan["tasks"] = makeJson(costs);
+  plan["types"] = makeTypes(job);
   std::string text;
   llvm::raw_string_ostream(text) << llvm::json::Value(std::move(plan));
   return text;
@@ -151,7 +164,7 @@ struct DescribePlanPass : hfta::impl::HftaDescribePlanBase<DescribePlanPass> {
     if (failed(job))
       return signalPassFailure();
     auto known = module->getAttrOfType<StringAttr>(kPlanAttrName);
-    std::string text = writeJson(known ? known.getValue() : "{}",
+    std::string text = writeJson(known ? known.getValue() : "{}", *job,
                                  getTaskCosts(module, job->copies));
     module->setAttr(kPlanAttrName, StringAttr::get(&getContext(), text));
     markAllAnalysesPreserved();

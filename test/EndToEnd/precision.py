@@ -4,6 +4,8 @@ gradients of other types: each mixture trains near to f64, its checkpoint has th
 stored types, `info` tells them, a resumed training and one of copies compiled alone
 end with the same bytes, and an exported model computes what the copy does."""
 
+import json
+
 from harness import (COPIES, Work, checkpoint, copy_file, expect_equal,
                      expect_same_checkpoint, fail, make_job, read_npy,
                      read_safetensors, run)
@@ -79,6 +81,9 @@ def main():
         told = f"hidden.weight  {parameters.lower()} 37x64"
         if told not in run(binary, "info"):
             fail(f"{name}: info doesn't say '{told}'")
+        types = json.loads(run(binary, "info", "--json"))["plan"]["types"]
+        expect_equal((types["parameters"], types["state"]),
+                     (parameters.lower(), state.lower()), f"{name}: types")
         for copy in range(COPIES):
             mine = read_safetensors(copy_file(folder, copy))
             theirs = read_safetensors(copy_file(exact, copy))
