@@ -136,8 +136,8 @@ static llvm::json::Object makeTypes(const Job &job) {
   return types;
 }
 
-/// The object that the module already holds, with types and tasks added; printed
-/// with its keys in alphabetical order.
+/// The object that the module already holds, with types and tasks added;
+/// printed with its keys in alphabetical order.
 static std::string writeJson(StringRef known, const Job &job,
                              ArrayRef<TaskCost> costs) {
   llvm::json::Object plan;
