@@ -211,6 +211,11 @@ def make_module_rows():
                  '{role = #hfta.role<output>, '
                  'purpose = #hfta.purpose<norm of @w>} : tensor<f64>}', 1,
                  "belongs to no variable: @w")
+    yield module("a purpose of itself",
+                 'module attributes {hfta.phase = "import"} {hfta.variable @v '
+                 '{role = #hfta.role<constant>, '
+                 'purpose = #hfta.purpose<initial of @v>} : tensor<f64>}', 1,
+                 "@v is a constant")
     yield module("segments that are none",
                  'module attributes {hfta.phase = "planned", '
                  'hfta.segments = [1]} {}', 1, "'hfta.segments'")

@@ -81,6 +81,12 @@ hfta.variable @s {role = #hfta.role<optimizer_state>, purpose = #hfta.purpose<st
 
 // -----
 
+// hfta.variable, C8.
+// expected-error@+1 {{is for #hfta.purpose<initial of @v>, but @v is a constant}}
+hfta.variable @v {role = #hfta.role<constant>, purpose = #hfta.purpose<initial of @v>} : tensor<4xf32>
+
+// -----
+
 // hfta.variable, C9.
 // expected-note@+1 {{declared here}}
 hfta.variable @lr {role = #hfta.role<scalar>, purpose = #hfta.purpose<hyper_parameter "lr">} : tensor<f64>

@@ -87,7 +87,12 @@ LogicalResult VariableOp::verifySymbolUses(SymbolTableCollection &symbolTable) {
       symbolTable.lookupNearestSymbolFrom<VariableOp>(*this, purpose.getOf());
   if (!of)
     return emitOpError("belongs to no variable: ") << purpose.getOf();
-  if (purpose.getKind() != Purpose::initial && of.getRole() != Role::parameter)
+  // So none belongs to itself, by however many others.
+  bool isInitial = purpose.getKind() == Purpose::initial;
+  if (isInitial && of.getRole() == Role::constant)
+    return emitOpError("is for ")
+           << purpose << ", but " << purpose.getOf() << " is a constant";
+  if (!isInitial && of.getRole() != Role::parameter)
     return emitOpError("is for ")
            << purpose << ", but " << purpose.getOf() << " is no parameter";
   return success();

@@ -84,12 +84,9 @@ def Hfta_ConvInputGradientOp : Hfta_ConvolutionOp<"conv_input_gradient", [
 def Hfta_ConvWeightGradientOp : Hfta_ConvolutionOp<"conv_weight_gradient"> {
   let summary = "Gradient of a convolution's weight";
   let description = [{
-    Summed over batch, then space, in row-major order, first where all taps
-    meet the input, then along its borders; or, where columns make better
-    vectors, each output column over batch and the other spatial axes, then
-    over columns from first to last. Which of these follows from one copy's
-    shapes, the operands' layout and the accumulation type. `weight_shape` is
-    the weight's logical shape.
+    Summed over batch and space, in the order that `#hfta.sum_order` says in
+    phase `linalg`; one copy's shapes, the operands' layout and the accumulation
+    type decide it. `weight_shape` is the weight's logical shape.
     Example: `%2 = hfta.conv_weight_gradient %x, %g {weight_shape = …} : …`
   }];
   let arguments = !con((ins Hfta_FloatTensor:$input, Hfta_FloatTensor:$gradient),

@@ -57,7 +57,7 @@ def Hfta_VariableOp : Hfta_Op<"variable", [
       in front, or says how values are drawn.
     - (C7) the role is that of the purpose.
     - (C8) the purpose is of a variable beside this one; a norm, a gradient and a
-      state are of a parameter.
+      state are of a parameter, an initial value is of no constant.
     - (C9) no two variables have one purpose, unless each is of one copy.
 
     Example:
