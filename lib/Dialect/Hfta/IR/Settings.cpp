@@ -3,7 +3,9 @@
 #include "Hfta/Dialect/Hfta/IR/Settings.h"
 
 #include "hfta/program.h"
+#include "mlir/IR/Builders.h"
 #include "llvm/ADT/SmallString.h"
+#include "llvm/ADT/StringSwitch.h"
 #include "llvm/Support/ErrorHandling.h"
 #include "llvm/Support/Format.h"
 #include "llvm/Support/raw_ostream.h"
@@ -270,7 +272,5 @@ std::vector<double> &hfta::getScheduleParameter(Schedule &schedule,
   if (wanted == #name)                                                         \
     return schedule.member;
 #include "Hfta/Dialect/Hfta/IR/Settings.def"
-#include "mlir/IR/Builders.h"
-#include "llvm/ADT/StringSwitch.h"
   llvm_unreachable("a schedule's parameter that Settings.def lacks");
 }
