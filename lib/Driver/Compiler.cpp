@@ -54,7 +54,8 @@ private:
   ExitCode checkInputs();
   ExitCode checkOutput();
   ExitCode checkCuts();
-  ExitCode runPasses(const PhaseInfo &phase);
+  /// From the phase before it to `phase`.
+  ExitCode runPasses(const PhaseInfo &before, const PhaseInfo &phase);
   ExitCode lowerTo(Phase last);
   ExitCode emitModule();
   ExitCode generateCode();
@@ -152,11 +153,13 @@ ExitCode Compiler::checkCuts() {
   return code;
 }
 
-ExitCode Compiler::runPasses(const PhaseInfo &phase) {
+ExitCode Compiler::runPasses(const PhaseInfo &before, const PhaseInfo &phase) {
   if (phase.phase == Phase::train)
     if (ExitCode code = checkCuts(); code != ExitCode::done)
       return code;
-  if (phase.target)
+  // Where a branch begins; a module in one of its phases is for any target that
+  // it doesn't name.
+  if (phase.target && !before.target)
     if (ExitCode code = setTarget(); code != ExitCode::done)
       return code;
   PipelineSettings settings;
@@ -170,26 +173,27 @@ ExitCode Compiler::runPasses(const PhaseInfo &phase) {
   passes.enableVerifier(false);
 #endif
   phase.addPasses(passes, settings);
-  unsigned before = printer.getErrorCount();
+  unsigned errorCount = printer.getErrorCount();
   if (succeeded(passes.run(*loaded.module)) &&
       succeeded(verify(*loaded.module)))
     return ExitCode::done;
-  if (printer.getErrorCount() == before)
+  if (printer.getErrorCount() == errorCount)
     errors << "hftac: error: phase '" << phase.name << "' failed\n";
   // What a module's text says may be what no pass would write.
-  bool readsText = options.inputKind == InputKind::mlir &&
-                   &phase == &getPhase(loaded.phase) + 1;
+  bool readsText =
+      options.inputKind == InputKind::mlir && before.phase == loaded.phase;
   return readsText && phase.failure == ExitCode::internal ? ExitCode::input
                                                           : phase.failure;
 }
 
 ExitCode Compiler::lowerTo(Phase last) {
-  for (const PhaseInfo *phase : getPath(options.target)) {
+  llvm::SmallVector<const PhaseInfo *> path = getPath(options.target);
+  for (auto [before, phase] : llvm::zip(path, llvm::drop_begin(path))) {
     if (!comesAfter(phase->phase, loaded.phase) ||
         comesAfter(phase->phase, last) || !phase->addPasses)
       continue;
     timing.begin(phase->name);
-    if (ExitCode code = runPasses(*phase); code != ExitCode::done)
+    if (ExitCode code = runPasses(*before, *phase); code != ExitCode::done)
       return code;
     if (phase->phase == Phase::train)
       reportTrained(*loaded.module, errors);

@@ -30,8 +30,9 @@ static void markPhase(OpPassManager &pm, llvm::StringRef phase) {
 void hfta::buildFusedPipeline(OpPassManager &pm, const FusedPipelineOptions &) {
   pm.addPass(createHftaDescribeModel());
   addCleanUp(pm);
-  pm.addPass(createHftaFuseModels());
+  // First, so that models of different types are alike.
   pm.addPass(createHftaApplyPrecision());
+  pm.addPass(createHftaFuseModels());
   markPhase(pm, "fused");
 }
 

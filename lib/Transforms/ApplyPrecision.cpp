@@ -1,4 +1,4 @@
-//===- ApplyPrecision.cpp - The job's five types on the fused model -------===//
+//===- ApplyPrecision.cpp - The job's five types on its models ------------===//
 //
 // What adds up many terms is surrounded by casts: its operands are widened to
 // the type that the job accumulates in, its results are rounded to the compute

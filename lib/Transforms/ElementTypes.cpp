@@ -58,6 +58,7 @@ private:
   void convertRead(ReadOp read);
   void convertWrite(WriteOp write);
   void convertCast(CastOp cast);
+  void convertConstant(ConstantOp constant);
   void convertOther(Operation &op);
 
   ModelOp model;
@@ -84,8 +85,7 @@ Attribute ElementTypes::convertInitial(VariableOp variable, FloatType stored) {
   if (auto normal = dyn_cast<NormalAttr>(initial))
     return NormalAttr::get(model.getContext(), roundTo(drawn, normal.getMean()),
                            roundTo(drawn, normal.getDeviation()));
-  ElementsAttr exact = takeExactElements(variable);
-  return convertElements(exact ? exact : cast<ElementsAttr>(initial), stored);
+  return convertElements(cast<ElementsAttr>(initial), stored);
 }
 
 void ElementTypes::convertVariable(VariableOp variable) {
@@ -157,6 +157,18 @@ void ElementTypes::convertOther(Operation &op) {
     result.setType(convert(result.getType()));
 }
 
+/// A wider type takes up the numbers that the elements were rounded from. The
+/// same type keeps what folding in it gave: in exact numbers it may have gone
+/// another way, as at a floor.
+void ElementTypes::convertConstant(ConstantOp constant) {
+  ElementsAttr elements = constant.getValue();
+  ElementsAttr exact = takeExactElements(constant);
+  auto natural = dyn_cast<FloatType>(elements.getElementType());
+  bool isWider = natural && compute.getWidth() > natural.getWidth();
+  constant.setValueAttr(
+      convertElements(exact && isWider ? exact : elements, compute));
+}
+
 void ElementTypes::convertOp(Operation &op) {
   if (auto read = dyn_cast<ReadOp>(op))
     return convertRead(read);
@@ -164,11 +176,8 @@ void ElementTypes::convertOp(Operation &op) {
     return convertWrite(write);
   if (auto cast = dyn_cast<CastOp>(op))
     return convertCast(cast);
-  if (auto constant = dyn_cast<ConstantOp>(op)) {
-    ElementsAttr exact = takeExactElements(constant);
-    constant.setValueAttr(
-        convertElements(exact ? exact : constant.getValue(), compute));
-  }
+  if (auto constant = dyn_cast<ConstantOp>(op))
+    convertConstant(constant);
   convertOther(op);
 }
 

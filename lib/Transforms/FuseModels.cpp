@@ -3,7 +3,6 @@
 #include "AlignModels.h"
 #include "FuseVariables.h"
 
-#include "Hfta/Dialect/Hfta/IR/ExactNumbers.h"
 #include "Hfta/Dialect/Hfta/IR/VariableNames.h"
 #include "Hfta/Transforms/Passes.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -202,17 +201,11 @@ void FunctionFuser::build(bool fuse) {
 /// Constants that differ between the models are stacked in a variable, or, if
 /// that can't be, stay each copy's own.
 void FunctionFuser::fuseConstants(ArrayRef<Operation *> ops) {
-  SmallVector<Attribute> values, exact;
-  bool same = true, isExact = true;
+  SmallVector<Attribute> values;
+  bool same = true;
   for (Operation *op : ops) {
-    ElementsAttr numbers = getExactElements(op);
     values.push_back(cast<ConstantOp>(op).getValue());
-    exact.push_back(numbers ? numbers
-                            : convertElements(cast<ConstantOp>(op).getValue(),
-                                              builder.getF64Type()));
-    isExact &= !numbers;
-    same &= haveSameContents(values.front(), values.back()) &&
-            getExactElements(ops.front()) == numbers;
+    same &= haveSameContents(values.front(), values.back());
   }
   auto first = cast<ConstantOp>(ops.front());
   auto type = cast<RankedTensorType>(first.getType());
@@ -230,11 +223,6 @@ void FunctionFuser::fuseConstants(ArrayRef<Operation *> ops) {
   RankedTensorType arrayed = withCopies(type, array.getCopies());
   auto variable = VariableOp::create(outer, first.getLoc(), name, arrayed,
                                      Role::constant, stacked);
-  if (!isExact)
-    setExactElements(variable, cast<ElementsAttr>(stacked),
-                     cast_or_null<ElementsAttr>(array.stackElements(
-                         exact, RankedTensorType::get(type.getShape(),
-                                                      builder.getF64Type()))));
   replaceOps(ops, ReadOp::create(builder, first.getLoc(), arrayed,
                                  variable.getSymName(), IntegerAttr()));
 }

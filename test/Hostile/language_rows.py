@@ -319,6 +319,10 @@ def make_shape_rows():
     yield change("a type that nothing is added up in", "steps     3",
                  "steps 3\n  precision f32, accumulate = f16", 1, "f16",
                  place="job.hfta:17:")
+    yield change("sums in a narrower type than what is computed in",
+                 "steps     3", "steps 3\n  precision f64, accumulate = f32", 1,
+                 "at least the type that is computed in, f64, got f32",
+                 place="job.hfta:17:")
 
 
 def make_file_rows():

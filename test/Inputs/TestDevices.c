@@ -47,7 +47,7 @@ typedef struct device {
   uint64_t *recorded, *happened; // of each event
 } device;
 
-static device *of(const hfta_device *base) { return (device *)base; }
+static device *of(const hfta_device *base) { return (device *)(uintptr_t)base; }
 
 static void check(const void *memory) {
   if (!memory)
@@ -175,8 +175,8 @@ static hfta_status do_command(device *self, const command *next,
   case RUN:
     hfta_device_cpu.run(self->cpu, 0, &next->call, next->number);
     status = hfta_device_cpu.wait(self->cpu, error);
-    free((void *)next->call.segments);
-    free((void *)next->call.copies);
+    free((void *)(uintptr_t)next->call.segments);
+    free((void *)(uintptr_t)next->call.copies);
     break;
   case COPY:
     memcpy(next->to, next->from, next->bytes);

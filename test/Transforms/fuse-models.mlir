@@ -135,32 +135,3 @@ module attributes {hfta.job = #job} {
     }
   }
 }
-
-// -----
-
-// Constants that are equal in f32 but stand for other numbers differ; what each
-// stands for is stacked, too.
-#job = {name = "j", copies = 2 : i64, batch = 4 : i64, micro_batches = 1 : i64, epochs = 1 : i64, steps = 0 : i64, training = true, fuse = true, all_forwards_first = false, shuffle = true, order_seed = 0 : i64, optimizer = "sgd", optimizer_flags = [], hyper_parameters = [{name = "lr", values = array<f64: 0.1, 0.2>}, {name = "weight_decay", values = array<f64: 0.0, 0.0>}, {name = "momentum", values = array<f64: 0.0, 0.0>}], clip_norm = array<f64>, seed = array<i64: 1, 2>, schedule = {kind = "constant", warmup = array<f64>, step_size = array<f64>, gamma = array<f64>, minimum = array<f64>}, precision = {parameters = "f32", compute = "f32", accumulate = "f32", gradients = "f32", state = "f32"}, data = [], metric = ""}
-// CHECK: hfta.model @array
-// CHECK: hfta.variable @"hfta.constant/0" {hfta.exact = dense_resource<{{.*}}> : tensor<2x3xf64>, initial = dense_resource<{{.*}}> : tensor<2x3xf32>, role = #hfta.role<constant>} : tensor<3xf32, #hfta.copies<2>>
-// CHECK: hfta.constant {hfta.exact = dense<2.000000e-01> : tensor<3xf64>} dense<2.000000e-01> : tensor<3xf32>
-module attributes {hfta.job = #job} {
-  hfta.model @first copies [0] {
-    func.func @forward(%x: tensor<3xf32> {hfta.name = "x"}) -> (tensor<3xf32> {hfta.name = "y"}) {
-      %0 = hfta.constant {hfta.exact = dense<0.1> : tensor<3xf64>} dense<0.1> : tensor<3xf32>
-      %1 = hfta.constant {hfta.exact = dense<0.2> : tensor<3xf64>} dense<0.2> : tensor<3xf32>
-      %2 = hfta.mul %x, %0 : tensor<3xf32>, tensor<3xf32>
-      %3 = hfta.add %2, %1 : tensor<3xf32>, tensor<3xf32>
-      return %3 : tensor<3xf32>
-    }
-  }
-  hfta.model @second copies [1] {
-    func.func @forward(%x: tensor<3xf32> {hfta.name = "x"}) -> (tensor<3xf32> {hfta.name = "y"}) {
-      %0 = hfta.constant dense<0.1> : tensor<3xf32>
-      %1 = hfta.constant {hfta.exact = dense<0.2> : tensor<3xf64>} dense<0.2> : tensor<3xf32>
-      %2 = hfta.mul %x, %0 : tensor<3xf32>, tensor<3xf32>
-      %3 = hfta.add %2, %1 : tensor<3xf32>, tensor<3xf32>
-      return %3 : tensor<3xf32>
-    }
-  }
-}

@@ -132,3 +132,63 @@ TEST_P(Batches, AResetForgetsThem) {
   step(instance.get(), second);
   EXPECT_EQ(statesOf(instance.get()), trainPlainly(2));
 }
+
+TEST_P(Batches, AStepOnWaitingGradientsBringsItsBatch) {
+  auto states = [&](const char *device, bool offers) {
+    InstancePointer instance = make(device);
+    Batch first(0), second(1), third(2);
+    if (offers)
+      hfta_instance_offer(instance.get(), second.inputs);
+    EXPECT_EQ(hfta_instance_accumulate(instance.get(), first.inputs, nullptr),
+              HFTA_OK);
+    if (offers)
+      hfta_instance_offer(instance.get(), third.inputs);
+    step(instance.get(), second);
+    step(instance.get(), third);
+    return statesOf(instance.get());
+  };
+  EXPECT_EQ(states(GetParam().device, true), states("cpu", false));
+}
+
+TEST_P(Batches, AFailedCallWithdrawsTheOffer) {
+  InstancePointer instance = make();
+  Batch first(0), second(77);
+  hfta_instance_offer(instance.get(), second.inputs);
+  EXPECT_EQ(hfta_instance_evaluate(instance.get(), first.inputs, -1, nullptr,
+                                   nullptr),
+            HFTA_USAGE);
+  step(instance.get(), first);
+  refill(second, 1);
+  step(instance.get(), second);
+  EXPECT_EQ(statesOf(instance.get()), trainPlainly(2));
+}
+
+TEST_P(Batches, PartsOfABatchAreEvaluated) {
+  int64_t batch = hfta_instance_batch(make("cpu").get());
+  auto losses = [&](const char *device, bool offers) {
+    InstancePointer instance = make(device);
+    std::vector<double> results(9);
+    Batch first(0), second(1), third(2);
+    const Batch *batches[] = {&first, &second, &third};
+    // The second one has a single sample.
+    for (int i = 0; i < 3; ++i) {
+      if (offers && i < 2)
+        hfta_instance_offer(instance.get(), batches[i + 1]->inputs);
+      EXPECT_EQ(hfta_instance_evaluate(instance.get(), batches[i]->inputs,
+                                       i == 1 ? 1 : batch, &results[3 * i],
+                                       nullptr),
+                HFTA_OK);
+    }
+    return results;
+  };
+  EXPECT_EQ(losses(GetParam().device, true), losses("cpu", false));
+}
+
+TEST_P(Batches, FieldsArentKept) {
+  InstancePointer instance = make();
+  hfta_tensor_info info;
+  EXPECT_EQ(hfta_instance_tensor(instance.get(), 0, "image", &info),
+            HFTA_USAGE);
+  EXPECT_STREQ(hfta_instance_message(instance.get()),
+               "tensor 'image' isn't kept: batches take turns in its memory");
+}

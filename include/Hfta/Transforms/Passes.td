@@ -6,7 +6,7 @@
 include "mlir/Pass/PassBase.td"
 
 def HftaApplyPrecision : Pass<"hfta-apply-precision", "::mlir::ModuleOp"> {
-  let summary = "Give the fused model's floats the job's types";
+  let summary = "Give the models' floats the job's types";
   let description = [{
     Up to here a model has its natural types: those of an ONNX file, f32 in the
     language. This pass alone puts the casts of the job's `precision`:

@@ -21,9 +21,11 @@ using BackwardCallback = llvm::function_ref<void(const OpBackward &)>;
 /// Appends at `builder`'s insertion point (the end of `block`'s ops that
 /// compute `target`) the gradient of `target`, a scalar a copy, with respect to
 /// `wanted`. `gradients` gets one value for each of `wanted`, of its logical
-/// shape, null where `target` doesn't depend on it. Contributions to one value
-/// are added in the order of the reverse walk, so the result is a function of
-/// the graph alone.
+/// shape, null where `target` doesn't depend on it. The walk ends at each of
+/// them: what reaches one through another of them (a parameter through its
+/// cast) is that one's alone, and the caller's to add. Contributions to one
+/// value are added in the order of the reverse walk, so the result is a
+/// function of the graph alone.
 ///
 /// Fails with one error an op if any op between `wanted` and `target` has no
 /// derivative; nothing is built then.

@@ -150,10 +150,19 @@ void JobAnalyzer::analyzePrecision(const Clause &clause) {
   };
   std::string all = "f32";
   read("all", 32, all);
+  Precision &precision = info.job.precision;
 #define HFTA_PRECISION(member, bits, text)                                     \
-  info.job.precision.member = all;                                             \
-  read(#member, bits, info.job.precision.member);
+  precision.member = all;                                                      \
+  read(#member, bits, precision.member);
 #include "Hfta/Dialect/Hfta/IR/Settings.def"
+  if (precision.accumulatesEnough())
+    return;
+  if (const ast::Expression *value = arguments->get("accumulate"))
+    diagnostics.error(value->getRange(),
+                      "sums are added up in at least the type that is computed "
+                      "in, " +
+                          precision.compute + ", got " + precision.accumulate);
+  precision.accumulate = precision.compute;
 }
 
 //===----------------------------------------------------------------------===//

@@ -85,7 +85,7 @@ hfta_status hfta_instance_step(hfta_instance *instance,
 /// to the device while the next step, accumulation or evaluation computes. Its
 /// bytes must not change until the call that takes it, which is one of the same
 /// kind with the same pointers; any other call brings its own batch. NULL: the
-/// batch that was offered last won't come.
+/// batch that was offered last won't come; nor does it after a call that fails.
 void hfta_instance_offer(hfta_instance *instance, const void *const *inputs);
 
 /// Forward and backward: adds one batch's gradients to those since the last

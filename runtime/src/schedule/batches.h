@@ -1,7 +1,7 @@
 //===- batches.h - Batches on their way to the device -----------*- C -*-===//
 //
-// A schedule may bring the first micro-batches of the next call's batch, once
-// the host has offered it. The instances of input segments are therefore taken
+// A schedule may bring the first micro-batch of the next call's batch, once the
+// host has offered it. The instances of input segments are therefore taken
 // in turn over all calls, and that call finds them in their places.
 //
 // Threads: one.
@@ -22,7 +22,7 @@ typedef struct hfta_batches {
   const void **held;    ///< the batch that the last call brought in part
   bool has_offer;
   int64_t coming; ///< micro-batches of the offered batch that this call brings
-  int64_t count;  ///< of the held one: in place before its call
+  int64_t count;  ///< those of the held one, in place before its call
   int64_t first;  ///< micro-batches of all calls before this one
   const hfta_schedule *schedule; ///< that of the last call
 } hfta_batches;

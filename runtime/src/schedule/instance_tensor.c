@@ -112,6 +112,11 @@ hfta_status hfta_instance_tensor(hfta_instance *instance, int64_t copy,
     return hfta_fail(&instance->error, HFTA_USAGE,
                      "tensor '%s' isn't kept: copies take turns in its memory",
                      name);
+  if (program->segments[tensor->segment].role == HFTA_SEGMENT_INPUT &&
+      instance->memory[tensor->segment].count > 1)
+    return hfta_fail(&instance->error, HFTA_USAGE,
+                     "tensor '%s' isn't kept: batches take turns in its memory",
+                     name);
   out->name = tensor->name;
   out->shape = tensor->shape;
   out->rank = tensor->rank;

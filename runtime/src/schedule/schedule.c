@@ -200,6 +200,8 @@ hfta_status hfta_instance_run(hfta_instance *instance,
   bool takes_batch = reads_fields(schedule);
   if (takes_batch)
     hfta_batches_begin(&instance->batches, schedule, call->inputs);
+  else
+    instance->batches.count = 0; // a port may be where a field was
   run_commands(&self, schedule->commands, schedule->command_count);
   hfta_status status =
       instance->device->functions->wait(instance->device, &instance->error);

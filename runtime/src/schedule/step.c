@@ -71,6 +71,12 @@ static hfta_status set_scalars(hfta_instance *instance, bool updates) {
   return status;
 }
 
+/// After a failure nobody may keep the bytes of what was offered.
+static hfta_status withdraw_offer(hfta_instance *instance, hfta_status status) {
+  hfta_instance_offer(instance, NULL);
+  return status;
+}
+
 /// Not a number for copies that don't run.
 static void get_losses(const hfta_instance *instance, double *losses) {
   const hfta_program *program = instance->program;
@@ -86,9 +92,10 @@ hfta_status hfta_instance_accumulate(hfta_instance *instance,
                                      const void *const *inputs,
                                      double *losses) {
   hfta_status status = set_scalars(instance, false);
-  instance->has_gradients |= status == HFTA_OK;
-  if (status == HFTA_OK)
-    status = run_schedule(instance, "accumulate", inputs);
+  if (status != HFTA_OK)
+    return withdraw_offer(instance, status);
+  instance->has_gradients = true;
+  status = run_schedule(instance, "accumulate", inputs);
   if (status == HFTA_OK)
     get_losses(instance, losses);
   return status;
@@ -111,7 +118,7 @@ hfta_status hfta_instance_step(hfta_instance *instance,
   // add to them.
   hfta_status status = set_scalars(instance, true);
   if (status != HFTA_OK)
-    return status;
+    return withdraw_offer(instance, status);
   // Those that wait lie where each copy has its own.
   if (instance->has_gradients) {
     status = hfta_instance_accumulate(instance, inputs, losses);
@@ -166,9 +173,11 @@ hfta_status hfta_instance_evaluate_add(hfta_instance *instance,
                                        int64_t valid_samples) {
   const hfta_program *program = instance->program;
   if (valid_samples < 0 || valid_samples > program->batch)
-    return hfta_fail(&instance->error, HFTA_USAGE,
-                     "%lld valid samples in a batch of %lld",
-                     (long long)valid_samples, (long long)program->batch);
+    return withdraw_offer(instance,
+                          hfta_fail(&instance->error, HFTA_USAGE,
+                                    "%lld valid samples in a batch of %lld",
+                                    (long long)valid_samples,
+                                    (long long)program->batch));
   int64_t size = hfta_program_micro_batch(program);
   hfta_schedule_call call = {.name = "evaluate", .inputs = inputs};
   for (int64_t left = valid_samples; left > 0; left -= size)

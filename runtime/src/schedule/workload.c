@@ -189,7 +189,7 @@ uint64_t hfta_workload_segment_bytes(const hfta_program *program,
                                      uint32_t index, int threads) {
   const hfta_segment *segment = &program->segments[index];
   uint64_t reach = workload_reach(program, workload, index);
-  if (segment->copy_bytes == 0)
+  if (segment->copy_bytes == 0 || reach == 0)
     return reach;
   uint64_t slabs =
       keeps_slabs(program, workload, index)

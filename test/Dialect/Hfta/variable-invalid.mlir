@@ -97,6 +97,16 @@ hfta.variable @again {role = #hfta.role<scalar>, purpose = #hfta.purpose<hyper_p
 // -----
 
 // hfta.variable, C9.
+// Of the copies that have one each.
+hfta.variable @zero {role = #hfta.role<output>, copy = 0 : i64, purpose = #hfta.purpose<output "y">} : tensor<4xf32>
+// expected-note@+1 {{declared here}}
+hfta.variable @one {role = #hfta.role<output>, copy = 1 : i64, purpose = #hfta.purpose<output "y">} : tensor<4xf32>
+// expected-error@+1 {{is for #hfta.purpose<output "y">, as another one is}}
+hfta.variable @again {role = #hfta.role<output>, copy = 1 : i64, purpose = #hfta.purpose<output "y">} : tensor<4xf32>
+
+// -----
+
+// hfta.variable, C9.
 // In a model, and where one is all copies'.
 hfta.model @m copies [0, 1] {
   // expected-note@+1 {{declared here}}

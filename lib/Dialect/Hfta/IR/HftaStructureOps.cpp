@@ -57,18 +57,25 @@ void VariableOp::build(OpBuilder &builder, OperationState &state,
 
 /// C9, of all variables beside the first one.
 static LogicalResult verifyPurposesDiffer(VariableOp first) {
-  DenseMap<Attribute, VariableOp> known;
+  // Of one purpose there is one variable, or one a copy.
+  DenseMap<std::pair<Attribute, Attribute>, VariableOp> known;
+  DenseMap<Attribute, VariableOp> last;
   for (auto variable : first->getBlock()->getOps<VariableOp>()) {
     PurposeAttr purpose = variable.getPurposeAttr();
     if (!purpose)
       continue;
-    auto [other, isNew] = known.try_emplace(purpose, variable);
-    if (isNew || (variable.getCopy() && other->second.getCopy() &&
-                  variable.getCopy() != other->second.getCopy()))
+    VariableOp &other = last[purpose];
+    bool bothOfCopies = other && other.getCopy() && variable.getCopy();
+    auto [same, isNew] =
+        known.try_emplace({purpose, variable.getCopyAttr()}, variable);
+    if (isNew && (!other || bothOfCopies)) {
+      other = variable;
       continue;
+    }
     InFlightDiagnostic diagnostic = variable.emitOpError("is for ")
                                     << purpose << ", as another one is";
-    diagnostic.attachNote(other->second.getLoc()) << "declared here";
+    diagnostic.attachNote((isNew ? other : same->second).getLoc())
+        << "declared here";
     return diagnostic;
   }
   return success();

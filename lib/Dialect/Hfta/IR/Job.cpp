@@ -240,6 +240,12 @@ static size_t countValues(const std::vector<T> &values) {
   return values.size();
 }
 
+bool Precision::accumulatesEnough() const {
+  ArrayRef<StringRef> widest = getFloatTypeNames(64);
+  return llvm::is_contained(widest, accumulate) ||
+         !llvm::is_contained(widest, compute);
+}
+
 /// What is wrong with one of the types; empty if nothing.
 static std::string checkPrecision(const Precision &precision) {
 #define HFTA_PRECISION(member, bits, text)                                     \
@@ -249,6 +255,8 @@ static std::string checkPrecision(const Precision &precision) {
     return "'" #member "' has at least " #bits " bits, got '" +                \
            precision.member + "'";
 #include "Hfta/Dialect/Hfta/IR/Settings.def"
+  if (!precision.accumulatesEnough())
+    return "'accumulate' is narrower than 'compute'";
   return "";
 }
 

@@ -4,7 +4,8 @@
 // A constant whose elements aren't the numbers that its author wrote, or that
 // follow from them, because its type doesn't hold these, keeps them beside: in
 // the discardable attribute `hfta.exact`, elements of f64. The pass that gives
-// floats the job's types takes a constant's elements from there.
+// floats the job's types takes a constant's elements from there if they are
+// wider.
 //===----------------------------------------------------------------------===//
 
 #ifndef HFTA_DIALECT_HFTA_IR_EXACTNUMBERS_H
@@ -19,9 +20,8 @@ namespace mlir::hfta {
 /// even. Dense elements and resources; others come back as they are.
 ElementsAttr convertElements(ElementsAttr elements, FloatType elementType);
 
-/// Notes on an op that holds `elements` (a constant, or a stacked one's
-/// variable) that they stand for these numbers of f64; nothing if they are
-/// equal, or `exact` is null.
+/// Notes on a constant of these `elements` that they stand for these numbers of
+/// f64; nothing if they are equal, or `exact` is null.
 void setExactElements(Operation *op, ElementsAttr elements, ElementsAttr exact);
 
 /// The numbers that have been noted; null: the op's elements are exact.

@@ -56,6 +56,8 @@ struct Schedule {
 struct Precision {
 #define HFTA_PRECISION(member, bits, text) std::string member = "f32";
 #include "Hfta/Dialect/Hfta/IR/Settings.def"
+  /// Whether sums are added up in no narrower type than what is computed in.
+  bool accumulatesEnough() const;
 };
 
 struct Job {
