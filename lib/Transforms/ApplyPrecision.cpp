@@ -31,7 +31,7 @@ public:
   void apply() {
     SmallVector<Operation *> sums;
     for (Operation &op : function.getBody().front())
-      if (op.hasTrait<SumTrait>() && !isOfConstants(&op))
+      if ((op.hasTrait<SumTrait>() && !isOfConstants(&op)) || addsToSum(&op))
         sums.push_back(&op);
     for (Operation *op : sums)
       convert(op);
@@ -53,6 +53,18 @@ private:
   static bool isOfConstants(Operation *op) {
     return isa<BroadcastOp>(op) &&
            op->getOperand(0).getDefiningOp<ConstantOp>();
+  }
+  /// An addition whose result is nothing but a term of another one: together
+  /// they are a sum of several operands.
+  static bool isTerm(Operation *op) {
+    return isa_and_nonnull<AddOp>(op) && op->hasOneUse() &&
+           isa<AddOp>(*op->user_begin());
+  }
+  static bool addsToSum(Operation *op) {
+    return isTerm(op) ||
+           (isa<AddOp>(op) && llvm::any_of(op->getOperands(), [](Value value) {
+              return isTerm(value.getDefiningOp());
+            }));
   }
   bool isComputed(Value value) const {
     return getElementTypeOrSelf(value.getType()) == compute;
@@ -82,7 +94,8 @@ private:
       auto type = cast<RankedTensorType>(result.getType());
       result.setType(RankedTensorType::get(type.getShape(), accumulate,
                                            type.getEncoding()));
-      if (result.use_empty())
+      // What adds it up is widened, too.
+      if (result.use_empty() || isTerm(op))
         continue;
       Value narrow = CastOp::create(builder, op->getLoc(), result, compute);
       result.replaceAllUsesExcept(narrow, narrow.getDefiningOp());

@@ -160,6 +160,10 @@ def onnx_cases():
                {"b": (4,)})
     yield Case("scale", [node("Mul", ["h", "b"], ["y"])], (1, 2048, 4), (1, 2048, 4), ["b"],
                {"b": (4,)})
+    terms = {f"w{i}": (64, 64) for i in range(24)}
+    for op in ("Sum", "Mean"):
+        yield Case(op.lower(), [node(op, ["h", *terms], ["y"])], (1, 64, 64), (1, 64, 64),
+                   ["output"], terms)
     rows = (1, 16, 8192)
     yield Case("softmax", [node("Softmax", ["h"], ["y"], axis=2)], rows, rows,
                ["output", "p"])

@@ -60,6 +60,31 @@ module attributes {hfta.job = {name = "j", training = true, fuse = true, optimiz
 
 // -----
 
+// A sum of several operands is one: it is rounded at its end. What is read by
+// others, too, is a value of its own.
+module attributes {hfta.job = {name = "j", training = true, fuse = true, optimizer = "sgd", optimizer_flags = [], copies = 1 : i64, batch = 4 : i64, micro_batches = 1 : i64, epochs = 1 : i64, steps = 0 : i64, hyper_parameters = [], schedule = {kind = "constant", warmup = array<f64>, minimum = array<f64>, step_size = array<f64>, gamma = array<f64>}, precision = {parameters = "f32", compute = "f32", accumulate = "f64", gradients = "f32", state = "f32"}, data = [], metric = ""}} {
+  // CHECK-LABEL: hfta.model @terms
+  hfta.model @terms copies [0] {
+    // CHECK: func.func @forward(%[[A:.*]]: tensor<4xf32>, %[[B:.*]]: tensor<4xf32>, %[[C:.*]]: tensor<4xf32>)
+    func.func @forward(%a: tensor<4xf32>, %b: tensor<4xf32>, %c: tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>) {
+      // CHECK-DAG: %[[A64:.*]] = hfta.cast %[[A]] : tensor<4xf32> to f64
+      // CHECK-DAG: %[[B64:.*]] = hfta.cast %[[B]] : tensor<4xf32> to f64
+      // CHECK-DAG: %[[C64:.*]] = hfta.cast %[[C]] : tensor<4xf32> to f64
+      // CHECK: %[[AB:.*]] = hfta.add %[[A64]], %[[B64]] : tensor<4xf64>
+      %0 = hfta.add %a, %b : tensor<4xf32>, tensor<4xf32>
+      // CHECK-NEXT: %[[ABC:.*]] = hfta.add %[[AB]], %[[C64]] : tensor<4xf64>
+      // CHECK-NEXT: %[[SUM:.*]] = hfta.cast %[[ABC]] : tensor<4xf64> to f32
+      %1 = hfta.add %0, %c : tensor<4xf32>, tensor<4xf32>
+      // CHECK-NEXT: %[[OWN:.*]] = hfta.add %[[SUM]], %[[A]] : tensor<4xf32>
+      %2 = hfta.add %1, %a : tensor<4xf32>, tensor<4xf32>
+      // CHECK-NEXT: return %[[OWN]], %[[SUM]]
+      return %2, %1 : tensor<4xf32>, tensor<4xf32>
+    }
+  }
+}
+
+// -----
+
 // In its own type a constant keeps its elements: folding in exact numbers may have
 // gone another way.
 module attributes {hfta.job = {name = "j", training = true, fuse = true, optimizer = "sgd", optimizer_flags = [], copies = 1 : i64, batch = 4 : i64, micro_batches = 1 : i64, epochs = 1 : i64, steps = 0 : i64, hyper_parameters = [], schedule = {kind = "constant", warmup = array<f64>, minimum = array<f64>, step_size = array<f64>, gamma = array<f64>}, precision = {parameters = "f32", compute = "f32", accumulate = "f32", gradients = "f32", state = "f32"}, data = [], metric = ""}} {

@@ -16,8 +16,8 @@ def HftaApplyPrecision : Pass<"hfta-apply-precision", "::mlir::ModuleOp"> {
       compute type. A constant whose natural type didn't hold its number
       (`hfta.exact`) is rounded once, to that.
     - operands of what adds up terms, forward or in its derivative (SumTrait),
-      and the results of `objective` are widened to the accumulation type.
-      Results are rounded to the compute type.
+      of additions of several operands, and the results of `objective` are
+      widened to the accumulation type. Results are rounded to the compute type.
 
     Gradients and the optimizer's state are declared in their types by
     hfta-differentiate, which makes them; a gradient is taken of a parameter's
