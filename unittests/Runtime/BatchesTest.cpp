@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <deque>
+#include <ostream>
 
 namespace {
 struct Case {
@@ -11,6 +12,12 @@ struct Case {
   int micro_batches;
   int all_forwards_first;
 };
+
+/// For the names of tests.
+void PrintTo(const Case &parameter, std::ostream *os) {
+  *os << parameter.device << ", " << parameter.micro_batches
+      << (parameter.all_forwards_first ? " forwards first" : " micro-batches");
+}
 
 /// Devices bring offered batches as early as events allow, or as late.
 class Batches : public testing::TestWithParam<Case> {
