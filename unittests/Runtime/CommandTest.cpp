@@ -224,6 +224,7 @@ TEST(Command, InfoAndBenchAgreeOnThePeak) {
   EXPECT_TRUE(isJson(info.out)) << info.out;
   EXPECT_TRUE(isJson(bench.out)) << bench.out;
   EXPECT_EQ(numberOf(bench.out, "copies"), 3);
+  EXPECT_EQ(numberOf(bench.out, "copies_at_once"), 3);
   EXPECT_EQ(numberOf(bench.out, "batch"), 8);
   EXPECT_EQ(numberOf(bench.out, "steps"), 4);
   EXPECT_GT(numberOf(bench.out, "seconds"), 0);

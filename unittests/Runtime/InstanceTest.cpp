@@ -11,12 +11,25 @@ extern "C" {
 #include <cmath>
 #include <cstring>
 
+/// Each call takes less time than the one before, so that turns get narrower
+/// until they are of one copy.
+static double hurryingClock() {
+  static double time = 0.0, call = 0.0;
+  return time += 1.0 / ++call;
+}
+
+/// All take as long, so that turns stay as wide as threads allow.
+static double standingClock() { return 0.0; }
+
 /// Trains on `steps` batches; returns every copy's state, and the losses.
 static std::vector<std::string> train(const fake_options &options, int threads,
                                       int steps,
-                                      std::vector<double> *losses = nullptr) {
+                                      std::vector<double> *losses = nullptr,
+                                      double (*now)() = nullptr) {
   ProgramPointer program = makeProgram(options);
   InstancePointer instance = makeInstance(program.get(), threads);
+  if (now)
+    instance->now = now;
   hfta_instance_set_total_steps(instance.get(), steps);
   std::vector<double> last(options.copies);
   for (int i = 0; i < steps; ++i) {
@@ -81,6 +94,98 @@ TEST(Instance, CopiesMayGoThroughAStepOneAfterTheOther) {
   EXPECT_EQ(train(options, 2, 20), parts);
 }
 
+/// How often a step runs the program's task `forward.0`.
+static int countTurns(hfta_instance *instance) {
+  const hfta_program *program = hfta_instance_program(instance);
+  std::vector<int> runs(program->task_count);
+  hfta_observer observer = {[](void *argument, uint32_t task, double) {
+                              ++static_cast<int *>(argument)[task];
+                            },
+                            runs.data()};
+  Batch batch(0);
+  instance->device->functions->observe(instance->device, &observer);
+  EXPECT_EQ(hfta_instance_step(instance, batch.inputs, nullptr), HFTA_OK);
+  instance->device->functions->observe(instance->device, nullptr);
+  uint32_t forward = 0;
+  while (std::string("forward.0") != program->tasks[forward].name)
+    ++forward;
+  return runs[forward];
+}
+
+/// The turns of the next steps.
+static std::vector<int> countTurns(hfta_instance *instance, int steps) {
+  std::vector<int> turns;
+  for (int i = 0; i < steps; ++i)
+    turns.push_back(countTurns(instance));
+  return turns;
+}
+
+TEST(Instance, TurnsOfAnyWidthGiveTheSameBytes) {
+  fake_options options = defaultOptions();
+  options.copies = 8;
+  options.clipping = 1;
+  for (int microBatches : {1, 2}) {
+    options.micro_batches = microBatches;
+    options.takes_turns = 0;
+    std::vector<double> expected, losses;
+    std::vector<std::string> together = train(options, 2, 20, &expected);
+    options.takes_turns = 1;
+    for (int threads : {2, 3, 8})
+      for (double (*now)() : {hurryingClock, standingClock}) {
+        EXPECT_EQ(train(options, threads, 20, &losses, now), together)
+            << threads;
+        EXPECT_EQ(losses, expected) << threads;
+      }
+  }
+}
+
+TEST(Instance, TurnsGetNarrowerWhereThatIsFaster) {
+  fake_options options = defaultOptions();
+  options.copies = 7;
+  options.takes_turns = 1;
+  ProgramPointer program = makeProgram(options);
+  InstancePointer instance = makeInstance(program.get(), 4);
+  instance->now = hurryingClock;
+  EXPECT_EQ(countTurns(instance.get(), 14),
+            std::vector<int>({2, 2, 2, 2, 4, 4, 4, 4, 7, 7, 7, 7, 7, 7}));
+  const hfta_schedule *step = hfta_program_find_schedule(program.get(), "step");
+  bool isSettled = false;
+  EXPECT_EQ(hfta_instance_copies_at_once(instance.get(), step, &isSettled), 1);
+  EXPECT_TRUE(isSettled);
+
+  // Other copies that run take other times; the same ones don't.
+  const int32_t live[] = {0, 2, 3};
+  instance->now = standingClock;
+  for (std::vector<int> expected :
+       {std::vector<int>({1, 1, 1, 1, 3, 3}), std::vector<int>({3, 3, 1, 1})}) {
+    ASSERT_EQ(hfta_instance_set_live(instance.get(), live, 3), HFTA_OK);
+    EXPECT_EQ(countTurns(instance.get(), expected.size()), expected);
+  }
+  EXPECT_EQ(hfta_instance_copies_at_once(instance.get(), step, &isSettled), 3);
+  EXPECT_TRUE(isSettled);
+}
+
+TEST(Instance, BatchesThatAreNotFullDoNotTellHowFastTurnsAre) {
+  fake_options options = defaultOptions();
+  options.copies = 4;
+  options.micro_batches = 2;
+  options.takes_turns = 1;
+  ProgramPointer program = makeProgram(options);
+  InstancePointer instance = makeInstance(program.get(), 2);
+  const hfta_schedule *evaluate =
+      hfta_program_find_schedule(program.get(), "evaluate");
+  Batch batch(0);
+  bool isSettled = false;
+  for (int samples : {FAKE_BATCH / 2, int(FAKE_BATCH)}) {
+    for (int i = 0; i < 8; ++i)
+      ASSERT_EQ(hfta_instance_evaluate(instance.get(), batch.inputs, samples,
+                                       nullptr, nullptr),
+                HFTA_OK);
+    hfta_instance_copies_at_once(instance.get(), evaluate, &isSettled);
+    EXPECT_EQ(isSettled, samples == FAKE_BATCH);
+  }
+}
+
 TEST(Instance, CopiesInTurnShareMemory) {
   fake_options options = defaultOptions();
   options.copies = 4;
@@ -94,12 +199,16 @@ TEST(Instance, CopiesInTurnShareMemory) {
         << threads;
   // What is in that memory is no copy's.
   hfta_tensor_info info;
+  for (int threads : {2, 4}) {
+    InstancePointer instance = makeInstance(program.get(), threads);
+    EXPECT_EQ(hfta_instance_tensor(instance.get(), 0, "hidden", &info),
+              HFTA_USAGE);
+    EXPECT_STREQ(hfta_instance_message(instance.get()),
+                 "tensor 'hidden' isn't kept: copies take turns in its memory");
+  }
+  options.takes_turns = 0;
+  program = makeProgram(options);
   InstancePointer instance = makeInstance(program.get(), 2);
-  EXPECT_EQ(hfta_instance_tensor(instance.get(), 0, "hidden", &info),
-            HFTA_USAGE);
-  EXPECT_STREQ(hfta_instance_message(instance.get()),
-               "tensor 'hidden' isn't kept: copies take turns in its memory");
-  instance = makeInstance(program.get(), 4);
   EXPECT_EQ(hfta_instance_tensor(instance.get(), 0, "hidden", &info), HFTA_OK);
 }
 

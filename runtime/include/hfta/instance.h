@@ -37,9 +37,10 @@ typedef struct hfta_memory_plan {
 
 hfta_memory_plan hfta_program_memory(const hfta_program *program, int threads);
 
-/// How many copies make a turn where copies take turns: one a thread, so that
-/// threads need not wait for each other within it, and what a copy saves for
-/// backward stays in the caches of its thread.
+/// The most copies that make a turn where copies take turns: one a thread, so
+/// that threads need not wait for each other within it, and what a copy saves
+/// for backward stays in the caches of its thread. An instance takes fewer
+/// where that turns out to be faster, and has memory for these.
 int64_t hfta_program_copies_at_once(const hfta_program *program, int threads);
 
 /// Bytes of one instance of a segment; of slabs, as many as copies run at once.

@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { WARM_UP_STEPS = 2, DEFAULT_STEPS = 50, LEAST_COPIED = 16 << 20 };
+enum { LEAST_WARM_UP = 2, DEFAULT_STEPS = 50, LEAST_COPIED = 16 << 20 };
 
 /// Fills a tensor that stands for data: reals in [0, 1), bytes of any value,
 /// zeros where integers may be labels or indices.
@@ -44,6 +44,7 @@ typedef struct bench {
   hfta_instance *instance;
   const hfta_program *program;
   bool trains;
+  int64_t copies_at_once;
   uint32_t count;
   void **inputs;
   double *task_seconds; ///< one a task
@@ -94,6 +95,8 @@ static hfta_status print_json(const bench *self, int64_t steps, double seconds,
   hfta_json_begin_object(&writer);
   hfta_json_key(&writer, "copies");
   hfta_json_integer(&writer, hfta_instance_live_count(self->instance));
+  hfta_json_key(&writer, "copies_at_once");
+  hfta_json_integer(&writer, self->copies_at_once);
   hfta_json_key(&writer, "batch");
   hfta_json_integer(&writer, self->program->batch);
   hfta_json_key(&writer, "steps");
@@ -117,22 +120,41 @@ static hfta_status print_text(const bench *self, int64_t steps, double seconds,
   int threads = hfta_instance_threads(self->instance);
   printf("%lld steps of %lld copies, batch %lld, %d threads: %.3f s\n"
          "%.3f ms a step, %.1f samples a second over all copies\n"
-         "planned peak %.2f MiB\n",
+         "%lld at a time, planned peak %.2f MiB\n",
          (long long)steps, (long long)hfta_instance_live_count(self->instance),
          (long long)program->batch, threads, seconds,
-         1e3 * seconds / (double)steps, rate, (double)peak / (1 << 20));
+         1e3 * seconds / (double)steps, rate, (long long)self->copies_at_once,
+         (double)peak / (1 << 20));
   if (!self->phases)
     return HFTA_OK;
   return hfta_print_phases(program, &self->limits, self->task_seconds, steps,
                            threads, error);
 }
 
+/// Until it is clear how many copies at a time take the least time. The steps
+/// to be timed end the learning rates' schedule.
+static hfta_status warm_up(bench *self, int64_t steps) {
+  hfta_instance *instance = self->instance;
+  const hfta_schedule *schedule = hfta_program_find_schedule(
+      self->program, self->trains ? "step" : "infer");
+  bool is_settled = false;
+  hfta_status status = HFTA_OK;
+  for (int64_t i = 0; status == HFTA_OK && (i < LEAST_WARM_UP || !is_settled);
+       ++i) {
+    hfta_instance_set_total_steps(instance, i + 1 + steps);
+    status = run_steps(self, 1);
+    if (status == HFTA_OK)
+      self->copies_at_once =
+          hfta_instance_copies_at_once(instance, schedule, &is_settled);
+  }
+  return status;
+}
+
 static hfta_status measure(bench *self, int64_t steps, bool json) {
   hfta_error *error = hfta_instance_error(self->instance);
-  hfta_instance_set_total_steps(self->instance, WARM_UP_STEPS + steps);
   hfta_status status = make_inputs(self);
   if (status == HFTA_OK)
-    status = run_steps(self, WARM_UP_STEPS);
+    status = warm_up(self, steps);
   hfta_instance_time_tasks(self->instance,
                            self->phases ? self->task_seconds : NULL);
   double begin = hfta_now();
@@ -171,7 +193,7 @@ int hfta_command_bench(const hfta_invocation *invocation) {
   const hfta_option options[] = {
       {.name = "--steps",
        .argument = "N",
-       .help = "steps to time, after 2 that aren't (default: 50)",
+       .help = "steps to time, after a few that aren't (default: 50)",
        .integer = &steps,
        .minimum = 1,
        .maximum = 1000000000},

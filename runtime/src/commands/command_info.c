@@ -164,11 +164,10 @@ static void print_memory(const hfta_program *program, int threads) {
                {"prefetch", plan.prefetch},
                {"scratch", plan.scratch},
                {"peak", plan.peak}};
-  printf(
-      "\nmemory in bytes, threads %d, %lld at a time of %lld copies (a copy: "
-      "its share)\n",
-      threads, (long long)hfta_program_copies_at_once(program, threads),
-      (long long)program->copies);
+  printf("\nmemory in bytes, threads %d, at most %lld at a time of %lld copies "
+         "(a copy: its share)\n",
+         threads, (long long)hfta_program_copies_at_once(program, threads),
+         (long long)program->copies);
   printf("  %-18s%16s%16s\n", "", "array", "a copy");
   for (size_t i = 0; i < sizeof(lines) / sizeof(*lines); ++i)
     printf("  %-18s%16llu%16llu\n", lines[i].name,

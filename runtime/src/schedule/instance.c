@@ -1,6 +1,7 @@
 //===- instance.c - Creation and initial state of an instance -------------===//
 
 #include "schedule/instance_impl.h"
+#include "system/clock.h"
 #include "system/memory_limit.h"
 #include "system/pages.h"
 
@@ -146,11 +147,13 @@ static hfta_status allocate_tables(hfta_instance *instance) {
   instance->live = calloc(copies, sizeof(int32_t));
   instance->is_live = calloc(copies, sizeof(bool));
   instance->chosen = calloc(copies, sizeof(int32_t));
+  instance->turns =
+      calloc((size_t)program->schedule_count + 1, sizeof(hfta_turns));
   instance->sums = calloc(3 * copies, sizeof(double));
   instance->forced_rates = calloc(copies, sizeof(double));
   if (!instance->memory || !instance->call_bases || !instance->keeps ||
       !instance->live || !instance->is_live || !instance->chosen ||
-      !instance->sums || !instance->forced_rates)
+      !instance->turns || !instance->sums || !instance->forced_rates)
     return hfta_fail(&instance->error, HFTA_UNSUPPORTED,
                      "not enough memory for an instance");
   for (int64_t copy = 0; copy < program->copies; ++copy)
@@ -174,6 +177,29 @@ static void choose_copies(hfta_instance *instance) {
   instance->live_count = workload->copies;
 }
 
+/// Memory is for the widest turn of all copies.
+static void begin_turns(hfta_instance *instance) {
+  const hfta_program *program = instance->program;
+  int64_t most = hfta_workload_copies_at_once(program, &instance->workload,
+                                              hfta_instance_threads(instance));
+  if (most > instance->live_count)
+    most = instance->live_count;
+  for (uint32_t i = 0; i < program->schedule_count; ++i)
+    hfta_turns_begin(&instance->turns[i],
+                     hfta_schedule_takes_turns(&program->schedules[i]) ? most
+                                                                       : 1);
+}
+
+int64_t hfta_instance_copies_at_once(const hfta_instance *instance,
+                                     const hfta_schedule *schedule,
+                                     bool *is_settled) {
+  const hfta_turns *turns =
+      &instance->turns[schedule - instance->program->schedules];
+  *is_settled = turns->is_settled;
+  return hfta_schedule_takes_turns(schedule) ? turns->width
+                                             : instance->live_count;
+}
+
 hfta_status hfta_instance_set_live(hfta_instance *instance,
                                    const int32_t *copies, int64_t count) {
   const hfta_workload *workload = &instance->workload;
@@ -191,6 +217,10 @@ hfta_status hfta_instance_set_live(hfta_instance *instance,
                        "copy %d after copy %d: expected ascending numbers",
                        copies[i], copies[i - 1]);
   }
+  // What other copies took tells nothing; a loop may name the same ones often.
+  bool is_new =
+      count != instance->live_count ||
+      memcmp(copies, instance->live, sizeof(int32_t) * (size_t)count) != 0;
   memset(instance->is_live, 0,
          sizeof(bool) * (size_t)instance->program->copies);
   for (int64_t i = 0; i < count; ++i) {
@@ -198,6 +228,8 @@ hfta_status hfta_instance_set_live(hfta_instance *instance,
     instance->is_live[copies[i]] = true;
   }
   instance->live_count = count;
+  if (is_new)
+    begin_turns(instance);
   return HFTA_OK;
 }
 
@@ -248,12 +280,10 @@ static hfta_status build(hfta_instance *instance, const hfta_options *options) {
     choose_copies(instance);
     status = open_device(instance, options);
   }
-  if (status == HFTA_OK)
-    instance->copies_at_once =
-        hfta_workload_copies_at_once(instance->program, &instance->workload,
-                                     hfta_instance_threads(instance));
-  if (status == HFTA_OK)
+  if (status == HFTA_OK) {
+    begin_turns(instance);
     status = check_memory(instance, bytes);
+  }
   for (uint32_t i = 0;
        i < instance->program->segment_count && status == HFTA_OK; ++i)
     status = allocate_segment(instance, i);
@@ -283,6 +313,7 @@ hfta_status hfta_instance_create_for(const hfta_program *program,
                      "not enough memory for an instance");
   instance->program = program;
   instance->workload = *workload;
+  instance->now = hfta_now;
   instance->total_steps =
       options->total_steps ? options->total_steps : program->steps;
   hfta_status status = build(instance, options);
@@ -306,6 +337,7 @@ void hfta_instance_destroy(hfta_instance *instance) {
   free(instance->live);
   free(instance->is_live);
   free(instance->chosen);
+  free(instance->turns);
   free(instance->sums);
   free(instance->forced_rates);
   free(instance);

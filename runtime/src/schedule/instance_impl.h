@@ -5,6 +5,7 @@
 
 #include "hfta/device.h"
 #include "schedule/batches.h"
+#include "schedule/turns.h"
 #include "schedule/workload.h"
 
 /// The instances of one segment.
@@ -26,9 +27,10 @@ struct hfta_instance {
 
   int32_t *live; ///< the copies that run, ascending
   int64_t live_count;
-  bool *is_live;          ///< one a copy
-  int32_t *chosen;        ///< room for some of them
-  int64_t copies_at_once; ///< how many make a turn
+  bool *is_live;       ///< one a copy
+  int32_t *chosen;     ///< room for some of them
+  hfta_turns *turns;   ///< one a schedule
+  double (*now)(void); ///< in seconds; hfta_now
 
   hfta_batches batches;
   bool has_gradients;   ///< that wait for an update
@@ -50,6 +52,12 @@ typedef struct hfta_schedule_call {
 /// HFTA_USAGE if the program has no such schedule.
 hfta_status hfta_instance_run(hfta_instance *instance,
                               const hfta_schedule_call *call);
+
+/// How many copies make a turn of a schedule's next call; all that run if it
+/// takes none. `is_settled`: other numbers have been tried.
+int64_t hfta_instance_copies_at_once(const hfta_instance *instance,
+                                     const hfta_schedule *schedule,
+                                     bool *is_settled);
 
 /// Adds the seconds of each task that runs from now on to its entry; NULL: no
 /// longer.

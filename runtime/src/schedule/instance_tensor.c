@@ -108,7 +108,8 @@ hfta_status hfta_instance_tensor(hfta_instance *instance, int64_t copy,
                      name);
   const hfta_tensor *tensor = &program->tensors[index];
   if (instance->memory[tensor->segment].bytes <
-      program->segments[tensor->segment].bytes)
+          program->segments[tensor->segment].bytes ||
+      hfta_workload_shares_slabs(program, &instance->workload, tensor->segment))
     return hfta_fail(&instance->error, HFTA_USAGE,
                      "tensor '%s' isn't kept: copies take turns in its memory",
                      name);

@@ -8,6 +8,7 @@
 typedef struct walk {
   hfta_instance *instance;
   const hfta_schedule_call *call;
+  int64_t turn; ///< how many copies make one
   int64_t micro_batch;
   const int32_t *copies; ///< of this turn
   int64_t copy_count;
@@ -116,11 +117,10 @@ static void repeat(const walk *self, const hfta_command *command) {
     }
     return;
   }
-  int64_t most = self->instance->copies_at_once;
   for (int64_t done = 0; done < self->copy_count; done += inner.copy_count) {
     int64_t left = self->copy_count - done;
     inner.copies = self->copies + done;
-    inner.copy_count = left < most ? left : most;
+    inner.copy_count = left < self->turn ? left : self->turn;
     run_commands(&inner, command + 1, command->length);
   }
 }
@@ -193,8 +193,10 @@ hfta_status hfta_instance_run(hfta_instance *instance,
   memset(instance->keeps, 0, sizeof(bool) * program->segment_count);
   for (uint32_t i = 0; i < schedule->keep_count; ++i)
     instance->keeps[schedule->keeps[i]] = true;
+  hfta_turns *turns = &instance->turns[schedule - program->schedules];
   walk self = {.instance = instance,
                .call = call,
+               .turn = turns->width,
                .copies = instance->live,
                .copy_count = instance->live_count};
   bool takes_batch = reads_fields(schedule);
@@ -202,9 +204,13 @@ hfta_status hfta_instance_run(hfta_instance *instance,
     hfta_batches_begin(&instance->batches, schedule, call->inputs);
   else
     instance->batches.count = 0; // a port may be where a field was
+  double begin = instance->now();
   run_commands(&self, schedule->commands, schedule->command_count);
   hfta_status status =
       instance->device->functions->wait(instance->device, &instance->error);
+  // A batch that isn't full takes less time whatever the turns are.
+  if (status == HFTA_OK && call->micro_batches == program->micro_batches)
+    hfta_turns_took(turns, instance->now() - begin);
   if (takes_batch)
     hfta_batches_end(&instance->batches, call->micro_batches,
                      status != HFTA_OK);

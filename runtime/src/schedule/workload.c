@@ -22,11 +22,9 @@ hfta_workload hfta_workload_of(const hfta_program *program,
 // Commands
 //===----------------------------------------------------------------------===//
 
-/// Asked of each command of the workload's schedules; `in_turns`: it is part of
-/// a turn of copies.
+/// Asked of each command of the workload's schedules.
 typedef bool (*command_question)(const hfta_program *program,
-                                 const hfta_command *command, bool in_turns,
-                                 uint32_t segment);
+                                 const hfta_command *command, uint32_t segment);
 
 static bool runs(const hfta_program *program, const hfta_workload *workload,
                  uint32_t schedule) {
@@ -40,16 +38,10 @@ static bool some_command(const hfta_program *program,
                          command_question question, uint32_t segment) {
   for (uint32_t s = 0; s < program->schedule_count; ++s) {
     const hfta_schedule *schedule = &program->schedules[s];
-    uint32_t turn_end = 0;
     for (uint32_t i = 0;
-         runs(program, workload, s) && i < schedule->command_count; ++i) {
-      const hfta_command *command = &schedule->commands[i];
-      if (question(program, command, i < turn_end, segment))
+         runs(program, workload, s) && i < schedule->command_count; ++i)
+      if (question(program, &schedule->commands[i], segment))
         return true;
-      if (command->kind == HFTA_COMMAND_REPEAT &&
-          command->subject == HFTA_REPEAT_TURNS)
-        turn_end = i + 1 + command->length;
-    }
   }
   return false;
 }
@@ -65,31 +57,21 @@ static bool task_uses(const hfta_task *task, uint32_t segment) {
 }
 
 static bool uses_segment(const hfta_program *program,
-                         const hfta_command *command, bool in_turns,
-                         uint32_t segment) {
-  (void)in_turns;
+                         const hfta_command *command, uint32_t segment) {
   return command->kind == HFTA_COMMAND_RUN &&
          task_uses(&program->tasks[command->subject], segment);
 }
 
-static bool takes_turns(const hfta_program *program,
-                        const hfta_command *command, bool in_turns,
-                        uint32_t segment) {
-  (void)program, (void)command, (void)segment;
-  return in_turns;
-}
-
 static bool needs_all_copies(const hfta_program *program,
-                             const hfta_command *command, bool in_turns,
-                             uint32_t segment) {
-  (void)in_turns, (void)segment;
+                             const hfta_command *command, uint32_t segment) {
+  (void)segment;
   return command->kind == HFTA_COMMAND_RUN &&
          !(program->tasks[command->subject].flags & HFTA_TASK_BY_COPIES);
 }
 
 static bool reads_data(const hfta_program *program, const hfta_command *command,
-                       bool in_turns, uint32_t segment) {
-  (void)program, (void)in_turns, (void)segment;
+                       uint32_t segment) {
+  (void)program, (void)segment;
   return command->kind == HFTA_COMMAND_TRANSFER &&
          command->from.space == HFTA_SPACE_FIELD;
 }
@@ -120,10 +102,27 @@ bool hfta_workload_runs_by_copies(const hfta_program *program,
 // Copies
 //===----------------------------------------------------------------------===//
 
+bool hfta_schedule_takes_turns(const hfta_schedule *schedule) {
+  for (uint32_t i = 0; i < schedule->command_count; ++i)
+    if (schedule->commands[i].kind == HFTA_COMMAND_REPEAT &&
+        schedule->commands[i].subject == HFTA_REPEAT_TURNS)
+      return true;
+  return false;
+}
+
+static bool takes_turns(const hfta_program *program,
+                        const hfta_workload *workload) {
+  for (uint32_t s = 0; s < program->schedule_count; ++s)
+    if (runs(program, workload, s) &&
+        hfta_schedule_takes_turns(&program->schedules[s]))
+      return true;
+  return false;
+}
+
 int64_t hfta_workload_copies_at_once(const hfta_program *program,
                                      const hfta_workload *workload,
                                      int threads) {
-  if (!some_command(program, workload, takes_turns, 0))
+  if (!takes_turns(program, workload))
     return workload->copies;
   return threads < workload->copies ? threads : workload->copies;
 }
@@ -143,6 +142,14 @@ static bool keeps_slabs(const hfta_program *program,
       if (program->schedules[s].keeps[i] == segment)
         return true;
   return false;
+}
+
+bool hfta_workload_shares_slabs(const hfta_program *program,
+                                const hfta_workload *workload,
+                                uint32_t segment) {
+  return program->segments[segment].copy_bytes != 0 &&
+         !keeps_slabs(program, workload, segment) &&
+         takes_turns(program, workload);
 }
 
 //===----------------------------------------------------------------------===//

@@ -30,10 +30,19 @@ bool hfta_workload_needs(const hfta_program *program,
 bool hfta_workload_runs_by_copies(const hfta_program *program,
                                   const hfta_workload *workload);
 
-/// How many of the workload's copies make a turn.
+/// Whether copies go through it, or a part of it, in turns.
+bool hfta_schedule_takes_turns(const hfta_schedule *schedule);
+
+/// The most of the workload's copies that make a turn; all of them where none
+/// of its schedules takes turns.
 int64_t hfta_workload_copies_at_once(const hfta_program *program,
                                      const hfta_workload *workload,
                                      int threads);
+
+/// Whether what a copy has in the segment is overwritten by the next turn's.
+bool hfta_workload_shares_slabs(const hfta_program *program,
+                                const hfta_workload *workload,
+                                uint32_t segment);
 
 /// Bytes of one instance of a segment that the workload needs.
 uint64_t hfta_workload_segment_bytes(const hfta_program *program,

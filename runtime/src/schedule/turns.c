@@ -1,0 +1,50 @@
+//===- turns.c - How many copies make a turn ------------------------------===//
+
+#include "schedule/turns.h"
+
+enum { COUNTED_CALLS = 3, FIRST_PAUSE = 1024 };
+
+/// The part of its time that a narrower turn must save to be taken: less than
+/// that is noise, and a copy a thread suffers less from it.
+static const double LEAST_GAIN = 0.03;
+
+static void search(hfta_turns *self) {
+  self->width = self->most;
+  self->calls = 0;
+  self->is_settled = self->most <= 1;
+}
+
+void hfta_turns_begin(hfta_turns *self, int64_t most) {
+  *self = (hfta_turns){.most = most, .pause = FIRST_PAUSE};
+  search(self);
+}
+
+/// Goes on with the next width, or takes the best one.
+static void judge(hfta_turns *self) {
+  bool is_faster = self->width == self->most ||
+                   self->seconds < (1 - LEAST_GAIN) * self->best_seconds;
+  if (is_faster) {
+    self->best = self->width;
+    self->best_seconds = self->seconds;
+  }
+  self->is_settled = !is_faster || self->width == 1;
+  self->width = self->is_settled ? self->best : self->width / 2;
+  self->calls = 0;
+}
+
+void hfta_turns_took(hfta_turns *self, double seconds) {
+  if (self->most <= 1)
+    return;
+  ++self->calls;
+  if (self->is_settled) {
+    if (self->calls == self->pause) {
+      self->pause *= 2;
+      search(self);
+    }
+    return;
+  }
+  if (self->calls == 2 || seconds < self->seconds)
+    self->seconds = seconds;
+  if (self->calls == 1 + COUNTED_CALLS)
+    judge(self);
+}
