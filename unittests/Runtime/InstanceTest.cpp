@@ -11,25 +11,35 @@ extern "C" {
 #include <cmath>
 #include <cstring>
 
-/// Each call takes less time than the one before, so that turns get narrower
-/// until they are of one copy.
+static double hurryingTime, hurryingSeconds;
+
 static double hurryingClock() {
-  static double time = 0.0, call = 0.0;
-  return time += 1.0 / ++call;
+  hurryingSeconds *= 0.9;
+  return hurryingTime += hurryingSeconds;
 }
 
-/// All take as long, so that turns stay as wide as threads allow.
-static double standingClock() { return 0.0; }
+/// Each call takes less time than the one before, so that turns get narrower
+/// until they are of one copy.
+static void hurry(hfta_instance *instance) {
+  hurryingTime = 0.0;
+  hurryingSeconds = 1.0;
+  instance->now = hurryingClock;
+}
+
+/// All calls take as long, so that turns stay as wide as threads allow.
+static void stand(hfta_instance *instance) {
+  instance->now = [] { return 0.0; };
+}
 
 /// Trains on `steps` batches; returns every copy's state, and the losses.
-static std::vector<std::string> train(const fake_options &options, int threads,
-                                      int steps,
-                                      std::vector<double> *losses = nullptr,
-                                      double (*now)() = nullptr) {
+static std::vector<std::string>
+train(const fake_options &options, int threads, int steps,
+      std::vector<double> *losses = nullptr,
+      void (*setClock)(hfta_instance *) = nullptr) {
   ProgramPointer program = makeProgram(options);
   InstancePointer instance = makeInstance(program.get(), threads);
-  if (now)
-    instance->now = now;
+  if (setClock)
+    setClock(instance.get());
   hfta_instance_set_total_steps(instance.get(), steps);
   std::vector<double> last(options.copies);
   for (int i = 0; i < steps; ++i) {
@@ -131,8 +141,8 @@ TEST(Instance, TurnsOfAnyWidthGiveTheSameBytes) {
     std::vector<std::string> together = train(options, 2, 20, &expected);
     options.takes_turns = 1;
     for (int threads : {2, 3, 8})
-      for (double (*now)() : {hurryingClock, standingClock}) {
-        EXPECT_EQ(train(options, threads, 20, &losses, now), together)
+      for (void (*setClock)(hfta_instance *) : {hurry, stand}) {
+        EXPECT_EQ(train(options, threads, 20, &losses, setClock), together)
             << threads;
         EXPECT_EQ(losses, expected) << threads;
       }
@@ -145,7 +155,7 @@ TEST(Instance, TurnsGetNarrowerWhereThatIsFaster) {
   options.takes_turns = 1;
   ProgramPointer program = makeProgram(options);
   InstancePointer instance = makeInstance(program.get(), 4);
-  instance->now = hurryingClock;
+  hurry(instance.get());
   EXPECT_EQ(countTurns(instance.get(), 14),
             std::vector<int>({2, 2, 2, 2, 4, 4, 4, 4, 7, 7, 7, 7, 7, 7}));
   const hfta_schedule *step = hfta_program_find_schedule(program.get(), "step");
@@ -155,7 +165,7 @@ TEST(Instance, TurnsGetNarrowerWhereThatIsFaster) {
 
   // Other copies that run take other times; the same ones don't.
   const int32_t live[] = {0, 2, 3};
-  instance->now = standingClock;
+  stand(instance.get());
   for (std::vector<int> expected :
        {std::vector<int>({1, 1, 1, 1, 3, 3}), std::vector<int>({3, 3, 1, 1})}) {
     ASSERT_EQ(hfta_instance_set_live(instance.get(), live, 3), HFTA_OK);
