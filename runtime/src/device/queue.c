@@ -33,6 +33,7 @@ struct hfta_queues {
   pthread_cond_t changed;
   bool stopping;
   uint64_t *happened; // of an event: how often that is done
+  uint32_t awaiting;  // threads that wait for an event
   hfta_status status;
   hfta_error error;
 
@@ -67,17 +68,25 @@ static void run_task(hfta_queues *self, const hfta_work *work) {
     note_error(self, status, &error);
 }
 
+/// Holding the mutex. Threads that wait for something else sleep on.
+static void happen(hfta_queues *self, uint32_t event) {
+  ++self->happened[event];
+  if (self->awaiting > 0)
+    pthread_cond_broadcast(&self->changed);
+}
+
 static void record(hfta_queues *self, uint32_t event) {
   pthread_mutex_lock(&self->mutex);
-  ++self->happened[event];
-  pthread_cond_broadcast(&self->changed);
+  happen(self, event);
   pthread_mutex_unlock(&self->mutex);
 }
 
 static void await(hfta_queues *self, uint32_t event, uint64_t records) {
   pthread_mutex_lock(&self->mutex);
+  ++self->awaiting;
   while (self->happened[event] < records)
     pthread_cond_wait(&self->changed, &self->mutex);
+  --self->awaiting;
   pthread_mutex_unlock(&self->mutex);
 }
 
@@ -151,9 +160,26 @@ static void make_room(hfta_queues *self, queue *to) {
   pthread_mutex_unlock(&self->mutex);
 }
 
+/// An event of a queue that has done all its work has happened: to wake the
+/// queue's thread only to say so would take longer than anything that the host
+/// then waits for.
+static bool record_at_once(hfta_queues *self, const queue *of, uint32_t event) {
+  pthread_mutex_lock(&self->mutex);
+  bool is_idle = of->done == of->pushed;
+  if (is_idle)
+    happen(self, event);
+  pthread_mutex_unlock(&self->mutex);
+  return is_idle;
+}
+
 void hfta_queues_push(hfta_queues *self, uint32_t number,
                       const hfta_work *work) {
   queue *to = &self->queues[number];
+  if (work->kind == HFTA_WORK_RECORD) {
+    ++self->recorded[work->number];
+    if (number != 0 && record_at_once(self, to, work->number))
+      return;
+  }
   make_room(self, to);
   uint64_t place = to->pushed % CAPACITY;
   hfta_work *entry = &to->work[place];
@@ -166,8 +192,6 @@ void hfta_queues_push(hfta_queues *self, uint32_t number,
            sizeof(int32_t) * (size_t)work->call.copy_count);
     entry->call.segments = segments;
     entry->call.copies = copies;
-  } else if (work->kind == HFTA_WORK_RECORD) {
-    ++self->recorded[work->number];
   } else if (work->kind == HFTA_WORK_AWAIT) {
     entry->records = self->recorded[work->number];
   }
