@@ -2,7 +2,7 @@
 """Memory is known at compile time: what a training process has of its own stays
 within the peak that `info` prints, the decompressed data and 32 MiB. `info` lists
 the segments that make it, the tasks, and each layer's parameter, input and output
-gradient."""
+gradient. Turns of any width train to the same bytes in it."""
 
 import gzip
 import json
@@ -10,7 +10,8 @@ import struct
 import subprocess
 import time
 
-from harness import Work, expect_equal, fail, run
+from harness import (Work, checkpoint, expect_equal, expect_same_checkpoint,
+                     fail, run)
 
 ALLOWANCE = 32 << 20
 SAMPLES, SIDE, BATCH = 12000, 64, 256
@@ -104,6 +105,14 @@ def check_turns(plans):
     expect_equal(len(slabs), 1, "bytes of activations for a copy at a time")
 
 
+def check_widths(work):
+    """With several threads half of the steps are one copy after the other, shared by
+    all threads, so as to see whether that is faster."""
+    one, several = (checkpoint(work.folder / f"checkpoints-{threads}", 8)
+                    for threads in (1, 3))
+    expect_same_checkpoint(one, several, "turns of one and of two copies", 2)
+
+
 def anonymous_bytes(process):
     with open(f"/proc/{process.pid}/status") as file:
         for line in file:
@@ -146,6 +155,7 @@ def main():
         if most < data:
             fail("the training takes less memory than its data")
     check_turns(plans)
+    check_widths(work)
 
 
 if __name__ == "__main__":
