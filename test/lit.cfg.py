@@ -4,6 +4,7 @@
 #   roundtrip=1   run only .mlir tests, hfta-opt with --verify-roundtrip
 #   long=1        run only the tests that say `REQUIRES: long`
 
+import ctypes
 import os
 import shutil
 import subprocess
@@ -49,6 +50,14 @@ if subprocess.run([torch_python, "-c", find_torch], capture_output=True).returnc
     config.substitutions.append(("%torch_python", torch_python))
 elif "HFTA_TORCH_PYTHON" in os.environ:
     lit_config.fatal(f"HFTA_TORCH_PYTHON: {torch_python} lacks torch, onnx or onnxscript")
+
+# Whether programs of several ranks can be run.
+try:
+    ctypes.CDLL("libmpi.so.40")
+    if shutil.which("mpirun"):
+        config.available_features.add("mpi")
+except OSError:
+    pass
 
 # Whether a process may mount file systems that only it sees.
 private_mount = ["unshare", "--map-root-user", "--mount", "mount", "-t", "tmpfs",

@@ -30,7 +30,8 @@ typedef void (*hfta_range_function)(void *argument, int64_t begin, int64_t end,
                                     int thread);
 
 /// The number of CPUs this process may run on, fewer where its control group's
-/// quota of CPU time is less than theirs, 1 .. HFTA_MAX_THREADS.
+/// quota of CPU time is less than theirs; of these, where a launcher has
+/// started several ranks on this host, a rank's share. 1 .. HFTA_MAX_THREADS.
 int hfta_pool_default_threads(void);
 
 /// Starts `threads` - 1 threads, each with `scratch_bytes` of private memory.

@@ -26,6 +26,7 @@ extern "C" {
   X(HFTA_USAGE, 2, "wrong usage")                                              \
   X(HFTA_UNSUPPORTED, 3, "unsupported")                                        \
   X(HFTA_CANNOT_WRITE, 4, "cannot write")                                      \
+  X(HFTA_LOST, 5, "a rank was lost")                                           \
   X(HFTA_INTERNAL, 70, "internal error")
 
 typedef enum hfta_status {

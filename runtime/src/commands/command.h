@@ -43,7 +43,8 @@ typedef struct hfta_option {
   {.name = "--threads",                                                        \
    .argument = "N",                                                            \
    .help = "CPU threads, 1 to 256 (default: one a processor, fewer where\n"    \
-           "a control group grants less time); results don't depend on it",    \
+           "a control group grants less time, or where several ranks\n"        \
+           "share the host); results don't depend on it",                      \
    .integer = (target),                                                        \
    .minimum = 1,                                                               \
    .maximum = 256}

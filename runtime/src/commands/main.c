@@ -87,6 +87,7 @@ static void print_help(FILE *file, const hfta_program *program,
           "  2    wrong usage\n"
           "  3    unsupported here\n"
           "  4    cannot write\n"
+          "  5    a rank was lost\n"
           "  70   internal error\n"
           "  130  stopped by Ctrl-C (128 + the signal's number)\n",
           binary);

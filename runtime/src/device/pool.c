@@ -7,6 +7,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "hfta/pool.h"
+
+#include "hfta/communicator.h"
 #include "system/cpu_limit.h"
 #include "system/pages.h"
 
@@ -158,8 +160,23 @@ void hfta_parallel_for(hfta_pool *pool, int64_t count,
 // Creation
 //===----------------------------------------------------------------------===//
 
+/// Where a launcher binds ranks, the processors that this one may run on may
+/// be shared with some of the others, or all its own.
+static int64_t share_of_host(int64_t allowed) {
+  hfta_launcher launcher;
+  hfta_launcher_find(&launcher);
+  int64_t granted = hfta_group_cpu_limit(&hfta_system_groups);
+  int64_t online = sysconf(_SC_NPROCESSORS_ONLN);
+  int64_t all = !launcher.is_bound ? allowed
+                : granted < online ? granted
+                                   : online;
+  int64_t share = all / launcher.local_size;
+  share = share < allowed ? share : allowed;
+  return share < 1 ? 1 : share;
+}
+
 int hfta_pool_default_threads(void) {
-  int64_t count = hfta_cpu_limit();
+  int64_t count = share_of_host(hfta_cpu_limit());
   return count < HFTA_MAX_THREADS ? (int)count : HFTA_MAX_THREADS;
 }
 

@@ -2,9 +2,9 @@
 
 #include "device/queue.h"
 #include "system/clock.h"
+#include "system/thread.h"
 
 #include <pthread.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -246,20 +246,13 @@ static hfta_status allocate(hfta_queues *self, uint32_t events,
                               "not enough memory for the device's queues");
 }
 
-/// Threads start with every signal blocked, so that the host program's handlers
-/// don't run on them; but that of a faulty read is the thread's own.
 static hfta_status start_threads(hfta_queues *self, hfta_error *error) {
-  sigset_t all, before;
-  sigfillset(&all);
-  sigdelset(&all, SIGBUS);
-  pthread_sigmask(SIG_SETMASK, &all, &before);
   int code = 0;
   for (uint32_t i = 1; i < self->count && code == 0; ++i) {
     queue *own = &self->queues[i];
-    code = pthread_create(&own->thread, NULL, queue_main, own);
+    code = hfta_thread_start(&own->thread, queue_main, own);
     own->started = code == 0;
   }
-  pthread_sigmask(SIG_SETMASK, &before, NULL);
   return code == 0
              ? HFTA_OK
              : hfta_fail(error, HFTA_UNSUPPORTED,

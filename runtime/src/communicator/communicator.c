@@ -1,0 +1,61 @@
+//===- communicator.c - Opens a communicator; calls through its table -----===//
+
+#include "hfta/communicator.h"
+
+#include <stdlib.h>
+
+hfta_status hfta_communicator_open(const hfta_rank_options *options,
+                                   hfta_communicator **out, hfta_error *error) {
+  *out = NULL;
+  hfta_rank_options own = {0};
+  if (options)
+    own = *options;
+  if (!(own.timeout > 0.0))
+    own.timeout = HFTA_DEFAULT_RANK_TIMEOUT;
+  const double longest = 1e9;
+  own.timeout = own.timeout < longest ? own.timeout : longest;
+  hfta_launcher launcher;
+  hfta_launcher_find(&launcher);
+  if (own.ranks == HFTA_RANKS_ONE || launcher.size == 1)
+    return hfta_communicator_self.open(&own, out, error);
+  if (launcher.size > HFTA_MAX_RANKS)
+    return hfta_fail(error, HFTA_UNSUPPORTED,
+                     "the launcher has started %d ranks: at most %d are "
+                     "possible",
+                     launcher.size, HFTA_MAX_RANKS);
+  return hfta_communicator_mpi.open(&own, out, error);
+}
+
+void hfta_communicator_close(hfta_communicator *communicator) {
+  if (communicator)
+    communicator->functions->close(communicator);
+}
+
+hfta_status hfta_communicator_split(hfta_communicator *communicator, int color,
+                                    int key, hfta_communicator **out,
+                                    hfta_error *error) {
+  *out = NULL;
+  return communicator->functions->split(communicator, color, key, out, error);
+}
+
+hfta_status hfta_communicator_post(hfta_communicator *communicator,
+                                   const hfta_post *post, hfta_posted **out,
+                                   hfta_error *error) {
+  *out = NULL;
+  return communicator->functions->post(communicator, post, out, error);
+}
+
+hfta_status hfta_communicator_wait(hfta_communicator *communicator,
+                                   hfta_posted *posted, hfta_error *error) {
+  return communicator->functions->wait(communicator, posted, error);
+}
+
+void hfta_communicator_progress(hfta_communicator *communicator) {
+  communicator->functions->progress(communicator);
+}
+
+void hfta_communicator_fail(hfta_communicator *communicator, hfta_status code,
+                            const char *line) {
+  communicator->functions->fail(communicator, code, line);
+  abort(); // not reached
+}

@@ -1,0 +1,403 @@
+//===- mpi_engine.c - The thread that calls MPI ---------------------------===//
+
+#include "communicator/mpi_engine.h"
+#include "system/clock.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+/// Seconds between two looks: where something was posted, a twentieth of the
+/// time for which nothing has moved, within bounds; where nothing was.
+static const double shortest_sleep = 50e-6, longest_sleep = 500e-6,
+                    idle_sleep = 50e-3;
+
+/// The longest time between two looks that counts: a process that was stopped
+/// itself doesn't blame others for that.
+static const double longest_step = 0.5;
+
+void hfta_engine_break(hfta_engine *self, hfta_status code,
+                       const char *message) {
+  if (self->error.code == HFTA_OK)
+    hfta_fail(&self->error, code, "%s", message);
+  pthread_cond_broadcast(&self->ended);
+}
+
+/// Of a call of MPI; true if it has worked.
+static bool check(hfta_engine *self, int code, const char *what) {
+  if (code == HFTA_MPI_SUCCESS)
+    return true;
+  char reason[1024] = "", text[1280];
+  int length = 0;
+  self->mpi.error_string(code, reason, &length);
+  snprintf(text, sizeof(text), "MPI: %s: %s", what, reason);
+  pthread_mutex_lock(&self->mutex);
+  hfta_engine_break(self, HFTA_INTERNAL, text);
+  pthread_mutex_unlock(&self->mutex);
+  return false;
+}
+
+//===----------------------------------------------------------------------===//
+// Starting MPI
+//===----------------------------------------------------------------------===//
+
+/// All ranks' communicator apart from the host program's own messages.
+static hfta_status duplicate_world(hfta_engine *self, hfta_error *error) {
+  void *request = NULL;
+  int flag = 0;
+  int code =
+      self->mpi.comm_idup(self->mpi.world, &self->communicator, &request);
+  while (code == HFTA_MPI_SUCCESS && !flag) {
+    hfta_mpi_status status;
+    code = self->mpi.test(&request, &flag, &status);
+    if (!flag)
+      usleep((useconds_t)(1e6 * shortest_sleep));
+  }
+  return code == HFTA_MPI_SUCCESS
+             ? HFTA_OK
+             : hfta_fail(error, HFTA_INTERNAL,
+                         "MPI can't duplicate the communicator of all ranks");
+}
+
+/// Only this thread calls MPI, so the level that has one is enough for it; the
+/// threads of a host program call it too.
+static hfta_status initialize(hfta_engine *self, hfta_error *error) {
+  const hfta_mpi *mpi = &self->mpi;
+  int flag = 0, level = 0;
+  mpi->initialized(&flag);
+  if (!flag) {
+    self->communicator = mpi->world;
+    return mpi->init_thread(NULL, NULL, HFTA_MPI_THREAD_FUNNELED, &level) ==
+                   HFTA_MPI_SUCCESS
+               ? HFTA_OK
+               : hfta_fail(error, HFTA_UNSUPPORTED, "MPI can't be initialised");
+  }
+  self->is_hosts = true;
+  mpi->finalized(&flag);
+  if (flag)
+    return hfta_fail(error, HFTA_UNSUPPORTED,
+                     "the program has finalized MPI already");
+  mpi->query_thread(&level);
+  if (level < HFTA_MPI_THREAD_MULTIPLE)
+    return hfta_fail(error, HFTA_UNSUPPORTED,
+                     "the program has initialised MPI with thread level %d, "
+                     "where another thread can't call it: MPI_THREAD_MULTIPLE "
+                     "is needed",
+                     level);
+  return duplicate_world(self, error);
+}
+
+static hfta_status check_world(hfta_engine *self, hfta_error *error) {
+  const hfta_mpi *mpi = &self->mpi;
+  hfta_heartbeats *heartbeats = &self->heartbeats;
+  mpi->comm_set_errhandler(self->communicator, mpi->errors_return);
+  mpi->comm_size(self->communicator, &heartbeats->size);
+  mpi->comm_rank(self->communicator, &heartbeats->rank);
+  if (heartbeats->size != self->launched)
+    return hfta_fail(error, HFTA_UNSUPPORTED,
+                     "the launcher has started %d ranks, but the MPI library "
+                     "sees %d: it isn't the launcher's own",
+                     self->launched, heartbeats->size);
+  int needed = hfta_mpi_tag(HFTA_MAX_CONTEXTS, 0) - 1;
+  int *greatest = NULL, flag = 0;
+  mpi->comm_get_attr(mpi->world, HFTA_MPI_TAG_UB, &greatest, &flag);
+  if (!flag || *greatest < needed)
+    return hfta_fail(error, HFTA_UNSUPPORTED,
+                     "the MPI library has tags up to %d; %d are needed",
+                     flag ? *greatest : 0, needed);
+  return HFTA_OK;
+}
+
+static bool start(hfta_engine *self) {
+  hfta_error error;
+  hfta_status status = initialize(self, &error);
+  if (status == HFTA_OK)
+    status = check_world(self, &error);
+  if (status == HFTA_OK)
+    status = hfta_heartbeats_begin(&self->heartbeats, &self->mpi,
+                                   self->communicator, 0.0, &error);
+  pthread_mutex_lock(&self->mutex);
+  if (status != HFTA_OK)
+    hfta_engine_break(self, status, error.message);
+  self->state = status == HFTA_OK ? HFTA_ENGINE_RUNS : HFTA_ENGINE_ENDED;
+  pthread_cond_broadcast(&self->ended);
+  pthread_mutex_unlock(&self->mutex);
+  return status == HFTA_OK;
+}
+
+//===----------------------------------------------------------------------===//
+// Messages
+//===----------------------------------------------------------------------===//
+
+static const hfta_mpi_communicator *communicator_of(const hfta_posted *posted) {
+  return (const hfta_mpi_communicator *)posted->communicator;
+}
+
+static bool is_remote(const hfta_transfer *transfer) {
+  return transfer->message.peer != transfer->posted->communicator->rank;
+}
+
+static int peer_of(const hfta_transfer *transfer) {
+  return communicator_of(transfer->posted)->world[transfer->message.peer];
+}
+
+static bool start_transfer(hfta_engine *self, hfta_transfer *transfer) {
+  const hfta_message *message = &transfer->message;
+  const hfta_posted *posted = transfer->posted;
+  int tag = hfta_mpi_tag(communicator_of(posted)->context, posted->label.tag);
+  int count = (int)message->bytes, peer = peer_of(transfer);
+  int code = message->sends
+                 ? self->mpi.isend(message->memory, count, self->mpi.byte, peer,
+                                   tag, self->communicator, &transfer->request)
+                 : self->mpi.irecv(message->memory, count, self->mpi.byte, peer,
+                                   tag, self->communicator, &transfer->request);
+  return check(self, code, posted->label.what);
+}
+
+/// Those that were posted last become active, in the order of the posts.
+static bool start_posts(hfta_engine *self, hfta_posted *first) {
+  hfta_posted **end = &self->active;
+  while (*end)
+    end = &(*end)->next;
+  *end = first;
+  for (hfta_posted *posted = first; posted; posted = posted->next)
+    for (uint32_t i = 0; i < posted->count; ++i)
+      if (is_remote(&posted->transfers[i]) &&
+          !start_transfer(self, &posted->transfers[i]))
+        return false;
+  return true;
+}
+
+/// A message that is shorter or longer than its receiver says.
+static void report_length(hfta_engine *self, const hfta_transfer *transfer,
+                          int count) {
+  char text[512], came[64] = "more came";
+  if (count >= 0)
+    snprintf(came, sizeof(came), "%d came", count);
+  const hfta_posted *posted = transfer->posted;
+  snprintf(text, sizeof(text), "%.300s%s: %llu bytes expected from rank %d, %s",
+           posted->label.what, hfta_describe_micro_batch(&posted->label).text,
+           (unsigned long long)transfer->message.bytes, peer_of(transfer),
+           came);
+  pthread_mutex_lock(&self->mutex);
+  hfta_engine_break(self, HFTA_INTERNAL, text);
+  pthread_mutex_unlock(&self->mutex);
+}
+
+/// Whether the transfer has ended now.
+static bool test_transfer(hfta_engine *self, hfta_transfer *transfer) {
+  hfta_mpi_status status;
+  int flag = 0, count = -1;
+  int code = self->mpi.test(&transfer->request, &flag, &status);
+  if (code == HFTA_MPI_SUCCESS && !flag)
+    return false;
+  transfer->request = NULL;
+  if (transfer->message.sends) {
+    check(self, code, transfer->posted->label.what);
+    return true;
+  }
+  if (code == HFTA_MPI_SUCCESS)
+    self->mpi.get_count(&status, self->mpi.byte, &count);
+  else if (code != HFTA_MPI_ERR_TRUNCATE)
+    check(self, code, transfer->posted->label.what);
+  if (count < 0 || (uint64_t)count != transfer->message.bytes)
+    report_length(self, transfer, count);
+  // That a short message could be sent says nothing of who gets it.
+  self->heartbeats.peers[peer_of(transfer)].progressed = self->now;
+  return true;
+}
+
+/// Whether something has moved.
+static bool test_posts(hfta_engine *self) {
+  bool moved = false;
+  for (hfta_posted **link = &self->active; *link;) {
+    hfta_posted *posted = *link;
+    uint32_t ended = 0;
+    for (uint32_t i = 0; i < posted->count; ++i)
+      if (posted->transfers[i].request)
+        ended += test_transfer(self, &posted->transfers[i]);
+    moved |= ended != 0;
+    posted->running -= ended;
+    if (posted->running != 0) {
+      link = &posted->next;
+      continue;
+    }
+    *link = posted->next;
+    pthread_mutex_lock(&self->mutex);
+    posted->left -= posted->remote;
+    pthread_cond_broadcast(&self->ended);
+    pthread_mutex_unlock(&self->mutex);
+  }
+  if (moved)
+    atomic_fetch_add_explicit(&self->counter, 1, memory_order_relaxed);
+  return moved;
+}
+
+//===----------------------------------------------------------------------===//
+// Ranks that are lost
+//===----------------------------------------------------------------------===//
+
+static void report_lost(hfta_engine *self, const hfta_posted *posted, int rank,
+                        int peer) {
+  const hfta_mpi_communicator *owner = communicator_of(posted);
+  bool answers = hfta_heartbeats_answers(&self->heartbeats, rank, self->now,
+                                         owner->timeout);
+  char text[512], through[64] = "";
+  if (peer != rank)
+    snprintf(through, sizeof(through), " with rank %d, which waits for it",
+             peer);
+  snprintf(text, sizeof(text), "rank %d %s for %g s, in %.300s%s%s", rank,
+           answers ? "has made no progress" : "has not answered",
+           owner->timeout, posted->label.what,
+           hfta_describe_micro_batch(&posted->label).text, through);
+  hfta_engine_break(self, HFTA_LOST, text);
+}
+
+/// With the mutex held: whether a post that a thread waits for will never end.
+static bool is_lost(hfta_engine *self, const hfta_posted *posted) {
+  double timeout = communicator_of(posted)->timeout;
+  for (uint32_t i = 0; i < posted->count; ++i) {
+    const hfta_transfer *transfer = &posted->transfers[i];
+    if (!transfer->request)
+      continue;
+    int peer = peer_of(transfer);
+    int rank = hfta_heartbeats_blame(&self->heartbeats, peer, posted->began,
+                                     self->now, timeout);
+    if (rank < 0)
+      continue;
+    report_lost(self, posted, rank, peer);
+    return true;
+  }
+  return false;
+}
+
+/// With the mutex held: the rank that this one waits for; -1: none.
+static int find_awaited(const hfta_engine *self) {
+  for (const hfta_posted *posted = self->active; posted; posted = posted->next)
+    for (uint32_t i = 0; posted->is_waited_for && i < posted->count; ++i)
+      if (posted->transfers[i].request)
+        return peer_of(&posted->transfers[i]);
+  return -1;
+}
+
+static void find_lost(hfta_engine *self) {
+  for (const hfta_posted *posted = self->active; posted; posted = posted->next)
+    if (posted->is_waited_for && is_lost(self, posted))
+      return;
+}
+
+//===----------------------------------------------------------------------===//
+// The thread
+//===----------------------------------------------------------------------===//
+
+/// What other threads want of the next round, and what they are told.
+typedef struct round {
+  hfta_posted *posted;
+  int awaited;
+  hfta_rank_state state;
+  bool aborts, is_broken;
+} round;
+
+static round begin_round(hfta_engine *self, double *last) {
+  pthread_mutex_lock(&self->mutex);
+  double time = hfta_now(), step = time - *last;
+  *last = time;
+  self->now += step < longest_step ? step : longest_step;
+  self->failing_rank = self->heartbeats.failing;
+  self->heartbeats.interval = self->interval;
+  if (self->error.code == HFTA_OK)
+    find_lost(self);
+  round out = {.posted = self->posted,
+               .awaited = find_awaited(self),
+               .aborts = self->aborts,
+               .is_broken = self->error.code != HFTA_OK};
+  if (self->fails)
+    out.state = HFTA_RANK_FAILS;
+  else if (self->state == HFTA_ENGINE_ENDS)
+    out.state = HFTA_RANK_ENDS;
+  self->posted = NULL;
+  self->posted_end = &self->posted;
+  pthread_mutex_unlock(&self->mutex);
+  return out;
+}
+
+/// Until something is posted, or it is time to look again.
+static void sleep_a_while(hfta_engine *self, double quiet) {
+  double seconds = quiet / 20.0;
+  seconds = seconds < shortest_sleep ? shortest_sleep : seconds;
+  seconds = seconds > longest_sleep ? longest_sleep : seconds;
+  pthread_mutex_lock(&self->mutex);
+  if (!self->active && self->state == HFTA_ENGINE_RUNS)
+    seconds = idle_sleep;
+  struct timespec until = hfta_clock_after(seconds);
+  if (!self->posted && !self->is_urgent)
+    pthread_cond_timedwait(&self->changed, &self->mutex, &until);
+  self->is_urgent = false;
+  pthread_mutex_unlock(&self->mutex);
+}
+
+/// Whether a rank that should end too can't be heard any more.
+static bool has_lost_end(hfta_engine *self) {
+  for (int i = 0; i < self->heartbeats.size; ++i) {
+    const hfta_peer *peer = &self->heartbeats.peers[i];
+    if (i == self->heartbeats.rank || peer->last.state == HFTA_RANK_ENDS ||
+        self->now - peer->heard < self->timeout)
+      continue;
+    char text[128];
+    snprintf(text, sizeof(text),
+             "rank %d has not answered for %g s; this rank has ended", i,
+             self->timeout);
+    pthread_mutex_lock(&self->mutex);
+    hfta_engine_break(self, HFTA_LOST, text);
+    pthread_mutex_unlock(&self->mutex);
+    return true;
+  }
+  return false;
+}
+
+static void run(hfta_engine *self) {
+  double last = hfta_now(), moved = last;
+  for (;;) {
+    round now = begin_round(self, &last);
+    if (now.aborts)
+      self->mpi.abort(self->mpi.world, self->abort_code);
+    if (!check(self,
+               hfta_heartbeats_tick(&self->heartbeats, self->now,
+                                    atomic_load(&self->counter), now.awaited,
+                                    now.state),
+               "heartbeats"))
+      return;
+    if (now.state == HFTA_RANK_ENDS &&
+        (hfta_heartbeats_are_over(&self->heartbeats) || has_lost_end(self)))
+      return;
+    // Nothing is started or ended any more, but heartbeats go on.
+    bool moves = false;
+    if (now.posted && !now.is_broken)
+      moves = start_posts(self, now.posted);
+    if (!now.is_broken)
+      moves |= test_posts(self);
+    if (moves)
+      moved = last;
+    else
+      sleep_a_while(self, last - moved);
+  }
+}
+
+void *hfta_engine_main(void *engine) {
+  hfta_engine *self = engine;
+  if (!start(self))
+    return NULL;
+  run(self);
+  pthread_mutex_lock(&self->mutex);
+  bool is_broken = self->error.code != HFTA_OK;
+  pthread_mutex_unlock(&self->mutex);
+  if (!is_broken && self->is_hosts)
+    self->mpi.comm_free(&self->communicator);
+  else if (!is_broken)
+    self->mpi.finalize();
+  pthread_mutex_lock(&self->mutex);
+  self->state = HFTA_ENGINE_ENDED;
+  pthread_cond_broadcast(&self->ended);
+  pthread_mutex_unlock(&self->mutex);
+  return NULL;
+}

@@ -1,0 +1,161 @@
+//===- mpi_heartbeat.c - Which ranks are alive and go on ------------------===//
+
+#include "communicator/mpi_heartbeat.h"
+
+#include <stdlib.h>
+
+/// Of context 0, in which nothing else has this tag.
+enum { HEARTBEAT_TAG = 0 };
+
+static int receive_next(hfta_heartbeats *self) {
+  if (self->working == 0)
+    return HFTA_MPI_SUCCESS;
+  return self->mpi->irecv(&self->incoming, sizeof(self->incoming),
+                          self->mpi->byte, HFTA_MPI_ANY_SOURCE, HEARTBEAT_TAG,
+                          self->communicator, &self->request);
+}
+
+hfta_status hfta_heartbeats_begin(hfta_heartbeats *self, const hfta_mpi *mpi,
+                                  void *communicator, double now,
+                                  hfta_error *error) {
+  self->mpi = mpi;
+  self->communicator = communicator;
+  self->peers = calloc((size_t)self->size, sizeof(*self->peers));
+  if (!self->peers)
+    return hfta_fail(error, HFTA_UNSUPPORTED, "not enough memory for %d ranks",
+                     self->size);
+  for (int i = 0; i < self->size; ++i) {
+    self->peers[i].last.waits_for = -1;
+    self->peers[i].heard = self->peers[i].progressed = now;
+  }
+  self->own = (hfta_heartbeat){.rank = self->rank, .waits_for = -1};
+  self->working = self->size - 1;
+  self->failing = -1;
+  self->next = now;
+  if (receive_next(self) != HFTA_MPI_SUCCESS)
+    return hfta_fail(error, HFTA_INTERNAL, "MPI can't receive");
+  return HFTA_OK;
+}
+
+void hfta_heartbeats_free(hfta_heartbeats *self) {
+  free(self->peers);
+  self->peers = NULL;
+}
+
+//===----------------------------------------------------------------------===//
+// Messages
+//===----------------------------------------------------------------------===//
+
+static void take(hfta_heartbeats *self, double now) {
+  const hfta_heartbeat *incoming = &self->incoming;
+  if (incoming->rank < 0 || incoming->rank >= self->size)
+    return;
+  hfta_peer *peer = &self->peers[incoming->rank];
+  if (incoming->counter != peer->last.counter)
+    peer->progressed = now;
+  if (incoming->state == HFTA_RANK_ENDS && peer->last.state != HFTA_RANK_ENDS)
+    --self->working;
+  if (incoming->state == HFTA_RANK_FAILS &&
+      (self->failing < 0 || incoming->rank < self->failing))
+    self->failing = incoming->rank;
+  peer->heard = now;
+  peer->last = *incoming;
+}
+
+static int take_all(hfta_heartbeats *self, double now) {
+  while (self->request) {
+    hfta_mpi_status status;
+    int flag = 0;
+    int code = self->mpi->test(&self->request, &flag, &status);
+    if (code != HFTA_MPI_SUCCESS || !flag)
+      return code;
+    self->request = NULL;
+    take(self, now);
+    code = receive_next(self);
+    if (code != HFTA_MPI_SUCCESS)
+      return code;
+  }
+  return HFTA_MPI_SUCCESS;
+}
+
+/// Nothing, where the last one is still on its way: of a rank that is stopped
+/// they would pile up.
+static int send_to(hfta_heartbeats *self, int rank) {
+  hfta_peer *peer = &self->peers[rank];
+  if (peer->request) {
+    hfta_mpi_status status;
+    int flag = 0;
+    int code = self->mpi->test(&peer->request, &flag, &status);
+    if (code != HFTA_MPI_SUCCESS || !flag)
+      return code;
+    peer->request = NULL;
+  }
+  if (peer->has_latest)
+    return HFTA_MPI_SUCCESS;
+  peer->has_latest = true;
+  peer->sent = self->own;
+  return self->mpi->isend(&peer->sent, sizeof(peer->sent), self->mpi->byte,
+                          rank, HEARTBEAT_TAG, self->communicator,
+                          &peer->request);
+}
+
+int hfta_heartbeats_tick(hfta_heartbeats *self, double now, uint64_t counter,
+                         int waits_for, hfta_rank_state state) {
+  int code = take_all(self, now);
+  // After the last one there is none.
+  bool has_ended = self->own.state == HFTA_RANK_ENDS;
+  if (!has_ended && (now >= self->next || (int)state != self->own.state)) {
+    self->next = now + self->interval;
+    self->own.counter = counter;
+    self->own.waits_for = waits_for;
+    self->own.state = (int32_t)state;
+    for (int i = 0; i < self->size; ++i)
+      self->peers[i].has_latest = i == self->rank;
+  }
+  for (int i = 0; i < self->size && code == HFTA_MPI_SUCCESS; ++i)
+    if (!self->peers[i].has_latest || self->peers[i].request)
+      code = send_to(self, i);
+  return code;
+}
+
+bool hfta_heartbeats_are_over(const hfta_heartbeats *self) {
+  bool over = self->own.state == HFTA_RANK_ENDS && self->working == 0;
+  for (int i = 0; i < self->size && over; ++i)
+    over = self->peers[i].has_latest && !self->peers[i].request;
+  return over;
+}
+
+//===----------------------------------------------------------------------===//
+// Blame
+//===----------------------------------------------------------------------===//
+
+bool hfta_heartbeats_answers(const hfta_heartbeats *self, int rank, double now,
+                             double timeout) {
+  return now - self->peers[rank].heard < timeout / 2.0;
+}
+
+static double still_since(const hfta_heartbeats *self, int rank, double began) {
+  double progressed = self->peers[rank].progressed;
+  return progressed > began ? progressed : began;
+}
+
+int hfta_heartbeats_blame(const hfta_heartbeats *self, int peer, double began,
+                          double now, double timeout) {
+  // From whom one waits for to whom that one waits for; those that wait for it
+  // directly see sooner that the last one stands still.
+  int last = peer;
+  double patience = timeout;
+  for (int hops = 0; hops < self->size; ++hops) {
+    int next = self->peers[last].last.waits_for;
+    bool waits = next >= 0 && next < self->size &&
+                 hfta_heartbeats_answers(self, last, now, timeout);
+    if (!waits)
+      return now - still_since(self, last, began) > patience ? last : -1;
+    patience = 2.0 * timeout;
+    if (next == self->rank)
+      break;
+    last = next;
+  }
+  // They wait for each other.
+  return now - still_since(self, peer, began) > patience ? peer : -1;
+}

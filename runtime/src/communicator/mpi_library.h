@@ -1,0 +1,72 @@
+//===- mpi_library.h - The functions of an MPI library ----------*- C -*-===//
+//
+// MPI fixes names, not an ABI: what handles are, the numbers of constants and
+// the size of a status are each library's own. Those here are Open MPI's, whose
+// handles are pointers; it is opened at run time and nothing links it.
+//===----------------------------------------------------------------------===//
+
+#ifndef HFTA_SRC_COMMUNICATOR_MPI_LIBRARY_H
+#define HFTA_SRC_COMMUNICATOR_MPI_LIBRARY_H
+
+#include "hfta/status.h"
+
+/// Open MPI's constants.
+enum {
+  HFTA_MPI_SUCCESS = 0,
+  HFTA_MPI_ERR_TRUNCATE = 15,
+  HFTA_MPI_ANY_SOURCE = -1,
+  HFTA_MPI_TAG_UB = 0, ///< the attribute that is the greatest tag
+  HFTA_MPI_THREAD_FUNNELED = 1,
+  HFTA_MPI_THREAD_MULTIPLE = 3
+};
+
+/// Larger than any library's MPI_Status.
+typedef struct hfta_mpi_status {
+  _Alignas(16) char bytes[256];
+} hfta_mpi_status;
+
+/// X(member, function, parameters): each returns HFTA_MPI_SUCCESS or an error.
+#define HFTA_MPI_FUNCTIONS(X)                                                  \
+  X(get_library_version, MPI_Get_library_version, (char *text, int *length))   \
+  X(initialized, MPI_Initialized, (int *flag))                                 \
+  X(finalized, MPI_Finalized, (int *flag))                                     \
+  X(init_thread, MPI_Init_thread,                                              \
+    (int *argc, char ***argv, int required, int *provided))                    \
+  X(query_thread, MPI_Query_thread, (int *provided))                           \
+  X(finalize, MPI_Finalize, (void))                                            \
+  X(abort, MPI_Abort, (void *communicator, int code))                          \
+  X(comm_rank, MPI_Comm_rank, (void *communicator, int *rank))                 \
+  X(comm_size, MPI_Comm_size, (void *communicator, int *size))                 \
+  X(comm_idup, MPI_Comm_idup,                                                  \
+    (void *communicator, void **out, void **request))                          \
+  X(comm_free, MPI_Comm_free, (void **communicator))                           \
+  X(comm_get_attr, MPI_Comm_get_attr,                                          \
+    (void *communicator, int attribute, void *value, int *flag))               \
+  X(comm_set_errhandler, MPI_Comm_set_errhandler,                              \
+    (void *communicator, void *handler))                                       \
+  X(isend, MPI_Isend,                                                          \
+    (const void *memory, int count, void *type, int to, int tag,               \
+     void *communicator, void **request))                                      \
+  X(irecv, MPI_Irecv,                                                          \
+    (void *memory, int count, void *type, int from, int tag,                   \
+     void *communicator, void **request))                                      \
+  X(test, MPI_Test, (void **request, int *flag, hfta_mpi_status *status))      \
+  X(get_count, MPI_Get_count,                                                  \
+    (const hfta_mpi_status *status, void *type, int *count))                   \
+  X(error_string, MPI_Error_string, (int code, char *text, int *length))
+
+typedef struct hfta_mpi {
+#define HFTA_MPI_MEMBER(member, function, parameters) int(*member) parameters;
+  HFTA_MPI_FUNCTIONS(HFTA_MPI_MEMBER)
+#undef HFTA_MPI_MEMBER
+  void *world;         ///< MPI_COMM_WORLD
+  void *byte;          ///< MPI_BYTE
+  void *errors_return; ///< MPI_ERRORS_RETURN
+} hfta_mpi;
+
+/// The library `name`; NULL: the host program's own, if it has one, else
+/// libmpi.so.40. It stays open until the process ends. One that isn't there, or
+/// isn't Open MPI, is HFTA_UNSUPPORTED.
+hfta_status hfta_mpi_load(const char *name, hfta_mpi *out, hfta_error *error);
+
+#endif // HFTA_SRC_COMMUNICATOR_MPI_LIBRARY_H

@@ -1,0 +1,212 @@
+//===- mpi_process.c - One engine a process, from its start to its end ----===//
+
+#include "communicator/mpi_engine.h"
+#include "system/clock.h"
+#include "system/thread.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/// MPI is the process' own: there is one engine, whoever opens communicators.
+static struct {
+  pthread_mutex_t mutex; // of `engine` and `users`
+  hfta_engine *engine;
+  int users;
+  pid_t process; // that has started it: a forked child has no thread
+} the_process = {.mutex = PTHREAD_MUTEX_INITIALIZER};
+
+/// Many times what a heartbeat takes to all ranks.
+static const useconds_t election_microseconds = 250000;
+/// Until the launcher has ended this process.
+static const unsigned abort_seconds = 10;
+
+//===----------------------------------------------------------------------===//
+// Failing
+//===----------------------------------------------------------------------===//
+
+/// Whether this rank is the one that reports: who has heard that another one
+/// fails leaves it to that one, and of those that haven't the lowest is
+/// elected.
+static bool win_election(hfta_engine *self) {
+  pthread_mutex_lock(&self->mutex);
+  bool is_candidate = !self->fails && self->failing_rank < 0;
+  self->fails |= is_candidate;
+  self->is_urgent = true;
+  pthread_cond_signal(&self->changed);
+  pthread_mutex_unlock(&self->mutex);
+  if (!is_candidate)
+    return false;
+  usleep(election_microseconds);
+  pthread_mutex_lock(&self->mutex);
+  bool wins =
+      self->failing_rank < 0 || self->failing_rank > self->heartbeats.rank;
+  pthread_mutex_unlock(&self->mutex);
+  return wins;
+}
+
+void hfta_engine_fail(hfta_engine *self, hfta_status code, const char *line) {
+  // Whoever reports ends this rank too.
+  if (!win_election(self))
+    sleep(abort_seconds);
+  fprintf(stderr, "%s\n", line);
+  pthread_mutex_lock(&self->mutex);
+  self->abort_code = code;
+  self->aborts = true;
+  self->is_urgent = true;
+  pthread_cond_signal(&self->changed);
+  pthread_mutex_unlock(&self->mutex);
+  sleep(abort_seconds);
+  _exit(code);
+}
+
+//===----------------------------------------------------------------------===//
+// The end
+//===----------------------------------------------------------------------===//
+
+/// Returns when all ranks have come to their ends.
+static hfta_status end_engine(hfta_engine *self, hfta_error *error) {
+  pthread_mutex_lock(&self->mutex);
+  if (self->error.code == HFTA_OK) {
+    self->state = HFTA_ENGINE_ENDS;
+    self->is_urgent = true;
+    pthread_cond_signal(&self->changed);
+    while (self->state != HFTA_ENGINE_ENDED)
+      pthread_cond_wait(&self->ended, &self->mutex);
+  }
+  hfta_status status = self->error.code;
+  if (status != HFTA_OK)
+    hfta_fail(error, status, "%s", self->error.message);
+  pthread_mutex_unlock(&self->mutex);
+  if (status == HFTA_OK)
+    pthread_join(self->thread, NULL);
+  return status;
+}
+
+/// The launcher ends the other ranks of one that exits with another code than
+/// 0; they needn't be waited for.
+static void handle_exit(int code, void *argument) {
+  hfta_engine *self = argument;
+  hfta_error error;
+  if (code != 0 || the_process.process != getpid() ||
+      end_engine(self, &error) == HFTA_OK)
+    return;
+  char line[HFTA_ERROR_MESSAGE_BYTES + 32];
+  snprintf(line, sizeof(line), "rank %d: error: %s", self->heartbeats.rank,
+           error.message);
+  hfta_engine_fail(self, error.code, line);
+}
+
+//===----------------------------------------------------------------------===//
+// The start
+//===----------------------------------------------------------------------===//
+
+static void free_engine(hfta_engine *self) {
+  hfta_heartbeats_free(&self->heartbeats);
+  pthread_cond_destroy(&self->ended);
+  pthread_cond_destroy(&self->changed);
+  pthread_mutex_destroy(&self->mutex);
+  free(self);
+}
+
+static hfta_engine *make_engine(void) {
+  hfta_engine *self = calloc(1, sizeof(*self));
+  if (!self)
+    return NULL;
+  pthread_condattr_t attributes;
+  pthread_condattr_init(&attributes);
+  pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
+  pthread_mutex_init(&self->mutex, NULL);
+  pthread_cond_init(&self->changed, &attributes);
+  pthread_cond_init(&self->ended, &attributes);
+  pthread_condattr_destroy(&attributes);
+  self->posted_end = &self->posted;
+  self->contexts.bits[0] = 1;
+  self->failing_rank = -1;
+  hfta_launcher launcher;
+  hfta_launcher_find(&launcher);
+  self->launched = launcher.size;
+  return self;
+}
+
+/// MPI's initialisation returns when all ranks have called it.
+static void await_start(hfta_engine *self, double timeout) {
+  struct timespec until = hfta_clock_after(timeout);
+  pthread_mutex_lock(&self->mutex);
+  while (self->state == HFTA_ENGINE_STARTS && self->error.code == HFTA_OK)
+    if (pthread_cond_timedwait(&self->ended, &self->mutex, &until) == ETIMEDOUT)
+      hfta_engine_break(self, HFTA_LOST,
+                        "MPI has not started: not all ranks of the launcher "
+                        "have opened it in time");
+  pthread_mutex_unlock(&self->mutex);
+}
+
+/// Of what stays in the process: a second attempt would find MPI initialised.
+static hfta_status start_engine(const hfta_rank_options *options,
+                                hfta_error *error) {
+  hfta_mpi mpi;
+  hfta_status status = hfta_mpi_load(options->library, &mpi, error);
+  if (status != HFTA_OK)
+    return status;
+  hfta_engine *self = make_engine();
+  if (!self)
+    return hfta_fail(error, HFTA_UNSUPPORTED,
+                     "not enough memory for a communicator");
+  self->mpi = mpi;
+  self->interval = 1.0;
+  int code = hfta_thread_start(&self->thread, hfta_engine_main, self);
+  if (code != 0) {
+    free_engine(self);
+    return hfta_fail(error, HFTA_UNSUPPORTED,
+                     "cannot start a communicator's thread: %s",
+                     strerror(code));
+  }
+  the_process.engine = self;
+  the_process.process = getpid();
+  await_start(self, options->timeout);
+  pthread_mutex_lock(&self->mutex);
+  bool is_ours = self->state == HFTA_ENGINE_RUNS && !self->is_hosts;
+  pthread_mutex_unlock(&self->mutex);
+  if (is_ours)
+    on_exit(handle_exit, self);
+  return HFTA_OK;
+}
+
+hfta_status hfta_engine_acquire(const hfta_rank_options *options,
+                                hfta_engine **out, hfta_error *error) {
+  pthread_mutex_lock(&the_process.mutex);
+  hfta_status status = HFTA_OK;
+  if (!the_process.engine)
+    status = start_engine(options, error);
+  hfta_engine *self = the_process.engine;
+  if (status == HFTA_OK) {
+    pthread_mutex_lock(&self->mutex);
+    if (options->timeout > self->timeout)
+      self->timeout = options->timeout;
+    double interval = options->timeout / 8.0;
+    if (interval < self->interval)
+      self->interval = interval;
+    status = self->error.code;
+    if (status != HFTA_OK)
+      hfta_fail(error, status, "%s", self->error.message);
+    pthread_mutex_unlock(&self->mutex);
+  }
+  if (status == HFTA_OK) {
+    ++the_process.users;
+    *out = self;
+  }
+  pthread_mutex_unlock(&the_process.mutex);
+  return status;
+}
+
+void hfta_engine_release(hfta_engine *self) {
+  pthread_mutex_lock(&the_process.mutex);
+  if (--the_process.users == 0 && self->is_hosts &&
+      end_engine(self, NULL) == HFTA_OK) {
+    free_engine(self);
+    the_process.engine = NULL;
+  }
+  pthread_mutex_unlock(&the_process.mutex);
+}

@@ -1,0 +1,180 @@
+//===- posted.c - What was posted, in pieces ------------------------------===//
+
+#include "communicator/posted.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+//===----------------------------------------------------------------------===//
+// Posts
+//===----------------------------------------------------------------------===//
+
+/// A message of no bytes is a transfer too: its arrival says something.
+static uint64_t count_transfers(const hfta_message *message) {
+  return message->bytes == 0
+             ? 1
+             : (message->bytes - 1) / HFTA_MAX_TRANSFER_BYTES + 1;
+}
+
+static hfta_status check_post(const hfta_communicator *communicator,
+                              const hfta_post *post, uint32_t *out_transfers,
+                              hfta_error *error) {
+  const hfta_label *label = &post->label;
+  if (label->tag < 0 || label->tag >> HFTA_TAG_BITS != 0)
+    return hfta_fail(error, HFTA_INTERNAL, "%s: tag %d, expected 0 to %d",
+                     label->what, label->tag, HFTA_MAX_TAG);
+  uint64_t transfers = 0;
+  for (uint32_t i = 0; i < post->count; ++i) {
+    int peer = post->messages[i].peer;
+    if (peer < 0 || peer >= communicator->size)
+      return hfta_fail(error, HFTA_INTERNAL,
+                       "%s: a message with rank %d of a communicator of %d",
+                       label->what, peer, communicator->size);
+    transfers += count_transfers(&post->messages[i]);
+  }
+  if (transfers > UINT32_MAX / 2)
+    return hfta_fail(error, HFTA_INTERNAL, "%s: too many messages",
+                     label->what);
+  *out_transfers = (uint32_t)transfers;
+  return HFTA_OK;
+}
+
+/// The first of the pool with room for `count` transfers, else a new one.
+static hfta_posted *take(hfta_posted_pool *pool, uint32_t count) {
+  for (hfta_posted **link = &pool->first; *link; link = &(*link)->next) {
+    hfta_posted *posted = *link;
+    if (posted->capacity < count)
+      continue;
+    *link = posted->next;
+    return posted;
+  }
+  hfta_posted *posted = malloc(sizeof(*posted) + count * sizeof(hfta_transfer));
+  if (posted)
+    posted->capacity = count;
+  return posted;
+}
+
+static void cut(hfta_posted *posted, const hfta_message *message, int rank) {
+  uint64_t pieces = count_transfers(message);
+  for (uint64_t i = 0; i < pieces; ++i) {
+    uint64_t begin = i * HFTA_MAX_TRANSFER_BYTES;
+    uint64_t rest = message->bytes - begin;
+    hfta_transfer *transfer = &posted->transfers[posted->count++];
+    *transfer = (hfta_transfer){.message = *message, .posted = posted};
+    transfer->message.memory = (char *)message->memory + begin;
+    transfer->message.bytes =
+        rest < HFTA_MAX_TRANSFER_BYTES ? rest : HFTA_MAX_TRANSFER_BYTES;
+    posted->remote += message->peer != rank;
+  }
+}
+
+hfta_status hfta_posted_create(hfta_posted_pool *pool,
+                               hfta_communicator *communicator,
+                               const hfta_post *post, hfta_posted **out,
+                               hfta_error *error) {
+  uint32_t count;
+  hfta_status status = check_post(communicator, post, &count, error);
+  if (status != HFTA_OK)
+    return status;
+  hfta_posted *posted = take(pool, count);
+  if (!posted)
+    return hfta_fail(error, HFTA_UNSUPPORTED, "%s: not enough memory",
+                     post->label.what);
+  uint32_t capacity = posted->capacity;
+  *posted = (hfta_posted){
+      .communicator = communicator, .label = post->label, .capacity = capacity};
+  for (uint32_t i = 0; i < post->count; ++i)
+    cut(posted, &post->messages[i], communicator->rank);
+  posted->left = posted->count;
+  posted->running = posted->remote;
+  *out = posted;
+  return HFTA_OK;
+}
+
+void hfta_posted_destroy(hfta_posted_pool *pool, hfta_posted *posted) {
+  posted->next = pool->first;
+  pool->first = posted;
+}
+
+void hfta_posted_pool_free(hfta_posted_pool *pool) {
+  while (pool->first) {
+    hfta_posted *posted = pool->first;
+    pool->first = posted->next;
+    free(posted);
+  }
+}
+
+hfta_micro_batch_text hfta_describe_micro_batch(const hfta_label *label) {
+  hfta_micro_batch_text out = {""};
+  if (label->micro_batch >= 0)
+    snprintf(out.text, sizeof(out.text), " of micro-batch %lld",
+             (long long)label->micro_batch);
+  return out;
+}
+
+//===----------------------------------------------------------------------===//
+// Messages of a rank to itself
+//===----------------------------------------------------------------------===//
+
+/// Takes the oldest counterpart out of the list; NULL: there is none.
+static hfta_transfer *take_counterpart(hfta_own_transfers *own,
+                                       const hfta_transfer *transfer) {
+  for (hfta_transfer **link = &own->first; *link; link = &(*link)->next) {
+    hfta_transfer *other = *link;
+    if (other->message.sends == transfer->message.sends ||
+        other->posted->label.tag != transfer->posted->label.tag)
+      continue;
+    *link = other->next;
+    return other;
+  }
+  return NULL;
+}
+
+static void append(hfta_own_transfers *own, hfta_transfer *transfer) {
+  hfta_transfer **end = &own->first;
+  while (*end)
+    end = &(*end)->next;
+  transfer->next = NULL;
+  *end = transfer;
+}
+
+static hfta_status copy(hfta_transfer *transfer, hfta_transfer *other,
+                        pthread_mutex_t *mutex, hfta_error *error) {
+  const hfta_message *to = &transfer->message, *from = &other->message;
+  if (to->sends) {
+    to = &other->message;
+    from = &transfer->message;
+  }
+  if (to->bytes != from->bytes)
+    return hfta_fail(error, HFTA_INTERNAL,
+                     "%s: rank %d sends %llu bytes to itself and receives %llu",
+                     transfer->posted->label.what, to->peer,
+                     (unsigned long long)from->bytes,
+                     (unsigned long long)to->bytes);
+  pthread_mutex_unlock(mutex);
+  if (to->bytes != 0 && to->memory != from->memory)
+    memcpy(to->memory, from->memory, to->bytes);
+  pthread_mutex_lock(mutex);
+  --transfer->posted->left;
+  --other->posted->left;
+  return HFTA_OK;
+}
+
+hfta_status hfta_own_transfers_start(hfta_own_transfers *own,
+                                     hfta_posted *posted,
+                                     pthread_mutex_t *mutex,
+                                     hfta_error *error) {
+  hfta_status status = HFTA_OK;
+  for (uint32_t i = 0; i < posted->count && status == HFTA_OK; ++i) {
+    hfta_transfer *transfer = &posted->transfers[i];
+    if (transfer->message.peer != posted->communicator->rank)
+      continue;
+    hfta_transfer *other = take_counterpart(own, transfer);
+    if (other)
+      status = copy(transfer, other, mutex, error);
+    else
+      append(own, transfer);
+  }
+  return status;
+}

@@ -1,0 +1,80 @@
+//===- posted.h - What was posted, in pieces --------------------*- C -*-===//
+//
+// What the kinds of communicators share: a post becomes transfers, each short
+// enough for any library's counts; those of a rank to itself are copies.
+//
+// Threads: the functions are called with the communicator's mutex held.
+//===----------------------------------------------------------------------===//
+
+#ifndef HFTA_SRC_COMMUNICATOR_POSTED_H
+#define HFTA_SRC_COMMUNICATOR_POSTED_H
+
+#include "hfta/communicator.h"
+
+#include <pthread.h>
+
+/// MPI counts bytes in an int.
+#define HFTA_MAX_TRANSFER_BYTES ((uint64_t)1 << 30)
+
+/// Tags that users of a communicator don't have.
+enum {
+  HFTA_TAG_MAX = HFTA_MAX_TAG + 1,
+  HFTA_TAG_COMPARE_COUNTS,
+  HFTA_TAG_COMPARE_BYTES,
+  HFTA_TAG_SPLIT,
+  HFTA_TAG_BITS = 20 ///< of all tags
+};
+
+typedef struct hfta_transfer {
+  hfta_message message; ///< of at most HFTA_MAX_TRANSFER_BYTES
+  hfta_posted *posted;
+  struct hfta_transfer *next; ///< of those to itself that have no counterpart
+  void *request;              ///< the library's; NULL: ended, or not started
+} hfta_transfer;
+
+struct hfta_posted {
+  hfta_posted *next; ///< in a list of the owner's
+  hfta_communicator *communicator;
+  hfta_label label;
+  uint32_t left;    ///< transfers that haven't ended
+  uint32_t remote;  ///< transfers with other ranks
+  uint32_t running; ///< of these, those that haven't ended; their owner's own
+  bool is_waited_for;
+  double began; ///< when the wait did, by the owner's clock
+  uint32_t count, capacity;
+  hfta_transfer transfers[];
+};
+
+/// Posts of one communicator that wait to be used again.
+typedef struct hfta_posted_pool {
+  hfta_posted *first;
+} hfta_posted_pool;
+
+/// Transfers are counted, nothing has started. A message of a rank or
+/// tag that there isn't is HFTA_INTERNAL, not enough memory HFTA_UNSUPPORTED.
+hfta_status hfta_posted_create(hfta_posted_pool *pool,
+                               hfta_communicator *communicator,
+                               const hfta_post *post, hfta_posted **out,
+                               hfta_error *error);
+void hfta_posted_destroy(hfta_posted_pool *pool, hfta_posted *posted);
+void hfta_posted_pool_free(hfta_posted_pool *pool);
+
+/// " of micro-batch 3", or nothing.
+typedef struct hfta_micro_batch_text {
+  char text[48];
+} hfta_micro_batch_text;
+hfta_micro_batch_text hfta_describe_micro_batch(const hfta_label *label);
+
+/// Transfers of a rank to itself that have no counterpart yet, oldest first.
+typedef struct hfta_own_transfers {
+  hfta_transfer *first;
+} hfta_own_transfers;
+
+/// Starts those of a post that name the rank itself: copies those whose
+/// counterpart is there, keeps the others. `mutex` is released while bytes are
+/// copied. Lengths that differ are HFTA_INTERNAL.
+hfta_status hfta_own_transfers_start(hfta_own_transfers *own,
+                                     hfta_posted *posted,
+                                     pthread_mutex_t *mutex, hfta_error *error);
+
+#endif // HFTA_SRC_COMMUNICATOR_POSTED_H

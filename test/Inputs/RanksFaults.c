@@ -1,0 +1,148 @@
+//===- RanksFaults.c - Ranks that fail, stop or stand still ---------------===//
+
+#include "Ranks.h"
+#include "hfta/pool.h"
+
+#include <dlfcn.h>
+#include <signal.h>
+#include <string.h>
+#include <unistd.h>
+
+/// A message goes round, from each rank to the one before it; true if it has
+/// come.
+static void go_round(hfta_communicator *c) {
+  int number = c->rank, got = -1, size = c->size;
+  hfta_posted *sent = ranks_post(c, "a round", 4, (c->rank + size - 1) % size,
+                                 true, &number, sizeof(number));
+  hfta_posted *posted = ranks_post(c, "a round", 4, (c->rank + 1) % size, false,
+                                   &got, sizeof(got));
+  ranks_wait_or_fail(c, posted);
+  ranks_wait_or_fail(c, sent);
+  EXPECT(got == (c->rank + 1) % size);
+}
+
+/// kill RANK: it dies on its way.
+void ranks_kill(const ranks_arguments *arguments) {
+  hfta_communicator *c = ranks_open(60.0);
+  for (int round = 0; round < 100; ++round) {
+    if (round == 50 && c->rank == (int)ranks_number(arguments, 0))
+      raise(SIGKILL);
+    go_round(c);
+  }
+}
+
+/// stop RANK TIMEOUT SIGNAL: on its way it is stopped (1), or stands still (0).
+void ranks_stop(const ranks_arguments *arguments) {
+  hfta_communicator *c = ranks_open(ranks_number(arguments, 1));
+  for (int round = 0; round < 20; ++round)
+    go_round(c);
+  if (c->rank == (int)ranks_number(arguments, 0)) {
+    if (ranks_number(arguments, 2) != 0)
+      raise(SIGSTOP);
+    else
+      sleep(100);
+  }
+  for (int round = 0; round < 20; ++round)
+    go_round(c);
+}
+
+/// slow TIMEOUT: rank 0 works, and says so, for longer than ranks have patience
+/// with those that wait; rank 1 waits for it, rank 2 for rank 1.
+void ranks_slow(const ranks_arguments *arguments) {
+  double timeout = ranks_number(arguments, 0);
+  hfta_communicator *c = ranks_open(timeout);
+  char token = 0;
+  if (c->rank > 0)
+    ranks_wait_or_fail(c, ranks_post(c, "token", 0, c->rank - 1, false, &token,
+                                     sizeof(token)));
+  for (int i = 0; c->rank == 0 && i < 25; ++i) {
+    usleep((useconds_t)(1e5 * timeout));
+    hfta_communicator_progress(c);
+  }
+  if (c->rank + 1 < c->size)
+    ranks_wait_or_fail(
+        c, ranks_post(c, "token", 0, c->rank + 1, true, &token, sizeof(token)));
+  hfta_communicator_close(c);
+}
+
+/// fail CODE: all ranks at the same time.
+void ranks_fail_at_once(const ranks_arguments *arguments) {
+  hfta_communicator *c = ranks_open(60.0);
+  int64_t value = 0;
+  EXPECT(hfta_communicator_max(c, "a start", &value, NULL) == HFTA_OK);
+  ranks_fail(c, (hfta_status)ranks_number(arguments, 0), "it fails");
+}
+
+/// lengths SENT RECEIVED.
+void ranks_lengths(const ranks_arguments *arguments) {
+  hfta_communicator *c = ranks_open(60.0);
+  char memory[1000] = "";
+  bool sends = c->rank == 0;
+  uint64_t bytes = (uint64_t)ranks_number(arguments, sends ? 0 : 1);
+  ranks_wait_or_fail(c,
+                     ranks_post(c, "lengths", 0, sends, sends, memory, bytes));
+  // Until the other one has ended this one too.
+  sleep(30);
+}
+
+//===----------------------------------------------------------------------===//
+// Launchers and the MPI of others
+//===----------------------------------------------------------------------===//
+
+static void find(void *library, const char *name, void *out) {
+  void *symbol = dlsym(library, name);
+  EXPECT(symbol);
+  memcpy(out, &symbol, sizeof(symbol));
+}
+
+/// embedded LEVEL: a program that has initialised MPI itself, with this level
+/// for threads, and uses it beside communicators.
+void ranks_embedded(const ranks_arguments *arguments) {
+  void *library = dlopen("libmpi.so.40", RTLD_NOW | RTLD_GLOBAL);
+  EXPECT(library);
+  int (*init)(int *, char ***, int, int *), (*finalize)(void);
+  int (*allgather)(const void *, int, void *, void *, int, void *, void *);
+  void *world, *byte;
+  int level = 0;
+  find(library, "MPI_Init_thread", &init);
+  find(library, "MPI_Finalize", &finalize);
+  find(library, "MPI_Allgather", &allgather);
+  find(library, "ompi_mpi_comm_world", &world);
+  find(library, "ompi_mpi_byte", &byte);
+  EXPECT(init(NULL, NULL, (int)ranks_number(arguments, 0), &level) == 0);
+  for (int i = 0; i < 2; ++i) {
+    hfta_communicator *c = ranks_open(60.0);
+    hfta_posted *posted =
+        ranks_post(c, "a round of it", 0, (c->rank + c->size - 1) % c->size,
+                   true, &level, sizeof(level));
+    char own = (char)c->rank, all[64];
+    EXPECT(allgather(&own, 1, byte, all, 1, byte, world) == 0);
+    EXPECT(all[c->size - 1] == c->size - 1);
+    int got = -1;
+    ranks_wait(c, ranks_post(c, "a round of it", 0, (c->rank + 1) % c->size,
+                             false, &got, sizeof(got)));
+    ranks_wait(c, posted);
+    EXPECT(got == level);
+    hfta_communicator_close(c);
+  }
+  EXPECT(finalize() == 0);
+}
+
+/// launched: prints what the process knows of its launch, and whether an MPI
+/// library is in its memory.
+void ranks_launched(const ranks_arguments *arguments) {
+  (void)arguments;
+  hfta_launcher launcher;
+  hfta_launcher_find(&launcher);
+  hfta_communicator *c = ranks_open(60.0);
+  EXPECT(c->rank == launcher.rank && c->size == launcher.size);
+  FILE *maps = fopen("/proc/self/maps", "r");
+  char line[4096];
+  bool has_library = false;
+  while (maps && fgets(line, sizeof(line), maps))
+    has_library |= strstr(line, "libmpi") != NULL;
+  printf("rank %d of %d, %d here, %s, %s libmpi\n", c->rank, c->size,
+         launcher.local_size, c->functions->kind, has_library ? "with" : "no");
+  EXPECT(hfta_pool_default_threads() >= 1);
+  hfta_communicator_close(c);
+}
