@@ -84,7 +84,7 @@ static void fill(unsigned char *memory, uint64_t bytes, int seed) {
 
 static void draw_plan(plan *plans, uint64_t *state,
                       const hfta_communicator *communicator) {
-  static const uint64_t sizes[] = {0, 1, 7, 4096, 5000, 65537, 3000001};
+  static const uint64_t sizes[] = {0, 1, 7, 4096, 5000, 65537, 1000003};
   int rank = communicator->rank;
   for (int i = 0; i < MESSAGES; ++i) {
     plan *own = &plans[i];
@@ -151,7 +151,7 @@ void ranks_posts(const ranks_arguments *arguments) {
   hfta_communicator *communicator = ranks_open(60.0);
   uint64_t state = (uint64_t)ranks_number(arguments, 0);
   uint64_t own_state = state + (uint64_t)communicator->rank;
-  unsigned char *expected = malloc(3000001);
+  unsigned char *expected = malloc(1000003);
   for (int round = 0; round < 8; ++round)
     run_plan(communicator, &state, &own_state, expected);
   free(expected);
@@ -303,6 +303,7 @@ static const mode modes[] = {
     {"posts", ranks_posts},       {"collectives", ranks_collectives},
     {"large", ranks_large},       {"kill", ranks_kill},
     {"stop", ranks_stop},         {"slow", ranks_slow},
+    {"end", ranks_end},           {"absent", ranks_absent},
     {"fail", ranks_fail_at_once}, {"lengths", ranks_lengths},
     {"embedded", ranks_embedded}, {"launched", ranks_launched},
 };

@@ -51,6 +51,8 @@ void ranks_large(const ranks_arguments *arguments);
 void ranks_kill(const ranks_arguments *arguments);
 void ranks_stop(const ranks_arguments *arguments);
 void ranks_slow(const ranks_arguments *arguments);
+void ranks_end(const ranks_arguments *arguments);
+void ranks_absent(const ranks_arguments *arguments);
 void ranks_fail_at_once(const ranks_arguments *arguments);
 void ranks_lengths(const ranks_arguments *arguments);
 void ranks_embedded(const ranks_arguments *arguments);

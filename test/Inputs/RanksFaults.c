@@ -65,6 +65,27 @@ void ranks_slow(const ranks_arguments *arguments) {
   hfta_communicator_close(c);
 }
 
+/// end TIMEOUT: rank 0 ends at once, the others for longer than the timeout
+/// later, without a word.
+void ranks_end(const ranks_arguments *arguments) {
+  double timeout = ranks_number(arguments, 0);
+  hfta_communicator *c = ranks_open(timeout);
+  go_round(c);
+  bool is_last = c->rank != 0;
+  hfta_communicator_close(c);
+  if (is_last)
+    usleep((useconds_t)(1.5e6 * timeout));
+}
+
+/// absent TIMEOUT: rank 1 never opens a communicator.
+void ranks_absent(const ranks_arguments *arguments) {
+  hfta_launcher launcher;
+  hfta_launcher_find(&launcher);
+  if (launcher.rank == 1)
+    sleep(100);
+  ranks_open(ranks_number(arguments, 0));
+}
+
 /// fail CODE: all ranks at the same time.
 void ranks_fail_at_once(const ranks_arguments *arguments) {
   hfta_communicator *c = ranks_open(60.0);

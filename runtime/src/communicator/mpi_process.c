@@ -143,7 +143,8 @@ static void await_start(hfta_engine *self, double timeout) {
   pthread_mutex_unlock(&self->mutex);
 }
 
-/// Of what stays in the process: a second attempt would find MPI initialised.
+/// What can't start stays in the process: a second attempt would find MPI
+/// initialised.
 static hfta_status start_engine(const hfta_rank_options *options,
                                 hfta_error *error) {
   hfta_mpi mpi;
@@ -167,9 +168,11 @@ static hfta_status start_engine(const hfta_rank_options *options,
   the_process.process = getpid();
   await_start(self, options->timeout);
   pthread_mutex_lock(&self->mutex);
-  bool is_ours = self->state == HFTA_ENGINE_RUNS && !self->is_hosts;
+  hfta_engine_state state = self->state;
   pthread_mutex_unlock(&self->mutex);
-  if (is_ours)
+  if (state == HFTA_ENGINE_ENDED)
+    pthread_join(self->thread, NULL);
+  else if (state == HFTA_ENGINE_RUNS && !self->is_hosts)
     on_exit(handle_exit, self);
   return HFTA_OK;
 }
