@@ -232,6 +232,12 @@ static void printFormerAttributes(Operation &op, raw_ostream &os) {
     os << " layer_operand=0 : i64";
 }
 
+/// How many operands there are of each kind says less than the operands do, and
+/// wasn't an attribute when the first checkpoints were written.
+static bool isOfOperands(NamedAttribute attribute) {
+  return attribute.getName() == "operandSegmentSizes";
+}
+
 void GraphPrinter::printOp(Operation &op) {
   define(op.getResults());
   os << op.getName() << '(';
@@ -244,7 +250,7 @@ void GraphPrinter::printOp(Operation &op) {
     printSlice(slice);
   else
     for (NamedAttribute attribute : op.getAttrs()) {
-      if (dependsOnBatch(op, attribute))
+      if (dependsOnBatch(op, attribute) || isOfOperands(attribute))
         continue;
       os << ' ' << attribute.getName().getValue() << '=';
       // Samples lie along the first axis of what convolutions and pooling read.
@@ -299,7 +305,7 @@ static void printAttributesOfBatch(Operation &op, const SymbolTable &symbols,
     return;
   }
   for (NamedAttribute attribute : op.getAttrs()) {
-    if (attribute.getName() == "shape")
+    if (attribute.getName() == "shape" || isOfOperands(attribute))
       continue;
     os << ' ' << attribute.getName().getValue() << '=';
     // Variables were called by their own names.

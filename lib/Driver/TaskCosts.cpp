@@ -87,7 +87,7 @@ private:
     if (role == Role::parameter)
       cost.parameterBytes += bytes;
     else if (role == Role::input || role == Role::saved || role == Role::cut ||
-             role == Role::workspace)
+             role == Role::workspace || role == Role::exchange)
       cost.activationBytes += bytes;
   }
 

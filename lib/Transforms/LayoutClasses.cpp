@@ -9,7 +9,8 @@ using namespace mlir::hfta;
 
 bool hfta::isOfTasksAlone(VariableOp variable) {
   Role role = variable.getRole();
-  return (role == Role::saved || role == Role::cut) && !variable.getInitial();
+  return (role == Role::saved || role == Role::cut || role == Role::exchange) &&
+         !variable.getInitial();
 }
 
 RankedTensorType hfta::getStoredType(RankedTensorType logical) {

@@ -91,8 +91,8 @@ private:
   /// Whether a copy goes through the whole step before the next one begins.
   bool stepsByCopies() const {
     return job.microBatches == 1 &&
-           runByCopies({parts::kForward, parts::kBackward, parts::kNorm,
-                        parts::kClip, parts::kUpdate});
+           runByCopies({parts::kForward, parts::kBackward, parts::kStatistics,
+                        parts::kNorm, parts::kClip, parts::kUpdate});
   }
   /// Gives each segment of a role, by number.
   void forSegments(Role role,
@@ -271,19 +271,33 @@ void ScheduleBuilder::runUpdate() {
 }
 
 /// Forward and backward of all micro-batches. Where all forwards come first,
-/// the fields of each micro-batch stay where they are for its backward.
+/// the fields of each micro-batch stay where they are for its backward. Running
+/// statistics take up the micro-batches' own in order, when all are there.
 void ScheduleBuilder::accumulate() {
-  bool forwardsFirst = job.allForwardsFirst && job.microBatches > 1;
+  if (job.microBatches == 1) {
+    bool byCopies =
+        runByCopies({parts::kForward, parts::kBackward, parts::kStatistics});
+    overUploads([&] {
+      inTurnsIf(byCopies, [&] {
+        forwardBackward();
+        runAll(parts::kStatistics);
+      });
+    });
+    return;
+  }
   bool byCopies = runByCopies({parts::kForward, parts::kBackward});
   overUploads([&] {
-    if (forwardsFirst)
+    if (job.allForwardsFirst)
       runAll(parts::kForward);
     else
       inTurnsIf(byCopies, [&] { forwardBackward(); });
   });
-  if (!forwardsFirst)
-    return;
-  overMicroBatches([&] { runAll(parts::kBackward, /*fromLast=*/true); });
+  if (job.allForwardsFirst)
+    overMicroBatches([&] { runAll(parts::kBackward, /*fromLast=*/true); });
+  overMicroBatches([&] {
+    inTurnsIf(runByCopies({parts::kStatistics}),
+              [&] { runAll(parts::kStatistics); });
+  });
 }
 
 void ScheduleBuilder::update() {
@@ -307,6 +321,7 @@ void ScheduleBuilder::buildStep() {
     overUploads([&] {
       repeat(RepeatKind::turns, [&] {
         forwardBackward();
+        runAll(parts::kStatistics);
         runUpdate();
       });
     });

@@ -31,10 +31,22 @@ bool TaskSplitter::isLeaf(Operation *op) const {
          !(read && written.contains(read.getVariable()));
 }
 
+/// Statistics' tasks run when all micro-batches are done: they find the scalars
+/// of each, but not its fields, and not what an update has changed.
+bool TaskSplitter::isLeafIn(Operation *op, TaskTag into) const {
+  if (!isLeaf(op))
+    return false;
+  auto read = dyn_cast<ReadOp>(op);
+  if (!read || into.part != TaskPart::statistics)
+    return true;
+  Role role = tasks.lookup(read.getVariable()).getRole();
+  return role == Role::scalar || role == Role::constant;
+}
+
 bool TaskSplitter::isAvailable(Value value, TaskTag into) const {
   Operation *op = value.getDefiningOp();
-  if (all[indexOf(into)].mapping.contains(value) || carried.contains(value) ||
-      isLeaf(op))
+  if (all[indexOf(into)].mapping.contains(value) || findCarried(value, into) ||
+      isLeafIn(op, into))
     return true;
   if (!isMovement(op) && !isCheap(op))
     return false;
@@ -44,7 +56,7 @@ bool TaskSplitter::isAvailable(Value value, TaskTag into) const {
 }
 
 bool TaskSplitter::shouldRecompute(Operation *op, TaskTag into) const {
-  if (isLeaf(op) || isMovement(op))
+  if (isLeafIn(op, into) || (isMovement(op) && op->getNumOperands() > 0))
     return true;
   return isCheap(op) && llvm::all_of(op->getOperands(), [&](Value operand) {
            return isAvailable(operand, into);
@@ -56,27 +68,70 @@ void TaskSplitter::setInsertionPointToEnd(TaskTag tag) {
       all[indexOf(tag)].function.getBody().front().getTerminator());
 }
 
+/// What statistics' tasks take stays, for each micro-batch, until the step's
+/// end: the backward of the same block finds it there, too.
+VariableOp TaskSplitter::findCarried(Value value, TaskTag into) const {
+  VariableOp known = exchanged.lookup(value);
+  bool sameBlock = tags.lookup(value.getDefiningOp()).block == into.block;
+  if (into.part == TaskPart::statistics || (known && sameBlock))
+    return known;
+  return carried.lookup(value);
+}
+
+VariableOp TaskSplitter::declareCarried(Value value, Role role) {
+  const Job &job = tasks.getJob();
+  VariableOp variable =
+      tasks.declareCarried(names::getCompilerSymbol(stringifyRole(role) + "/" +
+                                                    Twine(carried.size())),
+                           cast<RankedTensorType>(value.getType()), role);
+  variable.setInstances(job.allForwardsFirst ? job.microBatches : 1);
+  carried[value] = variable;
+  return variable;
+}
+
+/// Of the statistic that is first computed from it.
+VariableOp TaskSplitter::declareExchanged(Value value) {
+  auto getUser = [&](Value used) {
+    return *llvm::find_if(used.getUsers(), [&](Operation *user) {
+      return tags.lookup(user).part == TaskPart::statistics;
+    });
+  };
+  Operation *op = getUser(value);
+  while (!isa<WriteOp>(op))
+    op = getUser(op->getResult(0));
+  StringAttr statistic =
+      tasks.lookup(cast<WriteOp>(op).getVariable()).getSymNameAttr();
+  PurposeAttr purpose;
+  int64_t number = 0;
+  do
+    purpose =
+        PurposeAttr::getOf(FlatSymbolRefAttr::get(statistic),
+                           Purpose::batch_statistic, std::to_string(number++));
+  while (tasks.lookup(purpose.makeSymbol()));
+  VariableOp variable =
+      tasks.declare(purpose, cast<RankedTensorType>(value.getType()));
+  variable.setInstances(tasks.getJob().microBatches);
+  exchanged[value] = variable;
+  return variable;
+}
+
 VariableOp TaskSplitter::carry(Value value, TaskTag into) {
-  VariableOp &variable = carried[value];
   TaskTag from = tags.lookup(value.getDefiningOp());
   bool saved = from.block == into.block;
-  if (variable) {
-    if (!saved)
-      variable.setRole(Role::cut);
-    return variable;
+  if (VariableOp known = findCarried(value, into)) {
+    if (!saved && known.getRole() == Role::saved)
+      known.setRole(Role::cut);
+    return known;
   }
-  const Job &job = tasks.getJob();
-  Role role = saved ? Role::saved : Role::cut;
-  variable =
-      tasks.declareCarried(names::getCompilerSymbol(stringifyRole(role) + "/" +
-                                                    Twine(carried.size() - 1)),
-                           cast<RankedTensorType>(value.getType()), role);
+  VariableOp variable =
+      into.part == TaskPart::statistics
+          ? declareExchanged(value)
+          : declareCarried(value, saved ? Role::saved : Role::cut);
   variable.setBlock(from.block);
-  variable.setInstances(job.allForwardsFirst ? job.microBatches : 1);
   variable->setLoc(value.getLoc());
   OpBuilder::InsertionGuard guard(tasks.getBuilder());
   setInsertionPointToEnd(from);
-  tasks.write(all[indexOf(from)].mapping.lookup(value), variable);
+  tasks.write(import(value, from), variable);
   return variable;
 }
 
@@ -96,12 +151,23 @@ Value TaskSplitter::import(Value value, TaskTag into) {
   return mapping.lookup(value);
 }
 
+void TaskSplitter::startTasks(Block &block) {
+  constexpr std::pair<TaskPart, StringLiteral> parts[] = {
+      {TaskPart::forward, parts::kForward},
+      {TaskPart::backward, parts::kBackward},
+      {TaskPart::statistics, parts::kStatistics}};
+  all.resize(std::size(parts) * blocks);
+  for (auto [part, name] : parts)
+    for (int64_t number = 0; number < blocks; ++number) {
+      TaskTag tag = {part, number};
+      auto isOfTask = [&](Operation &op) { return tags.lookup(&op) == tag; };
+      if (part != TaskPart::statistics || llvm::any_of(block, isOfTask))
+        all[indexOf(tag)].function = tasks.startTask(name, number);
+    }
+}
+
 void TaskSplitter::split(Block &block) {
-  all.resize(2 * blocks);
-  for (bool backward : {false, true})
-    for (int64_t number = 0; number < blocks; ++number)
-      all[indexOf({backward, number})].function = tasks.startTask(
-          backward ? parts::kBackward : parts::kForward, number);
+  startTasks(block);
   for (auto write : block.getOps<WriteOp>())
     written.insert(write.getVariable());
   for (Operation &op : block) {
@@ -114,9 +180,12 @@ void TaskSplitter::split(Block &block) {
     tasks.getBuilder().clone(op, all[indexOf(tag)].mapping);
   }
   // Ops that every user recomputes are not needed where they stood.
-  for (Task &task : all)
+  for (Task &task : all) {
+    if (!task.function)
+      continue;
     for (Operation &op : llvm::make_early_inc_range(
              llvm::reverse(task.function.getBody().front())))
       if (op.use_empty() && !isa<WriteOp, LayerOp, func::ReturnOp>(op))
         op.erase();
+  }
 }

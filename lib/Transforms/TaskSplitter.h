@@ -7,12 +7,15 @@
 
 namespace mlir::hfta {
 
+/// Parts of a training step that an op may belong to.
+enum class TaskPart { forward, backward, statistics };
+
 /// Which task an op of the training step belongs to.
 struct TaskTag {
-  bool backward = false;
+  TaskPart part = TaskPart::forward;
   int64_t block = 0;
   bool operator==(const TaskTag &other) const {
-    return backward == other.backward && block == other.block;
+    return part == other.part && block == other.block;
   }
 };
 
@@ -22,8 +25,9 @@ public:
                int64_t blocks)
       : tasks(tasks), tags(tags), blocks(blocks) {}
 
-  /// Clones the ops of `block`, in order, into new functions forward.b and
-  /// backward.b. `block` is left as it was.
+  /// Clones the ops of `block`, in order, into new functions forward.b,
+  /// backward.b and, of blocks that have some, statistics.b. `block` is left as
+  /// it was.
   void split(Block &block);
 
 private:
@@ -33,16 +37,22 @@ private:
   };
 
   size_t indexOf(TaskTag tag) const {
-    return tag.backward * blocks + tag.block;
+    return static_cast<size_t>(tag.part) * blocks + tag.block;
   }
+  void startTasks(Block &block);
   /// Is the op made anew wherever its result is used?
   bool isLeaf(Operation *op) const;
+  /// Can it be made anew there?
+  bool isLeafIn(Operation *op, TaskTag into) const;
   /// The value in the task: defined there, recomputed, or read from a variable.
   Value import(Value value, TaskTag into);
   bool shouldRecompute(Operation *op, TaskTag into) const;
   bool isAvailable(Value value, TaskTag into) const;
   /// The variable that carries a value from its task to others.
   VariableOp carry(Value value, TaskTag into);
+  VariableOp findCarried(Value value, TaskTag into) const;
+  VariableOp declareCarried(Value value, Role role);
+  VariableOp declareExchanged(Value value);
   void setInsertionPointToEnd(TaskTag tag);
 
   TaskBuilder &tasks;
@@ -51,6 +61,7 @@ private:
   std::vector<Task> all;
   DenseSet<StringRef> written; ///< variables that the step writes
   DenseMap<Value, VariableOp> carried;
+  DenseMap<Value, VariableOp> exchanged; ///< for the statistics' tasks
 };
 
 } // namespace mlir::hfta

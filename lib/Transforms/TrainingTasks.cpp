@@ -1,4 +1,4 @@
-//===- TrainingTasks.cpp - forward and backward of each block -------------===//
+//===- TrainingTasks.cpp - forward, backward, statistics of each block ----===//
 //
 // The whole training step of one micro-batch, forward and backward, is built in
 // one function first. Its ops are then dealt out to the tasks; a value that a
@@ -10,6 +10,7 @@
 #include "Hfta/Transforms/Precision.h"
 #include "Hfta/Transforms/ReverseMode.h"
 #include "LayerLinks.h"
+#include "RunningStatistics.h"
 #include "TaskBuilder.h"
 #include "TaskSplitter.h"
 
@@ -199,7 +200,7 @@ LogicalResult TrainingStep::assignBlocks(ArrayRef<std::string> cuts) {
       if (auto cut = cutOf.find(def); cut != cutOf.end())
         number = std::max(number, cut->second + 1);
     }
-    tags[&op] = {false, number};
+    tags[&op] = {TaskPart::forward, number};
   }
   moveToFirstUse(block);
   return success();
@@ -234,7 +235,7 @@ void TrainingStep::moveToFirstUse(Block &block) {
 
 void TrainingStep::tagBackward(Operation *forward, Block::iterator first) {
   for (auto op = first; op != builder.getInsertionPoint(); ++op)
-    tags[&*op] = {true, tags.lookup(forward).block};
+    tags[&*op] = {TaskPart::backward, tags.lookup(forward).block};
 }
 
 /// A parameter as it is stored and in the types that it is computed in. The
@@ -254,8 +255,9 @@ static SmallVector<Value> getValuesInTypes(ReadOp read) {
 Value TrainingStep::addGradients(Value first, Value other) {
   auto type = getWider(cast<FloatType>(getElementTypeOrSelf(first.getType())),
                        cast<FloatType>(getElementTypeOrSelf(other.getType())));
-  TaskTag tag = {true, std::min(tags.lookup(first.getDefiningOp()).block,
-                                tags.lookup(other.getDefiningOp()).block)};
+  TaskTag tag = {TaskPart::backward,
+                 std::min(tags.lookup(first.getDefiningOp()).block,
+                          tags.lookup(other.getDefiningOp()).block)};
   Operation *last = &*std::prev(builder.getInsertionPoint());
   Value sum = AddOp::create(builder, first.getLoc(), tasks.castTo(first, type),
                             tasks.castTo(other, type));
@@ -329,7 +331,10 @@ TrainingStep::build(ArrayRef<std::string> cuts,
   if (failed(buildForward()))
     return failure();
   eraseDeadOps(block);
-  if (failed(assignBlocks(cuts)) || failed(buildBackward()))
+  if (failed(assignBlocks(cuts)))
+    return failure();
+  assignStatistics(tasks, block, tags);
+  if (failed(buildBackward()))
     return failure();
   freezeUnreached();
 
@@ -351,7 +356,7 @@ TrainingStep::build(ArrayRef<std::string> cuts,
         leaf.copy);
     for (auto op = std::next(last->getIterator());
          op != builder.getInsertionPoint(); ++op)
-      tags[&*op] = {true, tag.block};
+      tags[&*op] = {TaskPart::backward, tag.block};
   }
   layers.build([&](Operation *forward, Block::iterator first) {
     tagBackward(forward, first);

@@ -5,6 +5,7 @@
 #include "Hfta/Transforms/Passes.h"
 
 #include <map>
+#include <set>
 
 namespace mlir::hfta {
 #define GEN_PASS_DEF_HFTAVERIFYSCHEDULES
@@ -84,6 +85,7 @@ private:
   LogicalResult touch(Operation *op, Queue queue, const Range &range,
                       bool isWrite);
   LogicalResult checkFields(RunOp run, int64_t segment);
+  LogicalResult checkExchange(RunOp run, TaskOp task, int64_t segment);
 
   template <typename OpTy>
   Queue start(OpTy op) {
@@ -130,6 +132,8 @@ private:
   /// Which micro-batch's fields, counted over all calls, an instance of a
   /// segment was given last.
   std::map<std::pair<int64_t, int64_t>, int64_t> fields;
+  /// Instances of segments that this call has written.
+  std::set<std::pair<int64_t, int64_t>> written;
 };
 
 } // namespace
@@ -144,6 +148,8 @@ static std::string describe(Queue queue) {
 /// Queues do their commands in order: after a later access comes after all.
 LogicalResult ScheduleWalk::touch(Operation *op, Queue queue,
                                   const Range &range, bool isWrite) {
+  if (isWrite && range.space == Space::segment)
+    written.insert({range.number, range.instance});
   const Clock &now = clocks[queue];
   for (const Access &access : accesses) {
     if (access.queue == queue || !(access.isWrite || isWrite) ||
@@ -179,11 +185,25 @@ LogicalResult ScheduleWalk::checkFields(RunOp run, int64_t segment) {
          << " holds the fields of " << known->second;
 }
 
+/// What tasks take from each micro-batch comes from a task of the same step, if
+/// not from the same task.
+LogicalResult ScheduleWalk::checkExchange(RunOp run, TaskOp task,
+                                          int64_t segment) {
+  if (cast<SegmentAttr>(segments[segment]).getRole() != Role::exchange ||
+      llvm::is_contained(task.getWrites(), segment) ||
+      written.count({segment, getInstance(segment, microBatch)}))
+    return success();
+  return run.emitError("reads what micro-batch ")
+         << microBatch << " has in segment " << segment
+         << ", but nothing has written it";
+}
+
 LogicalResult ScheduleWalk::followRun(RunOp run) {
   auto task = symbols.lookup<TaskOp>(run.getTask());
   Queue queue = start(run);
   for (int64_t number : task.getReads())
     if (failed(checkFields(run, number)) ||
+        failed(checkExchange(run, task, number)) ||
         failed(touch(run, queue, getSegment(number), /*isWrite=*/false)))
       return failure();
   for (int64_t number : task.getWrites())
@@ -245,6 +265,7 @@ LogicalResult ScheduleWalk::followRepeat(RepeatOp repeat) {
 /// Whatever comes next, comes after all that there was.
 void ScheduleWalk::finishCall() {
   accesses.clear();
+  written.clear();
   first += microBatches;
   held = coming;
   coming = 0;

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""What checkpoints call a model doesn't depend on the batch size, and tells
-different graphs apart. Needs only Python's standard library."""
+"""What checkpoints call a model doesn't depend on the batch size, tells
+different graphs apart, and is what it was. Needs only Python's standard library."""
 
 import re
 import sys
@@ -33,6 +33,11 @@ LANGUAGE = {
   h = max_pool(relu(batch_norm(conv(x, 4, 3, padding = {axis}))), 2)
   return linear(flatten(global_average_pool(h)), 4)"""),
 }
+
+
+# Of "windows-1" in the checkpoints of former programs.
+FORMER = "ed7a81d0340681e2e58d4079c82eb19c40144e1f6c11ef1ff3f1824e434ae069"
+FORMER_AT_4 = "5ae229f4ea7f2cee2f62e951476d01e51bcfdf24430bc089d11a73dbbda7ed07"
 
 
 def floats(name, *dims):
@@ -113,10 +118,10 @@ class Check:
         self.work = Work(__doc__, "mlp")
         self.seen = {}
 
-    def identity(self, name, text):
+    def identity(self, name, text, key="identity"):
         job = self.work.write_job(name, text)
         module = run(self.work.hftac, job, "--emit=fused", "-o", "-")
-        return re.search(r'[^_]identity = "([0-9a-f]{64})"', module).group(1)
+        return re.search(rf'[^_]{key} = "([0-9a-f]{{64}})"', module).group(1)
 
     def expect_own(self, name, make_text):
         """One identity for all batch sizes, which no other graph has."""
@@ -138,9 +143,18 @@ def main():
         for axis in (1, 2):
             declared = (f"model net(x: f32[batch, {shape}]) {{"
                         f"{body.format(axis=axis)}\n}}")
-            check.expect_own(f"{name}-{axis}", lambda batch: declared +
-                             JOB.format(shape=shape, model="net(x)",
-                                        output="net", batch=batch))
+
+            def make_text(batch):
+                return declared + JOB.format(shape=shape, model="net(x)",
+                                             output="net", batch=batch)
+
+            check.expect_own(f"{name}-{axis}", make_text)
+            if f"{name}-{axis}" == "windows-1":
+                expect_equal(check.identity("former", make_text(4)), FORMER,
+                             "a former identity")
+                expect_equal(check.identity("former", make_text(4),
+                                            "identity_of_batch"), FORMER_AT_4,
+                             "a former identity of a batch size")
     for name, (make, one, other) in ONNX.items():
         for first, parameter in ((0, one), (1, one), (0, other)):
             shape, file = make(first, parameter)

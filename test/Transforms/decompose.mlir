@@ -76,6 +76,24 @@ func.func @batch_norm_inference(%x: tensor<5x3x2xf32>, %s: tensor<3xf32>, %b: te
   return %0#0, %0#1, %0#2 : tensor<5x3x2xf32>, tensor<3xf32>, tensor<3xf32>
 }
 
+// Without running statistics the new ones are the batch's, here 10 / 9 of the mean
+// of squared deviations.
+// CHECK-LABEL: func.func @batch_norm_of_batch(
+// CHECK-SAME: %[[X:[a-z0-9]+]]: tensor<5x3x2xf32>
+func.func @batch_norm_of_batch(%x: tensor<5x3x2xf32>, %s: tensor<3xf32>, %b: tensor<3xf32>) -> (tensor<3xf32>, tensor<3xf32>, tensor<3xf32>) {
+  // CHECK-DAG: %[[COUNT:.*]] = hfta.constant dense<1.000000e+01> : tensor<3xf32>
+  // CHECK-DAG: %[[FACTOR:.*]] = hfta.constant dense<1.11111116> : tensor<3xf32>
+  // CHECK: %[[SUM:.*]] = hfta.reduce sum %[[X]] over [0, 2]
+  // CHECK: %[[MEAN:.*]] = hfta.div %[[SUM]], %[[COUNT]]
+  // CHECK: %[[SQUARES:.*]] = hfta.reduce sum %{{.*}} over [0, 2]
+  // CHECK: %[[POPULATION:.*]] = hfta.div %[[SQUARES]], %[[COUNT]]
+  // CHECK: %[[VARIANCE:.*]] = hfta.mul %[[POPULATION]], %[[FACTOR]]
+  // CHECK: return %[[MEAN]], %[[VARIANCE]], %[[MEAN]]
+  %0:5 = hfta.batch_norm %x, %s, %b {epsilon = 1.0e-5 : f64, momentum = 0.9 : f64, training, unbiased}
+      : tensor<5x3x2xf32>, tensor<3xf32>, tensor<3xf32>
+  return %0#1, %0#2, %0#3 : tensor<3xf32>, tensor<3xf32>, tensor<3xf32>
+}
+
 // The variance is the mean of squared deviations; the running one moves
 // towards n / (n - 1) of it, here 10 / 9, in its own type.
 // CHECK-LABEL: func.func @batch_norm_training(

@@ -224,3 +224,64 @@ module attributes {hfta.job = {all_forwards_first = false, batch = 4 : i64, clip
     hfta.run @"task/forward.0" {queue = 3}
   }
 }
+
+// -----
+
+// All micro-batches leave what statistics are kept up from, an instance each.
+module attributes {hfta.job = {all_forwards_first = false, batch = 4 : i64, clip_norm = array<f64>, copies = 2 : i64, data = [], epochs = 0 : i64, fuse = true, hyper_parameters = [], metric = "", micro_batches = 2 : i64, name = "net", optimizer_flags = [], optimizer = "", order_seed = 0 : i64, precision = {accumulate = "f32", compute = "f32", gradients = "f32", parameters = "f32", state = "f32"}, schedule = {gamma = array<f64>, kind = "constant", minimum = array<f64>, step_size = array<f64>, warmup = array<f64>}, seed = array<i64>, shuffle = true, steps = 0 : i64, training = false}, hfta.segments = [#hfta.segment<constant, -1, 64 bytes, 1 instances>, #hfta.segment<exchange, 0, 64 bytes, 2 instances>, #hfta.segment<statistics, 0, 64 bytes, 1 instances>]} {
+  func.func private @k(tensor<16xf32>) -> tensor<16xf32>
+  hfta.task @"task/forward.0" part "forward" block 0 reads [0] writes [1] {
+    hfta.launch @k on [#hfta.binding<0, 0, 0>, #hfta.binding<1, 0, 0>] inputs 1 written [1]
+  }
+  hfta.task @"task/statistics.0" part "statistics" block 0 reads [1] writes [2] {
+    hfta.launch @k on [#hfta.binding<1, 0, 0>, #hfta.binding<2, 0, 0>] inputs 1 written [1]
+  }
+  hfta.schedule @step keeps [] {
+    hfta.repeat micro_batches {
+      hfta.run @"task/forward.0"
+    }
+    hfta.repeat micro_batches {
+      hfta.run @"task/statistics.0"
+    }
+  }
+}
+
+// -----
+
+// None has done so yet.
+module attributes {hfta.job = {all_forwards_first = false, batch = 4 : i64, clip_norm = array<f64>, copies = 2 : i64, data = [], epochs = 0 : i64, fuse = true, hyper_parameters = [], metric = "", micro_batches = 2 : i64, name = "net", optimizer_flags = [], optimizer = "", order_seed = 0 : i64, precision = {accumulate = "f32", compute = "f32", gradients = "f32", parameters = "f32", state = "f32"}, schedule = {gamma = array<f64>, kind = "constant", minimum = array<f64>, step_size = array<f64>, warmup = array<f64>}, seed = array<i64>, shuffle = true, steps = 0 : i64, training = false}, hfta.segments = [#hfta.segment<constant, -1, 64 bytes, 1 instances>, #hfta.segment<exchange, 0, 64 bytes, 2 instances>, #hfta.segment<statistics, 0, 64 bytes, 1 instances>]} {
+  func.func private @k(tensor<16xf32>) -> tensor<16xf32>
+  hfta.task @"task/forward.0" part "forward" block 0 reads [0] writes [1] {
+    hfta.launch @k on [#hfta.binding<0, 0, 0>, #hfta.binding<1, 0, 0>] inputs 1 written [1]
+  }
+  hfta.task @"task/statistics.0" part "statistics" block 0 reads [1] writes [2] {
+    hfta.launch @k on [#hfta.binding<1, 0, 0>, #hfta.binding<2, 0, 0>] inputs 1 written [1]
+  }
+  hfta.schedule @step keeps [] {
+    hfta.repeat micro_batches {
+      // expected-error @+1 {{reads what micro-batch 0 has in segment 1, but nothing has written it}}
+      hfta.run @"task/statistics.0"
+      hfta.run @"task/forward.0"
+    }
+  }
+}
+
+// -----
+
+// Only the first one has.
+module attributes {hfta.job = {all_forwards_first = false, batch = 4 : i64, clip_norm = array<f64>, copies = 2 : i64, data = [], epochs = 0 : i64, fuse = true, hyper_parameters = [], metric = "", micro_batches = 2 : i64, name = "net", optimizer_flags = [], optimizer = "", order_seed = 0 : i64, precision = {accumulate = "f32", compute = "f32", gradients = "f32", parameters = "f32", state = "f32"}, schedule = {gamma = array<f64>, kind = "constant", minimum = array<f64>, step_size = array<f64>, warmup = array<f64>}, seed = array<i64>, shuffle = true, steps = 0 : i64, training = false}, hfta.segments = [#hfta.segment<constant, -1, 64 bytes, 1 instances>, #hfta.segment<exchange, 0, 64 bytes, 2 instances>, #hfta.segment<statistics, 0, 64 bytes, 1 instances>]} {
+  func.func private @k(tensor<16xf32>) -> tensor<16xf32>
+  hfta.task @"task/forward.0" part "forward" block 0 reads [0] writes [1] {
+    hfta.launch @k on [#hfta.binding<0, 0, 0>, #hfta.binding<1, 0, 0>] inputs 1 written [1]
+  }
+  hfta.task @"task/statistics.0" part "statistics" block 0 reads [1] writes [2] {
+    hfta.launch @k on [#hfta.binding<1, 0, 0>, #hfta.binding<2, 0, 0>] inputs 1 written [1]
+  }
+  hfta.schedule @step keeps [] {
+    hfta.run @"task/forward.0"
+    hfta.repeat micro_batches {
+      // expected-error @+1 {{reads what micro-batch 1 has in segment 1, but nothing has written it}}
+      hfta.run @"task/statistics.0"
+    }
+  }
+}

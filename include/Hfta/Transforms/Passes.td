@@ -113,7 +113,8 @@ def HftaDifferentiate : Pass<"hfta-differentiate", "::mlir::ModuleOp"> {
   let description = [{
     Takes the single `hfta.model` of a fused module and builds module-level
     variables and the task functions: `init`; for each block `forward`,
-    `backward` (adds into gradients), `norm` and `update`; `evaluate`; `infer`.
+    `backward` (adds into gradients), `statistics`, `norm` and `update`;
+    `evaluate`; `infer`.
     A job without training gets `init` and `infer` alone.
 
     Reverse mode from DifferentiableOpInterface; all ops without a derivative
@@ -253,7 +254,8 @@ def HftaVerifySchedules : Pass<"hfta-verify-schedules", "::mlir::ModuleOp"> {
     to other queues (vector clocks: Fidge, "Timestamps in message-passing systems
     that preserve the partial ordering", 1988). Of two commands that touch the same
     bytes of an instance of a segment, and one of which writes, one must come after
-    the other. A task must find the fields of its own micro-batch. The host waits
+    the other. A task must find the fields of its own micro-batch, and in segments
+    of role `exchange` what the same call has written for it. The host waits
     between schedules, so that each is looked at by itself, in three calls one after
     the other, with and without batches that are offered ahead; what is repeated is
     followed until every instance of a segment has been used twice.

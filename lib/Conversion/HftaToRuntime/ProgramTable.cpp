@@ -74,6 +74,8 @@ static uint32_t getRoleCode(Role role) {
     return HFTA_SEGMENT_SCALARS;
   case Role::result:
     return HFTA_SEGMENT_RESULTS;
+  case Role::exchange:
+    return HFTA_SEGMENT_EXCHANGE;
   }
   llvm_unreachable("all roles have a code");
 }

@@ -177,7 +177,8 @@
   E(HFTA_SEGMENT_INPUT)                                                        \
   E(HFTA_SEGMENT_OUTPUT)                                                       \
   E(HFTA_SEGMENT_SCALARS)                                                      \
-  E(HFTA_SEGMENT_RESULTS)
+  E(HFTA_SEGMENT_RESULTS)                                                      \
+  E(HFTA_SEGMENT_EXCHANGE)
 #define HFTA_ABI_TENSOR_FLAG(E)                                                \
   E(HFTA_TENSOR_TRAINED)                                                       \
   E(HFTA_TENSOR_CHECKPOINT)                                                    \

@@ -52,7 +52,10 @@ typedef enum hfta_segment_role {
   HFTA_SEGMENT_INPUT = 9,           ///< the micro-batch, as the files hold it
   HFTA_SEGMENT_OUTPUT = 10,         ///< norms, model outputs
   HFTA_SEGMENT_SCALARS = 11, ///< step, learning rates, other run-time scalars
-  HFTA_SEGMENT_RESULTS = 12  ///< losses and sums that the host reads
+  HFTA_SEGMENT_RESULTS = 12, ///< losses and sums that the host reads
+  /// What ranks exchange: one instance a micro-batch of the whole step, on
+  /// every rank.
+  HFTA_SEGMENT_EXCHANGE = 13
 } hfta_segment_role;
 
 /// One region of memory. `instances` counts the regions of this size that the

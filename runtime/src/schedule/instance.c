@@ -94,7 +94,8 @@ static void reset_segment(hfta_instance *instance, uint32_t index,
   if (segment->bytes == 0 || memory->read_only ||
       segment->role == HFTA_SEGMENT_WORKSPACE ||
       segment->role == HFTA_SEGMENT_SAVED ||
-      segment->role == HFTA_SEGMENT_CUT || (is_new && !segment->image))
+      segment->role == HFTA_SEGMENT_CUT ||
+      segment->role == HFTA_SEGMENT_EXCHANGE || (is_new && !segment->image))
     return;
   for (uint32_t i = 0; i < memory->count; ++i)
     if (segment->image)

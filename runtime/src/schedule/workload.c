@@ -83,6 +83,7 @@ bool hfta_workload_needs(const hfta_program *program,
   case HFTA_SEGMENT_OPTIMIZER_STATE:
   case HFTA_SEGMENT_SAVED:
   case HFTA_SEGMENT_CUT:
+  case HFTA_SEGMENT_EXCHANGE:
   case HFTA_SEGMENT_WORKSPACE:
     break;
   default:
@@ -255,6 +256,7 @@ static uint64_t *plan_entry(hfta_memory_plan *plan, uint32_t role) {
     return &plan->statistics;
   case HFTA_SEGMENT_SAVED:
   case HFTA_SEGMENT_CUT:
+  case HFTA_SEGMENT_EXCHANGE:
     return &plan->activations;
   case HFTA_SEGMENT_WORKSPACE:
     return &plan->workspace;

@@ -174,6 +174,17 @@ func.func @batch_norm_channels(%x: tensor<8x3xf32>, %s: tensor<3xf32>, %m: tenso
 
 // -----
 
+// C1
+func.func @batch_norm_without_variance(%x: tensor<8x3xf32>, %s: tensor<3xf32>) {
+  // expected-error@+2 {{needs a running mean and variance, or neither of them}}
+  // expected-error@+1 {{failed to infer returned types}}
+  %0:5 = "hfta.batch_norm"(%x, %s, %s, %s) <{epsilon = 1.0e-5 : f64, momentum = 0.9 : f64, operandSegmentSizes = array<i32: 1, 1, 1, 1, 0>}>
+      : (tensor<8x3xf32>, tensor<3xf32>, tensor<3xf32>, tensor<3xf32>) -> (tensor<8x3xf32>, tensor<3xf32>, tensor<3xf32>, tensor<3xf32>, tensor<3xf32>)
+  return
+}
+
+// -----
+
 func.func @dropout(%x: tensor<8x3xf32>, %rate: tensor<1xf32>) {
   // expected-error@+1 {{rate must be a scalar and random of the input's shape, got 'tensor<1xf32>' and 'tensor<8x3xf32>'}}
   %0 = hfta.dropout %x, %rate, %x : tensor<8x3xf32>, tensor<1xf32>, tensor<8x3xf32>

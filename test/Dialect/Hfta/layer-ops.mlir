@@ -80,6 +80,11 @@ func.func @batch_norm(%x: tensor<8x4x5xf32>, %s: tensor<4xf32, #hfta.copies<2>>,
   // CHECK: hfta.batch_norm %{{.*}} {epsilon = 1.000000e-05 : f64, momentum = 9.000000e-01 : f64, training, unbiased} : tensor<8x4x5xf32>, tensor<4xf32, #hfta.copies<2>>, tensor<4xf32>, tensor<4xf64>, tensor<4xf64>
   %0:5 = hfta.batch_norm %x, %s, %b, %m, %v {epsilon = 1.0e-5 : f64, momentum = 0.9 : f64, training, unbiased}
       : tensor<8x4x5xf32>, tensor<4xf32, #hfta.copies<2>>, tensor<4xf32>, tensor<4xf64>, tensor<4xf64>
+  // The batch's own statistics have the input's type.
+  // CHECK: hfta.batch_norm %{{[a-z0-9]+}}, %{{[a-z0-9]+}}, %{{[a-z0-9]+}} {{{.*}}training} : tensor<8x4x5xf32>, tensor<4xf32, #hfta.copies<2>>, tensor<4xf32>
+  %1:5 = hfta.batch_norm %x, %s, %b {epsilon = 1.0e-5 : f64, momentum = 0.9 : f64, training}
+      : tensor<8x4x5xf32>, tensor<4xf32, #hfta.copies<2>>, tensor<4xf32>
+  %2 = hfta.neg %1#2 : tensor<4xf32, #hfta.copies<2>>
   return %0#0, %0#1 : tensor<8x4x5xf32, #hfta.copies<2>>, tensor<4xf64, #hfta.copies<2>>
 }
 

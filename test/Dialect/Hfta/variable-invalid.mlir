@@ -139,3 +139,9 @@ hfta.variable @v {role = #hfta.role<output>, purpose = #hfta.purpose<norm>} : te
 hfta.variable @w {role = #hfta.role<parameter>} : tensor<f64>
 // expected-error@+1 {{purpose 'loss' is of no variable}}
 hfta.variable @v {role = #hfta.role<result>, purpose = #hfta.purpose<loss of @w>} : tensor<f64>
+
+// -----
+
+hfta.variable @w {role = #hfta.role<parameter>} : tensor<4xf32>
+// expected-error@+1 {{is for #hfta.purpose<batch_statistic "0" of @w>, but @w is no statistic}}
+hfta.variable @b {role = #hfta.role<exchange>, purpose = #hfta.purpose<batch_statistic "0" of @w>} : tensor<4xf32>

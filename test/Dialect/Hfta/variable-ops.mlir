@@ -12,6 +12,10 @@ hfta.variable @lr {purpose = #hfta.purpose<hyper_parameter "lr">, role = #hfta.r
 hfta.variable @g {purpose = #hfta.purpose<gradient of @w>, role = #hfta.role<gradient>} : tensor<4xf32>
 // CHECK: purpose = #hfta.purpose<state "momentum" of @w>
 hfta.variable @m {purpose = #hfta.purpose<state "momentum" of @w>, role = #hfta.role<optimizer_state>} : tensor<4xf32>
+// CHECK: hfta.variable @running {role = #hfta.role<statistics>}
+hfta.variable @running {role = #hfta.role<statistics>} : tensor<4xf32>
+// CHECK: instances = 8 : i64, purpose = #hfta.purpose<batch_statistic "0" of @running>, role = #hfta.role<exchange>
+hfta.variable @b {instances = 8 : i64, purpose = #hfta.purpose<batch_statistic "0" of @running>, role = #hfta.role<exchange>} : tensor<4xf32>
 // Copies may have an output of one name each.
 // CHECK: hfta.variable @"y@0" {copy = 0 : i64, purpose = #hfta.purpose<output "y">
 hfta.variable @"y@0" {copy = 0 : i64, purpose = #hfta.purpose<output "y">, role = #hfta.role<output>} : tensor<4xf32>

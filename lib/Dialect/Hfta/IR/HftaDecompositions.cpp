@@ -95,7 +95,7 @@ SmallVector<Value> BatchNormOp::decompose(OpBuilder &builder) {
   Type elementType = input.getElementType();
   SmallVector<int64_t> axes = getOtherAxes(shape.size(), {1});
   double count = countAlong(shape, axes);
-  bool training = getTraining();
+  bool training = getTraining() || !getRunningMean();
 
   Expression mean =
       training ? input.sum(axes) / count : newMean.to(elementType);
@@ -111,14 +111,38 @@ SmallVector<Value> BatchNormOp::decompose(OpBuilder &builder) {
 
   if (training) {
     double momentum = getMomentum().convertToDouble();
-    newMean = moveAverage(newMean, mean, momentum);
     Expression batchVariance = variance;
     if (getUnbiased() && count > 1)
       batchVariance = variance * (count / (count - 1));
-    newVariance = moveAverage(newVariance, batchVariance, momentum);
+    newMean = getRunningMean() ? moveAverage(newMean, mean, momentum) : mean;
+    newVariance = getRunningVariance()
+                      ? moveAverage(newVariance, batchVariance, momentum)
+                      : batchVariance;
   }
   return giveResults(*this, builder,
                      {result, newMean, newVariance, mean, inverse});
+}
+
+/// What the backward needs anyway, the mean that the op normalized with, is the
+/// batch's.
+bool BatchNormOp::separateStatistics(OpBuilder &builder) {
+  if (!getTraining() || !getRunningMean())
+    return false;
+  auto apart = BatchNormOp::create(
+      builder, getLoc(), getInput(), getScale(), getBias(),
+      /*running_mean=*/Value(), /*running_variance=*/Value(), getEpsilon(),
+      getMomentum(), getUnbiased(), /*training=*/true);
+  Expression mean(builder, getLoc(), getRunningMean());
+  Expression variance = mean.at(getRunningVariance());
+  double momentum = getMomentum().convertToDouble();
+  Value newMean = moveAverage(mean, mean.at(apart.getSavedMean()), momentum);
+  Value newVariance =
+      moveAverage(variance, mean.at(apart.getNewVariance()), momentum);
+  (*this)->replaceAllUsesWith(ValueRange{apart.getResult(), newMean,
+                                         newVariance, apart.getSavedMean(),
+                                         apart.getSavedInverseDeviation()});
+  (*this)->erase();
+  return true;
 }
 
 //===----------------------------------------------------------------------===//

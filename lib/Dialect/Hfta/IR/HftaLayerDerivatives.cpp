@@ -123,7 +123,7 @@ HFTA_DEFINE_BACKWARD(LogSoftmaxOp) {
 //===----------------------------------------------------------------------===//
 
 /// The statistics that the forward pass normalized with are its results
-/// `saved_mean` and `saved_inverse_deviation`; in training they depend on the
+/// `saved_mean` and `saved_inverse_deviation`; the batch's depend on the
 /// input. Running statistics have no gradient.
 HFTA_DEFINE_BACKWARD(BatchNormOp) {
   Expression input = backward.operand(0), gradient = backward.gradient();
@@ -132,7 +132,8 @@ HFTA_DEFINE_BACKWARD(BatchNormOp) {
   Type elementType = input.getElementType();
   Expression scale = backward.operand(1), bias = backward.operand(2);
   Expression inverse = backward.wrap(op.getSavedInverseDeviation());
-  bool dependent = op.getTraining() && backward.wants(0);
+  bool dependent =
+      (op.getTraining() || !op.getRunningMean()) && backward.wants(0);
 
   Expression total, product, centered;
   if (dependent || backward.wants(2))

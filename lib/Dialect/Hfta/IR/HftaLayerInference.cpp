@@ -371,13 +371,17 @@ LogicalResult BatchNormOp::inferReturnTypes(MLIRContext *,
     if (getShape(operand) != ArrayRef<int64_t>(channels))
       return emitOptionalError(location, "expected ", channels,
                                " channels, got ", operand.getType());
+  Value mean = adaptor.getRunningMean();
+  Value variance = adaptor.getRunningVariance();
+  if (!mean != !variance) // C1
+    return emitOptionalError(
+        location, "needs a running mean and variance, or neither of them");
   std::optional<int64_t> copies = getCopies(TypeRange(adaptor.getOperands()));
+  auto ofBatch = RankedTensorType::get({channels}, input.getElementType());
   types.push_back(withCopies(input, copies));
-  types.push_back(withCopies(adaptor.getRunningMean().getType(), copies));
-  types.push_back(withCopies(adaptor.getRunningVariance().getType(), copies));
-  types.append(
-      2, withCopies(RankedTensorType::get({channels}, input.getElementType()),
-                    copies));
+  types.push_back(withCopies(mean ? mean.getType() : ofBatch, copies));
+  types.push_back(withCopies(variance ? variance.getType() : ofBatch, copies));
+  types.append(2, withCopies(ofBatch, copies));
   return success();
 }
 

@@ -99,9 +99,15 @@ LogicalResult VariableOp::verifySymbolUses(SymbolTableCollection &symbolTable) {
   if (isInitial && of.getRole() == Role::constant)
     return emitOpError("is for ")
            << purpose << ", but " << purpose.getOf() << " is a constant";
-  if (!isInitial && of.getRole() != Role::parameter)
+  if (isInitial)
+    return success();
+  Role expected = purpose.getKind() == Purpose::batch_statistic
+                      ? Role::statistics
+                      : Role::parameter;
+  if (of.getRole() != expected)
     return emitOpError("is for ")
-           << purpose << ", but " << purpose.getOf() << " is no parameter";
+           << purpose << ", but " << purpose.getOf() << " is "
+           << (expected == Role::parameter ? "no parameter" : "no statistic");
   return success();
 }
 

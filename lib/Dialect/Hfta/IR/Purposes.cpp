@@ -65,6 +65,8 @@ static PurposeInfo getInfo(Purpose purpose) {
     return {Role::optimizer_state, Both, ""};
   case Purpose::initial:
     return {Role::constant, Variable, "initial"};
+  case Purpose::batch_statistic:
+    return {Role::exchange, Both, "batch_statistic"};
   }
   llvm_unreachable("all purposes are listed");
 }

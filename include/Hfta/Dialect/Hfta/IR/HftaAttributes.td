@@ -48,7 +48,8 @@ def Hfta_Role : I32EnumAttr<"Role", "what a variable holds", [
     I32EnumAttrCase<"input", 9>,
     I32EnumAttrCase<"output", 10>,
     I32EnumAttrCase<"scalar", 11>,
-    I32EnumAttrCase<"result", 12>]> {
+    I32EnumAttrCase<"result", 12>,
+    I32EnumAttrCase<"exchange", 13>]> {
   let cppNamespace = "::mlir::hfta";
   let genSpecializedAttr = 0;
 }
@@ -78,7 +79,8 @@ def Hfta_Purpose : I32EnumAttr<"Purpose", "what a variable of the compiler is fo
     I32EnumAttrCase<"output", 18>,
     I32EnumAttrCase<"gradient", 19>,
     I32EnumAttrCase<"state", 20>,
-    I32EnumAttrCase<"initial", 21>]> {
+    I32EnumAttrCase<"initial", 21>,
+    I32EnumAttrCase<"batch_statistic", 22>]> {
   let cppNamespace = "::mlir::hfta";
   let genSpecializedAttr = 0;
 }
@@ -87,8 +89,8 @@ def Hfta_PurposeAttr : Hfta_Attr<"Purpose", "purpose"> {
   let summary = "What a variable of the compiler is for, and whose it is";
   let description = [{
     Passes find a variable by this, never by its symbol (`VariableIndex`). Some
-    purposes are of one variable, `of` a parameter; some are told apart by a
-    name, which a user has given or the optimizer.
+    purposes are of one variable, `of` a parameter or statistic; some are told
+    apart by a name, which a user has given or the optimizer, or by a number.
 
     | purpose | role of the variable | what it is |
     |---|---|---|
@@ -104,6 +106,7 @@ def Hfta_PurposeAttr : Hfta_Attr<"Purpose", "purpose"> {
     | `input "x"`, `output "y"` | `input`, `output` | ports of an inference |
     | `gradient of @w`, `state "momentum" of @w` | `gradient`, `optimizer_state` | of a trained parameter |
     | `initial of @w` | `constant` | what it starts from |
+    | `batch_statistic "0" of @mean` | `exchange` | of a running statistic: what its update takes from one micro-batch |
 
     Constraints:
     - (C1) a purpose has a name if and only if it is one of several.
@@ -168,7 +171,8 @@ def Hfta_SegmentAttr : Hfta_Attr<"Segment", "segment"> {
     /// Whether what a copy has in this role lives within a step, and so in a slab.
     static bool livesWithinStep(Role role) {
       return role == Role::saved || role == Role::cut ||
-             role == Role::workspace || role == Role::gradient;
+             role == Role::workspace || role == Role::gradient ||
+             role == Role::exchange;
     }
   }];
 }

@@ -150,7 +150,14 @@ def Hfta_ModalOpInterface : OpInterface<"ModalOpInterface"> {
       tells whether a float is known to be zero for all copies.
     }], "::llvm::SmallVector<::mlir::Value>", "getIdleResults",
       (ins "::llvm::function_ref<bool(::mlir::Value)>":$isZero), "",
-      [{ return {}; }]>
+      [{ return {}; }]>,
+    InterfaceMethod<[{
+      Of an op in training that also gives new running statistics: builds ops
+      that compute them from those of the batch, which the op is left with, and
+      replaces it. So that what belongs to a micro-batch alone and what goes from
+      one to the next can be told apart. Returns whether it did.
+    }], "bool", "separateStatistics", (ins "::mlir::OpBuilder &":$builder), "",
+      [{ return false; }]>
   ];
 }
 

@@ -188,7 +188,8 @@ def Hfta_BatchNormOp : Hfta_DifferentiableOp<"batch_norm", [
     Hfta_SumTrait,
     DeclareOpInterfaceMethods<Hfta_DecomposableOpInterface>,
     DeclareOpInterfaceMethods<Hfta_LayerOpInterface, ["buildLayerInput"]>,
-    DeclareOpInterfaceMethods<Hfta_ModalOpInterface>], ["getFlops"]> {
+    DeclareOpInterfaceMethods<Hfta_ModalOpInterface, ["separateStatistics"]>,
+    AttrSizedOperandSegments], ["getFlops"]> {
   let summary = "Normalization over all axes but axis 1 (channels)";
   let description = [{
     With `training`, normalizes with the batch's mean and (population)
@@ -196,17 +197,21 @@ def Hfta_BatchNormOp : Hfta_DifferentiableOp<"batch_norm", [
     running statistics, the batch's variance scaled by n / (n - 1) if
     `unbiased`. Without, normalizes with the running ones and returns them.
     `saved_mean` and `saved_inverse_deviation` are those it normalized with.
+    Without running statistics it uses the batch's always, and gives these as new.
+
+    C1: there are both running statistics or none.
     Example: `%y, %m, %v, %sm, %sd = hfta.batch_norm %x, %scale, %bias, %mean, %variance {…} : …`
   }];
   let arguments = (ins Hfta_FloatTensor:$input, Hfta_FloatTensor:$scale,
-                       Hfta_FloatTensor:$bias, Hfta_FloatTensor:$running_mean,
-                       Hfta_FloatTensor:$running_variance, F64Attr:$epsilon,
+                       Hfta_FloatTensor:$bias,
+                       Optional<Hfta_FloatTensor>:$running_mean,
+                       Optional<Hfta_FloatTensor>:$running_variance, F64Attr:$epsilon,
                        F64Attr:$momentum, UnitAttr:$unbiased, UnitAttr:$training);
   let results = (outs Hfta_FloatTensor:$result, Hfta_FloatTensor:$new_mean,
                       Hfta_FloatTensor:$new_variance, Hfta_FloatTensor:$saved_mean,
                       Hfta_FloatTensor:$saved_inverse_deviation);
   let assemblyFormat = [{
-    $input `,` $scale `,` $bias `,` $running_mean `,` $running_variance attr-dict
+    $input `,` $scale `,` $bias (`,` $running_mean^ `,` $running_variance)? attr-dict
     `:` type(operands)
   }];
 }

@@ -15,6 +15,8 @@ namespace mlir::hfta::parts {
 constexpr StringLiteral kInit = "init";
 constexpr StringLiteral kForward = "forward";
 constexpr StringLiteral kBackward = "backward";
+/// Running statistics, from those of one micro-batch.
+constexpr StringLiteral kStatistics = "statistics";
 /// The loss as users read it, where tasks add up sums.
 constexpr StringLiteral kReport = "report";
 constexpr StringLiteral kNorm = "norm";

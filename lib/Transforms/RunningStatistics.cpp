@@ -1,0 +1,166 @@
+//===- RunningStatistics.cpp - What keeps running statistics up -----------===//
+//
+// A micro-batch's own statistics follow from it alone; running ones go from one
+// micro-batch to the next. What computes the latter from the former is found by
+// what it reads and writes, so that a task of its own can apply it to all
+// micro-batches in order, wherever each of them was computed.
+//===----------------------------------------------------------------------===//
+
+#include "RunningStatistics.h"
+
+using namespace mlir;
+using namespace mlir::hfta;
+
+namespace {
+
+class StatisticsFinder {
+public:
+  StatisticsFinder(TaskBuilder &tasks, Block &step) : tasks(tasks), step(step) {
+    for (auto write : step.getOps<WriteOp>()) {
+      VariableOp variable = tasks.lookup(write.getVariable());
+      if (variable.getRole() == Role::statistics)
+        variables.insert(variable);
+    }
+  }
+
+  /// Those that serve nothing but writes of statistics.
+  DenseSet<Operation *> find() {
+    do {
+      findFed();
+      findServing();
+    } while (keepUsedByForward());
+    return serving;
+  }
+
+private:
+  template <typename AccessOp>
+  bool isOfStatistic(AccessOp access) const {
+    return variables.contains(tasks.lookup(access.getVariable()));
+  }
+  void findFed();
+  void findServing();
+  bool keepUsedByForward();
+  bool isWorthMoving(Operation &op) const;
+
+  TaskBuilder &tasks;
+  Block &step;
+  DenseSet<Operation *> variables; ///< statistics that may leave the forward
+  DenseSet<Operation *> fed;       ///< follow from their old values
+  DenseSet<Operation *> serving;
+};
+
+} // namespace
+
+void StatisticsFinder::findFed() {
+  fed.clear();
+  for (Operation &op : step) {
+    auto read = dyn_cast<ReadOp>(op);
+    if ((read && isOfStatistic(read)) ||
+        llvm::any_of(op.getOperands(), [&](Value operand) {
+          return fed.contains(operand.getDefiningOp());
+        }))
+      fed.insert(&op);
+  }
+}
+
+/// Whether a value follows from constants and run-time scalars, so that it is
+/// known wherever a step runs.
+static bool isGiven(TaskBuilder &tasks, Value value) {
+  Operation *op = value.getDefiningOp();
+  if (auto read = dyn_cast<ReadOp>(op))
+    return tasks.lookup(read.getVariable()).getRole() == Role::scalar;
+  return (op->getNumOperands() == 0 || op->hasTrait<MovementTrait>()) &&
+         llvm::all_of(op->getOperands(),
+                      [&](Value operand) { return isGiven(tasks, operand); });
+}
+
+/// An elementwise op or movement whose one operand of a micro-batch is no
+/// larger than its result: to keep that instead costs no more.
+bool StatisticsFinder::isWorthMoving(Operation &op) const {
+  if (op.getNumResults() != 1 ||
+      !(isa<ElementwiseOpInterface>(op) || op.hasTrait<MovementTrait>()))
+    return false;
+  SmallVector<Value> ofMicroBatch;
+  for (Value operand : op.getOperands())
+    if (!isGiven(tasks, operand))
+      ofMicroBatch.push_back(operand);
+  auto getBytes = [](Value value) {
+    return getLogicalBytes(cast<RankedTensorType>(value.getType()));
+  };
+  return ofMicroBatch.size() == 1 &&
+         getBytes(ofMicroBatch.front()) <= getBytes(op.getResult(0));
+}
+
+void StatisticsFinder::findServing() {
+  serving.clear();
+  for (Operation &op : llvm::reverse(step)) {
+    if (auto write = dyn_cast<WriteOp>(op)) {
+      if (isOfStatistic(write))
+        serving.insert(&op);
+      continue;
+    }
+    if (!op.use_empty() &&
+        llvm::all_of(op.getUsers(),
+                     [&](Operation *user) { return serving.contains(user); }) &&
+        (fed.contains(&op) || isWorthMoving(op)))
+      serving.insert(&op);
+  }
+}
+
+/// Takes out the statistics whose old values something else uses. Returns
+/// whether there were any.
+bool StatisticsFinder::keepUsedByForward() {
+  bool found = false;
+  for (auto read : step.getOps<ReadOp>())
+    if (isOfStatistic(read) && !read.use_empty() && !serving.contains(read))
+      found |= variables.erase(tasks.lookup(read.getVariable()));
+  return found;
+}
+
+/// Ops in training leave their running statistics to ops of their own.
+static void separateAll(TaskBuilder &tasks, Block &step,
+                        DenseMap<Operation *, TaskTag> &tags) {
+  OpBuilder builder(tasks.getContext());
+  SmallVector<ModalOpInterface> modals(step.getOps<ModalOpInterface>());
+  for (ModalOpInterface modal : modals) {
+    builder.setInsertionPoint(modal);
+    Operation *before = modal->getPrevNode();
+    Operation *after = modal->getNextNode();
+    TaskTag tag = tags.lookup(modal);
+    if (!modal.separateStatistics(builder))
+      continue;
+    tags.erase(modal);
+    for (Operation *op = before ? before->getNextNode() : &step.front();
+         op != after; op = op->getNextNode())
+      tags[op] = tag;
+  }
+}
+
+void hfta::assignStatistics(TaskBuilder &tasks, Block &step,
+                            DenseMap<Operation *, TaskTag> &tags) {
+  separateAll(tasks, step, tags);
+  DenseSet<Operation *> found = StatisticsFinder(tasks, step).find();
+  // A cut after an op is behind its statistics, too.
+  for (Operation &op : step) {
+    if (!found.contains(&op))
+      continue;
+    std::optional<int64_t> block;
+    for (Value operand : op.getOperands())
+      if (Operation *def = operand.getDefiningOp(); def->getNumOperands() > 0)
+        block = std::max(block.value_or(0), tags.lookup(def).block);
+    tags[&op] = {TaskPart::statistics, block.value_or(tags.lookup(&op).block)};
+    if (auto write = dyn_cast<WriteOp>(op))
+      if (VariableOp variable = tasks.lookup(write.getVariable());
+          static_cast<int64_t>(variable.getBlock()) < 0)
+        variable.setBlock(tags[&op].block);
+  }
+  // What has no operands goes where it is used.
+  for (Operation &op : llvm::reverse(step)) {
+    if (!found.contains(&op) || op.getNumOperands() > 0)
+      continue;
+    int64_t first = std::numeric_limits<int64_t>::max();
+    for (Operation *user : op.getUsers())
+      first = std::min(first, tags.lookup(user).block);
+    tags[&op].block = first;
+  }
+}
