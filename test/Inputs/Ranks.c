@@ -158,11 +158,10 @@ void ranks_posts(const ranks_arguments *arguments) {
   hfta_communicator_close(communicator);
 }
 
-/// More than MPI can count, once.
+/// large BYTES: one message.
 void ranks_large(const ranks_arguments *arguments) {
-  (void)arguments;
   hfta_communicator *communicator = ranks_open(60.0);
-  uint64_t bytes = ((uint64_t)1 << 30) + 5;
+  uint64_t bytes = (uint64_t)ranks_number(arguments, 0);
   unsigned char *memory = calloc(bytes, 1);
   EXPECT(memory);
   bool sends = communicator->rank == 0;
@@ -305,7 +304,8 @@ static const mode modes[] = {
     {"stop", ranks_stop},         {"slow", ranks_slow},
     {"end", ranks_end},           {"absent", ranks_absent},
     {"fail", ranks_fail_at_once}, {"lengths", ranks_lengths},
-    {"embedded", ranks_embedded}, {"launched", ranks_launched},
+    {"own", ranks_own},           {"embedded", ranks_embedded},
+    {"launched", ranks_launched},
 };
 
 int main(int argc, char **argv) {

@@ -54,6 +54,7 @@ void ranks_slow(const ranks_arguments *arguments);
 void ranks_end(const ranks_arguments *arguments);
 void ranks_absent(const ranks_arguments *arguments);
 void ranks_fail_at_once(const ranks_arguments *arguments);
+void ranks_own(const ranks_arguments *arguments);
 void ranks_lengths(const ranks_arguments *arguments);
 void ranks_embedded(const ranks_arguments *arguments);
 void ranks_launched(const ranks_arguments *arguments);

@@ -94,6 +94,16 @@ void ranks_fail_at_once(const ranks_arguments *arguments) {
   ranks_fail(c, (hfta_status)ranks_number(arguments, 0), "it fails");
 }
 
+/// own TIMEOUT: rank 0 waits for a message from itself that it never sends.
+void ranks_own(const ranks_arguments *arguments) {
+  hfta_communicator *c = ranks_open(ranks_number(arguments, 0));
+  char byte = 0;
+  go_round(c);
+  if (c->rank == 0)
+    ranks_wait_or_fail(c, ranks_post(c, "a letter", 0, 0, false, &byte, 1));
+  sleep(30);
+}
+
 /// lengths SENT RECEIVED.
 void ranks_lengths(const ranks_arguments *arguments) {
   hfta_communicator *c = ranks_open(60.0);

@@ -262,8 +262,13 @@ static hfta_status mpi_wait(hfta_communicator *base, hfta_posted *posted,
   pthread_mutex_lock(&engine->mutex);
   posted->is_waited_for = true;
   posted->began = engine->now;
-  while (posted->left != 0 && engine->error.code == HFTA_OK)
+  while (posted->remote != 0 && engine->error.code == HFTA_OK)
     pthread_cond_wait(&engine->ended, &engine->mutex);
+  if (posted->left != 0)
+    hfta_own_transfers_await(posted, &engine->ended, &engine->mutex,
+                             self->timeout, &engine->error);
+  if (engine->error.code != HFTA_OK)
+    pthread_cond_broadcast(&engine->ended);
   hfta_status status = report(engine, error);
   // MPI may still write what hasn't ended.
   if (posted->left == 0)

@@ -1,9 +1,7 @@
 //===- communicator_self.c - One rank alone -------------------------------===//
 
 #include "communicator/posted.h"
-#include "system/clock.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
@@ -78,23 +76,13 @@ static hfta_status self_post(hfta_communicator *communicator,
   return status;
 }
 
-/// The counterpart is another thread's to post.
-static void await_counterpart(self_communicator *self, hfta_posted *posted) {
-  struct timespec until = hfta_clock_after(self->timeout);
-  while (posted->left != 0 && self->error.code == HFTA_OK)
-    if (pthread_cond_timedwait(&self->ended, &self->mutex, &until) == ETIMEDOUT)
-      hfta_fail(&self->error, HFTA_LOST,
-                "rank 0 has waited for %g s for a message of its own: %s%s",
-                self->timeout, posted->label.what,
-                hfta_describe_micro_batch(&posted->label).text);
-}
-
 static hfta_status self_wait(hfta_communicator *communicator,
                              hfta_posted *posted, hfta_error *error) {
   self_communicator *self = (self_communicator *)communicator;
   pthread_mutex_lock(&self->mutex);
   if (posted->left != 0)
-    await_counterpart(self, posted);
+    hfta_own_transfers_await(posted, &self->ended, &self->mutex, self->timeout,
+                             &self->error);
   hfta_status status = report(self, error);
   if (status != HFTA_OK)
     pthread_cond_broadcast(&self->ended);

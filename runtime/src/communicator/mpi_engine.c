@@ -225,6 +225,7 @@ static bool test_posts(hfta_engine *self) {
     *link = posted->next;
     pthread_mutex_lock(&self->mutex);
     posted->left -= posted->remote;
+    posted->remote = 0;
     pthread_cond_broadcast(&self->ended);
     pthread_mutex_unlock(&self->mutex);
   }
@@ -296,6 +297,7 @@ typedef struct round {
   int awaited;
   hfta_rank_state state;
   bool aborts, is_broken;
+  double timeout;
 } round;
 
 static round begin_round(hfta_engine *self, double *last) {
@@ -310,7 +312,8 @@ static round begin_round(hfta_engine *self, double *last) {
   round out = {.posted = self->posted,
                .awaited = find_awaited(self),
                .aborts = self->aborts,
-               .is_broken = self->error.code != HFTA_OK};
+               .is_broken = self->error.code != HFTA_OK,
+               .timeout = self->timeout};
   if (self->fails)
     out.state = HFTA_RANK_FAILS;
   else if (self->state == HFTA_ENGINE_ENDS)
@@ -337,16 +340,16 @@ static void sleep_a_while(hfta_engine *self, double quiet) {
 }
 
 /// Whether a rank that should end too can't be heard any more.
-static bool has_lost_end(hfta_engine *self) {
+static bool has_lost_end(hfta_engine *self, double timeout) {
   for (int i = 0; i < self->heartbeats.size; ++i) {
     const hfta_peer *peer = &self->heartbeats.peers[i];
     if (i == self->heartbeats.rank || peer->last.state == HFTA_RANK_ENDS ||
-        self->now - peer->heard < self->timeout)
+        self->now - peer->heard < timeout)
       continue;
     char text[128];
     snprintf(text, sizeof(text),
              "rank %d has not answered for %g s; this rank has ended", i,
-             self->timeout);
+             timeout);
     pthread_mutex_lock(&self->mutex);
     hfta_engine_break(self, HFTA_LOST, text);
     pthread_mutex_unlock(&self->mutex);
@@ -368,7 +371,8 @@ static void run(hfta_engine *self) {
                "heartbeats"))
       return;
     if (now.state == HFTA_RANK_ENDS &&
-        (hfta_heartbeats_are_over(&self->heartbeats) || has_lost_end(self)))
+        (hfta_heartbeats_are_over(&self->heartbeats) ||
+         has_lost_end(self, now.timeout)))
       return;
     // Nothing is started or ended any more, but heartbeats go on.
     bool moves = false;

@@ -44,7 +44,6 @@ typedef struct hfta_engine {
   hfta_mpi mpi;
   bool is_hosts;      ///< the host program has initialised MPI
   int launched;       ///< ranks, as the launcher says
-  double timeout;     ///< seconds, of those who have opened the longest
   void *communicator; ///< of MPI, with all ranks
   hfta_heartbeats heartbeats;
   _Atomic uint64_t counter; ///< of what this rank has done
@@ -56,6 +55,7 @@ typedef struct hfta_engine {
   pthread_cond_t ended;   ///< posts have, or the state is another
   hfta_engine_state state;
   double now;                        ///< seconds in which the thread ran
+  double timeout;                    ///< seconds, the longest asked for
   double interval;                   ///< seconds between two heartbeats
   bool is_urgent;                    ///< the thread isn't to sleep
   hfta_posted *posted, **posted_end; ///< not yet started

@@ -18,6 +18,9 @@ static struct {
   pid_t process; // that has started it: a forked child has no thread
 } the_process = {.mutex = PTHREAD_MUTEX_INITIALIZER};
 
+/// Seconds that MPI may take to start on a machine with other work.
+static const double least_start = 5.0;
+
 /// Many times what a heartbeat takes to all ranks.
 static const useconds_t election_microseconds = 250000;
 /// Until the launcher has ended this process.
@@ -47,18 +50,28 @@ static bool win_election(hfta_engine *self) {
   return wins;
 }
 
+/// Signals that the launcher sends before it ends the process cut a sleep
+/// short.
+static void sleep_until_ended(void) {
+  unsigned left = abort_seconds;
+  while (left != 0)
+    left = sleep(left);
+}
+
 void hfta_engine_fail(hfta_engine *self, hfta_status code, const char *line) {
   // Whoever reports ends this rank too.
   if (!win_election(self))
-    sleep(abort_seconds);
+    sleep_until_ended();
   fprintf(stderr, "%s\n", line);
   pthread_mutex_lock(&self->mutex);
+  bool can_abort = self->state != HFTA_ENGINE_ENDED;
   self->abort_code = code;
   self->aborts = true;
   self->is_urgent = true;
   pthread_cond_signal(&self->changed);
   pthread_mutex_unlock(&self->mutex);
-  sleep(abort_seconds);
+  if (can_abort)
+    sleep_until_ended();
   _exit(code);
 }
 
@@ -133,7 +146,8 @@ static hfta_engine *make_engine(void) {
 
 /// MPI's initialisation returns when all ranks have called it.
 static void await_start(hfta_engine *self, double timeout) {
-  struct timespec until = hfta_clock_after(timeout);
+  double seconds = timeout > least_start ? timeout : least_start;
+  struct timespec until = hfta_clock_after(seconds);
   pthread_mutex_lock(&self->mutex);
   while (self->state == HFTA_ENGINE_STARTS && self->error.code == HFTA_OK)
     if (pthread_cond_timedwait(&self->ended, &self->mutex, &until) == ETIMEDOUT)

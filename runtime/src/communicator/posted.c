@@ -1,7 +1,9 @@
 //===- posted.c - What was posted, in pieces ------------------------------===//
 
 #include "communicator/posted.h"
+#include "system/clock.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -177,4 +179,16 @@ hfta_status hfta_own_transfers_start(hfta_own_transfers *own,
       append(own, transfer);
   }
   return status;
+}
+
+void hfta_own_transfers_await(const hfta_posted *posted, pthread_cond_t *ended,
+                              pthread_mutex_t *mutex, double timeout,
+                              hfta_error *error) {
+  struct timespec until = hfta_clock_after(timeout);
+  while (posted->left != 0 && error->code == HFTA_OK)
+    if (pthread_cond_timedwait(ended, mutex, &until) == ETIMEDOUT)
+      hfta_fail(error, HFTA_LOST,
+                "rank %d has waited for %g s for a message of its own: %s%s",
+                posted->communicator->rank, timeout, posted->label.what,
+                hfta_describe_micro_batch(&posted->label).text);
 }

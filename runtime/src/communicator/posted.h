@@ -1,7 +1,7 @@
 //===- posted.h - What was posted, in pieces --------------------*- C -*-===//
 //
-// What the kinds of communicators share: a post becomes transfers, each short
-// enough for any library's counts; those of a rank to itself are copies.
+// What the kinds of communicators share: a post becomes transfers of a bounded
+// length; those of a rank to itself are copies.
 //
 // Threads: the functions are called with the communicator's mutex held.
 //===----------------------------------------------------------------------===//
@@ -13,8 +13,9 @@
 
 #include <pthread.h>
 
-/// MPI counts bytes in an int.
-#define HFTA_MAX_TRANSFER_BYTES ((uint64_t)1 << 30)
+/// MPI counts in an int; and of a rank whose transfers end one knows that it
+/// works, however slow the network is: this is 3 s at 25 MB/s.
+#define HFTA_MAX_TRANSFER_BYTES ((uint64_t)1 << 26)
 
 /// Tags that users of a communicator don't have.
 enum {
@@ -37,7 +38,7 @@ struct hfta_posted {
   hfta_communicator *communicator;
   hfta_label label;
   uint32_t left;    ///< transfers that haven't ended
-  uint32_t remote;  ///< transfers with other ranks
+  uint32_t remote;  ///< transfers with other ranks; 0 once all have ended
   uint32_t running; ///< of these, those that haven't ended; their owner's own
   bool is_waited_for;
   double began; ///< when the wait did, by the owner's clock
@@ -76,5 +77,12 @@ typedef struct hfta_own_transfers {
 hfta_status hfta_own_transfers_start(hfta_own_transfers *own,
                                      hfta_posted *posted,
                                      pthread_mutex_t *mutex, hfta_error *error);
+
+/// Waits for the counterparts of the transfers that are left, which another
+/// thread posts, until one comes, `error` is filled or the timeout, in seconds,
+/// fills it: HFTA_LOST. `ended` is a condition of CLOCK_MONOTONIC.
+void hfta_own_transfers_await(const hfta_posted *posted, pthread_cond_t *ended,
+                              pthread_mutex_t *mutex, double timeout,
+                              hfta_error *error);
 
 #endif // HFTA_SRC_COMMUNICATOR_POSTED_H
