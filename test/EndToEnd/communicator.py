@@ -87,6 +87,14 @@ def check_end(program):
     run_ranks(2, program, "end", 2)
 
 
+def check_waits(program):
+    """For a rank that has ended, or in a circle."""
+    expect_errors(run_ranks(2, program, "ended", 1, code=5),
+                  "rank 1: error: rank 0 has ended and sent nothing for 1 s, in a letter")
+    expect_errors(run_ranks(3, program, "deadlock", 1, code=5),
+                  "rank [0-2]: error: rank [0-2] has made no progress for 1 s, in a letter")
+
+
 def check_start(program):
     """Not all ranks open a communicator, or another launcher's are expected."""
     expect_errors(run_ranks(2, program, "absent", 1, code=5), "error: MPI has not started")

@@ -304,7 +304,8 @@ static const mode modes[] = {
     {"stop", ranks_stop},         {"slow", ranks_slow},
     {"end", ranks_end},           {"absent", ranks_absent},
     {"fail", ranks_fail_at_once}, {"lengths", ranks_lengths},
-    {"own", ranks_own},           {"embedded", ranks_embedded},
+    {"own", ranks_own},           {"ended", ranks_ended},
+    {"deadlock", ranks_deadlock}, {"embedded", ranks_embedded},
     {"launched", ranks_launched},
 };
 

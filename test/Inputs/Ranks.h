@@ -52,6 +52,8 @@ void ranks_kill(const ranks_arguments *arguments);
 void ranks_stop(const ranks_arguments *arguments);
 void ranks_slow(const ranks_arguments *arguments);
 void ranks_end(const ranks_arguments *arguments);
+void ranks_ended(const ranks_arguments *arguments);
+void ranks_deadlock(const ranks_arguments *arguments);
 void ranks_absent(const ranks_arguments *arguments);
 void ranks_fail_at_once(const ranks_arguments *arguments);
 void ranks_own(const ranks_arguments *arguments);

@@ -77,6 +77,22 @@ void ranks_end(const ranks_arguments *arguments) {
     usleep((useconds_t)(1.5e6 * timeout));
 }
 
+/// ended TIMEOUT: rank 1 waits for rank 0, which ends at once.
+void ranks_ended(const ranks_arguments *arguments) {
+  hfta_communicator *c = ranks_open(ranks_number(arguments, 0));
+  char byte = 0;
+  if (c->rank != 0)
+    ranks_wait_or_fail(c, ranks_post(c, "a letter", 0, 0, false, &byte, 1));
+}
+
+/// deadlock TIMEOUT: each waits for the next one.
+void ranks_deadlock(const ranks_arguments *arguments) {
+  hfta_communicator *c = ranks_open(ranks_number(arguments, 0));
+  char byte = 0;
+  ranks_wait_or_fail(c, ranks_post(c, "a letter", 0, (c->rank + 1) % c->size,
+                                   false, &byte, 1));
+}
+
 /// absent TIMEOUT: rank 1 never opens a communicator.
 void ranks_absent(const ranks_arguments *arguments) {
   hfta_launcher launcher;

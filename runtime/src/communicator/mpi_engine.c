@@ -238,18 +238,24 @@ static bool test_posts(hfta_engine *self) {
 // Ranks that are lost
 //===----------------------------------------------------------------------===//
 
+static const char *describe_silence(const hfta_engine *self, int rank,
+                                    double timeout) {
+  if (self->heartbeats.peers[rank].last.state == HFTA_RANK_ENDS)
+    return "has ended and sent nothing";
+  return hfta_heartbeats_answers(&self->heartbeats, rank, self->now, timeout)
+             ? "has made no progress"
+             : "has not answered";
+}
+
 static void report_lost(hfta_engine *self, const hfta_posted *posted, int rank,
                         int peer) {
-  const hfta_mpi_communicator *owner = communicator_of(posted);
-  bool answers = hfta_heartbeats_answers(&self->heartbeats, rank, self->now,
-                                         owner->timeout);
+  double timeout = communicator_of(posted)->timeout;
   char text[512], through[64] = "";
   if (peer != rank)
     snprintf(through, sizeof(through), " with rank %d, which waits for it",
              peer);
   snprintf(text, sizeof(text), "rank %d %s for %g s, in %.300s%s%s", rank,
-           answers ? "has made no progress" : "has not answered",
-           owner->timeout, posted->label.what,
+           describe_silence(self, rank, timeout), timeout, posted->label.what,
            hfta_describe_micro_batch(&posted->label).text, through);
   hfta_engine_break(self, HFTA_LOST, text);
 }

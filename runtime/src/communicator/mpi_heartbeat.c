@@ -104,7 +104,9 @@ int hfta_heartbeats_tick(hfta_heartbeats *self, double now, uint64_t counter,
   int code = take_all(self, now);
   // After the last one there is none.
   bool has_ended = self->own.state == HFTA_RANK_ENDS;
-  if (!has_ended && (now >= self->next || (int)state != self->own.state)) {
+  // The interval may have become shorter.
+  bool is_due = now + self->interval < self->next || now >= self->next;
+  if (!has_ended && (is_due || (int)state != self->own.state)) {
     self->next = now + self->interval;
     self->own.counter = counter;
     self->own.waits_for = waits_for;

@@ -22,7 +22,7 @@ static struct {
 static const double least_start = 5.0;
 
 /// Many times what a heartbeat takes to all ranks.
-static const useconds_t election_microseconds = 250000;
+static const useconds_t election_microseconds = 500000;
 /// Until the launcher has ended this process.
 static const unsigned abort_seconds = 10;
 
