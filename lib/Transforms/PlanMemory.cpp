@@ -67,8 +67,11 @@ public:
                           variable.getInstances(), copies.has_value());
     Segment &segment = segments[number];
     if (segment.hasSlabs) {
-      int64_t offset = segment.copyBytes;
-      growSlabs(segment, offset + alignTo(getLogicalBytes(type)), *copies);
+      int64_t offset = segment.end;
+      int64_t end = offset + alignTo(getLogicalBytes(type));
+      growSlabs(segment, segment.isSummed() ? alignToBlocks(end) : end,
+                *copies);
+      segment.end = end;
       return {number, offset, 0};
     }
     Place place{number, segment.bytes, copies ? getStride(type) : 0};
@@ -112,7 +115,14 @@ private:
     int64_t block, instances;
     bool hasSlabs;
     int64_t bytes = 0, copyBytes = 0;
+    int64_t end = 0; ///< of a slab's variables
+    /// Whether its groups' sums are added up, which goes by blocks.
+    bool isSummed() const { return role == Role::gradient && instances > 1; }
   };
+
+  static int64_t alignToBlocks(int64_t bytes) {
+    return llvm::alignTo(bytes, SegmentAttr::kBlockBytes);
+  }
 
   int64_t find(Role role, int64_t block, int64_t instances, bool arrayed) {
     bool hasSlabs = arrayed && SegmentAttr::livesWithinStep(role);

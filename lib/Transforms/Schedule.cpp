@@ -3,7 +3,10 @@
 // Commands of queue 0 run tasks; queue 1 brings the fields of one micro-batch
 // while those of the one before are used, also where that is the next step's.
 // Two events order the queues: `uploaded`, that a micro-batch is in its place,
-// and `used`, that tasks need their place no longer.
+// and `used`, that tasks need their place no longer. Where a step has several
+// groups, queue 2 adds their sums up, block by block, as soon as the last
+// backward of a block is done, and tasks go on with a block as soon as its sums
+// are there.
 //===----------------------------------------------------------------------===//
 
 #include "Hfta/Dialect/Hfta/IR/HftaOps.h"
@@ -11,6 +14,7 @@
 #include "Hfta/Dialect/Hfta/IR/TaskNames.h"
 #include "Hfta/Dialect/Hfta/IR/VariableIndex.h"
 #include "Hfta/Transforms/Passes.h"
+#include "ScheduledSums.h"
 #include "ScheduledTasks.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 
@@ -24,8 +28,11 @@ namespace mlir::hfta {
 using namespace mlir;
 using namespace mlir::hfta;
 
-static constexpr int64_t kTasks = 0, kUploads = 1; // queues
-static constexpr int64_t kUploaded = 0, kUsed = 1; // events
+static constexpr int64_t kTasks = 0, kUploads = 1, kSums = 2;     // queues
+static constexpr int64_t kUploaded = 0, kUsed = 1, kGathered = 2; // events
+/// Of the results, and from these on two a block: the groups' sums are
+/// complete, and they are added up.
+static constexpr int64_t kComplete = 3, kSummed = 4;
 
 namespace {
 
@@ -33,7 +40,8 @@ namespace {
 class ScheduleBuilder {
 public:
   ScheduleBuilder(ModuleOp module, const Job &job)
-      : module(module), job(job), builder(module.getContext()) {
+      : module(module), job(job), builder(module.getContext()),
+        sums(module, job) {
     for (auto task : module.getOps<TaskOp>())
       tasks[task.getPart().str()].push_back(task);
     for (auto &entry : tasks)
@@ -56,7 +64,9 @@ private:
   void buildInfer();
 
   void forwardBackward();
+  void backward();
   void accumulate();
+  void finishMicroBatches(bool alsoGradients);
   void update();
   void runUpdate();
   void reportLosses();
@@ -66,10 +76,14 @@ private:
   void overUploads(Body body);
   void inTurnsIf(bool byCopies, Body body);
   void run(TaskOp task);
-  void runAll(StringRef part, bool fromLast = false);
+  void runAll(StringRef part);
   void uploadFields(int64_t ahead);
   void uploadPorts();
   void uploadScalars(bool ofMicroBatches);
+  void sumUp(Role role, int64_t block, bool isInStep = true);
+  void sumUpGradients(bool isInStep);
+  void awaitSums(Role role, int64_t block);
+  void gatherStatistics();
   void clearResults();
   void downloadResults();
   void record(int64_t event, int64_t queue);
@@ -87,6 +101,11 @@ private:
       return llvm::all_of(getTasks(part),
                           [](TaskOp task) { return task.getByCopies(); });
     });
+  }
+  /// Whether workers that compute other micro-batches must give each other what
+  /// running statistics take from them.
+  bool gathers() const {
+    return job.getReplicas() > 1 && !getTasks(parts::kStatistics).empty();
   }
   /// Whether a copy goes through the whole step before the next one begins.
   bool stepsByCopies() const {
@@ -112,6 +131,7 @@ private:
   ModuleOp module;
   const Job &job;
   OpBuilder builder;
+  ScheduledSums sums;
   std::map<std::string, SmallVector<TaskOp>> tasks;
 };
 
@@ -125,10 +145,9 @@ void ScheduleBuilder::run(TaskOp task) {
   RunOp::create(builder, task.getLoc(), task.getSymName());
 }
 
-void ScheduleBuilder::runAll(StringRef part, bool fromLast) {
-  ArrayRef<TaskOp> all = getTasks(part);
-  for (size_t index = 0; index < all.size(); ++index)
-    run(fromLast ? all[all.size() - 1 - index] : all[index]);
+void ScheduleBuilder::runAll(StringRef part) {
+  for (TaskOp task : getTasks(part))
+    run(task);
 }
 
 void ScheduleBuilder::repeat(RepeatKind over, Body body) {
@@ -236,6 +255,51 @@ void ScheduleBuilder::uploadScalars(bool ofMicroBatches) {
   });
 }
 
+//===----------------------------------------------------------------------===//
+// Sums of groups
+//===----------------------------------------------------------------------===//
+
+/// The first of an event's kind is the results', block −1 their block.
+static int64_t getEvent(int64_t kind, int64_t block) {
+  return kind + 2 * (block + 1);
+}
+
+/// After what the tasks have recorded in the step, if they have.
+void ScheduleBuilder::sumUp(Role role, int64_t block, bool isInStep) {
+  SmallVector<SumBucket> buckets = sums.getBuckets(role, block);
+  if (buckets.empty())
+    return;
+  if (isInStep)
+    await(getEvent(kComplete, block), kSums);
+  for (SumBucket bucket : buckets)
+    AllReduceOp::create(builder, getLoc(), bucket.task.getSymName(),
+                        bucket.bytes, bucket.at, bucket.through, /*device=*/0,
+                        kSums);
+  record(getEvent(kSummed, block), kSums);
+}
+
+/// In the order in which backward completes them.
+void ScheduleBuilder::sumUpGradients(bool isInStep) {
+  for (TaskOp task : llvm::reverse(getTasks(parts::kBackward)))
+    sumUp(Role::gradient, task.getBlock(), isInStep);
+}
+
+void ScheduleBuilder::gatherStatistics() {
+  if (!gathers())
+    return;
+  await(getEvent(kComplete, -1), kSums);
+  forSegments(Role::exchange, [&](int64_t number, SegmentAttr segment) {
+    AllGatherOp::create(builder, getLoc(), segment.getBytes(),
+                        getPlace(Space::segment, number), /*device=*/0, kSums);
+  });
+  record(kGathered, kSums);
+}
+
+void ScheduleBuilder::awaitSums(Role role, int64_t block) {
+  if (!sums.getBuckets(role, block).empty())
+    await(getEvent(kSummed, block), kTasks);
+}
+
 void ScheduleBuilder::clearResults() {
   forSegments(Role::result, [&](int64_t number, SegmentAttr segment) {
     FillOp::create(builder, getLoc(), segment.getBytes(),
@@ -251,6 +315,7 @@ void ScheduleBuilder::downloadResults() {
 }
 
 void ScheduleBuilder::reportLosses() {
+  awaitSums(Role::result, -1);
   inTurnsIf(runByCopies({parts::kReport}), [&] { runAll(parts::kReport); });
   downloadResults();
 }
@@ -261,13 +326,33 @@ void ScheduleBuilder::reportLosses() {
 
 void ScheduleBuilder::forwardBackward() {
   runAll(parts::kForward);
-  runAll(parts::kBackward, /*fromLast=*/true);
+  backward();
 }
 
+/// Backward of one micro-batch, telling how far it is.
+void ScheduleBuilder::backward() {
+  bool hasGroups = job.getGroups() > 1;
+  if (hasGroups && job.overlap)
+    record(getEvent(kComplete, -1), kTasks);
+  for (TaskOp task : llvm::reverse(getTasks(parts::kBackward))) {
+    run(task);
+    if (hasGroups && job.overlap)
+      record(getEvent(kComplete, task.getBlock()), kTasks);
+  }
+}
+
+/// Where sums are added up, the last block first, as they are.
 void ScheduleBuilder::runUpdate() {
-  runAll(parts::kNorm);
-  runAll(parts::kClip);
-  runAll(parts::kUpdate);
+  awaitSums(Role::result, -1);
+  for (StringRef part : {parts::kNorm, parts::kClip, parts::kUpdate}) {
+    SmallVector<TaskOp> ofPart(getTasks(part));
+    if (job.getGroups() > 1)
+      std::reverse(ofPart.begin(), ofPart.end());
+    for (TaskOp task : ofPart) {
+      awaitSums(Role::gradient, task.getBlock());
+      run(task);
+    }
+  }
 }
 
 /// Forward and backward of all micro-batches. Where all forwards come first,
@@ -293,8 +378,28 @@ void ScheduleBuilder::accumulate() {
       inTurnsIf(byCopies, [&] { forwardBackward(); });
   });
   if (job.allForwardsFirst)
-    overMicroBatches([&] { runAll(parts::kBackward, /*fromLast=*/true); });
-  overMicroBatches([&] {
+    overMicroBatches([&] { backward(); });
+}
+
+/// Between the micro-batches and the update: adds up the groups' sums, those of
+/// gradients in a step alone, whose update they are for; and running statistics
+/// take up the micro-batches' own, of all ranks in order.
+void ScheduleBuilder::finishMicroBatches(bool alsoGradients) {
+  if (job.microBatches == 1)
+    return;
+  // Then nothing is added up under the backward.
+  if (job.getGroups() > 1 && !job.overlap) {
+    for (TaskOp task : getTasks(parts::kBackward))
+      record(getEvent(kComplete, task.getBlock()), kTasks);
+    record(getEvent(kComplete, -1), kTasks);
+  }
+  gatherStatistics();
+  sumUp(Role::result, -1);
+  if (alsoGradients)
+    sumUpGradients(/*isInStep=*/true);
+  if (gathers())
+    await(kGathered, kTasks);
+  repeat(RepeatKind::all_micro_batches, [&] {
     inTurnsIf(runByCopies({parts::kStatistics}),
               [&] { runAll(parts::kStatistics); });
   });
@@ -307,7 +412,8 @@ void ScheduleBuilder::update() {
 
 void ScheduleBuilder::buildInitialize() {
   uploadScalars(/*ofMicroBatches=*/false);
-  overMicroBatches([&] { uploadScalars(/*ofMicroBatches=*/true); });
+  repeat(RepeatKind::all_micro_batches,
+         [&] { uploadScalars(/*ofMicroBatches=*/true); });
   inTurnsIf(runByCopies({parts::kInit}), [&] { runAll(parts::kInit); });
 }
 
@@ -327,6 +433,7 @@ void ScheduleBuilder::buildStep() {
     });
   } else {
     accumulate();
+    finishMicroBatches(/*alsoGradients=*/true);
     update();
   }
   reportLosses();
@@ -336,11 +443,13 @@ void ScheduleBuilder::buildAccumulate() {
   uploadScalars(/*ofMicroBatches=*/false);
   clearResults();
   accumulate();
+  finishMicroBatches(/*alsoGradients=*/false);
   reportLosses();
 }
 
 void ScheduleBuilder::buildUpdate() {
   uploadScalars(/*ofMicroBatches=*/false);
+  sumUpGradients(/*isInStep=*/false);
   update();
 }
 
@@ -352,6 +461,11 @@ void ScheduleBuilder::buildEvaluate() {
     inTurnsIf(runByCopies({parts::kEvaluate}),
               [&] { runAll(parts::kEvaluate); });
   });
+  if (job.getGroups() > 1) {
+    record(getEvent(kComplete, -1), kTasks);
+    sumUp(Role::result, -1);
+    awaitSums(Role::result, -1);
+  }
   downloadResults();
 }
 

@@ -60,6 +60,11 @@ VariableOp TaskBuilder::declare(PurposeAttr purpose, StringRef symbol,
   VariableOp variable =
       VariableOp::create(outer, getLoc(), purpose, type, initial);
   variable.setSymName(symbol);
+  // The mean of the losses is computed from sums that have been added up.
+  Role role = variable.getRole();
+  if (role == Role::gradient ||
+      (role == Role::result && purpose.getKind() != Purpose::mean_loss))
+    variable.setInstances(job.getGroups());
   insert(variable);
   return variable;
 }

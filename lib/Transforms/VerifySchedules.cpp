@@ -51,15 +51,20 @@ struct Access {
 /// order. After each call the host waits until all is done.
 class ScheduleWalk {
 public:
+  /// On a rank that does what one worker does, of `job`'s or of one for all.
   /// `offered`: the host offers each call the next one's batch.
-  ScheduleWalk(ModuleOp module, int64_t microBatches, bool offered)
+  ScheduleWalk(ModuleOp module, const Job &job, int64_t worker, int64_t workers,
+               bool offered)
       : symbols(module), segments(SegmentAttr::getTable(module)),
         offered(offered) {
     int64_t most = 1;
     for (auto segment : segments.getAsRange<SegmentAttr>())
       most = std::max(most, segment.getInstances());
     // Then places and events have come back to where they were.
-    this->microBatches = std::min(microBatches, 2 * most + 2);
+    microBatches = std::min(job.microBatches, 2 * most + 2);
+    for (int64_t number = 0; number < microBatches; ++number)
+      if (number % job.getGroups() % workers == worker)
+        own.push_back(number);
   }
 
   LogicalResult follow(ScheduleOp schedule) {
@@ -81,6 +86,13 @@ private:
   LogicalResult followRepeat(RepeatOp repeat);
   LogicalResult followRun(RunOp run);
   LogicalResult followTransfer(TransferOp transfer);
+  LogicalResult followAllReduce(AllReduceOp reduce);
+  LogicalResult followAllGather(AllGatherOp gather);
+  LogicalResult touchAll(
+      Operation *op, Queue queue, PlaceAttr place, int64_t bytes,
+      llvm::function_ref<bool(int64_t)> isWritten = [](int64_t) {
+        return true;
+      });
   LogicalResult followRecord(RecordOp record);
   LogicalResult touch(Operation *op, Queue queue, const Range &range,
                       bool isWrite);
@@ -93,36 +105,44 @@ private:
     ++clocks[queue][queue];
     return queue;
   }
-  /// Those of inputs are counted over all calls.
-  int64_t getInstance(int64_t segment, int64_t ofMicroBatch) const {
+  /// Of the micro-batch so many places after this one. What is numbered as a
+  /// step's micro-batches are is so on each rank; other instances serve the
+  /// rank's own in turn, those of inputs over all calls.
+  int64_t getInstance(int64_t segment, int64_t ahead = 0) const {
     auto attribute = cast<SegmentAttr>(segments[segment]);
+    int64_t number = place + ahead;
     if (attribute.getRole() == Role::input)
-      ofMicroBatch += first;
-    return ofMicroBatch % std::max<int64_t>(attribute.getInstances(), 1);
+      number += first;
+    else if (attribute.isOfGroups() || attribute.getRole() == Role::scalar ||
+             attribute.getRole() == Role::exchange)
+      number = microBatch;
+    return number % std::max<int64_t>(attribute.getInstances(), 1);
   }
   Range getSegment(int64_t number) const {
-    return {Space::segment, number, getInstance(number, microBatch), 0,
+    return {Space::segment, number, getInstance(number), 0,
             cast<SegmentAttr>(segments[number]).getBytes()};
   }
   /// With all copies' places.
   std::optional<Range> getRange(PlaceAttr place, int64_t bytes,
-                                int64_t ofMicroBatch) const {
+                                int64_t ahead) const {
     if (place.getSpace() != Space::segment && place.getSpace() != Space::host)
       return std::nullopt;
     int64_t number = place.getNumber();
     int64_t end = place.getStride()
                       ? cast<SegmentAttr>(segments[number]).getBytes()
                       : place.getOffset() + bytes;
-    return Range{place.getSpace(), number, getInstance(number, ofMicroBatch),
+    return Range{place.getSpace(), number, getInstance(number, ahead),
                  place.getOffset(), end};
   }
 
   SymbolTable symbols;
   ArrayAttr segments;
   bool offered;
-  int64_t microBatches; ///< of a call
-  int64_t first = 0;    ///< micro-batches of the calls before
-  int64_t microBatch = 0;
+  int64_t microBatches;     ///< of a call
+  SmallVector<int64_t> own; ///< those of them that the rank computes
+  int64_t first = 0;        ///< its own ones of the calls before
+  int64_t microBatch = 0;   ///< its number in the call
+  int64_t place = 0;        ///< and among the rank's own
   /// Micro-batches of a call that the one before it has brought, and that it
   /// brings of the next one.
   int64_t held = 0, coming = 0;
@@ -177,11 +197,11 @@ LogicalResult ScheduleWalk::touch(Operation *op, Queue queue,
 
 /// Tasks read the fields of the micro-batch that they run for.
 LogicalResult ScheduleWalk::checkFields(RunOp run, int64_t segment) {
-  auto known = fields.find({segment, getInstance(segment, microBatch)});
-  if (known == fields.end() || known->second == first + microBatch)
+  auto known = fields.find({segment, getInstance(segment)});
+  if (known == fields.end() || known->second == first + place)
     return success();
   return run.emitError("runs for micro-batch ")
-         << first + microBatch << ", but segment " << segment
+         << first + place << ", but segment " << segment
          << " holds the fields of " << known->second;
 }
 
@@ -191,7 +211,7 @@ LogicalResult ScheduleWalk::checkExchange(RunOp run, TaskOp task,
                                           int64_t segment) {
   if (cast<SegmentAttr>(segments[segment]).getRole() != Role::exchange ||
       llvm::is_contained(task.getWrites(), segment) ||
-      written.count({segment, getInstance(segment, microBatch)}))
+      written.count({segment, getInstance(segment)}))
     return success();
   return run.emitError("reads what micro-batch ")
          << microBatch << " has in segment " << segment
@@ -213,26 +233,60 @@ LogicalResult ScheduleWalk::followRun(RunOp run) {
 }
 
 LogicalResult ScheduleWalk::followTransfer(TransferOp transfer) {
-  int64_t of = microBatch + static_cast<int64_t>(transfer.getAhead());
+  auto ahead = static_cast<int64_t>(transfer.getAhead());
+  int64_t of = place + ahead, count = own.size();
   bool isField = transfer.getFrom().getSpace() == Space::field;
   if (isField && of < held)
     return success();
   // Of a batch that is offered, the first one alone.
-  if (of > microBatches || (of == microBatches && !(isField && offered)))
+  if (of > count || (of == count && !(isField && offered)))
     return success();
   Queue queue = start(transfer);
   auto bytes = static_cast<int64_t>(transfer.getBytes());
-  if (std::optional<Range> from = getRange(transfer.getFrom(), bytes, of);
+  if (std::optional<Range> from = getRange(transfer.getFrom(), bytes, ahead);
       from && failed(touch(transfer, queue, *from, /*isWrite=*/false)))
     return failure();
-  std::optional<Range> to = getRange(transfer.getTo(), bytes, of);
+  std::optional<Range> to = getRange(transfer.getTo(), bytes, ahead);
   if (!to)
     return success();
   if (isField) {
     fields[{to->number, to->instance}] = first + of;
-    coming = std::max(coming, of - microBatches + 1);
+    coming = std::max(coming, of - count + 1);
   }
   return touch(transfer, queue, *to, /*isWrite=*/true);
+}
+
+/// A range of all instances of a segment, each read or written.
+LogicalResult
+ScheduleWalk::touchAll(Operation *op, Queue queue, PlaceAttr place,
+                       int64_t bytes,
+                       llvm::function_ref<bool(int64_t)> isWritten) {
+  auto segment = cast<SegmentAttr>(segments[place.getNumber()]);
+  Range range = {Space::segment, place.getNumber(), 0, place.getOffset(),
+                 place.getOffset() + bytes};
+  for (; range.instance < segment.getInstances(); ++range.instance)
+    if (failed(touch(op, queue, range, isWritten(range.instance))))
+      return failure();
+  return success();
+}
+
+/// The rank sends its own micro-batches' and receives the others'.
+LogicalResult ScheduleWalk::followAllGather(AllGatherOp gather) {
+  return touchAll(gather, start(gather), gather.getAt(), gather.getBytes(),
+                  [&](int64_t number) {
+                    return number < microBatches &&
+                           !llvm::is_contained(own, number);
+                  });
+}
+
+LogicalResult ScheduleWalk::followAllReduce(AllReduceOp reduce) {
+  Queue queue = start(reduce);
+  PlaceAttr through = reduce.getThrough();
+  int64_t received =
+      cast<SegmentAttr>(segments[through.getNumber()]).getBytes();
+  if (failed(touchAll(reduce, queue, reduce.getAt(), reduce.getBytes())))
+    return failure();
+  return touchAll(reduce, queue, through, received);
 }
 
 LogicalResult ScheduleWalk::followRecord(RecordOp record) {
@@ -250,15 +304,23 @@ LogicalResult ScheduleWalk::followRecord(RecordOp record) {
 LogicalResult ScheduleWalk::followRepeat(RepeatOp repeat) {
   Block &body = repeat.getBody().front();
   // The copies of a second turn use what those of the first one did.
-  int64_t times = repeat.getOver() == RepeatKind::turns ? 2 : microBatches;
-  int64_t outer = microBatch;
+  constexpr int64_t turns = 2;
+  int64_t outer = microBatch, outerPlace = place;
+  auto times = static_cast<int64_t>(own.size());
+  if (repeat.getOver() != RepeatKind::micro_batches)
+    times = repeat.getOver() == RepeatKind::turns ? turns : microBatches;
   for (int64_t index = 0; index < times; ++index) {
-    if (repeat.getOver() == RepeatKind::micro_batches)
+    if (repeat.getOver() == RepeatKind::all_micro_batches)
       microBatch = index;
+    if (repeat.getOver() == RepeatKind::micro_batches) {
+      microBatch = own[index];
+      place = index;
+    }
     if (failed(followAll(body)))
       return failure();
   }
   microBatch = outer;
+  place = outerPlace;
   return success();
 }
 
@@ -266,7 +328,7 @@ LogicalResult ScheduleWalk::followRepeat(RepeatOp repeat) {
 void ScheduleWalk::finishCall() {
   accesses.clear();
   written.clear();
-  first += microBatches;
+  first += own.size();
   held = coming;
   coming = 0;
 }
@@ -279,10 +341,11 @@ LogicalResult ScheduleWalk::followAll(Block &block) {
     } else if (auto transfer = dyn_cast<TransferOp>(op)) {
       result = followTransfer(transfer);
     } else if (auto fill = dyn_cast<FillOp>(op)) {
-      Queue queue = start(fill);
-      result = touch(fill, queue,
-                     *getRange(fill.getTo(), fill.getBytes(), microBatch),
-                     /*isWrite=*/true);
+      result = touchAll(fill, start(fill), fill.getTo(), fill.getBytes());
+    } else if (auto reduce = dyn_cast<AllReduceOp>(op)) {
+      result = followAllReduce(reduce);
+    } else if (auto gather = dyn_cast<AllGatherOp>(op)) {
+      result = followAllGather(gather);
     } else if (auto record = dyn_cast<RecordOp>(op)) {
       result = followRecord(record);
     } else if (auto await = dyn_cast<AwaitOp>(op)) {
@@ -303,6 +366,24 @@ LogicalResult ScheduleWalk::followAll(Block &block) {
 }
 
 namespace {
+/// One rank for all workers, and the first and the last of as many ranks:
+/// others differ from these in no more than numbers.
+LogicalResult verify(ScheduleOp schedule, const Job &job) {
+  auto module = schedule->getParentOfType<ModuleOp>();
+  int64_t workers = job.getReplicas();
+  auto follow = [&](int64_t worker, int64_t workers, bool offered) {
+    return ScheduleWalk(module, job, worker, workers, offered).follow(schedule);
+  };
+  for (bool offered : {false, true}) {
+    if (failed(follow(0, 1, offered)))
+      return failure();
+    if (workers > 1 && (failed(follow(0, workers, offered)) ||
+                        failed(follow(workers - 1, workers, offered))))
+      return failure();
+  }
+  return success();
+}
+
 struct VerifySchedulesPass
     : hfta::impl::HftaVerifySchedulesBase<VerifySchedulesPass> {
   using HftaVerifySchedulesBase::HftaVerifySchedulesBase;
@@ -313,10 +394,8 @@ struct VerifySchedulesPass
     if (failed(job))
       return signalPassFailure();
     for (auto schedule : module.getOps<ScheduleOp>())
-      for (bool offered : {false, true})
-        if (failed(ScheduleWalk(module, job->microBatches, offered)
-                       .follow(schedule)))
-          return signalPassFailure();
+      if (failed(verify(schedule, *job)))
+        return signalPassFailure();
     markAllAnalysesPreserved();
   }
 };

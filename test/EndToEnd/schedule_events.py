@@ -12,7 +12,8 @@ STEPS = 3
 DEVICES = ["cpu", "shuffled:0", "shuffled:1", "shuffled:2", "shuffled:3"]
 EVENT = re.compile(r"^ *hfta\.(record|await) ")
 JOBS = {"turns": "", "parts": "  micro_batches 4",
-        "ahead": "  micro_batches 4, all_forwards_first = true"}
+        "ahead": "  micro_batches 4, all_forwards_first = true",
+        "groups": "  micro_batches 4, groups = 3"}
 
 
 def read_copies(work, binary, device):

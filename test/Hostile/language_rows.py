@@ -264,6 +264,34 @@ def make_shape_rows():
                  place="job.hfta:17:")
     yield change("0 micro-batches", "steps     3", "steps 3\n  micro_batches 0",
                  1, "0", place="job.hfta:17:")
+    for name, clauses, *words in (
+            ("more groups than micro-batches", "micro_batches 2, groups = 3",
+             "3 groups of 2 micro-batches"),
+            ("0 groups", "micro_batches 2, groups = 0", "'groups'", "0"),
+            ("groups that are a word", "micro_batches 2, groups = many", "many"),
+            ("more replicas than micro-batches",
+             "micro_batches 2\n  pipeline replicas = [4]",
+             "4 replicas share 2 micro-batches"),
+            ("fewer groups than replicas",
+             "micro_batches 4, groups = 2\n  pipeline replicas = [4]",
+             "2 groups for 4 replicas"),
+            ("replicas that don't divide the batch", "pipeline replicas = [3]",
+             "3 micro-batches", "16"),
+            ("replicas of two stages", "pipeline replicas = [2, 2]",
+             "2 numbers of replicas"),
+            ("0 replicas", "pipeline replicas = [0]", "'replicas'", "0"),
+            ("no replicas", "pipeline replicas = []", "'replicas'"),
+            ("half a replica", "pipeline replicas = [1.5]", "'replicas'", "1.5"),
+            ("replicas that are text", 'pipeline replicas = ["2"]', "replicas"),
+            ("a bucket of nothing", "pipeline replicas = [2], bucket = 0",
+             "'bucket'", "0"),
+            ("a bucket of half a byte", "pipeline replicas = [2], bucket = 0.5",
+             "'bucket'", "0.5"),
+            ("a pipeline of something else", "pipeline stages = 2", "stages"),
+            ("two pipelines", "pipeline replicas = [2]\n  pipeline replicas = [2]",
+             "second clause 'pipeline'")):
+        yield change(name, "steps     3", f"steps 3\n  {clauses}", 1, *words,
+                     place="job.hfta:1")
     yield change("data of another size than the input", "f32[8], label",
                  "f32[9], label", 1, "8", "9", place="job.hfta:")
     yield change("data of another rank than the input", "f32[8], label",

@@ -370,6 +370,8 @@ hfta_program *fake_program_make(const fake_options *options) {
   program->abi_version = hfta_abi_version();
   program->copies = options->copies;
   program->batch = FAKE_BATCH;
+  program->groups = 1;
+  program->workers = 1;
   program->micro_batches = options->micro_batches;
   self->constants.shape =
       (fake_shape){.rows = rows, .loss_scale = 1.0f / FAKE_BATCH};

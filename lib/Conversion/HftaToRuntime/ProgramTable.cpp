@@ -76,6 +76,8 @@ static uint32_t getRoleCode(Role role) {
     return HFTA_SEGMENT_RESULTS;
   case Role::exchange:
     return HFTA_SEGMENT_EXCHANGE;
+  case Role::received:
+    return HFTA_SEGMENT_RECEIVED;
   }
   llvm_unreachable("all roles have a code");
 }
@@ -340,6 +342,8 @@ static uint32_t getSettingCode(SettingType type) {
     return HFTA_SETTING_FLAG;
   case SettingType::Numbers:
     return HFTA_SETTING_NUMBERS;
+  case SettingType::Counts:
+    return HFTA_SETTING_COUNTS;
   case SettingType::WholeNumbers:
     return HFTA_SETTING_WHOLE_NUMBERS;
   }
@@ -350,6 +354,7 @@ static uint32_t getSettingCode(SettingType type) {
 void ProgramBuilder::buildSettings() {
   std::vector<Record> rows;
   Job values = job;
+  values.groups = job.getGroups();
   for (const SettingInfo *setting : getSettings()) {
     if (setting->traits & setting_traits::Unlisted)
       continue;
@@ -365,6 +370,8 @@ void ProgramBuilder::buildSettings() {
     else
       perCopy =
           tables.integers("setting", *std::get<std::vector<int64_t> *>(value));
+    if (setting->type == SettingType::Counts)
+      shared = std::get<std::vector<int64_t> *>(value)->size();
     rows.push_back(StructRecord<hfta_setting>()
                        .set(&hfta_setting::name, text(setting->name))
                        .set(&hfta_setting::type, getSettingCode(setting->type))
@@ -449,6 +456,8 @@ void ProgramBuilder::setJob() {
       .set(&hfta_program::copies, job.copies)
       .set(&hfta_program::batch, job.batch)
       .set(&hfta_program::micro_batches, job.microBatches)
+      .set(&hfta_program::groups, job.getGroups())
+      .set(&hfta_program::workers, job.getReplicas())
       .set(&hfta_program::epochs, job.epochs)
       .set(&hfta_program::steps, job.steps)
       .set(&hfta_program::order_seed, job.orderSeed)

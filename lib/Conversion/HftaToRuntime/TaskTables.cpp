@@ -211,6 +211,18 @@ LogicalResult TaskTables::addCommand(Operation &op,
     command.to = fill.getTo();
     command.bytes = fill.getBytes();
     add(command);
+  } else if (auto reduce = dyn_cast<AllReduceOp>(op)) {
+    Command command = startCommand(HFTA_COMMAND_ALL_REDUCE, reduce);
+    command.subject = taskNumbers.lookup(reduce.getTask());
+    command.to = reduce.getAt();
+    command.from = reduce.getThrough();
+    command.bytes = reduce.getBytes();
+    add(command);
+  } else if (auto gather = dyn_cast<AllGatherOp>(op)) {
+    Command command = startCommand(HFTA_COMMAND_ALL_GATHER, gather);
+    command.to = gather.getAt();
+    command.bytes = gather.getBytes();
+    add(command);
   } else if (auto record = dyn_cast<RecordOp>(op)) {
     Command command = startCommand(HFTA_COMMAND_RECORD, record);
     command.subject = noteEvent(record.getEvent());
@@ -225,15 +237,25 @@ LogicalResult TaskTables::addCommand(Operation &op,
   return success();
 }
 
+static uint32_t getRepeatCode(RepeatKind kind) {
+  switch (kind) {
+  case RepeatKind::micro_batches:
+    return HFTA_REPEAT_MICRO_BATCHES;
+  case RepeatKind::turns:
+    return HFTA_REPEAT_TURNS;
+  case RepeatKind::all_micro_batches:
+    return HFTA_REPEAT_ALL_MICRO_BATCHES;
+  }
+  llvm_unreachable("all kinds have a code");
+}
+
 /// What repeats or chooses, and its body.
 LogicalResult TaskTables::addBody(Operation &op,
                                   std::vector<Record> &commands) {
   Command command;
   if (auto repeat = dyn_cast<RepeatOp>(op)) {
     command.kind = HFTA_COMMAND_REPEAT;
-    command.subject = repeat.getOver() == RepeatKind::turns
-                          ? HFTA_REPEAT_TURNS
-                          : HFTA_REPEAT_MICRO_BATCHES;
+    command.subject = getRepeatCode(repeat.getOver());
   } else {
     auto every = cast<EveryOp>(op);
     auto known = llvm::find_if(job.hyperParameters,

@@ -57,10 +57,29 @@ static int64_t clampToInteger(double bound) {
   return bound >= 0x1p63 ? INT64_MAX : static_cast<int64_t>(bound);
 }
 
+/// A list that is the same for all copies.
+void JobAnalyzer::readCounts(const SettingInfo &setting,
+                             const ast::Expression &value) {
+  auto *list = llvm::dyn_cast<ast::ListExpression>(&value);
+  if (list && list->elements.empty()) {
+    diagnostics.error(list->getRange(),
+                      "the list of '" + setting.name + "' is empty",
+                      "lists look like [1, 2]");
+    return;
+  }
+  std::optional<std::vector<int64_t>> counts = constants.readIntegers(
+      value, setting.name, clampToInteger(setting.range.least),
+      clampToInteger(setting.range.most));
+  if (counts)
+    *std::get<std::vector<int64_t> *>(setting.get(info.job)) = *counts;
+}
+
 void JobAnalyzer::readSetting(const SettingInfo &setting,
                               const ast::Expression &value) {
   if (setting.isSwept())
     return addNumbers(setting.name, value, setting.range);
+  if (setting.type == SettingType::Counts)
+    return readCounts(setting, value);
   if (llvm::isa<ast::ListExpression>(&value)) {
     diagnostics.error(value.getRange(),
                       "'" + setting.name + "' is the same for all copies",
@@ -71,6 +90,12 @@ void JobAnalyzer::readSetting(const SettingInfo &setting,
   if (auto *flag = std::get_if<bool *>(&place)) {
     if (std::optional<bool> holds = constants.readBool(value, setting.name))
       **flag = *holds;
+    return;
+  }
+  auto *word = llvm::dyn_cast<ast::NameExpression>(&value);
+  if (word && word->name == "auto" &&
+      (setting.traits & setting_traits::Auto) != 0) {
+    *std::get<int64_t *>(place) = Job::kAuto;
     return;
   }
   int64_t least = clampToInteger(setting.range.least);

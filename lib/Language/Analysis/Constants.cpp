@@ -172,6 +172,15 @@ ConstantReader::readSize(const ast::Expression &expression,
                          int64_t most) const {
   ConstantReader reader = *this;
   reader.takesSizes = true;
+  // 4e6 bytes are a size too.
+  auto *number = llvm::dyn_cast<ast::NumberExpression>(&expression);
+  if (number && !number->integer &&
+      number->value == std::floor(number->value) &&
+      std::abs(number->value) < 0x1p53) {
+    auto whole = static_cast<int64_t>(number->value);
+    if (whole >= least && whole <= most)
+      return whole;
+  }
   return reader.readInteger(expression, what, least, most);
 }
 

@@ -150,7 +150,10 @@ void JobAnalyzer::checkRequired() {
     diagnostics.note(std::min(epochs, steps)->keyword.range,
                      "the other one is here");
   }
+  checkPipeline();
   const Clause *parts = info.train->find("micro_batches");
+  if (!parts)
+    parts = info.train->find("pipeline");
   if (parts && info.job.batch % info.job.microBatches != 0)
     diagnostics.error(parts->range,
                       "the batch of " + llvm::Twine(info.job.batch) +

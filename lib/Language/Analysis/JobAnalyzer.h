@@ -135,6 +135,7 @@ private:
   void checkClauseCount(const Clause &clause);
   const ast::Expression *getOnlyValue(const Clause &clause);
   void checkRequired();
+  void checkPipeline();
   void makeCopies();
   void assignFiles();
   void fillJob();
@@ -142,6 +143,7 @@ private:
 
   // AnalyzeSettings.cpp: what follows from records.
   void analyzeSetting(const Clause &clause, const SettingInfo &setting);
+  void readCounts(const SettingInfo &setting, const ast::Expression &value);
   std::optional<BoundArguments>
   readSettings(const Clause &clause, llvm::ArrayRef<ParameterSpec> before);
   void readSetting(const SettingInfo &setting, const ast::Expression &value);

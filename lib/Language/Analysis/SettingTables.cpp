@@ -14,9 +14,13 @@ using llvm::raw_ostream;
 
 static std::string describeInitial(const SettingInfo &setting) {
   if (!setting.initial)
-    return "";
+    return setting.byDefault.str();
+  if (setting.type == SettingType::Size)
+    return std::to_string(static_cast<int64_t>(*setting.initial));
   if (setting.type == SettingType::Flag)
     return *setting.initial != 0 ? "true" : "false";
+  if (setting.traits & setting_traits::Auto && *setting.initial == Job::kAuto)
+    return "auto";
   return printNumber(*setting.initial);
 }
 
@@ -31,11 +35,14 @@ static void printClause(raw_ostream &os, const KeywordInfo &keyword) {
   os << "| `" << keyword.name << (usage.starts_with("(") ? "" : " ") << usage;
   llvm::SmallVector<const SettingInfo *> settings = getSettingsOf(keyword.name);
   llvm::erase(settings, own);
-  for (const SettingInfo *setting : settings)
-    os << ", " << setting->name << " = "
+  llvm::StringRef separator = usage.empty() ? "" : ", ";
+  for (const SettingInfo *setting : settings) {
+    os << separator << setting->name << " = "
        << (setting->traits & setting_traits::Required
                ? setting->usage.str()
                : describeInitial(*setting));
+    separator = ", ";
+  }
   os << "` | " << (own ? own->text : keyword.clause->text);
   if (own && own->isSwept())
     os << "; may be a list";

@@ -101,6 +101,8 @@
   M(s, copies)                                                                 \
   M(s, batch)                                                                  \
   M(s, micro_batches)                                                          \
+  M(s, groups)                                                                 \
+  M(s, workers)                                                                \
   M(s, blocks)                                                                 \
   M(s, epochs)                                                                 \
   M(s, steps)                                                                  \
@@ -178,7 +180,8 @@
   E(HFTA_SEGMENT_OUTPUT)                                                       \
   E(HFTA_SEGMENT_SCALARS)                                                      \
   E(HFTA_SEGMENT_RESULTS)                                                      \
-  E(HFTA_SEGMENT_EXCHANGE)
+  E(HFTA_SEGMENT_EXCHANGE)                                                     \
+  E(HFTA_SEGMENT_RECEIVED)
 #define HFTA_ABI_TENSOR_FLAG(E)                                                \
   E(HFTA_TENSOR_TRAINED)                                                       \
   E(HFTA_TENSOR_CHECKPOINT)                                                    \
@@ -191,10 +194,13 @@
   E(HFTA_COMMAND_RECORD)                                                       \
   E(HFTA_COMMAND_AWAIT)                                                        \
   E(HFTA_COMMAND_REPEAT)                                                       \
-  E(HFTA_COMMAND_EVERY)
+  E(HFTA_COMMAND_EVERY)                                                        \
+  E(HFTA_COMMAND_ALL_REDUCE)                                                   \
+  E(HFTA_COMMAND_ALL_GATHER)
 #define HFTA_ABI_REPEAT_KIND(E)                                                \
   E(HFTA_REPEAT_MICRO_BATCHES)                                                 \
-  E(HFTA_REPEAT_TURNS)
+  E(HFTA_REPEAT_TURNS)                                                         \
+  E(HFTA_REPEAT_ALL_MICRO_BATCHES)
 #define HFTA_ABI_SPACE(E)                                                      \
   E(HFTA_SPACE_SEGMENT)                                                        \
   E(HFTA_SPACE_HOST)                                                           \
@@ -204,7 +210,8 @@
   E(HFTA_SETTING_INTEGER)                                                      \
   E(HFTA_SETTING_FLAG)                                                         \
   E(HFTA_SETTING_NUMBERS)                                                      \
-  E(HFTA_SETTING_WHOLE_NUMBERS)
+  E(HFTA_SETTING_WHOLE_NUMBERS)                                                \
+  E(HFTA_SETTING_COUNTS)
 
 /// ENUM(enum, list of its enumerators). Enums that other lists make, such as
 /// HFTA_TRAINING_RULES, are mixed by these.

@@ -23,11 +23,18 @@ extern "C" {
 typedef struct hfta_device hfta_device;
 
 /// Told of each task that a device has run, by its number in the program, on
-/// the thread that ran it.
+/// the thread that ran it, of one at a time.
 typedef struct hfta_observer {
   void (*done)(void *argument, uint32_t task, double seconds);
   void *argument;
 } hfta_observer;
+
+/// A function of the host that takes its turn in a queue. It may wait for what
+/// comes from elsewhere, never for other work of the device.
+typedef struct hfta_host_call {
+  hfta_status (*function)(void *argument, hfta_error *error);
+  void *argument; ///< stays until the next `wait`
+} hfta_host_call;
 
 typedef struct hfta_device_options {
   int index;              ///< which device of its kind
@@ -64,6 +71,10 @@ typedef struct hfta_device_functions {
   /// `call` is copied; `number` is the task's in its program.
   void (*run)(hfta_device *device, uint32_t queue, const hfta_task_call *call,
               uint32_t number);
+  /// Calls the host when the queue's work before it is done, on any thread; the
+  /// queue goes on when it returns. Never on queue 0, which the host itself may
+  /// be working on.
+  void (*call)(hfta_device *device, uint32_t queue, const hfta_host_call *call);
   /// A point in the queue's work.
   void (*record)(hfta_device *device, uint32_t queue, uint32_t event);
   /// The queue goes on after that record of the event which was asked for last

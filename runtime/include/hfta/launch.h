@@ -20,14 +20,15 @@ typedef struct hfta_task_call {
                          ///< a segment of the program
   const bool *keeps;     ///< one a segment: slabs are numbered as copies are;
                          ///< otherwise as `copies` is
-  const int32_t *copies; ///< ascending: those that the task runs for
+  const int32_t *copies; ///< ascending: those that the task runs for; NULL: the
+                         ///< first `copy_count`
   int64_t copy_count;
 } hfta_task_call;
 
-/// Runs every (copy, item) of the task's kernels on the pool and returns when
-/// all are done. Which thread runs which piece never changes a result. Fails
-/// with HFTA_INTERNAL if a kernel asks for more scratch or buffers than there
-/// are.
+/// Runs every (copy, item) of the task's kernels on the pool, or on the calling
+/// thread without one (NULL), and returns when all are done. Which thread runs
+/// which piece never changes a result. Fails with HFTA_INTERNAL if a kernel
+/// asks for more scratch or buffers than there are.
 hfta_status hfta_run_task(hfta_pool *pool, const hfta_task_call *call,
                           hfta_error *error);
 

@@ -55,13 +55,14 @@ typedef enum hfta_segment_role {
   HFTA_SEGMENT_RESULTS = 12, ///< losses and sums that the host reads
   /// What ranks exchange: one instance a micro-batch of the whole step, on
   /// every rank.
-  HFTA_SEGMENT_EXCHANGE = 13
+  HFTA_SEGMENT_EXCHANGE = 13,
+  HFTA_SEGMENT_RECEIVED = 14 ///< other ranks' sums, until they are added up
 } hfta_segment_role;
 
 /// One region of memory. `instances` counts the regions of this size that the
 /// schedules need: micro-batches in flight for saved activations and cuts, all
-/// of a step for scalars that differ between them, 1 otherwise; scratch needs
-/// one a thread, whatever is written here.
+/// of a step for scalars that differ between them, groups for gradients and
+/// results, 1 otherwise; scratch needs one a thread, whatever is written here.
 typedef struct hfta_segment {
   const char *name; ///< for example "parameters.0"
   uint32_t role;    ///< hfta_segment_role
@@ -178,12 +179,16 @@ typedef enum hfta_command_kind {
   HFTA_COMMAND_RECORD = 3,   ///< an event: what the queue had before is done
   HFTA_COMMAND_AWAIT = 4,  ///< the queue goes on after the event's last record
   HFTA_COMMAND_REPEAT = 5, ///< the commands that follow, several times
-  HFTA_COMMAND_EVERY = 6   ///< those for copies whose period divides the step
+  HFTA_COMMAND_EVERY = 6,  ///< those for copies whose period divides the step
+  HFTA_COMMAND_ALL_REDUCE = 7, ///< adds up the groups' sums that all ranks have
+  HFTA_COMMAND_ALL_GATHER = 8  ///< gives all ranks what each has of its
+                               ///< micro-batches
 } hfta_command_kind;
 
 typedef enum hfta_repeat_kind {
-  HFTA_REPEAT_MICRO_BATCHES = 0, ///< once for each, in order
-  HFTA_REPEAT_TURNS = 1 ///< for the first few copies, then for the next ones
+  HFTA_REPEAT_MICRO_BATCHES = 0, ///< once for each that the rank has, in order
+  HFTA_REPEAT_TURNS = 1, ///< for the first few copies, then for the next ones
+  HFTA_REPEAT_ALL_MICRO_BATCHES = 2 ///< once for each of the step, in order
 } hfta_repeat_kind;
 
 typedef enum hfta_space {
@@ -204,14 +209,16 @@ typedef struct hfta_command {
   uint32_t kind; ///< hfta_command_kind
   uint32_t device;
   uint32_t queue;
-  uint32_t subject; ///< RUN: task; RECORD, AWAIT: event; REPEAT:
+  uint32_t subject; ///< RUN, ALL_REDUCE: task; RECORD, AWAIT: event; REPEAT:
                     ///< hfta_repeat_kind; EVERY: hyper-parameter
   uint32_t length; ///< REPEAT, EVERY: how many of the commands after it are its
                    ///< body
   int32_t ahead;   ///< TRANSFER: micro-batches after the current one
-  hfta_place to;   ///< TRANSFER, FILL
-  hfta_place from; ///< TRANSFER
-  uint64_t bytes;  ///< TRANSFER, FILL; of one copy's place
+  hfta_place to;   ///< TRANSFER, FILL, ALL_GATHER; ALL_REDUCE: the sums, a
+                   ///< block's bytes as the stride
+  hfta_place from; ///< TRANSFER; ALL_REDUCE: where others' sums come to
+  uint64_t bytes;  ///< TRANSFER, FILL: of one copy's place; ALL_REDUCE: of all
+                   ///< blocks
 } hfta_command;
 
 /// What the host asks for by name: "initialize", "step", "evaluate".
@@ -295,9 +302,12 @@ typedef struct hfta_program {
   int64_t copies;
   int64_t batch;         ///< samples a step (micro-batches times micro-batch)
   int64_t micro_batches; ///< a step
-  int64_t blocks;        ///< that the model was cut into
-  int64_t epochs;        ///< default number; 0: none given
-  int64_t steps;         ///< default number; 0: none given
+  int64_t groups;        ///< sums of micro-batches, m is in m mod groups
+  int64_t workers; ///< that share the groups, c is worker c mod workers' own;
+                   ///< at most as many ranks
+  int64_t blocks;  ///< that the model was cut into
+  int64_t epochs;  ///< default number; 0: none given
+  int64_t steps;   ///< default number; 0: none given
   int64_t order_seed;
   uint32_t shuffle;
   uint32_t precision; ///< hfta_element_type of losses and logs

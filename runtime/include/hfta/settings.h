@@ -17,10 +17,11 @@ extern "C" {
 #endif
 
 typedef enum hfta_setting_type {
-  HFTA_SETTING_INTEGER = 0,      ///< `value`
-  HFTA_SETTING_FLAG = 1,         ///< `value`, 0 or 1
-  HFTA_SETTING_NUMBERS = 2,      ///< `values` are double
-  HFTA_SETTING_WHOLE_NUMBERS = 3 ///< `values` are int64_t
+  HFTA_SETTING_INTEGER = 0,       ///< `value`
+  HFTA_SETTING_FLAG = 1,          ///< `value`, 0 or 1
+  HFTA_SETTING_NUMBERS = 2,       ///< `values` are double
+  HFTA_SETTING_WHOLE_NUMBERS = 3, ///< `values` are int64_t
+  HFTA_SETTING_COUNTS = 4 ///< `values` are `value` int64_t, for all copies
 } hfta_setting_type;
 
 typedef struct hfta_setting {

@@ -11,7 +11,7 @@ const char *hfta_segment_role_name(uint32_t role) {
   static const char *const names[] = {
       "constants", "parameters", "gradients", "optimizer_state", "statistics",
       "saved",     "cut",        "workspace", "scratch",         "input",
-      "output",    "scalars",    "results",   "exchange"};
+      "output",    "scalars",    "results",   "exchange",        "received"};
   return role < sizeof(names) / sizeof(*names) ? names[role] : "?";
 }
 

@@ -15,6 +15,13 @@ static void put_setting(hfta_json_writer *writer, const hfta_setting *setting) {
   if (setting->type == HFTA_SETTING_FLAG) {
     hfta_json_put_boolean(writer, setting->name, setting->value != 0);
   }
+  if (setting->type == HFTA_SETTING_COUNTS && setting->value > 0) {
+    hfta_json_key(writer, setting->name);
+    hfta_json_begin_array(writer);
+    for (int64_t i = 0; i < setting->value; ++i)
+      hfta_json_integer(writer, ((const int64_t *)setting->values)[i]);
+    hfta_json_end_array(writer);
+  }
 }
 
 /// One of which each copy has its own.

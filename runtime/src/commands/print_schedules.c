@@ -24,6 +24,8 @@ const char *hfta_repeat_kind_word(uint32_t kind) {
     return "micro_batches";
   case HFTA_REPEAT_TURNS:
     return "turns";
+  case HFTA_REPEAT_ALL_MICRO_BATCHES:
+    return "all_micro_batches";
   }
   return "?";
 }
@@ -44,6 +46,10 @@ const char *hfta_command_word(uint32_t kind) {
     return "repeat";
   case HFTA_COMMAND_EVERY:
     return "every";
+  case HFTA_COMMAND_ALL_REDUCE:
+    return "all_reduce";
+  case HFTA_COMMAND_ALL_GATHER:
+    return "all_gather";
   }
   return "?";
 }
@@ -89,8 +95,16 @@ static void print_command(const hfta_program *program,
     print_place(&command->to);
     break;
   case HFTA_COMMAND_FILL:
+  case HFTA_COMMAND_ALL_GATHER:
     printf("%llu at ", bytes);
     print_place(&command->to);
+    break;
+  case HFTA_COMMAND_ALL_REDUCE:
+    printf("@\"task/%s\" %llu at ", program->tasks[command->subject].name,
+           bytes);
+    print_place(&command->to);
+    printf(" through ");
+    print_place(&command->from);
     break;
   case HFTA_COMMAND_RECORD:
   case HFTA_COMMAND_AWAIT:

@@ -54,8 +54,16 @@ static void put_members(hfta_json_writer *writer, const hfta_program *program,
     put_queue(writer, command);
     return;
   case HFTA_COMMAND_FILL:
+  case HFTA_COMMAND_ALL_GATHER:
     hfta_json_put_unsigned(writer, "bytes", command->bytes);
     put_place(writer, "to", program, &command->to);
+    put_queue(writer, command);
+    return;
+  case HFTA_COMMAND_ALL_REDUCE:
+    hfta_json_put_string(writer, "task", program->tasks[command->subject].name);
+    hfta_json_put_unsigned(writer, "bytes", command->bytes);
+    put_place(writer, "at", program, &command->to);
+    put_place(writer, "through", program, &command->from);
     put_queue(writer, command);
     return;
   case HFTA_COMMAND_RECORD:

@@ -88,6 +88,12 @@ static void cpu_run(hfta_device *device, uint32_t queue,
   hfta_queues_push(queues_of(device), queue, &work);
 }
 
+static void cpu_call(hfta_device *device, uint32_t queue,
+                     const hfta_host_call *call) {
+  hfta_work work = {.kind = HFTA_WORK_CALL, .host_call = *call};
+  hfta_queues_push(queues_of(device), queue, &work);
+}
+
 static void cpu_record(hfta_device *device, uint32_t queue, uint32_t event) {
   hfta_work work = {.kind = HFTA_WORK_RECORD, .number = event};
   hfta_queues_push(queues_of(device), queue, &work);
@@ -121,6 +127,7 @@ const hfta_device_functions hfta_device_cpu = {
     .fill = cpu_fill,
     .copy = cpu_copy,
     .run = cpu_run,
+    .call = cpu_call,
     .record = cpu_record,
     .await = cpu_await,
     .wait = cpu_wait,

@@ -11,12 +11,16 @@ typedef struct work {
   int64_t first;
 } work;
 
+static int64_t copy_at(const hfta_task_call *call, int64_t position) {
+  return call->copies ? call->copies[position] : position;
+}
+
 /// The buffers of the copy at a position of the call's list.
 static void bind(const work *self, int64_t position, void **buffers) {
   const hfta_launch *launch = self->launches;
   const hfta_task_call *call = self->call;
   bool of_copies = launch->per_copy || launch->copy >= 0;
-  int64_t copy = of_copies ? call->copies[position] : 0;
+  int64_t copy = of_copies ? copy_at(call, position) : 0;
   for (uint32_t i = 0; i < launch->binding_count; ++i) {
     const hfta_binding *binding = &launch->bindings[i];
     bool in_turn = binding->in_slabs && !call->keeps[binding->segment];
@@ -31,7 +35,7 @@ static void run_items(void *argument, int64_t begin, int64_t end, int thread) {
   const work *self = argument;
   const hfta_launch *launch = self->launches;
   void *buffers[HFTA_MAX_BINDINGS];
-  void *scratch = hfta_pool_scratch(self->pool, thread);
+  void *scratch = self->pool ? hfta_pool_scratch(self->pool, thread) : NULL;
   int64_t items = launch->items;
   int64_t position = self->first + begin / items, item = begin % items;
   for (int64_t left = end - begin; left > 0; ++position, item = 0) {
@@ -55,12 +59,21 @@ static void run_copies(void *argument, int64_t begin, int64_t end, int thread) {
   }
 }
 
+static void share_out(hfta_pool *pool, int64_t count,
+                      hfta_range_function function, void *argument) {
+  if (pool)
+    hfta_parallel_for(pool, count, function, argument);
+  else if (count > 0)
+    function(argument, 0, count, 0);
+}
+
 static hfta_status check(const hfta_pool *pool, const hfta_task *task,
                          hfta_error *error) {
+  uint64_t scratch = pool ? hfta_pool_scratch_bytes(pool) : 0;
   for (uint32_t i = 0; i < task->launch_count; ++i) {
     const hfta_launch *launch = &task->launches[i];
     if (launch->binding_count > HFTA_MAX_BINDINGS ||
-        launch->scratch_bytes > hfta_pool_scratch_bytes(pool))
+        launch->scratch_bytes > scratch)
       return hfta_fail(
           error, HFTA_INTERNAL,
           "task '%s': kernel '%s' asks for more scratch or buffers "
@@ -75,15 +88,15 @@ static void run_joined(work self) {
   int64_t copies = self.call->copy_count;
   // Each thread takes as many whole copies; all of them share the rest.
   if (self.count > 1) {
-    int64_t whole = copies - copies % hfta_pool_threads(self.pool);
-    hfta_parallel_for(self.pool, whole, run_copies, &self);
+    int64_t threads = self.pool ? hfta_pool_threads(self.pool) : 1;
+    int64_t whole = copies - copies % threads;
+    share_out(self.pool, whole, run_copies, &self);
     self.first += whole;
     copies -= whole;
   }
   for (; self.count > 0; ++self.launches, --self.count)
     if (self.launches->items > 0)
-      hfta_parallel_for(self.pool, copies * self.launches->items, run_items,
-                        &self);
+      share_out(self.pool, copies * self.launches->items, run_items, &self);
 }
 
 /// For all copies, or for the one whose own it is.
@@ -91,11 +104,11 @@ static void run_once(work self) {
   int64_t copy = self.launches->copy;
   if (copy >= 0)
     while (self.first < self.call->copy_count &&
-           self.call->copies[self.first] != copy)
+           copy_at(self.call, self.first) != copy)
       ++self.first;
   bool is_here = copy < 0 || self.first < self.call->copy_count;
   if (is_here && self.launches->items > 0)
-    hfta_parallel_for(self.pool, self.launches->items, run_items, &self);
+    share_out(self.pool, self.launches->items, run_items, &self);
 }
 
 hfta_status hfta_run_task(hfta_pool *pool, const hfta_task_call *call,

@@ -55,15 +55,36 @@ static void note_error(hfta_queues *self, hfta_status status,
   pthread_mutex_unlock(&self->mutex);
 }
 
-static void run_task(hfta_queues *self, const hfta_work *work) {
-  hfta_error error;
+static bool needs_scratch(const hfta_task *task) {
+  for (uint32_t i = 0; i < task->launch_count; ++i)
+    if (task->launches[i].scratch_bytes > 0)
+      return true;
+  return false;
+}
+
+/// Whether the pool is now the caller's, who else runs the task alone.
+static bool take_pool(hfta_queues *self, uint32_t queue,
+                      const hfta_task *task) {
+  if (queue != 0 && !needs_scratch(task))
+    return pthread_mutex_trylock(&self->running) == 0;
   pthread_mutex_lock(&self->running);
+  return true;
+}
+
+static void run_task(hfta_queues *self, uint32_t queue, const hfta_work *work) {
+  hfta_error error;
+  bool has_pool = take_pool(self, queue, work->call.task);
   double begin = self->observer.done ? hfta_now() : 0.0;
-  hfta_status status = hfta_run_task(self->pool, &work->call, &error);
-  if (self->observer.done)
-    self->observer.done(self->observer.argument, work->number,
-                        hfta_now() - begin);
-  pthread_mutex_unlock(&self->running);
+  hfta_status status =
+      hfta_run_task(has_pool ? self->pool : NULL, &work->call, &error);
+  if (has_pool)
+    pthread_mutex_unlock(&self->running);
+  if (self->observer.done) {
+    double seconds = hfta_now() - begin;
+    pthread_mutex_lock(&self->mutex);
+    self->observer.done(self->observer.argument, work->number, seconds);
+    pthread_mutex_unlock(&self->mutex);
+  }
   if (status != HFTA_OK)
     note_error(self, status, &error);
 }
@@ -90,10 +111,20 @@ static void await(hfta_queues *self, uint32_t event, uint64_t records) {
   pthread_mutex_unlock(&self->mutex);
 }
 
-static void do_work(hfta_queues *self, const hfta_work *work) {
+static void call_host(hfta_queues *self, const hfta_host_call *call) {
+  hfta_error error;
+  hfta_status status = call->function(call->argument, &error);
+  if (status != HFTA_OK)
+    note_error(self, status, &error);
+}
+
+static void do_work(hfta_queues *self, uint32_t queue, const hfta_work *work) {
   switch (work->kind) {
   case HFTA_WORK_RUN:
-    run_task(self, work);
+    run_task(self, queue, work);
+    break;
+  case HFTA_WORK_CALL:
+    call_host(self, &work->host_call);
     break;
   case HFTA_WORK_COPY:
     memcpy(work->to, work->from, work->bytes);
@@ -114,7 +145,7 @@ static void do_work(hfta_queues *self, const hfta_work *work) {
 static void do_first_queue(hfta_queues *self, uint64_t end) {
   queue *first = &self->queues[0];
   for (; first->done < end; ++first->done)
-    do_work(self, &first->work[first->done % CAPACITY]);
+    do_work(self, 0, &first->work[first->done % CAPACITY]);
 }
 
 static void *queue_main(void *argument) {
@@ -127,7 +158,8 @@ static void *queue_main(void *argument) {
     if (own->done == own->pushed)
       break;
     pthread_mutex_unlock(&self->mutex);
-    do_work(self, &own->work[own->done % CAPACITY]);
+    do_work(self, (uint32_t)(own - self->queues),
+            &own->work[own->done % CAPACITY]);
     pthread_mutex_lock(&self->mutex);
     ++own->done;
     pthread_cond_broadcast(&self->changed);
@@ -188,10 +220,12 @@ void hfta_queues_push(hfta_queues *self, uint32_t number,
     void **segments = to->segments + place * self->segments;
     int32_t *copies = to->copies + place * (uint64_t)self->copies;
     memcpy(segments, work->call.segments, sizeof(void *) * self->segments);
-    memcpy(copies, work->call.copies,
-           sizeof(int32_t) * (size_t)work->call.copy_count);
     entry->call.segments = segments;
-    entry->call.copies = copies;
+    if (work->call.copies) {
+      memcpy(copies, work->call.copies,
+             sizeof(int32_t) * (size_t)work->call.copy_count);
+      entry->call.copies = copies;
+    }
   } else if (work->kind == HFTA_WORK_AWAIT) {
     entry->records = self->recorded[work->number];
   }

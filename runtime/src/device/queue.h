@@ -18,6 +18,7 @@ typedef enum hfta_work_kind {
   HFTA_WORK_RUN,
   HFTA_WORK_COPY,
   HFTA_WORK_FILL,
+  HFTA_WORK_CALL,
   HFTA_WORK_RECORD,
   HFTA_WORK_AWAIT
 } hfta_work_kind;
@@ -30,9 +31,12 @@ typedef struct hfta_work {
   uint32_t number;     ///< RUN: of the task; RECORD, AWAIT: of the event
   uint64_t records;    ///< AWAIT: how many records of the event it waits for
   hfta_task_call call; ///< RUN; `segments` and `copies` are copied with it
+  hfta_host_call host_call; ///< CALL
 } hfta_work;
 
-/// Tasks run on `pool`, one at a time. Not enough memory or threads are
+/// Tasks run on `pool`, one at a time; a small one of another queue than the
+/// first, whose kernels need no scratch, rather on its own thread than wait for
+/// the pool. Not enough memory or threads are
 /// HFTA_UNSUPPORTED.
 hfta_status hfta_queues_create(const hfta_device_options *options,
                                hfta_pool *pool, hfta_queues **out,

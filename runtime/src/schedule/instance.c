@@ -276,6 +276,9 @@ static hfta_status build(hfta_instance *instance, const hfta_options *options) {
   if (status == HFTA_OK)
     status = hfta_program_check_cpu(instance->program, &instance->error);
   if (status == HFTA_OK)
+    status = hfta_share_create(&instance->share, instance->program, /*rank=*/0,
+                               /*ranks=*/1, &instance->error);
+  if (status == HFTA_OK)
     status = allocate_tables(instance);
   if (status == HFTA_OK) {
     choose_copies(instance);
@@ -333,6 +336,7 @@ void hfta_instance_destroy(hfta_instance *instance) {
   release_segments(instance);
   hfta_device_close(instance->device);
   hfta_batches_destroy(&instance->batches);
+  hfta_share_destroy(&instance->share);
   free(instance->call_bases);
   free(instance->keeps);
   free(instance->live);

@@ -11,6 +11,13 @@
 
 static hfta_status check_counts(const hfta_program *program,
                                 hfta_error *error) {
+  if (program->workers < 1 || program->groups < program->workers ||
+      program->micro_batches < program->groups)
+    return hfta_fail(error, HFTA_INTERNAL,
+                     "program '%s': %lld micro-batches in %lld groups for %lld "
+                     "workers",
+                     program->name, (long long)program->micro_batches,
+                     (long long)program->groups, (long long)program->workers);
   if (program->copies < 1 || program->batch < 1 || program->micro_batches < 1 ||
       program->batch % program->micro_batches != 0)
     return hfta_fail(
@@ -185,13 +192,24 @@ static bool is_sound_command(const hfta_program *program,
   case HFTA_COMMAND_TRANSFER:
     return is_sound_place(program, &command->to, command->bytes) &&
            is_sound_place(program, &command->from, command->bytes);
+  case HFTA_COMMAND_ALL_GATHER:
+    return command->to.space == HFTA_SPACE_SEGMENT && command->queue > 0 &&
+           is_sound_place(program, &command->to, command->bytes);
   case HFTA_COMMAND_FILL:
     return is_sound_place(program, &command->to, command->bytes);
   case HFTA_COMMAND_RECORD:
   case HFTA_COMMAND_AWAIT:
     return command->subject < program->event_count;
   case HFTA_COMMAND_REPEAT:
-    return command->subject <= HFTA_REPEAT_TURNS;
+    return command->subject <= HFTA_REPEAT_ALL_MICRO_BATCHES;
+  case HFTA_COMMAND_ALL_REDUCE:
+    return command->subject < program->task_count && command->queue > 0 &&
+           command->to.space == HFTA_SPACE_SEGMENT &&
+           command->from.space == HFTA_SPACE_SEGMENT &&
+           command->to.copy_stride > 0 &&
+           command->bytes % command->to.copy_stride == 0 &&
+           is_sound_place(program, &command->to, command->bytes) &&
+           is_sound_place(program, &command->from, command->to.copy_stride);
   case HFTA_COMMAND_EVERY:
     return command->subject < program->hyper_parameter_count;
   default:

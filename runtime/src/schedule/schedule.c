@@ -1,6 +1,6 @@
 //===- schedule.c - Gives a device the commands of a schedule -------------===//
 
-#include "schedule/instance_impl.h"
+#include "schedule/sums.h"
 
 #include <string.h>
 
@@ -8,8 +8,10 @@
 typedef struct walk {
   hfta_instance *instance;
   const hfta_schedule_call *call;
-  int64_t turn; ///< how many copies make one
-  int64_t micro_batch;
+  int64_t turn;          ///< how many copies make one
+  int64_t micro_batches; ///< of the call, that are the rank's
+  int64_t micro_batch;   ///< which of them
+  int64_t number;        ///< of the micro-batch in the step
   const int32_t *copies; ///< of this turn
   int64_t copy_count;
 } walk;
@@ -21,20 +23,40 @@ static void run_commands(walk *self, const hfta_command *commands,
 // Places
 //===----------------------------------------------------------------------===//
 
-/// The instance of a segment that a micro-batch of the call has; NULL if there
-/// is no memory for it.
-static void *segment_base(const hfta_instance *instance, uint32_t segment,
-                          int64_t micro_batch) {
-  const hfta_segment_memory *memory = &instance->memory[segment];
-  if (instance->program->segments[segment].role == HFTA_SEGMENT_INPUT)
-    micro_batch += instance->batches.first;
-  return memory->count ? memory->bases[micro_batch % memory->count] : NULL;
+/// Which instance of a segment serves the micro-batch that is `ahead` places
+/// after the current one.
+static int64_t find_instance(const walk *self, uint32_t segment,
+                             int64_t ahead) {
+  const hfta_instance *instance = self->instance;
+  const hfta_share *share = &instance->share;
+  int64_t place = self->micro_batch + ahead;
+  switch (instance->program->segments[segment].role) {
+  case HFTA_SEGMENT_INPUT:
+    return place + instance->batches.first;
+  case HFTA_SEGMENT_GRADIENTS:
+  case HFTA_SEGMENT_RESULTS:
+    return share->group_of[place];
+  case HFTA_SEGMENT_SCALARS:
+  case HFTA_SEGMENT_EXCHANGE:
+    return self->number;
+  default:
+    return place;
+  }
+}
+
+/// NULL if there is no memory for it.
+static void *segment_base(const walk *self, uint32_t segment, int64_t ahead) {
+  const hfta_segment_memory *memory = &self->instance->memory[segment];
+  return memory->count
+             ? memory
+                   ->bases[find_instance(self, segment, ahead) % memory->count]
+             : NULL;
 }
 
 /// NULL if the instance has no memory for it, or nothing is to be copied from
 /// there.
 static char *find_place(const walk *self, const hfta_place *place,
-                        int64_t micro_batch, uint64_t bytes, int64_t copy) {
+                        int64_t ahead, uint64_t bytes, int64_t copy) {
   hfta_instance *instance = self->instance;
   const hfta_schedule_call *call = self->call;
   const hfta_segment_memory *memory = &instance->memory[place->index];
@@ -42,17 +64,19 @@ static char *find_place(const walk *self, const hfta_place *place,
   char *base = NULL;
   switch (place->space) {
   case HFTA_SPACE_SEGMENT:
-    base = segment_base(instance, place->index, micro_batch);
+    base = segment_base(self, place->index, ahead);
     break;
   case HFTA_SPACE_HOST:
     if (memory->host)
-      base = memory->host +
-             memory->bytes * (uint64_t)(micro_batch % memory->count);
+      base =
+          memory->host +
+          memory->bytes * ((uint64_t)find_instance(self, place->index, ahead) %
+                           memory->count);
     break;
   case HFTA_SPACE_FIELD:
     base = (char *)(uintptr_t)hfta_batches_find(
-        &instance->batches, call->inputs, place->index, micro_batch,
-        call->micro_batches, bytes);
+        &instance->batches, call->inputs, place->index,
+        self->micro_batch + ahead, self->micro_batches, bytes);
     break;
   case HFTA_SPACE_PORT:
     base = (char *)(uintptr_t)call->inputs[place->index];
@@ -69,7 +93,7 @@ static void run(const walk *self, const hfta_command *command) {
   hfta_instance *instance = self->instance;
   const hfta_program *program = instance->program;
   for (uint32_t i = 0; i < program->segment_count; ++i)
-    instance->call_bases[i] = segment_base(instance, i, self->micro_batch);
+    instance->call_bases[i] = segment_base(self, i, 0);
   hfta_task_call call = {.task = &program->tasks[command->subject],
                          .segments = instance->call_bases,
                          .keeps = instance->keeps,
@@ -83,7 +107,7 @@ static void run(const walk *self, const hfta_command *command) {
 static void transfer(const walk *self, const hfta_command *command) {
   hfta_device *device = self->instance->device;
   int64_t micro_batch = self->micro_batch + command->ahead;
-  if (micro_batch >= self->call->micro_batches &&
+  if (micro_batch >= self->micro_batches &&
       command->from.space != HFTA_SPACE_FIELD)
     return;
   bool is_each = command->to.copy_stride != 0 || command->from.copy_stride != 0;
@@ -91,28 +115,38 @@ static void transfer(const walk *self, const hfta_command *command) {
   for (int64_t i = 0; i < count; ++i) {
     int64_t copy = is_each ? self->copies[i] : 0;
     char *to =
-        find_place(self, &command->to, micro_batch, command->bytes, copy);
+        find_place(self, &command->to, command->ahead, command->bytes, copy);
     const char *from =
-        find_place(self, &command->from, micro_batch, command->bytes, copy);
+        find_place(self, &command->from, command->ahead, command->bytes, copy);
     if (to && from)
       device->functions->copy(device, command->queue, to, from, command->bytes);
   }
 }
 
+/// In all instances.
 static void fill(const walk *self, const hfta_command *command) {
   hfta_device *device = self->instance->device;
-  char *to =
-      find_place(self, &command->to, self->micro_batch, command->bytes, 0);
-  if (to)
-    device->functions->fill(device, command->queue, to, command->bytes);
+  const hfta_place *to = &command->to;
+  const hfta_segment_memory *memory = &self->instance->memory[to->index];
+  for (uint32_t i = 0; i < memory->count; ++i)
+    device->functions->fill(device, command->queue,
+                            (char *)memory->bases[i] + to->offset,
+                            command->bytes);
 }
 
 /// The body follows the command.
 static void repeat(const walk *self, const hfta_command *command) {
   walk inner = *self;
+  if (command->subject == HFTA_REPEAT_ALL_MICRO_BATCHES) {
+    for (inner.number = 0; inner.number < self->call->micro_batches;
+         ++inner.number)
+      run_commands(&inner, command + 1, command->length);
+    return;
+  }
   if (command->subject == HFTA_REPEAT_MICRO_BATCHES) {
-    for (int64_t m = 0; m < self->call->micro_batches; ++m) {
+    for (int64_t m = 0; m < self->micro_batches; ++m) {
       inner.micro_batch = m;
+      inner.number = self->instance->share.micro_batches[m];
       run_commands(&inner, command + 1, command->length);
     }
     return;
@@ -157,6 +191,11 @@ static void run_commands(walk *self, const hfta_command *commands,
     case HFTA_COMMAND_FILL:
       fill(self, command);
       break;
+    case HFTA_COMMAND_ALL_GATHER:
+      break; // this rank has all of them
+    case HFTA_COMMAND_ALL_REDUCE:
+      hfta_sums_add_up(self->instance, command);
+      break;
     case HFTA_COMMAND_RECORD:
       device->functions->record(device, command->queue, command->subject);
       break;
@@ -197,6 +236,8 @@ hfta_status hfta_instance_run(hfta_instance *instance,
   walk self = {.instance = instance,
                .call = call,
                .turn = turns->width,
+               .micro_batches =
+                   hfta_share_count(&instance->share, call->micro_batches),
                .copies = instance->live,
                .copy_count = instance->live_count};
   bool takes_batch = reads_fields(schedule);
@@ -212,8 +253,7 @@ hfta_status hfta_instance_run(hfta_instance *instance,
   if (status == HFTA_OK && call->micro_batches == program->micro_batches)
     hfta_turns_took(turns, instance->now() - begin);
   if (takes_batch)
-    hfta_batches_end(&instance->batches, call->micro_batches,
-                     status != HFTA_OK);
+    hfta_batches_end(&instance->batches, self.micro_batches, status != HFTA_OK);
   return status;
 }
 

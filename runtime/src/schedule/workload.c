@@ -58,7 +58,8 @@ static bool task_uses(const hfta_task *task, uint32_t segment) {
 
 static bool uses_segment(const hfta_program *program,
                          const hfta_command *command, uint32_t segment) {
-  return command->kind == HFTA_COMMAND_RUN &&
+  return (command->kind == HFTA_COMMAND_RUN ||
+          command->kind == HFTA_COMMAND_ALL_REDUCE) &&
          task_uses(&program->tasks[command->subject], segment);
 }
 
@@ -86,6 +87,8 @@ bool hfta_workload_needs(const hfta_program *program,
   case HFTA_SEGMENT_EXCHANGE:
   case HFTA_SEGMENT_WORKSPACE:
     break;
+  case HFTA_SEGMENT_RECEIVED:
+    return false;
   default:
     return true;
   }

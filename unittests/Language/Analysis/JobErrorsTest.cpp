@@ -63,7 +63,7 @@ TEST(JobErrors, SecondClause) {
             R"(job.hfta:13:3: error: unknown clause 'batch'
   batch = 3
   ^~~~~
-hint: clauses are: 'model', 'data', 'copies', 'micro_batches', 'loss', 'metric', 'optimizer', 'schedule', 'clip_norm', 'seed', 'epochs', 'steps', 'precision', 'zip', 'init', 'freeze', 'trainable', 'dim'
+hint: clauses are: 'model', 'data', 'copies', 'micro_batches', 'loss', 'metric', 'optimizer', 'schedule', 'clip_norm', 'seed', 'epochs', 'steps', 'precision', 'pipeline', 'zip', 'init', 'freeze', 'trainable', 'dim'
 )");
 }
 
@@ -144,7 +144,7 @@ TEST(JobErrors, MicroBatchesOption) {
       R"(job.hfta:11:20: error: 'micro_batches' has no argument 'all_forwards'
   micro_batches 2, all_forwards = true
                    ^~~~~~~~~~~~
-hint: arguments are: 'count', 'all_forwards_first'
+hint: arguments are: 'count', 'groups', 'all_forwards_first'
 )");
 }
 

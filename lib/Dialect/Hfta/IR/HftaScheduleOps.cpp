@@ -144,8 +144,8 @@ LogicalResult TaskOp::verifyRegions() {
 /// Nothing but commands.
 static LogicalResult verifyCommands(Region &region) {
   for (Operation &op : region.front())
-    if (!isa<RunOp, TransferOp, FillOp, RecordOp, AwaitOp, RepeatOp, EveryOp>(
-            op))
+    if (!isa<RunOp, TransferOp, FillOp, AllReduceOp, AllGatherOp, RecordOp,
+             AwaitOp, RepeatOp, EveryOp>(op))
       return op.emitOpError("stands in a schedule, which holds commands alone");
   return success();
 }
@@ -187,6 +187,8 @@ SmallVector<int64_t> ScheduleOp::findKept(SymbolTableCollection &symbols) {
           kept.insert(number);
       }
   });
+  walk([&](AllReduceOp reduce) { kept.insert(reduce.getAt().getNumber()); });
+  walk([&](AllGatherOp gather) { kept.insert(gather.getAt().getNumber()); });
   // Gradients wait for an update that is not in the schedule, or come from
   // elsewhere.
   if (getSymName() == schedules::kAccumulate ||
@@ -301,6 +303,85 @@ LogicalResult FillOp::verify() {
 LogicalResult
 FillOp::verifySymbolUses(SymbolTableCollection & /*symbolTable*/) {
   return verifyPlace(*this, getTo(), getBytes());
+}
+
+/// The segment that a place lies in; null if the table has none.
+static SegmentAttr getSegment(Operation *op, PlaceAttr place) {
+  ArrayAttr segments = SegmentAttr::getTable(op);
+  if (!segments || place.getNumber() >= static_cast<int64_t>(segments.size()))
+    return nullptr;
+  return cast<SegmentAttr>(segments[place.getNumber()]);
+}
+
+/// A command that all ranks give together.
+template <typename OpTy>
+static LogicalResult verifyOnce(OpTy op) {
+  if (auto outer = op->template getParentOfType<RepeatOp>())
+    return op.emitOpError("stands in a repeat over ")
+           << stringifyRepeatKind(outer.getOver())
+           << ", of which each rank has its own number";
+  return verifyQueue(op);
+}
+
+LogicalResult AllReduceOp::verify() {
+  PlaceAttr at = getAt();
+  if (at.getSpace() != Space::segment ||
+      getThrough().getSpace() != Space::segment)
+    return emitOpError("adds up what lies in segments, not from ")
+           << getThrough() << " to " << at;
+  int64_t block = at.getStride();
+  if (auto bytes = static_cast<int64_t>(getBytes());
+      block < 1 || bytes < 1 || bytes % block != 0)
+    return emitOpError("must add up whole blocks of ")
+           << block << " bytes, got " << bytes << " bytes";
+  return verifyOnce(*this);
+}
+
+LogicalResult
+AllReduceOp::verifySymbolUses(SymbolTableCollection &symbolTable) {
+  auto task = symbolTable.lookupNearestSymbolFrom<TaskOp>(*this, getTaskAttr());
+  if (!task)
+    return emitOpError("names no task: ") << getTaskAttr();
+  int64_t at = getAt().getNumber(), through = getThrough().getNumber();
+  if (!llvm::is_contained(task.getReads(), at) ||
+      !llvm::is_contained(task.getReads(), through) ||
+      !llvm::equal(task.getWrites(), ArrayRef(at)))
+    return emitOpError("adds with ")
+           << getTaskAttr() << ", which doesn't add segment " << through
+           << " to segment " << at;
+  if (failed(verifyPlace(*this, getAt(), getBytes())) ||
+      failed(verifyPlace(*this, getThrough(), getAt().getStride())))
+    return failure();
+  SegmentAttr sums = getSegment(*this, getAt());
+  if (sums && !sums.isOfGroups())
+    return emitOpError("adds up groups, of which segment ")
+           << at << " has none: its role is " << stringifyRole(sums.getRole());
+  SegmentAttr received = getSegment(*this, getThrough());
+  if (received && received.getRole() != Role::received)
+    return emitOpError("receives in segment ")
+           << through << ", whose role is "
+           << stringifyRole(received.getRole());
+  return success();
+}
+
+LogicalResult AllGatherOp::verify() {
+  if (getAt().getSpace() != Space::segment)
+    return emitOpError("gathers in segments, not ") << getAt();
+  if (auto bytes = static_cast<int64_t>(getBytes()); bytes < 1)
+    return emitOpError("must gather at least one byte, got ") << bytes;
+  return verifyOnce(*this);
+}
+
+LogicalResult
+AllGatherOp::verifySymbolUses(SymbolTableCollection & /*symbolTable*/) {
+  if (failed(verifyPlace(*this, getAt(), getBytes())))
+    return failure();
+  SegmentAttr segment = getSegment(*this, getAt());
+  if (segment && segment.getRole() != Role::exchange)
+    return emitOpError("gathers micro-batches' own in segment ")
+           << getAt().getNumber() << ", whose role is "
+           << stringifyRole(segment.getRole());
+  return success();
 }
 
 template <typename OpTy>

@@ -267,6 +267,10 @@ static std::string checkJob(const Job &job) {
   if (job.microBatches < 1 || job.batch < 1 ||
       job.batch % job.microBatches != 0)
     return "'batch' must be a positive multiple of 'micro_batches'";
+  if (job.replicas.size() > 1 || job.getReplicas() < 1 ||
+      job.getGroups() < job.getReplicas() || job.getGroups() > job.microBatches)
+    return "'replicas' must be one number, at most 'groups', and these at most "
+           "'micro_batches'";
   auto fits = [&](size_t size) {
     return size == static_cast<size_t>(job.copies);
   };

@@ -49,7 +49,8 @@ def Hfta_Role : I32EnumAttr<"Role", "what a variable holds", [
     I32EnumAttrCase<"output", 10>,
     I32EnumAttrCase<"scalar", 11>,
     I32EnumAttrCase<"result", 12>,
-    I32EnumAttrCase<"exchange", 13>]> {
+    I32EnumAttrCase<"exchange", 13>,
+    I32EnumAttrCase<"received", 14>]> {
   let cppNamespace = "::mlir::hfta";
   let genSpecializedAttr = 0;
 }
@@ -168,6 +169,14 @@ def Hfta_SegmentAttr : Hfta_Attr<"Segment", "segment"> {
     int64_t getUnitBytes() const {
       return getCopyBytes() > 0 ? getCopyBytes() : getBytes();
     }
+    /// Sums of groups are added up, and shared among ranks, in blocks of so many
+    /// bytes.
+    static constexpr int64_t kBlockBytes = 4096;
+    /// Whether the segment has an instance for each of the sums that a step
+    /// forms of its micro-batches and adds up at last.
+    bool isOfGroups() const {
+      return getRole() == Role::gradient || getRole() == Role::result;
+    }
     /// Whether what a copy has in this role lives within a step, and so in a slab.
     static bool livesWithinStep(Role role) {
       return role == Role::saved || role == Role::cut ||
@@ -218,7 +227,8 @@ def Hfta_PlaceAttr : Hfta_Attr<"Place", "place"> {
 
 def Hfta_RepeatKind : I32EnumAttr<"RepeatKind", "what commands are repeated over", [
     I32EnumAttrCase<"micro_batches", 0>,
-    I32EnumAttrCase<"turns", 1>]> {
+    I32EnumAttrCase<"turns", 1>,
+    I32EnumAttrCase<"all_micro_batches", 2>]> {
   let cppNamespace = "::mlir::hfta";
   let genSpecializedAttr = 0;
 }

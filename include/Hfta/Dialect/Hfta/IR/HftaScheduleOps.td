@@ -155,6 +155,8 @@ def Hfta_FillOp : Hfta_CommandOp<"fill", [
     DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
   let summary = "Zeros in a place";
   let description = [{
+    In all instances of the segment.
+
     Constraints:
     - (C1) the place is a segment's.
     - (C2) there is at least one byte to fill.
@@ -164,6 +166,55 @@ def Hfta_FillOp : Hfta_CommandOp<"fill", [
   }];
   let arguments = !con((ins I64Attr:$bytes, Hfta_PlaceAttr:$to), place);
   let assemblyFormat = "$bytes `at` $to attr-dict";
+  let hasVerifier = 1;
+}
+
+def Hfta_AllReduceOp : Hfta_CommandOp<"all_reduce", [
+    DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
+  let summary = "Add up the groups' sums that all ranks have";
+  let description = [{
+    Bytes of a segment that has an instance a group. Afterwards the first instance
+    of every rank holds the sum over all groups, the others zeros. With T(c, q)
+    the sum of group c if c + q is no group, else T(c, 2q) + T(c + q, 2q), it is
+    T(0, 1), whichever ranks have the groups.
+
+    The bytes are cut into blocks as long as the place's stride. Each rank gets its
+    share of the blocks of all groups that it doesn't have in the segment
+    `through`, adds with the task, which adds one block `through` to one `at`, and
+    gives the sums to all others.
+
+    Constraints:
+    - (C1) the symbol is a task's that reads both segments and writes the first.
+    - (C2) there is at least one block, and they are whole ones.
+    - (C3) `at` lies in a segment of role `gradient` or `result`, `through` is
+      one of role `received`.
+    - (C4) it stands in nothing that repeats: each rank has its own micro-batches.
+
+    Example: `hfta.all_reduce @"task/combine.0" 65536 at <segment, 4, 0, 4096> through <segment, 12, 0> {queue = 2}`
+  }];
+  let arguments = !con((ins FlatSymbolRefAttr:$task, I64Attr:$bytes,
+                            Hfta_PlaceAttr:$at, Hfta_PlaceAttr:$through), place);
+  let assemblyFormat = "$task $bytes `at` $at `through` $through attr-dict";
+  let hasVerifier = 1;
+}
+
+def Hfta_AllGatherOp : Hfta_CommandOp<"all_gather", [
+    DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
+  let summary = "Give all ranks what each has of its micro-batches";
+  let description = [{
+    Bytes of a segment that has an instance for each micro-batch of a step, on
+    every rank. Afterwards each rank's instances of all micro-batches hold what
+    the rank that computes them has written.
+
+    Constraints:
+    - (C1) the place is in a segment of role `exchange`.
+    - (C2) there is at least one byte, and the place lies within its segment.
+    - (C3) it stands in nothing that repeats: each rank has its own micro-batches.
+
+    Example: `hfta.all_gather 640 at #hfta.place<segment, 5, 0> {queue = 2}`
+  }];
+  let arguments = !con((ins I64Attr:$bytes, Hfta_PlaceAttr:$at), place);
+  let assemblyFormat = "$bytes `at` $at attr-dict";
   let hasVerifier = 1;
 }
 
@@ -198,7 +249,8 @@ def Hfta_RepeatOp : Hfta_Op<"repeat", [
     ParentOneOf<["ScheduleOp", "RepeatOp", "EveryOp"]>]> {
   let summary = "The same commands several times";
   let description = [{
-    Over `micro_batches`: once for each of a step's, in order. Over `turns`: once
+    Over `micro_batches`: once for each of a step's that the rank has, in order.
+    Over `all_micro_batches`: also for those of other ranks. Over `turns`: once
     for the first few copies, then for the next ones; the host chooses how many at
     a time, as many as the processor's caches allow. Inside of turns only tasks run
     that may run by copies.

@@ -61,6 +61,9 @@ struct Precision {
 };
 
 struct Job {
+  /// A setting that is to follow from others.
+  static constexpr int64_t kAuto = 0;
+
   std::string name;
   bool training = true;  ///< false: inference only
   bool fuse = true;      ///< false: every copy compiled alone in one binary
@@ -82,6 +85,7 @@ struct Job {
 #define HFTA_MEMBER_Integer(member, initial) int64_t member = initial;
 #define HFTA_MEMBER_Size(member, initial) int64_t member = initial;
 #define HFTA_MEMBER_Flag(member, initial) bool member = initial;
+#define HFTA_MEMBER_Counts(member, initial) std::vector<int64_t> member;
 #define HFTA_MEMBER_Numbers(member, initial) std::vector<double> member;
 #define HFTA_MEMBER_WholeNumbers(member, initial) std::vector<int64_t> member;
 #define HFTA_SETTING(type, member, name, initial, range, clause, usage, text,  \
@@ -91,11 +95,16 @@ struct Job {
 #undef HFTA_MEMBER_Integer
 #undef HFTA_MEMBER_Size
 #undef HFTA_MEMBER_Flag
+#undef HFTA_MEMBER_Counts
 #undef HFTA_MEMBER_Numbers
 #undef HFTA_MEMBER_WholeNumbers
 
   const HyperParameter *findHyperParameter(llvm::StringRef name) const;
   int64_t getMicroBatch() const { return batch / microBatches; }
+  /// Workers that share a step's micro-batches.
+  int64_t getReplicas() const { return replicas.empty() ? 1 : replicas[0]; }
+  /// Sums that gradients and losses are added up in before they become one.
+  int64_t getGroups() const { return groups == kAuto ? getReplicas() : groups; }
 
   /// Sets the module's `hfta.job`.
   void write(ModuleOp module) const;

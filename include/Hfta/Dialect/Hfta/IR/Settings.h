@@ -80,11 +80,12 @@ enum ClauseTraits : unsigned {
   Repeatable = 1u << 1,      ///< a block may hold several
   OfModel = 1u << 2,         ///< may also follow `onnx(...)`
   WithoutTraining = 1u << 3, ///< the flag says nothing about training
-  Unlisted = 1u << 4         ///< `info --json` tells it in another way
+  Unlisted = 1u << 4,        ///< `info --json` tells it in another way
+  Auto = 1u << 5             ///< may be `auto`, which is Job::kAuto
 };
 } // namespace setting_traits
 
-enum class SettingType { Integer, Size, Flag, Numbers, WholeNumbers };
+enum class SettingType { Integer, Size, Flag, Counts, Numbers, WholeNumbers };
 
 /// Where a job holds a setting.
 using SettingRef = std::variant<int64_t *, bool *, std::vector<double> *,

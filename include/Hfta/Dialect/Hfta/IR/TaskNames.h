@@ -17,6 +17,8 @@ constexpr StringLiteral kForward = "forward";
 constexpr StringLiteral kBackward = "backward";
 /// Running statistics, from those of one micro-batch.
 constexpr StringLiteral kStatistics = "statistics";
+/// Adds what another group or rank has added up.
+constexpr StringLiteral kCombine = "combine";
 /// The loss as users read it, where tasks add up sums.
 constexpr StringLiteral kReport = "report";
 constexpr StringLiteral kNorm = "norm";

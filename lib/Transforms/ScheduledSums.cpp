@@ -1,0 +1,142 @@
+//===- ScheduledSums.cpp - What adds up the sums of groups ----------------===//
+//
+// A step forms a sum of gradients, and of losses, for each group of its
+// micro-batches, and adds these up at last in an order that nothing but their
+// number decides. Gradients are added without regard to variables, block of
+// bytes by block, so that ranks can share the blocks of any model evenly;
+// results, which are few and of several types, variable by variable.
+//===----------------------------------------------------------------------===//
+
+#include "ScheduledSums.h"
+
+#include "Hfta/Dialect/Hfta/IR/Settings.h"
+#include "Hfta/Dialect/Hfta/IR/TaskNames.h"
+#include "Hfta/Dialect/Hfta/IR/VariableNames.h"
+#include "Hfta/Transforms/Precision.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+
+using namespace mlir;
+using namespace mlir::hfta;
+
+ScheduledSums::ScheduledSums(ModuleOp module, const Job &job)
+    : module(module), job(job) {
+  if (job.getGroups() == 1)
+    return;
+  ArrayAttr table = SegmentAttr::getTable(module);
+  received = static_cast<int64_t>(table.size());
+  int64_t most = 0;
+  for (auto [number, segment] :
+       llvm::enumerate(table.getAsRange<SegmentAttr>())) {
+    if (!segment.isOfGroups() || segment.getInstances() == 1 ||
+        segment.getBytes() == 0)
+      continue;
+    addSums(static_cast<int64_t>(number), segment);
+    const Sums &added = all.back();
+    most = std::max(most, std::min(added.attribute.getBytes(),
+                                   std::max(job.bucket, added.blockBytes)));
+  }
+  SmallVector<Attribute> segments(table.begin(), table.end());
+  segments.push_back(SegmentAttr::get(module.getContext(), Role::received,
+                                      /*block=*/-1, most, job.getGroups(),
+                                      /*copyBytes=*/0));
+  module->setAttr(HftaDialect::kSegmentsAttrName,
+                  ArrayAttr::get(module.getContext(), segments));
+}
+
+void ScheduledSums::addSums(int64_t number, SegmentAttr segment) {
+  OpBuilder builder = OpBuilder::atBlockEnd(module.getBody());
+  bool isFlat = segment.getRole() == Role::gradient;
+  Sums sums = {number, segment,
+               isFlat ? SegmentAttr::kBlockBytes : segment.getBytes(), nullptr};
+  // Of the results, what evaluations add up lies beside a step's loss.
+  std::string part =
+      isFlat ? parts::kCombine.str() : (parts::kCombine + "_results").str();
+  sums.task = TaskOp::create(
+      builder, module.getLoc(),
+      (names::kTaskPrefix + TaskAttr::makeName(part, segment.getBlock())).str(),
+      part, segment.getBlock(), ArrayRef<int64_t>{number, received},
+      ArrayRef<int64_t>{number}, DenseI64ArrayAttr(), /*by_copies=*/false);
+  sums.task.getBody().emplaceBlock();
+  if (isFlat) {
+    Type type = getFloatType(module.getContext(), job.precision.gradients);
+    int64_t elements =
+        SegmentAttr::kBlockBytes * 8 / type.getIntOrFloatBitWidth();
+    addLaunch(sums, RankedTensorType::get({elements}, type), 0,
+              SegmentAttr::kBlockBytes);
+  } else {
+    for (auto variable : module.getOps<VariableOp>()) {
+      std::optional<BindingAttr> place = variable.getLocation();
+      if (!place || place->getSegment() != number)
+        continue;
+      RankedTensorType type = variable.getTensorType();
+      int64_t elements = type.getNumElements() * getCopies(type).value_or(1);
+      addLaunch(sums, RankedTensorType::get({elements}, type.getElementType()),
+                place->getOffset(), 0);
+    }
+  }
+  all.push_back(sums);
+}
+
+void ScheduledSums::addLaunch(Sums &sums, RankedTensorType type, int64_t offset,
+                              int64_t stride) {
+  MLIRContext *context = module->getContext();
+  OpBuilder builder = OpBuilder::atBlockEnd(&sums.task.getBody().front());
+  Attribute bindings[] = {
+      BindingAttr::get(context, sums.segment, offset, stride, /*copy=*/-1),
+      BindingAttr::get(context, received, offset, stride, /*copy=*/-1)};
+  LaunchOp::create(builder, module.getLoc(), getKernel(type).getSymName(),
+                   ArrayAttr::get(context, bindings), /*inputs=*/2,
+                   /*written=*/ArrayRef<int64_t>{0}, /*per_copy=*/stride != 0,
+                   /*copy=*/IntegerAttr(), /*joins=*/false);
+}
+
+/// Adds the second operand to the first one, in f32 at least.
+func::FuncOp ScheduledSums::getKernel(RankedTensorType type) {
+  std::string name;
+  llvm::raw_string_ostream(name)
+      << names::kKernelPrefix << parts::kCombine << '.' << type.getElementType()
+      << '.' << type.getNumElements();
+  SymbolTable symbols(module);
+  if (auto known = symbols.lookup<func::FuncOp>(name))
+    return known;
+  OpBuilder builder = OpBuilder::atBlockEnd(module.getBody());
+  Location loc = module.getLoc();
+  auto kernel = func::FuncOp::create(
+      builder, loc, name, builder.getFunctionType({type, type}, {type}));
+  kernel.setPrivate();
+  kernel->setAttr("hfta.kernel", builder.getUnitAttr());
+  kernel->setAttr("hfta.ties", builder.getDenseI64ArrayAttr({0}));
+  // Not to be cut into items: there are as many blocks as threads like.
+  kernel->setAttr("hfta.copies", builder.getI64IntegerAttr(1 << 16));
+  Block *body = kernel.addEntryBlock();
+  builder.setInsertionPointToEnd(body);
+  auto computed = RankedTensorType::get(
+      type.getShape(), atLeastF32(cast<FloatType>(type.getElementType())));
+  auto castTo = [&](Value value, RankedTensorType to) -> Value {
+    return value.getType() == to ? value
+                                 : CastOp::create(builder, loc, to, value);
+  };
+  Value sum =
+      AddOp::create(builder, loc, castTo(body->getArgument(0), computed),
+                    castTo(body->getArgument(1), computed));
+  func::ReturnOp::create(builder, loc, castTo(sum, type));
+  return kernel;
+}
+
+SmallVector<SumBucket> ScheduledSums::getBuckets(Role role,
+                                                 int64_t block) const {
+  MLIRContext *context = module->getContext();
+  SmallVector<SumBucket> buckets;
+  for (const Sums &sums : all) {
+    if (sums.attribute.getRole() != role || sums.attribute.getBlock() != block)
+      continue;
+    int64_t size = sums.blockBytes;
+    int64_t most = std::max(job.bucket / size, int64_t(1)) * size;
+    for (int64_t at = 0; at < sums.attribute.getBytes(); at += most)
+      buckets.push_back(
+          {sums.task, std::min(most, sums.attribute.getBytes() - at),
+           PlaceAttr::get(context, Space::segment, sums.segment, at, size),
+           PlaceAttr::get(context, Space::segment, received, 0, 0)});
+  }
+  return buckets;
+}

@@ -1,0 +1,51 @@
+//===- ScheduledSums.h - What adds up the sums of groups --------*- C++ -*-===//
+
+#ifndef HFTA_LIB_TRANSFORMS_SCHEDULEDSUMS_H
+#define HFTA_LIB_TRANSFORMS_SCHEDULEDSUMS_H
+
+#include "Hfta/Dialect/Hfta/IR/HftaOps.h"
+#include "Hfta/Dialect/Hfta/IR/Job.h"
+
+namespace mlir::hfta {
+
+/// A part of a segment whose groups' sums are added up by one command.
+struct SumBucket {
+  TaskOp task;
+  int64_t bytes;
+  PlaceAttr at;      ///< with the bytes of a block as its stride
+  PlaceAttr through; ///< where other ranks' sums come to
+};
+
+/// Tasks that add one group's sums to another one's, one for each segment that
+/// has instances for several groups, and the segment that other ranks' sums
+/// come to. Nothing where there is one group.
+class ScheduledSums {
+public:
+  /// Adds tasks, their kernels and the segment to the module.
+  ScheduledSums(ModuleOp module, const Job &job);
+
+  /// The parts of all segments of a role, the last block's first.
+  SmallVector<SumBucket> getBuckets(Role role, int64_t block) const;
+
+private:
+  struct Sums {
+    int64_t segment;
+    SegmentAttr attribute;
+    int64_t blockBytes;
+    TaskOp task;
+  };
+
+  void addSums(int64_t number, SegmentAttr segment);
+  void addLaunch(Sums &sums, RankedTensorType type, int64_t offset,
+                 int64_t stride);
+  func::FuncOp getKernel(RankedTensorType type);
+
+  ModuleOp module;
+  const Job &job;
+  int64_t received = 0; ///< number of the segment
+  SmallVector<Sums> all;
+};
+
+} // namespace mlir::hfta
+
+#endif // HFTA_LIB_TRANSFORMS_SCHEDULEDSUMS_H

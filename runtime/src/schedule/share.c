@@ -1,0 +1,64 @@
+//===- share.c - Which part of a step a rank does -------------------------===//
+
+#include "schedule/share.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+int hfta_rank_of_group(const hfta_program *program, int ranks, int64_t group) {
+  int64_t worker = group % program->workers;
+  return (int)(((worker + 1) * ranks - 1) / program->workers);
+}
+
+int64_t hfta_rank_groups(const hfta_program *program, int ranks, int rank) {
+  int64_t count = 0;
+  for (int64_t group = 0; group < program->groups; ++group)
+    count += hfta_rank_of_group(program, ranks, group) == rank;
+  return count;
+}
+
+int64_t hfta_rank_micro_batches(const hfta_program *program, int ranks,
+                                int rank) {
+  int64_t count = 0;
+  for (int64_t m = 0; m < program->micro_batches; ++m)
+    count += hfta_rank_of_group(program, ranks, m % program->groups) == rank;
+  return count;
+}
+
+hfta_status hfta_share_create(hfta_share *self, const hfta_program *program,
+                              int rank, int ranks, hfta_error *error) {
+  memset(self, 0, sizeof(*self));
+  self->rank = rank;
+  self->ranks = ranks;
+  size_t groups = (size_t)program->groups;
+  size_t micro_batches = (size_t)program->micro_batches;
+  self->groups = calloc(groups, sizeof(int64_t));
+  self->micro_batches = calloc(micro_batches, sizeof(int64_t));
+  self->group_of = calloc(micro_batches, sizeof(int64_t));
+  if (!self->groups || !self->micro_batches || !self->group_of)
+    return hfta_fail(error, HFTA_UNSUPPORTED,
+                     "not enough memory for an instance");
+  for (int64_t group = 0; group < program->groups; ++group)
+    if (hfta_rank_of_group(program, ranks, group) == rank)
+      self->groups[self->group_count++] = group;
+  for (int64_t m = 0; m < program->micro_batches; ++m)
+    for (int64_t i = 0; i < self->group_count; ++i)
+      if (self->groups[i] == m % program->groups) {
+        self->group_of[self->micro_batch_count] = i;
+        self->micro_batches[self->micro_batch_count++] = m;
+      }
+  return HFTA_OK;
+}
+
+void hfta_share_destroy(hfta_share *self) {
+  free(self->groups);
+  free(self->micro_batches);
+  free(self->group_of);
+}
+
+int64_t hfta_share_count(const hfta_share *self, int64_t count) {
+  int64_t own = 0;
+  while (own < self->micro_batch_count && self->micro_batches[own] < count)
+    ++own;
+  return own;
+}
