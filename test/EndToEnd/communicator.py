@@ -84,7 +84,9 @@ def check_slow(program):
 
 
 def check_end(program):
-    run_ranks(2, program, "end", 2)
+    run_ranks(2, program, "end", 2, 0)
+    expect_errors(run_ranks(3, program, "end", 1, 1, code=5), "rank [01]: error: rank 2 "
+                  "has not answered for 1 s; this rank has ended")
 
 
 def check_waits(program):

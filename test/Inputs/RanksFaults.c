@@ -65,14 +65,16 @@ void ranks_slow(const ranks_arguments *arguments) {
   hfta_communicator_close(c);
 }
 
-/// end TIMEOUT: rank 0 ends at once, the others for longer than the timeout
-/// later, without a word.
+/// end TIMEOUT STOPS: the last rank ends for longer than the timeout later than
+/// the others, without a word, or (1) is stopped.
 void ranks_end(const ranks_arguments *arguments) {
   double timeout = ranks_number(arguments, 0);
   hfta_communicator *c = ranks_open(timeout);
   go_round(c);
-  bool is_last = c->rank != 0;
+  bool is_last = c->rank == c->size - 1;
   hfta_communicator_close(c);
+  if (is_last && ranks_number(arguments, 1) != 0)
+    raise(SIGSTOP);
   if (is_last)
     usleep((useconds_t)(1.5e6 * timeout));
 }

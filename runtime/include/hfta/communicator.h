@@ -9,10 +9,11 @@
 // messages from rank to rank, so that nothing depends on how a library adds
 // or forwards; each kind of communicator gets them from the same functions.
 //
-// Threads: post, wait and progress may be called by any threads at once;
-// everything else by one thread at a time. Ownership: memory that a message
-// names stays untouched from the post to its wait (sent memory may be read);
-// all posts are waited for before a communicator is closed.
+// Threads: post, wait and progress may be called by any threads at once; open,
+// split and close by one thread of the process at a time, in the same order on
+// all ranks. Ownership: memory that a message names stays untouched from the
+// post to its wait (sent memory may be read); all posts are waited for before a
+// communicator is closed.
 //
 // Errors: after any failure but one of `open` the communicator can only be
 // closed, or `hfta_communicator_fail`ed, which ends all ranks; later posts and

@@ -376,9 +376,12 @@ static void run(hfta_engine *self) {
                                     now.state),
                "heartbeats"))
       return;
-    if (now.state == HFTA_RANK_ENDS &&
-        (hfta_heartbeats_are_over(&self->heartbeats) ||
-         has_lost_end(self, now.timeout)))
+    bool ends = now.state == HFTA_RANK_ENDS;
+    if (ends && hfta_heartbeats_are_over(&self->heartbeats))
+      return;
+    // The host program goes on; else this rank has an error to report.
+    if (ends && !now.is_broken && has_lost_end(self, now.timeout) &&
+        self->is_hosts)
       return;
     // Nothing is started or ended any more, but heartbeats go on.
     bool moves = false;

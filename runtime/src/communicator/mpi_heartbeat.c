@@ -102,8 +102,9 @@ static int send_to(hfta_heartbeats *self, int rank) {
 int hfta_heartbeats_tick(hfta_heartbeats *self, double now, uint64_t counter,
                          int waits_for, hfta_rank_state state) {
   int code = take_all(self, now);
-  // After the last one there is none.
-  bool has_ended = self->own.state == HFTA_RANK_ENDS;
+  // After the last one there is none, but for an error.
+  bool has_ended =
+      self->own.state == HFTA_RANK_ENDS && state != HFTA_RANK_FAILS;
   // The interval may have become shorter.
   bool is_due = now + self->interval < self->next || now >= self->next;
   if (!has_ended && (is_due || (int)state != self->own.state)) {

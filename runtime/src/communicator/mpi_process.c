@@ -86,14 +86,15 @@ static hfta_status end_engine(hfta_engine *self, hfta_error *error) {
     self->state = HFTA_ENGINE_ENDS;
     self->is_urgent = true;
     pthread_cond_signal(&self->changed);
-    while (self->state != HFTA_ENGINE_ENDED)
+    while (self->state != HFTA_ENGINE_ENDED && self->error.code == HFTA_OK)
       pthread_cond_wait(&self->ended, &self->mutex);
   }
   hfta_status status = self->error.code;
   if (status != HFTA_OK)
     hfta_fail(error, status, "%s", self->error.message);
+  bool has_ended = self->state == HFTA_ENGINE_ENDED;
   pthread_mutex_unlock(&self->mutex);
-  if (status == HFTA_OK)
+  if (has_ended)
     pthread_join(self->thread, NULL);
   return status;
 }
@@ -106,9 +107,9 @@ static void handle_exit(int code, void *argument) {
   if (code != 0 || the_process.process != getpid() ||
       end_engine(self, &error) == HFTA_OK)
     return;
-  char line[HFTA_ERROR_MESSAGE_BYTES + 32];
-  snprintf(line, sizeof(line), "rank %d: error: %s", self->heartbeats.rank,
-           error.message);
+  char line[HFTA_ERROR_MESSAGE_BYTES + 320];
+  snprintf(line, sizeof(line), "%.256s: rank %d: error: %s",
+           program_invocation_short_name, self->heartbeats.rank, error.message);
   hfta_engine_fail(self, error.code, line);
 }
 
