@@ -228,6 +228,29 @@ def make_module_rows():
                  "hfta.frobnicate")
 
 
+def make_trace_rows():
+    for command in ("train", "bench"):
+        def trace(name, code, *texts, options=("--trace",), files=()):
+            return sweep(f"{command}: a trace {name}", code, *texts, files=files,
+                         options=[command, "--steps", "2", *options])
+
+        yield trace("without its file", 2, "'--trace'", "FILE.json")
+        yield trace("with an empty name", 2, "'--trace'", options=["--trace", ""])
+        yield trace("of 0 steps", 2, "'--trace-steps'",
+                    "'0' is not a whole number of at least 1",
+                    options=["--trace", "t.json", "--trace-steps", "0"])
+        yield trace("of many steps, but no file", 2,
+                    "'--trace-steps' needs --trace FILE.json",
+                    options=["--trace-steps", "3"])
+        yield trace("in a folder that isn't there", 4, "'nowhere/t.json'",
+                    "No such file", options=["--trace", "nowhere/t.json"])
+        yield trace("that is a folder", 4, "'checkpoints'", "directory",
+                    options=["--trace", "checkpoints"])
+        yield trace("on a full device", 4, "'full'", "No space left",
+                    options=["--trace", "full"],
+                    files={"full": link_to_full}.items())
+
+
 def make_program_rows():
     yield sweep("no command", 2, "command", options=[])
     yield sweep("an unknown command", 2, "'tain'", options=["tain"])
@@ -275,6 +298,7 @@ def make_program_rows():
     yield train("a log on a full device", 4, "'full'", "No space left",
                 options=["--log", "full"],
                 files={"full": link_to_full}.items())
+    yield from make_trace_rows()
     yield train("checkpoints in a file", 4, "'b.npy'",
                 options=["--checkpoint", "b.npy/checkpoints"])
     yield train("checkpoints in /proc", 4, "/proc/c",

@@ -96,6 +96,15 @@ def make_program_rows(program):
     yield sweep("data through a link by a log", "'label.raw'", *train, "link",
                 files={"link": link("label.raw")}.items())
     yield sweep("a checkpoint by a log", weights, *train, weights)
+    trace = (*train[:-1], "--trace")
+    yield sweep("the program by a trace", "the running program", *trace, "link",
+                files=itself)
+    yield sweep("data by a trace", "'b.npy'", *trace, "b.npy")
+    yield sweep("a checkpoint by a trace", weights, *trace, weights)
+    yield sweep("the log by a trace", "the log 'log.jsonl'", *train, "log.jsonl",
+                "--trace", "./log.jsonl")
+    yield sweep("the program by a measurement's trace", "the running program",
+                "bench", "--trace", "link", files=itself)
     yield sweep("an array by an output", "'output.npy'", "run", *inputs[:-2],
                 "--input", "c=output.npy", "--output", ".", files={
                     "output.npy": data_rows.npy()}.items())

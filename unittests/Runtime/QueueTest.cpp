@@ -37,7 +37,7 @@ public:
   void run(uint32_t queue, const hfta_task &task) {
     void *segments[] = {nullptr};
     const int32_t copies[] = {0};
-    hfta_task_call call = {&task, segments, keeps, copies, 1};
+    hfta_task_call call = {&task, segments, keeps, copies, 1, -1};
     device->functions->run(device, queue, &call, 7);
   }
   hfta_status wait(hfta_error *error = nullptr) {
@@ -141,9 +141,14 @@ static std::atomic<int> runs;
 
 static void countRun(void *const *, int64_t, void *) { ++runs; }
 
-static void noteTask(void *argument, uint32_t task, double seconds) {
-  EXPECT_GE(seconds, 0.0);
-  static_cast<std::vector<uint32_t> *>(argument)->push_back(task);
+static void noteActivity(void *argument, const hfta_activity *activity) {
+  EXPECT_GE(activity->end, activity->begin);
+  auto *seen = static_cast<std::vector<hfta_activity> *>(argument);
+  // The same queue's end before they begin.
+  for (const hfta_activity &earlier : *seen)
+    if (earlier.queue == activity->queue)
+      EXPECT_LE(earlier.end, activity->begin);
+  seen->push_back(*activity);
 }
 
 TEST_P(Queue, TellsWhatItRan) {
@@ -156,14 +161,18 @@ TEST_P(Queue, TellsWhatItRan) {
   task.launch_count = 1;
   runs = 0;
   Device device(GetParam());
-  std::vector<uint32_t> seen;
-  hfta_observer observer = {noteTask, &seen};
+  std::vector<hfta_activity> seen;
+  hfta_observer observer = {noteActivity, &seen};
   device.device->functions->observe(device.device, &observer);
   device.run(0, task);
   device.run(1, task);
   ASSERT_EQ(device.wait(), HFTA_OK);
   EXPECT_EQ(runs, 6);
-  EXPECT_EQ(seen, std::vector<uint32_t>({7, 7}));
+  std::vector<int64_t> ran;
+  for (const hfta_activity &activity : seen)
+    if (activity.kind == HFTA_ACTIVITY_RUN)
+      ran.push_back(activity.number);
+  EXPECT_EQ(ran, std::vector<int64_t>({7, 7}));
 }
 
 TEST_P(Queue, ErrorsSurfaceAtTheNextWait) {

@@ -13,6 +13,7 @@
 #ifndef HFTA_DEVICE_H
 #define HFTA_DEVICE_H
 
+#include "hfta/communicator.h"
 #include "hfta/launch.h"
 #include "hfta/status.h"
 
@@ -22,19 +23,48 @@ extern "C" {
 
 typedef struct hfta_device hfta_device;
 
-/// Told of each task that a device has run, by its number in the program, on
-/// the thread that ran it, of one at a time.
-typedef struct hfta_observer {
-  void (*done)(void *argument, uint32_t task, double seconds);
-  void *argument;
-} hfta_observer;
-
 /// A function of the host that takes its turn in a queue. It may wait for what
 /// comes from elsewhere, never for other work of the device.
 typedef struct hfta_host_call {
   hfta_status (*function)(void *argument, hfta_error *error);
-  void *argument; ///< stays until the next `wait`
+  void *argument;        ///< stays until the next `wait`
+  const hfta_post *post; ///< for observers: what it exchanges with other ranks;
+                         ///< stays as long as the device; NULL: nothing
 } hfta_host_call;
+
+typedef enum hfta_activity_kind {
+  HFTA_ACTIVITY_RUN,
+  HFTA_ACTIVITY_COPY,
+  HFTA_ACTIVITY_FILL,
+  HFTA_ACTIVITY_CALL,
+  HFTA_ACTIVITY_AWAIT, ///< of an event that hadn't happened yet
+  HFTA_ACTIVITY_WAIT,  ///< the host, in `wait`, for other queues
+  // What a device doesn't know of.
+  HFTA_ACTIVITY_READ, ///< a batch, from the data files
+  HFTA_ACTIVITY_STEP  ///< all of a step
+} hfta_activity_kind;
+
+/// What one queue, or a thread that none is of, did from `begin` to `end`,
+/// seconds of hfta_now.
+typedef struct hfta_activity {
+  hfta_activity_kind kind;
+  uint32_t queue; ///< of a WAIT 0, on which the host works
+  int64_t number; ///< RUN: of the task in its program; AWAIT: of the event;
+                  ///< READ, STEP: of the step in the training, from 0
+  const hfta_task_call *call; ///< RUN; gone afterwards
+  const hfta_post *post;      ///< CALL; may be NULL
+  const void *to;             ///< COPY, FILL
+  uint64_t bytes;             ///< COPY, FILL
+  double begin, end;
+} hfta_activity;
+
+/// Told of what a device has done, on the thread that did it, of one activity
+/// at a time. Who observes slows the device down by two readings of the clock
+/// an activity.
+typedef struct hfta_observer {
+  void (*done)(void *argument, const hfta_activity *activity);
+  void *argument;
+} hfta_observer;
 
 typedef struct hfta_device_options {
   int index;              ///< which device of its kind

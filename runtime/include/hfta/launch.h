@@ -23,6 +23,7 @@ typedef struct hfta_task_call {
   const int32_t *copies; ///< ascending: those that the task runs for; NULL: the
                          ///< first `copy_count`
   int64_t copy_count;
+  int64_t micro_batch; ///< of the step, for those who observe; -1: of none
 } hfta_task_call;
 
 /// Runs every (copy, item) of the task's kernels on the pool, or on the calling

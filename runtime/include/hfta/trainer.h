@@ -19,6 +19,7 @@ extern "C" {
 #endif
 
 #define HFTA_DEFAULT_LOG_EVERY 50
+#define HFTA_DEFAULT_TRACE_STEPS 5
 
 /// All zero means defaults. Strings are borrowed during the call.
 typedef struct hfta_train_options {
@@ -33,6 +34,8 @@ typedef struct hfta_train_options {
   bool resume;            ///< go on from the folder's newest checkpoint
   bool overwrite;         ///< remove the folder's checkpoints before the first
                           ///< step; without one of the two there may be none
+  const char *trace_path; ///< NULL: no trace
+  int64_t trace_steps;    ///< of this run's first; 0: HFTA_DEFAULT_TRACE_STEPS
   bool progress;
   /// Asked after every step and while it evaluates; NULL: never stops early.
   bool (*should_stop)(void *argument);

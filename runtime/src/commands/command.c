@@ -169,6 +169,14 @@ int hfta_parse_options(const hfta_invocation *invocation, const char *summary,
   return -1;
 }
 
+int hfta_check_trace(const hfta_invocation *invocation, const char *path,
+                     int64_t steps) {
+  if (path || steps == 0)
+    return -1;
+  return hfta_report_usage(invocation,
+                           "option '--trace-steps' needs --trace FILE.json");
+}
+
 //===----------------------------------------------------------------------===//
 // Instances
 //===----------------------------------------------------------------------===//

@@ -7,7 +7,7 @@
 
 #include <stdio.h>
 
-enum { HFTA_MAX_LIST = 64, HFTA_MAX_OPTIONS = 16 };
+enum { HFTA_MAX_LIST = 64, HFTA_MAX_OPTIONS = 32 };
 
 /// What a command is called with.
 typedef struct hfta_invocation {
@@ -65,6 +65,18 @@ typedef struct hfta_option {
            "step-... folder (default: initial weights)",                       \
    .text = (target)}
 
+#define HFTA_OPTION_TRACE(target)                                              \
+  {.name = "--trace",                                                          \
+   .argument = "FILE.json",                                                    \
+   .help = "write what was done when, for chrome://tracing or Perfetto",       \
+   .text = (target)}
+#define HFTA_OPTION_TRACE_STEPS(target)                                        \
+  {.name = "--trace-steps",                                                    \
+   .argument = "N",                                                            \
+   .help = "trace the first N steps of those that are run (default: 5)",       \
+   .integer = (target),                                                        \
+   .minimum = 1,                                                               \
+   .maximum = INT64_MAX}
 #define HFTA_OPTION_ONLY(target)                                               \
   {.name = "--only",                                                           \
    .argument = "K,K",                                                          \
@@ -75,6 +87,11 @@ typedef struct hfta_option {
 /// -1 if the command goes on, else the exit code.
 int hfta_parse_options(const hfta_invocation *invocation, const char *summary,
                        const hfta_option *options, size_t count);
+
+/// Whether `--trace-steps` has the `--trace` that it needs. Returns -1, or the
+/// exit code after a message.
+int hfta_check_trace(const hfta_invocation *invocation, const char *path,
+                     int64_t steps);
 
 /// Has the copies run that `--only` lists, in any order; NULL: all. Returns -1,
 /// or the exit code after a message.

@@ -1,5 +1,6 @@
 //===- command_bench.c - bench --------------------------------------------===//
 
+#include "checkpoint/replaces.h"
 #include "commands/bench_phases.h"
 #include "commands/command.h"
 #include "data/dataset.h"
@@ -8,6 +9,7 @@
 #include "hfta/pool.h"
 #include "system/clock.h"
 #include "system/memory_limit.h"
+#include "trace/trace.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -45,6 +47,7 @@ typedef struct bench {
   const hfta_program *program;
   bool trains;
   int64_t copies_at_once;
+  hfta_trace *trace; ///< of the steps that are run; NULL: none
   uint32_t count;
   void **inputs;
   double *task_seconds; ///< one a task
@@ -82,8 +85,10 @@ static hfta_status run_steps(bench *self, int64_t steps) {
   for (int64_t i = 0; i < steps && status == HFTA_OK; ++i) {
     if (self->trains)
       hfta_instance_offer(self->instance, inputs);
+    hfta_trace_begin_step(self->trace);
     status = self->trains ? hfta_instance_step(self->instance, inputs, NULL)
                           : hfta_instance_infer(self->instance, inputs);
+    hfta_trace_end_step(self->trace);
   }
   return status;
 }
@@ -150,17 +155,60 @@ static hfta_status warm_up(bench *self, int64_t steps) {
   return status;
 }
 
-static hfta_status measure(bench *self, int64_t steps, bool json) {
+static void note_activity(void *argument, const hfta_activity *activity) {
+  bench *self = argument;
+  const hfta_observer *trace = hfta_trace_observer(self->trace);
+  if (activity->kind == HFTA_ACTIVITY_RUN)
+    self->task_seconds[activity->number] += activity->end - activity->begin;
+  if (trace)
+    trace->done(trace->argument, activity);
+}
+
+static hfta_status open_trace(bench *self, const hfta_trace_options *options) {
   hfta_error *error = hfta_instance_error(self->instance);
+  hfta_status status = HFTA_OK;
+  if (options->path)
+    status = hfta_refuse_to_replace_program(options->path, error);
+  if (status == HFTA_OK)
+    status = hfta_trace_open(self->instance, options, &self->trace, error);
+  return status;
+}
+
+static hfta_status write_trace(bench *self) {
+  int64_t dropped;
+  hfta_status status = hfta_trace_finish(self->trace, &dropped,
+                                         hfta_instance_error(self->instance));
+  if (dropped > 0)
+    fprintf(stderr,
+            "note: the trace lacks %lld events: it has no room for so many "
+            "steps\n",
+            (long long)dropped);
+  return status;
+}
+
+static hfta_status run_timed_steps(bench *self, int64_t steps,
+                                   double *seconds) {
+  hfta_observer observer = {note_activity, self};
+  if (self->phases || self->trace)
+    hfta_instance_observe(self->instance, &observer);
+  double begin = hfta_now();
+  hfta_status status = run_steps(self, steps);
+  *seconds = hfta_now() - begin;
+  hfta_instance_observe(self->instance, NULL);
+  return status == HFTA_OK ? write_trace(self) : status;
+}
+
+static hfta_status measure(bench *self, const hfta_trace_options *trace,
+                           int64_t steps, bool json) {
+  hfta_error *error = hfta_instance_error(self->instance);
+  double seconds = 0.0;
   hfta_status status = make_inputs(self);
   if (status == HFTA_OK)
     status = warm_up(self, steps);
-  hfta_instance_time_tasks(self->instance,
-                           self->phases ? self->task_seconds : NULL);
-  double begin = hfta_now();
   if (status == HFTA_OK)
-    status = run_steps(self, steps);
-  double seconds = hfta_now() - begin;
+    status = open_trace(self, trace);
+  if (status == HFTA_OK)
+    status = run_timed_steps(self, steps, &seconds);
   if (status != HFTA_OK)
     return status;
   const hfta_program *program = self->program;
@@ -189,6 +237,7 @@ int hfta_command_bench(const hfta_invocation *invocation) {
   const char *device = NULL, *only = NULL;
   int64_t threads = 0, steps = DEFAULT_STEPS;
   bool json = false;
+  hfta_trace_options trace = {NULL, 0, 0};
   bench self = {.program = invocation->program};
   const hfta_option options[] = {
       {.name = "--steps",
@@ -202,6 +251,8 @@ int hfta_command_bench(const hfta_invocation *invocation) {
        .help = "print each phase beside the least time that its flops and\n"
                "bytes need on this processor",
        .flag = &self.phases},
+      HFTA_OPTION_TRACE(&trace.path),
+      HFTA_OPTION_TRACE_STEPS(&trace.steps),
       HFTA_OPTION_ONLY(&only),
       HFTA_OPTION_THREADS(&threads),
       HFTA_OPTION_DEVICE(&device),
@@ -211,6 +262,8 @@ int hfta_command_bench(const hfta_invocation *invocation) {
       "Times steps (of an inference program: inferences) on synthetic data in\n"
       "memory, always the same.",
       options, sizeof(options) / sizeof(*options));
+  if (code < 0)
+    code = hfta_check_trace(invocation, trace.path, trace.steps);
   if (code >= 0)
     return code;
   hfta_error error;
@@ -226,7 +279,7 @@ int hfta_command_bench(const hfta_invocation *invocation) {
   if (code < 0)
     code = hfta_choose_copies(invocation, only, self.instance);
   if (code < 0) {
-    hfta_status status = measure(&self, steps, json);
+    hfta_status status = measure(&self, &trace, steps, json);
     code = (int)status;
     if (status != HFTA_OK)
       hfta_report(invocation, status, hfta_instance_message(self.instance));
@@ -235,6 +288,7 @@ int hfta_command_bench(const hfta_invocation *invocation) {
     free(self.inputs[i]);
   free(self.inputs);
   free(self.task_seconds);
+  hfta_trace_close(self.trace);
   hfta_instance_destroy(self.instance);
   return code;
 }

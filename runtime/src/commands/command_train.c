@@ -34,7 +34,7 @@ static int check(const hfta_invocation *invocation,
   if (lonely && !train->checkpoint)
     return hfta_report_usage(invocation, "option '%s' needs --checkpoint DIR",
                              lonely);
-  return -1;
+  return hfta_check_trace(invocation, train->trace_path, train->trace_steps);
 }
 
 static int parse(const hfta_invocation *invocation, train_arguments *out) {
@@ -86,6 +86,8 @@ static int parse(const hfta_invocation *invocation, train_arguments *out) {
       {.name = "--overwrite",
        .help = "remove the checkpoints that DIR holds before the first step",
        .flag = &train->overwrite},
+      HFTA_OPTION_TRACE(&train->trace_path),
+      HFTA_OPTION_TRACE_STEPS(&train->trace_steps),
       HFTA_OPTION_ONLY(&out->only),
       HFTA_OPTION_THREADS(&out->threads),
       HFTA_OPTION_DEVICE(&out->device),

@@ -42,7 +42,8 @@ static const command commands[] = {
      "[--data DIR] [--epochs N | --steps N] [--log FILE.jsonl]\n"
      "           [--log-every N] [--checkpoint DIR [--every N] [--keep N]]\n"
      "           [--resume | --overwrite] [--only K,K] [--threads N]\n"
-     "           [--device cpu] [--no-progress]",
+     "           [--device cpu] [--no-progress]\n"
+     "           [--trace FILE.json [--trace-steps N]]",
      "train the copies", hfta_command_train, can_train},
     {"eval", "[--data DIR] [--checkpoint DIR] [--threads N] [--device cpu]",
      "loss and metric on the test data", hfta_command_eval, can_evaluate},
@@ -57,7 +58,8 @@ static const command commands[] = {
      "copies, parameters, memory plan and tasks", hfta_command_info, NULL},
     {"bench",
      "[--steps N] [--json] [--phases] [--only K,K]\n"
-     "           [--threads N] [--device cpu]",
+     "           [--threads N] [--device cpu]\n"
+     "           [--trace FILE.json [--trace-steps N]]",
      "time steps on synthetic data in memory", hfta_command_bench, NULL},
 };
 

@@ -3,6 +3,7 @@
 #include "data/feed.h"
 
 #include "data/shuffle.h"
+#include "system/clock.h"
 
 #include <pthread.h>
 #include <signal.h>
@@ -21,6 +22,7 @@ typedef struct slot {
 struct hfta_feed {
   const hfta_dataset *dataset;
   const hfta_program *program;
+  const hfta_observer *observer; ///< may be NULL
   bool training;
   int64_t end;
   int64_t taken; ///< the consumer's next batch
@@ -86,6 +88,18 @@ static hfta_status fill(hfta_feed *feed, int64_t number, slot *target) {
   return status;
 }
 
+static hfta_status fill_observed(hfta_feed *feed, int64_t number,
+                                 slot *target) {
+  if (!feed->observer)
+    return fill(feed, number, target);
+  hfta_activity activity = {
+      .kind = HFTA_ACTIVITY_READ, .number = number, .begin = hfta_now()};
+  hfta_status status = fill(feed, number, target);
+  activity.end = hfta_now();
+  feed->observer->done(feed->observer->argument, &activity);
+  return status;
+}
+
 /// Waits until the slot is free; false if the feed stops.
 static bool wait_for_slot(hfta_feed *feed, slot *target) {
   pthread_mutex_lock(&feed->mutex);
@@ -104,7 +118,7 @@ static void *feed_main(void *argument) {
     slot *target = slot_of(feed, number);
     if (!wait_for_slot(feed, target))
       return NULL;
-    status = fill(feed, number, target);
+    status = fill_observed(feed, number, target);
     pthread_mutex_lock(&feed->mutex);
     feed->status = status;
     target->filled = true;
@@ -207,7 +221,8 @@ static hfta_status start_thread(hfta_feed *feed, hfta_error *error) {
 }
 
 static hfta_status start(const hfta_dataset *dataset, bool training,
-                         int64_t first, int64_t end, hfta_feed **out,
+                         int64_t first, int64_t end,
+                         const hfta_observer *observer, hfta_feed **out,
                          hfta_error *error) {
   *out = NULL;
   hfta_feed *feed = calloc(1, sizeof(*feed));
@@ -216,6 +231,7 @@ static hfta_status start(const hfta_dataset *dataset, bool training,
                      "not enough memory for %d batches", SLOTS);
   feed->dataset = dataset;
   feed->program = dataset->program;
+  feed->observer = observer;
   feed->training = training;
   feed->taken = first;
   feed->end = end < first ? first : end;
@@ -233,16 +249,16 @@ static hfta_status start(const hfta_dataset *dataset, bool training,
 }
 
 hfta_status hfta_feed_start_training(const hfta_dataset *dataset, int64_t first,
-                                     int64_t end, hfta_feed **out,
-                                     hfta_error *error) {
-  return start(dataset, true, first, end, out, error);
+                                     int64_t end, const hfta_observer *observer,
+                                     hfta_feed **out, hfta_error *error) {
+  return start(dataset, true, first, end, observer, out, error);
 }
 
 hfta_status hfta_feed_start_evaluation(const hfta_dataset *dataset,
                                        hfta_feed **out, hfta_error *error) {
   int64_t batch = dataset->program->batch;
-  return start(dataset, false, 0, (dataset->samples + batch - 1) / batch, out,
-               error);
+  return start(dataset, false, 0, (dataset->samples + batch - 1) / batch,
+               /*observer=*/NULL, out, error);
 }
 
 void hfta_feed_stop(hfta_feed *feed) {

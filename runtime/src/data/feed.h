@@ -13,6 +13,7 @@
 #define HFTA_SRC_DATA_FEED_H
 
 #include "data/dataset.h"
+#include "hfta/device.h"
 #include "hfta/instance.h"
 
 typedef struct hfta_feed hfta_feed;
@@ -20,10 +21,12 @@ typedef struct hfta_feed hfta_feed;
 /// Steps of one epoch: whole batches only.
 int64_t hfta_steps_per_epoch(const hfta_dataset *dataset);
 
-/// Batches `first` .. `end` - 1 (0-based steps of the whole training).
+/// Batches `first` .. `end` - 1 (0-based steps of the whole training). The
+/// observer is told of each HFTA_ACTIVITY_READ, on the feed's thread; it must
+/// outlive the feed. NULL: nobody is.
 hfta_status hfta_feed_start_training(const hfta_dataset *dataset, int64_t first,
-                                     int64_t end, hfta_feed **out,
-                                     hfta_error *error);
+                                     int64_t end, const hfta_observer *observer,
+                                     hfta_feed **out, hfta_error *error);
 
 hfta_status hfta_feed_start_evaluation(const hfta_dataset *dataset,
                                        hfta_feed **out, hfta_error *error);

@@ -28,8 +28,9 @@ struct hfta_queues {
   uint64_t *recorded; // of an event: how often that was asked for
   hfta_observer observer;
 
-  pthread_mutex_t running; // one task at a time has the pool
-  pthread_mutex_t mutex;   // of all that follows, and the queues' numbers
+  pthread_mutex_t running;   // one task at a time has the pool
+  pthread_mutex_t observing; // one thread at a time tells the observer
+  pthread_mutex_t mutex;     // of all that follows, and the queues' numbers
   pthread_cond_t changed;
   bool stopping;
   uint64_t *happened; // of an event: how often that is done
@@ -71,20 +72,33 @@ static bool take_pool(hfta_queues *self, uint32_t queue,
   return true;
 }
 
+/// The time if somebody wants to know what is done when.
+static double begin_activity(const hfta_queues *self) {
+  return self->observer.done ? hfta_now() : 0.0;
+}
+
+static void end_activity(hfta_queues *self, hfta_activity activity) {
+  if (!self->observer.done)
+    return;
+  activity.end = hfta_now();
+  pthread_mutex_lock(&self->observing);
+  self->observer.done(self->observer.argument, &activity);
+  pthread_mutex_unlock(&self->observing);
+}
+
 static void run_task(hfta_queues *self, uint32_t queue, const hfta_work *work) {
   hfta_error error;
   bool has_pool = take_pool(self, queue, work->call.task);
-  double begin = self->observer.done ? hfta_now() : 0.0;
+  double begin = begin_activity(self);
   hfta_status status =
       hfta_run_task(has_pool ? self->pool : NULL, &work->call, &error);
   if (has_pool)
     pthread_mutex_unlock(&self->running);
-  if (self->observer.done) {
-    double seconds = hfta_now() - begin;
-    pthread_mutex_lock(&self->mutex);
-    self->observer.done(self->observer.argument, work->number, seconds);
-    pthread_mutex_unlock(&self->mutex);
-  }
+  end_activity(self, (hfta_activity){.kind = HFTA_ACTIVITY_RUN,
+                                     .queue = queue,
+                                     .number = work->number,
+                                     .call = &work->call,
+                                     .begin = begin});
   if (status != HFTA_OK)
     note_error(self, status, &error);
 }
@@ -102,20 +116,50 @@ static void record(hfta_queues *self, uint32_t event) {
   pthread_mutex_unlock(&self->mutex);
 }
 
-static void await(hfta_queues *self, uint32_t event, uint64_t records) {
+static void await(hfta_queues *self, uint32_t queue, const hfta_work *work) {
   pthread_mutex_lock(&self->mutex);
+  bool blocks = self->happened[work->number] < work->records;
+  double begin = blocks ? begin_activity(self) : 0.0;
   ++self->awaiting;
-  while (self->happened[event] < records)
+  while (self->happened[work->number] < work->records)
     pthread_cond_wait(&self->changed, &self->mutex);
   --self->awaiting;
   pthread_mutex_unlock(&self->mutex);
+  if (blocks)
+    end_activity(self, (hfta_activity){.kind = HFTA_ACTIVITY_AWAIT,
+                                       .queue = queue,
+                                       .number = work->number,
+                                       .begin = begin});
 }
 
-static void call_host(hfta_queues *self, const hfta_host_call *call) {
+static void call_host(hfta_queues *self, uint32_t queue,
+                      const hfta_host_call *call) {
   hfta_error error;
+  double begin = begin_activity(self);
   hfta_status status = call->function(call->argument, &error);
+  end_activity(self, (hfta_activity){.kind = HFTA_ACTIVITY_CALL,
+                                     .queue = queue,
+                                     .post = call->post,
+                                     .begin = begin});
   if (status != HFTA_OK)
     note_error(self, status, &error);
+}
+
+/// A copy or a fill.
+static void write_memory(hfta_queues *self, uint32_t queue,
+                         const hfta_work *work) {
+  bool is_copy = work->kind == HFTA_WORK_COPY;
+  double begin = begin_activity(self);
+  if (is_copy)
+    memcpy(work->to, work->from, work->bytes);
+  else
+    memset(work->to, 0, work->bytes);
+  end_activity(self, (hfta_activity){.kind = is_copy ? HFTA_ACTIVITY_COPY
+                                                     : HFTA_ACTIVITY_FILL,
+                                     .queue = queue,
+                                     .to = work->to,
+                                     .bytes = work->bytes,
+                                     .begin = begin});
 }
 
 static void do_work(hfta_queues *self, uint32_t queue, const hfta_work *work) {
@@ -124,19 +168,17 @@ static void do_work(hfta_queues *self, uint32_t queue, const hfta_work *work) {
     run_task(self, queue, work);
     break;
   case HFTA_WORK_CALL:
-    call_host(self, &work->host_call);
+    call_host(self, queue, &work->host_call);
     break;
   case HFTA_WORK_COPY:
-    memcpy(work->to, work->from, work->bytes);
-    break;
   case HFTA_WORK_FILL:
-    memset(work->to, 0, work->bytes);
+    write_memory(self, queue, work);
     break;
   case HFTA_WORK_RECORD:
     record(self, work->number);
     break;
   case HFTA_WORK_AWAIT:
-    await(self, work->number, work->records);
+    await(self, queue, work);
     break;
   }
 }
@@ -239,15 +281,27 @@ void hfta_queues_push(hfta_queues *self, uint32_t number,
   pthread_mutex_unlock(&self->mutex);
 }
 
-hfta_status hfta_queues_wait(hfta_queues *self, hfta_error *error) {
-  do_first_queue(self, self->queues[0].pushed);
+/// Whether another queue than the first had anything left to do.
+static bool wait_for_threads(hfta_queues *self) {
+  bool blocks = false;
   pthread_mutex_lock(&self->mutex);
   for (uint32_t i = 1; i < self->count; ++i)
-    while (self->queues[i].done < self->queues[i].pushed)
+    while (self->queues[i].done < self->queues[i].pushed) {
+      blocks = true;
       pthread_cond_wait(&self->changed, &self->mutex);
+    }
+  pthread_mutex_unlock(&self->mutex);
+  return blocks;
+}
+
+hfta_status hfta_queues_wait(hfta_queues *self, hfta_error *error) {
+  do_first_queue(self, self->queues[0].pushed);
+  double begin = begin_activity(self);
+  if (wait_for_threads(self))
+    end_activity(self,
+                 (hfta_activity){.kind = HFTA_ACTIVITY_WAIT, .begin = begin});
   hfta_status status = self->status;
   self->status = HFTA_OK;
-  pthread_mutex_unlock(&self->mutex);
   return status == HFTA_OK
              ? HFTA_OK
              : hfta_fail(error, status, "%s", self->error.message);
@@ -307,6 +361,7 @@ hfta_status hfta_queues_create(const hfta_device_options *options,
   self->copies = options->copies;
   self->count = count;
   pthread_mutex_init(&self->running, NULL);
+  pthread_mutex_init(&self->observing, NULL);
   pthread_mutex_init(&self->mutex, NULL);
   pthread_cond_init(&self->changed, NULL);
   hfta_status status = allocate(self, options->events, error);
@@ -336,6 +391,7 @@ void hfta_queues_destroy(hfta_queues *self) {
   pthread_cond_destroy(&self->changed);
   pthread_mutex_destroy(&self->mutex);
   pthread_mutex_destroy(&self->running);
+  pthread_mutex_destroy(&self->observing);
   free(self->recorded);
   free(self->happened);
   free(self);

@@ -349,17 +349,12 @@ void hfta_instance_destroy(hfta_instance *instance) {
 }
 
 //===----------------------------------------------------------------------===//
-// Times
+// Observers
 //===----------------------------------------------------------------------===//
 
-static void add_seconds(void *argument, uint32_t task, double seconds) {
-  ((double *)argument)[task] += seconds;
-}
-
-void hfta_instance_time_tasks(hfta_instance *instance, double *seconds) {
-  hfta_observer observer = {add_seconds, seconds};
-  instance->device->functions->observe(instance->device,
-                                       seconds ? &observer : NULL);
+void hfta_instance_observe(hfta_instance *instance,
+                           const hfta_observer *observer) {
+  instance->device->functions->observe(instance->device, observer);
 }
 
 //===----------------------------------------------------------------------===//

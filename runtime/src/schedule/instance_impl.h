@@ -61,9 +61,9 @@ int64_t hfta_instance_copies_at_once(const hfta_instance *instance,
                                      const hfta_schedule *schedule,
                                      bool *is_settled);
 
-/// Adds the seconds of each task that runs from now on to its entry; NULL: no
-/// longer.
-void hfta_instance_time_tasks(hfta_instance *instance, double *seconds);
+/// From the next step on. NULL: nobody.
+void hfta_instance_observe(hfta_instance *instance,
+                           const hfta_observer *observer);
 
 /// The address of a copy's tensor in the first instance of its segment.
 char *hfta_instance_address(const hfta_instance *instance, uint32_t tensor,

@@ -12,6 +12,7 @@ typedef struct walk {
   int64_t micro_batches; ///< of the call, that are the rank's
   int64_t micro_batch;   ///< which of them
   int64_t number;        ///< of the micro-batch in the step
+  bool is_repeated;      ///< for the micro-batch
   const int32_t *copies; ///< of this turn
   int64_t copy_count;
 } walk;
@@ -98,7 +99,8 @@ static void run(const walk *self, const hfta_command *command) {
                          .segments = instance->call_bases,
                          .keeps = instance->keeps,
                          .copies = self->copies,
-                         .copy_count = self->copy_count};
+                         .copy_count = self->copy_count,
+                         .micro_batch = self->is_repeated ? self->number : -1};
   instance->device->functions->run(instance->device, command->queue, &call,
                                    command->subject);
 }
@@ -137,6 +139,8 @@ static void fill(const walk *self, const hfta_command *command) {
 /// The body follows the command.
 static void repeat(const walk *self, const hfta_command *command) {
   walk inner = *self;
+  if (command->subject != HFTA_REPEAT_TURNS)
+    inner.is_repeated = true;
   if (command->subject == HFTA_REPEAT_ALL_MICRO_BATCHES) {
     for (inner.number = 0; inner.number < self->call->micro_batches;
          ++inner.number)

@@ -31,7 +31,8 @@ static void add(const sums *self, char *to, char *from) {
                          .segments = instance->call_bases,
                          .keeps = instance->keeps,
                          .copy_count =
-                             (int64_t)(self->bytes / command->to.copy_stride)};
+                             (int64_t)(self->bytes / command->to.copy_stride),
+                         .micro_batch = -1};
   instance->device->functions->run(instance->device, command->queue, &call,
                                    command->subject);
 }

@@ -6,7 +6,9 @@
 #include "checkpoint/replaces.h"
 #include "data/dataset.h"
 #include "data/feed.h"
+#include "schedule/instance_impl.h"
 #include "system/clock.h"
+#include "trace/trace.h"
 #include "training/evaluate.h"
 #include "training/log.h"
 #include "training/progress.h"
@@ -26,6 +28,7 @@ typedef struct trainer {
   hfta_feed *feed;
   hfta_folder_lock lock; ///< of the checkpoints' folder
   hfta_log *log;
+  hfta_trace *trace;
   hfta_progress progress;
   int64_t steps_per_epoch;
   int64_t first_step; ///< steps done before this run
@@ -105,19 +108,34 @@ static hfta_status open_data(trainer *self) {
   return status;
 }
 
-/// The log is no file that the training reads.
-static hfta_status check_log(trainer *self) {
+/// Log and trace are no files that the training reads. NULL is allowed.
+static hfta_status check_output(trainer *self, const char *path) {
   const hfta_train_options *options = self->options;
-  const char *log = options->log_path;
-  if (!log)
+  if (!path)
     return HFTA_OK;
-  hfta_status status = hfta_refuse_to_replace_program(log, self->error);
+  hfta_status status = hfta_refuse_to_replace_program(path, self->error);
   if (status == HFTA_OK)
-    status = hfta_refuse_to_replace_data(log, self->program, options->data_root,
-                                         self->error);
+    status = hfta_refuse_to_replace_data(path, self->program,
+                                         options->data_root, self->error);
   if (status == HFTA_OK)
-    status = hfta_refuse_to_replace_checkpoint(log, options->checkpoint,
+    status = hfta_refuse_to_replace_checkpoint(path, options->checkpoint,
                                                self->error);
+  return status;
+}
+
+/// Nor is the trace, and it isn't the log that is open by now.
+static hfta_status open_trace(trainer *self) {
+  const hfta_train_options *options = self->options;
+  const char *path = options->trace_path, *log = options->log_path;
+  hfta_status status = check_output(self, path);
+  if (status == HFTA_OK && path && log &&
+      hfta_refuse_to_replace(path, log, NULL) != HFTA_OK)
+    return hfta_fail(self->error, HFTA_USAGE, "'%s' would replace the log '%s'",
+                     path, log);
+  hfta_trace_options trace = {
+      .path = path, .steps = options->trace_steps, .first = self->first_step};
+  if (status == HFTA_OK)
+    status = hfta_trace_open(self->instance, &trace, &self->trace, self->error);
   return status;
 }
 
@@ -211,7 +229,14 @@ static hfta_status start_feed(trainer *self, int64_t first) {
   if (self->feed)
     return HFTA_OK;
   return hfta_feed_start_training(&self->train, first, self->total_steps,
-                                  &self->feed, self->error);
+                                  hfta_trace_observer(self->trace), &self->feed,
+                                  self->error);
+}
+
+static void stop_feed(trainer *self) {
+  hfta_instance_offer(self->instance, NULL);
+  hfta_feed_stop(self->feed);
+  self->feed = NULL;
 }
 
 /// Everything has been checked: from here on an earlier training's log and
@@ -282,6 +307,23 @@ static void save_what_is_done(trainer *self) {
               self->error->message);
 }
 
+/// Once, when it is complete or nothing more comes.
+static hfta_status write_trace(trainer *self, bool is_last) {
+  if (!self->trace || (!is_last && !hfta_trace_is_complete(self->trace)))
+    return HFTA_OK;
+  int64_t dropped;
+  hfta_instance_observe(self->instance, NULL);
+  if (!hfta_trace_is_complete(self->trace))
+    stop_feed(self); // which may be recording
+  hfta_status status = hfta_trace_finish(self->trace, &dropped, self->error);
+  if (dropped > 0)
+    hfta_progress_note(&self->progress,
+                       "note: the trace lacks %lld events: it has no room for "
+                       "so many steps",
+                       (long long)dropped);
+  return status;
+}
+
 static void find_train_losses(trainer *self, int64_t step) {
   int64_t count = step > 0 ? (step - 1) % self->steps_per_epoch + 1 : 0;
   for (int64_t copy = 0; copy < self->program->copies; ++copy)
@@ -314,9 +356,7 @@ static hfta_status finish_epoch(trainer *self, int64_t step, int64_t epoch,
   find_train_losses(self, step);
   if (self->evaluates) {
     // The plan holds one feed's buffers; the next step starts training's again.
-    hfta_instance_offer(self->instance, NULL);
-    hfta_feed_stop(self->feed);
-    self->feed = NULL;
+    stop_feed(self);
     status = evaluate(self, &stopped);
   }
   if (stopped)
@@ -356,9 +396,11 @@ static hfta_status run_step(trainer *self, int64_t step, int64_t epoch) {
     return status;
   self->can_save = false;
   hfta_feed_offer(self->feed, self->instance);
+  hfta_trace_begin_step(self->trace);
   status = hfta_instance_step(self->instance, inputs, self->losses);
   if (status != HFTA_OK)
     return status;
+  hfta_trace_end_step(self->trace);
   self->can_save = true;
   bool begins_epoch = (step - 1) % self->steps_per_epoch == 0;
   const bool *live = hfta_instance_live(self->instance);
@@ -394,6 +436,8 @@ static hfta_status run_steps(trainer *self) {
   int64_t step = self->first_step;
   self->epoch_begin = hfta_now();
   hfta_status status = finish_earlier_epoch(self);
+  if (self->trace)
+    hfta_instance_observe(self->instance, hfta_trace_observer(self->trace));
   while (step < self->total_steps && status == HFTA_OK &&
          !self->result->interrupted) {
     ++step;
@@ -404,11 +448,15 @@ static hfta_status run_steps(trainer *self) {
       status = finish_epoch(self, step, epoch, true);
     if (!last && should_stop(self))
       self->result->interrupted = true;
+    if (status == HFTA_OK)
+      status = write_trace(self, false);
     bool due = last || self->result->interrupted ||
                (self->options->every > 0 && step % self->options->every == 0);
     if (status == HFTA_OK && due)
       status = save_checkpoint(self, step);
   }
+  if (status == HFTA_OK)
+    status = write_trace(self, true);
   if (status != HFTA_OK)
     save_what_is_done(self);
   self->result->steps = hfta_instance_steps(self->instance);
@@ -423,12 +471,14 @@ static hfta_status prepare(trainer *self) {
   if (status == HFTA_OK)
     status = open_data(self);
   if (status == HFTA_OK)
-    status = check_log(self);
+    status = check_output(self, self->options->log_path);
   if (status == HFTA_OK)
     status = find_length(self);
   if (status == HFTA_OK)
     status = prepare_checkpoints(self);
-  return status == HFTA_OK ? open_log(self) : status;
+  if (status == HFTA_OK)
+    status = open_log(self);
+  return status == HFTA_OK ? open_trace(self) : status;
 }
 
 static hfta_status train(trainer *self) {
@@ -464,6 +514,9 @@ hfta_status hfta_train(hfta_instance *instance,
                   .error = hfta_instance_error(instance)};
   hfta_status status = train(&self);
   hfta_feed_stop(self.feed);
+  if (self.trace)
+    hfta_instance_observe(instance, NULL);
+  hfta_trace_close(self.trace);
   hfta_log_close(self.log);
   hfta_folder_unlock(&self.lock);
   hfta_dataset_close(&self.train);

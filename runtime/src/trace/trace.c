@@ -1,0 +1,197 @@
+//===- trace.c - Recording what is done when ------------------------------===//
+
+#include "system/clock.h"
+#include "system/file.h"
+#include "system/pages.h"
+#include "trace/trace_impl.h"
+
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+
+enum { CAPACITY = 1 << 16 };
+
+struct hfta_trace {
+  hfta_instance *instance;
+  const char *path;
+  hfta_observer observer;
+  int64_t first, steps;
+  int64_t done;    ///< steps that were traced
+  bool is_in_step; ///< set while the device has nothing to do
+  bool is_finished;
+  double zero, step_begin;
+  hfta_trace_event *events;
+  atomic_llong asked; ///< events so far, dropped ones included
+};
+
+//===----------------------------------------------------------------------===//
+// Recording
+//===----------------------------------------------------------------------===//
+
+/// NULL if there is no room left.
+static hfta_trace_event *add_event(hfta_trace *self) {
+  long long place = atomic_fetch_add(&self->asked, 1);
+  return place < CAPACITY ? &self->events[place] : NULL;
+}
+
+static void note_activity(void *argument, const hfta_activity *activity) {
+  hfta_trace *self = argument;
+  bool is_read = activity->kind == HFTA_ACTIVITY_READ;
+  if (is_read ? activity->number >= self->first + self->steps
+              : !self->is_in_step)
+    return;
+  hfta_trace_event *event = add_event(self);
+  if (!event)
+    return;
+  *event = (hfta_trace_event){.kind = activity->kind,
+                              .queue = activity->queue,
+                              .begin = activity->begin,
+                              .end = activity->end,
+                              .number = activity->number,
+                              .micro_batch = -1,
+                              .first_copy = -1,
+                              .copy_count = -1,
+                              .post = activity->post,
+                              .to = activity->to,
+                              .bytes = activity->bytes};
+  const hfta_task_call *call = activity->call;
+  if (call)
+    event->micro_batch = call->micro_batch;
+  if (call && call->copies && call->copy_count > 0) {
+    event->first_copy = call->copies[0];
+    event->copy_count = call->copy_count;
+  }
+}
+
+const hfta_observer *hfta_trace_observer(const hfta_trace *trace) {
+  return trace ? &trace->observer : NULL;
+}
+
+bool hfta_trace_is_complete(const hfta_trace *trace) {
+  return !trace || trace->done == trace->steps;
+}
+
+void hfta_trace_begin_step(hfta_trace *trace) {
+  if (hfta_trace_is_complete(trace))
+    return;
+  trace->is_in_step = true;
+  trace->step_begin = hfta_now();
+}
+
+void hfta_trace_end_step(hfta_trace *trace) {
+  if (hfta_trace_is_complete(trace))
+    return;
+  hfta_activity step = {.kind = HFTA_ACTIVITY_STEP,
+                        .number = trace->first + trace->done,
+                        .begin = trace->step_begin,
+                        .end = hfta_now()};
+  note_activity(trace, &step);
+  trace->is_in_step = false;
+  ++trace->done;
+}
+
+//===----------------------------------------------------------------------===//
+// Writing
+//===----------------------------------------------------------------------===//
+
+/// Finds out before the first step that there can be no such file. What is
+/// opened stays open no longer than needed: it is a file with a name of its
+/// own, which a process that is killed would leave.
+static hfta_status check_path(const char *path, hfta_error *error) {
+  struct stat there;
+  bool is_pipe_or_device = stat(path, &there) == 0 && !S_ISREG(there.st_mode) &&
+                           !S_ISDIR(there.st_mode);
+  if (is_pipe_or_device)
+    return HFTA_OK;
+  hfta_output *output;
+  hfta_status status = hfta_output_open(path, &output, error);
+  hfta_output_discard(output);
+  return status;
+}
+
+static hfta_status write_text(void *argument, const char *text, uint64_t bytes,
+                              hfta_error *error) {
+  return hfta_output_write(argument, text, bytes, error);
+}
+
+static hfta_status write_parts(const hfta_trace_part *part, hfta_output *output,
+                               hfta_error *error) {
+  hfta_trace_sink sink = {write_text, output};
+  hfta_status status = hfta_trace_write_head(part, &sink, error);
+  if (status == HFTA_OK)
+    status = hfta_trace_write_part(part, &sink, error);
+  if (status == HFTA_OK)
+    status = hfta_trace_write_tail(&sink, error);
+  return status;
+}
+
+static hfta_status write_file(const hfta_trace *self,
+                              const hfta_trace_part *part, hfta_error *error) {
+  hfta_output *output;
+  hfta_status status = hfta_output_open(self->path, &output, error);
+  if (status != HFTA_OK)
+    return status;
+  status = write_parts(part, output, error);
+  if (status == HFTA_OK)
+    return hfta_output_commit(output, error);
+  hfta_output_discard(output);
+  return status;
+}
+
+hfta_status hfta_trace_finish(hfta_trace *trace, int64_t *dropped,
+                              hfta_error *error) {
+  *dropped = 0;
+  if (!trace || trace->is_finished)
+    return HFTA_OK;
+  trace->is_finished = true;
+  int64_t asked = atomic_load(&trace->asked);
+  int64_t count = asked < CAPACITY ? asked : CAPACITY;
+  *dropped = asked - count;
+  hfta_trace_part part = {.instance = trace->instance,
+                          .events = trace->events,
+                          .count = count,
+                          .dropped = *dropped,
+                          .zero = trace->zero};
+  return write_file(trace, &part, error);
+}
+
+//===----------------------------------------------------------------------===//
+// Opening
+//===----------------------------------------------------------------------===//
+
+hfta_status hfta_trace_open(hfta_instance *instance,
+                            const hfta_trace_options *options, hfta_trace **out,
+                            hfta_error *error) {
+  *out = NULL;
+  if (!options->path)
+    return HFTA_OK;
+  hfta_trace *self = calloc(1, sizeof(*self));
+  if (!self)
+    return hfta_fail(error, HFTA_UNSUPPORTED, "not enough memory for a trace");
+  self->instance = instance;
+  self->path = options->path;
+  self->observer = (hfta_observer){note_activity, self};
+  self->first = options->first;
+  self->steps = options->steps ? options->steps : HFTA_DEFAULT_TRACE_STEPS;
+  self->events = hfta_pages_map(CAPACITY * sizeof(hfta_trace_event), 64);
+  hfta_status status = HFTA_OK;
+  if (!self->events)
+    status =
+        hfta_fail(error, HFTA_UNSUPPORTED, "not enough memory for a trace");
+  if (status == HFTA_OK)
+    status = check_path(options->path, error);
+  if (status != HFTA_OK) {
+    hfta_trace_close(self);
+    return status;
+  }
+  self->zero = hfta_now();
+  *out = self;
+  return HFTA_OK;
+}
+
+void hfta_trace_close(hfta_trace *trace) {
+  if (!trace)
+    return;
+  hfta_pages_unmap(trace->events, CAPACITY * sizeof(hfta_trace_event));
+  free(trace);
+}

@@ -1,0 +1,52 @@
+//===- trace_impl.h - What the parts of a trace share -----------*- C -*-===//
+
+#ifndef HFTA_SRC_TRACE_TRACE_IMPL_H
+#define HFTA_SRC_TRACE_TRACE_IMPL_H
+
+#include "schedule/instance_impl.h"
+#include "trace/trace.h"
+
+/// An activity as it is kept. Of numbers that a kind doesn't have: -1.
+typedef struct hfta_trace_event {
+  hfta_activity_kind kind;
+  uint32_t queue;
+  double begin, end; ///< seconds of this rank's clock
+  int64_t number;    ///< as in hfta_activity
+  int64_t micro_batch;
+  int64_t first_copy, copy_count; ///< of a RUN; -1: not for copies
+  const hfta_post *post;
+  const void *to;
+  uint64_t bytes;
+} hfta_trace_event;
+
+/// One rank's events.
+typedef struct hfta_trace_part {
+  const hfta_instance *instance;
+  const hfta_trace_event *events;
+  int64_t count;
+  int64_t dropped;
+  double zero; ///< when the trace begins, by this rank's clock
+} hfta_trace_part;
+
+/// Takes a piece of the file's text.
+typedef struct hfta_trace_sink {
+  hfta_status (*take)(void *argument, const char *text, uint64_t bytes,
+                      hfta_error *error);
+  void *argument;
+} hfta_trace_sink;
+
+/// What stands before the first part, between two parts and after the last.
+hfta_status hfta_trace_write_head(const hfta_trace_part *part,
+                                  const hfta_trace_sink *sink,
+                                  hfta_error *error);
+hfta_status hfta_trace_write_comma(const hfta_trace_sink *sink,
+                                   hfta_error *error);
+hfta_status hfta_trace_write_tail(const hfta_trace_sink *sink,
+                                  hfta_error *error);
+
+/// The names of a rank's rows and all its events, in pieces of bounded size.
+hfta_status hfta_trace_write_part(const hfta_trace_part *part,
+                                  const hfta_trace_sink *sink,
+                                  hfta_error *error);
+
+#endif // HFTA_SRC_TRACE_TRACE_IMPL_H

@@ -1,0 +1,362 @@
+//===- trace_json.c - A rank's events as JSON -----------------------------===//
+//
+// In Chrome's trace event format: "X" are activities, "M" names. Times are in
+// microseconds.
+//===----------------------------------------------------------------------===//
+
+#include "hfta/json.h"
+#include "trace/trace_impl.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/// So many events are one piece of text.
+enum { PIECE = 512 };
+
+//===----------------------------------------------------------------------===//
+// Rows
+//===----------------------------------------------------------------------===//
+
+/// What is done on one row is done one after the other: a queue has a row for
+/// its work, one for messages, and one for the time that it waits.
+enum { ROW_STEPS, ROW_READING, ROW_QUEUES, QUEUE_ROWS = 3 };
+
+static uint32_t row_of(const hfta_trace_event *event) {
+  uint32_t first = ROW_QUEUES + QUEUE_ROWS * event->queue;
+  switch (event->kind) {
+  case HFTA_ACTIVITY_STEP:
+    return ROW_STEPS;
+  case HFTA_ACTIVITY_READ:
+    return ROW_READING;
+  case HFTA_ACTIVITY_RUN:
+  case HFTA_ACTIVITY_COPY:
+  case HFTA_ACTIVITY_FILL:
+    break;
+  case HFTA_ACTIVITY_CALL:
+    return first + 1;
+  case HFTA_ACTIVITY_AWAIT:
+  case HFTA_ACTIVITY_WAIT:
+    return first + 2;
+  }
+  return first;
+}
+
+/// By what the schedules have on it.
+static const char *name_queue(const hfta_program *program, uint32_t queue) {
+  const char *name = "transfers";
+  if (queue == 0)
+    return "compute";
+  for (uint32_t s = 0; s < program->schedule_count; ++s)
+    for (uint32_t i = 0; i < program->schedules[s].command_count; ++i) {
+      const hfta_command *command = &program->schedules[s].commands[i];
+      if (command->queue == queue && command->kind == HFTA_COMMAND_ALL_REDUCE)
+        return "sums";
+      if (command->queue == queue && command->kind == HFTA_COMMAND_RUN)
+        name = "tasks";
+    }
+  return name;
+}
+
+static void name_row(const hfta_program *program, uint32_t row, char *name,
+                     size_t bytes) {
+  static const char *const formats[QUEUE_ROWS] = {"%s", "messages (%s)",
+                                                  "waiting (%s)"};
+  if (row < ROW_QUEUES) {
+    snprintf(name, bytes, "%s", row == ROW_STEPS ? "steps" : "reading");
+    return;
+  }
+  uint32_t place = row - ROW_QUEUES;
+  snprintf(name, bytes, formats[place % QUEUE_ROWS],
+           name_queue(program, place / QUEUE_ROWS));
+}
+
+//===----------------------------------------------------------------------===//
+// Elements
+//===----------------------------------------------------------------------===//
+
+static int rank_of(const hfta_trace_part *part) {
+  return part->instance->share.rank;
+}
+
+/// The keys that all elements have.
+static void begin_element(const hfta_trace_part *part, hfta_json_writer *writer,
+                          const char *phase, const char *name, uint32_t row) {
+  hfta_json_begin_object(writer);
+  hfta_json_put_string(writer, "name", name);
+  hfta_json_put_string(writer, "ph", phase);
+  hfta_json_put_integer(writer, "pid", rank_of(part));
+  hfta_json_put_integer(writer, "tid", row);
+}
+
+/// Whole nanoseconds.
+static void put_time(hfta_json_writer *writer, const char *key,
+                     double nanoseconds) {
+  hfta_json_key(writer, key);
+  hfta_json_number(writer, nanoseconds / 1e3, HFTA_F64);
+}
+
+static double nanoseconds_at(const hfta_trace_part *part, double time) {
+  return round(1e9 * (time - part->zero));
+}
+
+/// Metadata with a text.
+static void name(const hfta_trace_part *part, hfta_json_writer *writer,
+                 const char *what, uint32_t row, const char *key,
+                 const char *text) {
+  begin_element(part, writer, "M", what, row);
+  hfta_json_key(writer, "args");
+  hfta_json_begin_object(writer);
+  hfta_json_put_string(writer, key, text);
+  hfta_json_end_object(writer);
+  hfta_json_end_object(writer);
+}
+
+/// Metadata that puts rows, or ranks, in the order of their numbers.
+static void put_order(const hfta_trace_part *part, hfta_json_writer *writer,
+                      const char *what, uint32_t row, int64_t number) {
+  begin_element(part, writer, "M", what, row);
+  hfta_json_key(writer, "args");
+  hfta_json_begin_object(writer);
+  hfta_json_put_integer(writer, "sort_index", number);
+  hfta_json_end_object(writer);
+  hfta_json_end_object(writer);
+}
+
+static void name_rank(const hfta_trace_part *part, hfta_json_writer *writer) {
+  const hfta_share *share = &part->instance->share;
+  int64_t workers = part->instance->program->workers;
+  int64_t first = share->rank * workers / share->ranks;
+  int64_t last = (share->rank + 1) * workers / share->ranks - 1;
+  char text[96];
+  if (first == last)
+    snprintf(text, sizeof(text), "rank %d (worker %lld)", share->rank,
+             (long long)first);
+  else
+    snprintf(text, sizeof(text), "rank %d (workers %lld-%lld)", share->rank,
+             (long long)first, (long long)last);
+  name(part, writer, "process_name", 0, "name", text);
+  put_order(part, writer, "process_sort_index", 0, share->rank);
+  if (part->dropped == 0)
+    return;
+  snprintf(text, sizeof(text), "%lld events were dropped",
+           (long long)part->dropped);
+  name(part, writer, "process_labels", 0, "labels", text);
+}
+
+//===----------------------------------------------------------------------===//
+// Activities
+//===----------------------------------------------------------------------===//
+
+/// Where `memory` leads to: in a segment's instance, or in the host's image of
+/// one. UINT32_MAX: elsewhere.
+static uint32_t find_segment(const hfta_instance *instance, const void *memory,
+                             bool *is_host) {
+  const char *at = memory;
+  *is_host = false;
+  for (uint32_t s = 0; s < instance->program->segment_count; ++s) {
+    const hfta_segment_memory *segment = &instance->memory[s];
+    for (uint32_t i = 0; i < segment->count; ++i) {
+      const char *base = segment->bases[i];
+      if (base && at >= base && at < base + segment->bytes)
+        return s;
+    }
+    const char *host = segment->host;
+    *is_host =
+        host && at >= host && at < host + segment->bytes * segment->count;
+    if (*is_host)
+      return s;
+  }
+  return UINT32_MAX;
+}
+
+static void name_writing(const hfta_trace_part *part,
+                         const hfta_trace_event *event, char *text,
+                         size_t bytes) {
+  const hfta_instance *instance = part->instance;
+  bool is_host;
+  uint32_t segment = find_segment(instance, event->to, &is_host);
+  const char *name = segment == UINT32_MAX
+                         ? "memory"
+                         : instance->program->segments[segment].name;
+  if (event->kind == HFTA_ACTIVITY_FILL)
+    snprintf(text, bytes, "fill %s", name);
+  else
+    snprintf(text, bytes, is_host ? "copy %s to the host" : "copy to %s", name);
+}
+
+static void name_event(const hfta_trace_part *part,
+                       const hfta_trace_event *event, char *text,
+                       size_t bytes) {
+  const hfta_program *program = part->instance->program;
+  switch (event->kind) {
+  case HFTA_ACTIVITY_RUN:
+    snprintf(text, bytes, "%s", program->tasks[event->number].name);
+    break;
+  case HFTA_ACTIVITY_COPY:
+  case HFTA_ACTIVITY_FILL:
+    name_writing(part, event, text, bytes);
+    break;
+  case HFTA_ACTIVITY_CALL:
+    snprintf(text, bytes, "%s",
+             event->post ? event->post->label.what : "call of the host");
+    break;
+  case HFTA_ACTIVITY_AWAIT:
+    snprintf(text, bytes, "await");
+    break;
+  case HFTA_ACTIVITY_WAIT:
+    snprintf(text, bytes, "wait for all queues");
+    break;
+  case HFTA_ACTIVITY_READ:
+    snprintf(text, bytes, "read batch");
+    break;
+  case HFTA_ACTIVITY_STEP:
+    snprintf(text, bytes, "step");
+    break;
+  }
+}
+
+static void put_messages(const hfta_post *post, hfta_json_writer *writer,
+                         bool sends) {
+  hfta_json_key(writer, sends ? "sends" : "receives");
+  hfta_json_begin_array(writer);
+  for (uint32_t i = 0; i < post->count; ++i) {
+    const hfta_message *message = &post->messages[i];
+    if (message->sends != sends)
+      continue;
+    hfta_json_begin_object(writer);
+    hfta_json_put_integer(writer, sends ? "to" : "from", message->peer);
+    hfta_json_put_unsigned(writer, "bytes", message->bytes);
+    hfta_json_end_object(writer);
+  }
+  hfta_json_end_array(writer);
+}
+
+static void put_arguments(const hfta_trace_event *event,
+                          hfta_json_writer *writer) {
+  hfta_json_key(writer, "args");
+  hfta_json_begin_object(writer);
+  if (event->kind == HFTA_ACTIVITY_STEP || event->kind == HFTA_ACTIVITY_READ)
+    hfta_json_put_integer(writer, "step", event->number + 1);
+  if (event->kind == HFTA_ACTIVITY_AWAIT)
+    hfta_json_put_integer(writer, "event", event->number);
+  if (event->micro_batch >= 0)
+    hfta_json_put_integer(writer, "micro_batch", event->micro_batch);
+  if (event->first_copy >= 0) {
+    hfta_json_put_integer(writer, "first_copy", event->first_copy);
+    hfta_json_put_integer(writer, "copies", event->copy_count);
+  }
+  if (event->bytes > 0)
+    hfta_json_put_unsigned(writer, "bytes", event->bytes);
+  if (event->post) {
+    put_messages(event->post, writer, true);
+    put_messages(event->post, writer, false);
+  }
+  hfta_json_end_object(writer);
+}
+
+static void put_event(const hfta_trace_part *part,
+                      const hfta_trace_event *event, hfta_json_writer *writer) {
+  char text[256];
+  name_event(part, event, text, sizeof(text));
+  begin_element(part, writer, "X", text, row_of(event));
+  double begin = nanoseconds_at(part, event->begin);
+  put_time(writer, "ts", begin);
+  put_time(writer, "dur", nanoseconds_at(part, event->end) - begin);
+  put_arguments(event, writer);
+  hfta_json_end_object(writer);
+}
+
+//===----------------------------------------------------------------------===//
+// Pieces of text
+//===----------------------------------------------------------------------===//
+
+/// Hands on the elements of an array, without its brackets.
+static hfta_status hand_on(hfta_json_writer *writer,
+                           const hfta_trace_sink *sink, hfta_error *error) {
+  hfta_json_end_array(writer);
+  hfta_status status = hfta_json_finish(writer, error);
+  size_t length = 0;
+  const char *text = hfta_json_text(writer, &length);
+  if (status == HFTA_OK)
+    status = sink->take(sink->argument, text + 1, length - 2, error);
+  hfta_json_release(writer);
+  return status;
+}
+
+static hfta_status write_names(const hfta_trace_part *part,
+                               const hfta_trace_sink *sink, hfta_error *error) {
+  const hfta_program *program = part->instance->program;
+  uint32_t rows = ROW_QUEUES + QUEUE_ROWS * (program->queue_count + 1);
+  bool *is_used = calloc(rows, sizeof(bool));
+  if (!is_used)
+    return hfta_fail(error, HFTA_UNSUPPORTED, "not enough memory for a trace");
+  for (int64_t i = 0; i < part->count; ++i)
+    is_used[row_of(&part->events[i])] = true;
+  hfta_json_writer writer;
+  hfta_json_to_memory(&writer);
+  hfta_json_begin_array(&writer);
+  name_rank(part, &writer);
+  for (uint32_t row = 0; row < rows; ++row) {
+    char text[64];
+    if (!is_used[row])
+      continue;
+    name_row(program, row, text, sizeof(text));
+    name(part, &writer, "thread_name", row, "name", text);
+    put_order(part, &writer, "thread_sort_index", row, row);
+  }
+  free(is_used);
+  return hand_on(&writer, sink, error);
+}
+
+hfta_status hfta_trace_write_comma(const hfta_trace_sink *sink,
+                                   hfta_error *error) {
+  return sink->take(sink->argument, ",\n", 2, error);
+}
+
+hfta_status hfta_trace_write_part(const hfta_trace_part *part,
+                                  const hfta_trace_sink *sink,
+                                  hfta_error *error) {
+  hfta_status status = write_names(part, sink, error);
+  for (int64_t i = 0; i < part->count && status == HFTA_OK; i += PIECE) {
+    hfta_json_writer writer;
+    hfta_json_to_memory(&writer);
+    hfta_json_begin_array(&writer);
+    for (int64_t j = i; j < part->count && j < i + PIECE; ++j)
+      put_event(part, &part->events[j], &writer);
+    status = hfta_trace_write_comma(sink, error);
+    if (status == HFTA_OK)
+      status = hand_on(&writer, sink, error);
+    else
+      hfta_json_release(&writer);
+  }
+  return status;
+}
+
+hfta_status hfta_trace_write_head(const hfta_trace_part *part,
+                                  const hfta_trace_sink *sink,
+                                  hfta_error *error) {
+  hfta_json_writer writer;
+  hfta_json_to_memory(&writer);
+  hfta_json_begin_object(&writer);
+  hfta_json_put_string(&writer, "displayTimeUnit", "ms");
+  hfta_json_key(&writer, "otherData");
+  hfta_json_begin_object(&writer);
+  hfta_json_put_string(&writer, "program", part->instance->program->name);
+  hfta_json_put_integer(&writer, "ranks", part->instance->share.ranks);
+  hfta_json_end_object(&writer);
+  hfta_json_key(&writer, "traceEvents");
+  hfta_json_begin_array(&writer);
+  size_t length = 0;
+  const char *text = hfta_json_text(&writer, &length);
+  hfta_status status = text ? sink->take(sink->argument, text, length, error)
+                            : hfta_fail(error, HFTA_UNSUPPORTED,
+                                        "not enough memory for a trace");
+  hfta_json_release(&writer);
+  return status;
+}
+
+hfta_status hfta_trace_write_tail(const hfta_trace_sink *sink,
+                                  hfta_error *error) {
+  return sink->take(sink->argument, "]}\n", 3, error);
+}

@@ -1,0 +1,154 @@
+#!/usr/bin/env python3
+"""Traces of a training and of a measurement: no two events of a row overlap, and
+each step runs every task of its schedule for every micro-batch and copy."""
+
+import collections
+import json
+
+from harness import COPIES, Work, expect_equal, fail, make_job, run
+
+# As deep as the file's numbers go, in microseconds.
+RESOLUTION = 0.001
+ROOM = 65536  # events of a rank
+MICRO_BATCHES = 4
+GROUPS = 2
+
+
+def read(path):
+    """The names of rows, by process and number, and the events, by row."""
+    trace = json.loads(path.read_text())
+    names, rows = {}, collections.defaultdict(list)
+    for event in trace["traceEvents"]:
+        row = (event["pid"], event["tid"])
+        if event["ph"] == "X":
+            rows[row].append(event)
+        elif event["name"] == "thread_name":
+            names[row] = event["args"]["name"]
+    expect_equal(set(rows), set(names), "named rows")
+    expect_equal(len(set(names.values())), len(names), "different names of rows")
+    return trace, {names[row]: sorted(events, key=lambda event: event["ts"])
+                   for row, events in rows.items()}
+
+
+def end(event):
+    return event["ts"] + event["dur"]
+
+
+def expect_order(rows):
+    for name, events in rows.items():
+        if events and events[0]["ts"] < 0:
+            fail(f"row '{name}' begins before the trace: {events[0]}")
+        for event, after in zip(events, events[1:]):
+            if end(event) > after["ts"] + RESOLUTION:
+                fail(f"row '{name}': {event} and {after} overlap")
+
+
+def walk(commands, times=1):
+    """The commands of a schedule, each with the number of micro-batches that it
+    is for, 0 if it is for none of them."""
+    for command in commands:
+        is_repeated = command.get("over") == "micro_batches"
+        yield command, times
+        yield from walk(command.get("commands", []),
+                        MICRO_BATCHES if is_repeated else times)
+
+
+def expected_runs(info):
+    """How often a step runs each task: for how many (micro-batch, copy), or of
+    one that adds up groups, in how many calls."""
+    step = next(s for s in info["schedules"] if s["name"] == "step")
+    runs = {}
+    for command, times in walk(step["commands"]):
+        if command["command"] == "run":
+            runs[command["task"]] = times * COPIES
+        elif command["command"] == "all_reduce":
+            runs[command["task"]] = GROUPS - 1
+    return runs
+
+
+def expect_tasks(rows, info, steps):
+    """Each step's events lie within it."""
+    tasks = {task["name"] for task in info["tasks"]}
+    expect_equal([event["args"]["step"] for event in rows["steps"]], steps,
+                 "steps")
+    events = [event for name in ("compute", "transfers", "sums")
+              for event in rows[name]]
+    for step in rows["steps"]:
+        within = [event for event in events if step["ts"] <= event["ts"]
+                  and end(event) <= end(step) + RESOLUTION]
+        events = [event for event in events if event not in within]
+        runs, done = collections.Counter(), set()
+        for event in within:
+            arguments = event["args"]
+            if event["name"] not in tasks:
+                continue
+            runs[event["name"]] += arguments.get("copies", 1)
+            if "copies" in arguments:
+                key = (event["name"], arguments.get("micro_batch"),
+                       arguments["first_copy"])
+                if key in done:
+                    fail(f"{key} ran twice in a step")
+                done.add(key)
+        expect_equal(dict(runs), expected_runs(info), f"runs in {step['args']}")
+    expect_equal(events, [], "events of no step")
+
+
+def main():
+    work = Work(__doc__, "mlp")
+    binary = work.compile("sweep", make_job(
+        "mlp", 12, f"  micro_batches {MICRO_BATCHES}, groups = {GROUPS}"))
+    info = json.loads(run(binary, "info", "--json"))
+    path = work.folder / "trace.json"
+
+    def trace(command, *options):
+        path.write_text("an older one")
+        output = run(binary, command, "--trace", path, *options)
+        whole, rows = read(path)
+        expect_equal(list(work.folder.glob("trace.json?*")), [], "other files")
+        expect_equal(whole["otherData"], {"program": "sweep", "ranks": 1},
+                     "otherData")
+        return output, whole, rows
+
+    def train(*options):
+        return trace("train", "--data", work.folder, *options)
+
+    _, whole, rows = train("--no-progress")
+    expect_order(rows)
+    expect_tasks(rows, info, [1, 2, 3, 4, 5])
+    expect_equal([event["args"]["step"] for event in rows["reading"]],
+                 [1, 2, 3, 4, 5], "batches that were read")
+    names = [event["args"]["name"] for event in whole["traceEvents"]
+             if event["name"] == "process_name"]
+    expect_equal(names, ["rank 0 (worker 0)"], "names of processes")
+
+    # The first steps of this run, after those of another one.
+    saved = work.folder / "saved"
+    options = ["--checkpoint", saved, "--resume"]
+    run(binary, "train", "--data", work.folder, "--steps", "3", *options)
+    _, _, rows = train("--trace-steps", "2", "--steps", "6", *options)
+    expect_tasks(rows, info, [4, 5])
+    # A training that has nothing left to do.
+    _, _, rows = train("--steps", "6", *options)
+    expect_equal(rows, {}, "rows without steps")
+    _, _, rows = train("--trace-steps", "9", "--steps", "8", *options)
+    expect_tasks(rows, info, [7, 8])
+
+    _, _, rows = trace("bench", "--steps", "4", "--trace-steps", "3", "--phases")
+    expect_order(rows)
+    expect_tasks(rows, info, [1, 2, 3])
+    _, _, rows = trace("bench", "--steps", "2", "--json")
+    expect_tasks(rows, info, [1, 2])
+
+    # More events than there is room for.
+    output, whole, rows = train("--steps", "3000", "--trace-steps", "3000")
+    expect_order(rows)
+    expect_equal(sum(map(len, rows.values())), ROOM, "events")
+    labels = [event["args"]["labels"] for event in whole["traceEvents"]
+              if event["name"] == "process_labels"]
+    lacking = labels[0].split()[0]
+    if f"the trace lacks {lacking} events" not in output:
+        fail(f"no note about {labels}: {output}")
+
+
+if __name__ == "__main__":
+    main()
