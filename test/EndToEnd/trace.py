@@ -47,7 +47,7 @@ def walk(commands, times=1):
     """The commands of a schedule, each with the number of micro-batches that it
     is for, 0 if it is for none of them."""
     for command in commands:
-        is_repeated = command.get("over") == "micro_batches"
+        is_repeated = command.get("over", "").endswith("micro_batches")
         yield command, times
         yield from walk(command.get("commands", []),
                         MICRO_BATCHES if is_repeated else times)
@@ -93,6 +93,21 @@ def expect_tasks(rows, info, steps):
     expect_equal(events, [], "events of no step")
 
 
+def expect_times(result, rows, steps):
+    """What the program says of its tasks is what the trace shows."""
+    runs, seconds = collections.Counter(), collections.Counter()
+    tasks = {task["name"]: task for task in result["tasks"]}
+    for name in ("compute", "sums"):
+        for event in rows[name]:
+            if event["name"] in tasks:
+                runs[event["name"]] += 1
+                seconds[event["name"]] += 1e-6 * event["dur"]
+    for name, task in tasks.items():
+        expect_equal(task["runs"], runs[name] / steps, f"runs of {name}")
+        expect_equal(round(task["seconds"] - seconds[name] / steps, 6), 0,
+                     f"seconds of {name}")
+
+
 def main():
     work = Work(__doc__, "mlp")
     binary = work.compile("sweep", make_job(
@@ -136,8 +151,11 @@ def main():
     _, _, rows = trace("bench", "--steps", "4", "--trace-steps", "3", "--phases")
     expect_order(rows)
     expect_tasks(rows, info, [1, 2, 3])
-    _, _, rows = trace("bench", "--steps", "2", "--json")
+    output, _, rows = trace("bench", "--steps", "2", "--json", "--phases")
     expect_tasks(rows, info, [1, 2])
+    expect_times(json.loads(output), rows, 2)
+    expect_equal("tasks" in json.loads(run(binary, "bench", "--json")), False,
+                 "seconds without --phases")
 
     # More events than there is room for.
     output, whole, rows = train("--steps", "3000", "--trace-steps", "3000")

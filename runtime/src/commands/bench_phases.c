@@ -2,8 +2,6 @@
 
 #include "commands/bench_phases.h"
 
-#include "hfta/json.h"
-
 #include <stdlib.h>
 #include <string.h>
 
@@ -100,7 +98,7 @@ typedef struct phases {
   const hfta_program *program;
   const hfta_schedule *schedule;
   const hfta_machine_limits *limits;
-  const double *seconds;
+  const hfta_task_time *times;
   const work *all;
   int64_t steps;
   double time, limit; ///< of those that were printed
@@ -114,7 +112,7 @@ static void print_phase(phases *self, const hfta_task *first) {
     if (!have_one_part(first, &program->tasks[i]))
       continue;
     double runs = count_runs(program, self->schedule, i);
-    time += self->seconds[i] / (double)self->steps;
+    time += self->times[i].seconds / (double)self->steps;
     flops += runs * self->all[i].flops;
     bytes += runs * self->all[i].bytes;
   }
@@ -150,8 +148,8 @@ static void print_phases(phases *self) {
 
 hfta_status hfta_print_phases(const hfta_program *program,
                               const hfta_machine_limits *limits,
-                              const double *seconds, int64_t steps, int threads,
-                              hfta_error *error) {
+                              const hfta_task_time *times, int64_t steps,
+                              int threads, hfta_error *error) {
   work *all = calloc((size_t)program->task_count + 1, sizeof(*all));
   if (!all)
     return hfta_fail(error, HFTA_UNSUPPORTED, "not enough memory for a table");
@@ -164,7 +162,7 @@ hfta_status hfta_print_phases(const hfta_program *program,
         .schedule = hfta_program_find_schedule(
             program, hfta_program_trains(program) ? "step" : "infer"),
         .limits = limits,
-        .seconds = seconds,
+        .times = times,
         .all = all,
         .steps = steps};
     print_phases(&self);
@@ -173,4 +171,23 @@ hfta_status hfta_print_phases(const hfta_program *program,
   }
   free(all);
   return HFTA_OK;
+}
+
+void hfta_write_task_times(const hfta_program *program,
+                           const hfta_task_time *times, int64_t steps,
+                           hfta_json_writer *writer) {
+  hfta_json_key(writer, "tasks");
+  hfta_json_begin_array(writer);
+  for (uint32_t i = 0; i < program->task_count; ++i) {
+    if (times[i].runs == 0)
+      continue;
+    hfta_json_begin_object(writer);
+    hfta_json_put_string(writer, "name", program->tasks[i].name);
+    hfta_json_key(writer, "runs");
+    hfta_json_number(writer, (double)times[i].runs / (double)steps, HFTA_F64);
+    hfta_json_key(writer, "seconds");
+    hfta_json_number(writer, times[i].seconds / (double)steps, HFTA_F64);
+    hfta_json_end_object(writer);
+  }
+  hfta_json_end_array(writer);
 }

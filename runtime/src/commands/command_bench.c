@@ -50,8 +50,8 @@ typedef struct bench {
   hfta_trace *trace; ///< of the steps that are run; NULL: none
   uint32_t count;
   void **inputs;
-  double *task_seconds; ///< one a task
-  bool phases;          ///< prints them
+  hfta_task_time *times; ///< one a task
+  bool phases;           ///< prints them
   hfta_machine_limits limits;
 } bench;
 
@@ -73,8 +73,8 @@ static hfta_status make_inputs(bench *self) {
                        "not enough memory for a batch");
     fill(self->inputs[i], bytes, tensor->type, tensor->rank, i);
   }
-  self->task_seconds = calloc((size_t)program->task_count + 1, sizeof(double));
-  if (!self->inputs || !self->task_seconds)
+  self->times = calloc((size_t)program->task_count + 1, sizeof(*self->times));
+  if (!self->inputs || !self->times)
     return hfta_fail(error, HFTA_UNSUPPORTED, "not enough memory for a batch");
   return HFTA_OK;
 }
@@ -114,6 +114,8 @@ static hfta_status print_json(const bench *self, int64_t steps, double seconds,
   hfta_json_number(&writer, rate, HFTA_F64);
   hfta_json_key(&writer, "peak_bytes");
   hfta_json_unsigned(&writer, peak);
+  if (self->phases)
+    hfta_write_task_times(self->program, self->times, steps, &writer);
   hfta_json_end_object(&writer);
   hfta_json_newline(&writer);
   return hfta_json_finish(&writer, error);
@@ -132,8 +134,8 @@ static hfta_status print_text(const bench *self, int64_t steps, double seconds,
          (double)peak / (1 << 20));
   if (!self->phases)
     return HFTA_OK;
-  return hfta_print_phases(program, &self->limits, self->task_seconds, steps,
-                           threads, error);
+  return hfta_print_phases(program, &self->limits, self->times, steps, threads,
+                           error);
 }
 
 /// Until it is clear how many copies at a time take the least time. The steps
@@ -158,8 +160,11 @@ static hfta_status warm_up(bench *self, int64_t steps) {
 static void note_activity(void *argument, const hfta_activity *activity) {
   bench *self = argument;
   const hfta_observer *trace = hfta_trace_observer(self->trace);
-  if (activity->kind == HFTA_ACTIVITY_RUN)
-    self->task_seconds[activity->number] += activity->end - activity->begin;
+  if (activity->kind == HFTA_ACTIVITY_RUN) {
+    hfta_task_time *time = &self->times[activity->number];
+    time->seconds += activity->end - activity->begin;
+    ++time->runs;
+  }
   if (trace)
     trace->done(trace->argument, activity);
 }
@@ -249,7 +254,7 @@ int hfta_command_bench(const hfta_invocation *invocation) {
       {.name = "--json", .help = "print one JSON object", .flag = &json},
       {.name = "--phases",
        .help = "print each phase beside the least time that its flops and\n"
-               "bytes need on this processor",
+               "bytes need on this processor; with --json, seconds a task",
        .flag = &self.phases},
       HFTA_OPTION_TRACE(&trace.path),
       HFTA_OPTION_TRACE_STEPS(&trace.steps),
@@ -267,8 +272,7 @@ int hfta_command_bench(const hfta_invocation *invocation) {
   if (code >= 0)
     return code;
   hfta_error error;
-  self.phases = self.phases && !json;
-  if (self.phases) {
+  if (self.phases && !json) {
     hfta_status status = measure_limits(&self, threads, &error);
     if (status != HFTA_OK)
       return hfta_report(invocation, status, error.message);
@@ -287,7 +291,7 @@ int hfta_command_bench(const hfta_invocation *invocation) {
   for (uint32_t i = 0; self.inputs && i < self.count; ++i)
     free(self.inputs[i]);
   free(self.inputs);
-  free(self.task_seconds);
+  free(self.times);
   hfta_trace_close(self.trace);
   hfta_instance_destroy(self.instance);
   return code;
