@@ -157,8 +157,8 @@ struct DifferentiatePass
     declareScalars(tasks);
     replaceFirstSample(tasks, model);
     SmallVector<SmallVector<TrainedLeaf>> leavesOfBlock;
+    std::vector<std::string> names(cuts.begin(), cuts.end());
     if (job.training) {
-      std::vector<std::string> names(cuts.begin(), cuts.end());
       removeIdleOps(model, tasks, names);
       if (failed(buildTrainingTasks(tasks, model, names, leavesOfBlock)))
         return failure();
@@ -168,8 +168,8 @@ struct DifferentiatePass
         buildClipTask(tasks);
       buildReportTask(tasks);
     }
-    buildInitTask(tasks);
-    buildInferenceTasks(tasks, model);
+    buildInitTasks(tasks);
+    buildInferenceTasks(tasks, model, names);
     model.erase();
     return checkNames(tasks);
   }

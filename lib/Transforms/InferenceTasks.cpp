@@ -1,6 +1,12 @@
 //===- InferenceTasks.cpp - evaluate and infer ----------------------------===//
+//
+// An evaluation is built in one function first, and cut into blocks where a
+// training step is.
+//===----------------------------------------------------------------------===//
 
+#include "Blocks.h"
 #include "TaskBuilder.h"
+#include "TaskSplitter.h"
 
 using namespace mlir;
 using namespace mlir::hfta;
@@ -29,11 +35,12 @@ static Value buildMask(TaskBuilder &tasks, ArrayRef<int64_t> shape) {
                            position, count);
 }
 
-static void buildEvaluate(TaskBuilder &tasks, ModelOp model) {
+/// One batch in inference mode, and sums over its real samples. Returns the op
+/// after which the sums begin.
+static Operation *buildEvaluation(TaskBuilder &tasks, ModelOp model) {
   auto prepare = model.lookupSymbol<func::FuncOp>("prepare");
   auto forward = model.lookupSymbol<func::FuncOp>("forward");
   auto objective = model.lookupSymbol<func::FuncOp>("objective");
-  tasks.startTask(parts::kEvaluate, -1);
   OpBuilder &builder = tasks.getBuilder();
   SmallVector<Value> raw;
   for (unsigned index = 0; index < prepare.getNumArguments(); ++index)
@@ -50,6 +57,7 @@ static void buildEvaluate(TaskBuilder &tasks, ModelOp model) {
   llvm::append_range(outputs, fields);
   SmallVector<Value> results = tasks.inlineFunction(objective, outputs, false);
   auto type = cast<RankedTensorType>(results[0].getType());
+  Operation *last = &*std::prev(builder.getInsertionPoint());
   Value mask = buildMask(tasks, type.getShape());
   Value losses =
       MulOp::create(builder, objective.getLoc(), results[0], results[1]);
@@ -60,6 +68,28 @@ static void buildEvaluate(TaskBuilder &tasks, ModelOp model) {
         MulOp::create(builder, objective.getLoc(), results[2], results[1]);
     addMasked(tasks, metric, mask, Purpose::evaluation_metric);
   }
+  return last;
+}
+
+/// What a cut names in training alone begins no block here. All sums are the
+/// last block's.
+static void buildEvaluate(TaskBuilder &tasks, ModelOp model,
+                          ArrayRef<std::string> cuts) {
+  func::FuncOp function = tasks.startTask("evaluation", -1);
+  Block &pass = function.getBody().front();
+  Operation *last = buildEvaluation(tasks, model);
+  DenseSet<Operation *> sums;
+  for (Operation *op = last->getNextNode(); op; op = op->getNextNode())
+    sums.insert(op);
+  eraseDeadOps(pass);
+  DenseMap<Operation *, TaskTag> tags;
+  assignBlocks(tasks, pass, TaskPart::evaluate, cuts, tags);
+  auto blocks = static_cast<int64_t>(cuts.size()) + 1;
+  for (Operation &op : pass)
+    if (sums.contains(&op))
+      tags[&op].block = blocks - 1;
+  TaskSplitter(tasks, tags, blocks).split(pass, TaskPart::evaluate);
+  tasks.eraseTask(function);
 }
 
 static void buildInfer(TaskBuilder &tasks, ModelOp model) {
@@ -98,8 +128,9 @@ static void buildInfer(TaskBuilder &tasks, ModelOp model) {
   }
 }
 
-void hfta::buildInferenceTasks(TaskBuilder &tasks, ModelOp model) {
+void hfta::buildInferenceTasks(TaskBuilder &tasks, ModelOp model,
+                               ArrayRef<std::string> cuts) {
   if (tasks.getJob().training)
-    buildEvaluate(tasks, model);
+    buildEvaluate(tasks, model, cuts);
   buildInfer(tasks, model);
 }

@@ -15,19 +15,19 @@ using namespace mlir::hfta;
 
 namespace {
 
-/// Numbers values of the training tasks so that equal numbers mean equal
+/// Numbers values of the tasks of some parts so that equal numbers mean equal
 /// values: results of equal ops on operands of equal numbers, and what is read
 /// from a variable of tasks alone and was written there.
 class ValueNumbers {
 public:
-  explicit ValueNumbers(ModuleOp module) : symbols(module) {
+  ValueNumbers(ModuleOp module, ArrayRef<StringRef> ofParts) : symbols(module) {
     if (int64_t copies = countCopiesApart(module))
       uses.emplace(module, copies);
     SmallVector<func::FuncOp> tasks = getTasksInOrder(module);
-    llvm::erase_if(tasks, [](func::FuncOp task) {
+    llvm::erase_if(tasks, [&](func::FuncOp task) {
       StringRef part =
           task->getAttrOfType<TaskAttr>(HftaDialect::kTaskAttrName).getPart();
-      return part != parts::kForward && part != parts::kBackward;
+      return !llvm::is_contained(ofParts, part);
     });
     for (func::FuncOp task : tasks)
       for (auto write : task.getBody().front().getOps<WriteOp>())
@@ -130,5 +130,12 @@ void ValueNumbers::visit(Operation &op) {
 }
 
 SmallVector<std::pair<Value, Value>> hfta::findRecomputed(ModuleOp module) {
-  return ValueNumbers(module).again;
+  SmallVector<std::pair<Value, Value>> again =
+      ValueNumbers(module, {parts::kForward, parts::kBackward}).again;
+  // Of an evaluation, what another block's task computes again.
+  for (auto [value, original] : ValueNumbers(module, parts::kEvaluate).again)
+    if (value.getDefiningOp()->getParentOfType<func::FuncOp>() !=
+        original.getDefiningOp()->getParentOfType<func::FuncOp>())
+      again.emplace_back(value, original);
+  return again;
 }

@@ -65,6 +65,8 @@ public:
   /// Starts a task's function; its body is built at the builder's insertion
   /// point, in front of the return.
   func::FuncOp startTask(StringRef part, int64_t block);
+  /// Of a function whose ops have been dealt out to others.
+  void eraseTask(func::FuncOp function) { symbols.erase(function); }
 
   Value read(VariableOp variable, std::optional<int64_t> copy = std::nullopt);
   Value read(Purpose purpose, std::optional<int64_t> copy = std::nullopt);
@@ -115,8 +117,9 @@ StringRef getOriginName(Operation *op);
 /// 63 bits of a name's FNV-1a hash: the random stream of a drawn tensor.
 int64_t hashName(StringRef name);
 
-/// init: parameters, statistics, optimizer state and gradients.
-void buildInitTask(TaskBuilder &tasks);
+/// init of all blocks that have some: parameters, statistics, optimizer state
+/// and gradients.
+void buildInitTasks(TaskBuilder &tasks);
 /// norm and update of one block.
 void buildUpdateTasks(TaskBuilder &tasks, int64_t block,
                       ArrayRef<TrainedLeaf> leaves);
@@ -124,8 +127,9 @@ void buildUpdateTasks(TaskBuilder &tasks, int64_t block,
 void buildClipTask(TaskBuilder &tasks);
 /// report, where the loss is still to be divided by its weights.
 void buildReportTask(TaskBuilder &tasks);
-/// evaluate and infer.
-void buildInferenceTasks(TaskBuilder &tasks, ModelOp model);
+/// evaluate of all blocks, and infer.
+void buildInferenceTasks(TaskBuilder &tasks, ModelOp model,
+                         ArrayRef<std::string> cuts);
 /// forward and backward of all blocks; `leavesOfBlock` gets each block's
 /// trained variables.
 LogicalResult

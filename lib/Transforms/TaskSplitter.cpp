@@ -1,4 +1,4 @@
-//===- TaskSplitter.cpp - Deals a training step out to tasks --------------===//
+//===- TaskSplitter.cpp - Deals the ops of a pass out to tasks ------------===//
 
 #include "TaskSplitter.h"
 
@@ -80,11 +80,14 @@ VariableOp TaskSplitter::findCarried(Value value, TaskTag into) const {
 
 VariableOp TaskSplitter::declareCarried(Value value, Role role) {
   const Job &job = tasks.getJob();
-  VariableOp variable =
-      tasks.declareCarried(names::getCompilerSymbol(stringifyRole(role) + "/" +
-                                                    Twine(carried.size())),
-                           cast<RankedTensorType>(value.getType()), role);
-  variable.setInstances(job.allForwardsFirst ? job.microBatches : 1);
+  bool trains = tags.lookup(value.getDefiningOp()).part != TaskPart::evaluate;
+  std::string symbol = names::getCompilerSymbol(
+      Twine(trains ? "" : "evaluation/") + stringifyRole(role) + "/" +
+      Twine(carried.size()));
+  VariableOp variable = tasks.declareCarried(
+      symbol, cast<RankedTensorType>(value.getType()), role);
+  bool isInFlight = trains && job.allForwardsFirst;
+  variable.setInstances(isInFlight ? job.microBatches : 1);
   carried[value] = variable;
   return variable;
 }
@@ -151,23 +154,34 @@ Value TaskSplitter::import(Value value, TaskTag into) {
   return mapping.lookup(value);
 }
 
-void TaskSplitter::startTasks(Block &block) {
-  constexpr std::pair<TaskPart, StringLiteral> parts[] = {
-      {TaskPart::forward, parts::kForward},
-      {TaskPart::backward, parts::kBackward},
-      {TaskPart::statistics, parts::kStatistics}};
-  all.resize(std::size(parts) * blocks);
-  for (auto [part, name] : parts)
+static StringRef getName(TaskPart part) {
+  switch (part) {
+  case TaskPart::forward:
+    return parts::kForward;
+  case TaskPart::backward:
+    return parts::kBackward;
+  case TaskPart::statistics:
+    return parts::kStatistics;
+  case TaskPart::evaluate:
+    return parts::kEvaluate;
+  }
+  llvm_unreachable("all parts are listed");
+}
+
+void TaskSplitter::startTasks(Block &block, ArrayRef<TaskPart> parts) {
+  for (TaskPart part : parts)
     for (int64_t number = 0; number < blocks; ++number) {
       TaskTag tag = {part, number};
       auto isOfTask = [&](Operation &op) { return tags.lookup(&op) == tag; };
-      if (part != TaskPart::statistics || llvm::any_of(block, isOfTask))
-        all[indexOf(tag)].function = tasks.startTask(name, number);
+      if (part == TaskPart::statistics && llvm::none_of(block, isOfTask))
+        continue;
+      all.resize(std::max(all.size(), indexOf(tag) + 1));
+      all[indexOf(tag)].function = tasks.startTask(getName(part), number);
     }
 }
 
-void TaskSplitter::split(Block &block) {
-  startTasks(block);
+void TaskSplitter::split(Block &block, ArrayRef<TaskPart> parts) {
+  startTasks(block, parts);
   for (auto write : block.getOps<WriteOp>())
     written.insert(write.getVariable());
   for (Operation &op : block) {

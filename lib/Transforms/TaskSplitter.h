@@ -1,4 +1,4 @@
-//===- TaskSplitter.h - Deals a training step out to tasks ------*- C++ -*-===//
+//===- TaskSplitter.h - Deals the ops of a pass out to tasks ----*- C++ -*-===//
 
 #ifndef HFTA_LIB_TRANSFORMS_TASKSPLITTER_H
 #define HFTA_LIB_TRANSFORMS_TASKSPLITTER_H
@@ -7,10 +7,10 @@
 
 namespace mlir::hfta {
 
-/// Parts of a training step that an op may belong to.
-enum class TaskPart { forward, backward, statistics };
+/// Parts of a training step, or of an evaluation, that an op may belong to.
+enum class TaskPart { forward, backward, statistics, evaluate };
 
-/// Which task an op of the training step belongs to.
+/// Which task an op belongs to.
 struct TaskTag {
   TaskPart part = TaskPart::forward;
   int64_t block = 0;
@@ -25,10 +25,10 @@ public:
                int64_t blocks)
       : tasks(tasks), tags(tags), blocks(blocks) {}
 
-  /// Clones the ops of `block`, in order, into new functions forward.b,
-  /// backward.b and, of blocks that have some, statistics.b. `block` is left as
-  /// it was.
-  void split(Block &block);
+  /// Clones the ops of `block`, in order, into new functions, one of each of
+  /// `parts` a block: forward.b, backward.b and so on; statistics.b of blocks
+  /// that have some alone. `block` is left as it was.
+  void split(Block &block, ArrayRef<TaskPart> parts);
 
 private:
   struct Task {
@@ -39,7 +39,7 @@ private:
   size_t indexOf(TaskTag tag) const {
     return static_cast<size_t>(tag.part) * blocks + tag.block;
   }
-  void startTasks(Block &block);
+  void startTasks(Block &block, ArrayRef<TaskPart> parts);
   /// Is the op made anew wherever its result is used?
   bool isLeaf(Operation *op) const;
   /// Can it be made anew there?
@@ -58,7 +58,7 @@ private:
   TaskBuilder &tasks;
   const DenseMap<Operation *, TaskTag> &tags;
   int64_t blocks;
-  std::vector<Task> all;
+  std::vector<Task> all; ///< by part, then block; of some there is no function
   DenseSet<StringRef> written; ///< variables that the step writes
   DenseMap<Value, VariableOp> carried;
   DenseMap<Value, VariableOp> exchanged; ///< for the statistics' tasks

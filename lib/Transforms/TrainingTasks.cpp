@@ -6,6 +6,7 @@
 // variable otherwise.
 //===----------------------------------------------------------------------===//
 
+#include "Blocks.h"
 #include "Hfta/Dialect/Hfta/IR/Training.h"
 #include "Hfta/Transforms/Precision.h"
 #include "Hfta/Transforms/ReverseMode.h"
@@ -35,10 +36,9 @@ private:
                                            func::FuncOp forward,
                                            SmallVectorImpl<Value> &arguments);
   void buildLoss(Value losses, Value weights);
-  LogicalResult assignBlocks(ArrayRef<std::string> cuts);
-  void moveToFirstUse(Block &block);
   Value addGradients(Value first, Value other);
   void freezeUnreached();
+  void giveBlocks();
   /// The ops from `first` on belong to the backward of `forward`.
   void tagBackward(Operation *forward, Block::iterator first);
 
@@ -151,84 +151,6 @@ LogicalResult TrainingStep::buildForward() {
   return success();
 }
 
-/// Removes ops whose results nobody uses.
-static void eraseDeadOps(Block &block) {
-  for (Operation &op : llvm::make_early_inc_range(llvm::reverse(block)))
-    if (op.use_empty() && !isa<WriteOp, LayerOp>(op) &&
-        !op.hasTrait<OpTrait::IsTerminator>())
-      op.erase();
-}
-
-//===----------------------------------------------------------------------===//
-// Blocks
-//===----------------------------------------------------------------------===//
-
-/// The ops that compute the value called `name`: one, or, where copies are
-/// compiled alone, one a copy.
-static SmallVector<Operation *> findNamedOps(Block &block, StringRef name) {
-  SmallVector<Operation *> named;
-  for (Operation &op : llvm::reverse(block)) {
-    if (getOriginName(&op) != name || op.getNumResults() == 0)
-      continue;
-    bool isLast = llvm::none_of(op.getUsers(), [&](Operation *user) {
-      return getOriginName(user) == name;
-    });
-    if (named.empty() ||
-        (isLast && op.getName() == named.front()->getName() &&
-         op.getResultTypes() == named.front()->getResultTypes()))
-      named.push_back(&op);
-  }
-  return named;
-}
-
-LogicalResult TrainingStep::assignBlocks(ArrayRef<std::string> cuts) {
-  Block &block = step.getBody().front();
-  DenseMap<Operation *, int64_t> cutOf;
-  for (auto [index, name] : llvm::enumerate(cuts)) {
-    SmallVector<Operation *> named = findNamedOps(block, name);
-    if (named.empty())
-      return model.emitError("no value is named '") << name << "' to cut after";
-    for (Operation *op : named)
-      cutOf[op] = index;
-  }
-  blocks = cuts.size() + 1;
-  for (Operation &op : block) {
-    int64_t number = 0;
-    for (Value operand : op.getOperands()) {
-      Operation *def = operand.getDefiningOp();
-      number = std::max(number, tags.lookup(def).block);
-      if (auto cut = cutOf.find(def); cut != cutOf.end())
-        number = std::max(number, cut->second + 1);
-    }
-    tags[&op] = {TaskPart::forward, number};
-  }
-  moveToFirstUse(block);
-  return success();
-}
-
-/// What only variables and constants feed (a bias' broadcast, a weight's
-/// transpose) belongs to the first block that uses it, and so does its
-/// gradient.
-void TrainingStep::moveToFirstUse(Block &block) {
-  DenseSet<Operation *> fromData;
-  for (Operation &op : block) {
-    auto read = dyn_cast<ReadOp>(op);
-    if ((read && tasks.lookup(read.getVariable()).getRole() == Role::input) ||
-        llvm::any_of(op.getOperands(), [&](Value operand) {
-          return fromData.contains(operand.getDefiningOp());
-        }))
-      fromData.insert(&op);
-  }
-  for (Operation &op : llvm::reverse(block)) {
-    if (fromData.contains(&op) || op.use_empty())
-      continue;
-    int64_t first = blocks;
-    for (Operation *user : op.getUsers())
-      first = std::min(first, tags.lookup(user).block);
-    tags[&op].block = first;
-  }
-}
-
 //===----------------------------------------------------------------------===//
 // Backward
 //===----------------------------------------------------------------------===//
@@ -319,6 +241,22 @@ void TrainingStep::freezeUnreached() {
       setTrainingRule(variable, TrainingRule::unreached);
 }
 
+/// What nothing trains belongs to the first block that reads it.
+void TrainingStep::giveBlocks() {
+  for (auto function : tasks.getModule().getOps<func::FuncOp>()) {
+    auto task = function->getAttrOfType<TaskAttr>(HftaDialect::kTaskAttrName);
+    if (!task || task.getPart().getValue() != parts::kForward)
+      continue;
+    for (auto read : function.getOps<ReadOp>()) {
+      VariableOp variable = tasks.lookup(read.getVariable());
+      Role role = variable.getRole();
+      if ((role == Role::parameter || role == Role::statistics) &&
+          static_cast<int64_t>(variable.getBlock()) < 0)
+        variable.setBlock(task.getBlock());
+    }
+  }
+}
+
 //===----------------------------------------------------------------------===//
 // All
 //===----------------------------------------------------------------------===//
@@ -331,8 +269,12 @@ TrainingStep::build(ArrayRef<std::string> cuts,
   if (failed(buildForward()))
     return failure();
   eraseDeadOps(block);
-  if (failed(assignBlocks(cuts)))
-    return failure();
+  blocks = static_cast<int64_t>(cuts.size()) + 1;
+  SmallVector<StringRef> unknown =
+      assignBlocks(tasks, block, TaskPart::forward, cuts, tags);
+  if (!unknown.empty())
+    return model.emitError("no value is named '")
+           << unknown.front() << "' to cut after";
   assignStatistics(tasks, block, tags);
   if (failed(buildBackward()))
     return failure();
@@ -362,8 +304,11 @@ TrainingStep::build(ArrayRef<std::string> cuts,
     tagBackward(forward, first);
   });
   eraseDeadOps(block);
-  TaskSplitter(tasks, tags, blocks).split(block);
-  step.erase();
+  TaskSplitter(tasks, tags, blocks)
+      .split(block,
+             {TaskPart::forward, TaskPart::backward, TaskPart::statistics});
+  tasks.eraseTask(step);
+  giveBlocks();
   return success();
 }
 

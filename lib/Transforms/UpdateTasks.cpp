@@ -4,6 +4,8 @@
 #include "Hfta/Transforms/Precision.h"
 #include "TaskBuilder.h"
 
+#include <map>
+
 using namespace mlir;
 using namespace mlir::hfta;
 
@@ -69,6 +71,12 @@ static Value drawNormal(TaskBuilder &tasks, VariableOp variable,
                        splat(parameters.getMean().getValueAsDouble()));
 }
 
+/// The block whose task initialises a variable: what belongs to none goes to
+/// the first.
+static int64_t getInitBlock(VariableOp variable) {
+  return std::max<int64_t>(static_cast<int64_t>(variable.getBlock()), 0);
+}
+
 /// Moves elements from the variable to a constant one, read where init copies
 /// them. Equal elements for all copies are stored once.
 static Value readInitialElements(TaskBuilder &tasks, VariableOp variable,
@@ -84,10 +92,12 @@ static Value readInitialElements(TaskBuilder &tasks, VariableOp variable,
   }
   bool perCopy =
       cast<ShapedType>(elements.getType()).getRank() != type.getRank();
-  return tasks.read(tasks.declare(
+  VariableOp constant = tasks.declare(
       PurposeAttr::getOf(FlatSymbolRefAttr::get(variable.getSymNameAttr()),
                          Purpose::initial),
-      perCopy ? type : getLogicalType(type), elements));
+      perCopy ? type : getLogicalType(type), elements);
+  constant.setBlock(getInitBlock(variable));
+  return tasks.read(constant);
 }
 
 static Value getInitialValue(TaskBuilder &tasks, VariableOp variable) {
@@ -119,16 +129,19 @@ static bool isWrittenByInit(VariableOp variable) {
   }
 }
 
-void hfta::buildInitTask(TaskBuilder &tasks) {
-  func::FuncOp function = tasks.startTask(parts::kInit, -1);
-  auto module = function->getParentOfType<ModuleOp>();
-  for (auto variable : llvm::to_vector(module.getOps<VariableOp>())) {
-    if (!isWrittenByInit(variable))
-      continue;
-    tasks.write(getInitialValue(tasks, variable), variable);
-    Attribute initial = variable.getInitial().value_or(Attribute());
-    if (isa_and_nonnull<ElementsAttr>(initial))
-      variable.removeInitialAttr();
+void hfta::buildInitTasks(TaskBuilder &tasks) {
+  std::map<int64_t, SmallVector<VariableOp>> variablesOfBlock;
+  for (auto variable : tasks.getModule().getOps<VariableOp>())
+    if (isWrittenByInit(variable))
+      variablesOfBlock[getInitBlock(variable)].push_back(variable);
+  for (auto &[block, variables] : variablesOfBlock) {
+    tasks.startTask(parts::kInit, block);
+    for (VariableOp variable : variables) {
+      tasks.write(getInitialValue(tasks, variable), variable);
+      Attribute initial = variable.getInitial().value_or(Attribute());
+      if (isa_and_nonnull<ElementsAttr>(initial))
+        variable.removeInitialAttr();
+    }
   }
 }
 

@@ -1,19 +1,33 @@
 #!/usr/bin/env python3
-"""A CNN that is cut into blocks trains to the bytes of one that is not."""
+"""A CNN that is cut into blocks trains to the bytes of one that is not, and an
+evaluation, which is cut there too, gives the same numbers."""
 
 import json
 
-from harness import (Work, checkpoint, expect_equal, expect_same_checkpoint,
-                     make_job, run)
+from harness import (DATA, Work, checkpoint, expect_equal,
+                     expect_same_checkpoint, make_job, run)
 
 STEPS = 30
 
 
 def main():
     work = Work(__doc__, "cnn")
-    job = make_job("cnn", STEPS, "  clip_norm 1.0")
+    train = f"train {DATA['cnn']}\n"
+    job = make_job("cnn", STEPS, "  clip_norm 1.0\n"
+                   "  metric accuracy(net, label)")
+    job = job.replace(train, f"{train}  test {DATA['cnn']}\n")
+
+    def train_and_evaluate(binary):
+        log = work.folder / f"{binary.name}.jsonl"
+        folder = work.train(binary, "--log", log)
+        events = [json.loads(line) for line in log.read_text().splitlines()]
+        return checkpoint(folder, STEPS), [
+            (event["eval_loss"], event["eval_accuracy"])
+            for event in events if event["event"] == "epoch"]
+
     whole = work.compile("whole", job)
-    expected = checkpoint(work.train(whole), STEPS)
+    expected, evaluated = train_and_evaluate(whole)
+    expect_equal(len(evaluated), 2, "evaluations")
     for name, cuts, blocks, flags in [
             ("three", "pool1,pool2", 3, []),
             ("six", "conv1,pool1,conv2,pool2,hidden", 6, []),
@@ -25,8 +39,13 @@ def main():
         if not flags:
             expect_equal(info["memory"]["copies_at_once"], 1,
                          f"copies at once after --cuts={cuts}")
-        expect_same_checkpoint(checkpoint(work.train(binary), STEPS), expected,
-                               f"{name}: {blocks} blocks")
+        expect_equal([task["name"] for task in info["tasks"]
+                      if task["name"].startswith("evaluate")],
+                     [f"evaluate.{block}" for block in range(blocks)],
+                     f"tasks after --cuts={cuts}")
+        trained, evaluation = train_and_evaluate(binary)
+        expect_same_checkpoint(trained, expected, f"{name}: {blocks} blocks")
+        expect_equal(evaluation, evaluated, f"{name}: evaluation")
 
 
 if __name__ == "__main__":

@@ -89,8 +89,8 @@ def check_plan(info):
         if not names.issuperset(task["reads"] + task["writes"]):
             fail(f"task {task['name']} uses unknown segments")
     expect_equal([task["name"] for task in info["tasks"]],
-                 ["forward.0", "backward.0", "update.0", "init", "evaluate",
-                  "infer"], "tasks")
+                 ["forward.0", "backward.0", "update.0", "init.0",
+                  "evaluate.0", "infer"], "tasks")
 
 
 def check_turns(plans):

@@ -27,7 +27,7 @@ TENSORS = SCALARS + [
     "cut/0", "constant/0", "constant/value0", "input/image", "infer/image",
     "output/y", "hfta.step", "hfta.seed", "hfta.loss", "hfta.gradient/lr",
     "hfta.velocity/lr", "hfta.model/lr", "hfta.hyper_parameter/lr", "hfta.x",
-    "hfta.model/hfta.x", "lr@0", "hfta_launch", "task/init", "task/update.0",
+    "hfta.model/hfta.x", "lr@0", "hfta_launch", "task/init.0", "task/update.0",
     "kernel/matmul.0"]
 
 # A rate that changes with the step, momentum and clipping, so that all of the

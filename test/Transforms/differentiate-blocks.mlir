@@ -35,6 +35,30 @@
 // CHECK-NOT: @bias
 // CHECK-LABEL: func.func @"task/update.1"
 // CHECK: hfta.write %{{.*}}, @bias
+
+// Each block's own are initialised by its task.
+// CHECK-LABEL: func.func @"task/init.0"() attributes {hfta.task = #hfta.task<init, 0>} {
+// CHECK: hfta.write %{{.*}}, @w :
+// CHECK-NEXT: return
+// CHECK-LABEL: func.func @"task/init.1"() attributes {hfta.task = #hfta.task<init, 1>} {
+// CHECK: hfta.write %{{.*}}, @bias :
+// CHECK-NEXT: return
+
+// An evaluation is cut where a step is.
+// CHECK-LABEL: func.func @"task/evaluate.0"() attributes {hfta.task = #hfta.task<evaluate, 0>} {
+// CHECK-NOT: @bias
+// CHECK: %[[HIDDEN:.*]] = hfta.tanh
+// CHECK: hfta.write %[[HIDDEN]], @"hfta.evaluation/cut/0"
+// CHECK-NEXT: return
+// CHECK-LABEL: func.func @"task/evaluate.1"() attributes {hfta.task = #hfta.task<evaluate, 1>} {
+// CHECK-NOT: @w
+// CHECK-DAG: hfta.read @bias
+// CHECK-DAG: hfta.read @"hfta.evaluation/cut/0"
+// CHECK: hfta.write %{{.*}}, @"hfta.evaluation/loss_sum"
+// CHECK: hfta.write %{{.*}}, @"hfta.evaluation/weight_sum"
+// CHECK-LABEL: func.func @"task/infer"() attributes {hfta.task = #hfta.task<infer, -1>} {
+// CHECK: hfta.tanh
+// CHECK: hfta.log_softmax
 module attributes {hfta.job = #job} {
   hfta.model @array copies [0, 1] {
     hfta.variable @w {role = #hfta.role<parameter>, trained} : tensor<3xf32, #hfta.copies<2>>
@@ -81,6 +105,7 @@ module attributes {hfta.job = #job} {
 // CHECK: hfta.layer dense @w input
 // CHECK-NOT: @"hfta.gradient/w"
 // CHECK-LABEL: func.func @"task/update.0"
+// CHECK-LABEL: func.func @"task/infer"
 module attributes {hfta.job = #job} {
   hfta.model @array copies [0, 1] {
     hfta.variable @w {role = #hfta.role<parameter>, trained} : tensor<3xf32, #hfta.copies<2>>
@@ -100,6 +125,56 @@ module attributes {hfta.job = #job} {
       %0 = hfta.reduce sum %y over [1] : tensor<4x3xf32, #hfta.copies<2>>
       %1 = hfta.constant dense<1.0> : tensor<4xf32>
       return %0, %1 : tensor<4xf32, #hfta.copies<2>>, tensor<4xf32>
+    }
+  }
+}
+
+// -----
+
+// What isn't trained belongs to the first block that reads it, and so do the
+// elements that it starts from; what none reads is initialised in the first. What
+// the sums of an evaluation follow from is the last block's, wherever it comes from.
+#job = {name = "j", copies = 2 : i64, batch = 4 : i64, micro_batches = 1 : i64, epochs = 1 : i64, steps = 0 : i64, training = true, fuse = true, all_forwards_first = false, shuffle = true, order_seed = 0 : i64, optimizer = "sgd", optimizer_flags = [], hyper_parameters = [{name = "lr", values = array<f64: 0.1, 0.2>}, {name = "weight_decay", values = array<f64: 0.0, 0.0>}, {name = "momentum", values = array<f64: 0.0, 0.0>}], clip_norm = array<f64>, seed = array<i64: 1, 2>, schedule = {kind = "constant", warmup = array<f64>, step_size = array<f64>, gamma = array<f64>, minimum = array<f64>}, precision = {parameters = "f32", compute = "f32", accumulate = "f32", gradients = "f32", state = "f32"}, data = [], metric = ""}
+// CHECK: hfta.variable @w {block = 0 : i64
+// CHECK: hfta.variable @frozen {block = 1 : i64
+// CHECK: hfta.variable @unread {role
+// CHECK: hfta.variable @"hfta.initial/frozen" {block = 1 : i64
+// CHECK-LABEL: func.func @"task/init.0"
+// CHECK: hfta.write %{{.*}}, @w :
+// CHECK-NEXT: hfta.write %{{.*}}, @unread :
+// CHECK-LABEL: func.func @"task/init.1"
+// CHECK: hfta.read @"hfta.initial/frozen"
+// CHECK: hfta.write %{{.*}}, @frozen :
+// CHECK-LABEL: func.func @"task/evaluate.0"
+// CHECK: hfta.write %{{.*}}, @"hfta.evaluation/cut/0"
+// CHECK: hfta.write %{{.*}}, @"hfta.evaluation/cut/1"
+// CHECK-NEXT: return
+// CHECK-LABEL: func.func @"task/evaluate.1"
+// CHECK-DAG: hfta.write %{{.*}}, @"hfta.evaluation/loss_sum"
+// CHECK-DAG: hfta.write %{{.*}}, @"hfta.evaluation/metric_sum"
+module attributes {hfta.job = #job} {
+  hfta.model @array copies [0, 1] {
+    hfta.variable @w {role = #hfta.role<parameter>, trained} : tensor<3xf32, #hfta.copies<2>>
+    hfta.variable @frozen {role = #hfta.role<parameter>, initial = dense<[1.0, 2.0, 3.0]> : tensor<3xf32>} : tensor<3xf32>
+    hfta.variable @unread {role = #hfta.role<parameter>} : tensor<3xf32>
+    func.func @forward(%x: tensor<4x3xf32> {hfta.name = "x"}) -> (tensor<4x3xf32, #hfta.copies<2>> {hfta.name = "y"}, tensor<4x3xf32, #hfta.copies<2>> {hfta.name = "z"}) {
+      %w = hfta.read @w : tensor<3xf32, #hfta.copies<2>>
+      %f = hfta.read @frozen : tensor<3xf32>
+      %fb = hfta.broadcast %f to [4, 3] along [1] : tensor<3xf32>
+      %wb = hfta.broadcast %w to [4, 3] along [1] : tensor<3xf32, #hfta.copies<2>>
+      %0 = hfta.mul %x, %wb : tensor<4x3xf32>, tensor<4x3xf32, #hfta.copies<2>>
+      %1 = hfta.tanh %0 : tensor<4x3xf32, #hfta.copies<2>> loc("hidden")
+      %2 = hfta.mul %1, %fb : tensor<4x3xf32, #hfta.copies<2>>, tensor<4x3xf32>
+      return %2, %0 : tensor<4x3xf32, #hfta.copies<2>>, tensor<4x3xf32, #hfta.copies<2>>
+    }
+    func.func @prepare(%x: tensor<4x3xf32> {hfta.name = "x"}) -> (tensor<4x3xf32> {hfta.name = "x"}) {
+      return %x : tensor<4x3xf32>
+    }
+    func.func @objective(%y: tensor<4x3xf32, #hfta.copies<2>>, %z: tensor<4x3xf32, #hfta.copies<2>>, %x: tensor<4x3xf32>) -> (tensor<4xf32, #hfta.copies<2>>, tensor<4xf32>, tensor<4xf32, #hfta.copies<2>>) {
+      %0 = hfta.reduce sum %y over [1] : tensor<4x3xf32, #hfta.copies<2>>
+      %1 = hfta.constant dense<1.0> : tensor<4xf32>
+      %2 = hfta.reduce max %z over [1] : tensor<4x3xf32, #hfta.copies<2>>
+      return %0, %1, %2 : tensor<4xf32, #hfta.copies<2>>, tensor<4xf32>, tensor<4xf32, #hfta.copies<2>>
     }
   }
 }

@@ -33,7 +33,7 @@
 // CHECK: %[[V:.*]] = hfta.cast %[[STEP]]#1 : {{.*}} to bf16
 // CHECK: hfta.write %[[V]], @"hfta.velocity/w"
 
-// CHECK-LABEL: func.func @"task/init"
+// CHECK-LABEL: func.func @"task/init.0"
 // CHECK: hfta.random_uniform {{.*}} : f32
 // CHECK: %[[DRAWN:.*]] = hfta.add %{{.*}} : tensor<3x3xf32, #hfta.copies<2>>
 // CHECK: %[[STORED:.*]] = hfta.cast %[[DRAWN]] : {{.*}} to bf16

@@ -72,14 +72,14 @@
 // CHECK: %[[RESULT:.*]] = hfta.select %[[NONE]], %{{.*}}, %[[AT_MOST_ONE]]
 // CHECK: hfta.write %[[RESULT]], @hfta.clip_scale
 
-// CHECK-LABEL: func.func @"task/init"() attributes {hfta.task = #hfta.task<init, -1>} {
+// CHECK-LABEL: func.func @"task/init.0"() attributes {hfta.task = #hfta.task<init, 0>} {
 // CHECK: %[[SEED:.*]] = hfta.read @hfta.seed
 // CHECK: hfta.random_uniform %[[SEED]], {{.*}} [3] stream
 // CHECK: hfta.write %{{.*}}, @w
 // CHECK-NOT: hfta.write
 
 // Padding after the real samples is masked.
-// CHECK-LABEL: func.func @"task/evaluate"() attributes {hfta.task = #hfta.task<evaluate, -1>} {
+// CHECK-LABEL: func.func @"task/evaluate.0"() attributes {hfta.task = #hfta.task<evaluate, 0>} {
 // CHECK: %[[COUNT:.*]] = hfta.read @hfta.valid_samples
 // CHECK: %[[LIMIT:.*]] = hfta.broadcast %[[COUNT]]
 // CHECK: %[[MASK:.*]] = hfta.compare less, %{{.*}}, %[[LIMIT]]
@@ -135,7 +135,7 @@ module attributes {hfta.job = #job} {
 // CHECK-DAG: hfta.write %{{.*}}, @mean
 // CHECK-DAG: hfta.write %{{.*}}, @variance
 // CHECK-LABEL: func.func @"task/update.0"
-// CHECK-LABEL: func.func @"task/evaluate"
+// CHECK-LABEL: func.func @"task/evaluate.0"
 // CHECK-NOT: training
 // CHECK-NOT: hfta.write %{{.*}}, @mean
 // CHECK: hfta.batch_norm
@@ -249,11 +249,10 @@ module attributes {hfta.job = #job} {
 
 // -----
 
-// An inference binary has init and infer; modal ops stay as they are.
+// An inference binary has infer, and init if there is something to initialise;
+// modal ops stay as they are.
 #job = {name = "j", copies = 2 : i64, batch = 4 : i64, micro_batches = 1 : i64, epochs = 1 : i64, steps = 0 : i64, training = false, fuse = true, all_forwards_first = false, shuffle = true, order_seed = 0 : i64, optimizer = "sgd", optimizer_flags = [], hyper_parameters = [{name = "lr", values = array<f64: 0.1, 0.2>}, {name = "weight_decay", values = array<f64: 0.0, 0.0>}, {name = "momentum", values = array<f64: 0.0, 0.0>}], clip_norm = array<f64>, seed = array<i64: 1, 2>, schedule = {kind = "constant", warmup = array<f64>, step_size = array<f64>, gamma = array<f64>, minimum = array<f64>}, precision = {parameters = "f32", compute = "f32", accumulate = "f32", gradients = "f32", state = "f32"}, data = [], metric = ""}
-// CHECK-NOT: func.func @"task/forward
-// CHECK: func.func @"task/init"
-// CHECK-NOT: func.func @"task/evaluate
+// CHECK-NOT: func.func
 // CHECK: func.func @"task/infer"
 // CHECK: hfta.dropout {{.*}} {training}
 // CHECK-NOT: func.func

@@ -112,8 +112,8 @@ def HftaDifferentiate : Pass<"hfta-differentiate", "::mlir::ModuleOp"> {
   let summary = "Turn the array's model into the tasks of a program";
   let description = [{
     Takes the single `hfta.model` of a fused module and builds module-level
-    variables and the task functions: `init`; for each block `forward`,
-    `backward` (adds into gradients), `statistics`, `norm` and `update`;
+    variables and the task functions: for each block `init`, `forward`,
+    `backward` (adds into gradients), `statistics`, `norm`, `update` and
     `evaluate`; `infer`.
     A job without training gets `init` and `infer` alone.
 

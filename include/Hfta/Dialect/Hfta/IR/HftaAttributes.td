@@ -195,7 +195,7 @@ def Hfta_TaskAttr : Hfta_Attr<"Task", "task"> {
   let parameters = (ins "::mlir::StringAttr":$part, "int64_t":$block);
   let assemblyFormat = "`<` custom<Word>($part) `,` $block `>`";
   let extraClassDeclaration = [{
-    /// "forward.0", or "init" of the whole program.
+    /// "forward.0", or "infer" of the whole program.
     static std::string makeName(::llvm::StringRef part, int64_t block);
     std::string makeName() const { return makeName(getPart(), getBlock()); }
   }];

@@ -1,0 +1,23 @@
+//===- Blocks.h - Cuts a forward pass into blocks ---------------*- C++ -*-===//
+
+#ifndef HFTA_LIB_TRANSFORMS_BLOCKS_H
+#define HFTA_LIB_TRANSFORMS_BLOCKS_H
+
+#include "TaskBuilder.h"
+#include "TaskSplitter.h"
+
+namespace mlir::hfta {
+
+/// Removes ops whose results nobody uses.
+void eraseDeadOps(Block &block);
+
+/// Gives each op of a forward pass, in a function of its own so far, its block:
+/// a new one begins after each value that `cuts` names. Tags are of `part`.
+/// Returns the names that no value has.
+SmallVector<StringRef> assignBlocks(TaskBuilder &tasks, Block &pass,
+                                    TaskPart part, ArrayRef<std::string> cuts,
+                                    DenseMap<Operation *, TaskTag> &tags);
+
+} // namespace mlir::hfta
+
+#endif // HFTA_LIB_TRANSFORMS_BLOCKS_H
