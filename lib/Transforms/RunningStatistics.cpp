@@ -32,6 +32,9 @@ public:
     return serving;
   }
 
+  /// Reads of statistics whose values the forward itself uses.
+  SmallVector<ReadOp> ofForward;
+
 private:
   template <typename AccessOp>
   bool isOfStatistic(AccessOp access) const {
@@ -111,9 +114,16 @@ void StatisticsFinder::findServing() {
 /// whether there were any.
 bool StatisticsFinder::keepUsedByForward() {
   bool found = false;
-  for (auto read : step.getOps<ReadOp>())
-    if (isOfStatistic(read) && !read.use_empty() && !serving.contains(read))
-      found |= variables.erase(tasks.lookup(read.getVariable()));
+  for (auto read : step.getOps<ReadOp>()) {
+    VariableOp variable = tasks.lookup(read.getVariable());
+    if (!variables.contains(variable) || read.use_empty() ||
+        serving.contains(read))
+      continue;
+    ofForward.push_back(read);
+    found = true;
+  }
+  for (ReadOp read : ofForward)
+    variables.erase(tasks.lookup(read.getVariable()));
   return found;
 }
 
@@ -136,10 +146,27 @@ static void separateAll(TaskBuilder &tasks, Block &step,
   }
 }
 
-void hfta::assignStatistics(TaskBuilder &tasks, Block &step,
-                            DenseMap<Operation *, TaskTag> &tags) {
+/// Replicas compute micro-batches at the same time.
+static LogicalResult checkReplicas(TaskBuilder &tasks,
+                                   ArrayRef<ReadOp> ofForward) {
+  int64_t replicas = tasks.getJob().getReplicas();
+  if (replicas == 1)
+    return success();
+  for (ReadOp read : ofForward)
+    read.emitError("the model itself computes with the running statistic '")
+        << tasks.lookup(read.getVariable()).getOwnName()
+        << "', so each micro-batch follows from the one before, and "
+        << replicas << " replicas can't compute them at the same time";
+  return success(ofForward.empty());
+}
+
+LogicalResult hfta::assignStatistics(TaskBuilder &tasks, Block &step,
+                                     DenseMap<Operation *, TaskTag> &tags) {
   separateAll(tasks, step, tags);
-  DenseSet<Operation *> found = StatisticsFinder(tasks, step).find();
+  StatisticsFinder finder(tasks, step);
+  DenseSet<Operation *> found = finder.find();
+  if (failed(checkReplicas(tasks, finder.ofForward)))
+    return failure();
   // A cut after an op is behind its statistics, too.
   for (Operation &op : step) {
     if (!found.contains(&op))
@@ -163,4 +190,5 @@ void hfta::assignStatistics(TaskBuilder &tasks, Block &step,
       first = std::min(first, tags.lookup(user).block);
     tags[&op].block = first;
   }
+  return success();
 }

@@ -12,8 +12,9 @@ namespace mlir::hfta {
 /// nothing else, to the statistics tasks of the blocks that they follow from.
 /// `tags` has the ops of the forward. A statistic that the forward uses itself
 /// stays with it: the next micro-batch must find what this one has written.
-void assignStatistics(TaskBuilder &tasks, Block &step,
-                      DenseMap<Operation *, TaskTag> &tags);
+/// Where several replicas are to compute micro-batches, that is diagnosed.
+LogicalResult assignStatistics(TaskBuilder &tasks, Block &step,
+                               DenseMap<Operation *, TaskTag> &tags);
 
 } // namespace mlir::hfta
 

@@ -275,8 +275,7 @@ TrainingStep::build(ArrayRef<std::string> cuts,
   if (!unknown.empty())
     return model.emitError("no value is named '")
            << unknown.front() << "' to cut after";
-  assignStatistics(tasks, block, tags);
-  if (failed(buildBackward()))
+  if (failed(assignStatistics(tasks, block, tags)) || failed(buildBackward()))
     return failure();
   freezeUnreached();
 

@@ -139,6 +139,24 @@ def make_scale_rows():
                   ["hftac", "bad.hfta", "--emit=import", "-o", "-"], (0,), ())
 
 
+def make_statistics_rows():
+    """A running statistic that another node reads goes from one micro-batch to
+    the next in the forward itself."""
+    content = simple([node("Add", ["x", "mean"], ["h"]),
+                      node("BatchNormalization", ["h", "w", "w", "mean", "var"],
+                           ["y"])],
+                     [zeros("w", 4), zeros("mean", 4), zeros("var", 4)])
+    for replicas, code, texts in (
+            (1, 0, ()),
+            (2, 3, ("error: the model itself computes with the running "
+                    "statistic 'mean'", "2 replicas"))):
+        yield Row(f"a running mean that is added, for {replicas} replicas",
+                  {"bad.onnx": content, "bad.hfta": TRAINING_JOB},
+                  ["hftac", "bad.hfta", "--emit=train", "-o", "-", "--batch=4",
+                   "--micro-batches=2", f"--pipeline=replicas = [{replicas}]"],
+                  (code,), texts)
+
+
 def make_graph_rows():
     relu = node("Relu", ["x"], ["y"])
     x = value("x", ["batch", 4])
@@ -478,6 +496,7 @@ def make_rows(_):
     yield from make_file_rows()
     yield from make_parameter_rows()
     yield from make_scale_rows()
+    yield from make_statistics_rows()
     yield from make_graph_rows()
     yield from make_structure_rows()
     yield from make_tensor_rows()
