@@ -14,25 +14,37 @@ if os.getuid() == 0:
 LIMIT = 120
 
 
-def run_ranks(ranks, *command, code=0, options=()):
-    """The output of `ranks` processes, both streams together; stops if mpirun's exit
-    code is another. `options` are mpirun's."""
-    command = [*COMMAND, *options, "-n", str(ranks), *map(str, command)]
-    # A folder of its own: several of Open MPI's mpirun that make a common one at the
-    # same time fail.
-    with tempfile.TemporaryDirectory(prefix="ranks-") as folder:
-        process = subprocess.Popen(command, stdout=subprocess.PIPE,
-                                   stderr=subprocess.STDOUT, text=True,
-                                   env={**os.environ, "TMPDIR": folder})
-        try:
-            output, _ = process.communicate(timeout=LIMIT)
-        except subprocess.TimeoutExpired:
-            # It ends the ranks.
-            process.send_signal(signal.SIGTERM)
-            output, _ = process.communicate()
-            sys.exit(f"error: {' '.join(command)}: still runs after {LIMIT} s\n"
-                     f"{output:.4000}")
-    if process.returncode != code:
-        sys.exit(f"error: {' '.join(command)}: exit {process.returncode}, "
-                 f"expected {code}\n{output:.4000}")
-    return output
+class Ranks:
+    """`ranks` processes of a command, both streams of all together. `options` are
+    mpirun's, `place` is where they start."""
+
+    def __init__(self, ranks, *command, options=(), place=None):
+        self.command = [*COMMAND, *options, "-n", str(ranks), *map(str, command)]
+        # A folder of its own: several of Open MPI's mpirun that make a common one at
+        # the same time fail.
+        self.folder = tempfile.TemporaryDirectory(prefix="ranks-")
+        self.process = subprocess.Popen(
+            self.command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+            text=True, cwd=place, env={**os.environ, "TMPDIR": self.folder.name})
+
+    def finish(self, code=0):
+        """What they have printed; stops if mpirun's exit code is another."""
+        text = " ".join(self.command)
+        with self.folder:
+            try:
+                output, _ = self.process.communicate(timeout=LIMIT)
+            except subprocess.TimeoutExpired:
+                # It ends the ranks.
+                self.process.send_signal(signal.SIGTERM)
+                output, _ = self.process.communicate()
+                sys.exit(f"error: {text}: still runs after {LIMIT} s\n"
+                         f"{output:.4000}")
+        if self.process.returncode != code:
+            sys.exit(f"error: {text}: exit {self.process.returncode}, "
+                     f"expected {code}\n{output:.4000}")
+        return output
+
+
+def run_ranks(ranks, *command, code=0, options=(), place=None):
+    """The output of `ranks` processes; stops if mpirun's exit code is another."""
+    return Ranks(ranks, *command, options=options, place=place).finish(code)

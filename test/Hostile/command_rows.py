@@ -267,6 +267,14 @@ def make_program_rows():
         yield train(f"{value} threads", 2, "'--threads'",
                     f"'{value}' is not a whole number from 1 to 256",
                     options=["--threads", value])
+    for value in ("2", "0", "all", ""):
+        yield train(f"ranks of '{value}'", 2, "'--ranks'",
+                    options=["--ranks", value])
+    for value in ("0", "-1", "soon", "1000001"):
+        yield train(f"a timeout of '{value}' for ranks", 2, "'--rank-timeout'",
+                    options=["--rank-timeout", value])
+    yield train("an MPI library without a name", 2, "'--mpi'",
+                options=["--mpi", ""])
     yield train("a rest", 2, "'rest'", options=["rest"])
     yield train("an interval without a folder", 2, "--checkpoint",
                 options=["--every", "2"])

@@ -30,7 +30,7 @@ struct Workspaces {
     schedules[1] = {"step", commands, nullptr, 2, 0};
     schedules[2] = {"infer", commands + 2, nullptr, 2, 0};
     program.copies = 4;
-    program.micro_batches = 1;
+    program.micro_batches = program.groups = program.workers = 1;
     program.segments = segments;
     program.segment_count = 2;
     program.tasks = tasks;

@@ -32,9 +32,13 @@ typedef struct hfta_instance hfta_instance;
 /// All zero means defaults.
 typedef struct hfta_options {
   int32_t threads;     ///< 1 .. 256; 0: one a processor
-  uint32_t reserved;   ///< 0
+  uint32_t ranks;      ///< 0: those of the launcher, if the program has several
+                       ///< workers; 1: this process alone
   const char *device;  ///< NULL: "cpu"
   int64_t total_steps; ///< where a cosine schedule ends; 0: the job's `steps`
+  const char *mpi;     ///< the library of MPI; NULL: the process' own, or Open
+                       ///< MPI's libmpi.so.40
+  double rank_timeout; ///< seconds that a rank may be without progress; 0: 120
   hfta_error *error;   ///< receives why creation failed, or NULL; borrowed
                        ///< during hfta_instance_create only
 } hfta_options;
@@ -52,8 +56,10 @@ typedef struct hfta_tensor_info {
   uint32_t rank;
 } hfta_tensor_info;
 
-/// Makes an instance at step 0 with initial weights. `*out` is the caller's
-/// until hfta_instance_destroy; NULL after a failure.
+/// Makes an instance at step 0 with initial weights, together with the other
+/// ranks if there are several: these make the same calls in the same order,
+/// with the whole batch, of which each reads its own micro-batches. `*out` is
+/// the caller's until hfta_instance_destroy; NULL after a failure.
 hfta_status hfta_instance_create(const struct hfta_program *program,
                                  const hfta_options *options,
                                  hfta_instance **out);

@@ -70,6 +70,7 @@ static hfta_status append_tensor(save *self, hfta_safetensors_writer *writer,
                                 offset, self->chunk, size);
     if (status == HFTA_OK)
       status = hfta_safetensors_append(writer, self->chunk, size, self->error);
+    hfta_communicator_progress(self->instance->communicator);
   }
   return status;
 }

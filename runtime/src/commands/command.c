@@ -6,9 +6,26 @@
 #include <stdlib.h>
 #include <string.h>
 
+/// Doesn't return.
+static void report_of_rank(const hfta_invocation *invocation,
+                           hfta_status status, const char *message) {
+  hfta_communicator *communicator = invocation->ranks->communicator;
+  const hfta_program *program = invocation->program;
+  int64_t worker = communicator->rank * program->workers / communicator->size;
+  char line[sizeof(((hfta_error *)0)->message) + 256];
+  snprintf(line, sizeof(line), "%s: rank %d (replica %lld): error: %s",
+           invocation->binary, communicator->rank, (long long)worker, message);
+  hfta_communicator_fail(communicator, status, line);
+}
+
 int hfta_report(const hfta_invocation *invocation, hfta_status status,
                 const char *message) {
   fflush(stdout);
+  const hfta_rank_state *ranks = invocation->ranks;
+  if (ranks->communicator && ranks->communicator->size > 1)
+    report_of_rank(invocation, status, message);
+  if (ranks->is_silent)
+    return (int)status;
   fprintf(stderr, "%s: error: %s\n", invocation->binary, message);
   return (int)status;
 }
@@ -28,6 +45,8 @@ int hfta_report_usage(const hfta_invocation *invocation, const char *format,
   vsnprintf(message, sizeof(message), format, arguments);
   va_end(arguments);
   hfta_report(invocation, HFTA_USAGE, message);
+  if (invocation->ranks->is_silent)
+    return HFTA_USAGE;
   fprintf(stderr, "%s: note: '%s %s --help' lists the options\n",
           invocation->binary, invocation->binary, invocation->command);
   return HFTA_USAGE;

@@ -9,6 +9,12 @@
 
 enum { HFTA_MAX_LIST = 64, HFTA_MAX_OPTIONS = 32 };
 
+/// How this process stands to the others that a launcher has started.
+typedef struct hfta_rank_state {
+  hfta_communicator *communicator; ///< NULL: not looked for
+  bool is_silent; ///< another one says what is wrong with the arguments
+} hfta_rank_state;
+
 /// What a command is called with.
 typedef struct hfta_invocation {
   const hfta_program *program;
@@ -16,6 +22,7 @@ typedef struct hfta_invocation {
   const char *command; ///< "train"
   int argc;            ///< of what follows the command
   char **argv;
+  hfta_rank_state *ranks;
 } hfta_invocation;
 
 /// Values of an option that may be given several times.
@@ -98,7 +105,8 @@ int hfta_check_trace(const hfta_invocation *invocation, const char *path,
 int hfta_choose_copies(const hfta_invocation *invocation, const char *only,
                        hfta_instance *instance);
 
-/// Prints "BINARY: error: MESSAGE" and returns the status as an exit code.
+/// Prints "BINARY: error: MESSAGE" and returns the status as an exit code. One
+/// of several ranks says which it is, and ends all of them.
 int hfta_report(const hfta_invocation *invocation, hfta_status status,
                 const char *message);
 

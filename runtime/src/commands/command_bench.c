@@ -2,7 +2,7 @@
 
 #include "checkpoint/replaces.h"
 #include "commands/bench_phases.h"
-#include "commands/command.h"
+#include "commands/ranks.h"
 #include "data/dataset.h"
 #include "data/shuffle.h"
 #include "hfta/json.h"
@@ -44,6 +44,7 @@ static void fill(void *data, uint64_t bytes, uint32_t type, uint32_t rank,
 /// program a tensor of each input.
 typedef struct bench {
   hfta_instance *instance;
+  hfta_communicator *communicator;
   const hfta_program *program;
   bool trains;
   int64_t copies_at_once;
@@ -106,6 +107,8 @@ static hfta_status print_json(const bench *self, int64_t steps, double seconds,
   hfta_json_integer(&writer, self->program->batch);
   hfta_json_key(&writer, "steps");
   hfta_json_integer(&writer, steps);
+  hfta_json_key(&writer, "ranks");
+  hfta_json_integer(&writer, self->communicator->size);
   hfta_json_key(&writer, "threads");
   hfta_json_integer(&writer, hfta_instance_threads(self->instance));
   hfta_json_key(&writer, "seconds");
@@ -153,6 +156,13 @@ static hfta_status warm_up(bench *self, int64_t steps) {
     if (status == HFTA_OK)
       self->copies_at_once =
           hfta_instance_copies_at_once(instance, schedule, &is_settled);
+    // All ranks go through the same steps.
+    int64_t waits = !is_settled;
+    if (status == HFTA_OK)
+      status =
+          hfta_communicator_max(hfta_instance_communicator(instance), "warm-up",
+                                &waits, hfta_instance_error(instance));
+    is_settled = waits == 0;
   }
   return status;
 }
@@ -217,11 +227,12 @@ static hfta_status measure(bench *self, const hfta_trace_options *trace,
   if (status != HFTA_OK)
     return status;
   const hfta_program *program = self->program;
-  int threads = hfta_instance_threads(self->instance);
   int64_t copies = hfta_instance_live_count(self->instance);
   double rate = (double)(copies * program->batch) * (double)steps /
                 (seconds > 0 ? seconds : 1e-9);
-  uint64_t peak = hfta_program_memory(program, threads).peak;
+  uint64_t peak = hfta_instance_memory(self->instance).peak;
+  if (self->communicator->rank > 0)
+    return HFTA_OK;
   if (json)
     return print_json(self, steps, seconds, rate, peak, error);
   return print_text(self, steps, seconds, rate, peak, error);
@@ -243,7 +254,9 @@ int hfta_command_bench(const hfta_invocation *invocation) {
   int64_t threads = 0, steps = DEFAULT_STEPS;
   bool json = false;
   hfta_trace_options trace = {NULL, 0, 0};
+  hfta_rank_arguments ranks = {NULL, NULL, 0};
   bench self = {.program = invocation->program};
+  hfta_expect_ranks(invocation);
   const hfta_option options[] = {
       {.name = "--steps",
        .argument = "N",
@@ -261,6 +274,9 @@ int hfta_command_bench(const hfta_invocation *invocation) {
       HFTA_OPTION_ONLY(&only),
       HFTA_OPTION_THREADS(&threads),
       HFTA_OPTION_DEVICE(&device),
+      HFTA_OPTION_RANKS(&ranks),
+      HFTA_OPTION_MPI(&ranks),
+      HFTA_OPTION_RANK_TIMEOUT(&ranks),
   };
   int code = hfta_parse_options(
       invocation,
@@ -278,8 +294,11 @@ int hfta_command_bench(const hfta_invocation *invocation) {
       return hfta_report(invocation, status, error.message);
   }
   hfta_workload workload = hfta_workload_of_all(invocation->program);
-  code = hfta_open_instance(invocation, &workload, threads, device, NULL,
-                            &self.instance);
+  code = hfta_join_ranks(invocation, &ranks);
+  self.communicator = workload.communicator = invocation->ranks->communicator;
+  if (code < 0)
+    code = hfta_open_instance(invocation, &workload, threads, device, NULL,
+                              &self.instance);
   if (code < 0)
     code = hfta_choose_copies(invocation, only, self.instance);
   if (code < 0) {
@@ -294,5 +313,6 @@ int hfta_command_bench(const hfta_invocation *invocation) {
   free(self.times);
   hfta_trace_close(self.trace);
   hfta_instance_destroy(self.instance);
+  hfta_leave_ranks(invocation);
   return code;
 }

@@ -1,6 +1,6 @@
 //===- command_eval.c - eval ----------------------------------------------===//
 
-#include "commands/command.h"
+#include "commands/ranks.h"
 #include "commands/table.h"
 #include "hfta/trainer.h"
 
@@ -16,11 +16,11 @@ static int evaluate(const hfta_invocation *invocation, hfta_instance *instance,
   if (losses && metrics)
     status = hfta_evaluate_all(instance, data_root, losses, metrics);
   int code = (int)status;
-  if (status == HFTA_OK) {
+  if (status == HFTA_OK && hfta_is_first_rank(invocation)) {
     hfta_results results = {.test_losses = losses,
                             .metrics = *program->metric ? metrics : NULL};
     hfta_print_results(stdout, program, &results);
-  } else {
+  } else if (status != HFTA_OK) {
     hfta_report(invocation, status,
                 losses && metrics ? hfta_instance_message(instance)
                                   : "not enough memory for the results");
@@ -33,11 +33,13 @@ static int evaluate(const hfta_invocation *invocation, hfta_instance *instance,
 int hfta_command_eval(const hfta_invocation *invocation) {
   const char *data_root = NULL, *checkpoint = NULL, *device = NULL;
   int64_t threads = 0;
+  hfta_rank_arguments ranks = {NULL, NULL, 0};
+  hfta_expect_ranks(invocation);
   const hfta_option options[] = {
-      HFTA_OPTION_DATA(&data_root),
-      HFTA_OPTION_CHECKPOINT(&checkpoint),
-      HFTA_OPTION_THREADS(&threads),
-      HFTA_OPTION_DEVICE(&device),
+      HFTA_OPTION_DATA(&data_root),     HFTA_OPTION_CHECKPOINT(&checkpoint),
+      HFTA_OPTION_THREADS(&threads),    HFTA_OPTION_DEVICE(&device),
+      HFTA_OPTION_RANKS(&ranks),        HFTA_OPTION_MPI(&ranks),
+      HFTA_OPTION_RANK_TIMEOUT(&ranks),
   };
   int code = hfta_parse_options(
       invocation,
@@ -49,10 +51,14 @@ int hfta_command_eval(const hfta_invocation *invocation) {
   hfta_workload workload = hfta_workload_of(invocation->program, "evaluate", 0,
                                             invocation->program->copies);
   hfta_instance *instance = NULL;
-  code = hfta_open_instance(invocation, &workload, threads, device, checkpoint,
-                            &instance);
+  code = hfta_join_ranks(invocation, &ranks);
+  workload.communicator = invocation->ranks->communicator;
+  if (code < 0)
+    code = hfta_open_instance(invocation, &workload, threads, device,
+                              checkpoint, &instance);
   if (code < 0)
     code = evaluate(invocation, instance, data_root);
   hfta_instance_destroy(instance);
+  hfta_leave_ranks(invocation);
   return code;
 }

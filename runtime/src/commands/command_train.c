@@ -1,6 +1,6 @@
 //===- command_train.c - train --------------------------------------------===//
 
-#include "commands/command.h"
+#include "commands/ranks.h"
 #include "commands/table.h"
 #include "hfta/checkpoint.h"
 #include "hfta/trainer.h"
@@ -14,6 +14,7 @@ typedef struct train_arguments {
   int64_t threads;
   const char *device;
   const char *only;
+  hfta_rank_arguments ranks;
   bool no_progress;
 } train_arguments;
 
@@ -91,6 +92,9 @@ static int parse(const hfta_invocation *invocation, train_arguments *out) {
       HFTA_OPTION_ONLY(&out->only),
       HFTA_OPTION_THREADS(&out->threads),
       HFTA_OPTION_DEVICE(&out->device),
+      HFTA_OPTION_RANKS(&out->ranks),
+      HFTA_OPTION_MPI(&out->ranks),
+      HFTA_OPTION_RANK_TIMEOUT(&out->ranks),
       {.name = "--no-progress",
        .help = "print errors and the final table only",
        .flag = &out->no_progress},
@@ -151,9 +155,12 @@ static int train(const hfta_invocation *invocation,
       print_saved(invocation, arguments, &result);
   } else if (result.interrupted) {
     hfta_interrupt *interrupt = arguments->options.should_stop_argument;
-    print_interrupted(invocation, arguments, &result);
-    code = 128 + atomic_load(&interrupt->signal);
-  } else {
+    if (hfta_is_first_rank(invocation))
+      print_interrupted(invocation, arguments, &result);
+    // Of several ranks some may not have got it yet.
+    int number = atomic_load(&interrupt->signal);
+    code = 128 + (number ? number : SIGUSR1);
+  } else if (hfta_is_first_rank(invocation)) {
     hfta_results results = {hfta_instance_live(instance), result.train_losses,
                             result.eval_losses, result.eval_metrics};
     hfta_print_results(stdout, invocation->program, &results);
@@ -166,6 +173,7 @@ static int train(const hfta_invocation *invocation,
 int hfta_command_train(const hfta_invocation *invocation) {
   train_arguments arguments;
   memset(&arguments, 0, sizeof(arguments));
+  hfta_expect_ranks(invocation);
   int code = parse(invocation, &arguments);
   if (code >= 0)
     return code;
@@ -176,20 +184,29 @@ int hfta_command_train(const hfta_invocation *invocation) {
              invocation->program->name);
     return hfta_report(invocation, HFTA_USAGE, message);
   }
+  // MPI starts threads that must not take signals meant for ours.
   hfta_interrupt interrupt;
-  hfta_interrupt_begin(&interrupt, invocation->binary);
+  hfta_launcher launcher;
+  hfta_launcher_find(&launcher);
+  bool is_alone = launcher.size == 1 ||
+                  (arguments.ranks.ranks && *arguments.ranks.ranks == '1');
+  hfta_interrupt_begin(&interrupt, invocation->binary, !is_alone);
   arguments.options.progress = !arguments.no_progress;
   arguments.options.should_stop = hfta_interrupt_requested;
   arguments.options.should_stop_argument = &interrupt;
   hfta_workload workload = hfta_workload_of_all(invocation->program);
   hfta_instance *instance = NULL;
-  code = hfta_open_instance(invocation, &workload, arguments.threads,
-                            arguments.device, NULL, &instance);
+  code = hfta_join_ranks(invocation, &arguments.ranks);
+  workload.communicator = invocation->ranks->communicator;
+  if (code < 0)
+    code = hfta_open_instance(invocation, &workload, arguments.threads,
+                              arguments.device, NULL, &instance);
   if (code < 0)
     code = hfta_choose_copies(invocation, arguments.only, instance);
   if (code < 0)
     code = train(invocation, &arguments, instance);
   hfta_instance_destroy(instance);
+  hfta_leave_ranks(invocation);
   hfta_interrupt_end(&interrupt);
   return code;
 }

@@ -42,7 +42,8 @@ static const command commands[] = {
      "[--data DIR] [--epochs N | --steps N] [--log FILE.jsonl]\n"
      "           [--log-every N] [--checkpoint DIR [--every N] [--keep N]]\n"
      "           [--resume | --overwrite] [--only K,K] [--threads N]\n"
-     "           [--device cpu] [--no-progress]\n"
+     "           [--device cpu] [--ranks auto|1] [--mpi LIBRARY]\n"
+     "           [--rank-timeout S] [--no-progress]\n"
      "           [--trace FILE.json [--trace-steps N]]",
      "train the copies", hfta_command_train, can_train},
     {"eval", "[--data DIR] [--checkpoint DIR] [--threads N] [--device cpu]",
@@ -105,7 +106,9 @@ static int flush_output(const hfta_invocation *invocation, int code) {
 
 int hfta_main(const hfta_program *program, int argc, char **argv) {
   const char *binary = argc > 0 ? hfta_path_name(argv[0]) : program->name;
-  hfta_invocation invocation = {program, binary, "", argc - 2, argv + 2};
+  hfta_rank_state ranks = {NULL, false};
+  hfta_invocation invocation = {program,  binary,   "",
+                                argc - 2, argv + 2, &ranks};
   if (argc < 2) {
     hfta_report(&invocation, HFTA_USAGE, "no command is given");
     print_help(stderr, program, binary);

@@ -23,6 +23,7 @@ struct hfta_feed {
   const hfta_dataset *dataset;
   const hfta_program *program;
   const hfta_observer *observer; ///< may be NULL
+  const hfta_share *share;
   bool training;
   int64_t end;
   int64_t taken; ///< the consumer's next batch
@@ -74,6 +75,22 @@ static void choose_evaluation(hfta_feed *feed, int64_t number, slot *target) {
     feed->indices[i] = begin + i < samples ? begin + i : samples - 1;
 }
 
+/// Of a field, the rank's own micro-batches, each to its place in the batch.
+static hfta_status gather(hfta_feed *feed, uint32_t field, char *batch) {
+  int64_t samples = hfta_program_micro_batch(feed->program);
+  uint64_t bytes = hfta_batch_bytes(feed->program, field) /
+                   (uint64_t)feed->program->micro_batches;
+  hfta_status status = HFTA_OK;
+  for (int64_t i = 0; i < feed->share->micro_batch_count && status == HFTA_OK;
+       ++i) {
+    int64_t number = feed->share->micro_batches[i];
+    status = hfta_data_gather(feed->dataset->sources[field],
+                              feed->indices + number * samples, samples,
+                              batch + bytes * (uint64_t)number, &feed->error);
+  }
+  return status;
+}
+
 static hfta_status fill(hfta_feed *feed, int64_t number, slot *target) {
   if (feed->training)
     choose_training(feed, number, target);
@@ -82,9 +99,7 @@ static hfta_status fill(hfta_feed *feed, int64_t number, slot *target) {
   hfta_status status = HFTA_OK;
   for (uint32_t i = 0; i < feed->program->data_field_count && status == HFTA_OK;
        ++i)
-    status =
-        hfta_data_gather(feed->dataset->sources[i], feed->indices,
-                         feed->program->batch, target->inputs[i], &feed->error);
+    status = gather(feed, i, target->inputs[i]);
   return status;
 }
 
@@ -220,8 +235,8 @@ static hfta_status start_thread(hfta_feed *feed, hfta_error *error) {
   return HFTA_OK;
 }
 
-static hfta_status start(const hfta_dataset *dataset, bool training,
-                         int64_t first, int64_t end,
+static hfta_status start(const hfta_dataset *dataset, const hfta_share *share,
+                         bool training, int64_t first, int64_t end,
                          const hfta_observer *observer, hfta_feed **out,
                          hfta_error *error) {
   *out = NULL;
@@ -232,6 +247,7 @@ static hfta_status start(const hfta_dataset *dataset, bool training,
   feed->dataset = dataset;
   feed->program = dataset->program;
   feed->observer = observer;
+  feed->share = share;
   feed->training = training;
   feed->taken = first;
   feed->end = end < first ? first : end;
@@ -248,16 +264,18 @@ static hfta_status start(const hfta_dataset *dataset, bool training,
   return HFTA_OK;
 }
 
-hfta_status hfta_feed_start_training(const hfta_dataset *dataset, int64_t first,
+hfta_status hfta_feed_start_training(const hfta_dataset *dataset,
+                                     const hfta_share *share, int64_t first,
                                      int64_t end, const hfta_observer *observer,
                                      hfta_feed **out, hfta_error *error) {
-  return start(dataset, true, first, end, observer, out, error);
+  return start(dataset, share, true, first, end, observer, out, error);
 }
 
 hfta_status hfta_feed_start_evaluation(const hfta_dataset *dataset,
-                                       hfta_feed **out, hfta_error *error) {
+                                       const hfta_share *share, hfta_feed **out,
+                                       hfta_error *error) {
   int64_t batch = dataset->program->batch;
-  return start(dataset, false, 0, (dataset->samples + batch - 1) / batch,
+  return start(dataset, share, false, 0, (dataset->samples + batch - 1) / batch,
                /*observer=*/NULL, out, error);
 }
 

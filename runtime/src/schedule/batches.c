@@ -43,13 +43,12 @@ void hfta_batches_begin(hfta_batches *self, const hfta_schedule *schedule,
 }
 
 const void *hfta_batches_find(hfta_batches *self, const void *const *fields,
-                              uint32_t field, int64_t micro_batch,
-                              int64_t count, uint64_t bytes) {
-  if (micro_batch < self->count)
+                              uint32_t field, int64_t place, int64_t count) {
+  if (place < self->count)
     return NULL;
-  int64_t next = micro_batch - count;
+  int64_t next = place - count;
   if (next < 0)
-    return (const char *)fields[field] + bytes * (uint64_t)micro_batch;
+    return fields[field];
   // The next call may have a batch that is no whole one: it has a first
   // micro-batch in any case.
   if (!self->has_offer || next > 0)

@@ -42,12 +42,12 @@ void hfta_batches_offer(hfta_batches *self, const void *const *fields);
 void hfta_batches_begin(hfta_batches *self, const hfta_schedule *schedule,
                         const void *const *fields);
 
-/// The memory of a field of the call's micro-batch number `micro_batch` of
-/// `count`, or past them, of the offered batch; `bytes` is one micro-batch's.
-/// NULL if it is in its place already, or nobody offers it.
+/// The memory of a field of the batch that has the call's micro-batch `place`,
+/// counted among the `count` of the call that are the rank's: the call's, or,
+/// past them, the offered one. NULL if it is in its place already, or nobody
+/// offers it.
 const void *hfta_batches_find(hfta_batches *self, const void *const *fields,
-                              uint32_t field, int64_t micro_batch,
-                              int64_t count, uint64_t bytes);
+                              uint32_t field, int64_t place, int64_t count);
 
 /// The call's `micro_batches` are done, or it has failed.
 void hfta_batches_end(hfta_batches *self, int64_t micro_batches, bool failed);

@@ -1,6 +1,6 @@
 //===- instance.c - Creation and initial state of an instance -------------===//
 
-#include "schedule/instance_impl.h"
+#include "schedule/join.h"
 #include "system/clock.h"
 #include "system/memory_limit.h"
 #include "system/pages.h"
@@ -30,7 +30,8 @@ static hfta_status allocate_segment(hfta_instance *instance, uint32_t index) {
   if (segment->role == HFTA_SEGMENT_SCRATCH ||
       !hfta_workload_needs(instance->program, &instance->workload, index))
     return HFTA_OK;
-  uint32_t count = segment->instances ? segment->instances : 1;
+  uint32_t count =
+      hfta_workload_instances(instance->program, &instance->workload, index);
   memory->bytes =
       hfta_workload_segment_bytes(instance->program, &instance->workload, index,
                                   hfta_instance_threads(instance));
@@ -276,8 +277,7 @@ static hfta_status build(hfta_instance *instance, const hfta_options *options) {
   if (status == HFTA_OK)
     status = hfta_program_check_cpu(instance->program, &instance->error);
   if (status == HFTA_OK)
-    status = hfta_share_create(&instance->share, instance->program, /*rank=*/0,
-                               /*ranks=*/1, &instance->error);
+    status = hfta_instance_join(instance, options);
   if (status == HFTA_OK)
     status = allocate_tables(instance);
   if (status == HFTA_OK) {
@@ -291,6 +291,8 @@ static hfta_status build(hfta_instance *instance, const hfta_options *options) {
   for (uint32_t i = 0;
        i < instance->program->segment_count && status == HFTA_OK; ++i)
     status = allocate_segment(instance, i);
+  if (status == HFTA_OK)
+    status = hfta_sums_create(instance);
   if (status == HFTA_OK)
     status = start(instance, true);
   return status;
@@ -336,7 +338,9 @@ void hfta_instance_destroy(hfta_instance *instance) {
   release_segments(instance);
   hfta_device_close(instance->device);
   hfta_batches_destroy(&instance->batches);
+  hfta_sums_destroy(&instance->sums_of_groups);
   hfta_share_destroy(&instance->share);
+  hfta_instance_leave(instance);
   free(instance->call_bases);
   free(instance->keeps);
   free(instance->live);
@@ -360,6 +364,19 @@ void hfta_instance_observe(hfta_instance *instance,
 //===----------------------------------------------------------------------===//
 // Facts
 //===----------------------------------------------------------------------===//
+
+hfta_memory_plan hfta_instance_memory(const hfta_instance *instance) {
+  return hfta_workload_memory(instance->program, &instance->workload,
+                              hfta_instance_threads(instance));
+}
+
+hfta_communicator *hfta_instance_communicator(hfta_instance *instance) {
+  return instance->communicator;
+}
+
+const hfta_share *hfta_instance_share(const hfta_instance *instance) {
+  return &instance->share;
+}
 
 const hfta_program *hfta_instance_program(const hfta_instance *instance) {
   return instance->program;

@@ -6,6 +6,7 @@
 #include "hfta/device.h"
 #include "schedule/batches.h"
 #include "schedule/share.h"
+#include "schedule/sums.h"
 #include "schedule/turns.h"
 #include "schedule/workload.h"
 
@@ -21,7 +22,9 @@ typedef struct hfta_segment_memory {
 struct hfta_instance {
   const hfta_program *program;
   hfta_workload workload;
+  hfta_communicator *communicator;
   hfta_share share;
+  hfta_sums sums_of_groups;
   hfta_device *device;
   hfta_segment_memory *memory; ///< one a segment
   void **call_bases;           ///< what a running task gets, one a segment

@@ -1,6 +1,6 @@
 //===- schedule.c - Gives a device the commands of a schedule -------------===//
 
-#include "schedule/sums.h"
+#include "schedule/instance_impl.h"
 
 #include <string.h>
 
@@ -54,6 +54,21 @@ static void *segment_base(const walk *self, uint32_t segment, int64_t ahead) {
              : NULL;
 }
 
+/// Where the caller's batch, or past the rank's last micro-batch the offered
+/// one, has a field of the micro-batch.
+static char *find_field(const walk *self, uint32_t field, int64_t place,
+                        uint64_t bytes) {
+  hfta_instance *instance = self->instance;
+  const char *batch = hfta_batches_find(&instance->batches, self->call->inputs,
+                                        field, place, self->micro_batches);
+  if (place >= self->micro_batches)
+    place -= self->micro_batches;
+  if (!batch)
+    return NULL;
+  return (char *)(uintptr_t)batch +
+         bytes * (uint64_t)instance->share.micro_batches[place];
+}
+
 /// NULL if the instance has no memory for it, or nothing is to be copied from
 /// there.
 static char *find_place(const walk *self, const hfta_place *place,
@@ -75,9 +90,7 @@ static char *find_place(const walk *self, const hfta_place *place,
                            memory->count);
     break;
   case HFTA_SPACE_FIELD:
-    base = (char *)(uintptr_t)hfta_batches_find(
-        &instance->batches, call->inputs, place->index,
-        self->micro_batch + ahead, self->micro_batches, bytes);
+    base = find_field(self, place->index, self->micro_batch + ahead, bytes);
     break;
   case HFTA_SPACE_PORT:
     base = (char *)(uintptr_t)call->inputs[place->index];
@@ -92,6 +105,7 @@ static char *find_place(const walk *self, const hfta_place *place,
 
 static void run(const walk *self, const hfta_command *command) {
   hfta_instance *instance = self->instance;
+  hfta_communicator_progress(instance->communicator);
   const hfta_program *program = instance->program;
   for (uint32_t i = 0; i < program->segment_count; ++i)
     instance->call_bases[i] = segment_base(self, i, 0);
@@ -196,7 +210,8 @@ static void run_commands(walk *self, const hfta_command *commands,
       fill(self, command);
       break;
     case HFTA_COMMAND_ALL_GATHER:
-      break; // this rank has all of them
+      hfta_sums_gather(self->instance, command);
+      break;
     case HFTA_COMMAND_ALL_REDUCE:
       hfta_sums_add_up(self->instance, command);
       break;

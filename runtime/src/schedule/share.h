@@ -9,10 +9,7 @@
 #ifndef HFTA_SRC_SCHEDULE_SHARE_H
 #define HFTA_SRC_SCHEDULE_SHARE_H
 
-#include "hfta/program.h"
-#include "hfta/status.h"
-
-#include <stdbool.h>
+#include "hfta/instance.h"
 
 /// The rank, of `ranks`, at most as many as the program's workers, that has a
 /// group.
@@ -39,5 +36,8 @@ void hfta_share_destroy(hfta_share *self);
 
 /// How many of a step's first `count` micro-batches are the rank's.
 int64_t hfta_share_count(const hfta_share *self, int64_t count);
+
+/// What the instance's rank does.
+const hfta_share *hfta_instance_share(const hfta_instance *instance);
 
 #endif // HFTA_SRC_SCHEDULE_SHARE_H

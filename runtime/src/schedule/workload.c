@@ -2,16 +2,19 @@
 
 #include "schedule/workload.h"
 
+#include "schedule/share.h"
+#include "schedule/sums.h"
+
 #include <string.h>
 
 hfta_workload hfta_workload_of_all(const hfta_program *program) {
-  return (hfta_workload){UINT32_MAX, 0, program->copies};
+  return (hfta_workload){UINT32_MAX, 0, program->copies, 0, 1, NULL};
 }
 
 hfta_workload hfta_workload_of(const hfta_program *program,
                                const char *schedule, int64_t first_copy,
                                int64_t copies) {
-  hfta_workload workload = {0, first_copy, copies};
+  hfta_workload workload = {0, first_copy, copies, 0, 1, NULL};
   for (uint32_t i = 0; schedule && i < program->schedule_count; ++i)
     if (strcmp(program->schedules[i].name, schedule) == 0)
       workload.schedules |= 1u << i;
@@ -88,7 +91,9 @@ bool hfta_workload_needs(const hfta_program *program,
   case HFTA_SEGMENT_WORKSPACE:
     break;
   case HFTA_SEGMENT_RECEIVED:
-    return false;
+    if (workload->ranks == 1)
+      return false;
+    break;
   default:
     return true;
   }
@@ -171,6 +176,24 @@ static uint64_t task_reach(const hfta_task *task, uint32_t segment,
   return all;
 }
 
+/// The most that a rank receives of one group's sums at a time.
+static uint64_t received_bytes(const hfta_program *program,
+                               const hfta_workload *workload, uint32_t index) {
+  uint64_t most = 0;
+  for (uint32_t s = 0; s < program->schedule_count; ++s)
+    for (uint32_t i = 0;
+         runs(program, workload, s) && i < program->schedules[s].command_count;
+         ++i) {
+      const hfta_command *command = &program->schedules[s].commands[i];
+      if (command->kind != HFTA_COMMAND_ALL_REDUCE ||
+          command->from.index != index)
+        continue;
+      uint64_t bytes = hfta_sums_received_bytes(command, workload->ranks);
+      most = bytes > most ? bytes : most;
+    }
+  return most;
+}
+
 /// How far the workload's tasks reach into a segment, or into its slabs: all of
 /// it, but for workspaces, which have room for the largest task of all.
 static uint64_t workload_reach(const hfta_program *program,
@@ -178,6 +201,8 @@ static uint64_t workload_reach(const hfta_program *program,
   const hfta_segment *segment = &program->segments[index];
   uint64_t all = segment->copy_bytes ? segment->copy_bytes : segment->bytes;
   uint64_t most = 0;
+  if (segment->role == HFTA_SEGMENT_RECEIVED)
+    return received_bytes(program, workload, index);
   if (segment->role != HFTA_SEGMENT_WORKSPACE)
     return all;
   for (uint32_t s = 0; s < program->schedule_count; ++s)
@@ -215,6 +240,32 @@ uint64_t hfta_program_segment_bytes(const hfta_program *program, uint32_t index,
   return hfta_workload_segment_bytes(program, &all, index, threads);
 }
 
+uint32_t hfta_workload_instances(const hfta_program *program,
+                                 const hfta_workload *workload,
+                                 uint32_t index) {
+  const hfta_segment *segment = &program->segments[index];
+  uint32_t all = segment->instances ? segment->instances : 1;
+  int64_t own = hfta_rank_groups(program, workload->ranks, workload->rank);
+  switch (segment->role) {
+  case HFTA_SEGMENT_GRADIENTS:
+  case HFTA_SEGMENT_RESULTS:
+    break;
+  case HFTA_SEGMENT_RECEIVED:
+    own = program->groups - own;
+    break;
+  case HFTA_SEGMENT_SCALARS:
+  case HFTA_SEGMENT_EXCHANGE: // of all ranks' micro-batches
+    return all;
+  case HFTA_SEGMENT_INPUT: // and one on its way
+    own = 1 + hfta_rank_micro_batches(program, workload->ranks, workload->rank);
+    break;
+  default:
+    own = hfta_rank_micro_batches(program, workload->ranks, workload->rank);
+    break;
+  }
+  return own < all ? (uint32_t)own : all;
+}
+
 /// Bytes of a segment's named tensors that the workload's copies have.
 static uint64_t tensor_bytes(const hfta_program *program,
                              const hfta_workload *workload, uint32_t segment) {
@@ -242,7 +293,7 @@ static uint64_t touched_bytes(const hfta_program *program,
   if (is_weights && workload->copies < program->copies)
     return tensor_bytes(program, workload, index);
   return hfta_workload_segment_bytes(program, workload, index, threads) *
-         (segment->instances ? segment->instances : 1);
+         hfta_workload_instances(program, workload, index);
 }
 
 static uint64_t *plan_entry(hfta_memory_plan *plan, uint32_t role) {
@@ -274,9 +325,11 @@ static uint64_t prefetch_bytes(const hfta_program *program,
                                const hfta_workload *workload) {
   uint64_t bytes = 0;
   bool reads = some_command(program, workload, reads_data, 0);
+  int64_t own =
+      hfta_rank_micro_batches(program, workload->ranks, workload->rank);
   for (uint32_t i = 0; reads && i < program->data_field_count; ++i)
     bytes += 3 * program->tensors[program->data_fields[i].tensor].bytes *
-             (uint64_t)program->micro_batches;
+             (uint64_t)own;
   return bytes;
 }
 

@@ -3,22 +3,27 @@
 #ifndef HFTA_SRC_SCHEDULE_WORKLOAD_H
 #define HFTA_SRC_SCHEDULE_WORKLOAD_H
 
+#include "hfta/communicator.h"
 #include "hfta/instance.h"
 
-/// Schedules, `initialize` aside, which always runs, and the copies that they
-/// run for. An instance has no memory that these don't need.
+/// Schedules, `initialize` aside, which always runs, the copies that they run
+/// for, and the rank that runs its share of them. An instance has no memory
+/// that these don't need.
 typedef struct hfta_workload {
   uint32_t schedules; ///< bit i: program->schedules[i]
   int64_t first_copy;
   int64_t copies;
+  int rank, ranks;
+  hfta_communicator
+      *communicator; ///< borrowed; NULL: an instance opens its own
 } hfta_workload;
 
-/// One schedule, or none (NULL), for some copies.
+/// One schedule, or none (NULL), for some copies, on one rank.
 hfta_workload hfta_workload_of(const hfta_program *program,
                                const char *schedule, int64_t first_copy,
                                int64_t copies);
 
-/// Everything that the program can do, for all copies.
+/// Everything that the program can do, for all copies, on one rank.
 hfta_workload hfta_workload_of_all(const hfta_program *program);
 
 /// Whether the program's segment has memory: parameters, inputs and the like
@@ -44,6 +49,11 @@ bool hfta_workload_shares_slabs(const hfta_program *program,
                                 const hfta_workload *workload,
                                 uint32_t segment);
 
+/// How many instances of a segment the workload needs.
+uint32_t hfta_workload_instances(const hfta_program *program,
+                                 const hfta_workload *workload,
+                                 uint32_t segment);
+
 /// Bytes of one instance of a segment that the workload needs.
 uint64_t hfta_workload_segment_bytes(const hfta_program *program,
                                      const hfta_workload *workload,
@@ -60,5 +70,11 @@ hfta_status hfta_instance_create_for(const hfta_program *program,
                                      const hfta_workload *workload,
                                      const hfta_options *options,
                                      hfta_instance **out);
+
+/// What the instance's rank plans for its workload.
+hfta_memory_plan hfta_instance_memory(const hfta_instance *instance);
+
+/// The instance's own, of all ranks that run the program.
+hfta_communicator *hfta_instance_communicator(hfta_instance *instance);
 
 #endif // HFTA_SRC_SCHEDULE_WORKLOAD_H

@@ -7,7 +7,12 @@
 #include <unistd.h>
 
 static const int numbers[HFTA_INTERRUPT_SIGNALS] = {SIGINT, SIGTERM, SIGHUP,
-                                                    SIGPIPE};
+                                                    SIGUSR1, SIGPIPE};
+
+/// Whether the thread waits for a signal, if it isn't ignored.
+static bool is_watched(const hfta_interrupt *interrupt, int number) {
+  return number != SIGPIPE && (number == SIGUSR1) == interrupt->among_ranks;
+}
 
 /// What handle_pipe sets: handlers have no argument.
 static _Atomic(hfta_interrupt *) current;
@@ -34,7 +39,10 @@ static void *wait_main(void *argument) {
       continue;
     if (atomic_load(&interrupt->ending))
       return NULL;
-    if (note_first(interrupt, number))
+    bool is_first = note_first(interrupt, number);
+    if (interrupt->among_ranks)
+      continue; // all get it, or learn of it
+    if (is_first)
       fprintf(stderr,
               "\n%s: stopping after this step; once more to quit at once\n",
               interrupt->binary);
@@ -53,7 +61,7 @@ static void look_at(hfta_interrupt *interrupt, int index) {
       !(before->sa_flags & SA_SIGINFO) && before->sa_handler == SIG_IGN;
   bool may_be_ignored = numbers[index] == SIGHUP || numbers[index] == SIGPIPE;
   interrupt->left_alone[index] = ignored && may_be_ignored;
-  if (!interrupt->left_alone[index] && numbers[index] != SIGPIPE)
+  if (!interrupt->left_alone[index] && is_watched(interrupt, numbers[index]))
     sigaddset(&interrupt->watched, numbers[index]);
 }
 
@@ -62,7 +70,9 @@ static void look_at(hfta_interrupt *interrupt, int index) {
 static void set_action(hfta_interrupt *interrupt, int index) {
   struct sigaction action = {
       .sa_handler = numbers[index] == SIGPIPE ? handle_pipe : SIG_DFL};
-  if (!interrupt->left_alone[index])
+  bool is_ours = numbers[index] == SIGPIPE ||
+                 sigismember(&interrupt->watched, numbers[index]);
+  if (!interrupt->left_alone[index] && is_ours)
     sigaction(numbers[index], &action, NULL);
 }
 
@@ -73,8 +83,10 @@ static void restore(hfta_interrupt *interrupt) {
   pthread_sigmask(SIG_SETMASK, &interrupt->mask_before, NULL);
 }
 
-void hfta_interrupt_begin(hfta_interrupt *interrupt, const char *binary) {
+void hfta_interrupt_begin(hfta_interrupt *interrupt, const char *binary,
+                          bool among_ranks) {
   memset(interrupt, 0, sizeof(*interrupt));
+  interrupt->among_ranks = among_ranks;
   interrupt->binary = binary;
   atomic_init(&interrupt->signal, 0);
   atomic_init(&interrupt->ending, false);
@@ -96,7 +108,7 @@ void hfta_interrupt_end(hfta_interrupt *interrupt) {
     return;
   // pthread_cancel would load libgcc_s at run time.
   atomic_store(&interrupt->ending, true);
-  pthread_kill(interrupt->thread, SIGTERM);
+  pthread_kill(interrupt->thread, interrupt->among_ranks ? SIGUSR1 : SIGTERM);
   pthread_join(interrupt->thread, NULL);
   restore(interrupt);
 }

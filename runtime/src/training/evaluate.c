@@ -14,7 +14,8 @@ hfta_status hfta_evaluate_dataset(hfta_instance *instance,
   *stopped = false;
   hfta_status status = hfta_instance_evaluate_begin(instance);
   if (status == HFTA_OK)
-    status = hfta_feed_start_evaluation(dataset, &feed, error);
+    status = hfta_feed_start_evaluation(dataset, hfta_instance_share(instance),
+                                        &feed, error);
   while (status == HFTA_OK && !*stopped) {
     const void *const *inputs;
     int64_t valid;

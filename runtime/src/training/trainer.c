@@ -12,6 +12,7 @@
 #include "training/evaluate.h"
 #include "training/log.h"
 #include "training/progress.h"
+#include "training/team.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -30,6 +31,7 @@ typedef struct trainer {
   hfta_log *log;
   hfta_trace *trace;
   hfta_progress progress;
+  hfta_team team;
   int64_t steps_per_epoch;
   int64_t first_step; ///< steps done before this run
   int64_t total_steps;
@@ -111,7 +113,7 @@ static hfta_status open_data(trainer *self) {
 /// Log and trace are no files that the training reads. NULL is allowed.
 static hfta_status check_output(trainer *self, const char *path) {
   const hfta_train_options *options = self->options;
-  if (!path)
+  if (!path || !hfta_team_leads(&self->team))
     return HFTA_OK;
   hfta_status status = hfta_refuse_to_replace_program(path, self->error);
   if (status == HFTA_OK)
@@ -127,6 +129,9 @@ static hfta_status check_output(trainer *self, const char *path) {
 static hfta_status open_trace(trainer *self) {
   const hfta_train_options *options = self->options;
   const char *path = options->trace_path, *log = options->log_path;
+  // So far the first rank's alone.
+  if (!hfta_team_leads(&self->team))
+    path = NULL;
   hfta_status status = check_output(self, path);
   if (status == HFTA_OK && path && log &&
       hfta_refuse_to_replace(path, log, NULL) != HFTA_OK)
@@ -159,8 +164,7 @@ static hfta_status find_length(trainer *self) {
 static hfta_status prepare_checkpoints(trainer *self) {
   const hfta_train_options *options = self->options;
   const char *folder = options->checkpoint;
-  self->saved_step = -1;
-  if (!folder)
+  if (!folder || !hfta_team_leads(&self->team))
     return HFTA_OK;
   hfta_status status =
       hfta_checkpoint_acquire(&self->lock, folder, self->error);
@@ -177,8 +181,17 @@ static hfta_status prepare_checkpoints(trainer *self) {
   if (!options->resume || newest < 0)
     return HFTA_OK;
   status = hfta_checkpoint_load(self->instance, folder, self->loss_sums);
+  self->saved_step = hfta_instance_steps(self->instance);
+  return status;
+}
+
+/// All ranks begin with what the first one has, whether they see its folder or
+/// not.
+static hfta_status share_beginning(trainer *self) {
+  hfta_status status =
+      hfta_team_share_state(&self->team, self->instance, &self->saved_step,
+                            self->loss_sums, self->error);
   self->first_step = hfta_instance_steps(self->instance);
-  self->saved_step = self->first_step;
   return status;
 }
 
@@ -188,8 +201,9 @@ static hfta_status open_log(trainer *self) {
                         .steps_per_epoch = self->steps_per_epoch,
                         .resumed = self->options->resume,
                         .live = hfta_instance_live(self->instance)};
-  return hfta_log_open(self->program, self->options->log_path, &span,
-                       &self->log, self->error);
+  const char *path =
+      hfta_team_leads(&self->team) ? self->options->log_path : NULL;
+  return hfta_log_open(self->program, path, &span, &self->log, self->error);
 }
 
 static void announce(trainer *self) {
@@ -199,6 +213,10 @@ static void announce(trainer *self) {
       progress, "%s: %lld copies, batch %lld, %lld steps an epoch, %d threads",
       program->name, (long long)program->copies, (long long)program->batch,
       (long long)self->steps_per_epoch, hfta_instance_threads(self->instance));
+  if (!hfta_team_is_alone(&self->team))
+    hfta_progress_note(progress, "%d ranks share %lld workers",
+                       self->team.communicator->size,
+                       (long long)program->workers);
   hfta_progress_note(
       progress, "data: %lld samples to train, %lld to test, %.1f MiB unpacked",
       (long long)self->train.samples, (long long)self->test.samples,
@@ -228,9 +246,10 @@ static void note_leftover(trainer *self) {
 static hfta_status start_feed(trainer *self, int64_t first) {
   if (self->feed)
     return HFTA_OK;
-  return hfta_feed_start_training(&self->train, first, self->total_steps,
-                                  hfta_trace_observer(self->trace), &self->feed,
-                                  self->error);
+  return hfta_feed_start_training(
+      &self->train, hfta_instance_share(self->instance), first,
+      self->total_steps, hfta_trace_observer(self->trace), &self->feed,
+      self->error);
 }
 
 static void stop_feed(trainer *self) {
@@ -248,7 +267,8 @@ static hfta_status begin(trainer *self) {
     status = start_feed(self, self->first_step);
   if (status == HFTA_OK)
     status = hfta_log_begin(self->log, self->error);
-  if (status != HFTA_OK || !self->options->overwrite)
+  if (status != HFTA_OK || !self->options->overwrite ||
+      !hfta_team_leads(&self->team))
     return status;
   status = hfta_checkpoint_clear(folder, self->error);
   if (status == HFTA_OK || hfta_checkpoint_newest(folder) >= 0)
@@ -261,6 +281,7 @@ static hfta_status begin(trainer *self) {
 // The loop
 //===----------------------------------------------------------------------===//
 
+/// This rank's own wish.
 static bool should_stop(const trainer *self) {
   const hfta_train_options *options = self->options;
   return options->should_stop &&
@@ -279,7 +300,8 @@ static hfta_status after_logging(trainer *self, hfta_status status) {
 
 static hfta_status save_checkpoint(trainer *self, int64_t step) {
   const hfta_train_options *options = self->options;
-  if (!options->checkpoint || self->saved_step == step)
+  if (!options->checkpoint || self->saved_step == step ||
+      !hfta_team_leads(&self->team))
     return HFTA_OK;
   hfta_status status = hfta_checkpoint_write(
       self->instance, options->checkpoint, self->loss_sums);
@@ -341,9 +363,10 @@ static hfta_status evaluate(trainer *self, bool *stopped) {
   if (!result->eval_losses || (*self->program->metric && !result->eval_metrics))
     return hfta_fail(self->error, HFTA_UNSUPPORTED,
                      "not enough memory for %zu copies' results", copies);
-  return hfta_evaluate_dataset(self->instance, &self->test, result->eval_losses,
-                               result->eval_metrics, self->options->should_stop,
-                               self->options->should_stop_argument, stopped);
+  return hfta_evaluate_dataset(
+      self->instance, &self->test, result->eval_losses, result->eval_metrics,
+      hfta_team_is_alone(&self->team) ? self->options->should_stop : NULL,
+      self->options->should_stop_argument, stopped);
 }
 
 /// Evaluation, log and progress after an epoch's last step, or the training's.
@@ -443,10 +466,16 @@ static hfta_status run_steps(trainer *self) {
     ++step;
     int64_t epoch = epoch_of(self, step);
     bool last = step == self->total_steps;
-    status = run_step(self, step, epoch);
+    status = hfta_team_ask(&self->team, should_stop(self), self->error);
+    if (status == HFTA_OK)
+      status = run_step(self, step, epoch);
+    if (status == HFTA_OK)
+      status = hfta_team_hear(&self->team, self->error);
     if (status == HFTA_OK && (last || step % self->steps_per_epoch == 0))
       status = finish_epoch(self, step, epoch, true);
-    if (!last && should_stop(self))
+    bool stops =
+        hfta_team_is_alone(&self->team) ? should_stop(self) : self->team.stops;
+    if (!last && stops)
       self->result->interrupted = true;
     if (status == HFTA_OK)
       status = write_trace(self, false);
@@ -475,7 +504,12 @@ static hfta_status prepare(trainer *self) {
   if (status == HFTA_OK)
     status = find_length(self);
   if (status == HFTA_OK)
+    status = hfta_team_compare(&self->team, self->options, self->instance,
+                               self->total_steps, self->error);
+  if (status == HFTA_OK)
     status = prepare_checkpoints(self);
+  if (status == HFTA_OK)
+    status = share_beginning(self);
   if (status == HFTA_OK)
     status = open_log(self);
   return status == HFTA_OK ? open_trace(self) : status;
@@ -486,7 +520,8 @@ static hfta_status train(trainer *self) {
   hfta_status status = prepare(self);
   if (status != HFTA_OK)
     return status;
-  hfta_progress_begin(&self->progress, self->program, options->progress,
+  bool shows_progress = options->progress && hfta_team_leads(&self->team);
+  hfta_progress_begin(&self->progress, self->program, shows_progress,
                       self->first_step, self->total_steps,
                       options->log_every ? options->log_every
                                          : HFTA_DEFAULT_LOG_EVERY);
@@ -496,6 +531,9 @@ static hfta_status train(trainer *self) {
   if (status == HFTA_OK)
     status = run_steps(self);
   hfta_progress_end(&self->progress);
+  // Nobody leaves before the first rank has saved.
+  if (status == HFTA_OK)
+    status = hfta_team_meet(&self->team, self->error);
   self->result->saved =
       self->saved_step >= 0 && self->saved_step == self->result->steps;
   return status;
@@ -505,13 +543,16 @@ hfta_status hfta_train(hfta_instance *instance,
                        const hfta_train_options *options,
                        hfta_train_result *result) {
   memset(result, 0, sizeof(*result));
-  trainer self = {.instance = instance,
-                  .program = hfta_instance_program(instance),
-                  .options = options,
-                  .result = result,
-                  .lock = {.descriptor = -1},
-                  .can_save = true,
-                  .error = hfta_instance_error(instance)};
+  trainer self = {
+      .instance = instance,
+      .program = hfta_instance_program(instance),
+      .options = options,
+      .result = result,
+      .lock = {.descriptor = -1},
+      .team = {.communicator = hfta_instance_communicator(instance)},
+      .saved_step = -1,
+      .can_save = true,
+      .error = hfta_instance_error(instance)};
   hfta_status status = train(&self);
   hfta_feed_stop(self.feed);
   if (self.trace)

@@ -1,0 +1,133 @@
+//===- join.c - An instance as one of several ranks -----------------------===//
+
+#include "schedule/join.h"
+
+#include <string.h>
+
+hfta_status hfta_check_ranks(const hfta_program *program, int ranks,
+                             hfta_error *error) {
+  if (ranks <= program->workers)
+    return HFTA_OK;
+  if (program->workers == 1)
+    return hfta_fail(error, HFTA_USAGE,
+                     "%d ranks, but '%s' is for one: compile it with 'pipeline "
+                     "replicas = [%d]'",
+                     ranks, program->name, ranks);
+  return hfta_fail(error, HFTA_USAGE,
+                   "%d ranks, but '%s' has %lld workers: start at most as many",
+                   ranks, program->name, (long long)program->workers);
+}
+
+//===----------------------------------------------------------------------===//
+// Is it the same program
+//===----------------------------------------------------------------------===//
+
+/// FNV-1a.
+static void mix(uint64_t *digest, const void *bytes, uint64_t count) {
+  const unsigned char *from = bytes;
+  for (uint64_t i = 0; from && i < count; ++i)
+    *digest = (*digest ^ from[i]) * UINT64_C(0x100000001b3);
+}
+
+static void mix_text(uint64_t *digest, const char *text) {
+  mix(digest, text, strlen(text) + 1);
+}
+
+static void mix_numbers(uint64_t *digest, const hfta_program *program) {
+  const int64_t numbers[] = {
+      program->abi_version,   program->copies,       program->batch,
+      program->micro_batches, program->groups,       program->workers,
+      program->blocks,        program->epochs,       program->steps,
+      program->order_seed,    program->shuffle,      program->precision,
+      program->segment_count, program->tensor_count, program->task_count,
+      program->schedule_count};
+  mix(digest, numbers, sizeof(numbers));
+}
+
+static void mix_settings(uint64_t *digest, const hfta_program *program) {
+  for (uint32_t i = 0; i < program->setting_count; ++i) {
+    const hfta_setting *setting = &program->settings[i];
+    mix_text(digest, setting->name);
+    mix(digest, &setting->value, sizeof(setting->value));
+    if (setting->values && setting->type != HFTA_SETTING_COUNTS)
+      mix(digest, setting->values, 8 * (uint64_t)program->copies);
+  }
+  for (uint32_t i = 0; i < program->hyper_parameter_count; ++i) {
+    mix_text(digest, program->hyper_parameters[i].name);
+    mix(digest, program->hyper_parameters[i].values,
+        sizeof(double) * (uint64_t)program->copies);
+  }
+}
+
+/// Models, settings, memory and schedules. Kernels of another processor give
+/// the same sums.
+static uint64_t get_digest(const hfta_program *program) {
+  uint64_t digest = UINT64_C(0xcbf29ce484222325);
+  mix_text(&digest, program->name);
+  mix_text(&digest, program->optimizer);
+  mix_text(&digest, program->metric);
+  mix_numbers(&digest, program);
+  mix_settings(&digest, program);
+  for (int64_t copy = 0; copy < program->copies; ++copy)
+    mix_text(&digest, hfta_program_model(program, copy)->identity);
+  for (uint32_t i = 0; i < program->segment_count; ++i)
+    mix(&digest, &program->segments[i].bytes, sizeof(uint64_t));
+  for (uint32_t i = 0; i < program->schedule_count; ++i)
+    mix(&digest, program->schedules[i].commands,
+        sizeof(hfta_command) * program->schedules[i].command_count);
+  return digest;
+}
+
+//===----------------------------------------------------------------------===//
+// Ranks
+//===----------------------------------------------------------------------===//
+
+static hfta_status open_own(hfta_instance *instance,
+                            const hfta_options *options) {
+  hfta_rank_options ranks = {.ranks = (hfta_ranks)options->ranks,
+                             .library = options->mpi,
+                             .timeout = options->rank_timeout};
+  // A program for one rank is alone, whoever has started it.
+  if (instance->program->workers == 1)
+    ranks.ranks = HFTA_RANKS_ONE;
+  return hfta_communicator_open(&ranks, &instance->communicator,
+                                &instance->error);
+}
+
+static hfta_status compare(hfta_instance *instance) {
+  uint64_t digest = get_digest(instance->program);
+  int other = -1;
+  hfta_status status =
+      hfta_communicator_compare(instance->communicator, "program", &digest,
+                                sizeof(digest), &other, &instance->error);
+  if (status != HFTA_OK || other < 0)
+    return status;
+  return hfta_fail(&instance->error, HFTA_USAGE,
+                   "rank %d runs another program than rank 0", other);
+}
+
+hfta_status hfta_instance_join(hfta_instance *instance,
+                               const hfta_options *options) {
+  hfta_workload *workload = &instance->workload;
+  instance->communicator = workload->communicator;
+  hfta_status status = HFTA_OK;
+  if (!instance->communicator)
+    status = open_own(instance, options);
+  if (status != HFTA_OK)
+    return status;
+  workload->rank = instance->communicator->rank;
+  workload->ranks = instance->communicator->size;
+  status =
+      hfta_check_ranks(instance->program, workload->ranks, &instance->error);
+  if (status == HFTA_OK && workload->ranks > 1)
+    status = compare(instance);
+  if (status != HFTA_OK)
+    return status;
+  return hfta_share_create(&instance->share, instance->program, workload->rank,
+                           workload->ranks, &instance->error);
+}
+
+void hfta_instance_leave(hfta_instance *instance) {
+  if (!instance->workload.communicator)
+    hfta_communicator_close(instance->communicator);
+}

@@ -1,0 +1,22 @@
+//===- join.h - An instance as one of several ranks -------------*- C -*-===//
+
+#ifndef HFTA_SRC_SCHEDULE_JOIN_H
+#define HFTA_SRC_SCHEDULE_JOIN_H
+
+#include "schedule/instance_impl.h"
+
+/// Whether a program may run on so many ranks: HFTA_USAGE if it has fewer
+/// workers.
+hfta_status hfta_check_ranks(const hfta_program *program, int ranks,
+                             hfta_error *error);
+
+/// Gives the instance its communicator, the workload's own or one that it
+/// opens, and its share of a step. Ranks of different programs are HFTA_USAGE,
+/// on all of them.
+hfta_status hfta_instance_join(hfta_instance *instance,
+                               const hfta_options *options);
+
+/// Closes the communicator unless it is the workload's.
+void hfta_instance_leave(hfta_instance *instance);
+
+#endif // HFTA_SRC_SCHEDULE_JOIN_H

@@ -1,0 +1,226 @@
+#!/usr/bin/env python3
+"""A program trains to the same bytes on each number of ranks, logs included, goes on
+from checkpoints of any number, and ends as a whole where one rank can't go on. Needs
+Open MPI's mpirun, and only Python's standard library."""
+
+import json
+import os
+import signal
+import time
+
+from harness import (DATA, MODELS, Work, checkpoint, expect_same_checkpoint,
+                     fail, make_blocks)
+from mpirun import Ranks, run_ranks
+
+COPIES = 4
+RATES = "[1e-3, 3e-3, 1e-2, 3e-2]"
+STEPS = 4
+NETS = {
+    "mlp": MODELS["mlp"].replace("relu(linear(flatten(image), 37))",
+                                 "dropout(relu(linear(flatten(image), 37)), 0.2)"),
+    "cnn": MODELS["cnn"].replace("relu(conv1)", "relu(batch_norm(conv1))")
+                        .replace("relu(conv2)", "relu(batch_norm(conv2))"),
+}
+# A job: its network, its clauses, and flags of hftac.
+JOBS = {
+    "mlp-4": ("mlp", "micro_batches 8\n  pipeline replicas = [4]", ()),
+    "mlp-3": ("mlp", "micro_batches 4, groups = 4\n  precision f64\n"
+                     "  pipeline replicas = [3], bucket = 4KiB", ()),
+    "cnn-4": ("cnn", "micro_batches 8, groups = 8\n  clip_norm 0.5\n"
+                     "  pipeline replicas = [4], bucket = 8KiB",
+              ("--cuts=pool1,pool2",)),
+    "cnn-3": ("cnn", "micro_batches 4, groups = 3, all_forwards_first = true\n"
+                     "  pipeline replicas = [3], overlap = false",
+              ("--no-fuse",)),
+}
+
+
+def make_job(net, clauses, steps=STEPS):
+    # The last batch of an evaluation is no whole one.
+    data = DATA[net] + "\n  test " + DATA[net]
+    return NETS[net] + make_blocks(
+        data, "cross_entropy(net, label)", f"adam(lr = {RATES})", steps,
+        batch=48 if net == "mlp" else 24,
+        clauses=f"  metric accuracy(net, label)\n  seed 3\n  {clauses}")
+
+
+def read_log(path):
+    events = [json.loads(line) for line in path.read_text().splitlines()]
+    for event in events:
+        event.pop("seconds", None)
+    return events
+
+
+class Check:
+    def __init__(self):
+        self.work = Work(__doc__, "mlp", "cnn")
+        self.folder = self.work.folder
+
+    def flags(self, name, *more):
+        return ["train", "--data", self.folder, "--checkpoint", self.folder / name,
+                "--log", self.folder / f"{name}.jsonl", "--log-every", 1,
+                "--no-progress", *more]
+
+    def train(self, binary, ranks, name, *more):
+        output = run_ranks(ranks, binary, *self.flags(name, *more))
+        if output.count("train loss") != 1:
+            fail(f"{name}: expected one table, got\n{output:.2000}")
+        return checkpoint(self.folder / name, STEPS)
+
+
+def check_bytes(check):
+    """Checkpoints and logs on all numbers of ranks."""
+    for name, (net, clauses, flags) in JOBS.items():
+        job = make_job(net, clauses)
+        binary = check.work.compile(name, job, *flags)
+        alone = check.train(binary, 1, f"{name}-1")
+        expected = read_log(check.folder / f"{name}-1.jsonl")
+        for ranks in range(2, int(name[-1]) + 1):
+            other = f"{name}-{ranks}"
+            expect_same_checkpoint(check.train(binary, ranks, other), alone, other,
+                                   COPIES)
+            if read_log(check.folder / f"{other}.jsonl") != expected:
+                fail(f"{other}: another log than one rank's")
+        # Without replicas, but with as many groups.
+        groups = "groups = 4" if name == "mlp-4" else None
+        plain = clauses.split("\n  pipeline")[0]
+        if groups:
+            plain = plain.replace("micro_batches 8", f"micro_batches 8, {groups}")
+        if "groups" in plain:
+            plain = check.work.compile(f"{name}-plain", make_job(net, plain), *flags)
+            expect_same_checkpoint(check.train(plain, 1, f"{name}-plain-1"), alone,
+                                   f"{name} without replicas", COPIES)
+
+
+def check_resumed(check):
+    """Any number of ranks and replicas goes on from any other's checkpoint."""
+    job = "micro_batches 8, groups = 8\n  pipeline replicas = [{}]"
+    binaries = [check.work.compile(f"resumed-{replicas}",
+                                   make_job("cnn", job.format(replicas)))
+                for replicas in (1, 2, 4)]
+    expected = check.train(binaries[0], 1, "never-stopped")
+    name = "stopped"
+    for step, (binary, ranks) in enumerate(((binaries[2], 4), (binaries[0], 1),
+                                            (binaries[1], 2), (binaries[2], 3)), 1):
+        # Folders of their own but for the first rank, which alone sees the one of
+        # this test.
+        lines = ["d=$(pwd); t=${OMPI_COMM_WORLD_RANK:-0}",
+                 f"[ $t = 0 ] || {{ mkdir -p {check.folder}/apart-$t; "
+                 f"cd {check.folder}/apart-$t; }}",
+                 'exec "$@"']
+        flags = ["train", "--data", check.folder, "--checkpoint", name,
+                 "--no-progress", "--resume", "--steps", step]
+        run_ranks(ranks, "sh", "-c", "\n".join(lines), "sh", binary, *flags,
+               place=check.folder)
+    if any((check.folder / f"apart-{rank}" / name).exists() for rank in (1, 2, 3)):
+        fail("a rank that isn't the first has written a checkpoint")
+    expect_same_checkpoint(checkpoint(check.folder / name, STEPS), expected,
+                           "resumed by 4, 1, 2 and 3 ranks", COPIES)
+
+
+def expect_message(output, *words):
+    errors = [line for line in output.splitlines() if ": error: " in line]
+    if len(errors) != 1 or any(word not in errors[0] for word in words):
+        fail(f"expected one error with {words}, got\n{output:.3000}")
+
+
+def check_refusals(check):
+    binary = check.work.compile("refused", make_job("mlp", JOBS["mlp-4"][1]))
+    plain = check.work.compile("plain", make_job("mlp", "micro_batches 8"))
+    flags = check.flags("refused")
+    expect_message(run_ranks(5, binary, *flags, code=2), "5 ranks", "4 workers")
+    expect_message(run_ranks(2, plain, *flags, code=2), "2 ranks", "for one")
+    expect_message(run_ranks(2, binary, *flags, "--ranks", "3", code=2), "--ranks", "3")
+    expect_message(run_ranks(2, binary, *flags, "--mpi", "nothing.so", code=3),
+                   "nothing.so")
+    expect_message(run_ranks(2, binary, *flags, "--data", "/nowhere", code=2), "--data")
+    # The second rank alone has other steps, or another program.
+    shell = 'test $OMPI_COMM_WORLD_RANK = 1 && {}; exec "$@"'
+    expect_message(run_ranks(3, "sh", "-c", shell.format('exec "$@" --steps 3'), "sh",
+                             binary, *flags, code=2), "rank 1", "options")
+    other = check.work.compile("other", make_job(
+        "mlp", JOBS["mlp-4"][1].replace("seed 3", "seed 4") + "\n  clip_norm 1"))
+    expect_message(run_ranks(2, "sh", "-c", shell.format(
+        f'shift && exec {other} "$@"'), "sh", binary, *flags, code=2),
+        "rank 1", "program")
+    # What one rank lacks ends all, with one message.
+    expect_message(run_ranks(3, "sh", "-c", shell.format("cd /"), "sh", binary,
+                             "train", "--data", ".", "--no-progress", code=1,
+                             place=check.folder), "rank 1 (replica 1)", "mlp-image")
+    if (check.folder / "refused").exists() and any(
+            (check.folder / "refused").glob("step-*")):
+        fail("a refused training has left a checkpoint")
+    run_ranks(2, binary, "info")
+    run_ranks(2, plain, "train", "--data", check.folder, "--ranks", "1", "--steps", 1,
+              "--no-progress")
+
+
+def wait_for_step(ranks, log):
+    """Until the ranks are in the midst of it."""
+    begin = time.monotonic()
+    while not log.exists() or '"step"' not in log.read_text():
+        if ranks.process.poll() is not None or time.monotonic() - begin > 100:
+            fail(f"no step: {ranks.finish()}")
+        time.sleep(0.05)
+
+
+def find_rank(binary, rank):
+    """The process of a rank, by what it was started with."""
+    for folder in os.listdir("/proc"):
+        try:
+            with open(f"/proc/{folder}/environ", "rb") as file:
+                environment = file.read().split(b"\0")
+            program = os.readlink(f"/proc/{folder}/exe")
+        except OSError:
+            continue
+        if (program == str(binary.resolve())
+                and f"OMPI_COMM_WORLD_RANK={rank}".encode() in environment):
+            return int(folder)
+    return fail(f"no rank {rank} of {binary}")
+
+
+def check_ends(check):
+    """A rank that dies or stops, and an end that is asked for."""
+    binary = check.work.compile("ends", make_job(
+        "cnn", "micro_batches 8, groups = 8\n  pipeline replicas = [4]", 10 ** 6))
+    expected = check.work.compile("whole", make_job(
+        "cnn", "micro_batches 8, groups = 8", 10 ** 6))
+
+    def begin(name, *flags):
+        ranks = Ranks(4, binary, *check.flags(name, "--every", 3, *flags))
+        wait_for_step(ranks, check.folder / f"{name}.jsonl")
+        return ranks
+
+    ranks = begin("killed")
+    os.kill(find_rank(binary, 2), signal.SIGKILL)
+    at = time.monotonic()
+    ranks.finish(128 + signal.SIGKILL)
+    if time.monotonic() - at > 10:
+        fail("mpirun has taken more than 10 s to end")
+    ranks = begin("stopped-rank", "--rank-timeout", 2)
+    os.kill(find_rank(binary, 1), signal.SIGSTOP)
+    expect_message(ranks.finish(5), "rank 1", "2 s")
+    ranks = begin("asked")
+    ranks.process.send_signal(signal.SIGUSR1)
+    output = ranks.finish(128 + signal.SIGUSR1)
+    if output.count("; saved ") != 1:
+        fail(f"SIGUSR1: nothing saved\n{output:.2000}")
+    # One rank goes on to where the ranks have been asked to stop: equal.
+    steps = max(int(path.name[5:]) for path in (check.folder / "asked").glob("step-*"))
+    work = check.work
+    work.train(expected, "--steps", steps)
+    expect_same_checkpoint(checkpoint(check.folder / "asked", steps),
+                           checkpoint(check.folder / "whole-checkpoints", steps),
+                           f"asked to stop after step {steps}", COPIES)
+
+
+def main():
+    check = Check()
+    check_bytes(check)
+    check_resumed(check)
+    check_refusals(check)
+    check_ends(check)
+
+
+if __name__ == "__main__":
+    main()
