@@ -4,43 +4,16 @@ each step runs every task of its schedule for every micro-batch and copy."""
 
 import collections
 import json
+import signal
+import subprocess
+import time
 
 from harness import COPIES, Work, expect_equal, fail, make_job, run
+from tracing import RESOLUTION, end, expect_order, read_trace
 
-# As deep as the file's numbers go, in microseconds.
-RESOLUTION = 0.001
 ROOM = 65536  # events of a rank
 MICRO_BATCHES = 4
 GROUPS = 2
-
-
-def read(path):
-    """The names of rows, by process and number, and the events, by row."""
-    trace = json.loads(path.read_text())
-    names, rows = {}, collections.defaultdict(list)
-    for event in trace["traceEvents"]:
-        row = (event["pid"], event["tid"])
-        if event["ph"] == "X":
-            rows[row].append(event)
-        elif event["name"] == "thread_name":
-            names[row] = event["args"]["name"]
-    expect_equal(set(rows), set(names), "named rows")
-    expect_equal(len(set(names.values())), len(names), "different names of rows")
-    return trace, {names[row]: sorted(events, key=lambda event: event["ts"])
-                   for row, events in rows.items()}
-
-
-def end(event):
-    return event["ts"] + event["dur"]
-
-
-def expect_order(rows):
-    for name, events in rows.items():
-        if events and events[0]["ts"] < 0:
-            fail(f"row '{name}' begins before the trace: {events[0]}")
-        for event, after in zip(events, events[1:]):
-            if end(event) > after["ts"] + RESOLUTION:
-                fail(f"row '{name}': {event} and {after} overlap")
 
 
 def walk(commands, times=1):
@@ -118,7 +91,8 @@ def main():
     def trace(command, *options):
         path.write_text("an older one")
         output = run(binary, command, "--trace", path, *options)
-        whole, rows = read(path)
+        whole, processes = read_trace(path)
+        rows = processes[0]
         expect_equal(list(work.folder.glob("trace.json?*")), [], "other files")
         expect_equal(whole["otherData"], {"program": "sweep", "ranks": 1},
                      "otherData")
@@ -156,6 +130,22 @@ def main():
     expect_times(json.loads(output), rows, 2)
     expect_equal("tasks" in json.loads(run(binary, "bench", "--json")), False,
                  "seconds without --phases")
+
+    # One that is stopped.
+    path.unlink()
+    log = work.folder / "stopped.jsonl"
+    process = subprocess.Popen(
+        [binary, "train", "--data", work.folder, "--steps", "1000000000", "--log",
+         log, "--trace", path, "--trace-steps", "1000000000"],
+        stderr=subprocess.PIPE)
+    while not log.exists() or '"step":50,' not in log.read_text():
+        time.sleep(0.01)
+    process.send_signal(signal.SIGINT)
+    process.communicate()
+    expect_equal(process.returncode, 130, "exit code")
+    _, processes = read_trace(path)
+    if len(processes[0]["steps"]) < 50:
+        fail(f"{len(processes[0]['steps'])} steps after 50")
 
     # More events than there is room for.
     output, whole, rows = train("--steps", "3000", "--trace-steps", "3000")

@@ -3,7 +3,7 @@
 #include "system/clock.h"
 #include "system/file.h"
 #include "system/pages.h"
-#include "trace/trace_impl.h"
+#include "trace/trace_ranks.h"
 
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -114,12 +114,13 @@ static hfta_status write_text(void *argument, const char *text, uint64_t bytes,
   return hfta_output_write(argument, text, bytes, error);
 }
 
-static hfta_status write_parts(const hfta_trace_part *part, hfta_output *output,
+static hfta_status write_parts(hfta_communicator *communicator,
+                               const hfta_trace_part *part, hfta_output *output,
                                hfta_error *error) {
   hfta_trace_sink sink = {write_text, output};
   hfta_status status = hfta_trace_write_head(part, &sink, error);
   if (status == HFTA_OK)
-    status = hfta_trace_write_part(part, &sink, error);
+    status = hfta_trace_gather(communicator, part, &sink, error);
   if (status == HFTA_OK)
     status = hfta_trace_write_tail(&sink, error);
   return status;
@@ -127,11 +128,14 @@ static hfta_status write_parts(const hfta_trace_part *part, hfta_output *output,
 
 static hfta_status write_file(const hfta_trace *self,
                               const hfta_trace_part *part, hfta_error *error) {
+  hfta_communicator *communicator = self->instance->communicator;
+  if (communicator->rank > 0)
+    return hfta_trace_gather(communicator, part, NULL, error);
   hfta_output *output;
   hfta_status status = hfta_output_open(self->path, &output, error);
   if (status != HFTA_OK)
     return status;
-  status = write_parts(part, output, error);
+  status = write_parts(communicator, part, output, error);
   if (status == HFTA_OK)
     return hfta_output_commit(output, error);
   hfta_output_discard(output);
@@ -179,12 +183,16 @@ hfta_status hfta_trace_open(hfta_instance *instance,
     status =
         hfta_fail(error, HFTA_UNSUPPORTED, "not enough memory for a trace");
   if (status == HFTA_OK)
-    status = check_path(options->path, error);
+    status = instance->communicator->rank == 0
+                 ? check_path(options->path, error)
+                 : HFTA_OK;
+  self->zero = hfta_now();
+  if (status == HFTA_OK)
+    status = hfta_trace_align(instance->communicator, &self->zero, error);
   if (status != HFTA_OK) {
     hfta_trace_close(self);
     return status;
   }
-  self->zero = hfta_now();
   *out = self;
   return HFTA_OK;
 }

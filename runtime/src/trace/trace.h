@@ -25,7 +25,8 @@ typedef struct hfta_trace_options {
   int64_t first;    ///< steps done before these
 } hfta_trace_options;
 
-/// Makes sure that the file can be written, which appears at the end.
+/// Makes sure that the file can be written, which appears at the end, and that
+/// the ranks agree on the time.
 /// `*out` is NULL without a path; all functions below then do nothing.
 hfta_status hfta_trace_open(hfta_instance *instance,
                             const hfta_trace_options *options, hfta_trace **out,

@@ -1,7 +1,7 @@
 //===- trace_json.c - A rank's events as JSON -----------------------------===//
 //
-// In Chrome's trace event format: "X" are activities, "M" names. Times are in
-// microseconds.
+// In Chrome's trace event format: "X" are activities, "M" names, "s" and "f"
+// the two ends of an arrow. Times are in microseconds.
 //===----------------------------------------------------------------------===//
 
 #include "hfta/json.h"
@@ -268,6 +268,75 @@ static void put_event(const hfta_trace_part *part,
 }
 
 //===----------------------------------------------------------------------===//
+// Arrows from sends to receives
+//===----------------------------------------------------------------------===//
+
+/// Messages so far of one kind: of those the n-th send is the n-th receive.
+typedef struct arrows {
+  int peer;
+  bool sends;
+  int tag;
+  int64_t count;
+} arrows;
+
+typedef struct arrow_list {
+  arrows *kinds;
+  size_t count;
+} arrow_list;
+
+/// NULL: not enough memory.
+static arrows *find_arrows(arrow_list *self, const hfta_message *message,
+                           int tag) {
+  for (size_t i = 0; i < self->count; ++i) {
+    arrows *kind = &self->kinds[i];
+    if (kind->peer == message->peer && kind->sends == message->sends &&
+        kind->tag == tag)
+      return kind;
+  }
+  arrows *kinds =
+      realloc(self->kinds, (self->count + 1) * sizeof(*self->kinds));
+  if (!kinds)
+    return NULL;
+  self->kinds = kinds;
+  kinds[self->count] = (arrows){message->peer, message->sends, tag, 0};
+  return &kinds[self->count++];
+}
+
+/// An arrow leaves where the sender begins, and ends where the receiver ends.
+static bool put_arrow(const hfta_trace_part *part, arrow_list *list,
+                      const hfta_trace_event *event,
+                      const hfta_message *message, hfta_json_writer *writer) {
+  const hfta_label *label = &event->post->label;
+  arrows *kind = find_arrows(list, message, label->tag);
+  if (!kind)
+    return false;
+  bool sends = message->sends;
+  int from = sends ? rank_of(part) : message->peer;
+  int to = sends ? message->peer : rank_of(part);
+  char id[96];
+  snprintf(id, sizeof(id), "%d-%d-%d-%lld", from, to, label->tag,
+           (long long)kind->count++);
+  begin_element(part, writer, sends ? "s" : "f", label->what, row_of(event));
+  put_time(writer, "ts",
+           nanoseconds_at(part, sends ? event->begin : event->end));
+  hfta_json_put_string(writer, "cat", "message");
+  hfta_json_put_string(writer, "id", id);
+  if (!sends)
+    hfta_json_put_string(writer, "bp", "e");
+  hfta_json_end_object(writer);
+  return true;
+}
+
+static bool put_arrows(const hfta_trace_part *part, arrow_list *list,
+                       const hfta_trace_event *event,
+                       hfta_json_writer *writer) {
+  bool ok = true;
+  for (uint32_t i = 0; event->post && i < event->post->count && ok; ++i)
+    ok = put_arrow(part, list, event, &event->post->messages[i], writer);
+  return ok;
+}
+
+//===----------------------------------------------------------------------===//
 // Pieces of text
 //===----------------------------------------------------------------------===//
 
@@ -314,22 +383,35 @@ hfta_status hfta_trace_write_comma(const hfta_trace_sink *sink,
   return sink->take(sink->argument, ",\n", 2, error);
 }
 
+/// Events from number `begin` on.
+static hfta_status write_piece(const hfta_trace_part *part, int64_t begin,
+                               arrow_list *list, const hfta_trace_sink *sink,
+                               hfta_error *error) {
+  hfta_status status = hfta_trace_write_comma(sink, error);
+  if (status != HFTA_OK)
+    return status;
+  hfta_json_writer writer;
+  hfta_json_to_memory(&writer);
+  hfta_json_begin_array(&writer);
+  bool ok = true;
+  for (int64_t i = begin; i < part->count && i < begin + PIECE && ok; ++i) {
+    put_event(part, &part->events[i], &writer);
+    ok = put_arrows(part, list, &part->events[i], &writer);
+  }
+  if (ok)
+    return hand_on(&writer, sink, error);
+  hfta_json_release(&writer);
+  return hfta_fail(error, HFTA_UNSUPPORTED, "not enough memory for a trace");
+}
+
 hfta_status hfta_trace_write_part(const hfta_trace_part *part,
                                   const hfta_trace_sink *sink,
                                   hfta_error *error) {
+  arrow_list list = {NULL, 0};
   hfta_status status = write_names(part, sink, error);
-  for (int64_t i = 0; i < part->count && status == HFTA_OK; i += PIECE) {
-    hfta_json_writer writer;
-    hfta_json_to_memory(&writer);
-    hfta_json_begin_array(&writer);
-    for (int64_t j = i; j < part->count && j < i + PIECE; ++j)
-      put_event(part, &part->events[j], &writer);
-    status = hfta_trace_write_comma(sink, error);
-    if (status == HFTA_OK)
-      status = hand_on(&writer, sink, error);
-    else
-      hfta_json_release(&writer);
-  }
+  for (int64_t i = 0; i < part->count && status == HFTA_OK; i += PIECE)
+    status = write_piece(part, i, &list, sink, error);
+  free(list.kinds);
   return status;
 }
 

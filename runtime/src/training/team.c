@@ -28,8 +28,9 @@ hfta_status hfta_team_compare(hfta_team *self,
   if (hfta_team_is_alone(self))
     return HFTA_OK;
   int64_t numbers[] = {
-      total_steps,     options->log_every, options->every,       options->keep,
-      options->resume, options->overwrite, !!options->checkpoint};
+      total_steps,           options->log_every,    options->every,
+      options->keep,         options->resume,       options->overwrite,
+      !!options->checkpoint, !!options->trace_path, options->trace_steps};
   int other = -1;
   hfta_status status = hfta_communicator_compare(
       self->communicator, "options", numbers, sizeof(numbers), &other, error);

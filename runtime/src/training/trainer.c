@@ -129,11 +129,8 @@ static hfta_status check_output(trainer *self, const char *path) {
 static hfta_status open_trace(trainer *self) {
   const hfta_train_options *options = self->options;
   const char *path = options->trace_path, *log = options->log_path;
-  // So far the first rank's alone.
-  if (!hfta_team_leads(&self->team))
-    path = NULL;
   hfta_status status = check_output(self, path);
-  if (status == HFTA_OK && path && log &&
+  if (status == HFTA_OK && path && log && hfta_team_leads(&self->team) &&
       hfta_refuse_to_replace(path, log, NULL) != HFTA_OK)
     return hfta_fail(self->error, HFTA_USAGE, "'%s' would replace the log '%s'",
                      path, log);

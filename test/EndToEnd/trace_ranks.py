@@ -1,0 +1,90 @@
+#!/usr/bin/env python3
+"""Traces of several ranks: each message that is sent is received, not before it was
+sent, and each micro-batch is one rank's. Needs Open MPI's mpirun."""
+
+import collections
+
+from harness import COPIES, Work, expect_equal, fail, make_job
+from mpirun import run_ranks
+from tracing import RESOLUTION, end, expect_order, read_trace
+
+MICRO_BATCHES = 8
+WORKERS = 4
+
+
+def expect_arrows(trace, processes):
+    """One leaves where its sender begins, and ends where its receiver ends."""
+    ends = {"s": {}, "f": {}}
+    for event in trace["traceEvents"]:
+        if event["ph"] in ends:
+            if event["id"] in ends[event["ph"]]:
+                fail(f"two arrows have the id {event['id']}")
+            ends[event["ph"]][event["id"]] = event
+    expect_equal(sorted(ends["s"]), sorted(ends["f"]), "messages")
+    if not ends["s"]:
+        fail("no message was sent")
+    for id, send in ends["s"].items():
+        receive = ends["f"][id]
+        expect_equal([int(rank) for rank in id.split("-")[:2]],
+                     [send["pid"], receive["pid"]], f"ranks of {id}")
+        expect_equal(send["name"], receive["name"], f"names of {id}")
+        # Ranks of one host have one clock.
+        if send["ts"] > receive["ts"] + RESOLUTION:
+            fail(f"received before it was sent: {send}, {receive}")
+    sent, received = collections.Counter(), collections.Counter()
+    for rank, rows in processes.items():
+        for event in rows["messages (sums)"]:
+            for message in event["args"]["sends"]:
+                sent[rank, message["to"]] += message["bytes"]
+            for message in event["args"]["receives"]:
+                received[message["from"], rank] += message["bytes"]
+    expect_equal(sent, received, "bytes between ranks")
+
+
+def expect_steps(processes, steps):
+    """Ranks go through the same steps together, each with its micro-batches."""
+    for rows in processes.values():
+        expect_equal([event["args"]["step"] for event in rows["steps"]], steps,
+                     "steps")
+    for same in zip(*(rows["steps"] for rows in processes.values())):
+        if max(event["ts"] for event in same) >= min(map(end, same)):
+            fail(f"a rank begins a step after another one has ended it: {same}")
+    done = collections.Counter()
+    for rows in processes.values():
+        for event in rows["compute"]:
+            if event["name"] == "forward.0":
+                done[event["args"]["micro_batch"]] += event["args"]["copies"]
+    expect_equal(done, {m: COPIES * len(steps) for m in range(MICRO_BATCHES)},
+                 "copies that go forward, by micro-batch")
+
+
+def main():
+    work = Work(__doc__, "mlp")
+    binary = work.compile("sweep", make_job(
+        "mlp", 5, f"  micro_batches {MICRO_BATCHES}\n"
+                  f"  pipeline replicas = [{WORKERS}]"))
+    path = work.folder / "trace.json"
+
+    def trace(ranks, command, *options):
+        run_ranks(ranks, binary, command, "--trace", path, *options)
+        whole, processes = read_trace(path)
+        expect_equal(list(work.folder.glob("trace.json?*")), [], "other files")
+        expect_equal(list(processes), list(range(ranks)), "processes")
+        for rows in processes.values():
+            expect_order(rows)
+        expect_arrows(whole, processes)
+        path.unlink()
+        return whole, processes
+
+    whole, processes = trace(3, "train", "--data", work.folder, "--trace-steps", 4)
+    expect_steps(processes, [1, 2, 3, 4])
+    names = [event["args"]["name"] for event in whole["traceEvents"]
+             if event["name"] == "process_name"]
+    expect_equal(names, ["rank 0 (worker 0)", "rank 1 (worker 1)",
+                         "rank 2 (workers 2-3)"], "names of processes")
+    _, processes = trace(2, "bench", "--steps", 3, "--trace-steps", 2)
+    expect_steps(processes, [1, 2])
+
+
+if __name__ == "__main__":
+    main()
