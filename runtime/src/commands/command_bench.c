@@ -1,7 +1,7 @@
 //===- command_bench.c - bench --------------------------------------------===//
 
 #include "checkpoint/replaces.h"
-#include "commands/bench_phases.h"
+#include "commands/bench_ranks.h"
 #include "commands/ranks.h"
 #include "data/dataset.h"
 #include "data/shuffle.h"
@@ -52,7 +52,10 @@ typedef struct bench {
   uint32_t count;
   void **inputs;
   hfta_task_time *times; ///< one a task
-  bool phases;           ///< prints them
+  hfta_rank_time rank_time;
+  hfta_rank_measures measures; ///< of all ranks
+  bool phases;                 ///< prints them
+  bool json;
   hfta_machine_limits limits;
 } bench;
 
@@ -117,8 +120,10 @@ static hfta_status print_json(const bench *self, int64_t steps, double seconds,
   hfta_json_number(&writer, rate, HFTA_F64);
   hfta_json_key(&writer, "peak_bytes");
   hfta_json_unsigned(&writer, peak);
-  if (self->phases)
+  if (self->phases) {
     hfta_write_task_times(self->program, self->times, steps, &writer);
+    hfta_write_rank_measures(&self->measures, steps, &writer);
+  }
   hfta_json_end_object(&writer);
   hfta_json_newline(&writer);
   return hfta_json_finish(&writer, error);
@@ -137,8 +142,11 @@ static hfta_status print_text(const bench *self, int64_t steps, double seconds,
          (double)peak / (1 << 20));
   if (!self->phases)
     return HFTA_OK;
-  return hfta_print_phases(program, &self->limits, self->times, steps, threads,
-                           error);
+  hfta_status status = hfta_print_phases(program, &self->limits, self->times,
+                                         steps, threads, error);
+  if (status == HFTA_OK)
+    hfta_print_rank_times(&self->measures, steps);
+  return status;
 }
 
 /// Until it is clear how many copies at a time take the least time. The steps
@@ -175,6 +183,7 @@ static void note_activity(void *argument, const hfta_activity *activity) {
     time->seconds += activity->end - activity->begin;
     ++time->runs;
   }
+  hfta_rank_time_add(&self->rank_time, activity);
   if (trace)
     trace->done(trace->argument, activity);
 }
@@ -213,17 +222,51 @@ static hfta_status run_timed_steps(bench *self, int64_t steps,
   return status == HFTA_OK ? write_trace(self) : status;
 }
 
+/// Times of tasks and ranks, and links where a program reads them.
+static hfta_status measure_ranks(bench *self) {
+  hfta_error *error = hfta_instance_error(self->instance);
+  if (!self->phases)
+    return HFTA_OK;
+  hfta_status status =
+      hfta_gather_times(self->communicator, &self->rank_time, self->times,
+                        self->program->task_count, &self->measures, error);
+  if (status == HFTA_OK && self->json)
+    status = hfta_measure_links(self->communicator, &self->measures, error);
+  return status;
+}
+
+/// All ranks go through the same steps, and measure the same.
+static hfta_status compare_options(bench *self, const hfta_trace_options *trace,
+                                   int64_t steps) {
+  hfta_error *error = hfta_instance_error(self->instance);
+  int64_t numbers[] = {steps, self->phases, self->json, trace->path != NULL,
+                       trace->steps};
+  int other = -1;
+  hfta_status status = hfta_communicator_compare(
+      self->communicator, "options", numbers, sizeof(numbers), &other, error);
+  if (status != HFTA_OK || other < 0)
+    return status;
+  return hfta_fail(error, HFTA_USAGE,
+                   "rank %d was started with other options than rank 0: give "
+                   "all ranks the same",
+                   other);
+}
+
 static hfta_status measure(bench *self, const hfta_trace_options *trace,
-                           int64_t steps, bool json) {
+                           int64_t steps) {
   hfta_error *error = hfta_instance_error(self->instance);
   double seconds = 0.0;
-  hfta_status status = make_inputs(self);
+  hfta_status status = compare_options(self, trace, steps);
+  if (status == HFTA_OK)
+    status = make_inputs(self);
   if (status == HFTA_OK)
     status = warm_up(self, steps);
   if (status == HFTA_OK)
     status = open_trace(self, trace);
   if (status == HFTA_OK)
     status = run_timed_steps(self, steps, &seconds);
+  if (status == HFTA_OK)
+    status = measure_ranks(self);
   if (status != HFTA_OK)
     return status;
   const hfta_program *program = self->program;
@@ -233,7 +276,7 @@ static hfta_status measure(bench *self, const hfta_trace_options *trace,
   uint64_t peak = hfta_instance_memory(self->instance).peak;
   if (self->communicator->rank > 0)
     return HFTA_OK;
-  if (json)
+  if (self->json)
     return print_json(self, steps, seconds, rate, peak, error);
   return print_text(self, steps, seconds, rate, peak, error);
 }
@@ -252,7 +295,6 @@ static hfta_status measure_limits(bench *self, int64_t threads,
 int hfta_command_bench(const hfta_invocation *invocation) {
   const char *device = NULL, *only = NULL;
   int64_t threads = 0, steps = DEFAULT_STEPS;
-  bool json = false;
   hfta_trace_options trace = {NULL, 0, 0};
   hfta_rank_arguments ranks = {NULL, NULL, 0};
   bench self = {.program = invocation->program};
@@ -264,7 +306,7 @@ int hfta_command_bench(const hfta_invocation *invocation) {
        .integer = &steps,
        .minimum = 1,
        .maximum = 1000000000},
-      {.name = "--json", .help = "print one JSON object", .flag = &json},
+      {.name = "--json", .help = "print one JSON object", .flag = &self.json},
       {.name = "--phases",
        .help = "print each phase beside the least time that its flops and\n"
                "bytes need on this processor; with --json, seconds a task",
@@ -288,7 +330,7 @@ int hfta_command_bench(const hfta_invocation *invocation) {
   if (code >= 0)
     return code;
   hfta_error error;
-  if (self.phases && !json) {
+  if (self.phases && !self.json) {
     hfta_status status = measure_limits(&self, threads, &error);
     if (status != HFTA_OK)
       return hfta_report(invocation, status, error.message);
@@ -302,7 +344,7 @@ int hfta_command_bench(const hfta_invocation *invocation) {
   if (code < 0)
     code = hfta_choose_copies(invocation, only, self.instance);
   if (code < 0) {
-    hfta_status status = measure(&self, &trace, steps, json);
+    hfta_status status = measure(&self, &trace, steps);
     code = (int)status;
     if (status != HFTA_OK)
       hfta_report(invocation, status, hfta_instance_message(self.instance));
@@ -311,6 +353,7 @@ int hfta_command_bench(const hfta_invocation *invocation) {
     free(self.inputs[i]);
   free(self.inputs);
   free(self.times);
+  hfta_rank_measures_free(&self.measures);
   hfta_trace_close(self.trace);
   hfta_instance_destroy(self.instance);
   hfta_leave_ranks(invocation);
