@@ -3,12 +3,14 @@
 sent, and each micro-batch is one rank's. Needs Open MPI's mpirun."""
 
 import collections
+import json
 
 from harness import COPIES, Work, expect_equal, fail, make_job
 from mpirun import run_ranks
 from tracing import RESOLUTION, end, expect_order, read_trace
 
 MICRO_BATCHES = 8
+SECONDS = 0.005  # of a paced task's run
 WORKERS = 4
 
 
@@ -58,6 +60,47 @@ def expect_steps(processes, steps):
                  "copies that go forward, by micro-batch")
 
 
+def check_paced(work, binary, trace):
+    """Tasks that only take time, messages that are real; and what ranks measure."""
+    measured = json.loads(run_ranks(3, binary, "bench", "--phases", "--json",
+                                    "--steps", 2))
+    expect_equal([link["ranks"] for link in measured["links"]],
+                 [[0, 1], [0, 2], [1, 2]], "links")
+    for link in measured["links"]:
+        if link["latency"] <= 0 or link["bytes_per_second"] <= 0:
+            fail(f"a link without time: {link}")
+    expect_equal([times["rank"] for times in measured["rank_times"]], [0, 1, 2],
+                 "ranks")
+    for times in measured["rank_times"]:
+        if times["busy"] <= 0 or times["communicating"] <= 0:
+            fail(f"a rank that does nothing: {times}")
+    for task in measured["tasks"]:
+        task["seconds"] = SECONDS * task["runs"]
+    costs = work.folder / "costs.json"
+    costs.write_text(json.dumps(measured))
+    _, processes = trace(WORKERS, "bench", "--steps", 2, "--trace-steps", 2,
+                         "--device", f"paced:{costs}")
+    expect_steps(processes, [1, 2])
+    # Forward and backward of a rank's micro-batches, sums, update.
+    chain = 2 * MICRO_BATCHES // WORKERS + WORKERS - 1 + 1
+    for rows in processes.values():
+        first, last = rows["steps"]
+        if end(last) - first["ts"] < 2e6 * SECONDS * chain:
+            fail(f"2 steps of {chain} runs, {SECONDS} s each, take less: {rows}")
+
+
+def check_options(binary):
+    """A rank that measures something else than rank 0."""
+    for options in ("--phases", "--json", "--trace /dev/null",
+                    "--trace /dev/null --trace-steps 3", "--steps 7"):
+        lines = ["o=", f'[ "$OMPI_COMM_WORLD_RANK" = 0 ] || o="{options}"',
+                 'exec "$@" $o']
+        output = run_ranks(2, "sh", "-c", "\n".join(lines), "sh", binary, "bench",
+                           code=2)
+        if "rank 1 was started with other options" not in output:
+            fail(f"{options}: {output}")
+
+
 def main():
     work = Work(__doc__, "mlp")
     binary = work.compile("sweep", make_job(
@@ -84,6 +127,8 @@ def main():
                          "rank 2 (workers 2-3)"], "names of processes")
     _, processes = trace(2, "bench", "--steps", 3, "--trace-steps", 2)
     expect_steps(processes, [1, 2])
+    check_paced(work, binary, trace)
+    check_options(binary)
 
 
 if __name__ == "__main__":

@@ -1,5 +1,6 @@
 """Hostile command lines, of hftac and of a training program."""
 
+import json
 import os
 
 import data_rows
@@ -251,6 +252,41 @@ def make_trace_rows():
                     files={"full": link_to_full}.items())
 
 
+def make_paced_rows():
+    def paced(name, text, *texts):
+        return sweep(f"times of tasks: {name}", 1, "'costs.json'", *texts,
+                     files={"costs.json": text}.items(),
+                     options=["bench", "--device", "paced:costs.json"])
+
+    def task(**keys):
+        return json.dumps({"tasks": [{"name": "forward.0", "runs": 1, "seconds": 1,
+                                      **keys}]})
+
+    yield paced("nothing", "")
+    yield paced("no object", "[]", "at byte", "'tasks'")
+    yield paced("no end", '{"tasks": [', "at byte")
+    yield paced("two objects", task() + task(), "at byte")
+    yield paced("no tasks", '{"seconds": 3}', "'tasks'")
+    yield paced("tasks that are no list", '{"tasks": 3}', "'tasks'")
+    yield paced("a task that is a number", '{"tasks": [3]}', "at byte")
+    yield paced("binary", bytes(range(256)), "at byte")
+    yield paced("lists in lists", '{"x": ' + "[" * 10000, "at byte")
+    yield paced("another program's", task(), "no time of task 'backward.0'")
+    for keys in ({"runs": 0}, {"runs": -1}, {"seconds": -1}, {"seconds": 1e308,
+                 "runs": 1e-9}, {"runs": "1"}, {"seconds": None}):
+        yield paced(f"{keys}", task(**keys), "task 'forward.0'", "0 runs",
+                    "seconds of at least 0")
+    yield sweep("times of tasks: no file", 1, "'nowhere.json'", "No such file",
+                options=["bench", "--device", "paced:nowhere.json"])
+    for device in ("paced", "paced:"):
+        yield sweep(f"times of tasks: '{device}'", 2, "paced:costs.json",
+                    options=["bench", "--device", device])
+    for command in (["train"], ["eval"],
+                    ["run", "--output", "out", "--input", "a=b.npy"]):
+        yield sweep(f"times of tasks for {command[0]}", 2, "'paced'", "'bench'",
+                    options=[*command, "--device", "paced:costs.json"])
+
+
 def make_program_rows():
     yield sweep("no command", 2, "command", options=[])
     yield sweep("an unknown command", 2, "'tain'", options=["tain"])
@@ -307,6 +343,7 @@ def make_program_rows():
                 options=["--log", "full"],
                 files={"full": link_to_full}.items())
     yield from make_trace_rows()
+    yield from make_paced_rows()
     yield train("checkpoints in a file", 4, "'b.npy'",
                 options=["--checkpoint", "b.npy/checkpoints"])
     yield train("checkpoints in /proc", 4, "/proc/c",

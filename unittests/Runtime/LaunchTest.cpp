@@ -24,7 +24,7 @@ public:
     task.launches = launches.data();
     task.launch_count = launches.size();
     hfta_task_call call = {&task, segments, keeps, copies.data(),
-                           static_cast<int64_t>(copies.size())};
+                           static_cast<int64_t>(copies.size()), -1};
     return hfta_run_task(pool.get(), &call, error);
   }
 

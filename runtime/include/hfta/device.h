@@ -72,12 +72,18 @@ typedef struct hfta_device_options {
   uint64_t scratch_bytes; ///< private memory of each of them
   uint32_t queues;        ///< at least 1
   uint32_t events;
-  uint32_t segments; ///< of the programs whose tasks it runs
-  int64_t copies;    ///< most copies that a task runs for
+  uint32_t segments;           ///< of the programs whose tasks it runs
+  int64_t copies;              ///< most copies that a task runs for
+  const hfta_program *program; ///< whose tasks they are, with their names; may
+                               ///< be NULL for a kind that takes no file
+  const char *file;            ///< of a kind that takes one
 } hfta_device_options;
 
 typedef struct hfta_device_functions {
   const char *kind; ///< "cpu"
+  /// Opened by "KIND:FILE": runs no tasks, but takes the time that the file
+  /// says of them; to measure schedules alone.
+  bool takes_file;
 
   hfta_status (*open)(const hfta_device_options *options, hfta_device **out,
                       hfta_error *error);
@@ -132,12 +138,17 @@ struct hfta_device {
 extern const hfta_device_functions *const hfta_device_kinds[];
 
 extern const hfta_device_functions hfta_device_cpu;
+extern const hfta_device_functions hfta_device_paced;
 
-/// Opens "cpu" or "KIND:INDEX". `options->index` is overridden by the text.
+/// Opens "cpu", "KIND:INDEX" or "KIND:FILE". `options->index` and
+/// `options->file` are overridden by the text.
 /// A kind that isn't there is HFTA_UNSUPPORTED, a malformed text HFTA_USAGE.
 hfta_status hfta_device_open(const char *text,
                              const hfta_device_options *options,
                              hfta_device **out, hfta_error *error);
+
+/// The kind that a text names, NULL if there is none.
+const hfta_device_functions *hfta_device_find(const char *text);
 
 /// NULL is allowed.
 void hfta_device_close(hfta_device *device);

@@ -2,6 +2,8 @@
 
 #include "commands/command.h"
 
+#include "hfta/device.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -205,6 +207,11 @@ int hfta_open_instance(const hfta_invocation *invocation,
                        const char *device, const char *checkpoint,
                        hfta_instance **out) {
   hfta_error error;
+  const hfta_device_functions *kind = device ? hfta_device_find(device) : NULL;
+  if (kind && kind->takes_file && strcmp(invocation->command, "bench") != 0)
+    return hfta_report_usage(invocation,
+                             "device '%s' runs no tasks: it is for 'bench'",
+                             kind->kind);
   hfta_options options = {
       .threads = (int32_t)threads, .device = device, .error = &error};
   hfta_status status =

@@ -315,7 +315,12 @@ int hfta_command_bench(const hfta_invocation *invocation) {
       HFTA_OPTION_TRACE_STEPS(&trace.steps),
       HFTA_OPTION_ONLY(&only),
       HFTA_OPTION_THREADS(&threads),
-      HFTA_OPTION_DEVICE(&device),
+      {.name = "--device",
+       .argument = "DEVICE",
+       .help = "where to compute: cpu, which is the default; or\n"
+               "paced:COSTS.json: tasks only take the time that a run with\n"
+               "--phases --json has measured",
+       .text = &device},
       HFTA_OPTION_RANKS(&ranks),
       HFTA_OPTION_MPI(&ranks),
       HFTA_OPTION_RANK_TIMEOUT(&ranks),

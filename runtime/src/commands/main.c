@@ -59,7 +59,7 @@ static const command commands[] = {
      "copies, parameters, memory plan and tasks", hfta_command_info, NULL},
     {"bench",
      "[--steps N] [--json] [--phases] [--only K,K]\n"
-     "           [--threads N] [--device cpu]\n"
+     "           [--threads N] [--device cpu|paced:COSTS.json]\n"
      "           [--trace FILE.json [--trace-steps N]]",
      "time steps on synthetic data in memory", hfta_command_bench, NULL},
 };

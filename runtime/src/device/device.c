@@ -20,23 +20,43 @@ static size_t parse_name(const char *text, int *out_index) {
   return length;
 }
 
+const hfta_device_functions *hfta_device_find(const char *text) {
+  size_t length = strcspn(text, ":");
+  for (size_t i = 0; hfta_device_kinds[i]; ++i)
+    if (strlen(hfta_device_kinds[i]->kind) == length &&
+        strncmp(hfta_device_kinds[i]->kind, text, length) == 0)
+      return hfta_device_kinds[i];
+  return NULL;
+}
+
+/// By "KIND:FILE".
+static hfta_status open_by_file(const hfta_device_functions *functions,
+                                const char *text, hfta_device_options *options,
+                                hfta_device **out, hfta_error *error) {
+  size_t length = strlen(functions->kind);
+  if (text[length] == '\0' || text[length + 1] == '\0')
+    return hfta_fail(error, HFTA_USAGE,
+                     "device '%s': expected a file, as in %s:costs.json", text,
+                     functions->kind);
+  options->file = text + length + 1;
+  return functions->open(options, out, error);
+}
+
 hfta_status hfta_device_open(const char *text,
                              const hfta_device_options *options,
                              hfta_device **out, hfta_error *error) {
   *out = NULL;
   hfta_device_options own = *options;
-  size_t length = parse_name(text, &own.index);
-  if (length == 0)
+  const hfta_device_functions *functions = hfta_device_find(text);
+  if (functions && functions->takes_file)
+    return open_by_file(functions, text, &own, out, error);
+  if (parse_name(text, &own.index) == 0)
     return hfta_fail(error, HFTA_USAGE,
                      "device '%s': expected cpu, or a kind and a number as in "
                      "cpu:0",
                      text);
-  for (size_t i = 0; hfta_device_kinds[i]; ++i) {
-    const hfta_device_functions *functions = hfta_device_kinds[i];
-    if (strlen(functions->kind) == length &&
-        strncmp(functions->kind, text, length) == 0)
-      return functions->open(&own, out, error);
-  }
+  if (functions)
+    return functions->open(&own, out, error);
   return hfta_fail(error, HFTA_UNSUPPORTED,
                    "device '%s' is not available: this program was compiled "
                    "for cpu",

@@ -1,27 +1,33 @@
 //===- device_cpu.c - The CPU as a device ---------------------------------===//
 
-#include "device/queue.h"
-#include "hfta/device.h"
+#include "device/cpu_device.h"
 #include "hfta/pool.h"
 #include "system/pages.h"
 
 #include <stdlib.h>
 
-typedef struct cpu_device {
-  hfta_device base;
-  hfta_pool *pool;
-  hfta_queues *queues;
-} cpu_device;
-
 static hfta_queues *queues_of(hfta_device *device) {
-  return ((cpu_device *)device)->queues;
+  return ((hfta_cpu_device *)device)->queues;
+}
+
+hfta_status hfta_cpu_device_begin(hfta_cpu_device *self,
+                                  const hfta_device_options *options,
+                                  hfta_error *error) {
+  hfta_status status = hfta_pool_create(
+      options->threads, options->scratch_bytes, &self->pool, error);
+  return status == HFTA_OK
+             ? hfta_queues_create(options, self->pool, &self->queues, error)
+             : status;
+}
+
+void hfta_cpu_device_end(hfta_cpu_device *self) {
+  hfta_queues_destroy(self->queues);
+  hfta_pool_destroy(self->pool);
 }
 
 static void cpu_close(hfta_device *device) {
-  cpu_device *self = (cpu_device *)device;
-  hfta_queues_destroy(self->queues);
-  hfta_pool_destroy(self->pool);
-  free(self);
+  hfta_cpu_device_end((hfta_cpu_device *)device);
+  free(device);
 }
 
 static hfta_status cpu_open(const hfta_device_options *options,
@@ -30,14 +36,11 @@ static hfta_status cpu_open(const hfta_device_options *options,
   if (options->index != 0)
     return hfta_fail(error, HFTA_USAGE, "device 'cpu:%d': there is one cpu",
                      options->index);
-  cpu_device *self = calloc(1, sizeof(*self));
+  hfta_cpu_device *self = calloc(1, sizeof(*self));
   if (!self)
     return hfta_fail(error, HFTA_UNSUPPORTED, "not enough memory for a device");
   self->base.functions = &hfta_device_cpu;
-  hfta_status status = hfta_pool_create(
-      options->threads, options->scratch_bytes, &self->pool, error);
-  if (status == HFTA_OK)
-    status = hfta_queues_create(options, self->pool, &self->queues, error);
+  hfta_status status = hfta_cpu_device_begin(self, options, error);
   if (status != HFTA_OK) {
     cpu_close(&self->base);
     return status;
@@ -47,7 +50,7 @@ static hfta_status cpu_open(const hfta_device_options *options,
 }
 
 static int cpu_threads(const hfta_device *device) {
-  return hfta_pool_threads(((const cpu_device *)device)->pool);
+  return hfta_pool_threads(((const hfta_cpu_device *)device)->pool);
 }
 
 static hfta_status cpu_allocate(hfta_device *device, uint64_t bytes,

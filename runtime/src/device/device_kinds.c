@@ -8,5 +8,5 @@
 
 #include <stddef.h>
 
-const hfta_device_functions *const hfta_device_kinds[] = {&hfta_device_cpu,
-                                                          NULL};
+const hfta_device_functions *const hfta_device_kinds[] = {
+    &hfta_device_cpu, &hfta_device_paced, NULL};

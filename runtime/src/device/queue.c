@@ -27,6 +27,7 @@ struct hfta_queues {
   int64_t copies;
   uint64_t *recorded; // of an event: how often that was asked for
   hfta_observer observer;
+  hfta_task_runner runner; // none: the pool
 
   pthread_mutex_t running;   // one task at a time has the pool
   pthread_mutex_t observing; // one thread at a time tells the observer
@@ -88,10 +89,13 @@ static void end_activity(hfta_queues *self, hfta_activity activity) {
 
 static void run_task(hfta_queues *self, uint32_t queue, const hfta_work *work) {
   hfta_error error;
-  bool has_pool = take_pool(self, queue, work->call.task);
+  bool is_ours = self->runner.run == NULL;
+  bool has_pool = is_ours && take_pool(self, queue, work->call.task);
   double begin = begin_activity(self);
   hfta_status status =
-      hfta_run_task(has_pool ? self->pool : NULL, &work->call, &error);
+      is_ours ? hfta_run_task(has_pool ? self->pool : NULL, &work->call, &error)
+              : self->runner.run(self->runner.argument, queue, work->number,
+                                 &work->call, &error);
   if (has_pool)
     pthread_mutex_unlock(&self->running);
   end_activity(self, (hfta_activity){.kind = HFTA_ACTIVITY_RUN,
@@ -309,6 +313,10 @@ hfta_status hfta_queues_wait(hfta_queues *self, hfta_error *error) {
 
 void hfta_queues_observe(hfta_queues *self, const hfta_observer *observer) {
   self->observer = observer ? *observer : (hfta_observer){NULL, NULL};
+}
+
+void hfta_queues_run_by(hfta_queues *self, const hfta_task_runner *runner) {
+  self->runner = *runner;
 }
 
 //===----------------------------------------------------------------------===//

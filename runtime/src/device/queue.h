@@ -45,6 +45,16 @@ hfta_status hfta_queues_create(const hfta_device_options *options,
 /// After the last work is done. NULL is allowed.
 void hfta_queues_destroy(hfta_queues *queues);
 
+/// Runs tasks in place of the pool, of several queues at once.
+typedef struct hfta_task_runner {
+  hfta_status (*run)(void *argument, uint32_t queue, uint32_t task,
+                     const hfta_task_call *call, hfta_error *error);
+  void *argument;
+} hfta_task_runner;
+
+/// From the next task on.
+void hfta_queues_run_by(hfta_queues *queues, const hfta_task_runner *runner);
+
 /// `work->records` is filled in. Does some of the work first if a queue is
 /// full.
 void hfta_queues_push(hfta_queues *queues, uint32_t queue,

@@ -252,7 +252,8 @@ static hfta_status open_device(hfta_instance *instance,
                                         .queues = program->queue_count,
                                         .events = program->event_count,
                                         .segments = program->segment_count,
-                                        .copies = program->copies};
+                                        .copies = program->copies,
+                                        .program = program};
   return hfta_device_open(options->device ? options->device : "cpu",
                           &device_options, &instance->device, &instance->error);
 }

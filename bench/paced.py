@@ -1,0 +1,153 @@
+#!/usr/bin/env python3
+"""How close many ranks come to the critical path of their schedule: tasks only take
+time (`bench --device paced:COSTS.json`), schedules and messages are real.
+
+    bench/paced.py [--hftac build/bin/hftac] [--ranks 8,16] [--micro-batches 64]
+                   [--steps 20] [--rounds 3]
+
+The path is that of a step's tasks with messages that take no time. Needs Python's
+standard library and Open MPI's mpirun."""
+
+import argparse
+import collections
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT / "test" / "EndToEnd"))
+
+from mpirun import run_ranks  # noqa: E402  (of another folder)
+
+# Milliseconds of a run, by part of the step.
+PARTS = {"forward": 5.0, "backward": 10.0, "update": 4.0, "report": 0.5,
+         "combine": 0.2, "combine_results": 0.1}
+
+JOB = """
+model net(x: f32[batch, 256]) {{
+  first = relu(linear(x, 256))
+  second = relu(linear(first, 256))
+  return output = linear(second, 10)
+}}
+data made {{
+  train x: f32[256] = npy("x.npy"), label: u8 = npy("label.npy")
+}}
+train sweep {{
+  model     net(x)
+  data      made, batch = {batch}
+  loss      cross_entropy(net, label)
+  optimizer adam(lr = 1e-3)
+  steps     1
+  micro_batches {micro_batches}
+  pipeline replicas = [{ranks}]
+}}
+"""
+
+
+class Walk:
+    """When each queue of each rank is done with what it has so far."""
+
+    def __init__(self, seconds, info, ranks):
+        self.seconds = seconds
+        self.ranks = range(ranks)
+        self.groups = info["groups"]
+        self.own = [sum(m % self.groups % ranks == rank
+                        for m in range(info["micro_batches"]))
+                    for rank in self.ranks]
+        self.queues = [collections.Counter() for _ in self.ranks]
+        self.events = [{} for _ in self.ranks]
+
+    def all_reduce(self, command):
+        """Nobody has all groups' sums before all ranks have come, nor the whole
+        before all have added up."""
+        blocks = command["bytes"] // command["at"]["copy_stride"]
+        queue, ranks = command["queue"], len(self.ranks)
+        self.meet(queue)
+        for rank in self.ranks:
+            if blocks * rank // ranks < blocks * (rank + 1) // ranks:
+                self.queues[rank][queue] += ((self.groups - 1)
+                                             * self.seconds[command["task"]])
+        self.meet(queue)
+
+    def meet(self, queue):
+        last = max(queues[queue] for queues in self.queues)
+        for queues in self.queues:
+            queues[queue] = last
+
+    def one(self, rank, command):
+        """A command that concerns its rank alone."""
+        queues, events = self.queues[rank], self.events[rank]
+        queue = command.get("queue", 0)
+        if command["command"] == "run":
+            queues[queue] += self.seconds[command["task"]]
+        elif command["command"] == "record":
+            events[command["event"]] = queues[queue]
+        elif command["command"] == "await":
+            queues[queue] = max(queues[queue], events.get(command["event"], 0.0))
+        elif command["command"] == "repeat":
+            times = self.own[rank] if command["over"] == "micro_batches" else 1
+            for _ in range(times):
+                for inner in command["commands"]:
+                    self.one(rank, inner)
+
+    def all(self, commands):
+        for command in commands:
+            if command["command"] == "all_reduce":
+                self.all_reduce(command)
+            else:
+                for rank in self.ranks:
+                    self.one(rank, command)
+        return max(max(queues.values()) for queues in self.queues)
+
+
+def find_path(info, seconds, ranks):
+    step = next(s for s in info["schedules"] if s["name"] == "step")
+    return Walk(seconds, info, ranks).all(step["commands"])
+
+
+def call(*command):
+    return subprocess.run([str(part) for part in command], check=True, text=True,
+                          stdout=subprocess.PIPE).stdout
+
+
+def measure(options, ranks, folder):
+    job, binary, costs = (folder / name for name in ("sweep.hfta", "sweep",
+                                                     "costs.json"))
+    job.write_text(JOB.format(batch=2 * options.micro_batches,
+                              micro_batches=options.micro_batches, ranks=ranks))
+    call(options.hftac, job, "--cuts=first,second", "-o", binary)
+    info = json.loads(call(binary, "info", "--json"))
+    seconds = {task["name"]: 1e-3 * PARTS[task["name"].split(".")[0]]
+               for task in info["tasks"] if task["name"].split(".")[0] in PARTS}
+    costs.write_text(json.dumps({"tasks": [
+        {"name": name, "runs": 1, "seconds": time}
+        for name, time in seconds.items()]}))
+    path = find_path(info, seconds, ranks)
+    for _ in range(options.rounds):
+        output = run_ranks(ranks, binary, "bench", "--json", "--threads", 1,
+                           "--steps", options.steps, "--device", f"paced:{costs}")
+        step = json.loads(output)["seconds"] / options.steps
+        print(f"{ranks} ranks: a step takes {1e3 * step:.2f} ms, its critical path "
+              f"{1e3 * path:.2f} ms: {step / path:.3f} times", flush=True)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--hftac", type=pathlib.Path,
+                        default=ROOT / "build" / "bin" / "hftac")
+    parser.add_argument("--ranks", default="8,16")
+    parser.add_argument("--micro-batches", type=int, default=64)
+    parser.add_argument("--steps", type=int, default=20)
+    parser.add_argument("--rounds", type=int, default=3)
+    options = parser.parse_args()
+    print(f"{os.cpu_count()} processors")
+    for ranks in options.ranks.split(","):
+        with tempfile.TemporaryDirectory() as folder:
+            measure(options, int(ranks), pathlib.Path(folder))
+
+
+if __name__ == "__main__":
+    main()

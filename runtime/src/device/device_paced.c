@@ -1,0 +1,96 @@
+//===- device_paced.c - A CPU whose tasks take the times of a file --------===//
+//
+// Schedules, transfers and messages are those of the CPU; tasks only sleep, so
+// that many ranks fit on few processors. What a sleep takes too long is taken
+// off the next task of the same queue if that follows at once.
+//===----------------------------------------------------------------------===//
+
+#include "device/costs.h"
+#include "device/cpu_device.h"
+#include "system/clock.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+/// Seconds between two tasks of which the second one follows at once.
+static const double at_once = 100e-6;
+
+/// When the last task of a queue should have ended, and did.
+typedef struct pace {
+  double planned, ended;
+} pace;
+
+typedef struct paced_device {
+  hfta_cpu_device cpu;
+  hfta_device_functions functions;
+  double *seconds; ///< of a run, one a task
+  pace *paces;     ///< one a queue; each of its thread alone
+} paced_device;
+
+static void sleep_until(double time) {
+  struct timespec end = hfta_clock_after(time - hfta_now());
+  while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &end, NULL) == EINTR)
+    ;
+}
+
+static hfta_status run(void *argument, uint32_t queue, uint32_t task,
+                       const hfta_task_call *call, hfta_error *error) {
+  (void)call;
+  (void)error;
+  paced_device *self = argument;
+  pace *own = &self->paces[queue];
+  double now = hfta_now();
+  bool follows = now - own->ended < at_once;
+  own->planned = (follows ? own->planned : now) + self->seconds[task];
+  if (own->planned > now)
+    sleep_until(own->planned);
+  own->ended = hfta_now();
+  return HFTA_OK;
+}
+
+static void paced_close(hfta_device *device) {
+  paced_device *self = (paced_device *)device;
+  hfta_cpu_device_end(&self->cpu);
+  free(self->seconds);
+  free(self->paces);
+  free(self);
+}
+
+static hfta_status begin(paced_device *self, const hfta_device_options *options,
+                         hfta_error *error) {
+  const hfta_program *program = options->program;
+  self->functions = hfta_device_cpu;
+  self->functions.kind = hfta_device_paced.kind;
+  self->functions.takes_file = true;
+  self->functions.close = paced_close;
+  self->cpu.base.functions = &self->functions;
+  self->seconds =
+      calloc((size_t)program->task_count + 1, sizeof(*self->seconds));
+  self->paces = calloc((size_t)options->queues + 1, sizeof(*self->paces));
+  if (!self->seconds || !self->paces)
+    return hfta_fail(error, HFTA_UNSUPPORTED, "not enough memory for a device");
+  hfta_status status =
+      hfta_costs_read(options->file, program, self->seconds, error);
+  if (status == HFTA_OK)
+    status = hfta_cpu_device_begin(&self->cpu, options, error);
+  if (status == HFTA_OK)
+    hfta_queues_run_by(self->cpu.queues, &(hfta_task_runner){run, self});
+  return status;
+}
+
+static hfta_status paced_open(const hfta_device_options *options,
+                              hfta_device **out, hfta_error *error) {
+  *out = NULL;
+  paced_device *self = calloc(1, sizeof(*self));
+  if (!self)
+    return hfta_fail(error, HFTA_UNSUPPORTED, "not enough memory for a device");
+  hfta_status status = begin(self, options, error);
+  if (status == HFTA_OK)
+    *out = &self->cpu.base;
+  else
+    paced_close(&self->cpu.base);
+  return status;
+}
+
+const hfta_device_functions hfta_device_paced = {
+    .kind = "paced", .takes_file = true, .open = paced_open};

@@ -1,0 +1,44 @@
+#!/usr/bin/env python3
+"""On a device whose tasks take the times of a file, a step takes no less than the
+times of those that wait for each other, and runs what it always runs."""
+
+import json
+
+from harness import Work, expect_equal, fail, make_job, run
+
+SECONDS = 0.005  # of each run
+STEPS = 3
+MICRO_BATCHES = 4
+
+
+def main():
+    work = Work(__doc__, "mlp")
+    binary = work.compile("sweep", make_job(
+        "mlp", 5, f"  micro_batches {MICRO_BATCHES}, groups = 2"))
+    bench = [binary, "bench", "--phases", "--json", "--steps", STEPS]
+    measured = json.loads(run(*bench))
+    costs = work.folder / "costs.json"
+
+    def pace(tasks):
+        costs.write_text(json.dumps({**measured, "tasks": tasks}))
+        return json.loads(run(*bench, "--device", f"paced:{costs}"))
+
+    # What a run takes is the seconds of all runs over their number.
+    paced = pace([{**task, "seconds": SECONDS * task["runs"]}
+                  for task in measured["tasks"]])
+    runs = {task["name"]: task["runs"] for task in paced["tasks"]}
+    expect_equal(set(runs), {task["name"] for task in measured["tasks"]}, "tasks")
+    for task in paced["tasks"]:
+        # A sleep that is too long is taken off the next one.
+        if task["seconds"] < 0.5 * SECONDS * task["runs"]:
+            fail(f"{task} takes less than {SECONDS} s a run")
+    chain = 2 * MICRO_BATCHES + runs["combine.0"] + runs["update.0"]
+    if paced["seconds"] < STEPS * SECONDS * chain:
+        fail(f"{paced['seconds']} s for {STEPS} steps of {chain} runs one after "
+             f"the other, {SECONDS} s each")
+    free = pace([{**task, "seconds": 0} for task in measured["tasks"]])
+    expect_equal(free["copies"], measured["copies"], "copies")
+
+
+if __name__ == "__main__":
+    main()
