@@ -292,75 +292,94 @@ static hfta_status measure_limits(bench *self, int64_t threads,
                              error);
 }
 
-int hfta_command_bench(const hfta_invocation *invocation) {
-  const char *device = NULL, *only = NULL;
-  int64_t threads = 0, steps = DEFAULT_STEPS;
-  hfta_trace_options trace = {NULL, 0, 0};
-  hfta_rank_arguments ranks = {NULL, NULL, 0};
-  bench self = {.program = invocation->program};
-  hfta_expect_ranks(invocation);
+typedef struct bench_arguments {
+  const char *device, *only;
+  int64_t threads, steps;
+  hfta_trace_options trace;
+  hfta_rank_arguments ranks;
+} bench_arguments;
+
+static int parse(const hfta_invocation *invocation, bench *self,
+                 bench_arguments *out) {
   const hfta_option options[] = {
       {.name = "--steps",
        .argument = "N",
        .help = "steps to time, after a few that aren't (default: 50)",
-       .integer = &steps,
+       .integer = &out->steps,
        .minimum = 1,
        .maximum = 1000000000},
-      {.name = "--json", .help = "print one JSON object", .flag = &self.json},
+      {.name = "--json", .help = "print one JSON object", .flag = &self->json},
       {.name = "--phases",
        .help = "print each phase beside the least time that its flops and\n"
                "bytes need on this processor; with --json, seconds a task",
-       .flag = &self.phases},
-      HFTA_OPTION_TRACE(&trace.path),
-      HFTA_OPTION_TRACE_STEPS(&trace.steps),
-      HFTA_OPTION_ONLY(&only),
-      HFTA_OPTION_THREADS(&threads),
+       .flag = &self->phases},
+      HFTA_OPTION_TRACE(&out->trace.path),
+      HFTA_OPTION_TRACE_STEPS(&out->trace.steps),
+      HFTA_OPTION_ONLY(&out->only),
+      HFTA_OPTION_THREADS(&out->threads),
       {.name = "--device",
        .argument = "DEVICE",
        .help = "where to compute: cpu, which is the default; or\n"
                "paced:COSTS.json: tasks only take the time that a run with\n"
                "--phases --json has measured",
-       .text = &device},
-      HFTA_OPTION_RANKS(&ranks),
-      HFTA_OPTION_MPI(&ranks),
-      HFTA_OPTION_RANK_TIMEOUT(&ranks),
+       .text = &out->device},
+      HFTA_OPTION_RANKS(&out->ranks),
+      HFTA_OPTION_MPI(&out->ranks),
+      HFTA_OPTION_RANK_TIMEOUT(&out->ranks),
   };
   int code = hfta_parse_options(
       invocation,
       "Times steps (of an inference program: inferences) on synthetic data in\n"
       "memory, always the same.",
       options, sizeof(options) / sizeof(*options));
+  return code < 0
+             ? hfta_check_trace(invocation, out->trace.path, out->trace.steps)
+             : code;
+}
+
+static int run(const hfta_invocation *invocation, bench *self,
+               const bench_arguments *arguments) {
+  hfta_workload workload = hfta_workload_of_all(invocation->program);
+  int code = hfta_join_ranks(invocation, &arguments->ranks);
+  self->communicator = workload.communicator = invocation->ranks->communicator;
   if (code < 0)
-    code = hfta_check_trace(invocation, trace.path, trace.steps);
+    code = hfta_open_instance(invocation, &workload, arguments->threads,
+                              arguments->device, NULL, &self->instance);
+  if (code < 0)
+    code = hfta_choose_copies(invocation, arguments->only, self->instance);
+  if (code >= 0)
+    return code;
+  hfta_status status = measure(self, &arguments->trace, arguments->steps);
+  return status == HFTA_OK ? HFTA_OK
+                           : hfta_report(invocation, status,
+                                         hfta_instance_message(self->instance));
+}
+
+static void release(bench *self) {
+  for (uint32_t i = 0; self->inputs && i < self->count; ++i)
+    free(self->inputs[i]);
+  free(self->inputs);
+  free(self->times);
+  hfta_rank_measures_free(&self->measures);
+  hfta_trace_close(self->trace);
+  hfta_instance_destroy(self->instance);
+}
+
+int hfta_command_bench(const hfta_invocation *invocation) {
+  bench_arguments arguments = {.steps = DEFAULT_STEPS};
+  bench self = {.program = invocation->program};
+  hfta_expect_ranks(invocation);
+  int code = parse(invocation, &self, &arguments);
   if (code >= 0)
     return code;
   hfta_error error;
   if (self.phases && !self.json) {
-    hfta_status status = measure_limits(&self, threads, &error);
+    hfta_status status = measure_limits(&self, arguments.threads, &error);
     if (status != HFTA_OK)
       return hfta_report(invocation, status, error.message);
   }
-  hfta_workload workload = hfta_workload_of_all(invocation->program);
-  code = hfta_join_ranks(invocation, &ranks);
-  self.communicator = workload.communicator = invocation->ranks->communicator;
-  if (code < 0)
-    code = hfta_open_instance(invocation, &workload, threads, device, NULL,
-                              &self.instance);
-  if (code < 0)
-    code = hfta_choose_copies(invocation, only, self.instance);
-  if (code < 0) {
-    hfta_status status = measure(&self, &trace, steps);
-    code = (int)status;
-    if (status != HFTA_OK)
-      hfta_report(invocation, status, hfta_instance_message(self.instance));
-  }
-  for (uint32_t i = 0; self.inputs && i < self.count; ++i)
-    free(self.inputs[i]);
-  free(self.inputs);
-  free(self.times);
-  hfta_rank_measures_free(&self.measures);
-  hfta_trace_close(self.trace);
-  hfta_instance_destroy(self.instance);
+  code = run(invocation, &self, &arguments);
+  release(&self);
   hfta_leave_ranks(invocation);
   return code;
 }
