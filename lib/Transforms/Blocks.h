@@ -18,6 +18,12 @@ SmallVector<StringRef> assignBlocks(TaskBuilder &tasks, Block &pass,
                                     TaskPart part, ArrayRef<std::string> cuts,
                                     DenseMap<Operation *, TaskTag> &tags);
 
+/// Gives each op its block so that each but the last has trained variables with
+/// gradients of at least so many bytes, and there are few blocks; returns how
+/// many. Ops keep their order.
+int64_t assignBlocksBySize(TaskBuilder &tasks, Block &pass, TaskPart part,
+                           int64_t bytes, DenseMap<Operation *, TaskTag> &tags);
+
 } // namespace mlir::hfta
 
 #endif // HFTA_LIB_TRANSFORMS_BLOCKS_H

@@ -30,6 +30,7 @@ public:
                       SmallVectorImpl<SmallVector<TrainedLeaf>> &leavesOfBlock);
 
 private:
+  LogicalResult cut(ArrayRef<std::string> cuts);
   LogicalResult buildForward();
   LogicalResult buildBackward();
   FailureOr<SmallVector<Value>> bindInputs(func::FuncOp prepare,
@@ -261,6 +262,25 @@ void TrainingStep::giveBlocks() {
 // All
 //===----------------------------------------------------------------------===//
 
+/// Without cuts, where several workers add up gradients under the backward,
+/// into blocks for that.
+LogicalResult TrainingStep::cut(ArrayRef<std::string> cuts) {
+  Block &block = step.getBody().front();
+  const Job &job = tasks.getJob();
+  if (cuts.empty() && job.overlap && job.getReplicas() > 1) {
+    blocks =
+        assignBlocksBySize(tasks, block, TaskPart::forward, job.bucket, tags);
+    return success();
+  }
+  blocks = static_cast<int64_t>(cuts.size()) + 1;
+  SmallVector<StringRef> unknown =
+      assignBlocks(tasks, block, TaskPart::forward, cuts, tags);
+  if (unknown.empty())
+    return success();
+  return model.emitError("no value is named '")
+         << unknown.front() << "' to cut after";
+}
+
 LogicalResult
 TrainingStep::build(ArrayRef<std::string> cuts,
                     SmallVectorImpl<SmallVector<TrainedLeaf>> &leavesOfBlock) {
@@ -269,12 +289,8 @@ TrainingStep::build(ArrayRef<std::string> cuts,
   if (failed(buildForward()))
     return failure();
   eraseDeadOps(block);
-  blocks = static_cast<int64_t>(cuts.size()) + 1;
-  SmallVector<StringRef> unknown =
-      assignBlocks(tasks, block, TaskPart::forward, cuts, tags);
-  if (!unknown.empty())
-    return model.emitError("no value is named '")
-           << unknown.front() << "' to cut after";
+  if (failed(cut(cuts)))
+    return failure();
   if (failed(assignStatistics(tasks, block, tags)) || failed(buildBackward()))
     return failure();
   freezeUnreached();

@@ -108,12 +108,12 @@ TEST(Instance, CopiesMayGoThroughAStepOneAfterTheOther) {
 static int countTurns(hfta_instance *instance) {
   const hfta_program *program = hfta_instance_program(instance);
   std::vector<int> runs(program->task_count);
-  hfta_observer observer = {
-      [](void *argument, const hfta_activity *activity) {
-        if (activity->kind == HFTA_ACTIVITY_RUN)
-          ++static_cast<int *>(argument)[activity->number];
-      },
-      runs.data()};
+  hfta_observer observer = {[](void *argument, const hfta_activity *activity) {
+                              if (activity->kind == HFTA_ACTIVITY_RUN)
+                                ++static_cast<int *>(
+                                    argument)[activity->number];
+                            },
+                            runs.data()};
   Batch batch(0);
   instance->device->functions->observe(instance->device, &observer);
   EXPECT_EQ(hfta_instance_step(instance, batch.inputs, nullptr), HFTA_OK);

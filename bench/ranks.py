@@ -1,0 +1,158 @@
+#!/usr/bin/env python3
+"""What it is worth that ranks add up gradients while they compute, and what two ranks
+are worth.
+
+    bench/ranks.py [--hftac build/bin/hftac] [--rounds 5] [--steps 4]
+
+Two hosts, which are network namespaces of this machine, with as little bandwidth
+between them that gradients take as long to add up as backward takes: a step with
+`overlap` beside one without. Then, on this machine, two ranks of one thread beside one
+rank of two. Needs root, iproute2, Open MPI and Python's standard library; times are the
+best of interleaved runs."""
+
+import argparse
+import contextlib
+import json
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+import tempfile
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+WIDTH, DEPTH, BATCH, MICRO_BATCHES = 1024, 8, 1024, 2
+JOB = f"""
+model net(image: f32[batch, {WIDTH}]) {{
+  x0 = image
+{chr(10).join(f"  x{i + 1} = relu(linear(x{i}, {WIDTH}))" for i in range(DEPTH))}
+  return output = linear(x{DEPTH}, 10)
+}}
+data made {{
+  image: f32[{WIDTH}], label: u8
+  train image = npy("image.npy"), label = npy("label.npy")
+}}
+train ranks {{
+  model         net(image)
+  data          made, batch = {BATCH}
+  loss          cross_entropy(net, label)
+  optimizer     sgd(lr = 0.01)
+  micro_batches {MICRO_BATCHES}
+  pipeline      replicas = [2], overlap = OVERLAP
+  steps         1
+}}
+"""
+MPIRUN = ["mpirun", "--oversubscribe", "--bind-to", "none"]
+if os.getuid() == 0:
+    MPIRUN.append("--allow-run-as-root")
+# A host's own name and shared memory, as a machine has them.
+ENTER = ('exec ip netns exec "$0" unshare --uts --mount sh -c '
+         '\'hostname "$0"; mount -t tmpfs tmpfs /dev/shm; exec "$@"\' "$0" "$@"')
+NAMES, ADDRESSES = ("hftabench0", "hftabench1"), ("10.97.53.1", "10.97.53.2")
+
+
+def call(*command):
+    subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
+
+
+@contextlib.contextmanager
+def make_hosts(folder, rate):
+    """Two hosts with `rate` bytes a second each way; how to run on them."""
+    agent = folder / "agent"
+    agent.write_text(f"""#!/bin/sh
+host=$1; shift
+case $host in {ADDRESSES[0]}) set -- {NAMES[0]} sh -c "$*";; *) set -- {NAMES[1]} sh -c "$*";; esac
+exec sh -c '{ENTER.replace("'", "'" + chr(92) + "''")}' "$@"
+""")
+    agent.chmod(0o755)
+    try:
+        for name in NAMES:
+            call("ip", "netns", "add", name)
+        call("ip", "link", "add", "v0", "netns", NAMES[0], "type", "veth", "peer",
+             "name", "v0", "netns", NAMES[1])
+        for name, address in zip(NAMES, ADDRESSES):
+            inside = ["ip", "netns", "exec", name]
+            call(*inside, "ip", "address", "add", address + "/24", "dev", "v0")
+            call(*inside, "ip", "link", "set", "v0", "up")
+            call(*inside, "ip", "link", "set", "lo", "up")
+            call(*inside, "tc", "qdisc", "add", "dev", "v0", "root", "tbf", "rate",
+                 f"{int(rate * 8)}bit", "burst", "1mb", "latency", "50ms")
+        yield ["sh", "-c", ENTER, NAMES[0], *MPIRUN, "--mca", "plm_rsh_agent", agent,
+               "--mca", "btl", "self,vader,tcp", "--mca", "btl_tcp_if_include", "v0",
+               "--mca", "oob_tcp_if_include", "v0", "--mca", "btl_tcp_links", "2",
+               "-H", ",".join(f"{address}:1" for address in ADDRESSES)]
+    finally:
+        for name in NAMES:
+            subprocess.run(["ip", "netns", "delete", name], check=False,
+                           stderr=subprocess.DEVNULL)
+
+
+def bench(command, steps, *flags):
+    result = subprocess.run([*map(str, command), "bench", "--json",
+                             f"--steps={steps}", *flags], check=False, text=True,
+                            stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    lines = [line for line in result.stdout.splitlines() if line.startswith("{")]
+    if result.returncode or not lines:
+        sys.exit(f"error: {' '.join(map(str, command))}\n{result.stderr:.2000}")
+    return json.loads(lines[0])
+
+
+def best(runs, rounds):
+    """The least seconds a step of each, in turn."""
+    seconds = {name: [] for name in runs}
+    for _ in range(rounds):
+        for name, run in runs.items():
+            measured = run()
+            seconds[name].append(measured["seconds"] / measured["steps"])
+    return {name: min(values) for name, values in seconds.items()}
+
+
+def compile_job(hftac, folder, overlap):
+    job = folder / f"overlap-{overlap}.hfta"
+    job.write_text(JOB.replace("OVERLAP", overlap))
+    binary = job.with_suffix("")
+    subprocess.run([hftac, job, "-o", binary], check=True, stderr=subprocess.DEVNULL)
+    return binary
+
+
+def measure_overlap(binaries, folder, options):
+    alone = bench([binaries["true"]], options.steps, "--phases", "--threads=1")
+    backward = sum(task["seconds"] for task in alone["tasks"]
+                   if task["name"].startswith("backward")) / 2
+    gradients = 4 * (DEPTH * WIDTH * (WIDTH + 1) + WIDTH * 10)
+    rate = gradients / backward
+    with make_hosts(folder, rate) as hosts:
+        step = best({name: lambda binary=binary: bench(
+            [*hosts, "-n", "2", binary], options.steps, "--threads=1")
+            for name, binary in binaries.items()}, options.rounds)
+    print(f"two hosts, {rate / 1e6:.0f} MB/s each way, {gradients / 1e6:.0f} MB of "
+          f"gradients: {1e3 * step['true']:.1f} ms a step, without overlap "
+          f"{1e3 * step['false']:.1f} ms: {step['true'] / step['false']:.3f}")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
+    parser.add_argument("--hftac", type=pathlib.Path, default=ROOT / "build/bin/hftac")
+    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--steps", type=int, default=4)
+    options = parser.parse_args()
+    if not shutil.which("mpirun"):
+        sys.exit("error: no mpirun: install openmpi-bin")
+    with tempfile.TemporaryDirectory() as name:
+        folder = pathlib.Path(name)
+        binaries = {overlap: compile_job(options.hftac, folder, overlap)
+                    for overlap in ("true", "false")}
+        if os.getuid() == 0 and shutil.which("tc"):
+            measure_overlap(binaries, folder, options)
+        else:
+            print("two hosts: skipped, which needs root and iproute2")
+        step = best({
+            "one": lambda: bench([binaries["true"]], options.steps, "--threads=2"),
+            "two": lambda: bench([*MPIRUN, "-n", "2", binaries["true"]],
+                                 options.steps, "--threads=1")}, options.rounds)
+        print(f"one rank of two threads {1e3 * step['one']:.1f} ms a step, two of one "
+              f"{1e3 * step['two']:.1f} ms: {step['one'] / step['two']:.3f} of the speed")
+
+
+if __name__ == "__main__":
+    main()
