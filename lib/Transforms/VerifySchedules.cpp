@@ -1,11 +1,11 @@
-//===- VerifySchedules.cpp - No command reads what may be written ---------===//
+//===- VerifySchedules.cpp - Commands find what they are to use -----------===//
 
 #include "Hfta/Dialect/Hfta/IR/HftaOps.h"
 #include "Hfta/Dialect/Hfta/IR/Job.h"
 #include "Hfta/Transforms/Passes.h"
+#include "ScheduleContents.h"
 
 #include <map>
-#include <set>
 
 namespace mlir::hfta {
 #define GEN_PASS_DEF_HFTAVERIFYSCHEDULES
@@ -56,7 +56,7 @@ public:
   ScheduleWalk(ModuleOp module, const Job &job, int64_t worker, int64_t workers,
                bool offered)
       : symbols(module), segments(SegmentAttr::getTable(module)),
-        offered(offered) {
+        offered(offered), contents(module, job) {
     int64_t most = 1;
     for (auto segment : segments.getAsRange<SegmentAttr>())
       most = std::max(most, segment.getInstances());
@@ -69,7 +69,9 @@ public:
 
   LogicalResult follow(ScheduleOp schedule) {
     for (int call = 0; call < kCalls; ++call) {
-      if (failed(followAll(schedule.getBody().front())))
+      isChosen = call != 1;
+      if (failed(followAll(schedule.getBody().front())) ||
+          failed(contents.finishCall(schedule)))
         return failure();
       finishCall();
     }
@@ -96,8 +98,7 @@ private:
   LogicalResult followRecord(RecordOp record);
   LogicalResult touch(Operation *op, Queue queue, const Range &range,
                       bool isWrite);
-  LogicalResult checkFields(RunOp run, int64_t segment);
-  LogicalResult checkExchange(RunOp run, TaskOp task, int64_t segment);
+  LogicalResult exchange(Operation *op, Queue queue);
 
   template <typename OpTy>
   Queue start(OpTy op) {
@@ -105,18 +106,8 @@ private:
     ++clocks[queue][queue];
     return queue;
   }
-  /// Of the micro-batch so many places after this one. What is numbered as a
-  /// step's micro-batches are is so on each rank; other instances serve the
-  /// rank's own in turn, those of inputs over all calls.
   int64_t getInstance(int64_t segment, int64_t ahead = 0) const {
-    auto attribute = cast<SegmentAttr>(segments[segment]);
-    int64_t number = place + ahead;
-    if (attribute.getRole() == Role::input)
-      number += first;
-    else if (attribute.isOfGroups() || attribute.getRole() == Role::scalar ||
-             attribute.getRole() == Role::exchange)
-      number = microBatch;
-    return number % std::max<int64_t>(attribute.getInstances(), 1);
+    return hfta::getInstance(cast<SegmentAttr>(segments[segment]), now, ahead);
   }
   Range getSegment(int64_t number) const {
     return {Space::segment, number, getInstance(number), 0,
@@ -140,20 +131,17 @@ private:
   bool offered;
   int64_t microBatches;     ///< of a call
   SmallVector<int64_t> own; ///< those of them that the rank computes
-  int64_t first = 0;        ///< its own ones of the calls before
-  int64_t microBatch = 0;   ///< its number in the call
-  int64_t place = 0;        ///< and among the rank's own
+  bool isChosen = true;     ///< some copy's period divides the step
+  Moment now;
   /// Micro-batches of a call that the one before it has brought, and that it
   /// brings of the next one.
   int64_t held = 0, coming = 0;
   std::map<Queue, Clock> clocks;
   std::map<int64_t, std::pair<Queue, Clock>> events;
   SmallVector<Access> accesses;
-  /// Which micro-batch's fields, counted over all calls, an instance of a
-  /// segment was given last.
-  std::map<std::pair<int64_t, int64_t>, int64_t> fields;
-  /// Instances of segments that this call has written.
-  std::set<std::pair<int64_t, int64_t>> written;
+  ScheduleContents contents;
+  /// The queue that has exchanged something with other ranks last, and when.
+  std::optional<std::pair<Queue, int64_t>> lastExchange;
 };
 
 } // namespace
@@ -168,15 +156,13 @@ static std::string describe(Queue queue) {
 /// Queues do their commands in order: after a later access comes after all.
 LogicalResult ScheduleWalk::touch(Operation *op, Queue queue,
                                   const Range &range, bool isWrite) {
-  if (isWrite && range.space == Space::segment)
-    written.insert({range.number, range.instance});
-  const Clock &now = clocks[queue];
+  const Clock &known = clocks[queue];
   for (const Access &access : accesses) {
     if (access.queue == queue || !(access.isWrite || isWrite) ||
         !access.range.overlaps(range))
       continue;
-    auto known = now.find(access.queue);
-    if (known != now.end() && known->second >= access.time)
+    auto time = known.find(access.queue);
+    if (time != known.end() && time->second >= access.time)
       continue;
     return op->emitError(isWrite ? "writes" : "reads")
            << " bytes of segment " << range.number << " that "
@@ -195,46 +181,34 @@ LogicalResult ScheduleWalk::touch(Operation *op, Queue queue,
   return success();
 }
 
-/// Tasks read the fields of the micro-batch that they run for.
-LogicalResult ScheduleWalk::checkFields(RunOp run, int64_t segment) {
-  auto known = fields.find({segment, getInstance(segment)});
-  if (known == fields.end() || known->second == first + place)
-    return success();
-  return run.emitError("runs for micro-batch ")
-         << first + place << ", but segment " << segment
-         << " holds the fields of " << known->second;
-}
-
-/// What tasks take from each micro-batch comes from a task of the same step, if
-/// not from the same task.
-LogicalResult ScheduleWalk::checkExchange(RunOp run, TaskOp task,
-                                          int64_t segment) {
-  if (cast<SegmentAttr>(segments[segment]).getRole() != Role::exchange ||
-      llvm::is_contained(task.getWrites(), segment) ||
-      written.count({segment, getInstance(segment)}))
-    return success();
-  return run.emitError("reads what micro-batch ")
-         << microBatch << " has in segment " << segment
-         << ", but nothing has written it";
+/// Ranks meet in the order of these commands, which must be the same on each.
+LogicalResult ScheduleWalk::exchange(Operation *op, Queue queue) {
+  if (lastExchange && lastExchange->first != queue) {
+    const Clock &known = clocks[queue];
+    auto time = known.find(lastExchange->first);
+    if (time == known.end() || time->second < lastExchange->second)
+      return op->emitOpError("exchanges with other ranks while ")
+             << describe(lastExchange->first) << " may still do so";
+  }
+  lastExchange = {queue, clocks[queue][queue]};
+  return success();
 }
 
 LogicalResult ScheduleWalk::followRun(RunOp run) {
   auto task = symbols.lookup<TaskOp>(run.getTask());
   Queue queue = start(run);
   for (int64_t number : task.getReads())
-    if (failed(checkFields(run, number)) ||
-        failed(checkExchange(run, task, number)) ||
-        failed(touch(run, queue, getSegment(number), /*isWrite=*/false)))
+    if (failed(touch(run, queue, getSegment(number), /*isWrite=*/false)))
       return failure();
   for (int64_t number : task.getWrites())
     if (failed(touch(run, queue, getSegment(number), /*isWrite=*/true)))
       return failure();
-  return success();
+  return contents.run(run, task, now);
 }
 
 LogicalResult ScheduleWalk::followTransfer(TransferOp transfer) {
   auto ahead = static_cast<int64_t>(transfer.getAhead());
-  int64_t of = place + ahead, count = own.size();
+  int64_t of = now.place + ahead, count = own.size();
   bool isField = transfer.getFrom().getSpace() == Space::field;
   if (isField && of < held)
     return success();
@@ -246,14 +220,12 @@ LogicalResult ScheduleWalk::followTransfer(TransferOp transfer) {
   if (std::optional<Range> from = getRange(transfer.getFrom(), bytes, ahead);
       from && failed(touch(transfer, queue, *from, /*isWrite=*/false)))
     return failure();
-  std::optional<Range> to = getRange(transfer.getTo(), bytes, ahead);
-  if (!to)
-    return success();
-  if (isField) {
-    fields[{to->number, to->instance}] = first + of;
+  if (std::optional<Range> to = getRange(transfer.getTo(), bytes, ahead);
+      to && failed(touch(transfer, queue, *to, /*isWrite=*/true)))
+    return failure();
+  if (isField)
     coming = std::max(coming, of - count + 1);
-  }
-  return touch(transfer, queue, *to, /*isWrite=*/true);
+  return contents.transfer(transfer, now);
 }
 
 /// A range of all instances of a segment, each read or written.
@@ -272,11 +244,15 @@ ScheduleWalk::touchAll(Operation *op, Queue queue, PlaceAttr place,
 
 /// The rank sends its own micro-batches' and receives the others'.
 LogicalResult ScheduleWalk::followAllGather(AllGatherOp gather) {
-  return touchAll(gather, start(gather), gather.getAt(), gather.getBytes(),
-                  [&](int64_t number) {
-                    return number < microBatches &&
-                           !llvm::is_contained(own, number);
-                  });
+  Queue queue = start(gather);
+  auto isReceived = [&](int64_t number) {
+    return number < microBatches && !llvm::is_contained(own, number);
+  };
+  if (failed(touchAll(gather, queue, gather.getAt(), gather.getBytes(),
+                      isReceived)) ||
+      failed(exchange(gather, queue)))
+    return failure();
+  return contents.gather(gather, own, microBatches);
 }
 
 LogicalResult ScheduleWalk::followAllReduce(AllReduceOp reduce) {
@@ -284,9 +260,11 @@ LogicalResult ScheduleWalk::followAllReduce(AllReduceOp reduce) {
   PlaceAttr through = reduce.getThrough();
   int64_t received =
       cast<SegmentAttr>(segments[through.getNumber()]).getBytes();
-  if (failed(touchAll(reduce, queue, reduce.getAt(), reduce.getBytes())))
+  if (failed(touchAll(reduce, queue, reduce.getAt(), reduce.getBytes())) ||
+      failed(touchAll(reduce, queue, through, received)) ||
+      failed(exchange(reduce, queue)))
     return failure();
-  return touchAll(reduce, queue, through, received);
+  return contents.addUp(reduce);
 }
 
 LogicalResult ScheduleWalk::followRecord(RecordOp record) {
@@ -305,30 +283,30 @@ LogicalResult ScheduleWalk::followRepeat(RepeatOp repeat) {
   Block &body = repeat.getBody().front();
   // The copies of a second turn use what those of the first one did.
   constexpr int64_t turns = 2;
-  int64_t outer = microBatch, outerPlace = place;
+  Moment outer = now;
   auto times = static_cast<int64_t>(own.size());
   if (repeat.getOver() != RepeatKind::micro_batches)
     times = repeat.getOver() == RepeatKind::turns ? turns : microBatches;
   for (int64_t index = 0; index < times; ++index) {
     if (repeat.getOver() == RepeatKind::all_micro_batches)
-      microBatch = index;
+      now.number = index;
     if (repeat.getOver() == RepeatKind::micro_batches) {
-      microBatch = own[index];
-      place = index;
+      now.number = own[index];
+      now.place = index;
+      now.isInMicroBatches = true;
     }
     if (failed(followAll(body)))
       return failure();
   }
-  microBatch = outer;
-  place = outerPlace;
+  now = outer;
   return success();
 }
 
 /// Whatever comes next, comes after all that there was.
 void ScheduleWalk::finishCall() {
   accesses.clear();
-  written.clear();
-  first += own.size();
+  lastExchange.reset();
+  now.first += own.size();
   held = coming;
   coming = 0;
 }
@@ -342,6 +320,8 @@ LogicalResult ScheduleWalk::followAll(Block &block) {
       result = followTransfer(transfer);
     } else if (auto fill = dyn_cast<FillOp>(op)) {
       result = touchAll(fill, start(fill), fill.getTo(), fill.getBytes());
+      if (succeeded(result))
+        result = contents.fill(fill);
     } else if (auto reduce = dyn_cast<AllReduceOp>(op)) {
       result = followAllReduce(reduce);
     } else if (auto gather = dyn_cast<AllGatherOp>(op)) {
@@ -357,7 +337,8 @@ LogicalResult ScheduleWalk::followAll(Block &block) {
     } else if (auto repeat = dyn_cast<RepeatOp>(op)) {
       result = followRepeat(repeat);
     } else if (auto every = dyn_cast<EveryOp>(op)) {
-      result = followAll(every.getBody().front());
+      if (isChosen)
+        result = followAll(every.getBody().front());
     }
     if (failed(result))
       return failure();
@@ -392,6 +373,8 @@ struct VerifySchedulesPass
     ModuleOp module = getOperation();
     FailureOr<Job> job = Job::read(module);
     if (failed(job))
+      return signalPassFailure();
+    if (SegmentAttr::getTable(module) && failed(verifyInstances(module, *job)))
       return signalPassFailure();
     for (auto schedule : module.getOps<ScheduleOp>())
       if (failed(verify(schedule, *job)))

@@ -102,3 +102,596 @@ module attributes {hfta.job = {all_forwards_first = false, batch = 4 : i64, buck
     hfta.all_reduce @"task/combine.0" 4096 at #hfta.place<segment, 0, 4096, 4096> through #hfta.place<segment, 1, 0> {queue = 3}
   }
 }
+
+// -----
+
+// Results are cleared, added to, added up, and given to the host.
+module attributes {hfta.job = {all_forwards_first = false, batch = 4 : i64, bucket = 4000000 : i64, clip_norm = array<f64>, copies = 2 : i64, data = [], epochs = 0 : i64, fuse = true, groups = 2 : i64, hyper_parameters = [], metric = "", micro_batches = 2 : i64, name = "net", optimizer_flags = [], optimizer = "", order_seed = 0 : i64, precision = {accumulate = "f32", compute = "f32", gradients = "f32", parameters = "f32", state = "f32"}, schedule = {gamma = array<f64>, kind = "constant", minimum = array<f64>, step_size = array<f64>, warmup = array<f64>}, seed = array<i64>, shuffle = true, steps = 0 : i64, training = false}, hfta.segments = [#hfta.segment<gradient, 0, 8192 bytes, 2 instances, 4096 a copy>, #hfta.segment<received, -1, 8192 bytes, 2 instances>, #hfta.segment<result, -1, 4096 bytes, 2 instances>, #hfta.segment<received, -1, 8192 bytes, 2 instances>]} {
+  func.func private @k(tensor<1024xf32>, tensor<1024xf32>) -> tensor<1024xf32>
+  hfta.task @"task/combine.0" part "combine" block 0 reads [0, 1] writes [0] {
+    hfta.launch @k on [#hfta.binding<0, 0, 4096>, #hfta.binding<1, 0, 4096>] inputs 2 written [0] {per_copy}
+  }
+  hfta.task @"task/combine.1" part "combine" block 1 reads [0, 3] writes [0] {
+    hfta.launch @k on [#hfta.binding<0, 0, 4096>, #hfta.binding<3, 0, 4096>] inputs 2 written [0] {per_copy}
+  }
+  hfta.task @"task/combine_results" part "combine_results" block -1 reads [1, 2] writes [2] {
+    hfta.launch @k on [#hfta.binding<2, 0, 0>, #hfta.binding<1, 0, 0>] inputs 2 written [0]
+  }
+  hfta.task @"task/forward.0" part "forward" block 0 reads [2] writes [2] {
+    hfta.launch @k on [#hfta.binding<2, 0, 0>, #hfta.binding<2, 0, 0>] inputs 2 written [0]
+  }
+  hfta.task @"task/backward.0" part "backward" block 0 reads [0] writes [0] {
+    hfta.launch @k on [#hfta.binding<0, 0, 4096>, #hfta.binding<0, 0, 4096>] inputs 2 written [0] {per_copy}
+  }
+  hfta.schedule @step keeps [0] {
+    hfta.fill 4096 at #hfta.place<segment, 2, 0>
+    hfta.repeat micro_batches {
+      hfta.run @"task/forward.0"
+    }
+    hfta.all_reduce @"task/combine_results" 4096 at #hfta.place<segment, 2, 0, 4096> through #hfta.place<segment, 1, 0>
+    hfta.transfer 4096 from #hfta.place<segment, 2, 0> to #hfta.place<host, 2, 0>
+  }
+}
+
+// -----
+
+// A bucket is left out.
+module attributes {hfta.job = {all_forwards_first = false, batch = 4 : i64, bucket = 4000000 : i64, clip_norm = array<f64>, copies = 2 : i64, data = [], epochs = 0 : i64, fuse = true, groups = 2 : i64, hyper_parameters = [], metric = "", micro_batches = 2 : i64, name = "net", optimizer_flags = [], optimizer = "", order_seed = 0 : i64, precision = {accumulate = "f32", compute = "f32", gradients = "f32", parameters = "f32", state = "f32"}, schedule = {gamma = array<f64>, kind = "constant", minimum = array<f64>, step_size = array<f64>, warmup = array<f64>}, seed = array<i64>, shuffle = true, steps = 0 : i64, training = false}, hfta.segments = [#hfta.segment<gradient, 0, 8192 bytes, 2 instances, 4096 a copy>, #hfta.segment<received, -1, 8192 bytes, 2 instances>, #hfta.segment<result, -1, 4096 bytes, 2 instances>, #hfta.segment<received, -1, 8192 bytes, 2 instances>]} {
+  func.func private @k(tensor<1024xf32>, tensor<1024xf32>) -> tensor<1024xf32>
+  hfta.task @"task/combine.0" part "combine" block 0 reads [0, 1] writes [0] {
+    hfta.launch @k on [#hfta.binding<0, 0, 4096>, #hfta.binding<1, 0, 4096>] inputs 2 written [0] {per_copy}
+  }
+  hfta.task @"task/combine.1" part "combine" block 1 reads [0, 3] writes [0] {
+    hfta.launch @k on [#hfta.binding<0, 0, 4096>, #hfta.binding<3, 0, 4096>] inputs 2 written [0] {per_copy}
+  }
+  hfta.task @"task/combine_results" part "combine_results" block -1 reads [1, 2] writes [2] {
+    hfta.launch @k on [#hfta.binding<2, 0, 0>, #hfta.binding<1, 0, 0>] inputs 2 written [0]
+  }
+  hfta.task @"task/forward.0" part "forward" block 0 reads [2] writes [2] {
+    hfta.launch @k on [#hfta.binding<2, 0, 0>, #hfta.binding<2, 0, 0>] inputs 2 written [0]
+  }
+  hfta.task @"task/backward.0" part "backward" block 0 reads [0] writes [0] {
+    hfta.launch @k on [#hfta.binding<0, 0, 4096>, #hfta.binding<0, 0, 4096>] inputs 2 written [0] {per_copy}
+  }
+  hfta.schedule @step keeps [0] {
+    hfta.repeat micro_batches {
+      hfta.run @"task/backward.0"
+    }
+    hfta.all_reduce @"task/combine.0" 4096 at #hfta.place<segment, 0, 0, 4096> through #hfta.place<segment, 1, 0>
+    // expected-error @+1 {{'hfta.run' op reads sums in segment 0 that no hfta.all_reduce has added up}}
+    hfta.run @"task/backward.0"
+  }
+}
+
+// -----
+
+// A bucket is added up twice.
+module attributes {hfta.job = {all_forwards_first = false, batch = 4 : i64, bucket = 4000000 : i64, clip_norm = array<f64>, copies = 2 : i64, data = [], epochs = 0 : i64, fuse = true, groups = 2 : i64, hyper_parameters = [], metric = "", micro_batches = 2 : i64, name = "net", optimizer_flags = [], optimizer = "", order_seed = 0 : i64, precision = {accumulate = "f32", compute = "f32", gradients = "f32", parameters = "f32", state = "f32"}, schedule = {gamma = array<f64>, kind = "constant", minimum = array<f64>, step_size = array<f64>, warmup = array<f64>}, seed = array<i64>, shuffle = true, steps = 0 : i64, training = false}, hfta.segments = [#hfta.segment<gradient, 0, 8192 bytes, 2 instances, 4096 a copy>, #hfta.segment<received, -1, 8192 bytes, 2 instances>, #hfta.segment<result, -1, 4096 bytes, 2 instances>, #hfta.segment<received, -1, 8192 bytes, 2 instances>]} {
+  func.func private @k(tensor<1024xf32>, tensor<1024xf32>) -> tensor<1024xf32>
+  hfta.task @"task/combine.0" part "combine" block 0 reads [0, 1] writes [0] {
+    hfta.launch @k on [#hfta.binding<0, 0, 4096>, #hfta.binding<1, 0, 4096>] inputs 2 written [0] {per_copy}
+  }
+  hfta.task @"task/combine.1" part "combine" block 1 reads [0, 3] writes [0] {
+    hfta.launch @k on [#hfta.binding<0, 0, 4096>, #hfta.binding<3, 0, 4096>] inputs 2 written [0] {per_copy}
+  }
+  hfta.task @"task/combine_results" part "combine_results" block -1 reads [1, 2] writes [2] {
+    hfta.launch @k on [#hfta.binding<2, 0, 0>, #hfta.binding<1, 0, 0>] inputs 2 written [0]
+  }
+  hfta.task @"task/forward.0" part "forward" block 0 reads [2] writes [2] {
+    hfta.launch @k on [#hfta.binding<2, 0, 0>, #hfta.binding<2, 0, 0>] inputs 2 written [0]
+  }
+  hfta.task @"task/backward.0" part "backward" block 0 reads [0] writes [0] {
+    hfta.launch @k on [#hfta.binding<0, 0, 4096>, #hfta.binding<0, 0, 4096>] inputs 2 written [0] {per_copy}
+  }
+  hfta.schedule @step keeps [0] {
+    hfta.repeat micro_batches {
+      hfta.run @"task/backward.0"
+    }
+    hfta.all_reduce @"task/combine.0" 8192 at #hfta.place<segment, 0, 0, 4096> through #hfta.place<segment, 1, 0>
+    // expected-error @+1 {{'hfta.all_reduce' op adds up sums in segment 0 that are complete}}
+    hfta.all_reduce @"task/combine.0" 4096 at #hfta.place<segment, 0, 4096, 4096> through #hfta.place<segment, 1, 0>
+  }
+}
+
+// -----
+
+// Before the backward of the last micro-batch.
+module attributes {hfta.job = {all_forwards_first = false, batch = 4 : i64, bucket = 4000000 : i64, clip_norm = array<f64>, copies = 2 : i64, data = [], epochs = 0 : i64, fuse = true, groups = 2 : i64, hyper_parameters = [], metric = "", micro_batches = 2 : i64, name = "net", optimizer_flags = [], optimizer = "", order_seed = 0 : i64, precision = {accumulate = "f32", compute = "f32", gradients = "f32", parameters = "f32", state = "f32"}, schedule = {gamma = array<f64>, kind = "constant", minimum = array<f64>, step_size = array<f64>, warmup = array<f64>}, seed = array<i64>, shuffle = true, steps = 0 : i64, training = false}, hfta.segments = [#hfta.segment<gradient, 0, 8192 bytes, 2 instances, 4096 a copy>, #hfta.segment<received, -1, 8192 bytes, 2 instances>, #hfta.segment<result, -1, 4096 bytes, 2 instances>, #hfta.segment<received, -1, 8192 bytes, 2 instances>]} {
+  func.func private @k(tensor<1024xf32>, tensor<1024xf32>) -> tensor<1024xf32>
+  hfta.task @"task/combine.0" part "combine" block 0 reads [0, 1] writes [0] {
+    hfta.launch @k on [#hfta.binding<0, 0, 4096>, #hfta.binding<1, 0, 4096>] inputs 2 written [0] {per_copy}
+  }
+  hfta.task @"task/combine.1" part "combine" block 1 reads [0, 3] writes [0] {
+    hfta.launch @k on [#hfta.binding<0, 0, 4096>, #hfta.binding<3, 0, 4096>] inputs 2 written [0] {per_copy}
+  }
+  hfta.task @"task/combine_results" part "combine_results" block -1 reads [1, 2] writes [2] {
+    hfta.launch @k on [#hfta.binding<2, 0, 0>, #hfta.binding<1, 0, 0>] inputs 2 written [0]
+  }
+  hfta.task @"task/forward.0" part "forward" block 0 reads [2] writes [2] {
+    hfta.launch @k on [#hfta.binding<2, 0, 0>, #hfta.binding<2, 0, 0>] inputs 2 written [0]
+  }
+  hfta.task @"task/backward.0" part "backward" block 0 reads [0] writes [0] {
+    hfta.launch @k on [#hfta.binding<0, 0, 4096>, #hfta.binding<0, 0, 4096>] inputs 2 written [0] {per_copy}
+  }
+  hfta.schedule @step keeps [0] {
+    hfta.all_reduce @"task/combine.0" 8192 at #hfta.place<segment, 0, 0, 4096> through #hfta.place<segment, 1, 0>
+    hfta.repeat micro_batches {
+      // expected-error @+1 {{'hfta.run' op adds to sums in segment 0 that are complete}}
+      hfta.run @"task/backward.0"
+    }
+  }
+}
+
+// -----
+
+// Ranks may meet in two orders.
+module attributes {hfta.job = {all_forwards_first = false, batch = 4 : i64, bucket = 4000000 : i64, clip_norm = array<f64>, copies = 2 : i64, data = [], epochs = 0 : i64, fuse = true, groups = 2 : i64, hyper_parameters = [], metric = "", micro_batches = 2 : i64, name = "net", optimizer_flags = [], optimizer = "", order_seed = 0 : i64, precision = {accumulate = "f32", compute = "f32", gradients = "f32", parameters = "f32", state = "f32"}, schedule = {gamma = array<f64>, kind = "constant", minimum = array<f64>, step_size = array<f64>, warmup = array<f64>}, seed = array<i64>, shuffle = true, steps = 0 : i64, training = false}, hfta.segments = [#hfta.segment<gradient, 0, 8192 bytes, 2 instances, 4096 a copy>, #hfta.segment<received, -1, 8192 bytes, 2 instances>, #hfta.segment<result, -1, 4096 bytes, 2 instances>, #hfta.segment<received, -1, 8192 bytes, 2 instances>]} {
+  func.func private @k(tensor<1024xf32>, tensor<1024xf32>) -> tensor<1024xf32>
+  hfta.task @"task/combine.0" part "combine" block 0 reads [0, 1] writes [0] {
+    hfta.launch @k on [#hfta.binding<0, 0, 4096>, #hfta.binding<1, 0, 4096>] inputs 2 written [0] {per_copy}
+  }
+  hfta.task @"task/combine.1" part "combine" block 1 reads [0, 3] writes [0] {
+    hfta.launch @k on [#hfta.binding<0, 0, 4096>, #hfta.binding<3, 0, 4096>] inputs 2 written [0] {per_copy}
+  }
+  hfta.task @"task/combine_results" part "combine_results" block -1 reads [1, 2] writes [2] {
+    hfta.launch @k on [#hfta.binding<2, 0, 0>, #hfta.binding<1, 0, 0>] inputs 2 written [0]
+  }
+  hfta.task @"task/forward.0" part "forward" block 0 reads [2] writes [2] {
+    hfta.launch @k on [#hfta.binding<2, 0, 0>, #hfta.binding<2, 0, 0>] inputs 2 written [0]
+  }
+  hfta.task @"task/backward.0" part "backward" block 0 reads [0] writes [0] {
+    hfta.launch @k on [#hfta.binding<0, 0, 4096>, #hfta.binding<0, 0, 4096>] inputs 2 written [0] {per_copy}
+  }
+  hfta.schedule @step keeps [0] {
+    hfta.repeat micro_batches {
+      hfta.run @"task/backward.0"
+    }
+    hfta.record 2
+    hfta.await 2 {queue = 2}
+    hfta.all_reduce @"task/combine.0" 4096 at #hfta.place<segment, 0, 0, 4096> through #hfta.place<segment, 1, 0> {queue = 2}
+    hfta.await 2 {queue = 3}
+    // expected-error @+1 {{'hfta.all_reduce' op exchanges with other ranks while queue 2 may still do so}}
+    hfta.all_reduce @"task/combine.1" 4096 at #hfta.place<segment, 0, 4096, 4096> through #hfta.place<segment, 3, 0> {queue = 3}
+  }
+}
+
+// -----
+
+// An event has them meet in one.
+module attributes {hfta.job = {all_forwards_first = false, batch = 4 : i64, bucket = 4000000 : i64, clip_norm = array<f64>, copies = 2 : i64, data = [], epochs = 0 : i64, fuse = true, groups = 2 : i64, hyper_parameters = [], metric = "", micro_batches = 2 : i64, name = "net", optimizer_flags = [], optimizer = "", order_seed = 0 : i64, precision = {accumulate = "f32", compute = "f32", gradients = "f32", parameters = "f32", state = "f32"}, schedule = {gamma = array<f64>, kind = "constant", minimum = array<f64>, step_size = array<f64>, warmup = array<f64>}, seed = array<i64>, shuffle = true, steps = 0 : i64, training = false}, hfta.segments = [#hfta.segment<gradient, 0, 8192 bytes, 2 instances, 4096 a copy>, #hfta.segment<received, -1, 8192 bytes, 2 instances>, #hfta.segment<result, -1, 4096 bytes, 2 instances>, #hfta.segment<received, -1, 8192 bytes, 2 instances>]} {
+  func.func private @k(tensor<1024xf32>, tensor<1024xf32>) -> tensor<1024xf32>
+  hfta.task @"task/combine.0" part "combine" block 0 reads [0, 1] writes [0] {
+    hfta.launch @k on [#hfta.binding<0, 0, 4096>, #hfta.binding<1, 0, 4096>] inputs 2 written [0] {per_copy}
+  }
+  hfta.task @"task/combine.1" part "combine" block 1 reads [0, 3] writes [0] {
+    hfta.launch @k on [#hfta.binding<0, 0, 4096>, #hfta.binding<3, 0, 4096>] inputs 2 written [0] {per_copy}
+  }
+  hfta.task @"task/combine_results" part "combine_results" block -1 reads [1, 2] writes [2] {
+    hfta.launch @k on [#hfta.binding<2, 0, 0>, #hfta.binding<1, 0, 0>] inputs 2 written [0]
+  }
+  hfta.task @"task/forward.0" part "forward" block 0 reads [2] writes [2] {
+    hfta.launch @k on [#hfta.binding<2, 0, 0>, #hfta.binding<2, 0, 0>] inputs 2 written [0]
+  }
+  hfta.task @"task/backward.0" part "backward" block 0 reads [0] writes [0] {
+    hfta.launch @k on [#hfta.binding<0, 0, 4096>, #hfta.binding<0, 0, 4096>] inputs 2 written [0] {per_copy}
+  }
+  hfta.schedule @step keeps [0] {
+    hfta.repeat micro_batches {
+      hfta.run @"task/backward.0"
+    }
+    hfta.record 2
+    hfta.await 2 {queue = 2}
+    hfta.all_reduce @"task/combine.0" 4096 at #hfta.place<segment, 0, 0, 4096> through #hfta.place<segment, 1, 0> {queue = 2}
+    hfta.record 3 {queue = 2}
+    hfta.await 3 {queue = 3}
+    hfta.all_reduce @"task/combine.1" 4096 at #hfta.place<segment, 0, 4096, 4096> through #hfta.place<segment, 3, 0> {queue = 3}
+  }
+}
+
+// -----
+
+// Blocks are the task's.
+module attributes {hfta.job = {all_forwards_first = false, batch = 4 : i64, bucket = 4000000 : i64, clip_norm = array<f64>, copies = 2 : i64, data = [], epochs = 0 : i64, fuse = true, groups = 2 : i64, hyper_parameters = [], metric = "", micro_batches = 2 : i64, name = "net", optimizer_flags = [], optimizer = "", order_seed = 0 : i64, precision = {accumulate = "f32", compute = "f32", gradients = "f32", parameters = "f32", state = "f32"}, schedule = {gamma = array<f64>, kind = "constant", minimum = array<f64>, step_size = array<f64>, warmup = array<f64>}, seed = array<i64>, shuffle = true, steps = 0 : i64, training = false}, hfta.segments = [#hfta.segment<gradient, 0, 8192 bytes, 2 instances, 4096 a copy>, #hfta.segment<received, -1, 8192 bytes, 2 instances>, #hfta.segment<result, -1, 4096 bytes, 2 instances>, #hfta.segment<received, -1, 8192 bytes, 2 instances>]} {
+  func.func private @k(tensor<1024xf32>, tensor<1024xf32>) -> tensor<1024xf32>
+  hfta.task @"task/combine.0" part "combine" block 0 reads [0, 1] writes [0] {
+    hfta.launch @k on [#hfta.binding<0, 0, 4096>, #hfta.binding<1, 0, 4096>] inputs 2 written [0] {per_copy}
+  }
+  hfta.task @"task/combine.1" part "combine" block 1 reads [0, 3] writes [0] {
+    hfta.launch @k on [#hfta.binding<0, 0, 4096>, #hfta.binding<3, 0, 4096>] inputs 2 written [0] {per_copy}
+  }
+  hfta.task @"task/combine_results" part "combine_results" block -1 reads [1, 2] writes [2] {
+    hfta.launch @k on [#hfta.binding<2, 0, 0>, #hfta.binding<1, 0, 0>] inputs 2 written [0]
+  }
+  hfta.task @"task/forward.0" part "forward" block 0 reads [2] writes [2] {
+    hfta.launch @k on [#hfta.binding<2, 0, 0>, #hfta.binding<2, 0, 0>] inputs 2 written [0]
+  }
+  hfta.task @"task/backward.0" part "backward" block 0 reads [0] writes [0] {
+    hfta.launch @k on [#hfta.binding<0, 0, 4096>, #hfta.binding<0, 0, 4096>] inputs 2 written [0] {per_copy}
+  }
+  hfta.schedule @step keeps [0] {
+    hfta.repeat micro_batches {
+      hfta.run @"task/backward.0"
+    }
+    // expected-error @+1 {{'hfta.all_reduce' op adds other blocks than @"task/combine.0" does: 8192 bytes}}
+    hfta.all_reduce @"task/combine.0" 8192 at #hfta.place<segment, 0, 0, 2048> through #hfta.place<segment, 1, 0>
+  }
+}
+
+// -----
+
+// Each group has its sum.
+// expected-error @+1 {{segment 0 of role gradient must have 2 instances, got 3}}
+module attributes {hfta.job = {all_forwards_first = false, batch = 4 : i64, bucket = 4000000 : i64, clip_norm = array<f64>, copies = 2 : i64, data = [], epochs = 0 : i64, fuse = true, groups = 2 : i64, hyper_parameters = [], metric = "", micro_batches = 2 : i64, name = "net", optimizer_flags = [], optimizer = "", order_seed = 0 : i64, precision = {accumulate = "f32", compute = "f32", gradients = "f32", parameters = "f32", state = "f32"}, schedule = {gamma = array<f64>, kind = "constant", minimum = array<f64>, step_size = array<f64>, warmup = array<f64>}, seed = array<i64>, shuffle = true, steps = 0 : i64, training = false}, hfta.segments = [#hfta.segment<gradient, 0, 8192 bytes, 3 instances, 4096 a copy>, #hfta.segment<received, -1, 8192 bytes, 2 instances>, #hfta.segment<result, -1, 4096 bytes, 2 instances>, #hfta.segment<received, -1, 8192 bytes, 2 instances>]} {
+  func.func private @k(tensor<1024xf32>, tensor<1024xf32>) -> tensor<1024xf32>
+  hfta.task @"task/combine.0" part "combine" block 0 reads [0, 1] writes [0] {
+    hfta.launch @k on [#hfta.binding<0, 0, 4096>, #hfta.binding<1, 0, 4096>] inputs 2 written [0] {per_copy}
+  }
+  hfta.task @"task/combine.1" part "combine" block 1 reads [0, 3] writes [0] {
+    hfta.launch @k on [#hfta.binding<0, 0, 4096>, #hfta.binding<3, 0, 4096>] inputs 2 written [0] {per_copy}
+  }
+  hfta.task @"task/combine_results" part "combine_results" block -1 reads [1, 2] writes [2] {
+    hfta.launch @k on [#hfta.binding<2, 0, 0>, #hfta.binding<1, 0, 0>] inputs 2 written [0]
+  }
+  hfta.task @"task/forward.0" part "forward" block 0 reads [2] writes [2] {
+    hfta.launch @k on [#hfta.binding<2, 0, 0>, #hfta.binding<2, 0, 0>] inputs 2 written [0]
+  }
+  hfta.task @"task/backward.0" part "backward" block 0 reads [0] writes [0] {
+    hfta.launch @k on [#hfta.binding<0, 0, 4096>, #hfta.binding<0, 0, 4096>] inputs 2 written [0] {per_copy}
+  }
+  hfta.schedule @step keeps [0] {
+    hfta.repeat micro_batches {
+      hfta.run @"task/backward.0"
+    }
+    hfta.all_reduce @"task/combine.0" 8192 at #hfta.place<segment, 0, 0, 4096> through #hfta.place<segment, 1, 0>
+  }
+}
+
+// -----
+
+// What is of no group is no sum of one.
+module attributes {hfta.job = {all_forwards_first = false, batch = 4 : i64, bucket = 4000000 : i64, clip_norm = array<f64>, copies = 2 : i64, data = [], epochs = 0 : i64, fuse = true, groups = 2 : i64, hyper_parameters = [], metric = "", micro_batches = 2 : i64, name = "net", optimizer_flags = [], optimizer = "", order_seed = 0 : i64, precision = {accumulate = "f32", compute = "f32", gradients = "f32", parameters = "f32", state = "f32"}, schedule = {gamma = array<f64>, kind = "constant", minimum = array<f64>, step_size = array<f64>, warmup = array<f64>}, seed = array<i64>, shuffle = true, steps = 0 : i64, training = false}, hfta.segments = [#hfta.segment<gradient, 0, 8192 bytes, 2 instances, 4096 a copy>, #hfta.segment<received, -1, 8192 bytes, 2 instances>, #hfta.segment<result, -1, 4096 bytes, 1 instances>, #hfta.segment<received, -1, 8192 bytes, 2 instances>]} {
+  func.func private @k(tensor<1024xf32>, tensor<1024xf32>) -> tensor<1024xf32>
+  hfta.task @"task/combine.0" part "combine" block 0 reads [0, 1] writes [0] {
+    hfta.launch @k on [#hfta.binding<0, 0, 4096>, #hfta.binding<1, 0, 4096>] inputs 2 written [0] {per_copy}
+  }
+  hfta.task @"task/combine.1" part "combine" block 1 reads [0, 3] writes [0] {
+    hfta.launch @k on [#hfta.binding<0, 0, 4096>, #hfta.binding<3, 0, 4096>] inputs 2 written [0] {per_copy}
+  }
+  hfta.task @"task/combine_results" part "combine_results" block -1 reads [1, 2] writes [2] {
+    hfta.launch @k on [#hfta.binding<2, 0, 0>, #hfta.binding<1, 0, 0>] inputs 2 written [0]
+  }
+  hfta.task @"task/forward.0" part "forward" block 0 reads [2] writes [2] {
+    hfta.launch @k on [#hfta.binding<2, 0, 0>, #hfta.binding<2, 0, 0>] inputs 2 written [0]
+  }
+  hfta.task @"task/backward.0" part "backward" block 0 reads [0] writes [0] {
+    hfta.launch @k on [#hfta.binding<0, 0, 4096>, #hfta.binding<0, 0, 4096>] inputs 2 written [0] {per_copy}
+  }
+  hfta.schedule @step keeps [0] {
+    hfta.fill 4096 at #hfta.place<segment, 2, 0>
+    hfta.repeat micro_batches {
+      // expected-error @+1 {{'hfta.run' op adds to 2 groups' sums in segment 2, which has 1 instances}}
+      hfta.run @"task/forward.0"
+    }
+  }
+}
+
+// -----
+
+// Results of the step before are in the way.
+module attributes {hfta.job = {all_forwards_first = false, batch = 4 : i64, bucket = 4000000 : i64, clip_norm = array<f64>, copies = 2 : i64, data = [], epochs = 0 : i64, fuse = true, groups = 2 : i64, hyper_parameters = [], metric = "", micro_batches = 2 : i64, name = "net", optimizer_flags = [], optimizer = "", order_seed = 0 : i64, precision = {accumulate = "f32", compute = "f32", gradients = "f32", parameters = "f32", state = "f32"}, schedule = {gamma = array<f64>, kind = "constant", minimum = array<f64>, step_size = array<f64>, warmup = array<f64>}, seed = array<i64>, shuffle = true, steps = 0 : i64, training = false}, hfta.segments = [#hfta.segment<gradient, 0, 8192 bytes, 2 instances, 4096 a copy>, #hfta.segment<received, -1, 8192 bytes, 2 instances>, #hfta.segment<result, -1, 4096 bytes, 2 instances>, #hfta.segment<received, -1, 8192 bytes, 2 instances>]} {
+  func.func private @k(tensor<1024xf32>, tensor<1024xf32>) -> tensor<1024xf32>
+  hfta.task @"task/combine.0" part "combine" block 0 reads [0, 1] writes [0] {
+    hfta.launch @k on [#hfta.binding<0, 0, 4096>, #hfta.binding<1, 0, 4096>] inputs 2 written [0] {per_copy}
+  }
+  hfta.task @"task/combine.1" part "combine" block 1 reads [0, 3] writes [0] {
+    hfta.launch @k on [#hfta.binding<0, 0, 4096>, #hfta.binding<3, 0, 4096>] inputs 2 written [0] {per_copy}
+  }
+  hfta.task @"task/combine_results" part "combine_results" block -1 reads [1, 2] writes [2] {
+    hfta.launch @k on [#hfta.binding<2, 0, 0>, #hfta.binding<1, 0, 0>] inputs 2 written [0]
+  }
+  hfta.task @"task/forward.0" part "forward" block 0 reads [2] writes [2] {
+    hfta.launch @k on [#hfta.binding<2, 0, 0>, #hfta.binding<2, 0, 0>] inputs 2 written [0]
+  }
+  hfta.task @"task/backward.0" part "backward" block 0 reads [0] writes [0] {
+    hfta.launch @k on [#hfta.binding<0, 0, 4096>, #hfta.binding<0, 0, 4096>] inputs 2 written [0] {per_copy}
+  }
+  hfta.schedule @step keeps [0] {
+    hfta.repeat micro_batches {
+      // expected-error @+1 {{'hfta.run' op adds to sums in segment 2 that are complete, or that nothing has cleared}}
+      hfta.run @"task/forward.0"
+    }
+  }
+}
+
+// -----
+
+// Results are lost.
+module attributes {hfta.job = {all_forwards_first = false, batch = 4 : i64, bucket = 4000000 : i64, clip_norm = array<f64>, copies = 2 : i64, data = [], epochs = 0 : i64, fuse = true, groups = 2 : i64, hyper_parameters = [], metric = "", micro_batches = 2 : i64, name = "net", optimizer_flags = [], optimizer = "", order_seed = 0 : i64, precision = {accumulate = "f32", compute = "f32", gradients = "f32", parameters = "f32", state = "f32"}, schedule = {gamma = array<f64>, kind = "constant", minimum = array<f64>, step_size = array<f64>, warmup = array<f64>}, seed = array<i64>, shuffle = true, steps = 0 : i64, training = false}, hfta.segments = [#hfta.segment<gradient, 0, 8192 bytes, 2 instances, 4096 a copy>, #hfta.segment<received, -1, 8192 bytes, 2 instances>, #hfta.segment<result, -1, 4096 bytes, 2 instances>, #hfta.segment<received, -1, 8192 bytes, 2 instances>]} {
+  func.func private @k(tensor<1024xf32>, tensor<1024xf32>) -> tensor<1024xf32>
+  hfta.task @"task/combine.0" part "combine" block 0 reads [0, 1] writes [0] {
+    hfta.launch @k on [#hfta.binding<0, 0, 4096>, #hfta.binding<1, 0, 4096>] inputs 2 written [0] {per_copy}
+  }
+  hfta.task @"task/combine.1" part "combine" block 1 reads [0, 3] writes [0] {
+    hfta.launch @k on [#hfta.binding<0, 0, 4096>, #hfta.binding<3, 0, 4096>] inputs 2 written [0] {per_copy}
+  }
+  hfta.task @"task/combine_results" part "combine_results" block -1 reads [1, 2] writes [2] {
+    hfta.launch @k on [#hfta.binding<2, 0, 0>, #hfta.binding<1, 0, 0>] inputs 2 written [0]
+  }
+  hfta.task @"task/forward.0" part "forward" block 0 reads [2] writes [2] {
+    hfta.launch @k on [#hfta.binding<2, 0, 0>, #hfta.binding<2, 0, 0>] inputs 2 written [0]
+  }
+  hfta.task @"task/backward.0" part "backward" block 0 reads [0] writes [0] {
+    hfta.launch @k on [#hfta.binding<0, 0, 4096>, #hfta.binding<0, 0, 4096>] inputs 2 written [0] {per_copy}
+  }
+  hfta.schedule @step keeps [0] {
+    hfta.fill 4096 at #hfta.place<segment, 2, 0>
+    hfta.repeat micro_batches {
+      hfta.run @"task/forward.0"
+    }
+    // expected-error @+1 {{'hfta.fill' op clears sums in segment 2 that tasks have added to}}
+    hfta.fill 4096 at #hfta.place<segment, 2, 0>
+  }
+}
+
+// -----
+
+// The host gets one sum of two.
+module attributes {hfta.job = {all_forwards_first = false, batch = 4 : i64, bucket = 4000000 : i64, clip_norm = array<f64>, copies = 2 : i64, data = [], epochs = 0 : i64, fuse = true, groups = 2 : i64, hyper_parameters = [], metric = "", micro_batches = 2 : i64, name = "net", optimizer_flags = [], optimizer = "", order_seed = 0 : i64, precision = {accumulate = "f32", compute = "f32", gradients = "f32", parameters = "f32", state = "f32"}, schedule = {gamma = array<f64>, kind = "constant", minimum = array<f64>, step_size = array<f64>, warmup = array<f64>}, seed = array<i64>, shuffle = true, steps = 0 : i64, training = false}, hfta.segments = [#hfta.segment<gradient, 0, 8192 bytes, 2 instances, 4096 a copy>, #hfta.segment<received, -1, 8192 bytes, 2 instances>, #hfta.segment<result, -1, 4096 bytes, 2 instances>, #hfta.segment<received, -1, 8192 bytes, 2 instances>]} {
+  func.func private @k(tensor<1024xf32>, tensor<1024xf32>) -> tensor<1024xf32>
+  hfta.task @"task/combine.0" part "combine" block 0 reads [0, 1] writes [0] {
+    hfta.launch @k on [#hfta.binding<0, 0, 4096>, #hfta.binding<1, 0, 4096>] inputs 2 written [0] {per_copy}
+  }
+  hfta.task @"task/combine.1" part "combine" block 1 reads [0, 3] writes [0] {
+    hfta.launch @k on [#hfta.binding<0, 0, 4096>, #hfta.binding<3, 0, 4096>] inputs 2 written [0] {per_copy}
+  }
+  hfta.task @"task/combine_results" part "combine_results" block -1 reads [1, 2] writes [2] {
+    hfta.launch @k on [#hfta.binding<2, 0, 0>, #hfta.binding<1, 0, 0>] inputs 2 written [0]
+  }
+  hfta.task @"task/forward.0" part "forward" block 0 reads [2] writes [2] {
+    hfta.launch @k on [#hfta.binding<2, 0, 0>, #hfta.binding<2, 0, 0>] inputs 2 written [0]
+  }
+  hfta.task @"task/backward.0" part "backward" block 0 reads [0] writes [0] {
+    hfta.launch @k on [#hfta.binding<0, 0, 4096>, #hfta.binding<0, 0, 4096>] inputs 2 written [0] {per_copy}
+  }
+  hfta.schedule @step keeps [0] {
+    hfta.fill 4096 at #hfta.place<segment, 2, 0>
+    hfta.repeat micro_batches {
+      hfta.run @"task/forward.0"
+    }
+    // expected-error @+1 {{'hfta.transfer' op reads sums in segment 2 that no hfta.all_reduce has added up}}
+    hfta.transfer 4096 from #hfta.place<segment, 2, 0> to #hfta.place<host, 2, 0>
+  }
+}
+
+// -----
+
+// Which group has it, differs by rank.
+module attributes {hfta.job = {all_forwards_first = false, batch = 4 : i64, bucket = 4000000 : i64, clip_norm = array<f64>, copies = 2 : i64, data = [], epochs = 0 : i64, fuse = true, groups = 2 : i64, hyper_parameters = [], metric = "", micro_batches = 2 : i64, name = "net", optimizer_flags = [], optimizer = "", order_seed = 0 : i64, precision = {accumulate = "f32", compute = "f32", gradients = "f32", parameters = "f32", state = "f32"}, schedule = {gamma = array<f64>, kind = "constant", minimum = array<f64>, step_size = array<f64>, warmup = array<f64>}, seed = array<i64>, shuffle = true, steps = 0 : i64, training = false}, hfta.segments = [#hfta.segment<gradient, 0, 8192 bytes, 2 instances, 4096 a copy>, #hfta.segment<received, -1, 8192 bytes, 2 instances>, #hfta.segment<result, -1, 4096 bytes, 2 instances>, #hfta.segment<received, -1, 8192 bytes, 2 instances>]} {
+  func.func private @k(tensor<1024xf32>, tensor<1024xf32>) -> tensor<1024xf32>
+  hfta.task @"task/combine.0" part "combine" block 0 reads [0, 1] writes [0] {
+    hfta.launch @k on [#hfta.binding<0, 0, 4096>, #hfta.binding<1, 0, 4096>] inputs 2 written [0] {per_copy}
+  }
+  hfta.task @"task/combine.1" part "combine" block 1 reads [0, 3] writes [0] {
+    hfta.launch @k on [#hfta.binding<0, 0, 4096>, #hfta.binding<3, 0, 4096>] inputs 2 written [0] {per_copy}
+  }
+  hfta.task @"task/combine_results" part "combine_results" block -1 reads [1, 2] writes [2] {
+    hfta.launch @k on [#hfta.binding<2, 0, 0>, #hfta.binding<1, 0, 0>] inputs 2 written [0]
+  }
+  hfta.task @"task/forward.0" part "forward" block 0 reads [2] writes [2] {
+    hfta.launch @k on [#hfta.binding<2, 0, 0>, #hfta.binding<2, 0, 0>] inputs 2 written [0]
+  }
+  hfta.task @"task/backward.0" part "backward" block 0 reads [0] writes [0] {
+    hfta.launch @k on [#hfta.binding<0, 0, 4096>, #hfta.binding<0, 0, 4096>] inputs 2 written [0] {per_copy}
+  }
+  hfta.schedule @step keeps [0] {
+    hfta.fill 4096 at #hfta.place<segment, 2, 0>
+    hfta.repeat micro_batches {
+      hfta.run @"task/forward.0"
+    }
+    hfta.all_reduce @"task/combine_results" 4096 at #hfta.place<segment, 2, 0, 4096> through #hfta.place<segment, 1, 0>
+    hfta.repeat micro_batches {
+      // expected-error @+1 {{'hfta.transfer' op gives the host one group's sums of segment 2}}
+      hfta.transfer 4096 from #hfta.place<segment, 2, 0> to #hfta.place<host, 2, 0>
+    }
+  }
+}
+
+// -----
+
+// The host reads what is elsewhere.
+module attributes {hfta.job = {all_forwards_first = false, batch = 4 : i64, bucket = 4000000 : i64, clip_norm = array<f64>, copies = 2 : i64, data = [], epochs = 0 : i64, fuse = true, groups = 2 : i64, hyper_parameters = [], metric = "", micro_batches = 2 : i64, name = "net", optimizer_flags = [], optimizer = "", order_seed = 0 : i64, precision = {accumulate = "f32", compute = "f32", gradients = "f32", parameters = "f32", state = "f32"}, schedule = {gamma = array<f64>, kind = "constant", minimum = array<f64>, step_size = array<f64>, warmup = array<f64>}, seed = array<i64>, shuffle = true, steps = 0 : i64, training = false}, hfta.segments = [#hfta.segment<gradient, 0, 8192 bytes, 2 instances, 4096 a copy>, #hfta.segment<received, -1, 8192 bytes, 2 instances>, #hfta.segment<result, -1, 4096 bytes, 2 instances>, #hfta.segment<received, -1, 8192 bytes, 2 instances>]} {
+  func.func private @k(tensor<1024xf32>, tensor<1024xf32>) -> tensor<1024xf32>
+  hfta.task @"task/combine.0" part "combine" block 0 reads [0, 1] writes [0] {
+    hfta.launch @k on [#hfta.binding<0, 0, 4096>, #hfta.binding<1, 0, 4096>] inputs 2 written [0] {per_copy}
+  }
+  hfta.task @"task/combine.1" part "combine" block 1 reads [0, 3] writes [0] {
+    hfta.launch @k on [#hfta.binding<0, 0, 4096>, #hfta.binding<3, 0, 4096>] inputs 2 written [0] {per_copy}
+  }
+  hfta.task @"task/combine_results" part "combine_results" block -1 reads [1, 2] writes [2] {
+    hfta.launch @k on [#hfta.binding<2, 0, 0>, #hfta.binding<1, 0, 0>] inputs 2 written [0]
+  }
+  hfta.task @"task/forward.0" part "forward" block 0 reads [2] writes [2] {
+    hfta.launch @k on [#hfta.binding<2, 0, 0>, #hfta.binding<2, 0, 0>] inputs 2 written [0]
+  }
+  hfta.task @"task/backward.0" part "backward" block 0 reads [0] writes [0] {
+    hfta.launch @k on [#hfta.binding<0, 0, 4096>, #hfta.binding<0, 0, 4096>] inputs 2 written [0] {per_copy}
+  }
+  hfta.schedule @step keeps [0] {
+    hfta.fill 4096 at #hfta.place<segment, 2, 0>
+    hfta.repeat micro_batches {
+      hfta.run @"task/forward.0"
+    }
+    hfta.all_reduce @"task/combine_results" 4096 at #hfta.place<segment, 2, 0, 4096> through #hfta.place<segment, 1, 0>
+    // expected-error @+1 {{'hfta.transfer' op must copy to the place that}}
+    hfta.transfer 4096 from #hfta.place<segment, 2, 0> to #hfta.place<host, 0, 0>
+  }
+}
+
+// -----
+
+// Ranks give each other what both have written.
+module attributes {hfta.job = {all_forwards_first = false, batch = 4 : i64, bucket = 4000000 : i64, clip_norm = array<f64>, copies = 2 : i64, data = [], epochs = 0 : i64, fuse = true, groups = 2 : i64, hyper_parameters = [], metric = "", micro_batches = 2 : i64, name = "net", optimizer_flags = [], optimizer = "", order_seed = 0 : i64, precision = {accumulate = "f32", compute = "f32", gradients = "f32", parameters = "f32", state = "f32"}, replicas = array<i64: 2>, schedule = {gamma = array<f64>, kind = "constant", minimum = array<f64>, step_size = array<f64>, warmup = array<f64>}, seed = array<i64>, shuffle = true, steps = 0 : i64, training = false}, hfta.segments = [#hfta.segment<constant, -1, 64 bytes, 1 instances>, #hfta.segment<exchange, 0, 64 bytes, 2 instances>, #hfta.segment<statistics, 0, 64 bytes, 1 instances>]} {
+  func.func private @k(tensor<16xf32>) -> tensor<16xf32>
+  hfta.task @"task/forward.0" part "forward" block 0 reads [0] writes [1] {
+    hfta.launch @k on [#hfta.binding<0, 0, 0>, #hfta.binding<1, 0, 0>] inputs 1 written [1]
+  }
+  hfta.task @"task/statistics.0" part "statistics" block 0 reads [1] writes [2] {
+    hfta.launch @k on [#hfta.binding<1, 0, 0>, #hfta.binding<2, 0, 0>] inputs 1 written [1]
+  }
+  hfta.schedule @step keeps [] {
+    hfta.repeat micro_batches {
+      hfta.run @"task/forward.0"
+    }
+    hfta.all_gather 64 at #hfta.place<segment, 1, 0>
+    hfta.repeat all_micro_batches {
+      hfta.run @"task/statistics.0"
+    }
+  }
+}
+
+// -----
+
+// The other rank has it.
+module attributes {hfta.job = {all_forwards_first = false, batch = 4 : i64, bucket = 4000000 : i64, clip_norm = array<f64>, copies = 2 : i64, data = [], epochs = 0 : i64, fuse = true, groups = 2 : i64, hyper_parameters = [], metric = "", micro_batches = 2 : i64, name = "net", optimizer_flags = [], optimizer = "", order_seed = 0 : i64, precision = {accumulate = "f32", compute = "f32", gradients = "f32", parameters = "f32", state = "f32"}, replicas = array<i64: 2>, schedule = {gamma = array<f64>, kind = "constant", minimum = array<f64>, step_size = array<f64>, warmup = array<f64>}, seed = array<i64>, shuffle = true, steps = 0 : i64, training = false}, hfta.segments = [#hfta.segment<constant, -1, 64 bytes, 1 instances>, #hfta.segment<exchange, 0, 64 bytes, 2 instances>, #hfta.segment<statistics, 0, 64 bytes, 1 instances>]} {
+  func.func private @k(tensor<16xf32>) -> tensor<16xf32>
+  hfta.task @"task/forward.0" part "forward" block 0 reads [0] writes [1] {
+    hfta.launch @k on [#hfta.binding<0, 0, 0>, #hfta.binding<1, 0, 0>] inputs 1 written [1]
+  }
+  hfta.task @"task/statistics.0" part "statistics" block 0 reads [1] writes [2] {
+    hfta.launch @k on [#hfta.binding<1, 0, 0>, #hfta.binding<2, 0, 0>] inputs 1 written [1]
+  }
+  hfta.schedule @step keeps [] {
+    hfta.repeat micro_batches {
+      hfta.run @"task/forward.0"
+    }
+    hfta.repeat all_micro_batches {
+      // expected-error @+1 {{reads what micro-batch 1 has in segment 1, but nothing has written it}}
+      hfta.run @"task/statistics.0"
+    }
+  }
+}
+
+// -----
+
+// It has given half of it.
+module attributes {hfta.job = {all_forwards_first = false, batch = 4 : i64, bucket = 4000000 : i64, clip_norm = array<f64>, copies = 2 : i64, data = [], epochs = 0 : i64, fuse = true, groups = 2 : i64, hyper_parameters = [], metric = "", micro_batches = 2 : i64, name = "net", optimizer_flags = [], optimizer = "", order_seed = 0 : i64, precision = {accumulate = "f32", compute = "f32", gradients = "f32", parameters = "f32", state = "f32"}, replicas = array<i64: 2>, schedule = {gamma = array<f64>, kind = "constant", minimum = array<f64>, step_size = array<f64>, warmup = array<f64>}, seed = array<i64>, shuffle = true, steps = 0 : i64, training = false}, hfta.segments = [#hfta.segment<constant, -1, 64 bytes, 1 instances>, #hfta.segment<exchange, 0, 64 bytes, 2 instances>, #hfta.segment<statistics, 0, 64 bytes, 1 instances>]} {
+  func.func private @k(tensor<16xf32>) -> tensor<16xf32>
+  hfta.task @"task/forward.0" part "forward" block 0 reads [0] writes [1] {
+    hfta.launch @k on [#hfta.binding<0, 0, 0>, #hfta.binding<1, 0, 0>] inputs 1 written [1]
+  }
+  hfta.task @"task/statistics.0" part "statistics" block 0 reads [1] writes [2] {
+    hfta.launch @k on [#hfta.binding<1, 0, 0>, #hfta.binding<2, 0, 0>] inputs 1 written [1]
+  }
+  hfta.schedule @step keeps [] {
+    hfta.repeat micro_batches {
+      hfta.run @"task/forward.0"
+    }
+    hfta.all_gather 32 at #hfta.place<segment, 1, 0>
+    hfta.repeat all_micro_batches {
+      // expected-error @+1 {{reads what micro-batch 1 has in segment 1, but nothing has written it}}
+      hfta.run @"task/statistics.0"
+    }
+  }
+}
+
+// -----
+
+// It has given it too early.
+module attributes {hfta.job = {all_forwards_first = false, batch = 4 : i64, bucket = 4000000 : i64, clip_norm = array<f64>, copies = 2 : i64, data = [], epochs = 0 : i64, fuse = true, groups = 2 : i64, hyper_parameters = [], metric = "", micro_batches = 2 : i64, name = "net", optimizer_flags = [], optimizer = "", order_seed = 0 : i64, precision = {accumulate = "f32", compute = "f32", gradients = "f32", parameters = "f32", state = "f32"}, replicas = array<i64: 2>, schedule = {gamma = array<f64>, kind = "constant", minimum = array<f64>, step_size = array<f64>, warmup = array<f64>}, seed = array<i64>, shuffle = true, steps = 0 : i64, training = false}, hfta.segments = [#hfta.segment<constant, -1, 64 bytes, 1 instances>, #hfta.segment<exchange, 0, 64 bytes, 2 instances>, #hfta.segment<statistics, 0, 64 bytes, 1 instances>]} {
+  func.func private @k(tensor<16xf32>) -> tensor<16xf32>
+  hfta.task @"task/forward.0" part "forward" block 0 reads [0] writes [1] {
+    hfta.launch @k on [#hfta.binding<0, 0, 0>, #hfta.binding<1, 0, 0>] inputs 1 written [1]
+  }
+  hfta.task @"task/statistics.0" part "statistics" block 0 reads [1] writes [2] {
+    hfta.launch @k on [#hfta.binding<1, 0, 0>, #hfta.binding<2, 0, 0>] inputs 1 written [1]
+  }
+  hfta.schedule @step keeps [] {
+    // expected-error @+1 {{'hfta.all_gather' op gives away what micro-batch 0 has in segment 1, but nothing has written it}}
+    hfta.all_gather 64 at #hfta.place<segment, 1, 0>
+    hfta.repeat micro_batches {
+      hfta.run @"task/forward.0"
+    }
+  }
+}
+
+// -----
+
+// And has changed it then.
+module attributes {hfta.job = {all_forwards_first = false, batch = 4 : i64, bucket = 4000000 : i64, clip_norm = array<f64>, copies = 2 : i64, data = [], epochs = 0 : i64, fuse = true, groups = 2 : i64, hyper_parameters = [], metric = "", micro_batches = 2 : i64, name = "net", optimizer_flags = [], optimizer = "", order_seed = 0 : i64, precision = {accumulate = "f32", compute = "f32", gradients = "f32", parameters = "f32", state = "f32"}, replicas = array<i64: 2>, schedule = {gamma = array<f64>, kind = "constant", minimum = array<f64>, step_size = array<f64>, warmup = array<f64>}, seed = array<i64>, shuffle = true, steps = 0 : i64, training = false}, hfta.segments = [#hfta.segment<constant, -1, 64 bytes, 1 instances>, #hfta.segment<exchange, 0, 64 bytes, 2 instances>, #hfta.segment<statistics, 0, 64 bytes, 1 instances>]} {
+  func.func private @k(tensor<16xf32>) -> tensor<16xf32>
+  hfta.task @"task/forward.0" part "forward" block 0 reads [0] writes [1] {
+    hfta.launch @k on [#hfta.binding<0, 0, 0>, #hfta.binding<1, 0, 0>] inputs 1 written [1]
+  }
+  hfta.task @"task/statistics.0" part "statistics" block 0 reads [1] writes [2] {
+    hfta.launch @k on [#hfta.binding<1, 0, 0>, #hfta.binding<2, 0, 0>] inputs 1 written [1]
+  }
+  hfta.schedule @step keeps [] {
+    hfta.repeat micro_batches {
+      hfta.run @"task/forward.0"
+    }
+    hfta.all_gather 64 at #hfta.place<segment, 1, 0>
+    hfta.repeat micro_batches {
+      // expected-error @+1 {{'hfta.run' op writes what micro-batch 0 has in segment 1, which other ranks have been given}}
+      hfta.run @"task/forward.0"
+    }
+  }
+}
+
+// -----
+
+// The host doesn't get the results.
+module attributes {hfta.job = {all_forwards_first = false, batch = 4 : i64, bucket = 4000000 : i64, clip_norm = array<f64>, copies = 2 : i64, data = [], epochs = 0 : i64, fuse = true, groups = 2 : i64, hyper_parameters = [], metric = "", micro_batches = 2 : i64, name = "net", optimizer_flags = [], optimizer = "", order_seed = 0 : i64, precision = {accumulate = "f32", compute = "f32", gradients = "f32", parameters = "f32", state = "f32"}, schedule = {gamma = array<f64>, kind = "constant", minimum = array<f64>, step_size = array<f64>, warmup = array<f64>}, seed = array<i64>, shuffle = true, steps = 0 : i64, training = false}, hfta.segments = [#hfta.segment<gradient, 0, 8192 bytes, 2 instances, 4096 a copy>, #hfta.segment<received, -1, 8192 bytes, 2 instances>, #hfta.segment<result, -1, 4096 bytes, 2 instances>, #hfta.segment<received, -1, 8192 bytes, 2 instances>]} {
+  func.func private @k(tensor<1024xf32>, tensor<1024xf32>) -> tensor<1024xf32>
+  hfta.task @"task/combine.0" part "combine" block 0 reads [0, 1] writes [0] {
+    hfta.launch @k on [#hfta.binding<0, 0, 4096>, #hfta.binding<1, 0, 4096>] inputs 2 written [0] {per_copy}
+  }
+  hfta.task @"task/combine.1" part "combine" block 1 reads [0, 3] writes [0] {
+    hfta.launch @k on [#hfta.binding<0, 0, 4096>, #hfta.binding<3, 0, 4096>] inputs 2 written [0] {per_copy}
+  }
+  hfta.task @"task/combine_results" part "combine_results" block -1 reads [1, 2] writes [2] {
+    hfta.launch @k on [#hfta.binding<2, 0, 0>, #hfta.binding<1, 0, 0>] inputs 2 written [0]
+  }
+  hfta.task @"task/forward.0" part "forward" block 0 reads [2] writes [2] {
+    hfta.launch @k on [#hfta.binding<2, 0, 0>, #hfta.binding<2, 0, 0>] inputs 2 written [0]
+  }
+  hfta.task @"task/backward.0" part "backward" block 0 reads [0] writes [0] {
+    hfta.launch @k on [#hfta.binding<0, 0, 4096>, #hfta.binding<0, 0, 4096>] inputs 2 written [0] {per_copy}
+  }
+  // expected-error @+1 {{'hfta.schedule' op leaves results in segment 2 that no hfta.transfer gives to the host}}
+  hfta.schedule @step keeps [0] {
+    hfta.fill 4096 at #hfta.place<segment, 2, 0>
+    hfta.repeat micro_batches {
+      hfta.run @"task/forward.0"
+    }
+    hfta.all_reduce @"task/combine_results" 4096 at #hfta.place<segment, 2, 0, 4096> through #hfta.place<segment, 1, 0>
+  }
+}
+
+// -----
+
+// They aren't added up.
+module attributes {hfta.job = {all_forwards_first = false, batch = 4 : i64, bucket = 4000000 : i64, clip_norm = array<f64>, copies = 2 : i64, data = [], epochs = 0 : i64, fuse = true, groups = 2 : i64, hyper_parameters = [], metric = "", micro_batches = 2 : i64, name = "net", optimizer_flags = [], optimizer = "", order_seed = 0 : i64, precision = {accumulate = "f32", compute = "f32", gradients = "f32", parameters = "f32", state = "f32"}, schedule = {gamma = array<f64>, kind = "constant", minimum = array<f64>, step_size = array<f64>, warmup = array<f64>}, seed = array<i64>, shuffle = true, steps = 0 : i64, training = false}, hfta.segments = [#hfta.segment<gradient, 0, 8192 bytes, 2 instances, 4096 a copy>, #hfta.segment<received, -1, 8192 bytes, 2 instances>, #hfta.segment<result, -1, 4096 bytes, 2 instances>, #hfta.segment<received, -1, 8192 bytes, 2 instances>]} {
+  func.func private @k(tensor<1024xf32>, tensor<1024xf32>) -> tensor<1024xf32>
+  hfta.task @"task/combine.0" part "combine" block 0 reads [0, 1] writes [0] {
+    hfta.launch @k on [#hfta.binding<0, 0, 4096>, #hfta.binding<1, 0, 4096>] inputs 2 written [0] {per_copy}
+  }
+  hfta.task @"task/combine.1" part "combine" block 1 reads [0, 3] writes [0] {
+    hfta.launch @k on [#hfta.binding<0, 0, 4096>, #hfta.binding<3, 0, 4096>] inputs 2 written [0] {per_copy}
+  }
+  hfta.task @"task/combine_results" part "combine_results" block -1 reads [1, 2] writes [2] {
+    hfta.launch @k on [#hfta.binding<2, 0, 0>, #hfta.binding<1, 0, 0>] inputs 2 written [0]
+  }
+  hfta.task @"task/forward.0" part "forward" block 0 reads [2] writes [2] {
+    hfta.launch @k on [#hfta.binding<2, 0, 0>, #hfta.binding<2, 0, 0>] inputs 2 written [0]
+  }
+  hfta.task @"task/backward.0" part "backward" block 0 reads [0] writes [0] {
+    hfta.launch @k on [#hfta.binding<0, 0, 4096>, #hfta.binding<0, 0, 4096>] inputs 2 written [0] {per_copy}
+  }
+  // expected-error @+1 {{'hfta.schedule' op leaves sums in segment 2 that no hfta.all_reduce has added up}}
+  hfta.schedule @step keeps [0] {
+    hfta.fill 4096 at #hfta.place<segment, 2, 0>
+    hfta.repeat micro_batches {
+      hfta.run @"task/forward.0"
+    }
+  }
+}

@@ -248,17 +248,30 @@ def HftaSchedule : Pass<"hfta-schedule", "::mlir::ModuleOp"> {
 }
 
 def HftaVerifySchedules : Pass<"hfta-verify-schedules", "::mlir::ModuleOp"> {
-  let summary = "Prove that no command reads what may still be written";
+  let summary = "Prove that each command finds what it is to use";
   let description = [{
     Follows each schedule as the host would, with a clock a queue that events carry
     to other queues (vector clocks: Fidge, "Timestamps in message-passing systems
     that preserve the partial ordering", 1988). Of two commands that touch the same
     bytes of an instance of a segment, and one of which writes, one must come after
-    the other. A task must find the fields of its own micro-batch, and in segments
-    of role `exchange` what the same call has written for it. The host waits
-    between schedules, so that each is looked at by itself, in three calls one after
-    the other, with and without batches that are offered ahead; what is repeated is
-    followed until every instance of a segment has been used twice.
+    the other. The host waits between schedules, so that each is looked at by
+    itself, in three calls one after the other, with and without batches that are
+    offered ahead; what is repeated is followed until every instance of a segment
+    has been used twice. So it is as one rank, and as the first and the last of as
+    many ranks as there are workers.
+
+    Accesses being in order, it is known what each command finds:
+    - a task: the fields of its own micro-batch, what this one has left in segments
+      of roles `saved` and `cut`, and in those of role `exchange` what the same
+      call has written for it, or another rank has given; and the host's scalars of
+      this call;
+    - sums of groups: results are cleared before micro-batches add to them, each
+      byte is added up once, after the last of them, and read outside of
+      micro-batches only then; there is an instance for each group. Gradients may
+      come from calls before;
+    - results that a call leaves are given to the host;
+    - other ranks: all commands that exchange something with them, which stand in
+      no repeat, are in one order, on whichever queues.
 
     ```mlir
     hfta.transfer 64 from #hfta.place<field, 0, 0> to #hfta.place<segment, 0, 0> {queue = 1}

@@ -1,0 +1,498 @@
+//===- ScheduleContents.cpp - What segments hold, by command --------------===//
+
+#include "ScheduleContents.h"
+
+#include "Hfta/Dialect/Hfta/IR/TaskNames.h"
+#include "Hfta/Dialect/Hfta/IR/VariableIndex.h"
+
+using namespace mlir;
+using namespace mlir::hfta;
+
+//===----------------------------------------------------------------------===//
+// Bytes
+//===----------------------------------------------------------------------===//
+
+void ByteSet::add(int64_t begin, int64_t end) {
+  remove(begin, end);
+  ends[begin] = end;
+}
+
+void ByteSet::remove(int64_t begin, int64_t end) {
+  std::map<int64_t, int64_t> left;
+  for (auto [from, to] : ends) {
+    if (from < begin)
+      left[from] = std::min(to, begin);
+    if (to > end)
+      left[std::max(from, end)] = to;
+  }
+  ends.swap(left);
+}
+
+bool ByteSet::hasAll(int64_t begin, int64_t end) const {
+  for (auto [from, to] : ends)
+    if (from <= begin && begin < to)
+      begin = to;
+  return begin >= end;
+}
+
+bool ByteSet::hasSome(int64_t begin, int64_t end) const {
+  return llvm::any_of(ends,
+                      [&](const std::pair<const int64_t, int64_t> &range) {
+                        return range.first < end && begin < range.second;
+                      });
+}
+
+//===----------------------------------------------------------------------===//
+// Instances
+//===----------------------------------------------------------------------===//
+
+int64_t mlir::hfta::getInstance(SegmentAttr segment, const Moment &moment,
+                                int64_t ahead) {
+  int64_t number = moment.place + ahead;
+  if (segment.getRole() == Role::input)
+    number += moment.first;
+  else if (segment.isOfGroups() || segment.getRole() == Role::scalar ||
+           segment.getRole() == Role::exchange)
+    number = moment.number;
+  return number % std::max<int64_t>(segment.getInstances(), 1);
+}
+
+/// Whether a scalar has a value a micro-batch.
+static bool isOfMicroBatch(VariableOp variable) {
+  return variable.isFor(Purpose::micro_batch) ||
+         variable.isFor(Purpose::first_sample) ||
+         variable.isFor(Purpose::valid_samples);
+}
+
+LogicalResult mlir::hfta::verifyInstances(ModuleOp module, const Job &job) {
+  std::set<int64_t> ofMicroBatches;
+  for (auto variable : module.getOps<VariableOp>())
+    if (std::optional<BindingAttr> place = variable.getLocation();
+        place && isOfMicroBatch(variable))
+      ofMicroBatches.insert(place->getSegment());
+  for (auto [index, segment] : llvm::enumerate(
+           SegmentAttr::getTable(module).getAsRange<SegmentAttr>())) {
+    int64_t expected = 1;
+    switch (segment.getRole()) {
+    case Role::saved:
+    case Role::cut:
+    case Role::workspace:
+    case Role::scratch:
+    case Role::input: // as many as commands need
+      continue;
+    case Role::result: // what is computed from sums has no groups
+      if (segment.getInstances() == 1)
+        continue;
+      expected = job.getGroups();
+      break;
+    case Role::gradient:
+    case Role::received:
+      expected = job.getGroups();
+      break;
+    case Role::exchange:
+      expected = job.microBatches;
+      break;
+    case Role::scalar:
+      if (ofMicroBatches.count(static_cast<int64_t>(index)))
+        expected = job.microBatches;
+      break;
+    case Role::constant:
+    case Role::parameter:
+    case Role::optimizer_state:
+    case Role::statistics:
+    case Role::output:
+      break;
+    }
+    if (segment.getInstances() != expected)
+      return module.emitError("segment ")
+             << index << " of role " << stringifyRole(segment.getRole())
+             << " must have " << expected << " instances, got "
+             << segment.getInstances();
+  }
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// The start and the end of a call
+//===----------------------------------------------------------------------===//
+
+ScheduleContents::ScheduleContents(ModuleOp module, const Job &job)
+    : module(module), segments(SegmentAttr::getTable(module)),
+      groups(job.getGroups()) {
+  VariableIndex variables(module);
+  for (const DataField &field : job.data)
+    fields.push_back(
+        locate(variables.lookup(Purpose::field, field.name), field.name));
+  if (VariableOp samples = variables.lookup(Purpose::valid_samples))
+    ofEvaluations.push_back(locate(samples, "valid samples"));
+  beginCall();
+}
+
+/// Without bytes, if there is none.
+ScheduleContents::Given ScheduleContents::locate(VariableOp variable,
+                                                 StringRef name) const {
+  std::optional<BindingAttr> place;
+  if (variable)
+    place = variable.getLocation();
+  if (!place)
+    return {-1, 0, 0, name.str()};
+  return {place->getSegment(), place->getOffset(),
+          place->getOffset() + getLogicalBytes(variable.getTensorType()),
+          name.str()};
+}
+
+/// Whether an operand of the task begins there.
+bool ScheduleContents::reads(TaskOp task, const Given &given) {
+  std::set<Place> &places = operands[task];
+  if (places.empty())
+    for (auto launch : task.getBody().getOps<LaunchOp>())
+      for (Attribute operand : launch.getBindings()) {
+        auto binding = cast<BindingAttr>(operand);
+        places.insert({binding.getSegment(), binding.getOffset()});
+      }
+  return llvm::any_of(places, [&](const Place &place) {
+    return place.first == given.segment && given.begin <= place.second &&
+           place.second < given.end;
+  });
+}
+
+/// Gradients may be there from calls before; results are what the last call
+/// left.
+void ScheduleContents::beginCall() {
+  sums.clear();
+  exchanged.clear();
+  brought.clear();
+  undelivered.clear();
+  for (auto [index, segment] :
+       llvm::enumerate(segments.getAsRange<SegmentAttr>()))
+    if (segment.getRole() == Role::gradient)
+      sums[static_cast<int64_t>(index)].open.add(0, segment.getBytes());
+}
+
+LogicalResult ScheduleContents::finishCall(ScheduleOp schedule) {
+  for (auto &[number, ofSegment] : sums)
+    if (getSegment(number).getRole() == Role::result && hasGroups(number) &&
+        !ofSegment.open.isEmpty())
+      return schedule.emitOpError("leaves sums in segment ")
+             << number << " that no hfta.all_reduce has added up";
+  for (auto &[number, bytes] : undelivered)
+    if (!bytes.isEmpty())
+      return schedule.emitOpError("leaves results in segment ")
+             << number << " that no hfta.transfer gives to the host";
+  for (auto [index, segment] :
+       llvm::enumerate(segments.getAsRange<SegmentAttr>())) {
+    if (schedule.getSymName() != schedules::kInitialize ||
+        segment.getRole() != Role::scalar)
+      continue;
+    auto number = static_cast<int64_t>(index);
+    for (int64_t instance = 0; instance < segment.getInstances(); ++instance)
+      if (!brought[{number, instance}].hasAll(0, segment.getBytes()))
+        return schedule.emitOpError("leaves instance ")
+               << instance << " of segment " << number
+               << " without the host's scalars";
+  }
+  beginCall();
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// Tasks
+//===----------------------------------------------------------------------===//
+
+/// Tasks read the fields of the micro-batch that they run for.
+LogicalResult ScheduleContents::readFields(RunOp run, TaskOp task,
+                                           int64_t segment,
+                                           const Moment &moment) {
+  Place place = getPlace(segment, moment);
+  int64_t expected = moment.first + moment.place;
+  for (auto &[key, number] : fieldsOf)
+    if (key.first == place && number != expected)
+      return run.emitError("runs for micro-batch ")
+             << expected << ", but segment " << segment
+             << " holds the fields of " << number;
+  for (const Given &field : fields)
+    if (field.segment == segment && reads(task, field) &&
+        !fieldsOf.count({place, field.begin}))
+      return run.emitOpError("reads field '")
+             << field.name << "' of micro-batch " << expected
+             << ", which no hfta.transfer has brought";
+  return success();
+}
+
+/// Those of all micro-batches come anew in each call, and of a micro-batch's
+/// own what an evaluation says of it.
+LogicalResult ScheduleContents::readScalars(RunOp run, TaskOp task,
+                                            int64_t segment,
+                                            const Moment &moment) {
+  const ByteSet &bytes = brought[getPlace(segment, moment)];
+  bool isThere = getSegment(segment).getInstances() > 1 ||
+                 bytes.hasAll(0, getBytes(segment));
+  for (const Given &scalar : ofEvaluations)
+    if (scalar.segment == segment && reads(task, scalar))
+      isThere = isThere && bytes.hasAll(scalar.begin, scalar.end);
+  if (isThere)
+    return success();
+  return run.emitOpError("reads scalars in segment ")
+         << segment << ", which no hfta.transfer of this call has brought";
+}
+
+/// What tasks take from each micro-batch comes from a task of the same step, if
+/// not from the same task.
+LogicalResult ScheduleContents::readExchanged(RunOp run, int64_t segment,
+                                              const Moment &moment) {
+  Exchanged &own = exchanged[getPlace(segment, moment)];
+  if (!own.written.hasAll(0, getBytes(segment)))
+    return run.emitError("reads what micro-batch ")
+           << moment.number << " has in segment " << segment
+           << ", but nothing has written it";
+  if (own.microBatch == moment.number)
+    return success();
+  return run.emitOpError("runs for micro-batch ")
+         << moment.number << ", but segment " << segment << " holds what "
+         << own.microBatch << " has there";
+}
+
+/// Outside of micro-batches, sums are those of all groups.
+LogicalResult ScheduleContents::readSums(Operation *op, int64_t segment,
+                                         int64_t begin, int64_t end) {
+  if (!hasGroups(segment) || !sums[segment].open.hasSome(begin, end))
+    return success();
+  return op->emitOpError("reads sums in segment ")
+         << segment << " that no hfta.all_reduce has added up";
+}
+
+LogicalResult ScheduleContents::read(RunOp run, TaskOp task, int64_t segment,
+                                     const Moment &moment) {
+  bool isOwn = llvm::is_contained(task.getWrites(), segment);
+  switch (getSegment(segment).getRole()) {
+  case Role::input:
+    return readFields(run, task, segment, moment);
+  case Role::scalar:
+    return readScalars(run, task, segment, moment);
+  case Role::exchange:
+    return isOwn ? success() : readExchanged(run, segment, moment);
+  case Role::gradient:
+  case Role::result:
+    return moment.isInMicroBatches
+               ? success()
+               : readSums(run, segment, 0, getBytes(segment));
+  case Role::saved:
+  case Role::cut: {
+    auto known = savedOf.find(getPlace(segment, moment));
+    if (isOwn || known == savedOf.end() ||
+        known->second == moment.first + moment.place)
+      return success();
+    return run.emitOpError("runs for micro-batch ")
+           << moment.first + moment.place << ", but segment " << segment
+           << " holds what " << known->second << " has left";
+  }
+  default:
+    return success();
+  }
+}
+
+/// A micro-batch adds to its group's sums.
+LogicalResult ScheduleContents::addToSums(RunOp run, int64_t segment,
+                                          const Moment &moment) {
+  Sums &ofSegment = sums[segment];
+  ofSegment.isAddedTo = true;
+  if (!moment.isInMicroBatches)
+    return success();
+  if (!ofSegment.open.hasAll(0, getBytes(segment)))
+    return run.emitOpError("adds to sums in segment ")
+           << segment << " that are complete, or that nothing has cleared";
+  int64_t instances = getSegment(segment).getInstances();
+  if (instances == groups)
+    return success();
+  return run.emitOpError("adds to ")
+         << groups << " groups' sums in segment " << segment << ", which has "
+         << instances << " instances";
+}
+
+LogicalResult ScheduleContents::write(RunOp run, int64_t segment,
+                                      const Moment &moment) {
+  Place place = getPlace(segment, moment);
+  int64_t bytes = getBytes(segment);
+  switch (getSegment(segment).getRole()) {
+  case Role::result:
+    undelivered[segment].add(0, bytes);
+    return addToSums(run, segment, moment);
+  case Role::gradient:
+    return addToSums(run, segment, moment);
+  case Role::exchange: {
+    Exchanged &own = exchanged[place];
+    if (own.given.hasSome(0, bytes))
+      return run.emitOpError("writes what micro-batch ")
+             << own.microBatch << " has in segment " << segment
+             << ", which other ranks have been given";
+    own.microBatch = moment.number;
+    own.written.add(0, bytes);
+    return success();
+  }
+  case Role::saved:
+  case Role::cut:
+    savedOf[place] = moment.first + moment.place;
+    return success();
+  default:
+    return success();
+  }
+}
+
+LogicalResult ScheduleContents::run(RunOp run, TaskOp task,
+                                    const Moment &moment) {
+  for (int64_t segment : task.getReads())
+    if (failed(read(run, task, segment, moment)))
+      return failure();
+  for (int64_t segment : task.getWrites())
+    if (failed(write(run, segment, moment)))
+      return failure();
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// What the host gives and gets
+//===----------------------------------------------------------------------===//
+
+/// The runtime finds a micro-batch's part of a field by the number of bytes.
+LogicalResult ScheduleContents::bringField(TransferOp transfer,
+                                           const Moment &moment) {
+  PlaceAttr to = transfer.getTo();
+  auto bytes = static_cast<int64_t>(transfer.getBytes());
+  auto index = static_cast<size_t>(transfer.getFrom().getNumber());
+  if (index < fields.size()) {
+    const Given &field = fields[index];
+    if (field.segment != to.getNumber() || field.begin != to.getOffset() ||
+        field.end - field.begin != bytes || to.getStride() != 0 ||
+        transfer.getFrom().getOffset() != 0)
+      return transfer.emitOpError("must bring the ")
+             << field.end - field.begin << " bytes of field '" << field.name
+             << "' to byte " << field.begin << " of segment " << field.segment
+             << ", got " << bytes << " to " << to;
+  }
+  auto ahead = static_cast<int64_t>(transfer.getAhead());
+  fieldsOf[{getPlace(to.getNumber(), moment, ahead), to.getOffset()}] =
+      moment.first + moment.place + ahead;
+  return success();
+}
+
+/// The host reads the first instance of results, which has all groups' sums.
+LogicalResult ScheduleContents::download(TransferOp transfer,
+                                         const Moment &moment) {
+  PlaceAttr from = transfer.getFrom();
+  int64_t segment = from.getNumber(), begin = from.getOffset();
+  auto end = begin + static_cast<int64_t>(transfer.getBytes());
+  if (getSegment(segment).getRole() != Role::result)
+    return success();
+  if (hasGroups(segment) && moment.isInMicroBatches)
+    return transfer.emitOpError("gives the host one group's sums of segment ")
+           << segment;
+  undelivered[segment].remove(begin, end);
+  return readSums(transfer, segment, begin, end);
+}
+
+LogicalResult ScheduleContents::transfer(TransferOp transfer,
+                                         const Moment &moment) {
+  PlaceAttr from = transfer.getFrom(), to = transfer.getTo();
+  if (from.getSpace() == Space::field)
+    return bringField(transfer, moment);
+  if (transfer.getAhead() != 0)
+    return transfer.emitOpError("brings fields ahead, not ") << from;
+  if (from.getSpace() == Space::port)
+    return success();
+  // The host's image of a segment has its addresses.
+  if (from.getNumber() != to.getNumber() ||
+      from.getOffset() != to.getOffset() || from.getStride() != 0 ||
+      to.getStride() != 0)
+    return transfer.emitOpError("must copy to the place that ")
+           << from << " has, got " << to;
+  if (to.getSpace() == Space::host)
+    return download(transfer, moment);
+  if (getSegment(to.getNumber()).getRole() == Role::scalar)
+    brought[getPlace(to.getNumber(), moment)].add(
+        to.getOffset(),
+        to.getOffset() + static_cast<int64_t>(transfer.getBytes()));
+  return success();
+}
+
+LogicalResult ScheduleContents::fill(FillOp fill) {
+  PlaceAttr to = fill.getTo();
+  SegmentAttr segment = getSegment(to.getNumber());
+  if (segment.getRole() != Role::result)
+    return success();
+  Sums &ofSegment = sums[to.getNumber()];
+  if (ofSegment.isAddedTo)
+    return fill.emitOpError("clears sums in segment ")
+           << to.getNumber() << " that tasks have added to";
+  ofSegment.open.add(to.getOffset(),
+                     to.getOffset() + static_cast<int64_t>(fill.getBytes()));
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// What ranks do together
+//===----------------------------------------------------------------------===//
+
+/// The task adds as many bytes as the command says that blocks have.
+LogicalResult ScheduleContents::checkBlocks(AllReduceOp reduce) {
+  PlaceAttr at = reduce.getAt();
+  auto bytes = static_cast<int64_t>(reduce.getBytes());
+  auto task = SymbolTable(module).lookup<TaskOp>(reduce.getTask());
+  for (auto launch : task.getBody().getOps<LaunchOp>()) {
+    bool isWhole = at.getOffset() == 0 && at.getStride() == bytes &&
+                   bytes == getBytes(at.getNumber());
+    bool fits = llvm::all_of(launch.getBindings(), [&](Attribute binding) {
+      return cast<BindingAttr>(binding).getStride() == at.getStride();
+    });
+    if (launch.getPerCopy() ? !fits || at.getOffset() % at.getStride() != 0
+                            : !isWhole)
+      return reduce.emitOpError("adds other blocks than ")
+             << reduce.getTaskAttr() << " does: " << bytes << " bytes at "
+             << at;
+  }
+  return success();
+}
+
+LogicalResult ScheduleContents::addUp(AllReduceOp reduce) {
+  PlaceAttr at = reduce.getAt();
+  int64_t number = at.getNumber(), begin = at.getOffset();
+  int64_t end = begin + static_cast<int64_t>(reduce.getBytes());
+  int64_t instances = getSegment(number).getInstances();
+  if (instances != groups)
+    return reduce.emitOpError("adds up ")
+           << groups << " groups' sums in segment " << number << ", which has "
+           << instances << " instances";
+  if (failed(checkBlocks(reduce)))
+    return failure();
+  Sums &ofSegment = sums[number];
+  if (!ofSegment.open.hasAll(begin, end))
+    return reduce.emitOpError("adds up sums in segment ")
+           << number << " that are complete";
+  ofSegment.open.remove(begin, end);
+  if (getSegment(number).getRole() == Role::result)
+    undelivered[number].add(begin, end);
+  return success();
+}
+
+LogicalResult ScheduleContents::gather(AllGatherOp gather,
+                                       ArrayRef<int64_t> own,
+                                       int64_t microBatches) {
+  PlaceAttr at = gather.getAt();
+  int64_t number = at.getNumber(), begin = at.getOffset();
+  int64_t end = begin + static_cast<int64_t>(gather.getBytes());
+  for (int64_t microBatch = 0; microBatch < microBatches; ++microBatch) {
+    Moment moment;
+    moment.number = microBatch;
+    Exchanged &held = exchanged[getPlace(number, moment)];
+    if (llvm::is_contained(own, microBatch)) {
+      if (held.microBatch != microBatch || !held.written.hasAll(begin, end))
+        return gather.emitOpError("gives away what micro-batch ")
+               << microBatch << " has in segment " << number
+               << ", but nothing has written it";
+      held.given.add(begin, end);
+      continue;
+    }
+    held.microBatch = microBatch;
+    held.written.add(begin, end);
+  }
+  return success();
+}

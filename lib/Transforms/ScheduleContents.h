@@ -1,0 +1,141 @@
+//===- ScheduleContents.h - What segments hold, by command ------*- C++ -*-===//
+//
+// What the commands of a schedule leave in memory, where they are followed in
+// the host's order: whose fields and intermediate results instances hold, which
+// sums of groups may be added to and which are complete, what the host has and
+// has not. That no two queues touch the same bytes without an order is for
+// others to check; then this order is the only one.
+//===----------------------------------------------------------------------===//
+
+#ifndef HFTA_LIB_TRANSFORMS_SCHEDULECONTENTS_H
+#define HFTA_LIB_TRANSFORMS_SCHEDULECONTENTS_H
+
+#include "Hfta/Dialect/Hfta/IR/HftaOps.h"
+#include "Hfta/Dialect/Hfta/IR/Job.h"
+
+#include <map>
+#include <set>
+
+namespace mlir::hfta {
+
+/// Bytes of an instance of a segment.
+class ByteSet {
+public:
+  void add(int64_t begin, int64_t end);
+  void remove(int64_t begin, int64_t end);
+  bool hasAll(int64_t begin, int64_t end) const;
+  bool hasSome(int64_t begin, int64_t end) const;
+  bool isEmpty() const { return ends.empty(); }
+
+private:
+  std::map<int64_t, int64_t>
+      ends; ///< of ranges, which are apart, by their begin
+};
+
+/// Which micro-batch a command is for.
+struct Moment {
+  int64_t first = 0;  ///< how many of the rank's own the calls before had
+  int64_t place = 0;  ///< its place among the rank's own
+  int64_t number = 0; ///< its number in the step
+  bool isInMicroBatches = false; ///< within a repeat over micro-batches
+};
+
+/// The instance that serves the micro-batch so many places after this one. What
+/// is numbered as a step's micro-batches are is so on each rank; other
+/// instances serve the rank's own in turn, those of inputs over all calls.
+int64_t getInstance(SegmentAttr segment, const Moment &moment,
+                    int64_t ahead = 0);
+
+/// That each segment has as many instances as the tasks' micro-batches and
+/// groups need.
+LogicalResult verifyInstances(ModuleOp module, const Job &job);
+
+class ScheduleContents {
+public:
+  ScheduleContents(ModuleOp module, const Job &job);
+
+  /// Each gives an error where the command would use, or overwrite, something
+  /// else than it should.
+  LogicalResult run(RunOp run, TaskOp task, const Moment &moment);
+  LogicalResult transfer(TransferOp transfer, const Moment &moment);
+  LogicalResult fill(FillOp fill);
+  LogicalResult addUp(AllReduceOp reduce);
+  /// On a rank that computes the micro-batches `own` of so many.
+  LogicalResult gather(AllGatherOp gather, ArrayRef<int64_t> own,
+                       int64_t microBatches);
+  LogicalResult finishCall(ScheduleOp schedule);
+
+private:
+  using Place = std::pair<int64_t, int64_t>; ///< a segment and an instance
+
+  /// What the host gives the program, and where.
+  struct Given {
+    int64_t segment, begin, end;
+    std::string name;
+  };
+  /// Sums of groups, of all of a segment's instances.
+  struct Sums {
+    /// Bytes that tasks may add to: of others the sum is complete, or, of
+    /// results, nobody has cleared them.
+    ByteSet open;
+    bool isAddedTo = false;
+  };
+  /// What a micro-batch has in an instance of role `exchange`.
+  struct Exchanged {
+    int64_t microBatch = -1;
+    ByteSet written, given; ///< in this call; to the other ranks
+  };
+
+  void beginCall();
+  Given locate(VariableOp variable, StringRef name) const;
+  bool reads(TaskOp task, const Given &given);
+  bool hasGroups(int64_t segment) const {
+    return getSegment(segment).isOfGroups() &&
+           getSegment(segment).getInstances() > 1;
+  }
+  SegmentAttr getSegment(int64_t number) const {
+    return cast<SegmentAttr>(segments[number]);
+  }
+  int64_t getBytes(int64_t segment) const {
+    return getSegment(segment).getBytes();
+  }
+  Place getPlace(int64_t segment, const Moment &moment,
+                 int64_t ahead = 0) const {
+    return {segment, getInstance(getSegment(segment), moment, ahead)};
+  }
+
+  LogicalResult read(RunOp run, TaskOp task, int64_t segment,
+                     const Moment &moment);
+  LogicalResult readFields(RunOp run, TaskOp task, int64_t segment,
+                           const Moment &moment);
+  LogicalResult readScalars(RunOp run, TaskOp task, int64_t segment,
+                            const Moment &moment);
+  LogicalResult readExchanged(RunOp run, int64_t segment, const Moment &moment);
+  LogicalResult readSums(Operation *op, int64_t segment, int64_t begin,
+                         int64_t end);
+  LogicalResult write(RunOp run, int64_t segment, const Moment &moment);
+  LogicalResult addToSums(RunOp run, int64_t segment, const Moment &moment);
+  LogicalResult bringField(TransferOp transfer, const Moment &moment);
+  LogicalResult download(TransferOp transfer, const Moment &moment);
+  LogicalResult checkBlocks(AllReduceOp reduce);
+
+  ModuleOp module;
+  ArrayAttr segments;
+  int64_t groups;
+  std::vector<Given> fields;        ///< those that the job's data have
+  std::vector<Given> ofEvaluations; ///< scalars that differ by call
+  std::map<Operation *, std::set<Place>> operands; ///< offsets that tasks read
+
+  /// Whose fields or intermediate results, counted over all calls, an instance
+  /// holds; of fields, by their offset.
+  std::map<std::pair<Place, int64_t>, int64_t> fieldsOf;
+  std::map<Place, int64_t> savedOf;
+  std::map<int64_t, Sums> sums;
+  std::map<Place, Exchanged> exchanged;
+  std::map<Place, ByteSet> brought;       ///< scalars, in this call
+  std::map<int64_t, ByteSet> undelivered; ///< results that the host hasn't got
+};
+
+} // namespace mlir::hfta
+
+#endif // HFTA_LIB_TRANSFORMS_SCHEDULECONTENTS_H
