@@ -294,3 +294,26 @@ std::vector<std::string> Train::events(const std::string &log) {
     line = std::regex_replace(line, std::regex(",\"seconds\":[^}]*"), "");
   return lines;
 }
+
+std::vector<std::string> train(const fake_options &options, int threads,
+                               int steps, std::vector<double> *losses,
+                               void (*setClock)(hfta_instance *)) {
+  ProgramPointer program = makeProgram(options);
+  InstancePointer instance = makeInstance(program.get(), threads);
+  if (setClock)
+    setClock(instance.get());
+  hfta_instance_set_total_steps(instance.get(), steps);
+  std::vector<double> last(options.copies);
+  for (int i = 0; i < steps; ++i) {
+    Batch batch(i);
+    EXPECT_EQ(hfta_instance_step(instance.get(), batch.inputs, last.data()),
+              HFTA_OK);
+  }
+  EXPECT_EQ(hfta_instance_steps(instance.get()), steps);
+  std::vector<std::string> states;
+  for (int64_t copy = 0; copy < options.copies; ++copy)
+    states.push_back(stateOf(instance.get(), copy));
+  if (losses)
+    *losses = last;
+  return states;
+}

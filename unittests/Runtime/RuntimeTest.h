@@ -113,4 +113,10 @@ protected:
 /// All bytes of a copy's checkpointed tensors, by name.
 std::string stateOf(hfta_instance *instance, int64_t copy);
 
+/// Trains on `steps` batches; returns every copy's state, and the losses. The
+/// clock, if there is one, is set before the first step.
+std::vector<std::string> train(const fake_options &options, int threads,
+                               int steps, std::vector<double> *losses = nullptr,
+                               void (*setClock)(hfta_instance *) = nullptr);
+
 #endif // HFTA_UNITTESTS_RUNTIME_TEST_H

@@ -133,6 +133,8 @@ static hfta_status print_text(const bench *self, int64_t steps, double seconds,
                               double rate, uint64_t peak, hfta_error *error) {
   const hfta_program *program = self->program;
   int threads = hfta_instance_threads(self->instance);
+  if (self->communicator->size > 1)
+    printf("%d ranks: ", self->communicator->size);
   printf("%lld steps of %lld copies, batch %lld, %d threads: %.3f s\n"
          "%.3f ms a step, %.1f samples a second over all copies\n"
          "%lld at a time, planned peak %.2f MiB\n",

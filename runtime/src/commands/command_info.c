@@ -63,9 +63,13 @@ hfta_parameter_count hfta_count_all_parameters(const hfta_program *program) {
 }
 
 static void print_job(const hfta_program *program) {
-  printf("%s: copies %lld, batch %lld, micro-batches %lld, blocks %lld\n",
+  printf("%s: copies %lld, batch %lld, micro-batches %lld, blocks %lld",
          program->name, (long long)program->copies, (long long)program->batch,
          (long long)program->micro_batches, (long long)program->blocks);
+  if (program->groups > 1)
+    printf(", groups %lld, workers %lld", (long long)program->groups,
+           (long long)program->workers);
+  printf("\n");
   printf("precision %s, optimizer %s, metric %s\n",
          hfta_element_name((hfta_element_type)program->precision),
          *program->optimizer ? program->optimizer : "none",

@@ -150,6 +150,9 @@ static int train(const hfta_invocation *invocation,
   hfta_status status = hfta_train(instance, &arguments->options, &result);
   int code = (int)status;
   if (status != HFTA_OK) {
+    // One of several ranks doesn't come back from its report.
+    if (result.saved && invocation->ranks->communicator->size > 1)
+      print_saved(invocation, arguments, &result);
     hfta_report(invocation, status, hfta_instance_message(instance));
     if (result.saved)
       print_saved(invocation, arguments, &result);
