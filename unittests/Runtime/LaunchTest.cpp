@@ -23,8 +23,12 @@ public:
     task.name = "task";
     task.launches = launches.data();
     task.launch_count = launches.size();
-    hfta_task_call call = {&task, segments, keeps, copies.data(),
-                           static_cast<int64_t>(copies.size()), -1};
+    hfta_task_call call = {&task,
+                           segments,
+                           keeps,
+                           copies.data(),
+                           static_cast<int64_t>(copies.size()),
+                           -1};
     return hfta_run_task(pool.get(), &call, error);
   }
 

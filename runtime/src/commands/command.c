@@ -209,9 +209,8 @@ int hfta_open_instance(const hfta_invocation *invocation,
   hfta_error error;
   const hfta_device_functions *kind = device ? hfta_device_find(device) : NULL;
   if (kind && kind->takes_file && strcmp(invocation->command, "bench") != 0)
-    return hfta_report_usage(invocation,
-                             "device '%s' runs no tasks: it is for 'bench'",
-                             kind->kind);
+    return hfta_report_usage(
+        invocation, "device '%s' runs no tasks: it is for 'bench'", kind->kind);
   hfta_options options = {
       .threads = (int32_t)threads, .device = device, .error = &error};
   hfta_status status =
