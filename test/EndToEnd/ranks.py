@@ -7,11 +7,13 @@ import json
 import os
 import signal
 import time
+from pathlib import Path
 
-from harness import (DATA, MODELS, Work, checkpoint, expect_same_checkpoint,
-                     fail, make_blocks)
+from harness import (DATA, MODELS, Work, checkpoint, expect_equal,
+                     expect_same_checkpoint, fail, make_blocks, run)
 from mpirun import Ranks, run_ranks
 
+ROOT = Path(__file__).resolve().parents[2]
 COPIES = 4
 RATES = "[1e-3, 3e-3, 1e-2, 3e-2]"
 STEPS = 4
@@ -214,8 +216,29 @@ def check_ends(check):
                            f"asked to stop after step {steps}", COPIES)
 
 
+def check_evaluations(check, compiler):
+    """Each rank learns what one process does, also of a batch of which it has
+    nothing."""
+    kernels = check.work.compile("evaluated.o", make_job("cnn", JOBS["cnn-4"][1]),
+                                 "--emit=obj")
+    binary = kernels.with_suffix("")
+    run(*compiler.split(), "-std=c11", "-Wall", "-Wextra", "-Werror", "-O1", "-I",
+        ROOT / "runtime" / "include", ROOT / "test" / "Inputs" / "RanksEvaluate.c",
+        kernels, Path(check.work.hftac).parents[1] / "lib" / "libhfta_runtime.a",
+        "-lm", "-lpthread", "-ldl", "-o", binary)
+    expected = run(binary).splitlines()
+    lines = run_ranks(4, binary).splitlines()
+    for rank in range(4):
+        mine = [line for line in lines if line.startswith(f"{rank}: ")]
+        expect_equal([line.split(": ", 1)[1] for line in mine],
+                     [line.split(": ", 1)[1] for line in expected],
+                     f"evaluations of rank {rank}")
+
+
 def main():
+    compiler = os.environ["CC"]
     check = Check()
+    check_evaluations(check, compiler)
     check_bytes(check)
     check_resumed(check)
     check_refusals(check)

@@ -122,9 +122,10 @@ static void run(const walk *self, const hfta_command *command) {
 /// For each copy if there is a place for each.
 static void transfer(const walk *self, const hfta_command *command) {
   hfta_device *device = self->instance->device;
-  int64_t micro_batch = self->micro_batch + command->ahead;
-  if (micro_batch >= self->micro_batches &&
-      command->from.space != HFTA_SPACE_FIELD)
+  // Of a batch that isn't full a rank may have no micro-batch at all.
+  bool is_past = command->ahead > 0 &&
+                 self->micro_batch + command->ahead >= self->micro_batches;
+  if (is_past && command->from.space != HFTA_SPACE_FIELD)
     return;
   bool is_each = command->to.copy_stride != 0 || command->from.copy_stride != 0;
   int64_t count = is_each ? self->copy_count : 1;
