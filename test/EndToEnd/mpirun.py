@@ -27,17 +27,17 @@ class Ranks:
             self.command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
             text=True, cwd=place, env={**os.environ, "TMPDIR": self.folder.name})
 
-    def finish(self, code=0):
+    def finish(self, code=0, limit=LIMIT):
         """What they have printed; stops if mpirun's exit code is another."""
         text = " ".join(self.command)
         with self.folder:
             try:
-                output, _ = self.process.communicate(timeout=LIMIT)
+                output, _ = self.process.communicate(timeout=limit)
             except subprocess.TimeoutExpired:
                 # It ends the ranks.
                 self.process.send_signal(signal.SIGTERM)
                 output, _ = self.process.communicate()
-                sys.exit(f"error: {text}: still runs after {LIMIT} s\n"
+                sys.exit(f"error: {text}: still runs after {limit} s\n"
                          f"{output:.4000}")
         if self.process.returncode != code:
             sys.exit(f"error: {text}: exit {self.process.returncode}, "

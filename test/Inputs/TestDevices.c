@@ -136,7 +136,10 @@ static void shuffled_copy(hfta_device *base, uint32_t queue, void *to,
   last->bytes = bytes;
 }
 
+/// NULL of NULL: a task whose copies have no list.
 static void *duplicate(const void *from, size_t bytes) {
+  if (!from)
+    return NULL;
   void *to = malloc(bytes + 1);
   check(to);
   return memcpy(to, from, bytes);

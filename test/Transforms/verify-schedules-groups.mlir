@@ -529,6 +529,69 @@ module attributes {hfta.job = {all_forwards_first = false, batch = 4 : i64, buck
 
 // -----
 
+// In steps that no period divides, nothing adds them up.
+module attributes {hfta.job = {all_forwards_first = false, batch = 4 : i64, bucket = 4000000 : i64, clip_norm = array<f64>, copies = 2 : i64, data = [], epochs = 0 : i64, fuse = true, groups = 2 : i64, hyper_parameters = [], metric = "", micro_batches = 2 : i64, name = "net", optimizer_flags = [], optimizer = "", order_seed = 0 : i64, precision = {accumulate = "f32", compute = "f32", gradients = "f32", parameters = "f32", state = "f32"}, schedule = {gamma = array<f64>, kind = "constant", minimum = array<f64>, step_size = array<f64>, warmup = array<f64>}, seed = array<i64>, shuffle = true, steps = 0 : i64, training = false}, hfta.segments = [#hfta.segment<gradient, 0, 8192 bytes, 2 instances, 4096 a copy>, #hfta.segment<received, -1, 8192 bytes, 2 instances>, #hfta.segment<result, -1, 4096 bytes, 2 instances>, #hfta.segment<received, -1, 8192 bytes, 2 instances>]} {
+  func.func private @k(tensor<1024xf32>, tensor<1024xf32>) -> tensor<1024xf32>
+  hfta.task @"task/combine.0" part "combine" block 0 reads [0, 1] writes [0] {
+    hfta.launch @k on [#hfta.binding<0, 0, 4096>, #hfta.binding<1, 0, 4096>] inputs 2 written [0] {per_copy}
+  }
+  hfta.task @"task/combine.1" part "combine" block 1 reads [0, 3] writes [0] {
+    hfta.launch @k on [#hfta.binding<0, 0, 4096>, #hfta.binding<3, 0, 4096>] inputs 2 written [0] {per_copy}
+  }
+  hfta.task @"task/combine_results" part "combine_results" block -1 reads [1, 2] writes [2] {
+    hfta.launch @k on [#hfta.binding<2, 0, 0>, #hfta.binding<1, 0, 0>] inputs 2 written [0]
+  }
+  hfta.task @"task/forward.0" part "forward" block 0 reads [2] writes [2] {
+    hfta.launch @k on [#hfta.binding<2, 0, 0>, #hfta.binding<2, 0, 0>] inputs 2 written [0]
+  }
+  hfta.task @"task/backward.0" part "backward" block 0 reads [0] writes [0] {
+    hfta.launch @k on [#hfta.binding<0, 0, 4096>, #hfta.binding<0, 0, 4096>] inputs 2 written [0] {per_copy}
+  }
+  hfta.schedule @step keeps [0] {
+    hfta.repeat micro_batches {
+      hfta.run @"task/backward.0"
+    }
+    hfta.every "period" {
+      hfta.all_reduce @"task/combine.0" 8192 at #hfta.place<segment, 0, 0, 4096> through #hfta.place<segment, 1, 0>
+    }
+    // expected-error @+1 {{'hfta.run' op reads sums in segment 0 that no hfta.all_reduce has added up}}
+    hfta.run @"task/backward.0"
+  }
+}
+
+// -----
+
+// And nothing uses them.
+module attributes {hfta.job = {all_forwards_first = false, batch = 4 : i64, bucket = 4000000 : i64, clip_norm = array<f64>, copies = 2 : i64, data = [], epochs = 0 : i64, fuse = true, groups = 2 : i64, hyper_parameters = [], metric = "", micro_batches = 2 : i64, name = "net", optimizer_flags = [], optimizer = "", order_seed = 0 : i64, precision = {accumulate = "f32", compute = "f32", gradients = "f32", parameters = "f32", state = "f32"}, schedule = {gamma = array<f64>, kind = "constant", minimum = array<f64>, step_size = array<f64>, warmup = array<f64>}, seed = array<i64>, shuffle = true, steps = 0 : i64, training = false}, hfta.segments = [#hfta.segment<gradient, 0, 8192 bytes, 2 instances, 4096 a copy>, #hfta.segment<received, -1, 8192 bytes, 2 instances>, #hfta.segment<result, -1, 4096 bytes, 2 instances>, #hfta.segment<received, -1, 8192 bytes, 2 instances>]} {
+  func.func private @k(tensor<1024xf32>, tensor<1024xf32>) -> tensor<1024xf32>
+  hfta.task @"task/combine.0" part "combine" block 0 reads [0, 1] writes [0] {
+    hfta.launch @k on [#hfta.binding<0, 0, 4096>, #hfta.binding<1, 0, 4096>] inputs 2 written [0] {per_copy}
+  }
+  hfta.task @"task/combine.1" part "combine" block 1 reads [0, 3] writes [0] {
+    hfta.launch @k on [#hfta.binding<0, 0, 4096>, #hfta.binding<3, 0, 4096>] inputs 2 written [0] {per_copy}
+  }
+  hfta.task @"task/combine_results" part "combine_results" block -1 reads [1, 2] writes [2] {
+    hfta.launch @k on [#hfta.binding<2, 0, 0>, #hfta.binding<1, 0, 0>] inputs 2 written [0]
+  }
+  hfta.task @"task/forward.0" part "forward" block 0 reads [2] writes [2] {
+    hfta.launch @k on [#hfta.binding<2, 0, 0>, #hfta.binding<2, 0, 0>] inputs 2 written [0]
+  }
+  hfta.task @"task/backward.0" part "backward" block 0 reads [0] writes [0] {
+    hfta.launch @k on [#hfta.binding<0, 0, 4096>, #hfta.binding<0, 0, 4096>] inputs 2 written [0] {per_copy}
+  }
+  hfta.schedule @step keeps [0] {
+    hfta.repeat micro_batches {
+      hfta.run @"task/backward.0"
+    }
+    hfta.every "period" {
+      hfta.all_reduce @"task/combine.0" 8192 at #hfta.place<segment, 0, 0, 4096> through #hfta.place<segment, 1, 0>
+      hfta.run @"task/backward.0"
+    }
+  }
+}
+
+// -----
+
 // Ranks give each other what both have written.
 module attributes {hfta.job = {all_forwards_first = false, batch = 4 : i64, bucket = 4000000 : i64, clip_norm = array<f64>, copies = 2 : i64, data = [], epochs = 0 : i64, fuse = true, groups = 2 : i64, hyper_parameters = [], metric = "", micro_batches = 2 : i64, name = "net", optimizer_flags = [], optimizer = "", order_seed = 0 : i64, precision = {accumulate = "f32", compute = "f32", gradients = "f32", parameters = "f32", state = "f32"}, replicas = array<i64: 2>, schedule = {gamma = array<f64>, kind = "constant", minimum = array<f64>, step_size = array<f64>, warmup = array<f64>}, seed = array<i64>, shuffle = true, steps = 0 : i64, training = false}, hfta.segments = [#hfta.segment<constant, -1, 64 bytes, 1 instances>, #hfta.segment<exchange, 0, 64 bytes, 2 instances>, #hfta.segment<statistics, 0, 64 bytes, 1 instances>]} {
   func.func private @k(tensor<16xf32>) -> tensor<16xf32>

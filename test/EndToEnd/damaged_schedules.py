@@ -1,0 +1,338 @@
+#!/usr/bin/env python3
+"""Damages schedules, one command or one segment a seed: hftac refuses what is left,
+or the program trains to the bytes of the whole one, on a device that does the work
+of its queues in other orders and, where it has three workers, on three ranks; none
+hangs. Needs Open MPI's mpirun, a C compiler, and only Python's standard library.
+
+What is damaged is what orders commands and what moves bytes: events, what ranks
+exchange, transfers and fills are left out, moved, swapped, given twice, or get
+another event, queue, number of bytes, offset or micro-batch; runs of tasks get
+another queue; segments get another number of instances. Tasks themselves are the
+program: without one, or in another order, it is another program, and as good. The
+schedules are those that a training runs: `initialize`, `step` and `evaluate`."""
+
+import argparse
+import collections
+import concurrent.futures
+import json
+import os
+import pathlib
+import random
+import re
+import shutil
+import subprocess
+import sys
+
+from harness import (ADAM, COPIES, DATA, MODELS, REFERENCE, checkpoint, copy_file,
+                     make_blocks, run)
+from mpirun import Ranks
+
+STEPS = 3
+DEVICES = ["cpu", "shuffled:0", "shuffled:1", "shuffled:2", "shuffled:3"]
+RANKS = 3
+LIMIT = 60  # seconds that nothing may take
+NETS = {
+    "mlp": MODELS["mlp"].replace("relu(linear(flatten(image), 37))",
+                                 "dropout(relu(linear(flatten(image), 37)), 0.2)"),
+    "cnn": MODELS["cnn"].replace("relu(conv1)", "relu(batch_norm(conv1))"),
+}
+WORKERS = "pipeline replicas = [3], bucket = "
+# A job: its network, its clauses, and flags of hftac.
+JOBS = {
+    "turns": ("mlp", "", ()),
+    "sums": ("mlp", f"micro_batches 4, groups = 4\n  {WORKERS}4KiB", ()),
+    "ahead": ("cnn", "micro_batches 4, all_forwards_first = true", ("--cuts=pool1",)),
+    "statistics": ("cnn", "micro_batches 4, groups = 3\n  clip_norm 0.5\n  "
+                          f"{WORKERS}8KiB", ("--cuts=pool2",)),
+    "parts": ("mlp", "micro_batches 4, groups = 2\n  clip_norm 0.5", ()),
+    "late": ("cnn", "micro_batches 4, all_forwards_first = true\n  "
+                    f"{WORKERS}4e6, overlap = false", ()),
+}
+SCHEDULES = ("initialize", "step", "evaluate")
+
+
+def make_job(net, clauses):
+    # The last batch of an evaluation is no whole one.
+    return NETS[net] + make_blocks(
+        DATA[net] + "\n  test " + DATA[net], "cross_entropy(net, label)", ADAM, STEPS,
+        batch=48 if net == "mlp" else 24,
+        clauses=f"  metric accuracy(net, label)\n  seed 3\n  {clauses}")
+
+
+# Damage
+
+KINDS = {"record": "event", "await": "event", "all_reduce": "exchange",
+         "all_gather": "exchange", "transfer": "transfer", "fill": "transfer",
+         "run": "run"}
+COMMAND = re.compile(r"^ *hfta\.(\w+) ")
+OFFSET = re.compile(r"<\w+, \d+, (?P<number>\d+)")
+BYTES = re.compile(r"(?:transfer|fill|all_gather|all_reduce @\S+) (?P<number>\d+)")
+EVENT = re.compile(r"(?:record|await) (?P<number>\d+)")
+INSTANCES = re.compile(r"(?P<number>\d+) instances")
+
+
+class Text:
+    """The lines of a module, and where its commands are."""
+
+    def __init__(self, text):
+        self.lines = text.splitlines()
+        self.bodies = []  # the first line of a schedule's body, and the one after
+        begin = None
+        for index, line in enumerate(self.lines):
+            if begin is None and any(f"hfta.schedule @{name} " in line
+                                     for name in SCHEDULES):
+                begin = index + 1
+            elif begin is not None and line.startswith("  }"):
+                self.bodies.append((begin, index))
+                begin = None
+            elif begin is not None:
+                self.lines[index] = re.sub(r" loc\(\S+\)$", "", line)
+
+    def join(self):
+        return "\n".join(self.lines) + "\n"
+
+    def kind(self, index):
+        command = COMMAND.match(self.lines[index])
+        return KINDS.get(command[1]) if command else None
+
+    def commands(self, kind):
+        return [index for begin, end in self.bodies for index in range(begin, end)
+                if self.kind(index) == kind]
+
+    def body(self, index):
+        return next(body for body in self.bodies if body[0] <= index < body[1])
+
+
+def change(line, pattern, chance, others):
+    """One of the pattern's numbers becomes one of `others`, a function of it."""
+    match = chance.choice(list(pattern.finditer(line)))
+    number = int(match["number"])
+    other = chance.choice([other for other in others(number)
+                           if other != number and other >= 0])
+    return f"{line[:match.start('number')]}{other}{line[match.end('number'):]}"
+
+
+def set_attribute(line, name, chance, most):
+    """`name`, 0 where the command doesn't say it, becomes another number."""
+    found = re.search(rf"\b{name} = (\d+) : i64", line)
+    number = chance.choice([other for other in range(most + 1)
+                            if other != (int(found[1]) if found else 0)])
+    if found:
+        return line[:found.start(1)] + str(number) + line[found.end(1):]
+    if line.endswith("}"):
+        return f"{line[:-1]}, {name} = {number} : i64}}"
+    return f"{line} {{{name} = {number} : i64}}"
+
+
+def near(number):
+    return [number // 2, number - 64, number - 4, number + 4, number + 64, 2 * number,
+            number - 4096, number + 4096]
+
+
+def move(text, index, chance):
+    begin, end = text.body(index)
+    line = text.lines.pop(index)
+    text.lines.insert(chance.choice([place for place in range(begin, end)
+                                     if place != index]), line)
+
+
+def swap(text, index, chance):
+    """With the next command, or with any that isn't a task's."""
+    begin, end = text.body(index)
+    others = [other for other in range(begin, end)
+              if text.kind(other) not in (None, "run") and other != index]
+    if index + 1 < end and text.kind(index + 1):
+        others += [index + 1] * len(others)
+    if not others:
+        return
+    other = chance.choice(others)
+    text.lines[index], text.lines[other] = text.lines[other], text.lines[index]
+
+
+def edit(function):
+    """Damage by what makes another line of a line."""
+    def damage_line(text, index, chance):
+        text.lines[index] = function(text.lines[index], chance)
+    return damage_line
+
+
+DAMAGES = {
+    "remove": lambda text, index, chance: text.lines.pop(index),
+    "move": move,
+    "swap": swap,
+    "twice": lambda text, index, chance: text.lines.insert(index, text.lines[index]),
+    "queue": edit(lambda line, chance: set_attribute(line, "queue", chance, 3)),
+    "ahead": edit(lambda line, chance: set_attribute(line, "ahead", chance, 3)),
+    "number": edit(lambda line, chance: change(line, EVENT, chance,
+                                               lambda number: range(11))),
+    "bytes": edit(lambda line, chance: change(line, BYTES, chance, near)),
+    "offset": edit(lambda line, chance: change(line, OFFSET, chance, near)),
+    "instances": edit(lambda line, chance: change(
+        line, INSTANCES, chance,
+        lambda number: [0, 1, number - 1, number + 1, number + 2, 2 * number])),
+}
+ORDER = ["remove", "move", "swap", "twice", "queue"]
+CLASSES = {"event": ORDER + ["number"], "exchange": ORDER + ["bytes", "offset"],
+           "transfer": ORDER + ["bytes", "offset", "ahead"], "run": ["queue"],
+           "segment": ["instances"]}
+
+
+def damage(original, chance):
+    """What was done to which line, and the text after it."""
+    while True:
+        text = Text(original)
+        kind = chance.choice(["event", "event", "exchange", "exchange", "transfer",
+                              "run", "segment"])
+        name = chance.choice(CLASSES[kind])
+        places = text.commands(kind)
+        if kind == "segment":
+            places = [index for index, line in enumerate(text.lines)
+                      if "hfta.segments = " in line]
+        if not places:
+            continue
+        index = chance.choice(places)
+        before = text.lines[index].strip()
+        if name != "ahead" or "transfer" in before:
+            DAMAGES[name](text, index, chance)
+        if text.lines != Text(original).lines:
+            what = before if kind != "segment" else "a segment"
+            return f"{kind} {name}", what, text.join()
+
+
+# What is left
+
+class Check:
+    def __init__(self, options):
+        self.hftac = options.hftac
+        self.folder = options.work
+        self.keep = options.keep
+        self.folder.mkdir(parents=True, exist_ok=True)
+        run(sys.executable, REFERENCE / "make_data.py", self.folder, "mlp", "cnn")
+        self.texts, self.expected = {}, {}
+        for name, (net, clauses, flags) in JOBS.items():
+            job, path = self.folder / f"{name}.hfta", self.folder / f"{name}.mlir"
+            job.write_text(make_job(net, clauses))
+            run(self.hftac, job, "--emit=scheduled", "-o", path, *flags)
+            self.texts[name] = path.read_text()
+            path.write_text(Text(self.texts[name]).join())
+            binary = path.with_suffix("")
+            run(self.hftac, path, "-o", binary)
+            self.expected[name] = self.train(binary, "cpu")
+            if other := self.find_other(binary, name):
+                sys.exit(f"error: {name}, undamaged: {other}")
+
+    def flags(self, folder):
+        return ["train", "--data", self.folder, "--checkpoint", folder, "--log",
+                folder.with_suffix(".jsonl"), "--log-every", "1", "--no-progress"]
+
+    def train(self, binary, device):
+        """The bytes that a training leaves, or the message that it ends with."""
+        folder = binary.with_name(f"{binary.name}-{device.replace(':', '-')}")
+        try:
+            result = subprocess.run([binary, *self.flags(folder), "--device", device],
+                                    stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                                    text=True, timeout=LIMIT, check=False)
+        except subprocess.TimeoutExpired:
+            return f"still runs after {LIMIT} s"
+        if result.returncode:
+            return f"exit {result.returncode}: {result.stdout:.500}"
+        return self.read(folder)
+
+    def train_together(self, binary):
+        folder = binary.with_name(f"{binary.name}-ranks")
+        ranks = Ranks(RANKS, binary, *self.flags(folder), "--rank-timeout", "20")
+        try:
+            ranks.finish(limit=LIMIT)
+        except SystemExit as error:
+            return str(error)
+        return self.read(folder)
+
+    def read(self, folder):
+        log = folder.with_suffix(".jsonl")
+        events = [json.loads(line) for line in log.read_text().splitlines()]
+        for event in events:
+            event.pop("seconds", None)
+        bytes_of = [copy_file(checkpoint(folder, STEPS), copy).read_bytes()
+                    for copy in range(COPIES)]
+        log.unlink()
+        shutil.rmtree(folder)
+        return bytes_of + [events]
+
+    def find_other(self, binary, name):
+        """Where other bytes come of the program, and what was said there."""
+        expected = self.expected[name]
+        for device in DEVICES:
+            got = self.train(binary, device)
+            if got != expected:
+                return f"{device}: {got if isinstance(got, str) else 'other bytes'}"
+        got = expected
+        if WORKERS in JOBS[name][1]:
+            got = self.train_together(binary)
+        if got != expected:
+            return f"{RANKS} ranks: {got if isinstance(got, str) else 'other bytes'}"
+        return None
+
+    def try_seed(self, seed):
+        """The damage, what has come of it, and what to say of that."""
+        chance = random.Random(seed)
+        name = chance.choice(sorted(JOBS))
+        kind, what, text = damage(self.texts[name], chance)
+        path = self.folder / f"damaged-{seed}.mlir"
+        path.write_text(text)
+        binary = path.with_suffix("")
+        label = f"seed {seed}: {name}, {kind}: {what}"
+        try:
+            result = subprocess.run([self.hftac, path, "-o", binary], text=True,
+                                    stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                                    timeout=LIMIT, check=False)
+        except subprocess.TimeoutExpired:
+            return kind, "other", f"{label}: hftac still runs after {LIMIT} s"
+        if result.returncode == 1 and "error: " in result.stderr:
+            if not self.keep:
+                path.unlink()
+            return kind, "refused", label
+        if result.returncode:
+            return (kind, "other", f"{label}: hftac: exit {result.returncode}\n"
+                                   f"{result.stderr:.1000}")
+        other = self.find_other(binary, name)
+        if other:
+            return kind, "other", f"{label}: {other}"
+        if not self.keep:
+            for left in (path, binary, binary.with_suffix(".o")):
+                left.unlink(missing_ok=True)
+        return kind, "equal", label
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
+    parser.add_argument("--hftac", required=True)
+    parser.add_argument("--work", type=pathlib.Path, required=True)
+    parser.add_argument("--seeds", type=int, default=60, help="seeds from 0 on")
+    parser.add_argument("--first", type=int, default=0, help="instead of from 0")
+    parser.add_argument("--keep", action="store_true", help="what was damaged")
+    options = parser.parse_args()
+    check = Check(options)
+    counts = collections.defaultdict(collections.Counter)
+    failures = []
+    with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+        seeds = range(options.first, options.first + options.seeds)
+        for kind, result, text in pool.map(check.try_seed, seeds):
+            counts[kind][result] += 1
+            if result == "other":
+                failures.append(text)
+                print(text, flush=True)
+            elif options.keep:
+                print(f"{result}: {text}", flush=True)
+    total = collections.Counter()
+    for kind in sorted(counts):
+        total += counts[kind]
+        print(f"{kind:20} {counts[kind]['refused']:5} refused "
+              f"{counts[kind]['equal']:5} equal {counts[kind]['other']:5} other")
+    print(f"{'all':20} {total['refused']:5} refused {total['equal']:5} equal "
+          f"{total['other']:5} other")
+    if failures:
+        sys.exit(f"error: {len(failures)} damaged schedules of {options.seeds}")
+
+
+if __name__ == "__main__":
+    main()
