@@ -235,6 +235,21 @@ def check_evaluations(check, compiler):
                      f"evaluations of rank {rank}")
 
 
+def check_slow_ranks(check):
+    """A rank that works longer than the others would wait for one that does nothing:
+    of three ranks the last one has two workers' micro-batches."""
+    binary = check.work.compile("slow", make_job("mlp", JOBS["mlp-4"][1]))
+    costs = json.loads(run(binary, "bench", "--steps", 1, "--phases", "--json"))
+    for task in costs["tasks"]:
+        part = task["name"].split(".")[0]
+        task["seconds"] = (0.1 * task["runs"] if part in ("forward", "backward")
+                           else 0.0)
+    path = check.folder / "costs.json"
+    path.write_text(json.dumps(costs))
+    run_ranks(3, binary, "bench", "--steps", 1, "--device", f"paced:{path}",
+              "--threads", 1, "--rank-timeout", 1)
+
+
 def main():
     compiler = os.environ["CC"]
     check = Check()
@@ -243,6 +258,7 @@ def main():
     check_resumed(check)
     check_refusals(check)
     check_ends(check)
+    check_slow_ranks(check)
 
 
 if __name__ == "__main__":

@@ -294,6 +294,8 @@ static hfta_status build(hfta_instance *instance, const hfta_options *options) {
     status = allocate_segment(instance, i);
   if (status == HFTA_OK)
     status = hfta_sums_create(instance);
+  if (status == HFTA_OK && instance->share.ranks > 1)
+    hfta_instance_observe(instance, NULL);
   if (status == HFTA_OK)
     status = start(instance, true);
   return status;
@@ -357,9 +359,25 @@ void hfta_instance_destroy(hfta_instance *instance) {
 // Observers
 //===----------------------------------------------------------------------===//
 
+/// The other ranks learn of all that is done here: a step, or one task, may
+/// take longer than they would wait for a rank that does nothing.
+static void note_progress(void *argument, const hfta_activity *activity) {
+  hfta_instance *instance = argument;
+  hfta_communicator_progress(instance->communicator);
+  if (instance->observer.done)
+    instance->observer.done(instance->observer.argument, activity);
+}
+
 void hfta_instance_observe(hfta_instance *instance,
                            const hfta_observer *observer) {
-  instance->device->functions->observe(instance->device, observer);
+  hfta_device *device = instance->device;
+  if (instance->share.ranks == 1) {
+    device->functions->observe(device, observer);
+    return;
+  }
+  instance->observer = observer ? *observer : (hfta_observer){NULL, NULL};
+  const hfta_observer own = {note_progress, instance};
+  device->functions->observe(device, &own);
 }
 
 //===----------------------------------------------------------------------===//

@@ -25,6 +25,7 @@ struct hfta_instance {
   hfta_communicator *communicator;
   hfta_share share;
   hfta_sums sums_of_groups;
+  hfta_observer observer; ///< who is told beside the other ranks
   hfta_device *device;
   hfta_segment_memory *memory; ///< one a segment
   void **call_bases;           ///< what a running task gets, one a segment

@@ -105,7 +105,6 @@ static char *find_place(const walk *self, const hfta_place *place,
 
 static void run(const walk *self, const hfta_command *command) {
   hfta_instance *instance = self->instance;
-  hfta_communicator_progress(instance->communicator);
   const hfta_program *program = instance->program;
   for (uint32_t i = 0; i < program->segment_count; ++i)
     instance->call_bases[i] = segment_base(self, i, 0);
