@@ -103,9 +103,10 @@ public:
   ArrayAttr get(MLIRContext *context) const {
     SmallVector<Attribute> attributes;
     for (const Segment &segment : segments)
-      attributes.push_back(
-          SegmentAttr::get(context, segment.role, segment.block, segment.bytes,
-                           segment.instances, segment.copyBytes));
+      attributes.push_back(SegmentAttr::get(
+          context, segment.role, segment.block,
+          segment.isSummed() ? alignToBlocks(segment.bytes) : segment.bytes,
+          segment.instances, segment.copyBytes));
     return ArrayAttr::get(context, attributes);
   }
 

@@ -51,11 +51,17 @@ void ScheduledSums::addSums(int64_t number, SegmentAttr segment) {
   // Of the results, what evaluations add up lies beside a step's loss.
   std::string part =
       isFlat ? parts::kCombine.str() : (parts::kCombine + "_results").str();
+  auto getName = [&] {
+    return (names::kTaskPrefix + TaskAttr::makeName(part, segment.getBlock()))
+        .str();
+  };
+  // A block has two segments of a role where copies are fused in part.
+  if (module.lookupSymbol(getName()))
+    part += "_shared";
   sums.task = TaskOp::create(
-      builder, module.getLoc(),
-      (names::kTaskPrefix + TaskAttr::makeName(part, segment.getBlock())).str(),
-      part, segment.getBlock(), ArrayRef<int64_t>{number, received},
-      ArrayRef<int64_t>{number}, DenseI64ArrayAttr(), /*by_copies=*/false);
+      builder, module.getLoc(), getName(), part, segment.getBlock(),
+      ArrayRef<int64_t>{number, received}, ArrayRef<int64_t>{number},
+      DenseI64ArrayAttr(), /*by_copies=*/false);
   sums.task.getBody().emplaceBlock();
   if (isFlat) {
     Type type = getFloatType(module.getContext(), job.precision.gradients);

@@ -110,6 +110,14 @@ def expect_same_checkpoint(mine, theirs, what, copies=COPIES):
                          f"{what}, copy {copy}")
 
 
+def read_log(path):
+    """The events of a training, but for how long they took."""
+    events = [json.loads(line) for line in path.read_text().splitlines()]
+    for event in events:
+        event.pop("seconds", None)
+    return events
+
+
 def read_safetensors(path):
     """The tensors of a file: name to (type, shape, numbers)."""
     data = path.read_bytes()

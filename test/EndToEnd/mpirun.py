@@ -48,3 +48,18 @@ class Ranks:
 def run_ranks(ranks, *command, code=0, options=(), place=None):
     """The output of `ranks` processes; stops if mpirun's exit code is another."""
     return Ranks(ranks, *command, options=options, place=place).finish(code)
+
+
+def find_rank(binary, rank):
+    """The process of a rank, by what it was started with; None where there is none."""
+    for folder in os.listdir("/proc"):
+        try:
+            with open(f"/proc/{folder}/environ", "rb") as file:
+                environment = file.read().split(b"\0")
+            program = os.readlink(f"/proc/{folder}/exe")
+        except OSError:
+            continue
+        if (program == str(binary.resolve())
+                and f"OMPI_COMM_WORLD_RANK={rank}".encode() in environment):
+            return int(folder)
+    return None

@@ -38,9 +38,10 @@ class NetworkFolder:
         self.model = model
         networks.write_weights(self.work, index)
 
-    def compile(self, name, precision, *flags, **settings):
+    def compile(self, name, precision, *flags, model=None, **settings):
         job = self.work / f"{name}.hfta"
-        job.write_text(networks.make_job(self.name, str(self.model.absolute()),
+        job.write_text(networks.make_job(self.name,
+                                         model or str(self.model.absolute()),
                                          precision, **settings))
         binary = job.with_suffix("")
         run(self.hftac, job, "-o", binary, "--data", self.work, *flags,

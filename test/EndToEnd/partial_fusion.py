@@ -94,6 +94,15 @@ def check_outputs(check, array, alone, copy):
         expect_same_file(mine, theirs, f"copy {copy}: {mine.name}")
 
 
+def check_groups(check):
+    """Sums of groups lie in segments of all copies and in segments of one's own."""
+    clauses = ["micro_batches 2, groups = 2"]
+    array, _ = check.compile("groups", NAMES, RATES, clauses=clauses)
+    alone, _ = check.compile("groups-alone", NAMES[2:], RATES[2:], clauses=clauses)
+    expect_same_file(copy_file(check.train(array), 2), copy_file(check.train(alone), 0),
+                     "copy 2 of 2 groups")
+
+
 def main():
     check = Check(__doc__)
     array, remarks = check.compile("array", NAMES, RATES, "--remarks")
@@ -111,6 +120,7 @@ def main():
     for copy in range(len(NAMES)):
         expect_same_file(copy_file(together, copy), copy_file(apart, copy),
                          f"copy {copy} not fused")
+    check_groups(check)
     # Its checkpoint leads on.
     folder = check.work / "resumed"
     run(array, "train", "--data", check.work, "--steps", 2, "--checkpoint",

@@ -3,15 +3,14 @@
 from checkpoints of any number, and ends as a whole where one rank can't go on. Needs
 Open MPI's mpirun, and only Python's standard library."""
 
-import json
 import os
 import signal
 import time
 from pathlib import Path
 
 from harness import (DATA, MODELS, Work, checkpoint, expect_equal,
-                     expect_same_checkpoint, fail, make_blocks, run)
-from mpirun import Ranks, run_ranks
+                     expect_same_checkpoint, fail, make_blocks, read_log, run)
+from mpirun import Ranks, find_rank, run_ranks
 
 ROOT = Path(__file__).resolve().parents[2]
 COPIES = 4
@@ -44,13 +43,6 @@ def make_job(net, clauses, steps=STEPS):
         data, "cross_entropy(net, label)", f"adam(lr = {RATES})", steps,
         batch=48 if net == "mlp" else 24,
         clauses=f"  metric accuracy(net, label)\n  seed 3\n  {clauses}")
-
-
-def read_log(path):
-    events = [json.loads(line) for line in path.read_text().splitlines()]
-    for event in events:
-        event.pop("seconds", None)
-    return events
 
 
 class Check:
@@ -157,6 +149,22 @@ def check_refusals(check):
               "--no-progress")
 
 
+def check_alone(check):
+    """One rank alone never looks for MPI's library, started by a launcher or not."""
+    binary = check.work.compile("lone", make_job("mlp", JOBS["mlp-4"][1]))
+    # The dynamic linker tells what it looks for.
+    command = ["env", "LD_DEBUG=libs", binary, "train", "--data", check.folder,
+               "--no-progress"]
+    for what, output in (("no launcher", run(*command)),
+                         ("one rank", run_ranks(1, *command)),
+                         ("--ranks 1", run_ranks(2, *command, "--ranks", 1)),
+                         ("two ranks", run_ranks(2, *command))):
+        looks = output.count("find library=libmpi.so.40")
+        if ("find library=libc.so" not in output
+                or (looks > 0) != (what == "two ranks")):
+            fail(f"{what}: looks {looks} times for MPI's library")
+
+
 def wait_for_step(ranks, log):
     """Until the ranks are in the midst of it."""
     begin = time.monotonic()
@@ -164,21 +172,6 @@ def wait_for_step(ranks, log):
         if ranks.process.poll() is not None or time.monotonic() - begin > 100:
             fail(f"no step: {ranks.finish()}")
         time.sleep(0.05)
-
-
-def find_rank(binary, rank):
-    """The process of a rank, by what it was started with."""
-    for folder in os.listdir("/proc"):
-        try:
-            with open(f"/proc/{folder}/environ", "rb") as file:
-                environment = file.read().split(b"\0")
-            program = os.readlink(f"/proc/{folder}/exe")
-        except OSError:
-            continue
-        if (program == str(binary.resolve())
-                and f"OMPI_COMM_WORLD_RANK={rank}".encode() in environment):
-            return int(folder)
-    return fail(f"no rank {rank} of {binary}")
 
 
 def check_ends(check):
@@ -257,6 +250,7 @@ def main():
     check_bytes(check)
     check_resumed(check)
     check_refusals(check)
+    check_alone(check)
     check_ends(check)
     check_slow_ranks(check)
 

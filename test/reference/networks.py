@@ -114,7 +114,7 @@ def write_weights(folder, index):
 
 
 def make_job(name, model, precision, steps=STEPS, dropout=0.0, rates=None,
-             optimizer=None, clauses=()):
+             optimizer=None, clauses=(), batch=BATCH):
     """The text of a job that trains copies of the model's file, one a rate; or a
     copy of each of several files."""
     network = NETWORKS[name]
@@ -134,7 +134,7 @@ def make_job(name, model, precision, steps=STEPS, dropout=0.0, rates=None,
              f"data made {{ train {fields} }}",
              "train network {",
              f"  model net({', '.join(network.inputs)}{rate})",
-             f"  data made, batch = {BATCH}, shuffle = false",
+             f"  data made, batch = {batch}, shuffle = false",
              f"  loss {network.loss}(net.{network.output}, label)",
              f"  optimizer {optimizer}", f"  precision {precision}",
              f"  steps {steps}", *(f"  {clause}" for clause in clauses), "}"]

@@ -1,0 +1,73 @@
+#!/usr/bin/env python3
+"""A rank has no more memory of its own than the peak that `bench` plans for it, and 40
+MiB for MPI, the program's own and what is in flight. More ranks have less each."""
+
+import argparse
+import json
+import pathlib
+import time
+
+from harness import fail
+from mpirun import Ranks, find_rank, run_ranks
+from network_run import NetworkFolder
+
+ALLOWANCE = 40 << 20
+REPLICAS, BATCH, STEPS = 4, 256, 4
+
+
+def anonymous_bytes(process):
+    try:
+        with open(f"/proc/{process}/status") as file:
+            for line in file:
+                if line.startswith("RssAnon:"):
+                    return int(line.split()[1]) << 10
+    except OSError:
+        pass
+    return 0  # It has ended.
+
+
+def watch(binary, count, data):
+    """The most bytes that each rank of a training has had."""
+    ranks = Ranks(count, binary, "train", "--data", data, "--no-progress",
+                  "--threads", 4)
+    processes, most = {}, dict.fromkeys(range(count), 0)
+    while ranks.process.poll() is None:
+        for rank in range(count):
+            if not processes.get(rank):
+                processes[rank] = find_rank(binary, rank)
+            else:
+                most[rank] = max(most[rank], anonymous_bytes(processes[rank]))
+        time.sleep(0.005)
+    ranks.finish()
+    return most
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--hftac", required=True)
+    parser.add_argument("--work", type=pathlib.Path, required=True)
+    options = parser.parse_args()
+    check = NetworkFolder(options.hftac, "resnet18", options.work, samples=BATCH)
+    binary = check.compile("ranks", "f32", steps=STEPS, batch=BATCH, clauses=[
+        "micro_batches 8, all_forwards_first = true",
+        f"pipeline replicas = [{REPLICAS}]"])
+    peaks = []
+    for count in (1, 2, 4):
+        output = run_ranks(count, binary, "bench", "--json", "--steps", 1,
+                           "--threads", 4)
+        planned = json.loads(output)["peak_bytes"]
+        most = watch(binary, count, check.work)
+        print(f"{count} ranks: planned {planned}, had {most}", flush=True)
+        if max(most.values()) > planned + ALLOWANCE:
+            fail("a rank takes more memory than planned")
+        # Whoever measured nothing would find that it fits.
+        if min(most.values()) < planned / 2:
+            fail("a rank takes less than half of what is planned")
+        peaks.append(planned)
+    # Whoever planned for one rank's share what all have would find that it fits.
+    if peaks[0] < peaks[2] + ALLOWANCE or not peaks[0] > peaks[1] > peaks[2]:
+        fail(f"planned peaks {peaks}")
+
+
+if __name__ == "__main__":
+    main()
