@@ -90,52 +90,93 @@ hfta::assignBlocks(TaskBuilder &tasks, Block &pass, TaskPart part,
   return unknown;
 }
 
-/// Bytes of all copies' gradients of the trained variables that `op` is the
-/// first to use, itself or through what only variables feed.
-static int64_t takeGradientBytes(TaskBuilder &tasks, Operation *op,
-                                 const DenseSet<Operation *> &fromData,
-                                 DenseSet<Operation *> &taken) {
-  int64_t bytes = 0;
+/// Trained variables that `op` uses, itself or through what only variables
+/// feed.
+static SmallVector<VariableOp>
+findTrained(TaskBuilder &tasks, Operation *op,
+            const DenseSet<Operation *> &fromData) {
+  SmallVector<VariableOp> found;
+  DenseSet<Operation *> seen;
   SmallVector<Operation *> pending = {op};
   while (!pending.empty()) {
     for (Value operand : pending.pop_back_val()->getOperands()) {
       Operation *def = operand.getDefiningOp();
-      if (!def || fromData.contains(def) || !taken.insert(def).second)
+      if (!def || fromData.contains(def) || !seen.insert(def).second)
         continue;
       pending.push_back(def);
       auto read = dyn_cast<ReadOp>(def);
       VariableOp variable = read ? tasks.lookup(read.getVariable()) : nullptr;
-      if (!variable || !variable.getTrained() || !taken.insert(variable).second)
-        continue;
-      RankedTensorType type = variable.getTensorType();
-      bytes += getLogicalBytes(type) * getCopies(type).value_or(1);
+      if (variable && variable.getTrained())
+        found.push_back(variable);
     }
   }
-  return bytes;
+  return found;
 }
+
+namespace {
+/// Gives variables blocks in the order in which ops use them, as many to each
+/// as fill it.
+class BlockFiller {
+public:
+  explicit BlockFiller(int64_t bytes) : bytes(bytes) {}
+
+  /// The last block of the variables that an op uses; all that have none yet
+  /// get the same.
+  int64_t place(ArrayRef<VariableOp> variables) {
+    int64_t added = 0, last = 0;
+    for (VariableOp variable : variables) {
+      if (auto known = blockOf.find(variable); known != blockOf.end())
+        last = std::max(last, known->second);
+      else
+        added += getGradientBytes(variable);
+    }
+    if (added == 0)
+      return last;
+    if (filled >= bytes) {
+      ++block;
+      filled = 0;
+    }
+    filled += added;
+    for (VariableOp variable : variables)
+      blockOf.try_emplace(variable, block);
+    return block;
+  }
+
+  int64_t getCount() const { return block + 1; }
+
+  /// Of all copies.
+  static int64_t getGradientBytes(VariableOp variable) {
+    RankedTensorType type = variable.getTensorType();
+    return getLogicalBytes(type) * getCopies(type).value_or(1);
+  }
+
+private:
+  int64_t bytes, block = 0, filled = 0;
+  DenseMap<Operation *, int64_t> blockOf;
+};
+} // namespace
 
 int64_t hfta::assignBlocksBySize(TaskBuilder &tasks, Block &pass, TaskPart part,
                                  int64_t bytes,
                                  DenseMap<Operation *, TaskTag> &tags) {
-  DenseSet<Operation *> fromData = findOpsFromData(tasks, pass), taken;
-  SmallVector<int64_t> bytesOf;
-  int64_t left = 0;
+  DenseSet<Operation *> fromData = findOpsFromData(tasks, pass);
+  int64_t all = 0;
+  for (auto variable : tasks.getModule().getOps<VariableOp>())
+    if (variable.getTrained())
+      all += BlockFiller::getGradientBytes(variable);
+  BlockFiller filler(
+      std::max<int64_t>(bytes, llvm::divideCeil(all, kMostBlocks)));
+  // Copies that are compiled alone come one after the other, and each goes
+  // through the blocks of the variables that it uses.
   for (Operation &op : pass) {
-    bytesOf.push_back(fromData.contains(&op)
-                          ? takeGradientBytes(tasks, &op, fromData, taken)
-                          : 0);
-    left += bytesOf.back();
-  }
-  bytes = std::max<int64_t>(bytes, llvm::divideCeil(left, kMostBlocks));
-  int64_t block = 0, filled = 0;
-  for (auto [op, own] : llvm::zip_equal(pass, bytesOf)) {
-    if (own > 0 && filled >= bytes) {
-      ++block;
-      filled = 0;
+    int64_t number = 0;
+    if (fromData.contains(&op)) {
+      number = filler.place(findTrained(tasks, &op, fromData));
+      for (Value operand : op.getOperands())
+        number = std::max(number, tags.lookup(operand.getDefiningOp()).block);
     }
-    filled += own;
-    tags[&op] = {part, fromData.contains(&op) ? block : 0};
+    tags[&op] = {part, number};
   }
   moveToFirstUse(pass, fromData, tags);
-  return block + 1;
+  return filler.getCount();
 }

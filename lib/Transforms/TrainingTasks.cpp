@@ -39,6 +39,7 @@ private:
   void buildLoss(Value losses, Value weights);
   Value addGradients(Value first, Value other);
   void freezeUnreached();
+  DenseMap<Operation *, int64_t> findBlocksOfGradients();
   void giveBlocks();
   /// The ops from `first` on belong to the backward of `forward`.
   void tagBackward(Operation *forward, Block::iterator first);
@@ -281,6 +282,18 @@ LogicalResult TrainingStep::cut(ArrayRef<std::string> cuts) {
          << unknown.front() << "' to cut after";
 }
 
+/// Copies that are compiled alone may use a variable in several blocks: its
+/// gradient is whole after the first one's backward, which comes last.
+DenseMap<Operation *, int64_t> TrainingStep::findBlocksOfGradients() {
+  DenseMap<Operation *, int64_t> blockOf;
+  for (auto &[leaf, gradient] : gradients) {
+    int64_t number = tags.lookup(gradient.getDefiningOp()).block;
+    int64_t &first = blockOf.try_emplace(leaf.variable, number).first->second;
+    first = std::min(first, number);
+  }
+  return blockOf;
+}
+
 LogicalResult
 TrainingStep::build(ArrayRef<std::string> cuts,
                     SmallVectorImpl<SmallVector<TrainedLeaf>> &leavesOfBlock) {
@@ -296,24 +309,25 @@ TrainingStep::build(ArrayRef<std::string> cuts,
   freezeUnreached();
 
   leavesOfBlock.resize(blocks);
+  DenseMap<Operation *, int64_t> blockOf = findBlocksOfGradients();
   Type gradientType = tasks.getFloatType(tasks.getJob().precision.gradients);
   for (auto &[leaf, gradient] : gradients) {
     VariableOp variable = leaf.variable;
     RankedTensorType type = variable.getTensorType();
-    TaskTag tag = tags.lookup(gradient.getDefiningOp());
-    variable.setBlock(tag.block);
-    leavesOfBlock[tag.block].push_back(leaf);
+    int64_t number = blockOf.lookup(variable);
+    variable.setBlock(number);
+    leavesOfBlock[number].push_back(leaf);
     Operation *last = &*std::prev(builder.getInsertionPoint());
     tasks.accumulate(
         gradient,
         tasks.declareOf(variable, Purpose::gradient, /*name=*/{},
                         RankedTensorType::get(type.getShape(), gradientType,
                                               type.getEncoding()),
-                        tag.block),
+                        number),
         leaf.copy);
     for (auto op = std::next(last->getIterator());
          op != builder.getInsertionPoint(); ++op)
-      tags[&*op] = {TaskPart::backward, tag.block};
+      tags[&*op] = {TaskPart::backward, number};
   }
   layers.build([&](Operation *forward, Block::iterator first) {
     tagBackward(forward, first);
