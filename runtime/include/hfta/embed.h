@@ -134,12 +134,14 @@ hfta_status hfta_instance_tensor(hfta_instance *instance, int64_t copy,
 
 /// Writes folder/step-00000100, complete or not at all; makes `folder` if it
 /// isn't there. An older checkpoint of the same step is replaced, others stay.
-/// Fails while a training (hfta_train) has the folder.
+/// Fails while a training (hfta_train) has the folder. The first of several
+/// ranks alone writes it; all return what came of it.
 hfta_status hfta_instance_save(hfta_instance *instance, const char *folder);
 
 /// Loads the newest checkpoint in `folder`, or `folder` itself if it is one.
 /// After a failure the instance is as it was before, unless somebody changes
-/// the checkpoint's files while they are read.
+/// the checkpoint's files while they are read. The first of several ranks alone
+/// reads it and hands it to the others, which need no folder in common with it.
 hfta_status hfta_instance_load(hfta_instance *instance, const char *folder);
 
 #ifdef __cplusplus

@@ -2,7 +2,7 @@
 
 #include "checkpoint/checkpoint_impl.h"
 #include "hfta/safetensors.h"
-#include "schedule/instance_impl.h"
+#include "schedule/share_state.h"
 #include "system/file.h"
 #include "system/path.h"
 
@@ -251,5 +251,18 @@ hfta_status hfta_checkpoint_load(hfta_instance *instance, const char *folder,
 }
 
 hfta_status hfta_instance_load(hfta_instance *instance, const char *folder) {
-  return hfta_checkpoint_load(instance, folder, NULL);
+  hfta_communicator *ranks = instance->communicator;
+  hfta_status status = HFTA_OK;
+  if (ranks->rank == 0)
+    status = hfta_checkpoint_load(instance, folder, NULL);
+  status = hfta_share_outcome(instance, status);
+  if (status != HFTA_OK || ranks->size == 1)
+    return status;
+  if (ranks->rank != 0)
+    status = clear_gradients(instance);
+  if (status == HFTA_OK)
+    status = hfta_share_bytes(ranks, "the steps done", &instance->steps,
+                              sizeof(instance->steps), &instance->error);
+  return status == HFTA_OK ? hfta_share_state(instance, &instance->error)
+                           : status;
 }

@@ -2,7 +2,7 @@
 
 #include "checkpoint/checkpoint_impl.h"
 #include "hfta/safetensors.h"
-#include "schedule/instance_impl.h"
+#include "schedule/share_state.h"
 #include "system/path.h"
 
 #include <errno.h>
@@ -222,5 +222,8 @@ hfta_status hfta_checkpoint_save(hfta_instance *instance, const char *folder,
 }
 
 hfta_status hfta_instance_save(hfta_instance *instance, const char *folder) {
-  return hfta_checkpoint_save(instance, folder, NULL);
+  hfta_status status = HFTA_OK;
+  if (instance->communicator->rank == 0)
+    status = hfta_checkpoint_save(instance, folder, NULL);
+  return hfta_share_outcome(instance, status);
 }

@@ -211,8 +211,11 @@ int hfta_open_instance(const hfta_invocation *invocation,
   if (kind && kind->takes_file && strcmp(invocation->command, "bench") != 0)
     return hfta_report_usage(
         invocation, "device '%s' runs no tasks: it is for 'bench'", kind->kind);
-  hfta_options options = {
-      .threads = (int32_t)threads, .device = device, .error = &error};
+  // A command that runs on several ranks gives their communicator.
+  hfta_options options = {.threads = (int32_t)threads,
+                          .ranks = HFTA_RANKS_ONE,
+                          .device = device,
+                          .error = &error};
   hfta_status status =
       hfta_instance_create_for(invocation->program, workload, &options, out);
   if (status != HFTA_OK)

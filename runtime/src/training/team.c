@@ -2,12 +2,12 @@
 
 #include "training/team.h"
 
-#include "schedule/instance_impl.h"
+#include "schedule/share_state.h"
 
 #include <string.h>
 
 /// Tags of the schedules' messages are numbers of segments.
-enum { TAG_STATE = HFTA_MAX_TAG, TAG_WISH = HFTA_MAX_TAG - 1 };
+enum { TAG_WISH = HFTA_MAX_TAG - 1 };
 
 bool hfta_team_is_alone(const hfta_team *self) {
   return self->communicator->size == 1;
@@ -46,57 +46,21 @@ hfta_status hfta_team_compare(hfta_team *self,
                    other);
 }
 
-static hfta_status broadcast(hfta_team *self, const char *what, void *memory,
-                             uint64_t bytes, hfta_error *error) {
-  hfta_label label = {what, -1, TAG_STATE};
-  hfta_posted *posted;
-  hfta_status status = hfta_communicator_post_broadcast(
-      self->communicator, &label, /*root=*/0, memory, bytes, &posted, error);
-  return status == HFTA_OK
-             ? hfta_communicator_wait(self->communicator, posted, error)
-             : status;
-}
-
-static bool is_state(uint32_t role) {
-  return role == HFTA_SEGMENT_PARAMETERS ||
-         role == HFTA_SEGMENT_OPTIMIZER_STATE ||
-         role == HFTA_SEGMENT_STATISTICS;
-}
-
-static hfta_status share_segments(hfta_team *self, hfta_instance *instance,
-                                  hfta_error *error) {
-  const hfta_program *program = instance->program;
-  hfta_device *device = instance->device;
-  hfta_status status = HFTA_OK;
-  for (uint32_t i = 0; i < program->segment_count && status == HFTA_OK; ++i) {
-    const hfta_segment_memory *memory = &instance->memory[i];
-    if (!is_state(program->segments[i].role) || memory->count == 0)
-      continue;
-    void *host = device->functions->host_address(device, memory->bases[0]);
-    if (!host)
-      return hfta_fail(error, HFTA_UNSUPPORTED,
-                       "a device whose memory the host can't address doesn't "
-                       "resume on several ranks");
-    status =
-        broadcast(self, program->segments[i].name, host, memory->bytes, error);
-  }
-  return status;
-}
-
 hfta_status hfta_team_share_state(hfta_team *self, hfta_instance *instance,
                                   int64_t *saved_step, double *losses,
                                   hfta_error *error) {
   if (hfta_team_is_alone(self))
     return HFTA_OK;
-  hfta_status status = broadcast(self, "the step to go on from", saved_step,
-                                 sizeof(*saved_step), error);
+  hfta_status status =
+      hfta_share_bytes(self->communicator, "the step to go on from", saved_step,
+                       sizeof(*saved_step), error);
   if (status != HFTA_OK || *saved_step < 0)
     return status;
-  status = share_segments(self, instance, error);
+  status = hfta_share_state(instance, error);
   if (status == HFTA_OK)
-    status =
-        broadcast(self, "losses of the epoch", losses,
-                  sizeof(double) * (uint64_t)instance->program->copies, error);
+    status = hfta_share_bytes(
+        self->communicator, "losses of the epoch", losses,
+        sizeof(double) * (uint64_t)instance->program->copies, error);
   hfta_instance_set_steps(instance, *saved_step);
   return status;
 }
