@@ -29,7 +29,7 @@ install(FILES
 
 install(FILES CHANGELOG.md LICENSE README.md DESTINATION share/doc/hfta)
 install(DIRECTORY docs DESTINATION share/doc/hfta FILES_MATCHING PATTERN "*.md")
-install(DIRECTORY examples/embed examples/fashion
+install(DIRECTORY examples/embed examples/fashion examples/ranks
   DESTINATION share/doc/hfta/examples
   FILES_MATCHING
   PATTERN "*.md" PATTERN "*.hfta" PATTERN "*.onnx" PATTERN "*.py"

@@ -1,14 +1,7 @@
 # Installs Hfta, moves the installed tree, then builds and runs the embed example
 # against it. In: BUILD, SOURCE, WORK, GENERATOR, COMPILER.
 
-function(run)
-  execute_process(COMMAND ${ARGV} WORKING_DIRECTORY ${WORK}
-    RESULT_VARIABLE code OUTPUT_VARIABLE output ERROR_VARIABLE output)
-  if(NOT code EQUAL 0)
-    message(FATAL_ERROR "'${ARGV}' ended with ${code}\n${output}")
-  endif()
-  set(output "${output}" PARENT_SCOPE)
-endfunction()
+include(${CMAKE_CURRENT_LIST_DIR}/TestRun.cmake)
 
 file(REMOVE_RECURSE ${WORK})
 file(MAKE_DIRECTORY ${WORK})
@@ -19,7 +12,8 @@ if(left)
   message(FATAL_ERROR "installed without need: ${left}")
 endif()
 foreach(file bin/hfta-opt include/hfta/embed.h share/doc/hfta/README.md
-        share/doc/hfta/docs/binary.md share/doc/hfta/examples/embed/main.c)
+        share/doc/hfta/docs/binary.md share/doc/hfta/examples/embed/main.c
+        share/doc/hfta/examples/ranks/sweep.hfta)
   if(NOT EXISTS ${WORK}/moved/${file})
     message(FATAL_ERROR "not installed: ${file}")
   endif()

@@ -6,12 +6,19 @@ import subprocess
 import sys
 import tempfile
 
-COMMAND = ["mpirun", "--oversubscribe", "--bind-to", "none"]
-if os.getuid() == 0:
-    COMMAND.append("--allow-run-as-root")
+COMMAND = ["mpirun", "--bind-to", "none"]
 
 # Seconds after which a run has failed: many times what it takes.
 LIMIT = 120
+
+
+def get_environment(folder):
+    """In which mpirun starts any number of ranks without options of its own. Its files
+    go to a folder of its own: several of Open MPI's mpirun that make a common one at
+    the same time fail."""
+    return {**os.environ, "TMPDIR": str(folder),
+            "OMPI_MCA_rmaps_base_oversubscribe": "1", "OMPI_ALLOW_RUN_AS_ROOT": "1",
+            "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
 
 
 class Ranks:
@@ -20,12 +27,10 @@ class Ranks:
 
     def __init__(self, ranks, *command, options=(), place=None):
         self.command = [*COMMAND, *options, "-n", str(ranks), *map(str, command)]
-        # A folder of its own: several of Open MPI's mpirun that make a common one at
-        # the same time fail.
         self.folder = tempfile.TemporaryDirectory(prefix="ranks-")
         self.process = subprocess.Popen(
             self.command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-            text=True, cwd=place, env={**os.environ, "TMPDIR": self.folder.name})
+            text=True, cwd=place, env=get_environment(self.folder.name))
 
     def finish(self, code=0, limit=LIMIT):
         """What they have printed; stops if mpirun's exit code is another."""

@@ -1,0 +1,128 @@
+// A compiled training inside an MPI program, whose own messages go beside the
+// training's. See README.md.
+
+#include "curve.h"
+
+#include <math.h>
+#include <mpi.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+// What the job file says.
+enum { COPIES = 3, BATCH = 128 };
+
+// A micro-batch, which is what `infer` takes at once.
+enum { POINTS = BATCH / 8 };
+
+enum { STEPS = 400, PRINT_EVERY = 100 };
+
+typedef struct samples {
+  float x[BATCH];
+  float y[BATCH];
+} samples;
+
+/// A number in [0, 1); the same ones in every run.
+static double draw(uint64_t *state) {
+  *state = *state * 6364136223846793005u + 1442695040888963407u;
+  return (double)(*state >> 40) / 16777216.0;
+}
+
+static void make_batch(uint64_t *state, samples *out) {
+  for (int i = 0; i < BATCH; ++i) {
+    double x = 2.0 * draw(state) - 1.0;
+    out->x[i] = (float)x;
+    out->y[i] = (float)sin(3.0 * x);
+  }
+}
+
+/// Reports a failed call.
+static bool check(hfta_status status, const char *what, const char *message) {
+  if (status != HFTA_OK)
+    fprintf(stderr, "fit: %s: %s\n", what, message);
+  return status == HFTA_OK;
+}
+
+/// Rank 0 makes a batch and sends it to all; `request` ends when it has come.
+static void send_batch(int rank, uint64_t *state, samples *batch,
+                       MPI_Request *request) {
+  if (rank == 0)
+    make_batch(state, batch);
+  MPI_Ibcast(batch, 2 * BATCH, MPI_FLOAT, 0, MPI_COMM_WORLD, request);
+}
+
+/// Every rank gives the whole batch, and computes its own micro-batches of it.
+/// The next batch is on its way meanwhile.
+static bool train(curve *training, int rank) {
+  uint64_t state = 1;
+  samples batches[2];
+  double losses[COPIES];
+  MPI_Request request;
+  send_batch(rank, &state, &batches[0], &request);
+  for (int step = 0; step < STEPS; ++step) {
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+    const samples *batch = &batches[step % 2];
+    if (step + 1 < STEPS)
+      send_batch(rank, &state, &batches[(step + 1) % 2], &request);
+    const void *inputs[] = {batch->x, batch->y};
+    if (!check(curve_step(training, inputs, losses), "step",
+               curve_message(training)))
+      return false;
+    // All ranks have the losses of the whole batch.
+    if (rank == 0 && (step + 1) % PRINT_EVERY == 0)
+      printf("step %3d: losses %.17g %.17g %.17g\n", step + 1, losses[0],
+             losses[1], losses[2]);
+  }
+  return true;
+}
+
+/// The largest error of each copy at points that are dealt out to the ranks.
+static bool compare(curve *training, int rank, int ranks) {
+  enum { ROUNDS = 12 };
+  double own[COPIES] = {0}, all[COPIES];
+  for (int round = rank; round < ROUNDS; round += ranks) {
+    float x[POINTS];
+    for (int i = 0; i < POINTS; ++i)
+      x[i] = 2.0f * (float)(round * POINTS + i) / (ROUNDS * POINTS) - 1.0f;
+    const void *inputs[] = {x};
+    if (!check(curve_infer(training, inputs), "infer", curve_message(training)))
+      return false;
+    for (int copy = 0; copy < COPIES; ++copy) {
+      hfta_tensor_info y;
+      if (!check(curve_tensor(training, copy, "output/y", &y), "tensor",
+                 curve_message(training)))
+        return false;
+      for (int i = 0; i < POINTS; ++i)
+        own[copy] =
+            fmax(own[copy], fabs(((const float *)y.data)[i] - sin(3.0 * x[i])));
+    }
+  }
+  MPI_Allreduce(own, all, COPIES, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
+  if (rank == 0)
+    printf("largest errors: %.17g %.17g %.17g\n", all[0], all[1], all[2]);
+  return true;
+}
+
+int main(int argc, char **argv) {
+  // Another thread makes the training's calls of MPI.
+  int level, rank, ranks;
+  MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &level);
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+
+  curve *training = NULL;
+  hfta_error error;
+  hfta_options options = {.threads = 1, .error = &error};
+  bool done =
+      check(curve_create(&options, &training), "create", error.message) &&
+      curve_copies(training) == COPIES && curve_batch(training) == BATCH &&
+      train(training, rank) && compare(training, rank, ranks) &&
+      (argc < 2 ||
+       check(curve_save(training, argv[1]), "save", curve_message(training)));
+  // The other ranks may wait for this one.
+  if (!done)
+    MPI_Abort(MPI_COMM_WORLD, EXIT_FAILURE);
+  curve_destroy(training);
+  MPI_Finalize();
+  return EXIT_SUCCESS;
+}
