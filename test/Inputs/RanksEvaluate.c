@@ -37,7 +37,8 @@ int main(void) {
   int status = 0;
   for (int64_t valid = program.batch; valid > 0 && status == 0; valid /= 2) {
     double losses[64];
-    if (hfta_instance_evaluate(instance, inputs, valid, losses, NULL) != HFTA_OK)
+    if (hfta_instance_evaluate(instance, inputs, valid, losses, NULL) !=
+        HFTA_OK)
       status = 1;
     for (int64_t copy = 0; copy < program.copies && status == 0; ++copy)
       printf("%s: %lld samples, copy %lld: %.17g\n", rank ? rank : "0",
