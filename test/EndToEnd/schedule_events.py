@@ -1,7 +1,9 @@
 #!/usr/bin/env python3
 """Takes each event out of a schedule, one at a time: hftac refuses what is left, or
 the program trains to other bytes on a device that does the work of its queues in
-other orders. Needs only Python's standard library and a C compiler."""
+other orders. So no event is there for nothing, where one queue doesn't add up the
+sums of several groups, of which the last one to be complete is enough to await.
+Needs only Python's standard library and a C compiler."""
 
 import re
 import subprocess
@@ -12,8 +14,7 @@ STEPS = 3
 DEVICES = ["cpu", "shuffled:0", "shuffled:1", "shuffled:2", "shuffled:3"]
 EVENT = re.compile(r"^ *hfta\.(record|await) ")
 JOBS = {"turns": "", "parts": "  micro_batches 4",
-        "ahead": "  micro_batches 4, all_forwards_first = true",
-        "groups": "  micro_batches 4, groups = 3"}
+        "ahead": "  micro_batches 4, all_forwards_first = true"}
 
 
 def read_copies(work, binary, device):

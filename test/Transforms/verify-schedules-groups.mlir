@@ -124,12 +124,12 @@ module attributes {hfta.job = {all_forwards_first = false, batch = 4 : i64, buck
     hfta.launch @k on [#hfta.binding<0, 0, 4096>, #hfta.binding<0, 0, 4096>] inputs 2 written [0] {per_copy}
   }
   hfta.schedule @step keeps [0] {
-    hfta.fill 4096 at #hfta.place<segment, 2, 0>
+    hfta.fill 4096 at #hfta.place<segment, 2, 0> {queue = 2}
     hfta.repeat micro_batches {
-      hfta.run @"task/forward.0"
+      hfta.run @"task/forward.0" {queue = 2}
     }
-    hfta.all_reduce @"task/combine_results" 4096 at #hfta.place<segment, 2, 0, 4096> through #hfta.place<segment, 1, 0>
-    hfta.transfer 4096 from #hfta.place<segment, 2, 0> to #hfta.place<host, 2, 0>
+    hfta.all_reduce @"task/combine_results" 4096 at #hfta.place<segment, 2, 0, 4096> through #hfta.place<segment, 1, 0> {queue = 2}
+    hfta.transfer 4096 from #hfta.place<segment, 2, 0> to #hfta.place<host, 2, 0> {queue = 2}
   }
 }
 
@@ -155,11 +155,11 @@ module attributes {hfta.job = {all_forwards_first = false, batch = 4 : i64, buck
   }
   hfta.schedule @step keeps [0] {
     hfta.repeat micro_batches {
-      hfta.run @"task/backward.0"
+      hfta.run @"task/backward.0" {queue = 2}
     }
-    hfta.all_reduce @"task/combine.0" 4096 at #hfta.place<segment, 0, 0, 4096> through #hfta.place<segment, 1, 0>
+    hfta.all_reduce @"task/combine.0" 4096 at #hfta.place<segment, 0, 0, 4096> through #hfta.place<segment, 1, 0> {queue = 2}
     // expected-error @+1 {{'hfta.run' op reads sums in segment 0 that no hfta.all_reduce has added up}}
-    hfta.run @"task/backward.0"
+    hfta.run @"task/backward.0" {queue = 2}
   }
 }
 
@@ -185,11 +185,11 @@ module attributes {hfta.job = {all_forwards_first = false, batch = 4 : i64, buck
   }
   hfta.schedule @step keeps [0] {
     hfta.repeat micro_batches {
-      hfta.run @"task/backward.0"
+      hfta.run @"task/backward.0" {queue = 2}
     }
-    hfta.all_reduce @"task/combine.0" 8192 at #hfta.place<segment, 0, 0, 4096> through #hfta.place<segment, 1, 0>
+    hfta.all_reduce @"task/combine.0" 8192 at #hfta.place<segment, 0, 0, 4096> through #hfta.place<segment, 1, 0> {queue = 2}
     // expected-error @+1 {{'hfta.all_reduce' op adds up sums in segment 0 that are complete}}
-    hfta.all_reduce @"task/combine.0" 4096 at #hfta.place<segment, 0, 4096, 4096> through #hfta.place<segment, 1, 0>
+    hfta.all_reduce @"task/combine.0" 4096 at #hfta.place<segment, 0, 4096, 4096> through #hfta.place<segment, 1, 0> {queue = 2}
   }
 }
 
@@ -214,10 +214,10 @@ module attributes {hfta.job = {all_forwards_first = false, batch = 4 : i64, buck
     hfta.launch @k on [#hfta.binding<0, 0, 4096>, #hfta.binding<0, 0, 4096>] inputs 2 written [0] {per_copy}
   }
   hfta.schedule @step keeps [0] {
-    hfta.all_reduce @"task/combine.0" 8192 at #hfta.place<segment, 0, 0, 4096> through #hfta.place<segment, 1, 0>
+    hfta.all_reduce @"task/combine.0" 8192 at #hfta.place<segment, 0, 0, 4096> through #hfta.place<segment, 1, 0> {queue = 2}
     hfta.repeat micro_batches {
       // expected-error @+1 {{'hfta.run' op adds to sums in segment 0 that are complete}}
-      hfta.run @"task/backward.0"
+      hfta.run @"task/backward.0" {queue = 2}
     }
   }
 }
@@ -310,10 +310,10 @@ module attributes {hfta.job = {all_forwards_first = false, batch = 4 : i64, buck
   }
   hfta.schedule @step keeps [0] {
     hfta.repeat micro_batches {
-      hfta.run @"task/backward.0"
+      hfta.run @"task/backward.0" {queue = 2}
     }
     // expected-error @+1 {{'hfta.all_reduce' op adds other blocks than @"task/combine.0" does: 8192 bytes}}
-    hfta.all_reduce @"task/combine.0" 8192 at #hfta.place<segment, 0, 0, 2048> through #hfta.place<segment, 1, 0>
+    hfta.all_reduce @"task/combine.0" 8192 at #hfta.place<segment, 0, 0, 2048> through #hfta.place<segment, 1, 0> {queue = 2}
   }
 }
 
@@ -340,9 +340,9 @@ module attributes {hfta.job = {all_forwards_first = false, batch = 4 : i64, buck
   }
   hfta.schedule @step keeps [0] {
     hfta.repeat micro_batches {
-      hfta.run @"task/backward.0"
+      hfta.run @"task/backward.0" {queue = 2}
     }
-    hfta.all_reduce @"task/combine.0" 8192 at #hfta.place<segment, 0, 0, 4096> through #hfta.place<segment, 1, 0>
+    hfta.all_reduce @"task/combine.0" 8192 at #hfta.place<segment, 0, 0, 4096> through #hfta.place<segment, 1, 0> {queue = 2}
   }
 }
 
@@ -367,10 +367,10 @@ module attributes {hfta.job = {all_forwards_first = false, batch = 4 : i64, buck
     hfta.launch @k on [#hfta.binding<0, 0, 4096>, #hfta.binding<0, 0, 4096>] inputs 2 written [0] {per_copy}
   }
   hfta.schedule @step keeps [0] {
-    hfta.fill 4096 at #hfta.place<segment, 2, 0>
+    hfta.fill 4096 at #hfta.place<segment, 2, 0> {queue = 2}
     hfta.repeat micro_batches {
       // expected-error @+1 {{'hfta.run' op adds to 2 groups' sums in segment 2, which has 1 instances}}
-      hfta.run @"task/forward.0"
+      hfta.run @"task/forward.0" {queue = 2}
     }
   }
 }
@@ -398,7 +398,7 @@ module attributes {hfta.job = {all_forwards_first = false, batch = 4 : i64, buck
   hfta.schedule @step keeps [0] {
     hfta.repeat micro_batches {
       // expected-error @+1 {{'hfta.run' op adds to sums in segment 2 that are complete, or that nothing has cleared}}
-      hfta.run @"task/forward.0"
+      hfta.run @"task/forward.0" {queue = 2}
     }
   }
 }
@@ -424,12 +424,12 @@ module attributes {hfta.job = {all_forwards_first = false, batch = 4 : i64, buck
     hfta.launch @k on [#hfta.binding<0, 0, 4096>, #hfta.binding<0, 0, 4096>] inputs 2 written [0] {per_copy}
   }
   hfta.schedule @step keeps [0] {
-    hfta.fill 4096 at #hfta.place<segment, 2, 0>
+    hfta.fill 4096 at #hfta.place<segment, 2, 0> {queue = 2}
     hfta.repeat micro_batches {
-      hfta.run @"task/forward.0"
+      hfta.run @"task/forward.0" {queue = 2}
     }
     // expected-error @+1 {{'hfta.fill' op clears sums in segment 2 that tasks have added to}}
-    hfta.fill 4096 at #hfta.place<segment, 2, 0>
+    hfta.fill 4096 at #hfta.place<segment, 2, 0> {queue = 2}
   }
 }
 
@@ -454,12 +454,12 @@ module attributes {hfta.job = {all_forwards_first = false, batch = 4 : i64, buck
     hfta.launch @k on [#hfta.binding<0, 0, 4096>, #hfta.binding<0, 0, 4096>] inputs 2 written [0] {per_copy}
   }
   hfta.schedule @step keeps [0] {
-    hfta.fill 4096 at #hfta.place<segment, 2, 0>
+    hfta.fill 4096 at #hfta.place<segment, 2, 0> {queue = 2}
     hfta.repeat micro_batches {
-      hfta.run @"task/forward.0"
+      hfta.run @"task/forward.0" {queue = 2}
     }
     // expected-error @+1 {{'hfta.transfer' op reads sums in segment 2 that no hfta.all_reduce has added up}}
-    hfta.transfer 4096 from #hfta.place<segment, 2, 0> to #hfta.place<host, 2, 0>
+    hfta.transfer 4096 from #hfta.place<segment, 2, 0> to #hfta.place<host, 2, 0> {queue = 2}
   }
 }
 
@@ -484,14 +484,14 @@ module attributes {hfta.job = {all_forwards_first = false, batch = 4 : i64, buck
     hfta.launch @k on [#hfta.binding<0, 0, 4096>, #hfta.binding<0, 0, 4096>] inputs 2 written [0] {per_copy}
   }
   hfta.schedule @step keeps [0] {
-    hfta.fill 4096 at #hfta.place<segment, 2, 0>
+    hfta.fill 4096 at #hfta.place<segment, 2, 0> {queue = 2}
     hfta.repeat micro_batches {
-      hfta.run @"task/forward.0"
+      hfta.run @"task/forward.0" {queue = 2}
     }
-    hfta.all_reduce @"task/combine_results" 4096 at #hfta.place<segment, 2, 0, 4096> through #hfta.place<segment, 1, 0>
+    hfta.all_reduce @"task/combine_results" 4096 at #hfta.place<segment, 2, 0, 4096> through #hfta.place<segment, 1, 0> {queue = 2}
     hfta.repeat micro_batches {
       // expected-error @+1 {{'hfta.transfer' op gives the host one group's sums of segment 2}}
-      hfta.transfer 4096 from #hfta.place<segment, 2, 0> to #hfta.place<host, 2, 0>
+      hfta.transfer 4096 from #hfta.place<segment, 2, 0> to #hfta.place<host, 2, 0> {queue = 2}
     }
   }
 }
@@ -517,13 +517,13 @@ module attributes {hfta.job = {all_forwards_first = false, batch = 4 : i64, buck
     hfta.launch @k on [#hfta.binding<0, 0, 4096>, #hfta.binding<0, 0, 4096>] inputs 2 written [0] {per_copy}
   }
   hfta.schedule @step keeps [0] {
-    hfta.fill 4096 at #hfta.place<segment, 2, 0>
+    hfta.fill 4096 at #hfta.place<segment, 2, 0> {queue = 2}
     hfta.repeat micro_batches {
-      hfta.run @"task/forward.0"
+      hfta.run @"task/forward.0" {queue = 2}
     }
-    hfta.all_reduce @"task/combine_results" 4096 at #hfta.place<segment, 2, 0, 4096> through #hfta.place<segment, 1, 0>
+    hfta.all_reduce @"task/combine_results" 4096 at #hfta.place<segment, 2, 0, 4096> through #hfta.place<segment, 1, 0> {queue = 2}
     // expected-error @+1 {{'hfta.transfer' op must copy to the place that}}
-    hfta.transfer 4096 from #hfta.place<segment, 2, 0> to #hfta.place<host, 0, 0>
+    hfta.transfer 4096 from #hfta.place<segment, 2, 0> to #hfta.place<host, 0, 0> {queue = 2}
   }
 }
 
@@ -549,13 +549,13 @@ module attributes {hfta.job = {all_forwards_first = false, batch = 4 : i64, buck
   }
   hfta.schedule @step keeps [0] {
     hfta.repeat micro_batches {
-      hfta.run @"task/backward.0"
+      hfta.run @"task/backward.0" {queue = 2}
     }
     hfta.every "period" {
-      hfta.all_reduce @"task/combine.0" 8192 at #hfta.place<segment, 0, 0, 4096> through #hfta.place<segment, 1, 0>
+      hfta.all_reduce @"task/combine.0" 8192 at #hfta.place<segment, 0, 0, 4096> through #hfta.place<segment, 1, 0> {queue = 2}
     }
     // expected-error @+1 {{'hfta.run' op reads sums in segment 0 that no hfta.all_reduce has added up}}
-    hfta.run @"task/backward.0"
+    hfta.run @"task/backward.0" {queue = 2}
   }
 }
 
@@ -581,11 +581,11 @@ module attributes {hfta.job = {all_forwards_first = false, batch = 4 : i64, buck
   }
   hfta.schedule @step keeps [0] {
     hfta.repeat micro_batches {
-      hfta.run @"task/backward.0"
+      hfta.run @"task/backward.0" {queue = 2}
     }
     hfta.every "period" {
-      hfta.all_reduce @"task/combine.0" 8192 at #hfta.place<segment, 0, 0, 4096> through #hfta.place<segment, 1, 0>
-      hfta.run @"task/backward.0"
+      hfta.all_reduce @"task/combine.0" 8192 at #hfta.place<segment, 0, 0, 4096> through #hfta.place<segment, 1, 0> {queue = 2}
+      hfta.run @"task/backward.0" {queue = 2}
     }
   }
 }
@@ -603,11 +603,11 @@ module attributes {hfta.job = {all_forwards_first = false, batch = 4 : i64, buck
   }
   hfta.schedule @step keeps [] {
     hfta.repeat micro_batches {
-      hfta.run @"task/forward.0"
+      hfta.run @"task/forward.0" {queue = 2}
     }
-    hfta.all_gather 64 at #hfta.place<segment, 1, 0>
+    hfta.all_gather 64 at #hfta.place<segment, 1, 0> {queue = 2}
     hfta.repeat all_micro_batches {
-      hfta.run @"task/statistics.0"
+      hfta.run @"task/statistics.0" {queue = 2}
     }
   }
 }
@@ -625,11 +625,11 @@ module attributes {hfta.job = {all_forwards_first = false, batch = 4 : i64, buck
   }
   hfta.schedule @step keeps [] {
     hfta.repeat micro_batches {
-      hfta.run @"task/forward.0"
+      hfta.run @"task/forward.0" {queue = 2}
     }
     hfta.repeat all_micro_batches {
       // expected-error @+1 {{reads what micro-batch 1 has in segment 1, but nothing has written it}}
-      hfta.run @"task/statistics.0"
+      hfta.run @"task/statistics.0" {queue = 2}
     }
   }
 }
@@ -647,12 +647,12 @@ module attributes {hfta.job = {all_forwards_first = false, batch = 4 : i64, buck
   }
   hfta.schedule @step keeps [] {
     hfta.repeat micro_batches {
-      hfta.run @"task/forward.0"
+      hfta.run @"task/forward.0" {queue = 2}
     }
-    hfta.all_gather 32 at #hfta.place<segment, 1, 0>
+    hfta.all_gather 32 at #hfta.place<segment, 1, 0> {queue = 2}
     hfta.repeat all_micro_batches {
       // expected-error @+1 {{reads what micro-batch 1 has in segment 1, but nothing has written it}}
-      hfta.run @"task/statistics.0"
+      hfta.run @"task/statistics.0" {queue = 2}
     }
   }
 }
@@ -670,9 +670,9 @@ module attributes {hfta.job = {all_forwards_first = false, batch = 4 : i64, buck
   }
   hfta.schedule @step keeps [] {
     // expected-error @+1 {{'hfta.all_gather' op gives away what micro-batch 0 has in segment 1, but nothing has written it}}
-    hfta.all_gather 64 at #hfta.place<segment, 1, 0>
+    hfta.all_gather 64 at #hfta.place<segment, 1, 0> {queue = 2}
     hfta.repeat micro_batches {
-      hfta.run @"task/forward.0"
+      hfta.run @"task/forward.0" {queue = 2}
     }
   }
 }
@@ -690,12 +690,12 @@ module attributes {hfta.job = {all_forwards_first = false, batch = 4 : i64, buck
   }
   hfta.schedule @step keeps [] {
     hfta.repeat micro_batches {
-      hfta.run @"task/forward.0"
+      hfta.run @"task/forward.0" {queue = 2}
     }
-    hfta.all_gather 64 at #hfta.place<segment, 1, 0>
+    hfta.all_gather 64 at #hfta.place<segment, 1, 0> {queue = 2}
     hfta.repeat micro_batches {
       // expected-error @+1 {{'hfta.run' op writes what micro-batch 0 has in segment 1, which other ranks have been given}}
-      hfta.run @"task/forward.0"
+      hfta.run @"task/forward.0" {queue = 2}
     }
   }
 }
@@ -722,11 +722,11 @@ module attributes {hfta.job = {all_forwards_first = false, batch = 4 : i64, buck
   }
   // expected-error @+1 {{'hfta.schedule' op leaves results in segment 2 that no hfta.transfer gives to the host}}
   hfta.schedule @step keeps [0] {
-    hfta.fill 4096 at #hfta.place<segment, 2, 0>
+    hfta.fill 4096 at #hfta.place<segment, 2, 0> {queue = 2}
     hfta.repeat micro_batches {
-      hfta.run @"task/forward.0"
+      hfta.run @"task/forward.0" {queue = 2}
     }
-    hfta.all_reduce @"task/combine_results" 4096 at #hfta.place<segment, 2, 0, 4096> through #hfta.place<segment, 1, 0>
+    hfta.all_reduce @"task/combine_results" 4096 at #hfta.place<segment, 2, 0, 4096> through #hfta.place<segment, 1, 0> {queue = 2}
   }
 }
 

@@ -320,6 +320,8 @@ static LogicalResult verifyOnce(OpTy op) {
     return op.emitOpError("stands in a repeat over ")
            << stringifyRepeatKind(outer.getOver())
            << ", of which each rank has its own number";
+  if (op.getQueue() == 0)
+    return op.emitOpError("needs a queue after 0, which is the host's own");
   return verifyQueue(op);
 }
 

@@ -189,6 +189,7 @@ def Hfta_AllReduceOp : Hfta_CommandOp<"all_reduce", [
     - (C3) `at` lies in a segment of role `gradient` or `result`, `through` is
       one of role `received`.
     - (C4) it stands in nothing that repeats: each rank has its own micro-batches.
+    - (C5) its queue isn't 0, whose work the host itself does: it waits for others.
 
     Example: `hfta.all_reduce @"task/combine.0" 65536 at <segment, 4, 0, 4096> through <segment, 12, 0> {queue = 2}`
   }];
@@ -210,6 +211,7 @@ def Hfta_AllGatherOp : Hfta_CommandOp<"all_gather", [
     - (C1) the place is in a segment of role `exchange`.
     - (C2) there is at least one byte, and the place lies within its segment.
     - (C3) it stands in nothing that repeats: each rank has its own micro-batches.
+    - (C4) its queue isn't 0, whose work the host itself does: it waits for others.
 
     Example: `hfta.all_gather 640 at #hfta.place<segment, 5, 0> {queue = 2}`
   }];
