@@ -3,6 +3,7 @@
 from checkpoints of any number, and ends as a whole where one rank can't go on. Needs
 Open MPI's mpirun, and only Python's standard library."""
 
+import json
 import os
 import signal
 import time
