@@ -11,7 +11,6 @@ rank of two. Needs root, iproute2, Open MPI and Python's standard library; times
 best of interleaved runs."""
 
 import argparse
-import contextlib
 import json
 import os
 import pathlib
@@ -21,6 +20,11 @@ import sys
 import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT / "test/EndToEnd"))
+
+from hosts import make_hosts  # noqa: E402  (of another folder)
+from mpirun import COMMAND  # noqa: E402
+
 WIDTH, DEPTH, BATCH, MICRO_BATCHES = 1024, 8, 1024, 2
 JOB = f"""
 model net(image: f32[batch, {WIDTH}]) {{
@@ -42,51 +46,6 @@ train ranks {{
   steps         1
 }}
 """
-MPIRUN = ["mpirun", "--oversubscribe", "--bind-to", "none"]
-if os.getuid() == 0:
-    MPIRUN.append("--allow-run-as-root")
-# A host's own name and shared memory, as a machine has them.
-ENTER = ('exec ip netns exec "$0" unshare --uts --mount sh -c '
-         '\'hostname "$0"; mount -t tmpfs tmpfs /dev/shm; exec "$@"\' "$0" "$@"')
-NAMES, ADDRESSES = ("hftabench0", "hftabench1"), ("10.97.53.1", "10.97.53.2")
-
-
-def call(*command):
-    subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
-
-
-@contextlib.contextmanager
-def make_hosts(folder, rate):
-    """Two hosts with `rate` bytes a second each way; how to run on them."""
-    agent = folder / "agent"
-    agent.write_text(f"""#!/bin/sh
-host=$1; shift
-case $host in {ADDRESSES[0]}) set -- {NAMES[0]} sh -c "$*";; *) set -- {NAMES[1]} sh -c "$*";; esac
-exec sh -c '{ENTER.replace("'", "'" + chr(92) + "''")}' "$@"
-""")
-    agent.chmod(0o755)
-    try:
-        for name in NAMES:
-            call("ip", "netns", "add", name)
-        call("ip", "link", "add", "v0", "netns", NAMES[0], "type", "veth", "peer",
-             "name", "v0", "netns", NAMES[1])
-        for name, address in zip(NAMES, ADDRESSES):
-            inside = ["ip", "netns", "exec", name]
-            call(*inside, "ip", "address", "add", address + "/24", "dev", "v0")
-            call(*inside, "ip", "link", "set", "v0", "up")
-            call(*inside, "ip", "link", "set", "lo", "up")
-            call(*inside, "tc", "qdisc", "add", "dev", "v0", "root", "tbf", "rate",
-                 f"{int(rate * 8)}bit", "burst", "1mb", "latency", "50ms")
-        yield ["sh", "-c", ENTER, NAMES[0], *MPIRUN, "--mca", "plm_rsh_agent", agent,
-               "--mca", "btl", "self,vader,tcp", "--mca", "btl_tcp_if_include", "v0",
-               "--mca", "oob_tcp_if_include", "v0", "--mca", "btl_tcp_links", "2",
-               "-H", ",".join(f"{address}:1" for address in ADDRESSES)]
-    finally:
-        for name in NAMES:
-            subprocess.run(["ip", "netns", "delete", name], check=False,
-                           stderr=subprocess.DEVNULL)
-
-
 def bench(command, steps, *flags):
     result = subprocess.run([*map(str, command), "bench", "--json",
                              f"--steps={steps}", *flags], check=False, text=True,
@@ -121,7 +80,7 @@ def measure_overlap(binaries, folder, options):
                    if task["name"].startswith("backward")) / 2
     gradients = 4 * (DEPTH * WIDTH * (WIDTH + 1) + WIDTH * 10)
     rate = gradients / backward
-    with make_hosts(folder, rate) as hosts:
+    with make_hosts(folder, rate=rate) as hosts:
         step = best({name: lambda binary=binary: bench(
             [*hosts, "-n", "2", binary], options.steps, "--threads=1")
             for name, binary in binaries.items()}, options.rounds)
@@ -148,7 +107,8 @@ def main():
             print("two hosts: skipped, which needs root and iproute2")
         step = best({
             "one": lambda: bench([binaries["true"]], options.steps, "--threads=2"),
-            "two": lambda: bench([*MPIRUN, "-n", "2", binaries["true"]],
+            "two": lambda: bench([*COMMAND, "--allow-run-as-root", "-n", "2",
+                                  binaries["true"]],
                                  options.steps, "--threads=1")}, options.rounds)
         print(f"one rank of two threads {1e3 * step['one']:.1f} ms a step, two of one "
               f"{1e3 * step['two']:.1f} ms: {step['one'] / step['two']:.3f} of the speed")

@@ -27,13 +27,16 @@ class Ranks:
 
     def __init__(self, ranks, *command, options=(), place=None):
         self.command = [*COMMAND, *options, "-n", str(ranks), *map(str, command)]
+        self.left = []
         self.folder = tempfile.TemporaryDirectory(prefix="ranks-")
         self.process = subprocess.Popen(
             self.command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
             text=True, cwd=place, env=get_environment(self.folder.name))
 
-    def finish(self, code=0, limit=LIMIT):
-        """What they have printed; stops if mpirun's exit code is another."""
+    def finish(self, *codes, limit=LIMIT):
+        """What they have printed; stops if mpirun's exit code is none of these, 0 by
+        default. `left` then holds the names of files that MPI has left."""
+        codes = codes or (0,)
         text = " ".join(self.command)
         with self.folder:
             try:
@@ -44,9 +47,10 @@ class Ranks:
                 output, _ = self.process.communicate()
                 sys.exit(f"error: {text}: still runs after {limit} s\n"
                          f"{output:.4000}")
-        if self.process.returncode != code:
+            self.left = os.listdir(self.folder.name)
+        if self.process.returncode not in codes:
             sys.exit(f"error: {text}: exit {self.process.returncode}, "
-                     f"expected {code}\n{output:.4000}")
+                     f"expected {codes}\n{output:.4000}")
         return output
 
 

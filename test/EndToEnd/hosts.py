@@ -1,0 +1,71 @@
+"""Two hosts on this machine, as network namespaces. Needs root and iproute2."""
+
+import contextlib
+import os
+import shutil
+import subprocess
+
+from mpirun import COMMAND
+
+# A host's own name and shared memory, as a machine has them.
+ENTER = ('exec ip netns exec "$0" unshare --uts --mount sh -c '
+         '\'hostname "$0"; mount -t tmpfs tmpfs /dev/shm; exec "$@"\' "$0" "$@"')
+ADDRESSES = ("10.97.53.1", "10.97.53.2")
+
+
+def call(*command):
+    subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
+
+
+def can_make_hosts():
+    if os.getuid() != 0 or not shutil.which("ip") or not shutil.which("unshare"):
+        return False
+    name = f"hfta{os.getpid()}try"
+    made = subprocess.run(["ip", "netns", "add", name], check=False,
+                          stderr=subprocess.DEVNULL).returncode == 0
+    entered = made and subprocess.run(
+        ["sh", "-c", ENTER, name, "true"], check=False,
+        stderr=subprocess.DEVNULL).returncode == 0
+    subprocess.run(["ip", "netns", "delete", name], check=False,
+                   stderr=subprocess.DEVNULL)
+    return entered
+
+
+def connect(name, address, rate):
+    inside = ["ip", "netns", "exec", name]
+    call(*inside, "ip", "address", "add", address + "/24", "dev", "v0")
+    call(*inside, "ip", "link", "set", "v0", "up")
+    call(*inside, "ip", "link", "set", "lo", "up")
+    if rate:
+        call(*inside, "tc", "qdisc", "add", "dev", "v0", "root", "tbf", "rate",
+             f"{int(rate * 8)}bit", "burst", "1mb", "latency", "50ms")
+
+
+@contextlib.contextmanager
+def make_hosts(folder, slots=1, rate=None):
+    """Two hosts for `slots` ranks each, with `rate` bytes a second each way if it is
+    given; the command, without the number of ranks, that runs a program on them."""
+    names = [f"hfta{os.getpid()}h{host}" for host in (0, 1)]
+    agent = folder.resolve() / "agent"
+    agent.write_text(f"""#!/bin/sh
+host=$1; shift
+case $host in {ADDRESSES[0]}) set -- {names[0]} sh -c "$*";; *) set -- {names[1]} sh -c "$*";; esac
+exec sh -c '{ENTER.replace("'", "'" + chr(92) + "''")}' "$@"
+""")
+    agent.chmod(0o755)
+    try:
+        for name in names:
+            call("ip", "netns", "add", name)
+        call("ip", "link", "add", "v0", "netns", names[0], "type", "veth", "peer",
+             "name", "v0", "netns", names[1])
+        for name, address in zip(names, ADDRESSES):
+            connect(name, address, rate)
+        yield ["sh", "-c", ENTER, names[0], *COMMAND, "--oversubscribe",
+               "--allow-run-as-root", "--mca", "plm_rsh_agent", agent,
+               "--mca", "btl", "self,vader,tcp", "--mca", "btl_tcp_if_include", "v0",
+               "--mca", "oob_tcp_if_include", "v0", "--mca", "btl_tcp_links", "2",
+               "-H", ",".join(f"{address}:{slots}" for address in ADDRESSES)]
+    finally:
+        for name in names:
+            subprocess.run(["ip", "netns", "delete", name], check=False,
+                           stderr=subprocess.DEVNULL)
