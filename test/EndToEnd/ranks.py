@@ -138,6 +138,13 @@ def check_refusals(check):
     expect_message(run_ranks(2, "sh", "-c", shell.format(
         f'shift && exec {other} "$@"'), "sh", binary, *flags, code=2),
         "rank 1", "program")
+    # A rank that alone can't begin says so itself.
+    if "nothing.so" not in run_ranks(2, "sh", "-c", shell.format(
+            'exec "$@" --mpi nothing.so'), "sh", binary, *flags, code=3):
+        fail("a rank that can't open MPI has said nothing")
+    # A program for one is timed by each rank.
+    if run_ranks(2, plain, "bench", "--steps", 1).count("planned peak") != 2:
+        fail("bench of a program for one rank: expected two results")
     # What one rank lacks ends all, with one message.
     expect_message(run_ranks(3, "sh", "-c", shell.format("cd /"), "sh", binary,
                              "train", "--data", ".", "--no-progress", code=1,
@@ -229,6 +236,21 @@ def check_evaluations(check, compiler):
                      f"evaluations of rank {rank}")
 
 
+def check_lacking_epoch(check):
+    """A log that lacks its last epoch's evaluation, which all ranks make up for."""
+    job = make_job("mlp", JOBS["mlp-4"][1], steps=12)  # two epochs of six steps
+    binary = check.work.compile("lacking", job)
+    flags = [*check.flags("lacking-epoch"), "--steps"]
+    run(binary, *flags, 6)
+    log = check.folder / "lacking-epoch.jsonl"
+    expected = log.read_text().splitlines()
+    log.write_text("".join(line + "\n" for line in expected
+                           if '"epoch","epoch"' not in line))
+    run_ranks(3, binary, *flags, 12, "--resume", "--rank-timeout", 20)
+    epochs = [event for event in read_log(log) if event["event"] == "epoch"]
+    expect_equal(len(epochs), 2, "epochs of a log that lacked one")
+
+
 def check_slow_ranks(check):
     """A rank that works longer than the others would wait for one that does nothing:
     of three ranks the last one has two workers' micro-batches."""
@@ -254,6 +276,7 @@ def main():
     check_alone(check)
     check_ends(check)
     check_slow_ranks(check)
+    check_lacking_epoch(check)
 
 
 if __name__ == "__main__":

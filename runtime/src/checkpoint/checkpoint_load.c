@@ -149,6 +149,7 @@ static hfta_status copy_tensors(void *argument) {
         hfta_safetensors_find(self->file, tensor->name);
     status = hfta_instance_write(instance, i, self->copy, 0, view->data,
                                  view->bytes);
+    hfta_communicator_progress(instance->communicator);
   }
   if (status == HFTA_OK && self->load->epoch_losses)
     self->load->epoch_losses[self->copy] = epoch_loss(self->file);
@@ -179,20 +180,6 @@ static hfta_status read_copy(load *self, int64_t copy, bool again,
   hfta_safetensors_close(file.file);
   hfta_watch_close(watch);
   return status;
-}
-
-/// Gradients that were accumulated since the last update belong to the state
-/// that is replaced.
-static hfta_status clear_gradients(hfta_instance *instance) {
-  const hfta_program *program = instance->program;
-  hfta_device *device = instance->device;
-  for (uint32_t i = 0; i < program->segment_count; ++i)
-    for (uint32_t j = 0; j < instance->memory[i].count; ++j)
-      if (program->segments[i].role == HFTA_SEGMENT_GRADIENTS)
-        device->functions->fill(device, 0, instance->memory[i].bases[j],
-                                instance->memory[i].bytes);
-  instance->has_gradients = false;
-  return device->functions->wait(device, &instance->error);
 }
 
 static hfta_status find_folder(load *self, const char *folder) {
@@ -228,7 +215,7 @@ static hfta_status load_all(load *self, const char *folder) {
   for (int64_t copy = 0; copy < copies && status == HFTA_OK; ++copy)
     status = read_copy(self, copy, false, check_copy);
   if (status == HFTA_OK)
-    status = clear_gradients(instance);
+    status = hfta_instance_clear_gradients(instance);
   for (int64_t copy = 0; copy < copies && status == HFTA_OK; ++copy)
     if (is_kept(self, copy))
       status = read_copy(self, copy, true, copy_tensors);
@@ -259,7 +246,7 @@ hfta_status hfta_instance_load(hfta_instance *instance, const char *folder) {
   if (status != HFTA_OK || ranks->size == 1)
     return status;
   if (ranks->rank != 0)
-    status = clear_gradients(instance);
+    status = hfta_instance_clear_gradients(instance);
   if (status == HFTA_OK)
     status = hfta_share_bytes(ranks, "the steps done", &instance->steps,
                               sizeof(instance->steps), &instance->error);

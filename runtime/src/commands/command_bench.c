@@ -246,6 +246,11 @@ static hfta_status compare_options(bench *self, const hfta_trace_options *trace,
   int other = -1;
   hfta_status status = hfta_communicator_compare(
       self->communicator, "options", numbers, sizeof(numbers), &other, error);
+  if (status == HFTA_OK && other < 0)
+    status = hfta_communicator_compare(
+        self->communicator, "copies that run",
+        hfta_instance_live(self->instance),
+        sizeof(bool) * (size_t)self->program->copies, &other, error);
   if (status != HFTA_OK || other < 0)
     return status;
   return hfta_fail(error, HFTA_USAGE,
@@ -342,7 +347,11 @@ static int parse(const hfta_invocation *invocation, bench *self,
 static int run(const hfta_invocation *invocation, bench *self,
                const bench_arguments *arguments) {
   hfta_workload workload = hfta_workload_of_all(invocation->program);
-  int code = hfta_join_ranks(invocation, &arguments->ranks);
+  hfta_rank_arguments ranks = arguments->ranks;
+  // Each of several ranks times a program for one by itself.
+  if (invocation->program->workers == 1 && !ranks.ranks)
+    ranks.ranks = "1";
+  int code = hfta_join_ranks(invocation, &ranks);
   self->communicator = workload.communicator = invocation->ranks->communicator;
   if (code < 0)
     code = hfta_open_instance(invocation, &workload, arguments->threads,

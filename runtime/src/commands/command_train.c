@@ -150,16 +150,23 @@ static int train(const hfta_invocation *invocation,
   hfta_status status = hfta_train(instance, &arguments->options, &result);
   int code = (int)status;
   if (status != HFTA_OK) {
+    bool has_saved = result.saved && hfta_is_first_rank(invocation);
     // One of several ranks doesn't come back from its report.
-    if (result.saved && invocation->ranks->communicator->size > 1)
+    bool is_alone = invocation->ranks->communicator->size == 1;
+    if (has_saved && !is_alone)
       print_saved(invocation, arguments, &result);
     hfta_report(invocation, status, hfta_instance_message(instance));
-    if (result.saved)
+    if (has_saved)
       print_saved(invocation, arguments, &result);
   } else if (result.interrupted) {
     hfta_interrupt *interrupt = arguments->options.should_stop_argument;
     if (hfta_is_first_rank(invocation))
       print_interrupted(invocation, arguments, &result);
+    // The first one to leave with such a code ends the others.
+    int64_t nothing = 0;
+    (void)hfta_communicator_max(invocation->ranks->communicator,
+                                "end of the training", &nothing,
+                                hfta_instance_error(instance));
     // Of several ranks some may not have got it yet.
     int number = atomic_load(&interrupt->signal);
     code = 128 + (number ? number : SIGUSR1);

@@ -46,7 +46,9 @@ static const command commands[] = {
      "           [--rank-timeout S] [--no-progress]\n"
      "           [--trace FILE.json [--trace-steps N]]",
      "train the copies", hfta_command_train, can_train},
-    {"eval", "[--data DIR] [--checkpoint DIR] [--threads N] [--device cpu]",
+    {"eval",
+     "[--data DIR] [--checkpoint DIR] [--threads N] [--device cpu]\n"
+     "           [--ranks auto|1] [--mpi LIBRARY] [--rank-timeout S]",
      "loss and metric on the test data", hfta_command_eval, can_evaluate},
     {"export", "--copy K -o FILE.onnx [--checkpoint DIR]",
      "write one copy as an ONNX model", hfta_command_export, can_export},
@@ -60,6 +62,7 @@ static const command commands[] = {
     {"bench",
      "[--steps N] [--json] [--phases] [--only K,K]\n"
      "           [--threads N] [--device cpu|paced:COSTS.json]\n"
+     "           [--ranks auto|1] [--mpi LIBRARY] [--rank-timeout S]\n"
      "           [--trace FILE.json [--trace-steps N]]",
      "time steps on synthetic data in memory", hfta_command_bench, NULL},
 };

@@ -5,11 +5,22 @@
 #include "schedule/join.h"
 
 #include <string.h>
+#include <time.h>
 
 void hfta_expect_ranks(const hfta_invocation *invocation) {
   hfta_launcher launcher;
   hfta_launcher_find(&launcher);
   invocation->ranks->is_silent = launcher.rank > 0;
+}
+
+/// What the first rank has failed at too, it says, and its end ends the others,
+/// which takes a launcher some seconds: who is still there then speaks for
+/// itself.
+static void speak_if_alone(const hfta_invocation *invocation) {
+  const struct timespec moment = {5, 0};
+  if (invocation->ranks->is_silent)
+    nanosleep(&moment, NULL);
+  invocation->ranks->is_silent = false;
 }
 
 int hfta_join_ranks(const hfta_invocation *invocation,
@@ -28,10 +39,13 @@ int hfta_join_ranks(const hfta_invocation *invocation,
   int size = options.ranks == HFTA_RANKS_ONE ? 1 : launcher.size;
   hfta_error error;
   hfta_status status = hfta_check_ranks(invocation->program, size, &error);
-  if (status == HFTA_OK)
-    status = hfta_communicator_open(&options, &state->communicator, &error);
   if (status != HFTA_OK)
     return hfta_report(invocation, status, error.message);
+  status = hfta_communicator_open(&options, &state->communicator, &error);
+  if (status != HFTA_OK) {
+    speak_if_alone(invocation);
+    return hfta_report(invocation, status, error.message);
+  }
   state->is_silent = false;
   return -1;
 }

@@ -132,6 +132,18 @@ static hfta_status start(hfta_instance *instance, bool is_new) {
   return hfta_instance_run(instance, &call);
 }
 
+hfta_status hfta_instance_clear_gradients(hfta_instance *instance) {
+  const hfta_program *program = instance->program;
+  hfta_device *device = instance->device;
+  for (uint32_t i = 0; i < program->segment_count; ++i)
+    for (uint32_t j = 0; j < instance->memory[i].count; ++j)
+      if (program->segments[i].role == HFTA_SEGMENT_GRADIENTS)
+        device->functions->fill(device, 0, instance->memory[i].bases[j],
+                                instance->memory[i].bytes);
+  instance->has_gradients = false;
+  return device->functions->wait(device, &instance->error);
+}
+
 hfta_status hfta_instance_reset(hfta_instance *instance) {
   return start(instance, false);
 }

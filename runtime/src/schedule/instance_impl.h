@@ -54,6 +54,10 @@ typedef struct hfta_schedule_call {
   int64_t micro_batches;
 } hfta_schedule_call;
 
+/// Gradients that were accumulated since the last update belong to a state that
+/// is replaced.
+hfta_status hfta_instance_clear_gradients(hfta_instance *instance);
+
 /// Gives the device all commands of a schedule and waits until they are done.
 /// HFTA_USAGE if the program has no such schedule.
 hfta_status hfta_instance_run(hfta_instance *instance,

@@ -41,12 +41,13 @@ hfta_status hfta_share_create(hfta_share *self, const hfta_program *program,
   for (int64_t group = 0; group < program->groups; ++group)
     if (hfta_rank_of_group(program, ranks, group) == rank)
       self->groups[self->group_count++] = group;
+  // The rank's groups come again and again in the same order.
   for (int64_t m = 0; m < program->micro_batches; ++m)
-    for (int64_t i = 0; i < self->group_count; ++i)
-      if (self->groups[i] == m % program->groups) {
-        self->group_of[self->micro_batch_count] = i;
-        self->micro_batches[self->micro_batch_count++] = m;
-      }
+    if (hfta_rank_of_group(program, ranks, m % program->groups) == rank) {
+      int64_t own = self->micro_batch_count++;
+      self->micro_batches[own] = m;
+      self->group_of[own] = own % self->group_count;
+    }
   return HFTA_OK;
 }
 

@@ -51,5 +51,7 @@ hfta_status hfta_share_state(hfta_instance *instance, hfta_error *error) {
     status = hfta_share_bytes(instance->communicator, program->segments[i].name,
                               host, memory->bytes, error);
   }
+  if (status == HFTA_OK)
+    status = hfta_instance_clear_gradients(instance);
   return status;
 }

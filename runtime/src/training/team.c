@@ -80,12 +80,19 @@ hfta_status hfta_team_ask(hfta_team *self, bool wish, hfta_error *error) {
                                        self->offsets, &self->asked, error);
 }
 
-hfta_status hfta_team_hear(hfta_team *self, hfta_error *error) {
+hfta_status hfta_team_hear(hfta_team *self, hfta_status status,
+                           hfta_error *error) {
   if (hfta_team_is_alone(self))
-    return HFTA_OK;
+    return status;
   hfta_posted *asked = self->asked;
+  hfta_error reason;
   self->asked = NULL;
-  hfta_status status = hfta_communicator_wait(self->communicator, asked, error);
+  hfta_status heard =
+      hfta_communicator_wait(self->communicator, asked, &reason);
+  if (status == HFTA_OK && heard != HFTA_OK) {
+    status = heard;
+    *error = reason;
+  }
   for (int i = 0; i < self->communicator->size; ++i)
     self->stops |= self->wishes[i] != 0;
   return status;

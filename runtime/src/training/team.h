@@ -39,7 +39,10 @@ hfta_status hfta_team_share_state(hfta_team *self, hfta_instance *instance,
 /// Before a step: tells the others whether this rank would stop. After it: what
 /// they all know, the same on each. The messages are on their way meanwhile.
 hfta_status hfta_team_ask(hfta_team *self, bool wish, hfta_error *error);
-hfta_status hfta_team_hear(hfta_team *self, hfta_error *error);
+/// Returns `status`, that of the step, if it is a failure: the messages have
+/// ended all the same.
+hfta_status hfta_team_hear(hfta_team *self, hfta_status status,
+                           hfta_error *error);
 
 /// Returns when all ranks have come here.
 hfta_status hfta_team_meet(hfta_team *self, hfta_error *error);

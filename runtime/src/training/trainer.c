@@ -7,6 +7,7 @@
 #include "data/dataset.h"
 #include "data/feed.h"
 #include "schedule/instance_impl.h"
+#include "schedule/share_state.h"
 #include "system/clock.h"
 #include "trace/trace.h"
 #include "training/evaluate.h"
@@ -295,7 +296,8 @@ static hfta_status after_logging(trainer *self, hfta_status status) {
   if (status == HFTA_OK || !hfta_log_is_abandoned(self->log) ||
       !should_stop(self))
     return status;
-  self->result->interrupted = true;
+  // Of several ranks the others learn of it before the next step.
+  self->result->interrupted = hfta_team_is_alone(&self->team);
   return HFTA_OK;
 }
 
@@ -451,6 +453,12 @@ static int64_t epoch_of(const trainer *self, int64_t step) {
 static hfta_status finish_earlier_epoch(trainer *self) {
   bool lacks_epoch = hfta_log_lacks_epoch(self->log);
   int64_t step = self->first_step;
+  // The first rank alone has the log.
+  hfta_status status =
+      hfta_share_bytes(self->team.communicator, "what the log lacks",
+                       &lacks_epoch, sizeof(lacks_epoch), self->error);
+  if (status != HFTA_OK)
+    return status;
   if (!lacks_epoch && step < self->total_steps)
     return HFTA_OK;
   return finish_epoch(self, step, epoch_of(self, step), lacks_epoch);
@@ -469,9 +477,8 @@ static hfta_status run_steps(trainer *self) {
     bool last = step == self->total_steps;
     status = hfta_team_ask(&self->team, should_stop(self), self->error);
     if (status == HFTA_OK)
-      status = run_step(self, step, epoch);
-    if (status == HFTA_OK)
-      status = hfta_team_hear(&self->team, self->error);
+      status =
+          hfta_team_hear(&self->team, run_step(self, step, epoch), self->error);
     if (status == HFTA_OK && (last || step % self->steps_per_epoch == 0))
       status = finish_epoch(self, step, epoch, true);
     bool stops =
