@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Runs the commands of examples/ranks/README.md on few samples, and its library on
-ranks that have no folder in common. Needs Open MPI's mpirun, and only Python's
+ranks that have no folder in common, and of which one leaves early. Needs Open MPI's mpirun, and only Python's
 standard library."""
 
 import argparse
@@ -77,7 +77,8 @@ def check_readme(hftac, folder):
 
 
 def check_library(hftac, cc, folder):
-    """Folders of checkpoints, of which the first rank's alone is used."""
+    """Folders of checkpoints, of which the first rank's alone is used; and a rank that
+    ends its training while others go on."""
     folder = folder / "library"
     folder.mkdir()
     run(hftac, EXAMPLE / "curve.hfta", "--emit=lib", "-o", "libcurve.a", cwd=folder)
@@ -90,6 +91,7 @@ def check_library(hftac, cc, folder):
                   place=folder)
         expect_equal([path.name for path in folder.glob(f"{name}-*")], [f"{name}-0"],
                      "folders of checkpoints")
+    run_ranks(3, "./library", place=folder)
 
 
 def main():

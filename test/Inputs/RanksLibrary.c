@@ -1,12 +1,16 @@
 //===- RanksLibrary.c - A library's checkpoints on several ranks ----------===//
 //
-// usage: library FOLDER, another one on each rank. Ends with exit code 1, and
-// says where, if something isn't as expected.
+// usage: library [FOLDER]. A folder, another one on each rank, holds
+// checkpoints; without it a rank leaves early, in a host program that has
+// initialised MPI. Ends with exit code 1, and says where, if something isn't as
+// expected.
 //===----------------------------------------------------------------------===//
 
 #include "curve.h"
 
+#include <dlfcn.h>
 #include <math.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,14 +25,18 @@ enum { BATCH = 128, COPIES = 3 };
     }                                                                          \
   } while (0)
 
-static void step(curve *training, double *losses) {
+static hfta_status try_step(curve *training, double *losses) {
   float x[BATCH], y[BATCH];
   for (int i = 0; i < BATCH; ++i) {
     x[i] = (float)i / BATCH;
     y[i] = sinf(3.0f * x[i]);
   }
   const void *inputs[] = {x, y};
-  EXPECT(curve_step(training, inputs, losses) == HFTA_OK);
+  return curve_step(training, inputs, losses);
+}
+
+static void step(curve *training, double *losses) {
+  EXPECT(try_step(training, losses) == HFTA_OK);
 }
 
 static void expect_failure(hfta_status status, const curve *training,
@@ -37,18 +45,43 @@ static void expect_failure(hfta_status status, const curve *training,
   EXPECT(strstr(curve_message(training), reason));
 }
 
-int main(int argc, char **argv) {
-  EXPECT(argc == 2);
-  const char *rank = getenv("OMPI_COMM_WORLD_RANK");
+/// Puts Open MPI's function, whose header may not be there, into a pointer.
+static void find_mpi(const char *name, void *out) {
+  void *library = dlopen("libmpi.so.40", RTLD_NOW);
+  EXPECT(library);
+  void *function = dlsym(library, name);
+  EXPECT(function);
+  memcpy(out, &function, sizeof(function));
+}
+
+/// Those that wait for the rank that leaves fail, and it doesn't wait for them.
+static void check_leaving(const char *rank) {
+  enum { THREAD_MULTIPLE = 3 }; // Open MPI's number
+  int (*initialize)(int *, char ***, int, int *), (*finalize)(void), level = 0;
+  find_mpi("MPI_Init_thread", &initialize);
+  find_mpi("MPI_Finalize", &finalize);
+  initialize(NULL, NULL, THREAD_MULTIPLE, &level);
+  EXPECT(level == THREAD_MULTIPLE);
+  bool leaves = strcmp(rank, "1") == 0;
+  curve *training;
+  hfta_options options = {.threads = 1, .rank_timeout = 1.0};
+  EXPECT(curve_create(&options, &training) == HFTA_OK);
+  EXPECT(leaves || try_step(training, NULL) == HFTA_LOST);
+  curve_destroy(training);
+  EXPECT(leaves || curve_create(&options, &training) == HFTA_LOST);
+  EXPECT(finalize() == 0);
+}
+
+static void check_checkpoints(const char *folder, const char *rank) {
   char absent[64];
-  snprintf(absent, sizeof(absent), "absent-%s", rank ? rank : "0");
+  snprintf(absent, sizeof(absent), "absent-%s", rank);
   curve *first, *second;
   hfta_options options = {.threads = 1};
   EXPECT(curve_create(&options, &first) == HFTA_OK);
   EXPECT(curve_create(&options, &second) == HFTA_OK);
   double expected[COPIES], losses[COPIES];
   step(first, expected);
-  EXPECT(curve_save(first, argv[1]) == HFTA_OK);
+  EXPECT(curve_save(first, folder) == HFTA_OK);
   step(first, expected);
 
   // What the first rank fails to do has failed on all, and changes nothing.
@@ -60,10 +93,18 @@ int main(int argc, char **argv) {
 
   // Gradients that are there are forgotten, as one process forgets them.
   step(second, losses);
-  EXPECT(curve_load(second, argv[1]) == HFTA_OK && curve_steps(second) == 1);
+  EXPECT(curve_load(second, folder) == HFTA_OK && curve_steps(second) == 1);
   step(second, losses);
   EXPECT(memcmp(losses, expected, sizeof(losses)) == 0);
   curve_destroy(second);
   curve_destroy(first);
+}
+
+int main(int argc, char **argv) {
+  const char *rank = getenv("OMPI_COMM_WORLD_RANK");
+  if (argc == 2)
+    check_checkpoints(argv[1], rank ? rank : "0");
+  else
+    check_leaving(rank ? rank : "0");
   return 0;
 }

@@ -64,7 +64,8 @@ hfta_status hfta_instance_create(const struct hfta_program *program,
                                  const hfta_options *options,
                                  hfta_instance **out);
 
-/// NULL is allowed.
+/// NULL is allowed. Several ranks call it together; none waits where they have
+/// failed.
 void hfta_instance_destroy(hfta_instance *instance);
 
 /// Why the last call that failed did; "" before. Owned by the instance.

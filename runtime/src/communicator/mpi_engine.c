@@ -364,6 +364,16 @@ static bool has_lost_end(hfta_engine *self, double timeout) {
   return false;
 }
 
+/// Whether a rank that is to end needn't wait for the others: after a failure
+/// it is enough that they have been told.
+static bool may_leave(hfta_engine *self, const round *now) {
+  if (now->is_broken && !self->is_hosts)
+    return false;
+  if (now->is_broken && hfta_heartbeats_have_told(&self->heartbeats))
+    return true;
+  return has_lost_end(self, now->timeout) && self->is_hosts;
+}
+
 static void run(hfta_engine *self) {
   double last = hfta_now(), moved = last;
   for (;;) {
@@ -380,8 +390,7 @@ static void run(hfta_engine *self) {
     if (ends && hfta_heartbeats_are_over(&self->heartbeats))
       return;
     // The host program goes on; else this rank has an error to report.
-    if (ends && !now.is_broken && has_lost_end(self, now.timeout) &&
-        self->is_hosts)
+    if (ends && may_leave(self, &now))
       return;
     // Nothing is started or ended any more, but heartbeats go on.
     bool moves = false;

@@ -121,11 +121,15 @@ int hfta_heartbeats_tick(hfta_heartbeats *self, double now, uint64_t counter,
   return code;
 }
 
+bool hfta_heartbeats_have_told(const hfta_heartbeats *self) {
+  bool told = self->own.state == HFTA_RANK_ENDS;
+  for (int i = 0; i < self->size && told; ++i)
+    told = self->peers[i].has_latest && !self->peers[i].request;
+  return told;
+}
+
 bool hfta_heartbeats_are_over(const hfta_heartbeats *self) {
-  bool over = self->own.state == HFTA_RANK_ENDS && self->working == 0;
-  for (int i = 0; i < self->size && over; ++i)
-    over = self->peers[i].has_latest && !self->peers[i].request;
-  return over;
+  return self->working == 0 && hfta_heartbeats_have_told(self);
 }
 
 //===----------------------------------------------------------------------===//

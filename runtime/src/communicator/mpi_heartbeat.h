@@ -64,6 +64,9 @@ int hfta_heartbeats_tick(hfta_heartbeats *heartbeats, double now,
                          uint64_t counter, int waits_for,
                          hfta_rank_state state);
 
+/// The others have been sent that this rank ends.
+bool hfta_heartbeats_have_told(const hfta_heartbeats *heartbeats);
+
 /// No heartbeat is on its way to another rank, or from one that hasn't ended.
 bool hfta_heartbeats_are_over(const hfta_heartbeats *heartbeats);
 

@@ -79,14 +79,22 @@ void hfta_engine_fail(hfta_engine *self, hfta_status code, const char *line) {
 // The end
 //===----------------------------------------------------------------------===//
 
-/// Returns when all ranks have come to their ends.
+/// With the mutex held: whether to wait for the thread's end. A host program
+/// goes on after a failure, and may finalize MPI, which the thread then mustn't
+/// call.
+static bool awaits_end(const hfta_engine *self) {
+  return self->state != HFTA_ENGINE_ENDED &&
+         (self->is_hosts || self->error.code == HFTA_OK);
+}
+
+/// Returns when all ranks have come to their ends, or after a failure.
 static hfta_status end_engine(hfta_engine *self, hfta_error *error) {
   pthread_mutex_lock(&self->mutex);
-  if (self->error.code == HFTA_OK) {
+  if (awaits_end(self)) {
     self->state = HFTA_ENGINE_ENDS;
     self->is_urgent = true;
     pthread_cond_signal(&self->changed);
-    while (self->state != HFTA_ENGINE_ENDED && self->error.code == HFTA_OK)
+    while (awaits_end(self))
       pthread_cond_wait(&self->ended, &self->mutex);
   }
   hfta_status status = self->error.code;
