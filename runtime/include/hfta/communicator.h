@@ -178,6 +178,11 @@ hfta_status hfta_communicator_post(hfta_communicator *communicator,
 hfta_status hfta_communicator_wait(hfta_communicator *communicator,
                                    hfta_posted *posted, hfta_error *error);
 
+/// Posts and waits.
+hfta_status hfta_communicator_complete(hfta_communicator *communicator,
+                                       const hfta_post *post,
+                                       hfta_error *error);
+
 void hfta_communicator_progress(hfta_communicator *communicator);
 
 /// Ends all ranks of the launcher with this exit code, those that are stopped

@@ -2,20 +2,14 @@
 
 #include "commands/bench_ranks.h"
 
+#include "communicator/tags.h"
 #include "system/clock.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum {
-  SMALL = 8,
-  SMALL_EXCHANGES = 32,
-  LARGE = 4000000,
-  LARGE_EXCHANGES = 4,
-  TAG_LINKS = HFTA_MAX_TAG - 4,
-  TAG_TIMES = HFTA_MAX_TAG - 5
-};
+enum { SMALL = 8, SMALL_EXCHANGES = 32, LARGE = 4000000, LARGE_EXCHANGES = 4 };
 
 static hfta_status out_of_memory(hfta_error *error) {
   return hfta_fail(error, HFTA_UNSUPPORTED,
@@ -25,13 +19,9 @@ static hfta_status out_of_memory(hfta_error *error) {
 static hfta_status exchange(hfta_communicator *communicator, int tag,
                             hfta_message message, hfta_error *error) {
   const char *what =
-      tag == TAG_LINKS ? "measurement of links" : "times of tasks";
+      tag == HFTA_TAG_LINKS ? "measurement of links" : "times of tasks";
   hfta_post post = {{what, -1, tag}, &message, 1};
-  hfta_posted *posted;
-  hfta_status status =
-      hfta_communicator_post(communicator, &post, &posted, error);
-  return status == HFTA_OK ? hfta_communicator_wait(communicator, posted, error)
-                           : status;
+  return hfta_communicator_complete(communicator, &post, error);
 }
 
 //===----------------------------------------------------------------------===//
@@ -66,11 +56,11 @@ static hfta_status add_peer(hfta_communicator *communicator, int peer,
                             hfta_error *error) {
   hfta_message message = {peer, false, &out->times[peer],
                           sizeof(hfta_rank_time)};
-  hfta_status status = exchange(communicator, TAG_TIMES, message, error);
+  hfta_status status = exchange(communicator, HFTA_TAG_TIMES, message, error);
   message = (hfta_message){peer, false, received,
                            task_count * sizeof(hfta_task_time)};
   if (status == HFTA_OK)
-    status = exchange(communicator, TAG_TIMES, message, error);
+    status = exchange(communicator, HFTA_TAG_TIMES, message, error);
   for (uint32_t i = 0; i < task_count && status == HFTA_OK; ++i) {
     tasks[i].seconds += received[i].seconds;
     tasks[i].runs += received[i].runs;
@@ -83,11 +73,12 @@ static hfta_status give_times(hfta_communicator *communicator,
                               const hfta_task_time *tasks, uint32_t task_count,
                               hfta_error *error) {
   hfta_message message = {0, true, (void *)(uintptr_t)own, sizeof(*own)};
-  hfta_status status = exchange(communicator, TAG_TIMES, message, error);
+  hfta_status status = exchange(communicator, HFTA_TAG_TIMES, message, error);
   message = (hfta_message){0, true, (void *)(uintptr_t)tasks,
                            task_count * sizeof(hfta_task_time)};
-  return status == HFTA_OK ? exchange(communicator, TAG_TIMES, message, error)
-                           : status;
+  return status == HFTA_OK
+             ? exchange(communicator, HFTA_TAG_TIMES, message, error)
+             : status;
 }
 
 hfta_status hfta_gather_times(hfta_communicator *communicator,
@@ -124,7 +115,8 @@ static hfta_status measure(hfta_communicator *communicator, int peer,
     double begin = hfta_now();
     for (int j = 0; j < 2; ++j) {
       hfta_message message = {peer, begins == (j == 0), buffer, bytes};
-      hfta_status status = exchange(communicator, TAG_LINKS, message, error);
+      hfta_status status =
+          exchange(communicator, HFTA_TAG_LINKS, message, error);
       if (status != HFTA_OK)
         return status;
     }
@@ -163,7 +155,7 @@ static hfta_status measure_pair(hfta_communicator *communicator, int first,
                           &link, error);
   hfta_message message = {own == 0 ? first : 0, own != 0, &link, sizeof(link)};
   if (status == HFTA_OK && first != 0 && (own == first || own == 0))
-    status = exchange(communicator, TAG_LINKS, message, error);
+    status = exchange(communicator, HFTA_TAG_LINKS, message, error);
   if (own == 0)
     links[first * communicator->size + second] = link;
   int64_t nothing = 0;

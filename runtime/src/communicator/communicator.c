@@ -50,6 +50,16 @@ hfta_status hfta_communicator_wait(hfta_communicator *communicator,
   return communicator->functions->wait(communicator, posted, error);
 }
 
+hfta_status hfta_communicator_complete(hfta_communicator *communicator,
+                                       const hfta_post *post,
+                                       hfta_error *error) {
+  hfta_posted *posted;
+  hfta_status status =
+      hfta_communicator_post(communicator, post, &posted, error);
+  return status == HFTA_OK ? hfta_communicator_wait(communicator, posted, error)
+                           : status;
+}
+
 void hfta_communicator_progress(hfta_communicator *communicator) {
   communicator->functions->progress(communicator);
 }

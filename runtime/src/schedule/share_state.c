@@ -2,14 +2,13 @@
 
 #include "schedule/share_state.h"
 
-/// Tags of the schedules' messages are numbers of segments.
-enum { TAG_STATE = HFTA_MAX_TAG };
+#include "communicator/tags.h"
 
 hfta_status hfta_share_bytes(hfta_communicator *communicator, const char *what,
                              void *memory, uint64_t bytes, hfta_error *error) {
   if (communicator->size == 1)
     return HFTA_OK;
-  hfta_label label = {what, -1, TAG_STATE};
+  hfta_label label = {what, -1, HFTA_TAG_STATE};
   hfta_posted *posted;
   hfta_status status = hfta_communicator_post_broadcast(
       communicator, &label, /*root=*/0, memory, bytes, &posted, error);

@@ -186,12 +186,7 @@ void hfta_sums_destroy(hfta_sums *self) {
 
 static hfta_status post_and_wait(void *argument, hfta_error *error) {
   const hfta_sum_post *self = argument;
-  hfta_posted *posted;
-  hfta_status status =
-      hfta_communicator_post(self->communicator, &self->post, &posted, error);
-  if (status == HFTA_OK)
-    status = hfta_communicator_wait(self->communicator, posted, error);
-  return status;
+  return hfta_communicator_complete(self->communicator, &self->post, error);
 }
 
 //===----------------------------------------------------------------------===//

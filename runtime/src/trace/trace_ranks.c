@@ -2,29 +2,23 @@
 
 #include "trace/trace_ranks.h"
 
+#include "communicator/tags.h"
 #include "system/clock.h"
 
 #include <math.h>
 #include <stdlib.h>
 
-enum {
-  EXCHANGES = 24,
-  TAG_CLOCK = HFTA_MAX_TAG - 2,
-  TAG_EVENTS = HFTA_MAX_TAG - 3
-};
+enum { EXCHANGES = 24 };
 
 static hfta_status exchange(hfta_communicator *communicator, int tag,
                             const hfta_message *messages, uint32_t count,
                             hfta_error *error) {
   hfta_post post = {
-      {tag == TAG_CLOCK ? "clocks for a trace" : "events for a trace", -1, tag},
+      {tag == HFTA_TAG_CLOCK ? "clocks for a trace" : "events for a trace", -1,
+       tag},
       messages,
       count};
-  hfta_posted *posted;
-  hfta_status status =
-      hfta_communicator_post(communicator, &post, &posted, error);
-  return status == HFTA_OK ? hfta_communicator_wait(communicator, posted, error)
-                           : status;
+  return hfta_communicator_complete(communicator, &post, error);
 }
 
 //===----------------------------------------------------------------------===//
@@ -41,7 +35,8 @@ static hfta_status compare_clocks(hfta_communicator *communicator, int peer,
     double theirs = 0.0, before = hfta_now();
     hfta_message messages[] = {{peer, true, &before, sizeof(before)},
                                {peer, false, &theirs, sizeof(theirs)}};
-    hfta_status status = exchange(communicator, TAG_CLOCK, messages, 2, error);
+    hfta_status status =
+        exchange(communicator, HFTA_TAG_CLOCK, messages, 2, error);
     if (status != HFTA_OK)
       return status;
     low = fmax(low, theirs - hfta_now());
@@ -56,11 +51,11 @@ static hfta_status answer(hfta_communicator *communicator, hfta_error *error) {
   for (int i = 0; i < EXCHANGES && status == HFTA_OK; ++i) {
     double theirs;
     hfta_message receive = {0, false, &theirs, sizeof(theirs)};
-    status = exchange(communicator, TAG_CLOCK, &receive, 1, error);
+    status = exchange(communicator, HFTA_TAG_CLOCK, &receive, 1, error);
     double now = hfta_now();
     hfta_message send = {0, true, &now, sizeof(now)};
     if (status == HFTA_OK)
-      status = exchange(communicator, TAG_CLOCK, &send, 1, error);
+      status = exchange(communicator, HFTA_TAG_CLOCK, &send, 1, error);
   }
   return status;
 }
@@ -71,7 +66,7 @@ hfta_status hfta_trace_align(hfta_communicator *communicator, double *time,
     hfta_status status = answer(communicator, error);
     hfta_message receive = {0, false, time, sizeof(*time)};
     return status == HFTA_OK
-               ? exchange(communicator, TAG_CLOCK, &receive, 1, error)
+               ? exchange(communicator, HFTA_TAG_CLOCK, &receive, 1, error)
                : status;
   }
   for (int peer = 1; peer < communicator->size; ++peer) {
@@ -80,7 +75,7 @@ hfta_status hfta_trace_align(hfta_communicator *communicator, double *time,
     double theirs = *time + ahead;
     hfta_message send = {peer, true, &theirs, sizeof(theirs)};
     if (status == HFTA_OK)
-      status = exchange(communicator, TAG_CLOCK, &send, 1, error);
+      status = exchange(communicator, HFTA_TAG_CLOCK, &send, 1, error);
     if (status != HFTA_OK)
       return status;
   }
@@ -95,10 +90,10 @@ hfta_status hfta_trace_align(hfta_communicator *communicator, double *time,
 static hfta_status send_text(void *argument, const char *text, uint64_t bytes,
                              hfta_error *error) {
   hfta_message length = {0, true, &bytes, sizeof(bytes)};
-  hfta_status status = exchange(argument, TAG_EVENTS, &length, 1, error);
+  hfta_status status = exchange(argument, HFTA_TAG_EVENTS, &length, 1, error);
   hfta_message send = {0, true, (char *)(uintptr_t)text, bytes};
   if (status == HFTA_OK && bytes > 0)
-    status = exchange(argument, TAG_EVENTS, &send, 1, error);
+    status = exchange(argument, HFTA_TAG_EVENTS, &send, 1, error);
   return status;
 }
 
@@ -109,7 +104,8 @@ static hfta_status receive_text(hfta_communicator *communicator, int peer,
   if (!text)
     return hfta_fail(error, HFTA_UNSUPPORTED, "not enough memory for a trace");
   hfta_message receive = {peer, false, text, bytes};
-  hfta_status status = exchange(communicator, TAG_EVENTS, &receive, 1, error);
+  hfta_status status =
+      exchange(communicator, HFTA_TAG_EVENTS, &receive, 1, error);
   if (status == HFTA_OK)
     status = sink->take(sink->argument, text, bytes, error);
   free(text);
@@ -123,7 +119,7 @@ static hfta_status receive_part(hfta_communicator *communicator, int peer,
   while (status == HFTA_OK) {
     uint64_t bytes = 0;
     hfta_message length = {peer, false, &bytes, sizeof(bytes)};
-    status = exchange(communicator, TAG_EVENTS, &length, 1, error);
+    status = exchange(communicator, HFTA_TAG_EVENTS, &length, 1, error);
     if (status != HFTA_OK || bytes == 0)
       return status;
     status = receive_text(communicator, peer, bytes, sink, error);

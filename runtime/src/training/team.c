@@ -2,12 +2,10 @@
 
 #include "training/team.h"
 
+#include "communicator/tags.h"
 #include "schedule/share_state.h"
 
 #include <string.h>
-
-/// Tags of the schedules' messages are numbers of segments.
-enum { TAG_WISH = HFTA_MAX_TAG - 1 };
 
 bool hfta_team_is_alone(const hfta_team *self) {
   return self->communicator->size == 1;
@@ -75,7 +73,7 @@ hfta_status hfta_team_ask(hfta_team *self, bool wish, hfta_error *error) {
   for (int i = 0; i <= self->communicator->size; ++i)
     self->offsets[i] = sizeof(int64_t) * (uint64_t)i;
   self->wishes[self->communicator->rank] = wish;
-  hfta_label label = {"wishes to stop", -1, TAG_WISH};
+  hfta_label label = {"wishes to stop", -1, HFTA_TAG_WISH};
   return hfta_communicator_post_gather(self->communicator, &label, self->wishes,
                                        self->offsets, &self->asked, error);
 }
