@@ -25,7 +25,7 @@ sys.path.insert(0, str(ROOT / "test/EndToEnd"))
 from hosts import make_hosts  # noqa: E402  (of another folder)
 from mpirun import COMMAND  # noqa: E402
 
-WIDTH, DEPTH, BATCH, MICRO_BATCHES = 1024, 8, 1024, 2
+WIDTH, DEPTH, BATCH, MICRO_BATCHES = 1024, 8, 4096, 2
 JOB = f"""
 model net(image: f32[batch, {WIDTH}]) {{
   x0 = image

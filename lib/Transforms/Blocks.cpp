@@ -5,8 +5,7 @@
 using namespace mlir;
 using namespace mlir::hfta;
 
-/// What ranks exchange of one block is hidden behind the backward of others:
-/// with so many, all but an eighth of it.
+/// What ranks exchange of one block is hidden behind the backward of others.
 static constexpr int64_t kMostBlocks = 8;
 
 void hfta::eraseDeadOps(Block &block) {
@@ -114,29 +113,39 @@ findTrained(TaskBuilder &tasks, Operation *op,
 }
 
 namespace {
-/// Gives variables blocks in the order in which ops use them, as many to each
-/// as fill it.
+/// Gives variables blocks in the order in which ops use them. The first has
+/// `bucket` bytes of gradients or little more: they are added up last, when
+/// there is nothing left to compute meanwhile. All others are about as large,
+/// with at least a bucket each; there are at most kMostBlocks. A bias or a
+/// norm's scale stays with the layer before it, whose kernel it may join.
 class BlockFiller {
 public:
-  explicit BlockFiller(int64_t bytes) : bytes(bytes) {}
+  BlockFiller(int64_t bucket, int64_t all)
+      : bucket(bucket),
+        share(std::max<int64_t>(
+            1, llvm::divideCeil(all - bucket, kMostBlocks - 1))) {}
 
   /// The last block of the variables that an op uses; all that have none yet
   /// get the same.
   int64_t place(ArrayRef<VariableOp> variables) {
     int64_t added = 0, last = 0;
+    bool opensLayer = false;
     for (VariableOp variable : variables) {
-      if (auto known = blockOf.find(variable); known != blockOf.end())
+      if (auto known = blockOf.find(variable); known != blockOf.end()) {
         last = std::max(last, known->second);
-      else
-        added += getGradientBytes(variable);
+        continue;
+      }
+      added += getGradientBytes(variable);
+      opensLayer |= variable.getTensorType().getRank() > 1;
     }
     if (added == 0)
       return last;
-    if (filled >= bytes) {
+    if (opensLayer && filled >= bucket && (block == 0 || wantsNext(added))) {
       ++block;
       filled = 0;
     }
     filled += added;
+    placed += block == 0 ? 0 : added;
     for (VariableOp variable : variables)
       blockOf.try_emplace(variable, block);
     return block;
@@ -151,7 +160,15 @@ public:
   }
 
 private:
-  int64_t bytes, block = 0, filled = 0;
+  /// Whether the middle of what is added lies in the share of a later block.
+  bool wantsNext(int64_t added) const {
+    return (placed + added / 2) / share >= block;
+  }
+
+  /// Bytes of gradients: the least of a block, a block's share of what the
+  /// first leaves, those in the last block, and in all but the first.
+  int64_t bucket, share, filled = 0, placed = 0;
+  int64_t block = 0;
   DenseMap<Operation *, int64_t> blockOf;
 };
 } // namespace
@@ -164,8 +181,7 @@ int64_t hfta::assignBlocksBySize(TaskBuilder &tasks, Block &pass, TaskPart part,
   for (auto variable : tasks.getModule().getOps<VariableOp>())
     if (variable.getTrained())
       all += BlockFiller::getGradientBytes(variable);
-  BlockFiller filler(
-      std::max<int64_t>(bytes, llvm::divideCeil(all, kMostBlocks)));
+  BlockFiller filler(bytes, all);
   // Copies that are compiled alone come one after the other, and each goes
   // through the blocks of the variables that it uses.
   for (Operation &op : pass) {
