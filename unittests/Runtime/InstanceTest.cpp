@@ -80,7 +80,7 @@ TEST(Instance, InfersOneCopyAlone) {
         role == HFTA_SEGMENT_GRADIENTS || role == HFTA_SEGMENT_SAVED ||
         role == HFTA_SEGMENT_OPTIMIZER_STATE || role == HFTA_SEGMENT_CUT;
     if (trains)
-      EXPECT_EQ(one->memory[i].count, 0u) << program->segments[i].name;
+      EXPECT_EQ(one->workers->memory[i].count, 0u) << program->segments[i].name;
   }
   hfta_memory_plan plan = hfta_workload_memory(program.get(), &workload, 1);
   hfta_memory_plan whole = hfta_program_memory(program.get(), 1);

@@ -141,7 +141,7 @@ static hfta_status copy_tensors(void *argument) {
     const hfta_tensor *tensor = &program->tensors[i];
     bool again = self->copy > instance->workload.first_copy &&
                  (tensor->flags & HFTA_TENSOR_SHARED);
-    bool has_memory = instance->memory[tensor->segment].count > 0;
+    bool has_memory = hfta_instance_find_worker(instance, tensor->segment);
     if (!(tensor->flags & HFTA_TENSOR_CHECKPOINT) || again || !has_memory ||
         !hfta_tensor_is_of(tensor, self->copy))
       continue;

@@ -3,108 +3,14 @@
 #include "schedule/join.h"
 #include "system/clock.h"
 #include "system/memory_limit.h"
-#include "system/pages.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 //===----------------------------------------------------------------------===//
-// Memory
-//===----------------------------------------------------------------------===//
-
-/// Constants are used where they lie if the host's memory is the device's.
-static bool use_image(const hfta_instance *instance,
-                      const hfta_segment *segment) {
-  if (segment->role != HFTA_SEGMENT_CONSTANTS || !segment->image)
-    return false;
-  uint64_t alignment = segment->alignment ? segment->alignment : 1;
-  void *image = (void *)(uintptr_t)segment->image;
-  return (uintptr_t)image % alignment == 0 &&
-         instance->device->functions->host_address(instance->device, image);
-}
-
-static hfta_status allocate_segment(hfta_instance *instance, uint32_t index) {
-  const hfta_segment *segment = &instance->program->segments[index];
-  hfta_segment_memory *memory = &instance->memory[index];
-  if (segment->role == HFTA_SEGMENT_SCRATCH ||
-      !hfta_workload_needs(instance->program, &instance->workload, index))
-    return HFTA_OK;
-  uint32_t count =
-      hfta_workload_instances(instance->program, &instance->workload, index);
-  memory->bytes =
-      hfta_workload_segment_bytes(instance->program, &instance->workload, index,
-                                  hfta_instance_threads(instance));
-  memory->bases = calloc(count, sizeof(*memory->bases));
-  if (hfta_segment_has_image(instance->program, index))
-    memory->host = calloc(count, memory->bytes + 1);
-  if (!memory->bases ||
-      (!memory->host && hfta_segment_has_image(instance->program, index)))
-    return hfta_fail(&instance->error, HFTA_UNSUPPORTED,
-                     "not enough memory for an instance");
-  if (use_image(instance, segment)) {
-    memory->count = 1;
-    memory->read_only = 1;
-    memory->bases[0] = (void *)(uintptr_t)segment->image;
-    return HFTA_OK;
-  }
-  for (uint32_t i = 0; i < count; ++i) {
-    hfta_error reason;
-    hfta_status status = instance->device->functions->allocate(
-        instance->device, memory->bytes, segment->alignment, &memory->bases[i],
-        &reason);
-    if (status != HFTA_OK)
-      return hfta_fail(&instance->error, status, "segment '%s': %s",
-                       segment->name, reason.message);
-    memory->count = i + 1;
-  }
-  return HFTA_OK;
-}
-
-static void release_segments(hfta_instance *instance) {
-  for (uint32_t s = 0; instance->memory && s < instance->program->segment_count;
-       ++s) {
-    hfta_segment_memory *memory = &instance->memory[s];
-    for (uint32_t i = 0; i < memory->count && !memory->read_only; ++i)
-      instance->device->functions->release(instance->device, memory->bases[i],
-                                           memory->bytes);
-    free(memory->bases);
-    free(memory->host);
-  }
-  free(instance->memory);
-}
-
-//===----------------------------------------------------------------------===//
 // Initial state
 //===----------------------------------------------------------------------===//
-
-/// The image's bytes, or zeros, which memory that is new holds anyway.
-static void reset_segment(hfta_instance *instance, uint32_t index,
-                          bool is_new) {
-  const hfta_segment *segment = &instance->program->segments[index];
-  hfta_device *device = instance->device;
-  hfta_segment_memory *memory = &instance->memory[index];
-  for (uint32_t i = 0; memory->host && i < memory->count; ++i) {
-    char *image = memory->host + memory->bytes * i;
-    if (segment->image)
-      memcpy(image, segment->image, segment->bytes);
-    else
-      memset(image, 0, memory->bytes);
-  }
-  // What a task writes before it is read needs no zeros: it stays untouched.
-  if (segment->bytes == 0 || memory->read_only ||
-      segment->role == HFTA_SEGMENT_WORKSPACE ||
-      segment->role == HFTA_SEGMENT_SAVED ||
-      segment->role == HFTA_SEGMENT_CUT ||
-      segment->role == HFTA_SEGMENT_EXCHANGE || (is_new && !segment->image))
-    return;
-  for (uint32_t i = 0; i < memory->count; ++i)
-    if (segment->image)
-      device->functions->copy(device, 0, memory->bases[i], segment->image,
-                              segment->bytes);
-    else
-      device->functions->fill(device, 0, memory->bases[i], memory->bytes);
-}
 
 static void reset_scalars(hfta_instance *instance) {
   const hfta_program *program = instance->program;
@@ -120,28 +26,37 @@ static void reset_scalars(hfta_instance *instance) {
 
 /// Step 0 and initial weights.
 static hfta_status start(hfta_instance *instance, bool is_new) {
-  const hfta_program *program = instance->program;
-  for (uint32_t i = 0; i < program->segment_count; ++i)
-    reset_segment(instance, i, is_new);
+  for (uint32_t i = 0; i < instance->worker_count; ++i)
+    hfta_worker_reset(&instance->workers[i], is_new);
   instance->steps = 0;
   instance->has_gradients = false;
-  hfta_batches_forget(&instance->batches);
   reset_scalars(instance);
   hfta_schedule_call call = {.name = "initialize",
-                             .micro_batches = program->micro_batches};
+                             .micro_batches = instance->program->micro_batches};
   return hfta_instance_run(instance, &call);
 }
 
+/// What a worker's call has returned, with its message in the instance.
+static hfta_status note(hfta_instance *instance, const hfta_worker *worker,
+                        hfta_status status) {
+  if (status != HFTA_OK)
+    instance->error = worker->error;
+  return status;
+}
+
+hfta_status hfta_instance_run(hfta_instance *instance,
+                              const hfta_schedule_call *call) {
+  hfta_worker *worker = instance->workers;
+  return note(instance, worker, hfta_worker_run(worker, call));
+}
+
 hfta_status hfta_instance_clear_gradients(hfta_instance *instance) {
-  const hfta_program *program = instance->program;
-  hfta_device *device = instance->device;
-  for (uint32_t i = 0; i < program->segment_count; ++i)
-    for (uint32_t j = 0; j < instance->memory[i].count; ++j)
-      if (program->segments[i].role == HFTA_SEGMENT_GRADIENTS)
-        device->functions->fill(device, 0, instance->memory[i].bases[j],
-                                instance->memory[i].bytes);
+  hfta_status status = HFTA_OK;
   instance->has_gradients = false;
-  return device->functions->wait(device, &instance->error);
+  for (uint32_t i = 0; i < instance->worker_count && status == HFTA_OK; ++i)
+    status = note(instance, &instance->workers[i],
+                  hfta_worker_clear_gradients(&instance->workers[i]));
+  return status;
 }
 
 hfta_status hfta_instance_reset(hfta_instance *instance) {
@@ -153,27 +68,18 @@ hfta_status hfta_instance_reset(hfta_instance *instance) {
 //===----------------------------------------------------------------------===//
 
 static hfta_status allocate_tables(hfta_instance *instance) {
-  const hfta_program *program = instance->program;
-  size_t segments = program->segment_count, copies = (size_t)program->copies;
-  instance->memory = calloc(segments + 1, sizeof(*instance->memory));
-  instance->call_bases = calloc(segments + 1, sizeof(void *));
-  instance->keeps = calloc(segments + 1, sizeof(bool));
+  size_t copies = (size_t)instance->program->copies;
   instance->live = calloc(copies, sizeof(int32_t));
   instance->is_live = calloc(copies, sizeof(bool));
-  instance->chosen = calloc(copies, sizeof(int32_t));
-  instance->turns =
-      calloc((size_t)program->schedule_count + 1, sizeof(hfta_turns));
   instance->sums = calloc(3 * copies, sizeof(double));
   instance->forced_rates = calloc(copies, sizeof(double));
-  if (!instance->memory || !instance->call_bases || !instance->keeps ||
-      !instance->live || !instance->is_live || !instance->chosen ||
-      !instance->turns || !instance->sums || !instance->forced_rates)
+  if (!instance->live || !instance->is_live || !instance->sums ||
+      !instance->forced_rates)
     return hfta_fail(&instance->error, HFTA_UNSUPPORTED,
                      "not enough memory for an instance");
-  for (int64_t copy = 0; copy < program->copies; ++copy)
+  for (size_t copy = 0; copy < copies; ++copy)
     instance->forced_rates[copy] = NAN;
-  return hfta_batches_create(&instance->batches, program->data_field_count,
-                             &instance->error);
+  return HFTA_OK;
 }
 
 /// All of them where a task needs them together.
@@ -191,24 +97,16 @@ static void choose_copies(hfta_instance *instance) {
   instance->live_count = workload->copies;
 }
 
-/// Memory is for the widest turn of all copies.
 static void begin_turns(hfta_instance *instance) {
-  const hfta_program *program = instance->program;
-  int64_t most = hfta_workload_copies_at_once(program, &instance->workload,
-                                              hfta_instance_threads(instance));
-  if (most > instance->live_count)
-    most = instance->live_count;
-  for (uint32_t i = 0; i < program->schedule_count; ++i)
-    hfta_turns_begin(&instance->turns[i],
-                     hfta_schedule_takes_turns(&program->schedules[i]) ? most
-                                                                       : 1);
+  for (uint32_t i = 0; i < instance->worker_count; ++i)
+    hfta_worker_begin_turns(&instance->workers[i]);
 }
 
 int64_t hfta_instance_copies_at_once(const hfta_instance *instance,
                                      const hfta_schedule *schedule,
                                      bool *is_settled) {
   const hfta_turns *turns =
-      &instance->turns[schedule - instance->program->schedules];
+      &instance->workers->turns[schedule - instance->program->schedules];
   *is_settled = turns->is_settled;
   return hfta_schedule_takes_turns(schedule) ? turns->width
                                              : instance->live_count;
@@ -255,7 +153,17 @@ int64_t hfta_instance_live_count(const hfta_instance *instance) {
   return instance->live_count;
 }
 
-static hfta_status open_device(hfta_instance *instance,
+void hfta_instance_offer(hfta_instance *instance, const void *const *inputs) {
+  for (uint32_t i = 0; i < instance->worker_count; ++i) {
+    hfta_batches *batches = &instance->workers[i].batches;
+    if (inputs)
+      hfta_batches_offer(batches, inputs);
+    else
+      hfta_batches_forget(batches);
+  }
+}
+
+static hfta_status open_device(hfta_instance *instance, hfta_worker *worker,
                                const hfta_options *options) {
   const hfta_program *program = instance->program;
   hfta_device_options device_options = {.threads = options->threads,
@@ -266,8 +174,26 @@ static hfta_status open_device(hfta_instance *instance,
                                         .segments = program->segment_count,
                                         .copies = program->copies,
                                         .program = program};
-  return hfta_device_open(options->device ? options->device : "cpu",
-                          &device_options, &instance->device, &instance->error);
+  return note(instance, worker,
+              hfta_worker_open_device(worker,
+                                      options->device ? options->device : "cpu",
+                                      &device_options));
+}
+
+/// One that does the share of the whole rank.
+static hfta_status open_workers(hfta_instance *instance,
+                                const hfta_options *options) {
+  instance->workers = calloc(1, sizeof(*instance->workers));
+  if (!instance->workers)
+    return hfta_fail(&instance->error, HFTA_UNSUPPORTED,
+                     "not enough memory for an instance");
+  instance->worker_count = 1;
+  hfta_worker *worker = instance->workers;
+  hfta_status status =
+      note(instance, worker,
+           hfta_worker_open(worker, instance, &instance->workload,
+                            instance->communicator));
+  return status == HFTA_OK ? open_device(instance, worker, options) : status;
 }
 
 /// Memory is given when it is touched: too much of it would end the process
@@ -284,6 +210,14 @@ static hfta_status check_memory(hfta_instance *instance, uint64_t bytes) {
                    (unsigned long long)plan.peak, (unsigned long long)bytes);
 }
 
+static hfta_status allocate_workers(hfta_instance *instance) {
+  hfta_status status = HFTA_OK;
+  for (uint32_t i = 0; i < instance->worker_count && status == HFTA_OK; ++i)
+    status = note(instance, &instance->workers[i],
+                  hfta_worker_allocate(&instance->workers[i]));
+  return status;
+}
+
 static hfta_status build(hfta_instance *instance, const hfta_options *options) {
   uint64_t bytes = hfta_memory_limit();
   hfta_status status = hfta_program_check(instance->program, &instance->error);
@@ -295,18 +229,15 @@ static hfta_status build(hfta_instance *instance, const hfta_options *options) {
     status = allocate_tables(instance);
   if (status == HFTA_OK) {
     choose_copies(instance);
-    status = open_device(instance, options);
+    status = open_workers(instance, options);
   }
   if (status == HFTA_OK) {
     begin_turns(instance);
     status = check_memory(instance, bytes);
   }
-  for (uint32_t i = 0;
-       i < instance->program->segment_count && status == HFTA_OK; ++i)
-    status = allocate_segment(instance, i);
   if (status == HFTA_OK)
-    status = hfta_sums_create(instance);
-  if (status == HFTA_OK && instance->share.ranks > 1)
+    status = allocate_workers(instance);
+  if (status == HFTA_OK && instance->communicator->size > 1)
     hfta_instance_observe(instance, NULL);
   if (status == HFTA_OK)
     status = start(instance, true);
@@ -350,18 +281,12 @@ hfta_status hfta_instance_create_for(const hfta_program *program,
 void hfta_instance_destroy(hfta_instance *instance) {
   if (!instance)
     return;
-  release_segments(instance);
-  hfta_device_close(instance->device);
-  hfta_batches_destroy(&instance->batches);
-  hfta_sums_destroy(&instance->sums_of_groups);
-  hfta_share_destroy(&instance->share);
+  for (uint32_t i = 0; i < instance->worker_count; ++i)
+    hfta_worker_close(&instance->workers[i]);
   hfta_instance_leave(instance);
-  free(instance->call_bases);
-  free(instance->keeps);
+  free(instance->workers);
   free(instance->live);
   free(instance->is_live);
-  free(instance->chosen);
-  free(instance->turns);
   free(instance->sums);
   free(instance->forced_rates);
   free(instance);
@@ -382,14 +307,13 @@ static void note_progress(void *argument, const hfta_activity *activity) {
 
 void hfta_instance_observe(hfta_instance *instance,
                            const hfta_observer *observer) {
-  hfta_device *device = instance->device;
-  if (instance->share.ranks == 1) {
-    device->functions->observe(device, observer);
-    return;
-  }
-  instance->observer = observer ? *observer : (hfta_observer){NULL, NULL};
   const hfta_observer own = {note_progress, instance};
-  device->functions->observe(device, &own);
+  bool is_alone = instance->communicator->size == 1;
+  instance->observer = observer ? *observer : (hfta_observer){NULL, NULL};
+  for (uint32_t i = 0; i < instance->worker_count; ++i) {
+    hfta_device *device = instance->workers[i].device;
+    device->functions->observe(device, is_alone ? observer : &own);
+  }
 }
 
 //===----------------------------------------------------------------------===//
@@ -406,7 +330,7 @@ hfta_communicator *hfta_instance_communicator(hfta_instance *instance) {
 }
 
 const hfta_share *hfta_instance_share(const hfta_instance *instance) {
-  return &instance->share;
+  return &instance->workers->share;
 }
 
 const hfta_program *hfta_instance_program(const hfta_instance *instance) {
@@ -414,7 +338,21 @@ const hfta_program *hfta_instance_program(const hfta_instance *instance) {
 }
 
 int hfta_instance_threads(const hfta_instance *instance) {
-  return instance->device->functions->threads(instance->device);
+  const hfta_device *device = instance->workers->device;
+  return device->functions->threads(device);
+}
+
+const hfta_device_functions *
+hfta_instance_device_kind(const hfta_instance *instance) {
+  return instance->workers->device->functions;
+}
+
+hfta_worker *hfta_instance_find_worker(const hfta_instance *instance,
+                                       uint32_t segment) {
+  for (uint32_t i = 0; i < instance->worker_count; ++i)
+    if (instance->workers[i].memory[segment].count > 0)
+      return &instance->workers[i];
+  return NULL;
 }
 
 hfta_error *hfta_instance_error(hfta_instance *instance) {

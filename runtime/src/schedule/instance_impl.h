@@ -3,42 +3,21 @@
 #ifndef HFTA_SRC_SCHEDULE_INSTANCE_IMPL_H
 #define HFTA_SRC_SCHEDULE_INSTANCE_IMPL_H
 
-#include "hfta/device.h"
-#include "schedule/batches.h"
-#include "schedule/share.h"
-#include "schedule/sums.h"
-#include "schedule/turns.h"
-#include "schedule/workload.h"
-
-/// The instances of one segment.
-typedef struct hfta_segment_memory {
-  void **bases;       ///< `count` addresses
-  char *host;         ///< the host's image of all instances, or NULL
-  uint64_t bytes;     ///< of each
-  uint32_t count;     ///< 0: scratch, which the pool owns, or not needed
-  uint32_t read_only; ///< `bases` lead into the program's image
-} hfta_segment_memory;
+#include "schedule/worker.h"
 
 struct hfta_instance {
   const hfta_program *program;
   hfta_workload workload;
-  hfta_communicator *communicator;
-  hfta_share share;
-  hfta_sums sums_of_groups;
+  hfta_communicator *communicator; ///< of all ranks
+  hfta_worker *workers;
+  uint32_t worker_count;  ///< at least one
   hfta_observer observer; ///< who is told beside the other ranks
-  hfta_device *device;
-  hfta_segment_memory *memory; ///< one a segment
-  void **call_bases;           ///< what a running task gets, one a segment
-  bool *keeps;                 ///< of the running schedule, one a segment
 
   int32_t *live; ///< the copies that run, ascending
   int64_t live_count;
   bool *is_live;       ///< one a copy
-  int32_t *chosen;     ///< room for some of them
-  hfta_turns *turns;   ///< one a schedule
   double (*now)(void); ///< in seconds; hfta_now
 
-  hfta_batches batches;
   bool has_gradients;   ///< that wait for an update
   double *sums;         ///< of an evaluation, three a copy
   double *forced_rates; ///< one a copy; NaN: the schedule's
@@ -47,19 +26,12 @@ struct hfta_instance {
   hfta_error error;
 };
 
-/// What a schedule is run for.
-typedef struct hfta_schedule_call {
-  const char *name;
-  const void *const *inputs; ///< one a data field, or one a model input
-  int64_t micro_batches;
-} hfta_schedule_call;
-
 /// Gradients that were accumulated since the last update belong to a state that
 /// is replaced.
 hfta_status hfta_instance_clear_gradients(hfta_instance *instance);
 
-/// Gives the device all commands of a schedule and waits until they are done.
-/// HFTA_USAGE if the program has no such schedule.
+/// Runs a schedule on all workers. HFTA_USAGE if the program has no such
+/// schedule.
 hfta_status hfta_instance_run(hfta_instance *instance,
                               const hfta_schedule_call *call);
 
@@ -73,9 +45,14 @@ int64_t hfta_instance_copies_at_once(const hfta_instance *instance,
 void hfta_instance_observe(hfta_instance *instance,
                            const hfta_observer *observer);
 
-/// The address of a copy's tensor in the first instance of its segment.
-char *hfta_instance_address(const hfta_instance *instance, uint32_t tensor,
-                            int64_t copy);
+/// The functions of its devices.
+const hfta_device_functions *
+hfta_instance_device_kind(const hfta_instance *instance);
+
+/// The worker that has memory for the segment, the first one of several; NULL
+/// if none has.
+hfta_worker *hfta_instance_find_worker(const hfta_instance *instance,
+                                       uint32_t segment);
 
 /// A copy's scalar in the host's image of an instance of its segment, converted
 /// from and to its stored type. An absent role (UINT32_MAX) is written nowhere

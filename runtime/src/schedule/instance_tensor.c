@@ -5,19 +5,12 @@
 #include <math.h>
 #include <string.h>
 
-char *hfta_instance_address(const hfta_instance *instance, uint32_t tensor,
-                            int64_t copy) {
-  const hfta_tensor *entry = &instance->program->tensors[tensor];
-  char *base = instance->memory[entry->segment].bases[0];
-  return base + entry->offset + entry->copy_stride * (uint64_t)copy;
-}
-
 /// After all that the device was given. Where the host can address its memory,
 /// this thread copies: a fault in a mapped file is then its own.
-static hfta_status copy_now(hfta_instance *instance, void *to, const void *from,
-                            uint64_t bytes, bool addressable) {
-  hfta_device *device = instance->device;
-  hfta_status status = device->functions->wait(device, &instance->error);
+static hfta_status copy_now(hfta_device *device, void *to, const void *from,
+                            uint64_t bytes, bool addressable,
+                            hfta_error *error) {
+  hfta_status status = device->functions->wait(device, error);
   if (status != HFTA_OK || bytes == 0)
     return status;
   if (addressable) {
@@ -25,43 +18,34 @@ static hfta_status copy_now(hfta_instance *instance, void *to, const void *from,
     return HFTA_OK;
   }
   device->functions->copy(device, 0, to, from, bytes);
-  return device->functions->wait(device, &instance->error);
+  return device->functions->wait(device, error);
 }
 
 hfta_status hfta_instance_read(hfta_instance *instance, uint32_t tensor,
                                int64_t copy, uint64_t offset, void *to,
                                uint64_t bytes) {
-  hfta_device *device = instance->device;
-  char *from = hfta_instance_address(instance, tensor, copy) + offset;
+  const hfta_worker *worker = instance->workers;
+  hfta_device *device = worker->device;
+  char *from = hfta_worker_address(worker, tensor, copy) + offset;
   void *host = device->functions->host_address(device, from);
-  return copy_now(instance, to, host ? host : from, bytes, host != NULL);
+  return copy_now(device, to, host ? host : from, bytes, host != NULL,
+                  &instance->error);
 }
 
 hfta_status hfta_instance_write(hfta_instance *instance, uint32_t tensor,
                                 int64_t copy, uint64_t offset, const void *from,
                                 uint64_t bytes) {
-  hfta_device *device = instance->device;
-  char *to = hfta_instance_address(instance, tensor, copy) + offset;
+  const hfta_worker *worker = instance->workers;
+  hfta_device *device = worker->device;
+  char *to = hfta_worker_address(worker, tensor, copy) + offset;
   void *host = device->functions->host_address(device, to);
-  return copy_now(instance, host ? host : to, from, bytes, host != NULL);
-}
-
-/// The address in the host's image, NULL if there is none.
-static char *find_in_image(const hfta_instance *instance, uint32_t tensor,
-                           int64_t copy, int64_t number) {
-  if (tensor == UINT32_MAX)
-    return NULL;
-  const hfta_tensor *entry = &instance->program->tensors[tensor];
-  const hfta_segment_memory *memory = &instance->memory[entry->segment];
-  if (!memory->host)
-    return NULL;
-  return memory->host + memory->bytes * (uint64_t)(number % memory->count) +
-         entry->offset + entry->copy_stride * (uint64_t)copy;
+  return copy_now(device, host ? host : to, from, bytes, host != NULL,
+                  &instance->error);
 }
 
 void hfta_instance_set_real(hfta_instance *instance, uint32_t tensor,
                             int64_t copy, double value) {
-  char *to = find_in_image(instance, tensor, copy, 0);
+  char *to = hfta_worker_image(instance->workers, tensor, copy, 0);
   if (!to)
     return;
   float single = (float)value;
@@ -73,14 +57,14 @@ void hfta_instance_set_real(hfta_instance *instance, uint32_t tensor,
 
 void hfta_instance_set_integer(hfta_instance *instance, uint32_t tensor,
                                int64_t copy, int64_t number, int64_t value) {
-  char *to = find_in_image(instance, tensor, copy, number);
+  char *to = hfta_worker_image(instance->workers, tensor, copy, number);
   if (to)
     memcpy(to, &value, sizeof(value));
 }
 
 double hfta_instance_get_real(const hfta_instance *instance, uint32_t tensor,
                               int64_t copy) {
-  const char *from = find_in_image(instance, tensor, copy, 0);
+  const char *from = hfta_worker_image(instance->workers, tensor, copy, 0);
   if (!from)
     return NAN;
   double value;
@@ -107,14 +91,15 @@ hfta_status hfta_instance_tensor(hfta_instance *instance, int64_t copy,
                      "no tensor of copy %lld is named '%s'", (long long)copy,
                      name);
   const hfta_tensor *tensor = &program->tensors[index];
-  if (instance->memory[tensor->segment].bytes <
-          program->segments[tensor->segment].bytes ||
-      hfta_workload_shares_slabs(program, &instance->workload, tensor->segment))
+  const hfta_worker *worker = instance->workers;
+  const hfta_segment_memory *memory = &worker->memory[tensor->segment];
+  if (memory->bytes < program->segments[tensor->segment].bytes ||
+      hfta_workload_shares_slabs(program, &worker->workload, tensor->segment))
     return hfta_fail(&instance->error, HFTA_USAGE,
                      "tensor '%s' isn't kept: copies take turns in its memory",
                      name);
   if (program->segments[tensor->segment].role == HFTA_SEGMENT_INPUT &&
-      instance->memory[tensor->segment].count > 1)
+      memory->count > 1)
     return hfta_fail(&instance->error, HFTA_USAGE,
                      "tensor '%s' isn't kept: batches take turns in its memory",
                      name);
@@ -124,7 +109,7 @@ hfta_status hfta_instance_tensor(hfta_instance *instance, int64_t copy,
   out->type = tensor->type;
   out->bytes = tensor->bytes;
   if (tensor->bytes > 0)
-    out->data = instance->device->functions->host_address(
-        instance->device, hfta_instance_address(instance, index, copy));
+    out->data = worker->device->functions->host_address(
+        worker->device, hfta_worker_address(worker, index, copy));
   return HFTA_OK;
 }

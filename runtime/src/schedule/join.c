@@ -121,10 +121,7 @@ hfta_status hfta_instance_join(hfta_instance *instance,
       hfta_check_ranks(instance->program, workload->ranks, &instance->error);
   if (status == HFTA_OK && workload->ranks > 1)
     status = compare(instance);
-  if (status != HFTA_OK)
-    return status;
-  return hfta_share_create(&instance->share, instance->program, workload->rank,
-                           workload->ranks, &instance->error);
+  return status;
 }
 
 void hfta_instance_leave(hfta_instance *instance) {

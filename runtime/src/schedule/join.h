@@ -11,7 +11,7 @@ hfta_status hfta_check_ranks(const hfta_program *program, int ranks,
                              hfta_error *error);
 
 /// Gives the instance its communicator, the workload's own or one that it
-/// opens, and its share of a step. Ranks of different programs are HFTA_USAGE,
+/// opens, and the workload its rank. Ranks of different programs are HFTA_USAGE,
 /// on all of them.
 hfta_status hfta_instance_join(hfta_instance *instance,
                                const hfta_options *options);

@@ -6,7 +6,7 @@
 
 /// Where in a schedule the host is.
 typedef struct walk {
-  hfta_instance *instance;
+  hfta_worker *worker;
   const hfta_schedule_call *call;
   int64_t turn;          ///< how many copies make one
   int64_t micro_batches; ///< of the call, that are the rank's
@@ -28,12 +28,12 @@ static void run_commands(walk *self, const hfta_command *commands,
 /// after the current one.
 static int64_t find_instance(const walk *self, uint32_t segment,
                              int64_t ahead) {
-  const hfta_instance *instance = self->instance;
-  const hfta_share *share = &instance->share;
+  const hfta_worker *worker = self->worker;
+  const hfta_share *share = &worker->share;
   int64_t place = self->micro_batch + ahead;
-  switch (instance->program->segments[segment].role) {
+  switch (worker->program->segments[segment].role) {
   case HFTA_SEGMENT_INPUT:
-    return place + instance->batches.first;
+    return place + worker->batches.first;
   case HFTA_SEGMENT_GRADIENTS:
   case HFTA_SEGMENT_RESULTS:
     return share->group_of[place];
@@ -47,7 +47,7 @@ static int64_t find_instance(const walk *self, uint32_t segment,
 
 /// NULL if there is no memory for it.
 static void *segment_base(const walk *self, uint32_t segment, int64_t ahead) {
-  const hfta_segment_memory *memory = &self->instance->memory[segment];
+  const hfta_segment_memory *memory = &self->worker->memory[segment];
   return memory->count
              ? memory
                    ->bases[find_instance(self, segment, ahead) % memory->count]
@@ -58,24 +58,24 @@ static void *segment_base(const walk *self, uint32_t segment, int64_t ahead) {
 /// one, has a field of the micro-batch.
 static char *find_field(const walk *self, uint32_t field, int64_t place,
                         uint64_t bytes) {
-  hfta_instance *instance = self->instance;
-  const char *batch = hfta_batches_find(&instance->batches, self->call->inputs,
+  hfta_worker *worker = self->worker;
+  const char *batch = hfta_batches_find(&worker->batches, self->call->inputs,
                                         field, place, self->micro_batches);
   if (place >= self->micro_batches)
     place -= self->micro_batches;
   if (!batch)
     return NULL;
   return (char *)(uintptr_t)batch +
-         bytes * (uint64_t)instance->share.micro_batches[place];
+         bytes * (uint64_t)worker->share.micro_batches[place];
 }
 
 /// NULL if the instance has no memory for it, or nothing is to be copied from
 /// there.
 static char *find_place(const walk *self, const hfta_place *place,
                         int64_t ahead, uint64_t bytes, int64_t copy) {
-  hfta_instance *instance = self->instance;
+  hfta_worker *worker = self->worker;
   const hfta_schedule_call *call = self->call;
-  const hfta_segment_memory *memory = &instance->memory[place->index];
+  const hfta_segment_memory *memory = &worker->memory[place->index];
   uint64_t offset = place->offset + place->copy_stride * (uint64_t)copy;
   char *base = NULL;
   switch (place->space) {
@@ -104,23 +104,23 @@ static char *find_place(const walk *self, const hfta_place *place,
 //===----------------------------------------------------------------------===//
 
 static void run(const walk *self, const hfta_command *command) {
-  hfta_instance *instance = self->instance;
-  const hfta_program *program = instance->program;
+  hfta_worker *worker = self->worker;
+  const hfta_program *program = worker->program;
   for (uint32_t i = 0; i < program->segment_count; ++i)
-    instance->call_bases[i] = segment_base(self, i, 0);
+    worker->call_bases[i] = segment_base(self, i, 0);
   hfta_task_call call = {.task = &program->tasks[command->subject],
-                         .segments = instance->call_bases,
-                         .keeps = instance->keeps,
+                         .segments = worker->call_bases,
+                         .keeps = worker->keeps,
                          .copies = self->copies,
                          .copy_count = self->copy_count,
                          .micro_batch = self->is_repeated ? self->number : -1};
-  instance->device->functions->run(instance->device, command->queue, &call,
-                                   command->subject);
+  worker->device->functions->run(worker->device, command->queue, &call,
+                                 command->subject);
 }
 
 /// For each copy if there is a place for each.
 static void transfer(const walk *self, const hfta_command *command) {
-  hfta_device *device = self->instance->device;
+  hfta_device *device = self->worker->device;
   // Of a batch that isn't full a rank may have no micro-batch at all.
   bool is_past = command->ahead > 0 &&
                  self->micro_batch + command->ahead >= self->micro_batches;
@@ -141,9 +141,9 @@ static void transfer(const walk *self, const hfta_command *command) {
 
 /// In all instances.
 static void fill(const walk *self, const hfta_command *command) {
-  hfta_device *device = self->instance->device;
+  hfta_device *device = self->worker->device;
   const hfta_place *to = &command->to;
-  const hfta_segment_memory *memory = &self->instance->memory[to->index];
+  const hfta_segment_memory *memory = &self->worker->memory[to->index];
   for (uint32_t i = 0; i < memory->count; ++i)
     device->functions->fill(device, command->queue,
                             (char *)memory->bases[i] + to->offset,
@@ -164,7 +164,7 @@ static void repeat(const walk *self, const hfta_command *command) {
   if (command->subject == HFTA_REPEAT_MICRO_BATCHES) {
     for (int64_t m = 0; m < self->micro_batches; ++m) {
       inner.micro_batch = m;
-      inner.number = self->instance->share.micro_batches[m];
+      inner.number = self->worker->share.micro_batches[m];
       run_commands(&inner, command + 1, command->length);
     }
     return;
@@ -179,16 +179,16 @@ static void repeat(const walk *self, const hfta_command *command) {
 
 /// For the copies whose turn it is; periods don't stand in each other.
 static void every(const walk *self, const hfta_command *command) {
-  hfta_instance *instance = self->instance;
+  hfta_worker *worker = self->worker;
   const hfta_hyper_parameter *period =
-      &instance->program->hyper_parameters[command->subject];
+      &worker->program->hyper_parameters[command->subject];
   walk inner = *self;
-  inner.copies = instance->chosen;
+  inner.copies = worker->chosen;
   inner.copy_count = 0;
   for (int64_t i = 0; i < self->copy_count; ++i) {
     int64_t steps = (int64_t)period->values[self->copies[i]];
-    if (steps > 0 && instance->steps % steps == 0)
-      instance->chosen[inner.copy_count++] = self->copies[i];
+    if (steps > 0 && worker->instance->steps % steps == 0)
+      worker->chosen[inner.copy_count++] = self->copies[i];
   }
   if (inner.copy_count > 0)
     run_commands(&inner, command + 1, command->length);
@@ -196,7 +196,7 @@ static void every(const walk *self, const hfta_command *command) {
 
 static void run_commands(walk *self, const hfta_command *commands,
                          uint32_t count) {
-  hfta_device *device = self->instance->device;
+  hfta_device *device = self->worker->device;
   for (uint32_t i = 0; i < count; i += 1 + commands[i].length) {
     const hfta_command *command = &commands[i];
     switch (command->kind) {
@@ -210,10 +210,10 @@ static void run_commands(walk *self, const hfta_command *commands,
       fill(self, command);
       break;
     case HFTA_COMMAND_ALL_GATHER:
-      hfta_sums_gather(self->instance, command);
+      hfta_sums_gather(self->worker, command);
       break;
     case HFTA_COMMAND_ALL_REDUCE:
-      hfta_sums_add_up(self->instance, command);
+      hfta_sums_add_up(self->worker, command);
       break;
     case HFTA_COMMAND_RECORD:
       device->functions->record(device, command->queue, command->subject);
@@ -239,46 +239,40 @@ static bool reads_fields(const hfta_schedule *schedule) {
   return false;
 }
 
-hfta_status hfta_instance_run(hfta_instance *instance,
-                              const hfta_schedule_call *call) {
-  const hfta_program *program = instance->program;
+hfta_status hfta_worker_run(hfta_worker *worker,
+                            const hfta_schedule_call *call) {
+  const hfta_program *program = worker->program;
+  const hfta_instance *instance = worker->instance;
   const hfta_schedule *schedule =
       hfta_program_find_schedule(program, call->name);
   if (!schedule)
-    return hfta_fail(&instance->error, HFTA_USAGE,
+    return hfta_fail(&worker->error, HFTA_USAGE,
                      "'%s' was compiled without the schedule '%s'",
                      program->name, call->name);
-  memset(instance->keeps, 0, sizeof(bool) * program->segment_count);
+  memset(worker->keeps, 0, sizeof(bool) * program->segment_count);
   for (uint32_t i = 0; i < schedule->keep_count; ++i)
-    instance->keeps[schedule->keeps[i]] = true;
-  hfta_turns *turns = &instance->turns[schedule - program->schedules];
-  walk self = {.instance = instance,
+    worker->keeps[schedule->keeps[i]] = true;
+  hfta_turns *turns = &worker->turns[schedule - program->schedules];
+  walk self = {.worker = worker,
                .call = call,
                .turn = turns->width,
                .micro_batches =
-                   hfta_share_count(&instance->share, call->micro_batches),
+                   hfta_share_count(&worker->share, call->micro_batches),
                .copies = instance->live,
                .copy_count = instance->live_count};
   bool takes_batch = reads_fields(schedule);
   if (takes_batch)
-    hfta_batches_begin(&instance->batches, schedule, call->inputs);
+    hfta_batches_begin(&worker->batches, schedule, call->inputs);
   else
-    instance->batches.count = 0; // a port may be where a field was
+    worker->batches.count = 0; // a port may be where a field was
   double begin = instance->now();
   run_commands(&self, schedule->commands, schedule->command_count);
   hfta_status status =
-      instance->device->functions->wait(instance->device, &instance->error);
+      worker->device->functions->wait(worker->device, &worker->error);
   // A batch that isn't full takes less time whatever the turns are.
   if (status == HFTA_OK && call->micro_batches == program->micro_batches)
     hfta_turns_took(turns, instance->now() - begin);
   if (takes_batch)
-    hfta_batches_end(&instance->batches, self.micro_batches, status != HFTA_OK);
+    hfta_batches_end(&worker->batches, self.micro_batches, status != HFTA_OK);
   return status;
-}
-
-void hfta_instance_offer(hfta_instance *instance, const void *const *inputs) {
-  if (inputs)
-    hfta_batches_offer(&instance->batches, inputs);
-  else
-    hfta_batches_forget(&instance->batches);
 }

@@ -36,10 +36,11 @@ static bool is_state(uint32_t role) {
 
 hfta_status hfta_share_state(hfta_instance *instance, hfta_error *error) {
   const hfta_program *program = instance->program;
-  hfta_device *device = instance->device;
+  const hfta_worker *worker = instance->workers;
+  hfta_device *device = worker->device;
   hfta_status status = HFTA_OK;
   for (uint32_t i = 0; i < program->segment_count && status == HFTA_OK; ++i) {
-    const hfta_segment_memory *memory = &instance->memory[i];
+    const hfta_segment_memory *memory = &worker->memory[i];
     if (!is_state(program->segments[i].role) || memory->count == 0)
       continue;
     void *host = device->functions->host_address(device, memory->bases[0]);

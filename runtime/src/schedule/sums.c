@@ -2,7 +2,7 @@
 
 #include "schedule/sums.h"
 
-#include "schedule/instance_impl.h"
+#include "schedule/worker.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -31,26 +31,26 @@ uint64_t hfta_sums_received_bytes(const hfta_command *command, int ranks) {
 }
 
 /// The place of the rank's `index`-th group in memory.
-static char *find_own(const hfta_instance *instance,
-                      const hfta_command *command, int64_t index) {
-  return (char *)instance->memory[command->to.index].bases[index] +
+static char *find_own(const hfta_worker *worker, const hfta_command *command,
+                      int64_t index) {
+  return (char *)worker->memory[command->to.index].bases[index] +
          command->to.offset;
 }
 
 /// The sums of a group that this rank adds up: in its own memory, or where
 /// those of other ranks' groups come to, one after the other.
-static char *find_group(const hfta_instance *instance,
-                        const hfta_command *command, int64_t group) {
-  const hfta_share *share = &instance->share;
+static char *find_group(const hfta_worker *worker, const hfta_command *command,
+                        int64_t group) {
+  const hfta_share *share = &worker->share;
   int64_t received = group;
   for (int64_t i = 0; i < share->group_count && share->groups[i] <= group;
        ++i) {
     if (share->groups[i] == group)
-      return find_own(instance, command, i) +
+      return find_own(worker, command, i) +
              piece_of(command, share->ranks, share->rank).offset;
     --received;
   }
-  return instance->memory[command->from.index].bases[received];
+  return worker->memory[command->from.index].bases[received];
 }
 
 //===----------------------------------------------------------------------===//
@@ -66,28 +66,28 @@ static void add_message(hfta_sum_post *self, int peer, bool sends, char *memory,
 }
 
 /// Of each pair of ranks, both in the order of groups.
-static void plan_exchange(const hfta_instance *instance,
+static void plan_exchange(const hfta_worker *worker,
                           const hfta_command *command, hfta_sum_post *self) {
-  const hfta_share *share = &instance->share;
+  const hfta_share *share = &worker->share;
   piece own = piece_of(command, share->ranks, share->rank);
   for (int peer = 0; peer < share->ranks; ++peer) {
     piece other = piece_of(command, share->ranks, peer);
     for (int64_t i = 0; peer != share->rank && i < share->group_count; ++i)
-      add_message(self, peer, true,
-                  find_own(instance, command, i) + other.offset, other.bytes);
+      add_message(self, peer, true, find_own(worker, command, i) + other.offset,
+                  other.bytes);
   }
-  for (int64_t group = 0; group < instance->program->groups; ++group) {
-    int peer = hfta_rank_of_group(instance->program, share->ranks, group);
+  for (int64_t group = 0; group < worker->program->groups; ++group) {
+    int peer = hfta_rank_of_group(worker->program, share->ranks, group);
     if (peer != share->rank)
-      add_message(self, peer, false, find_group(instance, command, group),
+      add_message(self, peer, false, find_group(worker, command, group),
                   own.bytes);
   }
 }
 
-static void plan_gifts(const hfta_instance *instance,
-                       const hfta_command *command, hfta_sum_post *self) {
-  const hfta_share *share = &instance->share;
-  char *sums = find_own(instance, command, 0);
+static void plan_gifts(const hfta_worker *worker, const hfta_command *command,
+                       hfta_sum_post *self) {
+  const hfta_share *share = &worker->share;
+  char *sums = find_own(worker, command, 0);
   piece own = piece_of(command, share->ranks, share->rank);
   for (int peer = 0; peer < share->ranks; ++peer) {
     piece other = piece_of(command, share->ranks, peer);
@@ -99,14 +99,14 @@ static void plan_gifts(const hfta_instance *instance,
 }
 
 /// Each micro-batch's bytes from its rank to all others.
-static void plan_gather(const hfta_instance *instance,
-                        const hfta_command *command, hfta_sum_post *self) {
-  const hfta_share *share = &instance->share;
-  for (int64_t m = 0; m < instance->program->micro_batches; ++m) {
-    char *bytes = (char *)instance->memory[command->to.index].bases[m] +
-                  command->to.offset;
-    int owner = hfta_rank_of_group(instance->program, share->ranks,
-                                   m % instance->program->groups);
+static void plan_gather(const hfta_worker *worker, const hfta_command *command,
+                        hfta_sum_post *self) {
+  const hfta_share *share = &worker->share;
+  for (int64_t m = 0; m < worker->program->micro_batches; ++m) {
+    char *bytes =
+        (char *)worker->memory[command->to.index].bases[m] + command->to.offset;
+    int owner = hfta_rank_of_group(worker->program, share->ranks,
+                                   m % worker->program->groups);
     for (int peer = 0; peer < share->ranks; ++peer)
       if (owner == share->rank ? peer != owner : peer == owner)
         add_message(self, peer, owner == share->rank, bytes, command->bytes);
@@ -117,51 +117,50 @@ static bool is_gather(const hfta_command *command) {
   return command->kind == HFTA_COMMAND_ALL_GATHER;
 }
 
-static hfta_status plan(hfta_instance *instance, const hfta_command *command,
+static hfta_status plan(hfta_worker *worker, const hfta_command *command,
                         hfta_sum_messages *self) {
-  const hfta_share *share = &instance->share;
-  const hfta_program *program = instance->program;
+  const hfta_share *share = &worker->share;
+  const hfta_program *program = worker->program;
   size_t peers = (size_t)share->ranks;
   size_t most = is_gather(command) ? peers * (size_t)program->micro_batches
                                    : peers * (size_t)share->group_count +
                                          (size_t)program->groups + 2 * peers;
   self->messages = calloc(most, sizeof(hfta_message));
   if (!self->messages)
-    return hfta_fail(&instance->error, HFTA_UNSUPPORTED,
+    return hfta_fail(&worker->error, HFTA_UNSUPPORTED,
                      "not enough memory for messages between ranks");
   self->command = command;
   snprintf(self->what, sizeof(self->what), "%s of %s",
            is_gather(command) ? "micro-batches' parts" : "sums",
            program->segments[command->to.index].name);
   const hfta_sum_post post = {
-      instance->communicator,
+      worker->communicator,
       {{self->what, -1, (int)command->to.index}, self->messages, 0}};
   self->exchange = self->gifts = post;
   if (is_gather(command)) {
-    plan_gather(instance, command, &self->exchange);
+    plan_gather(worker, command, &self->exchange);
     return HFTA_OK;
   }
-  plan_exchange(instance, command, &self->exchange);
+  plan_exchange(worker, command, &self->exchange);
   self->gifts.post.messages += self->exchange.post.count;
-  plan_gifts(instance, command, &self->gifts);
+  plan_gifts(worker, command, &self->gifts);
   return HFTA_OK;
 }
 
-static bool has_memory(const hfta_instance *instance,
-                       const hfta_command *command) {
-  return instance->memory[command->to.index].count > 0;
+static bool has_memory(const hfta_worker *worker, const hfta_command *command) {
+  return worker->memory[command->to.index].count > 0;
 }
 
-hfta_status hfta_sums_create(hfta_instance *instance) {
-  const hfta_program *program = instance->program;
+hfta_status hfta_sums_create(hfta_worker *worker) {
+  const hfta_program *program = worker->program;
   uint32_t count = 0;
-  if (instance->share.ranks == 1)
+  if (worker->share.ranks == 1)
     return HFTA_OK;
   for (uint32_t s = 0; s < program->schedule_count; ++s)
     count += program->schedules[s].command_count;
-  instance->sums_of_groups.all = calloc(count, sizeof(hfta_sum_messages));
-  if (!instance->sums_of_groups.all)
-    return hfta_fail(&instance->error, HFTA_UNSUPPORTED,
+  worker->sums_of_groups.all = calloc(count, sizeof(hfta_sum_messages));
+  if (!worker->sums_of_groups.all)
+    return hfta_fail(&worker->error, HFTA_UNSUPPORTED,
                      "not enough memory for messages between ranks");
   hfta_status status = HFTA_OK;
   for (uint32_t s = 0; s < program->schedule_count; ++s)
@@ -170,10 +169,10 @@ hfta_status hfta_sums_create(hfta_instance *instance) {
       const hfta_command *command = &program->schedules[s].commands[i];
       bool exchanges =
           command->kind == HFTA_COMMAND_ALL_REDUCE || is_gather(command);
-      if (exchanges && has_memory(instance, command))
-        status = plan(
-            instance, command,
-            &instance->sums_of_groups.all[instance->sums_of_groups.count++]);
+      if (exchanges && has_memory(worker, command))
+        status =
+            plan(worker, command,
+                 &worker->sums_of_groups.all[worker->sums_of_groups.count++]);
     }
   return status;
 }
@@ -194,47 +193,47 @@ static hfta_status post_and_wait(void *argument, hfta_error *error) {
 //===----------------------------------------------------------------------===//
 
 /// One run of the task for all blocks of the rank's piece.
-static void add(hfta_instance *instance, const hfta_command *command, char *to,
+static void add(hfta_worker *worker, const hfta_command *command, char *to,
                 char *from) {
-  const hfta_share *share = &instance->share;
+  const hfta_share *share = &worker->share;
   piece own = piece_of(command, share->ranks, share->rank);
-  memset(instance->call_bases, 0,
-         sizeof(void *) * instance->program->segment_count);
-  instance->call_bases[command->to.index] = to;
-  instance->call_bases[command->from.index] = from;
-  hfta_task_call call = {.task = &instance->program->tasks[command->subject],
-                         .segments = instance->call_bases,
-                         .keeps = instance->keeps,
+  memset(worker->call_bases, 0,
+         sizeof(void *) * worker->program->segment_count);
+  worker->call_bases[command->to.index] = to;
+  worker->call_bases[command->from.index] = from;
+  hfta_task_call call = {.task = &worker->program->tasks[command->subject],
+                         .segments = worker->call_bases,
+                         .keeps = worker->keeps,
                          .copy_count =
                              (int64_t)(own.bytes / command->to.copy_stride),
                          .micro_batch = -1};
-  instance->device->functions->run(instance->device, command->queue, &call,
-                                   command->subject);
+  worker->device->functions->run(worker->device, command->queue, &call,
+                                 command->subject);
 }
 
 /// T(c, q): the sum of group c if c + q is no group, else T(c, 2q) +
 /// T(c + q, 2q). It lies where group c's sum was.
-static char *add_tree(hfta_instance *instance, const hfta_command *command,
+static char *add_tree(hfta_worker *worker, const hfta_command *command,
                       int64_t group, int64_t distance) {
-  if (group + distance >= instance->program->groups)
-    return find_group(instance, command, group);
-  char *first = add_tree(instance, command, group, 2 * distance);
-  char *other = add_tree(instance, command, group + distance, 2 * distance);
-  add(instance, command, first, other);
+  if (group + distance >= worker->program->groups)
+    return find_group(worker, command, group);
+  char *first = add_tree(worker, command, group, 2 * distance);
+  char *other = add_tree(worker, command, group + distance, 2 * distance);
+  add(worker, command, first, other);
   return first;
 }
 
 /// The rank's own piece, to the place of its first group's.
-static void add_up(hfta_instance *instance, const hfta_command *command) {
-  const hfta_share *share = &instance->share;
+static void add_up(hfta_worker *worker, const hfta_command *command) {
+  const hfta_share *share = &worker->share;
   piece own = piece_of(command, share->ranks, share->rank);
   if (own.bytes == 0)
     return;
-  char *sum = add_tree(instance, command, 0, 1);
-  char *to = find_own(instance, command, 0) + own.offset;
+  char *sum = add_tree(worker, command, 0, 1);
+  char *to = find_own(worker, command, 0) + own.offset;
   if (sum != to)
-    instance->device->functions->copy(instance->device, command->queue, to, sum,
-                                      own.bytes);
+    worker->device->functions->copy(worker->device, command->queue, to, sum,
+                                    own.bytes);
 }
 
 static const hfta_sum_messages *find_messages(const hfta_sums *self,
@@ -246,31 +245,31 @@ static const hfta_sum_messages *find_messages(const hfta_sums *self,
 }
 
 /// In the turn of the command's queue.
-static void exchange(hfta_instance *instance, const hfta_command *command,
+static void exchange(hfta_worker *worker, const hfta_command *command,
                      const hfta_sum_post *post) {
   hfta_host_call call = {post_and_wait, (void *)(uintptr_t)post, &post->post};
-  instance->device->functions->call(instance->device, command->queue, &call);
+  worker->device->functions->call(worker->device, command->queue, &call);
 }
 
-void hfta_sums_gather(hfta_instance *instance, const hfta_command *command) {
+void hfta_sums_gather(hfta_worker *worker, const hfta_command *command) {
   const hfta_sum_messages *messages =
-      find_messages(&instance->sums_of_groups, command);
+      find_messages(&worker->sums_of_groups, command);
   if (messages)
-    exchange(instance, command, &messages->exchange);
+    exchange(worker, command, &messages->exchange);
 }
 
-void hfta_sums_add_up(hfta_instance *instance, const hfta_command *command) {
-  const hfta_device_functions *device = instance->device->functions;
-  if (!has_memory(instance, command))
+void hfta_sums_add_up(hfta_worker *worker, const hfta_command *command) {
+  const hfta_device_functions *device = worker->device->functions;
+  if (!has_memory(worker, command))
     return;
   const hfta_sum_messages *messages =
-      find_messages(&instance->sums_of_groups, command);
+      find_messages(&worker->sums_of_groups, command);
   if (messages)
-    exchange(instance, command, &messages->exchange);
-  add_up(instance, command);
+    exchange(worker, command, &messages->exchange);
+  add_up(worker, command);
   if (messages)
-    exchange(instance, command, &messages->gifts);
-  for (uint32_t i = 1; i < instance->memory[command->to.index].count; ++i)
-    device->fill(instance->device, command->queue,
-                 find_own(instance, command, i), command->bytes);
+    exchange(worker, command, &messages->gifts);
+  for (uint32_t i = 1; i < worker->memory[command->to.index].count; ++i)
+    device->fill(worker->device, command->queue, find_own(worker, command, i),
+                 command->bytes);
 }

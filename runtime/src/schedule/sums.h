@@ -13,7 +13,7 @@
 #include "hfta/communicator.h"
 #include "hfta/program.h"
 
-struct hfta_instance;
+struct hfta_worker;
 
 /// Messages that start and end together.
 typedef struct hfta_sum_post {
@@ -31,26 +31,24 @@ typedef struct hfta_sum_messages {
 } hfta_sum_messages;
 
 /// One for each command that all ranks give together, of the schedules for
-/// which the instance has memory; none where there is one rank.
+/// which the worker has memory; none where there is one rank.
 typedef struct hfta_sums {
   hfta_sum_messages *all;
   uint32_t count;
 } hfta_sums;
 
-/// After the instance has its memory and its communicator.
-hfta_status hfta_sums_create(struct hfta_instance *instance);
+/// After the worker has its memory and its communicator.
+hfta_status hfta_sums_create(struct hfta_worker *worker);
 void hfta_sums_destroy(hfta_sums *self);
 
 /// Bytes of one group's sums that a rank receives at most by a command.
 uint64_t hfta_sums_received_bytes(const hfta_command *command, int ranks);
 
 /// Gives the device the work of an HFTA_COMMAND_ALL_REDUCE. Nothing if the
-/// instance has no memory for the sums.
-void hfta_sums_add_up(struct hfta_instance *instance,
-                      const hfta_command *command);
+/// worker has no memory for the sums.
+void hfta_sums_add_up(struct hfta_worker *worker, const hfta_command *command);
 
 /// The same of an HFTA_COMMAND_ALL_GATHER.
-void hfta_sums_gather(struct hfta_instance *instance,
-                      const hfta_command *command);
+void hfta_sums_gather(struct hfta_worker *worker, const hfta_command *command);
 
 #endif // HFTA_SRC_SCHEDULE_SUMS_H

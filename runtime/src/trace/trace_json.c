@@ -76,7 +76,7 @@ static void name_row(const hfta_program *program, uint32_t row, char *name,
 //===----------------------------------------------------------------------===//
 
 static int rank_of(const hfta_trace_part *part) {
-  return part->instance->share.rank;
+  return part->instance->communicator->rank;
 }
 
 /// The keys that all elements have.
@@ -124,19 +124,19 @@ static void put_order(const hfta_trace_part *part, hfta_json_writer *writer,
 }
 
 static void name_rank(const hfta_trace_part *part, hfta_json_writer *writer) {
-  const hfta_share *share = &part->instance->share;
+  const hfta_communicator *ranks = part->instance->communicator;
   int64_t workers = part->instance->program->workers;
-  int64_t first = share->rank * workers / share->ranks;
-  int64_t last = (share->rank + 1) * workers / share->ranks - 1;
+  int64_t first = ranks->rank * workers / ranks->size;
+  int64_t last = (ranks->rank + 1) * workers / ranks->size - 1;
   char text[96];
   if (first == last)
-    snprintf(text, sizeof(text), "rank %d (worker %lld)", share->rank,
+    snprintf(text, sizeof(text), "rank %d (worker %lld)", ranks->rank,
              (long long)first);
   else
-    snprintf(text, sizeof(text), "rank %d (workers %lld-%lld)", share->rank,
+    snprintf(text, sizeof(text), "rank %d (workers %lld-%lld)", ranks->rank,
              (long long)first, (long long)last);
   name(part, writer, "process_name", 0, "name", text);
-  put_order(part, writer, "process_sort_index", 0, share->rank);
+  put_order(part, writer, "process_sort_index", 0, ranks->rank);
   if (part->dropped == 0)
     return;
   snprintf(text, sizeof(text), "%lld events were dropped",
@@ -155,7 +155,7 @@ static uint32_t find_segment(const hfta_instance *instance, const void *memory,
   const char *at = memory;
   *is_host = false;
   for (uint32_t s = 0; s < instance->program->segment_count; ++s) {
-    const hfta_segment_memory *segment = &instance->memory[s];
+    const hfta_segment_memory *segment = &instance->workers->memory[s];
     for (uint32_t i = 0; i < segment->count; ++i) {
       const char *base = segment->bases[i];
       if (base && at >= base && at < base + segment->bytes)
@@ -425,7 +425,7 @@ hfta_status hfta_trace_write_head(const hfta_trace_part *part,
   hfta_json_key(&writer, "otherData");
   hfta_json_begin_object(&writer);
   hfta_json_put_string(&writer, "program", part->instance->program->name);
-  hfta_json_put_integer(&writer, "ranks", part->instance->share.ranks);
+  hfta_json_put_integer(&writer, "ranks", part->instance->communicator->size);
   hfta_json_end_object(&writer);
   hfta_json_key(&writer, "traceEvents");
   hfta_json_begin_array(&writer);

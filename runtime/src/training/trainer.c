@@ -57,10 +57,12 @@ static hfta_status check_options(trainer *self) {
                      "'%s' was compiled for inference only: the job had no "
                      "loss",
                      program->name);
-  if (self->instance->device->functions->takes_file)
+  const hfta_device_functions *device =
+      hfta_instance_device_kind(self->instance);
+  if (device->takes_file)
     return hfta_fail(self->error, HFTA_USAGE,
                      "device '%s' runs no tasks, so that nothing is trained",
-                     self->instance->device->functions->kind);
+                     device->kind);
   if (!hfta_dataset_exists(program, HFTA_SPLIT_TRAIN))
     return hfta_fail(self->error, HFTA_USAGE,
                      "'%s' was compiled without training data", program->name);

@@ -1,0 +1,213 @@
+//===- worker.c - Memory and initial state of a worker --------------------===//
+
+#include "schedule/instance_impl.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static hfta_status out_of_memory(hfta_worker *self) {
+  return hfta_fail(&self->error, HFTA_UNSUPPORTED,
+                   "not enough memory for an instance");
+}
+
+static int threads_of(const hfta_worker *self) {
+  return self->device->functions->threads(self->device);
+}
+
+//===----------------------------------------------------------------------===//
+// Creation
+//===----------------------------------------------------------------------===//
+
+hfta_status hfta_worker_open(hfta_worker *self, const hfta_instance *instance,
+                             const hfta_workload *workload,
+                             hfta_communicator *communicator) {
+  const hfta_program *program = instance->program;
+  size_t segments = program->segment_count, copies = (size_t)program->copies;
+  self->instance = instance;
+  self->program = program;
+  self->workload = *workload;
+  self->communicator = communicator;
+  self->memory = calloc(segments + 1, sizeof(*self->memory));
+  self->call_bases = calloc(segments + 1, sizeof(void *));
+  self->keeps = calloc(segments + 1, sizeof(bool));
+  self->chosen = calloc(copies, sizeof(int32_t));
+  self->turns = calloc((size_t)program->schedule_count + 1, sizeof(hfta_turns));
+  if (!self->memory || !self->call_bases || !self->keeps || !self->chosen ||
+      !self->turns)
+    return out_of_memory(self);
+  hfta_status status = hfta_batches_create(
+      &self->batches, program->data_field_count, &self->error);
+  if (status == HFTA_OK)
+    status = hfta_share_create(&self->share, program, workload->rank,
+                               workload->ranks, &self->error);
+  return status;
+}
+
+hfta_status hfta_worker_open_device(hfta_worker *self, const char *text,
+                                    const hfta_device_options *options) {
+  return hfta_device_open(text, options, &self->device, &self->error);
+}
+
+static void release_segments(hfta_worker *self) {
+  for (uint32_t s = 0; self->memory && s < self->program->segment_count; ++s) {
+    hfta_segment_memory *memory = &self->memory[s];
+    for (uint32_t i = 0; i < memory->count && !memory->read_only; ++i)
+      self->device->functions->release(self->device, memory->bases[i],
+                                       memory->bytes);
+    free(memory->bases);
+    free(memory->host);
+  }
+  free(self->memory);
+}
+
+void hfta_worker_close(hfta_worker *self) {
+  release_segments(self);
+  hfta_device_close(self->device);
+  hfta_batches_destroy(&self->batches);
+  hfta_sums_destroy(&self->sums_of_groups);
+  hfta_share_destroy(&self->share);
+  free(self->call_bases);
+  free(self->keeps);
+  free(self->chosen);
+  free(self->turns);
+}
+
+//===----------------------------------------------------------------------===//
+// Memory
+//===----------------------------------------------------------------------===//
+
+/// Constants are used where they lie if the host's memory is the device's.
+static bool use_image(const hfta_worker *self, const hfta_segment *segment) {
+  if (segment->role != HFTA_SEGMENT_CONSTANTS || !segment->image)
+    return false;
+  uint64_t alignment = segment->alignment ? segment->alignment : 1;
+  void *image = (void *)(uintptr_t)segment->image;
+  return (uintptr_t)image % alignment == 0 &&
+         self->device->functions->host_address(self->device, image);
+}
+
+static hfta_status allocate_segment(hfta_worker *self, uint32_t index) {
+  const hfta_program *program = self->program;
+  const hfta_segment *segment = &program->segments[index];
+  hfta_segment_memory *memory = &self->memory[index];
+  if (segment->role == HFTA_SEGMENT_SCRATCH ||
+      !hfta_workload_needs(program, &self->workload, index))
+    return HFTA_OK;
+  uint32_t count = hfta_workload_instances(program, &self->workload, index);
+  memory->bytes = hfta_workload_segment_bytes(program, &self->workload, index,
+                                              threads_of(self));
+  memory->bases = calloc(count, sizeof(*memory->bases));
+  bool has_image = hfta_segment_has_image(program, index);
+  if (has_image)
+    memory->host = calloc(count, memory->bytes + 1);
+  if (!memory->bases || (!memory->host && has_image))
+    return out_of_memory(self);
+  if (use_image(self, segment)) {
+    memory->count = 1;
+    memory->read_only = 1;
+    memory->bases[0] = (void *)(uintptr_t)segment->image;
+    return HFTA_OK;
+  }
+  for (uint32_t i = 0; i < count; ++i) {
+    hfta_error reason;
+    hfta_status status = self->device->functions->allocate(
+        self->device, memory->bytes, segment->alignment, &memory->bases[i],
+        &reason);
+    if (status != HFTA_OK)
+      return hfta_fail(&self->error, status, "segment '%s': %s", segment->name,
+                       reason.message);
+    memory->count = i + 1;
+  }
+  return HFTA_OK;
+}
+
+hfta_status hfta_worker_allocate(hfta_worker *self) {
+  hfta_status status = HFTA_OK;
+  for (uint32_t i = 0; i < self->program->segment_count && status == HFTA_OK;
+       ++i)
+    status = allocate_segment(self, i);
+  return status == HFTA_OK ? hfta_sums_create(self) : status;
+}
+
+//===----------------------------------------------------------------------===//
+// Initial state
+//===----------------------------------------------------------------------===//
+
+/// The image's bytes, or zeros, which memory that is new holds anyway.
+static void reset_segment(hfta_worker *self, uint32_t index, bool is_new) {
+  const hfta_segment *segment = &self->program->segments[index];
+  hfta_device *device = self->device;
+  hfta_segment_memory *memory = &self->memory[index];
+  for (uint32_t i = 0; memory->host && i < memory->count; ++i) {
+    char *image = memory->host + memory->bytes * i;
+    if (segment->image)
+      memcpy(image, segment->image, segment->bytes);
+    else
+      memset(image, 0, memory->bytes);
+  }
+  // What a task writes before it is read needs no zeros: it stays untouched.
+  if (segment->bytes == 0 || memory->read_only ||
+      segment->role == HFTA_SEGMENT_WORKSPACE ||
+      segment->role == HFTA_SEGMENT_SAVED ||
+      segment->role == HFTA_SEGMENT_CUT ||
+      segment->role == HFTA_SEGMENT_EXCHANGE || (is_new && !segment->image))
+    return;
+  for (uint32_t i = 0; i < memory->count; ++i)
+    if (segment->image)
+      device->functions->copy(device, 0, memory->bases[i], segment->image,
+                              segment->bytes);
+    else
+      device->functions->fill(device, 0, memory->bases[i], memory->bytes);
+}
+
+void hfta_worker_reset(hfta_worker *self, bool is_new) {
+  for (uint32_t i = 0; i < self->program->segment_count; ++i)
+    reset_segment(self, i, is_new);
+  hfta_batches_forget(&self->batches);
+}
+
+void hfta_worker_begin_turns(hfta_worker *self) {
+  const hfta_program *program = self->program;
+  // Memory is for the widest turn of all copies.
+  int64_t most =
+      hfta_workload_copies_at_once(program, &self->workload, threads_of(self));
+  if (most > self->instance->live_count)
+    most = self->instance->live_count;
+  for (uint32_t i = 0; i < program->schedule_count; ++i)
+    hfta_turns_begin(&self->turns[i],
+                     hfta_schedule_takes_turns(&program->schedules[i]) ? most
+                                                                       : 1);
+}
+
+hfta_status hfta_worker_clear_gradients(hfta_worker *self) {
+  hfta_device *device = self->device;
+  for (uint32_t i = 0; i < self->program->segment_count; ++i)
+    for (uint32_t j = 0; j < self->memory[i].count; ++j)
+      if (self->program->segments[i].role == HFTA_SEGMENT_GRADIENTS)
+        device->functions->fill(device, 0, self->memory[i].bases[j],
+                                self->memory[i].bytes);
+  return device->functions->wait(device, &self->error);
+}
+
+//===----------------------------------------------------------------------===//
+// Places
+//===----------------------------------------------------------------------===//
+
+char *hfta_worker_address(const hfta_worker *self, uint32_t tensor,
+                          int64_t copy) {
+  const hfta_tensor *entry = &self->program->tensors[tensor];
+  char *base = self->memory[entry->segment].bases[0];
+  return base + entry->offset + entry->copy_stride * (uint64_t)copy;
+}
+
+char *hfta_worker_image(const hfta_worker *self, uint32_t tensor, int64_t copy,
+                        int64_t number) {
+  if (tensor == UINT32_MAX)
+    return NULL;
+  const hfta_tensor *entry = &self->program->tensors[tensor];
+  const hfta_segment_memory *memory = &self->memory[entry->segment];
+  if (!memory->host)
+    return NULL;
+  return memory->host + memory->bytes * (uint64_t)(number % memory->count) +
+         entry->offset + entry->copy_stride * (uint64_t)copy;
+}
