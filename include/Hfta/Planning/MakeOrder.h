@@ -1,0 +1,62 @@
+//===- MakeOrder.h - Orders for any pipeline --------------------*- C++ -*-===//
+//
+// Orders with names, for any number of positions, replicas, chunks and
+// micro-batches, and the choice of one by simulation.
+//===----------------------------------------------------------------------===//
+
+#ifndef HFTA_PLANNING_MAKEORDER_H
+#define HFTA_PLANNING_MAKEORDER_H
+
+#include "Hfta/Planning/PipelineSimulation.h"
+
+namespace mlir::hfta::planning {
+
+/// One of the orders that are the same whatever anything costs: the shape's
+/// `inFlight` says how far forwards may run ahead of their backwards. Without
+/// it they have for P positions of which p is one:
+///   all_forwards_first  all micro-batches
+///   one_f_one_b         P - p
+///   zero_bubble         P ("H1"); with 2P - 1, weights' gradients fill the
+///                       bubbles at the beginning too ("2P")
+///   interleaved         ((P - p - 1) 2 + (V - 1) P + 1) / V, of V chunks
+///   v_shape             P, with P micro-batches or more
+/// An error says what of the shape doesn't fit the order.
+llvm::Expected<Order> makeOrder(OrderKind kind, const PipelineShape &shape);
+
+/// Choices of the list scheduler. A worker that is free does the backward, else
+/// the forward, else the gradients of weights that it can.
+struct ListPolicy {
+  bool splitsBackward = true;
+  /// Waits for something more urgent that comes within so much of the time that
+  /// the less urgent takes.
+  double patience = 0;
+};
+
+/// For uneven times: the order in which the simulation's workers, which do what
+/// is there, come to do it.
+Order makeListOrder(const PipelineShape &shape, const PipelineWork &work,
+                    const WorkerPlaces &places, const ListPolicy &policy);
+
+/// An order and what came of it.
+struct ChosenOrder {
+  PipelineRun run;
+  /// With so many instances of received values a stage it ends whatever the
+  /// transport.
+  std::vector<int64_t> slots;
+};
+
+/// Simulates the orders of this kind that fit the shape, `automatic` those of
+/// all kinds, and takes the shortest; of equal ones the one with less in
+/// flight, then the first by its kind's place in OrderKind. Where the shape's
+/// `inFlight` has no number, several are tried.
+llvm::Expected<ChosenOrder> chooseOrder(OrderKind kind,
+                                        const PipelineShape &shape,
+                                        const PipelineWork &work,
+                                        const WorkerPlaces &places = {});
+
+/// Recomputes micro-batches of these stages right before their backward.
+void insertRecompute(Order &order, llvm::ArrayRef<bool> stages);
+
+} // namespace mlir::hfta::planning
+
+#endif // HFTA_PLANNING_MAKEORDER_H

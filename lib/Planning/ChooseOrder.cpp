@@ -1,0 +1,142 @@
+//===- ChooseOrder.cpp - The shortest of several orders -------------------===//
+
+#include "Hfta/Planning/MakeOrder.h"
+
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/STLFunctionalExtras.h"
+
+#include <algorithm>
+#include <numeric>
+
+using namespace mlir::hfta;
+using namespace mlir::hfta::planning;
+
+namespace {
+class OrderChooser {
+public:
+  OrderChooser(const PipelineShape &shape, const PipelineWork &work,
+               const WorkerPlaces &places)
+      : shape(shape), work(work), places(places) {}
+
+  /// All that are worth trying of a kind.
+  void consider(OrderKind kind);
+  llvm::Expected<ChosenOrder> take(OrderKind kind);
+
+private:
+  PipelineShape limit(llvm::function_ref<int64_t(int64_t)> wanted) const;
+  void considerStatic(OrderKind kind, const PipelineShape &limited);
+  void considerLists(OrderKind kind, ChunkPlacement placement);
+  void compare(const Order &order);
+
+  const PipelineShape &shape;
+  const PipelineWork &work;
+  const WorkerPlaces &places;
+  std::optional<ChosenOrder> best;
+  int64_t bestInFlight = 0;
+  std::string refusal;
+};
+} // namespace
+
+/// The shape with so many in flight, where it allows as many.
+PipelineShape
+OrderChooser::limit(llvm::function_ref<int64_t(int64_t)> wanted) const {
+  PipelineShape limited = shape;
+  limited.inFlight.resize(shape.getPositions(), 0);
+  for (int64_t p = 0; p < shape.getPositions(); ++p) {
+    int64_t &most = limited.inFlight[p];
+    most = most == 0 ? wanted(p) : std::min(most, wanted(p));
+  }
+  return limited;
+}
+
+void OrderChooser::compare(const Order &order) {
+  std::vector<int64_t> peaks = getPeaks(order);
+  int64_t inFlight = std::accumulate(peaks.begin(), peaks.end(), int64_t{0});
+  PipelineTransport transport;
+  transport.slots = chooseSlots(order, work, places);
+  PipelineRun run = simulateOrder(order, work, places, transport);
+  if (!run.result.hasEnded())
+    return;
+  if (best) {
+    Ticks length = run.result.makespan, least = best->run.result.makespan;
+    if (length > least || (length == least && inFlight >= bestInFlight))
+      return;
+  }
+  best = ChosenOrder{std::move(run), std::move(transport.slots)};
+  bestInFlight = inFlight;
+}
+
+void OrderChooser::considerStatic(OrderKind kind,
+                                  const PipelineShape &limited) {
+  if (llvm::Expected<Order> order = makeOrder(kind, limited))
+    compare(*order);
+  else
+    refusal = llvm::toString(order.takeError());
+}
+
+void OrderChooser::considerLists(OrderKind kind, ChunkPlacement placement) {
+  int64_t positions = shape.getPositions();
+  PipelineShape limited = limit([&](int64_t) { return 2 * positions; });
+  limited.placement = placement;
+  for (bool splitsBackward : {false, true})
+    for (double patience : {0.0, 0.5}) {
+      Order order =
+          makeListOrder(limited, work, places, {splitsBackward, patience});
+      order.kind = kind;
+      compare(order);
+    }
+}
+
+void OrderChooser::consider(OrderKind kind) {
+  int64_t positions = shape.getPositions();
+  switch (kind) {
+  case OrderKind::automatic:
+    for (OrderKind each :
+         {OrderKind::allForwardsFirst, OrderKind::oneForwardOneBackward,
+          OrderKind::interleaved, OrderKind::zeroBubble, OrderKind::vShape,
+          OrderKind::list})
+      consider(each);
+    break;
+  case OrderKind::allForwardsFirst:
+  case OrderKind::interleaved:
+    considerStatic(kind, shape);
+    break;
+  case OrderKind::oneForwardOneBackward:
+    considerStatic(kind, limit([&](int64_t p) { return positions - p; }));
+    considerStatic(kind,
+                   limit([&](int64_t p) { return 2 * (positions - p) - 1; }));
+    considerStatic(kind, limit([&](int64_t) { return shape.microBatches; }));
+    break;
+  case OrderKind::zeroBubble:
+    for (int64_t more : {int64_t{0}, positions / 2, positions - 1})
+      considerStatic(kind, limit([&](int64_t) { return positions + more; }));
+    break;
+  case OrderKind::vShape:
+    considerStatic(kind, shape);
+    if (shape.chunks == 2)
+      considerLists(kind, ChunkPlacement::v);
+    break;
+  case OrderKind::list:
+    considerLists(kind, ChunkPlacement::loop);
+    break;
+  case OrderKind::file:
+    break;
+  }
+}
+
+llvm::Expected<ChosenOrder> OrderChooser::take(OrderKind kind) {
+  if (best)
+    return std::move(*best);
+  if (refusal.empty())
+    refusal = (stringifyOrderKind(kind) + " has no order").str();
+  return llvm::createStringError(refusal);
+}
+
+llvm::Expected<ChosenOrder> planning::chooseOrder(OrderKind kind,
+                                                  const PipelineShape &shape,
+                                                  const PipelineWork &work,
+                                                  const WorkerPlaces &places) {
+  OrderChooser chooser(shape, work, places);
+  chooser.consider(kind);
+  return chooser.take(kind);
+}

@@ -1,0 +1,263 @@
+//===- ListScheduler.cpp - Orders that come of a simulation ---------------===//
+
+#include "Hfta/Planning/MakeOrder.h"
+
+#include "llvm/ADT/STLExtras.h"
+
+#include <algorithm>
+
+using namespace mlir::hfta;
+using namespace mlir::hfta::planning;
+
+/// All actions that there are, in any order.
+static Order makeUnordered(const PipelineShape &shape, bool splitsBackward) {
+  Order order{OrderKind::list, shape, {}};
+  for (int64_t worker = 0; worker < shape.getWorkers(); ++worker) {
+    ActionList list;
+    int64_t position = shape.getPositionOfWorker(worker);
+    for (int64_t m : shape.getMicroBatches(worker))
+      for (int64_t chunk = 0; chunk < shape.chunks; ++chunk) {
+        int64_t stage = shape.getStage(position, chunk);
+        list.push_back({ActionKind::forward, stage, m});
+        if (splitsBackward) {
+          list.push_back({ActionKind::backwardInput, stage, m});
+          list.push_back({ActionKind::backwardWeight, stage, m});
+        } else {
+          list.push_back({ActionKind::backward, stage, m});
+        }
+      }
+    order.workers.push_back(std::move(list));
+  }
+  return order;
+}
+
+namespace {
+/// Of one worker and one of its stages: the simulation's numbers of actions in
+/// the order of micro-batches, and how many of each have begun.
+struct StageTurns {
+  std::vector<unsigned> forwards, backwards, weights;
+  size_t nextForward = 0, nextBackward = 0, nextWeight = 0;
+};
+
+struct WorkerTurns {
+  std::vector<StageTurns> stages; ///< by chunk
+  int64_t inFlight = 0, limit = INT64_MAX;
+};
+
+class ListScheduler {
+public:
+  ListScheduler(const PipelineShape &shape, const PipelineWork &work,
+                const WorkerPlaces &places, const ListPolicy &policy)
+      : shape(shape), policy(policy) {
+    PipelineWork compute = work;
+    for (StageWork &stage : compute.stages) {
+      stage.sums.clear();
+      stage.update = 0;
+    }
+    run = simulateOrder(makeUnordered(shape, policy.splitsBackward), compute,
+                        places);
+    collect();
+  }
+
+  Order schedule();
+
+private:
+  void collect();
+  unsigned choose(const SimulationState &state, unsigned queue);
+  unsigned chooseBackward(const SimulationState &state, WorkerTurns &worker);
+  unsigned chooseForward(const SimulationState &state, WorkerTurns &worker);
+  unsigned chooseWeight(WorkerTurns &worker);
+  bool mayBegin(const WorkerTurns &worker, size_t chunk) const;
+  bool isWorthWaiting(const SimulationState &state, const WorkerTurns &worker,
+                      unsigned chosen, bool isWeight) const;
+  void begin(WorkerTurns &worker, unsigned action);
+
+  const PipelineShape &shape;
+  const ListPolicy &policy;
+  PipelineRun run;
+  std::vector<WorkerTurns> workers;
+  Order order;
+};
+} // namespace
+
+void ListScheduler::collect() {
+  workers.resize(shape.getWorkers());
+  for (auto [number, worker] : llvm::enumerate(workers)) {
+    worker.stages.resize(shape.chunks);
+    worker.limit = shape.getLimit(shape.getPositionOfWorker(number));
+  }
+  for (auto [number, step] : llvm::enumerate(run.steps)) {
+    WorkerTurns &worker = workers[step.worker];
+    int64_t chunk = step.what.stage / shape.getPositions();
+    StageTurns &stage = worker.stages[chunk];
+    if (step.what.kind == ActionKind::forward)
+      stage.forwards.push_back(number);
+    else if (step.what.kind == ActionKind::backwardWeight)
+      stage.weights.push_back(number);
+    else
+      stage.backwards.push_back(number);
+  }
+}
+
+/// The oldest micro-batch's, of these the one nearest to the loss.
+unsigned ListScheduler::chooseBackward(const SimulationState &state,
+                                       WorkerTurns &worker) {
+  unsigned best = kNone;
+  for (StageTurns &stage : worker.stages) {
+    if (stage.nextBackward == stage.backwards.size())
+      continue;
+    unsigned action = stage.backwards[stage.nextBackward];
+    if (state.canBegin(action) &&
+        (best == kNone ||
+         run.steps[action].what.microBatch <= run.steps[best].what.microBatch))
+      best = action;
+  }
+  return best;
+}
+
+/// Whether after the chunk's next forward there is still room for all
+/// micro-batches that have begun to go through all chunks and back, if they do
+/// so one after the other from the oldest on. Then the pipeline's oldest one
+/// can always go on.
+bool ListScheduler::mayBegin(const WorkerTurns &worker, size_t chunk) const {
+  if (worker.limit == INT64_MAX)
+    return true;
+  // Places of micro-batches among the worker's.
+  size_t oldest = SIZE_MAX, newest = 0;
+  auto getNext = [&](const StageTurns &stage) {
+    bool isChosen = &stage == &worker.stages[chunk];
+    return stage.nextForward + (isChosen ? 1 : 0);
+  };
+  auto getDone = [&](const StageTurns &stage) {
+    return policy.splitsBackward ? stage.nextWeight : stage.nextBackward;
+  };
+  for (const StageTurns &stage : worker.stages) {
+    oldest = std::min(oldest, getDone(stage));
+    newest = std::max(newest, getNext(stage));
+  }
+  int64_t room = worker.limit - worker.inFlight - 1;
+  for (size_t place = oldest; place < newest && room >= 0; ++place) {
+    int64_t missing = 0, held = 0;
+    for (const StageTurns &stage : worker.stages) {
+      missing += place >= getNext(stage);
+      held += place < getNext(stage) && place >= getDone(stage);
+    }
+    if (missing > room)
+      return false;
+    room += held;
+  }
+  return room >= 0;
+}
+
+/// That nearest to the loss.
+unsigned ListScheduler::chooseForward(const SimulationState &state,
+                                      WorkerTurns &worker) {
+  for (size_t chunk = worker.stages.size(); chunk-- > 0;) {
+    StageTurns &stage = worker.stages[chunk];
+    if (stage.nextForward == stage.forwards.size())
+      continue;
+    unsigned action = stage.forwards[stage.nextForward];
+    if (state.canBegin(action) && mayBegin(worker, chunk))
+      return action;
+  }
+  return kNone;
+}
+
+/// That of the stage that has most of them waiting.
+unsigned ListScheduler::chooseWeight(WorkerTurns &worker) {
+  unsigned best = kNone;
+  size_t most = 0;
+  if (!policy.splitsBackward)
+    return best;
+  for (StageTurns &stage : worker.stages) {
+    size_t waiting = stage.nextBackward - stage.nextWeight;
+    if (waiting <= most)
+      continue;
+    most = waiting;
+    best = stage.weights[stage.nextWeight];
+  }
+  return best;
+}
+
+/// Whether a backward, or instead of gradients of weights a forward, arrives
+/// before much of the chosen action would be done.
+bool ListScheduler::isWorthWaiting(const SimulationState &state,
+                                   const WorkerTurns &worker, unsigned chosen,
+                                   bool isWeight) const {
+  if (policy.patience == 0)
+    return false;
+  double seconds = run.simulation.actions[chosen].seconds;
+  Ticks latest = state.getTime() + toTicks(policy.patience * seconds);
+  auto comes = [&](const std::vector<unsigned> &actions, size_t next) {
+    if (next == actions.size())
+      return false;
+    std::optional<Ticks> arrival = state.getArrival(actions[next]);
+    return arrival && *arrival > state.getTime() && *arrival < latest;
+  };
+  for (auto [chunk, stage] : llvm::enumerate(worker.stages)) {
+    if (comes(stage.backwards, stage.nextBackward))
+      return true;
+    if (isWeight && mayBegin(worker, chunk) &&
+        comes(stage.forwards, stage.nextForward))
+      return true;
+  }
+  return false;
+}
+
+void ListScheduler::begin(WorkerTurns &worker, unsigned action) {
+  const SimulatedStep &step = run.steps[action];
+  order.workers[step.worker].push_back(step.what);
+  StageTurns &stage = worker.stages[step.what.stage / shape.getPositions()];
+  switch (step.what.kind) {
+  case ActionKind::forward:
+    ++stage.nextForward;
+    ++worker.inFlight;
+    break;
+  case ActionKind::backward:
+    ++stage.nextBackward;
+    --worker.inFlight;
+    break;
+  case ActionKind::backwardInput:
+    ++stage.nextBackward;
+    break;
+  case ActionKind::backwardWeight:
+    ++stage.nextWeight;
+    --worker.inFlight;
+    break;
+  case ActionKind::recompute:
+    break;
+  }
+}
+
+unsigned ListScheduler::choose(const SimulationState &state, unsigned queue) {
+  if (queue >= workers.size())
+    return kNone;
+  WorkerTurns &worker = workers[queue];
+  unsigned action = chooseBackward(state, worker);
+  if (action == kNone) {
+    action = chooseForward(state, worker);
+    bool isWeight = action == kNone;
+    if (isWeight)
+      action = chooseWeight(worker);
+    if (action == kNone || isWorthWaiting(state, worker, action, isWeight))
+      return kNone;
+  }
+  begin(worker, action);
+  return action;
+}
+
+Order ListScheduler::schedule() {
+  order = Order{OrderKind::list, shape, {}};
+  order.workers.resize(workers.size());
+  simulate(run.simulation, [&](const SimulationState &state, unsigned queue) {
+    return choose(state, queue);
+  });
+  return std::move(order);
+}
+
+Order planning::makeListOrder(const PipelineShape &shape,
+                              const PipelineWork &work,
+                              const WorkerPlaces &places,
+                              const ListPolicy &policy) {
+  return ListScheduler(shape, work, places, policy).schedule();
+}

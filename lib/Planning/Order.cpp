@@ -1,0 +1,367 @@
+//===- Order.cpp - What a pipeline's workers do one after the other -------===//
+
+#include "Hfta/Planning/Order.h"
+
+#include "Hfta/Planning/PipelineSimulation.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/ErrorHandling.h"
+
+#include <algorithm>
+#include <map>
+#include <numeric>
+#include <set>
+#include <tuple>
+#include <utility>
+
+using namespace mlir::hfta;
+using namespace mlir::hfta::planning;
+
+//===----------------------------------------------------------------------===//
+// Shapes
+//===----------------------------------------------------------------------===//
+
+int64_t PipelineShape::getWorkers() const {
+  return std::accumulate(replicas.begin(), replicas.end(), int64_t{0});
+}
+
+int64_t PipelineShape::getPosition(int64_t stage) const {
+  int64_t positions = getPositions();
+  if (placement == ChunkPlacement::v && stage >= positions)
+    return 2 * positions - 1 - stage;
+  return stage % positions;
+}
+
+int64_t PipelineShape::getStage(int64_t position, int64_t chunk) const {
+  int64_t positions = getPositions();
+  if (placement == ChunkPlacement::v && chunk == 1)
+    return 2 * positions - 1 - position;
+  return chunk * positions + position;
+}
+
+int64_t PipelineShape::getPositionOfWorker(int64_t worker) const {
+  int64_t position = 0;
+  for (; worker >= replicas[position]; ++position)
+    worker -= replicas[position];
+  return position;
+}
+
+int64_t PipelineShape::getFirstWorker(int64_t position) const {
+  return std::accumulate(replicas.begin(), replicas.begin() + position,
+                         int64_t{0});
+}
+
+int64_t PipelineShape::getGroup(int64_t position, int64_t microBatch) const {
+  return microBatch % (groups.empty() ? replicas[position] : groups[position]);
+}
+
+int64_t PipelineShape::getWorker(int64_t stage, int64_t microBatch) const {
+  int64_t position = getPosition(stage);
+  return getFirstWorker(position) +
+         getGroup(position, microBatch) % replicas[position];
+}
+
+llvm::SmallVector<int64_t>
+PipelineShape::getMicroBatches(int64_t worker) const {
+  llvm::SmallVector<int64_t> result;
+  int64_t position = getPositionOfWorker(worker);
+  for (int64_t m = 0; m < microBatches; ++m)
+    if (getWorker(position, m) == worker)
+      result.push_back(m);
+  return result;
+}
+
+int64_t PipelineShape::getLimit(int64_t position) const {
+  if (inFlight.empty() || inFlight[position] == 0)
+    return INT64_MAX;
+  return inFlight[position] * chunks;
+}
+
+bool PipelineShape::isUniform() const {
+  return llvm::all_equal(replicas) &&
+         (groups.empty() || llvm::all_equal(groups));
+}
+
+//===----------------------------------------------------------------------===//
+// Names
+//===----------------------------------------------------------------------===//
+
+static char getLetter(ActionKind kind) {
+  switch (kind) {
+  case ActionKind::forward:
+    return 'F';
+  case ActionKind::recompute:
+    return 'R';
+  case ActionKind::backward:
+    return 'B';
+  case ActionKind::backwardInput:
+    return 'I';
+  case ActionKind::backwardWeight:
+    return 'W';
+  }
+  llvm_unreachable("all kinds are listed");
+}
+
+std::string planning::nameAction(const Action &action) {
+  return std::to_string(action.stage) + getLetter(action.kind) +
+         std::to_string(action.microBatch);
+}
+
+static constexpr std::pair<OrderKind, llvm::StringLiteral> kOrderNames[] = {
+    {OrderKind::automatic, "auto"},
+    {OrderKind::allForwardsFirst, "all_forwards_first"},
+    {OrderKind::oneForwardOneBackward, "one_f_one_b"},
+    {OrderKind::interleaved, "interleaved"},
+    {OrderKind::zeroBubble, "zero_bubble"},
+    {OrderKind::vShape, "v_shape"},
+    {OrderKind::list, "list"},
+    {OrderKind::file, "file"},
+};
+
+llvm::StringRef planning::stringifyOrderKind(OrderKind kind) {
+  for (const auto &[known, name] : kOrderNames)
+    if (known == kind)
+      return name;
+  llvm_unreachable("all kinds are listed");
+}
+
+std::optional<OrderKind> planning::symbolizeOrderKind(llvm::StringRef name) {
+  for (const auto &[kind, known] : kOrderNames)
+    if (known == name)
+      return kind;
+  return std::nullopt;
+}
+
+//===----------------------------------------------------------------------===//
+// What is in flight
+//===----------------------------------------------------------------------===//
+
+/// Whether nothing of the micro-batch's forward is needed afterwards.
+static bool endsBackward(ActionKind kind) {
+  return kind == ActionKind::backward || kind == ActionKind::backwardWeight;
+}
+
+std::vector<int64_t> planning::getPeaks(const Order &order) {
+  std::vector<int64_t> peaks;
+  for (const ActionList &list : order.workers) {
+    int64_t inFlight = 0, peak = 0;
+    for (const Action &action : list) {
+      if (action.kind == ActionKind::forward)
+        peak = std::max(peak, ++inFlight);
+      else if (endsBackward(action.kind))
+        --inFlight;
+    }
+    peaks.push_back(peak);
+  }
+  return peaks;
+}
+
+std::vector<int64_t> planning::getInstances(const Order &order) {
+  const PipelineShape &shape = order.shape;
+  std::vector<int64_t> instances(shape.getStages(), 1);
+  for (auto [worker, list] : llvm::enumerate(order.workers)) {
+    // Of each micro-batch, its place among the worker's.
+    std::vector<int64_t> places(shape.microBatches, 0);
+    for (auto [place, m] : llvm::enumerate(shape.getMicroBatches(worker)))
+      places[m] = place;
+    for (int64_t chunk = 0; chunk < shape.chunks; ++chunk) {
+      int64_t stage = shape.getStage(shape.getPositionOfWorker(worker), chunk);
+      std::set<int64_t> inFlight;
+      for (const Action &action : list) {
+        if (action.stage != stage)
+          continue;
+        if (action.kind == ActionKind::forward)
+          inFlight.insert(places[action.microBatch]);
+        if (!inFlight.empty())
+          instances[stage] = std::max(
+              instances[stage], *inFlight.rbegin() - *inFlight.begin() + 1);
+        if (endsBackward(action.kind))
+          inFlight.erase(places[action.microBatch]);
+      }
+    }
+  }
+  return instances;
+}
+
+//===----------------------------------------------------------------------===//
+// Verification
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// Goes through a valid shape's lists, action by action.
+class OrderVerifier {
+public:
+  explicit OrderVerifier(const Order &order)
+      : shape(order.shape), order(order),
+        seen(shape.getStages() * shape.microBatches, 0) {}
+
+  std::optional<OrderProblem> verify();
+
+private:
+  /// One bit a kind of action.
+  static unsigned getBit(ActionKind kind) {
+    return 1u << static_cast<unsigned>(kind);
+  }
+  unsigned &getSeen(const Action &action) {
+    return seen[action.stage * shape.microBatches + action.microBatch];
+  }
+  bool hasSeen(const Action &action, ActionKind kind) {
+    return getSeen(action) & getBit(kind);
+  }
+  static std::string nameOther(const Action &action, ActionKind kind) {
+    return nameAction({kind, action.stage, action.microBatch});
+  }
+
+  std::string verifyPlace(int64_t worker, const Action &action) const;
+  std::string verifyTurn(const Action &action);
+  std::string verifySums(const Action &action);
+  std::optional<OrderProblem> verifyList(int64_t worker);
+  std::optional<OrderProblem> verifyComplete(int64_t worker);
+
+  const PipelineShape &shape;
+  const Order &order;
+  std::vector<unsigned> seen; ///< of each stage and micro-batch: kinds
+  /// Of each stage, kind and group: the last micro-batch that was added.
+  std::map<std::tuple<int64_t, ActionKind, int64_t>, Action> added;
+};
+} // namespace
+
+/// Empty if there is such an action, and on this worker.
+std::string OrderVerifier::verifyPlace(int64_t worker,
+                                       const Action &action) const {
+  if (action.stage < 0 || action.stage >= shape.getStages())
+    return "expected a stage below " + std::to_string(shape.getStages()) +
+           " in " + nameAction(action);
+  if (action.microBatch < 0 || action.microBatch >= shape.microBatches)
+    return "expected a micro-batch below " +
+           std::to_string(shape.microBatches) + " in " + nameAction(action);
+  int64_t right = shape.getWorker(action.stage, action.microBatch);
+  if (right != worker)
+    return "expected " + nameAction(action) + " on worker " +
+           std::to_string(right) + ", not on worker " + std::to_string(worker);
+  return "";
+}
+
+/// Empty if the worker has done what must come before it, and not yet what
+/// mustn't.
+std::string OrderVerifier::verifyTurn(const Action &action) {
+  ActionKind kind = action.kind;
+  auto isAfter = [&](ActionKind other) {
+    return nameAction(action) + " comes after " + nameOther(action, other);
+  };
+  auto isBefore = [&](ActionKind other) {
+    return nameAction(action) + " comes before " + nameOther(action, other);
+  };
+  if (hasSeen(action, kind))
+    return nameAction(action) + " is there twice";
+  if (kind == ActionKind::forward)
+    return "";
+  if (!hasSeen(action, ActionKind::forward))
+    return isBefore(ActionKind::forward);
+  if (hasSeen(action, ActionKind::backward))
+    return isAfter(ActionKind::backward);
+  if (kind == ActionKind::backwardWeight)
+    return hasSeen(action, ActionKind::backwardInput)
+               ? ""
+               : isBefore(ActionKind::backwardInput);
+  if (hasSeen(action, ActionKind::backwardInput))
+    return isAfter(ActionKind::backwardInput);
+  return "";
+}
+
+/// Empty if what the action adds to is then the sum of the group's
+/// micro-batches up to this one.
+std::string OrderVerifier::verifySums(const Action &action) {
+  bool addsLosses = action.kind == ActionKind::forward &&
+                    action.stage == shape.getStages() - 1;
+  if (!addsLosses && !endsBackward(action.kind))
+    return "";
+  ActionKind key = addsLosses ? action.kind : ActionKind::backward;
+  int64_t group =
+      shape.getGroup(shape.getPosition(action.stage), action.microBatch);
+  auto [entry, isFirst] = added.insert({{action.stage, key, group}, action});
+  Action last = std::exchange(entry->second, action);
+  if (isFirst || last.microBatch < action.microBatch)
+    return "";
+  return nameAction(action) + " comes after " + nameAction(last) + ", but " +
+         (addsLosses ? "losses" : "gradients") +
+         " are added in the order of micro-batches";
+}
+
+std::optional<OrderProblem> OrderVerifier::verifyList(int64_t worker) {
+  int64_t limit = shape.getLimit(shape.getPositionOfWorker(worker));
+  int64_t inFlight = 0;
+  for (auto [index, action] : llvm::enumerate(order.workers[worker])) {
+    std::string message = verifyPlace(worker, action);
+    if (message.empty())
+      message = verifyTurn(action);
+    if (message.empty())
+      message = verifySums(action);
+    if (message.empty() && action.kind == ActionKind::forward &&
+        ++inFlight > limit)
+      message = "expected at most " + std::to_string(limit) +
+                " forwards before their backwards, " + nameAction(action) +
+                " is one more";
+    if (!message.empty())
+      return OrderProblem{worker, static_cast<int64_t>(index), message};
+    getSeen(action) |= getBit(action.kind);
+    if (endsBackward(action.kind))
+      --inFlight;
+  }
+  return verifyComplete(worker);
+}
+
+std::optional<OrderProblem> OrderVerifier::verifyComplete(int64_t worker) {
+  int64_t position = shape.getPositionOfWorker(worker);
+  for (int64_t m : shape.getMicroBatches(worker))
+    for (int64_t chunk = 0; chunk < shape.chunks; ++chunk) {
+      Action action{ActionKind::forward, shape.getStage(position, chunk), m};
+      std::string missing;
+      if (!hasSeen(action, ActionKind::forward))
+        missing = nameAction(action);
+      else if (hasSeen(action, ActionKind::backward) ||
+               hasSeen(action, ActionKind::backwardWeight))
+        continue;
+      else if (hasSeen(action, ActionKind::backwardInput))
+        missing = nameOther(action, ActionKind::backwardWeight);
+      else
+        missing = nameOther(action, ActionKind::backward) + ", or " +
+                  nameOther(action, ActionKind::backwardInput) + " and " +
+                  nameOther(action, ActionKind::backwardWeight);
+      return OrderProblem{worker, -1,
+                          "worker " + std::to_string(worker) + " has no " +
+                              missing};
+    }
+  return std::nullopt;
+}
+
+std::optional<OrderProblem> OrderVerifier::verify() {
+  int64_t workers = shape.getWorkers();
+  if (static_cast<int64_t>(order.workers.size()) != workers)
+    return OrderProblem{-1, -1,
+                        "expected a list for each of " +
+                            std::to_string(workers) + " workers, got " +
+                            std::to_string(order.workers.size())};
+  for (int64_t worker = 0; worker < workers; ++worker)
+    if (std::optional<OrderProblem> problem = verifyList(worker))
+      return problem;
+  PipelineRun run =
+      simulateOrder(order, PipelineWork::getEqual(shape.getStages(), 1, 1, 1));
+  if (run.result.hasEnded())
+    return std::nullopt;
+  OrderProblem problem;
+  for (const Wait &wait : run.result.circle) {
+    if (wait.isMessage)
+      continue;
+    const SimulatedStep &step = run.steps[wait.number];
+    problem.worker = step.worker;
+    const ActionList &list = order.workers[step.worker];
+    problem.index = llvm::find(list, step.what) - list.begin();
+    break;
+  }
+  problem.message = "actions wait for each other: " + run.getDeadlock();
+  return problem;
+}
+
+std::optional<OrderProblem> planning::verifyOrder(const Order &order) {
+  return OrderVerifier(order).verify();
+}

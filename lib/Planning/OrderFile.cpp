@@ -1,0 +1,160 @@
+//===- OrderFile.cpp - Orders as tables of actions ------------------------===//
+
+#include "Hfta/Planning/Order.h"
+
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
+
+using namespace mlir::hfta;
+using namespace mlir::hfta::planning;
+
+namespace {
+/// Reads the table's rows and knows where each action stands.
+class OrderReader {
+public:
+  OrderReader(llvm::StringRef file, const PipelineShape &shape) : file(file) {
+    order.shape = shape;
+  }
+
+  llvm::Error read(llvm::StringRef text);
+  llvm::Error verify();
+  Order take() { return std::move(order); }
+
+private:
+  llvm::Error readRow(llvm::StringRef row);
+  void choosePlacement();
+  llvm::Error fail(size_t row, size_t column,
+                   const llvm::Twine &message) const {
+    return llvm::createStringError(file + ":" + llvm::Twine(row) + ":" +
+                                   llvm::Twine(column) + ": " + message);
+  }
+
+  llvm::StringRef file;
+  Order order;
+  std::vector<std::vector<size_t>> columns; ///< of each action, from 1
+};
+} // namespace
+
+static std::optional<ActionKind> getKind(char letter) {
+  switch (letter) {
+  case 'F':
+    return ActionKind::forward;
+  case 'R':
+    return ActionKind::recompute;
+  case 'B':
+    return ActionKind::backward;
+  case 'I':
+    return ActionKind::backwardInput;
+  case 'W':
+    return ActionKind::backwardWeight;
+  default:
+    return std::nullopt;
+  }
+}
+
+/// Of "3F0"; nothing else may stand there.
+static std::optional<Action> parseAction(llvm::StringRef text) {
+  Action action;
+  llvm::StringRef digits = text.take_while(llvm::isDigit);
+  text = text.drop_front(digits.size());
+  std::optional<ActionKind> kind =
+      text.empty() ? std::nullopt : getKind(text.front());
+  if (!kind || digits.getAsInteger(10, action.stage))
+    return std::nullopt;
+  text = text.drop_front();
+  if (!llvm::all_of(text, llvm::isDigit) ||
+      text.getAsInteger(10, action.microBatch))
+    return std::nullopt;
+  action.kind = *kind;
+  return action;
+}
+
+/// What is shown of something that was expected to be an action.
+static std::string quote(llvm::StringRef text) {
+  static constexpr size_t kMostCharacters = 24;
+  std::string shown;
+  for (char c : text.take_front(kMostCharacters))
+    shown += llvm::isPrint(c) ? c : '?';
+  return "'" + shown + (text.size() > kMostCharacters ? "...'" : "'");
+}
+
+llvm::Error OrderReader::readRow(llvm::StringRef row) {
+  ActionList list;
+  std::vector<size_t> starts;
+  for (llvm::StringRef rest = row; !rest.empty();) {
+    llvm::StringRef field = rest.take_until([](char c) { return c == ','; });
+    llvm::StringRef text = field.trim();
+    if (!text.empty()) {
+      size_t column = text.data() - row.data() + 1;
+      std::optional<Action> action = parseAction(text);
+      if (!action)
+        return fail(order.workers.size() + 1, column,
+                    "expected an action such as 0F0, 0B0, 0I0 or 0W0, got " +
+                        quote(text));
+      list.push_back(*action);
+      starts.push_back(column);
+    }
+    rest = rest.drop_front(std::min(rest.size(), field.size() + 1));
+  }
+  order.workers.push_back(std::move(list));
+  columns.push_back(std::move(starts));
+  return llvm::Error::success();
+}
+
+llvm::Error OrderReader::read(llvm::StringRef text) {
+  for (text = text.rtrim(); !text.empty();) {
+    auto [row, rest] = text.split('\n');
+    if (llvm::Error error = readRow(row))
+      return error;
+    text = rest;
+  }
+  choosePlacement();
+  return llvm::Error::success();
+}
+
+/// With two chunks the last stage may be on the first worker. The table tells.
+void OrderReader::choosePlacement() {
+  PipelineShape &shape = order.shape;
+  int64_t last = shape.getStages() - 1;
+  if (shape.chunks != 2 || order.workers.empty())
+    return;
+  bool isV = llvm::any_of(order.workers.front(), [&](const Action &action) {
+    return action.stage == last;
+  });
+  shape.placement = isV ? ChunkPlacement::v : ChunkPlacement::loop;
+}
+
+llvm::Error OrderReader::verify() {
+  int64_t workers = order.shape.getWorkers();
+  int64_t rows = order.workers.size();
+  if (rows != workers)
+    return fail(std::max<int64_t>(1, std::min(rows, workers + 1)), 1,
+                "expected a row for each of " + llvm::Twine(workers) +
+                    " workers, got " + llvm::Twine(rows));
+  std::optional<OrderProblem> problem = verifyOrder(order);
+  if (!problem)
+    return llvm::Error::success();
+  size_t column =
+      problem->index < 0 ? 1 : columns[problem->worker][problem->index];
+  return fail(problem->worker + 1, column, problem->message);
+}
+
+llvm::Expected<Order> planning::readOrder(llvm::StringRef text,
+                                          llvm::StringRef file,
+                                          const PipelineShape &shape) {
+  OrderReader reader(file, shape);
+  if (llvm::Error error = reader.read(text))
+    return error;
+  if (llvm::Error error = reader.verify())
+    return error;
+  return reader.take();
+}
+
+std::string planning::writeOrder(const Order &order) {
+  std::string text;
+  for (const ActionList &list : order.workers) {
+    text += llvm::join(llvm::map_range(list, nameAction), ",");
+    text += "\n";
+  }
+  return text;
+}

@@ -1,0 +1,71 @@
+//===- OrderFileTest.cpp - Orders as tables of actions --------------------===//
+
+#include "TestPipelines.h"
+
+using namespace mlir::hfta::planning;
+
+static std::string getError(llvm::StringRef text, const PipelineShape &shape) {
+  llvm::Expected<Order> order = readOrder(text, "x.csv", shape);
+  return order ? "" : llvm::toString(order.takeError());
+}
+
+static const PipelineShape kTwoByTwo = getShape(2, 2);
+static const char *const kValid = "0F0,0F1,0B0,0B1\n1F0,1B0,1F1,1B1\n";
+
+TEST(OrderFileTest, IsWrittenAsItIsRead) {
+  llvm::Expected<Order> order = readOrder(kValid, "x.csv", kTwoByTwo);
+  ASSERT_TRUE(!!order) << llvm::toString(order.takeError());
+  EXPECT_EQ(order->kind, OrderKind::file);
+  EXPECT_EQ(writeOrder(*order), kValid);
+}
+
+TEST(OrderFileTest, SpaceAndWhatIsEmptyIsSkipped) {
+  EXPECT_EQ(
+      getError(" 0F0 ,,0F1,0B0 , 0B1\r\n,1F0,1B0,1F1,1B1,,\r\n\n\n", kTwoByTwo),
+      "");
+}
+
+TEST(OrderFileTest, OrdersAreReadBack) {
+  for (OrderKind kind : {OrderKind::allForwardsFirst, OrderKind::interleaved,
+                         OrderKind::vShape}) {
+    PipelineShape shape = getShape(3, 5, 2);
+    Order order = getOrder(kind, shape);
+    llvm::Expected<Order> read = readOrder(writeOrder(order), "x.csv", shape);
+    ASSERT_TRUE(!!read) << llvm::toString(read.takeError());
+    EXPECT_EQ(read->workers, order.workers);
+    EXPECT_EQ(read->shape.placement, order.shape.placement);
+  }
+}
+
+TEST(OrderFileTest, WhatIsNoAction) {
+  EXPECT_EQ(getError("0F0,0F1,0X0,0B1\n", kTwoByTwo),
+            "x.csv:1:9: expected an action such as 0F0, 0B0, 0I0 or 0W0, got "
+            "'0X0'");
+  for (const char *text : {"F0", "0F", "0F0F", "-1F0", "0F+1",
+                           "0F99999999999999"
+                           "999999",
+                           "0 F0", "0f0", "\x01"})
+    EXPECT_NE(getError(text, kTwoByTwo).find("x.csv:1:1: expected an action"),
+              std::string::npos)
+        << text;
+  EXPECT_NE(getError("0F0,\n  \xff\xff" + std::string(99, 'a'), kTwoByTwo)
+                .find("x.csv:2:3: expected an action such as 0F0, 0B0, 0I0 or "
+                      "0W0, got '??aaaaaaaaaaaaaaaaaaaaaa...'"),
+            std::string::npos);
+}
+
+TEST(OrderFileTest, RowsAreWorkers) {
+  EXPECT_EQ(getError("", kTwoByTwo),
+            "x.csv:1:1: expected a row for each of 2 workers, got 0");
+  EXPECT_EQ(getError("0F0,0F1,0B0,0B1\n", kTwoByTwo),
+            "x.csv:1:1: expected a row for each of 2 workers, got 1");
+  EXPECT_EQ(getError(std::string(kValid) + "1F0\n", kTwoByTwo),
+            "x.csv:3:1: expected a row for each of 2 workers, got 3");
+}
+
+TEST(OrderFileTest, ErrorsHaveTheirPlace) {
+  EXPECT_EQ(getError("0F0,0F1,0B0,0B1\n1F0,1B0,0F1,1B1\n", kTwoByTwo),
+            "x.csv:2:9: expected 0F1 on worker 0, not on worker 1");
+  EXPECT_EQ(getError("0F0,0F1,0B0,0B1\n1F0,1B0,1F1\n", kTwoByTwo),
+            "x.csv:2:1: worker 1 has no 1B1, or 1I1 and 1W1");
+}
