@@ -16,11 +16,12 @@ import time
 from mpirun import run_ranks
 
 TEST = pathlib.Path(__file__).resolve().parent.parent
-INCLUDE = TEST.parent / "runtime/include"
-SOURCES = [TEST / "Inputs" / name for name in ("Ranks.c", "RanksFaults.c")]
+INCLUDES = [TEST.parent / "runtime" / name for name in ("include", "src")]
+SOURCES = [TEST / "Inputs" / name
+           for name in ("Ranks.c", "RanksFaults.c", "RanksWorkers.c")]
 
 # Checks that fill the machine; the others wait for most of their time.
-BUSY = ("posts", "collectives", "large")
+BUSY = ("posts", "collectives", "large", "workers")
 # Ranks that are lost are found this much after the timeout, and ended.
 GRACE = 5 + 5
 
@@ -28,7 +29,7 @@ GRACE = 5 + 5
 def build(cc, runtime, work):
     program = work / "ranks"
     subprocess.run([*cc.split(), "-std=c11", "-Wall", "-Wextra", "-Werror", "-O1",
-                    "-D_GNU_SOURCE", "-I", INCLUDE, *SOURCES, runtime,
+                    "-D_GNU_SOURCE", *(f"-I{folder}" for folder in INCLUDES), *SOURCES, runtime,
                     "-lm", "-lpthread", "-ldl", "-o", program], check=True)
     return program
 
@@ -57,6 +58,30 @@ def check_collectives(program):
 def check_large(program):
     """In pieces, of which the last is a few bytes."""
     run_ranks(2, program, "large", 2 * 2**26 + 5)
+
+
+def check_workers(program):
+    """One, two and three of a rank, in stages of one, two … of them."""
+    for ranks, workers in ((1, 3), (2, 3), (2, 6), (3, 3), (3, 7)):
+        run_ranks(ranks, program, "workers", workers)
+
+
+def check_gives_up(program):
+    """A worker's failure ends the others of its process, long before the timeout."""
+    begin = time.monotonic()
+    output = run_ranks(2, program, "gives-up", 100, code=4)
+    if time.monotonic() - begin > GRACE:
+        fail(f"a worker's failure ended its rank after more than {GRACE} s", output)
+    expect_errors(output, "rank 0: error: worker 1 fails$")
+
+
+def check_lost(program):
+    """A stopped rank is named to the worker that waits for it, and to those that wait
+    for this one."""
+    timeout = 2
+    output = run_ranks(2, program, "lost", timeout, code=5)
+    expect_errors(output, "rank 0: error: rank 1 has not answered for 2 s, in a letter "
+                          "of micro-batch 7, say 3 workers$")
 
 
 def check_kill(program):

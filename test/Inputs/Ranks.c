@@ -147,14 +147,17 @@ static void run_plan(hfta_communicator *communicator, uint64_t *state,
   check_plan(plans, expected);
 }
 
-void ranks_posts(const ranks_arguments *arguments) {
-  hfta_communicator *communicator = ranks_open(60.0);
-  uint64_t state = (uint64_t)ranks_number(arguments, 0);
-  uint64_t own_state = state + (uint64_t)communicator->rank;
+void ranks_exchange(hfta_communicator *communicator, uint64_t seed) {
+  uint64_t own_state = seed + (uint64_t)communicator->rank;
   unsigned char *expected = malloc(1000003);
   for (int round = 0; round < 8; ++round)
-    run_plan(communicator, &state, &own_state, expected);
+    run_plan(communicator, &seed, &own_state, expected);
   free(expected);
+}
+
+void ranks_posts(const ranks_arguments *arguments) {
+  hfta_communicator *communicator = ranks_open(60.0);
+  ranks_exchange(communicator, (uint64_t)ranks_number(arguments, 0));
   hfta_communicator_close(communicator);
 }
 
@@ -185,7 +188,7 @@ enum { PIECE = 1000 };
 
 /// Piece q has q · PIECE numbers (none for rank 0), and the ranks' sums of them
 /// are known.
-static void check_pieces(hfta_communicator *c, int tag) {
+void ranks_sum_pieces(hfta_communicator *c, int tag) {
   int size = c->size, rank = c->rank, count = PIECE * size * (size - 1) / 2;
   uint64_t offsets[65] = {0};
   for (int q = 0; q < size; ++q)
@@ -227,7 +230,9 @@ static void check_broadcast(hfta_communicator *c, int root) {
   EXPECT(numbers[2] == 40 + root);
 }
 
-static void check_agreement(hfta_communicator *c) {
+void ranks_agree(hfta_communicator *c) {
+  for (int root = 0; root < c->size; ++root)
+    check_broadcast(c, root);
   int64_t value = 100 - 3 * c->rank;
   EXPECT(hfta_communicator_max(c, "max", &value, NULL) == HFTA_OK);
   EXPECT(value == 100);
@@ -255,16 +260,16 @@ static void check_split(hfta_communicator *c) {
   EXPECT(hfta_communicator_split(c, c->rank == 0 ? -1 : 5, 0, &none, NULL) ==
          HFTA_OK);
   EXPECT(c->rank == 0 ? none == NULL : none->size == c->size - 1);
-  check_pieces(part, 0);
+  ranks_sum_pieces(part, 0);
   if (none)
-    check_agreement(none);
+    ranks_agree(none);
   hfta_communicator_close(none);
   hfta_communicator_close(part);
 }
 
 static void *check_in_thread(void *communicator) {
   for (int i = 0; i < 10; ++i)
-    check_pieces(communicator, 1);
+    ranks_sum_pieces(communicator, 1);
   return NULL;
 }
 
@@ -272,20 +277,18 @@ void ranks_collectives(const ranks_arguments *arguments) {
   (void)arguments;
   hfta_communicator *first = ranks_open(60.0), *second = ranks_open(0.0);
   EXPECT(first->local_size == first->size);
-  for (int root = 0; root < first->size; ++root)
-    check_broadcast(first, root);
-  check_agreement(first);
+  ranks_agree(first);
   check_split(second);
   // Equal tags of two communicators, and two tags of one, at the same time.
   pthread_t threads[2];
   EXPECT(pthread_create(&threads[0], NULL, check_in_thread, first) == 0);
   EXPECT(pthread_create(&threads[1], NULL, check_in_thread, second) == 0);
   for (int i = 0; i < 10; ++i)
-    check_pieces(first, 2);
+    ranks_sum_pieces(first, 2);
   pthread_join(threads[0], NULL);
   pthread_join(threads[1], NULL);
   hfta_communicator_close(first);
-  check_agreement(second);
+  ranks_agree(second);
   hfta_communicator_close(second);
 }
 
@@ -306,7 +309,8 @@ static const mode modes[] = {
     {"fail", ranks_fail_at_once}, {"lengths", ranks_lengths},
     {"own", ranks_own},           {"ended", ranks_ended},
     {"deadlock", ranks_deadlock}, {"embedded", ranks_embedded},
-    {"launched", ranks_launched},
+    {"launched", ranks_launched}, {"workers", ranks_workers},
+    {"gives-up", ranks_gives_up}, {"lost", ranks_lost},
 };
 
 int main(int argc, char **argv) {

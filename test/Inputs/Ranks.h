@@ -44,6 +44,16 @@ void ranks_wait_or_fail(hfta_communicator *communicator, hfta_posted *posted);
 void ranks_fail(hfta_communicator *communicator, hfta_status code,
                 const char *message) HFTA_NORETURN;
 
+/// Random messages between all ranks, of tags less than 3, which all draw
+/// alike.
+void ranks_exchange(hfta_communicator *communicator, uint64_t seed);
+
+/// Numbers are added up by an exchange and a gather of pieces.
+void ranks_sum_pieces(hfta_communicator *communicator, int tag);
+
+/// Broadcasts, and all that ranks agree on.
+void ranks_agree(hfta_communicator *communicator);
+
 // Modes.
 void ranks_posts(const ranks_arguments *arguments);
 void ranks_collectives(const ranks_arguments *arguments);
@@ -60,5 +70,8 @@ void ranks_own(const ranks_arguments *arguments);
 void ranks_lengths(const ranks_arguments *arguments);
 void ranks_embedded(const ranks_arguments *arguments);
 void ranks_launched(const ranks_arguments *arguments);
+void ranks_workers(const ranks_arguments *arguments);
+void ranks_gives_up(const ranks_arguments *arguments);
+void ranks_lost(const ranks_arguments *arguments);
 
 #endif // HFTA_TEST_RANKS_H

@@ -126,7 +126,7 @@ typedef struct hfta_post {
 typedef struct hfta_posted hfta_posted;
 
 typedef struct hfta_communicator_functions {
-  const char *kind; ///< "self", "mpi"
+  const char *kind; ///< "self", "mpi", "workers"
 
   hfta_status (*open)(const hfta_rank_options *options, hfta_communicator **out,
                       hfta_error *error);
@@ -151,6 +151,10 @@ typedef struct hfta_communicator_functions {
   /// Tells the other ranks that this one works, if slowly: called whenever
   /// something is done that isn't a message. Costs a few nanoseconds.
   void (*progress)(hfta_communicator *communicator);
+
+  /// See hfta_communicator_give_up.
+  void (*give_up)(hfta_communicator *communicator, hfta_status code,
+                  const char *message);
 
   /// See hfta_communicator_fail.
   void (*fail)(hfta_communicator *communicator, hfta_status code,
@@ -184,6 +188,13 @@ hfta_status hfta_communicator_complete(hfta_communicator *communicator,
                                        hfta_error *error);
 
 void hfta_communicator_progress(hfta_communicator *communicator);
+
+/// After a failure that the communicator doesn't know of: its posts and waits
+/// fail with this from now on, unless they have failed already, and threads
+/// that sleep in them wake up. It is for this process' communicators of this
+/// kind, all of them; other ranks aren't told.
+void hfta_communicator_give_up(hfta_communicator *communicator,
+                               hfta_status code, const char *message);
 
 /// Ends all ranks of the launcher with this exit code, those that are stopped
 /// too, and doesn't return. `line` is a whole message without its line break,

@@ -64,6 +64,11 @@ void hfta_communicator_progress(hfta_communicator *communicator) {
   communicator->functions->progress(communicator);
 }
 
+void hfta_communicator_give_up(hfta_communicator *communicator,
+                               hfta_status code, const char *message) {
+  communicator->functions->give_up(communicator, code, message);
+}
+
 void hfta_communicator_fail(hfta_communicator *communicator, hfta_status code,
                             const char *line) {
   communicator->functions->fail(communicator, code, line);

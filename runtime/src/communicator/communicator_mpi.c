@@ -267,8 +267,11 @@ static hfta_status mpi_wait(hfta_communicator *base, hfta_posted *posted,
   if (posted->left != 0)
     hfta_own_transfers_await(posted, &engine->ended, &engine->mutex,
                              self->timeout, &engine->error);
-  if (engine->error.code != HFTA_OK)
+  if (engine->error.code != HFTA_OK) {
     pthread_cond_broadcast(&engine->ended);
+    hfta_own_transfers_forget(&self->own, posted, &engine->ended,
+                              &engine->mutex);
+  }
   hfta_status status = report(engine, error);
   // MPI may still write what hasn't ended.
   if (posted->left == 0)
@@ -282,11 +285,19 @@ static void mpi_progress(hfta_communicator *base) {
   atomic_fetch_add_explicit(&self->engine->counter, 1, memory_order_relaxed);
 }
 
+static void mpi_give_up(hfta_communicator *base, hfta_status code,
+                        const char *message) {
+  hfta_engine *engine = ((communicator *)base)->engine;
+  pthread_mutex_lock(&engine->mutex);
+  hfta_engine_break(engine, code, message);
+  pthread_mutex_unlock(&engine->mutex);
+}
+
 static void mpi_fail(hfta_communicator *base, hfta_status code,
                      const char *line) {
   hfta_engine_fail(((communicator *)base)->engine, code, line);
 }
 
 const hfta_communicator_functions hfta_communicator_mpi = {
-    "mpi",    mpi_open, mpi_close,    mpi_split,
-    mpi_post, mpi_wait, mpi_progress, mpi_fail};
+    "mpi",    mpi_open,     mpi_close,   mpi_split, mpi_post,
+    mpi_wait, mpi_progress, mpi_give_up, mpi_fail};

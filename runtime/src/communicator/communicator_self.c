@@ -84,8 +84,10 @@ static hfta_status self_wait(hfta_communicator *communicator,
     hfta_own_transfers_await(posted, &self->ended, &self->mutex, self->timeout,
                              &self->error);
   hfta_status status = report(self, error);
-  if (status != HFTA_OK)
+  if (status != HFTA_OK) {
     pthread_cond_broadcast(&self->ended);
+    hfta_own_transfers_forget(&self->own, posted, &self->ended, &self->mutex);
+  }
   hfta_posted_destroy(&self->pool, posted);
   pthread_mutex_unlock(&self->mutex);
   return status;
@@ -93,6 +95,16 @@ static hfta_status self_wait(hfta_communicator *communicator,
 
 static void self_progress(hfta_communicator *communicator) {
   (void)communicator;
+}
+
+static void self_give_up(hfta_communicator *communicator, hfta_status code,
+                         const char *message) {
+  self_communicator *self = (self_communicator *)communicator;
+  pthread_mutex_lock(&self->mutex);
+  if (self->error.code == HFTA_OK)
+    hfta_fail(&self->error, code, "%s", message);
+  pthread_cond_broadcast(&self->ended);
+  pthread_mutex_unlock(&self->mutex);
 }
 
 static void self_fail(hfta_communicator *communicator, hfta_status code,
@@ -103,5 +115,5 @@ static void self_fail(hfta_communicator *communicator, hfta_status code,
 }
 
 const hfta_communicator_functions hfta_communicator_self = {
-    "self",    self_open, self_close,    self_split,
-    self_post, self_wait, self_progress, self_fail};
+    "self",    self_open,     self_close,   self_split, self_post,
+    self_wait, self_progress, self_give_up, self_fail};

@@ -116,16 +116,19 @@ hfta_micro_batch_text hfta_describe_micro_batch(const hfta_label *label) {
 }
 
 //===----------------------------------------------------------------------===//
-// Messages of a rank to itself
+// Messages inside of a process
 //===----------------------------------------------------------------------===//
 
-/// Takes the oldest counterpart out of the list; NULL: there is none.
-static hfta_transfer *take_counterpart(hfta_own_transfers *own,
+hfta_transfer *hfta_own_transfers_take(hfta_own_transfers *own, int poster,
                                        const hfta_transfer *transfer) {
+  if (transfer->message.peer != poster)
+    return NULL;
+  const hfta_posted *posted = transfer->posted;
   for (hfta_transfer **link = &own->first; *link; link = &(*link)->next) {
     hfta_transfer *other = *link;
     if (other->message.sends == transfer->message.sends ||
-        other->posted->label.tag != transfer->posted->label.tag)
+        other->message.peer != posted->communicator->rank ||
+        other->posted->label.tag != posted->label.tag)
       continue;
     *link = other->next;
     return other;
@@ -133,7 +136,7 @@ static hfta_transfer *take_counterpart(hfta_own_transfers *own,
   return NULL;
 }
 
-static void append(hfta_own_transfers *own, hfta_transfer *transfer) {
+void hfta_own_transfers_add(hfta_own_transfers *own, hfta_transfer *transfer) {
   hfta_transfer **end = &own->first;
   while (*end)
     end = &(*end)->next;
@@ -141,25 +144,37 @@ static void append(hfta_own_transfers *own, hfta_transfer *transfer) {
   *end = transfer;
 }
 
-static hfta_status copy(hfta_transfer *transfer, hfta_transfer *other,
-                        pthread_mutex_t *mutex, hfta_error *error) {
-  const hfta_message *to = &transfer->message, *from = &other->message;
-  if (to->sends) {
-    to = &other->message;
-    from = &transfer->message;
-  }
-  if (to->bytes != from->bytes)
+static hfta_status report_length(const hfta_transfer *from,
+                                 const hfta_transfer *to, hfta_error *error) {
+  const char *what = from->posted->label.what;
+  unsigned long long sent = from->message.bytes, received = to->message.bytes;
+  int sender = to->message.peer, receiver = from->message.peer;
+  if (sender == receiver)
     return hfta_fail(error, HFTA_INTERNAL,
                      "%s: rank %d sends %llu bytes to itself and receives %llu",
-                     transfer->posted->label.what, to->peer,
-                     (unsigned long long)from->bytes,
-                     (unsigned long long)to->bytes);
+                     what, sender, sent, received);
+  return hfta_fail(error, HFTA_INTERNAL,
+                   "%s: worker %d sends %llu bytes to worker %d, which "
+                   "receives %llu",
+                   what, sender, sent, receiver, received);
+}
+
+hfta_status hfta_transfer_copy(hfta_transfer *transfer, hfta_transfer *other,
+                               pthread_mutex_t *mutex, hfta_error *error) {
+  hfta_transfer *from = transfer->message.sends ? transfer : other;
+  hfta_transfer *to = transfer->message.sends ? other : transfer;
+  if (to->message.bytes != from->message.bytes)
+    return report_length(from, to, error);
+  ++from->posted->copies;
+  ++to->posted->copies;
   pthread_mutex_unlock(mutex);
-  if (to->bytes != 0 && to->memory != from->memory)
-    memcpy(to->memory, from->memory, to->bytes);
+  if (to->message.bytes != 0 && to->message.memory != from->message.memory)
+    memcpy(to->message.memory, from->message.memory, to->message.bytes);
   pthread_mutex_lock(mutex);
-  --transfer->posted->left;
-  --other->posted->left;
+  --from->posted->copies;
+  --to->posted->copies;
+  --from->posted->left;
+  --to->posted->left;
   return HFTA_OK;
 }
 
@@ -168,17 +183,29 @@ hfta_status hfta_own_transfers_start(hfta_own_transfers *own,
                                      pthread_mutex_t *mutex,
                                      hfta_error *error) {
   hfta_status status = HFTA_OK;
+  int rank = posted->communicator->rank;
   for (uint32_t i = 0; i < posted->count && status == HFTA_OK; ++i) {
     hfta_transfer *transfer = &posted->transfers[i];
-    if (transfer->message.peer != posted->communicator->rank)
+    if (transfer->message.peer != rank)
       continue;
-    hfta_transfer *other = take_counterpart(own, transfer);
+    hfta_transfer *other = hfta_own_transfers_take(own, rank, transfer);
     if (other)
-      status = copy(transfer, other, mutex, error);
+      status = hfta_transfer_copy(transfer, other, mutex, error);
     else
-      append(own, transfer);
+      hfta_own_transfers_add(own, transfer);
   }
   return status;
+}
+
+void hfta_own_transfers_forget(hfta_own_transfers *own, hfta_posted *posted,
+                               pthread_cond_t *ended, pthread_mutex_t *mutex) {
+  for (hfta_transfer **link = &own->first; *link;)
+    if ((*link)->posted == posted)
+      *link = (*link)->next;
+    else
+      link = &(*link)->next;
+  while (posted->copies != 0)
+    pthread_cond_wait(ended, mutex);
 }
 
 void hfta_own_transfers_await(const hfta_posted *posted, pthread_cond_t *ended,

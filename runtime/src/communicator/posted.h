@@ -40,6 +40,7 @@ struct hfta_posted {
   uint32_t left;    ///< transfers that haven't ended
   uint32_t remote;  ///< transfers with other ranks; 0 once all have ended
   uint32_t running; ///< of these, those that haven't ended; their owner's own
+  uint32_t copies;  ///< of its memory that a thread makes just now
   bool is_waited_for;
   double began; ///< when the wait did, by the owner's clock
   uint32_t count, capacity;
@@ -66,17 +67,33 @@ typedef struct hfta_micro_batch_text {
 } hfta_micro_batch_text;
 hfta_micro_batch_text hfta_describe_micro_batch(const hfta_label *label);
 
-/// Transfers of a rank to itself that have no counterpart yet, oldest first.
+/// Transfers between ranks of one process that have no counterpart yet, oldest
+/// first: those that one of them has posted.
 typedef struct hfta_own_transfers {
   hfta_transfer *first;
 } hfta_own_transfers;
 
+/// Of transfers that rank `poster` has posted, takes out the oldest one that is
+/// the other end of `transfer`; NULL: there is none.
+hfta_transfer *hfta_own_transfers_take(hfta_own_transfers *own, int poster,
+                                       const hfta_transfer *transfer);
+void hfta_own_transfers_add(hfta_own_transfers *own, hfta_transfer *transfer);
+
+/// Copies the bytes of two ends, which have then ended; `mutex` is released
+/// meanwhile. Lengths that differ are HFTA_INTERNAL.
+hfta_status hfta_transfer_copy(hfta_transfer *transfer, hfta_transfer *other,
+                               pthread_mutex_t *mutex, hfta_error *error);
+
 /// Starts those of a post that name the rank itself: copies those whose
-/// counterpart is there, keeps the others. `mutex` is released while bytes are
-/// copied. Lengths that differ are HFTA_INTERNAL.
+/// counterpart is there, keeps the others.
 hfta_status hfta_own_transfers_start(hfta_own_transfers *own,
                                      hfta_posted *posted,
                                      pthread_mutex_t *mutex, hfta_error *error);
+
+/// After a failure, before the owner of the memory may have it back: nothing of
+/// the post is copied any more. `ended` is told of copies that end.
+void hfta_own_transfers_forget(hfta_own_transfers *own, hfta_posted *posted,
+                               pthread_cond_t *ended, pthread_mutex_t *mutex);
 
 /// Waits for the counterparts of the transfers that are left, which another
 /// thread posts, until one comes, `error` is filled or the timeout, in seconds,
