@@ -74,6 +74,13 @@ TEST(OrderLengthTest, RoundsOfAllForwardsFirst) {
   EXPECT_NEAR(getRatio(8, 64), 1.69, 0.005);
 }
 
+TEST(OrderLengthTest, GradientsOfWeightsFillBubbles) {
+  double one =
+      measure(OrderKind::oneForwardOneBackward, getShape(8, 16)).length;
+  double zero = measure(OrderKind::zeroBubble, getShape(8, 16)).length;
+  EXPECT_GE(one / zero, 1.2);
+}
+
 //===----------------------------------------------------------------------===//
 // Formulas
 //===----------------------------------------------------------------------===//

@@ -1,0 +1,245 @@
+//===- Timeline.cpp - Simulated and measured steps ------------------------===//
+
+#include "Hfta/Planning/Timeline.h"
+
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/ErrorHandling.h"
+#include "llvm/Support/JSON.h"
+
+#include <algorithm>
+#include <map>
+
+using namespace mlir::hfta;
+using namespace mlir::hfta::planning;
+
+//===----------------------------------------------------------------------===//
+// Simulated
+//===----------------------------------------------------------------------===//
+
+static BarKind getBarKind(ActionKind kind) {
+  switch (kind) {
+  case ActionKind::forward:
+    return BarKind::forward;
+  case ActionKind::recompute:
+    return BarKind::recompute;
+  case ActionKind::backward:
+    return BarKind::backward;
+  case ActionKind::backwardInput:
+    return BarKind::backwardInput;
+  case ActionKind::backwardWeight:
+    return BarKind::backwardWeight;
+  }
+  llvm_unreachable("all kinds are listed");
+}
+
+static std::string nameStage(int64_t stage) {
+  return "stage " + std::to_string(stage);
+}
+
+static TimelineBar getBar(const SimulatedStep &step, int64_t positions) {
+  TimelineBar bar;
+  bar.row = step.worker;
+  bar.chunk = step.what.stage / positions;
+  switch (step.kind) {
+  case SimulatedStep::action:
+    bar.kind = getBarKind(step.what.kind);
+    bar.label = std::to_string(step.what.microBatch);
+    bar.title = nameAction(step.what) + ", " + nameStage(step.what.stage) +
+                ", micro-batch " + bar.label;
+    break;
+  case SimulatedStep::sum:
+    bar.kind = BarKind::sum;
+    bar.title = "adds up " + nameStage(step.what.stage);
+    break;
+  case SimulatedStep::update:
+    bar.kind = BarKind::update;
+    bar.title = "update of " + nameStage(step.what.stage);
+    break;
+  }
+  return bar;
+}
+
+static TimelineBar getBar(const SimulatedSend &send) {
+  TimelineBar bar;
+  bar.row = send.from;
+  std::string to = " to worker " + std::to_string(send.to);
+  std::string what =
+      std::to_string(send.microBatch) + to + ", " + nameStage(send.toStage);
+  switch (send.kind) {
+  case SimulatedSend::value:
+    bar.kind = BarKind::value;
+    bar.title = "value of micro-batch " + what;
+    break;
+  case SimulatedSend::gradient:
+    bar.kind = BarKind::gradient;
+    bar.title = "gradient of micro-batch " + what;
+    break;
+  case SimulatedSend::part:
+    bar.kind = BarKind::sum;
+    bar.title = "part of a sum of " + nameStage(send.toStage) + to;
+    break;
+  case SimulatedSend::result:
+    bar.kind = BarKind::sum;
+    bar.title = "sum of " + nameStage(send.toStage) + to;
+    break;
+  }
+  return bar;
+}
+
+Timeline planning::getTimeline(const PipelineRun &run, llvm::StringRef title) {
+  Timeline timeline;
+  timeline.title = title.str();
+  const PipelineShape &shape = run.order.shape;
+  for (int64_t worker = 0; worker < shape.getWorkers(); ++worker)
+    timeline.rows.push_back("worker " + std::to_string(worker));
+  auto add = [&](TimelineBar bar, const Interval &interval) {
+    if (interval.end <= interval.begin)
+      return;
+    bar.begin = toSeconds(interval.begin);
+    bar.end = toSeconds(interval.end);
+    timeline.bars.push_back(std::move(bar));
+  };
+  for (auto [step, interval] : llvm::zip_equal(run.steps, run.result.actions))
+    add(getBar(step, shape.getPositions()), interval);
+  for (auto [send, interval] : llvm::zip_equal(run.sends, run.result.messages))
+    add(getBar(send), interval);
+  return timeline;
+}
+
+//===----------------------------------------------------------------------===//
+// Measured
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// What a trace says of an activity.
+struct TraceEvent {
+  int64_t rank = 0;
+  double begin = 0, end = 0; ///< seconds
+  std::string name;
+  std::optional<int64_t> microBatch;
+  bool sends = false;
+};
+} // namespace
+
+/// Of "forward.3": what the task's part is. Where gradients of weights have
+/// tasks of their own, the others are of inputs.
+static BarKind getBarKind(const TraceEvent &event, bool isSplit) {
+  llvm::StringRef part = llvm::StringRef(event.name).split('.').first;
+  if (part == "forward")
+    return BarKind::forward;
+  if (part == "recompute")
+    return BarKind::recompute;
+  if (part == "backward")
+    return isSplit ? BarKind::backwardInput : BarKind::backward;
+  if (part == "backward_weight")
+    return BarKind::backwardWeight;
+  if (part == "update" || part == "clip" || part == "norm")
+    return BarKind::update;
+  if (part == "combine" || part == "combine_results" || event.sends)
+    return BarKind::sum;
+  return BarKind::other;
+}
+
+/// Nothing of what isn't an activity of some length.
+static std::optional<TraceEvent> readEvent(const llvm::json::Value &value) {
+  const llvm::json::Object *object = value.getAsObject();
+  if (!object || object->getString("ph") != "X")
+    return std::nullopt;
+  std::optional<double> begin = object->getNumber("ts");
+  std::optional<double> duration = object->getNumber("dur");
+  std::optional<int64_t> rank = object->getInteger("pid");
+  std::optional<llvm::StringRef> name = object->getString("name");
+  if (!begin || !duration || !rank || !name || *rank < 0)
+    return std::nullopt;
+  TraceEvent event;
+  event.rank = *rank;
+  event.begin = *begin / 1e6;
+  event.end = (*begin + *duration) / 1e6;
+  event.name = name->str();
+  if (const llvm::json::Object *arguments = object->getObject("args")) {
+    event.microBatch = arguments->getInteger("micro_batch");
+    const llvm::json::Array *sends = arguments->getArray("sends");
+    event.sends = sends && !sends->empty();
+  }
+  return event;
+}
+
+/// What a queue does while it waits, and all that goes through a step.
+static bool isDrawn(const TraceEvent &event) {
+  llvm::StringRef name = event.name;
+  return name != "step" && name != "await" && name != "read batch" &&
+         !name.starts_with("wait for");
+}
+
+static llvm::Error failTrace(llvm::StringRef file, const llvm::Twine &message) {
+  return llvm::createStringError(file + ": " + message);
+}
+
+llvm::Expected<Timeline> planning::readTrace(llvm::StringRef text,
+                                             llvm::StringRef file) {
+  llvm::Expected<llvm::json::Value> parsed = llvm::json::parse(text);
+  if (!parsed)
+    return failTrace(file, llvm::toString(parsed.takeError()));
+  const llvm::json::Object *root = parsed->getAsObject();
+  const llvm::json::Array *array =
+      root ? root->getArray("traceEvents") : nullptr;
+  if (!array)
+    return failTrace(file, "expected an object with an array 'traceEvents'");
+  std::vector<TraceEvent> events;
+  std::map<int64_t, TraceEvent> steps; // the last one of each rank
+  bool isSplit = false;
+  for (const llvm::json::Value &value : *array) {
+    std::optional<TraceEvent> event = readEvent(value);
+    if (!event)
+      continue;
+    isSplit |= llvm::StringRef(event->name).starts_with("backward_weight");
+    if (event->name == "step")
+      if (auto [entry, isFirst] = steps.insert({event->rank, *event});
+          !isFirst && entry->second.begin < event->begin)
+        entry->second = *event;
+    events.push_back(std::move(*event));
+  }
+  if (steps.empty())
+    return failTrace(file, "expected an activity 'step' of some rank");
+  Timeline timeline;
+  timeline.title = "measured";
+  double zero = steps.begin()->second.begin;
+  std::map<int64_t, size_t> rows;
+  for (const auto &[rank, step] : steps) {
+    zero = std::min(zero, step.begin);
+    rows[rank] = timeline.rows.size();
+    timeline.rows.push_back("rank " + std::to_string(rank));
+  }
+  for (const TraceEvent &event : events) {
+    auto step = steps.find(event.rank);
+    if (!isDrawn(event) || step == steps.end() ||
+        event.begin < step->second.begin || event.end > step->second.end)
+      continue;
+    TimelineBar bar;
+    bar.row = rows[event.rank];
+    bar.kind = getBarKind(event, isSplit);
+    bar.begin = event.begin - zero;
+    bar.end = event.end - zero;
+    if (event.microBatch)
+      bar.label = std::to_string(*event.microBatch);
+    bar.title =
+        event.name + (event.microBatch ? ", micro-batch " + bar.label : "");
+    timeline.bars.push_back(std::move(bar));
+  }
+  return timeline;
+}
+
+Timeline planning::layBeside(const Timeline &first, const Timeline &second) {
+  Timeline both;
+  both.title = first.title + " and " + second.title;
+  for (const Timeline *timeline : {&first, &second}) {
+    size_t begin = both.rows.size();
+    for (const std::string &row : timeline->rows)
+      both.rows.push_back(timeline->title + ", " + row);
+    for (TimelineBar bar : timeline->bars) {
+      bar.row += begin;
+      both.bars.push_back(std::move(bar));
+    }
+  }
+  return both;
+}

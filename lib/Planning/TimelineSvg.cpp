@@ -1,0 +1,310 @@
+//===- TimelineSvg.cpp - Timelines as drawings ----------------------------===//
+
+#include "Hfta/Planning/Timeline.h"
+
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/ErrorHandling.h"
+#include "llvm/Support/Format.h"
+#include "llvm/Support/JSON.h"
+#include "llvm/Support/raw_ostream.h"
+
+#include <algorithm>
+#include <cassert>
+#include <cmath>
+#include <iterator>
+
+using namespace mlir::hfta;
+using namespace mlir::hfta::planning;
+
+//===----------------------------------------------------------------------===//
+// Kinds of bars
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// How bars of a kind look. The colours are those that Okabe and Ito chose so
+/// that everyone tells them apart; letters on them have a contrast of at least
+/// 4.5 : 1.
+struct BarStyle {
+  BarKind kind;
+  const char *name;
+  const char *colour;
+  const char *textColour;
+  int lane; ///< 0: the worker's own, then those under it
+};
+} // namespace
+
+static constexpr BarStyle kStyles[] = {
+    {BarKind::forward, "forward", "#0072b2", "#ffffff", 0},
+    {BarKind::recompute, "recompute", "#56b4e9", "#000000", 0},
+    {BarKind::backward, "backward", "#e69f00", "#000000", 0},
+    {BarKind::backwardInput, "backward of inputs", "#e69f00", "#000000", 0},
+    {BarKind::backwardWeight, "backward of weights", "#009e73", "#000000", 0},
+    {BarKind::update, "update", "#f0e442", "#000000", 0},
+    {BarKind::other, "other work", "#bbbbbb", "#000000", 0},
+    {BarKind::value, "values sent", "#0072b2", "#ffffff", 1},
+    {BarKind::gradient, "gradients sent", "#d55e00", "#000000", 2},
+    {BarKind::sum, "sums of gradients", "#cc79a7", "#000000", 3},
+};
+static constexpr int kLanes = 4;
+
+static const BarStyle &getStyle(BarKind kind) {
+  const BarStyle &style = kStyles[static_cast<size_t>(kind)];
+  assert(style.kind == kind && "in the order of the kinds");
+  return style;
+}
+
+//===----------------------------------------------------------------------===//
+// Text
+//===----------------------------------------------------------------------===//
+
+/// What any text is in a file of XML: no markup, and nothing that may not be
+/// there at all.
+static std::string escape(llvm::StringRef text) {
+  std::string valid = llvm::json::fixUTF8(text);
+  for (char &c : valid)
+    if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f)
+      c = ' ';
+  std::string escaped;
+  llvm::raw_string_ostream os(escaped);
+  llvm::printHTMLEscaped(valid, os);
+  return escaped;
+}
+
+/// With at most two digits behind the point, and none that say nothing.
+static std::string format(double number) {
+  std::string text;
+  llvm::raw_string_ostream(text) << llvm::format("%.2f", number);
+  llvm::StringRef shown = text;
+  shown = shown.rtrim('0').rtrim('.');
+  return (shown == "-0" ? "0" : shown).str();
+}
+
+namespace {
+struct TimeUnit {
+  const char *name;
+  double seconds;
+};
+} // namespace
+
+/// In which the length is no less than one.
+static TimeUnit getUnit(double seconds) {
+  static constexpr TimeUnit kUnits[] = {{"s", 1}, {"ms", 1e-3}, {"us", 1e-6}};
+  for (const TimeUnit &unit : kUnits)
+    if (seconds >= unit.seconds)
+      return unit;
+  return kUnits[2];
+}
+
+static std::string formatTime(double seconds, const TimeUnit &unit) {
+  std::string text;
+  llvm::raw_string_ostream(text)
+      << llvm::format("%.6g", seconds / unit.seconds) << ' ' << unit.name;
+  return text;
+}
+
+//===----------------------------------------------------------------------===//
+// Drawing
+//===----------------------------------------------------------------------===//
+
+// In pixels, if nothing scales the drawing.
+static constexpr double kLeast = 720, kMost = 8000; // width of the rows
+static constexpr double kDigit = 6.2;               // width of a digit
+static constexpr double kBar = 20;                  // height of a worker's bars
+static constexpr double kLane = 4;                  // of those under them
+static constexpr double kGap = 6;                   // between rows
+static constexpr double kTop = 62;                  // title and legend
+static constexpr double kMargin = 12;
+
+namespace {
+class SvgWriter {
+public:
+  SvgWriter(const Timeline &timeline, llvm::raw_ostream &os)
+      : timeline(timeline), os(os) {
+    layOut();
+  }
+
+  void write();
+
+private:
+  void layOut();
+  void writeHead();
+  void writeLegend();
+  void writeAxis();
+  void writeRows();
+  void writeBar(const TimelineBar &bar);
+  void writeText(double x, double y, llvm::StringRef text,
+                 llvm::StringRef attributes = "");
+  double getX(double seconds) const { return left + seconds * scale; }
+  double getY(size_t row) const {
+    return kTop + static_cast<double>(row) * rowHeight;
+  }
+  double getBottom() const { return getY(timeline.rows.size()); }
+
+  const Timeline &timeline;
+  llvm::raw_ostream &os;
+  double length = 0;          ///< seconds
+  double left = 0, width = 0; ///< of the rows
+  double scale = 0;           ///< pixels a second
+  double rowHeight = 0;
+  double laneY[kLanes] = {}; ///< below the row's top
+  bool hasKind[std::size(kStyles)] = {};
+  std::vector<double> busy; ///< seconds a row
+};
+} // namespace
+
+/// Wide enough for most of the labels.
+void SvgWriter::layOut() {
+  std::vector<double> widths; // seconds that a digit takes
+  busy.resize(timeline.rows.size(), 0);
+  bool hasLane[kLanes] = {true};
+  for (const TimelineBar &bar : timeline.bars) {
+    const BarStyle &style = getStyle(bar.kind);
+    length = std::max(length, bar.end);
+    hasKind[static_cast<size_t>(bar.kind)] = true;
+    hasLane[style.lane] = true;
+    if (style.lane > 0)
+      continue;
+    busy[bar.row] += bar.end - bar.begin;
+    if (!bar.label.empty())
+      widths.push_back((bar.end - bar.begin) /
+                       static_cast<double>(bar.label.size() + 1));
+  }
+  width = kLeast;
+  if (!widths.empty()) {
+    auto small = widths.begin() + static_cast<ptrdiff_t>(widths.size() / 8);
+    std::nth_element(widths.begin(), small, widths.end());
+    if (*small > 0)
+      width = std::clamp(length / *small * kDigit, kLeast, kMost);
+  }
+  scale = length > 0 ? width / length : 0;
+  size_t longest = 0;
+  for (const std::string &row : timeline.rows)
+    longest = std::max(longest, row.size());
+  left = 2 * kMargin + static_cast<double>(std::min<size_t>(longest, 60)) * 6.5;
+  double y = kBar;
+  for (int lane = 1; lane < kLanes; ++lane) {
+    laneY[lane] = y;
+    y += hasLane[lane] ? kLane : 0;
+  }
+  rowHeight = y + kGap;
+}
+
+void SvgWriter::writeText(double x, double y, llvm::StringRef text,
+                          llvm::StringRef attributes) {
+  os << "<text x=\"" << format(x) << "\" y=\"" << format(y) << '"'
+     << (attributes.empty() ? "" : " ") << attributes << '>' << escape(text)
+     << "</text>\n";
+}
+
+void SvgWriter::writeHead() {
+  double all = left + width + 60 + kMargin, height = getBottom() + 40;
+  os << "<svg xmlns=\"http://www.w3.org/2000/svg\" role=\"img\" width=\""
+     << format(all) << "\" height=\"" << format(height) << "\" viewBox=\"0 0 "
+     << format(all) << ' ' << format(height) << "\">\n<title>"
+     << escape(timeline.title) << "</title>\n<style>\n"
+     << "text { font: 11px sans-serif; fill: #000000; }\n"
+     << ".label { font-size: 10px; text-anchor: middle; pointer-events: none; "
+        "}\n"
+     << ".axis { stroke: #dddddd; }\n";
+  for (const BarStyle &style : kStyles)
+    if (hasKind[static_cast<size_t>(style.kind)]) {
+      int number = static_cast<int>(style.kind);
+      os << ".k" << number << " { fill: " << style.colour << "; }\n.t" << number
+         << " { fill: " << style.textColour << "; }\n";
+    }
+  os << "</style>\n<rect width=\"100%\" height=\"100%\" fill=\"#ffffff\"/>\n";
+  writeText(kMargin, 20, timeline.title,
+            "style=\"font-size: 14px; font-weight: bold\"");
+}
+
+void SvgWriter::writeLegend() {
+  double x = kMargin;
+  for (const BarStyle &style : kStyles) {
+    if (!hasKind[static_cast<size_t>(style.kind)])
+      continue;
+    double height = style.lane == 0 ? 12 : kLane;
+    os << "<rect class=\"k" << static_cast<int>(style.kind) << "\" x=\""
+       << format(x) << "\" y=\"" << format(38 - height / 2)
+       << "\" width=\"16\" height=\"" << format(height) << "\"/>\n";
+    writeText(x + 20, 42, style.name);
+    x += 36 + 6 * static_cast<double>(llvm::StringRef(style.name).size());
+  }
+}
+
+/// About one mark each hundred pixels, at round times.
+void SvgWriter::writeAxis() {
+  if (length <= 0)
+    return;
+  TimeUnit unit = getUnit(length);
+  double wanted = 100 / scale;
+  double step = std::pow(10, std::floor(std::log10(wanted)));
+  for (double factor : {5.0, 2.0})
+    if (step * factor <= wanted) {
+      step *= factor;
+      break;
+    }
+  double y = getBottom();
+  for (int64_t i = 0; static_cast<double>(i) * step <= length; ++i) {
+    double x = getX(static_cast<double>(i) * step);
+    os << "<line class=\"axis\" x1=\"" << format(x) << "\" y1=\""
+       << format(kTop - 4) << "\" x2=\"" << format(x) << "\" y2=\"" << format(y)
+       << "\"/>\n";
+    writeText(x, y + 14, formatTime(static_cast<double>(i) * step, unit),
+              "text-anchor=\"middle\"");
+  }
+  writeText(left, y + 30, "length " + formatTime(length, unit));
+}
+
+/// Names on the left, on the right how much of the time a worker computes.
+void SvgWriter::writeRows() {
+  for (auto [row, name] : llvm::enumerate(timeline.rows)) {
+    double y = getY(row) + 14;
+    writeText(kMargin, y, name);
+    if (length > 0)
+      writeText(left + width + 6, y,
+                format(std::round(100 * busy[row] / length)) + " % busy");
+  }
+}
+
+void SvgWriter::writeBar(const TimelineBar &bar) {
+  const BarStyle &style = getStyle(bar.kind);
+  int number = static_cast<int>(bar.kind);
+  double x = getX(bar.begin), wide = (bar.end - bar.begin) * scale;
+  double y = getY(bar.row) + laneY[style.lane];
+  double height = style.lane == 0 ? kBar : kLane;
+  TimeUnit unit = getUnit(length);
+  // A thin line of background tells bars of one colour apart.
+  os << "<rect class=\"k" << number << "\" x=\"" << format(x) << "\" y=\""
+     << format(y) << "\" width=\"" << format(std::max(wide - 0.6, 0.4))
+     << "\" height=\"" << format(height - 0.6) << '"';
+  if (bar.chunk > 0)
+    os << " fill-opacity=\""
+       << format(std::max(0.4, 1 - 0.3 * static_cast<double>(bar.chunk)))
+       << '"';
+  os << "><title>"
+     << escape(bar.title + ", " + formatTime(bar.begin, unit) + " to " +
+               formatTime(bar.end, unit))
+     << "</title></rect>\n";
+  bool hasRoom =
+      wide >= kDigit * static_cast<double>(bar.label.size()) && style.lane == 0;
+  if (hasRoom && !bar.label.empty())
+    writeText(x + wide / 2, y + 14, bar.label,
+              bar.chunk > 0
+                  ? std::string("class=\"label\"")
+                  : "class=\"label t" + std::to_string(number) + "\"");
+}
+
+void SvgWriter::write() {
+  writeHead();
+  writeLegend();
+  writeAxis();
+  writeRows();
+  for (const TimelineBar &bar : timeline.bars)
+    writeBar(bar);
+  os << "</svg>\n";
+}
+
+void planning::writeSvg(const Timeline &timeline, llvm::raw_ostream &os) {
+  SvgWriter(timeline, os).write();
+}

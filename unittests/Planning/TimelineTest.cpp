@@ -1,0 +1,182 @@
+//===- TimelineTest.cpp - What was done when, as a drawing ----------------===//
+
+#include "Hfta/Planning/Timeline.h"
+
+#include "TestPipelines.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/raw_ostream.h"
+
+using namespace mlir::hfta::planning;
+
+static std::string getSvg(const Timeline &timeline) {
+  std::string text;
+  llvm::raw_string_ostream os(text);
+  writeSvg(timeline, os);
+  return text;
+}
+
+/// Whether elements end in the order in which they began, and nothing else is
+/// markup.
+static bool isWellFormed(llvm::StringRef text) {
+  std::vector<llvm::StringRef> open;
+  while (!text.empty()) {
+    size_t begin = text.find('<'), end = text.find('>');
+    if (begin == llvm::StringRef::npos)
+      return open.empty() && text.trim().empty() && !text.contains('>');
+    if (end == llvm::StringRef::npos || end < begin)
+      return false;
+    llvm::StringRef tag = text.slice(begin + 1, end);
+    text = text.drop_front(end + 1);
+    if (tag.count('"') % 2 != 0 || tag.contains('<'))
+      return false;
+    if (tag.consume_front("/")) {
+      if (open.empty() || open.back() != tag)
+        return false;
+      open.pop_back();
+    } else if (!tag.ends_with("/")) {
+      open.push_back(tag.split(' ').first);
+    }
+  }
+  return open.empty();
+}
+
+static Timeline getExample(OrderKind kind, const PipelineShape &shape) {
+  PipelineWork work = getEqualWork(shape, {1, 1, 1});
+  for (StageWork &stage : work.stages) {
+    stage.sums = {{1, 20}};
+    stage.update = 0.5;
+  }
+  for (StageMessage &message : work.messages)
+    message.forwardBytes = message.backwardBytes = 1;
+  WorkerPlaces places;
+  places.cluster = Cluster();
+  places.cluster->devices.assign(shape.getWorkers(), 1);
+  places.cluster->network = 10;
+  return getTimeline(simulateOrder(getOrder(kind, shape), work, places),
+                     stringifyOrderKind(kind));
+}
+
+TEST(TimelineTest, EveryActionHasABar) {
+  Timeline timeline = getExample(OrderKind::zeroBubble, getShape(4, 8));
+  EXPECT_EQ(timeline.rows.size(), 4u);
+  auto count = [&](BarKind kind) {
+    return llvm::count_if(timeline.bars, [&](const TimelineBar &bar) {
+      return bar.kind == kind;
+    });
+  };
+  EXPECT_EQ(count(BarKind::forward), 32);
+  EXPECT_EQ(count(BarKind::backwardInput), 32);
+  EXPECT_EQ(count(BarKind::backwardWeight), 32);
+  EXPECT_EQ(count(BarKind::value), 24);
+  EXPECT_EQ(count(BarKind::gradient), 24);
+  EXPECT_EQ(count(BarKind::update), 4);
+  EXPECT_EQ(count(BarKind::sum), 0) << "each stage has one worker";
+  const TimelineBar &first = timeline.bars.front();
+  EXPECT_EQ(first.label, "0");
+  EXPECT_EQ(first.title, "0F0, stage 0, micro-batch 0");
+  EXPECT_EQ(first.end, 1);
+}
+
+TEST(TimelineTest, SumsAreDrawnToo) {
+  PipelineShape shape = getShape(2, 4);
+  shape.replicas = {1, 3};
+  Timeline timeline = getExample(OrderKind::oneForwardOneBackward, shape);
+  EXPECT_TRUE(llvm::any_of(timeline.bars, [](const TimelineBar &bar) {
+    return bar.kind == BarKind::sum &&
+           bar.title == "part of a sum of stage 1 to worker 2";
+  }));
+  EXPECT_TRUE(isWellFormed(getSvg(timeline)));
+}
+
+TEST(TimelineTest, DrawingsAreWholeAndTheSameEachTime) {
+  for (OrderKind kind :
+       {OrderKind::allForwardsFirst, OrderKind::interleaved, OrderKind::vShape})
+    for (int64_t positions : {4, 16}) {
+      PipelineShape shape = getShape(positions, 4 * positions, 2);
+      std::string svg = getSvg(getExample(kind, shape));
+      EXPECT_TRUE(isWellFormed(svg));
+      EXPECT_EQ(svg, getSvg(getExample(kind, shape)));
+      EXPECT_NE(svg.find(">worker " + std::to_string(positions - 1) + "<"),
+                std::string::npos);
+      EXPECT_NE(svg.find(">values sent<"), std::string::npos);
+      EXPECT_EQ(svg.find("nan"), std::string::npos);
+    }
+}
+
+TEST(TimelineTest, NothingAndNoTimeAreDrawn) {
+  EXPECT_TRUE(isWellFormed(getSvg(Timeline())));
+  Timeline timeline;
+  timeline.rows = {"worker 0"};
+  timeline.bars = {{0, BarKind::forward, 0, 0, 0, "0", ""}};
+  EXPECT_TRUE(isWellFormed(getSvg(timeline)));
+}
+
+TEST(TimelineTest, TextIsNoMarkup) {
+  Timeline timeline;
+  timeline.title = "a<b>&\"c\" \x01 \xff";
+  timeline.rows = {"<script>"};
+  timeline.bars = {{0, BarKind::other, 0, 1, 0, "<&>", "\"><x>"}};
+  std::string svg = getSvg(timeline);
+  EXPECT_TRUE(isWellFormed(svg));
+  EXPECT_NE(svg.find("a&lt;b&gt;&amp;&quot;c&quot;"), std::string::npos);
+  EXPECT_EQ(svg.find('\x01'), std::string::npos);
+  EXPECT_EQ(svg.find('\xff'), std::string::npos);
+  EXPECT_NE(svg.find("\xef\xbf\xbd"), std::string::npos);
+}
+
+//===----------------------------------------------------------------------===//
+// Traces
+//===----------------------------------------------------------------------===//
+
+static std::string getTraceError(llvm::StringRef text) {
+  llvm::Expected<Timeline> timeline = readTrace(text, "t.json");
+  return timeline ? "" : llvm::toString(timeline.takeError());
+}
+
+static const char *const kTrace = R"({"traceEvents": [
+  {"name": "process_name", "ph": "M", "pid": 0, "tid": 0, "args": {}},
+  {"name": "step", "ph": "X", "pid": 0, "tid": 0, "ts": 0, "dur": 50},
+  {"name": "forward.0", "ph": "X", "pid": 0, "tid": 2, "ts": 10, "dur": 20,
+   "args": {"micro_batch": 0}},
+  {"name": "step", "ph": "X", "pid": 0, "tid": 0, "ts": 100, "dur": 100},
+  {"name": "step", "ph": "X", "pid": 1, "tid": 0, "ts": 101, "dur": 98},
+  {"name": "forward.0", "ph": "X", "pid": 0, "tid": 2, "ts": 110, "dur": 20,
+   "args": {"micro_batch": 3}},
+  {"name": "await", "ph": "X", "pid": 1, "tid": 4, "ts": 101, "dur": 30},
+  {"name": "backward.1", "ph": "X", "pid": 1, "tid": 2, "ts": 140, "dur": 10},
+  {"name": "sum of gradients", "ph": "X", "pid": 1, "tid": 3, "ts": 150,
+   "dur": 10, "args": {"sends": [{"to": 0, "bytes": 8}], "receives": []}},
+  {"name": "update.0", "ph": "X", "pid": 1, "tid": 2, "ts": 165, "dur": 10}
+]})";
+
+TEST(TimelineTest, TracesAreLaidBeside) {
+  llvm::Expected<Timeline> measured = readTrace(kTrace, "t.json");
+  ASSERT_TRUE(!!measured) << llvm::toString(measured.takeError());
+  EXPECT_EQ(measured->rows, std::vector<std::string>({"rank 0", "rank 1"}));
+  ASSERT_EQ(measured->bars.size(), 4u) << "of the last step, without waiting";
+  const TimelineBar &forward = measured->bars[0];
+  EXPECT_EQ(forward.kind, BarKind::forward);
+  EXPECT_EQ(forward.label, "3");
+  EXPECT_NEAR(forward.begin, 10e-6, 1e-12);
+  EXPECT_NEAR(forward.end, 30e-6, 1e-12);
+  EXPECT_EQ(measured->bars[1].kind, BarKind::backward);
+  EXPECT_EQ(measured->bars[1].row, 1u);
+  EXPECT_EQ(measured->bars[2].kind, BarKind::sum);
+  EXPECT_EQ(measured->bars[3].kind, BarKind::update);
+  Timeline simulated = getExample(OrderKind::allForwardsFirst, getShape(2, 2));
+  Timeline both = layBeside(simulated, *measured);
+  EXPECT_EQ(both.rows.size(), 4u);
+  EXPECT_EQ(both.rows.back(), "measured, rank 1");
+  EXPECT_EQ(both.bars.size(), simulated.bars.size() + 4);
+  EXPECT_EQ(both.bars.back().row, 3u);
+  EXPECT_TRUE(isWellFormed(getSvg(both)));
+}
+
+TEST(TimelineTest, WhatIsNoTrace) {
+  EXPECT_EQ(getTraceError("[]"),
+            "t.json: expected an object with an array 'traceEvents'");
+  EXPECT_EQ(getTraceError("{\"traceEvents\": [1, {}, {\"ph\": \"X\"}]}"),
+            "t.json: expected an activity 'step' of some rank");
+  EXPECT_NE(getTraceError("{").find("t.json: "), std::string::npos);
+}
