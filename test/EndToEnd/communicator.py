@@ -106,6 +106,7 @@ def check_stop(program):
 
 def check_slow(program):
     run_ranks(3, program, "slow", 2)
+    run_ranks(3, program, "slow-circle", 2)
 
 
 def check_end(program):

@@ -302,15 +302,25 @@ typedef struct mode {
 } mode;
 
 static const mode modes[] = {
-    {"posts", ranks_posts},       {"collectives", ranks_collectives},
-    {"large", ranks_large},       {"kill", ranks_kill},
-    {"stop", ranks_stop},         {"slow", ranks_slow},
-    {"end", ranks_end},           {"absent", ranks_absent},
-    {"fail", ranks_fail_at_once}, {"lengths", ranks_lengths},
-    {"own", ranks_own},           {"ended", ranks_ended},
-    {"deadlock", ranks_deadlock}, {"embedded", ranks_embedded},
-    {"launched", ranks_launched}, {"workers", ranks_workers},
-    {"gives-up", ranks_gives_up}, {"lost", ranks_lost},
+    {"posts", ranks_posts},
+    {"collectives", ranks_collectives},
+    {"large", ranks_large},
+    {"kill", ranks_kill},
+    {"stop", ranks_stop},
+    {"slow", ranks_slow},
+    {"end", ranks_end},
+    {"absent", ranks_absent},
+    {"fail", ranks_fail_at_once},
+    {"lengths", ranks_lengths},
+    {"own", ranks_own},
+    {"ended", ranks_ended},
+    {"deadlock", ranks_deadlock},
+    {"embedded", ranks_embedded},
+    {"launched", ranks_launched},
+    {"workers", ranks_workers},
+    {"gives-up", ranks_gives_up},
+    {"lost", ranks_lost},
+    {"slow-circle", ranks_slow_circle},
 };
 
 int main(int argc, char **argv) {

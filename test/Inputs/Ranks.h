@@ -61,6 +61,7 @@ void ranks_large(const ranks_arguments *arguments);
 void ranks_kill(const ranks_arguments *arguments);
 void ranks_stop(const ranks_arguments *arguments);
 void ranks_slow(const ranks_arguments *arguments);
+void ranks_slow_circle(const ranks_arguments *arguments);
 void ranks_end(const ranks_arguments *arguments);
 void ranks_ended(const ranks_arguments *arguments);
 void ranks_deadlock(const ranks_arguments *arguments);

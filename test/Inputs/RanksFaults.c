@@ -4,6 +4,7 @@
 #include "hfta/pool.h"
 
 #include <dlfcn.h>
+#include <pthread.h>
 #include <signal.h>
 #include <string.h>
 #include <unistd.h>
@@ -62,6 +63,42 @@ void ranks_slow(const ranks_arguments *arguments) {
   if (c->rank + 1 < c->size)
     ranks_wait_or_fail(
         c, ranks_post(c, "token", 0, c->rank + 1, true, &token, sizeof(token)));
+  hfta_communicator_close(c);
+}
+
+static void await_token(hfta_communicator *c, int from) {
+  char token = 0;
+  ranks_wait_or_fail(
+      c, ranks_post(c, "token", 0, from, false, &token, sizeof(token)));
+}
+
+static void *await_in_thread(void *communicator) {
+  await_token(communicator, 1);
+  return NULL;
+}
+
+/// slow-circle TIMEOUT: rank 2 works; rank 0 waits for it, and in another
+/// thread for rank 1, which waits for rank 0.
+void ranks_slow_circle(const ranks_arguments *arguments) {
+  double timeout = ranks_number(arguments, 0);
+  hfta_communicator *c = ranks_open(timeout);
+  char token = 0;
+  pthread_t thread;
+  for (int i = 0; c->rank == 2 && i < 35; ++i) {
+    usleep((useconds_t)(1e5 * timeout));
+    hfta_communicator_progress(c);
+  }
+  if (c->rank == 0)
+    EXPECT(pthread_create(&thread, NULL, await_in_thread, c) == 0);
+  if (c->rank == 0)
+    await_token(c, 2);
+  if (c->rank == 1)
+    await_token(c, 0);
+  int to = (c->rank + 1) % 2;
+  ranks_wait_or_fail(c, ranks_post(c, "token", 0, c->rank == 2 ? 0 : to, true,
+                                   &token, sizeof(token)));
+  if (c->rank == 0)
+    pthread_join(thread, NULL);
   hfta_communicator_close(c);
 }
 

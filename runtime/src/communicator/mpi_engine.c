@@ -278,13 +278,22 @@ static bool is_lost(hfta_engine *self, const hfta_posted *posted) {
   return false;
 }
 
-/// With the mutex held: the rank that this one waits for; -1: none.
-static int find_awaited(const hfta_engine *self) {
+/// With the mutex held: for whom this rank waits, and since when nothing goes
+/// on that it waits for.
+static void find_awaited(const hfta_engine *self, hfta_own_state *out) {
+  out->waits_for = -1;
   for (const hfta_posted *posted = self->active; posted; posted = posted->next)
-    for (uint32_t i = 0; posted->is_waited_for && i < posted->count; ++i)
-      if (posted->transfers[i].request)
-        return peer_of(&posted->transfers[i]);
-  return -1;
+    for (uint32_t i = 0; posted->is_waited_for && i < posted->count; ++i) {
+      if (!posted->transfers[i].request)
+        continue;
+      int peer = peer_of(&posted->transfers[i]);
+      double idle = hfta_heartbeats_idle(&self->heartbeats, peer, self->now);
+      if (out->waits_for < 0) {
+        out->waits_for = peer;
+        out->idle = idle;
+      }
+      out->idle = idle < out->idle ? idle : out->idle;
+    }
 }
 
 static void find_lost(hfta_engine *self) {
@@ -300,8 +309,7 @@ static void find_lost(hfta_engine *self) {
 /// What other threads want of the next round, and what they are told.
 typedef struct round {
   hfta_posted *posted;
-  int awaited;
-  hfta_rank_state state;
+  hfta_own_state own;
   bool aborts, is_broken;
   double timeout;
 } round;
@@ -316,14 +324,15 @@ static round begin_round(hfta_engine *self, double *last) {
   if (self->error.code == HFTA_OK)
     find_lost(self);
   round out = {.posted = self->posted,
-               .awaited = find_awaited(self),
                .aborts = self->aborts,
                .is_broken = self->error.code != HFTA_OK,
                .timeout = self->timeout};
+  find_awaited(self, &out.own);
+  out.own.counter = atomic_load(&self->counter);
   if (self->fails)
-    out.state = HFTA_RANK_FAILS;
+    out.own.state = HFTA_RANK_FAILS;
   else if (self->state == HFTA_ENGINE_ENDS)
-    out.state = HFTA_RANK_ENDS;
+    out.own.state = HFTA_RANK_ENDS;
   self->posted = NULL;
   self->posted_end = &self->posted;
   pthread_mutex_unlock(&self->mutex);
@@ -381,12 +390,10 @@ static void run(hfta_engine *self) {
     if (now.aborts)
       self->mpi.abort(self->mpi.world, self->abort_code);
     if (!check(self,
-               hfta_heartbeats_tick(&self->heartbeats, self->now,
-                                    atomic_load(&self->counter), now.awaited,
-                                    now.state),
+               hfta_heartbeats_tick(&self->heartbeats, self->now, &now.own),
                "heartbeats"))
       return;
-    bool ends = now.state == HFTA_RANK_ENDS;
+    bool ends = now.own.state == HFTA_RANK_ENDS;
     if (ends && hfta_heartbeats_are_over(&self->heartbeats))
       return;
     // The host program goes on; else this rank has an error to report.

@@ -31,7 +31,7 @@ hfta_status hfta_heartbeats_begin(hfta_heartbeats *self, const hfta_mpi *mpi,
   self->own = (hfta_heartbeat){.rank = self->rank, .waits_for = -1};
   self->working = self->size - 1;
   self->failing = -1;
-  self->next = now;
+  self->next = self->progressed = now;
   if (receive_next(self) != HFTA_MPI_SUCCESS)
     return hfta_fail(error, HFTA_INTERNAL, "MPI can't receive");
   return HFTA_OK;
@@ -99,22 +99,34 @@ static int send_to(hfta_heartbeats *self, int rank) {
                           &peer->request);
 }
 
-int hfta_heartbeats_tick(hfta_heartbeats *self, double now, uint64_t counter,
-                         int waits_for, hfta_rank_state state) {
+/// What is to be sent from now on.
+static void renew(hfta_heartbeats *self, double now,
+                  const hfta_own_state *own) {
+  self->next = now + self->interval;
+  double idle = now - self->progressed;
+  self->own.counter = own->counter;
+  self->own.waits_for = own->waits_for;
+  self->own.idle =
+      (float)(own->waits_for >= 0 && own->idle < idle ? own->idle : idle);
+  self->own.state = (int32_t)own->state;
+  for (int i = 0; i < self->size; ++i)
+    self->peers[i].has_latest = i == self->rank;
+}
+
+int hfta_heartbeats_tick(hfta_heartbeats *self, double now,
+                         const hfta_own_state *own) {
   int code = take_all(self, now);
+  if (own->counter != self->counter) {
+    self->counter = own->counter;
+    self->progressed = now;
+  }
   // After the last one there is none, but for an error.
   bool has_ended =
-      self->own.state == HFTA_RANK_ENDS && state != HFTA_RANK_FAILS;
+      self->own.state == HFTA_RANK_ENDS && own->state != HFTA_RANK_FAILS;
   // The interval may have become shorter.
   bool is_due = now + self->interval < self->next || now >= self->next;
-  if (!has_ended && (is_due || (int)state != self->own.state)) {
-    self->next = now + self->interval;
-    self->own.counter = counter;
-    self->own.waits_for = waits_for;
-    self->own.state = (int32_t)state;
-    for (int i = 0; i < self->size; ++i)
-      self->peers[i].has_latest = i == self->rank;
-  }
+  if (!has_ended && (is_due || (int)own->state != self->own.state))
+    renew(self, now, own);
   for (int i = 0; i < self->size && code == HFTA_MPI_SUCCESS; ++i)
     if (!self->peers[i].has_latest || self->peers[i].request)
       code = send_to(self, i);
@@ -146,6 +158,13 @@ static double still_since(const hfta_heartbeats *self, int rank, double began) {
   return progressed > began ? progressed : began;
 }
 
+double hfta_heartbeats_idle(const hfta_heartbeats *self, int rank, double now) {
+  const hfta_peer *peer = &self->peers[rank];
+  double own = now - peer->progressed;
+  double said = (double)peer->last.idle + now - peer->heard;
+  return said < own ? said : own;
+}
+
 int hfta_heartbeats_blame(const hfta_heartbeats *self, int peer, double began,
                           double now, double timeout) {
   // From whom one waits for to whom that one waits for; those that wait for it
@@ -163,6 +182,9 @@ int hfta_heartbeats_blame(const hfta_heartbeats *self, int peer, double began,
       break;
     last = next;
   }
-  // They wait for each other.
-  return now - still_since(self, peer, began) > patience ? peer : -1;
+  // They wait for each other, as far as this shows: some of them may also wait
+  // for one that goes on, of which one hears through all the others.
+  double idle = hfta_heartbeats_idle(self, peer, now);
+  idle = idle < now - began ? idle : now - began;
+  return idle > patience + self->interval * self->size ? peer : -1;
 }

@@ -1,9 +1,9 @@
 //===- mpi_heartbeat.h - Which ranks are alive and go on --------*- C -*-===//
 //
 // Each rank sends a few bytes to every other one, several times in the timeout
-// and at least once a second: a counter of what it has done, and for whom it
-// waits. A rank whose counter stands still is without progress; the ranks that
-// wait for it aren't to blame.
+// and at least once a second: a counter of what it has done, for whom it waits,
+// and how long nothing that it waits for has gone on. A rank whose counter
+// stands still is without progress; the ranks that wait for it aren't to blame.
 //
 // Threads: all of this belongs to the thread that calls MPI.
 //===----------------------------------------------------------------------===//
@@ -24,9 +24,10 @@ typedef enum hfta_rank_state {
 typedef struct hfta_heartbeat {
   uint64_t counter;
   int32_t rank;
-  int32_t waits_for; ///< -1: nobody
+  int32_t waits_for; ///< one of those that it waits for; -1: nobody
   int32_t state;     ///< hfta_rank_state
-  int32_t padding;
+  float idle;        ///< seconds since it has made progress, or one of those
+                     ///< that it waits for, or that these wait for
 } hfta_heartbeat;
 
 /// What is known of a rank. Times are seconds of the owner's clock.
@@ -43,9 +44,11 @@ typedef struct hfta_heartbeats {
   const hfta_mpi *mpi;
   void *communicator; ///< of MPI
   int rank, size;
-  hfta_peer *peers; ///< a rank each, this one too
-  double interval;  ///< seconds between two of them
-  double next;      ///< when the next ones are sent
+  hfta_peer *peers;  ///< a rank each, this one too
+  double interval;   ///< seconds between two of them
+  uint64_t counter;  ///< of this rank
+  double progressed; ///< when it moved
+  double next;       ///< when the next ones are sent
   hfta_heartbeat own;
   hfta_heartbeat incoming;
   void *request; ///< of `incoming`
@@ -58,11 +61,23 @@ hfta_status hfta_heartbeats_begin(hfta_heartbeats *heartbeats,
                                   double now, hfta_error *error);
 void hfta_heartbeats_free(hfta_heartbeats *heartbeats);
 
+/// What a rank says of itself.
+typedef struct hfta_own_state {
+  uint64_t counter;
+  int waits_for; ///< -1: nobody
+  double idle;   ///< seconds, of those that it waits for
+  hfta_rank_state state;
+} hfta_own_state;
+
 /// Takes what came; sends what is due: at once if the state has changed.
 /// Returns an error of MPI.
 int hfta_heartbeats_tick(hfta_heartbeats *heartbeats, double now,
-                         uint64_t counter, int waits_for,
-                         hfta_rank_state state);
+                         const hfta_own_state *own);
+
+/// Seconds for which neither a rank nor what it waits for has gone on, as far
+/// as is known here.
+double hfta_heartbeats_idle(const hfta_heartbeats *heartbeats, int rank,
+                            double now);
 
 /// The others have been sent that this rank ends.
 bool hfta_heartbeats_have_told(const hfta_heartbeats *heartbeats);
