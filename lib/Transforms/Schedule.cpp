@@ -133,6 +133,7 @@ private:
   OpBuilder builder;
   ScheduledSums sums;
   std::map<std::string, SmallVector<TaskOp>> tasks;
+  int64_t stage = -1; ///< of the schedule; -1: the whole program
 };
 
 } // namespace
@@ -174,11 +175,13 @@ void ScheduleBuilder::inTurnsIf(bool byCopies, Body body) {
 }
 
 void ScheduleBuilder::record(int64_t event, int64_t queue) {
-  RecordOp::create(builder, getLoc(), event, /*device=*/0, queue);
+  RecordOp::create(builder, getLoc(), event, /*instances=*/1, /*ahead=*/0,
+                   /*device=*/0, queue);
 }
 
 void ScheduleBuilder::await(int64_t event, int64_t queue) {
-  AwaitOp::create(builder, getLoc(), event, /*device=*/0, queue);
+  AwaitOp::create(builder, getLoc(), event, /*instances=*/1, /*ahead=*/0,
+                  /*device=*/0, queue);
 }
 
 void ScheduleBuilder::transfer(int64_t bytes, PlaceAttr from, PlaceAttr to,
@@ -478,7 +481,8 @@ void ScheduleBuilder::buildInfer() {
 void ScheduleBuilder::buildSchedule(StringRef name, Body body) {
   builder.setInsertionPointToEnd(module.getBody());
   auto schedule =
-      ScheduleOp::create(builder, getLoc(), name, ArrayRef<int64_t>());
+      ScheduleOp::create(builder, getLoc(), ScheduleOp::makeName(name, stage),
+                         stage, ArrayRef<int64_t>());
   builder.setInsertionPointToEnd(&schedule.getBody().emplaceBlock());
   body();
   SymbolTableCollection symbols;

@@ -370,7 +370,9 @@ hfta_program *fake_program_make(const fake_options *options) {
   program->abi_version = hfta_abi_version();
   program->copies = options->copies;
   program->batch = FAKE_BATCH;
-  program->groups = 1;
+  static const hfta_stage stage = {1, 1, 1};
+  program->stages = &stage;
+  program->stage_count = 1;
   program->workers = 1;
   program->micro_batches = options->micro_batches;
   self->constants.shape =

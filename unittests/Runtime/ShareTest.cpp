@@ -10,14 +10,21 @@ extern "C" {
 
 namespace {
 
-hfta_program makeProgram(int64_t microBatches, int64_t groups,
-                         int64_t workers) {
-  hfta_program program = {};
-  program.micro_batches = microBatches;
-  program.groups = groups;
-  program.workers = workers;
-  return program;
-}
+/// A program of one stage.
+class OneStage : public hfta_program {
+public:
+  OneStage(int64_t microBatches, int64_t groups, int64_t replicas)
+      : hfta_program(), stage{replicas, groups, 1} {
+    micro_batches = microBatches;
+    workers = replicas;
+    stages = &stage;
+    stage_count = 1;
+  }
+  OneStage(const OneStage &) = delete;
+
+private:
+  hfta_stage stage;
+};
 
 std::vector<int64_t> takeOwn(const hfta_program &program, int rank, int ranks) {
   hfta_share share;
@@ -28,7 +35,7 @@ std::vector<int64_t> takeOwn(const hfta_program &program, int rank, int ranks) {
   EXPECT_EQ(share.group_count, hfta_rank_groups(&program, ranks, rank));
   for (int64_t i = 0; i < share.micro_batch_count; ++i)
     EXPECT_EQ(share.groups[share.group_of[i]],
-              share.micro_batches[i] % program.groups);
+              share.micro_batches[i] % program.stages->groups);
   std::vector<int64_t> own(share.micro_batches,
                            share.micro_batches + share.micro_batch_count);
   hfta_share_destroy(&share);
@@ -36,13 +43,13 @@ std::vector<int64_t> takeOwn(const hfta_program &program, int rank, int ranks) {
 }
 
 TEST(Share, WorkersTakeMicroBatchesInTurn) {
-  hfta_program program = makeProgram(8, 4, 4);
+  OneStage program(8, 4, 4);
   EXPECT_EQ(takeOwn(program, 0, 4), (std::vector<int64_t>{0, 4}));
   EXPECT_EQ(takeOwn(program, 3, 4), (std::vector<int64_t>{3, 7}));
 }
 
 TEST(Share, ARankDoesWhatConsecutiveWorkersDo) {
-  hfta_program program = makeProgram(8, 8, 4);
+  OneStage program(8, 8, 4);
   // Groups 0 and 4 are worker 0's.
   EXPECT_EQ(takeOwn(program, 0, 2), (std::vector<int64_t>{0, 1, 4, 5}));
   EXPECT_EQ(takeOwn(program, 1, 3), (std::vector<int64_t>{1, 5}));
@@ -52,7 +59,7 @@ TEST(Share, ARankDoesWhatConsecutiveWorkersDo) {
 TEST(Share, RanksBeginAtTheirWorkers) {
   for (int64_t workers = 1; workers <= 9; ++workers)
     for (int ranks = 1; ranks <= workers; ++ranks) {
-      hfta_program program = makeProgram(workers, workers, workers);
+      OneStage program(workers, workers, workers);
       for (int64_t worker = 0; worker < workers; ++worker) {
         int rank = hfta_rank_of_group(&program, ranks, worker);
         EXPECT_LE(rank * workers / ranks, worker);
@@ -65,7 +72,7 @@ TEST(Share, EachMicroBatchIsOneRanksOwn) {
   for (int64_t groups = 1; groups <= 7; ++groups)
     for (int64_t workers = 1; workers <= groups; ++workers)
       for (int ranks = 1; ranks <= workers; ++ranks) {
-        hfta_program program = makeProgram(11, groups, workers);
+        OneStage program(11, groups, workers);
         std::vector<int> times(11);
         for (int rank = 0; rank < ranks; ++rank) {
           std::vector<int64_t> own = takeOwn(program, rank, ranks);
@@ -78,7 +85,7 @@ TEST(Share, EachMicroBatchIsOneRanksOwn) {
 }
 
 TEST(Share, CountsThoseOfABatchThatIsNotFull) {
-  hfta_program program = makeProgram(8, 4, 4);
+  OneStage program(8, 4, 4);
   hfta_share share;
   hfta_error error;
   ASSERT_EQ(hfta_share_create(&share, &program, 2, 4, &error), HFTA_OK);

@@ -26,11 +26,13 @@ struct Workspaces {
     commands[0].length = 1;
     commands[2] = commands[0];
     commands[3].subject = 1; // commands are runs by default
-    schedules[0] = {"initialize", nullptr, nullptr, 0, 0};
-    schedules[1] = {"step", commands, nullptr, 2, 0};
-    schedules[2] = {"infer", commands + 2, nullptr, 2, 0};
+    schedules[0] = {"initialize", nullptr, nullptr, 0, 0, -1, 0};
+    schedules[1] = {"step", commands, nullptr, 2, 0, -1, 0};
+    schedules[2] = {"infer", commands + 2, nullptr, 2, 0, -1, 0};
     program.copies = 4;
-    program.micro_batches = program.groups = program.workers = 1;
+    program.micro_batches = program.workers = 1;
+    program.stages = &stage;
+    program.stage_count = 1;
     program.segments = segments;
     program.segment_count = 2;
     program.tasks = tasks;
@@ -53,6 +55,7 @@ struct Workspaces {
   hfta_task tasks[2] = {};
   hfta_command commands[4] = {};
   hfta_schedule schedules[3] = {};
+  hfta_stage stage = {1, 1, 1};
   hfta_program program = {};
 };
 } // namespace

@@ -106,6 +106,7 @@ private:
   std::string getOwnName(VariableOp variable) const;
   StructRecord<hfta_data_source> getSource(const DataSource &source);
   StructRecord<hfta_learning_rate> getLearningRate();
+  FlatSymbolRefAttr getStages();
   StructRecord<hfta_roles> getRoles();
   StructRecord<hfta_export_template> getExportTemplate(DictionaryAttr model);
   void buildSettings();
@@ -172,16 +173,17 @@ LogicalResult ProgramBuilder::buildSegments() {
     if (SegmentAttr::livesWithinStep(segment.getRole()) &&
         segment.getCopyBytes() == 0)
       name += ".shared";
-    rows.push_back(StructRecord<hfta_segment>()
-                       .set(&hfta_segment::name, text(name))
-                       .set(&hfta_segment::role, getRoleCode(segment.getRole()))
-                       .set(&hfta_segment::block, segment.getBlock())
-                       .set(&hfta_segment::bytes, segment.getBytes())
-                       .set(&hfta_segment::copy_bytes, segment.getCopyBytes())
-                       .set(&hfta_segment::alignment, 64)
-                       .set(&hfta_segment::instances, segment.getInstances())
-                       .set(&hfta_segment::reserved, 0)
-                       .set(&hfta_segment::image, image));
+    rows.push_back(
+        StructRecord<hfta_segment>()
+            .set(&hfta_segment::name, text(name))
+            .set(&hfta_segment::role, getRoleCode(segment.getRole()))
+            .set(&hfta_segment::block, segment.getBlock())
+            .set(&hfta_segment::bytes, segment.getBytes())
+            .set(&hfta_segment::copy_bytes, segment.getCopyBytes())
+            .set(&hfta_segment::alignment, 64)
+            .set(&hfta_segment::instances, segment.getInstances())
+            .set(&hfta_segment::stage, job.getStage(segment.getBlock()))
+            .set(&hfta_segment::image, image));
   };
   for (auto [attribute, image] : llvm::zip(segments, images)) {
     auto segment = cast<SegmentAttr>(attribute);
@@ -442,6 +444,16 @@ void ProgramBuilder::buildModels() {
   copyTable = tables.indices("model_of_copy", modelOfCopy);
 }
 
+FlatSymbolRefAttr ProgramBuilder::getStages() {
+  std::vector<Record> rows;
+  for (int64_t stage = 0; stage < job.getStageCount(); ++stage)
+    rows.push_back(StructRecord<hfta_stage>()
+                       .set(&hfta_stage::replicas, job.getReplicas(stage))
+                       .set(&hfta_stage::groups, job.getGroups(stage))
+                       .set(&hfta_stage::in_flight, job.getInFlight(stage)));
+  return tables.table("stages", rows);
+}
+
 /// What the runtime computes with.
 void ProgramBuilder::setJob() {
   std::string plan = getAttribute("hfta.plan_json");
@@ -456,8 +468,9 @@ void ProgramBuilder::setJob() {
       .set(&hfta_program::copies, job.copies)
       .set(&hfta_program::batch, job.batch)
       .set(&hfta_program::micro_batches, job.microBatches)
-      .set(&hfta_program::groups, job.getGroups())
-      .set(&hfta_program::workers, job.getReplicas())
+      .set(&hfta_program::workers, job.getWorkers())
+      .set(&hfta_program::stages, getStages())
+      .set(&hfta_program::stage_count, job.getStageCount())
       .set(&hfta_program::epochs, job.epochs)
       .set(&hfta_program::steps, job.steps)
       .set(&hfta_program::order_seed, job.orderSeed)
@@ -485,6 +498,7 @@ LogicalResult ProgramBuilder::build(StringRef symbol) {
       .set(&hfta_program::tensors, tensorTable)
       .set(&hfta_program::tasks, tasks.taskTable)
       .set(&hfta_program::schedules, tasks.scheduleTable)
+      .set(&hfta_program::orders, tasks.orderTable)
       .set(&hfta_program::hyper_parameters, hyperTable)
       .set(&hfta_program::data_fields, fieldTable)
       .set(&hfta_program::inputs, inputTable)
@@ -494,6 +508,7 @@ LogicalResult ProgramBuilder::build(StringRef symbol) {
       .set(&hfta_program::tensor_count, tensors.size())
       .set(&hfta_program::task_count, tasks.taskCount)
       .set(&hfta_program::schedule_count, tasks.scheduleCount)
+      .set(&hfta_program::order_count, tasks.orderCount)
       .set(&hfta_program::event_count, tasks.eventCount)
       .set(&hfta_program::queue_count, tasks.queueCount)
       .set(&hfta_program::hyper_parameter_count, job.hyperParameters.size())

@@ -149,9 +149,8 @@ static StructRecord<hfta_place> getPlace(PlaceAttr place) {
       .set(&hfta_place::copy_stride, place ? place.getStride() : 0);
 }
 
-namespace {
 /// An hfta_command before it is a row.
-struct Command {
+struct TaskTables::Command {
   uint32_t kind = 0;
   int64_t device = 0, queue = 0;
   uint32_t subject = 0;
@@ -172,68 +171,74 @@ struct Command {
         .set(&hfta_command::bytes, bytes);
   }
 };
-} // namespace
 
-template <typename OpTy>
-Command startCommand(uint32_t kind, OpTy op) {
-  Command command;
-  command.kind = kind;
-  command.device = op.getDevice();
-  command.queue = op.getQueue();
-  return command;
-}
-
-uint32_t TaskTables::noteEvent(int64_t event) {
-  eventCount = std::max<uint32_t>(eventCount, event + 1);
-  return event;
+void TaskTables::addCommand(const Command &command,
+                            std::vector<Record> &commands) {
+  queueCount = std::max<uint32_t>(queueCount, command.queue + 1);
+  if (command.kind == HFTA_COMMAND_RECORD || command.kind == HFTA_COMMAND_AWAIT)
+    eventCount =
+        std::max<uint32_t>(eventCount, command.subject + command.bytes);
+  commands.push_back(command.get(/*length=*/0));
 }
 
 /// A command and those in its regions, in order.
 LogicalResult TaskTables::addCommand(Operation &op,
                                      std::vector<Record> &commands) {
-  auto add = [&](const Command &command) {
-    queueCount = std::max<uint32_t>(queueCount, command.queue + 1);
-    commands.push_back(command.get(/*length=*/0));
+  Command command;
+  auto start = [&](uint32_t kind, auto typed) {
+    command.kind = kind;
+    command.device = typed.getDevice();
+    command.queue = typed.getQueue();
+  };
+  auto setEvent = [&](auto typed) {
+    command.subject = typed.getEvent();
+    command.ahead = typed.getAhead();
+    command.bytes = typed.getInstances();
   };
   if (auto run = dyn_cast<RunOp>(op)) {
-    Command command = startCommand(HFTA_COMMAND_RUN, run);
+    start(HFTA_COMMAND_RUN, run);
     command.subject = taskNumbers.lookup(run.getTask());
-    add(command);
   } else if (auto transfer = dyn_cast<TransferOp>(op)) {
-    Command command = startCommand(HFTA_COMMAND_TRANSFER, transfer);
+    start(HFTA_COMMAND_TRANSFER, transfer);
     command.ahead = transfer.getAhead();
     command.to = transfer.getTo();
     command.from = transfer.getFrom();
     command.bytes = transfer.getBytes();
-    add(command);
   } else if (auto fill = dyn_cast<FillOp>(op)) {
-    Command command = startCommand(HFTA_COMMAND_FILL, fill);
+    start(HFTA_COMMAND_FILL, fill);
     command.to = fill.getTo();
     command.bytes = fill.getBytes();
-    add(command);
   } else if (auto reduce = dyn_cast<AllReduceOp>(op)) {
-    Command command = startCommand(HFTA_COMMAND_ALL_REDUCE, reduce);
+    start(HFTA_COMMAND_ALL_REDUCE, reduce);
     command.subject = taskNumbers.lookup(reduce.getTask());
     command.to = reduce.getAt();
     command.from = reduce.getThrough();
     command.bytes = reduce.getBytes();
-    add(command);
   } else if (auto gather = dyn_cast<AllGatherOp>(op)) {
-    Command command = startCommand(HFTA_COMMAND_ALL_GATHER, gather);
+    start(HFTA_COMMAND_ALL_GATHER, gather);
     command.to = gather.getAt();
     command.bytes = gather.getBytes();
-    add(command);
+  } else if (auto send = dyn_cast<SendOp>(op)) {
+    start(HFTA_COMMAND_SEND, send);
+    command.subject = send.getStage();
+    command.to = send.getAt();
+    command.bytes = send.getBytes();
+  } else if (auto receive = dyn_cast<ReceiveOp>(op)) {
+    start(HFTA_COMMAND_RECEIVE, receive);
+    command.subject = receive.getStage();
+    command.ahead = receive.getAhead();
+    command.to = receive.getAt();
+    command.bytes = receive.getBytes();
   } else if (auto record = dyn_cast<RecordOp>(op)) {
-    Command command = startCommand(HFTA_COMMAND_RECORD, record);
-    command.subject = noteEvent(record.getEvent());
-    add(command);
+    start(HFTA_COMMAND_RECORD, record);
+    setEvent(record);
   } else if (auto await = dyn_cast<AwaitOp>(op)) {
-    Command command = startCommand(HFTA_COMMAND_AWAIT, await);
-    command.subject = noteEvent(await.getEvent());
-    add(command);
+    start(HFTA_COMMAND_AWAIT, await);
+    setEvent(await);
   } else {
     return addBody(op, commands);
   }
+  addCommand(command, commands);
   return success();
 }
 
@@ -249,6 +254,20 @@ static uint32_t getRepeatCode(RepeatKind kind) {
   llvm_unreachable("all kinds have a code");
 }
 
+uint32_t TaskTables::addOrder(ActionsOp actions) {
+  ArrayRef<int64_t> order = actions.getOrder();
+  std::vector<Record> rows;
+  for (size_t i = 0; i < order.size(); i += 2)
+    rows.push_back(StructRecord<hfta_action>()
+                       .set(&hfta_action::which, order[i])
+                       .set(&hfta_action::place, order[i + 1]));
+  orders.push_back(
+      StructRecord<hfta_action_list>()
+          .set(&hfta_action_list::actions, tables.table("actions", rows))
+          .set(&hfta_action_list::count, rows.size()));
+  return orders.size() - 1;
+}
+
 /// What repeats or chooses, and its body.
 LogicalResult TaskTables::addBody(Operation &op,
                                   std::vector<Record> &commands) {
@@ -256,6 +275,12 @@ LogicalResult TaskTables::addBody(Operation &op,
   if (auto repeat = dyn_cast<RepeatOp>(op)) {
     command.kind = HFTA_COMMAND_REPEAT;
     command.subject = getRepeatCode(repeat.getOver());
+  } else if (auto actions = dyn_cast<ActionsOp>(op)) {
+    command.kind = HFTA_COMMAND_ACTIONS;
+    command.subject = addOrder(actions);
+  } else if (auto number = dyn_cast<CaseOp>(op)) {
+    command.kind = HFTA_COMMAND_CASE;
+    command.subject = number.getNumber();
   } else {
     auto every = cast<EveryOp>(op);
     auto known = llvm::find_if(job.hyperParameters,
@@ -286,14 +311,18 @@ LogicalResult TaskTables::buildSchedules() {
         return failure();
     rows.push_back(
         StructRecord<hfta_schedule>()
-            .set(&hfta_schedule::name, tables.string(schedule.getSymName()))
+            .set(&hfta_schedule::name, tables.string(schedule.getKind()))
             .set(&hfta_schedule::commands, tables.table("commands", commands))
             .set(&hfta_schedule::keeps, getSegments(schedule.getKeeps()))
             .set(&hfta_schedule::command_count, commands.size())
-            .set(&hfta_schedule::keep_count, schedule.getKeeps().size()));
+            .set(&hfta_schedule::keep_count, schedule.getKeeps().size())
+            .set(&hfta_schedule::stage, schedule.getStage())
+            .set(&hfta_schedule::reserved, 0));
   }
   scheduleCount = rows.size();
   scheduleTable = tables.table("schedules", rows);
+  orderCount = orders.size();
+  orderTable = tables.table("orders", orders);
   return success();
 }
 

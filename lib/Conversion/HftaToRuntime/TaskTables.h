@@ -17,11 +17,15 @@ public:
 
   LogicalResult build();
 
-  FlatSymbolRefAttr taskTable, scheduleTable; ///< null where there are none
-  uint32_t taskCount = 0, scheduleCount = 0, eventCount = 0, queueCount = 1;
+  /// Null where there are none.
+  FlatSymbolRefAttr taskTable, scheduleTable, orderTable;
+  uint32_t taskCount = 0, scheduleCount = 0, orderCount = 0, eventCount = 0,
+           queueCount = 1;
   int64_t scratchBytes = 0; ///< most that a kernel needs
 
 private:
+  struct Command;
+
   LogicalResult buildTasks();
   LogicalResult buildSchedules();
   bool hasSlabs(int64_t segment) const;
@@ -29,7 +33,8 @@ private:
   FailureOr<Record> getLaunch(LaunchOp launch);
   FlatSymbolRefAttr getSegments(ArrayRef<int64_t> numbers);
   std::vector<Record> getWorkspaces(TaskOp task) const;
-  uint32_t noteEvent(int64_t event);
+  uint32_t addOrder(ActionsOp actions);
+  void addCommand(const Command &command, std::vector<Record> &commands);
   LogicalResult addCommand(Operation &op, std::vector<Record> &commands);
   LogicalResult addBody(Operation &op, std::vector<Record> &commands);
 
@@ -39,6 +44,7 @@ private:
   SymbolTable symbols;
   ArrayAttr segments;
   llvm::StringMap<uint32_t> taskNumbers;
+  std::vector<Record> orders;
 };
 
 } // namespace mlir::hfta

@@ -27,7 +27,7 @@
   M(s, block)                                                                  \
   M(s, bytes)                                                                  \
   M(s, copy_bytes)                                                             \
-  M(s, alignment) M(s, instances) M(s, reserved) M(s, image)
+  M(s, alignment) M(s, instances) M(s, stage) M(s, image)
 #define HFTA_ABI_TENSOR(M, s)                                                  \
   M(s, name)                                                                   \
   M(s, segment)                                                                \
@@ -63,7 +63,13 @@
   M(s, subject)                                                                \
   M(s, length) M(s, ahead) M(s, to) M(s, from) M(s, bytes)
 #define HFTA_ABI_SCHEDULE(M, s)                                                \
-  M(s, name) M(s, commands) M(s, keeps) M(s, command_count) M(s, keep_count)
+  M(s, name)                                                                   \
+  M(s, commands)                                                               \
+  M(s, keeps)                                                                  \
+  M(s, command_count) M(s, keep_count) M(s, stage) M(s, reserved)
+#define HFTA_ABI_ACTION(M, s) M(s, which) M(s, place)
+#define HFTA_ABI_ACTION_LIST(M, s) M(s, actions) M(s, count)
+#define HFTA_ABI_STAGE(M, s) M(s, replicas) M(s, groups) M(s, in_flight)
 #define HFTA_ABI_SETTING(M, s)                                                 \
   M(s, name) M(s, type) M(s, reserved) M(s, value) M(s, values)
 #define HFTA_ABI_HYPER_PARAMETER(M, s) M(s, name) M(s, values)
@@ -101,7 +107,6 @@
   M(s, copies)                                                                 \
   M(s, batch)                                                                  \
   M(s, micro_batches)                                                          \
-  M(s, groups)                                                                 \
   M(s, workers)                                                                \
   M(s, blocks)                                                                 \
   M(s, epochs)                                                                 \
@@ -114,6 +119,8 @@
   M(s, tensors)                                                                \
   M(s, tasks)                                                                  \
   M(s, schedules)                                                              \
+  M(s, orders)                                                                 \
+  M(s, stages)                                                                 \
   M(s, hyper_parameters)                                                       \
   M(s, data_fields)                                                            \
   M(s, inputs)                                                                 \
@@ -123,6 +130,8 @@
   M(s, tensor_count)                                                           \
   M(s, task_count)                                                             \
   M(s, schedule_count)                                                         \
+  M(s, order_count)                                                            \
+  M(s, stage_count)                                                            \
   M(s, event_count)                                                            \
   M(s, queue_count)                                                            \
   M(s, hyper_parameter_count)                                                  \
@@ -143,6 +152,9 @@
   STRUCT(hfta_place, HFTA_ABI_PLACE)                                           \
   STRUCT(hfta_command, HFTA_ABI_COMMAND)                                       \
   STRUCT(hfta_schedule, HFTA_ABI_SCHEDULE)                                     \
+  STRUCT(hfta_action, HFTA_ABI_ACTION)                                         \
+  STRUCT(hfta_action_list, HFTA_ABI_ACTION_LIST)                               \
+  STRUCT(hfta_stage, HFTA_ABI_STAGE)                                           \
   STRUCT(hfta_setting, HFTA_ABI_SETTING)                                       \
   STRUCT(hfta_hyper_parameter, HFTA_ABI_HYPER_PARAMETER)                       \
   STRUCT(hfta_learning_rate, HFTA_ABI_LEARNING_RATE)                           \
@@ -196,7 +208,11 @@
   E(HFTA_COMMAND_REPEAT)                                                       \
   E(HFTA_COMMAND_EVERY)                                                        \
   E(HFTA_COMMAND_ALL_REDUCE)                                                   \
-  E(HFTA_COMMAND_ALL_GATHER)
+  E(HFTA_COMMAND_ALL_GATHER)                                                   \
+  E(HFTA_COMMAND_SEND)                                                         \
+  E(HFTA_COMMAND_RECEIVE)                                                      \
+  E(HFTA_COMMAND_ACTIONS)                                                      \
+  E(HFTA_COMMAND_CASE)
 #define HFTA_ABI_REPEAT_KIND(E)                                                \
   E(HFTA_REPEAT_MICRO_BATCHES)                                                 \
   E(HFTA_REPEAT_TURNS)                                                         \

@@ -61,8 +61,9 @@ typedef enum hfta_segment_role {
 
 /// One region of memory. `instances` counts the regions of this size that the
 /// schedules need: micro-batches in flight for saved activations and cuts, all
-/// of a step for scalars that differ between them, groups for gradients and
-/// results, 1 otherwise; scratch needs one a thread, whatever is written here.
+/// of a step for scalars that differ between them, groups of its stage for
+/// gradients and results, 1 otherwise; scratch needs one a thread, whatever is
+/// written here.
 typedef struct hfta_segment {
   const char *name; ///< for example "parameters.0"
   uint32_t role;    ///< hfta_segment_role
@@ -74,7 +75,7 @@ typedef struct hfta_segment {
   uint64_t copy_bytes;
   uint64_t alignment;
   uint32_t instances;
-  uint32_t reserved;
+  int32_t stage;     ///< whose it is, -1: of every worker that uses it
   const void *image; ///< `bytes` bytes of initial contents, or NULL
 } hfta_segment;
 
@@ -181,8 +182,12 @@ typedef enum hfta_command_kind {
   HFTA_COMMAND_REPEAT = 5, ///< the commands that follow, several times
   HFTA_COMMAND_EVERY = 6,  ///< those for copies whose period divides the step
   HFTA_COMMAND_ALL_REDUCE = 7, ///< adds up the groups' sums that all ranks have
-  HFTA_COMMAND_ALL_GATHER = 8  ///< gives all ranks what each has of its
+  HFTA_COMMAND_ALL_GATHER = 8, ///< gives all ranks what each has of its
                                ///< micro-batches
+  HFTA_COMMAND_SEND = 9,       ///< a place's bytes to workers of another stage
+  HFTA_COMMAND_RECEIVE = 10,   ///< to the same place, from one of its workers
+  HFTA_COMMAND_ACTIONS = 11,   ///< the cases that follow, in a certain order
+  HFTA_COMMAND_CASE = 12       ///< of ACTIONS: the commands that follow
 } hfta_command_kind;
 
 typedef enum hfta_repeat_kind {
@@ -210,16 +215,43 @@ typedef struct hfta_command {
   uint32_t device;
   uint32_t queue;
   uint32_t subject; ///< RUN, ALL_REDUCE: task; RECORD, AWAIT: event; REPEAT:
-                    ///< hfta_repeat_kind; EVERY: hyper-parameter
-  uint32_t length; ///< REPEAT, EVERY: how many of the commands after it are its
-                   ///< body
-  int32_t ahead;   ///< TRANSFER: micro-batches after the current one
-  hfta_place to;   ///< TRANSFER, FILL, ALL_GATHER; ALL_REDUCE: the sums, a
-                   ///< block's bytes as the stride
-  hfta_place from; ///< TRANSFER; ALL_REDUCE: where others' sums come to
-  uint64_t bytes;  ///< TRANSFER, FILL: of one copy's place; ALL_REDUCE: of all
-                   ///< blocks
+                    ///< hfta_repeat_kind; EVERY: hyper-parameter; SEND,
+                    ///< RECEIVE: the other stage; ACTIONS: order; CASE: its
+                    ///< number
+  uint32_t length;  ///< REPEAT, EVERY, ACTIONS, CASE: how many of the commands
+                    ///< after it are its body
+  int32_t ahead;    ///< TRANSFER, RECEIVE, RECORD, AWAIT: micro-batches after
+                    ///< the current one
+  hfta_place to;    ///< TRANSFER, FILL, ALL_GATHER, SEND, RECEIVE; ALL_REDUCE:
+                    ///< the sums, a block's bytes as the stride
+  hfta_place from;  ///< TRANSFER; ALL_REDUCE: where others' sums come to
+  uint64_t bytes;   ///< TRANSFER, FILL: of one copy's place; SEND, RECEIVE: of
+                    ///< all copies'; ALL_REDUCE: of all blocks; RECORD, AWAIT:
+                    ///< how many events take turns, micro-batch by micro-batch:
+                    ///< the subject and those after it
 } hfta_command;
+
+/// One of a worker's: a case for one of its micro-batches. Those that it
+/// doesn't have are left out.
+typedef struct hfta_action {
+  uint32_t which; ///< the case's number
+  uint32_t place; ///< among the worker's own micro-batches, from 0
+} hfta_action;
+
+typedef struct hfta_action_list {
+  const hfta_action *actions;
+  uint64_t count;
+} hfta_action_list;
+
+/// Consecutive blocks of the model, and the workers that do them, its replicas.
+/// Micro-batch m belongs to group c = m mod groups, which is replica c mod
+/// replicas'. Workers are numbered stage by stage.
+typedef struct hfta_stage {
+  int64_t replicas;
+  int64_t groups; ///< sums of micro-batches
+  int64_t
+      in_flight; ///< micro-batches of a replica between forward and backward
+} hfta_stage;
 
 /// What the host asks for by name: "initialize", "step", "evaluate".
 typedef struct hfta_schedule {
@@ -229,6 +261,8 @@ typedef struct hfta_schedule {
                          ///< others the copies of a turn have the first slabs
   uint32_t command_count;
   uint32_t keep_count;
+  int32_t stage; ///< whose workers run it; -1: all do
+  uint32_t reserved;
 } hfta_schedule;
 
 /// A field of the data block: a file for training, one for testing, and the
@@ -302,12 +336,10 @@ typedef struct hfta_program {
   int64_t copies;
   int64_t batch;         ///< samples a step (micro-batches times micro-batch)
   int64_t micro_batches; ///< a step
-  int64_t groups;        ///< sums of micro-batches, m is in m mod groups
-  int64_t workers; ///< that share the groups, c is worker c mod workers' own;
-                   ///< at most as many ranks
-  int64_t blocks;  ///< that the model was cut into
-  int64_t epochs;  ///< default number; 0: none given
-  int64_t steps;   ///< default number; 0: none given
+  int64_t workers;       ///< of all stages together; at most as many ranks
+  int64_t blocks;        ///< that the model was cut into
+  int64_t epochs;        ///< default number; 0: none given
+  int64_t steps;         ///< default number; 0: none given
   int64_t order_seed;
   uint32_t shuffle;
   uint32_t precision; ///< hfta_element_type of losses and logs
@@ -316,6 +348,8 @@ typedef struct hfta_program {
   const hfta_tensor *tensors;
   const hfta_task *tasks;
   const hfta_schedule *schedules;
+  const hfta_action_list *orders;
+  const hfta_stage *stages; ///< at least one
   const hfta_hyper_parameter *hyper_parameters;
   const hfta_data_field *data_fields;
   const hfta_port *inputs;
@@ -325,6 +359,8 @@ typedef struct hfta_program {
   uint32_t tensor_count;
   uint32_t task_count;
   uint32_t schedule_count;
+  uint32_t order_count;
+  uint32_t stage_count;
   uint32_t event_count; ///< events of all schedules are numbered together
   uint32_t queue_count; ///< of a device
   uint32_t hyper_parameter_count;

@@ -66,8 +66,8 @@ static void print_job(const hfta_program *program) {
   printf("%s: copies %lld, batch %lld, micro-batches %lld, blocks %lld",
          program->name, (long long)program->copies, (long long)program->batch,
          (long long)program->micro_batches, (long long)program->blocks);
-  if (program->groups > 1)
-    printf(", groups %lld, workers %lld", (long long)program->groups,
+  if (program->stages->groups > 1)
+    printf(", groups %lld, workers %lld", (long long)program->stages->groups,
            (long long)program->workers);
   printf("\n");
   printf("precision %s, optimizer %s, metric %s\n",

@@ -50,8 +50,28 @@ const char *hfta_command_word(uint32_t kind) {
     return "all_reduce";
   case HFTA_COMMAND_ALL_GATHER:
     return "all_gather";
+  case HFTA_COMMAND_SEND:
+    return "send";
+  case HFTA_COMMAND_RECEIVE:
+    return "receive";
+  case HFTA_COMMAND_ACTIONS:
+    return "actions";
+  case HFTA_COMMAND_CASE:
+    return "case";
   }
   return "?";
+}
+
+bool hfta_command_has_body(const hfta_command *command) {
+  switch (command->kind) {
+  case HFTA_COMMAND_REPEAT:
+  case HFTA_COMMAND_EVERY:
+  case HFTA_COMMAND_ACTIONS:
+  case HFTA_COMMAND_CASE:
+    return true;
+  default:
+    return false;
+  }
 }
 
 static void print_place(const hfta_place *place) {
@@ -64,11 +84,15 @@ static void print_place(const hfta_place *place) {
 
 /// What differs from the first device's first queue and this micro-batch.
 static void print_attributes(const hfta_command *command) {
+  bool is_event = command->kind == HFTA_COMMAND_RECORD ||
+                  command->kind == HFTA_COMMAND_AWAIT;
   const struct {
     const char *name;
     long long value;
   } all[] = {{"ahead", command->ahead},
              {"device", command->device},
+             {"instances",
+              is_event && command->bytes > 1 ? (long long)command->bytes : 0},
              {"queue", command->queue}};
   const char *before = " {";
   for (size_t i = 0; i < sizeof(all) / sizeof(*all); ++i) {
@@ -78,6 +102,14 @@ static void print_attributes(const hfta_command *command) {
     before = ", ";
   }
   printf("%s\n", *before == ',' ? "}" : "");
+}
+
+static void print_order(const hfta_action_list *order) {
+  printf("order [");
+  for (uint64_t i = 0; i < order->count; ++i)
+    printf("%s%u, %u", i ? ", " : "", order->actions[i].which,
+           order->actions[i].place);
+  printf("] {\n");
 }
 
 static void print_command(const hfta_program *program,
@@ -99,6 +131,13 @@ static void print_command(const hfta_program *program,
     printf("%llu at ", bytes);
     print_place(&command->to);
     break;
+  case HFTA_COMMAND_SEND:
+  case HFTA_COMMAND_RECEIVE:
+    printf("%llu at ", bytes);
+    print_place(&command->to);
+    printf(" %s stage %u", command->kind == HFTA_COMMAND_SEND ? "to" : "from",
+           command->subject);
+    break;
   case HFTA_COMMAND_ALL_REDUCE:
     printf("@\"task/%s\" %llu at ", program->tasks[command->subject].name,
            bytes);
@@ -116,6 +155,12 @@ static void print_command(const hfta_program *program,
   case HFTA_COMMAND_EVERY:
     printf("\"%s\" {\n", program->hyper_parameters[command->subject].name);
     return;
+  case HFTA_COMMAND_ACTIONS:
+    print_order(&program->orders[command->subject]);
+    return;
+  case HFTA_COMMAND_CASE:
+    printf("%u {\n", command->subject);
+    return;
   }
   print_attributes(command);
 }
@@ -126,8 +171,7 @@ static void print_commands(const hfta_program *program,
   for (uint32_t i = 0; i < count; i += 1 + commands[i].length) {
     printf("%*s", 2 * depth, "");
     print_command(program, &commands[i]);
-    if (commands[i].kind != HFTA_COMMAND_REPEAT &&
-        commands[i].kind != HFTA_COMMAND_EVERY)
+    if (!hfta_command_has_body(&commands[i]))
       continue;
     print_commands(program, &commands[i + 1], commands[i].length, depth + 1);
     printf("%*s}\n", 2 * depth, "");
@@ -137,7 +181,11 @@ static void print_commands(const hfta_program *program,
 void hfta_print_schedules(const hfta_program *program) {
   for (uint32_t i = 0; i < program->schedule_count; ++i) {
     const hfta_schedule *schedule = &program->schedules[i];
-    printf("hfta.schedule @%s keeps [", schedule->name);
+    if (schedule->stage < 0)
+      printf("hfta.schedule @%s keeps [", schedule->name);
+    else
+      printf("hfta.schedule @\"%s.%d\" stage %d keeps [", schedule->name,
+             schedule->stage, schedule->stage);
     for (uint32_t j = 0; j < schedule->keep_count; ++j)
       printf("%s%u", j ? ", " : "", schedule->keeps[j]);
     printf("] {\n");

@@ -5,10 +5,15 @@
 
 #include "hfta/program.h"
 
+#include <stdbool.h>
+
 // As the dialect calls them; "?" for numbers that mean nothing.
 const char *hfta_space_word(uint32_t space);      ///< hfta_space
 const char *hfta_repeat_kind_word(uint32_t kind); ///< hfta_repeat_kind
 const char *hfta_command_word(uint32_t kind);     ///< hfta_command_kind
+
+/// Whether the commands after it belong to it.
+bool hfta_command_has_body(const hfta_command *command);
 
 /// Prints all schedules to standard output, as `hftac --emit=scheduled` has
 /// them.

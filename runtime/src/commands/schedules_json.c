@@ -38,6 +38,19 @@ static void put_queue(hfta_json_writer *writer, const hfta_command *command) {
 static void put_commands(hfta_json_writer *writer, const hfta_program *program,
                          const hfta_command *commands, uint32_t count);
 
+/// Pairs: a case and the place of a micro-batch.
+static void put_order(hfta_json_writer *writer, const hfta_action_list *order) {
+  hfta_json_key(writer, "order");
+  hfta_json_begin_array(writer);
+  for (uint64_t i = 0; i < order->count; ++i) {
+    hfta_json_begin_array(writer);
+    hfta_json_integer(writer, order->actions[i].which);
+    hfta_json_integer(writer, order->actions[i].place);
+    hfta_json_end_array(writer);
+  }
+  hfta_json_end_array(writer);
+}
+
 /// What is left of a command after its word; its body follows it.
 static void put_members(hfta_json_writer *writer, const hfta_program *program,
                         const hfta_command *command) {
@@ -59,6 +72,14 @@ static void put_members(hfta_json_writer *writer, const hfta_program *program,
     put_place(writer, "to", program, &command->to);
     put_queue(writer, command);
     return;
+  case HFTA_COMMAND_SEND:
+  case HFTA_COMMAND_RECEIVE:
+    hfta_json_put_unsigned(writer, "bytes", command->bytes);
+    put_place(writer, "at", program, &command->to);
+    hfta_json_put_unsigned(writer, "stage", command->subject);
+    hfta_json_put_integer(writer, "ahead", command->ahead);
+    put_queue(writer, command);
+    return;
   case HFTA_COMMAND_ALL_REDUCE:
     hfta_json_put_string(writer, "task", program->tasks[command->subject].name);
     hfta_json_put_unsigned(writer, "bytes", command->bytes);
@@ -69,6 +90,8 @@ static void put_members(hfta_json_writer *writer, const hfta_program *program,
   case HFTA_COMMAND_RECORD:
   case HFTA_COMMAND_AWAIT:
     hfta_json_put_unsigned(writer, "event", command->subject);
+    hfta_json_put_unsigned(writer, "instances", command->bytes);
+    hfta_json_put_integer(writer, "ahead", command->ahead);
     put_queue(writer, command);
     return;
   case HFTA_COMMAND_REPEAT:
@@ -79,6 +102,13 @@ static void put_members(hfta_json_writer *writer, const hfta_program *program,
   case HFTA_COMMAND_EVERY:
     hfta_json_put_string(writer, "period",
                          program->hyper_parameters[command->subject].name);
+    put_commands(writer, program, command + 1, command->length);
+    return;
+  case HFTA_COMMAND_ACTIONS:
+    put_order(writer, &program->orders[command->subject]);
+    put_commands(writer, program, command + 1, command->length);
+    return;
+  case HFTA_COMMAND_CASE:
     put_commands(writer, program, command + 1, command->length);
     return;
   }
@@ -105,6 +135,7 @@ void hfta_put_schedules(hfta_json_writer *writer, const hfta_program *program) {
     const hfta_schedule *schedule = &program->schedules[i];
     hfta_json_begin_object(writer);
     hfta_json_put_string(writer, "name", schedule->name);
+    hfta_json_put_integer(writer, "stage", schedule->stage);
     hfta_json_key(writer, "keeps");
     hfta_json_begin_array(writer);
     for (uint32_t j = 0; j < schedule->keep_count; ++j)

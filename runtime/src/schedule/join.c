@@ -35,11 +35,11 @@ static void mix_text(uint64_t *digest, const char *text) {
 
 static void mix_numbers(uint64_t *digest, const hfta_program *program) {
   const int64_t numbers[] = {
-      program->abi_version,   program->copies,       program->batch,
-      program->micro_batches, program->groups,       program->workers,
-      program->blocks,        program->epochs,       program->steps,
-      program->order_seed,    program->shuffle,      program->precision,
-      program->segment_count, program->tensor_count, program->task_count,
+      program->abi_version,   program->copies,         program->batch,
+      program->micro_batches, program->stages->groups, program->workers,
+      program->blocks,        program->epochs,         program->steps,
+      program->order_seed,    program->shuffle,        program->precision,
+      program->segment_count, program->tensor_count,   program->task_count,
       program->schedule_count};
   mix(digest, numbers, sizeof(numbers));
 }

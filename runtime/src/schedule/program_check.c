@@ -11,13 +11,13 @@
 
 static hfta_status check_counts(const hfta_program *program,
                                 hfta_error *error) {
-  if (program->workers < 1 || program->groups < program->workers ||
-      program->micro_batches < program->groups)
+  if (program->workers < 1 || program->stages->groups < program->workers ||
+      program->micro_batches < program->stages->groups)
     return hfta_fail(error, HFTA_INTERNAL,
                      "program '%s': %lld micro-batches in %lld groups for %lld "
                      "workers",
                      program->name, (long long)program->micro_batches,
-                     (long long)program->groups, (long long)program->workers);
+                     (long long)program->stages->groups, (long long)program->workers);
   if (program->copies < 1 || program->batch < 1 || program->micro_batches < 1 ||
       program->batch % program->micro_batches != 0)
     return hfta_fail(
@@ -199,7 +199,8 @@ static bool is_sound_command(const hfta_program *program,
     return is_sound_place(program, &command->to, command->bytes);
   case HFTA_COMMAND_RECORD:
   case HFTA_COMMAND_AWAIT:
-    return command->subject < program->event_count;
+    return command->subject < program->event_count &&
+           command->bytes <= program->event_count - command->subject;
   case HFTA_COMMAND_REPEAT:
     return command->subject <= HFTA_REPEAT_ALL_MICRO_BATCHES;
   case HFTA_COMMAND_ALL_REDUCE:

@@ -12,7 +12,7 @@ int hfta_rank_of_group(const hfta_program *program, int ranks, int64_t group) {
 
 int64_t hfta_rank_groups(const hfta_program *program, int ranks, int rank) {
   int64_t count = 0;
-  for (int64_t group = 0; group < program->groups; ++group)
+  for (int64_t group = 0; group < program->stages->groups; ++group)
     count += hfta_rank_of_group(program, ranks, group) == rank;
   return count;
 }
@@ -21,7 +21,8 @@ int64_t hfta_rank_micro_batches(const hfta_program *program, int ranks,
                                 int rank) {
   int64_t count = 0;
   for (int64_t m = 0; m < program->micro_batches; ++m)
-    count += hfta_rank_of_group(program, ranks, m % program->groups) == rank;
+    count +=
+        hfta_rank_of_group(program, ranks, m % program->stages->groups) == rank;
   return count;
 }
 
@@ -30,7 +31,7 @@ hfta_status hfta_share_create(hfta_share *self, const hfta_program *program,
   memset(self, 0, sizeof(*self));
   self->rank = rank;
   self->ranks = ranks;
-  size_t groups = (size_t)program->groups;
+  size_t groups = (size_t)program->stages->groups;
   size_t micro_batches = (size_t)program->micro_batches;
   self->groups = calloc(groups, sizeof(int64_t));
   self->micro_batches = calloc(micro_batches, sizeof(int64_t));
@@ -38,12 +39,13 @@ hfta_status hfta_share_create(hfta_share *self, const hfta_program *program,
   if (!self->groups || !self->micro_batches || !self->group_of)
     return hfta_fail(error, HFTA_UNSUPPORTED,
                      "not enough memory for an instance");
-  for (int64_t group = 0; group < program->groups; ++group)
+  for (int64_t group = 0; group < program->stages->groups; ++group)
     if (hfta_rank_of_group(program, ranks, group) == rank)
       self->groups[self->group_count++] = group;
   // The rank's groups come again and again in the same order.
   for (int64_t m = 0; m < program->micro_batches; ++m)
-    if (hfta_rank_of_group(program, ranks, m % program->groups) == rank) {
+    if (hfta_rank_of_group(program, ranks, m % program->stages->groups) ==
+        rank) {
       int64_t own = self->micro_batch_count++;
       self->micro_batches[own] = m;
       self->group_of[own] = own % self->group_count;

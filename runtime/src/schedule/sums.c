@@ -76,7 +76,7 @@ static void plan_exchange(const hfta_worker *worker,
       add_message(self, peer, true, find_own(worker, command, i) + other.offset,
                   other.bytes);
   }
-  for (int64_t group = 0; group < worker->program->groups; ++group) {
+  for (int64_t group = 0; group < worker->program->stages->groups; ++group) {
     int peer = hfta_rank_of_group(worker->program, share->ranks, group);
     if (peer != share->rank)
       add_message(self, peer, false, find_group(worker, command, group),
@@ -106,7 +106,7 @@ static void plan_gather(const hfta_worker *worker, const hfta_command *command,
     char *bytes =
         (char *)worker->memory[command->to.index].bases[m] + command->to.offset;
     int owner = hfta_rank_of_group(worker->program, share->ranks,
-                                   m % worker->program->groups);
+                                   m % worker->program->stages->groups);
     for (int peer = 0; peer < share->ranks; ++peer)
       if (owner == share->rank ? peer != owner : peer == owner)
         add_message(self, peer, owner == share->rank, bytes, command->bytes);
@@ -122,9 +122,10 @@ static hfta_status plan(hfta_worker *worker, const hfta_command *command,
   const hfta_share *share = &worker->share;
   const hfta_program *program = worker->program;
   size_t peers = (size_t)share->ranks;
-  size_t most = is_gather(command) ? peers * (size_t)program->micro_batches
-                                   : peers * (size_t)share->group_count +
-                                         (size_t)program->groups + 2 * peers;
+  size_t most = is_gather(command)
+                    ? peers * (size_t)program->micro_batches
+                    : peers * (size_t)share->group_count +
+                          (size_t)program->stages->groups + 2 * peers;
   self->messages = calloc(most, sizeof(hfta_message));
   if (!self->messages)
     return hfta_fail(&worker->error, HFTA_UNSUPPORTED,
@@ -215,7 +216,7 @@ static void add(hfta_worker *worker, const hfta_command *command, char *to,
 /// T(c + q, 2q). It lies where group c's sum was.
 static char *add_tree(hfta_worker *worker, const hfta_command *command,
                       int64_t group, int64_t distance) {
-  if (group + distance >= worker->program->groups)
+  if (group + distance >= worker->program->stages->groups)
     return find_group(worker, command, group);
   char *first = add_tree(worker, command, group, 2 * distance);
   char *other = add_tree(worker, command, group + distance, 2 * distance);

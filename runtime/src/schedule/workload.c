@@ -251,7 +251,7 @@ uint32_t hfta_workload_instances(const hfta_program *program,
   case HFTA_SEGMENT_RESULTS:
     break;
   case HFTA_SEGMENT_RECEIVED:
-    own = program->groups - own;
+    own = program->stages->groups - own;
     break;
   case HFTA_SEGMENT_SCALARS:
   case HFTA_SEGMENT_EXCHANGE: // of all ranks' micro-batches

@@ -144,13 +144,29 @@ LogicalResult TaskOp::verifyRegions() {
 /// Nothing but commands.
 static LogicalResult verifyCommands(Region &region) {
   for (Operation &op : region.front())
-    if (!isa<RunOp, TransferOp, FillOp, AllReduceOp, AllGatherOp, RecordOp,
-             AwaitOp, RepeatOp, EveryOp>(op))
+    if (!isa<RunOp, TransferOp, FillOp, AllReduceOp, AllGatherOp, SendOp,
+             ReceiveOp, RecordOp, AwaitOp, RepeatOp, EveryOp, ActionsOp>(op))
       return op.emitOpError("stands in a schedule, which holds commands alone");
   return success();
 }
 
+std::string ScheduleOp::makeName(StringRef kind, int64_t stage) {
+  return stage < 0 ? kind.str() : (kind + "." + Twine(stage)).str();
+}
+
+StringRef ScheduleOp::getKind() {
+  auto stage = static_cast<int64_t>(getStage());
+  return stage < 0 ? getSymName()
+                   : getSymName().drop_back(makeName("", stage).size());
+}
+
 LogicalResult ScheduleOp::verify() {
+  auto stage = static_cast<int64_t>(getStage());
+  if (stage < -1 ||
+      (stage >= 0 && !getSymName().ends_with(makeName("", stage))))
+    return emitOpError("must be the whole program's, or end with the number of "
+                       "its stage, got ")
+           << stage;
   return verifySegments(*this, "keeps", getKeeps());
 }
 
@@ -189,10 +205,11 @@ SmallVector<int64_t> ScheduleOp::findKept(SymbolTableCollection &symbols) {
   });
   walk([&](AllReduceOp reduce) { kept.insert(reduce.getAt().getNumber()); });
   walk([&](AllGatherOp gather) { kept.insert(gather.getAt().getNumber()); });
+  walk([&](SendOp send) { kept.insert(send.getAt().getNumber()); });
+  walk([&](ReceiveOp receive) { kept.insert(receive.getAt().getNumber()); });
   // Gradients wait for an update that is not in the schedule, or come from
   // elsewhere.
-  if (getSymName() == schedules::kAccumulate ||
-      getSymName() == schedules::kUpdate)
+  if (getKind() == schedules::kAccumulate || getKind() == schedules::kUpdate)
     for (int64_t number = 0; number < int64_t(segments.size()); ++number)
       if (getSegment(number).getRole() == Role::gradient)
         kept.insert(number);
@@ -212,6 +229,39 @@ LogicalResult ScheduleOp::verifySymbolUses(SymbolTableCollection &symbolTable) {
 }
 
 LogicalResult ScheduleOp::verifyRegions() { return verifyCommands(getBody()); }
+
+LogicalResult CaseOp::verifyRegions() { return verifyCommands(getBody()); }
+
+LogicalResult ActionsOp::verify() {
+  ArrayRef<int64_t> order = getOrder();
+  if (order.size() % 2 != 0)
+    return emitOpError("orders actions, each a case and a micro-batch; got ")
+           << order.size() << " numbers";
+  auto cases = static_cast<int64_t>(getBody().front().getOperations().size());
+  std::set<std::pair<int64_t, int64_t>> known;
+  for (size_t i = 0; i < order.size(); i += 2) {
+    if (order[i] < 0 || order[i] >= cases || order[i + 1] < 0)
+      return emitOpError("has no case ")
+             << order[i] << " for micro-batch " << order[i + 1] << ", of "
+             << cases << " cases";
+    if (!known.emplace(order[i], order[i + 1]).second)
+      return emitOpError("orders case ")
+             << order[i] << " for micro-batch " << order[i + 1] << " twice";
+  }
+  return success();
+}
+
+LogicalResult ActionsOp::verifyRegions() {
+  uint64_t next = 0;
+  for (Operation &op : getBody().front()) {
+    auto number = dyn_cast<CaseOp>(op);
+    if (!number)
+      return op.emitOpError("stands in actions, which are cases alone");
+    if (number.getNumber() != next++)
+      return op.emitOpError("must have number ") << next - 1;
+  }
+  return success();
+}
 
 LogicalResult EveryOp::verifyRegions() { return verifyCommands(getBody()); }
 
@@ -386,10 +436,65 @@ AllGatherOp::verifySymbolUses(SymbolTableCollection & /*symbolTable*/) {
   return success();
 }
 
+/// Whether a command is given for a certain micro-batch.
+static bool isInMicroBatches(Operation *command) {
+  if (command->getParentOfType<CaseOp>())
+    return true;
+  for (auto outer = command->getParentOfType<RepeatOp>(); outer;
+       outer = outer->getParentOfType<RepeatOp>())
+    if (outer.getOver() == RepeatKind::micro_batches)
+      return true;
+  return false;
+}
+
+/// A send or a receive.
+template <typename OpTy>
+static LogicalResult verifyMessage(OpTy op) {
+  if (op.getAt().getSpace() != Space::segment)
+    return op.emitOpError("is of what lies in segments, not of ") << op.getAt();
+  if (auto bytes = static_cast<int64_t>(op.getBytes()); bytes < 1)
+    return op.emitOpError("must be of at least one byte, got ") << bytes;
+  auto stage = static_cast<int64_t>(op.getStage());
+  auto schedule = op->template getParentOfType<ScheduleOp>();
+  if (stage < 0 || stage == static_cast<int64_t>(schedule.getStage()))
+    return op.emitOpError("needs another stage than its own, got ") << stage;
+  if (op.getQueue() == 0)
+    return op.emitOpError("needs a queue after 0, which is the host's own");
+  if (getTurns(op))
+    return op.emitOpError("is of all copies, but stands in a turn of some");
+  return verifyQueue(op);
+}
+
+LogicalResult SendOp::verify() { return verifyMessage(*this); }
+
+LogicalResult
+SendOp::verifySymbolUses(SymbolTableCollection & /*symbolTable*/) {
+  return verifyPlace(*this, getAt(), getBytes());
+}
+
+LogicalResult ReceiveOp::verify() {
+  auto ahead = static_cast<int64_t>(getAhead());
+  if (ahead < 0 || (ahead > 0 && !isInMicroBatches(*this)))
+    return emitOpError("looks ahead from a micro-batch, not back; got ")
+           << ahead;
+  return verifyMessage(*this);
+}
+
+LogicalResult
+ReceiveOp::verifySymbolUses(SymbolTableCollection & /*symbolTable*/) {
+  return verifyPlace(*this, getAt(), getBytes());
+}
+
 template <typename OpTy>
 static LogicalResult verifyEvent(OpTy op) {
   if (auto event = static_cast<int64_t>(op.getEvent()); event < 0)
     return op.emitOpError("needs an event's number, got ") << event;
+  auto instances = static_cast<int64_t>(op.getInstances());
+  auto ahead = static_cast<int64_t>(op.getAhead());
+  if (instances < 1 || ahead < 0)
+    return op.emitOpError("needs events to take turns, and looks ahead, not "
+                          "back; got ")
+           << instances << " and " << ahead;
   return verifyQueue(op);
 }
 

@@ -45,7 +45,8 @@ void VariableOp::build(OpBuilder &builder, OperationState &state,
   build(builder, state, builder.getStringAttr(name), TypeAttr::get(type),
         RoleAttr::get(builder.getContext(), role), initial, UnitAttr(),
         builder.getI64IntegerAttr(-1), builder.getI64IntegerAttr(1),
-        BindingAttr(), IntegerAttr(), PurposeAttr(), StringAttr());
+        BindingAttr(), IntegerAttr(), PurposeAttr(), StringAttr(),
+        DenseI64ArrayAttr());
 }
 
 void VariableOp::build(OpBuilder &builder, OperationState &state,

@@ -7,6 +7,8 @@
 #include "mlir/IR/Builders.h"
 #include "llvm/ADT/StringSet.h"
 
+#include <numeric>
+
 using namespace mlir;
 using namespace mlir::hfta;
 
@@ -260,6 +262,19 @@ static std::string checkPrecision(const Precision &precision) {
   return "";
 }
 
+int64_t Job::getWorkers() const {
+  return replicas.empty()
+             ? 1
+             : std::accumulate(replicas.begin(), replicas.end(), int64_t(0));
+}
+
+int64_t Job::getInFlight(int64_t stage) const {
+  int64_t own = llvm::divideCeil(microBatches, getReplicas(stage));
+  if (allForwardsFirst)
+    return own;
+  return std::min(own, getStageCount() - stage);
+}
+
 /// What a reader of the job may rely on; returns an error or nothing.
 static std::string checkJob(const Job &job) {
   if (job.copies < 1)
@@ -267,10 +282,12 @@ static std::string checkJob(const Job &job) {
   if (job.microBatches < 1 || job.batch < 1 ||
       job.batch % job.microBatches != 0)
     return "'batch' must be a positive multiple of 'micro_batches'";
-  if (job.replicas.size() > 1 || job.getReplicas() < 1 ||
-      job.getGroups() < job.getReplicas() || job.getGroups() > job.microBatches)
-    return "'replicas' must be one number, at most 'groups', and these at most "
-           "'micro_batches'";
+  for (int64_t stage = 0; stage < job.getStageCount(); ++stage)
+    if (job.getReplicas(stage) < 1 ||
+        job.getGroups(stage) < job.getReplicas(stage) ||
+        job.getGroups(stage) > job.microBatches)
+      return "'replicas' must be at most 'groups', and these at most "
+             "'micro_batches'";
   auto fits = [&](size_t size) {
     return size == static_cast<size_t>(job.copies);
   };

@@ -155,12 +155,20 @@ def Hfta_SegmentAttr : Hfta_Attr<"Segment", "segment"> {
     of slabs, one a copy and one after the other, says how long each is:
     `#hfta.segment<saved, 0, 8192 bytes, 1 instances, 1024 a copy>`. It holds
     nothing but values of single copies, so copies that run in turn may share
-    slabs.
+    slabs. What other stages read beside its block's own says so, and is sent to
+    them: `#hfta.segment<cut, 0, 4096 bytes, 2 instances for [1, 3]>`.
   }];
   let parameters = (ins EnumParameter<Hfta_Role>:$role, "int64_t":$block,
                         "int64_t":$bytes, "int64_t":$instances,
-                        DefaultValuedParameter<"int64_t", "0">:$copyBytes);
-  let assemblyFormat = "`<` $role `,` $block `,` $bytes `bytes` `,` $instances `instances` (`,` $copyBytes^ `a` `copy`)? `>`";
+                        DefaultValuedParameter<"int64_t", "0">:$copyBytes,
+                        OptionalArrayRefParameter<"int64_t">:$readers);
+  let assemblyFormat = "`<` $role `,` $block `,` $bytes `bytes` `,` $instances `instances` (`,` $copyBytes^ `a` `copy`)? (`for` `[` $readers^ `]`)? `>`";
+  let builders = [AttrBuilder<(ins
+      "::mlir::hfta::Role":$role, "int64_t":$block, "int64_t":$bytes,
+      "int64_t":$instances, "int64_t":$copyBytes), [{
+    return $_get($_ctxt, role, block, bytes, instances, copyBytes,
+                 ::llvm::ArrayRef<int64_t>());
+  }]>];
   let extraClassDeclaration = [{
     /// The table of segments of a module, or of the one that an op stands in;
     /// null where memory isn't planned.

@@ -68,7 +68,9 @@ def Hfta_ScheduleOp : Hfta_Op<"schedule", [
     order them. `keeps` numbers the segments of slabs whose contents outlive a
     turn of copies, or which tasks use outside of turns: there, each copy has a
     slab of its own, elsewhere the copies of one turn have those of the turn
-    before.
+    before. A program of several stages has a schedule of a kind for each of
+    them, `@"step.0"`, which the workers of that stage run at the same time as
+    others run theirs; without `stage` it is the whole program's.
 
     Constraints:
     - (C1) `keeps` numbers segments, each once and in ascending order.
@@ -77,6 +79,7 @@ def Hfta_ScheduleOp : Hfta_Op<"schedule", [
       (workspace) and that tasks use outside of turns or in two of them, and, in
       `accumulate` and `update`, those of gradients: they go from one of these
       schedules to the other.
+    - (C4) `stage` is -1 or a stage's number, which then ends the symbol.
 
     Example:
     ```mlir
@@ -87,10 +90,18 @@ def Hfta_ScheduleOp : Hfta_Op<"schedule", [
     }
     ```
   }];
-  let arguments = (ins SymbolNameAttr:$sym_name, DenseI64ArrayAttr:$keeps);
+  let arguments = (ins SymbolNameAttr:$sym_name,
+                       DefaultValuedAttr<I64Attr, "-1">:$stage,
+                       DenseI64ArrayAttr:$keeps);
   let regions = (region SizedRegion<1>:$body);
-  let assemblyFormat = "$sym_name `keeps` $keeps attr-dict-with-keyword $body";
+  let assemblyFormat = [{
+    $sym_name (`stage` $stage^)? `keeps` $keeps attr-dict-with-keyword $body
+  }];
   let extraClassDeclaration = [{
+    /// "step": what the runtime asks for, whichever the stage.
+    ::llvm::StringRef getKind();
+    /// "step.1", or "step" of the whole program.
+    static std::string makeName(::llvm::StringRef kind, int64_t stage);
     /// The segments that the schedule must keep, of those that a module has.
     ::llvm::SmallVector<int64_t> findKept(::mlir::SymbolTableCollection &symbols);
   }];
@@ -101,7 +112,7 @@ def Hfta_ScheduleOp : Hfta_Op<"schedule", [
 /// A command that goes to a queue of a device.
 class Hfta_CommandOp<string mnemonic, list<Trait> traits = []>
     : Hfta_Op<mnemonic, !listconcat(traits, [
-        ParentOneOf<["ScheduleOp", "RepeatOp", "EveryOp"]>])> {
+        ParentOneOf<["ScheduleOp", "RepeatOp", "EveryOp", "CaseOp"]>])> {
   dag place = (ins DefaultValuedAttr<I64Attr, "0">:$device,
                    DefaultValuedAttr<I64Attr, "0">:$queue);
 }
@@ -220,16 +231,66 @@ def Hfta_AllGatherOp : Hfta_CommandOp<"all_gather", [
   let hasVerifier = 1;
 }
 
+def Hfta_SendOp : Hfta_CommandOp<"send", [
+    DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
+  let summary = "Give a place's bytes to another stage";
+  let description = [{
+    For a micro-batch: of its instance, to that worker of the stage that has the
+    micro-batch. Where no micro-batch is current: to all workers of the stage
+    whose number among them, modulo the replicas of this one, is this worker's.
+    The other side receives at the same place.
+
+    Constraints:
+    - (C1) the place lies in a segment, and there is at least one byte.
+    - (C2) `stage` isn't negative, nor the schedule's own.
+    - (C3) its queue isn't 0, whose work the host itself does: it waits for
+      others.
+    - (C4) it stands in no turns.
+
+    Example: `hfta.send 4096 at <segment, 5, 0> to stage 1 {queue = 3}`
+  }];
+  let arguments = !con((ins I64Attr:$bytes, Hfta_PlaceAttr:$at, I64Attr:$stage),
+                       place);
+  let assemblyFormat = "$bytes `at` $at `to` `stage` $stage attr-dict";
+  let hasVerifier = 1;
+}
+
+def Hfta_ReceiveOp : Hfta_CommandOp<"receive", [
+    DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
+  let summary = "Get a place's bytes from another stage";
+  let description = [{
+    What `hfta.send` of the other stage gives, for the micro-batch that is `ahead`
+    places after the current one; nothing past the worker's last.
+
+    Constraints, with those of `hfta.send`:
+    - (C1) `ahead` isn't negative, and is 0 where no micro-batch is current.
+
+    Example: `hfta.receive 4096 at <segment, 5, 0> from stage 0 {queue = 4, ahead = 1}`
+  }];
+  let arguments = !con((ins I64Attr:$bytes, Hfta_PlaceAttr:$at, I64Attr:$stage,
+                            DefaultValuedAttr<I64Attr, "0">:$ahead), place);
+  let assemblyFormat = "$bytes `at` $at `from` `stage` $stage attr-dict";
+  let hasVerifier = 1;
+}
+
 def Hfta_RecordOp : Hfta_CommandOp<"record"> {
   let summary = "An event: all that the queue was given before is done";
   let description = [{
+    Where it stands for a micro-batch, `instances` events from this number on take
+    turns: place p of the worker's own micro-batches has event + (p + ahead) mod
+    instances. So what is done for some micro-batches is told from what is done
+    for others. Nothing is recorded past the worker's last micro-batch.
+
     Constraints, as of `hfta.await`:
     - (C1) the event's number isn't negative.
     - (C2) nor are device and queue.
+    - (C3) there is at least one instance; `ahead` isn't negative.
 
-    Example: `hfta.record 0 {queue = 1}`
+    Example: `hfta.record 0 {queue = 1, instances = 2}`
   }];
-  let arguments = !con((ins I64Attr:$event), place);
+  let arguments = !con((ins I64Attr:$event,
+                            DefaultValuedAttr<I64Attr, "1">:$instances,
+                            DefaultValuedAttr<I64Attr, "0">:$ahead), place);
   let assemblyFormat = "$event attr-dict";
   let hasVerifier = 1;
 }
@@ -241,14 +302,62 @@ def Hfta_AwaitOp : Hfta_CommandOp<"await"> {
     command, be it in an earlier step; at once if there is none.
     Example: `hfta.await 0`
   }];
-  let arguments = !con((ins I64Attr:$event), place);
+  let arguments = !con((ins I64Attr:$event,
+                            DefaultValuedAttr<I64Attr, "1">:$instances,
+                            DefaultValuedAttr<I64Attr, "0">:$ahead), place);
   let assemblyFormat = "$event attr-dict";
   let hasVerifier = 1;
 }
 
+def Hfta_ActionsOp : Hfta_Op<"actions", [
+    NoTerminator, SingleBlock, NoRegionArguments, ParentOneOf<["ScheduleOp"]>]> {
+  let summary = "What is done for micro-batches, in a certain order";
+  let description = [{
+    `order` lists actions, each two numbers: a case and the place of a micro-batch
+    among those of the worker. Each runs the commands of the case for the
+    micro-batch; those of micro-batches that the worker, or a batch that isn't
+    full, hasn't got are left out.
+
+    Constraints:
+    - (C1) the region holds cases, numbered from 0 in their order.
+    - (C2) `order` has pairs, of a case and a place that isn't negative, each
+      once.
+
+    Example:
+    ```mlir
+    hfta.actions order [0, 0, 0, 1, 1, 0, 1, 1] {
+      hfta.case 0 {
+        hfta.run @"task/forward.0"
+      }
+      hfta.case 1 {
+        hfta.run @"task/backward.0"
+      }
+    }
+    ```
+  }];
+  let arguments = (ins DenseI64ArrayAttr:$order);
+  let regions = (region SizedRegion<1>:$body);
+  let assemblyFormat = "`order` $order attr-dict-with-keyword $body";
+  let hasVerifier = 1;
+  let hasRegionVerifier = 1;
+}
+
+def Hfta_CaseOp : Hfta_Op<"case", [
+    NoTerminator, SingleBlock, NoRegionArguments, HasParent<"ActionsOp">]> {
+  let summary = "The commands of one kind of action";
+  let description = [{
+    Constraints:
+    - (C1) the region holds commands alone.
+  }];
+  let arguments = (ins I64Attr:$number);
+  let regions = (region SizedRegion<1>:$body);
+  let assemblyFormat = "$number attr-dict-with-keyword $body";
+  let hasRegionVerifier = 1;
+}
+
 def Hfta_RepeatOp : Hfta_Op<"repeat", [
     NoTerminator, SingleBlock, NoRegionArguments,
-    ParentOneOf<["ScheduleOp", "RepeatOp", "EveryOp"]>]> {
+    ParentOneOf<["ScheduleOp", "RepeatOp", "EveryOp", "CaseOp"]>]> {
   let summary = "The same commands several times";
   let description = [{
     Over `micro_batches`: once for each of a step's that the rank has, in order.
@@ -280,7 +389,7 @@ def Hfta_RepeatOp : Hfta_Op<"repeat", [
 
 def Hfta_EveryOp : Hfta_Op<"every", [
     NoTerminator, SingleBlock, NoRegionArguments,
-    ParentOneOf<["ScheduleOp", "RepeatOp", "EveryOp"]>]> {
+    ParentOneOf<["ScheduleOp", "RepeatOp", "EveryOp", "CaseOp"]>]> {
   let summary = "Commands for those copies whose period divides the step";
   let description = [{
     `period` names a hyper-parameter: steps, one value a copy.

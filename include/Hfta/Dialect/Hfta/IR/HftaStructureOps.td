@@ -41,7 +41,8 @@ def Hfta_VariableOp : Hfta_Op<"variable", [
     one copy's (all copies start alike) or hold a leading copy axis. What is
     drawn is keyed by the variable's own name. `instances` counts the
     micro-batches in flight. With `copy`, the variable is of that copy alone, and
-    its type is plain.
+    its type is plain. `readers` are the stages that read it beside the one of its
+    block, which get it sent.
 
     `purpose` says what a variable of the compiler is for, and of which other
     variable. A model's tensor has none: it is called `known_as` in checkpoints
@@ -78,7 +79,8 @@ def Hfta_VariableOp : Hfta_Op<"variable", [
                        OptionalAttr<Hfta_BindingAttr>:$location,
                        OptionalAttr<I64Attr>:$copy,
                        OptionalAttr<Hfta_PurposeAttr>:$purpose,
-                       OptionalAttr<StrAttr>:$known_as);
+                       OptionalAttr<StrAttr>:$known_as,
+                       OptionalAttr<DenseI64ArrayAttr>:$readers);
   let builders = [
     OpBuilder<(ins "::llvm::StringRef":$name, "::mlir::RankedTensorType":$type,
                    "Role":$role, CArg<"::mlir::Attribute", "{}">:$initial)>,

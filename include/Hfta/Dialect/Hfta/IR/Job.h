@@ -101,10 +101,28 @@ struct Job {
 
   const HyperParameter *findHyperParameter(llvm::StringRef name) const;
   int64_t getMicroBatch() const { return batch / microBatches; }
-  /// Workers that share a step's micro-batches.
-  int64_t getReplicas() const { return replicas.empty() ? 1 : replicas[0]; }
-  /// Sums that gradients and losses are added up in before they become one.
-  int64_t getGroups() const { return groups == kAuto ? getReplicas() : groups; }
+  /// Parts of the model that workers of their own compute.
+  int64_t getStageCount() const {
+    return replicas.empty() ? 1 : static_cast<int64_t>(replicas.size());
+  }
+  /// Which of them a block belongs to; -1 is no block, and no stage's.
+  int64_t getStage(int64_t block) const {
+    return block < 0 ? -1 : getStageCount() == 1 ? 0 : block % getStageCount();
+  }
+  /// Workers of a stage, which share a step's micro-batches.
+  int64_t getReplicas(int64_t stage = 0) const {
+    return replicas.empty() ? 1 : replicas[stage];
+  }
+  /// Of all stages.
+  int64_t getWorkers() const;
+  /// Sums that a stage's gradients, and the last one's losses, are added up in
+  /// before they become one.
+  int64_t getGroups(int64_t stage = 0) const {
+    return groups == kAuto ? getReplicas(stage) : groups;
+  }
+  /// Micro-batches of a stage's worker between their forward and their
+  /// backward.
+  int64_t getInFlight(int64_t stage = 0) const;
 
   /// Sets the module's `hfta.job`.
   void write(ModuleOp module) const;
