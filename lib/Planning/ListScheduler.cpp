@@ -194,14 +194,12 @@ bool ListScheduler::isWorthWaiting(const SimulationState &state,
     std::optional<Ticks> arrival = state.getArrival(actions[next]);
     return arrival && *arrival > state.getTime() && *arrival < latest;
   };
-  for (auto [chunk, stage] : llvm::enumerate(worker.stages)) {
-    if (comes(stage.backwards, stage.nextBackward))
-      return true;
-    if (isWeight && mayBegin(worker, chunk) &&
-        comes(stage.forwards, stage.nextForward))
-      return true;
-  }
-  return false;
+  return llvm::any_of(llvm::enumerate(worker.stages), [&](auto entry) {
+    const StageTurns &stage = entry.value();
+    return comes(stage.backwards, stage.nextBackward) ||
+           (isWeight && mayBegin(worker, entry.index()) &&
+            comes(stage.forwards, stage.nextForward));
+  });
 }
 
 void ListScheduler::begin(WorkerTurns &worker, unsigned action) {

@@ -195,7 +195,7 @@ getChunkSteps(const PipelineShape &shape, int64_t group) {
   for (int64_t begin = 0; begin < shape.microBatches; begin += group)
     for (int64_t chunk = 0; chunk < shape.chunks; ++chunk)
       for (int64_t m = begin; m < begin + group; ++m)
-        steps.push_back({m, chunk});
+        steps.emplace_back(m, chunk);
   return steps;
 }
 
@@ -227,10 +227,11 @@ static Order interleave(const PipelineShape &shape,
 
 /// Whether all workers keep to the shape's limits.
 static bool fits(const Order &order) {
-  for (auto [worker, peak] : llvm::enumerate(getPeaks(order)))
-    if (peak > order.shape.getLimit(order.shape.getPositionOfWorker(worker)))
-      return false;
-  return true;
+  const PipelineShape &shape = order.shape;
+  return llvm::all_of(llvm::enumerate(getPeaks(order)), [&](auto entry) {
+    int64_t position = shape.getPositionOfWorker(entry.index());
+    return entry.value() <= shape.getLimit(position);
+  });
 }
 
 /// With less memory forwards are less far ahead, and groups smaller.
@@ -404,25 +405,25 @@ static llvm::Expected<Order> makeChecked(const PipelineShape &shape,
 }
 
 llvm::Expected<Order> planning::makeOrder(OrderKind kind,
-                                          const PipelineShape &given) {
-  if (llvm::Error error = verifyChunks(kind, given))
+                                          const PipelineShape &shape) {
+  if (llvm::Error error = verifyChunks(kind, shape))
     return error;
-  PipelineShape shape = given;
-  shape.placement =
+  PipelineShape placed = shape;
+  placed.placement =
       kind == OrderKind::vShape ? ChunkPlacement::v : ChunkPlacement::loop;
   switch (kind) {
   case OrderKind::allForwardsFirst:
-    return makeChecked(shape, makeAllForwardsFirst);
+    return makeChecked(placed, makeAllForwardsFirst);
   case OrderKind::oneForwardOneBackward:
-    return makeChecked(shape, makeOneForwardOneBackward);
+    return makeChecked(placed, makeOneForwardOneBackward);
   case OrderKind::interleaved:
-    return makeChecked(shape, makeInterleaved);
+    return makeChecked(placed, makeInterleaved);
   case OrderKind::zeroBubble:
-    return makeChecked(shape, makeZeroBubble);
+    return makeChecked(placed, makeZeroBubble);
   case OrderKind::vShape:
     if (!shape.isUniform())
       return refuse(kind, "needs as many replicas and groups at each position");
-    return makeChecked(shape, makeVShape);
+    return makeChecked(placed, makeVShape);
   case OrderKind::automatic:
   case OrderKind::list:
   case OrderKind::file:

@@ -133,8 +133,10 @@ private:
   void writeAxis();
   void writeRows();
   void writeBar(const TimelineBar &bar);
+  void put(llvm::StringRef name, llvm::StringRef value);
+  void putRectangle(BarKind kind, double x, double y, double wide, double high);
   void writeText(double x, double y, llvm::StringRef text,
-                 llvm::StringRef attributes = "");
+                 llvm::StringRef kind = "");
   double getX(double seconds) const { return left + seconds * scale; }
   double getY(size_t row) const {
     return kTop + static_cast<double>(row) * rowHeight;
@@ -190,32 +192,59 @@ void SvgWriter::layOut() {
   rowHeight = y + kGap;
 }
 
+/// An attribute of the element that is being written.
+void SvgWriter::put(llvm::StringRef name, llvm::StringRef value) {
+  os << ' ' << name << '=' << '"' << value << '"';
+}
+
+void SvgWriter::putRectangle(BarKind kind, double x, double y, double wide,
+                             double high) {
+  os << "<rect";
+  put("class", "k" + std::to_string(static_cast<int>(kind)));
+  put("x", format(x));
+  put("y", format(y));
+  put("width", format(wide));
+  put("height", format(high));
+}
+
 void SvgWriter::writeText(double x, double y, llvm::StringRef text,
-                          llvm::StringRef attributes) {
-  os << "<text x=\"" << format(x) << "\" y=\"" << format(y) << '"'
-     << (attributes.empty() ? "" : " ") << attributes << '>' << escape(text)
-     << "</text>\n";
+                          llvm::StringRef kind) {
+  os << "<text";
+  if (!kind.empty())
+    put("class", kind);
+  put("x", format(x));
+  put("y", format(y));
+  os << '>' << escape(text) << "</text>\n";
 }
 
 void SvgWriter::writeHead() {
-  double all = left + width + 60 + kMargin, height = getBottom() + 40;
-  os << "<svg xmlns=\"http://www.w3.org/2000/svg\" role=\"img\" width=\""
-     << format(all) << "\" height=\"" << format(height) << "\" viewBox=\"0 0 "
-     << format(all) << ' ' << format(height) << "\">\n<title>"
-     << escape(timeline.title) << "</title>\n<style>\n"
+  std::string all = format(left + width + 60 + kMargin);
+  std::string height = format(getBottom() + 40);
+  os << "<svg";
+  put("xmlns", "http://www.w3.org/2000/svg");
+  put("role", "img");
+  put("width", all);
+  put("height", height);
+  put("viewBox", "0 0 " + all + " " + height);
+  os << ">\n<title>" << escape(timeline.title) << "</title>\n<style>\n"
      << "text { font: 11px sans-serif; fill: #000000; }\n"
+     << ".title { font-size: 14px; font-weight: bold; }\n"
      << ".label { font-size: 10px; text-anchor: middle; pointer-events: none; "
         "}\n"
-     << ".axis { stroke: #dddddd; }\n";
+     << ".mark { text-anchor: middle; }\n"
+     << "line { stroke: #dddddd; }\n";
   for (const BarStyle &style : kStyles)
     if (hasKind[static_cast<size_t>(style.kind)]) {
       int number = static_cast<int>(style.kind);
       os << ".k" << number << " { fill: " << style.colour << "; }\n.t" << number
          << " { fill: " << style.textColour << "; }\n";
     }
-  os << "</style>\n<rect width=\"100%\" height=\"100%\" fill=\"#ffffff\"/>\n";
-  writeText(kMargin, 20, timeline.title,
-            "style=\"font-size: 14px; font-weight: bold\"");
+  os << "</style>\n<rect";
+  put("width", "100%");
+  put("height", "100%");
+  put("fill", "#ffffff");
+  os << "/>\n";
+  writeText(kMargin, 20, timeline.title, "title");
 }
 
 void SvgWriter::writeLegend() {
@@ -223,10 +252,9 @@ void SvgWriter::writeLegend() {
   for (const BarStyle &style : kStyles) {
     if (!hasKind[static_cast<size_t>(style.kind)])
       continue;
-    double height = style.lane == 0 ? 12 : kLane;
-    os << "<rect class=\"k" << static_cast<int>(style.kind) << "\" x=\""
-       << format(x) << "\" y=\"" << format(38 - height / 2)
-       << "\" width=\"16\" height=\"" << format(height) << "\"/>\n";
+    double high = style.lane == 0 ? 12 : kLane;
+    putRectangle(style.kind, x, 38 - high / 2, 16, high);
+    os << "/>\n";
     writeText(x + 20, 42, style.name);
     x += 36 + 6 * static_cast<double>(llvm::StringRef(style.name).size());
   }
@@ -239,19 +267,20 @@ void SvgWriter::writeAxis() {
   TimeUnit unit = getUnit(length);
   double wanted = 100 / scale;
   double step = std::pow(10, std::floor(std::log10(wanted)));
-  for (double factor : {5.0, 2.0})
-    if (step * factor <= wanted) {
-      step *= factor;
-      break;
-    }
+  if (step * 5 <= wanted)
+    step *= 5;
+  else if (step * 2 <= wanted)
+    step *= 2;
   double y = getBottom();
   for (int64_t i = 0; static_cast<double>(i) * step <= length; ++i) {
-    double x = getX(static_cast<double>(i) * step);
-    os << "<line class=\"axis\" x1=\"" << format(x) << "\" y1=\""
-       << format(kTop - 4) << "\" x2=\"" << format(x) << "\" y2=\"" << format(y)
-       << "\"/>\n";
-    writeText(x, y + 14, formatTime(static_cast<double>(i) * step, unit),
-              "text-anchor=\"middle\"");
+    double seconds = static_cast<double>(i) * step;
+    os << "<line";
+    put("x1", format(getX(seconds)));
+    put("y1", format(kTop - 4));
+    put("x2", format(getX(seconds)));
+    put("y2", format(y));
+    os << "/>\n";
+    writeText(getX(seconds), y + 14, formatTime(seconds, unit), "mark");
   }
   writeText(left, y + 30, "length " + formatTime(length, unit));
 }
@@ -269,30 +298,27 @@ void SvgWriter::writeRows() {
 
 void SvgWriter::writeBar(const TimelineBar &bar) {
   const BarStyle &style = getStyle(bar.kind);
-  int number = static_cast<int>(bar.kind);
   double x = getX(bar.begin), wide = (bar.end - bar.begin) * scale;
   double y = getY(bar.row) + laneY[style.lane];
-  double height = style.lane == 0 ? kBar : kLane;
-  TimeUnit unit = getUnit(length);
+  double high = style.lane == 0 ? kBar : kLane;
   // A thin line of background tells bars of one colour apart.
-  os << "<rect class=\"k" << number << "\" x=\"" << format(x) << "\" y=\""
-     << format(y) << "\" width=\"" << format(std::max(wide - 0.6, 0.4))
-     << "\" height=\"" << format(height - 0.6) << '"';
+  putRectangle(bar.kind, x, y, std::max(wide - 0.6, 0.4), high - 0.6);
   if (bar.chunk > 0)
-    os << " fill-opacity=\""
-       << format(std::max(0.4, 1 - 0.3 * static_cast<double>(bar.chunk)))
-       << '"';
+    put("fill-opacity",
+        format(std::max(0.4, 1 - 0.3 * static_cast<double>(bar.chunk))));
+  TimeUnit unit = getUnit(length);
   os << "><title>"
      << escape(bar.title + ", " + formatTime(bar.begin, unit) + " to " +
                formatTime(bar.end, unit))
      << "</title></rect>\n";
-  bool hasRoom =
-      wide >= kDigit * static_cast<double>(bar.label.size()) && style.lane == 0;
-  if (hasRoom && !bar.label.empty())
-    writeText(x + wide / 2, y + 14, bar.label,
-              bar.chunk > 0
-                  ? std::string("class=\"label\"")
-                  : "class=\"label t" + std::to_string(number) + "\"");
+  bool hasRoom = wide >= kDigit * static_cast<double>(bar.label.size());
+  if (bar.label.empty() || !hasRoom || style.lane != 0)
+    return;
+  // On what is paler black is read best.
+  std::string kind = "label";
+  if (bar.chunk == 0)
+    kind += " t" + std::to_string(static_cast<int>(bar.kind));
+  writeText(x + wide / 2, y + 14, bar.label, kind);
 }
 
 void SvgWriter::write() {
