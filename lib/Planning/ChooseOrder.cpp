@@ -83,7 +83,10 @@ void OrderChooser::considerLists(OrderKind kind, ChunkPlacement placement) {
       Order order =
           makeListOrder(limited, work, places, {splitsBackward, patience});
       order.kind = kind;
-      compare(order);
+      // Where positions differ, a worker that follows another one may wait for
+      // ever.
+      if (!verifyOrder(order))
+        compare(order);
     }
 }
 

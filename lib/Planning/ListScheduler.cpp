@@ -3,6 +3,7 @@
 #include "Hfta/Planning/MakeOrder.h"
 
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/ErrorHandling.h"
 
 #include <algorithm>
 
@@ -40,7 +41,9 @@ struct StageTurns {
 };
 
 struct WorkerTurns {
-  std::vector<StageTurns> stages; ///< by chunk
+  std::vector<StageTurns> stages;   ///< by chunk
+  int64_t position = 0, places = 0; ///< how many micro-batches it has
+  size_t next = 0;                  ///< in its position's list
   int64_t inFlight = 0, limit = INT64_MAX;
 };
 
@@ -59,32 +62,40 @@ public:
     collect();
   }
 
-  Order schedule();
+  std::vector<ActionList> schedule();
 
 private:
   void collect();
   unsigned choose(const SimulationState &state, unsigned queue);
+  unsigned chooseAsBefore(const SimulationState &state, WorkerTurns &worker);
+  unsigned chooseFreely(const SimulationState &state, WorkerTurns &worker);
   unsigned chooseBackward(const SimulationState &state, WorkerTurns &worker);
   unsigned chooseForward(const SimulationState &state, WorkerTurns &worker);
   unsigned chooseWeight(WorkerTurns &worker);
   bool mayBegin(const WorkerTurns &worker, size_t chunk) const;
   bool isWorthWaiting(const SimulationState &state, const WorkerTurns &worker,
                       unsigned chosen, bool isWeight) const;
+  unsigned find(const WorkerTurns &worker, const Action &action) const;
   void begin(WorkerTurns &worker, unsigned action);
 
   const PipelineShape &shape;
   const ListPolicy &policy;
   PipelineRun run;
   std::vector<WorkerTurns> workers;
-  Order order;
+  /// What one of a position's workers has begun to do, with places for
+  /// micro-batches, the others do too.
+  std::vector<ActionList> positions;
 };
 } // namespace
 
 void ListScheduler::collect() {
   workers.resize(shape.getWorkers());
+  positions.resize(shape.getPositions());
   for (auto [number, worker] : llvm::enumerate(workers)) {
     worker.stages.resize(shape.chunks);
-    worker.limit = shape.getLimit(shape.getPositionOfWorker(number));
+    worker.position = shape.getPositionOfWorker(number);
+    worker.limit = shape.getLimit(worker.position);
+    worker.places = shape.getMicroBatches(number).size();
   }
   for (auto [number, step] : llvm::enumerate(run.steps)) {
     WorkerTurns &worker = workers[step.worker];
@@ -203,59 +214,111 @@ bool ListScheduler::isWorthWaiting(const SimulationState &state,
 }
 
 void ListScheduler::begin(WorkerTurns &worker, unsigned action) {
-  const SimulatedStep &step = run.steps[action];
-  order.workers[step.worker].push_back(step.what);
-  StageTurns &stage = worker.stages[step.what.stage / shape.getPositions()];
-  switch (step.what.kind) {
+  const Action &what = run.steps[action].what;
+  StageTurns &stage = worker.stages[what.stage / shape.getPositions()];
+  size_t place = 0;
+  switch (what.kind) {
   case ActionKind::forward:
-    ++stage.nextForward;
+    place = stage.nextForward++;
     ++worker.inFlight;
     break;
   case ActionKind::backward:
-    ++stage.nextBackward;
+    place = stage.nextBackward++;
     --worker.inFlight;
     break;
   case ActionKind::backwardInput:
-    ++stage.nextBackward;
+    place = stage.nextBackward++;
     break;
   case ActionKind::backwardWeight:
-    ++stage.nextWeight;
+    place = stage.nextWeight++;
     --worker.inFlight;
     break;
   case ActionKind::recompute:
     break;
   }
+  ActionList &list = positions[worker.position];
+  if (worker.next++ == list.size())
+    list.push_back({what.kind, what.stage, static_cast<int64_t>(place)});
+}
+
+/// The worker's action for one of its position's list.
+unsigned ListScheduler::find(const WorkerTurns &worker,
+                             const Action &action) const {
+  const StageTurns &stage = worker.stages[action.stage / shape.getPositions()];
+  switch (action.kind) {
+  case ActionKind::forward:
+    return stage.forwards[action.microBatch];
+  case ActionKind::backward:
+  case ActionKind::backwardInput:
+    return stage.backwards[action.microBatch];
+  case ActionKind::backwardWeight:
+    return stage.weights[action.microBatch];
+  case ActionKind::recompute:
+    break;
+  }
+  llvm_unreachable("nothing is recomputed here");
+}
+
+/// What another worker of the position has done at this point.
+unsigned ListScheduler::chooseAsBefore(const SimulationState &state,
+                                       WorkerTurns &worker) {
+  unsigned action = find(worker, positions[worker.position][worker.next]);
+  return state.canBegin(action) ? action : kNone;
+}
+
+unsigned ListScheduler::chooseFreely(const SimulationState &state,
+                                     WorkerTurns &worker) {
+  unsigned action = chooseBackward(state, worker);
+  if (action != kNone)
+    return action;
+  action = chooseForward(state, worker);
+  bool isWeight = action == kNone;
+  if (isWeight)
+    action = chooseWeight(worker);
+  bool waits =
+      action != kNone && isWorthWaiting(state, worker, action, isWeight);
+  return waits ? kNone : action;
 }
 
 unsigned ListScheduler::choose(const SimulationState &state, unsigned queue) {
   if (queue >= workers.size())
     return kNone;
   WorkerTurns &worker = workers[queue];
-  unsigned action = chooseBackward(state, worker);
-  if (action == kNone) {
-    action = chooseForward(state, worker);
-    bool isWeight = action == kNone;
-    if (isWeight)
-      action = chooseWeight(worker);
-    if (action == kNone || isWorthWaiting(state, worker, action, isWeight))
-      return kNone;
-  }
-  begin(worker, action);
+  const ActionList &list = positions[worker.position];
+  while (worker.next < list.size() &&
+         list[worker.next].microBatch >= worker.places)
+    ++worker.next;
+  unsigned action = worker.next < list.size() ? chooseAsBefore(state, worker)
+                                              : chooseFreely(state, worker);
+  if (action != kNone)
+    begin(worker, action);
   return action;
 }
 
-Order ListScheduler::schedule() {
-  order = Order{OrderKind::list, shape, {}};
-  order.workers.resize(workers.size());
+std::vector<ActionList> ListScheduler::schedule() {
   simulate(run.simulation, [&](const SimulationState &state, unsigned queue) {
     return choose(state, queue);
   });
-  return std::move(order);
+  return std::move(positions);
 }
 
 Order planning::makeListOrder(const PipelineShape &shape,
                               const PipelineWork &work,
                               const WorkerPlaces &places,
                               const ListPolicy &policy) {
-  return ListScheduler(shape, work, places, policy).schedule();
+  PipelineShape part = shape;
+  WorkerPlaces partPlaces = places;
+  if (shape.isUniform()) {
+    // What one pipeline does is right for all of them.
+    part = shape.getLongestPipeline();
+    partPlaces.devices.clear();
+    for (int64_t p = 0; p < shape.getPositions(); ++p) {
+      int64_t first = shape.getFirstWorker(p);
+      partPlaces.devices.push_back(
+          places.devices.empty() ? first : places.devices[first]);
+    }
+  }
+  std::vector<ActionList> positions =
+      ListScheduler(part, work, partPlaces, policy).schedule();
+  return {OrderKind::list, shape, getWorkerLists(shape, positions)};
 }

@@ -66,12 +66,24 @@ getInFlight(const PipelineShape &shape,
 // One stage a position
 //===----------------------------------------------------------------------===//
 
+/// The most micro-batches, at most so many, that as a round are as many for
+/// each worker of a position in each round.
+static int64_t getRound(const PipelineShape &shape, int64_t most) {
+  for (int64_t round = most; round > 1; --round)
+    if (round == shape.microBatches ||
+        llvm::all_of(shape.replicas, [&](int64_t replicas) {
+          return round % replicas == 0 || round < replicas;
+        }))
+      return round;
+  return 1;
+}
+
 /// Each round brings so many micro-batches forward through all chunks, then
 /// back.
 static Order makeAllForwardsFirst(const PipelineShape &shape) {
   llvm::SmallVector<int64_t> inFlight =
       getInFlight(shape, [&](int64_t) { return shape.microBatches; });
-  int64_t round = getWindows(shape, inFlight).back();
+  int64_t round = getRound(shape, getWindows(shape, inFlight).back());
   Order order{OrderKind::allForwardsFirst, shape, {}};
   for (int64_t worker = 0; worker < shape.getWorkers(); ++worker) {
     ActionList list;
@@ -225,34 +237,22 @@ static Order interleave(const PipelineShape &shape,
   return order;
 }
 
-/// Whether all workers keep to the shape's limits.
-static bool fits(const Order &order) {
-  const PipelineShape &shape = order.shape;
-  return llvm::all_of(llvm::enumerate(getPeaks(order)), [&](auto entry) {
-    int64_t position = shape.getPositionOfWorker(entry.index());
-    return entry.value() <= shape.getLimit(position);
-  });
-}
-
-/// With less memory forwards are less far ahead, and groups smaller.
-static Order makeInterleaved(const PipelineShape &shape) {
+/// Forwards are as far ahead as in the literature, or with thrift less far, in
+/// smaller groups.
+static std::optional<Order> makeInterleaved(const PipelineShape &shape,
+                                            int64_t thrift) {
   int64_t positions = shape.getPositions();
   int64_t most = *llvm::max_element(shape.replicas);
-  for (int64_t group = positions * most; group > 1; --group)
-    for (int64_t steps = 2; steps >= 0; --steps) {
-      // More would make the first position wait for gradients that wait for it.
-      int64_t step = std::min(steps * most, 2 * group / positions);
-      Interleaving interleaving{group, {}};
-      for (int64_t p = 0; p < positions; ++p)
-        interleaving.ahead.push_back(step * (positions - 1 - p) +
-                                     (shape.chunks - 1) * group);
-      Order order = interleave(shape, interleaving);
-      if (fits(order))
-        return order;
-    }
-  Interleaving least{1, {}};
-  least.ahead.assign(positions, shape.chunks - 1);
-  return interleave(shape, least);
+  int64_t group = positions * most - thrift / 3;
+  if (group < 1)
+    return std::nullopt;
+  // More would make the first position wait for gradients that wait for it.
+  int64_t step = std::min((2 - thrift % 3) * most, 2 * group / positions);
+  Interleaving interleaving{group, {}};
+  for (int64_t p = 0; p < positions; ++p)
+    interleaving.ahead.push_back(step * (positions - 1 - p) +
+                                 (shape.chunks - 1) * group);
+  return interleave(shape, interleaving);
 }
 
 namespace {
@@ -327,7 +327,10 @@ ActionList VList::make() {
   return std::move(list);
 }
 
-static Order makeVShape(const PipelineShape &shape) {
+static std::optional<Order> makeVShape(const PipelineShape &shape,
+                                       int64_t thrift) {
+  if (thrift > 0)
+    return std::nullopt;
   Order order{OrderKind::vShape, shape, {}};
   order.shape.placement = ChunkPlacement::v;
   for (int64_t p = 0; p < shape.getPositions(); ++p)
@@ -339,29 +342,33 @@ static Order makeVShape(const PipelineShape &shape) {
 // All of them
 //===----------------------------------------------------------------------===//
 
-using OrderMaker = llvm::function_ref<Order(const PipelineShape &)>;
+/// Makes an order that has less in flight the more thrift there is, down to one
+/// micro-batch a worker, which is always in order; then nothing.
+using OrderMaker =
+    llvm::function_ref<std::optional<Order>(const PipelineShape &, int64_t)>;
 
-/// The order of pipelines that share nothing, each of one worker a position.
-static Order makeOfPipelines(const PipelineShape &shape, OrderMaker make) {
-  Order order;
-  order.workers.resize(shape.getWorkers());
-  for (int64_t r = 0; r < shape.replicas.front(); ++r) {
-    llvm::SmallVector<int64_t> own = shape.getMicroBatches(r);
-    PipelineShape part = shape;
-    part.microBatches = own.size();
-    part.replicas.assign(shape.getPositions(), 1);
-    part.groups.clear();
-    Order made = make(part);
-    order.kind = made.kind;
-    order.shape = shape;
-    order.shape.placement = made.shape.placement;
-    for (auto [p, list] : llvm::enumerate(made.workers)) {
-      for (Action &action : list)
-        action.microBatch = own[action.microBatch];
-      order.workers[shape.getFirstWorker(p) + r] = std::move(list);
-    }
-  }
-  return order;
+/// The shape with so much less in flight.
+static std::optional<PipelineShape> limit(const PipelineShape &shape,
+                                          int64_t thrift) {
+  PipelineShape limited = shape;
+  int64_t most = shape.microBatches - thrift;
+  if (thrift == 0)
+    return limited;
+  if (most < 1)
+    return std::nullopt;
+  limited.inFlight.resize(shape.getPositions(), 0);
+  for (int64_t &inFlight : limited.inFlight)
+    inFlight = inFlight == 0 ? most : std::min(inFlight, most);
+  return limited;
+}
+
+/// Whether all workers keep to the shape's limits.
+static bool fits(const Order &order) {
+  const PipelineShape &shape = order.shape;
+  return llvm::all_of(llvm::enumerate(getPeaks(order)), [&](auto entry) {
+    int64_t position = shape.getPositionOfWorker(entry.index());
+    return entry.value() <= shape.getLimit(position);
+  });
 }
 
 static llvm::Error refuse(OrderKind kind, const llvm::Twine &message) {
@@ -393,15 +400,40 @@ static llvm::Error verifyChunks(OrderKind kind, const PipelineShape &shape) {
   return llvm::Error::success();
 }
 
-static llvm::Expected<Order> makeChecked(const PipelineShape &shape,
-                                         OrderMaker make) {
-  Order order = shape.isUniform() ? makeOfPipelines(shape, make) : make(shape);
-  if (fits(order))
-    return order;
-  int64_t most = *llvm::max_element(getPeaks(order));
-  return refuse(order.kind,
+/// The order with the least thrift that fits. Where positions differ, so may
+/// their workers' lists, by a little. Then all have the longest one's, which
+/// may be too much for a worker's memory, or no order any more.
+static llvm::Expected<Order> makeThatFits(const PipelineShape &shape,
+                                          OrderMaker make) {
+  PipelineShape part = shape.isUniform() ? shape.getLongestPipeline() : shape;
+  std::optional<Order> order;
+  for (int64_t thrift = 0; std::optional<Order> next = make(part, thrift);
+       ++thrift) {
+    order = std::move(next);
+    order->workers = getWorkerLists(shape, getPositionLists(*order));
+    PipelineShape placed = shape;
+    placed.placement = order->shape.placement;
+    order->shape = std::move(placed);
+    if (fits(*order) && (shape.isUniform() || !verifyOrder(*order)))
+      return std::move(*order);
+  }
+  int64_t most = *llvm::max_element(getPeaks(*order));
+  return refuse(order->kind,
                 "needs " + llvm::Twine(llvm::divideCeil(most, shape.chunks)) +
                     " micro-batches in flight");
+}
+
+/// Of orders that need no more than the shape's limits.
+static llvm::Expected<Order>
+makeLimited(const PipelineShape &shape,
+            llvm::function_ref<Order(const PipelineShape &)> make) {
+  return makeThatFits(
+      shape,
+      [&](const PipelineShape &part, int64_t thrift) -> std::optional<Order> {
+        if (std::optional<PipelineShape> limited = limit(part, thrift))
+          return make(*limited);
+        return std::nullopt;
+      });
 }
 
 llvm::Expected<Order> planning::makeOrder(OrderKind kind,
@@ -413,17 +445,17 @@ llvm::Expected<Order> planning::makeOrder(OrderKind kind,
       kind == OrderKind::vShape ? ChunkPlacement::v : ChunkPlacement::loop;
   switch (kind) {
   case OrderKind::allForwardsFirst:
-    return makeChecked(placed, makeAllForwardsFirst);
+    return makeLimited(placed, makeAllForwardsFirst);
   case OrderKind::oneForwardOneBackward:
-    return makeChecked(placed, makeOneForwardOneBackward);
+    return makeLimited(placed, makeOneForwardOneBackward);
   case OrderKind::interleaved:
-    return makeChecked(placed, makeInterleaved);
+    return makeThatFits(placed, makeInterleaved);
   case OrderKind::zeroBubble:
-    return makeChecked(placed, makeZeroBubble);
+    return makeLimited(placed, makeZeroBubble);
   case OrderKind::vShape:
     if (!shape.isUniform())
       return refuse(kind, "needs as many replicas and groups at each position");
-    return makeChecked(placed, makeVShape);
+    return makeThatFits(placed, makeVShape);
   case OrderKind::automatic:
   case OrderKind::list:
   case OrderKind::file:

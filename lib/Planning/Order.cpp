@@ -81,6 +81,17 @@ bool PipelineShape::isUniform() const {
          (groups.empty() || llvm::all_equal(groups));
 }
 
+PipelineShape PipelineShape::getLongestPipeline() const {
+  PipelineShape longest = *this;
+  longest.replicas.assign(getPositions(), 1);
+  longest.groups.clear();
+  longest.microBatches = 0;
+  for (int64_t replica = 0; replica < replicas.front(); ++replica)
+    longest.microBatches = std::max<int64_t>(longest.microBatches,
+                                             getMicroBatches(replica).size());
+  return longest;
+}
+
 //===----------------------------------------------------------------------===//
 // Names
 //===----------------------------------------------------------------------===//
@@ -183,6 +194,51 @@ std::vector<int64_t> planning::getInstances(const Order &order) {
 }
 
 //===----------------------------------------------------------------------===//
+// Positions
+//===----------------------------------------------------------------------===//
+
+/// A worker's list with places for micro-batches.
+static ActionList getPlaces(const PipelineShape &shape, int64_t worker,
+                            const ActionList &list) {
+  llvm::SmallVector<int64_t> own = shape.getMicroBatches(worker);
+  ActionList places = list;
+  for (Action &action : places)
+    action.microBatch = llvm::lower_bound(own, action.microBatch) - own.begin();
+  return places;
+}
+
+std::vector<ActionList> planning::getPositionLists(const Order &order) {
+  const PipelineShape &shape = order.shape;
+  std::vector<ActionList> positions;
+  for (int64_t p = 0; p < shape.getPositions(); ++p) {
+    int64_t first = shape.getFirstWorker(p), longest = first;
+    for (int64_t worker = first; worker < first + shape.replicas[p]; ++worker)
+      if (order.workers[worker].size() > order.workers[longest].size())
+        longest = worker;
+    positions.push_back(getPlaces(shape, longest, order.workers[longest]));
+  }
+  return positions;
+}
+
+std::vector<ActionList>
+planning::getWorkerLists(const PipelineShape &shape,
+                         llvm::ArrayRef<ActionList> positions) {
+  std::vector<ActionList> workers;
+  for (int64_t worker = 0; worker < shape.getWorkers(); ++worker) {
+    llvm::SmallVector<int64_t> own = shape.getMicroBatches(worker);
+    ActionList list;
+    for (Action action : positions[shape.getPositionOfWorker(worker)]) {
+      if (action.microBatch >= static_cast<int64_t>(own.size()))
+        continue;
+      action.microBatch = own[action.microBatch];
+      list.push_back(action);
+    }
+    workers.push_back(std::move(list));
+  }
+  return workers;
+}
+
+//===----------------------------------------------------------------------===//
 // Verification
 //===----------------------------------------------------------------------===//
 
@@ -216,6 +272,8 @@ private:
   std::string verifySums(const Action &action);
   std::optional<OrderProblem> verifyList(int64_t worker);
   std::optional<OrderProblem> verifyComplete(int64_t worker);
+  std::optional<OrderProblem> verifyPositions();
+  std::optional<OrderProblem> verifyEnd();
 
   const PipelineShape &shape;
   const Order &order;
@@ -334,16 +392,30 @@ std::optional<OrderProblem> OrderVerifier::verifyComplete(int64_t worker) {
   return std::nullopt;
 }
 
-std::optional<OrderProblem> OrderVerifier::verify() {
-  int64_t workers = shape.getWorkers();
-  if (static_cast<int64_t>(order.workers.size()) != workers)
-    return OrderProblem{-1, -1,
-                        "expected a list for each of " +
-                            std::to_string(workers) + " workers, got " +
-                            std::to_string(order.workers.size())};
-  for (int64_t worker = 0; worker < workers; ++worker)
-    if (std::optional<OrderProblem> problem = verifyList(worker))
-      return problem;
+/// Whether workers of one position do the same. Their lists are complete.
+std::optional<OrderProblem> OrderVerifier::verifyPositions() {
+  std::vector<ActionList> expected =
+      getWorkerLists(shape, getPositionLists(order));
+  for (auto [worker, list] : llvm::enumerate(order.workers)) {
+    auto [got, wanted] =
+        std::mismatch(list.begin(), list.end(), expected[worker].begin(),
+                      expected[worker].end());
+    if (got == list.end())
+      continue;
+    int64_t first = shape.getFirstWorker(shape.getPositionOfWorker(worker));
+    return OrderProblem{
+        static_cast<int64_t>(worker), got - list.begin(),
+        "expected " + nameAction(*wanted) + ", got " + nameAction(*got) +
+            ": all workers from " + std::to_string(first) + " to " +
+            std::to_string(
+                first + shape.replicas[shape.getPositionOfWorker(worker)] - 1) +
+            " have one order"};
+  }
+  return std::nullopt;
+}
+
+/// Whether all ends with messages that take no time and never wait.
+std::optional<OrderProblem> OrderVerifier::verifyEnd() {
   PipelineRun run =
       simulateOrder(order, PipelineWork::getEqual(shape.getStages(), 1, 1, 1));
   if (run.result.hasEnded())
@@ -360,6 +432,21 @@ std::optional<OrderProblem> OrderVerifier::verify() {
   }
   problem.message = "actions wait for each other: " + run.getDeadlock();
   return problem;
+}
+
+std::optional<OrderProblem> OrderVerifier::verify() {
+  int64_t workers = shape.getWorkers();
+  if (static_cast<int64_t>(order.workers.size()) != workers)
+    return OrderProblem{-1, -1,
+                        "expected a list for each of " +
+                            std::to_string(workers) + " workers, got " +
+                            std::to_string(order.workers.size())};
+  for (int64_t worker = 0; worker < workers; ++worker)
+    if (std::optional<OrderProblem> problem = verifyList(worker))
+      return problem;
+  if (std::optional<OrderProblem> problem = verifyPositions())
+    return problem;
+  return verifyEnd();
 }
 
 std::optional<OrderProblem> planning::verifyOrder(const Order &order) {

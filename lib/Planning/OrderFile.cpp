@@ -23,6 +23,8 @@ public:
 private:
   llvm::Error readRow(llvm::StringRef row);
   void choosePlacement();
+  bool hasPositions() const;
+  size_t getColumn(const OrderProblem &problem) const;
   llvm::Error fail(size_t row, size_t column,
                    const llvm::Twine &message) const {
     return llvm::createStringError(file + ":" + llvm::Twine(row) + ":" +
@@ -31,6 +33,7 @@ private:
 
   llvm::StringRef file;
   Order order;
+  std::vector<ActionList> rows;             ///< as they are in the file
   std::vector<std::vector<size_t>> columns; ///< of each action, from 1
 };
 } // namespace
@@ -88,7 +91,7 @@ llvm::Error OrderReader::readRow(llvm::StringRef row) {
       size_t column = text.data() - row.data() + 1;
       std::optional<Action> action = parseAction(text);
       if (!action)
-        return fail(order.workers.size() + 1, column,
+        return fail(rows.size() + 1, column,
                     "expected an action such as 0F0, 0B0, 0I0 or 0W0, got " +
                         quote(text));
       list.push_back(*action);
@@ -96,7 +99,7 @@ llvm::Error OrderReader::readRow(llvm::StringRef row) {
     }
     rest = rest.drop_front(std::min(rest.size(), field.size() + 1));
   }
-  order.workers.push_back(std::move(list));
+  rows.push_back(std::move(list));
   columns.push_back(std::move(starts));
   return llvm::Error::success();
 }
@@ -116,27 +119,62 @@ llvm::Error OrderReader::read(llvm::StringRef text) {
 void OrderReader::choosePlacement() {
   PipelineShape &shape = order.shape;
   int64_t last = shape.getStages() - 1;
-  if (shape.chunks != 2 || order.workers.empty())
+  if (shape.chunks != 2 || rows.empty())
     return;
-  bool isV = llvm::any_of(order.workers.front(), [&](const Action &action) {
-    return action.stage == last;
-  });
+  bool isV = llvm::any_of(
+      rows.front(), [&](const Action &action) { return action.stage == last; });
   shape.placement = isV ? ChunkPlacement::v : ChunkPlacement::loop;
 }
 
+/// Whether rows are of positions, not of workers.
+bool OrderReader::hasPositions() const {
+  return static_cast<int64_t>(columns.size()) != order.shape.getWorkers();
+}
+
+/// Where in its row a problem is.
+size_t OrderReader::getColumn(const OrderProblem &problem) const {
+  if (problem.index < 0)
+    return 1;
+  if (!hasPositions())
+    return columns[problem.worker][problem.index];
+  // The same action stands further right in the row where the worker leaves out
+  // others.
+  const PipelineShape &shape = order.shape;
+  int64_t position = shape.getPositionOfWorker(problem.worker);
+  int64_t own = shape.getMicroBatches(problem.worker).size();
+  int64_t left = problem.index;
+  for (auto [index, action] : llvm::enumerate(rows[position]))
+    if (action.microBatch < own && left-- == 0)
+      return columns[position][index];
+  return 1;
+}
+
 llvm::Error OrderReader::verify() {
-  int64_t workers = order.shape.getWorkers();
-  int64_t rows = order.workers.size();
-  if (rows != workers)
-    return fail(std::max<int64_t>(1, std::min(rows, workers + 1)), 1,
+  const PipelineShape &shape = order.shape;
+  int64_t workers = shape.getWorkers(), count = rows.size();
+  if (count != workers && count != shape.getPositions())
+    return fail(std::max<int64_t>(1, std::min(count, workers + 1)), 1,
                 "expected a row for each of " + llvm::Twine(workers) +
-                    " workers, got " + llvm::Twine(rows));
+                    " workers, got " + llvm::Twine(count));
+  if (!hasPositions()) {
+    order.workers = rows;
+  } else {
+    for (auto [row, list] : llvm::enumerate(rows)) {
+      int64_t places = shape.getMicroBatches(shape.getFirstWorker(row)).size();
+      for (auto [index, action] : llvm::enumerate(list))
+        if (action.microBatch >= places)
+          return fail(row + 1, columns[row][index],
+                      "expected a micro-batch below " + llvm::Twine(places) +
+                          " of the position's own in " + nameAction(action));
+    }
+    order.workers = getWorkerLists(shape, rows);
+  }
   std::optional<OrderProblem> problem = verifyOrder(order);
   if (!problem)
     return llvm::Error::success();
-  size_t column =
-      problem->index < 0 ? 1 : columns[problem->worker][problem->index];
-  return fail(problem->worker + 1, column, problem->message);
+  int64_t row = hasPositions() ? shape.getPositionOfWorker(problem->worker)
+                               : problem->worker;
+  return fail(row + 1, getColumn(*problem), problem->message);
 }
 
 llvm::Expected<Order> planning::readOrder(llvm::StringRef text,

@@ -69,3 +69,27 @@ TEST(OrderFileTest, ErrorsHaveTheirPlace) {
   EXPECT_EQ(getError("0F0,0F1,0B0,0B1\n1F0,1B0,1F1\n", kTwoByTwo),
             "x.csv:2:1: worker 1 has no 1B1, or 1I1 and 1W1");
 }
+
+TEST(OrderFileTest, RowsMayBePositions) {
+  PipelineShape shape = getShape(2, 3);
+  shape.replicas = {2, 1};
+  llvm::StringRef text = "0F0,0F1,0B0,0B1\n1F0,1B0,1F1,1B1,1F2,1B2\n";
+  llvm::Expected<Order> order = readOrder(text, "x.csv", shape);
+  ASSERT_TRUE(!!order) << llvm::toString(order.takeError());
+  EXPECT_EQ(writeOrder(*order), "0F0,0F2,0B0,0B2\n0F1,0B1\n"
+                                "1F0,1B0,1F1,1B1,1F2,1B2\n");
+  EXPECT_EQ(
+      getError("0F0,0F2,0B0,0B2\n1F0,1B0,1F1,1B1,1F2,1B2\n", shape),
+      "x.csv:1:5: expected a micro-batch below 2 of the position's own in "
+      "0F2");
+  // Worker 1 has no second micro-batch.
+  EXPECT_EQ(getError("0F0,0F1,0B1,0B0\n1F0,1B0,1F1,1B1,1F2,1B2\n", shape),
+            "x.csv:1:13: 0B0 comes after 0B2, but gradients are added in the "
+            "order of micro-batches");
+  shape.replicas = {1, 2};
+  shape.microBatches = 4;
+  EXPECT_EQ(
+      getError("0F0,0F1,0B0,0B1,0F2,0F3,0B2,0B3\n1F0,1F1,1B0,1B1\n", shape)
+          .substr(0, 41),
+      "x.csv:1:9: actions wait for each other: w");
+}

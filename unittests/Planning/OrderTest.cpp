@@ -2,8 +2,6 @@
 
 #include "TestPipelines.h"
 
-#include <random>
-
 using namespace mlir::hfta::planning;
 
 static const OrderKind kKinds[] = {
@@ -173,6 +171,30 @@ TEST(OrderTest, WhatIsNoOrder) {
             "micro-batches");
   EXPECT_EQ(getSecond("1F0,1F1,1B0,1I1"), "1:-1: worker 1 has no 1W1");
   EXPECT_EQ(getSecond("1F0,1B0"), "1:-1: worker 1 has no 1F1");
+}
+
+TEST(OrderTest, WorkersOfAPositionDoTheSame) {
+  Order order{OrderKind::file, getShape(1, 4), {}};
+  order.shape.replicas = {2};
+  order.workers = {getList("0F0,0B0,0F2,0B2"), getList("0F1,0F3,0B1,0B3")};
+  std::optional<OrderProblem> problem = verifyOrder(order);
+  ASSERT_TRUE(problem);
+  EXPECT_EQ(problem->worker, 1);
+  EXPECT_EQ(problem->index, 1);
+  EXPECT_EQ(problem->message, "expected 0B1, got 0F3: all workers from 0 to 1 "
+                              "have one order");
+}
+
+TEST(OrderTest, PositionsHaveOneList) {
+  PipelineShape shape = getShape(2, 5);
+  shape.replicas = {2, 1};
+  shape.inFlight = {2, 3};
+  Order order = getOrder(OrderKind::oneForwardOneBackward, shape);
+  std::vector<ActionList> lists = getPositionLists(order);
+  ASSERT_EQ(lists.size(), 2u);
+  EXPECT_EQ(lists[0], getList("0F0,0F1,0B0,0F2,0B1,0B2"));
+  EXPECT_EQ(getWorkerLists(shape, lists), order.workers);
+  EXPECT_EQ(order.workers[1], getList("0F1,0F3,0B1,0B3"));
 }
 
 TEST(OrderTest, MoreInFlightThanAllowed) {

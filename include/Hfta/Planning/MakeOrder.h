@@ -33,7 +33,9 @@ struct ListPolicy {
 };
 
 /// For uneven times: the order in which the simulation's workers, which do what
-/// is there, come to do it.
+/// is there, come to do it. Of a position's workers the first to come to a
+/// point decides for all. Where positions have different replicas this may come
+/// to nothing, with an order that isn't complete.
 Order makeListOrder(const PipelineShape &shape, const PipelineWork &work,
                     const WorkerPlaces &places, const ListPolicy &policy);
 
@@ -54,7 +56,8 @@ llvm::Expected<ChosenOrder> chooseOrder(OrderKind kind,
                                         const PipelineWork &work,
                                         const WorkerPlaces &places = {});
 
-/// Recomputes micro-batches of these stages right before their backward.
+/// Recomputes micro-batches of these stages right before their backward. Where
+/// an order is chosen by times, these should contain that of recomputing.
 void insertRecompute(Order &order, llvm::ArrayRef<bool> stages);
 
 } // namespace mlir::hfta::planning

@@ -4,6 +4,9 @@
 // A model is cut into stages. A *position* of the pipeline is one or more
 // workers that do the same stages, each for other micro-batches; with several
 // chunks it has several stages. An order is a list of actions for each worker.
+// All workers of a position have the same list, in terms of places: the place
+// of a micro-batch is its number among the worker's own. Who has fewer
+// micro-batches leaves out those that it hasn't got.
 //
 // Whatever the order: a stage adds up gradients of a group in the order of the
 // group's micro-batches, so that the sums don't depend on it.
@@ -12,6 +15,7 @@
 #ifndef HFTA_PLANNING_ORDER_H
 #define HFTA_PLANNING_ORDER_H
 
+#include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/ADT/StringRef.h"
 #include "llvm/Support/Error.h"
@@ -86,6 +90,9 @@ struct PipelineShape {
   /// Whether all positions have the same workers, with the same micro-batches:
   /// then there are pipelines that have nothing to do with each other.
   bool isUniform() const;
+  /// Of a uniform shape: that pipeline of one worker a position which has the
+  /// most micro-batches, by their places.
+  PipelineShape getLongestPipeline() const;
 };
 
 enum class OrderKind : uint8_t {
@@ -119,10 +126,18 @@ struct OrderProblem {
   std::string message;
 };
 
+/// What the workers of each position do: in these lists, the micro-batches are
+/// places. Of a valid order.
+std::vector<ActionList> getPositionLists(const Order &order);
+/// The list of each worker, of such lists.
+std::vector<ActionList> getWorkerLists(const PipelineShape &shape,
+                                       llvm::ArrayRef<ActionList> positions);
+
 /// Refuses an order that misses an action or has one twice or on the wrong
-/// worker, that adds a group's gradients or losses in another order than its
-/// micro-batches', that has more in flight than the shape allows, or that never
-/// ends because actions wait for each other in a circle.
+/// worker, whose workers of one position don't do the same, that adds a group's
+/// gradients or losses in another order than its micro-batches', that has more
+/// in flight than the shape allows, or that never ends because actions wait for
+/// each other in a circle.
 std::optional<OrderProblem> verifyOrder(const Order &order);
 
 /// Of each worker, for how many micro-batches it has at most, at one time, what
@@ -135,8 +150,9 @@ std::vector<int64_t> getInstances(const Order &order);
 
 /// Reads an order from a file as torch.distributed.pipelining writes it, of
 /// actions without communication: a row a worker, "0F0,1I3,,2W1"; what is empty
-/// is skipped. `file` is how messages call it: "FILE:ROW:COLUMN: …". The order
-/// is verified.
+/// is skipped. Or a row a position, with places for micro-batches, where that
+/// isn't the same. `file` is how messages call it: "FILE:ROW:COLUMN: …". The
+/// order is verified.
 llvm::Expected<Order> readOrder(llvm::StringRef text, llvm::StringRef file,
                                 const PipelineShape &shape);
 std::string writeOrder(const Order &order);
