@@ -1,0 +1,40 @@
+//===- LayerModel.h - A model as layers with costs --------------*- C++ -*-===//
+//
+// All that the planner knows of a model, whatever it was made from. Its layers
+// stand in an order in which each comes after those whose values it takes, so
+// that each prefix of it may be the first stages of a pipeline.
+//===----------------------------------------------------------------------===//
+
+#ifndef HFTA_PLANNING_LAYERMODEL_H
+#define HFTA_PLANNING_LAYERMODEL_H
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace mlir::hfta::planning {
+
+/// What one layer costs. What is "a sample" grows with the samples of a
+/// micro-batch.
+struct Layer {
+  std::string name;          ///< no other layer has it
+  double forward = 0;        ///< seconds a sample
+  double backward = 0;       ///< seconds a sample
+  double parameterBytes = 0; ///< of all its parameters
+  double savedBytes = 0;     ///< a sample: kept from forward to backward
+  /// A sample: values that this layer or one before it makes and a later one
+  /// takes, each counted once. As much goes back in the backward.
+  double crossingBytes = 0;
+};
+
+struct LayerModel {
+  /// Tells this model from others, whatever was measured of it.
+  std::string digest;
+  std::vector<Layer> layers;
+  /// Bytes of the optimizer's state for each byte of parameters.
+  double optimizerStates = 0;
+};
+
+} // namespace mlir::hfta::planning
+
+#endif // HFTA_PLANNING_LAYERMODEL_H

@@ -1,0 +1,43 @@
+//===- Search.h - The best pipeline for a model and a cluster ---*- C++ -*-===//
+
+#ifndef HFTA_PLANNING_SEARCH_H
+#define HFTA_PLANNING_SEARCH_H
+
+#include "Hfta/Planning/PipelinePlan.h"
+#include "Hfta/Planning/StageCosts.h"
+
+namespace mlir::hfta::planning {
+
+struct PlanRequest {
+  int64_t batch = 1;        ///< samples
+  int64_t microBatches = 0; ///< a divisor of the batch; 0: any of them
+  CostRule costs = CostRule::units;
+};
+
+/// Why there is no plan.
+struct PlanFailure {
+  /// The least memory of a device with which there is a plan, in bytes, and the
+  /// layers of the stage that needs it.
+  int64_t leastMemory = 0;
+  std::string first, last;
+};
+
+/// The fastest plan that is found, whose all devices' memory suffices;
+/// `failure` if there is none. The model must have layers that take time.
+std::optional<PipelinePlan> planPipeline(const LayerModel &model,
+                                         const Cluster &cluster,
+                                         const PlanRequest &request,
+                                         PlanFailure &failure);
+
+/// What a plan with these stages would be, on numbers in flight that are the
+/// best of the usual ones. They must fit into memory and have devices of their
+/// own.
+PipelinePlan describePlan(const StageCosts &costs,
+                          llvm::ArrayRef<Stage> stages);
+
+/// The least bytes a device with which any plan fits, and its largest stage.
+PlanFailure findLeastMemory(const StageCosts &costs);
+
+} // namespace mlir::hfta::planning
+
+#endif // HFTA_PLANNING_SEARCH_H

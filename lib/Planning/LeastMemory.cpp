@@ -1,0 +1,121 @@
+//===- LeastMemory.cpp - The least memory in which a plan fits ------------===//
+
+#include "Candidates.h"
+#include "Hfta/Planning/Search.h"
+
+#include <algorithm>
+#include <cmath>
+
+using namespace mlir::hfta::planning;
+
+namespace {
+
+/// Stages that fit into so many bytes a device, with one micro-batch in flight,
+/// on as few devices as that needs.
+class Packing {
+public:
+  Packing(const StageCosts &costs, int64_t memory);
+
+  bool fits() const {
+    return devices.back() <= costs.getCluster().getDeviceCount();
+  }
+  Stages getStages() const;
+
+private:
+  int64_t countDevices(int64_t first, int64_t last) const;
+
+  static constexpr int64_t kNone = std::numeric_limits<int32_t>::max();
+
+  const StageCosts &costs;
+  double memory;
+  // For the layers before each one: devices, and where their last stage begins.
+  std::vector<int64_t> devices, begin;
+};
+
+} // namespace
+
+/// Devices that a stage needs; kNone if it never fits.
+int64_t Packing::countDevices(int64_t first, int64_t last) const {
+  int64_t most = costs.getCluster().getDeviceCount();
+  double alone = costs.getPeakBytes(first, last, 1, 1);
+  if (alone <= memory)
+    return 1;
+  if (costs.getWorkload().costs == CostRule::units)
+    return kNone;
+  // Replicas share all but the parameters.
+  double kept = costs.getPeakBytes(first, last, 1, 1) -
+                (alone - costs.getPeakBytes(first, last, 2, 1)) * 2;
+  if (kept >= memory)
+    return kNone;
+  int64_t count =
+      std::min<double>(most + 1.0, std::ceil((alone - kept) / (memory - kept)));
+  // Rounding may be one device off.
+  while (count > 1 && costs.getPeakBytes(first, last, count - 1, 1) <= memory)
+    --count;
+  while (count <= most && costs.getPeakBytes(first, last, count, 1) > memory)
+    ++count;
+  return count <= most ? count : kNone;
+}
+
+Packing::Packing(const StageCosts &costs, int64_t memory)
+    : costs(costs), memory(memory), devices(costs.getLayerCount() + 1, kNone),
+      begin(costs.getLayerCount() + 1, 0) {
+  devices[0] = 0;
+  for (int64_t end = 1; end <= costs.getLayerCount(); ++end)
+    for (int64_t first = end - 1; first >= 0; --first) {
+      // Parameters and what is saved only grow.
+      int64_t count = countDevices(first, end - 1);
+      if (devices[first] + count < devices[end]) {
+        devices[end] = devices[first] + count;
+        begin[end] = first;
+      }
+    }
+}
+
+Stages Packing::getStages() const {
+  Stages stages;
+  llvm::SmallVector<int64_t, 8> counts;
+  for (int64_t end = costs.getLayerCount(); end > 0; end = begin[end]) {
+    stages.push_back({begin[end], end - 1, DeviceSet()});
+    counts.push_back(devices[end] - devices[begin[end]]);
+  }
+  std::reverse(stages.begin(), stages.end());
+  std::reverse(counts.begin(), counts.end());
+  FreeDevices free(costs.getCluster().devices);
+  for (size_t i = 0; i < stages.size(); ++i)
+    stages[i].devices = free.take(counts[i], Placement::append);
+  return stages;
+}
+
+/// The least bytes a device, by bisection between what can't and what can be.
+static int64_t findLeast(const StageCosts &costs) {
+  int64_t devices = costs.getCluster().getDeviceCount();
+  int64_t fails = -1;
+  auto fits = static_cast<int64_t>(
+      std::ceil(costs.getPeakBytes(0, costs.getLayerCount() - 1, devices, 1)));
+  while (fits - fails > 1) {
+    int64_t middle = fails + (fits - fails) / 2;
+    (Packing(costs, middle).fits() ? fits : fails) = middle;
+  }
+  return fits;
+}
+
+Stages mlir::hfta::planning::getLeastMemoryStages(const StageCosts &costs) {
+  return Packing(costs, findLeast(costs)).getStages();
+}
+
+PlanFailure mlir::hfta::planning::findLeastMemory(const StageCosts &costs) {
+  PlanFailure failure;
+  failure.leastMemory = findLeast(costs);
+  double largest = -1;
+  for (const Stage &stage : Packing(costs, failure.leastMemory).getStages()) {
+    double bytes =
+        costs.getPeakBytes(stage.first, stage.last, stage.devices.size(), 1);
+    if (bytes <= largest)
+      continue;
+    largest = bytes;
+    failure.first = costs.getModel().layers[stage.first].name;
+    failure.last = costs.getModel().layers[stage.last].name;
+  }
+  return failure;
+}

@@ -1,0 +1,326 @@
+//===- PlanFile.cpp - Plans as JSON ---------------------------------------===//
+
+#include "Hfta/Planning/PipelinePlan.h"
+
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/JSON.h"
+#include "llvm/Support/raw_ostream.h"
+
+#include <cmath>
+#include <set>
+
+using namespace mlir::hfta::planning;
+using llvm::StringRef;
+namespace json = llvm::json;
+
+namespace {
+
+// Milliseconds in the file, seconds in the plan.
+struct Time {
+  double &seconds;
+};
+struct OptionalTime {
+  std::optional<double> &seconds;
+};
+/// A number from `least` on, or above it.
+struct Number {
+  double &value;
+  double least = 0;
+  bool includesLeast = true;
+};
+struct Whole {
+  int64_t &value;
+  int64_t least = 0;
+};
+struct Wholes {
+  std::vector<int64_t> &values;
+  int64_t least = 0;
+};
+
+/// Writes the fields of an object.
+class Writer {
+public:
+  explicit Writer(json::OStream &os) : os(os) {}
+
+  void field(StringRef key, const std::string &value) {
+    os.attribute(key, value);
+  }
+  void field(StringRef key, Time time) {
+    os.attribute(key, time.seconds * 1e3);
+  }
+  void field(StringRef key, OptionalTime time) {
+    os.attribute(key, time.seconds ? json::Value(*time.seconds * 1e3)
+                                   : json::Value(nullptr));
+  }
+  void field(StringRef key, Number number) { os.attribute(key, number.value); }
+  void field(StringRef key, Whole number) { os.attribute(key, number.value); }
+  void field(StringRef key, Wholes numbers) {
+    os.attribute(key, json::Array(numbers.values));
+  }
+  void field(StringRef key, Duplex &duplex) {
+    os.attribute(key, duplex == Duplex::full ? "full" : "half");
+  }
+  template <typename Record, typename Describe>
+  void record(StringRef key, Record &value, const Describe &describe) {
+    os.attributeObject(key, [&] { describe(*this, value); });
+  }
+  template <typename Record, typename Describe>
+  void records(StringRef key, std::vector<Record> &values,
+               const Describe &describe) {
+    os.attributeArray(key, [&] {
+      for (Record &value : values)
+        os.object([&] { describe(*this, value); });
+    });
+  }
+
+  void check(bool, const llvm::Twine &) {}
+
+private:
+  json::OStream &os;
+};
+
+/// Reads what Writer wrote; remembers the first error.
+class Reader {
+public:
+  Reader(const json::Object &object, std::string path, std::string &error)
+      : object(object), path(std::move(path)), error(error) {}
+
+  void field(StringRef key, std::string &value) {
+    const json::Value *found = get(key);
+    std::optional<StringRef> text = found ? found->getAsString() : std::nullopt;
+    if (text && !text->empty())
+      value = text->str();
+    else
+      fail(key, found, "a string");
+  }
+  void field(StringRef key, Time time) {
+    field(key, Number{time.seconds});
+    time.seconds /= 1e3;
+  }
+  void field(StringRef key, OptionalTime time) {
+    const json::Value *found = get(key);
+    if (found && found->getAsNull())
+      return;
+    time.seconds.emplace(0);
+    field(key, Time{*time.seconds});
+  }
+  void field(StringRef key, Number number) {
+    const json::Value *found = get(key);
+    std::optional<double> value = found ? found->getAsNumber() : std::nullopt;
+    if (value && std::isfinite(*value) &&
+        (number.includesLeast ? *value >= number.least : *value > number.least))
+      number.value = *value;
+    else
+      fail(
+          key, found,
+          (number.includesLeast ? "a number of at least " : "a number above ") +
+              llvm::Twine(static_cast<int64_t>(number.least)));
+  }
+  void field(StringRef key, Whole number) {
+    readWhole(key, get(key), number.least, number.value);
+  }
+  void field(StringRef key, Wholes numbers) {
+    const json::Array *array = getArray(key);
+    if (!array)
+      return;
+    for (auto [index, value] : llvm::enumerate(*array))
+      readWhole((key + "[" + llvm::Twine(index) + "]").str(), &value,
+                numbers.least, numbers.values.emplace_back());
+  }
+  void field(StringRef key, Duplex &duplex) {
+    const json::Value *found = get(key);
+    std::optional<StringRef> text = found ? found->getAsString() : std::nullopt;
+    if (text == StringRef("full") || text == StringRef("half"))
+      duplex = *text == "full" ? Duplex::full : Duplex::half;
+    else
+      fail(key, found, "\"full\" or \"half\"");
+  }
+  template <typename Record, typename Describe>
+  void record(StringRef key, Record &value, const Describe &describe) {
+    readObject(key, get(key), value, describe);
+  }
+  template <typename Record, typename Describe>
+  void records(StringRef key, std::vector<Record> &values,
+               const Describe &describe) {
+    const json::Array *array = getArray(key);
+    if (!array)
+      return;
+    for (auto [index, value] : llvm::enumerate(*array))
+      readObject((key + "[" + llvm::Twine(index) + "]").str(), &value,
+                 values.emplace_back(), describe);
+  }
+  /// Of fields that have been read.
+  void check(bool holds, const llvm::Twine &message) {
+    if (error.empty() && !holds)
+      error = (path + message).str();
+  }
+  /// Whatever hasn't been read is an error.
+  void finish() {
+    for (const auto &entry : object)
+      if (error.empty() && !known.count(StringRef(entry.first).str()))
+        error = path + StringRef(entry.first).str() + ": unknown field";
+  }
+
+private:
+  const json::Value *get(StringRef key) {
+    known.insert(key.str());
+    return object.get(key);
+  }
+  const json::Array *getArray(StringRef key) {
+    const json::Value *found = get(key);
+    const json::Array *array = found ? found->getAsArray() : nullptr;
+    if (!array || array->empty())
+      fail(key, found, "an array that isn't empty");
+    return array;
+  }
+  void readWhole(StringRef key, const json::Value *found, int64_t least,
+                 int64_t &number) {
+    std::optional<int64_t> value = found ? found->getAsInteger() : std::nullopt;
+    if (value && *value >= least)
+      number = *value;
+    else
+      fail(key, found, "a whole number of at least " + llvm::Twine(least));
+  }
+  template <typename Record, typename Describe>
+  void readObject(StringRef key, const json::Value *found, Record &value,
+                  const Describe &describe) {
+    const json::Object *inner = found ? found->getAsObject() : nullptr;
+    if (!inner)
+      return fail(key, found, "an object");
+    Reader reader(*inner, path + key.str() + ".", error);
+    describe(reader, value);
+    reader.finish();
+  }
+  void fail(StringRef key, const json::Value *found,
+            const llvm::Twine &expected) {
+    if (!error.empty())
+      return;
+    llvm::raw_string_ostream os(error);
+    os << path << key << ": expected " << expected;
+    if (!found)
+      os << ", but the field is missing";
+    else if (!found->getAsArray() && !found->getAsObject())
+      os << ", got " << *found;
+  }
+
+  const json::Object &object;
+  std::string path;
+  std::string &error;
+  std::set<std::string> known;
+};
+
+/// One description of the file serves writing and reading.
+struct Describe {
+  template <typename Archive>
+  void operator()(Archive &archive, Cluster &cluster) const {
+    archive.field("devices", Wholes{cluster.devices, 1});
+    archive.field("memory", Whole{cluster.memory});
+    archive.field("link", Number{cluster.link, 0, false});
+    archive.field("network", Number{cluster.network, 0, false});
+    archive.field("point_to_point", Number{cluster.pointToPoint, 0, false});
+    archive.field("latency", Number{cluster.latency});
+    archive.field("duplex", cluster.duplex);
+  }
+  template <typename Archive>
+  void operator()(Archive &archive, PlannedStage &stage) const {
+    archive.field("first", stage.first);
+    archive.field("last", stage.last);
+    auto replicas = static_cast<int64_t>(stage.devices.size());
+    archive.field("replicas", Whole{replicas, 1});
+    archive.field("devices", Wholes{stage.devices});
+    archive.field("groups", Whole{stage.groups, 1});
+    archive.field("in_flight", Whole{stage.inFlight, 1});
+    archive.field("forward_ms", Time{stage.forward});
+    archive.field("backward_ms", Time{stage.backward});
+    archive.field("all_reduce_ms", Time{stage.allReduce});
+    archive.field("peak_bytes", Whole{stage.peakBytes});
+    archive.check(replicas == static_cast<int64_t>(stage.devices.size()),
+                  "replicas: expected as many as 'devices' are, got " +
+                      llvm::Twine(replicas));
+  }
+  template <typename Archive>
+  void operator()(Archive &archive, PipelinePlan &plan) const {
+    archive.field("model", plan.model);
+    archive.record("cluster", plan.cluster, *this);
+    archive.field("micro_batches", Whole{plan.microBatches, 1});
+    archive.field("order", plan.order);
+    archive.field("latency_ms", Time{plan.latency});
+    archive.field("estimate_ms", Time{plan.estimate});
+    archive.field("pivot", Whole{plan.pivot});
+    archive.field("simulated_ms", OptionalTime{plan.simulated});
+    archive.field("speedup", Number{plan.speedup});
+    archive.records("stages", plan.stages, *this);
+  }
+};
+
+} // namespace
+
+//===----------------------------------------------------------------------===//
+// Writing and reading
+//===----------------------------------------------------------------------===//
+
+void mlir::hfta::planning::writePlan(const PipelinePlan &plan,
+                                     llvm::raw_ostream &os) {
+  json::OStream stream(os, /*IndentSize=*/2);
+  Writer writer(stream);
+  stream.object([&] { Describe()(writer, const_cast<PipelinePlan &>(plan)); });
+  os << '\n';
+}
+
+/// What doesn't fit together, although each field is one; empty if nothing.
+static std::string checkPlan(const PipelinePlan &plan) {
+  std::vector<bool> isUsed(plan.cluster.getDeviceCount());
+  for (auto [i, stage] : llvm::enumerate(plan.stages)) {
+    std::string place = "stages[" + llvm::utostr(i) + "].";
+    for (auto [at, device] : llvm::enumerate(stage.devices)) {
+      std::string which = place + "devices[" + llvm::utostr(at) + "]: ";
+      if (device >= static_cast<int64_t>(isUsed.size()))
+        return which + "the cluster has no device " + llvm::itostr(device);
+      if (isUsed[device])
+        return which + "device " + llvm::itostr(device) + " is used twice";
+      isUsed[device] = true;
+    }
+    auto replicas = static_cast<int64_t>(stage.devices.size());
+    if (replicas > plan.microBatches)
+      return place + "replicas: " + llvm::itostr(replicas) +
+             " replicas share " + llvm::itostr(plan.microBatches) +
+             " micro-batches";
+    if (stage.groups < replicas || stage.groups > plan.microBatches)
+      return place +
+             "groups: expected at least 'replicas' and at most "
+             "'micro_batches', got " +
+             llvm::itostr(stage.groups);
+    if (stage.inFlight > plan.microBatches)
+      return place + "in_flight: expected at most 'micro_batches', got " +
+             llvm::itostr(stage.inFlight);
+  }
+  if (plan.pivot >= 2 * static_cast<int64_t>(plan.stages.size()) - 1)
+    return "pivot: expected a stage or link, counted together from 0, got " +
+           llvm::itostr(plan.pivot);
+  return "";
+}
+
+std::optional<PipelinePlan> mlir::hfta::planning::readPlan(StringRef text,
+                                                           std::string &error) {
+  llvm::Expected<json::Value> value = json::parse(text);
+  if (!value) {
+    error = llvm::toString(value.takeError());
+    return std::nullopt;
+  }
+  const json::Object *object = value->getAsObject();
+  if (!object) {
+    error = "expected an object";
+    return std::nullopt;
+  }
+  error.clear();
+  PipelinePlan plan;
+  Reader reader(*object, "", error);
+  Describe()(reader, plan);
+  reader.finish();
+  if (error.empty())
+    error = checkPlan(plan);
+  if (!error.empty())
+    return std::nullopt;
+  return plan;
+}

@@ -1,0 +1,140 @@
+//===- Search.cpp - The best pipeline for a model and a cluster -----------===//
+
+#include "Hfta/Planning/Search.h"
+#include "Candidates.h"
+
+#include "llvm/ADT/STLExtras.h"
+
+#include <cmath>
+
+using namespace mlir::hfta::planning;
+using llvm::ArrayRef;
+
+/// How many plans are judged after their estimate, and how many of these are
+/// improved. With these numbers the search of a large cluster takes seconds.
+static constexpr size_t kJudged = 48;
+static constexpr size_t kImproved = 4;
+/// Work of each improvement, in estimates.
+static constexpr int64_t kBudget = 100000;
+/// Plans that take so many times as long aren't improved.
+static constexpr double kHopeless = 1.2;
+/// How often the best plan is changed at random and improved again, and the
+/// work after which that ends.
+static constexpr unsigned kPerturbations = 100;
+static constexpr int64_t kMostWork = 2000000;
+
+//===----------------------------------------------------------------------===//
+// From candidates to plans
+//===----------------------------------------------------------------------===//
+
+/// Gives each stage devices by number, the first free ones of its machines.
+static void numberDevices(ArrayRef<Stage> stages, const Cluster &cluster,
+                          PipelinePlan &plan) {
+  std::vector<int64_t> next;
+  for (size_t machine = 0; machine < cluster.devices.size(); ++machine)
+    next.push_back(cluster.getFirstDevice(machine));
+  for (auto [stage, planned] : llvm::zip_equal(stages, plan.stages))
+    for (const DeviceSet::Part &part : stage.devices.getParts())
+      for (int32_t i = 0; i < part.count; ++i)
+        planned.devices.push_back(next[part.machine]++);
+}
+
+static PipelinePlan makePlan(const StageCosts &costs,
+                             const Candidate &candidate) {
+  const Workload &workload = costs.getWorkload();
+  PipelinePlan plan;
+  plan.model = costs.getModel().digest;
+  plan.cluster = costs.getCluster();
+  plan.microBatches = workload.microBatches;
+  plan.latency = candidate.latency;
+  auto stations = costs.getStations(candidate.stages);
+  LatencyEstimate estimate =
+      estimateLatency(stations, workload, plan.cluster.duplex);
+  plan.estimate = estimate.seconds;
+  plan.pivot = estimate.pivot;
+  plan.speedup = costs.getSerialTime() / plan.latency;
+  bool allFirst = candidate.stages.size() > 1;
+  for (auto [i, stage] : llvm::enumerate(candidate.stages)) {
+    const Station &station = stations[2 * i];
+    PlannedStage planned;
+    planned.first = costs.getModel().layers[stage.first].name;
+    planned.last = costs.getModel().layers[stage.last].name;
+    planned.groups = stage.devices.size();
+    planned.inFlight = candidate.inFlight[i];
+    planned.forward = station.forward;
+    planned.backward = station.backward;
+    planned.allReduce = station.allReduce;
+    planned.peakBytes = static_cast<int64_t>(std::ceil(costs.getPeakBytes(
+        stage.first, stage.last, stage.devices.size(), candidate.inFlight[i])));
+    allFirst &= planned.inFlight == station.getRounds(workload.microBatches);
+    plan.stages.push_back(std::move(planned));
+  }
+  plan.order = allFirst ? "all_forwards_first" : "one_f_one_b";
+  numberDevices(candidate.stages, costs.getCluster(), plan);
+  return plan;
+}
+
+PipelinePlan mlir::hfta::planning::describePlan(const StageCosts &costs,
+                                                ArrayRef<Stage> stages) {
+  return makePlan(costs, Judge(costs).judge(stages));
+}
+
+//===----------------------------------------------------------------------===//
+// The search
+//===----------------------------------------------------------------------===//
+
+/// The best plan for one number of micro-batches; without stages if none fits.
+static Candidate search(const StageCosts &costs) {
+  Judge judge(costs);
+  CandidatePool pool(judge);
+  addSeeds(judge, pool);
+  if (costs.getCluster().memory != 0)
+    pool.add(getLeastMemoryStages(costs));
+  Candidate best;
+  for (Candidate &candidate : pool.takeBest(kJudged, kImproved)) {
+    if (candidate.latency > kHopeless * best.latency ||
+        judge.getWork() > kMostWork)
+      continue;
+    Candidate improved = improve(judge, std::move(candidate), kBudget);
+    judge.chooseInFlight(improved);
+    if (improved.latency < best.latency)
+      best = std::move(improved);
+  }
+  if (best.stages.empty())
+    return best;
+  // Out of the valley that the best seed lies in. Equal inputs draw equal
+  // numbers.
+  std::mt19937 random(1);
+  for (unsigned i = 0; i < kPerturbations && judge.getWork() < kMostWork; ++i) {
+    Candidate other = judge.judge(perturb(costs, best.stages, random));
+    other = improve(judge, std::move(other), kBudget);
+    judge.chooseInFlight(other);
+    if (other.latency < best.latency)
+      best = std::move(other);
+  }
+  return best;
+}
+
+std::optional<PipelinePlan> mlir::hfta::planning::planPipeline(
+    const LayerModel &model, const Cluster &cluster, const PlanRequest &request,
+    PlanFailure &failure) {
+  std::optional<PipelinePlan> best;
+  failure.leastMemory = 0;
+  for (int64_t count = 1; count <= request.batch; ++count) {
+    bool isWanted = request.microBatches == 0 ? request.batch % count == 0
+                                              : request.microBatches == count;
+    if (!isWanted)
+      continue;
+    StageCosts costs(model, cluster, {request.batch, count, request.costs});
+    Candidate found = search(costs);
+    if (!found.stages.empty()) {
+      if (!best || found.latency < best->latency)
+        best = makePlan(costs, found);
+      continue;
+    }
+    PlanFailure least = findLeastMemory(costs);
+    if (failure.leastMemory == 0 || least.leastMemory < failure.leastMemory)
+      failure = least;
+  }
+  return best;
+}

@@ -1,0 +1,140 @@
+//===- StageCosts.cpp - What stages and links between them cost -----------===//
+
+#include "Hfta/Planning/StageCosts.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numeric>
+
+using namespace mlir::hfta::planning;
+
+StageCosts::StageCosts(const LayerModel &model, const Cluster &cluster,
+                       const Workload &workload)
+    : model(model), cluster(cluster), workload(workload),
+      samples(workload.getSamples()) {
+  compute = forward = parameters = saved = {0};
+  for (const Layer &layer : model.layers) {
+    compute.push_back(compute.back() +
+                      (layer.forward + layer.backward) * samples);
+    forward.push_back(forward.back() + layer.forward * samples);
+    parameters.push_back(parameters.back() + layer.parameterBytes);
+    saved.push_back(saved.back() + layer.savedBytes * samples);
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// Times
+//===----------------------------------------------------------------------===//
+
+double StageCosts::getAllReduceTime(const DeviceSet &devices,
+                                    double bytes) const {
+  int64_t n = devices.size();
+  if (n == 1)
+    return 0;
+  // Pairs of devices in one machine send side by side.
+  double rate =
+      devices.getMachineCount() > 1 ? cluster.network : cluster.link * (n / 2);
+  return 2 * bytes * (n - 1) / n / rate + 2 * cluster.latency;
+}
+
+double StageCosts::getSendTime(const DeviceSet &from, const DeviceSet &to,
+                               double bytes) const {
+  double seconds;
+  if (to.getMachineCount() == 1) {
+    int64_t outside = from.size() - from.getCount(to.getParts()[0].machine);
+    seconds = outside > 0 ? bytes / from.size() * outside / cluster.pointToPoint
+                          : bytes / cluster.link;
+  } else {
+    seconds = bytes / cluster.network;
+  }
+  return seconds + cluster.latency;
+}
+
+Station StageCosts::getStation(const Stage &stage) const {
+  Station station;
+  int64_t replicas = stage.devices.size();
+  double share = getShare(replicas);
+  station.backward = getBackwardTime(stage.first, stage.last) * share;
+  station.forward =
+      getComputeTime(stage.first, stage.last) * share - station.backward;
+  if (workload.costs == CostRule::units)
+    station.lanes = replicas;
+  station.allReduce = getAllReduceTime(
+      stage.devices, getParameterBytes(stage.first, stage.last));
+  return station;
+}
+
+/// Channels that whole micro-batches go through side by side, and the time of
+/// one of them: a channel joins two machines or, within one, two devices.
+static Station shareChannels(const Stage &from, const Stage &to, double bytes,
+                             const Cluster &cluster) {
+  Station station;
+  station.isLink = true;
+  const DeviceSet &senders = from.devices, &receivers = to.devices;
+  bool isInside =
+      senders.getMachineCount() == 1 && receivers.getMachineCount() == 1 &&
+      senders.getParts()[0].machine == receivers.getParts()[0].machine;
+  // In turn, replicas meet in as many pairs as the least common multiple.
+  if (isInside)
+    station.lanes = std::lcm(senders.size(), receivers.size());
+  else
+    station.lanes =
+        std::lcm(senders.getMachineCount(), receivers.getMachineCount());
+  double rate = isInside ? cluster.link : cluster.network;
+  station.forward = station.backward = bytes / rate + cluster.latency;
+  return station;
+}
+
+Station StageCosts::getLink(const Stage &from, const Stage &to) const {
+  double bytes = getCrossingBytes(from.last);
+  if (workload.costs == CostRule::units)
+    return shareChannels(from, to, bytes, cluster);
+  Station station;
+  station.isLink = true;
+  station.forward = station.backward =
+      getSendTime(from.devices, to.devices, bytes);
+  return station;
+}
+
+llvm::SmallVector<Station, 8>
+StageCosts::getStations(llvm::ArrayRef<Stage> stages) const {
+  llvm::SmallVector<Station, 8> stations;
+  for (size_t i = 0; i < stages.size(); ++i) {
+    if (i > 0)
+      stations.push_back(getLink(stages[i - 1], stages[i]));
+    stations.push_back(getStation(stages[i]));
+  }
+  return stations;
+}
+
+//===----------------------------------------------------------------------===//
+// Memory
+//===----------------------------------------------------------------------===//
+
+double StageCosts::getPeakBytes(int64_t first, int64_t last, int64_t replicas,
+                                int64_t inFlight) const {
+  double share = getShare(replicas);
+  double in = first > 0 ? getCrossingBytes(first - 1) : 0;
+  double out = last + 1 < getLayerCount() ? getCrossingBytes(last) : 0;
+  double kept = getParameterBytes(first, last) * (2 + model.optimizerStates);
+  double each = saved[last + 1] - saved[first] + in;
+  return kept + (inFlight * each + in + 2 * out) * share;
+}
+
+int64_t StageCosts::getMostInFlight(int64_t first, int64_t last,
+                                    int64_t replicas) const {
+  int64_t most = workload.microBatches;
+  if (workload.costs == CostRule::units)
+    most = (most + replicas - 1) / replicas;
+  if (cluster.memory == 0)
+    return most;
+  auto limit = static_cast<double>(cluster.memory);
+  double none = getPeakBytes(first, last, replicas, 0);
+  double each = getPeakBytes(first, last, replicas, 1) - none;
+  if (none + each > limit)
+    return 0;
+  if (each <= 0 || none + most * each <= limit)
+    return most;
+  return static_cast<int64_t>((limit - none) / each);
+}

@@ -1,0 +1,179 @@
+//===- PlanTest.cpp - Plans, their files and the memory they need ---------===//
+
+#include "Hfta/Planning/Search.h"
+#include "llvm/Support/raw_ostream.h"
+#include "gtest/gtest.h"
+
+using namespace mlir::hfta::planning;
+
+/// Three layers, 1, 2 and 3 s a sample; 10, 20 and 30 bytes of parameters, and
+/// as many saved a sample; 1 and 2 bytes that cross.
+static LayerModel makeModel() {
+  LayerModel model;
+  model.digest = "0123";
+  for (int i = 1; i <= 3; ++i)
+    model.layers.push_back({"layer" + std::to_string(i), i / 3.0, 2 * i / 3.0,
+                            10.0 * i, 10.0 * i, i < 3 ? 1.0 * i : 0.0});
+  return model;
+}
+
+static Cluster makeCluster(std::vector<int64_t> devices, int64_t memory = 0) {
+  Cluster cluster;
+  cluster.devices = std::move(devices);
+  cluster.memory = memory;
+  return cluster;
+}
+
+static PipelinePlan plan(const Cluster &cluster) {
+  PlanFailure failure;
+  std::optional<PipelinePlan> found =
+      planPipeline(makeModel(), cluster, {12, 12, CostRule::units}, failure);
+  EXPECT_TRUE(found);
+  return found.value_or(PipelinePlan());
+}
+
+//===----------------------------------------------------------------------===//
+// Memory
+//===----------------------------------------------------------------------===//
+
+TEST(PlanTest, countsWhatADeviceHolds) {
+  LayerModel model = makeModel();
+  model.optimizerStates = 1;
+  Cluster cluster = makeCluster({3}, 200);
+  StageCosts units(model, cluster, {12, 12, CostRule::units});
+  // Parameters, gradients and state; two in flight with what they came with;
+  // what is sent back, and what goes to the next stage and comes back.
+  EXPECT_DOUBLE_EQ(units.getPeakBytes(1, 1, 1, 2), 60 + 2 * 21 + 1 + 4);
+  EXPECT_EQ(units.getMostInFlight(1, 1, 1), 6);
+  EXPECT_EQ(units.getMostInFlight(1, 1, 3), 4);
+  StageCosts published(model, cluster, {12, 12, CostRule::published});
+  EXPECT_DOUBLE_EQ(published.getPeakBytes(1, 1, 2, 2), 60 + 21 + 2.5);
+}
+
+TEST(PlanTest, keepsToTheMemory) {
+  // All layers on each device need 120 bytes and 60 for each in flight.
+  EXPECT_EQ(plan(makeCluster({2}, 1000)).stages.size(), 1u);
+  // Best is what needs least: the last layer alone, 60 + 32 + 2.
+  PipelinePlan tight = plan(makeCluster({2}, 97));
+  ASSERT_EQ(tight.stages.size(), 2u);
+  EXPECT_EQ(tight.stages[0].last, "layer2");
+  for (const PlannedStage &stage : tight.stages)
+    EXPECT_LE(stage.peakBytes, 97);
+}
+
+TEST(PlanTest, saysWhatWouldFit) {
+  LayerModel model = makeModel();
+  struct {
+    std::vector<int64_t> devices;
+    int64_t least;
+    const char *first, *last;
+  } rows[] = {{{1}, 180, "layer1", "layer3"},
+              // 2 (10 + 20) + 30 + 2 * 2 against 2 * 30 + 32 + 2
+              {{2}, 94, "layer1", "layer2"},
+              {{1, 1, 1}, 94, "layer1", "layer2"}};
+  for (const auto &row : rows) {
+    Cluster cluster = makeCluster(row.devices, row.least - 1);
+    PlanFailure failure;
+    EXPECT_FALSE(
+        planPipeline(model, cluster, {12, 12, CostRule::units}, failure));
+    EXPECT_EQ(failure.leastMemory, row.least);
+    EXPECT_EQ(failure.first, row.first);
+    EXPECT_EQ(failure.last, row.last);
+    cluster.memory = row.least;
+    EXPECT_TRUE(
+        planPipeline(model, cluster, {12, 12, CostRule::units}, failure));
+  }
+}
+
+TEST(PlanTest, choosesMicroBatches) {
+  LayerModel model = makeModel();
+  PlanFailure failure;
+  // Latency makes small micro-batches dear, idle devices large ones.
+  Cluster cluster = makeCluster({1, 1});
+  cluster.latency = 0.5;
+  std::optional<PipelinePlan> best =
+      planPipeline(model, cluster, {12, 0, CostRule::units}, failure);
+  ASSERT_TRUE(best);
+  for (int64_t count : {1, 2, 3, 4, 6, 12}) {
+    std::optional<PipelinePlan> other =
+        planPipeline(model, cluster, {12, count, CostRule::units}, failure);
+    ASSERT_TRUE(other);
+    EXPECT_LE(best->latency, other->latency);
+    if (count == best->microBatches)
+      EXPECT_EQ(best->latency, other->latency);
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// Files
+//===----------------------------------------------------------------------===//
+
+static std::string write(const PipelinePlan &plan) {
+  std::string text;
+  llvm::raw_string_ostream os(text);
+  writePlan(plan, os);
+  return text;
+}
+
+TEST(PlanTest, readsWhatItWrites) {
+  PipelinePlan written = plan(makeCluster({2, 1}, 150));
+  written.simulated = 0.125;
+  std::string text = write(written), error;
+  std::optional<PipelinePlan> read = readPlan(text, error);
+  ASSERT_TRUE(read) << error;
+  EXPECT_EQ(write(*read), text);
+  EXPECT_EQ(read->simulated, 0.125);
+  written.simulated = std::nullopt;
+  read = readPlan(write(written), error);
+  ASSERT_TRUE(read) << error;
+  EXPECT_FALSE(read->simulated);
+}
+
+TEST(PlanTest, refusesOtherFiles) {
+  PipelinePlan good = plan(makeCluster({2, 1}, 150));
+  std::string text = write(good);
+  struct {
+    const char *from, *to, *message;
+  } rows[] = {
+      {"\"model\"", "\"mode\"",
+       "model: expected a string, but the field is "
+       "missing"},
+      {"\"latency_ms\": ", "\"latency_ms\": -",
+       "latency_ms: expected a number of at least 0, got -"},
+      {"\"micro_batches\": 12", "\"micro_batches\": 12.5",
+       "micro_batches: expected a whole number of at least 1, got 12.5"},
+      {"\"order\"", "\"colour\": 1,\n  \"order\"", "colour: unknown field"},
+      {"\"duplex\": \"full\"", "\"duplex\": \"both\"",
+       "cluster.duplex: expected \"full\" or \"half\", got \"both\""},
+      {"\"link\": ", "\"link\": -", "cluster.link: expected a number above 0"},
+      {"\"in_flight\": ", "\"in_flight\": 9",
+       "stages[0].in_flight: expected at most 'micro_batches'"},
+      {"\"replicas\": ", "\"replicas\": 1",
+       "stages[0].replicas: expected as many as 'devices' are"},
+      {"\"groups\": ", "\"groups\": 9", "stages[0].groups: expected at least"},
+      {"\"pivot\": ", "\"pivot\": 9", "pivot: expected a stage or link"},
+      {"{\n", "[\n", "[2:"},
+  };
+  for (const auto &row : rows) {
+    std::string damaged = text, error;
+    size_t at = damaged.find(row.from);
+    ASSERT_NE(at, std::string::npos) << row.from;
+    damaged.replace(at, std::string(row.from).size(), row.to);
+    EXPECT_FALSE(readPlan(damaged, error)) << row.to;
+    EXPECT_NE(error.find(row.message), std::string::npos) << error;
+  }
+  std::string error;
+  EXPECT_FALSE(readPlan("[]", error));
+  EXPECT_EQ(error, "expected an object");
+}
+
+TEST(PlanTest, refusesDevicesThatArentThere) {
+  PipelinePlan damaged = plan(makeCluster({2, 1}, 150));
+  std::string error;
+  damaged.stages[0].devices[0] = 3;
+  EXPECT_FALSE(readPlan(write(damaged), error));
+  EXPECT_EQ(error, "stages[0].devices[0]: the cluster has no device 3");
+  damaged.stages[0].devices[0] = damaged.stages[1].devices[0];
+  EXPECT_FALSE(readPlan(write(damaged), error));
+  EXPECT_NE(error.find("is used twice"), std::string::npos) << error;
+}
