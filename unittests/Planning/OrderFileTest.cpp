@@ -2,12 +2,18 @@
 
 #include "TestPipelines.h"
 
+#include <random>
+
 using namespace mlir::hfta::planning;
 
 static std::string getError(llvm::StringRef text, const PipelineShape &shape) {
   llvm::Expected<Order> order = readOrder(text, "x.csv", shape);
   return order ? "" : llvm::toString(order.takeError());
 }
+
+/// Characters that mean something, and some that don't.
+static constexpr llvm::StringLiteral kCharacters =
+    "0123459,,,\n\nFBIWRX -\r\xff";
 
 static const PipelineShape kTwoByTwo = getShape(2, 2);
 static const char *const kValid = "0F0,0F1,0B0,0B1\n1F0,1B0,1F1,1B1\n";
@@ -92,4 +98,40 @@ TEST(OrderFileTest, RowsMayBePositions) {
       getError("0F0,0F1,0B0,0B1,0F2,0F3,0B2,0B3\n1F0,1F1,1B0,1B1\n", shape)
           .substr(0, 41),
       "x.csv:1:9: actions wait for each other: w");
+}
+
+TEST(OrderFileTest, DamagedFilesAreRefusedOrOrders) {
+  std::mt19937 random(3);
+  int refused = 0, accepted = 0;
+  for (int i = 0; i < 3000; ++i) {
+    PipelineShape shape = getShape(1 + random() % 3, 1 + random() % 4);
+    shape.replicas.back() = 1 + random() % 2;
+    std::string text = writeOrder(getOrder(
+        i % 2 == 0 ? OrderKind::zeroBubble : OrderKind::oneForwardOneBackward,
+        shape));
+    for (unsigned damage = random() % 3; damage > 0; --damage) {
+      size_t at = random() % text.size();
+      char c = kCharacters[random() % kCharacters.size()];
+      if (random() % 2 == 0)
+        text[at] = c;
+      else if (random() % 2 == 0)
+        text.insert(at, 1, c);
+      else
+        text.erase(at, std::min<size_t>(text.size() - 1, 1 + random() % 4));
+    }
+    llvm::Expected<Order> order = readOrder(text, "x.csv", shape);
+    if (!order) {
+      std::string message = llvm::toString(order.takeError());
+      EXPECT_EQ(message.substr(0, 6), "x.csv:") << message;
+      ++refused;
+      continue;
+    }
+    EXPECT_FALSE(verifyOrder(*order));
+    PipelineRun run =
+        simulateOrder(*order, getEqualWork(order->shape, {1, 1, 1}));
+    EXPECT_TRUE(run.result.hasEnded());
+    ++accepted;
+  }
+  EXPECT_GT(refused, 1000);
+  EXPECT_GT(accepted, 1000);
 }

@@ -4,6 +4,8 @@
 #include "llvm/ADT/STLExtras.h"
 
 #include <random>
+#include <set>
+#include <utility>
 
 using namespace mlir::hfta::planning;
 
@@ -149,6 +151,67 @@ TEST(RandomOrderTest, ListOrders) {
   }
   EXPECT_GT(10 * made, 9 * all);
 }
+
+//===----------------------------------------------------------------------===//
+// Damaged orders
+//===----------------------------------------------------------------------===//
+
+/// Whether workers that take turns, each doing what it can, come to the ends of
+/// their lists.
+static bool comesToAnEnd(const Order &order) {
+  std::set<std::string> done;
+  std::vector<size_t> next(order.workers.size(), 0);
+  auto isDone = [&](ActionKind kind, int64_t stage, int64_t m) {
+    return done.count(nameAction({kind, stage, m})) != 0;
+  };
+  auto canBegin = [&](const Action &action) {
+    int64_t stage = action.stage, m = action.microBatch;
+    if (action.kind == ActionKind::forward)
+      return stage == 0 || isDone(ActionKind::forward, stage - 1, m);
+    return stage == order.shape.getStages() - 1 ||
+           isDone(ActionKind::backward, stage + 1, m) ||
+           isDone(ActionKind::backwardInput, stage + 1, m);
+  };
+  for (bool hasChanged = true; std::exchange(hasChanged, false);)
+    for (auto [worker, list] : llvm::enumerate(order.workers))
+      while (next[worker] < list.size() && canBegin(list[next[worker]])) {
+        done.insert(nameAction(list[next[worker]++]));
+        hasChanged = true;
+      }
+  return llvm::all_of(llvm::enumerate(order.workers), [&](auto entry) {
+    return next[entry.index()] == entry.value().size();
+  });
+}
+
+TEST(RandomOrderTest, CirclesAreFound) {
+  int refused = 0, circles = 0, accepted = 0;
+  for (unsigned seed = 0; seed < 2000; ++seed) {
+    RandomPipeline pipeline(seed);
+    pipeline.shape.replicas.assign(pipeline.shape.getPositions(), 1);
+    pipeline.shape.groups.clear();
+    pipeline.shape.inFlight.clear();
+    OrderKind kind = pipeline.shape.chunks > 1 ? OrderKind::interleaved
+                                               : OrderKind::zeroBubble;
+    Order order = getOrder(kind, pipeline.shape);
+    ActionList &list = order.workers[seed % order.workers.size()];
+    size_t from = pipeline.draw(0, list.size() - 1);
+    size_t to = std::min<size_t>(list.size() - 1, from + pipeline.draw(1, 8));
+    std::rotate(list.begin() + from, list.begin() + to, list.begin() + to + 1);
+    std::optional<OrderProblem> problem = verifyOrder(order);
+    bool isCircle = problem && problem->message.find("wait for each other") !=
+                                   std::string::npos;
+    if (!problem || isCircle)
+      EXPECT_EQ(comesToAnEnd(order), !isCircle) << writeOrder(order);
+    ++(isCircle ? circles : problem ? refused : accepted);
+  }
+  EXPECT_GT(refused, 300);
+  EXPECT_GT(circles, 100);
+  EXPECT_GT(accepted, 300);
+}
+
+//===----------------------------------------------------------------------===//
+// Choice
+//===----------------------------------------------------------------------===//
 
 TEST(RandomOrderTest, ChosenIsTheShortest) {
   for (unsigned seed = 0; seed < 40; ++seed) {
