@@ -15,11 +15,11 @@
 #include "Hfta/Driver/Trained.h"
 #include "Hfta/InitAll.h"
 #include "Hfta/Target/Cpu.h"
+#include "Hfta/Transforms/Passes.h"
 
 #include "mlir/IR/MLIRContext.h"
 #include "mlir/IR/Verifier.h"
 #include "mlir/Pass/PassManager.h"
-#include "llvm/ADT/StringSet.h"
 #include "llvm/Support/raw_ostream.h"
 
 using namespace mlir;
@@ -130,27 +130,24 @@ ExitCode Compiler::checkOutput() {
   return ExitCode::done;
 }
 
-/// Every cut names a value of the module.
+/// What is wrong with cuts is wrong with the input, and told before the phase
+/// that makes blocks of them runs.
 ExitCode Compiler::checkCuts() {
-  llvm::StringSet<> names;
-  loaded.module->walk([&](Operation *op) {
-    if (op->getNumResults() != 0)
-      op->getLoc()->walk([&](Location location) {
-        if (auto named = dyn_cast<NameLoc>(location))
-          names.insert(named.getName().getValue());
-        return WalkResult::advance();
-      });
-  });
-  ExitCode code = ExitCode::done;
-  for (const std::string &cut : options.cuts) {
-    // Each name is reported once.
-    if (!names.insert(cut).second)
-      continue;
-    errors << "hftac: error: option '--cuts': no value is named '" << cut
-           << "'\n";
-    code = ExitCode::input;
+  FailureOr<Job> job = Job::read(*loaded.module);
+  if (failed(job))
+    return ExitCode::input;
+  if (!options.cuts.empty() && job->getStageCount() > 1) {
+    errors
+        << "hftac: error: option '--cuts' and the cuts of the job's pipeline "
+           "exclude each other\n";
+    return ExitCode::usage;
   }
-  return code;
+  PassManager passes(&context, ModuleOp::getOperationName());
+  HftaPlanPipelineOptions plan;
+  plan.cuts.assign(options.cuts.begin(), options.cuts.end());
+  passes.addPass(createHftaPlanPipeline(std::move(plan)));
+  return succeeded(passes.run(*loaded.module)) ? ExitCode::done
+                                               : ExitCode::input;
 }
 
 ExitCode Compiler::runPasses(const PhaseInfo &before, const PhaseInfo &phase) {

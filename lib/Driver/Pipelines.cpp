@@ -38,9 +38,10 @@ void hfta::buildFusedPipeline(OpPassManager &pm, const FusedPipelineOptions &) {
 
 void hfta::buildTrainPipeline(OpPassManager &pm,
                               const TrainPipelineOptions &options) {
-  HftaDifferentiateOptions differentiate;
-  differentiate.cuts.assign(options.cuts.begin(), options.cuts.end());
-  pm.addPass(createHftaDifferentiate(std::move(differentiate)));
+  HftaPlanPipelineOptions plan;
+  plan.cuts.assign(options.cuts.begin(), options.cuts.end());
+  pm.addPass(createHftaPlanPipeline(std::move(plan)));
+  pm.addPass(createHftaDifferentiate());
   addCleanUp(pm);
   markPhase(pm, "train");
 }

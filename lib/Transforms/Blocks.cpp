@@ -15,22 +15,9 @@ void hfta::eraseDeadOps(Block &block) {
       op.erase();
 }
 
-/// The ops that compute the value called `name`: one, or, where copies are
-/// compiled alone, one a copy.
-static SmallVector<Operation *> findNamedOps(Block &block, StringRef name) {
-  SmallVector<Operation *> named;
-  for (Operation &op : llvm::reverse(block)) {
-    if (getOriginName(&op) != name || op.getNumResults() == 0)
-      continue;
-    bool isLast = llvm::none_of(op.getUsers(), [&](Operation *user) {
-      return getOriginName(user) == name;
-    });
-    if (named.empty() ||
-        (isLast && op.getName() == named.front()->getName() &&
-         op.getResultTypes() == named.front()->getResultTypes()))
-      named.push_back(&op);
-  }
-  return named;
+static std::optional<int64_t> getNotedBlock(Operation *op) {
+  auto block = op->getAttrOfType<IntegerAttr>(HftaDialect::kBlockAttrName);
+  return block ? std::optional(block.getInt()) : std::nullopt;
 }
 
 /// The ops that the micro-batch's data reach.
@@ -49,11 +36,11 @@ static DenseSet<Operation *> findOpsFromData(TaskBuilder &tasks, Block &block) {
 
 /// What only variables and constants feed (a bias' broadcast, a weight's
 /// transpose) belongs to the first block that uses it, and so does its
-/// gradient.
-static void moveToFirstUse(Block &block, const DenseSet<Operation *> &fromData,
+/// gradient. All else is `placed` already.
+static void moveToFirstUse(Block &block, const DenseSet<Operation *> &placed,
                            DenseMap<Operation *, TaskTag> &tags) {
   for (Operation &op : llvm::reverse(block)) {
-    if (fromData.contains(&op) || op.use_empty())
+    if (placed.contains(&op) || op.use_empty())
       continue;
     int64_t first = std::numeric_limits<int64_t>::max();
     for (Operation *user : op.getUsers())
@@ -62,31 +49,37 @@ static void moveToFirstUse(Block &block, const DenseSet<Operation *> &fromData,
   }
 }
 
-SmallVector<StringRef>
-hfta::assignBlocks(TaskBuilder &tasks, Block &pass, TaskPart part,
-                   ArrayRef<std::string> cuts,
-                   DenseMap<Operation *, TaskTag> &tags) {
-  SmallVector<StringRef> unknown;
-  DenseMap<Operation *, int64_t> cutOf;
-  for (auto [index, name] : llvm::enumerate(cuts)) {
-    SmallVector<Operation *> named = findNamedOps(pass, name);
-    if (named.empty())
-      unknown.push_back(name);
-    for (Operation *op : named)
-      cutOf[op] = index;
-  }
+FailureOr<int64_t> hfta::countBlocks(ModelOp model) {
+  DenseSet<int64_t> blocks;
+  int64_t last = 0;
+  model.walk([&](Operation *op) {
+    if (std::optional<int64_t> block = getNotedBlock(op)) {
+      blocks.insert(*block);
+      last = std::max(last, *block);
+    }
+  });
+  if (blocks.empty() || static_cast<int64_t>(blocks.size()) > last)
+    return last + 1;
+  return model.emitError("'") << HftaDialect::kBlockAttrName << "' goes up to "
+                              << last << ", but not each block has an op";
+}
+
+void hfta::assignBlocks(TaskBuilder &tasks, Block &pass, TaskPart part,
+                        DenseMap<Operation *, TaskTag> &tags) {
+  DenseSet<Operation *> placed = findOpsFromData(tasks, pass);
   for (Operation &op : pass) {
     int64_t number = 0;
-    for (Value operand : op.getOperands()) {
-      Operation *def = operand.getDefiningOp();
-      number = std::max(number, tags.lookup(def).block);
-      if (auto cut = cutOf.find(def); cut != cutOf.end())
-        number = std::max(number, cut->second + 1);
+    if (std::optional<int64_t> noted = getNotedBlock(&op)) {
+      number = *noted;
+      placed.insert(&op);
+      op.removeAttr(HftaDialect::kBlockAttrName);
+    } else {
+      for (Value operand : op.getOperands())
+        number = std::max(number, tags.lookup(operand.getDefiningOp()).block);
     }
     tags[&op] = {part, number};
   }
-  moveToFirstUse(pass, findOpsFromData(tasks, pass), tags);
-  return unknown;
+  moveToFirstUse(pass, placed, tags);
 }
 
 /// Trained variables that `op` uses, itself or through what only variables

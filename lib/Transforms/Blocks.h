@@ -11,12 +11,15 @@ namespace mlir::hfta {
 /// Removes ops whose results nobody uses.
 void eraseDeadOps(Block &block);
 
+/// How many blocks are noted on a model's ops; 1 where none are. Diagnoses
+/// blocks that have no op.
+FailureOr<int64_t> countBlocks(ModelOp model);
+
 /// Gives each op of a forward pass, in a function of its own so far, its block:
-/// a new one begins after each value that `cuts` names. Tags are of `part`.
-/// Returns the names that no value has.
-SmallVector<StringRef> assignBlocks(TaskBuilder &tasks, Block &pass,
-                                    TaskPart part, ArrayRef<std::string> cuts,
-                                    DenseMap<Operation *, TaskTag> &tags);
+/// what is noted on it, and is taken off; without a note, the last block of
+/// what it depends on. Tags are of `part`.
+void assignBlocks(TaskBuilder &tasks, Block &pass, TaskPart part,
+                  DenseMap<Operation *, TaskTag> &tags);
 
 /// Gives each op its block so that each but the last has trained variables with
 /// gradients of at least so many bytes, and there are few blocks; returns how

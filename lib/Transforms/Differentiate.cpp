@@ -1,5 +1,6 @@
 //===- Differentiate.cpp - Turn the array's model into tasks --------------===//
 
+#include "Blocks.h"
 #include "Hfta/Transforms/Passes.h"
 #include "TaskBuilder.h"
 
@@ -109,13 +110,10 @@ static bool isZero(Value scalar, TaskBuilder &tasks) {
 }
 
 /// Takes out what changes nothing in training: the random numbers of a dropout
-/// that keeps every element cost more than it. Not ops that a cut names.
-static void removeIdleOps(ModelOp model, TaskBuilder &tasks,
-                          ArrayRef<std::string> cuts) {
+/// that keeps every element cost more than it.
+static void removeIdleOps(ModelOp model, TaskBuilder &tasks) {
   auto isZeroForAll = [&](Value scalar) { return isZero(scalar, tasks); };
   model.walk([&](ModalOpInterface modal) {
-    if (llvm::is_contained(cuts, getOriginName(modal)))
-      return;
     SmallVector<Value> values = modal.getIdleResults(isZeroForAll);
     if (values.empty())
       return;
@@ -144,11 +142,19 @@ struct DifferentiatePass
       module.emitError("a training job needs the hyper-parameter 'lr'");
       return signalPassFailure();
     }
-    if (failed(build(module, *job, models.front())))
+    FailureOr<int64_t> blocks = countBlocks(models.front());
+    if (failed(blocks))
+      return signalPassFailure();
+    if (job->getStageCount() > 1) {
+      module.emitError("pipelines of several stages are not supported yet");
+      return signalPassFailure();
+    }
+    if (failed(build(module, *job, models.front(), *blocks)))
       return signalPassFailure();
   }
 
-  LogicalResult build(ModuleOp module, const Job &job, ModelOp model) {
+  LogicalResult build(ModuleOp module, const Job &job, ModelOp model,
+                      int64_t blocks) {
     TaskBuilder tasks(module, job);
     SmallVector<VariableOp> variables(model.getBody().getOps<VariableOp>());
     for (VariableOp variable : llvm::reverse(variables))
@@ -157,10 +163,9 @@ struct DifferentiatePass
     declareScalars(tasks);
     replaceFirstSample(tasks, model);
     SmallVector<SmallVector<TrainedLeaf>> leavesOfBlock;
-    std::vector<std::string> names(cuts.begin(), cuts.end());
     if (job.training) {
-      removeIdleOps(model, tasks, names);
-      if (failed(buildTrainingTasks(tasks, model, names, leavesOfBlock)))
+      removeIdleOps(model, tasks);
+      if (failed(buildTrainingTasks(tasks, model, blocks, leavesOfBlock)))
         return failure();
       for (auto [block, leaves] : llvm::enumerate(leavesOfBlock))
         buildUpdateTasks(tasks, block, leaves);
@@ -169,7 +174,7 @@ struct DifferentiatePass
       buildReportTask(tasks);
     }
     buildInitTasks(tasks);
-    buildInferenceTasks(tasks, model, names);
+    buildInferenceTasks(tasks, model, blocks);
     model.erase();
     return checkNames(tasks);
   }

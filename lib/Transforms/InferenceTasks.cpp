@@ -71,10 +71,8 @@ static Operation *buildEvaluation(TaskBuilder &tasks, ModelOp model) {
   return last;
 }
 
-/// What a cut names in training alone begins no block here. All sums are the
-/// last block's.
-static void buildEvaluate(TaskBuilder &tasks, ModelOp model,
-                          ArrayRef<std::string> cuts) {
+/// All sums are the last block's.
+static void buildEvaluate(TaskBuilder &tasks, ModelOp model, int64_t blocks) {
   func::FuncOp function = tasks.startTask("evaluation", -1);
   Block &pass = function.getBody().front();
   Operation *last = buildEvaluation(tasks, model);
@@ -83,8 +81,7 @@ static void buildEvaluate(TaskBuilder &tasks, ModelOp model,
     sums.insert(op);
   eraseDeadOps(pass);
   DenseMap<Operation *, TaskTag> tags;
-  assignBlocks(tasks, pass, TaskPart::evaluate, cuts, tags);
-  auto blocks = static_cast<int64_t>(cuts.size()) + 1;
+  assignBlocks(tasks, pass, TaskPart::evaluate, tags);
   for (Operation &op : pass)
     if (sums.contains(&op))
       tags[&op].block = blocks - 1;
@@ -94,7 +91,7 @@ static void buildEvaluate(TaskBuilder &tasks, ModelOp model,
 
 static void buildInfer(TaskBuilder &tasks, ModelOp model) {
   auto forward = model.lookupSymbol<func::FuncOp>("forward");
-  tasks.startTask(parts::kInfer, -1);
+  func::FuncOp function = tasks.startTask(parts::kInfer, -1);
   SmallVector<Value> arguments;
   for (unsigned index = 0; index < forward.getNumArguments(); ++index) {
     VariableOp input = tasks.declare(
@@ -126,11 +123,13 @@ static void buildInfer(TaskBuilder &tasks, ModelOp model) {
     output.setCopyAttr(copy);
     tasks.write(value, output);
   }
+  function.walk(
+      [](Operation *op) { op->removeAttr(HftaDialect::kBlockAttrName); });
 }
 
 void hfta::buildInferenceTasks(TaskBuilder &tasks, ModelOp model,
-                               ArrayRef<std::string> cuts) {
+                               int64_t blocks) {
   if (tasks.getJob().training)
-    buildEvaluate(tasks, model, cuts);
+    buildEvaluate(tasks, model, blocks);
   buildInfer(tasks, model);
 }

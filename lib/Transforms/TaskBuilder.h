@@ -128,13 +128,11 @@ void buildClipTask(TaskBuilder &tasks);
 /// report, where the loss is still to be divided by its weights.
 void buildReportTask(TaskBuilder &tasks);
 /// evaluate of all blocks, and infer.
-void buildInferenceTasks(TaskBuilder &tasks, ModelOp model,
-                         ArrayRef<std::string> cuts);
+void buildInferenceTasks(TaskBuilder &tasks, ModelOp model, int64_t blocks);
 /// forward and backward of all blocks; `leavesOfBlock` gets each block's
 /// trained variables.
 LogicalResult
-buildTrainingTasks(TaskBuilder &tasks, ModelOp model,
-                   ArrayRef<std::string> cuts,
+buildTrainingTasks(TaskBuilder &tasks, ModelOp model, int64_t blocks,
                    SmallVectorImpl<SmallVector<TrainedLeaf>> &leavesOfBlock);
 
 } // namespace mlir::hfta

@@ -22,15 +22,14 @@ namespace {
 
 class TrainingStep {
 public:
-  TrainingStep(TaskBuilder &tasks, ModelOp model)
-      : tasks(tasks), builder(tasks.getBuilder()), model(model), layers(tasks) {
-  }
+  TrainingStep(TaskBuilder &tasks, ModelOp model, int64_t blocks)
+      : tasks(tasks), builder(tasks.getBuilder()), model(model), blocks(blocks),
+        layers(tasks) {}
 
-  LogicalResult build(ArrayRef<std::string> cuts,
-                      SmallVectorImpl<SmallVector<TrainedLeaf>> &leavesOfBlock);
+  LogicalResult build(SmallVectorImpl<SmallVector<TrainedLeaf>> &leavesOfBlock);
 
 private:
-  LogicalResult cut(ArrayRef<std::string> cuts);
+  void cut();
   LogicalResult buildForward();
   LogicalResult buildBackward();
   FailureOr<SmallVector<Value>> bindInputs(func::FuncOp prepare,
@@ -51,7 +50,7 @@ private:
   /// This micro-batch's share of the batch's mean, or of the sum that a step
   /// divides by the sum of its weights.
   Value loss;
-  int64_t blocks = 1;
+  int64_t blocks;
   DenseMap<Operation *, TaskTag> tags;
   LayerLinks layers;
   SmallVector<std::pair<TrainedLeaf, Value>> gradients; ///< in forward order
@@ -263,23 +262,16 @@ void TrainingStep::giveBlocks() {
 // All
 //===----------------------------------------------------------------------===//
 
-/// Without cuts, where several workers add up gradients under the backward,
-/// into blocks for that.
-LogicalResult TrainingStep::cut(ArrayRef<std::string> cuts) {
+/// As the model's ops say; where they say nothing and several workers add up
+/// gradients under the backward, into blocks for that.
+void TrainingStep::cut() {
   Block &block = step.getBody().front();
   const Job &job = tasks.getJob();
-  if (cuts.empty() && job.overlap && job.getReplicas() > 1) {
+  if (blocks == 1 && job.overlap && job.getReplicas() > 1)
     blocks =
         assignBlocksBySize(tasks, block, TaskPart::forward, job.bucket, tags);
-    return success();
-  }
-  blocks = static_cast<int64_t>(cuts.size()) + 1;
-  SmallVector<StringRef> unknown =
-      assignBlocks(tasks, block, TaskPart::forward, cuts, tags);
-  if (unknown.empty())
-    return success();
-  return model.emitError("no value is named '")
-         << unknown.front() << "' to cut after";
+  else
+    assignBlocks(tasks, block, TaskPart::forward, tags);
 }
 
 /// Copies that are compiled alone may use a variable in several blocks: its
@@ -295,15 +287,13 @@ DenseMap<Operation *, int64_t> TrainingStep::findBlocksOfGradients() {
 }
 
 LogicalResult
-TrainingStep::build(ArrayRef<std::string> cuts,
-                    SmallVectorImpl<SmallVector<TrainedLeaf>> &leavesOfBlock) {
+TrainingStep::build(SmallVectorImpl<SmallVector<TrainedLeaf>> &leavesOfBlock) {
   step = tasks.startTask(parts::kForward, -1);
   Block &block = step.getBody().front();
   if (failed(buildForward()))
     return failure();
   eraseDeadOps(block);
-  if (failed(cut(cuts)))
-    return failure();
+  cut();
   if (failed(assignStatistics(tasks, block, tags)) || failed(buildBackward()))
     return failure();
   freezeUnreached();
@@ -342,7 +332,7 @@ TrainingStep::build(ArrayRef<std::string> cuts,
 }
 
 LogicalResult hfta::buildTrainingTasks(
-    TaskBuilder &tasks, ModelOp model, ArrayRef<std::string> cuts,
+    TaskBuilder &tasks, ModelOp model, int64_t blocks,
     SmallVectorImpl<SmallVector<TrainedLeaf>> &leavesOfBlock) {
-  return TrainingStep(tasks, model).build(cuts, leavesOfBlock);
+  return TrainingStep(tasks, model, blocks).build(leavesOfBlock);
 }

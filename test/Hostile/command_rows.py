@@ -115,6 +115,13 @@ def make_hftac_rows():
                 options=["--cuts=nowhere", "-o", "program"])
     yield hftac("a cut of 60 000 names", 1, "'a'",
                 options=["--cuts=" + ",".join(["a"] * 60000), "-o", "program"])
+    yield hftac("a value that is cut twice", 1, "'hidden' is cut twice",
+                options=["--cuts=hidden,hidden", "-o", "program"])
+    yield hftac("cuts in the wrong order", 1, "'output' depends on 'hidden'",
+                options=["--cuts=output,hidden", "-o", "program"])
+    yield hftac("cuts of a job that has its own", 2, "'--cuts'",
+                options=["--pipeline=cuts = [\"hidden\"]", "--cuts=hidden", "-o",
+                         "program"])
     yield hftac("a pattern that freezes nothing", 1, "'nothing'",
                 options=["--freeze=\"nothing\"", "-o", "program"])
     yield hftac("a pattern that trains nothing", 1, "'nothing'",

@@ -3,6 +3,7 @@
 #ifndef HFTA_LANGUAGE_DIAGNOSTICS_H
 #define HFTA_LANGUAGE_DIAGNOSTICS_H
 
+#include "Hfta/Dialect/Hfta/IR/Suggestions.h"
 #include "mlir/IR/Location.h"
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/Twine.h"
@@ -53,17 +54,6 @@ private:
   unsigned limit;
   unsigned errors = 0;
 };
-
-/// The candidate that `name` is probably a misspelling of; empty if none is
-/// near.
-llvm::StringRef findNearest(llvm::StringRef name,
-                            llvm::ArrayRef<llvm::StringRef> candidates);
-
-/// "did you mean 'x'?" if a candidate is near, otherwise "`what` are 'a',
-/// 'b'"; empty without candidates.
-std::string suggest(llvm::StringRef name,
-                    llvm::ArrayRef<llvm::StringRef> candidates,
-                    llvm::StringRef what);
 
 } // namespace mlir::hfta
 

@@ -112,7 +112,8 @@ def HftaDifferentiate : Pass<"hfta-differentiate", "::mlir::ModuleOp"> {
   let summary = "Turn the array's model into the tasks of a program";
   let description = [{
     Takes the single `hfta.model` of a fused module and builds module-level
-    variables and the task functions: for each block `init`, `forward`,
+    variables and the task functions: for each block that hfta-plan-pipeline has
+    noted `init`, `forward`,
     `backward` (adds into gradients), `statistics`, `norm`, `update` and
     `evaluate`; `infer`.
     A job without training gets `init` and `infer` alone.
@@ -130,10 +131,6 @@ def HftaDifferentiate : Pass<"hfta-differentiate", "::mlir::ModuleOp"> {
     func.func @forward.0() attributes {hfta.task = #hfta.task<forward, 0>} { … }
     ```
   }];
-  let options = [
-    ListOption<"cuts", "cuts", "std::string",
-      "names of the values after which a new block begins, in order">
-  ];
   let dependentDialects = ["::mlir::func::FuncDialect"];
 }
 
@@ -224,6 +221,34 @@ def HftaPlanMemory : Pass<"hfta-plan-memory", "::mlir::ModuleOp"> {
     written to a variable is computed there; elementwise updates work in place.
     The table of segments is the module's `hfta.segments`.
   }];
+}
+
+def HftaPlanPipeline : Pass<"hfta-plan-pipeline", "::mlir::ModuleOp"> {
+  let summary = "Note on each op of the array's model in which block it is";
+  let description = [{
+    A job's `cuts`, or else the option's, each name a value, or several, of the
+    fused model, by origin: what depends on any of them comes after the cut, in a
+    later block. What depends on no cut's value, and is none, goes to the first
+    block that uses it: weights to their layer, a label's preparation to the
+    loss. All else that crosses a cut is simply carried. Blocks of a job's cuts
+    are the stages of its pipeline.
+
+    Where copies have ops of their own, a name is that of each copy's own value.
+    It is an error if a name is unknown or given twice, if a cut depends on a
+    later one, or if a block has nothing that the loss depends on.
+
+    ```mlir
+    %0 = hfta.tanh %x : tensor<4x3xf32> loc("hidden")
+    %1 = hfta.neg %0 : tensor<4x3xf32>
+    // ==> with cuts=hidden
+    %0 = hfta.tanh %x {hfta.block = 0 : i64} : tensor<4x3xf32> loc("hidden")
+    %1 = hfta.neg %0 {hfta.block = 1 : i64} : tensor<4x3xf32>
+    ```
+  }];
+  let options = [
+    ListOption<"cuts", "cuts", "std::string",
+      "names of the values after which a new block begins, in order">
+  ];
 }
 
 def HftaPrintLayers : Pass<"hfta-print-layers", "::mlir::ModuleOp"> {

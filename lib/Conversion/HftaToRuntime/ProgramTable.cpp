@@ -348,6 +348,9 @@ static uint32_t getSettingCode(SettingType type) {
     return HFTA_SETTING_COUNTS;
   case SettingType::WholeNumbers:
     return HFTA_SETTING_WHOLE_NUMBERS;
+  case SettingType::Word:
+  case SettingType::NameLists:
+    llvm_unreachable("names are not listed");
   }
   llvm_unreachable("all types are listed");
 }

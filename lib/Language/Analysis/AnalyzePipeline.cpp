@@ -1,13 +1,21 @@
-//===- AnalyzePipeline.cpp - Workers, and the sums that they share --------===//
+//===- AnalyzePipeline.cpp - Stages, their workers, and sums --------------===//
 
 #include "Analysis/JobAnalyzer.h"
+
+#include "llvm/ADT/STLExtras.h"
 
 using namespace mlir;
 using namespace mlir::hfta;
 using namespace mlir::hfta::language;
 
 void JobAnalyzer::analyzePipeline(const Clause &clause) {
-  readSettings(clause, {});
+  std::optional<BoundArguments> arguments = readSettings(clause, {});
+  const ast::Expression *cuts = arguments ? arguments->get("cuts") : nullptr;
+  if (!cuts)
+    return;
+  for (const ast::Expression *cut : getElements(*cuts))
+    for (const ast::Expression *name : getElements(*cut))
+      info.cutRanges.push_back(name->getRange());
 }
 
 /// Where a clause gives an argument by name, or else the clause.
@@ -19,35 +27,103 @@ static llvm::SMRange findArgument(const ast::Clause &clause,
   return clause.range;
 }
 
+/// "4 replicas", "1 group", "2 micro-batches".
+static std::string count(int64_t number, llvm::StringRef what) {
+  llvm::StringRef ending = what.ends_with("ch") ? "es" : "s";
+  return (llvm::Twine(number) + " " + what + (number == 1 ? "" : ending)).str();
+}
+
+/// " of stage 2", where there are several.
+static std::string ofStage(const Job &job, int64_t stage) {
+  if (job.getStageCount() == 1)
+    return "";
+  return " of stage " + std::to_string(stage);
+}
+
 /// Gives what is `auto` its value, and checks that each worker, and each sum,
 /// has micro-batches.
 void JobAnalyzer::checkPipeline() {
   Job &job = info.job;
   const Clause *pipeline = info.train->find("pipeline");
   const Clause *parts = info.train->find("micro_batches");
-  if (pipeline && job.replicas.size() > 1)
-    diagnostics.error(findArgument(*pipeline, "replicas"),
-                      llvm::Twine(job.replicas.size()) +
-                          " numbers of replicas for one stage",
-                      "for example replicas = [4]");
   if (!parts || job.microBatches == Job::kAuto)
-    job.microBatches = job.getReplicas();
-  if (pipeline && job.getReplicas() > job.microBatches)
+    job.microBatches =
+        job.replicas.empty() ? 1 : *llvm::max_element(job.replicas);
+  if (pipeline && !checkStages(*pipeline))
+    return;
+  for (int64_t stage = 0; stage < job.getStageCount(); ++stage)
+    if (!checkWorkers(stage, pipeline, parts))
+      return;
+}
+
+/// Whether what a pipeline says fits the number of its stages.
+bool JobAnalyzer::checkStages(const Clause &pipeline) {
+  Job &job = info.job;
+  auto stages = static_cast<size_t>(job.getStageCount());
+  auto check = [&](llvm::ArrayRef<int64_t> numbers, llvm::StringRef name,
+                   llvm::StringRef what) {
+    if (numbers.empty() || numbers.size() == stages)
+      return true;
+    diagnostics.error(
+        findArgument(pipeline, name),
+        count(numbers.size(), "number") + " of " + what + " for " +
+            (stages == 1 ? "one stage" : count(stages, "stage")),
+        stages == 1
+            ? "for example " + name + " = [4]"
+            : "'cuts' make " + count(stages, "stage") + ": each has a number");
+    return false;
+  };
+  if (!check(job.replicas, "replicas", "replicas") ||
+      !check(job.inFlight, "in_flight", "micro-batches in flight"))
+    return false;
+  if (!job.inFlight.empty() && stages == 1) {
+    diagnostics.error(findArgument(pipeline, "in_flight"),
+                      "'in_flight' is of a pipeline that has cuts",
+                      "one stage has as many as 'order' says");
+    return false;
+  }
+  for (int64_t number : job.inFlight)
+    if (number > job.microBatches) {
+      diagnostics.error(findArgument(pipeline, "in_flight"),
+                        count(number, "micro-batch") + " in flight of " +
+                            llvm::Twine(job.microBatches),
+                        "it is at most 'micro_batches'");
+      return false;
+    }
+  if (job.allForwardsFirst && job.order != "auto" &&
+      job.order != Job::kAllForwardsFirst) {
+    diagnostics.error(findArgument(pipeline, "order"),
+                      "the order is '" + job.order +
+                          "', but 'micro_batches' wants all_forwards_first",
+                      "leave one of them out");
+    return false;
+  }
+  job.allForwardsFirst |= job.order == Job::kAllForwardsFirst;
+  return true;
+}
+
+/// Whether the workers of a stage share the step's micro-batches and sums.
+bool JobAnalyzer::checkWorkers(int64_t stage, const Clause *pipeline,
+                               const Clause *parts) {
+  const Job &job = info.job;
+  std::string replicas =
+      count(job.getReplicas(stage), "replica") + ofStage(job, stage);
+  std::string microBatches = count(job.microBatches, "micro-batch");
+  if (pipeline && job.getReplicas(stage) > job.microBatches)
     diagnostics.error(findArgument(*pipeline, "replicas"),
-                      llvm::Twine(job.getReplicas()) + " replicas share " +
-                          llvm::Twine(job.microBatches) + " micro-batch" +
-                          (job.microBatches == 1 ? "" : "es"),
+                      replicas + " share " + microBatches,
                       "each replica needs at least one: micro_batches " +
-                          llvm::Twine(job.getReplicas()));
-  else if (parts && job.getGroups() > job.microBatches)
+                          llvm::Twine(job.getReplicas(stage)));
+  else if (parts && job.getGroups(stage) > job.microBatches)
     diagnostics.error(findArgument(*parts, "groups"),
-                      llvm::Twine(job.getGroups()) + " groups of " +
-                          llvm::Twine(job.microBatches) + " micro-batch" +
-                          (job.microBatches == 1 ? "" : "es"),
+                      count(job.getGroups(stage), "group") + " of " +
+                          microBatches,
                       "each group needs at least one");
-  else if (parts && job.getGroups() < job.getReplicas())
+  else if (parts && job.getGroups(stage) < job.getReplicas(stage))
     diagnostics.error(findArgument(*parts, "groups"),
-                      llvm::Twine(job.getGroups()) + " groups for " +
-                          llvm::Twine(job.getReplicas()) + " replicas",
+                      count(job.getGroups(stage), "group") + " for " + replicas,
                       "each replica adds up at least one group");
+  else
+    return true;
+  return false;
 }

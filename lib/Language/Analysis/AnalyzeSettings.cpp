@@ -57,9 +57,18 @@ static int64_t clampToInteger(double bound) {
   return bound >= 0x1p63 ? INT64_MAX : static_cast<int64_t>(bound);
 }
 
+/// Whether the setting is to follow from others.
+static bool isAuto(const SettingInfo &setting, const ast::Expression &value) {
+  auto *word = llvm::dyn_cast<ast::NameExpression>(&value);
+  return word && word->name == "auto" &&
+         (setting.traits & setting_traits::Auto) != 0;
+}
+
 /// A list that is the same for all copies.
 void JobAnalyzer::readCounts(const SettingInfo &setting,
                              const ast::Expression &value) {
+  if (isAuto(setting, value))
+    return;
   auto *list = llvm::dyn_cast<ast::ListExpression>(&value);
   if (list && list->elements.empty()) {
     diagnostics.error(list->getRange(),
@@ -74,27 +83,51 @@ void JobAnalyzer::readCounts(const SettingInfo &setting,
     *std::get<std::vector<int64_t> *>(setting.get(info.job)) = *counts;
 }
 
+/// Names, each alone or several in a list.
+void JobAnalyzer::readNameLists(const SettingInfo &setting,
+                                const ast::Expression &value) {
+  auto &lists =
+      *std::get<std::vector<std::vector<std::string>> *>(setting.get(info.job));
+  for (const ast::Expression *element : getElements(value)) {
+    std::vector<std::string> &names = lists.emplace_back();
+    for (const ast::Expression *name : getElements(*element))
+      names.push_back(
+          constants.readString(*name, setting.name).value_or(std::string()));
+    if (names.empty())
+      diagnostics.error(element->getRange(),
+                        "a list of '" + setting.name + "' is empty",
+                        "lists look like [\"a\", [\"b\", \"c\"]]");
+  }
+}
+
 void JobAnalyzer::readSetting(const SettingInfo &setting,
                               const ast::Expression &value) {
   if (setting.isSwept())
     return addNumbers(setting.name, value, setting.range);
   if (setting.type == SettingType::Counts)
     return readCounts(setting, value);
+  if (setting.type == SettingType::NameLists)
+    return readNameLists(setting, value);
   if (llvm::isa<ast::ListExpression>(&value)) {
     diagnostics.error(value.getRange(),
                       "'" + setting.name + "' is the same for all copies",
-                      "give one number");
+                      setting.type == SettingType::Word ? "give one word"
+                                                        : "give one number");
     return;
   }
   SettingRef place = setting.get(info.job);
+  if (auto *text = std::get_if<std::string *>(&place)) {
+    if (std::optional<llvm::StringRef> word =
+            constants.readWord(value, setting.name, setting.getWords()))
+      **text = word->str();
+    return;
+  }
   if (auto *flag = std::get_if<bool *>(&place)) {
     if (std::optional<bool> holds = constants.readBool(value, setting.name))
       **flag = *holds;
     return;
   }
-  auto *word = llvm::dyn_cast<ast::NameExpression>(&value);
-  if (word && word->name == "auto" &&
-      (setting.traits & setting_traits::Auto) != 0) {
+  if (isAuto(setting, value)) {
     *std::get<int64_t *>(place) = Job::kAuto;
     return;
   }

@@ -15,6 +15,18 @@ const ast::Expression *BoundArguments::get(llvm::StringRef name) const {
   return nullptr;
 }
 
+llvm::SmallVector<const ast::Expression *>
+language::getElements(const ast::Expression &expression) {
+  auto *list = llvm::dyn_cast<ast::ListExpression>(&expression);
+  if (!list)
+    return {&expression};
+  return llvm::to_vector(llvm::map_range(
+      list->elements,
+      [](const ast::ExpressionPtr &element) -> const ast::Expression * {
+        return element.get();
+      }));
+}
+
 std::optional<CallView> language::getCall(const ast::Expression &expression,
                                           const llvm::Twine &what,
                                           JobDiagnostics &diagnostics) {

@@ -68,6 +68,10 @@ bindArguments(const Signature &signature,
               llvm::ArrayRef<ast::Argument> arguments, llvm::SMRange range,
               JobDiagnostics &diagnostics);
 
+/// The elements of a list; anything else is its own only one.
+llvm::SmallVector<const ast::Expression *>
+getElements(const ast::Expression &expression);
+
 /// Reads constants out of expressions. Every method reports what is wrong, in
 /// words that name `what` (a parameter), and then gives nothing.
 class ConstantReader {

@@ -95,6 +95,9 @@ struct JobInfo {
   llvm::StringMap<int64_t> dims;
   llvm::StringMap<llvm::SMRange> dimRanges;
 
+  /// Where the job says each name of `Job::cuts`, one list after the other.
+  std::vector<llvm::SMRange> cutRanges;
+
   /// Hyper-parameters of the model itself, in order.
   std::vector<std::string> modelHyperParameters;
   /// Names of layers with parameters or randomness, by call.
@@ -135,15 +138,20 @@ private:
   void checkClauseCount(const Clause &clause);
   const ast::Expression *getOnlyValue(const Clause &clause);
   void checkRequired();
-  void checkPipeline();
   void makeCopies();
   void assignFiles();
   void fillJob();
   void fillSettings();
 
+  // AnalyzePipeline.cpp: stages.
+  void checkPipeline();
+  bool checkStages(const Clause &pipeline);
+  bool checkWorkers(int64_t stage, const Clause *pipeline, const Clause *parts);
+
   // AnalyzeSettings.cpp: what follows from records.
   void analyzeSetting(const Clause &clause, const SettingInfo &setting);
   void readCounts(const SettingInfo &setting, const ast::Expression &value);
+  void readNameLists(const SettingInfo &setting, const ast::Expression &value);
   std::optional<BoundArguments>
   readSettings(const Clause &clause, llvm::ArrayRef<ParameterSpec> before);
   void readSetting(const SettingInfo &setting, const ast::Expression &value);

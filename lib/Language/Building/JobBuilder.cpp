@@ -62,11 +62,22 @@ OwningOpRef<ModuleOp> JobBuilder::build(FrontEndFailure &result) {
   if (!ok)
     return nullptr;
   info.job.write(*module);
+  noteCutLocations(*module);
   if (failed(verify(*module))) {
     result = FrontEndFailure::input;
     return nullptr;
   }
   return module;
+}
+
+/// For messages about cuts, which are looked up when the models are one.
+void JobBuilder::noteCutLocations(ModuleOp module) {
+  SmallVector<Attribute> locations;
+  for (llvm::SMRange range : info.cutRanges)
+    locations.push_back(diagnostics.getLocation(context, range));
+  if (!locations.empty())
+    module->setAttr(HftaDialect::kCutLocationsAttrName,
+                    ArrayAttr::get(context, locations));
 }
 
 bool JobBuilder::buildModels(ModuleOp module) {

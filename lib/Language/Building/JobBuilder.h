@@ -45,6 +45,7 @@ private:
 
   // JobBuilder.cpp
   bool buildModels(ModuleOp module);
+  void noteCutLocations(ModuleOp module);
   bool buildLanguageModel(ModuleOp module);
   bool chooseTrained(ModelOp model);
   bool buildObjective(ModelOp model);

@@ -73,6 +73,19 @@ LogicalResult HftaDialect::verifyOperationAttribute(Operation *op,
                              << "' must list a module's segments, each a "
                                 "#hfta.segment attribute";
   }
+  if (attribute.getName() == kCutLocationsAttrName) {
+    auto locations = dyn_cast<ArrayAttr>(attribute.getValue());
+    if (!isa<ModuleOp>(op) || !locations ||
+        !llvm::all_of(locations, llvm::IsaPred<LocationAttr>))
+      return op->emitError() << "'" << kCutLocationsAttrName
+                             << "' must list locations, on a module";
+  }
+  if (attribute.getName() == kBlockAttrName) {
+    auto block = dyn_cast<IntegerAttr>(attribute.getValue());
+    if (!block || !block.getType().isInteger(64) || block.getInt() < 0)
+      return op->emitError()
+             << "'" << kBlockAttrName << "' must be an i64 of at least 0";
+  }
   if (attribute.getName() == kTargetAttrName &&
       (!isa<ModuleOp>(op) || !isa<TargetAttr>(attribute.getValue())))
     return op->emitError() << "'" << kTargetAttrName

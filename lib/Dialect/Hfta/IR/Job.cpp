@@ -7,8 +7,6 @@
 #include "mlir/IR/Builders.h"
 #include "llvm/ADT/StringSet.h"
 
-#include <numeric>
-
 using namespace mlir;
 using namespace mlir::hfta;
 
@@ -17,6 +15,30 @@ const HyperParameter *Job::findHyperParameter(StringRef name) const {
     if (parameter.name == name)
       return &parameter;
   return nullptr;
+}
+
+int64_t Job::getWorkers() const {
+  int64_t workers = 0;
+  for (int64_t stage = 0; stage < getStageCount(); ++stage)
+    workers += getReplicas(stage);
+  return workers;
+}
+
+PipelineOrder Job::getOrder() const {
+  return allForwardsFirst || order == kAllForwardsFirst
+             ? PipelineOrder::allForwardsFirst
+             : PipelineOrder::oneForwardOneBackward;
+}
+
+int64_t Job::getInFlight(int64_t stage) const {
+  int64_t own = llvm::divideCeil(microBatches, getReplicas(stage));
+  if (!inFlight.empty())
+    return std::min(inFlight[stage], own);
+  // The last stage begins a backward after each of its forwards; each stage
+  // before it is one micro-batch further ahead.
+  return getOrder() == PipelineOrder::allForwardsFirst
+             ? own
+             : std::min(getStageCount() - stage, own);
 }
 
 //===----------------------------------------------------------------------===//
@@ -52,6 +74,14 @@ public:
   void field(StringRef key, const std::vector<std::string> &values) {
     add(key, builder.getStrArrayAttr(
                  SmallVector<StringRef>(values.begin(), values.end())));
+  }
+  void field(StringRef key,
+             const std::vector<std::vector<std::string>> &values) {
+    SmallVector<Attribute> lists;
+    for (const std::vector<std::string> &names : values)
+      lists.push_back(builder.getStrArrayAttr(
+          SmallVector<StringRef>(names.begin(), names.end())));
+    add(key, builder.getArrayAttr(lists));
   }
   /// A field that may be missing.
   void setting(const SettingInfo &info, Job &job) {
@@ -122,11 +152,17 @@ public:
     auto attribute = get<ArrayAttr>(key, "an array of strings");
     if (!attribute)
       return;
+    if (!append(attribute, values))
+      fail(key, "an array of strings");
+  }
+  void field(StringRef key, std::vector<std::vector<std::string>> &values) {
+    auto attribute = get<ArrayAttr>(key, "an array of arrays of strings");
+    if (!attribute)
+      return;
     for (Attribute entry : attribute) {
-      auto text = dyn_cast<StringAttr>(entry);
-      if (!text)
-        return fail(key, "an array of strings");
-      values.push_back(text.getValue().str());
+      auto names = dyn_cast<ArrayAttr>(entry);
+      if (!names || !append(names, values.emplace_back()))
+        return fail(key, "an array of arrays of strings");
     }
   }
   void setting(const SettingInfo &info, Job &job) {
@@ -164,6 +200,16 @@ public:
   }
 
 private:
+  /// False: one of the entries is no string.
+  static bool append(ArrayAttr entries, std::vector<std::string> &values) {
+    for (Attribute entry : entries) {
+      auto text = dyn_cast<StringAttr>(entry);
+      if (!text)
+        return false;
+      values.push_back(text.getValue().str());
+    }
+    return true;
+  }
   template <typename AttributeType>
   AttributeType get(StringRef key, StringRef expected) {
     known.insert(key);
@@ -262,17 +308,32 @@ static std::string checkPrecision(const Precision &precision) {
   return "";
 }
 
-int64_t Job::getWorkers() const {
-  return replicas.empty()
-             ? 1
-             : std::accumulate(replicas.begin(), replicas.end(), int64_t(0));
-}
-
-int64_t Job::getInFlight(int64_t stage) const {
-  int64_t own = llvm::divideCeil(microBatches, getReplicas(stage));
-  if (allForwardsFirst)
-    return own;
-  return std::min(own, getStageCount() - stage);
+/// What is wrong with the stages; empty if nothing.
+static std::string checkPipeline(const Job &job) {
+  for (const std::vector<std::string> &cut : job.cuts)
+    if (cut.empty() || llvm::is_contained(cut, ""))
+      return "each of 'cuts' must name a value";
+  const SettingInfo *order = findSetting("order");
+  if (!llvm::is_contained(order->getWords(), job.order))
+    return "unknown order '" + job.order + "'";
+  if (job.chunks != 1)
+    return "'chunks' must be 1";
+  auto stages = static_cast<size_t>(job.getStageCount());
+  if ((!job.replicas.empty() && job.replicas.size() != stages) ||
+      (!job.inFlight.empty() && job.inFlight.size() != stages))
+    return "'replicas' and 'in_flight' must have a number for each of the " +
+           std::to_string(stages) + " stages that 'cuts' leave";
+  for (size_t stage = 0; stage < stages; ++stage)
+    if (job.getReplicas(stage) < 1 ||
+        job.getGroups(stage) < job.getReplicas(stage) ||
+        job.getGroups(stage) > job.microBatches)
+      return "'replicas' must be at most 'groups', and these at most "
+             "'micro_batches'";
+  if (llvm::any_of(job.inFlight, [&](int64_t count) {
+        return count < 1 || count > job.microBatches;
+      }))
+    return "'in_flight' must be from 1 to 'micro_batches'";
+  return "";
 }
 
 /// What a reader of the job may rely on; returns an error or nothing.
@@ -282,12 +343,9 @@ static std::string checkJob(const Job &job) {
   if (job.microBatches < 1 || job.batch < 1 ||
       job.batch % job.microBatches != 0)
     return "'batch' must be a positive multiple of 'micro_batches'";
-  for (int64_t stage = 0; stage < job.getStageCount(); ++stage)
-    if (job.getReplicas(stage) < 1 ||
-        job.getGroups(stage) < job.getReplicas(stage) ||
-        job.getGroups(stage) > job.microBatches)
-      return "'replicas' must be at most 'groups', and these at most "
-             "'micro_batches'";
+  std::string pipeline = checkPipeline(job);
+  if (!pipeline.empty())
+    return pipeline;
   auto fits = [&](size_t size) {
     return size == static_cast<size_t>(job.copies);
   };

@@ -58,6 +58,12 @@ std::string hfta::describeUsage(const ParameterInfo &parameter) {
 // Clauses and settings
 //===----------------------------------------------------------------------===//
 
+SmallVector<StringRef> SettingInfo::getWords() const {
+  SmallVector<StringRef> words;
+  StringRef(usage).split(words, '|');
+  return words;
+}
+
 namespace {
 
 /// A row of either kind, as it stands in Settings.def.
@@ -65,6 +71,15 @@ struct Row {
   std::optional<SettingInfo> setting;
   std::optional<ClauseInfo> clause;
 };
+
+/// What a record's initial value is as a number, if it is one.
+static std::optional<double> getInitial(std::optional<double> number) {
+  return number;
+}
+template <size_t length>
+static std::optional<double> getInitial(const char (&)[length]) {
+  return std::nullopt;
+}
 
 /// The table of rows and what is looked up in it.
 class Tables {
@@ -78,8 +93,8 @@ public:
 #define HFTA_SETTING(type, member, name, initial, range, clause, usage, text,  \
                      byDefault, flag, help, traits)                            \
   rows.push_back(                                                              \
-      {SettingInfo{SettingType::type, name, initial, range, clause, usage,     \
-                   text, byDefault, flag, help, traits,                        \
+      {SettingInfo{SettingType::type, name, getInitial(initial), range,        \
+                   clause, usage, text, byDefault, flag, help, traits,         \
                    [](Job &job) -> SettingRef { return &job.member; }},        \
        std::nullopt});
 #include "Hfta/Dialect/Hfta/IR/Settings.def"

@@ -28,6 +28,12 @@ def Hfta_Dialect : Dialect {
     static constexpr llvm::StringLiteral kTargetAttrName = "hfta.target";
     /// Module attribute: the table of segments, which hfta-plan-memory makes.
     static constexpr llvm::StringLiteral kSegmentsAttrName = "hfta.segments";
+    /// Module attribute: where the job gives the names of `Job::cuts`, one list
+    /// after the other, until they have been looked up.
+    static constexpr llvm::StringLiteral kCutLocationsAttrName =
+        "hfta.cut_locations";
+    /// On an op of a fused model: the number of its block, an i64.
+    static constexpr llvm::StringLiteral kBlockAttrName = "hfta.block";
     /// Function attribute: the task that a function computes (#hfta.task).
     static constexpr llvm::StringLiteral kTaskAttrName = "hfta.task";
     /// Argument and result attribute: a port's name.

@@ -60,9 +60,17 @@ struct Precision {
   bool accumulatesEnough() const;
 };
 
+/// In which order a stage's worker goes through its micro-batches.
+enum class PipelineOrder {
+  allForwardsFirst, ///< as many forwards as may be in flight, then backwards
+  oneForwardOneBackward ///< backwards as early as they can be
+};
+
 struct Job {
   /// A setting that is to follow from others.
   static constexpr int64_t kAuto = 0;
+  /// A word of `order`.
+  static constexpr llvm::StringLiteral kAllForwardsFirst = "all_forwards_first";
 
   std::string name;
   bool training = true;  ///< false: inference only
@@ -86,6 +94,9 @@ struct Job {
 #define HFTA_MEMBER_Size(member, initial) int64_t member = initial;
 #define HFTA_MEMBER_Flag(member, initial) bool member = initial;
 #define HFTA_MEMBER_Counts(member, initial) std::vector<int64_t> member;
+#define HFTA_MEMBER_Word(member, initial) std::string member = initial;
+#define HFTA_MEMBER_NameLists(member, initial)                                 \
+  std::vector<std::vector<std::string>> member;
 #define HFTA_MEMBER_Numbers(member, initial) std::vector<double> member;
 #define HFTA_MEMBER_WholeNumbers(member, initial) std::vector<int64_t> member;
 #define HFTA_SETTING(type, member, name, initial, range, clause, usage, text,  \
@@ -96,14 +107,17 @@ struct Job {
 #undef HFTA_MEMBER_Size
 #undef HFTA_MEMBER_Flag
 #undef HFTA_MEMBER_Counts
+#undef HFTA_MEMBER_Word
+#undef HFTA_MEMBER_NameLists
 #undef HFTA_MEMBER_Numbers
 #undef HFTA_MEMBER_WholeNumbers
 
   const HyperParameter *findHyperParameter(llvm::StringRef name) const;
   int64_t getMicroBatch() const { return batch / microBatches; }
-  /// Parts of the model that workers of their own compute.
+  /// The parts of the model, each on workers of its own, which micro-batches go
+  /// through one after the other: what `cuts` leave.
   int64_t getStageCount() const {
-    return replicas.empty() ? 1 : static_cast<int64_t>(replicas.size());
+    return static_cast<int64_t>(cuts.size()) + 1;
   }
   /// Which of them a block belongs to; -1 is no block, and no stage's.
   int64_t getStage(int64_t block) const {
@@ -113,15 +127,15 @@ struct Job {
   int64_t getReplicas(int64_t stage = 0) const {
     return replicas.empty() ? 1 : replicas[stage];
   }
-  /// Of all stages.
+  /// Workers of all stages.
   int64_t getWorkers() const;
-  /// Sums that a stage's gradients, and the last one's losses, are added up in
-  /// before they become one.
+  /// Sums that a stage adds gradients and losses up in before they become one.
   int64_t getGroups(int64_t stage = 0) const {
     return groups == kAuto ? getReplicas(stage) : groups;
   }
-  /// Micro-batches of a stage's worker between their forward and their
-  /// backward.
+  PipelineOrder getOrder() const;
+  /// Micro-batches of which a worker of the stage has activations in memory at
+  /// a time: at most those that are its own in a step.
   int64_t getInFlight(int64_t stage = 0) const;
 
   /// Sets the module's `hfta.job`.

@@ -85,11 +85,21 @@ enum ClauseTraits : unsigned {
 };
 } // namespace setting_traits
 
-enum class SettingType { Integer, Size, Flag, Counts, Numbers, WholeNumbers };
+enum class SettingType {
+  Integer,
+  Size,
+  Flag,
+  Counts,
+  Word,
+  NameLists,
+  Numbers,
+  WholeNumbers
+};
 
 /// Where a job holds a setting.
-using SettingRef = std::variant<int64_t *, bool *, std::vector<double> *,
-                                std::vector<int64_t> *>;
+using SettingRef = std::variant<int64_t *, bool *, std::string *,
+                                std::vector<double> *, std::vector<int64_t> *,
+                                std::vector<std::vector<std::string>> *>;
 
 struct SettingInfo {
   SettingType type;
@@ -103,6 +113,8 @@ struct SettingInfo {
   SettingRef (*get)(Job &job);
 
   bool isClause() const { return name == clause; }
+  /// A Word's words.
+  llvm::SmallVector<llvm::StringRef> getWords() const;
   /// Whether each copy has a value of its own.
   bool isSwept() const {
     return type == SettingType::Numbers || type == SettingType::WholeNumbers;

@@ -1,0 +1,26 @@
+//===- Suggestions.h - What a misspelt name was meant to be -----*- C++ -*-===//
+
+#ifndef HFTA_DIALECT_HFTA_IR_SUGGESTIONS_H
+#define HFTA_DIALECT_HFTA_IR_SUGGESTIONS_H
+
+#include "llvm/ADT/ArrayRef.h"
+#include "llvm/ADT/StringRef.h"
+
+#include <string>
+
+namespace mlir::hfta {
+
+/// The candidate that `name` is probably a misspelling of; empty if none is
+/// near.
+llvm::StringRef findNearest(llvm::StringRef name,
+                            llvm::ArrayRef<llvm::StringRef> candidates);
+
+/// "did you mean 'x'?" if a candidate is near, otherwise "`what` are 'a',
+/// 'b'"; empty without candidates.
+std::string suggest(llvm::StringRef name,
+                    llvm::ArrayRef<llvm::StringRef> candidates,
+                    llvm::StringRef what);
+
+} // namespace mlir::hfta
+
+#endif // HFTA_DIALECT_HFTA_IR_SUGGESTIONS_H
