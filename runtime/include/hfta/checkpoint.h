@@ -43,7 +43,9 @@ int64_t hfta_checkpoint_newest(const char *folder);
 /// Saves the instance's state beside what the folder holds; in place of an
 /// older checkpoint of the same step. Several processes and instances may save
 /// in one folder at once; while a training has it (hfta_train) the others'
-/// saves are HFTA_INVALID_INPUT. `epoch_losses`, one a copy, may be NULL.
+/// saves are HFTA_INVALID_INPUT. `epoch_losses`, one a copy, may be NULL. All
+/// ranks may call it; the first alone writes, `folder` is its own. They must,
+/// where stages have tensors on other ranks.
 hfta_status hfta_checkpoint_save(hfta_instance *instance, const char *folder,
                                  const double *epoch_losses);
 
@@ -56,6 +58,7 @@ hfta_status hfta_checkpoint_prune(const char *folder, int64_t step,
 /// a checkpoint's. `epoch_losses` may be NULL. A torn or foreign one is
 /// HFTA_INVALID_INPUT, says which file, and leaves the instance as it was. So
 /// is one whose files are changed meanwhile, but what was loaded by then stays.
+/// All ranks call it: the first one reads its `folder`, for all.
 hfta_status hfta_checkpoint_load(hfta_instance *instance, const char *folder,
                                  double *epoch_losses);
 

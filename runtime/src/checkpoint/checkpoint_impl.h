@@ -27,7 +27,12 @@ int64_t hfta_checkpoint_step_of(const char *path);
 hfta_status hfta_checkpoint_acquire(hfta_folder_lock *lock, const char *folder,
                                     hfta_error *error);
 
-/// hfta_checkpoint_save for who holds the folder's lock.
+/// Whether other ranks have tensors that the first one lacks: it can't save
+/// without them.
+bool hfta_checkpoint_is_spread(const hfta_instance *instance);
+
+/// hfta_checkpoint_save for who holds the folder's lock. All ranks call it
+/// where the checkpoint is spread.
 hfta_status hfta_checkpoint_write(hfta_instance *instance, const char *folder,
                                   const double *epoch_losses);
 

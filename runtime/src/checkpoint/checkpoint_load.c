@@ -1,6 +1,7 @@
 //===- checkpoint_load.c - Reading a checkpoint ---------------------------===//
 
 #include "checkpoint/checkpoint_impl.h"
+#include "checkpoint/checkpoint_parts.h"
 #include "hfta/safetensors.h"
 #include "schedule/share_state.h"
 #include "system/file.h"
@@ -17,6 +18,8 @@ typedef struct load {
   int64_t steps;
   double *epoch_losses; ///< one a copy, or NULL
   hfta_watch *watches;  ///< one a copy: its file as it was checked, closed
+  hfta_checkpoint_parts parts;
+  hfta_chunk next; ///< of a copy's file: what no rank has yet
 } load;
 
 /// One copy's file while it is open. Never are two: the address space and the
@@ -130,29 +133,83 @@ static double epoch_loss(const hfta_safetensors *file) {
   return loss;
 }
 
-/// Of a file that was checked.
-static hfta_status copy_tensors(void *argument) {
-  copy_file *self = argument;
-  hfta_instance *instance = self->load->instance;
-  const hfta_program *program = instance->program;
+static void begin_copy(load *self, int64_t copy) {
+  const hfta_chunk none = {0, 0, 0};
+  hfta_checkpoint_parts_list_needed(&self->parts, copy);
+  self->next = hfta_checkpoint_parts_next(&self->parts, &none);
+}
+
+static hfta_status read_part(void *argument, uint32_t tensor, uint64_t offset,
+                             char *bytes, uint64_t count) {
+  const copy_file *self = argument;
+  const hfta_program *program = self->load->instance->program;
+  const hfta_tensor_view *view =
+      hfta_safetensors_find(self->file, program->tensors[tensor].name);
+  memcpy(bytes, (const char *)view->data + offset, count);
+  return HFTA_OK;
+}
+
+static hfta_status write_part(void *argument, uint32_t tensor, uint64_t offset,
+                              char *bytes, uint64_t count) {
+  const copy_file *self = argument;
+  return hfta_instance_write(self->load->instance, tensor, self->copy, offset,
+                             bytes, count);
+}
+
+/// To all ranks that hold it, this one too.
+static hfta_status give_next(copy_file *self) {
+  load *load = self->load;
+  hfta_chunk chunk = load->next;
   hfta_status status =
-      hfta_safetensors_open(self->path.text, &self->file, &instance->error);
-  for (uint32_t i = 0; i < program->tensor_count && status == HFTA_OK; ++i) {
-    const hfta_tensor *tensor = &program->tensors[i];
-    bool again = self->copy > instance->workload.first_copy &&
-                 (tensor->flags & HFTA_TENSOR_SHARED);
-    bool has_memory = hfta_instance_find_worker(instance, tensor->segment);
-    if (!(tensor->flags & HFTA_TENSOR_CHECKPOINT) || again || !has_memory ||
-        !hfta_tensor_is_of(tensor, self->copy))
-      continue;
-    const hfta_tensor_view *view =
-        hfta_safetensors_find(self->file, tensor->name);
-    status = hfta_instance_write(instance, i, self->copy, 0, view->data,
-                                 view->bytes);
-    hfta_communicator_progress(instance->communicator);
+      hfta_checkpoint_parts_give(&load->parts, &chunk, &load->instance->error);
+  load->next = hfta_checkpoint_parts_next(&load->parts, &chunk);
+  if (status != HFTA_OK || !hfta_checkpoint_parts_hold(&load->parts, &chunk, 0))
+    return status;
+  return hfta_checkpoint_parts_visit(&load->parts, &chunk, write_part, self);
+}
+
+/// Of a file that was checked.
+static hfta_status give_tensors(void *argument) {
+  copy_file *self = argument;
+  load *load = self->load;
+  hfta_status status = hfta_safetensors_open(self->path.text, &self->file,
+                                             &load->instance->error);
+  while (load->next.bytes != 0 && status == HFTA_OK) {
+    status =
+        hfta_checkpoint_parts_visit(&load->parts, &load->next, read_part, self);
+    if (status == HFTA_OK)
+      status = give_next(self);
   }
-  if (status == HFTA_OK && self->load->epoch_losses)
-    self->load->epoch_losses[self->copy] = epoch_loss(self->file);
+  if (status == HFTA_OK && load->epoch_losses)
+    load->epoch_losses[self->copy] = epoch_loss(self->file);
+  return status;
+}
+
+/// After a failure: zeros, so that nobody waits for what can't be read.
+static void give_rest(load *self) {
+  memset(self->parts.chunk, 0, HFTA_CHUNK_BYTES);
+  while (self->next.bytes != 0 &&
+         hfta_checkpoint_parts_give(&self->parts, &self->next, NULL) == HFTA_OK)
+    self->next = hfta_checkpoint_parts_next(&self->parts, &self->next);
+}
+
+/// On a rank that has no file.
+static hfta_status take_tensors(load *self, int64_t copy) {
+  copy_file file = {.load = self, .copy = copy};
+  hfta_checkpoint_parts *parts = &self->parts;
+  hfta_status status = HFTA_OK;
+  for (; self->next.bytes != 0;
+       self->next = hfta_checkpoint_parts_next(parts, &self->next)) {
+    if (!hfta_checkpoint_parts_hold(parts, &self->next, parts->ranks->rank))
+      continue;
+    hfta_status received = hfta_checkpoint_parts_receive(
+        parts, &self->next, 0, &self->instance->error);
+    if (received != HFTA_OK)
+      return received;
+    if (status == HFTA_OK)
+      status =
+          hfta_checkpoint_parts_visit(parts, &self->next, write_part, &file);
+  }
   return status;
 }
 
@@ -179,6 +236,7 @@ static hfta_status read_copy(load *self, int64_t copy, bool again,
   status = hfta_watch_read(watch, file.path.text, read, &file, error);
   hfta_safetensors_close(file.file);
   hfta_watch_close(watch);
+  hfta_communicator_progress(self->instance->communicator);
   return status;
 }
 
@@ -206,19 +264,62 @@ static bool is_kept(const load *self, int64_t copy) {
 
 /// All files are checked before the first one is copied: what is wrong with one
 /// of them leaves the instance as it was.
-static hfta_status load_all(load *self, const char *folder) {
-  hfta_instance *instance = self->instance;
-  int64_t copies = instance->program->copies;
+static hfta_status check_all(load *self, const char *folder) {
   hfta_status status = find_folder(self, folder);
   if (status == HFTA_OK)
     self->steps = hfta_checkpoint_step_of(self->folder.text);
-  for (int64_t copy = 0; copy < copies && status == HFTA_OK; ++copy)
+  for (int64_t copy = 0;
+       copy < self->instance->program->copies && status == HFTA_OK; ++copy)
     status = read_copy(self, copy, false, check_copy);
+  return status;
+}
+
+/// Returns what all ranks have come to; `status` is this one's so far.
+static hfta_status load_copy(load *self, int64_t copy, hfta_status status) {
+  hfta_status own = HFTA_OK;
+  begin_copy(self, copy);
+  if (self->parts.ranks->rank != 0)
+    own = take_tensors(self, copy);
+  else if (status == HFTA_OK)
+    own = read_copy(self, copy, true, give_tensors);
+  if (self->parts.ranks->rank == 0)
+    give_rest(self);
+  return hfta_checkpoint_parts_agree(
+      &self->parts, status == HFTA_OK ? own : status, &self->instance->error);
+}
+
+/// What isn't in a tensor.
+static hfta_status share_numbers(load *self) {
+  hfta_instance *instance = self->instance;
+  hfta_status status =
+      hfta_share_bytes(self->parts.ranks, "the steps done", &self->steps,
+                       sizeof(self->steps), &instance->error);
+  if (status == HFTA_OK && self->epoch_losses)
+    status = hfta_share_bytes(
+        self->parts.ranks, "losses of the epoch", self->epoch_losses,
+        sizeof(double) * (uint64_t)instance->program->copies, &instance->error);
+  return status;
+}
+
+static hfta_status load_all(load *self, const char *folder) {
+  hfta_instance *instance = self->instance;
+  hfta_status status = HFTA_OK;
+  if (self->parts.ranks->rank == 0)
+    status = check_all(self, folder);
+  status = hfta_share_outcome(instance, status);
+  if (status != HFTA_OK)
+    return status;
+  status = hfta_instance_clear_gradients(instance);
+  bool goes_on = true;
+  for (int64_t copy = 0; copy < instance->program->copies && goes_on; ++copy) {
+    if (!is_kept(self, copy))
+      continue;
+    status = load_copy(self, copy, status);
+    goes_on = status == HFTA_OK;
+  }
+  status = hfta_share_outcome(instance, status);
   if (status == HFTA_OK)
-    status = hfta_instance_clear_gradients(instance);
-  for (int64_t copy = 0; copy < copies && status == HFTA_OK; ++copy)
-    if (is_kept(self, copy))
-      status = read_copy(self, copy, true, copy_tensors);
+    status = share_numbers(self);
   if (status == HFTA_OK)
     instance->steps = self->steps;
   return status;
@@ -227,29 +328,20 @@ static hfta_status load_all(load *self, const char *folder) {
 hfta_status hfta_checkpoint_load(hfta_instance *instance, const char *folder,
                                  double *epoch_losses) {
   load self = {.instance = instance, .epoch_losses = epoch_losses};
+  hfta_status status =
+      hfta_checkpoint_parts_create(&self.parts, instance, &instance->error);
   self.watches =
       calloc((size_t)instance->program->copies, sizeof(*self.watches));
-  if (!self.watches)
-    return hfta_fail(&instance->error, HFTA_UNSUPPORTED,
-                     "not enough memory to load a checkpoint");
-  hfta_status status = load_all(&self, folder);
+  if (status == HFTA_OK && !self.watches)
+    status = hfta_fail(&instance->error, HFTA_UNSUPPORTED,
+                       "not enough memory to load a checkpoint");
+  if (status == HFTA_OK)
+    status = load_all(&self, folder);
+  hfta_checkpoint_parts_destroy(&self.parts);
   free(self.watches);
   return status;
 }
 
 hfta_status hfta_instance_load(hfta_instance *instance, const char *folder) {
-  hfta_communicator *ranks = instance->communicator;
-  hfta_status status = HFTA_OK;
-  if (ranks->rank == 0)
-    status = hfta_checkpoint_load(instance, folder, NULL);
-  status = hfta_share_outcome(instance, status);
-  if (status != HFTA_OK || ranks->size == 1)
-    return status;
-  if (ranks->rank != 0)
-    status = hfta_instance_clear_gradients(instance);
-  if (status == HFTA_OK)
-    status = hfta_share_bytes(ranks, "the steps done", &instance->steps,
-                              sizeof(instance->steps), &instance->error);
-  return status == HFTA_OK ? hfta_share_state(instance, &instance->error)
-                           : status;
+  return hfta_checkpoint_load(instance, folder, NULL);
 }

@@ -1,6 +1,7 @@
 //===- checkpoint_save.c - Writing a checkpoint ---------------------------===//
 
 #include "checkpoint/checkpoint_impl.h"
+#include "checkpoint/checkpoint_parts.h"
 #include "hfta/safetensors.h"
 #include "schedule/share_state.h"
 #include "system/path.h"
@@ -15,64 +16,99 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { CHUNK_BYTES = 1 << 20 };
-
-/// What the files of one checkpoint have in common.
+/// What the files of one checkpoint have in common. Ranks but the first have
+/// parts alone, which they give to it.
 typedef struct save {
   hfta_instance *instance;
+  hfta_checkpoint_parts parts;
   hfta_tensor_view *views;
-  uint32_t *tensors; ///< table indices, as many as views
-  size_t count;
-  char *chunk;
   const double *epoch_losses;
   hfta_error *error;
 } save;
 
+static bool writes(const save *self) { return self->parts.ranks->rank == 0; }
+
 static hfta_status allocate(save *self) {
   const hfta_program *program = self->instance->program;
   self->views = calloc((size_t)program->tensor_count + 1, sizeof(*self->views));
-  self->tensors =
-      calloc((size_t)program->tensor_count + 1, sizeof(*self->tensors));
-  self->chunk = malloc(CHUNK_BYTES);
-  if (!self->views || !self->tensors || !self->chunk)
-    return hfta_fail(self->error, HFTA_UNSUPPORTED,
-                     "not enough memory to save a checkpoint");
-  return HFTA_OK;
+  return self->views ? HFTA_OK
+                     : hfta_fail(self->error, HFTA_UNSUPPORTED,
+                                 "not enough memory to save a checkpoint");
 }
 
-static void collect_tensors(save *self, int64_t copy) {
+static void describe_tensors(save *self) {
   const hfta_program *program = self->instance->program;
-  self->count = 0;
-  for (uint32_t i = 0; i < program->tensor_count; ++i) {
-    const hfta_tensor *tensor = &program->tensors[i];
-    if (!(tensor->flags & HFTA_TENSOR_CHECKPOINT) ||
-        !hfta_tensor_is_of(tensor, copy))
-      continue;
-    self->tensors[self->count] = i;
-    self->views[self->count++] =
-        (hfta_tensor_view){.name = tensor->name,
-                           .type = (hfta_element_type)tensor->type,
-                           .rank = tensor->rank,
-                           .shape = tensor->shape,
-                           .bytes = tensor->bytes};
+  for (uint32_t i = 0; i < self->parts.count; ++i) {
+    const hfta_tensor *tensor = &program->tensors[self->parts.tensors[i]];
+    self->views[i] = (hfta_tensor_view){.name = tensor->name,
+                                        .type = (hfta_element_type)tensor->type,
+                                        .rank = tensor->rank,
+                                        .shape = tensor->shape,
+                                        .bytes = tensor->bytes};
   }
 }
 
-/// Appends a copy's tensor piece by piece: it may lie on another device.
-static hfta_status append_tensor(save *self, hfta_safetensors_writer *writer,
-                                 size_t index, int64_t copy) {
+//===----------------------------------------------------------------------===//
+// Files
+//===----------------------------------------------------------------------===//
+
+/// One copy's tensors on their way.
+typedef struct copy_source {
+  save *save;
+  int64_t copy;
+} copy_source;
+
+static hfta_status read_part(void *argument, uint32_t tensor, uint64_t offset,
+                             char *bytes, uint64_t count) {
+  const copy_source *self = argument;
+  return hfta_instance_read(self->save->instance, tensor, self->copy, offset,
+                            bytes, count);
+}
+
+/// The chunk's bytes from the worker that has them, which may be on another
+/// device, or rank. A rank that has none does nothing.
+static hfta_status take_chunk(copy_source *self, const hfta_chunk *chunk) {
+  save *save = self->save;
+  const hfta_checkpoint_parts *parts = &save->parts;
+  int owner = hfta_checkpoint_parts_owner(parts, chunk);
   hfta_status status = HFTA_OK;
-  uint64_t bytes = self->views[index].bytes;
-  for (uint64_t offset = 0; offset < bytes && status == HFTA_OK;
-       offset += CHUNK_BYTES) {
-    uint64_t size = bytes - offset < CHUNK_BYTES ? bytes - offset : CHUNK_BYTES;
-    status = hfta_instance_read(self->instance, self->tensors[index], copy,
-                                offset, self->chunk, size);
-    if (status == HFTA_OK)
-      status = hfta_safetensors_append(writer, self->chunk, size, self->error);
-    hfta_communicator_progress(self->instance->communicator);
+  if (owner == parts->ranks->rank)
+    status = hfta_checkpoint_parts_visit(parts, chunk, read_part, self);
+  if (status != HFTA_OK)
+    *save->error = save->instance->error;
+  // What can't be read is sent all the same: the first rank waits for it.
+  hfta_status moved = HFTA_OK;
+  if (owner != 0 && writes(save))
+    moved = hfta_checkpoint_parts_receive(parts, chunk, owner, save->error);
+  else if (owner != 0 && owner == parts->ranks->rank)
+    moved = hfta_checkpoint_parts_send(parts, chunk, 0, save->error);
+  return status == HFTA_OK ? moved : status;
+}
+
+/// To the writer, NULL where there is none: with `status`, which is a failure
+/// of the first rank's then, or on another rank. All ranks that have parts go
+/// through them, whatever becomes of the file.
+static hfta_status copy_tensors(copy_source *self,
+                                hfta_safetensors_writer *writer,
+                                hfta_status status) {
+  save *save = self->save;
+  hfta_chunk chunk = {0, 0, 0};
+  for (;;) {
+    chunk = hfta_checkpoint_parts_next(&save->parts, &chunk);
+    if (chunk.bytes == 0 || (status != HFTA_OK && !save->parts.is_spread))
+      return status;
+    hfta_error first = *save->error;
+    hfta_status taken = take_chunk(self, &chunk);
+    if (taken == HFTA_LOST)
+      return taken;
+    if (status != HFTA_OK)
+      *save->error = first;
+    else if (taken != HFTA_OK)
+      status = taken;
+    else if (writer)
+      status = hfta_safetensors_append(writer, save->parts.chunk,
+                                       (size_t)chunk.bytes, save->error);
   }
-  return status;
 }
 
 /// One NaN stands for all.
@@ -84,7 +120,8 @@ static uint64_t real_bits(double value) {
   return bits;
 }
 
-static hfta_status save_copy(save *self, const char *folder, int64_t copy) {
+static hfta_status begin_file(save *self, const char *folder, int64_t copy,
+                              hfta_safetensors_writer **out) {
   char step[32], loss[32];
   snprintf(step, sizeof(step), "%" PRId64, self->instance->steps);
   snprintf(loss, sizeof(loss), "%016" PRIx64,
@@ -96,21 +133,42 @@ static hfta_status save_copy(save *self, const char *folder, int64_t copy) {
       {"identity", hfta_program_model(self->instance->program, copy)->identity},
       {"step", step},
       {"epoch_loss", loss}};
-  collect_tensors(self, copy);
+  describe_tensors(self);
   hfta_path path;
-  hfta_safetensors_writer *writer = NULL;
   hfta_status status = hfta_path_format(
       &path, self->error, "%s/copy-%04" PRId64 ".safetensors", folder, copy);
-  if (status == HFTA_OK)
-    status = hfta_safetensors_begin(
-        path.text, self->views, self->count, metadata,
-        sizeof(metadata) / sizeof(*metadata), &writer, self->error);
-  for (size_t i = 0; i < self->count && status == HFTA_OK; ++i)
-    status = append_tensor(self, writer, i, copy);
-  if (status == HFTA_OK)
-    return hfta_safetensors_finish(writer, self->error);
-  hfta_safetensors_abandon(writer);
-  return status;
+  return status == HFTA_OK
+             ? hfta_safetensors_begin(
+                   path.text, self->views, self->parts.count, metadata,
+                   sizeof(metadata) / sizeof(*metadata), out, self->error)
+             : status;
+}
+
+/// What all that have parts have come to.
+static hfta_status agree(save *self, hfta_status status) {
+  return !self->parts.is_spread
+             ? status
+             : hfta_checkpoint_parts_agree(&self->parts, status, self->error);
+}
+
+/// Returns whether all ranks go on with the next copy. `*status` may be a
+/// failure of the first rank's, which the others learn when they have sent
+/// their parts of one more copy.
+static bool save_copy(save *self, const char *folder, int64_t copy,
+                      hfta_status *status) {
+  copy_source source = {self, copy};
+  hfta_safetensors_writer *writer = NULL;
+  hfta_checkpoint_parts_list(&self->parts, copy);
+  if (writes(self) && *status == HFTA_OK)
+    *status = begin_file(self, folder, copy, &writer);
+  *status = agree(self, copy_tensors(&source, writer, *status));
+  if (*status != HFTA_OK) {
+    hfta_safetensors_abandon(writer);
+    return false;
+  }
+  if (writer)
+    *status = hfta_safetensors_finish(writer, self->error);
+  return *status == HFTA_OK || self->parts.is_spread;
 }
 
 /// Where the file system can't exchange two folders, the old one steps aside.
@@ -153,12 +211,18 @@ static hfta_status move_into_place(const char *from, const char *to,
   return status;
 }
 
+static hfta_status save_copies(save *self, const char *folder) {
+  hfta_status status = HFTA_OK;
+  bool goes_on = true;
+  for (int64_t copy = 0; copy < self->instance->program->copies && goes_on;
+       ++copy)
+    goes_on = save_copy(self, folder, copy, &status);
+  return status;
+}
+
 static hfta_status write_folder(save *self, const char *temporary,
                                 const char *final, const char *folder) {
-  hfta_status status = HFTA_OK;
-  for (int64_t copy = 0;
-       copy < self->instance->program->copies && status == HFTA_OK; ++copy)
-    status = save_copy(self, temporary, copy);
+  hfta_status status = save_copies(self, temporary);
   if (status == HFTA_OK)
     status = hfta_folder_sync(temporary, self->error);
   if (status == HFTA_OK)
@@ -168,22 +232,39 @@ static hfta_status write_folder(save *self, const char *temporary,
   return status;
 }
 
-static hfta_status save_all(save *self, const char *folder) {
+/// Makes the folder that becomes the checkpoint.
+static hfta_status begin(save *self, const char *folder, hfta_path *temporary,
+                         hfta_path *final) {
   char name[HFTA_CHECKPOINT_NAME_BYTES];
-  hfta_path prefix, temporary, final;
+  hfta_path prefix;
   hfta_checkpoint_name(self->instance->steps, name);
   hfta_status status =
-      hfta_path_format(&final, self->error, "%s/%s", folder, name);
+      hfta_path_format(final, self->error, "%s/%s", folder, name);
   if (status == HFTA_OK)
     status = hfta_path_format(&prefix, self->error,
                               "%s/" HFTA_CHECKPOINT_HIDDEN "%s-", folder, name);
   if (status == HFTA_OK)
     status = allocate(self);
   if (status == HFTA_OK)
-    status = hfta_folder_make_unique(&temporary, prefix.text, self->error);
-  if (status == HFTA_OK)
-    status = write_folder(self, temporary.text, final.text, folder);
+    status = hfta_folder_make_unique(temporary, prefix.text, self->error);
   return status;
+}
+
+/// `status` is that of what came before.
+static hfta_status save_all(save *self, const char *folder,
+                            hfta_status status) {
+  hfta_path temporary, final;
+  bool has_folder = status == HFTA_OK && writes(self);
+  if (has_folder)
+    status = begin(self, folder, &temporary, &final);
+  has_folder &= status == HFTA_OK;
+  status = agree(self, status);
+  if (status != HFTA_OK && has_folder)
+    rmdir(temporary.text);
+  if (status != HFTA_OK)
+    return status;
+  return writes(self) ? write_folder(self, temporary.text, final.text, folder)
+                      : save_copies(self, NULL);
 }
 
 static hfta_status cannot_save(hfta_instance *instance, const char *folder,
@@ -194,36 +275,50 @@ static hfta_status cannot_save(hfta_instance *instance, const char *folder,
       hfta_checkpoint_name(instance->steps, name), reason->message);
 }
 
+/// As hfta_checkpoint_save, after `status` with its `reason`.
+static hfta_status save_after(hfta_instance *instance, const char *folder,
+                              const double *epoch_losses, hfta_status status,
+                              hfta_error *reason) {
+  hfta_error own;
+  save self = {
+      .instance = instance, .epoch_losses = epoch_losses, .error = reason};
+  hfta_status created =
+      hfta_checkpoint_parts_create(&self.parts, instance, &own);
+  bool is_spread = self.parts.is_spread;
+  if (status == HFTA_OK && created != HFTA_OK) {
+    status = created;
+    *reason = own;
+  }
+  if (created == HFTA_OK && (writes(&self) || is_spread))
+    status = save_all(&self, folder, status);
+  free(self.views);
+  hfta_checkpoint_parts_destroy(&self.parts);
+  if (status != HFTA_OK)
+    cannot_save(instance, folder, status, reason);
+  return is_spread ? hfta_share_outcome(instance, status) : status;
+}
+
 hfta_status hfta_checkpoint_write(hfta_instance *instance, const char *folder,
                                   const double *epoch_losses) {
   hfta_error reason;
-  save self = {
-      .instance = instance, .epoch_losses = epoch_losses, .error = &reason};
-  hfta_status status = save_all(&self, folder);
-  free(self.views);
-  free(self.tensors);
-  free(self.chunk);
-  return status == HFTA_OK ? status
-                           : cannot_save(instance, folder, status, &reason);
+  return save_after(instance, folder, epoch_losses, HFTA_OK, &reason);
 }
 
 hfta_status hfta_checkpoint_save(hfta_instance *instance, const char *folder,
                                  const double *epoch_losses) {
   hfta_error reason;
   hfta_folder_lock lock = {.descriptor = -1};
-  hfta_status status = hfta_folder_make(folder, &reason);
-  if (status == HFTA_OK)
+  hfta_status status = HFTA_OK;
+  if (instance->communicator->rank == 0)
+    status = hfta_folder_make(folder, &reason);
+  if (instance->communicator->rank == 0 && status == HFTA_OK)
     status = hfta_folder_lock_take(&lock, folder, true, &reason);
-  if (status != HFTA_OK)
-    return cannot_save(instance, folder, status, &reason);
-  status = hfta_checkpoint_write(instance, folder, epoch_losses);
+  status = save_after(instance, folder, epoch_losses, status, &reason);
   hfta_folder_unlock(&lock);
   return status;
 }
 
 hfta_status hfta_instance_save(hfta_instance *instance, const char *folder) {
-  hfta_status status = HFTA_OK;
-  if (instance->communicator->rank == 0)
-    status = hfta_checkpoint_save(instance, folder, NULL);
-  return hfta_share_outcome(instance, status);
+  return hfta_share_outcome(instance,
+                            hfta_checkpoint_save(instance, folder, NULL));
 }

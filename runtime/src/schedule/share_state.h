@@ -17,8 +17,4 @@ hfta_status hfta_share_bytes(hfta_communicator *communicator, const char *what,
 /// with its message in the instance. The others' own `status` doesn't count.
 hfta_status hfta_share_outcome(hfta_instance *instance, hfta_status status);
 
-/// Weights, the optimizer's state and running statistics; gradients that wait
-/// for an update are no part of it, and go.
-hfta_status hfta_share_state(hfta_instance *instance, hfta_error *error);
-
 #endif // HFTA_SRC_SCHEDULE_SHARE_STATE_H

@@ -44,25 +44,6 @@ hfta_status hfta_team_compare(hfta_team *self,
                    other);
 }
 
-hfta_status hfta_team_share_state(hfta_team *self, hfta_instance *instance,
-                                  int64_t *saved_step, double *losses,
-                                  hfta_error *error) {
-  if (hfta_team_is_alone(self))
-    return HFTA_OK;
-  hfta_status status =
-      hfta_share_bytes(self->communicator, "the step to go on from", saved_step,
-                       sizeof(*saved_step), error);
-  if (status != HFTA_OK || *saved_step < 0)
-    return status;
-  status = hfta_share_state(instance, error);
-  if (status == HFTA_OK)
-    status = hfta_share_bytes(
-        self->communicator, "losses of the epoch", losses,
-        sizeof(double) * (uint64_t)instance->program->copies, error);
-  hfta_instance_set_steps(instance, *saved_step);
-  return status;
-}
-
 //===----------------------------------------------------------------------===//
 // Steps
 //===----------------------------------------------------------------------===//

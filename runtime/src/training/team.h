@@ -29,13 +29,6 @@ hfta_status hfta_team_compare(hfta_team *self,
                               const hfta_instance *instance,
                               int64_t total_steps, hfta_error *error);
 
-/// The first rank's steps, weights, state, statistics and losses (one a copy)
-/// go to all. `saved_step` is that of the checkpoint that it has loaded, -1:
-/// none, so that all have what they began with.
-hfta_status hfta_team_share_state(hfta_team *self, hfta_instance *instance,
-                                  int64_t *saved_step, double *losses,
-                                  hfta_error *error);
-
 /// Before a step: tells the others whether this rank would stop. After it: what
 /// they all know, the same on each. The messages are on their way meanwhile.
 hfta_status hfta_team_ask(hfta_team *self, bool wish, hfta_error *error);

@@ -182,19 +182,19 @@ static hfta_status prepare_checkpoints(trainer *self) {
                      "newest %s: give --resume to go on from it, or "
                      "--overwrite to remove them",
                      folder, hfta_checkpoint_name(newest, name));
-  if (!options->resume || newest < 0)
-    return HFTA_OK;
-  status = hfta_checkpoint_load(self->instance, folder, self->loss_sums);
-  self->saved_step = hfta_instance_steps(self->instance);
-  return status;
+  self->saved_step = options->resume ? newest : -1;
+  return HFTA_OK;
 }
 
-/// All ranks begin with what the first one has, whether they see its folder or
-/// not.
-static hfta_status share_beginning(trainer *self) {
-  hfta_status status =
-      hfta_team_share_state(&self->team, self->instance, &self->saved_step,
-                            self->loss_sums, self->error);
+/// All ranks begin with what the first one finds, whether they see its folder
+/// or not.
+static hfta_status load_beginning(trainer *self) {
+  hfta_status status = hfta_share_bytes(
+      self->team.communicator, "the step to go on from", &self->saved_step,
+      sizeof(self->saved_step), self->error);
+  if (status == HFTA_OK && self->saved_step >= 0)
+    status = hfta_checkpoint_load(self->instance, self->options->checkpoint,
+                                  self->loss_sums);
   self->first_step = hfta_instance_steps(self->instance);
   return status;
 }
@@ -305,8 +305,9 @@ static hfta_status after_logging(trainer *self, hfta_status status) {
 
 static hfta_status save_checkpoint(trainer *self, int64_t step) {
   const hfta_train_options *options = self->options;
+  bool leads = hfta_team_leads(&self->team);
   if (!options->checkpoint || self->saved_step == step ||
-      !hfta_team_leads(&self->team))
+      !(leads || hfta_checkpoint_is_spread(self->instance)))
     return HFTA_OK;
   hfta_status status = hfta_checkpoint_write(
       self->instance, options->checkpoint, self->loss_sums);
@@ -314,7 +315,7 @@ static hfta_status save_checkpoint(trainer *self, int64_t step) {
   if (status != HFTA_OK)
     return status;
   self->saved_step = step;
-  if (options->keep > 0 &&
+  if (leads && options->keep > 0 &&
       hfta_checkpoint_prune(options->checkpoint, step, options->keep,
                             self->error) != HFTA_OK)
     note_leftover(self);
@@ -322,10 +323,13 @@ static hfta_status save_checkpoint(trainer *self, int64_t step) {
 }
 
 /// After a failure: the steps done aren't lost, and its reason isn't either.
+/// For what lies on other ranks these would have to help, which go on with the
+/// next step.
 static void save_what_is_done(trainer *self) {
   hfta_error reason = *self->error;
   int64_t step = hfta_instance_steps(self->instance);
-  if (!self->can_save || step == self->first_step)
+  if (!self->can_save || step == self->first_step ||
+      hfta_checkpoint_is_spread(self->instance))
     return;
   if (save_checkpoint(self, step) == HFTA_OK)
     *self->error = reason;
@@ -519,7 +523,7 @@ static hfta_status prepare(trainer *self) {
   if (status == HFTA_OK)
     status = prepare_checkpoints(self);
   if (status == HFTA_OK)
-    status = share_beginning(self);
+    status = load_beginning(self);
   if (status == HFTA_OK)
     status = open_log(self);
   return status == HFTA_OK ? open_trace(self) : status;
