@@ -11,6 +11,9 @@
 using namespace mlir::hfta;
 using namespace mlir::hfta::planning;
 
+/// Memory for one more received value is worth a thousandth of the time.
+static constexpr double kWorthwhile = 1.001;
+
 namespace {
 class OrderChooser {
 public:
@@ -49,20 +52,38 @@ OrderChooser::limit(llvm::function_ref<int64_t(int64_t)> wanted) const {
   return limited;
 }
 
+/// The run with the fewest places for received values, or with one more a stage
+/// where messages that needn't wait for one make it shorter.
+static std::optional<ChosenOrder> runWithSlots(const Order &order,
+                                               const PipelineWork &work,
+                                               const WorkerPlaces &places) {
+  PipelineTransport transport;
+  transport.slots = chooseSlots(order, work, places);
+  std::optional<ChosenOrder> best;
+  for (int64_t more : {0, 1}) {
+    for (int64_t &slots : transport.slots)
+      slots += more;
+    PipelineRun run = simulateOrder(order, work, places, transport);
+    if (run.result.hasEnded() &&
+        (!best || run.getLength() * kWorthwhile < best->run.getLength()))
+      best = ChosenOrder{std::move(run), transport.slots};
+  }
+  return best;
+}
+
 void OrderChooser::compare(const Order &order) {
   std::vector<int64_t> peaks = getPeaks(order);
   int64_t inFlight = std::accumulate(peaks.begin(), peaks.end(), int64_t{0});
-  PipelineTransport transport;
-  transport.slots = chooseSlots(order, work, places);
-  PipelineRun run = simulateOrder(order, work, places, transport);
-  if (!run.result.hasEnded())
+  std::optional<ChosenOrder> next = runWithSlots(order, work, places);
+  if (!next)
     return;
   if (best) {
-    Ticks length = run.result.makespan, least = best->run.result.makespan;
+    Ticks length = next->run.result.makespan;
+    Ticks least = best->run.result.makespan;
     if (length > least || (length == least && inFlight >= bestInFlight))
       return;
   }
-  best = ChosenOrder{std::move(run), std::move(transport.slots)};
+  best = std::move(next);
   bestInFlight = inFlight;
 }
 

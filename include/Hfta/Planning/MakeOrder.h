@@ -42,8 +42,8 @@ Order makeListOrder(const PipelineShape &shape, const PipelineWork &work,
 /// An order and what came of it.
 struct ChosenOrder {
   PipelineRun run;
-  /// With so many instances of received values a stage it ends whatever the
-  /// transport.
+  /// Of each stage, how many instances of received values a worker has: with so
+  /// many it ends whatever the transport, and messages need hardly wait.
   std::vector<int64_t> slots;
 };
 

@@ -1,0 +1,44 @@
+//===- PlanSimulation.h - A plan's order, chosen and simulated --*- C++ -*-===//
+
+#ifndef HFTA_PLANNING_PLANSIMULATION_H
+#define HFTA_PLANNING_PLANSIMULATION_H
+
+#include "Hfta/Planning/MakeOrder.h"
+#include "Hfta/Planning/PipelinePlan.h"
+#include "Hfta/Planning/StageCosts.h"
+
+namespace mlir::hfta::planning {
+
+struct PlanSimulationOptions {
+  OrderKind order = OrderKind::oneForwardOneBackward;
+  /// Gradients are summed in buckets of at least so many bytes, each as soon as
+  /// it is complete if sums overlap with the backward, else at its end.
+  double bucket = 4e6;
+  bool overlaps = true;
+  /// How much of the backward is for gradients of weights. Products and
+  /// convolutions do as much for these as for those of inputs.
+  double weightShare = 0.5;
+};
+
+/// A plan in the simulator's terms.
+struct PlannedPipeline {
+  PipelineShape shape; ///< with as many in flight as there is memory for
+  PipelineWork work;
+  WorkerPlaces places;
+};
+
+/// `costs` are what the plan was made with, and each of its stages fits into
+/// memory. With divided micro-batches a stage's devices are one worker.
+PlannedPipeline getPipeline(const PipelinePlan &plan, const StageCosts &costs,
+                            const PlanSimulationOptions &options);
+
+/// Chooses an order of the kind for the plan's stages, with what the plan has
+/// in flight or with as much as there is memory for, and simulates it. The plan
+/// then has this order, its numbers in flight and peaks, and how long it takes.
+llvm::Expected<ChosenOrder>
+simulatePlan(PipelinePlan &plan, const StageCosts &costs,
+             const PlanSimulationOptions &options = {});
+
+} // namespace mlir::hfta::planning
+
+#endif // HFTA_PLANNING_PLANSIMULATION_H
