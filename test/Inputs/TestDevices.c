@@ -70,6 +70,7 @@ static hfta_status open_on_cpu(const hfta_device_functions *functions,
   check(self->happened);
   hfta_device_options own = *options;
   own.index = 0;
+  own.beside = options->beside ? of(options->beside)->cpu : NULL;
   hfta_status status = hfta_device_cpu.open(&own, &self->cpu, error);
   if (status == HFTA_OK)
     *out = &self->base;

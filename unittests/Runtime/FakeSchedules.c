@@ -245,6 +245,7 @@ void fake_schedules_make(fake_schedules *self, const hfta_program *program,
   for (int i = 0; i < FAKE_SCHEDULE_COUNT; ++i) {
     self->rows[i].name = rows[i].name;
     self->rows[i].commands = self->commands[i];
+    self->rows[i].stage = -1;
     list schedule = {program, options, &self->rows[i], self->commands[i]};
     rows[i].write(&schedule);
   }

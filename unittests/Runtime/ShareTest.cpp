@@ -29,10 +29,11 @@ private:
 std::vector<int64_t> takeOwn(const hfta_program &program, int rank, int ranks) {
   hfta_share share;
   hfta_error error;
-  EXPECT_EQ(hfta_share_create(&share, &program, rank, ranks, &error), HFTA_OK);
+  EXPECT_EQ(hfta_share_create(&share, &program, -1, rank, ranks, &error),
+            HFTA_OK);
   EXPECT_EQ(share.micro_batch_count,
-            hfta_rank_micro_batches(&program, ranks, rank));
-  EXPECT_EQ(share.group_count, hfta_rank_groups(&program, ranks, rank));
+            hfta_rank_micro_batches(&program, program.stages, ranks, rank));
+  EXPECT_EQ(share.group_count, hfta_rank_groups(program.stages, ranks, rank));
   for (int64_t i = 0; i < share.micro_batch_count; ++i)
     EXPECT_EQ(share.groups[share.group_of[i]],
               share.micro_batches[i] % program.stages->groups);
@@ -61,7 +62,7 @@ TEST(Share, RanksBeginAtTheirWorkers) {
     for (int ranks = 1; ranks <= workers; ++ranks) {
       OneStage program(workers, workers, workers);
       for (int64_t worker = 0; worker < workers; ++worker) {
-        int rank = hfta_rank_of_group(&program, ranks, worker);
+        int rank = hfta_rank_of_group(program.stages, ranks, worker);
         EXPECT_LE(rank * workers / ranks, worker);
         EXPECT_GT((rank + 1) * workers / ranks, worker);
       }
@@ -88,7 +89,7 @@ TEST(Share, CountsThoseOfABatchThatIsNotFull) {
   OneStage program(8, 4, 4);
   hfta_share share;
   hfta_error error;
-  ASSERT_EQ(hfta_share_create(&share, &program, 2, 4, &error), HFTA_OK);
+  ASSERT_EQ(hfta_share_create(&share, &program, -1, 2, 4, &error), HFTA_OK);
   EXPECT_EQ(hfta_share_count(&share, 8), 2);
   EXPECT_EQ(hfta_share_count(&share, 6), 1);
   EXPECT_EQ(hfta_share_count(&share, 2), 0);

@@ -5,9 +5,11 @@
 // on one queue in order, between queues as events say. `wait` is where the host
 // learns that it is done, or why it isn't.
 //
-// Threads: a device belongs to one instance and is used by one thread at a
-// time. Ownership: what `allocate` gives is returned to `release` before
-// `close`; memory that a copy reads or writes must stay until the next `wait`.
+// Threads: a device belongs to one worker of an instance and is used by one
+// thread at a time; devices whose kernels run on the same threads may be used
+// by several, each by one, but are opened and closed by one. Ownership: what
+// `allocate` gives is returned to `release` before `close`; memory that a copy
+// reads or writes must stay until the next `wait`.
 //===----------------------------------------------------------------------===//
 
 #ifndef HFTA_DEVICE_H
@@ -48,9 +50,10 @@ typedef enum hfta_activity_kind {
 /// seconds of hfta_now.
 typedef struct hfta_activity {
   hfta_activity_kind kind;
-  uint32_t queue; ///< of a WAIT 0, on which the host works
-  int64_t number; ///< RUN: of the task in its program; AWAIT: of the event;
-                  ///< READ, STEP: of the step in the training, from 0
+  uint32_t queue;  ///< of a WAIT 0, on which the host works
+  int64_t number;  ///< RUN: of the task in its program; AWAIT: of the event;
+                   ///< READ, STEP: of the step in the training, from 0
+  uint32_t worker; ///< of the instance's; 0 where the device itself tells
   const hfta_task_call *call; ///< RUN; gone afterwards
   const hfta_post *post;      ///< CALL; may be NULL
   const void *to;             ///< COPY, FILL
@@ -77,6 +80,9 @@ typedef struct hfta_device_options {
   const hfta_program *program; ///< whose tasks they are, with their names; may
                                ///< be NULL for a kind that takes no file
   const char *file;            ///< of a kind that takes one
+  hfta_device *beside; ///< an open device of the same kind, whose threads run
+                       ///< this one's kernels too, one task at a time; NULL:
+                       ///< this one has threads of its own
 } hfta_device_options;
 
 typedef struct hfta_device_functions {

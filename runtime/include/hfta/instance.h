@@ -62,9 +62,15 @@ bool hfta_tensor_is_of(const hfta_tensor *tensor, int64_t copy);
 /// The model that a copy is of.
 const hfta_model *hfta_program_model(const hfta_program *program, int64_t copy);
 
-/// NULL if the program has none of this name.
+/// The first of this name, of several stages' the first one's; NULL if the
+/// program has none.
 const hfta_schedule *hfta_program_find_schedule(const hfta_program *program,
                                                 const char *name);
+
+/// That of a stage; -1: of the whole program.
+const hfta_schedule *
+hfta_program_find_stage_schedule(const hfta_program *program, const char *name,
+                                 int32_t stage);
 
 /// Whether a schedule copies to or from the host's image of the segment.
 bool hfta_segment_has_image(const hfta_program *program, uint32_t segment);

@@ -77,15 +77,17 @@ static bool have_one_part(const hfta_task *a, const hfta_task *b) {
   return length == part_length(b) && strncmp(a->name, b->name, length) == 0;
 }
 
-/// How often a step's schedule runs a task; copies that take turns are one run.
-static double count_runs(const hfta_program *program,
-                         const hfta_schedule *schedule, uint32_t task) {
+/// How often a stage's schedule runs a task; copies that take turns are one
+/// run.
+static double count_stage_runs(const hfta_program *program,
+                               const hfta_schedule *schedule, uint32_t task) {
   double runs = 0;
-  uint32_t end = 0; // of what is repeated for each micro-batch
+  uint32_t end = 0; // of what is done for each micro-batch
   for (uint32_t i = 0; i < schedule->command_count; ++i) {
     const hfta_command *command = &schedule->commands[i];
-    if (command->kind == HFTA_COMMAND_REPEAT &&
-        command->subject == HFTA_REPEAT_MICRO_BATCHES)
+    if (command->kind == HFTA_COMMAND_ACTIONS ||
+        (command->kind == HFTA_COMMAND_REPEAT &&
+         command->subject == HFTA_REPEAT_MICRO_BATCHES))
       end = i + 1 + command->length;
     if (command->kind == HFTA_COMMAND_RUN && command->subject == task)
       runs += i < end ? (double)program->micro_batches : 1.0;
@@ -93,10 +95,20 @@ static double count_runs(const hfta_program *program,
   return runs;
 }
 
+/// How often a step runs it.
+static double count_runs(const hfta_program *program, const char *schedule,
+                         uint32_t task) {
+  double runs = 0;
+  for (uint32_t i = 0; i < program->schedule_count; ++i)
+    if (strcmp(program->schedules[i].name, schedule) == 0)
+      runs += count_stage_runs(program, &program->schedules[i], task);
+  return runs;
+}
+
 /// What the phases of a step share.
 typedef struct phases {
   const hfta_program *program;
-  const hfta_schedule *schedule;
+  const char *schedule; ///< its name
   const hfta_machine_limits *limits;
   const hfta_task_time *times;
   const work *all;
@@ -129,21 +141,39 @@ static void print_phase(phases *self, const hfta_task *first) {
   self->limit += limit;
 }
 
-/// Each part once, in the schedule's order.
-static void print_phases(phases *self) {
+/// The first task of each part, in the schedules' order. `found` has room for
+/// one a task.
+static uint32_t find_parts(const phases *self, const hfta_task **found) {
   const hfta_program *program = self->program;
-  const hfta_command *commands = self->schedule->commands;
-  for (uint32_t i = 0; i < self->schedule->command_count; ++i) {
-    if (commands[i].kind != HFTA_COMMAND_RUN)
+  uint32_t count = 0;
+  for (uint32_t s = 0; s < program->schedule_count; ++s) {
+    const hfta_schedule *schedule = &program->schedules[s];
+    if (strcmp(schedule->name, self->schedule) != 0)
       continue;
-    const hfta_task *task = &program->tasks[commands[i].subject];
-    bool printed = false;
-    for (uint32_t j = 0; j < i && !printed; ++j)
-      printed = commands[j].kind == HFTA_COMMAND_RUN &&
-                have_one_part(task, &program->tasks[commands[j].subject]);
-    if (!printed)
-      print_phase(self, task);
+    for (uint32_t i = 0; i < schedule->command_count; ++i) {
+      if (schedule->commands[i].kind != HFTA_COMMAND_RUN)
+        continue;
+      const hfta_task *task = &program->tasks[schedule->commands[i].subject];
+      bool is_new = true;
+      for (uint32_t j = 0; j < count && is_new; ++j)
+        is_new = !have_one_part(task, found[j]);
+      if (is_new)
+        found[count++] = task;
+    }
   }
+  return count;
+}
+
+static hfta_status print_all(phases *self, hfta_error *error) {
+  const hfta_task **parts =
+      calloc((size_t)self->program->task_count + 1, sizeof(*parts));
+  if (!parts)
+    return hfta_fail(error, HFTA_UNSUPPORTED, "not enough memory for a table");
+  uint32_t count = find_parts(self, parts);
+  for (uint32_t i = 0; i < count; ++i)
+    print_phase(self, parts[i]);
+  free(parts);
+  return HFTA_OK;
 }
 
 hfta_status hfta_print_phases(const hfta_program *program,
@@ -153,24 +183,23 @@ hfta_status hfta_print_phases(const hfta_program *program,
   work *all = calloc((size_t)program->task_count + 1, sizeof(*all));
   if (!all)
     return hfta_fail(error, HFTA_UNSUPPORTED, "not enough memory for a table");
+  hfta_status status = HFTA_OK;
   if (read_work(program, all)) {
     printf("limits: %.1f Gflop/s, %.1f GB/s with %d threads\n"
            "phase             ms     Gflop        MB   least ms  bound by\n",
            1e-9 * limits->flops, 1e-9 * limits->bytes, threads);
-    phases self = {
-        .program = program,
-        .schedule = hfta_program_find_schedule(
-            program, hfta_program_trains(program) ? "step" : "infer"),
-        .limits = limits,
-        .times = times,
-        .all = all,
-        .steps = steps};
-    print_phases(&self);
+    phases self = {.program = program,
+                   .schedule = hfta_program_trains(program) ? "step" : "infer",
+                   .limits = limits,
+                   .times = times,
+                   .all = all,
+                   .steps = steps};
+    status = print_all(&self, error);
     printf("%-9s %10.3f %30.3f         %5.2fx\n", "all", 1e3 * self.time,
            1e3 * self.limit, self.limit > 0 ? self.time / self.limit : 0.0);
   }
   free(all);
-  return HFTA_OK;
+  return status;
 }
 
 void hfta_write_task_times(const hfta_program *program,

@@ -16,6 +16,7 @@ enum {
   HFTA_TAG_EVENTS = HFTA_MAX_TAG - 3,
   HFTA_TAG_LINKS = HFTA_MAX_TAG - 4,
   HFTA_TAG_TIMES = HFTA_MAX_TAG - 5,
+  HFTA_TAG_RESULTS = HFTA_MAX_TAG - 6,   ///< losses, and an evaluation's sums
   HFTA_TAG_FIRST_OWN = HFTA_MAX_TAG - 15 ///< none of them is less
 };
 

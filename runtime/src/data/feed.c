@@ -23,7 +23,7 @@ struct hfta_feed {
   const hfta_dataset *dataset;
   const hfta_program *program;
   const hfta_observer *observer; ///< may be NULL
-  const hfta_share *share;
+  const bool *reads;
   bool training;
   int64_t end;
   int64_t taken; ///< the consumer's next batch
@@ -75,19 +75,19 @@ static void choose_evaluation(hfta_feed *feed, int64_t number, slot *target) {
     feed->indices[i] = begin + i < samples ? begin + i : samples - 1;
 }
 
-/// Of a field, the rank's own micro-batches, each to its place in the batch.
+/// Of a field, the micro-batches that are read, each to its place in the batch.
 static hfta_status gather(hfta_feed *feed, uint32_t field, char *batch) {
   int64_t samples = hfta_program_micro_batch(feed->program);
   uint64_t bytes = hfta_batch_bytes(feed->program, field) /
                    (uint64_t)feed->program->micro_batches;
   hfta_status status = HFTA_OK;
-  for (int64_t i = 0; i < feed->share->micro_batch_count && status == HFTA_OK;
-       ++i) {
-    int64_t number = feed->share->micro_batches[i];
-    status = hfta_data_gather(feed->dataset->sources[field],
-                              feed->indices + number * samples, samples,
-                              batch + bytes * (uint64_t)number, &feed->error);
-  }
+  const bool *reads = feed->reads + field * feed->program->micro_batches;
+  for (int64_t i = 0; i < feed->program->micro_batches && status == HFTA_OK;
+       ++i)
+    if (reads[i])
+      status = hfta_data_gather(feed->dataset->sources[field],
+                                feed->indices + i * samples, samples,
+                                batch + bytes * (uint64_t)i, &feed->error);
   return status;
 }
 
@@ -235,7 +235,7 @@ static hfta_status start_thread(hfta_feed *feed, hfta_error *error) {
   return HFTA_OK;
 }
 
-static hfta_status start(const hfta_dataset *dataset, const hfta_share *share,
+static hfta_status start(const hfta_dataset *dataset, const bool *reads,
                          bool training, int64_t first, int64_t end,
                          const hfta_observer *observer, hfta_feed **out,
                          hfta_error *error) {
@@ -247,7 +247,7 @@ static hfta_status start(const hfta_dataset *dataset, const hfta_share *share,
   feed->dataset = dataset;
   feed->program = dataset->program;
   feed->observer = observer;
-  feed->share = share;
+  feed->reads = reads;
   feed->training = training;
   feed->taken = first;
   feed->end = end < first ? first : end;
@@ -265,17 +265,17 @@ static hfta_status start(const hfta_dataset *dataset, const hfta_share *share,
 }
 
 hfta_status hfta_feed_start_training(const hfta_dataset *dataset,
-                                     const hfta_share *share, int64_t first,
+                                     const bool *reads, int64_t first,
                                      int64_t end, const hfta_observer *observer,
                                      hfta_feed **out, hfta_error *error) {
-  return start(dataset, share, true, first, end, observer, out, error);
+  return start(dataset, reads, true, first, end, observer, out, error);
 }
 
 hfta_status hfta_feed_start_evaluation(const hfta_dataset *dataset,
-                                       const hfta_share *share, hfta_feed **out,
+                                       const bool *reads, hfta_feed **out,
                                        hfta_error *error) {
   int64_t batch = dataset->program->batch;
-  return start(dataset, share, false, 0, (dataset->samples + batch - 1) / batch,
+  return start(dataset, reads, false, 0, (dataset->samples + batch - 1) / batch,
                /*observer=*/NULL, out, error);
 }
 

@@ -6,10 +6,10 @@
 // shuffle; evaluation feeds go once through the samples in order and pad the
 // last batch with its last sample.
 //
-// Of each batch a rank gathers its own micro-batches alone; what it has memory
+// Of each batch a rank gathers what its workers read alone; what it has memory
 // for besides stays untouched.
 //
-// Threads: one consumer. Dataset and share must outlive the feed.
+// Threads: one consumer. The dataset, and what is read, must outlive the feed.
 //===----------------------------------------------------------------------===//
 
 #ifndef HFTA_SRC_DATA_FEED_H
@@ -18,23 +18,23 @@
 #include "data/dataset.h"
 #include "hfta/device.h"
 #include "hfta/instance.h"
-#include "schedule/share.h"
 
 typedef struct hfta_feed hfta_feed;
 
 /// Steps of one epoch: whole batches only.
 int64_t hfta_steps_per_epoch(const hfta_dataset *dataset);
 
-/// Batches `first` .. `end` - 1 (0-based steps of the whole training). The
+/// Batches `first` .. `end` - 1 (0-based steps of the whole training), of which
+/// what `reads` says is gathered, as hfta_instance_reads. The
 /// observer is told of each HFTA_ACTIVITY_READ, on the feed's thread; it must
 /// outlive the feed. NULL: nobody is.
 hfta_status hfta_feed_start_training(const hfta_dataset *dataset,
-                                     const hfta_share *share, int64_t first,
+                                     const bool *reads, int64_t first,
                                      int64_t end, const hfta_observer *observer,
                                      hfta_feed **out, hfta_error *error);
 
 hfta_status hfta_feed_start_evaluation(const hfta_dataset *dataset,
-                                       const hfta_share *share, hfta_feed **out,
+                                       const bool *reads, hfta_feed **out,
                                        hfta_error *error);
 
 /// Waits for the next batch. `*inputs`, one pointer a field, is valid until

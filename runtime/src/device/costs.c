@@ -102,20 +102,29 @@ static hfta_status read_file(costs *self) {
   return is_whole && has_tasks ? HFTA_OK : fail_to_parse(self);
 }
 
-/// Every task of the step is there; of others nobody asks.
-static hfta_status check_tasks(costs *self) {
-  const hfta_program *program = self->program;
-  const hfta_schedule *schedule = hfta_program_find_schedule(
-      program, hfta_program_trains(program) ? "step" : "infer");
-  for (uint32_t i = 0; schedule && i < schedule->command_count; ++i) {
+static hfta_status check_schedule(costs *self, const hfta_schedule *schedule) {
+  for (uint32_t i = 0; i < schedule->command_count; ++i) {
     const hfta_command *command = &schedule->commands[i];
     bool runs = command->kind == HFTA_COMMAND_RUN ||
                 command->kind == HFTA_COMMAND_ALL_REDUCE;
     if (runs && isnan(self->seconds[command->subject]))
       return hfta_fail(self->error, HFTA_INVALID_INPUT,
                        "'%s' has no time of task '%s'", self->path,
-                       program->tasks[command->subject].name);
+                       self->program->tasks[command->subject].name);
   }
+  return HFTA_OK;
+}
+
+/// Every task of the step is there; of others nobody asks.
+static hfta_status check_tasks(costs *self) {
+  const hfta_program *program = self->program;
+  const char *name = hfta_program_trains(program) ? "step" : "infer";
+  hfta_status status = HFTA_OK;
+  for (uint32_t i = 0; i < program->schedule_count && status == HFTA_OK; ++i)
+    if (strcmp(program->schedules[i].name, name) == 0)
+      status = check_schedule(self, &program->schedules[i]);
+  if (status != HFTA_OK)
+    return status;
   for (uint32_t i = 0; i < program->task_count; ++i)
     if (isnan(self->seconds[i]))
       self->seconds[i] = 0.0;

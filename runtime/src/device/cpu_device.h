@@ -8,7 +8,7 @@
 /// The head of such a device; the functions of hfta_device_cpu are for any.
 typedef struct hfta_cpu_device {
   hfta_device base;
-  hfta_pool *pool;
+  hfta_shared_pool *pool;
   hfta_queues *queues;
 } hfta_cpu_device;
 

@@ -10,20 +10,57 @@ static hfta_queues *queues_of(hfta_device *device) {
   return ((hfta_cpu_device *)device)->queues;
 }
 
+//===----------------------------------------------------------------------===//
+// Threads
+//===----------------------------------------------------------------------===//
+
+static hfta_status create_pool(const hfta_device_options *options,
+                               hfta_shared_pool **out, hfta_error *error) {
+  hfta_shared_pool *shared = calloc(1, sizeof(*shared));
+  if (!shared)
+    return hfta_fail(error, HFTA_UNSUPPORTED, "not enough memory for a device");
+  hfta_status status = hfta_pool_create(
+      options->threads, options->scratch_bytes, &shared->pool, error);
+  if (status != HFTA_OK) {
+    free(shared);
+    return status;
+  }
+  pthread_mutex_init(&shared->running, NULL);
+  *out = shared;
+  return HFTA_OK;
+}
+
+/// By the last device that uses it.
+static void leave_pool(hfta_shared_pool *shared) {
+  if (!shared || --shared->users > 0)
+    return;
+  hfta_pool_destroy(shared->pool);
+  pthread_mutex_destroy(&shared->running);
+  free(shared);
+}
+
 hfta_status hfta_cpu_device_begin(hfta_cpu_device *self,
                                   const hfta_device_options *options,
                                   hfta_error *error) {
-  hfta_status status = hfta_pool_create(
-      options->threads, options->scratch_bytes, &self->pool, error);
-  return status == HFTA_OK
-             ? hfta_queues_create(options, self->pool, &self->queues, error)
-             : status;
+  hfta_status status = HFTA_OK;
+  if (options->beside)
+    self->pool = ((hfta_cpu_device *)options->beside)->pool;
+  else
+    status = create_pool(options, &self->pool, error);
+  if (status != HFTA_OK)
+    return status;
+  ++self->pool->users;
+  return hfta_queues_create(options, self->pool, &self->queues, error);
 }
 
 void hfta_cpu_device_end(hfta_cpu_device *self) {
   hfta_queues_destroy(self->queues);
-  hfta_pool_destroy(self->pool);
+  leave_pool(self->pool);
 }
+
+//===----------------------------------------------------------------------===//
+// The table
+//===----------------------------------------------------------------------===//
 
 static void cpu_close(hfta_device *device) {
   hfta_cpu_device_end((hfta_cpu_device *)device);
@@ -50,7 +87,7 @@ static hfta_status cpu_open(const hfta_device_options *options,
 }
 
 static int cpu_threads(const hfta_device *device) {
-  return hfta_pool_threads(((const hfta_cpu_device *)device)->pool);
+  return hfta_pool_threads(((const hfta_cpu_device *)device)->pool->pool);
 }
 
 static hfta_status cpu_allocate(hfta_device *device, uint64_t bytes,

@@ -4,7 +4,6 @@
 #include "system/clock.h"
 #include "system/thread.h"
 
-#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -22,14 +21,13 @@ typedef struct queue {
 } queue;
 
 struct hfta_queues {
-  hfta_pool *pool;
+  hfta_shared_pool *pool;
   uint32_t segments;
   int64_t copies;
   uint64_t *recorded; // of an event: how often that was asked for
   hfta_observer observer;
   hfta_task_runner runner; // none: the pool
 
-  pthread_mutex_t running;   // one task at a time has the pool
   pthread_mutex_t observing; // one thread at a time tells the observer
   pthread_mutex_t mutex;     // of all that follows, and the queues' numbers
   pthread_cond_t changed;
@@ -68,8 +66,8 @@ static bool needs_scratch(const hfta_task *task) {
 static bool take_pool(hfta_queues *self, uint32_t queue,
                       const hfta_task *task) {
   if (queue != 0 && !needs_scratch(task))
-    return pthread_mutex_trylock(&self->running) == 0;
-  pthread_mutex_lock(&self->running);
+    return pthread_mutex_trylock(&self->pool->running) == 0;
+  pthread_mutex_lock(&self->pool->running);
   return true;
 }
 
@@ -93,11 +91,12 @@ static void run_task(hfta_queues *self, uint32_t queue, const hfta_work *work) {
   bool has_pool = is_ours && take_pool(self, queue, work->call.task);
   double begin = begin_activity(self);
   hfta_status status =
-      is_ours ? hfta_run_task(has_pool ? self->pool : NULL, &work->call, &error)
+      is_ours ? hfta_run_task(has_pool ? self->pool->pool : NULL, &work->call,
+                              &error)
               : self->runner.run(self->runner.argument, queue, work->number,
                                  &work->call, &error);
   if (has_pool)
-    pthread_mutex_unlock(&self->running);
+    pthread_mutex_unlock(&self->pool->running);
   end_activity(self, (hfta_activity){.kind = HFTA_ACTIVITY_RUN,
                                      .queue = queue,
                                      .number = work->number,
@@ -356,7 +355,7 @@ static hfta_status start_threads(hfta_queues *self, hfta_error *error) {
 }
 
 hfta_status hfta_queues_create(const hfta_device_options *options,
-                               hfta_pool *pool, hfta_queues **out,
+                               hfta_shared_pool *pool, hfta_queues **out,
                                hfta_error *error) {
   *out = NULL;
   uint32_t count = options->queues ? options->queues : 1;
@@ -368,7 +367,6 @@ hfta_status hfta_queues_create(const hfta_device_options *options,
   self->segments = options->segments;
   self->copies = options->copies;
   self->count = count;
-  pthread_mutex_init(&self->running, NULL);
   pthread_mutex_init(&self->observing, NULL);
   pthread_mutex_init(&self->mutex, NULL);
   pthread_cond_init(&self->changed, NULL);
@@ -398,7 +396,6 @@ void hfta_queues_destroy(hfta_queues *self) {
   }
   pthread_cond_destroy(&self->changed);
   pthread_mutex_destroy(&self->mutex);
-  pthread_mutex_destroy(&self->running);
   pthread_mutex_destroy(&self->observing);
   free(self->recorded);
   free(self->happened);

@@ -12,6 +12,8 @@
 
 #include "hfta/device.h"
 
+#include <pthread.h>
+
 typedef struct hfta_queues hfta_queues;
 
 typedef enum hfta_work_kind {
@@ -34,12 +36,19 @@ typedef struct hfta_work {
   hfta_host_call host_call; ///< CALL
 } hfta_work;
 
+/// Threads for the tasks of one device or of several.
+typedef struct hfta_shared_pool {
+  hfta_pool *pool;
+  pthread_mutex_t running; ///< one task at a time has the pool
+  uint32_t users;
+} hfta_shared_pool;
+
 /// Tasks run on `pool`, one at a time; a small one of another queue than the
 /// first, whose kernels need no scratch, rather on its own thread than wait for
 /// the pool. Not enough memory or threads are
 /// HFTA_UNSUPPORTED.
 hfta_status hfta_queues_create(const hfta_device_options *options,
-                               hfta_pool *pool, hfta_queues **out,
+                               hfta_shared_pool *pool, hfta_queues **out,
                                hfta_error *error);
 
 /// After the last work is done. NULL is allowed.

@@ -9,6 +9,48 @@
 #include <string.h>
 
 //===----------------------------------------------------------------------===//
+// Workers
+//===----------------------------------------------------------------------===//
+
+/// What a worker's call has returned, with its message in the instance.
+static hfta_status note(hfta_instance *instance, const hfta_worker *worker,
+                        hfta_status status) {
+  if (status != HFTA_OK)
+    instance->error = worker->error;
+  return status;
+}
+
+/// A schedule's run by all workers.
+typedef struct run {
+  hfta_instance *instance;
+  const hfta_schedule_call *call;
+} run;
+
+/// Others may be waiting for what a worker that has failed would have sent.
+static void run_worker(void *argument, uint32_t index) {
+  const run *self = argument;
+  hfta_instance *instance = self->instance;
+  hfta_worker *worker = &instance->workers[index];
+  hfta_status status = hfta_worker_run(worker, self->call);
+  if (status == HFTA_OK)
+    return;
+  pthread_mutex_lock(&instance->mutex);
+  if (instance->status == HFTA_OK)
+    instance->status = note(instance, worker, status);
+  pthread_mutex_unlock(&instance->mutex);
+  if (worker->everyone)
+    hfta_communicator_give_up(worker->everyone, status, worker->error.message);
+}
+
+hfta_status hfta_instance_run(hfta_instance *instance,
+                              const hfta_schedule_call *call) {
+  run all = {instance, call};
+  instance->status = HFTA_OK;
+  hfta_crew_do(instance->crew, run_worker, &all);
+  return instance->status;
+}
+
+//===----------------------------------------------------------------------===//
 // Initial state
 //===----------------------------------------------------------------------===//
 
@@ -36,20 +78,6 @@ static hfta_status start(hfta_instance *instance, bool is_new) {
   return hfta_instance_run(instance, &call);
 }
 
-/// What a worker's call has returned, with its message in the instance.
-static hfta_status note(hfta_instance *instance, const hfta_worker *worker,
-                        hfta_status status) {
-  if (status != HFTA_OK)
-    instance->error = worker->error;
-  return status;
-}
-
-hfta_status hfta_instance_run(hfta_instance *instance,
-                              const hfta_schedule_call *call) {
-  hfta_worker *worker = instance->workers;
-  return note(instance, worker, hfta_worker_run(worker, call));
-}
-
 hfta_status hfta_instance_clear_gradients(hfta_instance *instance) {
   hfta_status status = HFTA_OK;
   instance->has_gradients = false;
@@ -72,9 +100,10 @@ static hfta_status allocate_tables(hfta_instance *instance) {
   instance->live = calloc(copies, sizeof(int32_t));
   instance->is_live = calloc(copies, sizeof(bool));
   instance->sums = calloc(3 * copies, sizeof(double));
+  instance->results = calloc(3 * copies, sizeof(double));
   instance->forced_rates = calloc(copies, sizeof(double));
   if (!instance->live || !instance->is_live || !instance->sums ||
-      !instance->forced_rates)
+      !instance->results || !instance->forced_rates)
     return hfta_fail(&instance->error, HFTA_UNSUPPORTED,
                      "not enough memory for an instance");
   for (size_t copy = 0; copy < copies; ++copy)
@@ -105,11 +134,20 @@ static void begin_turns(hfta_instance *instance) {
 int64_t hfta_instance_copies_at_once(const hfta_instance *instance,
                                      const hfta_schedule *schedule,
                                      bool *is_settled) {
-  const hfta_turns *turns =
-      &instance->workers->turns[schedule - instance->program->schedules];
-  *is_settled = turns->is_settled;
-  return hfta_schedule_takes_turns(schedule) ? turns->width
-                                             : instance->live_count;
+  const hfta_program *program = instance->program;
+  int64_t most = 0;
+  *is_settled = true;
+  for (uint32_t i = 0; i < instance->worker_count; ++i) {
+    const hfta_worker *worker = &instance->workers[i];
+    const hfta_schedule *own = hfta_program_find_stage_schedule(
+        program, schedule->name, worker->workload.stage);
+    const hfta_turns *turns = &worker->turns[own - program->schedules];
+    int64_t count =
+        hfta_schedule_takes_turns(own) ? turns->width : instance->live_count;
+    *is_settled &= turns->is_settled;
+    most = count > most ? count : most;
+  }
+  return most;
 }
 
 hfta_status hfta_instance_set_live(hfta_instance *instance,
@@ -163,6 +201,8 @@ void hfta_instance_offer(hfta_instance *instance, const void *const *inputs) {
   }
 }
 
+/// Opens all devices; the kernels of all of them run on the first one's
+/// threads.
 static hfta_status open_device(hfta_instance *instance, hfta_worker *worker,
                                const hfta_options *options) {
   const hfta_program *program = instance->program;
@@ -174,26 +214,48 @@ static hfta_status open_device(hfta_instance *instance, hfta_worker *worker,
                                         .segments = program->segment_count,
                                         .copies = program->copies,
                                         .program = program};
-  return note(instance, worker,
-              hfta_worker_open_device(worker,
-                                      options->device ? options->device : "cpu",
-                                      &device_options));
+  if (worker != instance->workers)
+    device_options.beside = instance->workers->device;
+  return hfta_worker_open_device(
+      worker, options->device ? options->device : "cpu", &device_options);
 }
 
-/// One that does the share of the whole rank.
 static hfta_status open_workers(hfta_instance *instance,
                                 const hfta_options *options) {
-  instance->workers = calloc(1, sizeof(*instance->workers));
+  uint32_t count =
+      hfta_workload_worker_count(instance->program, &instance->workload);
+  instance->workers = calloc(count, sizeof(*instance->workers));
   if (!instance->workers)
     return hfta_fail(&instance->error, HFTA_UNSUPPORTED,
                      "not enough memory for an instance");
-  instance->worker_count = 1;
-  hfta_worker *worker = instance->workers;
-  hfta_status status =
-      note(instance, worker,
-           hfta_worker_open(worker, instance, &instance->workload,
-                            instance->communicator));
-  return status == HFTA_OK ? open_device(instance, worker, options) : status;
+  hfta_status status = HFTA_OK;
+  for (uint32_t i = 0; i < count && status == HFTA_OK; ++i) {
+    hfta_worker *worker = &instance->workers[i];
+    ++instance->worker_count;
+    status = hfta_worker_open(worker, instance, i);
+    if (status == HFTA_OK)
+      status = open_device(instance, worker, options);
+    status = note(instance, worker, status);
+  }
+  if (status == HFTA_OK && count > 1)
+    status = hfta_crew_create(count, &instance->crew, &instance->error);
+  return status;
+}
+
+/// Which micro-batches of which data fields the workers read.
+static hfta_status find_reads(hfta_instance *instance) {
+  const hfta_program *program = instance->program;
+  int64_t micro_batches = program->micro_batches;
+  instance->reads = calloc(
+      (size_t)(program->data_field_count * micro_batches) + 1, sizeof(bool));
+  if (!instance->reads)
+    return hfta_fail(&instance->error, HFTA_UNSUPPORTED,
+                     "not enough memory for an instance");
+  for (uint32_t i = 0; i < program->data_field_count; ++i)
+    for (int64_t m = 0; m < micro_batches; ++m)
+      instance->reads[i * micro_batches + m] =
+          hfta_workload_reads(program, &instance->workload, i, m);
+  return HFTA_OK;
 }
 
 /// Memory is given when it is touched: too much of it would end the process
@@ -227,6 +289,8 @@ static hfta_status build(hfta_instance *instance, const hfta_options *options) {
     status = hfta_instance_join(instance, options);
   if (status == HFTA_OK)
     status = allocate_tables(instance);
+  if (status == HFTA_OK)
+    status = find_reads(instance);
   if (status == HFTA_OK) {
     choose_copies(instance);
     status = open_workers(instance, options);
@@ -237,7 +301,7 @@ static hfta_status build(hfta_instance *instance, const hfta_options *options) {
   }
   if (status == HFTA_OK)
     status = allocate_workers(instance);
-  if (status == HFTA_OK && instance->communicator->size > 1)
+  if (status == HFTA_OK)
     hfta_instance_observe(instance, NULL);
   if (status == HFTA_OK)
     status = start(instance, true);
@@ -266,6 +330,7 @@ hfta_status hfta_instance_create_for(const hfta_program *program,
   instance->program = program;
   instance->workload = *workload;
   instance->now = hfta_now;
+  pthread_mutex_init(&instance->mutex, NULL);
   instance->total_steps =
       options->total_steps ? options->total_steps : program->steps;
   hfta_status status = build(instance, options);
@@ -281,13 +346,18 @@ hfta_status hfta_instance_create_for(const hfta_program *program,
 void hfta_instance_destroy(hfta_instance *instance) {
   if (!instance)
     return;
-  for (uint32_t i = 0; i < instance->worker_count; ++i)
-    hfta_worker_close(&instance->workers[i]);
+  hfta_crew_destroy(instance->crew);
+  // Those that use the first one's threads go before it.
+  for (uint32_t i = instance->worker_count; i > 0; --i)
+    hfta_worker_close(&instance->workers[i - 1]);
   hfta_instance_leave(instance);
+  pthread_mutex_destroy(&instance->mutex);
+  free(instance->reads);
   free(instance->workers);
   free(instance->live);
   free(instance->is_live);
   free(instance->sums);
+  free(instance->results);
   free(instance->forced_rates);
   free(instance);
 }
@@ -296,22 +366,29 @@ void hfta_instance_destroy(hfta_instance *instance) {
 // Observers
 //===----------------------------------------------------------------------===//
 
-/// The other ranks learn of all that is done here: a step, or one task, may
-/// take longer than they would wait for a rank that does nothing.
+/// Others learn of all that is done here: a step, or one task, may take longer
+/// than they would wait for somebody that does nothing.
 static void note_progress(void *argument, const hfta_activity *activity) {
-  hfta_instance *instance = argument;
-  hfta_communicator_progress(instance->communicator);
-  if (instance->observer.done)
-    instance->observer.done(instance->observer.argument, activity);
+  const hfta_worker *worker = argument;
+  hfta_instance *instance = (hfta_instance *)(uintptr_t)worker->instance;
+  const hfta_observer *observer = &instance->observer;
+  hfta_communicator_progress(worker->communicator);
+  if (!observer->done)
+    return;
+  hfta_activity own = *activity;
+  own.worker = (uint32_t)(worker - instance->workers);
+  pthread_mutex_lock(&instance->mutex);
+  observer->done(observer->argument, &own);
+  pthread_mutex_unlock(&instance->mutex);
 }
 
 void hfta_instance_observe(hfta_instance *instance,
                            const hfta_observer *observer) {
-  const hfta_observer own = {note_progress, instance};
-  bool is_alone = instance->communicator->size == 1;
+  bool is_alone = instance->communicator->size == 1 && !instance->group;
   instance->observer = observer ? *observer : (hfta_observer){NULL, NULL};
   for (uint32_t i = 0; i < instance->worker_count; ++i) {
     hfta_device *device = instance->workers[i].device;
+    const hfta_observer own = {note_progress, &instance->workers[i]};
     device->functions->observe(device, is_alone ? observer : &own);
   }
 }
@@ -329,8 +406,8 @@ hfta_communicator *hfta_instance_communicator(hfta_instance *instance) {
   return instance->communicator;
 }
 
-const hfta_share *hfta_instance_share(const hfta_instance *instance) {
-  return &instance->workers->share;
+const bool *hfta_instance_reads(const hfta_instance *instance) {
+  return instance->reads;
 }
 
 const hfta_program *hfta_instance_program(const hfta_instance *instance) {

@@ -3,15 +3,24 @@
 #ifndef HFTA_SRC_SCHEDULE_INSTANCE_IMPL_H
 #define HFTA_SRC_SCHEDULE_INSTANCE_IMPL_H
 
+#include "communicator/worker_group.h"
+#include "schedule/crew.h"
 #include "schedule/worker.h"
+
+#include <pthread.h>
 
 struct hfta_instance {
   const hfta_program *program;
   hfta_workload workload;
   hfta_communicator *communicator; ///< of all ranks
+  hfta_worker_group *group; ///< of all ranks' workers, NULL for one stage
   hfta_worker *workers;
   uint32_t worker_count;  ///< at least one
+  hfta_crew *crew;        ///< NULL for one worker
+  bool *reads;            ///< see hfta_instance_reads
   hfta_observer observer; ///< who is told beside the other ranks
+  pthread_mutex_t mutex;  ///< of the observer, and of what follows
+  hfta_status status;     ///< of the running call: the first failure's
 
   int32_t *live; ///< the copies that run, ascending
   int64_t live_count;
@@ -20,6 +29,7 @@ struct hfta_instance {
 
   bool has_gradients;   ///< that wait for an update
   double *sums;         ///< of an evaluation, three a copy
+  double *results;      ///< room for as many, of a step or of a batch
   double *forced_rates; ///< one a copy; NaN: the schedule's
   int64_t steps;
   int64_t total_steps; ///< 0: unknown

@@ -21,10 +21,23 @@ static hfta_status copy_now(hfta_device *device, void *to, const void *from,
   return device->functions->wait(device, error);
 }
 
+/// Tensors of other stages' segments are where their workers are.
+static hfta_status fail_elsewhere(hfta_instance *instance, uint32_t tensor) {
+  return hfta_fail(
+      &instance->error, HFTA_USAGE,
+      "tensor '%s' is another rank's: it belongs to stage %d",
+      instance->program->tensors[tensor].name,
+      instance->program->segments[instance->program->tensors[tensor].segment]
+          .stage);
+}
+
 hfta_status hfta_instance_read(hfta_instance *instance, uint32_t tensor,
                                int64_t copy, uint64_t offset, void *to,
                                uint64_t bytes) {
-  const hfta_worker *worker = instance->workers;
+  const hfta_worker *worker = hfta_instance_find_worker(
+      instance, instance->program->tensors[tensor].segment);
+  if (!worker)
+    return fail_elsewhere(instance, tensor);
   hfta_device *device = worker->device;
   char *from = hfta_worker_address(worker, tensor, copy) + offset;
   void *host = device->functions->host_address(device, from);
@@ -32,39 +45,53 @@ hfta_status hfta_instance_read(hfta_instance *instance, uint32_t tensor,
                   &instance->error);
 }
 
+/// Replicas of a stage have the same.
 hfta_status hfta_instance_write(hfta_instance *instance, uint32_t tensor,
                                 int64_t copy, uint64_t offset, const void *from,
                                 uint64_t bytes) {
-  const hfta_worker *worker = instance->workers;
-  hfta_device *device = worker->device;
-  char *to = hfta_worker_address(worker, tensor, copy) + offset;
-  void *host = device->functions->host_address(device, to);
-  return copy_now(device, host ? host : to, from, bytes, host != NULL,
-                  &instance->error);
+  uint32_t segment = instance->program->tensors[tensor].segment;
+  hfta_status status = HFTA_OK;
+  if (!hfta_instance_find_worker(instance, segment))
+    return fail_elsewhere(instance, tensor);
+  for (uint32_t i = 0; i < instance->worker_count && status == HFTA_OK; ++i) {
+    const hfta_worker *worker = &instance->workers[i];
+    hfta_device *device = worker->device;
+    if (worker->memory[segment].count == 0)
+      continue;
+    char *to = hfta_worker_address(worker, tensor, copy) + offset;
+    void *host = device->functions->host_address(device, to);
+    status = copy_now(device, host ? host : to, from, bytes, host != NULL,
+                      &instance->error);
+  }
+  return status;
 }
 
 void hfta_instance_set_real(hfta_instance *instance, uint32_t tensor,
                             int64_t copy, double value) {
-  char *to = hfta_worker_image(instance->workers, tensor, copy, 0);
-  if (!to)
-    return;
   float single = (float)value;
-  if (instance->program->tensors[tensor].type == HFTA_F32)
-    memcpy(to, &single, sizeof(single));
-  else
-    memcpy(to, &value, sizeof(value));
+  for (uint32_t i = 0; i < instance->worker_count; ++i) {
+    char *to = hfta_worker_image(&instance->workers[i], tensor, copy, 0);
+    if (to && instance->program->tensors[tensor].type == HFTA_F32)
+      memcpy(to, &single, sizeof(single));
+    else if (to)
+      memcpy(to, &value, sizeof(value));
+  }
 }
 
 void hfta_instance_set_integer(hfta_instance *instance, uint32_t tensor,
                                int64_t copy, int64_t number, int64_t value) {
-  char *to = hfta_worker_image(instance->workers, tensor, copy, number);
-  if (to)
-    memcpy(to, &value, sizeof(value));
+  for (uint32_t i = 0; i < instance->worker_count; ++i) {
+    char *to = hfta_worker_image(&instance->workers[i], tensor, copy, number);
+    if (to)
+      memcpy(to, &value, sizeof(value));
+  }
 }
 
 double hfta_instance_get_real(const hfta_instance *instance, uint32_t tensor,
                               int64_t copy) {
-  const char *from = hfta_worker_image(instance->workers, tensor, copy, 0);
+  // Workers of the last stage come last.
+  const hfta_worker *last = &instance->workers[instance->worker_count - 1];
+  const char *from = hfta_worker_image(last, tensor, copy, 0);
   if (!from)
     return NAN;
   double value;
@@ -91,7 +118,11 @@ hfta_status hfta_instance_tensor(hfta_instance *instance, int64_t copy,
                      "no tensor of copy %lld is named '%s'", (long long)copy,
                      name);
   const hfta_tensor *tensor = &program->tensors[index];
-  const hfta_worker *worker = instance->workers;
+  const hfta_worker *worker =
+      hfta_instance_find_worker(instance, tensor->segment);
+  if (!worker && instance->group)
+    return fail_elsewhere(instance, index);
+  worker = worker ? worker : instance->workers;
   const hfta_segment_memory *memory = &worker->memory[tensor->segment];
   if (memory->bytes < program->segments[tensor->segment].bytes ||
       hfta_workload_shares_slabs(program, &worker->workload, tensor->segment))

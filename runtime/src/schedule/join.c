@@ -2,6 +2,7 @@
 
 #include "schedule/join.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 hfta_status hfta_check_ranks(const hfta_program *program, int ranks,
@@ -75,6 +76,10 @@ static uint64_t get_digest(const hfta_program *program) {
   for (uint32_t i = 0; i < program->schedule_count; ++i)
     mix(&digest, program->schedules[i].commands,
         sizeof(hfta_command) * program->schedules[i].command_count);
+  for (uint32_t i = 0; i < program->order_count; ++i)
+    mix(&digest, program->orders[i].actions,
+        sizeof(hfta_action) * program->orders[i].count);
+  mix(&digest, program->stages, sizeof(hfta_stage) * program->stage_count);
   return digest;
 }
 
@@ -106,6 +111,35 @@ static hfta_status compare(hfta_instance *instance) {
                    "rank %d runs another program than rank 0", other);
 }
 
+/// Where each worker is.
+static hfta_status make_group(hfta_instance *instance, double timeout) {
+  const hfta_program *program = instance->program;
+  int *ranks = calloc((size_t)program->workers, sizeof(int));
+  int *replicas = calloc(program->stage_count, sizeof(int));
+  hfta_status status = HFTA_OK;
+  if (!ranks || !replicas) {
+    status = hfta_fail(&instance->error, HFTA_UNSUPPORTED,
+                       "not enough memory for messages between workers");
+  } else {
+    for (int64_t i = 0; i < program->workers; ++i)
+      ranks[i] =
+          hfta_rank_of_worker(program->workers, instance->workload.ranks, i);
+    for (uint32_t i = 0; i < program->stage_count; ++i)
+      replicas[i] = (int)program->stages[i].replicas;
+    const hfta_worker_map map = {.workers = (int)program->workers,
+                                 .ranks = ranks,
+                                 .stages = (int)program->stage_count,
+                                 .replicas = replicas,
+                                 .schedule_tags = (int)program->segment_count,
+                                 .timeout = timeout};
+    status = hfta_worker_group_create(instance->communicator, &map,
+                                      &instance->group, &instance->error);
+  }
+  free(ranks);
+  free(replicas);
+  return status;
+}
+
 hfta_status hfta_instance_join(hfta_instance *instance,
                                const hfta_options *options) {
   hfta_workload *workload = &instance->workload;
@@ -121,10 +155,14 @@ hfta_status hfta_instance_join(hfta_instance *instance,
       hfta_check_ranks(instance->program, workload->ranks, &instance->error);
   if (status == HFTA_OK && workload->ranks > 1)
     status = compare(instance);
+  if (status == HFTA_OK &&
+      hfta_workload_has_stages(instance->program, workload))
+    status = make_group(instance, options->rank_timeout);
   return status;
 }
 
 void hfta_instance_leave(hfta_instance *instance) {
+  hfta_worker_group_free(instance->group);
   if (!instance->workload.communicator)
     hfta_communicator_close(instance->communicator);
 }

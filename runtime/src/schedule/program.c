@@ -12,6 +12,16 @@ const hfta_schedule *hfta_program_find_schedule(const hfta_program *program,
   return NULL;
 }
 
+const hfta_schedule *
+hfta_program_find_stage_schedule(const hfta_program *program, const char *name,
+                                 int32_t stage) {
+  for (uint32_t i = 0; i < program->schedule_count; ++i)
+    if (program->schedules[i].stage == stage &&
+        strcmp(program->schedules[i].name, name) == 0)
+      return &program->schedules[i];
+  return NULL;
+}
+
 static bool is_image(const hfta_place *place, uint32_t segment) {
   return place->space == HFTA_SPACE_HOST && place->index == segment;
 }

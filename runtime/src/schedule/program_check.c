@@ -4,20 +4,13 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "schedule/program_check.h"
 #include "hfta/abi.h"
-#include "hfta/instance.h"
 
 #include <string.h>
 
 static hfta_status check_counts(const hfta_program *program,
                                 hfta_error *error) {
-  if (program->workers < 1 || program->stages->groups < program->workers ||
-      program->micro_batches < program->stages->groups)
-    return hfta_fail(error, HFTA_INTERNAL,
-                     "program '%s': %lld micro-batches in %lld groups for %lld "
-                     "workers",
-                     program->name, (long long)program->micro_batches,
-                     (long long)program->stages->groups, (long long)program->workers);
   if (program->copies < 1 || program->batch < 1 || program->micro_batches < 1 ||
       program->batch % program->micro_batches != 0)
     return hfta_fail(
@@ -163,89 +156,6 @@ static hfta_status check_tasks(const hfta_program *program, hfta_error *error) {
   return HFTA_OK;
 }
 
-static bool is_sound_place(const hfta_program *program, const hfta_place *place,
-                           uint64_t bytes) {
-  switch (place->space) {
-  case HFTA_SPACE_SEGMENT:
-  case HFTA_SPACE_HOST:
-    return place->index < program->segment_count &&
-           place->offset <= program->segments[place->index].bytes &&
-           bytes <= program->segments[place->index].bytes - place->offset;
-  case HFTA_SPACE_FIELD:
-    return place->index < program->data_field_count;
-  case HFTA_SPACE_PORT:
-    return place->index < program->input_count;
-  default:
-    return false;
-  }
-}
-
-/// `left` commands of the same list follow.
-static bool is_sound_command(const hfta_program *program,
-                             const hfta_command *command, uint32_t left) {
-  if (command->device != 0 || command->queue >= program->queue_count ||
-      command->length > left)
-    return false;
-  switch (command->kind) {
-  case HFTA_COMMAND_RUN:
-    return command->subject < program->task_count;
-  case HFTA_COMMAND_TRANSFER:
-    return is_sound_place(program, &command->to, command->bytes) &&
-           is_sound_place(program, &command->from, command->bytes);
-  case HFTA_COMMAND_ALL_GATHER:
-    return command->to.space == HFTA_SPACE_SEGMENT && command->queue > 0 &&
-           is_sound_place(program, &command->to, command->bytes);
-  case HFTA_COMMAND_FILL:
-    return is_sound_place(program, &command->to, command->bytes);
-  case HFTA_COMMAND_RECORD:
-  case HFTA_COMMAND_AWAIT:
-    return command->subject < program->event_count &&
-           command->bytes <= program->event_count - command->subject;
-  case HFTA_COMMAND_REPEAT:
-    return command->subject <= HFTA_REPEAT_ALL_MICRO_BATCHES;
-  case HFTA_COMMAND_ALL_REDUCE:
-    return command->subject < program->task_count && command->queue > 0 &&
-           command->to.space == HFTA_SPACE_SEGMENT &&
-           command->from.space == HFTA_SPACE_SEGMENT &&
-           command->to.copy_stride > 0 &&
-           command->bytes % command->to.copy_stride == 0 &&
-           is_sound_place(program, &command->to, command->bytes) &&
-           is_sound_place(program, &command->from, command->to.copy_stride);
-  case HFTA_COMMAND_EVERY:
-    return command->subject < program->hyper_parameter_count;
-  default:
-    return false;
-  }
-}
-
-static hfta_status check_schedules(const hfta_program *program,
-                                   hfta_error *error) {
-  for (uint32_t s = 0; s < program->schedule_count; ++s) {
-    const hfta_schedule *schedule = &program->schedules[s];
-    bool sound = true;
-    for (uint32_t i = 0; sound && i < schedule->keep_count; ++i)
-      sound = schedule->keeps[i] < program->segment_count;
-    for (uint32_t i = 0; sound && i < schedule->command_count; ++i)
-      sound = is_sound_command(program, &schedule->commands[i],
-                               schedule->command_count - i - 1);
-    if (!sound)
-      return hfta_fail(error, HFTA_INTERNAL,
-                       "program '%s': schedule '%s' is unsound", program->name,
-                       schedule->name);
-  }
-  if (program->schedule_count > 32 ||
-      !hfta_program_find_schedule(program, "initialize"))
-    return hfta_fail(error, HFTA_INTERNAL,
-                     "program '%s': its schedules can't be run", program->name);
-  if (hfta_program_trains(program) &&
-      (program->roles.loss == UINT32_MAX ||
-       program->roles.learning_rate == UINT32_MAX))
-    return hfta_fail(error, HFTA_INTERNAL,
-                     "program '%s': loss or learning rate has no tensor",
-                     program->name);
-  return HFTA_OK;
-}
-
 /// Slabs must make up their segment.
 static hfta_status check_slabs(const hfta_program *program, hfta_error *error) {
   for (uint32_t i = 0; i < program->segment_count; ++i) {
@@ -280,6 +190,6 @@ hfta_status hfta_program_check(const hfta_program *program, hfta_error *error) {
   if (status == HFTA_OK)
     status = check_slabs(program, error);
   if (status == HFTA_OK)
-    status = check_schedules(program, error);
+    status = hfta_program_check_schedules(program, error);
   return status;
 }

@@ -9,10 +9,11 @@ typedef struct walk {
   hfta_worker *worker;
   const hfta_schedule_call *call;
   int64_t turn;          ///< how many copies make one
-  int64_t micro_batches; ///< of the call, that are the rank's
+  int64_t micro_batches; ///< of the call, that are the worker's
   int64_t micro_batch;   ///< which of them
   int64_t number;        ///< of the micro-batch in the step
   bool is_repeated;      ///< for the micro-batch
+  bool has_place;        ///< as one of the worker's own
   const int32_t *copies; ///< of this turn
   int64_t copy_count;
 } walk;
@@ -28,21 +29,8 @@ static void run_commands(walk *self, const hfta_command *commands,
 /// after the current one.
 static int64_t find_instance(const walk *self, uint32_t segment,
                              int64_t ahead) {
-  const hfta_worker *worker = self->worker;
-  const hfta_share *share = &worker->share;
-  int64_t place = self->micro_batch + ahead;
-  switch (worker->program->segments[segment].role) {
-  case HFTA_SEGMENT_INPUT:
-    return place + worker->batches.first;
-  case HFTA_SEGMENT_GRADIENTS:
-  case HFTA_SEGMENT_RESULTS:
-    return share->group_of[place];
-  case HFTA_SEGMENT_SCALARS:
-  case HFTA_SEGMENT_EXCHANGE:
-    return self->number;
-  default:
-    return place;
-  }
+  return hfta_worker_instance(self->worker, segment, self->micro_batch + ahead,
+                              self->number);
 }
 
 /// NULL if there is no memory for it.
@@ -54,7 +42,7 @@ static void *segment_base(const walk *self, uint32_t segment, int64_t ahead) {
              : NULL;
 }
 
-/// Where the caller's batch, or past the rank's last micro-batch the offered
+/// Where the caller's batch, or past the worker's last micro-batch the offered
 /// one, has a field of the micro-batch.
 static char *find_field(const walk *self, uint32_t field, int64_t place,
                         uint64_t bytes) {
@@ -150,6 +138,16 @@ static void fill(const walk *self, const hfta_command *command) {
                             command->bytes);
 }
 
+/// A micro-batch of the worker's own.
+static void run_for(const walk *self, int64_t micro_batch,
+                    const hfta_command *commands, uint32_t count) {
+  walk inner = *self;
+  inner.is_repeated = inner.has_place = true;
+  inner.micro_batch = micro_batch;
+  inner.number = self->worker->share.micro_batches[micro_batch];
+  run_commands(&inner, commands, count);
+}
+
 /// The body follows the command.
 static void repeat(const walk *self, const hfta_command *command) {
   walk inner = *self;
@@ -162,11 +160,8 @@ static void repeat(const walk *self, const hfta_command *command) {
     return;
   }
   if (command->subject == HFTA_REPEAT_MICRO_BATCHES) {
-    for (int64_t m = 0; m < self->micro_batches; ++m) {
-      inner.micro_batch = m;
-      inner.number = self->worker->share.micro_batches[m];
-      run_commands(&inner, command + 1, command->length);
-    }
+    for (int64_t m = 0; m < self->micro_batches; ++m)
+      run_for(self, m, command + 1, command->length);
     return;
   }
   for (int64_t done = 0; done < self->copy_count; done += inner.copy_count) {
@@ -194,9 +189,64 @@ static void every(const walk *self, const hfta_command *command) {
     run_commands(&inner, command + 1, command->length);
 }
 
+/// NULL if there is none of this number.
+static const hfta_command *find_case(const hfta_command *actions,
+                                     uint32_t number) {
+  const hfta_command *commands = actions + 1;
+  for (uint32_t i = 0; i < actions->length; i += 1 + commands[i].length)
+    if (commands[i].subject == number)
+      return &commands[i];
+  return NULL;
+}
+
+/// Of a batch that isn't full some micro-batches are missing.
+static void act(const walk *self, const hfta_command *command) {
+  const hfta_action_list *order =
+      &self->worker->program->orders[command->subject];
+  for (uint64_t i = 0; i < order->count; ++i) {
+    const hfta_action *action = &order->actions[i];
+    const hfta_command *found = find_case(command, action->which);
+    if (found && action->place < self->micro_batches)
+      run_for(self, action->place, found + 1, found->length);
+  }
+}
+
+/// To or from another stage; nothing comes past the last micro-batch.
+static void exchange(const walk *self, const hfta_command *command) {
+  int64_t place = self->has_place ? self->micro_batch + command->ahead : 0;
+  if (!self->has_place || place < self->micro_batches)
+    hfta_messages_give(self->worker, command, place);
+}
+
+/// Events of neighbouring micro-batches may take turns. False past the last
+/// micro-batch, of which there is none.
+static bool find_event(const walk *self, const hfta_command *command,
+                       uint32_t *event) {
+  int64_t place = self->micro_batch + command->ahead;
+  *event = command->subject;
+  if (!self->has_place)
+    return true;
+  if (command->bytes > 1)
+    *event += (uint32_t)((uint64_t)place % command->bytes);
+  return place < self->micro_batches;
+}
+
+static void record(const walk *self, const hfta_command *command) {
+  hfta_device *device = self->worker->device;
+  uint32_t event;
+  if (find_event(self, command, &event))
+    device->functions->record(device, command->queue, event);
+}
+
+static void await(const walk *self, const hfta_command *command) {
+  hfta_device *device = self->worker->device;
+  uint32_t event;
+  if (find_event(self, command, &event))
+    device->functions->await(device, command->queue, event);
+}
+
 static void run_commands(walk *self, const hfta_command *commands,
                          uint32_t count) {
-  hfta_device *device = self->worker->device;
   for (uint32_t i = 0; i < count; i += 1 + commands[i].length) {
     const hfta_command *command = &commands[i];
     switch (command->kind) {
@@ -215,17 +265,26 @@ static void run_commands(walk *self, const hfta_command *commands,
     case HFTA_COMMAND_ALL_REDUCE:
       hfta_sums_add_up(self->worker, command);
       break;
+    case HFTA_COMMAND_SEND:
+    case HFTA_COMMAND_RECEIVE:
+      exchange(self, command);
+      break;
     case HFTA_COMMAND_RECORD:
-      device->functions->record(device, command->queue, command->subject);
+      record(self, command);
       break;
     case HFTA_COMMAND_AWAIT:
-      device->functions->await(device, command->queue, command->subject);
+      await(self, command);
       break;
     case HFTA_COMMAND_REPEAT:
       repeat(self, command);
       break;
     case HFTA_COMMAND_EVERY:
       every(self, command);
+      break;
+    case HFTA_COMMAND_ACTIONS:
+      act(self, command);
+      break;
+    case HFTA_COMMAND_CASE: // what its actions run
       break;
     }
   }
@@ -243,8 +302,8 @@ hfta_status hfta_worker_run(hfta_worker *worker,
                             const hfta_schedule_call *call) {
   const hfta_program *program = worker->program;
   const hfta_instance *instance = worker->instance;
-  const hfta_schedule *schedule =
-      hfta_program_find_schedule(program, call->name);
+  const hfta_schedule *schedule = hfta_program_find_stage_schedule(
+      program, call->name, worker->workload.stage);
   if (!schedule)
     return hfta_fail(&worker->error, HFTA_USAGE,
                      "'%s' was compiled without the schedule '%s'",

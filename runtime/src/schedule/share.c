@@ -1,37 +1,68 @@
-//===- share.c - Which part of a step a rank does -------------------------===//
+//===- share.c - Which part of a step a worker does -----------------------===//
 
 #include "schedule/share.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-int hfta_rank_of_group(const hfta_program *program, int ranks, int64_t group) {
-  int64_t worker = group % program->workers;
-  return (int)(((worker + 1) * ranks - 1) / program->workers);
+//===----------------------------------------------------------------------===//
+// Workers
+//===----------------------------------------------------------------------===//
+
+hfta_stage hfta_program_stage(const hfta_program *program, int32_t stage) {
+  if (stage >= 0)
+    return program->stages[stage];
+  if (program->stage_count == 1)
+    return program->stages[0];
+  return (hfta_stage){1, 1, program->micro_batches};
 }
 
-int64_t hfta_rank_groups(const hfta_program *program, int ranks, int rank) {
+int64_t hfta_first_worker(const hfta_program *program, int32_t stage) {
+  int64_t first = 0;
+  for (int32_t i = 0; i < stage; ++i)
+    first += program->stages[i].replicas;
+  return first;
+}
+
+int hfta_rank_of_worker(int64_t workers, int ranks, int64_t worker) {
+  return (int)(((worker + 1) * ranks - 1) / workers);
+}
+
+int64_t hfta_rank_first_worker(int64_t workers, int ranks, int rank) {
+  return rank * workers / ranks;
+}
+
+//===----------------------------------------------------------------------===//
+// Shares
+//===----------------------------------------------------------------------===//
+
+int hfta_rank_of_group(const hfta_stage *stage, int ranks, int64_t group) {
+  return hfta_rank_of_worker(stage->replicas, ranks, group % stage->replicas);
+}
+
+int64_t hfta_rank_groups(const hfta_stage *stage, int ranks, int rank) {
   int64_t count = 0;
-  for (int64_t group = 0; group < program->stages->groups; ++group)
-    count += hfta_rank_of_group(program, ranks, group) == rank;
+  for (int64_t group = 0; group < stage->groups; ++group)
+    count += hfta_rank_of_group(stage, ranks, group) == rank;
   return count;
 }
 
-int64_t hfta_rank_micro_batches(const hfta_program *program, int ranks,
-                                int rank) {
+int64_t hfta_rank_micro_batches(const hfta_program *program,
+                                const hfta_stage *stage, int ranks, int rank) {
   int64_t count = 0;
   for (int64_t m = 0; m < program->micro_batches; ++m)
-    count +=
-        hfta_rank_of_group(program, ranks, m % program->stages->groups) == rank;
+    count += hfta_rank_of_group(stage, ranks, m % stage->groups) == rank;
   return count;
 }
 
 hfta_status hfta_share_create(hfta_share *self, const hfta_program *program,
-                              int rank, int ranks, hfta_error *error) {
+                              int32_t stage, int rank, int ranks,
+                              hfta_error *error) {
   memset(self, 0, sizeof(*self));
+  self->stage = hfta_program_stage(program, stage);
   self->rank = rank;
   self->ranks = ranks;
-  size_t groups = (size_t)program->stages->groups;
+  size_t groups = (size_t)self->stage.groups;
   size_t micro_batches = (size_t)program->micro_batches;
   self->groups = calloc(groups, sizeof(int64_t));
   self->micro_batches = calloc(micro_batches, sizeof(int64_t));
@@ -39,12 +70,12 @@ hfta_status hfta_share_create(hfta_share *self, const hfta_program *program,
   if (!self->groups || !self->micro_batches || !self->group_of)
     return hfta_fail(error, HFTA_UNSUPPORTED,
                      "not enough memory for an instance");
-  for (int64_t group = 0; group < program->stages->groups; ++group)
-    if (hfta_rank_of_group(program, ranks, group) == rank)
+  for (int64_t group = 0; group < self->stage.groups; ++group)
+    if (hfta_rank_of_group(&self->stage, ranks, group) == rank)
       self->groups[self->group_count++] = group;
   // The rank's groups come again and again in the same order.
   for (int64_t m = 0; m < program->micro_batches; ++m)
-    if (hfta_rank_of_group(program, ranks, m % program->stages->groups) ==
+    if (hfta_rank_of_group(&self->stage, ranks, m % self->stage.groups) ==
         rank) {
       int64_t own = self->micro_batch_count++;
       self->micro_batches[own] = m;

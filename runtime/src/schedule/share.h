@@ -1,9 +1,13 @@
-//===- share.h - Which part of a step a rank does ---------------*- C -*-===//
+//===- share.h - Which part of a step a worker does -------------*- C -*-===//
 //
-// A program's workers share a step's groups of micro-batches: micro-batch m
-// belongs to group m mod G, group c to worker c mod W. Of P ranks, rank p does
-// what the workers from floor(p W / P) on do, up to the next rank's first. What
-// is computed for a group never depends on where.
+// The replicas of a stage share a step's groups of micro-batches: micro-batch m
+// belongs to group m mod G, group c to replica c mod R. Workers are the
+// replicas of all stages, numbered stage by stage: of P ranks, rank p has those
+// from floor(p W / P) on, up to the next rank's first. What is computed for a
+// group never depends on where.
+//
+// Where a program has several stages each worker does its own share; where it
+// has one, a rank does that of all its replicas together.
 //===----------------------------------------------------------------------===//
 
 #ifndef HFTA_SRC_SCHEDULE_SHARE_H
@@ -11,18 +15,40 @@
 
 #include "hfta/instance.h"
 
-/// The rank, of `ranks`, at most as many as the program's workers, that has a
-/// group.
-int hfta_rank_of_group(const hfta_program *program, int ranks, int64_t group);
+//===----------------------------------------------------------------------===//
+// Workers
+//===----------------------------------------------------------------------===//
+
+/// A stage of the program. -1: all of it, as its one stage does it, or one
+/// worker alone where it has several.
+hfta_stage hfta_program_stage(const hfta_program *program, int32_t stage);
+
+/// The number of a stage's first worker.
+int64_t hfta_first_worker(const hfta_program *program, int32_t stage);
+
+/// The rank, of at most as many as there are workers, that has a worker.
+int hfta_rank_of_worker(int64_t workers, int ranks, int64_t worker);
+/// The number of a rank's first worker; of rank `ranks`: how many there are.
+int64_t hfta_rank_first_worker(int64_t workers, int ranks, int rank);
+
+//===----------------------------------------------------------------------===//
+// Shares
+//===----------------------------------------------------------------------===//
+//
+// A stage is shared by `ranks`, at most as many as its replicas.
+
+/// The rank that has a group.
+int hfta_rank_of_group(const hfta_stage *stage, int ranks, int64_t group);
 
 /// How many groups, and how many of a step's micro-batches, a rank has. At
 /// least one of each.
-int64_t hfta_rank_groups(const hfta_program *program, int ranks, int rank);
-int64_t hfta_rank_micro_batches(const hfta_program *program, int ranks,
-                                int rank);
+int64_t hfta_rank_groups(const hfta_stage *stage, int ranks, int rank);
+int64_t hfta_rank_micro_batches(const hfta_program *program,
+                                const hfta_stage *stage, int ranks, int rank);
 
 /// A rank's micro-batches and groups, each in ascending order.
 typedef struct hfta_share {
+  hfta_stage stage;
   int rank, ranks;
   int64_t micro_batch_count, group_count;
   int64_t *micro_batches; ///< their numbers in the step
@@ -31,13 +57,11 @@ typedef struct hfta_share {
 } hfta_share;
 
 hfta_status hfta_share_create(hfta_share *self, const hfta_program *program,
-                              int rank, int ranks, hfta_error *error);
+                              int32_t stage, int rank, int ranks,
+                              hfta_error *error);
 void hfta_share_destroy(hfta_share *self);
 
 /// How many of a step's first `count` micro-batches are the rank's.
 int64_t hfta_share_count(const hfta_share *self, int64_t count);
-
-/// What the instance's rank does.
-const hfta_share *hfta_instance_share(const hfta_instance *instance);
 
 #endif // HFTA_SRC_SCHEDULE_SHARE_H

@@ -1,5 +1,6 @@
 //===- step.c - Steps, evaluations and inferences -------------------------===//
 
+#include "communicator/tags.h"
 #include "hfta/learning_rate.h"
 #include "schedule/instance_impl.h"
 
@@ -12,6 +13,31 @@ static hfta_status run_schedule(hfta_instance *instance, const char *name,
                              .inputs = inputs,
                              .micro_batches = instance->program->micro_batches};
   return hfta_instance_run(instance, &call);
+}
+
+/// What the schedule has left for the host of each copy that runs, `count`
+/// roles' reals. Of several stages the last one's workers have it, each all of
+/// it; a rank without such a worker gets it from one that has.
+static hfta_status get_results(hfta_instance *instance, const uint32_t *roles,
+                               int64_t count) {
+  const hfta_program *program = instance->program;
+  hfta_communicator *ranks = instance->communicator;
+  for (int64_t i = 0; i < instance->live_count; ++i)
+    for (int64_t j = 0; j < count; ++j)
+      instance->results[count * instance->live[i] + j] =
+          hfta_instance_get_real(instance, roles[j], instance->live[i]);
+  if (!instance->group || ranks->size == 1)
+    return HFTA_OK;
+  int64_t last = hfta_first_worker(program, (int32_t)program->stage_count - 1);
+  hfta_label label = {"results", -1, HFTA_TAG_RESULTS};
+  hfta_posted *posted;
+  hfta_status status = hfta_communicator_post_broadcast(
+      ranks, &label, hfta_rank_of_worker(program->workers, ranks->size, last),
+      instance->results, sizeof(double) * (uint64_t)(count * program->copies),
+      &posted, &instance->error);
+  return status == HFTA_OK
+             ? hfta_communicator_wait(ranks, posted, &instance->error)
+             : status;
 }
 
 //===----------------------------------------------------------------------===//
@@ -77,15 +103,15 @@ static hfta_status withdraw_offer(hfta_instance *instance, hfta_status status) {
   return status;
 }
 
-/// Not a number for copies that don't run.
-static void get_losses(const hfta_instance *instance, double *losses) {
+/// Not a number for copies that don't run. NULL: nobody asks.
+static hfta_status get_losses(hfta_instance *instance, double *losses) {
   const hfta_program *program = instance->program;
+  hfta_status status = get_results(instance, &program->roles.loss, 1);
   for (int64_t copy = 0; losses && copy < program->copies; ++copy)
     losses[copy] = NAN;
-  for (int64_t i = 0; losses && i < instance->live_count; ++i) {
-    int32_t copy = instance->live[i];
-    losses[copy] = hfta_instance_get_real(instance, program->roles.loss, copy);
-  }
+  for (int64_t i = 0; losses && i < instance->live_count; ++i)
+    losses[instance->live[i]] = instance->results[instance->live[i]];
+  return status;
 }
 
 hfta_status hfta_instance_accumulate(hfta_instance *instance,
@@ -96,9 +122,7 @@ hfta_status hfta_instance_accumulate(hfta_instance *instance,
     return withdraw_offer(instance, status);
   instance->has_gradients = true;
   status = run_schedule(instance, "accumulate", inputs);
-  if (status == HFTA_OK)
-    get_losses(instance, losses);
-  return status;
+  return status == HFTA_OK ? get_losses(instance, losses) : status;
 }
 
 hfta_status hfta_instance_update(hfta_instance *instance) {
@@ -125,9 +149,10 @@ hfta_status hfta_instance_step(hfta_instance *instance,
     return status == HFTA_OK ? hfta_instance_update(instance) : status;
   }
   status = run_schedule(instance, "step", inputs);
+  if (status == HFTA_OK)
+    status = get_losses(instance, losses);
   if (status != HFTA_OK)
     return status;
-  get_losses(instance, losses);
   ++instance->steps;
   return status;
 }
@@ -157,15 +182,16 @@ hfta_status hfta_instance_evaluate_begin(hfta_instance *instance) {
 }
 
 /// Adds up the last batch's results.
-static void add_sums(hfta_instance *instance) {
+static hfta_status add_sums(hfta_instance *instance) {
   uint32_t roles[SUMS];
   get_roles(instance->program, roles);
-  for (int64_t i = 0; i < instance->live_count; ++i) {
-    int32_t copy = instance->live[i];
-    for (int j = 0; j < SUMS; ++j)
-      instance->sums[SUMS * copy + j] +=
-          hfta_instance_get_real(instance, roles[j], copy);
-  }
+  hfta_status status = get_results(instance, roles, SUMS);
+  for (int64_t i = 0; status == HFTA_OK && i < instance->live_count; ++i)
+    for (int j = 0; j < SUMS; ++j) {
+      int64_t place = SUMS * instance->live[i] + j;
+      instance->sums[place] += instance->results[place];
+    }
+  return status;
 }
 
 hfta_status hfta_instance_evaluate_add(hfta_instance *instance,
@@ -184,9 +210,7 @@ hfta_status hfta_instance_evaluate_add(hfta_instance *instance,
     hfta_instance_set_integer(instance, program->roles.valid_samples, 0,
                               call.micro_batches++, left < size ? left : size);
   hfta_status status = hfta_instance_run(instance, &call);
-  if (status == HFTA_OK)
-    add_sums(instance);
-  return status;
+  return status == HFTA_OK ? add_sums(instance) : status;
 }
 
 hfta_status hfta_instance_evaluate_end(hfta_instance *instance, double *losses,
@@ -220,6 +244,10 @@ hfta_status hfta_instance_infer(hfta_instance *instance,
   if (!hfta_program_find_schedule(program, "infer"))
     return hfta_fail(&instance->error, HFTA_USAGE,
                      "'%s' was compiled without inference", program->name);
+  if (instance->group)
+    return hfta_fail(&instance->error, HFTA_USAGE,
+                     "'%s' has several stages: their workers infer nothing",
+                     program->name);
   hfta_instance_set_integer(instance, program->roles.valid_samples, 0, 0,
                             hfta_program_micro_batch(program));
   return run_schedule(instance, "infer", inputs);

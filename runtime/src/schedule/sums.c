@@ -57,35 +57,28 @@ static char *find_group(const hfta_worker *worker, const hfta_command *command,
 // Messages
 //===----------------------------------------------------------------------===//
 
-/// The post's next message.
-static void add_message(hfta_sum_post *self, int peer, bool sends, char *memory,
-                        uint64_t bytes) {
-  hfta_message *messages = (hfta_message *)(uintptr_t)self->post.messages;
-  if (bytes > 0)
-    messages[self->post.count++] = (hfta_message){peer, sends, memory, bytes};
-}
-
 /// Of each pair of ranks, both in the order of groups.
 static void plan_exchange(const hfta_worker *worker,
-                          const hfta_command *command, hfta_sum_post *self) {
+                          const hfta_command *command, hfta_exchange *self) {
   const hfta_share *share = &worker->share;
   piece own = piece_of(command, share->ranks, share->rank);
   for (int peer = 0; peer < share->ranks; ++peer) {
     piece other = piece_of(command, share->ranks, peer);
     for (int64_t i = 0; peer != share->rank && i < share->group_count; ++i)
-      add_message(self, peer, true, find_own(worker, command, i) + other.offset,
-                  other.bytes);
+      hfta_exchange_add(self, peer, true,
+                        find_own(worker, command, i) + other.offset,
+                        other.bytes);
   }
-  for (int64_t group = 0; group < worker->program->stages->groups; ++group) {
-    int peer = hfta_rank_of_group(worker->program, share->ranks, group);
+  for (int64_t group = 0; group < share->stage.groups; ++group) {
+    int peer = hfta_rank_of_group(&share->stage, share->ranks, group);
     if (peer != share->rank)
-      add_message(self, peer, false, find_group(worker, command, group),
-                  own.bytes);
+      hfta_exchange_add(self, peer, false, find_group(worker, command, group),
+                        own.bytes);
   }
 }
 
 static void plan_gifts(const hfta_worker *worker, const hfta_command *command,
-                       hfta_sum_post *self) {
+                       hfta_exchange *self) {
   const hfta_share *share = &worker->share;
   char *sums = find_own(worker, command, 0);
   piece own = piece_of(command, share->ranks, share->rank);
@@ -93,23 +86,24 @@ static void plan_gifts(const hfta_worker *worker, const hfta_command *command,
     piece other = piece_of(command, share->ranks, peer);
     if (peer == share->rank)
       continue;
-    add_message(self, peer, true, sums + own.offset, own.bytes);
-    add_message(self, peer, false, sums + other.offset, other.bytes);
+    hfta_exchange_add(self, peer, true, sums + own.offset, own.bytes);
+    hfta_exchange_add(self, peer, false, sums + other.offset, other.bytes);
   }
 }
 
 /// Each micro-batch's bytes from its rank to all others.
 static void plan_gather(const hfta_worker *worker, const hfta_command *command,
-                        hfta_sum_post *self) {
+                        hfta_exchange *self) {
   const hfta_share *share = &worker->share;
   for (int64_t m = 0; m < worker->program->micro_batches; ++m) {
     char *bytes =
         (char *)worker->memory[command->to.index].bases[m] + command->to.offset;
-    int owner = hfta_rank_of_group(worker->program, share->ranks,
-                                   m % worker->program->stages->groups);
+    int owner = hfta_rank_of_group(&share->stage, share->ranks,
+                                   m % share->stage.groups);
     for (int peer = 0; peer < share->ranks; ++peer)
       if (owner == share->rank ? peer != owner : peer == owner)
-        add_message(self, peer, owner == share->rank, bytes, command->bytes);
+        hfta_exchange_add(self, peer, owner == share->rank, bytes,
+                          command->bytes);
   }
 }
 
@@ -125,7 +119,7 @@ static hfta_status plan(hfta_worker *worker, const hfta_command *command,
   size_t most = is_gather(command)
                     ? peers * (size_t)program->micro_batches
                     : peers * (size_t)share->group_count +
-                          (size_t)program->stages->groups + 2 * peers;
+                          (size_t)share->stage.groups + 2 * peers;
   self->messages = calloc(most, sizeof(hfta_message));
   if (!self->messages)
     return hfta_fail(&worker->error, HFTA_UNSUPPORTED,
@@ -134,7 +128,7 @@ static hfta_status plan(hfta_worker *worker, const hfta_command *command,
   snprintf(self->what, sizeof(self->what), "%s of %s",
            is_gather(command) ? "micro-batches' parts" : "sums",
            program->segments[command->to.index].name);
-  const hfta_sum_post post = {
+  const hfta_exchange post = {
       worker->communicator,
       {{self->what, -1, (int)command->to.index}, self->messages, 0}};
   self->exchange = self->gifts = post;
@@ -166,7 +160,9 @@ hfta_status hfta_sums_create(hfta_worker *worker) {
   hfta_status status = HFTA_OK;
   for (uint32_t s = 0; s < program->schedule_count; ++s)
     for (uint32_t i = 0;
-         i < program->schedules[s].command_count && status == HFTA_OK; ++i) {
+         program->schedules[s].stage == worker->workload.stage &&
+         i < program->schedules[s].command_count && status == HFTA_OK;
+         ++i) {
       const hfta_command *command = &program->schedules[s].commands[i];
       bool exchanges =
           command->kind == HFTA_COMMAND_ALL_REDUCE || is_gather(command);
@@ -182,11 +178,6 @@ void hfta_sums_destroy(hfta_sums *self) {
   for (uint32_t i = 0; i < self->count; ++i)
     free(self->all[i].messages);
   free(self->all);
-}
-
-static hfta_status post_and_wait(void *argument, hfta_error *error) {
-  const hfta_sum_post *self = argument;
-  return hfta_communicator_complete(self->communicator, &self->post, error);
 }
 
 //===----------------------------------------------------------------------===//
@@ -216,7 +207,7 @@ static void add(hfta_worker *worker, const hfta_command *command, char *to,
 /// T(c + q, 2q). It lies where group c's sum was.
 static char *add_tree(hfta_worker *worker, const hfta_command *command,
                       int64_t group, int64_t distance) {
-  if (group + distance >= worker->program->stages->groups)
+  if (group + distance >= worker->share.stage.groups)
     return find_group(worker, command, group);
   char *first = add_tree(worker, command, group, 2 * distance);
   char *other = add_tree(worker, command, group + distance, 2 * distance);
@@ -245,18 +236,11 @@ static const hfta_sum_messages *find_messages(const hfta_sums *self,
   return NULL;
 }
 
-/// In the turn of the command's queue.
-static void exchange(hfta_worker *worker, const hfta_command *command,
-                     const hfta_sum_post *post) {
-  hfta_host_call call = {post_and_wait, (void *)(uintptr_t)post, &post->post};
-  worker->device->functions->call(worker->device, command->queue, &call);
-}
-
 void hfta_sums_gather(hfta_worker *worker, const hfta_command *command) {
   const hfta_sum_messages *messages =
       find_messages(&worker->sums_of_groups, command);
   if (messages)
-    exchange(worker, command, &messages->exchange);
+    hfta_exchange_give(&messages->exchange, worker->device, command->queue);
 }
 
 void hfta_sums_add_up(hfta_worker *worker, const hfta_command *command) {
@@ -266,10 +250,10 @@ void hfta_sums_add_up(hfta_worker *worker, const hfta_command *command) {
   const hfta_sum_messages *messages =
       find_messages(&worker->sums_of_groups, command);
   if (messages)
-    exchange(worker, command, &messages->exchange);
+    hfta_exchange_give(&messages->exchange, worker->device, command->queue);
   add_up(worker, command);
   if (messages)
-    exchange(worker, command, &messages->gifts);
+    hfta_exchange_give(&messages->gifts, worker->device, command->queue);
   for (uint32_t i = 1; i < worker->memory[command->to.index].count; ++i)
     device->fill(worker->device, command->queue, find_own(worker, command, i),
                  command->bytes);

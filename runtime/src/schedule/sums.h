@@ -10,28 +10,21 @@
 #ifndef HFTA_SRC_SCHEDULE_SUMS_H
 #define HFTA_SRC_SCHEDULE_SUMS_H
 
-#include "hfta/communicator.h"
-#include "hfta/program.h"
+#include "schedule/exchange.h"
 
 struct hfta_worker;
-
-/// Messages that start and end together.
-typedef struct hfta_sum_post {
-  hfta_communicator *communicator;
-  hfta_post post;
-} hfta_sum_post;
 
 /// The messages of one command.
 typedef struct hfta_sum_messages {
   const hfta_command *command;
   char what[64];
   hfta_message *messages;
-  hfta_sum_post exchange; ///< of the groups' sums, or of what is gathered
-  hfta_sum_post gifts;    ///< of what was added up
+  hfta_exchange exchange; ///< of the groups' sums, or of what is gathered
+  hfta_exchange gifts;    ///< of what was added up
 } hfta_sum_messages;
 
-/// One for each command that all ranks give together, of the schedules for
-/// which the worker has memory; none where there is one rank.
+/// One for each command that all ranks of a stage give together, of the
+/// schedules for which the worker has memory; none where there is one rank.
 typedef struct hfta_sums {
   hfta_sum_messages *all;
   uint32_t count;

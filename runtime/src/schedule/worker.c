@@ -18,15 +18,28 @@ static int threads_of(const hfta_worker *self) {
 // Creation
 //===----------------------------------------------------------------------===//
 
+/// With whom the worker exchanges messages.
+static void join(hfta_worker *self, uint32_t index) {
+  const hfta_instance *instance = self->instance;
+  const hfta_workload *process = &instance->workload;
+  self->communicator = instance->communicator;
+  if (!instance->group)
+    return;
+  int64_t number = hfta_rank_first_worker(self->program->workers,
+                                          process->ranks, process->rank) +
+                   index;
+  self->communicator = hfta_worker_group_stage(instance->group, (int)number);
+  self->everyone = hfta_worker_group_all(instance->group, (int)number);
+}
+
 hfta_status hfta_worker_open(hfta_worker *self, const hfta_instance *instance,
-                             const hfta_workload *workload,
-                             hfta_communicator *communicator) {
+                             uint32_t index) {
   const hfta_program *program = instance->program;
   size_t segments = program->segment_count, copies = (size_t)program->copies;
   self->instance = instance;
   self->program = program;
-  self->workload = *workload;
-  self->communicator = communicator;
+  self->workload = hfta_workload_of_worker(program, &instance->workload, index);
+  join(self, index);
   self->memory = calloc(segments + 1, sizeof(*self->memory));
   self->call_bases = calloc(segments + 1, sizeof(void *));
   self->keeps = calloc(segments + 1, sizeof(bool));
@@ -38,8 +51,9 @@ hfta_status hfta_worker_open(hfta_worker *self, const hfta_instance *instance,
   hfta_status status = hfta_batches_create(
       &self->batches, program->data_field_count, &self->error);
   if (status == HFTA_OK)
-    status = hfta_share_create(&self->share, program, workload->rank,
-                               workload->ranks, &self->error);
+    status = hfta_share_create(&self->share, program, self->workload.stage,
+                               self->workload.rank, self->workload.ranks,
+                               &self->error);
   return status;
 }
 
@@ -65,6 +79,7 @@ void hfta_worker_close(hfta_worker *self) {
   hfta_device_close(self->device);
   hfta_batches_destroy(&self->batches);
   hfta_sums_destroy(&self->sums_of_groups);
+  hfta_messages_destroy(&self->messages);
   hfta_share_destroy(&self->share);
   free(self->call_bases);
   free(self->keeps);
@@ -126,7 +141,9 @@ hfta_status hfta_worker_allocate(hfta_worker *self) {
   for (uint32_t i = 0; i < self->program->segment_count && status == HFTA_OK;
        ++i)
     status = allocate_segment(self, i);
-  return status == HFTA_OK ? hfta_sums_create(self) : status;
+  if (status == HFTA_OK)
+    status = hfta_sums_create(self);
+  return status == HFTA_OK ? hfta_messages_create(self) : status;
 }
 
 //===----------------------------------------------------------------------===//
@@ -192,6 +209,22 @@ hfta_status hfta_worker_clear_gradients(hfta_worker *self) {
 //===----------------------------------------------------------------------===//
 // Places
 //===----------------------------------------------------------------------===//
+
+int64_t hfta_worker_instance(const hfta_worker *self, uint32_t segment,
+                             int64_t place, int64_t number) {
+  switch (self->program->segments[segment].role) {
+  case HFTA_SEGMENT_INPUT:
+    return place + self->batches.first;
+  case HFTA_SEGMENT_GRADIENTS:
+  case HFTA_SEGMENT_RESULTS:
+    return self->share.group_of[place];
+  case HFTA_SEGMENT_SCALARS:
+  case HFTA_SEGMENT_EXCHANGE:
+    return number;
+  default:
+    return place;
+  }
+}
 
 char *hfta_worker_address(const hfta_worker *self, uint32_t tensor,
                           int64_t copy) {

@@ -14,6 +14,7 @@
 
 #include "hfta/device.h"
 #include "schedule/batches.h"
+#include "schedule/messages.h"
 #include "schedule/share.h"
 #include "schedule/sums.h"
 #include "schedule/turns.h"
@@ -33,8 +34,10 @@ typedef struct hfta_worker {
   const hfta_program *program;
   hfta_workload workload;
   hfta_communicator *communicator; ///< of those that share the groups with it
+  hfta_communicator *everyone; ///< all workers, NULL where there is one stage
   hfta_share share;
   hfta_sums sums_of_groups;
+  hfta_messages messages; ///< to and from other stages
   hfta_device *device;
   hfta_segment_memory *memory; ///< one a segment
   void **call_bases;           ///< what a running task gets, one a segment
@@ -52,11 +55,10 @@ typedef struct hfta_schedule_call {
   int64_t micro_batches;
 } hfta_schedule_call;
 
-/// Begins with the workload and the communicator, whose ranks are the
-/// workload's. After a failure too, hfta_worker_close frees what it has.
+/// As the instance's worker number `index`; its memory is zeros. After a
+/// failure too, hfta_worker_close frees what it has.
 hfta_status hfta_worker_open(hfta_worker *self, const hfta_instance *instance,
-                             const hfta_workload *workload,
-                             hfta_communicator *communicator);
+                             uint32_t index);
 
 /// Opens the worker's device.
 hfta_status hfta_worker_open_device(hfta_worker *self, const char *text,
@@ -79,6 +81,11 @@ hfta_status hfta_worker_clear_gradients(hfta_worker *self);
 /// Gives the device all commands of a schedule and waits until they are done.
 /// HFTA_USAGE if the program has no such schedule.
 hfta_status hfta_worker_run(hfta_worker *self, const hfta_schedule_call *call);
+
+/// Which instance of a segment, modulo how many there are, serves the worker's
+/// micro-batch at `place` among its own, `number` in the step.
+int64_t hfta_worker_instance(const hfta_worker *self, uint32_t segment,
+                             int64_t place, int64_t number);
 
 /// The address of a copy's tensor in the first instance of its segment, for
 /// which the worker has memory.

@@ -8,17 +8,71 @@
 #include <string.h>
 
 hfta_workload hfta_workload_of_all(const hfta_program *program) {
-  return (hfta_workload){UINT32_MAX, 0, program->copies, 0, 1, NULL};
+  return (hfta_workload){
+      .is_all = true, .copies = program->copies, .stage = -1, .ranks = 1};
 }
 
 hfta_workload hfta_workload_of(const hfta_program *program,
                                const char *schedule, int64_t first_copy,
                                int64_t copies) {
-  hfta_workload workload = {0, first_copy, copies, 0, 1, NULL};
-  for (uint32_t i = 0; schedule && i < program->schedule_count; ++i)
-    if (strcmp(program->schedules[i].name, schedule) == 0)
-      workload.schedules |= 1u << i;
-  return workload;
+  (void)program;
+  return (hfta_workload){.schedule = schedule,
+                         .first_copy = first_copy,
+                         .copies = copies,
+                         .stage = -1,
+                         .ranks = 1};
+}
+
+//===----------------------------------------------------------------------===//
+// Workers
+//===----------------------------------------------------------------------===//
+
+bool hfta_workload_has_stages(const hfta_program *program,
+                              const hfta_workload *workload) {
+  if (program->stage_count == 1 || workload->is_all)
+    return program->stage_count > 1;
+  return workload->schedule &&
+         hfta_program_find_stage_schedule(program, workload->schedule, 0);
+}
+
+uint32_t hfta_workload_worker_count(const hfta_program *program,
+                                    const hfta_workload *workload) {
+  int64_t all = program->workers;
+  if (!hfta_workload_has_stages(program, workload))
+    return 1;
+  return (
+      uint32_t)(hfta_rank_first_worker(all, workload->ranks,
+                                       workload->rank + 1) -
+                hfta_rank_first_worker(all, workload->ranks, workload->rank));
+}
+
+hfta_workload hfta_workload_of_worker(const hfta_program *program,
+                                      const hfta_workload *workload,
+                                      uint32_t index) {
+  hfta_workload own = *workload;
+  if (!hfta_workload_has_stages(program, workload))
+    return own;
+  int64_t number = hfta_rank_first_worker(program->workers, workload->ranks,
+                                          workload->rank) +
+                   index;
+  own.stage = 0;
+  while (number >= program->stages[own.stage].replicas)
+    number -= program->stages[own.stage++].replicas;
+  own.rank = (int)number;
+  own.ranks = (int)program->stages[own.stage].replicas;
+  return own;
+}
+
+/// What a stage's workers have in common; the workload itself where there is
+/// one stage.
+static hfta_workload of_stage(const hfta_program *program,
+                              const hfta_workload *workload, uint32_t stage) {
+  hfta_workload own = *workload;
+  if (hfta_workload_has_stages(program, workload)) {
+    own.stage = (int32_t)stage;
+    own.ranks = (int)program->stages[stage].replicas;
+  }
+  return own;
 }
 
 //===----------------------------------------------------------------------===//
@@ -29,10 +83,12 @@ hfta_workload hfta_workload_of(const hfta_program *program,
 typedef bool (*command_question)(const hfta_program *program,
                                  const hfta_command *command, uint32_t segment);
 
-static bool runs(const hfta_program *program, const hfta_workload *workload,
-                 uint32_t schedule) {
-  return (workload->schedules >> schedule & 1) ||
-         strcmp(program->schedules[schedule].name, "initialize") == 0;
+bool hfta_workload_runs(const hfta_program *program,
+                        const hfta_workload *workload, uint32_t schedule) {
+  const hfta_schedule *own = &program->schedules[schedule];
+  return own->stage == workload->stage &&
+         (workload->is_all || strcmp(own->name, "initialize") == 0 ||
+          (workload->schedule && strcmp(own->name, workload->schedule) == 0));
 }
 
 /// Whether the answer is yes for some command.
@@ -41,8 +97,9 @@ static bool some_command(const hfta_program *program,
                          command_question question, uint32_t segment) {
   for (uint32_t s = 0; s < program->schedule_count; ++s) {
     const hfta_schedule *schedule = &program->schedules[s];
-    for (uint32_t i = 0;
-         runs(program, workload, s) && i < schedule->command_count; ++i)
+    if (!hfta_workload_runs(program, workload, s))
+      continue;
+    for (uint32_t i = 0; i < schedule->command_count; ++i)
       if (question(program, &schedule->commands[i], segment))
         return true;
   }
@@ -66,6 +123,40 @@ static bool uses_segment(const hfta_program *program,
          task_uses(&program->tasks[command->subject], segment);
 }
 
+static bool is_of_segment(const hfta_place *place, uint32_t segment) {
+  bool has_index =
+      place->space == HFTA_SPACE_SEGMENT || place->space == HFTA_SPACE_HOST;
+  return has_index && place->index == segment;
+}
+
+static bool touches_segment(const hfta_program *program,
+                            const hfta_command *command, uint32_t segment) {
+  switch ((hfta_command_kind)command->kind) {
+  case HFTA_COMMAND_RUN:
+    return uses_segment(program, command, segment);
+  case HFTA_COMMAND_ALL_REDUCE:
+    return uses_segment(program, command, segment) ||
+           is_of_segment(&command->to, segment) ||
+           is_of_segment(&command->from, segment);
+  case HFTA_COMMAND_TRANSFER:
+    return is_of_segment(&command->to, segment) ||
+           is_of_segment(&command->from, segment);
+  case HFTA_COMMAND_FILL:
+  case HFTA_COMMAND_ALL_GATHER:
+  case HFTA_COMMAND_SEND:
+  case HFTA_COMMAND_RECEIVE:
+    return is_of_segment(&command->to, segment);
+  case HFTA_COMMAND_RECORD:
+  case HFTA_COMMAND_AWAIT:
+  case HFTA_COMMAND_REPEAT:
+  case HFTA_COMMAND_EVERY:
+  case HFTA_COMMAND_ACTIONS:
+  case HFTA_COMMAND_CASE:
+    break;
+  }
+  return false;
+}
+
 static bool needs_all_copies(const hfta_program *program,
                              const hfta_command *command, uint32_t segment) {
   (void)segment;
@@ -80,31 +171,73 @@ static bool reads_data(const hfta_program *program, const hfta_command *command,
          command->from.space == HFTA_SPACE_FIELD;
 }
 
+static bool reads_field(const hfta_program *program,
+                        const hfta_command *command, uint32_t field) {
+  return reads_data(program, command, field) && command->from.index == field;
+}
+
 bool hfta_workload_needs(const hfta_program *program,
                          const hfta_workload *workload, uint32_t segment) {
-  switch (program->segments[segment].role) {
+  uint32_t role = program->segments[segment].role;
+  if (role == HFTA_SEGMENT_RECEIVED && workload->ranks == 1)
+    return false;
+  if (workload->stage >= 0)
+    return some_command(program, workload, touches_segment, segment);
+  switch (role) {
   case HFTA_SEGMENT_GRADIENTS:
   case HFTA_SEGMENT_OPTIMIZER_STATE:
   case HFTA_SEGMENT_SAVED:
   case HFTA_SEGMENT_CUT:
   case HFTA_SEGMENT_EXCHANGE:
   case HFTA_SEGMENT_WORKSPACE:
-    break;
   case HFTA_SEGMENT_RECEIVED:
-    if (workload->ranks == 1)
-      return false;
     break;
   default:
     return true;
   }
   // Checkpoints hold the state of whatever is trained.
-  return workload->schedules == UINT32_MAX ||
+  return workload->is_all ||
          some_command(program, workload, uses_segment, segment);
 }
 
 bool hfta_workload_runs_by_copies(const hfta_program *program,
                                   const hfta_workload *workload) {
-  return !some_command(program, workload, needs_all_copies, 0);
+  bool by_copies = true;
+  uint32_t stages =
+      hfta_workload_has_stages(program, workload) ? program->stage_count : 1;
+  for (uint32_t i = 0; i < stages; ++i) {
+    hfta_workload own = of_stage(program, workload, i);
+    by_copies &= !some_command(program, &own, needs_all_copies, 0);
+  }
+  return by_copies;
+}
+
+/// Whether the worker that a stage's micro-batch belongs to is the rank's.
+static bool has_micro_batch(const hfta_program *program,
+                            const hfta_workload *workload, int32_t stage,
+                            int64_t micro_batch) {
+  const hfta_stage *own = &program->stages[stage];
+  int64_t worker = hfta_first_worker(program, stage) +
+                   micro_batch % own->groups % own->replicas;
+  return hfta_rank_of_worker(program->workers, workload->ranks, worker) ==
+         workload->rank;
+}
+
+bool hfta_workload_reads(const hfta_program *program,
+                         const hfta_workload *workload, uint32_t field,
+                         int64_t micro_batch) {
+  if (!hfta_workload_has_stages(program, workload)) {
+    hfta_stage all = hfta_program_stage(program, -1);
+    return hfta_rank_of_group(&all, workload->ranks,
+                              micro_batch % all.groups) == workload->rank;
+  }
+  for (uint32_t i = 0; i < program->stage_count; ++i) {
+    hfta_workload own = of_stage(program, workload, i);
+    if (has_micro_batch(program, workload, own.stage, micro_batch) &&
+        some_command(program, &own, reads_field, field))
+      return true;
+  }
+  return false;
 }
 
 //===----------------------------------------------------------------------===//
@@ -122,7 +255,7 @@ bool hfta_schedule_takes_turns(const hfta_schedule *schedule) {
 static bool takes_turns(const hfta_program *program,
                         const hfta_workload *workload) {
   for (uint32_t s = 0; s < program->schedule_count; ++s)
-    if (runs(program, workload, s) &&
+    if (hfta_workload_runs(program, workload, s) &&
         hfta_schedule_takes_turns(&program->schedules[s]))
       return true;
   return false;
@@ -138,15 +271,21 @@ int64_t hfta_workload_copies_at_once(const hfta_program *program,
 
 int64_t hfta_program_copies_at_once(const hfta_program *program, int threads) {
   hfta_workload all = hfta_workload_of_all(program);
-  return hfta_workload_copies_at_once(program, &all, threads);
+  int64_t most = 0;
+  for (uint32_t i = 0; i < program->stage_count; ++i) {
+    hfta_workload own = of_stage(program, &all, i);
+    int64_t count = hfta_workload_copies_at_once(program, &own, threads);
+    most = count > most ? count : most;
+  }
+  return most;
 }
 
 /// Whether each copy has a slab of its own.
 static bool keeps_slabs(const hfta_program *program,
                         const hfta_workload *workload, uint32_t segment) {
   for (uint32_t s = 0; s < program->schedule_count; ++s)
-    for (uint32_t i = 0;
-         runs(program, workload, s) && i < program->schedules[s].keep_count;
+    for (uint32_t i = 0; hfta_workload_runs(program, workload, s) &&
+                         i < program->schedules[s].keep_count;
          ++i)
       if (program->schedules[s].keeps[i] == segment)
         return true;
@@ -181,8 +320,8 @@ static uint64_t received_bytes(const hfta_program *program,
                                const hfta_workload *workload, uint32_t index) {
   uint64_t most = 0;
   for (uint32_t s = 0; s < program->schedule_count; ++s)
-    for (uint32_t i = 0;
-         runs(program, workload, s) && i < program->schedules[s].command_count;
+    for (uint32_t i = 0; hfta_workload_runs(program, workload, s) &&
+                         i < program->schedules[s].command_count;
          ++i) {
       const hfta_command *command = &program->schedules[s].commands[i];
       if (command->kind != HFTA_COMMAND_ALL_REDUCE ||
@@ -206,8 +345,8 @@ static uint64_t workload_reach(const hfta_program *program,
   if (segment->role != HFTA_SEGMENT_WORKSPACE)
     return all;
   for (uint32_t s = 0; s < program->schedule_count; ++s)
-    for (uint32_t i = 0;
-         runs(program, workload, s) && i < program->schedules[s].command_count;
+    for (uint32_t i = 0; hfta_workload_runs(program, workload, s) &&
+                         i < program->schedules[s].command_count;
          ++i) {
       const hfta_command *command = &program->schedules[s].commands[i];
       if (command->kind != HFTA_COMMAND_RUN)
@@ -237,7 +376,9 @@ uint64_t hfta_workload_segment_bytes(const hfta_program *program,
 uint64_t hfta_program_segment_bytes(const hfta_program *program, uint32_t index,
                                     int threads) {
   hfta_workload all = hfta_workload_of_all(program);
-  return hfta_workload_segment_bytes(program, &all, index, threads);
+  int32_t stage = program->segments[index].stage;
+  hfta_workload own = of_stage(program, &all, stage < 0 ? 0 : (uint32_t)stage);
+  return hfta_workload_segment_bytes(program, &own, index, threads);
 }
 
 uint32_t hfta_workload_instances(const hfta_program *program,
@@ -245,22 +386,25 @@ uint32_t hfta_workload_instances(const hfta_program *program,
                                  uint32_t index) {
   const hfta_segment *segment = &program->segments[index];
   uint32_t all = segment->instances ? segment->instances : 1;
-  int64_t own = hfta_rank_groups(program, workload->ranks, workload->rank);
+  hfta_stage stage = hfta_program_stage(program, workload->stage);
+  int64_t own = hfta_rank_groups(&stage, workload->ranks, workload->rank);
   switch (segment->role) {
   case HFTA_SEGMENT_GRADIENTS:
   case HFTA_SEGMENT_RESULTS:
     break;
   case HFTA_SEGMENT_RECEIVED:
-    own = program->stages->groups - own;
+    own = stage.groups - own;
     break;
   case HFTA_SEGMENT_SCALARS:
   case HFTA_SEGMENT_EXCHANGE: // of all ranks' micro-batches
     return all;
   case HFTA_SEGMENT_INPUT: // and one on its way
-    own = 1 + hfta_rank_micro_batches(program, workload->ranks, workload->rank);
+    own = 1 + hfta_rank_micro_batches(program, &stage, workload->ranks,
+                                      workload->rank);
     break;
   default:
-    own = hfta_rank_micro_batches(program, workload->ranks, workload->rank);
+    own = hfta_rank_micro_batches(program, &stage, workload->ranks,
+                                  workload->rank);
     break;
   }
   return own < all ? (uint32_t)own : all;
@@ -324,12 +468,13 @@ static uint64_t *plan_entry(hfta_memory_plan *plan, uint32_t role) {
 static uint64_t prefetch_bytes(const hfta_program *program,
                                const hfta_workload *workload) {
   uint64_t bytes = 0;
-  bool reads = some_command(program, workload, reads_data, 0);
-  int64_t own =
-      hfta_rank_micro_batches(program, workload->ranks, workload->rank);
-  for (uint32_t i = 0; reads && i < program->data_field_count; ++i)
-    bytes += 3 * program->tensors[program->data_fields[i].tensor].bytes *
-             (uint64_t)own;
+  bool has_stages = hfta_workload_has_stages(program, workload);
+  if (!has_stages && !some_command(program, workload, reads_data, 0))
+    return 0;
+  for (uint32_t i = 0; i < program->data_field_count; ++i)
+    for (int64_t m = 0; m < program->micro_batches; ++m)
+      if (hfta_workload_reads(program, workload, i, m))
+        bytes += 3 * program->tensors[program->data_fields[i].tensor].bytes;
   return bytes;
 }
 
@@ -337,9 +482,13 @@ hfta_memory_plan hfta_workload_memory(const hfta_program *program,
                                       const hfta_workload *workload,
                                       int threads) {
   hfta_memory_plan plan = {0};
-  for (uint32_t i = 0; i < program->segment_count; ++i)
-    *plan_entry(&plan, program->segments[i].role) +=
-        touched_bytes(program, workload, i, threads);
+  uint32_t workers = hfta_workload_worker_count(program, workload);
+  for (uint32_t w = 0; w < workers; ++w) {
+    hfta_workload own = hfta_workload_of_worker(program, workload, w);
+    for (uint32_t i = 0; i < program->segment_count; ++i)
+      *plan_entry(&plan, program->segments[i].role) +=
+          touched_bytes(program, &own, i, threads);
+  }
   plan.scratch = hfta_program_scratch_bytes(program) * (uint64_t)threads;
   plan.prefetch = prefetch_bytes(program, workload);
   plan.peak = plan.parameters + plan.gradients + plan.optimizer_state +

@@ -7,18 +7,21 @@
 #include "hfta/instance.h"
 
 /// Schedules, `initialize` aside, which always runs, the copies that they run
-/// for, and the rank that runs its share of them. An instance has no memory
-/// that these don't need.
+/// for, and who runs which share of them: an instance, which is a rank, or one
+/// of its workers. There is no memory that these don't need.
 typedef struct hfta_workload {
-  uint32_t schedules; ///< bit i: program->schedules[i]
+  bool is_all;          ///< every schedule
+  const char *schedule; ///< else those of this name, one a stage; NULL: none
   int64_t first_copy;
   int64_t copies;
-  int rank, ranks;
+  int32_t stage;   ///< of a worker; -1: no stage's
+  int rank, ranks; ///< of a worker: which of those that share its stage
   hfta_communicator
       *communicator; ///< borrowed; NULL: an instance opens its own
 } hfta_workload;
 
-/// One schedule, or none (NULL), for some copies, on one rank.
+/// One schedule, or none (NULL), for some copies, on one rank. The name must
+/// outlive the workload.
 hfta_workload hfta_workload_of(const hfta_program *program,
                                const char *schedule, int64_t first_copy,
                                int64_t copies);
@@ -26,14 +29,42 @@ hfta_workload hfta_workload_of(const hfta_program *program,
 /// Everything that the program can do, for all copies, on one rank.
 hfta_workload hfta_workload_of_all(const hfta_program *program);
 
-/// Whether the program's segment has memory: parameters, inputs and the like
+//===----------------------------------------------------------------------===//
+// Workers
+//===----------------------------------------------------------------------===//
+
+/// Whether a worker alone does each replica of each stage: the program has
+/// several stages, and a schedule of the workload is one of them.
+bool hfta_workload_has_stages(const hfta_program *program,
+                              const hfta_workload *workload);
+
+/// How many workers an instance has for its workload.
+uint32_t hfta_workload_worker_count(const hfta_program *program,
+                                    const hfta_workload *workload);
+
+/// The workload of the instance's worker number `index`, from 0.
+hfta_workload hfta_workload_of_worker(const hfta_program *program,
+                                      const hfta_workload *workload,
+                                      uint32_t index);
+
+/// Whether a worker runs a schedule of the program.
+bool hfta_workload_runs(const hfta_program *program,
+                        const hfta_workload *workload, uint32_t schedule);
+
+/// Whether an instance's rank reads a micro-batch of a data field.
+bool hfta_workload_reads(const hfta_program *program,
+                         const hfta_workload *workload, uint32_t field,
+                         int64_t micro_batch);
+
+//===----------------------------------------------------------------------===//
+// A worker's memory and copies
+//===----------------------------------------------------------------------===//
+
+/// Whether the program's segment has memory. Of a stage's worker: if its
+/// schedules touch it. Otherwise parameters, inputs and the like have it
 /// always, what training keeps only if a task of the workload touches it.
 bool hfta_workload_needs(const hfta_program *program,
                          const hfta_workload *workload, uint32_t segment);
-
-/// Whether each of its tasks can run for some copies alone.
-bool hfta_workload_runs_by_copies(const hfta_program *program,
-                                  const hfta_workload *workload);
 
 /// Whether copies go through it, or a part of it, in turns.
 bool hfta_schedule_takes_turns(const hfta_schedule *schedule);
@@ -59,10 +90,18 @@ uint64_t hfta_workload_segment_bytes(const hfta_program *program,
                                      const hfta_workload *workload,
                                      uint32_t segment, int threads);
 
-/// What the workload touches, as hfta_program_memory.
+//===----------------------------------------------------------------------===//
+// Instances
+//===----------------------------------------------------------------------===//
+
+/// What all workers of an instance touch, as hfta_program_memory.
 hfta_memory_plan hfta_workload_memory(const hfta_program *program,
                                       const hfta_workload *workload,
                                       int threads);
+
+/// Whether each task of an instance's workload can run for some copies alone.
+bool hfta_workload_runs_by_copies(const hfta_program *program,
+                                  const hfta_workload *workload);
 
 /// hfta_instance_create for a workload. Calls that need other schedules or
 /// copies are not allowed on the instance.
@@ -73,6 +112,10 @@ hfta_status hfta_instance_create_for(const hfta_program *program,
 
 /// What the instance's rank plans for its workload.
 hfta_memory_plan hfta_instance_memory(const hfta_instance *instance);
+
+/// The micro-batches that the rank's workers read: one answer a data field and
+/// micro-batch of a step, field by field.
+const bool *hfta_instance_reads(const hfta_instance *instance);
 
 /// The instance's own, of all ranks that run the program.
 hfta_communicator *hfta_instance_communicator(hfta_instance *instance);

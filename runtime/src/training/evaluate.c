@@ -4,6 +4,7 @@
 
 #include "data/feed.h"
 #include "hfta/trainer.h"
+#include "schedule/workload.h"
 
 hfta_status hfta_evaluate_dataset(hfta_instance *instance,
                                   const hfta_dataset *dataset, double *losses,
@@ -14,7 +15,7 @@ hfta_status hfta_evaluate_dataset(hfta_instance *instance,
   *stopped = false;
   hfta_status status = hfta_instance_evaluate_begin(instance);
   if (status == HFTA_OK)
-    status = hfta_feed_start_evaluation(dataset, hfta_instance_share(instance),
+    status = hfta_feed_start_evaluation(dataset, hfta_instance_reads(instance),
                                         &feed, error);
   while (status == HFTA_OK && !*stopped) {
     const void *const *inputs;

@@ -251,7 +251,7 @@ static hfta_status start_feed(trainer *self, int64_t first) {
   if (self->feed)
     return HFTA_OK;
   return hfta_feed_start_training(
-      &self->train, hfta_instance_share(self->instance), first,
+      &self->train, hfta_instance_reads(self->instance), first,
       self->total_steps, hfta_trace_observer(self->trace), &self->feed,
       self->error);
 }

@@ -1,0 +1,240 @@
+//===- program_check_schedules.c - Are a program's schedules sound --------===//
+
+#include "schedule/program_check.h"
+
+#include <stdio.h>
+#include <string.h>
+
+//===----------------------------------------------------------------------===//
+// Stages
+//===----------------------------------------------------------------------===//
+
+static hfta_status check_stage(const hfta_program *program, uint32_t index,
+                               hfta_error *error) {
+  const hfta_stage *stage = &program->stages[index];
+  if (stage->replicas >= 1 && stage->groups >= stage->replicas &&
+      program->micro_batches >= stage->groups)
+    return HFTA_OK;
+  return hfta_fail(error, HFTA_INTERNAL,
+                   "program '%s': stage %u has %lld micro-batches in %lld "
+                   "groups for %lld replicas",
+                   program->name, index, (long long)program->micro_batches,
+                   (long long)stage->groups, (long long)stage->replicas);
+}
+
+static hfta_status check_stages(const hfta_program *program,
+                                hfta_error *error) {
+  hfta_status status = HFTA_OK;
+  int64_t workers = 0;
+  for (uint32_t i = 0; i < program->stage_count && status == HFTA_OK; ++i) {
+    status = check_stage(program, i, error);
+    if (status == HFTA_OK &&
+        __builtin_add_overflow(workers, program->stages[i].replicas, &workers))
+      workers = -1;
+  }
+  if (status == HFTA_OK && (workers < 1 || program->workers != workers))
+    return hfta_fail(error, HFTA_INTERNAL,
+                     "program '%s': %lld workers in %u stages, which have %lld "
+                     "replicas",
+                     program->name, (long long)program->workers,
+                     program->stage_count, (long long)workers);
+  int32_t count = (int32_t)program->stage_count;
+  for (uint32_t i = 0; i < program->segment_count && status == HFTA_OK; ++i) {
+    const hfta_segment *segment = &program->segments[i];
+    if (segment->stage < -1 || segment->stage >= count)
+      status = hfta_fail(error, HFTA_INTERNAL,
+                         "program '%s': segment '%s' is stage %d's of %d",
+                         program->name, segment->name, segment->stage, count);
+  }
+  return status;
+}
+
+//===----------------------------------------------------------------------===//
+// Commands
+//===----------------------------------------------------------------------===//
+
+static bool is_sound_place(const hfta_program *program, const hfta_place *place,
+                           uint64_t bytes) {
+  switch (place->space) {
+  case HFTA_SPACE_SEGMENT:
+  case HFTA_SPACE_HOST:
+    return place->index < program->segment_count &&
+           place->offset <= program->segments[place->index].bytes &&
+           bytes <= program->segments[place->index].bytes - place->offset;
+  case HFTA_SPACE_FIELD:
+    return place->index < program->data_field_count;
+  case HFTA_SPACE_PORT:
+    return place->index < program->input_count;
+  default:
+    return false;
+  }
+}
+
+/// What a worker of one stage has written for those of another.
+static bool is_sound_message(const hfta_program *program,
+                             const hfta_schedule *schedule,
+                             const hfta_command *command) {
+  if (command->subject >= program->stage_count || schedule->stage < 0 ||
+      (int32_t)command->subject == schedule->stage || command->queue == 0 ||
+      command->ahead < 0 || command->to.space != HFTA_SPACE_SEGMENT ||
+      !is_sound_place(program, &command->to, command->bytes))
+    return false;
+  switch (program->segments[command->to.index].role) {
+  case HFTA_SEGMENT_CONSTANTS:
+  case HFTA_SEGMENT_SCRATCH:
+  case HFTA_SEGMENT_INPUT:
+  case HFTA_SEGMENT_RECEIVED:
+    return false;
+  default:
+    return true;
+  }
+}
+
+/// Its body is cases, among them those of all actions; `left` commands follow.
+static bool are_sound_actions(const hfta_program *program,
+                              const hfta_command *command, uint32_t left) {
+  const hfta_command *body = command + 1;
+  uint32_t end = 0;
+  if (command->subject >= program->order_count || command->length > left)
+    return false;
+  while (end < command->length && body[end].kind == HFTA_COMMAND_CASE &&
+         body[end].length < command->length - end)
+    end += 1 + body[end].length;
+  const hfta_action_list *order = &program->orders[command->subject];
+  bool sound = end == command->length;
+  for (uint64_t i = 0; sound && i < order->count; ++i) {
+    uint32_t at = 0;
+    while (at < end && body[at].subject != order->actions[i].which)
+      at += 1 + body[at].length;
+    sound = at < end;
+  }
+  return sound;
+}
+
+/// `left` commands of the same list follow. Whether a case is where it may be
+/// its actions say.
+static bool is_sound_command(const hfta_program *program,
+                             const hfta_schedule *schedule,
+                             const hfta_command *command, uint32_t left) {
+  if (command->device != 0 || command->queue >= program->queue_count ||
+      command->length > left)
+    return false;
+  switch (command->kind) {
+  case HFTA_COMMAND_RUN:
+    return command->subject < program->task_count;
+  case HFTA_COMMAND_TRANSFER:
+    return is_sound_place(program, &command->to, command->bytes) &&
+           is_sound_place(program, &command->from, command->bytes);
+  case HFTA_COMMAND_ALL_GATHER:
+    return command->to.space == HFTA_SPACE_SEGMENT && command->queue > 0 &&
+           is_sound_place(program, &command->to, command->bytes);
+  case HFTA_COMMAND_FILL:
+    return is_sound_place(program, &command->to, command->bytes);
+  case HFTA_COMMAND_RECORD:
+  case HFTA_COMMAND_AWAIT:
+    return command->subject < program->event_count &&
+           command->bytes <= program->event_count - command->subject &&
+           command->ahead >= 0;
+  case HFTA_COMMAND_REPEAT:
+    return command->subject <= HFTA_REPEAT_ALL_MICRO_BATCHES;
+  case HFTA_COMMAND_ALL_REDUCE:
+    return command->subject < program->task_count && command->queue > 0 &&
+           command->to.space == HFTA_SPACE_SEGMENT &&
+           command->from.space == HFTA_SPACE_SEGMENT &&
+           command->to.copy_stride > 0 &&
+           command->bytes % command->to.copy_stride == 0 &&
+           is_sound_place(program, &command->to, command->bytes) &&
+           is_sound_place(program, &command->from, command->to.copy_stride);
+  case HFTA_COMMAND_EVERY:
+    return command->subject < program->hyper_parameter_count;
+  case HFTA_COMMAND_SEND:
+  case HFTA_COMMAND_RECEIVE:
+    return is_sound_message(program, schedule, command);
+  case HFTA_COMMAND_ACTIONS:
+    return are_sound_actions(program, command, left);
+  case HFTA_COMMAND_CASE:
+    return true;
+  default:
+    return false;
+  }
+}
+
+static bool are_sound_commands(const hfta_program *program,
+                               const hfta_schedule *schedule) {
+  uint32_t end = 0, next = 0; // of the actions' body, and its next case
+  for (uint32_t i = 0; i < schedule->command_count; ++i) {
+    const hfta_command *command = &schedule->commands[i];
+    if (!is_sound_command(program, schedule, command,
+                          schedule->command_count - i - 1))
+      return false;
+    bool is_case = i < end && i == next;
+    bool is_inside = i < end;
+    if (is_case != (command->kind == HFTA_COMMAND_CASE) ||
+        (is_inside && command->kind == HFTA_COMMAND_ACTIONS))
+      return false;
+    if (is_case)
+      next = i + 1 + command->length;
+    if (command->kind == HFTA_COMMAND_ACTIONS) {
+      next = i + 1;
+      end = next + command->length;
+    }
+  }
+  return true;
+}
+
+//===----------------------------------------------------------------------===//
+// Schedules
+//===----------------------------------------------------------------------===//
+
+static hfta_status check_schedule(const hfta_program *program,
+                                  const hfta_schedule *schedule,
+                                  hfta_error *error) {
+  int32_t last =
+      program->stage_count > 1 ? (int32_t)program->stage_count - 1 : -1;
+  bool sound = schedule->stage >= -1 && schedule->stage <= last;
+  for (uint32_t i = 0; sound && i < schedule->keep_count; ++i)
+    sound = schedule->keeps[i] < program->segment_count;
+  if (sound && are_sound_commands(program, schedule))
+    return HFTA_OK;
+  char stage[32] = "";
+  if (schedule->stage != -1)
+    snprintf(stage, sizeof(stage), " of stage %d", schedule->stage);
+  return hfta_fail(error, HFTA_INTERNAL,
+                   "program '%s': schedule '%s'%s is unsound", program->name,
+                   schedule->name, stage);
+}
+
+/// What one stage does, all do.
+static bool is_whole(const hfta_program *program, const char *name) {
+  uint32_t count = 0;
+  if (program->stage_count == 1)
+    return true;
+  for (uint32_t i = 0; i < program->stage_count; ++i)
+    count +=
+        hfta_program_find_stage_schedule(program, name, (int32_t)i) != NULL;
+  return count == 0 || count == program->stage_count;
+}
+
+hfta_status hfta_program_check_schedules(const hfta_program *program,
+                                         hfta_error *error) {
+  hfta_status status = check_stages(program, error);
+  for (uint32_t i = 0; i < program->schedule_count && status == HFTA_OK; ++i)
+    status = check_schedule(program, &program->schedules[i], error);
+  for (uint32_t i = 0; i < program->schedule_count && status == HFTA_OK; ++i)
+    if (!is_whole(program, program->schedules[i].name))
+      status = hfta_fail(error, HFTA_INTERNAL,
+                         "program '%s': not every stage has the schedule '%s'",
+                         program->name, program->schedules[i].name);
+  if (status != HFTA_OK)
+    return status;
+  if (!hfta_program_find_stage_schedule(program, "initialize", -1))
+    return hfta_fail(error, HFTA_INTERNAL,
+                     "program '%s': its schedules can't be run", program->name);
+  if (hfta_program_trains(program) &&
+      (program->roles.loss == UINT32_MAX ||
+       program->roles.learning_rate == UINT32_MAX))
+    return hfta_fail(error, HFTA_INTERNAL,
+                     "program '%s': loss or learning rate has no tensor",
+                     program->name);
+  return HFTA_OK;
+}

@@ -1,0 +1,629 @@
+//===- FakeStages.cpp - A hand-written pipeline for tests -----------------===//
+
+#include "FakeStages.h"
+
+#include "hfta/abi.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace {
+
+constexpr int64_t width = FakeStages::width;
+constexpr uint64_t rowBytes = width * sizeof(double);
+constexpr uint64_t blockBytes = rowBytes; // of sums
+
+// Queues.
+enum : uint32_t {
+  TASKS,
+  UPLOADS,
+  SUMS,
+  SENDS,
+  RECEIPTS,
+  RECEIPTS_BACK, // never behind what comes ahead
+  QUEUES
+};
+
+// Events; each may have as many instances as `PER_EVENT`.
+enum : uint32_t {
+  UPLOADED,
+  USED,
+  CAME,
+  CAME_BACK,
+  COMPUTED,
+  COMPUTED_BACK,
+  SENT,
+  SENT_BACK,
+  FREE,
+  DONE,
+  SUMMED,
+  EVENTS,
+  PER_EVENT = 8
+};
+
+double at(const void *memory, int64_t index) {
+  return static_cast<const double *>(memory)[index];
+}
+
+double &to(void *memory, int64_t index) {
+  return static_cast<double *>(memory)[index];
+}
+
+/// Weight.
+void runInit(void *const *buffers, int64_t, void *) {
+  for (int64_t i = 0; i < width; ++i)
+    to(buffers[0], i) = 0.7 + 0.13 * static_cast<double>(i);
+}
+
+/// Input, weight, output.
+void runForward(void *const *buffers, int64_t, void *) {
+  for (int64_t i = 0; i < width; ++i)
+    to(buffers[2], i) = at(buffers[0], i) * at(buffers[1], i);
+}
+
+/// Input, weight, skipped, its weight, difference, losses.
+void runLast(void *const *buffers, int64_t, void *) {
+  for (int64_t i = 0; i < width; ++i) {
+    double value = at(buffers[0], i) * at(buffers[1], i) +
+                   at(buffers[2], i) * at(buffers[3], i);
+    to(buffers[4], i) = value / (1.0 + std::fabs(value));
+    to(buffers[5], 0) += std::log1p(value * value);
+  }
+}
+
+/// Input, weight, skipped, its weight, loss, how many.
+void runEvaluateLast(void *const *buffers, int64_t, void *) {
+  for (int64_t i = 0; i < width; ++i)
+    to(buffers[4], 0) += std::fabs(at(buffers[0], i) * at(buffers[1], i) +
+                                   at(buffers[2], i) * at(buffers[3], i));
+  to(buffers[5], 0) += 1.0;
+}
+
+/// Difference of the output, input, weight, gradient, difference of the input.
+void runBackward(void *const *buffers, int64_t, void *) {
+  for (int64_t i = 0; i < width; ++i) {
+    to(buffers[3], i) += at(buffers[0], i) * at(buffers[1], i);
+    to(buffers[4], i) = at(buffers[0], i) * at(buffers[2], i);
+  }
+}
+
+/// Weight, gradient, rate.
+void runUpdate(void *const *buffers, int64_t, void *) {
+  for (int64_t i = 0; i < width; ++i) {
+    to(buffers[0], i) -= at(buffers[2], 0) * at(buffers[1], i);
+    to(buffers[1], i) = 0.0;
+  }
+}
+
+/// Sum, what is added.
+void runCombine(void *const *buffers, int64_t, void *) {
+  for (int64_t i = 0; i < width; ++i)
+    to(buffers[0], i) += at(buffers[1], i);
+}
+
+hfta_binding bind(uint32_t segment, uint64_t offset = 0,
+                  uint64_t stride = rowBytes) {
+  return {segment, 0, offset, stride};
+}
+
+} // namespace
+
+/// Commands that are being written.
+struct FakeStages::Schedule {
+  std::vector<hfta_command> &commands;
+
+  hfta_command &add(uint32_t kind, uint32_t queue, uint32_t subject = 0) {
+    hfta_command command = {};
+    command.kind = kind;
+    command.queue = queue;
+    command.subject = subject;
+    commands.push_back(command);
+    return commands.back();
+  }
+  void run(uint32_t task) { add(HFTA_COMMAND_RUN, TASKS, task); }
+  /// `queue` goes on after what `after` has done for as many micro-batches.
+  void event(uint32_t kind, uint32_t queue, uint32_t event,
+             int64_t instances = 1) {
+    add(kind, queue, event * PER_EVENT).bytes =
+        static_cast<uint64_t>(instances);
+  }
+  void record(uint32_t queue, uint32_t event, int64_t instances = 1) {
+    this->event(HFTA_COMMAND_RECORD, queue, event, instances);
+  }
+  void await(uint32_t queue, uint32_t event, int64_t instances = 1) {
+    this->event(HFTA_COMMAND_AWAIT, queue, event, instances);
+  }
+  void after(uint32_t queue, uint32_t first, uint32_t event,
+             int64_t instances = 1) {
+    record(first, event, instances);
+    await(queue, event, instances);
+  }
+  void message(uint32_t kind, uint32_t queue, uint32_t segment, int stage,
+               uint64_t bytes) {
+    hfta_command &command = add(kind, queue, static_cast<uint32_t>(stage));
+    command.to = {HFTA_SPACE_SEGMENT, segment, 0, 0};
+    command.bytes = bytes;
+  }
+  void transfer(uint32_t queue, hfta_place to, hfta_place from,
+                uint64_t bytes) {
+    hfta_command &command = add(HFTA_COMMAND_TRANSFER, queue);
+    command.to = to;
+    command.from = from;
+    command.bytes = bytes;
+  }
+  size_t begin(uint32_t kind, uint32_t subject) {
+    add(kind, TASKS, subject);
+    return commands.size();
+  }
+  void end(size_t begin) {
+    commands[begin - 1].length = static_cast<uint32_t>(commands.size() - begin);
+  }
+  void fill(uint32_t segment, uint64_t bytes) {
+    hfta_command &command = add(HFTA_COMMAND_FILL, TASKS);
+    command.to = {HFTA_SPACE_SEGMENT, segment, 0, 0};
+    command.bytes = bytes;
+  }
+  void allReduce(uint32_t task, uint32_t segment, uint32_t received,
+                 uint64_t bytes) {
+    hfta_command &command = add(HFTA_COMMAND_ALL_REDUCE, SUMS, task);
+    command.to = {HFTA_SPACE_SEGMENT, segment, 0, blockBytes};
+    command.from = {HFTA_SPACE_SEGMENT, received, 0, 0};
+    command.bytes = bytes;
+  }
+};
+
+//===----------------------------------------------------------------------===//
+// Tables
+//===----------------------------------------------------------------------===//
+
+uint32_t FakeStages::addSegment(const std::string &name, uint32_t role,
+                                int stage, int64_t instances, uint64_t bytes) {
+  names.push_back(name);
+  hfta_segment segment = {};
+  segment.name = names.back().c_str();
+  segment.role = role;
+  segment.block = stage;
+  segment.bytes = bytes;
+  segment.alignment = 64;
+  segment.instances = static_cast<uint32_t>(instances);
+  segment.stage = options.isUncut ? -1 : stage;
+  segments.push_back(segment);
+  return static_cast<uint32_t>(segments.size() - 1);
+}
+
+uint32_t FakeStages::addTensor(const std::string &name, uint32_t segment,
+                               uint64_t offset, int64_t rows, int64_t columns,
+                               bool isShared, uint32_t flags) {
+  names.push_back(name);
+  shapes.push_back({rows, columns});
+  hfta_tensor tensor = {};
+  tensor.name = names.back().c_str();
+  tensor.segment = segment;
+  tensor.type = HFTA_F64;
+  tensor.offset = offset;
+  tensor.shape = shapes.back().data();
+  tensor.rank = 2;
+  tensor.bytes = sizeof(double) * static_cast<uint64_t>(rows * columns);
+  tensor.copy_stride = isShared ? 0 : tensor.bytes;
+  tensor.flags = flags;
+  tensor.copy = -1;
+  tensors.push_back(tensor);
+  return static_cast<uint32_t>(tensors.size() - 1);
+}
+
+/// Reads all segments that it binds.
+uint32_t FakeStages::addTask(const std::string &name, hfta_kernel kernel,
+                             const std::vector<hfta_binding> &operands,
+                             const std::vector<uint32_t> &writes,
+                             bool isPerCopy) {
+  names.push_back(name);
+  bindings.push_back(operands);
+  lists.emplace_back();
+  for (const hfta_binding &binding : operands)
+    lists.back().push_back(binding.segment);
+  hfta_launch launch = {};
+  launch.kernel = kernel;
+  launch.name = names.back().c_str();
+  launch.bindings = bindings.back().data();
+  launch.binding_count = static_cast<uint32_t>(operands.size());
+  launch.per_copy = isPerCopy;
+  launch.copy = -1;
+  launch.items = 1;
+  launches.push_back(launch);
+  hfta_task task = {};
+  task.name = names.back().c_str();
+  task.launches = &launches.back();
+  task.launch_count = 1;
+  task.reads = lists.back().data();
+  task.read_count = static_cast<uint32_t>(lists.back().size());
+  lists.push_back(writes);
+  task.writes = lists.back().data();
+  task.write_count = static_cast<uint32_t>(writes.size());
+  tasks.push_back(task);
+  return static_cast<uint32_t>(tasks.size() - 1);
+}
+
+void FakeStages::addSegments() {
+  const uint64_t all = copies * rowBytes;
+  int64_t inFlight = options.isUncut ? 1 : options.inFlight;
+  input = addSegment("input", HFTA_SEGMENT_INPUT, 0, inFlight + 1, rowBytes);
+  for (int i = 0; i < count; ++i) {
+    std::string number = std::to_string(i);
+    int64_t groups = stages[options.isUncut ? 0 : i].groups;
+    weights.push_back(
+        addSegment("parameters." + number, HFTA_SEGMENT_PARAMETERS, i, 1, all));
+    addTensor("weight." + number, weights.back(), 0, 1, width, false,
+              HFTA_TENSOR_TRAINED | HFTA_TENSOR_CHECKPOINT);
+    gradients.push_back(addSegment("gradients." + number,
+                                   HFTA_SEGMENT_GRADIENTS, i, groups, all));
+    received.push_back(addSegment("received." + number, HFTA_SEGMENT_RECEIVED,
+                                  i, groups, all));
+    // What stage i gets, and the difference of that.
+    cuts.push_back(i == 0 ? input
+                          : addSegment("cut." + number, HFTA_SEGMENT_CUT, i,
+                                       inFlight, all));
+    differences.push_back(
+        addSegment("difference." + number, HFTA_SEGMENT_CUT, i, inFlight, all));
+  }
+  differences.push_back(
+      addSegment("difference", HFTA_SEGMENT_SAVED, count - 1, inFlight, all));
+  mirror = addSegment("mirror", HFTA_SEGMENT_PARAMETERS, count - 1, 1, all);
+  int64_t groups = stages.back().groups;
+  results =
+      addSegment("results", HFTA_SEGMENT_RESULTS, count - 1, groups, rowBytes);
+  receivedResults = addSegment("received.results", HFTA_SEGMENT_RECEIVED,
+                               count - 1, groups, rowBytes);
+  scalars = addSegment("scalars", HFTA_SEGMENT_SCALARS, -1, 1,
+                       2 * copies * sizeof(double));
+}
+
+void FakeStages::addStage(int i) {
+  std::string number = std::to_string(i);
+  bool isLast = i == count - 1;
+  hfta_binding from = i == 0 ? bind(cuts[0], 0, 0) : bind(cuts[i]);
+  init.push_back(addTask("init." + number, runInit, {bind(weights[i])},
+                         {weights[i]}, true));
+  if (isLast)
+    forward.push_back(
+        addTask("forward." + number, runLast,
+                {from, bind(weights[i]), bind(cuts[1]), bind(mirror),
+                 bind(differences[count]), bind(results, 0, sizeof(double))},
+                {differences[count], results}, true));
+  else
+    forward.push_back(addTask("forward." + number, runForward,
+                              {from, bind(weights[i]), bind(cuts[i + 1])},
+                              {cuts[i + 1]}, true));
+  backward.push_back(addTask("backward." + number, runBackward,
+                             {bind(differences[i + 1]), from, bind(weights[i]),
+                              bind(gradients[i]), bind(differences[i])},
+                             {gradients[i], differences[i]}, true));
+  combine.push_back(addTask(
+      "combine." + number, runCombine,
+      {bind(gradients[i], 0, blockBytes), bind(received[i], 0, blockBytes)},
+      {gradients[i]}, true));
+  update.push_back(addTask(
+      "update." + number, runUpdate,
+      {bind(weights[i]), bind(gradients[i]), bind(scalars, 0, sizeof(double))},
+      {weights[i], gradients[i]}, true));
+}
+
+void FakeStages::addTasks() {
+  for (int i = 0; i < count; ++i)
+    addStage(i);
+  combineResults = addTask(
+      "combine_results", runCombine,
+      {bind(results, 0, blockBytes), bind(receivedResults, 0, blockBytes)},
+      {results}, true);
+  evaluate =
+      addTask("evaluate", runEvaluateLast,
+              {bind(cuts[count - 1]), bind(weights[count - 1]), bind(cuts[1]),
+               bind(mirror), bind(results, 0, sizeof(double)),
+               bind(results, copies * sizeof(double), sizeof(double))},
+              {results}, true);
+}
+
+//===----------------------------------------------------------------------===//
+// Schedules
+//===----------------------------------------------------------------------===//
+
+void FakeStages::writeInitialize(Schedule &to, int stage) {
+  to.run(init[stage]);
+  hfta_place own = {HFTA_SPACE_SEGMENT, mirror, 0, 0};
+  if (stage == 0)
+    to.transfer(TASKS, own, {HFTA_SPACE_SEGMENT, weights[0], 0, 0},
+                copies * rowBytes);
+  if (options.isUncut)
+    return;
+  if (stage == 0) {
+    to.after(SENDS, TASKS, DONE);
+    to.message(HFTA_COMMAND_SEND, SENDS, mirror, count - 1, copies * rowBytes);
+  }
+  if (stage == count - 1)
+    to.message(HFTA_COMMAND_RECEIVE, RECEIPTS, mirror, 0, copies * rowBytes);
+}
+
+/// What the forward of a micro-batch reads, to a place that is free.
+void FakeStages::writeReceive(Schedule &to, int stage, int32_t ahead) {
+  const uint64_t all = copies * rowBytes;
+  size_t begin = to.commands.size();
+  to.await(RECEIPTS, FREE, options.inFlight);
+  to.message(HFTA_COMMAND_RECEIVE, RECEIPTS, cuts[stage], stage - 1, all);
+  if (stage == count - 1 && count > 2)
+    to.message(HFTA_COMMAND_RECEIVE, RECEIPTS, cuts[1], 0, all);
+  to.record(RECEIPTS, CAME, options.inFlight);
+  for (size_t i = begin; i < to.commands.size(); ++i)
+    to.commands[i].ahead = ahead;
+}
+
+/// Messages of a micro-batch, and the tasks between them.
+void FakeStages::writeForward(Schedule &to, int stage, bool receivesAhead) {
+  const uint64_t all = copies * rowBytes;
+  int64_t inFlight = options.inFlight;
+  if (stage == 0) {
+    to.await(UPLOADS, FREE, inFlight);
+    to.transfer(UPLOADS, {HFTA_SPACE_SEGMENT, input, 0, 0},
+                {HFTA_SPACE_FIELD, 0, 0, 0}, rowBytes);
+    to.after(TASKS, UPLOADS, UPLOADED, inFlight);
+  } else {
+    if (!receivesAhead)
+      writeReceive(to, stage, 0);
+    to.await(TASKS, CAME, inFlight);
+    if (receivesAhead)
+      writeReceive(to, stage, 1);
+  }
+  if (stage < count - 1)
+    to.await(TASKS, SENT, inFlight);
+  to.run(forward[stage]);
+  if (stage == count - 1)
+    return;
+  to.after(SENDS, TASKS, COMPUTED, inFlight);
+  to.message(HFTA_COMMAND_SEND, SENDS, cuts[stage + 1], stage + 1, all);
+  if (stage == 0 && count > 2)
+    to.message(HFTA_COMMAND_SEND, SENDS, cuts[1], count - 1, all);
+  to.record(SENDS, SENT, inFlight);
+}
+
+void FakeStages::writeBackward(Schedule &to, int stage) {
+  const uint64_t all = copies * rowBytes;
+  int64_t inFlight = options.inFlight;
+  if (stage < count - 1) {
+    to.await(RECEIPTS_BACK, FREE, inFlight);
+    to.message(HFTA_COMMAND_RECEIVE, RECEIPTS_BACK, differences[stage + 1],
+               stage + 1, all);
+    to.after(TASKS, RECEIPTS_BACK, CAME_BACK, inFlight);
+  }
+  if (stage > 0)
+    to.await(TASKS, SENT_BACK, inFlight);
+  to.run(backward[stage]);
+  if (stage > 0) {
+    to.after(SENDS, TASKS, COMPUTED_BACK, inFlight);
+    to.message(HFTA_COMMAND_SEND, SENDS, differences[stage], stage - 1, all);
+    to.record(SENDS, SENT_BACK, inFlight);
+  }
+  to.record(TASKS, FREE, inFlight);
+}
+
+void FakeStages::writeUpdate(Schedule &to, int stage) {
+  bool isLast = stage == count - 1;
+  to.after(SUMS, TASKS, DONE);
+  to.allReduce(combine[stage], gradients[stage], received[stage],
+               copies * rowBytes);
+  if (isLast)
+    to.allReduce(combineResults, results, receivedResults, rowBytes);
+  to.after(TASKS, SUMS, SUMMED);
+  to.run(update[stage]);
+  if (stage == 0)
+    to.transfer(TASKS, {HFTA_SPACE_SEGMENT, mirror, 0, 0},
+                {HFTA_SPACE_SEGMENT, weights[0], 0, 0}, copies * rowBytes);
+  if (isLast)
+    to.transfer(TASKS, {HFTA_SPACE_HOST, results, 0, 0},
+                {HFTA_SPACE_SEGMENT, results, 0, 0}, rowBytes);
+  if (options.isUncut)
+    return;
+  if (stage == 0) {
+    to.after(SENDS, TASKS, DONE);
+    to.message(HFTA_COMMAND_SEND, SENDS, mirror, count - 1, copies * rowBytes);
+  }
+  if (isLast) {
+    to.after(RECEIPTS, TASKS, DONE);
+    to.message(HFTA_COMMAND_RECEIVE, RECEIPTS, mirror, 0, copies * rowBytes);
+  }
+}
+
+/// One forward, one backward.
+static std::vector<hfta_action> makeOrder(int64_t count, int64_t inFlight) {
+  std::vector<hfta_action> order;
+  for (int64_t i = 0; i < count + inFlight - 1; ++i) {
+    if (i < count)
+      order.push_back({FORWARD, static_cast<uint32_t>(i)});
+    if (i >= inFlight - 1)
+      order.push_back({BACKWARD, static_cast<uint32_t>(i - inFlight + 1)});
+  }
+  return order;
+}
+
+void FakeStages::addSchedules(int stage) {
+  auto add = [&](const char *name) {
+    commands.emplace_back();
+    hfta_schedule schedule = {};
+    schedule.name = name;
+    schedule.stage = options.isUncut ? -1 : stage;
+    schedules.push_back(schedule);
+    Schedule to = {commands.back()};
+    to.transfer(TASKS, {HFTA_SPACE_SEGMENT, scalars, 0, 0},
+                {HFTA_SPACE_HOST, scalars, 0, 0}, segments[scalars].bytes);
+    return to;
+  };
+  int64_t last = stage == count - 1;
+  Schedule initialize = add("initialize");
+  writeInitialize(initialize, stage);
+  Schedule step = add("step");
+  if (last)
+    step.fill(results, rowBytes);
+  size_t outer = step.begin(HFTA_COMMAND_ACTIONS, static_cast<uint32_t>(stage));
+  size_t inner = step.begin(HFTA_COMMAND_CASE, FORWARD);
+  writeForward(step, stage, options.receivesAhead);
+  step.end(inner);
+  inner = step.begin(HFTA_COMMAND_CASE, BACKWARD);
+  writeBackward(step, stage);
+  step.end(inner);
+  if (stage > 0) {
+    inner = step.begin(HFTA_COMMAND_CASE, RECEIVE);
+    writeReceive(step, stage, 0);
+    step.end(inner);
+  }
+  step.end(outer);
+  writeUpdate(step, stage);
+  Schedule evaluation = add("evaluate");
+  if (last)
+    evaluation.fill(results, rowBytes);
+  outer = evaluation.begin(HFTA_COMMAND_REPEAT, HFTA_REPEAT_MICRO_BATCHES);
+  writeForward(evaluation, stage, false);
+  if (last)
+    evaluation.commands.back().subject = evaluate;
+  evaluation.record(TASKS, FREE, options.inFlight);
+  evaluation.end(outer);
+  if (last) {
+    evaluation.after(SUMS, TASKS, DONE);
+    evaluation.allReduce(combineResults, results, receivedResults, rowBytes);
+    evaluation.after(TASKS, SUMS, SUMMED);
+    evaluation.transfer(TASKS, {HFTA_SPACE_HOST, results, 0, 0},
+                        {HFTA_SPACE_SEGMENT, results, 0, 0}, rowBytes);
+  }
+}
+
+void FakeStages::addUncutSchedules() {
+  for (const char *name : {"initialize", "step", "evaluate"}) {
+    commands.emplace_back();
+    hfta_schedule schedule = {};
+    schedule.name = name;
+    schedule.stage = -1;
+    schedules.push_back(schedule);
+  }
+  for (std::vector<hfta_command> &list : commands)
+    Schedule{list}.transfer(TASKS, {HFTA_SPACE_SEGMENT, scalars, 0, 0},
+                            {HFTA_SPACE_HOST, scalars, 0, 0},
+                            segments[scalars].bytes);
+  Schedule initialize = {commands[0]}, step = {commands[1]},
+           evaluation = {commands[2]};
+  for (int i = 0; i < count; ++i)
+    writeInitialize(initialize, i);
+  for (Schedule *to : {&step, &evaluation}) {
+    to->fill(results, rowBytes);
+    size_t begin = to->begin(HFTA_COMMAND_REPEAT, HFTA_REPEAT_MICRO_BATCHES);
+    to->transfer(TASKS, {HFTA_SPACE_SEGMENT, input, 0, 0},
+                 {HFTA_SPACE_FIELD, 0, 0, 0}, rowBytes);
+    for (int i = 0; i < count - 1; ++i)
+      to->run(forward[i]);
+    to->run(to == &step ? forward[count - 1] : evaluate);
+    for (int i = count - 1; i >= 0 && to == &step; --i)
+      to->run(backward[i]);
+    to->end(begin);
+  }
+  for (int i = 0; i < count; ++i)
+    writeUpdate(step, i);
+  evaluation.after(SUMS, TASKS, DONE);
+  evaluation.allReduce(combineResults, results, receivedResults, rowBytes);
+  evaluation.after(TASKS, SUMS, SUMMED);
+  evaluation.transfer(TASKS, {HFTA_SPACE_HOST, results, 0, 0},
+                      {HFTA_SPACE_SEGMENT, results, 0, 0}, rowBytes);
+}
+
+//===----------------------------------------------------------------------===//
+// The program
+//===----------------------------------------------------------------------===//
+
+void FakeStages::finish() {
+  for (size_t i = 0; i < schedules.size(); ++i) {
+    schedules[i].commands = commands[i].data();
+    schedules[i].command_count = static_cast<uint32_t>(commands[i].size());
+  }
+  for (const std::vector<hfta_action> &list : actions)
+    orders.push_back({list.data(), list.size()});
+  field.name = "x";
+  field.tensor = addTensor("x", input, 0, 1, width, true, 0);
+  rate = {"lr", rates};
+  model.identity = "stages";
+  program.abi_version = hfta_abi_version();
+  program.name = options.isUncut ? "uncut" : "stages";
+  program.optimizer = "sgd";
+  program.metric = program.cpu_features = program.plan_json = "";
+  program.copies = copies;
+  program.batch = program.micro_batches = options.microBatches;
+  program.blocks = count;
+  program.precision = HFTA_F64;
+  program.segments = segments.data();
+  program.segment_count = static_cast<uint32_t>(segments.size());
+  program.tasks = tasks.data();
+  program.task_count = static_cast<uint32_t>(tasks.size());
+  program.schedules = schedules.data();
+  program.schedule_count = static_cast<uint32_t>(schedules.size());
+  program.orders = orders.data();
+  program.order_count = static_cast<uint32_t>(orders.size());
+  program.stages = stages.data();
+  program.stage_count = static_cast<uint32_t>(stages.size());
+  for (const hfta_stage &stage : stages)
+    program.workers += stage.replicas;
+  program.hyper_parameters = &rate;
+  program.hyper_parameter_count = 1;
+  program.data_fields = &field;
+  program.data_field_count = 1;
+  program.event_count = EVENTS * PER_EVENT;
+  program.queue_count = QUEUES;
+  program.models = &model;
+  program.model_of_copy = modelOfCopy;
+  program.roles = {UINT32_MAX, UINT32_MAX, UINT32_MAX, UINT32_MAX, UINT32_MAX,
+                   UINT32_MAX, UINT32_MAX, UINT32_MAX, UINT32_MAX};
+  program.roles.learning_rate = addTensor("lr", scalars, 0, 1, 1, false, 0);
+  program.roles.loss = addTensor("loss", results, 0, 1, 1, false, 0);
+  program.roles.loss_sum = program.roles.loss;
+  program.roles.loss_weight =
+      addTensor("weight", results, copies * sizeof(double), 1, 1, false, 0);
+  program.tensors = tensors.data();
+  program.tensor_count = static_cast<uint32_t>(tensors.size());
+}
+
+FakeStages::FakeStages(const StagesOptions &given)
+    : options(given), count(static_cast<int>(given.replicas.size())) {
+  for (int64_t replicas : options.replicas)
+    stages.push_back({replicas, options.groups ? options.groups : replicas,
+                      options.inFlight});
+  if (options.isUncut)
+    stages = {{1, options.groups ? options.groups : 1, 1}};
+  addSegments();
+  addTasks();
+  if (options.isUncut)
+    addUncutSchedules();
+  for (int i = 0; i < count && !options.isUncut; ++i) {
+    int64_t replicas = options.replicas[i];
+    int64_t own = (options.microBatches + replicas - 1) / replicas;
+    int64_t ahead = count - i; // or a stage waits for one that waits for it
+    if (options.orders.empty())
+      actions.push_back(
+          makeOrder(own, std::min({own, options.inFlight, ahead})));
+    else
+      actions.push_back(options.orders[i]);
+    if (options.receivesAhead && i > 0)
+      actions.back().insert(actions.back().begin(), {RECEIVE, 0});
+    addSchedules(i);
+  }
+  // `run` and `export` know no stages.
+  if (!options.isUncut) {
+    commands.emplace_back();
+    Schedule whole = {commands.back()};
+    for (uint32_t task : init)
+      whole.run(task);
+    hfta_schedule schedule = {};
+    schedule.name = "initialize";
+    schedule.stage = -1;
+    schedules.push_back(schedule);
+  }
+  finish();
+}
+
+std::vector<double> FakeStages::makeBatch(int key) const {
+  std::vector<double> batch;
+  for (int64_t i = 0; i < options.microBatches * width; ++i)
+    batch.push_back(std::sin(static_cast<double>(i * 7 + key * 13 + 1)) + 0.1);
+  return batch;
+}

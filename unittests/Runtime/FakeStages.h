@@ -1,0 +1,102 @@
+//===- FakeStages.h - A hand-written pipeline for tests ---------*- C++ -*-===//
+//
+// What the compiler would emit for a chain of stages of which each multiplies
+// its input with a weight, elementwise, and for the same chain uncut. The last
+// stage adds to its product that of the first stage's output, which skips the
+// others, and of its own copy of the first stage's weight. Losses and gradients
+// depend on the order in which they are added up.
+//===----------------------------------------------------------------------===//
+
+#ifndef HFTA_UNITTESTS_FAKE_STAGES_H
+#define HFTA_UNITTESTS_FAKE_STAGES_H
+
+#include "hfta/instance.h"
+
+#include <deque>
+#include <memory>
+#include <string>
+#include <vector>
+
+/// Cases of a stage's actions.
+enum : uint32_t { FORWARD = 0, BACKWARD = 1, RECEIVE = 2 };
+
+struct StagesOptions {
+  std::vector<int64_t> replicas; ///< one a stage
+  int64_t microBatches = 4;
+  int64_t groups = 0;   ///< of all stages; 0: as many as replicas
+  int64_t inFlight = 2; ///< of all stages
+  bool isUncut = false; ///< the same chain as one stage
+  /// What a forward reads comes while the one before it computes. One instance
+  /// more than micro-batches in flight is needed.
+  bool receivesAhead = false;
+  /// One a stage, of its own micro-batches; empty: one forward, one backward,
+  /// after as many forwards as may be in flight.
+  std::vector<std::vector<hfta_action>> orders = {};
+};
+
+/// A program of stages; its tables live as long.
+class FakeStages {
+public:
+  explicit FakeStages(const StagesOptions &options);
+  FakeStages(const FakeStages &) = delete;
+
+  const hfta_program *get() const { return &program; }
+
+  /// For tests that damage it.
+  hfta_program program = {};
+  std::vector<hfta_segment> segments;
+  std::vector<hfta_schedule> schedules;
+  std::vector<std::vector<hfta_command>> commands;
+  std::vector<hfta_action_list> orders;
+  std::vector<hfta_stage> stages;
+  std::vector<hfta_task> tasks;
+
+  /// A whole batch, different for each `key`.
+  std::vector<double> makeBatch(int key) const;
+
+  static constexpr int64_t copies = 2, width = 5;
+
+private:
+  struct Schedule;
+
+  uint32_t addSegment(const std::string &name, uint32_t role, int stage,
+                      int64_t instances, uint64_t bytes);
+  uint32_t addTensor(const std::string &name, uint32_t segment, uint64_t offset,
+                     int64_t rows, int64_t columns, bool isShared,
+                     uint32_t flags);
+  uint32_t addTask(const std::string &name, hfta_kernel kernel,
+                   const std::vector<hfta_binding> &bindings,
+                   const std::vector<uint32_t> &writes, bool isPerCopy);
+  void addSegments();
+  void addTasks();
+  void addStage(int stage);
+  void addSchedules(int stage);
+  void addUncutSchedules();
+  void writeInitialize(Schedule &to, int stage);
+  void writeReceive(Schedule &to, int stage, int32_t ahead);
+  void writeForward(Schedule &to, int stage, bool receivesAhead);
+  void writeBackward(Schedule &to, int stage);
+  void writeUpdate(Schedule &to, int stage);
+  void finish();
+
+  StagesOptions options;
+  int count; ///< of stages
+  std::deque<std::string> names;
+  std::deque<std::vector<int64_t>> shapes;
+  std::deque<std::vector<hfta_binding>> bindings;
+  std::deque<std::vector<uint32_t>> lists;
+  std::deque<hfta_launch> launches;
+  std::vector<hfta_tensor> tensors;
+  std::vector<std::vector<hfta_action>> actions;
+  std::vector<uint32_t> weights, gradients, received, cuts, differences;
+  std::vector<uint32_t> init, forward, backward, combine, update;
+  uint32_t input, mirror, results, receivedResults, scalars;
+  uint32_t combineResults, evaluate;
+  hfta_data_field field = {};
+  double rates[copies] = {0.25, 0.5};
+  hfta_hyper_parameter rate = {};
+  hfta_model model = {};
+  uint32_t modelOfCopy[copies] = {0, 0};
+};
+
+#endif // HFTA_UNITTESTS_FAKE_STAGES_H

@@ -1,0 +1,329 @@
+//===- StagesTest.cpp - Workers of several stages in one process ----------===//
+
+#include "FakeStages.h"
+#include "RuntimeTest.h"
+
+#include <cmath>
+#include <cstring>
+
+extern "C" {
+#include "schedule/instance_impl.h"
+}
+
+namespace {
+
+/// What a training ends with, and what it has told on the way.
+struct Outcomes {
+  std::vector<double> losses, weights;
+  bool operator==(const Outcomes &other) const {
+    return losses == other.losses && weights == other.weights;
+  }
+};
+
+InstancePointer create(const FakeStages &program, int threads = 2) {
+  hfta_error error = {};
+  hfta_options options = {};
+  options.threads = threads;
+  options.error = &error;
+  hfta_instance *instance = nullptr;
+  EXPECT_EQ(hfta_instance_create(program.get(), &options, &instance), HFTA_OK)
+      << error.message;
+  return InstancePointer(instance, hfta_instance_destroy);
+}
+
+std::vector<double> readWeights(hfta_instance *instance, int stages) {
+  std::vector<double> all;
+  for (int stage = 0; stage < stages; ++stage)
+    for (int64_t copy = 0; copy < FakeStages::copies; ++copy) {
+      std::string name = "weight." + std::to_string(stage);
+      hfta_tensor_info info;
+      EXPECT_EQ(hfta_instance_tensor(instance, copy, name.c_str(), &info),
+                HFTA_OK)
+          << hfta_instance_message(instance);
+      const double *values = static_cast<const double *>(info.data);
+      all.insert(all.end(), values, values + FakeStages::width);
+    }
+  return all;
+}
+
+/// Steps, and an evaluation of a whole batch and of one that isn't full.
+Outcomes train(const FakeStages &program, int stages, int threads = 2) {
+  Outcomes run;
+  InstancePointer instance = create(program, threads);
+  if (!instance)
+    return run;
+  double losses[FakeStages::copies];
+  for (int step = 0; step < 4; ++step) {
+    std::vector<double> batch = program.makeBatch(step);
+    std::vector<double> next = program.makeBatch(step + 1);
+    const void *inputs[] = {batch.data()};
+    EXPECT_EQ(hfta_instance_step(instance.get(), inputs, losses), HFTA_OK)
+        << hfta_instance_message(instance.get());
+    run.losses.insert(run.losses.end(), losses, losses + FakeStages::copies);
+  }
+  std::vector<double> batch = program.makeBatch(9);
+  const void *inputs[] = {batch.data()};
+  for (int64_t valid : {program.get()->batch, program.get()->batch - 1,
+                        static_cast<int64_t>(1)}) {
+    EXPECT_EQ(
+        hfta_instance_evaluate(instance.get(), inputs, valid, losses, nullptr),
+        HFTA_OK)
+        << hfta_instance_message(instance.get());
+    run.losses.insert(run.losses.end(), losses, losses + FakeStages::copies);
+  }
+  run.weights = readWeights(instance.get(), stages);
+  return run;
+}
+
+/// The same chain as one stage, on one worker.
+Outcomes trainUncut(StagesOptions options) {
+  options.isUncut = true;
+  FakeStages program(options);
+  return train(program, static_cast<int>(options.replicas.size()));
+}
+
+void expectAsUncut(const StagesOptions &options) {
+  FakeStages program(options);
+  Outcomes run = train(program, static_cast<int>(options.replicas.size()));
+  EXPECT_EQ(run, trainUncut(options));
+  for (double value : run.losses)
+    EXPECT_TRUE(std::isfinite(value));
+}
+
+TEST(Stages, TwoComputeWhatOneDoes) {
+  StagesOptions options;
+  options.replicas = {1, 1};
+  expectAsUncut(options);
+}
+
+TEST(Stages, ThreeComputeWhatOneDoesThoughAValueSkipsOne) {
+  StagesOptions options;
+  options.replicas = {1, 1, 1};
+  options.microBatches = 7;
+  options.inFlight = 3;
+  expectAsUncut(options);
+}
+
+TEST(Stages, ReplicasShareUnevenMicroBatches) {
+  for (std::vector<int64_t> replicas :
+       {std::vector<int64_t>{2, 1}, {1, 2}, {2, 1, 3}, {3, 2, 2}})
+    for (int64_t microBatches : {6, 7, 8}) {
+      StagesOptions options;
+      options.replicas = replicas;
+      options.microBatches = microBatches;
+      options.groups = 6;
+      expectAsUncut(options);
+    }
+}
+
+TEST(Stages, EachHasAsManyGroupsAsReplicas) {
+  StagesOptions options;
+  options.replicas = {2, 1};
+  options.microBatches = 5;
+  FakeStages program(options);
+  InstancePointer instance = create(program);
+  ASSERT_NE(instance, nullptr);
+  ASSERT_EQ(instance->worker_count, 3u);
+  EXPECT_EQ(instance->workers[0].share.micro_batch_count, 3);
+  EXPECT_EQ(instance->workers[1].share.micro_batch_count, 2);
+  EXPECT_EQ(instance->workers[2].share.micro_batch_count, 5);
+  Outcomes run = train(program, 2), other = train(program, 2, 1);
+  EXPECT_EQ(run, other);
+  EXPECT_FALSE(run == trainUncut(options)); // sums of other groups
+}
+
+TEST(Stages, AnyOrderGivesTheSame) {
+  StagesOptions options;
+  options.replicas = {1, 1};
+  options.microBatches = 3;
+  options.inFlight = 3;
+  Outcomes uncut = trainUncut(options);
+  std::vector<hfta_action> forwardsFirst = {{FORWARD, 0},  {FORWARD, 1},
+                                            {FORWARD, 2},  {BACKWARD, 0},
+                                            {BACKWARD, 1}, {BACKWARD, 2}};
+  std::vector<hfta_action> inTurn = {{FORWARD, 0}, {BACKWARD, 0},
+                                     {FORWARD, 1}, {BACKWARD, 1},
+                                     {FORWARD, 2}, {BACKWARD, 2}};
+  for (const std::vector<hfta_action> &first : {forwardsFirst, inTurn})
+    for (const std::vector<hfta_action> &second : {forwardsFirst, inTurn}) {
+      // Messages between two workers pair in order, and the first stage must
+      // not wait for what the second one only does later.
+      options.orders = {first, second};
+      if (first.data()[1].which == BACKWARD &&
+          second.data()[1].which == FORWARD)
+        continue;
+      FakeStages program(options);
+      EXPECT_EQ(train(program, 2), uncut);
+    }
+}
+
+TEST(Stages, MessagesMayComeAhead) {
+  for (std::vector<int64_t> replicas :
+       {std::vector<int64_t>{1, 1, 1}, {2, 1, 1}, {1, 2, 1}}) {
+    StagesOptions options;
+    options.replicas = replicas;
+    options.microBatches = 7;
+    options.groups = 2;
+    options.inFlight = 4;
+    options.receivesAhead = true;
+    expectAsUncut(options);
+  }
+}
+
+TEST(Stages, WorkersHaveMemoryForWhatTheyTouch) {
+  StagesOptions options;
+  options.replicas = {2, 1};
+  options.microBatches = 4;
+  FakeStages program(options);
+  InstancePointer instance = create(program);
+  ASSERT_NE(instance, nullptr);
+  uint64_t bytes = 0;
+  for (uint32_t i = 0; i < instance->worker_count; ++i) {
+    const hfta_worker &worker = instance->workers[i];
+    int stage = i < 2 ? 0 : 1;
+    EXPECT_EQ(worker.workload.stage, stage);
+    for (uint32_t s = 0; s < program.get()->segment_count; ++s) {
+      const hfta_segment &segment = program.segments[s];
+      const hfta_segment_memory &memory = worker.memory[s];
+      bytes += memory.bytes * memory.count;
+      std::string name = segment.name;
+      if (name == "mirror" || name == "cut.1")
+        EXPECT_GT(memory.count, 0u) << name;
+      else if (name == "received.1" || name == "received.results")
+        EXPECT_EQ(memory.count, 0u) << name; // of a stage with one replica
+      else if (segment.stage >= 0 && name.find("difference") != 0)
+        EXPECT_EQ(memory.count > 0, segment.stage == stage)
+            << name << " of worker " << i;
+    }
+  }
+  hfta_memory_plan plan = hfta_instance_memory(instance.get());
+  // Batches that a feed reads ahead have their own memory.
+  EXPECT_EQ(plan.peak - plan.prefetch - plan.scratch, bytes);
+  // The first stage alone reads the data.
+  EXPECT_EQ(plan.prefetch, 3 * 4 * sizeof(double) * FakeStages::width);
+}
+
+TEST(Stages, WeightsThatAreWrittenAreAllReplicas) {
+  StagesOptions options;
+  options.replicas = {2, 1};
+  FakeStages program(options);
+  InstancePointer instance = create(program);
+  ASSERT_NE(instance, nullptr);
+  std::vector<double> values(FakeStages::width, 0.5);
+  ASSERT_EQ(hfta_instance_write(instance.get(), 0, 1, 0, values.data(),
+                                values.size() * sizeof(double)),
+            HFTA_OK);
+  for (int i = 0; i < 2; ++i)
+    EXPECT_EQ(std::memcmp(hfta_worker_address(&instance->workers[i], 0, 1),
+                          values.data(), values.size() * sizeof(double)),
+              0);
+}
+
+TEST(Stages, AnInstanceThatInfersHasOneWorker) {
+  StagesOptions options;
+  options.replicas = {2, 1};
+  FakeStages program(options);
+  hfta_workload none = hfta_workload_of(program.get(), nullptr, 0, 1);
+  hfta_error error;
+  hfta_options threads = {};
+  threads.error = &error;
+  hfta_instance *instance = nullptr;
+  ASSERT_EQ(hfta_instance_create_for(program.get(), &none, &threads, &instance),
+            HFTA_OK)
+      << error.message;
+  EXPECT_EQ(instance->worker_count, 1u);
+  EXPECT_EQ(readWeights(instance, 2)[0], 0.7);
+  hfta_instance_destroy(instance);
+}
+
+TEST(Stages, AFailureOfOneWorkerEndsAll) {
+  for (int stage = 0; stage < 3; ++stage) {
+    StagesOptions options;
+    options.replicas = {1, 1, 1};
+    FakeStages program(options);
+    InstancePointer instance = create(program);
+    ASSERT_NE(instance, nullptr);
+    // A worker that has no such schedule sends nothing.
+    program.schedules[static_cast<size_t>(3 * stage + 1)].name = "lost";
+    std::vector<double> batch = program.makeBatch(0);
+    const void *inputs[] = {batch.data()};
+    EXPECT_EQ(hfta_instance_step(instance.get(), inputs, nullptr), HFTA_USAGE);
+    EXPECT_STREQ(hfta_instance_message(instance.get()),
+                 "'stages' was compiled without the schedule 'step'");
+    // Nothing goes on after it.
+    EXPECT_EQ(hfta_instance_step(instance.get(), inputs, nullptr), HFTA_USAGE);
+  }
+}
+
+std::string checkOf(const FakeStages &program) {
+  hfta_error error = {};
+  EXPECT_EQ(hfta_program_check(program.get(), &error), HFTA_INTERNAL);
+  return error.message;
+}
+
+/// The first command of a kind in stage 1's step.
+hfta_command &find(FakeStages &program, uint32_t kind) {
+  for (hfta_command &command : program.commands[4])
+    if (command.kind == kind)
+      return command;
+  ADD_FAILURE() << "no such command";
+  return program.commands[4].front();
+}
+
+TEST(Stages, TablesThatAreUnsoundAreRefused) {
+  StagesOptions options;
+  options.replicas = {2, 1, 1};
+  const std::string step =
+      "program 'stages': schedule 'step' of stage 1 is unsound";
+  auto refuses = [&](auto damage) {
+    FakeStages program(options);
+    hfta_error error = {};
+    EXPECT_EQ(hfta_program_check(program.get(), &error), HFTA_OK)
+        << error.message;
+    damage(program);
+    return checkOf(program);
+  };
+  EXPECT_EQ(refuses([](FakeStages &p) { p.stages[1].replicas = 0; }),
+            "program 'stages': stage 1 has 4 micro-batches in 1 groups for 0 "
+            "replicas");
+  EXPECT_EQ(refuses([](FakeStages &p) { p.stages[0].groups = 5; }),
+            "program 'stages': stage 0 has 4 micro-batches in 5 groups for 2 "
+            "replicas");
+  EXPECT_EQ(refuses([](FakeStages &p) { p.program.workers = 5; }),
+            "program 'stages': 5 workers in 3 stages, which have 4 replicas");
+  EXPECT_EQ(refuses([](FakeStages &p) { p.segments[1].stage = 3; }),
+            "program 'stages': segment 'parameters.0' is stage 3's of 3");
+  EXPECT_EQ(refuses([](FakeStages &p) { p.schedules[4].stage = 3; }),
+            "program 'stages': schedule 'step' of stage 3 is unsound");
+  EXPECT_EQ(refuses([](FakeStages &p) { p.schedules[4].name = "stop"; }),
+            "program 'stages': not every stage has the schedule 'step'");
+  EXPECT_EQ(refuses([](FakeStages &p) { p.program.order_count = 1; }), step);
+  EXPECT_EQ(refuses([](FakeStages &p) {
+              const_cast<hfta_action *>(p.orders[1].actions)->which = 3;
+            }),
+            step);
+  for (uint32_t kind : {HFTA_COMMAND_SEND, HFTA_COMMAND_RECEIVE}) {
+    EXPECT_EQ(refuses([&](FakeStages &p) { find(p, kind).subject = 3; }), step);
+    EXPECT_EQ(refuses([&](FakeStages &p) { find(p, kind).subject = 1; }), step);
+    EXPECT_EQ(refuses([&](FakeStages &p) { find(p, kind).queue = 0; }), step);
+    EXPECT_EQ(refuses([&](FakeStages &p) { find(p, kind).bytes += 1; }), step);
+    EXPECT_EQ(refuses([&](FakeStages &p) { find(p, kind).to.index = 0; }),
+              step);
+    EXPECT_EQ(refuses([&](FakeStages &p) { find(p, kind).ahead = -1; }), step);
+  }
+  EXPECT_EQ(
+      refuses([](FakeStages &p) { find(p, HFTA_COMMAND_CASE).length += 1; }),
+      step);
+  EXPECT_EQ(
+      refuses([](FakeStages &p) { find(p, HFTA_COMMAND_ACTIONS).length -= 1; }),
+      step);
+  EXPECT_EQ(refuses([](FakeStages &p) {
+              find(p, HFTA_COMMAND_AWAIT).kind = HFTA_COMMAND_CASE;
+            }),
+            step);
+  EXPECT_EQ(
+      refuses([](FakeStages &p) { find(p, HFTA_COMMAND_RECORD).bytes = 1000; }),
+      step);
+}
+
+} // namespace
