@@ -113,18 +113,35 @@ Timeline planning::getTimeline(const PipelineRun &run, llvm::StringRef title) {
 namespace {
 /// What a trace says of an activity.
 struct TraceEvent {
-  int64_t rank = 0;
+  int64_t rank = 0, row = 0;
   double begin = 0, end = 0; ///< seconds
   std::string name;
   std::optional<int64_t> microBatch;
-  bool sends = false;
+};
+
+/// A trace's activities, and what its ranks' rows are.
+class TraceReader {
+public:
+  void read(const llvm::json::Array &array);
+  /// Nothing where no rank has a step.
+  std::optional<Timeline> getLastStep() const;
+
+private:
+  void readName(const llvm::json::Object &object);
+  void readEvent(const llvm::json::Object &object);
+  std::optional<BarKind> getKind(const TraceEvent &event) const;
+
+  std::vector<TraceEvent> events;
+  std::map<int64_t, TraceEvent> steps; ///< the last one of each rank
+  std::map<std::pair<int64_t, int64_t>, std::string> rows;
+  bool isSplit =
+      false; ///< whether gradients of weights have tasks of their own
 };
 } // namespace
 
-/// Of "forward.3": what the task's part is. Where gradients of weights have
-/// tasks of their own, the others are of inputs.
-static BarKind getBarKind(const TraceEvent &event, bool isSplit) {
-  llvm::StringRef part = llvm::StringRef(event.name).split('.').first;
+/// Of "forward.3": what the task's part is.
+static BarKind getTaskKind(llvm::StringRef name, bool isSplit) {
+  llvm::StringRef part = name.split('.').first;
   if (part == "forward")
     return BarKind::forward;
   if (part == "recompute")
@@ -135,40 +152,101 @@ static BarKind getBarKind(const TraceEvent &event, bool isSplit) {
     return BarKind::backwardWeight;
   if (part == "update" || part == "clip" || part == "norm")
     return BarKind::update;
-  if (part == "combine" || part == "combine_results" || event.sends)
-    return BarKind::sum;
   return BarKind::other;
 }
 
-/// Nothing of what isn't an activity of some length.
-static std::optional<TraceEvent> readEvent(const llvm::json::Value &value) {
-  const llvm::json::Object *object = value.getAsObject();
-  if (!object || object->getString("ph") != "X")
+/// Nothing of what isn't drawn: time that is spent waiting, and copies beside
+/// the computation.
+std::optional<BarKind> TraceReader::getKind(const TraceEvent &event) const {
+  auto found = rows.find({event.rank, event.row});
+  if (found == rows.end())
     return std::nullopt;
-  std::optional<double> begin = object->getNumber("ts");
-  std::optional<double> duration = object->getNumber("dur");
-  std::optional<int64_t> rank = object->getInteger("pid");
-  std::optional<llvm::StringRef> name = object->getString("name");
-  if (!begin || !duration || !rank || !name || *rank < 0)
+  llvm::StringRef row = found->second;
+  llvm::StringRef name = event.name;
+  if (row == "compute")
+    return getTaskKind(name, isSplit);
+  if (row == "sums" || name.starts_with("sums of"))
+    return BarKind::sum;
+  if (!row.starts_with("messages"))
     return std::nullopt;
+  return name.contains("gradient") ? BarKind::gradient : BarKind::value;
+}
+
+void TraceReader::readName(const llvm::json::Object &object) {
+  std::optional<int64_t> rank = object.getInteger("pid");
+  std::optional<int64_t> row = object.getInteger("tid");
+  const llvm::json::Object *arguments = object.getObject("args");
+  if (!rank || !row || !arguments || object.getString("name") != "thread_name")
+    return;
+  if (std::optional<llvm::StringRef> name = arguments->getString("name"))
+    rows[{*rank, *row}] = name->str();
+}
+
+void TraceReader::readEvent(const llvm::json::Object &object) {
+  std::optional<double> begin = object.getNumber("ts");
+  std::optional<double> duration = object.getNumber("dur");
+  std::optional<int64_t> rank = object.getInteger("pid");
+  std::optional<int64_t> row = object.getInteger("tid");
+  std::optional<llvm::StringRef> name = object.getString("name");
+  if (!begin || !duration || !rank || !row || !name)
+    return;
   TraceEvent event;
   event.rank = *rank;
+  event.row = *row;
   event.begin = *begin / 1e6;
   event.end = (*begin + *duration) / 1e6;
   event.name = name->str();
-  if (const llvm::json::Object *arguments = object->getObject("args")) {
+  if (const llvm::json::Object *arguments = object.getObject("args"))
     event.microBatch = arguments->getInteger("micro_batch");
-    const llvm::json::Array *sends = arguments->getArray("sends");
-    event.sends = sends && !sends->empty();
+  isSplit |= name->starts_with("backward_weight");
+  if (event.name == "step") {
+    auto [entry, isFirst] = steps.insert({event.rank, event});
+    if (!isFirst && entry->second.begin < event.begin)
+      entry->second = event;
   }
-  return event;
+  events.push_back(std::move(event));
 }
 
-/// What a queue does while it waits, and all that goes through a step.
-static bool isDrawn(const TraceEvent &event) {
-  llvm::StringRef name = event.name;
-  return name != "step" && name != "await" && name != "read batch" &&
-         !name.starts_with("wait for");
+void TraceReader::read(const llvm::json::Array &array) {
+  for (const llvm::json::Value &value : array) {
+    const llvm::json::Object *object = value.getAsObject();
+    if (object && object->getString("ph") == "M")
+      readName(*object);
+    if (object && object->getString("ph") == "X")
+      readEvent(*object);
+  }
+}
+
+std::optional<Timeline> TraceReader::getLastStep() const {
+  if (steps.empty())
+    return std::nullopt;
+  Timeline timeline;
+  timeline.title = "measured";
+  double zero = steps.begin()->second.begin;
+  std::map<int64_t, size_t> places;
+  for (const auto &[rank, step] : steps) {
+    zero = std::min(zero, step.begin);
+    places[rank] = timeline.rows.size();
+    timeline.rows.push_back("rank " + std::to_string(rank));
+  }
+  for (const TraceEvent &event : events) {
+    std::optional<BarKind> kind = getKind(event);
+    auto step = steps.find(event.rank);
+    if (!kind || step == steps.end() || event.begin < step->second.begin ||
+        event.end > step->second.end)
+      continue;
+    TimelineBar bar;
+    bar.row = places[event.rank];
+    bar.kind = *kind;
+    bar.begin = event.begin - zero;
+    bar.end = event.end - zero;
+    if (event.microBatch)
+      bar.label = std::to_string(*event.microBatch);
+    bar.title =
+        event.name + (event.microBatch ? ", micro-batch " + bar.label : "");
+    timeline.bars.push_back(std::move(bar));
+  }
+  return timeline;
 }
 
 static llvm::Error failTrace(llvm::StringRef file, const llvm::Twine &message) {
@@ -185,48 +263,11 @@ llvm::Expected<Timeline> planning::readTrace(llvm::StringRef text,
       root ? root->getArray("traceEvents") : nullptr;
   if (!array)
     return failTrace(file, "expected an object with an array 'traceEvents'");
-  std::vector<TraceEvent> events;
-  std::map<int64_t, TraceEvent> steps; // the last one of each rank
-  bool isSplit = false;
-  for (const llvm::json::Value &value : *array) {
-    std::optional<TraceEvent> event = readEvent(value);
-    if (!event)
-      continue;
-    isSplit |= llvm::StringRef(event->name).starts_with("backward_weight");
-    if (event->name == "step")
-      if (auto [entry, isFirst] = steps.insert({event->rank, *event});
-          !isFirst && entry->second.begin < event->begin)
-        entry->second = *event;
-    events.push_back(std::move(*event));
-  }
-  if (steps.empty())
-    return failTrace(file, "expected an activity 'step' of some rank");
-  Timeline timeline;
-  timeline.title = "measured";
-  double zero = steps.begin()->second.begin;
-  std::map<int64_t, size_t> rows;
-  for (const auto &[rank, step] : steps) {
-    zero = std::min(zero, step.begin);
-    rows[rank] = timeline.rows.size();
-    timeline.rows.push_back("rank " + std::to_string(rank));
-  }
-  for (const TraceEvent &event : events) {
-    auto step = steps.find(event.rank);
-    if (!isDrawn(event) || step == steps.end() ||
-        event.begin < step->second.begin || event.end > step->second.end)
-      continue;
-    TimelineBar bar;
-    bar.row = rows[event.rank];
-    bar.kind = getBarKind(event, isSplit);
-    bar.begin = event.begin - zero;
-    bar.end = event.end - zero;
-    if (event.microBatch)
-      bar.label = std::to_string(*event.microBatch);
-    bar.title =
-        event.name + (event.microBatch ? ", micro-batch " + bar.label : "");
-    timeline.bars.push_back(std::move(bar));
-  }
-  return timeline;
+  TraceReader reader;
+  reader.read(*array);
+  if (std::optional<Timeline> timeline = reader.getLastStep())
+    return std::move(*timeline);
+  return failTrace(file, "expected an activity 'step' of some rank");
 }
 
 Timeline planning::layBeside(const Timeline &first, const Timeline &second) {

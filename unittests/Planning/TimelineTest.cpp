@@ -134,8 +134,15 @@ static std::string getTraceError(llvm::StringRef text) {
   return timeline ? "" : llvm::toString(timeline.takeError());
 }
 
-static const char *const kTrace = R"({"traceEvents": [
+static const char *const kTrace = R"json({"traceEvents": [
   {"name": "process_name", "ph": "M", "pid": 0, "tid": 0, "args": {}},
+  {"name": "thread_name", "ph": "M", "pid": 0, "tid": 2,
+   "args": {"name": "compute"}},
+  {"name": "thread_name", "ph": "M", "pid": 1, "tid": 2,
+   "args": {"name": "compute"}},
+  {"name": "thread_name", "ph": "M", "pid": 1, "tid": 3,
+   "args": {"name": "messages (sums)"}},
+  {"name": "copy to input", "ph": "X", "pid": 1, "tid": 5, "ts": 141, "dur": 2},
   {"name": "step", "ph": "X", "pid": 0, "tid": 0, "ts": 0, "dur": 50},
   {"name": "forward.0", "ph": "X", "pid": 0, "tid": 2, "ts": 10, "dur": 20,
    "args": {"micro_batch": 0}},
@@ -145,10 +152,10 @@ static const char *const kTrace = R"({"traceEvents": [
    "args": {"micro_batch": 3}},
   {"name": "await", "ph": "X", "pid": 1, "tid": 4, "ts": 101, "dur": 30},
   {"name": "backward.1", "ph": "X", "pid": 1, "tid": 2, "ts": 140, "dur": 10},
-  {"name": "sum of gradients", "ph": "X", "pid": 1, "tid": 3, "ts": 150,
+  {"name": "sums of gradient.0", "ph": "X", "pid": 1, "tid": 3, "ts": 150,
    "dur": 10, "args": {"sends": [{"to": 0, "bytes": 8}], "receives": []}},
   {"name": "update.0", "ph": "X", "pid": 1, "tid": 2, "ts": 165, "dur": 10}
-]})";
+]})json";
 
 TEST(TimelineTest, TracesAreLaidBeside) {
   llvm::Expected<Timeline> measured = readTrace(kTrace, "t.json");
