@@ -219,7 +219,7 @@ static const OptionInfo kOtherOptions[] = {
      addConstant},
     {"--data", "DIR", "where relative names of data files are looked up",
      G::binding, setData},
-    {"--cuts", "NAME,...", "begin a new block after each of these values",
+    {"--cuts", "NAME,...|all", "begin a new block after each of these values",
      G::binding, addCuts},
 
     {"--plan", "", "print memory and cost, then stop", G::report,

@@ -1,14 +1,10 @@
 //===- PlanPipeline.cpp - Notes each op's block, by the cuts --------------===//
-//
-// A fused model's functions are one graph here: what `prepare` returns goes to
-// `forward`, and what both return to `objective`.
-//===----------------------------------------------------------------------===//
 
+#include "Hfta/Dialect/Hfta/IR/Job.h"
 #include "Hfta/Dialect/Hfta/IR/Suggestions.h"
 #include "Hfta/Transforms/Passes.h"
-#include "TaskBuilder.h"
+#include "ModelGraph.h"
 
-#include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/StringSet.h"
 
 namespace mlir::hfta {
@@ -24,77 +20,7 @@ static constexpr size_t kMostUnknown = 20;
 /// Names that a message lists where none is near.
 static constexpr size_t kMostNames = 12;
 
-//===----------------------------------------------------------------------===//
-// The graph of a model
-//===----------------------------------------------------------------------===//
-
 namespace {
-
-/// The ops of a model's functions, each after those that it depends on.
-class ModelGraph {
-public:
-  explicit ModelGraph(ModelOp model) {
-    auto prepare = model.lookupSymbol<func::FuncOp>("prepare");
-    auto forward = model.lookupSymbol<func::FuncOp>("forward");
-    auto objective = model.lookupSymbol<func::FuncOp>("objective");
-    SmallVector<Operation *> fields, outputs;
-    if (prepare)
-      fields = addFunction(prepare);
-    if (forward) {
-      if (prepare)
-        bindByName(prepare, fields, forward);
-      outputs = addFunction(forward);
-    }
-    if (objective) {
-      llvm::append_range(outputs, fields);
-      for (auto [argument, op] : llvm::zip(objective.getArguments(), outputs))
-        producerOf[argument] = op;
-      results = addFunction(objective);
-    }
-  }
-
-  ArrayRef<Operation *> getOps() const { return ops; }
-  /// Of what `objective` returns: losses, weights, and a metric if there is
-  /// one.
-  ArrayRef<Operation *> getResults() const { return results; }
-  /// Null: what the files hold.
-  Operation *getProducer(Value value) const {
-    if (Operation *op = value.getDefiningOp())
-      return op;
-    return producerOf.lookup(value);
-  }
-  /// Calls `visit` with each op that an op depends on.
-  template <typename Visit>
-  void forEachProducer(Operation *op, Visit visit) const {
-    for (Value operand : op->getOperands())
-      if (Operation *producer = getProducer(operand))
-        visit(producer);
-  }
-
-private:
-  /// Returns the ops of what the function returns.
-  SmallVector<Operation *> addFunction(func::FuncOp function) {
-    Block &body = function.getBody().front();
-    for (Operation &op : body.without_terminator())
-      ops.push_back(&op);
-    SmallVector<Operation *> returned;
-    for (Value value : body.getTerminator()->getOperands())
-      returned.push_back(getProducer(value));
-    return returned;
-  }
-
-  void bindByName(func::FuncOp prepare, ArrayRef<Operation *> fields,
-                  func::FuncOp forward) {
-    for (BlockArgument argument : forward.getArguments())
-      for (auto [index, op] : llvm::enumerate(fields))
-        if (getPortName(prepare, index, /*isResult=*/true) ==
-            getPortName(forward, argument.getArgNumber(), /*isResult=*/false))
-          producerOf[argument] = op;
-  }
-
-  SmallVector<Operation *> ops, results;
-  DenseMap<Value, Operation *> producerOf; ///< of functions' arguments
-};
 
 /// A name that a cut consists of.
 struct CutName {
@@ -105,8 +31,8 @@ struct CutName {
 
 class PipelinePlanner {
 public:
-  PipelinePlanner(ModelOp model, ArrayRef<CutName> cuts)
-      : model(model), cuts(cuts), graph(model) {}
+  PipelinePlanner(const ModelGraph &graph, ArrayRef<CutName> cuts)
+      : graph(graph), cuts(cuts) {}
 
   /// Notes the blocks, or diagnoses what is wrong with the cuts.
   LogicalResult plan() {
@@ -115,7 +41,7 @@ public:
     moveToFirstUse();
     if (failed(checkBlocks()))
       return failure();
-    Builder builder(model.getContext());
+    Builder builder(cuts.front().location.getContext());
     for (Operation *op : graph.getOps())
       op->setAttr(HftaDialect::kBlockAttrName,
                   builder.getI64IntegerAttr(blockOf.lookup(op)));
@@ -125,16 +51,13 @@ public:
 private:
   int64_t getBlockCount() const { return cuts.back().cut + 2; }
   LogicalResult checkNames();
-  SmallVector<Operation *> findValues(ArrayRef<Operation *> named);
   LogicalResult findLevels();
   void moveToFirstUse();
   LogicalResult checkBlocks();
   LogicalResult reportOrder(const CutName &cut, const CutName &before);
 
-  ModelOp model;
+  const ModelGraph &graph;
   ArrayRef<CutName> cuts;
-  ModelGraph graph;
-  llvm::MapVector<StringRef, SmallVector<Operation *>> opsCalled;
   /// The cut's name that an op's value is of.
   DenseMap<Operation *, const CutName *> cutOf;
   DenseMap<Operation *, int64_t> blockOf;
@@ -145,34 +68,6 @@ private:
 //===----------------------------------------------------------------------===//
 // Names
 //===----------------------------------------------------------------------===//
-
-/// What puts a value of the same name into another form.
-static bool isCarrier(Operation *op) {
-  return isa<CastOp, StackOp, UnstackOp>(op);
-}
-
-/// Whether something of an op's own name is computed from it.
-static bool feedsOwnName(Operation *op) {
-  StringRef name = getOriginName(op);
-  return llvm::any_of(op->getUsers(), [&](Operation *user) {
-    return getOriginName(user) == name &&
-           (!isCarrier(user) || feedsOwnName(user));
-  });
-}
-
-/// The ops that compute a value, of all that have its name: one, or, where
-/// copies have ops of their own, one a copy.
-SmallVector<Operation *>
-PipelinePlanner::findValues(ArrayRef<Operation *> named) {
-  SmallVector<Operation *> values;
-  for (Operation *op : named)
-    if (!isCarrier(op) && !feedsOwnName(op) &&
-        !llvm::all_of(op->getUsers(), llvm::IsaPred<WriteOp>))
-      values.push_back(op);
-  if (values.empty())
-    values.push_back(named.back());
-  return values;
-}
 
 /// "; did you mean 'pool1'?", or some names that there are.
 static std::string suggestNames(StringRef name, ArrayRef<StringRef> known) {
@@ -189,25 +84,20 @@ static std::string suggestNames(StringRef name, ArrayRef<StringRef> known) {
 }
 
 LogicalResult PipelinePlanner::checkNames() {
-  for (Operation *op : graph.getOps())
-    if (StringRef name = getOriginName(op);
-        op->getNumResults() != 0 && !name.empty())
-      opsCalled[name].push_back(op);
-  SmallVector<StringRef> names =
-      llvm::map_to_vector(opsCalled, [](auto &entry) { return entry.first; });
+  SmallVector<StringRef> names = graph.getNames();
   llvm::StringSet<> seen;
   size_t unknown = 0;
   bool ok = true;
   for (const CutName &cut : cuts) {
     bool isNew = seen.insert(cut.name).second;
-    auto *found = opsCalled.find(cut.name);
-    if (found != opsCalled.end() && isNew) {
-      for (Operation *op : findValues(found->second))
+    SmallVector<Operation *> values = graph.findValues(cut.name);
+    if (!values.empty() && isNew) {
+      for (Operation *op : values)
         cutOf[op] = &cut;
       continue;
     }
     ok = false;
-    if (found != opsCalled.end())
+    if (!values.empty())
       emitError(cut.location) << "the value '" << cut.name << "' is cut twice";
     else if (isNew && ++unknown <= kMostUnknown)
       emitError(cut.location)
@@ -287,18 +177,10 @@ void PipelinePlanner::moveToFirstUse() {
 LogicalResult PipelinePlanner::checkBlocks() {
   if (graph.getResults().empty())
     return success();
-  DenseSet<Operation *> live;
-  for (Operation *op : graph.getResults().take_front(2))
-    live.insert(op);
   SmallVector<bool> isFilled(getBlockCount());
-  for (Operation *op : llvm::reverse(graph.getOps())) {
-    if (!live.contains(op))
-      continue;
-    graph.forEachProducer(op,
-                          [&](Operation *producer) { live.insert(producer); });
+  for (Operation *op : graph.findLive())
     if (op->getNumOperands() != 0)
       isFilled[blockOf.lookup(op)] = true;
-  }
   bool ok = true;
   for (auto [block, filled] : llvm::enumerate(isFilled)) {
     if (filled)
@@ -340,10 +222,23 @@ struct PlanPipelinePass : hfta::impl::HftaPlanPipelineBase<PlanPipelinePass> {
             << models.size() << " models; run hfta-fuse-models first";
         return signalPassFailure();
       }
-      if (failed(PipelinePlanner(models.front(), names).plan()))
+      ModelGraph graph(models.front());
+      if (isAll())
+        names = getCutPoints(graph);
+      if (!names.empty() && failed(PipelinePlanner(graph, names).plan()))
         return signalPassFailure();
     }
     module->removeAttr(HftaDialect::kCutLocationsAttrName);
+  }
+
+  bool isAll() const { return cuts.size() == 1 && cuts.front() == "all"; }
+
+  SmallVector<CutName> getCutPoints(const ModelGraph &graph) {
+    SmallVector<CutName> names;
+    for (StringRef name : findCutPoints(graph))
+      names.push_back({name, static_cast<int64_t>(names.size()),
+                       UnknownLoc::get(&getContext())});
+    return names;
   }
 
   /// Of the job, or of the option, each of which is a cut.

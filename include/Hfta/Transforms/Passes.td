@@ -233,6 +233,9 @@ def HftaPlanPipeline : Pass<"hfta-plan-pipeline", "::mlir::ModuleOp"> {
     loss. All else that crosses a cut is simply carried. Blocks of a job's cuts
     are the stages of its pipeline.
 
+    `cuts=all` stands for each value that alone, with parameters and labels,
+    carries the training on; of those between two layers only the last one.
+
     Where copies have ops of their own, a name is that of each copy's own value.
     It is an error if a name is unknown or given twice, if a cut depends on a
     later one, or if a block has nothing that the loss depends on.

@@ -1,0 +1,128 @@
+//===- CutPoints.cpp - After which values a training can be cut -----------===//
+
+#include "ModelGraph.h"
+#include "TaskBuilder.h"
+
+using namespace mlir;
+using namespace mlir::hfta;
+
+namespace {
+
+/// Goes through a model from one cut point to the next.
+class CutPointFinder {
+public:
+  explicit CutPointFinder(const ModelGraph &graph)
+      : graph(graph), live(graph.findLive()) {
+    for (Operation *op : live) {
+      bool reached = llvm::any_of(op->getOperands(), [&](Value operand) {
+        Operation *producer = graph.getProducer(operand);
+        return producer ? fromData.contains(producer)
+                        : isa<BlockArgument>(operand);
+      });
+      if (reached)
+        fromData.insert(op);
+      graph.forEachProducer(
+          op, [&](Operation *producer) { usersOf[producer].push_back(op); });
+    }
+  }
+
+  SmallVector<StringRef> find();
+
+private:
+  /// What lies between the last cut point and some values.
+  struct Part {
+    DenseSet<Operation *> ops;
+    bool followsLast = false; ///< something depends on the last cut point
+    bool isLayer = false;     ///< something reads a layer's trained weight
+  };
+  Part getPart(ArrayRef<Operation *> values);
+  bool isAlone(const Part &part, ArrayRef<Operation *> values);
+  bool isLayersRead(Operation *op);
+
+  const ModelGraph &graph;
+  SmallVector<Operation *> live;
+  DenseSet<Operation *> fromData;
+  DenseMap<Operation *, SmallVector<Operation *>> usersOf; ///< live ones
+  SmallVector<Operation *> last;
+};
+
+} // namespace
+
+bool CutPointFinder::isLayersRead(Operation *op) {
+  auto read = dyn_cast<ReadOp>(op);
+  if (!read)
+    return false;
+  auto variable = graph.getModel().lookupSymbol<VariableOp>(read.getVariable());
+  return variable && variable.getTrained() &&
+         variable.getTensorType().getRank() > 1;
+}
+
+CutPointFinder::Part CutPointFinder::getPart(ArrayRef<Operation *> values) {
+  Part part;
+  SmallVector<Operation *> pending(values);
+  while (!pending.empty())
+    graph.forEachProducer(pending.pop_back_val(), [&](Operation *producer) {
+      bool isLast = llvm::is_contained(last, producer);
+      part.followsLast |= isLast;
+      part.isLayer |= isLayersRead(producer);
+      if (part.ops.insert(producer).second && !isLast)
+        pending.push_back(producer);
+    });
+  return part;
+}
+
+/// Whether data leave the part by its values alone.
+bool CutPointFinder::isAlone(const Part &part, ArrayRef<Operation *> values) {
+  auto isInside = [&](Operation *user) {
+    return part.ops.contains(user) || llvm::is_contained(values, user);
+  };
+  return llvm::all_of(part.ops, [&](Operation *op) {
+    return !fromData.contains(op) || llvm::all_of(usersOf[op], isInside);
+  });
+}
+
+/// A cut that would leave a part without a layer is not made: a function, or a
+/// norm, stays with the layer before it.
+SmallVector<StringRef> CutPointFinder::find() {
+  SmallVector<StringRef> names;
+  StringRef pending;
+  bool hasLayer = false;
+  auto take = [&](const Part &part) {
+    if (part.isLayer && !pending.empty()) {
+      if (hasLayer)
+        names.push_back(pending);
+      hasLayer = false;
+    }
+    hasLayer |= part.isLayer;
+  };
+  DenseSet<Operation *> liveOps(live.begin(), live.end());
+  for (Operation *op : live) {
+    StringRef name = getOriginName(op);
+    auto function = op->getParentOfType<func::FuncOp>();
+    if (name.empty() || function.getSymName() != "forward")
+      continue;
+    SmallVector<Operation *> values = graph.findValues(name);
+    // The last of them comes last.
+    if (values.empty() || values.back() != op ||
+        !llvm::all_of(values, [&](Operation *value) {
+          return liveOps.contains(value) && fromData.contains(value);
+        }))
+      continue;
+    Part part = getPart(values);
+    if ((!last.empty() && !part.followsLast) || !isAlone(part, values))
+      continue;
+    take(part);
+    pending = name;
+    last = values;
+  }
+  SmallVector<Operation *> losses;
+  for (Operation *op : graph.getResults().take_front(2))
+    if (op)
+      losses.push_back(op);
+  take(getPart(losses));
+  return names;
+}
+
+SmallVector<StringRef> hfta::findCutPoints(const ModelGraph &graph) {
+  return CutPointFinder(graph).find();
+}
