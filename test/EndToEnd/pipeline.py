@@ -1,0 +1,107 @@
+#!/usr/bin/env python3
+"""A pipeline's stages train to the bytes of the program that isn't cut: in each order,
+on each number of ranks, with logs and evaluations; copies fused, partially, or each
+compiled alone. Checkpoints of any pipeline are gone on from by any other. Needs Open
+MPI's mpirun, and only Python's standard library."""
+
+from harness import (Work, checkpoint, expect_same_checkpoint, fail,
+                     read_log)
+from mpirun import run_ranks
+from pipeline_models import (COPIES, STEPS, make_job, make_pipeline, write_partial,
+                             write_tied)
+
+ORDERS = ("all_forwards_first", "one_f_one_b")
+# Each network with clauses of its training and flags of hftac.
+JOBS = {
+    "mlp": ("micro_batches 8\n  clip_norm 0.5", ()),
+    "cnn": ("micro_batches 4\n  precision f64", ()),
+    "skip": ("micro_batches 8", ("--no-fuse",)),
+    "tied": ("micro_batches 8\n  clip_norm 0.5", ()),
+    "partial": ("micro_batches 6", ()),
+}
+
+
+class Check:
+    def __init__(self):
+        self.work = Work(__doc__, "mlp", "cnn")
+        self.folder = self.work.folder
+        write_tied(self.folder)
+        write_partial(self.folder)
+        self.trained = {}
+
+    def train(self, binary, ranks, name, *more):
+        """The checkpoint and the log of a training; what began it isn't compared."""
+        log = self.folder / f"{name}.jsonl"
+        run_ranks(ranks, binary, "train", "--data", self.folder, "--checkpoint",
+                  self.folder / name, "--log", log, "--log-every", 1, "--no-progress",
+                  *more)
+        return (checkpoint(self.folder / name, STEPS),
+                [event for event in read_log(log) if event["event"] != "start"])
+
+    def train_uncut(self, net, clauses, *flags):
+        key = (net, clauses, flags)
+        if key not in self.trained:
+            name = f"{net}-uncut-{len(self.trained)}"
+            binary = self.work.compile(name, make_job(net, clauses), *flags)
+            self.trained[key] = self.train(binary, 1, f"{name}-trained")
+        return self.trained[key]
+
+    def compare(self, name, job, flags, ranks, expected):
+        binary = self.work.compile(name, job, *flags)
+        for count in ranks:
+            what = f"{name} on {count} rank{'s' * (count > 1)}"
+            trained, log = self.train(binary, count, f"{name}-{count}")
+            if expected is None:
+                expected = trained, log
+            expect_same_checkpoint(trained, expected[0], what, COPIES)
+            if log != expected[1]:
+                fail(f"{what}: another log than {expected[1]!r:.500}: {log!r:.500}")
+
+
+def check_orders(check):
+    """Four stages, in each order, are what isn't cut."""
+    for net, (clauses, flags) in JOBS.items():
+        expected = check.train_uncut(net, clauses, *flags)
+        for order in ORDERS:
+            job = make_job(net, f"{clauses}\n  {make_pipeline(net, order=order)}")
+            check.compare(f"{net}-{order}", job, flags, (1, 2, 4), expected)
+
+
+def check_replicas(check):
+    """Stages of several replicas: equal on each number of ranks, and, with as many
+    groups, to what isn't cut."""
+    for net, cut in (("mlp", "second"), ("cnn", "pool1"), ("tied", "mixed1")):
+        for more, uncut in (("", None), (", groups = 8", "micro_batches 8, groups = 8")):
+            pipeline = make_pipeline(net, "[2, 1]", cuts=[cut])
+            job = make_job(net, f"micro_batches 8{more}\n  {pipeline}")
+            check.compare(f"{net}-2-1{'-groups' * bool(more)}", job, (), (1, 2, 3),
+                          check.train_uncut(net, uncut) if uncut else None)
+
+
+def check_resumed(check):
+    """One rank, four stages, and two stages of two replicas go on from each other's
+    checkpoints, as if never stopped."""
+    clauses = "micro_batches 8, groups = 8"
+    expected, _ = check.train_uncut("cnn", clauses)
+    binaries = [check.work.compile(f"resumed-{index}",
+                                   make_job("cnn", f"{clauses}\n  {pipeline}"))
+                for index, pipeline in enumerate((
+                    "pipeline replicas = [1]", make_pipeline("cnn"),
+                    make_pipeline("cnn", "[2, 2]", cuts=["pool1"])))]
+    folder = check.folder / "resumed"
+    for step, (which, ranks) in enumerate(((0, 1), (1, 4), (2, 4), (0, 1), (2, 2)), 1):
+        run_ranks(ranks, binaries[which], "train", "--data", check.folder,
+                  "--checkpoint", folder, "--no-progress", "--resume", "--steps", step)
+    expect_same_checkpoint(checkpoint(folder, STEPS), expected,
+                           "resumed by other pipelines", COPIES)
+
+
+def main():
+    check = Check()
+    check_orders(check)
+    check_replicas(check)
+    check_resumed(check)
+
+
+if __name__ == "__main__":
+    main()

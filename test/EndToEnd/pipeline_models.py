@@ -1,0 +1,166 @@
+"""Networks that pipelines cut into four stages, and jobs that train them. Needs only
+Python's standard library."""
+
+import sys
+
+from harness import DATA, MODELS, REFERENCE, make_blocks
+
+sys.path.insert(0, str(REFERENCE))
+sys.path.insert(0, str(REFERENCE.parent / "Hostile"))
+
+from make_data import hash32, uniform, write_npy  # noqa: E402
+from onnx_writer import (INT64, graph, integers, model, node,  # noqa: E402
+                         tensor, value)
+
+RATES = "[1e-3, 3e-3, 1e-2, 3e-2]"
+COPIES = 4
+STEPS = 5
+SAMPLES, TOKENS, WORDS, WIDTH = 320, 6, 11, 8
+
+# In the language: a dropout in each stage, running statistics in two, and a value
+# that skips over two stages.
+LANGUAGE = {
+    "mlp": """
+model net(image: f32[batch, 1, 8, 8]) {
+  first = dropout(relu(linear(flatten(image), 37)), 0.2)
+  second = dropout(relu(linear(first, 21)), 0.1)
+  third = dropout(relu(linear(second, 17)), 0.3)
+  return output = linear(third, 10)
+}
+""",
+    "cnn": MODELS["cnn"].replace("relu(conv1)", "relu(batch_norm(conv1))")
+                        .replace("relu(conv2)", "relu(batch_norm(conv2))"),
+    "skip": """
+model net(image: f32[batch, 1, 8, 8]) {
+  first = relu(linear(flatten(image), 16))
+  second = relu(linear(first, 16))
+  third = linear(second, 16) + first
+  return output = linear(relu(third) + first, 10)
+}
+""",
+}
+CUTS = {
+    "mlp": ["first", "second", "third"],
+    "cnn": ["pool1", "pool2", "hidden"],
+    "skip": ["first", "second", "third"],
+    "tied": ["embedded", "mixed1", "mixed2"],
+    "partial": ["first", "second", "third"],
+}
+FIELDS = {
+    "mlp": DATA["mlp"], "skip": DATA["mlp"], "cnn": DATA["cnn"],
+    "tied": 'tokens = npy("tokens.npy"), next = npy("next.npy")',
+    "partial": DATA["mlp"],
+}
+
+
+def make_numbers(name, *dims):
+    """Weights that are all different."""
+    count = 1
+    for size in dims:
+        count *= size
+    seed = sum(map(ord, name))
+    return tensor(name, dims, [(uniform(seed, index) - 0.5) * 0.6
+                               for index in range(count)])
+
+
+def make_block(number, source, result):
+    """A transformer's block: attention of one head, and two layers."""
+    def weight(kind):
+        return f"{kind}{number}"
+
+    def of(part):
+        return f"{part}{number}"
+    nodes = [node("MatMul", [source, weight("query")], [of("q")], name=of("q")),
+             node("MatMul", [source, weight("key")], [of("k")], name=of("k")),
+             node("MatMul", [source, weight("content")], [of("v")], name=of("v")),
+             node("Transpose", [of("k")], [of("kt")], name=of("kt"), perm=[0, 2, 1]),
+             node("MatMul", [of("q"), of("kt")], [of("s")], name=of("s")),
+             node("Softmax", [of("s")], [of("p")], name=of("p"), axis=-1),
+             node("MatMul", [of("p"), of("v")], [of("a")], name=of("a")),
+             node("Add", [of("a"), source], [of("r")], name=of("r")),
+             node("LayerNormalization", [of("r"), weight("scale"), weight("shift")],
+                  [of("n")], name=of("n"), axis=-1),
+             node("MatMul", [of("n"), weight("up")], [of("u")], name=of("u")),
+             node("Relu", [of("u")], [of("h")], name=of("h")),
+             node("MatMul", [of("h"), weight("down")], [of("d")], name=of("d")),
+             node("Add", [of("d"), of("n")], [result], name=result)]
+    square = [make_numbers(weight(kind), WIDTH, WIDTH)
+              for kind in ("query", "key", "content")]
+    return nodes, square + [
+        make_numbers(weight("up"), WIDTH, 2 * WIDTH),
+        make_numbers(weight("down"), 2 * WIDTH, WIDTH),
+        tensor(weight("scale"), [WIDTH], [1.0] * WIDTH),
+        make_numbers(weight("shift"), WIDTH)]
+
+
+def write_tied(folder):
+    """A language model whose table of words is its last layer's weight, too."""
+    nodes = [node("Gather", ["words", "tokens"], ["g"], name="g"),
+             node("Add", ["g", "places"], ["embedded"], name="embedded")]
+    tensors = [make_numbers("words", WORDS, WIDTH),
+               make_numbers("places", TOKENS, WIDTH)]
+    for number, source in ((1, "embedded"), (2, "mixed1")):
+        more, weights = make_block(number, source, f"mixed{number}")
+        nodes += more
+        tensors += weights
+    nodes += [node("Transpose", ["words"], ["turned"], name="turned", perm=[1, 0]),
+              node("MatMul", ["mixed2", "turned"], ["scores"], name="scores")]
+    (folder / "tied.onnx").write_bytes(model(graph(
+        nodes, [value("tokens", ["batch", TOKENS], type=INT64)],
+        [value("scores", ["batch", TOKENS, WORDS])], tensors)))
+    for seed, name in ((21, "tokens"), (22, "next")):
+        write_npy(folder / f"{name}.npy", "<i8",
+                  [hash32(seed, index) % WORDS for index in range(SAMPLES * TOKENS)],
+                  [SAMPLES, TOKENS])
+
+
+def write_partial(folder):
+    """Two models, of which one has another function and a layer more."""
+    for name, kind, more in (("plain", "Relu", False), ("other", "Tanh", True)):
+        nodes = [node("Reshape", ["image", "flat"], ["x"], name="x")]
+        tensors = [integers("flat", [-1, 64])]
+        source, width = "x", 64
+        for stage in ("first", "second", "third"):
+            nodes += [node("MatMul", [source, f"w.{stage}"], [f"{stage}.sum"],
+                           name=f"{stage}.sum"),
+                      node(kind if stage == "second" else "Relu", [f"{stage}.sum"],
+                           [stage], name=stage)]
+            tensors.append(make_numbers(f"w.{stage}", width, 12))
+            source, width = stage, 12
+            if more and stage == "second":
+                nodes.append(node("MatMul", [source, "w.more"], ["more"], name="more"))
+                tensors.append(make_numbers("w.more", 12, 12))
+                source = "more"
+        nodes.append(node("MatMul", [source, "w.last"], ["scores"], name="scores"))
+        tensors.append(make_numbers("w.last", 12, 10))
+        (folder / f"{name}.onnx").write_bytes(model(graph(
+            nodes, [value("image", ["batch", 1, 8, 8])],
+            [value("scores", ["batch", 10])], tensors)))
+
+
+def get_model(net):
+    if net == "tied":
+        return 'model net = onnx("tied.onnx")\n'
+    if net == "partial":
+        return 'model net = onnx("plain.onnx", "other.onnx", "plain.onnx", "other.onnx")\n'
+    return LANGUAGE[net]
+
+
+def make_job(net, clauses, steps=STEPS, batch=48):
+    """A job of four copies. The last batch of an evaluation is no whole one."""
+    rates = RATES
+    metric = "  metric accuracy(net, {})".format("next" if net == "tied" else "label")
+    loss = f"cross_entropy(net, {'next' if net == 'tied' else 'label'})"
+    source = {"tied": "net(tokens)"}.get(net, "net(image)")
+    return get_model(net) + make_blocks(
+        FIELDS[net] + "\n  test " + FIELDS[net], loss, f"adam(lr = {rates})", steps,
+        batch=batch, model=source, clauses=f"{metric}\n  seed 3\n  {clauses}")
+
+
+def make_pipeline(net, replicas=None, order="auto", more="", cuts=None):
+    """The clause that cuts a network into its stages."""
+    names = ", ".join(f'"{name}"' for name in (cuts or CUTS[net]))
+    parts = [f"cuts = [{names}]", f"order = {order}"]
+    if replicas:
+        parts.append(f"replicas = {replicas}")
+    return "pipeline " + ", ".join(parts) + more
