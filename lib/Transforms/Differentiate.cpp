@@ -145,10 +145,6 @@ struct DifferentiatePass
     FailureOr<int64_t> blocks = countBlocks(models.front());
     if (failed(blocks))
       return signalPassFailure();
-    if (job->getStageCount() > 1) {
-      module.emitError("pipelines of several stages are not supported yet");
-      return signalPassFailure();
-    }
     if (failed(build(module, *job, models.front(), *blocks)))
       return signalPassFailure();
   }

@@ -63,8 +63,9 @@ public:
   Place place(VariableOp variable) {
     RankedTensorType type = variable.getTensorType();
     std::optional<int64_t> copies = getCopies(type);
-    int64_t number = find(variable.getRole(), variable.getBlock(),
-                          variable.getInstances(), copies.has_value());
+    int64_t number =
+        find(variable.getRole(), variable.getBlock(), variable.getInstances(),
+             copies.has_value(), variable.getReaders().value_or(kNobody));
     Segment &segment = segments[number];
     if (segment.hasSlabs) {
       int64_t offset = segment.end;
@@ -106,7 +107,7 @@ public:
       attributes.push_back(SegmentAttr::get(
           context, segment.role, segment.block,
           segment.isSummed() ? alignToBlocks(segment.bytes) : segment.bytes,
-          segment.instances, segment.copyBytes));
+          segment.instances, segment.copyBytes, segment.readers));
     return ArrayAttr::get(context, attributes);
   }
 
@@ -116,7 +117,8 @@ private:
     int64_t block, instances;
     bool hasSlabs;
     int64_t bytes = 0, copyBytes = 0;
-    int64_t end = 0; ///< of a slab's variables
+    int64_t end = 0;              ///< of a slab's variables
+    SmallVector<int64_t> readers = {}; ///< other stages, to which it is sent whole
     /// Whether its groups' sums are added up, which goes by blocks.
     bool isSummed() const { return role == Role::gradient && instances > 1; }
   };
@@ -125,15 +127,20 @@ private:
     return llvm::alignTo(bytes, SegmentAttr::kBlockBytes);
   }
 
-  int64_t find(Role role, int64_t block, int64_t instances, bool arrayed) {
+  static constexpr ArrayRef<int64_t> kNobody = {};
+
+  int64_t find(Role role, int64_t block, int64_t instances, bool arrayed,
+               ArrayRef<int64_t> readers = kNobody) {
     bool hasSlabs = arrayed && SegmentAttr::livesWithinStep(role);
     const auto *known = llvm::find_if(segments, [&](const Segment &segment) {
       return segment.role == role && segment.block == block &&
-             segment.instances == instances && segment.hasSlabs == hasSlabs;
+             segment.instances == instances && segment.hasSlabs == hasSlabs &&
+             segment.readers == readers;
     });
     if (known != segments.end())
       return known - segments.begin();
     segments.push_back({role, block, instances, hasSlabs});
+    segments.back().readers.assign(readers.begin(), readers.end());
     return static_cast<int64_t>(segments.size()) - 1;
   }
 

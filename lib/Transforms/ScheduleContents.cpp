@@ -73,6 +73,7 @@ LogicalResult mlir::hfta::verifyInstances(ModuleOp module, const Job &job) {
   for (auto [index, segment] : llvm::enumerate(
            SegmentAttr::getTable(module).getAsRange<SegmentAttr>())) {
     int64_t expected = 1;
+    int64_t stage = std::max<int64_t>(job.getStage(segment.getBlock()), 0);
     switch (segment.getRole()) {
     case Role::saved:
     case Role::cut:
@@ -83,11 +84,13 @@ LogicalResult mlir::hfta::verifyInstances(ModuleOp module, const Job &job) {
     case Role::result: // what is computed from sums has no groups
       if (segment.getInstances() == 1)
         continue;
-      expected = job.getGroups();
+      expected = job.getGroups(stage);
       break;
     case Role::gradient:
+      expected = job.getGroups(stage);
+      break;
     case Role::received:
-      expected = job.getGroups();
+      expected = job.getMostGroups();
       break;
     case Role::exchange:
       expected = job.microBatches;
@@ -117,8 +120,7 @@ LogicalResult mlir::hfta::verifyInstances(ModuleOp module, const Job &job) {
 //===----------------------------------------------------------------------===//
 
 ScheduleContents::ScheduleContents(ModuleOp module, const Job &job)
-    : module(module), segments(SegmentAttr::getTable(module)),
-      groups(job.getGroups()) {
+    : module(module), job(job), segments(SegmentAttr::getTable(module)) {
   VariableIndex variables(module);
   for (const DataField &field : job.data)
     fields.push_back(
@@ -181,7 +183,7 @@ LogicalResult ScheduleContents::finishCall(ScheduleOp schedule) {
              << number << " that no hfta.transfer gives to the host";
   for (auto [index, segment] :
        llvm::enumerate(segments.getAsRange<SegmentAttr>())) {
-    if (schedule.getSymName() != schedules::kInitialize ||
+    if (schedule.getKind() != schedules::kInitialize ||
         segment.getRole() != Role::scalar)
       continue;
     auto number = static_cast<int64_t>(index);
@@ -302,6 +304,7 @@ LogicalResult ScheduleContents::addToSums(RunOp run, int64_t segment,
     return run.emitOpError("adds to sums in segment ")
            << segment << " that are complete, or that nothing has cleared";
   int64_t instances = getSegment(segment).getInstances();
+  int64_t groups = getGroups(segment);
   if (instances == groups)
     return success();
   return run.emitOpError("adds to ")
@@ -457,6 +460,7 @@ LogicalResult ScheduleContents::addUp(AllReduceOp reduce) {
   int64_t number = at.getNumber(), begin = at.getOffset();
   int64_t end = begin + static_cast<int64_t>(reduce.getBytes());
   int64_t instances = getSegment(number).getInstances();
+  int64_t groups = getGroups(number);
   if (instances != groups)
     return reduce.emitOpError("adds up ")
            << groups << " groups' sums in segment " << number << ", which has "
@@ -494,5 +498,36 @@ LogicalResult ScheduleContents::gather(AllGatherOp gather,
     held.microBatch = microBatch;
     held.written.add(begin, end);
   }
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// What stages say to each other
+//===----------------------------------------------------------------------===//
+
+/// What is sent for a micro-batch is its own.
+LogicalResult ScheduleContents::send(SendOp send, const Moment &moment) {
+  int64_t segment = send.getAt().getNumber();
+  if (getSegment(segment).getRole() != Role::cut)
+    return readSums(send, segment, 0, getBytes(segment));
+  auto known = savedOf.find(getPlace(segment, moment));
+  int64_t expected = moment.first + moment.place;
+  if (known != savedOf.end() && known->second == expected)
+    return success();
+  InFlightDiagnostic error = send.emitOpError("gives away what micro-batch ")
+                             << expected << " has left in segment " << segment
+                             << ", which holds ";
+  if (known == savedOf.end())
+    return error << "nothing";
+  return error << "that of " << known->second;
+}
+
+LogicalResult ScheduleContents::receive(ReceiveOp receive,
+                                        const Moment &moment) {
+  int64_t segment = receive.getAt().getNumber();
+  auto ahead = static_cast<int64_t>(receive.getAhead());
+  if (getSegment(segment).getRole() == Role::cut)
+    savedOf[getPlace(segment, moment, ahead)] =
+        moment.first + moment.place + ahead;
   return success();
 }

@@ -63,6 +63,8 @@ public:
   /// On a rank that computes the micro-batches `own` of so many.
   LogicalResult gather(AllGatherOp gather, ArrayRef<int64_t> own,
                        int64_t microBatches);
+  LogicalResult send(SendOp send, const Moment &moment);
+  LogicalResult receive(ReceiveOp receive, const Moment &moment);
   LogicalResult finishCall(ScheduleOp schedule);
 
 private:
@@ -96,6 +98,11 @@ private:
   SegmentAttr getSegment(int64_t number) const {
     return cast<SegmentAttr>(segments[number]);
   }
+  /// Of the segment's stage.
+  int64_t getGroups(int64_t segment) const {
+    int64_t stage = job.getStage(getSegment(segment).getBlock());
+    return job.getGroups(std::max<int64_t>(stage, 0));
+  }
   int64_t getBytes(int64_t segment) const {
     return getSegment(segment).getBytes();
   }
@@ -120,8 +127,8 @@ private:
   LogicalResult checkBlocks(AllReduceOp reduce);
 
   ModuleOp module;
+  const Job &job;
   ArrayAttr segments;
-  int64_t groups;
   std::vector<Given> fields;        ///< those that the job's data have
   std::vector<Given> ofEvaluations; ///< scalars that differ by call
   std::map<Operation *, std::set<Place>> operands; ///< offsets that tasks read

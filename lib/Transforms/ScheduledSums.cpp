@@ -20,7 +20,8 @@ using namespace mlir::hfta;
 
 ScheduledSums::ScheduledSums(ModuleOp module, const Job &job)
     : module(module), job(job) {
-  if (job.getGroups() == 1)
+  int64_t groups = job.getMostGroups();
+  if (groups == 1)
     return;
   ArrayAttr table = SegmentAttr::getTable(module);
   received = static_cast<int64_t>(table.size());
@@ -37,7 +38,7 @@ ScheduledSums::ScheduledSums(ModuleOp module, const Job &job)
   }
   SmallVector<Attribute> segments(table.begin(), table.end());
   segments.push_back(SegmentAttr::get(module.getContext(), Role::received,
-                                      /*block=*/-1, most, job.getGroups(),
+                                      /*block=*/-1, most, groups,
                                       /*copyBytes=*/0));
   module->setAttr(HftaDialect::kSegmentsAttrName,
                   ArrayAttr::get(module.getContext(), segments));

@@ -51,10 +51,10 @@ struct Access {
 /// order. After each call the host waits until all is done.
 class ScheduleWalk {
 public:
-  /// On a rank that does what one worker does, of `job`'s or of one for all.
-  /// `offered`: the host offers each call the next one's batch.
-  ScheduleWalk(ModuleOp module, const Job &job, int64_t worker, int64_t workers,
-               bool offered)
+  /// On a rank that does what one worker of the stage does, of `job`'s or of
+  /// one for all. `offered`: the host offers each call the next one's batch.
+  ScheduleWalk(ModuleOp module, const Job &job, int64_t stage, int64_t worker,
+               int64_t workers, bool offered)
       : symbols(module), segments(SegmentAttr::getTable(module)),
         offered(offered), contents(module, job) {
     int64_t most = 1;
@@ -62,8 +62,11 @@ public:
       most = std::max(most, segment.getInstances());
     // Then places and events have come back to where they were.
     microBatches = std::min(job.microBatches, 2 * most + 2);
+    // But orders list them all.
+    if (job.getStageCount() > 1)
+      microBatches = job.microBatches;
     for (int64_t number = 0; number < microBatches; ++number)
-      if (number % job.getGroups() % workers == worker)
+      if (number % job.getGroups(stage) % workers == worker)
         own.push_back(number);
   }
 
@@ -86,6 +89,11 @@ private:
   void finishCall();
   LogicalResult followAll(Block &block);
   LogicalResult followRepeat(RepeatOp repeat);
+  LogicalResult followActions(ActionsOp actions);
+  LogicalResult followMicroBatch(int64_t place, Block &body);
+  LogicalResult followSend(SendOp send);
+  LogicalResult followReceive(ReceiveOp receive);
+  void followAwait(AwaitOp await);
   LogicalResult followRun(RunOp run);
   LogicalResult followTransfer(TransferOp transfer);
   LogicalResult followAllReduce(AllReduceOp reduce);
@@ -105,6 +113,21 @@ private:
     Queue queue = {op.getDevice(), op.getQueue()};
     ++clocks[queue][queue];
     return queue;
+  }
+  /// Of those that take turns, the micro-batch's; none past the last one.
+  template <typename OpTy>
+  std::optional<int64_t> getEvent(OpTy op) const {
+    auto event = static_cast<int64_t>(op.getEvent());
+    auto ahead = static_cast<int64_t>(op.getAhead());
+    if (!now.isInMicroBatches)
+      return event;
+    if (isPastLast(ahead))
+      return std::nullopt;
+    return event +
+           (now.place + ahead) % static_cast<int64_t>(op.getInstances());
+  }
+  bool isPastLast(int64_t ahead) const {
+    return ahead > 0 && now.place + ahead >= static_cast<int64_t>(own.size());
   }
   int64_t getInstance(int64_t segment, int64_t ahead = 0) const {
     return hfta::getInstance(cast<SegmentAttr>(segments[segment]), now, ahead);
@@ -267,15 +290,71 @@ LogicalResult ScheduleWalk::followAllReduce(AllReduceOp reduce) {
   return contents.addUp(reduce);
 }
 
+LogicalResult ScheduleWalk::followSend(SendOp send) {
+  Queue queue = start(send);
+  std::optional<Range> range = getRange(send.getAt(), send.getBytes(), 0);
+  if (failed(touch(send, queue, *range, /*isWrite=*/false)))
+    return failure();
+  return contents.send(send, now);
+}
+
+LogicalResult ScheduleWalk::followReceive(ReceiveOp receive) {
+  auto ahead = static_cast<int64_t>(receive.getAhead());
+  if (isPastLast(ahead))
+    return success();
+  Queue queue = start(receive);
+  std::optional<Range> range =
+      getRange(receive.getAt(), receive.getBytes(), ahead);
+  if (failed(touch(receive, queue, *range, /*isWrite=*/true)))
+    return failure();
+  return contents.receive(receive, now);
+}
+
 LogicalResult ScheduleWalk::followRecord(RecordOp record) {
+  std::optional<int64_t> event = getEvent(record);
+  if (!event)
+    return success();
   Queue queue = start(record);
-  auto event = static_cast<int64_t>(record.getEvent());
-  auto known = events.find(event);
+  auto known = events.find(*event);
   if (known != events.end() && known->second.first != queue)
     return record.emitError("records event ")
-           << event << " of " << describe(known->second.first) << " in "
+           << *event << " of " << describe(known->second.first) << " in "
            << describe(queue);
-  events[event] = {queue, clocks[queue]};
+  events[*event] = {queue, clocks[queue]};
+  return success();
+}
+
+void ScheduleWalk::followAwait(AwaitOp await) {
+  std::optional<int64_t> number = getEvent(await);
+  if (!number)
+    return;
+  Clock &clock = clocks[start(await)];
+  auto event = events.find(*number);
+  if (event == events.end())
+    return;
+  for (auto [queue, time] : event->second.second)
+    clock[queue] = std::max(clock[queue], time);
+}
+
+LogicalResult ScheduleWalk::followMicroBatch(int64_t place, Block &body) {
+  Moment outer = now;
+  now.number = own[place];
+  now.place = place;
+  now.isInMicroBatches = true;
+  LogicalResult result = followAll(body);
+  now = outer;
+  return result;
+}
+
+LogicalResult ScheduleWalk::followActions(ActionsOp actions) {
+  SmallVector<Block *> cases;
+  for (auto number : actions.getBody().getOps<CaseOp>())
+    cases.push_back(&number.getBody().front());
+  ArrayRef<int64_t> order = actions.getOrder();
+  for (size_t i = 0; i < order.size(); i += 2)
+    if (order[i + 1] < static_cast<int64_t>(own.size()) &&
+        failed(followMicroBatch(order[i + 1], *cases[order[i]])))
+      return failure();
   return success();
 }
 
@@ -290,12 +369,9 @@ LogicalResult ScheduleWalk::followRepeat(RepeatOp repeat) {
   for (int64_t index = 0; index < times; ++index) {
     if (repeat.getOver() == RepeatKind::all_micro_batches)
       now.number = index;
-    if (repeat.getOver() == RepeatKind::micro_batches) {
-      now.number = own[index];
-      now.place = index;
-      now.isInMicroBatches = true;
-    }
-    if (failed(followAll(body)))
+    if (failed(repeat.getOver() == RepeatKind::micro_batches
+                   ? followMicroBatch(index, body)
+                   : followAll(body)))
       return failure();
   }
   now = outer;
@@ -329,11 +405,13 @@ LogicalResult ScheduleWalk::followAll(Block &block) {
     } else if (auto record = dyn_cast<RecordOp>(op)) {
       result = followRecord(record);
     } else if (auto await = dyn_cast<AwaitOp>(op)) {
-      Clock &clock = clocks[start(await)];
-      auto event = events.find(await.getEvent());
-      if (event != events.end())
-        for (auto [queue, time] : event->second.second)
-          clock[queue] = std::max(clock[queue], time);
+      followAwait(await);
+    } else if (auto send = dyn_cast<SendOp>(op)) {
+      result = followSend(send);
+    } else if (auto receive = dyn_cast<ReceiveOp>(op)) {
+      result = followReceive(receive);
+    } else if (auto actions = dyn_cast<ActionsOp>(op)) {
+      result = followActions(actions);
     } else if (auto repeat = dyn_cast<RepeatOp>(op)) {
       result = followRepeat(repeat);
     } else if (auto every = dyn_cast<EveryOp>(op)) {
@@ -348,15 +426,19 @@ LogicalResult ScheduleWalk::followAll(Block &block) {
 
 namespace {
 /// One rank for all workers, and the first and the last of as many ranks:
-/// others differ from these in no more than numbers.
+/// others differ from these in no more than numbers. With several stages each
+/// worker is by itself, wherever it is.
 LogicalResult verify(ScheduleOp schedule, const Job &job) {
   auto module = schedule->getParentOfType<ModuleOp>();
-  int64_t workers = job.getReplicas();
+  int64_t stage = std::max<int64_t>(schedule.getStage(), 0);
+  int64_t workers = job.getReplicas(stage);
   auto follow = [&](int64_t worker, int64_t workers, bool offered) {
-    return ScheduleWalk(module, job, worker, workers, offered).follow(schedule);
+    return ScheduleWalk(module, job, stage, worker, workers, offered)
+        .follow(schedule);
   };
+  bool isMerged = job.getStageCount() == 1 || workers == 1;
   for (bool offered : {false, true}) {
-    if (failed(follow(0, 1, offered)))
+    if (isMerged && failed(follow(0, 1, offered)))
       return failure();
     if (workers > 1 && (failed(follow(0, workers, offered)) ||
                         failed(follow(workers - 1, workers, offered))))

@@ -134,6 +134,24 @@ def HftaDifferentiate : Pass<"hfta-differentiate", "::mlir::ModuleOp"> {
   let dependentDialects = ["::mlir::func::FuncDialect"];
 }
 
+def HftaStagePipeline : Pass<"hfta-stage-pipeline", "::mlir::ModuleOp"> {
+  let summary = "Say what stages of a pipeline read of each other";
+  let description = [{
+    Of a job of several stages: a variable that another stage reads than the one
+    of its block says so (`readers`); it is sent there, values of a micro-batch
+    for each, weights and norms once they are there. Norms and losses get a block;
+    what is saved, cut or received has as many instances as there are
+    micro-batches in flight. Nothing with one stage.
+
+    ```mlir
+    hfta.variable @"hfta.cut/0" {role = #hfta.role<cut>, block = 0}
+    // ==>
+    hfta.variable @"hfta.cut/0" {role = #hfta.role<cut>, block = 0,
+        instances = 3, readers = array<i64: 1>}
+    ```
+  }];
+}
+
 def HftaFoldCasts : Pass<"hfta-fold-casts"> {
   let summary = "Let sums widen what they read themselves";
   let description = [{

@@ -308,6 +308,13 @@ static std::string checkPrecision(const Precision &precision) {
   return "";
 }
 
+int64_t Job::getMostGroups() const {
+  int64_t most = 1;
+  for (int64_t stage = 0; stage < getStageCount(); ++stage)
+    most = std::max(most, getGroups(stage));
+  return most;
+}
+
 /// What is wrong with the stages; empty if nothing.
 static std::string checkPipeline(const Job &job) {
   for (const std::vector<std::string> &cut : job.cuts)

@@ -133,6 +133,8 @@ struct Job {
   int64_t getGroups(int64_t stage = 0) const {
     return groups == kAuto ? getReplicas(stage) : groups;
   }
+  /// Of the stage that has most.
+  int64_t getMostGroups() const;
   PipelineOrder getOrder() const;
   /// Micro-batches of which a worker of the stage has activations in memory at
   /// a time: at most those that are its own in a step.

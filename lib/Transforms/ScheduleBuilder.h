@@ -1,0 +1,178 @@
+//===- ScheduleBuilder.h - Commands in the order of a step ------*- C++ -*-===//
+
+#ifndef HFTA_LIB_TRANSFORMS_SCHEDULEBUILDER_H
+#define HFTA_LIB_TRANSFORMS_SCHEDULEBUILDER_H
+
+#include "Hfta/Dialect/Hfta/IR/HftaOps.h"
+#include "Hfta/Dialect/Hfta/IR/Job.h"
+#include "Hfta/Dialect/Hfta/IR/TaskNames.h"
+#include "Hfta/Planning/Order.h"
+#include "ScheduledSums.h"
+
+#include <map>
+
+namespace mlir::hfta {
+
+/// Queues of a device. The last four are a stage's, to and from others: what
+/// follows from forward and what follows from backward wait for different
+/// workers, and must not wait for each other.
+namespace queues {
+constexpr int64_t kTasks = 0, kUploads = 1, kSums = 2, kSends = 3,
+                  kReceives = 4, kGradientSends = 5, kGradientReceives = 6;
+} // namespace queues
+
+/// Builds a program's schedules, each command at the end of the innermost open
+/// region.
+class ScheduleBuilder {
+public:
+  /// `order`: of a job of several stages.
+  ScheduleBuilder(ModuleOp module, const Job &job,
+                  const planning::Order &order);
+
+  void build();
+
+private:
+  using Body = llvm::function_ref<void()>;
+  struct Event {
+    int64_t number, instances;
+  };
+  struct Field {
+    int64_t number; ///< among the job's
+    VariableOp variable;
+  };
+
+  // The schedules (Schedule.cpp).
+  void buildSchedule(StringRef name, Body body);
+  void buildTraining();
+  void buildInitialize();
+  void buildStep();
+  void buildAccumulate();
+  void buildUpdate();
+  void buildEvaluate();
+  void buildInfer();
+
+  void forwardBackward();
+  void backward();
+  void accumulate();
+  void finishMicroBatches(bool alsoGradients);
+  void update();
+  void runUpdate();
+  void reportLosses();
+
+  // Commands (ScheduleCommands.cpp).
+  void repeat(RepeatKind over, Body body);
+  void overMicroBatches(Body body);
+  void overUploads(Body body);
+  void inTurnsIf(bool byCopies, Body body);
+  void run(TaskOp task);
+  void runAll(StringRef part);
+  void uploadFields(int64_t ahead);
+  void uploadPorts();
+  void uploadScalars(bool ofMicroBatches);
+  void sumUp(Role role, int64_t block, bool isInStep = true);
+  void sumUpGradients(bool isInStep);
+  void awaitSums(Role role, int64_t block);
+  void gatherStatistics();
+  void clearResults();
+  void downloadResults();
+  void record(int64_t event, int64_t queue);
+  void await(int64_t event, int64_t queue);
+  void record(Event event, int64_t queue, int64_t ahead = 0);
+  void await(Event event, int64_t queue, int64_t ahead = 0);
+  void transfer(int64_t bytes, PlaceAttr from, PlaceAttr to, int64_t queue,
+                int64_t ahead = 0);
+
+  // What stages say to each other, and in which order (ScheduleStages.cpp).
+  struct Link;
+  int64_t getStageEvent(int64_t which) const;
+  Link getLink(StringRef part) const;
+  bool isWrittenBy(int64_t segment, StringRef part) const;
+  void forMessages(bool sends,
+                   llvm::function_ref<bool(int64_t, SegmentAttr)> isMeant,
+                   llvm::function_ref<void(int64_t, SegmentAttr, int64_t)> say);
+  void forMessages(const Link &link, bool sends,
+                   llvm::function_ref<void(int64_t, SegmentAttr, int64_t)> say);
+  bool hasMessages(const Link &link, bool sends);
+  void receive(const Link &link, int64_t ahead);
+  void send(const Link &link);
+  void runActions();
+  void runStart();
+  void awaitMessages(const Link &link);
+  void runForward();
+  void runBackward();
+  SmallVector<int64_t> getStageOrder() const;
+  void evaluateStage();
+  void giveOnce(Role role);
+
+  void chooseStage(int64_t which);
+  bool readsFields() const { return !getFields().empty(); }
+  SmallVector<Field> getFields() const;
+  Event getUploaded() const;
+  int64_t getUsed() const;
+  int64_t getGathered() const;
+  int64_t getSumEvent(bool isSummed, int64_t block) const;
+  SmallVector<SumBucket> getBuckets(Role role, int64_t block) const;
+  ArrayRef<TaskOp> getTasks(StringRef part) const {
+    auto known = tasks.find(part.str());
+    return known == tasks.end() ? ArrayRef<TaskOp>() : ArrayRef(known->second);
+  }
+  /// Whether all of these tasks may run for some copies, then for others.
+  bool runByCopies(ArrayRef<StringRef> someParts) const {
+    return llvm::all_of(someParts, [&](StringRef part) {
+      return llvm::all_of(getTasks(part),
+                          [](TaskOp task) { return task.getByCopies(); });
+    });
+  }
+  /// Whether the schedules are of one stage of several.
+  bool isStage() const { return stage >= 0; }
+  int64_t getReplicas() const {
+    return job.getReplicas(std::max<int64_t>(stage, 0));
+  }
+  int64_t getGroups() const {
+    return job.getGroups(std::max<int64_t>(stage, 0));
+  }
+  /// Whether workers that compute other micro-batches must give each other what
+  /// running statistics take from them.
+  bool gathers() const {
+    return getReplicas() > 1 && !getTasks(parts::kStatistics).empty();
+  }
+  /// Whether a copy goes through the whole step before the next one begins.
+  bool stepsByCopies() const {
+    return !isStage() && job.microBatches == 1 &&
+           runByCopies({parts::kForward, parts::kBackward, parts::kStatistics,
+                        parts::kNorm, parts::kClip, parts::kUpdate});
+  }
+  bool isOwn(SegmentAttr segment) const {
+    return !isStage() || segment.getBlock() < 0 ||
+           job.getStage(segment.getBlock()) == stage;
+  }
+  /// Gives each segment of a role that is of the whole program or of the stage,
+  /// by number.
+  void forSegments(Role role,
+                   llvm::function_ref<void(int64_t, SegmentAttr)> visit) {
+    for (auto [number, attribute] :
+         llvm::enumerate(SegmentAttr::getTable(module)))
+      if (auto segment = cast<SegmentAttr>(attribute);
+          segment.getRole() == role && segment.getBytes() > 0 && isOwn(segment))
+        visit(static_cast<int64_t>(number), segment);
+  }
+  PlaceAttr getPlace(Space space, int64_t number, int64_t offset = 0,
+                     int64_t stride = 0) {
+    return PlaceAttr::get(module.getContext(), space, number, offset, stride);
+  }
+  Location getLoc() { return module.getLoc(); }
+
+  ModuleOp module;
+  const Job &job;
+  OpBuilder builder;
+  ScheduledSums sums;
+  const planning::Order &order;
+  SmallVector<TaskOp> all; ///< tasks, in the order of their blocks
+  std::map<std::string, SmallVector<TaskOp>> tasks; ///< of the stage, by part
+  int64_t stage = -1;       ///< of the schedule; -1: the whole program
+  int64_t resultBlock = -1; ///< of losses' segments
+};
+
+} // namespace mlir::hfta
+
+#endif // HFTA_LIB_TRANSFORMS_SCHEDULEBUILDER_H

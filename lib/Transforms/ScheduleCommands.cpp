@@ -1,0 +1,244 @@
+//===- ScheduleCommands.cpp - Single commands, and what the host gives ----===//
+
+#include "Hfta/Dialect/Hfta/IR/VariableIndex.h"
+#include "ScheduleBuilder.h"
+
+using namespace mlir;
+using namespace mlir::hfta;
+using namespace mlir::hfta::queues;
+
+// Events, and from kFirstSum on two a block, first the results': the groups'
+// sums are complete, and they are added up.
+static constexpr int64_t kUploaded = 0, kUsed = 1, kGathered = 2, kFirstSum = 3;
+
+/// Of two micro-batches in turn where several are in flight.
+ScheduleBuilder::Event ScheduleBuilder::getUploaded() const {
+  if (isStage())
+    return {getStageEvent(12), 2};
+  return {kUploaded, 1};
+}
+
+int64_t ScheduleBuilder::getUsed() const { return kUsed; }
+
+int64_t ScheduleBuilder::getGathered() const { return kGathered; }
+
+int64_t ScheduleBuilder::getSumEvent(bool isSummed, int64_t block) const {
+  return kFirstSum + 2 * (block + 1) + (isSummed ? 1 : 0);
+}
+
+//===----------------------------------------------------------------------===//
+// Commands
+//===----------------------------------------------------------------------===//
+
+void ScheduleBuilder::run(TaskOp task) {
+  RunOp::create(builder, task.getLoc(), task.getSymName());
+}
+
+void ScheduleBuilder::runAll(StringRef part) {
+  for (TaskOp task : getTasks(part))
+    run(task);
+}
+
+void ScheduleBuilder::repeat(RepeatKind over, Body body) {
+  auto op = RepeatOp::create(builder, getLoc(), over);
+  OpBuilder::InsertionGuard guard(builder);
+  Block &block = op.getBody().emplaceBlock();
+  builder.setInsertionPointToEnd(&block);
+  body();
+  if (!block.empty())
+    return;
+  builder.setInsertionPoint(op);
+  op.erase();
+}
+
+void ScheduleBuilder::overMicroBatches(Body body) {
+  repeat(RepeatKind::micro_batches, body);
+}
+
+void ScheduleBuilder::inTurnsIf(bool byCopies, Body body) {
+  if (byCopies)
+    repeat(RepeatKind::turns, body);
+  else
+    body();
+}
+
+void ScheduleBuilder::record(int64_t event, int64_t queue) {
+  RecordOp::create(builder, getLoc(), event, /*instances=*/1, /*ahead=*/0,
+                   /*device=*/0, queue);
+}
+
+void ScheduleBuilder::await(int64_t event, int64_t queue) {
+  AwaitOp::create(builder, getLoc(), event, /*instances=*/1, /*ahead=*/0,
+                  /*device=*/0, queue);
+}
+
+void ScheduleBuilder::record(Event event, int64_t queue, int64_t ahead) {
+  RecordOp::create(builder, getLoc(), event.number, event.instances, ahead,
+                   /*device=*/0, queue);
+}
+
+void ScheduleBuilder::await(Event event, int64_t queue, int64_t ahead) {
+  AwaitOp::create(builder, getLoc(), event.number, event.instances, ahead,
+                  /*device=*/0, queue);
+}
+
+void ScheduleBuilder::transfer(int64_t bytes, PlaceAttr from, PlaceAttr to,
+                               int64_t queue, int64_t ahead) {
+  TransferOp::create(builder, getLoc(), bytes, from, to, ahead, /*device=*/0,
+                     queue);
+}
+
+//===----------------------------------------------------------------------===//
+// What the host gives and gets
+//===----------------------------------------------------------------------===//
+
+/// A loop over micro-batches whose tasks use the fields. The first one's come
+/// before it, unless they came in the step before; each next one's come while
+/// tasks use the current one's, to the place of the last one's or, where all of
+/// a step's stay until its end, to one more.
+void ScheduleBuilder::overUploads(Body body) {
+  if (!readsFields())
+    return overMicroBatches(body);
+  bool hasNext = job.microBatches > 1;
+  bool isReused = hasNext && (isStage() || !job.allForwardsFirst);
+  uploadFields(/*ahead=*/0);
+  record(kUploaded, kUploads);
+  overMicroBatches([&] {
+    await(kUploaded, kTasks);
+    if (isReused)
+      await(kUsed, kUploads);
+    uploadFields(/*ahead=*/1);
+    if (hasNext)
+      record(kUploaded, kUploads);
+    body();
+    if (isReused)
+      record(kUsed, kTasks);
+  });
+}
+
+/// Those that tasks of the stage read.
+SmallVector<ScheduleBuilder::Field> ScheduleBuilder::getFields() const {
+  VariableIndex variables(module);
+  SmallVector<Field> fields;
+  for (auto [index, field] : llvm::enumerate(job.data)) {
+    VariableOp variable = variables.lookup(Purpose::field, field.name);
+    if (!variable || getLogicalBytes(variable.getTensorType()) == 0)
+      continue;
+    int64_t segment = variable.getLocation()->getSegment();
+    bool isRead = llvm::any_of(all, [&](TaskOp task) {
+      return job.getStage(static_cast<int64_t>(task.getBlock())) == stage &&
+             llvm::is_contained(task.getReads(), segment);
+    });
+    if (!isStage() || isRead)
+      fields.push_back({static_cast<int64_t>(index), variable});
+  }
+  return fields;
+}
+
+void ScheduleBuilder::uploadFields(int64_t ahead) {
+  for (Field field : getFields()) {
+    BindingAttr place = *field.variable.getLocation();
+    transfer(getLogicalBytes(field.variable.getTensorType()),
+             getPlace(Space::field, field.number),
+             getPlace(Space::segment, place.getSegment(), place.getOffset()),
+             kUploads, ahead);
+  }
+}
+
+/// A port that is one a copy gets the same for each. The caller's tensors are
+/// often mapped files, whose faults the calling thread handles.
+void ScheduleBuilder::uploadPorts() {
+  int64_t port = 0;
+  for (auto variable : module.getOps<VariableOp>()) {
+    if (!variable.isFor(Purpose::input))
+      continue;
+    int64_t bytes = getLogicalBytes(variable.getTensorType());
+    int64_t number = port++;
+    if (bytes == 0)
+      continue;
+    BindingAttr place = *variable.getLocation();
+    transfer(bytes, getPlace(Space::port, number),
+             getPlace(Space::segment, place.getSegment(), place.getOffset(),
+                      place.getStride()),
+             kTasks);
+  }
+}
+
+/// Those that are the same for all micro-batches, or those of one.
+void ScheduleBuilder::uploadScalars(bool ofMicroBatches) {
+  forSegments(Role::scalar, [&](int64_t number, SegmentAttr segment) {
+    if ((segment.getInstances() > 1) == ofMicroBatches)
+      transfer(segment.getBytes(), getPlace(Space::host, number),
+               getPlace(Space::segment, number), kTasks);
+  });
+}
+
+//===----------------------------------------------------------------------===//
+// Sums of groups
+//===----------------------------------------------------------------------===//
+
+/// Results are those of the whole program, or of its last block.
+SmallVector<SumBucket> ScheduleBuilder::getBuckets(Role role,
+                                                   int64_t block) const {
+  if (role != Role::result)
+    return sums.getBuckets(role, block);
+  if (isStage() && job.getStage(resultBlock) != stage)
+    return {};
+  return sums.getBuckets(role, resultBlock);
+}
+
+/// After what the tasks have recorded in the step, if they have.
+void ScheduleBuilder::sumUp(Role role, int64_t block, bool isInStep) {
+  SmallVector<SumBucket> buckets = getBuckets(role, block);
+  if (buckets.empty())
+    return;
+  if (isInStep)
+    await(getSumEvent(/*isSummed=*/false, block), kSums);
+  for (SumBucket bucket : buckets)
+    AllReduceOp::create(builder, getLoc(), bucket.task.getSymName(),
+                        bucket.bytes, bucket.at, bucket.through, /*device=*/0,
+                        kSums);
+  record(getSumEvent(/*isSummed=*/true, block), kSums);
+}
+
+/// In the order in which backward completes them.
+void ScheduleBuilder::sumUpGradients(bool isInStep) {
+  for (TaskOp task : llvm::reverse(getTasks(parts::kBackward)))
+    sumUp(Role::gradient, task.getBlock(), isInStep);
+}
+
+void ScheduleBuilder::gatherStatistics() {
+  if (!gathers())
+    return;
+  await(getSumEvent(/*isSummed=*/false, -1), kSums);
+  forSegments(Role::exchange, [&](int64_t number, SegmentAttr segment) {
+    AllGatherOp::create(builder, getLoc(), segment.getBytes(),
+                        getPlace(Space::segment, number), /*device=*/0, kSums);
+  });
+  record(kGathered, kSums);
+}
+
+void ScheduleBuilder::awaitSums(Role role, int64_t block) {
+  if (!getBuckets(role, block).empty())
+    await(getSumEvent(/*isSummed=*/true, block), kTasks);
+}
+
+void ScheduleBuilder::clearResults() {
+  forSegments(Role::result, [&](int64_t number, SegmentAttr segment) {
+    FillOp::create(builder, getLoc(), segment.getBytes(),
+                   getPlace(Space::segment, number), /*device=*/0, kTasks);
+  });
+}
+
+void ScheduleBuilder::downloadResults() {
+  forSegments(Role::result, [&](int64_t number, SegmentAttr segment) {
+    transfer(segment.getBytes(), getPlace(Space::segment, number),
+             getPlace(Space::host, number), kTasks);
+  });
+}
+
+void ScheduleBuilder::reportLosses() {
+  awaitSums(Role::result, -1);
+  inTurnsIf(runByCopies({parts::kReport}), [&] { runAll(parts::kReport); });
+  downloadResults();
+}

@@ -1,0 +1,200 @@
+//===- StagePipeline.cpp - What stages keep, and what they read of others -===//
+//
+// Tasks belong to the stage of their block. What a task writes is in the memory
+// of the workers of its stage; where tasks of another stage read it, the
+// variable says so, and schedules send it there: straight to its readers, how
+// many stages away they may be. A weight that several stages use is owned by
+// the first; the gradients that others have of it are values like all that
+// cross, which its own backward adds up.
+//===----------------------------------------------------------------------===//
+
+#include "Hfta/Dialect/Hfta/IR/HftaOps.h"
+#include "Hfta/Dialect/Hfta/IR/Job.h"
+#include "Hfta/Dialect/Hfta/IR/TaskNames.h"
+#include "Hfta/Transforms/Passes.h"
+#include "StageOrder.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+
+#include <set>
+
+namespace mlir::hfta {
+#define GEN_PASS_DEF_HFTASTAGEPIPELINE
+#include "Hfta/Transforms/Passes.h.inc"
+} // namespace mlir::hfta
+
+using namespace mlir;
+using namespace mlir::hfta;
+
+namespace {
+
+/// Which tasks touch a variable.
+struct Uses {
+  std::set<int64_t> readers; ///< stages
+  /// Stages of tasks that run for each micro-batch, of training and of an
+  /// evaluation.
+  bool writtenByBackward = false, writtenByEvaluate = false;
+};
+
+class StageAssignment {
+public:
+  /// `inFlight`: of each stage, how many micro-batches' values it holds.
+  StageAssignment(ModuleOp module, const Job &job, ArrayRef<int64_t> inFlight)
+      : module(module), job(job), inFlight(inFlight), symbols(module) {}
+
+  LogicalResult assign();
+
+private:
+  void findUses(func::FuncOp task, TaskAttr tag);
+  std::set<int64_t> getStages(TaskAttr tag) const;
+  void giveBlock(VariableOp variable, const Uses &used);
+  LogicalResult giveReaders(VariableOp variable, const Uses &used);
+  void giveInstances(VariableOp variable, const Uses &used);
+
+  ModuleOp module;
+  const Job &job;
+  ArrayRef<int64_t> inFlight;
+  SymbolTable symbols;
+  int64_t lastBlock = 0;
+  llvm::MapVector<Operation *, Uses> uses;
+};
+
+} // namespace
+
+static int64_t getBlock(VariableOp variable) {
+  return static_cast<int64_t>(variable.getBlock());
+}
+
+/// Whose workers run a task. `infer` is the whole program's, and runs in one
+/// place; all stages need the clip scale.
+std::set<int64_t> StageAssignment::getStages(TaskAttr tag) const {
+  if (tag.getBlock() >= 0)
+    return {job.getStage(tag.getBlock())};
+  if (tag.getPart() == parts::kReport)
+    return {job.getStage(lastBlock)};
+  std::set<int64_t> all;
+  for (int64_t stage = 0; stage < job.getStageCount(); ++stage)
+    if (tag.getPart() != parts::kInfer)
+      all.insert(stage);
+  return all;
+}
+
+void StageAssignment::findUses(func::FuncOp task, TaskAttr tag) {
+  std::set<int64_t> stages = getStages(tag);
+  for (auto read : task.getOps<ReadOp>())
+    uses[symbols.lookup(read.getVariable())].readers.insert(stages.begin(),
+                                                            stages.end());
+  for (auto write : task.getOps<WriteOp>()) {
+    Uses &used = uses[symbols.lookup(write.getVariable())];
+    used.writtenByBackward |= tag.getPart() == parts::kBackward;
+    used.writtenByEvaluate |= tag.getPart() == parts::kEvaluate;
+  }
+}
+
+/// What belongs to no block of the model: a norm is its parameter's, sums of
+/// losses are the last block's. A field that one stage alone reads is there.
+void StageAssignment::giveBlock(VariableOp variable, const Uses &used) {
+  if (getBlock(variable) >= 0)
+    return;
+  if (variable.isFor(Purpose::norm)) {
+    auto of = symbols.lookup<VariableOp>(
+        variable.getPurposeAttr().getOf().getValue());
+    variable.setBlock(of.getBlock());
+  } else if (variable.getRole() == Role::result) {
+    variable.setBlock(lastBlock);
+  } else if (variable.isFor(Purpose::field) && used.readers.size() == 1) {
+    variable.setBlock(*used.readers.begin());
+  }
+}
+
+LogicalResult StageAssignment::giveReaders(VariableOp variable,
+                                           const Uses &used) {
+  if (getBlock(variable) < 0)
+    return success();
+  SmallVector<int64_t> readers;
+  for (int64_t stage : used.readers)
+    if (stage != job.getStage(getBlock(variable)))
+      readers.push_back(stage);
+  if (readers.empty() || variable.getRole() == Role::constant)
+    return success();
+  switch (variable.getRole()) {
+  case Role::cut:
+  case Role::parameter:
+  case Role::statistics:
+  case Role::output:
+  case Role::result:
+    variable.setReaders(readers);
+    return success();
+  default:
+    return variable.emitError("of role '")
+           << stringifyRole(variable.getRole())
+           << "' is read by another stage than that of its block";
+  }
+}
+
+/// A stage holds what it has saved of the micro-batches in flight. What comes
+/// from another one comes while the micro-batch before is worked on, and what
+/// goes there leaves while the next one is: one more. The backward of a
+/// micro-batch alone reads what another backward has left; an evaluation has
+/// nothing in flight.
+void StageAssignment::giveInstances(VariableOp variable, const Uses &used) {
+  Role role = variable.getRole();
+  if (role != Role::saved && role != Role::cut && role != Role::input)
+    return;
+  if (role == Role::input && !variable.isFor(Purpose::field))
+    return;
+  int64_t most = 1;
+  for (int64_t stage : used.readers)
+    most = std::max(most, inFlight[stage]);
+  if (getBlock(variable) >= 0)
+    most = std::max(most, inFlight[job.getStage(getBlock(variable))]);
+  if (role == Role::saved) {
+    variable.setInstances(used.writtenByEvaluate ? 1 : most);
+    return;
+  }
+  bool isShort = used.writtenByBackward || used.writtenByEvaluate;
+  variable.setInstances((isShort ? 1 : most) + 1);
+}
+
+LogicalResult StageAssignment::assign() {
+  SmallVector<std::pair<func::FuncOp, TaskAttr>> tasks;
+  for (auto task : module.getOps<func::FuncOp>())
+    if (auto tag = task->getAttrOfType<TaskAttr>(HftaDialect::kTaskAttrName))
+      tasks.emplace_back(task, tag);
+  for (auto [task, tag] : tasks)
+    lastBlock = std::max(lastBlock, tag.getBlock());
+  for (auto [task, tag] : tasks)
+    findUses(task, tag);
+  for (auto &[operation, used] : uses) {
+    auto variable = cast<VariableOp>(operation);
+    giveBlock(variable, used);
+    if (failed(giveReaders(variable, used)))
+      return failure();
+    giveInstances(variable, used);
+    if (variable.getRole() == Role::gradient ||
+        (variable.getRole() == Role::result &&
+         !variable.isFor(Purpose::mean_loss)))
+      variable.setInstances(job.getGroups(job.getStage(getBlock(variable))));
+  }
+  return success();
+}
+
+namespace {
+struct StagePipelinePass
+    : hfta::impl::HftaStagePipelineBase<StagePipelinePass> {
+  using HftaStagePipelineBase::HftaStagePipelineBase;
+
+  void runOnOperation() override {
+    FailureOr<Job> job = Job::read(getOperation());
+    if (failed(job))
+      return signalPassFailure();
+    if (job->getStageCount() == 1)
+      return markAllAnalysesPreserved();
+    FailureOr<planning::Order> order = makeStageOrder(getOperation(), *job);
+    if (failed(order))
+      return signalPassFailure();
+    std::vector<int64_t> inFlight = planning::getInstances(*order);
+    if (failed(StageAssignment(getOperation(), *job, inFlight).assign()))
+      signalPassFailure();
+  }
+};
+} // namespace
