@@ -5,9 +5,11 @@
 
 #include <cmath>
 #include <cstring>
+#include <set>
 
 extern "C" {
 #include "schedule/instance_impl.h"
+#include "trace/trace.h"
 }
 
 namespace {
@@ -253,6 +255,63 @@ TEST(Stages, AFailureOfOneWorkerEndsAll) {
     // Nothing goes on after it.
     EXPECT_EQ(hfta_instance_step(instance.get(), inputs, nullptr), HFTA_USAGE);
   }
+}
+
+/// What stands between `before` and the next quote, each time.
+std::multiset<std::string> findAll(const std::string &text,
+                                   const std::string &before) {
+  std::multiset<std::string> found;
+  for (size_t at = text.find(before); at != std::string::npos;
+       at = text.find(before, at + 1)) {
+    size_t begin = at + before.size();
+    found.insert(text.substr(begin, text.find('"', begin) - begin));
+  }
+  return found;
+}
+
+TEST(Stages, ATraceHasRowsAndArrowsOfEachWorker) {
+  StagesOptions options;
+  options.replicas = {2, 1};
+  FakeStages program(options);
+  InstancePointer instance = create(program);
+  ASSERT_NE(instance, nullptr);
+  TemporaryFolder folder;
+  std::string path = folder.path("trace.json");
+  hfta_trace_options traced = {};
+  traced.path = path.c_str();
+  traced.steps = 1;
+  hfta_trace *trace = nullptr;
+  hfta_error error;
+  ASSERT_EQ(hfta_trace_open(instance.get(), &traced, &trace, &error), HFTA_OK);
+  hfta_instance_observe(instance.get(), hfta_trace_observer(trace));
+  std::vector<double> batch = program.makeBatch(0);
+  const void *inputs[] = {batch.data()};
+  hfta_trace_begin_step(trace);
+  EXPECT_EQ(hfta_instance_step(instance.get(), inputs, nullptr), HFTA_OK);
+  hfta_trace_end_step(trace);
+  hfta_instance_observe(instance.get(), nullptr);
+  int64_t dropped = 0;
+  EXPECT_EQ(hfta_trace_finish(trace, &dropped, &error), HFTA_OK);
+  hfta_trace_close(trace);
+  std::string text = readFile(path);
+  for (const char *row :
+       {"worker 0: compute", "worker 1: messages (sends)",
+        "worker 1: messages (sums)", "worker 2: messages (receives)"})
+    EXPECT_NE(text.find("\"" + std::string(row) + "\""), std::string::npos)
+        << row;
+  // Every arrow ends where another one begins.
+  std::multiset<std::string> ends = findAll(text, "\"id\":\"");
+  EXPECT_GT(ends.size(), 0u);
+  for (const std::string &id : ends)
+    EXPECT_EQ(ends.count(id), 2u) << id;
+  // Of the first stage's two replicas each sends its own micro-batches.
+  size_t cut = 0;
+  while (std::string(program.segments[cut].name) != "cut.1")
+    ++cut;
+  for (const char *pair : {"0-2-", "1-2-"})
+    for (const char *number : {"-0", "-1"})
+      EXPECT_EQ(ends.count(pair + std::to_string(cut) + number), 2u);
+  EXPECT_NE(text.find("\"name\":\"cut.1\""), std::string::npos);
 }
 
 std::string checkOf(const FakeStages &program) {

@@ -129,7 +129,10 @@ hfta_status hfta_instance_evaluate(hfta_instance *instance,
 hfta_status hfta_instance_infer(hfta_instance *instance,
                                 const void *const *inputs);
 
-/// A copy's tensor by its name: weights, optimizer state, outputs.
+/// A copy's tensor by its name: weights, optimizer state, outputs. Of several
+/// stages: HFTA_USAGE on a rank that has no worker of the tensor's stage; what
+/// is written to `data` is one worker's, and others of its stage keep what they
+/// have.
 hfta_status hfta_instance_tensor(hfta_instance *instance, int64_t copy,
                                  const char *name, hfta_tensor_info *out);
 

@@ -116,7 +116,8 @@ void hfta_instance_set_steps(hfta_instance *instance, int64_t steps);
 hfta_status hfta_instance_learning_rate(hfta_instance *instance, int64_t copy,
                                         double *out);
 
-/// Copies a tensor of one copy to or from the host's memory.
+/// Copies a tensor of one copy to or from the host's memory; to all workers
+/// that have it, from one. HFTA_USAGE on a rank without any.
 hfta_status hfta_instance_read(hfta_instance *instance, uint32_t tensor,
                                int64_t copy, uint64_t offset, void *to,
                                uint64_t bytes);

@@ -215,6 +215,7 @@ int hfta_open_instance(const hfta_invocation *invocation,
   hfta_options options = {.threads = (int32_t)threads,
                           .ranks = HFTA_RANKS_ONE,
                           .device = device,
+                          .rank_timeout = invocation->ranks->timeout,
                           .error = &error};
   hfta_status status =
       hfta_instance_create_for(invocation->program, workload, &options, out);

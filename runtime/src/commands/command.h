@@ -12,6 +12,7 @@ enum { HFTA_MAX_LIST = 64, HFTA_MAX_OPTIONS = 32 };
 /// How this process stands to the others that a launcher has started.
 typedef struct hfta_rank_state {
   hfta_communicator *communicator; ///< NULL: not looked for
+  double timeout;                  ///< seconds without progress; 0: the default
   bool is_silent; ///< another one says what is wrong with the arguments
 } hfta_rank_state;
 

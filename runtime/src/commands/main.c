@@ -109,7 +109,7 @@ static int flush_output(const hfta_invocation *invocation, int code) {
 
 int hfta_main(const hfta_program *program, int argc, char **argv) {
   const char *binary = argc > 0 ? hfta_path_name(argv[0]) : program->name;
-  hfta_rank_state ranks = {NULL, false};
+  hfta_rank_state ranks = {NULL, 0.0, false};
   hfta_invocation invocation = {program,  binary,   "",
                                 argc - 2, argv + 2, &ranks};
   if (argc < 2) {

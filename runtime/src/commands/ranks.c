@@ -34,6 +34,7 @@ int hfta_join_ranks(const hfta_invocation *invocation,
   else if (strcmp(text, "auto") != 0)
     return hfta_report_usage(
         invocation, "option '--ranks' is 'auto' or '1', got '%s'", text);
+  state->timeout = options.timeout;
   hfta_launcher launcher;
   hfta_launcher_find(&launcher);
   int size = options.ranks == HFTA_RANKS_ONE ? 1 : launcher.size;

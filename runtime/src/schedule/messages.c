@@ -65,6 +65,7 @@ static hfta_status plan(hfta_worker *worker, const hfta_command *command,
   size_t posts = once ? 1 : (size_t)worker->share.micro_batch_count;
   size_t most = once ? (size_t)program->stages[command->subject].replicas : 1;
   self->command = command;
+  self->exchange_count = posts;
   self->messages = calloc(posts * most, sizeof(*self->messages));
   self->exchanges = calloc(posts, sizeof(*self->exchanges));
   if (!self->messages || !self->exchanges)
@@ -123,6 +124,14 @@ void hfta_messages_destroy(hfta_messages *self) {
     free(self->all[i].exchanges);
   }
   free(self->all);
+}
+
+bool hfta_messages_have(const hfta_messages *self, const hfta_post *post) {
+  for (uint32_t i = 0; i < self->count; ++i)
+    for (size_t j = 0; j < self->all[i].exchange_count; ++j)
+      if (&self->all[i].exchanges[j].post == post)
+        return true;
+  return false;
 }
 
 void hfta_messages_give(hfta_worker *worker, const hfta_command *command,

@@ -17,6 +17,7 @@ struct hfta_worker;
 typedef struct hfta_stage_messages {
   const hfta_command *command;
   hfta_message *messages;
+  size_t exchange_count;
   hfta_exchange *exchanges; ///< one for each of the worker's micro-batches; of
                             ///< a command that is given once, one
 } hfta_stage_messages;
@@ -30,6 +31,9 @@ typedef struct hfta_messages {
 /// After the worker has its memory and its communicators.
 hfta_status hfta_messages_create(struct hfta_worker *worker);
 void hfta_messages_destroy(hfta_messages *self);
+
+/// Whether the post is of one of them.
+bool hfta_messages_have(const hfta_messages *self, const hfta_post *post);
 
 /// Gives the device the work of an HFTA_COMMAND_SEND or _RECEIVE, for the
 /// worker's micro-batch at `place` among its own; 0 where it is given once.

@@ -19,15 +19,12 @@ static int threads_of(const hfta_worker *self) {
 //===----------------------------------------------------------------------===//
 
 /// With whom the worker exchanges messages.
-static void join(hfta_worker *self, uint32_t index) {
+static void join(hfta_worker *self) {
   const hfta_instance *instance = self->instance;
-  const hfta_workload *process = &instance->workload;
   self->communicator = instance->communicator;
   if (!instance->group)
     return;
-  int64_t number = hfta_rank_first_worker(self->program->workers,
-                                          process->ranks, process->rank) +
-                   index;
+  int64_t number = hfta_worker_number(self);
   self->communicator = hfta_worker_group_stage(instance->group, (int)number);
   self->everyone = hfta_worker_group_all(instance->group, (int)number);
 }
@@ -39,7 +36,7 @@ hfta_status hfta_worker_open(hfta_worker *self, const hfta_instance *instance,
   self->instance = instance;
   self->program = program;
   self->workload = hfta_workload_of_worker(program, &instance->workload, index);
-  join(self, index);
+  join(self);
   self->memory = calloc(segments + 1, sizeof(*self->memory));
   self->call_bases = calloc(segments + 1, sizeof(void *));
   self->keeps = calloc(segments + 1, sizeof(bool));
@@ -209,6 +206,17 @@ hfta_status hfta_worker_clear_gradients(hfta_worker *self) {
 //===----------------------------------------------------------------------===//
 // Places
 //===----------------------------------------------------------------------===//
+
+int64_t hfta_worker_number(const hfta_worker *self) {
+  return hfta_first_worker(self->program, self->workload.stage) +
+         self->workload.rank;
+}
+
+int64_t hfta_worker_first_peer(const hfta_worker *self, const hfta_post *post) {
+  if (!self->everyone || hfta_messages_have(&self->messages, post))
+    return 0;
+  return hfta_first_worker(self->program, self->workload.stage);
+}
 
 int64_t hfta_worker_instance(const hfta_worker *self, uint32_t segment,
                              int64_t place, int64_t number) {

@@ -82,6 +82,13 @@ hfta_status hfta_worker_clear_gradients(hfta_worker *self);
 /// HFTA_USAGE if the program has no such schedule.
 hfta_status hfta_worker_run(hfta_worker *self, const hfta_schedule_call *call);
 
+/// The worker's number among those of all stages.
+int64_t hfta_worker_number(const hfta_worker *self);
+
+/// What the peers of a post that the worker's device was given count from,
+/// among all workers; 0 where there is one stage.
+int64_t hfta_worker_first_peer(const hfta_worker *self, const hfta_post *post);
+
 /// Which instance of a segment, modulo how many there are, serves the worker's
 /// micro-batch at `place` among its own, `number` in the step.
 int64_t hfta_worker_instance(const hfta_worker *self, uint32_t segment,

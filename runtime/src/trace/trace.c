@@ -44,6 +44,7 @@ static void note_activity(void *argument, const hfta_activity *activity) {
   if (!event)
     return;
   *event = (hfta_trace_event){.kind = activity->kind,
+                              .worker = activity->worker,
                               .queue = activity->queue,
                               .begin = activity->begin,
                               .end = activity->end,
@@ -57,6 +58,8 @@ static void note_activity(void *argument, const hfta_activity *activity) {
   const hfta_task_call *call = activity->call;
   if (call)
     event->micro_batch = call->micro_batch;
+  if (activity->post)
+    event->micro_batch = activity->post->label.micro_batch;
   if (call && call->copies && call->copy_count > 0) {
     event->first_copy = call->copies[0];
     event->copy_count = call->copy_count;

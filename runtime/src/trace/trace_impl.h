@@ -9,6 +9,7 @@
 /// An activity as it is kept. Of numbers that a kind doesn't have: -1.
 typedef struct hfta_trace_event {
   hfta_activity_kind kind;
+  uint32_t worker; ///< of the rank's
   uint32_t queue;
   double begin, end; ///< seconds of this rank's clock
   int64_t number;    ///< as in hfta_activity

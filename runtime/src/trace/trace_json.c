@@ -18,12 +18,21 @@ enum { PIECE = 512 };
 // Rows
 //===----------------------------------------------------------------------===//
 
-/// What is done on one row is done one after the other: a queue has a row for
-/// its work, one for messages, and one for the time that it waits.
+/// What is done on one row is done one after the other: a queue of a worker has
+/// a row for its work, one for messages, and one for the time that it waits.
 enum { ROW_STEPS, ROW_READING, ROW_QUEUES, QUEUE_ROWS = 3 };
 
-static uint32_t row_of(const hfta_trace_event *event) {
-  uint32_t first = ROW_QUEUES + QUEUE_ROWS * event->queue;
+static uint32_t count_rows(const hfta_trace_part *part) {
+  const hfta_instance *instance = part->instance;
+  return ROW_QUEUES +
+         QUEUE_ROWS * instance->program->queue_count * instance->worker_count;
+}
+
+static uint32_t row_of(const hfta_trace_part *part,
+                       const hfta_trace_event *event) {
+  uint32_t queues = part->instance->program->queue_count;
+  uint32_t first =
+      ROW_QUEUES + QUEUE_ROWS * (queues * event->worker + event->queue);
   switch (event->kind) {
   case HFTA_ACTIVITY_STEP:
     return ROW_STEPS;
@@ -52,23 +61,38 @@ static const char *name_queue(const hfta_program *program, uint32_t queue) {
       const hfta_command *command = &program->schedules[s].commands[i];
       if (command->queue == queue && command->kind == HFTA_COMMAND_ALL_REDUCE)
         return "sums";
+      if (command->queue == queue && command->kind == HFTA_COMMAND_SEND)
+        return "sends";
+      if (command->queue == queue && command->kind == HFTA_COMMAND_RECEIVE)
+        return "receives";
       if (command->queue == queue && command->kind == HFTA_COMMAND_RUN)
         name = "tasks";
     }
   return name;
 }
 
-static void name_row(const hfta_program *program, uint32_t row, char *name,
+/// The number of a rank's worker among all; of one that does the share of all
+/// its rank's workers, that of the rank.
+static int64_t number_of(const hfta_trace_part *part, uint32_t worker) {
+  return hfta_worker_number(&part->instance->workers[worker]);
+}
+
+static void name_row(const hfta_trace_part *part, uint32_t row, char *name,
                      size_t bytes) {
+  const hfta_program *program = part->instance->program;
   static const char *const formats[QUEUE_ROWS] = {"%s", "messages (%s)",
                                                   "waiting (%s)"};
   if (row < ROW_QUEUES) {
     snprintf(name, bytes, "%s", row == ROW_STEPS ? "steps" : "reading");
     return;
   }
-  uint32_t place = row - ROW_QUEUES;
-  snprintf(name, bytes, formats[place % QUEUE_ROWS],
-           name_queue(program, place / QUEUE_ROWS));
+  uint32_t place = row - ROW_QUEUES, queue = place / QUEUE_ROWS;
+  int length = 0;
+  if (part->instance->group)
+    length = snprintf(name, bytes, "worker %lld: ",
+                      (long long)number_of(part, queue / program->queue_count));
+  snprintf(name + length, bytes - (size_t)length, formats[place % QUEUE_ROWS],
+           name_queue(program, queue % program->queue_count));
 }
 
 //===----------------------------------------------------------------------===//
@@ -150,12 +174,12 @@ static void name_rank(const hfta_trace_part *part, hfta_json_writer *writer) {
 
 /// Where `memory` leads to: in a segment's instance, or in the host's image of
 /// one. UINT32_MAX: elsewhere.
-static uint32_t find_segment(const hfta_instance *instance, const void *memory,
+static uint32_t find_segment(const hfta_worker *worker, const void *memory,
                              bool *is_host) {
   const char *at = memory;
   *is_host = false;
-  for (uint32_t s = 0; s < instance->program->segment_count; ++s) {
-    const hfta_segment_memory *segment = &instance->workers->memory[s];
+  for (uint32_t s = 0; s < worker->program->segment_count; ++s) {
+    const hfta_segment_memory *segment = &worker->memory[s];
     for (uint32_t i = 0; i < segment->count; ++i) {
       const char *base = segment->bases[i];
       if (base && at >= base && at < base + segment->bytes)
@@ -175,7 +199,8 @@ static void name_writing(const hfta_trace_part *part,
                          size_t bytes) {
   const hfta_instance *instance = part->instance;
   bool is_host;
-  uint32_t segment = find_segment(instance, event->to, &is_host);
+  uint32_t segment =
+      find_segment(&instance->workers[event->worker], event->to, &is_host);
   const char *name = segment == UINT32_MAX
                          ? "memory"
                          : instance->program->segments[segment].name;
@@ -216,8 +241,19 @@ static void name_event(const hfta_trace_part *part,
   }
 }
 
-static void put_messages(const hfta_post *post, hfta_json_writer *writer,
-                         bool sends) {
+/// Whom a message is exchanged with: a worker, or a rank that does the shares
+/// of all its workers.
+static int64_t peer_of(const hfta_trace_part *part,
+                       const hfta_trace_event *event,
+                       const hfta_message *message) {
+  const hfta_worker *worker = &part->instance->workers[event->worker];
+  return message->peer + hfta_worker_first_peer(worker, event->post);
+}
+
+static void put_messages(const hfta_trace_part *part,
+                         const hfta_trace_event *event,
+                         hfta_json_writer *writer, bool sends) {
+  const hfta_post *post = event->post;
   hfta_json_key(writer, sends ? "sends" : "receives");
   hfta_json_begin_array(writer);
   for (uint32_t i = 0; i < post->count; ++i) {
@@ -225,14 +261,16 @@ static void put_messages(const hfta_post *post, hfta_json_writer *writer,
     if (message->sends != sends)
       continue;
     hfta_json_begin_object(writer);
-    hfta_json_put_integer(writer, sends ? "to" : "from", message->peer);
+    hfta_json_put_integer(writer, sends ? "to" : "from",
+                          peer_of(part, event, message));
     hfta_json_put_unsigned(writer, "bytes", message->bytes);
     hfta_json_end_object(writer);
   }
   hfta_json_end_array(writer);
 }
 
-static void put_arguments(const hfta_trace_event *event,
+static void put_arguments(const hfta_trace_part *part,
+                          const hfta_trace_event *event,
                           hfta_json_writer *writer) {
   hfta_json_key(writer, "args");
   hfta_json_begin_object(writer);
@@ -249,8 +287,8 @@ static void put_arguments(const hfta_trace_event *event,
   if (event->bytes > 0)
     hfta_json_put_unsigned(writer, "bytes", event->bytes);
   if (event->post) {
-    put_messages(event->post, writer, true);
-    put_messages(event->post, writer, false);
+    put_messages(part, event, writer, true);
+    put_messages(part, event, writer, false);
   }
   hfta_json_end_object(writer);
 }
@@ -259,11 +297,11 @@ static void put_event(const hfta_trace_part *part,
                       const hfta_trace_event *event, hfta_json_writer *writer) {
   char text[256];
   name_event(part, event, text, sizeof(text));
-  begin_element(part, writer, "X", text, row_of(event));
+  begin_element(part, writer, "X", text, row_of(part, event));
   double begin = nanoseconds_at(part, event->begin);
   put_time(writer, "ts", begin);
   put_time(writer, "dur", nanoseconds_at(part, event->end) - begin);
-  put_arguments(event, writer);
+  put_arguments(part, event, writer);
   hfta_json_end_object(writer);
 }
 
@@ -273,7 +311,7 @@ static void put_event(const hfta_trace_part *part,
 
 /// Messages so far of one kind: of those the n-th send is the n-th receive.
 typedef struct arrows {
-  int peer;
+  int64_t own, peer;
   bool sends;
   int tag;
   int64_t count;
@@ -285,12 +323,11 @@ typedef struct arrow_list {
 } arrow_list;
 
 /// NULL: not enough memory.
-static arrows *find_arrows(arrow_list *self, const hfta_message *message,
-                           int tag) {
+static arrows *find_arrows(arrow_list *self, const arrows *wanted) {
   for (size_t i = 0; i < self->count; ++i) {
     arrows *kind = &self->kinds[i];
-    if (kind->peer == message->peer && kind->sends == message->sends &&
-        kind->tag == tag)
+    if (kind->own == wanted->own && kind->peer == wanted->peer &&
+        kind->sends == wanted->sends && kind->tag == wanted->tag)
       return kind;
   }
   arrows *kinds =
@@ -298,7 +335,7 @@ static arrows *find_arrows(arrow_list *self, const hfta_message *message,
   if (!kinds)
     return NULL;
   self->kinds = kinds;
-  kinds[self->count] = (arrows){message->peer, message->sends, tag, 0};
+  kinds[self->count] = *wanted;
   return &kinds[self->count++];
 }
 
@@ -307,16 +344,19 @@ static bool put_arrow(const hfta_trace_part *part, arrow_list *list,
                       const hfta_trace_event *event,
                       const hfta_message *message, hfta_json_writer *writer) {
   const hfta_label *label = &event->post->label;
-  arrows *kind = find_arrows(list, message, label->tag);
+  bool sends = message->sends;
+  const arrows wanted = {number_of(part, event->worker),
+                         peer_of(part, event, message), sends, label->tag, 0};
+  arrows *kind = find_arrows(list, &wanted);
   if (!kind)
     return false;
-  bool sends = message->sends;
-  int from = sends ? rank_of(part) : message->peer;
-  int to = sends ? message->peer : rank_of(part);
+  int64_t from = sends ? kind->own : kind->peer;
+  int64_t to = sends ? kind->peer : kind->own;
   char id[96];
-  snprintf(id, sizeof(id), "%d-%d-%d-%lld", from, to, label->tag,
-           (long long)kind->count++);
-  begin_element(part, writer, sends ? "s" : "f", label->what, row_of(event));
+  snprintf(id, sizeof(id), "%lld-%lld-%d-%lld", (long long)from, (long long)to,
+           label->tag, (long long)kind->count++);
+  begin_element(part, writer, sends ? "s" : "f", label->what,
+                row_of(part, event));
   put_time(writer, "ts",
            nanoseconds_at(part, sends ? event->begin : event->end));
   hfta_json_put_string(writer, "cat", "message");
@@ -355,13 +395,12 @@ static hfta_status hand_on(hfta_json_writer *writer,
 
 static hfta_status write_names(const hfta_trace_part *part,
                                const hfta_trace_sink *sink, hfta_error *error) {
-  const hfta_program *program = part->instance->program;
-  uint32_t rows = ROW_QUEUES + QUEUE_ROWS * (program->queue_count + 1);
+  uint32_t rows = count_rows(part);
   bool *is_used = calloc(rows, sizeof(bool));
   if (!is_used)
     return hfta_fail(error, HFTA_UNSUPPORTED, "not enough memory for a trace");
   for (int64_t i = 0; i < part->count; ++i)
-    is_used[row_of(&part->events[i])] = true;
+    is_used[row_of(part, &part->events[i])] = true;
   hfta_json_writer writer;
   hfta_json_to_memory(&writer);
   hfta_json_begin_array(&writer);
@@ -370,7 +409,7 @@ static hfta_status write_names(const hfta_trace_part *part,
     char text[64];
     if (!is_used[row])
       continue;
-    name_row(program, row, text, sizeof(text));
+    name_row(part, row, text, sizeof(text));
     name(part, &writer, "thread_name", row, "name", text);
     put_order(part, &writer, "thread_sort_index", row, row);
   }
