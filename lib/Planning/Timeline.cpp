@@ -117,6 +117,7 @@ struct TraceEvent {
   double begin = 0, end = 0; ///< seconds
   std::string name;
   std::optional<int64_t> microBatch;
+  std::optional<int64_t> receiver; ///< of the first message that is sent
 };
 
 /// A trace's activities, and what its ranks' rows are.
@@ -155,8 +156,9 @@ static BarKind getTaskKind(llvm::StringRef name, bool isSplit) {
   return BarKind::other;
 }
 
-/// Nothing of what isn't drawn: time that is spent waiting, and copies beside
-/// the computation.
+/// Nothing of what isn't drawn: time that is spent waiting, copies beside the
+/// computation, and what comes, which the sender's row shows. Values go to
+/// later stages, which are on later ranks.
 std::optional<BarKind> TraceReader::getKind(const TraceEvent &event) const {
   auto found = rows.find({event.rank, event.row});
   if (found == rows.end())
@@ -167,9 +169,9 @@ std::optional<BarKind> TraceReader::getKind(const TraceEvent &event) const {
     return getTaskKind(name, isSplit);
   if (row == "sums" || name.starts_with("sums of"))
     return BarKind::sum;
-  if (!row.starts_with("messages"))
+  if (!row.starts_with("messages") || !event.receiver)
     return std::nullopt;
-  return name.contains("gradient") ? BarKind::gradient : BarKind::value;
+  return *event.receiver < event.rank ? BarKind::gradient : BarKind::value;
 }
 
 void TraceReader::readName(const llvm::json::Object &object) {
@@ -196,8 +198,13 @@ void TraceReader::readEvent(const llvm::json::Object &object) {
   event.begin = *begin / 1e6;
   event.end = (*begin + *duration) / 1e6;
   event.name = name->str();
-  if (const llvm::json::Object *arguments = object.getObject("args"))
+  if (const llvm::json::Object *arguments = object.getObject("args")) {
     event.microBatch = arguments->getInteger("micro_batch");
+    const llvm::json::Array *sends = arguments->getArray("sends");
+    if (sends && !sends->empty())
+      if (const llvm::json::Object *first = sends->front().getAsObject())
+        event.receiver = first->getInteger("to");
+  }
   isSplit |= name->starts_with("backward_weight");
   if (event.name == "step") {
     auto [entry, isFirst] = steps.insert({event.rank, event});

@@ -142,6 +142,8 @@ static const char *const kTrace = R"json({"traceEvents": [
    "args": {"name": "compute"}},
   {"name": "thread_name", "ph": "M", "pid": 1, "tid": 3,
    "args": {"name": "messages (sums)"}},
+  {"name": "thread_name", "ph": "M", "pid": 1, "tid": 6,
+   "args": {"name": "messages (transfers)"}},
   {"name": "copy to input", "ph": "X", "pid": 1, "tid": 5, "ts": 141, "dur": 2},
   {"name": "step", "ph": "X", "pid": 0, "tid": 0, "ts": 0, "dur": 50},
   {"name": "forward.0", "ph": "X", "pid": 0, "tid": 2, "ts": 10, "dur": 20,
@@ -154,6 +156,10 @@ static const char *const kTrace = R"json({"traceEvents": [
   {"name": "backward.1", "ph": "X", "pid": 1, "tid": 2, "ts": 140, "dur": 10},
   {"name": "sums of gradient.0", "ph": "X", "pid": 1, "tid": 3, "ts": 150,
    "dur": 10, "args": {"sends": [{"to": 0, "bytes": 8}], "receives": []}},
+  {"name": "cut.1", "ph": "X", "pid": 1, "tid": 6, "ts": 152, "dur": 9,
+   "args": {"sends": [{"to": 0, "bytes": 8}], "receives": [], "micro_batch": 3}},
+  {"name": "cut.0", "ph": "X", "pid": 1, "tid": 6, "ts": 162, "dur": 9,
+   "args": {"sends": [], "receives": [{"from": 0, "bytes": 8}]}},
   {"name": "update.0", "ph": "X", "pid": 1, "tid": 2, "ts": 165, "dur": 10}
 ]})json";
 
@@ -161,7 +167,7 @@ TEST(TimelineTest, TracesAreLaidBeside) {
   llvm::Expected<Timeline> measured = readTrace(kTrace, "t.json");
   ASSERT_TRUE(!!measured) << llvm::toString(measured.takeError());
   EXPECT_EQ(measured->rows, std::vector<std::string>({"rank 0", "rank 1"}));
-  ASSERT_EQ(measured->bars.size(), 4u) << "of the last step, without waiting";
+  ASSERT_EQ(measured->bars.size(), 5u) << "of the last step, without waiting";
   const TimelineBar &forward = measured->bars[0];
   EXPECT_EQ(forward.kind, BarKind::forward);
   EXPECT_EQ(forward.label, "3");
@@ -170,12 +176,14 @@ TEST(TimelineTest, TracesAreLaidBeside) {
   EXPECT_EQ(measured->bars[1].kind, BarKind::backward);
   EXPECT_EQ(measured->bars[1].row, 1u);
   EXPECT_EQ(measured->bars[2].kind, BarKind::sum);
-  EXPECT_EQ(measured->bars[3].kind, BarKind::update);
+  EXPECT_EQ(measured->bars[3].kind, BarKind::gradient);
+  EXPECT_EQ(measured->bars[3].title, "cut.1, micro-batch 3");
+  EXPECT_EQ(measured->bars[4].kind, BarKind::update);
   Timeline simulated = getExample(OrderKind::allForwardsFirst, getShape(2, 2));
   Timeline both = layBeside(simulated, *measured);
   EXPECT_EQ(both.rows.size(), 4u);
   EXPECT_EQ(both.rows.back(), "measured, rank 1");
-  EXPECT_EQ(both.bars.size(), simulated.bars.size() + 4);
+  EXPECT_EQ(both.bars.size(), simulated.bars.size() + 5);
   EXPECT_EQ(both.bars.back().row, 3u);
   EXPECT_TRUE(isWellFormed(getSvg(both)));
 }
