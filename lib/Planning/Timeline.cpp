@@ -120,6 +120,14 @@ struct TraceEvent {
   std::optional<int64_t> receiver; ///< of the first message that is sent
 };
 
+/// Whose a rank's row is, and what is on it: of "worker 2: compute" the worker,
+/// which of a program of one stage is the rank.
+struct TraceRow {
+  bool isWorker = false;
+  int64_t number = 0;
+  std::string what;
+};
+
 /// A trace's activities, and what its ranks' rows are.
 class TraceReader {
 public:
@@ -130,11 +138,12 @@ public:
 private:
   void readName(const llvm::json::Object &object);
   void readEvent(const llvm::json::Object &object);
+  const TraceRow *getRow(const TraceEvent &event) const;
   std::optional<BarKind> getKind(const TraceEvent &event) const;
 
   std::vector<TraceEvent> events;
   std::map<int64_t, TraceEvent> steps; ///< the last one of each rank
-  std::map<std::pair<int64_t, int64_t>, std::string> rows;
+  std::map<std::pair<int64_t, int64_t>, TraceRow> rows;
   bool isSplit =
       false; ///< whether gradients of weights have tasks of their own
 };
@@ -160,18 +169,22 @@ static BarKind getTaskKind(llvm::StringRef name, bool isSplit) {
 /// computation, and what comes, which the sender's row shows. Values go to
 /// later stages, which are on later ranks.
 std::optional<BarKind> TraceReader::getKind(const TraceEvent &event) const {
-  auto found = rows.find({event.rank, event.row});
-  if (found == rows.end())
+  const TraceRow *found = getRow(event);
+  if (!found)
     return std::nullopt;
-  llvm::StringRef row = found->second;
-  llvm::StringRef name = event.name;
+  llvm::StringRef row = found->what, name = event.name;
   if (row == "compute")
     return getTaskKind(name, isSplit);
   if (row == "sums" || name.starts_with("sums of"))
     return BarKind::sum;
   if (!row.starts_with("messages") || !event.receiver)
     return std::nullopt;
-  return *event.receiver < event.rank ? BarKind::gradient : BarKind::value;
+  return *event.receiver < found->number ? BarKind::gradient : BarKind::value;
+}
+
+const TraceRow *TraceReader::getRow(const TraceEvent &event) const {
+  auto found = rows.find({event.rank, event.row});
+  return found == rows.end() ? nullptr : &found->second;
 }
 
 void TraceReader::readName(const llvm::json::Object &object) {
@@ -180,8 +193,16 @@ void TraceReader::readName(const llvm::json::Object &object) {
   const llvm::json::Object *arguments = object.getObject("args");
   if (!rank || !row || !arguments || object.getString("name") != "thread_name")
     return;
-  if (std::optional<llvm::StringRef> name = arguments->getString("name"))
-    rows[{*rank, *row}] = name->str();
+  std::optional<llvm::StringRef> name = arguments->getString("name");
+  if (!name)
+    return;
+  TraceRow &read = rows[{*rank, *row}];
+  read = {false, *rank, name->str()};
+  auto [worker, what] = name->split(": ");
+  read.isWorker =
+      worker.consume_front("worker ") && !worker.getAsInteger(10, read.number);
+  if (read.isWorker)
+    read.what = what.str();
 }
 
 void TraceReader::readEvent(const llvm::json::Object &object) {
@@ -230,12 +251,9 @@ std::optional<Timeline> TraceReader::getLastStep() const {
   Timeline timeline;
   timeline.title = "measured";
   double zero = steps.begin()->second.begin;
-  std::map<int64_t, size_t> places;
-  for (const auto &[rank, step] : steps) {
+  for (const auto &[rank, step] : steps)
     zero = std::min(zero, step.begin);
-    places[rank] = timeline.rows.size();
-    timeline.rows.push_back("rank " + std::to_string(rank));
-  }
+  std::map<std::pair<bool, int64_t>, std::vector<TimelineBar>> bars;
   for (const TraceEvent &event : events) {
     std::optional<BarKind> kind = getKind(event);
     auto step = steps.find(event.rank);
@@ -243,7 +261,6 @@ std::optional<Timeline> TraceReader::getLastStep() const {
         event.end > step->second.end)
       continue;
     TimelineBar bar;
-    bar.row = places[event.rank];
     bar.kind = *kind;
     bar.begin = event.begin - zero;
     bar.end = event.end - zero;
@@ -251,7 +268,17 @@ std::optional<Timeline> TraceReader::getLastStep() const {
       bar.label = std::to_string(*event.microBatch);
     bar.title =
         event.name + (event.microBatch ? ", micro-batch " + bar.label : "");
-    timeline.bars.push_back(std::move(bar));
+    const TraceRow *row = getRow(event);
+    bars[{row->isWorker, row->number}].push_back(std::move(bar));
+  }
+  for (auto &[row, own] : bars) {
+    auto [isWorker, number] = row;
+    for (TimelineBar &bar : own) {
+      bar.row = timeline.rows.size();
+      timeline.bars.push_back(std::move(bar));
+    }
+    timeline.rows.push_back((isWorker ? "worker " : "rank ") +
+                            std::to_string(number));
   }
   return timeline;
 }

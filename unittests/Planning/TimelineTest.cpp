@@ -178,6 +178,7 @@ TEST(TimelineTest, TracesAreLaidBeside) {
   EXPECT_EQ(measured->bars[2].kind, BarKind::sum);
   EXPECT_EQ(measured->bars[3].kind, BarKind::gradient);
   EXPECT_EQ(measured->bars[3].title, "cut.1, micro-batch 3");
+
   EXPECT_EQ(measured->bars[4].kind, BarKind::update);
   Timeline simulated = getExample(OrderKind::allForwardsFirst, getShape(2, 2));
   Timeline both = layBeside(simulated, *measured);
@@ -186,6 +187,31 @@ TEST(TimelineTest, TracesAreLaidBeside) {
   EXPECT_EQ(both.bars.size(), simulated.bars.size() + 5);
   EXPECT_EQ(both.bars.back().row, 3u);
   EXPECT_TRUE(isWellFormed(getSvg(both)));
+}
+
+TEST(TimelineTest, WorkersOfOneRankHaveRowsOfTheirOwn) {
+  llvm::Expected<Timeline> measured = readTrace(R"json({"traceEvents": [
+    {"name": "thread_name", "ph": "M", "pid": 0, "tid": 2,
+     "args": {"name": "worker 0: compute"}},
+    {"name": "thread_name", "ph": "M", "pid": 0, "tid": 14,
+     "args": {"name": "worker 1: compute"}},
+    {"name": "thread_name", "ph": "M", "pid": 0, "tid": 18,
+     "args": {"name": "worker 1: messages (sends)"}},
+    {"name": "step", "ph": "X", "pid": 0, "tid": 0, "ts": 0, "dur": 50},
+    {"name": "backward.1", "ph": "X", "pid": 0, "tid": 14, "ts": 9, "dur": 2},
+    {"name": "cut.1", "ph": "X", "pid": 0, "tid": 18, "ts": 12, "dur": 9,
+     "args": {"sends": [{"to": 0, "bytes": 8}], "micro_batch": 3}},
+    {"name": "backward_weight.0", "ph": "X", "pid": 0, "tid": 2, "ts": 5,
+     "dur": 2}
+  ]})json",
+                                                "t.json");
+  ASSERT_TRUE(!!measured) << llvm::toString(measured.takeError());
+  EXPECT_EQ(measured->rows, std::vector<std::string>({"worker 0", "worker 1"}));
+  ASSERT_EQ(measured->bars.size(), 3u);
+  EXPECT_EQ(measured->bars[0].kind, BarKind::backwardWeight);
+  EXPECT_EQ(measured->bars[1].kind, BarKind::backwardInput);
+  EXPECT_EQ(measured->bars[1].row, 1u);
+  EXPECT_EQ(measured->bars[2].kind, BarKind::gradient);
 }
 
 TEST(TimelineTest, WhatIsNoTrace) {

@@ -50,8 +50,9 @@ struct Timeline {
 /// Of a run that has ended.
 Timeline getTimeline(const PipelineRun &run, llvm::StringRef title);
 
-/// The last whole step of a trace as `train --trace` writes it, a row a rank.
-/// An error says what is wrong with the file.
+/// The last whole step of a trace as `train --trace` writes it, a row a worker
+/// of several stages, else a row a rank. An error says what is wrong with the
+/// file.
 llvm::Expected<Timeline> readTrace(llvm::StringRef text, llvm::StringRef file);
 
 /// The rows of both, each under the name of its own timeline and in the same
