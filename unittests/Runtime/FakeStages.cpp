@@ -267,7 +267,6 @@ void FakeStages::addSegments() {
   }
   differences.push_back(
       addSegment("difference", HFTA_SEGMENT_SAVED, count - 1, inFlight, all));
-  mirror = addSegment("mirror", HFTA_SEGMENT_PARAMETERS, count - 1, 1, all);
   int64_t groups = stages.back().groups;
   results =
       addSegment("results", HFTA_SEGMENT_RESULTS, count - 1, groups, rowBytes);
@@ -286,7 +285,7 @@ void FakeStages::addStage(int i) {
   if (isLast)
     forward.push_back(
         addTask("forward." + number, runLast,
-                {from, bind(weights[i]), bind(cuts[1]), bind(mirror),
+                {from, bind(weights[i]), bind(cuts[1]), bind(weights[0]),
                  bind(differences[count]), bind(results, 0, sizeof(double))},
                 {differences[count], results}, true));
   else
@@ -317,7 +316,7 @@ void FakeStages::addTasks() {
   evaluate =
       addTask("evaluate", runEvaluateLast,
               {bind(cuts[count - 1]), bind(weights[count - 1]), bind(cuts[1]),
-               bind(mirror), bind(results, 0, sizeof(double)),
+               bind(weights[0]), bind(results, 0, sizeof(double)),
                bind(results, copies * sizeof(double), sizeof(double))},
               {results}, true);
 }
@@ -328,18 +327,16 @@ void FakeStages::addTasks() {
 
 void FakeStages::writeInitialize(Schedule &to, int stage) {
   to.run(init[stage]);
-  hfta_place own = {HFTA_SPACE_SEGMENT, mirror, 0, 0};
-  if (stage == 0)
-    to.transfer(TASKS, own, {HFTA_SPACE_SEGMENT, weights[0], 0, 0},
-                copies * rowBytes);
   if (options.isUncut)
     return;
   if (stage == 0) {
     to.after(SENDS, TASKS, DONE);
-    to.message(HFTA_COMMAND_SEND, SENDS, mirror, count - 1, copies * rowBytes);
+    to.message(HFTA_COMMAND_SEND, SENDS, weights[0], count - 1,
+               copies * rowBytes);
   }
   if (stage == count - 1)
-    to.message(HFTA_COMMAND_RECEIVE, RECEIPTS, mirror, 0, copies * rowBytes);
+    to.message(HFTA_COMMAND_RECEIVE, RECEIPTS, weights[0], 0,
+               copies * rowBytes);
 }
 
 /// What the forward of a micro-batch reads, to a place that is free.
@@ -412,9 +409,6 @@ void FakeStages::writeUpdate(Schedule &to, int stage) {
     to.allReduce(combineResults, results, receivedResults, rowBytes);
   to.after(TASKS, SUMS, SUMMED);
   to.run(update[stage]);
-  if (stage == 0)
-    to.transfer(TASKS, {HFTA_SPACE_SEGMENT, mirror, 0, 0},
-                {HFTA_SPACE_SEGMENT, weights[0], 0, 0}, copies * rowBytes);
   if (isLast)
     to.transfer(TASKS, {HFTA_SPACE_HOST, results, 0, 0},
                 {HFTA_SPACE_SEGMENT, results, 0, 0}, rowBytes);
@@ -422,11 +416,13 @@ void FakeStages::writeUpdate(Schedule &to, int stage) {
     return;
   if (stage == 0) {
     to.after(SENDS, TASKS, DONE);
-    to.message(HFTA_COMMAND_SEND, SENDS, mirror, count - 1, copies * rowBytes);
+    to.message(HFTA_COMMAND_SEND, SENDS, weights[0], count - 1,
+               copies * rowBytes);
   }
   if (isLast) {
     to.after(RECEIPTS, TASKS, DONE);
-    to.message(HFTA_COMMAND_RECEIVE, RECEIPTS, mirror, 0, copies * rowBytes);
+    to.message(HFTA_COMMAND_RECEIVE, RECEIPTS, weights[0], 0,
+               copies * rowBytes);
   }
 }
 

@@ -90,7 +90,7 @@ private:
   std::vector<std::vector<hfta_action>> actions;
   std::vector<uint32_t> weights, gradients, received, cuts, differences;
   std::vector<uint32_t> init, forward, backward, combine, update;
-  uint32_t input, mirror, results, receivedResults, scalars;
+  uint32_t input, results, receivedResults, scalars;
   uint32_t combineResults, evaluate;
   hfta_data_field field = {};
   double rates[copies] = {0.25, 0.5};

@@ -189,7 +189,7 @@ TEST(Stages, WorkersHaveMemoryForWhatTheyTouch) {
       const hfta_segment_memory &memory = worker.memory[s];
       bytes += memory.bytes * memory.count;
       std::string name = segment.name;
-      if (name == "mirror" || name == "cut.1")
+      if (name == "parameters.0" || name == "cut.1")
         EXPECT_GT(memory.count, 0u) << name;
       else if (name == "received.1" || name == "received.results")
         EXPECT_EQ(memory.count, 0u) << name; // of a stage with one replica

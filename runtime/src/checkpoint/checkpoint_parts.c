@@ -23,8 +23,53 @@ static void find_held_alike(hfta_checkpoint_parts *self) {
       answers_of(self, rank)[i] = hfta_instance_find_worker(self->instance, i);
 }
 
+/// Replicas of a stage have the same; so have the ranks that have them.
+static void find_held_by(hfta_checkpoint_parts *self, uint32_t stage) {
+  const hfta_program *program = self->instance->program;
+  hfta_workload workload = self->instance->workload;
+  workload.stage = (int32_t)stage;
+  workload.rank = 0;
+  workload.ranks = (int)program->stages[stage].replicas;
+  int64_t first = hfta_first_worker(program, (int32_t)stage);
+  for (uint32_t s = 0; s < program->segment_count; ++s) {
+    bool needs = hfta_workload_needs(program, &workload, s);
+    for (int64_t i = first; needs && i < first + workload.ranks; ++i)
+      answers_of(self, hfta_rank_of_worker(program->workers, self->ranks->size,
+                                           i))[s] = true;
+  }
+}
+
+/// The rank of the first worker of its stage; what is no stage's each that has
+/// it has alike.
+static int find_owner(const hfta_checkpoint_parts *self, uint32_t segment) {
+  const hfta_program *program = self->instance->program;
+  int32_t stage = program->segments[segment].stage;
+  int first = stage < 0
+                  ? 0
+                  : hfta_rank_of_worker(program->workers, self->ranks->size,
+                                        hfta_first_worker(program, stage));
+  for (int i = 0; i < self->ranks->size; ++i) {
+    int rank = (first + i) % self->ranks->size;
+    if (answers_of(self, rank)[segment])
+      return rank;
+  }
+  return 0;
+}
+
+static void find_held(hfta_checkpoint_parts *self) {
+  if (!self->is_spread) {
+    find_held_alike(self);
+    return;
+  }
+  for (uint32_t i = 0; i < self->instance->program->stage_count; ++i)
+    find_held_by(self, i);
+  for (uint32_t i = 0; i < self->instance->program->segment_count; ++i)
+    self->owners[i] = find_owner(self, i);
+}
+
 bool hfta_checkpoint_is_spread(const hfta_instance *instance) {
-  return instance->program->stage_count > 1 && instance->communicator->size > 1;
+  return instance->communicator->size > 1 &&
+         hfta_workload_has_stages(instance->program, &instance->workload);
 }
 
 hfta_status hfta_checkpoint_parts_create(hfta_checkpoint_parts *self,
@@ -43,7 +88,7 @@ hfta_status hfta_checkpoint_parts_create(hfta_checkpoint_parts *self,
   if (!self->holds || !self->owners || !self->tensors || !self->chunk)
     return hfta_fail(error, HFTA_UNSUPPORTED,
                      "not enough memory for a checkpoint");
-  find_held_alike(self);
+  find_held(self);
   return HFTA_OK;
 }
 

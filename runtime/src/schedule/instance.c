@@ -426,10 +426,17 @@ hfta_instance_device_kind(const hfta_instance *instance) {
 
 hfta_worker *hfta_instance_find_worker(const hfta_instance *instance,
                                        uint32_t segment) {
-  for (uint32_t i = 0; i < instance->worker_count; ++i)
-    if (instance->workers[i].memory[segment].count > 0)
-      return &instance->workers[i];
-  return NULL;
+  int32_t stage = instance->program->segments[segment].stage;
+  hfta_worker *found = NULL;
+  for (uint32_t i = 0; i < instance->worker_count; ++i) {
+    hfta_worker *worker = &instance->workers[i];
+    if (worker->memory[segment].count == 0)
+      continue;
+    if (worker->workload.stage == stage)
+      return worker;
+    found = found ? found : worker;
+  }
+  return found;
 }
 
 hfta_error *hfta_instance_error(hfta_instance *instance) {

@@ -59,8 +59,8 @@ void hfta_instance_observe(hfta_instance *instance,
 const hfta_device_functions *
 hfta_instance_device_kind(const hfta_instance *instance);
 
-/// The worker that has memory for the segment, the first one of several; NULL
-/// if none has.
+/// The worker that has memory for the segment: of several the first one of the
+/// segment's stage, else the first; NULL if none has.
 hfta_worker *hfta_instance_find_worker(const hfta_instance *instance,
                                        uint32_t segment);
 
