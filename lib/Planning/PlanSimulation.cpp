@@ -130,7 +130,10 @@ void PlanReader::update(PipelinePlan &changed,
                         const ChosenOrder &chosen) const {
   const Order &order = chosen.run.order;
   std::vector<int64_t> inFlight = getInstances(order);
-  changed.order = stringifyOrderKind(order.kind).str();
+  // What a list scheduler has made has no name that a job can give.
+  OrderKind kind =
+      order.kind == OrderKind::list ? OrderKind::automatic : order.kind;
+  changed.order = stringifyOrderKind(kind).str();
   changed.simulated = chosen.run.getLength();
   for (auto [index, planned] : llvm::enumerate(changed.stages)) {
     const Stage &stage = stages[index];
@@ -167,4 +170,26 @@ planning::simulatePlan(PipelinePlan &plan, const StageCosts &costs,
     chosen = std::move(other);
   reader.update(plan, *chosen);
   return chosen;
+}
+
+Timeline planning::getTimeline(const PipelinePlan &plan,
+                               const ChosenOrder &chosen) {
+  const PipelineShape &shape = chosen.run.order.shape;
+  std::string title = (stringifyOrderKind(chosen.run.order.kind) + ", " +
+                       llvm::Twine(plan.microBatches) + " micro-batches")
+                          .str();
+  Timeline timeline = getTimeline(chosen.run, title);
+  timeline.rows.clear();
+  for (auto [index, planned] : llvm::enumerate(plan.stages)) {
+    std::string stage = "stage " + std::to_string(index);
+    size_t count = planned.devices.size();
+    if (count > 1 && shape.replicas[index] == 1) {
+      timeline.rows.push_back(stage + ", " + std::to_string(count) +
+                              " devices");
+      continue;
+    }
+    for (int64_t device : planned.devices)
+      timeline.rows.push_back(stage + ", device " + std::to_string(device));
+  }
+  return timeline;
 }

@@ -59,6 +59,10 @@ TEST(PlanSimulationTest, DividedMicroBatchesAreTheRecursion) {
     EXPECT_GE(*plan.simulated, plan.latency * (1 - 1e-9));
     EXPECT_LE(*plan.simulated, plan.latency * 1.1);
     EXPECT_EQ(plan.order, "one_f_one_b");
+    EXPECT_EQ(
+        getTimeline(plan, *chosen).rows,
+        std::vector<std::string>(
+            {"stage 0, 2 devices", "stage 1, device 2", "stage 2, 3 devices"}));
   }
 }
 
@@ -120,6 +124,10 @@ TEST(PlanSimulationTest, MemoryLimitsWhatIsInFlight) {
     llvm::Expected<ChosenOrder> chosen = simulatePlan(plan, costs, options);
     ASSERT_TRUE(!!chosen) << llvm::toString(chosen.takeError());
     EXPECT_FALSE(verifyOrder(chosen->run.order));
+    EXPECT_EQ(
+        getTimeline(plan, *chosen).rows,
+        std::vector<std::string>({"stage 0, device 0", "stage 0, device 1",
+                                  "stage 1, device 2", "stage 2, device 3"}));
     EXPECT_LE(*plan.simulated, plan.latency * 1.05);
     for (const PlannedStage &stage : plan.stages)
       EXPECT_LE(stage.peakBytes, cluster.memory);

@@ -6,6 +6,7 @@
 #include "Hfta/Planning/MakeOrder.h"
 #include "Hfta/Planning/PipelinePlan.h"
 #include "Hfta/Planning/StageCosts.h"
+#include "Hfta/Planning/Timeline.h"
 
 namespace mlir::hfta::planning {
 
@@ -38,6 +39,10 @@ PlannedPipeline getPipeline(const PipelinePlan &plan, const StageCosts &costs,
 llvm::Expected<ChosenOrder>
 simulatePlan(PipelinePlan &plan, const StageCosts &costs,
              const PlanSimulationOptions &options = {});
+
+/// The simulated step of a plan, a row a device with its stage. With divided
+/// micro-batches, a row a stage.
+Timeline getTimeline(const PipelinePlan &plan, const ChosenOrder &chosen);
 
 } // namespace mlir::hfta::planning
 
