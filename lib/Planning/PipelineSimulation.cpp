@@ -396,7 +396,7 @@ double PipelineRun::getBubble(int64_t worker) const {
 }
 
 double PipelineRun::getIdle(int64_t worker) const {
-  return toSeconds(result.getIdle(simulation, worker));
+  return toSeconds(result.getIdle(worker));
 }
 
 double PipelineRun::getInFlight(int64_t worker) const {

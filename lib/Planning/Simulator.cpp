@@ -30,7 +30,8 @@ double planning::toSeconds(Ticks ticks) {
 }
 
 unsigned Simulation::add(SimulatedAction action) {
-  queues[action.queue].actions.push_back(actions.size());
+  if (action.queue != kNone)
+    queues[action.queue].actions.push_back(actions.size());
   actions.push_back(std::move(action));
   return actions.size() - 1;
 }
@@ -45,12 +46,10 @@ unsigned Simulation::add(SimulatedChannel channel) {
   return channels.size() - 1;
 }
 
-Ticks SimulationResult::getIdle(const Simulation &simulation,
-                                unsigned queue) const {
+Ticks SimulationResult::getIdle(unsigned queue) const {
   Ticks first = -1, last = 0;
-  for (unsigned action : simulation.queues[queue].actions) {
-    const Interval &interval = actions[action];
-    if (!interval.hasBegun())
+  for (auto [interval, ranOn] : llvm::zip_equal(actions, queues)) {
+    if (!interval.hasBegun() || ranOn != queue)
       continue;
     first = first < 0 ? interval.begin : std::min(first, interval.begin);
     last = std::max(last, interval.end);
@@ -177,6 +176,7 @@ public:
     for (const SimulatedMachine &machine : plan.machines)
       machines.emplace_back(machine.processors);
     result.actions.resize(plan.actions.size());
+    result.queues.resize(plan.actions.size(), kNone);
     result.messages.resize(plan.messages.size());
     result.busy.resize(plan.queues.size(), 0);
     result.peaks.resize(plan.memoryCount, 0);
@@ -208,6 +208,11 @@ private:
 
   void connect();
   void handle(const Event &event);
+  /// All that an action needs is there.
+  void wake(unsigned action) {
+    if (!choose)
+      readyQueues.insert(plan.actions[action].queue);
+  }
   void endAction(unsigned action);
   void endMessage(unsigned message);
   void read(unsigned message);
@@ -308,7 +313,7 @@ void Engine::handle(const Event &event) {
 //===----------------------------------------------------------------------===//
 
 void Engine::endAction(unsigned action) {
-  unsigned queue = plan.actions[action].queue;
+  unsigned queue = result.queues[action];
   Interval &interval = result.actions[action];
   interval.end = now;
   result.busy[queue] += interval.end - interval.begin;
@@ -317,7 +322,7 @@ void Engine::endAction(unsigned action) {
   change(plan.actions[action].memory, /*atEnd=*/true);
   for (unsigned follower : actions[action].followers)
     if (--actions[follower].missing == 0)
-      readyQueues.insert(plan.actions[follower].queue);
+      wake(follower);
   for (unsigned message : plan.actions[action].messages)
     read(message);
   for (unsigned message : actions[action].sends)
@@ -332,7 +337,7 @@ void Engine::endMessage(unsigned message) {
   change(plan.messages[message].memory, /*atEnd=*/true);
   for (unsigned reader : messages[message].readers)
     if (--actions[reader].missing == 0)
-      readyQueues.insert(plan.actions[reader].queue);
+      wake(reader);
   if (messages[message].unread == 0)
     release(message);
 }
@@ -423,9 +428,11 @@ unsigned Engine::getNext(unsigned queue) const {
 }
 
 void Engine::beginAction(unsigned queue, unsigned action) {
-  assert(canBegin(action) && plan.actions[action].queue == queue);
+  assert(canBegin(action) && (plan.actions[action].queue == kNone ||
+                              plan.actions[action].queue == queue));
   queues[queue].isRunning = true;
   ++queues[queue].next;
+  result.queues[action] = queue;
   result.actions[action].begin = now;
   change(plan.actions[action].memory, /*atEnd=*/false);
   unsigned machine = plan.queues[queue].machine;
@@ -458,7 +465,7 @@ std::optional<Ticks> Engine::getActionEnd(unsigned action) const {
     return interval.end;
   if (!interval.hasBegun())
     return std::nullopt;
-  unsigned machine = plan.queues[plan.actions[action].queue].machine;
+  unsigned machine = plan.queues[result.queues[action]].machine;
   return machines[machine].getLeastEnd(action, now);
 }
 

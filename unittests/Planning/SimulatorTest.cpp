@@ -4,6 +4,8 @@
 
 #include <gtest/gtest.h>
 
+#include <utility>
+
 using namespace mlir::hfta::planning;
 
 namespace {
@@ -79,7 +81,7 @@ TEST_F(SimulatorTest, ListsRunInOrder) {
   EXPECT_EQ(getBegin(d), 3) << "the list's first action held it up";
   EXPECT_EQ(toSeconds(result.makespan), 5);
   EXPECT_EQ(toSeconds(result.busy[one]), 5);
-  EXPECT_EQ(toSeconds(result.getIdle(plan, other)), 0);
+  EXPECT_EQ(toSeconds(result.getIdle(other)), 0);
 }
 
 TEST_F(SimulatorTest, MessagesOccupyChannelsInTurn) {
@@ -241,4 +243,29 @@ TEST_F(SimulatorTest, ChoosersSeeWhatComes) {
   });
   EXPECT_TRUE(hasSeen);
   EXPECT_EQ(getBegin(b), 3);
+}
+
+TEST_F(SimulatorTest, ModelsGoToTheDeviceThatIsFree) {
+  // Three models of two units each on two devices.
+  for (int device = 0; device < 2; ++device)
+    addQueue();
+  std::vector<unsigned> units;
+  for (double seconds : {4.0, 1.0, 2.0})
+    for (int unit = 0; unit < 2; ++unit)
+      units.push_back(addAction(kNone, seconds,
+                                unit == 0 ? llvm::ArrayRef<unsigned>()
+                                          : llvm::ArrayRef(units.back())));
+  std::vector<unsigned> left = units;
+  result = simulate(plan, [&](const SimulationState &state, unsigned) {
+    for (unsigned &unit : left)
+      if (unit != kNone && state.canBegin(unit))
+        return std::exchange(unit, kNone);
+    return kNone;
+  });
+  std::vector<unsigned> queues = {0, 0, 1, 1, 1, 1};
+  EXPECT_EQ(result.queues, queues);
+  EXPECT_EQ(toSeconds(result.makespan), 8);
+  EXPECT_EQ(getBegin(units[5]), 4);
+  EXPECT_EQ(toSeconds(result.busy[1]), 6);
+  EXPECT_EQ(result.getIdle(1), 0);
 }

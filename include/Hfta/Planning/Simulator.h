@@ -44,6 +44,7 @@ struct MemoryChange {
 /// Something that a queue does. It begins when the queue is free, the actions
 /// that it comes after have ended, and its messages have arrived.
 struct SimulatedAction {
+  /// kNone: any, as who chooses actions decides.
   unsigned queue = 0;
   /// With a processor for itself.
   double seconds = 0;
@@ -130,6 +131,8 @@ struct Wait {
 
 struct SimulationResult {
   std::vector<Interval> actions;
+  /// Of each action: the queue that it has begun on, or kNone.
+  std::vector<unsigned> queues;
   std::vector<Interval> messages;
   /// When the last action or message ends.
   Ticks makespan = 0;
@@ -142,7 +145,7 @@ struct SimulationResult {
 
   bool hasEnded() const { return circle.empty(); }
   /// Time that a queue waits between its first action and its last one.
-  Ticks getIdle(const Simulation &simulation, unsigned queue) const;
+  Ticks getIdle(unsigned queue) const;
 };
 
 /// What someone who chooses actions while the simulation runs can see of it.
@@ -158,8 +161,8 @@ public:
   virtual std::optional<Ticks> getArrival(unsigned action) const = 0;
 };
 
-/// Called when a queue has nothing to do: an action of this queue that can
-/// begin, or kNone. It is asked again at the next time anything ends.
+/// Called when a queue has nothing to do: an action of this queue, or of any,
+/// that can begin, or kNone. It is asked again at the next time anything ends.
 using ActionChooser =
     llvm::function_ref<unsigned(const SimulationState &, unsigned queue)>;
 
