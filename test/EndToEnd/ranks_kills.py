@@ -2,7 +2,10 @@
 """A rank that is killed at any time ends all others, which leave nothing behind, and
 another number of ranks goes on to the bytes of a training that was never stopped.
 
-    ranks_kills.py --hftac HFTAC --work DIR [--count N] [--seed K]
+    ranks_kills.py --hftac HFTAC --work DIR [--count N] [--seed K] [--cuts NAMES]
+
+With cuts, of four workers' stages, three names joined by commas, each has a part of the
+training's state alone.
 """
 
 import argparse
@@ -43,10 +46,14 @@ def find_shared_memory(process):
 
 
 class Kills:
-    def __init__(self, work, choices):
+    def __init__(self, work, choices, cuts):
         self.work, self.choices = work, choices
+        pipeline = f"pipeline replicas = [{WORKERS}]"
+        if cuts:
+            names = ", ".join(f'"{name}"' for name in cuts.split(","))
+            pipeline = f"pipeline cuts = [{names}]"
         self.binary = work.compile("killed", make_job(
-            "cnn", f"micro_batches 8\n  pipeline replicas = [{WORKERS}]", STEPS))
+            "cnn", f"micro_batches 8\n  {pipeline}", STEPS))
         begin = time.monotonic()
         self.expected = checkpoint(self.train("never-stopped", WORKERS), STEPS)
         self.seconds = time.monotonic() - begin
@@ -104,8 +111,10 @@ def main():
     parser = argparse.ArgumentParser(add_help=False)
     parser.add_argument("--count", type=int, default=3)
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--cuts")
     options, sys.argv[1:] = parser.parse_known_args()
-    kills = Kills(Work(__doc__, "cnn"), random.Random(options.seed))
+    kills = Kills(Work(__doc__, "cnn"), random.Random(options.seed),
+                  options.cuts)
     for number in range(options.count):
         kills.kill(number)
 
