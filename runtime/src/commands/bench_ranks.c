@@ -1,6 +1,7 @@
 //===- bench_ranks.c - What ranks did, and how they are linked ------------===//
 
 #include "commands/bench_ranks.h"
+#include "commands/ranks.h"
 
 #include "communicator/tags.h"
 #include "system/clock.h"
@@ -233,11 +234,18 @@ void hfta_write_rank_measures(const hfta_rank_measures *self, int64_t steps,
     write_links(self, writer);
 }
 
-void hfta_print_rank_times(const hfta_rank_measures *self, int64_t steps) {
+void hfta_print_rank_times(const hfta_rank_measures *self,
+                           const hfta_program *program, int64_t steps) {
   double scale = 1e3 / (double)steps;
-  printf("rank        busy ms  waiting ms  communicating ms\n");
-  for (int i = 0; i < self->ranks; ++i)
-    printf("%-9d %9.3f %11.3f %17.3f\n", i, scale * self->times[i].busy,
-           scale * self->times[i].waiting,
+  bool has_stages = program->stage_count > 1;
+  int width = has_stages ? 34 : 9;
+  printf("%-*s   busy ms  waiting ms  communicating ms\n", width, "rank");
+  for (int i = 0; i < self->ranks; ++i) {
+    hfta_rank_name name = hfta_name_rank(program, i, self->ranks);
+    if (!has_stages)
+      snprintf(name.text, sizeof(name.text), "%d", i);
+    printf("%-*s %9.3f %11.3f %17.3f\n", width, name.text,
+           scale * self->times[i].busy, scale * self->times[i].waiting,
            scale * self->times[i].communicating);
+  }
 }

@@ -50,6 +50,7 @@ void hfta_write_rank_measures(const hfta_rank_measures *self, int64_t steps,
                               hfta_json_writer *writer);
 
 /// Prints a table of the ranks' times of a step.
-void hfta_print_rank_times(const hfta_rank_measures *self, int64_t steps);
+void hfta_print_rank_times(const hfta_rank_measures *self,
+                           const hfta_program *program, int64_t steps);
 
 #endif // HFTA_SRC_COMMANDS_BENCH_RANKS_H

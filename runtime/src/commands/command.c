@@ -1,6 +1,6 @@
 //===- command.c - Reading options ----------------------------------------===//
 
-#include "commands/command.h"
+#include "commands/ranks.h"
 
 #include "hfta/device.h"
 
@@ -12,11 +12,11 @@
 static void report_of_rank(const hfta_invocation *invocation,
                            hfta_status status, const char *message) {
   hfta_communicator *communicator = invocation->ranks->communicator;
-  const hfta_program *program = invocation->program;
-  int64_t worker = communicator->rank * program->workers / communicator->size;
+  hfta_rank_name name = hfta_name_rank(invocation->program, communicator->rank,
+                                       communicator->size);
   char line[sizeof(((hfta_error *)0)->message) + 256];
-  snprintf(line, sizeof(line), "%s: rank %d (replica %lld): error: %s",
-           invocation->binary, communicator->rank, (long long)worker, message);
+  snprintf(line, sizeof(line), "%s: %s: error: %s", invocation->binary,
+           name.text, message);
   hfta_communicator_fail(communicator, status, line);
 }
 

@@ -97,6 +97,38 @@ static hfta_status run_steps(bench *self, int64_t steps) {
   return status;
 }
 
+/// Of a rank, with as many threads as this one.
+static uint64_t peak_of(const bench *self, int rank) {
+  return hfta_rank_memory(self->program, rank, self->communicator->size,
+                          hfta_instance_threads(self->instance))
+      .peak;
+}
+
+static void put_rank_peaks(const bench *self, hfta_json_writer *writer) {
+  hfta_json_key(writer, "rank_peak_bytes");
+  hfta_json_begin_array(writer);
+  for (int rank = 0; rank < self->communicator->size; ++rank)
+    hfta_json_unsigned(writer, peak_of(self, rank));
+  hfta_json_end_array(writer);
+}
+
+/// Of ranks that have different parts of a model: of the one that has the most.
+static void print_peaks(const bench *self, uint64_t peak) {
+  const double mebibyte = 1 << 20;
+  uint64_t most = peak;
+  int which = 0;
+  for (int rank = 0; self->trains && rank < self->communicator->size; ++rank)
+    if (peak_of(self, rank) > most) {
+      most = peak_of(self, rank);
+      which = rank;
+    }
+  printf("%lld at a time, planned peak %.2f MiB",
+         (long long)self->copies_at_once, (double)peak / mebibyte);
+  if (which != 0)
+    printf(", of rank %d %.2f MiB", which, (double)most / mebibyte);
+  printf("\n");
+}
+
 static hfta_status print_json(const bench *self, int64_t steps, double seconds,
                               double rate, uint64_t peak, hfta_error *error) {
   hfta_json_writer writer;
@@ -120,6 +152,8 @@ static hfta_status print_json(const bench *self, int64_t steps, double seconds,
   hfta_json_number(&writer, rate, HFTA_F64);
   hfta_json_key(&writer, "peak_bytes");
   hfta_json_unsigned(&writer, peak);
+  if (self->communicator->size > 1)
+    put_rank_peaks(self, &writer);
   if (self->phases) {
     hfta_write_task_times(self->program, self->times, steps, &writer);
     hfta_write_rank_measures(&self->measures, steps, &writer);
@@ -136,18 +170,17 @@ static hfta_status print_text(const bench *self, int64_t steps, double seconds,
   if (self->communicator->size > 1)
     printf("%d ranks: ", self->communicator->size);
   printf("%lld steps of %lld copies, batch %lld, %d threads: %.3f s\n"
-         "%.3f ms a step, %.1f samples a second over all copies\n"
-         "%lld at a time, planned peak %.2f MiB\n",
+         "%.3f ms a step, %.1f samples a second over all copies\n",
          (long long)steps, (long long)hfta_instance_live_count(self->instance),
          (long long)program->batch, threads, seconds,
-         1e3 * seconds / (double)steps, rate, (long long)self->copies_at_once,
-         (double)peak / (1 << 20));
+         1e3 * seconds / (double)steps, rate);
+  print_peaks(self, peak);
   if (!self->phases)
     return HFTA_OK;
   hfta_status status = hfta_print_phases(program, &self->limits, self->times,
                                          steps, threads, error);
   if (status == HFTA_OK)
-    hfta_print_rank_times(&self->measures, steps);
+    hfta_print_rank_times(&self->measures, program, steps);
   return status;
 }
 

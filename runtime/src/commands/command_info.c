@@ -66,7 +66,10 @@ static void print_job(const hfta_program *program) {
   printf("%s: copies %lld, batch %lld, micro-batches %lld, blocks %lld",
          program->name, (long long)program->copies, (long long)program->batch,
          (long long)program->micro_batches, (long long)program->blocks);
-  if (program->stages->groups > 1)
+  if (program->stage_count > 1)
+    printf(", stages %u, workers %lld", program->stage_count,
+           (long long)program->workers);
+  else if (program->stages->groups > 1)
     printf(", groups %lld, workers %lld", (long long)program->stages->groups,
            (long long)program->workers);
   printf("\n");
@@ -181,6 +184,23 @@ static void print_memory(const hfta_program *program, int threads) {
          (unsigned long long)plan.constants);
 }
 
+/// Where there are several: what a worker of each needs on a rank of its own.
+static void print_stages(const hfta_program *program, int threads) {
+  if (program->stage_count == 1)
+    return;
+  printf("\nstages, each worker with memory in bytes\n");
+  printf("  stage  replicas  groups  in flight      parameters     activations"
+         "            peak\n");
+  for (uint32_t i = 0; i < program->stage_count; ++i) {
+    const hfta_stage *stage = &program->stages[i];
+    hfta_memory_plan plan = hfta_stage_memory(program, i, threads);
+    printf("  %5u  %8lld  %6lld  %9lld%16llu%16llu%16llu\n", i,
+           (long long)stage->replicas, (long long)stage->groups,
+           (long long)stage->in_flight, (unsigned long long)plan.parameters,
+           (unsigned long long)plan.activations, (unsigned long long)plan.peak);
+  }
+}
+
 static void print_tables(const hfta_program *program, int threads) {
   printf("\nsegments\n");
   for (uint32_t i = 0; i < program->segment_count; ++i) {
@@ -236,6 +256,7 @@ int hfta_command_info(const hfta_invocation *invocation) {
   print_hyper_parameters(program);
   print_parameters(program);
   print_memory(program, (int)threads);
+  print_stages(program, (int)threads);
   print_tables(program, (int)threads);
   return HFTA_OK;
 }

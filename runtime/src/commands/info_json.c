@@ -156,6 +156,23 @@ static void put_memory(hfta_json_writer *writer, const hfta_program *program,
   hfta_json_put_unsigned(writer, "peak_bytes", plan.peak);
 }
 
+static void put_stages(hfta_json_writer *writer, const hfta_program *program,
+                       int threads) {
+  hfta_json_key(writer, "stages");
+  hfta_json_begin_array(writer);
+  for (uint32_t i = 0; i < program->stage_count; ++i) {
+    const hfta_stage *stage = &program->stages[i];
+    hfta_memory_plan plan = hfta_stage_memory(program, i, threads);
+    hfta_json_begin_object(writer);
+    hfta_json_put_integer(writer, "replicas", stage->replicas);
+    hfta_json_put_integer(writer, "groups", stage->groups);
+    hfta_json_put_integer(writer, "in_flight", stage->in_flight);
+    put_plan(writer, "memory", &plan, 1);
+    hfta_json_end_object(writer);
+  }
+  hfta_json_end_array(writer);
+}
+
 static void put_segments(hfta_json_writer *writer, const hfta_program *program,
                          int threads) {
   hfta_json_key(writer, "segments");
@@ -256,6 +273,7 @@ hfta_status hfta_write_info_json(const hfta_program *program, int threads,
   put_copies(&writer, program);
   put_parameters(&writer, program);
   put_memory(&writer, program, threads);
+  put_stages(&writer, program, threads);
   put_segments(&writer, program, threads);
   put_tasks(&writer, program);
   hfta_put_schedules(&writer, program);

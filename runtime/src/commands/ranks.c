@@ -3,9 +3,44 @@
 #include "commands/ranks.h"
 
 #include "schedule/join.h"
+#include "schedule/share.h"
 
 #include <string.h>
 #include <time.h>
+
+/// A worker's stage, and its number there.
+static int32_t find_stage(const hfta_program *program, int64_t worker,
+                          int64_t *out_replica) {
+  int32_t stage = 0;
+  while (worker >= program->stages[stage].replicas)
+    worker -= program->stages[stage++].replicas;
+  *out_replica = worker;
+  return stage;
+}
+
+hfta_rank_name hfta_name_rank(const hfta_program *program, int rank,
+                              int ranks) {
+  hfta_rank_name out;
+  int64_t all = program->workers, replica, last_replica;
+  int64_t first = hfta_rank_first_worker(all, ranks, rank);
+  int64_t last = hfta_rank_first_worker(all, ranks, rank + 1) - 1;
+  int32_t stage = find_stage(program, first, &replica);
+  int32_t last_stage = find_stage(program, last, &last_replica);
+  const size_t size = sizeof(out.text);
+  if (program->stage_count == 1)
+    snprintf(out.text, size, "rank %d (replica %lld)", rank,
+             (long long)replica);
+  else if (stage != last_stage)
+    snprintf(out.text, size, "rank %d (stages %d to %d)", rank, stage,
+             last_stage);
+  else if (first != last)
+    snprintf(out.text, size, "rank %d (stage %d, replicas %lld to %lld)", rank,
+             stage, (long long)replica, (long long)last_replica);
+  else
+    snprintf(out.text, size, "rank %d (stage %d, replica %lld)", rank, stage,
+             (long long)replica);
+  return out;
+}
 
 void hfta_expect_ranks(const hfta_invocation *invocation) {
   hfta_launcher launcher;

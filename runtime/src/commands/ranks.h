@@ -35,6 +35,13 @@ typedef struct hfta_rank_arguments {
    .minimum = 1,                                                               \
    .maximum = 1000000}
 
+/// "rank 3 (stage 1, replica 0)"; where there is one stage "rank 3 (replica
+/// 3)", by the first one that it has.
+typedef struct hfta_rank_name {
+  char text[96];
+} hfta_rank_name;
+hfta_rank_name hfta_name_rank(const hfta_program *program, int rank, int ranks);
+
 /// Before options are read: from here on the ranks' first one alone speaks.
 void hfta_expect_ranks(const hfta_invocation *invocation);
 

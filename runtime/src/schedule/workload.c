@@ -501,3 +501,18 @@ hfta_memory_plan hfta_program_memory(const hfta_program *program, int threads) {
   hfta_workload all = hfta_workload_of_all(program);
   return hfta_workload_memory(program, &all, threads);
 }
+
+hfta_memory_plan hfta_rank_memory(const hfta_program *program, int rank,
+                                  int ranks, int threads) {
+  hfta_workload own = hfta_workload_of_all(program);
+  own.rank = rank;
+  own.ranks = ranks;
+  return hfta_workload_memory(program, &own, threads);
+}
+
+hfta_memory_plan hfta_stage_memory(const hfta_program *program, uint32_t stage,
+                                   int threads) {
+  return hfta_rank_memory(program,
+                          (int)hfta_first_worker(program, (int32_t)stage),
+                          (int)program->workers, threads);
+}

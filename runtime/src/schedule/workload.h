@@ -99,6 +99,15 @@ hfta_memory_plan hfta_workload_memory(const hfta_program *program,
                                       const hfta_workload *workload,
                                       int threads);
 
+/// Of one worker of a stage, on a rank of its own: of the first one, which has
+/// at least as many micro-batches as the others.
+hfta_memory_plan hfta_stage_memory(const hfta_program *program, uint32_t stage,
+                                   int threads);
+
+/// Of a rank, of so many.
+hfta_memory_plan hfta_rank_memory(const hfta_program *program, int rank,
+                                  int ranks, int threads);
+
 /// Whether each task of an instance's workload can run for some copies alone.
 bool hfta_workload_runs_by_copies(const hfta_program *program,
                                   const hfta_workload *workload);
