@@ -11,11 +11,12 @@
 #include "hfta/communicator.h"
 
 /// Seconds of a rank in all timed steps. What it does at the same time on
-/// several queues counts several times.
+/// several queues, of one worker or of several, counts several times.
 typedef struct hfta_rank_time {
   double busy;          ///< tasks, copies and fills
   double waiting;       ///< what computes has to wait for other queues
   double communicating; ///< messages, the wait for other ranks included
+  uint64_t peak_bytes;  ///< that the rank plans
 } hfta_rank_time;
 
 /// Adds an activity to its rank's.
