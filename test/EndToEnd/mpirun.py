@@ -59,6 +59,16 @@ def run_ranks(ranks, *command, code=0, options=(), place=None):
     return Ranks(ranks, *command, options=options, place=place).finish(code)
 
 
+def run_apart(ranks, folder, *command, code=0):
+    """As run_ranks, in `folder`; but all ranks except the first are in folders of their
+    own, apart-1, apart-2 … in it."""
+    lines = ["t=${OMPI_COMM_WORLD_RANK:-0}",
+             f"[ $t = 0 ] || {{ mkdir -p {folder}/apart-$t; cd {folder}/apart-$t; }}",
+             'exec "$@"']
+    return run_ranks(ranks, "sh", "-c", "\n".join(lines), "sh", *command, code=code,
+                     place=folder)
+
+
 def find_rank(binary, rank):
     """The process of a rank, by what it was started with; None where there is none."""
     for folder in os.listdir("/proc"):

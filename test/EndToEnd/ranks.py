@@ -11,7 +11,7 @@ from pathlib import Path
 
 from harness import (DATA, MODELS, Work, checkpoint, expect_equal,
                      expect_same_checkpoint, fail, make_blocks, read_log, run)
-from mpirun import Ranks, find_rank, run_ranks
+from mpirun import Ranks, find_rank, run_apart, run_ranks
 
 ROOT = Path(__file__).resolve().parents[2]
 COPIES = 4
@@ -99,14 +99,8 @@ def check_resumed(check):
                                             (binaries[1], 2), (binaries[2], 3)), 1):
         # Folders of their own but for the first rank, which alone sees the one of
         # this test.
-        lines = ["d=$(pwd); t=${OMPI_COMM_WORLD_RANK:-0}",
-                 f"[ $t = 0 ] || {{ mkdir -p {check.folder}/apart-$t; "
-                 f"cd {check.folder}/apart-$t; }}",
-                 'exec "$@"']
-        flags = ["train", "--data", check.folder, "--checkpoint", name,
-                 "--no-progress", "--resume", "--steps", step]
-        run_ranks(ranks, "sh", "-c", "\n".join(lines), "sh", binary, *flags,
-               place=check.folder)
+        run_apart(ranks, check.folder, binary, "train", "--data", check.folder,
+                  "--checkpoint", name, "--no-progress", "--resume", "--steps", step)
     if any((check.folder / f"apart-{rank}" / name).exists() for rank in (1, 2, 3)):
         fail("a rank that isn't the first has written a checkpoint")
     expect_same_checkpoint(checkpoint(check.folder / name, STEPS), expected,
