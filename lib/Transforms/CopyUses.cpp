@@ -19,13 +19,13 @@ SmallVector<func::FuncOp> hfta::getTasksInOrder(ModuleOp module) {
       continue;
     int64_t block = task.getBlock();
     int64_t last = std::numeric_limits<int64_t>::max();
-    if (task.getPart().getValue() == parts::kForward)
+    StringRef part = task.getPart().getValue();
+    bool isBackward =
+        part == parts::kBackward || part == parts::kBackwardWeight;
+    if (part == parts::kForward)
       tasks.emplace(block, function);
     else
-      tasks.emplace(task.getPart().getValue() == parts::kBackward
-                        ? last - 1 - block
-                        : last,
-                    function);
+      tasks.emplace(isBackward ? last - 1 - block : last, function);
   }
   return llvm::map_to_vector(tasks, [](auto &entry) { return entry.second; });
 }

@@ -131,7 +131,9 @@ void ValueNumbers::visit(Operation &op) {
 
 SmallVector<std::pair<Value, Value>> hfta::findRecomputed(ModuleOp module) {
   SmallVector<std::pair<Value, Value>> again =
-      ValueNumbers(module, {parts::kForward, parts::kBackward}).again;
+      ValueNumbers(module,
+                   {parts::kForward, parts::kBackward, parts::kBackwardWeight})
+          .again;
   // Of an evaluation, what another block's task computes again.
   for (auto [value, original] : ValueNumbers(module, parts::kEvaluate).again)
     if (value.getDefiningOp()->getParentOfType<func::FuncOp>() !=

@@ -32,15 +32,19 @@ void ScheduleBuilder::forwardBackward() {
   backward();
 }
 
-/// Backward of one micro-batch, telling how far it is.
+/// Tells what adds up sums how far a micro-batch's backward is: that results,
+/// block -1, or gradients of a block have been added to.
+void ScheduleBuilder::tellSums(int64_t block) {
+  if (getGroups() > 1 && job.overlap)
+    record(getSumEvent(/*isSummed=*/false, block), kTasks);
+}
+
+/// Backward of one micro-batch.
 void ScheduleBuilder::backward() {
-  bool tells = getGroups() > 1 && job.overlap;
-  if (tells)
-    record(getSumEvent(/*isSummed=*/false, -1), kTasks);
+  tellSums(-1);
   for (TaskOp task : llvm::reverse(getTasks(parts::kBackward))) {
     run(task);
-    if (tells)
-      record(getSumEvent(/*isSummed=*/false, task.getBlock()), kTasks);
+    tellSums(static_cast<int64_t>(task.getBlock()));
   }
 }
 

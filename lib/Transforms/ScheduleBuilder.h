@@ -13,12 +13,14 @@
 
 namespace mlir::hfta {
 
-/// Queues of a device. The last four are a stage's, to and from others: what
-/// follows from forward and what follows from backward wait for different
-/// workers, and must not wait for each other.
+/// Queues of a device. The last four are to and from other stages, as many of
+/// them again for each further chunk of a stage: what follows from forward and
+/// what follows from backward, and what is of different chunks, waits for
+/// different workers, and must not wait for each other.
 namespace queues {
 constexpr int64_t kTasks = 0, kUploads = 1, kSums = 2, kSends = 3,
-                  kReceives = 4, kGradientSends = 5, kGradientReceives = 6;
+                  kReceives = 4, kGradientSends = 5, kGradientReceives = 6,
+                  kOfChunk = 4;
 } // namespace queues
 
 /// Builds a program's schedules, each command at the end of the innermost open
@@ -66,7 +68,7 @@ private:
   void inTurnsIf(bool byCopies, Body body);
   void run(TaskOp task);
   void runAll(StringRef part);
-  void uploadFields(int64_t ahead);
+  void uploadFields(ArrayRef<Field> fields, int64_t ahead);
   void uploadPorts();
   void uploadScalars(bool ofMicroBatches);
   void sumUp(Role role, int64_t block, bool isInStep = true);
@@ -85,8 +87,12 @@ private:
   // What stages say to each other, and in which order (ScheduleStages.cpp).
   struct Link;
   int64_t getStageEvent(int64_t which) const;
-  Link getLink(StringRef part) const;
+  Link getLink(StringRef part, int64_t chunk) const;
+  SmallVector<int64_t> getChunks() const;
   bool isWrittenBy(int64_t segment, StringRef part) const;
+  bool isFirstReadBy(int64_t segment, StringRef part, int64_t block) const;
+  SmallVector<Field> getFields(int64_t chunk) const;
+  void runChunk(StringRef part, int64_t chunk);
   void forMessages(bool sends,
                    llvm::function_ref<bool(int64_t, SegmentAttr)> isMeant,
                    llvm::function_ref<void(int64_t, SegmentAttr, int64_t)> say);
@@ -98,8 +104,10 @@ private:
   void runActions();
   void runStart();
   void awaitMessages(const Link &link);
-  void runForward();
-  void runBackward();
+  void runForward(int64_t chunk);
+  void runBackward(int64_t chunk);
+  void runWeight(int64_t chunk);
+  void tellSums(int64_t block);
   SmallVector<int64_t> getStageOrder() const;
   void evaluateStage();
   void giveOnce(Role role);
@@ -107,7 +115,7 @@ private:
   void chooseStage(int64_t which);
   bool readsFields() const { return !getFields().empty(); }
   SmallVector<Field> getFields() const;
-  Event getUploaded() const;
+  Event getUploaded(int64_t chunk) const;
   int64_t getUsed() const;
   int64_t getGathered() const;
   int64_t getSumEvent(bool isSummed, int64_t block) const;

@@ -11,13 +11,6 @@ using namespace mlir::hfta::queues;
 // sums are complete, and they are added up.
 static constexpr int64_t kUploaded = 0, kUsed = 1, kGathered = 2, kFirstSum = 3;
 
-/// Of two micro-batches in turn where several are in flight.
-ScheduleBuilder::Event ScheduleBuilder::getUploaded() const {
-  if (isStage())
-    return {getStageEvent(12), 2};
-  return {kUploaded, 1};
-}
-
 int64_t ScheduleBuilder::getUsed() const { return kUsed; }
 
 int64_t ScheduleBuilder::getGathered() const { return kGathered; }
@@ -101,13 +94,13 @@ void ScheduleBuilder::overUploads(Body body) {
     return overMicroBatches(body);
   bool hasNext = job.microBatches > 1;
   bool isReused = hasNext && (isStage() || !job.allForwardsFirst);
-  uploadFields(/*ahead=*/0);
+  uploadFields(getFields(), /*ahead=*/0);
   record(kUploaded, kUploads);
   overMicroBatches([&] {
     await(kUploaded, kTasks);
     if (isReused)
       await(kUsed, kUploads);
-    uploadFields(/*ahead=*/1);
+    uploadFields(getFields(), /*ahead=*/1);
     if (hasNext)
       record(kUploaded, kUploads);
     body();
@@ -135,8 +128,8 @@ SmallVector<ScheduleBuilder::Field> ScheduleBuilder::getFields() const {
   return fields;
 }
 
-void ScheduleBuilder::uploadFields(int64_t ahead) {
-  for (Field field : getFields()) {
+void ScheduleBuilder::uploadFields(ArrayRef<Field> fields, int64_t ahead) {
+  for (Field field : fields) {
     BindingAttr place = *field.variable.getLocation();
     transfer(getLogicalBytes(field.variable.getTensorType()),
              getPlace(Space::field, field.number),

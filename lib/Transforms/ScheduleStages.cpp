@@ -16,34 +16,68 @@ using namespace mlir::hfta;
 using namespace mlir::hfta::queues;
 
 namespace {
-/// Of the actions of a stage, by number. The first, for the first micro-batch,
-/// has what comes begin to come.
-enum Case { start, forward, backward };
+/// Of the actions of a stage, by number: one for the first micro-batch, which
+/// has what comes begin to come, and these of each chunk, one after the other.
+enum Case { start, forward, backward, weight, kOfChunkCases = 3 };
+
+/// Events: what is sent once, then these of each chunk. Of what two
+/// micro-batches in turn wait for there are two.
+enum StageEvent {
+  onceComputed,
+  onceReceived,
+  firstOfChunk,
+  uploaded = 0,
+  forwardLink = 2,
+  backwardLink = 7,
+  kOfChunkEvents = 12
+};
 } // namespace
 
-/// What goes from tasks of one part to those of other stages.
+/// What goes from tasks of one part and block to those of other stages, and
+/// what comes to them.
 struct ScheduleBuilder::Link {
   StringRef part;
+  int64_t block;
   int64_t sends, receives; ///< queues
   int64_t computed;        ///< event: what is to be sent is there
   Event sent, received;
 };
 
-/// After those of sums. Of what two micro-batches in turn wait for there are
-/// two.
+/// After those of sums.
 int64_t ScheduleBuilder::getStageEvent(int64_t which) const {
   return getSumEvent(/*isSummed=*/true, resultBlock) + 1 + which;
 }
 
-ScheduleBuilder::Link ScheduleBuilder::getLink(StringRef part) const {
+static int64_t getChunkEvent(int64_t chunk, int64_t which) {
+  return StageEvent::firstOfChunk + kOfChunkEvents * chunk + which;
+}
+
+/// Blocks of the stage.
+SmallVector<int64_t> ScheduleBuilder::getChunks() const {
+  SmallVector<int64_t> blocks;
+  for (int64_t block = 0; block <= resultBlock; ++block)
+    if (job.getStage(block) == stage)
+      blocks.push_back(block);
+  return blocks;
+}
+
+ScheduleBuilder::Link ScheduleBuilder::getLink(StringRef part,
+                                               int64_t chunk) const {
   bool isBackward = part == parts::kBackward;
-  int64_t event = getStageEvent(isBackward ? 5 : 0);
+  int64_t event = getStageEvent(getChunkEvent(
+      chunk, isBackward ? StageEvent::backwardLink : StageEvent::forwardLink));
+  int64_t queue = kOfChunk * chunk;
   return {part,
-          isBackward ? kGradientSends : kSends,
-          isBackward ? kGradientReceives : kReceives,
+          getChunks()[chunk],
+          queue + (isBackward ? kGradientSends : kSends),
+          queue + (isBackward ? kGradientReceives : kReceives),
           event,
           {event + 1, 2},
           {event + 3, 2}};
+}
+
+ScheduleBuilder::Event ScheduleBuilder::getUploaded(int64_t chunk) const {
+  return {getStageEvent(getChunkEvent(chunk, StageEvent::uploaded)), 2};
 }
 
 bool ScheduleBuilder::isWrittenBy(int64_t segment, StringRef part) const {
@@ -74,12 +108,32 @@ void ScheduleBuilder::forMessages(
   }
 }
 
+/// Whether a chunk is the first of the stage to need what others have written,
+/// forward from the first on, backward from the last.
+bool ScheduleBuilder::isFirstReadBy(int64_t segment, StringRef part,
+                                    int64_t block) const {
+  int64_t first = -1;
+  for (TaskOp task : all) {
+    auto of = static_cast<int64_t>(task.getBlock());
+    bool isEvaluate = task.getPart() == parts::kEvaluate;
+    if (job.getStage(of) != stage || isEvaluate != (part == parts::kEvaluate) ||
+        !llvm::is_contained(task.getReads(), segment))
+      continue;
+    bool isBackward = part == parts::kBackward;
+    if (first < 0 || (isBackward ? of > first : of < first))
+      first = of;
+  }
+  return first == block;
+}
+
 /// Values of micro-batches.
 void ScheduleBuilder::forMessages(
     const Link &link, bool sends,
     llvm::function_ref<void(int64_t, SegmentAttr, int64_t)> say) {
   auto isMeant = [&](int64_t number, SegmentAttr segment) {
-    return segment.getRole() == Role::cut && isWrittenBy(number, link.part);
+    return segment.getRole() == Role::cut && isWrittenBy(number, link.part) &&
+           (sends ? segment.getBlock() == link.block
+                  : isFirstReadBy(number, link.part, link.block));
   };
   forMessages(sends, isMeant, say);
 }
@@ -117,14 +171,27 @@ void ScheduleBuilder::send(const Link &link) {
 // Actions
 //===----------------------------------------------------------------------===//
 
+/// Fields that a chunk is the first of the stage to read.
+SmallVector<ScheduleBuilder::Field>
+ScheduleBuilder::getFields(int64_t chunk) const {
+  SmallVector<Field> fields = getFields();
+  llvm::erase_if(fields, [&](Field field) {
+    return !isFirstReadBy(field.variable.getLocation()->getSegment(),
+                          parts::kForward, getChunks()[chunk]);
+  });
+  return fields;
+}
+
 void ScheduleBuilder::runStart() {
-  if (readsFields()) {
-    uploadFields(/*ahead=*/0);
-    record(getUploaded(), kUploads);
+  for (int64_t chunk = 0; chunk < job.chunks; ++chunk) {
+    if (SmallVector<Field> fields = getFields(chunk); !fields.empty()) {
+      uploadFields(fields, /*ahead=*/0);
+      record(getUploaded(chunk), kUploads);
+    }
+    for (StringRef part : {parts::kForward, parts::kBackward})
+      if (Link link = getLink(part, chunk); hasMessages(link, /*sends=*/false))
+        receive(link, /*ahead=*/0);
   }
-  for (StringRef part : {parts::kForward, parts::kBackward})
-    if (Link link = getLink(part); hasMessages(link, /*sends=*/false))
-      receive(link, /*ahead=*/0);
 }
 
 /// Waits for what the tasks of a micro-batch read of others, and has the next
@@ -140,27 +207,42 @@ void ScheduleBuilder::awaitMessages(const Link &link) {
     await(link.sent, kTasks);
 }
 
-void ScheduleBuilder::runForward() {
-  if (readsFields()) {
-    await(getUploaded(), kTasks);
+void ScheduleBuilder::runChunk(StringRef part, int64_t chunk) {
+  for (TaskOp task : getTasks(part))
+    if (static_cast<int64_t>(task.getBlock()) == getChunks()[chunk])
+      inTurnsIf(task.getByCopies(), [&] { run(task); });
+}
+
+void ScheduleBuilder::runForward(int64_t chunk) {
+  if (SmallVector<Field> fields = getFields(chunk); !fields.empty()) {
+    await(getUploaded(chunk), kTasks);
     await(getUsed(), kUploads);
-    uploadFields(/*ahead=*/1);
-    record(getUploaded(), kUploads, /*ahead=*/1);
+    uploadFields(fields, /*ahead=*/1);
+    record(getUploaded(chunk), kUploads, /*ahead=*/1);
   }
-  Link link = getLink(parts::kForward);
+  Link link = getLink(parts::kForward, chunk);
   awaitMessages(link);
-  inTurnsIf(runByCopies({parts::kForward}), [&] { runAll(parts::kForward); });
+  runChunk(parts::kForward, chunk);
   if (hasMessages(link, /*sends=*/true))
     send(link);
 }
 
-void ScheduleBuilder::runBackward() {
-  Link link = getLink(parts::kBackward);
+void ScheduleBuilder::runBackward(int64_t chunk) {
+  Link link = getLink(parts::kBackward, chunk);
   awaitMessages(link);
-  backward();
+  tellSums(-1);
+  runChunk(parts::kBackward, chunk);
   record(getUsed(), kTasks);
+  if (!job.splitsBackward())
+    tellSums(link.block);
   if (hasMessages(link, /*sends=*/true))
     send(link);
+}
+
+void ScheduleBuilder::runWeight(int64_t chunk) {
+  runChunk(parts::kBackwardWeight, chunk);
+  record(getUsed(), kTasks);
+  tellSums(getChunks()[chunk]);
 }
 
 /// Of the stage's first worker, which has as many micro-batches as any.
@@ -168,10 +250,16 @@ SmallVector<int64_t> ScheduleBuilder::getStageOrder() const {
   const planning::PipelineShape &shape = order.shape;
   int64_t worker = shape.getFirstWorker(stage);
   SmallVector<int64_t> own = shape.getMicroBatches(worker);
+  SmallVector<int64_t> chunks = getChunks();
   SmallVector<int64_t> actions = {Case::start, 0};
   for (const planning::Action &action : order.workers[worker]) {
-    bool isForward = action.kind == planning::ActionKind::forward;
-    actions.push_back(isForward ? Case::forward : Case::backward);
+    int64_t kind = Case::backward;
+    if (action.kind == planning::ActionKind::forward)
+      kind = Case::forward;
+    if (action.kind == planning::ActionKind::backwardWeight)
+      kind = Case::weight;
+    int64_t chunk = llvm::find(chunks, action.stage) - chunks.begin();
+    actions.push_back(kind + kOfChunkCases * chunk);
     actions.push_back(llvm::find(own, action.microBatch) - own.begin());
   }
   return actions;
@@ -181,15 +269,19 @@ void ScheduleBuilder::runActions() {
   auto op = ActionsOp::create(builder, getLoc(), getStageOrder());
   OpBuilder::InsertionGuard guard(builder);
   Block &cases = op.getBody().emplaceBlock();
-  auto addCase = [&](Case number, Body body) {
+  int64_t next = 0;
+  auto addCase = [&](Body body) {
     builder.setInsertionPointToEnd(&cases);
-    auto added = CaseOp::create(builder, getLoc(), number);
+    auto added = CaseOp::create(builder, getLoc(), next++);
     builder.setInsertionPointToEnd(&added.getBody().emplaceBlock());
     body();
   };
-  addCase(Case::start, [&] { runStart(); });
-  addCase(Case::forward, [&] { runForward(); });
-  addCase(Case::backward, [&] { runBackward(); });
+  addCase([&] { runStart(); });
+  for (int64_t chunk = 0; chunk < job.chunks; ++chunk) {
+    addCase([&] { runForward(chunk); });
+    addCase([&] { runBackward(chunk); });
+    addCase([&] { runWeight(chunk); });
+  }
 }
 
 //===----------------------------------------------------------------------===//
@@ -198,20 +290,21 @@ void ScheduleBuilder::runActions() {
 
 /// Of one micro-batch.
 void ScheduleBuilder::evaluateStage() {
-  Link link = getLink(parts::kEvaluate);
-  if (hasMessages(link, /*sends=*/false)) {
-    await(getUsed(), link.receives);
-    receive(link, /*ahead=*/0);
-    await(link.received, kTasks);
-  }
-  bool sends = hasMessages(link, /*sends=*/true);
-  if (sends)
-    await(link.sent, kTasks);
-  inTurnsIf(runByCopies({parts::kEvaluate}), [&] { runAll(parts::kEvaluate); });
-  if (!readsFields())
+  for (int64_t chunk = 0; chunk < job.chunks; ++chunk) {
+    Link link = getLink(parts::kEvaluate, chunk);
+    if (hasMessages(link, /*sends=*/false)) {
+      await(getUsed(), link.receives);
+      receive(link, /*ahead=*/0);
+      await(link.received, kTasks);
+    }
+    bool sends = hasMessages(link, /*sends=*/true);
+    if (sends)
+      await(link.sent, kTasks);
+    runChunk(parts::kEvaluate, chunk);
     record(getUsed(), kTasks);
-  if (sends)
-    send(link);
+    if (sends)
+      send(link);
+  }
 }
 
 /// What tasks of other stages read of a role beside micro-batches' values, when
@@ -219,7 +312,8 @@ void ScheduleBuilder::evaluateStage() {
 void ScheduleBuilder::giveOnce(Role role) {
   if (!isStage())
     return;
-  int64_t computed = getStageEvent(10), received = computed + 1;
+  int64_t computed = getStageEvent(StageEvent::onceComputed);
+  int64_t received = getStageEvent(StageEvent::onceReceived);
   auto isMeant = [&](int64_t, SegmentAttr segment) {
     return segment.getRole() == role;
   };

@@ -7,6 +7,22 @@
 using namespace mlir;
 using namespace mlir::hfta;
 
+static planning::OrderKind getKind(PipelineOrder order) {
+  switch (order) {
+  case PipelineOrder::allForwardsFirst:
+    return planning::OrderKind::allForwardsFirst;
+  case PipelineOrder::oneForwardOneBackward:
+    return planning::OrderKind::oneForwardOneBackward;
+  case PipelineOrder::interleaved:
+    return planning::OrderKind::interleaved;
+  case PipelineOrder::zeroBubble:
+    return planning::OrderKind::zeroBubble;
+  case PipelineOrder::vShape:
+    return planning::OrderKind::vShape;
+  }
+  llvm_unreachable("all orders are listed");
+}
+
 FailureOr<planning::Order> hfta::makeStageOrder(ModuleOp module,
                                                 const Job &job) {
   planning::PipelineShape shape;
@@ -16,9 +32,11 @@ FailureOr<planning::Order> hfta::makeStageOrder(ModuleOp module,
     shape.replicas.push_back(job.getReplicas(stage));
     shape.groups.push_back(job.getGroups(stage));
   }
-  auto kind = job.allForwardsFirst ? planning::OrderKind::allForwardsFirst
-                                   : planning::OrderKind::oneForwardOneBackward;
-  llvm::Expected<planning::Order> order = planning::makeOrder(kind, shape);
+  shape.chunks = job.chunks;
+  if (job.getOrder() == PipelineOrder::vShape)
+    shape.placement = planning::ChunkPlacement::v;
+  llvm::Expected<planning::Order> order =
+      planning::makeOrder(getKind(job.getOrder()), shape);
   if (!order)
     return module.emitError() << llvm::toString(order.takeError());
   return *order;

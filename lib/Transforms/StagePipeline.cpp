@@ -30,14 +30,15 @@ namespace {
 /// Which tasks touch a variable.
 struct Uses {
   std::set<int64_t> readers; ///< stages
-  /// Stages of tasks that run for each micro-batch, of training and of an
-  /// evaluation.
+  std::set<int64_t> blocks;  ///< of readers
   bool writtenByBackward = false, writtenByEvaluate = false;
+  /// By gradients of weights, which may wait.
+  bool readByWeight = false;
 };
 
 class StageAssignment {
 public:
-  /// `inFlight`: of each stage, how many micro-batches' values it holds.
+  /// `inFlight`: of each block, of how many micro-batches it holds values.
   StageAssignment(ModuleOp module, const Job &job, ArrayRef<int64_t> inFlight)
       : module(module), job(job), inFlight(inFlight), symbols(module) {}
 
@@ -80,9 +81,13 @@ std::set<int64_t> StageAssignment::getStages(TaskAttr tag) const {
 
 void StageAssignment::findUses(func::FuncOp task, TaskAttr tag) {
   std::set<int64_t> stages = getStages(tag);
-  for (auto read : task.getOps<ReadOp>())
-    uses[symbols.lookup(read.getVariable())].readers.insert(stages.begin(),
-                                                            stages.end());
+  for (auto read : task.getOps<ReadOp>()) {
+    Uses &used = uses[symbols.lookup(read.getVariable())];
+    used.readers.insert(stages.begin(), stages.end());
+    if (tag.getBlock() >= 0)
+      used.blocks.insert(tag.getBlock());
+    used.readByWeight |= tag.getPart() == parts::kBackwardWeight;
+  }
   for (auto write : task.getOps<WriteOp>()) {
     Uses &used = uses[symbols.lookup(write.getVariable())];
     used.writtenByBackward |= tag.getPart() == parts::kBackward;
@@ -133,9 +138,9 @@ LogicalResult StageAssignment::giveReaders(VariableOp variable,
 
 /// A stage holds what it has saved of the micro-batches in flight. What comes
 /// from another one comes while the micro-batch before is worked on, and what
-/// goes there leaves while the next one is: one more. The backward of a
-/// micro-batch alone reads what another backward has left; an evaluation has
-/// nothing in flight.
+/// goes there leaves while the next one is: one more. What a backward has left
+/// for another stage is read by the backward of the same micro-batch, and then
+/// only gradients of weights may wait; an evaluation has nothing in flight.
 void StageAssignment::giveInstances(VariableOp variable, const Uses &used) {
   Role role = variable.getRole();
   if (role != Role::saved && role != Role::cut && role != Role::input)
@@ -143,15 +148,17 @@ void StageAssignment::giveInstances(VariableOp variable, const Uses &used) {
   if (role == Role::input && !variable.isFor(Purpose::field))
     return;
   int64_t most = 1;
-  for (int64_t stage : used.readers)
-    most = std::max(most, inFlight[stage]);
+  for (int64_t block : used.blocks)
+    most = std::max(most, inFlight[block]);
   if (getBlock(variable) >= 0)
-    most = std::max(most, inFlight[job.getStage(getBlock(variable))]);
+    most = std::max(most, inFlight[getBlock(variable)]);
   if (role == Role::saved) {
     variable.setInstances(used.writtenByEvaluate ? 1 : most);
     return;
   }
-  bool isShort = used.writtenByBackward || used.writtenByEvaluate;
+  bool isSent = variable.getReaders().has_value();
+  bool isShort = used.writtenByEvaluate ||
+                 (used.writtenByBackward && !used.readByWeight && isSent);
   variable.setInstances((isShort ? 1 : most) + 1);
 }
 

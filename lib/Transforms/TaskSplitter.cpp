@@ -160,6 +160,8 @@ static StringRef getName(TaskPart part) {
     return parts::kForward;
   case TaskPart::backward:
     return parts::kBackward;
+  case TaskPart::backwardWeight:
+    return parts::kBackwardWeight;
   case TaskPart::statistics:
     return parts::kStatistics;
   case TaskPart::evaluate:
@@ -173,7 +175,9 @@ void TaskSplitter::startTasks(Block &block, ArrayRef<TaskPart> parts) {
     for (int64_t number = 0; number < blocks; ++number) {
       TaskTag tag = {part, number};
       auto isOfTask = [&](Operation &op) { return tags.lookup(&op) == tag; };
-      if (part == TaskPart::statistics && llvm::none_of(block, isOfTask))
+      bool mayBeNone =
+          part == TaskPart::statistics || part == TaskPart::backwardWeight;
+      if (mayBeNone && llvm::none_of(block, isOfTask))
         continue;
       all.resize(std::max(all.size(), indexOf(tag) + 1));
       all[indexOf(tag)].function = tasks.startTask(getName(part), number);

@@ -8,7 +8,7 @@
 namespace mlir::hfta {
 
 /// Parts of a training step, or of an evaluation, that an op may belong to.
-enum class TaskPart { forward, backward, statistics, evaluate };
+enum class TaskPart { forward, backward, backwardWeight, statistics, evaluate };
 
 /// Which task an op belongs to.
 struct TaskTag {

@@ -40,6 +40,7 @@ private:
   void freezeUnreached();
   DenseMap<Operation *, int64_t> findBlocksOfGradients();
   void giveBlocks();
+  void splitBackward();
   /// The ops from `first` on belong to the backward of `forward`.
   void tagBackward(Operation *forward, Block::iterator first);
 
@@ -258,6 +259,22 @@ void TrainingStep::giveBlocks() {
   }
 }
 
+/// Leaves to the backward of a block what other blocks' backward waits for. The
+/// rest, gradients of weights for the most part, can wait itself.
+void TrainingStep::splitBackward() {
+  for (Operation &op : llvm::reverse(step.getBody().front())) {
+    TaskTag &tag = tags[&op];
+    if (tag.part != TaskPart::backward)
+      continue;
+    bool isAwaited = llvm::any_of(op.getUsers(), [&](Operation *user) {
+      TaskTag of = tags.lookup(user);
+      return of.part == TaskPart::backward || of.block != tag.block;
+    });
+    if (!isAwaited)
+      tag.part = TaskPart::backwardWeight;
+  }
+}
+
 //===----------------------------------------------------------------------===//
 // All
 //===----------------------------------------------------------------------===//
@@ -323,9 +340,11 @@ TrainingStep::build(SmallVectorImpl<SmallVector<TrainedLeaf>> &leavesOfBlock) {
     tagBackward(forward, first);
   });
   eraseDeadOps(block);
+  if (tasks.getJob().splitsBackward())
+    splitBackward();
   TaskSplitter(tasks, tags, blocks)
-      .split(block,
-             {TaskPart::forward, TaskPart::backward, TaskPart::statistics});
+      .split(block, {TaskPart::forward, TaskPart::backward,
+                     TaskPart::backwardWeight, TaskPart::statistics});
   tasks.eraseTask(step);
   giveBlocks();
   return success();

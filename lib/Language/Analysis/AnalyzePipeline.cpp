@@ -56,9 +56,47 @@ void JobAnalyzer::checkPipeline() {
       return;
 }
 
+/// Whether the parts of the model that cuts leave make stages of several, if
+/// the order is of such stages.
+bool JobAnalyzer::checkChunks(const Clause &pipeline) {
+  Job &job = info.job;
+  auto refuse = [&](llvm::StringRef name, const llvm::Twine &message,
+                    const llvm::Twine &hint) {
+    diagnostics.error(findArgument(pipeline, name), message, hint);
+    return false;
+  };
+  bool isGiven = llvm::any_of(pipeline.arguments, [](const auto &argument) {
+    return argument.name.name == "chunks";
+  });
+  if (job.order == Job::kVShape && !isGiven)
+    job.chunks = 2;
+  if (job.chunks > 1 && job.order == "auto")
+    job.order = "interleaved";
+  if (job.order == Job::kVShape && job.chunks != 2)
+    return refuse("chunks", "stages of a v_shape have two chunks, not " +
+                                llvm::Twine(job.chunks),
+                  "leave 'chunks' out");
+  if ((job.order == "interleaved") != (job.chunks > 1) &&
+      job.order != Job::kVShape)
+    return refuse(job.chunks > 1 ? "order" : "chunks",
+                  "the order '" + job.order + "' of stages of " +
+                      count(job.chunks, "chunk"),
+                  job.chunks > 1 ? "stages of several chunks are interleaved"
+                                 : "for example chunks = 2");
+  auto parts = static_cast<int64_t>(job.cuts.size()) + 1;
+  if (parts % job.chunks != 0)
+    return refuse("cuts",
+                  count(parts, "part") + " of the model for stages of " +
+                      count(job.chunks, "chunk"),
+                  "cuts leave one part more than there are cuts");
+  return true;
+}
+
 /// Whether what a pipeline says fits the number of its stages.
 bool JobAnalyzer::checkStages(const Clause &pipeline) {
   Job &job = info.job;
+  if (!checkChunks(pipeline))
+    return false;
   auto stages = static_cast<size_t>(job.getStageCount());
   auto check = [&](llvm::ArrayRef<int64_t> numbers, llvm::StringRef name,
                    llvm::StringRef what) {

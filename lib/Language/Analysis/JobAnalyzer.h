@@ -145,6 +145,7 @@ private:
 
   // AnalyzePipeline.cpp: stages.
   void checkPipeline();
+  bool checkChunks(const Clause &pipeline);
   bool checkStages(const Clause &pipeline);
   bool checkWorkers(int64_t stage, const Clause *pipeline, const Clause *parts);
 

@@ -89,9 +89,12 @@ void hfta_instance_set_integer(hfta_instance *instance, uint32_t tensor,
 
 double hfta_instance_get_real(const hfta_instance *instance, uint32_t tensor,
                               int64_t copy) {
-  // Workers of the last stage come last.
-  const hfta_worker *last = &instance->workers[instance->worker_count - 1];
-  const char *from = hfta_worker_image(last, tensor, copy, 0);
+  if (tensor == UINT32_MAX)
+    return NAN;
+  const hfta_worker *worker = hfta_instance_find_worker(
+      instance, instance->program->tensors[tensor].segment);
+  const char *from =
+      worker ? hfta_worker_image(worker, tensor, copy, 0) : NULL;
   if (!from)
     return NAN;
   double value;

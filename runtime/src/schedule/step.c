@@ -28,7 +28,8 @@ static hfta_status get_results(hfta_instance *instance, const uint32_t *roles,
           hfta_instance_get_real(instance, roles[j], instance->live[i]);
   if (!instance->group || ranks->size == 1)
     return HFTA_OK;
-  int64_t last = hfta_first_worker(program, (int32_t)program->stage_count - 1);
+  uint32_t segment = program->tensors[program->roles.loss].segment;
+  int64_t last = hfta_first_worker(program, program->segments[segment].stage);
   hfta_label label = {"results", -1, HFTA_TAG_RESULTS};
   hfta_posted *posted;
   hfta_status status = hfta_communicator_post_broadcast(

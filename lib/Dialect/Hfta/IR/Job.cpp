@@ -6,6 +6,7 @@
 #include "Hfta/Dialect/Hfta/IR/Settings.h"
 #include "mlir/IR/Builders.h"
 #include "llvm/ADT/StringSet.h"
+#include "llvm/ADT/StringSwitch.h"
 
 using namespace mlir;
 using namespace mlir::hfta;
@@ -25,20 +26,38 @@ int64_t Job::getWorkers() const {
 }
 
 PipelineOrder Job::getOrder() const {
-  return allForwardsFirst || order == kAllForwardsFirst
-             ? PipelineOrder::allForwardsFirst
-             : PipelineOrder::oneForwardOneBackward;
+  if (allForwardsFirst)
+    return PipelineOrder::allForwardsFirst;
+  return llvm::StringSwitch<PipelineOrder>(order)
+      .Case(kAllForwardsFirst, PipelineOrder::allForwardsFirst)
+      .Case("interleaved", PipelineOrder::interleaved)
+      .Case("zero_bubble", PipelineOrder::zeroBubble)
+      .Case(kVShape, PipelineOrder::vShape)
+      .Default(PipelineOrder::oneForwardOneBackward);
 }
 
 int64_t Job::getInFlight(int64_t stage) const {
   int64_t own = llvm::divideCeil(microBatches, getReplicas(stage));
   if (!inFlight.empty())
     return std::min(inFlight[stage], own);
-  // The last stage begins a backward after each of its forwards; each stage
-  // before it is one micro-batch further ahead.
-  return getOrder() == PipelineOrder::allForwardsFirst
-             ? own
-             : std::min(getStageCount() - stage, own);
+  int64_t stages = getStageCount();
+  switch (getOrder()) {
+  case PipelineOrder::allForwardsFirst:
+    return own;
+  case PipelineOrder::oneForwardOneBackward:
+    // The last stage begins a backward after each of its forwards; each stage
+    // before it is one micro-batch further ahead.
+    return std::min(stages - stage, own);
+  case PipelineOrder::interleaved:
+    return std::min<int64_t>(
+        llvm::divideCeil((stages - stage - 1) * 2 + (chunks - 1) * stages + 1,
+                         chunks),
+        own);
+  case PipelineOrder::zeroBubble:
+  case PipelineOrder::vShape:
+    return std::min(stages, own);
+  }
+  llvm_unreachable("all orders are listed");
 }
 
 //===----------------------------------------------------------------------===//
@@ -323,8 +342,9 @@ static std::string checkPipeline(const Job &job) {
   const SettingInfo *order = findSetting("order");
   if (!llvm::is_contained(order->getWords(), job.order))
     return "unknown order '" + job.order + "'";
-  if (job.chunks != 1)
-    return "'chunks' must be 1";
+  if (job.chunks < 1 || (job.cuts.size() + 1) % job.chunks != 0)
+    return "'cuts' must leave as many parts for each stage as there are "
+           "'chunks'";
   auto stages = static_cast<size_t>(job.getStageCount());
   if ((!job.replicas.empty() && job.replicas.size() != stages) ||
       (!job.inFlight.empty() && job.inFlight.size() != stages))

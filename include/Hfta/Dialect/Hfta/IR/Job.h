@@ -63,7 +63,10 @@ struct Precision {
 /// In which order a stage's worker goes through its micro-batches.
 enum class PipelineOrder {
   allForwardsFirst, ///< as many forwards as may be in flight, then backwards
-  oneForwardOneBackward ///< backwards as early as they can be
+  oneForwardOneBackward, ///< backwards as early as they can be
+  interleaved,           ///< the same, of stages of several chunks
+  zeroBubble, ///< gradients of weights where there is nothing else to do
+  vShape      ///< the same, of two chunks, there and back again
 };
 
 struct Job {
@@ -71,6 +74,7 @@ struct Job {
   static constexpr int64_t kAuto = 0;
   /// A word of `order`.
   static constexpr llvm::StringLiteral kAllForwardsFirst = "all_forwards_first";
+  static constexpr llvm::StringLiteral kVShape = "v_shape";
 
   std::string name;
   bool training = true;  ///< false: inference only
@@ -117,11 +121,16 @@ struct Job {
   /// The parts of the model, each on workers of its own, which micro-batches go
   /// through one after the other: what `cuts` leave.
   int64_t getStageCount() const {
-    return static_cast<int64_t>(cuts.size()) + 1;
+    return (static_cast<int64_t>(cuts.size()) + 1) / chunks;
   }
   /// Which of them a block belongs to; -1 is no block, and no stage's.
   int64_t getStage(int64_t block) const {
-    return block < 0 ? -1 : getStageCount() == 1 ? 0 : block % getStageCount();
+    int64_t stages = getStageCount();
+    if (block < 0 || stages == 1)
+      return block < 0 ? -1 : 0;
+    if (getOrder() == PipelineOrder::vShape)
+      return block < stages ? block : 2 * stages - 1 - block;
+    return block % stages;
   }
   /// Workers of a stage, which share a step's micro-batches.
   int64_t getReplicas(int64_t stage = 0) const {
@@ -136,6 +145,11 @@ struct Job {
   /// Of the stage that has most.
   int64_t getMostGroups() const;
   PipelineOrder getOrder() const;
+  /// Whether gradients of weights have tasks of their own.
+  bool splitsBackward() const {
+    return getOrder() == PipelineOrder::zeroBubble ||
+           getOrder() == PipelineOrder::vShape;
+  }
   /// Micro-batches of which a worker of the stage has activations in memory at
   /// a time: at most those that are its own in a step.
   int64_t getInFlight(int64_t stage = 0) const;

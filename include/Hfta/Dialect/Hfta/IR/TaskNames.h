@@ -15,6 +15,8 @@ namespace mlir::hfta::parts {
 constexpr StringLiteral kInit = "init";
 constexpr StringLiteral kForward = "forward";
 constexpr StringLiteral kBackward = "backward";
+/// Of a backward in two parts, what no other block waits for.
+constexpr StringLiteral kBackwardWeight = "backward_weight";
 /// Running statistics, from those of one micro-batch.
 constexpr StringLiteral kStatistics = "statistics";
 /// Adds what another group or rank has added up.
