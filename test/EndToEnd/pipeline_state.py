@@ -111,8 +111,9 @@ def check_used(check):
 def check_peaks(check):
     """Each rank's memory is its stages'."""
     stages = json.loads(run(check.binary, "info", "--json", "--threads", 1))["stages"]
-    output = run_ranks(3, check.binary, "bench", "--steps", 1, "--json", "--threads", 1)
-    expect_equal(json.loads(output)["rank_peak_bytes"],
+    output = run_ranks(3, check.binary, "bench", "--steps", 1, "--phases", "--json",
+                       "--threads", 1)
+    expect_equal([rank["peak_bytes"] for rank in json.loads(output)["rank_times"]],
                  [stage["memory"]["peak_bytes"] for stage in stages], "peaks of ranks")
 
 

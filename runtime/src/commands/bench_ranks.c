@@ -241,13 +241,15 @@ void hfta_print_rank_times(const hfta_rank_measures *self,
   double scale = 1e3 / (double)steps;
   bool has_stages = program->stage_count > 1;
   int width = has_stages ? 34 : 9;
-  printf("%-*s   busy ms  waiting ms  communicating ms\n", width, "rank");
+  printf("%-*s   busy ms  waiting ms  communicating ms  planned peak MiB\n",
+         width, "rank");
   for (int i = 0; i < self->ranks; ++i) {
     hfta_rank_name name = hfta_name_rank(program, i, self->ranks);
     if (!has_stages)
       snprintf(name.text, sizeof(name.text), "%d", i);
-    printf("%-*s %9.3f %11.3f %17.3f\n", width, name.text,
+    printf("%-*s %9.3f %11.3f %17.3f %17.2f\n", width, name.text,
            scale * self->times[i].busy, scale * self->times[i].waiting,
-           scale * self->times[i].communicating);
+           scale * self->times[i].communicating,
+           (double)self->times[i].peak_bytes / (1 << 20));
   }
 }

@@ -104,14 +104,6 @@ static uint64_t peak_of(const bench *self, int rank) {
       .peak;
 }
 
-static void put_rank_peaks(const bench *self, hfta_json_writer *writer) {
-  hfta_json_key(writer, "rank_peak_bytes");
-  hfta_json_begin_array(writer);
-  for (int rank = 0; rank < self->communicator->size; ++rank)
-    hfta_json_unsigned(writer, peak_of(self, rank));
-  hfta_json_end_array(writer);
-}
-
 /// Of ranks that have different parts of a model: of the one that has the most.
 static void print_peaks(const bench *self, uint64_t peak) {
   const double mebibyte = 1 << 20;
@@ -152,8 +144,6 @@ static hfta_status print_json(const bench *self, int64_t steps, double seconds,
   hfta_json_number(&writer, rate, HFTA_F64);
   hfta_json_key(&writer, "peak_bytes");
   hfta_json_unsigned(&writer, peak);
-  if (self->communicator->size > 1)
-    put_rank_peaks(self, &writer);
   if (self->phases) {
     hfta_write_task_times(self->program, self->times, steps, &writer);
     hfta_write_rank_measures(&self->measures, steps, &writer);
