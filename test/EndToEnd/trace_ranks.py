@@ -74,6 +74,9 @@ def check_paced(work, binary, trace):
     for times in measured["rank_times"]:
         if times["busy"] <= 0 or times["communicating"] <= 0:
             fail(f"a rank that does nothing: {times}")
+    peaks = [times["peak_bytes"] for times in measured["rank_times"]]
+    if peaks[0] != measured["peak_bytes"] or min(peaks) <= 0:
+        fail(f"planned peaks {peaks}, the first one {measured['peak_bytes']}")
     for task in measured["tasks"]:
         task["seconds"] = SECONDS * task["runs"]
     costs = work.folder / "costs.json"

@@ -227,6 +227,8 @@ void hfta_write_rank_measures(const hfta_rank_measures *self, int64_t steps,
     put_number(writer, "waiting", self->times[i].waiting / (double)steps);
     put_number(writer, "communicating",
                self->times[i].communicating / (double)steps);
+    hfta_json_key(writer, "peak_bytes");
+    hfta_json_unsigned(writer, self->times[i].peak_bytes);
     hfta_json_end_object(writer);
   }
   hfta_json_end_array(writer);

@@ -16,6 +16,7 @@ typedef struct hfta_rank_time {
   double busy;          ///< tasks, copies and fills
   double waiting;       ///< what computes has to wait for other queues
   double communicating; ///< messages, the wait for other ranks included
+  uint64_t peak_bytes;  ///< that the rank plans
 } hfta_rank_time;
 
 /// Adds an activity to its rank's.

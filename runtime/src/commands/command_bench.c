@@ -252,6 +252,7 @@ static hfta_status measure_ranks(bench *self) {
   hfta_error *error = hfta_instance_error(self->instance);
   if (!self->phases)
     return HFTA_OK;
+  self->rank_time.peak_bytes = hfta_instance_memory(self->instance).peak;
   hfta_status status =
       hfta_gather_times(self->communicator, &self->rank_time, self->times,
                         self->program->task_count, &self->measures, error);
