@@ -166,7 +166,8 @@ planning::simulatePlan(PipelinePlan &plan, const StageCosts &costs,
   llvm::Expected<ChosenOrder> other = choose(pipeline.shape);
   if (!other)
     return other;
-  if (other->run.result.makespan < chosen->run.result.makespan)
+  // More memory than planned is for what makes a difference.
+  if (other->run.getLength() * 1.001 < chosen->run.getLength())
     chosen = std::move(other);
   reader.update(plan, *chosen);
   return chosen;
