@@ -54,6 +54,47 @@ static LogicalResult printMemory(ModuleOp module, const Job &job,
   return success();
 }
 
+/// Instances of a segment that the stage's first worker has.
+static int64_t countInstances(SegmentAttr segment, const Job &job,
+                              int64_t stage) {
+  int64_t replicas = job.getReplicas(stage), own = 0;
+  switch (segment.getRole()) {
+  case Role::gradient:
+  case Role::result:
+    own = llvm::divideCeil(job.getGroups(stage), replicas);
+    break;
+  case Role::exchange:
+    own = job.microBatches; // also those of other replicas
+    break;
+  case Role::input: // and the one that comes next
+    own = llvm::divideCeil(job.microBatches, replicas) + 1;
+    break;
+  default:
+    own = llvm::divideCeil(job.microBatches, replicas);
+    break;
+  }
+  return std::min<int64_t>(segment.getInstances(), own);
+}
+
+/// How stages share what belongs to blocks. What other stages send, and the
+/// workspace of a stage's tasks, are known when there are schedules.
+static void printStages(ModuleOp module, const Job &job, raw_ostream &os) {
+  int64_t count = job.getStageCount();
+  if (count == 1)
+    return;
+  SmallVector<int64_t> bytes(count, 0);
+  for (auto segment : SegmentAttr::getTable(module).getAsRange<SegmentAttr>())
+    if (int64_t stage = job.getStage(segment.getBlock());
+        stage >= 0 && isResident(segment.getRole()))
+      bytes[stage] += segment.getBytes() * countInstances(segment, job, stage);
+  os << llvm::formatv("\n{0,-20}{1,10}{2,10}{3,12}{4,20}\n", "stages",
+                      "replicas", "groups", "in flight", "bytes of its blocks");
+  for (int64_t stage = 0; stage < count; ++stage)
+    os << llvm::formatv("  {0,-18}{1,10}{2,10}{3,12}{4,20}\n", stage,
+                        job.getReplicas(stage), job.getGroups(stage),
+                        job.getInFlight(stage), bytes[stage]);
+}
+
 static void printCosts(ModuleOp module, int64_t copies, raw_ostream &os) {
   os << llvm::formatv("\n{0,-20}{1,10}{2,18}{3,16}{4,16}{5,18}{6,18}\n",
                       "cost (array)", "kernels", "flops", "bytes read",
@@ -74,6 +115,7 @@ LogicalResult hfta::printPlan(ModuleOp module, raw_ostream &os) {
      << (job->microBatches == 1 ? "" : "s") << "\n\n";
   if (failed(printMemory(module, *job, os)))
     return failure();
+  printStages(module, *job, os);
   printCosts(module, job->copies, os);
   return success();
 }
