@@ -43,10 +43,27 @@ bool TaskSplitter::isLeafIn(Operation *op, TaskTag into) const {
   return role == Role::scalar || role == Role::constant;
 }
 
+/// Stages have memory of their own: of what isn't their block's they have what
+/// one of its tasks reads anyway. Nothing else is sent for a value that is
+/// computed again, least of all from a later stage to an earlier one's forward.
+bool TaskSplitter::isAtHand(Value value, TaskTag into) const {
+  Operation *op = value.getDefiningOp();
+  if (tasks.getJob().getStageCount() == 1)
+    return true;
+  auto read = dyn_cast<ReadOp>(op);
+  if (!read)
+    return isLeaf(op) || tags.lookup(op).block == into.block ||
+           present.contains({value, into.block});
+  Role role = tasks.lookup(read.getVariable()).getRole();
+  return role == Role::scalar || role == Role::constant ||
+         usedIn.contains({read.getVariable(), into.block});
+}
+
 bool TaskSplitter::isAvailable(Value value, TaskTag into) const {
   Operation *op = value.getDefiningOp();
-  if (all[indexOf(into)].mapping.contains(value) || findCarried(value, into) ||
-      isLeafIn(op, into))
+  if (all[indexOf(into)].mapping.contains(value) ||
+      ((findCarried(value, into) || isLeafIn(op, into)) &&
+       isAtHand(value, into)))
     return true;
   if (!isMovement(op) && !isCheap(op))
     return false;
@@ -55,8 +72,21 @@ bool TaskSplitter::isAvailable(Value value, TaskTag into) const {
   });
 }
 
+/// What a forward moves comes from it or before, what a backward moves from it
+/// or behind: between stages neither goes the other way.
+bool TaskSplitter::canMoveIn(Operation *op, TaskTag into) const {
+  if (!isMovement(op) || op->getNumOperands() == 0)
+    return false;
+  TaskTag from = tags.lookup(op);
+  return tasks.getJob().getStageCount() == 1 || from.block == into.block ||
+         llvm::all_of(op->getOperands(), [&](Value operand) {
+           return tags.lookup(operand.getDefiningOp()).part == from.part ||
+                  isAvailable(operand, into);
+         });
+}
+
 bool TaskSplitter::shouldRecompute(Operation *op, TaskTag into) const {
-  if (isLeafIn(op, into) || (isMovement(op) && op->getNumOperands() > 0))
+  if (isLeafIn(op, into) || canMoveIn(op, into))
     return true;
   return isCheap(op) && llvm::all_of(op->getOperands(), [&](Value operand) {
            return isAvailable(operand, into);
@@ -144,6 +174,7 @@ Value TaskSplitter::import(Value value, TaskTag into) {
     return known;
   Operation *op = value.getDefiningOp();
   if (!shouldRecompute(op, into)) {
+    present.insert({value, into.block});
     Value read = tasks.read(carry(value, into));
     mapping.map(value, read);
     return read;
@@ -188,6 +219,9 @@ void TaskSplitter::split(Block &block, ArrayRef<TaskPart> parts) {
   startTasks(block, parts);
   for (auto write : block.getOps<WriteOp>())
     written.insert(write.getVariable());
+  for (auto read : block.getOps<ReadOp>())
+    for (Operation *user : read->getUsers())
+      usedIn.insert({read.getVariable(), tags.lookup(user).block});
   for (Operation &op : block) {
     if (isLeaf(&op) || isa<func::ReturnOp>(op))
       continue;

@@ -47,6 +47,8 @@ private:
   /// The value in the task: defined there, recomputed, or read from a variable.
   Value import(Value value, TaskTag into);
   bool shouldRecompute(Operation *op, TaskTag into) const;
+  bool canMoveIn(Operation *op, TaskTag into) const;
+  bool isAtHand(Value value, TaskTag into) const;
   bool isAvailable(Value value, TaskTag into) const;
   /// The variable that carries a value from its task to others.
   VariableOp carry(Value value, TaskTag into);
@@ -60,6 +62,9 @@ private:
   int64_t blocks;
   std::vector<Task> all; ///< by part, then block; of some there is no function
   DenseSet<StringRef> written; ///< variables that the step writes
+  /// Variables and values that some task of a block reads.
+  DenseSet<std::pair<StringRef, int64_t>> usedIn;
+  DenseSet<std::pair<Value, int64_t>> present;
   DenseMap<Value, VariableOp> carried;
   DenseMap<Value, VariableOp> exchanged; ///< for the statistics' tasks
 };
