@@ -10,8 +10,7 @@
 #ifndef HFTA_LIB_TRANSFORMS_SCHEDULECONTENTS_H
 #define HFTA_LIB_TRANSFORMS_SCHEDULECONTENTS_H
 
-#include "Hfta/Dialect/Hfta/IR/HftaOps.h"
-#include "Hfta/Dialect/Hfta/IR/Job.h"
+#include "ScheduleTraversal.h"
 
 #include <map>
 #include <set>
@@ -30,14 +29,6 @@ public:
 private:
   std::map<int64_t, int64_t>
       ends; ///< of ranges, which are apart, by their begin
-};
-
-/// Which micro-batch a command is for.
-struct Moment {
-  int64_t first = 0;  ///< how many of the rank's own the calls before had
-  int64_t place = 0;  ///< its place among the rank's own
-  int64_t number = 0; ///< its number in the step
-  bool isInMicroBatches = false; ///< within a repeat over micro-batches
 };
 
 /// The instance that serves the micro-batch so many places after this one. What

@@ -4,6 +4,7 @@
 #include "Hfta/Dialect/Hfta/IR/Job.h"
 #include "Hfta/Transforms/Passes.h"
 #include "ScheduleContents.h"
+#include "VerifyMessages.h"
 
 #include <map>
 
@@ -49,31 +50,22 @@ struct Access {
 
 /// Follows several calls of one schedule, command by command in the host's
 /// order. After each call the host waits until all is done.
-class ScheduleWalk {
+class ScheduleWalk : public ScheduleTraversal {
 public:
   /// On a rank that does what one worker of the stage does, of `job`'s or of
   /// one for all. `offered`: the host offers each call the next one's batch.
   ScheduleWalk(ModuleOp module, const Job &job, int64_t stage, int64_t worker,
                int64_t workers, bool offered)
-      : symbols(module), segments(SegmentAttr::getTable(module)),
-        offered(offered), contents(module, job) {
-    int64_t most = 1;
-    for (auto segment : segments.getAsRange<SegmentAttr>())
-      most = std::max(most, segment.getInstances());
-    // Then places and events have come back to where they were.
-    microBatches = std::min(job.microBatches, 2 * most + 2);
-    // But orders list them all.
-    if (job.getStageCount() > 1)
-      microBatches = job.microBatches;
-    for (int64_t number = 0; number < microBatches; ++number)
-      if (number % job.getGroups(stage) % workers == worker)
-        own.push_back(number);
+      : ScheduleTraversal({}, countMicroBatches(module, job)), symbols(module),
+        segments(SegmentAttr::getTable(module)), offered(offered),
+        contents(module, job) {
+    own = getMicroBatchesOf(job, stage, worker, workers, microBatches);
   }
 
   LogicalResult follow(ScheduleOp schedule) {
     for (int call = 0; call < kCalls; ++call) {
       isChosen = call != 1;
-      if (failed(followAll(schedule.getBody().front())) ||
+      if (failed(traverse(schedule.getBody().front())) ||
           failed(contents.finishCall(schedule)))
         return failure();
       finishCall();
@@ -86,11 +78,9 @@ private:
   /// third one it may come to where the first one's was.
   static constexpr int kCalls = 3;
 
+  static int64_t countMicroBatches(ModuleOp module, const Job &job);
   void finishCall();
-  LogicalResult followAll(Block &block);
-  LogicalResult followRepeat(RepeatOp repeat);
-  LogicalResult followActions(ActionsOp actions);
-  LogicalResult followMicroBatch(int64_t place, Block &body);
+  LogicalResult visit(Operation *command) override;
   LogicalResult followSend(SendOp send);
   LogicalResult followReceive(ReceiveOp receive);
   void followAwait(AwaitOp await);
@@ -113,21 +103,6 @@ private:
     Queue queue = {op.getDevice(), op.getQueue()};
     ++clocks[queue][queue];
     return queue;
-  }
-  /// Of those that take turns, the micro-batch's; none past the last one.
-  template <typename OpTy>
-  std::optional<int64_t> getEvent(OpTy op) const {
-    auto event = static_cast<int64_t>(op.getEvent());
-    auto ahead = static_cast<int64_t>(op.getAhead());
-    if (!now.isInMicroBatches)
-      return event;
-    if (isPastLast(ahead))
-      return std::nullopt;
-    return event +
-           (now.place + ahead) % static_cast<int64_t>(op.getInstances());
-  }
-  bool isPastLast(int64_t ahead) const {
-    return ahead > 0 && now.place + ahead >= static_cast<int64_t>(own.size());
   }
   int64_t getInstance(int64_t segment, int64_t ahead = 0) const {
     return hfta::getInstance(cast<SegmentAttr>(segments[segment]), now, ahead);
@@ -152,10 +127,6 @@ private:
   SymbolTable symbols;
   ArrayAttr segments;
   bool offered;
-  int64_t microBatches;     ///< of a call
-  SmallVector<int64_t> own; ///< those of them that the rank computes
-  bool isChosen = true;     ///< some copy's period divides the step
-  Moment now;
   /// Micro-batches of a call that the one before it has brought, and that it
   /// brings of the next one.
   int64_t held = 0, coming = 0;
@@ -168,6 +139,16 @@ private:
 };
 
 } // namespace
+
+/// As many as it takes for places and events to come back to where they were;
+/// orders list all.
+int64_t ScheduleWalk::countMicroBatches(ModuleOp module, const Job &job) {
+  int64_t most = 1;
+  for (auto segment : SegmentAttr::getTable(module).getAsRange<SegmentAttr>())
+    most = std::max(most, segment.getInstances());
+  return job.getStageCount() > 1 ? job.microBatches
+                                 : std::min(job.microBatches, 2 * most + 2);
+}
 
 static std::string describe(Queue queue) {
   std::string text = "queue " + std::to_string(queue.second);
@@ -336,48 +317,6 @@ void ScheduleWalk::followAwait(AwaitOp await) {
     clock[queue] = std::max(clock[queue], time);
 }
 
-LogicalResult ScheduleWalk::followMicroBatch(int64_t place, Block &body) {
-  Moment outer = now;
-  now.number = own[place];
-  now.place = place;
-  now.isInMicroBatches = true;
-  LogicalResult result = followAll(body);
-  now = outer;
-  return result;
-}
-
-LogicalResult ScheduleWalk::followActions(ActionsOp actions) {
-  SmallVector<Block *> cases;
-  for (auto number : actions.getBody().getOps<CaseOp>())
-    cases.push_back(&number.getBody().front());
-  ArrayRef<int64_t> order = actions.getOrder();
-  for (size_t i = 0; i < order.size(); i += 2)
-    if (order[i + 1] < static_cast<int64_t>(own.size()) &&
-        failed(followMicroBatch(order[i + 1], *cases[order[i]])))
-      return failure();
-  return success();
-}
-
-LogicalResult ScheduleWalk::followRepeat(RepeatOp repeat) {
-  Block &body = repeat.getBody().front();
-  // The copies of a second turn use what those of the first one did.
-  constexpr int64_t turns = 2;
-  Moment outer = now;
-  auto times = static_cast<int64_t>(own.size());
-  if (repeat.getOver() != RepeatKind::micro_batches)
-    times = repeat.getOver() == RepeatKind::turns ? turns : microBatches;
-  for (int64_t index = 0; index < times; ++index) {
-    if (repeat.getOver() == RepeatKind::all_micro_batches)
-      now.number = index;
-    if (failed(repeat.getOver() == RepeatKind::micro_batches
-                   ? followMicroBatch(index, body)
-                   : followAll(body)))
-      return failure();
-  }
-  now = outer;
-  return success();
-}
-
 /// Whatever comes next, comes after all that there was.
 void ScheduleWalk::finishCall() {
   accesses.clear();
@@ -387,40 +326,27 @@ void ScheduleWalk::finishCall() {
   coming = 0;
 }
 
-LogicalResult ScheduleWalk::followAll(Block &block) {
-  for (Operation &op : block) {
-    LogicalResult result = success();
-    if (auto run = dyn_cast<RunOp>(op)) {
-      result = followRun(run);
-    } else if (auto transfer = dyn_cast<TransferOp>(op)) {
-      result = followTransfer(transfer);
-    } else if (auto fill = dyn_cast<FillOp>(op)) {
-      result = touchAll(fill, start(fill), fill.getTo(), fill.getBytes());
-      if (succeeded(result))
-        result = contents.fill(fill);
-    } else if (auto reduce = dyn_cast<AllReduceOp>(op)) {
-      result = followAllReduce(reduce);
-    } else if (auto gather = dyn_cast<AllGatherOp>(op)) {
-      result = followAllGather(gather);
-    } else if (auto record = dyn_cast<RecordOp>(op)) {
-      result = followRecord(record);
-    } else if (auto await = dyn_cast<AwaitOp>(op)) {
-      followAwait(await);
-    } else if (auto send = dyn_cast<SendOp>(op)) {
-      result = followSend(send);
-    } else if (auto receive = dyn_cast<ReceiveOp>(op)) {
-      result = followReceive(receive);
-    } else if (auto actions = dyn_cast<ActionsOp>(op)) {
-      result = followActions(actions);
-    } else if (auto repeat = dyn_cast<RepeatOp>(op)) {
-      result = followRepeat(repeat);
-    } else if (auto every = dyn_cast<EveryOp>(op)) {
-      if (isChosen)
-        result = followAll(every.getBody().front());
-    }
-    if (failed(result))
+LogicalResult ScheduleWalk::visit(Operation *command) {
+  if (auto run = dyn_cast<RunOp>(command))
+    return followRun(run);
+  if (auto transfer = dyn_cast<TransferOp>(command))
+    return followTransfer(transfer);
+  if (auto fill = dyn_cast<FillOp>(command)) {
+    if (failed(touchAll(fill, start(fill), fill.getTo(), fill.getBytes())))
       return failure();
+    return contents.fill(fill);
   }
+  if (auto reduce = dyn_cast<AllReduceOp>(command))
+    return followAllReduce(reduce);
+  if (auto gather = dyn_cast<AllGatherOp>(command))
+    return followAllGather(gather);
+  if (auto send = dyn_cast<SendOp>(command))
+    return followSend(send);
+  if (auto receive = dyn_cast<ReceiveOp>(command))
+    return followReceive(receive);
+  if (auto record = dyn_cast<RecordOp>(command))
+    return followRecord(record);
+  followAwait(cast<AwaitOp>(command));
   return success();
 }
 
@@ -461,6 +387,8 @@ struct VerifySchedulesPass
     for (auto schedule : module.getOps<ScheduleOp>())
       if (failed(verify(schedule, *job)))
         return signalPassFailure();
+    if (failed(verifyMessages(module, *job)))
+      return signalPassFailure();
     markAllAnalysesPreserved();
   }
 };

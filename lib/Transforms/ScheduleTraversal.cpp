@@ -1,0 +1,75 @@
+//===- ScheduleTraversal.cpp - A worker's commands, one by one ------------===//
+
+#include "ScheduleTraversal.h"
+
+using namespace mlir;
+using namespace mlir::hfta;
+
+LogicalResult ScheduleTraversal::traverseFor(int64_t place, Block &commands) {
+  Moment outer = now;
+  now.number = own[place];
+  now.place = place;
+  now.isInMicroBatches = true;
+  LogicalResult result = traverse(commands);
+  now = outer;
+  return result;
+}
+
+LogicalResult ScheduleTraversal::repeat(RepeatOp repeat) {
+  Block &body = repeat.getBody().front();
+  // The copies of a second turn use what those of the first one did.
+  constexpr int64_t turns = 2;
+  Moment outer = now;
+  auto times = static_cast<int64_t>(own.size());
+  if (repeat.getOver() != RepeatKind::micro_batches)
+    times = repeat.getOver() == RepeatKind::turns ? turns : microBatches;
+  for (int64_t index = 0; index < times; ++index) {
+    if (repeat.getOver() == RepeatKind::all_micro_batches)
+      now.number = index;
+    if (failed(repeat.getOver() == RepeatKind::micro_batches
+                   ? traverseFor(index, body)
+                   : traverse(body)))
+      return failure();
+  }
+  now = outer;
+  return success();
+}
+
+LogicalResult ScheduleTraversal::perform(ActionsOp actions) {
+  SmallVector<Block *> cases;
+  for (auto number : actions.getBody().getOps<CaseOp>())
+    cases.push_back(&number.getBody().front());
+  ArrayRef<int64_t> order = actions.getOrder();
+  for (size_t i = 0; i < order.size(); i += 2)
+    if (order[i + 1] < static_cast<int64_t>(own.size()) &&
+        failed(traverseFor(order[i + 1], *cases[order[i]])))
+      return failure();
+  return success();
+}
+
+LogicalResult ScheduleTraversal::traverse(Block &commands) {
+  for (Operation &op : commands) {
+    LogicalResult result = success();
+    if (auto repeated = dyn_cast<RepeatOp>(op))
+      result = repeat(repeated);
+    else if (auto actions = dyn_cast<ActionsOp>(op))
+      result = perform(actions);
+    else if (auto every = dyn_cast<EveryOp>(op))
+      result = isChosen ? traverse(every.getBody().front()) : success();
+    else
+      result = visit(&op);
+    if (failed(result))
+      return failure();
+  }
+  return success();
+}
+
+SmallVector<int64_t> hfta::getMicroBatchesOf(const Job &job, int64_t stage,
+                                             int64_t worker, int64_t workers,
+                                             int64_t microBatches) {
+  SmallVector<int64_t> own;
+  for (int64_t number = 0; number < microBatches; ++number)
+    if (number % job.getGroups(stage) % workers == worker)
+      own.push_back(number);
+  return own;
+}
