@@ -459,20 +459,29 @@ TEST(Workers, OneThatWorksIsWaitedFor) {
   });
 }
 
-TEST(Workers, TooManyAreRefused) {
-  hfta_communicator *ranks = nullptr;
-  hfta_rank_options options = {HFTA_RANKS_ONE, nullptr, 0.0};
-  ASSERT_EQ(hfta_communicator_open(&options, &ranks, nullptr), HFTA_OK);
+/// Creates a group of `count` workers, all on the first rank.
+static hfta_status createOnFirst(hfta_communicator *ranks, int count,
+                                 hfta_error *error) {
+  Sizes places(count, 0);
+  hfta_worker_map map = {count, places.data(), 1, &count, 100, 0.0};
   hfta_worker_group *group = nullptr;
-  Sizes places(HFTA_MAX_RANKS + 1, 0), replicas = {HFTA_MAX_RANKS + 1};
-  hfta_worker_map map = {replicas[0], places.data(), 1, replicas.data(), 1, 0};
+  hfta_status status = hfta_worker_group_create(ranks, &map, &group, error);
+  EXPECT_EQ(group != nullptr, status == HFTA_OK);
+  hfta_worker_group_free(group);
+  return status;
+}
+
+TEST(Workers, TooManyAreRefused) {
+  Workers ranks({2});
   hfta_error error = {};
-  EXPECT_EQ(hfta_worker_group_create(ranks, &map, &group, &error),
+  EXPECT_EQ(createOnFirst(ranks.ranks, HFTA_MAX_RANKS + 1, &error),
             HFTA_UNSUPPORTED);
   EXPECT_STREQ(error.message, "1025 workers: at most 1024 are possible");
-  map.workers = replicas[0] = 200;
-  EXPECT_EQ(hfta_worker_group_create(ranks, &map, &group, &error),
-            HFTA_UNSUPPORTED);
-  EXPECT_EQ(group, nullptr);
-  hfta_communicator_close(ranks);
+  // Tags are needed where there are other ranks.
+  EXPECT_EQ(createOnFirst(ranks.ranks, HFTA_MAX_RANKS, &error), HFTA_OK);
+  EXPECT_EQ(createOnFirst(ranks.all(0), 40, &error), HFTA_OK);
+  EXPECT_EQ(createOnFirst(ranks.all(0), 50, &error), HFTA_UNSUPPORTED);
+  EXPECT_NE(std::string(error.message).find("50 workers on a rank"),
+            std::string::npos)
+      << error.message;
 }

@@ -425,6 +425,9 @@ static hfta_status make(hfta_worker_group *self, const hfta_worker_map *map,
   if (!self->workers)
     return hfta_fail(error, no_memory, "not enough memory for workers");
   int most = place_workers(self, map);
+  // Nothing leaves a process that has all of them.
+  if (self->ranks->size == 1)
+    most = 1;
   hfta_status status =
       hfta_worker_tags_create(map->schedule_tags, most, &self->tags, error);
   if (status != HFTA_OK)

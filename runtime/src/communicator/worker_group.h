@@ -36,7 +36,7 @@ typedef struct hfta_worker_group hfta_worker_group;
 
 /// `ranks` is borrowed; while there is a group its tags less than
 /// HFTA_TAG_FIRST_OWN are the group's. More than HFTA_MAX_RANKS workers, or
-/// more on a rank than tags can tell apart, are HFTA_UNSUPPORTED.
+/// more on one of several ranks than tags can tell apart, are HFTA_UNSUPPORTED.
 hfta_status hfta_worker_group_create(hfta_communicator *ranks,
                                      const hfta_worker_map *map,
                                      hfta_worker_group **out,
