@@ -174,7 +174,7 @@ void SvgWriter::layOut() {
   }
   width = kLeast;
   if (!widths.empty()) {
-    auto small = widths.begin() + static_cast<ptrdiff_t>(widths.size() / 8);
+    auto small = widths.begin() + static_cast<ptrdiff_t>(widths.size() / 4);
     std::nth_element(widths.begin(), small, widths.end());
     if (*small > 0)
       width = std::clamp(length / *small * kDigit, kLeast, kMost);
