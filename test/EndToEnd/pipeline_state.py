@@ -117,6 +117,16 @@ def check_peaks(check):
                  [stage["memory"]["peak_bytes"] for stage in stages], "peaks of ranks")
 
 
+def check_many(check):
+    """More workers on each of several ranks than messages can tell apart."""
+    job = make_job("micro_batches 256\n  pipeline cuts = [\"first\"], "
+                   "replicas = [128, 128]", steps=1).replace("batch = 16", "batch = 256")
+    binary = check.work.compile("many", job)
+    output = run_ranks(2, binary, *check.flags("many"), code=3)
+    if "128 workers on a rank" not in output or "start more ranks" not in output:
+        fail(f"too many workers on a rank: {output:.2000}")
+
+
 def main():
     check = Check()
     for name, function in list(globals().items()):
