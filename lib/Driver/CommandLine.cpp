@@ -66,6 +66,45 @@ static std::optional<InputKind> getInputKind(llvm::StringRef path) {
       .Default(std::nullopt);
 }
 
+/// Options of `--plan-pipeline`, which takes no job so far.
+static ExitCode checkPlanning(CommandLineState &state) {
+  const DriverOptions &options = state.options;
+  auto needs = [&](llvm::StringRef option, const llvm::Twine &what) {
+    return state.fail(ExitCode::usage, "option '" + option + "' needs " + what);
+  };
+  if (!options.profile.empty() && !options.planPipeline)
+    return needs("--profile", "'--plan-pipeline'");
+  if (options.profileSamples != 0 && options.profile.empty())
+    return needs("--profile-samples", "'--profile=FILE'");
+  if (!options.timeline.empty() && !options.planPipeline)
+    return needs("--timeline", "'--plan-pipeline'");
+  if (!options.planPipeline)
+    return ExitCode::done;
+  if (options.profile.empty())
+    return state.fail(ExitCode::unsupported,
+                      "'--plan-pipeline' without '--profile=FILE' is not "
+                      "supported in this version");
+  if (options.profileSamples == 0)
+    return needs("--profile", "'--profile-samples=N'");
+  for (llvm::StringRef name : {"--batch", "--cluster"})
+    if (!llvm::is_contained(state.jobOptionNames, name))
+      return needs("--plan-pipeline", "'" + name + "'");
+  static const llvm::StringRef known[] = {"--batch", "--micro-batches",
+                                          "--cluster", "--pipeline"};
+  for (llvm::StringRef name : state.jobOptionNames)
+    if (!llvm::is_contained(known, name))
+      return state.fail(ExitCode::usage,
+                        "option '" + name + "' has no effect on a profile");
+  if (!options.inputs.empty())
+    return state.fail(ExitCode::usage,
+                      "'" + options.inputs.front() +
+                          "' and a profile exclude each other");
+  if (options.plan || !state.emitted.empty())
+    return state.fail(ExitCode::usage, "option '--plan-pipeline' excludes "
+                                       "'--plan' and '--emit'");
+  return ExitCode::done;
+}
+
 static ExitCode checkInputs(CommandLineState &state) {
   DriverOptions &options = state.options;
   if (options.inputs.empty())
@@ -190,6 +229,9 @@ ExitCode hfta::parseCommandLine(llvm::ArrayRef<const char *> arguments,
     if (code != ExitCode::done || options.action != Action::compile)
       return code;
   }
+  if (ExitCode code = checkPlanning(state);
+      code != ExitCode::done || options.planPipeline)
+    return code;
   for (ExitCode (*check)(CommandLineState &) :
        {checkInputs, resolvePhase, checkOutput})
     if (ExitCode code = check(state); code != ExitCode::done)

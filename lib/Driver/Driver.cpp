@@ -1,6 +1,7 @@
 //===- Driver.cpp - hftac's main function ---------------------------------===//
 
 #include "Hfta/Driver/Driver.h"
+#include "Hfta/Driver/PlanPipeline.h"
 #include "Hfta/Language/SettingTables.h"
 
 #include "llvm/Support/ErrorHandling.h"
@@ -86,7 +87,8 @@ static void installHandlers() {
 static ExitCode act(const DriverOptions &options) {
   switch (options.action) {
   case Action::compile:
-    return compile(options, llvm::errs());
+    return options.planPipeline ? planPipeline(options, llvm::errs())
+                                : compile(options, llvm::errs());
   case Action::help:
     printHelp(llvm::outs());
     break;

@@ -14,9 +14,8 @@
 using namespace mlir;
 using namespace mlir::hfta;
 
-/// Adds a file to `sources` and returns its number, 0 after an error.
-static unsigned readText(llvm::StringRef path, llvm::SourceMgr &sources,
-                         llvm::raw_ostream &errors) {
+unsigned hfta::readText(llvm::StringRef path, llvm::SourceMgr &sources,
+                        llvm::raw_ostream &errors) {
   // Devices may have no end; a pipe on the command line is what the user wants.
   llvm::sys::fs::file_status status;
   if (!llvm::sys::fs::status(path, status) &&

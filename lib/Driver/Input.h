@@ -24,6 +24,10 @@ ExitCode loadInputs(const DriverOptions &options, MLIRContext *context,
                     llvm::SourceMgr &sources, llvm::raw_ostream &errors,
                     LoadedModule &loaded);
 
+/// Adds a file to `sources` and returns its number, 0 after an error.
+unsigned readText(llvm::StringRef path, llvm::SourceMgr &sources,
+                  llvm::raw_ostream &errors);
+
 /// Arrays of `--constant`. False after an error.
 bool readConstants(llvm::ArrayRef<ConstantBinding> bindings,
                    MLIRContext *context, llvm::raw_ostream &errors,

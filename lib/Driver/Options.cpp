@@ -108,6 +108,20 @@ static ExitCode setWeights(CommandLineState &state, const OptionInfo &option,
   return checkChoice(state, option, value, {"embedded"}, {"external"});
 }
 
+static ExitCode setProfileSamples(CommandLineState &state,
+                                  const OptionInfo &option,
+                                  llvm::StringRef value) {
+  constexpr int64_t kMost = 1 << 24;
+  int64_t samples;
+  if (value.getAsInteger(10, samples) || samples < 1 || samples > kMost)
+    return state.fail(ExitCode::usage, "option '" + option.name +
+                                           "' is a whole number from 1 to " +
+                                           llvm::Twine(kMost) + ", got '" +
+                                           value + "'");
+  state.options.profileSamples = samples;
+  return ExitCode::done;
+}
+
 static ExitCode addJobFlag(CommandLineState &state, const OptionInfo &option,
                            llvm::StringRef value) {
   state.options.jobFlags.push_back({option.name.substr(2), value.str()});
@@ -224,6 +238,15 @@ static const OptionInfo kOtherOptions[] = {
 
     {"--plan", "", "print memory and cost, then stop", G::report,
      setFlag<&D::plan, true>},
+    {"--plan-pipeline", "",
+     "print a pipeline for --profile on --cluster, and write it with -o",
+     G::report, setFlag<&D::planPipeline, true>},
+    {"--profile", "FILE", "layers and their times, for --plan-pipeline",
+     G::report, setText<&D::profile>},
+    {"--timeline", "FILE.svg", "draw the plan's step, a row a device",
+     G::report, setText<&D::timeline>},
+    {"--profile-samples", "N", "samples that the profile's times are of",
+     G::report, setProfileSamples},
     {"--remarks", "", "say what was fused, why not, and how it is stored",
      G::report, setFlag<&D::remarks, true>},
     {"--timing", "", "print the time of each phase", G::report,

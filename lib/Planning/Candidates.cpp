@@ -23,14 +23,19 @@ SmallVector<int64_t, 8> Judge::getMostInFlight(ArrayRef<Stage> stages) {
   return most;
 }
 
-double Judge::estimate(ArrayRef<Stage> stages) {
-  ++work;
-  // A replica without a micro-batch is none.
+/// Whether each replica has a micro-batch, and memory for one.
+bool Judge::canRun(ArrayRef<Stage> stages) {
   for (const Stage &stage : stages)
     if (stage.devices.size() > costs.getWorkload().microBatches)
-      return std::numeric_limits<double>::infinity();
-  if (costs.getCluster().memory != 0 &&
-      llvm::is_contained(getMostInFlight(stages), 0))
+      return false;
+  return costs.getCluster().memory == 0 ||
+         !llvm::is_contained(getMostInFlight(stages), 0);
+}
+
+double Judge::estimate(ArrayRef<Stage> stages) {
+  // Sets of devices are gone through by machine.
+  work += 1 + costs.getCluster().devices.size() / 32;
+  if (!canRun(stages))
     return std::numeric_limits<double>::infinity();
   return estimateLatency(costs.getStations(stages), costs.getWorkload(),
                          costs.getCluster().duplex)
@@ -52,9 +57,9 @@ Candidate Judge::judge(ArrayRef<Stage> stages) {
   result.estimate =
       estimateLatency(stations, costs.getWorkload(), costs.getCluster().duplex)
           .seconds;
-  SmallVector<int64_t, 8> most = getMostInFlight(stages);
-  if (llvm::is_contained(most, 0))
+  if (!canRun(stages))
     return result;
+  SmallVector<int64_t, 8> most = getMostInFlight(stages);
   for (InFlightPolicy policy : kInFlightPolicies) {
     SmallVector<int64_t, 8> inFlight =
         getInFlight(policy, stations, costs.getWorkload(), most);
@@ -77,6 +82,8 @@ static bool isShorter(double seconds, double other) {
 }
 
 void Judge::chooseInFlight(Candidate &candidate) {
+  if (!candidate.fits())
+    return;
   SmallVector<Station, 8> stations = costs.getStations(candidate.stages);
   SmallVector<int64_t, 8> most = getMostInFlight(candidate.stages);
   auto tryNumber = [&](size_t stage, int64_t number, bool keepsEqual) {

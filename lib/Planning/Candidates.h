@@ -19,6 +19,9 @@ struct Candidate {
   double estimate = std::numeric_limits<double>::infinity();
   double latency = std::numeric_limits<double>::infinity();
   llvm::SmallVector<int64_t, 8> inFlight; ///< with which the latency holds
+
+  /// Whether it is a plan: no stage is too large, no replica without work.
+  bool fits() const { return !inFlight.empty(); }
 };
 
 /// Says how good plans are, and counts the work: the search ends after so much
@@ -47,6 +50,7 @@ public:
   int64_t getWork() const { return work; }
 
 private:
+  bool canRun(llvm::ArrayRef<Stage> stages);
   llvm::SmallVector<int64_t, 8> getMostInFlight(llvm::ArrayRef<Stage> stages);
   double getLatencyOf(llvm::ArrayRef<Station> stations,
                       llvm::ArrayRef<int64_t> inFlight);

@@ -18,6 +18,11 @@ int32_t DeviceSet::getCount(int32_t machine) const {
 
 void DeviceSet::add(int32_t machine, int32_t count) {
   total += count;
+  // Mostly a set grows at its end.
+  if (count > 0 && (parts.empty() || parts.back().machine < machine)) {
+    parts.push_back({machine, count});
+    return;
+  }
   auto *at = llvm::find_if(
       parts, [&](const Part &part) { return part.machine >= machine; });
   if (at == parts.end() || at->machine != machine)

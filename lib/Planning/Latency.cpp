@@ -187,7 +187,14 @@ double mlir::hfta::planning::getLatency(ArrayRef<Station> stations,
                                         ArrayRef<int64_t> inFlight,
                                         const Workload &workload,
                                         Duplex duplex) {
-  return Recursion(stations, inFlight, workload.microBatches, duplex).run();
+  // From some number on, each micro-batch takes as long as the one before.
+  constexpr int64_t kMost = 4096;
+  int64_t microBatches = workload.microBatches;
+  if (microBatches <= kMost)
+    return Recursion(stations, inFlight, microBatches, duplex).run();
+  double most = Recursion(stations, inFlight, kMost, duplex).run();
+  double half = Recursion(stations, inFlight, kMost / 2, duplex).run();
+  return most + (most - half) / (kMost - kMost / 2) * (microBatches - kMost);
 }
 
 //===----------------------------------------------------------------------===//

@@ -36,7 +36,8 @@ private:
 
 /// Devices that a stage needs; kNone if it never fits.
 int64_t Packing::countDevices(int64_t first, int64_t last) const {
-  int64_t most = costs.getCluster().getDeviceCount();
+  int64_t most = std::min(costs.getCluster().getDeviceCount(),
+                          costs.getWorkload().microBatches);
   double alone = costs.getPeakBytes(first, last, 1, 1);
   if (alone <= memory)
     return 1;
@@ -89,7 +90,8 @@ Stages Packing::getStages() const {
 
 /// The least bytes a device, by bisection between what can't and what can be.
 static int64_t findLeast(const StageCosts &costs) {
-  int64_t devices = costs.getCluster().getDeviceCount();
+  int64_t devices = std::min(costs.getCluster().getDeviceCount(),
+                             costs.getWorkload().microBatches);
   int64_t fails = -1;
   auto fits = static_cast<int64_t>(
       std::ceil(costs.getPeakBytes(0, costs.getLayerCount() - 1, devices, 1)));

@@ -22,6 +22,8 @@ static constexpr double kHopeless = 1.2;
 /// work after which that ends.
 static constexpr unsigned kPerturbations = 100;
 static constexpr int64_t kMostWork = 2000000;
+/// Numbers of micro-batches that are searched to the end.
+static constexpr size_t kMostSearches = 3;
 
 //===----------------------------------------------------------------------===//
 // From candidates to plans
@@ -83,35 +85,68 @@ PipelinePlan mlir::hfta::planning::describePlan(const StageCosts &costs,
 // The search
 //===----------------------------------------------------------------------===//
 
-/// The best plan for one number of micro-batches; without stages if none fits.
-static Candidate search(const StageCosts &costs) {
-  Judge judge(costs);
+/// Seeds by increasing latency.
+static std::vector<Candidate> findSeeds(Judge &judge, size_t judged,
+                                        size_t count) {
   CandidatePool pool(judge);
   addSeeds(judge, pool);
-  if (costs.getCluster().memory != 0)
-    pool.add(getLeastMemoryStages(costs));
+  if (judge.getCosts().getCluster().memory != 0)
+    pool.add(getLeastMemoryStages(judge.getCosts()));
+  return pool.takeBest(judged, count);
+}
+
+/// The best plan for one number of micro-batches; one that doesn't fit if none
+/// does.
+static Candidate search(const StageCosts &costs) {
+  Judge judge(costs);
   Candidate best;
-  for (Candidate &candidate : pool.takeBest(kJudged, kImproved)) {
-    if (candidate.latency > kHopeless * best.latency ||
-        judge.getWork() > kMostWork)
-      continue;
-    Candidate improved = improve(judge, std::move(candidate), kBudget);
-    judge.chooseInFlight(improved);
-    if (improved.latency < best.latency)
-      best = std::move(improved);
-  }
-  if (best.stages.empty())
+  auto keepBetter = [&](Candidate candidate) {
+    candidate = improve(judge, std::move(candidate), kBudget);
+    judge.chooseInFlight(candidate);
+    if (candidate.latency < best.latency)
+      best = std::move(candidate);
+  };
+  for (Candidate &seed : findSeeds(judge, kJudged, kImproved))
+    if (seed.latency <= kHopeless * best.latency &&
+        judge.getWork() <= kMostWork)
+      keepBetter(std::move(seed));
+  if (!best.fits())
     return best;
   // Out of the valley that the best seed lies in. Equal inputs draw equal
   // numbers.
   std::mt19937 random(1);
   for (unsigned i = 0; i < kPerturbations && judge.getWork() < kMostWork; ++i) {
     Candidate other = judge.judge(perturb(costs, best.stages, random));
-    other = improve(judge, std::move(other), kBudget);
-    judge.chooseInFlight(other);
-    if (other.latency < best.latency)
-      best = std::move(other);
+    if (other.fits())
+      keepBetter(std::move(other));
   }
+  return best;
+}
+
+/// The numbers of micro-batches that are asked for. Of many, those of which a
+/// few seeds are the best.
+static std::vector<int64_t> chooseMicroBatches(const LayerModel &model,
+                                               const Cluster &cluster,
+                                               const PlanRequest &request) {
+  if (request.microBatches != 0)
+    return {request.microBatches};
+  // Where nothing fits, small micro-batches need least memory.
+  std::vector<std::pair<double, int64_t>> counts;
+  for (int64_t count = 1; count <= request.batch; ++count) {
+    if (request.batch % count != 0)
+      continue;
+    StageCosts costs(model, cluster, {request.batch, count, request.costs});
+    Judge judge(costs);
+    std::vector<Candidate> seeds = findSeeds(judge, kJudged / 8, 1);
+    counts.push_back({seeds.empty() ? std::numeric_limits<double>::infinity()
+                                    : seeds.front().latency,
+                      -count});
+  }
+  llvm::sort(counts);
+  std::vector<int64_t> best;
+  for (const auto &[latency, count] : counts)
+    if (best.size() < kMostSearches)
+      best.push_back(-count);
   return best;
 }
 
@@ -120,14 +155,10 @@ std::optional<PipelinePlan> mlir::hfta::planning::planPipeline(
     PlanFailure &failure) {
   std::optional<PipelinePlan> best;
   failure.leastMemory = 0;
-  for (int64_t count = 1; count <= request.batch; ++count) {
-    bool isWanted = request.microBatches == 0 ? request.batch % count == 0
-                                              : request.microBatches == count;
-    if (!isWanted)
-      continue;
+  for (int64_t count : chooseMicroBatches(model, cluster, request)) {
     StageCosts costs(model, cluster, {request.batch, count, request.costs});
     Candidate found = search(costs);
-    if (!found.stages.empty()) {
+    if (found.fits()) {
       if (!best || found.latency < best->latency)
         best = makePlan(costs, found);
       continue;

@@ -158,6 +158,103 @@ def make_hftac_rows():
                 job=False)
 
 
+PROFILE = "".join(
+    f"node{i} -- layer{i} -- forward_compute_time=1.0, backward_compute_time=2.0, "
+    "activation_size=100.0, parameter_size=1000.0\n" for i in range(4)) + "".join(
+        f"\tnode{i} -- node{i + 1}\n" for i in range(3))
+
+
+def planning(name, code, *texts, options=(), profile=PROFILE, place="error: "):
+    """What `--plan-pipeline` answers to a profile and options; later ones hold."""
+    return Row(name, {"profile.txt": profile, "plan.json": "an older one"},
+               ["hftac", "--plan-pipeline", "--profile=profile.txt",
+                "--profile-samples=2", "--batch=16", "--cluster=devices = [2, 2]",
+                "-o", "plan.json", *options], (code,), (place, *texts))
+
+
+def make_planning_rows():
+    yield planning("a profile that isn't there", 1, "'none.txt'",
+                   options=["--profile=none.txt"])
+    yield planning("a profile that is a folder", 1, "'.'",
+                   options=["--profile=."])
+    yield planning("a profile of nothing", 1, "no node", profile="")
+    yield planning("a profile of zeros", 1, place="profile.txt:1: error: ",
+                   profile=bytes(4096))
+    yield planning("a profile of random bytes", 1, place="profile.txt:1: error: ",
+                   profile=bytes(range(255, 0, -1)) * 16)
+    for name, old, new, line, *texts in (
+            ("a profile with a broken tab", "\tnode1 -- node2",
+             "    node1 -- node2", 6, "after a tab"),
+            ("an edge to nowhere", "\tnode1 -- node2", "\tnode1 -- node9", 6,
+             "'node9'"),
+            ("an edge without an end", "\tnode1 -- node2", "\tnode1 --", 6,
+             "'from -- to'"),
+            ("a negative time", "forward_compute_time=1.0",
+             "forward_compute_time=-1.0", 1, "'-1.0'"),
+            ("a time that is no number", "forward_compute_time=1.0",
+             "forward_compute_time=nan", 1, "'nan'"),
+            ("a node without a size", ", parameter_size=1000.0", "", 1,
+             "'parameter_size'"),
+            ("a node that is there twice", "node1 --", "node0 --", 2,
+             "second node 'node0'")):
+        yield planning(name, 1, *texts, place=f"profile.txt:{line}: error: ",
+                       profile=PROFILE.replace(old, new, 1))
+    yield planning("a profile in a circle", 1, "circle",
+                   profile=PROFILE + "\tnode3 -- node0\n")
+    yield planning("a profile of 5000 nodes", 1, "4096",
+                   place="profile.txt:4097: error: ", profile="".join(
+                       f"n{i} -- x -- forward_compute_time=1, "
+                       "backward_compute_time=2, activation_size=1, "
+                       "parameter_size=1\n" for i in range(5000)))
+    for name, cluster, *texts in (
+            ("a cluster without devices", "memory = 1", "'devices'"),
+            ("a machine of 0 devices", "devices = [2, 0]", "'devices'", "0"),
+            ("a cluster of no machine", "devices = []", "'devices'"),
+            ("more devices than there may be", "devices = [65536, 65536]",
+             "131072"),
+            ("a link that carries nothing", "devices = [2], link = 0", "'link'"),
+            ("a negative latency", "devices = [2], latency = -1", "'latency'"),
+            ("a latency that is a word", "devices = [2], latency = low", "low"),
+            ("an unknown duplex", "devices = [2], duplex = both", "'both'"),
+            ("an unknown argument of cluster", "devices = [2], colour = 1",
+             "'colour'"),
+            ("a negative memory", "devices = [2], memory = -1", "'memory'")):
+        yield planning(name, 1, *texts, place="--cluster:1:",
+                       options=["--cluster=" + cluster])
+    for name, pipeline, *texts in (
+            ("a plan of replicas that are given", "auto, replicas = [2]",
+             "exclude"),
+            ("replicas that are given", "replicas = [2]", "'replicas'"),
+            ("a plan that is a word", "automatic", "'auto'"),
+            ("unknown costs", "auto, costs = dear", "'dear'")):
+        yield planning(name, 1, *texts, place="--pipeline:1:",
+                       options=["--pipeline=" + pipeline])
+    yield planning("micro-batches that don't divide the batch of a profile", 1,
+                   "3", place="--micro-batches:1:", options=["--micro-batches=3"])
+    yield planning("a cluster in which nothing fits", 3, "fits into 1 bytes",
+                   options=["--cluster=devices = [2], memory = 1"])
+    yield planning("0 samples of a profile", 2, "'--profile-samples'", "'0'",
+                   options=["--profile-samples=0"])
+    yield planning("a profile and a job's loss", 2, "'--loss'",
+                   options=["--loss=mse"])
+    yield planning("a profile and a job", 2, "exclude", options=["job.hfta"])
+    yield planning("a profile that would be replaced", 2, "would replace",
+                   options=["-o", "profile.txt"])
+    yield hftac("a profile without a plan", 2, "'--plan-pipeline'",
+                options=["--profile=job.hfta"])
+    yield hftac("a timeline without a plan", 2, "'--plan-pipeline'",
+                options=["--timeline=t.svg"])
+    yield planning("a timeline that can't be written", 4, "cannot write",
+                   options=["--timeline=none/t.svg"])
+    yield planning("a timeline of too many devices", 3, "'--timeline'",
+                   options=["--cluster=devices = [512]", "--batch=1024",
+                            "--micro-batches=1024", "--timeline=t.svg"])
+    yield hftac("samples without a profile", 2, "'--profile=FILE'",
+                options=["--profile-samples=2"])
+    yield hftac("the plan of a job", 3, "'--profile=FILE'",
+                options=["--plan-pipeline"])
+
+
 def make_output_rows():
     yield output("a folder as the output", "folder", "directory",
                  files={"folder": None}.items())
@@ -440,6 +537,7 @@ def make_array_rows():
 
 
 def make_rows(_):
+    yield from make_planning_rows()
     yield from make_hftac_rows()
     yield from make_output_rows()
     yield from make_module_rows()

@@ -281,6 +281,13 @@ def make_shape_rows():
              "2 numbers of replicas"),
             ("0 replicas", "pipeline replicas = [0]", "'replicas'", "0"),
             ("no replicas", "pipeline replicas = []", "'replicas'"),
+            ("a pipeline to be planned for no cluster", "pipeline auto",
+             "'cluster'"),
+            ("a pipeline that is planned and given",
+             "cluster devices = [2]\n  pipeline auto, replicas = [2]",
+             "exclude each other"),
+            ("a pipeline that is a word", "pipeline automatic", "'auto'"),
+            ("a cluster without devices", "cluster memory = 1GiB", "'devices'"),
             ("half a replica", "pipeline replicas = [1.5]", "'replicas'", "1.5"),
             ("replicas that are text", 'pipeline replicas = ["2"]', "replicas"),
             ("a cut at no value", 'pipeline cuts = ["nowhere"]', "'nowhere'"),
@@ -330,6 +337,9 @@ def make_shape_rows():
              "second clause 'pipeline'")):
         yield change(name, "steps     3", f"steps 3\n  {clauses}", 1, *words,
                      place="job.hfta:1")
+    yield change("a pipeline that is planned", "steps     3",
+                 "steps 3\n  cluster devices = [2]\n  pipeline auto", 3,
+                 "'pipeline auto'", "not supported", place="job.hfta:18:")
     yield change("data of another size than the input", "f32[8], label",
                  "f32[9], label", 1, "8", "9", place="job.hfta:")
     yield change("data of another rank than the input", "f32[8], label",

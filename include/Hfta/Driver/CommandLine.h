@@ -48,6 +48,10 @@ struct DriverOptions {
   bool fuse = true;
   bool remarks = false;
   bool plan = false;
+  bool planPipeline = false;
+  std::string profile;        ///< empty: none
+  std::string timeline;       ///< empty: none
+  int64_t profileSamples = 0; ///< 0: not given
   bool timing = false;
   bool verbose = false;
 };

@@ -3,8 +3,8 @@
 #ifndef HFTA_LANGUAGE_FRONTEND_H
 #define HFTA_LANGUAGE_FRONTEND_H
 
-#include "Hfta/Language/AST.h"
-#include "Hfta/Language/Diagnostics.h"
+#include "Hfta/Dialect/Hfta/IR/Job.h"
+#include "Hfta/Language/Parser.h"
 #include "mlir/IR/BuiltinAttributes.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/OwningOpRef.h"
@@ -39,6 +39,13 @@ OwningOpRef<ModuleOp> buildJobModule(MLIRContext *context,
                                      const FrontEndOptions &options,
                                      JobDiagnostics &diagnostics,
                                      FrontEndFailure &failure);
+
+/// What flags without a job say of how a pipeline is planned: the settings of
+/// `cluster` and `pipeline`, the batch and its micro-batches, which are
+/// Job::kAuto if nothing says how many. Other flags mustn't be among them.
+/// Nothing after errors, which go to `diagnostics`.
+std::optional<Job> readPlanningFlags(llvm::ArrayRef<JobFlag> flags,
+                                     JobDiagnostics &diagnostics);
 
 } // namespace mlir::hfta
 

@@ -348,9 +348,10 @@ static uint32_t getSettingCode(SettingType type) {
     return HFTA_SETTING_COUNTS;
   case SettingType::WholeNumbers:
     return HFTA_SETTING_WHOLE_NUMBERS;
+  case SettingType::Number:
   case SettingType::Word:
   case SettingType::NameLists:
-    llvm_unreachable("names are not listed");
+    llvm_unreachable("these are Unlisted");
   }
   llvm_unreachable("all types are listed");
 }

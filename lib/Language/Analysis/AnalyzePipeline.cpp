@@ -8,9 +8,48 @@ using namespace mlir;
 using namespace mlir::hfta;
 using namespace mlir::hfta::language;
 
+/// Devices of all machines together.
+static constexpr int64_t kMostDevices = 4096;
+
+/// Arguments of `pipeline` that the planner finds.
+static constexpr llvm::StringRef kPlanned[] = {"cuts", "replicas", "in_flight"};
+
+void JobAnalyzer::analyzeCluster(const Clause &clause) {
+  readSettings(clause, {});
+  int64_t devices = 0;
+  for (int64_t count : info.job.clusterDevices)
+    devices += count;
+  if (devices > kMostDevices)
+    diagnostics.error(clause.range,
+                      "the cluster has " + llvm::Twine(devices) + " devices",
+                      "it may have " + llvm::Twine(kMostDevices));
+}
+
+/// `auto`, with which nothing may be said that is to be planned.
+void JobAnalyzer::analyzePlan(const BoundArguments &arguments,
+                              const ast::Expression &plan) {
+  auto *word = llvm::dyn_cast<ast::NameExpression>(&plan);
+  if (!word || word->name != "auto") {
+    diagnostics.error(plan.getRange(), "expected 'auto' or a named argument",
+                      "for example replicas = [4]");
+    return;
+  }
+  info.job.plansPipeline = true;
+  for (llvm::StringRef planned : kPlanned)
+    if (const ast::Expression *value = arguments.get(planned))
+      diagnostics.error(value->getRange(),
+                        "'auto' and '" + planned + "' exclude each other",
+                        "'auto' finds '" + planned + "'");
+}
+
 void JobAnalyzer::analyzePipeline(const Clause &clause) {
-  std::optional<BoundArguments> arguments = readSettings(clause, {});
-  const ast::Expression *cuts = arguments ? arguments->get("cuts") : nullptr;
+  static constexpr llvm::StringLiteral kPlan = "plan";
+  std::optional<BoundArguments> arguments = readSettings(clause, {{kPlan}});
+  if (!arguments)
+    return;
+  if (const ast::Expression *plan = arguments->get(kPlan))
+    analyzePlan(*arguments, *plan);
+  const ast::Expression *cuts = arguments->get("cuts");
   if (!cuts)
     return;
   for (const ast::Expression *cut : getElements(*cuts))
@@ -46,6 +85,7 @@ void JobAnalyzer::checkPipeline() {
   Job &job = info.job;
   const Clause *pipeline = info.train->find("pipeline");
   const Clause *parts = info.train->find("micro_batches");
+  checkPlanning();
   if (!parts || job.microBatches == Job::kAuto)
     job.microBatches =
         job.replicas.empty() ? 1 : *llvm::max_element(job.replicas);
@@ -164,4 +204,67 @@ bool JobAnalyzer::checkWorkers(int64_t stage, const Clause *pipeline,
   else
     return true;
   return false;
+}
+
+void JobAnalyzer::checkPlanning() {
+  if (info.job.plansPipeline && !info.train->find("cluster"))
+    diagnostics.error(info.train->find("pipeline")->range,
+                      "'pipeline auto' needs a clause 'cluster'",
+                      "for example cluster devices = [8, 8]");
+}
+
+/// Whether the batch divides into micro-batches, of which `parts` speaks.
+void JobAnalyzer::checkParts(const Clause *parts) {
+  const Job &job = info.job;
+  if (parts && job.microBatches != Job::kAuto &&
+      job.batch % job.microBatches != 0)
+    diagnostics.error(parts->range,
+                      "the batch of " + llvm::Twine(job.batch) +
+                          " doesn't divide into " +
+                          llvm::Twine(job.microBatches) + " micro-batches",
+                      "the batch is a multiple of 'micro_batches'");
+}
+
+//===----------------------------------------------------------------------===//
+// Planning without a job
+//===----------------------------------------------------------------------===//
+
+void JobAnalyzer::analyzePlanning() {
+  info.train = &file.trains.front().declaration;
+  // Whoever plans chooses what isn't given.
+  info.job.microBatches = Job::kAuto;
+  for (const Clause &clause : info.train->clauses) {
+    if (clause.keyword.name != "data") {
+      analyzeClause(clause);
+      continue;
+    }
+    for (const ast::Argument &argument : clause.arguments)
+      if (argument.name)
+        readSetting(*findSetting(argument.name.name), *argument.value);
+  }
+  if (diagnostics.hasErrors())
+    return;
+  const Clause *pipeline = info.train->find("pipeline");
+  if (pipeline)
+    for (const ast::Argument &argument : pipeline->arguments)
+      if (llvm::is_contained(kPlanned, argument.name.name))
+        diagnostics.error(argument.getRange(),
+                          "'" + argument.name.name + "' is what is planned",
+                          "leave it out");
+  checkPlanning();
+  checkParts(info.train->find("micro_batches"));
+}
+
+std::optional<Job> mlir::hfta::readPlanningFlags(llvm::ArrayRef<JobFlag> flags,
+                                                 JobDiagnostics &diagnostics) {
+  ast::JobFile file;
+  file.trains.emplace_back();
+  addJobOptions(file, {{}, flags.vec()}, diagnostics);
+  if (diagnostics.hasErrors())
+    return std::nullopt;
+  JobInfo info;
+  JobAnalyzer(file, {}, diagnostics, info).analyzePlanning();
+  if (diagnostics.hasErrors())
+    return std::nullopt;
+  return info.job;
 }

@@ -60,7 +60,7 @@ static int64_t clampToInteger(double bound) {
 /// Whether the setting is to follow from others.
 static bool isAuto(const SettingInfo &setting, const ast::Expression &value) {
   auto *word = llvm::dyn_cast<ast::NameExpression>(&value);
-  return word && word->name == "auto" &&
+  return word && (word->name == "auto" || word->name == setting.byDefault) &&
          (setting.traits & setting_traits::Auto) != 0;
 }
 
@@ -100,6 +100,22 @@ void JobAnalyzer::readNameLists(const SettingInfo &setting,
   }
 }
 
+/// A number that is the same for all copies.
+void JobAnalyzer::readReal(const SettingInfo &setting,
+                           const ast::Expression &value, double &place) {
+  std::optional<Number> number = constants.readNumber(value, setting.name);
+  if (!number)
+    return;
+  if (setting.range.contains(number->value, number->integer.has_value())) {
+    place = number->value;
+    return;
+  }
+  diagnostics.error(value.getRange(),
+                    "'" + setting.name + "' is out of range, got " +
+                        printNumber(number->value),
+                    "it is " + setting.range.describe());
+}
+
 void JobAnalyzer::readSetting(const SettingInfo &setting,
                               const ast::Expression &value) {
   if (setting.isSwept())
@@ -122,6 +138,8 @@ void JobAnalyzer::readSetting(const SettingInfo &setting,
       **text = word->str();
     return;
   }
+  if (auto *number = std::get_if<double *>(&place))
+    return readReal(setting, value, **number);
   if (auto *flag = std::get_if<bool *>(&place)) {
     if (std::optional<bool> holds = constants.readBool(value, setting.name))
       **flag = *holds;

@@ -154,12 +154,7 @@ void JobAnalyzer::checkRequired() {
   const Clause *parts = info.train->find("micro_batches");
   if (!parts)
     parts = info.train->find("pipeline");
-  if (parts && info.job.batch % info.job.microBatches != 0)
-    diagnostics.error(parts->range,
-                      "the batch of " + llvm::Twine(info.job.batch) +
-                          " doesn't divide into " +
-                          llvm::Twine(info.job.microBatches) + " micro-batches",
-                      "the batch is a multiple of 'micro_batches'");
+  checkParts(parts);
 }
 
 //===----------------------------------------------------------------------===//

@@ -126,6 +126,8 @@ public:
 
   /// Errors are in the diagnostics.
   void analyze();
+  /// The same of a train block that only says how a pipeline is planned.
+  void analyzePlanning();
 
 private:
   using Clause = ast::Clause;
@@ -146,12 +148,18 @@ private:
   // AnalyzePipeline.cpp: stages.
   void checkPipeline();
   bool checkChunks(const Clause &pipeline);
+  void analyzePlan(const BoundArguments &arguments,
+                   const ast::Expression &plan);
+  void checkPlanning();
+  void checkParts(const Clause *parts);
   bool checkStages(const Clause &pipeline);
   bool checkWorkers(int64_t stage, const Clause *pipeline, const Clause *parts);
 
   // AnalyzeSettings.cpp: what follows from records.
   void analyzeSetting(const Clause &clause, const SettingInfo &setting);
   void readCounts(const SettingInfo &setting, const ast::Expression &value);
+  void readReal(const SettingInfo &setting, const ast::Expression &value,
+                double &place);
   void readNameLists(const SettingInfo &setting, const ast::Expression &value);
   std::optional<BoundArguments>
   readSettings(const Clause &clause, llvm::ArrayRef<ParameterSpec> before);

@@ -13,14 +13,18 @@ using namespace mlir::hfta::language;
 using llvm::raw_ostream;
 
 static std::string describeInitial(const SettingInfo &setting) {
+  bool isAuto = (setting.traits & setting_traits::Auto) != 0 &&
+                setting.initial == Job::kAuto;
+  if (isAuto && !setting.isClause() && !setting.byDefault.empty())
+    return setting.byDefault.str();
   if (!setting.initial)
     return setting.byDefault.str();
-  if (setting.type == SettingType::Size)
-    return std::to_string(static_cast<int64_t>(*setting.initial));
   if (setting.type == SettingType::Flag)
     return *setting.initial != 0 ? "true" : "false";
-  if (setting.traits & setting_traits::Auto && *setting.initial == Job::kAuto)
+  if (isAuto)
     return "auto";
+  if (setting.type == SettingType::Size)
+    return std::to_string(static_cast<int64_t>(*setting.initial));
   return printNumber(*setting.initial);
 }
 

@@ -23,6 +23,14 @@ OwningOpRef<ModuleOp> mlir::hfta::buildJobModule(MLIRContext *context,
   JobAnalyzer(file, options, diagnostics, info).analyze();
   if (diagnostics.hasErrors())
     return nullptr;
+  if (info.job.plansPipeline) {
+    diagnostics.error(info.train->find("pipeline")->range,
+                      "a job with 'pipeline auto' is not supported in this "
+                      "version",
+                      "give its workers, for example pipeline replicas = [4]");
+    failure = FrontEndFailure::unsupported;
+    return nullptr;
+  }
   return JobBuilder(context, info, options, diagnostics).build(failure);
 }
 

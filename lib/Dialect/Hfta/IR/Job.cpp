@@ -79,6 +79,9 @@ public:
   void field(StringRef key, bool value) {
     add(key, builder.getBoolAttr(value));
   }
+  void field(StringRef key, double value) {
+    add(key, builder.getF64FloatAttr(value));
+  }
   /// Written where it holds.
   void flag(StringRef key, bool value) {
     if (value)
@@ -153,6 +156,13 @@ public:
   void field(StringRef key, bool &value) {
     if (auto attribute = get<BoolAttr>(key, "true or false"))
       value = attribute.getValue();
+  }
+  void field(StringRef key, double &value) {
+    auto attribute = get<FloatAttr>(key, "an f64");
+    if (attribute && attribute.getType().isF64())
+      value = attribute.getValueAsDouble();
+    else if (attribute)
+      fail(key, "an f64");
   }
   void flag(StringRef key, bool &value) {
     known.insert(key);
@@ -289,6 +299,7 @@ struct Describe {
     archive.record("schedule", job.schedule, *this);
     archive.record("precision", job.precision, *this);
     archive.flag("keeps_types", job.keepsTypes);
+    archive.flag("plans_pipeline", job.plansPipeline);
     archive.records("data", job.data, *this);
     archive.field("metric", job.metric);
     for (const SettingInfo *setting : getSettings())
@@ -390,6 +401,15 @@ static std::string checkJob(const Job &job) {
                                setting->get(const_cast<Job &>(job)));
       if (size != 0 && !fits(size))
         return ("'" + setting->name + "' must have one value a copy").str();
+    }
+  for (const SettingInfo *setting : getSettings())
+    if (setting->type == SettingType::Word) {
+      const std::string &word =
+          *std::get<std::string *>(setting->get(const_cast<Job &>(job)));
+      if (!llvm::is_contained(setting->getWords(), word))
+        return ("'" + setting->name + "' must be " + setting->usage +
+                ", not '" + word + "'")
+            .str();
     }
   for (const DataField &field : job.data)
     for (const DataSource *source : {&field.train, &field.test})

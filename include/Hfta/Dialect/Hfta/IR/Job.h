@@ -89,6 +89,8 @@ struct Job {
   /// Values keep the types that their file gives them, whatever `precision`
   /// says: an inference binary that executes a graph as written.
   bool keepsTypes = false;
+  /// `pipeline auto`: workers and stages are to be planned.
+  bool plansPipeline = false;
   std::vector<DataField> data;
   std::string metric; ///< "accuracy" or empty
 
@@ -97,6 +99,7 @@ struct Job {
 #define HFTA_MEMBER_Integer(member, initial) int64_t member = initial;
 #define HFTA_MEMBER_Size(member, initial) int64_t member = initial;
 #define HFTA_MEMBER_Flag(member, initial) bool member = initial;
+#define HFTA_MEMBER_Number(member, initial) double member = initial;
 #define HFTA_MEMBER_Counts(member, initial) std::vector<int64_t> member;
 #define HFTA_MEMBER_Word(member, initial) std::string member = initial;
 #define HFTA_MEMBER_NameLists(member, initial)                                 \
@@ -110,6 +113,7 @@ struct Job {
 #undef HFTA_MEMBER_Integer
 #undef HFTA_MEMBER_Size
 #undef HFTA_MEMBER_Flag
+#undef HFTA_MEMBER_Number
 #undef HFTA_MEMBER_Counts
 #undef HFTA_MEMBER_Word
 #undef HFTA_MEMBER_NameLists

@@ -89,6 +89,7 @@ enum class SettingType {
   Integer,
   Size,
   Flag,
+  Number,
   Counts,
   Word,
   NameLists,
@@ -97,7 +98,7 @@ enum class SettingType {
 };
 
 /// Where a job holds a setting.
-using SettingRef = std::variant<int64_t *, bool *, std::string *,
+using SettingRef = std::variant<int64_t *, bool *, double *, std::string *,
                                 std::vector<double> *, std::vector<int64_t> *,
                                 std::vector<std::vector<std::string>> *>;
 

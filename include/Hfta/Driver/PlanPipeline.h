@@ -1,0 +1,17 @@
+//===- PlanPipeline.h - hftac --plan-pipeline -------------------*- C++ -*-===//
+
+#ifndef HFTA_DRIVER_PLANPIPELINE_H
+#define HFTA_DRIVER_PLANPIPELINE_H
+
+#include "Hfta/Driver/CommandLine.h"
+
+namespace mlir::hfta {
+
+/// Plans a pipeline for the options' profile, prints it and writes it if they
+/// name an output. Returns `done`, or another code after it has written to
+/// `errors` what is wrong.
+ExitCode planPipeline(const DriverOptions &options, llvm::raw_ostream &errors);
+
+} // namespace mlir::hfta
+
+#endif // HFTA_DRIVER_PLANPIPELINE_H
