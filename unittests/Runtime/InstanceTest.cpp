@@ -61,7 +61,7 @@ TEST(Instance, InfersOneCopyAlone) {
   InstancePointer all = makeInstance(program.get());
   ASSERT_EQ(hfta_instance_infer(all.get(), batch.inputs), HFTA_OK);
 
-  hfta_workload workload = hfta_workload_of(program.get(), "infer", 2, 1);
+  hfta_workload workload = hfta_workload_of("infer", 2, 1);
   hfta_instance *created = nullptr;
   ASSERT_EQ(
       hfta_instance_create_for(program.get(), &workload, nullptr, &created),

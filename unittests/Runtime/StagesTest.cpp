@@ -205,6 +205,27 @@ TEST(Stages, WorkersHaveMemoryForWhatTheyTouch) {
   EXPECT_EQ(plan.prefetch, 3 * 4 * sizeof(double) * FakeStages::width);
 }
 
+TEST(Stages, AResetInstanceBeginsAnew) {
+  StagesOptions options;
+  options.replicas = {1, 2};
+  FakeStages program(options);
+  InstancePointer instance = create(program);
+  ASSERT_NE(instance, nullptr);
+  std::vector<double> batch = program.makeBatch(0);
+  const void *inputs[] = {batch.data()};
+  std::vector<double> losses;
+  for (int i = 0; i < 2; ++i) {
+    double own[FakeStages::copies];
+    for (int step = 0; step < 2; ++step) {
+      ASSERT_EQ(hfta_instance_step(instance.get(), inputs, own), HFTA_OK);
+      losses.insert(losses.end(), own, own + FakeStages::copies);
+    }
+    ASSERT_EQ(hfta_instance_reset(instance.get()), HFTA_OK);
+  }
+  EXPECT_EQ(std::vector<double>(losses.begin(), losses.begin() + 4),
+            std::vector<double>(losses.begin() + 4, losses.end()));
+}
+
 TEST(Stages, WeightsThatAreWrittenAreAllReplicas) {
   StagesOptions options;
   options.replicas = {2, 1};
@@ -225,7 +246,7 @@ TEST(Stages, AnInstanceThatInfersHasOneWorker) {
   StagesOptions options;
   options.replicas = {2, 1};
   FakeStages program(options);
-  hfta_workload none = hfta_workload_of(program.get(), nullptr, 0, 1);
+  hfta_workload none = hfta_workload_of(nullptr, 0, 1);
   hfta_error error;
   hfta_options threads = {};
   threads.error = &error;

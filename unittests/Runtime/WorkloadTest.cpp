@@ -42,9 +42,8 @@ struct Workspaces {
   }
 
   uint64_t getBytes(const char *schedule, int64_t copies, int threads) const {
-    hfta_workload workload =
-        schedule ? hfta_workload_of(&program, schedule, 0, copies)
-                 : hfta_workload_of_all(&program);
+    hfta_workload workload = schedule ? hfta_workload_of(schedule, 0, copies)
+                                      : hfta_workload_of_all(&program);
     return hfta_workload_memory(&program, &workload, threads).workspace;
   }
 

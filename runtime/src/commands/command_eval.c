@@ -48,8 +48,8 @@ int hfta_command_eval(const hfta_invocation *invocation) {
       options, sizeof(options) / sizeof(*options));
   if (code >= 0)
     return code;
-  hfta_workload workload = hfta_workload_of(invocation->program, "evaluate", 0,
-                                            invocation->program->copies);
+  hfta_workload workload =
+      hfta_workload_of("evaluate", 0, invocation->program->copies);
   hfta_instance *instance = NULL;
   code = hfta_join_ranks(invocation, &ranks);
   workload.communicator = invocation->ranks->communicator;

@@ -88,7 +88,7 @@ int hfta_command_export(const hfta_invocation *invocation) {
   if (status != HFTA_OK)
     return hfta_report(invocation, status, error.message);
   // No task but `init` runs.
-  hfta_workload workload = hfta_workload_of(invocation->program, NULL, copy, 1);
+  hfta_workload workload = hfta_workload_of(NULL, copy, 1);
   hfta_instance *instance = NULL;
   code =
       hfta_open_instance(invocation, &workload, 1, NULL, checkpoint, &instance);

@@ -484,8 +484,7 @@ int hfta_command_run(const hfta_invocation *invocation) {
     return code;
   runner self = {
       .program = invocation->program, .copy = copy, .checkpoint = checkpoint};
-  hfta_workload workload =
-      hfta_workload_of(invocation->program, "infer", copy, 1);
+  hfta_workload workload = hfta_workload_of("infer", copy, 1);
   code = hfta_open_instance(invocation, &workload, threads, device, checkpoint,
                             &self.instance);
   if (code >= 0)

@@ -93,8 +93,7 @@ double hfta_instance_get_real(const hfta_instance *instance, uint32_t tensor,
     return NAN;
   const hfta_worker *worker = hfta_instance_find_worker(
       instance, instance->program->tensors[tensor].segment);
-  const char *from =
-      worker ? hfta_worker_image(worker, tensor, copy, 0) : NULL;
+  const char *from = worker ? hfta_worker_image(worker, tensor, copy, 0) : NULL;
   if (!from)
     return NAN;
   double value;

@@ -19,6 +19,11 @@ void hfta_turns_begin(hfta_turns *self, int64_t most) {
   search(self);
 }
 
+void hfta_turns_fix(hfta_turns *self, int64_t width) {
+  *self = (hfta_turns){
+      .most = 1, .width = width, .best = width, .is_settled = true};
+}
+
 /// Goes on with the next width, or takes the best one.
 static void judge(hfta_turns *self) {
   bool is_faster = self->width == self->most ||

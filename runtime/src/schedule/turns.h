@@ -33,6 +33,9 @@ typedef struct hfta_turns {
 /// twice as many.
 void hfta_turns_begin(hfta_turns *self, int64_t most);
 
+/// No search: turns always have this width.
+void hfta_turns_fix(hfta_turns *self, int64_t width);
+
 /// A call with turns of self->width took so long.
 void hfta_turns_took(hfta_turns *self, double seconds);
 

@@ -187,10 +187,15 @@ void hfta_worker_begin_turns(hfta_worker *self) {
       hfta_workload_copies_at_once(program, &self->workload, threads_of(self));
   if (most > self->instance->live_count)
     most = self->instance->live_count;
-  for (uint32_t i = 0; i < program->schedule_count; ++i)
-    hfta_turns_begin(&self->turns[i],
-                     hfta_schedule_takes_turns(&program->schedules[i]) ? most
-                                                                       : 1);
+  for (uint32_t i = 0; i < program->schedule_count; ++i) {
+    int64_t widest =
+        hfta_schedule_takes_turns(&program->schedules[i]) ? most : 1;
+    // How long a stage's call takes, others decide.
+    if (self->workload.stage >= 0)
+      hfta_turns_fix(&self->turns[i], widest);
+    else
+      hfta_turns_begin(&self->turns[i], widest);
+  }
 }
 
 hfta_status hfta_worker_clear_gradients(hfta_worker *self) {

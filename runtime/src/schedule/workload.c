@@ -12,10 +12,8 @@ hfta_workload hfta_workload_of_all(const hfta_program *program) {
       .is_all = true, .copies = program->copies, .stage = -1, .ranks = 1};
 }
 
-hfta_workload hfta_workload_of(const hfta_program *program,
-                               const char *schedule, int64_t first_copy,
+hfta_workload hfta_workload_of(const char *schedule, int64_t first_copy,
                                int64_t copies) {
-  (void)program;
   return (hfta_workload){.schedule = schedule,
                          .first_copy = first_copy,
                          .copies = copies,

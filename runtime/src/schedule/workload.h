@@ -22,8 +22,7 @@ typedef struct hfta_workload {
 
 /// One schedule, or none (NULL), for some copies, on one rank. The name must
 /// outlive the workload.
-hfta_workload hfta_workload_of(const hfta_program *program,
-                               const char *schedule, int64_t first_copy,
+hfta_workload hfta_workload_of(const char *schedule, int64_t first_copy,
                                int64_t copies);
 
 /// Everything that the program can do, for all copies, on one rank.
