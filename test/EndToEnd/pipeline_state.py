@@ -79,6 +79,28 @@ def check_full(check):
                            "after a full disk", COPIES)
 
 
+def check_log(check):
+    """The first rank's log comes to an end; what was done until the others learn of it
+    is saved."""
+    tiny = ('model net(image: f32[batch, 1, 8, 8]) {\n  first = linear(flatten(image), 4)\n'
+            '  second = relu(first)\n  return output = linear(second, 10)\n}\n')
+    stages, uncut = (check.work.compile(
+        name, make_job(clauses, 100000).replace(MODEL, tiny)) for name, clauses in
+        (("tiny", PIPELINE), ("tiny-uncut", "micro_batches 4, groups = 4")))
+    log = check.folder / "ended.jsonl"
+    limit = 'test $OMPI_COMM_WORLD_RANK != 0 || ulimit -f 32; exec "$@"'
+    output = run_ranks(3, "bash", "-c", limit, "bash", stages, *check.flags("ended"),
+                       "--log", log, "--log-every", 1, code=4)
+    errors = [line for line in output.splitlines() if ": error: " in line]
+    if len(errors) != 1 or "ended.jsonl" not in errors[0]:
+        fail(f"a log that can't be written: {output:.3000}")
+    steps = max(int(path.name[5:]) for path in (check.folder / "ended").glob("step-*"))
+    run(uncut, *check.flags("ended-uncut"), "--steps", steps)
+    expect_same_checkpoint(checkpoint(check.folder / "ended", steps),
+                           checkpoint(check.folder / "ended-uncut", steps),
+                           f"a log that ended before step {steps}", COPIES)
+
+
 def check_asked(check):
     """All ranks end after one more step, and save it."""
     binary = check.work.compile("long", make_job(PIPELINE, 100000))

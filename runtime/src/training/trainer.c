@@ -38,6 +38,8 @@ typedef struct trainer {
   int64_t total_steps;
   int64_t saved_step; ///< the last checkpoint's, -1: none
   bool can_save;      ///< the instance stands between two steps
+  hfta_error failure; ///< after which the training goes on to a step that all
+                      ///< ranks save; code HFTA_OK: none
   double *losses;
   double *loss_sums; ///< since the epoch's begin
   double *rates;
@@ -288,19 +290,49 @@ static hfta_status begin(trainer *self) {
 /// This rank's own wish.
 static bool should_stop(const trainer *self) {
   const hfta_train_options *options = self->options;
-  return options->should_stop &&
-         options->should_stop(options->should_stop_argument);
+  return self->failure.code != HFTA_OK ||
+         (options->should_stop &&
+          options->should_stop(options->should_stop_argument));
+}
+
+/// Whether the other ranks must help to save what was done since the beginning.
+/// They are on their way through the next step.
+static bool needs_help(const trainer *self) {
+  return self->options->checkpoint &&
+         hfta_instance_steps(self->instance) > self->first_step &&
+         hfta_checkpoint_is_spread(self->instance);
 }
 
 /// The result of writing to the log. A pipe whose reader has gone stops a
-/// training like the signal that it brings, unless that is ignored.
+/// training like the signal that it brings, unless that is ignored. Where other
+/// ranks must help to save, they are asked to stop, and the failure waits until
+/// that is done.
 static hfta_status after_logging(trainer *self, hfta_status status) {
-  if (status == HFTA_OK || !hfta_log_is_abandoned(self->log) ||
-      !should_stop(self))
+  if (status == HFTA_OK)
     return status;
-  // Of several ranks the others learn of it before the next step.
-  self->result->interrupted = hfta_team_is_alone(&self->team);
+  if (hfta_log_is_abandoned(self->log) && should_stop(self)) {
+    // Of several ranks the others learn of it before the next step.
+    self->result->interrupted = hfta_team_is_alone(&self->team);
+    return HFTA_OK;
+  }
+  if (!needs_help(self))
+    return status;
+  if (self->failure.code == HFTA_OK)
+    self->failure = *self->error;
   return HFTA_OK;
+}
+
+/// With what was put off, whatever came of going on.
+static hfta_status take_failure(trainer *self, hfta_status status) {
+  const hfta_error *first = &self->failure;
+  if (first->code == HFTA_OK)
+    return status;
+  if (status == HFTA_OK)
+    *self->error = *first;
+  else
+    hfta_fail(self->error, first->code, "%s; %s", first->message,
+              self->error->message);
+  return first->code;
 }
 
 static hfta_status save_checkpoint(trainer *self, int64_t step) {
@@ -500,6 +532,7 @@ static hfta_status run_steps(trainer *self) {
   }
   if (status == HFTA_OK)
     status = write_trace(self, true);
+  status = take_failure(self, status);
   if (status != HFTA_OK)
     save_what_is_done(self);
   self->result->steps = hfta_instance_steps(self->instance);
