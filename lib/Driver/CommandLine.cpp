@@ -78,6 +78,8 @@ static ExitCode checkPlanning(CommandLineState &state) {
     return needs("--profile-samples", "'--profile=FILE'");
   if (!options.timeline.empty() && !options.planPipeline)
     return needs("--timeline", "'--plan-pipeline'");
+  if (!options.trace.empty() && options.timeline.empty())
+    return needs("--trace", "'--timeline=FILE.svg'");
   if (!options.planPipeline)
     return ExitCode::done;
   if (options.profile.empty())

@@ -76,6 +76,42 @@ static bool isSimulated(const PipelinePlan &plan) {
   return devices <= kMostDevices && plan.microBatches <= kMostMicroBatches;
 }
 
+/// The trace of a run as a timeline. Nothing after an error.
+static std::optional<Timeline> loadTrace(llvm::StringRef path,
+                                         llvm::raw_ostream &errors) {
+  llvm::SourceMgr sources;
+  unsigned id = readText(path, sources, errors);
+  if (id == 0)
+    return std::nullopt;
+  llvm::Expected<Timeline> trace =
+      readTrace(sources.getMemoryBuffer(id)->getBuffer(), path);
+  if (trace)
+    return std::move(*trace);
+  errors << "hftac: error: " << llvm::toString(trace.takeError()) << '\n';
+  return std::nullopt;
+}
+
+/// With the options' trace beside it.
+static ExitCode writeTimeline(const Timeline &timeline,
+                              const DriverOptions &options,
+                              llvm::raw_ostream &errors) {
+  std::optional<Timeline> drawn = timeline;
+  if (!options.trace.empty()) {
+    drawn = loadTrace(options.trace, errors);
+    if (!drawn)
+      return ExitCode::input;
+    drawn = layBeside(timeline, *drawn);
+  }
+  std::string svg;
+  llvm::raw_string_ostream os(svg);
+  writeSvg(*drawn, os);
+  llvm::Error error = writeOutput(options.timeline, svg);
+  if (!error)
+    return ExitCode::done;
+  errors << "hftac: error: " << llvm::toString(std::move(error)) << '\n';
+  return ExitCode::cannotWrite;
+}
+
 /// Simulates the orders that the job allows; the plan gets the best one. Writes
 /// it as a timeline where one is asked for.
 static ExitCode simulate(PipelinePlan &plan, const LayerModel &model,
@@ -101,28 +137,22 @@ static ExitCode simulate(PipelinePlan &plan, const LayerModel &model,
     errors << "hftac: error: " << llvm::toString(chosen.takeError()) << '\n';
     return ExitCode::input;
   }
-  if (options.timeline.empty())
-    return ExitCode::done;
-  std::string svg;
-  llvm::raw_string_ostream os(svg);
-  writeSvg(getTimeline(plan, *chosen), os);
-  llvm::Error error = writeOutput(options.timeline, svg);
-  if (!error)
-    return ExitCode::done;
-  errors << "hftac: error: " << llvm::toString(std::move(error)) << '\n';
-  return ExitCode::cannotWrite;
+  return options.timeline.empty()
+             ? ExitCode::done
+             : writeTimeline(getTimeline(plan, *chosen), options, errors);
 }
 
-static ExitCode writePlan(const PipelinePlan &plan, llvm::StringRef output,
+static ExitCode writePlan(const PipelinePlan &plan,
+                          const DriverOptions &options,
                           llvm::raw_ostream &errors) {
   std::string table, json;
   llvm::raw_string_ostream tableStream(table), jsonStream(json);
   printPlan(plan, tableStream);
   planning::writePlan(plan, jsonStream);
   llvm::Error error = llvm::Error::success();
-  if (!output.empty())
-    error = writeOutput(output, json);
-  if (!error && output != "-")
+  if (!options.output.empty())
+    error = writeOutput(options.output, json);
+  if (!error && options.output != "-" && options.timeline != "-")
     error = writeOutput("-", table);
   if (!error)
     return ExitCode::done;
@@ -130,15 +160,35 @@ static ExitCode writePlan(const PipelinePlan &plan, llvm::StringRef output,
   return ExitCode::cannotWrite;
 }
 
+/// Whether both are one file, or both the standard output.
+static bool isSameFile(llvm::StringRef one, llvm::StringRef other) {
+  if (one.empty() || one == "-" || other == "-")
+    return !one.empty() && one == other;
+  return one == other || llvm::sys::fs::equivalent(one, other);
+}
+
+/// Whether no output replaces an input or the other output.
+static bool checkOutputs(const DriverOptions &options,
+                         llvm::raw_ostream &errors) {
+  for (llvm::StringRef output : {options.output, options.timeline}) {
+    bool isProfile = isSameFile(options.profile, output);
+    if (!isProfile && !isSameFile(options.trace, output))
+      continue;
+    errors << "hftac: error: the output '" << output << "' would replace the "
+           << (isProfile ? "profile" : "trace") << '\n';
+    return false;
+  }
+  if (!isSameFile(options.output, options.timeline))
+    return true;
+  errors << "hftac: error: the plan and its timeline would both be '"
+         << options.timeline << "'\n";
+  return false;
+}
+
 ExitCode hfta::planPipeline(const DriverOptions &options,
                             llvm::raw_ostream &errors) {
-  for (const std::string &output : {options.output, options.timeline})
-    if (!output.empty() && output != "-" &&
-        llvm::sys::fs::equivalent(options.profile, output)) {
-      errors << "hftac: error: the output '" << output
-             << "' would replace the profile\n";
-      return ExitCode::usage;
-    }
+  if (!checkOutputs(options, errors))
+    return ExitCode::usage;
   llvm::SourceMgr sources;
   JobDiagnostics diagnostics(sources, errors);
   std::optional<Job> job = readPlanningFlags(options.jobFlags, diagnostics);
@@ -153,8 +203,7 @@ ExitCode hfta::planPipeline(const DriverOptions &options,
       planning::planPipeline(*model, cluster, makeRequest(*job), failure);
   if (plan) {
     ExitCode code = simulate(*plan, *model, *job, options, errors);
-    return code == ExitCode::done ? writePlan(*plan, options.output, errors)
-                                  : code;
+    return code == ExitCode::done ? writePlan(*plan, options, errors) : code;
   }
   errors << llvm::formatv("hftac: error: no plan fits into {0} bytes a device\n"
                           "hint: with {1} there is one, which the stage from "

@@ -304,17 +304,20 @@ llvm::Expected<Timeline> planning::readTrace(llvm::StringRef text,
   return failTrace(file, "expected an activity 'step' of some rank");
 }
 
-Timeline planning::layBeside(const Timeline &first, const Timeline &second) {
+Timeline planning::layBeside(const Timeline &planned,
+                             const Timeline &measured) {
   Timeline both;
-  both.title = first.title + " and " + second.title;
-  for (const Timeline *timeline : {&first, &second}) {
+  both.title = planned.title + ", planned and measured";
+  auto add = [&](const Timeline &timeline, llvm::StringRef name) {
     size_t begin = both.rows.size();
-    for (const std::string &row : timeline->rows)
-      both.rows.push_back(timeline->title + ", " + row);
-    for (TimelineBar bar : timeline->bars) {
+    for (const std::string &row : timeline.rows)
+      both.rows.push_back((name + ": " + row).str());
+    for (TimelineBar bar : timeline.bars) {
       bar.row += begin;
       both.bars.push_back(std::move(bar));
     }
-  }
+  };
+  add(planned, "planned");
+  add(measured, "measured");
   return both;
 }

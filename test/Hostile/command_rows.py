@@ -164,9 +164,11 @@ PROFILE = "".join(
         f"\tnode{i} -- node{i + 1}\n" for i in range(3))
 
 
-def planning(name, code, *texts, options=(), profile=PROFILE, place="error: "):
+def planning(name, code, *texts, options=(), profile=PROFILE, place="error: ",
+             more=()):
     """What `--plan-pipeline` answers to a profile and options; later ones hold."""
-    return Row(name, {"profile.txt": profile, "plan.json": "an older one"},
+    return Row(name, {"profile.txt": profile, "plan.json": "an older one",
+                      **dict(more)},
                ["hftac", "--plan-pipeline", "--profile=profile.txt",
                 "--profile-samples=2", "--batch=16", "--cluster=devices = [2, 2]",
                 "-o", "plan.json", *options], (code,), (place, *texts))
@@ -249,6 +251,20 @@ def make_planning_rows():
     yield planning("a timeline of too many devices", 3, "'--timeline'",
                    options=["--cluster=devices = [512]", "--batch=1024",
                             "--micro-batches=1024", "--timeline=t.svg"])
+    yield hftac("a trace without a timeline", 2, "'--timeline=FILE.svg'",
+                options=["--trace=t.json"])
+    for name, trace, *texts in (
+            ("a trace of nothing", "", "t.json"),
+            ("a trace that is no trace", "[1, 2]", "'traceEvents'"),
+            ("a trace without a step", '{"traceEvents": [{"ph": 3}, null]}',
+             "'step'"),
+            ("a trace of random bytes", bytes(range(255, 0, -1)), "t.json")):
+        yield planning(name, 1, *texts, more={"t.json": trace},
+                       options=["--timeline=t.svg", "--trace=t.json"])
+    yield planning("a trace that isn't there", 1, "'t.json'",
+                   options=["--timeline=t.svg", "--trace=t.json"])
+    yield planning("a timeline in the plan's place", 2, "both",
+                   options=["--timeline=plan.json"])
     yield hftac("samples without a profile", 2, "'--profile=FILE'",
                 options=["--profile-samples=2"])
     yield hftac("the plan of a job", 3, "'--profile=FILE'",

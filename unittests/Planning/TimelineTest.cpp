@@ -183,7 +183,7 @@ TEST(TimelineTest, TracesAreLaidBeside) {
   Timeline simulated = getExample(OrderKind::allForwardsFirst, getShape(2, 2));
   Timeline both = layBeside(simulated, *measured);
   EXPECT_EQ(both.rows.size(), 4u);
-  EXPECT_EQ(both.rows.back(), "measured, rank 1");
+  EXPECT_EQ(both.rows.back(), "measured: rank 1");
   EXPECT_EQ(both.bars.size(), simulated.bars.size() + 5);
   EXPECT_EQ(both.bars.back().row, 3u);
   EXPECT_TRUE(isWellFormed(getSvg(both)));

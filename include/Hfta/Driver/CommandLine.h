@@ -51,6 +51,7 @@ struct DriverOptions {
   bool planPipeline = false;
   std::string profile;        ///< empty: none
   std::string timeline;       ///< empty: none
+  std::string trace;          ///< beside the timeline; empty: none
   int64_t profileSamples = 0; ///< 0: not given
   bool timing = false;
   bool verbose = false;

@@ -55,9 +55,8 @@ Timeline getTimeline(const PipelineRun &run, llvm::StringRef title);
 /// file.
 llvm::Expected<Timeline> readTrace(llvm::StringRef text, llvm::StringRef file);
 
-/// The rows of both, each under the name of its own timeline and in the same
-/// scale of time.
-Timeline layBeside(const Timeline &first, const Timeline &second);
+/// The rows of both, in the same scale of time.
+Timeline layBeside(const Timeline &planned, const Timeline &measured);
 
 void writeSvg(const Timeline &timeline, llvm::raw_ostream &os);
 
