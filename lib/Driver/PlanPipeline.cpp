@@ -11,6 +11,8 @@
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/FormatVariadic.h"
 
+#include <cmath>
+
 using namespace mlir;
 using namespace mlir::hfta;
 using namespace mlir::hfta::planning;
@@ -60,6 +62,142 @@ static std::optional<LayerModel> loadProfile(const DriverOptions &options,
     errors << ':' << error.line;
   errors << ": error: " << error.message << '\n';
   return std::nullopt;
+}
+
+//===----------------------------------------------------------------------===//
+// Stages that are given
+//===----------------------------------------------------------------------===//
+
+namespace {
+
+/// Makes stages of the layers that cuts name, on devices in the order of their
+/// numbers.
+class GivenStages {
+public:
+  GivenStages(const PlanningFlags &flags, const LayerModel &model,
+              const Cluster &cluster, JobDiagnostics &diagnostics)
+      : flags(flags), model(model), cluster(cluster), diagnostics(diagnostics) {
+  }
+
+  /// Empty after an error.
+  llvm::SmallVector<Stage, 4> make();
+
+private:
+  std::optional<int64_t> findLayer(llvm::StringRef name, llvm::SMRange range);
+  bool findCuts();
+  bool checkDevices();
+
+  const PlanningFlags &flags;
+  const LayerModel &model;
+  const Cluster &cluster;
+  JobDiagnostics &diagnostics;
+  llvm::SmallVector<int64_t, 4> cuts; // last layers
+};
+
+} // namespace
+
+std::optional<int64_t> GivenStages::findLayer(llvm::StringRef name,
+                                              llvm::SMRange range) {
+  llvm::SmallVector<llvm::StringRef> names;
+  for (auto [index, layer] : llvm::enumerate(model.layers)) {
+    if (layer.name == name)
+      return index;
+    names.push_back(layer.name);
+  }
+  llvm::StringRef nearest = findNearest(name, names);
+  diagnostics.error(range, "the profile has no layer '" + name + "'",
+                    nearest.empty() ? "" : "did you mean '" + nearest + "'?");
+  return std::nullopt;
+}
+
+/// A cut stands after all layers that it names.
+bool GivenStages::findCuts() {
+  const llvm::SMRange *range = flags.cutRanges.data();
+  for (const std::vector<std::string> &names : flags.job.cuts) {
+    int64_t last = -1;
+    for (const std::string &name : names) {
+      std::optional<int64_t> layer = findLayer(name, *range++);
+      if (!layer)
+        return false;
+      last = std::max(last, *layer);
+    }
+    int64_t previous = cuts.empty() ? -1 : cuts.back();
+    if (last <= previous)
+      diagnostics.error(
+          range[-1],
+          last == previous
+              ? "the stage that ends with '" + names.back() + "' is empty"
+              : "'" + names.back() + "' comes before the cut before it",
+          "cuts stand in the order of the layers");
+    else if (last + 1 == static_cast<int64_t>(model.layers.size()))
+      diagnostics.error(range[-1],
+                        "no layer comes after '" + names.back() + "'",
+                        "the last stage has no cut");
+    else
+      cuts.push_back(last);
+    if (diagnostics.hasErrors())
+      return false;
+  }
+  return true;
+}
+
+bool GivenStages::checkDevices() {
+  int64_t wanted = 0;
+  for (int64_t stage = 0; stage < flags.job.getStageCount(); ++stage)
+    wanted += flags.job.getReplicas(stage);
+  if (wanted <= cluster.getDeviceCount())
+    return true;
+  diagnostics.error(flags.replicasRange,
+                    llvm::Twine(wanted) + " replicas on " +
+                        llvm::Twine(cluster.getDeviceCount()) + " devices",
+                    "each has a device of its own");
+  return false;
+}
+
+llvm::SmallVector<Stage, 4> GivenStages::make() {
+  llvm::SmallVector<Stage, 4> stages;
+  if (!findCuts() || !checkDevices())
+    return stages;
+  cuts.push_back(model.layers.size() - 1);
+  FreeDevices free(cluster.devices);
+  int64_t first = 0;
+  for (auto [stage, last] : llvm::enumerate(cuts)) {
+    stages.push_back(
+        {first, last,
+         free.take(flags.job.getReplicas(stage), Placement::append)});
+    first = last + 1;
+  }
+  return stages;
+}
+
+/// The plan with the stages that the flags give; nothing after an error.
+static std::optional<PipelinePlan>
+describeStages(const PlanningFlags &flags, const LayerModel &model,
+               const Cluster &cluster, JobDiagnostics &diagnostics,
+               llvm::raw_ostream &errors, ExitCode &code) {
+  code = ExitCode::input;
+  llvm::SmallVector<Stage, 4> stages =
+      GivenStages(flags, model, cluster, diagnostics).make();
+  if (stages.empty())
+    return std::nullopt;
+  PlanRequest request = makeRequest(flags.job);
+  StageCosts costs(model, cluster,
+                   {request.batch, request.microBatches, request.costs});
+  for (const Stage &stage : stages) {
+    int64_t replicas = stage.devices.size();
+    if (costs.getMostInFlight(stage.first, stage.last, replicas) > 0)
+      continue;
+    errors << llvm::formatv("hftac: error: the stage from '{0}' to '{1}' "
+                            "doesn't fit into {2} bytes "
+                            "a device, it needs {3}\n",
+                            model.layers[stage.first].name,
+                            model.layers[stage.last].name, cluster.memory,
+                            static_cast<int64_t>(std::ceil(costs.getPeakBytes(
+                                stage.first, stage.last, replicas, 1))));
+    code = ExitCode::unsupported;
+    return std::nullopt;
+  }
+  return describePlan(costs, stages);
 }
 
 //===----------------------------------------------------------------------===//
@@ -185,30 +323,45 @@ static bool checkOutputs(const DriverOptions &options,
   return false;
 }
 
+/// The best plan; nothing after an error.
+static std::optional<PipelinePlan>
+findPlan(const Job &job, const LayerModel &model, const Cluster &cluster,
+         llvm::raw_ostream &errors, ExitCode &code) {
+  PlanFailure failure;
+  std::optional<PipelinePlan> plan =
+      planning::planPipeline(model, cluster, makeRequest(job), failure);
+  if (plan)
+    return plan;
+  errors << llvm::formatv("hftac: error: no plan fits into {0} bytes a device\n"
+                          "hint: with {1} there is one, which the stage from "
+                          "'{2}' to '{3}' needs\n",
+                          cluster.memory, failure.leastMemory, failure.first,
+                          failure.last);
+  code = ExitCode::unsupported;
+  return std::nullopt;
+}
+
 ExitCode hfta::planPipeline(const DriverOptions &options,
                             llvm::raw_ostream &errors) {
   if (!checkOutputs(options, errors))
     return ExitCode::usage;
   llvm::SourceMgr sources;
   JobDiagnostics diagnostics(sources, errors);
-  std::optional<Job> job = readPlanningFlags(options.jobFlags, diagnostics);
-  if (!job)
+  std::optional<PlanningFlags> flags =
+      readPlanningFlags(options.jobFlags, diagnostics);
+  if (!flags)
     return ExitCode::input;
   std::optional<LayerModel> model = loadProfile(options, sources, errors);
   if (!model)
     return ExitCode::input;
-  Cluster cluster = makeCluster(*job);
-  PlanFailure failure;
+  Cluster cluster = makeCluster(flags->job);
+  ExitCode code = ExitCode::done;
   std::optional<PipelinePlan> plan =
-      planning::planPipeline(*model, cluster, makeRequest(*job), failure);
-  if (plan) {
-    ExitCode code = simulate(*plan, *model, *job, options, errors);
-    return code == ExitCode::done ? writePlan(*plan, options, errors) : code;
-  }
-  errors << llvm::formatv("hftac: error: no plan fits into {0} bytes a device\n"
-                          "hint: with {1} there is one, which the stage from "
-                          "'{2}' to '{3}' needs\n",
-                          cluster.memory, failure.leastMemory, failure.first,
-                          failure.last);
-  return ExitCode::unsupported;
+      flags->givesStages
+          ? describeStages(*flags, *model, cluster, diagnostics, errors, code)
+          : findPlan(flags->job, *model, cluster, errors, code);
+  if (!plan)
+    return code;
+  code = simulate(*plan, *model, flags->job, options, errors);
+  return code == ExitCode::done ? writePlan(*plan, options, errors) : code;
 }

@@ -78,7 +78,10 @@ static PipelinePlan makePlan(const StageCosts &costs,
 
 PipelinePlan mlir::hfta::planning::describePlan(const StageCosts &costs,
                                                 ArrayRef<Stage> stages) {
-  return makePlan(costs, Judge(costs).judge(stages));
+  Judge judge(costs);
+  Candidate candidate = judge.judge(stages);
+  judge.chooseInFlight(candidate);
+  return makePlan(costs, candidate);
 }
 
 //===----------------------------------------------------------------------===//

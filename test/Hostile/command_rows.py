@@ -226,7 +226,21 @@ def make_planning_rows():
     for name, pipeline, *texts in (
             ("a plan of replicas that are given", "auto, replicas = [2]",
              "exclude"),
-            ("replicas that are given", "replicas = [2]", "'replicas'"),
+            ("a cut at no layer", 'cuts = ["layer9"], replicas = [1, 1]',
+             "'layer9'"),
+            ("cuts in the wrong order of layers",
+             'cuts = ["layer2", "layer1"], replicas = [1, 1, 1]', "'layer1'"),
+            ("a stage without a layer",
+             'cuts = ["layer1", "layer1"], replicas = [1, 1, 1]', "is empty"),
+            ("a cut behind the last layer",
+             'cuts = ["layer3"], replicas = [1, 1]', "'layer3'"),
+            ("replicas of one of two stages of a profile",
+             'cuts = ["layer1"], replicas = [1]', "1 number of replicas"),
+            ("more replicas than devices", 'replicas = [5]', "5 replicas",
+             "4 devices"),
+            ("numbers in flight that are given", "in_flight = [2]",
+             "'in_flight'"),
+            ("chunks of planned stages", "chunks = 2", "chunk"),
             ("a plan that is a word", "automatic", "'auto'"),
             ("unknown costs", "auto, costs = dear", "'dear'")):
         yield planning(name, 1, *texts, place="--pipeline:1:",
@@ -235,6 +249,13 @@ def make_planning_rows():
                    "3", place="--micro-batches:1:", options=["--micro-batches=3"])
     yield planning("a cluster in which nothing fits", 3, "fits into 1 bytes",
                    options=["--cluster=devices = [2], memory = 1"])
+    yield planning("a stage that doesn't fit", 3, "'layer0' to 'layer1'",
+                   options=["--cluster=devices = [2], memory = 1",
+                            '--pipeline=cuts = ["layer1"], replicas = [1, 1]',
+                            "--micro-batches=2"])
+    yield planning("replicas of a profile without micro-batches", 1,
+                   "2 micro-batches", place="--pipeline:1:",
+                   options=["--pipeline=replicas = [4]", "--micro-batches=2"])
     yield planning("0 samples of a profile", 2, "'--profile-samples'", "'0'",
                    options=["--profile-samples=0"])
     yield planning("a profile and a job's loss", 2, "'--loss'",

@@ -40,12 +40,21 @@ OwningOpRef<ModuleOp> buildJobModule(MLIRContext *context,
                                      JobDiagnostics &diagnostics,
                                      FrontEndFailure &failure);
 
-/// What flags without a job say of how a pipeline is planned: the settings of
-/// `cluster` and `pipeline`, the batch and its micro-batches, which are
-/// Job::kAuto if nothing says how many. Other flags mustn't be among them.
-/// Nothing after errors, which go to `diagnostics`.
-std::optional<Job> readPlanningFlags(llvm::ArrayRef<JobFlag> flags,
-                                     JobDiagnostics &diagnostics);
+/// What flags say of a pipeline without a job.
+struct PlanningFlags {
+  /// Holds the settings of `cluster` and `pipeline`, the batch and its
+  /// micro-batches, which are Job::kAuto if nothing says how many.
+  Job job;
+  /// Whether `pipeline` gives the stages; else they are to be planned.
+  bool givesStages = false;
+  std::vector<llvm::SMRange> cutRanges; ///< of all names in `job.cuts`
+  llvm::SMRange replicasRange;          ///< or of what stands in their place
+};
+
+/// Other flags than those of `cluster`, `pipeline`, `batch` and `micro_batches`
+/// mustn't be among `flags`. Nothing after errors, which go to `diagnostics`.
+std::optional<PlanningFlags> readPlanningFlags(llvm::ArrayRef<JobFlag> flags,
+                                               JobDiagnostics &diagnostics);
 
 } // namespace mlir::hfta
 

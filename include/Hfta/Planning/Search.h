@@ -29,9 +29,8 @@ std::optional<PipelinePlan> planPipeline(const LayerModel &model,
                                          const PlanRequest &request,
                                          PlanFailure &failure);
 
-/// What a plan with these stages would be, on numbers in flight that are the
-/// best of the usual ones. They must fit into memory and have devices of their
-/// own.
+/// What a plan with these stages would be, with the best numbers in flight.
+/// Each device must have memory for one micro-batch, and at least one of them.
 PipelinePlan describePlan(const StageCosts &costs,
                           llvm::ArrayRef<Stage> stages);
 

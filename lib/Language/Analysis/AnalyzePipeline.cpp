@@ -113,8 +113,9 @@ bool JobAnalyzer::checkChunks(const Clause &pipeline) {
   if (job.chunks > 1 && job.order == "auto")
     job.order = "interleaved";
   if (job.order == Job::kVShape && job.chunks != 2)
-    return refuse("chunks", "stages of a v_shape have two chunks, not " +
-                                llvm::Twine(job.chunks),
+    return refuse("chunks",
+                  "stages of a v_shape have two chunks, not " +
+                      llvm::Twine(job.chunks),
                   "leave 'chunks' out");
   if ((job.order == "interleaved") != (job.chunks > 1) &&
       job.order != Job::kVShape)
@@ -245,18 +246,21 @@ void JobAnalyzer::analyzePlanning() {
   if (diagnostics.hasErrors())
     return;
   const Clause *pipeline = info.train->find("pipeline");
-  if (pipeline)
-    for (const ast::Argument &argument : pipeline->arguments)
-      if (llvm::is_contained(kPlanned, argument.name.name))
-        diagnostics.error(argument.getRange(),
-                          "'" + argument.name.name + "' is what is planned",
-                          "leave it out");
+  if (info.job.chunks != 1)
+    diagnostics.error(findArgument(*pipeline, "chunks"),
+                      "planned stages have one chunk", "leave 'chunks' out");
+  else if (!info.job.inFlight.empty())
+    diagnostics.error(findArgument(*pipeline, "in_flight"),
+                      "'in_flight' is what is planned", "leave it out");
+  else if (!info.job.cuts.empty() || !info.job.replicas.empty())
+    checkPipeline();
   checkPlanning();
   checkParts(info.train->find("micro_batches"));
 }
 
-std::optional<Job> mlir::hfta::readPlanningFlags(llvm::ArrayRef<JobFlag> flags,
-                                                 JobDiagnostics &diagnostics) {
+std::optional<PlanningFlags>
+mlir::hfta::readPlanningFlags(llvm::ArrayRef<JobFlag> flags,
+                              JobDiagnostics &diagnostics) {
   ast::JobFile file;
   file.trains.emplace_back();
   addJobOptions(file, {{}, flags.vec()}, diagnostics);
@@ -266,5 +270,12 @@ std::optional<Job> mlir::hfta::readPlanningFlags(llvm::ArrayRef<JobFlag> flags,
   JobAnalyzer(file, {}, diagnostics, info).analyzePlanning();
   if (diagnostics.hasErrors())
     return std::nullopt;
-  return info.job;
+  PlanningFlags result;
+  result.job = info.job;
+  result.givesStages = !info.job.cuts.empty() || !info.job.replicas.empty();
+  result.cutRanges = info.cutRanges;
+  if (result.givesStages)
+    result.replicasRange =
+        findArgument(*info.train->find("pipeline"), "replicas");
+  return result;
 }
