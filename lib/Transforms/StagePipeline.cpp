@@ -50,6 +50,7 @@ private:
   void giveBlock(VariableOp variable, const Uses &used);
   LogicalResult giveReaders(VariableOp variable, const Uses &used);
   void giveInstances(VariableOp variable, const Uses &used);
+  bool isBehindChunk(int64_t reader, int64_t writer) const;
 
   ModuleOp module;
   const Job &job;
@@ -140,7 +141,8 @@ LogicalResult StageAssignment::giveReaders(VariableOp variable,
 /// from another one comes while the micro-batch before is worked on, and what
 /// goes there leaves while the next one is: one more. What a backward has left
 /// for another stage is read by the backward of the same micro-batch, and then
-/// only gradients of weights may wait; an evaluation has nothing in flight.
+/// only gradients of weights may wait, or a chunk that isn't the stage's first
+/// to read of it; an evaluation has nothing in flight.
 void StageAssignment::giveInstances(VariableOp variable, const Uses &used) {
   Role role = variable.getRole();
   if (role != Role::saved && role != Role::cut && role != Role::input)
@@ -157,9 +159,22 @@ void StageAssignment::giveInstances(VariableOp variable, const Uses &used) {
     return;
   }
   bool isSent = variable.getReaders().has_value();
-  bool isShort = used.writtenByEvaluate ||
-                 (used.writtenByBackward && !used.readByWeight && isSent);
+  bool waits =
+      used.readByWeight || llvm::any_of(used.blocks, [&](int64_t reader) {
+        return isBehindChunk(reader, getBlock(variable));
+      });
+  bool isShort =
+      used.writtenByEvaluate || (used.writtenByBackward && !waits && isSent);
   variable.setInstances((isShort ? 1 : most) + 1);
+}
+
+/// Whether the stage of a block has another one between it and `writer`, whose
+/// backward comes first.
+bool StageAssignment::isBehindChunk(int64_t reader, int64_t writer) const {
+  for (int64_t block = reader + 1; block < writer; ++block)
+    if (job.getStage(block) == job.getStage(reader))
+      return true;
+  return false;
 }
 
 LogicalResult StageAssignment::assign() {

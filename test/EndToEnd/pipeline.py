@@ -10,14 +10,17 @@ from mpirun import run_ranks
 from pipeline_models import (COPIES, STEPS, make_job, make_pipeline, write_partial,
                              write_tied)
 
-ORDERS = ("all_forwards_first", "one_f_one_b")
-# Each network with clauses of its training and flags of hftac.
+# Of stages of one part, and of two.
+ORDERS = ("all_forwards_first", "one_f_one_b", "zero_bubble")
+CHUNKED = ("interleaved", "v_shape")
+# Each network with clauses of its training, flags of hftac, and numbers of ranks.
 JOBS = {
-    "mlp": ("micro_batches 8\n  clip_norm 0.5", ()),
-    "cnn": ("micro_batches 4\n  precision f64", ()),
-    "skip": ("micro_batches 8", ("--no-fuse",)),
-    "tied": ("micro_batches 8\n  clip_norm 0.5", ()),
-    "partial": ("micro_batches 6", ()),
+    "mlp": ("micro_batches 8\n  clip_norm 0.5", (), (1, 2, 4)),
+    "deep": ("micro_batches 8", (), (1, 3, 4)),
+    "cnn": ("micro_batches 4\n  precision f64", (), (2, 4)),
+    "skip": ("micro_batches 8", ("--no-fuse",), (1, 3)),
+    "tied": ("micro_batches 8\n  clip_norm 0.5", (), (1, 2, 4)),
+    "partial": ("micro_batches 6", (), (4,)),
 }
 
 
@@ -59,12 +62,14 @@ class Check:
 
 
 def check_orders(check):
-    """Four stages, in each order, are what isn't cut."""
-    for net, (clauses, flags) in JOBS.items():
+    """Four stages, or two of two parts, are what isn't cut, in each order."""
+    for net, (clauses, flags, counts) in JOBS.items():
         expected = check.train_uncut(net, clauses, *flags)
-        for order in ORDERS:
+        for order in CHUNKED if net == "deep" else ORDERS + CHUNKED:
             job = make_job(net, f"{clauses}\n  {make_pipeline(net, order=order)}")
-            check.compare(f"{net}-{order}", job, flags, (1, 2, 4), expected)
+            stages = 2 if order in CHUNKED and net != "deep" else 4
+            check.compare(f"{net}-{order}", job, flags,
+                          {min(ranks, stages) for ranks in counts}, expected)
 
 
 def check_replicas(check):

@@ -1,4 +1,4 @@
-"""Networks that pipelines cut into four stages, and jobs that train them. Needs only
+"""Networks that pipelines cut into four parts, or eight, and jobs that train them. Needs only
 Python's standard library."""
 
 import sys
@@ -30,6 +30,11 @@ model net(image: f32[batch, 1, 8, 8]) {
 """,
     "cnn": MODELS["cnn"].replace("relu(conv1)", "relu(batch_norm(conv1))")
                         .replace("relu(conv2)", "relu(batch_norm(conv2))"),
+    "deep": "\nmodel net(image: f32[batch, 1, 8, 8]) {\n"
+            "  a1 = dropout(relu(linear(flatten(image), 16)), 0.1)\n" +
+            "".join(f"  a{layer} = tanh(linear(a{layer - 1}, {10 + layer}))\n"
+                    for layer in range(2, 8)) +
+            "  return output = linear(a7, 10)\n}\n",
     "skip": """
 model net(image: f32[batch, 1, 8, 8]) {
   first = relu(linear(flatten(image), 16))
@@ -42,12 +47,13 @@ model net(image: f32[batch, 1, 8, 8]) {
 CUTS = {
     "mlp": ["first", "second", "third"],
     "cnn": ["pool1", "pool2", "hidden"],
+    "deep": [f"a{layer}" for layer in range(1, 8)],
     "skip": ["first", "second", "third"],
     "tied": ["embedded", "mixed1", "mixed2"],
     "partial": ["first", "second", "third"],
 }
 FIELDS = {
-    "mlp": DATA["mlp"], "skip": DATA["mlp"], "cnn": DATA["cnn"],
+    "mlp": DATA["mlp"], "deep": DATA["mlp"], "skip": DATA["mlp"], "cnn": DATA["cnn"],
     "tied": 'tokens = npy("tokens.npy"), next = npy("next.npy")',
     "partial": DATA["mlp"],
 }
@@ -157,10 +163,12 @@ def make_job(net, clauses, steps=STEPS, batch=48):
         batch=batch, model=source, clauses=f"{metric}\n  seed 3\n  {clauses}")
 
 
-def make_pipeline(net, replicas=None, order="auto", more="", cuts=None):
+def make_pipeline(net, replicas=None, order="auto", cuts=None):
     """The clause that cuts a network into its stages."""
     names = ", ".join(f'"{name}"' for name in (cuts or CUTS[net]))
     parts = [f"cuts = [{names}]", f"order = {order}"]
     if replicas:
         parts.append(f"replicas = {replicas}")
-    return "pipeline " + ", ".join(parts) + more
+    if order == "interleaved":
+        parts.append("chunks = 2")
+    return "pipeline " + ", ".join(parts)
