@@ -404,6 +404,13 @@ TEST(Stages, TablesThatAreUnsoundAreRefused) {
   EXPECT_EQ(
       refuses([](FakeStages &p) { find(p, HFTA_COMMAND_RECORD).bytes = 1000; }),
       step);
+  EXPECT_EQ(refuses([](FakeStages &p) {
+              hfta_command &turns = find(p, HFTA_COMMAND_AWAIT);
+              turns.kind = HFTA_COMMAND_REPEAT;
+              turns.subject = HFTA_REPEAT_TURNS;
+              turns.length = 1; // a message
+            }),
+            step);
 }
 
 } // namespace

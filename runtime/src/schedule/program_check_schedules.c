@@ -159,14 +159,31 @@ static bool is_sound_command(const hfta_program *program,
   }
 }
 
+/// What follows is done several times, but not for micro-batches of the worker's
+/// own: who is on the other side of a message can't know how often.
+static bool bars_messages(const hfta_command *command) {
+  return command->kind == HFTA_COMMAND_REPEAT &&
+         command->subject != HFTA_REPEAT_MICRO_BATCHES;
+}
+
+static bool is_message(const hfta_command *command) {
+  return command->kind == HFTA_COMMAND_SEND ||
+         command->kind == HFTA_COMMAND_RECEIVE;
+}
+
 static bool are_sound_commands(const hfta_program *program,
                                const hfta_schedule *schedule) {
   uint32_t end = 0, next = 0; // of the actions' body, and its next case
+  uint32_t barred = 0;        // up to which there are no messages
   for (uint32_t i = 0; i < schedule->command_count; ++i) {
     const hfta_command *command = &schedule->commands[i];
     if (!is_sound_command(program, schedule, command,
                           schedule->command_count - i - 1))
       return false;
+    if (is_message(command) && i < barred)
+      return false;
+    if (bars_messages(command) && i + 1 + command->length > barred)
+      barred = i + 1 + command->length;
     bool is_case = i < end && i == next;
     bool is_inside = i < end;
     if (is_case != (command->kind == HFTA_COMMAND_CASE) ||
