@@ -164,3 +164,35 @@ llvm::Expected<ChosenOrder> planning::chooseOrder(OrderKind kind,
   chooser.consider(kind);
   return chooser.take(kind);
 }
+
+/// Of a pipeline whose stages and replicas all take equally long.
+static Ticks getEvenLength(const Order &order) {
+  PipelineWork work = PipelineWork::getEqual(order.shape.getStages(), 1, 1, 1);
+  return simulateOrder(order, work).result.makespan;
+}
+
+llvm::Expected<Order> planning::makeLimitedOrder(OrderKind kind,
+                                                 const PipelineShape &shape) {
+  llvm::Expected<Order> best = makeOrder(kind, shape);
+  if (!best || kind != OrderKind::oneForwardOneBackward ||
+      shape.inFlight.empty())
+    return best;
+  int64_t positions = shape.getPositions();
+  for (int64_t sends : {1, 0}) {
+    // Where sends take as long as stages they count as such, else not at all.
+    PipelineShape fewer = shape;
+    for (auto [p, most] : llvm::enumerate(fewer.inFlight)) {
+      int64_t wanted =
+          (1 + sends) * (positions - static_cast<int64_t>(p)) - sends;
+      most = most == 0 ? wanted : std::min(most, wanted);
+    }
+    llvm::Expected<Order> next = makeOrder(kind, fewer);
+    if (!next)
+      return next;
+    if (getEvenLength(*next) < getEvenLength(*best)) {
+      best = std::move(next);
+      best->shape = shape;
+    }
+  }
+  return best;
+}

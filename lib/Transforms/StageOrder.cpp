@@ -32,11 +32,12 @@ FailureOr<planning::Order> hfta::makeStageOrder(ModuleOp module,
     shape.replicas.push_back(job.getReplicas(stage));
     shape.groups.push_back(job.getGroups(stage));
   }
+  shape.inFlight.assign(job.inFlight.begin(), job.inFlight.end());
   shape.chunks = job.chunks;
   if (job.getOrder() == PipelineOrder::vShape)
     shape.placement = planning::ChunkPlacement::v;
   llvm::Expected<planning::Order> order =
-      planning::makeOrder(getKind(job.getOrder()), shape);
+      planning::makeLimitedOrder(getKind(job.getOrder()), shape);
   if (!order)
     return module.emitError() << llvm::toString(order.takeError());
   return *order;

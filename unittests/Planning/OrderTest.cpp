@@ -81,6 +81,33 @@ TEST(OrderTest, LaterStagesAreNoFurtherAheadThanEarlierOnes) {
             "1F0,1B0,1F1,1B1,1F2,1B2,1F3,1B3\n");
 }
 
+TEST(OrderTest, LimitsAreNoWish) {
+  // Four in flight on the last stage would keep its first backward waiting.
+  PipelineShape shape = getShape(4, 64);
+  shape.inFlight = {4, 4, 4, 4};
+  auto get = [&] {
+    llvm::Expected<Order> order =
+        makeLimitedOrder(OrderKind::oneForwardOneBackward, shape);
+    if (!order) {
+      ADD_FAILURE() << llvm::toString(order.takeError());
+      return Order();
+    }
+    EXPECT_FALSE(verifyOrder(*order));
+    return std::move(*order);
+  };
+  Order limited = get();
+  EXPECT_EQ(getPeaks(limited), std::vector<int64_t>({4, 3, 2, 1}));
+  EXPECT_EQ(simulateOrder(limited, getEqualWork(shape, {1, 1, 1})).getLength(),
+            (64 + 3) * 3);
+  // What a planner wishes for uneven times is no longer for even ones.
+  shape.inFlight = {9, 5, 3, 1};
+  EXPECT_EQ(getPeaks(get()), std::vector<int64_t>({9, 5, 3, 1}));
+  shape.inFlight = {2, 2, 2, 1};
+  EXPECT_EQ(getPeaks(get()), std::vector<int64_t>({2, 2, 2, 1}));
+  shape.inFlight.clear();
+  EXPECT_EQ(getPeaks(get()), std::vector<int64_t>({4, 3, 2, 1}));
+}
+
 TEST(OrderTest, RecomputedRightBeforeBackward) {
   Order order = getOrder(OrderKind::zeroBubble, getShape(2, 2));
   insertRecompute(order, {true, false});
