@@ -72,6 +72,19 @@ def check_orders(check):
                           {min(ranks, stages) for ranks in counts}, expected)
 
 
+def check_in_flight(check):
+    """As many micro-batches in flight as the job says: fewer than an order wants, or
+    more."""
+    clauses, flags, _ = JOBS["mlp"]
+    expected = check.train_uncut("mlp", clauses, *flags)
+    for order, numbers in (("all_forwards_first", "[2, 3, 2, 2]"),
+                           ("one_f_one_b", "[5, 1, 3, 2]"),
+                           ("zero_bubble", "[7, 7, 7, 7]"), ("v_shape", "[3, 2]")):
+        pipeline = make_pipeline("mlp", order=order)
+        job = make_job("mlp", f"{clauses}\n  {pipeline}, in_flight = {numbers}")
+        check.compare(f"mlp-{order}-in-flight", job, flags, (2,), expected)
+
+
 def check_replicas(check):
     """Stages of several replicas: equal on each number of ranks, and, with as many
     groups, to what isn't cut."""
@@ -104,6 +117,7 @@ def check_resumed(check):
 def main():
     check = Check()
     check_orders(check)
+    check_in_flight(check)
     check_replicas(check)
     check_resumed(check)
 
