@@ -23,10 +23,10 @@ namespace mlir::hfta::planning {
 /// An error says what of the shape doesn't fit the order.
 llvm::Expected<Order> makeOrder(OrderKind kind, const PipelineShape &shape);
 
-/// The order of this kind in which workers have at most as many in flight as the
-/// shape says. In one_f_one_b a stage that is further ahead than its place asks
-/// for keeps those before it waiting, so that it has fewer where this makes a
-/// step of equal stages shorter.
+/// The order of this kind in which workers have at most as many in flight as
+/// the shape says. In one_f_one_b a stage that is further ahead than its place
+/// asks for keeps those before it waiting, so that it has fewer where this
+/// makes a step of equal stages shorter.
 llvm::Expected<Order> makeLimitedOrder(OrderKind kind,
                                        const PipelineShape &shape);
 
