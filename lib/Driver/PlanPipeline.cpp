@@ -43,6 +43,7 @@ static PlanRequest makeRequest(const Job &job) {
   request.microBatches = job.microBatches == Job::kAuto ? 0 : job.microBatches;
   request.costs =
       job.planCosts == "published" ? CostRule::published : CostRule::units;
+  request.groups = job.groups == Job::kAuto ? 0 : job.groups;
   return request;
 }
 
@@ -181,8 +182,7 @@ describeStages(const PlanningFlags &flags, const LayerModel &model,
   if (stages.empty())
     return std::nullopt;
   PlanRequest request = makeRequest(flags.job);
-  StageCosts costs(model, cluster,
-                   {request.batch, request.microBatches, request.costs});
+  StageCosts costs(model, cluster, request.getWorkload(request.microBatches));
   for (const Stage &stage : stages) {
     int64_t replicas = stage.devices.size();
     if (costs.getMostInFlight(stage.first, stage.last, replicas) > 0)
@@ -263,7 +263,7 @@ static ExitCode simulate(PipelinePlan &plan, const LayerModel &model,
            "or micro-batches to be simulated\n";
     return ExitCode::unsupported;
   }
-  Workload workload{job.batch, plan.microBatches, makeRequest(job).costs};
+  Workload workload = makeRequest(job).getWorkload(plan.microBatches);
   StageCosts costs(model, plan.cluster, workload);
   PlanSimulationOptions simulation;
   simulation.order =

@@ -23,11 +23,15 @@ SmallVector<int64_t, 8> Judge::getMostInFlight(ArrayRef<Stage> stages) {
   return most;
 }
 
-/// Whether each replica has a micro-batch, and memory for one.
+/// Whether each replica has a micro-batch, a sum of gradients and memory.
 bool Judge::canRun(ArrayRef<Stage> stages) {
-  for (const Stage &stage : stages)
-    if (stage.devices.size() > costs.getWorkload().microBatches)
+  const Workload &workload = costs.getWorkload();
+  for (const Stage &stage : stages) {
+    int64_t replicas = stage.devices.size();
+    if (replicas > workload.microBatches ||
+        replicas > workload.getGroups(replicas))
       return false;
+  }
   return costs.getCluster().memory == 0 ||
          !llvm::is_contained(getMostInFlight(stages), 0);
 }
@@ -192,6 +196,6 @@ SmallVector<int64_t, 32> mlir::hfta::planning::sampleRange(int64_t first,
   for (int64_t i = 0; i <= most / 2; ++i)
     numbers.push_back(first + (last - first) * i / (most / 2));
   llvm::sort(numbers);
-  numbers.erase(std::unique(numbers.begin(), numbers.end()), numbers.end());
+  numbers.erase(llvm::unique(numbers), numbers.end());
   return numbers;
 }

@@ -34,13 +34,27 @@ private:
 
 } // namespace
 
+/// That one stage may have.
+static int64_t getMostReplicas(const StageCosts &costs) {
+  const Workload &workload = costs.getWorkload();
+  int64_t most =
+      std::min(costs.getCluster().getDeviceCount(), workload.microBatches);
+  return workload.groups == 0 ? most : std::min(most, workload.groups);
+}
+
 /// Devices that a stage needs; kNone if it never fits.
 int64_t Packing::countDevices(int64_t first, int64_t last) const {
-  int64_t most = std::min(costs.getCluster().getDeviceCount(),
-                          costs.getWorkload().microBatches);
+  int64_t most = getMostReplicas(costs);
   double alone = costs.getPeakBytes(first, last, 1, 1);
   if (alone <= memory)
     return 1;
+  // Each replica has its share of the sums of gradients.
+  if (costs.getWorkload().groups > 1) {
+    for (int64_t count = 2; count <= most; ++count)
+      if (costs.getPeakBytes(first, last, count, 1) <= memory)
+        return count;
+    return kNone;
+  }
   if (costs.getWorkload().costs == CostRule::units)
     return kNone;
   // Replicas share all but the parameters.
@@ -90,8 +104,7 @@ Stages Packing::getStages() const {
 
 /// The least bytes a device, by bisection between what can't and what can be.
 static int64_t findLeast(const StageCosts &costs) {
-  int64_t devices = std::min(costs.getCluster().getDeviceCount(),
-                             costs.getWorkload().microBatches);
+  int64_t devices = getMostReplicas(costs);
   int64_t fails = -1;
   auto fits = static_cast<int64_t>(
       std::ceil(costs.getPeakBytes(0, costs.getLayerCount() - 1, devices, 1)));

@@ -134,7 +134,7 @@ public:
     if (text == StringRef("full") || text == StringRef("half"))
       duplex = *text == "full" ? Duplex::full : Duplex::half;
     else
-      fail(key, found, "\"full\" or \"half\"");
+      fail(key, found, R"("full" or "half")");
   }
   template <typename Record, typename Describe>
   void record(StringRef key, Record &value, const Describe &describe) {

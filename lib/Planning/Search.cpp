@@ -33,6 +33,7 @@ static constexpr size_t kMostSearches = 3;
 static void numberDevices(ArrayRef<Stage> stages, const Cluster &cluster,
                           PipelinePlan &plan) {
   std::vector<int64_t> next;
+  next.reserve(cluster.devices.size());
   for (size_t machine = 0; machine < cluster.devices.size(); ++machine)
     next.push_back(cluster.getFirstDevice(machine));
   for (auto [stage, planned] : llvm::zip_equal(stages, plan.stages))
@@ -61,7 +62,7 @@ static PipelinePlan makePlan(const StageCosts &costs,
     PlannedStage planned;
     planned.first = costs.getModel().layers[stage.first].name;
     planned.last = costs.getModel().layers[stage.last].name;
-    planned.groups = stage.devices.size();
+    planned.groups = workload.getGroups(stage.devices.size());
     planned.inFlight = candidate.inFlight[i];
     planned.forward = station.forward;
     planned.backward = station.backward;
@@ -136,14 +137,14 @@ static std::vector<int64_t> chooseMicroBatches(const LayerModel &model,
   // Where nothing fits, small micro-batches need least memory.
   std::vector<std::pair<double, int64_t>> counts;
   for (int64_t count = 1; count <= request.batch; ++count) {
-    if (request.batch % count != 0)
+    if (request.batch % count != 0 || count < request.groups)
       continue;
-    StageCosts costs(model, cluster, {request.batch, count, request.costs});
+    StageCosts costs(model, cluster, request.getWorkload(count));
     Judge judge(costs);
     std::vector<Candidate> seeds = findSeeds(judge, kJudged / 8, 1);
-    counts.push_back({seeds.empty() ? std::numeric_limits<double>::infinity()
-                                    : seeds.front().latency,
-                      -count});
+    counts.emplace_back(seeds.empty() ? std::numeric_limits<double>::infinity()
+                                      : seeds.front().latency,
+                        -count);
   }
   llvm::sort(counts);
   std::vector<int64_t> best;
@@ -159,7 +160,7 @@ std::optional<PipelinePlan> mlir::hfta::planning::planPipeline(
   std::optional<PipelinePlan> best;
   failure.leastMemory = 0;
   for (int64_t count : chooseMicroBatches(model, cluster, request)) {
-    StageCosts costs(model, cluster, {request.batch, count, request.costs});
+    StageCosts costs(model, cluster, request.getWorkload(count));
     Candidate found = search(costs);
     if (found.fits()) {
       if (!best || found.latency < best->latency)

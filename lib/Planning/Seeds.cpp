@@ -162,6 +162,7 @@ void ChainPlanner::makeSlots(Placement placement, ArrayRef<int32_t> machines) {
   slots = (devices + grain - 1) / grain;
   FreeDevices free(cluster.devices, machines);
   std::vector<DeviceSet> single;
+  single.reserve(slots);
   for (int64_t slot = 0; slot < slots; ++slot)
     single.push_back(free.take(std::min(grain, free.getCount()),
                                placement == Placement::fresh && slot > 0

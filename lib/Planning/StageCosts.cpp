@@ -117,7 +117,10 @@ double StageCosts::getPeakBytes(int64_t first, int64_t last, int64_t replicas,
   double share = getShare(replicas);
   double in = first > 0 ? getCrossingBytes(first - 1) : 0;
   double out = last + 1 < getLayerCount() ? getCrossingBytes(last) : 0;
-  double kept = getParameterBytes(first, last) * (2 + model.optimizerStates);
+  // The first of the replicas has as many groups as any.
+  int64_t sums = (workload.getGroups(replicas) + replicas - 1) / replicas;
+  double kept =
+      getParameterBytes(first, last) * (1 + sums + model.optimizerStates);
   double each = saved[last + 1] - saved[first] + in;
   return kept + (inFlight * each + in + 2 * out) * share;
 }

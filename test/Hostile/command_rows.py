@@ -247,6 +247,10 @@ def make_planning_rows():
                        options=["--pipeline=" + pipeline])
     yield planning("micro-batches that don't divide the batch of a profile", 1,
                    "3", place="--micro-batches:1:", options=["--micro-batches=3"])
+    for parts in ("8, groups = 9", "auto, groups = 17"):
+        yield planning(f"more groups than micro-batches, {parts}", 1, "groups of",
+                       place="--micro-batches:1:",
+                       options=["--micro-batches=" + parts])
     yield planning("a cluster in which nothing fits", 3, "fits into 1 bytes",
                    options=["--cluster=devices = [2], memory = 1"])
     yield planning("a stage that doesn't fit", 3, "'layer0' to 'layer1'",

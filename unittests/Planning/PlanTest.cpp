@@ -50,6 +50,24 @@ TEST(PlanTest, countsWhatADeviceHolds) {
   EXPECT_DOUBLE_EQ(published.getPeakBytes(1, 1, 2, 2), 60 + 21 + 2.5);
 }
 
+TEST(PlanTest, countsSumsOfGradients) {
+  LayerModel model = makeModel();
+  Cluster cluster = makeCluster({4});
+  Workload workload{12, 12, CostRule::units, /*groups=*/5};
+  StageCosts costs(model, cluster, workload);
+  // The first of two replicas has three of the five sums.
+  EXPECT_DOUBLE_EQ(costs.getPeakBytes(0, 2, 2, 0), 60 * (1 + 3));
+  PlanFailure failure;
+  PlanRequest request{12, 12, CostRule::units, /*groups=*/2};
+  std::optional<PipelinePlan> plan =
+      planPipeline(model, cluster, request, failure);
+  ASSERT_TRUE(plan);
+  for (const PlannedStage &stage : plan->stages) {
+    EXPECT_EQ(stage.groups, 2);
+    EXPECT_LE(stage.devices.size(), 2u);
+  }
+}
+
 TEST(PlanTest, keepsToTheMemory) {
   // All layers on each device need 120 bytes and 60 for each in flight.
   EXPECT_EQ(plan(makeCluster({2}, 1000)).stages.size(), 1u);

@@ -27,7 +27,13 @@ struct Workload {
   int64_t batch = 1; ///< samples, a multiple of microBatches
   int64_t microBatches = 1;
   CostRule costs = CostRule::units;
+  /// Sums of each gradient that a stage's replicas form before these become
+  /// one; 0: one a replica. No stage has more replicas.
+  int64_t groups = 0;
 
+  int64_t getGroups(int64_t replicas) const {
+    return groups == 0 ? replicas : groups;
+  }
   double getSamples() const {
     return static_cast<double>(batch) / microBatches;
   }
@@ -98,9 +104,9 @@ public:
                      double bytes) const;
 
   /// Bytes that a device of a stage needs with `inFlight` micro-batches between
-  /// forward and backward: parameters, their gradients and optimizer state; for
-  /// each in flight what is saved and what came from the stage before; and what
-  /// is sent to the next one and back.
+  /// forward and backward: parameters, sums of gradients and optimizer state;
+  /// for each in flight what is saved and what came from the stage before; and
+  /// what is sent to the next one and back.
   double getPeakBytes(int64_t first, int64_t last, int64_t replicas,
                       int64_t inFlight) const;
   /// As many micro-batches as fit into a device's memory, at most M; 0: none.

@@ -254,8 +254,17 @@ void JobAnalyzer::analyzePlanning() {
                       "'in_flight' is what is planned", "leave it out");
   else if (!info.job.cuts.empty() || !info.job.replicas.empty())
     checkPipeline();
+  // With micro-batches that are planned, a sample each at most.
+  const Clause *parts = info.train->find("micro_batches");
+  int64_t most = info.job.microBatches == Job::kAuto ? info.job.batch
+                                                     : info.job.microBatches;
+  if (!diagnostics.hasErrors() && parts && info.job.groups > most)
+    diagnostics.error(findArgument(*parts, "groups"),
+                      count(info.job.groups, "group") + " of " +
+                          count(most, "micro-batch"),
+                      "each group needs at least one");
   checkPlanning();
-  checkParts(info.train->find("micro_batches"));
+  checkParts(parts);
 }
 
 std::optional<PlanningFlags>
