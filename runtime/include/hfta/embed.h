@@ -126,6 +126,7 @@ hfta_status hfta_instance_evaluate(hfta_instance *instance,
 /// The model's outputs for one batch, in inference mode. `inputs` holds one
 /// pointer a model input, in the model's order, each to a tensor of the
 /// input's type and shape. Outputs are then read with hfta_instance_tensor.
+/// HFTA_USAGE where a job has several stages.
 hfta_status hfta_instance_infer(hfta_instance *instance,
                                 const void *const *inputs);
 
