@@ -37,6 +37,7 @@ private:
                                            SmallVectorImpl<Value> &arguments);
   void buildLoss(Value losses, Value weights);
   Value addGradients(Value first, Value other);
+  void orderBackward();
   void freezeUnreached();
   DenseMap<Operation *, int64_t> findBlocksOfGradients();
   void giveBlocks();
@@ -233,6 +234,22 @@ LogicalResult TrainingStep::buildBackward() {
   return success();
 }
 
+/// Backwards run from the last block to the first. Where an op of a block comes
+/// before ops of earlier ones, a sum of gradients that it ends is of the
+/// earliest block that adds to it.
+void TrainingStep::orderBackward() {
+  for (Operation &op : step.getBody().front()) {
+    TaskTag &tag = tags[&op];
+    if (tag.part != TaskPart::backward)
+      continue;
+    for (Value operand : op.getOperands()) {
+      TaskTag from = tags.lookup(operand.getDefiningOp());
+      if (from.part == TaskPart::backward)
+        tag.block = std::min(tag.block, from.block);
+    }
+  }
+}
+
 /// Of what should be trained, the parameters that the loss doesn't depend on.
 void TrainingStep::freezeUnreached() {
   DenseSet<Operation *> reached;
@@ -313,6 +330,7 @@ TrainingStep::build(SmallVectorImpl<SmallVector<TrainedLeaf>> &leavesOfBlock) {
   cut();
   if (failed(assignStatistics(tasks, block, tags)) || failed(buildBackward()))
     return failure();
+  orderBackward();
   freezeUnreached();
 
   leavesOfBlock.resize(blocks);

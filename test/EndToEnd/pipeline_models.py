@@ -17,8 +17,8 @@ COPIES = 4
 STEPS = 5
 SAMPLES, TOKENS, WORDS, WIDTH = 320, 6, 11, 8
 
-# In the language: a dropout in each stage, running statistics in two, and a value
-# that skips over two stages.
+# In the language: a dropout in each stage, running statistics in two, a value that
+# skips over two stages, and one that is computed before them and used by the last.
 LANGUAGE = {
     "mlp": """
 model net(image: f32[batch, 1, 8, 8]) {
@@ -37,10 +37,12 @@ model net(image: f32[batch, 1, 8, 8]) {
             "  return output = linear(a7, 10)\n}\n",
     "skip": """
 model net(image: f32[batch, 1, 8, 8]) {
-  first = relu(linear(flatten(image), 16))
+  early = relu(linear(flatten(image), 16))
+  late = sigmoid(early) * early
+  first = relu(linear(early, 16))
   second = relu(linear(first, 16))
   third = linear(second, 16) + first
-  return output = linear(relu(third) + first, 10)
+  return output = linear(relu(third) + first + late, 10)
 }
 """,
 }
