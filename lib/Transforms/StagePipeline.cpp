@@ -168,10 +168,10 @@ void StageAssignment::giveInstances(VariableOp variable, const Uses &used) {
   variable.setInstances((isShort ? 1 : most) + 1);
 }
 
-/// Whether the stage of a block has another one between it and `writer`, whose
+/// Whether the stage of a block has another one behind it, up to `writer`, whose
 /// backward comes first.
 bool StageAssignment::isBehindChunk(int64_t reader, int64_t writer) const {
-  for (int64_t block = reader + 1; block < writer; ++block)
+  for (int64_t block = reader + 1; block <= writer; ++block)
     if (job.getStage(block) == job.getStage(reader))
       return true;
   return false;
