@@ -162,6 +162,7 @@ bool ScheduleContents::reads(TaskOp task, const Given &given) {
 /// left.
 void ScheduleContents::beginCall() {
   sums.clear();
+  lastAdded.clear();
   exchanged.clear();
   brought.clear();
   undelivered.clear();
@@ -300,6 +301,13 @@ LogicalResult ScheduleContents::addToSums(RunOp run, int64_t segment,
   ofSegment.isAddedTo = true;
   if (!moment.isInMicroBatches)
     return success();
+  // The order in which a group's micro-batches are added decides the bytes.
+  int64_t &last = lastAdded[{run, moment.number % getGroups(segment)}];
+  if (moment.number < last)
+    return run.emitOpError("adds micro-batch ")
+           << moment.number << " to sums in segment " << segment
+           << " that have micro-batch " << last << " of its group";
+  last = moment.number;
   if (!ofSegment.open.hasAll(0, getBytes(segment)))
     return run.emitOpError("adds to sums in segment ")
            << segment << " that are complete, or that nothing has cleared";

@@ -129,6 +129,8 @@ private:
   std::map<std::pair<Place, int64_t>, int64_t> fieldsOf;
   std::map<Place, int64_t> savedOf;
   std::map<int64_t, Sums> sums;
+  /// Of a command that adds to a group's sums, the last micro-batch.
+  std::map<std::pair<Operation *, int64_t>, int64_t> lastAdded;
   std::map<Place, Exchanged> exchanged;
   std::map<Place, ByteSet> brought;       ///< scalars, in this call
   std::map<int64_t, ByteSet> undelivered; ///< results that the host hasn't got

@@ -146,6 +146,17 @@ void Worker::addEvent(Step::Kind kind, OpTy op) {
 }
 
 LogicalResult Worker::visit(Operation *command) {
+  auto checkStage = [&](auto message) -> LogicalResult {
+    if (static_cast<int64_t>(message.getStage()) < job.getStageCount())
+      return success();
+    return message.emitOpError("is with stage ")
+           << message.getStage() << ", of " << job.getStageCount();
+  };
+  if (auto send = dyn_cast<SendOp>(command); send && failed(checkStage(send)))
+    return failure();
+  if (auto receive = dyn_cast<ReceiveOp>(command);
+      receive && failed(checkStage(receive)))
+    return failure();
   if (auto send = dyn_cast<SendOp>(command))
     addMessage(Step::send, send, send.getQueue(), send.getStage(), 0);
   else if (auto receive = dyn_cast<ReceiveOp>(command))

@@ -7,6 +7,7 @@
 #include "VerifyMessages.h"
 
 #include <map>
+#include <set>
 
 namespace mlir::hfta {
 #define GEN_PASS_DEF_HFTAVERIFYSCHEDULES
@@ -66,7 +67,8 @@ public:
     for (int call = 0; call < kCalls; ++call) {
       isChosen = call != 1;
       if (failed(traverse(schedule.getBody().front())) ||
-          failed(contents.finishCall(schedule)))
+          failed(contents.finishCall(schedule)) ||
+          failed(checkActions(schedule)))
         return failure();
       finishCall();
     }
@@ -85,6 +87,7 @@ private:
   LogicalResult followReceive(ReceiveOp receive);
   void followAwait(AwaitOp await);
   LogicalResult followRun(RunOp run);
+  LogicalResult checkActions(ScheduleOp schedule);
   LogicalResult followTransfer(TransferOp transfer);
   LogicalResult followAllReduce(AllReduceOp reduce);
   LogicalResult followAllGather(AllGatherOp gather);
@@ -133,6 +136,8 @@ private:
   std::map<Queue, Clock> clocks;
   std::map<int64_t, std::pair<Queue, Clock>> events;
   SmallVector<Access> accesses;
+  /// For which micro-batches, by place, a command of an order has run a task.
+  std::map<Operation *, std::set<int64_t>> placesOf;
   ScheduleContents contents;
   /// The queue that has exchanged something with other ranks last, and when.
   std::optional<std::pair<Queue, int64_t>> lastExchange;
@@ -201,6 +206,8 @@ LogicalResult ScheduleWalk::exchange(Operation *op, Queue queue) {
 LogicalResult ScheduleWalk::followRun(RunOp run) {
   auto task = symbols.lookup<TaskOp>(run.getTask());
   Queue queue = start(run);
+  if (run->getParentOfType<CaseOp>())
+    placesOf[run].insert(now.place);
   for (int64_t number : task.getReads())
     if (failed(touch(run, queue, getSegment(number), /*isWrite=*/false)))
       return failure();
@@ -208,6 +215,19 @@ LogicalResult ScheduleWalk::followRun(RunOp run) {
     if (failed(touch(run, queue, getSegment(number), /*isWrite=*/true)))
       return failure();
   return contents.run(run, task, now);
+}
+
+/// An order does what it does for each of the worker's micro-batches.
+LogicalResult ScheduleWalk::checkActions(ScheduleOp schedule) {
+  WalkResult result = schedule.walk([&](RunOp run) {
+    if (!run->getParentOfType<CaseOp>() || placesOf[run].size() == own.size())
+      return WalkResult::advance();
+    run.emitOpError("runs for ")
+        << placesOf[run].size() << " of " << own.size() << " micro-batches";
+    return WalkResult::interrupt();
+  });
+  placesOf.clear();
+  return failure(result.wasInterrupted());
 }
 
 LogicalResult ScheduleWalk::followTransfer(TransferOp transfer) {

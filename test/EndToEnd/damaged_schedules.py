@@ -5,9 +5,10 @@ of its queues in other orders and, where it has three workers, on three ranks; n
 hangs. Needs Open MPI's mpirun, a C compiler, and only Python's standard library.
 
 What is damaged is what orders commands and what moves bytes: events, what ranks
-exchange, transfers and fills are left out, moved, swapped, given twice, or get
-another event, queue, number of bytes, offset or micro-batch; runs of tasks get
-another queue; segments get another number of instances. Tasks themselves are the
+exchange, messages of stages, transfers and fills are left out, moved, swapped, given
+twice, or get another event, queue, number of bytes, offset, stage or micro-batch; runs
+of tasks get another queue; actions of an order are swapped or left out; segments get
+another number of instances. Tasks themselves are the
 program: without one, or in another order, it is another program, and as good. The
 schedules are those that a training runs: `initialize`, `step` and `evaluate`."""
 
@@ -45,10 +46,16 @@ JOBS = {
     "statistics": ("cnn", "micro_batches 4, groups = 3\n  clip_norm 0.5\n  "
                           f"{WORKERS}8KiB", ("--cuts=pool2",)),
     "parts": ("mlp", "micro_batches 4, groups = 2\n  clip_norm 0.5", ()),
+    "stages": ("cnn", "micro_batches 4\n  clip_norm 0.5\n  pipeline "
+                      'cuts = ["conv1", "pool1"]', ()),
+    "chunks": ("cnn", "micro_batches 4\n  pipeline "
+                      'cuts = ["conv1", "pool1", "pool2"], order = v_shape', ()),
+    "replicas": ("cnn", "micro_batches 4, groups = 2\n  pipeline "
+                        'cuts = ["pool1"], replicas = [2, 1], order = zero_bubble', ()),
     "late": ("cnn", "micro_batches 4, all_forwards_first = true\n  "
                     f"{WORKERS}4e6, overlap = false", ()),
 }
-SCHEDULES = ("initialize", "step", "evaluate")
+SCHEDULES = re.compile(r"  hfta\.schedule @(initialize|step|evaluate)(\.\d+)? ")
 
 
 def make_job(net, clauses):
@@ -62,11 +69,13 @@ def make_job(net, clauses):
 # Damage
 
 KINDS = {"record": "event", "await": "event", "all_reduce": "exchange",
-         "all_gather": "exchange", "transfer": "transfer", "fill": "transfer",
-         "run": "run"}
+         "all_gather": "exchange", "send": "message", "receive": "message",
+         "transfer": "transfer", "fill": "transfer", "run": "run", "actions": "order"}
 COMMAND = re.compile(r"^ *hfta\.(\w+) ")
 OFFSET = re.compile(r"<\w+, \d+, (?P<number>\d+)")
-BYTES = re.compile(r"(?:transfer|fill|all_gather|all_reduce @\S+) (?P<number>\d+)")
+BYTES = re.compile(r"(?:transfer|fill|all_gather|all_reduce @\S+|send|receive) "
+                   r"(?P<number>\d+)")
+STAGE = re.compile(r"(?:to|from) stage (?P<number>\d+)")
 EVENT = re.compile(r"(?:record|await) (?P<number>\d+)")
 INSTANCES = re.compile(r"(?P<number>\d+) instances")
 
@@ -79,8 +88,9 @@ class Text:
         self.bodies = []  # the first line of a schedule's body, and the one after
         begin = None
         for index, line in enumerate(self.lines):
-            if begin is None and any(f"hfta.schedule @{name} " in line
-                                     for name in SCHEDULES):
+            found = SCHEDULES.match(line) if begin is None else None
+            # What is the whole program's is of no use to a training in stages.
+            if found and bool(found[2]) == ("@step.0 " in text):
                 begin = index + 1
             elif begin is not None and line.startswith("  }"):
                 self.bodies.append((begin, index))
@@ -129,6 +139,20 @@ def near(number):
             number - 4096, number + 4096]
 
 
+def reorder(text, index, chance):
+    """Two actions change places, or one is left out."""
+    line = text.lines[index]
+    begin, end = line.index("[") + 1, line.index("]")
+    numbers = line[begin:end].split(", ")
+    actions = [numbers[i:i + 2] for i in range(0, len(numbers), 2)]
+    one, other = chance.sample(range(len(actions)), 2)
+    if chance.random() < 0.2:
+        actions.pop(one)
+    else:
+        actions[one], actions[other] = actions[other], actions[one]
+    text.lines[index] = (line[:begin] + ", ".join(sum(actions, [])) + line[end:])
+
+
 def move(text, index, chance):
     begin, end = text.body(index)
     line = text.lines.pop(index)
@@ -161,7 +185,11 @@ DAMAGES = {
     "move": move,
     "swap": swap,
     "twice": lambda text, index, chance: text.lines.insert(index, text.lines[index]),
-    "queue": edit(lambda line, chance: set_attribute(line, "queue", chance, 3)),
+    "queue": edit(lambda line, chance: set_attribute(line, "queue", chance, 6)),
+    "order": reorder,
+    "stage": edit(lambda line, chance: change(line, STAGE, chance,
+                                              lambda number: range(4))),
+    "turns": edit(lambda line, chance: set_attribute(line, "instances", chance, 3)),
     "ahead": edit(lambda line, chance: set_attribute(line, "ahead", chance, 3)),
     "number": edit(lambda line, chance: change(line, EVENT, chance,
                                                lambda number: range(11))),
@@ -172,7 +200,9 @@ DAMAGES = {
         lambda number: [0, 1, number - 1, number + 1, number + 2, 2 * number])),
 }
 ORDER = ["remove", "move", "swap", "twice", "queue"]
-CLASSES = {"event": ORDER + ["number"], "exchange": ORDER + ["bytes", "offset"],
+CLASSES = {"event": ORDER + ["number", "turns", "ahead"], "exchange": ORDER + ["bytes", "offset"],
+           "message": ORDER + ["bytes", "offset", "ahead", "stage"],
+           "order": ["order"],
            "transfer": ORDER + ["bytes", "offset", "ahead"], "run": ["queue"],
            "segment": ["instances"]}
 
@@ -181,8 +211,8 @@ def damage(original, chance):
     """What was done to which line, and the text after it."""
     while True:
         text = Text(original)
-        kind = chance.choice(["event", "event", "exchange", "exchange", "transfer",
-                              "run", "segment"])
+        kind = chance.choice(["event", "event", "exchange", "exchange", "message",
+                              "message", "order", "transfer", "run", "segment"])
         name = chance.choice(CLASSES[kind])
         places = text.commands(kind)
         if kind == "segment":
@@ -192,8 +222,9 @@ def damage(original, chance):
             continue
         index = chance.choice(places)
         before = text.lines[index].strip()
-        if name != "ahead" or "transfer" in before:
-            DAMAGES[name](text, index, chance)
+        if name == "ahead" and not re.search(r"transfer|receive|record|await", before):
+            continue
+        DAMAGES[name](text, index, chance)
         if text.lines != Text(original).lines:
             what = before if kind != "segment" else "a segment"
             return f"{kind} {name}", what, text.join()
@@ -209,7 +240,9 @@ class Check:
         self.folder.mkdir(parents=True, exist_ok=True)
         run(sys.executable, REFERENCE / "make_data.py", self.folder, "mlp", "cnn")
         self.texts, self.expected = {}, {}
-        for name, (net, clauses, flags) in JOBS.items():
+        self.jobs = sorted(options.jobs)
+        for name in self.jobs:
+            net, clauses, flags = JOBS[name]
             job, path = self.folder / f"{name}.hfta", self.folder / f"{name}.mlir"
             job.write_text(make_job(net, clauses))
             run(self.hftac, job, "--emit=scheduled", "-o", path, *flags)
@@ -238,9 +271,9 @@ class Check:
             return f"exit {result.returncode}: {result.stdout:.500}"
         return self.read(folder)
 
-    def train_together(self, binary):
+    def train_together(self, binary, count):
         folder = binary.with_name(f"{binary.name}-ranks")
-        ranks = Ranks(RANKS, binary, *self.flags(folder), "--rank-timeout", "20")
+        ranks = Ranks(count, binary, *self.flags(folder), "--rank-timeout", "20")
         try:
             ranks.finish(limit=LIMIT)
         except SystemExit as error:
@@ -261,13 +294,15 @@ class Check:
     def find_other(self, binary, name):
         """Where other bytes come of the program, and what was said there."""
         expected = self.expected[name]
-        for device in DEVICES:
+        has_stages = "cuts" in JOBS[name][1]
+        # A message waits for another worker, on a thread that the others do without.
+        for device in DEVICES[:1] if has_stages else DEVICES:
             got = self.train(binary, device)
             if got != expected:
                 return f"{device}: {got if isinstance(got, str) else 'other bytes'}"
         got = expected
-        if WORKERS in JOBS[name][1]:
-            got = self.train_together(binary)
+        if WORKERS in JOBS[name][1] or has_stages:
+            got = self.train_together(binary, 2 if name == "chunks" else RANKS)
         if got != expected:
             return f"{RANKS} ranks: {got if isinstance(got, str) else 'other bytes'}"
         return None
@@ -275,7 +310,7 @@ class Check:
     def try_seed(self, seed):
         """The damage, what has come of it, and what to say of that."""
         chance = random.Random(seed)
-        name = chance.choice(sorted(JOBS))
+        name = chance.choice(self.jobs)
         kind, what, text = damage(self.texts[name], chance)
         path = self.folder / f"damaged-{seed}.mlir"
         path.write_text(text)
@@ -309,6 +344,8 @@ def main():
     parser.add_argument("--work", type=pathlib.Path, required=True)
     parser.add_argument("--seeds", type=int, default=60, help="seeds from 0 on")
     parser.add_argument("--first", type=int, default=0, help="instead of from 0")
+    parser.add_argument("--jobs", nargs="+", choices=sorted(JOBS),
+                        default=sorted(JOBS), help="which are damaged")
     parser.add_argument("--keep", action="store_true", help="what was damaged")
     options = parser.parse_args()
     check = Check(options)
