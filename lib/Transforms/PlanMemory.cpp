@@ -60,12 +60,14 @@ public:
   }
 
   /// Variables' offsets; strides in slabs are known once all have theirs.
-  Place place(VariableOp variable) {
+  /// `sender`: the part whose tasks write what is sent to other stages, which
+  /// each send their own.
+  Place place(VariableOp variable, StringRef sender) {
     RankedTensorType type = variable.getTensorType();
     std::optional<int64_t> copies = getCopies(type);
-    int64_t number =
-        find(variable.getRole(), variable.getBlock(), variable.getInstances(),
-             copies.has_value(), variable.getReaders().value_or(kNobody));
+    int64_t number = find(variable.getRole(), variable.getBlock(),
+                          variable.getInstances(), copies.has_value(),
+                          variable.getReaders().value_or(kNobody), sender);
     Segment &segment = segments[number];
     if (segment.hasSlabs) {
       int64_t offset = segment.end;
@@ -117,8 +119,10 @@ private:
     int64_t block, instances;
     bool hasSlabs;
     int64_t bytes = 0, copyBytes = 0;
-    int64_t end = 0;              ///< of a slab's variables
-    SmallVector<int64_t> readers = {}; ///< other stages, to which it is sent whole
+    int64_t end = 0;       ///< of a slab's variables
+    StringRef sender = {}; ///< part of the tasks that write it
+    SmallVector<int64_t> readers =
+        {}; ///< other stages, to which it is sent whole
     /// Whether its groups' sums are added up, which goes by blocks.
     bool isSummed() const { return role == Role::gradient && instances > 1; }
   };
@@ -130,17 +134,18 @@ private:
   static constexpr ArrayRef<int64_t> kNobody = {};
 
   int64_t find(Role role, int64_t block, int64_t instances, bool arrayed,
-               ArrayRef<int64_t> readers = kNobody) {
+               ArrayRef<int64_t> readers = kNobody, StringRef sender = "") {
     bool hasSlabs = arrayed && SegmentAttr::livesWithinStep(role);
     const auto *known = llvm::find_if(segments, [&](const Segment &segment) {
       return segment.role == role && segment.block == block &&
              segment.instances == instances && segment.hasSlabs == hasSlabs &&
-             segment.readers == readers;
+             segment.readers == readers && segment.sender == sender;
     });
     if (known != segments.end())
       return known - segments.begin();
     segments.push_back({role, block, instances, hasSlabs});
     segments.back().readers.assign(readers.begin(), readers.end());
+    segments.back().sender = sender;
     return static_cast<int64_t>(segments.size()) - 1;
   }
 
@@ -499,8 +504,10 @@ struct PlanMemoryPass : hfta::impl::HftaPlanMemoryBase<PlanMemoryPass> {
     ModuleOp module = getOperation();
     SegmentTable segments;
     llvm::StringMap<Place> variables;
+    llvm::StringMap<StringRef> senders = findSenders(module);
     for (auto variable : module.getOps<VariableOp>())
-      variables[variable.getSymName()] = segments.place(variable);
+      variables[variable.getSymName()] =
+          segments.place(variable, senders.lookup(variable.getSymName()));
     for (auto variable : module.getOps<VariableOp>()) {
       Place &place = variables[variable.getSymName()];
       place = segments.withSlabStride(place);
@@ -515,6 +522,23 @@ struct PlanMemoryPass : hfta::impl::HftaPlanMemoryBase<PlanMemoryPass> {
     }
     module->setAttr(HftaDialect::kSegmentsAttrName,
                     segments.get(&getContext()));
+  }
+
+  /// Of values that are sent for each micro-batch, which part sends them.
+  static llvm::StringMap<StringRef> findSenders(ModuleOp module) {
+    llvm::StringMap<StringRef> senders;
+    SymbolTable symbols(module);
+    for (auto function : module.getOps<func::FuncOp>()) {
+      auto task = function->getAttrOfType<TaskAttr>(HftaDialect::kTaskAttrName);
+      if (!task)
+        continue;
+      for (auto write : function.getOps<WriteOp>()) {
+        auto variable = symbols.lookup<VariableOp>(write.getVariable());
+        if (variable.getReaders() && variable.getRole() == Role::cut)
+          senders[write.getVariable()] = task.getPart().getValue();
+      }
+    }
+    return senders;
   }
 
   /// Plans; where a written value could not be placed in its variable, inserts

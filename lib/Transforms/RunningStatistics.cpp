@@ -148,16 +148,24 @@ static void separateAll(TaskBuilder &tasks, Block &step,
 
 /// Replicas compute micro-batches at the same time.
 static LogicalResult checkReplicas(TaskBuilder &tasks,
-                                   ArrayRef<ReadOp> ofForward) {
-  int64_t replicas = tasks.getJob().getReplicas();
-  if (replicas == 1)
-    return success();
-  for (ReadOp read : ofForward)
+                                   ArrayRef<ReadOp> ofForward,
+                                   const DenseMap<Operation *, TaskTag> &tags) {
+  const Job &job = tasks.getJob();
+  bool ok = true;
+  for (ReadOp read : ofForward) {
+    int64_t replicas = 1;
+    for (Operation *user : read->getUsers())
+      replicas = std::max(
+          replicas, job.getReplicas(job.getStage(tags.lookup(user).block)));
+    if (replicas == 1)
+      continue;
+    ok = false;
     read.emitError("the model itself computes with the running statistic '")
         << tasks.lookup(read.getVariable()).getOwnName()
         << "', so each micro-batch follows from the one before, and "
         << replicas << " replicas can't compute them at the same time";
-  return success(ofForward.empty());
+  }
+  return success(ok);
 }
 
 LogicalResult hfta::assignStatistics(TaskBuilder &tasks, Block &step,
@@ -165,7 +173,7 @@ LogicalResult hfta::assignStatistics(TaskBuilder &tasks, Block &step,
   separateAll(tasks, step, tags);
   StatisticsFinder finder(tasks, step);
   DenseSet<Operation *> found = finder.find();
-  if (failed(checkReplicas(tasks, finder.ofForward)))
+  if (failed(checkReplicas(tasks, finder.ofForward, tags)))
     return failure();
   // A cut after an op is behind its statistics, too.
   for (Operation &op : step) {

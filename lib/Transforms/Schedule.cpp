@@ -53,7 +53,7 @@ void ScheduleBuilder::backward() {
 /// and weights to those that use them too.
 void ScheduleBuilder::runUpdate() {
   awaitSums(Role::result, -1);
-  giveOnce(Role::result);
+  giveOnce(Role::result, parts::kForward);
   for (StringRef part : {parts::kNorm, parts::kClip, parts::kUpdate}) {
     SmallVector<TaskOp> ofPart(getTasks(part));
     if (getGroups() > 1)
@@ -63,9 +63,9 @@ void ScheduleBuilder::runUpdate() {
       inTurnsIf(isStage() && task.getByCopies(), [&] { run(task); });
     }
     if (part == parts::kNorm)
-      giveOnce(Role::output);
+      giveOnce(Role::output, parts::kNorm);
   }
-  giveOnce(Role::parameter);
+  giveOnce(Role::parameter, parts::kUpdate);
 }
 
 /// Forward and backward of all micro-batches. Where all forwards come first,
@@ -130,8 +130,7 @@ void ScheduleBuilder::buildInitialize() {
   repeat(RepeatKind::all_micro_batches,
          [&] { uploadScalars(/*ofMicroBatches=*/true); });
   inTurnsIf(runByCopies({parts::kInit}), [&] { runAll(parts::kInit); });
-  giveOnce(Role::parameter);
-  giveOnce(Role::statistics);
+  giveOnce(Role::parameter, parts::kInit);
 }
 
 /// With one micro-batch, some copies go through the whole step, then the next

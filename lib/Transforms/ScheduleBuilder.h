@@ -110,7 +110,7 @@ private:
   void tellSums(int64_t block);
   SmallVector<int64_t> getStageOrder() const;
   void evaluateStage();
-  void giveOnce(Role role);
+  void giveOnce(Role role, StringRef part);
 
   void chooseStage(int64_t which);
   bool readsFields() const { return !getFields().empty(); }

@@ -308,14 +308,14 @@ void ScheduleBuilder::evaluateStage() {
 }
 
 /// What tasks of other stages read of a role beside micro-batches' values, when
-/// all tasks before have written it.
-void ScheduleBuilder::giveOnce(Role role) {
+/// the tasks of a part have written it.
+void ScheduleBuilder::giveOnce(Role role, StringRef part) {
   if (!isStage())
     return;
   int64_t computed = getStageEvent(StageEvent::onceComputed);
   int64_t received = getStageEvent(StageEvent::onceReceived);
-  auto isMeant = [&](int64_t, SegmentAttr segment) {
-    return segment.getRole() == role;
+  auto isMeant = [&](int64_t number, SegmentAttr segment) {
+    return segment.getRole() == role && isWrittenBy(number, part);
   };
   bool isFirst = true, receives = false;
   auto begin = [&](int64_t queue) {

@@ -90,14 +90,19 @@ void StageAssignment::findUses(func::FuncOp task, TaskAttr tag) {
     used.readByWeight |= tag.getPart() == parts::kBackwardWeight;
   }
   for (auto write : task.getOps<WriteOp>()) {
-    Uses &used = uses[symbols.lookup(write.getVariable())];
+    auto variable = symbols.lookup<VariableOp>(write.getVariable());
+    Uses &used = uses[variable];
+    // Who adds to a statistic reads it, if only with the rest of a task.
+    if (variable.getRole() == Role::statistics)
+      used.readers.insert(stages.begin(), stages.end());
     used.writtenByBackward |= tag.getPart() == parts::kBackward;
     used.writtenByEvaluate |= tag.getPart() == parts::kEvaluate;
   }
 }
 
 /// What belongs to no block of the model: a norm is its parameter's, sums of
-/// losses are the last block's. A field that one stage alone reads is there.
+/// losses are the last block's, what an evaluation alone reads is the first's.
+/// A field that one stage alone reads is there.
 void StageAssignment::giveBlock(VariableOp variable, const Uses &used) {
   if (getBlock(variable) >= 0)
     return;
@@ -107,6 +112,9 @@ void StageAssignment::giveBlock(VariableOp variable, const Uses &used) {
     variable.setBlock(of.getBlock());
   } else if (variable.getRole() == Role::result) {
     variable.setBlock(lastBlock);
+  } else if (variable.getRole() == Role::parameter ||
+             variable.getRole() == Role::statistics) {
+    variable.setBlock(0); // whose task initialises it
   } else if (variable.isFor(Purpose::field) && used.readers.size() == 1) {
     variable.setBlock(*used.readers.begin());
   }
@@ -123,9 +131,14 @@ LogicalResult StageAssignment::giveReaders(VariableOp variable,
   if (readers.empty() || variable.getRole() == Role::constant)
     return success();
   switch (variable.getRole()) {
+  case Role::statistics:
+    return variable.emitError("the running statistic '")
+           << variable.getOwnName()
+           << "' is used by several stages of the pipeline, and each would "
+              "keep "
+              "up its own: cut elsewhere";
   case Role::cut:
   case Role::parameter:
-  case Role::statistics:
   case Role::output:
   case Role::result:
     variable.setReaders(readers);
@@ -168,8 +181,8 @@ void StageAssignment::giveInstances(VariableOp variable, const Uses &used) {
   variable.setInstances((isShort ? 1 : most) + 1);
 }
 
-/// Whether the stage of a block has another one behind it, up to `writer`, whose
-/// backward comes first.
+/// Whether the stage of a block has another one behind it, up to `writer`,
+/// whose backward comes first.
 bool StageAssignment::isBehindChunk(int64_t reader, int64_t writer) const {
   for (int64_t block = reader + 1; block <= writer; ++block)
     if (job.getStage(block) == job.getStage(reader))

@@ -3,8 +3,8 @@
 // Transports buffer small messages and so hide a wrong order, which then stops
 // a larger model, or another network. Here nothing is buffered: a send ends
 // when its receive is there, and a queue does one thing at a time. What ends
-// here ends on every transport, since none orders more than queues and pairs of
-// workers do.
+// here ends on every transport that orders no more than queues and pairs of
+// workers do, where queues hold what they are given.
 //===----------------------------------------------------------------------===//
 
 #include "VerifyMessages.h"

@@ -376,7 +376,10 @@ namespace {
 /// worker is by itself, wherever it is.
 LogicalResult verify(ScheduleOp schedule, const Job &job) {
   auto module = schedule->getParentOfType<ModuleOp>();
-  int64_t stage = std::max<int64_t>(schedule.getStage(), 0);
+  auto stage = std::max<int64_t>(schedule.getStage(), 0);
+  if (stage >= job.getStageCount())
+    return schedule.emitOpError("is of stage ")
+           << stage << ", of " << job.getStageCount();
   int64_t workers = job.getReplicas(stage);
   auto follow = [&](int64_t worker, int64_t workers, bool offered) {
     return ScheduleWalk(module, job, stage, worker, workers, offered)

@@ -360,7 +360,9 @@ static uint32_t getSettingCode(SettingType type) {
 void ProgramBuilder::buildSettings() {
   std::vector<Record> rows;
   Job values = job;
-  values.groups = job.getGroups();
+  // Stages may have numbers of their own, which stand with them.
+  if (job.getStageCount() == 1)
+    values.groups = job.getGroups();
   for (const SettingInfo *setting : getSettings()) {
     if (setting->traits & setting_traits::Unlisted)
       continue;

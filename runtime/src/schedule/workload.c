@@ -374,9 +374,16 @@ uint64_t hfta_workload_segment_bytes(const hfta_program *program,
 uint64_t hfta_program_segment_bytes(const hfta_program *program, uint32_t index,
                                     int threads) {
   hfta_workload all = hfta_workload_of_all(program);
-  int32_t stage = program->segments[index].stage;
-  hfta_workload own = of_stage(program, &all, stage < 0 ? 0 : (uint32_t)stage);
-  return hfta_workload_segment_bytes(program, &own, index, threads);
+  int32_t of = program->segments[index].stage;
+  uint64_t most = 0;
+  for (uint32_t stage = 0; stage < program->stage_count; ++stage) {
+    if (of >= 0 && (uint32_t)of != stage)
+      continue;
+    hfta_workload own = of_stage(program, &all, stage);
+    uint64_t bytes = hfta_workload_segment_bytes(program, &own, index, threads);
+    most = bytes > most ? bytes : most;
+  }
+  return most;
 }
 
 uint32_t hfta_workload_instances(const hfta_program *program,

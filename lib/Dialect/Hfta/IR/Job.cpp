@@ -28,6 +28,10 @@ int64_t Job::getWorkers() const {
 PipelineOrder Job::getOrder() const {
   if (allForwardsFirst)
     return PipelineOrder::allForwardsFirst;
+  // One stage waits for no other.
+  if (getStageCount() == 1)
+    return order == kAllForwardsFirst ? PipelineOrder::allForwardsFirst
+                                      : PipelineOrder::oneForwardOneBackward;
   return llvm::StringSwitch<PipelineOrder>(order)
       .Case(kAllForwardsFirst, PipelineOrder::allForwardsFirst)
       .Case("interleaved", PipelineOrder::interleaved)
@@ -37,7 +41,9 @@ PipelineOrder Job::getOrder() const {
 }
 
 int64_t Job::getInFlight(int64_t stage) const {
-  int64_t own = llvm::divideCeil(microBatches, getReplicas(stage));
+  int64_t own = 0; // of the first worker, which has as many as any
+  for (int64_t number = 0; number < microBatches; ++number)
+    own += number % getGroups(stage) % getReplicas(stage) == 0;
   if (!inFlight.empty())
     return std::min(inFlight[stage], own);
   int64_t stages = getStageCount();
