@@ -55,9 +55,11 @@ static int countTurns(hfta_instance *instance) {
                             },
                             runs.data()};
   Batch batch(0);
-  instance->workers->device->functions->observe(instance->workers->device, &observer);
+  instance->workers->device->functions->observe(instance->workers->device,
+                                                &observer);
   EXPECT_EQ(hfta_instance_step(instance, batch.inputs, nullptr), HFTA_OK);
-  instance->workers->device->functions->observe(instance->workers->device, nullptr);
+  instance->workers->device->functions->observe(instance->workers->device,
+                                                nullptr);
   uint32_t forward = 0;
   while (std::string("forward.0") != program->tasks[forward].name)
     ++forward;

@@ -159,8 +159,8 @@ static bool is_sound_command(const hfta_program *program,
   }
 }
 
-/// What follows is done several times, but not for micro-batches of the worker's
-/// own: who is on the other side of a message can't know how often.
+/// What follows is done several times, but not for micro-batches of the
+/// worker's own: who is on the other side of a message can't know how often.
 static bool bars_messages(const hfta_command *command) {
   return command->kind == HFTA_COMMAND_REPEAT &&
          command->subject != HFTA_REPEAT_MICRO_BATCHES;
