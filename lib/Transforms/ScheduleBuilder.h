@@ -80,7 +80,7 @@ private:
   void record(int64_t event, int64_t queue);
   void await(int64_t event, int64_t queue);
   void record(Event event, int64_t queue, int64_t ahead = 0);
-  void await(Event event, int64_t queue, int64_t ahead = 0);
+  void await(Event event, int64_t queue);
   void transfer(int64_t bytes, PlaceAttr from, PlaceAttr to, int64_t queue,
                 int64_t ahead = 0);
 

@@ -70,8 +70,8 @@ void ScheduleBuilder::record(Event event, int64_t queue, int64_t ahead) {
                    /*device=*/0, queue);
 }
 
-void ScheduleBuilder::await(Event event, int64_t queue, int64_t ahead) {
-  AwaitOp::create(builder, getLoc(), event.number, event.instances, ahead,
+void ScheduleBuilder::await(Event event, int64_t queue) {
+  AwaitOp::create(builder, getLoc(), event.number, event.instances, /*ahead=*/0,
                   /*device=*/0, queue);
 }
 

@@ -84,8 +84,7 @@ LogicalResult mlir::hfta::verifyInstances(ModuleOp module, const Job &job) {
     case Role::result: // what is computed from sums has no groups
       if (segment.getInstances() == 1)
         continue;
-      expected = job.getGroups(stage);
-      break;
+      [[fallthrough]];
     case Role::gradient:
       expected = job.getGroups(stage);
       break;
@@ -156,6 +155,27 @@ bool ScheduleContents::reads(TaskOp task, const Given &given) {
     return place.first == given.segment && given.begin <= place.second &&
            place.second < given.end;
   });
+}
+
+/// Whether a launch of the task reads something in the segment that no launch
+/// of the task before it has written: what another task has left there.
+bool ScheduleContents::findsThere(TaskOp task, int64_t segment) {
+  auto [known, isNew] = foundThere.try_emplace(task);
+  if (!isNew)
+    return known->second.count(segment);
+  std::set<Place> written; // by offset
+  for (auto launch : task.getBody().getOps<LaunchOp>()) {
+    auto getPlaceOf = [&](int64_t operand) -> Place {
+      auto binding = cast<BindingAttr>(launch.getBindings()[operand]);
+      return {binding.getSegment(), binding.getOffset()};
+    };
+    for (int64_t i = 0; i < static_cast<int64_t>(launch.getInputs()); ++i)
+      if (!written.count(getPlaceOf(i)))
+        known->second.insert(getPlaceOf(i).first);
+    for (int64_t i : launch.getWritten())
+      written.insert(getPlaceOf(i));
+  }
+  return known->second.count(segment);
 }
 
 /// Gradients may be there from calls before; results are what the last call
@@ -282,7 +302,7 @@ LogicalResult ScheduleContents::read(RunOp run, TaskOp task, int64_t segment,
   case Role::saved:
   case Role::cut: {
     auto known = savedOf.find(getPlace(segment, moment));
-    if (isOwn || known == savedOf.end() ||
+    if (!findsThere(task, segment) || known == savedOf.end() ||
         known->second == moment.first + moment.place)
       return success();
     return run.emitOpError("runs for micro-batch ")

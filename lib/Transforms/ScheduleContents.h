@@ -82,6 +82,7 @@ private:
   void beginCall();
   Given locate(VariableOp variable, StringRef name) const;
   bool reads(TaskOp task, const Given &given);
+  bool findsThere(TaskOp task, int64_t segment);
   bool hasGroups(int64_t segment) const {
     return getSegment(segment).isOfGroups() &&
            getSegment(segment).getInstances() > 1;
@@ -123,6 +124,8 @@ private:
   std::vector<Given> fields;        ///< those that the job's data have
   std::vector<Given> ofEvaluations; ///< scalars that differ by call
   std::map<Operation *, std::set<Place>> operands; ///< offsets that tasks read
+  /// Segments of which tasks read what others have left.
+  std::map<Operation *, std::set<int64_t>> foundThere;
 
   /// Whose fields or intermediate results, counted over all calls, an instance
   /// holds; of fields, by their offset.

@@ -3,10 +3,10 @@
 // A stage does its micro-batches' forwards and backwards in the order that the
 // pipeline has. What a forward reads of other stages comes while the forward
 // before it is computed, what it gives leaves while the next one is; the same
-// of backwards. Each of these four ways has a queue, so that none waits for
-// another. Events tell when a place is there, and when it may be used again:
-// `used` that the last backward is done, on whose micro-batch's places those of
-// a later one lie.
+// of backwards. Each of these four ways has a queue for each chunk of the
+// stage, so that none waits for another. Events tell when a place is there, and
+// when it may be used again: `used` that the last backward is done, on whose
+// micro-batch's places those of a later one lie.
 //===----------------------------------------------------------------------===//
 
 #include "ScheduleBuilder.h"

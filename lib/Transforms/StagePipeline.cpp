@@ -116,6 +116,7 @@ void StageAssignment::giveBlock(VariableOp variable, const Uses &used) {
              variable.getRole() == Role::statistics) {
     variable.setBlock(0); // whose task initialises it
   } else if (variable.isFor(Purpose::field) && used.readers.size() == 1) {
+    // A stage's first block has its number.
     variable.setBlock(*used.readers.begin());
   }
 }

@@ -113,8 +113,8 @@ def HftaDifferentiate : Pass<"hfta-differentiate", "::mlir::ModuleOp"> {
   let description = [{
     Takes the single `hfta.model` of a fused module and builds module-level
     variables and the task functions: for each block that hfta-plan-pipeline has
-    noted `init`, `forward`,
-    `backward` (adds into gradients), `statistics`, `norm`, `update` and
+    noted `init`, `forward`, `backward` (adds into gradients; in an order that
+    splits it, `backward_weight` does), `statistics`, `norm`, `update` and
     `evaluate`; `infer`.
     A job without training gets `init` and `infer` alone.
 
@@ -249,7 +249,7 @@ def HftaPlanPipeline : Pass<"hfta-plan-pipeline", "::mlir::ModuleOp"> {
     later block. What depends on no cut's value, and is none, goes to the first
     block that uses it: weights to their layer, a label's preparation to the
     loss. All else that crosses a cut is simply carried. Blocks of a job's cuts
-    are the stages of its pipeline.
+    are the stages of its pipeline, or the chunks of these.
 
     `cuts=all` stands for each value that alone, with parameters and labels,
     carries the training on; of those between two layers only the last one.

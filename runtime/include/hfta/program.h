@@ -243,9 +243,10 @@ typedef struct hfta_action_list {
   uint64_t count;
 } hfta_action_list;
 
-/// Consecutive blocks of the model, and the workers that do them, its replicas.
-/// Micro-batch m belongs to group c = m mod groups, which is replica c mod
-/// replicas'. Workers are numbered stage by stage.
+/// One block of the model, or several that needn't follow each other, and the
+/// workers that do them, its replicas. Micro-batch m belongs to group c = m mod
+/// groups, which is replica c mod replicas'. Workers are numbered stage by
+/// stage.
 typedef struct hfta_stage {
   int64_t replicas;
   int64_t groups; ///< sums of micro-batches

@@ -122,12 +122,13 @@ struct Job {
 
   const HyperParameter *findHyperParameter(llvm::StringRef name) const;
   int64_t getMicroBatch() const { return batch / microBatches; }
-  /// The parts of the model, each on workers of its own, which micro-batches go
-  /// through one after the other: what `cuts` leave.
+  /// Stages of the model, each on workers of its own: `cuts` leave as many
+  /// parts of it for each as it has `chunks`.
   int64_t getStageCount() const {
     return (static_cast<int64_t>(cuts.size()) + 1) / chunks;
   }
-  /// Which of them a block belongs to; -1 is no block, and no stage's.
+  /// Which of them a block, one of these parts, belongs to; -1 is no block, and
+  /// no stage's.
   int64_t getStage(int64_t block) const {
     int64_t stages = getStageCount();
     if (block < 0 || stages == 1)
