@@ -468,10 +468,12 @@ void planning::insertRecompute(Order &order, llvm::ArrayRef<bool> stages) {
   for (ActionList &list : order.workers) {
     ActionList result;
     for (const Action &action : list) {
-      if (stages[action.stage] && (action.kind == ActionKind::backward ||
-                                   action.kind == ActionKind::backwardInput))
-        result.push_back(
-            {ActionKind::recompute, action.stage, action.microBatch});
+      Action again{ActionKind::recompute, action.stage, action.microBatch};
+      if (stages[action.stage] &&
+          (action.kind == ActionKind::backward ||
+           action.kind == ActionKind::backwardInput) &&
+          !llvm::is_contained(result, again))
+        result.push_back(again);
       result.push_back(action);
     }
     list = std::move(result);

@@ -166,8 +166,18 @@ std::vector<int64_t> planning::getPeaks(const Order &order) {
   return peaks;
 }
 
-std::vector<int64_t> planning::getInstances(const Order &order) {
+std::vector<bool> planning::getRecomputed(const Order &order) {
+  std::vector<bool> stages(order.shape.getStages(), false);
+  for (const ActionList &list : order.workers)
+    for (const Action &action : list)
+      if (action.kind == ActionKind::recompute)
+        stages[action.stage] = true;
+  return stages;
+}
+
+std::vector<int64_t> planning::getInstances(const Order &order, Span span) {
   const PipelineShape &shape = order.shape;
+  std::vector<bool> recomputed = getRecomputed(order);
   std::vector<int64_t> instances(shape.getStages(), 1);
   for (auto [worker, list] : llvm::enumerate(order.workers)) {
     // Of each micro-batch, its place among the worker's.
@@ -176,16 +186,21 @@ std::vector<int64_t> planning::getInstances(const Order &order) {
       places[m] = place;
     for (int64_t chunk = 0; chunk < shape.chunks; ++chunk) {
       int64_t stage = shape.getStage(shape.getPositionOfWorker(worker), chunk);
+      ActionKind first = span != Span::whole && recomputed[stage]
+                             ? ActionKind::recompute
+                             : ActionKind::forward;
       std::set<int64_t> inFlight;
       for (const Action &action : list) {
         if (action.stage != stage)
           continue;
-        if (action.kind == ActionKind::forward)
+        if (action.kind == first)
           inFlight.insert(places[action.microBatch]);
         if (!inFlight.empty())
           instances[stage] = std::max(
               instances[stage], *inFlight.rbegin() - *inFlight.begin() + 1);
-        if (endsBackward(action.kind))
+        bool isLast = span == Span::recomputeToInput &&
+                      action.kind == ActionKind::backwardInput;
+        if (isLast || endsBackward(action.kind))
           inFlight.erase(places[action.microBatch]);
       }
     }

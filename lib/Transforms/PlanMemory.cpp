@@ -2,6 +2,7 @@
 
 #include "Hfta/Dialect/Hfta/IR/HftaOps.h"
 #include "Hfta/Dialect/Hfta/IR/Job.h"
+#include "Hfta/Dialect/Hfta/IR/TaskNames.h"
 #include "Hfta/Transforms/Passes.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 
@@ -60,14 +61,14 @@ public:
   }
 
   /// Variables' offsets; strides in slabs are known once all have theirs.
-  /// `sender`: the part whose tasks write what is sent to other stages, which
-  /// each send their own.
-  Place place(VariableOp variable, StringRef sender) {
+  /// `writer`: the part whose tasks write what is sent to other stages, which
+  /// each send their own, or what is computed again.
+  Place place(VariableOp variable, StringRef writer) {
     RankedTensorType type = variable.getTensorType();
     std::optional<int64_t> copies = getCopies(type);
     int64_t number = find(variable.getRole(), variable.getBlock(),
                           variable.getInstances(), copies.has_value(),
-                          variable.getReaders().value_or(kNobody), sender);
+                          variable.getReaders().value_or(kNobody), writer);
     Segment &segment = segments[number];
     if (segment.hasSlabs) {
       int64_t offset = segment.end;
@@ -120,7 +121,7 @@ private:
     bool hasSlabs;
     int64_t bytes = 0, copyBytes = 0;
     int64_t end = 0;       ///< of a slab's variables
-    StringRef sender = {}; ///< part of the tasks that write it
+    StringRef writer = {}; ///< part of the tasks that write it
     SmallVector<int64_t> readers =
         {}; ///< other stages, to which it is sent whole
     /// Whether its groups' sums are added up, which goes by blocks.
@@ -134,18 +135,18 @@ private:
   static constexpr ArrayRef<int64_t> kNobody = {};
 
   int64_t find(Role role, int64_t block, int64_t instances, bool arrayed,
-               ArrayRef<int64_t> readers = kNobody, StringRef sender = "") {
+               ArrayRef<int64_t> readers = kNobody, StringRef writer = "") {
     bool hasSlabs = arrayed && SegmentAttr::livesWithinStep(role);
     const auto *known = llvm::find_if(segments, [&](const Segment &segment) {
       return segment.role == role && segment.block == block &&
              segment.instances == instances && segment.hasSlabs == hasSlabs &&
-             segment.readers == readers && segment.sender == sender;
+             segment.readers == readers && segment.writer == writer;
     });
     if (known != segments.end())
       return known - segments.begin();
     segments.push_back({role, block, instances, hasSlabs});
     segments.back().readers.assign(readers.begin(), readers.end());
-    segments.back().sender = sender;
+    segments.back().writer = writer;
     return static_cast<int64_t>(segments.size()) - 1;
   }
 
@@ -504,10 +505,10 @@ struct PlanMemoryPass : hfta::impl::HftaPlanMemoryBase<PlanMemoryPass> {
     ModuleOp module = getOperation();
     SegmentTable segments;
     llvm::StringMap<Place> variables;
-    llvm::StringMap<StringRef> senders = findSenders(module);
+    llvm::StringMap<StringRef> writers = findWriters(module);
     for (auto variable : module.getOps<VariableOp>())
       variables[variable.getSymName()] =
-          segments.place(variable, senders.lookup(variable.getSymName()));
+          segments.place(variable, writers.lookup(variable.getSymName()));
     for (auto variable : module.getOps<VariableOp>()) {
       Place &place = variables[variable.getSymName()];
       place = segments.withSlabStride(place);
@@ -524,9 +525,10 @@ struct PlanMemoryPass : hfta::impl::HftaPlanMemoryBase<PlanMemoryPass> {
                     segments.get(&getContext()));
   }
 
-  /// Of values that are sent for each micro-batch, which part sends them.
-  static llvm::StringMap<StringRef> findSenders(ModuleOp module) {
-    llvm::StringMap<StringRef> senders;
+  /// Of values that are sent for each micro-batch, or computed again, which
+  /// part does so.
+  static llvm::StringMap<StringRef> findWriters(ModuleOp module) {
+    llvm::StringMap<StringRef> writers;
     SymbolTable symbols(module);
     for (auto function : module.getOps<func::FuncOp>()) {
       auto task = function->getAttrOfType<TaskAttr>(HftaDialect::kTaskAttrName);
@@ -534,11 +536,12 @@ struct PlanMemoryPass : hfta::impl::HftaPlanMemoryBase<PlanMemoryPass> {
         continue;
       for (auto write : function.getOps<WriteOp>()) {
         auto variable = symbols.lookup<VariableOp>(write.getVariable());
-        if (variable.getReaders() && variable.getRole() == Role::cut)
-          senders[write.getVariable()] = task.getPart().getValue();
+        bool isSent = variable.getReaders() && variable.getRole() == Role::cut;
+        if (isSent || task.getPart() == parts::kRecompute)
+          writers[write.getVariable()] = task.getPart().getValue();
       }
     }
-    return senders;
+    return writers;
   }
 
   /// Plans; where a written value could not be placed in its variable, inserts

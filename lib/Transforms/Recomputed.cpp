@@ -78,6 +78,13 @@ void ValueNumbers::visitRead(ReadOp read) {
   visitPure(*read);
 }
 
+/// All of what `recompute` computes again is as `forward` has it.
+static bool isTied(Operation &op) {
+  auto task = op.getParentOfType<func::FuncOp>()->getAttrOfType<TaskAttr>(
+      HftaDialect::kTaskAttrName);
+  return isa<ElementwiseOpInterface>(op) || task.getPart() == parts::kRecompute;
+}
+
 void ValueNumbers::visitPure(Operation &op) {
   Key key = {op.getName().getAsOpaquePointer(),
              op.getAttrDictionary().getAsOpaquePointer()};
@@ -88,11 +95,11 @@ void ValueNumbers::visitPure(Operation &op) {
     key.push_back(result.getType().getAsOpaquePointer());
     unsigned number = find(key);
     numbers[result] = number;
-    if (!isa<ElementwiseOpInterface>(op) || !isa<KernelOp>(op.getParentOp()))
+    if (!isa<KernelOp>(op.getParentOp()))
       continue;
     auto tie = [&](int64_t copy) {
       Value original = first.try_emplace({number, copy}, result).first->second;
-      if (original != result)
+      if (original != result && isTied(op))
         again.emplace_back(result, original);
     };
     if (!uses)
@@ -131,8 +138,8 @@ void ValueNumbers::visit(Operation &op) {
 
 SmallVector<std::pair<Value, Value>> hfta::findRecomputed(ModuleOp module) {
   SmallVector<std::pair<Value, Value>> again =
-      ValueNumbers(module,
-                   {parts::kForward, parts::kBackward, parts::kBackwardWeight})
+      ValueNumbers(module, {parts::kForward, parts::kRecompute,
+                            parts::kBackward, parts::kBackwardWeight})
           .again;
   // Of an evaluation, what another block's task computes again.
   for (auto [value, original] : ValueNumbers(module, parts::kEvaluate).again)

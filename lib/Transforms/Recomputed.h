@@ -8,9 +8,10 @@
 
 namespace mlir::hfta {
 
-/// Results of elementwise ops in kernels that compute a value again, of the
-/// same operands, that training tasks have computed for the same copy, or an
-/// evaluation's task of another block: (again, first).
+/// Results of elementwise ops in kernels, and of all ops of `recompute` tasks,
+/// that compute a value again, of the same operands, that training tasks have
+/// computed for the same copy, or an evaluation's task of another block:
+/// (again, first).
 SmallVector<std::pair<Value, Value>> findRecomputed(ModuleOp module);
 
 } // namespace mlir::hfta

@@ -107,6 +107,7 @@ private:
   void runForward(int64_t chunk);
   void runBackward(int64_t chunk);
   void runWeight(int64_t chunk);
+  int64_t countCasesOfChunk() const;
   void tellSums(int64_t block);
   SmallVector<int64_t> getStageOrder() const;
   void evaluateStage();

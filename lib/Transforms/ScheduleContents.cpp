@@ -284,6 +284,21 @@ LogicalResult ScheduleContents::readSums(Operation *op, int64_t segment,
          << segment << " that no hfta.all_reduce has added up";
 }
 
+/// What a micro-batch's tasks leave for each other is its own.
+LogicalResult ScheduleContents::readSaved(RunOp run, int64_t segment,
+                                          const Moment &moment) {
+  auto known = savedOf.find(getPlace(segment, moment));
+  int64_t expected = moment.first + moment.place;
+  if (known != savedOf.end() && known->second == expected)
+    return success();
+  InFlightDiagnostic error = run.emitOpError("runs for micro-batch ")
+                             << expected << ", but segment " << segment
+                             << " holds ";
+  if (known == savedOf.end())
+    return error << "nothing";
+  return error << "what " << known->second << " has left";
+}
+
 LogicalResult ScheduleContents::read(RunOp run, TaskOp task, int64_t segment,
                                      const Moment &moment) {
   bool isOwn = llvm::is_contained(task.getWrites(), segment);
@@ -300,15 +315,9 @@ LogicalResult ScheduleContents::read(RunOp run, TaskOp task, int64_t segment,
                ? success()
                : readSums(run, segment, 0, getBytes(segment));
   case Role::saved:
-  case Role::cut: {
-    auto known = savedOf.find(getPlace(segment, moment));
-    if (!findsThere(task, segment) || known == savedOf.end() ||
-        known->second == moment.first + moment.place)
-      return success();
-    return run.emitOpError("runs for micro-batch ")
-           << moment.first + moment.place << ", but segment " << segment
-           << " holds what " << known->second << " has left";
-  }
+  case Role::cut:
+    return findsThere(task, segment) ? readSaved(run, segment, moment)
+                                     : success();
   default:
     return success();
   }

@@ -103,6 +103,7 @@ private:
     return {segment, getInstance(getSegment(segment), moment, ahead)};
   }
 
+  LogicalResult readSaved(RunOp run, int64_t segment, const Moment &moment);
   LogicalResult read(RunOp run, TaskOp task, int64_t segment,
                      const Moment &moment);
   LogicalResult readFields(RunOp run, TaskOp task, int64_t segment,

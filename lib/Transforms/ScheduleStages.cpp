@@ -17,8 +17,9 @@ using namespace mlir::hfta::queues;
 
 namespace {
 /// Of the actions of a stage, by number: one for the first micro-batch, which
-/// has what comes begin to come, and these of each chunk, one after the other.
-enum Case { start, forward, backward, weight, kOfChunkCases = 3 };
+/// has what comes begin to come, and these of each chunk, one after the other;
+/// `again` where something is computed again.
+enum Case { start, forward, backward, weight, again };
 
 /// Events: what is sent once, then these of each chunk. Of what two
 /// micro-batches in turn wait for there are two.
@@ -42,6 +43,21 @@ struct ScheduleBuilder::Link {
   int64_t computed;        ///< event: what is to be sent is there
   Event sent, received;
 };
+
+static Case getCase(planning::ActionKind kind) {
+  switch (kind) {
+  case planning::ActionKind::forward:
+    return Case::forward;
+  case planning::ActionKind::recompute:
+    return Case::again;
+  case planning::ActionKind::backward:
+  case planning::ActionKind::backwardInput:
+    return Case::backward;
+  case planning::ActionKind::backwardWeight:
+    return Case::weight;
+  }
+  llvm_unreachable("all kinds are listed");
+}
 
 /// After those of sums.
 int64_t ScheduleBuilder::getStageEvent(int64_t which) const {
@@ -245,6 +261,11 @@ void ScheduleBuilder::runWeight(int64_t chunk) {
   tellSums(getChunks()[chunk]);
 }
 
+/// How many cases a chunk has: its last one's number.
+int64_t ScheduleBuilder::countCasesOfChunk() const {
+  return getTasks(parts::kRecompute).empty() ? Case::weight : Case::again;
+}
+
 /// Of the stage's first worker, which has as many micro-batches as any.
 SmallVector<int64_t> ScheduleBuilder::getStageOrder() const {
   const planning::PipelineShape &shape = order.shape;
@@ -253,13 +274,11 @@ SmallVector<int64_t> ScheduleBuilder::getStageOrder() const {
   SmallVector<int64_t> chunks = getChunks();
   SmallVector<int64_t> actions = {Case::start, 0};
   for (const planning::Action &action : order.workers[worker]) {
-    int64_t kind = Case::backward;
-    if (action.kind == planning::ActionKind::forward)
-      kind = Case::forward;
-    if (action.kind == planning::ActionKind::backwardWeight)
-      kind = Case::weight;
+    int64_t kind = getCase(action.kind);
+    if (kind > countCasesOfChunk()) // nothing is to be computed
+      continue;
     int64_t chunk = llvm::find(chunks, action.stage) - chunks.begin();
-    actions.push_back(kind + kOfChunkCases * chunk);
+    actions.push_back(kind + countCasesOfChunk() * chunk);
     actions.push_back(llvm::find(own, action.microBatch) - own.begin());
   }
   return actions;
@@ -281,6 +300,8 @@ void ScheduleBuilder::runActions() {
     addCase([&] { runForward(chunk); });
     addCase([&] { runBackward(chunk); });
     addCase([&] { runWeight(chunk); });
+    if (countCasesOfChunk() == Case::again)
+      addCase([&] { runChunk(parts::kRecompute, chunk); });
   }
 }
 

@@ -23,6 +23,17 @@ static planning::OrderKind getKind(PipelineOrder order) {
   llvm_unreachable("all orders are listed");
 }
 
+/// Has parts of the model computed again where the job says so, or where the
+/// order does so for some micro-batches.
+static void recompute(planning::Order &order, const Job &job) {
+  std::vector<bool> isRecomputed = planning::getRecomputed(order);
+  SmallVector<bool> blocks;
+  for (auto [block, inFlight] : llvm::enumerate(planning::getInstances(order)))
+    blocks.push_back(isRecomputed[block] ||
+                     (inFlight > 1 && job.recomputes(job.getStage(block))));
+  planning::insertRecompute(order, blocks);
+}
+
 FailureOr<planning::Order> hfta::makeStageOrder(ModuleOp module,
                                                 const Job &job) {
   planning::PipelineShape shape;
@@ -40,5 +51,6 @@ FailureOr<planning::Order> hfta::makeStageOrder(ModuleOp module,
       planning::makeLimitedOrder(getKind(job.getOrder()), shape);
   if (!order)
     return module.emitError() << llvm::toString(order.takeError());
+  recompute(*order, job);
   return *order;
 }

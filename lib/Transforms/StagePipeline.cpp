@@ -31,16 +31,22 @@ namespace {
 struct Uses {
   std::set<int64_t> readers; ///< stages
   std::set<int64_t> blocks;  ///< of readers
-  bool writtenByBackward = false, writtenByEvaluate = false;
+  bool writtenByForward = false, writtenByBackward = false,
+       writtenByEvaluate = false;
   /// By gradients of weights, which may wait.
   bool readByWeight = false;
 };
 
 class StageAssignment {
 public:
-  /// `inFlight`: of each block, of how many micro-batches it holds values.
-  StageAssignment(ModuleOp module, const Job &job, ArrayRef<int64_t> inFlight)
-      : module(module), job(job), inFlight(inFlight), symbols(module) {}
+  StageAssignment(ModuleOp module, const Job &job, const planning::Order &order)
+      : module(module), job(job), isRecomputed(planning::getRecomputed(order)),
+        inFlight(planning::getInstances(order)),
+        recomputed(
+            planning::getInstances(order, planning::Span::fromRecompute)),
+        recomputedToInput(
+            planning::getInstances(order, planning::Span::recomputeToInput)),
+        symbols(module) {}
 
   LogicalResult assign();
 
@@ -54,7 +60,11 @@ private:
 
   ModuleOp module;
   const Job &job;
-  ArrayRef<int64_t> inFlight;
+  std::vector<bool> isRecomputed; ///< of each block
+  /// Of each block, of how many micro-batches it holds values: from forward on,
+  /// from what it computes again on, and the same until gradients of inputs are
+  /// there.
+  std::vector<int64_t> inFlight, recomputed, recomputedToInput;
   SymbolTable symbols;
   int64_t lastBlock = 0;
   llvm::MapVector<Operation *, Uses> uses;
@@ -95,6 +105,7 @@ void StageAssignment::findUses(func::FuncOp task, TaskAttr tag) {
     // Who adds to a statistic reads it, if only with the rest of a task.
     if (variable.getRole() == Role::statistics)
       used.readers.insert(stages.begin(), stages.end());
+    used.writtenByForward |= tag.getPart() == parts::kForward;
     used.writtenByBackward |= tag.getPart() == parts::kBackward;
     used.writtenByEvaluate |= tag.getPart() == parts::kEvaluate;
   }
@@ -151,12 +162,13 @@ LogicalResult StageAssignment::giveReaders(VariableOp variable,
   }
 }
 
-/// A stage holds what it has saved of the micro-batches in flight. What comes
-/// from another one comes while the micro-batch before is worked on, and what
-/// goes there leaves while the next one is: one more. What a backward has left
-/// for another stage is read by the backward of the same micro-batch, and then
-/// only gradients of weights may wait, or a chunk that isn't the stage's first
-/// to read of it; an evaluation has nothing in flight.
+/// A stage holds what it has saved of the micro-batches in flight, and what it
+/// computes again only from then on. What comes from another one comes while
+/// the micro-batch before is worked on, and what goes there leaves while the
+/// next one is: one more. What a backward has left for another stage is read by
+/// the backward of the same micro-batch, and then only gradients of weights may
+/// wait, or a chunk that isn't the stage's first to read of it; an evaluation
+/// has nothing in flight.
 void StageAssignment::giveInstances(VariableOp variable, const Uses &used) {
   Role role = variable.getRole();
   if (role != Role::saved && role != Role::cut && role != Role::input)
@@ -169,6 +181,9 @@ void StageAssignment::giveInstances(VariableOp variable, const Uses &used) {
   if (getBlock(variable) >= 0)
     most = std::max(most, inFlight[getBlock(variable)]);
   if (role == Role::saved) {
+    int64_t block = getBlock(variable);
+    if (isRecomputed[block] && !used.writtenByForward)
+      most = used.readByWeight ? recomputed[block] : recomputedToInput[block];
     variable.setInstances(used.writtenByEvaluate ? 1 : most);
     return;
   }
@@ -228,8 +243,7 @@ struct StagePipelinePass
     FailureOr<planning::Order> order = makeStageOrder(getOperation(), *job);
     if (failed(order))
       return signalPassFailure();
-    std::vector<int64_t> inFlight = planning::getInstances(*order);
-    if (failed(StageAssignment(getOperation(), *job, inFlight).assign()))
+    if (failed(StageAssignment(getOperation(), *job, *order).assign()))
       signalPassFailure();
   }
 };

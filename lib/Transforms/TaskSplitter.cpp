@@ -93,6 +93,27 @@ bool TaskSplitter::shouldRecompute(Operation *op, TaskTag into) const {
          });
 }
 
+/// What a recompute task takes of the forward of its block it computes again,
+/// but for what is there: values that cross cuts, those that statistics take,
+/// and what the forward reads of variables that the step changes.
+bool TaskSplitter::isComputedAgain(Value value, TaskTag into) const {
+  Operation *op = value.getDefiningOp();
+  return into.part == TaskPart::recompute &&
+         tags.lookup(op) == TaskTag{TaskPart::forward, into.block} &&
+         (!isa<ReadOp>(op) || isLeaf(op)) && !findCarried(value, into);
+}
+
+/// The task that leaves a value for another one.
+TaskTag TaskSplitter::findGiver(Value value, TaskTag into) const {
+  TaskTag recompute = {TaskPart::recompute, into.block};
+  bool hasRecompute =
+      recomputes(into.block) && (into.part == TaskPart::backward ||
+                                 into.part == TaskPart::backwardWeight);
+  return hasRecompute && isComputedAgain(value, recompute)
+             ? recompute
+             : tags.lookup(value.getDefiningOp());
+}
+
 void TaskSplitter::setInsertionPointToEnd(TaskTag tag) {
   tasks.getBuilder().setInsertionPoint(
       all[indexOf(tag)].function.getBody().front().getTerminator());
@@ -105,20 +126,24 @@ VariableOp TaskSplitter::findCarried(Value value, TaskTag into) const {
   bool sameBlock = tags.lookup(value.getDefiningOp()).block == into.block;
   if (into.part == TaskPart::statistics || (known && sameBlock))
     return known;
+  bool isBackward =
+      into.part == TaskPart::backward || into.part == TaskPart::backwardWeight;
+  if (VariableOp own = again.lookup(value); own && isBackward && sameBlock)
+    return own;
   return carried.lookup(value);
 }
 
-VariableOp TaskSplitter::declareCarried(Value value, Role role) {
+VariableOp TaskSplitter::declareCarried(Value value, TaskTag from, Role role) {
   const Job &job = tasks.getJob();
-  bool trains = tags.lookup(value.getDefiningOp()).part != TaskPart::evaluate;
+  bool trains = from.part != TaskPart::evaluate;
   std::string symbol = names::getCompilerSymbol(
       Twine(trains ? "" : "evaluation/") + stringifyRole(role) + "/" +
-      Twine(carried.size()));
+      Twine(carried.size() + again.size()));
   VariableOp variable = tasks.declareCarried(
       symbol, cast<RankedTensorType>(value.getType()), role);
   bool isInFlight = trains && job.allForwardsFirst;
   variable.setInstances(isInFlight ? job.microBatches : 1);
-  carried[value] = variable;
+  (from.part == TaskPart::recompute ? again : carried)[value] = variable;
   return variable;
 }
 
@@ -149,7 +174,7 @@ VariableOp TaskSplitter::declareExchanged(Value value) {
 }
 
 VariableOp TaskSplitter::carry(Value value, TaskTag into) {
-  TaskTag from = tags.lookup(value.getDefiningOp());
+  TaskTag from = findGiver(value, into);
   bool saved = from.block == into.block;
   if (VariableOp known = findCarried(value, into)) {
     if (!saved && known.getRole() == Role::saved)
@@ -159,12 +184,16 @@ VariableOp TaskSplitter::carry(Value value, TaskTag into) {
   VariableOp variable =
       into.part == TaskPart::statistics
           ? declareExchanged(value)
-          : declareCarried(value, saved ? Role::saved : Role::cut);
+          : declareCarried(value, from, saved ? Role::saved : Role::cut);
   variable.setBlock(from.block);
   variable->setLoc(value.getLoc());
   OpBuilder::InsertionGuard guard(tasks.getBuilder());
   setInsertionPointToEnd(from);
-  tasks.write(import(value, from), variable);
+  Value given = import(value, from);
+  // What the step changes is as it was read until the task changes it.
+  if (auto read = given.getDefiningOp<ReadOp>())
+    tasks.getBuilder().setInsertionPointAfter(read);
+  tasks.write(given, variable);
   return variable;
 }
 
@@ -173,7 +202,7 @@ Value TaskSplitter::import(Value value, TaskTag into) {
   if (Value known = mapping.lookupOrNull(value))
     return known;
   Operation *op = value.getDefiningOp();
-  if (!shouldRecompute(op, into)) {
+  if (!isComputedAgain(value, into) && !shouldRecompute(op, into)) {
     present.insert({value, into.block});
     Value read = tasks.read(carry(value, into));
     mapping.map(value, read);
@@ -189,6 +218,8 @@ static StringRef getName(TaskPart part) {
   switch (part) {
   case TaskPart::forward:
     return parts::kForward;
+  case TaskPart::recompute:
+    return parts::kRecompute;
   case TaskPart::backward:
     return parts::kBackward;
   case TaskPart::backwardWeight:
@@ -201,18 +232,64 @@ static StringRef getName(TaskPart part) {
   llvm_unreachable("all parts are listed");
 }
 
+bool TaskSplitter::needsTask(Block &block, TaskTag tag) const {
+  switch (tag.part) {
+  case TaskPart::recompute:
+    return recomputes(tag.block);
+  case TaskPart::statistics:
+  case TaskPart::backwardWeight:
+    return llvm::any_of(block,
+                        [&](Operation &op) { return tags.lookup(&op) == tag; });
+  case TaskPart::forward:
+  case TaskPart::backward:
+  case TaskPart::evaluate:
+    return true;
+  }
+  llvm_unreachable("all parts are listed");
+}
+
 void TaskSplitter::startTasks(Block &block, ArrayRef<TaskPart> parts) {
   for (TaskPart part : parts)
     for (int64_t number = 0; number < blocks; ++number) {
       TaskTag tag = {part, number};
-      auto isOfTask = [&](Operation &op) { return tags.lookup(&op) == tag; };
-      bool mayBeNone =
-          part == TaskPart::statistics || part == TaskPart::backwardWeight;
-      if (mayBeNone && llvm::none_of(block, isOfTask))
+      if (!needsTask(block, tag))
         continue;
       all.resize(std::max(all.size(), indexOf(tag) + 1));
       all[indexOf(tag)].function = tasks.startTask(getName(part), number);
     }
+}
+
+/// Backwards ask for values from the last layer to the first: puts what
+/// computes them in the order that the forward has.
+void TaskSplitter::orderRecomputed(Block &block, Task &task) {
+  Block &body = task.function.getBody().front();
+  SmallVector<WriteOp> writes(body.getOps<WriteOp>());
+  for (Operation &op : block)
+    for (Value result : op.getResults())
+      if (Value known = task.mapping.lookupOrNull(result))
+        known.getDefiningOp()->moveBefore(body.getTerminator());
+  for (WriteOp write : writes)
+    write->moveBefore(body.getTerminator());
+}
+
+/// Ops that every user recomputes are not needed where they stood. A backward
+/// may need nothing that its recompute task would have to compute.
+void TaskSplitter::eraseUnused() {
+  for (Task &task : all) {
+    if (!task.function)
+      continue;
+    for (Operation &op : llvm::make_early_inc_range(
+             llvm::reverse(task.function.getBody().front())))
+      if (op.use_empty() && !isa<WriteOp, LayerOp, func::ReturnOp>(op))
+        op.erase();
+  }
+  for (int64_t number = 0; number < blocks; ++number) {
+    if (!recomputes(number))
+      continue;
+    func::FuncOp task = all[indexOf({TaskPart::recompute, number})].function;
+    if (task.getBody().front().without_terminator().empty())
+      tasks.eraseTask(task);
+  }
 }
 
 void TaskSplitter::split(Block &block, ArrayRef<TaskPart> parts) {
@@ -231,13 +308,8 @@ void TaskSplitter::split(Block &block, ArrayRef<TaskPart> parts) {
       import(operand, tag);
     tasks.getBuilder().clone(op, all[indexOf(tag)].mapping);
   }
-  // Ops that every user recomputes are not needed where they stood.
-  for (Task &task : all) {
-    if (!task.function)
-      continue;
-    for (Operation &op : llvm::make_early_inc_range(
-             llvm::reverse(task.function.getBody().front())))
-      if (op.use_empty() && !isa<WriteOp, LayerOp, func::ReturnOp>(op))
-        op.erase();
-  }
+  for (int64_t number = 0; number < blocks; ++number)
+    if (recomputes(number))
+      orderRecomputed(block, all[indexOf({TaskPart::recompute, number})]);
+  eraseUnused();
 }

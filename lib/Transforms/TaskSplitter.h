@@ -8,7 +8,14 @@
 namespace mlir::hfta {
 
 /// Parts of a training step, or of an evaluation, that an op may belong to.
-enum class TaskPart { forward, backward, backwardWeight, statistics, evaluate };
+enum class TaskPart {
+  forward,
+  recompute,
+  backward,
+  backwardWeight,
+  statistics,
+  evaluate
+};
 
 /// Which task an op belongs to.
 struct TaskTag {
@@ -21,13 +28,16 @@ struct TaskTag {
 
 class TaskSplitter {
 public:
+  /// `recomputed`: of each block, whether its backward has what it needs of its
+  /// forward computed again; empty: of none.
   TaskSplitter(TaskBuilder &tasks, const DenseMap<Operation *, TaskTag> &tags,
-               int64_t blocks)
-      : tasks(tasks), tags(tags), blocks(blocks) {}
+               int64_t blocks, std::vector<bool> recomputed = {})
+      : tasks(tasks), tags(tags), blocks(blocks),
+        recomputed(std::move(recomputed)) {}
 
   /// Clones the ops of `block`, in order, into new functions, one of each of
-  /// `parts` a block: forward.b, backward.b and so on; statistics.b of blocks
-  /// that have some alone. `block` is left as it was.
+  /// `parts` a block: forward.b, backward.b and so on; statistics.b and
+  /// recompute.b of blocks that have some alone. `block` is left as it was.
   void split(Block &block, ArrayRef<TaskPart> parts);
 
 private:
@@ -40,6 +50,12 @@ private:
     return static_cast<size_t>(tag.part) * blocks + tag.block;
   }
   void startTasks(Block &block, ArrayRef<TaskPart> parts);
+  bool needsTask(Block &block, TaskTag tag) const;
+  bool recomputes(int64_t block) const {
+    return !recomputed.empty() && recomputed[block];
+  }
+  void orderRecomputed(Block &block, Task &task);
+  void eraseUnused();
   /// Is the op made anew wherever its result is used?
   bool isLeaf(Operation *op) const;
   /// Can it be made anew there?
@@ -47,25 +63,29 @@ private:
   /// The value in the task: defined there, recomputed, or read from a variable.
   Value import(Value value, TaskTag into);
   bool shouldRecompute(Operation *op, TaskTag into) const;
+  bool isComputedAgain(Value value, TaskTag into) const;
+  TaskTag findGiver(Value value, TaskTag into) const;
   bool canMoveIn(Operation *op, TaskTag into) const;
   bool isAtHand(Value value, TaskTag into) const;
   bool isAvailable(Value value, TaskTag into) const;
   /// The variable that carries a value from its task to others.
   VariableOp carry(Value value, TaskTag into);
   VariableOp findCarried(Value value, TaskTag into) const;
-  VariableOp declareCarried(Value value, Role role);
+  VariableOp declareCarried(Value value, TaskTag from, Role role);
   VariableOp declareExchanged(Value value);
   void setInsertionPointToEnd(TaskTag tag);
 
   TaskBuilder &tasks;
   const DenseMap<Operation *, TaskTag> &tags;
   int64_t blocks;
+  std::vector<bool> recomputed;
   std::vector<Task> all; ///< by part, then block; of some there is no function
   DenseSet<StringRef> written; ///< variables that the step writes
   /// Variables and values that some task of a block reads.
   DenseSet<std::pair<StringRef, int64_t>> usedIn;
   DenseSet<std::pair<Value, int64_t>> present;
   DenseMap<Value, VariableOp> carried;
+  DenseMap<Value, VariableOp> again; ///< what recompute.b has for the backward
   DenseMap<Value, VariableOp> exchanged; ///< for the statistics' tasks
 };
 

@@ -12,6 +12,7 @@
 #include "Hfta/Transforms/ReverseMode.h"
 #include "LayerLinks.h"
 #include "RunningStatistics.h"
+#include "StageOrder.h"
 #include "TaskBuilder.h"
 #include "TaskSplitter.h"
 
@@ -42,6 +43,7 @@ private:
   DenseMap<Operation *, int64_t> findBlocksOfGradients();
   void giveBlocks();
   void splitBackward();
+  FailureOr<std::vector<bool>> findRecomputed();
   /// The ops from `first` on belong to the backward of `forward`.
   void tagBackward(Operation *forward, Block::iterator first);
 
@@ -264,7 +266,8 @@ void TrainingStep::freezeUnreached() {
 void TrainingStep::giveBlocks() {
   for (auto function : tasks.getModule().getOps<func::FuncOp>()) {
     auto task = function->getAttrOfType<TaskAttr>(HftaDialect::kTaskAttrName);
-    if (!task || task.getPart().getValue() != parts::kForward)
+    if (!task || !llvm::is_contained({parts::kForward, parts::kRecompute},
+                                     task.getPart().getValue()))
       continue;
     for (auto read : function.getOps<ReadOp>()) {
       VariableOp variable = tasks.lookup(read.getVariable());
@@ -290,6 +293,20 @@ void TrainingStep::splitBackward() {
     if (!isAwaited)
       tag.part = TaskPart::backwardWeight;
   }
+}
+
+/// Which blocks the order of a pipeline computes again before their backward.
+FailureOr<std::vector<bool>> TrainingStep::findRecomputed() {
+  std::vector<bool> recomputed;
+  if (tasks.getJob().getStageCount() > 1) {
+    FailureOr<planning::Order> order =
+        makeStageOrder(tasks.getModule(), tasks.getJob());
+    if (failed(order))
+      return failure();
+    recomputed = planning::getRecomputed(*order);
+  }
+  recomputed.resize(blocks, false);
+  return recomputed;
 }
 
 //===----------------------------------------------------------------------===//
@@ -360,8 +377,11 @@ TrainingStep::build(SmallVectorImpl<SmallVector<TrainedLeaf>> &leavesOfBlock) {
   eraseDeadOps(block);
   if (tasks.getJob().splitsBackward())
     splitBackward();
-  TaskSplitter(tasks, tags, blocks)
-      .split(block, {TaskPart::forward, TaskPart::backward,
+  FailureOr<std::vector<bool>> recomputed = findRecomputed();
+  if (failed(recomputed))
+    return failure();
+  TaskSplitter(tasks, tags, blocks, std::move(*recomputed))
+      .split(block, {TaskPart::forward, TaskPart::recompute, TaskPart::backward,
                      TaskPart::backwardWeight, TaskPart::statistics});
   tasks.eraseTask(step);
   giveBlocks();

@@ -52,6 +52,8 @@ JOBS = {
                       'cuts = ["conv1", "pool1", "pool2"], order = v_shape', ()),
     "replicas": ("cnn", "micro_batches 4, groups = 2\n  pipeline "
                         'cuts = ["pool1"], replicas = [2, 1], order = zero_bubble', ()),
+    "again": ("cnn", "micro_batches 4\n  recompute all\n  pipeline "
+                     'cuts = ["pool1", "hidden"], order = zero_bubble', ()),
     "late": ("cnn", "micro_batches 4, all_forwards_first = true\n  "
                     f"{WORKERS}4e6, overlap = false", ()),
 }

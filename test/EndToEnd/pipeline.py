@@ -13,6 +13,7 @@ from pipeline_models import (COPIES, STEPS, make_job, make_pipeline, write_parti
 # Of stages of one part, and of two.
 ORDERS = ("all_forwards_first", "one_f_one_b", "zero_bubble")
 CHUNKED = ("interleaved", "v_shape")
+RECOMPUTED = ("one_f_one_b", "zero_bubble", "v_shape")
 # Each network with clauses of its training, flags of hftac, and numbers of ranks.
 JOBS = {
     "mlp": ("micro_batches 8\n  clip_norm 0.5", (), (1, 2, 4)),
@@ -85,6 +86,19 @@ def check_in_flight(check):
         check.compare(f"mlp-{order}-in-flight", job, flags, (2,), expected)
 
 
+def check_recompute(check):
+    """What stages compute again is what they would have kept."""
+    for net, (clauses, flags, counts) in JOBS.items():
+        expected = check.train_uncut(net, clauses, *flags)
+        orders = ("interleaved", "v_shape") if net == "deep" else RECOMPUTED
+        for order in orders:
+            job = make_job(net, f"{clauses}\n  {make_pipeline(net, order=order)}\n"
+                                "  recompute all")
+            stages = 2 if order == "v_shape" and net != "deep" else 4
+            check.compare(f"{net}-{order}-again", job, flags,
+                          {min(ranks, stages) for ranks in counts}, expected)
+
+
 def check_replicas(check):
     """Stages of several replicas: equal on each number of ranks, and, with as many
     groups, to what isn't cut."""
@@ -118,6 +132,7 @@ def main():
     check = Check()
     check_orders(check)
     check_in_flight(check)
+    check_recompute(check)
     check_replicas(check)
     check_resumed(check)
 

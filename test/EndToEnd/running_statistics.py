@@ -2,14 +2,15 @@
 """Running statistics take up those of all micro-batches in order, with forwards
 first or not, in one block or several, fused or not; also where the forward itself
 computes with a statistic, which then is another one for each micro-batch. All is
-compared with what Python computes, in f64."""
+compared with what Python computes, in f64. A stage that computes again what its
+backward needs computes with the statistic that its forward had."""
 
 import random
 import re
 import statistics
 
 from harness import (Work, checkpoint, copy_file, expect_equal, fail,
-                     make_blocks, read_safetensors, run)
+                     expect_same_checkpoint, make_blocks, read_safetensors, run)
 from make_data import write_npy  # (of the folder that harness adds)
 
 STEPS, BATCH, CHANNELS, COPIES = 3, 24, 3, 2
@@ -93,6 +94,7 @@ def main():
                     fail(f"{name}: {tensor} of copy {copy} is {list(got)}, "
                          f"expected {expected}")
         print(f"as computed: {name}")
+        return trained
 
     first = ", all_forwards_first = true"
     for uses_mean, name in ((False, ""), (True, "used-")):
@@ -102,6 +104,11 @@ def main():
               model_flags=["--no-fuse"])
         check(f"{name}ahead", 4, first, uses_mean,
               ["--cuts=normalized,again"])
+    stages = '\n  pipeline cuts = ["again"], order = '
+    for order in ("one_f_one_b", "zero_bubble"):
+        kept = check(f"kept-{order}", 4, stages + order, True)
+        again = check(f"again-{order}", 4, stages + order + "\n  recompute all", True)
+        expect_same_checkpoint(again, kept, f"{order}, computed again", COPIES)
 
 
 if __name__ == "__main__":

@@ -114,6 +114,29 @@ TEST(OrderTest, RecomputedRightBeforeBackward) {
   EXPECT_EQ(writeOrder(order), "0F0,0F1,0R0,0I0,0W0,0R1,0I1,0W1\n"
                                "1F0,1I0,1F1,1I1,1W0,1W1\n");
   EXPECT_FALSE(verifyOrder(order));
+  // What is there already stays where it is.
+  Order again = order;
+  insertRecompute(again, {true, false});
+  EXPECT_EQ(writeOrder(again), writeOrder(order));
+  EXPECT_EQ(getRecomputed(order), std::vector<bool>({true, false}));
+}
+
+TEST(OrderTest, InstancesOfWhatIsRecomputed) {
+  PipelineShape shape = getShape(2, 8);
+  shape.inFlight = {4, 3};
+  Order order = getOrder(OrderKind::zeroBubble, shape);
+  std::vector<int64_t> inFlight = getInstances(order);
+  EXPECT_EQ(inFlight, std::vector<int64_t>({4, 3}));
+  // Nothing is recomputed: from the forward on.
+  EXPECT_EQ(getInstances(order, Span::fromRecompute), inFlight);
+  EXPECT_EQ(getInstances(order, Span::recomputeToInput),
+            std::vector<int64_t>({3, 1}));
+  insertRecompute(order, {true, true});
+  EXPECT_EQ(getInstances(order), inFlight);
+  EXPECT_EQ(getInstances(order, Span::fromRecompute),
+            std::vector<int64_t>({2, 3}));
+  EXPECT_EQ(getInstances(order, Span::recomputeToInput),
+            std::vector<int64_t>({1, 1}));
 }
 
 //===----------------------------------------------------------------------===//

@@ -63,8 +63,9 @@ llvm::Expected<ChosenOrder> chooseOrder(OrderKind kind,
                                         const PipelineWork &work,
                                         const WorkerPlaces &places = {});
 
-/// Recomputes micro-batches of these stages right before their backward. Where
-/// an order is chosen by times, these should contain that of recomputing.
+/// Recomputes micro-batches of these stages right before their backward, those
+/// that the order doesn't recompute already. Where an order is chosen by times,
+/// these should contain that of recomputing.
 void insertRecompute(Order &order, llvm::ArrayRef<bool> stages);
 
 } // namespace mlir::hfta::planning

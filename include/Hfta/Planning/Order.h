@@ -144,9 +144,20 @@ std::optional<OrderProblem> verifyOrder(const Order &order);
 /// backward needs; in stages.
 std::vector<int64_t> getPeaks(const Order &order);
 
-/// Of each stage, how many instances its values need on the worker that has
-/// most of them, if a worker's n-th micro-batch has instance n mod instances.
-std::vector<int64_t> getInstances(const Order &order);
+/// A part of the time in which a micro-batch is in flight in a stage.
+enum class Span : uint8_t {
+  whole,           ///< from its forward to the end of its backward
+  fromRecompute,   ///< from what is computed again, if anything is, on
+  recomputeToInput ///< the same up to the gradients of inputs
+};
+
+/// Of each stage, how many instances values that are needed in the span need on
+/// the worker that has most of them, if a worker's n-th micro-batch has
+/// instance n mod instances.
+std::vector<int64_t> getInstances(const Order &order, Span span = Span::whole);
+
+/// Of each stage, whether micro-batches are computed again there.
+std::vector<bool> getRecomputed(const Order &order);
 
 /// Reads an order from a file as torch.distributed.pipelining writes it, of
 /// actions without communication: a row a worker, "0F0,1I3,,2W1"; what is empty

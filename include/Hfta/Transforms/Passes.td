@@ -115,7 +115,8 @@ def HftaDifferentiate : Pass<"hfta-differentiate", "::mlir::ModuleOp"> {
     variables and the task functions: for each block that hfta-plan-pipeline has
     noted `init`, `forward`, `backward` (adds into gradients; in an order that
     splits it, `backward_weight` does), `statistics`, `norm`, `update` and
-    `evaluate`; `infer`.
+    `evaluate`; `infer`. Where the order of a pipeline computes a block again,
+    `recompute` does what its backward needs, and `forward` doesn't save it.
     A job without training gets `init` and `infer` alone.
 
     Reverse mode from DifferentiableOpInterface; all ops without a derivative
@@ -141,7 +142,8 @@ def HftaStagePipeline : Pass<"hfta-stage-pipeline", "::mlir::ModuleOp"> {
     of its block says so (`readers`); it is sent there, values of a micro-batch
     for each, weights and norms once they are there. Norms and losses get a block;
     what is saved, cut or received has as many instances as there are
-    micro-batches in flight. Nothing with one stage.
+    micro-batches in flight, what is computed again as many as there are from
+    then on. Nothing with one stage.
 
     ```mlir
     hfta.variable @"hfta.cut/0" {role = #hfta.role<cut>, block = 0}

@@ -28,6 +28,14 @@ static std::string describeInitial(const SettingInfo &setting) {
   return printNumber(*setting.initial);
 }
 
+/// Code in a cell of a table: `auto\|all`.
+static std::string escapeBars(llvm::StringRef code) {
+  std::string escaped;
+  for (char c : code)
+    escaped += c == '|' ? std::string("\\|") : std::string(1, c);
+  return escaped;
+}
+
 /// "`batch`: samples a step and copy", behind what the clause means.
 static void printArgument(raw_ostream &os, const SettingInfo &setting) {
   os << "; `" << setting.name << "`: " << setting.text;
@@ -36,7 +44,8 @@ static void printArgument(raw_ostream &os, const SettingInfo &setting) {
 static void printClause(raw_ostream &os, const KeywordInfo &keyword) {
   const SettingInfo *own = keyword.setting;
   llvm::StringRef usage = own ? own->usage : keyword.clause->usage;
-  os << "| `" << keyword.name << (usage.starts_with("(") ? "" : " ") << usage;
+  os << "| `" << keyword.name << (usage.starts_with("(") ? "" : " ")
+     << escapeBars(usage);
   llvm::SmallVector<const SettingInfo *> settings = getSettingsOf(keyword.name);
   llvm::erase(settings, own);
   llvm::StringRef separator = usage.empty() ? "" : ", ";
@@ -117,7 +126,7 @@ static void printFlags(raw_ostream &os) {
       continue;
     std::string flag = keyword.name.str();
     llvm::replace(flag, '_', '-');
-    os << "| `--" << flag << '=' << keyword.flag << "` | ";
+    os << "| `--" << flag << '=' << escapeBars(keyword.flag) << "` | ";
     if (keyword.setting && !keyword.setting->isClause())
       os << "`" << keyword.name << "` of `" << keyword.setting->clause << "`";
     else

@@ -66,6 +66,12 @@ int64_t Job::getInFlight(int64_t stage) const {
   llvm_unreachable("all orders are listed");
 }
 
+bool Job::recomputes(int64_t stage) const {
+  if (recompute == "auto")
+    return llvm::is_contained(recomputedStages, stage);
+  return recompute == "all";
+}
+
 //===----------------------------------------------------------------------===//
 // One description of the dictionary serves writing and reading
 //===----------------------------------------------------------------------===//
@@ -92,6 +98,11 @@ public:
   void flag(StringRef key, bool value) {
     if (value)
       field(key, value);
+  }
+  /// Written where there are some.
+  void list(StringRef key, const std::vector<int64_t> &values) {
+    if (!values.empty())
+      field(key, values);
   }
   void field(StringRef key, const std::vector<double> &values) {
     add(key, builder.getDenseF64ArrayAttr(values));
@@ -174,6 +185,11 @@ public:
     known.insert(key);
     if (dictionary.get(key))
       field(key, value);
+  }
+  void list(StringRef key, std::vector<int64_t> &values) {
+    known.insert(key);
+    if (dictionary.get(key))
+      field(key, values);
   }
   void field(StringRef key, std::vector<double> &values) {
     if (auto attribute = get<DenseF64ArrayAttr>(key, "array<f64: …>"))
@@ -306,6 +322,7 @@ struct Describe {
     archive.record("precision", job.precision, *this);
     archive.flag("keeps_types", job.keepsTypes);
     archive.flag("plans_pipeline", job.plansPipeline);
+    archive.list("recomputed_stages", job.recomputedStages);
     archive.records("data", job.data, *this);
     archive.field("metric", job.metric);
     for (const SettingInfo *setting : getSettings())
@@ -377,6 +394,11 @@ static std::string checkPipeline(const Job &job) {
         return count < 1 || count > job.microBatches;
       }))
     return "'in_flight' must be from 1 to 'micro_batches'";
+  if (llvm::any_of(job.recomputedStages, [&](int64_t stage) {
+        return stage < 0 || stage >= job.getStageCount();
+      }))
+    return "'recomputed_stages' must be stages, of which there are " +
+           std::to_string(stages);
   return "";
 }
 

@@ -91,6 +91,8 @@ struct Job {
   bool keepsTypes = false;
   /// `pipeline auto`: workers and stages are to be planned.
   bool plansPipeline = false;
+  /// `recompute auto`: the stages whose memory would be too small otherwise.
+  std::vector<int64_t> recomputedStages;
   std::vector<DataField> data;
   std::string metric; ///< "accuracy" or empty
 
@@ -155,6 +157,9 @@ struct Job {
     return getOrder() == PipelineOrder::zeroBubble ||
            getOrder() == PipelineOrder::vShape;
   }
+  /// Whether the stage computes what backward needs of forward again, where it
+  /// has several micro-batches in flight: of one it would keep as much.
+  bool recomputes(int64_t stage) const;
   /// Micro-batches of which a worker of the stage has activations in memory at
   /// a time: at most those that are its own in a step.
   int64_t getInFlight(int64_t stage = 0) const;

@@ -14,6 +14,8 @@
 namespace mlir::hfta::parts {
 constexpr StringLiteral kInit = "init";
 constexpr StringLiteral kForward = "forward";
+/// Of a forward again, what the backward needs of it.
+constexpr StringLiteral kRecompute = "recompute";
 constexpr StringLiteral kBackward = "backward";
 /// Of a backward in two parts, what no other block waits for.
 constexpr StringLiteral kBackwardWeight = "backward_weight";
