@@ -10,7 +10,6 @@
 #include <map>
 #include <numeric>
 #include <set>
-#include <tuple>
 #include <utility>
 
 using namespace mlir::hfta;
@@ -284,7 +283,7 @@ private:
 
   std::string verifyPlace(int64_t worker, const Action &action) const;
   std::string verifyTurn(const Action &action);
-  std::string verifySums(const Action &action);
+  std::string verifyAscending(const Action &action);
   std::optional<OrderProblem> verifyList(int64_t worker);
   std::optional<OrderProblem> verifyComplete(int64_t worker);
   std::optional<OrderProblem> verifyPositions();
@@ -293,8 +292,8 @@ private:
   const PipelineShape &shape;
   const Order &order;
   std::vector<unsigned> seen; ///< of each stage and micro-batch: kinds
-  /// Of each stage, kind and group: the last micro-batch that was added.
-  std::map<std::tuple<int64_t, ActionKind, int64_t>, Action> added;
+  /// Of each of the worker's stages and kind: what it did last.
+  std::map<std::pair<int64_t, ActionKind>, Action> last;
 };
 } // namespace
 
@@ -341,34 +340,33 @@ std::string OrderVerifier::verifyTurn(const Action &action) {
   return "";
 }
 
-/// Empty if what the action adds to is then the sum of the group's
-/// micro-batches up to this one.
-std::string OrderVerifier::verifySums(const Action &action) {
-  bool addsLosses = action.kind == ActionKind::forward &&
-                    action.stage == shape.getStages() - 1;
-  if (!addsLosses && !endsBackward(action.kind))
-    return "";
-  ActionKind key = addsLosses ? action.kind : ActionKind::backward;
-  int64_t group =
-      shape.getGroup(shape.getPosition(action.stage), action.microBatch);
-  auto [entry, isFirst] = added.insert({{action.stage, key, group}, action});
-  Action last = std::exchange(entry->second, action);
-  if (isFirst || last.microBatch < action.microBatch)
-    return "";
-  return nameAction(action) + " comes after " + nameAction(last) + ", but " +
-         (addsLosses ? "losses" : "gradients") +
-         " are added in the order of micro-batches";
+/// Empty if the worker has come to all of the stage's earlier micro-batches
+/// before. So sums of losses and gradients are those of any other order, and
+/// what is in flight is always one run of micro-batches.
+std::string OrderVerifier::verifyAscending(const Action &action) {
+  llvm::SmallVector<ActionKind, 2> kinds = {action.kind};
+  if (action.kind == ActionKind::backward)
+    kinds = {ActionKind::backwardInput, ActionKind::backwardWeight};
+  for (ActionKind kind : kinds) {
+    auto [entry, isFirst] = last.insert({{action.stage, kind}, action});
+    Action before = std::exchange(entry->second, action);
+    if (!isFirst && before.microBatch > action.microBatch)
+      return nameAction(action) + " comes after " + nameAction(before) +
+             ", but a stage takes its micro-batches in order";
+  }
+  return "";
 }
 
 std::optional<OrderProblem> OrderVerifier::verifyList(int64_t worker) {
   int64_t limit = shape.getLimit(shape.getPositionOfWorker(worker));
   int64_t inFlight = 0;
+  last.clear();
   for (auto [index, action] : llvm::enumerate(order.workers[worker])) {
     std::string message = verifyPlace(worker, action);
     if (message.empty())
       message = verifyTurn(action);
     if (message.empty())
-      message = verifySums(action);
+      message = verifyAscending(action);
     if (message.empty() && action.kind == ActionKind::forward &&
         ++inFlight > limit)
       message = "expected at most " + std::to_string(limit) +

@@ -90,8 +90,8 @@ TEST(OrderFileTest, RowsMayBePositions) {
       "0F2");
   // Worker 1 has no second micro-batch.
   EXPECT_EQ(getError("0F0,0F1,0B1,0B0\n1F0,1B0,1F1,1B1,1F2,1B2\n", shape),
-            "x.csv:1:13: 0B0 comes after 0B2, but gradients are added in the "
-            "order of micro-batches");
+            "x.csv:1:13: 0B0 comes after 0B2, but a stage takes its micro-"
+            "batches in order");
   shape.replicas = {1, 2};
   shape.microBatches = 4;
   EXPECT_EQ(

@@ -214,11 +214,11 @@ TEST(OrderTest, WhatIsNoOrder) {
   EXPECT_EQ(getSecond("1F0,1W0"), "1:1: 1W0 comes before 1I0");
   EXPECT_EQ(getSecond("1F0,1I0,1R0"), "1:2: 1R0 comes after 1I0");
   EXPECT_EQ(getSecond("1F0,1F1,1B1,1B0"),
-            "1:3: 1B0 comes after 1B1, but gradients are added in the order of "
-            "micro-batches");
+            "1:3: 1B0 comes after 1B1, but a stage takes its micro-batches in "
+            "order");
   EXPECT_EQ(getSecond("1F1,1F0"),
-            "1:1: 1F0 comes after 1F1, but losses are added in the order of "
-            "micro-batches");
+            "1:1: 1F0 comes after 1F1, but a stage takes its micro-batches in "
+            "order");
   EXPECT_EQ(getSecond("1F0,1F1,1B0,1I1"), "1:-1: worker 1 has no 1W1");
   EXPECT_EQ(getSecond("1F0,1B0"), "1:-1: worker 1 has no 1F1");
 }

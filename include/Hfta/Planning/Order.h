@@ -8,8 +8,9 @@
 // of a micro-batch is its number among the worker's own. Who has fewer
 // micro-batches leaves out those that it hasn't got.
 //
-// Whatever the order: a stage adds up gradients of a group in the order of the
-// group's micro-batches, so that the sums don't depend on it.
+// Whatever the order: the forwards of a stage are in the order of
+// micro-batches, and so are its backwards, so that sums of gradients don't
+// depend on it.
 //===----------------------------------------------------------------------===//
 
 #ifndef HFTA_PLANNING_ORDER_H
@@ -134,8 +135,8 @@ std::vector<ActionList> getWorkerLists(const PipelineShape &shape,
                                        llvm::ArrayRef<ActionList> positions);
 
 /// Refuses an order that misses an action or has one twice or on the wrong
-/// worker, whose workers of one position don't do the same, that adds a group's
-/// gradients or losses in another order than its micro-batches', that has more
+/// worker, whose workers of one position don't do the same, in which a stage
+/// takes a worker's micro-batches in another order than theirs, that has more
 /// in flight than the shape allows, or that never ends because actions wait for
 /// each other in a circle.
 std::optional<OrderProblem> verifyOrder(const Order &order);
