@@ -87,6 +87,8 @@ private:
   // What stages say to each other, and in which order (ScheduleStages.cpp).
   struct Link;
   int64_t getStageEvent(int64_t which) const;
+  int64_t getMostPlaces() const;
+  int64_t getLinkEvent(int64_t chunk, int64_t link) const;
   Link getLink(StringRef part, int64_t chunk) const;
   SmallVector<int64_t> getChunks() const;
   bool isWrittenBy(int64_t segment, StringRef part) const;

@@ -21,16 +21,17 @@ namespace {
 /// `again` where something is computed again.
 enum Case { start, forward, backward, weight, again };
 
-/// Events: what is sent once, then these of each chunk. Of what two
-/// micro-batches in turn wait for there are two.
+/// Events: what is sent once, then for each chunk what is uploaded, and each
+/// link's. Of what two micro-batches in turn wait for there are two; of what is
+/// sent, as many as there are places.
 enum StageEvent {
   onceComputed,
   onceReceived,
   firstOfChunk,
-  uploaded = 0,
-  forwardLink = 2,
-  backwardLink = 7,
-  kOfChunkEvents = 12
+  kUploadedEvents = 2,
+  computed = 0,
+  received = 1,
+  sent = 3
 };
 } // namespace
 
@@ -64,8 +65,22 @@ int64_t ScheduleBuilder::getStageEvent(int64_t which) const {
   return getSumEvent(/*isSummed=*/true, resultBlock) + 1 + which;
 }
 
-static int64_t getChunkEvent(int64_t chunk, int64_t which) {
-  return StageEvent::firstOfChunk + kOfChunkEvents * chunk + which;
+/// Of how many micro-batches at most there are values of stages.
+int64_t ScheduleBuilder::getMostPlaces() const {
+  int64_t most = 1;
+  for (auto segment : SegmentAttr::getTable(module).getAsRange<SegmentAttr>())
+    if (segment.getRole() == Role::cut)
+      most = std::max<int64_t>(most, segment.getInstances());
+  return most;
+}
+
+/// The first of a chunk's link; link 0: its uploads.
+int64_t ScheduleBuilder::getLinkEvent(int64_t chunk, int64_t link) const {
+  int64_t ofLink = StageEvent::sent + getMostPlaces();
+  constexpr int64_t kLinks = 2;
+  return getStageEvent(StageEvent::firstOfChunk +
+                       chunk * (kUploadedEvents + kLinks * ofLink) +
+                       (link == 0 ? 0 : kUploadedEvents + (link - 1) * ofLink));
 }
 
 /// Blocks of the stage.
@@ -80,20 +95,26 @@ SmallVector<int64_t> ScheduleBuilder::getChunks() const {
 ScheduleBuilder::Link ScheduleBuilder::getLink(StringRef part,
                                                int64_t chunk) const {
   bool isBackward = part == parts::kBackward;
-  int64_t event = getStageEvent(getChunkEvent(
-      chunk, isBackward ? StageEvent::backwardLink : StageEvent::forwardLink));
+  int64_t event = getLinkEvent(chunk, isBackward ? 2 : 1);
   int64_t queue = kOfChunk * chunk;
+  int64_t block = getChunks()[chunk];
+  int64_t places = getMostPlaces();
+  for (auto [number, segment] :
+       llvm::enumerate(SegmentAttr::getTable(module).getAsRange<SegmentAttr>()))
+    if (segment.getRole() == Role::cut && segment.getBlock() == block &&
+        isWrittenBy(static_cast<int64_t>(number), part))
+      places = std::min<int64_t>(places, segment.getInstances());
   return {part,
-          getChunks()[chunk],
+          block,
           queue + (isBackward ? kGradientSends : kSends),
           queue + (isBackward ? kGradientReceives : kReceives),
-          event,
-          {event + 1, 2},
-          {event + 3, 2}};
+          event + StageEvent::computed,
+          {event + StageEvent::sent, places},
+          {event + StageEvent::received, 2}};
 }
 
 ScheduleBuilder::Event ScheduleBuilder::getUploaded(int64_t chunk) const {
-  return {getStageEvent(getChunkEvent(chunk, StageEvent::uploaded)), 2};
+  return {getLinkEvent(chunk, 0), kUploadedEvents};
 }
 
 bool ScheduleBuilder::isWrittenBy(int64_t segment, StringRef part) const {
@@ -218,7 +239,7 @@ void ScheduleBuilder::awaitMessages(const Link &link) {
     await(getUsed(), link.receives);
     receive(link, /*ahead=*/1);
   }
-  // The place that will be written has left.
+  // What was in the place that will be written has left.
   if (hasMessages(link, /*sends=*/true))
     await(link.sent, kTasks);
 }
