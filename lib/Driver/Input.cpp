@@ -3,12 +3,12 @@
 #include "Input.h"
 
 #include "Hfta/Driver/Passes.h"
+#include "Hfta/Language/Files.h"
 #include "Hfta/Language/FrontEnd.h"
 
 #include "mlir/IR/BuiltinAttributes.h"
 #include "mlir/Parser/Parser.h"
 #include "llvm/Support/FileSystem.h"
-#include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/raw_ostream.h"
 
 using namespace mlir;
@@ -16,23 +16,11 @@ using namespace mlir::hfta;
 
 unsigned hfta::readText(llvm::StringRef path, llvm::SourceMgr &sources,
                         llvm::raw_ostream &errors) {
-  // Devices may have no end; a pipe on the command line is what the user wants.
-  llvm::sys::fs::file_status status;
-  if (!llvm::sys::fs::status(path, status) &&
-      !llvm::sys::fs::is_regular_file(status) &&
-      status.type() != llvm::sys::fs::file_type::fifo_file) {
-    errors << "hftac: error: cannot read '" << path
-           << "': expected a regular file\n";
-    return 0;
-  }
-  llvm::ErrorOr<std::unique_ptr<llvm::MemoryBuffer>> file =
-      llvm::MemoryBuffer::getFile(path);
-  if (!file) {
-    errors << "hftac: error: cannot read '" << path
-           << "': " << file.getError().message() << '\n';
-    return 0;
-  }
-  return sources.AddNewSourceBuffer(std::move(*file), llvm::SMLoc());
+  llvm::Expected<std::unique_ptr<llvm::MemoryBuffer>> file = openText(path);
+  if (file)
+    return sources.AddNewSourceBuffer(std::move(*file), llvm::SMLoc());
+  errors << "hftac: error: " << llvm::toString(file.takeError()) << '\n';
+  return 0;
 }
 
 //===----------------------------------------------------------------------===//

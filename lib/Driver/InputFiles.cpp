@@ -4,10 +4,10 @@
 
 #include "Hfta/Dialect/Hfta/IR/Job.h"
 #include "Hfta/Import/Onnx/ExternalData.h"
+#include "Hfta/Language/Files.h"
 
 #include "mlir/IR/Location.h"
 #include "llvm/ADT/SetVector.h"
-#include "llvm/ADT/SmallString.h"
 #include "llvm/ADT/StringSet.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
@@ -30,9 +30,10 @@ static std::vector<std::string> getSources(ModuleOp module) {
   return files;
 }
 
-/// As a job's relative names of data files are understood at compile time.
-static std::vector<std::string> getDataFiles(ModuleOp module,
-                                             const DriverOptions &options) {
+/// Data and an order that a job names, as its relative names are understood at
+/// compile time.
+static std::vector<std::string> getJobFiles(ModuleOp module,
+                                            const DriverOptions &options) {
   std::vector<std::string> files;
   // What is wrong with the job is for later phases to say.
   ScopedDiagnosticHandler ignore(module.getContext(),
@@ -40,19 +41,18 @@ static std::vector<std::string> getDataFiles(ModuleOp module,
   FailureOr<Job> job = Job::read(module);
   if (failed(job))
     return files;
-  llvm::StringRef folder = options.dataDirectory;
-  if (folder.empty() && options.inputKind == InputKind::job)
-    folder = llvm::sys::path::parent_path(options.inputs.front());
+  llvm::StringRef ofJob;
+  if (options.inputKind == InputKind::job)
+    ofJob = llvm::sys::path::parent_path(options.inputs.front());
+  if (!job->getOrderFile().empty() && options.inputKind != InputKind::mlir)
+    files.push_back(getPathFrom(ofJob, job->getOrderFile()));
+  llvm::StringRef folder =
+      options.dataDirectory.empty() ? ofJob : options.dataDirectory;
   for (const DataField &field : job->data)
     for (const DataSource *source : {&field.train, &field.test}) {
       if (source->format.empty())
         continue;
-      llvm::SmallString<128> path(source->path);
-      if (!llvm::sys::path::is_absolute(path)) {
-        path = folder;
-        llvm::sys::path::append(path, source->path);
-      }
-      files.push_back(path.str().str());
+      files.push_back(getPathFrom(folder, source->path));
     }
   return files;
 }
@@ -66,7 +66,7 @@ std::optional<std::string> hfta::findReplacedInput(llvm::StringRef output,
   std::vector<std::string> files = options.inputs;
   for (const ConstantBinding &constant : options.constants)
     files.push_back(constant.path);
-  llvm::append_range(files, getDataFiles(module, options));
+  llvm::append_range(files, getJobFiles(module, options));
   for (const std::string &source : getSources(module)) {
     files.push_back(source);
     if (options.inputKind != InputKind::mlir)

@@ -12,7 +12,7 @@ namespace mlir::hfta {
 /// The file among a compilation's inputs that `output` is, perhaps under
 /// another name, or nothing. Inputs are the files of the command line, the
 /// models that the module was imported from with the external data beside them,
-/// and the data files that its job names.
+/// and the data and order that its job names.
 std::optional<std::string> findReplacedInput(llvm::StringRef output,
                                              const DriverOptions &options,
                                              ModuleOp module);

@@ -192,6 +192,9 @@ void StageAssignment::giveInstances(VariableOp variable, const Uses &used) {
       used.readByWeight || llvm::any_of(used.blocks, [&](int64_t reader) {
         return isBehindChunk(reader, getBlock(variable));
       });
+  // In orders that are listed a chunk's backwards may all come before what the
+  // readers of the first ones wait for.
+  waits |= job.getOrder() == PipelineOrder::listed && job.chunks > 1;
   bool isShort =
       used.writtenByEvaluate || (used.writtenByBackward && !waits && isSent);
   variable.setInstances((isShort ? 1 : most) + 1);

@@ -4,11 +4,14 @@ on each number of ranks, with logs and evaluations; copies fused, partially, or 
 compiled alone. Checkpoints of any pipeline are gone on from by any other. Needs Open
 MPI's mpirun, and only Python's standard library."""
 
+import random
+
 from harness import (Work, checkpoint, expect_same_checkpoint, fail,
                      read_log)
 from mpirun import run_ranks
 from pipeline_models import (COPIES, STEPS, make_job, make_pipeline, write_partial,
                              write_tied)
+from pipeline_orders import make_random_order, write_rows
 
 # Of stages of one part, and of two.
 ORDERS = ("all_forwards_first", "one_f_one_b", "zero_bubble")
@@ -99,6 +102,28 @@ def check_recompute(check):
                           {min(ranks, stages) for ranks in counts}, expected)
 
 
+def check_files(check):
+    """Orders from files: halves of backwards at uneven times, two chunks there and back,
+    and one of positions, whose workers have a row together."""
+    clauses, flags, _ = JOBS["mlp"]
+    positions = [["0F0", "0F1", "0I0", "0F2", "0W0", "0F3", "0B1", "0B2", "0B3"],
+                 [f"1{kind}{number}" for number in range(8) for kind in "FIW"]]
+    for name, rows, more, ranks in (
+            ("uneven", make_random_order(random.Random(1), 4, 8), "", (1, 2, 4)),
+            ("v", make_random_order(random.Random(2), 4, 8, 2, True), "chunks = 2",
+             (1, 2)),
+            ("loop", make_random_order(random.Random(3), 4, 8, 2), "chunks = 2", (2,)),
+            ("positions", positions, "replicas = [2, 1]", (1, 3))):
+        (check.folder / f"{name}.csv").write_text(write_rows(rows))
+        own, cuts = clauses, None
+        if name == "positions":
+            own, cuts = "micro_batches 8, groups = 8", ["second"]
+        pipeline = make_pipeline("mlp", order=f'file("{name}.csv")', cuts=cuts)
+        job = make_job("mlp", f"{own}\n  {pipeline}{', ' * bool(more)}{more}")
+        check.compare(f"mlp-file-{name}", job, flags, ranks,
+                      check.train_uncut("mlp", own, *flags))
+
+
 def check_replicas(check):
     """Stages of several replicas: equal on each number of ranks, and, with as many
     groups, to what isn't cut."""
@@ -133,6 +158,7 @@ def main():
     check_orders(check)
     check_in_flight(check)
     check_recompute(check)
+    check_files(check)
     check_replicas(check)
     check_resumed(check)
 

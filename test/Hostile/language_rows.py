@@ -353,6 +353,7 @@ def make_shape_rows():
              "second clause 'pipeline'")):
         yield change(name, "steps     3", f"steps 3\n  {clauses}", 1, *words,
                      place="job.hfta:1")
+    yield from make_order_rows()
     yield change("a pipeline that is planned", "steps     3",
                  "steps 3\n  cluster devices = [2]\n  pipeline auto", 3,
                  "'pipeline auto'", "not supported", place="job.hfta:18:")
@@ -415,6 +416,70 @@ def make_shape_rows():
                  "steps     3", "steps 3\n  precision f64, accumulate = f32", 1,
                  "at least the type that is computed in, f64, got f32",
                  place="job.hfta:17:")
+
+
+def make_order_rows():
+    """Orders from files, of two stages and two micro-batches unless `pipeline` says
+    more."""
+    good = "0F0,0F1,0B0,0B1\n1F0,1B0,1F1,1B1\n"
+    rows = [
+        ("nothing", "", "order.csv:1:1: expected a row for each of 2 workers, got 0"),
+        ("no text", bytes(range(256)), "order.csv:1:1: expected an action"),
+        ("no action", good.replace("0F1", "0X1"),
+         "order.csv:1:5: expected an action such as 0F0", "'0X1'"),
+        ("numbers out of reach", good.replace("0F1", f"0F{2 ** 70}"), "order.csv:1:5:"),
+        ("a stage that isn't there", good.replace("1F1", "7F1"), "order.csv:2:9:",
+         "a stage below 2 in 7F1"),
+        ("a micro-batch that isn't there", good.replace("1F1", "1F2"),
+         "order.csv:2:9:", "a micro-batch below 2 in 1F2"),
+        ("an action that is missing", good.replace(",1B1", ""), "order.csv:2:1:",
+         "worker 1 has no 1B1"),
+        ("an action that is there twice", good.replace("0B1", "0F1"),
+         "order.csv:1:13: 0F1 is there twice"),
+        ("an action on the wrong worker", good.replace("1F1", "0F1"),
+         "order.csv:2:9:", "on worker 0, not on worker 1"),
+        ("micro-batches in another order", "0F1,0F0,0B0,0B1\n1F0,1B0,1F1,1B1\n",
+         "order.csv:1:5: 0F0 comes after 0F1"),
+        ("half a backward", good.replace("1B1", "1I1"), "worker 1 has no 1W1"),
+        ("a circle", "0F0,0B0,0F1,0B1\n1F0,1F1,1B0,1B1\n", "order.csv:1:5:",
+         "wait for each other"),
+        ("a row too many", good + "2F0\n", "order.csv:3:1:", "2 workers, got 3"),
+        ("a forward that is computed again too late", good[:-1] + ",1R1",
+         "order.csv:2:17: 1R1 comes after 1B1"),
+        ("more in flight than the job says", "0F0,0F1,0B0,0B1\n1F0,1F1,1B0,1B1\n",
+         "order.csv:2:5:", "at most 1 forwards"),
+    ]
+    pipeline = '  pipeline cuts = ["hidden"], order = file("order.csv")'
+    for name, text, *words in rows:
+        limit = ", in_flight = [2, 1]" * (name.startswith("more in"))
+        yield change(f"an order of {name}", "steps     3",
+                     f"steps 3\n  micro_batches 2\n{pipeline}{limit}", 1, *words,
+                     place="job.hfta:18:", files={"order.csv": text}.items())
+    for name, clause, *words in (
+            ("a file that isn't there", 'order = file("no.csv")', "cannot read",
+             "no.csv"),
+            ("a folder", 'order = file(".")', "expected a regular file"),
+            ("a device", 'order = file("/dev/zero")', "expected a regular file"),
+            ("no name", "order = file()", "'file'"),
+            ("an empty name", 'order = file("")', "'file' is empty"),
+            ("two files", 'order = file("order.csv", "b.csv")', "'file'"),
+            ("a number", "order = file(3)", "'file' is a string"),
+            ("a file without parentheses", "order = file", "unknown order 'file'"),
+            ("another call", 'order = csv("order.csv")', "'csv'"),
+            ("a file and all forwards first",
+             'order = file("order.csv")\n  micro_batches 2, all_forwards_first = true',
+             "all_forwards_first"),
+            ("a word with a file", 'costs = file("order.csv")', "'costs' is a word")):
+        yield change(f"an order of {name}", "steps     3",
+                     f'steps 3\n  pipeline cuts = ["hidden"], {clause}', 1, *words,
+                     place="job.hfta:1", files={"order.csv": good}.items())
+    for name, clause, words in (
+            ("of one stage", "pipeline", "a pipeline that has cuts"),
+            ("of stages to be planned", "cluster devices = [2]\n  pipeline auto,",
+             "exclude each other")):
+        yield change(f"an order from a file {name}", "steps     3",
+                     f'steps 3\n  {clause} order = file("order.csv")', 1, words,
+                     place="job.hfta:1", files={"order.csv": good}.items())
 
 
 def make_file_rows():

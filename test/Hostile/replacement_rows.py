@@ -56,6 +56,10 @@ def make_hftac_rows():
                         "image.npy": {"shape": "(64, 4)", "body": bytes(1024)},
                         "label.npy": {"shape": "(64,)", "descr": "|u1",
                                       "body": bytes(64)}}.items()}.items())
+    yield hftac("the pipeline's order", "orders/o.csv", "orders/o.csv",
+                job=JOB.replace("steps ", 'micro_batches 2\n  pipeline cuts = ["y"], '
+                                'order = file("orders/o.csv")\n  steps '),
+                files={"orders/o.csv": "0F0,0F1,0B0,0B1\n1F0,1B0,1F1,1B1\n"}.items())
     yield hftac("data by text", "image.npy", "image.npy", "--emit=import")
     yield hftac("a constant", "w.npy", "w.npy", "--constant=x=w.npy",
                 "--batch=2", command=("net.onnx",), files={

@@ -1,10 +1,10 @@
 //===- AnalyzeData.cpp - Data blocks --------------------------------------===//
 
 #include "Analysis/JobAnalyzer.h"
+#include "Hfta/Language/Files.h"
 
 #include "hfta/data.h"
 #include "llvm/ADT/STLExtras.h"
-#include "llvm/ADT/SmallString.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/MathExtras.h"
 #include "llvm/Support/Path.h"
@@ -338,12 +338,9 @@ bool JobAnalyzer::applyHeader(const FieldInfo &found, llvm::StringRef path,
 
 bool JobAnalyzer::probe(const DataSource &source, llvm::SMRange range,
                         FieldInfo &field) {
-  llvm::SmallString<128> path(source.path);
-  if (!llvm::sys::path::is_absolute(path)) {
-    path =
-        options.dataDirectory.empty() ? file.directory : options.dataDirectory;
-    llvm::sys::path::append(path, source.path);
-  }
+  std::string path = getPathFrom(
+      options.dataDirectory.empty() ? file.directory : options.dataDirectory,
+      source.path);
   if (!hasHeader(source) || !llvm::sys::fs::exists(path))
     return requireType(source, path, range, field);
   hfta_data_info header;

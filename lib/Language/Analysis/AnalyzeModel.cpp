@@ -2,6 +2,7 @@
 
 #include "Analysis/Builtins.h"
 #include "Analysis/JobAnalyzer.h"
+#include "Hfta/Language/Files.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SmallString.h"
@@ -87,13 +88,9 @@ void JobAnalyzer::analyzeFiles(const ast::ModelDeclaration &model) {
     std::optional<std::string> path = constants.readString(*expression, "file");
     if (!path)
       continue;
-    llvm::SmallString<128> full(*path);
-    if (!llvm::sys::path::is_absolute(full)) {
-      full = file.directory;
-      llvm::sys::path::append(full, *path);
-    }
     indices.push_back(Number::of(static_cast<int64_t>(info.files.size())));
-    info.files.push_back({full.str().str(), expression->getRange()});
+    info.files.push_back(
+        {getPathFrom(file.directory, *path), expression->getRange()});
   }
   if (list && !indices.empty())
     info.sweep.addList("model", std::move(indices), list->getRange(),

@@ -1,6 +1,8 @@
 //===- AnalyzePipeline.cpp - Stages, their workers, and sums --------------===//
 
 #include "Analysis/JobAnalyzer.h"
+#include "Hfta/Dialect/Hfta/IR/JobOrder.h"
+#include "Hfta/Language/Files.h"
 
 #include "llvm/ADT/STLExtras.h"
 
@@ -40,6 +42,10 @@ void JobAnalyzer::analyzePlan(const BoundArguments &arguments,
       diagnostics.error(value->getRange(),
                         "'auto' and '" + planned + "' exclude each other",
                         "'auto' finds '" + planned + "'");
+  if (!info.job.getOrderFile().empty())
+    diagnostics.error(arguments.get("order")->getRange(),
+                      "'auto' and an order from a file exclude each other",
+                      "the file is for stages that are given");
 }
 
 void JobAnalyzer::analyzePipeline(const Clause &clause) {
@@ -94,6 +100,31 @@ void JobAnalyzer::checkPipeline() {
   for (int64_t stage = 0; stage < job.getStageCount(); ++stage)
     if (!checkWorkers(stage, pipeline, parts))
       return;
+  if (!job.getOrderFile().empty() && !diagnostics.hasErrors())
+    readOrder(*pipeline);
+}
+
+/// The order that the job's file lists.
+void JobAnalyzer::readOrder(const Clause &pipeline) {
+  Job &job = info.job;
+  llvm::SMRange range = findArgument(pipeline, "order");
+  auto refuse = [&](const llvm::Twine &message, const llvm::Twine &hint) {
+    diagnostics.error(range, message, hint);
+  };
+  if (job.getStageCount() == 1)
+    return refuse("an order from a file is of a pipeline that has cuts",
+                  "one stage has no workers to wait for");
+  std::string path = getPathFrom(file.directory, job.getOrderFile());
+  llvm::Expected<std::unique_ptr<llvm::MemoryBuffer>> text = openText(path);
+  if (!text)
+    return refuse(llvm::toString(text.takeError()), "");
+  llvm::Expected<planning::Order> order =
+      planning::readOrder((*text)->getBuffer(), path, getPipelineShape(job));
+  if (!order)
+    return refuse(llvm::toString(order.takeError()),
+                  "a row a worker: 0F0,0B0 are stage 0's forward and backward "
+                  "of micro-batch 0");
+  setOrder(job, *order);
 }
 
 /// Whether the parts of the model that cuts leave make stages of several, if
@@ -118,7 +149,7 @@ bool JobAnalyzer::checkChunks(const Clause &pipeline) {
                       llvm::Twine(job.chunks),
                   "leave 'chunks' out");
   if ((job.order == "interleaved") != (job.chunks > 1) &&
-      job.order != Job::kVShape)
+      job.order != Job::kVShape && job.getOrderFile().empty())
     return refuse(job.chunks > 1 ? "order" : "chunks",
                   "the order '" + job.order + "' of stages of " +
                       count(job.chunks, "chunk"),
@@ -252,6 +283,10 @@ void JobAnalyzer::analyzePlanning() {
   else if (!info.job.inFlight.empty())
     diagnostics.error(findArgument(*pipeline, "in_flight"),
                       "'in_flight' is what is planned", "leave it out");
+  else if (!info.job.getOrderFile().empty())
+    diagnostics.error(findArgument(*pipeline, "order"),
+                      "planned orders have names",
+                      "for example order = one_f_one_b");
   else if (!info.job.cuts.empty() || !info.job.replicas.empty())
     checkPipeline();
   // With micro-batches that are planned, a sample each at most.

@@ -116,6 +116,25 @@ void JobAnalyzer::readReal(const SettingInfo &setting,
                     "it is " + setting.range.describe());
 }
 
+/// `file("NAME")`, as it stands; empty after an error.
+std::string JobAnalyzer::readFile(const ast::CallExpression &call) {
+  static constexpr ParameterSpec kName[] = {{"name", true}};
+  if (call.callee.name != "file") {
+    diagnostics.error(call.callee.range,
+                      "expected a word, or a file, got '" + call.callee.name +
+                          "'",
+                      "for example file(\"order.csv\")");
+    return "";
+  }
+  std::optional<BoundArguments> arguments = bindArguments(
+      {"file", kName}, call.arguments, call.getRange(), diagnostics);
+  if (!arguments)
+    return "";
+  std::optional<std::string> name =
+      constants.readString(*arguments->get("name"), "file");
+  return name ? Job::makeFile(*name) : "";
+}
+
 void JobAnalyzer::readSetting(const SettingInfo &setting,
                               const ast::Expression &value) {
   if (setting.isSwept())
@@ -133,8 +152,11 @@ void JobAnalyzer::readSetting(const SettingInfo &setting,
   }
   SettingRef place = setting.get(info.job);
   if (auto *text = std::get_if<std::string *>(&place)) {
-    if (std::optional<llvm::StringRef> word =
-            constants.readWord(value, setting.name, setting.getWords()))
+    if (auto *call = llvm::dyn_cast<ast::CallExpression>(&value);
+        call && setting.takes(Job::makeFile("")))
+      **text = readFile(*call);
+    else if (std::optional<llvm::StringRef> word =
+                 constants.readWord(value, setting.name, setting.getWords()))
       **text = word->str();
     return;
   }

@@ -151,6 +151,7 @@ private:
   void analyzePlan(const BoundArguments &arguments,
                    const ast::Expression &plan);
   void checkPlanning();
+  void readOrder(const Clause &pipeline);
   void checkParts(const Clause *parts);
   bool checkStages(const Clause &pipeline);
   bool checkWorkers(int64_t stage, const Clause *pipeline, const Clause *parts);
@@ -160,6 +161,7 @@ private:
   void readCounts(const SettingInfo &setting, const ast::Expression &value);
   void readReal(const SettingInfo &setting, const ast::Expression &value,
                 double &place);
+  std::string readFile(const ast::CallExpression &call);
   void readNameLists(const SettingInfo &setting, const ast::Expression &value);
   std::optional<BoundArguments>
   readSettings(const Clause &clause, llvm::ArrayRef<ParameterSpec> before);

@@ -2,7 +2,7 @@
 
 #include "Hfta/Dialect/Hfta/IR/HftaDialect.h"
 #include "Hfta/Dialect/Hfta/IR/HftaOps.h"
-#include "Hfta/Dialect/Hfta/IR/Job.h"
+#include "Hfta/Dialect/Hfta/IR/JobOrder.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -63,7 +63,14 @@ LogicalResult HftaDialect::verifyOperationAttribute(Operation *op,
     auto module = dyn_cast<ModuleOp>(op);
     if (!module)
       return op->emitError() << "'" << kJobAttrName << "' belongs on a module";
-    return failure(failed(Job::read(module)));
+    FailureOr<Job> job = Job::read(module);
+    if (failed(job) || job->orderRows.empty())
+      return failure(failed(job));
+    llvm::Expected<planning::Order> order = makeOrder(*job);
+    if (order)
+      return success();
+    return module.emitError() << "in '" << kJobAttrName
+                              << "': " << llvm::toString(order.takeError());
   }
   if (attribute.getName() == kSegmentsAttrName) {
     auto segments = dyn_cast<ArrayAttr>(attribute.getValue());

@@ -32,12 +32,60 @@ PipelineOrder Job::getOrder() const {
   if (getStageCount() == 1)
     return order == kAllForwardsFirst ? PipelineOrder::allForwardsFirst
                                       : PipelineOrder::oneForwardOneBackward;
+  if (!orderRows.empty())
+    return PipelineOrder::listed;
   return llvm::StringSwitch<PipelineOrder>(order)
       .Case(kAllForwardsFirst, PipelineOrder::allForwardsFirst)
       .Case("interleaved", PipelineOrder::interleaved)
       .Case("zero_bubble", PipelineOrder::zeroBubble)
       .Case(kVShape, PipelineOrder::vShape)
       .Default(PipelineOrder::oneForwardOneBackward);
+}
+
+/// What stands around the name of a file.
+static constexpr StringLiteral kFileBegin = "file(\"", kFileEnd = "\")";
+
+std::string Job::makeFile(StringRef name) {
+  return (kFileBegin + name + kFileEnd).str();
+}
+
+StringRef Job::getOrderFile() const {
+  StringRef file = order;
+  if (file.consume_front(kFileBegin) && file.consume_back(kFileEnd))
+    return file;
+  return "";
+}
+
+bool Job::isVShaped() const {
+  if (getOrder() != PipelineOrder::listed)
+    return getOrder() == PipelineOrder::vShape;
+  // Then the first stage has the model's last part, too.
+  constexpr int64_t kParts = 2;
+  return chunks == kParts && getStageCount() > 1 &&
+         StringRef(orderRows.front())
+             .contains(',' + std::to_string(kParts * getStageCount() - 1) +
+                       'F');
+}
+
+bool Job::splitsBackward() const {
+  if (getOrder() == PipelineOrder::listed)
+    return llvm::any_of(orderRows, [](StringRef row) {
+      return row.contains('I') || row.contains('W');
+    });
+  return getOrder() == PipelineOrder::zeroBubble ||
+         getOrder() == PipelineOrder::vShape;
+}
+
+/// Of a row of actions, the most micro-batches between forward and backward at
+/// a time.
+static int64_t countInFlight(StringRef row) {
+  int64_t inFlight = 0, most = 0;
+  for (char letter : row) {
+    inFlight += letter == 'F';
+    most = std::max(most, inFlight);
+    inFlight -= letter == 'B' || letter == 'W';
+  }
+  return most;
 }
 
 int64_t Job::getInFlight(int64_t stage) const {
@@ -62,6 +110,8 @@ int64_t Job::getInFlight(int64_t stage) const {
   case PipelineOrder::zeroBubble:
   case PipelineOrder::vShape:
     return std::min(stages, own);
+  case PipelineOrder::listed:
+    return llvm::divideCeil(countInFlight(orderRows[stage]), chunks);
   }
   llvm_unreachable("all orders are listed");
 }
@@ -100,7 +150,8 @@ public:
       field(key, value);
   }
   /// Written where there are some.
-  void list(StringRef key, const std::vector<int64_t> &values) {
+  template <typename T>
+  void list(StringRef key, const std::vector<T> &values) {
     if (!values.empty())
       field(key, values);
   }
@@ -186,7 +237,8 @@ public:
     if (dictionary.get(key))
       field(key, value);
   }
-  void list(StringRef key, std::vector<int64_t> &values) {
+  template <typename T>
+  void list(StringRef key, std::vector<T> &values) {
     known.insert(key);
     if (dictionary.get(key))
       field(key, values);
@@ -323,6 +375,7 @@ struct Describe {
     archive.flag("keeps_types", job.keepsTypes);
     archive.flag("plans_pipeline", job.plansPipeline);
     archive.list("recomputed_stages", job.recomputedStages);
+    archive.list("order_rows", job.orderRows);
     archive.records("data", job.data, *this);
     archive.field("metric", job.metric);
     for (const SettingInfo *setting : getSettings())
@@ -368,13 +421,28 @@ int64_t Job::getMostGroups() const {
   return most;
 }
 
+/// What is wrong with the rows of an order at first sight; empty if nothing.
+static std::string checkOrderRows(const Job &job) {
+  if (job.orderRows.empty())
+    return job.getOrderFile().empty() ? "" : "'order_rows' must be given";
+  if (job.getStageCount() == 1 ||
+      static_cast<int64_t>(job.orderRows.size()) != job.getStageCount())
+    return "'order_rows' must have a row for each of several stages";
+  for (StringRef row : job.orderRows)
+    if (row.empty() ||
+        row.find_first_not_of("0123456789,FRBIW") != StringRef::npos)
+      return "'order_rows' must be actions such as \"0F0,0B0\"";
+  if (job.allForwardsFirst)
+    return "'order_rows' and 'all_forwards_first' exclude each other";
+  return "";
+}
+
 /// What is wrong with the stages; empty if nothing.
 static std::string checkPipeline(const Job &job) {
   for (const std::vector<std::string> &cut : job.cuts)
     if (cut.empty() || llvm::is_contained(cut, ""))
       return "each of 'cuts' must name a value";
-  const SettingInfo *order = findSetting("order");
-  if (!llvm::is_contained(order->getWords(), job.order))
+  if (!findSetting("order")->takes(job.order))
     return "unknown order '" + job.order + "'";
   if (job.chunks < 1 || (job.cuts.size() + 1) % job.chunks != 0)
     return "'cuts' must leave as many parts for each stage as there are "
@@ -399,7 +467,7 @@ static std::string checkPipeline(const Job &job) {
       }))
     return "'recomputed_stages' must be stages, of which there are " +
            std::to_string(stages);
-  return "";
+  return checkOrderRows(job);
 }
 
 /// What a reader of the job may rely on; returns an error or nothing.
@@ -434,7 +502,7 @@ static std::string checkJob(const Job &job) {
     if (setting->type == SettingType::Word) {
       const std::string &word =
           *std::get<std::string *>(setting->get(const_cast<Job &>(job)));
-      if (!llvm::is_contained(setting->getWords(), word))
+      if (!setting->takes(word))
         return ("'" + setting->name + "' must be " + setting->usage +
                 ", not '" + word + "'")
             .str();

@@ -64,6 +64,16 @@ SmallVector<StringRef> SettingInfo::getWords() const {
   return words;
 }
 
+bool SettingInfo::takes(StringRef text) const {
+  return llvm::any_of(getWords(), [&](StringRef word) {
+    size_t name = word.find('"');
+    return name == StringRef::npos
+               ? text == word
+               : text.starts_with(word.take_front(name + 1)) &&
+                     text.ends_with("\")");
+  });
+}
+
 namespace {
 
 /// A row of either kind, as it stands in Settings.def.

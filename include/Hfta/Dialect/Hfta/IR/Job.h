@@ -66,7 +66,8 @@ enum class PipelineOrder {
   oneForwardOneBackward, ///< backwards as early as they can be
   interleaved,           ///< the same, of stages of several chunks
   zeroBubble, ///< gradients of weights where there is nothing else to do
-  vShape      ///< the same, of two chunks, there and back again
+  vShape,     ///< the same, of two chunks, there and back again
+  listed      ///< as Job::orderRows say
 };
 
 struct Job {
@@ -75,6 +76,8 @@ struct Job {
   /// A word of `order`.
   static constexpr llvm::StringLiteral kAllForwardsFirst = "all_forwards_first";
   static constexpr llvm::StringLiteral kVShape = "v_shape";
+  /// A file as the value of a word: file("NAME").
+  static std::string makeFile(llvm::StringRef name);
 
   std::string name;
   bool training = true;  ///< false: inference only
@@ -93,6 +96,10 @@ struct Job {
   bool plansPipeline = false;
   /// `recompute auto`: the stages whose memory would be too small otherwise.
   std::vector<int64_t> recomputedStages;
+  /// What each stage does, action by action, whatever `order` is called:
+  /// "0F0,0F1,0B0,0B1" as planning::writeOrder has it, in places of a worker's
+  /// own micro-batches (JobOrder.h). Empty: what `order` names.
+  std::vector<std::string> orderRows;
   std::vector<DataField> data;
   std::string metric; ///< "accuracy" or empty
 
@@ -135,7 +142,7 @@ struct Job {
     int64_t stages = getStageCount();
     if (block < 0 || stages == 1)
       return block < 0 ? -1 : 0;
-    if (getOrder() == PipelineOrder::vShape)
+    if (isVShaped())
       return block < stages ? block : 2 * stages - 1 - block;
     return block % stages;
   }
@@ -152,11 +159,12 @@ struct Job {
   /// Of the stage that has most.
   int64_t getMostGroups() const;
   PipelineOrder getOrder() const;
+  /// The file that the order is from, as the job names it; empty: none.
+  llvm::StringRef getOrderFile() const;
+  /// Whether stage s of S has the model's parts s and 2 S - 1 - s.
+  bool isVShaped() const;
   /// Whether gradients of weights have tasks of their own.
-  bool splitsBackward() const {
-    return getOrder() == PipelineOrder::zeroBubble ||
-           getOrder() == PipelineOrder::vShape;
-  }
+  bool splitsBackward() const;
   /// Whether the stage computes what backward needs of forward again, where it
   /// has several micro-batches in flight: of one it would keep as much.
   bool recomputes(int64_t stage) const;

@@ -114,8 +114,10 @@ struct SettingInfo {
   SettingRef (*get)(Job &job);
 
   bool isClause() const { return name == clause; }
-  /// A Word's words.
+  /// A Word's words. One that names a file stands as file("NAME").
   llvm::SmallVector<llvm::StringRef> getWords() const;
+  /// Whether a Word may be this.
+  bool takes(llvm::StringRef text) const;
   /// Whether each copy has a value of its own.
   bool isSwept() const {
     return type == SettingType::Numbers || type == SettingType::WholeNumbers;

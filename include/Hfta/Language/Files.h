@@ -1,0 +1,25 @@
+//===- Files.h - Files that jobs and command lines name ---------*- C++ -*-===//
+
+#ifndef HFTA_LANGUAGE_FILES_H
+#define HFTA_LANGUAGE_FILES_H
+
+#include "llvm/ADT/StringRef.h"
+#include "llvm/Support/Error.h"
+#include "llvm/Support/MemoryBuffer.h"
+
+#include <memory>
+#include <string>
+
+namespace mlir::hfta {
+
+/// What is called `path` in a folder; absolute paths stay as they are.
+std::string getPathFrom(llvm::StringRef folder, llvm::StringRef path);
+
+/// A file's text. The error says which file cannot be read, and why: also
+/// folders, and devices, which may have no end.
+llvm::Expected<std::unique_ptr<llvm::MemoryBuffer>>
+openText(llvm::StringRef path);
+
+} // namespace mlir::hfta
+
+#endif // HFTA_LANGUAGE_FILES_H

@@ -1,0 +1,35 @@
+//===- Files.cpp - Files that jobs and command lines name -----------------===//
+
+#include "Hfta/Language/Files.h"
+
+#include "llvm/ADT/SmallString.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/Path.h"
+
+using namespace mlir;
+
+std::string hfta::getPathFrom(llvm::StringRef folder, llvm::StringRef path) {
+  if (llvm::sys::path::is_absolute(path))
+    return path.str();
+  llvm::SmallString<128> full(folder);
+  llvm::sys::path::append(full, path);
+  return full.str().str();
+}
+
+llvm::Expected<std::unique_ptr<llvm::MemoryBuffer>>
+hfta::openText(llvm::StringRef path) {
+  auto fail = [&](const llvm::Twine &why) {
+    return llvm::createStringError("cannot read '" + path + "': " + why);
+  };
+  // A pipe on the command line is what the user wants.
+  llvm::sys::fs::file_status status;
+  if (!llvm::sys::fs::status(path, status) &&
+      !llvm::sys::fs::is_regular_file(status) &&
+      status.type() != llvm::sys::fs::file_type::fifo_file)
+    return fail("expected a regular file");
+  llvm::ErrorOr<std::unique_ptr<llvm::MemoryBuffer>> file =
+      llvm::MemoryBuffer::getFile(path);
+  if (!file)
+    return fail(file.getError().message());
+  return std::move(*file);
+}
