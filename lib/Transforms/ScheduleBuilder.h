@@ -8,6 +8,7 @@
 #include "Hfta/Dialect/Hfta/IR/TaskNames.h"
 #include "Hfta/Planning/Order.h"
 #include "ScheduledSums.h"
+#include "llvm/ADT/MapVector.h"
 
 #include <map>
 
@@ -85,11 +86,15 @@ private:
                 int64_t ahead = 0);
 
   // What stages say to each other, and in which order (ScheduleStages.cpp).
+  struct Outlet;
   struct Link;
   int64_t getStageEvent(int64_t which) const;
   int64_t getMostPlaces() const;
   int64_t getLinkEvent(int64_t chunk, int64_t link) const;
   Link getLink(StringRef part, int64_t chunk) const;
+  llvm::MapVector<int64_t, int64_t> getReaders(StringRef part,
+                                               int64_t block) const;
+  int64_t getNextQueue(StringRef part, int64_t chunk) const;
   SmallVector<int64_t> getChunks() const;
   bool isWrittenBy(int64_t segment, StringRef part) const;
   bool isFirstReadBy(int64_t segment, StringRef part, int64_t block) const;
@@ -100,9 +105,10 @@ private:
                    llvm::function_ref<void(int64_t, SegmentAttr, int64_t)> say);
   void forMessages(const Link &link, bool sends,
                    llvm::function_ref<void(int64_t, SegmentAttr, int64_t)> say);
-  bool hasMessages(const Link &link, bool sends);
+  bool hasMessages(const Link &link);
   void receive(const Link &link, int64_t ahead);
   void send(const Link &link);
+  void awaitSent(const Link &link);
   void runActions();
   void runStart();
   void awaitMessages(const Link &link);

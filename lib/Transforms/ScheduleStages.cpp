@@ -4,7 +4,8 @@
 // pipeline has. What a forward reads of other stages comes while the forward
 // before it is computed, what it gives leaves while the next one is; the same
 // of backwards. Each of these four ways has a queue for each chunk of the
-// stage, so that none waits for another. Events tell when a place is there, and
+// stage, so that none waits for another; where there are several chunks, so has
+// each stage that something is sent to. Events tell when a place is there, and
 // when it may be used again: `used` that the last backward is done, on whose
 // micro-batch's places those of a later one lie.
 //===----------------------------------------------------------------------===//
@@ -35,14 +36,24 @@ enum StageEvent {
 };
 } // namespace
 
+/// Where messages to a stage leave; to all, if `reader` is -1.
+struct ScheduleBuilder::Outlet {
+  int64_t reader;
+  int64_t queue;
+  Event sent;
+};
+
 /// What goes from tasks of one part and block to those of other stages, and
-/// what comes to them.
+/// what comes to them. Stages of several chunks don't read of the same
+/// micro-batches at the same time, so that messages to one mustn't wait behind
+/// those to another.
 struct ScheduleBuilder::Link {
   StringRef part;
   int64_t block;
-  int64_t sends, receives; ///< queues
-  int64_t computed;        ///< event: what is to be sent is there
-  Event sent, received;
+  int64_t receives; ///< queue
+  int64_t computed; ///< event: what is to be sent is there
+  Event received;
+  SmallVector<Outlet> outlets;
 };
 
 static Case getCase(planning::ActionKind kind) {
@@ -76,7 +87,7 @@ int64_t ScheduleBuilder::getMostPlaces() const {
 
 /// The first of a chunk's link; link 0: its uploads.
 int64_t ScheduleBuilder::getLinkEvent(int64_t chunk, int64_t link) const {
-  int64_t ofLink = StageEvent::sent + getMostPlaces();
+  int64_t ofLink = StageEvent::sent + getMostPlaces() * job.getStageCount();
   constexpr int64_t kLinks = 2;
   return getStageEvent(StageEvent::firstOfChunk +
                        chunk * (kUploadedEvents + kLinks * ofLink) +
@@ -97,20 +108,57 @@ ScheduleBuilder::Link ScheduleBuilder::getLink(StringRef part,
   bool isBackward = part == parts::kBackward;
   int64_t event = getLinkEvent(chunk, isBackward ? 2 : 1);
   int64_t queue = kOfChunk * chunk;
-  int64_t block = getChunks()[chunk];
-  int64_t places = getMostPlaces();
-  for (auto [number, segment] :
-       llvm::enumerate(SegmentAttr::getTable(module).getAsRange<SegmentAttr>()))
-    if (segment.getRole() == Role::cut && segment.getBlock() == block &&
-        isWrittenBy(static_cast<int64_t>(number), part))
-      places = std::min<int64_t>(places, segment.getInstances());
-  return {part,
-          block,
-          queue + (isBackward ? kGradientSends : kSends),
-          queue + (isBackward ? kGradientReceives : kReceives),
-          event + StageEvent::computed,
-          {event + StageEvent::sent, places},
-          {event + StageEvent::received, 2}};
+  Link link = {part,
+               getChunks()[chunk],
+               queue + (isBackward ? kGradientReceives : kReceives),
+               event + StageEvent::computed,
+               {event + StageEvent::received, 2},
+               {}};
+  queue += isBackward ? kGradientSends : kSends;
+  event += StageEvent::sent;
+  for (auto [reader, places] : getReaders(part, link.block)) {
+    link.outlets.push_back({reader, queue, {event, places}});
+    queue = getNextQueue(part, chunk) + link.outlets.size() - 1;
+    event += places;
+  }
+  return link;
+}
+
+/// The stages that get what a block's tasks of a part write, or -1 for all of
+/// them, each with the number of places that there are for it.
+llvm::MapVector<int64_t, int64_t>
+ScheduleBuilder::getReaders(StringRef part, int64_t block) const {
+  llvm::MapVector<int64_t, int64_t> places;
+  for (auto [number, segment] : llvm::enumerate(
+           SegmentAttr::getTable(module).getAsRange<SegmentAttr>())) {
+    if (segment.getRole() != Role::cut || segment.getBytes() == 0 ||
+        segment.getBlock() != block ||
+        !isWrittenBy(static_cast<int64_t>(number), part))
+      continue;
+    for (int64_t reader : segment.getReaders()) {
+      int64_t &least =
+          places.insert({job.chunks > 1 ? reader : -1, segment.getInstances()})
+              .first->second;
+      least = std::min<int64_t>(least, segment.getInstances());
+    }
+  }
+  return places;
+}
+
+/// The first queue for a link's readers but the first one, which come after
+/// those of the links before it.
+int64_t ScheduleBuilder::getNextQueue(StringRef part, int64_t chunk) const {
+  int64_t queue = kSends + kOfChunk * job.chunks;
+  for (auto [number, block] : llvm::enumerate(getChunks()))
+    for (StringRef other :
+         {parts::kForward, parts::kBackward, parts::kEvaluate}) {
+      if (static_cast<int64_t>(number) == chunk && other == part)
+        return queue;
+      auto readers = static_cast<int64_t>(getReaders(other, block).size());
+      if ((other == parts::kEvaluate) == (part == parts::kEvaluate))
+        queue += std::max<int64_t>(readers - 1, 0);
+    }
+  return queue;
 }
 
 ScheduleBuilder::Event ScheduleBuilder::getUploaded(int64_t chunk) const {
@@ -175,9 +223,10 @@ void ScheduleBuilder::forMessages(
   forMessages(sends, isMeant, say);
 }
 
-bool ScheduleBuilder::hasMessages(const Link &link, bool sends) {
+/// Whether anything comes.
+bool ScheduleBuilder::hasMessages(const Link &link) {
   bool found = false;
-  forMessages(link, sends,
+  forMessages(link, /*sends=*/false,
               [&](int64_t, SegmentAttr, int64_t) { found = true; });
   return found;
 }
@@ -193,15 +242,26 @@ void ScheduleBuilder::receive(const Link &link, int64_t ahead) {
 }
 
 void ScheduleBuilder::send(const Link &link) {
+  if (link.outlets.empty())
+    return;
   record(link.computed, kTasks);
-  await(link.computed, link.sends);
-  forMessages(link, /*sends=*/true,
-              [&](int64_t number, SegmentAttr segment, int64_t to) {
-                SendOp::create(builder, getLoc(), segment.getBytes(),
-                               getPlace(Space::segment, number), to,
-                               /*device=*/0, link.sends);
-              });
-  record(link.sent, link.sends);
+  for (const Outlet &outlet : link.outlets) {
+    await(link.computed, outlet.queue);
+    forMessages(link, /*sends=*/true,
+                [&](int64_t number, SegmentAttr segment, int64_t to) {
+                  if (outlet.reader < 0 || outlet.reader == to)
+                    SendOp::create(builder, getLoc(), segment.getBytes(),
+                                   getPlace(Space::segment, number), to,
+                                   /*device=*/0, outlet.queue);
+                });
+    record(outlet.sent, outlet.queue);
+  }
+}
+
+/// Waits until what was in the places that will be written has left.
+void ScheduleBuilder::awaitSent(const Link &link) {
+  for (const Outlet &outlet : link.outlets)
+    await(outlet.sent, kTasks);
 }
 
 //===----------------------------------------------------------------------===//
@@ -226,7 +286,7 @@ void ScheduleBuilder::runStart() {
       record(getUploaded(chunk), kUploads);
     }
     for (StringRef part : {parts::kForward, parts::kBackward})
-      if (Link link = getLink(part, chunk); hasMessages(link, /*sends=*/false))
+      if (Link link = getLink(part, chunk); hasMessages(link))
         receive(link, /*ahead=*/0);
   }
 }
@@ -234,14 +294,12 @@ void ScheduleBuilder::runStart() {
 /// Waits for what the tasks of a micro-batch read of others, and has the next
 /// one's come.
 void ScheduleBuilder::awaitMessages(const Link &link) {
-  if (hasMessages(link, /*sends=*/false)) {
+  if (hasMessages(link)) {
     await(link.received, kTasks);
     await(getUsed(), link.receives);
     receive(link, /*ahead=*/1);
   }
-  // What was in the place that will be written has left.
-  if (hasMessages(link, /*sends=*/true))
-    await(link.sent, kTasks);
+  awaitSent(link);
 }
 
 void ScheduleBuilder::runChunk(StringRef part, int64_t chunk) {
@@ -260,8 +318,7 @@ void ScheduleBuilder::runForward(int64_t chunk) {
   Link link = getLink(parts::kForward, chunk);
   awaitMessages(link);
   runChunk(parts::kForward, chunk);
-  if (hasMessages(link, /*sends=*/true))
-    send(link);
+  send(link);
 }
 
 void ScheduleBuilder::runBackward(int64_t chunk) {
@@ -272,8 +329,7 @@ void ScheduleBuilder::runBackward(int64_t chunk) {
   record(getUsed(), kTasks);
   if (!job.splitsBackward())
     tellSums(link.block);
-  if (hasMessages(link, /*sends=*/true))
-    send(link);
+  send(link);
 }
 
 void ScheduleBuilder::runWeight(int64_t chunk) {
@@ -334,18 +390,15 @@ void ScheduleBuilder::runActions() {
 void ScheduleBuilder::evaluateStage() {
   for (int64_t chunk = 0; chunk < job.chunks; ++chunk) {
     Link link = getLink(parts::kEvaluate, chunk);
-    if (hasMessages(link, /*sends=*/false)) {
+    if (hasMessages(link)) {
       await(getUsed(), link.receives);
       receive(link, /*ahead=*/0);
       await(link.received, kTasks);
     }
-    bool sends = hasMessages(link, /*sends=*/true);
-    if (sends)
-      await(link.sent, kTasks);
+    awaitSent(link);
     runChunk(parts::kEvaluate, chunk);
     record(getUsed(), kTasks);
-    if (sends)
-      send(link);
+    send(link);
   }
 }
 

@@ -9,8 +9,8 @@ import random
 from harness import (Work, checkpoint, expect_same_checkpoint, fail,
                      read_log)
 from mpirun import run_ranks
-from pipeline_models import (COPIES, STEPS, make_job, make_pipeline, write_partial,
-                             write_tied)
+from pipeline_models import (COPIES, STEPS, TIED_PARTS, make_job, make_pipeline,
+                             write_partial, write_tied)
 from pipeline_orders import make_random_order, write_rows
 
 # Of stages of one part, and of two.
@@ -74,6 +74,16 @@ def check_orders(check):
             stages = 2 if order in CHUNKED and net != "deep" else 4
             check.compare(f"{net}-{order}", job, flags,
                           {min(ranks, stages) for ranks in counts}, expected)
+
+
+def check_far_readers(check):
+    """The last of eight parts sends to the part before it, which reads at once, and the
+    gradient of a weight to the first one, which reads much later."""
+    clauses, flags, _ = JOBS["tied"]
+    for order in CHUNKED:
+        pipeline = make_pipeline("tied", order=order, cuts=TIED_PARTS)
+        check.compare(f"tied-{order}-far", make_job("tied", f"{clauses}\n  {pipeline}"),
+                      flags, (4,), check.train_uncut("tied", clauses, *flags))
 
 
 def check_in_flight(check):
@@ -156,6 +166,7 @@ def check_resumed(check):
 def main():
     check = Check()
     check_orders(check)
+    check_far_readers(check)
     check_in_flight(check)
     check_recompute(check)
     check_files(check)

@@ -54,6 +54,8 @@ CUTS = {
     "tied": ["embedded", "mixed1", "mixed2"],
     "partial": ["first", "second", "third"],
 }
+# Of the tied one, in eight parts.
+TIED_PARTS = ("embedded", "r1", "n1", "mixed1", "r2", "n2", "mixed2")
 FIELDS = {
     "mlp": DATA["mlp"], "deep": DATA["mlp"], "skip": DATA["mlp"], "cnn": DATA["cnn"],
     "tied": 'tokens = npy("tokens.npy"), next = npy("next.npy")',
@@ -71,7 +73,7 @@ def make_numbers(name, *dims):
                                for index in range(count)])
 
 
-def make_block(number, source, result):
+def make_block(number, source, result, kind):
     """A transformer's block: attention of one head, and two layers."""
     def weight(kind):
         return f"{kind}{number}"
@@ -89,7 +91,7 @@ def make_block(number, source, result):
              node("LayerNormalization", [of("r"), weight("scale"), weight("shift")],
                   [of("n")], name=of("n"), axis=-1),
              node("MatMul", [of("n"), weight("up")], [of("u")], name=of("u")),
-             node("Relu", [of("u")], [of("h")], name=of("h")),
+             node(kind, [of("u")], [of("h")], name=of("h")),
              node("MatMul", [of("h"), weight("down")], [of("d")], name=of("d")),
              node("Add", [of("d"), of("n")], [result], name=result)]
     square = [make_numbers(weight(kind), WIDTH, WIDTH)
@@ -101,19 +103,21 @@ def make_block(number, source, result):
         make_numbers(weight("shift"), WIDTH)]
 
 
-def write_tied(folder):
-    """A language model whose table of words is its last layer's weight, too."""
+def write_tied(folder, name="tied", kind="Relu"):
+    """A language model whose table of words is its last layer's weight, too; `kind` is
+    its first block's function."""
     nodes = [node("Gather", ["words", "tokens"], ["g"], name="g"),
              node("Add", ["g", "places"], ["embedded"], name="embedded")]
     tensors = [make_numbers("words", WORDS, WIDTH),
                make_numbers("places", TOKENS, WIDTH)]
     for number, source in ((1, "embedded"), (2, "mixed1")):
-        more, weights = make_block(number, source, f"mixed{number}")
+        more, weights = make_block(number, source, f"mixed{number}",
+                                   kind if number == 1 else "Relu")
         nodes += more
         tensors += weights
     nodes += [node("Transpose", ["words"], ["turned"], name="turned", perm=[1, 0]),
               node("MatMul", ["mixed2", "turned"], ["scores"], name="scores")]
-    (folder / "tied.onnx").write_bytes(model(graph(
+    (folder / f"{name}.onnx").write_bytes(model(graph(
         nodes, [value("tokens", ["batch", TOKENS], type=INT64)],
         [value("scores", ["batch", TOKENS, WORDS])], tensors)))
     for seed, name in ((21, "tokens"), (22, "next")):
