@@ -1,0 +1,335 @@
+#!/usr/bin/env python3
+"""Networks in four stages, in each order and on each number of ranks, train to the bytes
+of the program that isn't cut: logs and checkpoints, of copies that are fused, compiled
+alone or in part, with gradients clipped or not, in f32 and f64; two stages of two
+replicas and one, and four stages on two hosts, too. Needs Open MPI's mpirun, and only
+Python's standard library; hosts are network namespaces, which root can make.
+
+    pipeline_networks.py --hftac HFTAC --work DIR [--name NAME] [--part N/M]
+"""
+
+import argparse
+import concurrent.futures
+import dataclasses
+import filecmp
+import itertools
+import math
+import pathlib
+import random
+import shutil
+import sys
+
+from harness import DATA, REFERENCE, checkpoint, fail, make_blocks, read_log, run
+from hosts import can_make_hosts, make_hosts
+from mpirun import run_ranks
+from network_run import NetworkFolder
+from pipeline_models import (FIELDS, TIED_PARTS, graph, integers, make_numbers, model,
+                             node, tensor, value, write_tied)
+from pipeline_orders import make_random_order, write_rows
+
+COPIES, STEPS, MICRO_BATCHES = 4, 5, 8
+ORDERS = ("all_forwards_first", "one_f_one_b", "zero_bubble", "interleaved", "v_shape",
+          "file")
+RANKS = (1, 2, 4)
+# Cases that are checked at a time.
+JOBS = 2
+
+
+def write_mlp(folder, name, kind):
+    """Eight layers, of which every second has a dropout; `kind` is the fourth one's
+    function."""
+    nodes = [node("Reshape", ["image", "flat"], ["x"], name="x")]
+    tensors = [integers("flat", [-1, 64]), tensor("rate", [], [0.2])]
+    source, width = "x", 64
+    for layer in range(1, 9):
+        size = 10 if layer == 8 else 12 + layer
+        tensors.append(make_numbers(f"w{layer}", width, size))
+        has_dropout = layer % 2 == 0 and layer < 8
+        result = f"a{layer}"
+        summed = f"r{layer}" if has_dropout else result
+        nodes += [node("MatMul", [source, f"w{layer}"], [f"s{layer}"], name=f"s{layer}"),
+                  node(kind if layer == 4 else "Relu", [f"s{layer}"], [summed],
+                       name=summed)]
+        if has_dropout:
+            nodes.append(node("Dropout", [summed, "rate"], [result], name=result))
+        source, width = result, size
+    nodes.append(node("MatMul", ["a8", "last"], ["scores"], name="scores"))
+    tensors.append(make_numbers("last", 10, 10))
+    write(folder, name, nodes, tensors, ["batch", 1, 8, 8])
+
+
+def write_cnn(folder, name, kind):
+    """Two convolutions with batch norm; `kind` is the second one's function."""
+    nodes, tensors, source, channels = [], [integers("flat", [-1, 6 * 49])], "image", 1
+    for layer, width in ((1, 4), (2, 6)):
+        def of(part, layer=layer):
+            return f"{part}{layer}"
+        tensors += [make_numbers(of("w"), width, channels, 3, 3),
+                    tensor(of("scale"), [width], [1.0] * width),
+                    make_numbers(of("shift"), width),
+                    tensor(of("mean"), [width], [0.0] * width),
+                    tensor(of("variance"), [width], [1.0] * width)]
+        nodes += [node("Conv", [source, of("w")], [of("conv")], name=of("conv"),
+                       pads=[1, 1, 1, 1]),
+                  node("BatchNormalization",
+                       [of("conv"), *map(of, ("scale", "shift", "mean", "variance"))],
+                       [of("norm")], name=of("norm")),
+                  node("Relu" if layer == 1 else kind, [of("norm")], [of("act")],
+                       name=of("act")),
+                  node("MaxPool", [of("act")], [of("pool")], name=of("pool"),
+                       kernel_shape=[2, 2], strides=[2, 2])]
+        source, channels = of("pool"), width
+    tensors += [make_numbers("w.hidden", 6 * 49, 16), make_numbers("w.last", 16, 10)]
+    nodes += [node("Reshape", [source, "flat"], ["x"], name="x"),
+              node("MatMul", ["x", "w.hidden"], ["sum"], name="sum"),
+              node("Relu", ["sum"], ["hidden"], name="hidden"),
+              node("MatMul", ["hidden", "w.last"], ["scores"], name="scores")]
+    write(folder, name, nodes, tensors, ["batch", 1, 28, 28])
+
+
+def write(folder, name, nodes, tensors, shape):
+    (folder / f"{name}.onnx").write_bytes(model(graph(
+        nodes, [value("image", shape)], [value("scores", ["batch", 10])], tensors)))
+
+
+@dataclasses.dataclass(frozen=True)
+class Network:
+    """Its files, one a copy where it is fused in part, and where it is cut in eight."""
+    files: tuple
+    cuts: tuple
+    fields: str
+    inputs: str = "image"
+    label: str = "label"
+    loss: str = "cross_entropy"
+    rates: str = "[1e-3, 3e-3, 1e-2, 3e-2]"
+    batch: int = 48
+    four: tuple = (1, 3, 5)  # the cuts that leave four parts
+    two: int = 3
+
+
+RESIDUAL = tuple(f"/blocks.{block}/Relu_1" for block in range(7))
+NETWORKS = {
+    "mlp": Network(("mlp", "mlp-other") * 2, tuple(f"a{n}" for n in range(1, 8)),
+                   DATA["mlp"]),
+    "cnn": Network(("cnn", "cnn-other") * 2,
+                   ("conv1", "act1", "pool1", "conv2", "act2", "pool2", "hidden"),
+                   DATA["cnn"], four=(2, 5, 6), two=2),
+    "resnet18": Network(("resnet18", "resnet18_deep", "resnet18_wide", "resnet18"),
+                        RESIDUAL,
+                        'image = npy("resnet18-image.npy"), '
+                        'label = npy("resnet18-label.npy")', loss="nll", batch=16),
+    "tied": Network(("tied", "tied-other") * 2,
+                    TIED_PARTS,
+                    FIELDS["tied"], inputs="tokens", label="next", four=(0, 3, 6)),
+}
+
+
+def write_networks(folder, hftac):
+    """All files that jobs read."""
+    run(sys.executable, REFERENCE / "make_data.py", folder, "mlp", "cnn")
+    for name, kind in (("", "Relu"), ("-other", "Tanh")):
+        write_mlp(folder, f"mlp{name}", kind)
+        write_cnn(folder, f"cnn{name}", kind)
+        write_tied(folder, f"tied{name}", kind)
+    samples = STEPS * NETWORKS["resnet18"].batch
+    for name in ("resnet18", "resnet18_deep", "resnet18_wide"):
+        NetworkFolder(hftac, name, folder, samples=samples)
+
+
+@dataclasses.dataclass(frozen=True)
+class Case:
+    net: str
+    fusion: str  # fused, alone, partial
+    precision: str
+    clips: bool
+
+    def __str__(self):
+        return (f"{self.net}-{self.fusion}-{self.precision}"
+                f"{'-clipped' * self.clips}")
+
+
+def get_cases(names):
+    return [Case(*choice) for choice in itertools.product(
+        names, ("fused", "alone", "partial"), ("f32", "f64"), (True, False))]
+
+
+class Check:
+    def __init__(self, hftac, folder):
+        self.hftac, self.folder = hftac, folder.resolve()
+        self.folder.mkdir(parents=True, exist_ok=True)
+        write_networks(self.folder, hftac)
+        self.equal = 0
+
+    def compile(self, case, name, *clauses):
+        """The program of a case."""
+        network = NETWORKS[case.net]
+        files = network.files if case.fusion == "partial" else network.files[:1]
+        source = "model net = onnx({})\n".format(
+            ", ".join(f'"{name}.onnx"' for name in files))
+        lines = [f"precision {case.precision}", *clauses, "seed 3"]
+        if case.clips:
+            lines.append("clip_norm 0.5")
+        optimizer = ("sgd(lr = [1e-3, 3e-3, 1e-2, 3e-2], momentum = 0.9)"
+                     if case.net == "resnet18" else f"adam(lr = {network.rates})")
+        job = self.folder / f"{name}.hfta"
+        job.write_text(source + make_blocks(
+            f"{network.fields}\n  test {network.fields}",
+            f"{network.loss}(net, {network.label})", optimizer, STEPS,
+            batch=network.batch, model=f"net({network.inputs})",
+            clauses="".join(f"  {line}\n" for line in lines)))
+        binary = job.with_suffix("")
+        flags = ["--no-fuse"] if case.fusion == "alone" else []
+        run(self.hftac, job, "-o", binary, *flags)
+        return binary
+
+    def get_flags(self, name):
+        return ["train", "--data", self.folder, "--checkpoint", self.folder / name,
+                "--log", self.folder / f"{name}.jsonl", "--log-every", 1,
+                "--no-progress", "--overwrite"]
+
+    def get_trained(self, name):
+        """What a training has left: its folder, and the log but for how it began."""
+        log = read_log(self.folder / f"{name}.jsonl")
+        return (checkpoint(self.folder / name, STEPS),
+                [event for event in log if event["event"] != "start"])
+
+    def train(self, binary, ranks):
+        name = f"{binary.name}-on-{ranks}"
+        run_ranks(ranks, binary, *self.get_flags(name))
+        return self.get_trained(name)
+
+    def remove(self, binary):
+        for path in self.folder.glob(f"{binary.name}-on-*"):
+            if path.is_dir():
+                shutil.rmtree(path)
+            else:
+                path.unlink()
+        binary.unlink()
+
+    def expect_trained(self, trained, what):
+        """That not all is infinite, or alike: then equal bytes would tell nothing."""
+        losses = [event["loss"] for event in trained[1] if event["event"] == "step"]
+        if (len(losses) != STEPS or not all(map(math.isfinite, sum(losses, [])))
+                or len(set(losses[-1])) != COPIES or losses[0] == losses[-1]):
+            fail(f"{what}: losses {losses}")
+
+    def expect_same(self, mine, theirs, what):
+        names = sorted(path.name for path in theirs[0].iterdir())
+        if names != sorted(path.name for path in mine[0].iterdir()):
+            fail(f"{what}: {mine[0]} has other files than {theirs[0]}")
+        _, *others = filecmp.cmpfiles(mine[0], theirs[0], names, shallow=False)
+        if any(others) or len(names) < COPIES:
+            fail(f"{what}: {mine[0]} and {theirs[0]} differ: {others}")
+        if mine[1] != theirs[1]:
+            fail(f"{what}: another log than {theirs[0].parent}'s")
+        self.equal += 1
+
+    def make_order(self, case, name):
+        """The pipeline of four stages in an order: in four parts, or in eight."""
+        network = NETWORKS[case.net]
+        chunked = name in ("interleaved", "v_shape")
+        parts = network.cuts if chunked else [network.cuts[n] for n in network.four]
+        order = name
+        if name == "file":
+            # Not the same for each case.
+            choices = random.Random(str(case))
+            chunked = choices.random() < 0.5
+            parts = network.cuts if chunked else parts
+            rows = make_random_order(choices, len(parts) + 1, MICRO_BATCHES,
+                                     1 + chunked, choices.random() < 0.5)
+            (self.folder / f"{case}.csv").write_text(write_rows(rows))
+            order = f'file("{case}.csv")'
+        cuts = ", ".join(f'"{cut}"' for cut in parts)
+        chunks = ", chunks = 2" if chunked and name != "v_shape" else ""
+        return f"pipeline cuts = [{cuts}], order = {order}{chunks}"
+
+    def check_orders(self, case):
+        clause = f"micro_batches {MICRO_BATCHES}"
+        uncut = self.compile(case, str(case), clause)
+        expected = self.train(uncut, 1)
+        self.expect_trained(expected, str(case))
+        for order in ORDERS:
+            binary = self.compile(case, f"{case}-{order}", clause,
+                                  self.make_order(case, order))
+            for ranks in RANKS:
+                self.expect_same(self.train(binary, ranks), expected,
+                                 f"{case}, {order} on {ranks} ranks")
+            self.remove(binary)
+        self.remove(uncut)
+
+    def check_replicas(self, case):
+        """Two stages of two replicas and one: the same on each number of ranks, and,
+        with as many groups, as what isn't cut."""
+        network = NETWORKS[case.net]
+        pipeline = (f'pipeline cuts = ["{network.cuts[network.two]}"], '
+                    "replicas = [2, 1]")
+        for groups in ("", ", groups = 8"):
+            clause = f"micro_batches {MICRO_BATCHES}{groups}"
+            expected, programs = None, []
+            if groups:
+                programs.append(self.compile(case, f"{case}-groups", clause))
+                expected = self.train(programs[0], 1)
+            programs.append(self.compile(case, f"{case}-2-1", clause, pipeline))
+            for ranks in (1, 2, 3):
+                trained = self.train(programs[-1], ranks)
+                if expected:
+                    self.expect_same(trained, expected,
+                                     f"{case}, replicas [2, 1]{groups} on {ranks} ranks")
+                expected = expected or trained
+            for binary in programs:
+                self.remove(binary)
+
+    def check(self, case):
+        self.check_orders(case)
+        # Whatever else is said, sums are of the same groups.
+        if case.precision == "f32" and case.clips:
+            self.check_replicas(case)
+        print(f"equal: {case}", flush=True)
+
+    def check_hosts(self, case, order):
+        """Four ranks on two hosts."""
+        clause = f"micro_batches {MICRO_BATCHES}"
+        uncut = self.compile(case, str(case), clause)
+        binary = self.compile(case, f"{case}-{order}", clause,
+                              self.make_order(case, order))
+        name = f"{binary.name}-on-hosts"
+        with make_hosts(self.folder, slots=2) as command:
+            # A rank tells its host.
+            output = run(*command, "-n", 4, "sh", "-c", 'hostname; exec "$@"', "sh",
+                         binary, *self.get_flags(name), cwd=self.folder)
+        hosts = [line for line in output.splitlines() if line.startswith("hfta")]
+        if len(hosts) != 4 or len(set(hosts)) != 2:
+            fail(f"expected two hosts of two ranks each\n{output:.2000}")
+        what = f"{case}, {order} on two hosts"
+        self.expect_same(self.get_trained(name), self.train(uncut, 1), what)
+        self.remove(binary)
+        self.remove(uncut)
+        print(f"equal: {what}", flush=True)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
+    parser.add_argument("--hftac", required=True)
+    parser.add_argument("--work", type=pathlib.Path, required=True)
+    parser.add_argument("--name", choices=NETWORKS)
+    parser.add_argument("--part", default="1/1",
+                        help="the N-th of M parts of the cases")
+    options = parser.parse_args()
+    names = [options.name] if options.name else list(NETWORKS)
+    part, parts = map(int, options.part.split("/"))
+    check = Check(options.hftac, options.work)
+    with concurrent.futures.ThreadPoolExecutor(JOBS) as pool:
+        try:
+            list(pool.map(check.check, get_cases(names)[part - 1::parts]))
+        finally:
+            pool.shutdown(cancel_futures=True)
+    if can_make_hosts():
+        for name, order in zip(names, itertools.cycle(ORDERS[1:])):
+            check.check_hosts(Case(name, "fused", "f32", True), order)
+    else:
+        print("two hosts skipped: no network namespaces can be made here")
+    print(f"{check.equal} comparisons equal")
+
+
+if __name__ == "__main__":
+    main()
