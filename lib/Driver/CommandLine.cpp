@@ -66,7 +66,35 @@ static std::optional<InputKind> getInputKind(llvm::StringRef path) {
       .Default(std::nullopt);
 }
 
-/// Options of `--plan-pipeline`, which takes no job so far.
+/// A profile stands in a job's place.
+static ExitCode checkProfile(CommandLineState &state) {
+  const DriverOptions &options = state.options;
+  auto needs = [&](llvm::StringRef option, const llvm::Twine &what) {
+    return state.fail(ExitCode::usage, "option '" + option + "' needs " + what);
+  };
+  if (options.profileSamples == 0)
+    return needs("--profile", "'--profile-samples=N'");
+  for (llvm::StringRef name : {"--batch", "--cluster"})
+    if (!llvm::is_contained(state.jobOptionNames, name))
+      return needs("--plan-pipeline", "'" + name + "'");
+  static const llvm::StringRef known[] = {"--batch", "--micro-batches",
+                                          "--cluster", "--pipeline"};
+  for (llvm::StringRef name : state.jobOptionNames)
+    if (!llvm::is_contained(known, name))
+      return state.fail(ExitCode::usage,
+                        "option '" + name + "' has no effect on a profile");
+  std::string other;
+  if (!options.inputs.empty())
+    other = options.inputs.front();
+  else if (!options.costs.empty())
+    other = "--costs";
+  if (!other.empty())
+    return state.fail(ExitCode::usage,
+                      "'" + other + "' and a profile exclude each other");
+  return ExitCode::done;
+}
+
+/// Options of `--plan-pipeline`.
 static ExitCode checkPlanning(CommandLineState &state) {
   const DriverOptions &options = state.options;
   auto needs = [&](llvm::StringRef option, const llvm::Twine &what) {
@@ -82,29 +110,14 @@ static ExitCode checkPlanning(CommandLineState &state) {
     return needs("--trace", "'--timeline=FILE.svg'");
   if (!options.planPipeline)
     return ExitCode::done;
-  if (options.profile.empty())
-    return state.fail(ExitCode::unsupported,
-                      "'--plan-pipeline' without '--profile=FILE' is not "
-                      "supported in this version");
-  if (options.profileSamples == 0)
-    return needs("--profile", "'--profile-samples=N'");
-  for (llvm::StringRef name : {"--batch", "--cluster"})
-    if (!llvm::is_contained(state.jobOptionNames, name))
-      return needs("--plan-pipeline", "'" + name + "'");
-  static const llvm::StringRef known[] = {"--batch", "--micro-batches",
-                                          "--cluster", "--pipeline"};
-  for (llvm::StringRef name : state.jobOptionNames)
-    if (!llvm::is_contained(known, name))
-      return state.fail(ExitCode::usage,
-                        "option '" + name + "' has no effect on a profile");
-  if (!options.inputs.empty())
-    return state.fail(ExitCode::usage,
-                      "'" + options.inputs.front() +
-                          "' and a profile exclude each other");
   if (options.plan || !state.emitted.empty())
     return state.fail(ExitCode::usage, "option '--plan-pipeline' excludes "
                                        "'--plan' and '--emit'");
-  return ExitCode::done;
+  if (!options.cuts.empty())
+    return state.fail(
+        ExitCode::usage,
+        "options '--plan-pipeline' and '--cuts' exclude each other");
+  return options.profile.empty() ? ExitCode::done : checkProfile(state);
 }
 
 static ExitCode checkInputs(CommandLineState &state) {
@@ -130,6 +143,17 @@ static ExitCode checkInputs(CommandLineState &state) {
                       "option '" + state.jobOptionNames.front() +
                           "' has no effect on an .mlir input, which holds its "
                           "job");
+  return ExitCode::done;
+}
+
+/// Of `--plan-pipeline`, which writes no program.
+static ExitCode checkPlannedInputs(CommandLineState &state) {
+  if (ExitCode code = checkInputs(state); code != ExitCode::done)
+    return code;
+  if (state.options.inputKind == InputKind::mlir)
+    return state.fail(ExitCode::usage,
+                      "'" + state.options.inputs.front() +
+                          "' has its pipeline: '--plan-pipeline' takes a job");
   return ExitCode::done;
 }
 
@@ -232,8 +256,10 @@ ExitCode hfta::parseCommandLine(llvm::ArrayRef<const char *> arguments,
       return code;
   }
   if (ExitCode code = checkPlanning(state);
-      code != ExitCode::done || options.planPipeline)
+      code != ExitCode::done || !options.profile.empty())
     return code;
+  if (options.planPipeline)
+    return checkPlannedInputs(state);
   for (ExitCode (*check)(CommandLineState &) :
        {checkInputs, resolvePhase, checkOutput})
     if (ExitCode code = check(state); code != ExitCode::done)

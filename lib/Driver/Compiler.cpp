@@ -3,6 +3,8 @@
 #include "DiagnosticPrinter.h"
 #include "Input.h"
 #include "InputFiles.h"
+#include "JobPlanner.h"
+#include "PlanReport.h"
 #include "Timing.h"
 
 #include "Hfta/Dialect/Hfta/IR/Job.h"
@@ -54,6 +56,7 @@ private:
   ExitCode checkInputs();
   ExitCode checkOutput();
   ExitCode checkCuts();
+  ExitCode planPipeline();
   /// From the phase before it to `phase`.
   ExitCode runPasses(const PhaseInfo &before, const PhaseInfo &phase);
   ExitCode lowerTo(Phase last);
@@ -108,7 +111,7 @@ ExitCode Compiler::checkInputs() {
         getHeaderPath(getLibraryName(options.output), options.output));
   for (const std::string &output : outputs)
     if (std::optional<std::string> input =
-            findReplacedInput(output, options, *loaded.module)) {
+            findReplacedInput(output, options, loaded)) {
       errors << "hftac: error: the output '" << output
              << "' would replace the input '" << *input << "'\n";
       return ExitCode::usage;
@@ -127,6 +130,25 @@ ExitCode Compiler::checkOutput() {
     return ExitCode::done;
   if (llvm::Error error = OutputFile::create(options.output).takeError())
     return fail(ExitCode::cannotWrite, std::move(error));
+  return ExitCode::done;
+}
+
+/// What the job leaves to the planner; `--plan-pipeline` ends here.
+ExitCode Compiler::planPipeline() {
+  JobPlanner planner(options, sources, errors);
+  if (!planner.isNeeded(loaded)) {
+    if (options.costs.empty())
+      return ExitCode::done;
+    errors << "hftac: error: option '--costs' has no effect: the job leaves "
+              "nothing to the planner\n"
+              "hint: --pipeline=auto\n";
+    return ExitCode::usage;
+  }
+  timing.begin("plan");
+  if (ExitCode code = planner.plan(loaded); code != ExitCode::done)
+    return code;
+  if (options.planPipeline)
+    return reportPlan(planner.getPlan(), options, errors);
   return ExitCode::done;
 }
 
@@ -272,6 +294,9 @@ ExitCode Compiler::compile() {
   timing.begin("import");
   if (ExitCode code = loadInputs(options, &context, sources, errors, loaded);
       code != ExitCode::done)
+    return code;
+  if (ExitCode code = planPipeline();
+      code != ExitCode::done || options.planPipeline)
     return code;
   if (loaded.phase == Phase::import)
     loaded.module->getOperation()->setAttr(

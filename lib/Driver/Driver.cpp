@@ -87,8 +87,8 @@ static void installHandlers() {
 static ExitCode act(const DriverOptions &options) {
   switch (options.action) {
   case Action::compile:
-    return options.planPipeline ? planPipeline(options, llvm::errs())
-                                : compile(options, llvm::errs());
+    return options.profile.empty() ? compile(options, llvm::errs())
+                                   : planProfile(options, llvm::errs());
   case Action::help:
     printHelp(llvm::outs());
     break;

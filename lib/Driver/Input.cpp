@@ -61,7 +61,8 @@ static ExitCode loadJob(const DriverOptions &options, MLIRContext *context,
     return ExitCode::input;
 
   FrontEndFailure failure = FrontEndFailure::none;
-  loaded.module = buildJobModule(context, file, frontEnd, diagnostics, failure);
+  loaded.module = buildJobModule(context, file, frontEnd, diagnostics, failure,
+                                 &loaded.pipeline);
   loaded.phase = Phase::import;
   switch (failure) {
   case FrontEndFailure::none:

@@ -4,6 +4,7 @@
 #define HFTA_LIB_DRIVER_INPUT_H
 
 #include "Hfta/Driver/CommandLine.h"
+#include "Hfta/Language/FrontEnd.h"
 
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/OwningOpRef.h"
@@ -15,6 +16,7 @@ namespace mlir::hfta {
 struct LoadedModule {
   OwningOpRef<ModuleOp> module;
   Phase phase = Phase::import;
+  PipelineRequest pipeline; ///< of a job
 };
 
 /// Reads the inputs. Returns `done`, or another code after an error has been

@@ -30,10 +30,9 @@ static std::vector<std::string> getSources(ModuleOp module) {
   return files;
 }
 
-/// Data and an order that a job names, as its relative names are understood at
-/// compile time.
-static std::vector<std::string> getJobFiles(ModuleOp module,
-                                            const DriverOptions &options) {
+/// Data that a job names, as its relative names are understood at compile time.
+static std::vector<std::string> getDataFiles(ModuleOp module,
+                                             const DriverOptions &options) {
   std::vector<std::string> files;
   // What is wrong with the job is for later phases to say.
   ScopedDiagnosticHandler ignore(module.getContext(),
@@ -41,13 +40,9 @@ static std::vector<std::string> getJobFiles(ModuleOp module,
   FailureOr<Job> job = Job::read(module);
   if (failed(job))
     return files;
-  llvm::StringRef ofJob;
-  if (options.inputKind == InputKind::job)
-    ofJob = llvm::sys::path::parent_path(options.inputs.front());
-  if (!job->getOrderFile().empty() && options.inputKind != InputKind::mlir)
-    files.push_back(getPathFrom(ofJob, job->getOrderFile()));
-  llvm::StringRef folder =
-      options.dataDirectory.empty() ? ofJob : options.dataDirectory;
+  llvm::StringRef folder = options.dataDirectory;
+  if (folder.empty() && options.inputKind == InputKind::job)
+    folder = llvm::sys::path::parent_path(options.inputs.front());
   for (const DataField &field : job->data)
     for (const DataSource *source : {&field.train, &field.test}) {
       if (source->format.empty())
@@ -59,14 +54,19 @@ static std::vector<std::string> getJobFiles(ModuleOp module,
 
 std::optional<std::string> hfta::findReplacedInput(llvm::StringRef output,
                                                    const DriverOptions &options,
-                                                   ModuleOp module) {
+                                                   const LoadedModule &loaded) {
   // What isn't there replaces nothing, and a device isn't replaced.
   if (!llvm::sys::fs::is_regular_file(output))
     return std::nullopt;
   std::vector<std::string> files = options.inputs;
   for (const ConstantBinding &constant : options.constants)
     files.push_back(constant.path);
-  llvm::append_range(files, getJobFiles(module, options));
+  ModuleOp module = *loaded.module;
+  llvm::append_range(files, getDataFiles(module, options));
+  for (const std::string &named :
+       {options.costs, loaded.pipeline.planFile, loaded.pipeline.orderFile})
+    if (!named.empty())
+      files.push_back(named);
   for (const std::string &source : getSources(module)) {
     files.push_back(source);
     if (options.inputKind != InputKind::mlir)

@@ -3,19 +3,17 @@
 #ifndef HFTA_LIB_DRIVER_INPUTFILES_H
 #define HFTA_LIB_DRIVER_INPUTFILES_H
 
-#include "Hfta/Driver/CommandLine.h"
-
-#include "mlir/IR/BuiltinOps.h"
+#include "Input.h"
 
 namespace mlir::hfta {
 
 /// The file among a compilation's inputs that `output` is, perhaps under
 /// another name, or nothing. Inputs are the files of the command line, the
 /// models that the module was imported from with the external data beside them,
-/// and the data and order that its job names.
+/// and the data, the plan and the order that its job names.
 std::optional<std::string> findReplacedInput(llvm::StringRef output,
                                              const DriverOptions &options,
-                                             ModuleOp module);
+                                             const LoadedModule &loaded);
 
 } // namespace mlir::hfta
 

@@ -178,7 +178,7 @@ double Recursion::run() {
     // The replicas end one after the other.
     double end =
         *std::max_element(states[x].backward.begin(), states[x].backward.end());
-    latency = std::max(latency, end + stations[x].allReduce);
+    latency = std::max(latency, end + stations[x].getEnd());
   }
   return latency;
 }
@@ -234,11 +234,11 @@ mlir::hfta::planning::estimateLatency(ArrayRef<Station> stations,
     start += stations[x].forward;
   for (int64_t x = pivot; x >= 0; --x) {
     behind += stations[x].backward;
-    end = std::max(end, stations[x].allReduce + behind);
+    end = std::max(end, stations[x].getEnd() + behind);
   }
   double since = 0;
   for (int64_t x = pivot + 1; x < count; ++x) {
-    end = std::max(end, stations[x].allReduce - since);
+    end = std::max(end, stations[x].getEnd() - since);
     since += stations[x].backward;
   }
   return {start + steady + end, pivot};

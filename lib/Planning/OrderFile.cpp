@@ -188,11 +188,20 @@ llvm::Expected<Order> planning::readOrder(llvm::StringRef text,
   return reader.take();
 }
 
+static std::string nameList(const ActionList &list) {
+  return llvm::join(llvm::map_range(list, nameAction), ",");
+}
+
 std::string planning::writeOrder(const Order &order) {
   std::string text;
-  for (const ActionList &list : order.workers) {
-    text += llvm::join(llvm::map_range(list, nameAction), ",");
-    text += "\n";
-  }
+  for (const ActionList &list : order.workers)
+    text += nameList(list) + "\n";
   return text;
+}
+
+std::vector<std::string> planning::namePositionLists(const Order &order) {
+  std::vector<std::string> rows;
+  for (const ActionList &list : getPositionLists(order))
+    rows.push_back(nameList(list));
+  return rows;
 }

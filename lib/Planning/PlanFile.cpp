@@ -1,6 +1,7 @@
 //===- PlanFile.cpp - Plans as JSON ---------------------------------------===//
 
 #include "Hfta/Planning/PipelinePlan.h"
+#include "ParseJson.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
@@ -38,6 +39,15 @@ struct Wholes {
   int64_t least = 0;
 };
 
+/// Not written if it doesn't hold.
+struct Flag {
+  bool &value;
+};
+/// Not written where there are none.
+struct OptionalTexts {
+  std::vector<std::string> &values;
+};
+
 /// Writes the fields of an object.
 class Writer {
 public:
@@ -57,6 +67,14 @@ public:
   void field(StringRef key, Whole number) { os.attribute(key, number.value); }
   void field(StringRef key, Wholes numbers) {
     os.attribute(key, json::Array(numbers.values));
+  }
+  void field(StringRef key, Flag flag) {
+    if (flag.value)
+      os.attribute(key, true);
+  }
+  void field(StringRef key, OptionalTexts texts) {
+    if (!texts.values.empty())
+      os.attribute(key, json::Array(texts.values));
   }
   void field(StringRef key, Duplex &duplex) {
     os.attribute(key, duplex == Duplex::full ? "full" : "half");
@@ -127,6 +145,26 @@ public:
     for (auto [index, value] : llvm::enumerate(*array))
       readWhole((key + "[" + llvm::Twine(index) + "]").str(), &value,
                 numbers.least, numbers.values.emplace_back());
+  }
+  void field(StringRef key, Flag flag) {
+    const json::Value *found = get(key);
+    std::optional<bool> value = found ? found->getAsBoolean() : false;
+    if (value)
+      flag.value = *value;
+    else
+      fail(key, found, "true or false");
+  }
+  void field(StringRef key, OptionalTexts texts) {
+    const json::Array *array = get(key) ? getArray(key) : nullptr;
+    if (!array)
+      return;
+    for (auto [index, value] : llvm::enumerate(*array)) {
+      std::optional<StringRef> text = value.getAsString();
+      if (text && !text->empty())
+        texts.values.push_back(text->str());
+      else
+        fail((key + "[" + llvm::Twine(index) + "]").str(), &value, "a string");
+    }
   }
   void field(StringRef key, Duplex &duplex) {
     const json::Value *found = get(key);
@@ -226,6 +264,7 @@ struct Describe {
   void operator()(Archive &archive, PlannedStage &stage) const {
     archive.field("first", stage.first);
     archive.field("last", stage.last);
+    archive.field("cut", OptionalTexts{stage.cut});
     auto replicas = static_cast<int64_t>(stage.devices.size());
     archive.field("replicas", Whole{replicas, 1});
     archive.field("devices", Wholes{stage.devices});
@@ -235,6 +274,7 @@ struct Describe {
     archive.field("backward_ms", Time{stage.backward});
     archive.field("all_reduce_ms", Time{stage.allReduce});
     archive.field("peak_bytes", Whole{stage.peakBytes});
+    archive.field("recompute", Flag{stage.recomputes});
     archive.check(replicas == static_cast<int64_t>(stage.devices.size()),
                   "replicas: expected as many as 'devices' are, got " +
                       llvm::Twine(replicas));
@@ -245,6 +285,7 @@ struct Describe {
     archive.record("cluster", plan.cluster, *this);
     archive.field("micro_batches", Whole{plan.microBatches, 1});
     archive.field("order", plan.order);
+    archive.field("actions", OptionalTexts{plan.actions});
     archive.field("latency_ms", Time{plan.latency});
     archive.field("estimate_ms", Time{plan.estimate});
     archive.field("pivot", Whole{plan.pivot});
@@ -295,6 +336,9 @@ static std::string checkPlan(const PipelinePlan &plan) {
       return place + "in_flight: expected at most 'micro_batches', got " +
              llvm::itostr(stage.inFlight);
   }
+  if (!plan.actions.empty() && plan.actions.size() != plan.stages.size())
+    return "actions: expected a row for each of 'stages', got " +
+           llvm::utostr(plan.actions.size());
   if (plan.pivot >= 2 * static_cast<int64_t>(plan.stages.size()) - 1)
     return "pivot: expected a stage or link, counted together from 0, got " +
            llvm::itostr(plan.pivot);
@@ -303,7 +347,7 @@ static std::string checkPlan(const PipelinePlan &plan) {
 
 std::optional<PipelinePlan> mlir::hfta::planning::readPlan(StringRef text,
                                                            std::string &error) {
-  llvm::Expected<json::Value> value = json::parse(text);
+  llvm::Expected<json::Value> value = parseJson(text);
   if (!value) {
     error = llvm::toString(value.takeError());
     return std::nullopt;

@@ -78,10 +78,12 @@ StageWork PlanReader::getWork(const PlannedStage &planned,
                               const Stage &stage) const {
   StageWork result;
   result.forward = planned.forward;
-  result.backwardWeight = planned.backward * options.weightShare;
+  double again = planned.recomputes ? planned.forward : 0;
+  result.backwardWeight = (planned.backward - again) * options.weightShare;
   result.backwardInput = planned.backward - result.backwardWeight;
+  result.update = costs.getUpdateTime(stage.first, stage.last);
   if (isDivided)
-    result.update = planned.allReduce;
+    result.update += planned.allReduce;
   else
     result.sums = getSums(stage);
   return result;
@@ -115,6 +117,8 @@ PlannedPipeline PlanReader::read() {
     pipeline.work.stages.push_back(getWork(planned, stage));
     llvm::append_range(places.devices, planned.devices);
   }
+  for (auto [most, given] : llvm::zip(shape.inFlight, options.inFlight))
+    most = std::min(most, given);
   for (int64_t from = 0; from + 1 < shape.getStages(); ++from)
     pipeline.work.messages.push_back(getMessage(from));
   if (!isDivided)
@@ -126,14 +130,29 @@ PlannedPipeline PlanReader::read() {
   return pipeline;
 }
 
+/// Whether the order's name and its numbers in flight are enough to make it.
+static bool isMadeByName(const Order &order, OrderKind kind) {
+  PipelineShape shape = order.shape;
+  std::vector<int64_t> inFlight = getInstances(order);
+  shape.inFlight.assign(inFlight.begin(), inFlight.end());
+  llvm::Expected<Order> made = makeLimitedOrder(kind, shape);
+  if (made)
+    return made->workers == order.workers;
+  llvm::consumeError(made.takeError());
+  return false;
+}
+
 void PlanReader::update(PipelinePlan &changed,
                         const ChosenOrder &chosen) const {
   const Order &order = chosen.run.order;
   std::vector<int64_t> inFlight = getInstances(order);
-  // What a list scheduler has made has no name that a job can give.
-  OrderKind kind =
-      order.kind == OrderKind::list ? OrderKind::automatic : order.kind;
+  // What a list scheduler or a file has made has no name that a job can give.
+  bool hasName = order.kind != OrderKind::list && order.kind != OrderKind::file;
+  OrderKind kind = hasName ? order.kind : OrderKind::automatic;
   changed.order = stringifyOrderKind(kind).str();
+  changed.actions.clear();
+  if (!isDivided && !isMadeByName(order, order.kind))
+    changed.actions = namePositionLists(order);
   changed.simulated = chosen.run.getLength();
   for (auto [index, planned] : llvm::enumerate(changed.stages)) {
     const Stage &stage = stages[index];
@@ -154,6 +173,13 @@ planning::simulatePlan(PipelinePlan &plan, const StageCosts &costs,
                        const PlanSimulationOptions &options) {
   PlanReader reader(plan, costs, options);
   PlannedPipeline pipeline = reader.read();
+  if (options.given) {
+    ChosenOrder given;
+    given.run = simulateOrder(*options.given, pipeline.work, pipeline.places);
+    given.slots = chooseSlots(*options.given, pipeline.work, pipeline.places);
+    reader.update(plan, given);
+    return given;
+  }
   auto choose = [&](const PipelineShape &shape) {
     return chooseOrder(options.order, shape, pipeline.work, pipeline.places);
   };

@@ -69,6 +69,7 @@ static PipelinePlan makePlan(const StageCosts &costs,
     planned.allReduce = station.allReduce;
     planned.peakBytes = static_cast<int64_t>(std::ceil(costs.getPeakBytes(
         stage.first, stage.last, stage.devices.size(), candidate.inFlight[i])));
+    planned.recomputes = costs.recomputes(stage.last);
     allFirst &= planned.inFlight == station.getRounds(workload.microBatches);
     plan.stages.push_back(std::move(planned));
   }

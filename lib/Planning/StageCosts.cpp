@@ -13,12 +13,15 @@ StageCosts::StageCosts(const LayerModel &model, const Cluster &cluster,
                        const Workload &workload)
     : model(model), cluster(cluster), workload(workload),
       samples(workload.getSamples()) {
-  compute = forward = parameters = saved = {0};
+  compute = forward = update = parameters = saved = inputs = {0};
   for (const Layer &layer : model.layers) {
-    compute.push_back(compute.back() +
-                      (layer.forward + layer.backward) * samples);
-    forward.push_back(forward.back() + layer.forward * samples);
+    double there = layer.forward * samples + layer.leastForward;
+    double back = layer.backward * samples + layer.leastBackward;
+    compute.push_back(compute.back() + there + back);
+    forward.push_back(forward.back() + there);
+    update.push_back(update.back() + layer.update);
     parameters.push_back(parameters.back() + layer.parameterBytes);
+    inputs.push_back(inputs.back() + layer.inputBytes * samples);
     saved.push_back(saved.back() + layer.savedBytes * samples);
   }
 }
@@ -58,10 +61,13 @@ Station StageCosts::getStation(const Stage &stage) const {
   station.backward = getBackwardTime(stage.first, stage.last) * share;
   station.forward =
       getComputeTime(stage.first, stage.last) * share - station.backward;
+  if (recomputes(stage.last))
+    station.backward += station.forward;
   if (workload.costs == CostRule::units)
     station.lanes = replicas;
   station.allReduce = getAllReduceTime(
       stage.devices, getParameterBytes(stage.first, stage.last));
+  station.update = getUpdateTime(stage.first, stage.last);
   return station;
 }
 
@@ -118,11 +124,25 @@ double StageCosts::getPeakBytes(int64_t first, int64_t last, int64_t replicas,
   double in = first > 0 ? getCrossingBytes(first - 1) : 0;
   double out = last + 1 < getLayerCount() ? getCrossingBytes(last) : 0;
   // The first of the replicas has as many groups as any.
-  int64_t sums = (workload.getGroups(replicas) + replicas - 1) / replicas;
-  double kept =
-      getParameterBytes(first, last) * (1 + sums + model.optimizerStates);
-  double each = saved[last + 1] - saved[first] + in;
-  return kept + (inFlight * each + in + 2 * out) * share;
+  int64_t groups = workload.getGroups(replicas);
+  int64_t sums = (groups + replicas - 1) / replicas;
+  // Each of the replicas adds up a piece of all groups' sums.
+  double others = workload.costs == CostRule::units
+                      ? static_cast<double>(groups - sums) / replicas
+                      : 0;
+  double kept = getParameterBytes(first, last) *
+                (1 + sums + others + model.optimizerStates);
+  // Data are read two batches ahead of the one in use, and one micro-batch more
+  // is on its way to the device.
+  double input = inputs[last + 1] - inputs[first];
+  int64_t own = (workload.microBatches + replicas - 1) / replicas;
+  kept += input * (3 * own + 1);
+  in += input;
+  double values = saved[last + 1] - saved[first];
+  bool again = recomputes(last);
+  double each = again ? in : values + in;
+  double once = again ? values : 0;
+  return kept + (inFlight * each + once + in + 2 * out) * share;
 }
 
 int64_t StageCosts::getMostInFlight(int64_t first, int64_t last,

@@ -1,6 +1,7 @@
 //===- Timeline.cpp - Simulated and measured steps ------------------------===//
 
 #include "Hfta/Planning/Timeline.h"
+#include "ParseJson.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/ErrorHandling.h"
@@ -289,7 +290,7 @@ static llvm::Error failTrace(llvm::StringRef file, const llvm::Twine &message) {
 
 llvm::Expected<Timeline> planning::readTrace(llvm::StringRef text,
                                              llvm::StringRef file) {
-  llvm::Expected<llvm::json::Value> parsed = llvm::json::parse(text);
+  llvm::Expected<llvm::json::Value> parsed = parseJson(text);
   if (!parsed)
     return failTrace(file, llvm::toString(parsed.takeError()));
   const llvm::json::Object *root = parsed->getAsObject();

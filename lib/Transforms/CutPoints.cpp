@@ -1,5 +1,6 @@
 //===- CutPoints.cpp - After which values a training can be cut -----------===//
 
+#include "Hfta/Transforms/CutPoints.h"
 #include "ModelGraph.h"
 #include "TaskBuilder.h"
 
@@ -125,4 +126,13 @@ SmallVector<StringRef> CutPointFinder::find() {
 
 SmallVector<StringRef> hfta::findCutPoints(const ModelGraph &graph) {
   return CutPointFinder(graph).find();
+}
+
+std::vector<std::string> hfta::findCutPoints(ModuleOp module) {
+  std::vector<std::string> names;
+  SmallVector<ModelOp> models(module.getOps<ModelOp>());
+  if (models.size() == 1)
+    for (StringRef name : findCutPoints(ModelGraph(models.front())))
+      names.push_back(name.str());
+  return names;
 }

@@ -292,7 +292,7 @@ def make_planning_rows():
                    options=["--timeline=plan.json"])
     yield hftac("samples without a profile", 2, "'--profile=FILE'",
                 options=["--profile-samples=2"])
-    yield hftac("the plan of a job", 3, "'--profile=FILE'",
+    yield hftac("the plan of a job without a cluster", 2, "'cluster'",
                 options=["--plan-pipeline"])
 
 

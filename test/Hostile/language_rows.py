@@ -354,9 +354,6 @@ def make_shape_rows():
         yield change(name, "steps     3", f"steps 3\n  {clauses}", 1, *words,
                      place="job.hfta:1")
     yield from make_order_rows()
-    yield change("a pipeline that is planned", "steps     3",
-                 "steps 3\n  cluster devices = [2]\n  pipeline auto", 3,
-                 "'pipeline auto'", "not supported", place="job.hfta:18:")
     yield change("data of another size than the input", "f32[8], label",
                  "f32[9], label", 1, "8", "9", place="job.hfta:")
     yield change("data of another rank than the input", "f32[8], label",

@@ -21,11 +21,13 @@ import data_rows
 import language_rows
 import node_rows
 import onnx_rows
+import plan_rows
 import replacement_rows
 
 AREAS = {"onnx": onnx_rows, "nodes": node_rows, "language": language_rows,
          "data": data_rows, "checkpoint": checkpoint_rows,
-         "command": command_rows, "replacement": replacement_rows}
+         "command": command_rows, "plan": plan_rows,
+         "replacement": replacement_rows}
 MOST_SECONDS, MOST_BYTES = 10, 2 << 30
 
 # What no message may hold.

@@ -50,6 +50,7 @@ struct DriverOptions {
   bool plan = false;
   bool planPipeline = false;
   std::string profile;        ///< empty: none
+  std::string costs;          ///< measured times of a job; empty: none
   std::string timeline;       ///< empty: none
   std::string trace;          ///< beside the timeline; empty: none
   int64_t profileSamples = 0; ///< 0: not given

@@ -1,4 +1,4 @@
-//===- PlanPipeline.h - hftac --plan-pipeline -------------------*- C++ -*-===//
+//===- PlanPipeline.h - hftac --plan-pipeline --profile ---------*- C++ -*-===//
 
 #ifndef HFTA_DRIVER_PLANPIPELINE_H
 #define HFTA_DRIVER_PLANPIPELINE_H
@@ -10,7 +10,7 @@ namespace mlir::hfta {
 /// Plans a pipeline for the options' profile, prints it and writes it if they
 /// name an output. Returns `done`, or another code after it has written to
 /// `errors` what is wrong.
-ExitCode planPipeline(const DriverOptions &options, llvm::raw_ostream &errors);
+ExitCode planProfile(const DriverOptions &options, llvm::raw_ostream &errors);
 
 } // namespace mlir::hfta
 

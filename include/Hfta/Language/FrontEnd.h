@@ -30,25 +30,43 @@ enum class FrontEndFailure {
   unsupported ///< a model needs something that Hfta doesn't have
 };
 
+/// What of a pipeline is left to the planner, and where the job speaks of it.
+struct PipelineRequest {
+  /// `pipeline auto`: stages are to be planned.
+  bool plansStages = false;
+  /// `pipeline plan("FILE")`: where they stand; empty: nowhere.
+  std::string planFile;
+  /// `order = file("FILE")`: what was read; empty: none.
+  std::string orderFile;
+  /// Nothing says how many micro-batches there are.
+  bool plansMicroBatches = false;
+  /// Of planned stages whose micro-batches are planned too: the job's `groups`,
+  /// which that of the module leaves out.
+  int64_t groups = Job::kAuto;
+  /// Stages are given, and `order` is `auto`.
+  bool plansOrder = false;
+  llvm::SMRange range;                  ///< of the clause, or of `plan(...)`
+  std::vector<llvm::SMRange> cutRanges; ///< of all names in `cuts`
+  llvm::SMRange replicasRange;          ///< or of what stands in their place
+  llvm::SMRange microBatchesRange;      ///< invalid: they aren't given
+};
+
 /// The module that the job describes: `hfta.job` and one `hfta.model` a
 /// distinct model with @forward, @prepare and @objective. Null after a failure.
 /// What is wrong with the job goes to `diagnostics`, what is wrong with an ONNX
-/// file to the context.
-OwningOpRef<ModuleOp> buildJobModule(MLIRContext *context,
-                                     const ast::JobFile &file,
-                                     const FrontEndOptions &options,
-                                     JobDiagnostics &diagnostics,
-                                     FrontEndFailure &failure);
+/// file to the context. A job whose stages are to be planned is one stage of a
+/// worker, with one micro-batch if their number is to be planned.
+OwningOpRef<ModuleOp>
+buildJobModule(MLIRContext *context, const ast::JobFile &file,
+               const FrontEndOptions &options, JobDiagnostics &diagnostics,
+               FrontEndFailure &failure, PipelineRequest *pipeline = nullptr);
 
 /// What flags say of a pipeline without a job.
 struct PlanningFlags {
   /// Holds the settings of `cluster` and `pipeline`, the batch and its
-  /// micro-batches, which are Job::kAuto if nothing says how many.
+  /// micro-batches.
   Job job;
-  /// Whether `pipeline` gives the stages; else they are to be planned.
-  bool givesStages = false;
-  std::vector<llvm::SMRange> cutRanges; ///< of all names in `job.cuts`
-  llvm::SMRange replicasRange;          ///< or of what stands in their place
+  PipelineRequest pipeline;
 };
 
 /// Other flags than those of `cluster`, `pipeline`, `batch` and `micro_batches`

@@ -15,7 +15,7 @@
 namespace mlir::hfta::planning {
 
 /// What one layer costs. What is "a sample" grows with the samples of a
-/// micro-batch.
+/// micro-batch, of which each takes "the least" besides.
 struct Layer {
   std::string name;          ///< no other layer has it
   double forward = 0;        ///< seconds a sample
@@ -25,6 +25,10 @@ struct Layer {
   /// A sample: values that this layer or one before it makes and a later one
   /// takes, each counted once. As much goes back in the backward.
   double crossingBytes = 0;
+  double leastForward = 0;  ///< seconds a micro-batch
+  double leastBackward = 0; ///< seconds a micro-batch
+  double update = 0;        ///< seconds a batch, however many replicas
+  double inputBytes = 0;    ///< a sample: of the data that it reads
 };
 
 struct LayerModel {

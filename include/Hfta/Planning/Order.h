@@ -130,6 +130,8 @@ struct OrderProblem {
 /// What the workers of each position do: in these lists, the micro-batches are
 /// places. Of a valid order.
 std::vector<ActionList> getPositionLists(const Order &order);
+/// A row each of such lists, as a file of orders has it: "0F0,0F1,0B0".
+std::vector<std::string> namePositionLists(const Order &order);
 /// The list of each worker, of such lists.
 std::vector<ActionList> getWorkerLists(const PipelineShape &shape,
                                        llvm::ArrayRef<ActionList> positions);

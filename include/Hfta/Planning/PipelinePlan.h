@@ -20,7 +20,9 @@ class raw_ostream;
 namespace mlir::hfta::planning {
 
 struct PlannedStage {
-  std::string first, last;      ///< layers
+  std::string first, last; ///< layers
+  /// Values behind which the next stage begins, where it isn't `last` alone.
+  std::vector<std::string> cut;
   std::vector<int64_t> devices; ///< one a replica, by number
   /// Sums of gradients that the replicas form before these become one.
   int64_t groups = 1;
@@ -30,13 +32,18 @@ struct PlannedStage {
   double backward = 0;   ///< seconds a micro-batch
   double allReduce = 0;  ///< seconds a batch
   int64_t peakBytes = 0; ///< of a device
+  /// Whether forwards are computed again, which the backward then contains.
+  bool recomputes = false;
 };
 
 struct PipelinePlan {
   std::string model; ///< digest of the model that it is for
   Cluster cluster;
   int64_t microBatches = 1;
-  std::string order;   ///< in which micro-batches go forward and backward
+  std::string order; ///< in which micro-batches go forward and backward
+  /// What each stage does, "0F0,0F1,0B0,0B1", in places of a worker's own
+  /// micro-batches; empty: what follows from the order's name.
+  std::vector<std::string> actions;
   double latency = 0;  ///< seconds a batch, by the recursion
   double estimate = 0; ///< seconds a batch, by the planner's estimate
   /// The stage or link, counted together, that decides the estimate.

@@ -16,6 +16,11 @@ struct PlanSimulationOptions {
   /// it is complete if sums overlap with the backward, else at its end.
   double bucket = 4e6;
   bool overlaps = true;
+  /// Of each stage, the most micro-batches in flight; empty: as many as there
+  /// is memory for.
+  std::vector<int64_t> inFlight;
+  /// In place of any other.
+  std::optional<Order> given;
   /// How much of the backward is for gradients of weights. Products and
   /// convolutions do as much for these as for those of inputs.
   double weightShare = 0.5;

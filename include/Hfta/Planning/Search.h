@@ -12,10 +12,11 @@ struct PlanRequest {
   int64_t batch = 1;        ///< samples
   int64_t microBatches = 0; ///< a divisor of the batch; 0: any of them
   CostRule costs = CostRule::units;
-  int64_t groups = 0; ///< of Workload; at most the micro-batches
+  int64_t groups = 0;      ///< of Workload; at most the micro-batches
+  bool recomputes = false; ///< of Workload
 
   Workload getWorkload(int64_t count) const {
-    return {batch, count, costs, groups};
+    return {batch, count, costs, groups, recomputes};
   }
 };
 

@@ -30,6 +30,10 @@ struct Workload {
   /// Sums of each gradient that a stage's replicas form before these become
   /// one; 0: one a replica. No stage has more replicas.
   int64_t groups = 0;
+  /// Whether stages compute a forward again right before its backward, and keep
+  /// what that needs of one micro-batch alone. The last stage, of which one is
+  /// in flight, would save nothing.
+  bool recomputes = false;
 
   int64_t getGroups(int64_t replicas) const {
     return groups == 0 ? replicas : groups;
@@ -51,10 +55,13 @@ struct Station {
   double forward = 0;   ///< seconds a micro-batch
   double backward = 0;  ///< seconds a micro-batch
   double allReduce = 0; ///< seconds a batch, after the last backward
+  double update = 0;    ///< seconds a batch, after the all-reduce
   /// What works side by side: micro-batch m is in lane m % lanes.
   int64_t lanes = 1;
   bool isLink = false;
 
+  /// Seconds from the last backward to the end of the batch.
+  double getEnd() const { return allReduce + update; }
   /// Micro-batches that one lane has at most.
   int64_t getRounds(int64_t microBatches) const {
     return (microBatches + lanes - 1) / lanes;
@@ -90,12 +97,21 @@ public:
   double getParameterBytes(int64_t first, int64_t last) const {
     return parameters[last + 1] - parameters[first];
   }
+  /// Seconds a batch.
+  double getUpdateTime(int64_t first, int64_t last) const {
+    return update[last + 1] - update[first];
+  }
 
   Station getStation(const Stage &stage) const;
   /// The link between two stages that follow each other.
   Station getLink(const Stage &from, const Stage &to) const;
   /// Stages and links in turn, 2n - 1 of them for n stages.
   llvm::SmallVector<Station, 8> getStations(llvm::ArrayRef<Stage> stages) const;
+
+  /// Whether a stage that ends with this layer computes forwards again.
+  bool recomputes(int64_t last) const {
+    return workload.recomputes && last + 1 < getLayerCount();
+  }
 
   /// Seconds in which a set of devices adds up what each of them has.
   double getAllReduceTime(const DeviceSet &devices, double bytes) const;
@@ -104,9 +120,11 @@ public:
                      double bytes) const;
 
   /// Bytes that a device of a stage needs with `inFlight` micro-batches between
-  /// forward and backward: parameters, sums of gradients and optimizer state;
-  /// for each in flight what is saved and what came from the stage before; and
-  /// what is sent to the next one and back.
+  /// forward and backward: parameters, sums of gradients, its own and those of
+  /// others that it adds up, and optimizer state;
+  /// for each in flight what is saved, which is only once where it is computed
+  /// again, and what came from the stage before; and what is sent to the next
+  /// one and back.
   double getPeakBytes(int64_t first, int64_t last, int64_t replicas,
                       int64_t inFlight) const;
   /// As many micro-batches as fit into a device's memory, at most M; 0: none.
@@ -114,7 +132,9 @@ public:
 
   /// The whole batch on one device, in seconds.
   double getSerialTime() const {
-    return getComputeTime(0, getLayerCount() - 1) * workload.microBatches;
+    int64_t last = getLayerCount() - 1;
+    return getComputeTime(0, last) * workload.microBatches +
+           getUpdateTime(0, last);
   }
 
 private:
@@ -127,7 +147,7 @@ private:
   Workload workload;
   double samples;
   // Sums over the layers before each one.
-  std::vector<double> compute, forward, parameters, saved;
+  std::vector<double> compute, forward, update, parameters, saved, inputs;
 };
 
 } // namespace mlir::hfta::planning

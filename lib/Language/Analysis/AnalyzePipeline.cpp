@@ -27,22 +27,49 @@ void JobAnalyzer::analyzeCluster(const Clause &clause) {
                       "it may have " + llvm::Twine(kMostDevices));
 }
 
-/// `auto`, with which nothing may be said that is to be planned.
+/// A job's file lies in its folder, one that a flag names where hftac runs.
+std::string JobAnalyzer::getPath(llvm::StringRef name, llvm::SMRange range) {
+  llvm::SourceMgr &sources = diagnostics.getSources();
+  unsigned buffer = sources.FindBufferContainingLoc(range.Start);
+  bool isFlags =
+      buffer != 0 &&
+      sources.getMemoryBuffer(buffer)->getBufferIdentifier().starts_with("--");
+  return getPathFrom(isFlags ? "" : file.directory, name);
+}
+
+/// `auto`, or `plan("FILE")`, with which nothing may be said that the planner
+/// finds or the file holds.
 void JobAnalyzer::analyzePlan(const BoundArguments &arguments,
                               const ast::Expression &plan) {
+  PipelineRequest &pipeline = info.pipeline;
   auto *word = llvm::dyn_cast<ast::NameExpression>(&plan);
-  if (!word || word->name != "auto") {
-    diagnostics.error(plan.getRange(), "expected 'auto' or a named argument",
+  auto *call = llvm::dyn_cast<ast::CallExpression>(&plan);
+  if (call && call->callee.name == "plan") {
+    std::string name = readFileName(*call);
+    if (name.empty())
+      return;
+    pipeline.planFile = getPath(name, plan.getRange());
+  } else if (word && word->name == "auto") {
+    pipeline.plansStages = true;
+  } else {
+    diagnostics.error(plan.getRange(),
+                      "expected 'auto', 'plan(\"FILE\")' or a named argument",
                       "for example replicas = [4]");
     return;
   }
-  info.job.plansPipeline = true;
-  for (llvm::StringRef planned : kPlanned)
-    if (const ast::Expression *value = arguments.get(planned))
+  pipeline.range = plan.getRange();
+  llvm::SmallVector<llvm::StringRef> excluded =
+      llvm::to_vector(llvm::ArrayRef(kPlanned));
+  if (call)
+    excluded.append({"order", "costs"});
+  llvm::StringRef what = call ? "plan" : "auto";
+  for (llvm::StringRef name : excluded)
+    if (const ast::Expression *value = arguments.get(name))
       diagnostics.error(value->getRange(),
-                        "'auto' and '" + planned + "' exclude each other",
-                        "'auto' finds '" + planned + "'");
-  if (!info.job.getOrderFile().empty())
+                        "'" + what + "' and '" + name + "' exclude each other",
+                        "'" + what + (call ? "' has '" : "' finds '") + name +
+                            "'");
+  if (!call && !info.job.getOrderFile().empty())
     diagnostics.error(arguments.get("order")->getRange(),
                       "'auto' and an order from a file exclude each other",
                       "the file is for stages that are given");
@@ -60,7 +87,7 @@ void JobAnalyzer::analyzePipeline(const Clause &clause) {
     return;
   for (const ast::Expression *cut : getElements(*cuts))
     for (const ast::Expression *name : getElements(*cut))
-      info.cutRanges.push_back(name->getRange());
+      info.pipeline.cutRanges.push_back(name->getRange());
 }
 
 /// Where a clause gives an argument by name, or else the clause.
@@ -91,10 +118,20 @@ void JobAnalyzer::checkPipeline() {
   Job &job = info.job;
   const Clause *pipeline = info.train->find("pipeline");
   const Clause *parts = info.train->find("micro_batches");
-  checkPlanning();
-  if (!parts || job.microBatches == Job::kAuto)
+  if (!checkPlanning())
+    return;
+  info.pipeline.plansMicroBatches = !parts || job.microBatches == Job::kAuto;
+  if (info.pipeline.plansMicroBatches)
     job.microBatches =
         job.replicas.empty() ? 1 : *llvm::max_element(job.replicas);
+  if (parts)
+    info.pipeline.microBatchesRange = parts->range;
+  if (info.pipeline.plansMicroBatches && isPlanned()) {
+    std::swap(info.pipeline.groups, job.groups);
+    return;
+  }
+  if (pipeline)
+    notePipeline(*pipeline);
   if (pipeline && !checkStages(*pipeline))
     return;
   for (int64_t stage = 0; stage < job.getStageCount(); ++stage)
@@ -114,7 +151,8 @@ void JobAnalyzer::readOrder(const Clause &pipeline) {
   if (job.getStageCount() == 1)
     return refuse("an order from a file is of a pipeline that has cuts",
                   "one stage has no workers to wait for");
-  std::string path = getPathFrom(file.directory, job.getOrderFile());
+  std::string path = getPath(job.getOrderFile(), range);
+  info.pipeline.orderFile = path;
   llvm::Expected<std::unique_ptr<llvm::MemoryBuffer>> text = openText(path);
   if (!text)
     return refuse(llvm::toString(text.takeError()), "");
@@ -238,11 +276,34 @@ bool JobAnalyzer::checkWorkers(int64_t stage, const Clause *pipeline,
   return false;
 }
 
-void JobAnalyzer::checkPlanning() {
-  if (info.job.plansPipeline && !info.train->find("cluster"))
-    diagnostics.error(info.train->find("pipeline")->range,
+/// Whether stages come from the planner or its file.
+bool JobAnalyzer::isPlanned() const {
+  return info.pipeline.plansStages || !info.pipeline.planFile.empty();
+}
+
+/// Whether what is to be planned can be.
+bool JobAnalyzer::checkPlanning() {
+  const Clause *pipeline = info.train->find("pipeline");
+  if (info.pipeline.plansStages && !info.train->find("cluster"))
+    diagnostics.error(pipeline->range,
                       "'pipeline auto' needs a clause 'cluster'",
                       "for example cluster devices = [8, 8]");
+  else if (isPlanned() && info.job.chunks != 1)
+    diagnostics.error(findArgument(*pipeline, "chunks"),
+                      "planned stages have one chunk", "leave 'chunks' out");
+  else
+    return true;
+  return false;
+}
+
+/// What is left to the planner of stages that are given, and where the job
+/// speaks of them.
+void JobAnalyzer::notePipeline(const Clause &clause) {
+  PipelineRequest &pipeline = info.pipeline;
+  pipeline.plansOrder = info.job.order == "auto" && !info.job.allForwardsFirst;
+  pipeline.replicasRange = findArgument(clause, "replicas");
+  if (!pipeline.range.isValid())
+    pipeline.range = clause.range;
 }
 
 /// Whether the batch divides into micro-batches, of which `parts` speaks.
@@ -277,7 +338,10 @@ void JobAnalyzer::analyzePlanning() {
   if (diagnostics.hasErrors())
     return;
   const Clause *pipeline = info.train->find("pipeline");
-  if (info.job.chunks != 1)
+  if (!info.pipeline.planFile.empty())
+    diagnostics.error(info.pipeline.range, "a profile has no job for a plan",
+                      "leave 'plan' out");
+  else if (info.job.chunks != 1)
     diagnostics.error(findArgument(*pipeline, "chunks"),
                       "planned stages have one chunk", "leave 'chunks' out");
   else if (!info.job.inFlight.empty())
@@ -316,10 +380,9 @@ mlir::hfta::readPlanningFlags(llvm::ArrayRef<JobFlag> flags,
     return std::nullopt;
   PlanningFlags result;
   result.job = info.job;
-  result.givesStages = !info.job.cuts.empty() || !info.job.replicas.empty();
-  result.cutRanges = info.cutRanges;
-  if (result.givesStages)
-    result.replicasRange =
-        findArgument(*info.train->find("pipeline"), "replicas");
+  result.pipeline = info.pipeline;
+  result.pipeline.plansStages =
+      info.job.cuts.empty() && info.job.replicas.empty();
+  result.pipeline.plansMicroBatches = info.job.microBatches == Job::kAuto;
   return result;
 }

@@ -116,9 +116,22 @@ void JobAnalyzer::readReal(const SettingInfo &setting,
                     "it is " + setting.range.describe());
 }
 
+/// Of `callee("NAME")` the name of a file; empty after an error.
+std::string JobAnalyzer::readFileName(const ast::CallExpression &call) {
+  static constexpr ParameterSpec kName[] = {{"file", true}};
+  std::optional<BoundArguments> arguments = bindArguments(
+      {call.callee.name, kName}, call.arguments, call.getRange(), diagnostics);
+  if (!arguments)
+    return "";
+  const ast::Expression &value = *arguments->get("file");
+  std::optional<std::string> name = constants.readString(value, "file");
+  if (name && name->empty())
+    diagnostics.error(value.getRange(), "a file needs a name");
+  return name.value_or("");
+}
+
 /// `file("NAME")`, as it stands; empty after an error.
 std::string JobAnalyzer::readFile(const ast::CallExpression &call) {
-  static constexpr ParameterSpec kName[] = {{"name", true}};
   if (call.callee.name != "file") {
     diagnostics.error(call.callee.range,
                       "expected a word, or a file, got '" + call.callee.name +
@@ -126,13 +139,8 @@ std::string JobAnalyzer::readFile(const ast::CallExpression &call) {
                       "for example file(\"order.csv\")");
     return "";
   }
-  std::optional<BoundArguments> arguments = bindArguments(
-      {"file", kName}, call.arguments, call.getRange(), diagnostics);
-  if (!arguments)
-    return "";
-  std::optional<std::string> name =
-      constants.readString(*arguments->get("name"), "file");
-  return name ? Job::makeFile(*name) : "";
+  std::string name = readFileName(call);
+  return name.empty() ? "" : Job::makeFile(name);
 }
 
 void JobAnalyzer::readSetting(const SettingInfo &setting,

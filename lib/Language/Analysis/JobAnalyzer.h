@@ -95,8 +95,7 @@ struct JobInfo {
   llvm::StringMap<int64_t> dims;
   llvm::StringMap<llvm::SMRange> dimRanges;
 
-  /// Where the job says each name of `Job::cuts`, one list after the other.
-  std::vector<llvm::SMRange> cutRanges;
+  PipelineRequest pipeline;
 
   /// Hyper-parameters of the model itself, in order.
   std::vector<std::string> modelHyperParameters;
@@ -150,8 +149,11 @@ private:
   bool checkChunks(const Clause &pipeline);
   void analyzePlan(const BoundArguments &arguments,
                    const ast::Expression &plan);
-  void checkPlanning();
+  std::string getPath(llvm::StringRef name, llvm::SMRange range);
+  bool isPlanned() const;
+  bool checkPlanning();
   void readOrder(const Clause &pipeline);
+  void notePipeline(const Clause &clause);
   void checkParts(const Clause *parts);
   bool checkStages(const Clause &pipeline);
   bool checkWorkers(int64_t stage, const Clause *pipeline, const Clause *parts);
@@ -161,6 +163,7 @@ private:
   void readCounts(const SettingInfo &setting, const ast::Expression &value);
   void readReal(const SettingInfo &setting, const ast::Expression &value,
                 double &place);
+  std::string readFileName(const ast::CallExpression &call);
   std::string readFile(const ast::CallExpression &call);
   void readNameLists(const SettingInfo &setting, const ast::Expression &value);
   std::optional<BoundArguments>

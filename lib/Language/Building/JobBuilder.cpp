@@ -15,7 +15,8 @@ OwningOpRef<ModuleOp> mlir::hfta::buildJobModule(MLIRContext *context,
                                                  const ast::JobFile &file,
                                                  const FrontEndOptions &options,
                                                  JobDiagnostics &diagnostics,
-                                                 FrontEndFailure &failure) {
+                                                 FrontEndFailure &failure,
+                                                 PipelineRequest *pipeline) {
   failure = FrontEndFailure::input;
   if (diagnostics.hasErrors())
     return nullptr;
@@ -23,14 +24,8 @@ OwningOpRef<ModuleOp> mlir::hfta::buildJobModule(MLIRContext *context,
   JobAnalyzer(file, options, diagnostics, info).analyze();
   if (diagnostics.hasErrors())
     return nullptr;
-  if (info.job.plansPipeline) {
-    diagnostics.error(info.train->find("pipeline")->range,
-                      "a job with 'pipeline auto' is not supported in this "
-                      "version",
-                      "give its workers, for example pipeline replicas = [4]");
-    failure = FrontEndFailure::unsupported;
-    return nullptr;
-  }
+  if (pipeline)
+    *pipeline = info.pipeline;
   return JobBuilder(context, info, options, diagnostics).build(failure);
 }
 
@@ -81,7 +76,7 @@ OwningOpRef<ModuleOp> JobBuilder::build(FrontEndFailure &result) {
 /// For messages about cuts, which are looked up when the models are one.
 void JobBuilder::noteCutLocations(ModuleOp module) {
   SmallVector<Attribute> locations;
-  for (llvm::SMRange range : info.cutRanges)
+  for (llvm::SMRange range : info.pipeline.cutRanges)
     locations.push_back(diagnostics.getLocation(context, range));
   if (!locations.empty())
     module->setAttr(HftaDialect::kCutLocationsAttrName,

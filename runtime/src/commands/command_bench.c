@@ -132,6 +132,8 @@ static hfta_status print_json(const bench *self, int64_t steps, double seconds,
   hfta_json_integer(&writer, self->copies_at_once);
   hfta_json_key(&writer, "batch");
   hfta_json_integer(&writer, self->program->batch);
+  hfta_json_key(&writer, "micro_batches");
+  hfta_json_integer(&writer, self->program->micro_batches);
   hfta_json_key(&writer, "steps");
   hfta_json_integer(&writer, steps);
   hfta_json_key(&writer, "ranks");

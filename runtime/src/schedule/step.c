@@ -16,8 +16,8 @@ static hfta_status run_schedule(hfta_instance *instance, const char *name,
 }
 
 /// What the schedule has left for the host of each copy that runs, `count`
-/// roles' reals. Of several stages the workers of the last block's have it, each
-/// all of it; a rank without such a worker gets it from one that has.
+/// roles' reals. Of several stages the workers of the last block's have it,
+/// each all of it; a rank without such a worker gets it from one that has.
 static hfta_status get_results(hfta_instance *instance, const uint32_t *roles,
                                int64_t count) {
   const hfta_program *program = instance->program;

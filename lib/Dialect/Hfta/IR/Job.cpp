@@ -373,7 +373,6 @@ struct Describe {
     archive.record("schedule", job.schedule, *this);
     archive.record("precision", job.precision, *this);
     archive.flag("keeps_types", job.keepsTypes);
-    archive.flag("plans_pipeline", job.plansPipeline);
     archive.list("recomputed_stages", job.recomputedStages);
     archive.list("order_rows", job.orderRows);
     archive.records("data", job.data, *this);

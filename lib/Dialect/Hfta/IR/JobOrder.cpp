@@ -43,10 +43,7 @@ planning::PipelineShape hfta::getPipelineShape(const Job &job) {
 }
 
 void hfta::setOrder(Job &job, const planning::Order &order) {
-  job.orderRows.clear();
-  for (const planning::ActionList &list : planning::getPositionLists(order))
-    job.orderRows.push_back(
-        llvm::join(llvm::map_range(list, planning::nameAction), ","));
+  job.orderRows = planning::namePositionLists(order);
 }
 
 /// Where some backwards are in halves, all are: there is a task for each.

@@ -92,8 +92,6 @@ struct Job {
   /// Values keep the types that their file gives them, whatever `precision`
   /// says: an inference binary that executes a graph as written.
   bool keepsTypes = false;
-  /// `pipeline auto`: workers and stages are to be planned.
-  bool plansPipeline = false;
   /// `recompute auto`: the stages whose memory would be too small otherwise.
   std::vector<int64_t> recomputedStages;
   /// What each stage does, action by action, whatever `order` is called:

@@ -1,0 +1,21 @@
+//===- CutPoints.h - Where a model can be cut into layers -------*- C++ -*-===//
+
+#ifndef HFTA_TRANSFORMS_CUTPOINTS_H
+#define HFTA_TRANSFORMS_CUTPOINTS_H
+
+#include "mlir/IR/BuiltinOps.h"
+
+#include <string>
+#include <vector>
+
+namespace mlir::hfta {
+
+/// Names of values of a fused module's model that each alone, with parameters
+/// and labels, carry a training on: after each of them it can be cut. In the
+/// order in which data go through them; between two of them lies a layer with a
+/// trained weight. This is what `cuts=all` of hfta-plan-pipeline stands for.
+std::vector<std::string> findCutPoints(ModuleOp module);
+
+} // namespace mlir::hfta
+
+#endif // HFTA_TRANSFORMS_CUTPOINTS_H

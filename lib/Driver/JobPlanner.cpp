@@ -1,0 +1,444 @@
+//===- JobPlanner.cpp - Plans the pipeline of a job -----------------------===//
+
+#include "JobPlanner.h"
+
+#include "Hfta/Dialect/Hfta/IR/JobOrder.h"
+#include "Hfta/Driver/Pipelines.h"
+#include "Hfta/Language/Files.h"
+#include "LayerCosts.h"
+#include "StageMemory.h"
+
+#include "mlir/Pass/PassManager.h"
+#include "llvm/Support/FormatVariadic.h"
+
+using namespace mlir;
+using namespace mlir::hfta;
+using namespace mlir::hfta::planning;
+
+/// How often a plan is made again because memory has other needs than it counts
+/// with.
+static constexpr int kMostAttempts = 8;
+
+static bool givesStages(const Job &job) {
+  return !job.cuts.empty() || !job.replicas.empty();
+}
+
+ExitCode JobPlanner::failFile(llvm::StringRef path, llvm::Error error) {
+  errors << path << ": error: " << llvm::toString(std::move(error)) << '\n';
+  return ExitCode::input;
+}
+
+bool JobPlanner::isNeeded(const LoadedModule &loaded) const {
+  if (loaded.phase != Phase::import || !options.cuts.empty() ||
+      options.inputKind == InputKind::mlir)
+    return false;
+  const PipelineRequest &pipeline = loaded.pipeline;
+  if (options.planPipeline || pipeline.plansStages ||
+      !pipeline.planFile.empty())
+    return true;
+  FailureOr<Job> job = Job::read(*loaded.module);
+  if (failed(job) || job->getStageCount() == 1 || job->chunks > 1 ||
+      !job->orderRows.empty())
+    return false;
+  return pipeline.plansOrder ||
+         (job->clusterMemory != 0 &&
+          (job->inFlight.empty() || job->recompute == "auto"));
+}
+
+//===----------------------------------------------------------------------===//
+// Plans from files
+//===----------------------------------------------------------------------===//
+
+/// Whether a plan is for this model, batch and micro-batches.
+ExitCode JobPlanner::checkPlan(const Job &job, const PipelineRequest &pipeline,
+                               llvm::StringRef digest) {
+  const PipelinePlan &plan = result.plan;
+  if (plan.model != digest)
+    diagnostics.error(pipeline.range,
+                      "'" + pipeline.planFile +
+                          "' is the plan of another model",
+                      "'hftac --plan-pipeline' makes one for this model");
+  else if (!pipeline.plansMicroBatches && plan.microBatches != job.microBatches)
+    diagnostics.error(pipeline.microBatchesRange,
+                      llvm::Twine(job.microBatches) +
+                          " micro-batches, but the plan has " +
+                          llvm::Twine(plan.microBatches),
+                      "leave the number out");
+  else if (job.batch % plan.microBatches != 0)
+    diagnostics.error(pipeline.range,
+                      "the batch of " + llvm::Twine(job.batch) +
+                          " doesn't divide into the plan's " +
+                          llvm::Twine(plan.microBatches) + " micro-batches",
+                      "a plan is for multiples of these");
+  int64_t groups = std::max(job.groups, pipeline.groups);
+  for (const PlannedStage &stage : plan.stages) {
+    auto replicas = static_cast<int64_t>(stage.devices.size());
+    int64_t wanted = groups == Job::kAuto ? replicas : groups;
+    if (!diagnostics.hasErrors() && stage.groups != wanted)
+      diagnostics.error(
+          groups == Job::kAuto ? pipeline.range : pipeline.microBatchesRange,
+          "the plan has " + llvm::Twine(stage.groups) +
+              " groups of micro-batches, the job " + llvm::Twine(wanted),
+          "for example micro_batches " + llvm::Twine(plan.microBatches) +
+              ", groups = " + llvm::Twine(stage.groups));
+  }
+  return diagnostics.hasErrors() ? ExitCode::input : ExitCode::done;
+}
+
+ExitCode JobPlanner::readPlanFile(const Job &job,
+                                  const PipelineRequest &pipeline,
+                                  ModuleOp module) {
+  llvm::Expected<std::unique_ptr<llvm::MemoryBuffer>> text =
+      openText(pipeline.planFile);
+  if (!text) {
+    diagnostics.error(pipeline.range, llvm::toString(text.takeError()));
+    return ExitCode::input;
+  }
+  std::string error;
+  std::optional<PipelinePlan> plan = readPlan((*text)->getBuffer(), error);
+  if (!plan) {
+    diagnostics.error(pipeline.range,
+                      "'" + pipeline.planFile + "' is no plan: " + error,
+                      "'hftac --plan-pipeline -o FILE' writes plans");
+    return ExitCode::input;
+  }
+  result.plan = std::move(*plan);
+  FailureOr<std::string> digest = digestModel(module);
+  if (failed(digest))
+    return ExitCode::input;
+  return checkPlan(job, pipeline, *digest);
+}
+
+//===----------------------------------------------------------------------===//
+// Costs
+//===----------------------------------------------------------------------===//
+
+/// Measured times in place of estimated ones. Those of a program that has the
+/// job's own stages are taken as they are.
+ExitCode JobPlanner::measure(const Job &job, const PipelineRequest &pipeline,
+                             ModuleOp module) {
+  llvm::SourceMgr files;
+  unsigned id = readText(options.costs, files, errors);
+  if (id == 0)
+    return ExitCode::input;
+  llvm::Expected<MeasuredCosts> read =
+      readCosts(files.getMemoryBuffer(id)->getBuffer());
+  if (!read)
+    return failFile(options.costs, read.takeError());
+  costs = std::move(*read);
+  if (costs->copies != job.copies)
+    return failFile(options.costs, llvm::createStringError(
+                                       "copies: expected the job's " +
+                                       llvm::itostr(job.copies) + ", got " +
+                                       llvm::itostr(costs->copies)));
+  int64_t count = countLayers(*costs);
+  auto all = static_cast<int64_t>(model.layers.size());
+  if (count != all && !pipeline.plansStages && count == job.getStageCount()) {
+    FailureOr<LayerModel> stages = buildLayerModel(module, LayerGrain::cuts);
+    if (failed(stages))
+      return ExitCode::input;
+    model = std::move(*stages);
+    layersAreStages = true;
+  } else if (count != all) {
+    return failFile(options.costs,
+                    llvm::createStringError(
+                        "tasks: expected those of " + llvm::itostr(all) +
+                        " layers, as '--cuts=all' makes them, got " +
+                        llvm::itostr(count)));
+  }
+  if (llvm::Error error = measureLayers(model, *costs))
+    return failFile(options.costs, std::move(error));
+  return ExitCode::done;
+}
+
+ExitCode JobPlanner::findModel(const Job &job, const PipelineRequest &pipeline,
+                               ModuleOp module) {
+  layersAreStages = !pipeline.plansStages && options.costs.empty();
+  FailureOr<LayerModel> layers = buildLayerModel(
+      module, layersAreStages ? LayerGrain::cuts : LayerGrain::all);
+  if (failed(layers))
+    return ExitCode::input;
+  model = std::move(*layers);
+  return options.costs.empty() ? ExitCode::done
+                               : measure(job, pipeline, module);
+}
+
+/// Without a `cluster`, or with one that is too small to be meant, stages that
+/// are given are on one machine. What the job doesn't say of links, the costs
+/// may.
+Cluster JobPlanner::getCluster(const Job &job,
+                               const PipelineRequest &pipeline) const {
+  Cluster cluster = makeCluster(job);
+  bool isForThese = options.planPipeline && !cluster.devices.empty();
+  if (!pipeline.plansStages && !isForThese &&
+      cluster.getDeviceCount() < job.getWorkers())
+    cluster.devices = {job.getWorkers()};
+  if (!costs)
+    return cluster;
+  Cluster measured = cluster;
+  measureLinks(measured, *costs);
+  const Job unsaid;
+  if (job.clusterLink == unsaid.clusterLink)
+    cluster.link = measured.link;
+  if (job.clusterNetwork == unsaid.clusterNetwork)
+    cluster.network = measured.network;
+  if (job.clusterPointToPoint == unsaid.clusterPointToPoint &&
+      job.clusterNetwork == unsaid.clusterNetwork)
+    cluster.pointToPoint = measured.pointToPoint;
+  if (job.clusterLatency == unsaid.clusterLatency)
+    cluster.latency = measured.latency;
+  return cluster;
+}
+
+//===----------------------------------------------------------------------===//
+// From plan to job
+//===----------------------------------------------------------------------===//
+
+/// Loads the inputs again, with as many micro-batches as the plan has.
+ExitCode JobPlanner::reload(const PipelineRequest &pipeline,
+                            LoadedModule &loaded) {
+  static constexpr llvm::StringLiteral kFlag = "micro-batches";
+  DriverOptions changed = options;
+  llvm::erase_if(changed.jobFlags,
+                 [](const JobFlag &flag) { return flag.name == kFlag; });
+  std::string value = std::to_string(result.plan.microBatches);
+  if (pipeline.groups != Job::kAuto)
+    value += ", groups = " + std::to_string(pipeline.groups);
+  changed.jobFlags.push_back({kFlag.str(), value});
+  ScopedDiagnosticHandler quiet(
+      loaded.module->getContext(), [](Diagnostic &message) {
+        return success(message.getSeverity() != DiagnosticSeverity::Error);
+      });
+  return loadInputs(changed, loaded.module->getContext(), sources, errors,
+                    loaded);
+}
+
+/// Whether a file's order is one of the file's stages.
+ExitCode JobPlanner::checkOrder(const Job &job,
+                                const PipelineRequest &pipeline) {
+  if (pipeline.planFile.empty() || job.getStageCount() == 1)
+    return ExitCode::done;
+  std::string problem;
+  static const llvm::StringRef known[] = {"auto", Job::kAllForwardsFirst,
+                                          "one_f_one_b", "zero_bubble"};
+  if (!llvm::is_contained(known, job.order)) {
+    problem =
+        "order: expected one of stages of one chunk, got \"" + job.order + "\"";
+  } else {
+    llvm::Expected<Order> order = makeOrder(job);
+    if (order)
+      return ExitCode::done;
+    problem = "actions: " + llvm::toString(order.takeError());
+  }
+  diagnostics.error(pipeline.range,
+                    "'" + pipeline.planFile + "' is no plan: " + problem);
+  return ExitCode::input;
+}
+
+ExitCode JobPlanner::apply(const PipelineRequest &pipeline,
+                           LoadedModule &loaded) {
+  const PipelinePlan &plan = result.plan;
+  FailureOr<Job> job = Job::read(*loaded.module);
+  if (succeeded(job) && job->microBatches != plan.microBatches) {
+    if (ExitCode code = reload(pipeline, loaded); code != ExitCode::done)
+      return code;
+    job = Job::read(*loaded.module);
+  }
+  if (failed(job))
+    return ExitCode::input;
+  job->replicas.clear();
+  job->inFlight.clear();
+  for (const PlannedStage &stage : plan.stages) {
+    job->replicas.push_back(static_cast<int64_t>(stage.devices.size()));
+    job->inFlight.push_back(stage.inFlight);
+  }
+  bool hasStages = plan.stages.size() > 1;
+  job->recomputedStages.clear();
+  for (auto [number, stage] : llvm::enumerate(plan.stages))
+    if (stage.recomputes && job->recompute != "all")
+      job->recomputedStages.push_back(static_cast<int64_t>(number));
+  if (!job->recomputedStages.empty())
+    job->recompute = "auto";
+  if (pipeline.plansStages || !pipeline.planFile.empty()) {
+    job->cuts.clear();
+    for (const PlannedStage &stage : llvm::ArrayRef(plan.stages).drop_back())
+      job->cuts.push_back(
+          stage.cut.empty() ? std::vector<std::string>{stage.last} : stage.cut);
+  }
+  job->orderRows = plan.actions;
+  job->order = hasStages ? plan.order : "auto";
+  job->allForwardsFirst |= job->order == Job::kAllForwardsFirst;
+  if (!hasStages)
+    job->inFlight.clear();
+  if (ExitCode code = checkOrder(*job, pipeline); code != ExitCode::done)
+    return code;
+  job->write(*loaded.module);
+  return ExitCode::done;
+}
+
+/// What memory planning finds that each stage's worker needs.
+ExitCode JobPlanner::findPeaks(ModuleOp module) {
+  FailureOr<Job> job = Job::read(module);
+  if (failed(job))
+    return ExitCode::input;
+  ScopedDiagnosticHandler quiet(module.getContext(), [](Diagnostic &message) {
+    return success(message.getSeverity() != DiagnosticSeverity::Error);
+  });
+  OwningOpRef<ModuleOp> copy = module.clone();
+  PassManager passes(module.getContext(), ModuleOp::getOperationName());
+#ifdef NDEBUG
+  passes.enableVerifier(false);
+#endif
+  buildFusedPipeline(passes, {});
+  buildTrainPipeline(passes, {});
+  buildPlannedPipeline(passes, {});
+  buildScheduledPipeline(passes, {});
+  if (failed(passes.run(*copy)))
+    return ExitCode::input;
+  for (auto [stage, bytes] :
+       llvm::zip_equal(result.plan.stages, getWorkerBytes(*copy, *job)))
+    stage.peakBytes = bytes;
+  return ExitCode::done;
+}
+
+//===----------------------------------------------------------------------===//
+// The plan
+//===----------------------------------------------------------------------===//
+
+/// Of stages that compute forwards again, those that needn't don't.
+static void keepWhatFits(const PlanningProblem &problem, PipelinePlan &plan) {
+  const std::vector<Layer> &layers = problem.model.layers;
+  Workload workload;
+  workload.batch = problem.job.batch;
+  workload.microBatches = plan.microBatches;
+  workload.groups = std::max(problem.job.groups, problem.pipeline.groups);
+  StageCosts costs(problem.model, problem.cluster, workload);
+  auto find = [&](llvm::StringRef name) {
+    return llvm::find_if(
+               layers, [&](const Layer &layer) { return layer.name == name; }) -
+           layers.begin();
+  };
+  for (PlannedStage &stage : plan.stages) {
+    double bytes = costs.getPeakBytes(
+        find(stage.first), find(stage.last),
+        static_cast<int64_t>(stage.devices.size()), stage.inFlight);
+    if (!stage.recomputes ||
+        bytes > static_cast<double>(problem.cluster.memory))
+      continue;
+    stage.recomputes = false;
+    stage.backward -= stage.forward;
+  }
+}
+
+/// Makes a plan of a problem once. Where its stages need more than the
+/// cluster's `memory`, `unknown` is how much of it the plan hasn't counted
+/// with.
+ExitCode JobPlanner::tryPlan(const PlanningProblem &problem, int64_t memory,
+                             LoadedModule &loaded, llvm::raw_ostream &reasons,
+                             int64_t &unknown) {
+  if (ExitCode code = makePlan(problem, diagnostics, reasons, result);
+      code != ExitCode::done)
+    return code;
+  if (problem.job.recompute == "auto")
+    keepWhatFits(problem, result.plan);
+  result.plan.cluster.memory = memory;
+  if (layersAreStages)
+    for (auto [stage, cut] : llvm::zip(result.plan.stages, problem.job.cuts))
+      if (cut.size() > 1)
+        stage.cut = cut;
+  if (ExitCode code = apply(problem.pipeline, loaded); code != ExitCode::done)
+    return code;
+  unknown = 0;
+  if (memory == 0 && !options.planPipeline)
+    return ExitCode::done;
+  std::vector<PlannedStage> counted = result.plan.stages;
+  if (ExitCode code = findPeaks(*loaded.module); code != ExitCode::done)
+    return code;
+  for (auto [before, stage] : llvm::zip_equal(counted, result.plan.stages))
+    if (stage.peakBytes > memory)
+      unknown = std::max(unknown, stage.peakBytes - before.peakBytes);
+  return ExitCode::done;
+}
+
+/// Where memory has more needs than layers tell of, such as workspaces, the
+/// plan is made again for less of it.
+ExitCode JobPlanner::planWithinMemory(PlanningProblem problem,
+                                      LoadedModule &loaded,
+                                      llvm::raw_ostream &reasons) {
+  int64_t memory = problem.cluster.memory;
+  for (int attempt = 0; attempt < kMostAttempts; ++attempt) {
+    int64_t unknown = 0;
+    if (ExitCode code = tryPlan(problem, memory, loaded, reasons, unknown);
+        code != ExitCode::done || memory == 0 || unknown == 0)
+      return code;
+    // More than before, so that it comes to an end.
+    problem.reserved = std::max(unknown, problem.reserved + memory / 256);
+    problem.cluster.memory = std::max<int64_t>(1, memory - problem.reserved);
+  }
+  auto largest = llvm::max_element(
+      result.plan.stages, [](const PlannedStage &a, const PlannedStage &b) {
+        return a.peakBytes < b.peakBytes;
+      });
+  reasons << llvm::formatv(
+      "hftac: error: no plan was found that fits into {0} "
+      "bytes a device\nhint: the stage from '{1}' to '{2}' "
+      "needs {3}\n",
+      memory, largest->first, largest->last, largest->peakBytes);
+  return ExitCode::unsupported;
+}
+
+/// With `recompute auto` only where nothing fits without it.
+ExitCode JobPlanner::planWithRecompute(PlanningProblem problem,
+                                       LoadedModule &loaded) {
+  bool isChosen =
+      problem.job.recompute == "auto" && problem.cluster.memory != 0;
+  problem.recomputes = problem.job.recompute == "all";
+  if (!isChosen)
+    return planWithinMemory(problem, loaded, errors);
+  std::string reasons;
+  llvm::raw_string_ostream os(reasons);
+  ExitCode code = planWithinMemory(problem, loaded, os);
+  if (code != ExitCode::unsupported) {
+    errors << reasons;
+    return code;
+  }
+  problem.recomputes = true;
+  return planWithinMemory(problem, loaded, errors);
+}
+
+ExitCode JobPlanner::plan(LoadedModule &loaded) {
+  FailureOr<Job> read = Job::read(*loaded.module);
+  if (failed(read))
+    return ExitCode::input;
+  const Job job = *read;
+  PipelineRequest pipeline = loaded.pipeline;
+  if (!pipeline.planFile.empty()) {
+    if (ExitCode code = readPlanFile(job, pipeline, *loaded.module);
+        code != ExitCode::done)
+      return code;
+    if (ExitCode code = apply(pipeline, loaded); code != ExitCode::done)
+      return code;
+    return options.planPipeline ? findPeaks(*loaded.module) : ExitCode::done;
+  }
+  pipeline.plansStages |= !givesStages(job);
+  if (pipeline.plansStages && job.clusterDevices.empty()) {
+    errors << "hftac: error: '--plan-pipeline' needs a clause 'cluster' or "
+              "stages that are given\n"
+              "hint: --cluster='devices = [2]'\n";
+    return ExitCode::usage;
+  }
+  if (job.chunks > 1 || !job.training) {
+    errors << "hftac: error: "
+           << (job.training ? "stages of several chunks are"
+                            : "a job without training is")
+           << " not planned\n";
+    return ExitCode::unsupported;
+  }
+  if (ExitCode code = findModel(job, pipeline, *loaded.module);
+      code != ExitCode::done)
+    return code;
+  return planWithRecompute(
+      {job, pipeline, model, getCluster(job, pipeline), layersAreStages,
+       costs ? "the program that was measured" : "the model"},
+      loaded);
+}

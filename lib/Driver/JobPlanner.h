@@ -1,0 +1,66 @@
+//===- JobPlanner.h - Plans the pipeline of a job ---------------*- C++ -*-===//
+
+#ifndef HFTA_LIB_DRIVER_JOBPLANNER_H
+#define HFTA_LIB_DRIVER_JOBPLANNER_H
+
+#include "Hfta/Planning/MeasuredCosts.h"
+#include "Input.h"
+#include "Planner.h"
+
+namespace mlir::hfta {
+
+/// Finds what a job leaves to the planner (stages, micro-batches, the order, or
+/// how many are in flight) and writes it into the job of its module.
+class JobPlanner {
+public:
+  /// All are kept and outlive the planner.
+  JobPlanner(const DriverOptions &options, llvm::SourceMgr &sources,
+             llvm::raw_ostream &errors)
+      : options(options), sources(sources), errors(errors),
+        diagnostics(sources, errors) {}
+
+  /// Whether there is something to plan of a job that was loaded.
+  bool isNeeded(const LoadedModule &loaded) const;
+  /// The module, just imported, is loaded once more where another number of
+  /// micro-batches is best. Each stage's worker fits into the cluster's memory
+  /// by its planned segments.
+  ExitCode plan(LoadedModule &loaded);
+
+  const SimulatedPlan &getPlan() const { return result; }
+
+private:
+  ExitCode readPlanFile(const Job &job, const PipelineRequest &pipeline,
+                        ModuleOp module);
+  ExitCode checkPlan(const Job &job, const PipelineRequest &pipeline,
+                     llvm::StringRef digest);
+  ExitCode findModel(const Job &job, const PipelineRequest &pipeline,
+                     ModuleOp module);
+  ExitCode measure(const Job &job, const PipelineRequest &pipeline,
+                   ModuleOp module);
+  planning::Cluster getCluster(const Job &job,
+                               const PipelineRequest &pipeline) const;
+  ExitCode planWithRecompute(PlanningProblem problem, LoadedModule &loaded);
+  ExitCode planWithinMemory(PlanningProblem problem, LoadedModule &loaded,
+                            llvm::raw_ostream &reasons);
+  ExitCode tryPlan(const PlanningProblem &problem, int64_t memory,
+                   LoadedModule &loaded, llvm::raw_ostream &reasons,
+                   int64_t &unknown);
+  ExitCode apply(const PipelineRequest &pipeline, LoadedModule &loaded);
+  ExitCode checkOrder(const Job &job, const PipelineRequest &pipeline);
+  ExitCode reload(const PipelineRequest &pipeline, LoadedModule &loaded);
+  ExitCode findPeaks(ModuleOp module);
+  ExitCode failFile(llvm::StringRef path, llvm::Error error);
+
+  const DriverOptions &options;
+  llvm::SourceMgr &sources;
+  llvm::raw_ostream &errors;
+  JobDiagnostics diagnostics;
+  planning::LayerModel model;
+  bool layersAreStages = false;
+  std::optional<planning::MeasuredCosts> costs;
+  SimulatedPlan result;
+};
+
+} // namespace mlir::hfta
+
+#endif // HFTA_LIB_DRIVER_JOBPLANNER_H

@@ -1,0 +1,296 @@
+//===- LayerCosts.cpp - A job's model as the planner sees it --------------===//
+
+#include "LayerCosts.h"
+#include "TaskCosts.h"
+
+#include "Hfta/Dialect/Hfta/IR/HftaOps.h"
+#include "Hfta/Dialect/Hfta/IR/Job.h"
+#include "Hfta/Dialect/Hfta/IR/TaskNames.h"
+#include "Hfta/Driver/Passes.h"
+#include "Hfta/Driver/Pipelines.h"
+#include "Hfta/Transforms/CutPoints.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/OwningOpRef.h"
+#include "mlir/Pass/PassManager.h"
+#include "llvm/Support/SHA256.h"
+
+#include <set>
+
+using namespace mlir;
+using namespace mlir::hfta;
+using planning::Layer;
+using planning::LayerModel;
+using planning::MeasuredCosts;
+
+/// What a device does in a second, where nothing was measured: those of a few
+/// cores. A plan depends on how they compare with each other and with links.
+static constexpr double kFlopsPerSecond = 1e11;
+static constexpr double kBytesPerSecond = 4e10;
+/// That its threads take to begin and to end together.
+static constexpr double kSecondsPerKernel = 5e-6;
+
+//===----------------------------------------------------------------------===//
+// Bytes
+//===----------------------------------------------------------------------===//
+
+namespace {
+
+/// Reads from tasks what goes from layer to layer and what stays.
+class LayerReader {
+public:
+  LayerReader(ModuleOp module, double samples, std::vector<Layer> &layers)
+      : symbols(module), samples(samples), layers(layers) {
+    for (auto task : module.getOps<func::FuncOp>())
+      if (auto tag = task->getAttrOfType<TaskAttr>(HftaDialect::kTaskAttrName))
+        addTask(task, tag);
+  }
+
+  /// Gives the layers their bytes; returns those of the optimizer's state for
+  /// each byte of parameters.
+  double read(ModuleOp module);
+
+private:
+  /// Blocks of tasks.
+  struct Uses {
+    int64_t forwardWriter = -1; ///< -1: no forward writes it
+    int64_t firstForward = -1, first = -1, last = -1;
+    bool readByOwnBackward = false;
+  };
+
+  void addTask(func::FuncOp task, TaskAttr tag);
+  static double getBytes(VariableOp variable) {
+    RankedTensorType type = variable.getTensorType();
+    return static_cast<double>(getLogicalBytes(type)) *
+           getCopies(type).value_or(1);
+  }
+
+  SymbolTable symbols;
+  double samples;
+  std::vector<Layer> &layers;
+  DenseMap<Operation *, Uses> uses;
+};
+
+} // namespace
+
+void LayerReader::addTask(func::FuncOp task, TaskAttr tag) {
+  int64_t block = tag.getBlock();
+  bool isForward = tag.getPart() == parts::kForward;
+  if (!isForward && tag.getPart() != parts::kBackward &&
+      tag.getPart() != parts::kBackwardWeight)
+    return;
+  if (isForward)
+    for (auto write : task.getOps<WriteOp>())
+      uses[symbols.lookup(write.getVariable())].forwardWriter = block;
+  for (auto read : task.getOps<ReadOp>()) {
+    Uses &used = uses[symbols.lookup(read.getVariable())];
+    used.last = std::max(used.last, block);
+    used.first = used.first < 0 ? block : std::min(used.first, block);
+    if (!isForward)
+      used.readByOwnBackward |= block == used.forwardWriter;
+    else if (used.firstForward < 0 || block < used.firstForward)
+      used.firstForward = block;
+  }
+}
+
+double LayerReader::read(ModuleOp module) {
+  double parameters = 0, state = 0;
+  for (auto variable : module.getOps<VariableOp>()) {
+    double bytes = getBytes(variable);
+    if (variable.getRole() == Role::optimizer_state)
+      state += bytes;
+    auto found = uses.find(variable);
+    if (found == uses.end())
+      continue;
+    const Uses &used = found->second;
+    if (variable.getRole() == Role::parameter && used.firstForward >= 0) {
+      parameters += bytes;
+      layers[used.firstForward].parameterBytes += bytes;
+    }
+    if (variable.isFor(Purpose::field) && used.first >= 0)
+      layers[used.first].inputBytes += bytes / samples;
+    bool isValue =
+        variable.getRole() == Role::saved || variable.getRole() == Role::cut;
+    if (!isValue || used.forwardWriter < 0)
+      continue;
+    if (used.readByOwnBackward)
+      layers[used.forwardWriter].savedBytes += bytes / samples;
+    for (int64_t layer = used.forwardWriter; layer < used.last; ++layer)
+      layers[layer].crossingBytes += bytes / samples;
+  }
+  return parameters == 0 ? 0 : state / parameters;
+}
+
+//===----------------------------------------------------------------------===//
+// Times
+//===----------------------------------------------------------------------===//
+
+/// By documented rates. The weights are read for each micro-batch, however few
+/// samples it has.
+static void estimateTimes(ModuleOp module, int64_t copies, double samples,
+                          std::vector<Layer> &layers) {
+  llvm::StringMap<TaskCost> costs;
+  for (const TaskCost &cost : getTaskCosts(module, copies))
+    costs[cost.name] = cost;
+  for (auto [block, layer] : llvm::enumerate(layers)) {
+    auto add = [&, block = block](llvm::StringRef part, double &least,
+                                  double &each, double samples) {
+      TaskCost cost = costs.lookup(TaskAttr::makeName(part, block));
+      auto weights = static_cast<double>(cost.parameterBytes);
+      double bytes =
+          static_cast<double>(cost.bytesRead + cost.bytesWritten) - weights;
+      least += static_cast<double>(cost.kernels) * kSecondsPerKernel +
+               weights / kBytesPerSecond;
+      each += std::max(static_cast<double>(cost.flops) / kFlopsPerSecond,
+                       bytes / kBytesPerSecond) /
+              samples;
+    };
+    add(parts::kForward, layer.leastForward, layer.forward, samples);
+    add(parts::kBackward, layer.leastBackward, layer.backward, samples);
+    add(parts::kBackwardWeight, layer.leastBackward, layer.backward, samples);
+    add(parts::kUpdate, layer.update, layer.update, 1);
+  }
+}
+
+int64_t hfta::countLayers(const MeasuredCosts &costs) {
+  int64_t count = 0;
+  while (costs.tasks.contains(TaskAttr::makeName(parts::kForward, count)))
+    ++count;
+  return count;
+}
+
+/// What was measured of a micro-batch, with at most as much of it as was
+/// estimated for however few samples.
+static void setTime(double measured, double samples, double &least,
+                    double &each) {
+  least = std::min(least, measured);
+  each = (measured - least) / samples;
+}
+
+llvm::Error hfta::measureLayers(LayerModel &model, const MeasuredCosts &costs) {
+  auto count = static_cast<double>(costs.microBatches);
+  double samples = static_cast<double>(costs.batch) / count;
+  for (auto [block, layer] : llvm::enumerate(model.layers)) {
+    auto getSeconds = [&, block = block](llvm::StringRef part) {
+      return costs.getSeconds(TaskAttr::makeName(part, block));
+    };
+    std::string forward = TaskAttr::makeName(parts::kForward, block);
+    if (!costs.tasks.contains(forward))
+      return llvm::createStringError(
+          "tasks: expected one with the name '" + forward +
+          "', for the layer that ends with '" + layer.name + "'");
+    setTime(getSeconds(parts::kForward) / count, samples, layer.leastForward,
+            layer.forward);
+    setTime(
+        (getSeconds(parts::kBackward) + getSeconds(parts::kBackwardWeight)) /
+            count,
+        samples, layer.leastBackward, layer.backward);
+    layer.update = getSeconds(parts::kStatistics) + getSeconds(parts::kNorm) +
+                   getSeconds(parts::kUpdate);
+  }
+  return llvm::Error::success();
+}
+
+//===----------------------------------------------------------------------===//
+// Layers
+//===----------------------------------------------------------------------===//
+
+/// Of the models' graphs, whatever batch, copies and hyper-parameters.
+static std::string getDigest(ModuleOp module) {
+  llvm::SHA256 hash;
+  auto models = module->getAttrOfType<ArrayAttr>(kModelsAttrName);
+  for (auto model : models.getAsRange<DictionaryAttr>())
+    if (auto identity = model.getAs<StringAttr>("identity"))
+      hash.update(identity.getValue());
+  return llvm::toHex(hash.final(), /*LowerCase=*/true);
+}
+
+/// One stage of one worker, however it is cut.
+static void makeOneStage(ModuleOp module, Job job) {
+  job.cuts.clear();
+  job.replicas.clear();
+  job.inFlight.clear();
+  job.orderRows.clear();
+  job.chunks = 1;
+  job.order = "auto";
+  job.groups = Job::kAuto;
+  job.write(module);
+}
+
+/// The last one's has no cut behind it; no other layer has its name.
+static std::vector<Layer>
+makeLayers(llvm::ArrayRef<std::vector<std::string>> cuts) {
+  std::vector<Layer> layers;
+  std::set<std::string> names;
+  for (const std::vector<std::string> &cut : cuts) {
+    layers.push_back({llvm::join(cut, ", ")});
+    names.insert(layers.back().name);
+  }
+  std::string last = "loss";
+  while (names.count(last))
+    last += "'";
+  layers.push_back({last});
+  return layers;
+}
+
+/// What isn't an error is told when the module itself is lowered.
+static LogicalResult isNoError(Diagnostic &message) {
+  return success(message.getSeverity() != DiagnosticSeverity::Error);
+}
+
+static LogicalResult lower(ModuleOp module,
+                           llvm::function_ref<void(OpPassManager &)> add) {
+  PassManager passes(module.getContext(), ModuleOp::getOperationName());
+#ifdef NDEBUG
+  passes.enableVerifier(false);
+#endif
+  add(passes);
+  return passes.run(module);
+}
+
+FailureOr<std::string> hfta::digestModel(ModuleOp module) {
+  ScopedDiagnosticHandler quiet(module.getContext(), isNoError);
+  OwningOpRef<ModuleOp> copy = module.clone();
+  if (failed(lower(*copy, [](OpPassManager &passes) {
+        passes.addPass(createHftaDescribeModel());
+      })))
+    return failure();
+  return getDigest(*copy);
+}
+
+FailureOr<LayerModel> hfta::buildLayerModel(ModuleOp module, LayerGrain kind) {
+  FailureOr<Job> job = Job::read(module);
+  if (failed(job))
+    return failure();
+  ScopedDiagnosticHandler quiet(module.getContext(), isNoError);
+  OwningOpRef<ModuleOp> copy = module.clone();
+  if (failed(lower(*copy, [](OpPassManager &passes) {
+        buildFusedPipeline(passes, FusedPipelineOptions());
+      })))
+    return failure();
+  TrainPipelineOptions train;
+  std::vector<std::vector<std::string>> cuts = job->cuts;
+  if (kind == LayerGrain::all) {
+    cuts.clear();
+    for (const std::string &name : findCutPoints(*copy)) {
+      cuts.push_back({name});
+      train.cuts.push_back(name);
+    }
+    makeOneStage(*copy, *job);
+  }
+  LayerModel model;
+  model.digest = getDigest(*copy);
+  model.layers = makeLayers(cuts);
+  if (failed(lower(*copy, [&](OpPassManager &passes) {
+        buildTrainPipeline(passes, train);
+      })))
+    return failure();
+  auto samples = static_cast<double>(job->getMicroBatch());
+  model.optimizerStates = LayerReader(*copy, samples, model.layers).read(*copy);
+  if (failed(lower(*copy, [](OpPassManager &passes) {
+        buildPlannedPipeline(passes, PlannedPipelineOptions());
+      })))
+    return failure();
+  estimateTimes(*copy, job->copies, samples, model.layers);
+  return model;
+}

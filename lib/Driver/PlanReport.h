@@ -1,0 +1,21 @@
+//===- PlanReport.h - Writes plans and draws them ---------------*- C++ -*-===//
+
+#ifndef HFTA_LIB_DRIVER_PLANREPORT_H
+#define HFTA_LIB_DRIVER_PLANREPORT_H
+
+#include "Hfta/Driver/CommandLine.h"
+#include "Planner.h"
+
+namespace mlir::hfta {
+
+/// Whether `--plan-pipeline` replaces no input and no other output of its own.
+bool checkPlanOutputs(const DriverOptions &options, llvm::raw_ostream &errors);
+
+/// Prints the plan, writes it where `-o` says, and draws its step where
+/// `--timeline` does.
+ExitCode reportPlan(const SimulatedPlan &result, const DriverOptions &options,
+                    llvm::raw_ostream &errors);
+
+} // namespace mlir::hfta
+
+#endif // HFTA_LIB_DRIVER_PLANREPORT_H

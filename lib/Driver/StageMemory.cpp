@@ -1,0 +1,113 @@
+//===- StageMemory.cpp - Memory that a stage's worker needs ---------------===//
+
+#include "StageMemory.h"
+
+#include <map>
+#include <set>
+
+using namespace mlir;
+using namespace mlir::hfta;
+
+bool hfta::isResident(Role role) {
+  return role != Role::constant && role != Role::scratch;
+}
+
+int64_t hfta::countInstances(SegmentAttr segment, const Job &job,
+                             int64_t stage) {
+  int64_t replicas = job.getReplicas(stage), own = 0;
+  switch (segment.getRole()) {
+  case Role::gradient:
+  case Role::result:
+    own = llvm::divideCeil(job.getGroups(stage), replicas);
+    break;
+  case Role::received:
+    own = job.getGroups(stage) - job.getGroups(stage) / replicas;
+    break;
+  case Role::scalar:
+  case Role::exchange:
+    own = job.microBatches; // also those of other replicas
+    break;
+  case Role::input: // and the one that comes next
+    own = llvm::divideCeil(job.microBatches, replicas) + 1;
+    break;
+  default:
+    own = llvm::divideCeil(job.microBatches, replicas);
+    break;
+  }
+  return std::min<int64_t>(segment.getInstances(), own);
+}
+
+namespace {
+/// What a worker of a stage has, by number.
+struct WorkerSegments {
+  std::set<int64_t> all;
+  /// Of segments that other workers' sums come to, the most that is there at a
+  /// time: this worker's piece of what is added up.
+  std::map<int64_t, int64_t> received;
+};
+} // namespace
+
+static void addReduce(AllReduceOp reduce, int64_t replicas,
+                      WorkerSegments &segments) {
+  auto block = std::max<int64_t>(1, reduce.getAt().getStride());
+  int64_t blocks = static_cast<int64_t>(reduce.getBytes()) / block;
+  int64_t &bytes = segments.received[reduce.getThrough().getNumber()];
+  bytes = std::max<int64_t>(bytes, llvm::divideCeil(blocks, replicas) * block);
+}
+
+/// Segments that a stage's schedules name, and those that their tasks use. One
+/// stage's are those of the whole program.
+static WorkerSegments findSegments(ModuleOp module, const Job &job,
+                                   int64_t stage) {
+  WorkerSegments segments;
+  SymbolTable symbols(module);
+  int64_t wanted = job.getStageCount() == 1 ? -1 : stage;
+  for (auto schedule : module.getOps<ScheduleOp>()) {
+    if (static_cast<int64_t>(schedule.getStage()) != wanted)
+      continue;
+    schedule.walk([&](Operation *op) {
+      op->getAttrDictionary().walk([&](PlaceAttr place) {
+        if (place.getSpace() == Space::segment)
+          segments.all.insert(place.getNumber());
+      });
+      if (auto reduce = dyn_cast<AllReduceOp>(op))
+        addReduce(reduce, job.getReplicas(stage), segments);
+      auto run = dyn_cast<RunOp>(op);
+      auto task = run ? symbols.lookup<TaskOp>(run.getTask()) : TaskOp();
+      if (!task)
+        return;
+      for (auto launch : task.getBody().getOps<LaunchOp>())
+        for (auto binding : launch.getBindings().getAsRange<BindingAttr>())
+          segments.all.insert(binding.getSegment());
+    });
+  }
+  return segments;
+}
+
+/// Batches of data are read two ahead of the one in use: one of them is on its
+/// way to the device.
+static constexpr int64_t kBatchesOfData = 3;
+
+SmallVector<int64_t> hfta::getWorkerBytes(ModuleOp module, const Job &job) {
+  SmallVector<int64_t> all;
+  SmallVector<SegmentAttr> table;
+  llvm::append_range(table,
+                     SegmentAttr::getTable(module).getAsRange<SegmentAttr>());
+  for (int64_t stage = 0; stage < job.getStageCount(); ++stage) {
+    int64_t bytes = 0;
+    int64_t own = llvm::divideCeil(job.microBatches, job.getReplicas(stage));
+    WorkerSegments segments = findSegments(module, job, stage);
+    for (int64_t number : segments.all) {
+      SegmentAttr segment = table[number];
+      int64_t size = segment.getBytes();
+      if (segment.getRole() == Role::received)
+        size = job.getReplicas(stage) == 1 ? 0 : segments.received[number];
+      if (isResident(segment.getRole()))
+        bytes += size * countInstances(segment, job, stage);
+      if (segment.getRole() == Role::input)
+        bytes += kBatchesOfData * own * size;
+    }
+    all.push_back(bytes);
+  }
+  return all;
+}

@@ -1,0 +1,26 @@
+//===- StageMemory.h - Memory that a stage's worker needs -------*- C++ -*-===//
+
+#ifndef HFTA_LIB_DRIVER_STAGEMEMORY_H
+#define HFTA_LIB_DRIVER_STAGEMEMORY_H
+
+#include "Hfta/Dialect/Hfta/IR/HftaOps.h"
+#include "Hfta/Dialect/Hfta/IR/Job.h"
+
+namespace mlir::hfta {
+
+/// Whether a segment is part of memory; constants lie in the binary's image,
+/// scratch is one a thread.
+bool isResident(Role role);
+
+/// Instances of a segment that the first worker of a stage has.
+int64_t countInstances(SegmentAttr segment, const Job &job, int64_t stage);
+
+/// Of each stage of a scheduled module, the bytes that its first worker needs
+/// with all copies at a time: those of all segments that its schedules touch,
+/// and of the batches of data that it reads ahead. What `info` of the program
+/// plans for this worker is as much, or less where copies take turns.
+SmallVector<int64_t> getWorkerBytes(ModuleOp module, const Job &job);
+
+} // namespace mlir::hfta
+
+#endif // HFTA_LIB_DRIVER_STAGEMEMORY_H

@@ -1,0 +1,155 @@
+//===- MeasuredCosts.cpp - Times that a program has measured --------------===//
+
+#include "Hfta/Planning/MeasuredCosts.h"
+#include "ParseJson.h"
+
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/JSON.h"
+
+#include <algorithm>
+#include <cmath>
+
+using namespace mlir::hfta::planning;
+namespace json = llvm::json;
+
+//===----------------------------------------------------------------------===//
+// Reading
+//===----------------------------------------------------------------------===//
+
+namespace {
+
+/// Reads fields of one object; the first error counts.
+class CostsReader {
+public:
+  CostsReader(const json::Object &object, std::string path, std::string &error)
+      : object(object), path(std::move(path)), error(error) {}
+
+  int64_t getWhole(llvm::StringRef key, int64_t least) {
+    std::optional<int64_t> value = object.getInteger(key);
+    if (value && *value >= least)
+      return *value;
+    fail(key, "a whole number of at least " + llvm::Twine(least));
+    return least;
+  }
+  double getNumber(llvm::StringRef key, bool isPositive) {
+    std::optional<double> value = object.getNumber(key);
+    if (value && std::isfinite(*value) && *value >= 0 &&
+        (*value > 0 || !isPositive))
+      return *value;
+    fail(key, isPositive ? "a positive number" : "a number of at least 0");
+    return 1;
+  }
+  llvm::StringRef getText(llvm::StringRef key) {
+    std::optional<llvm::StringRef> text = object.getString(key);
+    if (text && !text->empty())
+      return *text;
+    fail(key, "a text");
+    return "";
+  }
+  /// Calls `read` with a reader of each object in an array.
+  template <typename Read>
+  void forEach(llvm::StringRef key, bool isOptional, const Read &read) {
+    const json::Array *array = object.getArray(key);
+    if (!array && isOptional && !object.get(key))
+      return;
+    if (!array)
+      return fail(key, "an array");
+    for (auto [index, value] : llvm::enumerate(*array)) {
+      std::string place = (key + "[" + llvm::Twine(index) + "]").str();
+      const json::Object *inner = value.getAsObject();
+      if (!inner)
+        return fail(place, "an object");
+      CostsReader reader(*inner, path + place + ".", error);
+      read(reader);
+      if (!error.empty())
+        return;
+    }
+  }
+  void fail(llvm::StringRef key, const llvm::Twine &expected) {
+    if (error.empty())
+      error = (path + key + ": expected " + expected).str();
+  }
+  const json::Object &getObject() const { return object; }
+
+private:
+  const json::Object &object;
+  std::string path;
+  std::string &error;
+};
+
+} // namespace
+
+static MeasuredLink readLink(CostsReader &reader) {
+  MeasuredLink link;
+  const json::Array *ranks = reader.getObject().getArray("ranks");
+  bool isPair = ranks && ranks->size() == 2;
+  for (int side = 0; isPair && side < 2; ++side) {
+    std::optional<int64_t> rank = (*ranks)[side].getAsInteger();
+    isPair = rank && *rank >= 0;
+    link.ranks[side] = rank.value_or(0);
+  }
+  if (!isPair)
+    reader.fail("ranks", "the numbers of two ranks");
+  link.latency = reader.getNumber("latency", /*isPositive=*/false);
+  link.bytesPerSecond = reader.getNumber("bytes_per_second", true);
+  return link;
+}
+
+llvm::Expected<MeasuredCosts>
+mlir::hfta::planning::readCosts(llvm::StringRef text) {
+  llvm::Expected<json::Value> value = parseJson(text);
+  if (!value)
+    return value.takeError();
+  const json::Object *object = value->getAsObject();
+  if (!object)
+    return llvm::createStringError("expected an object");
+  std::string error;
+  MeasuredCosts costs;
+  CostsReader reader(*object, "", error);
+  costs.copies = reader.getWhole("copies", 1);
+  costs.batch = reader.getWhole("batch", 1);
+  costs.microBatches = reader.getWhole("micro_batches", 1);
+  reader.forEach("tasks", /*isOptional=*/false, [&](CostsReader &task) {
+    llvm::StringRef name = task.getText("name");
+    double seconds = task.getNumber("seconds", /*isPositive=*/false);
+    if (!costs.tasks.try_emplace(name, seconds).second)
+      task.fail("name", "another name, '" + name + "' is there twice");
+  });
+  reader.forEach("links", /*isOptional=*/true, [&](CostsReader &link) {
+    costs.links.push_back(readLink(link));
+  });
+  if (!error.empty())
+    return llvm::createStringError(error);
+  return costs;
+}
+
+//===----------------------------------------------------------------------===//
+// Links
+//===----------------------------------------------------------------------===//
+
+/// The one in the middle, which no single disturbance moves; nothing of none.
+static void setMedian(std::vector<double> values, double &result) {
+  if (values.empty())
+    return;
+  auto middle =
+      values.begin() + static_cast<ptrdiff_t>((values.size() - 1) / 2);
+  std::nth_element(values.begin(), middle, values.end());
+  result = *middle;
+}
+
+void mlir::hfta::planning::measureLinks(Cluster &cluster,
+                                        const MeasuredCosts &costs) {
+  std::vector<double> inside, across, latencies;
+  for (const MeasuredLink &link : costs.links) {
+    auto [one, other] = link.ranks;
+    if (std::max(one, other) >= cluster.getDeviceCount())
+      continue;
+    bool isInside = cluster.getMachineOf(one) == cluster.getMachineOf(other);
+    (isInside ? inside : across).push_back(link.bytesPerSecond);
+    latencies.push_back(link.latency);
+  }
+  setMedian(inside, cluster.link);
+  setMedian(across, cluster.network);
+  setMedian(across, cluster.pointToPoint);
+  setMedian(latencies, cluster.latency);
+}

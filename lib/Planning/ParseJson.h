@@ -1,0 +1,16 @@
+//===- ParseJson.h - JSON from files of users -------------------*- C++ -*-===//
+
+#ifndef HFTA_LIB_PLANNING_PARSEJSON_H
+#define HFTA_LIB_PLANNING_PARSEJSON_H
+
+#include "llvm/Support/JSON.h"
+
+namespace mlir::hfta::planning {
+
+/// As llvm::json::parse, whose stack grows with each bracket: values that are
+/// nested deeper than any of ours are an error.
+llvm::Expected<llvm::json::Value> parseJson(llvm::StringRef text);
+
+} // namespace mlir::hfta::planning
+
+#endif // HFTA_LIB_PLANNING_PARSEJSON_H

@@ -1,0 +1,132 @@
+"""Jobs whose pipelines are planned, plans and costs."""
+
+import json
+
+from language_rows import GOOD
+from row import Row
+
+CLUSTER = "cluster devices = [2]\n  "
+COSTS = {"copies": 2, "batch": 16, "micro_batches": 1,
+         "tasks": [{"name": f"{part}.{block}", "runs": 1, "seconds": 1e-3}
+                   for part in ("forward", "backward", "update")
+                   for block in range(2)]}
+
+
+def job(name, clauses, code, *texts, files=(), options=(), place="job.hfta:1"):
+    """The answer to the good job with more clauses behind its steps."""
+    good = GOOD.replace("steps     3", f"steps 3\n  {clauses}", 1)
+    return Row(name, {"job.hfta": good, **dict(files)},
+               ["hftac", "job.hfta", "-o", "made", *options], (code,),
+               (place, *texts))
+
+
+def make_plan_rows():
+    plan = 'pipeline plan("plan.json")'
+    yield job("a plan that isn't there", plan, 1, "'plan.json'")
+    yield job("a plan that is a folder", 'pipeline plan(".")', 1, "regular file")
+    yield job("a plan without a name", "pipeline plan()", 1, "needs 'file'")
+    yield job("a plan whose name is a number", "pipeline plan(3)", 1,
+              "is a string")
+    for name, text, *texts in (
+            ("a plan of nothing", "", "is no plan"),
+            ("a plan of zeros", bytes(4096), "is no plan"),
+            ("a plan that is a list", "[]", "expected an object"),
+            ("a plan without a model", "{}", "model"),
+            ("a plan as deep as it is long", "[" * 100000, "is no plan")):
+        yield job(name, plan, 1, "'plan.json'", *texts,
+                  files=[("plan.json", text)])
+    yield job("the plan of another model", plan, 1, "another model",
+              files=[("plan.json", make_plan("0f"))])
+    for name, old, new, *texts in (
+            ("a plan of a stage that ends nowhere", '"cut"', '"cat"', "cat"),
+            ("a plan with a row too few", '"order"', '"actions": ["0F0"], "order"',
+             "actions"),
+            ("a plan with an action that is a number", '"order"',
+             '"actions": [0, 1], "order"', "actions[0]")):
+        yield job(name, plan, 1, *texts,
+                  files=[("plan.json", make_plan("0f").replace(old, new))])
+    for word in ("cuts = []", "replicas = [2]", "in_flight = [2]",
+                 "order = one_f_one_b", "costs = units"):
+        yield job(f"a plan and {word}", f"{plan}, {word}", 1, "exclude each other")
+    yield job("a planned pipeline of several chunks",
+              CLUSTER + "pipeline auto, chunks = 2", 1, "one chunk")
+
+
+def make_plan(model):
+    stage = {"first": "a", "last": "b", "cut": ["b"], "replicas": 1,
+             "groups": 1, "in_flight": 1, "forward_ms": 1, "backward_ms": 1,
+             "all_reduce_ms": 0, "peak_bytes": 0}
+    cluster = {"devices": [2], "memory": 0, "link": 1, "network": 1,
+               "point_to_point": 1, "latency": 0, "duplex": "full"}
+    stages = [dict(stage, devices=[device]) for device in range(2)]
+    return json.dumps(
+        {"model": model, "cluster": cluster, "micro_batches": 1,
+         "order": "one_f_one_b", "latency_ms": 1,
+         "estimate_ms": 1, "pivot": 0, "simulated_ms": None, "speedup": 1,
+         "stages": stages})
+
+
+def make_cost_rows():
+    def costs(name, text, *texts, code=1, **options):
+        options.setdefault("place", "costs.json: error: ")
+        return job(name, CLUSTER + "pipeline auto", code, *texts,
+                   files=[("costs.json", text)],
+                   options=["--costs=costs.json"], **options)
+
+    def changed(**fields):
+        return json.dumps({**COSTS, **fields})
+
+    yield costs("costs of nothing", "")
+    yield costs("costs of zeros", bytes(4096))
+    yield costs("costs that are a number", "3", "expected an object")
+    yield costs("costs without tasks", json.dumps({**COSTS, "tasks": None}), "tasks")
+    yield costs("costs of other copies", changed(copies=3), "copies", "3")
+    yield costs("costs of no samples", changed(batch=0), "batch")
+    for name, task, *texts in (
+            ("a task without a name", {"seconds": 1}, "name"),
+            ("a task of negative time", {"name": "forward.0", "seconds": -1},
+             "seconds"),
+            ("a task whose time is a text", {"name": "forward.0", "seconds": "1"},
+             "seconds"),
+            ("a task that is a number", 3, "tasks[0]")):
+        yield costs("costs with " + name, changed(tasks=[task]), *texts)
+    yield costs("costs with a task twice", changed(tasks=COSTS["tasks"][:1] * 2),
+                "twice")
+    yield costs("costs of other layers", changed(tasks=COSTS["tasks"][:1]),
+                "--cuts=all")
+    for name, link in (
+            ("one rank", {"ranks": [0], "latency": 0, "bytes_per_second": 1}),
+            ("no rate", {"ranks": [0, 1], "latency": 0, "bytes_per_second": 0})):
+        yield costs("costs with a link of " + name, changed(links=[link]), "links[0]")
+    yield job("costs that aren't there", CLUSTER + "pipeline auto", 1, "'none'",
+              options=["--costs=none"], place="hftac: error: ")
+    yield job("costs of nothing that is planned", "clip_norm 1", 2, "--costs",
+              options=["--costs=none"], place="hftac: error: ")
+
+
+def make_limit_rows():
+    small = "cluster devices = [2], memory = 4096\n  "
+    yield job("a cluster in which no stage of the job fits",
+              small + "pipeline auto", 3, "fits into 4096 bytes",
+              place="hftac: error: ")
+    yield job("stages of a job that don't fit",
+              small + 'pipeline cuts = ["hidden"]', 3, "doesn't fit into 4096",
+              place="hftac: error: ")
+    yield job("a pipeline planned without a cluster", "pipeline auto", 1,
+              "cluster")
+    for name, options, *texts in (
+            ("a job planned without a cluster", [], "'cluster'"),
+            ("a plan and a phase", ["--emit=fused"], "--emit"),
+            ("a plan of cuts", ["--cuts=all"], "--cuts")):
+        yield Row(name, {"job.hfta": GOOD},
+                  ["hftac", "job.hfta", "--plan-pipeline", "-o", "plan.json",
+                   *options], (2,), ("hftac: error: ", *texts))
+    yield Row("the plan of a module", {"job.mlir": "module {}"},
+              ["hftac", "job.mlir", "--plan-pipeline"], (2,),
+              ("hftac: error: ", "takes a job"))
+
+
+def make_rows(_):
+    yield from make_plan_rows()
+    yield from make_cost_rows()
+    yield from make_limit_rows()
