@@ -149,6 +149,8 @@ ExitCode Compiler::planPipeline() {
     return code;
   if (options.planPipeline)
     return reportPlan(planner.getPlan(), options, errors);
+  if (loaded.pipeline.plansStages)
+    reportStages(planner.getPlan().plan, errors);
   return ExitCode::done;
 }
 

@@ -9,7 +9,6 @@
 #include "StageMemory.h"
 
 #include "mlir/Pass/PassManager.h"
-#include "llvm/Support/FormatVariadic.h"
 
 using namespace mlir;
 using namespace mlir::hfta;
@@ -17,7 +16,7 @@ using namespace mlir::hfta::planning;
 
 /// How often a plan is made again because memory has other needs than it counts
 /// with.
-static constexpr int kMostAttempts = 8;
+static constexpr int kMostAttempts = 12;
 
 static bool givesStages(const Job &job) {
   return !job.cuts.empty() || !job.replicas.empty();
@@ -334,9 +333,8 @@ static void keepWhatFits(const PlanningProblem &problem, PipelinePlan &plan) {
 /// cluster's `memory`, `unknown` is how much of it the plan hasn't counted
 /// with.
 ExitCode JobPlanner::tryPlan(const PlanningProblem &problem, int64_t memory,
-                             LoadedModule &loaded, llvm::raw_ostream &reasons,
-                             int64_t &unknown) {
-  if (ExitCode code = makePlan(problem, diagnostics, reasons, result);
+                             LoadedModule &loaded, int64_t &unknown) {
+  if (ExitCode code = makePlan(problem, diagnostics, errors, result);
       code != ExitCode::done)
     return code;
   if (problem.job.recompute == "auto")
@@ -361,49 +359,59 @@ ExitCode JobPlanner::tryPlan(const PlanningProblem &problem, int64_t memory,
 }
 
 /// Where memory has more needs than layers tell of, such as workspaces, the
-/// plan is made again for less of it.
+/// plan is made again with so much less of it. Other stages may need less:
+/// where nothing is left that fits, what was reserved is halved towards what
+/// was too little. `unsupported`, which isn't told, if nothing fits.
 ExitCode JobPlanner::planWithinMemory(PlanningProblem problem,
-                                      LoadedModule &loaded,
-                                      llvm::raw_ostream &reasons) {
-  int64_t memory = problem.cluster.memory;
+                                      LoadedModule &loaded) {
+  int64_t memory = problem.cluster.memory, reserved = 0, tooLittle = 0;
+  std::optional<int64_t> tooMuch;
   for (int attempt = 0; attempt < kMostAttempts; ++attempt) {
     int64_t unknown = 0;
-    if (ExitCode code = tryPlan(problem, memory, loaded, reasons, unknown);
-        code != ExitCode::done || memory == 0 || unknown == 0)
+    ExitCode code = tryPlan(problem, memory, loaded, unknown);
+    bool isFound = code == ExitCode::done;
+    if ((isFound && (memory == 0 || unknown == 0)) ||
+        (!isFound && (code != ExitCode::unsupported || attempt == 0)))
       return code;
     // More than before, so that it comes to an end.
-    problem.reserved = std::max(unknown, problem.reserved + memory / 256);
-    problem.cluster.memory = std::max<int64_t>(1, memory - problem.reserved);
+    int64_t more = std::max(unknown, reserved + memory / 256);
+    (isFound ? tooLittle : tooMuch.emplace()) = reserved;
+    reserved = tooMuch ? tooLittle + (*tooMuch - tooLittle) / 2 : more;
+    problem.cluster.memory = std::max<int64_t>(1, memory - reserved);
   }
-  auto largest = llvm::max_element(
-      result.plan.stages, [](const PlannedStage &a, const PlannedStage &b) {
-        return a.peakBytes < b.peakBytes;
-      });
-  reasons << llvm::formatv(
-      "hftac: error: no plan was found that fits into {0} "
-      "bytes a device\nhint: the stage from '{1}' to '{2}' "
-      "needs {3}\n",
-      memory, largest->first, largest->last, largest->peakBytes);
   return ExitCode::unsupported;
+}
+
+/// What the stages need that do with least by the layers' account.
+void JobPlanner::measureShortage(PlanningProblem problem,
+                                 LoadedModule &loaded) {
+  PlanFailure counted = result.shortage;
+  problem.cluster.memory = counted.leastMemory;
+  int64_t unknown = 0;
+  ExitCode code = tryPlan(problem, counted.leastMemory, loaded, unknown);
+  result.shortage = counted;
+  if (code != ExitCode::done)
+    return;
+  for (const PlannedStage &stage : result.plan.stages)
+    if (stage.peakBytes > result.shortage.leastMemory)
+      result.shortage = {stage.peakBytes, stage.first, stage.last};
 }
 
 /// With `recompute auto` only where nothing fits without it.
 ExitCode JobPlanner::planWithRecompute(PlanningProblem problem,
                                        LoadedModule &loaded) {
-  bool isChosen =
-      problem.job.recompute == "auto" && problem.cluster.memory != 0;
+  int64_t memory = problem.cluster.memory;
   problem.recomputes = problem.job.recompute == "all";
-  if (!isChosen)
-    return planWithinMemory(problem, loaded, errors);
-  std::string reasons;
-  llvm::raw_string_ostream os(reasons);
-  ExitCode code = planWithinMemory(problem, loaded, os);
-  if (code != ExitCode::unsupported) {
-    errors << reasons;
-    return code;
+  ExitCode code = planWithinMemory(problem, loaded);
+  if (code == ExitCode::unsupported && problem.job.recompute == "auto") {
+    problem.recomputes = true;
+    code = planWithinMemory(problem, loaded);
   }
-  problem.recomputes = true;
-  return planWithinMemory(problem, loaded, errors);
+  if (code != ExitCode::unsupported)
+    return code;
+  measureShortage(problem, loaded);
+  tellShortage(problem, memory, result.shortage, errors);
+  return code;
 }
 
 ExitCode JobPlanner::plan(LoadedModule &loaded) {

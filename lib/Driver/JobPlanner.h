@@ -40,11 +40,10 @@ private:
   planning::Cluster getCluster(const Job &job,
                                const PipelineRequest &pipeline) const;
   ExitCode planWithRecompute(PlanningProblem problem, LoadedModule &loaded);
-  ExitCode planWithinMemory(PlanningProblem problem, LoadedModule &loaded,
-                            llvm::raw_ostream &reasons);
+  ExitCode planWithinMemory(PlanningProblem problem, LoadedModule &loaded);
+  void measureShortage(PlanningProblem problem, LoadedModule &loaded);
   ExitCode tryPlan(const PlanningProblem &problem, int64_t memory,
-                   LoadedModule &loaded, llvm::raw_ostream &reasons,
-                   int64_t &unknown);
+                   LoadedModule &loaded, int64_t &unknown);
   ExitCode apply(const PipelineRequest &pipeline, LoadedModule &loaded);
   ExitCode checkOrder(const Job &job, const PipelineRequest &pipeline);
   ExitCode reload(const PipelineRequest &pipeline, LoadedModule &loaded);

@@ -40,9 +40,12 @@ ExitCode hfta::planProfile(const DriverOptions &options,
   std::optional<LayerModel> model = loadProfile(options, sources, errors);
   if (!model)
     return ExitCode::input;
+  PlanningProblem problem = {flags->job, flags->pipeline,
+                             *model,     makeCluster(flags->job),
+                             false,      "the profile"};
   SimulatedPlan result;
-  ExitCode code = makePlan({flags->job, flags->pipeline, *model,
-                            makeCluster(flags->job), false, "the profile"},
-                           diagnostics, errors, result);
+  ExitCode code = makePlan(problem, diagnostics, errors, result);
+  if (code == ExitCode::unsupported)
+    tellShortage(problem, problem.cluster.memory, result.shortage, errors);
   return code == ExitCode::done ? reportPlan(result, options, errors) : code;
 }

@@ -108,3 +108,21 @@ ExitCode hfta::reportPlan(const SimulatedPlan &result,
       return code;
   return writePlan(result.plan, options, errors);
 }
+
+void hfta::reportStages(const PipelinePlan &plan, llvm::raw_ostream &os) {
+  size_t workers = 0;
+  for (const PlannedStage &stage : plan.stages)
+    workers += stage.devices.size();
+  auto count = [&](size_t number, llvm::StringRef what) {
+    os << number << ' ' << what << (number == 1 ? "" : "s");
+  };
+  os << "hftac: plans ";
+  count(plan.stages.size(), "stage");
+  os << " of ";
+  count(workers, "worker");
+  os << ", " << plan.microBatches << " micro-batch"
+     << (plan.microBatches == 1 ? "" : "es");
+  if (plan.stages.size() > 1)
+    os << ", order " << plan.order;
+  os << " ('--plan-pipeline' prints the plan)\n";
+}

@@ -16,6 +16,9 @@ bool checkPlanOutputs(const DriverOptions &options, llvm::raw_ostream &errors);
 ExitCode reportPlan(const SimulatedPlan &result, const DriverOptions &options,
                     llvm::raw_ostream &errors);
 
+/// Says in a line what was planned.
+void reportStages(const planning::PipelinePlan &plan, llvm::raw_ostream &os);
+
 } // namespace mlir::hfta
 
 #endif // HFTA_LIB_DRIVER_PLANREPORT_H

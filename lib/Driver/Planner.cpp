@@ -160,7 +160,7 @@ llvm::SmallVector<Stage, 4> GivenStages::make() {
 /// The plan with the stages that are given; nothing after an error.
 static std::optional<PipelinePlan>
 describeStages(const PlanningProblem &problem, JobDiagnostics &diagnostics,
-               llvm::raw_ostream &errors, ExitCode &code) {
+               PlanFailure &shortage, ExitCode &code) {
   code = ExitCode::input;
   llvm::SmallVector<Stage, 4> stages = GivenStages(problem, diagnostics).make();
   if (stages.empty())
@@ -169,22 +169,19 @@ describeStages(const PlanningProblem &problem, JobDiagnostics &diagnostics,
   PlanRequest request = makeRequest(problem);
   StageCosts costs(problem.model, problem.cluster,
                    request.getWorkload(request.microBatches));
+  bool fits = true;
   for (const Stage &stage : stages) {
     int64_t replicas = stage.devices.size();
-    if (costs.getMostInFlight(stage.first, stage.last, replicas) > 0)
-      continue;
-    errors << llvm::formatv(
-        "hftac: error: the stage from '{0}' to '{1}' "
-        "doesn't fit into {2} bytes "
-        "a device, it needs {3}\n",
-        layers[stage.first].name, layers[stage.last].name,
-        problem.cluster.memory + problem.reserved,
-        problem.reserved + static_cast<int64_t>(std::ceil(costs.getPeakBytes(
-                               stage.first, stage.last, replicas, 1))));
-    code = ExitCode::unsupported;
-    return std::nullopt;
+    fits &= costs.getMostInFlight(stage.first, stage.last, replicas) > 0;
+    auto bytes = static_cast<int64_t>(
+        std::ceil(costs.getPeakBytes(stage.first, stage.last, replicas, 1)));
+    if (bytes > shortage.leastMemory)
+      shortage = {bytes, layers[stage.first].name, layers[stage.last].name};
   }
-  return describePlan(costs, stages);
+  if (fits)
+    return describePlan(costs, stages);
+  code = ExitCode::unsupported;
+  return std::nullopt;
 }
 
 //===----------------------------------------------------------------------===//
@@ -234,33 +231,30 @@ static ExitCode simulate(const PlanningProblem &problem,
   return ExitCode::done;
 }
 
-/// The best plan; nothing after an error.
-static std::optional<PipelinePlan> findPlan(const PlanningProblem &problem,
-                                            llvm::raw_ostream &errors,
-                                            ExitCode &code) {
-  PlanFailure failure;
-  std::optional<PipelinePlan> plan = planning::planPipeline(
-      problem.model, problem.cluster, makeRequest(problem), failure);
-  if (plan)
-    return plan;
-  errors << llvm::formatv("hftac: error: no plan fits into {0} bytes a device\n"
-                          "hint: with {1} there is one, which the stage from "
-                          "'{2}' to '{3}' needs\n",
-                          problem.cluster.memory + problem.reserved,
-                          failure.leastMemory + problem.reserved, failure.first,
-                          failure.last);
-  code = ExitCode::unsupported;
-  return std::nullopt;
+void hfta::tellShortage(const PlanningProblem &problem, int64_t memory,
+                        const PlanFailure &shortage,
+                        llvm::raw_ostream &errors) {
+  const char *text =
+      problem.pipeline.plansStages
+          ? "hftac: error: no plan fits into {0} bytes a device\n"
+            "hint: with {1} there is one, which the stage from "
+            "'{2}' to '{3}' needs\n"
+          : "hftac: error: the stage from '{2}' to '{3}' doesn't "
+            "fit into {0} bytes a device, it needs {1}\n";
+  errors << llvm::formatv(text, memory, shortage.leastMemory, shortage.first,
+                          shortage.last);
 }
 
 ExitCode hfta::makePlan(const PlanningProblem &problem,
                         JobDiagnostics &diagnostics, llvm::raw_ostream &errors,
                         SimulatedPlan &result) {
-  ExitCode code = ExitCode::done;
+  ExitCode code = ExitCode::unsupported;
+  result.shortage = PlanFailure();
   std::optional<PipelinePlan> plan =
       problem.pipeline.plansStages
-          ? findPlan(problem, errors, code)
-          : describeStages(problem, diagnostics, errors, code);
+          ? planning::planPipeline(problem.model, problem.cluster,
+                                   makeRequest(problem), result.shortage)
+          : describeStages(problem, diagnostics, result.shortage, code);
   if (!plan)
     return code;
   result.plan = std::move(*plan);

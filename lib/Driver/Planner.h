@@ -6,6 +6,7 @@
 #include "Hfta/Driver/ExitCode.h"
 #include "Hfta/Language/FrontEnd.h"
 #include "Hfta/Planning/PlanSimulation.h"
+#include "Hfta/Planning/Search.h"
 
 namespace mlir::hfta {
 
@@ -20,17 +21,16 @@ struct PlanningProblem {
   bool layersAreStages = false;
   /// What messages call the model: "the profile".
   llvm::StringRef what;
-  /// Of each device's memory, what the cluster's leaves out because the model
-  /// doesn't tell of it.
-  int64_t reserved = 0;
   /// Whether stages compute forwards again.
   bool recomputes = false;
 };
 
-/// A plan, and the simulated step of its order if there is one.
+/// A plan, and the simulated step of its order if there is one; or what memory
+/// there would be a plan with.
 struct SimulatedPlan {
   planning::PipelinePlan plan;
   std::optional<planning::ChosenOrder> step;
+  planning::PlanFailure shortage;
 };
 
 /// The cluster that a job describes.
@@ -38,9 +38,15 @@ planning::Cluster makeCluster(const Job &job);
 
 /// The best plan, or that of the stages that are given, with the best of the
 /// orders that the job allows. Errors go to `diagnostics` where they have a
-/// place, otherwise to `errors`.
+/// place, otherwise to `errors`. `unsupported`, which isn't told, where nothing
+/// fits into the cluster's memory.
 ExitCode makePlan(const PlanningProblem &problem, JobDiagnostics &diagnostics,
                   llvm::raw_ostream &errors, SimulatedPlan &result);
+
+/// Tells that nothing fits into so many bytes a device.
+void tellShortage(const PlanningProblem &problem, int64_t memory,
+                  const planning::PlanFailure &shortage,
+                  llvm::raw_ostream &errors);
 
 } // namespace mlir::hfta
 

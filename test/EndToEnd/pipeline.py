@@ -112,6 +112,22 @@ def check_recompute(check):
                           {min(ranks, stages) for ranks in counts}, expected)
 
 
+def check_planned(check):
+    """What the planner finds, for machines with much memory or little, and from a plan
+    in a file, whose order lists actions."""
+    clauses, flags = "micro_batches 8, groups = 8", ()
+    expected = check.train_uncut("mlp", clauses, *flags)
+    machines = "cluster devices = [1, 1, 1, 1], network = 1e9"
+    planned = make_job("mlp", f"{clauses}\n  {machines}\n  pipeline auto")
+    plan = check.work.compile("plan.json", planned, "--plan-pipeline")
+    for name, job in (
+            ("auto", planned),
+            ("small", make_job("mlp", f"{clauses}\n  {machines}, memory = 500000\n"
+                                      "  pipeline auto\n  recompute auto")),
+            ("file", make_job("mlp", f'{clauses}\n  pipeline plan("{plan.name}")'))):
+        check.compare(f"mlp-{name}", job, flags, (1, 2), expected)
+
+
 def check_files(check):
     """Orders from files: halves of backwards at uneven times, two chunks there and back,
     and one of positions, whose workers have a row together."""
@@ -169,6 +185,7 @@ def main():
     check_far_readers(check)
     check_in_flight(check)
     check_recompute(check)
+    check_planned(check)
     check_files(check)
     check_replicas(check)
     check_resumed(check)

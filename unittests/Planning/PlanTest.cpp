@@ -50,13 +50,51 @@ TEST(PlanTest, countsWhatADeviceHolds) {
   EXPECT_DOUBLE_EQ(published.getPeakBytes(1, 1, 2, 2), 60 + 21 + 2.5);
 }
 
+TEST(PlanTest, countsWhatIsComputedAgain) {
+  LayerModel model = makeModel();
+  Cluster cluster = makeCluster({3}, 200);
+  Workload workload{12, 12, CostRule::units};
+  workload.recomputes = true;
+  StageCosts costs(model, cluster, workload);
+  // What is saved is there once, what it is computed of for each in flight.
+  EXPECT_DOUBLE_EQ(costs.getPeakBytes(1, 1, 1, 3), 40 + 20 + 3 * 1 + 1 + 4);
+  Station middle = costs.getStation(
+      {1, 1, FreeDevices(cluster.devices).take(1, Placement::append)});
+  EXPECT_DOUBLE_EQ(middle.backward, 2 * middle.forward + middle.forward);
+  // The last stage has one in flight, and keeps it.
+  EXPECT_DOUBLE_EQ(costs.getPeakBytes(2, 2, 1, 2), 60 + 2 * 32 + 2);
+}
+
+TEST(PlanTest, countsWhatDoesntGrowWithSamples) {
+  LayerModel model = makeModel();
+  model.layers[1].leastForward = 0.5;
+  model.layers[1].leastBackward = 0.25;
+  model.layers[1].update = 7;
+  model.layers[1].inputBytes = 3;
+  Cluster cluster = makeCluster({3});
+  StageCosts costs(model, cluster, {12, 4, CostRule::units});
+  Stage stage{1, 1, FreeDevices(cluster.devices).take(2, Placement::append)};
+  Station station = costs.getStation(stage);
+  EXPECT_DOUBLE_EQ(station.forward, 3 * 2 / 3.0 + 0.5);
+  EXPECT_DOUBLE_EQ(station.backward, 3 * 4 / 3.0 + 0.25);
+  EXPECT_DOUBLE_EQ(station.getEnd() - station.allReduce, 7);
+  // Data of three batches, of the two micro-batches of a replica, of one on its
+  // way, and of each in flight.
+  LayerModel bare = makeModel();
+  StageCosts without(bare, cluster, {12, 4, CostRule::units});
+  EXPECT_DOUBLE_EQ(costs.getPeakBytes(1, 1, 2, 2) -
+                       without.getPeakBytes(1, 1, 2, 2),
+                   9 * (3 * 2 + 1 + 2 + 1));
+}
+
 TEST(PlanTest, countsSumsOfGradients) {
   LayerModel model = makeModel();
   Cluster cluster = makeCluster({4});
   Workload workload{12, 12, CostRule::units, /*groups=*/5};
   StageCosts costs(model, cluster, workload);
-  // The first of two replicas has three of the five sums.
-  EXPECT_DOUBLE_EQ(costs.getPeakBytes(0, 2, 2, 0), 60 * (1 + 3));
+  // The first of two replicas has three of the five sums, and adds up a half
+  // of the two others.
+  EXPECT_DOUBLE_EQ(costs.getPeakBytes(0, 2, 2, 0), 60 * (1 + 3 + 1));
   PlanFailure failure;
   PlanRequest request{12, 12, CostRule::units, /*groups=*/2};
   std::optional<PipelinePlan> plan =
@@ -170,6 +208,12 @@ TEST(PlanTest, refusesOtherFiles) {
        "stages[0].replicas: expected as many as 'devices' are"},
       {"\"groups\": ", "\"groups\": 9", "stages[0].groups: expected at least"},
       {"\"pivot\": ", "\"pivot\": 9", "pivot: expected a stage or link"},
+      {"\"order\"", "\"actions\": [\"0F0\"],\n  \"order\"",
+       "actions: expected a row for each of 'stages'"},
+      {"\"last\"", "\"cut\": [1],\n      \"last\"",
+       "stages[0].cut[0]: expected a string, got 1"},
+      {"\"last\"", "\"recompute\": 1,\n      \"last\"",
+       "stages[0].recompute: expected true or false, got 1"},
       {"{\n", "[\n", "[2:"},
   };
   for (const auto &row : rows) {
