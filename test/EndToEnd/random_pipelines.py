@@ -83,13 +83,16 @@ class RandomJob:
         parts = self.workers * chunks
         cuts = sorted(self.random.sample(range(self.layers), parts - 1))
         replicas = [1] * self.workers
-        if self.groups and order != "file" and self.draw(0.5):
-            replicas = [self.random.randint(1, 3) for _ in replicas]
+        if self.groups and self.draw(0.5):
+            # A file has a row for all workers of a stage.
+            replicas = [2 if order in ("file", "v_shape")
+                        else self.random.randint(1, 3) for _ in replicas]
         self.workers = sum(replicas)
         clauses = ["cuts = [{}]".format(", ".join(f'"x{cut}"' for cut in cuts)),
                    f"replicas = {replicas}"]
         if order == "file" and len(replicas) > 1:
-            rows = make_random_order(self.random, parts, self.micro_batches, chunks,
+            rows = make_random_order(self.random, parts,
+                                     self.micro_batches // replicas[0], chunks,
                                      self.draw(0.5))
             (folder / f"{self.name}.csv").write_text(write_rows(rows))
             order = f'file("{self.name}.csv")'

@@ -241,6 +241,10 @@ def make_planning_rows():
             ("numbers in flight that are given", "in_flight = [2]",
              "'in_flight'"),
             ("chunks of planned stages", "chunks = 2", "chunk"),
+            ("an order from a file for planned stages", 'order = file("o.csv")',
+             "planned orders have names"),
+            ("a plan of an order from a file", 'auto, order = file("o.csv")',
+             "exclude"),
             ("a plan that is a word", "automatic", "'auto'"),
             ("unknown costs", "auto, costs = dear", "'dear'")):
         yield planning(name, 1, *texts, place="--pipeline:1:",

@@ -332,6 +332,9 @@ def make_shape_rows():
             ("an order without chunks of stages that have some",
              'pipeline cuts = ["hidden"], order = zero_bubble, chunks = 2',
              "'zero_bubble'", "2 chunks"),
+            ("a v_shape of unequal stages",
+             "micro_batches 4\n  pipeline cuts = [\"hidden\", \"a\", \"b\"], "
+             "order = v_shape, replicas = [2, 1]", "as many replicas each"),
             ("a v_shape of three chunks",
              'pipeline cuts = ["hidden"], order = v_shape, chunks = 3', "not 3"),
             ("parts that chunks don't divide",

@@ -137,8 +137,29 @@ void JobAnalyzer::checkPipeline() {
   for (int64_t stage = 0; stage < job.getStageCount(); ++stage)
     if (!checkWorkers(stage, pipeline, parts))
       return;
-  if (!job.getOrderFile().empty() && !diagnostics.hasErrors())
+  if (diagnostics.hasErrors())
+    return;
+  if (!job.getOrderFile().empty())
     readOrder(*pipeline);
+  else if (info.model && !isPlanned() && job.getStageCount() > 1)
+    checkOrder(*pipeline);
+}
+
+/// Whether there is an order of this name for these stages.
+void JobAnalyzer::checkOrder(const Clause &pipeline) {
+  const Job &job = info.job;
+  if (job.getOrder() == PipelineOrder::vShape &&
+      !getPipelineShape(job).isUniform()) {
+    diagnostics.error(findArgument(pipeline, "order"),
+                      "stages of a v_shape have as many replicas each",
+                      "for example replicas = [2, 2]");
+    return;
+  }
+  llvm::Expected<planning::Order> order = makeOrder(job);
+  if (!order)
+    diagnostics.error(
+        findArgument(pipeline, job.inFlight.empty() ? "order" : "in_flight"),
+        llvm::toString(order.takeError()));
 }
 
 /// The order that the job's file lists.

@@ -154,6 +154,7 @@ private:
   bool checkPlanning();
   void readOrder(const Clause &pipeline);
   void notePipeline(const Clause &clause);
+  void checkOrder(const Clause &pipeline);
   void checkParts(const Clause *parts);
   bool checkStages(const Clause &pipeline);
   bool checkWorkers(int64_t stage, const Clause *pipeline, const Clause *parts);
