@@ -112,6 +112,35 @@ ExitCode JobPlanner::readPlanFile(const Job &job,
 // Costs
 //===----------------------------------------------------------------------===//
 
+/// Each layer is a stage.
+void JobPlanner::countStages() {
+  for (size_t last = 0; last + 1 < model.layers.size(); ++last)
+    lastLayers.push_back(static_cast<int64_t>(last));
+}
+
+/// Which layers the stages that are given end with.
+ExitCode JobPlanner::findStages(const Job &job, const PipelineRequest &pipeline,
+                                ModuleOp module) {
+  FailureOr<std::vector<int64_t>> stages = findStagesOfLayers(module);
+  if (failed(stages))
+    return ExitCode::input;
+  for (auto [layer, stage] : llvm::enumerate(*stages)) {
+    if (stage == kSplitLayer)
+      diagnostics.error(pipeline.range,
+                        "a cut lies within the layer that ends with '" +
+                            model.layers[layer].name +
+                            "', which was measured as a whole",
+                        "measure a program with these cuts");
+    if (diagnostics.hasErrors())
+      return ExitCode::input;
+    if (stage + 1 < job.getStageCount()) {
+      lastLayers.resize(stage + 1);
+      lastLayers[stage] = static_cast<int64_t>(layer);
+    }
+  }
+  return ExitCode::done;
+}
+
 /// Measured times in place of estimated ones. Those of a program that has the
 /// job's own stages are taken as they are.
 ExitCode JobPlanner::measure(const Job &job, const PipelineRequest &pipeline,
@@ -137,13 +166,17 @@ ExitCode JobPlanner::measure(const Job &job, const PipelineRequest &pipeline,
     if (failed(stages))
       return ExitCode::input;
     model = std::move(*stages);
-    layersAreStages = true;
+    countStages();
   } else if (count != all) {
     return failFile(options.costs,
                     llvm::createStringError(
                         "tasks: expected those of " + llvm::itostr(all) +
                         " layers, as '--cuts=all' makes them, got " +
                         llvm::itostr(count)));
+  } else if (!pipeline.plansStages) {
+    if (ExitCode code = findStages(job, pipeline, module);
+        code != ExitCode::done)
+      return code;
   }
   if (llvm::Error error = measureLayers(model, *costs))
     return failFile(options.costs, std::move(error));
@@ -152,12 +185,14 @@ ExitCode JobPlanner::measure(const Job &job, const PipelineRequest &pipeline,
 
 ExitCode JobPlanner::findModel(const Job &job, const PipelineRequest &pipeline,
                                ModuleOp module) {
-  layersAreStages = !pipeline.plansStages && options.costs.empty();
-  FailureOr<LayerModel> layers = buildLayerModel(
-      module, layersAreStages ? LayerGrain::cuts : LayerGrain::all);
+  bool isGiven = !pipeline.plansStages && options.costs.empty();
+  FailureOr<LayerModel> layers =
+      buildLayerModel(module, isGiven ? LayerGrain::cuts : LayerGrain::all);
   if (failed(layers))
     return ExitCode::input;
   model = std::move(*layers);
+  if (isGiven)
+    countStages();
   return options.costs.empty() ? ExitCode::done
                                : measure(job, pipeline, module);
 }
@@ -340,9 +375,9 @@ ExitCode JobPlanner::tryPlan(const PlanningProblem &problem, int64_t memory,
   if (problem.job.recompute == "auto")
     keepWhatFits(problem, result.plan);
   result.plan.cluster.memory = memory;
-  if (layersAreStages)
+  if (!problem.pipeline.plansStages)
     for (auto [stage, cut] : llvm::zip(result.plan.stages, problem.job.cuts))
-      if (cut.size() > 1)
+      if (cut.size() > 1 || cut.front() != stage.last)
         stage.cut = cut;
   if (ExitCode code = apply(problem.pipeline, loaded); code != ExitCode::done)
     return code;
@@ -446,7 +481,7 @@ ExitCode JobPlanner::plan(LoadedModule &loaded) {
       code != ExitCode::done)
     return code;
   return planWithRecompute(
-      {job, pipeline, model, getCluster(job, pipeline), layersAreStages,
+      {job, pipeline, model, getCluster(job, pipeline), lastLayers,
        costs ? "the program that was measured" : "the model"},
       loaded);
 }

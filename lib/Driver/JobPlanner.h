@@ -37,6 +37,9 @@ private:
                      ModuleOp module);
   ExitCode measure(const Job &job, const PipelineRequest &pipeline,
                    ModuleOp module);
+  void countStages();
+  ExitCode findStages(const Job &job, const PipelineRequest &pipeline,
+                      ModuleOp module);
   planning::Cluster getCluster(const Job &job,
                                const PipelineRequest &pipeline) const;
   ExitCode planWithRecompute(PlanningProblem problem, LoadedModule &loaded);
@@ -55,7 +58,8 @@ private:
   llvm::raw_ostream &errors;
   JobDiagnostics diagnostics;
   planning::LayerModel model;
-  bool layersAreStages = false;
+  /// Of PlanningProblem.
+  std::vector<int64_t> lastLayers;
   std::optional<planning::MeasuredCosts> costs;
   SimulatedPlan result;
 };

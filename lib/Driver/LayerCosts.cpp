@@ -9,12 +9,14 @@
 #include "Hfta/Driver/Passes.h"
 #include "Hfta/Driver/Pipelines.h"
 #include "Hfta/Transforms/CutPoints.h"
+#include "Hfta/Transforms/Passes.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/OwningOpRef.h"
 #include "mlir/Pass/PassManager.h"
 #include "llvm/Support/SHA256.h"
 
+#include <map>
 #include <set>
 
 using namespace mlir;
@@ -246,6 +248,64 @@ static LogicalResult lower(ModuleOp module,
 #endif
   add(passes);
   return passes.run(module);
+}
+
+/// Of each read of a variable in the model, in the module's order, its block
+/// with these cuts.
+static FailureOr<SmallVector<int64_t>> findBlocksOfReads(ModuleOp fused,
+                                                         llvm::StringRef cuts) {
+  OwningOpRef<ModuleOp> copy = fused.clone();
+  HftaPlanPipelineOptions options;
+  if (!cuts.empty())
+    options.cuts.push_back(cuts.str());
+  if (failed(lower(*copy, [&](OpPassManager &passes) {
+        passes.addPass(createHftaPlanPipeline(std::move(options)));
+      })))
+    return failure();
+  SmallVector<int64_t> blocks;
+  copy->walk([&](ReadOp read) {
+    auto block = read->getAttrOfType<IntegerAttr>(HftaDialect::kBlockAttrName);
+    blocks.push_back(block ? block.getInt() : 0);
+  });
+  return blocks;
+}
+
+/// Whether each read of a variable in the model is that of a layer's weight.
+static SmallVector<bool> findWeights(ModuleOp fused) {
+  SmallVector<bool> areWeights;
+  fused.walk([&](ReadOp read) {
+    auto model = read->getParentOfType<ModelOp>();
+    auto variable = model.lookupSymbol<VariableOp>(read.getVariable());
+    areWeights.push_back(variable && variable.getTrained() &&
+                         variable.getTensorType().getRank() > 1);
+  });
+  return areWeights;
+}
+
+FailureOr<std::vector<int64_t>> hfta::findStagesOfLayers(ModuleOp module) {
+  ScopedDiagnosticHandler quiet(module.getContext(), isNoError);
+  OwningOpRef<ModuleOp> fused = module.clone();
+  if (failed(lower(*fused, [](OpPassManager &passes) {
+        buildFusedPipeline(passes, FusedPipelineOptions());
+      })))
+    return failure();
+  FailureOr<SmallVector<int64_t>> layers = findBlocksOfReads(*fused, "all");
+  FailureOr<SmallVector<int64_t>> stages = findBlocksOfReads(*fused, "");
+  if (failed(layers) || failed(stages))
+    return failure();
+  std::map<int64_t, int64_t> stageOf;
+  for (auto [isWeight, layer, stage] :
+       llvm::zip_equal(findWeights(*fused), *layers, *stages)) {
+    if (!isWeight)
+      continue;
+    auto [known, isNew] = stageOf.try_emplace(layer, stage);
+    if (!isNew && known->second != stage)
+      known->second = kSplitLayer;
+  }
+  std::vector<int64_t> result;
+  for (auto [layer, stage] : stageOf)
+    result.push_back(stage);
+  return result;
 }
 
 FailureOr<std::string> hfta::digestModel(ModuleOp module) {

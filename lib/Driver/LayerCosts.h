@@ -24,6 +24,14 @@ enum class LayerGrain {
 FailureOr<planning::LayerModel> buildLayerModel(ModuleOp module,
                                                 LayerGrain kind);
 
+/// A layer that a job's cuts cut, too.
+inline constexpr int64_t kSplitLayer = -1;
+
+/// Of each layer that `--cuts=all` makes of an imported module, the part of the
+/// model between the job's own cuts that has its weights. An error has been
+/// told to the context.
+FailureOr<std::vector<int64_t>> findStagesOfLayers(ModuleOp module);
+
 /// Tells the models of a module, just imported, from others, whatever the
 /// batch, the copies and their hyper-parameters. It stands in a plan.
 FailureOr<std::string> digestModel(ModuleOp module);

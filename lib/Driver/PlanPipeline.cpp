@@ -42,7 +42,7 @@ ExitCode hfta::planProfile(const DriverOptions &options,
     return ExitCode::input;
   PlanningProblem problem = {flags->job, flags->pipeline,
                              *model,     makeCluster(flags->job),
-                             false,      "the profile"};
+                             {},         "the profile"};
   SimulatedPlan result;
   ExitCode code = makePlan(problem, diagnostics, errors, result);
   if (code == ExitCode::unsupported)

@@ -94,9 +94,8 @@ std::optional<int64_t> GivenStages::findLayer(llvm::StringRef name,
 
 /// A cut stands after all layers that it names.
 bool GivenStages::findCuts() {
-  if (problem.layersAreStages) {
-    for (size_t last = 0; last + 1 < layers.size(); ++last)
-      cuts.push_back(static_cast<int64_t>(last));
+  if (!problem.lastLayers.empty()) {
+    cuts.assign(problem.lastLayers.begin(), problem.lastLayers.end());
     return true;
   }
   const llvm::SMRange *range = problem.pipeline.cutRanges.data();

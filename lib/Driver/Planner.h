@@ -16,9 +16,9 @@ struct PlanningProblem {
   const PipelineRequest &pipeline;
   const planning::LayerModel &model;
   planning::Cluster cluster;
-  /// Whether each layer is what lies between two of the job's cuts; else these
-  /// name layers.
-  bool layersAreStages = false;
+  /// Of each of the job's stages but the last, the layer that ends it. Empty:
+  /// the job's cuts name layers.
+  std::vector<int64_t> lastLayers;
   /// What messages call the model: "the profile".
   llvm::StringRef what;
   /// Whether stages compute forwards again.

@@ -29,7 +29,7 @@ def main():
                          ("step-00000468", f"step-{2 * STEPS:08d}")]:
             block = block.replace(old, new)
         outputs.append(run_block(block, folder))
-    expect_equal(len(outputs), 3, "blocks of commands")
+    expect_equal(len(outputs), 4, "blocks of commands")
     expect_equal((folder / "trace.json").read_text().count('"process_name"'), 4,
                  "processes in the trace")
 
