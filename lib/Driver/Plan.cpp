@@ -1,11 +1,15 @@
 //===- Plan.cpp - Memory and cost of a planned module ---------------------===//
 
 #include "Hfta/Driver/Plan.h"
+#include "Hfta/Driver/Pipelines.h"
+#include "StageMemory.h"
 #include "TaskCosts.h"
 
 #include "Hfta/Dialect/Hfta/IR/HftaOps.h"
 #include "Hfta/Dialect/Hfta/IR/Job.h"
 
+#include "mlir/IR/OwningOpRef.h"
+#include "mlir/Pass/PassManager.h"
 #include "llvm/Support/FormatVariadic.h"
 
 #include <map>
@@ -21,12 +25,6 @@ static void printMemoryRow(raw_ostream &os, StringRef name, int64_t bytes,
                            int64_t copies) {
   os << llvm::formatv("  {0,-18}{1,16}{2,16}\n", name, bytes,
                       llvm::divideCeil(bytes, copies));
-}
-
-/// Whether a segment is part of memory; constants lie in the binary's image,
-/// scratch is one a thread.
-static bool isResident(Role role) {
-  return role != Role::constant && role != Role::scratch;
 }
 
 static LogicalResult printMemory(ModuleOp module, const Job &job,
@@ -54,45 +52,25 @@ static LogicalResult printMemory(ModuleOp module, const Job &job,
   return success();
 }
 
-/// Instances of a segment that the stage's first worker has.
-static int64_t countInstances(SegmentAttr segment, const Job &job,
-                              int64_t stage) {
-  int64_t replicas = job.getReplicas(stage), own = 0;
-  switch (segment.getRole()) {
-  case Role::gradient:
-  case Role::result:
-    own = llvm::divideCeil(job.getGroups(stage), replicas);
-    break;
-  case Role::exchange:
-    own = job.microBatches; // also those of other replicas
-    break;
-  case Role::input: // and the one that comes next
-    own = llvm::divideCeil(job.microBatches, replicas) + 1;
-    break;
-  default:
-    own = llvm::divideCeil(job.microBatches, replicas);
-    break;
-  }
-  return std::min<int64_t>(segment.getInstances(), own);
-}
-
-/// How stages share what belongs to blocks. What other stages send, and the
-/// workspace of a stage's tasks, are known when there are schedules.
-static void printStages(ModuleOp module, const Job &job, raw_ostream &os) {
+/// What each stage's workers do and need. Schedules tell what they touch.
+static LogicalResult printStages(ModuleOp module, const Job &job,
+                                 raw_ostream &os) {
   int64_t count = job.getStageCount();
   if (count == 1)
-    return;
-  SmallVector<int64_t> bytes(count, 0);
-  for (auto segment : SegmentAttr::getTable(module).getAsRange<SegmentAttr>())
-    if (int64_t stage = job.getStage(segment.getBlock());
-        stage >= 0 && isResident(segment.getRole()))
-      bytes[stage] += segment.getBytes() * countInstances(segment, job, stage);
+    return success();
+  OwningOpRef<ModuleOp> scheduled = module.clone();
+  PassManager passes(module.getContext(), ModuleOp::getOperationName());
+  buildScheduledPipeline(passes, {});
+  if (failed(passes.run(*scheduled)))
+    return failure();
+  SmallVector<int64_t> bytes = getWorkerBytes(*scheduled, job);
   os << llvm::formatv("\n{0,-20}{1,10}{2,10}{3,12}{4,20}\n", "stages",
-                      "replicas", "groups", "in flight", "bytes of its blocks");
+                      "replicas", "groups", "in flight", "peak of a worker");
   for (int64_t stage = 0; stage < count; ++stage)
     os << llvm::formatv("  {0,-18}{1,10}{2,10}{3,12}{4,20}\n", stage,
                         job.getReplicas(stage), job.getGroups(stage),
                         job.getInFlight(stage), bytes[stage]);
+  return success();
 }
 
 static void printCosts(ModuleOp module, int64_t copies, raw_ostream &os) {
@@ -115,7 +93,8 @@ LogicalResult hfta::printPlan(ModuleOp module, raw_ostream &os) {
      << (job->microBatches == 1 ? "" : "s") << "\n\n";
   if (failed(printMemory(module, *job, os)))
     return failure();
-  printStages(module, *job, os);
+  if (failed(printStages(module, *job, os)))
+    return failure();
   printCosts(module, job->copies, os);
   return success();
 }

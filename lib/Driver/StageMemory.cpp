@@ -12,8 +12,9 @@ bool hfta::isResident(Role role) {
   return role != Role::constant && role != Role::scratch;
 }
 
-int64_t hfta::countInstances(SegmentAttr segment, const Job &job,
-                             int64_t stage) {
+/// Instances of a segment that the first worker of a stage has.
+static int64_t countInstances(SegmentAttr segment, const Job &job,
+                              int64_t stage) {
   int64_t replicas = job.getReplicas(stage), own = 0;
   switch (segment.getRole()) {
   case Role::gradient:

@@ -12,13 +12,11 @@ namespace mlir::hfta {
 /// scratch is one a thread.
 bool isResident(Role role);
 
-/// Instances of a segment that the first worker of a stage has.
-int64_t countInstances(SegmentAttr segment, const Job &job, int64_t stage);
-
 /// Of each stage of a scheduled module, the bytes that its first worker needs
 /// with all copies at a time: those of all segments that its schedules touch,
 /// and of the batches of data that it reads ahead. What `info` of the program
-/// plans for this worker is as much, or less where copies take turns.
+/// plans for this worker is less where copies take turns, and has the scratch
+/// memory of its threads besides.
 SmallVector<int64_t> getWorkerBytes(ModuleOp module, const Job &job);
 
 } // namespace mlir::hfta
