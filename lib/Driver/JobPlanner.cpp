@@ -6,9 +6,8 @@
 #include "Hfta/Driver/Pipelines.h"
 #include "Hfta/Language/Files.h"
 #include "LayerCosts.h"
+#include "LowerCopy.h"
 #include "StageMemory.h"
-
-#include "mlir/Pass/PassManager.h"
 
 using namespace mlir;
 using namespace mlir::hfta;
@@ -239,10 +238,7 @@ ExitCode JobPlanner::reload(const PipelineRequest &pipeline,
   if (pipeline.groups != Job::kAuto)
     value += ", groups = " + std::to_string(pipeline.groups);
   changed.jobFlags.push_back({kFlag.str(), value});
-  ScopedDiagnosticHandler quiet(
-      loaded.module->getContext(), [](Diagnostic &message) {
-        return success(message.getSeverity() != DiagnosticSeverity::Error);
-      });
+  OnlyErrors quiet(loaded.module->getContext());
   return loadInputs(changed, loaded.module->getContext(), sources, errors,
                     loaded);
 }
@@ -315,19 +311,13 @@ ExitCode JobPlanner::findPeaks(ModuleOp module) {
   FailureOr<Job> job = Job::read(module);
   if (failed(job))
     return ExitCode::input;
-  ScopedDiagnosticHandler quiet(module.getContext(), [](Diagnostic &message) {
-    return success(message.getSeverity() != DiagnosticSeverity::Error);
+  OwningOpRef<ModuleOp> copy = lowerCopy(module, [](OpPassManager &passes) {
+    buildFusedPipeline(passes, FusedPipelineOptions());
+    buildTrainPipeline(passes, TrainPipelineOptions());
+    buildPlannedPipeline(passes, PlannedPipelineOptions());
+    buildScheduledPipeline(passes, ScheduledPipelineOptions());
   });
-  OwningOpRef<ModuleOp> copy = module.clone();
-  PassManager passes(module.getContext(), ModuleOp::getOperationName());
-#ifdef NDEBUG
-  passes.enableVerifier(false);
-#endif
-  buildFusedPipeline(passes, {});
-  buildTrainPipeline(passes, {});
-  buildPlannedPipeline(passes, {});
-  buildScheduledPipeline(passes, {});
-  if (failed(passes.run(*copy)))
+  if (!copy)
     return ExitCode::input;
   for (auto [stage, bytes] :
        llvm::zip_equal(result.plan.stages, getWorkerBytes(*copy, *job)))

@@ -1,6 +1,7 @@
 //===- LayerCosts.cpp - A job's model as the planner sees it --------------===//
 
 #include "LayerCosts.h"
+#include "LowerCopy.h"
 #include "TaskCosts.h"
 
 #include "Hfta/Dialect/Hfta/IR/HftaOps.h"
@@ -12,8 +13,6 @@
 #include "Hfta/Transforms/Passes.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
-#include "mlir/IR/OwningOpRef.h"
-#include "mlir/Pass/PassManager.h"
 #include "llvm/Support/SHA256.h"
 
 #include <map>
@@ -235,32 +234,23 @@ makeLayers(llvm::ArrayRef<std::vector<std::string>> cuts) {
   return layers;
 }
 
-/// What isn't an error is told when the module itself is lowered.
-static LogicalResult isNoError(Diagnostic &message) {
-  return success(message.getSeverity() != DiagnosticSeverity::Error);
-}
-
-static LogicalResult lower(ModuleOp module,
-                           llvm::function_ref<void(OpPassManager &)> add) {
-  PassManager passes(module.getContext(), ModuleOp::getOperationName());
-#ifdef NDEBUG
-  passes.enableVerifier(false);
-#endif
-  add(passes);
-  return passes.run(module);
+static OwningOpRef<ModuleOp> fuseCopy(ModuleOp module) {
+  return lowerCopy(module, [](OpPassManager &passes) {
+    buildFusedPipeline(passes, FusedPipelineOptions());
+  });
 }
 
 /// Of each read of a variable in the model, in the module's order, its block
 /// with these cuts.
 static FailureOr<SmallVector<int64_t>> findBlocksOfReads(ModuleOp fused,
                                                          llvm::StringRef cuts) {
-  OwningOpRef<ModuleOp> copy = fused.clone();
   HftaPlanPipelineOptions options;
   if (!cuts.empty())
     options.cuts.push_back(cuts.str());
-  if (failed(lower(*copy, [&](OpPassManager &passes) {
-        passes.addPass(createHftaPlanPipeline(std::move(options)));
-      })))
+  OwningOpRef<ModuleOp> copy = lowerCopy(fused, [&](OpPassManager &passes) {
+    passes.addPass(createHftaPlanPipeline(std::move(options)));
+  });
+  if (!copy)
     return failure();
   SmallVector<int64_t> blocks;
   copy->walk([&](ReadOp read) {
@@ -283,11 +273,8 @@ static SmallVector<bool> findWeights(ModuleOp fused) {
 }
 
 FailureOr<std::vector<int64_t>> hfta::findStagesOfLayers(ModuleOp module) {
-  ScopedDiagnosticHandler quiet(module.getContext(), isNoError);
-  OwningOpRef<ModuleOp> fused = module.clone();
-  if (failed(lower(*fused, [](OpPassManager &passes) {
-        buildFusedPipeline(passes, FusedPipelineOptions());
-      })))
+  OwningOpRef<ModuleOp> fused = fuseCopy(module);
+  if (!fused)
     return failure();
   FailureOr<SmallVector<int64_t>> layers = findBlocksOfReads(*fused, "all");
   FailureOr<SmallVector<int64_t>> stages = findBlocksOfReads(*fused, "");
@@ -309,11 +296,10 @@ FailureOr<std::vector<int64_t>> hfta::findStagesOfLayers(ModuleOp module) {
 }
 
 FailureOr<std::string> hfta::digestModel(ModuleOp module) {
-  ScopedDiagnosticHandler quiet(module.getContext(), isNoError);
-  OwningOpRef<ModuleOp> copy = module.clone();
-  if (failed(lower(*copy, [](OpPassManager &passes) {
-        passes.addPass(createHftaDescribeModel());
-      })))
+  OwningOpRef<ModuleOp> copy = lowerCopy(module, [](OpPassManager &passes) {
+    passes.addPass(createHftaDescribeModel());
+  });
+  if (!copy)
     return failure();
   return getDigest(*copy);
 }
@@ -322,11 +308,8 @@ FailureOr<LayerModel> hfta::buildLayerModel(ModuleOp module, LayerGrain kind) {
   FailureOr<Job> job = Job::read(module);
   if (failed(job))
     return failure();
-  ScopedDiagnosticHandler quiet(module.getContext(), isNoError);
-  OwningOpRef<ModuleOp> copy = module.clone();
-  if (failed(lower(*copy, [](OpPassManager &passes) {
-        buildFusedPipeline(passes, FusedPipelineOptions());
-      })))
+  OwningOpRef<ModuleOp> copy = fuseCopy(module);
+  if (!copy)
     return failure();
   TrainPipelineOptions train;
   std::vector<std::vector<std::string>> cuts = job->cuts;
@@ -341,13 +324,13 @@ FailureOr<LayerModel> hfta::buildLayerModel(ModuleOp module, LayerGrain kind) {
   LayerModel model;
   model.digest = getDigest(*copy);
   model.layers = makeLayers(cuts);
-  if (failed(lower(*copy, [&](OpPassManager &passes) {
+  if (failed(lowerQuietly(*copy, [&](OpPassManager &passes) {
         buildTrainPipeline(passes, train);
       })))
     return failure();
   auto samples = static_cast<double>(job->getMicroBatch());
   model.optimizerStates = LayerReader(*copy, samples, model.layers).read(*copy);
-  if (failed(lower(*copy, [](OpPassManager &passes) {
+  if (failed(lowerQuietly(*copy, [](OpPassManager &passes) {
         buildPlannedPipeline(passes, PlannedPipelineOptions());
       })))
     return failure();

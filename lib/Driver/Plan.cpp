@@ -2,14 +2,13 @@
 
 #include "Hfta/Driver/Plan.h"
 #include "Hfta/Driver/Pipelines.h"
+#include "LowerCopy.h"
 #include "StageMemory.h"
 #include "TaskCosts.h"
 
 #include "Hfta/Dialect/Hfta/IR/HftaOps.h"
 #include "Hfta/Dialect/Hfta/IR/Job.h"
 
-#include "mlir/IR/OwningOpRef.h"
-#include "mlir/Pass/PassManager.h"
 #include "llvm/Support/FormatVariadic.h"
 
 #include <map>
@@ -58,10 +57,11 @@ static LogicalResult printStages(ModuleOp module, const Job &job,
   int64_t count = job.getStageCount();
   if (count == 1)
     return success();
-  OwningOpRef<ModuleOp> scheduled = module.clone();
-  PassManager passes(module.getContext(), ModuleOp::getOperationName());
-  buildScheduledPipeline(passes, {});
-  if (failed(passes.run(*scheduled)))
+  OwningOpRef<ModuleOp> scheduled =
+      lowerCopy(module, [](OpPassManager &passes) {
+        buildScheduledPipeline(passes, ScheduledPipelineOptions());
+      });
+  if (!scheduled)
     return failure();
   SmallVector<int64_t> bytes = getWorkerBytes(*scheduled, job);
   os << llvm::formatv("\n{0,-20}{1,10}{2,10}{3,12}{4,20}\n", "stages",
