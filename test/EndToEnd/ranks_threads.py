@@ -1,19 +1,23 @@
 #!/usr/bin/env python3
 """A network with batch norm trains on three ranks to the bytes of one, and so do two
-stages of three workers, several of which share a process: programs for
-scripts/check-threads to look for data races in."""
+stages of three workers, several of which share a process, and two of two chunks each:
+programs for scripts/check-threads to look for data races in."""
 
 import ranks
 from harness import expect_same_checkpoint
 
 
 def check_stages(check):
-    binary = check.work.compile("stages", ranks.make_job(
-        "cnn", "micro_batches 6, groups = 3\n  clip_norm 0.5\n"
-               '  pipeline cuts = ["pool1"], replicas = [2, 1]'))
-    alone = check.train(binary, 1, "stages-1", "--threads", 2)
-    expect_same_checkpoint(check.train(binary, 2, "stages-2", "--threads", 2), alone,
-                           "stages on two ranks", ranks.COPIES)
+    for name, clauses in (
+            ("stages", 'micro_batches 6, groups = 3\n'
+                       '  pipeline cuts = ["pool1"], replicas = [2, 1]'),
+            ("chunks", 'micro_batches 6\n  pipeline cuts = ["conv1", "pool1", "pool2"], '
+                       "order = v_shape\n  recompute all")):
+        binary = check.work.compile(name, ranks.make_job(
+            "cnn", f"{clauses}\n  clip_norm 0.5"))
+        alone = check.train(binary, 1, f"{name}-1", "--threads", 2)
+        expect_same_checkpoint(check.train(binary, 2, f"{name}-2", "--threads", 2),
+                               alone, f"{name} on two ranks", ranks.COPIES)
 
 
 def main():
