@@ -24,9 +24,10 @@ static std::string printDevices(const std::vector<int64_t> &devices) {
 
 void mlir::hfta::planning::printPlan(const PipelinePlan &plan,
                                      llvm::raw_ostream &os) {
-  os << llvm::formatv("{0} stage{1}, {2} micro-batches, order {3}\n",
+  os << llvm::formatv("{0} stage{1}, {2} micro-batch{3}, order {4}\n",
                       plan.stages.size(), plan.stages.size() == 1 ? "" : "s",
-                      plan.microBatches, plan.order);
+                      plan.microBatches, plan.microBatches == 1 ? "" : "es",
+                      plan.order);
   os << llvm::formatv("latency {0:f3} ms a batch, estimate {1:f3} ms",
                       plan.latency * 1e3, plan.estimate * 1e3);
   if (plan.simulated)
