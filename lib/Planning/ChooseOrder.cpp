@@ -6,6 +6,7 @@
 #include "llvm/ADT/STLFunctionalExtras.h"
 
 #include <algorithm>
+#include <limits>
 #include <numeric>
 
 using namespace mlir::hfta;
@@ -13,6 +14,8 @@ using namespace mlir::hfta::planning;
 
 /// Memory for one more received value is worth a thousandth of the time.
 static constexpr double kWorthwhile = 1.001;
+/// Orders whose lengths differ by less are as good: times aren't known better.
+static constexpr double kAsGood = 1.01;
 
 namespace {
 class OrderChooser {
@@ -34,8 +37,12 @@ private:
   const PipelineShape &shape;
   const PipelineWork &work;
   const WorkerPlaces &places;
-  std::optional<ChosenOrder> best;
-  int64_t bestInFlight = 0;
+  /// In the order in which they were tried.
+  struct Candidate {
+    ChosenOrder chosen;
+    int64_t inFlight; ///< of all workers
+  };
+  std::vector<Candidate> candidates;
   std::string refusal;
 };
 } // namespace
@@ -74,17 +81,8 @@ static std::optional<ChosenOrder> runWithSlots(const Order &order,
 void OrderChooser::compare(const Order &order) {
   std::vector<int64_t> peaks = getPeaks(order);
   int64_t inFlight = std::accumulate(peaks.begin(), peaks.end(), int64_t{0});
-  std::optional<ChosenOrder> next = runWithSlots(order, work, places);
-  if (!next)
-    return;
-  if (best) {
-    Ticks length = next->run.result.makespan;
-    Ticks least = best->run.result.makespan;
-    if (length > least || (length == least && inFlight >= bestInFlight))
-      return;
-  }
-  best = std::move(next);
-  bestInFlight = inFlight;
+  if (std::optional<ChosenOrder> next = runWithSlots(order, work, places))
+    candidates.push_back({std::move(*next), inFlight});
 }
 
 void OrderChooser::considerStatic(OrderKind kind,
@@ -148,9 +146,25 @@ void OrderChooser::consider(OrderKind kind) {
   }
 }
 
+/// Of those that are as good as the shortest, the one with least in flight.
 llvm::Expected<ChosenOrder> OrderChooser::take(OrderKind kind) {
+  auto getLength = [](const Candidate &candidate) {
+    return candidate.chosen.run.getLength();
+  };
+  double least = std::numeric_limits<double>::infinity();
+  for (const Candidate &candidate : candidates)
+    least = std::min(least, getLength(candidate));
+  Candidate *best = nullptr;
+  for (Candidate &candidate : candidates) {
+    bool isGood = getLength(candidate) <= least * kAsGood;
+    auto rank = [&](const Candidate &other) {
+      return std::make_pair(other.inFlight, getLength(other));
+    };
+    if (isGood && (!best || rank(candidate) < rank(*best)))
+      best = &candidate;
+  }
   if (best)
-    return std::move(*best);
+    return std::move(best->chosen);
   if (refusal.empty())
     refusal = (stringifyOrderKind(kind) + " has no order").str();
   return llvm::createStringError(refusal);

@@ -213,7 +213,7 @@ TEST(RandomOrderTest, CirclesAreFound) {
 // Choice
 //===----------------------------------------------------------------------===//
 
-TEST(RandomOrderTest, ChosenIsTheShortest) {
+TEST(RandomOrderTest, ChosenIsAsGoodAsTheShortest) {
   for (unsigned seed = 0; seed < 40; ++seed) {
     RandomPipeline pipeline(seed);
     SCOPED_TRACE(seed);
@@ -231,7 +231,7 @@ TEST(RandomOrderTest, ChosenIsTheShortest) {
         llvm::consumeError(other.takeError());
         continue;
       }
-      EXPECT_LE(best->run.getLength(), other->run.getLength());
+      EXPECT_LE(best->run.getLength(), 1.01 * other->run.getLength());
     }
   }
 }

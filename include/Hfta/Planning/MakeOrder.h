@@ -55,8 +55,9 @@ struct ChosenOrder {
 };
 
 /// Simulates the orders of this kind that fit the shape, `automatic` those of
-/// all kinds, and takes the shortest; of equal ones the one with less in
-/// flight, then the first by its kind's place in OrderKind. Where the shape's
+/// all kinds. Of the shortest and those that take up to a hundredth longer, it
+/// takes the one with least in flight, of equal ones the shortest, then the
+/// first by its kind's place in OrderKind. Where the shape's
 /// `inFlight` has no number, several are tried.
 llvm::Expected<ChosenOrder> chooseOrder(OrderKind kind,
                                         const PipelineShape &shape,
