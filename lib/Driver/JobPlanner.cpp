@@ -265,6 +265,21 @@ ExitCode JobPlanner::checkOrder(const Job &job,
   return ExitCode::input;
 }
 
+/// Ranks get the workers in the order of their devices. Empty where that is
+/// their own, stage by stage, or where there is one stage.
+static std::vector<int64_t> findWorkerPlaces(const PipelinePlan &plan) {
+  std::vector<int64_t> devices;
+  for (const PlannedStage &stage : plan.stages)
+    llvm::append_range(devices, stage.devices);
+  if (plan.stages.size() == 1 || llvm::is_sorted(devices))
+    return {};
+  std::vector<int64_t> sorted = devices, places;
+  llvm::sort(sorted);
+  for (int64_t device : devices)
+    places.push_back(llvm::lower_bound(sorted, device) - sorted.begin());
+  return places;
+}
+
 ExitCode JobPlanner::apply(const PipelineRequest &pipeline,
                            LoadedModule &loaded) {
   const PipelinePlan &plan = result.plan;
@@ -282,6 +297,7 @@ ExitCode JobPlanner::apply(const PipelineRequest &pipeline,
     job->replicas.push_back(static_cast<int64_t>(stage.devices.size()));
     job->inFlight.push_back(stage.inFlight);
   }
+  job->workerPlaces = findWorkerPlaces(plan);
   bool hasStages = plan.stages.size() > 1;
   job->recomputedStages.clear();
   for (auto [number, stage] : llvm::enumerate(plan.stages))

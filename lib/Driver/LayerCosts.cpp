@@ -212,6 +212,7 @@ static void makeOneStage(ModuleOp module, Job job) {
   job.replicas.clear();
   job.inFlight.clear();
   job.orderRows.clear();
+  job.workerPlaces.clear();
   job.chunks = 1;
   job.order = "auto";
   job.groups = Job::kAuto;

@@ -1,6 +1,7 @@
 """Two hosts on this machine, as network namespaces. Needs root and iproute2."""
 
 import contextlib
+import json
 import os
 import shutil
 import subprocess
@@ -31,6 +32,10 @@ def can_make_hosts():
     return entered
 
 
+def name_host(number):
+    return f"hfta{os.getpid()}h{number}"
+
+
 def connect(name, address, rate):
     inside = ["ip", "netns", "exec", name]
     call(*inside, "ip", "address", "add", address + "/24", "dev", "v0")
@@ -41,11 +46,22 @@ def connect(name, address, rate):
              f"{int(rate * 8)}bit", "burst", "1mb", "latency", "50ms")
 
 
+def count_sent_bytes():
+    """What the hosts that make_hosts has made have sent to each other so far."""
+    total = 0
+    for host in (0, 1):
+        shown = subprocess.run(
+            ["ip", "-n", name_host(host), "-s", "-j", "link", "show", "v0"],
+            check=True, stdout=subprocess.PIPE).stdout
+        total += json.loads(shown)[0]["stats64"]["tx"]["bytes"]
+    return total
+
+
 @contextlib.contextmanager
 def make_hosts(folder, slots=1, rate=None):
     """Two hosts for `slots` ranks each, with `rate` bytes a second each way if it is
     given; the command, without the number of ranks, that runs a program on them."""
-    names = [f"hfta{os.getpid()}h{host}" for host in (0, 1)]
+    names = [name_host(host) for host in (0, 1)]
     agent = folder.resolve() / "agent"
     agent.write_text(f"""#!/bin/sh
 host=$1; shift

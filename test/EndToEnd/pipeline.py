@@ -1,16 +1,18 @@
 #!/usr/bin/env python3
 """A pipeline's stages train to the bytes of the program that isn't cut: in each order,
 on each number of ranks, with logs and evaluations; copies fused, partially, or each
-compiled alone. Checkpoints of any pipeline are gone on from by any other. Needs Open
-MPI's mpirun, and only Python's standard library."""
+compiled alone. Checkpoints of any pipeline are gone on from by any other, and ranks have
+the workers in the order of a plan's devices. Needs Open MPI's mpirun, and only Python's
+standard library."""
 
+import json
 import random
 
-from harness import (Work, checkpoint, expect_same_checkpoint, fail,
-                     read_log)
+from harness import (Work, checkpoint, expect_equal, expect_same_checkpoint, fail,
+                     read_log, run)
 from mpirun import run_ranks
-from pipeline_models import (COPIES, STEPS, TIED_PARTS, make_job, make_pipeline,
-                             write_partial, write_tied)
+from pipeline_models import (COPIES, STEPS, TIED_PARTS, compile_on_devices, make_job,
+                             make_pipeline, write_partial, write_tied)
 from pipeline_orders import make_random_order, write_rows
 
 # Of stages of one part, and of two.
@@ -179,6 +181,45 @@ def check_resumed(check):
                            "resumed by other pipelines", COPIES)
 
 
+def check_places(binary, devices):
+    """Ranks have the workers in the order of their devices; each needs its stage's
+    memory."""
+    stages = json.loads(run(binary, "info", "--json", "--threads", 1))["stages"]
+    order = sorted((device, stage) for stage, own in enumerate(devices) for device in own)
+    output = run_ranks(len(order), binary, "bench", "--steps", 1, "--phases", "--json",
+                       "--threads", 1)
+    for (device, stage), rank in zip(order, json.loads(output)["rank_times"], strict=True):
+        expect_equal(rank["peak_bytes"], stages[stage]["memory"]["peak_bytes"],
+                     f"the peak of the rank on device {device}, of stage {stage}")
+
+
+def check_devices(check):
+    """A plan says on which rank a worker is, which changes no byte; on any number of
+    ranks, and gone on from by another plan."""
+    clauses = "micro_batches 8, groups = 8"
+    expected, log = check.train_uncut("cnn", clauses)
+    devices = ([5], [1, 0], [7])
+    job = make_job("cnn", f"{clauses}\n  cluster devices = [4, 4]")
+    first = compile_on_devices(
+        check.work, "moved-1", job,
+        'cuts = ["pool1", "hidden"], replicas = [1, 2, 1]', devices)
+    check_places(first, devices)
+    for ranks in (1, 2, 3, 4):
+        trained = check.train(first, ranks, f"moved-{ranks}-trained")
+        expect_same_checkpoint(trained[0], expected, f"moved on {ranks} ranks", COPIES)
+        expect_equal(trained[1], log, f"log of moved stages on {ranks} ranks")
+    second = compile_on_devices(check.work, "moved-2", job,
+                                'cuts = ["pool1"], replicas = [2, 2]',
+                                ([3, 0], [1, 2]))
+    folder = check.folder / "moved-resumed"
+    for step, (binary, ranks) in enumerate(
+            ((first, 4), (second, 4), (first, 2), (second, 2), (first, 3)), 1):
+        run_ranks(ranks, binary, "train", "--data", check.folder, "--checkpoint", folder,
+                  "--no-progress", "--resume", "--steps", step)
+    expect_same_checkpoint(checkpoint(folder, STEPS), expected,
+                           "resumed by other plans", COPIES)
+
+
 def main():
     check = Check()
     check_orders(check)
@@ -189,6 +230,7 @@ def main():
     check_files(check)
     check_replicas(check)
     check_resumed(check)
+    check_devices(check)
 
 
 if __name__ == "__main__":

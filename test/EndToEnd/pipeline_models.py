@@ -1,9 +1,10 @@
 """Networks that pipelines cut into four parts, or eight, and jobs that train them. Needs only
 Python's standard library."""
 
+import json
 import sys
 
-from harness import DATA, MODELS, REFERENCE, make_blocks
+from harness import DATA, MODELS, REFERENCE, make_blocks, run
 
 sys.path.insert(0, str(REFERENCE))
 sys.path.insert(0, str(REFERENCE.parent / "Hostile"))
@@ -178,3 +179,15 @@ def make_pipeline(net, replicas=None, order="auto", cuts=None):
     if order == "interleaved":
         parts.append("chunks = 2")
     return "pipeline " + ", ".join(parts)
+
+
+def compile_on_devices(work, name, text, pipeline, devices):
+    """A program of a job whose plan, of the stages of `pipeline`, is changed to have
+    these devices, a list a stage."""
+    job, plan = work.write_job(name, text), work.folder / f"{name}.json"
+    run(work.hftac, job, "--plan-pipeline", f"--pipeline={pipeline}", "-o", plan)
+    changed = json.loads(plan.read_text())
+    for stage, own in zip(changed["stages"], devices, strict=True):
+        stage["devices"] = own
+    plan.write_text(json.dumps(changed))
+    return work.compile(name, text, f'--pipeline=plan("{plan}")')

@@ -127,7 +127,7 @@ def main():
     names = [event["args"]["name"] for event in whole["traceEvents"]
              if event["name"] == "process_name"]
     expect_equal(names, ["rank 0 (worker 0)", "rank 1 (worker 1)",
-                         "rank 2 (workers 2-3)"], "names of processes")
+                         "rank 2 (workers 2 to 3)"], "names of processes")
     _, processes = trace(2, "bench", "--steps", 3, "--trace-steps", 2)
     expect_steps(processes, [1, 2])
     check_paced(work, binary, trace)

@@ -126,7 +126,27 @@ def make_limit_rows():
               ("hftac: error: ", "takes a job"))
 
 
+def make_place_rows():
+    """What a module says of its workers' places."""
+    for name, places, *texts in (
+            ("a place twice", "array<i64: 1, 1>", "0 to 1, each once"),
+            ("a place too many", "array<i64: 0, 1, 2>", "0 to 1, each once"),
+            ("a place that is none", "array<i64: 0, 9223372036854775807>",
+             "0 to 1, each once"),
+            ("places of another type", "array<i32: 1, 0>", "array<i64: …>"),
+            ("places that are words", '["1", "0"]', "array<i64: …>")):
+        script = ('"$0" job.hfta --pipeline=\'cuts = ["hidden"]\' --emit=import -o m.mlir'
+                  ' && sed "s/hfta.job = {/&worker_places = $1, /" m.mlir > wrong.mlir'
+                  '; "$0" wrong.mlir -o program; code=$?; rm *.mlir; exit $code')
+        yield Row(f"workers with {name}",
+                  {"job.hfta": GOOD.replace("steps", "micro_batches 2\n  steps"),
+                   "program": "an older one"},
+                  ["sh", "-c", script, "hftac", places], (1,),
+                  ("job.hfta:11", "'worker_places' must be", *texts))
+
+
 def make_rows(_):
     yield from make_plan_rows()
     yield from make_cost_rows()
     yield from make_limit_rows()
+    yield from make_place_rows()

@@ -238,6 +238,26 @@ TEST(CheckpointParts, AnyRanksSaveTheSame) {
   }
 }
 
+TEST(CheckpointParts, WhereverWorkersAreRanksSaveTheSame) {
+  StagesOptions options = makeOptions({2, 1, 3});
+  std::string expected = saveUncut(options);
+  for (const std::vector<int64_t> &places : std::vector<std::vector<int64_t>>{
+           {5, 4, 3, 2, 1, 0}, {0, 3, 1, 2, 5, 4}, {2, 4, 0, 1, 5, 3}}) {
+    options.places = places;
+    FakeStages program(options);
+    for (int count = 1; count <= countWorkers(program); ++count) {
+      TemporaryFolder folder;
+      Ranks ranks(count);
+      ranks.run([&](hfta_communicator *rank) {
+        InstancePointer instance = create(program, rank);
+        train(program, instance.get(), 4);
+        save(instance.get(), rank, folder.root);
+      });
+      EXPECT_TRUE(filesOf(folder.root, 4) == expected) << count << " ranks";
+    }
+  }
+}
+
 TEST(CheckpointParts, OtherRanksAndStagesGoOn) {
   TemporaryFolder folder;
   StagesOptions options = makeOptions({1, 1, 1});

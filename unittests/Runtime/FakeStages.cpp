@@ -560,6 +560,8 @@ void FakeStages::finish() {
   program.stage_count = static_cast<uint32_t>(stages.size());
   for (const hfta_stage &stage : stages)
     program.workers += stage.replicas;
+  if (!options.isUncut && !options.places.empty())
+    program.worker_places = options.places.data();
   program.hyper_parameters = &rate;
   program.hyper_parameter_count = 1;
   program.data_fields = &field;

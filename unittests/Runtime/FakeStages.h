@@ -26,6 +26,8 @@ struct StagesOptions {
   int64_t groups = 0;   ///< of all stages; 0: as many as replicas
   int64_t inFlight = 2; ///< of all stages
   bool isUncut = false; ///< the same chain as one stage
+  /// One a worker, in which order ranks get them; empty: as numbered.
+  std::vector<int64_t> places = {};
   /// What a forward reads comes while the one before it computes. One instance
   /// more than micro-batches in flight is needed.
   bool receivesAhead = false;

@@ -476,6 +476,8 @@ void ProgramBuilder::setJob() {
       .set(&hfta_program::micro_batches, job.microBatches)
       .set(&hfta_program::workers, job.getWorkers())
       .set(&hfta_program::stages, getStages())
+      .set(&hfta_program::worker_places,
+           tables.integers("worker_places", job.workerPlaces))
       .set(&hfta_program::stage_count, job.getStageCount())
       .set(&hfta_program::epochs, job.epochs)
       .set(&hfta_program::steps, job.steps)

@@ -121,6 +121,7 @@
   M(s, schedules)                                                              \
   M(s, orders)                                                                 \
   M(s, stages)                                                                 \
+  M(s, worker_places)                                                          \
   M(s, hyper_parameters)                                                       \
   M(s, data_fields)                                                            \
   M(s, inputs)                                                                 \

@@ -351,6 +351,9 @@ typedef struct hfta_program {
   const hfta_schedule *schedules;
   const hfta_action_list *orders;
   const hfta_stage *stages; ///< at least one
+  /// Of each worker of several stages: its place, from 0, among all that are
+  /// dealt to ranks in consecutive runs. NULL: its number.
+  const int64_t *worker_places;
   const hfta_hyper_parameter *hyper_parameters;
   const hfta_data_field *data_fields;
   const hfta_port *inputs;

@@ -34,8 +34,8 @@ static void find_held_by(hfta_checkpoint_parts *self, uint32_t stage) {
   for (uint32_t s = 0; s < program->segment_count; ++s) {
     bool needs = hfta_workload_needs(program, &workload, s);
     for (int64_t i = first; needs && i < first + workload.ranks; ++i)
-      answers_of(self, hfta_rank_of_worker(program->workers, self->ranks->size,
-                                           i))[s] = true;
+      answers_of(self, hfta_rank_of_worker(program, self->ranks->size, i))[s] =
+          true;
   }
 }
 
@@ -46,7 +46,7 @@ static int find_owner(const hfta_checkpoint_parts *self, uint32_t segment) {
   int32_t stage = program->segments[segment].stage;
   int first = stage < 0
                   ? 0
-                  : hfta_rank_of_worker(program->workers, self->ranks->size,
+                  : hfta_rank_of_worker(program, self->ranks->size,
                                         hfta_first_worker(program, stage));
   for (int i = 0; i < self->ranks->size; ++i) {
     int rank = (first + i) % self->ranks->size;

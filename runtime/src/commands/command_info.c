@@ -4,6 +4,7 @@
 #include "commands/print_schedules.h"
 #include "commands/table.h"
 #include "hfta/pool.h"
+#include "schedule/share.h"
 
 #include <string.h>
 
@@ -184,6 +185,24 @@ static void print_memory(const hfta_program *program, int threads) {
          (unsigned long long)plan.constants);
 }
 
+/// Where the workers of each stage are in the order in which ranks get them.
+static void print_places(const hfta_program *program) {
+  if (!program->worker_places)
+    return;
+  printf(
+      "\nplaces of stages' workers among all: of %lld ranks, rank r has that "
+      "at place r\n  stage  places of replicas\n",
+      (long long)program->workers);
+  int64_t worker = 0;
+  for (uint32_t i = 0; i < program->stage_count; ++i) {
+    printf("  %5u  ", i);
+    for (int64_t replica = 0; replica < program->stages[i].replicas; ++replica)
+      printf("%s%lld", replica > 0 ? ", " : "",
+             (long long)hfta_worker_place(program, worker++));
+    printf("\n");
+  }
+}
+
 /// Where there are several: what a worker of each needs on a rank of its own.
 static void print_stages(const hfta_program *program, int threads) {
   if (program->stage_count == 1)
@@ -199,6 +218,7 @@ static void print_stages(const hfta_program *program, int threads) {
            (long long)stage->in_flight, (unsigned long long)plan.parameters,
            (unsigned long long)plan.activations, (unsigned long long)plan.peak);
   }
+  print_places(program);
 }
 
 static void print_tables(const hfta_program *program, int threads) {

@@ -5,6 +5,7 @@
 #include "hfta/data.h"
 #include "hfta/json.h"
 #include "hfta/learning_rate.h"
+#include "schedule/share.h"
 
 #include <string.h>
 
@@ -156,6 +157,19 @@ static void put_memory(hfta_json_writer *writer, const hfta_program *program,
   hfta_json_put_unsigned(writer, "peak_bytes", plan.peak);
 }
 
+/// Of a stage's workers, where they aren't their numbers.
+static void put_places(hfta_json_writer *writer, const hfta_program *program,
+                       int32_t stage) {
+  if (!program->worker_places)
+    return;
+  int64_t first = hfta_first_worker(program, stage);
+  hfta_json_key(writer, "places");
+  hfta_json_begin_array(writer);
+  for (int64_t i = 0; i < program->stages[stage].replicas; ++i)
+    hfta_json_integer(writer, hfta_worker_place(program, first + i));
+  hfta_json_end_array(writer);
+}
+
 static void put_stages(hfta_json_writer *writer, const hfta_program *program,
                        int threads) {
   hfta_json_key(writer, "stages");
@@ -167,6 +181,7 @@ static void put_stages(hfta_json_writer *writer, const hfta_program *program,
     hfta_json_put_integer(writer, "replicas", stage->replicas);
     hfta_json_put_integer(writer, "groups", stage->groups);
     hfta_json_put_integer(writer, "in_flight", stage->in_flight);
+    put_places(writer, program, (int32_t)i);
     put_plan(writer, "memory", &plan, 1);
     hfta_json_end_object(writer);
   }

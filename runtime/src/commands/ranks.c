@@ -4,6 +4,7 @@
 
 #include "schedule/join.h"
 #include "schedule/share.h"
+#include "text/ranges.h"
 
 #include <string.h>
 #include <time.h>
@@ -21,24 +22,25 @@ static int32_t find_stage(const hfta_program *program, int64_t worker,
 hfta_rank_name hfta_name_rank(const hfta_program *program, int rank,
                               int ranks) {
   hfta_rank_name out;
-  int64_t all = program->workers, replica, last_replica;
-  int64_t first = hfta_rank_first_worker(all, ranks, rank);
-  int64_t last = hfta_rank_first_worker(all, ranks, rank + 1) - 1;
-  int32_t stage = find_stage(program, first, &replica);
-  int32_t last_stage = find_stage(program, last, &last_replica);
-  const size_t size = sizeof(out.text);
+  hfta_ranges stages = {0}, replicas = {0};
+  int64_t workers = hfta_rank_worker_count(program, ranks, rank);
+  // Of one stage the first replica stands for all.
   if (program->stage_count == 1)
-    snprintf(out.text, size, "rank %d (replica %lld)", rank,
-             (long long)replica);
-  else if (stage != last_stage)
-    snprintf(out.text, size, "rank %d (stages %d to %d)", rank, stage,
-             last_stage);
-  else if (first != last)
-    snprintf(out.text, size, "rank %d (stage %d, replicas %lld to %lld)", rank,
-             stage, (long long)replica, (long long)last_replica);
+    workers = 1;
+  for (int64_t i = 0; i < workers; ++i) {
+    int64_t replica, worker = hfta_rank_worker(program, ranks, rank, i);
+    hfta_ranges_add(&stages, find_stage(program, worker, &replica));
+    hfta_ranges_add(&replicas, replica);
+  }
+  const size_t size = sizeof(out.text);
+  const char *plural = workers > 1 ? "s" : "";
+  if (program->stage_count == 1)
+    snprintf(out.text, size, "rank %d (replica %s)", rank, replicas.text);
+  else if (stages.count > 1)
+    snprintf(out.text, size, "rank %d (stages %s)", rank, stages.text);
   else
-    snprintf(out.text, size, "rank %d (stage %d, replica %lld)", rank, stage,
-             (long long)replica);
+    snprintf(out.text, size, "rank %d (stage %s, replica%s %s)", rank,
+             stages.text, plural, replicas.text);
   return out;
 }
 

@@ -38,7 +38,7 @@ typedef struct hfta_rank_arguments {
 /// "rank 3 (stage 1, replica 0)"; where there is one stage "rank 3 (replica
 /// 3)", by the first one that it has.
 typedef struct hfta_rank_name {
-  char text[96];
+  char text[192];
 } hfta_rank_name;
 hfta_rank_name hfta_name_rank(const hfta_program *program, int rank, int ranks);
 

@@ -80,6 +80,10 @@ static uint64_t get_digest(const hfta_program *program) {
     mix(&digest, program->orders[i].actions,
         sizeof(hfta_action) * program->orders[i].count);
   mix(&digest, program->stages, sizeof(hfta_stage) * program->stage_count);
+  for (int64_t i = 0; i < program->workers; ++i) {
+    int64_t place = hfta_worker_place(program, i);
+    mix(&digest, &place, sizeof(place));
+  }
   return digest;
 }
 
@@ -122,8 +126,7 @@ static hfta_status make_group(hfta_instance *instance, double timeout) {
                        "not enough memory for messages between workers");
   } else {
     for (int64_t i = 0; i < program->workers; ++i)
-      ranks[i] =
-          hfta_rank_of_worker(program->workers, instance->workload.ranks, i);
+      ranks[i] = hfta_rank_of_worker(program, instance->workload.ranks, i);
     for (uint32_t i = 0; i < program->stage_count; ++i)
       replicas[i] = (int)program->stages[i].replicas;
     const hfta_worker_map map = {.workers = (int)program->workers,

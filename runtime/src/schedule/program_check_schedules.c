@@ -22,6 +22,23 @@ static hfta_status check_stage(const hfta_program *program, uint32_t index,
                    (long long)stage->groups, (long long)stage->replicas);
 }
 
+/// Each place is that of one worker of several stages.
+static hfta_status check_places(const hfta_program *program,
+                                hfta_error *error) {
+  const int64_t *places = program->worker_places;
+  bool is_sound = !places || program->stage_count > 1;
+  for (int64_t i = 0; places && is_sound && i < program->workers; ++i) {
+    is_sound = places[i] >= 0 && places[i] < program->workers;
+    for (int64_t j = 0; is_sound && j < i; ++j)
+      is_sound = places[i] != places[j];
+  }
+  return is_sound ? HFTA_OK
+                  : hfta_fail(error, HFTA_INTERNAL,
+                              "program '%s': the places of its %lld workers "
+                              "aren't the numbers from 0 on, each once",
+                              program->name, (long long)program->workers);
+}
+
 static hfta_status check_stages(const hfta_program *program,
                                 hfta_error *error) {
   hfta_status status = HFTA_OK;
@@ -38,6 +55,8 @@ static hfta_status check_stages(const hfta_program *program,
                      "replicas",
                      program->name, (long long)program->workers,
                      program->stage_count, (long long)workers);
+  if (status == HFTA_OK)
+    status = check_places(program, error);
   int32_t count = (int32_t)program->stage_count;
   for (uint32_t i = 0; i < program->segment_count && status == HFTA_OK; ++i) {
     const hfta_segment *segment = &program->segments[i];

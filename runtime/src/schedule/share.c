@@ -24,12 +24,33 @@ int64_t hfta_first_worker(const hfta_program *program, int32_t stage) {
   return first;
 }
 
-int hfta_rank_of_worker(int64_t workers, int ranks, int64_t worker) {
-  return (int)(((worker + 1) * ranks - 1) / workers);
+/// Which of `ranks` has one of `count` places that they share.
+static int rank_of_place(int64_t count, int ranks, int64_t place) {
+  return (int)(((place + 1) * ranks - 1) / count);
 }
 
-int64_t hfta_rank_first_worker(int64_t workers, int ranks, int rank) {
-  return rank * workers / ranks;
+int64_t hfta_worker_place(const hfta_program *program, int64_t worker) {
+  return program->worker_places ? program->worker_places[worker] : worker;
+}
+
+int hfta_rank_of_worker(const hfta_program *program, int ranks,
+                        int64_t worker) {
+  return rank_of_place(program->workers, ranks,
+                       hfta_worker_place(program, worker));
+}
+
+int64_t hfta_rank_worker_count(const hfta_program *program, int ranks,
+                               int rank) {
+  return (rank + 1) * program->workers / ranks -
+         rank * program->workers / ranks;
+}
+
+int64_t hfta_rank_worker(const hfta_program *program, int ranks, int rank,
+                         int64_t index) {
+  int64_t worker = 0;
+  while (hfta_rank_of_worker(program, ranks, worker) != rank || index-- > 0)
+    ++worker;
+  return worker;
 }
 
 //===----------------------------------------------------------------------===//
@@ -37,7 +58,7 @@ int64_t hfta_rank_first_worker(int64_t workers, int ranks, int rank) {
 //===----------------------------------------------------------------------===//
 
 int hfta_rank_of_group(const hfta_stage *stage, int ranks, int64_t group) {
-  return hfta_rank_of_worker(stage->replicas, ranks, group % stage->replicas);
+  return rank_of_place(stage->replicas, ranks, group % stage->replicas);
 }
 
 int64_t hfta_rank_groups(const hfta_stage *stage, int ranks, int rank) {

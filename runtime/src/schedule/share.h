@@ -2,9 +2,10 @@
 //
 // The replicas of a stage share a step's groups of micro-batches: micro-batch m
 // belongs to group m mod G, group c to replica c mod R. Workers are the
-// replicas of all stages, numbered stage by stage: of P ranks, rank p has those
-// from floor(p W / P) on, up to the next rank's first. What is computed for a
-// group never depends on where.
+// replicas of all stages, numbered stage by stage. Each of the W has a place,
+// which is its number if the program doesn't say otherwise: of P ranks, rank p
+// has the workers with places from floor(p W / P) on, up to the next rank's
+// first. What is computed for a group never depends on where.
 //
 // Where a program has several stages each worker does its own share; where it
 // has one, a rank does that of all its replicas together.
@@ -26,10 +27,18 @@ hfta_stage hfta_program_stage(const hfta_program *program, int32_t stage);
 /// The number of a stage's first worker.
 int64_t hfta_first_worker(const hfta_program *program, int32_t stage);
 
+/// A worker's place among all.
+int64_t hfta_worker_place(const hfta_program *program, int64_t worker);
+
 /// The rank, of at most as many as there are workers, that has a worker.
-int hfta_rank_of_worker(int64_t workers, int ranks, int64_t worker);
-/// The number of a rank's first worker; of rank `ranks`: how many there are.
-int64_t hfta_rank_first_worker(int64_t workers, int ranks, int rank);
+int hfta_rank_of_worker(const hfta_program *program, int ranks, int64_t worker);
+
+/// How many workers a rank has, and the number of one of them: `index`, from 0,
+/// counts them in the order of their numbers.
+int64_t hfta_rank_worker_count(const hfta_program *program, int ranks,
+                               int rank);
+int64_t hfta_rank_worker(const hfta_program *program, int ranks, int rank,
+                         int64_t index);
 
 //===----------------------------------------------------------------------===//
 // Shares

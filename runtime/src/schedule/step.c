@@ -33,7 +33,7 @@ static hfta_status get_results(hfta_instance *instance, const uint32_t *roles,
   hfta_label label = {"results", -1, HFTA_TAG_RESULTS};
   hfta_posted *posted;
   hfta_status status = hfta_communicator_post_broadcast(
-      ranks, &label, hfta_rank_of_worker(program->workers, ranks->size, last),
+      ranks, &label, hfta_rank_of_worker(program, ranks->size, last),
       instance->results, sizeof(double) * (uint64_t)(count * program->copies),
       &posted, &instance->error);
   return status == HFTA_OK

@@ -35,13 +35,10 @@ bool hfta_workload_has_stages(const hfta_program *program,
 
 uint32_t hfta_workload_worker_count(const hfta_program *program,
                                     const hfta_workload *workload) {
-  int64_t all = program->workers;
   if (!hfta_workload_has_stages(program, workload))
     return 1;
-  return (
-      uint32_t)(hfta_rank_first_worker(all, workload->ranks,
-                                       workload->rank + 1) -
-                hfta_rank_first_worker(all, workload->ranks, workload->rank));
+  return (uint32_t)hfta_rank_worker_count(program, workload->ranks,
+                                          workload->rank);
 }
 
 hfta_workload hfta_workload_of_worker(const hfta_program *program,
@@ -50,9 +47,8 @@ hfta_workload hfta_workload_of_worker(const hfta_program *program,
   hfta_workload own = *workload;
   if (!hfta_workload_has_stages(program, workload))
     return own;
-  int64_t number = hfta_rank_first_worker(program->workers, workload->ranks,
-                                          workload->rank) +
-                   index;
+  int64_t number =
+      hfta_rank_worker(program, workload->ranks, workload->rank, index);
   own.stage = 0;
   while (number >= program->stages[own.stage].replicas)
     number -= program->stages[own.stage++].replicas;
@@ -217,7 +213,7 @@ static bool has_micro_batch(const hfta_program *program,
   const hfta_stage *own = &program->stages[stage];
   int64_t worker = hfta_first_worker(program, stage) +
                    micro_batch % own->groups % own->replicas;
-  return hfta_rank_of_worker(program->workers, workload->ranks, worker) ==
+  return hfta_rank_of_worker(program, workload->ranks, worker) ==
          workload->rank;
 }
 
@@ -517,7 +513,8 @@ hfta_memory_plan hfta_rank_memory(const hfta_program *program, int rank,
 
 hfta_memory_plan hfta_stage_memory(const hfta_program *program, uint32_t stage,
                                    int threads) {
-  return hfta_rank_memory(program,
-                          (int)hfta_first_worker(program, (int32_t)stage),
-                          (int)program->workers, threads);
+  int workers = (int)program->workers;
+  int64_t first = hfta_first_worker(program, (int32_t)stage);
+  return hfta_rank_memory(program, hfta_rank_of_worker(program, workers, first),
+                          workers, threads);
 }

@@ -5,6 +5,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "hfta/json.h"
+#include "text/ranges.h"
 #include "trace/trace_impl.h"
 
 #include <math.h>
@@ -149,16 +150,15 @@ static void put_order(const hfta_trace_part *part, hfta_json_writer *writer,
 
 static void name_rank(const hfta_trace_part *part, hfta_json_writer *writer) {
   const hfta_communicator *ranks = part->instance->communicator;
-  int64_t workers = part->instance->program->workers;
-  int64_t first = ranks->rank * workers / ranks->size;
-  int64_t last = (ranks->rank + 1) * workers / ranks->size - 1;
-  char text[96];
-  if (first == last)
-    snprintf(text, sizeof(text), "rank %d (worker %lld)", ranks->rank,
-             (long long)first);
-  else
-    snprintf(text, sizeof(text), "rank %d (workers %lld-%lld)", ranks->rank,
-             (long long)first, (long long)last);
+  const hfta_program *program = part->instance->program;
+  int64_t count = hfta_rank_worker_count(program, ranks->size, ranks->rank);
+  hfta_ranges workers = {0};
+  for (int64_t i = 0; i < count; ++i)
+    hfta_ranges_add(&workers,
+                    hfta_rank_worker(program, ranks->size, ranks->rank, i));
+  char text[192];
+  snprintf(text, sizeof(text), "rank %d (worker%s %s)", ranks->rank,
+           count > 1 ? "s" : "", workers.text);
   name(part, writer, "process_name", 0, "name", text);
   put_order(part, writer, "process_sort_index", 0, ranks->rank);
   if (part->dropped == 0)

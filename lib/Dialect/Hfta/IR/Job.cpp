@@ -375,6 +375,7 @@ struct Describe {
     archive.flag("keeps_types", job.keepsTypes);
     archive.list("recomputed_stages", job.recomputedStages);
     archive.list("order_rows", job.orderRows);
+    archive.list("worker_places", job.workerPlaces);
     archive.records("data", job.data, *this);
     archive.field("metric", job.metric);
     for (const SettingInfo *setting : getSettings())
@@ -436,6 +437,22 @@ static std::string checkOrderRows(const Job &job) {
   return "";
 }
 
+/// What is wrong with the workers' places; empty if nothing.
+static std::string checkWorkerPlaces(const Job &job) {
+  if (job.workerPlaces.empty())
+    return "";
+  if (job.getStageCount() == 1)
+    return "'worker_places' are those of several stages' workers";
+  int64_t workers = job.getWorkers();
+  std::vector<int64_t> sorted = job.workerPlaces;
+  llvm::sort(sorted);
+  if (static_cast<int64_t>(sorted.size()) != workers ||
+      !llvm::equal(sorted, llvm::seq<int64_t>(0, workers)))
+    return "'worker_places' must be the numbers from 0 to " +
+           std::to_string(workers - 1) + ", each once";
+  return "";
+}
+
 /// What is wrong with the stages; empty if nothing.
 static std::string checkPipeline(const Job &job) {
   for (const std::vector<std::string> &cut : job.cuts)
@@ -466,6 +483,8 @@ static std::string checkPipeline(const Job &job) {
       }))
     return "'recomputed_stages' must be stages, of which there are " +
            std::to_string(stages);
+  if (std::string places = checkWorkerPlaces(job); !places.empty())
+    return places;
   return checkOrderRows(job);
 }
 

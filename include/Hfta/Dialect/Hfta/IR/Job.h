@@ -98,6 +98,9 @@ struct Job {
   /// "0F0,0F1,0B0,0B1" as planning::writeOrder has it, in places of a worker's
   /// own micro-batches (JobOrder.h). Empty: what `order` names.
   std::vector<std::string> orderRows;
+  /// Of each worker of several stages, the place among all that are dealt to
+  /// ranks, 0 .. getWorkers() - 1 in some order. Empty: its number.
+  std::vector<int64_t> workerPlaces;
   std::vector<DataField> data;
   std::string metric; ///< "accuracy" or empty
 
