@@ -13,6 +13,12 @@ typedef struct queue {
   hfta_queues *all;
   pthread_t thread;
   bool started;
+  /// Wakes its thread, of the first queue the host, for what it waits for
+  /// alone: each thread that wakes in vain takes time from those that compute.
+  pthread_cond_t wakes;
+  bool awaits; // that an event has happened `records` times
+  uint32_t event;
+  uint64_t records;
   // Numbers of the work that was taken on, and that is done.
   uint64_t pushed, done;
   hfta_work work[CAPACITY];
@@ -30,10 +36,10 @@ struct hfta_queues {
 
   pthread_mutex_t observing; // one thread at a time tells the observer
   pthread_mutex_t mutex;     // of all that follows, and the queues' numbers
-  pthread_cond_t changed;
   bool stopping;
   uint64_t *happened; // of an event: how often that is done
-  uint32_t awaiting;  // threads that wait for an event
+  queue *finishing;   // for which the host waits; NULL: none
+  uint64_t finishes;  // how much of its work is to be done then
   hfta_status status;
   hfta_error error;
 
@@ -109,8 +115,12 @@ static void run_task(hfta_queues *self, uint32_t queue, const hfta_work *work) {
 /// Holding the mutex. Threads that wait for something else sleep on.
 static void happen(hfta_queues *self, uint32_t event) {
   ++self->happened[event];
-  if (self->awaiting > 0)
-    pthread_cond_broadcast(&self->changed);
+  for (uint32_t i = 0; i < self->count; ++i) {
+    queue *other = &self->queues[i];
+    if (other->awaits && other->event == event &&
+        self->happened[event] >= other->records)
+      pthread_cond_signal(&other->wakes);
+  }
 }
 
 static void record(hfta_queues *self, uint32_t event) {
@@ -119,18 +129,21 @@ static void record(hfta_queues *self, uint32_t event) {
   pthread_mutex_unlock(&self->mutex);
 }
 
-static void await(hfta_queues *self, uint32_t queue, const hfta_work *work) {
+static void await(hfta_queues *self, uint32_t number, const hfta_work *work) {
+  queue *own = &self->queues[number];
   pthread_mutex_lock(&self->mutex);
   bool blocks = self->happened[work->number] < work->records;
   double begin = blocks ? begin_activity(self) : 0.0;
-  ++self->awaiting;
+  own->event = work->number;
+  own->records = work->records;
+  own->awaits = true;
   while (self->happened[work->number] < work->records)
-    pthread_cond_wait(&self->changed, &self->mutex);
-  --self->awaiting;
+    pthread_cond_wait(&own->wakes, &self->mutex);
+  own->awaits = false;
   pthread_mutex_unlock(&self->mutex);
   if (blocks)
     end_activity(self, (hfta_activity){.kind = HFTA_ACTIVITY_AWAIT,
-                                       .queue = queue,
+                                       .queue = number,
                                        .number = work->number,
                                        .begin = begin});
 }
@@ -199,7 +212,7 @@ static void *queue_main(void *argument) {
   pthread_mutex_lock(&self->mutex);
   for (;;) {
     while (own->done == own->pushed && !self->stopping)
-      pthread_cond_wait(&self->changed, &self->mutex);
+      pthread_cond_wait(&own->wakes, &self->mutex);
     if (own->done == own->pushed)
       break;
     pthread_mutex_unlock(&self->mutex);
@@ -207,7 +220,8 @@ static void *queue_main(void *argument) {
             &own->work[own->done % CAPACITY]);
     pthread_mutex_lock(&self->mutex);
     ++own->done;
-    pthread_cond_broadcast(&self->changed);
+    if (self->finishing == own && own->done >= self->finishes)
+      pthread_cond_signal(&self->queues[0].wakes);
   }
   pthread_mutex_unlock(&self->mutex);
   return NULL;
@@ -216,6 +230,18 @@ static void *queue_main(void *argument) {
 //===----------------------------------------------------------------------===//
 // The host
 //===----------------------------------------------------------------------===//
+
+/// Holding the mutex: until so much of a thread's work is done. Whether the
+/// host had to wait.
+static bool finish(hfta_queues *self, queue *of, uint64_t done) {
+  bool blocks = of->done < done;
+  self->finishing = of;
+  self->finishes = done;
+  while (of->done < done)
+    pthread_cond_wait(&self->queues[0].wakes, &self->mutex);
+  self->finishing = NULL;
+  return blocks;
+}
 
 /// A thread's queue may be waiting for an event of the host's own.
 static void make_room(hfta_queues *self, queue *to) {
@@ -232,8 +258,7 @@ static void make_room(hfta_queues *self, queue *to) {
     return;
   do_first_queue(self, first->pushed);
   pthread_mutex_lock(&self->mutex);
-  while (to->pushed - to->done == CAPACITY)
-    pthread_cond_wait(&self->changed, &self->mutex);
+  finish(self, to, to->pushed - CAPACITY + 1);
   pthread_mutex_unlock(&self->mutex);
 }
 
@@ -279,8 +304,10 @@ void hfta_queues_push(hfta_queues *self, uint32_t number,
     return;
   }
   pthread_mutex_lock(&self->mutex);
-  ++to->pushed;
-  pthread_cond_broadcast(&self->changed);
+  // Else the thread has work, or waits for an event before it.
+  bool is_idle = to->done == to->pushed++;
+  if (is_idle)
+    pthread_cond_signal(&to->wakes);
   pthread_mutex_unlock(&self->mutex);
 }
 
@@ -289,10 +316,7 @@ static bool wait_for_threads(hfta_queues *self) {
   bool blocks = false;
   pthread_mutex_lock(&self->mutex);
   for (uint32_t i = 1; i < self->count; ++i)
-    while (self->queues[i].done < self->queues[i].pushed) {
-      blocks = true;
-      pthread_cond_wait(&self->changed, &self->mutex);
-    }
+    blocks |= finish(self, &self->queues[i], self->queues[i].pushed);
   pthread_mutex_unlock(&self->mutex);
   return blocks;
 }
@@ -330,6 +354,7 @@ static hfta_status allocate(hfta_queues *self, uint32_t events,
   for (uint32_t i = 0; i < self->count; ++i) {
     queue *own = &self->queues[i];
     own->all = self;
+    pthread_cond_init(&own->wakes, NULL);
     own->segments =
         calloc((size_t)self->segments * CAPACITY + 1, sizeof(*own->segments));
     own->copies =
@@ -369,7 +394,6 @@ hfta_status hfta_queues_create(const hfta_device_options *options,
   self->count = count;
   pthread_mutex_init(&self->observing, NULL);
   pthread_mutex_init(&self->mutex, NULL);
-  pthread_cond_init(&self->changed, NULL);
   hfta_status status = allocate(self, options->events, error);
   if (status == HFTA_OK)
     status = start_threads(self, error);
@@ -386,15 +410,16 @@ void hfta_queues_destroy(hfta_queues *self) {
     return;
   pthread_mutex_lock(&self->mutex);
   self->stopping = true;
-  pthread_cond_broadcast(&self->changed);
+  for (uint32_t i = 0; i < self->count; ++i)
+    pthread_cond_signal(&self->queues[i].wakes);
   pthread_mutex_unlock(&self->mutex);
   for (uint32_t i = 0; i < self->count; ++i) {
     if (self->queues[i].started)
       pthread_join(self->queues[i].thread, NULL);
+    pthread_cond_destroy(&self->queues[i].wakes);
     free(self->queues[i].segments);
     free(self->queues[i].copies);
   }
-  pthread_cond_destroy(&self->changed);
   pthread_mutex_destroy(&self->mutex);
   pthread_mutex_destroy(&self->observing);
   free(self->recorded);
