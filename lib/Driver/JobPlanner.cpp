@@ -166,6 +166,9 @@ ExitCode JobPlanner::measure(const Job &job, const PipelineRequest &pipeline,
       return ExitCode::input;
     model = std::move(*stages);
     countStages();
+    // Its tasks were measured beside messages.
+    for (MeasuredLink &link : costs->links)
+      link.slowdown = 1;
   } else if (count != all) {
     return failFile(options.costs,
                     llvm::createStringError(
@@ -220,6 +223,7 @@ Cluster JobPlanner::getCluster(const Job &job,
     cluster.pointToPoint = measured.pointToPoint;
   if (job.clusterLatency == unsaid.clusterLatency)
     cluster.latency = measured.latency;
+  cluster.slowdown = measured.slowdown;
   return cluster;
 }
 

@@ -168,6 +168,18 @@ static void setTime(double measured, double samples, double &least,
   each = (measured - least) / samples;
 }
 
+/// On how many workers a layer was updated, each of which does all of it; that
+/// forwards are run more often than there are micro-batches is because copies
+/// take turns.
+static double countWorkers(const MeasuredCosts &costs, int64_t block) {
+  auto getRuns = [&](llvm::StringRef part) {
+    return costs.tasks.lookup(TaskAttr::makeName(part, block)).runs;
+  };
+  double turns =
+      getRuns(parts::kForward) / static_cast<double>(costs.microBatches);
+  return turns > 0 ? std::max(1.0, getRuns(parts::kUpdate) / turns) : 1;
+}
+
 llvm::Error hfta::measureLayers(LayerModel &model, const MeasuredCosts &costs) {
   auto count = static_cast<double>(costs.microBatches);
   double samples = static_cast<double>(costs.batch) / count;
@@ -182,12 +194,15 @@ llvm::Error hfta::measureLayers(LayerModel &model, const MeasuredCosts &costs) {
           "', for the layer that ends with '" + layer.name + "'");
     setTime(getSeconds(parts::kForward) / count, samples, layer.leastForward,
             layer.forward);
-    setTime(
-        (getSeconds(parts::kBackward) + getSeconds(parts::kBackwardWeight)) /
-            count,
-        samples, layer.leastBackward, layer.backward);
-    layer.update = getSeconds(parts::kStatistics) + getSeconds(parts::kNorm) +
-                   getSeconds(parts::kUpdate);
+    double inputs = getSeconds(parts::kBackward);
+    double weights = getSeconds(parts::kBackwardWeight);
+    setTime((inputs + weights) / count, samples, layer.leastBackward,
+            layer.backward);
+    if (weights > 0)
+      layer.weightShare = weights / (inputs + weights);
+    layer.update = (getSeconds(parts::kStatistics) + getSeconds(parts::kNorm) +
+                    getSeconds(parts::kUpdate)) /
+                   countWorkers(costs, block);
   }
   return llvm::Error::success();
 }

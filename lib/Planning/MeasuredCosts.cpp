@@ -92,6 +92,8 @@ static MeasuredLink readLink(CostsReader &reader) {
     reader.fail("ranks", "the numbers of two ranks");
   link.latency = reader.getNumber("latency", /*isPositive=*/false);
   link.bytesPerSecond = reader.getNumber("bytes_per_second", true);
+  if (reader.getObject().get("slowdown"))
+    link.slowdown = std::max(1.0, reader.getNumber("slowdown", true));
   return link;
 }
 
@@ -111,8 +113,11 @@ mlir::hfta::planning::readCosts(llvm::StringRef text) {
   costs.microBatches = reader.getWhole("micro_batches", 1);
   reader.forEach("tasks", /*isOptional=*/false, [&](CostsReader &task) {
     llvm::StringRef name = task.getText("name");
-    double seconds = task.getNumber("seconds", /*isPositive=*/false);
-    if (!costs.tasks.try_emplace(name, seconds).second)
+    MeasuredTask measured;
+    measured.seconds = task.getNumber("seconds", /*isPositive=*/false);
+    if (task.getObject().get("runs"))
+      measured.runs = task.getNumber("runs", /*isPositive=*/false);
+    if (!costs.tasks.try_emplace(name, measured).second)
       task.fail("name", "another name, '" + name + "' is there twice");
   });
   reader.forEach("links", /*isOptional=*/true, [&](CostsReader &link) {
@@ -139,7 +144,7 @@ static void setMedian(std::vector<double> values, double &result) {
 
 void mlir::hfta::planning::measureLinks(Cluster &cluster,
                                         const MeasuredCosts &costs) {
-  std::vector<double> inside, across, latencies;
+  std::vector<double> inside, across, latencies, slowdowns;
   for (const MeasuredLink &link : costs.links) {
     auto [one, other] = link.ranks;
     if (std::max(one, other) >= cluster.getDeviceCount())
@@ -147,9 +152,11 @@ void mlir::hfta::planning::measureLinks(Cluster &cluster,
     bool isInside = cluster.getMachineOf(one) == cluster.getMachineOf(other);
     (isInside ? inside : across).push_back(link.bytesPerSecond);
     latencies.push_back(link.latency);
+    slowdowns.push_back(link.slowdown);
   }
   setMedian(inside, cluster.link);
   setMedian(across, cluster.network);
   setMedian(across, cluster.pointToPoint);
   setMedian(latencies, cluster.latency);
+  setMedian(slowdowns, cluster.slowdown);
 }

@@ -79,7 +79,8 @@ StageWork PlanReader::getWork(const PlannedStage &planned,
   StageWork result;
   result.forward = planned.forward;
   double again = planned.recomputes ? planned.forward : 0;
-  result.backwardWeight = (planned.backward - again) * options.weightShare;
+  result.backwardWeight = (planned.backward - again) *
+                          costs.getWeightShare(stage.first, stage.last);
   result.backwardInput = planned.backward - result.backwardWeight;
   result.update = costs.getUpdateTime(stage.first, stage.last);
   if (isDivided)

@@ -13,12 +13,13 @@ StageCosts::StageCosts(const LayerModel &model, const Cluster &cluster,
                        const Workload &workload)
     : model(model), cluster(cluster), workload(workload),
       samples(workload.getSamples()) {
-  compute = forward = update = parameters = saved = inputs = {0};
+  compute = forward = weights = update = parameters = saved = inputs = {0};
   for (const Layer &layer : model.layers) {
     double there = layer.forward * samples + layer.leastForward;
     double back = layer.backward * samples + layer.leastBackward;
     compute.push_back(compute.back() + there + back);
     forward.push_back(forward.back() + there);
+    weights.push_back(weights.back() + back * layer.weightShare);
     update.push_back(update.back() + layer.update);
     parameters.push_back(parameters.back() + layer.parameterBytes);
     inputs.push_back(inputs.back() + layer.inputBytes * samples);
@@ -29,6 +30,13 @@ StageCosts::StageCosts(const LayerModel &model, const Cluster &cluster,
 //===----------------------------------------------------------------------===//
 // Times
 //===----------------------------------------------------------------------===//
+
+double StageCosts::getWeightShare(int64_t first, int64_t last) const {
+  double all =
+      getComputeTime(first, last) - (forward[last + 1] - forward[first]);
+  return first == 0 || all <= 0 ? 1
+                                : (weights[last + 1] - weights[first]) / all;
+}
 
 double StageCosts::getAllReduceTime(const DeviceSet &devices,
                                     double bytes) const {
@@ -57,7 +65,8 @@ double StageCosts::getSendTime(const DeviceSet &from, const DeviceSet &to,
 Station StageCosts::getStation(const Stage &stage) const {
   Station station;
   int64_t replicas = stage.devices.size();
-  double share = getShare(replicas);
+  bool isWhole = stage.first == 0 && stage.last + 1 == getLayerCount();
+  double share = getShare(replicas) * (isWhole ? 1 : cluster.slowdown);
   station.backward = getBackwardTime(stage.first, stage.last) * share;
   station.forward =
       getComputeTime(stage.first, stage.last) * share - station.backward;

@@ -69,6 +69,8 @@ def check_paced(work, binary, trace):
     for link in measured["links"]:
         if link["latency"] <= 0 or link["bytes_per_second"] <= 0:
             fail(f"a link without time: {link}")
+        if link["slowdown"] < 1:
+            fail(f"a link that makes tasks faster: {link}")
     expect_equal([times["rank"] for times in measured["rank_times"]], [0, 1, 2],
                  "ranks")
     for times in measured["rank_times"]:

@@ -96,7 +96,10 @@ def make_cost_rows():
                 "--cuts=all")
     for name, link in (
             ("one rank", {"ranks": [0], "latency": 0, "bytes_per_second": 1}),
-            ("no rate", {"ranks": [0, 1], "latency": 0, "bytes_per_second": 0})):
+            ("no rate", {"ranks": [0, 1], "latency": 0, "bytes_per_second": 0}),
+            ("a slowdown that is a text", {"ranks": [0, 1], "latency": 0,
+                                           "bytes_per_second": 1,
+                                           "slowdown": "2"})):
         yield costs("costs with a link of " + name, changed(links=[link]), "links[0]")
     yield job("costs that aren't there", CLUSTER + "pipeline auto", 1, "'none'",
               options=["--costs=none"], place="hftac: error: ")

@@ -11,8 +11,10 @@ static const char kCosts[] = R"({
             {"name": "update.0", "runs": 1, "seconds": 0}],
   "links": [
     {"ranks": [0, 1], "latency": 1e-5, "bytes_per_second": 4e9},
-    {"ranks": [0, 2], "latency": 3e-5, "bytes_per_second": 1e8},
-    {"ranks": [1, 2], "latency": 2e-5, "bytes_per_second": 2e8},
+    {"ranks": [0, 2], "latency": 3e-5, "bytes_per_second": 1e8,
+     "slowdown": 1.25},
+    {"ranks": [1, 2], "latency": 2e-5, "bytes_per_second": 2e8,
+     "slowdown": 1.5},
     {"ranks": [0, 3], "latency": 1, "bytes_per_second": 1}]})";
 
 TEST(MeasuredCostsTest, readsWhatBenchPrints) {
@@ -23,6 +25,7 @@ TEST(MeasuredCostsTest, readsWhatBenchPrints) {
   EXPECT_EQ(costs->microBatches, 8);
   EXPECT_EQ(costs->getSeconds("forward.0"), 0.25);
   EXPECT_EQ(costs->getSeconds("forward.1"), 0);
+  EXPECT_EQ(costs->tasks.lookup("forward.0").runs, 8);
   EXPECT_EQ(costs->links.size(), 4u);
 }
 
@@ -36,6 +39,7 @@ TEST(MeasuredCostsTest, takesLinksOfTheClustersDevices) {
   EXPECT_EQ(cluster.network, 1e8);
   EXPECT_EQ(cluster.pointToPoint, 1e8);
   EXPECT_EQ(cluster.latency, 2e-5);
+  EXPECT_EQ(cluster.slowdown, 1.25);
   // What wasn't measured stays.
   Cluster one;
   one.devices = {1};
@@ -55,6 +59,9 @@ TEST(MeasuredCostsTest, refusesOtherFiles) {
       {"0.25", "-1", "tasks[0].seconds: expected a number of at least 0"},
       {"[0, 1]", "[0]", "links[0].ranks: expected the numbers of two ranks"},
       {"4e9", "0", "links[0].bytes_per_second: expected a positive number"},
+      {"1.25", "0", "links[1].slowdown: expected a positive number"},
+      {"8, \"sec", "-1, \"sec",
+       "tasks[0].runs: expected a number of at least 0"},
   };
   for (const auto &row : rows) {
     std::string damaged = kCosts;

@@ -87,6 +87,23 @@ TEST(PlanTest, countsWhatDoesntGrowWithSamples) {
                    9 * (3 * 2 + 1 + 2 + 1));
 }
 
+TEST(PlanTest, slowsDownWhatExchangesMessages) {
+  LayerModel model = makeModel();
+  model.layers[1].weightShare = 1;
+  Cluster cluster = makeCluster({2});
+  cluster.slowdown = 1.5;
+  StageCosts costs(model, cluster, {12, 12, CostRule::units});
+  FreeDevices free(cluster.devices);
+  Stage part{1, 2, free.take(1, Placement::append)};
+  EXPECT_DOUBLE_EQ(costs.getStation(part).forward, 1.5 * 5 / 3);
+  EXPECT_DOUBLE_EQ(costs.getStation(part).backward, 1.5 * 10 / 3);
+  Stage whole{0, 2, free.take(1, Placement::append)};
+  EXPECT_DOUBLE_EQ(costs.getStation(whole).forward, 2);
+  // Nobody waits for what the first layers' backward makes.
+  EXPECT_DOUBLE_EQ(costs.getWeightShare(1, 2), 0.7);
+  EXPECT_DOUBLE_EQ(costs.getWeightShare(0, 1), 1);
+}
+
 TEST(PlanTest, countsSumsOfGradients) {
   LayerModel model = makeModel();
   Cluster cluster = makeCluster({4});

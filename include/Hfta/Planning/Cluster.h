@@ -32,6 +32,9 @@ struct Cluster {
   /// Seconds that each message takes besides.
   double latency = 0;
   Duplex duplex = Duplex::full;
+  /// How much longer a device computes that exchanges micro-batches with
+  /// others, because what looks after messages takes time from it.
+  double slowdown = 1;
 
   /// Devices of all machines.
   int64_t getDeviceCount() const;

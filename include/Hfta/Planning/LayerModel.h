@@ -29,6 +29,10 @@ struct Layer {
   double leastBackward = 0; ///< seconds a micro-batch
   double update = 0;        ///< seconds a batch, however many replicas
   double inputBytes = 0;    ///< a sample: of the data that it reads
+  /// How much of the backward is for gradients of weights, for which no other
+  /// layer waits. Products and convolutions do as much for these as for those
+  /// of inputs.
+  double weightShare = 0.5;
 };
 
 struct LayerModel {

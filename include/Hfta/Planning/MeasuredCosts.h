@@ -19,18 +19,27 @@ struct MeasuredLink {
   int64_t ranks[2] = {0, 0};
   double latency = 0; ///< seconds of a message
   double bytesPerSecond = 0;
+  /// How much longer tasks take while a message is awaited; at least 1.
+  double slowdown = 1;
+};
+
+/// Of a task in a step, on all ranks together.
+struct MeasuredTask {
+  double seconds = 0;
+  double runs = 0; ///< 0: unknown
 };
 
 struct MeasuredCosts {
   int64_t copies = 1;
   int64_t batch = 1; ///< samples of a step
   int64_t microBatches = 1;
-  /// Of each task, seconds in a step.
-  llvm::StringMap<double> tasks;
+  llvm::StringMap<MeasuredTask> tasks;
   std::vector<MeasuredLink> links; ///< none of one rank alone
 
-  /// Seconds in a step; 0 for a task that there isn't.
-  double getSeconds(llvm::StringRef task) const { return tasks.lookup(task); }
+  /// Seconds in a step, on all ranks; 0 for a task that there isn't.
+  double getSeconds(llvm::StringRef task) const {
+    return tasks.lookup(task).seconds;
+  }
 };
 
 /// Reads the JSON object, of which further fields are ignored. An error says
@@ -39,7 +48,7 @@ llvm::Expected<MeasuredCosts> readCosts(llvm::StringRef text);
 
 /// Rates and latency between the cluster's devices, of which rank r's is the
 /// r-th one: the medians of links within a machine, of those between machines,
-/// and of all latencies. What wasn't measured stays.
+/// and of all latencies and slowdowns. What wasn't measured stays.
 void measureLinks(Cluster &cluster, const MeasuredCosts &costs);
 
 } // namespace mlir::hfta::planning

@@ -21,9 +21,6 @@ struct PlanSimulationOptions {
   std::vector<int64_t> inFlight;
   /// In place of any other.
   std::optional<Order> given;
-  /// How much of the backward is for gradients of weights. Products and
-  /// convolutions do as much for these as for those of inputs.
-  double weightShare = 0.5;
 };
 
 /// A plan in the simulator's terms.

@@ -94,6 +94,9 @@ public:
                ? 2 * both / 3
                : both - (forward[last + 1] - forward[first]);
   }
+  /// How much of the backward nobody waits for: in the first layers all, which
+  /// have no inputs with gradients.
+  double getWeightShare(int64_t first, int64_t last) const;
   double getParameterBytes(int64_t first, int64_t last) const {
     return parameters[last + 1] - parameters[first];
   }
@@ -147,7 +150,8 @@ private:
   Workload workload;
   double samples;
   // Sums over the layers before each one.
-  std::vector<double> compute, forward, update, parameters, saved, inputs;
+  std::vector<double> compute, forward, weights, update, parameters, saved,
+      inputs;
 };
 
 } // namespace mlir::hfta::planning

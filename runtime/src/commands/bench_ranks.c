@@ -4,13 +4,19 @@
 #include "commands/ranks.h"
 
 #include "communicator/tags.h"
+#include "hfta/device.h"
 #include "system/clock.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
-enum { SMALL = 8, SMALL_EXCHANGES = 32, LARGE = 4000000, LARGE_EXCHANGES = 4 };
+enum { SMALL = 8, LARGE = 4000000, EXCHANGES = 5, RECEIVES = 1, SENDS = 2 };
+
+/// Before each exchange: messages of a step come after tasks, not at once after
+/// each other, when threads sleep.
+static const useconds_t pause_microseconds = 1000;
 
 static hfta_status out_of_memory(hfta_error *error) {
   return hfta_fail(error, HFTA_UNSUPPORTED,
@@ -106,54 +112,126 @@ hfta_status hfta_gather_times(hfta_communicator *communicator,
 // Links
 //===----------------------------------------------------------------------===//
 
-/// Half of the least time in which a message goes to the peer and back.
-static hfta_status measure(hfta_communicator *communicator, int peer,
-                           char *buffer, uint64_t bytes, int exchanges,
-                           double *seconds, hfta_error *error) {
-  bool begins = communicator->rank < peer;
-  *seconds = INFINITY;
-  for (int i = 0; i < exchanges; ++i) {
+/// What messages between two ranks are measured with.
+typedef struct hfta_probe {
+  hfta_communicator *communicator;
+  hfta_device *device;
+  char *buffer;
+  hfta_message send, receive;
+} hfta_probe;
+
+static hfta_status send_message(void *argument, hfta_error *error) {
+  hfta_probe *self = argument;
+  return exchange(self->communicator, HFTA_TAG_LINKS, self->send, error);
+}
+
+static hfta_status receive_message(void *argument, hfta_error *error) {
+  hfta_probe *self = argument;
+  return exchange(self->communicator, HFTA_TAG_LINKS, self->receive, error);
+}
+
+/// As in a step: a queue's thread gets the message, and the host learns of its
+/// end when it waits.
+static void begin_exchange(hfta_probe *self, bool sends, uint64_t bytes) {
+  self->send.bytes = self->receive.bytes = bytes;
+  hfta_host_call call = {sends ? send_message : receive_message, self, NULL};
+  self->device->functions->call(self->device, sends ? SENDS : RECEIVES, &call);
+}
+
+static hfta_status complete(hfta_probe *self, bool sends, uint64_t bytes,
+                            hfta_error *error) {
+  begin_exchange(self, sends, bytes);
+  return self->device->functions->wait(self->device, error);
+}
+
+static int compare_seconds(const void *left, const void *right) {
+  double a = *(const double *)left, b = *(const double *)right;
+  return (a > b) - (a < b);
+}
+
+static double find_median(double all[EXCHANGES]) {
+  qsort(all, EXCHANGES, sizeof(*all), compare_seconds);
+  return all[EXCHANGES / 2];
+}
+
+/// Half of the time in which a message goes to the peer and back: the median.
+static hfta_status measure(hfta_probe *self, uint64_t bytes, double *seconds,
+                           hfta_error *error) {
+  bool begins = self->communicator->rank < self->send.peer;
+  double all[EXCHANGES];
+  for (int i = 0; i < EXCHANGES; ++i) {
+    if (begins)
+      usleep(pause_microseconds);
     double begin = hfta_now();
     for (int j = 0; j < 2; ++j) {
-      hfta_message message = {peer, begins == (j == 0), buffer, bytes};
-      hfta_status status =
-          exchange(communicator, HFTA_TAG_LINKS, message, error);
+      hfta_status status = complete(self, begins == (j == 0), bytes, error);
       if (status != HFTA_OK)
         return status;
     }
-    *seconds = fmin(*seconds, (hfta_now() - begin) / 2.0);
+    all[i] = (hfta_now() - begin) / 2.0;
   }
+  *seconds = find_median(all);
   return HFTA_OK;
 }
 
-static hfta_status measure_link(hfta_communicator *communicator, int peer,
-                                char *buffer, hfta_link *out,
+/// Seconds that a thread computes for.
+static double compute(int64_t rounds) {
+  volatile double sum = 0.0;
+  double begin = hfta_now();
+  for (int64_t i = 0; i < rounds; ++i)
+    sum = sum + 1.0;
+  return hfta_now() - begin;
+}
+
+/// How much longer it computes while a message is awaited, which threads look
+/// after that may have no processor of their own.
+static hfta_status measure_slowdown(hfta_probe *self, double *slowdown,
+                                    hfta_error *error) {
+  double alone[EXCHANGES], beside[EXCHANGES];
+  int64_t rounds = 100000;
+  rounds = (int64_t)(1e-6 * pause_microseconds * (double)rounds /
+                     fmax(compute(rounds), 1e-6));
+  hfta_status status = HFTA_OK;
+  for (int i = 0; i < EXCHANGES && status == HFTA_OK; ++i) {
+    alone[i] = compute(rounds);
+    begin_exchange(self, false, SMALL);
+    beside[i] = compute(rounds);
+    status = complete(self, true, SMALL, error);
+  }
+  if (status == HFTA_OK)
+    *slowdown = fmax(find_median(beside) / fmax(find_median(alone), 1e-9), 1.0);
+  return status;
+}
+
+static hfta_status measure_link(hfta_probe *self, int peer, hfta_link *out,
                                 hfta_error *error) {
   double small, large;
-  hfta_status status = measure(communicator, peer, buffer, SMALL,
-                               SMALL_EXCHANGES, &small, error);
+  double slowdown = 1.0;
+  self->send = (hfta_message){peer, true, self->buffer, 0};
+  self->receive = (hfta_message){peer, false, self->buffer, 0};
+  hfta_status status = measure(self, SMALL, &small, error);
   if (status == HFTA_OK)
-    status = measure(communicator, peer, buffer, LARGE, LARGE_EXCHANGES, &large,
-                     error);
+    status = measure(self, LARGE, &large, error);
+  if (status == HFTA_OK)
+    status = measure_slowdown(self, &slowdown, error);
   if (status != HFTA_OK)
     return status;
   // Where the clock is too coarse: no more than what it can tell.
   double rest = fmax(large - small, 1e-9);
-  *out = (hfta_link){small, LARGE / rest};
+  *out = (hfta_link){small, LARGE / rest, slowdown};
   return HFTA_OK;
 }
 
 /// The pair of `first` and `second`, while the others wait; rank 0 learns of
 /// it.
-static hfta_status measure_pair(hfta_communicator *communicator, int first,
-                                int second, char *buffer, hfta_link *links,
-                                hfta_error *error) {
+static hfta_status measure_pair(hfta_probe *self, int first, int second,
+                                hfta_link *links, hfta_error *error) {
+  hfta_communicator *communicator = self->communicator;
   int own = communicator->rank;
-  hfta_link link = {0.0, 0.0};
+  hfta_link link = {0.0, 0.0, 1.0};
   hfta_status status = HFTA_OK;
   if (own == first || own == second)
-    status = measure_link(communicator, own == first ? second : first, buffer,
-                          &link, error);
+    status = measure_link(self, own == first ? second : first, &link, error);
   hfta_message message = {own == 0 ? first : 0, own != 0, &link, sizeof(link)};
   if (status == HFTA_OK && first != 0 && (own == first || own == 0))
     status = exchange(communicator, HFTA_TAG_LINKS, message, error);
@@ -166,18 +244,32 @@ static hfta_status measure_pair(hfta_communicator *communicator, int first,
              : status;
 }
 
+static hfta_status measure_pairs(hfta_probe *self, hfta_link *links,
+                                 hfta_error *error) {
+  hfta_status status = HFTA_OK;
+  for (int i = 0; i < self->communicator->size; ++i)
+    for (int j = i + 1; j < self->communicator->size && status == HFTA_OK; ++j)
+      status = measure_pair(self, i, j, links, error);
+  return status;
+}
+
 hfta_status hfta_measure_links(hfta_communicator *communicator,
                                hfta_rank_measures *out, hfta_error *error) {
   size_t ranks = (size_t)communicator->size;
   if (ranks == 1)
     return HFTA_OK;
-  char *buffer = calloc(LARGE, 1);
+  hfta_probe probe = {.communicator = communicator, .buffer = calloc(LARGE, 1)};
   out->links = calloc(ranks * ranks, sizeof(*out->links));
-  hfta_status status = buffer && out->links ? HFTA_OK : out_of_memory(error);
-  for (int i = 0; i < communicator->size; ++i)
-    for (int j = i + 1; j < communicator->size && status == HFTA_OK; ++j)
-      status = measure_pair(communicator, i, j, buffer, out->links, error);
-  free(buffer);
+  hfta_status status =
+      probe.buffer && out->links ? HFTA_OK : out_of_memory(error);
+  hfta_device_options options = {.threads = 1, .queues = SENDS + 1};
+  if (status == HFTA_OK)
+    status = hfta_device_cpu.open(&options, &probe.device, error);
+  if (status == HFTA_OK) {
+    status = measure_pairs(&probe, out->links, error);
+    hfta_device_cpu.close(probe.device);
+  }
+  free(probe.buffer);
   return status;
 }
 
@@ -211,6 +303,7 @@ static void write_links(const hfta_rank_measures *self,
       hfta_json_end_array(writer);
       put_number(writer, "latency", link->latency);
       put_number(writer, "bytes_per_second", link->bytes_per_second);
+      put_number(writer, "slowdown", link->slowdown);
       hfta_json_end_object(writer);
     }
   hfta_json_end_array(writer);

@@ -26,6 +26,7 @@ void hfta_rank_time_add(hfta_rank_time *self, const hfta_activity *activity);
 typedef struct hfta_link {
   double latency;          ///< seconds that the smallest message takes
   double bytes_per_second; ///< of a large one, apart from the latency
+  double slowdown; ///< of what computes while a message is awaited; at least 1
 } hfta_link;
 
 typedef struct hfta_rank_measures {
