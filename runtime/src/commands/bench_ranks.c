@@ -203,6 +203,14 @@ static hfta_status measure_slowdown(hfta_probe *self, double *slowdown,
   return status;
 }
 
+double hfta_link_rate(double small, double large, uint64_t bytes) {
+  // Where ranks share processors both may be the time until a rank has one
+  // again, and their difference anything.
+  double rest = large >= 2.0 * small ? large - small : large;
+  // No less than what a clock can tell.
+  return (double)bytes / fmax(rest, 1e-9);
+}
+
 static hfta_status measure_link(hfta_probe *self, int peer, hfta_link *out,
                                 hfta_error *error) {
   double small, large;
@@ -214,12 +222,9 @@ static hfta_status measure_link(hfta_probe *self, int peer, hfta_link *out,
     status = measure(self, LARGE, &large, error);
   if (status == HFTA_OK)
     status = measure_slowdown(self, &slowdown, error);
-  if (status != HFTA_OK)
-    return status;
-  // Where the clock is too coarse: no more than what it can tell.
-  double rest = fmax(large - small, 1e-9);
-  *out = (hfta_link){small, LARGE / rest, slowdown};
-  return HFTA_OK;
+  if (status == HFTA_OK)
+    *out = (hfta_link){small, hfta_link_rate(small, large, LARGE), slowdown};
+  return status;
 }
 
 /// The pair of `first` and `second`, while the others wait; rank 0 learns of

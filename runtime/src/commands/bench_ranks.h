@@ -35,6 +35,10 @@ typedef struct hfta_rank_measures {
   hfta_link *links; ///< of ranks i < j at [i * ranks + j]; NULL: not measured
 } hfta_rank_measures;
 
+/// Bytes a second, by the seconds of the smallest message and of one of so many
+/// bytes: after the latency if that can be told apart, else in all of the time.
+double hfta_link_rate(double small, double large, uint64_t bytes);
+
 /// Collects the ranks' times, and adds their times of tasks to rank 0's.
 hfta_status hfta_gather_times(hfta_communicator *communicator,
                               const hfta_rank_time *own, hfta_task_time *tasks,
