@@ -18,6 +18,9 @@ enum { SMALL = 8, LARGE = 4000000, EXCHANGES = 5, RECEIVES = 1, SENDS = 2 };
 /// each other, when threads sleep.
 static const useconds_t pause_microseconds = 1000;
 
+/// Seconds. After more, hardly anything looks whether a message has come.
+static const double longest_task = 5e-3;
+
 static hfta_status out_of_memory(hfta_error *error) {
   return hfta_fail(error, HFTA_UNSUPPORTED,
                    "not enough memory for the ranks' times");
@@ -117,6 +120,7 @@ typedef struct hfta_probe {
   hfta_communicator *communicator;
   hfta_device *device;
   char *buffer;
+  double task_seconds;
   hfta_message send, receive;
 } hfta_probe;
 
@@ -189,8 +193,9 @@ static hfta_status measure_slowdown(hfta_probe *self, double *slowdown,
                                     hfta_error *error) {
   double alone[EXCHANGES], beside[EXCHANGES];
   int64_t rounds = 100000;
-  rounds = (int64_t)(1e-6 * pause_microseconds * (double)rounds /
-                     fmax(compute(rounds), 1e-6));
+  double seconds = fmin(fmax(self->task_seconds, 1e-4), longest_task);
+  rounds =
+      (int64_t)(seconds * (double)rounds / fmax(compute(rounds), 1e-6)) + 1;
   hfta_status status = HFTA_OK;
   for (int i = 0; i < EXCHANGES && status == HFTA_OK; ++i) {
     alone[i] = compute(rounds);
@@ -259,11 +264,14 @@ static hfta_status measure_pairs(hfta_probe *self, hfta_link *links,
 }
 
 hfta_status hfta_measure_links(hfta_communicator *communicator,
-                               hfta_rank_measures *out, hfta_error *error) {
+                               double task_seconds, hfta_rank_measures *out,
+                               hfta_error *error) {
   size_t ranks = (size_t)communicator->size;
   if (ranks == 1)
     return HFTA_OK;
-  hfta_probe probe = {.communicator = communicator, .buffer = calloc(LARGE, 1)};
+  hfta_probe probe = {.communicator = communicator,
+                      .task_seconds = task_seconds,
+                      .buffer = calloc(LARGE, 1)};
   out->links = calloc(ranks * ranks, sizeof(*out->links));
   hfta_status status =
       probe.buffer && out->links ? HFTA_OK : out_of_memory(error);

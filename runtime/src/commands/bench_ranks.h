@@ -46,8 +46,10 @@ hfta_status hfta_gather_times(hfta_communicator *communicator,
                               hfta_error *error);
 
 /// Sends messages between each two ranks, one pair after the other.
+/// `task_seconds` are those of a task beside which a message is awaited.
 hfta_status hfta_measure_links(hfta_communicator *communicator,
-                               hfta_rank_measures *out, hfta_error *error);
+                               double task_seconds, hfta_rank_measures *out,
+                               hfta_error *error);
 
 void hfta_rank_measures_free(hfta_rank_measures *self);
 

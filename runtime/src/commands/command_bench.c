@@ -250,7 +250,7 @@ static hfta_status run_timed_steps(bench *self, int64_t steps,
 }
 
 /// Times of tasks and ranks, and links where a program reads them.
-static hfta_status measure_ranks(bench *self) {
+static hfta_status measure_ranks(bench *self, int64_t steps) {
   hfta_error *error = hfta_instance_error(self->instance);
   if (!self->phases)
     return HFTA_OK;
@@ -258,8 +258,12 @@ static hfta_status measure_ranks(bench *self) {
   hfta_status status =
       hfta_gather_times(self->communicator, &self->rank_time, self->times,
                         self->program->task_count, &self->measures, error);
+  // Where the model is cut into equal stages, one for each rank.
+  double task_seconds = self->rank_time.busy / (double)steps /
+                        (2.0 * (double)self->program->micro_batches);
   if (status == HFTA_OK && self->json)
-    status = hfta_measure_links(self->communicator, &self->measures, error);
+    status = hfta_measure_links(self->communicator, task_seconds,
+                                &self->measures, error);
   return status;
 }
 
@@ -299,7 +303,7 @@ static hfta_status measure(bench *self, const hfta_trace_options *trace,
   if (status == HFTA_OK)
     status = run_timed_steps(self, steps, &seconds);
   if (status == HFTA_OK)
-    status = measure_ranks(self);
+    status = measure_ranks(self, steps);
   if (status != HFTA_OK)
     return status;
   const hfta_program *program = self->program;
