@@ -36,14 +36,14 @@ def name_host(number):
     return f"hfta{os.getpid()}h{number}"
 
 
-def connect(name, address, rate):
+def connect(name, address, rate, burst):
     inside = ["ip", "netns", "exec", name]
     call(*inside, "ip", "address", "add", address + "/24", "dev", "v0")
     call(*inside, "ip", "link", "set", "v0", "up")
     call(*inside, "ip", "link", "set", "lo", "up")
     if rate:
         call(*inside, "tc", "qdisc", "add", "dev", "v0", "root", "tbf", "rate",
-             f"{int(rate * 8)}bit", "burst", "1mb", "latency", "50ms")
+             f"{int(rate * 8)}bit", "burst", burst, "latency", "50ms")
 
 
 def count_sent_bytes():
@@ -58,9 +58,10 @@ def count_sent_bytes():
 
 
 @contextlib.contextmanager
-def make_hosts(folder, slots=1, rate=None):
+def make_hosts(folder, slots=1, rate=None, burst="1mb"):
     """Two hosts for `slots` ranks each, with `rate` bytes a second each way if it is
-    given; the command, without the number of ranks, that runs a program on them."""
+    given, of which as much as `burst` may be saved up; the command, without the number
+    of ranks, that runs a program on them."""
     names = [name_host(host) for host in (0, 1)]
     agent = folder.resolve() / "agent"
     agent.write_text(f"""#!/bin/sh
@@ -75,7 +76,7 @@ exec sh -c '{ENTER.replace("'", "'" + chr(92) + "''")}' "$@"
         call("ip", "link", "add", "v0", "netns", names[0], "type", "veth", "peer",
              "name", "v0", "netns", names[1])
         for name, address in zip(names, ADDRESSES):
-            connect(name, address, rate)
+            connect(name, address, rate, burst)
         yield ["sh", "-c", ENTER, names[0], *COMMAND, "--oversubscribe",
                "--allow-run-as-root", "--mca", "plm_rsh_agent", agent,
                "--mca", "btl", "self,vader,tcp", "--mca", "btl_tcp_if_include", "v0",

@@ -1,0 +1,200 @@
+#!/usr/bin/env python3
+"""How long a step of stages takes beside what the planner says that it takes, by costs
+that were measured before.
+
+    bench/pipelines.py [--hftac build/bin/hftac] [--networks resnet18,transformer_lm]
+                       [--orders one_f_one_b,zero_bubble,all_forwards_first]
+                       [--copies 1] [--batch 1024] [--micro-batches 8] [--own-cuts]
+                       [--hosts 200e6,1e9] [--steps 20] [--rounds 3]
+
+Two stages on two ranks of one thread, each on a processor of its own. Costs are those
+that `bench --phases --json` of a program of all layers has measured, or, with
+--own-cuts, of a program of the same stages; the plan says how long a step takes, and
+the program of the stages is timed. With --hosts, each rank is on a host of its own, a
+network namespace of this machine, with so many bits a second between them; this needs
+root and iproute2. Runs of all programs take turns. What others do on the machine
+disturbs some steps, and some tasks, so that of each the lower quartile counts. Needs
+Open MPI's mpirun and Python's standard library."""
+
+import argparse
+import collections
+import contextlib
+import json
+import math
+import os
+import pathlib
+import statistics
+import subprocess
+import sys
+import tempfile
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT / "test" / "EndToEnd"))
+
+from harness import run  # noqa: E402  (of another folder)
+from hosts import make_hosts  # noqa: E402
+from mpirun import COMMAND, get_environment  # noqa: E402
+from network_run import NetworkFolder, networks  # noqa: E402
+
+# After which value the second stage begins: in the middle of the work.
+CUTS = {"resnet18": "/MaxPool",
+        "transformer_lm": "/layers.1/norm2/LayerNormalization"}
+
+
+# Each rank has a processor.
+PIN = 'exec taskset -c "$OMPI_COMM_WORLD_RANK" "$@"'
+
+
+def lower_quartile(values):
+    return sorted(values)[(len(values) - 1) // 4]
+
+
+class Runs:
+    """What all runs of one program have measured."""
+
+    def __init__(self, binary):
+        self.binary = binary
+        self.steps = []                            # seconds
+        self.tasks = collections.defaultdict(list)  # seconds of each run
+        self.phases = None
+        self.links = []
+
+    def add(self, command, options):
+        trace = self.binary.with_suffix(".trace.json")
+        result = subprocess.run(
+            [*map(str, command), "-n", "2", "sh", "-c", PIN, "sh", str(self.binary),
+             "bench", "--json", "--phases", "--threads=1", f"--steps={options.steps}",
+             f"--trace-steps={options.steps}", f"--trace={trace}"],
+            check=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+            env=get_environment(self.binary.parent))
+        self.phases = json.loads(next(line for line in result.stdout.splitlines()
+                                      if line.startswith("{")))
+        self.links.append(self.phases["links"][0])
+        self.add_trace(json.loads(trace.read_text())["traceEvents"])
+
+    def add_trace(self, events):
+        names = {task["name"] for task in self.phases["tasks"]}
+        begins = []
+        for event in events:
+            if event["ph"] == "X" and event["name"] in names:
+                self.tasks[event["name"]].append(1e-6 * event["dur"])
+            elif event["ph"] == "X" and event["name"] == "step" and not event["pid"]:
+                begins.append(1e-6 * event["ts"])
+        begins.sort()
+        self.steps += [end - begin for begin, end in zip(begins, begins[1:])]
+
+    def get_step(self):
+        return lower_quartile(self.steps)
+
+    def get_costs(self):
+        """As `bench --phases --json` prints them."""
+        tasks = [{**task, "seconds": task["runs"]
+                  * lower_quartile(self.tasks[task["name"]])}
+                 for task in self.phases["tasks"] if self.tasks[task["name"]]]
+        link = {"ranks": [0, 1], **{
+            key: statistics.median(link[key] for link in self.links)
+            for key in ("latency", "bytes_per_second", "slowdown")}}
+        return {**self.phases, "tasks": tasks, "links": [link]}
+
+
+class Bench:
+    def __init__(self, name, folder, options):
+        self.name, self.options = name, options
+        self.folder = NetworkFolder(options.hftac, name, folder / name, samples=1)
+        network = networks.NETWORKS[name]
+        self.settings = {"batch": options.batch,
+                         "rates": [1e-3 / 2**copy for copy in range(options.copies)]}
+        if network.has_dropout:
+            self.settings["dropout"] = 0.1
+
+    def write(self, program, pipeline, cluster):
+        """A job's file."""
+        clauses = [f"micro_batches {self.options.micro_batches}",
+                   f"cluster devices = {cluster}", f"pipeline {pipeline}"]
+        job = self.folder.work / f"{program}.hfta"
+        job.write_text(networks.make_job(self.name, str(self.folder.model), "f32",
+                                         clauses=clauses, **self.settings))
+        return job
+
+    def compile(self, program, pipeline, cluster, *flags):
+        job = self.write(program, pipeline, cluster)
+        binary = job.with_suffix("")
+        run(self.options.hftac, job, "-o", binary, *flags)
+        return binary
+
+    def compile_order(self, order, cluster, costs):
+        """With as many in flight as the plan has."""
+        pipeline = f'cuts = ["{CUTS[self.name]}"], order = {order}'
+        self.write(order, pipeline, cluster)
+        stages = self.plan(order, costs)["stages"]
+        counts = [stage["in_flight"] for stage in stages]
+        return self.compile(order, f"{pipeline}, in_flight = {counts}", cluster)
+
+    def plan(self, program, costs):
+        """What the planner makes of a job, by its plan."""
+        folder = self.folder.work
+        (folder / "costs.json").write_text(json.dumps(costs))
+        subprocess.run([self.options.hftac, folder / f"{program}.hfta",
+                        "--plan-pipeline", f"--costs={folder / 'costs.json'}",
+                        "-o", folder / "plan.json"], check=True,
+                       stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        return json.loads((folder / "plan.json").read_text())
+
+    def measure(self, command, cluster, where):
+        """Times each order, and prints it beside the plan's."""
+        options = self.options
+        layers = Runs(self.compile("layers", "replicas = [2]", cluster, "--cuts=all"))
+        layers.add(command, options)
+        runs = {order: Runs(self.compile_order(order, cluster, layers.get_costs()))
+                for order in options.orders.split(",")}
+        for _ in range(options.rounds):
+            for one in [layers, *runs.values()]:
+                one.add(command, options)
+        ratios = []
+        for order, one in runs.items():
+            costs = (one if options.own_cuts else layers).get_costs()
+            predicted = 1e-3 * self.plan(order, costs)["simulated_ms"]
+            measured = one.get_step()
+            ratios.append(predicted / measured)
+            print(f"{self.name}, {where}, {order}: predicted {1e3 * predicted:.2f} ms, "
+                  f"measured {1e3 * measured:.2f} ms, ratio {ratios[-1]:.3f}",
+                  flush=True)
+        return ratios
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
+    parser.add_argument("--hftac", type=pathlib.Path, default=ROOT / "build/bin/hftac")
+    parser.add_argument("--networks", default=",".join(CUTS))
+    parser.add_argument("--orders", default="one_f_one_b,zero_bubble,all_forwards_first")
+    parser.add_argument("--copies", type=int, default=1)
+    parser.add_argument("--batch", type=int, default=1024)
+    parser.add_argument("--micro-batches", type=int, default=8)
+    parser.add_argument("--own-cuts", action="store_true")
+    parser.add_argument("--hosts", help="bits a second between two hosts")
+    parser.add_argument("--steps", type=int, default=20)
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--work", type=pathlib.Path,
+                        help="where to leave jobs, costs, plans and traces")
+    options = parser.parse_args()
+    options.hftac = options.hftac.resolve()
+    ratios = []
+    with contextlib.ExitStack() as stack:
+        folder = options.work or pathlib.Path(
+            stack.enter_context(tempfile.TemporaryDirectory()))
+        for name in options.networks.split(","):
+            bench = Bench(name, folder.resolve(), options)
+            if not options.hosts:
+                ratios += bench.measure(COMMAND, "[2]", "one machine")
+                continue
+            for rate in map(float, options.hosts.split(",")):
+                with make_hosts(bench.folder.work, rate=rate / 8,
+                                burst="128kb") as command:
+                    ratios += bench.measure(command, "[1, 1]",
+                                            f"{rate / 1e6:.0f} Mbit/s")
+    worst = max(ratios, key=lambda ratio: abs(math.log(ratio)))
+    print(f"{os.cpu_count()} processors; worst ratio {worst:.3f}")
+
+
+if __name__ == "__main__":
+    main()
