@@ -105,7 +105,7 @@ ExitCode Compiler::setTarget() {
 
 /// Whether what is written is a file that was read, perhaps under another name.
 ExitCode Compiler::checkInputs() {
-  std::vector<std::string> outputs = {options.output};
+  std::vector<std::string> outputs = {options.output, options.timeline};
   if (options.emit == Phase::library)
     outputs.push_back(
         getHeaderPath(getLibraryName(options.output), options.output));
@@ -143,6 +143,12 @@ ExitCode Compiler::planPipeline() {
               "nothing to the planner\n"
               "hint: --pipeline=auto\n";
     return ExitCode::usage;
+  }
+  if (options.planPipeline) {
+    if (!checkPlanOutputs(options, errors))
+      return ExitCode::usage;
+    if (ExitCode code = checkInputs(); code != ExitCode::done)
+      return code;
   }
   timing.begin("plan");
   if (ExitCode code = planner.plan(loaded); code != ExitCode::done)

@@ -26,6 +26,15 @@ ExitCode JobPlanner::failFile(llvm::StringRef path, llvm::Error error) {
   return ExitCode::input;
 }
 
+/// Whether the planner finds something of stages that are given.
+static bool leavesSomething(const Job &job, const PipelineRequest &pipeline) {
+  bool isNamed = job.chunks == 1 && job.orderRows.empty();
+  bool isLimited = job.clusterMemory != 0 &&
+                   (job.inFlight.empty() || job.recompute == "auto");
+  return job.getStageCount() > 1 && isNamed &&
+         (pipeline.plansOrder || isLimited);
+}
+
 bool JobPlanner::isNeeded(const LoadedModule &loaded) const {
   if (loaded.phase != Phase::import || !options.cuts.empty() ||
       options.inputKind == InputKind::mlir)
@@ -35,12 +44,8 @@ bool JobPlanner::isNeeded(const LoadedModule &loaded) const {
       !pipeline.planFile.empty())
     return true;
   FailureOr<Job> job = Job::read(*loaded.module);
-  if (failed(job) || job->getStageCount() == 1 || job->chunks > 1 ||
-      !job->orderRows.empty())
-    return false;
-  return pipeline.plansOrder ||
-         (job->clusterMemory != 0 &&
-          (job->inFlight.empty() || job->recompute == "auto"));
+  return succeeded(job) && job->training &&
+         (leavesSomething(*job, pipeline) || job->clusterMemory != 0);
 }
 
 //===----------------------------------------------------------------------===//
@@ -123,19 +128,26 @@ ExitCode JobPlanner::findStages(const Job &job, const PipelineRequest &pipeline,
   FailureOr<std::vector<int64_t>> stages = findStagesOfLayers(module);
   if (failed(stages))
     return ExitCode::input;
+  auto refuse = [&](const llvm::Twine &message) {
+    diagnostics.error(pipeline.range, message,
+                      "measure a program with these cuts");
+    return ExitCode::input;
+  };
+  lastLayers.assign(job.getStageCount() - 1, -1);
   for (auto [layer, stage] : llvm::enumerate(*stages)) {
     if (stage == kSplitLayer)
-      diagnostics.error(pipeline.range,
-                        "a cut lies within the layer that ends with '" +
-                            model.layers[layer].name +
-                            "', which was measured as a whole",
-                        "measure a program with these cuts");
-    if (diagnostics.hasErrors())
-      return ExitCode::input;
-    if (stage + 1 < job.getStageCount()) {
-      lastLayers.resize(stage + 1);
-      lastLayers[stage] = static_cast<int64_t>(layer);
-    }
+      return refuse("a cut lies within the layer that ends with '" +
+                    model.layers[layer].name +
+                    "', which was measured as a whole");
+    for (size_t later = stage; later < lastLayers.size(); ++later)
+      lastLayers[later] = static_cast<int64_t>(layer);
+  }
+  int64_t before = -1;
+  for (int64_t last : lastLayers) {
+    if (last == before || last + 1 == static_cast<int64_t>(stages->size()))
+      return refuse("a stage has no layer of its own among those that were "
+                    "measured");
+    before = last;
   }
   return ExitCode::done;
 }
@@ -182,12 +194,23 @@ ExitCode JobPlanner::measure(const Job &job, const PipelineRequest &pipeline,
   }
   if (llvm::Error error = measureLayers(model, *costs))
     return failFile(options.costs, std::move(error));
+  bool takesTime = llvm::any_of(model.layers, [](const Layer &layer) {
+    return layer.forward + layer.leastForward + layer.backward +
+               layer.leastBackward >
+           0;
+  });
+  if (!takesTime)
+    return failFile(options.costs,
+                    llvm::createStringError(
+                        "tasks: expected forwards and backwards that take "
+                        "time"));
   return ExitCode::done;
 }
 
 ExitCode JobPlanner::findModel(const Job &job, const PipelineRequest &pipeline,
                                ModuleOp module) {
-  bool isGiven = !pipeline.plansStages && options.costs.empty();
+  bool isGiven =
+      !pipeline.plansStages && options.costs.empty() && !job.cuts.empty();
   FailureOr<LayerModel> layers =
       buildLayerModel(module, isGiven ? LayerGrain::cuts : LayerGrain::all);
   if (failed(layers))
@@ -250,14 +273,19 @@ ExitCode JobPlanner::reload(const PipelineRequest &pipeline,
 /// Whether a file's order is one of the file's stages.
 ExitCode JobPlanner::checkOrder(const Job &job,
                                 const PipelineRequest &pipeline) {
-  if (pipeline.planFile.empty() || job.getStageCount() == 1)
+  if (pipeline.planFile.empty())
     return ExitCode::done;
+  const std::string &name = result.plan.order;
   std::string problem;
   static const llvm::StringRef known[] = {"auto", Job::kAllForwardsFirst,
                                           "one_f_one_b", "zero_bubble"};
-  if (!llvm::is_contained(known, job.order)) {
+  if (!llvm::is_contained(known, name)) {
     problem =
-        "order: expected one of stages of one chunk, got \"" + job.order + "\"";
+        "order: expected one of stages of one chunk, got \"" + name + "\"";
+  } else if (job.getStageCount() == 1) {
+    if (result.plan.actions.empty())
+      return ExitCode::done;
+    problem = "actions: expected none of one stage";
   } else {
     llvm::Expected<Order> order = makeOrder(job);
     if (order)
@@ -317,7 +345,8 @@ ExitCode JobPlanner::apply(const PipelineRequest &pipeline,
   }
   job->orderRows = plan.actions;
   job->order = hasStages ? plan.order : "auto";
-  job->allForwardsFirst |= job->order == Job::kAllForwardsFirst;
+  if (hasStages)
+    job->allForwardsFirst = job->order == Job::kAllForwardsFirst;
   if (!hasStages)
     job->inFlight.clear();
   if (ExitCode code = checkOrder(*job, pipeline); code != ExitCode::done)
@@ -327,10 +356,10 @@ ExitCode JobPlanner::apply(const PipelineRequest &pipeline,
 }
 
 /// What memory planning finds that each stage's worker needs.
-ExitCode JobPlanner::findPeaks(ModuleOp module) {
+static FailureOr<SmallVector<int64_t>> findPeaks(ModuleOp module) {
   FailureOr<Job> job = Job::read(module);
   if (failed(job))
-    return ExitCode::input;
+    return failure();
   OwningOpRef<ModuleOp> copy = lowerCopy(module, [](OpPassManager &passes) {
     buildFusedPipeline(passes, FusedPipelineOptions());
     buildTrainPipeline(passes, TrainPipelineOptions());
@@ -338,11 +367,42 @@ ExitCode JobPlanner::findPeaks(ModuleOp module) {
     buildScheduledPipeline(passes, ScheduledPipelineOptions());
   });
   if (!copy)
+    return failure();
+  return getWorkerBytes(*copy, *job);
+}
+
+/// The plan gets what its stages' workers need.
+ExitCode JobPlanner::measurePeaks(ModuleOp module) {
+  FailureOr<SmallVector<int64_t>> peaks = findPeaks(module);
+  if (failed(peaks))
     return ExitCode::input;
-  for (auto [stage, bytes] :
-       llvm::zip_equal(result.plan.stages, getWorkerBytes(*copy, *job)))
+  for (auto [stage, bytes] : llvm::zip_equal(result.plan.stages, *peaks))
     stage.peakBytes = bytes;
   return ExitCode::done;
+}
+
+/// Whether stages of which nothing is left to plan fit into the cluster's
+/// memory; with `recompute auto`, if need be, by computing forwards again.
+ExitCode JobPlanner::checkMemory(Job job, ModuleOp module) {
+  for (bool isLast : {job.recompute != "auto", true}) {
+    FailureOr<SmallVector<int64_t>> peaks = findPeaks(module);
+    if (failed(peaks))
+      return ExitCode::input;
+    auto largest = llvm::max_element(*peaks);
+    if (*largest <= job.clusterMemory)
+      return ExitCode::done;
+    if (isLast) {
+      errors << "hftac: error: stage " << largest - peaks->begin()
+             << " doesn't fit into " << job.clusterMemory
+             << " bytes a device, it needs " << *largest << '\n';
+      return ExitCode::unsupported;
+    }
+    for (auto [stage, bytes] : llvm::enumerate(*peaks))
+      if (bytes > job.clusterMemory)
+        job.recomputedStages.push_back(static_cast<int64_t>(stage));
+    job.write(module);
+  }
+  llvm_unreachable("the last round returns");
 }
 
 //===----------------------------------------------------------------------===//
@@ -366,8 +426,8 @@ static void keepWhatFits(const PlanningProblem &problem, PipelinePlan &plan) {
     double bytes = costs.getPeakBytes(
         find(stage.first), find(stage.last),
         static_cast<int64_t>(stage.devices.size()), stage.inFlight);
-    if (!stage.recomputes ||
-        bytes > static_cast<double>(problem.cluster.memory))
+    bool isNeeded = bytes > static_cast<double>(problem.cluster.memory);
+    if (!stage.recomputes || isNeeded)
       continue;
     stage.recomputes = false;
     stage.backward -= stage.forward;
@@ -395,7 +455,7 @@ ExitCode JobPlanner::tryPlan(const PlanningProblem &problem, int64_t memory,
   if (memory == 0 && !options.planPipeline)
     return ExitCode::done;
   std::vector<PlannedStage> counted = result.plan.stages;
-  if (ExitCode code = findPeaks(*loaded.module); code != ExitCode::done)
+  if (ExitCode code = measurePeaks(*loaded.module); code != ExitCode::done)
     return code;
   for (auto [before, stage] : llvm::zip_equal(counted, result.plan.stages))
     if (stage.peakBytes > memory)
@@ -442,15 +502,32 @@ void JobPlanner::measureShortage(PlanningProblem problem,
       result.shortage = {stage.peakBytes, stage.first, stage.last};
 }
 
-/// With `recompute auto` only where nothing fits without it.
+/// Seconds of a step.
+static double getLength(const PipelinePlan &plan) {
+  return plan.simulated.value_or(plan.latency);
+}
+
+/// With `recompute auto`, and memory that is short, the faster of a plan that
+/// keeps all activations and one that computes them again where that is needed.
 ExitCode JobPlanner::planWithRecompute(PlanningProblem problem,
                                        LoadedModule &loaded) {
   int64_t memory = problem.cluster.memory;
   problem.recomputes = problem.job.recompute == "all";
   ExitCode code = planWithinMemory(problem, loaded);
-  if (code == ExitCode::unsupported && problem.job.recompute == "auto") {
+  bool isChosen = problem.job.recompute == "auto" && memory != 0;
+  if (isChosen && (code == ExitCode::done || code == ExitCode::unsupported)) {
+    SimulatedPlan kept = std::move(result);
     problem.recomputes = true;
-    code = planWithinMemory(problem, loaded);
+    ExitCode again = planWithinMemory(problem, loaded);
+    bool isBetter = again == ExitCode::done &&
+                    (code != ExitCode::done ||
+                     getLength(result.plan) < getLength(kept.plan));
+    if (isBetter || code != ExitCode::done) {
+      code = again;
+    } else {
+      result = std::move(kept);
+      code = apply(problem.pipeline, loaded);
+    }
   }
   if (code != ExitCode::unsupported)
     return code;
@@ -459,20 +536,41 @@ ExitCode JobPlanner::planWithRecompute(PlanningProblem problem,
   return code;
 }
 
+/// What a plan in a file has no use for.
+ExitCode JobPlanner::checkPlanOptions() {
+  const char *option = !options.costs.empty()      ? "--costs"
+                       : !options.timeline.empty() ? "--timeline"
+                                                   : nullptr;
+  if (!option)
+    return ExitCode::done;
+  errors << "hftac: error: option '" << option
+         << "' has no effect on a plan in a file, which is not simulated\n";
+  return ExitCode::usage;
+}
+
 ExitCode JobPlanner::plan(LoadedModule &loaded) {
   FailureOr<Job> read = Job::read(*loaded.module);
   if (failed(read))
     return ExitCode::input;
   const Job job = *read;
   PipelineRequest pipeline = loaded.pipeline;
+  if (!job.training) {
+    errors << "hftac: error: a job without training is not planned\n";
+    return ExitCode::unsupported;
+  }
   if (!pipeline.planFile.empty()) {
+    if (ExitCode code = checkPlanOptions(); code != ExitCode::done)
+      return code;
     if (ExitCode code = readPlanFile(job, pipeline, *loaded.module);
         code != ExitCode::done)
       return code;
     if (ExitCode code = apply(pipeline, loaded); code != ExitCode::done)
       return code;
-    return options.planPipeline ? findPeaks(*loaded.module) : ExitCode::done;
+    return options.planPipeline ? measurePeaks(*loaded.module) : ExitCode::done;
   }
+  bool isPlanned = options.planPipeline || pipeline.plansStages;
+  if (!isPlanned && !leavesSomething(job, pipeline))
+    return checkMemory(job, *loaded.module);
   pipeline.plansStages |= !givesStages(job);
   if (pipeline.plansStages && job.clusterDevices.empty()) {
     errors << "hftac: error: '--plan-pipeline' needs a clause 'cluster' or "
@@ -480,11 +578,8 @@ ExitCode JobPlanner::plan(LoadedModule &loaded) {
               "hint: --cluster='devices = [2]'\n";
     return ExitCode::usage;
   }
-  if (job.chunks > 1 || !job.training) {
-    errors << "hftac: error: "
-           << (job.training ? "stages of several chunks are"
-                            : "a job without training is")
-           << " not planned\n";
+  if (job.chunks > 1) {
+    errors << "hftac: error: stages of several chunks are not planned\n";
     return ExitCode::unsupported;
   }
   if (ExitCode code = findModel(job, pipeline, *loaded.module);

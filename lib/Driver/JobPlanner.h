@@ -48,9 +48,11 @@ private:
   ExitCode tryPlan(const PlanningProblem &problem, int64_t memory,
                    LoadedModule &loaded, int64_t &unknown);
   ExitCode apply(const PipelineRequest &pipeline, LoadedModule &loaded);
+  ExitCode checkPlanOptions();
   ExitCode checkOrder(const Job &job, const PipelineRequest &pipeline);
   ExitCode reload(const PipelineRequest &pipeline, LoadedModule &loaded);
-  ExitCode findPeaks(ModuleOp module);
+  ExitCode measurePeaks(ModuleOp module);
+  ExitCode checkMemory(Job job, ModuleOp module);
   ExitCode failFile(llvm::StringRef path, llvm::Error error);
 
   const DriverOptions &options;

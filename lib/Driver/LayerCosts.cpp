@@ -83,6 +83,8 @@ void LayerReader::addTask(func::FuncOp task, TaskAttr tag) {
   if (isForward)
     for (auto write : task.getOps<WriteOp>())
       uses[symbols.lookup(write.getVariable())].forwardWriter = block;
+  assert(block < static_cast<int64_t>(layers.size()) &&
+         "blocks are what cuts make");
   for (auto read : task.getOps<ReadOp>()) {
     Uses &used = uses[symbols.lookup(read.getVariable())];
     used.last = std::max(used.last, block);
@@ -305,9 +307,14 @@ FailureOr<std::vector<int64_t>> hfta::findStagesOfLayers(ModuleOp module) {
     if (!isNew && known->second != stage)
       known->second = kSplitLayer;
   }
+  // What has no weight, such as a loss, goes with the layer before it.
+  int64_t count = layers->empty() ? 0 : *llvm::max_element(*layers) + 1;
   std::vector<int64_t> result;
-  for (auto [layer, stage] : stageOf)
-    result.push_back(stage);
+  for (int64_t layer = 0; layer < count; ++layer) {
+    int64_t before = result.empty() ? 0 : result.back();
+    auto found = stageOf.find(layer);
+    result.push_back(found == stageOf.end() ? before : found->second);
+  }
   return result;
 }
 

@@ -44,6 +44,7 @@ static PlanRequest makeRequest(const PlanningProblem &problem) {
       job.planCosts == "published" ? CostRule::published : CostRule::units;
   request.groups = std::max(job.groups, pipeline.groups);
   request.recomputes = problem.recomputes;
+  request.bucket = static_cast<double>(job.bucket);
   return request;
 }
 

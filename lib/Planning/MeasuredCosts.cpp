@@ -4,6 +4,7 @@
 #include "ParseJson.h"
 
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/Format.h"
 #include "llvm/Support/JSON.h"
 
 #include <algorithm>
@@ -31,12 +32,17 @@ public:
     fail(key, "a whole number of at least " + llvm::Twine(least));
     return least;
   }
-  double getNumber(llvm::StringRef key, bool isPositive) {
+  /// A time in seconds, at most some days.
+  double getSeconds(llvm::StringRef key) { return getNumber(key, 0, 1e6); }
+  double getNumber(llvm::StringRef key, double least, double most) {
     std::optional<double> value = object.getNumber(key);
-    if (value && std::isfinite(*value) && *value >= 0 &&
-        (*value > 0 || !isPositive))
+    if (value && *value >= least && *value <= most)
       return *value;
-    fail(key, isPositive ? "a positive number" : "a number of at least 0");
+    std::string text;
+    llvm::raw_string_ostream(text)
+        << "a number from " << llvm::format("%g", least) << " to "
+        << llvm::format("%g", most);
+    fail(key, text);
     return 1;
   }
   llvm::StringRef getText(llvm::StringRef key) {
@@ -90,10 +96,10 @@ static MeasuredLink readLink(CostsReader &reader) {
   }
   if (!isPair)
     reader.fail("ranks", "the numbers of two ranks");
-  link.latency = reader.getNumber("latency", /*isPositive=*/false);
-  link.bytesPerSecond = reader.getNumber("bytes_per_second", true);
+  link.latency = reader.getSeconds("latency");
+  link.bytesPerSecond = reader.getNumber("bytes_per_second", 1, 1e15);
   if (reader.getObject().get("slowdown"))
-    link.slowdown = std::max(1.0, reader.getNumber("slowdown", true));
+    link.slowdown = std::max(1.0, reader.getNumber("slowdown", 1, 1e3));
   return link;
 }
 
@@ -114,9 +120,9 @@ mlir::hfta::planning::readCosts(llvm::StringRef text) {
   reader.forEach("tasks", /*isOptional=*/false, [&](CostsReader &task) {
     llvm::StringRef name = task.getText("name");
     MeasuredTask measured;
-    measured.seconds = task.getNumber("seconds", /*isPositive=*/false);
+    measured.seconds = task.getSeconds("seconds");
     if (task.getObject().get("runs"))
-      measured.runs = task.getNumber("runs", /*isPositive=*/false);
+      measured.runs = task.getNumber("runs", 0, 1e12);
     if (!costs.tasks.try_emplace(name, measured).second)
       task.fail("name", "another name, '" + name + "' is there twice");
   });

@@ -311,7 +311,13 @@ void mlir::hfta::planning::writePlan(const PipelinePlan &plan,
 
 /// What doesn't fit together, although each field is one; empty if nothing.
 static std::string checkPlan(const PipelinePlan &plan) {
-  std::vector<bool> isUsed(plan.cluster.getDeviceCount());
+  int64_t devices = 0;
+  for (int64_t count : plan.cluster.devices)
+    devices += std::min(count, kMostDevices + 1);
+  if (devices > kMostDevices)
+    return "cluster.devices: expected at most " + llvm::itostr(kMostDevices) +
+           " of all machines";
+  std::vector<bool> isUsed(devices);
   for (auto [i, stage] : llvm::enumerate(plan.stages)) {
     std::string place = "stages[" + llvm::utostr(i) + "].";
     for (auto [at, device] : llvm::enumerate(stage.devices)) {

@@ -158,6 +158,11 @@ void PlanReader::update(PipelinePlan &changed,
   for (auto [index, planned] : llvm::enumerate(changed.stages)) {
     const Stage &stage = stages[index];
     planned.inFlight = inFlight[index];
+    // Of one in flight there is nothing to compute again.
+    if (planned.recomputes && planned.inFlight == 1) {
+      planned.recomputes = false;
+      planned.backward -= planned.forward;
+    }
     planned.peakBytes = static_cast<int64_t>(std::ceil(costs.getPeakBytes(
         stage.first, stage.last, stage.devices.size(), inFlight[index])));
   }

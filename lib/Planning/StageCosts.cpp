@@ -135,12 +135,12 @@ double StageCosts::getPeakBytes(int64_t first, int64_t last, int64_t replicas,
   // The first of the replicas has as many groups as any.
   int64_t groups = workload.getGroups(replicas);
   int64_t sums = (groups + replicas - 1) / replicas;
-  // Each of the replicas adds up a piece of all groups' sums.
-  double others = workload.costs == CostRule::units
-                      ? static_cast<double>(groups - sums) / replicas
-                      : 0;
-  double kept = getParameterBytes(first, last) *
-                (1 + sums + others + model.optimizerStates);
+  double weights = getParameterBytes(first, last);
+  double kept = weights * (1 + sums + model.optimizerStates);
+  // Each of the replicas adds up a piece of all groups' sums, bucket by bucket.
+  if (workload.costs == CostRule::units)
+    kept += std::min(weights, workload.bucket) *
+            static_cast<double>(groups - sums) / replicas;
   // Data are read two batches ahead of the one in use, and one micro-batch more
   // is on its way to the device.
   double input = inputs[last + 1] - inputs[first];

@@ -90,6 +90,10 @@ def make_cost_rows():
              "seconds"),
             ("a task that is a number", 3, "tasks[0]")):
         yield costs("costs with " + name, changed(tasks=[task]), *texts)
+    still = [{**task, "seconds": 0} for task in COSTS["tasks"]]
+    yield costs("costs in which nothing takes time", changed(tasks=still), "time")
+    yield costs("a task that never ends", changed(
+        tasks=[{"name": "forward.0", "seconds": 1e300}]), "tasks[0].seconds")
     yield costs("costs with a task twice", changed(tasks=COSTS["tasks"][:1] * 2),
                 "twice")
     yield costs("costs of other layers", changed(tasks=COSTS["tasks"][:1]),
@@ -107,7 +111,32 @@ def make_cost_rows():
               options=["--costs=none"], place="hftac: error: ")
 
 
+def replacing(name, output, *options):
+    """A plan, or its drawing, in an input's place."""
+    return Row(name, {"job.hfta": GOOD, "plan.json": make_plan("0f")},
+               ["hftac", "job.hfta", "--plan-pipeline", "--pipeline=auto",
+                "--cluster=devices = [2]", output, *options], (2,),
+               ("hftac: error: ",))
+
+
 def make_limit_rows():
+    yield replacing("a plan in its job's place", "-o=job.hfta")
+    yield replacing("a drawing in its job's place", "--timeline=job.hfta")
+    yield replacing("a plan and a drawing in one place", "-o=-", "--timeline=-")
+    yield job("a plan of more devices than there may be", 'pipeline plan("plan.json")',
+              1, "at most 4096", files=[("plan.json", make_plan("0f").replace(
+                  '"devices": [2]', '"devices": [4611686018427387904]'))])
+    yield job("more groups than samples, of a plan",
+              CLUSTER + "micro_batches auto, groups = 17\n  pipeline auto", 1,
+              "17 groups")
+    yield job("an order of micro_batches, of a plan",
+              CLUSTER + "micro_batches 4, all_forwards_first = true\n  pipeline auto",
+              1, "all_forwards_first")
+    yield job("an order of several chunks, of a plan",
+              CLUSTER + "pipeline auto, order = v_shape", 1, "v_shape")
+    yield job("a worker that doesn't fit", "cluster devices = [2], memory = 1024\n  "
+              "pipeline replicas = [2]", 3, "doesn't fit into 1024",
+              place="hftac: error: ")
     small = "cluster devices = [2], memory = 4096\n  "
     yield job("a cluster in which no stage of the job fits",
               small + "pipeline auto", 3, "fits into 4096 bytes",

@@ -56,12 +56,13 @@ TEST(MeasuredCostsTest, refusesOtherFiles) {
       {"\"micro_batches\": 8, ", "", "micro_batches: expected"},
       {"\"tasks\"", "\"task\"", "tasks: expected an array"},
       {"forward.0", "update.0", "tasks[1].name: expected another name"},
-      {"0.25", "-1", "tasks[0].seconds: expected a number of at least 0"},
+      {"0.25", "-1", "tasks[0].seconds: expected a number from 0 to 1e+06"},
       {"[0, 1]", "[0]", "links[0].ranks: expected the numbers of two ranks"},
-      {"4e9", "0", "links[0].bytes_per_second: expected a positive number"},
-      {"1.25", "0", "links[1].slowdown: expected a positive number"},
+      {"4e9", "0",
+       "links[0].bytes_per_second: expected a number from 1 to 1e+15"},
+      {"1.25", "0", "links[1].slowdown: expected a number from 1 to 1000"},
       {"8, \"sec", "-1, \"sec",
-       "tasks[0].runs: expected a number of at least 0"},
+       "tasks[0].runs: expected a number from 0 to 1e+12"},
   };
   for (const auto &row : rows) {
     std::string damaged = kCosts;

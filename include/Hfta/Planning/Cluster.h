@@ -15,6 +15,9 @@ enum class Duplex {
   half  ///< both directions share it
 };
 
+/// Devices of all machines together.
+inline constexpr int64_t kMostDevices = 4096;
+
 /// The devices that a plan may use. They are numbered from 0 through all
 /// machines: with two machines of 8, devices 8 to 15 are the second machine's.
 struct Cluster {

@@ -14,9 +14,10 @@ struct PlanRequest {
   CostRule costs = CostRule::units;
   int64_t groups = 0;      ///< of Workload; at most the micro-batches
   bool recomputes = false; ///< of Workload
+  double bucket = 4e6;     ///< of Workload
 
   Workload getWorkload(int64_t count) const {
-    return {batch, count, costs, groups, recomputes};
+    return {batch, count, costs, groups, recomputes, bucket};
   }
 };
 

@@ -34,6 +34,8 @@ struct Workload {
   /// what that needs of one micro-batch alone. The last stage, of which one is
   /// in flight, would save nothing.
   bool recomputes = false;
+  /// Bytes of gradients that replicas add up at a time.
+  double bucket = 4e6;
 
   int64_t getGroups(int64_t replicas) const {
     return groups == 0 ? replicas : groups;

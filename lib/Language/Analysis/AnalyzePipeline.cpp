@@ -3,15 +3,13 @@
 #include "Analysis/JobAnalyzer.h"
 #include "Hfta/Dialect/Hfta/IR/JobOrder.h"
 #include "Hfta/Language/Files.h"
+#include "Hfta/Planning/Cluster.h"
 
 #include "llvm/ADT/STLExtras.h"
 
 using namespace mlir;
 using namespace mlir::hfta;
 using namespace mlir::hfta::language;
-
-/// Devices of all machines together.
-static constexpr int64_t kMostDevices = 4096;
 
 /// Arguments of `pipeline` that the planner finds.
 static constexpr llvm::StringRef kPlanned[] = {"cuts", "replicas", "in_flight"};
@@ -21,10 +19,10 @@ void JobAnalyzer::analyzeCluster(const Clause &clause) {
   int64_t devices = 0;
   for (int64_t count : info.job.clusterDevices)
     devices += count;
-  if (devices > kMostDevices)
+  if (devices > planning::kMostDevices)
     diagnostics.error(clause.range,
                       "the cluster has " + llvm::Twine(devices) + " devices",
-                      "it may have " + llvm::Twine(kMostDevices));
+                      "it may have " + llvm::Twine(planning::kMostDevices));
 }
 
 /// A job's file lies in its folder, one that a flag names where hftac runs.
@@ -73,6 +71,12 @@ void JobAnalyzer::analyzePlan(const BoundArguments &arguments,
     diagnostics.error(arguments.get("order")->getRange(),
                       "'auto' and an order from a file exclude each other",
                       "the file is for stages that are given");
+  if (!call &&
+      (info.job.order == "interleaved" || info.job.order == Job::kVShape))
+    diagnostics.error(arguments.get("order")->getRange(),
+                      "planned stages have one chunk, '" + info.job.order +
+                          "' is of several",
+                      "it is for stages that are given");
 }
 
 void JobAnalyzer::analyzePipeline(const Clause &clause) {
@@ -126,7 +130,19 @@ void JobAnalyzer::checkPipeline() {
         job.replicas.empty() ? 1 : *llvm::max_element(job.replicas);
   if (parts)
     info.pipeline.microBatchesRange = parts->range;
+  if (isPlanned() && job.allForwardsFirst) {
+    diagnostics.error(parts->range,
+                      "'all_forwards_first' is the order of a pipeline that is "
+                      "planned",
+                      "pipeline auto, order = all_forwards_first");
+    return;
+  }
   if (info.pipeline.plansMicroBatches && isPlanned()) {
+    if (parts && job.groups > job.batch)
+      diagnostics.error(findArgument(*parts, "groups"),
+                        count(job.groups, "group") + " of " +
+                            count(job.batch, "micro-batch") + " at most",
+                        "each group needs at least one");
     std::swap(info.pipeline.groups, job.groups);
     return;
   }
