@@ -157,25 +157,25 @@ bool ScheduleContents::reads(TaskOp task, const Given &given) {
   });
 }
 
-/// Whether a launch of the task reads something in the segment that no launch
-/// of the task before it has written: what another task has left there.
-bool ScheduleContents::findsThere(TaskOp task, int64_t segment) {
-  auto [known, isNew] = foundThere.try_emplace(task);
+/// What launches of the task read that no launch of it before them has written:
+/// what other tasks have left. And what it writes.
+const ScheduleContents::Left &ScheduleContents::getLeft(TaskOp task) {
+  auto [known, isNew] = leftFor.try_emplace(task);
+  Left &left = known->second;
   if (!isNew)
-    return known->second.count(segment);
-  std::set<Place> written; // by offset
+    return left;
   for (auto launch : task.getBody().getOps<LaunchOp>()) {
     auto getPlaceOf = [&](int64_t operand) -> Place {
       auto binding = cast<BindingAttr>(launch.getBindings()[operand]);
       return {binding.getSegment(), binding.getOffset()};
     };
     for (int64_t i = 0; i < static_cast<int64_t>(launch.getInputs()); ++i)
-      if (!written.count(getPlaceOf(i)))
-        known->second.insert(getPlaceOf(i).first);
+      if (!left.written.count(getPlaceOf(i)))
+        left.found.insert(getPlaceOf(i));
     for (int64_t i : launch.getWritten())
-      written.insert(getPlaceOf(i));
+      left.written.insert(getPlaceOf(i));
   }
-  return known->second.count(segment);
+  return left;
 }
 
 /// Gradients may be there from calls before; results are what the last call
@@ -284,19 +284,34 @@ LogicalResult ScheduleContents::readSums(Operation *op, int64_t segment,
          << segment << " that no hfta.all_reduce has added up";
 }
 
-/// What a micro-batch's tasks leave for each other is its own.
-LogicalResult ScheduleContents::readSaved(RunOp run, int64_t segment,
+/// What a micro-batch's tasks leave for each other is its own: all of it that
+/// tasks have written, else what was received.
+LogicalResult ScheduleContents::readSaved(RunOp run, TaskOp task,
+                                          int64_t segment,
                                           const Moment &moment) {
-  auto known = savedOf.find(getPlace(segment, moment));
+  Place place = getPlace(segment, moment);
   int64_t expected = moment.first + moment.place;
-  if (known != savedOf.end() && known->second == expected)
+  std::optional<int64_t> holds = expected;
+  for (const Place &found : getLeft(task).found) {
+    if (found.first != segment)
+      continue;
+    auto written = savedAt.find({place, found.second});
+    auto known = savedOf.find(place);
+    if (written != savedAt.end() && written->second != expected)
+      holds = written->second;
+    else if (known == savedOf.end())
+      holds = std::nullopt;
+    else if (known->second != expected)
+      holds = known->second;
+  }
+  if (holds == expected)
     return success();
   InFlightDiagnostic error = run.emitOpError("runs for micro-batch ")
                              << expected << ", but segment " << segment
                              << " holds ";
-  if (known == savedOf.end())
+  if (!holds)
     return error << "nothing";
-  return error << "what " << known->second << " has left";
+  return error << "what " << *holds << " has left";
 }
 
 LogicalResult ScheduleContents::read(RunOp run, TaskOp task, int64_t segment,
@@ -316,8 +331,7 @@ LogicalResult ScheduleContents::read(RunOp run, TaskOp task, int64_t segment,
                : readSums(run, segment, 0, getBytes(segment));
   case Role::saved:
   case Role::cut:
-    return findsThere(task, segment) ? readSaved(run, segment, moment)
-                                     : success();
+    return readSaved(run, task, segment, moment);
   default:
     return success();
   }
@@ -349,7 +363,7 @@ LogicalResult ScheduleContents::addToSums(RunOp run, int64_t segment,
          << instances << " instances";
 }
 
-LogicalResult ScheduleContents::write(RunOp run, int64_t segment,
+LogicalResult ScheduleContents::write(RunOp run, TaskOp task, int64_t segment,
                                       const Moment &moment) {
   Place place = getPlace(segment, moment);
   int64_t bytes = getBytes(segment);
@@ -372,6 +386,9 @@ LogicalResult ScheduleContents::write(RunOp run, int64_t segment,
   case Role::saved:
   case Role::cut:
     savedOf[place] = moment.first + moment.place;
+    for (const Place &written : getLeft(task).written)
+      if (written.first == segment)
+        savedAt[{place, written.second}] = moment.first + moment.place;
     return success();
   default:
     return success();
@@ -384,7 +401,7 @@ LogicalResult ScheduleContents::run(RunOp run, TaskOp task,
     if (failed(read(run, task, segment, moment)))
       return failure();
   for (int64_t segment : task.getWrites())
-    if (failed(write(run, segment, moment)))
+    if (failed(write(run, task, segment, moment)))
       return failure();
   return success();
 }

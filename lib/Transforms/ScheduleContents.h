@@ -82,7 +82,11 @@ private:
   void beginCall();
   Given locate(VariableOp variable, StringRef name) const;
   bool reads(TaskOp task, const Given &given);
-  bool findsThere(TaskOp task, int64_t segment);
+  /// Segments and offsets.
+  struct Left {
+    std::set<Place> found, written;
+  };
+  const Left &getLeft(TaskOp task);
   bool hasGroups(int64_t segment) const {
     return getSegment(segment).isOfGroups() &&
            getSegment(segment).getInstances() > 1;
@@ -103,7 +107,8 @@ private:
     return {segment, getInstance(getSegment(segment), moment, ahead)};
   }
 
-  LogicalResult readSaved(RunOp run, int64_t segment, const Moment &moment);
+  LogicalResult readSaved(RunOp run, TaskOp task, int64_t segment,
+                          const Moment &moment);
   LogicalResult read(RunOp run, TaskOp task, int64_t segment,
                      const Moment &moment);
   LogicalResult readFields(RunOp run, TaskOp task, int64_t segment,
@@ -113,7 +118,8 @@ private:
   LogicalResult readExchanged(RunOp run, int64_t segment, const Moment &moment);
   LogicalResult readSums(Operation *op, int64_t segment, int64_t begin,
                          int64_t end);
-  LogicalResult write(RunOp run, int64_t segment, const Moment &moment);
+  LogicalResult write(RunOp run, TaskOp task, int64_t segment,
+                      const Moment &moment);
   LogicalResult addToSums(RunOp run, int64_t segment, const Moment &moment);
   LogicalResult bringField(TransferOp transfer, const Moment &moment);
   LogicalResult download(TransferOp transfer, const Moment &moment);
@@ -125,13 +131,14 @@ private:
   std::vector<Given> fields;        ///< those that the job's data have
   std::vector<Given> ofEvaluations; ///< scalars that differ by call
   std::map<Operation *, std::set<Place>> operands; ///< offsets that tasks read
-  /// Segments of which tasks read what others have left.
-  std::map<Operation *, std::set<int64_t>> foundThere;
+  std::map<Operation *, Left> leftFor;             ///< by task
 
   /// Whose fields or intermediate results, counted over all calls, an instance
   /// holds; of fields, by their offset.
   std::map<std::pair<Place, int64_t>, int64_t> fieldsOf;
   std::map<Place, int64_t> savedOf;
+  /// The same of what tasks have written there, by offset.
+  std::map<std::pair<Place, int64_t>, int64_t> savedAt;
   std::map<int64_t, Sums> sums;
   /// Of a command that adds to a group's sums, the last micro-batch.
   std::map<std::pair<Operation *, int64_t>, int64_t> lastAdded;
