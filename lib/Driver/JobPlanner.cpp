@@ -117,7 +117,7 @@ ExitCode JobPlanner::readPlanFile(const Job &job,
 //===----------------------------------------------------------------------===//
 
 /// Each layer is a stage.
-void JobPlanner::countStages() {
+void JobPlanner::takeLayersAsStages() {
   for (size_t last = 0; last + 1 < model.layers.size(); ++last)
     lastLayers.push_back(static_cast<int64_t>(last));
 }
@@ -177,7 +177,7 @@ ExitCode JobPlanner::measure(const Job &job, const PipelineRequest &pipeline,
     if (failed(stages))
       return ExitCode::input;
     model = std::move(*stages);
-    countStages();
+    takeLayersAsStages();
     // Its tasks were measured beside messages.
     for (MeasuredLink &link : costs->links)
       link.slowdown = 1;
@@ -217,7 +217,7 @@ ExitCode JobPlanner::findModel(const Job &job, const PipelineRequest &pipeline,
     return ExitCode::input;
   model = std::move(*layers);
   if (isGiven)
-    countStages();
+    takeLayersAsStages();
   return options.costs.empty() ? ExitCode::done
                                : measure(job, pipeline, module);
 }
@@ -416,6 +416,7 @@ static void keepWhatFits(const PlanningProblem &problem, PipelinePlan &plan) {
   workload.batch = problem.job.batch;
   workload.microBatches = plan.microBatches;
   workload.groups = std::max(problem.job.groups, problem.pipeline.groups);
+  workload.bucket = static_cast<double>(problem.job.bucket);
   StageCosts costs(problem.model, problem.cluster, workload);
   auto find = [&](llvm::StringRef name) {
     return llvm::find_if(

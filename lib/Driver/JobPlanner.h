@@ -19,7 +19,8 @@ public:
       : options(options), sources(sources), errors(errors),
         diagnostics(sources, errors) {}
 
-  /// Whether there is something to plan of a job that was loaded.
+  /// Whether there is something to plan of a job that was loaded, or memory of
+  /// its cluster that its stages must fit into.
   bool isNeeded(const LoadedModule &loaded) const;
   /// The module, just imported, is loaded once more where another number of
   /// micro-batches is best. Each stage's worker fits into the cluster's memory
@@ -37,7 +38,7 @@ private:
                      ModuleOp module);
   ExitCode measure(const Job &job, const PipelineRequest &pipeline,
                    ModuleOp module);
-  void countStages();
+  void takeLayersAsStages();
   ExitCode findStages(const Job &job, const PipelineRequest &pipeline,
                       ModuleOp module);
   planning::Cluster getCluster(const Job &job,

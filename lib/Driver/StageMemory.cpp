@@ -31,7 +31,15 @@ static int64_t countInstances(SegmentAttr segment, const Job &job,
   case Role::input: // and the one that comes next
     own = llvm::divideCeil(job.microBatches, replicas) + 1;
     break;
-  default:
+  case Role::constant:
+  case Role::parameter:
+  case Role::optimizer_state:
+  case Role::statistics:
+  case Role::saved:
+  case Role::cut:
+  case Role::workspace:
+  case Role::scratch:
+  case Role::output:
     own = llvm::divideCeil(job.microBatches, replicas);
     break;
   }
