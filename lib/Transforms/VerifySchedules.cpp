@@ -2,6 +2,7 @@
 
 #include "Hfta/Dialect/Hfta/IR/HftaOps.h"
 #include "Hfta/Dialect/Hfta/IR/Job.h"
+#include "Hfta/Dialect/Hfta/IR/TaskNames.h"
 #include "Hfta/Transforms/Passes.h"
 #include "ScheduleContents.h"
 #include "VerifyMessages.h"
@@ -50,7 +51,8 @@ struct Access {
 };
 
 /// Follows several calls of one schedule, command by command in the host's
-/// order. After each call the host waits until all is done.
+/// order. After each call the host waits until all is done; before it, only
+/// `initialize` finds something under way.
 class ScheduleWalk : public ScheduleTraversal {
 public:
   /// On a rank that does what one worker of the stage does, of `job`'s or of
@@ -66,6 +68,8 @@ public:
   LogicalResult follow(ScheduleOp schedule) {
     for (int call = 0; call < kCalls; ++call) {
       isChosen = call != 1;
+      if (schedule.getKind() == schedules::kInitialize)
+        resetSegments();
       if (failed(traverse(schedule.getBody().front())) ||
           failed(contents.finishCall(schedule)) ||
           failed(checkActions(schedule)))
@@ -81,6 +85,7 @@ private:
   static constexpr int kCalls = 3;
 
   static int64_t countMicroBatches(ModuleOp module, const Job &job);
+  void resetSegments();
   void finishCall();
   LogicalResult visit(Operation *command) override;
   LogicalResult followSend(SendOp send);
@@ -335,6 +340,50 @@ void ScheduleWalk::followAwait(AwaitOp await) {
     return;
   for (auto [queue, time] : event->second.second)
     clock[queue] = std::max(clock[queue], time);
+}
+
+/// Whether the runtime gives a segment's memory what it holds at first. What a
+/// task writes before another one reads it begins as it is.
+static bool isReset(Role role) {
+  switch (role) {
+  case Role::saved:
+  case Role::cut:
+  case Role::workspace:
+  case Role::scratch:
+  case Role::exchange:
+    return false;
+  case Role::constant:
+  case Role::parameter:
+  case Role::gradient:
+  case Role::optimizer_state:
+  case Role::statistics:
+  case Role::input:
+  case Role::output:
+  case Role::scalar:
+  case Role::result:
+  case Role::received:
+    return true;
+  }
+  llvm_unreachable("all roles are above");
+}
+
+/// What segments hold at first is written in queue 0, and `initialize` is given
+/// to the device without a wait for that. The host's images are written at
+/// once.
+void ScheduleWalk::resetSegments() {
+  const Queue first = {0, 0};
+  int64_t time = ++clocks[first][first];
+  for (auto [index, segment] :
+       llvm::enumerate(segments.getAsRange<SegmentAttr>())) {
+    if (!isReset(segment.getRole()))
+      continue;
+    for (int64_t instance = 0; instance < segment.getInstances(); ++instance)
+      accesses.push_back({{Space::segment, static_cast<int64_t>(index),
+                           instance, 0, segment.getBytes()},
+                          first,
+                          /*isWrite=*/true,
+                          time});
+  }
 }
 
 /// Whatever comes next, comes after all that there was.

@@ -302,11 +302,12 @@ def HftaVerifySchedules : Pass<"hfta-verify-schedules", "::mlir::ModuleOp"> {
     to other queues (vector clocks: Fidge, "Timestamps in message-passing systems
     that preserve the partial ordering", 1988). Of two commands that touch the same
     bytes of an instance of a segment, and one of which writes, one must come after
-    the other. The host waits between schedules, so that each is looked at by
+    the other. The host waits after each schedule, so that each is looked at by
     itself, in three calls one after the other, with and without batches that are
     offered ahead; what is repeated is followed until every instance of a segment
     has been used twice. So it is as one rank, and as the first and the last of as
-    many ranks as there are workers.
+    many ranks as there are workers. Before `initialize` the host doesn't wait:
+    queue 0 may still be writing what segments hold at first.
 
     Accesses being in order, it is known what each command finds:
     - a task: the fields of its own micro-batch, what this one has left in segments

@@ -69,8 +69,8 @@ hfta_status hfta_worker_allocate(hfta_worker *self);
 
 void hfta_worker_close(hfta_worker *self);
 
-/// What segments hold at first, before `initialize` runs. `is_new`: nothing has
-/// been written to them yet.
+/// What segments hold at first, before `initialize` runs: given to queue 0, not
+/// waited for. `is_new`: nothing has been written to them yet.
 void hfta_worker_reset(hfta_worker *self, bool is_new);
 
 /// The search for the width of turns begins anew, for the copies that run.
