@@ -1,7 +1,7 @@
 //===- Driver.cpp - hftac's main function ---------------------------------===//
 
 #include "Hfta/Driver/Driver.h"
-#include "Hfta/Driver/PlanPipeline.h"
+#include "Hfta/Driver/PlanProfile.h"
 #include "Hfta/Language/SettingTables.h"
 
 #include "llvm/Support/ErrorHandling.h"

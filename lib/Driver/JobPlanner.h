@@ -3,7 +3,6 @@
 #ifndef HFTA_LIB_DRIVER_JOBPLANNER_H
 #define HFTA_LIB_DRIVER_JOBPLANNER_H
 
-#include "Hfta/Planning/MeasuredCosts.h"
 #include "Input.h"
 #include "Planner.h"
 
@@ -34,15 +33,6 @@ private:
                         ModuleOp module);
   ExitCode checkPlan(const Job &job, const PipelineRequest &pipeline,
                      llvm::StringRef digest);
-  ExitCode findModel(const Job &job, const PipelineRequest &pipeline,
-                     ModuleOp module);
-  ExitCode measure(const Job &job, const PipelineRequest &pipeline,
-                   ModuleOp module);
-  void takeLayersAsStages();
-  ExitCode findStages(const Job &job, const PipelineRequest &pipeline,
-                      ModuleOp module);
-  planning::Cluster getCluster(const Job &job,
-                               const PipelineRequest &pipeline) const;
   ExitCode planWithRecompute(PlanningProblem problem, LoadedModule &loaded);
   ExitCode planWithinMemory(PlanningProblem problem, LoadedModule &loaded);
   void measureShortage(PlanningProblem problem, LoadedModule &loaded);
@@ -54,16 +44,11 @@ private:
   ExitCode reload(const PipelineRequest &pipeline, LoadedModule &loaded);
   ExitCode measurePeaks(ModuleOp module);
   ExitCode checkMemory(Job job, ModuleOp module);
-  ExitCode failFile(llvm::StringRef path, llvm::Error error);
 
   const DriverOptions &options;
   llvm::SourceMgr &sources;
   llvm::raw_ostream &errors;
   JobDiagnostics diagnostics;
-  planning::LayerModel model;
-  /// Of PlanningProblem.
-  std::vector<int64_t> lastLayers;
-  std::optional<planning::MeasuredCosts> costs;
   SimulatedPlan result;
 };
 

@@ -1,7 +1,7 @@
-//===- PlanPipeline.h - hftac --plan-pipeline --profile ---------*- C++ -*-===//
+//===- PlanProfile.h - hftac --plan-pipeline --profile ----------*- C++ -*-===//
 
-#ifndef HFTA_DRIVER_PLANPIPELINE_H
-#define HFTA_DRIVER_PLANPIPELINE_H
+#ifndef HFTA_DRIVER_PLANPROFILE_H
+#define HFTA_DRIVER_PLANPROFILE_H
 
 #include "Hfta/Driver/CommandLine.h"
 
@@ -14,4 +14,4 @@ ExitCode planProfile(const DriverOptions &options, llvm::raw_ostream &errors);
 
 } // namespace mlir::hfta
 
-#endif // HFTA_DRIVER_PLANPIPELINE_H
+#endif // HFTA_DRIVER_PLANPROFILE_H

@@ -1,6 +1,6 @@
-//===- PlanPipeline.cpp - hftac --plan-pipeline --profile -----------------===//
+//===- PlanProfile.cpp - hftac --plan-pipeline --profile ------------------===//
 
-#include "Hfta/Driver/PlanPipeline.h"
+#include "Hfta/Driver/PlanProfile.h"
 #include "Hfta/Planning/Profile.h"
 #include "Input.h"
 #include "PlanReport.h"

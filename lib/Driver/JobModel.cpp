@@ -1,0 +1,149 @@
+//===- JobModel.cpp - What the planner knows of a job's model -------------===//
+
+#include "JobModel.h"
+#include "Input.h"
+#include "LayerCosts.h"
+#include "Planner.h"
+
+using namespace mlir;
+using namespace mlir::hfta;
+using namespace mlir::hfta::planning;
+
+ExitCode JobModel::failFile(llvm::StringRef path, llvm::Error error) {
+  errors << path << ": error: " << llvm::toString(std::move(error)) << '\n';
+  return ExitCode::input;
+}
+
+/// Each layer is a stage.
+void JobModel::takeLayersAsStages() {
+  for (size_t last = 0; last + 1 < model.layers.size(); ++last)
+    lastLayers.push_back(static_cast<int64_t>(last));
+}
+
+/// Which layers the stages that are given end with.
+ExitCode JobModel::findStages(const Job &job, const PipelineRequest &pipeline,
+                              ModuleOp module) {
+  FailureOr<std::vector<int64_t>> stages = findStagesOfLayers(module);
+  if (failed(stages))
+    return ExitCode::input;
+  auto refuse = [&](const llvm::Twine &message) {
+    diagnostics.error(pipeline.range, message,
+                      "measure a program with these cuts");
+    return ExitCode::input;
+  };
+  lastLayers.assign(job.getStageCount() - 1, -1);
+  for (auto [layer, stage] : llvm::enumerate(*stages)) {
+    if (stage == kSplitLayer)
+      return refuse("a cut lies within the layer that ends with '" +
+                    model.layers[layer].name +
+                    "', which was measured as a whole");
+    for (size_t later = stage; later < lastLayers.size(); ++later)
+      lastLayers[later] = static_cast<int64_t>(layer);
+  }
+  int64_t before = -1;
+  for (int64_t last : lastLayers) {
+    if (last == before || last + 1 == static_cast<int64_t>(stages->size()))
+      return refuse("a stage has no layer of its own among those that were "
+                    "measured");
+    before = last;
+  }
+  return ExitCode::done;
+}
+
+/// Measured times in place of estimated ones. Those of a program that has the
+/// job's own stages are taken as they are.
+ExitCode JobModel::measure(const Job &job, const PipelineRequest &pipeline,
+                           ModuleOp module) {
+  llvm::SourceMgr files;
+  unsigned id = readText(options.costs, files, errors);
+  if (id == 0)
+    return ExitCode::input;
+  llvm::Expected<MeasuredCosts> read =
+      readCosts(files.getMemoryBuffer(id)->getBuffer());
+  if (!read)
+    return failFile(options.costs, read.takeError());
+  costs = std::move(*read);
+  if (costs->copies != job.copies)
+    return failFile(options.costs, llvm::createStringError(
+                                       "copies: expected the job's " +
+                                       llvm::itostr(job.copies) + ", got " +
+                                       llvm::itostr(costs->copies)));
+  int64_t count = countLayers(*costs);
+  auto all = static_cast<int64_t>(model.layers.size());
+  if (count != all && !pipeline.plansStages && count == job.getStageCount()) {
+    FailureOr<LayerModel> stages = buildLayerModel(module, LayerGrain::cuts);
+    if (failed(stages))
+      return ExitCode::input;
+    model = std::move(*stages);
+    takeLayersAsStages();
+    // Its tasks were measured beside messages.
+    for (MeasuredLink &link : costs->links)
+      link.slowdown = 1;
+  } else if (count != all) {
+    return failFile(options.costs,
+                    llvm::createStringError(
+                        "tasks: expected those of " + llvm::itostr(all) +
+                        " layers, as '--cuts=all' makes them, got " +
+                        llvm::itostr(count)));
+  } else if (!pipeline.plansStages) {
+    if (ExitCode code = findStages(job, pipeline, module);
+        code != ExitCode::done)
+      return code;
+  }
+  if (llvm::Error error = measureLayers(model, *costs))
+    return failFile(options.costs, std::move(error));
+  bool takesTime = llvm::any_of(model.layers, [](const Layer &layer) {
+    return layer.forward + layer.leastForward + layer.backward +
+               layer.leastBackward >
+           0;
+  });
+  if (!takesTime)
+    return failFile(options.costs,
+                    llvm::createStringError(
+                        "tasks: expected forwards and backwards that take "
+                        "time"));
+  return ExitCode::done;
+}
+
+ExitCode JobModel::load(const Job &job, const PipelineRequest &pipeline,
+                        ModuleOp module) {
+  bool isGiven =
+      !pipeline.plansStages && options.costs.empty() && !job.cuts.empty();
+  FailureOr<LayerModel> layers =
+      buildLayerModel(module, isGiven ? LayerGrain::cuts : LayerGrain::all);
+  if (failed(layers))
+    return ExitCode::input;
+  model = std::move(*layers);
+  if (isGiven)
+    takeLayersAsStages();
+  return options.costs.empty() ? ExitCode::done
+                               : measure(job, pipeline, module);
+}
+
+/// Without a `cluster`, or with one that is too small to be meant, stages that
+/// are given are on one machine. What the job doesn't say of links, the costs
+/// may.
+Cluster JobModel::getCluster(const Job &job,
+                             const PipelineRequest &pipeline) const {
+  Cluster cluster = makeCluster(job);
+  bool isForThese = options.planPipeline && !cluster.devices.empty();
+  if (!pipeline.plansStages && !isForThese &&
+      cluster.getDeviceCount() < job.getWorkers())
+    cluster.devices = {job.getWorkers()};
+  if (!costs)
+    return cluster;
+  Cluster measured = cluster;
+  measureLinks(measured, *costs);
+  const Job unsaid;
+  if (job.clusterLink == unsaid.clusterLink)
+    cluster.link = measured.link;
+  if (job.clusterNetwork == unsaid.clusterNetwork)
+    cluster.network = measured.network;
+  if (job.clusterPointToPoint == unsaid.clusterPointToPoint &&
+      job.clusterNetwork == unsaid.clusterNetwork)
+    cluster.pointToPoint = measured.pointToPoint;
+  if (job.clusterLatency == unsaid.clusterLatency)
+    cluster.latency = measured.latency;
+  cluster.slowdown = measured.slowdown;
+  return cluster;
+}

@@ -1,0 +1,52 @@
+//===- JobModel.h - What the planner knows of a job's model -----*- C++ -*-===//
+
+#ifndef HFTA_LIB_DRIVER_JOBMODEL_H
+#define HFTA_LIB_DRIVER_JOBMODEL_H
+
+#include "Hfta/Driver/CommandLine.h"
+#include "Hfta/Driver/ExitCode.h"
+#include "Hfta/Language/FrontEnd.h"
+#include "Hfta/Planning/LayerModel.h"
+#include "Hfta/Planning/MeasuredCosts.h"
+
+namespace mlir::hfta {
+
+/// The layers of a job's model, with times that were measured where `--costs`
+/// names them, else with those of documented rates.
+class JobModel {
+public:
+  /// All are kept and outlive the model.
+  JobModel(const DriverOptions &options, JobDiagnostics &diagnostics,
+           llvm::raw_ostream &errors)
+      : options(options), diagnostics(diagnostics), errors(errors) {}
+
+  /// Of a module that was just imported.
+  ExitCode load(const Job &job, const PipelineRequest &pipeline,
+                ModuleOp module);
+
+  const planning::LayerModel &getLayers() const { return model; }
+  /// Of stages that are given; see PlanningProblem.
+  const std::vector<int64_t> &getLastLayers() const { return lastLayers; }
+  bool isMeasured() const { return costs.has_value(); }
+  planning::Cluster getCluster(const Job &job,
+                               const PipelineRequest &pipeline) const;
+
+private:
+  ExitCode measure(const Job &job, const PipelineRequest &pipeline,
+                   ModuleOp module);
+  void takeLayersAsStages();
+  ExitCode findStages(const Job &job, const PipelineRequest &pipeline,
+                      ModuleOp module);
+  ExitCode failFile(llvm::StringRef path, llvm::Error error);
+
+  const DriverOptions &options;
+  JobDiagnostics &diagnostics;
+  llvm::raw_ostream &errors;
+  planning::LayerModel model;
+  std::vector<int64_t> lastLayers;
+  std::optional<planning::MeasuredCosts> costs;
+};
+
+} // namespace mlir::hfta
+
+#endif // HFTA_LIB_DRIVER_JOBMODEL_H
