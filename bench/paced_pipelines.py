@@ -88,7 +88,8 @@ class Bench:
             runs = 1 if part == "update" else self.options.micro_batches
             costs.append({"name": name, "runs": runs,
                           "seconds": 1e-3 * runs * milliseconds})
-        return {"copies": 1, "batch": 2 * self.options.micro_batches,
+        return {"model": info["plan"]["model"], "cuts": info["plan"]["cuts"],
+                "copies": 1, "batch": 2 * self.options.micro_batches,
                 "micro_batches": self.options.micro_batches, "tasks": costs}
 
     def plan(self, job, costs):

@@ -63,14 +63,16 @@ ExitCode JobModel::measure(const Job &job, const PipelineRequest &pipeline,
   if (!read)
     return failFile(options.costs, read.takeError());
   costs = std::move(*read);
+  llvm::Expected<LayerGrain> grain =
+      findGrain(*costs, model, pipeline.plansStages ? nullptr : &job.cuts);
+  if (!grain)
+    return failFile(options.costs, grain.takeError());
   if (costs->copies != job.copies)
     return failFile(options.costs, llvm::createStringError(
                                        "copies: expected the job's " +
                                        llvm::itostr(job.copies) + ", got " +
                                        llvm::itostr(costs->copies)));
-  int64_t count = countLayers(*costs);
-  auto all = static_cast<int64_t>(model.layers.size());
-  if (count != all && !pipeline.plansStages && count == job.getStageCount()) {
+  if (*grain == LayerGrain::cuts) {
     FailureOr<LayerModel> stages = buildLayerModel(module, LayerGrain::cuts);
     if (failed(stages))
       return ExitCode::input;
@@ -79,12 +81,6 @@ ExitCode JobModel::measure(const Job &job, const PipelineRequest &pipeline,
     // Its tasks were measured beside messages.
     for (MeasuredLink &link : costs->links)
       link.slowdown = 1;
-  } else if (count != all) {
-    return failFile(options.costs,
-                    llvm::createStringError(
-                        "tasks: expected those of " + llvm::itostr(all) +
-                        " layers, as '--cuts=all' makes them, got " +
-                        llvm::itostr(count)));
   } else if (!pipeline.plansStages) {
     if (ExitCode code = findStages(job, pipeline, module);
         code != ExitCode::done)

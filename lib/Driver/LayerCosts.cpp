@@ -2,6 +2,7 @@
 
 #include "LayerCosts.h"
 #include "LowerCopy.h"
+#include "ModelIdentity.h"
 #include "TaskCosts.h"
 
 #include "Hfta/Dialect/Hfta/IR/HftaOps.h"
@@ -13,7 +14,6 @@
 #include "Hfta/Transforms/Passes.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
-#include "llvm/Support/SHA256.h"
 
 #include <map>
 #include <set>
@@ -155,11 +155,35 @@ static void estimateTimes(ModuleOp module, int64_t copies, double samples,
   }
 }
 
-int64_t hfta::countLayers(const MeasuredCosts &costs) {
-  int64_t count = 0;
-  while (costs.tasks.contains(TaskAttr::makeName(parts::kForward, count)))
-    ++count;
-  return count;
+/// "'a'", "'b, c'" for a cut of two values, "none" behind the last one.
+static std::string quoteCut(llvm::ArrayRef<std::string> names, size_t number) {
+  return number < names.size() ? "'" + names[number] + "'" : "none";
+}
+
+llvm::Expected<LayerGrain>
+hfta::findGrain(const MeasuredCosts &costs, const LayerModel &model,
+                const std::vector<std::vector<std::string>> *given) {
+  if (costs.model != model.digest)
+    return llvm::createStringError(
+        "model: expected the job's model and optimizer, '" + model.digest +
+        "', got those of '" + costs.model + "'");
+  std::vector<std::string> expected, got;
+  for (const Layer &layer : llvm::ArrayRef(model.layers).drop_back())
+    expected.push_back(layer.name);
+  for (const std::vector<std::string> &cut : costs.cuts)
+    got.push_back(llvm::join(cut, ", "));
+  if (got == expected)
+    return LayerGrain::all;
+  if (given && costs.cuts == *given)
+    return LayerGrain::cuts;
+  size_t number = 0;
+  while (number < std::min(expected.size(), got.size()) &&
+         expected[number] == got[number])
+    ++number;
+  return llvm::createStringError("cuts[" + llvm::Twine(number) +
+                                 "]: expected " + quoteCut(expected, number) +
+                                 ", as '--cuts=all' cuts the job's model, " +
+                                 "got " + quoteCut(got, number));
 }
 
 /// What was measured of a micro-batch, with at most as much of it as was
@@ -212,16 +236,6 @@ llvm::Error hfta::measureLayers(LayerModel &model, const MeasuredCosts &costs) {
 //===----------------------------------------------------------------------===//
 // Layers
 //===----------------------------------------------------------------------===//
-
-/// Of the models' graphs, whatever batch, copies and hyper-parameters.
-static std::string getDigest(ModuleOp module) {
-  llvm::SHA256 hash;
-  auto models = module->getAttrOfType<ArrayAttr>(kModelsAttrName);
-  for (auto model : models.getAsRange<DictionaryAttr>())
-    if (auto identity = model.getAs<StringAttr>("identity"))
-      hash.update(identity.getValue());
-  return llvm::toHex(hash.final(), /*LowerCase=*/true);
-}
 
 /// One stage of one worker, however it is cut.
 static void makeOneStage(ModuleOp module, Job job) {
@@ -324,7 +338,7 @@ FailureOr<std::string> hfta::digestModel(ModuleOp module) {
   });
   if (!copy)
     return failure();
-  return getDigest(*copy);
+  return digestIdentities(*copy);
 }
 
 FailureOr<LayerModel> hfta::buildLayerModel(ModuleOp module, LayerGrain kind) {
@@ -345,7 +359,7 @@ FailureOr<LayerModel> hfta::buildLayerModel(ModuleOp module, LayerGrain kind) {
     makeOneStage(*copy, *job);
   }
   LayerModel model;
-  model.digest = getDigest(*copy);
+  model.digest = digestIdentities(*copy);
   model.layers = makeLayers(cuts);
   if (failed(lowerQuietly(*copy, [&](OpPassManager &passes) {
         buildTrainPipeline(passes, train);

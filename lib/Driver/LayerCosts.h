@@ -36,12 +36,17 @@ FailureOr<std::vector<int64_t>> findStagesOfLayers(ModuleOp module);
 /// batch, the copies and their hyper-parameters. It stands in a plan.
 FailureOr<std::string> digestModel(ModuleOp module);
 
+/// Which layers costs are of that a program of this job's model has measured:
+/// all, which `model` has, or those between the job's own cuts, if these are
+/// `given`. An error says what the program differs in.
+llvm::Expected<LayerGrain>
+findGrain(const planning::MeasuredCosts &costs,
+          const planning::LayerModel &model,
+          const std::vector<std::vector<std::string>> *given);
+
 /// Puts measured times in their place. An error says which task isn't there.
 llvm::Error measureLayers(planning::LayerModel &model,
                           const planning::MeasuredCosts &costs);
-
-/// How many layers a program was cut into whose times these are.
-int64_t countLayers(const planning::MeasuredCosts &costs);
 
 } // namespace mlir::hfta
 

@@ -2,6 +2,7 @@
 
 #include "ModelIdentity.h"
 
+#include "Hfta/Driver/Passes.h"
 #include "Hfta/Import/Onnx/Import.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "llvm/ADT/STLExtras.h"
@@ -286,6 +287,17 @@ std::string hfta::computeIdentity(ModelOp model, StringRef optimizer) {
   printVariables(model, optimizer, os);
   if (auto forward = model.lookupSymbol<func::FuncOp>("forward"))
     GraphPrinter(forward, os).print();
+  return digest(text);
+}
+
+std::string hfta::digestIdentities(ModuleOp module) {
+  auto models = module->getAttrOfType<ArrayAttr>(kModelsAttrName);
+  if (!models)
+    return "";
+  std::string text;
+  for (auto model : models.getAsRange<DictionaryAttr>())
+    if (auto identity = model.getAs<StringAttr>("identity"))
+      text += identity.getValue();
   return digest(text);
 }
 

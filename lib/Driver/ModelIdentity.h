@@ -19,6 +19,11 @@ std::string computeIdentity(ModelOp model, StringRef optimizer);
 /// it.
 std::string computeIdentityOfBatch(ModelOp model, StringRef optimizer);
 
+/// A digest of the identities of all of a module's models, which
+/// hfta-describe-model has noted: what plans and measured costs belong to,
+/// whatever batch, copies and hyper-parameters. Empty if none are noted.
+std::string digestIdentities(ModuleOp module);
+
 } // namespace mlir::hfta
 
 #endif // HFTA_LIB_DRIVER_MODELIDENTITY_H

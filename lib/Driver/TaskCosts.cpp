@@ -1,6 +1,7 @@
 //===- TaskCosts.cpp - Cost of the tasks of a planned module --------------===//
 
 #include "TaskCosts.h"
+#include "ModelIdentity.h"
 
 #include "Hfta/Dialect/Hfta/IR/HftaOps.h"
 #include "Hfta/Dialect/Hfta/IR/Job.h"
@@ -136,9 +137,9 @@ static llvm::json::Object makeTypes(const Job &job) {
   return types;
 }
 
-/// The object that the module already holds, with types and tasks added;
+/// The object that the module already holds, with model, types and tasks added;
 /// printed with its keys in alphabetical order.
-static std::string writeJson(StringRef known, const Job &job,
+static std::string writeJson(StringRef known, std::string model, const Job &job,
                              ArrayRef<TaskCost> costs) {
   llvm::json::Object plan;
   if (llvm::Expected<llvm::json::Value> parsed = llvm::json::parse(known)) {
@@ -147,6 +148,7 @@ static std::string writeJson(StringRef known, const Job &job,
   } else {
     llvm::consumeError(parsed.takeError());
   }
+  plan["model"] = std::move(model);
   plan["tasks"] = makeJson(costs);
   plan["types"] = makeTypes(job);
   std::string text;
@@ -164,8 +166,9 @@ struct DescribePlanPass : hfta::impl::HftaDescribePlanBase<DescribePlanPass> {
     if (failed(job))
       return signalPassFailure();
     auto known = module->getAttrOfType<StringAttr>(kPlanAttrName);
-    std::string text = writeJson(known ? known.getValue() : "{}", *job,
-                                 getTaskCosts(module, job->copies));
+    std::string text =
+        writeJson(known ? known.getValue() : "{}", digestIdentities(module),
+                  *job, getTaskCosts(module, job->copies));
     module->setAttr(kPlanAttrName, StringAttr::get(&getContext(), text));
     markAllAnalysesPreserved();
   }

@@ -103,6 +103,26 @@ static MeasuredLink readLink(CostsReader &reader) {
   return link;
 }
 
+/// Lists of names.
+static std::vector<std::vector<std::string>> readCuts(CostsReader &reader) {
+  std::vector<std::vector<std::string>> cuts;
+  const json::Array *list = reader.getObject().getArray("cuts");
+  if (!list) {
+    reader.fail("cuts", "an array");
+    return cuts;
+  }
+  for (auto [index, value] : llvm::enumerate(*list)) {
+    std::vector<std::string> &cut = cuts.emplace_back();
+    if (const json::Array *names = value.getAsArray())
+      for (const json::Value &name : *names)
+        cut.push_back(name.getAsString().value_or("").str());
+    if (cut.empty() || llvm::is_contained(cut, ""))
+      reader.fail(("cuts[" + llvm::Twine(index) + "]").str(),
+                  "an array of names");
+  }
+  return cuts;
+}
+
 llvm::Expected<MeasuredCosts>
 mlir::hfta::planning::readCosts(llvm::StringRef text) {
   llvm::Expected<json::Value> value = parseJson(text);
@@ -114,6 +134,8 @@ mlir::hfta::planning::readCosts(llvm::StringRef text) {
   std::string error;
   MeasuredCosts costs;
   CostsReader reader(*object, "", error);
+  costs.model = reader.getText("model");
+  costs.cuts = readCuts(reader);
   costs.copies = reader.getWhole("copies", 1);
   costs.batch = reader.getWhole("batch", 1);
   costs.microBatches = reader.getWhole("micro_batches", 1);

@@ -42,6 +42,18 @@ static void writeLayers(llvm::json::OStream &json, ModuleOp module) {
   });
 }
 
+static void writeCuts(llvm::json::OStream &json, ModuleOp module) {
+  auto cuts = module->getAttrOfType<ArrayAttr>(HftaDialect::kCutsAttrName);
+  json.attributeArray("cuts", [&] {
+    for (Attribute cut : cuts ? cuts.getValue() : ArrayRef<Attribute>())
+      json.array([&] {
+        for (auto name : cast<ArrayAttr>(cut).getAsRange<StringAttr>())
+          json.value(name.getValue());
+      });
+  });
+  module->removeAttr(HftaDialect::kCutsAttrName);
+}
+
 namespace {
 struct DescribeLayersPass
     : hfta::impl::HftaDescribeLayersBase<DescribeLayersPass> {
@@ -52,7 +64,10 @@ struct DescribeLayersPass
     std::string text;
     llvm::raw_string_ostream stream(text);
     llvm::json::OStream json(stream);
-    json.object([&] { writeLayers(json, module); });
+    json.object([&] {
+      writeCuts(json, module);
+      writeLayers(json, module);
+    });
     module->setAttr("hfta.plan_json", StringAttr::get(&getContext(), text));
     module.walk([](LayerOp layer) { layer.erase(); });
   }

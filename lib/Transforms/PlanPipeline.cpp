@@ -227,8 +227,26 @@ struct PlanPipelinePass : hfta::impl::HftaPlanPipelineBase<PlanPipelinePass> {
         names = getCutPoints(graph);
       if (!names.empty() && failed(PipelinePlanner(graph, names).plan()))
         return signalPassFailure();
+      noteCuts(names);
     }
     module->removeAttr(HftaDialect::kCutLocationsAttrName);
+  }
+
+  /// For what tells later how the model was cut.
+  void noteCuts(ArrayRef<CutName> names) {
+    Builder builder(&getContext());
+    SmallVector<Attribute> noted;
+    SmallVector<StringRef> cut;
+    for (auto [index, name] : llvm::enumerate(names)) {
+      cut.push_back(name.name);
+      if (index + 1 < names.size() && names[index + 1].cut == name.cut)
+        continue;
+      noted.push_back(builder.getStrArrayAttr(cut));
+      cut.clear();
+    }
+    if (!noted.empty())
+      getOperation()->setAttr(HftaDialect::kCutsAttrName,
+                              builder.getArrayAttr(noted));
   }
 
   bool isAll() const { return cuts.size() == 1 && cuts.front() == "all"; }

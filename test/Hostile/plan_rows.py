@@ -6,7 +6,8 @@ from language_rows import GOOD
 from row import Row
 
 CLUSTER = "cluster devices = [2]\n  "
-COSTS = {"copies": 2, "batch": 16, "micro_batches": 1,
+COSTS = {"model": "e2fea19c10df63f1d79a94eb3c64bed84910275a2b7f2c615f4d015902102988",
+         "cuts": [["hidden"]], "copies": 2, "batch": 16, "micro_batches": 1,
          "tasks": [{"name": f"{part}.{block}", "runs": 1, "seconds": 1e-3}
                    for part in ("forward", "backward", "update")
                    for block in range(2)]}
@@ -96,8 +97,24 @@ def make_cost_rows():
         tasks=[{"name": "forward.0", "seconds": 1e300}]), "tasks[0].seconds")
     yield costs("costs with a task twice", changed(tasks=COSTS["tasks"][:1] * 2),
                 "twice")
-    yield costs("costs of other layers", changed(tasks=COSTS["tasks"][:1]),
-                "--cuts=all")
+    yield costs("costs of a layer too few", changed(tasks=COSTS["tasks"][:1]),
+                "'forward.1'")
+    yield costs("costs of another model", changed(model="0f"), "model: expected",
+                COSTS["model"], "'0f'")
+    for name, model in (("no model", ""), ("a model that is a number", 3)):
+        yield costs("costs of " + name, changed(model=model), "model: expected a text")
+    for name, cuts, *texts in (
+            ("no cuts", [], "cuts[0]: expected 'hidden'", "--cuts=all", "got none"),
+            ("other cuts", [["image"]], "expected 'hidden'", "got 'image'"),
+            ("a cut too many", COSTS["cuts"] + [["image"]],
+             "cuts[1]: expected none", "got 'image'"),
+            ("a cut of two values", [[*COSTS["cuts"][0], "image"]],
+             "got 'hidden, image'"),
+            ("a cut of no values", [[]], "cuts[0]: expected an array of names"),
+            ("a cut that is a name", ["hidden"], "cuts[0]: expected an array"),
+            ("a cut of a number", [[1]], "cuts[0]: expected an array"),
+            ("cuts that are a name", "all", "cuts: expected an array")):
+        yield costs("costs of " + name, changed(cuts=cuts), *texts)
     for name, link in (
             ("one rank", {"ranks": [0], "latency": 0, "bytes_per_second": 1}),
             ("no rate", {"ranks": [0, 1], "latency": 0, "bytes_per_second": 0}),

@@ -1,11 +1,13 @@
 // RUN: hfta-opt %s -hfta-describe-layers | FileCheck %s
 
-// What is noted of layers; their ops go.
-// CHECK: hfta.plan_json = "{\22layers\22:[{\22kind\22:\22dense\22,\22parameter\22:\22w\22,\22bias\22:\22b\22,\22bias_column\22:true,\22input\22:\22tensor<8x5xf32>\22,\22output_gradient\22:\22tensor<8x3xf32>\22},{\22kind\22:\22other\22,\22parameter\22:\22b\22,\22copy\22:1,\22output_gradient\22:\22tensor<8x3xf32>\22}]}"
+// What is noted of cuts and layers; the layers' ops go.
+// CHECK: hfta.plan_json = "{\22cuts\22:{{\[\[}}\22x\22],[\22y\22,\22z\22]],\22layers\22:[{\22kind\22:\22dense\22,\22parameter\22:\22w\22,\22bias\22:\22b\22,\22bias_column\22:true,\22input\22:\22tensor<8x5xf32>\22,\22output_gradient\22:\22tensor<8x3xf32>\22},{\22kind\22:\22other\22,\22parameter\22:\22b\22,\22copy\22:1,\22output_gradient\22:\22tensor<8x3xf32>\22}]}"
 // CHECK-NOT: hfta.layer
+// CHECK-NOT: hfta.cuts
 #mk = affine_map<(m, n, k) -> (m, k)>
 #mn = affine_map<(m, n, k) -> (m, n)>
 #nk = affine_map<(m, n, k) -> (n, k)>
+module attributes {hfta.cuts = [["x"], ["y", "z"]]} {
 func.func @"task/backward.0"() attributes {hfta.task = #hfta.task<backward, 0>} {
   %x = hfta.read @x : tensor<8x5xf32>
   %g = hfta.read @g : tensor<8x3xf32, #hfta.copies<2>>
@@ -23,3 +25,4 @@ hfta.variable @g {role = #hfta.role<cut>} : tensor<8x3xf32, #hfta.copies<2>>
 hfta.variable @w {role = #hfta.role<parameter>, trained} : tensor<3x5xf32, #hfta.copies<2>>
 hfta.variable @b {role = #hfta.role<parameter>, trained} : tensor<3xf32, #hfta.copies<2>>
 hfta.variable @"hfta.gradient/w" {purpose = #hfta.purpose<gradient of @w>, role = #hfta.role<gradient>} : tensor<3x5xf32, #hfta.copies<2>>
+}

@@ -6,7 +6,7 @@
 using namespace mlir::hfta::planning;
 
 static const char kCosts[] = R"({
-  "copies": 2, "batch": 64, "micro_batches": 8, "steps": 5,
+  "model": "0f", "cuts": [["a"], ["b", "skip"]], "copies": 2, "batch": 64, "micro_batches": 8, "steps": 5,
   "tasks": [{"name": "forward.0", "runs": 8, "seconds": 0.25},
             {"name": "update.0", "runs": 1, "seconds": 0}],
   "links": [
@@ -20,6 +20,9 @@ static const char kCosts[] = R"({
 TEST(MeasuredCostsTest, readsWhatBenchPrints) {
   llvm::Expected<MeasuredCosts> costs = readCosts(kCosts);
   ASSERT_TRUE(bool(costs)) << llvm::toString(costs.takeError());
+  EXPECT_EQ(costs->model, "0f");
+  EXPECT_EQ(costs->cuts,
+            (std::vector<std::vector<std::string>>{{"a"}, {"b", "skip"}}));
   EXPECT_EQ(costs->copies, 2);
   EXPECT_EQ(costs->batch, 64);
   EXPECT_EQ(costs->microBatches, 8);
@@ -52,6 +55,11 @@ TEST(MeasuredCostsTest, refusesOtherFiles) {
   struct {
     const char *from, *to, *message;
   } rows[] = {
+      {"\"0f\"", "15", "model: expected a text"},
+      {"\"cuts\"", "\"cut\"", "cuts: expected an array"},
+      {"[\"a\"]", "\"a\"", "cuts[0]: expected an array of names"},
+      {"[\"a\"]", "[]", "cuts[0]: expected an array of names"},
+      {"\"skip\"", "3", "cuts[1]: expected an array of names"},
       {"\"batch\": 64", "\"batch\": 0", "batch: expected a whole number"},
       {"\"micro_batches\": 8, ", "", "micro_batches: expected"},
       {"\"tasks\"", "\"task\"", "tasks: expected an array"},

@@ -30,6 +30,9 @@ struct MeasuredTask {
 };
 
 struct MeasuredCosts {
+  std::string model; ///< its digest, as a plan's
+  /// Between the program's blocks, each the names of its values.
+  std::vector<std::vector<std::string>> cuts;
   int64_t copies = 1;
   int64_t batch = 1; ///< samples of a step
   int64_t microBatches = 1;

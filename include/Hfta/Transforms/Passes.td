@@ -98,10 +98,10 @@ def HftaDecompose : Pass<"hfta-decompose"> {
 }
 
 def HftaDescribeLayers : Pass<"hfta-describe-layers", "::mlir::ModuleOp"> {
-  let summary = "Note the trained layers on the module";
+  let summary = "Note the cuts and the trained layers on the module";
   let description = [{
     Starts the module's `hfta.plan_json`, which `info --json` of the training
-    binary shows, with every hfta.layer: kind, parameter, bias, one copy's types
+    binary shows, with the cuts of `hfta.cuts` and every hfta.layer: kind, parameter, bias, one copy's types
     of its input and output gradient. Then takes these ops out: kernels, which
     are formed next, are made of what computes. What only they read goes with
     the next clean-up.
@@ -254,7 +254,8 @@ def HftaPlanPipeline : Pass<"hfta-plan-pipeline", "::mlir::ModuleOp"> {
     are the stages of its pipeline, or the chunks of these.
 
     `cuts=all` stands for each value that alone, with parameters and labels,
-    carries the training on; of those between two layers only the last one.
+    carries the training on; of those between two layers only the last one. The
+    cuts' names are noted as the module's `hfta.cuts`.
 
     Where copies have ops of their own, a name is that of each copy's own value.
     It is an error if a name is unknown or given twice, if a cut depends on a

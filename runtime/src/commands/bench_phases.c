@@ -45,26 +45,34 @@ static bool read_task(const hfta_program *program, hfta_json_reader *reader,
   }
 }
 
+/// Goes to a key of the plan's object; the event that begins its value, or that
+/// of an error where there is none.
+static hfta_json_event find_in_plan(const hfta_program *program,
+                                    const char *key, hfta_json_reader *reader) {
+  const char *text = program->plan_json ? program->plan_json : "";
+  hfta_json_read(reader, text, strlen(text));
+  if (hfta_json_next(reader) != HFTA_JSON_BEGIN_OBJECT)
+    return HFTA_JSON_ERROR;
+  while (hfta_json_next(reader) == HFTA_JSON_KEY) {
+    bool is_found = strcmp(reader->string, key) == 0;
+    hfta_json_event event = hfta_json_next(reader);
+    if (is_found)
+      return event;
+    if (!hfta_json_skip(reader, event))
+      break;
+  }
+  return HFTA_JSON_ERROR;
+}
+
 /// The tasks' work by the plan; false if it says nothing.
 static bool read_work(const hfta_program *program, work *all) {
-  if (!program->plan_json || !*program->plan_json)
-    return false;
   hfta_json_reader reader;
-  hfta_json_read(&reader, program->plan_json, strlen(program->plan_json));
-  bool ok = hfta_json_next(&reader) == HFTA_JSON_BEGIN_OBJECT, found = false;
-  while (ok && hfta_json_next(&reader) == HFTA_JSON_KEY) {
-    bool is_tasks = strcmp(reader.string, "tasks") == 0;
-    hfta_json_event event = hfta_json_next(&reader);
-    if (!is_tasks || event != HFTA_JSON_BEGIN_ARRAY) {
-      ok = hfta_json_skip(&reader, event);
-      continue;
-    }
-    while (ok && (event = hfta_json_next(&reader)) == HFTA_JSON_BEGIN_OBJECT)
-      ok = read_task(program, &reader, all);
-    found = ok && event == HFTA_JSON_END_ARRAY;
-  }
+  hfta_json_event event = find_in_plan(program, "tasks", &reader);
+  bool ok = event == HFTA_JSON_BEGIN_ARRAY;
+  while (ok && (event = hfta_json_next(&reader)) == HFTA_JSON_BEGIN_OBJECT)
+    ok = read_task(program, &reader, all);
   hfta_json_read_end(&reader);
-  return found;
+  return ok && event == HFTA_JSON_END_ARRAY;
 }
 
 /// The length of a task's part, the beginning of its name.
@@ -200,6 +208,25 @@ hfta_status hfta_print_phases(const hfta_program *program,
   }
   free(all);
   return status;
+}
+
+void hfta_write_cuts(const hfta_program *program, hfta_json_writer *writer) {
+  hfta_json_reader reader;
+  bool is_known = find_in_plan(program, "model", &reader) == HFTA_JSON_STRING;
+  hfta_json_put_string(writer, "model", is_known ? reader.string : "");
+  hfta_json_read_end(&reader);
+  hfta_json_key(writer, "cuts");
+  hfta_json_begin_array(writer);
+  bool is_list =
+      find_in_plan(program, "cuts", &reader) == HFTA_JSON_BEGIN_ARRAY;
+  while (is_list && hfta_json_next(&reader) == HFTA_JSON_BEGIN_ARRAY) {
+    hfta_json_begin_array(writer);
+    while (hfta_json_next(&reader) == HFTA_JSON_STRING)
+      hfta_json_string(writer, reader.string);
+    hfta_json_end_array(writer);
+  }
+  hfta_json_end_array(writer);
+  hfta_json_read_end(&reader);
 }
 
 void hfta_write_task_times(const hfta_program *program,

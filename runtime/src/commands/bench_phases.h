@@ -13,6 +13,10 @@ typedef struct hfta_task_time {
   int64_t runs; ///< copies that take turns are several
 } hfta_task_time;
 
+/// Writes the keys `model`, the digest that plans name, and `cuts`, a list of
+/// lists of values' names: what the times are of, by the program's plan.
+void hfta_write_cuts(const hfta_program *program, hfta_json_writer *writer);
+
 /// Writes the key `tasks`: a list of those that ran, with runs and seconds of a
 /// step. `times` has one a task.
 void hfta_write_task_times(const hfta_program *program,

@@ -147,6 +147,7 @@ static hfta_status print_json(const bench *self, int64_t steps, double seconds,
   hfta_json_key(&writer, "peak_bytes");
   hfta_json_unsigned(&writer, peak);
   if (self->phases) {
+    hfta_write_cuts(self->program, &writer);
     hfta_write_task_times(self->program, self->times, steps, &writer);
     hfta_write_rank_measures(&self->measures, steps, &writer);
   }

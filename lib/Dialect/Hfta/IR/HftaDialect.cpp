@@ -57,6 +57,11 @@ void HftaDialect::initialize() {
       >();
 }
 
+static bool isListOfNames(Attribute attribute) {
+  auto names = dyn_cast<ArrayAttr>(attribute);
+  return names && llvm::all_of(names, llvm::IsaPred<StringAttr>);
+}
+
 LogicalResult HftaDialect::verifyOperationAttribute(Operation *op,
                                                     NamedAttribute attribute) {
   if (attribute.getName() == kJobAttrName) {
@@ -86,6 +91,12 @@ LogicalResult HftaDialect::verifyOperationAttribute(Operation *op,
         !llvm::all_of(locations, llvm::IsaPred<LocationAttr>))
       return op->emitError() << "'" << kCutLocationsAttrName
                              << "' must list locations, on a module";
+  }
+  if (attribute.getName() == kCutsAttrName) {
+    auto cuts = dyn_cast<ArrayAttr>(attribute.getValue());
+    if (!isa<ModuleOp>(op) || !cuts || !llvm::all_of(cuts, isListOfNames))
+      return op->emitError() << "'" << kCutsAttrName
+                             << "' must list lists of names, on a module";
   }
   if (attribute.getName() == kBlockAttrName) {
     auto block = dyn_cast<IntegerAttr>(attribute.getValue());

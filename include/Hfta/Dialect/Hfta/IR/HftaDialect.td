@@ -32,6 +32,9 @@ def Hfta_Dialect : Dialect {
     /// after the other, until they have been looked up.
     static constexpr llvm::StringLiteral kCutLocationsAttrName =
         "hfta.cut_locations";
+    /// Module attribute: the cuts between its blocks, each a list of values'
+    /// names.
+    static constexpr llvm::StringLiteral kCutsAttrName = "hfta.cuts";
     /// On an op of a fused model: the number of its block, an i64.
     static constexpr llvm::StringLiteral kBlockAttrName = "hfta.block";
     /// Function attribute: the task that a function computes (#hfta.task).
