@@ -334,9 +334,11 @@ void FakeStages::writeInitialize(Schedule &to, int stage) {
     to.message(HFTA_COMMAND_SEND, SENDS, weights[0], count - 1,
                copies * rowBytes);
   }
-  if (stage == count - 1)
+  if (stage == count - 1) {
+    to.after(RECEIPTS, TASKS, DONE);
     to.message(HFTA_COMMAND_RECEIVE, RECEIPTS, weights[0], 0,
                copies * rowBytes);
+  }
 }
 
 /// What the forward of a micro-batch reads, to a place that is free.
