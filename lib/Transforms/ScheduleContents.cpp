@@ -124,6 +124,9 @@ ScheduleContents::ScheduleContents(ModuleOp module, const Job &job)
   for (const DataField &field : job.data)
     fields.push_back(
         locate(variables.lookup(Purpose::field, field.name), field.name));
+  for (auto variable : module.getOps<VariableOp>())
+    if (variable.isFor(Purpose::input))
+      ports.push_back(locate(variable, variable.getSymName()));
   if (VariableOp samples = variables.lookup(Purpose::valid_samples))
     ofEvaluations.push_back(locate(samples, "valid samples"));
   beginCall();
@@ -139,7 +142,7 @@ ScheduleContents::Given ScheduleContents::locate(VariableOp variable,
     return {-1, 0, 0, name.str()};
   return {place->getSegment(), place->getOffset(),
           place->getOffset() + getLogicalBytes(variable.getTensorType()),
-          name.str()};
+          name.str(), place->getStride()};
 }
 
 /// Whether an operand of the task begins there.
@@ -185,6 +188,9 @@ void ScheduleContents::beginCall() {
   lastAdded.clear();
   exchanged.clear();
   brought.clear();
+  broughtPorts.clear();
+  given.clear();
+  received.clear();
   undelivered.clear();
   for (auto [index, segment] :
        llvm::enumerate(segments.getAsRange<SegmentAttr>()))
@@ -214,6 +220,8 @@ LogicalResult ScheduleContents::finishCall(ScheduleOp schedule) {
                << instance << " of segment " << number
                << " without the host's scalars";
   }
+  if (failed(checkReceived(schedule)))
+    return failure();
   beginCall();
   return success();
 }
@@ -239,6 +247,12 @@ LogicalResult ScheduleContents::readFields(RunOp run, TaskOp task,
       return run.emitOpError("reads field '")
              << field.name << "' of micro-batch " << expected
              << ", which no hfta.transfer has brought";
+  for (auto [number, port] : llvm::enumerate(ports))
+    if (port.segment == segment && reads(task, port) &&
+        !broughtPorts.count(static_cast<int64_t>(number)))
+      return run.emitOpError("reads input '")
+             << port.name
+             << "', which no hfta.transfer of this call has brought";
   return success();
 }
 
@@ -398,11 +412,16 @@ LogicalResult ScheduleContents::write(RunOp run, TaskOp task, int64_t segment,
 LogicalResult ScheduleContents::run(RunOp run, TaskOp task,
                                     const Moment &moment) {
   for (int64_t segment : task.getReads())
-    if (failed(read(run, task, segment, moment)))
+    if (failed(readReceived(run, segment)) ||
+        failed(read(run, task, segment, moment)))
       return failure();
-  for (int64_t segment : task.getWrites())
+  for (int64_t segment : task.getWrites()) {
+    if (given.count(segment))
+      return run.emitOpError("writes to segment ")
+             << segment << ", which other stages have been given";
     if (failed(write(run, task, segment, moment)))
       return failure();
+  }
   return success();
 }
 
@@ -410,25 +429,55 @@ LogicalResult ScheduleContents::run(RunOp run, TaskOp task,
 // What the host gives and gets
 //===----------------------------------------------------------------------===//
 
+/// The caller's arrays go where their variables are.
+LogicalResult ScheduleContents::checkPlace(TransferOp transfer, StringRef what,
+                                           const Given &given) {
+  PlaceAttr from = transfer.getFrom(), to = transfer.getTo();
+  auto bytes = static_cast<int64_t>(transfer.getBytes());
+  if (given.segment == to.getNumber() && given.begin == to.getOffset() &&
+      given.end - given.begin == bytes && to.getStride() == given.stride &&
+      from.getOffset() == 0 && from.getStride() == 0)
+    return success();
+  return transfer.emitOpError("must bring the ")
+         << given.end - given.begin << " bytes of " << what << " '"
+         << given.name << "' to byte " << given.begin << " of segment "
+         << given.segment << ", got " << bytes << " to " << to;
+}
+
 /// The runtime finds a micro-batch's part of a field by the number of bytes.
 LogicalResult ScheduleContents::bringField(TransferOp transfer,
                                            const Moment &moment) {
   PlaceAttr to = transfer.getTo();
-  auto bytes = static_cast<int64_t>(transfer.getBytes());
   auto index = static_cast<size_t>(transfer.getFrom().getNumber());
-  if (index < fields.size()) {
-    const Given &field = fields[index];
-    if (field.segment != to.getNumber() || field.begin != to.getOffset() ||
-        field.end - field.begin != bytes || to.getStride() != 0 ||
-        transfer.getFrom().getOffset() != 0)
-      return transfer.emitOpError("must bring the ")
-             << field.end - field.begin << " bytes of field '" << field.name
-             << "' to byte " << field.begin << " of segment " << field.segment
-             << ", got " << bytes << " to " << to;
-  }
+  if (index < fields.size() &&
+      failed(checkPlace(transfer, "field", fields[index])))
+    return failure();
   auto ahead = static_cast<int64_t>(transfer.getAhead());
   fieldsOf[{getPlace(to.getNumber(), moment, ahead), to.getOffset()}] =
       moment.first + moment.place + ahead;
+  return success();
+}
+
+LogicalResult ScheduleContents::bringPort(TransferOp transfer) {
+  int64_t number = transfer.getFrom().getNumber();
+  broughtPorts.insert(number);
+  if (number >= static_cast<int64_t>(ports.size()))
+    return success();
+  return checkPlace(transfer, "input", ports[number]);
+}
+
+/// The host gives nothing else anew.
+LogicalResult ScheduleContents::upload(TransferOp transfer,
+                                       const Moment &moment) {
+  PlaceAttr to = transfer.getTo();
+  SegmentAttr segment = getSegment(to.getNumber());
+  if (segment.getRole() != Role::scalar)
+    return transfer.emitOpError("brings the host's scalars to segment ")
+           << to.getNumber() << ", whose role is "
+           << stringifyRole(segment.getRole());
+  brought[getPlace(to.getNumber(), moment)].add(
+      to.getOffset(),
+      to.getOffset() + static_cast<int64_t>(transfer.getBytes()));
   return success();
 }
 
@@ -438,8 +487,10 @@ LogicalResult ScheduleContents::download(TransferOp transfer,
   PlaceAttr from = transfer.getFrom();
   int64_t segment = from.getNumber(), begin = from.getOffset();
   auto end = begin + static_cast<int64_t>(transfer.getBytes());
-  if (getSegment(segment).getRole() != Role::result)
-    return success();
+  Role role = getSegment(segment).getRole();
+  if (role != Role::result)
+    return transfer.emitOpError("gives the host results, not segment ")
+           << segment << ", whose role is " << stringifyRole(role);
   if (hasGroups(segment) && moment.isInMicroBatches)
     return transfer.emitOpError("gives the host one group's sums of segment ")
            << segment;
@@ -455,7 +506,7 @@ LogicalResult ScheduleContents::transfer(TransferOp transfer,
   if (transfer.getAhead() != 0)
     return transfer.emitOpError("brings fields ahead, not ") << from;
   if (from.getSpace() == Space::port)
-    return success();
+    return bringPort(transfer);
   // The host's image of a segment has its addresses.
   if (from.getNumber() != to.getNumber() ||
       from.getOffset() != to.getOffset() || from.getStride() != 0 ||
@@ -464,10 +515,8 @@ LogicalResult ScheduleContents::transfer(TransferOp transfer,
            << from << " has, got " << to;
   if (to.getSpace() == Space::host)
     return download(transfer, moment);
-  if (getSegment(to.getNumber()).getRole() == Role::scalar)
-    brought[getPlace(to.getNumber(), moment)].add(
-        to.getOffset(),
-        to.getOffset() + static_cast<int64_t>(transfer.getBytes()));
+  if (from.getSpace() == Space::host)
+    return upload(transfer, moment);
   return success();
 }
 
@@ -475,113 +524,14 @@ LogicalResult ScheduleContents::fill(FillOp fill) {
   PlaceAttr to = fill.getTo();
   SegmentAttr segment = getSegment(to.getNumber());
   if (segment.getRole() != Role::result)
-    return success();
+    return fill.emitOpError("clears results, not segment ")
+           << to.getNumber() << ", whose role is "
+           << stringifyRole(segment.getRole());
   Sums &ofSegment = sums[to.getNumber()];
   if (ofSegment.isAddedTo)
     return fill.emitOpError("clears sums in segment ")
            << to.getNumber() << " that tasks have added to";
   ofSegment.open.add(to.getOffset(),
                      to.getOffset() + static_cast<int64_t>(fill.getBytes()));
-  return success();
-}
-
-//===----------------------------------------------------------------------===//
-// What ranks do together
-//===----------------------------------------------------------------------===//
-
-/// The task adds as many bytes as the command says that blocks have.
-LogicalResult ScheduleContents::checkBlocks(AllReduceOp reduce) {
-  PlaceAttr at = reduce.getAt();
-  auto bytes = static_cast<int64_t>(reduce.getBytes());
-  auto task = SymbolTable(module).lookup<TaskOp>(reduce.getTask());
-  for (auto launch : task.getBody().getOps<LaunchOp>()) {
-    bool isWhole = at.getOffset() == 0 && at.getStride() == bytes &&
-                   bytes == getBytes(at.getNumber());
-    bool fits = llvm::all_of(launch.getBindings(), [&](Attribute binding) {
-      return cast<BindingAttr>(binding).getStride() == at.getStride();
-    });
-    if (launch.getPerCopy() ? !fits || at.getOffset() % at.getStride() != 0
-                            : !isWhole)
-      return reduce.emitOpError("adds other blocks than ")
-             << reduce.getTaskAttr() << " does: " << bytes << " bytes at "
-             << at;
-  }
-  return success();
-}
-
-LogicalResult ScheduleContents::addUp(AllReduceOp reduce) {
-  PlaceAttr at = reduce.getAt();
-  int64_t number = at.getNumber(), begin = at.getOffset();
-  int64_t end = begin + static_cast<int64_t>(reduce.getBytes());
-  int64_t instances = getSegment(number).getInstances();
-  int64_t groups = getGroups(number);
-  if (instances != groups)
-    return reduce.emitOpError("adds up ")
-           << groups << " groups' sums in segment " << number << ", which has "
-           << instances << " instances";
-  if (failed(checkBlocks(reduce)))
-    return failure();
-  Sums &ofSegment = sums[number];
-  if (!ofSegment.open.hasAll(begin, end))
-    return reduce.emitOpError("adds up sums in segment ")
-           << number << " that are complete";
-  ofSegment.open.remove(begin, end);
-  if (getSegment(number).getRole() == Role::result)
-    undelivered[number].add(begin, end);
-  return success();
-}
-
-LogicalResult ScheduleContents::gather(AllGatherOp gather,
-                                       ArrayRef<int64_t> own,
-                                       int64_t microBatches) {
-  PlaceAttr at = gather.getAt();
-  int64_t number = at.getNumber(), begin = at.getOffset();
-  int64_t end = begin + static_cast<int64_t>(gather.getBytes());
-  for (int64_t microBatch = 0; microBatch < microBatches; ++microBatch) {
-    Moment moment;
-    moment.number = microBatch;
-    Exchanged &held = exchanged[getPlace(number, moment)];
-    if (llvm::is_contained(own, microBatch)) {
-      if (held.microBatch != microBatch || !held.written.hasAll(begin, end))
-        return gather.emitOpError("gives away what micro-batch ")
-               << microBatch << " has in segment " << number
-               << ", but nothing has written it";
-      held.given.add(begin, end);
-      continue;
-    }
-    held.microBatch = microBatch;
-    held.written.add(begin, end);
-  }
-  return success();
-}
-
-//===----------------------------------------------------------------------===//
-// What stages say to each other
-//===----------------------------------------------------------------------===//
-
-/// What is sent for a micro-batch is its own.
-LogicalResult ScheduleContents::send(SendOp send, const Moment &moment) {
-  int64_t segment = send.getAt().getNumber();
-  if (getSegment(segment).getRole() != Role::cut)
-    return readSums(send, segment, 0, getBytes(segment));
-  auto known = savedOf.find(getPlace(segment, moment));
-  int64_t expected = moment.first + moment.place;
-  if (known != savedOf.end() && known->second == expected)
-    return success();
-  InFlightDiagnostic error = send.emitOpError("gives away what micro-batch ")
-                             << expected << " has left in segment " << segment
-                             << ", which holds ";
-  if (known == savedOf.end())
-    return error << "nothing";
-  return error << "that of " << known->second;
-}
-
-LogicalResult ScheduleContents::receive(ReceiveOp receive,
-                                        const Moment &moment) {
-  int64_t segment = receive.getAt().getNumber();
-  auto ahead = static_cast<int64_t>(receive.getAhead());
-  if (getSegment(segment).getRole() == Role::cut)
-    savedOf[getPlace(segment, moment, ahead)] =
-        moment.first + moment.place + ahead;
   return success();
 }

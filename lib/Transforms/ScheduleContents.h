@@ -65,6 +65,7 @@ private:
   struct Given {
     int64_t segment, begin, end;
     std::string name;
+    int64_t stride = 0;
   };
   /// Sums of groups, of all of a segment's instances.
   struct Sums {
@@ -116,19 +117,27 @@ private:
   LogicalResult readScalars(RunOp run, TaskOp task, int64_t segment,
                             const Moment &moment);
   LogicalResult readExchanged(RunOp run, int64_t segment, const Moment &moment);
+  LogicalResult readReceived(RunOp run, int64_t segment);
   LogicalResult readSums(Operation *op, int64_t segment, int64_t begin,
                          int64_t end);
   LogicalResult write(RunOp run, TaskOp task, int64_t segment,
                       const Moment &moment);
   LogicalResult addToSums(RunOp run, int64_t segment, const Moment &moment);
+  LogicalResult checkPlace(TransferOp transfer, StringRef what,
+                           const Given &given);
   LogicalResult bringField(TransferOp transfer, const Moment &moment);
+  LogicalResult bringPort(TransferOp transfer);
+  LogicalResult upload(TransferOp transfer, const Moment &moment);
   LogicalResult download(TransferOp transfer, const Moment &moment);
   LogicalResult checkBlocks(AllReduceOp reduce);
+  LogicalResult checkWhole(Operation *op, PlaceAttr at, uint64_t bytes) const;
+  LogicalResult checkReceived(ScheduleOp schedule);
 
   ModuleOp module;
   const Job &job;
   ArrayAttr segments;
   std::vector<Given> fields;        ///< those that the job's data have
+  std::vector<Given> ports;         ///< those of an inference
   std::vector<Given> ofEvaluations; ///< scalars that differ by call
   std::map<Operation *, std::set<Place>> operands; ///< offsets that tasks read
   std::map<Operation *, Left> leftFor;             ///< by task
@@ -144,7 +153,10 @@ private:
   std::map<std::pair<Operation *, int64_t>, int64_t> lastAdded;
   std::map<Place, Exchanged> exchanged;
   std::map<Place, ByteSet> brought;       ///< scalars, in this call
+  std::set<int64_t> broughtPorts;         ///< in this call
   std::map<int64_t, ByteSet> undelivered; ///< results that the host hasn't got
+  /// What was sent and received in this call, micro-batches' own left out.
+  std::set<int64_t> given, received;
 };
 
 } // namespace mlir::hfta

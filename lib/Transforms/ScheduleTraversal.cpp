@@ -17,8 +17,6 @@ LogicalResult ScheduleTraversal::traverseFor(int64_t place, Block &commands) {
 
 LogicalResult ScheduleTraversal::repeat(RepeatOp repeat) {
   Block &body = repeat.getBody().front();
-  // The copies of a second turn use what those of the first one did.
-  constexpr int64_t turns = 2;
   Moment outer = now;
   auto times = static_cast<int64_t>(own.size());
   if (repeat.getOver() != RepeatKind::micro_batches)

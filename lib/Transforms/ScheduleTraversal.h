@@ -51,6 +51,8 @@ protected:
   SmallVector<int64_t> own;
   int64_t microBatches;
   bool isChosen = true; ///< some copy's period divides the step
+  /// The copies of a second turn use what those of the first one did.
+  int64_t turns = 2;
   Moment now;
 
 private:

@@ -197,7 +197,8 @@ static std::string describeMessage(const Step &step) {
   return text;
 }
 
-/// Messages of one segment between two workers pair in their order.
+/// Messages of one segment, which are all of it, pair in their order between
+/// two workers.
 FailureOr<bool> Team::sendTo(int64_t worker, Queue &queue) {
   const Step &sent = *queue.getHead();
   Worker &peer = workers[sent.number];
@@ -206,9 +207,7 @@ FailureOr<bool> Team::sendTo(int64_t worker, Queue &queue) {
     if (!head || head->kind != Step::receive || head->number != worker ||
         getPlace(head->op).getNumber() != getPlace(sent.op).getNumber())
       continue;
-    if (head->microBatch != sent.microBatch ||
-        getPlace(head->op) != getPlace(sent.op) ||
-        getBytes(head->op) != getBytes(sent.op))
+    if (head->microBatch != sent.microBatch)
       return sent.op->emitOpError("gives ")
              << describeMessage(sent) << " where " << peer.describe()
              << " receives " << describeMessage(*head);

@@ -26,6 +26,9 @@ using Queue = std::pair<int64_t, int64_t>;
 /// For each queue, how many of its commands are known to be done.
 using Clock = std::map<Queue, int64_t>;
 
+/// When a queue did something, in its count.
+using Time = std::pair<Queue, int64_t>;
+
 /// Bytes of one instance of a segment, or of the host's image of it.
 struct Range {
   Space space;
@@ -59,15 +62,14 @@ public:
   /// one for all. `offered`: the host offers each call the next one's batch.
   ScheduleWalk(ModuleOp module, const Job &job, int64_t stage, int64_t worker,
                int64_t workers, bool offered)
-      : ScheduleTraversal({}, countMicroBatches(module, job)), symbols(module),
+      : ScheduleTraversal({}, 0), job(job), stage(stage), worker(worker),
+        workers(workers), symbols(module),
         segments(SegmentAttr::getTable(module)), offered(offered),
-        contents(module, job) {
-    own = getMicroBatchesOf(job, stage, worker, workers, microBatches);
-  }
+        contents(module, job) {}
 
   LogicalResult follow(ScheduleOp schedule) {
-    for (int call = 0; call < kCalls; ++call) {
-      isChosen = call != 1;
+    for (const Call &call : listCalls(schedule)) {
+      begin(call);
       if (schedule.getKind() == schedules::kInitialize)
         resetSegments();
       if (failed(traverse(schedule.getBody().front())) ||
@@ -80,11 +82,14 @@ public:
   }
 
 private:
-  /// The first one's batch isn't there, the second one's may be, and in the
-  /// third one it may come to where the first one's was.
-  static constexpr int kCalls = 3;
-
-  static int64_t countMicroBatches(ModuleOp module, const Job &job);
+  struct Call {
+    int64_t microBatches;
+    int64_t turns = 2;
+    bool isChosen = true;
+  };
+  SmallVector<Call> listCalls(ScheduleOp schedule) const;
+  int64_t countMicroBatches() const;
+  void begin(const Call &call);
   void resetSegments();
   void finishCall();
   LogicalResult visit(Operation *command) override;
@@ -104,7 +109,10 @@ private:
   LogicalResult followRecord(RecordOp record);
   LogicalResult touch(Operation *op, Queue queue, const Range &range,
                       bool isWrite);
+  bool isKnown(Queue queue, const Time &time) const;
   LogicalResult exchange(Operation *op, Queue queue);
+  LogicalResult keepMessagesInOrder(Operation *op, Queue queue, int64_t stage,
+                                    int64_t segment);
 
   template <typename OpTy>
   Queue start(OpTy op) {
@@ -132,6 +140,8 @@ private:
                  place.getOffset(), end};
   }
 
+  const Job &job;
+  int64_t stage, worker, workers;
   SymbolTable symbols;
   ArrayAttr segments;
   bool offered;
@@ -145,19 +155,45 @@ private:
   std::map<Operation *, std::set<int64_t>> placesOf;
   ScheduleContents contents;
   /// The queue that has exchanged something with other ranks last, and when.
-  std::optional<std::pair<Queue, int64_t>> lastExchange;
+  std::optional<Time> lastExchange;
+  /// The same of messages of a segment: whether they are sent, the other stage,
+  /// and the segment.
+  std::map<std::tuple<bool, int64_t, int64_t>, Time> lastMessages;
 };
 
 } // namespace
 
 /// As many as it takes for places and events to come back to where they were;
 /// orders list all.
-int64_t ScheduleWalk::countMicroBatches(ModuleOp module, const Job &job) {
+int64_t ScheduleWalk::countMicroBatches() const {
   int64_t most = 1;
-  for (auto segment : SegmentAttr::getTable(module).getAsRange<SegmentAttr>())
+  for (auto segment : segments.getAsRange<SegmentAttr>())
     most = std::max(most, segment.getInstances());
   return job.getStageCount() > 1 ? job.microBatches
                                  : std::min(job.microBatches, 2 * most + 2);
+}
+
+/// The first call's batch isn't there, the second one's may be, and in the
+/// third one it may come to where the first one's was. In the fourth one all
+/// copies have one turn, so that nothing waits for what a second one does. An
+/// evaluation's batch may have fewer micro-batches, or none; of few, a rank has
+/// none.
+SmallVector<ScheduleWalk::Call>
+ScheduleWalk::listCalls(ScheduleOp schedule) const {
+  int64_t all = countMicroBatches();
+  SmallVector<Call> calls = {
+      {all}, {all, /*turns=*/2, /*isChosen=*/false}, {all}, {all, /*turns=*/1}};
+  if (schedule.getKind() == schedules::kEvaluate)
+    for (int64_t count : {int64_t(1), all, int64_t(0), all - 1, all})
+      calls.push_back({count, /*turns=*/1});
+  return calls;
+}
+
+void ScheduleWalk::begin(const Call &call) {
+  microBatches = call.microBatches;
+  own = getMicroBatchesOf(job, stage, worker, workers, microBatches);
+  turns = call.turns;
+  isChosen = call.isChosen;
 }
 
 static std::string describe(Queue queue) {
@@ -167,16 +203,23 @@ static std::string describe(Queue queue) {
   return text;
 }
 
+/// Whether what a queue does next comes after that.
+bool ScheduleWalk::isKnown(Queue queue, const Time &time) const {
+  if (time.first == queue)
+    return true;
+  auto clock = clocks.find(queue);
+  if (clock == clocks.end())
+    return false;
+  auto known = clock->second.find(time.first);
+  return known != clock->second.end() && known->second >= time.second;
+}
+
 /// Queues do their commands in order: after a later access comes after all.
 LogicalResult ScheduleWalk::touch(Operation *op, Queue queue,
                                   const Range &range, bool isWrite) {
-  const Clock &known = clocks[queue];
   for (const Access &access : accesses) {
-    if (access.queue == queue || !(access.isWrite || isWrite) ||
-        !access.range.overlaps(range))
-      continue;
-    auto time = known.find(access.queue);
-    if (time != known.end() && time->second >= access.time)
+    if (!(access.isWrite || isWrite) || !access.range.overlaps(range) ||
+        isKnown(queue, {access.queue, access.time}))
       continue;
     return op->emitError(isWrite ? "writes" : "reads")
            << " bytes of segment " << range.number << " that "
@@ -197,14 +240,25 @@ LogicalResult ScheduleWalk::touch(Operation *op, Queue queue,
 
 /// Ranks meet in the order of these commands, which must be the same on each.
 LogicalResult ScheduleWalk::exchange(Operation *op, Queue queue) {
-  if (lastExchange && lastExchange->first != queue) {
-    const Clock &known = clocks[queue];
-    auto time = known.find(lastExchange->first);
-    if (time == known.end() || time->second < lastExchange->second)
-      return op->emitOpError("exchanges with other ranks while ")
-             << describe(lastExchange->first) << " may still do so";
-  }
+  if (lastExchange && !isKnown(queue, *lastExchange))
+    return op->emitOpError("exchanges with other ranks while ")
+           << describe(lastExchange->first) << " may still do so";
   lastExchange = {queue, clocks[queue][queue]};
+  return success();
+}
+
+/// What workers give each other of one segment pairs in its order.
+LogicalResult ScheduleWalk::keepMessagesInOrder(Operation *op, Queue queue,
+                                                int64_t stage,
+                                                int64_t segment) {
+  Time now = {queue, clocks[queue][queue]};
+  bool sends = isa<SendOp>(op);
+  auto [last, isFirst] = lastMessages.try_emplace({sends, stage, segment}, now);
+  if (!isFirst && !isKnown(queue, last->second))
+    return op->emitOpError(sends ? "gives stage " : "receives from stage ")
+           << stage << " what segment " << segment << " holds while "
+           << describe(last->second.first) << " may still do so";
+  last->second = now;
   return success();
 }
 
@@ -242,7 +296,9 @@ LogicalResult ScheduleWalk::followTransfer(TransferOp transfer) {
   if (isField && of < held)
     return success();
   // Of a batch that is offered, the first one alone.
-  if (of > count || (of == count && !(isField && offered)))
+  bool isPast =
+      isField ? of > count || (of == count && !offered) : isPastLast(ahead);
+  if (isPast)
     return success();
   Queue queue = start(transfer);
   auto bytes = static_cast<int64_t>(transfer.getBytes());
@@ -299,7 +355,8 @@ LogicalResult ScheduleWalk::followAllReduce(AllReduceOp reduce) {
 LogicalResult ScheduleWalk::followSend(SendOp send) {
   Queue queue = start(send);
   std::optional<Range> range = getRange(send.getAt(), send.getBytes(), 0);
-  if (failed(touch(send, queue, *range, /*isWrite=*/false)))
+  if (failed(touch(send, queue, *range, /*isWrite=*/false)) ||
+      failed(keepMessagesInOrder(send, queue, send.getStage(), range->number)))
     return failure();
   return contents.send(send, now);
 }
@@ -311,7 +368,9 @@ LogicalResult ScheduleWalk::followReceive(ReceiveOp receive) {
   Queue queue = start(receive);
   std::optional<Range> range =
       getRange(receive.getAt(), receive.getBytes(), ahead);
-  if (failed(touch(receive, queue, *range, /*isWrite=*/true)))
+  if (failed(touch(receive, queue, *range, /*isWrite=*/true)) ||
+      failed(keepMessagesInOrder(receive, queue, receive.getStage(),
+                                 range->number)))
     return failure();
   return contents.receive(receive, now);
 }
@@ -390,6 +449,7 @@ void ScheduleWalk::resetSegments() {
 void ScheduleWalk::finishCall() {
   accesses.clear();
   lastExchange.reset();
+  lastMessages.clear();
   now.first += own.size();
   held = coming;
   coming = 0;

@@ -387,3 +387,145 @@ module attributes {hfta.job = {all_forwards_first = false, batch = 4 : i64, clip
     hfta.transfer 64 from #hfta.place<host, 4, 0> to #hfta.place<segment, 4, 0>
   }
 }
+
+// -----
+
+// The host's image of what tasks compute is no more than what it was at first.
+module attributes {hfta.job = {all_forwards_first = false, batch = 4 : i64, clip_norm = array<f64>, copies = 2 : i64, data = [{classes = array<i64>, name = "image", test = {column = 0 : i64, format = "npy", path = ""}, train = {column = 0 : i64, format = "npy", path = "image.npy"}}], epochs = 0 : i64, fuse = true, hyper_parameters = [], metric = "", micro_batches = 2 : i64, name = "net", optimizer_flags = [], optimizer = "", order_seed = 0 : i64, precision = {accumulate = "f32", compute = "f32", gradients = "f32", parameters = "f32", state = "f32"}, schedule = {gamma = array<f64>, kind = "constant", minimum = array<f64>, step_size = array<f64>, warmup = array<f64>}, seed = array<i64>, shuffle = true, steps = 0 : i64, training = false}, hfta.segments = [#hfta.segment<input, -1, 64 bytes, 1 instances>, #hfta.segment<workspace, -1, 64 bytes, 1 instances>, #hfta.segment<scalar, -1, 64 bytes, 1 instances>, #hfta.segment<saved, 0, 64 bytes, 1 instances>, #hfta.segment<scalar, -1, 64 bytes, 2 instances>]} {
+  hfta.variable @image {instances = 1 : i64, location = #hfta.binding<0, 0, 0>, purpose = #hfta.purpose<field "image">, role = #hfta.role<input>} : tensor<16xf32>
+  hfta.variable @samples {instances = 2 : i64, location = #hfta.binding<4, 0, 0>, purpose = #hfta.purpose<valid_samples>, role = #hfta.role<scalar>} : tensor<i64>
+  func.func private @k(tensor<16xf32>) -> tensor<16xf32>
+  func.func private @k2(tensor<16xf32>, tensor<16xf32>) -> tensor<16xf32>
+  hfta.task @"task/forward.0" part "forward" block 0 reads [0, 2] writes [3] {
+    hfta.launch @k2 on [#hfta.binding<0, 0, 0>, #hfta.binding<2, 0, 0>, #hfta.binding<3, 0, 0>] inputs 2 written [2]
+  }
+  hfta.task @"task/backward.0" part "backward" block 0 reads [3] writes [1] {
+    hfta.launch @k on [#hfta.binding<3, 0, 0>, #hfta.binding<1, 0, 0>] inputs 1 written [1]
+  }
+  hfta.task @"task/evaluate.0" part "evaluate" block 0 reads [4] writes [1] {
+    hfta.launch @k on [#hfta.binding<4, 0, 0>, #hfta.binding<1, 0, 0>] inputs 1 written [1]
+  }
+  hfta.schedule @step keeps [] {
+    // expected-error @+1 {{'hfta.transfer' op brings the host's scalars to segment 3, whose role is saved}}
+    hfta.transfer 64 from #hfta.place<host, 3, 0> to #hfta.place<segment, 3, 0>
+  }
+}
+
+// -----
+
+// Scalars are the host's own.
+module attributes {hfta.job = {all_forwards_first = false, batch = 4 : i64, clip_norm = array<f64>, copies = 2 : i64, data = [{classes = array<i64>, name = "image", test = {column = 0 : i64, format = "npy", path = ""}, train = {column = 0 : i64, format = "npy", path = "image.npy"}}], epochs = 0 : i64, fuse = true, hyper_parameters = [], metric = "", micro_batches = 2 : i64, name = "net", optimizer_flags = [], optimizer = "", order_seed = 0 : i64, precision = {accumulate = "f32", compute = "f32", gradients = "f32", parameters = "f32", state = "f32"}, schedule = {gamma = array<f64>, kind = "constant", minimum = array<f64>, step_size = array<f64>, warmup = array<f64>}, seed = array<i64>, shuffle = true, steps = 0 : i64, training = false}, hfta.segments = [#hfta.segment<input, -1, 64 bytes, 1 instances>, #hfta.segment<workspace, -1, 64 bytes, 1 instances>, #hfta.segment<scalar, -1, 64 bytes, 1 instances>, #hfta.segment<saved, 0, 64 bytes, 1 instances>, #hfta.segment<scalar, -1, 64 bytes, 2 instances>]} {
+  hfta.variable @image {instances = 1 : i64, location = #hfta.binding<0, 0, 0>, purpose = #hfta.purpose<field "image">, role = #hfta.role<input>} : tensor<16xf32>
+  hfta.variable @samples {instances = 2 : i64, location = #hfta.binding<4, 0, 0>, purpose = #hfta.purpose<valid_samples>, role = #hfta.role<scalar>} : tensor<i64>
+  func.func private @k(tensor<16xf32>) -> tensor<16xf32>
+  func.func private @k2(tensor<16xf32>, tensor<16xf32>) -> tensor<16xf32>
+  hfta.task @"task/forward.0" part "forward" block 0 reads [0, 2] writes [3] {
+    hfta.launch @k2 on [#hfta.binding<0, 0, 0>, #hfta.binding<2, 0, 0>, #hfta.binding<3, 0, 0>] inputs 2 written [2]
+  }
+  hfta.task @"task/backward.0" part "backward" block 0 reads [3] writes [1] {
+    hfta.launch @k on [#hfta.binding<3, 0, 0>, #hfta.binding<1, 0, 0>] inputs 1 written [1]
+  }
+  hfta.task @"task/evaluate.0" part "evaluate" block 0 reads [4] writes [1] {
+    hfta.launch @k on [#hfta.binding<4, 0, 0>, #hfta.binding<1, 0, 0>] inputs 1 written [1]
+  }
+  hfta.schedule @step keeps [] {
+    // expected-error @+1 {{'hfta.transfer' op gives the host results, not segment 2, whose role is scalar}}
+    hfta.transfer 64 from #hfta.place<segment, 2, 0> to #hfta.place<host, 2, 0>
+  }
+}
+
+// -----
+
+// What tasks leave for each other is cleared.
+module attributes {hfta.job = {all_forwards_first = false, batch = 4 : i64, clip_norm = array<f64>, copies = 2 : i64, data = [{classes = array<i64>, name = "image", test = {column = 0 : i64, format = "npy", path = ""}, train = {column = 0 : i64, format = "npy", path = "image.npy"}}], epochs = 0 : i64, fuse = true, hyper_parameters = [], metric = "", micro_batches = 2 : i64, name = "net", optimizer_flags = [], optimizer = "", order_seed = 0 : i64, precision = {accumulate = "f32", compute = "f32", gradients = "f32", parameters = "f32", state = "f32"}, schedule = {gamma = array<f64>, kind = "constant", minimum = array<f64>, step_size = array<f64>, warmup = array<f64>}, seed = array<i64>, shuffle = true, steps = 0 : i64, training = false}, hfta.segments = [#hfta.segment<input, -1, 64 bytes, 1 instances>, #hfta.segment<workspace, -1, 64 bytes, 1 instances>, #hfta.segment<scalar, -1, 64 bytes, 1 instances>, #hfta.segment<saved, 0, 64 bytes, 1 instances>, #hfta.segment<scalar, -1, 64 bytes, 2 instances>]} {
+  hfta.variable @image {instances = 1 : i64, location = #hfta.binding<0, 0, 0>, purpose = #hfta.purpose<field "image">, role = #hfta.role<input>} : tensor<16xf32>
+  hfta.variable @samples {instances = 2 : i64, location = #hfta.binding<4, 0, 0>, purpose = #hfta.purpose<valid_samples>, role = #hfta.role<scalar>} : tensor<i64>
+  func.func private @k(tensor<16xf32>) -> tensor<16xf32>
+  func.func private @k2(tensor<16xf32>, tensor<16xf32>) -> tensor<16xf32>
+  hfta.task @"task/forward.0" part "forward" block 0 reads [0, 2] writes [3] {
+    hfta.launch @k2 on [#hfta.binding<0, 0, 0>, #hfta.binding<2, 0, 0>, #hfta.binding<3, 0, 0>] inputs 2 written [2]
+  }
+  hfta.task @"task/backward.0" part "backward" block 0 reads [3] writes [1] {
+    hfta.launch @k on [#hfta.binding<3, 0, 0>, #hfta.binding<1, 0, 0>] inputs 1 written [1]
+  }
+  hfta.task @"task/evaluate.0" part "evaluate" block 0 reads [4] writes [1] {
+    hfta.launch @k on [#hfta.binding<4, 0, 0>, #hfta.binding<1, 0, 0>] inputs 1 written [1]
+  }
+  hfta.schedule @step keeps [] {
+    // expected-error @+1 {{'hfta.fill' op clears results, not segment 3, whose role is saved}}
+    hfta.fill 64 at #hfta.place<segment, 3, 0>
+  }
+}
+
+// -----
+
+// An inference has its input.
+module attributes {hfta.job = {all_forwards_first = false, batch = 4 : i64, clip_norm = array<f64>, copies = 2 : i64, data = [], epochs = 0 : i64, fuse = true, hyper_parameters = [], metric = "", micro_batches = 2 : i64, name = "net", optimizer_flags = [], optimizer = "", order_seed = 0 : i64, precision = {accumulate = "f32", compute = "f32", gradients = "f32", parameters = "f32", state = "f32"}, schedule = {gamma = array<f64>, kind = "constant", minimum = array<f64>, step_size = array<f64>, warmup = array<f64>}, seed = array<i64>, shuffle = true, steps = 0 : i64, training = false}, hfta.segments = [#hfta.segment<input, -1, 64 bytes, 1 instances>, #hfta.segment<workspace, -1, 64 bytes, 1 instances>, #hfta.segment<scalar, -1, 64 bytes, 1 instances>, #hfta.segment<saved, 0, 64 bytes, 1 instances>, #hfta.segment<scalar, -1, 64 bytes, 2 instances>]} {
+  hfta.variable @image {instances = 1 : i64, location = #hfta.binding<0, 0, 0>, purpose = #hfta.purpose<input "image">, role = #hfta.role<input>} : tensor<16xf32>
+  hfta.variable @samples {instances = 2 : i64, location = #hfta.binding<4, 0, 0>, purpose = #hfta.purpose<valid_samples>, role = #hfta.role<scalar>} : tensor<i64>
+  func.func private @k(tensor<16xf32>) -> tensor<16xf32>
+  func.func private @k2(tensor<16xf32>, tensor<16xf32>) -> tensor<16xf32>
+  hfta.task @"task/forward.0" part "forward" block 0 reads [0, 2] writes [3] {
+    hfta.launch @k2 on [#hfta.binding<0, 0, 0>, #hfta.binding<2, 0, 0>, #hfta.binding<3, 0, 0>] inputs 2 written [2]
+  }
+  hfta.task @"task/backward.0" part "backward" block 0 reads [3] writes [1] {
+    hfta.launch @k on [#hfta.binding<3, 0, 0>, #hfta.binding<1, 0, 0>] inputs 1 written [1]
+  }
+  hfta.task @"task/evaluate.0" part "evaluate" block 0 reads [4] writes [1] {
+    hfta.launch @k on [#hfta.binding<4, 0, 0>, #hfta.binding<1, 0, 0>] inputs 1 written [1]
+  }
+  hfta.schedule @infer keeps [] {
+    hfta.transfer 64 from #hfta.place<host, 2, 0> to #hfta.place<segment, 2, 0>
+    hfta.transfer 64 from #hfta.place<port, 0, 0> to #hfta.place<segment, 0, 0>
+    hfta.run @"task/forward.0"
+  }
+}
+
+// -----
+
+// It has none.
+module attributes {hfta.job = {all_forwards_first = false, batch = 4 : i64, clip_norm = array<f64>, copies = 2 : i64, data = [], epochs = 0 : i64, fuse = true, hyper_parameters = [], metric = "", micro_batches = 2 : i64, name = "net", optimizer_flags = [], optimizer = "", order_seed = 0 : i64, precision = {accumulate = "f32", compute = "f32", gradients = "f32", parameters = "f32", state = "f32"}, schedule = {gamma = array<f64>, kind = "constant", minimum = array<f64>, step_size = array<f64>, warmup = array<f64>}, seed = array<i64>, shuffle = true, steps = 0 : i64, training = false}, hfta.segments = [#hfta.segment<input, -1, 64 bytes, 1 instances>, #hfta.segment<workspace, -1, 64 bytes, 1 instances>, #hfta.segment<scalar, -1, 64 bytes, 1 instances>, #hfta.segment<saved, 0, 64 bytes, 1 instances>, #hfta.segment<scalar, -1, 64 bytes, 2 instances>]} {
+  hfta.variable @image {instances = 1 : i64, location = #hfta.binding<0, 0, 0>, purpose = #hfta.purpose<input "image">, role = #hfta.role<input>} : tensor<16xf32>
+  hfta.variable @samples {instances = 2 : i64, location = #hfta.binding<4, 0, 0>, purpose = #hfta.purpose<valid_samples>, role = #hfta.role<scalar>} : tensor<i64>
+  func.func private @k(tensor<16xf32>) -> tensor<16xf32>
+  func.func private @k2(tensor<16xf32>, tensor<16xf32>) -> tensor<16xf32>
+  hfta.task @"task/forward.0" part "forward" block 0 reads [0, 2] writes [3] {
+    hfta.launch @k2 on [#hfta.binding<0, 0, 0>, #hfta.binding<2, 0, 0>, #hfta.binding<3, 0, 0>] inputs 2 written [2]
+  }
+  hfta.task @"task/backward.0" part "backward" block 0 reads [3] writes [1] {
+    hfta.launch @k on [#hfta.binding<3, 0, 0>, #hfta.binding<1, 0, 0>] inputs 1 written [1]
+  }
+  hfta.task @"task/evaluate.0" part "evaluate" block 0 reads [4] writes [1] {
+    hfta.launch @k on [#hfta.binding<4, 0, 0>, #hfta.binding<1, 0, 0>] inputs 1 written [1]
+  }
+  hfta.schedule @infer keeps [] {
+    hfta.transfer 64 from #hfta.place<host, 2, 0> to #hfta.place<segment, 2, 0>
+    // expected-error @+1 {{'hfta.run' op reads input 'image', which no hfta.transfer of this call has brought}}
+    hfta.run @"task/forward.0"
+  }
+}
+
+// -----
+
+// It has half of it.
+module attributes {hfta.job = {all_forwards_first = false, batch = 4 : i64, clip_norm = array<f64>, copies = 2 : i64, data = [], epochs = 0 : i64, fuse = true, hyper_parameters = [], metric = "", micro_batches = 2 : i64, name = "net", optimizer_flags = [], optimizer = "", order_seed = 0 : i64, precision = {accumulate = "f32", compute = "f32", gradients = "f32", parameters = "f32", state = "f32"}, schedule = {gamma = array<f64>, kind = "constant", minimum = array<f64>, step_size = array<f64>, warmup = array<f64>}, seed = array<i64>, shuffle = true, steps = 0 : i64, training = false}, hfta.segments = [#hfta.segment<input, -1, 64 bytes, 1 instances>, #hfta.segment<workspace, -1, 64 bytes, 1 instances>, #hfta.segment<scalar, -1, 64 bytes, 1 instances>, #hfta.segment<saved, 0, 64 bytes, 1 instances>, #hfta.segment<scalar, -1, 64 bytes, 2 instances>]} {
+  hfta.variable @image {instances = 1 : i64, location = #hfta.binding<0, 0, 0>, purpose = #hfta.purpose<input "image">, role = #hfta.role<input>} : tensor<16xf32>
+  hfta.variable @samples {instances = 2 : i64, location = #hfta.binding<4, 0, 0>, purpose = #hfta.purpose<valid_samples>, role = #hfta.role<scalar>} : tensor<i64>
+  func.func private @k(tensor<16xf32>) -> tensor<16xf32>
+  func.func private @k2(tensor<16xf32>, tensor<16xf32>) -> tensor<16xf32>
+  hfta.task @"task/forward.0" part "forward" block 0 reads [0, 2] writes [3] {
+    hfta.launch @k2 on [#hfta.binding<0, 0, 0>, #hfta.binding<2, 0, 0>, #hfta.binding<3, 0, 0>] inputs 2 written [2]
+  }
+  hfta.task @"task/backward.0" part "backward" block 0 reads [3] writes [1] {
+    hfta.launch @k on [#hfta.binding<3, 0, 0>, #hfta.binding<1, 0, 0>] inputs 1 written [1]
+  }
+  hfta.task @"task/evaluate.0" part "evaluate" block 0 reads [4] writes [1] {
+    hfta.launch @k on [#hfta.binding<4, 0, 0>, #hfta.binding<1, 0, 0>] inputs 1 written [1]
+  }
+  hfta.schedule @infer keeps [] {
+    hfta.transfer 64 from #hfta.place<host, 2, 0> to #hfta.place<segment, 2, 0>
+    // expected-error @+1 {{'hfta.transfer' op must bring the 64 bytes of input 'image' to byte 0 of segment 0, got 32 to}}
+    hfta.transfer 32 from #hfta.place<port, 0, 0> to #hfta.place<segment, 0, 0>
+    hfta.run @"task/forward.0"
+  }
+}

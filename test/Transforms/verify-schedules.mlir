@@ -157,7 +157,7 @@ module attributes {hfta.job = {all_forwards_first = false, batch = 4 : i64, clip
     hfta.launch @k on [#hfta.binding<0, 0, 0>, #hfta.binding<1, 0, 0>] inputs 1 written [1]
   }
   hfta.schedule @step keeps [] {
-    hfta.fill 64 at #hfta.place<segment, 0, 0>
+    hfta.transfer 64 from #hfta.place<field, 0, 0> to #hfta.place<segment, 0, 0>
     // expected-error @+1 {{writes bytes of segment 0 that queue 0 may still be writing}}
     hfta.transfer 64 from #hfta.place<field, 0, 0> to #hfta.place<segment, 0, 0> {queue = 1}
   }
@@ -172,7 +172,7 @@ module attributes {hfta.job = {all_forwards_first = false, batch = 4 : i64, clip
     hfta.launch @k on [#hfta.binding<0, 0, 0>, #hfta.binding<1, 0, 0>] inputs 1 written [1]
   }
   hfta.schedule @step keeps [] {
-    hfta.fill 32 at #hfta.place<segment, 0, 32>
+    hfta.transfer 32 from #hfta.place<field, 1, 0> to #hfta.place<segment, 0, 32>
     hfta.transfer 32 from #hfta.place<field, 0, 0> to #hfta.place<segment, 0, 0> {queue = 1}
     hfta.record 0 {queue = 1}
     hfta.await 0
@@ -182,16 +182,16 @@ module attributes {hfta.job = {all_forwards_first = false, batch = 4 : i64, clip
 
 // -----
 
-// The host's image of a segment has its readers, too.
-module attributes {hfta.job = {all_forwards_first = false, batch = 4 : i64, clip_norm = array<f64>, copies = 2 : i64, data = [], epochs = 0 : i64, fuse = true, hyper_parameters = [], metric = "", micro_batches = 1 : i64, name = "net", optimizer_flags = [], optimizer = "", order_seed = 0 : i64, precision = {accumulate = "f32", compute = "f32", gradients = "f32", parameters = "f32", state = "f32"}, schedule = {gamma = array<f64>, kind = "constant", minimum = array<f64>, step_size = array<f64>, warmup = array<f64>}, seed = array<i64>, shuffle = true, steps = 0 : i64, training = false}, hfta.segments = [#hfta.segment<input, -1, 64 bytes, 1 instances>, #hfta.segment<workspace, -1, 64 bytes, 1 instances>]} {
+// The host's image of a segment has its writers, too.
+module attributes {hfta.job = {all_forwards_first = false, batch = 4 : i64, clip_norm = array<f64>, copies = 2 : i64, data = [], epochs = 0 : i64, fuse = true, hyper_parameters = [], metric = "", micro_batches = 1 : i64, name = "net", optimizer_flags = [], optimizer = "", order_seed = 0 : i64, precision = {accumulate = "f32", compute = "f32", gradients = "f32", parameters = "f32", state = "f32"}, schedule = {gamma = array<f64>, kind = "constant", minimum = array<f64>, step_size = array<f64>, warmup = array<f64>}, seed = array<i64>, shuffle = true, steps = 0 : i64, training = false}, hfta.segments = [#hfta.segment<result, -1, 64 bytes, 1 instances>, #hfta.segment<workspace, -1, 64 bytes, 1 instances>]} {
   func.func private @k(tensor<16xf32>) -> tensor<16xf32>
   hfta.task @"task/forward.0" part "forward" block 0 reads [0] writes [1] {
     hfta.launch @k on [#hfta.binding<0, 0, 0>, #hfta.binding<1, 0, 0>] inputs 1 written [1]
   }
   hfta.schedule @step keeps [] {
     hfta.transfer 64 from #hfta.place<segment, 0, 0> to #hfta.place<host, 0, 0>
-    // expected-error @+1 {{reads bytes of segment 0 that queue 0 may still be writing}}
-    hfta.transfer 64 from #hfta.place<host, 0, 0> to #hfta.place<segment, 1, 0> {queue = 1}
+    // expected-error @+1 {{writes bytes of segment 0 that queue 0 may still be writing}}
+    hfta.transfer 64 from #hfta.place<segment, 0, 0> to #hfta.place<host, 0, 0> {queue = 1}
   }
 }
 

@@ -304,10 +304,11 @@ def HftaVerifySchedules : Pass<"hfta-verify-schedules", "::mlir::ModuleOp"> {
     that preserve the partial ordering", 1988). Of two commands that touch the same
     bytes of an instance of a segment, and one of which writes, one must come after
     the other. The host waits after each schedule, so that each is looked at by
-    itself, in three calls one after the other, with and without batches that are
-    offered ahead; what is repeated is followed until every instance of a segment
-    has been used twice. So it is as one rank, and as the first and the last of as
-    many ranks as there are workers. Before `initialize` the host doesn't wait:
+    itself, in calls one after the other, with and without batches that are
+    offered ahead, with two turns of copies and with one, and an evaluation with
+    fewer micro-batches or none; what is repeated is followed until every instance
+    of a segment has been used twice. So it is as one rank, and as the first and the
+    last of as many ranks as there are workers. Before `initialize` the host doesn't wait:
     queue 0 may still be writing what segments hold at first.
 
     Accesses being in order, it is known what each command finds:
@@ -319,9 +320,13 @@ def HftaVerifySchedules : Pass<"hfta-verify-schedules", "::mlir::ModuleOp"> {
       byte is added up once, after the last of them, and read outside of
       micro-batches only then; there is an instance for each group. Gradients may
       come from calls before;
-    - results that a call leaves are given to the host;
+    - the host gives fields and inputs to their variables' places, and scalars;
+      results that a call leaves are given to the host, and nothing else is;
     - other ranks: all commands that exchange something with them, which stand in
-      no repeat, are in one order, on whichever queues.
+      no repeat, are in one order, on whichever queues;
+    - other stages: messages are of whole segments, and those of one segment in one
+      order; norms and sums are received in the call that reads them, changed
+      parameters wherever they are read, and nothing changes once it was sent.
 
     ```mlir
     hfta.transfer 64 from #hfta.place<field, 0, 0> to #hfta.place<segment, 0, 0> {queue = 1}

@@ -1,0 +1,172 @@
+//===- ScheduleExchanges.cpp - What segments hold, of other workers -------===//
+
+#include "ScheduleContents.h"
+
+using namespace mlir;
+using namespace mlir::hfta;
+
+//===----------------------------------------------------------------------===//
+// What ranks do together
+//===----------------------------------------------------------------------===//
+
+/// The task adds as many bytes as the command says that blocks have.
+LogicalResult ScheduleContents::checkBlocks(AllReduceOp reduce) {
+  PlaceAttr at = reduce.getAt();
+  auto bytes = static_cast<int64_t>(reduce.getBytes());
+  auto task = SymbolTable(module).lookup<TaskOp>(reduce.getTask());
+  for (auto launch : task.getBody().getOps<LaunchOp>()) {
+    bool isWhole = at.getOffset() == 0 && at.getStride() == bytes &&
+                   bytes == getBytes(at.getNumber());
+    bool fits = llvm::all_of(launch.getBindings(), [&](Attribute binding) {
+      return cast<BindingAttr>(binding).getStride() == at.getStride();
+    });
+    if (launch.getPerCopy() ? !fits || at.getOffset() % at.getStride() != 0
+                            : !isWhole)
+      return reduce.emitOpError("adds other blocks than ")
+             << reduce.getTaskAttr() << " does: " << bytes << " bytes at "
+             << at;
+  }
+  return success();
+}
+
+LogicalResult ScheduleContents::addUp(AllReduceOp reduce) {
+  PlaceAttr at = reduce.getAt();
+  int64_t number = at.getNumber(), begin = at.getOffset();
+  int64_t end = begin + static_cast<int64_t>(reduce.getBytes());
+  int64_t instances = getSegment(number).getInstances();
+  int64_t groups = getGroups(number);
+  if (instances != groups)
+    return reduce.emitOpError("adds up ")
+           << groups << " groups' sums in segment " << number << ", which has "
+           << instances << " instances";
+  if (failed(checkBlocks(reduce)))
+    return failure();
+  Sums &ofSegment = sums[number];
+  if (!ofSegment.open.hasAll(begin, end))
+    return reduce.emitOpError("adds up sums in segment ")
+           << number << " that are complete";
+  ofSegment.open.remove(begin, end);
+  if (getSegment(number).getRole() == Role::result)
+    undelivered[number].add(begin, end);
+  return success();
+}
+
+LogicalResult ScheduleContents::gather(AllGatherOp gather,
+                                       ArrayRef<int64_t> own,
+                                       int64_t microBatches) {
+  PlaceAttr at = gather.getAt();
+  int64_t number = at.getNumber(), begin = at.getOffset();
+  int64_t end = begin + static_cast<int64_t>(gather.getBytes());
+  for (int64_t microBatch = 0; microBatch < microBatches; ++microBatch) {
+    Moment moment;
+    moment.number = microBatch;
+    Exchanged &held = exchanged[getPlace(number, moment)];
+    if (llvm::is_contained(own, microBatch)) {
+      if (held.microBatch != microBatch || !held.written.hasAll(begin, end))
+        return gather.emitOpError("gives away what micro-batch ")
+               << microBatch << " has in segment " << number
+               << ", but nothing has written it";
+      held.given.add(begin, end);
+      continue;
+    }
+    held.microBatch = microBatch;
+    held.written.add(begin, end);
+  }
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// What stages say to each other
+//===----------------------------------------------------------------------===//
+
+/// Of a segment that other stages read, they are given all.
+LogicalResult ScheduleContents::checkWhole(Operation *op, PlaceAttr at,
+                                           uint64_t bytes) const {
+  int64_t all = getBytes(at.getNumber());
+  if (at.getOffset() == 0 && static_cast<int64_t>(bytes) == all)
+    return success();
+  return op->emitOpError("must be of all ")
+         << all << " bytes of segment " << at.getNumber() << ", got " << bytes
+         << " at byte " << at.getOffset();
+}
+
+/// What is sent for a micro-batch is its own.
+LogicalResult ScheduleContents::send(SendOp send, const Moment &moment) {
+  int64_t segment = send.getAt().getNumber();
+  if (failed(checkWhole(send, send.getAt(), send.getBytes())))
+    return failure();
+  if (getSegment(segment).getRole() != Role::cut) {
+    given.insert(segment);
+    return readSums(send, segment, 0, getBytes(segment));
+  }
+  auto known = savedOf.find(getPlace(segment, moment));
+  int64_t expected = moment.first + moment.place;
+  if (known != savedOf.end() && known->second == expected)
+    return success();
+  InFlightDiagnostic error = send.emitOpError("gives away what micro-batch ")
+                             << expected << " has left in segment " << segment
+                             << ", which holds ";
+  if (known == savedOf.end())
+    return error << "nothing";
+  return error << "that of " << known->second;
+}
+
+LogicalResult ScheduleContents::receive(ReceiveOp receive,
+                                        const Moment &moment) {
+  int64_t segment = receive.getAt().getNumber();
+  auto ahead = static_cast<int64_t>(receive.getAhead());
+  if (failed(checkWhole(receive, receive.getAt(), receive.getBytes())))
+    return failure();
+  if (getSegment(segment).getRole() == Role::cut)
+    savedOf[getPlace(segment, moment, ahead)] =
+        moment.first + moment.place + ahead;
+  else
+    received.insert(segment);
+  return success();
+}
+
+/// Norms and sums of other stages are those of this call.
+LogicalResult ScheduleContents::readReceived(RunOp run, int64_t number) {
+  auto stage =
+      static_cast<int64_t>(run->getParentOfType<ScheduleOp>().getStage());
+  SegmentAttr segment = getSegment(number);
+  bool isOfCall =
+      segment.getRole() == Role::output || segment.getRole() == Role::result;
+  if (stage < 0 || !isOfCall ||
+      !llvm::is_contained(segment.getReaders(), stage) ||
+      received.count(number))
+    return success();
+  return run.emitOpError("reads segment ")
+         << number << ", which no hfta.receive of this call has brought";
+}
+
+/// Parameters that their stage's schedule of this kind has changed are the same
+/// wherever they are read.
+LogicalResult ScheduleContents::checkReceived(ScheduleOp schedule) {
+  auto stage = static_cast<int64_t>(schedule.getStage());
+  if (stage < 0)
+    return success();
+  SymbolTable symbols(module);
+  for (auto [index, segment] :
+       llvm::enumerate(segments.getAsRange<SegmentAttr>())) {
+    auto number = static_cast<int64_t>(index);
+    if (segment.getRole() != Role::parameter || received.count(number) ||
+        !llvm::is_contained(segment.getReaders(), stage))
+      continue;
+    auto owner = symbols.lookup<ScheduleOp>(ScheduleOp::makeName(
+        schedule.getKind(), job.getStage(segment.getBlock())));
+    if (!owner)
+      continue;
+    WalkResult changes = owner.walk([&](RunOp run) {
+      auto task = symbols.lookup<TaskOp>(run.getTask());
+      return llvm::is_contained(task.getWrites(), number)
+                 ? WalkResult::interrupt()
+                 : WalkResult::advance();
+    });
+    if (changes.wasInterrupted())
+      return schedule.emitOpError("leaves segment ")
+             << number << " as it was, which @" << owner.getSymName()
+             << " changes";
+  }
+  return success();
+}
