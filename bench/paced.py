@@ -8,43 +8,18 @@ time (`bench --device paced:COSTS.json`), schedules and messages are real.
 The path is that of a step's tasks with messages that take no time. Needs Python's
 standard library and Open MPI's mpirun."""
 
-import argparse
 import collections
 import json
 import os
 import pathlib
 import subprocess
-import sys
 import tempfile
 
-ROOT = pathlib.Path(__file__).resolve().parent.parent
-sys.path.insert(0, str(ROOT / "test" / "EndToEnd"))
-
-from mpirun import run_ranks  # noqa: E402  (of another folder)
+from paced_runs import make_job, make_parser, run_paced
 
 # Milliseconds of a run, by part of the step.
 PARTS = {"forward": 5.0, "backward": 10.0, "update": 4.0, "report": 0.5,
          "combine": 0.2, "combine_results": 0.1}
-
-JOB = """
-model net(x: f32[batch, 256]) {{
-  first = relu(linear(x, 256))
-  second = relu(linear(first, 256))
-  return output = linear(second, 10)
-}}
-data made {{
-  train x: f32[256] = npy("x.npy"), label: u8 = npy("label.npy")
-}}
-train sweep {{
-  model     net(x)
-  data      made, batch = {batch}
-  loss      cross_entropy(net, label)
-  optimizer adam(lr = 1e-3)
-  steps     1
-  micro_batches {micro_batches}
-  pipeline replicas = [{ranks}]
-}}
-"""
 
 
 class Walk:
@@ -116,8 +91,8 @@ def call(*command):
 def measure(options, ranks, folder):
     job, binary, costs = (folder / name for name in ("sweep.hfta", "sweep",
                                                      "costs.json"))
-    job.write_text(JOB.format(batch=2 * options.micro_batches,
-                              micro_batches=options.micro_batches, ranks=ranks))
+    job.write_text(make_job(256, ["first", "second"], options.micro_batches,
+                            "adam(lr = 1e-3)", f"pipeline replicas = [{ranks}]"))
     call(options.hftac, job, "--cuts=first,second", "-o", binary)
     info = json.loads(call(binary, "info", "--json"))
     seconds = {task["name"]: 1e-3 * PARTS[task["name"].split(".")[0]]
@@ -127,22 +102,14 @@ def measure(options, ranks, folder):
         for name, time in seconds.items()]}))
     path = find_path(info, seconds, ranks)
     for _ in range(options.rounds):
-        output = run_ranks(ranks, binary, "bench", "--json", "--threads", 1,
-                           "--steps", options.steps, "--device", f"paced:{costs}")
-        step = json.loads(output)["seconds"] / options.steps
+        step = (run_paced(ranks, binary, options.steps, costs)["seconds"]
+                / options.steps)
         print(f"{ranks} ranks: a step takes {1e3 * step:.2f} ms, its critical path "
               f"{1e3 * path:.2f} ms: {step / path:.3f} times", flush=True)
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--hftac", type=pathlib.Path,
-                        default=ROOT / "build" / "bin" / "hftac")
-    parser.add_argument("--ranks", default="8,16")
-    parser.add_argument("--micro-batches", type=int, default=64)
-    parser.add_argument("--steps", type=int, default=20)
-    parser.add_argument("--rounds", type=int, default=3)
-    options = parser.parse_args()
+    options = make_parser(__doc__, 64, 20).parse_args()
     print(f"{os.cpu_count()} processors")
     for ranks in options.ranks.split(","):
         with tempfile.TemporaryDirectory() as folder:
