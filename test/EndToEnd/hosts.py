@@ -6,6 +6,7 @@ import os
 import shutil
 import subprocess
 
+from harness import fail, run
 from mpirun import COMMAND
 
 # A host's own name and shared memory, as a machine has them.
@@ -86,3 +87,13 @@ exec sh -c '{ENTER.replace("'", "'" + chr(92) + "''")}' "$@"
         for name in names:
             subprocess.run(["ip", "netns", "delete", name], check=False,
                            stderr=subprocess.DEVNULL)
+
+
+def run_told(command, ranks, program, *arguments, place):
+    """Runs a program with a command of make_hosts; stops unless each host has half of
+    its ranks."""
+    output = run(*command, "-n", ranks, "sh", "-c", 'hostname; exec "$@"', "sh", program,
+                 *arguments, cwd=place)
+    told = [line for line in output.splitlines() if line.startswith("hfta")]
+    if sorted(map(told.count, set(told))) != [ranks // 2] * 2:
+        fail(f"expected two hosts of {ranks // 2} ranks each\n{output:.2000}")

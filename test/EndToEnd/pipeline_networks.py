@@ -11,21 +11,20 @@ Python's standard library; hosts are network namespaces, which root can make.
 import argparse
 import concurrent.futures
 import dataclasses
-import filecmp
 import itertools
-import math
 import pathlib
 import random
 import shutil
 import sys
 
-from harness import DATA, REFERENCE, checkpoint, fail, make_blocks, read_log, run
-from hosts import can_make_hosts, make_hosts
+from harness import DATA, REFERENCE, make_blocks, run
+from hosts import can_make_hosts, make_hosts, run_told
 from mpirun import run_ranks
 from network_run import NetworkFolder
 from pipeline_models import (FIELDS, TIED_PARTS, graph, integers, make_numbers, model,
                              node, tensor, value, write_tied)
 from pipeline_orders import make_random_order, write_rows
+from trainings import expect_same_training, expect_trained, read_training
 
 COPIES, STEPS, MICRO_BATCHES = 4, 5, 8
 ORDERS = ("all_forwards_first", "one_f_one_b", "zero_bubble", "interleaved", "v_shape",
@@ -188,10 +187,7 @@ class Check:
                 "--no-progress", "--overwrite"]
 
     def get_trained(self, name):
-        """What a training has left: its folder, and the log but for how it began."""
-        log = read_log(self.folder / f"{name}.jsonl")
-        return (checkpoint(self.folder / name, STEPS),
-                [event for event in log if event["event"] != "start"])
+        return read_training(self.folder / name, self.folder / f"{name}.jsonl", STEPS)
 
     def train(self, binary, ranks):
         name = f"{binary.name}-on-{ranks}"
@@ -206,22 +202,8 @@ class Check:
                 path.unlink()
         binary.unlink()
 
-    def expect_trained(self, trained, what):
-        """That not all is infinite, or alike: then equal bytes would tell nothing."""
-        losses = [event["loss"] for event in trained[1] if event["event"] == "step"]
-        if (len(losses) != STEPS or not all(map(math.isfinite, sum(losses, [])))
-                or len(set(losses[-1])) != COPIES or losses[0] == losses[-1]):
-            fail(f"{what}: losses {losses}")
-
     def expect_same(self, mine, theirs, what):
-        names = sorted(path.name for path in theirs[0].iterdir())
-        if names != sorted(path.name for path in mine[0].iterdir()):
-            fail(f"{what}: {mine[0]} has other files than {theirs[0]}")
-        _, *others = filecmp.cmpfiles(mine[0], theirs[0], names, shallow=False)
-        if any(others) or len(names) < COPIES:
-            fail(f"{what}: {mine[0]} and {theirs[0]} differ: {others}")
-        if mine[1] != theirs[1]:
-            fail(f"{what}: another log than {theirs[0].parent}'s")
+        expect_same_training(mine, theirs, COPIES, what)
         self.equal += 1
 
     def make_order(self, case, name):
@@ -247,7 +229,7 @@ class Check:
         clause = f"micro_batches {MICRO_BATCHES}"
         uncut = self.compile(case, str(case), clause)
         expected = self.train(uncut, 1)
-        self.expect_trained(expected, str(case))
+        expect_trained(expected, STEPS, COPIES, str(case))
         for order in ORDERS:
             binary = self.compile(case, f"{case}-{order}", clause,
                                   self.make_order(case, order))
@@ -294,12 +276,7 @@ class Check:
                               self.make_order(case, order))
         name = f"{binary.name}-on-hosts"
         with make_hosts(self.folder, slots=2) as command:
-            # A rank tells its host.
-            output = run(*command, "-n", 4, "sh", "-c", 'hostname; exec "$@"', "sh",
-                         binary, *self.get_flags(name), cwd=self.folder)
-        hosts = [line for line in output.splitlines() if line.startswith("hfta")]
-        if len(hosts) != 4 or len(set(hosts)) != 2:
-            fail(f"expected two hosts of two ranks each\n{output:.2000}")
+            run_told(command, 4, binary, *self.get_flags(name), place=self.folder)
         what = f"{case}, {order} on two hosts"
         self.expect_same(self.get_trained(name), self.train(uncut, 1), what)
         self.remove(binary)

@@ -3,8 +3,8 @@
 namespaces, which root can make where iproute2 is installed."""
 
 import ranks
-from harness import checkpoint, expect_same_checkpoint, fail, read_log, run
-from hosts import can_make_hosts, make_hosts
+from hosts import can_make_hosts, make_hosts, run_told
+from trainings import expect_same_training, read_training
 
 
 def main():
@@ -15,20 +15,14 @@ def main():
     for name in ("mlp-4", "cnn-4"):
         net, clauses, flags = ranks.JOBS[name]
         binary = check.work.compile(name, ranks.make_job(net, clauses), *flags).resolve()
-        alone = check.train(binary, 1, f"{name}-1")
+        check.train(binary, 1, f"{name}-1")
         other = f"{name}-hosts"
         with make_hosts(check.folder, slots=2) as command:
-            # A rank tells its host.
-            output = run(*command, "-n", 4, "sh", "-c", 'hostname; exec "$@"', "sh",
-                         binary, *check.flags(other), cwd=check.folder)
-        hosts = [line for line in output.splitlines() if line.startswith("hfta")]
-        if len(hosts) != 4 or len(set(hosts)) != 2:
-            fail(f"expected two hosts of two ranks each\n{output:.2000}")
-        expect_same_checkpoint(checkpoint(check.folder / other, ranks.STEPS), alone,
-                               other, ranks.COPIES)
-        if read_log(check.folder / f"{other}.jsonl") != read_log(
-                check.folder / f"{name}-1.jsonl"):
-            fail(f"{other}: another log than one rank's")
+            run_told(command, 4, binary, *check.flags(other), place=check.folder)
+        alone, apart = (read_training(check.folder / run, check.folder / f"{run}.jsonl",
+                                      ranks.STEPS) for run in (f"{name}-1", other))
+        expect_same_training(apart, alone, ranks.COPIES, other)
+        print(f"equal: {other}")
 
 
 if __name__ == "__main__":

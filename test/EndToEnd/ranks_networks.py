@@ -8,15 +8,13 @@ compiled alone, or in part; gradients are clipped or not, in f32 or f64.
 
 import argparse
 import dataclasses
-import filecmp
-import math
 import pathlib
 import sys
 
-from harness import (REFERENCE, checkpoint, copy_file, expect_same_file, fail,
-                     read_log)
+from harness import REFERENCE, copy_file, expect_same_file, fail
 from mpirun import run_ranks
 from network_run import MODELS, NetworkFolder, networks
+from trainings import expect_same_training, expect_trained, read_training
 
 sys.path.insert(0, str(REFERENCE.parent / "Hostile"))
 
@@ -121,30 +119,11 @@ class Check:
                                    clauses=clauses, **settings)
 
     def train(self, binary, ranks):
-        """The folder of the checkpoint, and the log."""
         folder = self.work / f"{binary.name}-{ranks}"
         log = folder.with_suffix(".jsonl")
         run_ranks(ranks, binary, "train", "--data", self.work, "--checkpoint", folder,
                   "--log", log, "--log-every", 1, "--no-progress")
-        return checkpoint(folder, STEPS), read_log(log)
-
-    def expect_trained(self, log, what):
-        """That not all is infinite, or alike: then equal bytes would tell nothing."""
-        losses = [event["loss"] for event in log if event["event"] == "step"]
-        if (len(losses) != STEPS or not all(math.isfinite(x) for x in sum(losses, []))
-                or len(set(losses[-1])) != self.copies or losses[0] == losses[-1]):
-            fail(f"{what}: losses {losses}")
-
-    def expect_same(self, mine, theirs, what):
-        names = sorted(path.name for path in theirs[0].iterdir())
-        if names != sorted(path.name for path in mine[0].iterdir()):
-            fail(f"{what}: {mine[0]} has other files than {theirs[0]}")
-        _, *others = filecmp.cmpfiles(mine[0], theirs[0], names, shallow=False)
-        if any(others) or len(names) < self.copies:
-            fail(f"{what}: {mine[0]} and {theirs[0]} differ: {others}")
-        if mine[1] != theirs[1]:
-            fail(f"{what}: another log than {theirs[0].parent}'s")
-        print(f"equal: {what}", flush=True)
+        return read_training(folder, log, STEPS)
 
     def check(self, number, setting):
         expected = None
@@ -167,16 +146,17 @@ class Check:
                 trained = self.train(binary, ranks)
                 if expected is None:
                     expected = trained
-                    self.expect_trained(trained[1], what)
+                    expect_trained(trained, STEPS, self.copies, what)
                     continue
-                self.expect_same(trained, expected, what)
+                expect_same_training(trained, expected, self.copies, what)
+                print(f"equal: {what}", flush=True)
         if self.name == "partial":
-            self.check_part(number, setting, clauses, expected[0])
+            self.check_part(number, setting, clauses, expected.folder)
 
     def check_part(self, number, setting, clauses, together):
         """A copy whose sums are partly of all copies, partly its own."""
         binary = self.compile(f"{self.name}-{number}-alone", setting, clauses, part=1)
-        alone, _ = self.train(binary, 2)
+        alone = self.train(binary, 2).folder
         expect_same_file(copy_file(together, 1), copy_file(alone, 0),
                          f"{PARTS[1]} in an array and alone")
 
