@@ -135,9 +135,9 @@ ExitCode JobPlanner::checkOrder(const Job &job,
     return ExitCode::done;
   const std::string &name = result.plan.order;
   std::string problem;
-  static const llvm::StringRef known[] = {"auto", Job::kAllForwardsFirst,
-                                          "one_f_one_b", "zero_bubble"};
-  if (!llvm::is_contained(known, name)) {
+  std::optional<OrderKind> kind = symbolizeOrderKind(name);
+  bool isWord = kind && *kind != OrderKind::list && *kind != OrderKind::file;
+  if (!isWord || isOfSeveralChunks(*kind)) {
     problem =
         "order: expected one of stages of one chunk, got \"" + name + "\"";
   } else if (job.getStageCount() == 1) {

@@ -1,6 +1,7 @@
 //===- StageMemory.cpp - Memory that a stage's worker needs ---------------===//
 
 #include "StageMemory.h"
+#include "hfta/data.h"
 
 #include <map>
 #include <set>
@@ -93,10 +94,6 @@ static WorkerSegments findSegments(ModuleOp module, const Job &job,
   return segments;
 }
 
-/// Batches of data are read two ahead of the one in use: one of them is on its
-/// way to the device.
-static constexpr int64_t kBatchesOfData = 3;
-
 SmallVector<int64_t> hfta::getWorkerBytes(ModuleOp module, const Job &job) {
   SmallVector<int64_t> all;
   SmallVector<SegmentAttr> table;
@@ -114,7 +111,7 @@ SmallVector<int64_t> hfta::getWorkerBytes(ModuleOp module, const Job &job) {
       if (isResident(segment.getRole()))
         bytes += size * countInstances(segment, job, stage);
       if (segment.getRole() == Role::input)
-        bytes += kBatchesOfData * own * size;
+        bytes += HFTA_BATCHES_OF_DATA * own * size;
     }
     all.push_back(bytes);
   }

@@ -141,6 +141,10 @@ std::optional<OrderKind> planning::symbolizeOrderKind(llvm::StringRef name) {
   return std::nullopt;
 }
 
+bool planning::isOfSeveralChunks(OrderKind kind) {
+  return kind == OrderKind::interleaved || kind == OrderKind::vShape;
+}
+
 //===----------------------------------------------------------------------===//
 // What is in flight
 //===----------------------------------------------------------------------===//

@@ -2,6 +2,7 @@
 
 #include "Hfta/Planning/Search.h"
 #include "Candidates.h"
+#include "Hfta/Planning/Order.h"
 
 #include "llvm/ADT/STLExtras.h"
 
@@ -73,7 +74,9 @@ static PipelinePlan makePlan(const StageCosts &costs,
     allFirst &= planned.inFlight == station.getRounds(workload.microBatches);
     plan.stages.push_back(std::move(planned));
   }
-  plan.order = allFirst ? "all_forwards_first" : "one_f_one_b";
+  plan.order = stringifyOrderKind(allFirst ? OrderKind::allForwardsFirst
+                                           : OrderKind::oneForwardOneBackward)
+                   .str();
   numberDevices(candidate.stages, costs.getCluster(), plan);
   return plan;
 }

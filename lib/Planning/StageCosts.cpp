@@ -1,6 +1,7 @@
 //===- StageCosts.cpp - What stages and links between them cost -----------===//
 
 #include "Hfta/Planning/StageCosts.h"
+#include "hfta/data.h"
 
 #include <algorithm>
 #include <cmath>
@@ -141,11 +142,10 @@ double StageCosts::getPeakBytes(int64_t first, int64_t last, int64_t replicas,
   if (workload.costs == CostRule::units)
     kept += std::min(weights, workload.bucket) *
             static_cast<double>(groups - sums) / replicas;
-  // Data are read two batches ahead of the one in use, and one micro-batch more
-  // is on its way to the device.
+  // One micro-batch more is on its way to the device.
   double input = inputs[last + 1] - inputs[first];
   int64_t own = (workload.microBatches + replicas - 1) / replicas;
-  kept += input * (3 * own + 1);
+  kept += input * (HFTA_BATCHES_OF_DATA * own + 1);
   in += input;
   double values = saved[last + 1] - saved[first];
   bool again = recomputes(last);

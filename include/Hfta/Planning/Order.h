@@ -110,6 +110,8 @@ enum class OrderKind : uint8_t {
 /// As jobs and plans call it: one_f_one_b. A list scheduler's is "list".
 llvm::StringRef stringifyOrderKind(OrderKind kind);
 std::optional<OrderKind> symbolizeOrderKind(llvm::StringRef name);
+/// Whether its stages have several chunks, of orders that have a name.
+bool isOfSeveralChunks(OrderKind kind);
 
 using ActionList = std::vector<Action>;
 

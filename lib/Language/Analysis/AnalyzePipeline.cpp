@@ -71,8 +71,9 @@ void JobAnalyzer::analyzePlan(const BoundArguments &arguments,
     diagnostics.error(arguments.get("order")->getRange(),
                       "'auto' and an order from a file exclude each other",
                       "the file is for stages that are given");
-  if (!call &&
-      (info.job.order == "interleaved" || info.job.order == Job::kVShape))
+  std::optional<planning::OrderKind> kind =
+      planning::symbolizeOrderKind(info.job.order);
+  if (!call && kind && planning::isOfSeveralChunks(*kind))
     diagnostics.error(arguments.get("order")->getRange(),
                       "planned stages have one chunk, '" + info.job.order +
                           "' is of several",

@@ -43,6 +43,10 @@
 extern "C" {
 #endif
 
+/// Batches that a training has in the host's memory at a time: the one in use,
+/// the next one, which is on its way to the device, and the one that is read.
+enum { HFTA_BATCHES_OF_DATA = 3 };
+
 typedef struct hfta_data hfta_data;
 
 /// What an opened source must hold. Borrowed during hfta_data_open only.

@@ -11,8 +11,6 @@
 #include <string.h>
 #include <sys/mman.h>
 
-enum { SLOTS = 3 };
-
 typedef struct slot {
   void **inputs; ///< one buffer a field, in the feed's memory
   int64_t valid;
@@ -29,7 +27,7 @@ struct hfta_feed {
   int64_t taken; ///< the consumer's next batch
   bool holding;  ///< the consumer uses the batch before `taken`
   int64_t *indices;
-  slot slots[SLOTS];
+  slot slots[HFTA_BATCHES_OF_DATA];
   char *memory; ///< all slots' buffers; given back as a whole, unlike malloc's
   uint64_t memory_bytes;
 
@@ -43,7 +41,7 @@ struct hfta_feed {
 };
 
 static slot *slot_of(hfta_feed *feed, int64_t number) {
-  return &feed->slots[number % SLOTS];
+  return &feed->slots[number % HFTA_BATCHES_OF_DATA];
 }
 
 int64_t hfta_steps_per_epoch(const hfta_dataset *dataset) {
@@ -194,10 +192,10 @@ static hfta_status allocate_buffers(hfta_feed *feed, hfta_error *error) {
   size_t fields = program->data_field_count;
   uint64_t bytes = 0;
   for (uint32_t i = 0; i < fields; ++i)
-    bytes += SLOTS * padded_batch_bytes(program, i);
+    bytes += HFTA_BATCHES_OF_DATA * padded_batch_bytes(program, i);
   feed->indices = calloc((size_t)program->batch, sizeof(*feed->indices));
   bool complete = feed->indices != NULL;
-  for (int j = 0; j < SLOTS; ++j) {
+  for (int j = 0; j < HFTA_BATCHES_OF_DATA; ++j) {
     feed->slots[j].inputs = calloc(fields + 1, sizeof(void *));
     complete &= feed->slots[j].inputs != NULL;
   }
@@ -209,10 +207,10 @@ static hfta_status allocate_buffers(hfta_feed *feed, hfta_error *error) {
   }
   if (!complete || !feed->memory)
     return hfta_fail(error, HFTA_UNSUPPORTED,
-                     "not enough memory for %d batches", SLOTS);
+                     "not enough memory for %d batches", HFTA_BATCHES_OF_DATA);
   char *at = feed->memory;
   for (uint32_t i = 0; i < fields; ++i)
-    for (int j = 0; j < SLOTS; ++j) {
+    for (int j = 0; j < HFTA_BATCHES_OF_DATA; ++j) {
       feed->slots[j].inputs[i] = at;
       at += padded_batch_bytes(program, i);
     }
@@ -243,7 +241,7 @@ static hfta_status start(const hfta_dataset *dataset, const bool *reads,
   hfta_feed *feed = calloc(1, sizeof(*feed));
   if (!feed)
     return hfta_fail(error, HFTA_UNSUPPORTED,
-                     "not enough memory for %d batches", SLOTS);
+                     "not enough memory for %d batches", HFTA_BATCHES_OF_DATA);
   feed->dataset = dataset;
   feed->program = dataset->program;
   feed->observer = observer;
@@ -291,7 +289,7 @@ void hfta_feed_stop(hfta_feed *feed) {
   }
   if (feed->memory)
     munmap(feed->memory, feed->memory_bytes);
-  for (int j = 0; j < SLOTS; ++j)
+  for (int j = 0; j < HFTA_BATCHES_OF_DATA; ++j)
     free(feed->slots[j].inputs);
   free(feed->indices);
   pthread_cond_destroy(&feed->changed);

@@ -2,6 +2,7 @@
 
 #include "schedule/workload.h"
 
+#include "hfta/data.h"
 #include "schedule/share.h"
 #include "schedule/sums.h"
 
@@ -464,8 +465,7 @@ static uint64_t *plan_entry(hfta_memory_plan *plan, uint32_t role) {
   }
 }
 
-/// Batches of data are read two ahead of the one in use: one of them is on its
-/// way to the device.
+/// Of the batches of data in the host's memory.
 static uint64_t prefetch_bytes(const hfta_program *program,
                                const hfta_workload *workload) {
   uint64_t bytes = 0;
@@ -475,7 +475,8 @@ static uint64_t prefetch_bytes(const hfta_program *program,
   for (uint32_t i = 0; i < program->data_field_count; ++i)
     for (int64_t m = 0; m < program->micro_batches; ++m)
       if (hfta_workload_reads(program, workload, i, m))
-        bytes += 3 * program->tensors[program->data_fields[i].tensor].bytes;
+        bytes += HFTA_BATCHES_OF_DATA *
+                 program->tensors[program->data_fields[i].tensor].bytes;
   return bytes;
 }
 

@@ -4,9 +4,9 @@
 #include "Hfta/Dialect/Hfta/IR/HftaDialect.h"
 #include "Hfta/Dialect/Hfta/IR/Optimizers.h"
 #include "Hfta/Dialect/Hfta/IR/Settings.h"
+#include "Hfta/Planning/Order.h"
 #include "mlir/IR/Builders.h"
 #include "llvm/ADT/StringSet.h"
-#include "llvm/ADT/StringSwitch.h"
 
 using namespace mlir;
 using namespace mlir::hfta;
@@ -34,12 +34,23 @@ PipelineOrder Job::getOrder() const {
                                       : PipelineOrder::oneForwardOneBackward;
   if (!orderRows.empty())
     return PipelineOrder::listed;
-  return llvm::StringSwitch<PipelineOrder>(order)
-      .Case(kAllForwardsFirst, PipelineOrder::allForwardsFirst)
-      .Case("interleaved", PipelineOrder::interleaved)
-      .Case("zero_bubble", PipelineOrder::zeroBubble)
-      .Case(kVShape, PipelineOrder::vShape)
-      .Default(PipelineOrder::oneForwardOneBackward);
+  using planning::OrderKind;
+  switch (planning::symbolizeOrderKind(order).value_or(OrderKind::automatic)) {
+  case OrderKind::allForwardsFirst:
+    return PipelineOrder::allForwardsFirst;
+  case OrderKind::interleaved:
+    return PipelineOrder::interleaved;
+  case OrderKind::zeroBubble:
+    return PipelineOrder::zeroBubble;
+  case OrderKind::vShape:
+    return PipelineOrder::vShape;
+  case OrderKind::automatic:
+  case OrderKind::oneForwardOneBackward:
+  case OrderKind::list:
+  case OrderKind::file:
+    return PipelineOrder::oneForwardOneBackward;
+  }
+  llvm_unreachable("all kinds are listed");
 }
 
 /// What stands around the name of a file.
