@@ -1,6 +1,6 @@
 //===- FakeStages.cpp - A hand-written pipeline for tests -----------------===//
 
-#include "FakeStages.h"
+#include "FakeStagesSchedules.h"
 
 #include "hfta/abi.h"
 
@@ -10,36 +10,6 @@
 namespace {
 
 constexpr int64_t width = FakeStages::width;
-constexpr uint64_t rowBytes = width * sizeof(double);
-constexpr uint64_t blockBytes = rowBytes; // of sums
-
-// Queues.
-enum : uint32_t {
-  TASKS,
-  UPLOADS,
-  SUMS,
-  SENDS,
-  RECEIPTS,
-  RECEIPTS_BACK, // never behind what comes ahead
-  QUEUES
-};
-
-// Events; each may have as many instances as `PER_EVENT`.
-enum : uint32_t {
-  UPLOADED,
-  USED,
-  CAME,
-  CAME_BACK,
-  COMPUTED,
-  COMPUTED_BACK,
-  SENT,
-  SENT_BACK,
-  FREE,
-  DONE,
-  SUMMED,
-  EVENTS,
-  PER_EVENT = 8
-};
 
 double at(const void *memory, int64_t index) {
   return static_cast<const double *>(memory)[index];
@@ -107,70 +77,6 @@ hfta_binding bind(uint32_t segment, uint64_t offset = 0,
 }
 
 } // namespace
-
-/// Commands that are being written.
-struct FakeStages::Schedule {
-  std::vector<hfta_command> &commands;
-
-  hfta_command &add(uint32_t kind, uint32_t queue, uint32_t subject = 0) {
-    hfta_command command = {};
-    command.kind = kind;
-    command.queue = queue;
-    command.subject = subject;
-    commands.push_back(command);
-    return commands.back();
-  }
-  void run(uint32_t task) { add(HFTA_COMMAND_RUN, TASKS, task); }
-  /// `queue` goes on after what `after` has done for as many micro-batches.
-  void event(uint32_t kind, uint32_t queue, uint32_t event,
-             int64_t instances = 1) {
-    add(kind, queue, event * PER_EVENT).bytes =
-        static_cast<uint64_t>(instances);
-  }
-  void record(uint32_t queue, uint32_t event, int64_t instances = 1) {
-    this->event(HFTA_COMMAND_RECORD, queue, event, instances);
-  }
-  void await(uint32_t queue, uint32_t event, int64_t instances = 1) {
-    this->event(HFTA_COMMAND_AWAIT, queue, event, instances);
-  }
-  void after(uint32_t queue, uint32_t first, uint32_t event,
-             int64_t instances = 1) {
-    record(first, event, instances);
-    await(queue, event, instances);
-  }
-  void message(uint32_t kind, uint32_t queue, uint32_t segment, int stage,
-               uint64_t bytes) {
-    hfta_command &command = add(kind, queue, static_cast<uint32_t>(stage));
-    command.to = {HFTA_SPACE_SEGMENT, segment, 0, 0};
-    command.bytes = bytes;
-  }
-  void transfer(uint32_t queue, hfta_place to, hfta_place from,
-                uint64_t bytes) {
-    hfta_command &command = add(HFTA_COMMAND_TRANSFER, queue);
-    command.to = to;
-    command.from = from;
-    command.bytes = bytes;
-  }
-  size_t begin(uint32_t kind, uint32_t subject) {
-    add(kind, TASKS, subject);
-    return commands.size();
-  }
-  void end(size_t begin) {
-    commands[begin - 1].length = static_cast<uint32_t>(commands.size() - begin);
-  }
-  void fill(uint32_t segment, uint64_t bytes) {
-    hfta_command &command = add(HFTA_COMMAND_FILL, TASKS);
-    command.to = {HFTA_SPACE_SEGMENT, segment, 0, 0};
-    command.bytes = bytes;
-  }
-  void allReduce(uint32_t task, uint32_t segment, uint32_t received,
-                 uint64_t bytes) {
-    hfta_command &command = add(HFTA_COMMAND_ALL_REDUCE, SUMS, task);
-    command.to = {HFTA_SPACE_SEGMENT, segment, 0, blockBytes};
-    command.from = {HFTA_SPACE_SEGMENT, received, 0, 0};
-    command.bytes = bytes;
-  }
-};
 
 //===----------------------------------------------------------------------===//
 // Tables
@@ -296,10 +202,10 @@ void FakeStages::addStage(int i) {
                              {bind(differences[i + 1]), from, bind(weights[i]),
                               bind(gradients[i]), bind(differences[i])},
                              {gradients[i], differences[i]}, true));
-  combine.push_back(addTask(
-      "combine." + number, runCombine,
-      {bind(gradients[i], 0, blockBytes), bind(received[i], 0, blockBytes)},
-      {gradients[i]}, true));
+  combine.push_back(
+      addTask("combine." + number, runCombine,
+              {bind(gradients[i], 0, rowBytes), bind(received[i], 0, rowBytes)},
+              {gradients[i]}, true));
   update.push_back(addTask(
       "update." + number, runUpdate,
       {bind(weights[i]), bind(gradients[i]), bind(scalars, 0, sizeof(double))},
@@ -309,222 +215,16 @@ void FakeStages::addStage(int i) {
 void FakeStages::addTasks() {
   for (int i = 0; i < count; ++i)
     addStage(i);
-  combineResults = addTask(
-      "combine_results", runCombine,
-      {bind(results, 0, blockBytes), bind(receivedResults, 0, blockBytes)},
-      {results}, true);
+  combineResults =
+      addTask("combine_results", runCombine,
+              {bind(results, 0, rowBytes), bind(receivedResults, 0, rowBytes)},
+              {results}, true);
   evaluate =
       addTask("evaluate", runEvaluateLast,
               {bind(cuts[count - 1]), bind(weights[count - 1]), bind(cuts[1]),
                bind(weights[0]), bind(results, 0, sizeof(double)),
                bind(results, copies * sizeof(double), sizeof(double))},
               {results}, true);
-}
-
-//===----------------------------------------------------------------------===//
-// Schedules
-//===----------------------------------------------------------------------===//
-
-void FakeStages::writeInitialize(Schedule &to, int stage) {
-  to.run(init[stage]);
-  if (options.isUncut)
-    return;
-  if (stage == 0) {
-    to.after(SENDS, TASKS, DONE);
-    to.message(HFTA_COMMAND_SEND, SENDS, weights[0], count - 1,
-               copies * rowBytes);
-  }
-  if (stage == count - 1) {
-    to.after(RECEIPTS, TASKS, DONE);
-    to.message(HFTA_COMMAND_RECEIVE, RECEIPTS, weights[0], 0,
-               copies * rowBytes);
-  }
-}
-
-/// What the forward of a micro-batch reads, to a place that is free.
-void FakeStages::writeReceive(Schedule &to, int stage, int32_t ahead) {
-  const uint64_t all = copies * rowBytes;
-  size_t begin = to.commands.size();
-  to.await(RECEIPTS, FREE, options.inFlight);
-  to.message(HFTA_COMMAND_RECEIVE, RECEIPTS, cuts[stage], stage - 1, all);
-  if (stage == count - 1 && count > 2)
-    to.message(HFTA_COMMAND_RECEIVE, RECEIPTS, cuts[1], 0, all);
-  to.record(RECEIPTS, CAME, options.inFlight);
-  for (size_t i = begin; i < to.commands.size(); ++i)
-    to.commands[i].ahead = ahead;
-}
-
-/// Messages of a micro-batch, and the tasks between them.
-void FakeStages::writeForward(Schedule &to, int stage, bool receivesAhead) {
-  const uint64_t all = copies * rowBytes;
-  int64_t inFlight = options.inFlight;
-  if (stage == 0) {
-    to.await(UPLOADS, FREE, inFlight);
-    to.transfer(UPLOADS, {HFTA_SPACE_SEGMENT, input, 0, 0},
-                {HFTA_SPACE_FIELD, 0, 0, 0}, rowBytes);
-    to.after(TASKS, UPLOADS, UPLOADED, inFlight);
-  } else {
-    if (!receivesAhead)
-      writeReceive(to, stage, 0);
-    to.await(TASKS, CAME, inFlight);
-    if (receivesAhead)
-      writeReceive(to, stage, 1);
-  }
-  if (stage < count - 1)
-    to.await(TASKS, SENT, inFlight);
-  to.run(forward[stage]);
-  if (stage == count - 1)
-    return;
-  to.after(SENDS, TASKS, COMPUTED, inFlight);
-  to.message(HFTA_COMMAND_SEND, SENDS, cuts[stage + 1], stage + 1, all);
-  if (stage == 0 && count > 2)
-    to.message(HFTA_COMMAND_SEND, SENDS, cuts[1], count - 1, all);
-  to.record(SENDS, SENT, inFlight);
-}
-
-void FakeStages::writeBackward(Schedule &to, int stage) {
-  const uint64_t all = copies * rowBytes;
-  int64_t inFlight = options.inFlight;
-  if (stage < count - 1) {
-    to.await(RECEIPTS_BACK, FREE, inFlight);
-    to.message(HFTA_COMMAND_RECEIVE, RECEIPTS_BACK, differences[stage + 1],
-               stage + 1, all);
-    to.after(TASKS, RECEIPTS_BACK, CAME_BACK, inFlight);
-  }
-  if (stage > 0)
-    to.await(TASKS, SENT_BACK, inFlight);
-  to.run(backward[stage]);
-  if (stage > 0) {
-    to.after(SENDS, TASKS, COMPUTED_BACK, inFlight);
-    to.message(HFTA_COMMAND_SEND, SENDS, differences[stage], stage - 1, all);
-    to.record(SENDS, SENT_BACK, inFlight);
-  }
-  to.record(TASKS, FREE, inFlight);
-}
-
-void FakeStages::writeUpdate(Schedule &to, int stage) {
-  bool isLast = stage == count - 1;
-  to.after(SUMS, TASKS, DONE);
-  to.allReduce(combine[stage], gradients[stage], received[stage],
-               copies * rowBytes);
-  if (isLast)
-    to.allReduce(combineResults, results, receivedResults, rowBytes);
-  to.after(TASKS, SUMS, SUMMED);
-  to.run(update[stage]);
-  if (isLast)
-    to.transfer(TASKS, {HFTA_SPACE_HOST, results, 0, 0},
-                {HFTA_SPACE_SEGMENT, results, 0, 0}, rowBytes);
-  if (options.isUncut)
-    return;
-  if (stage == 0) {
-    to.after(SENDS, TASKS, DONE);
-    to.message(HFTA_COMMAND_SEND, SENDS, weights[0], count - 1,
-               copies * rowBytes);
-  }
-  if (isLast) {
-    to.after(RECEIPTS, TASKS, DONE);
-    to.message(HFTA_COMMAND_RECEIVE, RECEIPTS, weights[0], 0,
-               copies * rowBytes);
-  }
-}
-
-/// One forward, one backward.
-static std::vector<hfta_action> makeOrder(int64_t count, int64_t inFlight) {
-  std::vector<hfta_action> order;
-  for (int64_t i = 0; i < count + inFlight - 1; ++i) {
-    if (i < count)
-      order.push_back({FORWARD, static_cast<uint32_t>(i)});
-    if (i >= inFlight - 1)
-      order.push_back({BACKWARD, static_cast<uint32_t>(i - inFlight + 1)});
-  }
-  return order;
-}
-
-void FakeStages::addSchedules(int stage) {
-  auto add = [&](const char *name) {
-    commands.emplace_back();
-    hfta_schedule schedule = {};
-    schedule.name = name;
-    schedule.stage = options.isUncut ? -1 : stage;
-    schedules.push_back(schedule);
-    Schedule to = {commands.back()};
-    to.transfer(TASKS, {HFTA_SPACE_SEGMENT, scalars, 0, 0},
-                {HFTA_SPACE_HOST, scalars, 0, 0}, segments[scalars].bytes);
-    return to;
-  };
-  int64_t last = stage == count - 1;
-  Schedule initialize = add("initialize");
-  writeInitialize(initialize, stage);
-  Schedule step = add("step");
-  if (last)
-    step.fill(results, rowBytes);
-  size_t outer = step.begin(HFTA_COMMAND_ACTIONS, static_cast<uint32_t>(stage));
-  size_t inner = step.begin(HFTA_COMMAND_CASE, FORWARD);
-  writeForward(step, stage, options.receivesAhead);
-  step.end(inner);
-  inner = step.begin(HFTA_COMMAND_CASE, BACKWARD);
-  writeBackward(step, stage);
-  step.end(inner);
-  if (stage > 0) {
-    inner = step.begin(HFTA_COMMAND_CASE, RECEIVE);
-    writeReceive(step, stage, 0);
-    step.end(inner);
-  }
-  step.end(outer);
-  writeUpdate(step, stage);
-  Schedule evaluation = add("evaluate");
-  if (last)
-    evaluation.fill(results, rowBytes);
-  outer = evaluation.begin(HFTA_COMMAND_REPEAT, HFTA_REPEAT_MICRO_BATCHES);
-  writeForward(evaluation, stage, false);
-  if (last)
-    evaluation.commands.back().subject = evaluate;
-  evaluation.record(TASKS, FREE, options.inFlight);
-  evaluation.end(outer);
-  if (last) {
-    evaluation.after(SUMS, TASKS, DONE);
-    evaluation.allReduce(combineResults, results, receivedResults, rowBytes);
-    evaluation.after(TASKS, SUMS, SUMMED);
-    evaluation.transfer(TASKS, {HFTA_SPACE_HOST, results, 0, 0},
-                        {HFTA_SPACE_SEGMENT, results, 0, 0}, rowBytes);
-  }
-}
-
-void FakeStages::addUncutSchedules() {
-  for (const char *name : {"initialize", "step", "evaluate"}) {
-    commands.emplace_back();
-    hfta_schedule schedule = {};
-    schedule.name = name;
-    schedule.stage = -1;
-    schedules.push_back(schedule);
-  }
-  for (std::vector<hfta_command> &list : commands)
-    Schedule{list}.transfer(TASKS, {HFTA_SPACE_SEGMENT, scalars, 0, 0},
-                            {HFTA_SPACE_HOST, scalars, 0, 0},
-                            segments[scalars].bytes);
-  Schedule initialize = {commands[0]}, step = {commands[1]},
-           evaluation = {commands[2]};
-  for (int i = 0; i < count; ++i)
-    writeInitialize(initialize, i);
-  for (Schedule *to : {&step, &evaluation}) {
-    to->fill(results, rowBytes);
-    size_t begin = to->begin(HFTA_COMMAND_REPEAT, HFTA_REPEAT_MICRO_BATCHES);
-    to->transfer(TASKS, {HFTA_SPACE_SEGMENT, input, 0, 0},
-                 {HFTA_SPACE_FIELD, 0, 0, 0}, rowBytes);
-    for (int i = 0; i < count - 1; ++i)
-      to->run(forward[i]);
-    to->run(to == &step ? forward[count - 1] : evaluate);
-    for (int i = count - 1; i >= 0 && to == &step; --i)
-      to->run(backward[i]);
-    to->end(begin);
-  }
-  for (int i = 0; i < count; ++i)
-    writeUpdate(step, i);
-  evaluation.after(SUMS, TASKS, DONE);
-  evaluation.allReduce(combineResults, results, receivedResults, rowBytes);
-  evaluation.after(TASKS, SUMS, SUMMED);
-  evaluation.transfer(TASKS, {HFTA_SPACE_HOST, results, 0, 0},
-                      {HFTA_SPACE_SEGMENT, results, 0, 0}, rowBytes);
 }
 
 //===----------------------------------------------------------------------===//
@@ -581,6 +281,18 @@ void FakeStages::finish() {
       addTensor("weight", results, copies * sizeof(double), 1, 1, false, 0);
   program.tensors = tensors.data();
   program.tensor_count = static_cast<uint32_t>(tensors.size());
+}
+
+/// One forward, one backward.
+static std::vector<hfta_action> makeOrder(int64_t count, int64_t inFlight) {
+  std::vector<hfta_action> order;
+  for (int64_t i = 0; i < count + inFlight - 1; ++i) {
+    if (i < count)
+      order.push_back({FORWARD, static_cast<uint32_t>(i)});
+    if (i >= inFlight - 1)
+      order.push_back({BACKWARD, static_cast<uint32_t>(i - inFlight + 1)});
+  }
+  return order;
 }
 
 FakeStages::FakeStages(const StagesOptions &given)

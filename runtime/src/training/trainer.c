@@ -1,294 +1,24 @@
 //===- trainer.c - The training loop --------------------------------------===//
 
-#include "hfta/trainer.h"
+#include "training/trainer_impl.h"
 
-#include "checkpoint/checkpoint_impl.h"
-#include "checkpoint/replaces.h"
-#include "data/dataset.h"
-#include "data/feed.h"
 #include "schedule/instance_impl.h"
 #include "schedule/share_state.h"
 #include "system/clock.h"
-#include "trace/trace.h"
 #include "training/evaluate.h"
-#include "training/log.h"
-#include "training/progress.h"
-#include "training/team.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-typedef struct trainer {
-  hfta_instance *instance;
-  const hfta_program *program;
-  const hfta_train_options *options;
-  hfta_train_result *result;
-  hfta_dataset train;
-  hfta_dataset test;
-  bool evaluates;
-  hfta_feed *feed;
-  hfta_folder_lock lock; ///< of the checkpoints' folder
-  hfta_log *log;
-  hfta_trace *trace;
-  hfta_progress progress;
-  hfta_team team;
-  int64_t steps_per_epoch;
-  int64_t first_step; ///< steps done before this run
-  int64_t total_steps;
-  int64_t saved_step; ///< the last checkpoint's, -1: none
-  bool can_save;      ///< the instance stands between two steps
-  hfta_error failure; ///< after which the training goes on to a step that all
-                      ///< ranks save; code HFTA_OK: none
-  double *losses;
-  double *loss_sums; ///< since the epoch's begin
-  double *rates;
-  double epoch_begin;
-  hfta_error *error;
-} trainer;
-
-//===----------------------------------------------------------------------===//
-// Preparation
-//===----------------------------------------------------------------------===//
-
-static hfta_status check_options(trainer *self) {
-  const hfta_program *program = self->program;
-  const hfta_train_options *options = self->options;
-  if (!hfta_program_trains(program))
-    return hfta_fail(self->error, HFTA_USAGE,
-                     "'%s' was compiled for inference only: the job had no "
-                     "loss",
-                     program->name);
-  const hfta_device_functions *device =
-      hfta_instance_device_kind(self->instance);
-  if (device->takes_file)
-    return hfta_fail(self->error, HFTA_USAGE,
-                     "device '%s' runs no tasks, so that nothing is trained",
-                     device->kind);
-  if (!hfta_dataset_exists(program, HFTA_SPLIT_TRAIN))
-    return hfta_fail(self->error, HFTA_USAGE,
-                     "'%s' was compiled without training data", program->name);
-  if (options->epochs > 0 && options->steps > 0)
-    return hfta_fail(self->error, HFTA_USAGE, "give epochs or steps, not both");
-  if (options->epochs <= 0 && options->steps <= 0 && program->epochs <= 0 &&
-      program->steps <= 0)
-    return hfta_fail(self->error, HFTA_USAGE,
-                     "the job doesn't say how long to train: give --epochs or "
-                     "--steps");
-  if (options->resume && options->overwrite)
-    return hfta_fail(self->error, HFTA_USAGE,
-                     "give --resume or --overwrite, not both");
-  if ((options->resume || options->overwrite) && !options->checkpoint)
-    return hfta_fail(self->error, HFTA_USAGE, "%s needs --checkpoint DIR",
-                     options->resume ? "--resume" : "--overwrite");
-  return HFTA_OK;
-}
-
-static hfta_status allocate_results(trainer *self) {
-  size_t copies = (size_t)self->program->copies;
-  self->losses = calloc(copies, sizeof(double));
-  self->loss_sums = calloc(copies, sizeof(double));
-  self->rates = calloc(copies, sizeof(double));
-  self->result->train_losses = calloc(copies, sizeof(double));
-  bool complete = self->losses && self->loss_sums && self->rates &&
-                  self->result->train_losses;
-  if (!complete)
-    return hfta_fail(self->error, HFTA_UNSUPPORTED,
-                     "not enough memory for %zu copies' results", copies);
-  return HFTA_OK;
-}
-
-static hfta_status open_data(trainer *self) {
-  const hfta_program *program = self->program;
-  const char *root = self->options->data_root;
-  hfta_status status = hfta_dataset_open(program, HFTA_SPLIT_TRAIN, root,
-                                         &self->train, self->error);
-  if (status != HFTA_OK)
-    return status;
-  self->steps_per_epoch = hfta_steps_per_epoch(&self->train);
-  if (self->steps_per_epoch == 0)
-    return hfta_fail(self->error, HFTA_INVALID_INPUT,
-                     "the training data hold %lld samples, fewer than one "
-                     "batch of %lld",
-                     (long long)self->train.samples, (long long)program->batch);
-  self->evaluates = hfta_dataset_exists(program, HFTA_SPLIT_TEST) &&
-                    hfta_program_evaluates(program);
-  if (self->evaluates)
-    status = hfta_dataset_open(program, HFTA_SPLIT_TEST, root, &self->test,
-                               self->error);
-  return status;
-}
-
-/// Log and trace are no files that the training reads. NULL is allowed.
-static hfta_status check_output(trainer *self, const char *path) {
-  const hfta_train_options *options = self->options;
-  if (!path || !hfta_team_leads(&self->team))
-    return HFTA_OK;
-  hfta_status status = hfta_refuse_to_replace_program(path, self->error);
-  if (status == HFTA_OK)
-    status = hfta_refuse_to_replace_data(path, self->program,
-                                         options->data_root, self->error);
-  if (status == HFTA_OK)
-    status = hfta_refuse_to_replace_checkpoint(path, options->checkpoint,
-                                               self->error);
-  return status;
-}
-
-/// Nor is the trace, and it isn't the log that is open by now.
-static hfta_status open_trace(trainer *self) {
-  const hfta_train_options *options = self->options;
-  const char *path = options->trace_path, *log = options->log_path;
-  hfta_status status = check_output(self, path);
-  if (status == HFTA_OK && path && log && hfta_team_leads(&self->team) &&
-      hfta_refuse_to_replace(path, log, NULL) != HFTA_OK)
-    return hfta_fail(self->error, HFTA_USAGE, "'%s' would replace the log '%s'",
-                     path, log);
-  hfta_trace_options trace = {
-      .path = path, .steps = options->trace_steps, .first = self->first_step};
-  if (status == HFTA_OK)
-    status = hfta_trace_open(self->instance, &trace, &self->trace, self->error);
-  return status;
-}
-
-/// Options go before the program's own length, steps before epochs.
-static hfta_status find_length(trainer *self) {
-  int64_t steps = self->options->steps, epochs = self->options->epochs;
-  if (steps <= 0 && epochs <= 0) {
-    steps = self->program->steps;
-    epochs = self->program->epochs;
-  }
-  if (steps <= 0 && epochs > INT64_MAX / self->steps_per_epoch)
-    return hfta_fail(self->error, HFTA_USAGE, "%lld epochs are too many",
-                     (long long)epochs);
-  self->total_steps = steps > 0 ? steps : epochs * self->steps_per_epoch;
-  hfta_instance_set_total_steps(self->instance, self->total_steps);
-  return HFTA_OK;
-}
-
-/// A training must not end up beside another's checkpoints: after a crash the
-/// other's could be taken for its newest.
-static hfta_status prepare_checkpoints(trainer *self) {
-  const hfta_train_options *options = self->options;
-  const char *folder = options->checkpoint;
-  if (!folder || !hfta_team_leads(&self->team))
-    return HFTA_OK;
-  hfta_status status =
-      hfta_checkpoint_acquire(&self->lock, folder, self->error);
-  if (status != HFTA_OK)
-    return status;
-  int64_t newest = hfta_checkpoint_newest(folder);
-  char name[HFTA_CHECKPOINT_NAME_BYTES];
-  if (newest >= 0 && !options->resume && !options->overwrite)
-    return hfta_fail(self->error, HFTA_INVALID_INPUT,
-                     "'%s' holds checkpoints of an earlier training, the "
-                     "newest %s: give --resume to go on from it, or "
-                     "--overwrite to remove them",
-                     folder, hfta_checkpoint_name(newest, name));
-  self->saved_step = options->resume ? newest : -1;
-  return HFTA_OK;
-}
-
-/// All ranks begin with what the first one finds, whether they see its folder
-/// or not.
-static hfta_status load_beginning(trainer *self) {
-  hfta_status status = hfta_share_bytes(
-      self->team.communicator, "the step to go on from", &self->saved_step,
-      sizeof(self->saved_step), self->error);
-  if (status == HFTA_OK && self->saved_step >= 0)
-    status = hfta_checkpoint_load(self->instance, self->options->checkpoint,
-                                  self->loss_sums);
-  self->first_step = hfta_instance_steps(self->instance);
-  return status;
-}
-
-static hfta_status open_log(trainer *self) {
-  hfta_log_span span = {.steps_done = self->first_step,
-                        .total_steps = self->total_steps,
-                        .steps_per_epoch = self->steps_per_epoch,
-                        .resumed = self->options->resume,
-                        .live = hfta_instance_live(self->instance)};
-  const char *path =
-      hfta_team_leads(&self->team) ? self->options->log_path : NULL;
-  return hfta_log_open(self->program, path, &span, &self->log, self->error);
-}
-
-static void announce(trainer *self) {
-  const hfta_program *program = self->program;
-  hfta_progress *progress = &self->progress;
-  hfta_progress_note(
-      progress, "%s: %lld copies, batch %lld, %lld steps an epoch, %d threads",
-      program->name, (long long)program->copies, (long long)program->batch,
-      (long long)self->steps_per_epoch, hfta_instance_threads(self->instance));
-  if (!hfta_team_is_alone(&self->team))
-    hfta_progress_note(progress, "%d ranks share %lld workers",
-                       self->team.communicator->size,
-                       (long long)program->workers);
-  hfta_progress_note(
-      progress, "data: %lld samples to train, %lld to test, %.1f MiB unpacked",
-      (long long)self->train.samples, (long long)self->test.samples,
-      (double)(self->train.resident_bytes + self->test.resident_bytes) /
-          (1 << 20));
-  char name[HFTA_CHECKPOINT_NAME_BYTES];
-  if (self->first_step > 0)
-    hfta_progress_note(progress, "resuming from %s/%s",
-                       self->options->checkpoint,
-                       hfta_checkpoint_name(self->first_step, name));
-  else if (self->options->resume)
-    hfta_progress_note(progress, "no checkpoint in '%s': starting anew",
-                       self->options->checkpoint);
-  if (self->lock.absent)
-    hfta_progress_note(progress,
-                       "the file system of '%s' has no locks: no other "
-                       "training may use it now",
-                       self->options->checkpoint);
-}
-
-/// Goes on after a checkpoint that couldn't be removed whole.
-static void note_leftover(trainer *self) {
-  hfta_progress_note(&self->progress, "note: %s", self->error->message);
-}
-
-/// Starts reading ahead unless that goes on already.
-static hfta_status start_feed(trainer *self, int64_t first) {
-  if (self->feed)
-    return HFTA_OK;
-  return hfta_feed_start_training(
-      &self->train, hfta_instance_reads(self->instance), first,
-      self->total_steps, hfta_trace_observer(self->trace), &self->feed,
-      self->error);
-}
-
-static void stop_feed(trainer *self) {
+static void stop_feed(hfta_trainer *self) {
   hfta_instance_offer(self->instance, NULL);
   hfta_feed_stop(self->feed);
   self->feed = NULL;
 }
 
-/// Everything has been checked: from here on an earlier training's log and
-/// checkpoints go, unless this one goes on from them.
-static hfta_status begin(trainer *self) {
-  const char *folder = self->options->checkpoint;
-  hfta_status status = HFTA_OK;
-  if (self->first_step < self->total_steps)
-    status = start_feed(self, self->first_step);
-  if (status == HFTA_OK)
-    status = hfta_log_begin(self->log, self->error);
-  if (status != HFTA_OK || !self->options->overwrite ||
-      !hfta_team_leads(&self->team))
-    return status;
-  status = hfta_checkpoint_clear(folder, self->error);
-  if (status == HFTA_OK || hfta_checkpoint_newest(folder) >= 0)
-    return status;
-  note_leftover(self);
-  return HFTA_OK;
-}
-
-//===----------------------------------------------------------------------===//
-// The loop
-//===----------------------------------------------------------------------===//
-
 /// This rank's own wish.
-static bool should_stop(const trainer *self) {
+static bool should_stop(const hfta_trainer *self) {
   const hfta_train_options *options = self->options;
   return self->failure.code != HFTA_OK ||
          (options->should_stop &&
@@ -297,7 +27,7 @@ static bool should_stop(const trainer *self) {
 
 /// Whether the other ranks must help to save what was done since the beginning.
 /// They are on their way through the next step.
-static bool needs_help(const trainer *self) {
+static bool needs_help(const hfta_trainer *self) {
   return self->options->checkpoint &&
          hfta_instance_steps(self->instance) > self->first_step &&
          hfta_checkpoint_is_spread(self->instance);
@@ -307,7 +37,7 @@ static bool needs_help(const trainer *self) {
 /// training like the signal that it brings, unless that is ignored. Where other
 /// ranks must help to save, they are asked to stop, and the failure waits until
 /// that is done.
-static hfta_status after_logging(trainer *self, hfta_status status) {
+static hfta_status after_logging(hfta_trainer *self, hfta_status status) {
   if (status == HFTA_OK)
     return status;
   if (hfta_log_is_abandoned(self->log) && should_stop(self)) {
@@ -323,7 +53,7 @@ static hfta_status after_logging(trainer *self, hfta_status status) {
 }
 
 /// With what was put off, whatever came of going on.
-static hfta_status take_failure(trainer *self, hfta_status status) {
+static hfta_status take_failure(hfta_trainer *self, hfta_status status) {
   const hfta_error *first = &self->failure;
   if (first->code == HFTA_OK)
     return status;
@@ -335,7 +65,7 @@ static hfta_status take_failure(trainer *self, hfta_status status) {
   return first->code;
 }
 
-static hfta_status save_checkpoint(trainer *self, int64_t step) {
+static hfta_status save_checkpoint(hfta_trainer *self, int64_t step) {
   const hfta_train_options *options = self->options;
   bool leads = hfta_team_leads(&self->team);
   if (!options->checkpoint || self->saved_step == step ||
@@ -350,14 +80,14 @@ static hfta_status save_checkpoint(trainer *self, int64_t step) {
   if (leads && options->keep > 0 &&
       hfta_checkpoint_prune(options->checkpoint, step, options->keep,
                             self->error) != HFTA_OK)
-    note_leftover(self);
+    hfta_trainer_note_leftover(self);
   return HFTA_OK;
 }
 
 /// After a failure: the steps done aren't lost, and its reason isn't either.
 /// For what lies on other ranks these would have to help, which go on with the
 /// next step.
-static void save_what_is_done(trainer *self) {
+static void save_what_is_done(hfta_trainer *self) {
   hfta_error reason = *self->error;
   int64_t step = hfta_instance_steps(self->instance);
   if (!self->can_save || step == self->first_step ||
@@ -371,7 +101,7 @@ static void save_what_is_done(trainer *self) {
 }
 
 /// Once, when it is complete or nothing more comes.
-static hfta_status write_trace(trainer *self, bool is_last) {
+static hfta_status write_trace(hfta_trainer *self, bool is_last) {
   if (!self->trace || (!is_last && !hfta_trace_is_complete(self->trace)))
     return HFTA_OK;
   int64_t dropped;
@@ -387,14 +117,14 @@ static hfta_status write_trace(trainer *self, bool is_last) {
   return status;
 }
 
-static void find_train_losses(trainer *self, int64_t step) {
+static void find_train_losses(hfta_trainer *self, int64_t step) {
   int64_t count = step > 0 ? (step - 1) % self->steps_per_epoch + 1 : 0;
   for (int64_t copy = 0; copy < self->program->copies; ++copy)
     self->result->train_losses[copy] =
         count ? self->loss_sums[copy] / (double)count : NAN;
 }
 
-static hfta_status evaluate(trainer *self, bool *stopped) {
+static hfta_status evaluate(hfta_trainer *self, bool *stopped) {
   size_t copies = (size_t)self->program->copies;
   hfta_train_result *result = self->result;
   if (!result->eval_losses)
@@ -411,7 +141,7 @@ static hfta_status evaluate(trainer *self, bool *stopped) {
 }
 
 /// Evaluation, log and progress after an epoch's last step, or the training's.
-static hfta_status finish_epoch(trainer *self, int64_t step, int64_t epoch,
+static hfta_status finish_epoch(hfta_trainer *self, int64_t step, int64_t epoch,
                                 bool log) {
   hfta_train_result *result = self->result;
   double seconds = hfta_now() - self->epoch_begin;
@@ -440,10 +170,10 @@ static hfta_status finish_epoch(trainer *self, int64_t step, int64_t epoch,
 }
 
 /// Takes the batch and the rates of step number `step`, counted from 1.
-static hfta_status take_batch(trainer *self, int64_t step,
+static hfta_status take_batch(hfta_trainer *self, int64_t step,
                               const void *const **inputs) {
   int64_t valid;
-  hfta_status status = start_feed(self, step - 1);
+  hfta_status status = hfta_trainer_start_feed(self, step - 1);
   if (status == HFTA_OK)
     status = hfta_feed_next(self->feed, inputs, &valid, self->error);
   for (int64_t copy = 0; copy < self->program->copies && status == HFTA_OK;
@@ -453,7 +183,7 @@ static hfta_status take_batch(trainer *self, int64_t step,
   return status;
 }
 
-static hfta_status run_step(trainer *self, int64_t step, int64_t epoch) {
+static hfta_status run_step(hfta_trainer *self, int64_t step, int64_t epoch) {
   const void *const *inputs;
   hfta_status status = take_batch(self, step, &inputs);
   if (status != HFTA_OK)
@@ -482,13 +212,13 @@ static hfta_status run_step(trainer *self, int64_t step, int64_t epoch) {
   return status;
 }
 
-static int64_t epoch_of(const trainer *self, int64_t step) {
+static int64_t epoch_of(const hfta_trainer *self, int64_t step) {
   return (step - 1) / self->steps_per_epoch + 1;
 }
 
 /// A training that was complete already still ends with its results, and one
 /// whose last evaluation was interrupted does that once more.
-static hfta_status finish_earlier_epoch(trainer *self) {
+static hfta_status finish_earlier_epoch(hfta_trainer *self) {
   bool lacks_epoch = hfta_log_lacks_epoch(self->log);
   int64_t step = self->first_step;
   // The first rank alone has the log.
@@ -502,7 +232,7 @@ static hfta_status finish_earlier_epoch(trainer *self) {
   return finish_epoch(self, step, epoch_of(self, step), lacks_epoch);
 }
 
-static hfta_status run_steps(trainer *self) {
+static hfta_status run_steps(hfta_trainer *self) {
   int64_t step = self->first_step;
   self->epoch_begin = hfta_now();
   hfta_status status = finish_earlier_epoch(self);
@@ -540,31 +270,9 @@ static hfta_status run_steps(trainer *self) {
   return status;
 }
 
-static hfta_status prepare(trainer *self) {
-  hfta_status status = check_options(self);
-  if (status == HFTA_OK)
-    status = allocate_results(self);
-  if (status == HFTA_OK)
-    status = open_data(self);
-  if (status == HFTA_OK)
-    status = check_output(self, self->options->log_path);
-  if (status == HFTA_OK)
-    status = find_length(self);
-  if (status == HFTA_OK)
-    status = hfta_team_compare(&self->team, self->options, self->instance,
-                               self->total_steps, self->error);
-  if (status == HFTA_OK)
-    status = prepare_checkpoints(self);
-  if (status == HFTA_OK)
-    status = load_beginning(self);
-  if (status == HFTA_OK)
-    status = open_log(self);
-  return status == HFTA_OK ? open_trace(self) : status;
-}
-
-static hfta_status train(trainer *self) {
+static hfta_status train(hfta_trainer *self) {
   const hfta_train_options *options = self->options;
-  hfta_status status = prepare(self);
+  hfta_status status = hfta_trainer_prepare(self);
   if (status != HFTA_OK)
     return status;
   bool shows_progress = options->progress && hfta_team_leads(&self->team);
@@ -573,8 +281,8 @@ static hfta_status train(trainer *self) {
                       options->log_every ? options->log_every
                                          : HFTA_DEFAULT_LOG_EVERY);
   self->progress.live = hfta_instance_live(self->instance);
-  announce(self);
-  status = begin(self);
+  hfta_trainer_announce(self);
+  status = hfta_trainer_begin(self);
   if (status == HFTA_OK)
     status = run_steps(self);
   hfta_progress_end(&self->progress);
@@ -590,7 +298,7 @@ hfta_status hfta_train(hfta_instance *instance,
                        const hfta_train_options *options,
                        hfta_train_result *result) {
   memset(result, 0, sizeof(*result));
-  trainer self = {
+  hfta_trainer self = {
       .instance = instance,
       .program = hfta_instance_program(instance),
       .options = options,

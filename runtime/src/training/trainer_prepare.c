@@ -1,0 +1,253 @@
+//===- trainer_prepare.c - What comes before the training loop ------------===//
+
+#include "training/trainer_impl.h"
+
+#include "checkpoint/replaces.h"
+#include "schedule/instance_impl.h"
+#include "schedule/share_state.h"
+
+#include <stdlib.h>
+
+static hfta_status check_options(hfta_trainer *self) {
+  const hfta_program *program = self->program;
+  const hfta_train_options *options = self->options;
+  if (!hfta_program_trains(program))
+    return hfta_fail(self->error, HFTA_USAGE,
+                     "'%s' was compiled for inference only: the job had no "
+                     "loss",
+                     program->name);
+  const hfta_device_functions *device =
+      hfta_instance_device_kind(self->instance);
+  if (device->takes_file)
+    return hfta_fail(self->error, HFTA_USAGE,
+                     "device '%s' runs no tasks, so that nothing is trained",
+                     device->kind);
+  if (!hfta_dataset_exists(program, HFTA_SPLIT_TRAIN))
+    return hfta_fail(self->error, HFTA_USAGE,
+                     "'%s' was compiled without training data", program->name);
+  if (options->epochs > 0 && options->steps > 0)
+    return hfta_fail(self->error, HFTA_USAGE, "give epochs or steps, not both");
+  if (options->epochs <= 0 && options->steps <= 0 && program->epochs <= 0 &&
+      program->steps <= 0)
+    return hfta_fail(self->error, HFTA_USAGE,
+                     "the job doesn't say how long to train: give --epochs or "
+                     "--steps");
+  if (options->resume && options->overwrite)
+    return hfta_fail(self->error, HFTA_USAGE,
+                     "give --resume or --overwrite, not both");
+  if ((options->resume || options->overwrite) && !options->checkpoint)
+    return hfta_fail(self->error, HFTA_USAGE, "%s needs --checkpoint DIR",
+                     options->resume ? "--resume" : "--overwrite");
+  return HFTA_OK;
+}
+
+static hfta_status allocate_results(hfta_trainer *self) {
+  size_t copies = (size_t)self->program->copies;
+  self->losses = calloc(copies, sizeof(double));
+  self->loss_sums = calloc(copies, sizeof(double));
+  self->rates = calloc(copies, sizeof(double));
+  self->result->train_losses = calloc(copies, sizeof(double));
+  bool complete = self->losses && self->loss_sums && self->rates &&
+                  self->result->train_losses;
+  if (!complete)
+    return hfta_fail(self->error, HFTA_UNSUPPORTED,
+                     "not enough memory for %zu copies' results", copies);
+  return HFTA_OK;
+}
+
+static hfta_status open_data(hfta_trainer *self) {
+  const hfta_program *program = self->program;
+  const char *root = self->options->data_root;
+  hfta_status status = hfta_dataset_open(program, HFTA_SPLIT_TRAIN, root,
+                                         &self->train, self->error);
+  if (status != HFTA_OK)
+    return status;
+  self->steps_per_epoch = hfta_steps_per_epoch(&self->train);
+  if (self->steps_per_epoch == 0)
+    return hfta_fail(self->error, HFTA_INVALID_INPUT,
+                     "the training data hold %lld samples, fewer than one "
+                     "batch of %lld",
+                     (long long)self->train.samples, (long long)program->batch);
+  self->evaluates = hfta_dataset_exists(program, HFTA_SPLIT_TEST) &&
+                    hfta_program_evaluates(program);
+  if (self->evaluates)
+    status = hfta_dataset_open(program, HFTA_SPLIT_TEST, root, &self->test,
+                               self->error);
+  return status;
+}
+
+/// Log and trace are no files that the training reads. NULL is allowed.
+static hfta_status check_output(hfta_trainer *self, const char *path) {
+  const hfta_train_options *options = self->options;
+  if (!path || !hfta_team_leads(&self->team))
+    return HFTA_OK;
+  hfta_status status = hfta_refuse_to_replace_program(path, self->error);
+  if (status == HFTA_OK)
+    status = hfta_refuse_to_replace_data(path, self->program,
+                                         options->data_root, self->error);
+  if (status == HFTA_OK)
+    status = hfta_refuse_to_replace_checkpoint(path, options->checkpoint,
+                                               self->error);
+  return status;
+}
+
+/// Nor is the trace, and it isn't the log that is open by now.
+static hfta_status open_trace(hfta_trainer *self) {
+  const hfta_train_options *options = self->options;
+  const char *path = options->trace_path, *log = options->log_path;
+  hfta_status status = check_output(self, path);
+  if (status == HFTA_OK && path && log && hfta_team_leads(&self->team) &&
+      hfta_refuse_to_replace(path, log, NULL) != HFTA_OK)
+    return hfta_fail(self->error, HFTA_USAGE, "'%s' would replace the log '%s'",
+                     path, log);
+  hfta_trace_options trace = {
+      .path = path, .steps = options->trace_steps, .first = self->first_step};
+  if (status == HFTA_OK)
+    status = hfta_trace_open(self->instance, &trace, &self->trace, self->error);
+  return status;
+}
+
+/// Options go before the program's own length, steps before epochs.
+static hfta_status find_length(hfta_trainer *self) {
+  int64_t steps = self->options->steps, epochs = self->options->epochs;
+  if (steps <= 0 && epochs <= 0) {
+    steps = self->program->steps;
+    epochs = self->program->epochs;
+  }
+  if (steps <= 0 && epochs > INT64_MAX / self->steps_per_epoch)
+    return hfta_fail(self->error, HFTA_USAGE, "%lld epochs are too many",
+                     (long long)epochs);
+  self->total_steps = steps > 0 ? steps : epochs * self->steps_per_epoch;
+  hfta_instance_set_total_steps(self->instance, self->total_steps);
+  return HFTA_OK;
+}
+
+/// A training must not end up beside another's checkpoints: after a crash the
+/// other's could be taken for its newest.
+static hfta_status prepare_checkpoints(hfta_trainer *self) {
+  const hfta_train_options *options = self->options;
+  const char *folder = options->checkpoint;
+  if (!folder || !hfta_team_leads(&self->team))
+    return HFTA_OK;
+  hfta_status status =
+      hfta_checkpoint_acquire(&self->lock, folder, self->error);
+  if (status != HFTA_OK)
+    return status;
+  int64_t newest = hfta_checkpoint_newest(folder);
+  char name[HFTA_CHECKPOINT_NAME_BYTES];
+  if (newest >= 0 && !options->resume && !options->overwrite)
+    return hfta_fail(self->error, HFTA_INVALID_INPUT,
+                     "'%s' holds checkpoints of an earlier training, the "
+                     "newest %s: give --resume to go on from it, or "
+                     "--overwrite to remove them",
+                     folder, hfta_checkpoint_name(newest, name));
+  self->saved_step = options->resume ? newest : -1;
+  return HFTA_OK;
+}
+
+/// All ranks begin with what the first one finds, whether they see its folder
+/// or not.
+static hfta_status load_beginning(hfta_trainer *self) {
+  hfta_status status = hfta_share_bytes(
+      self->team.communicator, "the step to go on from", &self->saved_step,
+      sizeof(self->saved_step), self->error);
+  if (status == HFTA_OK && self->saved_step >= 0)
+    status = hfta_checkpoint_load(self->instance, self->options->checkpoint,
+                                  self->loss_sums);
+  self->first_step = hfta_instance_steps(self->instance);
+  return status;
+}
+
+static hfta_status open_log(hfta_trainer *self) {
+  hfta_log_span span = {.steps_done = self->first_step,
+                        .total_steps = self->total_steps,
+                        .steps_per_epoch = self->steps_per_epoch,
+                        .resumed = self->options->resume,
+                        .live = hfta_instance_live(self->instance)};
+  const char *path =
+      hfta_team_leads(&self->team) ? self->options->log_path : NULL;
+  return hfta_log_open(self->program, path, &span, &self->log, self->error);
+}
+
+void hfta_trainer_announce(hfta_trainer *self) {
+  const hfta_program *program = self->program;
+  hfta_progress *progress = &self->progress;
+  hfta_progress_note(
+      progress, "%s: %lld copies, batch %lld, %lld steps an epoch, %d threads",
+      program->name, (long long)program->copies, (long long)program->batch,
+      (long long)self->steps_per_epoch, hfta_instance_threads(self->instance));
+  if (!hfta_team_is_alone(&self->team))
+    hfta_progress_note(progress, "%d ranks share %lld workers",
+                       self->team.communicator->size,
+                       (long long)program->workers);
+  hfta_progress_note(
+      progress, "data: %lld samples to train, %lld to test, %.1f MiB unpacked",
+      (long long)self->train.samples, (long long)self->test.samples,
+      (double)(self->train.resident_bytes + self->test.resident_bytes) /
+          (1 << 20));
+  char name[HFTA_CHECKPOINT_NAME_BYTES];
+  if (self->first_step > 0)
+    hfta_progress_note(progress, "resuming from %s/%s",
+                       self->options->checkpoint,
+                       hfta_checkpoint_name(self->first_step, name));
+  else if (self->options->resume)
+    hfta_progress_note(progress, "no checkpoint in '%s': starting anew",
+                       self->options->checkpoint);
+  if (self->lock.absent)
+    hfta_progress_note(progress,
+                       "the file system of '%s' has no locks: no other "
+                       "training may use it now",
+                       self->options->checkpoint);
+}
+
+void hfta_trainer_note_leftover(hfta_trainer *self) {
+  hfta_progress_note(&self->progress, "note: %s", self->error->message);
+}
+
+hfta_status hfta_trainer_start_feed(hfta_trainer *self, int64_t first) {
+  if (self->feed)
+    return HFTA_OK;
+  return hfta_feed_start_training(
+      &self->train, hfta_instance_reads(self->instance), first,
+      self->total_steps, hfta_trace_observer(self->trace), &self->feed,
+      self->error);
+}
+
+hfta_status hfta_trainer_begin(hfta_trainer *self) {
+  const char *folder = self->options->checkpoint;
+  hfta_status status = HFTA_OK;
+  if (self->first_step < self->total_steps)
+    status = hfta_trainer_start_feed(self, self->first_step);
+  if (status == HFTA_OK)
+    status = hfta_log_begin(self->log, self->error);
+  if (status != HFTA_OK || !self->options->overwrite ||
+      !hfta_team_leads(&self->team))
+    return status;
+  status = hfta_checkpoint_clear(folder, self->error);
+  if (status == HFTA_OK || hfta_checkpoint_newest(folder) >= 0)
+    return status;
+  hfta_trainer_note_leftover(self);
+  return HFTA_OK;
+}
+
+hfta_status hfta_trainer_prepare(hfta_trainer *self) {
+  hfta_status status = check_options(self);
+  if (status == HFTA_OK)
+    status = allocate_results(self);
+  if (status == HFTA_OK)
+    status = open_data(self);
+  if (status == HFTA_OK)
+    status = check_output(self, self->options->log_path);
+  if (status == HFTA_OK)
+    status = find_length(self);
+  if (status == HFTA_OK)
+    status = hfta_team_compare(&self->team, self->options, self->instance,
+                               self->total_steps, self->error);
+  if (status == HFTA_OK)
+    status = prepare_checkpoints(self);
+  if (status == HFTA_OK)
+    status = load_beginning(self);
+  if (status == HFTA_OK)
+    status = open_log(self);
+  return status == HFTA_OK ? open_trace(self) : status;
+}

@@ -1,0 +1,104 @@
+//===- FakeStagesSchedules.h - Commands of FakeStages -----------*- C++ -*-===//
+
+#ifndef HFTA_UNITTESTS_FAKE_STAGES_SCHEDULES_H
+#define HFTA_UNITTESTS_FAKE_STAGES_SCHEDULES_H
+
+#include "FakeStages.h"
+
+/// Of one copy's values; a block of sums is as long.
+inline constexpr uint64_t rowBytes = FakeStages::width * sizeof(double);
+
+// Queues.
+enum : uint32_t {
+  TASKS,
+  UPLOADS,
+  SUMS,
+  SENDS,
+  RECEIPTS,
+  RECEIPTS_BACK, // never behind what comes ahead
+  QUEUES
+};
+
+// Events; each may have as many instances as `PER_EVENT`.
+enum : uint32_t {
+  UPLOADED,
+  USED,
+  CAME,
+  CAME_BACK,
+  COMPUTED,
+  COMPUTED_BACK,
+  SENT,
+  SENT_BACK,
+  FREE,
+  DONE,
+  SUMMED,
+  EVENTS,
+  PER_EVENT = 8
+};
+
+/// Commands that are being written.
+struct FakeStages::Schedule {
+  std::vector<hfta_command> &commands;
+
+  hfta_command &add(uint32_t kind, uint32_t queue, uint32_t subject = 0) {
+    hfta_command command = {};
+    command.kind = kind;
+    command.queue = queue;
+    command.subject = subject;
+    commands.push_back(command);
+    return commands.back();
+  }
+  void run(uint32_t task) { add(HFTA_COMMAND_RUN, TASKS, task); }
+  /// Of as many micro-batches as `instances`.
+  void event(uint32_t kind, uint32_t queue, uint32_t event,
+             int64_t instances = 1) {
+    add(kind, queue, event * PER_EVENT).bytes =
+        static_cast<uint64_t>(instances);
+  }
+  void record(uint32_t queue, uint32_t event, int64_t instances = 1) {
+    this->event(HFTA_COMMAND_RECORD, queue, event, instances);
+  }
+  void await(uint32_t queue, uint32_t event, int64_t instances = 1) {
+    this->event(HFTA_COMMAND_AWAIT, queue, event, instances);
+  }
+  /// `queue` goes on after what `first` has done so far.
+  void after(uint32_t queue, uint32_t first, uint32_t event,
+             int64_t instances = 1) {
+    record(first, event, instances);
+    await(queue, event, instances);
+  }
+  void message(uint32_t kind, uint32_t queue, uint32_t segment, int stage,
+               uint64_t bytes) {
+    hfta_command &command = add(kind, queue, static_cast<uint32_t>(stage));
+    command.to = {HFTA_SPACE_SEGMENT, segment, 0, 0};
+    command.bytes = bytes;
+  }
+  void transfer(uint32_t queue, hfta_place to, hfta_place from,
+                uint64_t bytes) {
+    hfta_command &command = add(HFTA_COMMAND_TRANSFER, queue);
+    command.to = to;
+    command.from = from;
+    command.bytes = bytes;
+  }
+  size_t begin(uint32_t kind, uint32_t subject) {
+    add(kind, TASKS, subject);
+    return commands.size();
+  }
+  void end(size_t begin) {
+    commands[begin - 1].length = static_cast<uint32_t>(commands.size() - begin);
+  }
+  void fill(uint32_t segment, uint64_t bytes) {
+    hfta_command &command = add(HFTA_COMMAND_FILL, TASKS);
+    command.to = {HFTA_SPACE_SEGMENT, segment, 0, 0};
+    command.bytes = bytes;
+  }
+  void allReduce(uint32_t task, uint32_t segment, uint32_t received,
+                 uint64_t bytes) {
+    hfta_command &command = add(HFTA_COMMAND_ALL_REDUCE, SUMS, task);
+    command.to = {HFTA_SPACE_SEGMENT, segment, 0, rowBytes};
+    command.from = {HFTA_SPACE_SEGMENT, received, 0, 0};
+    command.bytes = bytes;
+  }
+};
+
+#endif // HFTA_UNITTESTS_FAKE_STAGES_SCHEDULES_H
