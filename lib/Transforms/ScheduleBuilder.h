@@ -97,7 +97,8 @@ private:
   int64_t getNextQueue(StringRef part, int64_t chunk) const;
   SmallVector<int64_t> getChunks() const;
   bool isWrittenBy(int64_t segment, StringRef part) const;
-  bool isFirstReadBy(int64_t segment, StringRef part, int64_t block) const;
+  int64_t getFirstReader(int64_t segment, StringRef part, int64_t stage) const;
+  int64_t getReader(int64_t segment, StringRef part, int64_t stage) const;
   SmallVector<Field> getFields(int64_t chunk) const;
   void runChunk(StringRef part, int64_t chunk);
   void forMessages(bool sends,

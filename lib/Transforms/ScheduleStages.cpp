@@ -5,7 +5,7 @@
 // before it is computed, what it gives leaves while the next one is; the same
 // of backwards. Each of these four ways has a queue for each chunk of the
 // stage, so that none waits for another; where there are several chunks, so has
-// each stage that something is sent to. Events tell when a place is there, and
+// each chunk that something is sent to. Events tell when a place is there, and
 // when it may be used again: `used` that the last backward is done, on whose
 // micro-batch's places those of a later one lie.
 //===----------------------------------------------------------------------===//
@@ -36,7 +36,8 @@ enum StageEvent {
 };
 } // namespace
 
-/// Where messages to a stage leave; to all, if `reader` is -1.
+/// Where messages to a chunk leave, whose block is `reader`; to all, if that is
+/// -1.
 struct ScheduleBuilder::Outlet {
   int64_t reader;
   int64_t queue;
@@ -44,9 +45,9 @@ struct ScheduleBuilder::Outlet {
 };
 
 /// What goes from tasks of one part and block to those of other stages, and
-/// what comes to them. Stages of several chunks don't read of the same
-/// micro-batches at the same time, so that messages to one mustn't wait behind
-/// those to another.
+/// what comes to them. Several chunks don't read of the same micro-batches at
+/// the same time, so that messages to one mustn't wait behind those to another,
+/// of whichever stage.
 struct ScheduleBuilder::Link {
   StringRef part;
   int64_t block;
@@ -87,7 +88,7 @@ int64_t ScheduleBuilder::getMostPlaces() const {
 
 /// The first of a chunk's link; link 0: its uploads.
 int64_t ScheduleBuilder::getLinkEvent(int64_t chunk, int64_t link) const {
-  int64_t ofLink = StageEvent::sent + getMostPlaces() * job.getStageCount();
+  int64_t ofLink = StageEvent::sent + getMostPlaces() * (resultBlock + 1);
   constexpr int64_t kLinks = 2;
   return getStageEvent(StageEvent::firstOfChunk +
                        chunk * (kUploadedEvents + kLinks * ofLink) +
@@ -124,7 +125,7 @@ ScheduleBuilder::Link ScheduleBuilder::getLink(StringRef part,
   return link;
 }
 
-/// The stages that get what a block's tasks of a part write, or -1 for all of
+/// The blocks that get what a block's tasks of a part write, or -1 for all of
 /// them, each with the number of places that there are for it.
 llvm::MapVector<int64_t, int64_t>
 ScheduleBuilder::getReaders(StringRef part, int64_t block) const {
@@ -136,9 +137,9 @@ ScheduleBuilder::getReaders(StringRef part, int64_t block) const {
         !isWrittenBy(static_cast<int64_t>(number), part))
       continue;
     for (int64_t reader : segment.getReaders()) {
+      int64_t to = getReader(static_cast<int64_t>(number), part, reader);
       int64_t &least =
-          places.insert({job.chunks > 1 ? reader : -1, segment.getInstances()})
-              .first->second;
+          places.insert({to, segment.getInstances()}).first->second;
       least = std::min<int64_t>(least, segment.getInstances());
     }
   }
@@ -193,10 +194,10 @@ void ScheduleBuilder::forMessages(
   }
 }
 
-/// Whether a chunk is the first of the stage to need what others have written,
-/// forward from the first on, backward from the last.
-bool ScheduleBuilder::isFirstReadBy(int64_t segment, StringRef part,
-                                    int64_t block) const {
+/// The block of a stage's chunk that is the first to need what others have
+/// written, forward from the first on, backward from the last; -1: none.
+int64_t ScheduleBuilder::getFirstReader(int64_t segment, StringRef part,
+                                        int64_t stage) const {
   int64_t first = -1;
   for (TaskOp task : all) {
     auto of = static_cast<int64_t>(task.getBlock());
@@ -208,7 +209,13 @@ bool ScheduleBuilder::isFirstReadBy(int64_t segment, StringRef part,
     if (first < 0 || (isBackward ? of > first : of < first))
       first = of;
   }
-  return first == block;
+  return first;
+}
+
+/// The outlet through which a stage gets what others have written.
+int64_t ScheduleBuilder::getReader(int64_t segment, StringRef part,
+                                   int64_t stage) const {
+  return job.chunks > 1 ? getFirstReader(segment, part, stage) : -1;
 }
 
 /// Values of micro-batches.
@@ -218,7 +225,7 @@ void ScheduleBuilder::forMessages(
   auto isMeant = [&](int64_t number, SegmentAttr segment) {
     return segment.getRole() == Role::cut && isWrittenBy(number, link.part) &&
            (sends ? segment.getBlock() == link.block
-                  : isFirstReadBy(number, link.part, link.block));
+                  : getFirstReader(number, link.part, stage) == link.block);
   };
   forMessages(sends, isMeant, say);
 }
@@ -249,7 +256,7 @@ void ScheduleBuilder::send(const Link &link) {
     await(link.computed, outlet.queue);
     forMessages(link, /*sends=*/true,
                 [&](int64_t number, SegmentAttr segment, int64_t to) {
-                  if (outlet.reader < 0 || outlet.reader == to)
+                  if (outlet.reader == getReader(number, link.part, to))
                     SendOp::create(builder, getLoc(), segment.getBytes(),
                                    getPlace(Space::segment, number), to,
                                    /*device=*/0, outlet.queue);
@@ -273,8 +280,8 @@ SmallVector<ScheduleBuilder::Field>
 ScheduleBuilder::getFields(int64_t chunk) const {
   SmallVector<Field> fields = getFields();
   llvm::erase_if(fields, [&](Field field) {
-    return !isFirstReadBy(field.variable.getLocation()->getSegment(),
-                          parts::kForward, getChunks()[chunk]);
+    return getFirstReader(field.variable.getLocation()->getSegment(),
+                          parts::kForward, stage) != getChunks()[chunk];
   });
   return fields;
 }

@@ -162,24 +162,37 @@ LogicalResult StageAssignment::giveReaders(VariableOp variable,
   }
 }
 
+/// Whether each stage's replicas have one micro-batch after the other.
+static bool takesTurns(const Job &job) {
+  return llvm::all_of(
+      llvm::seq<int64_t>(0, job.getStageCount()), [&](int64_t stage) {
+        return job.getGroups(stage) % job.getReplicas(stage) == 0;
+      });
+}
+
 /// A stage holds what it has saved of the micro-batches in flight, and what it
 /// computes again only from then on. What comes from another one comes while
 /// the micro-batch before is worked on, and what goes there leaves while the
 /// next one is: one more. What a backward has left for another stage is read by
 /// the backward of the same micro-batch, and then only gradients of weights may
 /// wait, or a chunk that isn't the stage's first to read of it; an evaluation
-/// has nothing in flight.
+/// has nothing in flight. Of several chunks those between the writer and its
+/// readers decide when the value is read.
 void StageAssignment::giveInstances(VariableOp variable, const Uses &used) {
   Role role = variable.getRole();
   if (role != Role::saved && role != Role::cut && role != Role::input)
     return;
   if (role == Role::input && !variable.isFor(Purpose::field))
     return;
-  int64_t most = 1;
-  for (int64_t block : used.blocks)
-    most = std::max(most, inFlight[block]);
+  std::set<int64_t> blocks = used.blocks;
   if (getBlock(variable) >= 0)
-    most = std::max(most, inFlight[getBlock(variable)]);
+    blocks.insert(getBlock(variable));
+  if (role == Role::cut && job.chunks > 1 && !blocks.empty())
+    for (int64_t block = *blocks.begin(); block < *blocks.rbegin(); ++block)
+      blocks.insert(block);
+  int64_t most = 1;
+  for (int64_t block : blocks)
+    most = std::max(most, inFlight[block]);
   if (role == Role::saved) {
     int64_t block = getBlock(variable);
     if (isRecomputed[block] && !used.writtenByForward)
@@ -193,8 +206,10 @@ void StageAssignment::giveInstances(VariableOp variable, const Uses &used) {
         return isBehindChunk(reader, getBlock(variable));
       });
   // In orders that are listed a chunk's backwards may all come before what the
-  // readers of the first ones wait for.
-  waits |= job.getOrder() == PipelineOrder::listed && job.chunks > 1;
+  // readers of the first ones wait for; where replicas don't take turns, those
+  // that one of them waits for.
+  bool isListed = job.getOrder() == PipelineOrder::listed;
+  waits |= job.chunks > 1 && (isListed || !takesTurns(job));
   bool isShort =
       used.writtenByEvaluate || (used.writtenByBackward && !waits && isSent);
   variable.setInstances((isShort ? 1 : most) + 1);
