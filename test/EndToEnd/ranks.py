@@ -11,6 +11,7 @@ from pathlib import Path
 
 from harness import (DATA, MODELS, Work, checkpoint, expect_equal,
                      expect_same_checkpoint, fail, make_blocks, read_log, run)
+from make_data import SAMPLES, mlp_data, write_npy  # of a folder that harness names
 from mpirun import Ranks, find_rank, run_apart, run_ranks
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -111,6 +112,28 @@ def expect_message(output, *words):
     errors = [line for line in output.splitlines() if ": error: " in line]
     if len(errors) != 1 or any(word not in errors[0] for word in words):
         fail(f"expected one error with {words}, got\n{output:.3000}")
+
+
+def check_other_data(check):
+    """Ranks with fewer samples than others would wait for these, or learn from other
+    samples than they."""
+    fewer = check.folder / "fewer"
+    fewer.mkdir()
+    for name, code, shape, numbers in zip(("image", "label"), ("<f4", "<i8"),
+                                          ((1, 8, 8), ()), mlp_data()):
+        write_npy(fewer / f"mlp-{name}.npy", code, numbers[:len(numbers) // 2],
+                  [SAMPLES // 2, *shape])
+    job = make_job("mlp", JOBS["mlp-4"][1])
+    binary = check.work.compile("lengths", job)
+    shell = 'test $OMPI_COMM_WORLD_RANK = 1 && {}; exec "$@"'
+    for command in (["train", "--steps", 2, "--no-progress"], ["eval"]):
+        expect_message(run_ranks(3, "sh", "-c", shell.format("cd fewer"), "sh", binary,
+                                 *command, "--data", ".", code=2, place=check.folder),
+                       "rank 1", "samples")
+    other = check.work.compile("untested", job.replace("\n  test", "\n  //"))
+    expect_message(run_ranks(2, "sh", "-c", shell.format(f'shift && exec {other} "$@"'),
+                             "sh", binary, "train", "--data", check.folder, code=2),
+                   "rank 1", "program")
 
 
 def check_refusals(check):
@@ -267,6 +290,7 @@ def main():
     check_bytes(check)
     check_resumed(check)
     check_refusals(check)
+    check_other_data(check)
     check_alone(check)
     check_ends(check)
     check_slow_ranks(check)

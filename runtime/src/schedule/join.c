@@ -60,8 +60,23 @@ static void mix_settings(uint64_t *digest, const hfta_program *program) {
   }
 }
 
-/// Models, settings, memory and schedules. Kernels of another processor give
-/// the same sums.
+static void mix_source(uint64_t *digest, const hfta_data_source *source) {
+  mix(digest, &source->format, sizeof(source->format));
+  mix(digest, &source->column, sizeof(source->column));
+  mix_text(digest, source->path ? source->path : "");
+}
+
+static void mix_data(uint64_t *digest, const hfta_program *program) {
+  for (uint32_t i = 0; i < program->data_field_count; ++i) {
+    const hfta_data_field *field = &program->data_fields[i];
+    mix_text(digest, field->name);
+    mix_source(digest, &field->train);
+    mix_source(digest, &field->test);
+  }
+}
+
+/// Models, settings, data, memory and schedules. Kernels of another processor
+/// give the same sums.
 static uint64_t get_digest(const hfta_program *program) {
   uint64_t digest = UINT64_C(0xcbf29ce484222325);
   mix_text(&digest, program->name);
@@ -69,6 +84,7 @@ static uint64_t get_digest(const hfta_program *program) {
   mix_text(&digest, program->metric);
   mix_numbers(&digest, program);
   mix_settings(&digest, program);
+  mix_data(&digest, program);
   for (int64_t copy = 0; copy < program->copies; ++copy)
     mix_text(&digest, hfta_program_model(program, copy)->identity);
   for (uint32_t i = 0; i < program->segment_count; ++i)

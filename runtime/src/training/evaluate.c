@@ -5,6 +5,7 @@
 #include "data/feed.h"
 #include "hfta/trainer.h"
 #include "schedule/workload.h"
+#include "training/team.h"
 
 hfta_status hfta_evaluate_dataset(hfta_instance *instance,
                                   const hfta_dataset *dataset, double *losses,
@@ -45,6 +46,9 @@ hfta_status hfta_evaluate_all(hfta_instance *instance, const char *data_root,
   bool stopped;
   hfta_status status =
       hfta_dataset_open(program, HFTA_SPLIT_TEST, data_root, &dataset, error);
+  if (status == HFTA_OK)
+    status = hfta_compare_samples(hfta_instance_communicator(instance),
+                                  &dataset, error);
   if (status == HFTA_OK)
     status = hfta_evaluate_dataset(instance, &dataset, losses, metrics, NULL,
                                    NULL, &stopped);

@@ -39,8 +39,23 @@ hfta_status hfta_team_compare(hfta_team *self,
   if (status != HFTA_OK || other < 0)
     return status;
   return hfta_fail(error, HFTA_USAGE,
-                   "rank %d was started with other options than rank 0, or has "
-                   "other data: give all ranks the same",
+                   "rank %d was started with other options than rank 0: give "
+                   "all ranks the same",
+                   other);
+}
+
+hfta_status hfta_compare_samples(hfta_communicator *communicator,
+                                 const hfta_dataset *dataset,
+                                 hfta_error *error) {
+  int other = -1;
+  hfta_status status =
+      hfta_communicator_compare(communicator, "samples", &dataset->samples,
+                                sizeof(dataset->samples), &other, error);
+  if (status != HFTA_OK || other < 0)
+    return status;
+  return hfta_fail(error, HFTA_USAGE,
+                   "rank %d has more or fewer samples than rank 0: give all "
+                   "ranks the same data",
                    other);
 }
 

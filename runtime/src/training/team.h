@@ -8,6 +8,7 @@
 #ifndef HFTA_SRC_TRAINING_TEAM_H
 #define HFTA_SRC_TRAINING_TEAM_H
 
+#include "data/dataset.h"
 #include "hfta/trainer.h"
 #include "schedule/workload.h"
 
@@ -28,6 +29,12 @@ hfta_status hfta_team_compare(hfta_team *self,
                               const hfta_train_options *options,
                               const hfta_instance *instance,
                               int64_t total_steps, hfta_error *error);
+
+/// HFTA_USAGE, on all ranks, if the data of one hold more or fewer samples than
+/// those of the first.
+hfta_status hfta_compare_samples(hfta_communicator *communicator,
+                                 const hfta_dataset *dataset,
+                                 hfta_error *error);
 
 /// Before a step: tells the others whether this rank would stop. After it: what
 /// they all know, the same on each. The messages are on their way meanwhile.

@@ -55,6 +55,16 @@ static hfta_status allocate_results(hfta_trainer *self) {
   return HFTA_OK;
 }
 
+/// The same number on all ranks, or they wouldn't go through the same steps.
+static hfta_status compare_data(hfta_trainer *self) {
+  hfta_communicator *communicator = self->team.communicator;
+  hfta_status status =
+      hfta_compare_samples(communicator, &self->train, self->error);
+  return status == HFTA_OK
+             ? hfta_compare_samples(communicator, &self->test, self->error)
+             : status;
+}
+
 static hfta_status open_data(hfta_trainer *self) {
   const hfta_program *program = self->program;
   const char *root = self->options->data_root;
@@ -236,6 +246,8 @@ hfta_status hfta_trainer_prepare(hfta_trainer *self) {
     status = allocate_results(self);
   if (status == HFTA_OK)
     status = open_data(self);
+  if (status == HFTA_OK)
+    status = compare_data(self);
   if (status == HFTA_OK)
     status = check_output(self, self->options->log_path);
   if (status == HFTA_OK)
