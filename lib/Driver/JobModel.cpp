@@ -31,7 +31,7 @@ ExitCode JobModel::findStages(const Job &job, const PipelineRequest &pipeline,
                       "measure a program with these cuts");
     return ExitCode::input;
   };
-  lastLayers.assign(job.getStageCount() - 1, -1);
+  lastLayers.assign(job.cuts.size(), -1);
   for (auto [layer, stage] : llvm::enumerate(*stages)) {
     if (stage == kSplitLayer)
       return refuse("a cut lies within the layer that ends with '" +

@@ -24,7 +24,7 @@ static bool givesStages(const Job &job) {
 
 /// Whether the planner finds something of stages that are given.
 static bool leavesSomething(const Job &job, const PipelineRequest &pipeline) {
-  bool isNamed = job.chunks == 1 && job.orderRows.empty();
+  bool isNamed = job.orderRows.empty();
   bool isLimited = job.clusterMemory != 0 &&
                    (job.inFlight.empty() || job.recompute == "auto");
   return job.getStageCount() > 1 && isNamed &&
@@ -128,6 +128,20 @@ ExitCode JobPlanner::reload(const PipelineRequest &pipeline,
                     loaded);
 }
 
+/// Whether a plan's order is one of stages of so many chunks, which have the
+/// parts of the model that these have in it.
+static bool fitsChunks(const PipelinePlan &plan) {
+  std::optional<OrderKind> kind = symbolizeOrderKind(plan.order);
+  if (!kind || *kind == OrderKind::list || *kind == OrderKind::file)
+    return false;
+  if (plan.getChunks() == 1)
+    return !isOfSeveralChunks(*kind);
+  if (*kind == OrderKind::automatic)
+    return !plan.actions.empty();
+  return *kind ==
+         (plan.isVShaped() ? OrderKind::vShape : OrderKind::interleaved);
+}
+
 /// Whether a file's order is one of the file's stages.
 ExitCode JobPlanner::checkOrder(const Job &job,
                                 const PipelineRequest &pipeline) {
@@ -135,11 +149,11 @@ ExitCode JobPlanner::checkOrder(const Job &job,
     return ExitCode::done;
   const std::string &name = result.plan.order;
   std::string problem;
-  std::optional<OrderKind> kind = symbolizeOrderKind(name);
-  bool isWord = kind && *kind != OrderKind::list && *kind != OrderKind::file;
-  if (!isWord || isOfSeveralChunks(*kind)) {
-    problem =
-        "order: expected one of stages of one chunk, got \"" + name + "\"";
+  if (!fitsChunks(result.plan)) {
+    problem = (job.chunks == 1
+                   ? "order: expected one of stages of one chunk, got \""
+                   : "order: expected one of stages of such chunks, got \"") +
+              name + "\"";
   } else if (job.getStageCount() == 1) {
     if (result.plan.actions.empty())
       return ExitCode::done;
@@ -191,15 +205,17 @@ ExitCode JobPlanner::apply(const PipelineRequest &pipeline,
   bool hasStages = plan.stages.size() > 1;
   job->recomputedStages.clear();
   for (auto [number, stage] : llvm::enumerate(plan.stages))
-    if (stage.recomputes && job->recompute != "all")
+    if (stage.recomputes() && job->recompute != "all")
       job->recomputedStages.push_back(static_cast<int64_t>(number));
   if (!job->recomputedStages.empty())
     job->recompute = "auto";
   if (pipeline.plansStages || !pipeline.planFile.empty()) {
     job->cuts.clear();
-    for (const PlannedStage &stage : llvm::ArrayRef(plan.stages).drop_back())
+    std::vector<const PlannedPart *> parts = plan.getParts();
+    for (const PlannedPart *part : llvm::ArrayRef(parts).drop_back())
       job->cuts.push_back(
-          stage.cut.empty() ? std::vector<std::string>{stage.last} : stage.cut);
+          part->cut.empty() ? std::vector<std::string>{part->last} : part->cut);
+    job->chunks = plan.getChunks();
   }
   job->orderRows = plan.actions;
   job->order = hasStages ? plan.order : "auto";
@@ -282,15 +298,28 @@ static void keepWhatFits(const PlanningProblem &problem, PipelinePlan &plan) {
            layers.begin();
   };
   for (PlannedStage &stage : plan.stages) {
-    double bytes = costs.getPeakBytes(
-        find(stage.first), find(stage.last),
-        static_cast<int64_t>(stage.devices.size()), stage.inFlight);
-    bool isNeeded = bytes > static_cast<double>(problem.cluster.memory);
-    if (!stage.recomputes || isNeeded)
+    double bytes = 0;
+    for (const PlannedPart &part : stage.parts)
+      bytes += costs.getPeakBytes(find(part.first), find(part.last),
+                                  static_cast<int64_t>(stage.devices.size()),
+                                  stage.inFlight);
+    if (bytes > static_cast<double>(problem.cluster.memory))
       continue;
-    stage.recomputes = false;
-    stage.backward -= stage.forward;
+    for (PlannedPart &part : stage.parts)
+      if (part.recomputes) {
+        part.recomputes = false;
+        part.backward -= part.forward;
+      }
   }
+}
+
+/// The values behind which a part ends, where the cut isn't its last layer.
+static void noteCut(const Job &job, PlannedPart &part) {
+  if (part.number >= static_cast<int64_t>(job.cuts.size()))
+    return;
+  const std::vector<std::string> &cut = job.cuts[part.number];
+  if (cut.size() > 1 || cut.front() != part.last)
+    part.cut = cut;
 }
 
 /// Makes a plan of a problem once. Where its stages need more than the
@@ -304,10 +333,10 @@ ExitCode JobPlanner::tryPlan(const PlanningProblem &problem, int64_t memory,
   if (problem.job.recompute == "auto")
     keepWhatFits(problem, result.plan);
   result.plan.cluster.memory = memory;
-  if (!problem.pipeline.plansStages)
-    for (auto [stage, cut] : llvm::zip(result.plan.stages, problem.job.cuts))
-      if (cut.size() > 1 || cut.front() != stage.last)
-        stage.cut = cut;
+  if (!problem.pipeline.plansStages && result.plan.stages.size() > 1)
+    for (PlannedStage &stage : result.plan.stages)
+      for (PlannedPart &part : stage.parts)
+        noteCut(problem.job, part);
   if (ExitCode code = apply(problem.pipeline, loaded); code != ExitCode::done)
     return code;
   unknown = 0;
@@ -358,12 +387,8 @@ void JobPlanner::measureShortage(PlanningProblem problem,
     return;
   for (const PlannedStage &stage : result.plan.stages)
     if (stage.peakBytes > result.shortage.leastMemory)
-      result.shortage = {stage.peakBytes, stage.first, stage.last};
-}
-
-/// Seconds of a step.
-static double getLength(const PipelinePlan &plan) {
-  return plan.simulated.value_or(plan.latency);
+      result.shortage = {stage.peakBytes, stage.parts.front().first,
+                         stage.parts.back().last};
 }
 
 /// With `recompute auto`, and memory that is short, the faster of a plan that
@@ -380,7 +405,7 @@ ExitCode JobPlanner::planWithRecompute(PlanningProblem problem,
     ExitCode again = planWithinMemory(problem, loaded);
     bool isBetter = again == ExitCode::done &&
                     (code != ExitCode::done ||
-                     getLength(result.plan) < getLength(kept.plan));
+                     result.plan.getLength() < kept.plan.getLength());
     if (isBetter || code != ExitCode::done) {
       code = again;
     } else {
@@ -436,10 +461,6 @@ ExitCode JobPlanner::plan(LoadedModule &loaded) {
               "stages that are given\n"
               "hint: --cluster='devices = [2]'\n";
     return ExitCode::usage;
-  }
-  if (job.chunks > 1) {
-    errors << "hftac: error: stages of several chunks are not planned\n";
-    return ExitCode::unsupported;
   }
   JobModel model(options, diagnostics, errors);
   if (ExitCode code = model.load(job, pipeline, *loaded.module);

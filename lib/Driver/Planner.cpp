@@ -62,8 +62,9 @@ public:
       : problem(problem), job(problem.job), layers(problem.model.layers),
         diagnostics(diagnostics) {}
 
-  /// Empty after an error.
-  llvm::SmallVector<Stage, 4> make();
+  /// The parts of the model and the devices of the stages, placed in a loop.
+  /// Nothing after an error.
+  std::optional<ChunkedStages> make();
 
 private:
   std::optional<int64_t> findLayer(llvm::StringRef name, llvm::SMRange range);
@@ -142,74 +143,138 @@ bool GivenStages::checkDevices() {
   return false;
 }
 
-llvm::SmallVector<Stage, 4> GivenStages::make() {
-  llvm::SmallVector<Stage, 4> stages;
+std::optional<ChunkedStages> GivenStages::make() {
   if (!findCuts() || !checkDevices())
-    return stages;
+    return std::nullopt;
+  // One stage of several chunks has them one after the other.
+  if (job.getStageCount() == 1)
+    cuts.clear();
   cuts.push_back(static_cast<int64_t>(layers.size()) - 1);
-  FreeDevices free(problem.cluster.devices);
+  ChunkedStages stages;
   int64_t first = 0;
-  for (auto [stage, last] : llvm::enumerate(cuts)) {
-    stages.push_back(
-        {first, last, free.take(job.getReplicas(stage), Placement::append)});
+  for (int64_t last : cuts) {
+    stages.parts.push_back({first, last});
     first = last + 1;
   }
+  FreeDevices free(problem.cluster.devices);
+  for (int64_t stage = 0; stage < job.getStageCount(); ++stage)
+    stages.devices.push_back(
+        free.take(job.getReplicas(stage), Placement::append));
   return stages;
 }
 
-/// The plan with the stages that are given; nothing after an error.
-static std::optional<PipelinePlan>
-describeStages(const PlanningProblem &problem, JobDiagnostics &diagnostics,
-               PlanFailure &shortage, ExitCode &code) {
+/// Whether each stage fits into memory with one micro-batch in flight, and what
+/// the largest needs.
+static bool fitsIntoMemory(const StageCosts &costs, const ChunkedStages &stages,
+                           PlanFailure &shortage) {
+  const std::vector<Layer> &layers = costs.getModel().layers;
+  PipelineShape shape = stages.getShape(costs.getWorkload());
+  bool fits = true;
+  for (auto [stage, devices] : llvm::enumerate(stages.devices)) {
+    llvm::SmallVector<LayerRange, 4> parts =
+        stages.getParts(shape, static_cast<int64_t>(stage));
+    fits &= costs.getMostInFlight(parts, devices.size()) > 0;
+    double needed = 0;
+    for (auto [first, last] : parts)
+      needed += costs.getPeakBytes(first, last, devices.size(), 1);
+    auto bytes = static_cast<int64_t>(std::ceil(needed));
+    if (bytes > shortage.leastMemory)
+      shortage = {bytes, layers[parts.front().first].name,
+                  layers[parts.back().last].name};
+  }
+  return fits;
+}
+
+/// How the parts of the model may be dealt to stages of several chunks, by the
+/// order that the job names.
+static llvm::SmallVector<ChunkPlacement, 2>
+getPlacements(const Job &job, const ChunkedStages &stages) {
+  if (!job.orderRows.empty() || job.order == Job::kVShape)
+    return {job.isVShaped() ? ChunkPlacement::v : ChunkPlacement::loop};
+  constexpr int64_t kChunksOfV = 2;
+  bool mayBeV = job.order == "auto" && job.chunks == kChunksOfV &&
+                getPipelineShape(job).isUniform();
+  if (mayBeV)
+    return {ChunkPlacement::loop, ChunkPlacement::v};
+  return {ChunkPlacement::loop};
+}
+
+/// The plans with the stages that are given, one for each way in which parts of
+/// the model may be dealt to them; none after an error.
+static std::vector<PipelinePlan> describeStages(const PlanningProblem &problem,
+                                                JobDiagnostics &diagnostics,
+                                                PlanFailure &shortage,
+                                                ExitCode &code) {
   code = ExitCode::input;
-  llvm::SmallVector<Stage, 4> stages = GivenStages(problem, diagnostics).make();
-  if (stages.empty())
-    return std::nullopt;
-  const std::vector<Layer> &layers = problem.model.layers;
+  std::optional<ChunkedStages> stages =
+      GivenStages(problem, diagnostics).make();
+  if (!stages)
+    return {};
   PlanRequest request = makeRequest(problem);
   StageCosts costs(problem.model, problem.cluster,
                    request.getWorkload(request.microBatches));
-  bool fits = true;
-  for (const Stage &stage : stages) {
-    int64_t replicas = stage.devices.size();
-    fits &= costs.getMostInFlight(stage.first, stage.last, replicas) > 0;
-    auto bytes = static_cast<int64_t>(
-        std::ceil(costs.getPeakBytes(stage.first, stage.last, replicas, 1)));
-    if (bytes > shortage.leastMemory)
-      shortage = {bytes, layers[stage.first].name, layers[stage.last].name};
+  std::vector<PipelinePlan> plans;
+  for (ChunkPlacement placement : getPlacements(problem.job, *stages)) {
+    stages->placement = placement;
+    PlanFailure needed;
+    if (!fitsIntoMemory(costs, *stages, needed)) {
+      if (shortage.leastMemory == 0 ||
+          needed.leastMemory < shortage.leastMemory)
+        shortage = needed;
+    } else if (stages->parts.size() > stages->devices.size()) {
+      plans.push_back(describePlan(costs, *stages));
+    } else {
+      llvm::SmallVector<Stage, 4> plain;
+      for (auto [part, devices] : llvm::zip(stages->parts, stages->devices))
+        plain.push_back({part.first, part.last, devices});
+      plans.push_back(describePlan(costs, plain));
+    }
   }
-  if (fits)
-    return describePlan(costs, stages);
-  code = ExitCode::unsupported;
-  return std::nullopt;
+  if (plans.empty())
+    code = ExitCode::unsupported;
+  return plans;
 }
 
 //===----------------------------------------------------------------------===//
 // The plan
 //===----------------------------------------------------------------------===//
 
-/// Whether a step of the plan is simulated soon.
+/// What is simulated soon.
+static constexpr size_t kMostSimulatedDevices = 64;
+static constexpr int64_t kMostSimulatedMicroBatches = 512;
+
 static bool isSimulated(const PipelinePlan &plan) {
-  constexpr size_t kMostDevices = 64;
-  constexpr int64_t kMostMicroBatches = 512;
   size_t devices = 0;
   for (const PlannedStage &stage : plan.stages)
     devices += stage.devices.size();
-  return devices <= kMostDevices && plan.microBatches <= kMostMicroBatches;
+  return devices <= kMostSimulatedDevices &&
+         plan.microBatches <= kMostSimulatedMicroBatches;
 }
 
 /// Simulates the orders that the job allows; the plan gets the best one.
 static ExitCode simulate(const PlanningProblem &problem,
                          llvm::raw_ostream &errors, SimulatedPlan &result) {
   const Job &job = problem.job;
-  if (!isSimulated(result.plan))
-    return ExitCode::done;
+  if (!isSimulated(result.plan)) {
+    if (result.plan.getChunks() == 1)
+      return ExitCode::done;
+    errors
+        << "hftac: error: stages of several chunks are planned by simulation, "
+           "of at most "
+        << kMostSimulatedDevices << " devices and "
+        << kMostSimulatedMicroBatches << " micro-batches\n";
+    return ExitCode::unsupported;
+  }
   Workload workload =
       makeRequest(problem).getWorkload(result.plan.microBatches);
   StageCosts costs(problem.model, result.plan.cluster, workload);
   PlanSimulationOptions simulation;
-  simulation.order =
-      symbolizeOrderKind(job.order).value_or(OrderKind::automatic);
+  // One stage has no chunks, whatever the job says.
+  if (job.chunks == result.plan.getChunks())
+    simulation.order =
+        symbolizeOrderKind(job.order).value_or(OrderKind::automatic);
+  else
+    simulation.order = OrderKind::automatic;
   simulation.bucket = static_cast<double>(job.bucket);
   simulation.overlaps = job.overlap;
   simulation.inFlight = job.inFlight;
@@ -245,18 +310,48 @@ void hfta::tellShortage(const PlanningProblem &problem, int64_t memory,
                           shortage.last);
 }
 
+/// Of those that are as good as the shortest, the one with least in flight.
+/// Plans whose lengths differ by less than a hundredth are as good: times
+/// aren't known better.
+static SimulatedPlan takeBest(std::vector<SimulatedPlan> plans) {
+  constexpr double kAsGood = 1.01;
+  double least = std::numeric_limits<double>::infinity();
+  for (const SimulatedPlan &next : plans)
+    least = std::min(least, next.plan.getLength());
+  auto rank = [](const SimulatedPlan &next) {
+    int64_t inFlight = 0;
+    for (const PlannedStage &stage : next.plan.stages)
+      inFlight += stage.inFlight * static_cast<int64_t>(stage.devices.size());
+    return std::make_pair(inFlight, next.plan.getLength());
+  };
+  SimulatedPlan *best = nullptr;
+  for (SimulatedPlan &next : plans)
+    if (next.plan.getLength() <= least * kAsGood &&
+        (!best || rank(next) < rank(*best)))
+      best = &next;
+  return std::move(*best);
+}
+
 ExitCode hfta::makePlan(const PlanningProblem &problem,
                         JobDiagnostics &diagnostics, llvm::raw_ostream &errors,
                         SimulatedPlan &result) {
   ExitCode code = ExitCode::unsupported;
   result.shortage = PlanFailure();
-  std::optional<PipelinePlan> plan =
-      problem.pipeline.plansStages
-          ? planning::planPipeline(problem.model, problem.cluster,
-                                   makeRequest(problem), result.shortage)
-          : describeStages(problem, diagnostics, result.shortage, code);
-  if (!plan)
-    return code;
-  result.plan = std::move(*plan);
-  return simulate(problem, errors, result);
+  std::vector<PipelinePlan> plans;
+  if (!problem.pipeline.plansStages)
+    plans = describeStages(problem, diagnostics, result.shortage, code);
+  else if (std::optional<PipelinePlan> plan =
+               planning::planPipeline(problem.model, problem.cluster,
+                                      makeRequest(problem), result.shortage))
+    plans.push_back(std::move(*plan));
+  std::vector<SimulatedPlan> simulated;
+  for (PipelinePlan &plan : plans) {
+    simulated.push_back({std::move(plan), std::nullopt, {}});
+    code = simulate(problem, errors, simulated.back());
+    if (code != ExitCode::done)
+      return code;
+  }
+  if (!simulated.empty())
+    result = takeBest(std::move(simulated));
+  return code;
 }

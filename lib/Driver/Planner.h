@@ -16,8 +16,8 @@ struct PlanningProblem {
   const PipelineRequest &pipeline;
   const planning::LayerModel &model;
   planning::Cluster cluster;
-  /// Of each of the job's stages but the last, the layer that ends it. Empty:
-  /// the job's cuts name layers.
+  /// Of each part of the model that the job's cuts leave but the last, the
+  /// layer that ends it. Empty: the cuts name layers.
   std::vector<int64_t> lastLayers;
   /// What messages call the model: "the profile".
   llvm::StringRef what;

@@ -111,13 +111,15 @@ void OrderChooser::considerLists(OrderKind kind, ChunkPlacement placement) {
 
 void OrderChooser::consider(OrderKind kind) {
   int64_t positions = shape.getPositions();
+  bool isV = shape.placement == ChunkPlacement::v;
   switch (kind) {
   case OrderKind::automatic:
     for (OrderKind each :
          {OrderKind::allForwardsFirst, OrderKind::oneForwardOneBackward,
           OrderKind::interleaved, OrderKind::zeroBubble, OrderKind::vShape,
           OrderKind::list})
-      consider(each);
+      if (shape.chunks == 1 || (each == OrderKind::vShape) == isV)
+        consider(each);
     break;
   case OrderKind::allForwardsFirst:
   case OrderKind::interleaved:

@@ -1,5 +1,6 @@
 //===- PlanFile.cpp - Plans as JSON ---------------------------------------===//
 
+#include "Hfta/Planning/Order.h"
 #include "Hfta/Planning/PipelinePlan.h"
 #include "ParseJson.h"
 
@@ -24,6 +25,10 @@ struct Time {
 struct OptionalTime {
   std::optional<double> &seconds;
 };
+/// 0 stands for none, null in the file.
+struct SomeTime {
+  double &seconds;
+};
 /// A number from `least` on, or above it.
 struct Number {
   double &value;
@@ -33,6 +38,10 @@ struct Number {
 struct Whole {
   int64_t &value;
   int64_t least = 0;
+};
+/// -1 stands for none, null in the file.
+struct SomeWhole {
+  int64_t &value;
 };
 struct Wholes {
   std::vector<int64_t> &values;
@@ -63,8 +72,16 @@ public:
     os.attribute(key, time.seconds ? json::Value(*time.seconds * 1e3)
                                    : json::Value(nullptr));
   }
+  void field(StringRef key, SomeTime time) {
+    os.attribute(key, time.seconds > 0 ? json::Value(time.seconds * 1e3)
+                                       : json::Value(nullptr));
+  }
   void field(StringRef key, Number number) { os.attribute(key, number.value); }
   void field(StringRef key, Whole number) { os.attribute(key, number.value); }
+  void field(StringRef key, SomeWhole number) {
+    os.attribute(key, number.value < 0 ? json::Value(nullptr)
+                                       : json::Value(number.value));
+  }
   void field(StringRef key, Wholes numbers) {
     os.attribute(key, json::Array(numbers.values));
   }
@@ -90,6 +107,16 @@ public:
       for (Record &value : values)
         os.object([&] { describe(*this, value); });
     });
+  }
+
+  /// One record's fields stand here, several records under the key.
+  template <typename Record, typename Describe, typename DescribeSeveral>
+  void oneOrSeveral(StringRef key, std::vector<Record> &values,
+                    const Describe &describe, const DescribeSeveral &several) {
+    if (values.size() == 1)
+      describe(*this, values.front());
+    else
+      records(key, values, several);
   }
 
   void check(bool, const llvm::Twine &) {}
@@ -123,6 +150,10 @@ public:
     time.seconds.emplace(0);
     field(key, Time{*time.seconds});
   }
+  void field(StringRef key, SomeTime time) {
+    if (!isNull(key))
+      field(key, Time{time.seconds});
+  }
   void field(StringRef key, Number number) {
     const json::Value *found = get(key);
     std::optional<double> value = found ? found->getAsNumber() : std::nullopt;
@@ -137,6 +168,10 @@ public:
   }
   void field(StringRef key, Whole number) {
     readWhole(key, get(key), number.least, number.value);
+  }
+  void field(StringRef key, SomeWhole number) {
+    if (!isNull(key))
+      field(key, Whole{number.value});
   }
   void field(StringRef key, Wholes numbers) {
     const json::Array *array = getArray(key);
@@ -188,6 +223,14 @@ public:
       readObject((key + "[" + llvm::Twine(index) + "]").str(), &value,
                  values.emplace_back(), describe);
   }
+  template <typename Record, typename Describe, typename DescribeSeveral>
+  void oneOrSeveral(StringRef key, std::vector<Record> &values,
+                    const Describe &describe, const DescribeSeveral &several) {
+    if (!get(key))
+      return describe(*this, values.emplace_back());
+    records(key, values, several);
+    check(values.size() > 1, key + ": expected several, got one");
+  }
   /// Of fields that have been read.
   void check(bool holds, const llvm::Twine &message) {
     if (error.empty() && !holds)
@@ -204,6 +247,10 @@ private:
   const json::Value *get(StringRef key) {
     known.insert(key.str());
     return object.get(key);
+  }
+  bool isNull(StringRef key) {
+    const json::Value *found = get(key);
+    return found && found->getAsNull();
   }
   const json::Array *getArray(StringRef key) {
     const json::Value *found = get(key);
@@ -261,20 +308,28 @@ struct Describe {
     archive.field("duplex", cluster.duplex);
   }
   template <typename Archive>
+  void operator()(Archive &archive, PlannedPart &part) const {
+    archive.field("first", part.first);
+    archive.field("last", part.last);
+    archive.field("cut", OptionalTexts{part.cut});
+    archive.field("forward_ms", Time{part.forward});
+    archive.field("backward_ms", Time{part.backward});
+    archive.field("recompute", Flag{part.recomputes});
+  }
+  template <typename Archive>
   void operator()(Archive &archive, PlannedStage &stage) const {
-    archive.field("first", stage.first);
-    archive.field("last", stage.last);
-    archive.field("cut", OptionalTexts{stage.cut});
+    archive.oneOrSeveral("chunks", stage.parts, *this,
+                         [this](auto &inner, PlannedPart &part) {
+                           inner.field("part", Whole{part.number});
+                           (*this)(inner, part);
+                         });
     auto replicas = static_cast<int64_t>(stage.devices.size());
     archive.field("replicas", Whole{replicas, 1});
     archive.field("devices", Wholes{stage.devices});
     archive.field("groups", Whole{stage.groups, 1});
     archive.field("in_flight", Whole{stage.inFlight, 1});
-    archive.field("forward_ms", Time{stage.forward});
-    archive.field("backward_ms", Time{stage.backward});
     archive.field("all_reduce_ms", Time{stage.allReduce});
     archive.field("peak_bytes", Whole{stage.peakBytes});
-    archive.field("recompute", Flag{stage.recomputes});
     archive.check(replicas == static_cast<int64_t>(stage.devices.size()),
                   "replicas: expected as many as 'devices' are, got " +
                       llvm::Twine(replicas));
@@ -286,9 +341,9 @@ struct Describe {
     archive.field("micro_batches", Whole{plan.microBatches, 1});
     archive.field("order", plan.order);
     archive.field("actions", OptionalTexts{plan.actions});
-    archive.field("latency_ms", Time{plan.latency});
-    archive.field("estimate_ms", Time{plan.estimate});
-    archive.field("pivot", Whole{plan.pivot});
+    archive.field("latency_ms", SomeTime{plan.latency});
+    archive.field("estimate_ms", SomeTime{plan.estimate});
+    archive.field("pivot", SomeWhole{plan.pivot});
     archive.field("simulated_ms", OptionalTime{plan.simulated});
     archive.field("speedup", Number{plan.speedup});
     archive.records("stages", plan.stages, *this);
@@ -307,6 +362,34 @@ void mlir::hfta::planning::writePlan(const PipelinePlan &plan,
   Writer writer(stream);
   stream.object([&] { Describe()(writer, const_cast<PipelinePlan &>(plan)); });
   os << '\n';
+}
+
+/// Whether each stage has the parts that stages of so many chunks have; what is
+/// wrong, else nothing.
+static std::string checkParts(const PipelinePlan &plan) {
+  auto stages = static_cast<int64_t>(plan.stages.size());
+  PipelineShape shape;
+  shape.replicas.assign(stages, 1);
+  shape.chunks = plan.getChunks();
+  if (plan.isVShaped())
+    shape.placement = ChunkPlacement::v;
+  if (shape.chunks > 1 && stages == 1)
+    return "stages[0].chunks: expected none of one stage";
+  for (auto [i, stage] : llvm::enumerate(plan.stages)) {
+    std::string place = "stages[" + llvm::utostr(i) + "].chunks";
+    if (static_cast<int64_t>(stage.parts.size()) != shape.chunks)
+      return place + ": expected as many as those of stages[0], " +
+             llvm::itostr(shape.chunks) + ", got " +
+             llvm::utostr(stage.parts.size());
+    for (auto [chunk, part] : llvm::enumerate(stage.parts)) {
+      int64_t expected =
+          shape.getStage(static_cast<int64_t>(i), static_cast<int64_t>(chunk));
+      if (part.number != expected)
+        return place + "[" + llvm::utostr(chunk) + "].part: expected " +
+               llvm::itostr(expected) + ", got " + llvm::itostr(part.number);
+    }
+  }
+  return "";
 }
 
 /// What doesn't fit together, although each field is one; empty if nothing.
@@ -348,7 +431,7 @@ static std::string checkPlan(const PipelinePlan &plan) {
   if (plan.pivot >= 2 * static_cast<int64_t>(plan.stages.size()) - 1)
     return "pivot: expected a stage or link, counted together from 0, got " +
            llvm::itostr(plan.pivot);
-  return "";
+  return checkParts(plan);
 }
 
 std::optional<PipelinePlan> mlir::hfta::planning::readPlan(StringRef text,
@@ -368,6 +451,9 @@ std::optional<PipelinePlan> mlir::hfta::planning::readPlan(StringRef text,
   Reader reader(*object, "", error);
   Describe()(reader, plan);
   reader.finish();
+  for (auto [number, stage] : llvm::enumerate(plan.stages))
+    if (stage.parts.size() == 1)
+      stage.parts.front().number = static_cast<int64_t>(number);
   if (error.empty())
     error = checkPlan(plan);
   if (!error.empty())

@@ -3,6 +3,7 @@
 #include "Hfta/Planning/PlanSimulation.h"
 
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/MathExtras.h"
 
 #include <algorithm>
 #include <cmath>
@@ -23,21 +24,23 @@ public:
         isDivided(costs.getWorkload().costs == CostRule::published) {}
 
   PlannedPipeline read();
+  std::vector<int64_t> getPeakBytes(const Order &order) const;
   /// After the order has been chosen.
   void update(PipelinePlan &changed, const ChosenOrder &chosen) const;
 
 private:
   int64_t findLayer(llvm::StringRef name) const;
-  Stage getStage(const PlannedStage &planned) const;
-  StageWork getWork(const PlannedStage &planned, const Stage &stage) const;
-  std::vector<BlockSum> getSums(const Stage &stage) const;
+  Stage getPart(const PlannedPart &planned,
+                const std::vector<int64_t> &devices) const;
+  StageWork getWork(const PlannedPart &planned, const Stage &part) const;
+  std::vector<BlockSum> getSums(const Stage &part) const;
   StageMessage getMessage(int64_t from) const;
 
   const PipelinePlan &plan;
   const StageCosts &costs;
   const PlanSimulationOptions &options;
   bool isDivided;
-  std::vector<Stage> stages;
+  std::vector<Stage> parts; ///< of the model, with their stages' devices
 };
 } // namespace
 
@@ -48,24 +51,25 @@ int64_t PlanReader::findLayer(llvm::StringRef name) const {
          layers.begin();
 }
 
-Stage PlanReader::getStage(const PlannedStage &planned) const {
-  Stage stage{findLayer(planned.first), findLayer(planned.last), {}};
-  for (int64_t device : planned.devices)
-    stage.devices.add(static_cast<int32_t>(plan.cluster.getMachineOf(device)),
-                      1);
-  return stage;
+Stage PlanReader::getPart(const PlannedPart &planned,
+                          const std::vector<int64_t> &devices) const {
+  Stage part{findLayer(planned.first), findLayer(planned.last), {}};
+  for (int64_t device : devices)
+    part.devices.add(static_cast<int32_t>(plan.cluster.getMachineOf(device)),
+                     1);
+  return part;
 }
 
 /// The backward goes through the layers from the last one on; a bucket is
 /// complete when it has been through all of its own.
-std::vector<BlockSum> PlanReader::getSums(const Stage &stage) const {
+std::vector<BlockSum> PlanReader::getSums(const Stage &part) const {
   std::vector<BlockSum> sums;
-  double all = costs.getBackwardTime(stage.first, stage.last), bytes = 0;
-  for (int64_t layer = stage.last; layer >= stage.first; --layer) {
+  double all = costs.getBackwardTime(part.first, part.last), bytes = 0;
+  for (int64_t layer = part.last; layer >= part.first; --layer) {
     bytes += costs.getParameterBytes(layer, layer);
-    if (bytes == 0 || (bytes < options.bucket && layer > stage.first))
+    if (bytes == 0 || (bytes < options.bucket && layer > part.first))
       continue;
-    double share = costs.getBackwardTime(layer, stage.last) / all;
+    double share = costs.getBackwardTime(layer, part.last) / all;
     bool isEarlier = options.overlaps && all > 0 && share > 0 && share < 1;
     sums.push_back(
         {isEarlier ? share : 1, static_cast<int64_t>(std::llround(bytes))});
@@ -74,29 +78,29 @@ std::vector<BlockSum> PlanReader::getSums(const Stage &stage) const {
   return sums;
 }
 
-StageWork PlanReader::getWork(const PlannedStage &planned,
-                              const Stage &stage) const {
+StageWork PlanReader::getWork(const PlannedPart &planned,
+                              const Stage &part) const {
   StageWork result;
   result.forward = planned.forward;
   double again = planned.recomputes ? planned.forward : 0;
-  result.backwardWeight = (planned.backward - again) *
-                          costs.getWeightShare(stage.first, stage.last);
+  result.backwardWeight =
+      (planned.backward - again) * costs.getWeightShare(part.first, part.last);
   result.backwardInput = planned.backward - result.backwardWeight;
-  result.update = costs.getUpdateTime(stage.first, stage.last);
+  result.update = costs.getUpdateTime(part.first, part.last);
   if (isDivided)
-    result.update += planned.allReduce;
+    result.update += costs.getStation(part).allReduce;
   else
-    result.sums = getSums(stage);
+    result.sums = getSums(part);
   return result;
 }
 
-/// To the next stage. What published costs say of links isn't a matter of
+/// To the next part. What published costs say of links isn't a matter of
 /// channels: it is a time.
 StageMessage PlanReader::getMessage(int64_t from) const {
-  double bytes = costs.getCrossingBytes(stages[from].last);
+  double bytes = costs.getCrossingBytes(parts[from].last);
   if (isDivided)
     bytes =
-        costs.getLink(stages[from], stages[from + 1]).forward * kTicksPerSecond;
+        costs.getLink(parts[from], parts[from + 1]).forward * kTicksPerSecond;
   auto whole = static_cast<int64_t>(std::llround(bytes));
   return {from, from + 1, whole, whole};
 }
@@ -108,14 +112,22 @@ PlannedPipeline PlanReader::read() {
   shape.microBatches = plan.microBatches;
   shape.replicas.clear();
   places.cluster = plan.cluster;
+  shape.chunks = plan.getChunks();
+  if (plan.isVShaped())
+    shape.placement = ChunkPlacement::v;
+  parts.resize(plan.getParts().size());
+  pipeline.work.stages.resize(parts.size());
   for (const PlannedStage &planned : plan.stages) {
-    const Stage &stage = stages.emplace_back(getStage(planned));
-    int64_t count = stage.devices.size();
+    llvm::SmallVector<LayerRange, 4> ranges;
+    for (const PlannedPart &chunk : planned.parts) {
+      const Stage &part = parts[chunk.number] = getPart(chunk, planned.devices);
+      pipeline.work.stages[chunk.number] = getWork(chunk, part);
+      ranges.push_back({part.first, part.last});
+    }
+    auto count = static_cast<int64_t>(planned.devices.size());
     shape.replicas.push_back(isDivided ? 1 : count);
     shape.groups.push_back(isDivided ? 1 : planned.groups);
-    shape.inFlight.push_back(
-        costs.getMostInFlight(stage.first, stage.last, count));
-    pipeline.work.stages.push_back(getWork(planned, stage));
+    shape.inFlight.push_back(costs.getMostInFlight(ranges, count));
     llvm::append_range(places.devices, planned.devices);
   }
   for (auto [most, given] : llvm::zip(shape.inFlight, options.inFlight))
@@ -131,10 +143,25 @@ PlannedPipeline PlanReader::read() {
   return pipeline;
 }
 
+/// Of each stage, for how many micro-batches a worker holds what backward
+/// needs, in whole stages.
+static std::vector<int64_t> countInFlight(const Order &order) {
+  const PipelineShape &shape = order.shape;
+  if (shape.chunks == 1)
+    return getInstances(order);
+  std::vector<int64_t> inFlight(shape.getPositions(), 0);
+  for (auto [worker, peak] : llvm::enumerate(getPeaks(order))) {
+    int64_t &most =
+        inFlight[shape.getPositionOfWorker(static_cast<int64_t>(worker))];
+    most = std::max<int64_t>(most, llvm::divideCeil(peak, shape.chunks));
+  }
+  return inFlight;
+}
+
 /// Whether the order's name and its numbers in flight are enough to make it.
 static bool isMadeByName(const Order &order, OrderKind kind) {
   PipelineShape shape = order.shape;
-  std::vector<int64_t> inFlight = getInstances(order);
+  std::vector<int64_t> inFlight = countInFlight(order);
   shape.inFlight.assign(inFlight.begin(), inFlight.end());
   llvm::Expected<Order> made = makeLimitedOrder(kind, shape);
   if (made)
@@ -143,28 +170,55 @@ static bool isMadeByName(const Order &order, OrderKind kind) {
   return false;
 }
 
+/// Whether a job can give the order's name: not that of what a list scheduler
+/// or a file has made, nor of chunks whose forwards all come first.
+static bool hasName(const Order &order) {
+  bool isListed =
+      order.kind == OrderKind::list || order.kind == OrderKind::file;
+  return !isListed &&
+         (order.shape.chunks == 1 || order.kind != OrderKind::allForwardsFirst);
+}
+
+/// Of a device of each stage, with as many instances of each part's values as
+/// the order needs.
+std::vector<int64_t> PlanReader::getPeakBytes(const Order &order) const {
+  std::vector<int64_t> instances = getInstances(order), peaks;
+  for (const PlannedStage &planned : plan.stages) {
+    double bytes = 0;
+    for (const PlannedPart &chunk : planned.parts) {
+      const Stage &part = parts[chunk.number];
+      bytes += costs.getPeakBytes(part.first, part.last, part.devices.size(),
+                                  instances[chunk.number]);
+    }
+    peaks.push_back(static_cast<int64_t>(std::ceil(bytes)));
+  }
+  return peaks;
+}
+
 void PlanReader::update(PipelinePlan &changed,
                         const ChosenOrder &chosen) const {
   const Order &order = chosen.run.order;
-  std::vector<int64_t> inFlight = getInstances(order);
-  // What a list scheduler or a file has made has no name that a job can give.
-  bool hasName = order.kind != OrderKind::list && order.kind != OrderKind::file;
-  OrderKind kind = hasName ? order.kind : OrderKind::automatic;
-  changed.order = stringifyOrderKind(kind).str();
+  std::vector<int64_t> inFlight = countInFlight(order);
+  std::vector<int64_t> instances = getInstances(order);
+  std::vector<int64_t> peaks = getPeakBytes(order);
+  bool isNamed = hasName(order);
+  changed.order =
+      stringifyOrderKind(isNamed ? order.kind : OrderKind::automatic).str();
   changed.actions.clear();
-  if (!isDivided && !isMadeByName(order, order.kind))
+  if (!isDivided && !(isNamed && isMadeByName(order, order.kind)))
     changed.actions = namePositionLists(order);
   changed.simulated = chosen.run.getLength();
+  if (changed.latency == 0)
+    changed.speedup = costs.getSerialTime() / *changed.simulated;
   for (auto [index, planned] : llvm::enumerate(changed.stages)) {
-    const Stage &stage = stages[index];
     planned.inFlight = inFlight[index];
+    planned.peakBytes = peaks[index];
     // Of one in flight there is nothing to compute again.
-    if (planned.recomputes && planned.inFlight == 1) {
-      planned.recomputes = false;
-      planned.backward -= planned.forward;
-    }
-    planned.peakBytes = static_cast<int64_t>(std::ceil(costs.getPeakBytes(
-        stage.first, stage.last, stage.devices.size(), inFlight[index])));
+    for (PlannedPart &chunk : planned.parts)
+      if (chunk.recomputes && instances[chunk.number] == 1) {
+        chunk.recomputes = false;
+        chunk.backward -= chunk.forward;
+      }
   }
 }
 
@@ -172,6 +226,54 @@ PlannedPipeline planning::getPipeline(const PipelinePlan &plan,
                                       const StageCosts &costs,
                                       const PlanSimulationOptions &options) {
   return PlanReader(plan, costs, options).read();
+}
+
+/// Chooses an order of what fits into memory. Of several chunks the order may
+/// have more in flight of one that saves much: then it gets less.
+static llvm::Expected<ChosenOrder> chooseThatFits(const PlanReader &reader,
+                                                  PlannedPipeline pipeline,
+                                                  OrderKind kind) {
+  int64_t memory = pipeline.places.cluster->memory;
+  while (true) {
+    llvm::Expected<ChosenOrder> chosen =
+        chooseOrder(kind, pipeline.shape, pipeline.work, pipeline.places);
+    if (!chosen || memory == 0 || pipeline.shape.chunks == 1)
+      return chosen;
+    std::vector<int64_t> peaks = reader.getPeakBytes(chosen->run.order);
+    bool fits = true;
+    for (auto [most, peak] : llvm::zip_equal(pipeline.shape.inFlight, peaks))
+      if (peak > memory && most > 1) {
+        --most;
+        fits = false;
+      }
+    if (fits)
+      return chosen;
+  }
+}
+
+/// With what the plan has in flight, or where that makes a difference with as
+/// much as there is memory for.
+static llvm::Expected<ChosenOrder> chooseWithinMemory(const PipelinePlan &plan,
+                                                      const PlanReader &reader,
+                                                      PlannedPipeline pipeline,
+                                                      OrderKind kind) {
+  constexpr double kDifference = 1.001;
+  PlannedPipeline asPlanned = pipeline;
+  for (auto [most, planned] :
+       llvm::zip_equal(asPlanned.shape.inFlight, plan.stages))
+    most = std::min(most, planned.inFlight);
+  bool isAll = asPlanned.shape.inFlight == pipeline.shape.inFlight;
+  llvm::Expected<ChosenOrder> chosen =
+      chooseThatFits(reader, std::move(asPlanned), kind);
+  if (!chosen || isAll)
+    return chosen;
+  llvm::Expected<ChosenOrder> other =
+      chooseThatFits(reader, std::move(pipeline), kind);
+  if (!other)
+    return other;
+  bool isShorter =
+      other->run.getLength() * kDifference < chosen->run.getLength();
+  return isShorter ? std::move(other) : std::move(chosen);
 }
 
 llvm::Expected<ChosenOrder>
@@ -186,21 +288,10 @@ planning::simulatePlan(PipelinePlan &plan, const StageCosts &costs,
     reader.update(plan, given);
     return given;
   }
-  auto choose = [&](const PipelineShape &shape) {
-    return chooseOrder(options.order, shape, pipeline.work, pipeline.places);
-  };
-  PipelineShape asPlanned = pipeline.shape;
-  for (auto [most, planned] : llvm::zip_equal(asPlanned.inFlight, plan.stages))
-    most = std::min(most, planned.inFlight);
-  llvm::Expected<ChosenOrder> chosen = choose(asPlanned);
+  llvm::Expected<ChosenOrder> chosen =
+      chooseWithinMemory(plan, reader, std::move(pipeline), options.order);
   if (!chosen)
     return chosen;
-  llvm::Expected<ChosenOrder> other = choose(pipeline.shape);
-  if (!other)
-    return other;
-  // More memory than planned is for what makes a difference.
-  if (other->run.getLength() * 1.001 < chosen->run.getLength())
-    chosen = std::move(other);
   reader.update(plan, *chosen);
   return chosen;
 }

@@ -22,16 +22,30 @@ static std::string printDevices(const std::vector<int64_t> &devices) {
   return text;
 }
 
+/// "a to b, e".
+static std::string printLayers(const PlannedStage &stage) {
+  std::string text;
+  for (const PlannedPart &part : stage.parts) {
+    text += (text.empty() ? "" : ", ") + part.first;
+    if (part.last != part.first)
+      text += " to " + part.last;
+  }
+  return text;
+}
+
 void mlir::hfta::planning::printPlan(const PipelinePlan &plan,
                                      llvm::raw_ostream &os) {
-  os << llvm::formatv("{0} stage{1}, {2} micro-batch{3}, order {4}\n",
-                      plan.stages.size(), plan.stages.size() == 1 ? "" : "s",
-                      plan.microBatches, plan.microBatches == 1 ? "" : "es",
-                      plan.order);
-  os << llvm::formatv("latency {0:f3} ms a batch, estimate {1:f3} ms",
-                      plan.latency * 1e3, plan.estimate * 1e3);
+  os << plan.stages.size() << (plan.stages.size() == 1 ? " stage" : " stages");
+  if (plan.getChunks() > 1)
+    os << " of " << plan.getChunks() << " chunks";
+  os << llvm::formatv(", {0} micro-batch{1}, order {2}\n", plan.microBatches,
+                      plan.microBatches == 1 ? "" : "es", plan.order);
+  if (plan.latency > 0)
+    os << llvm::formatv("latency {0:f3} ms a batch, estimate {1:f3} ms",
+                        plan.latency * 1e3, plan.estimate * 1e3);
   if (plan.simulated)
-    os << llvm::formatv(", simulated {0:f3} ms", *plan.simulated * 1e3);
+    os << llvm::formatv("{0}simulated {1:f3} ms", plan.latency > 0 ? ", " : "",
+                        *plan.simulated * 1e3);
   os << llvm::formatv("; speedup {0:f3}\n\n", plan.speedup);
   os << llvm::formatv("{0,5}{1,10}{2,8}{3,11}{4,14}{5,14}{6,14}{7,12}  {8}\n",
                       "stage", "replicas", "groups", "in flight", "forward ms",
@@ -43,10 +57,8 @@ void mlir::hfta::planning::printPlan(const PipelinePlan &plan,
         "{0,5}{1,10}{2,8}{3,11}{4,14:f3}{5,14:f3}{6,14:f3}{7,12:f1}  {8}; "
         "{9}\n",
         i, stage.devices.size(), stage.groups, stage.inFlight,
-        stage.forward * 1e3, stage.backward * 1e3, stage.allReduce * 1e3,
-        static_cast<double>(stage.peakBytes) / (1 << 20),
-        stage.first == stage.last ? stage.first
-                                  : stage.first + " to " + stage.last,
-        printDevices(stage.devices));
+        stage.getForward() * 1e3, stage.getBackward() * 1e3,
+        stage.allReduce * 1e3, static_cast<double>(stage.peakBytes) / (1 << 20),
+        printLayers(stage), printDevices(stage.devices));
   }
 }

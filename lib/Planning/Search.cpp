@@ -31,25 +31,45 @@ static constexpr size_t kMostSearches = 3;
 //===----------------------------------------------------------------------===//
 
 /// Gives each stage devices by number, the first free ones of its machines.
-static void numberDevices(ArrayRef<Stage> stages, const Cluster &cluster,
+static void numberDevices(ArrayRef<DeviceSet> devices, const Cluster &cluster,
                           PipelinePlan &plan) {
   std::vector<int64_t> next;
   next.reserve(cluster.devices.size());
   for (size_t machine = 0; machine < cluster.devices.size(); ++machine)
     next.push_back(cluster.getFirstDevice(machine));
-  for (auto [stage, planned] : llvm::zip_equal(stages, plan.stages))
-    for (const DeviceSet::Part &part : stage.devices.getParts())
+  for (auto [set, planned] : llvm::zip_equal(devices, plan.stages))
+    for (const DeviceSet::Part &part : set.getParts())
       for (int32_t i = 0; i < part.count; ++i)
         planned.devices.push_back(next[part.machine]++);
+}
+
+/// These layers, the model's part of this number.
+static PlannedPart makePart(const StageCosts &costs, const Stage &stage,
+                            int64_t number) {
+  Station station = costs.getStation(stage);
+  PlannedPart part;
+  part.number = number;
+  part.first = costs.getModel().layers[stage.first].name;
+  part.last = costs.getModel().layers[stage.last].name;
+  part.forward = station.forward;
+  part.backward = station.backward;
+  part.recomputes = costs.recomputes(stage.last);
+  return part;
+}
+
+/// Without stages.
+static PipelinePlan makePlan(const StageCosts &costs) {
+  PipelinePlan plan;
+  plan.model = costs.getModel().digest;
+  plan.cluster = costs.getCluster();
+  plan.microBatches = costs.getWorkload().microBatches;
+  return plan;
 }
 
 static PipelinePlan makePlan(const StageCosts &costs,
                              const Candidate &candidate) {
   const Workload &workload = costs.getWorkload();
-  PipelinePlan plan;
-  plan.model = costs.getModel().digest;
-  plan.cluster = costs.getCluster();
-  plan.microBatches = workload.microBatches;
+  PipelinePlan plan = makePlan(costs);
   plan.latency = candidate.latency;
   auto stations = costs.getStations(candidate.stages);
   LatencyEstimate estimate =
@@ -58,26 +78,24 @@ static PipelinePlan makePlan(const StageCosts &costs,
   plan.pivot = estimate.pivot;
   plan.speedup = costs.getSerialTime() / plan.latency;
   bool allFirst = candidate.stages.size() > 1;
+  llvm::SmallVector<DeviceSet, 8> devices;
   for (auto [i, stage] : llvm::enumerate(candidate.stages)) {
     const Station &station = stations[2 * i];
     PlannedStage planned;
-    planned.first = costs.getModel().layers[stage.first].name;
-    planned.last = costs.getModel().layers[stage.last].name;
+    planned.parts = {makePart(costs, stage, static_cast<int64_t>(i))};
     planned.groups = workload.getGroups(stage.devices.size());
     planned.inFlight = candidate.inFlight[i];
-    planned.forward = station.forward;
-    planned.backward = station.backward;
     planned.allReduce = station.allReduce;
     planned.peakBytes = static_cast<int64_t>(std::ceil(costs.getPeakBytes(
         stage.first, stage.last, stage.devices.size(), candidate.inFlight[i])));
-    planned.recomputes = costs.recomputes(stage.last);
     allFirst &= planned.inFlight == station.getRounds(workload.microBatches);
     plan.stages.push_back(std::move(planned));
+    devices.push_back(stage.devices);
   }
   plan.order = stringifyOrderKind(allFirst ? OrderKind::allForwardsFirst
                                            : OrderKind::oneForwardOneBackward)
                    .str();
-  numberDevices(candidate.stages, costs.getCluster(), plan);
+  numberDevices(devices, costs.getCluster(), plan);
   return plan;
 }
 
@@ -87,6 +105,55 @@ PipelinePlan mlir::hfta::planning::describePlan(const StageCosts &costs,
   Candidate candidate = judge.judge(stages);
   judge.chooseInFlight(candidate);
   return makePlan(costs, candidate);
+}
+
+//===----------------------------------------------------------------------===//
+// Stages of several chunks
+//===----------------------------------------------------------------------===//
+
+PipelineShape ChunkedStages::getShape(const Workload &workload) const {
+  PipelineShape shape;
+  shape.microBatches = workload.microBatches;
+  shape.chunks = static_cast<int64_t>(parts.size() / devices.size());
+  shape.placement = placement;
+  shape.replicas.clear();
+  for (const DeviceSet &set : devices) {
+    shape.replicas.push_back(set.size());
+    shape.groups.push_back(workload.getGroups(set.size()));
+  }
+  return shape;
+}
+
+llvm::SmallVector<LayerRange, 4>
+ChunkedStages::getParts(const PipelineShape &shape, int64_t stage) const {
+  llvm::SmallVector<LayerRange, 4> own;
+  for (int64_t chunk = 0; chunk < shape.chunks; ++chunk)
+    own.push_back(parts[shape.getStage(stage, chunk)]);
+  return own;
+}
+
+PipelinePlan mlir::hfta::planning::describePlan(const StageCosts &costs,
+                                                const ChunkedStages &stages) {
+  PipelinePlan plan = makePlan(costs);
+  plan.order = stringifyOrderKind(OrderKind::automatic).str();
+  PipelineShape shape = stages.getShape(costs.getWorkload());
+  for (auto [index, devices] : llvm::enumerate(stages.devices)) {
+    auto position = static_cast<int64_t>(index);
+    PlannedStage planned;
+    planned.groups = shape.groups[position];
+    planned.inFlight =
+        costs.getMostInFlight(stages.getParts(shape, position), devices.size());
+    for (int64_t chunk = 0; chunk < shape.chunks; ++chunk) {
+      int64_t number = shape.getStage(position, chunk);
+      auto [first, last] = stages.parts[number];
+      Stage part{first, last, devices};
+      planned.parts.push_back(makePart(costs, part, number));
+      planned.allReduce += costs.getStation(part).allReduce;
+    }
+    plan.stages.push_back(std::move(planned));
+  }
+  numberDevices(stages.devices, costs.getCluster(), plan);
+  return plan;
 }
 
 //===----------------------------------------------------------------------===//

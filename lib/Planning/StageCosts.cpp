@@ -154,7 +154,7 @@ double StageCosts::getPeakBytes(int64_t first, int64_t last, int64_t replicas,
   return kept + (inFlight * each + once + in + 2 * out) * share;
 }
 
-int64_t StageCosts::getMostInFlight(int64_t first, int64_t last,
+int64_t StageCosts::getMostInFlight(llvm::ArrayRef<LayerRange> parts,
                                     int64_t replicas) const {
   int64_t most = workload.microBatches;
   if (workload.costs == CostRule::units)
@@ -162,8 +162,12 @@ int64_t StageCosts::getMostInFlight(int64_t first, int64_t last,
   if (cluster.memory == 0)
     return most;
   auto limit = static_cast<double>(cluster.memory);
-  double none = getPeakBytes(first, last, replicas, 0);
-  double each = getPeakBytes(first, last, replicas, 1) - none;
+  double none = 0, each = 0;
+  for (auto [first, last] : parts) {
+    double without = getPeakBytes(first, last, replicas, 0);
+    none += without;
+    each += getPeakBytes(first, last, replicas, 1) - without;
+  }
   if (none + each > limit)
     return 0;
   if (each <= 0 || none + most * each <= limit)

@@ -130,6 +130,22 @@ def check_planned(check):
         check.compare(f"mlp-{name}", job, flags, (1, 2), expected)
 
 
+def check_planned_chunks(check):
+    """Stages of two chunks whose order the planner finds, also from its file."""
+    clauses, flags = "micro_batches 8", ()
+    expected = check.train_uncut("mlp", clauses, *flags)
+    for order in ("interleaved", "v_shape", "auto"):
+        pipeline = make_pipeline("mlp", order=order)
+        if order == "auto":
+            pipeline += ", chunks = 2"
+        given = make_job("mlp", f"{clauses}\n  {pipeline}")
+        plan = check.work.compile(f"{order}.json", given, "--plan-pipeline")
+        job = make_job("mlp", f'{clauses}\n  pipeline plan("{plan.name}")')
+        check.compare(f"mlp-{order}-plan", job, flags, (1, 2), expected)
+        if order == "auto":
+            check.compare("mlp-chunks-auto", given, flags, (2,), expected)
+
+
 def check_files(check):
     """Orders from files: halves of backwards at uneven times, two chunks there and back,
     and one of positions, whose workers have a row together."""
@@ -227,6 +243,7 @@ def main():
     check_in_flight(check)
     check_recompute(check)
     check_planned(check)
+    check_planned_chunks(check)
     check_files(check)
     check_replicas(check)
     check_resumed(check)

@@ -46,6 +46,25 @@ def make_plan_rows():
              '"actions": [0, 1], "order"', "actions[0]")):
         yield job(name, plan, 1, *texts,
                   files=[("plan.json", make_plan("0f").replace(old, new))])
+    for name, change, *texts in (
+            ("a chunk that is another stage's", {"part": 1}, "chunks[0].part",
+             "expected 0, got 1"),
+            ("a chunk that is none", {"part": 2**63 - 1}, "chunks[0].part"),
+            ("a chunk of a negative number", {"part": -1}, "chunks[0].part"),
+            ("a chunk without a number", {"part": None}, "chunks[0].part"),
+            ("a chunk that ends nowhere", {"last": 7}, "chunks[0].last"),
+            ("a chunk of no time at all", {"forward_ms": "1"}, "chunks[0].forward_ms"),
+            ("a chunk that says more", {"first_": "a"}, "chunks[0].first_")):
+        yield job(f"a plan with {name}", plan, 1, "stages[0]", *texts,
+                  files=[("plan.json", make_chunked_plan(**change))])
+    for name, chunks, *texts in (
+            ("no chunks", [], "isn't empty"), ("a word for chunks", "two", "array"),
+            ("one chunk in a list", [{"part": 0}], "chunks"),
+            ("chunks of numbers", [0, 1], "expected an object")):
+        yield job(f"a plan with {name}", plan, 1, "stages[0].chunks", *texts,
+                  files=[("plan.json", make_chunked_plan(chunks))])
+    yield job("a plan of one stage of two chunks", plan, 1, "none of one stage",
+              files=[("plan.json", make_chunked_plan(stages=1))])
     for word in ("cuts = []", "replicas = [2]", "in_flight = [2]",
                  "order = one_f_one_b", "costs = units"):
         yield job(f"a plan and {word}", f"{plan}, {word}", 1, "exclude each other")
@@ -65,6 +84,21 @@ def make_plan(model):
          "order": "one_f_one_b", "latency_ms": 1,
          "estimate_ms": 1, "pivot": 0, "simulated_ms": None, "speedup": 1,
          "stages": stages})
+
+
+def make_chunked_plan(chunks=None, stages=2, **change):
+    """A plan of stages of two chunks each, with a change in the first."""
+    made = json.loads(make_plan("0f"))
+    made["stages"] = made["stages"][:stages]
+    for number, stage in enumerate(made["stages"]):
+        own = {key: stage.pop(key)
+               for key in ("first", "last", "cut", "forward_ms", "backward_ms")}
+        stage["chunks"] = [{**own, "part": number}, {**own, "part": number + stages}]
+    if chunks is not None:
+        made["stages"][0]["chunks"] = chunks
+    else:
+        made["stages"][0]["chunks"][0].update(change)
+    return json.dumps(made)
 
 
 def make_cost_rows():

@@ -129,7 +129,7 @@ TEST(PlanTest, keepsToTheMemory) {
   // Best is what needs least: the last layer alone, 60 + 32 + 2.
   PipelinePlan tight = plan(makeCluster({2}, 97));
   ASSERT_EQ(tight.stages.size(), 2u);
-  EXPECT_EQ(tight.stages[0].last, "layer2");
+  EXPECT_EQ(tight.stages[0].parts[0].last, "layer2");
   for (const PlannedStage &stage : tight.stages)
     EXPECT_LE(stage.peakBytes, 97);
 }
@@ -200,6 +200,66 @@ TEST(PlanTest, readsWhatItWrites) {
   read = readPlan(write(written), error);
   ASSERT_TRUE(read) << error;
   EXPECT_FALSE(read->simulated);
+}
+
+/// Two stages of two chunks each, there and back again.
+static PipelinePlan describeChunks() {
+  LayerModel model = makeModel();
+  model.layers.insert(model.layers.begin(), {"layer0", 1, 1, 8, 8, 1});
+  Cluster cluster = makeCluster({2, 1});
+  StageCosts costs(model, cluster, {12, 12, CostRule::units});
+  ChunkedStages stages;
+  FreeDevices free(cluster.devices);
+  for (int64_t layer = 0; layer < costs.getLayerCount(); ++layer)
+    stages.parts.push_back({layer, layer});
+  for (int64_t stage = 0; stage < 2; ++stage)
+    stages.devices.push_back(free.take(1, Placement::append));
+  stages.placement = ChunkPlacement::v;
+  return describePlan(costs, stages);
+}
+
+TEST(PlanTest, hasStagesOfSeveralChunks) {
+  PipelinePlan written = describeChunks();
+  written.order = "v_shape";
+  written.simulated = 0.125;
+  EXPECT_EQ(written.getChunks(), 2);
+  EXPECT_TRUE(written.isVShaped());
+  EXPECT_EQ(written.stages[0].parts[1].last, "layer3");
+  EXPECT_EQ(written.getParts()[2]->last, "layer2");
+  EXPECT_DOUBLE_EQ(written.stages[0].getForward(), 2);
+  std::string text = write(written), error;
+  std::optional<PipelinePlan> read = readPlan(text, error);
+  ASSERT_TRUE(read) << error;
+  EXPECT_EQ(write(*read), text);
+  struct {
+    const char *from, *to, *message;
+  } rows[] = {
+      {"\"part\": 1", "\"part\": 2",
+       "stages[1].chunks[0].part: expected 1, got 2"},
+      {"\"part\": 3", "\"part\": 9223372036854775807",
+       "stages[0].chunks[1].part: expected 2, got 9223372036854775807"},
+      {"\"part\": 0", "\"part\": -1",
+       "stages[0].chunks[0].part: expected a whole number of at least 0"},
+      {"\"part\": 0,", "",
+       "stages[0].chunks[0].part: expected a whole number of at least 0, but"},
+      {"\"chunks\": [", "\"chunks\": [3,",
+       "stages[0].chunks[0]: expected an object, got 3"},
+      {"\"replicas\"", "\"first\": \"layer0\", \"replicas\"",
+       "stages[0].first: unknown field"},
+  };
+  for (const auto &row : rows) {
+    std::string damaged = text;
+    size_t at = damaged.find(row.from);
+    ASSERT_NE(at, std::string::npos) << row.from;
+    damaged.replace(at, std::string(row.from).size(), row.to);
+    EXPECT_FALSE(readPlan(damaged, error)) << row.to;
+    EXPECT_NE(error.find(row.message), std::string::npos) << error;
+  }
+  written.stages[1].parts.pop_back();
+  EXPECT_FALSE(readPlan(write(written), error));
+  written.stages.pop_back();
+  EXPECT_FALSE(readPlan(write(written), error));
+  EXPECT_EQ(error, "stages[0].chunks: expected none of one stage");
 }
 
 TEST(PlanTest, refusesOtherFiles) {

@@ -55,10 +55,11 @@ struct ChosenOrder {
 };
 
 /// Simulates the orders of this kind that fit the shape, `automatic` those of
-/// all kinds. Of the shortest and those that take up to a hundredth longer, it
-/// takes the one with least in flight, of equal ones the shortest, then the
-/// first by its kind's place in OrderKind. Where the shape's
-/// `inFlight` has no number, several are tried.
+/// all kinds, of several chunks those that place them as the shape does. Of the
+/// shortest and those that take up to a hundredth longer, it takes the one with
+/// least in flight, of equal ones the shortest, then the first by its kind's
+/// place in OrderKind. Where the shape's `inFlight` has no number, several are
+/// tried.
 llvm::Expected<ChosenOrder> chooseOrder(OrderKind kind,
                                         const PipelineShape &shape,
                                         const PipelineWork &work,

@@ -3,6 +3,7 @@
 #ifndef HFTA_PLANNING_SEARCH_H
 #define HFTA_PLANNING_SEARCH_H
 
+#include "Hfta/Planning/Order.h"
 #include "Hfta/Planning/PipelinePlan.h"
 #include "Hfta/Planning/StageCosts.h"
 
@@ -40,6 +41,25 @@ std::optional<PipelinePlan> planPipeline(const LayerModel &model,
 /// Each device must have memory for one micro-batch, and at least one of them.
 PipelinePlan describePlan(const StageCosts &costs,
                           llvm::ArrayRef<Stage> stages);
+
+/// Stages of which each has several parts of the model.
+struct ChunkedStages {
+  /// All parts, in the order of the model.
+  llvm::SmallVector<LayerRange, 16> parts;
+  /// Of each stage; as many devices as it has replicas.
+  llvm::SmallVector<DeviceSet, 8> devices;
+  ChunkPlacement placement = ChunkPlacement::loop;
+
+  /// Without limits of what is in flight.
+  PipelineShape getShape(const Workload &workload) const;
+  /// The parts of a stage.
+  llvm::SmallVector<LayerRange, 4> getParts(const PipelineShape &shape,
+                                            int64_t stage) const;
+};
+
+/// What a plan with these stages would be, with as much in flight as there is
+/// memory for; simulatePlan tells how long it takes.
+PipelinePlan describePlan(const StageCosts &costs, const ChunkedStages &stages);
 
 /// The least bytes a device with which any plan fits, and its largest stage.
 PlanFailure findLeastMemory(const StageCosts &costs);

@@ -52,6 +52,12 @@ struct Stage {
   DeviceSet devices;
 };
 
+/// Layers `first` to `last`, both among them.
+struct LayerRange {
+  int64_t first = 0;
+  int64_t last = 0;
+};
+
 /// What a stage, or the link to the next one, does with each micro-batch.
 struct Station {
   double forward = 0;   ///< seconds a micro-batch
@@ -133,7 +139,13 @@ public:
   double getPeakBytes(int64_t first, int64_t last, int64_t replicas,
                       int64_t inFlight) const;
   /// As many micro-batches as fit into a device's memory, at most M; 0: none.
-  int64_t getMostInFlight(int64_t first, int64_t last, int64_t replicas) const;
+  int64_t getMostInFlight(int64_t first, int64_t last, int64_t replicas) const {
+    return getMostInFlight(LayerRange{first, last}, replicas);
+  }
+  /// The same of a device with several parts of the model, of which each has as
+  /// many in flight.
+  int64_t getMostInFlight(llvm::ArrayRef<LayerRange> parts,
+                          int64_t replicas) const;
 
   /// The whole batch on one device, in seconds.
   double getSerialTime() const {

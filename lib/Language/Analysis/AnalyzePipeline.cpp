@@ -217,15 +217,14 @@ bool JobAnalyzer::checkChunks(const Clause &pipeline) {
   });
   if (job.order == Job::kVShape && !isGiven)
     job.chunks = 2;
-  if (job.chunks > 1 && job.order == "auto")
-    job.order = "interleaved";
   if (job.order == Job::kVShape && job.chunks != 2)
     return refuse("chunks",
                   "stages of a v_shape have two chunks, not " +
                       llvm::Twine(job.chunks),
                   "leave 'chunks' out");
-  if ((job.order == "interleaved") != (job.chunks > 1) &&
-      job.order != Job::kVShape && job.getOrderFile().empty())
+  bool isAny = job.order == "auto" || !job.getOrderFile().empty();
+  if (!isAny && job.order != Job::kVShape &&
+      (job.order == "interleaved") != (job.chunks > 1))
     return refuse(job.chunks > 1 ? "order" : "chunks",
                   "the order '" + job.order + "' of stages of " +
                       count(job.chunks, "chunk"),
@@ -276,6 +275,13 @@ bool JobAnalyzer::checkStages(const Clause &pipeline) {
                         "it is at most 'micro_batches'");
       return false;
     }
+  if (job.allForwardsFirst && job.chunks > 1) {
+    diagnostics.error(findArgument(pipeline, "chunks"),
+                      "all_forwards_first of 'micro_batches' is an order of "
+                      "stages of one chunk",
+                      "leave one of them out");
+    return false;
+  }
   if (job.allForwardsFirst && job.order != "auto" &&
       job.order != Job::kAllForwardsFirst) {
     diagnostics.error(findArgument(pipeline, "order"),

@@ -44,11 +44,13 @@ PipelineOrder Job::getOrder() const {
     return PipelineOrder::zeroBubble;
   case OrderKind::vShape:
     return PipelineOrder::vShape;
-  case OrderKind::automatic:
   case OrderKind::oneForwardOneBackward:
+    return PipelineOrder::oneForwardOneBackward;
+  case OrderKind::automatic:
   case OrderKind::list:
   case OrderKind::file:
-    return PipelineOrder::oneForwardOneBackward;
+    return chunks > 1 ? PipelineOrder::interleaved
+                      : PipelineOrder::oneForwardOneBackward;
   }
   llvm_unreachable("all kinds are listed");
 }
