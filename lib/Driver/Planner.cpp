@@ -3,7 +3,7 @@
 #include "Planner.h"
 
 #include "Hfta/Dialect/Hfta/IR/JobOrder.h"
-#include "Hfta/Planning/Search.h"
+#include "Hfta/Planning/ChunkSearch.h"
 
 #include "llvm/Support/FormatVariadic.h"
 
@@ -185,15 +185,25 @@ static bool fitsIntoMemory(const StageCosts &costs, const ChunkedStages &stages,
   return fits;
 }
 
+/// Parts of the model that each stage has.
+static int64_t getChunks(const PlanningProblem &problem) {
+  return problem.pipeline.plansStages ? problem.pipeline.chunks
+                                      : problem.job.chunks;
+}
+
 /// How the parts of the model may be dealt to stages of several chunks, by the
 /// order that the job names.
 static llvm::SmallVector<ChunkPlacement, 2>
-getPlacements(const Job &job, const ChunkedStages &stages) {
-  if (!job.orderRows.empty() || job.order == Job::kVShape)
+getPlacements(const PlanningProblem &problem) {
+  const Job &job = problem.job;
+  if (!job.orderRows.empty())
     return {job.isVShaped() ? ChunkPlacement::v : ChunkPlacement::loop};
+  if (job.order == Job::kVShape)
+    return {ChunkPlacement::v};
   constexpr int64_t kChunksOfV = 2;
-  bool mayBeV = job.order == "auto" && job.chunks == kChunksOfV &&
-                getPipelineShape(job).isUniform();
+  bool mayBeV =
+      job.order == "auto" && getChunks(problem) == kChunksOfV &&
+      (problem.pipeline.plansStages || getPipelineShape(job).isUniform());
   if (mayBeV)
     return {ChunkPlacement::loop, ChunkPlacement::v};
   return {ChunkPlacement::loop};
@@ -214,7 +224,7 @@ static std::vector<PipelinePlan> describeStages(const PlanningProblem &problem,
   StageCosts costs(problem.model, problem.cluster,
                    request.getWorkload(request.microBatches));
   std::vector<PipelinePlan> plans;
-  for (ChunkPlacement placement : getPlacements(problem.job, *stages)) {
+  for (ChunkPlacement placement : getPlacements(problem)) {
     stages->placement = placement;
     PlanFailure needed;
     if (!fitsIntoMemory(costs, *stages, needed)) {
@@ -239,16 +249,23 @@ static std::vector<PipelinePlan> describeStages(const PlanningProblem &problem,
 // The plan
 //===----------------------------------------------------------------------===//
 
-/// What is simulated soon.
-static constexpr size_t kMostSimulatedDevices = 64;
-static constexpr int64_t kMostSimulatedMicroBatches = 512;
-
+/// Whether a step of the plan is simulated soon.
 static bool isSimulated(const PipelinePlan &plan) {
-  size_t devices = 0;
+  int64_t devices = 0;
   for (const PlannedStage &stage : plan.stages)
-    devices += stage.devices.size();
+    devices += static_cast<int64_t>(stage.devices.size());
   return devices <= kMostSimulatedDevices &&
          plan.microBatches <= kMostSimulatedMicroBatches;
+}
+
+static PlanSimulationOptions getSimulationOptions(const Job &job) {
+  PlanSimulationOptions simulation;
+  simulation.order =
+      symbolizeOrderKind(job.order).value_or(OrderKind::automatic);
+  simulation.bucket = static_cast<double>(job.bucket);
+  simulation.overlaps = job.overlap;
+  simulation.inFlight = job.inFlight;
+  return simulation;
 }
 
 /// Simulates the orders that the job allows; the plan gets the best one.
@@ -268,16 +285,10 @@ static ExitCode simulate(const PlanningProblem &problem,
   Workload workload =
       makeRequest(problem).getWorkload(result.plan.microBatches);
   StageCosts costs(problem.model, result.plan.cluster, workload);
-  PlanSimulationOptions simulation;
+  PlanSimulationOptions simulation = getSimulationOptions(job);
   // One stage has no chunks, whatever the job says.
-  if (job.chunks == result.plan.getChunks())
-    simulation.order =
-        symbolizeOrderKind(job.order).value_or(OrderKind::automatic);
-  else
+  if (getChunks(problem) != result.plan.getChunks())
     simulation.order = OrderKind::automatic;
-  simulation.bucket = static_cast<double>(job.bucket);
-  simulation.overlaps = job.overlap;
-  simulation.inFlight = job.inFlight;
   if (!job.orderRows.empty()) {
     llvm::Expected<Order> order = makeOrder(job);
     if (!order) {
@@ -302,12 +313,16 @@ void hfta::tellShortage(const PlanningProblem &problem, int64_t memory,
   const char *text =
       problem.pipeline.plansStages
           ? "hftac: error: no plan fits into {0} bytes a device\n"
-            "hint: with {1} there is one, which the stage from "
-            "'{2}' to '{3}' needs\n"
-          : "hftac: error: the stage from '{2}' to '{3}' doesn't "
-            "fit into {0} bytes a device, it needs {1}\n";
-  errors << llvm::formatv(text, memory, shortage.leastMemory, shortage.first,
-                          shortage.last);
+            "hint: with {1} there is one, which the stage {2} needs\n"
+          : "hftac: error: the stage {2} doesn't fit into {0} bytes a device, "
+            "it needs {1}\n";
+  // With several chunks, a stage is no run of layers.
+  const char *layers = getChunks(problem) == 1
+                           ? "from '{0}' to '{1}'"
+                           : "whose parts begin with '{0}' and end with '{1}'";
+  std::string which =
+      llvm::formatv(layers, shortage.first, shortage.last).str();
+  errors << llvm::formatv(text, memory, shortage.leastMemory, which);
 }
 
 /// Of those that are as good as the shortest, the one with least in flight.
@@ -332,13 +347,61 @@ static SimulatedPlan takeBest(std::vector<SimulatedPlan> plans) {
   return std::move(*best);
 }
 
+/// Whether the model has a layer for each part of two stages, and the cluster
+/// devices for these.
+static bool checkChunks(const PlanningProblem &problem,
+                        JobDiagnostics &diagnostics) {
+  int64_t chunks = getChunks(problem);
+  if (countChunkedStages(problem.model, problem.cluster, chunks) > 1)
+    return true;
+  int64_t devices = problem.cluster.getDeviceCount();
+  auto layers = problem.model.layers.size();
+  std::string stages =
+      "stages of " + std::to_string(chunks) + " chunks are planned for ";
+  if (devices < 2)
+    diagnostics.error(problem.pipeline.range,
+                      stages + "2 devices or more, the cluster has " +
+                          llvm::Twine(devices));
+  else
+    diagnostics.error(problem.pipeline.range,
+                      stages + "models of " + llvm::Twine(2 * chunks) +
+                          " layers or more, " + problem.what + " has " +
+                          llvm::Twine(layers));
+  return false;
+}
+
+/// The best stages of several chunks, for each way in which the parts of the
+/// model may be dealt to them; none where nothing fits.
+static std::vector<PipelinePlan>
+planChunkedStages(const PlanningProblem &problem, PlanFailure &shortage) {
+  std::vector<PipelinePlan> plans;
+  for (ChunkPlacement placement : getPlacements(problem)) {
+    PlanFailure failure;
+    std::optional<PipelinePlan> plan =
+        planChunks(problem.model, problem.cluster, makeRequest(problem),
+                   {getChunks(problem), placement},
+                   getSimulationOptions(problem.job), failure);
+    if (plan)
+      plans.push_back(std::move(*plan));
+    else if (shortage.leastMemory == 0 ||
+             failure.leastMemory < shortage.leastMemory)
+      shortage = failure;
+  }
+  return plans;
+}
+
 ExitCode hfta::makePlan(const PlanningProblem &problem,
                         JobDiagnostics &diagnostics, llvm::raw_ostream &errors,
                         SimulatedPlan &result) {
   ExitCode code = ExitCode::unsupported;
   result.shortage = PlanFailure();
   std::vector<PipelinePlan> plans;
-  if (!problem.pipeline.plansStages)
+  bool plansChunks = problem.pipeline.plansStages && getChunks(problem) > 1;
+  if (plansChunks && !checkChunks(problem, diagnostics))
+    return ExitCode::input;
+  if (plansChunks)
+    plans = planChunkedStages(problem, result.shortage);
+  else if (!problem.pipeline.plansStages)
     plans = describeStages(problem, diagnostics, result.shortage, code);
   else if (std::optional<PipelinePlan> plan =
                planning::planPipeline(problem.model, problem.cluster,

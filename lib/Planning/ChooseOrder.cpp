@@ -21,8 +21,8 @@ namespace {
 class OrderChooser {
 public:
   OrderChooser(const PipelineShape &shape, const PipelineWork &work,
-               const WorkerPlaces &places)
-      : shape(shape), work(work), places(places) {}
+               const WorkerPlaces &places, OrderFilter fits)
+      : shape(shape), work(work), places(places), fits(fits) {}
 
   /// All that are worth trying of a kind.
   void consider(OrderKind kind);
@@ -37,6 +37,7 @@ private:
   const PipelineShape &shape;
   const PipelineWork &work;
   const WorkerPlaces &places;
+  OrderFilter fits;
   /// In the order in which they were tried.
   struct Candidate {
     ChosenOrder chosen;
@@ -79,6 +80,10 @@ static std::optional<ChosenOrder> runWithSlots(const Order &order,
 }
 
 void OrderChooser::compare(const Order &order) {
+  if (fits && !fits(order)) {
+    refusal = (stringifyOrderKind(order.kind) + " needs more memory").str();
+    return;
+  }
   std::vector<int64_t> peaks = getPeaks(order);
   int64_t inFlight = std::accumulate(peaks.begin(), peaks.end(), int64_t{0});
   if (std::optional<ChosenOrder> next = runWithSlots(order, work, places))
@@ -175,8 +180,9 @@ llvm::Expected<ChosenOrder> OrderChooser::take(OrderKind kind) {
 llvm::Expected<ChosenOrder> planning::chooseOrder(OrderKind kind,
                                                   const PipelineShape &shape,
                                                   const PipelineWork &work,
-                                                  const WorkerPlaces &places) {
-  OrderChooser chooser(shape, work, places);
+                                                  const WorkerPlaces &places,
+                                                  OrderFilter fits) {
+  OrderChooser chooser(shape, work, places, fits);
   chooser.consider(kind);
   return chooser.take(kind);
 }

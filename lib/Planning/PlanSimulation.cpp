@@ -228,26 +228,42 @@ PlannedPipeline planning::getPipeline(const PipelinePlan &plan,
   return PlanReader(plan, costs, options).read();
 }
 
-/// Chooses an order of what fits into memory. Of several chunks the order may
-/// have more in flight of one that saves much: then it gets less.
+/// Chooses an order of those that fit into memory. Of several chunks, they may
+/// have more in flight of one that saves much: then its stage gets less, or all
+/// do.
 static llvm::Expected<ChosenOrder> chooseThatFits(const PlanReader &reader,
                                                   PlannedPipeline pipeline,
                                                   OrderKind kind) {
   int64_t memory = pipeline.places.cluster->memory;
-  while (true) {
-    llvm::Expected<ChosenOrder> chosen =
-        chooseOrder(kind, pipeline.shape, pipeline.work, pipeline.places);
-    if (!chosen || memory == 0 || pipeline.shape.chunks == 1)
-      return chosen;
-    std::vector<int64_t> peaks = reader.getPeakBytes(chosen->run.order);
-    bool fits = true;
-    for (auto [most, peak] : llvm::zip_equal(pipeline.shape.inFlight, peaks))
-      if (peak > memory && most > 1) {
-        --most;
-        fits = false;
+  llvm::SmallVector<int64_t> &inFlight = pipeline.shape.inFlight;
+  std::vector<bool> isTooLarge(inFlight.size());
+  auto fits = [&](const Order &order) {
+    bool all = true;
+    for (auto [stage, peak] : llvm::enumerate(reader.getPeakBytes(order)))
+      if (peak > memory) {
+        isTooLarge[stage] = true;
+        all = false;
       }
-    if (fits)
+    return all;
+  };
+  auto shrink = [&](bool all) {
+    bool canShrink = false;
+    for (auto [most, isLarge] : llvm::zip_equal(inFlight, isTooLarge))
+      if (most > 1 && (all || isLarge)) {
+        --most;
+        canShrink = true;
+      }
+    return canShrink;
+  };
+  bool isFiltered = memory != 0 && pipeline.shape.chunks > 1;
+  while (true) {
+    isTooLarge.assign(inFlight.size(), false);
+    llvm::Expected<ChosenOrder> chosen =
+        chooseOrder(kind, pipeline.shape, pipeline.work, pipeline.places,
+                    isFiltered ? OrderFilter(fits) : nullptr);
+    if (chosen || !isFiltered || (!shrink(false) && !shrink(true)))
       return chosen;
+    llvm::consumeError(chosen.takeError());
   }
 }
 

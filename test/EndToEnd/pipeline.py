@@ -131,19 +131,33 @@ def check_planned(check):
 
 
 def check_planned_chunks(check):
-    """Stages of two chunks whose order the planner finds, also from its file."""
+    """Stages of two chunks whose order the planner finds, or whose cuts too, also from
+    its file: what they are by hand, and uncut."""
     clauses, flags = "micro_batches 8", ()
     expected = check.train_uncut("mlp", clauses, *flags)
-    for order in ("interleaved", "v_shape", "auto"):
-        pipeline = make_pipeline("mlp", order=order)
-        if order == "auto":
-            pipeline += ", chunks = 2"
-        given = make_job("mlp", f"{clauses}\n  {pipeline}")
-        plan = check.work.compile(f"{order}.json", given, "--plan-pipeline")
+    for name, planned in (
+            ("loop", make_pipeline("mlp", order="interleaved")),
+            ("v", make_pipeline("mlp", order="v_shape")),
+            ("any", make_pipeline("mlp") + ", chunks = 2"),
+            ("cut-loop", "pipeline auto, chunks = 2, order = interleaved"),
+            ("cut-v", "pipeline auto, order = v_shape"),
+            ("cut-small", "pipeline auto, chunks = 2")):
+        memory = ", memory = 300000" * (name == "cut-small")
+        given = make_job("mlp", f"{clauses}\n  cluster devices = [1, 1]{memory}\n  "
+                                f"{planned}")
+        plan = check.work.compile(f"{name}.json", given, "--plan-pipeline")
         job = make_job("mlp", f'{clauses}\n  pipeline plan("{plan.name}")')
-        check.compare(f"mlp-{order}-plan", job, flags, (1, 2), expected)
-        if order == "auto":
-            check.compare("mlp-chunks-auto", given, flags, (2,), expected)
+        check.compare(f"mlp-{name}-plan", job, flags, (1, 2), expected)
+        stages = json.loads(plan.read_text())["stages"]
+        parts = sorted((part["part"], part["last"])
+                       for stage in stages for part in stage["chunks"])
+        if name.startswith("cut"):
+            check.compare(f"mlp-{name}-auto", given, flags, (2,), expected)
+            order = "v_shape" if stages[0]["chunks"][1]["part"] == 3 else "interleaved"
+            pipeline = make_pipeline("mlp", order=order,
+                                     cuts=[last for _, last in parts[:-1]])
+            check.compare(f"mlp-{name}-by-hand", make_job("mlp", f"{clauses}\n  {pipeline}"),
+                          flags, (2,), expected)
 
 
 def check_files(check):

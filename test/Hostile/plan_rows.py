@@ -68,8 +68,21 @@ def make_plan_rows():
     for word in ("cuts = []", "replicas = [2]", "in_flight = [2]",
                  "order = one_f_one_b", "costs = units"):
         yield job(f"a plan and {word}", f"{plan}, {word}", 1, "exclude each other")
-    yield job("a planned pipeline of several chunks",
-              CLUSTER + "pipeline auto, chunks = 2", 1, "one chunk")
+    yield job("a plan and chunks", f"{plan}, chunks = 2", 1, "exclude each other")
+    for name, pipeline, *texts in (
+            ("more chunks than layers", "chunks = 2", "4 layers"),
+            ("as many chunks as there may be", "chunks = 64", "128 layers"),
+            ("chunks and an order of one", "chunks = 2, order = one_f_one_b",
+             "2 chunks"),
+            ("an order of chunks alone", "order = interleaved", "1 chunk"),
+            ("a v_shape of three chunks", "order = v_shape, chunks = 3", "not 3"),
+            ("published costs of chunks", "costs = published, chunks = 2",
+             "one chunk"),
+            ("replicas of chunks", "chunks = 2, replicas = [2, 1]", "exclude")):
+        yield job(f"a planned pipeline of {name}", f"{CLUSTER}pipeline auto, {pipeline}",
+                  1, *texts)
+    yield job("chunks planned on one device",
+              "cluster devices = [1]\n  pipeline auto, chunks = 2", 1, "2 devices")
 
 
 def make_plan(model):
@@ -183,8 +196,6 @@ def make_limit_rows():
     yield job("an order of micro_batches, of a plan",
               CLUSTER + "micro_batches 4, all_forwards_first = true\n  pipeline auto",
               1, "all_forwards_first")
-    yield job("an order of several chunks, of a plan",
-              CLUSTER + "pipeline auto, order = v_shape", 1, "v_shape")
     yield job("a worker that doesn't fit", "cluster devices = [2], memory = 1024\n  "
               "pipeline replicas = [2]", 3, "doesn't fit into 1024",
               place="hftac: error: ")

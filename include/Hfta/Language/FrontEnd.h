@@ -34,6 +34,8 @@ enum class FrontEndFailure {
 struct PipelineRequest {
   /// `pipeline auto`: stages are to be planned.
   bool plansStages = false;
+  /// Parts of the model that each of these has; the module's job has one stage.
+  int64_t chunks = 1;
   /// `pipeline plan("FILE")`: where they stand; empty: nowhere.
   std::string planFile;
   /// `order = file("FILE")`: what was read; empty: none.

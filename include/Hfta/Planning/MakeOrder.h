@@ -8,6 +8,7 @@
 #define HFTA_PLANNING_MAKEORDER_H
 
 #include "Hfta/Planning/PipelineSimulation.h"
+#include "llvm/ADT/STLFunctionalExtras.h"
 
 namespace mlir::hfta::planning {
 
@@ -46,6 +47,9 @@ struct ListPolicy {
 Order makeListOrder(const PipelineShape &shape, const PipelineWork &work,
                     const WorkerPlaces &places, const ListPolicy &policy);
 
+/// Whether there is room for an order.
+using OrderFilter = llvm::function_ref<bool(const Order &)>;
+
 /// An order and what came of it.
 struct ChosenOrder {
   PipelineRun run;
@@ -58,12 +62,13 @@ struct ChosenOrder {
 /// all kinds, of several chunks those that place them as the shape does. Of the
 /// shortest and those that take up to a hundredth longer, it takes the one with
 /// least in flight, of equal ones the shortest, then the first by its kind's
-/// place in OrderKind. Where the shape's `inFlight` has no number, several are
-/// tried.
+/// place in OrderKind. Those that `fits` refuses aren't among them. Where the
+/// shape's `inFlight` has no number, several are tried.
 llvm::Expected<ChosenOrder> chooseOrder(OrderKind kind,
                                         const PipelineShape &shape,
                                         const PipelineWork &work,
-                                        const WorkerPlaces &places = {});
+                                        const WorkerPlaces &places = {},
+                                        OrderFilter fits = nullptr);
 
 /// Recomputes micro-batches of these stages right before their backward, those
 /// that the order doesn't recompute already. Where an order is chosen by times,

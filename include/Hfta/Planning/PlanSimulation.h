@@ -10,6 +10,10 @@
 
 namespace mlir::hfta::planning {
 
+/// What is simulated soon: plans of at most so many devices and micro-batches.
+inline constexpr int64_t kMostSimulatedDevices = 64;
+inline constexpr int64_t kMostSimulatedMicroBatches = 512;
+
 struct PlanSimulationOptions {
   OrderKind order = OrderKind::oneForwardOneBackward;
   /// Gradients are summed in buckets of at least so many bytes, each as soon as

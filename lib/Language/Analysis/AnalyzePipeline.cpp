@@ -7,6 +7,8 @@
 
 #include "llvm/ADT/STLExtras.h"
 
+#include <utility>
+
 using namespace mlir;
 using namespace mlir::hfta;
 using namespace mlir::hfta::language;
@@ -59,7 +61,7 @@ void JobAnalyzer::analyzePlan(const BoundArguments &arguments,
   llvm::SmallVector<llvm::StringRef> excluded =
       llvm::to_vector(llvm::ArrayRef(kPlanned));
   if (call)
-    excluded.append({"order", "costs"});
+    excluded.append({"order", "costs", "chunks"});
   llvm::StringRef what = call ? "plan" : "auto";
   for (llvm::StringRef name : excluded)
     if (const ast::Expression *value = arguments.get(name))
@@ -71,13 +73,6 @@ void JobAnalyzer::analyzePlan(const BoundArguments &arguments,
     diagnostics.error(arguments.get("order")->getRange(),
                       "'auto' and an order from a file exclude each other",
                       "the file is for stages that are given");
-  std::optional<planning::OrderKind> kind =
-      planning::symbolizeOrderKind(info.job.order);
-  if (!call && kind && planning::isOfSeveralChunks(*kind))
-    diagnostics.error(arguments.get("order")->getRange(),
-                      "planned stages have one chunk, '" + info.job.order +
-                          "' is of several",
-                      "it is for stages that are given");
 }
 
 void JobAnalyzer::analyzePipeline(const Clause &clause) {
@@ -123,7 +118,9 @@ void JobAnalyzer::checkPipeline() {
   Job &job = info.job;
   const Clause *pipeline = info.train->find("pipeline");
   const Clause *parts = info.train->find("micro_batches");
-  if (!checkPlanning())
+  if (isPlanned() && diagnostics.hasErrors())
+    return;
+  if (!checkPlanning() || (info.pipeline.plansStages && !takeChunks(*pipeline)))
     return;
   info.pipeline.plansMicroBatches = !parts || job.microBatches == Job::kAuto;
   if (info.pipeline.plansMicroBatches)
@@ -203,8 +200,7 @@ void JobAnalyzer::readOrder(const Clause &pipeline) {
   setOrder(job, *order);
 }
 
-/// Whether the parts of the model that cuts leave make stages of several, if
-/// the order is of such stages.
+/// Whether the order is one of stages of so many chunks.
 bool JobAnalyzer::checkChunks(const Clause &pipeline) {
   Job &job = info.job;
   auto refuse = [&](llvm::StringRef name, const llvm::Twine &message,
@@ -230,19 +226,39 @@ bool JobAnalyzer::checkChunks(const Clause &pipeline) {
                       count(job.chunks, "chunk"),
                   job.chunks > 1 ? "stages of several chunks are interleaved"
                                  : "for example chunks = 2");
-  auto parts = static_cast<int64_t>(job.cuts.size()) + 1;
-  if (parts % job.chunks != 0)
-    return refuse("cuts",
-                  count(parts, "part") + " of the model for stages of " +
-                      count(job.chunks, "chunk"),
-                  "cuts leave one part more than there are cuts");
+  if (job.chunks > 1 && job.planCosts == "published")
+    return refuse("costs", "published costs are of stages of one chunk",
+                  "leave one of them out");
   return true;
+}
+
+/// Chunks of stages that are planned: the job's own stage has none.
+bool JobAnalyzer::takeChunks(const Clause &pipeline) {
+  if (!checkChunks(pipeline))
+    return false;
+  info.pipeline.chunks = std::exchange(info.job.chunks, 1);
+  if (!info.pipeline.range.isValid())
+    info.pipeline.range = pipeline.range;
+  return true;
+}
+
+/// Whether the parts of the model that cuts leave make stages of several.
+bool JobAnalyzer::checkCuts(const Clause &pipeline) {
+  const Job &job = info.job;
+  auto parts = static_cast<int64_t>(job.cuts.size()) + 1;
+  if (parts % job.chunks == 0)
+    return true;
+  diagnostics.error(findArgument(pipeline, "cuts"),
+                    count(parts, "part") + " of the model for stages of " +
+                        count(job.chunks, "chunk"),
+                    "cuts leave one part more than there are cuts");
+  return false;
 }
 
 /// Whether what a pipeline says fits the number of its stages.
 bool JobAnalyzer::checkStages(const Clause &pipeline) {
   Job &job = info.job;
-  if (!checkChunks(pipeline))
+  if (!isPlanned() && (!checkChunks(pipeline) || !checkCuts(pipeline)))
     return false;
   auto stages = static_cast<size_t>(job.getStageCount());
   auto check = [&](llvm::ArrayRef<int64_t> numbers, llvm::StringRef name,
@@ -328,15 +344,10 @@ bool JobAnalyzer::isPlanned() const {
 /// Whether what is to be planned can be.
 bool JobAnalyzer::checkPlanning() {
   const Clause *pipeline = info.train->find("pipeline");
-  if (info.pipeline.plansStages && !info.train->find("cluster"))
-    diagnostics.error(pipeline->range,
-                      "'pipeline auto' needs a clause 'cluster'",
-                      "for example cluster devices = [8, 8]");
-  else if (isPlanned() && info.job.chunks != 1)
-    diagnostics.error(findArgument(*pipeline, "chunks"),
-                      "planned stages have one chunk", "leave 'chunks' out");
-  else
+  if (!info.pipeline.plansStages || info.train->find("cluster"))
     return true;
+  diagnostics.error(pipeline->range, "'pipeline auto' needs a clause 'cluster'",
+                    "for example cluster devices = [8, 8]");
   return false;
 }
 
@@ -385,9 +396,6 @@ void JobAnalyzer::analyzePlanning() {
   if (!info.pipeline.planFile.empty())
     diagnostics.error(info.pipeline.range, "a profile has no job for a plan",
                       "leave 'plan' out");
-  else if (info.job.chunks != 1)
-    diagnostics.error(findArgument(*pipeline, "chunks"),
-                      "planned stages have one chunk", "leave 'chunks' out");
   else if (!info.job.inFlight.empty())
     diagnostics.error(findArgument(*pipeline, "in_flight"),
                       "'in_flight' is what is planned", "leave it out");
@@ -397,6 +405,8 @@ void JobAnalyzer::analyzePlanning() {
                       "for example order = one_f_one_b");
   else if (!info.job.cuts.empty() || !info.job.replicas.empty())
     checkPipeline();
+  else if (pipeline)
+    takeChunks(*pipeline);
   // With micro-batches that are planned, a sample each at most.
   const Clause *parts = info.train->find("micro_batches");
   int64_t most = info.job.microBatches == Job::kAuto ? info.job.batch

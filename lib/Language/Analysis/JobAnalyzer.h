@@ -147,6 +147,8 @@ private:
   // AnalyzePipeline.cpp: stages.
   void checkPipeline();
   bool checkChunks(const Clause &pipeline);
+  bool takeChunks(const Clause &pipeline);
+  bool checkCuts(const Clause &pipeline);
   void analyzePlan(const BoundArguments &arguments,
                    const ast::Expression &plan);
   std::string getPath(llvm::StringRef name, llvm::SMRange range);
