@@ -59,6 +59,10 @@ static constexpr StringRef kSeparator = " -- ";
 /// Sets of ancestors are bits of all nodes for each node.
 static constexpr size_t kMostNodes = 4096;
 
+/// More bytes, or milliseconds, than there are; sums of all nodes' fit in 64
+/// bits.
+static constexpr double kMost = 1e15;
+
 /// A number of at least 0, or a sum of such, as "[1.0; 2.0]".
 bool Reader::readNumber(StringRef name, StringRef text, double &number) {
   llvm::SmallVector<StringRef, 2> terms;
@@ -75,6 +79,9 @@ bool Reader::readNumber(StringRef name, StringRef text, double &number) {
                   "'");
     number += value;
   }
+  if (number > kMost)
+    return fail("'" + name + "' is a number of at most 1e15, got '" + text +
+                "'");
   return true;
 }
 

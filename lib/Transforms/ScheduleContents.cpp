@@ -431,8 +431,12 @@ LogicalResult ScheduleContents::run(RunOp run, TaskOp task,
 
 /// The caller's arrays go where their variables are.
 LogicalResult ScheduleContents::checkPlace(TransferOp transfer, StringRef what,
-                                           const Given &given) {
+                                           ArrayRef<Given> all) {
   PlaceAttr from = transfer.getFrom(), to = transfer.getTo();
+  if (from.getNumber() >= static_cast<int64_t>(all.size()))
+    return transfer.emitOpError("brings ")
+           << what << " " << from.getNumber() << ", of " << all.size();
+  const Given &given = all[from.getNumber()];
   auto bytes = static_cast<int64_t>(transfer.getBytes());
   if (given.segment == to.getNumber() && given.begin == to.getOffset() &&
       given.end - given.begin == bytes && to.getStride() == given.stride &&
@@ -448,9 +452,7 @@ LogicalResult ScheduleContents::checkPlace(TransferOp transfer, StringRef what,
 LogicalResult ScheduleContents::bringField(TransferOp transfer,
                                            const Moment &moment) {
   PlaceAttr to = transfer.getTo();
-  auto index = static_cast<size_t>(transfer.getFrom().getNumber());
-  if (index < fields.size() &&
-      failed(checkPlace(transfer, "field", fields[index])))
+  if (failed(checkPlace(transfer, "field", fields)))
     return failure();
   auto ahead = static_cast<int64_t>(transfer.getAhead());
   fieldsOf[{getPlace(to.getNumber(), moment, ahead), to.getOffset()}] =
@@ -459,11 +461,8 @@ LogicalResult ScheduleContents::bringField(TransferOp transfer,
 }
 
 LogicalResult ScheduleContents::bringPort(TransferOp transfer) {
-  int64_t number = transfer.getFrom().getNumber();
-  broughtPorts.insert(number);
-  if (number >= static_cast<int64_t>(ports.size()))
-    return success();
-  return checkPlace(transfer, "input", ports[number]);
+  broughtPorts.insert(transfer.getFrom().getNumber());
+  return checkPlace(transfer, "input", ports);
 }
 
 /// The host gives nothing else anew.

@@ -124,7 +124,7 @@ private:
                       const Moment &moment);
   LogicalResult addToSums(RunOp run, int64_t segment, const Moment &moment);
   LogicalResult checkPlace(TransferOp transfer, StringRef what,
-                           const Given &given);
+                           ArrayRef<Given> all);
   LogicalResult bringField(TransferOp transfer, const Moment &moment);
   LogicalResult bringPort(TransferOp transfer);
   LogicalResult upload(TransferOp transfer, const Moment &moment);

@@ -1,16 +1,16 @@
 #!/usr/bin/env python3
-"""Damages schedules, one command or one segment a seed: hftac refuses what is left,
-or the program trains to the bytes of the whole one, on a device that does the work
-of its queues in other orders and, where it has three workers, on three ranks; none
-hangs. Needs Open MPI's mpirun, a C compiler, and only Python's standard library.
+"""Damages schedules, one command or one segment a seed, or several: hftac refuses what
+is left, or the program trains to the bytes of the whole one, on a device that does the
+work of its queues in other orders and, where it has three workers, on three ranks;
+none hangs. Needs Open MPI's mpirun, a C compiler, and only Python's standard library.
 
 What is damaged is what orders commands and what moves bytes: events, what ranks
 exchange, messages of stages, transfers and fills are left out, moved, swapped, given
-twice, or get another event, queue, number of bytes, offset, stage or micro-batch; runs
+twice, or get another event, queue, number of bytes, place, stage or micro-batch; runs
 of tasks get another queue; actions of an order are swapped or left out; segments get
-another number of instances. Tasks themselves are the
-program: without one, or in another order, it is another program, and as good. The
-schedules are those that a training runs: `initialize`, `step` and `evaluate`."""
+another number of instances. Tasks themselves are the program: without one, or in
+another order, it is another program, and as good. The schedules are those that a
+training runs: `initialize`, `step` and `evaluate`."""
 
 import argparse
 import collections
@@ -77,6 +77,7 @@ COMMAND = re.compile(r"^ *hfta\.(\w+) ")
 OFFSET = re.compile(r"<\w+, \d+, (?P<number>\d+)")
 BYTES = re.compile(r"(?:transfer|fill|all_gather|all_reduce @\S+|send|receive) "
                    r"(?P<number>\d+)")
+PLACE = re.compile(r"<(?:segment|host|field|port), (?P<number>\d+)")
 STAGE = re.compile(r"(?:to|from) stage (?P<number>\d+)")
 EVENT = re.compile(r"(?:record|await) (?P<number>\d+)")
 INSTANCES = re.compile(r"(?P<number>\d+) instances")
@@ -197,16 +198,19 @@ DAMAGES = {
                                                lambda number: range(11))),
     "bytes": edit(lambda line, chance: change(line, BYTES, chance, near)),
     "offset": edit(lambda line, chance: change(line, OFFSET, chance, near)),
+    "place": edit(lambda line, chance: change(
+        line, PLACE, chance, lambda number: [*range(8), number - 1, number + 1])),
     "instances": edit(lambda line, chance: change(
         line, INSTANCES, chance,
         lambda number: [0, 1, number - 1, number + 1, number + 2, 2 * number])),
 }
 ORDER = ["remove", "move", "swap", "twice", "queue"]
-CLASSES = {"event": ORDER + ["number", "turns", "ahead"], "exchange": ORDER + ["bytes", "offset"],
-           "message": ORDER + ["bytes", "offset", "ahead", "stage"],
+CLASSES = {"event": ORDER + ["number", "turns", "ahead"],
+           "exchange": ORDER + ["bytes", "offset", "place"],
+           "message": ORDER + ["bytes", "offset", "place", "ahead", "stage"],
            "order": ["order"],
-           "transfer": ORDER + ["bytes", "offset", "ahead"], "run": ["queue"],
-           "segment": ["instances"]}
+           "transfer": ORDER + ["bytes", "offset", "place", "ahead"],
+           "run": ["queue"], "segment": ["instances"]}
 
 
 def damage(original, chance):
@@ -239,6 +243,7 @@ class Check:
         self.hftac = options.hftac
         self.folder = options.work
         self.keep = options.keep
+        self.damages = options.damages
         self.folder.mkdir(parents=True, exist_ok=True)
         run(sys.executable, REFERENCE / "make_data.py", self.folder, "mlp", "cnn")
         self.texts, self.expected = {}, {}
@@ -314,6 +319,9 @@ class Check:
         chance = random.Random(seed)
         name = chance.choice(self.jobs)
         kind, what, text = damage(self.texts[name], chance)
+        for _ in range(self.damages - 1):
+            other, of, text = damage(text, chance)
+            what = f"{what}; {other}: {of}"
         path = self.folder / f"damaged-{seed}.mlir"
         path.write_text(text)
         binary = path.with_suffix("")
@@ -348,6 +356,7 @@ def main():
     parser.add_argument("--first", type=int, default=0, help="instead of from 0")
     parser.add_argument("--jobs", nargs="+", choices=sorted(JOBS),
                         default=sorted(JOBS), help="which are damaged")
+    parser.add_argument("--damages", type=int, default=1, help="of each schedule")
     parser.add_argument("--keep", action="store_true", help="what was damaged")
     options = parser.parse_args()
     check = Check(options)

@@ -529,3 +529,26 @@ module attributes {hfta.job = {all_forwards_first = false, batch = 4 : i64, clip
     hfta.run @"task/forward.0"
   }
 }
+
+// -----
+
+// There is one field.
+module attributes {hfta.job = {all_forwards_first = false, batch = 4 : i64, clip_norm = array<f64>, copies = 2 : i64, data = [{classes = array<i64>, name = "image", test = {column = 0 : i64, format = "npy", path = ""}, train = {column = 0 : i64, format = "npy", path = "image.npy"}}], epochs = 0 : i64, fuse = true, hyper_parameters = [], metric = "", micro_batches = 2 : i64, name = "net", optimizer_flags = [], optimizer = "", order_seed = 0 : i64, precision = {accumulate = "f32", compute = "f32", gradients = "f32", parameters = "f32", state = "f32"}, schedule = {gamma = array<f64>, kind = "constant", minimum = array<f64>, step_size = array<f64>, warmup = array<f64>}, seed = array<i64>, shuffle = true, steps = 0 : i64, training = false}, hfta.segments = [#hfta.segment<input, -1, 64 bytes, 1 instances>, #hfta.segment<workspace, -1, 64 bytes, 1 instances>, #hfta.segment<scalar, -1, 64 bytes, 1 instances>, #hfta.segment<saved, 0, 64 bytes, 1 instances>, #hfta.segment<scalar, -1, 64 bytes, 2 instances>]} {
+  hfta.variable @image {instances = 1 : i64, location = #hfta.binding<0, 0, 0>, purpose = #hfta.purpose<field "image">, role = #hfta.role<input>} : tensor<16xf32>
+  hfta.variable @samples {instances = 2 : i64, location = #hfta.binding<4, 0, 0>, purpose = #hfta.purpose<valid_samples>, role = #hfta.role<scalar>} : tensor<i64>
+  func.func private @k(tensor<16xf32>) -> tensor<16xf32>
+  func.func private @k2(tensor<16xf32>, tensor<16xf32>) -> tensor<16xf32>
+  hfta.task @"task/forward.0" part "forward" block 0 reads [0, 2] writes [3] {
+    hfta.launch @k2 on [#hfta.binding<0, 0, 0>, #hfta.binding<2, 0, 0>, #hfta.binding<3, 0, 0>] inputs 2 written [2]
+  }
+  hfta.task @"task/backward.0" part "backward" block 0 reads [3] writes [1] {
+    hfta.launch @k on [#hfta.binding<3, 0, 0>, #hfta.binding<1, 0, 0>] inputs 1 written [1]
+  }
+  hfta.task @"task/evaluate.0" part "evaluate" block 0 reads [4] writes [1] {
+    hfta.launch @k on [#hfta.binding<4, 0, 0>, #hfta.binding<1, 0, 0>] inputs 1 written [1]
+  }
+  hfta.schedule @step keeps [] {
+    // expected-error @+1 {{'hfta.transfer' op brings field 1, of 1}}
+    hfta.transfer 64 from #hfta.place<field, 1, 0> to #hfta.place<segment, 0, 0>
+  }
+}
