@@ -166,6 +166,9 @@ struct hfta_communicator {
   const hfta_communicator_functions *functions;
   int rank, size;
   int local_size; ///< ranks of this communicator on this host
+  /// Of each rank, whether messages to it go through a network; owned by the
+  /// communicator. NULL: none do.
+  bool *is_far;
 };
 
 extern const hfta_communicator_functions hfta_communicator_self;

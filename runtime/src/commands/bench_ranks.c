@@ -6,6 +6,7 @@
 #include "communicator/tags.h"
 #include "hfta/device.h"
 #include "system/clock.h"
+#include "system/computing.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -181,10 +182,13 @@ static hfta_status measure(hfta_probe *self, uint64_t bytes, double *seconds,
 /// Seconds that a thread computes for.
 static double compute(int64_t rounds) {
   volatile double sum = 0.0;
+  hfta_computing_begin();
   double begin = hfta_now();
   for (int64_t i = 0; i < rounds; ++i)
     sum = sum + 1.0;
-  return hfta_now() - begin;
+  double seconds = hfta_now() - begin;
+  hfta_computing_end();
+  return seconds;
 }
 
 /// How much longer it computes while a message is awaited, which threads look

@@ -18,10 +18,14 @@ typedef hfta_mpi_communicator communicator;
 static communicator *make(hfta_engine *engine, int size, double timeout,
                           hfta_error *error) {
   communicator *self = calloc(1, sizeof(*self) + (size_t)size * sizeof(int));
-  if (!self) {
+  bool *is_far = calloc((size_t)size, sizeof(*is_far));
+  if (!self || !is_far) {
     hfta_fail(error, HFTA_UNSUPPORTED, "not enough memory for a communicator");
+    free(self);
+    free(is_far);
     return NULL;
   }
+  self->base.is_far = is_far;
   self->base.functions = &hfta_communicator_mpi;
   self->base.size = size;
   self->engine = engine;
@@ -37,6 +41,7 @@ static void destroy(communicator *self) {
   if (is_broken)
     return;
   hfta_posted_pool_free(&self->pool);
+  free(self->base.is_far);
   free(self);
 }
 
@@ -47,7 +52,8 @@ static void destroy(communicator *self) {
 /// What each rank says of itself when a communicator is made.
 typedef struct introduction {
   uint64_t version; // of the runtime
-  uint64_t host;
+  uint64_t host;    // equal where processors are shared
+  uint64_t node;    // equal where memory may be shared, too, as MPI sees it
   int32_t color, key;
   hfta_contexts contexts; // in use
 } introduction;
@@ -59,6 +65,11 @@ static uint64_t hash(const char *text) {
   return hfta_checksum_value(&sum);
 }
 
+static uint64_t identify_node(void) {
+  char text[256] = "";
+  return gethostname(text, sizeof(text) - 1) == 0 ? hash(text) : 0;
+}
+
 /// The same for processes that share processors, whatever their host's name.
 static uint64_t identify_host(void) {
   char text[256] = "";
@@ -66,9 +77,7 @@ static uint64_t identify_host(void) {
   bool is_read = file && fgets(text, sizeof(text), file);
   if (file)
     fclose(file);
-  if (!is_read && gethostname(text, sizeof(text) - 1) != 0)
-    return 0;
-  return hash(text);
+  return is_read ? hash(text) : identify_node();
 }
 
 static hfta_status introduce(communicator *self, int color, int key,
@@ -79,6 +88,7 @@ static hfta_status introduce(communicator *self, int color, int key,
   introduction *own = &all[self->base.rank];
   own->version = hash(HFTA_VERSION);
   own->host = identify_host();
+  own->node = identify_node();
   own->color = color;
   own->key = key;
   pthread_mutex_lock(&self->engine->mutex);
@@ -146,9 +156,12 @@ static hfta_status form(communicator *self, const introduction *all,
     return status;
   }
   made->context = context;
+  const introduction *own = &all[self->base.rank];
   for (int i = 0; i < count; ++i) {
     made->world[i] = self->world[members[i]];
-    made->base.local_size += all[members[i]].host == all[self->base.rank].host;
+    const introduction *other = &all[members[i]];
+    made->base.local_size += other->host == own->host;
+    made->base.is_far[i] = other->host != own->host || other->node != own->node;
     if (members[i] == self->base.rank)
       made->base.rank = i;
   }

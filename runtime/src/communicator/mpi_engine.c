@@ -2,15 +2,27 @@
 
 #include "communicator/mpi_engine.h"
 #include "system/clock.h"
+#include "system/computing.h"
 
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
-/// Seconds between two looks: where something was posted, a twentieth of the
-/// time for which nothing has moved, within bounds; where nothing was.
-static const double shortest_sleep = 50e-6, longest_sleep = 500e-6,
-                    idle_sleep = 50e-3;
+/// How long it sleeps between two looks: a part of the time for which nothing
+/// has moved, within bounds in seconds.
+typedef struct pace {
+  double part, shortest, longest;
+} pace;
+
+/// While the process waits, or what it exchanges with another host moves only
+/// as long as somebody looks after it.
+static const pace waiting_pace = {1.0 / 20.0, 50e-6, 500e-6};
+/// While it computes: each look takes time from that. What it sends another
+/// process may wait for; for what it receives nobody waits.
+static const pace sending_pace = {1.0 / 8.0, 100e-6, 500e-6},
+                  receiving_pace = {1.0 / 4.0, 200e-6, 2e-3};
+/// Seconds, where nothing was posted.
+static const double idle_sleep = 50e-3;
 
 /// The longest time between two looks that counts: a process that was stopped
 /// itself doesn't blame others for that.
@@ -51,7 +63,7 @@ static hfta_status duplicate_world(hfta_engine *self, hfta_error *error) {
     hfta_mpi_status status;
     code = self->mpi.test(&request, &flag, &status);
     if (!flag)
-      usleep((useconds_t)(1e6 * shortest_sleep));
+      usleep((useconds_t)(1e6 * waiting_pace.shortest));
   }
   return code == HFTA_MPI_SUCCESS
              ? HFTA_OK
@@ -339,18 +351,54 @@ static round begin_round(hfta_engine *self, double *last) {
   return out;
 }
 
-/// Until something is posted, or it is time to look again.
-static void sleep_a_while(hfta_engine *self, double quiet) {
-  double seconds = quiet / 20.0;
-  seconds = seconds < shortest_sleep ? shortest_sleep : seconds;
-  seconds = seconds > longest_sleep ? longest_sleep : seconds;
-  pthread_mutex_lock(&self->mutex);
+/// While the process computes.
+static const pace *choose_pace(const hfta_engine *self) {
+  bool sends = false;
+  for (const hfta_posted *posted = self->active; posted; posted = posted->next)
+    for (uint32_t i = 0; i < posted->count; ++i) {
+      const hfta_transfer *transfer = &posted->transfers[i];
+      if (!transfer->request)
+        continue;
+      const bool *is_far = posted->communicator->is_far;
+      if (is_far && is_far[transfer->message.peer])
+        return &sending_pace;
+      sends |= transfer->message.sends;
+    }
+  return sends ? &sending_pace : &receiving_pace;
+}
+
+static double choose_sleep(const hfta_engine *self, double quiet) {
   if (!self->active && self->state == HFTA_ENGINE_RUNS)
-    seconds = idle_sleep;
-  struct timespec until = hfta_clock_after(seconds);
+    return idle_sleep;
+  const pace *pace = self->is_patient ? choose_pace(self) : &waiting_pace;
+  double seconds = quiet * pace->part;
+  seconds = seconds < pace->shortest ? pace->shortest : seconds;
+  return seconds > pace->longest ? pace->longest : seconds;
+}
+
+/// Until something is posted, the process no longer computes, or it is time to
+/// look again. Whether the process began to wait meanwhile.
+static bool sleep_a_while(hfta_engine *self, double quiet) {
+  pthread_mutex_lock(&self->mutex);
+  bool is_patient = self->active && hfta_is_computing();
+  self->is_patient = is_patient;
+  struct timespec until = hfta_clock_after(choose_sleep(self, quiet));
   if (!self->posted && !self->is_urgent)
     pthread_cond_timedwait(&self->changed, &self->mutex, &until);
   self->is_urgent = false;
+  bool is_waited_for = is_patient && !self->is_patient;
+  self->is_patient = false;
+  pthread_mutex_unlock(&self->mutex);
+  return is_waited_for;
+}
+
+/// Called where the process no longer computes.
+static void end_patience(void *engine) {
+  hfta_engine *self = engine;
+  pthread_mutex_lock(&self->mutex);
+  if (self->is_patient)
+    pthread_cond_signal(&self->changed);
+  self->is_patient = false;
   pthread_mutex_unlock(&self->mutex);
 }
 
@@ -405,10 +453,8 @@ static void run(hfta_engine *self) {
       moves = start_posts(self, now.posted);
     if (!now.is_broken)
       moves |= test_posts(self);
-    if (moves)
+    if (moves || sleep_a_while(self, last - moved))
       moved = last;
-    else
-      sleep_a_while(self, last - moved);
   }
 }
 
@@ -416,7 +462,9 @@ void *hfta_engine_main(void *engine) {
   hfta_engine *self = engine;
   if (!start(self))
     return NULL;
+  hfta_computing_listen(end_patience, self);
   run(self);
+  hfta_computing_listen(NULL, NULL);
   pthread_mutex_lock(&self->mutex);
   bool is_broken = self->error.code != HFTA_OK;
   pthread_mutex_unlock(&self->mutex);

@@ -3,8 +3,10 @@
 // A process has one, which all communicators share: a thread makes every call
 // of MPI, from the first to the last. Messages move only inside such calls, and
 // MPI's own waiting would take a processor from the threads that compute; so it
-// tests what was posted and sleeps in between, 50 us at first, longer where
-// little moves, and until it is woken where nothing was posted.
+// tests what was posted and sleeps in between: 50 us at first and longer where
+// little moves while the process waits, longer yet while it computes, as each
+// look takes some 20 us from that, and until it is woken where nothing was
+// posted.
 //
 // MPI can be initialised once in a process: the thread stays until the process
 // ends; where the host program has initialised MPI, until the last communicator
@@ -58,6 +60,7 @@ typedef struct hfta_engine {
   double timeout;                    ///< seconds, the longest asked for
   double interval;                   ///< seconds between two heartbeats
   bool is_urgent;                    ///< the thread isn't to sleep
+  bool is_patient;                   ///< sleeps until the process waits, too
   hfta_posted *posted, **posted_end; ///< not yet started
   hfta_contexts contexts;            ///< in use
   hfta_error error;                  ///< code HFTA_OK: nothing has failed

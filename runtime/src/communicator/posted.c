@@ -12,11 +12,27 @@
 // Posts
 //===----------------------------------------------------------------------===//
 
+/// How much of a message goes unasked.
+static uint64_t find_unasked(const hfta_communicator *communicator,
+                             const hfta_message *message) {
+  if (!communicator->is_far || !communicator->is_far[message->peer])
+    return 0;
+  return message->bytes < HFTA_UNASKED_BYTES ? message->bytes
+                                             : HFTA_UNASKED_BYTES;
+}
+
+static uint64_t divide_up(uint64_t bytes, uint64_t piece) {
+  return bytes / piece + (bytes % piece != 0);
+}
+
 /// A message of no bytes is a transfer too: its arrival says something.
-static uint64_t count_transfers(const hfta_message *message) {
+static uint64_t count_transfers(const hfta_communicator *communicator,
+                                const hfta_message *message) {
+  uint64_t unasked = find_unasked(communicator, message);
   return message->bytes == 0
              ? 1
-             : (message->bytes - 1) / HFTA_MAX_TRANSFER_BYTES + 1;
+             : divide_up(message->bytes - unasked, HFTA_MAX_TRANSFER_BYTES) +
+                   divide_up(unasked, HFTA_UNASKED_TRANSFER_BYTES);
 }
 
 static hfta_status check_post(const hfta_communicator *communicator,
@@ -33,7 +49,7 @@ static hfta_status check_post(const hfta_communicator *communicator,
       return hfta_fail(error, HFTA_INTERNAL,
                        "%s: a message with rank %d of a communicator of %d",
                        label->what, peer, communicator->size);
-    transfers += count_transfers(&post->messages[i]);
+    transfers += count_transfers(communicator, &post->messages[i]);
   }
   if (transfers > UINT32_MAX / 2)
     return hfta_fail(error, HFTA_INTERNAL, "%s: too many messages",
@@ -57,18 +73,29 @@ static hfta_posted *take(hfta_posted_pool *pool, uint32_t count) {
   return posted;
 }
 
-static void cut(hfta_posted *posted, const hfta_message *message, int rank) {
-  uint64_t pieces = count_transfers(message);
-  for (uint64_t i = 0; i < pieces; ++i) {
-    uint64_t begin = i * HFTA_MAX_TRANSFER_BYTES;
-    uint64_t rest = message->bytes - begin;
-    hfta_transfer *transfer = &posted->transfers[posted->count++];
-    *transfer = (hfta_transfer){.message = *message, .posted = posted};
-    transfer->message.memory = (char *)message->memory + begin;
-    transfer->message.bytes =
-        rest < HFTA_MAX_TRANSFER_BYTES ? rest : HFTA_MAX_TRANSFER_BYTES;
-    posted->remote += message->peer != rank;
-  }
+static void add_transfer(hfta_posted *posted, const hfta_message *message,
+                         uint64_t begin, uint64_t bytes) {
+  hfta_transfer *transfer = &posted->transfers[posted->count++];
+  *transfer = (hfta_transfer){.message = *message, .posted = posted};
+  transfer->message.memory = (char *)message->memory + begin;
+  transfer->message.bytes = bytes;
+  posted->remote += message->peer != posted->communicator->rank;
+}
+
+static void add_transfers(hfta_posted *posted, const hfta_message *message,
+                          uint64_t begin, uint64_t end, uint64_t most) {
+  for (; begin < end; begin += most)
+    add_transfer(posted, message, begin,
+                 end - begin < most ? end - begin : most);
+}
+
+static void cut(hfta_posted *posted, const hfta_message *message) {
+  uint64_t unasked = find_unasked(posted->communicator, message);
+  if (message->bytes == 0)
+    add_transfer(posted, message, 0, 0);
+  add_transfers(posted, message, unasked, message->bytes,
+                HFTA_MAX_TRANSFER_BYTES);
+  add_transfers(posted, message, 0, unasked, HFTA_UNASKED_TRANSFER_BYTES);
 }
 
 hfta_status hfta_posted_create(hfta_posted_pool *pool,
@@ -87,7 +114,7 @@ hfta_status hfta_posted_create(hfta_posted_pool *pool,
   *posted = (hfta_posted){
       .communicator = communicator, .label = post->label, .capacity = capacity};
   for (uint32_t i = 0; i < post->count; ++i)
-    cut(posted, &post->messages[i], communicator->rank);
+    cut(posted, &post->messages[i]);
   posted->left = posted->count;
   posted->running = posted->remote;
   *out = posted;

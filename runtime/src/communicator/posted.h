@@ -17,6 +17,15 @@
 /// works, however slow the network is: this is 3 s at 25 MB/s.
 #define HFTA_MAX_TRANSFER_BYTES ((uint64_t)1 << 26)
 
+/// Of a message through a network so much goes at once, in pieces so short that
+/// MPI sends them unasked (Open MPI: up to 64 KiB with its own header). What is
+/// longer MPI announces, and sends when the receiver has answered; the answer
+/// would wait behind all that goes the other way, and the network do nothing
+/// meanwhile. The announced rest is posted first, so that its answer comes
+/// while the pieces go.
+#define HFTA_UNASKED_BYTES ((uint64_t)1 << 20)
+#define HFTA_UNASKED_TRANSFER_BYTES ((uint64_t)60000)
+
 /// Tags that users of a communicator don't have.
 enum {
   HFTA_TAG_MAX = HFTA_MAX_TAG + 1,

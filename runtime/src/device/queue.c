@@ -2,6 +2,7 @@
 
 #include "device/queue.h"
 #include "system/clock.h"
+#include "system/computing.h"
 #include "system/thread.h"
 
 #include <stdlib.h>
@@ -134,6 +135,8 @@ static void await(hfta_queues *self, uint32_t number, const hfta_work *work) {
   pthread_mutex_lock(&self->mutex);
   bool blocks = self->happened[work->number] < work->records;
   double begin = blocks ? begin_activity(self) : 0.0;
+  if (blocks && number == 0)
+    hfta_computing_end();
   own->event = work->number;
   own->records = work->records;
   own->awaits = true;
@@ -141,6 +144,8 @@ static void await(hfta_queues *self, uint32_t number, const hfta_work *work) {
     pthread_cond_wait(&own->wakes, &self->mutex);
   own->awaits = false;
   pthread_mutex_unlock(&self->mutex);
+  if (blocks && number == 0)
+    hfta_computing_begin();
   if (blocks)
     end_activity(self, (hfta_activity){.kind = HFTA_ACTIVITY_AWAIT,
                                        .queue = number,
@@ -202,8 +207,10 @@ static void do_work(hfta_queues *self, uint32_t queue, const hfta_work *work) {
 /// What the host does itself, up to piece number `end`.
 static void do_first_queue(hfta_queues *self, uint64_t end) {
   queue *first = &self->queues[0];
+  hfta_computing_begin();
   for (; first->done < end; ++first->done)
     do_work(self, 0, &first->work[first->done % CAPACITY]);
+  hfta_computing_end();
 }
 
 static void *queue_main(void *argument) {

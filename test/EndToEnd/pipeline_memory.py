@@ -1,0 +1,53 @@
+#!/usr/bin/env python3
+"""A rank that has a stage takes no more memory of its own than is planned for it, and 40
+MiB as in ranks_memory.py. The first of two stages has less in the order one_f_one_b,
+with fewer micro-batches in flight, than in all_forwards_first."""
+
+import argparse
+import json
+import pathlib
+
+from harness import fail
+from mpirun import run_ranks
+from network_run import NetworkFolder
+from ranks_memory import ALLOWANCE, watch
+
+BATCH, STEPS, MICRO_BATCHES = 256, 4, 8
+# In the middle of the model.
+CUT = "/layers.0/norm2/LayerNormalization"
+# Of the first stage's peaks, where each rank has half of the model.
+MOST = 0.88
+
+
+def measure(check, order):
+    """What is planned for rank 0."""
+    binary = check.compile(order, "f32", steps=STEPS, batch=BATCH, clauses=[
+        f"micro_batches {MICRO_BATCHES}", f'pipeline cuts = ["{CUT}"], order = {order}'])
+    output = run_ranks(2, binary, "bench", "--json", "--phases", "--steps", 1,
+                       "--threads", 4)
+    planned = {rank["rank"]: rank["peak_bytes"]
+               for rank in json.loads(output)["rank_times"]}
+    most = watch(binary, 2, check.work)
+    print(f"{order}: planned {planned}, had {most}", flush=True)
+    for rank, taken in most.items():
+        if taken > planned[rank] + ALLOWANCE:
+            fail(f"{order}: rank {rank} takes more memory than planned")
+        # Whoever measured nothing would find that it fits.
+        if taken < planned[rank] / 2:
+            fail(f"{order}: rank {rank} takes less than half of what is planned")
+    return planned[0]
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--hftac", required=True)
+    parser.add_argument("--work", type=pathlib.Path, required=True)
+    options = parser.parse_args()
+    check = NetworkFolder(options.hftac, "bert_medium", options.work, samples=BATCH)
+    peaks = [measure(check, order) for order in ("all_forwards_first", "one_f_one_b")]
+    if peaks[1] > MOST * peaks[0]:
+        fail(f"rank 0's planned peaks {peaks}")
+
+
+if __name__ == "__main__":
+    main()
