@@ -347,11 +347,21 @@ static SimulatedPlan takeBest(std::vector<SimulatedPlan> plans) {
   return std::move(*best);
 }
 
-/// Whether the model has a layer for each part of two stages, and the cluster
-/// devices for these.
+/// Whether the model has a layer for each part of two stages, the cluster
+/// devices for these, and the step few enough micro-batches.
 static bool checkChunks(const PlanningProblem &problem,
                         JobDiagnostics &diagnostics) {
   int64_t chunks = getChunks(problem);
+  PlanRequest request = makeRequest(problem);
+  int64_t parts = std::max(request.microBatches, request.groups);
+  if (parts > kMostSimulatedMicroBatches) {
+    diagnostics.error(problem.pipeline.microBatchesRange,
+                      "stages of several chunks are planned by simulation, of "
+                      "at most " +
+                          llvm::Twine(kMostSimulatedMicroBatches) +
+                          " micro-batches, not " + llvm::Twine(parts));
+    return false;
+  }
   if (countChunkedStages(problem.model, problem.cluster, chunks) > 1)
     return true;
   int64_t devices = problem.cluster.getDeviceCount();

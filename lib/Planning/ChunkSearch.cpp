@@ -7,14 +7,11 @@
 //===----------------------------------------------------------------------===//
 
 #include "Hfta/Planning/ChunkSearch.h"
+#include "ChunkJudge.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/STLFunctionalExtras.h"
-#include "llvm/ADT/Sequence.h"
 
-#include <cmath>
-#include <limits>
-#include <map>
 #include <memory>
 #include <random>
 #include <tuple>
@@ -27,9 +24,6 @@ static constexpr int64_t kAllEstimates = 400000;
 static constexpr int64_t kMostEstimates = 20000;
 /// Actions that are simulated, for one number of stages: some seconds.
 static constexpr int64_t kMostActions = 400000;
-/// About how many orders are simulated for one that is chosen, with several
-/// numbers of places for messages.
-static constexpr int64_t kChoices = 16;
 /// How often the best cuts are changed at random and moved again.
 static constexpr int kPerturbations = 24;
 static constexpr int kChosen = 100;
@@ -40,12 +34,10 @@ static constexpr size_t kMoved = 3;
 /// Numbers of stages, and of micro-batches, that are searched to the end.
 static constexpr size_t kMostSearches = 3;
 
-static constexpr double kNever = std::numeric_limits<double>::infinity();
+static constexpr double kNever = ChunkJudge::kNever;
 
 namespace {
 
-/// The last layer of each part but the last one.
-using Cuts = llvm::SmallVector<int64_t, 16>;
 using Objective = llvm::function_ref<double(const Cuts &)>;
 
 struct JudgedCuts {
@@ -60,24 +52,9 @@ struct JudgedCuts {
 /// Searches the cuts for one number of stages and of micro-batches.
 class ChunkSearch {
 public:
-  ChunkSearch(const StageCosts &costs, const ChunkRequest &request,
-              const PlanSimulationOptions &options, int64_t stages)
-      : costs(costs), request(request), options(options), stages(stages),
-        count(stages * request.chunks), layers(costs.getLayerCount()) {
-    const std::vector<int64_t> &machines = costs.getCluster().devices;
-    // Few stages have the machines with most devices.
-    auto order = llvm::to_vector(llvm::seq<int32_t>(0, machines.size()));
-    if (stages < costs.getCluster().getDeviceCount())
-      llvm::stable_sort(order, [&](int32_t one, int32_t other) {
-        return machines[one] > machines[other];
-      });
-    FreeDevices free(machines, order);
-    for (int64_t stage = 0; stage < stages; ++stage)
-      devices.push_back(free.take(1, Placement::append));
-    shape = make(spread([](int64_t layer) {
-              return 1.0;
-            })).getShape(costs.getWorkload());
-  }
+  explicit ChunkSearch(ChunkJudge judge)
+      : judge(std::move(judge)), costs(this->judge.getCosts()),
+        count(this->judge.getCount()), layers(this->judge.getLayers()) {}
 
   /// Finds cuts with so many estimates; whether any fit into memory.
   bool findSeeds(int64_t estimates);
@@ -87,58 +64,29 @@ public:
   /// where no order fits into memory.
   std::optional<PipelinePlan> improve();
   /// What the stages need that need least.
-  PlanFailure findLeastMemory();
+  PlanFailure findLeastMemory() {
+    return judge.measureShortage(findSmallest().cuts);
+  }
 
 private:
-  ChunkedStages make(const Cuts &cuts) const;
   Cuts spread(llvm::function_ref<double(int64_t)> weigh) const;
-  double estimate(const Cuts &cuts) const;
-  double estimateLinks(const ChunkedStages &made) const;
-  bool fits(const ChunkedStages &made) const;
-  double countBytes(const Cuts &cuts) const;
+  Cuts spreadBytes() const;
   JudgedCuts findSmallest() const;
-  double simulate(const Cuts &cuts);
-  std::optional<PipelinePlan> describeCuts(const Cuts &cuts) const;
-  double chooseOrder(const Cuts &cuts);
-  const Order *getOrder(llvm::ArrayRef<int64_t> inFlight);
-  bool limitToMemory(const ChunkedStages &made, const Order &order,
-                     llvm::SmallVectorImpl<int64_t> &inFlight) const;
-  double getBytes(const ChunkedStages &made, int64_t stage,
-                  llvm::ArrayRef<int64_t> instances) const;
-  void descend(JudgedCuts &judged, Objective judge, int64_t &work) const;
-  bool move(JudgedCuts &judged, Objective judge, int64_t &work) const;
+  std::vector<JudgedCuts> simulateSeeds();
+  void descend(JudgedCuts &judged, Objective objective, int64_t &work) const;
+  bool move(JudgedCuts &judged, Objective objective, int64_t &work) const;
   bool tryMove(JudgedCuts &judged, size_t one, int64_t by, size_t other,
-               int64_t otherBy, Objective judge, int64_t &work) const;
+               int64_t otherBy, Objective objective, int64_t &work) const;
   Cuts perturb(const Cuts &cuts);
 
+  ChunkJudge judge;
   const StageCosts &costs;
-  const ChunkRequest &request;
-  const PlanSimulationOptions &options;
-  int64_t stages, count, layers;
-  llvm::SmallVector<DeviceSet, 8> devices;
-  PipelineShape shape;
-  std::vector<JudgedCuts> seeds;  ///< by increasing estimate
-  std::vector<JudgedCuts> judged; ///< by increasing length
-  std::map<std::vector<int64_t>, std::optional<Order>> orders;
-  std::map<Cuts, double> lengths; ///< with the order that is chosen
+  int64_t count, layers;
+  std::vector<JudgedCuts> seeds; ///< by increasing estimate
   std::mt19937 random{1};
-  int64_t work = 0; ///< in actions
 };
 
 } // namespace
-
-ChunkedStages ChunkSearch::make(const Cuts &cuts) const {
-  ChunkedStages made;
-  int64_t first = 0;
-  for (int64_t last : cuts) {
-    made.parts.push_back({first, last});
-    first = last + 1;
-  }
-  made.parts.push_back({first, layers - 1});
-  made.devices = devices;
-  made.placement = request.placement;
-  return made;
-}
 
 /// Parts that weigh about the same.
 Cuts ChunkSearch::spread(llvm::function_ref<double(int64_t)> weigh) const {
@@ -160,168 +108,9 @@ Cuts ChunkSearch::spread(llvm::function_ref<double(int64_t)> weigh) const {
   return cuts;
 }
 
-//===----------------------------------------------------------------------===//
-// Judging cuts
-//===----------------------------------------------------------------------===//
-
-bool ChunkSearch::fits(const ChunkedStages &made) const {
-  if (costs.getCluster().memory == 0)
-    return true;
-  for (int64_t stage = 0; stage < stages; ++stage)
-    if (costs.getMostInFlight(made.getParts(shape, stage), 1) == 0)
-      return false;
-  return true;
-}
-
-/// Seconds in which the busiest link has sent everything.
-double ChunkSearch::estimateLinks(const ChunkedStages &made) const {
-  const Cluster &cluster = costs.getCluster();
-  std::map<std::pair<int64_t, int64_t>, double> busy;
-  double most = 0;
-  for (int64_t part = 0; part + 1 < count; ++part) {
-    int64_t from = shape.getPosition(part), to = shape.getPosition(part + 1);
-    if (from == to)
-      continue;
-    int64_t there = devices[from].getParts()[0].machine;
-    int64_t here = devices[to].getParts()[0].machine;
-    bool isNetwork = there != here;
-    // Channels within a machine are told apart from those between machines.
-    auto key = isNetwork ? std::make_pair(there, here)
-                         : std::make_pair(-1 - from, -1 - to);
-    double seconds = costs.getCrossingBytes(made.parts[part].last) /
-                         (isNetwork ? cluster.network : cluster.link) +
-                     cluster.latency;
-    std::pair<int64_t, int64_t> back = {key.second, key.first};
-    if (cluster.duplex == Duplex::half)
-      back = key = std::minmax(key.first, key.second);
-    most = std::max(most, busy[key] += seconds);
-    most = std::max(most, busy[back] += seconds);
-  }
-  return most * static_cast<double>(shape.microBatches);
-}
-
-/// Seconds in which the busiest worker has done all of its own, after the first
-/// micro-batch has come to it and until the last one has gone back from it.
-double ChunkSearch::estimate(const Cuts &cuts) const {
-  ChunkedStages made = make(cuts);
-  if (!fits(made))
-    return kNever;
-  const Cluster &cluster = costs.getCluster();
-  double longest = estimateLinks(made), ramp = 0;
-  std::vector<double> load(stages, 0), before(stages, 0), after(stages, 0);
-  for (int64_t part = 0; part < count; ++part) {
-    auto [first, last] = made.parts[part];
-    int64_t stage = shape.getPosition(part);
-    // However they are placed, the first parts are one of each stage.
-    if (part < stages)
-      before[stage] = ramp;
-    double seconds = costs.getComputeTime(first, last) * cluster.slowdown;
-    load[stage] += seconds;
-    after[stage] += costs.getUpdateTime(first, last);
-    ramp += seconds;
-    if (part + 1 < count && shape.getPosition(part + 1) != stage)
-      ramp +=
-          2 * (costs.getCrossingBytes(last) / cluster.link + cluster.latency);
-  }
-  for (int64_t stage = 0; stage < stages; ++stage)
-    longest = std::max(
-        longest, before[stage] + after[stage] +
-                     load[stage] * static_cast<double>(shape.microBatches));
-  return longest;
-}
-
-/// Of the device that needs most with one micro-batch in flight.
-double ChunkSearch::countBytes(const Cuts &cuts) const {
-  ChunkedStages made = make(cuts);
-  std::vector<int64_t> one(count, 1);
-  double most = 0;
-  for (int64_t stage = 0; stage < stages; ++stage)
-    most = std::max(most, getBytes(made, stage, one));
-  return most;
-}
-
-double ChunkSearch::getBytes(const ChunkedStages &made, int64_t stage,
-                             llvm::ArrayRef<int64_t> instances) const {
-  double bytes = 0;
-  for (int64_t chunk = 0; chunk < shape.chunks; ++chunk) {
-    int64_t part = shape.getStage(stage, chunk);
-    auto [first, last] = made.parts[part];
-    bytes += costs.getPeakBytes(first, last, 1, instances[part]);
-  }
-  return bytes;
-}
-
-/// The order that needs no times, with so much in flight; null if there is
-/// none.
-const Order *ChunkSearch::getOrder(llvm::ArrayRef<int64_t> inFlight) {
-  auto [entry, isNew] = orders.try_emplace(inFlight.vec());
-  std::optional<Order> &order = entry->second;
-  if (!isNew)
-    return order ? &*order : nullptr;
-  PipelineShape limited = shape;
-  limited.inFlight.assign(inFlight.begin(), inFlight.end());
-  llvm::Expected<Order> made =
-      makeOrder(shape.placement == ChunkPlacement::v ? OrderKind::vShape
-                                                     : OrderKind::interleaved,
-                limited);
-  if (!made) {
-    llvm::consumeError(made.takeError());
-    // With less in flight, one of a list scheduler; even times will do.
-    Order listed = makeListOrder(
-        limited, PipelineWork::getEqual(limited.getStages(), 1, 1, 1), {}, {});
-    if (!verifyOrder(listed))
-      order = std::move(listed);
-    return order ? &*order : nullptr;
-  }
-  order = std::move(*made);
-  return &*order;
-}
-
-/// Whether it fits into memory; otherwise stages that need too much get less in
-/// flight, or all of them, and none is left where all have one.
-bool ChunkSearch::limitToMemory(
-    const ChunkedStages &made, const Order &order,
-    llvm::SmallVectorImpl<int64_t> &inFlight) const {
-  int64_t memory = costs.getCluster().memory;
-  if (memory == 0)
-    return true;
-  std::vector<int64_t> instances = getInstances(order);
-  bool fits = true, canShrink = false;
-  auto shrink = [&](int64_t &most) {
-    canShrink |= most > 1;
-    most = std::max<int64_t>(1, most - 1);
-  };
-  for (int64_t stage = 0; stage < stages; ++stage) {
-    if (getBytes(made, stage, instances) <= static_cast<double>(memory))
-      continue;
-    fits = false;
-    shrink(inFlight[stage]);
-  }
-  if (!fits && !canShrink)
-    llvm::for_each(inFlight, shrink);
-  if (!fits && !canShrink)
-    inFlight.clear();
-  return fits;
-}
-
-double ChunkSearch::simulate(const Cuts &cuts) {
-  ChunkedStages made = make(cuts);
-  if (!fits(made))
-    return kNever;
-  PlannedPipeline pipeline =
-      getPipeline(describePlan(costs, made), costs, options);
-  llvm::SmallVector<int64_t> inFlight = pipeline.shape.inFlight;
-  while (const Order *order = getOrder(inFlight)) {
-    if (!limitToMemory(made, *order, inFlight)) {
-      if (inFlight.empty())
-        break;
-      continue;
-    }
-    work += 2 * count * shape.microBatches;
-    PipelineRun run = simulateOrder(*order, pipeline.work, pipeline.places);
-    return run.result.hasEnded() ? run.getLength() : kNever;
-  }
-  return kNever;
+Cuts ChunkSearch::spreadBytes() const {
+  return spread(
+      [&](int64_t layer) { return costs.getPeakBytes(layer, layer, 1, 1); });
 }
 
 //===----------------------------------------------------------------------===//
@@ -330,7 +119,7 @@ double ChunkSearch::simulate(const Cuts &cuts) {
 
 /// Moves one cut, or two; keeps that if it is better.
 bool ChunkSearch::tryMove(JudgedCuts &judged, size_t one, int64_t by,
-                          size_t other, int64_t otherBy, Objective judge,
+                          size_t other, int64_t otherBy, Objective objective,
                           int64_t &work) const {
   Cuts next = judged.cuts;
   next[one] += by;
@@ -342,7 +131,7 @@ bool ChunkSearch::tryMove(JudgedCuts &judged, size_t one, int64_t by,
       return false;
   }
   --work;
-  double value = judge(next);
+  double value = objective(next);
   if (value >= judged.value)
     return false;
   judged = {std::move(next), value};
@@ -350,26 +139,27 @@ bool ChunkSearch::tryMove(JudgedCuts &judged, size_t one, int64_t by,
 }
 
 /// Tries all moves once; whether any was good.
-bool ChunkSearch::move(JudgedCuts &judged, Objective judge,
+bool ChunkSearch::move(JudgedCuts &judged, Objective objective,
                        int64_t &work) const {
   bool isBetter = false;
   size_t cuts = judged.cuts.size();
   for (size_t one = 0; one < cuts; ++one)
     for (int64_t by : {1, -1, 2, -2, 4, -4})
       if (work > 0)
-        isBetter |= tryMove(judged, one, by, one, 0, judge, work);
+        isBetter |= tryMove(judged, one, by, one, 0, objective, work);
   for (size_t one = 0; one < cuts; ++one)
     for (size_t other = one + 1; other < cuts; ++other)
       for (int64_t by : {1, -1})
         for (int64_t otherBy : {1, -1})
           if (work > 0)
-            isBetter |= tryMove(judged, one, by, other, otherBy, judge, work);
+            isBetter |=
+                tryMove(judged, one, by, other, otherBy, objective, work);
   return isBetter;
 }
 
-void ChunkSearch::descend(JudgedCuts &judged, Objective judge,
+void ChunkSearch::descend(JudgedCuts &judged, Objective objective,
                           int64_t &work) const {
-  while (work > 0 && move(judged, judge, work))
+  while (work > 0 && move(judged, objective, work))
     ;
 }
 
@@ -395,72 +185,77 @@ Cuts ChunkSearch::perturb(const Cuts &cuts) {
 
 bool ChunkSearch::findSeeds(int64_t estimates) {
   int64_t left = estimates;
-  auto judge = [&](const Cuts &cuts) { return estimate(cuts); };
-  std::vector<JudgedCuts> found;
+  auto estimate = [&](const Cuts &cuts) { return judge.estimate(cuts); };
+  auto countBytes = [&](const Cuts &cuts) { return judge.countBytes(cuts); };
   auto add = [&](Cuts cuts) {
     JudgedCuts next{std::move(cuts), kNever};
-    next.value = judge(next.cuts);
+    next.value = estimate(next.cuts);
     if (next.value == kNever) {
       // Parts that need less memory may fit.
-      auto count = [&](const Cuts &other) { return countBytes(other); };
       next.value = countBytes(next.cuts);
-      descend(next, count, left);
-      next.value = judge(next.cuts);
+      descend(next, countBytes, left);
+      next.value = estimate(next.cuts);
     }
     if (next.value == kNever)
       return;
-    descend(next, judge, left);
-    if (llvm::none_of(found, [&](const JudgedCuts &other) {
+    descend(next, estimate, left);
+    if (llvm::none_of(seeds, [&](const JudgedCuts &other) {
           return other.cuts == next.cuts;
         }))
-      found.push_back(std::move(next));
+      seeds.push_back(std::move(next));
   };
   add(spread(
       [&](int64_t layer) { return costs.getComputeTime(layer, layer); }));
   add(spread([](int64_t) { return 1.0; }));
-  if (costs.getCluster().memory != 0)
-    add(spread(
-        [&](int64_t layer) { return costs.getPeakBytes(layer, layer, 1, 1); }));
-  for (int i = 0; i < kPerturbations && !found.empty() && left > 0; ++i)
-    add(perturb(llvm::min_element(found)->cuts));
-  llvm::sort(found);
-  if (found.size() > kSimulated)
-    found.resize(kSimulated);
-  seeds = std::move(found);
+  bool isLimited = costs.getCluster().memory != 0;
+  if (isLimited)
+    add(spreadBytes());
+  for (int i = 0; i < kPerturbations && !seeds.empty() && left > 0; ++i)
+    add(perturb(llvm::min_element(seeds)->cuts));
+  llvm::sort(seeds);
+  if (seeds.size() > kSimulated)
+    seeds.resize(kSimulated);
   // An order may need more than the estimate counts with.
-  if (costs.getCluster().memory != 0 && !seeds.empty())
+  if (isLimited && !seeds.empty())
     seeds.push_back(findSmallest());
   return !seeds.empty();
 }
 
-std::optional<PipelinePlan> ChunkSearch::improve() {
-  auto judge = [&](const Cuts &cuts) { return simulate(cuts); };
+/// The cuts whose steps are shortest after they have been moved, in the order
+/// that needs no times.
+std::vector<JudgedCuts> ChunkSearch::simulateSeeds() {
+  auto simulate = [&](const Cuts &cuts) { return judge.simulate(cuts); };
+  std::vector<JudgedCuts> judged;
   for (const JudgedCuts &seed : seeds)
-    if (work < kMostActions || judged.empty())
+    if (judge.getWork() < kMostActions || judged.empty())
       judged.push_back({seed.cuts, simulate(seed.cuts)});
-  llvm::sort(judged);
-  // As many moves as there is work for.
-  int64_t each = std::max<int64_t>(1, 2 * count * shape.microBatches);
-  for (size_t i = 0; i < std::min(kMoved, judged.size()); ++i) {
-    int64_t left =
-        (kMostActions - work) / each / static_cast<int64_t>(kMoved - i);
-    if (judged[i].value < kNever)
-      descend(judged[i], judge, left);
-  }
   llvm::sort(judged);
   if (judged.size() > kMoved)
     judged.resize(kMoved);
+  auto rest = static_cast<int64_t>(judged.size());
+  for (JudgedCuts &next : judged) {
+    int64_t left =
+        (kMostActions - judge.getWork()) / judge.getWorkOfStep() / rest--;
+    if (next.value < kNever)
+      descend(next, simulate, left);
+  }
+  llvm::sort(judged);
+  return judged;
+}
+
+std::optional<PipelinePlan> ChunkSearch::improve() {
   // The order that is chosen may be another one.
-  auto choose = [&](const Cuts &cuts) { return chooseOrder(cuts); };
+  auto choose = [&](const Cuts &cuts) { return judge.chooseOrder(cuts); };
+  auto countLeft = [&] {
+    return std::max<int64_t>(0, 2 * kMostActions - judge.getWork()) /
+           judge.getWorkOfChoice();
+  };
   JudgedCuts best;
-  for (const JudgedCuts &next : judged)
-    if (best.value == kNever || work < 2 * kMostActions)
+  for (const JudgedCuts &next : simulateSeeds())
+    if (best.value == kNever || countLeft() > 0)
       best = std::min(best, {next.cuts, choose(next.cuts)});
   if (best.value == kNever)
     return std::nullopt;
-  auto countLeft = [&] {
-    return std::max<int64_t>(0, 2 * kMostActions - work) / (kChoices * each);
-  };
   int64_t left = countLeft();
   descend(best, choose, left);
   for (int i = 0; i < kChosen && (left = countLeft()) > 0; ++i) {
@@ -469,74 +264,17 @@ std::optional<PipelinePlan> ChunkSearch::improve() {
     descend(next, choose, left);
     best = std::min(best, next);
   }
-  return describeCuts(best.cuts);
-}
-
-/// With the shortest order; none where none fits into memory.
-std::optional<PipelinePlan> ChunkSearch::describeCuts(const Cuts &cuts) const {
-  ChunkedStages made = make(cuts);
-  if (!fits(made))
-    return std::nullopt;
-  PipelinePlan plan = describePlan(costs, made);
-  llvm::Expected<ChosenOrder> chosen = simulatePlan(plan, costs, options);
-  if (!chosen) {
-    llvm::consumeError(chosen.takeError());
-    return std::nullopt;
-  }
-  int64_t memory = costs.getCluster().memory;
-  for (const PlannedStage &stage : plan.stages)
-    if (memory != 0 && stage.peakBytes > memory)
-      return std::nullopt;
-  return plan;
-}
-
-double ChunkSearch::chooseOrder(const Cuts &cuts) {
-  auto [entry, isNew] = lengths.try_emplace(cuts, kNever);
-  if (isNew) {
-    work += kChoices * 2 * count * shape.microBatches;
-    if (std::optional<PipelinePlan> plan = describeCuts(cuts))
-      entry->second = plan->getLength();
-  }
-  return entry->second;
+  return judge.describe(best.cuts);
 }
 
 /// Parts that need about as little memory as any.
 JudgedCuts ChunkSearch::findSmallest() const {
   int64_t left = kMostEstimates;
-  auto judge = [&](const Cuts &cuts) { return countBytes(cuts); };
-  JudgedCuts least{spread([&](int64_t layer) {
-                     return costs.getPeakBytes(layer, layer, 1, 1);
-                   }),
-                   kNever};
-  least.value = judge(least.cuts);
-  descend(least, judge, left);
+  auto countBytes = [&](const Cuts &cuts) { return judge.countBytes(cuts); };
+  JudgedCuts least{spreadBytes(), kNever};
+  least.value = countBytes(least.cuts);
+  descend(least, countBytes, left);
   return least;
-}
-
-/// With the order that has least in flight.
-PlanFailure ChunkSearch::findLeastMemory() {
-  ChunkedStages made = make(findSmallest().cuts);
-  int64_t inFlight = 1;
-  const Order *order = nullptr;
-  while (!(order = getOrder(std::vector<int64_t>(stages, inFlight))) &&
-         inFlight < shape.microBatches)
-    ++inFlight;
-  PlanFailure failure;
-  std::vector<int64_t> instances(count, inFlight);
-  if (order)
-    for (auto [most, own] : llvm::zip_equal(instances, getInstances(*order)))
-      most = std::max(most, own);
-  for (int64_t stage = 0; stage < stages; ++stage) {
-    auto bytes =
-        static_cast<int64_t>(std::ceil(getBytes(made, stage, instances)));
-    if (bytes <= failure.leastMemory)
-      continue;
-    auto parts = made.getParts(shape, stage);
-    const std::vector<Layer> &names = costs.getModel().layers;
-    failure = {bytes, names[parts.front().first].name,
-               names[parts.back().last].name};
-  }
-  return failure;
 }
 
 //===----------------------------------------------------------------------===//
@@ -584,8 +322,8 @@ static std::vector<Attempt> makeAttempts(const LayerModel &model,
       Attempt &next = attempts.emplace_back();
       next.costs = std::make_unique<StageCosts>(
           model, cluster, request.getWorkload(microBatches));
-      next.search =
-          std::make_unique<ChunkSearch>(*next.costs, chunks, options, stages);
+      next.search = std::make_unique<ChunkSearch>(
+          ChunkJudge(*next.costs, chunks, options, stages));
     }
   return attempts;
 }

@@ -260,6 +260,11 @@ def make_planning_rows():
         yield planning(f"more groups than micro-batches, {parts}", 1, "groups of",
                        place="--micro-batches:1:",
                        options=["--micro-batches=" + parts])
+    for parts in ("1024", "auto, groups = 1024"):
+        yield planning(f"more chunks than are simulated, {parts}", 1, "512",
+                       place="--micro-batches:1:",
+                       options=["--batch=1024", "--micro-batches=" + parts,
+                                "--pipeline=auto, chunks = 2"])
     yield planning("a cluster in which nothing fits", 3, "fits into 1 bytes",
                    options=["--cluster=devices = [2], memory = 1"])
     yield planning("a stage that doesn't fit", 3, "'layer0' to 'layer1'",

@@ -22,7 +22,8 @@ int64_t countChunkedStages(const LayerModel &model, const Cluster &cluster,
 /// Cuts a model into parts for stages of several chunks, one worker each, on as
 /// many devices as are worth it, so that a simulated step is short. `failure`
 /// says what memory there would be a plan with, if there is none; the model and
-/// the cluster must allow two stages. simulatePlan, with the same options,
+/// the cluster must allow two stages, and the request so few micro-batches and
+/// groups as are simulated. simulatePlan, with the same options,
 /// tells the order and how long the plan's step takes.
 std::optional<PipelinePlan>
 planChunks(const LayerModel &model, const Cluster &cluster,

@@ -409,6 +409,8 @@ void JobAnalyzer::analyzePlanning() {
     takeChunks(*pipeline);
   // With micro-batches that are planned, a sample each at most.
   const Clause *parts = info.train->find("micro_batches");
+  if (parts)
+    info.pipeline.microBatchesRange = parts->range;
   int64_t most = info.job.microBatches == Job::kAuto ? info.job.batch
                                                      : info.job.microBatches;
   if (!diagnostics.hasErrors() && parts && info.job.groups > most)
