@@ -3,10 +3,10 @@
 only take time (`bench --device paced:COSTS.json`), schedules and messages are real.
 
     bench/paced_pipelines.py [--hftac build/bin/hftac] [--ranks 8,16]
-                             [--orders one_f_one_b,all_forwards_first,zero_bubble]
-                             [--micro-batches 16] [--steps 10] [--rounds 3]
+                             [--orders one_f_one_b,…] [--micro-batches 16]
+                             [--steps 10] [--rounds 3]
 
-Each rank has a stage. The plan is made with the times that tasks take, and with links as
+Each rank has a stage, of orders for several chunks two of half the length. The plan is made with the times that tasks take, and with links as
 `bench --phases --json` of a program of so many ranks measures them. Needs Python's
 standard library and Open MPI's mpirun."""
 
@@ -23,19 +23,23 @@ from harness import run  # of the folder that paced_runs has named
 # asks for it. The first stage's has no gradients of inputs.
 PARTS = {"forward": 5.0, "backward": 10.0, "update": 4.0}
 HALVES = {"forward": 5.0, "backward": 5.0, "backward_weight": 5.0, "update": 4.0}
+# Each with the parts of the model that a stage has.
+ORDERS = {"all_forwards_first": 1, "one_f_one_b": 1, "interleaved": 2, "zero_bubble": 1,
+          "v_shape": 2}
 
 
 class Bench:
     def __init__(self, options, ranks, folder):
         self.options, self.ranks, self.folder = options, ranks, folder
 
-    def write(self, order, more=""):
-        names = [f"h{layer}" for layer in range(self.ranks - 1)]
+    def write(self, order, pipeline="cuts = {cuts}, order = {order}, chunks = {chunks}"):
+        chunks = ORDERS[order]
+        names = [f"h{layer}" for layer in range(self.ranks * chunks - 1)]
+        pipeline = pipeline.format(cuts=json.dumps(names), order=order, chunks=chunks)
         job = self.folder / f"{order}.hfta"
         job.write_text(make_job(
             64, names, self.options.micro_batches, "sgd(lr = 1e-3)",
-            f"cluster devices = [{self.ranks}]",
-            f"pipeline cuts = {json.dumps(names)}, order = {order}{more}"))
+            f"cluster devices = [{self.ranks}]", f"pipeline {pipeline}"))
         return job
 
     def compile(self, job):
@@ -46,17 +50,17 @@ class Bench:
     def bench(self, binary, costs, *flags):
         return run_paced(self.ranks, binary, self.options.steps, costs, *flags)
 
-    def get_costs(self, binary):
-        """With nominal times."""
+    def get_costs(self, binary, chunks):
+        """With nominal times, of which each of a stage's chunks takes its part."""
         info = json.loads(run(binary, "info", "--json"))
         names = [task["name"] for task in info["tasks"]]
         parts = HALVES if "backward_weight.0" in names else PARTS
         costs = []
         for name in names:
-            part, _, stage = name.partition(".")
-            milliseconds = parts.get(part, 0.0)
-            if parts is HALVES and stage == "0" and part.startswith("backward"):
-                milliseconds = 0.0 if part == "backward" else 10.0
+            part, _, block = name.partition(".")
+            milliseconds = parts.get(part, 0.0) / chunks
+            if parts is HALVES and block == "0" and part.startswith("backward"):
+                milliseconds = 0.0 if part == "backward" else 10.0 / chunks
             runs = 1 if part == "update" else self.options.micro_batches
             costs.append({"name": name, "runs": runs,
                           "seconds": 1e-3 * runs * milliseconds})
@@ -75,7 +79,7 @@ class Bench:
     def measure(self, order):
         job = self.write(order)
         binary = self.compile(job)
-        costs = self.get_costs(binary)
+        costs = self.get_costs(binary, ORDERS[order])
         file = self.folder / f"{order}.json"
         file.write_text(json.dumps(costs))
         links = self.bench(binary, file, "--phases")["links"]
@@ -83,8 +87,7 @@ class Bench:
             link["slowdown"] = 1  # of tasks that compute
         costs["links"] = links
         plan = self.plan(job, costs)
-        counts = [stage["in_flight"] for stage in plan["stages"]]
-        binary = self.compile(self.write(order, f", in_flight = {counts}"))
+        binary = self.compile(self.write(order, 'plan("plan.json")'))
         steps = [self.bench(binary, file)["seconds"] / self.options.steps
                  for _ in range(self.options.rounds)]
         predicted, measured = plan["simulated_ms"], 1e3 * min(steps)
@@ -94,7 +97,7 @@ class Bench:
 
 def main():
     parser = make_parser(__doc__.split("\n\n")[0], 16, 10)
-    parser.add_argument("--orders", default="one_f_one_b,all_forwards_first,zero_bubble")
+    parser.add_argument("--orders", default=",".join(ORDERS))
     options = parser.parse_args()
     options.hftac = options.hftac.resolve()
     for ranks in map(int, options.ranks.split(",")):

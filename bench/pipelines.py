@@ -3,11 +3,12 @@
 that were measured before.
 
     bench/pipelines.py [--hftac build/bin/hftac] [--networks resnet18,transformer_lm]
-                       [--orders one_f_one_b,zero_bubble,all_forwards_first]
+                       [--orders one_f_one_b,…]
                        [--copies 1] [--batch 1024] [--micro-batches 8] [--own-cuts]
                        [--hosts 200e6,1e9] [--steps 20] [--rounds 3]
 
-Two stages on two ranks of one thread, each on a processor of its own. Costs are those
+Two stages on two ranks of one thread, each on a processor of its own; of orders for
+several chunks, a stage has two parts of the model, as the planner cuts it. Costs are those
 that `bench --phases --json` of a program of all layers has measured, or, with
 --own-cuts, of a program of the same stages; the plan says how long a step takes, and
 the program of the stages is timed. With --hosts, each rank is on a host of its own, a
@@ -40,6 +41,10 @@ from network_run import NetworkFolder, networks  # noqa: E402
 CUTS = {"resnet18": "/MaxPool",
         "transformer_lm": "/layers.1/norm2/LayerNormalization"}
 
+
+# Each with the parts of the model that a stage has.
+ORDERS = {"all_forwards_first": 1, "one_f_one_b": 1, "interleaved": 2, "zero_bubble": 1,
+          "v_shape": 2}
 
 # Each rank has a processor.
 PIN = 'exec taskset -c "$OMPI_COMM_WORLD_RANK" "$@"'
@@ -122,13 +127,28 @@ class Bench:
         run(self.options.hftac, job, "-o", binary, *flags)
         return binary
 
+    def get_cuts(self, order, cluster, costs):
+        """After which values parts of the model end."""
+        if ORDERS[order] == 1:
+            return [[CUTS[self.name]]]
+        self.write(order, f"auto, chunks = {ORDERS[order]}, order = {order}", cluster)
+        parts = [part for stage in self.plan(order, costs)["stages"]
+                 for part in stage["chunks"]]
+        parts.sort(key=lambda part: part["part"])
+        return [part.get("cut", [part["last"]]) for part in parts[:-1]]
+
     def compile_order(self, order, cluster, costs):
-        """With as many in flight as the plan has."""
-        pipeline = f'cuts = ["{CUTS[self.name]}"], order = {order}'
-        self.write(order, pipeline, cluster)
-        stages = self.plan(order, costs)["stages"]
-        counts = [stage["in_flight"] for stage in stages]
-        return self.compile(order, f"{pipeline}, in_flight = {counts}", cluster)
+        """With the plan's actions, or as many in flight as it has."""
+        pipeline = (f"cuts = {json.dumps(self.get_cuts(order, cluster, costs))}, "
+                    f"chunks = {ORDERS[order]}, order = ")
+        self.write(order, pipeline + order, cluster)
+        plan = self.plan(order, costs)
+        if "actions" in plan:
+            rows = "".join(row + "\n" for row in plan["actions"])
+            (self.folder.work / f"{order}.csv").write_text(rows)
+            return self.compile(order, f'{pipeline}file("{order}.csv")', cluster)
+        counts = [stage["in_flight"] for stage in plan["stages"]]
+        return self.compile(order, f"{pipeline}{order}, in_flight = {counts}", cluster)
 
     def plan(self, program, costs):
         """What the planner makes of a job, by its plan."""
@@ -166,7 +186,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
     parser.add_argument("--hftac", type=pathlib.Path, default=ROOT / "build/bin/hftac")
     parser.add_argument("--networks", default=",".join(CUTS))
-    parser.add_argument("--orders", default="one_f_one_b,zero_bubble,all_forwards_first")
+    parser.add_argument("--orders", default=",".join(ORDERS))
     parser.add_argument("--copies", type=int, default=1)
     parser.add_argument("--batch", type=int, default=1024)
     parser.add_argument("--micro-batches", type=int, default=8)
