@@ -70,12 +70,86 @@ def onnx_seeds(folders=()):
             yield "constant-" + name, bind(model, inputs)
 
 
+# What a job says of the workers that train it.
+PIPELINES = [
+    "pipeline auto", 'pipeline plan("plan.json")', "pipeline replicas = [4], bucket = 4KiB",
+    'pipeline cuts = ["hidden"], order = file("order.csv")',
+    'pipeline cuts = ["hidden"], replicas = [2, 4], in_flight = [1, 2], overlap = false',
+    'pipeline cuts = [["hidden", "image"]], order = zero_bubble',
+    'pipeline cuts = ["hidden", "a", "b"], order = interleaved, chunks = 2',
+    'pipeline cuts = ["hidden", "a", "b"], order = v_shape\n  recompute all',
+    "cluster devices = [2, 2]\n  recompute auto\n  pipeline auto, costs = published",
+    "cluster devices = [4, 2, 2], memory = 1e9, link = 25e9, network = 3e9, "
+    "point_to_point = 1e9, latency = 1e-5, duplex = half\n  pipeline auto",
+]
+
+
+def pipeline_jobs(job):
+    """`job`, in which more layers follow the first one, on several workers."""
+    job = job.replace("return linear(hidden, 3)",
+                      "a = relu(linear(hidden, 8))\n  b = relu(linear(a, 8) + hidden)\n"
+                      "  return linear(b, 3)")
+    for index, clauses in enumerate(PIPELINES):
+        yield f"pipeline-{index}.hfta", job.replace(
+            "seed      1", f"micro_batches 8, groups = 4\n  {clauses}", 1).encode()
+
+
 def language_seeds():
     yield from find(ROOT, "*.hfta")
     yield from extremes.extreme_jobs(TINY_JOB.read_text())
-    text = (ROOT / "docs/language.md").read_text()
-    for index, block in enumerate(re.findall(r"```\w*\n(.*?)```", text, re.S)):
-        yield f"docs-{index}.hfta", block.encode()
+    yield from pipeline_jobs(TINY_JOB.read_text())
+    for page in ("language", "pipelines"):
+        text = (ROOT / f"docs/{page}.md").read_text()
+        for index, block in enumerate(re.findall(r"```\w*\n(.*?)```", text, re.S)):
+            yield f"{page}-{index}.hfta", block.encode()
+    for name, test in find(ROOT / "test", "*.test"):
+        for part, text in re.findall(r"^#--- (\S+\.hfta)\n(.*?)(?=^#--- |\Z)",
+                                     test.decode(), re.M | re.S):
+            yield f"{name}-{part.replace('/', '-')}", text.encode()
+
+
+# As `hftac --plan-pipeline` writes one, and `bench --json` of a program.
+PLAN = {
+    "model": "5c03", "cluster": {
+        "devices": [2, 1], "memory": 1000000000, "link": 25000000000,
+        "network": 3000000000, "point_to_point": 3000000000, "latency": 0,
+        "duplex": "full"},
+    "micro_batches": 4, "order": "auto",
+    "actions": ["0F0,0F1,0F2,0F3,0I0,0W0,0I1,0W1,0I2,0W2,0I3,0W3",
+                "1F0,1I0,1F1,1I1,1W0,1W1"],
+    "latency_ms": 0.29, "estimate_ms": 0.27, "pivot": 2, "simulated_ms": 0.255,
+    "speedup": 2.03, "stages": [
+        {"first": "a", "last": "a", "replicas": 1, "devices": [0], "groups": 1,
+         "in_flight": 4, "forward_ms": 0.005, "backward_ms": 0.02, "all_reduce_ms": 0,
+         "peak_bytes": 5568},
+        {"first": "loss", "last": "loss", "replicas": 2, "devices": [1, 2], "groups": 2,
+         "in_flight": 2, "forward_ms": 0.065, "backward_ms": 0.04,
+         "all_reduce_ms": 4.8e-05, "peak_bytes": 11776}]}
+COSTS = {
+    "model": "5c03", "cuts": [["a"], ["b", "skip"]], "copies": 2, "batch": 64,
+    "micro_batches": 8, "tasks": [
+        {"name": "forward.0", "runs": 8, "seconds": 0.25},
+        {"name": "update.0", "runs": 1, "seconds": 0}],
+    "links": [{"ranks": [0, 1], "latency": 1e-5, "bytes_per_second": 4e9},
+              {"ranks": [0, 2], "latency": 3e-5, "bytes_per_second": 1e8,
+               "slowdown": 1.25}]}
+# Rows of a worker each, whole backwards or in two parts, of one chunk or two.
+ORDERS = ["0F0,0F1,0B0,0B1,0F2,0F3,0B2,0B3", "0F0,0F1,0F2,0F3,0B0,0B1,0B2,0B3\n"
+          "1F0,1B0,1F1,1B1,1F2,1B2,1F3,1B3",
+          "0F0,0F1,0F2,0F3,0I0,0W0,,0I1,0W1,0I2,0W2,0I3,0W3\n"
+          "1F0,1I0,1F1,1I1,1W0,1W1,1F2,1I2,1F3,1I3,1W2,1W3",
+          "0F0,0F1,2F0,2F1,2B0,2B1,0B0,0B1,0F2,0F3,2F2,2F3,2B2,2B3,0B2,0B3\n"
+          "1F0,1F1,3F0,3B0,3F1,3B1,1B0,1B1,1F2,1F3,3F2,3B2,3F3,3B3,1B2,1B3",
+          "0F0,0F1,3F0,3B0,3F1,3B1,0B0,0B1,0F2,0F3,3F2,3B2,3F3,3B3,0B2,0B3\n"
+          "1F0,2F0,1F1,2F1,2B0,1B0,2B1,1B1,1F2,2F2,1F3,2F3,2B2,1B2,2B3,1B3"]
+
+
+def planning_seeds():
+    yield from find(ROOT / "test" / "Driver" / "Inputs", "*.txt")
+    for name, value in (("plan", PLAN), ("costs", COSTS)):
+        yield name, json.dumps(value).encode()
+    for index, order in enumerate(ORDERS):
+        yield f"order-{index}", order.encode()
 
 
 def idx_file(code, shape, data):
@@ -155,8 +229,9 @@ def safetensors_seeds():
         weights, {**metadata, "version": "2", "checksum": "0" * 16})
 
 
-TARGETS = {"onnx": onnx_seeds, "language": language_seeds, "idx": idx_seeds,
-           "npy": npy_seeds, "csv": csv_seeds, "safetensors": safetensors_seeds}
+TARGETS = {"onnx": onnx_seeds, "language": language_seeds, "planning": planning_seeds,
+           "idx": idx_seeds, "npy": npy_seeds, "csv": csv_seeds,
+           "safetensors": safetensors_seeds}
 
 
 def write_seeds(folder, target, *arguments):

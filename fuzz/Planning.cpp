@@ -1,0 +1,66 @@
+//===- Planning.cpp - Bytes as what the planner reads ---------------------===//
+//
+// A plan, which is written, printed and read again; a profile; measured costs;
+// an order of each of a few shapes.
+//===----------------------------------------------------------------------===//
+
+#include "Hfta/Planning/MeasuredCosts.h"
+#include "Hfta/Planning/Order.h"
+#include "Hfta/Planning/PipelinePlan.h"
+#include "Hfta/Planning/Profile.h"
+#include "Options.h"
+#include "llvm/Support/raw_ostream.h"
+
+#include <cstdlib>
+
+using namespace mlir::hfta::planning;
+
+static void readAsPlan(llvm::StringRef text) {
+  std::string error;
+  std::optional<PipelinePlan> plan = readPlan(text, error);
+  if (!plan)
+    return;
+  printPlan(*plan, llvm::nulls());
+  std::string first, second;
+  llvm::raw_string_ostream firstStream(first), secondStream(second);
+  writePlan(*plan, firstStream);
+  plan = readPlan(first, error);
+  if (!plan)
+    abort();
+  writePlan(*plan, secondStream);
+  if (first != second)
+    abort();
+}
+
+static PipelineShape makeShape(int64_t chunks,
+                               llvm::ArrayRef<int64_t> replicas) {
+  PipelineShape shape;
+  shape.microBatches = 4;
+  shape.chunks = chunks;
+  shape.replicas.assign(replicas.begin(), replicas.end());
+  return shape;
+}
+
+static void readAsOrder(llvm::StringRef text, const PipelineShape &shape) {
+  llvm::Expected<Order> order = readOrder(text, "order.csv", shape);
+  if (!order) {
+    llvm::consumeError(order.takeError());
+    return;
+  }
+  if (getInstances(*order).size() != static_cast<size_t>(shape.getStages()))
+    abort();
+  llvm::consumeError(readOrder(writeOrder(*order), "again", shape).takeError());
+}
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+  llvm::StringRef text(reinterpret_cast<const char *>(data), size);
+  readAsPlan(text);
+  for (const PipelineShape &shape :
+       {makeShape(1, {1}), makeShape(1, {1, 1}), makeShape(1, {2, 1}),
+        makeShape(2, {1, 1})})
+    readAsOrder(text, shape);
+  ProfileError error;
+  (void)readProfile(text, /*samples=*/8, error);
+  llvm::consumeError(readCosts(text).takeError());
+  return 0;
+}
