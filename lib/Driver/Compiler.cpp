@@ -169,7 +169,8 @@ ExitCode Compiler::checkCuts() {
   if (!options.cuts.empty() && job->getStageCount() > 1) {
     errors
         << "hftac: error: option '--cuts' and the cuts of the job's pipeline "
-           "exclude each other\n";
+           "exclude each other\n"
+           "hint: --pipeline='replicas = [1]' takes the place of these\n";
     return ExitCode::usage;
   }
   PassManager passes(&context, ModuleOp::getOperationName());

@@ -10,7 +10,10 @@ using namespace mlir::hfta;
 using namespace mlir::hfta::planning;
 
 ExitCode JobModel::failFile(llvm::StringRef path, llvm::Error error) {
-  errors << path << ": error: " << llvm::toString(std::move(error)) << '\n';
+  errors
+      << path << ": error: " << llvm::toString(std::move(error))
+      << "\nhint: 'bench --phases --json' prints costs, of the job's program "
+         "that '--cuts=all' makes\n";
   return ExitCode::input;
 }
 
@@ -61,7 +64,9 @@ ExitCode JobModel::measure(const Job &job, const PipelineRequest &pipeline,
   llvm::Expected<MeasuredCosts> read =
       readCosts(files.getMemoryBuffer(id)->getBuffer());
   if (!read)
-    return failFile(options.costs, read.takeError());
+    return failFile(options.costs,
+                    llvm::createStringError("no measured costs: " +
+                                            llvm::toString(read.takeError())));
   costs = std::move(*read);
   llvm::Expected<LayerGrain> grain =
       findGrain(*costs, model, pipeline.plansStages ? nullptr : &job.cuts);

@@ -391,14 +391,32 @@ void JobPlanner::measureShortage(PlanningProblem problem,
                          stage.parts.back().last};
 }
 
+/// With how much there is a plan: one that computes again or, where that was
+/// tried first, one that lacks `kept`. What computes more may well need more.
+void JobPlanner::tellLeastMemory(PlanningProblem problem,
+                                 const PlanFailure *kept,
+                                 LoadedModule &loaded) {
+  measureShortage(problem, loaded);
+  PlanFailure least = result.shortage;
+  if (kept) {
+    problem.recomputes = false;
+    result.shortage = *kept;
+    measureShortage(problem, loaded);
+    if (result.shortage.leastMemory < least.leastMemory)
+      least = result.shortage;
+  }
+  tellShortage(problem, problem.cluster.memory, least, errors);
+}
+
 /// With `recompute auto`, and memory that is short, the faster of a plan that
 /// keeps all activations and one that computes them again where that is needed.
 ExitCode JobPlanner::planWithRecompute(PlanningProblem problem,
                                        LoadedModule &loaded) {
-  int64_t memory = problem.cluster.memory;
   problem.recomputes = problem.job.recompute == "all";
   ExitCode code = planWithinMemory(problem, loaded);
-  bool isChosen = problem.job.recompute == "auto" && memory != 0;
+  bool isChosen =
+      problem.job.recompute == "auto" && problem.cluster.memory != 0;
+  PlanFailure keptShortage = result.shortage;
   if (isChosen && (code == ExitCode::done || code == ExitCode::unsupported)) {
     SimulatedPlan kept = std::move(result);
     problem.recomputes = true;
@@ -415,8 +433,7 @@ ExitCode JobPlanner::planWithRecompute(PlanningProblem problem,
   }
   if (code != ExitCode::unsupported)
     return code;
-  measureShortage(problem, loaded);
-  tellShortage(problem, memory, result.shortage, errors);
+  tellLeastMemory(problem, isChosen ? &keptShortage : nullptr, loaded);
   return code;
 }
 

@@ -142,7 +142,8 @@ def check_refusals(check):
     flags = check.flags("refused")
     expect_message(run_ranks(5, binary, *flags, code=2), "5 ranks", "4 workers")
     expect_message(run_ranks(2, plain, *flags, code=2), "2 ranks", "for one")
-    expect_message(run_ranks(2, binary, *flags, "--ranks", "3", code=2), "--ranks", "3")
+    expect_message(run_ranks(2, binary, *flags, "--ranks", "3", code=2), "--ranks", "3",
+                   "mpirun")
     expect_message(run_ranks(2, binary, *flags, "--mpi", "nothing.so", code=3),
                    "nothing.so")
     expect_message(run_ranks(2, binary, *flags, "--data", "/nowhere", code=2), "--data")

@@ -124,8 +124,9 @@ def make_cost_rows():
     def changed(**fields):
         return json.dumps({**COSTS, **fields})
 
-    yield costs("costs of nothing", "")
-    yield costs("costs of zeros", bytes(4096))
+    yield costs("costs of nothing", "", "no measured costs")
+    yield costs("costs of zeros", bytes(4096), "no measured costs")
+    yield costs("a plan in place of costs", make_plan("0f"), "no measured costs: cuts")
     yield costs("costs that are a number", "3", "expected an object")
     yield costs("costs without tasks", json.dumps({**COSTS, "tasks": None}), "tasks")
     yield costs("costs of other copies", changed(copies=3), "copies", "3")

@@ -199,7 +199,7 @@ Token Lexer::lexNumber(const char *begin) {
     report(rangeOf(begin, position),
            "'" + llvm::StringRef(begin, position - begin) +
                "' is neither a number nor a name",
-           "names begin with a letter");
+           "names begin with a letter, units are KiB, MiB, GiB and TiB");
     number.text = llvm::StringRef(begin, rest - begin);
   }
   return number;

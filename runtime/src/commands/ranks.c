@@ -69,8 +69,10 @@ int hfta_join_ranks(const hfta_invocation *invocation,
   if (strcmp(text, "1") == 0)
     options.ranks = HFTA_RANKS_ONE;
   else if (strcmp(text, "auto") != 0)
-    return hfta_report_usage(
-        invocation, "option '--ranks' is 'auto' or '1', got '%s'", text);
+    return hfta_report_usage(invocation,
+                             "option '--ranks' is 'auto' or '1', got '%s': "
+                             "a launcher starts ranks, such as mpirun -n 4",
+                             text);
   state->timeout = options.timeout;
   hfta_launcher launcher;
   hfta_launcher_find(&launcher);

@@ -82,7 +82,8 @@ TEST(Lexer, ExponentNeedsDigits) {
   EXPECT_EQ(lexed.tokens[0].second, "1");
   EXPECT_EQ(lexed.messages,
             "t:1:1: error: '1e' is neither a number nor a name\n"
-            "1e\n^~\nhint: names begin with a letter\n");
+            "1e\n^~\nhint: names begin with a letter, units are KiB, MiB, GiB "
+            "and TiB\n");
 }
 
 TEST(Lexer, Strings) {

@@ -66,7 +66,7 @@ TEST(SyntaxErrors, NumberThenName) {
             R"(job.hfta:10:19: error: '8x' is neither a number nor a name
   data d, batch = 8x
                   ^~
-hint: names begin with a letter
+hint: names begin with a letter, units are KiB, MiB, GiB and TiB
 )");
 }
 
