@@ -135,14 +135,17 @@ ExitCode Compiler::checkOutput() {
 
 /// What the job leaves to the planner; `--plan-pipeline` ends here.
 ExitCode Compiler::planPipeline() {
+  const PipelineRequest &pipeline = loaded.pipeline;
+  if (!options.cuts.empty() &&
+      (pipeline.plansStages || !pipeline.planFile.empty())) {
+    errors << "hftac: error: option '--cuts' and a pipeline that is planned "
+              "exclude each other\n"
+              "hint: --pipeline='replicas = [1]' takes the place of this\n";
+    return ExitCode::usage;
+  }
   JobPlanner planner(options, sources, errors);
   if (!planner.isNeeded(loaded)) {
-    if (options.costs.empty())
-      return ExitCode::done;
-    errors << "hftac: error: option '--costs' has no effect: the job leaves "
-              "nothing to the planner\n"
-              "hint: --pipeline=auto\n";
-    return ExitCode::usage;
+    return options.costs.empty() ? ExitCode::done : refuseCosts(errors);
   }
   if (options.planPipeline) {
     if (!checkPlanOutputs(options, errors))

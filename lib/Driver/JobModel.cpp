@@ -121,15 +121,12 @@ ExitCode JobModel::load(const Job &job, const PipelineRequest &pipeline,
                                : measure(job, pipeline, module);
 }
 
-/// Without a `cluster`, or with one that is too small to be meant, stages that
-/// are given are on one machine. What the job doesn't say of links, the costs
-/// may.
+/// Without a `cluster`, stages that are given are on one machine. What the job
+/// doesn't say of links, the costs may.
 Cluster JobModel::getCluster(const Job &job,
                              const PipelineRequest &pipeline) const {
   Cluster cluster = makeCluster(job);
-  bool isForThese = options.planPipeline && !cluster.devices.empty();
-  if (!pipeline.plansStages && !isForThese &&
-      cluster.getDeviceCount() < job.getWorkers())
+  if (!pipeline.plansStages && cluster.devices.empty())
     cluster.devices = {job.getWorkers()};
   if (!costs)
     return cluster;

@@ -5,6 +5,7 @@
 #include "Hfta/Dialect/Hfta/IR/JobOrder.h"
 #include "Hfta/Driver/Pipelines.h"
 #include "Hfta/Language/Files.h"
+#include "Hfta/Transforms/Passes.h"
 #include "JobModel.h"
 #include "LayerCosts.h"
 #include "LowerCopy.h"
@@ -29,6 +30,13 @@ static bool leavesSomething(const Job &job, const PipelineRequest &pipeline) {
                    (job.inFlight.empty() || job.recompute == "auto");
   return job.getStageCount() > 1 && isNamed &&
          (pipeline.plansOrder || isLimited);
+}
+
+ExitCode hfta::refuseCosts(llvm::raw_ostream &errors) {
+  errors << "hftac: error: option '--costs' has no effect: the job leaves "
+            "nothing to the planner\n"
+            "hint: --pipeline=auto\n";
+  return ExitCode::usage;
 }
 
 bool JobPlanner::isNeeded(const LoadedModule &loaded) const {
@@ -159,10 +167,10 @@ ExitCode JobPlanner::checkOrder(const Job &job,
       return ExitCode::done;
     problem = "actions: expected none of one stage";
   } else {
-    llvm::Expected<Order> order = makeOrder(job);
+    llvm::Expected<Order> order = makeOrder(job, "actions");
     if (order)
       return ExitCode::done;
-    problem = "actions: " + llvm::toString(order.takeError());
+    problem = llvm::toString(order.takeError());
   }
   diagnostics.error(pipeline.range,
                     "'" + pipeline.planFile + "' is no plan: " + problem);
@@ -226,7 +234,27 @@ ExitCode JobPlanner::apply(const PipelineRequest &pipeline,
   if (ExitCode code = checkOrder(*job, pipeline); code != ExitCode::done)
     return code;
   job->write(*loaded.module);
-  return ExitCode::done;
+  return pipeline.planFile.empty() ? ExitCode::done
+                                   : checkCuts(pipeline, *loaded.module);
+}
+
+/// Whether the model can be cut as its plan in a file says.
+ExitCode JobPlanner::checkCuts(const PipelineRequest &pipeline,
+                               ModuleOp module) {
+  MLIRContext *context = module.getContext();
+  size_t names = 0;
+  for (const PlannedPart *part : result.plan.getParts())
+    names += std::max<size_t>(1, part->cut.size());
+  SmallVector<Attribute> places(
+      names, diagnostics.getLocation(context, pipeline.range));
+  module->setAttr(HftaDialect::kCutLocationsAttrName,
+                  ArrayAttr::get(context, places));
+  OwningOpRef<ModuleOp> cut = lowerCopy(module, [](OpPassManager &passes) {
+    buildFusedPipeline(passes, FusedPipelineOptions());
+    passes.addPass(createHftaPlanPipeline());
+  });
+  module->removeAttr(HftaDialect::kCutLocationsAttrName);
+  return cut ? ExitCode::done : ExitCode::input;
 }
 
 /// What memory planning finds that each stage's worker needs.
@@ -285,22 +313,17 @@ ExitCode JobPlanner::checkMemory(Job job, ModuleOp module) {
 
 /// Of stages that compute forwards again, those that needn't don't.
 static void keepWhatFits(const PlanningProblem &problem, PipelinePlan &plan) {
-  const std::vector<Layer> &layers = problem.model.layers;
   Workload workload;
   workload.batch = problem.job.batch;
   workload.microBatches = plan.microBatches;
   workload.groups = std::max(problem.job.groups, problem.pipeline.groups);
   workload.bucket = static_cast<double>(problem.job.bucket);
   StageCosts costs(problem.model, problem.cluster, workload);
-  auto find = [&](llvm::StringRef name) {
-    return llvm::find_if(
-               layers, [&](const Layer &layer) { return layer.name == name; }) -
-           layers.begin();
-  };
   for (PlannedStage &stage : plan.stages) {
     double bytes = 0;
     for (const PlannedPart &part : stage.parts)
-      bytes += costs.getPeakBytes(find(part.first), find(part.last),
+      bytes += costs.getPeakBytes(*problem.model.findLayer(part.first),
+                                  *problem.model.findLayer(part.last),
                                   static_cast<int64_t>(stage.devices.size()),
                                   stage.inFlight);
     if (bytes > static_cast<double>(problem.cluster.memory))
@@ -471,7 +494,8 @@ ExitCode JobPlanner::plan(LoadedModule &loaded) {
   }
   bool isPlanned = options.planPipeline || pipeline.plansStages;
   if (!isPlanned && !leavesSomething(job, pipeline))
-    return checkMemory(job, *loaded.module);
+    return options.costs.empty() ? checkMemory(job, *loaded.module)
+                                 : refuseCosts(errors);
   pipeline.plansStages |= !givesStages(job);
   if (pipeline.plansStages && job.clusterDevices.empty()) {
     errors << "hftac: error: '--plan-pipeline' needs a clause 'cluster' or "

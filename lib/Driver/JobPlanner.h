@@ -8,6 +8,9 @@
 
 namespace mlir::hfta {
 
+/// Says that `--costs` is of no use.
+ExitCode refuseCosts(llvm::raw_ostream &errors);
+
 /// Finds what a job leaves to the planner (stages, micro-batches, the order, or
 /// how many are in flight) and writes it into the job of its module.
 class JobPlanner {
@@ -42,6 +45,7 @@ private:
                    LoadedModule &loaded, int64_t &unknown);
   ExitCode apply(const PipelineRequest &pipeline, LoadedModule &loaded);
   ExitCode checkPlanOptions();
+  ExitCode checkCuts(const PipelineRequest &pipeline, ModuleOp module);
   ExitCode checkOrder(const Job &job, const PipelineRequest &pipeline);
   ExitCode reload(const PipelineRequest &pipeline, LoadedModule &loaded);
   ExitCode measurePeaks(ModuleOp module);

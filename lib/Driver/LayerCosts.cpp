@@ -295,12 +295,7 @@ static FailureOr<SmallVector<int64_t>> findBlocksOfReads(ModuleOp fused,
 /// Whether each read of a variable in the model is that of a layer's weight.
 static SmallVector<bool> findWeights(ModuleOp fused) {
   SmallVector<bool> areWeights;
-  fused.walk([&](ReadOp read) {
-    auto model = read->getParentOfType<ModelOp>();
-    auto variable = model.lookupSymbol<VariableOp>(read.getVariable());
-    areWeights.push_back(variable && variable.getTrained() &&
-                         variable.getTensorType().getRank() > 1);
-  });
+  fused.walk([&](ReadOp read) { areWeights.push_back(isWeightRead(read)); });
   return areWeights;
 }
 

@@ -82,12 +82,11 @@ private:
 
 std::optional<int64_t> GivenStages::findLayer(llvm::StringRef name,
                                               llvm::SMRange range) {
+  if (std::optional<int64_t> found = problem.model.findLayer(name))
+    return found;
   llvm::SmallVector<llvm::StringRef> names;
-  for (auto [index, layer] : llvm::enumerate(layers)) {
-    if (layer.name == name)
-      return index;
+  for (const Layer &layer : layers)
     names.push_back(layer.name);
-  }
   llvm::StringRef nearest = findNearest(name, names);
   diagnostics.error(range, problem.what + " has no layer '" + name + "'",
                     nearest.empty() ? "" : "did you mean '" + nearest + "'?");
@@ -237,7 +236,7 @@ static std::vector<PipelinePlan> describeStages(const PlanningProblem &problem,
       llvm::SmallVector<Stage, 4> plain;
       for (auto [part, devices] : llvm::zip(stages->parts, stages->devices))
         plain.push_back({part.first, part.last, devices});
-      plans.push_back(describePlan(costs, plain));
+      plans.push_back(describePlan(costs, plain, problem.job.inFlight));
     }
   }
   if (plans.empty())

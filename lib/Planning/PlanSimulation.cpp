@@ -29,7 +29,6 @@ public:
   void update(PipelinePlan &changed, const ChosenOrder &chosen) const;
 
 private:
-  int64_t findLayer(llvm::StringRef name) const;
   Stage getPart(const PlannedPart &planned,
                 const std::vector<int64_t> &devices) const;
   StageWork getWork(const PlannedPart &planned, const Stage &part) const;
@@ -44,16 +43,11 @@ private:
 };
 } // namespace
 
-int64_t PlanReader::findLayer(llvm::StringRef name) const {
-  const std::vector<Layer> &layers = costs.getModel().layers;
-  return llvm::find_if(layers,
-                       [&](const Layer &layer) { return layer.name == name; }) -
-         layers.begin();
-}
-
 Stage PlanReader::getPart(const PlannedPart &planned,
                           const std::vector<int64_t> &devices) const {
-  Stage part{findLayer(planned.first), findLayer(planned.last), {}};
+  const LayerModel &model = costs.getModel();
+  Stage part{
+      *model.findLayer(planned.first), *model.findLayer(planned.last), {}};
   for (int64_t device : devices)
     part.devices.add(static_cast<int32_t>(plan.cluster.getMachineOf(device)),
                      1);

@@ -99,11 +99,20 @@ static PipelinePlan makePlan(const StageCosts &costs,
   return plan;
 }
 
-PipelinePlan mlir::hfta::planning::describePlan(const StageCosts &costs,
-                                                ArrayRef<Stage> stages) {
+PipelinePlan
+mlir::hfta::planning::describePlan(const StageCosts &costs,
+                                   ArrayRef<Stage> stages,
+                                   ArrayRef<int64_t> mostInFlight) {
   Judge judge(costs);
   Candidate candidate = judge.judge(stages);
   judge.chooseInFlight(candidate);
+  if (!mostInFlight.empty()) {
+    for (auto [own, most] : llvm::zip_equal(candidate.inFlight, mostInFlight))
+      own = std::min(own, most);
+    candidate.latency =
+        getLatency(costs.getStations(stages), candidate.inFlight,
+                   costs.getWorkload(), costs.getCluster().duplex);
+  }
   return makePlan(costs, candidate);
 }
 

@@ -10,6 +10,13 @@
 
 using namespace mlir::hfta::planning;
 
+std::optional<int64_t> LayerModel::findLayer(llvm::StringRef name) const {
+  for (size_t number = 0; number < layers.size(); ++number)
+    if (layers[number].name == name)
+      return static_cast<int64_t>(number);
+  return std::nullopt;
+}
+
 StageCosts::StageCosts(const LayerModel &model, const Cluster &cluster,
                        const Workload &workload)
     : model(model), cluster(cluster), workload(workload),

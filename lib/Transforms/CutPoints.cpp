@@ -38,7 +38,6 @@ private:
   };
   Part getPart(ArrayRef<Operation *> values);
   bool isAlone(const Part &part, ArrayRef<Operation *> values);
-  bool isLayersRead(Operation *op);
 
   const ModelGraph &graph;
   SmallVector<Operation *> live;
@@ -49,11 +48,9 @@ private:
 
 } // namespace
 
-bool CutPointFinder::isLayersRead(Operation *op) {
-  auto read = dyn_cast<ReadOp>(op);
-  if (!read)
-    return false;
-  auto variable = graph.getModel().lookupSymbol<VariableOp>(read.getVariable());
+bool hfta::isWeightRead(ReadOp read) {
+  auto model = read->getParentOfType<ModelOp>();
+  auto variable = model.lookupSymbol<VariableOp>(read.getVariable());
   return variable && variable.getTrained() &&
          variable.getTensorType().getRank() > 1;
 }
@@ -65,7 +62,8 @@ CutPointFinder::Part CutPointFinder::getPart(ArrayRef<Operation *> values) {
     graph.forEachProducer(pending.pop_back_val(), [&](Operation *producer) {
       bool isLast = llvm::is_contained(last, producer);
       part.followsLast |= isLast;
-      part.isLayer |= isLayersRead(producer);
+      auto read = dyn_cast<ReadOp>(producer);
+      part.isLayer |= read && isWeightRead(read);
       if (part.ops.insert(producer).second && !isLast)
         pending.push_back(producer);
     });

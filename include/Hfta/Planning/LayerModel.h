@@ -8,7 +8,10 @@
 #ifndef HFTA_PLANNING_LAYERMODEL_H
 #define HFTA_PLANNING_LAYERMODEL_H
 
+#include "llvm/ADT/StringRef.h"
+
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -41,6 +44,9 @@ struct LayerModel {
   std::vector<Layer> layers;
   /// Bytes of the optimizer's state for each byte of parameters.
   double optimizerStates = 0;
+
+  /// The number of the layer with this name.
+  std::optional<int64_t> findLayer(llvm::StringRef name) const;
 };
 
 } // namespace mlir::hfta::planning

@@ -37,10 +37,11 @@ std::optional<PipelinePlan> planPipeline(const LayerModel &model,
                                          const PlanRequest &request,
                                          PlanFailure &failure);
 
-/// What a plan with these stages would be, with the best numbers in flight.
-/// Each device must have memory for one micro-batch, and at least one of them.
-PipelinePlan describePlan(const StageCosts &costs,
-                          llvm::ArrayRef<Stage> stages);
+/// What a plan with these stages would be, with the best numbers in flight, or
+/// where these are more than `mostInFlight` of each stage, with so many. Each
+/// device must have memory for one micro-batch, and at least one of them.
+PipelinePlan describePlan(const StageCosts &costs, llvm::ArrayRef<Stage> stages,
+                          llvm::ArrayRef<int64_t> mostInFlight = {});
 
 /// Stages of which each has several parts of the model.
 struct ChunkedStages {

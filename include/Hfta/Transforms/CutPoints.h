@@ -3,6 +3,7 @@
 #ifndef HFTA_TRANSFORMS_CUTPOINTS_H
 #define HFTA_TRANSFORMS_CUTPOINTS_H
 
+#include "Hfta/Dialect/Hfta/IR/HftaOps.h"
 #include "mlir/IR/BuiltinOps.h"
 
 #include <string>
@@ -15,6 +16,9 @@ namespace mlir::hfta {
 /// order in which data go through them; between two of them lies a layer with a
 /// trained weight. This is what `cuts=all` of hfta-plan-pipeline stands for.
 std::vector<std::string> findCutPoints(ModuleOp module);
+
+/// Whether a model's read is that of a layer's trained weight.
+bool isWeightRead(ReadOp read);
 
 } // namespace mlir::hfta
 

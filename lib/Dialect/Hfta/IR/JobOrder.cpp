@@ -63,12 +63,13 @@ static void splitBackwards(planning::Order &order) {
   }
 }
 
-llvm::Expected<planning::Order> hfta::makeOrder(const Job &job) {
+llvm::Expected<planning::Order> hfta::makeOrder(const Job &job,
+                                                llvm::StringRef rows) {
   planning::PipelineShape shape = getPipelineShape(job);
   if (job.getOrder() != PipelineOrder::listed)
     return planning::makeLimitedOrder(getKind(job.getOrder()), shape);
   llvm::Expected<planning::Order> order =
-      planning::readOrder(llvm::join(job.orderRows, "\n"), "order_rows", shape);
+      planning::readOrder(llvm::join(job.orderRows, "\n"), rows, shape);
   if (order && job.splitsBackward())
     splitBackwards(*order);
   return order;

@@ -21,8 +21,9 @@ planning::PipelineShape getPipelineShape(const Job &job);
 void setOrder(Job &job, const planning::Order &order);
 
 /// What the workers of a job of several stages do. An error says why there is
-/// no such order.
-llvm::Expected<planning::Order> makeOrder(const Job &job);
+/// no such order; `rows` is what it calls a list of actions.
+llvm::Expected<planning::Order> makeOrder(const Job &job,
+                                          llvm::StringRef rows = "order_rows");
 
 } // namespace mlir::hfta
 
