@@ -74,6 +74,7 @@ private:
   void addStage(int stage);
   void addSchedules(int stage);
   void addUncutSchedules();
+  void writeSharedWeight(Schedule &to, int stage);
   void writeInitialize(Schedule &to, int stage);
   void writeReceive(Schedule &to, int stage, int32_t ahead);
   void writeForward(Schedule &to, int stage, bool receivesAhead);

@@ -2,8 +2,8 @@
 
 #include "FakeStagesSchedules.h"
 
-void FakeStages::writeInitialize(Schedule &to, int stage) {
-  to.run(init[stage]);
+/// The last stage's copy of the first one's weight.
+void FakeStages::writeSharedWeight(Schedule &to, int stage) {
   if (options.isUncut)
     return;
   if (stage == 0) {
@@ -16,6 +16,11 @@ void FakeStages::writeInitialize(Schedule &to, int stage) {
     to.message(HFTA_COMMAND_RECEIVE, RECEIPTS, weights[0], 0,
                copies * rowBytes);
   }
+}
+
+void FakeStages::writeInitialize(Schedule &to, int stage) {
+  to.run(init[stage]);
+  writeSharedWeight(to, stage);
 }
 
 /// What the forward of a micro-batch reads, to a place that is free.
@@ -91,18 +96,7 @@ void FakeStages::writeUpdate(Schedule &to, int stage) {
   if (isLast)
     to.transfer(TASKS, {HFTA_SPACE_HOST, results, 0, 0},
                 {HFTA_SPACE_SEGMENT, results, 0, 0}, rowBytes);
-  if (options.isUncut)
-    return;
-  if (stage == 0) {
-    to.after(SENDS, TASKS, DONE);
-    to.message(HFTA_COMMAND_SEND, SENDS, weights[0], count - 1,
-               copies * rowBytes);
-  }
-  if (isLast) {
-    to.after(RECEIPTS, TASKS, DONE);
-    to.message(HFTA_COMMAND_RECEIVE, RECEIPTS, weights[0], 0,
-               copies * rowBytes);
-  }
+  writeSharedWeight(to, stage);
 }
 
 void FakeStages::addSchedules(int stage) {
