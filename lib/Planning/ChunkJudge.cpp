@@ -78,7 +78,7 @@ double ChunkJudge::estimateLinks(const ChunkedStages &made) const {
                      cluster.latency;
     std::pair<int64_t, int64_t> back = {key.second, key.first};
     if (cluster.duplex == Duplex::half)
-      back = key = std::minmax(key.first, key.second);
+      back = key = std::minmax({key.first, key.second});
     most = std::max(most, busy[key] += seconds);
     most = std::max(most, busy[back] += seconds);
   }

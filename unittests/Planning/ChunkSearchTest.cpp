@@ -1,7 +1,6 @@
-//===- ChunkSearchTest.cpp - Stages of several chunks against all there are
-//===//
+//===- ChunkSearchTest.cpp - Stages of several chunks against all cuts ----===//
 
-#include "Hfta/Planning/ChunkSearch.h"
+#include "ChunkJudge.h"
 #include "gtest/gtest.h"
 
 #include <cmath>
@@ -157,6 +156,33 @@ TEST(ChunkSearchTest, isNearTheBestOfAllCuts) {
   EXPECT_LE(sum / kInstances, 1.01);
   ::testing::Test::RecordProperty("mean", std::to_string(sum / kInstances));
   ::testing::Test::RecordProperty("worst", std::to_string(worst));
+}
+
+/// Six layers in six parts on two devices; five values cross the link, each in
+/// a second, and their gradients back.
+TEST(ChunkSearchTest, linksOfHalfDuplexAreSharedByBothDirections) {
+  LayerModel model;
+  for (int64_t i = 0; i < 6; ++i) {
+    Layer &layer = model.layers.emplace_back();
+    layer.name = "layer" + std::to_string(i);
+    layer.forward = layer.backward = 1e-6;
+    layer.crossingBytes = i < 5 ? 1e9 : 0;
+  }
+  Cluster cluster;
+  PlanSimulationOptions options;
+  for (const std::vector<int64_t> &devices :
+       {std::vector<int64_t>{2}, std::vector<int64_t>{1, 1}}) {
+    cluster.devices = devices;
+    cluster.link = cluster.network = 1e9;
+    cluster.duplex = Duplex::half;
+    StageCosts half(model, cluster, {4, 4});
+    ChunkJudge halfJudge(half, {3, ChunkPlacement::loop}, options, 2);
+    EXPECT_DOUBLE_EQ(halfJudge.estimate({0, 1, 2, 3, 4}), 4 * 10);
+    cluster.duplex = Duplex::full;
+    StageCosts full(model, cluster, {4, 4});
+    ChunkJudge fullJudge(full, {3, ChunkPlacement::loop}, options, 2);
+    EXPECT_DOUBLE_EQ(fullJudge.estimate({0, 1, 2, 3, 4}), 4 * 5);
+  }
 }
 
 TEST(ChunkSearchTest, keepsToTheMemory) {
