@@ -392,6 +392,27 @@ static std::string checkParts(const PipelinePlan &plan) {
   return "";
 }
 
+/// Whether the plan has the times of stages of so many chunks; what is wrong,
+/// else nothing.
+static std::string checkTimes(const PipelinePlan &plan) {
+  bool isChunked = plan.getChunks() > 1;
+  struct {
+    const char *name;
+    bool isThere, isWanted;
+  } rows[] = {{"latency_ms", plan.latency > 0, !isChunked},
+              {"estimate_ms", plan.estimate > 0, !isChunked},
+              {"pivot", plan.pivot >= 0, !isChunked},
+              {"simulated_ms", plan.simulated.has_value(),
+               isChunked || plan.simulated.has_value()}};
+  for (const auto &row : rows)
+    if (row.isThere != row.isWanted)
+      return std::string(row.name) + ": expected " +
+             (row.isWanted ? "a number" : "null") + " of stages of " +
+             (isChunked ? "several chunks" : "one chunk") + ", got " +
+             (row.isThere ? "a number" : "none");
+  return "";
+}
+
 /// What doesn't fit together, although each field is one; empty if nothing.
 static std::string checkPlan(const PipelinePlan &plan) {
   int64_t devices = 0;
@@ -431,7 +452,8 @@ static std::string checkPlan(const PipelinePlan &plan) {
   if (plan.pivot >= 2 * static_cast<int64_t>(plan.stages.size()) - 1)
     return "pivot: expected a stage or link, counted together from 0, got " +
            llvm::itostr(plan.pivot);
-  return checkParts(plan);
+  std::string wrong = checkParts(plan);
+  return wrong.empty() ? checkTimes(plan) : wrong;
 }
 
 std::optional<PipelinePlan> mlir::hfta::planning::readPlan(StringRef text,

@@ -63,6 +63,20 @@ def make_plan_rows():
             ("chunks of numbers", [0, 1], "expected an object")):
         yield job(f"a plan with {name}", plan, 1, "stages[0].chunks", *texts,
                   files=[("plan.json", make_chunked_plan(chunks))])
+    for name, times, *texts in (
+            ("never simulated", {"simulated_ms": None}, "simulated_ms", "a number",
+             "several chunks"),
+            ("of a latency", {"latency_ms": 7}, "latency_ms", "null"),
+            ("of an estimate", {"estimate_ms": 7}, "estimate_ms", "null"),
+            ("of a pivot", {"pivot": 0}, "pivot", "null")):
+        yield job(f"a plan of two chunks {name}", plan, 1, *texts,
+                  files=[("plan.json", make_chunked_plan(times=times))])
+    for time in ("latency_ms", "estimate_ms", "pivot"):
+        for value in (None, *([0] if time != "pivot" else [])):
+            made = json.loads(make_plan("0f"))
+            yield job(f"a plan of one chunk with {time} {value}", plan, 1, time,
+                      "expected a number", "one chunk",
+                      files=[("plan.json", json.dumps({**made, time: value}))])
     yield job("a plan of one stage of two chunks", plan, 1, "none of one stage",
               files=[("plan.json", make_chunked_plan(stages=1))])
     for word in ("cuts = []", "replicas = [2]", "in_flight = [2]",
@@ -99,9 +113,10 @@ def make_plan(model):
          "stages": stages})
 
 
-def make_chunked_plan(chunks=None, stages=2, **change):
+def make_chunked_plan(chunks=None, stages=2, times=None, **change):
     """A plan of stages of two chunks each, with a change in the first."""
-    made = json.loads(make_plan("0f"))
+    made = {**json.loads(make_plan("0f")), "latency_ms": None, "estimate_ms": None,
+            "pivot": None, "simulated_ms": 1, **(times or {})}
     made["stages"] = made["stages"][:stages]
     for number, stage in enumerate(made["stages"]):
         own = {key: stage.pop(key)
