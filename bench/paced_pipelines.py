@@ -4,11 +4,13 @@ only take time (`bench --device paced:COSTS.json`), schedules and messages are r
 
     bench/paced_pipelines.py [--hftac build/bin/hftac] [--ranks 8,16]
                              [--orders one_f_one_b,…] [--micro-batches 16]
-                             [--steps 10] [--rounds 3]
+                             [--in-flight N] [--steps 10] [--rounds 3]
 
-Each rank has a stage, of orders for several chunks two of half the length. The plan is made with the times that tasks take, and with links as
-`bench --phases --json` of a program of so many ranks measures them. Needs Python's
-standard library and Open MPI's mpirun."""
+Each rank has a stage, of orders for several chunks two of half the length. The plan is
+made with the times that tasks take, and with links as `bench --phases --json` of a
+program of so many ranks measures them. With --in-flight, stages have memory for so many
+micro-batches; orders are compared with the first. Needs Python's standard library and
+Open MPI's mpirun."""
 
 import json
 import pathlib
@@ -36,6 +38,8 @@ class Bench:
         chunks = ORDERS[order]
         names = [f"h{layer}" for layer in range(self.ranks * chunks - 1)]
         pipeline = pipeline.format(cuts=json.dumps(names), order=order, chunks=chunks)
+        if self.options.in_flight and pipeline.startswith("cuts"):
+            pipeline += f", in_flight = {[self.options.in_flight] * self.ranks}"
         job = self.folder / f"{order}.hfta"
         job.write_text(make_job(
             64, names, self.options.micro_batches, "sgd(lr = 1e-3)",
@@ -93,18 +97,23 @@ class Bench:
         predicted, measured = plan["simulated_ms"], 1e3 * min(steps)
         print(f"{self.ranks} ranks, {order}: predicted {predicted:.2f} ms, measured "
               f"{measured:.2f} ms, ratio {predicted / measured:.3f}", flush=True)
+        return measured
 
 
 def main():
     parser = make_parser(__doc__.split("\n\n")[0], 16, 10)
     parser.add_argument("--orders", default=",".join(ORDERS))
+    parser.add_argument("--in-flight", type=int)
     options = parser.parse_args()
     options.hftac = options.hftac.resolve()
     for ranks in map(int, options.ranks.split(",")):
         with tempfile.TemporaryDirectory() as folder:
             bench = Bench(options, ranks, pathlib.Path(folder))
-            for order in options.orders.split(","):
-                bench.measure(order)
+            steps = {order: bench.measure(order) for order in options.orders.split(",")}
+            first = next(iter(steps))
+            for order, step in list(steps.items())[1:]:
+                print(f"{ranks} ranks, {order}: {step / steps[first]:.3f} times as long as "
+                      f"{first}", flush=True)
 
 
 if __name__ == "__main__":

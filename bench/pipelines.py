@@ -13,7 +13,8 @@ that `bench --phases --json` of a program of all layers has measured, or, with
 --own-cuts, of a program of the same stages; the plan says how long a step takes, and
 the program of the stages is timed. With --hosts, each rank is on a host of its own, a
 network namespace of this machine, with so many bits a second between them; this needs
-root and iproute2. Runs of all programs take turns. What others do on the machine
+root and iproute2. The best steps are compared with those of the program that isn't cut,
+on one rank of two threads. Runs of all programs take turns. What others do on the machine
 disturbs some steps, and some tasks, so that of each the lower quartile counts. Needs
 Open MPI's mpirun and Python's standard library."""
 
@@ -113,9 +114,10 @@ class Bench:
             self.settings["dropout"] = 0.1
 
     def write(self, program, pipeline, cluster):
-        """A job's file."""
-        clauses = [f"micro_batches {self.options.micro_batches}",
-                   f"cluster devices = {cluster}", f"pipeline {pipeline}"]
+        """A job's file; without a pipeline that of the whole model."""
+        clauses = [f"micro_batches {self.options.micro_batches}"]
+        if pipeline:
+            clauses += [f"cluster devices = {cluster}", f"pipeline {pipeline}"]
         job = self.folder.work / f"{program}.hfta"
         job.write_text(networks.make_job(self.name, str(self.folder.model), "f32",
                                          clauses=clauses, **self.settings))
@@ -167,9 +169,13 @@ class Bench:
         layers.add(command, options)
         runs = {order: Runs(self.compile_order(order, cluster, layers.get_costs()))
                 for order in options.orders.split(",")}
+        whole = self.compile("whole", None, cluster)
+        steps = []
         for _ in range(options.rounds):
             for one in [layers, *runs.values()]:
                 one.add(command, options)
+            steps.append(json.loads(run(whole, "bench", "--json", "--threads=2",
+                                        f"--steps={options.steps}"))["seconds"])
         ratios = []
         for order, one in runs.items():
             costs = (one if options.own_cuts else layers).get_costs()
@@ -177,8 +183,9 @@ class Bench:
             measured = one.get_step()
             ratios.append(predicted / measured)
             print(f"{self.name}, {where}, {order}: predicted {1e3 * predicted:.2f} ms, "
-                  f"measured {1e3 * measured:.2f} ms, ratio {ratios[-1]:.3f}",
-                  flush=True)
+                  f"measured {1e3 * measured:.2f} ms, ratio {ratios[-1]:.3f}; "
+                  f"{min(steps) / options.steps / min(one.steps):.2f} times the speed of "
+                  "one rank of two threads", flush=True)
         return ratios
 
 
