@@ -14,11 +14,12 @@ typedef struct pace {
   double part, shortest, longest;
 } pace;
 
-/// While the process waits, or what it exchanges with another host moves only
-/// as long as somebody looks after it.
+/// While the process waits.
 static const pace waiting_pace = {1.0 / 20.0, 50e-6, 500e-6};
-/// While it computes: each look takes time from that. What it sends another
-/// process may wait for; for what it receives nobody waits.
+/// While it computes: each look takes time from that. Another process may wait
+/// for what this one sends; what it exchanges with another host moves only as
+/// long as somebody looks after it; and for the rest of what it receives nobody
+/// waits yet.
 static const pace sending_pace = {1.0 / 8.0, 100e-6, 500e-6},
                   receiving_pace = {1.0 / 4.0, 200e-6, 2e-3};
 /// Seconds, where nothing was posted.

@@ -34,6 +34,7 @@ struct hfta_queues {
   uint64_t *recorded; // of an event: how often that was asked for
   hfta_observer observer;
   hfta_task_runner runner; // none: the pool
+  bool computes;           // the host does
 
   pthread_mutex_t observing; // one thread at a time tells the observer
   pthread_mutex_t mutex;     // of all that follows, and the queues' numbers
@@ -130,13 +131,26 @@ static void record(hfta_queues *self, uint32_t event) {
   pthread_mutex_unlock(&self->mutex);
 }
 
+static void begin_computing(hfta_queues *self) {
+  if (!self->computes)
+    hfta_computing_begin();
+  self->computes = true;
+}
+
+/// Of the host, where it has nothing left to do.
+static void end_computing(hfta_queues *self) {
+  if (self->computes)
+    hfta_computing_end();
+  self->computes = false;
+}
+
 static void await(hfta_queues *self, uint32_t number, const hfta_work *work) {
   queue *own = &self->queues[number];
   pthread_mutex_lock(&self->mutex);
   bool blocks = self->happened[work->number] < work->records;
   double begin = blocks ? begin_activity(self) : 0.0;
   if (blocks && number == 0)
-    hfta_computing_end();
+    hfta_waiting_begin();
   own->event = work->number;
   own->records = work->records;
   own->awaits = true;
@@ -145,7 +159,7 @@ static void await(hfta_queues *self, uint32_t number, const hfta_work *work) {
   own->awaits = false;
   pthread_mutex_unlock(&self->mutex);
   if (blocks && number == 0)
-    hfta_computing_begin();
+    hfta_waiting_end();
   if (blocks)
     end_activity(self, (hfta_activity){.kind = HFTA_ACTIVITY_AWAIT,
                                        .queue = number,
@@ -204,13 +218,14 @@ static void do_work(hfta_queues *self, uint32_t queue, const hfta_work *work) {
   }
 }
 
-/// What the host does itself, up to piece number `end`.
+/// What the host does itself, up to piece number `end`. From the first piece on
+/// it computes, until all is done: it may only make room for more.
 static void do_first_queue(hfta_queues *self, uint64_t end) {
   queue *first = &self->queues[0];
-  hfta_computing_begin();
+  if (first->done < end)
+    begin_computing(self);
   for (; first->done < end; ++first->done)
     do_work(self, 0, &first->work[first->done % CAPACITY]);
-  hfta_computing_end();
 }
 
 static void *queue_main(void *argument) {
@@ -242,11 +257,15 @@ static void *queue_main(void *argument) {
 /// host had to wait.
 static bool finish(hfta_queues *self, queue *of, uint64_t done) {
   bool blocks = of->done < done;
+  if (blocks)
+    hfta_waiting_begin();
   self->finishing = of;
   self->finishes = done;
   while (of->done < done)
     pthread_cond_wait(&self->queues[0].wakes, &self->mutex);
   self->finishing = NULL;
+  if (blocks)
+    hfta_waiting_end();
   return blocks;
 }
 
@@ -334,6 +353,7 @@ hfta_status hfta_queues_wait(hfta_queues *self, hfta_error *error) {
   if (wait_for_threads(self))
     end_activity(self,
                  (hfta_activity){.kind = HFTA_ACTIVITY_WAIT, .begin = begin});
+  end_computing(self);
   hfta_status status = self->status;
   self->status = HFTA_OK;
   return status == HFTA_OK
@@ -415,6 +435,7 @@ hfta_status hfta_queues_create(const hfta_device_options *options,
 void hfta_queues_destroy(hfta_queues *self) {
   if (!self)
     return;
+  end_computing(self);
   pthread_mutex_lock(&self->mutex);
   self->stopping = true;
   for (uint32_t i = 0; i < self->count; ++i)

@@ -6,7 +6,7 @@
 #include <stdatomic.h>
 #include <stddef.h>
 
-static _Atomic int threads;
+static _Atomic int computing, waiting;
 
 static struct {
   pthread_mutex_t mutex; // of all that follows, and held in the call
@@ -14,18 +14,30 @@ static struct {
   void *argument;
 } the_listener = {.mutex = PTHREAD_MUTEX_INITIALIZER};
 
-void hfta_computing_begin(void) { atomic_fetch_add(&threads, 1); }
-
-void hfta_computing_end(void) {
-  if (atomic_fetch_sub(&threads, 1) != 1)
-    return;
+static void tell(void) {
   pthread_mutex_lock(&the_listener.mutex);
   if (the_listener.ended)
     the_listener.ended(the_listener.argument);
   pthread_mutex_unlock(&the_listener.mutex);
 }
 
-bool hfta_is_computing(void) { return atomic_load(&threads) > 0; }
+void hfta_computing_begin(void) { atomic_fetch_add(&computing, 1); }
+
+void hfta_computing_end(void) {
+  if (atomic_fetch_sub(&computing, 1) == 1)
+    tell();
+}
+
+void hfta_waiting_begin(void) {
+  atomic_fetch_add(&waiting, 1);
+  tell();
+}
+
+void hfta_waiting_end(void) { atomic_fetch_sub(&waiting, 1); }
+
+bool hfta_is_computing(void) {
+  return atomic_load(&computing) > 0 && atomic_load(&waiting) == 0;
+}
 
 void hfta_computing_listen(void (*ended)(void *argument), void *argument) {
   pthread_mutex_lock(&the_listener.mutex);

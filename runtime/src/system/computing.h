@@ -12,18 +12,22 @@
 
 #include <stdbool.h>
 
-/// From here to the end some thread computes, and waits for nothing. Several
-/// threads may, each with its own begin and end.
+/// From here to the end a thread computes. Several threads may, each with its
+/// own begin and end.
 void hfta_computing_begin(void);
 void hfta_computing_end(void);
 
-/// Whether any thread is between the two.
+/// From here to the end a thread waits for what another one is to bring.
+void hfta_waiting_begin(void);
+void hfta_waiting_end(void);
+
+/// Whether any thread computes, and none waits.
 bool hfta_is_computing(void);
 
-/// `ended` is called by the thread that was the last to compute, each time that
-/// none does any more, from now on; NULL: nothing is. After this returns what
-/// was to be called before isn't called any more. There is one such function in
-/// a process.
+/// `ended` is called by each thread that begins to wait, and by the last that
+/// ends computing, from now on; NULL: nothing is. After this returns what was
+/// to be called before isn't called any more. There is one such function in a
+/// process.
 void hfta_computing_listen(void (*ended)(void *argument), void *argument);
 
 #endif // HFTA_SRC_SYSTEM_COMPUTING_H
