@@ -23,8 +23,11 @@ static bool givesStages(const Job &job) {
   return !job.cuts.empty() || !job.replicas.empty();
 }
 
-/// Whether the planner finds something of stages that are given.
+/// Whether the planner finds something of stages that are given. Those of
+/// several chunks that are too large to be simulated have their own order.
 static bool leavesSomething(const Job &job, const PipelineRequest &pipeline) {
+  if (job.chunks > 1 && !isSimulated(job.getWorkers(), job.microBatches))
+    return false;
   bool isNamed = job.orderRows.empty();
   bool isLimited = job.clusterMemory != 0 &&
                    (job.inFlight.empty() || job.recompute == "auto");

@@ -253,8 +253,7 @@ static bool isSimulated(const PipelinePlan &plan) {
   int64_t devices = 0;
   for (const PlannedStage &stage : plan.stages)
     devices += static_cast<int64_t>(stage.devices.size());
-  return devices <= kMostSimulatedDevices &&
-         plan.microBatches <= kMostSimulatedMicroBatches;
+  return planning::isSimulated(devices, plan.microBatches);
 }
 
 static PlanSimulationOptions getSimulationOptions(const Job &job) {
@@ -271,16 +270,8 @@ static PlanSimulationOptions getSimulationOptions(const Job &job) {
 static ExitCode simulate(const PlanningProblem &problem,
                          llvm::raw_ostream &errors, SimulatedPlan &result) {
   const Job &job = problem.job;
-  if (!isSimulated(result.plan)) {
-    if (result.plan.getChunks() == 1)
-      return ExitCode::done;
-    errors
-        << "hftac: error: stages of several chunks are planned by simulation, "
-           "of at most "
-        << kMostSimulatedDevices << " devices and "
-        << kMostSimulatedMicroBatches << " micro-batches\n";
-    return ExitCode::unsupported;
-  }
+  if (!isSimulated(result.plan))
+    return ExitCode::done;
   Workload workload =
       makeRequest(problem).getWorkload(result.plan.microBatches);
   StageCosts costs(problem.model, result.plan.cluster, workload);
@@ -346,21 +337,50 @@ static SimulatedPlan takeBest(std::vector<SimulatedPlan> plans) {
   return std::move(*best);
 }
 
+/// Whether the step has so few micro-batches that it is simulated.
+static bool checkMicroBatches(const PlanningProblem &problem,
+                              JobDiagnostics &diagnostics) {
+  PlanRequest request = makeRequest(problem);
+  int64_t parts = std::max(request.microBatches, request.groups);
+  std::string simulated =
+      "stages of several chunks are planned by simulation, of at most " +
+      std::to_string(kMostSimulatedMicroBatches) + " micro-batches, ";
+  llvm::SMRange range = problem.pipeline.microBatchesRange;
+  if (!range.isValid())
+    range = problem.pipeline.range;
+  if (parts > kMostSimulatedMicroBatches)
+    diagnostics.error(range, simulated + "not " + llvm::Twine(parts));
+  else if (listMicroBatches(request).empty())
+    diagnostics.error(range, simulated + "but no number from " +
+                                 llvm::Twine(request.groups) +
+                                 " groups on divides the batch of " +
+                                 llvm::Twine(request.batch));
+  return !diagnostics.hasErrors();
+}
+
+/// Whether given stages are as few as are simulated, where nothing else tells
+/// how long they take.
+static bool checkGivenStages(const PlanningProblem &problem,
+                             JobDiagnostics &diagnostics) {
+  const Job &job = problem.job;
+  if (job.chunks == 1 || job.getStageCount() == 1)
+    return true;
+  if (job.getWorkers() > kMostSimulatedDevices)
+    diagnostics.error(problem.pipeline.replicasRange,
+                      "stages of several chunks are planned by simulation, of "
+                      "at most " +
+                          llvm::Twine(kMostSimulatedDevices) +
+                          " devices, not " + llvm::Twine(job.getWorkers()));
+  return !diagnostics.hasErrors() && checkMicroBatches(problem, diagnostics);
+}
+
 /// Whether the model has a layer for each part of two stages, the cluster
 /// devices for these, and the step few enough micro-batches.
 static bool checkChunks(const PlanningProblem &problem,
                         JobDiagnostics &diagnostics) {
   int64_t chunks = getChunks(problem);
-  PlanRequest request = makeRequest(problem);
-  int64_t parts = std::max(request.microBatches, request.groups);
-  if (parts > kMostSimulatedMicroBatches) {
-    diagnostics.error(problem.pipeline.microBatchesRange,
-                      "stages of several chunks are planned by simulation, of "
-                      "at most " +
-                          llvm::Twine(kMostSimulatedMicroBatches) +
-                          " micro-batches, not " + llvm::Twine(parts));
+  if (!checkMicroBatches(problem, diagnostics))
     return false;
-  }
   if (countChunkedStages(problem.model, problem.cluster, chunks) > 1)
     return true;
   int64_t devices = problem.cluster.getDeviceCount();
@@ -406,7 +426,10 @@ ExitCode hfta::makePlan(const PlanningProblem &problem,
   result.shortage = PlanFailure();
   std::vector<PipelinePlan> plans;
   bool plansChunks = problem.pipeline.plansStages && getChunks(problem) > 1;
-  if (plansChunks && !checkChunks(problem, diagnostics))
+  bool isAllowed = plansChunks ? checkChunks(problem, diagnostics)
+                               : problem.pipeline.plansStages ||
+                                     checkGivenStages(problem, diagnostics);
+  if (!isAllowed)
     return ExitCode::input;
   if (plansChunks)
     plans = planChunkedStages(problem, result.shortage);

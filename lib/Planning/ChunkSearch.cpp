@@ -288,8 +288,8 @@ int64_t mlir::hfta::planning::countChunkedStages(const LayerModel &model,
                   static_cast<int64_t>(model.layers.size()) / chunks);
 }
 
-/// As many micro-batches as are asked for, or could be.
-static std::vector<int64_t> getMicroBatches(const PlanRequest &request) {
+std::vector<int64_t>
+mlir::hfta::planning::listMicroBatches(const PlanRequest &request) {
   if (request.microBatches != 0)
     return {request.microBatches};
   std::vector<int64_t> counts;
@@ -317,7 +317,7 @@ static std::vector<Attempt> makeAttempts(const LayerModel &model,
   int64_t most = std::min(countChunkedStages(model, cluster, chunks.chunks),
                           kMostSimulatedDevices);
   std::vector<Attempt> attempts;
-  for (int64_t microBatches : getMicroBatches(request))
+  for (int64_t microBatches : listMicroBatches(request))
     for (int64_t stages = 2; stages <= most; ++stages) {
       Attempt &next = attempts.emplace_back();
       next.costs = std::make_unique<StageCosts>(
@@ -334,6 +334,8 @@ std::optional<PipelinePlan> mlir::hfta::planning::planChunks(
     PlanFailure &failure) {
   std::vector<Attempt> attempts =
       makeAttempts(model, cluster, request, chunks, options);
+  if (attempts.empty())
+    return std::nullopt;
   int64_t estimates = std::min(
       kMostEstimates, kAllEstimates / static_cast<int64_t>(attempts.size()));
   std::vector<ChunkSearch *> promising;

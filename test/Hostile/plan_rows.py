@@ -2,6 +2,7 @@
 
 import json
 
+from command_rows import planning
 from language_rows import GOOD
 from row import Row
 
@@ -236,6 +237,28 @@ def make_limit_rows():
               ("hftac: error: ", "takes a job"))
 
 
+def make_chunk_rows():
+    """Stages of several chunks that are too large to be simulated."""
+    given = '--pipeline=cuts = ["layer0", "layer1", "layer2"], chunks = 2'
+    many = ["--batch=1009", "--micro-batches=auto, groups = 2",
+            "--pipeline=auto, chunks = 2"]
+    told = ("at most 512", "2 groups", "1009")
+    yield planning("chunks of a profile whose batch is a prime", 1, *told,
+                   place="--micro-batches:1:", options=many)
+    for option in ("--plan-pipeline", "--emit=scheduled"):
+        yield job(f"chunks of a job whose batch is a prime, {option}",
+                  "cluster devices = [2]", 1, *told, place="--micro-batches:1:",
+                  options=[option, *many])
+    yield planning("more micro-batches of given chunks than are simulated", 1,
+                   "at most 512", "1024", place="--micro-batches:1:",
+                   options=["--batch=1024", "--micro-batches=1024", given])
+    yield planning("more workers of given chunks than are simulated", 1,
+                   "at most 64 devices", "80", place="--pipeline:1:",
+                   options=["--batch=80", "--micro-batches=40",
+                            "--cluster=devices = [80]",
+                            given + ", replicas = [40, 40]"])
+
+
 def make_place_rows():
     """What a module says of its workers' places."""
     for name, places, *texts in (
@@ -259,4 +282,5 @@ def make_rows(_):
     yield from make_plan_rows()
     yield from make_cost_rows()
     yield from make_limit_rows()
+    yield from make_chunk_rows()
     yield from make_place_rows()

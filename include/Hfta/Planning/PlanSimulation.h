@@ -14,6 +14,11 @@ namespace mlir::hfta::planning {
 inline constexpr int64_t kMostSimulatedDevices = 64;
 inline constexpr int64_t kMostSimulatedMicroBatches = 512;
 
+inline bool isSimulated(int64_t devices, int64_t microBatches) {
+  return devices <= kMostSimulatedDevices &&
+         microBatches <= kMostSimulatedMicroBatches;
+}
+
 struct PlanSimulationOptions {
   OrderKind order = OrderKind::oneForwardOneBackward;
   /// Gradients are summed in buckets of at least so many bytes, each as soon as
