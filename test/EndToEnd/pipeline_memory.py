@@ -10,7 +10,7 @@ import pathlib
 from harness import fail
 from mpirun import run_ranks
 from network_run import NetworkFolder
-from ranks_memory import ALLOWANCE, watch
+from ranks_memory import expect_planned, watch
 
 BATCH, STEPS, MICRO_BATCHES = 256, 4, 8
 # In the middle of the model.
@@ -28,13 +28,7 @@ def measure(check, order):
     planned = {rank["rank"]: rank["peak_bytes"]
                for rank in json.loads(output)["rank_times"]}
     most = watch(binary, 2, check.work)
-    print(f"{order}: planned {planned}, had {most}", flush=True)
-    for rank, taken in most.items():
-        if taken > planned[rank] + ALLOWANCE:
-            fail(f"{order}: rank {rank} takes more memory than planned")
-        # Whoever measured nothing would find that it fits.
-        if taken < planned[rank] / 2:
-            fail(f"{order}: rank {rank} takes less than half of what is planned")
+    expect_planned(order, most, planned)
     return planned[0]
 
 
