@@ -401,37 +401,56 @@ ExitCode JobPlanner::planWithinMemory(PlanningProblem problem,
   return ExitCode::unsupported;
 }
 
-/// What the stages need that do with least by the layers' account.
-void JobPlanner::measureShortage(PlanningProblem problem,
-                                 LoadedModule &loaded) {
+/// What the stages need that do with least by the layers' account, or with a
+/// little more where the planner finds none with so much. `unsupported`, unless
+/// they fit into the cluster's memory after all.
+ExitCode JobPlanner::measureShortage(PlanningProblem problem,
+                                     LoadedModule &loaded) {
+  int64_t memory = problem.cluster.memory, unknown = 0;
   PlanFailure counted = result.shortage;
-  problem.cluster.memory = counted.leastMemory;
-  int64_t unknown = 0;
-  ExitCode code = tryPlan(problem, counted.leastMemory, loaded, unknown);
+  int64_t more = 1 + memory / 128;
+  for (int attempt = 0; attempt < kMostAttempts; ++attempt, more *= 2) {
+    problem.cluster.memory = counted.leastMemory;
+    ExitCode code = tryPlan(problem, memory, loaded, unknown);
+    if (code == ExitCode::done) {
+      result.shortage = findLargestStage(result.plan);
+      if (result.shortage.leastMemory <= memory)
+        return ExitCode::done;
+      // Planners that count with more need as much.
+      result.shortage.leastMemory =
+          std::max(result.shortage.leastMemory, counted.leastMemory);
+      return ExitCode::unsupported;
+    }
+    if (code != ExitCode::unsupported)
+      return code;
+    counted.leastMemory =
+        std::max(counted.leastMemory + more, result.shortage.leastMemory);
+  }
   result.shortage = counted;
-  if (code != ExitCode::done)
-    return;
-  for (const PlannedStage &stage : result.plan.stages)
-    if (stage.peakBytes > result.shortage.leastMemory)
-      result.shortage = {stage.peakBytes, stage.parts.front().first,
-                         stage.parts.back().last};
+  return ExitCode::unsupported;
 }
 
-/// With how much there is a plan: one that computes again or, where that was
-/// tried first, one that lacks `kept`. What computes more may well need more.
-void JobPlanner::tellLeastMemory(PlanningProblem problem,
-                                 const PlanFailure *kept,
-                                 LoadedModule &loaded) {
-  measureShortage(problem, loaded);
+/// Tells with how much there is a plan: one that computes again or, where that
+/// was tried first, one that lacks `kept`. What computes more may well need
+/// more. `unsupported`, unless one of them fits after all.
+ExitCode JobPlanner::tellLeastMemory(PlanningProblem problem,
+                                     const PlanFailure *kept,
+                                     LoadedModule &loaded) {
+  ExitCode code = measureShortage(problem, loaded);
+  if (code != ExitCode::unsupported)
+    return code;
   PlanFailure least = result.shortage;
   if (kept) {
     problem.recomputes = false;
     result.shortage = *kept;
-    measureShortage(problem, loaded);
+    code = measureShortage(problem, loaded);
+    if (code != ExitCode::unsupported)
+      return code;
     if (result.shortage.leastMemory < least.leastMemory)
       least = result.shortage;
   }
   tellShortage(problem, problem.cluster.memory, least, errors);
+  return ExitCode::unsupported;
 }
 
 /// With `recompute auto`, and memory that is short, the faster of a plan that
@@ -459,8 +478,7 @@ ExitCode JobPlanner::planWithRecompute(PlanningProblem problem,
   }
   if (code != ExitCode::unsupported)
     return code;
-  tellLeastMemory(problem, isChosen ? &keptShortage : nullptr, loaded);
-  return code;
+  return tellLeastMemory(problem, isChosen ? &keptShortage : nullptr, loaded);
 }
 
 /// What a plan in a file has no use for.

@@ -38,9 +38,10 @@ private:
                      llvm::StringRef digest);
   ExitCode planWithRecompute(PlanningProblem problem, LoadedModule &loaded);
   ExitCode planWithinMemory(PlanningProblem problem, LoadedModule &loaded);
-  void measureShortage(PlanningProblem problem, LoadedModule &loaded);
-  void tellLeastMemory(PlanningProblem problem,
-                       const planning::PlanFailure *kept, LoadedModule &loaded);
+  ExitCode measureShortage(PlanningProblem problem, LoadedModule &loaded);
+  ExitCode tellLeastMemory(PlanningProblem problem,
+                           const planning::PlanFailure *kept,
+                           LoadedModule &loaded);
   ExitCode tryPlan(const PlanningProblem &problem, int64_t memory,
                    LoadedModule &loaded, int64_t &unknown);
   ExitCode apply(const PipelineRequest &pipeline, LoadedModule &loaded);

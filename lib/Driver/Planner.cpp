@@ -162,24 +162,19 @@ std::optional<ChunkedStages> GivenStages::make() {
   return stages;
 }
 
-/// Whether each stage fits into memory with one micro-batch in flight, and what
-/// the largest needs.
+/// Whether each stage, of one chunk, fits into memory with one micro-batch in
+/// flight; `shortage` is what the largest needs.
 static bool fitsIntoMemory(const StageCosts &costs, const ChunkedStages &stages,
                            PlanFailure &shortage) {
   const std::vector<Layer> &layers = costs.getModel().layers;
-  PipelineShape shape = stages.getShape(costs.getWorkload());
   bool fits = true;
-  for (auto [stage, devices] : llvm::enumerate(stages.devices)) {
-    llvm::SmallVector<LayerRange, 4> parts =
-        stages.getParts(shape, static_cast<int64_t>(stage));
-    fits &= costs.getMostInFlight(parts, devices.size()) > 0;
-    double needed = 0;
-    for (auto [first, last] : parts)
-      needed += costs.getPeakBytes(first, last, devices.size(), 1);
+  for (auto [part, devices] : llvm::zip_equal(stages.parts, stages.devices)) {
+    fits &= costs.getMostInFlight(part, devices.size()) > 0;
+    double needed =
+        costs.getPeakBytes(part.first, part.last, devices.size(), 1);
     auto bytes = static_cast<int64_t>(std::ceil(needed));
     if (bytes > shortage.leastMemory)
-      shortage = {bytes, layers[parts.front().first].name,
-                  layers[parts.back().last].name};
+      shortage = {bytes, layers[part.first].name, layers[part.last].name};
   }
   return fits;
 }
@@ -220,27 +215,27 @@ static std::vector<PipelinePlan> describeStages(const PlanningProblem &problem,
   if (!stages)
     return {};
   PlanRequest request = makeRequest(problem);
-  StageCosts costs(problem.model, problem.cluster,
-                   request.getWorkload(request.microBatches));
+  Workload workload = request.getWorkload(request.microBatches);
+  bool hasChunks = stages->parts.size() > stages->devices.size();
+  Cluster cluster = problem.cluster;
+  if (hasChunks)
+    cluster.memory = 0; // what they need depends on their order
+  StageCosts costs(problem.model, cluster, workload);
   std::vector<PipelinePlan> plans;
-  for (ChunkPlacement placement : getPlacements(problem)) {
-    stages->placement = placement;
-    PlanFailure needed;
-    if (!fitsIntoMemory(costs, *stages, needed)) {
-      if (shortage.leastMemory == 0 ||
-          needed.leastMemory < shortage.leastMemory)
-        shortage = needed;
-    } else if (stages->parts.size() > stages->devices.size()) {
+  if (hasChunks) {
+    for (ChunkPlacement placement : getPlacements(problem)) {
+      stages->placement = placement;
       plans.push_back(describePlan(costs, *stages));
-    } else {
-      llvm::SmallVector<Stage, 4> plain;
-      for (auto [part, devices] : llvm::zip(stages->parts, stages->devices))
-        plain.push_back({part.first, part.last, devices});
-      plans.push_back(describePlan(costs, plain, problem.job.inFlight));
+      plans.back().cluster = problem.cluster;
     }
-  }
-  if (plans.empty())
+  } else if (fitsIntoMemory(costs, *stages, shortage)) {
+    llvm::SmallVector<Stage, 4> plain;
+    for (auto [part, devices] : llvm::zip(stages->parts, stages->devices))
+      plain.push_back({part.first, part.last, devices});
+    plans.push_back(describePlan(costs, plain, problem.job.inFlight));
+  } else {
     code = ExitCode::unsupported;
+  }
   return plans;
 }
 
@@ -266,7 +261,64 @@ static PlanSimulationOptions getSimulationOptions(const Job &job) {
   return simulation;
 }
 
+PlanFailure hfta::findLargestStage(const PipelinePlan &plan) {
+  PlanFailure largest;
+  for (const PlannedStage &stage : plan.stages)
+    if (stage.peakBytes > largest.leastMemory)
+      largest = {stage.peakBytes, stage.parts.front().first,
+                 stage.parts.back().last};
+  return largest;
+}
+
+/// With how much memory a plan's stages have an order of those that the job
+/// allows: what they need in the one with fewest in flight. An error says why
+/// there is none, however much there is.
+static llvm::Expected<PlanFailure>
+measureNeeds(const PlanningProblem &problem, PipelinePlan plan,
+             const PlanSimulationOptions &simulation) {
+  plan.cluster.memory = 0;
+  StageCosts costs(problem.model, plan.cluster,
+                   makeRequest(problem).getWorkload(plan.microBatches));
+  for (PlannedStage &stage : plan.stages)
+    stage.inFlight = plan.microBatches;
+  for (int64_t most = 1;; ++most) {
+    PlanSimulationOptions limited = simulation;
+    limited.inFlight.resize(plan.stages.size(), most);
+    for (int64_t &inFlight : limited.inFlight)
+      inFlight = std::min(inFlight, most);
+    PipelinePlan next = plan;
+    llvm::Expected<ChosenOrder> chosen = simulatePlan(next, costs, limited);
+    if (chosen)
+      return findLargestStage(next);
+    if (most >= plan.microBatches)
+      return chosen.takeError();
+    llvm::consumeError(chosen.takeError());
+  }
+}
+
+/// Simulates the orders of stages that fit into memory, and gives the plan the
+/// best one. Whether that is one that does, too: a given order needs what it
+/// needs.
+static llvm::Expected<bool> chooseOrder(const StageCosts &costs,
+                                        const PlanSimulationOptions &simulation,
+                                        SimulatedPlan &result) {
+  bool fits =
+      llvm::all_of(getPipeline(result.plan, costs, simulation).shape.inFlight,
+                   [](int64_t most) { return most > 0; });
+  if (!fits)
+    return false;
+  llvm::Expected<ChosenOrder> chosen =
+      simulatePlan(result.plan, costs, simulation);
+  if (!chosen)
+    return chosen.takeError();
+  result.step = std::move(*chosen);
+  int64_t memory = costs.getCluster().memory;
+  return !simulation.given || memory == 0 ||
+         findLargestStage(result.plan).leastMemory <= memory;
+}
+
 /// Simulates the orders that the job allows; the plan gets the best one.
+/// `unsupported`, with the shortage, where none fits into memory.
 static ExitCode simulate(const PlanningProblem &problem,
                          llvm::raw_ostream &errors, SimulatedPlan &result) {
   const Job &job = problem.job;
@@ -287,14 +339,22 @@ static ExitCode simulate(const PlanningProblem &problem,
     }
     simulation.given = std::move(*order);
   }
-  llvm::Expected<ChosenOrder> chosen =
-      simulatePlan(result.plan, costs, simulation);
-  if (!chosen) {
-    errors << "hftac: error: " << llvm::toString(chosen.takeError()) << '\n';
-    return ExitCode::input;
+  llvm::Expected<bool> fits = chooseOrder(costs, simulation, result);
+  if (fits && *fits)
+    return ExitCode::done;
+  llvm::Error refusal = fits ? llvm::Error::success() : fits.takeError();
+  if (problem.cluster.memory != 0) {
+    llvm::consumeError(std::move(refusal));
+    llvm::Expected<PlanFailure> needed =
+        measureNeeds(problem, result.plan, simulation);
+    if (needed) {
+      result.shortage = std::move(*needed);
+      return ExitCode::unsupported;
+    }
+    refusal = needed.takeError();
   }
-  result.step = std::move(*chosen);
-  return ExitCode::done;
+  errors << "hftac: error: " << llvm::toString(std::move(refusal)) << '\n';
+  return ExitCode::input;
 }
 
 void hfta::tellShortage(const PlanningProblem &problem, int64_t memory,
@@ -335,6 +395,12 @@ static SimulatedPlan takeBest(std::vector<SimulatedPlan> plans) {
         (!best || rank(next) < rank(*best)))
       best = &next;
   return std::move(*best);
+}
+
+/// The shortage is the smaller one, if there is one yet.
+static void takeLess(PlanFailure &shortage, const PlanFailure &other) {
+  if (shortage.leastMemory == 0 || other.leastMemory < shortage.leastMemory)
+    shortage = other;
 }
 
 /// Whether the step has so few micro-batches that it is simulated.
@@ -412,9 +478,8 @@ planChunkedStages(const PlanningProblem &problem, PlanFailure &shortage) {
                    getSimulationOptions(problem.job), failure);
     if (plan)
       plans.push_back(std::move(*plan));
-    else if (shortage.leastMemory == 0 ||
-             failure.leastMemory < shortage.leastMemory)
-      shortage = failure;
+    else
+      takeLess(shortage, failure);
   }
   return plans;
 }
@@ -441,12 +506,17 @@ ExitCode hfta::makePlan(const PlanningProblem &problem,
     plans.push_back(std::move(*plan));
   std::vector<SimulatedPlan> simulated;
   for (PipelinePlan &plan : plans) {
-    simulated.push_back({std::move(plan), std::nullopt, {}});
-    code = simulate(problem, errors, simulated.back());
-    if (code != ExitCode::done)
+    SimulatedPlan next = {std::move(plan), std::nullopt, {}};
+    code = simulate(problem, errors, next);
+    if (code == ExitCode::done)
+      simulated.push_back(std::move(next));
+    else if (code == ExitCode::unsupported)
+      takeLess(result.shortage, next.shortage);
+    else
       return code;
   }
-  if (!simulated.empty())
-    result = takeBest(std::move(simulated));
-  return code;
+  if (simulated.empty())
+    return code;
+  result = takeBest(std::move(simulated));
+  return ExitCode::done;
 }

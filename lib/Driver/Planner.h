@@ -43,6 +43,9 @@ planning::Cluster makeCluster(const Job &job);
 ExitCode makePlan(const PlanningProblem &problem, JobDiagnostics &diagnostics,
                   llvm::raw_ostream &errors, SimulatedPlan &result);
 
+/// What the stage needs that needs most of a plan's.
+planning::PlanFailure findLargestStage(const planning::PipelinePlan &plan);
+
 /// Tells that nothing fits into so many bytes a device.
 void tellShortage(const PlanningProblem &problem, int64_t memory,
                   const planning::PlanFailure &shortage,

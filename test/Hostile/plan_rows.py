@@ -257,6 +257,14 @@ def make_chunk_rows():
                    options=["--batch=80", "--micro-batches=40",
                             "--cluster=devices = [80]",
                             given + ", replicas = [40, 40]"])
+    for order in ("auto", "interleaved", "v_shape"):
+        yield planning(f"given chunks that don't fit, {order}", 3,
+                       "stage whose parts begin with 'layer",
+                       "doesn't fit into 4096 bytes", "it needs ",
+                       place="hftac: error: the ",
+                       options=["--batch=64", "--micro-batches=8",
+                                "--cluster=devices = [2], memory = 4096",
+                                f"{given}, order = {order}"])
 
 
 def make_place_rows():
