@@ -205,7 +205,7 @@ double ChunkJudge::simulate(const Cuts &cuts) {
   return kNever;
 }
 
-std::optional<PipelinePlan> ChunkJudge::describe(const Cuts &cuts) const {
+std::optional<PipelinePlan> ChunkJudge::plan(const Cuts &cuts) const {
   ChunkedStages made = make(cuts);
   if (!fits(made))
     return std::nullopt;
@@ -226,10 +226,18 @@ double ChunkJudge::chooseOrder(const Cuts &cuts) {
   auto [entry, isNew] = lengths.try_emplace(cuts, kNever);
   if (isNew) {
     work += getWorkOfChoice();
-    if (std::optional<PipelinePlan> plan = describe(cuts))
-      entry->second = plan->getLength();
+    std::optional<PipelinePlan> next = plan(cuts);
+    if (next)
+      entry->second = next->getLength();
+    if (next &&
+        (!shortest.second || next->getLength() < shortest.second->getLength()))
+      shortest = {cuts, std::move(next)};
   }
   return entry->second;
+}
+
+std::optional<PipelinePlan> ChunkJudge::describe(const Cuts &cuts) {
+  return cuts == shortest.first ? shortest.second : plan(cuts);
 }
 
 PlanFailure ChunkJudge::measureShortage(const Cuts &cuts) {

@@ -40,7 +40,7 @@ public:
   /// Seconds of a step in the order that is chosen for these times.
   double chooseOrder(const Cuts &cuts);
   /// The plan, with this order; none where none fits into memory.
-  std::optional<PipelinePlan> describe(const Cuts &cuts) const;
+  std::optional<PipelinePlan> describe(const Cuts &cuts);
   /// What the stages need with the order that has least in flight.
   PlanFailure measureShortage(const Cuts &cuts);
 
@@ -50,6 +50,7 @@ public:
   int64_t getWorkOfChoice() const;
 
 private:
+  std::optional<PipelinePlan> plan(const Cuts &cuts) const;
   ChunkedStages make(const Cuts &cuts) const;
   double estimateLinks(const ChunkedStages &made) const;
   bool fits(const ChunkedStages &made) const;
@@ -67,6 +68,8 @@ private:
   PipelineShape shape;
   std::map<std::vector<int64_t>, std::optional<Order>> orders;
   std::map<Cuts, double> lengths; ///< with the order that is chosen
+  /// The shortest plan that an order was chosen for, and its cuts.
+  std::pair<Cuts, std::optional<PipelinePlan>> shortest;
   int64_t work = 0;
 };
 

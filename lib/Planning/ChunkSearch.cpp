@@ -22,6 +22,8 @@ using namespace mlir::hfta::planning;
 /// together, and for one.
 static constexpr int64_t kAllEstimates = 400000;
 static constexpr int64_t kMostEstimates = 20000;
+/// The same, times the parts that each of them is made of.
+static constexpr int64_t kAllParts = 16 * kAllEstimates;
 /// Actions that are simulated, for one number of stages: some seconds.
 static constexpr int64_t kMostActions = 400000;
 /// How often the best cuts are changed at random and moved again.
@@ -33,6 +35,8 @@ static constexpr size_t kSimulated = 8;
 static constexpr size_t kMoved = 3;
 /// Numbers of stages, and of micro-batches, that are searched to the end.
 static constexpr size_t kMostSearches = 3;
+/// Actions after which no other one is searched, once there is a plan.
+static constexpr int64_t kAllActions = 2 * kMostActions * kMostSearches;
 
 static constexpr double kNever = ChunkJudge::kNever;
 
@@ -56,13 +60,19 @@ public:
       : judge(std::move(judge)), costs(this->judge.getCosts()),
         count(this->judge.getCount()), layers(this->judge.getLayers()) {}
 
+  /// Parts of the model.
+  int64_t getCount() const { return count; }
+  /// How many cuts may be estimated: for seeds, and for the smallest ones.
+  void allow(int64_t most) { estimates = most; }
   /// Finds cuts with so many estimates; whether any fit into memory.
-  bool findSeeds(int64_t estimates);
+  bool findSeeds();
   /// Of the best of them.
   double getEstimate() const { return seeds.front().value; }
   /// Moves cuts by what the simulator says, and takes the shortest plan; none
   /// where no order fits into memory.
   std::optional<PipelinePlan> improve();
+  /// Actions that have been simulated.
+  int64_t getWork() const { return judge.getWork(); }
   /// What the stages need that need least.
   PlanFailure findLeastMemory() {
     return judge.measureShortage(findSmallest().cuts);
@@ -81,7 +91,7 @@ private:
 
   ChunkJudge judge;
   const StageCosts &costs;
-  int64_t count, layers;
+  int64_t count, layers, estimates = kMostEstimates;
   std::vector<JudgedCuts> seeds; ///< by increasing estimate
   std::mt19937 random{1};
 };
@@ -183,7 +193,7 @@ Cuts ChunkSearch::perturb(const Cuts &cuts) {
   return next;
 }
 
-bool ChunkSearch::findSeeds(int64_t estimates) {
+bool ChunkSearch::findSeeds() {
   int64_t left = estimates;
   auto estimate = [&](const Cuts &cuts) { return judge.estimate(cuts); };
   auto countBytes = [&](const Cuts &cuts) { return judge.countBytes(cuts); };
@@ -269,7 +279,7 @@ std::optional<PipelinePlan> ChunkSearch::improve() {
 
 /// Parts that need about as little memory as any.
 JudgedCuts ChunkSearch::findSmallest() const {
-  int64_t left = kMostEstimates;
+  int64_t left = estimates;
   auto countBytes = [&](const Cuts &cuts) { return judge.countBytes(cuts); };
   JudgedCuts least{spreadBytes(), kNever};
   least.value = countBytes(least.cuts);
@@ -328,6 +338,17 @@ static std::vector<Attempt> makeAttempts(const LayerModel &model,
   return attempts;
 }
 
+/// Divides the estimates among all attempts.
+static void allowEstimates(std::vector<Attempt> &attempts) {
+  int64_t parts = 0;
+  for (const Attempt &attempt : attempts)
+    parts += attempt.search->getCount();
+  for (Attempt &attempt : attempts)
+    attempt.search->allow(std::min(
+        {kMostEstimates, kAllEstimates / static_cast<int64_t>(attempts.size()),
+         std::max<int64_t>(1, kAllParts / parts)}));
+}
+
 std::optional<PipelinePlan> mlir::hfta::planning::planChunks(
     const LayerModel &model, const Cluster &cluster, const PlanRequest &request,
     const ChunkRequest &chunks, const PlanSimulationOptions &options,
@@ -336,21 +357,22 @@ std::optional<PipelinePlan> mlir::hfta::planning::planChunks(
       makeAttempts(model, cluster, request, chunks, options);
   if (attempts.empty())
     return std::nullopt;
-  int64_t estimates = std::min(
-      kMostEstimates, kAllEstimates / static_cast<int64_t>(attempts.size()));
+  allowEstimates(attempts);
   std::vector<ChunkSearch *> promising;
   for (Attempt &attempt : attempts)
-    if (attempt.search->findSeeds(estimates))
+    if (attempt.search->findSeeds())
       promising.push_back(attempt.search.get());
   llvm::stable_sort(promising, [](auto *one, auto *other) {
     return one->getEstimate() < other->getEstimate();
   });
   std::optional<PipelinePlan> best;
   size_t searched = 0;
+  int64_t work = 0;
   for (ChunkSearch *search : promising) {
-    if (searched == kMostSearches)
+    if (searched == kMostSearches || (best && work >= kAllActions))
       break;
     std::optional<PipelinePlan> plan = search->improve();
+    work += search->getWork();
     if (!plan)
       continue;
     ++searched;

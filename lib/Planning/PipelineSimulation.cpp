@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 #include <tuple>
 
 using namespace mlir::hfta;
@@ -446,14 +447,33 @@ std::string PipelineRun::getDeadlock() const {
       [&](unsigned send) { return nameSend(sends[send]); });
 }
 
+/// The stages that messages go to which have been made and can't be sent:
+/// mostly because what lies in their place hasn't been read.
+static std::set<int64_t> findStagesThatWait(const PipelineRun &run) {
+  std::set<int64_t> stages;
+  auto hasBegun = [&](unsigned action) {
+    return run.result.actions[action].hasBegun();
+  };
+  for (auto [number, message] : llvm::enumerate(run.simulation.messages))
+    if (message.slot != kNone && !run.result.messages[number].hasBegun() &&
+        llvm::all_of(message.after, hasBegun))
+      stages.insert(run.sends[number].toStage);
+  return stages;
+}
+
 std::vector<int64_t> planning::chooseSlots(const Order &order,
                                            const PipelineWork &work,
                                            const WorkerPlaces &places) {
   PipelineTransport transport;
   transport.isStrict = true;
   transport.slots = getInstances(order);
+  // Looking for the fewest places takes long in large pipelines; some more do
+  // no harm.
+  constexpr size_t kMostActions = 2'000'000;
+  size_t actions = 0;
   while (true) {
     PipelineRun run = simulateOrder(order, work, places, transport);
+    actions += run.simulation.actions.size();
     // A message that has no place gets one; the rest of a circle needs none.
     auto isPlace = [](const Wait &wait) {
       return wait.reason == WaitReason::place;
@@ -461,6 +481,10 @@ std::vector<int64_t> planning::chooseSlots(const Order &order,
     auto blocked = llvm::find_if(run.result.circle, isPlace);
     if (blocked == run.result.circle.end())
       return transport.slots;
-    ++transport.slots[run.sends[blocked->number].toStage];
+    std::set<int64_t> stages = {run.sends[blocked->number].toStage};
+    if (actions > kMostActions)
+      stages.merge(findStagesThatWait(run));
+    for (int64_t stage : stages)
+      ++transport.slots[stage];
   }
 }
