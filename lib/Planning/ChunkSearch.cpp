@@ -310,6 +310,11 @@ mlir::hfta::planning::listMicroBatches(const PlanRequest &request) {
   return counts;
 }
 
+/// Forwards of a step, micro-batches times parts of the model, for which a
+/// search takes seconds, not minutes; of more micro-batches fewer stages are
+/// tried.
+static constexpr int64_t kMostChunkForwards = 8192;
+
 namespace {
 /// A search, and what it reads.
 struct Attempt {
@@ -329,6 +334,9 @@ static std::vector<Attempt> makeAttempts(const LayerModel &model,
   std::vector<Attempt> attempts;
   for (int64_t microBatches : listMicroBatches(request))
     for (int64_t stages = 2; stages <= most; ++stages) {
+      if (stages > 2 &&
+          stages * chunks.chunks * microBatches > kMostChunkForwards)
+        break;
       Attempt &next = attempts.emplace_back();
       next.costs = std::make_unique<StageCosts>(
           model, cluster, request.getWorkload(microBatches));
