@@ -19,15 +19,14 @@ import tempfile
 
 from paced_runs import make_job, make_parser, run_paced
 
-from harness import run  # of the folder that paced_runs has named
+# Of the folder that paced_runs has named.
+from harness import run
+from pipeline_orders import CHUNKS_OF_ORDERS as ORDERS
 
 # Milliseconds of a run, by part of the step; a backward is in halves where the order
 # asks for it. The first stage's has no gradients of inputs.
 PARTS = {"forward": 5.0, "backward": 10.0, "update": 4.0}
 HALVES = {"forward": 5.0, "backward": 5.0, "backward_weight": 5.0, "update": 4.0}
-# Each with the parts of the model that a stage has.
-ORDERS = {"all_forwards_first": 1, "one_f_one_b": 1, "interleaved": 2, "zero_bubble": 1,
-          "v_shape": 2}
 
 
 class Bench:

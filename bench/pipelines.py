@@ -37,15 +37,12 @@ from harness import run  # noqa: E402  (of another folder)
 from hosts import make_hosts  # noqa: E402
 from mpirun import COMMAND, get_environment  # noqa: E402
 from network_run import NetworkFolder, networks  # noqa: E402
+from pipeline_orders import CHUNKS_OF_ORDERS as ORDERS  # noqa: E402
 
 # After which value the second stage begins: in the middle of the work.
 CUTS = {"resnet18": "/MaxPool",
         "transformer_lm": "/layers.1/norm2/LayerNormalization"}
 
-
-# Each with the parts of the model that a stage has.
-ORDERS = {"all_forwards_first": 1, "one_f_one_b": 1, "interleaved": 2, "zero_bubble": 1,
-          "v_shape": 2}
 
 # Each rank has a processor.
 PIN = 'exec taskset -c "$OMPI_COMM_WORLD_RANK" "$@"'

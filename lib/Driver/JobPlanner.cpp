@@ -446,8 +446,7 @@ ExitCode JobPlanner::tellLeastMemory(PlanningProblem problem,
     code = measureShortage(problem, loaded);
     if (code != ExitCode::unsupported)
       return code;
-    if (result.shortage.leastMemory < least.leastMemory)
-      least = result.shortage;
+    least.takeLess(result.shortage);
   }
   tellShortage(problem, problem.cluster.memory, least, errors);
   return ExitCode::unsupported;

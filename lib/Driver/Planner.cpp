@@ -375,42 +375,30 @@ void hfta::tellShortage(const PlanningProblem &problem, int64_t memory,
   errors << llvm::formatv(text, memory, shortage.leastMemory, which);
 }
 
-/// Of those that are as good as the shortest, the one with least in flight.
-/// Plans whose lengths differ by less than a hundredth are as good: times
-/// aren't known better.
 static SimulatedPlan takeBest(std::vector<SimulatedPlan> plans) {
-  constexpr double kAsGood = 1.01;
-  double least = std::numeric_limits<double>::infinity();
-  for (const SimulatedPlan &next : plans)
-    least = std::min(least, next.plan.getLength());
-  auto rank = [](const SimulatedPlan &next) {
-    int64_t inFlight = 0;
+  llvm::SmallVector<OrderMeasure, 2> measures;
+  for (const SimulatedPlan &next : plans) {
+    OrderMeasure &measure = measures.emplace_back();
+    measure.length = next.plan.getLength();
     for (const PlannedStage &stage : next.plan.stages)
-      inFlight += stage.inFlight * static_cast<int64_t>(stage.devices.size());
-    return std::make_pair(inFlight, next.plan.getLength());
-  };
-  SimulatedPlan *best = nullptr;
-  for (SimulatedPlan &next : plans)
-    if (next.plan.getLength() <= least * kAsGood &&
-        (!best || rank(next) < rank(*best)))
-      best = &next;
-  return std::move(*best);
+      measure.inFlight +=
+          stage.inFlight * static_cast<int64_t>(stage.devices.size());
+  }
+  return std::move(plans[*pickBest(measures)]);
 }
 
-/// The shortage is the smaller one, if there is one yet.
-static void takeLess(PlanFailure &shortage, const PlanFailure &other) {
-  if (shortage.leastMemory == 0 || other.leastMemory < shortage.leastMemory)
-    shortage = other;
-}
+/// How an error about what isn't simulated begins.
+static constexpr llvm::StringLiteral kSimulated =
+    "stages of several chunks are planned by simulation, of at most ";
 
 /// Whether the step has so few micro-batches that it is simulated.
 static bool checkMicroBatches(const PlanningProblem &problem,
                               JobDiagnostics &diagnostics) {
   PlanRequest request = makeRequest(problem);
   int64_t parts = std::max(request.microBatches, request.groups);
-  std::string simulated =
-      "stages of several chunks are planned by simulation, of at most " +
-      std::to_string(kMostSimulatedMicroBatches) + " micro-batches, ";
+  std::string simulated = kSimulated.str() +
+                          std::to_string(kMostSimulatedMicroBatches) +
+                          " micro-batches, ";
   llvm::SMRange range = problem.pipeline.microBatchesRange;
   if (!range.isValid())
     range = problem.pipeline.range;
@@ -433,9 +421,7 @@ static bool checkGivenStages(const PlanningProblem &problem,
     return true;
   if (job.getWorkers() > kMostSimulatedDevices)
     diagnostics.error(problem.pipeline.replicasRange,
-                      "stages of several chunks are planned by simulation, of "
-                      "at most " +
-                          llvm::Twine(kMostSimulatedDevices) +
+                      kSimulated + llvm::Twine(kMostSimulatedDevices) +
                           " devices, not " + llvm::Twine(job.getWorkers()));
   return !diagnostics.hasErrors() && checkMicroBatches(problem, diagnostics);
 }
@@ -479,7 +465,7 @@ planChunkedStages(const PlanningProblem &problem, PlanFailure &shortage) {
     if (plan)
       plans.push_back(std::move(*plan));
     else
-      takeLess(shortage, failure);
+      shortage.takeLess(failure);
   }
   return plans;
 }
@@ -511,7 +497,7 @@ ExitCode hfta::makePlan(const PlanningProblem &problem,
     if (code == ExitCode::done)
       simulated.push_back(std::move(next));
     else if (code == ExitCode::unsupported)
-      takeLess(result.shortage, next.shortage);
+      result.shortage.takeLess(next.shortage);
     else
       return code;
   }

@@ -39,11 +39,8 @@ private:
   const WorkerPlaces &places;
   OrderFilter fits;
   /// In the order in which they were tried.
-  struct Candidate {
-    ChosenOrder chosen;
-    int64_t inFlight; ///< of all workers
-  };
-  std::vector<Candidate> candidates;
+  std::vector<ChosenOrder> candidates;
+  std::vector<OrderMeasure> measures;
   std::string refusal;
 };
 } // namespace
@@ -86,8 +83,10 @@ void OrderChooser::compare(const Order &order) {
   }
   std::vector<int64_t> peaks = getPeaks(order);
   int64_t inFlight = std::accumulate(peaks.begin(), peaks.end(), int64_t{0});
-  if (std::optional<ChosenOrder> next = runWithSlots(order, work, places))
-    candidates.push_back({std::move(*next), inFlight});
+  if (std::optional<ChosenOrder> next = runWithSlots(order, work, places)) {
+    measures.push_back({next->run.getLength(), inFlight});
+    candidates.push_back(std::move(*next));
+  }
 }
 
 void OrderChooser::considerStatic(OrderKind kind,
@@ -153,28 +152,44 @@ void OrderChooser::consider(OrderKind kind) {
   }
 }
 
-/// Of those that are as good as the shortest, the one with least in flight.
 llvm::Expected<ChosenOrder> OrderChooser::take(OrderKind kind) {
-  auto getLength = [](const Candidate &candidate) {
-    return candidate.chosen.run.getLength();
-  };
-  double least = std::numeric_limits<double>::infinity();
-  for (const Candidate &candidate : candidates)
-    least = std::min(least, getLength(candidate));
-  Candidate *best = nullptr;
-  for (Candidate &candidate : candidates) {
-    bool isGood = getLength(candidate) <= least * kAsGood;
-    auto rank = [&](const Candidate &other) {
-      return std::make_pair(other.inFlight, getLength(other));
-    };
-    if (isGood && (!best || rank(candidate) < rank(*best)))
-      best = &candidate;
-  }
-  if (best)
-    return std::move(best->chosen);
+  if (std::optional<size_t> best = pickBest(measures))
+    return std::move(candidates[*best]);
   if (refusal.empty())
     refusal = (stringifyOrderKind(kind) + " has no order").str();
   return llvm::createStringError(refusal);
+}
+
+std::optional<size_t>
+planning::pickBest(llvm::ArrayRef<OrderMeasure> measures) {
+  double least = std::numeric_limits<double>::infinity();
+  for (const OrderMeasure &measure : measures)
+    least = std::min(least, measure.length);
+  auto rank = [&](size_t place) {
+    return std::make_pair(measures[place].inFlight, measures[place].length);
+  };
+  std::optional<size_t> best;
+  for (size_t place = 0; place < measures.size(); ++place)
+    if (measures[place].length <= least * kAsGood &&
+        (!best || rank(place) < rank(*best)))
+      best = place;
+  return best;
+}
+
+bool planning::shrinkInFlight(llvm::MutableArrayRef<int64_t> inFlight,
+                              llvm::ArrayRef<bool> isTooLarge) {
+  bool hasShrunk = false;
+  auto shrink = [&](bool all) {
+    for (auto [most, isLarge] : llvm::zip_equal(inFlight, isTooLarge))
+      if (most > 1 && (all || isLarge)) {
+        --most;
+        hasShrunk = true;
+      }
+  };
+  shrink(/*all=*/false);
+  if (!hasShrunk)
+    shrink(/*all=*/true);
+  return hasShrunk;
 }
 
 llvm::Expected<ChosenOrder> planning::chooseOrder(OrderKind kind,

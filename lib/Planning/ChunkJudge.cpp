@@ -159,30 +159,16 @@ const Order *ChunkJudge::getOrder(llvm::ArrayRef<int64_t> inFlight) {
   return &*order;
 }
 
-/// Whether it fits into memory; otherwise stages that need too much get less in
-/// flight, or all of them, and none is left where all have one.
-bool ChunkJudge::limitToMemory(const ChunkedStages &made, const Order &order,
-                               llvm::SmallVectorImpl<int64_t> &inFlight) const {
-  int64_t memory = costs.getCluster().memory;
-  if (memory == 0)
-    return true;
+/// Which stages don't fit into memory.
+llvm::SmallVector<bool> ChunkJudge::findTooLarge(const ChunkedStages &made,
+                                                 const Order &order) const {
+  auto memory = static_cast<double>(costs.getCluster().memory);
   std::vector<int64_t> instances = getInstances(order);
-  bool fits = true, canShrink = false;
-  auto shrink = [&](int64_t &most) {
-    canShrink |= most > 1;
-    most = std::max<int64_t>(1, most - 1);
-  };
-  for (int64_t stage = 0; stage < stages; ++stage) {
-    if (getBytes(made, stage, instances) <= static_cast<double>(memory))
-      continue;
-    fits = false;
-    shrink(inFlight[stage]);
-  }
-  if (!fits && !canShrink)
-    llvm::for_each(inFlight, shrink);
-  if (!fits && !canShrink)
-    inFlight.clear();
-  return fits;
+  llvm::SmallVector<bool> isTooLarge;
+  for (int64_t stage = 0; stage < stages; ++stage)
+    isTooLarge.push_back(memory != 0 &&
+                         getBytes(made, stage, instances) > memory);
+  return isTooLarge;
 }
 
 double ChunkJudge::simulate(const Cuts &cuts) {
@@ -193,8 +179,9 @@ double ChunkJudge::simulate(const Cuts &cuts) {
       getPipeline(describePlan(costs, made), costs, options);
   llvm::SmallVector<int64_t> inFlight = pipeline.shape.inFlight;
   while (const Order *order = getOrder(inFlight)) {
-    if (!limitToMemory(made, *order, inFlight)) {
-      if (inFlight.empty())
+    llvm::SmallVector<bool> isTooLarge = findTooLarge(made, *order);
+    if (llvm::is_contained(isTooLarge, true)) {
+      if (!shrinkInFlight(inFlight, isTooLarge))
         break;
       continue;
     }

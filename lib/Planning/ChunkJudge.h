@@ -55,8 +55,8 @@ private:
   double estimateLinks(const ChunkedStages &made) const;
   bool fits(const ChunkedStages &made) const;
   const Order *getOrder(llvm::ArrayRef<int64_t> inFlight);
-  bool limitToMemory(const ChunkedStages &made, const Order &order,
-                     llvm::SmallVectorImpl<int64_t> &inFlight) const;
+  llvm::SmallVector<bool> findTooLarge(const ChunkedStages &made,
+                                       const Order &order) const;
   double getBytes(const ChunkedStages &made, int64_t stage,
                   llvm::ArrayRef<int64_t> instances) const;
 

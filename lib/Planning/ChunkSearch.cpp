@@ -26,6 +26,10 @@ static constexpr int64_t kMostEstimates = 20000;
 static constexpr int64_t kAllParts = 16 * kAllEstimates;
 /// Actions that are simulated, for one number of stages: some seconds.
 static constexpr int64_t kMostActions = 400000;
+/// Forwards of a step, micro-batches times parts of the model, for which a
+/// search takes seconds, not minutes; of more micro-batches fewer stages are
+/// tried.
+static constexpr int64_t kMostChunkForwards = 8192;
 /// How often the best cuts are changed at random and moved again.
 static constexpr int kPerturbations = 24;
 static constexpr int kChosen = 100;
@@ -310,11 +314,6 @@ mlir::hfta::planning::listMicroBatches(const PlanRequest &request) {
   return counts;
 }
 
-/// Forwards of a step, micro-batches times parts of the model, for which a
-/// search takes seconds, not minutes; of more micro-batches fewer stages are
-/// tried.
-static constexpr int64_t kMostChunkForwards = 8192;
-
 namespace {
 /// A search, and what it reads.
 struct Attempt {
@@ -389,11 +388,8 @@ std::optional<PipelinePlan> mlir::hfta::planning::planChunks(
   }
   if (best)
     return best;
-  failure.leastMemory = 0;
-  for (Attempt &attempt : attempts) {
-    PlanFailure least = attempt.search->findLeastMemory();
-    if (failure.leastMemory == 0 || least.leastMemory < failure.leastMemory)
-      failure = least;
-  }
+  failure = PlanFailure();
+  for (Attempt &attempt : attempts)
+    failure.takeLess(attempt.search->findLeastMemory());
   return std::nullopt;
 }

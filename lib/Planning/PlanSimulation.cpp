@@ -230,7 +230,7 @@ static llvm::Expected<ChosenOrder> chooseThatFits(const PlanReader &reader,
                                                   OrderKind kind) {
   int64_t memory = pipeline.places.cluster->memory;
   llvm::SmallVector<int64_t> &inFlight = pipeline.shape.inFlight;
-  std::vector<bool> isTooLarge(inFlight.size());
+  llvm::SmallVector<bool> isTooLarge;
   auto fits = [&](const Order &order) {
     bool all = true;
     for (auto [stage, peak] : llvm::enumerate(reader.getPeakBytes(order)))
@@ -240,22 +240,13 @@ static llvm::Expected<ChosenOrder> chooseThatFits(const PlanReader &reader,
       }
     return all;
   };
-  auto shrink = [&](bool all) {
-    bool canShrink = false;
-    for (auto [most, isLarge] : llvm::zip_equal(inFlight, isTooLarge))
-      if (most > 1 && (all || isLarge)) {
-        --most;
-        canShrink = true;
-      }
-    return canShrink;
-  };
   bool isFiltered = memory != 0 && pipeline.shape.chunks > 1;
   while (true) {
     isTooLarge.assign(inFlight.size(), false);
     llvm::Expected<ChosenOrder> chosen =
         chooseOrder(kind, pipeline.shape, pipeline.work, pipeline.places,
                     isFiltered ? OrderFilter(fits) : nullptr);
-    if (chosen || !isFiltered || (!shrink(false) && !shrink(true)))
+    if (chosen || !isFiltered || !shrinkInFlight(inFlight, isTooLarge))
       return chosen;
     llvm::consumeError(chosen.takeError());
   }

@@ -23,12 +23,11 @@ from mpirun import run_ranks
 from network_run import NetworkFolder
 from pipeline_models import (FIELDS, TIED_PARTS, graph, integers, make_numbers, model,
                              node, tensor, value, write_tied)
-from pipeline_orders import make_random_order, write_rows
+from pipeline_orders import CHUNKS_OF_ORDERS, make_random_order, write_rows
 from trainings import expect_same_training, expect_trained, read_training
 
 COPIES, STEPS, MICRO_BATCHES = 4, 5, 8
-ORDERS = ("all_forwards_first", "one_f_one_b", "zero_bubble", "interleaved", "v_shape",
-          "file")
+ORDERS = (*CHUNKS_OF_ORDERS, "file")
 RANKS = (1, 2, 4)
 # Cases that are checked at a time.
 JOBS = 2
@@ -209,7 +208,7 @@ class Check:
     def make_order(self, case, name):
         """The pipeline of four stages in an order: in four parts, or in eight."""
         network = NETWORKS[case.net]
-        chunked = name in ("interleaved", "v_shape")
+        chunked = CHUNKS_OF_ORDERS.get(name, 1) > 1
         parts = network.cuts if chunked else [network.cuts[n] for n in network.four]
         order = name
         if name == "file":

@@ -1,6 +1,10 @@
 """Orders of pipelines as files, a row a worker: some that have names, and random ones.
 Needs only Python's standard library."""
 
+# Those that have names, each with the parts of the model that a stage has.
+CHUNKS_OF_ORDERS = {"all_forwards_first": 1, "one_f_one_b": 1, "interleaved": 2,
+                    "zero_bubble": 1, "v_shape": 2}
+
 
 def write_rows(rows):
     return "".join(",".join(row) + "\n" for row in rows)

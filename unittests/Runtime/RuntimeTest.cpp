@@ -183,6 +183,8 @@ std::string stateOf(hfta_instance *instance, int64_t copy) {
   dup2(open(err.c_str(), flags, 0600), 2);
   if (!options.folder.empty() && chdir(options.folder.c_str()) != 0)
     _exit(99);
+  // Whoever runs the tests with nohup ignores it.
+  ::signal(SIGHUP, SIG_DFL);
   for (int signal : options.ignored)
     ::signal(signal, SIG_IGN);
   if (options.fileLimit >= 0) {

@@ -31,10 +31,10 @@ def HftaDescribePlan : Pass<"hfta-describe-plan", "::mlir::ModuleOp"> {
   let summary = "Note what the tasks of a planned module cost";
   let description = [{
     Adds "model", the digest of the models' identities that plans and measured
-    costs name, and "tasks" to `hfta.plan_json`, the JSON object that `info --json` of the
-    binary shows: for each task the kernels that it launches, their flops
-    (without padding taps) and the bytes that they read and write, for the
-    whole array.
+    costs name, and "tasks" to `hfta.plan_json`, the JSON object that `info
+    --json` of the binary shows: for each task the kernels that it launches,
+    their flops (without padding taps) and the bytes that they read and write,
+    for the whole array.
 
     ```mlir
     module attributes {hfta.plan_json = "{\"tasks\": [ … ]}"} { … }

@@ -58,12 +58,27 @@ struct ChosenOrder {
   std::vector<int64_t> slots;
 };
 
+/// What orders, and plans with them, are compared by.
+struct OrderMeasure {
+  double length = 0;    ///< seconds of a step
+  int64_t inFlight = 0; ///< micro-batches, of all workers
+};
+
+/// The place of the best one; none of none. Of the shortest and those that take
+/// up to a hundredth longer, as times aren't known better, it is the one with
+/// least in flight, of equal ones the shortest, then the first.
+std::optional<size_t> pickBest(llvm::ArrayRef<OrderMeasure> measures);
+
+/// Stages that need too much memory get one micro-batch less in flight; where
+/// each of them has one, all stages do. Whether any had more than one.
+bool shrinkInFlight(llvm::MutableArrayRef<int64_t> inFlight,
+                    llvm::ArrayRef<bool> isTooLarge);
+
 /// Simulates the orders of this kind that fit the shape, `automatic` those of
-/// all kinds, of several chunks those that place them as the shape does. Of the
-/// shortest and those that take up to a hundredth longer, it takes the one with
-/// least in flight, of equal ones the shortest, then the first by its kind's
-/// place in OrderKind. Those that `fits` refuses aren't among them. Where the
-/// shape's `inFlight` has no number, several are tried.
+/// all kinds, of several chunks those that place them as the shape does, and
+/// picks the best one, in the order of OrderKind. Those that `fits` refuses
+/// aren't among them. Where the shape's `inFlight` has no number, several are
+/// tried.
 llvm::Expected<ChosenOrder> chooseOrder(OrderKind kind,
                                         const PipelineShape &shape,
                                         const PipelineWork &work,

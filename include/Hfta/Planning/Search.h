@@ -28,6 +28,12 @@ struct PlanFailure {
   /// layers of the stage that needs it.
   int64_t leastMemory = 0;
   std::string first, last;
+
+  /// Becomes the other one, if that needs less or this one is none yet.
+  void takeLess(const PlanFailure &other) {
+    if (leastMemory == 0 || other.leastMemory < leastMemory)
+      *this = other;
+  }
 };
 
 /// The fastest plan that is found, whose all devices' memory suffices;

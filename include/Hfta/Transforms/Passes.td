@@ -101,10 +101,10 @@ def HftaDescribeLayers : Pass<"hfta-describe-layers", "::mlir::ModuleOp"> {
   let summary = "Note the cuts and the trained layers on the module";
   let description = [{
     Starts the module's `hfta.plan_json`, which `info --json` of the training
-    binary shows, with the cuts of `hfta.cuts` and every hfta.layer: kind, parameter, bias, one copy's types
-    of its input and output gradient. Then takes these ops out: kernels, which
-    are formed next, are made of what computes. What only they read goes with
-    the next clean-up.
+    binary shows, with the cuts of `hfta.cuts` and every hfta.layer: kind,
+    parameter, bias, one copy's types of its input and output gradient. Then
+    takes these ops out: kernels, which are formed next, are made of what
+    computes. What only they read goes with the next clean-up.
   }];
 }
 
@@ -308,8 +308,8 @@ def HftaVerifySchedules : Pass<"hfta-verify-schedules", "::mlir::ModuleOp"> {
     offered ahead, with two turns of copies and with one, and an evaluation with
     fewer micro-batches or none; what is repeated is followed until every instance
     of a segment has been used twice. So it is as one rank, and as the first and the
-    last of as many ranks as there are workers. Before `initialize` the host doesn't wait:
-    queue 0 may still be writing what segments hold at first.
+    last of as many ranks as there are workers. Before `initialize` the host doesn't
+    wait: queue 0 may still be writing what segments hold at first.
 
     Accesses being in order, it is known what each command finds:
     - a task: the fields of its own micro-batch, what this one has left in segments
