@@ -100,7 +100,8 @@ double LayerReader::read(ModuleOp module) {
   double parameters = 0, state = 0;
   for (auto variable : module.getOps<VariableOp>()) {
     double bytes = getBytes(variable);
-    if (variable.getRole() == Role::optimizer_state)
+    if (variable.getRole() == Role::optimizer_state ||
+        variable.getRole() == Role::curvature)
       state += bytes;
     auto found = uses.find(variable);
     if (found == uses.end())

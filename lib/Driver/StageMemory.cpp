@@ -19,6 +19,7 @@ static int64_t countInstances(SegmentAttr segment, const Job &job,
   int64_t replicas = job.getReplicas(stage), own = 0;
   switch (segment.getRole()) {
   case Role::gradient:
+  case Role::moment:
   case Role::result:
     own = llvm::divideCeil(job.getGroups(stage), replicas);
     break;
@@ -35,6 +36,7 @@ static int64_t countInstances(SegmentAttr segment, const Job &job,
   case Role::constant:
   case Role::parameter:
   case Role::optimizer_state:
+  case Role::curvature:
   case Role::statistics:
   case Role::saved:
   case Role::cut:

@@ -125,7 +125,9 @@ private:
     SmallVector<int64_t> readers =
         {}; ///< other stages, to which it is sent whole
     /// Whether its groups' sums are added up, which goes by blocks.
-    bool isSummed() const { return role == Role::gradient && instances > 1; }
+    bool isSummed() const {
+      return SegmentAttr::isSummed(role) && instances > 1;
+    }
   };
 
   static int64_t alignToBlocks(int64_t bytes) {

@@ -86,6 +86,7 @@ LogicalResult mlir::hfta::verifyInstances(ModuleOp module, const Job &job) {
         continue;
       [[fallthrough]];
     case Role::gradient:
+    case Role::moment:
       expected = job.getGroups(stage);
       break;
     case Role::received:
@@ -101,6 +102,7 @@ LogicalResult mlir::hfta::verifyInstances(ModuleOp module, const Job &job) {
     case Role::constant:
     case Role::parameter:
     case Role::optimizer_state:
+    case Role::curvature:
     case Role::statistics:
     case Role::output:
       break;
@@ -194,7 +196,7 @@ void ScheduleContents::beginCall() {
   undelivered.clear();
   for (auto [index, segment] :
        llvm::enumerate(segments.getAsRange<SegmentAttr>()))
-    if (segment.getRole() == Role::gradient)
+    if (SegmentAttr::isSummed(segment.getRole()))
       sums[static_cast<int64_t>(index)].open.add(0, segment.getBytes());
 }
 
@@ -339,6 +341,7 @@ LogicalResult ScheduleContents::read(RunOp run, TaskOp task, int64_t segment,
   case Role::exchange:
     return isOwn ? success() : readExchanged(run, segment, moment);
   case Role::gradient:
+  case Role::moment:
   case Role::result:
     return moment.isInMicroBatches
                ? success()
@@ -386,6 +389,7 @@ LogicalResult ScheduleContents::write(RunOp run, TaskOp task, int64_t segment,
     undelivered[segment].add(0, bytes);
     return addToSums(run, segment, moment);
   case Role::gradient:
+  case Role::moment:
     return addToSums(run, segment, moment);
   case Role::exchange: {
     Exchanged &own = exchanged[place];

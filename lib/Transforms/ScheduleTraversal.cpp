@@ -45,6 +45,20 @@ LogicalResult ScheduleTraversal::perform(ActionsOp actions) {
   return success();
 }
 
+/// Where some copies are due, others aren't.
+bool ScheduleTraversal::isFor(EveryOp every) const {
+  switch (every.getWhich()) {
+  case DueKind::due:
+  case DueKind::any:
+    return isChosen;
+  case DueKind::others:
+    return true;
+  case DueKind::none:
+    return !isChosen;
+  }
+  llvm_unreachable("all kinds are above");
+}
+
 LogicalResult ScheduleTraversal::traverse(Block &commands) {
   for (Operation &op : commands) {
     LogicalResult result = success();
@@ -53,7 +67,7 @@ LogicalResult ScheduleTraversal::traverse(Block &commands) {
     else if (auto actions = dyn_cast<ActionsOp>(op))
       result = perform(actions);
     else if (auto every = dyn_cast<EveryOp>(op))
-      result = isChosen ? traverse(every.getBody().front()) : success();
+      result = isFor(every) ? traverse(every.getBody().front()) : success();
     else
       result = visit(&op);
     if (failed(result))

@@ -50,12 +50,13 @@ protected:
 
   SmallVector<int64_t> own;
   int64_t microBatches;
-  bool isChosen = true; ///< some copy's period divides the step
+  bool isChosen = true; ///< some copies are due, in each period
   /// The copies of a second turn use what those of the first one did.
   int64_t turns = 2;
   Moment now;
 
 private:
+  bool isFor(EveryOp every) const;
   LogicalResult repeat(RepeatOp repeat);
   LogicalResult perform(ActionsOp actions);
   LogicalResult traverseFor(int64_t place, Block &commands);

@@ -60,10 +60,12 @@ VariableOp TaskBuilder::declare(PurposeAttr purpose, StringRef symbol,
   VariableOp variable =
       VariableOp::create(outer, getLoc(), purpose, type, initial);
   variable.setSymName(symbol);
-  // The mean of the losses is computed from sums that have been added up.
+  // Some results are computed from sums that have been added up.
   Role role = variable.getRole();
-  if (role == Role::gradient ||
-      (role == Role::result && purpose.getKind() != Purpose::mean_loss))
+  bool isOfSums = purpose.getKind() == Purpose::mean_loss ||
+                  purpose.getKind() == Purpose::kl_scale ||
+                  purpose.getKind() == Purpose::curvature_count;
+  if (SegmentAttr::isSummed(role) || (role == Role::result && !isOfSums))
     variable.setInstances(job.getGroups());
   insert(variable);
   return variable;

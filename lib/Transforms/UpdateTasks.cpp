@@ -122,7 +122,9 @@ static bool isWrittenByInit(VariableOp variable) {
   case Role::statistics:
     return true;
   case Role::gradient:
+  case Role::moment:
   case Role::optimizer_state:
+  case Role::curvature:
     return variable.getInitial().has_value();
   default:
     return false;

@@ -414,7 +414,9 @@ static bool isReset(Role role) {
   case Role::constant:
   case Role::parameter:
   case Role::gradient:
+  case Role::moment:
   case Role::optimizer_state:
+  case Role::curvature:
   case Role::statistics:
   case Role::input:
   case Role::output:

@@ -78,6 +78,10 @@ static uint32_t getRoleCode(Role role) {
     return HFTA_SEGMENT_EXCHANGE;
   case Role::received:
     return HFTA_SEGMENT_RECEIVED;
+  case Role::curvature:
+    return HFTA_SEGMENT_CURVATURE;
+  case Role::moment:
+    return HFTA_SEGMENT_MOMENTS;
   }
   llvm_unreachable("all roles have a code");
 }
@@ -226,6 +230,7 @@ uint32_t ProgramBuilder::getFlags(VariableOp variable) {
   case Role::statistics:
     return flags | HFTA_TENSOR_CHECKPOINT | HFTA_TENSOR_EXPORT;
   case Role::optimizer_state:
+  case Role::curvature:
     return flags | HFTA_TENSOR_CHECKPOINT;
   default:
     return flags;

@@ -254,6 +254,20 @@ static uint32_t getRepeatCode(RepeatKind kind) {
   llvm_unreachable("all kinds have a code");
 }
 
+static uint32_t getDueCode(DueKind kind) {
+  switch (kind) {
+  case DueKind::due:
+    return HFTA_DUE;
+  case DueKind::others:
+    return HFTA_DUE_OTHERS;
+  case DueKind::any:
+    return HFTA_DUE_ANY;
+  case DueKind::none:
+    return HFTA_DUE_NONE;
+  }
+  llvm_unreachable("all kinds have a code");
+}
+
 uint32_t TaskTables::addOrder(ActionsOp actions) {
   ArrayRef<int64_t> order = actions.getOrder();
   std::vector<Record> rows;
@@ -291,6 +305,7 @@ LogicalResult TaskTables::addBody(Operation &op,
       return every.emitError("the job has no hyper-parameter '")
              << every.getPeriod() << "'";
     command.kind = HFTA_COMMAND_EVERY;
+    command.bytes = getDueCode(every.getWhich());
     command.subject = known - job.hyperParameters.begin();
   }
   size_t place = commands.size();

@@ -194,7 +194,9 @@
   E(HFTA_SEGMENT_SCALARS)                                                      \
   E(HFTA_SEGMENT_RESULTS)                                                      \
   E(HFTA_SEGMENT_EXCHANGE)                                                     \
-  E(HFTA_SEGMENT_RECEIVED)
+  E(HFTA_SEGMENT_RECEIVED)                                                     \
+  E(HFTA_SEGMENT_CURVATURE)                                                    \
+  E(HFTA_SEGMENT_MOMENTS)
 #define HFTA_ABI_TENSOR_FLAG(E)                                                \
   E(HFTA_TENSOR_TRAINED)                                                       \
   E(HFTA_TENSOR_CHECKPOINT)                                                    \
@@ -218,6 +220,11 @@
   E(HFTA_REPEAT_MICRO_BATCHES)                                                 \
   E(HFTA_REPEAT_TURNS)                                                         \
   E(HFTA_REPEAT_ALL_MICRO_BATCHES)
+#define HFTA_ABI_DUE_KIND(E)                                                   \
+  E(HFTA_DUE)                                                                  \
+  E(HFTA_DUE_OTHERS)                                                           \
+  E(HFTA_DUE_ANY)                                                              \
+  E(HFTA_DUE_NONE)
 #define HFTA_ABI_SPACE(E)                                                      \
   E(HFTA_SPACE_SEGMENT)                                                        \
   E(HFTA_SPACE_HOST)                                                           \
@@ -238,6 +245,7 @@
   ENUM(hfta_tensor_flag, HFTA_ABI_TENSOR_FLAG)                                 \
   ENUM(hfta_command_kind, HFTA_ABI_COMMAND_KIND)                               \
   ENUM(hfta_repeat_kind, HFTA_ABI_REPEAT_KIND)                                 \
+  ENUM(hfta_due_kind, HFTA_ABI_DUE_KIND)                                       \
   ENUM(hfta_space, HFTA_ABI_SPACE)                                             \
   ENUM(hfta_setting_type, HFTA_ABI_SETTING_TYPE)
 

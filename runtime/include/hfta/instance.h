@@ -26,6 +26,7 @@ typedef struct hfta_memory_plan {
   uint64_t gradients;
   uint64_t optimizer_state;
   uint64_t statistics;
+  uint64_t curvature;   ///< of a preconditioner, with the sums it is made of
   uint64_t activations; ///< saved and cuts, all instances
   uint64_t workspace;
   uint64_t input_output; ///< inputs, outputs, scalars

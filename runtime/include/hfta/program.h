@@ -56,7 +56,9 @@ typedef enum hfta_segment_role {
   /// What ranks exchange: one instance a micro-batch of the whole step, on
   /// every rank.
   HFTA_SEGMENT_EXCHANGE = 13,
-  HFTA_SEGMENT_RECEIVED = 14 ///< other ranks' sums, until they are added up
+  HFTA_SEGMENT_RECEIVED = 14, ///< other ranks' sums, until they are added up
+  HFTA_SEGMENT_CURVATURE = 15, ///< what a preconditioner keeps
+  HFTA_SEGMENT_MOMENTS = 16    ///< sums over a step that it takes
 } hfta_segment_role;
 
 /// One region of memory. `instances` counts the regions of this size that the
@@ -180,7 +182,7 @@ typedef enum hfta_command_kind {
   HFTA_COMMAND_RECORD = 3,   ///< an event: what the queue had before is done
   HFTA_COMMAND_AWAIT = 4,  ///< the queue goes on after the event's last record
   HFTA_COMMAND_REPEAT = 5, ///< the commands that follow, several times
-  HFTA_COMMAND_EVERY = 6,  ///< those for copies whose period divides the step
+  HFTA_COMMAND_EVERY = 6,  ///< those for copies whose period has come round
   HFTA_COMMAND_ALL_REDUCE = 7, ///< adds up the groups' sums that all ranks have
   HFTA_COMMAND_ALL_GATHER = 8, ///< gives all ranks what each has of its
                                ///< micro-batches
@@ -195,6 +197,15 @@ typedef enum hfta_repeat_kind {
   HFTA_REPEAT_TURNS = 1, ///< for the first few copies, then for the next ones
   HFTA_REPEAT_ALL_MICRO_BATCHES = 2 ///< once for each of the step, in order
 } hfta_repeat_kind;
+
+/// For whom the commands of an HFTA_COMMAND_EVERY are. With s steps done, a copy
+/// of period p is due if p divides s, or if s < p and s is a power of two.
+typedef enum hfta_due_kind {
+  HFTA_DUE = 0,        ///< the copies that are due
+  HFTA_DUE_OTHERS = 1, ///< those that are not
+  HFTA_DUE_ANY = 2,    ///< all that live, if one of them is due
+  HFTA_DUE_NONE = 3    ///< all that live, if none is
+} hfta_due_kind;
 
 typedef enum hfta_space {
   HFTA_SPACE_SEGMENT = 0, ///< the micro-batch's instance of a segment
@@ -228,7 +239,7 @@ typedef struct hfta_command {
   uint64_t bytes;   ///< TRANSFER, FILL: of one copy's place; SEND, RECEIVE: of
                     ///< all copies'; ALL_REDUCE: of all blocks; RECORD, AWAIT:
                     ///< how many events take turns, micro-batch by micro-batch:
-                    ///< the subject and those after it
+                    ///< the subject and those after it; EVERY: hfta_due_kind
 } hfta_command;
 
 /// One of a worker's: a case for one of its micro-batches. Those that it

@@ -12,7 +12,8 @@ const char *hfta_segment_role_name(uint32_t role) {
   static const char *const names[] = {
       "constants", "parameters", "gradients", "optimizer_state", "statistics",
       "saved",     "cut",        "workspace", "scratch",         "input",
-      "output",    "scalars",    "results",   "exchange",        "received"};
+      "output",    "scalars",    "results",   "exchange",        "received",
+      "curvature", "moments"};
   return role < sizeof(names) / sizeof(*names) ? names[role] : "?";
 }
 
@@ -166,6 +167,7 @@ static void print_memory(const hfta_program *program, int threads) {
                {"gradients", plan.gradients},
                {"optimizer state", plan.optimizer_state},
                {"statistics", plan.statistics},
+               {"curvature", plan.curvature},
                {"activations", plan.activations},
                {"workspace", plan.workspace},
                {"input and output", plan.input_output},

@@ -133,6 +133,7 @@ static void put_plan(hfta_json_writer *writer, const char *key,
   hfta_json_put_unsigned(writer, "optimizer_state",
                          plan->optimizer_state / share);
   hfta_json_put_unsigned(writer, "statistics", plan->statistics / share);
+  hfta_json_put_unsigned(writer, "curvature", plan->curvature / share);
   hfta_json_put_unsigned(writer, "activations", plan->activations / share);
   hfta_json_put_unsigned(writer, "workspace", plan->workspace / share);
   hfta_json_put_unsigned(writer, "input_output", plan->input_output / share);

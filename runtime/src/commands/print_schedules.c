@@ -30,6 +30,20 @@ const char *hfta_repeat_kind_word(uint32_t kind) {
   return "?";
 }
 
+const char *hfta_due_kind_word(uint64_t kind) {
+  switch ((hfta_due_kind)kind) {
+  case HFTA_DUE:
+    return "due";
+  case HFTA_DUE_OTHERS:
+    return "others";
+  case HFTA_DUE_ANY:
+    return "any";
+  case HFTA_DUE_NONE:
+    return "none";
+  }
+  return "?";
+}
+
 const char *hfta_command_word(uint32_t kind) {
   switch ((hfta_command_kind)kind) {
   case HFTA_COMMAND_RUN:
@@ -153,7 +167,10 @@ static void print_command(const hfta_program *program,
     printf("%s {\n", hfta_repeat_kind_word(command->subject));
     return;
   case HFTA_COMMAND_EVERY:
-    printf("\"%s\" {\n", program->hyper_parameters[command->subject].name);
+    printf("\"%s\"", program->hyper_parameters[command->subject].name);
+    if (command->bytes != HFTA_DUE)
+      printf(" for %s", hfta_due_kind_word(command->bytes));
+    printf(" {\n");
     return;
   case HFTA_COMMAND_ACTIONS:
     print_order(&program->orders[command->subject]);

@@ -10,6 +10,7 @@
 // As the dialect calls them; "?" for numbers that mean nothing.
 const char *hfta_space_word(uint32_t space);      ///< hfta_space
 const char *hfta_repeat_kind_word(uint32_t kind); ///< hfta_repeat_kind
+const char *hfta_due_kind_word(uint64_t kind);    ///< hfta_due_kind
 const char *hfta_command_word(uint32_t kind);     ///< hfta_command_kind
 
 /// Whether the commands after it belong to it.

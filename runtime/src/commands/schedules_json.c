@@ -102,6 +102,7 @@ static void put_members(hfta_json_writer *writer, const hfta_program *program,
   case HFTA_COMMAND_EVERY:
     hfta_json_put_string(writer, "period",
                          program->hyper_parameters[command->subject].name);
+    hfta_json_put_string(writer, "for", hfta_due_kind_word(command->bytes));
     put_commands(writer, program, command + 1, command->length);
     return;
   case HFTA_COMMAND_ACTIONS:

@@ -165,7 +165,8 @@ static bool is_sound_command(const hfta_program *program,
            is_sound_place(program, &command->to, command->bytes) &&
            is_sound_place(program, &command->from, command->to.copy_stride);
   case HFTA_COMMAND_EVERY:
-    return command->subject < program->hyper_parameter_count;
+    return command->subject < program->hyper_parameter_count &&
+           command->bytes <= HFTA_DUE_NONE;
   case HFTA_COMMAND_SEND:
   case HFTA_COMMAND_RECEIVE:
     return is_sound_message(program, schedule, command);

@@ -172,18 +172,37 @@ static void repeat(const walk *self, const hfta_command *command) {
   }
 }
 
-/// For the copies whose turn it is; periods don't stand in each other.
+/// Whether a copy's period has come round after so many steps. In the first
+/// period also where the number of steps is a power of two.
+static bool is_due(int64_t steps, int64_t period) {
+  if (period <= 0)
+    return false;
+  return steps % period == 0 ||
+         (steps < period && (steps & (steps - 1)) == 0);
+}
+
+/// What chooses copies doesn't stand in another that does: one list will do.
 static void every(const walk *self, const hfta_command *command) {
   hfta_worker *worker = self->worker;
-  const hfta_hyper_parameter *period =
-      &worker->program->hyper_parameters[command->subject];
+  const double *periods =
+      worker->program->hyper_parameters[command->subject].values;
+  bool is_for_others = command->bytes == HFTA_DUE_OTHERS;
+  bool is_for_all =
+      command->bytes == HFTA_DUE_ANY || command->bytes == HFTA_DUE_NONE;
   walk inner = *self;
-  inner.copies = worker->chosen;
-  inner.copy_count = 0;
+  int64_t due = 0, chosen = 0;
   for (int64_t i = 0; i < self->copy_count; ++i) {
-    int64_t steps = (int64_t)period->values[self->copies[i]];
-    if (steps > 0 && worker->instance->steps % steps == 0)
-      worker->chosen[inner.copy_count++] = self->copies[i];
+    int32_t copy = self->copies[i];
+    bool is_own = is_due(worker->instance->steps, (int64_t)periods[copy]);
+    due += is_own;
+    if (!is_for_all && is_own != is_for_others)
+      worker->chosen[chosen++] = copy;
+  }
+  if (!is_for_all) {
+    inner.copies = worker->chosen;
+    inner.copy_count = chosen;
+  } else if ((due > 0) != (command->bytes == HFTA_DUE_ANY)) {
+    return;
   }
   if (inner.copy_count > 0)
     run_commands(&inner, command + 1, command->length);

@@ -181,6 +181,8 @@ bool hfta_workload_needs(const hfta_program *program,
   switch (role) {
   case HFTA_SEGMENT_GRADIENTS:
   case HFTA_SEGMENT_OPTIMIZER_STATE:
+  case HFTA_SEGMENT_CURVATURE:
+  case HFTA_SEGMENT_MOMENTS:
   case HFTA_SEGMENT_SAVED:
   case HFTA_SEGMENT_CUT:
   case HFTA_SEGMENT_EXCHANGE:
@@ -392,6 +394,7 @@ uint32_t hfta_workload_instances(const hfta_program *program,
   int64_t own = hfta_rank_groups(&stage, workload->ranks, workload->rank);
   switch (segment->role) {
   case HFTA_SEGMENT_GRADIENTS:
+  case HFTA_SEGMENT_MOMENTS:
   case HFTA_SEGMENT_RESULTS:
     break;
   case HFTA_SEGMENT_RECEIVED:
@@ -454,6 +457,9 @@ static uint64_t *plan_entry(hfta_memory_plan *plan, uint32_t role) {
     return &plan->optimizer_state;
   case HFTA_SEGMENT_STATISTICS:
     return &plan->statistics;
+  case HFTA_SEGMENT_CURVATURE:
+  case HFTA_SEGMENT_MOMENTS:
+    return &plan->curvature;
   case HFTA_SEGMENT_SAVED:
   case HFTA_SEGMENT_CUT:
   case HFTA_SEGMENT_EXCHANGE:
@@ -494,7 +500,7 @@ hfta_memory_plan hfta_workload_memory(const hfta_program *program,
   plan.scratch = hfta_program_scratch_bytes(program) * (uint64_t)threads;
   plan.prefetch = prefetch_bytes(program, workload);
   plan.peak = plan.parameters + plan.gradients + plan.optimizer_state +
-              plan.statistics + plan.activations + plan.workspace +
+              plan.statistics + plan.curvature + plan.activations + plan.workspace +
               plan.input_output + plan.prefetch + plan.scratch;
   return plan;
 }

@@ -13,6 +13,12 @@
 // CHECK-NEXT: hfta.repeat turns {
 // CHECK-NEXT: hfta.every "period" {
 // CHECK-NEXT: hfta.run @"task/update.0"
+// CHECK-NEXT: }
+// CHECK-NEXT: hfta.every "period" for others {
+// CHECK-NEXT: hfta.run @"task/update.0"
+// CHECK: hfta.every "period" for any {
+// CHECK-NEXT: hfta.every "period" {
+// CHECK: hfta.every "period" for none {
 // CHECK: hfta.transfer 8 from <segment, 1, 0, 16> to <host, 1, 0, 16>
 module attributes {hfta.job = {all_forwards_first = false, batch = 4 : i64, clip_norm = array<f64>, copies = 2 : i64, data = [], epochs = 0 : i64, fuse = true, hyper_parameters = [], metric = "", micro_batches = 1 : i64, name = "net", optimizer_flags = [], optimizer = "", order_seed = 0 : i64, precision = {accumulate = "f32", compute = "f32", gradients = "f32", parameters = "f32", state = "f32"}, schedule = {gamma = array<f64>, kind = "constant", minimum = array<f64>, step_size = array<f64>, warmup = array<f64>}, seed = array<i64>, shuffle = true, steps = 0 : i64, training = false}, hfta.segments = [#hfta.segment<input, -1, 64 bytes, 1 instances>, #hfta.segment<workspace, -1, 64 bytes, 1 instances>]} {
   func.func private @k(tensor<16xf32>) -> tensor<16xf32>
@@ -34,7 +40,18 @@ module attributes {hfta.job = {all_forwards_first = false, batch = 4 : i64, clip
         hfta.every "period" {
           hfta.run @"task/update.0"
         }
+        hfta.every "period" for others {
+          hfta.run @"task/update.0"
+        }
       }
+    }
+    hfta.every "period" for any {
+      hfta.every "period" for due {
+        hfta.run @"task/update.0"
+      }
+    }
+    hfta.every "period" for none {
+      hfta.run @"task/update.0"
     }
     hfta.transfer 8 from #hfta.place<segment, 1, 0, 16> to #hfta.place<host, 1, 0, 16>
   }

@@ -207,11 +207,11 @@ SmallVector<int64_t> ScheduleOp::findKept(SymbolTableCollection &symbols) {
   walk([&](AllGatherOp gather) { kept.insert(gather.getAt().getNumber()); });
   walk([&](SendOp send) { kept.insert(send.getAt().getNumber()); });
   walk([&](ReceiveOp receive) { kept.insert(receive.getAt().getNumber()); });
-  // Gradients wait for an update that is not in the schedule, or come from
-  // elsewhere.
+  // Gradients, and moments, wait for an update that is not in the schedule, or
+  // come from elsewhere.
   if (getKind() == schedules::kAccumulate || getKind() == schedules::kUpdate)
     for (int64_t number = 0; number < int64_t(segments.size()); ++number)
-      if (getSegment(number).getRole() == Role::gradient)
+      if (SegmentAttr::isSummed(getSegment(number).getRole()))
         kept.insert(number);
   SmallVector<int64_t> slabs;
   for (int64_t number : kept)
@@ -260,6 +260,17 @@ LogicalResult ActionsOp::verifyRegions() {
     if (number.getNumber() != next++)
       return op.emitOpError("must have number ") << next - 1;
   }
+  return success();
+}
+
+/// (C2)
+LogicalResult EveryOp::verify() {
+  if (!choosesCopies())
+    return success();
+  for (auto outer = (*this)->getParentOfType<EveryOp>(); outer;
+       outer = outer->getParentOfType<EveryOp>())
+    if (outer.choosesCopies())
+      return emitOpError("chooses copies in another one that does");
   return success();
 }
 

@@ -67,6 +67,18 @@ static PurposeInfo getInfo(Purpose purpose) {
     return {Role::constant, Variable, "initial"};
   case Purpose::batch_statistic:
     return {Role::exchange, Both, "batch_statistic"};
+  case Purpose::loss_terms:
+    return {Role::result, Nothing, "loss/terms"};
+  case Purpose::curvature:
+    return {Role::curvature, Both, ""};
+  case Purpose::moment:
+    return {Role::moment, Both, "moment"};
+  case Purpose::inner_product:
+    return {Role::output, Variable, "inner_product"};
+  case Purpose::kl_scale:
+    return {Role::result, Nothing, "kl_scale"};
+  case Purpose::curvature_count:
+    return {Role::result, Name, "curvature"};
   }
   llvm_unreachable("all purposes are listed");
 }

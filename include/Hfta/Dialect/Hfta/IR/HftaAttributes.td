@@ -50,7 +50,9 @@ def Hfta_Role : I32EnumAttr<"Role", "what a variable holds", [
     I32EnumAttrCase<"scalar", 11>,
     I32EnumAttrCase<"result", 12>,
     I32EnumAttrCase<"exchange", 13>,
-    I32EnumAttrCase<"received", 14>]> {
+    I32EnumAttrCase<"received", 14>,
+    I32EnumAttrCase<"curvature", 15>,
+    I32EnumAttrCase<"moment", 16>]> {
   let cppNamespace = "::mlir::hfta";
   let genSpecializedAttr = 0;
 }
@@ -81,7 +83,13 @@ def Hfta_Purpose : I32EnumAttr<"Purpose", "what a variable of the compiler is fo
     I32EnumAttrCase<"gradient", 19>,
     I32EnumAttrCase<"state", 20>,
     I32EnumAttrCase<"initial", 21>,
-    I32EnumAttrCase<"batch_statistic", 22>]> {
+    I32EnumAttrCase<"batch_statistic", 22>,
+    I32EnumAttrCase<"loss_terms", 23>,
+    I32EnumAttrCase<"curvature", 24>,
+    I32EnumAttrCase<"moment", 25>,
+    I32EnumAttrCase<"inner_product", 26>,
+    I32EnumAttrCase<"kl_scale", 27>,
+    I32EnumAttrCase<"curvature_count", 28>]> {
   let cppNamespace = "::mlir::hfta";
   let genSpecializedAttr = 0;
 }
@@ -108,6 +116,12 @@ def Hfta_PurposeAttr : Hfta_Attr<"Purpose", "purpose"> {
     | `gradient of @w`, `state "momentum" of @w` | `gradient`, `optimizer_state` | of a trained parameter |
     | `initial of @w` | `constant` | what it starts from |
     | `batch_statistic "0" of @mean` | `exchange` | of a running statistic: what its update takes from one micro-batch |
+    | `loss_terms` | `result` | the sum of the losses' weights over a step, of which gradients are that were divided by it |
+    | `curvature "input_factor" of @w` | `curvature` | what a preconditioner keeps of a trained parameter from step to step |
+    | `moment "input" of @w` | `moment` | sums over a step's rows that its curvature is made of |
+    | `inner_product of @w` | `output` | of the gradient and what the preconditioner has made of it |
+    | `kl_scale` | `result` | what preconditioned gradients are multiplied with |
+    | `curvature_count "skipped"` | `result` | how often a step has left something of a preconditioner as it was |
 
     Constraints:
     - (C1) a purpose has a name if and only if it is one of several.
@@ -183,12 +197,16 @@ def Hfta_SegmentAttr : Hfta_Attr<"Segment", "segment"> {
     /// Whether the segment has an instance for each of the sums that a step
     /// forms of its micro-batches and adds up at last.
     bool isOfGroups() const {
-      return getRole() == Role::gradient || getRole() == Role::result;
+      return isSummed(getRole()) || getRole() == Role::result;
+    }
+    /// Whether micro-batches add to what has this role, until a step uses it.
+    static bool isSummed(Role role) {
+      return role == Role::gradient || role == Role::moment;
     }
     /// Whether what a copy has in this role lives within a step, and so in a slab.
     static bool livesWithinStep(Role role) {
       return role == Role::saved || role == Role::cut ||
-             role == Role::workspace || role == Role::gradient ||
+             role == Role::workspace || isSummed(role) ||
              role == Role::exchange;
     }
   }];
@@ -242,6 +260,14 @@ def Hfta_RepeatKind : I32EnumAttr<"RepeatKind", "what commands are repeated over
 }
 def Hfta_RepeatKindAttr
     : EnumAttr<Hfta_Dialect, Hfta_RepeatKind, "repeat_kind">;
+
+def Hfta_DueKind : I32EnumAttr<"DueKind", "for whom commands of a period are", [
+    I32EnumAttrCase<"due", 0>, I32EnumAttrCase<"others", 1>,
+    I32EnumAttrCase<"any", 2>, I32EnumAttrCase<"none", 3>]> {
+  let cppNamespace = "::mlir::hfta";
+  let genSpecializedAttr = 0;
+}
+def Hfta_DueKindAttr : EnumAttr<Hfta_Dialect, Hfta_DueKind, "due_kind">;
 
 def Hfta_LayerKind : I32EnumAttr<"LayerKind", "kind of a trained layer", [
     I32EnumAttrCase<"dense", 0>, I32EnumAttrCase<"convolution", 1>,

@@ -390,23 +390,43 @@ def Hfta_RepeatOp : Hfta_Op<"repeat", [
 def Hfta_EveryOp : Hfta_Op<"every", [
     NoTerminator, SingleBlock, NoRegionArguments,
     ParentOneOf<["ScheduleOp", "RepeatOp", "EveryOp", "CaseOp"]>]> {
-  let summary = "Commands for those copies whose period divides the step";
+  let summary = "Commands for those copies whose period has come round";
   let description = [{
-    `period` names a hyper-parameter: steps, one value a copy.
+    `period` names a hyper-parameter: steps, one value a copy. With s the number of
+    steps done, a copy of period p is due if p divides s, and before its first
+    period is over also where s is a power of two: what is computed again every p
+    steps would else be that of the first step for as long.
+
+    `which` tells for whom the commands are: for the copies that are `due`, for the
+    `others`, for all copies that live if `any` of them is due, or for all if `none`
+    is.
 
     Constraints:
     - (C1) the region holds commands alone.
+    - (C2) what chooses copies, `due` or `others`, doesn't stand in another that
+      does.
 
     Example:
     ```mlir
     hfta.every "factor_every" {
-      hfta.run @"task/curvature.0"
+      hfta.run @"task/forward_moments.0"
+    }
+    hfta.every "factor_every" for others {
+      hfta.run @"task/forward.0"
     }
     ```
   }];
-  let arguments = (ins StrAttr:$period);
+  let arguments = (ins StrAttr:$period,
+                       DefaultValuedAttr<Hfta_DueKindAttr, "::mlir::hfta::DueKind::due">:$which);
   let regions = (region SizedRegion<1>:$body);
-  let assemblyFormat = "$period attr-dict-with-keyword $body";
+  let assemblyFormat = "$period (`for` $which^)? attr-dict-with-keyword $body";
+  let extraClassDeclaration = [{
+    /// Whether the commands are for some copies of those that live.
+    bool choosesCopies() {
+      return getWhich() == DueKind::due || getWhich() == DueKind::others;
+    }
+  }];
+  let hasVerifier = 1;
   let hasRegionVerifier = 1;
 }
 

@@ -21,6 +21,17 @@ constexpr StringLiteral kBackward = "backward";
 constexpr StringLiteral kBackwardWeight = "backward_weight";
 /// Running statistics, from those of one micro-batch.
 constexpr StringLiteral kStatistics = "statistics";
+/// Second versions of forward and backward, which add up the moments that a
+/// preconditioner takes; and those of what all copies share, once for all.
+constexpr StringLiteral kForwardMoments = "forward_moments";
+constexpr StringLiteral kBackwardMoments = "backward_moments";
+constexpr StringLiteral kSharedMoments = "shared_moments";
+/// Running means of a preconditioner's moments, and the inverses of these.
+constexpr StringLiteral kCurvature = "curvature";
+constexpr StringLiteral kInvert = "invert";
+/// Gradients times inverses, and what such products are multiplied with.
+constexpr StringLiteral kPrecondition = "precondition";
+constexpr StringLiteral kScale = "scale";
 /// Adds what another group or rank has added up.
 constexpr StringLiteral kCombine = "combine";
 /// The loss as users read it, where tasks add up sums.
