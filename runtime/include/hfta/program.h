@@ -56,7 +56,7 @@ typedef enum hfta_segment_role {
   /// What ranks exchange: one instance a micro-batch of the whole step, on
   /// every rank.
   HFTA_SEGMENT_EXCHANGE = 13,
-  HFTA_SEGMENT_RECEIVED = 14, ///< other ranks' sums, until they are added up
+  HFTA_SEGMENT_RECEIVED = 14,  ///< other ranks' sums, until they are added up
   HFTA_SEGMENT_CURVATURE = 15, ///< what a preconditioner keeps
   HFTA_SEGMENT_MOMENTS = 16    ///< sums over a step that it takes
 } hfta_segment_role;
@@ -198,8 +198,8 @@ typedef enum hfta_repeat_kind {
   HFTA_REPEAT_ALL_MICRO_BATCHES = 2 ///< once for each of the step, in order
 } hfta_repeat_kind;
 
-/// For whom the commands of an HFTA_COMMAND_EVERY are. With s steps done, a copy
-/// of period p is due if p divides s, or if s < p and s is a power of two.
+/// For whom the commands of an HFTA_COMMAND_EVERY are. With s steps done, a
+/// copy of period p is due if p divides s, or if s < p and s is a power of two.
 typedef enum hfta_due_kind {
   HFTA_DUE = 0,        ///< the copies that are due
   HFTA_DUE_OTHERS = 1, ///< those that are not

@@ -177,8 +177,7 @@ static void repeat(const walk *self, const hfta_command *command) {
 static bool is_due(int64_t steps, int64_t period) {
   if (period <= 0)
     return false;
-  return steps % period == 0 ||
-         (steps < period && (steps & (steps - 1)) == 0);
+  return steps % period == 0 || (steps < period && (steps & (steps - 1)) == 0);
 }
 
 /// What chooses copies doesn't stand in another that does: one list will do.

@@ -500,8 +500,8 @@ hfta_memory_plan hfta_workload_memory(const hfta_program *program,
   plan.scratch = hfta_program_scratch_bytes(program) * (uint64_t)threads;
   plan.prefetch = prefetch_bytes(program, workload);
   plan.peak = plan.parameters + plan.gradients + plan.optimizer_state +
-              plan.statistics + plan.curvature + plan.activations + plan.workspace +
-              plan.input_output + plan.prefetch + plan.scratch;
+              plan.statistics + plan.curvature + plan.activations +
+              plan.workspace + plan.input_output + plan.prefetch + plan.scratch;
   return plan;
 }
 
