@@ -1,0 +1,67 @@
+//===- FactorGrid.h - Ranks that keep inverses, and others ------*- C++ -*-===//
+//
+// The placement of KAISA (Pauloski et al.: KAISA: An Adaptive Second-Order
+// Optimizer Framework for Deep Neural Networks, SC 2021). Ranks form a grid.
+// Those in a column keep the inverses of some layers and precondition these
+// layers' gradients; then each sends the results along its row. So the inverses
+// of a layer lie on as many ranks as there are rows.
+//===----------------------------------------------------------------------===//
+
+#ifndef HFTA_PLANNING_FACTORGRID_H
+#define HFTA_PLANNING_FACTORGRID_H
+
+#include "Hfta/Planning/FactorPlacement.h"
+#include "llvm/Support/Error.h"
+
+namespace mlir::hfta::planning {
+
+/// Ranks 0, 1, … row by row.
+struct FactorGrid {
+  int64_t rows = 1;
+  int64_t columns = 1;
+
+  int64_t getRankCount() const { return rows * columns; }
+  int64_t getRow(int64_t rank) const { return rank / columns; }
+  int64_t getColumn(int64_t rank) const { return rank % columns; }
+  int64_t getRank(int64_t row, int64_t column) const {
+    return row * columns + column;
+  }
+};
+
+/// Of `ranks` ranks, at least one, a share of `fraction` keeps each inverse,
+/// but one rank at least. Their number must be whole and divide the ranks; an
+/// error says what it is.
+llvm::Expected<FactorGrid> makeFactorGrid(double fraction, int64_t ranks);
+
+/// In place of a factor's number: the layer has none on this side.
+inline constexpr int64_t kNoFactor = -1;
+
+/// The numbers of a layer's factors. Layers that read the same value have the
+/// same input factor.
+struct FactorPair {
+  int64_t input = kNoFactor;
+  int64_t output = kNoFactor;
+};
+
+enum class FactorPairing {
+  together, ///< one rank inverts all factors of a layer
+  apart     ///< each factor may have a rank of its own
+};
+
+struct GridPlacement {
+  std::vector<int64_t> columns; ///< of each layer
+  FactorOwners owners;          ///< of each factor, a rank in that column
+};
+
+/// Layers go, those with the greatest sum of cubes of sizes first, to the
+/// column with the least sum; there the factors go, together or the larger one
+/// first, to the rank with the least sum. Of equal ones it is the first. Layers
+/// with a factor in common count as one. Factors of no layer are the first
+/// rank's.
+GridPlacement placeOnGrid(llvm::ArrayRef<Factor> factors,
+                          llvm::ArrayRef<FactorPair> layers,
+                          const FactorGrid &grid, FactorPairing pairing);
+
+} // namespace mlir::hfta::planning
+
+#endif // HFTA_PLANNING_FACTORGRID_H

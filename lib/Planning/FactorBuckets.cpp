@@ -1,0 +1,161 @@
+//===- FactorBuckets.cpp - Sums of factors that go together ---------------===//
+
+#include "Hfta/Planning/FactorBuckets.h"
+
+#include "llvm/ADT/STLExtras.h"
+
+#include <algorithm>
+#include <cassert>
+#include <limits>
+#include <tuple>
+
+using namespace mlir::hfta;
+using namespace mlir::hfta::planning;
+
+namespace {
+/// When the network is free after some transfers, as a function of when it was
+/// free before them: never before `least`, and `seconds` later at least.
+struct Delay {
+  double seconds = 0;
+  double least = -std::numeric_limits<double>::infinity();
+
+  double apply(double free) const { return std::max(free + seconds, least); }
+  /// With another transfer before all that are counted already.
+  void prepend(const OtherTransfer &other) {
+    least = std::max(least, apply(other.ready + other.seconds));
+    seconds += other.seconds;
+  }
+};
+
+/// A problem with what its timeline needs of each prefix of the factors.
+class Network {
+public:
+  explicit Network(const BucketProblem &problem);
+
+  int64_t getCount() const { return problem.factors.size(); }
+  /// Whether a bucket may begin at, and so another one end before, this factor.
+  bool isCut(int64_t place) const {
+    return place == 0 || place == getCount() ||
+           problem.factors[place - 1].endsBlock;
+  }
+  /// Of the other transfers, those that go before a bucket that ends here.
+  size_t getOthers(int64_t end) const { return end == 0 ? 0 : others[end]; }
+  /// When a bucket of the factors from `first` up to `end` would begin if the
+  /// network were free after the bucket before it from `free` on.
+  double getBegin(int64_t first, int64_t end, double free) const;
+  Bucket getBucket(int64_t first, int64_t end, double free) const;
+  const OtherTransfer &getOther(size_t number) const { return sorted[number]; }
+  double getReady(int64_t end) const { return ready[end]; }
+  double getSeconds(int64_t first, int64_t end) const {
+    return problem.allReduce.getSeconds(elements[end] - elements[first]);
+  }
+  double getLatency() const { return problem.allReduce.latency; }
+
+private:
+  const BucketProblem &problem;
+  std::vector<OtherTransfer> sorted;
+  // Of the factors before each place:
+  std::vector<double> ready; ///< when all are
+  std::vector<int64_t> elements;
+  std::vector<size_t> others;
+};
+} // namespace
+
+Network::Network(const BucketProblem &problem)
+    : problem(problem), sorted(problem.others), ready{0}, elements{0},
+      others{0} {
+  llvm::sort(sorted, [](const OtherTransfer &a, const OtherTransfer &b) {
+    return std::tie(a.ready, a.seconds) < std::tie(b.ready, b.seconds);
+  });
+  for (const ReadyFactor &factor : problem.factors) {
+    ready.push_back(std::max(ready.back(), factor.ready));
+    elements.push_back(elements.back() + factor.elements);
+    size_t before = others.back();
+    while (before < sorted.size() && sorted[before].ready <= ready.back())
+      ++before;
+    others.push_back(before);
+  }
+}
+
+double Network::getBegin(int64_t first, int64_t end, double free) const {
+  Delay delay;
+  for (size_t other = getOthers(end); other > getOthers(first); --other)
+    delay.prepend(sorted[other - 1]);
+  return std::max(delay.apply(free), ready[end]);
+}
+
+Bucket Network::getBucket(int64_t first, int64_t end, double free) const {
+  double begin = getBegin(first, end, free);
+  return {first, end - 1, elements[end] - elements[first], begin,
+          begin + getSeconds(first, end)};
+}
+
+static double getFree(const BucketPlan &plan) {
+  return plan.empty() ? 0 : plan.back().end;
+}
+
+BucketPlan planning::getBucketTimes(const BucketProblem &problem,
+                                    llvm::ArrayRef<int64_t> lengths) {
+  Network network(problem);
+  BucketPlan plan;
+  int64_t first = 0;
+  for (int64_t length : lengths) {
+    plan.push_back(network.getBucket(first, first + length, getFree(plan)));
+    first += length;
+  }
+  assert(first == network.getCount());
+  return plan;
+}
+
+BucketPlan planning::planBuckets(const BucketProblem &problem) {
+  Network network(problem);
+  int64_t count = network.getCount();
+  // Of the factors before each place: when the last bucket ends at the
+  // earliest, and where it begins.
+  std::vector<double> ends(count + 1, std::numeric_limits<double>::infinity());
+  std::vector<int64_t> firsts(count + 1, 0);
+  ends[0] = 0;
+  for (int64_t end = 1; end <= count; ++end) {
+    if (!network.isCut(end))
+      continue;
+    Delay delay;
+    size_t other = network.getOthers(end);
+    for (int64_t first = end - 1; first >= 0; --first) {
+      for (; other > network.getOthers(first); --other)
+        delay.prepend(network.getOther(other - 1));
+      if (!network.isCut(first))
+        continue;
+      double begin = std::max(delay.apply(ends[first]), network.getReady(end));
+      double finish = begin + network.getSeconds(first, end);
+      if (finish < ends[end]) {
+        ends[end] = finish;
+        firsts[end] = first;
+      }
+    }
+  }
+  std::vector<int64_t> lengths;
+  for (int64_t end = count; end > 0; end = firsts[end])
+    lengths.push_back(end - firsts[end]);
+  std::reverse(lengths.begin(), lengths.end());
+  return getBucketTimes(problem, lengths);
+}
+
+BucketPlan planning::mergeGreedily(const BucketProblem &problem) {
+  Network network(problem);
+  BucketPlan plan;
+  int64_t first = 0;
+  for (int64_t end = 1; end <= network.getCount(); ++end) {
+    Bucket bucket = network.getBucket(first, end, getFree(plan));
+    if (end < network.getCount()) {
+      double next = network.getReady(end + 1);
+      bool joins = next < bucket.end &&
+                   (bucket.begin > next ||
+                    next - bucket.begin < problem.allReduce.latency);
+      if (joins || !network.isCut(end))
+        continue;
+    }
+    plan.push_back(bucket);
+    first = end;
+  }
+  return plan;
+}
