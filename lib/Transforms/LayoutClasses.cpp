@@ -59,7 +59,7 @@ void LayoutClasses::addActivations(ActivationOpInterface op) {
     for (Value value : list)
       join(list.front(), value);
     bool prefers = prefersChannelsLast(getTensorType(list.front()));
-    if (prefers && resultPrefers)
+    if (prefers && resultPrefers && op.choosesLayout())
       votes.push_back(getNumber(list.front().getAsOpaquePointer()));
     if (isa<OpResult>(list.front()) &&
         list.front().getDefiningOp() == op.getOperation())

@@ -51,6 +51,8 @@ void populateContractToLinalgPatterns(const TypeConverter &converter,
 void populateConvolutionToLinalgPatterns(const TypeConverter &converter,
                                          RewritePatternSet &patterns);
 /// Pooling and its gradients.
+void populateMomentToLinalgPatterns(const TypeConverter &converter,
+                                    RewritePatternSet &patterns);
 void populatePoolingToLinalgPatterns(const TypeConverter &converter,
                                      RewritePatternSet &patterns);
 void populateRandomToLinalgPatterns(const TypeConverter &converter,

@@ -36,6 +36,7 @@ void hfta::populateHftaToLinalgPatterns(const TypeConverter &converter,
   populateIndexingToLinalgPatterns(converter, patterns);
   populateContractToLinalgPatterns(converter, patterns);
   populateConvolutionToLinalgPatterns(converter, patterns);
+  populateMomentToLinalgPatterns(converter, patterns);
   populatePoolingToLinalgPatterns(converter, patterns);
   populateRandomToLinalgPatterns(converter, patterns);
 }

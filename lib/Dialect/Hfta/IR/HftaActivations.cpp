@@ -21,6 +21,11 @@ Activations ConvWeightGradientOp::getActivations() {
   return {{getInput()}, {getGradient()}};
 }
 
+Activations PatchMomentOp::getActivations() { return {{getInput()}}; }
+
+/// Statistics change no bit of what is trained without them.
+bool PatchMomentOp::choosesLayout() { return false; }
+
 //===----------------------------------------------------------------------===//
 // Pooling
 //===----------------------------------------------------------------------===//

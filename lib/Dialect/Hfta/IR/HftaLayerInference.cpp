@@ -1,20 +1,20 @@
 //===- HftaLayerInference.cpp - Result types of layer ops -----------------===//
 
-#include "Hfta/Dialect/Hfta/IR/HftaOps.h"
+#include "LayerInference.h"
 #include "mlir/IR/TypeUtilities.h"
 
 using namespace mlir;
 using namespace mlir::hfta;
 
-static LogicalResult give(ValueRange operands, ArrayRef<int64_t> shape,
-                          Type elementType, SmallVectorImpl<Type> &types) {
+LogicalResult hfta::giveType(ValueRange operands, ArrayRef<int64_t> shape,
+                             Type elementType, SmallVectorImpl<Type> &types) {
   types.push_back(withCopies(RankedTensorType::get(shape, elementType),
                              getCopies(TypeRange(operands))));
   return success();
 }
 
-static LogicalResult checkSameElementType(std::optional<Location> location,
-                                          ValueRange operands) {
+LogicalResult hfta::checkSameElementType(std::optional<Location> location,
+                                         ValueRange operands) {
   Type first = getElementTypeOrSelf(operands.front().getType());
   for (Value operand : operands)
     if (getElementTypeOrSelf(operand.getType()) != first)
@@ -22,21 +22,6 @@ static LogicalResult checkSameElementType(std::optional<Location> location,
           location, "operands have different element types: ", first, " and ",
           getElementTypeOrSelf(operand.getType()));
   return success();
-}
-
-/// While an op is parsed, its attribute dictionary has not become properties
-/// yet, and a required attribute may be missing.
-template <typename OpTy, typename Adaptor = typename OpTy::Adaptor>
-static LogicalResult completeProperties(std::optional<Location> location,
-                                        Adaptor &adaptor) {
-  DictionaryAttr attributes = adaptor.getAttributes();
-  Location place = location.value_or(UnknownLoc::get(attributes.getContext()));
-  typename OpTy::Properties properties = adaptor.getProperties();
-  if (failed(OpTy::setPropertiesFromAttr(properties, attributes,
-                                         [&] { return emitError(place); })))
-    return failure();
-  adaptor = Adaptor(adaptor.getOperands(), attributes, properties);
-  return adaptor.verify(place);
 }
 
 //===----------------------------------------------------------------------===//
@@ -88,25 +73,17 @@ LogicalResult ContractOp::inferReturnTypes(MLIRContext *,
     shape.push_back(sizes[cast<AffineDimExpr>(expression).getPosition()]);
   if (llvm::is_contained(sizes, -1))
     return emitOptionalError(location, "an axis stands in neither operand");
-  return give(adaptor.getOperands(), shape,
-              getElementTypeOrSelf(adaptor.getLhs().getType()), types);
+  return giveType(adaptor.getOperands(), shape,
+                  getElementTypeOrSelf(adaptor.getLhs().getType()), types);
 }
 
 //===----------------------------------------------------------------------===//
 // Windows
 //===----------------------------------------------------------------------===//
 
-namespace {
-/// Sliding window over spatial axes.
-struct Window {
-  ArrayRef<int64_t> kernel, strides, dilations, padding;
-};
-} // namespace
-
-/// Number of positions of the window along each of `sizes`.
-static FailureOr<SmallVector<int64_t>>
-countPositions(std::optional<Location> location, ArrayRef<int64_t> sizes,
-               const Window &window) {
+FailureOr<SmallVector<int64_t>>
+hfta::countPositions(std::optional<Location> location, ArrayRef<int64_t> sizes,
+                     const Window &window) {
   size_t rank = sizes.size();
   if (rank == 0 || window.kernel.size() != rank ||
       window.strides.size() != rank || window.dilations.size() != rank ||
@@ -135,12 +112,6 @@ countPositions(std::optional<Location> location, ArrayRef<int64_t> sizes,
     positions.push_back(room / stride + 1);
   }
   return positions;
-}
-
-template <typename Adaptor>
-static Window getWindow(Adaptor adaptor, ArrayRef<int64_t> kernel) {
-  return {kernel, adaptor.getStrides(), adaptor.getDilations(),
-          adaptor.getPadding()};
 }
 
 //===----------------------------------------------------------------------===//
@@ -187,8 +158,8 @@ LogicalResult ConvOp::inferReturnTypes(MLIRContext *,
   if (failed(shape) ||
       failed(checkSameElementType(location, adaptor.getOperands())))
     return failure();
-  return give(adaptor.getOperands(), *shape,
-              getElementTypeOrSelf(adaptor.getInput().getType()), types);
+  return giveType(adaptor.getOperands(), *shape,
+                  getElementTypeOrSelf(adaptor.getInput().getType()), types);
 }
 
 LogicalResult ConvInputGradientOp::inferReturnTypes(
@@ -205,8 +176,8 @@ LogicalResult ConvInputGradientOp::inferReturnTypes(
   if (getShape(adaptor.getGradient()) != ArrayRef<int64_t>(*shape))
     return emitOptionalError(location, "gradient must have shape [", *shape,
                              "], got ", adaptor.getGradient().getType());
-  return give(adaptor.getOperands(), adaptor.getInputShape(),
-              getElementTypeOrSelf(adaptor.getGradient().getType()), types);
+  return giveType(adaptor.getOperands(), adaptor.getInputShape(),
+                  getElementTypeOrSelf(adaptor.getGradient().getType()), types);
 }
 
 LogicalResult ConvWeightGradientOp::inferReturnTypes(
@@ -223,8 +194,8 @@ LogicalResult ConvWeightGradientOp::inferReturnTypes(
   if (getShape(adaptor.getGradient()) != ArrayRef<int64_t>(*shape))
     return emitOptionalError(location, "gradient must have shape [", *shape,
                              "], got ", adaptor.getGradient().getType());
-  return give(adaptor.getOperands(), adaptor.getWeightShape(),
-              getElementTypeOrSelf(adaptor.getGradient().getType()), types);
+  return giveType(adaptor.getOperands(), adaptor.getWeightShape(),
+                  getElementTypeOrSelf(adaptor.getGradient().getType()), types);
 }
 
 //===----------------------------------------------------------------------===//
@@ -279,8 +250,8 @@ static LogicalResult inferPoolingGradient(std::optional<Location> location,
     if (getShape(operand) != ArrayRef<int64_t>(*shape))
       return emitOptionalError(location, "operand must have shape [", *shape,
                                "], got ", operand.getType());
-  return give(adaptor.getOperands(), adaptor.getInputShape(),
-              getElementTypeOrSelf(adaptor.getGradient().getType()), types);
+  return giveType(adaptor.getOperands(), adaptor.getInputShape(),
+                  getElementTypeOrSelf(adaptor.getGradient().getType()), types);
 }
 
 LogicalResult MaxPoolOp::inferReturnTypes(MLIRContext *context,
@@ -292,11 +263,12 @@ LogicalResult MaxPoolOp::inferReturnTypes(MLIRContext *context,
   FailureOr<SmallVector<int64_t>> shape =
       inferPooling(location, adaptor, getShape(adaptor.getInput()));
   if (failed(shape) ||
-      failed(give(adaptor.getOperands(), *shape,
-                  getElementTypeOrSelf(adaptor.getInput().getType()), types)))
+      failed(giveType(adaptor.getOperands(), *shape,
+                      getElementTypeOrSelf(adaptor.getInput().getType()),
+                      types)))
     return failure();
-  return give(adaptor.getOperands(), *shape, IntegerType::get(context, 32),
-              types);
+  return giveType(adaptor.getOperands(), *shape, IntegerType::get(context, 32),
+                  types);
 }
 
 LogicalResult MaxPoolGradientOp::inferReturnTypes(
@@ -318,8 +290,8 @@ LogicalResult AveragePoolOp::inferReturnTypes(MLIRContext *,
       inferPooling(location, adaptor, getShape(adaptor.getInput()));
   if (failed(shape))
     return failure();
-  return give(adaptor.getOperands(), *shape,
-              getElementTypeOrSelf(adaptor.getInput().getType()), types);
+  return giveType(adaptor.getOperands(), *shape,
+                  getElementTypeOrSelf(adaptor.getInput().getType()), types);
 }
 
 LogicalResult AveragePoolGradientOp::inferReturnTypes(
@@ -396,8 +368,8 @@ LogicalResult DropoutOp::inferReturnTypes(MLIRContext *,
                              "the input's shape, got ",
                              adaptor.getRate().getType(), " and ",
                              adaptor.getRandom().getType());
-  return give(adaptor.getOperands(), getShape(adaptor.getInput()),
-              getElementTypeOrSelf(adaptor.getInput().getType()), types);
+  return giveType(adaptor.getOperands(), getShape(adaptor.getInput()),
+                  getElementTypeOrSelf(adaptor.getInput().getType()), types);
 }
 
 LogicalResult RandomUniformOp::inferReturnTypes(
@@ -414,6 +386,6 @@ LogicalResult RandomUniformOp::inferReturnTypes(
                              adaptor.getElementType());
   if (llvm::any_of(adaptor.getShape(), [](int64_t size) { return size < 0; }))
     return emitOptionalError(location, "negative size");
-  return give(adaptor.getOperands(), adaptor.getShape(),
-              adaptor.getElementType(), types);
+  return giveType(adaptor.getOperands(), adaptor.getShape(),
+                  adaptor.getElementType(), types);
 }

@@ -131,7 +131,11 @@ def Hfta_ActivationOpInterface : OpInterface<"ActivationOpInterface"> {
   let methods = [
     InterfaceMethod<"Operands and results of that shape; those of one list belong together.",
       "::llvm::SmallVector<::llvm::SmallVector<::mlir::Value>>",
-      "getActivations">
+      "getActivations">,
+    InterfaceMethod<[{
+      Whether the op has a say in how they are stored. One that hasn't takes
+      what the others choose.
+    }], "bool", "choosesLayout", (ins), "", [{ return true; }]>
   ];
 }
 

@@ -3,6 +3,7 @@
 #ifndef HFTA_OPS
 #define HFTA_OPS
 
+include "Hfta/Dialect/Hfta/IR/HftaCurvatureOps.td"
 include "Hfta/Dialect/Hfta/IR/HftaElementwiseOps.td"
 include "Hfta/Dialect/Hfta/IR/HftaLayerOps.td"
 include "Hfta/Dialect/Hfta/IR/HftaScheduleOps.td"

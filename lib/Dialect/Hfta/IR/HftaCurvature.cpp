@@ -1,0 +1,185 @@
+//===- HftaCurvature.cpp - Second moments: types and costs ----------------===//
+
+#include "LayerInference.h"
+
+#include "Hfta/Dialect/Hfta/IR/ElementCounts.h"
+#include "Hfta/Dialect/Hfta/IR/PackedTriangle.h"
+
+#include "llvm/ADT/SmallBitVector.h"
+#include "llvm/Support/MathExtras.h"
+
+using namespace mlir;
+using namespace mlir::hfta;
+
+static ArrayRef<int64_t> getShape(Value value) {
+  return cast<RankedTensorType>(value.getType()).getShape();
+}
+
+//===----------------------------------------------------------------------===//
+// Types
+//===----------------------------------------------------------------------===//
+
+/// The type of `blocks` packed moments of rows of as many columns as `sizes`
+/// multiply to, and of a one if the op says so.
+template <typename Adaptor>
+static LogicalResult
+inferMoment(std::optional<Location> location, Adaptor adaptor, int64_t blocks,
+            ArrayRef<int64_t> sizes, SmallVectorImpl<Type> &types) {
+  int64_t columns = 1, elements;
+  bool isTooLarge = llvm::any_of(sizes, [&](int64_t size) {
+    return llvm::MulOverflow(columns, size, columns);
+  });
+  std::optional<int64_t> packed;
+  if (!isTooLarge)
+    packed = getPackedSize(columns + (adaptor.getOnes() ? 1 : 0));
+  if (!packed || llvm::MulOverflow(blocks, *packed, elements) ||
+      elements >= (int64_t(1) << 62))
+    return emitOptionalError(location, "moment has too many elements");
+  SmallVector<int64_t> shape = {blocks, *packed};
+  if (Value sum = adaptor.getSum())
+    if (getShape(sum) != ArrayRef<int64_t>(shape))
+      return emitOptionalError(location, "sum must have shape [",
+                               ArrayRef<int64_t>(shape), "], got ",
+                               sum.getType());
+  if (failed(checkSameElementType(location, adaptor.getOperands())))
+    return failure();
+  Value input = adaptor.getInput();
+  return giveType(adaptor.getOperands(), shape,
+                  cast<RankedTensorType>(input.getType()).getElementType(),
+                  types);
+}
+
+/// Sizes of the listed axes of a shape, none of which may be `taken` yet.
+static FailureOr<SmallVector<int64_t>>
+takeAxes(std::optional<Location> location, StringRef what,
+         ArrayRef<int64_t> axes, ArrayRef<int64_t> shape,
+         llvm::SmallBitVector &taken) {
+  SmallVector<int64_t> sizes;
+  for (int64_t axis : axes) {
+    if (axis < 0 || axis >= static_cast<int64_t>(shape.size()))
+      return emitOptionalError(location, what, " axis ", axis,
+                               " is outside of a tensor of rank ",
+                               shape.size());
+    if (taken.test(axis))
+      return emitOptionalError(location, what, " axis ", axis,
+                               " is listed twice");
+    taken.set(axis);
+    sizes.push_back(shape[axis]);
+  }
+  return sizes;
+}
+
+LogicalResult SecondMomentOp::inferReturnTypes(MLIRContext *,
+                                               std::optional<Location> location,
+                                               Adaptor adaptor,
+                                               SmallVectorImpl<Type> &types) {
+  if (failed(completeProperties<SecondMomentOp>(location, adaptor)))
+    return failure();
+  ArrayRef<int64_t> shape = getShape(adaptor.getInput());
+  llvm::SmallBitVector taken(shape.size());
+  FailureOr<SmallVector<int64_t>> blocks =
+      takeAxes(location, "block", adaptor.getBlocks(), shape, taken);
+  if (failed(blocks))
+    return failure();
+  FailureOr<SmallVector<int64_t>> columns =
+      takeAxes(location, "column", adaptor.getColumns(), shape, taken);
+  if (failed(columns))
+    return failure();
+  return inferMoment(location, adaptor, multiplySizes(*blocks), *columns,
+                     types);
+}
+
+LogicalResult PatchMomentOp::inferReturnTypes(MLIRContext *,
+                                              std::optional<Location> location,
+                                              Adaptor adaptor,
+                                              SmallVectorImpl<Type> &types) {
+  if (failed(completeProperties<PatchMomentOp>(location, adaptor)))
+    return failure();
+  ArrayRef<int64_t> shape = getShape(adaptor.getInput());
+  if (shape.size() < 3)
+    return emitOptionalError(location, "input needs rank 3 or more, got ",
+                             shape.size());
+  int64_t groups = adaptor.getGroups();
+  if (groups < 1 || shape[1] % groups != 0)
+    return emitOptionalError(location, "cannot divide ", shape[1],
+                             " channels into ", groups, " groups");
+  if (failed(countPositions(location, shape.drop_front(2),
+                            getWindow(adaptor, adaptor.getKernel()))))
+    return failure();
+  SmallVector<int64_t> columns = {shape[1] / groups};
+  llvm::append_range(columns, adaptor.getKernel());
+  return inferMoment(location, adaptor, groups, columns, types);
+}
+
+LogicalResult UnpackSymmetricOp::inferReturnTypes(
+    MLIRContext *, std::optional<Location> location, Adaptor adaptor,
+    SmallVectorImpl<Type> &types) {
+  auto packed = cast<RankedTensorType>(adaptor.getPacked().getType());
+  std::optional<int64_t> side;
+  if (packed.getRank() == 2)
+    side = getPackedSide(packed.getDimSize(1));
+  if (!side)
+    return emitOptionalError(
+        location, "expected blocks of n (n + 1) / 2 elements, got ", packed);
+  return giveType(adaptor.getOperands(), {packed.getDimSize(0), *side, *side},
+                  packed.getElementType(), types);
+}
+
+//===----------------------------------------------------------------------===//
+// Costs
+//===----------------------------------------------------------------------===//
+
+/// A product and a sum for each row and element of the packed triangle.
+int64_t SecondMomentOp::getFlops() {
+  int64_t rows = 1;
+  for (auto [axis, size] : llvm::enumerate(getShape(getInput())))
+    if (!llvm::is_contained(getBlocks(), static_cast<int64_t>(axis)) &&
+        !llvm::is_contained(getColumns(), static_cast<int64_t>(axis)))
+      rows *= size;
+  ArrayRef<int64_t> result = getShape(getResult());
+  return multiplySizes({2, rows, result[0], result[1]});
+}
+
+/// Windows along an axis in which both of two taps lie within the input,
+/// counted for all pairs of taps, and those in which one does.
+static std::pair<int64_t, int64_t> countTapPairs(PatchMomentOp op,
+                                                 size_t axis) {
+  int64_t size = getShape(op.getInput())[2 + axis];
+  size_t rank = op.getKernel().size();
+  int64_t kernel = op.getKernel()[axis], dilation = op.getDilations()[axis];
+  int64_t low = op.getPadding()[axis], high = op.getPadding()[rank + axis];
+  int64_t last = size + high - (kernel - 1) * dilation - 1, pairs = 0, taps = 0;
+  for (int64_t first = -low; first <= last; first += op.getStrides()[axis]) {
+    // Taps t with 0 <= first + t * dilation < size.
+    int64_t begin = first < 0 ? llvm::divideCeil(-first, dilation) : 0;
+    int64_t end =
+        first < size ? std::min(kernel, (size - 1 - first) / dilation + 1) : 0;
+    int64_t inside = std::max<int64_t>(end - begin, 0);
+    pairs += inside * inside;
+    taps += inside;
+  }
+  return {pairs, taps};
+}
+
+/// The same without products of taps in the padding.
+int64_t PatchMomentOp::getFlops() {
+  ArrayRef<int64_t> shape = getShape(getInput());
+  int64_t channels = shape[1] / getGroups(), rank = getKernel().size();
+  int64_t pairs = 1, taps = 1, positions = 1;
+  for (int64_t axis = 0; axis < rank; ++axis) {
+    auto [pairsHere, tapsHere] = countTapPairs(*this, axis);
+    pairs *= pairsHere;
+    taps *= tapsHere;
+    int64_t extent = (getKernel()[axis] - 1) * getDilations()[axis] + 1;
+    positions *= (shape[2 + axis] + getPadding()[axis] +
+                  getPadding()[rank + axis] - extent) /
+                     getStrides()[axis] +
+                 1;
+  }
+  int64_t flops = channels * channels * pairs + channels * taps;
+  if (getOnes())
+    flops += 2 * (channels * taps + positions);
+  return shape[0] * getGroups() * flops;
+}
+
+int64_t UnpackSymmetricOp::getFlops() { return 0; }
