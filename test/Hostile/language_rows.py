@@ -252,6 +252,53 @@ def make_name_rows():
                  place="job.hfta:")
 
 
+def make_precondition_rows():
+    for name, arguments, *words in (
+            ("an option that it hasn't", "dampning = 1e-3", "'dampning'"),
+            ("a damping of 0", "damping = [1e-3, 0]", "'damping'", "got 0"),
+            ("a damping that is a word", "damping = large", "'damping'"),
+            ("a decay of 1", "decay = 1", "'decay'", "got 1"),
+            ("half a period", "factor_every = 0.5", "'factor_every'", "0.5"),
+            ("inversions that are more frequent than factors",
+             "factor_every = [1, 20], inverse_every = 10",
+             "every 10 steps", "every 20", "copy 1"),
+            ("a negative clip", "kl_clip = -1e-3", "'kl_clip'", "-0.001"),
+            ("a method that doesn't exist", "method = lu", "'lu'"),
+            ("a list of words", "sharing = [expand, reduce]", "'sharing'"),
+            ("pi of eigenvalues", "method = eigen, pi = true", "'pi'", "'eigen'"),
+            ("a block of nothing", "block = 0", "'block'", "0"),
+            ("a narrow inversion", "inversion = bf16", "'bf16'"),
+            ("a schedule that doesn't exist", "damping_schedule = stepp", "'stepp'"),
+            ("a schedule's list in a zip that hasn't its length",
+             "damping_schedule = step(zip(step_size = [1, 2], gamma = [1, 2, 3]))",
+             "3 values", "2"),
+            ("an excluded pattern that nothing matches", 'exclude = "tail.*"',
+             "'tail.*'"),
+            ("an excluded pattern that is none", 'exclude = "[a"', "'[a'"),
+            ("more than all ranks", "placement = fraction(1.5)", "'placement'",
+             "1.5"),
+            ("a fraction of nothing", "placement = fraction()", "'number'"),
+            ("a placement that doesn't exist", "placement = everywhere",
+             "'everywhere'"),
+            ("an option without its name", "1e-3, 0.9, 1, 1, 0, cholesky, true, 3",
+             "'fisher'")):
+        yield change(f"kfac with {name}", "steps     3",
+                     f"steps 3\n  precondition kfac({arguments})", 1, *words,
+                     place="job.hfta:17:")
+    yield change("another preconditioner", "steps     3",
+                 "steps 3\n  precondition shampoo", 1, "'shampoo'",
+                 place="job.hfta:17:")
+    yield change("a preconditioner without a name", "steps     3",
+                 "steps 3\n  precondition damping = 1e-3", 1, "one value",
+                 place="job.hfta:17:")
+    yield change("two preconditioners", "steps     3",
+                 "steps 3\n  precondition kfac\n  precondition kfac", 1,
+                 "second clause 'precondition'", place="job.hfta:18:")
+    yield row("a model's number with the name of a preconditioner's",
+              GOOD.replace("[batch, 8])", "[batch, 8], decay = 1)").replace(
+                  "steps     3", "precondition kfac"), 1, "'decay'")
+
+
 def make_shape_rows():
     yield change("a batch of 0", "batch = 16", "batch = 0", 1, "0")
     yield change("a negative batch", "batch = 16", "batch = -16", 1, "-16")
@@ -533,5 +580,6 @@ def make_rows(_):
     yield from make_number_rows()
     yield from make_copies_rows()
     yield from make_name_rows()
+    yield from make_precondition_rows()
     yield from make_shape_rows()
     yield from make_file_rows()

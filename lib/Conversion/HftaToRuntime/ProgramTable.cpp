@@ -355,7 +355,9 @@ static uint32_t getSettingCode(SettingType type) {
     return HFTA_SETTING_WHOLE_NUMBERS;
   case SettingType::Number:
   case SettingType::Word:
+  case SettingType::Names:
   case SettingType::NameLists:
+  case SettingType::Schedule:
     llvm_unreachable("these are Unlisted");
   }
   llvm_unreachable("all types are listed");

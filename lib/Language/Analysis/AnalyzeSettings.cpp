@@ -30,7 +30,14 @@ void JobAnalyzer::analyzeSetting(const Clause &clause,
 std::optional<BoundArguments>
 JobAnalyzer::readSettings(const Clause &clause,
                           llvm::ArrayRef<ParameterSpec> before) {
-  llvm::StringRef keyword = clause.keyword.name;
+  return readSettings(clause.keyword.name,
+                      {clause.keyword, clause.arguments, clause.range}, before);
+}
+
+/// The same of a clause whose arguments are those of a call.
+std::optional<BoundArguments>
+JobAnalyzer::readSettings(llvm::StringRef keyword, const CallView &call,
+                          llvm::ArrayRef<ParameterSpec> before) {
   llvm::SmallVector<const SettingInfo *> settings = getSettingsOf(keyword);
   llvm::SmallVector<ParameterSpec> signature(before);
   for (const SettingInfo *setting : settings)
@@ -40,7 +47,7 @@ JobAnalyzer::readSettings(const Clause &clause,
          setting->isClause() ||
              (setting->traits & setting_traits::Required) != 0});
   std::optional<BoundArguments> arguments = bindArguments(
-      {keyword, signature}, clause.arguments, clause.range, diagnostics);
+      {call.callee.name, signature}, call.arguments, call.range, diagnostics);
   if (!arguments)
     return std::nullopt;
   for (auto [setting, spec] :
@@ -81,6 +88,15 @@ void JobAnalyzer::readCounts(const SettingInfo &setting,
       clampToInteger(setting.range.most));
   if (counts)
     *std::get<std::vector<int64_t> *>(setting.get(info.job)) = *counts;
+}
+
+/// A name, or a list of names.
+void JobAnalyzer::readNames(const SettingInfo &setting,
+                            const ast::Expression &value) {
+  auto &names = *std::get<std::vector<std::string> *>(setting.get(info.job));
+  for (const ast::Expression *name : getElements(value))
+    names.push_back(
+        constants.readString(*name, setting.name).value_or(std::string()));
 }
 
 /// Names, each alone or several in a list.
@@ -143,31 +159,80 @@ std::string JobAnalyzer::readFile(const ast::CallExpression &call) {
   return name.empty() ? "" : Job::makeFile(name);
 }
 
+/// `word(NUMBER)`, as it stands; empty after an error.
+std::string JobAnalyzer::readCall(const SettingInfo &setting,
+                                  const ast::CallExpression &call) {
+  static constexpr ParameterSpec kNumber[] = {{"number", true}};
+  std::optional<BoundArguments> arguments =
+      bindArguments({call.callee.name, kNumber}, call.arguments,
+                    call.getRange(), diagnostics);
+  double number = 0;
+  unsigned errors = diagnostics.getErrorCount();
+  if (arguments)
+    readReal(setting, *arguments->get("number"), number);
+  if (!arguments || diagnostics.getErrorCount() != errors)
+    return "";
+  return call.callee.name + "(" + printNumber(number) + ")";
+}
+
+/// A word, or what stands as a call.
+void JobAnalyzer::readText(const SettingInfo &setting,
+                           const ast::Expression &value) {
+  std::string &text = *std::get<std::string *>(setting.get(info.job));
+  auto *call = llvm::dyn_cast<ast::CallExpression>(&value);
+  if (call && setting.takes(Job::makeFile("")))
+    text = readFile(*call);
+  else if (call && setting.takesNumber(call->callee.name))
+    text = readCall(setting, *call);
+  else if (std::optional<llvm::StringRef> word =
+               constants.readWord(value, setting.name, setting.getWords()))
+    text = word->str();
+}
+
+static llvm::StringRef describeOne(SettingType type) {
+  switch (type) {
+  case SettingType::Word:
+    return "give one word";
+  case SettingType::Flag:
+    return "give true or false";
+  case SettingType::Schedule:
+    return "give one schedule";
+  default:
+    return "give one number";
+  }
+}
+
+/// What may be a list. False: it is nothing of the kind.
+bool JobAnalyzer::readOfCopies(const SettingInfo &setting,
+                               const ast::Expression &value) {
+  if (setting.isSwept())
+    addNumbers(setting.name, value, setting.range);
+  else if (setting.type == SettingType::Counts)
+    readCounts(setting, value);
+  else if (setting.type == SettingType::Names)
+    readNames(setting, value);
+  else if (setting.type == SettingType::NameLists)
+    readNameLists(setting, value);
+  else
+    return false;
+  return true;
+}
+
 void JobAnalyzer::readSetting(const SettingInfo &setting,
                               const ast::Expression &value) {
-  if (setting.isSwept())
-    return addNumbers(setting.name, value, setting.range);
-  if (setting.type == SettingType::Counts)
-    return readCounts(setting, value);
-  if (setting.type == SettingType::NameLists)
-    return readNameLists(setting, value);
+  if (readOfCopies(setting, value))
+    return;
   if (llvm::isa<ast::ListExpression>(&value)) {
     diagnostics.error(value.getRange(),
                       "'" + setting.name + "' is the same for all copies",
-                      setting.type == SettingType::Word ? "give one word"
-                                                        : "give one number");
+                      describeOne(setting.type));
     return;
   }
+  if (setting.type == SettingType::Word)
+    return readText(setting, value);
+  if (setting.type == SettingType::Schedule)
+    return readSchedule(setting, value);
   SettingRef place = setting.get(info.job);
-  if (auto *text = std::get_if<std::string *>(&place)) {
-    if (auto *call = llvm::dyn_cast<ast::CallExpression>(&value);
-        call && setting.takes(Job::makeFile("")))
-      **text = readFile(*call);
-    else if (std::optional<llvm::StringRef> word =
-                 constants.readWord(value, setting.name, setting.getWords()))
-      **text = word->str();
-    return;
-  }
   if (auto *number = std::get_if<double *>(&place))
     return readReal(setting, value, **number);
   if (auto *flag = std::get_if<bool *>(&place)) {
@@ -194,7 +259,8 @@ void JobAnalyzer::readSetting(const SettingInfo &setting,
 //===----------------------------------------------------------------------===//
 
 void JobAnalyzer::addNumbers(llvm::StringRef name, const ast::Expression &value,
-                             const NumberRange &allowed, const void *group) {
+                             const NumberRange &allowed, const void *group,
+                             llvm::StringRef prefix) {
   std::optional<std::vector<Number>> numbers =
       constants.readNumbers(value, name);
   if (!numbers)
@@ -212,16 +278,17 @@ void JobAnalyzer::addNumbers(llvm::StringRef name, const ast::Expression &value,
   }
   if (!ok)
     return;
+  std::string key = (prefix + name).str();
   if (!list && group)
     diagnostics.error(value.getRange(),
                       "zip pairs lists, but '" + name + "' is one number",
                       "take it out of zip(...)");
   else if (list)
-    info.sweep.addList(name, std::move(*numbers), value.getRange(),
+    info.sweep.addList(key, std::move(*numbers), value.getRange(),
                        {clausePosition, value.getRange().Start.getPointer()},
                        group);
   else
-    info.sweep.addValue(name, numbers->front());
+    info.sweep.addValue(key, numbers->front());
 }
 
 //===----------------------------------------------------------------------===//
@@ -230,13 +297,14 @@ void JobAnalyzer::addNumbers(llvm::StringRef name, const ast::Expression &value,
 
 void JobAnalyzer::readParameter(const BoundArguments &arguments,
                                 const ParameterInfo &parameter,
-                                std::vector<std::string> &flags) {
+                                std::vector<std::string> &flags,
+                                llvm::StringRef prefix) {
   for (const BoundArguments::Bound &bound : arguments.getAll()) {
     if (bound.name != parameter.name)
       continue;
     if (parameter.kind != ParameterInfo::Kind::flag)
       return addNumbers(parameter.name, *bound.value, parameter.range,
-                        bound.group);
+                        bound.group, prefix);
     if (!constants.readBool(*bound.value, parameter.name).value_or(false))
       return;
     flags.push_back(parameter.name.str());
@@ -248,14 +316,15 @@ void JobAnalyzer::readParameter(const BoundArguments &arguments,
     return;
   }
   if (parameter.initial)
-    info.sweep.addValue(parameter.name, Number::of(*parameter.initial));
+    info.sweep.addValue((prefix + parameter.name).str(),
+                        Number::of(*parameter.initial));
 }
 
-/// Nothing after an error in what the arguments are.
-std::optional<BoundArguments>
-JobAnalyzer::readParameters(const CallView &call,
-                            llvm::ArrayRef<ParameterInfo> parameters,
-                            std::vector<std::string> &flags) {
+/// `prefix` stands before the parameters' names where lists are paired. Nothing
+/// after an error in what the arguments are.
+std::optional<BoundArguments> JobAnalyzer::readParameters(
+    const CallView &call, llvm::ArrayRef<ParameterInfo> parameters,
+    std::vector<std::string> &flags, llvm::StringRef prefix) {
   llvm::SmallVector<ParameterSpec> signature;
   for (const ParameterInfo &parameter : parameters)
     signature.push_back(
@@ -273,7 +342,7 @@ JobAnalyzer::readParameters(const CallView &call,
     readBetas(*arguments, *first, *second);
   for (const ParameterInfo &parameter : parameters)
     if (!isPair || (&parameter != first && &parameter != second))
-      readParameter(*arguments, parameter, flags);
+      readParameter(*arguments, parameter, flags, prefix);
   return arguments;
 }
 
@@ -336,5 +405,6 @@ bool JobAnalyzer::isTaken(llvm::StringRef name) const {
   const ScheduleInfo *schedule = findSchedule(info.job.schedule.kind);
   return (setting && setting->isSwept()) || name == "model" ||
          name == "label_smoothing" || findByName(schedule->parameters, name) ||
-         (optimizer && findByName(optimizer->parameters, name));
+         (optimizer && findByName(optimizer->parameters, name)) ||
+         isTakenByPreconditioner(name);
 }

@@ -10,7 +10,7 @@ using namespace mlir::hfta;
 using namespace mlir::hfta::language;
 
 //===----------------------------------------------------------------------===//
-// Optimizer and schedule
+// Optimizer and schedules
 //===----------------------------------------------------------------------===//
 
 /// The record of `table` that a call names; null after an error.
@@ -42,18 +42,19 @@ void JobAnalyzer::analyzeOptimizer(const Clause &clause) {
     info.job.optimizer = optimizer->name.str();
 }
 
-void JobAnalyzer::analyzeSchedule(const Clause &clause) {
-  const ast::Expression *value = getOnlyValue(clause);
-  std::optional<CallView> call;
-  if (!value ||
-      !(call = getCall(*value, "a schedule such as cosine(warmup = 100)",
-                       diagnostics)))
+/// Its parameters are filled in when all copies are known.
+void JobAnalyzer::readSchedule(const SettingInfo &setting,
+                               const ast::Expression &value) {
+  std::optional<CallView> call =
+      getCall(value, "a schedule such as cosine(warmup = 100)", diagnostics);
+  if (!call)
     return;
   const ScheduleInfo *schedule =
       findKind(getSchedules(), *call, "schedule", diagnostics);
   std::vector<std::string> noFlags;
-  if (schedule && readParameters(*call, schedule->parameters, noFlags))
-    info.job.schedule.kind = schedule->name.str();
+  if (schedule && readParameters(*call, schedule->parameters, noFlags,
+                                 getSchedulePrefix(setting)))
+    std::get<Schedule *>(setting.get(info.job))->kind = schedule->name.str();
 }
 
 //===----------------------------------------------------------------------===//

@@ -27,6 +27,8 @@ void JobAnalyzer::analyze() {
     return;
   makeCopies();
   if (!diagnostics.hasErrors())
+    checkPreconditioner();
+  if (!diagnostics.hasErrors())
     fillJob();
 }
 
@@ -233,12 +235,20 @@ void JobAnalyzer::fillSettings() {
       for (const Number &number : info.sweep.get(setting->name))
         std::get<std::vector<int64_t> *>(value)->push_back(*number.integer);
   }
+  for (const SettingInfo *setting : getSettings())
+    if (setting->type == SettingType::Schedule &&
+        (setting->isClause() || info.train->find(setting->clause)))
+      fillSchedule(*setting);
+}
+
+void JobAnalyzer::fillSchedule(const SettingInfo &setting) {
+  Schedule &schedule = *std::get<Schedule *>(setting.get(info.job));
   for (const ParameterInfo &parameter :
-       findSchedule(job.schedule.kind)->parameters) {
-    if (!info.sweep.contains(parameter.name))
-      info.sweep.addValue(parameter.name, Number::of(*parameter.initial));
-    getScheduleParameter(job.schedule, parameter.name) =
-        info.sweep.getValues(parameter.name);
+       findSchedule(schedule.kind)->parameters) {
+    std::string key = (getSchedulePrefix(setting) + parameter.name).str();
+    if (!info.sweep.contains(key))
+      info.sweep.addValue(key, Number::of(*parameter.initial));
+    getScheduleParameter(schedule, parameter.name) = info.sweep.getValues(key);
   }
 }
 
@@ -252,6 +262,7 @@ void JobAnalyzer::fillJob() {
     for (const ParameterInfo &parameter : optimizer->parameters)
       if (info.sweep.contains(parameter.name))
         addHyperParameter(parameter.name);
+  fillPreconditioner();
   for (const std::string &name : info.modelHyperParameters)
     addHyperParameter(name);
   if (info.loss.smoothing)

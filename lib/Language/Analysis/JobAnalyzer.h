@@ -91,7 +91,10 @@ struct JobInfo {
   std::vector<int64_t> fileOfCopy;
 
   bool freshInitialization = false;
-  std::vector<NamedRange> freeze, trainable; ///< patterns
+  std::vector<NamedRange> freeze, trainable;      ///< patterns
+  llvm::SmallVector<llvm::SMRange> excludeRanges; ///< of Job::kfacExclude
+  /// Of the last argument that says how often factors are measured or inverted.
+  llvm::SMRange periodRange;
   llvm::StringMap<int64_t> dims;
   llvm::StringMap<llvm::SMRange> dimRanges;
 
@@ -143,6 +146,7 @@ private:
   void assignFiles();
   void fillJob();
   void fillSettings();
+  void fillSchedule(const SettingInfo &setting);
 
   // AnalyzePipeline.cpp: stages.
   void checkPipeline();
@@ -161,6 +165,11 @@ private:
   bool checkStages(const Clause &pipeline);
   bool checkWorkers(int64_t stage, const Clause *pipeline, const Clause *parts);
 
+  // AnalyzePreconditioner.cpp: what is between gradients and optimizer.
+  void checkPreconditioner();
+  void fillPreconditioner();
+  bool isTakenByPreconditioner(llvm::StringRef name) const;
+
   // AnalyzeSettings.cpp: what follows from records.
   void analyzeSetting(const Clause &clause, const SettingInfo &setting);
   void readCounts(const SettingInfo &setting, const ast::Expression &value);
@@ -168,20 +177,31 @@ private:
                 double &place);
   std::string readFileName(const ast::CallExpression &call);
   std::string readFile(const ast::CallExpression &call);
+  std::string readCall(const SettingInfo &setting,
+                       const ast::CallExpression &call);
+  void readNames(const SettingInfo &setting, const ast::Expression &value);
   void readNameLists(const SettingInfo &setting, const ast::Expression &value);
+  void readSchedule(const SettingInfo &setting, const ast::Expression &value);
+  void readText(const SettingInfo &setting, const ast::Expression &value);
+  bool readOfCopies(const SettingInfo &setting, const ast::Expression &value);
   std::optional<BoundArguments>
   readSettings(const Clause &clause, llvm::ArrayRef<ParameterSpec> before);
+  std::optional<BoundArguments>
+  readSettings(llvm::StringRef keyword, const CallView &call,
+               llvm::ArrayRef<ParameterSpec> before);
   void readSetting(const SettingInfo &setting, const ast::Expression &value);
   std::optional<BoundArguments>
   readParameters(const CallView &call, llvm::ArrayRef<ParameterInfo> parameters,
-                 std::vector<std::string> &flags);
+                 std::vector<std::string> &flags, llvm::StringRef prefix = "");
   void readParameter(const BoundArguments &arguments,
                      const ParameterInfo &parameter,
-                     std::vector<std::string> &flags);
+                     std::vector<std::string> &flags,
+                     llvm::StringRef prefix = "");
   void readBetas(const BoundArguments &arguments, const ParameterInfo &first,
                  const ParameterInfo &second);
   void addNumbers(llvm::StringRef name, const ast::Expression &value,
-                  const NumberRange &allowed, const void *group = nullptr);
+                  const NumberRange &allowed, const void *group = nullptr,
+                  llvm::StringRef prefix = "");
   bool isTaken(llvm::StringRef name) const;
 
   // AnalyzeTraining.cpp: clauses of a train block.

@@ -28,6 +28,11 @@ static std::string describeInitial(const SettingInfo &setting) {
   return printNumber(*setting.initial);
 }
 
+static std::string describeInitial(std::optional<double> initial,
+                                   llvm::StringRef byDefault) {
+  return initial ? printNumber(*initial) : byDefault.str();
+}
+
 /// Code in a cell of a table: `auto\|all`.
 static std::string escapeBars(llvm::StringRef code) {
   std::string escaped;
@@ -48,6 +53,8 @@ static void printClause(raw_ostream &os, const KeywordInfo &keyword) {
      << escapeBars(usage);
   llvm::SmallVector<const SettingInfo *> settings = getSettingsOf(keyword.name);
   llvm::erase(settings, own);
+  if (keyword.traits & setting_traits::Call)
+    settings.clear();
   llvm::StringRef separator = usage.empty() ? "" : ", ";
   for (const SettingInfo *setting : settings) {
     os << separator << setting->name << " = "
@@ -119,6 +126,24 @@ static void printSchedules(raw_ostream &os) {
     printCall(os, schedule.name, schedule.parameters, schedule.rate);
 }
 
+/// What stands in the parentheses of `kfac`.
+static void printKfac(raw_ostream &os) {
+  os << "| argument of `kfac` | meaning | default |\n|---|---|---|\n";
+  auto printRow = [&](llvm::StringRef name, llvm::StringRef usage,
+                      llvm::StringRef text, llvm::StringRef byDefault) {
+    os << "| `" << name << " = " << escapeBars(usage) << "` | " << text << " | "
+       << byDefault << " |\n";
+  };
+#define HFTA_KFAC_PARAMETER(name, initial, range, text, byDefault)             \
+  printRow(#name, "X", text "; may be a list",                                 \
+           describeInitial(initial, byDefault));
+#include "Hfta/Dialect/Hfta/IR/Settings.def"
+  for (const SettingInfo *setting : getSettingsOf("precondition"))
+    printRow(setting->name,
+             setting->usage.empty() ? "BOOL" : setting->usage.str(),
+             setting->text, quote(describeInitial(*setting)));
+}
+
 static void printFlags(raw_ostream &os) {
   os << "| flag | clause or argument |\n|---|---|\n";
   for (const KeywordInfo &keyword : getKeywords()) {
@@ -141,7 +166,8 @@ void hfta::printSettingTables(raw_ostream &os) {
     void (*print)(raw_ostream &os);
   } tables[] = {{"clauses", printClauses},     {"types", printTypes},
                 {"losses", printLosses},       {"optimizers", printOptimizers},
-                {"schedules", printSchedules}, {"flags", printFlags}};
+                {"schedules", printSchedules}, {"kfac", printKfac},
+                {"flags", printFlags}};
   llvm::interleave(
       tables, os,
       [&](const auto &table) {

@@ -93,6 +93,32 @@ bool JobBuilder::buildModels(ModuleOp module) {
     if (ok)
       limitIndices(model);
   }
+  return ok && checkExcluded(module);
+}
+
+/// Each pattern of what isn't preconditioned matches what is trained.
+bool JobBuilder::checkExcluded(ModuleOp module) {
+  std::vector<std::string> trained;
+  module.walk([&](VariableOp variable) {
+    if (variable.getTrained())
+      trained.push_back(variable.getOwnName());
+  });
+  std::vector<StringRef> names(trained.begin(), trained.end());
+  bool ok = true;
+  for (auto [text, range] :
+       llvm::zip_equal(info.job.kfacExclude, info.excludeRanges)) {
+    ParameterPattern pattern(text);
+    std::string wrong = pattern.getError().empty()
+                            ? " matches no trained parameter of the model"
+                            : ": " + pattern.getError().str();
+    if (pattern.getError().empty() && llvm::any_of(names, [&](StringRef name) {
+          return pattern.matches(name);
+        }))
+      continue;
+    ok = false;
+    diagnostics.error(range, "exclude pattern '" + text + "'" + wrong,
+                      suggest(text, names, "trained parameters are"));
+  }
   return ok;
 }
 

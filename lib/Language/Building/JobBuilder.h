@@ -48,6 +48,7 @@ private:
   void noteCutLocations(ModuleOp module);
   bool buildLanguageModel(ModuleOp module);
   bool chooseTrained(ModelOp model);
+  bool checkExcluded(ModuleOp module);
   bool buildObjective(ModelOp model);
   std::optional<unsigned> findOutput(const ObjectiveInfo &objective,
                                      func::FuncOp forward);

@@ -49,7 +49,7 @@ def make_files(folder, models):
 def complete(block):
     """The job that an example belongs to."""
     sgd = "  optimizer sgd\n"
-    if block.startswith("optimizer"):
+    if block.startswith(("optimizer", "precondition")):
         return (MODEL + DATA + "train t {\n  model net(image)\n" +
                 REST % "net" + block + "}\n")
     if block.startswith("data d") and "price" in block:

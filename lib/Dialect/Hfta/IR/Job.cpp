@@ -141,6 +141,16 @@ bool Job::recomputes(int64_t stage) const {
 
 namespace {
 
+struct DescribeSchedule {
+  template <typename Archive>
+  void operator()(Archive &archive, Schedule &schedule) const {
+    archive.field("kind", schedule.kind);
+#define HFTA_SCHEDULE_PARAMETER(member, name, initial, neutral, range)         \
+  archive.field(#name, schedule.member);
+#include "Hfta/Dialect/Hfta/IR/Settings.def"
+  }
+};
+
 class Writer {
 public:
   explicit Writer(MLIRContext *context) : builder(context) {}
@@ -162,9 +172,9 @@ public:
     if (value)
       field(key, value);
   }
-  /// Written where there are some.
-  template <typename T>
-  void list(StringRef key, const std::vector<T> &values) {
+  /// Written where there are some, of a text letters.
+  template <typename Values>
+  void list(StringRef key, const Values &values) {
     if (!values.empty())
       field(key, values);
   }
@@ -185,6 +195,9 @@ public:
       lists.push_back(builder.getStrArrayAttr(
           SmallVector<StringRef>(names.begin(), names.end())));
     add(key, builder.getArrayAttr(lists));
+  }
+  void field(StringRef key, const Schedule &value) {
+    record(key, value, DescribeSchedule());
   }
   /// A field that may be missing.
   void setting(const SettingInfo &info, Job &job) {
@@ -250,8 +263,8 @@ public:
     if (dictionary.get(key))
       field(key, value);
   }
-  template <typename T>
-  void list(StringRef key, std::vector<T> &values) {
+  template <typename Values>
+  void list(StringRef key, Values &values) {
     known.insert(key);
     if (dictionary.get(key))
       field(key, values);
@@ -280,6 +293,9 @@ public:
       if (!names || !append(names, values.emplace_back()))
         return fail(key, "an array of arrays of strings");
     }
+  }
+  void field(StringRef key, Schedule &value) {
+    record(key, value, DescribeSchedule());
   }
   void setting(const SettingInfo &info, Job &job) {
     known.insert(info.name);
@@ -363,13 +379,6 @@ struct Describe {
     archive.field("values", parameter.values);
   }
   template <typename Archive>
-  void operator()(Archive &archive, Schedule &schedule) const {
-    archive.field("kind", schedule.kind);
-#define HFTA_SCHEDULE_PARAMETER(member, name, initial, neutral, range)         \
-  archive.field(#name, schedule.member);
-#include "Hfta/Dialect/Hfta/IR/Settings.def"
-  }
-  template <typename Archive>
   void operator()(Archive &archive, Precision &precision) const {
 #define HFTA_PRECISION(member, bits, text)                                     \
   archive.field(#member, precision.member);
@@ -383,9 +392,9 @@ struct Describe {
     archive.field("optimizer", job.optimizer);
     archive.field("optimizer_flags", job.optimizerFlags);
     archive.records("hyper_parameters", job.hyperParameters, *this);
-    archive.record("schedule", job.schedule, *this);
     archive.record("precision", job.precision, *this);
     archive.flag("keeps_types", job.keepsTypes);
+    archive.list("preconditioner", job.preconditioner);
     archive.list("recomputed_stages", job.recomputedStages);
     archive.list("order_rows", job.orderRows);
     archive.list("worker_places", job.workerPlaces);
@@ -501,6 +510,25 @@ static std::string checkPipeline(const Job &job) {
   return checkOrderRows(job);
 }
 
+/// What is wrong with schedules and preconditioner; empty if nothing.
+static std::string checkKinds(const Job &job) {
+  for (const SettingInfo *setting : getSettings())
+    if (setting->type == SettingType::Schedule) {
+      const Schedule &schedule =
+          *std::get<Schedule *>(setting->get(const_cast<Job &>(job)));
+      if (!findSchedule(schedule.kind))
+        return "unknown schedule '" + schedule.kind + "'";
+    }
+  if (job.preconditioner.empty())
+    return "";
+  if (job.preconditioner != Job::kKfac)
+    return "unknown preconditioner '" + job.preconditioner + "'";
+  for (const ParameterInfo &parameter : getKfacParameters())
+    if (!job.findHyperParameter(parameter.name))
+      return ("kfac needs the hyper-parameter '" + parameter.name + "'").str();
+  return "";
+}
+
 /// What a reader of the job may rely on; returns an error or nothing.
 static std::string checkJob(const Job &job) {
   if (job.copies < 1)
@@ -546,8 +574,8 @@ static std::string checkJob(const Job &job) {
   std::string type = checkPrecision(job.precision);
   if (!type.empty())
     return type;
-  if (!findSchedule(job.schedule.kind))
-    return "unknown schedule '" + job.schedule.kind + "'";
+  if (std::string kind = checkKinds(job); !kind.empty())
+    return kind;
   if (job.training && !findOptimizer(job.optimizer))
     return "unknown optimizer '" + job.optimizer + "'";
   return "";

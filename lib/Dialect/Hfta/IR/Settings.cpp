@@ -10,6 +10,8 @@
 #include "llvm/Support/Format.h"
 #include "llvm/Support/raw_ostream.h"
 
+#include <cmath>
+
 using namespace mlir;
 using namespace mlir::hfta;
 using namespace mlir::hfta::setting_traits;
@@ -20,6 +22,9 @@ using namespace mlir::hfta::setting_traits;
 
 std::string hfta::printNumber(double value) {
   llvm::SmallString<24> text;
+  constexpr double kMostPlain = 1e15;
+  if (std::abs(value) < kMostPlain && value == std::trunc(value))
+    return std::to_string(static_cast<int64_t>(value));
   for (unsigned digits = 1; digits <= 17; ++digits) {
     text.clear();
     llvm::raw_svector_ostream os(text);
@@ -65,12 +70,24 @@ SmallVector<StringRef> SettingInfo::getWords() const {
 }
 
 bool SettingInfo::takes(StringRef text) const {
+  auto [name, inner] = text.split('(');
+  if (takesNumber(name) && inner.consume_back(")")) {
+    double number;
+    return !inner.getAsDouble(number) && range.contains(number, false);
+  }
   return llvm::any_of(getWords(), [&](StringRef word) {
-    size_t name = word.find('"');
-    return name == StringRef::npos
-               ? text == word
-               : text.starts_with(word.take_front(name + 1)) &&
+    size_t quote = word.find('"');
+    return quote == StringRef::npos
+               ? text == word && !word.contains('(')
+               : text.starts_with(word.take_front(quote + 1)) &&
                      text.ends_with("\")");
+  });
+}
+
+bool SettingInfo::takesNumber(StringRef word) const {
+  return llvm::any_of(getWords(), [&](StringRef known) {
+    return known.consume_front(word) && known.starts_with("(") &&
+           !known.starts_with("(\"");
   });
 }
 
@@ -289,6 +306,10 @@ const ScheduleInfo *hfta::findSchedule(StringRef name) {
   return findByName(getSchedules(), name);
 }
 
+StringRef hfta::getSchedulePrefix(const SettingInfo &setting) {
+  return StringRef(setting.name).drop_back(StringRef("schedule").size());
+}
+
 std::vector<double> &hfta::getScheduleParameter(Schedule &schedule,
                                                 StringRef name) {
   // The macro's parameter is a name, too.
@@ -298,4 +319,17 @@ std::vector<double> &hfta::getScheduleParameter(Schedule &schedule,
     return schedule.member;
 #include "Hfta/Dialect/Hfta/IR/Settings.def"
   llvm_unreachable("a schedule's parameter that Settings.def lacks");
+}
+
+//===----------------------------------------------------------------------===//
+// Preconditioners
+//===----------------------------------------------------------------------===//
+
+ArrayRef<ParameterInfo> hfta::getKfacParameters() {
+  static constexpr ParameterInfo parameters[] = {
+#define HFTA_KFAC_PARAMETER(name, initial, range, text, byDefault)             \
+  {#name, range, initial},
+#include "Hfta/Dialect/Hfta/IR/Settings.def"
+  };
+  return parameters;
 }

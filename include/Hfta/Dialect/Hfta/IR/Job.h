@@ -76,6 +76,9 @@ struct Job {
   /// A word of `order`.
   static constexpr llvm::StringLiteral kAllForwardsFirst = "all_forwards_first";
   static constexpr llvm::StringLiteral kVShape = "v_shape";
+  static constexpr llvm::StringLiteral kKfac = "kfac";
+  /// A word of `method`.
+  static constexpr llvm::StringLiteral kEigen = "eigen";
   /// A file as the value of a word: file("NAME").
   static std::string makeFile(llvm::StringRef name);
 
@@ -84,10 +87,13 @@ struct Job {
   bool fuse = true;      ///< false: every copy compiled alone in one binary
   std::string optimizer; ///< one of Optimizers.cpp; empty without training
   std::vector<std::string> optimizerFlags; ///< those that are true
-  /// The optimizer's parameters, also "dropout_rate", "label_smoothing" where
-  /// the model reads such a variable.
+  /// What gradients go through before the optimizer: kKfac, or empty for
+  /// nothing. What it is told are the members `kfac...`.
+  std::string preconditioner;
+  /// The optimizer's parameters, with kfac also "damping", "decay",
+  /// "factor_every", "inverse_every" and "kl_clip", and "dropout_rate",
+  /// "label_smoothing" where the model reads such a variable.
   std::vector<HyperParameter> hyperParameters;
-  Schedule schedule;
   Precision precision;
   /// Values keep the types that their file gives them, whatever `precision`
   /// says: an inference binary that executes a graph as written.
@@ -112,10 +118,12 @@ struct Job {
 #define HFTA_MEMBER_Number(member, initial) double member = initial;
 #define HFTA_MEMBER_Counts(member, initial) std::vector<int64_t> member;
 #define HFTA_MEMBER_Word(member, initial) std::string member = initial;
+#define HFTA_MEMBER_Names(member, initial) std::vector<std::string> member;
 #define HFTA_MEMBER_NameLists(member, initial)                                 \
   std::vector<std::vector<std::string>> member;
 #define HFTA_MEMBER_Numbers(member, initial) std::vector<double> member;
 #define HFTA_MEMBER_WholeNumbers(member, initial) std::vector<int64_t> member;
+#define HFTA_MEMBER_Schedule(member, initial) Schedule member;
 #define HFTA_SETTING(type, member, name, initial, range, clause, usage, text,  \
                      byDefault, flag, help, traits)                            \
   HFTA_MEMBER_##type(member, initial)
@@ -126,11 +134,17 @@ struct Job {
 #undef HFTA_MEMBER_Number
 #undef HFTA_MEMBER_Counts
 #undef HFTA_MEMBER_Word
+#undef HFTA_MEMBER_Names
 #undef HFTA_MEMBER_NameLists
 #undef HFTA_MEMBER_Numbers
 #undef HFTA_MEMBER_WholeNumbers
+#undef HFTA_MEMBER_Schedule
 
   const HyperParameter *findHyperParameter(llvm::StringRef name) const;
+  /// The type that kfac inverts factors in, by name.
+  const std::string &getInversionType() const {
+    return kfacInversion == "auto" ? precision.compute : kfacInversion;
+  }
   int64_t getMicroBatch() const { return batch / microBatches; }
   /// Stages of the model, each on workers of its own: `cuts` leave as many
   /// parts of it for each as it has `chunks`.

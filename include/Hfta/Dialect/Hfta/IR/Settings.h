@@ -20,8 +20,8 @@
 
 namespace mlir::hfta {
 
-/// A number as a user would write it: with as few digits as tell it from
-/// others.
+/// A number as a user would write it: a whole one without an exponent, others
+/// with as few digits as tell them from each other.
 std::string printNumber(double value);
 
 /// The numbers that a setting may have.
@@ -81,7 +81,8 @@ enum ClauseTraits : unsigned {
   OfModel = 1u << 2,         ///< may also follow `onnx(...)`
   WithoutTraining = 1u << 3, ///< the flag says nothing about training
   Unlisted = 1u << 4,        ///< `info --json` tells it in another way
-  Auto = 1u << 5             ///< may be `auto`, which is Job::kAuto
+  Auto = 1u << 5,            ///< may be `auto`, which is Job::kAuto
+  Call = 1u << 6             ///< arguments stand in parentheses behind a name
 };
 } // namespace setting_traits
 
@@ -92,15 +93,19 @@ enum class SettingType {
   Number,
   Counts,
   Word,
+  Names,
   NameLists,
   Numbers,
-  WholeNumbers
+  WholeNumbers,
+  Schedule
 };
 
 /// Where a job holds a setting.
-using SettingRef = std::variant<int64_t *, bool *, double *, std::string *,
-                                std::vector<double> *, std::vector<int64_t> *,
-                                std::vector<std::vector<std::string>> *>;
+using SettingRef =
+    std::variant<int64_t *, bool *, double *, std::string *,
+                 std::vector<double> *, std::vector<int64_t> *,
+                 std::vector<std::string> *,
+                 std::vector<std::vector<std::string>> *, Schedule *>;
 
 struct SettingInfo {
   SettingType type;
@@ -114,10 +119,13 @@ struct SettingInfo {
   SettingRef (*get)(Job &job);
 
   bool isClause() const { return name == clause; }
-  /// A Word's words. One that names a file stands as file("NAME").
+  /// A Word's words. One that names a file stands as file("NAME"), one with a
+  /// number as part(F).
   llvm::SmallVector<llvm::StringRef> getWords() const;
   /// Whether a Word may be this.
   bool takes(llvm::StringRef text) const;
+  /// Whether a Word may be this with a number behind it, in parentheses.
+  bool takesNumber(llvm::StringRef word) const;
   /// Whether each copy has a value of its own.
   bool isSwept() const {
     return type == SettingType::Numbers || type == SettingType::WholeNumbers;
@@ -187,9 +195,15 @@ llvm::ArrayRef<llvm::StringRef> getFloatTypeNames(unsigned bits = 16);
 
 llvm::ArrayRef<ScheduleInfo> getSchedules();
 const ScheduleInfo *findSchedule(llvm::StringRef name);
+/// What stands before a schedule's parameters where lists are paired:
+/// "damping_" of "damping_schedule", nothing of "schedule".
+llvm::StringRef getSchedulePrefix(const SettingInfo &setting);
 /// Where a schedule holds the parameter of this name.
 std::vector<double> &getScheduleParameter(Schedule &schedule,
                                           llvm::StringRef name);
+
+/// Numbers of the preconditioner kfac, of which each copy has its own.
+llvm::ArrayRef<ParameterInfo> getKfacParameters();
 
 /// The records of a table by name; null if there is none.
 template <typename Table>

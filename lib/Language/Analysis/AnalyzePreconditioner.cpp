@@ -1,0 +1,106 @@
+//===- AnalyzePreconditioner.cpp - The clause precondition ----------------===//
+
+#include "Analysis/JobAnalyzer.h"
+
+#include "llvm/ADT/STLExtras.h"
+
+using namespace mlir;
+using namespace mlir::hfta;
+using namespace mlir::hfta::language;
+
+static constexpr llvm::StringLiteral kClause = "precondition";
+static constexpr llvm::StringLiteral kClip = "kl_clip";
+static constexpr llvm::StringLiteral kPeriods[] = {"factor_every",
+                                                   "inverse_every"};
+
+void JobAnalyzer::analyzePrecondition(const Clause &clause) {
+  const ast::Expression *value = getOnlyValue(clause);
+  std::optional<CallView> call;
+  if (!value ||
+      !(call = getCall(*value, "a preconditioner such as kfac(damping = 3e-3)",
+                       diagnostics)))
+    return;
+  if (call->callee.name != Job::kKfac) {
+    diagnostics.error(
+        call->callee.range,
+        "unknown preconditioner '" + call->callee.name + "'",
+        suggest(call->callee.name, {Job::kKfac}, "the preconditioner is"));
+    return;
+  }
+  llvm::SmallVector<ParameterSpec> numbers;
+  for (const ParameterInfo &parameter : getKfacParameters())
+    numbers.push_back({parameter.name});
+  std::optional<BoundArguments> arguments =
+      readSettings(kClause, *call, numbers);
+  if (!arguments)
+    return;
+  Job &job = info.job;
+  job.preconditioner = Job::kKfac.str();
+  std::vector<std::string> noFlags;
+  for (const ParameterInfo &parameter : getKfacParameters())
+    readParameter(*arguments, parameter, noFlags);
+  const ast::Expression *pi = arguments->get("pi");
+  if (pi && job.kfacMethod == Job::kEigen)
+    diagnostics.error(pi->getRange(),
+                      "'pi' and the method 'eigen' exclude each other",
+                      "'eigen' damps the product of the factors as a whole");
+  for (llvm::StringRef period : kPeriods)
+    if (const ast::Expression *given = arguments->get(period))
+      info.periodRange = given->getRange();
+  if (const ast::Expression *exclude = arguments->get("exclude"))
+    for (const ast::Expression *pattern : getElements(*exclude))
+      info.excludeRanges.push_back(pattern->getRange());
+}
+
+/// What depends on each copy's own numbers.
+void JobAnalyzer::checkPreconditioner() {
+  if (info.job.preconditioner.empty())
+    return;
+  std::vector<double> factors = info.sweep.getValues(kPeriods[0]);
+  std::vector<double> inverses = info.sweep.getValues(kPeriods[1]);
+  for (int64_t copy = 0; copy < info.job.copies; ++copy) {
+    if (inverses[copy] >= factors[copy])
+      continue;
+    diagnostics.error(
+        info.periodRange,
+        "factors are inverted every " + printNumber(inverses[copy]) +
+            " steps, but measured every " + printNumber(factors[copy]) +
+            " in copy " + llvm::Twine(copy),
+        "'inverse_every' is at least 'factor_every'");
+    return;
+  }
+}
+
+/// Numbers of the copies, as hyper-parameters.
+void JobAnalyzer::fillPreconditioner() {
+  Job &job = info.job;
+  if (job.preconditioner.empty())
+    return;
+  for (const ParameterInfo &parameter : getKfacParameters())
+    if (info.sweep.contains(parameter.name))
+      job.hyperParameters.push_back(
+          {parameter.name.str(), info.sweep.getValues(parameter.name)});
+  if (info.sweep.contains(kClip))
+    return;
+  // Momentum m lengthens steps by 1 / (1 - m); the clip bounds their square.
+  constexpr double kPlainClip = 1e-2;
+  std::vector<double> clips(job.copies, kPlainClip);
+  const HyperParameter *momentum = job.findHyperParameter("momentum");
+  if (job.optimizer == "sgd" && momentum)
+    for (auto [clip, value] : llvm::zip_equal(clips, momentum->values))
+      clip *= (1 - value) * (1 - value);
+  job.hyperParameters.push_back({kClip.str(), std::move(clips)});
+}
+
+/// Whether one of its settings that may be lists has this name.
+bool JobAnalyzer::isTakenByPreconditioner(llvm::StringRef name) const {
+  if (info.job.preconditioner.empty())
+    return false;
+  const SettingInfo &schedule = *findSetting("damping_schedule");
+  llvm::StringRef parameter = name;
+  return findByName(getKfacParameters(), name) ||
+         (parameter.consume_front(getSchedulePrefix(schedule)) &&
+          findByName(
+              findSchedule(info.job.kfacDampingSchedule.kind)->parameters,
+              parameter));
+}
