@@ -217,20 +217,22 @@ def make_cases():
     return cases + list(memory_cases())
 
 
-JOB = """#job = {name = "kernels", copies = 8 : i64, batch = 1 : i64, micro_batches = 1 : i64,
+def make_job(copies):
+    """The job of a program of kernels for so many copies, as text."""
+    return f"""#job = {{name = "kernels", copies = {copies} : i64, batch = 1 : i64, micro_batches = 1 : i64,
   epochs = 0 : i64, steps = 0 : i64, training = false, fuse = true,
   all_forwards_first = false, shuffle = false, order_seed = 0 : i64, optimizer = "",
-  nesterov = false, hyper_parameters = [], clip_norm = array<f64>,
-  seeds = array<i64: 0, 1, 2, 3, 4, 5, 6, 7>, schedule = {kind = "constant", warmup = array<f64>,
-  step_size = array<f64>, gamma = array<f64>, minimum = array<f64>},
-  precision = {parameters = "f32", compute = "f32", accumulate = "f32",
-  gradients = "f32", state = "f32"}, data = [], metric = ""}
+  optimizer_flags = [], hyper_parameters = [], clip_norm = array<f64>,
+  seed = array<i64>, schedule = {{kind = "constant", warmup = array<f64>,
+  step_size = array<f64>, gamma = array<f64>, minimum = array<f64>}},
+  precision = {{parameters = "f32", compute = "f32", accumulate = "f32",
+  gradients = "f32", state = "f32"}}, data = [], metric = ""}}
 """
 
 
 def make_module(cases):
     """Variables `I/a`, `I/b`, ..., `I/r` and the task forward.I for each case I."""
-    text = [JOB, "module attributes {hfta.job = #job, hfta.phase = \"train\"} {"]
+    text = [make_job(8), "module attributes {hfta.job = #job, hfta.phase = \"train\"} {"]
     for index, case in enumerate(cases):
         shapes = dict(zip("abcd", case.operands))
         if case.result:

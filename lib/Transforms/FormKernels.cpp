@@ -85,6 +85,8 @@ static bool isStructural(Operation *op) {
 
 static bool isRepeated(Operation *op) { return op->hasTrait<RepeatedTrait>(); }
 
+static bool isAlone(Operation *op) { return op->hasTrait<AloneTrait>(); }
+
 static bool isElementwise(Operation *op) {
   return isa<ElementwiseOpInterface>(op);
 }
@@ -319,14 +321,15 @@ void KernelFormer::emit(Operation *root) {
     });
 }
 
-/// A constant or broadcast that is stored as it is is made where it is stored.
+/// A constant or broadcast that is stored as it is, or read by an op that is
+/// alone in its kernel, is made where that is.
 void KernelFormer::sinkStoredValues() {
   for (Operation &op : llvm::make_early_inc_range(task.getBody().front())) {
-    if (!isa<WriteOp, StackOp>(op))
+    if (!isa<WriteOp, StackOp>(op) && !isAlone(&op))
       continue;
     for (OpOperand &use : op.getOpOperands()) {
       Operation *def = use.get().getDefiningOp();
-      if (!isRepeated(def))
+      if (!def || !isRepeated(def))
         continue;
       OpBuilder builder(&op);
       use.set(builder.clone(*def)->getResult(0));
@@ -370,7 +373,7 @@ void KernelFormer::form() {
       continue;
     // A repeated value needs a kernel only where it is stored as it is.
     if (isRepeated(&op) && llvm::all_of(op.getUsers(), [&](Operation *user) {
-          return !isStructural(user);
+          return !isStructural(user) && !isAlone(user);
         }))
       continue;
     rootOf[&op] = &op;

@@ -174,3 +174,23 @@ func.func @split_reduction() attributes {hfta.task = #hfta.task<backward, 7>} {
   hfta.write %1, @wide_sums : tensor<16xf32>
   return
 }
+
+// An op that is alone in its kernel reads what others make anew.
+hfta.variable @factors {role = #hfta.role<parameter>} : tensor<2x3xf32>
+hfta.variable @inverses {role = #hfta.role<parameter>} : tensor<2x3xf32>
+// CHECK-LABEL: func.func @alone(
+// CHECK: %[[DAMPING:.*]] = hfta.kernel "constant"() : () -> tensor<2xf32>
+// CHECK: hfta.kernel "spd_inverse"(%{{.*}}, %[[DAMPING]], %{{.*}}) : {{.*}} -> tensor<2x3xf32>
+// CHECK-NEXT: ^bb0
+// CHECK-NEXT: hfta.spd_inverse
+// CHECK-NEXT: hfta.yield
+// CHECK: hfta.kernel "neg"(%{{.*}}) : (tensor<2x3xf32>)
+func.func @alone() attributes {hfta.task = #hfta.task<update, 7>} {
+  %f = hfta.read @factors : tensor<2x3xf32>
+  %o = hfta.read @inverses : tensor<2x3xf32>
+  %d = hfta.constant dense<0.5> : tensor<2xf32>
+  %inverse, %tries = hfta.spd_inverse %f, %d, %o : tensor<2x3xf32>, tensor<2xf32>, tensor<2x3xf32>
+  %0 = hfta.neg %inverse : tensor<2x3xf32>
+  hfta.write %0, @inverses : tensor<2x3xf32>
+  return
+}

@@ -230,6 +230,37 @@ def HftaKernelsToLoops : Pass<"hfta-kernels-to-loops", "::mlir::func::FuncOp"> {
     "::mlir::vector::VectorDialect"];
 }
 
+def HftaMatricesToLoops : Pass<"hfta-matrices-to-loops", "::mlir::func::FuncOp"> {
+  let summary = "Lower kernels of one algorithm on matrices to loops on memory";
+  let description = [{
+    A kernel that is one op on matrices (`AloneTrait`) becomes a function of
+    memory, as by `hfta-distribute-kernels`, and the algorithm's loops over
+    vectors. Each matrix is a work item. The size of a matrix alone decides
+    on the algorithm and the order of its sums, on every target; the code doesn't
+    grow with it. These sums state no order: nothing later moves loops.
+
+    Before:
+    ```mlir
+    func.func private @k(%f: tensor<2x36xf32>, %d: tensor<2xf32>, %o: tensor<2x36xf32>)
+        -> (tensor<2x36xf32>, tensor<2xi32>) attributes {hfta.kernel, …} {
+      %inverse, %tries = hfta.spd_inverse %f, %d, %o : …
+      return %inverse, %tries : …
+    }
+    ```
+    After:
+    ```mlir
+    func.func private @k(%f: memref<2x36xf32>, %d: memref<2xf32>, %o: memref<2x36xf32>,
+                         %inverse: memref<2x36xf32>, %tries: memref<2xi32>,
+                         %item: index, %scratch: memref<?xi8>)
+        attributes {hfta.items = 2 : i64, hfta.kernel}
+    ```
+  }];
+  let dependentDialects = [
+    "::mlir::arith::ArithDialect", "::mlir::math::MathDialect",
+    "::mlir::memref::MemRefDialect", "::mlir::scf::SCFDialect",
+    "::mlir::vector::VectorDialect"];
+}
+
 def HftaPlanScratch : Pass<"hfta-plan-scratch", "::mlir::func::FuncOp"> {
   let summary = "Put kernels' intermediate values into scratch memory";
   let description = [{

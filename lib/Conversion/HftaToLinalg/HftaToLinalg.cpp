@@ -149,6 +149,8 @@ struct ConvertHftaToLinalgPass
                            math::MathDialect, scf::SCFDialect,
                            tensor::TensorDialect>();
     target.addIllegalDialect<HftaDialect>();
+    // What is alone in its kernel becomes loops as it is.
+    target.addLegalOp<SpdInverseOp, SymmetricEigenOp>();
     target.addDynamicallyLegalOp<func::FuncOp>([&](func::FuncOp op) {
       return converter.isSignatureLegal(op.getFunctionType());
     });

@@ -28,6 +28,7 @@ static void addVerification(OpPassManager &pm,
 void hfta::buildLowerKernelsPipeline(OpPassManager &pm,
                                      const LowerKernelsOptions &options) {
   OpPassManager &tensors = pm.nest<func::FuncOp>();
+  tensors.addPass(createHftaMatricesToLoops());
   addVerification(tensors, options);
   addCleanUp(tensors);
   tensors.addPass(createHftaFuseElementwise());

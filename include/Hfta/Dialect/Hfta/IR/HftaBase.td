@@ -24,6 +24,8 @@ def Hfta_ArrayedTrait : NativeOpTrait<"ArrayedTrait"> {
 class Hfta_MarkerTrait<string name> : NativeOpTrait<name> {
   let cppNamespace = "::mlir::hfta";
 }
+/// Its kernel holds nothing else: it becomes loops of its own.
+def Hfta_AloneTrait : Hfta_MarkerTrait<"AloneTrait">;
 /// An elementwise op of many instructions an element: its result is rather kept
 /// than computed again.
 def Hfta_CostlyTrait : Hfta_MarkerTrait<"CostlyTrait">;

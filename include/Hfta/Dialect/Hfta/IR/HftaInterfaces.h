@@ -79,6 +79,8 @@ public:
 
 /// What HftaBase.td says of the ops that have them.
 template <typename ConcreteType>
+class AloneTrait : public OpTrait::TraitBase<ConcreteType, AloneTrait> {};
+template <typename ConcreteType>
 class CostlyTrait : public OpTrait::TraitBase<ConcreteType, CostlyTrait> {};
 template <typename ConcreteType>
 class MovementTrait : public OpTrait::TraitBase<ConcreteType, MovementTrait> {};

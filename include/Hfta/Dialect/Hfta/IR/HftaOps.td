@@ -6,6 +6,7 @@
 include "Hfta/Dialect/Hfta/IR/HftaCurvatureOps.td"
 include "Hfta/Dialect/Hfta/IR/HftaElementwiseOps.td"
 include "Hfta/Dialect/Hfta/IR/HftaLayerOps.td"
+include "Hfta/Dialect/Hfta/IR/HftaMatrixOps.td"
 include "Hfta/Dialect/Hfta/IR/HftaScheduleOps.td"
 include "Hfta/Dialect/Hfta/IR/HftaShapeOps.td"
 include "Hfta/Dialect/Hfta/IR/HftaStructureOps.td"

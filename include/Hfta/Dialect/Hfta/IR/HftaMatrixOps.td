@@ -1,0 +1,78 @@
+//===- HftaMatrixOps.td - Inverses and eigenvectors --------*- tablegen -*-===//
+//
+// Symmetric matrices are packed: of n x n elements the n(n+1)/2 of the lower
+// triangle, row by row. A tensor of several has them along axis 0.
+//===----------------------------------------------------------------------===//
+
+#ifndef HFTA_MATRIX_OPS
+#define HFTA_MATRIX_OPS
+
+include "Hfta/Dialect/Hfta/IR/HftaBase.td"
+
+//===----------------------------------------------------------------------===//
+// Matrices
+//===----------------------------------------------------------------------===//
+
+/// An algorithm on each of the matrices along axis 0 of all operands and
+/// results. What it gives for a matrix depends on nothing of the others.
+class Hfta_MatrixOp<string mnemonic>
+    : Hfta_TensorOp<mnemonic, [Hfta_AloneTrait], ["getFlops"]>;
+
+def Hfta_SpdInverseOp : Hfta_MatrixOp<"spd_inverse"> {
+  let summary = "Inverses of symmetric positive definite matrices, damped";
+  let description = [{
+    `inverse` is (factor + damping · I)⁻¹, matrix by matrix, by Cholesky
+    decomposition. Where a pivot isn't positive, or it or the inverse isn't
+    finite, the matrix is tried again with ten times the damping, up to three times. Where
+    that doesn't help, the inverse is `old`, or, where the first element of
+    `old` isn't positive (there is none yet), I / damping. `tries` counts the
+    further tries: 0 to 3, and 4 where no inverse was found.
+
+    Constraints:
+    - (C1) `factor` has rank 2, rows of n(n+1)/2 elements, n >= 1, and type f32
+      or f64.
+    - (C2) `damping` has one element a matrix, of the factors' type.
+    - (C3) `old` has the factors' shape and type.
+
+    Example:
+    ```mlir
+    %inverse, %tries = hfta.spd_inverse %factor, %damping, %old
+        : tensor<2x36xf32>, tensor<2xf32>, tensor<2x36xf32>
+    ```
+  }];
+  let arguments = (ins Hfta_FloatTensor:$factor, Hfta_FloatTensor:$damping,
+                       Hfta_FloatTensor:$old);
+  let results = (outs Hfta_FloatTensor:$inverse, Hfta_IndexTensor:$tries);
+  let assemblyFormat = [{
+    $factor `,` $damping `,` $old attr-dict `:` type(operands)
+  }];
+}
+
+def Hfta_SymmetricEigenOp : Hfta_MatrixOp<"symmetric_eigen"> {
+  let summary = "Eigenvectors and eigenvalues of symmetric matrices";
+  let description = [{
+    Factor = basis · diag(values) · basisᵀ, matrix by matrix: the basis' columns
+    are eigenvectors, in no order. Begins with `start`, the basis of a matrix
+    that was much like this one, or the identity where the first matrix row of
+    `start` is zero. Values below 0 are given as 0. A factor that isn't finite has `start` and
+    values of zero.
+
+    Constraints:
+    - (C1) `factor` has rank 2, rows of n(n+1)/2 elements, n >= 1, and type f32
+      or f64.
+    - (C2) `start` has the shape [matrices, n, n] and the factors' type.
+
+    Example:
+    ```mlir
+    %basis, %values = hfta.symmetric_eigen %factor, %start
+        : tensor<2x36xf32>, tensor<2x8x8xf32>
+    ```
+  }];
+  let arguments = (ins Hfta_FloatTensor:$factor, Hfta_FloatTensor:$start);
+  let results = (outs Hfta_FloatTensor:$basis, Hfta_FloatTensor:$values);
+  let assemblyFormat = [{
+    $factor `,` $start attr-dict `:` type(operands)
+  }];
+}
+
+#endif // HFTA_MATRIX_OPS

@@ -1,0 +1,348 @@
+//===- BlockedInverse.cpp - One matrix's inverse, block by block ----------===//
+//
+// The matrix is LᵀL, L a lower triangle, and Y = L⁻ᵀ an upper one, so that the
+// inverse is YᵀY. Both are computed from the last row of blocks to the first,
+// in panels: columns of a block's width, with L below the diagonal's blocks and
+// Y in and above them. For a row of blocks I and any other block J
+//
+//   L(I, J) = Y(I, I) (A(I, J) - sum over K > I of L(K, I)ᵀ L(K, J)),  J < I
+//   Y(I, J) = Y(I, I) (        - sum over K > I of L(K, I)ᵀ Y(K, J)),  J > I
+//   inverse(I, J) = sum over K <= J of Y(K, I)ᵀ Y(K, J),              J <= I
+//
+// of which each is a sum over k of a number of panel I times a row of panel J:
+// nothing is transposed, rows of the packed matrix are read and written as they
+// are, and code grows with nothing.
+//===----------------------------------------------------------------------===//
+
+#include "Matrices/MatrixKernel.h"
+#include "Matrices/TriangleBlocks.h"
+
+#include "Hfta/Dialect/Hfta/IR/PackedTriangle.h"
+
+#include "mlir/Dialect/Math/IR/Math.h"
+
+#include <limits>
+
+using namespace mlir;
+using namespace mlir::hfta;
+
+namespace {
+
+class BlockedInverse {
+public:
+  BlockedInverse(LoopBuilder &builder, const BlockShape &shape,
+                 const MatrixKernel &kernel)
+      : b(builder), shape(shape), tiles(builder, this->shape),
+        factor(kernel.operands[0]), inverse(kernel.results[0]),
+        matrix(kernel.item) {
+    panels = tiles.allocatePanels();
+    square = tiles.allocateBlock();
+    upper = tiles.allocateBlock();
+    zero = b.index(0);
+    allRows = b.index(shape.getPaddedRows());
+    one = b.number(shape.element, 1);
+  }
+
+  /// Computes the inverse of factor + damping · I. True where that went well;
+  /// otherwise what the inverse's memory holds is arbitrary.
+  Value compute(Value damping);
+
+private:
+  void load(Value damping);
+  Value decomposeRow(Value i);
+  void decomposeDiagonal(Value i);
+  Value eliminate(Value ok);
+  Value eliminateRow(Value row, Value ok);
+  void finishBlock(Value i, Value j, bool isBelow);
+  void multiplyBlock(Value i, Value j);
+  Value checkDiagonal(Value ok);
+  /// How many columns of a vector are at or before the matrix' diagonal.
+  Value countColumns(Value row, Value column);
+  Value isFinite(Value number);
+
+  LoopBuilder &b;
+  BlockShape shape;
+  TileBuilder tiles;
+  Value factor, inverse, matrix;
+  Value panels, square, upper; ///< [J, k, column], A's block, Y's block
+  Value zero, allRows, one;
+};
+
+} // namespace
+
+Value BlockedInverse::isFinite(Value number) {
+  Value infinity =
+      b.number(shape.element, std::numeric_limits<double>::infinity());
+  return arith::CmpFOp::create(b, arith::CmpFPredicate::OLT, number, infinity);
+}
+
+Value BlockedInverse::countColumns(Value row, Value column) {
+  Value isInside = b.isLess(row, b.index(shape.rows));
+  Value count = b.sub(b.add(row, 1), column);
+  return arith::SelectOp::create(b, isInside, count, zero);
+}
+
+/// Copies the matrix to the lower triangle of blocks; rows that fill up the
+/// last block are the identity's.
+void BlockedInverse::load(Value damping) {
+  Value none = b.number(shape.vector, 0);
+  b.loop(zero, allRows, 1, [&](Value row) {
+    Value begin = b.packedRow(row);
+    Value last = arith::DivUIOp::create(b, row, b.index(shape.block));
+    b.loop(zero, b.add(last, 1), 1, [&](Value j) {
+      Tile vectors;
+      for (int64_t i = 0; i < BlockShape::kTileVectors; ++i) {
+        Value column = b.add(b.mul(j, shape.block), i * shape.lanes);
+        Value inside = tiles.makeMask(countColumns(row, column));
+        vectors.push_back(vector::MaskedLoadOp::create(
+            b, shape.vector, factor, ValueRange{matrix, b.add(begin, column)},
+            inside, none));
+      }
+      tiles.storeRow(vectors, panels, {j, row});
+    });
+    Value place = arith::RemUIOp::create(b, row, b.index(shape.block));
+    Value value = tiles.loadScalar(panels, {last, row, place});
+    Value damped = arith::AddFOp::create(b, value, damping);
+    Value isInside = b.isLess(row, b.index(shape.rows));
+    memref::StoreOp::create(b,
+                            arith::SelectOp::create(b, isInside, damped, one),
+                            panels, ValueRange{last, row, place});
+  });
+}
+
+/// The diagonal's block less what later rows make of it, to `square`; `upper`
+/// becomes the identity.
+void BlockedInverse::decomposeDiagonal(Value i) {
+  Value begin = b.mul(i, shape.block), next = b.add(begin, shape.block);
+  b.loop(zero, b.index(shape.block), BlockShape::kTileRows, [&](Value first) {
+    Tile sums = tiles.multiply(
+        next, allRows,
+        [&](Value k, int64_t r) {
+          return tiles.loadScalar(panels, {i, k, b.add(first, r)});
+        },
+        [&](Value k) { return tiles.loadRow(panels, {i, k}); });
+    Tile zeros(BlockShape::kTileVectors, b.number(shape.vector, 0));
+    for (int64_t r = 0; r < BlockShape::kTileRows; ++r) {
+      Value row = b.add(first, r);
+      Tile values = tiles.loadRow(panels, {i, b.add(begin, row)});
+      for (auto [v, value] : llvm::enumerate(values))
+        value = arith::SubFOp::create(b, value,
+                                      sums[r * BlockShape::kTileVectors + v]);
+      tiles.storeRow(values, square, row);
+      tiles.storeRow(zeros, upper, row);
+      memref::StoreOp::create(b, one, upper, ValueRange{row, row});
+    }
+  });
+}
+
+/// Makes rows of `square` and `upper` final, and takes them from those above.
+Value BlockedInverse::eliminateRow(Value row, Value ok) {
+  Value pivot = tiles.loadScalar(square, {row, row});
+  Value isPositive = arith::CmpFOp::create(b, arith::CmpFPredicate::OGT, pivot,
+                                           b.number(shape.element, 0));
+  ok = arith::AndIOp::create(b, ok, isPositive);
+  ok = arith::AndIOp::create(b, ok, isFinite(pivot));
+  Value root = math::SqrtOp::create(b, pivot);
+  Value scale = tiles.broadcast(arith::DivFOp::create(b, one, root));
+  Tile below = tiles.loadRow(square, row), above = tiles.loadRow(upper, row);
+  for (Tile *values : {&below, &above})
+    for (Value &value : *values)
+      value = arith::MulFOp::create(b, value, scale);
+  tiles.storeRow(below, square, row);
+  tiles.storeRow(above, upper, row);
+  // The next pivot first.
+  b.loopDown(zero, row, 1, [&](Value other) {
+    Value number = tiles.broadcast(
+        arith::NegFOp::create(b, tiles.loadScalar(square, {row, other})));
+    auto subtract = [&](Value memory, const Tile &values) {
+      Tile old = tiles.loadRow(memory, other);
+      for (auto [value, from] : llvm::zip(values, old))
+        from = math::FmaOp::create(b, number, value, from);
+      tiles.storeRow(old, memory, other);
+    };
+    subtract(square, below);
+    subtract(upper, above);
+  });
+  return ok;
+}
+
+/// L's and Y's block of the diagonal, from the last row to the first.
+Value BlockedInverse::eliminate(Value ok) {
+  return b
+      .foldDown(zero, b.index(shape.block), 1, ok,
+                [&](Value row, ValueRange values) {
+                  return SmallVector<Value>{eliminateRow(row, values.front())};
+                })
+      .front();
+}
+
+/// L(I, J) if `isBelow` the diagonal, Y(I, J) otherwise.
+void BlockedInverse::finishBlock(Value i, Value j, bool isBelow) {
+  Value begin = b.mul(i, shape.block), next = b.add(begin, shape.block);
+  Value end = isBelow ? allRows : b.mul(b.add(j, 1), shape.block);
+  Value blockRows = b.index(shape.block);
+  b.loop(zero, blockRows, BlockShape::kTileRows, [&](Value first) {
+    Tile sums = tiles.multiply(
+        next, end,
+        [&](Value k, int64_t r) {
+          return tiles.loadScalar(panels, {i, k, b.add(first, r)});
+        },
+        [&](Value k) { return tiles.loadRow(panels, {j, k}); });
+    for (int64_t r = 0; r < BlockShape::kTileRows; ++r) {
+      Value row = b.add(first, r);
+      Tile values(BlockShape::kTileVectors, b.number(shape.vector, 0));
+      if (isBelow)
+        values = tiles.loadRow(panels, {j, b.add(begin, row)});
+      for (auto [v, value] : llvm::enumerate(values))
+        value = arith::SubFOp::create(b, value,
+                                      sums[r * BlockShape::kTileVectors + v]);
+      tiles.storeRow(values, square, row);
+    }
+  });
+  b.loop(zero, blockRows, BlockShape::kTileRows, [&](Value first) {
+    Tile rows = tiles.multiply(
+        first, blockRows,
+        [&](Value k, int64_t r) {
+          return tiles.loadScalar(upper, {b.add(first, r), k});
+        },
+        [&](Value k) { return tiles.loadRow(square, k); });
+    for (int64_t r = 0; r < BlockShape::kTileRows; ++r)
+      tiles.storeRow(ArrayRef(rows).slice(r * BlockShape::kTileVectors,
+                                          BlockShape::kTileVectors),
+                     panels, {j, b.add(begin, b.add(first, r))});
+  });
+}
+
+Value BlockedInverse::decomposeRow(Value i) {
+  decomposeDiagonal(i);
+  Value ok = eliminate(arith::ConstantIntOp::create(b, 1, 1));
+  Value begin = b.mul(i, shape.block);
+  b.loop(zero, b.index(shape.block), 1, [&](Value row) {
+    tiles.storeRow(tiles.loadRow(upper, row), panels, {i, b.add(begin, row)});
+  });
+  b.loop(zero, i, 1, [&](Value j) { finishBlock(i, j, /*isBelow=*/true); });
+  b.loop(b.add(i, 1), b.index(shape.blocks), 1,
+         [&](Value j) { finishBlock(i, j, /*isBelow=*/false); });
+  return ok;
+}
+
+/// A block of the inverse, without what lies above the diagonal.
+void BlockedInverse::multiplyBlock(Value i, Value j) {
+  Value end = b.mul(b.add(j, 1), shape.block);
+  b.loop(zero, b.index(shape.block), BlockShape::kTileRows, [&](Value first) {
+    Tile sums = tiles.multiply(
+        zero, end,
+        [&](Value k, int64_t r) {
+          return tiles.loadScalar(panels, {i, k, b.add(first, r)});
+        },
+        [&](Value k) { return tiles.loadRow(panels, {j, k}); });
+    for (int64_t r = 0; r < BlockShape::kTileRows; ++r) {
+      Value row = b.add(b.mul(i, shape.block), b.add(first, r));
+      Value place = b.packedRow(row);
+      for (int64_t v = 0; v < BlockShape::kTileVectors; ++v) {
+        Value column = b.add(b.mul(j, shape.block), v * shape.lanes);
+        Value inside = tiles.makeMask(countColumns(row, column));
+        vector::MaskedStoreOp::create(
+            b, inverse, ValueRange{matrix, b.add(place, column)}, inside,
+            sums[r * BlockShape::kTileVectors + v]);
+      }
+    }
+  });
+}
+
+/// Elsewhere the inverse is at most as large as on its diagonal.
+Value BlockedInverse::checkDiagonal(Value ok) {
+  return b
+      .fold(zero, b.index(shape.rows), 1, ok,
+            [&](Value row, ValueRange values) {
+              Value place = b.add(b.packedRow(row), row);
+              Value number = tiles.loadScalar(inverse, {matrix, place});
+              return SmallVector<Value>{
+                  arith::AndIOp::create(b, values.front(), isFinite(number))};
+            })
+      .front();
+}
+
+Value BlockedInverse::compute(Value damping) {
+  load(damping);
+  Value ok = arith::ConstantIntOp::create(b, 1, 1);
+  Value blocks = b.index(shape.blocks);
+  ok = b.foldDown(zero, blocks, 1, ok, [&](Value i, ValueRange values) {
+          return SmallVector<Value>{
+              arith::AndIOp::create(b, values.front(), decomposeRow(i))};
+        }).front();
+  b.loop(zero, blocks, 1, [&](Value i) {
+    b.loop(zero, b.add(i, 1), 1, [&](Value j) { multiplyBlock(i, j); });
+  });
+  return checkDiagonal(ok);
+}
+
+//===----------------------------------------------------------------------===//
+// Further tries
+//===----------------------------------------------------------------------===//
+
+static constexpr int64_t kFurtherTries = 3;
+
+/// Gives the old inverse, or I / damping.
+static void emitFallback(LoopBuilder &b, const MatrixKernel &kernel,
+                         int64_t rows, Value damping) {
+  Value old = kernel.operands[2], inverse = kernel.results[0];
+  Value zero = b.index(0),
+        first = memref::LoadOp::create(b, old, ValueRange{kernel.item, zero});
+  Type element = damping.getType();
+  Value none = b.number(element, 0);
+  Value isThere =
+      arith::CmpFOp::create(b, arith::CmpFPredicate::OGT, first, none);
+  Value scale = arith::DivFOp::create(b, b.number(element, 1), damping);
+  b.loop(zero, b.index(rows), 1, [&](Value row) {
+    Value begin = b.packedRow(row);
+    b.loop(zero, b.add(row, 1), 1, [&](Value column) {
+      SmallVector<Value> place = {kernel.item, b.add(begin, column)};
+      Value kept = memref::LoadOp::create(b, old, place);
+      Value isDiagonal =
+          arith::CmpIOp::create(b, arith::CmpIPredicate::eq, row, column);
+      Value made = arith::SelectOp::create(b, isDiagonal, scale, none);
+      memref::StoreOp::create(
+          b, arith::SelectOp::create(b, isThere, kept, made), inverse, place);
+    });
+  });
+}
+
+void hfta::emitInverse(LoopBuilder &b, SpdInverseOp op,
+                       const MatrixKernel &kernel) {
+  auto type = cast<RankedTensorType>(op.getFactor().getType());
+  int64_t rows = *getPackedSide(type.getDimSize(1));
+  BlockShape shape(type.getElementType(), rows);
+  BlockedInverse algorithm(b, shape, kernel);
+  Value damping = memref::LoadOp::create(b, kernel.operands[1], kernel.item);
+  auto number = [&](int64_t value) -> Value {
+    return arith::ConstantIntOp::create(b, value, 32);
+  };
+  Value yes = arith::ConstantIntOp::create(b, 1, 1);
+  // Whether there is no inverse yet, the tries, and the damping.
+  SmallVector<Value> results = b.fold(
+      b.index(0), b.index(1 + kFurtherTries), 1, {yes, number(0), damping},
+      [&](Value, ValueRange state) {
+        auto branch = scf::IfOp::create(
+            b, state[0],
+            [&](OpBuilder &inner, Location) {
+              OpBuilder::InsertionGuard guard(b);
+              b.setInsertionPoint(inner.getInsertionBlock(),
+                                  inner.getInsertionPoint());
+              Value ok = algorithm.compute(state[2]);
+              Value fails = arith::XOrIOp::create(b, ok, yes);
+              Value more = arith::ExtUIOp::create(b, b.getI32Type(), fails);
+              Value next = arith::MulFOp::create(
+                  b, state[2], b.number(type.getElementType(), 10));
+              scf::YieldOp::create(
+                  b, ValueRange{fails, arith::AddIOp::create(b, state[1], more),
+                                next});
+            },
+            [&](OpBuilder &inner, Location loc) {
+              scf::YieldOp::create(inner, loc, state);
+            });
+        return SmallVector<Value>(branch.getResults());
+      });
+  memref::StoreOp::create(b, results[1], kernel.results[1], kernel.item);
+  b.ifTrue(results[0], [&] { emitFallback(b, kernel, rows, damping); });
+}

@@ -1,0 +1,50 @@
+//===- LoopBuilder.h - Loops and index arithmetic, briefly ------*- C++ -*-===//
+
+#ifndef HFTA_LIB_CONVERSION_LOWERKERNELS_MATRICES_LOOPBUILDER_H
+#define HFTA_LIB_CONVERSION_LOWERKERNELS_MATRICES_LOOPBUILDER_H
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/IR/ImplicitLocOpBuilder.h"
+
+namespace mlir::hfta {
+
+/// Builds what algorithms on matrices are made of. Indices are of type `index`.
+class LoopBuilder : public ImplicitLocOpBuilder {
+public:
+  using ImplicitLocOpBuilder::ImplicitLocOpBuilder;
+  using Body = llvm::function_ref<void(Value)>;
+  using Fold = llvm::function_ref<SmallVector<Value>(Value, ValueRange)>;
+
+  Value index(int64_t value) {
+    return arith::ConstantIndexOp::create(*this, value);
+  }
+  Value number(Type type, double value);
+  Value add(Value a, Value b) { return arith::AddIOp::create(*this, a, b); }
+  Value add(Value a, int64_t b) { return add(a, index(b)); }
+  Value sub(Value a, Value b) { return arith::SubIOp::create(*this, a, b); }
+  Value mul(Value a, int64_t b) {
+    return arith::MulIOp::create(*this, a, index(b));
+  }
+  Value isLess(Value a, Value b) {
+    return arith::CmpIOp::create(*this, arith::CmpIPredicate::slt, a, b);
+  }
+  /// Where the packed lower triangle's row begins.
+  Value packedRow(Value row);
+
+  /// Runs `body` for first, first + step, … below `end`.
+  void loop(Value first, Value end, int64_t step, Body body);
+  /// Likewise, from the last to the first: `end` - `first` is a multiple of
+  /// `step`.
+  void loopDown(Value first, Value end, int64_t step, Body body);
+  /// Loops that hand values on.
+  SmallVector<Value> fold(Value first, Value end, int64_t step,
+                          ValueRange initial, Fold body);
+  SmallVector<Value> foldDown(Value first, Value end, int64_t step,
+                              ValueRange initial, Fold body);
+  void ifTrue(Value condition, llvm::function_ref<void()> body);
+};
+
+} // namespace mlir::hfta
+
+#endif // HFTA_LIB_CONVERSION_LOWERKERNELS_MATRICES_LOOPBUILDER_H

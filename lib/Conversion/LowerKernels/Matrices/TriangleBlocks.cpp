@@ -1,0 +1,78 @@
+//===- TriangleBlocks.cpp - A matrix in panels of vectors -----------------===//
+
+#include "Matrices/TriangleBlocks.h"
+
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "llvm/Support/MathExtras.h"
+
+using namespace mlir;
+using namespace mlir::hfta;
+
+BlockShape::BlockShape(Type element, int64_t rows)
+    : element(element), rows(rows) {
+  lanes = kVectorBytes * 8 / element.getIntOrFloatBitWidth();
+  vector = VectorType::get({lanes}, element);
+  block = kTileVectors * lanes;
+  blocks = llvm::divideCeil(rows, block);
+}
+
+static Value allocate(LoopBuilder &builder, ArrayRef<int64_t> shape,
+                      Type element) {
+  return memref::AllocOp::create(builder, MemRefType::get(shape, element));
+}
+
+Value TileBuilder::allocatePanels() {
+  return allocate(b, {shape.blocks, shape.getPaddedRows(), shape.block},
+                  shape.element);
+}
+
+Value TileBuilder::allocateBlock() {
+  return allocate(b, {shape.block, shape.block}, shape.element);
+}
+
+Value TileBuilder::makeMask(Value count) {
+  auto type = VectorType::get({shape.lanes}, b.getI32Type());
+  SmallVector<int32_t> numbers =
+      llvm::to_vector(llvm::seq<int32_t>(0, static_cast<int32_t>(shape.lanes)));
+  Value lanes = arith::ConstantOp::create(
+      b, DenseElementsAttr::get(type, ArrayRef(numbers)));
+  Value narrow = arith::IndexCastOp::create(b, b.getI32Type(), count);
+  return arith::CmpIOp::create(b, arith::CmpIPredicate::slt, lanes,
+                               vector::BroadcastOp::create(b, type, narrow));
+}
+
+Tile TileBuilder::loadRow(Value memory, ValueRange indices) {
+  Tile row;
+  SmallVector<Value> place(indices);
+  place.emplace_back();
+  for (int64_t i = 0; i < BlockShape::kTileVectors; ++i) {
+    place.back() = b.index(i * shape.lanes);
+    row.push_back(vector::LoadOp::create(b, shape.vector, memory, place));
+  }
+  return row;
+}
+
+void TileBuilder::storeRow(ArrayRef<Value> row, Value memory,
+                           ValueRange indices) {
+  SmallVector<Value> place(indices);
+  place.emplace_back();
+  for (auto [i, value] : llvm::enumerate(row)) {
+    place.back() = b.index(i * shape.lanes);
+    vector::StoreOp::create(b, value, memory, place);
+  }
+}
+
+Tile TileBuilder::multiply(Value first, Value end, Factor factor, Row row) {
+  Tile initial(BlockShape::kTileRows * BlockShape::kTileVectors,
+               b.number(shape.vector, 0));
+  return b.fold(first, end, 1, initial, [&](Value k, ValueRange sums) {
+    Tile next, vectors = row(k);
+    for (int64_t r = 0; r < BlockShape::kTileRows; ++r) {
+      Value number = broadcast(factor(k, r));
+      for (Value vector : vectors)
+        next.push_back(
+            math::FmaOp::create(b, number, vector, sums[next.size()]));
+    }
+    return next;
+  });
+}

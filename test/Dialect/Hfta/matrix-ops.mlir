@@ -1,0 +1,29 @@
+// RUN: hfta-opt %s --verify-roundtrip | FileCheck %s -enable-var-scope
+
+// CHECK-LABEL: func.func @spd_inverse(
+func.func @spd_inverse(%f: tensor<2x36xf32>, %d: tensor<2xf32>, %o: tensor<2x36xf32>)
+    -> (tensor<2x36xf32>, tensor<2xi32>) {
+  // CHECK: %{{.*}}, %{{.*}} = hfta.spd_inverse %{{.*}}, %{{.*}}, %{{.*}} : tensor<2x36xf32>, tensor<2xf32>, tensor<2x36xf32>
+  %inverse, %tries = hfta.spd_inverse %f, %d, %o
+      : tensor<2x36xf32>, tensor<2xf32>, tensor<2x36xf32>
+  return %inverse, %tries : tensor<2x36xf32>, tensor<2xi32>
+}
+
+// A factor that all copies share, and damping of their own.
+// CHECK-LABEL: func.func @of_each_copy(
+func.func @of_each_copy(%f: tensor<1x1xf64>, %d: tensor<1xf64, #hfta.copies<3>>,
+                        %o: tensor<1x1xf64, #hfta.copies<3>>)
+    -> (tensor<1x1xf64, #hfta.copies<3>>, tensor<1xi32, #hfta.copies<3>>) {
+  %inverse, %tries = hfta.spd_inverse %f, %d, %o : tensor<1x1xf64>,
+      tensor<1xf64, #hfta.copies<3>>, tensor<1x1xf64, #hfta.copies<3>>
+  return %inverse, %tries : tensor<1x1xf64, #hfta.copies<3>>, tensor<1xi32, #hfta.copies<3>>
+}
+
+// CHECK-LABEL: func.func @symmetric_eigen(
+func.func @symmetric_eigen(%f: tensor<2x36xf32>, %s: tensor<2x8x8xf32, #hfta.copies<2>>)
+    -> (tensor<2x8x8xf32, #hfta.copies<2>>, tensor<2x8xf32, #hfta.copies<2>>) {
+  // CHECK: %{{.*}}, %{{.*}} = hfta.symmetric_eigen %{{.*}}, %{{.*}} : tensor<2x36xf32>, tensor<2x8x8xf32, #hfta.copies<2>>
+  %basis, %values = hfta.symmetric_eigen %f, %s
+      : tensor<2x36xf32>, tensor<2x8x8xf32, #hfta.copies<2>>
+  return %basis, %values : tensor<2x8x8xf32, #hfta.copies<2>>, tensor<2x8xf32, #hfta.copies<2>>
+}
