@@ -3,9 +3,10 @@
 #include "Hfta/Planning/FactorPlacement.h"
 
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/SmallVector.h"
 
 #include <algorithm>
-#include <map>
+#include <functional>
 #include <tuple>
 
 using namespace mlir::hfta;
@@ -39,86 +40,86 @@ FactorOwners planning::placeBySize(llvm::ArrayRef<Factor> factors,
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// What one rank inverts: matrices by size, the largest first.
-using Batches = std::map<int64_t, int64_t, std::greater<>>;
+/// What one rank inverts. All is added before anything is asked.
+class Batches {
+public:
+  void add(const Factor &factor) {
+    if (!sizes.empty() && sizes.back().first == factor.size)
+      sizes.back().second += factor.count;
+    else
+      sizes.push_back({factor.size, factor.count});
+  }
+  /// Of all sizes down to this one, each in one batch.
+  double getSeconds(const InversionCost &invert, int64_t least = 0) {
+    llvm::sort(sizes, std::greater<>());
+    double seconds = 0;
+    for (size_t i = 0; i < sizes.size() && sizes[i].first >= least;) {
+      int64_t size = sizes[i].first, count = 0;
+      for (; i < sizes.size() && sizes[i].first == size; ++i)
+        count += sizes[i].second;
+      seconds += invert(size, count);
+    }
+    return seconds;
+  }
 
-/// A broadcast, when what it sends is inverted.
-struct Broadcast {
-  double ready;
-  int64_t owner;
-  int64_t elements;
-};
-
-struct Inversions {
-  std::vector<Broadcast> broadcasts; ///< in their order
-  double owned = 0;                  ///< seconds of the last owner
-  double everywhere = 0; ///< seconds that each rank inverts for itself
+private:
+  llvm::SmallVector<std::pair<int64_t, int64_t>, 8> sizes; ///< with counts
 };
 } // namespace
 
-static Inversions getInversions(llvm::ArrayRef<Factor> factors,
-                                const FactorOwners &owners,
-                                const PlacementCosts &costs) {
-  Batches everywhere;
-  std::map<int64_t, Batches> owned;
-  std::map<int64_t, int64_t> elements;
-  for (auto [factor, owner] : llvm::zip_equal(factors, owners)) {
-    (owner == kEveryRank ? everywhere : owned[owner])[factor.size] +=
-        factor.count;
-    elements[owner] += factor.getElements();
-  }
-  Inversions inversions;
-  for (auto [size, count] : everywhere)
-    inversions.everywhere += costs.invert(size, count);
-  std::vector<std::map<int64_t, double>> ready;
-  for (const auto &[owner, batches] : owned) {
-    double seconds = 0;
-    for (auto [size, count] : batches)
-      seconds += costs.invert(size, count);
-    inversions.owned = std::max(inversions.owned, seconds);
-    if (costs.isMerged)
-      inversions.broadcasts.push_back({seconds, owner, elements[owner]});
-  }
-  if (!costs.isMerged) {
-    for (auto [factor, owner] : llvm::zip_equal(factors, owners)) {
-      if (owner == kEveryRank)
-        continue;
-      double seconds = 0;
-      for (auto [size, count] : owned[owner])
-        if (size >= factor.size)
-          seconds += costs.invert(size, count);
-      inversions.broadcasts.push_back({seconds, owner, factor.getElements()});
+std::vector<FactorBroadcast>
+planning::getBroadcasts(llvm::ArrayRef<Factor> factors,
+                        const FactorOwners &owners,
+                        const PlacementCosts &costs) {
+  int64_t ranks = owners.empty() ? 0 : *llvm::max_element(owners) + 1;
+  std::vector<Batches> owned(ranks);
+  for (auto [factor, owner] : llvm::zip_equal(factors, owners))
+    if (owner != kEveryRank)
+      owned[owner].add(factor);
+  std::vector<FactorBroadcast> broadcasts;
+  // Of an owner's only one.
+  constexpr size_t kNoNumber = -1;
+  std::vector<size_t> numbers(ranks, kNoNumber);
+  for (int64_t factor = 0, count = factors.size(); factor < count; ++factor) {
+    int64_t owner = owners[factor];
+    if (owner == kEveryRank)
+      continue;
+    if (numbers[owner] == kNoNumber || !costs.isMerged) {
+      numbers[owner] = broadcasts.size();
+      int64_t least = costs.isMerged ? 0 : factors[factor].size;
+      double ready = owned[owner].getSeconds(costs.invert, least);
+      broadcasts.push_back({ready, owner, {}, 0});
     }
+    FactorBroadcast &broadcast = broadcasts[numbers[owner]];
+    broadcast.factors.push_back(factor);
+    broadcast.elements += factors[factor].getElements();
   }
-  llvm::sort(inversions.broadcasts, [](const Broadcast &a, const Broadcast &b) {
-    return std::tie(a.ready, a.owner, a.elements) <
-           std::tie(b.ready, b.owner, b.elements);
-  });
-  return inversions;
+  llvm::sort(broadcasts,
+             [](const FactorBroadcast &a, const FactorBroadcast &b) {
+               return std::tie(a.ready, a.owner, a.factors) <
+                      std::tie(b.ready, b.owner, b.factors);
+             });
+  return broadcasts;
 }
 
 PlacementTimes planning::getPlacementTimes(llvm::ArrayRef<Factor> factors,
                                            const FactorOwners &owners,
                                            const PlacementCosts &costs) {
-  Inversions inversions = getInversions(factors, owners, costs);
+  Batches everywhere;
+  for (auto [factor, owner] : llvm::zip_equal(factors, owners))
+    if (owner == kEveryRank)
+      everywhere.add(factor);
+  std::vector<FactorBroadcast> broadcasts =
+      getBroadcasts(factors, owners, costs);
   PlacementTimes times;
-  times.inverted = inversions.owned + inversions.everywhere;
+  // What its last broadcast waits for is all that an owner inverts for others.
+  if (!broadcasts.empty())
+    times.inverted = broadcasts.back().ready;
+  times.inverted += everywhere.getSeconds(costs.invert);
   double end = costs.isOverlapped ? 0 : times.inverted;
-  for (const Broadcast &broadcast : inversions.broadcasts)
+  for (const FactorBroadcast &broadcast : broadcasts)
     end = std::max(end, broadcast.ready) +
           costs.broadcast.getSeconds(broadcast.elements);
   times.broadcast = std::max(times.inverted, end);
   return times;
-}
-
-std::vector<int64_t> planning::getBroadcastOrder(llvm::ArrayRef<Factor> factors,
-                                                 const FactorOwners &owners,
-                                                 const PlacementCosts &costs) {
-  PlacementCosts merged = costs;
-  merged.isMerged = true;
-  std::vector<int64_t> order;
-  for (const Broadcast &broadcast :
-       getInversions(factors, owners, merged).broadcasts)
-    order.push_back(broadcast.owner);
-  return order;
 }

@@ -83,8 +83,14 @@ TEST(FactorPlacementTest, countsBatchesAndBroadcasts) {
   EXPECT_DOUBLE_EQ(times.inverted, 28 + 3);
   // 6 elements from 17 to 33, then 6 more.
   EXPECT_DOUBLE_EQ(times.broadcast, 49);
-  EXPECT_EQ(getBroadcastOrder(factors, owners, costs),
-            (std::vector<int64_t>{0, 1}));
+  std::vector<FactorBroadcast> broadcasts =
+      getBroadcasts(factors, owners, costs);
+  ASSERT_EQ(broadcasts.size(), 2u);
+  EXPECT_EQ(broadcasts[0].owner, 0);
+  EXPECT_DOUBLE_EQ(broadcasts[0].ready, 17);
+  EXPECT_EQ(broadcasts[0].elements, 6);
+  EXPECT_EQ(broadcasts[0].factors, (std::vector<int64_t>{0, 1}));
+  EXPECT_EQ(broadcasts[1].factors, std::vector<int64_t>{4});
   costs.isOverlapped = false;
   EXPECT_DOUBLE_EQ(getPlacementTimes(factors, owners, costs).broadcast,
                    31 + 16 + 16);

@@ -57,11 +57,18 @@ PlacementTimes getPlacementTimes(llvm::ArrayRef<Factor> factors,
                                  const FactorOwners &owners,
                                  const PlacementCosts &costs);
 
-/// Of `owners`, the ranks that own anything, in the order in which they
-/// broadcast.
-std::vector<int64_t> getBroadcastOrder(llvm::ArrayRef<Factor> factors,
-                                       const FactorOwners &owners,
-                                       const PlacementCosts &costs);
+/// Inverses that an owner sends at a time.
+struct FactorBroadcast {
+  double ready = 0; ///< seconds since all factors are there
+  int64_t owner = 0;
+  std::vector<int64_t> factors; ///< their numbers
+  int64_t elements = 0;
+};
+
+/// In the order in which they are sent, that in which they are ready.
+std::vector<FactorBroadcast> getBroadcasts(llvm::ArrayRef<Factor> factors,
+                                           const FactorOwners &owners,
+                                           const PlacementCosts &costs);
 
 /// The best placement that is found. Candidates have a threshold of sizes and
 /// a number of owners; what would take longer to send than to invert isn't

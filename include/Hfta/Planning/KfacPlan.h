@@ -1,0 +1,142 @@
+//===- KfacPlan.h - How ranks share the work of K-FAC -----------*- C++ -*-===//
+//
+// Replicas of a model, or of one stage of it, compute forward and backward of
+// their samples, and with them statistics: moments of what layers read and of
+// their outputs' gradients. A plan says which of these the ranks add up at a
+// time, who inverts which factor, and who preconditions which layer's gradient.
+//===----------------------------------------------------------------------===//
+
+#ifndef HFTA_PLANNING_KFACPLAN_H
+#define HFTA_PLANNING_KFACPLAN_H
+
+#include "Hfta/Planning/FactorBuckets.h"
+#include "Hfta/Planning/FactorGrid.h"
+
+namespace mlir::hfta::planning {
+
+/// A part of the program that computes without a break. All times are those of
+/// one rank, in seconds a step.
+struct KfacBlock {
+  double forward = 0;
+  double backward = 0;
+  /// Of gradients that the ranks add up when the backward has ended; 0: none.
+  int64_t gradientElements = 0;
+};
+
+/// A layer's input factor, which a forward makes, or an output factor.
+struct KfacFactor {
+  Factor matrices;
+  int64_t block = 0; ///< with which it is made
+  bool isInput = false;
+  double moment = 0; ///< seconds of its statistics in a factor step
+};
+
+struct KfacLayer {
+  FactorPair factors;
+  int64_t gradientElements = 0;
+  double precondition = 0; ///< seconds
+};
+
+struct KfacModel {
+  std::vector<KfacBlock> blocks; ///< in the order of forwards, at least one
+  std::vector<KfacFactor> factors;
+  std::vector<KfacLayer> layers;
+  double lead = 0;   ///< seconds before the first block
+  double update = 0; ///< seconds of the optimizer
+  /// Every so many steps there are statistics and sums of factors, or inverses;
+  /// both are 1 or more, and inverses are no more frequent.
+  int64_t factorEvery = 1;
+  int64_t inverseEvery = 1;
+
+  std::vector<Factor> getMatrices() const;
+  std::vector<FactorPair> getPairs() const;
+};
+
+struct KfacCosts {
+  InversionCost invert;
+  TransferCost reduceFactors;   ///< among all ranks
+  TransferCost reduceGradients; ///< among all ranks
+  /// From one rank to the others of so many, inverses or preconditioned
+  /// gradients.
+  std::function<TransferCost(int64_t ranks)> broadcast;
+  /// False: nothing is sent while anything is computed.
+  bool isOverlapped = true;
+  /// One broadcast of inverses an owner, else one a factor.
+  bool isMerged = true;
+  double bytesPerElement = 4;
+};
+
+enum class KfacPlacement {
+  /// All ranks have all inverses (SPD-KFAC, ICDCS 2021).
+  balanced,
+  /// Those in one column of a grid have a layer's (KAISA, SC 2021).
+  fraction,
+  /// A layer's owner alone has it, and makes it from its own samples'
+  /// statistics
+  /// (DP-KFAC: Zhang et al.: Scalable K-FAC Training for Deep Neural Networks
+  /// with Distributed Preconditioning): other results, so never chosen.
+  local
+};
+
+struct KfacPlan {
+  KfacPlacement placement = KfacPlacement::balanced;
+  /// Ranks in a column have the same layers' inverses; balanced: one column,
+  /// local: one row.
+  FactorGrid grid;
+  std::vector<int64_t> columns; ///< of each layer
+  FactorOwners owners;          ///< of each factor
+  /// The factors in the order in which they get ready, of which buckets are
+  /// made; both are empty where nothing is added up.
+  std::vector<int64_t> readyOrder;
+  BucketPlan buckets;
+};
+
+/// When factors of a factor step get ready, in the order in which they do, and
+/// what else the network is used for meanwhile. `order` becomes the factors'
+/// numbers.
+BucketProblem getBucketProblem(const KfacModel &model, const KfacCosts &costs,
+                               std::vector<int64_t> &order);
+
+/// The best buckets, and the best owners of whom all others get inverses.
+KfacPlan planBalanced(const KfacModel &model, const KfacCosts &costs,
+                      int64_t ranks);
+/// The best buckets, and the layers on this grid.
+KfacPlan planFraction(const KfacModel &model, const KfacCosts &costs,
+                      const FactorGrid &grid, FactorPairing pairing);
+/// Each layer on one rank, by the cubes of sizes.
+KfacPlan planLocal(const KfacModel &model, int64_t ranks);
+
+/// Bytes that one rank has of factors and of inverses.
+struct KfacMemory {
+  double factors = 0;
+  double inverses = 0;
+  double getBytes() const { return factors + inverses; }
+};
+
+/// Of a rank in the grid. All ranks hold all factors that are added up, but
+/// only the inverses that they precondition with.
+KfacMemory getMemory(const KfacModel &model, const KfacCosts &costs,
+                     const KfacPlan &plan, int64_t rank);
+/// Of the rank that needs most.
+KfacMemory getLargestMemory(const KfacModel &model, const KfacCosts &costs,
+                            const KfacPlan &plan);
+
+/// A plan and what it takes.
+struct ChosenKfacPlan {
+  KfacPlan plan;
+  double seconds = 0; ///< a step, in the mean
+  KfacMemory memory;  ///< of the rank that needs most
+};
+
+/// Of the balanced plan and those of all fractions of the ranks, layers'
+/// factors together and apart, the one whose mean step is the shortest by
+/// simulation and whose every rank needs at most `memory` bytes for factors and
+/// inverses (0: any number); of equal ones it needs least. The error names the
+/// least number with which there is one.
+llvm::Expected<ChosenKfacPlan> chooseKfacPlan(const KfacModel &model,
+                                              const KfacCosts &costs,
+                                              int64_t ranks, double memory);
+
+} // namespace mlir::hfta::planning
+
+#endif // HFTA_PLANNING_KFACPLAN_H

@@ -1,0 +1,207 @@
+//===- KfacPlan.cpp - How ranks share the work of K-FAC -------------------===//
+
+#include "Hfta/Planning/KfacPlan.h"
+
+#include "Hfta/Planning/KfacSimulation.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/FormatVariadic.h"
+
+#include <cassert>
+#include <cmath>
+#include <optional>
+#include <tuple>
+
+using namespace mlir::hfta;
+using namespace mlir::hfta::planning;
+
+std::vector<Factor> KfacModel::getMatrices() const {
+  std::vector<Factor> matrices;
+  for (const KfacFactor &factor : factors)
+    matrices.push_back(factor.matrices);
+  return matrices;
+}
+
+std::vector<FactorPair> KfacModel::getPairs() const {
+  std::vector<FactorPair> pairs;
+  for (const KfacLayer &layer : layers)
+    pairs.push_back(layer.factors);
+  return pairs;
+}
+
+//===----------------------------------------------------------------------===//
+// Buckets
+//===----------------------------------------------------------------------===//
+
+BucketProblem planning::getBucketProblem(const KfacModel &model,
+                                         const KfacCosts &costs,
+                                         std::vector<int64_t> &order) {
+  BucketProblem problem;
+  problem.allReduce = costs.reduceFactors;
+  order.clear();
+  double now = model.lead;
+  auto runBlock = [&](int64_t block, bool isForward) {
+    now +=
+        isForward ? model.blocks[block].forward : model.blocks[block].backward;
+    size_t first = order.size();
+    for (int64_t number = 0, count = model.factors.size(); number < count;
+         ++number) {
+      const KfacFactor &factor = model.factors[number];
+      if (factor.block != block || factor.isInput != isForward)
+        continue;
+      now += factor.moment;
+      order.push_back(number);
+      problem.factors.push_back({0, factor.matrices.getElements(), false});
+    }
+    for (ReadyFactor &factor :
+         llvm::MutableArrayRef(problem.factors).drop_front(first))
+      factor.ready = now;
+    if (order.size() > first)
+      problem.factors.back().endsBlock = true;
+    int64_t gradients = model.blocks[block].gradientElements;
+    if (!isForward && gradients > 0)
+      problem.others.push_back(
+          {now, costs.reduceGradients.getSeconds(gradients)});
+  };
+  int64_t blocks = model.blocks.size();
+  for (int64_t block = 0; block < blocks; ++block)
+    runBlock(block, /*isForward=*/true);
+  for (int64_t block = blocks; block-- > 0;)
+    runBlock(block, /*isForward=*/false);
+  if (costs.isOverlapped)
+    return problem;
+  for (ReadyFactor &factor : problem.factors)
+    factor.ready = now;
+  for (OtherTransfer &other : problem.others)
+    other.ready = now;
+  return problem;
+}
+
+//===----------------------------------------------------------------------===//
+// Plans
+//===----------------------------------------------------------------------===//
+
+static void addBuckets(KfacPlan &plan, const KfacModel &model,
+                       const KfacCosts &costs) {
+  plan.buckets = planBuckets(getBucketProblem(model, costs, plan.readyOrder));
+}
+
+KfacPlan planning::planBalanced(const KfacModel &model, const KfacCosts &costs,
+                                int64_t ranks) {
+  KfacPlan plan;
+  plan.placement = KfacPlacement::balanced;
+  plan.grid = {ranks, 1};
+  plan.columns.assign(model.layers.size(), 0);
+  plan.owners = placeFactors(model.getMatrices(), ranks,
+                             {costs.invert, costs.broadcast(ranks),
+                              costs.isMerged, costs.isOverlapped});
+  addBuckets(plan, model, costs);
+  return plan;
+}
+
+static KfacPlan planOnGrid(KfacPlacement placement, const KfacModel &model,
+                           const FactorGrid &grid, FactorPairing pairing) {
+  KfacPlan plan;
+  plan.placement = placement;
+  plan.grid = grid;
+  GridPlacement placed =
+      placeOnGrid(model.getMatrices(), model.getPairs(), grid, pairing);
+  plan.columns = std::move(placed.columns);
+  plan.owners = std::move(placed.owners);
+  return plan;
+}
+
+KfacPlan planning::planFraction(const KfacModel &model, const KfacCosts &costs,
+                                const FactorGrid &grid, FactorPairing pairing) {
+  KfacPlan plan = planOnGrid(KfacPlacement::fraction, model, grid, pairing);
+  addBuckets(plan, model, costs);
+  return plan;
+}
+
+KfacPlan planning::planLocal(const KfacModel &model, int64_t ranks) {
+  return planOnGrid(KfacPlacement::local, model, {1, ranks},
+                    FactorPairing::together);
+}
+
+//===----------------------------------------------------------------------===//
+// Memory
+//===----------------------------------------------------------------------===//
+
+KfacMemory planning::getMemory(const KfacModel &model, const KfacCosts &costs,
+                               const KfacPlan &plan, int64_t rank) {
+  KfacMemory memory;
+  for (auto [factor, owner] : llvm::zip_equal(model.factors, plan.owners)) {
+    double bytes = costs.bytesPerElement *
+                   static_cast<double>(factor.matrices.getElements());
+    if (plan.placement != KfacPlacement::local || owner == rank)
+      memory.factors += bytes;
+    if (owner == kEveryRank ||
+        plan.grid.getColumn(owner) == plan.grid.getColumn(rank))
+      memory.inverses += bytes;
+  }
+  return memory;
+}
+
+KfacMemory planning::getLargestMemory(const KfacModel &model,
+                                      const KfacCosts &costs,
+                                      const KfacPlan &plan) {
+  // What a rank holds depends on its column alone: local plans have one row.
+  KfacMemory largest;
+  for (int64_t column = 0; column < plan.grid.columns; ++column) {
+    KfacMemory memory =
+        getMemory(model, costs, plan, plan.grid.getRank(0, column));
+    if (memory.getBytes() > largest.getBytes())
+      largest = memory;
+  }
+  return largest;
+}
+
+//===----------------------------------------------------------------------===//
+// The choice
+//===----------------------------------------------------------------------===//
+
+/// The balanced plan first: of equal ones it asks least of the network.
+static std::vector<KfacPlan>
+getCandidates(const KfacModel &model, const KfacCosts &costs, int64_t ranks) {
+  std::vector<KfacPlan> plans = {planBalanced(model, costs, ranks)};
+  // There is nobody to share with.
+  if (ranks == 1)
+    return plans;
+  for (int64_t rows = ranks; rows > 0; --rows) {
+    if (ranks % rows != 0)
+      continue;
+    FactorGrid grid{rows, ranks / rows};
+    plans.push_back(planFraction(model, costs, grid, FactorPairing::together));
+    // With one row, a column is one rank.
+    if (rows > 1)
+      plans.push_back(planFraction(model, costs, grid, FactorPairing::apart));
+  }
+  return plans;
+}
+
+llvm::Expected<ChosenKfacPlan> planning::chooseKfacPlan(const KfacModel &model,
+                                                        const KfacCosts &costs,
+                                                        int64_t ranks,
+                                                        double memory) {
+  std::optional<ChosenKfacPlan> best;
+  std::optional<double> least;
+  for (KfacPlan &plan : getCandidates(model, costs, ranks)) {
+    KfacMemory needed = getLargestMemory(model, costs, plan);
+    least = std::min(least.value_or(needed.getBytes()), needed.getBytes());
+    if (memory > 0 && needed.getBytes() > memory)
+      continue;
+    double seconds = getMeanSeconds(model, costs, plan);
+    double bytes = needed.getBytes();
+    if (best) {
+      double bestBytes = best->memory.getBytes();
+      if (std::tie(best->seconds, bestBytes) <= std::tie(seconds, bytes))
+        continue;
+    }
+    best = {std::move(plan), seconds, needed};
+  }
+  if (best)
+    return std::move(*best);
+  return llvm::createStringError(llvm::formatv(
+      "factors and inverses need {0} bytes on a rank at least: expected at "
+      "most {1}",
+      static_cast<int64_t>(std::ceil(*least)), static_cast<int64_t>(memory)));
+}

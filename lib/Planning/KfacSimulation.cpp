@@ -1,0 +1,424 @@
+//===- KfacSimulation.cpp - When ranks do what of a K-FAC step ------------===//
+
+#include "Hfta/Planning/KfacSimulation.h"
+
+#include "Hfta/Planning/Simulator.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/Sequence.h"
+
+#include <algorithm>
+#include <limits>
+#include <map>
+#include <optional>
+#include <tuple>
+
+using namespace mlir::hfta;
+using namespace mlir::hfta::planning;
+
+llvm::StringRef planning::getName(KfacActivity activity) {
+  switch (activity) {
+  case KfacActivity::lead:
+    return "lead";
+  case KfacActivity::forward:
+    return "forward";
+  case KfacActivity::backward:
+    return "backward";
+  case KfacActivity::reduceGradients:
+    return "reduce gradients";
+  case KfacActivity::reduceFactors:
+    return "reduce factors";
+  case KfacActivity::invert:
+    return "invert";
+  case KfacActivity::broadcastInverses:
+    return "broadcast inverses";
+  case KfacActivity::precondition:
+    return "precondition";
+  case KfacActivity::broadcastDirections:
+    return "broadcast directions";
+  case KfacActivity::update:
+    return "update";
+  }
+  llvm_unreachable("an activity without a name");
+}
+
+double KfacRun::getEnd(KfacActivity activity) const {
+  double end = 0;
+  for (const KfacEvent &event : events)
+    if (event.activity == activity)
+      end = std::max(end, event.end);
+  return end;
+}
+
+//===----------------------------------------------------------------------===//
+// A step as queues of actions
+//===----------------------------------------------------------------------===//
+
+namespace {
+
+/// Actions in other queues that one comes after.
+using Actions = llvm::SmallVector<unsigned, 2>;
+
+class Step {
+public:
+  Step(const KfacModel &model, const KfacCosts &costs, const KfacPlan &plan,
+       KfacStep step)
+      : model(model), costs(costs), plan(plan), step(step),
+        ranks(plan.grid.getRankCount()) {}
+
+  KfacRun run();
+
+private:
+  /// Ranks whose forwards and backwards take the same time.
+  struct Chain {
+    int64_t rank = kEveryRank;
+    unsigned queue = 0;
+    std::vector<unsigned> forwards, backwards; ///< by block
+  };
+
+  bool isFactorStep() const { return step != KfacStep::plain; }
+  bool isLocal() const { return plan.placement == KfacPlacement::local; }
+  unsigned addQueue();
+  unsigned add(unsigned queue, double seconds, Actions after,
+               KfacActivity activity, int64_t rank = kEveryRank,
+               int64_t number = 0);
+  /// Something that nobody sees: what follows in its queue waits for `after`.
+  void addBarrier(unsigned queue, Actions after);
+
+  void addChains();
+  void addChain(int64_t rank, llvm::ArrayRef<int64_t> factors);
+  Actions getBackwards(int64_t block) const;
+  void addReductions();
+  void addInversions(int64_t rank);
+  void addColumn(int64_t column);
+  void addPrecondition(int64_t rank);
+  void addRow(int64_t row);
+  Actions getLast(unsigned queue) const;
+
+  const KfacModel &model;
+  const KfacCosts &costs;
+  const KfacPlan &plan;
+  KfacStep step;
+  int64_t ranks;
+
+  Simulation simulation;
+  std::vector<std::optional<KfacEvent>> labels; ///< of each action
+  std::vector<Chain> chains;
+  std::vector<size_t> chainOfRank;
+  unsigned network = 0;
+  std::optional<unsigned> lastGradients;
+  std::vector<unsigned> reductions; ///< of each factor
+  std::vector<unsigned> queues;     ///< of each rank
+  /// Of each rank, the inversions that it broadcasts, by size.
+  std::vector<std::map<int64_t, unsigned, std::greater<>>> owned;
+  std::vector<unsigned> columns;       ///< queues
+  std::vector<unsigned> preconditions; ///< of each rank
+};
+
+} // namespace
+
+unsigned Step::addQueue() {
+  simulation.machines.emplace_back();
+  SimulatedQueue queue;
+  queue.machine = simulation.machines.size() - 1;
+  simulation.queues.push_back(std::move(queue));
+  return simulation.queues.size() - 1;
+}
+
+unsigned Step::add(unsigned queue, double seconds, Actions after,
+                   KfacActivity activity, int64_t rank, int64_t number) {
+  SimulatedAction action;
+  action.queue = queue;
+  action.seconds = seconds;
+  action.after = std::move(after);
+  KfacEvent label;
+  label.activity = activity;
+  label.rank = rank;
+  label.number = number;
+  labels.push_back(label);
+  return simulation.add(std::move(action));
+}
+
+void Step::addBarrier(unsigned queue, Actions after) {
+  add(queue, 0, std::move(after), KfacActivity::lead);
+  labels.back().reset();
+}
+
+/// What comes after all that a queue has so far.
+Actions Step::getLast(unsigned queue) const {
+  const std::vector<unsigned> &actions = simulation.queues[queue].actions;
+  return actions.empty() ? Actions() : Actions{actions.back()};
+}
+
+//===----------------------------------------------------------------------===//
+// Forward and backward
+//===----------------------------------------------------------------------===//
+
+/// Local statistics take time of their owner alone.
+void Step::addChains() {
+  chainOfRank.assign(ranks, 0);
+  llvm::SmallVector<int64_t> all = llvm::to_vector(
+      llvm::seq<int64_t>(0, isFactorStep() ? model.factors.size() : 0));
+  if (!isLocal()) {
+    addChain(kEveryRank, all);
+    return;
+  }
+  std::map<int64_t, std::vector<int64_t>> owned;
+  for (int64_t factor : all)
+    owned[plan.owners[factor]].push_back(factor);
+  if (static_cast<int64_t>(owned.size()) < ranks)
+    addChain(kEveryRank, {});
+  for (const auto &[rank, factors] : owned) {
+    chainOfRank[rank] = chains.size();
+    addChain(rank, factors);
+  }
+}
+
+void Step::addChain(int64_t rank, llvm::ArrayRef<int64_t> factors) {
+  std::vector<double> forward, backward;
+  for (const KfacBlock &block : model.blocks) {
+    forward.push_back(block.forward);
+    backward.push_back(block.backward);
+  }
+  for (int64_t number : factors) {
+    const KfacFactor &factor = model.factors[number];
+    (factor.isInput ? forward : backward)[factor.block] += factor.moment;
+  }
+  Chain chain;
+  chain.rank = rank;
+  chain.queue = addQueue();
+  int64_t blocks = model.blocks.size();
+  add(chain.queue, model.lead, {}, KfacActivity::lead, rank);
+  for (int64_t block = 0; block < blocks; ++block)
+    chain.forwards.push_back(add(chain.queue, forward[block], {},
+                                 KfacActivity::forward, rank, block));
+  chain.backwards.resize(blocks);
+  for (int64_t block = blocks; block-- > 0;)
+    chain.backwards[block] = add(chain.queue, backward[block], {},
+                                 KfacActivity::backward, rank, block);
+  chains.push_back(std::move(chain));
+}
+
+Actions Step::getBackwards(int64_t block) const {
+  Actions actions;
+  for (const Chain &chain : chains)
+    actions.push_back(chain.backwards[block]);
+  return actions;
+}
+
+//===----------------------------------------------------------------------===//
+// Sums
+//===----------------------------------------------------------------------===//
+
+/// In the order in which they would be ready if no chain had to wait.
+void Step::addReductions() {
+  network = addQueue();
+  if (!costs.isOverlapped)
+    addBarrier(network, getBackwards(0));
+  std::vector<int64_t> order;
+  BucketProblem problem = getBucketProblem(model, costs, order);
+  // Sums of gradients, in the order of `others`.
+  std::vector<int64_t> gradients;
+  for (int64_t block = model.blocks.size(); block-- > 0;)
+    if (model.blocks[block].gradientElements > 0)
+      gradients.push_back(block);
+  size_t next = 0;
+  auto addGradients = [&](double ready) {
+    for (; next < gradients.size() && problem.others[next].ready <= ready;
+         ++next)
+      lastGradients = add(
+          network, problem.others[next].seconds, getBackwards(gradients[next]),
+          KfacActivity::reduceGradients, kEveryRank, gradients[next]);
+  };
+  if (isFactorStep()) {
+    reductions.resize(model.factors.size());
+    for (auto [number, bucket] : llvm::enumerate(plan.buckets)) {
+      addGradients(problem.factors[bucket.last].ready);
+      const KfacFactor &last = model.factors[order[bucket.last]];
+      const Chain &chain = chains.front();
+      unsigned action =
+          add(network, costs.reduceFactors.getSeconds(bucket.elements),
+              {(last.isInput ? chain.forwards : chain.backwards)[last.block]},
+              KfacActivity::reduceFactors, kEveryRank, number);
+      for (int64_t place = bucket.first; place <= bucket.last; ++place)
+        reductions[order[place]] = action;
+    }
+  }
+  addGradients(std::numeric_limits<double>::infinity());
+}
+
+//===----------------------------------------------------------------------===//
+// Inverses
+//===----------------------------------------------------------------------===//
+
+void Step::addInversions(int64_t rank) {
+  std::map<int64_t, std::pair<int64_t, Actions>, std::greater<>> batches;
+  std::map<int64_t, int64_t> common;
+  Actions afterCommon;
+  auto wait = [&](Actions &after, int64_t factor) {
+    if (!isLocal() && !llvm::is_contained(after, reductions[factor]))
+      after.push_back(reductions[factor]);
+  };
+  for (auto [number, owner] : llvm::enumerate(plan.owners)) {
+    const Factor &matrices = model.factors[number].matrices;
+    if (owner == rank) {
+      auto &[count, after] = batches[matrices.size];
+      count += matrices.count;
+      wait(after, number);
+    } else if (owner == kEveryRank) {
+      common[matrices.size] += matrices.count;
+      wait(afterCommon, number);
+    }
+  }
+  for (auto &[size, batch] : batches)
+    owned[rank][size] =
+        add(queues[rank], costs.invert(size, batch.first),
+            std::move(batch.second), KfacActivity::invert, rank, size);
+  double seconds = 0;
+  for (auto [size, count] : common)
+    seconds += costs.invert(size, count);
+  if (!common.empty())
+    add(queues[rank], seconds, std::move(afterCommon), KfacActivity::invert,
+        rank);
+}
+
+/// Inverses go from their owners to the others in the column.
+void Step::addColumn(int64_t column) {
+  unsigned queue = columns[column] = addQueue();
+  if (step != KfacStep::inverses || plan.grid.rows == 1)
+    return;
+  if (!costs.isOverlapped) {
+    Actions after;
+    for (int64_t row = 0; row < plan.grid.rows; ++row)
+      after.append(getLast(queues[plan.grid.getRank(row, column)]));
+    addBarrier(queue, std::move(after));
+  }
+  std::vector<Factor> factors;
+  FactorOwners owners;
+  std::vector<int64_t> numbers;
+  for (auto [number, owner] : llvm::enumerate(plan.owners)) {
+    if (owner == kEveryRank || plan.grid.getColumn(owner) != column)
+      continue;
+    factors.push_back(model.factors[number].matrices);
+    owners.push_back(owner);
+    numbers.push_back(number);
+  }
+  PlacementCosts placement{costs.invert, costs.broadcast(plan.grid.rows),
+                           costs.isMerged, costs.isOverlapped};
+  for (const FactorBroadcast &broadcast :
+       getBroadcasts(factors, owners, placement)) {
+    int64_t least = factors[broadcast.factors.front()].size;
+    for (int64_t factor : broadcast.factors)
+      least = std::min(least, factors[factor].size);
+    add(queue, placement.broadcast.getSeconds(broadcast.elements),
+        {owned[broadcast.owner].at(least)}, KfacActivity::broadcastInverses,
+        broadcast.owner, numbers[broadcast.factors.front()]);
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// Directions
+//===----------------------------------------------------------------------===//
+
+void Step::addPrecondition(int64_t rank) {
+  int64_t column = plan.grid.getColumn(rank);
+  double seconds = 0;
+  for (auto [layer, of] : llvm::zip_equal(model.layers, plan.columns))
+    if (of == column)
+      seconds += layer.precondition;
+  Actions after = getLast(columns[column]);
+  if (lastGradients)
+    after.push_back(*lastGradients);
+  preconditions[rank] = add(queues[rank], seconds, std::move(after),
+                            KfacActivity::precondition, rank);
+}
+
+/// Each rank in a row sends its column's gradients to the others in it; those
+/// with least to do first.
+void Step::addRow(int64_t row) {
+  const FactorGrid &grid = plan.grid;
+  unsigned queue = addQueue();
+  if (grid.columns > 1) {
+    std::vector<std::tuple<double, int64_t, int64_t>> senders(grid.columns);
+    for (int64_t column = 0; column < grid.columns; ++column)
+      std::get<1>(senders[column]) = column;
+    for (auto [layer, column] : llvm::zip_equal(model.layers, plan.columns)) {
+      std::get<0>(senders[column]) += layer.precondition;
+      std::get<2>(senders[column]) += layer.gradientElements;
+    }
+    llvm::sort(senders);
+    if (!costs.isOverlapped) {
+      Actions after;
+      for (int64_t column = 0; column < grid.columns; ++column)
+        after.push_back(preconditions[grid.getRank(row, column)]);
+      addBarrier(queue, std::move(after));
+    }
+    TransferCost cost = costs.broadcast(grid.columns);
+    for (auto [seconds, column, elements] : senders) {
+      int64_t rank = grid.getRank(row, column);
+      if (elements > 0)
+        add(queue, cost.getSeconds(elements), {preconditions[rank]},
+            KfacActivity::broadcastDirections, rank);
+    }
+  }
+  for (int64_t column = 0; column < grid.columns; ++column) {
+    int64_t rank = grid.getRank(row, column);
+    add(queues[rank], model.update, getLast(queue), KfacActivity::update, rank);
+  }
+}
+
+KfacRun Step::run() {
+  addChains();
+  addReductions();
+  owned.resize(ranks);
+  preconditions.resize(ranks);
+  columns.resize(plan.grid.columns);
+  for (int64_t rank = 0; rank < ranks; ++rank) {
+    queues.push_back(addQueue());
+    Actions after = {chains[chainOfRank[rank]].backwards.front()};
+    if (!costs.isOverlapped)
+      after.append(getLast(network));
+    addBarrier(queues[rank], std::move(after));
+    if (step == KfacStep::inverses)
+      addInversions(rank);
+  }
+  for (int64_t column = 0; column < plan.grid.columns; ++column)
+    addColumn(column);
+  for (int64_t rank = 0; rank < ranks; ++rank)
+    addPrecondition(rank);
+  for (int64_t row = 0; row < plan.grid.rows; ++row)
+    addRow(row);
+
+  SimulationResult result = simulate(simulation);
+  KfacRun run;
+  run.seconds = toSeconds(result.makespan);
+  for (auto [label, interval] : llvm::zip_equal(labels, result.actions)) {
+    if (!label)
+      continue;
+    label->begin = toSeconds(interval.begin);
+    label->end = toSeconds(interval.end);
+    run.events.push_back(*label);
+  }
+  llvm::sort(run.events, [](const KfacEvent &a, const KfacEvent &b) {
+    return std::tie(a.begin, a.end, a.activity, a.rank, a.number) <
+           std::tie(b.begin, b.end, b.activity, b.rank, b.number);
+  });
+  return run;
+}
+
+KfacRun planning::simulateStep(const KfacModel &model, const KfacCosts &costs,
+                               const KfacPlan &plan, KfacStep step) {
+  return Step(model, costs, plan, step).run();
+}
+
+double planning::getMeanSeconds(const KfacModel &model, const KfacCosts &costs,
+                                const KfacPlan &plan) {
+  double inverses = 1.0 / static_cast<double>(model.inverseEvery);
+  double factors = 1.0 / static_cast<double>(model.factorEvery);
+  double mean = 0;
+  for (auto [step, share] : {std::pair(KfacStep::plain, 1 - factors),
+                             std::pair(KfacStep::factors, factors - inverses),
+                             std::pair(KfacStep::inverses, inverses)})
+    if (share > 0)
+      mean += share * simulateStep(model, costs, plan, step).seconds;
+  return mean;
+}
