@@ -19,9 +19,11 @@ class Case:
     updated: str = ""   # operands that new_a, new_b, ... overwrite
     activations: str = ""  # operands and result that may be stored in any order
     copies: int = 1     # each with operands of its own
+    beside: str = ""    # the name of a case before it that it is set beside
 
     def flops_are_bytes(self):
-        return self.kind not in ("gemm", "forward", "input", "weight")
+        return self.kind not in ("gemm", "forward", "input", "weight", "square",
+                                 "moment", "patches")
 
     def tensor(self, shape):
         copies = f", #hfta.copies<{self.copies}>" if self.copies > 1 else ""
@@ -98,6 +100,55 @@ def convolution(kind, n, c, o, size, kernel=3, stride=1, groups=1, copies=1,
 def passes(*shape, goals=(0, 0, 0), **options):
     return [convolution(kind, *shape, goal=goal, **options)
             for kind, goal in zip(("forward", "input", "weight"), goals)]
+
+
+def moments(n, rows):
+    """x'x as a contraction, and half of it as a second moment, packed."""
+    x = [rows, n]
+    square = Case(f"contract x'x {rows}x{n}", "square", [rows, n], [x], [n, n], "",
+                  2.0 * rows * n * n)
+    square.op = ("hfta.contract %a, %a maps [affine_map<(m, n, k) -> (k, m)>, "
+                 "affine_map<(m, n, k) -> (k, n)>, affine_map<(m, n, k) -> (m, n)>]"
+                 f" : {square.tensor(x)}, {square.tensor(x)}")
+    moment = Case(f"second_moment {rows}x{n}", "moment", [rows, n], [x],
+                  [1, n * (n + 1) // 2], "", 1.0 * rows * n * (n + 1),
+                  beside=square.name)
+    moment.op = ("hfta.second_moment %a blocks [] columns [1] scale 1.0 : "
+                 f"{moment.tensor(x)}")
+    return [square, moment]
+
+
+def patches(n, c, size, kernel=3, stride=1, groups=1):
+    """A convolution to as many channels, and the moment of its patches."""
+    forward = convolution("forward", n, c, c, size, kernel, stride, groups)
+    side, padding = c // groups * kernel * kernel, kernel // 2
+    out = (size + 2 * padding - kernel) // stride + 1
+    # Pairs of taps of which both are inside, along one axis.
+    inside = [sum(0 <= position * stride + tap - padding < size
+                  for tap in range(kernel)) for position in range(out)]
+    pairs, taps = sum(count * count for count in inside) ** 2, sum(inside) ** 2
+    case = Case(f"patch_moment {n}x{c} {size}x{size} k{kernel} s{stride} g{groups}",
+                "patches", [n, c, size, kernel, stride, padding, groups],
+                forward.operands[:1], [groups, side * (side + 1) // 2], "",
+                1.0 * n * groups * ((c // groups) ** 2 * pairs + c // groups * taps),
+                activations="a", beside=forward.name)
+    window = forward.op[forward.op.index("{") + 1:forward.op.index("}")]
+    case.op = (f"hfta.patch_moment %a scale 1.0 {{kernel = array<i64: {kernel}, "
+               f"{kernel}>, {window}}} : {case.tensor(case.operands[0])}")
+    return [forward, case]
+
+
+def moment_cases():
+    for n, rows in ((256, 256), (256, 1024), (256, 4096), (512, 256), (512, 1024),
+                    (512, 4096), (785, 512), (1024, 1024), (1024, 4096),
+                    (2304, 1024)):
+        yield from moments(n, rows)
+    yield from patches(64, 16, 28)
+    yield from patches(64, 32, 28)
+    yield from patches(32, 64, 14)
+    yield from patches(32, 32, 28, kernel=5)
+    yield from patches(32, 32, 28, stride=2)
+    yield from patches(64, 3, 32)
 
 
 def memory(kind, operands, result, op, reads, writes, updated="", activations="",
@@ -214,6 +265,7 @@ def make_cases():
     # MobileNetV3: depthwise and pointwise; PointNet: one tap, one axis of 1.
     cases += passes(8, 72, 72, 28, kernel=5, groups=72)
     cases += passes(8, 40, 240, 14, kernel=1)
+    cases += moment_cases()
     return cases + list(memory_cases())
 
 
@@ -262,8 +314,10 @@ def make_module(cases):
 def make_table(cases):
     """The driver's table, as C++."""
     rows = []
+    places = {case.name: index for index, case in enumerate(cases)}
     for case in cases:
         numbers = ", ".join(map(str, case.numbers))
         rows.append(f'  {{"{case.name}", Kind::{case.kind}, {{{numbers}}}, '
-                    f"{case.flops!r}, {case.goal}, {case.copies}}},")
+                    f"{case.flops!r}, {case.goal}, {case.copies}, "
+                    f"{places.get(case.beside, -1)}}},")
     return "\n".join(rows) + "\n"

@@ -199,6 +199,68 @@ static double getConvolution(const Case &c, const float *a, const float *b,
   return sum;
 }
 
+/// Row and column of an element of a square or of a packed triangle.
+static std::pair<int64_t, int64_t> getPlace(const Case &c, int64_t index) {
+  if (c.kind == Kind::square)
+    return {index / c.numbers[1], index % c.numbers[1]};
+  int64_t row = 0;
+  while (index > row)
+    index -= ++row;
+  return {row, index};
+}
+
+/// One element of x'x.
+static double getSquare(const Case &c, const float *a, int64_t index) {
+  int64_t rows = c.numbers[0], columns = c.numbers[1];
+  auto [first, second] = getPlace(c, index);
+  double sum = 0;
+  for (int64_t row = 0; row < rows; ++row)
+    sum += static_cast<double>(a[row * columns + first]) *
+           a[row * columns + second];
+  return sum;
+}
+
+/// One element of the moment of patches.
+static double getPatches(const Case &c, const float *a, int64_t index) {
+  const std::vector<int64_t> &v = c.numbers;
+  int64_t samples = v[0], channels = v[1], size = v[2], kernel = v[3];
+  int64_t stride = v[4], padding = v[5], groups = v[6];
+  int64_t out = (size + 2 * padding - kernel) / stride + 1;
+  int64_t taps = kernel * kernel, side = channels / groups * taps;
+  int64_t packed = side * (side + 1) / 2, group = index / packed;
+  auto [first, second] = getPlace(c, index % packed);
+  auto at = [&](int64_t n, int64_t column, int64_t h, int64_t w) {
+    h = h * stride + column % taps / kernel - padding;
+    w = w * stride + column % kernel - padding;
+    int64_t channel = group * (channels / groups) + column / taps;
+    if (h < 0 || w < 0 || h >= size || w >= size)
+      return 0.0;
+    return static_cast<double>(
+        a[((n * channels + channel) * size + h) * size + w]);
+  };
+  double sum = 0;
+  for (int64_t n = 0; n < samples; ++n)
+    for (int64_t h = 0; h < out; ++h)
+      for (int64_t w = 0; w < out; ++w)
+        sum += at(n, first, h, w) * at(n, second, h, w);
+  return sum;
+}
+
+static double getElement(const Case &c, const float *a, const float *b,
+                         int64_t index) {
+  switch (c.kind) {
+  case Kind::gemm:
+    return getProduct(c, a, b, index);
+  case Kind::square:
+  case Kind::moment:
+    return getSquare(c, a, index);
+  case Kind::patches:
+    return getPatches(c, a, index);
+  default:
+    return getConvolution(c, a, b, index);
+  }
+}
+
 /// One element of what is bound by memory; `tensors` are a, b, c, d as they
 /// were.
 static double getMemory(const Case &c,
@@ -291,26 +353,31 @@ static double checkCopy(Program &program, size_t index, int copy) {
   const Case &c = kCases[index];
   // A weight has its output channels first, and is never stored otherwise.
   int64_t inputs = c.numbers[1], outputs = c.numbers[2];
-  bool isForward = c.kind == Kind::forward, isWeight = c.kind == Kind::weight;
+  bool isWeight = c.kind == Kind::weight;
+  bool isForward = c.kind == Kind::forward || c.kind == Kind::patches;
+  bool isProduct =
+      c.kind == Kind::gemm || c.kind == Kind::square || c.kind == Kind::moment;
   auto getLogical = [&](char name, int64_t channels) {
-    return program.getLogical(index, name, c.kind == Kind::gemm ? 0 : channels,
-                              copy);
+    return program.getLogical(index, name, isProduct ? 0 : channels, copy);
   };
   std::vector<float> a =
       getLogical('a', isForward || isWeight ? inputs : outputs);
-  std::vector<float> b = getLogical('b', isWeight ? outputs : 0);
-  std::vector<float> r = getLogical('r', isWeight    ? 0
+  std::vector<float> b;
+  if (!c.isUnary())
+    b = getLogical('b', isWeight ? outputs : 0);
+  bool isPlain = isWeight || c.kind == Kind::patches;
+  std::vector<float> r = getLogical('r', isPlain     ? 0
                                          : isForward ? outputs
                                                      : inputs);
   double worst = 0;
   double terms = c.flops / c.copies / 2 / static_cast<double>(r.size());
   for (int64_t sample = 0; sample < 500; ++sample) {
     int64_t element = sample * 1000003 % static_cast<int64_t>(r.size());
-    double expected = c.kind == Kind::gemm
-                          ? getProduct(c, a.data(), b.data(), element)
-                          : getConvolution(c, a.data(), b.data(), element);
+    double expected = getElement(c, a.data(), b.data(), element);
+    // A sum of squares grows with every term.
+    double grown = c.isUnary() ? 1e-7 * std::fabs(expected) : 0;
     double error = std::fabs(r[element] - expected) /
-                   (1e-6 * std::sqrt(terms) + 3e-8 * terms);
+                   ((1e-6 + grown) * std::sqrt(terms) + 3e-8 * terms);
     worst = error <= worst ? worst : error; // a NaN is the worst
   }
   return worst;
@@ -321,6 +388,8 @@ static double check(Program &program, size_t index) {
   for (int copy = 0; copy < copies; ++copy) {
     int64_t size;
     for (char name : {'a', 'b'}) {
+      if (name == 'b' && kCases[index].isUnary())
+        continue;
       float *operand = program.find(index, name, &size, copy);
       fill(operand, size, static_cast<uint32_t>(2 * copy + name));
     }
@@ -389,7 +458,10 @@ int main(int argc, char **argv) {
       peak = makeStream(c, threads);
     Run ours = {"hfta", [&] { program.run(i); }, c.flops};
     std::vector<Run> peers;
-    if (!c.isMemory())
+    if (c.beside >= 0)
+      peers.push_back({kCases[c.beside].name, [&] { program.run(c.beside); },
+                       kCases[c.beside].flops});
+    else if (!c.isMemory() && !c.isUnary())
       peers = makePeers(c);
     std::vector<Run *> runs = {&peak, &ours};
     for (Run &peer : peers)
@@ -402,7 +474,7 @@ int main(int argc, char **argv) {
     c.goal ? std::printf(" %4d%%", c.goal) : std::printf("      ");
     for (Run &peer : peers)
       std::printf("  %s %.1f%% (%.2fx)", peer.name.c_str(),
-                  100 * c.flops / peer.best / limit, peer.best / ours.best);
+                  100 * peer.flops / peer.best / limit, peer.best / ours.best);
     if (!(error <= 1) || (share > 101 && !c.isMemory())) {
       std::printf("  WRONG (%.3g)", error);
       sound = false;

@@ -13,6 +13,9 @@ enum class Kind {
   forward,
   input,
   weight,
+  square,
+  moment,
+  patches,
   // Bound by memory from here on.
   chain,
   momentum,
@@ -26,7 +29,9 @@ enum class Kind {
 
 /// A row of the table that cases.py writes. `numbers` are for gemm: batch, m,
 /// n, k, A transposed, B transposed; for a convolution: samples, input
-/// channels, output channels, size, kernel, stride, padding, groups.
+/// channels, output channels, size, kernel, stride, padding, groups; for
+/// patches: the same without output channels; for square and moment: rows and
+/// columns.
 struct Case {
   const char *name;
   Kind kind;
@@ -34,8 +39,11 @@ struct Case {
   double flops; ///< bytes for what is bound by memory
   int goal;     ///< per cent of peak, 0: none
   int copies;   ///< each with operands of its own; the flops are all copies'
+  int beside;   ///< the case of another kernel that it is set beside, or -1
 
   bool isMemory() const { return kind >= Kind::chain; }
+  /// Whether `a` is the only operand.
+  bool isUnary() const { return kind >= Kind::square; }
 };
 
 /// Something to time.

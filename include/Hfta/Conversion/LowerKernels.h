@@ -42,6 +42,10 @@ inline constexpr llvm::StringLiteral kScratchBytesAttrName =
     "hfta.scratch_bytes";
 /// On kernels: how many copies a launch computes, 1 if absent.
 inline constexpr llvm::StringLiteral kCopiesAttrName = "hfta.copies";
+/// On a loop over parts of a kernel's only result, which don't depend on each
+/// other and which it carries: the work of all, so that it can be cut into
+/// items.
+inline constexpr llvm::StringLiteral kPartsAttrName = "hfta.parts";
 /// On kernels of loops: the orders of their sums (#hfta.sum_order). Ops refer
 /// to them by number until `hfta-verify-sum-order` takes these marks away.
 inline constexpr llvm::StringLiteral kSumsAttrName = "hfta.sums";

@@ -130,8 +130,9 @@ def HftaDistributeKernels
     scratch memory. It computes that item's part of each result. Leading axes of
     the results are cut into equal parts; what the results are computed from is
     cut along as far as possible and computed by each item otherwise. Sums are
-    never cut. `hfta.items` records the number of items, which depends on the
-    kernel's shapes and on `hfta.copies`, the copies that share the threads.
+    never cut. A result that a loop over parts computes (`hfta.parts`) is cut by
+    the loop's iterations. `hfta.items` records the number of items, which depends
+    on the kernel's shapes and on `hfta.copies`, the copies that share the threads.
 
     Before:
     ```mlir

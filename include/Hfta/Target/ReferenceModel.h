@@ -61,6 +61,21 @@ struct ReferenceModel {
     static constexpr double kFarSumBytes = 1 << 18;
   };
 
+  /// How the lower triangle of a square of sums is cut into tiles.
+  struct Triangles {
+    /// Rows and columns of a tile: at least, at most, and in steps of.
+    static constexpr int64_t kLeastHeight = 48;
+    static constexpr int64_t kMostHeight = 128;
+    static constexpr int64_t kHeightStep = 16;
+    /// Products that take as long as reading an element for a tile's row or
+    /// column does beside them.
+    static constexpr double kReadShare = 8;
+    /// Rows of the tiles on the diagonal, and elements of their rows that are
+    /// stored at once.
+    static constexpr int64_t kPiece = 32;
+    static constexpr int64_t kRun = 16;
+  };
+
   /// How kernels are cut into work items. Work is counted in units of about one
   /// vectorized scalar operation.
   struct Items {

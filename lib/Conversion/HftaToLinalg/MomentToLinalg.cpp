@@ -2,6 +2,7 @@
 
 #include "Hfta/Conversion/HftaToLinalg.h"
 #include "Hfta/Dialect/Hfta/IR/PackedTriangle.h"
+#include "TriangleSums.h"
 #include "Windows.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -24,14 +25,6 @@ struct MomentSpace {
   int64_t getBlocks() const { return llvm::product_of(blocks); }
   int64_t getRows() const { return llvm::product_of(rows); }
   int64_t getColumns() const { return llvm::product_of(columns); }
-};
-
-/// What is done with sums of products.
-struct MomentScaling {
-  Type accumulate;
-  double scale;
-  bool ones;
-  Value sum; ///< what is added to; null if nothing is
 };
 
 } // namespace
@@ -151,13 +144,8 @@ static Value createMoment(OpBuilder &builder, Location loc,
         Value block = getIterationIndex(b, loc, position[0]);
         Value element = createElement(b, loc, space, scaling.accumulate,
                                       products, sums, block, row, column);
-        Value scale = createNumber(b, loc, scaling.accumulate, scaling.scale);
-        if (scaling.sum)
-          element = math::FmaOp::create(
-              b, loc, element, scale,
-              resize(b, loc, arguments[0], scaling.accumulate));
-        else
-          element = arith::MulFOp::create(b, loc, element, scale);
+        element = scaling.apply(b, loc, element,
+                                scaling.sum ? arguments[0] : Value());
         return SmallVector<Value>{resize(b, loc, element, elementType)};
       })
       .front();
@@ -169,6 +157,66 @@ static MomentScaling getScaling(OpTy op, Adaptor adaptor) {
           op.getScale().convertToDouble(), op.getOnes(), adaptor.getSum()};
 }
 
+/// The input as [rows, blocks, rows, columns]: as it is stored if its axes
+/// allow for that, else packed as [blocks, rows, columns].
+static Value arrangeInput(OpBuilder &builder, Location loc, Value input,
+                          ArrayRef<int64_t> blocks, ArrayRef<int64_t> columns) {
+  SmallVector<int64_t> blockAxes(blocks), columnAxes(columns);
+  if (std::optional<Transposition> stored = getTransposition(input)) {
+    input = stored->source;
+    for (int64_t &axis : blockAxes)
+      axis = stored->permutation[axis];
+    for (int64_t &axis : columnAxes)
+      axis = stored->permutation[axis];
+  }
+  SmallVector<int64_t> shape(getShape(input));
+  int64_t rank = shape.size(), columnsBegin = rank - columnAxes.size();
+  int64_t blocksBegin = blockAxes.empty() ? 0 : blockAxes.front();
+  int64_t blocksEnd = blocksBegin + blockAxes.size();
+  if (!llvm::equal(columnAxes, llvm::seq(columnsBegin, rank)) ||
+      !llvm::equal(blockAxes, llvm::seq(blocksBegin, blocksEnd))) {
+    SmallVector<int64_t> order(blockAxes);
+    for (int64_t axis = 0; axis < rank; ++axis)
+      if (!llvm::is_contained(blockAxes, axis) &&
+          !llvm::is_contained(columnAxes, axis))
+        order.push_back(axis);
+    llvm::append_range(order, columnAxes);
+    input = pack(builder, loc, input, order);
+    shape.assign(getShape(input).begin(), getShape(input).end());
+    blocksBegin = 0;
+    blocksEnd = blockAxes.size();
+  }
+  auto count = [&](int64_t begin, int64_t end) {
+    return llvm::product_of(ArrayRef(shape).slice(begin, end - begin));
+  };
+  return createReshape(builder, loc, input,
+                       {count(0, blocksBegin), count(blocksBegin, blocksEnd),
+                        count(blocksEnd, columnsBegin),
+                        count(columnsBegin, rank)});
+}
+
+/// A moment of no rows, or of no columns but the ones.
+static Value createEmptyMoment(OpBuilder &builder, Location loc, Value input,
+                               const MomentScaling &scaling) {
+  ArrayRef<int64_t> shape = getShape(input);
+  Type elementType = getElementType(input);
+  LoopNest nest(builder, loc);
+  Axes position =
+      nest.addParallel({shape[1], *getPackedSize(scaling.getSide(shape[3]))});
+  if (scaling.sum)
+    nest.read(scaling.sum, position);
+  nest.write(elementType, position);
+  return nest
+      .build([&](OpBuilder &b, Location loc, ValueRange arguments) {
+        Value rows = createNumber(b, loc, scaling.accumulate,
+                                  static_cast<double>(shape[0] * shape[2]));
+        Value element =
+            scaling.apply(b, loc, rows, scaling.sum ? arguments[0] : Value());
+        return SmallVector<Value>{resize(b, loc, element, elementType)};
+      })
+      .front();
+}
+
 namespace {
 
 struct SecondMomentLowering : public OpConversionPattern<SecondMomentOp> {
@@ -177,31 +225,14 @@ struct SecondMomentLowering : public OpConversionPattern<SecondMomentOp> {
   LogicalResult
   matchAndRewrite(SecondMomentOp op, OpAdaptor adaptor,
                   ConversionPatternRewriter &rewriter) const override {
-    ArrayRef<int64_t> shape = getShape(adaptor.getInput());
-    ArrayRef<int64_t> blocks = op.getBlocks(), columns = op.getColumns();
-    SmallVector<int64_t> rows;
-    for (int64_t axis = 0, rank = shape.size(); axis < rank; ++axis)
-      if (!llvm::is_contained(blocks, axis) &&
-          !llvm::is_contained(columns, axis))
-        rows.push_back(axis);
-    auto getSizes = [&](ArrayRef<int64_t> axes) {
-      return llvm::map_to_vector(axes,
-                                 [&](int64_t axis) { return shape[axis]; });
-    };
-    auto getPosition = [&](ArrayRef<Axis> block, ArrayRef<Axis> row,
-                           ArrayRef<Axis> column) {
-      Axes position(shape.size());
-      for (auto [axes, loops] :
-           {std::pair(blocks, block), std::pair(ArrayRef<int64_t>(rows), row),
-            std::pair(columns, column)})
-        for (auto [axis, loop] : llvm::zip(axes, loops))
-          position[axis] = loop;
-      return position;
-    };
-    MomentSpace space{adaptor.getInput(), getSizes(blocks), getSizes(rows),
-                      getSizes(columns), getPosition};
-    rewriter.replaceOp(op, createMoment(rewriter, op.getLoc(), space,
-                                        getScaling(op, adaptor)));
+    Location loc = op.getLoc();
+    MomentScaling scaling = getScaling(op, adaptor);
+    Value input = arrangeInput(rewriter, loc, adaptor.getInput(),
+                               op.getBlocks(), op.getColumns());
+    Value result = llvm::is_contained(getShape(input), 0)
+                       ? createEmptyMoment(rewriter, loc, input, scaling)
+                       : createTriangle(rewriter, loc, input, scaling);
+    rewriter.replaceOp(op, result);
     return success();
   }
 };

@@ -9,6 +9,7 @@
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 
@@ -33,6 +34,11 @@ public:
 private:
   void makeArguments();
   SmallVector<Value> createBegins();
+  /// The loop over parts that computes the only result and may be cut; null if
+  /// there is none.
+  scf::ForOp findParts();
+  /// Leaves the item's iterations, which compute into the result's memory.
+  void cutParts(scf::ForOp loop, int64_t items);
   /// Computes the item's part of a result into the tensor of its memory.
   Value computePart(Value result, Value target,
                     MutableArrayRef<TensorSlicer> slicers);
@@ -159,17 +165,55 @@ Value KernelDistributor::computePart(Value result, Value target,
                                        sizes, strides);
 }
 
+/// Each item writes its own part of memory: a loop that begins with another
+/// tensor's elements would first have to copy all of them.
+scf::ForOp KernelDistributor::findParts() {
+  Operation *end = kernel.getBody().front().getTerminator();
+  if (end->getNumOperands() != 1)
+    return nullptr;
+  auto loop = end->getOperand(0).getDefiningOp<scf::ForOp>();
+  if (!loop || !loop->hasAttr(kPartsAttrName))
+    return nullptr;
+  Value begin = loop.getInitArgs().front();
+  if (begin.getDefiningOp<tensor::EmptyOp>())
+    return loop;
+  auto argument = dyn_cast<BlockArgument>(begin);
+  bool isTied = argument && ties.front() == argument.getArgNumber();
+  return isTied ? loop : nullptr;
+}
+
+void KernelDistributor::cutParts(scf::ForOp loop, int64_t items) {
+  Location loc = loop.getLoc();
+  rewriter.setInsertionPoint(loop);
+  int64_t iterations = loop.getStaticTripCount()->getSExtValue();
+  auto constant = [&](int64_t value) -> Value {
+    return arith::ConstantIndexOp::create(rewriter, loc, value);
+  };
+  auto createBound = [&](Value number) -> Value {
+    Value before =
+        arith::MulIOp::create(rewriter, loc, number, constant(iterations));
+    return arith::DivUIOp::create(rewriter, loc, before, constant(items));
+  };
+  loop.setLowerBound(createBound(item));
+  loop.setUpperBound(
+      createBound(arith::AddIOp::create(rewriter, loc, item, constant(1))));
+  loop.getInitArgsMutable()[0].set(targetTensors.front());
+}
+
 void KernelDistributor::distribute() {
   Block &body = kernel.getBody().front();
   Operation *end = body.getTerminator();
   replaceSplats(rewriter, end);
   axes = planItems(kernel);
+  scf::ForOp loop = findParts();
+  int64_t items = loop ? planParts(kernel, loop) : 1;
   makeArguments();
+  if (items > 1)
+    cutParts(loop, items);
   rewriter.setInsertionPointAfterValue(
       targetTensors.empty() ? item : targetTensors.front());
   SmallVector<Value> begins = createBegins();
   rewriter.setInsertionPoint(end);
-  int64_t items = 1;
   SmallVector<TensorSlicer> slicers;
   for (auto [axis, begin] : llvm::zip(axes, begins)) {
     slicers.emplace_back(rewriter, begin);

@@ -50,6 +50,8 @@ public:
   }
 
   SmallVector<ItemAxis> plan();
+  /// How many items of `iterations` of a loop that does `work` in all.
+  int64_t planParts(int64_t iterations, double work);
 
 private:
   void findCandidates();
@@ -57,6 +59,8 @@ private:
   /// Tries all ways to cut the axes from candidate `next` on.
   void search(size_t next, int64_t items);
   double getItemWork();
+  /// Until all threads have done `items` of that much work each.
+  double getTime(int64_t items, double work) const;
   double getOpWork(Operation *op) const;
   double getLinalgWork(linalg::LinalgOp op) const;
   double getVectorFactor(linalg::LinalgOp op) const;
@@ -294,15 +298,19 @@ double ItemPlanner::getItemWork() {
   return work;
 }
 
+/// And of all threads together: that counts because other copies may keep them
+/// busy.
+double ItemPlanner::getTime(int64_t items, double work) const {
+  double rounds = static_cast<double>(llvm::divideCeil(items, threads)) +
+                  Costs::kTotalWeight * static_cast<double>(items) /
+                      static_cast<double>(threads);
+  double overhead = hasPasses ? Costs::kPassOverhead : Costs::kOverhead;
+  return rounds * (work + overhead);
+}
+
 void ItemPlanner::search(size_t next, int64_t items) {
   if (next == candidates.size()) {
-    // Until all threads are done, and of all threads together: the latter
-    // counts because other copies may keep them busy.
-    double rounds = static_cast<double>(llvm::divideCeil(items, threads)) +
-                    Costs::kTotalWeight * static_cast<double>(items) /
-                        static_cast<double>(threads);
-    double overhead = hasPasses ? Costs::kPassOverhead : Costs::kOverhead;
-    double time = rounds * (getItemWork() + overhead);
+    double time = getTime(items, getItemWork());
     if (isStream && isScattered())
       time *= Costs::kScatteredFactor;
     if (best.empty() || time < bestTime) {
@@ -340,6 +348,28 @@ SmallVector<ItemAxis> ItemPlanner::plan() {
     if (count > 1)
       axes.push_back({candidate.axis, count, candidate.extent / count});
   return axes;
+}
+
+int64_t ItemPlanner::planParts(int64_t iterations, double work) {
+  // What else the kernel computes, each item does.
+  double others = getItemWork();
+  auto most = static_cast<int64_t>(
+      std::min(static_cast<double>(Costs::kMost), work / Costs::kWork));
+  int64_t parts = 1;
+  for (int64_t count = std::min(most, iterations); count > 1; --count)
+    if (getTime(count, others + work / static_cast<double>(count)) <
+        getTime(parts, others + work / static_cast<double>(parts)))
+      parts = count;
+  return parts;
+}
+
+int64_t hfta::planParts(func::FuncOp kernel, scf::ForOp loop) {
+  auto work = loop->getAttrOfType<IntegerAttr>(kPartsAttrName);
+  std::optional<APInt> iterations = loop.getStaticTripCount();
+  if (!work || !iterations)
+    return 1;
+  return ItemPlanner(kernel).planParts(iterations->getSExtValue(),
+                                       static_cast<double>(work.getInt()));
 }
 
 SmallVector<ItemAxis> hfta::planItems(func::FuncOp kernel) {

@@ -4,6 +4,7 @@
 #define HFTA_LIB_CONVERSION_LOWERKERNELS_DISTRIBUTE_ITEMPLAN_H
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 
 namespace mlir::hfta {
 
@@ -16,6 +17,10 @@ struct ItemAxis {
 /// first. It follows from the kernel's ops and shapes, and from how many copies
 /// share the threads.
 SmallVector<ItemAxis> planItems(func::FuncOp kernel);
+
+/// Into how many items the iterations of a kernel's loop over parts are cut; 1
+/// if they aren't. By the same.
+int64_t planParts(func::FuncOp kernel, scf::ForOp loop);
 
 } // namespace mlir::hfta
 

@@ -217,3 +217,65 @@ func.func private @bad_ties(%x: tensor<8xf32>) -> tensor<8xf32>
     attributes {hfta.kernel, hfta.ties = array<i64: 1>} {
   return %x : tensor<8xf32>
 }
+
+// -----
+
+// A loop over parts that is the only result: an item has its share of the
+// iterations and writes them where they belong.
+// CHECK-LABEL: func.func private @parts(
+// CHECK-SAME: %[[OUT:[^ ,:#]+]]: memref<30x64xf32>, %[[ITEM:[^ ,:#]+]]: index, %{{.*}}: memref<?xi8>)
+// CHECK-SAME: attributes {hfta.items = 16 : i64, hfta.kernel}
+// CHECK-DAG: %[[RESULT:[^ ,:#]+]] = bufferization.to_tensor %[[OUT]] restrict writable
+// CHECK: %[[BEFORE:[^ ,:#]+]] = arith.muli %[[ITEM]], %c30
+// CHECK: %[[BEGIN:[^ ,:#]+]] = arith.divui %[[BEFORE]], %c16
+// CHECK: %[[NEXT:[^ ,:#]+]] = arith.addi %[[ITEM]], %c1
+// CHECK: %[[AFTER:[^ ,:#]+]] = arith.muli %[[NEXT]], %c30
+// CHECK: %[[END:[^ ,:#]+]] = arith.divui %[[AFTER]], %c16
+// CHECK: scf.for %{{.*}} = %[[BEGIN]] to %[[END]] step %c1 iter_args(%{{.*}} = %[[RESULT]])
+func.func private @parts() -> tensor<30x64xf32>
+    attributes {hfta.kernel, hfta.ties = array<i64: -1>} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c30 = arith.constant 30 : index
+  %one = arith.constant 1.0 : f32
+  %empty = tensor.empty() : tensor<30x64xf32>
+  %0 = scf.for %i = %c0 to %c30 step %c1 iter_args(%out = %empty) -> tensor<30x64xf32> {
+    %next = tensor.insert %one into %out[%i, %c0] : tensor<30x64xf32>
+    scf.yield %next : tensor<30x64xf32>
+  } {hfta.parts = 10000000 : i64}
+  return %0 : tensor<30x64xf32>
+}
+
+// -----
+
+// What begins with another tensor's elements isn't cut: each item would copy
+// them all. It is where the result overwrites them.
+// CHECK-LABEL: func.func private @from_other(
+// CHECK-SAME: hfta.items = 1 : i64
+// CHECK: scf.for %{{.*}} = %c0 to %c30
+// CHECK-LABEL: func.func private @from_tied(
+// CHECK-SAME: hfta.items = 16 : i64
+func.func private @from_other(%x: tensor<30x64xf32>) -> tensor<30x64xf32>
+    attributes {hfta.kernel, hfta.ties = array<i64: -1>} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c30 = arith.constant 30 : index
+  %one = arith.constant 1.0 : f32
+  %0 = scf.for %i = %c0 to %c30 step %c1 iter_args(%out = %x) -> tensor<30x64xf32> {
+    %next = tensor.insert %one into %out[%i, %c0] : tensor<30x64xf32>
+    scf.yield %next : tensor<30x64xf32>
+  } {hfta.parts = 10000000 : i64}
+  return %0 : tensor<30x64xf32>
+}
+func.func private @from_tied(%x: tensor<30x64xf32>) -> tensor<30x64xf32>
+    attributes {hfta.kernel, hfta.ties = array<i64: 0>} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c30 = arith.constant 30 : index
+  %one = arith.constant 1.0 : f32
+  %0 = scf.for %i = %c0 to %c30 step %c1 iter_args(%out = %x) -> tensor<30x64xf32> {
+    %next = tensor.insert %one into %out[%i, %c0] : tensor<30x64xf32>
+    scf.yield %next : tensor<30x64xf32>
+  } {hfta.parts = 10000000 : i64}
+  return %0 : tensor<30x64xf32>
+}

@@ -1,0 +1,370 @@
+//===- TriangleSums.cpp - Half of a square of products --------------------===//
+//
+// The triangle is cut into strips of as many rows as there are columns in a
+// tile. A strip has square tiles left of the diagonal and, on it, pieces of few
+// rows that end with the diagonal's last column. Tiles are summed in memory of
+// their own, small enough for a cache, and their rows then added to the packed
+// ones.
+//===----------------------------------------------------------------------===//
+
+#include "TriangleSums.h"
+
+#include "Hfta/Conversion/LowerKernels.h"
+#include "Hfta/Dialect/Hfta/IR/PackedTriangle.h"
+#include "Hfta/Target/ReferenceModel.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "llvm/Support/MathExtras.h"
+
+using namespace mlir;
+using namespace mlir::hfta;
+
+using Costs = ReferenceModel::Triangles;
+
+Value MomentScaling::apply(OpBuilder &builder, Location loc, Value sum,
+                           Value before) const {
+  Value factor = createNumber(builder, loc, accumulate, scale);
+  if (!before)
+    return arith::MulFOp::create(builder, loc, sum, factor);
+  return math::FmaOp::create(builder, loc, sum, factor,
+                             resize(builder, loc, before, accumulate));
+}
+
+namespace {
+
+/// Arithmetic on indices.
+class IndexMath {
+public:
+  IndexMath(OpBuilder &builder, Location loc) : builder(builder), loc(loc) {}
+
+  Value get(int64_t value) const { return createIndex(builder, loc, value); }
+  Value add(Value a, Value b) const { return make<arith::AddIOp>(a, b); }
+  Value add(Value a, int64_t b) const { return add(a, get(b)); }
+  Value subtract(Value a, Value b) const { return make<arith::SubIOp>(a, b); }
+  Value multiply(Value a, Value b) const { return make<arith::MulIOp>(a, b); }
+  Value multiply(Value a, int64_t b) const { return multiply(a, get(b)); }
+  Value divide(Value a, int64_t b) const {
+    return make<arith::DivUIOp>(a, get(b));
+  }
+  Value getRest(Value a, int64_t b) const {
+    return make<arith::RemUIOp>(a, get(b));
+  }
+  Value getLess(Value a, Value b) const { return make<arith::MinUIOp>(a, b); }
+
+private:
+  template <typename OpTy>
+  Value make(Value a, Value b) const {
+    return OpTy::create(builder, loc, a, b);
+  }
+
+  OpBuilder &builder;
+  Location loc;
+};
+
+/// Where a strip's rows and its part of the diagonal are.
+struct Strip {
+  Value block;
+  Value first;  ///< row that is stored first, and columns left of the diagonal
+  Value begin;  ///< row that is computed first: the last strip is a whole one
+  Value hidden; ///< rows that are computed and not stored
+  Value isLast; ///< 1 if it is the block's last, else 0
+};
+
+class TriangleBuilder {
+public:
+  TriangleBuilder(OpBuilder &builder, Location loc, Value input,
+                  const MomentScaling &scaling);
+
+  Value build();
+
+private:
+  using Body = function_ref<Value(Value index, Value result)>;
+
+  Strip createStrip(Value number);
+  Value addStrip(const Strip &strip, Value result);
+  /// Tiles left of the diagonal.
+  Value addSquares(const Strip &strip, Value result);
+  /// The diagonal's tile from row `begin` on.
+  Value addDiagonal(const Strip &strip, int64_t begin, Value result);
+  Value addOnes(Value block, Value result);
+
+  /// A loop that carries the result.
+  Value createLoop(Value begin, Value end, int64_t step, Value result,
+                   Body body);
+  Value sliceInput(Value block, Value column, int64_t columns);
+  /// Sums of products of some columns: [firsts, seconds].
+  Value multiplyColumns(Value firsts, Value seconds);
+  Value sumColumns(Value columns);
+  /// `result` with `count` sums, from those at `place` on, in the packed row
+  /// that begins at `row`, from column `column` on.
+  Value store(ArrayRef<OpFoldResult> place, Value sums, int64_t count,
+              Value block, Value packed, Value result);
+  Value getPackedRow(Value row);
+
+  OpBuilder &builder;
+  Location loc;
+  Value input;
+  const MomentScaling &scaling;
+  IndexMath math;
+  int64_t blocks, rows, columns;
+  int64_t height; ///< of a strip
+  int64_t piece;  ///< rows of a piece of the diagonal
+  int64_t strips; ///< of a block
+};
+
+} // namespace
+
+/// Rows of a strip: those that compute least in vain, weighed against how often
+/// each element of the input is read.
+static int64_t chooseHeight(int64_t columns) {
+  if (columns <= Costs::kLeastHeight)
+    return columns;
+  int64_t best = 0;
+  double least = 0;
+  for (int64_t height = Costs::kLeastHeight; height <= Costs::kMostHeight;
+       height += Costs::kHeightStep) {
+    if (height > columns)
+      break;
+    auto strips = static_cast<double>(llvm::divideCeil(columns, height));
+    auto computed = strips * static_cast<double>(height);
+    double cost = (computed * (strips + 1) / strips) *
+                  (1 + Costs::kReadShare / static_cast<double>(height));
+    if (best == 0 || cost <= least) {
+      best = height;
+      least = cost;
+    }
+  }
+  return best;
+}
+
+TriangleBuilder::TriangleBuilder(OpBuilder &builder, Location loc, Value input,
+                                 const MomentScaling &scaling)
+    : builder(builder), loc(loc), input(input), scaling(scaling),
+      math(builder, loc) {
+  ArrayRef<int64_t> shape = getShape(input);
+  blocks = shape[1];
+  rows = shape[0] * shape[2];
+  columns = shape[3];
+  height = chooseHeight(columns);
+  piece = std::min(height, Costs::kPiece);
+  strips = llvm::divideCeil(columns, height);
+}
+
+//===----------------------------------------------------------------------===//
+// Parts of tensors
+//===----------------------------------------------------------------------===//
+
+/// A part with unit strides, without the axes of one element that `shape`
+/// lacks.
+static Value createPart(OpBuilder &builder, Location loc, Value tensor,
+                        ArrayRef<OpFoldResult> offsets, ArrayRef<int64_t> sizes,
+                        ArrayRef<int64_t> shape) {
+  SmallVector<OpFoldResult> strides(sizes.size(), builder.getIndexAttr(1));
+  auto type = RankedTensorType::get(shape, getElementType(tensor));
+  return tensor::ExtractSliceOp::create(
+      builder, loc, type, tensor, offsets,
+      getAsIndexOpFoldResult(builder.getContext(), sizes), strides);
+}
+
+Value TriangleBuilder::sliceInput(Value block, Value column, int64_t count) {
+  ArrayRef<int64_t> shape = getShape(input);
+  OpFoldResult zero = builder.getIndexAttr(0);
+  SmallVector<int64_t> kept;
+  for (int64_t size : {shape[0], shape[2]})
+    if (size != 1)
+      kept.push_back(size);
+  kept.push_back(count);
+  return createPart(builder, loc, input, {zero, block, zero, column},
+                    {shape[0], 1, shape[2], count}, kept);
+}
+
+Value TriangleBuilder::getPackedRow(Value row) {
+  return math.divide(math.multiply(row, math.add(row, 1)), 2);
+}
+
+Value TriangleBuilder::createLoop(Value begin, Value end, int64_t step,
+                                  Value result, Body body) {
+  return scf::ForOp::create(
+             builder, loc, begin, end, math.get(step), result,
+             [&](OpBuilder &, Location, Value index, ValueRange running) {
+               Value next = body(index, running.front());
+               scf::YieldOp::create(builder, loc, next);
+             })
+      .getResult(0);
+}
+
+//===----------------------------------------------------------------------===//
+// Sums
+//===----------------------------------------------------------------------===//
+
+Value TriangleBuilder::multiplyColumns(Value firsts, Value seconds) {
+  LoopNest nest(builder, loc);
+  Axis first = nest.addParallel(getShape(firsts).back());
+  Axes place = nest.addReduction(getShape(firsts).drop_back());
+  Axis second = nest.addParallel(getShape(seconds).back());
+  place.push_back(first);
+  nest.read(firsts, place);
+  place.back() = second;
+  nest.read(seconds, place);
+  nest.accumulate(createZero(builder, loc, scaling.accumulate),
+                  {first, second});
+  return nest.build(multiplyAdd).front();
+}
+
+Value TriangleBuilder::sumColumns(Value values) {
+  LoopNest nest(builder, loc);
+  Axes place = nest.addReduction(getShape(values).drop_back());
+  Axis column = nest.addParallel(getShape(values).back());
+  place.push_back(column);
+  nest.read(values, place);
+  nest.accumulate(createZero(builder, loc, scaling.accumulate), column);
+  return nest
+      .build([&](OpBuilder &b, Location loc, ValueRange arguments) {
+        Value term = resize(b, loc, arguments[0], scaling.accumulate);
+        return SmallVector<Value>{
+            arith::AddFOp::create(b, loc, arguments[1], term)};
+      })
+      .front();
+}
+
+Value TriangleBuilder::store(ArrayRef<OpFoldResult> place, Value sums,
+                             int64_t count, Value block, Value packed,
+                             Value result) {
+  SmallVector<int64_t> sizes(place.size(), 1);
+  sizes.back() = count;
+  Value from = createPart(builder, loc, sums, place, sizes, {count});
+  SmallVector<OpFoldResult> target = {block, packed};
+  Value to = createPart(builder, loc, result, target, {1, count}, {count});
+  LoopNest nest(builder, loc);
+  Axis axis = nest.addParallel(count);
+  nest.read(from, axis);
+  nest.update(to, axis);
+  Type elementType = getElementType(result);
+  Value stored =
+      nest.build([&](OpBuilder &b, Location loc, ValueRange arguments) {
+            Value before = scaling.sum ? arguments[1] : Value();
+            Value element = scaling.apply(b, loc, arguments[0], before);
+            return SmallVector<Value>{resize(b, loc, element, elementType)};
+          })
+          .front();
+  SmallVector<OpFoldResult> strides(2, builder.getIndexAttr(1));
+  SmallVector<OpFoldResult> whole = {builder.getIndexAttr(1),
+                                     builder.getIndexAttr(count)};
+  return tensor::InsertSliceOp::create(builder, loc, stored, result, target,
+                                       whole, strides);
+}
+
+//===----------------------------------------------------------------------===//
+// Strips
+//===----------------------------------------------------------------------===//
+
+/// Strips are numbered so that neighbours have as much work together as any
+/// others: the last, the first, the last but one, the second and so on.
+Strip TriangleBuilder::createStrip(Value number) {
+  Value place = math.getRest(number, strips);
+  Value half = math.divide(place, 2), isOdd = math.getRest(place, 2);
+  Value fromEnd = math.subtract(math.get(strips - 1), half);
+  Value strip =
+      math.add(math.multiply(math.subtract(math.get(1), isOdd), fromEnd),
+               math.multiply(isOdd, half));
+  Strip result;
+  result.block = math.divide(number, strips);
+  result.first = math.multiply(strip, height);
+  result.begin = math.getLess(result.first, math.get(columns - height));
+  result.hidden = math.subtract(result.first, result.begin);
+  result.isLast = math.divide(math.add(strip, 1), strips);
+  return result;
+}
+
+Value TriangleBuilder::addSquares(const Strip &strip, Value result) {
+  Value firsts = sliceInput(strip.block, strip.begin, height);
+  auto addSquare = [&](Value column, Value outer) {
+    Value seconds = sliceInput(strip.block, column, height);
+    Value sums = multiplyColumns(firsts, seconds);
+    auto addRow = [&](Value row, Value inner) {
+      Value packed = math.add(getPackedRow(math.add(strip.begin, row)), column);
+      return store({row, builder.getIndexAttr(0)}, sums, height, strip.block,
+                   packed, inner);
+    };
+    return createLoop(strip.hidden, math.get(height), 1, outer, addRow);
+  };
+  return createLoop(math.get(0), strip.first, height, result, addSquare);
+}
+
+Value TriangleBuilder::addDiagonal(const Strip &strip, int64_t begin,
+                                   Value result) {
+  int64_t count = std::min(piece, height - begin), width = begin + count;
+  Value first = math.add(strip.begin, begin);
+  Value sums = multiplyColumns(sliceInput(strip.block, first, count),
+                               sliceInput(strip.block, strip.begin, width));
+  // Rows and columns that other tiles have computed come first.
+  Value hidden =
+      math.subtract(strip.hidden, math.getLess(strip.hidden, math.get(begin)));
+  auto addRow = [&](Value row, Value outer) {
+    Value number = math.add(first, row);
+    Value begins = math.add(getPackedRow(number), strip.begin);
+    Value end = math.add(row, begin + 1);
+    Value length = math.subtract(end, strip.hidden);
+    Value full = math.subtract(end, math.getRest(length, Costs::kRun));
+    auto addRun = [&](int64_t size) {
+      return [&, size](Value column, Value inner) {
+        return store({row, column}, sums, size, strip.block,
+                     math.add(begins, column), inner);
+      };
+    };
+    Value runs =
+        createLoop(strip.hidden, full, Costs::kRun, outer, addRun(Costs::kRun));
+    return createLoop(full, end, 1, runs, addRun(1));
+  };
+  return createLoop(hidden, math.get(count), 1, result, addRow);
+}
+
+/// The last row: the sums of the columns and the number of rows.
+Value TriangleBuilder::addOnes(Value block, Value result) {
+  int64_t packed = *getPackedSize(columns);
+  Value sums = sumColumns(sliceInput(block, math.get(0), columns));
+  result = store({builder.getIndexAttr(0)}, sums, columns, block,
+                 math.get(packed), result);
+  Value count = createFilled(builder, loc, {1},
+                             createNumber(builder, loc, scaling.accumulate,
+                                          static_cast<double>(rows)));
+  return store({builder.getIndexAttr(0)}, count, 1, block,
+               math.get(packed + columns), result);
+}
+
+Value TriangleBuilder::addStrip(const Strip &strip, Value result) {
+  if (strips > 1)
+    result = addSquares(strip, result);
+  for (int64_t begin = 0; begin < height; begin += piece)
+    result = addDiagonal(strip, begin, result);
+  if (!scaling.ones)
+    return result;
+  return createLoop(
+      math.get(0), strip.isLast, 1, result,
+      [&](Value, Value inner) { return addOnes(strip.block, inner); });
+}
+
+Value TriangleBuilder::build() {
+  int64_t packed = *getPackedSize(scaling.getSide(columns));
+  Value result = scaling.sum;
+  if (!result)
+    result = tensor::EmptyOp::create(builder, loc, {blocks, packed},
+                                     getElementType(input));
+  OpBuilder::InsertionGuard guard(builder);
+  auto addOne = [&](Value number, Value running) {
+    return addStrip(createStrip(number), running);
+  };
+  Value filled =
+      createLoop(math.get(0), math.get(blocks * strips), 1, result, addOne);
+  filled.getDefiningOp()->setAttr(
+      kPartsAttrName, builder.getI64IntegerAttr(blocks * rows * packed));
+  return filled;
+}
+
+Value hfta::createTriangle(OpBuilder &builder, Location loc, Value input,
+                           const MomentScaling &scaling) {
+  return TriangleBuilder(builder, loc, input, scaling).build();
+}
