@@ -49,12 +49,14 @@ namespace {
 struct LayerGroup {
   std::vector<int64_t> layers;
   std::vector<int64_t> factors; ///< each once
-  double cubes = 0;             ///< of all factors
+  double weight = 0;            ///< of all factors
 };
 } // namespace
 
+/// The heaviest ones first.
 static std::vector<LayerGroup> groupLayers(llvm::ArrayRef<Factor> factors,
-                                           llvm::ArrayRef<FactorPair> layers) {
+                                           llvm::ArrayRef<FactorPair> layers,
+                                           FactorWeight weight) {
   // Numbers of factors stand for themselves, layers come after them.
   llvm::EquivalenceClasses<int64_t> classes;
   int64_t base = factors.size();
@@ -80,9 +82,12 @@ static std::vector<LayerGroup> groupLayers(llvm::ArrayRef<Factor> factors,
     for (int64_t factor : {layers[layer].input, layers[layer].output})
       if (factor != kNoFactor && !llvm::is_contained(group.factors, factor)) {
         group.factors.push_back(factor);
-        group.cubes += factors[factor].getCubes();
+        group.weight += weight(factors[factor]);
       }
   }
+  llvm::sort(groups, [](const LayerGroup &a, const LayerGroup &b) {
+    return std::tie(b.weight, a.layers) < std::tie(a.weight, b.layers);
+  });
   return groups;
 }
 
@@ -96,33 +101,53 @@ static int64_t getLeastLoaded(llvm::ArrayRef<double> loads,
   return best;
 }
 
+static GridColumns chooseColumns(llvm::ArrayRef<LayerGroup> groups,
+                                 size_t layers, size_t factors, int64_t count) {
+  GridColumns columns{std::vector<int64_t>(layers, 0),
+                      std::vector<int64_t>(factors, 0)};
+  std::vector<double> loads(count, 0);
+  for (const LayerGroup &group : groups) {
+    int64_t column = llvm::min_element(loads) - loads.begin();
+    loads[column] += group.weight;
+    for (int64_t layer : group.layers)
+      columns.layers[layer] = column;
+    for (int64_t factor : group.factors)
+      columns.factors[factor] = column;
+  }
+  return columns;
+}
+
+GridColumns planning::chooseColumns(llvm::ArrayRef<Factor> factors,
+                                    llvm::ArrayRef<FactorPair> layers,
+                                    int64_t columns, FactorWeight weight) {
+  return ::chooseColumns(groupLayers(factors, layers, weight), layers.size(),
+                         factors.size(), columns);
+}
+
 GridPlacement planning::placeOnGrid(llvm::ArrayRef<Factor> factors,
                                     llvm::ArrayRef<FactorPair> layers,
                                     const FactorGrid &grid,
                                     FactorPairing pairing) {
-  std::vector<LayerGroup> groups = groupLayers(factors, layers);
-  llvm::sort(groups, [](const LayerGroup &a, const LayerGroup &b) {
-    return std::tie(b.cubes, a.layers) < std::tie(a.cubes, b.layers);
-  });
-  GridPlacement placement{std::vector<int64_t>(layers.size(), 0),
-                          FactorOwners(factors.size(), 0)};
-  std::vector<double> ofColumns(grid.columns, 0);
-  std::vector<double> ofRanks(grid.getRankCount(), 0);
+  std::vector<LayerGroup> groups = groupLayers(
+      factors, layers, [](const Factor &factor) { return factor.getCubes(); });
+  GridPlacement placement{
+      ::chooseColumns(groups, layers.size(), factors.size(), grid.columns),
+      FactorOwners(factors.size(), 0)};
+  std::vector<double> loads(grid.getRankCount(), 0);
   for (LayerGroup &group : groups) {
-    int64_t column = llvm::min_element(ofColumns) - ofColumns.begin();
-    ofColumns[column] += group.cubes;
-    for (int64_t layer : group.layers)
-      placement.columns[layer] = column;
+    if (group.factors.empty())
+      continue;
     llvm::sort(group.factors, [&](int64_t a, int64_t b) {
       return std::make_pair(-factors[a].getCubes(), a) <
              std::make_pair(-factors[b].getCubes(), b);
     });
-    int64_t owner = getLeastLoaded(ofRanks, grid, column);
+    int64_t column = placement.columns.factors[group.factors.front()];
+    int64_t owner = getLeastLoaded(loads, grid, column);
     for (int64_t factor : group.factors) {
       if (pairing == FactorPairing::apart)
-        owner = getLeastLoaded(ofRanks, grid, column);
+        owner = getLeastLoaded(loads, grid, column);
       placement.owners[factor] = owner;
-      ofRanks[owner] += factors[factor].getCubes();
+      loads[owner] += factors[factor].getCubes();
     }
   }
   return placement;

@@ -85,16 +85,50 @@ static void addBuckets(KfacPlan &plan, const KfacModel &model,
   plan.buckets = planBuckets(getBucketProblem(model, costs, plan.readyOrder));
 }
 
+/// The best owners of a column's factors among its ranks.
+static void placeInColumn(KfacPlan &plan, llvm::ArrayRef<Factor> matrices,
+                          int64_t column, const PlacementCosts &costs) {
+  std::vector<Factor> factors;
+  std::vector<int64_t> numbers;
+  for (auto [number, of] : llvm::enumerate(plan.columns.factors)) {
+    if (of != column)
+      continue;
+    factors.push_back(matrices[number]);
+    numbers.push_back(number);
+  }
+  FactorOwners rows = placeFactors(factors, plan.grid.rows, costs);
+  for (auto [number, row] : llvm::zip_equal(numbers, rows)) {
+    // The only rank of a column owns all.
+    if (plan.grid.rows == 1)
+      row = 0;
+    plan.owners[number] =
+        row == kEveryRank ? kEveryRank : plan.grid.getRank(row, column);
+  }
+}
+
+KfacPlan planning::planFraction(const KfacModel &model, const KfacCosts &costs,
+                                const FactorGrid &grid) {
+  KfacPlan plan;
+  plan.placement = KfacPlacement::fraction;
+  plan.grid = grid;
+  std::vector<Factor> matrices = model.getMatrices();
+  plan.columns = chooseColumns(matrices, model.getPairs(), grid.columns,
+                               [&](const Factor &factor) {
+                                 return costs.invert(factor.size, factor.count);
+                               });
+  plan.owners.resize(matrices.size());
+  for (int64_t column = 0; column < grid.columns; ++column)
+    placeInColumn(plan, matrices, column,
+                  {costs.invert, costs.broadcast(grid.rows), costs.isMerged,
+                   costs.isOverlapped});
+  addBuckets(plan, model, costs);
+  return plan;
+}
+
 KfacPlan planning::planBalanced(const KfacModel &model, const KfacCosts &costs,
                                 int64_t ranks) {
-  KfacPlan plan;
+  KfacPlan plan = planFraction(model, costs, {ranks, 1});
   plan.placement = KfacPlacement::balanced;
-  plan.grid = {ranks, 1};
-  plan.columns.assign(model.layers.size(), 0);
-  plan.owners = placeFactors(model.getMatrices(), ranks,
-                             {costs.invert, costs.broadcast(ranks),
-                              costs.isMerged, costs.isOverlapped});
-  addBuckets(plan, model, costs);
   return plan;
 }
 
@@ -129,13 +163,13 @@ KfacPlan planning::planLocal(const KfacModel &model, int64_t ranks) {
 KfacMemory planning::getMemory(const KfacModel &model, const KfacCosts &costs,
                                const KfacPlan &plan, int64_t rank) {
   KfacMemory memory;
-  for (auto [factor, owner] : llvm::zip_equal(model.factors, plan.owners)) {
+  for (auto [factor, owner, column] :
+       llvm::zip_equal(model.factors, plan.owners, plan.columns.factors)) {
     double bytes = costs.bytesPerElement *
                    static_cast<double>(factor.matrices.getElements());
     if (plan.placement != KfacPlacement::local || owner == rank)
       memory.factors += bytes;
-    if (owner == kEveryRank ||
-        plan.grid.getColumn(owner) == plan.grid.getColumn(rank))
+    if (column == plan.grid.getColumn(rank))
       memory.inverses += bytes;
   }
   return memory;
@@ -163,13 +197,13 @@ KfacMemory planning::getLargestMemory(const KfacModel &model,
 static std::vector<KfacPlan>
 getCandidates(const KfacModel &model, const KfacCosts &costs, int64_t ranks) {
   std::vector<KfacPlan> plans = {planBalanced(model, costs, ranks)};
-  // There is nobody to share with.
-  if (ranks == 1)
-    return plans;
   for (int64_t rows = ranks; rows > 0; --rows) {
     if (ranks % rows != 0)
       continue;
     FactorGrid grid{rows, ranks / rows};
+    // With one column, that is the balanced plan.
+    if (grid.columns > 1)
+      plans.push_back(planFraction(model, costs, grid));
     plans.push_back(planFraction(model, costs, grid, FactorPairing::together));
     // With one row, a column is one rank.
     if (rows > 1)

@@ -264,7 +264,8 @@ void Step::addInversions(int64_t rank) {
       auto &[count, after] = batches[matrices.size];
       count += matrices.count;
       wait(after, number);
-    } else if (owner == kEveryRank) {
+    } else if (owner == kEveryRank &&
+               plan.columns.factors[number] == plan.grid.getColumn(rank)) {
       common[matrices.size] += matrices.count;
       wait(afterCommon, number);
     }
@@ -296,7 +297,7 @@ void Step::addColumn(int64_t column) {
   FactorOwners owners;
   std::vector<int64_t> numbers;
   for (auto [number, owner] : llvm::enumerate(plan.owners)) {
-    if (owner == kEveryRank || plan.grid.getColumn(owner) != column)
+    if (owner == kEveryRank || plan.columns.factors[number] != column)
       continue;
     factors.push_back(model.factors[number].matrices);
     owners.push_back(owner);
@@ -322,7 +323,7 @@ void Step::addColumn(int64_t column) {
 void Step::addPrecondition(int64_t rank) {
   int64_t column = plan.grid.getColumn(rank);
   double seconds = 0;
-  for (auto [layer, of] : llvm::zip_equal(model.layers, plan.columns))
+  for (auto [layer, of] : llvm::zip_equal(model.layers, plan.columns.layers))
     if (of == column)
       seconds += layer.precondition;
   Actions after = getLast(columns[column]);
@@ -341,7 +342,8 @@ void Step::addRow(int64_t row) {
     std::vector<std::tuple<double, int64_t, int64_t>> senders(grid.columns);
     for (int64_t column = 0; column < grid.columns; ++column)
       std::get<1>(senders[column]) = column;
-    for (auto [layer, column] : llvm::zip_equal(model.layers, plan.columns)) {
+    for (auto [layer, column] :
+         llvm::zip_equal(model.layers, plan.columns.layers)) {
       std::get<0>(senders[column]) += layer.precondition;
       std::get<2>(senders[column]) += layer.gradientElements;
     }

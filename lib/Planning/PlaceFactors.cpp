@@ -100,9 +100,11 @@ int64_t BatchLoads::add(const Factor &factor, double limit) {
   constexpr double kNever = std::numeric_limits<double>::infinity();
   double leastLoad = kNever, leastCost = kNever;
   int64_t first = 0, cheapest = -1;
+  double alone = getBatch(factor.count);
   for (int64_t owner = 0, count = loads.size(); owner < count; ++owner) {
-    double cost =
-        getBatch(counts[owner] + factor.count) - getBatch(counts[owner]);
+    double cost = counts[owner] == 0 ? alone
+                                     : getBatch(counts[owner] + factor.count) -
+                                           getBatch(counts[owner]);
     double load = loads[owner] + cost;
     if (load < leastLoad) {
       leastLoad = load;
@@ -112,6 +114,9 @@ int64_t BatchLoads::add(const Factor &factor, double limit) {
       leastCost = cost;
       cheapest = owner;
     }
+    // All others have nothing, either.
+    if (loads[owner] == 0)
+      break;
   }
   int64_t owner = cheapest < 0 ? first : cheapest;
   loads[owner] +=

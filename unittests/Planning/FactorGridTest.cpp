@@ -39,7 +39,7 @@ TEST(FactorGridTest, placesHalfTogether) {
   GridPlacement placement = SixLayers().place(0.5, FactorPairing::together);
   EXPECT_EQ(placement.owners,
             FactorOwners({3, 3, 3, 3, 3, 3, 1, 1, 0, 0, 3, 3}));
-  EXPECT_EQ(placement.columns, (std::vector<int64_t>{1, 1, 1, 1, 0, 1}));
+  EXPECT_EQ(placement.columns.layers, (std::vector<int64_t>{1, 1, 1, 1, 0, 1}));
 }
 
 TEST(FactorGridTest, placesHalfApart) {
@@ -54,7 +54,8 @@ TEST(FactorGridTest, placesAQuarter) {
     GridPlacement placement = SixLayers().place(0.25, pairing);
     EXPECT_EQ(placement.owners,
               FactorOwners({3, 3, 3, 3, 2, 2, 1, 1, 0, 0, 3, 3}));
-    EXPECT_EQ(placement.columns, (std::vector<int64_t>{3, 3, 2, 1, 0, 3}));
+    EXPECT_EQ(placement.columns.layers,
+              (std::vector<int64_t>{3, 3, 2, 1, 0, 3}));
   }
 }
 
@@ -62,7 +63,7 @@ TEST(FactorGridTest, placesAllApart) {
   GridPlacement placement = SixLayers().place(1, FactorPairing::apart);
   EXPECT_EQ(placement.owners,
             FactorOwners({1, 1, 1, 1, 3, 1, 2, 3, 0, 1, 1, 1}));
-  EXPECT_EQ(placement.columns, std::vector<int64_t>(6, 0));
+  EXPECT_EQ(placement.columns.layers, std::vector<int64_t>(6, 0));
 }
 
 TEST(FactorGridTest, keepsLayersWithOneInputTogether) {
@@ -73,7 +74,9 @@ TEST(FactorGridTest, keepsLayersWithOneInputTogether) {
       {0, 1}, {0, 2}, {0, 3}, {4, 5}, {kNoFactor, 6}};
   GridPlacement placement =
       placeOnGrid(factors, layers, FactorGrid{1, 2}, FactorPairing::together);
-  EXPECT_EQ(placement.columns, (std::vector<int64_t>{0, 0, 0, 1, 1}));
+  EXPECT_EQ(placement.columns.layers, (std::vector<int64_t>{0, 0, 0, 1, 1}));
+  EXPECT_EQ(placement.columns.factors,
+            (std::vector<int64_t>{0, 0, 0, 0, 1, 1, 1, 0}));
   EXPECT_EQ(placement.owners, FactorOwners({0, 0, 0, 0, 1, 1, 1, 0}));
 }
 

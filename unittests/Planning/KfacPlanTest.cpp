@@ -42,7 +42,7 @@ TEST(KfacPlanTest, holdsWhatRanksPreconditionWith) {
     EXPECT_EQ(getMemory(model, costs, plan, rank).inverses, 80);
   }
   plan = planFraction(model, costs, {1, 2}, FactorPairing::together);
-  EXPECT_EQ(plan.columns, Numbers({0, 1}));
+  EXPECT_EQ(plan.columns.layers, Numbers({0, 1}));
   EXPECT_EQ(getMemory(model, costs, plan, 0).factors, 80);
   EXPECT_EQ(getMemory(model, costs, plan, 0).inverses, 52);
   EXPECT_EQ(getMemory(model, costs, plan, 1).inverses, 28);
@@ -63,12 +63,13 @@ TEST(KfacPlanTest, takesTheFastestThatFits) {
     kfac.model.factorEvery = 10;
     kfac.model.inverseEvery = 20;
     std::vector<KfacPlan> plans = {planBalanced(kfac.model, kfac.costs, 6)};
-    for (double fraction : {1.0 / 6, 1.0 / 3, 0.5, 1.0})
+    for (double fraction : {1.0 / 6, 1.0 / 3, 0.5, 1.0}) {
+      FactorGrid grid = llvm::cantFail(makeFactorGrid(fraction, 6));
+      plans.push_back(planFraction(kfac.model, kfac.costs, grid));
       for (FactorPairing pairing :
            {FactorPairing::together, FactorPairing::apart})
-        plans.push_back(
-            planFraction(kfac.model, kfac.costs,
-                         llvm::cantFail(makeFactorGrid(fraction, 6)), pairing));
+        plans.push_back(planFraction(kfac.model, kfac.costs, grid, pairing));
+    }
     double all = getLargestMemory(kfac.model, kfac.costs, plans[0]).getBytes();
     for (double memory : {0.0, 0.8 * all, all}) {
       double best = std::numeric_limits<double>::infinity();
@@ -92,6 +93,33 @@ TEST(KfacPlanTest, takesTheFastestThatFits) {
   EXPECT_GT(fractions, 10);
 }
 
+TEST(KfacPlanTest, placesColumnsByCosts) {
+  // Inverting takes a second, whatever the size; sending takes nothing.
+  KfacCosts costs = makeSimpleCosts();
+  costs.invert = makeCubicInversionCost(0, 1, 0);
+  costs.reduceFactors = costs.reduceGradients = {};
+  costs.broadcast = [](int64_t) { return TransferCost(); };
+  KfacModel model;
+  model.blocks.resize(1);
+  for (int64_t size : {100, 9, 8, 7}) {
+    int64_t number = model.factors.size();
+    model.factors.push_back({{size, 1}, 0, true, 0});
+    model.factors.push_back({{size, 1}, 0, false, 0});
+    model.layers.push_back({{number, number + 1}, 1, 0});
+  }
+  // By cubes, one column has the largest layer alone.
+  FactorGrid grid{2, 2};
+  KfacPlan cubes = planFraction(model, costs, grid, FactorPairing::apart);
+  EXPECT_EQ(cubes.columns.layers, Numbers({0, 1, 1, 1}));
+  EXPECT_EQ(getMeanSeconds(model, costs, cubes), 3);
+  KfacPlan plan = planFraction(model, costs, grid);
+  EXPECT_EQ(plan.columns.layers, Numbers({0, 1, 0, 1}));
+  EXPECT_EQ(getMeanSeconds(model, costs, plan), 2);
+  for (size_t factor = 0; factor < plan.owners.size(); ++factor)
+    EXPECT_EQ(grid.getColumn(plan.owners[factor]),
+              plan.columns.factors[factor]);
+}
+
 TEST(KfacPlanTest, saysHowMuchMemoryIsNeeded) {
   KfacModel model = makeTwoLayers();
   llvm::Expected<ChosenKfacPlan> plan =
@@ -111,5 +139,5 @@ TEST(KfacPlanTest, needsNobodyElseOnOneRank) {
   ChosenKfacPlan chosen =
       llvm::cantFail(chooseKfacPlan(model, makeSimpleCosts(), 1, 0));
   EXPECT_EQ(chosen.plan.placement, KfacPlacement::balanced);
-  EXPECT_EQ(chosen.plan.owners, FactorOwners(4, kEveryRank));
+  EXPECT_EQ(chosen.plan.owners, FactorOwners(4, 0));
 }

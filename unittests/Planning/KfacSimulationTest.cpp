@@ -3,6 +3,7 @@
 #include "Hfta/Planning/KfacSimulation.h"
 
 #include "TestKfacModels.h"
+#include "llvm/Support/raw_ostream.h"
 #include "gtest/gtest.h"
 
 #include <map>
@@ -44,7 +45,8 @@ static KfacPlan makePlan(KfacPlacement placement, const FactorGrid &grid) {
   KfacPlan plan;
   plan.placement = placement;
   plan.grid = grid;
-  plan.columns = {grid.getColumn(0), grid.getColumn(1)};
+  int64_t second = grid.getColumn(1);
+  plan.columns = {{0, second}, {0, 0, second, second}};
   plan.owners = {0, 0, 1, 1};
   if (placement != KfacPlacement::local)
     plan.buckets = getBucketTimes(
@@ -188,6 +190,42 @@ TEST(KfacSimulationTest, countsStepsByTheirPeriods) {
   model.inverseEvery = 100;
   EXPECT_NEAR(getMeanSeconds(model, costs, plan),
               0.9 * plain + 0.09 * factors + 0.01 * inverses, 1e-9);
+}
+
+TEST(KfacSimulationTest, printsPlans) {
+  KfacModel model = makeTwoLayers();
+  model.inverseEvery = 2;
+  KfacPlan plan = makePlan(KfacPlacement::fraction, {2, 2});
+  plan.owners[3] = kEveryRank;
+  std::string text;
+  llvm::raw_string_ostream os(text);
+  printKfacPlan(model, makeSimpleCosts(), plan, os);
+  EXPECT_EQ(os.str(), R"(fraction 2/4: 2 rows, 2 columns of ranks
+steps 201290.000 ms with inverses, 139060.000 ms with factors, 135310.000 ms else; mean 170175.000 ms
+factors 0.0 MiB, inverses 0.0 MiB a rank
+
+bucket  factors    elements   begin ms     end ms
+     0        2          16 105500.000 105760.000
+     1        1           1 111630.000 111740.000
+     2        1           3 113930.000 114060.000
+
+  rank  factors  largest rows    elements  invert ms
+  each        1             1           1   1000.000
+     0        2             4          13  72000.000
+     1        1             3           6  27000.000
+
+step with inverses    times   begin ms     end ms
+lead                      1      0.000 100000.000
+forward                   2 100000.000 105500.000
+backward                  2 105500.000 113750.000
+reduce gradients          2 111500.000 113930.000
+reduce factors            3 105500.000 114060.000
+invert                    5 113750.000 185750.000
+broadcast inverses        2 140750.000 185980.000
+precondition              4 140910.000 195980.000
+broadcast directions      4 195980.000 196290.000
+update                    4 196290.000 201290.000
+)");
 }
 
 //===----------------------------------------------------------------------===//

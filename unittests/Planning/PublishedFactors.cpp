@@ -192,7 +192,8 @@ KfacRun planning::replay(const PublishedNetwork &network, PublishedPlan kind) {
     costs.reduceFactors = {kReduce, kReduceElement};
   KfacPlan plan;
   plan.grid = {kPublishedRanks, 1};
-  plan.columns.assign(model.layers.size(), 0);
+  plan.columns.layers.assign(model.layers.size(), 0);
+  plan.columns.factors.assign(model.factors.size(), 0);
   plan.owners.assign(model.factors.size(), kEveryRank);
   if (kind == PublishedPlan::roundRobin)
     for (size_t factor = 0; factor < plan.owners.size(); ++factor)

@@ -11,6 +11,7 @@
 #define HFTA_PLANNING_FACTORGRID_H
 
 #include "Hfta/Planning/FactorPlacement.h"
+#include "llvm/ADT/STLFunctionalExtras.h"
 #include "llvm/Support/Error.h"
 
 namespace mlir::hfta::planning {
@@ -48,16 +49,29 @@ enum class FactorPairing {
   apart     ///< each factor may have a rank of its own
 };
 
-struct GridPlacement {
-  std::vector<int64_t> columns; ///< of each layer
-  FactorOwners owners;          ///< of each factor, a rank in that column
+struct GridColumns {
+  std::vector<int64_t> layers;  ///< the column of each layer
+  std::vector<int64_t> factors; ///< and of each factor
 };
 
-/// Layers go, those with the greatest sum of cubes of sizes first, to the
-/// column with the least sum; there the factors go, together or the larger one
-/// first, to the rank with the least sum. Of equal ones it is the first. Layers
-/// with a factor in common count as one. Factors of no layer are the first
-/// rank's.
+/// What the work of inverting a factor counts.
+using FactorWeight = llvm::function_ref<double(const Factor &)>;
+
+/// Layers go, those with the greatest sum of weights first, to the column with
+/// the least sum, of equal ones to the first. Layers with a factor in common
+/// count as one. Factors of no layer are in the first column.
+GridColumns chooseColumns(llvm::ArrayRef<Factor> factors,
+                          llvm::ArrayRef<FactorPair> layers, int64_t columns,
+                          FactorWeight weight);
+
+struct GridPlacement {
+  GridColumns columns;
+  FactorOwners owners; ///< of each factor, a rank in its column
+};
+
+/// KAISA's rule: columns are chosen by cubes of sizes; in them, in the same
+/// order, factors go, together or the larger one first, to the rank with the
+/// least sum of cubes, of equal ones to the first.
 GridPlacement placeOnGrid(llvm::ArrayRef<Factor> factors,
                           llvm::ArrayRef<FactorPair> layers,
                           const FactorGrid &grid, FactorPairing pairing);

@@ -83,8 +83,9 @@ struct KfacPlan {
   /// Ranks in a column have the same layers' inverses; balanced: one column,
   /// local: one row.
   FactorGrid grid;
-  std::vector<int64_t> columns; ///< of each layer
-  FactorOwners owners;          ///< of each factor
+  GridColumns columns;
+  /// Of each factor; kEveryRank: each rank in its column inverts it.
+  FactorOwners owners;
   /// The factors in the order in which they get ready, of which buckets are
   /// made; both are empty where nothing is added up.
   std::vector<int64_t> readyOrder;
@@ -100,7 +101,11 @@ BucketProblem getBucketProblem(const KfacModel &model, const KfacCosts &costs,
 /// The best buckets, and the best owners of whom all others get inverses.
 KfacPlan planBalanced(const KfacModel &model, const KfacCosts &costs,
                       int64_t ranks);
-/// The best buckets, and the layers on this grid.
+/// The best buckets, layers on the columns of this grid by what inverting their
+/// factors costs, and the best owners in each column.
+KfacPlan planFraction(const KfacModel &model, const KfacCosts &costs,
+                      const FactorGrid &grid);
+/// The best buckets, and the layers on this grid by KAISA's rule.
 KfacPlan planFraction(const KfacModel &model, const KfacCosts &costs,
                       const FactorGrid &grid, FactorPairing pairing);
 /// Each layer on one rank, by the cubes of sizes.
@@ -128,11 +133,11 @@ struct ChosenKfacPlan {
   KfacMemory memory;  ///< of the rank that needs most
 };
 
-/// Of the balanced plan and those of all fractions of the ranks, layers'
-/// factors together and apart, the one whose mean step is the shortest by
-/// simulation and whose every rank needs at most `memory` bytes for factors and
-/// inverses (0: any number); of equal ones it needs least. The error names the
-/// least number with which there is one.
+/// Of the balanced plan and those of all fractions of the ranks, by costs and
+/// by KAISA's rules, the one whose mean step is the shortest by simulation and
+/// whose every rank needs at most `memory` bytes for factors and inverses (0:
+/// any number); of equal ones it needs least. The error names the least number
+/// with which there is one.
 llvm::Expected<ChosenKfacPlan> chooseKfacPlan(const KfacModel &model,
                                               const KfacCosts &costs,
                                               int64_t ranks, double memory);

@@ -5,6 +5,10 @@
 
 #include "Hfta/Planning/KfacPlan.h"
 
+namespace llvm {
+class raw_ostream;
+} // namespace llvm
+
 namespace mlir::hfta::planning {
 
 enum class KfacActivity : uint8_t {
@@ -22,6 +26,8 @@ enum class KfacActivity : uint8_t {
 
 /// "reduce factors"
 llvm::StringRef getName(KfacActivity activity);
+inline constexpr size_t kKfacActivities =
+    static_cast<size_t>(KfacActivity::update) + 1;
 
 struct KfacEvent {
   KfacActivity activity = KfacActivity::lead;
@@ -58,6 +64,12 @@ KfacRun simulateStep(const KfacModel &model, const KfacCosts &costs,
 /// Of a step, by how often there are which.
 double getMeanSeconds(const KfacModel &model, const KfacCosts &costs,
                       const KfacPlan &plan);
+
+/// Tables for people: what the placement is and how long its steps are, its
+/// buckets, who inverts what, and from when to when a step with inverses does
+/// what.
+void printKfacPlan(const KfacModel &model, const KfacCosts &costs,
+                   const KfacPlan &plan, llvm::raw_ostream &os);
 
 } // namespace mlir::hfta::planning
 
