@@ -16,6 +16,7 @@ using namespace mlir::hfta::planning;
 
 std::vector<Factor> KfacModel::getMatrices() const {
   std::vector<Factor> matrices;
+  matrices.reserve(factors.size());
   for (const KfacFactor &factor : factors)
     matrices.push_back(factor.matrices);
   return matrices;
@@ -23,6 +24,7 @@ std::vector<Factor> KfacModel::getMatrices() const {
 
 std::vector<FactorPair> KfacModel::getPairs() const {
   std::vector<FactorPair> pairs;
+  pairs.reserve(layers.size());
   for (const KfacLayer &layer : layers)
     pairs.push_back(layer.factors);
   return pairs;

@@ -134,7 +134,7 @@ unsigned Step::add(unsigned queue, double seconds, Actions after,
   label.activity = activity;
   label.rank = rank;
   label.number = number;
-  labels.push_back(label);
+  labels.emplace_back(label);
   return simulation.add(std::move(action));
 }
 

@@ -95,7 +95,7 @@ int64_t BatchLoads::add(const Factor &factor, double limit) {
   if (factor.size != size) {
     size = factor.size;
     batches.clear();
-    std::fill(counts.begin(), counts.end(), 0);
+    llvm::fill(counts, 0);
   }
   constexpr double kNever = std::numeric_limits<double>::infinity();
   double leastLoad = kNever, leastCost = kNever;
