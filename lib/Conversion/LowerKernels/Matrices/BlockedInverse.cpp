@@ -91,7 +91,7 @@ void BlockedInverse::load(Value damping) {
     Value last = arith::DivUIOp::create(b, row, b.index(shape.block));
     b.loop(zero, b.add(last, 1), 1, [&](Value j) {
       Tile vectors;
-      for (int64_t i = 0; i < BlockShape::kTileVectors; ++i) {
+      for (int64_t i = 0; i < shape.vectors; ++i) {
         Value column = b.add(b.mul(j, shape.block), i * shape.lanes);
         Value inside = tiles.makeMask(countColumns(row, column));
         vectors.push_back(vector::MaskedLoadOp::create(
@@ -121,13 +121,12 @@ void BlockedInverse::decomposeDiagonal(Value i) {
           return tiles.loadScalar(panels, {i, k, b.add(first, r)});
         },
         [&](Value k) { return tiles.loadRow(panels, {i, k}); });
-    Tile zeros(BlockShape::kTileVectors, b.number(shape.vector, 0));
+    Tile zeros(shape.vectors, b.number(shape.vector, 0));
     for (int64_t r = 0; r < BlockShape::kTileRows; ++r) {
       Value row = b.add(first, r);
       Tile values = tiles.loadRow(panels, {i, b.add(begin, row)});
       for (auto [v, value] : llvm::enumerate(values))
-        value = arith::SubFOp::create(b, value,
-                                      sums[r * BlockShape::kTileVectors + v]);
+        value = arith::SubFOp::create(b, value, sums[r * shape.vectors + v]);
       tiles.storeRow(values, square, row);
       tiles.storeRow(zeros, upper, row);
       memref::StoreOp::create(b, one, upper, ValueRange{row, row});
@@ -190,12 +189,11 @@ void BlockedInverse::finishBlock(Value i, Value j, bool isBelow) {
         [&](Value k) { return tiles.loadRow(panels, {j, k}); });
     for (int64_t r = 0; r < BlockShape::kTileRows; ++r) {
       Value row = b.add(first, r);
-      Tile values(BlockShape::kTileVectors, b.number(shape.vector, 0));
+      Tile values(shape.vectors, b.number(shape.vector, 0));
       if (isBelow)
         values = tiles.loadRow(panels, {j, b.add(begin, row)});
       for (auto [v, value] : llvm::enumerate(values))
-        value = arith::SubFOp::create(b, value,
-                                      sums[r * BlockShape::kTileVectors + v]);
+        value = arith::SubFOp::create(b, value, sums[r * shape.vectors + v]);
       tiles.storeRow(values, square, row);
     }
   });
@@ -207,8 +205,7 @@ void BlockedInverse::finishBlock(Value i, Value j, bool isBelow) {
         },
         [&](Value k) { return tiles.loadRow(square, k); });
     for (int64_t r = 0; r < BlockShape::kTileRows; ++r)
-      tiles.storeRow(ArrayRef(rows).slice(r * BlockShape::kTileVectors,
-                                          BlockShape::kTileVectors),
+      tiles.storeRow(ArrayRef(rows).slice(r * shape.vectors, shape.vectors),
                      panels, {j, b.add(begin, b.add(first, r))});
   });
 }
@@ -239,12 +236,12 @@ void BlockedInverse::multiplyBlock(Value i, Value j) {
     for (int64_t r = 0; r < BlockShape::kTileRows; ++r) {
       Value row = b.add(b.mul(i, shape.block), b.add(first, r));
       Value place = b.packedRow(row);
-      for (int64_t v = 0; v < BlockShape::kTileVectors; ++v) {
+      for (int64_t v = 0; v < shape.vectors; ++v) {
         Value column = b.add(b.mul(j, shape.block), v * shape.lanes);
         Value inside = tiles.makeMask(countColumns(row, column));
-        vector::MaskedStoreOp::create(
-            b, inverse, ValueRange{matrix, b.add(place, column)}, inside,
-            sums[r * BlockShape::kTileVectors + v]);
+        vector::MaskedStoreOp::create(b, inverse,
+                                      ValueRange{matrix, b.add(place, column)},
+                                      inside, sums[r * shape.vectors + v]);
       }
     }
   });

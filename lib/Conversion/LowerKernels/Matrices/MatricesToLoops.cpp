@@ -62,6 +62,8 @@ static LogicalResult emit(LoopBuilder &builder, Operation *op,
                           const MatrixKernel &kernel) {
   if (auto inverse = dyn_cast<SpdInverseOp>(op))
     return emitInverse(builder, inverse, kernel), success();
+  if (auto eigen = dyn_cast<SymmetricEigenOp>(op))
+    return emitEigen(builder, eigen, kernel), success();
   return op->emitError("has no lowering to loops");
 }
 

@@ -17,6 +17,8 @@ struct MatrixKernel {
 
 void emitInverse(LoopBuilder &builder, SpdInverseOp op,
                  const MatrixKernel &kernel);
+void emitEigen(LoopBuilder &builder, SymmetricEigenOp op,
+               const MatrixKernel &kernel);
 
 } // namespace mlir::hfta
 

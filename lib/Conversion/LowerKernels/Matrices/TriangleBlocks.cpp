@@ -12,7 +12,8 @@ BlockShape::BlockShape(Type element, int64_t rows)
     : element(element), rows(rows) {
   lanes = kVectorBytes * 8 / element.getIntOrFloatBitWidth();
   vector = VectorType::get({lanes}, element);
-  block = kTileVectors * lanes;
+  vectors = rows <= lanes ? 1 : kTileVectors;
+  block = vectors * lanes;
   blocks = llvm::divideCeil(rows, block);
 }
 
@@ -41,29 +42,31 @@ Value TileBuilder::makeMask(Value count) {
                                vector::BroadcastOp::create(b, type, narrow));
 }
 
-Tile TileBuilder::loadRow(Value memory, ValueRange indices) {
+Tile TileBuilder::loadRow(Value memory, ValueRange indices, Value column) {
   Tile row;
   SmallVector<Value> place(indices);
   place.emplace_back();
-  for (int64_t i = 0; i < BlockShape::kTileVectors; ++i) {
-    place.back() = b.index(i * shape.lanes);
+  for (int64_t i = 0; i < shape.vectors; ++i) {
+    place.back() =
+        column ? b.add(column, i * shape.lanes) : b.index(i * shape.lanes);
     row.push_back(vector::LoadOp::create(b, shape.vector, memory, place));
   }
   return row;
 }
 
 void TileBuilder::storeRow(ArrayRef<Value> row, Value memory,
-                           ValueRange indices) {
+                           ValueRange indices, Value column) {
   SmallVector<Value> place(indices);
   place.emplace_back();
-  for (auto [i, value] : llvm::enumerate(row)) {
-    place.back() = b.index(i * shape.lanes);
-    vector::StoreOp::create(b, value, memory, place);
+  for (int64_t i = 0; i < shape.vectors; ++i) {
+    place.back() =
+        column ? b.add(column, i * shape.lanes) : b.index(i * shape.lanes);
+    vector::StoreOp::create(b, row[i], memory, place);
   }
 }
 
 Tile TileBuilder::multiply(Value first, Value end, Factor factor, Row row) {
-  Tile initial(BlockShape::kTileRows * BlockShape::kTileVectors,
+  Tile initial(BlockShape::kTileRows * shape.vectors,
                b.number(shape.vector, 0));
   return b.fold(first, end, 1, initial, [&](Value k, ValueRange sums) {
     Tile next, vectors = row(k);

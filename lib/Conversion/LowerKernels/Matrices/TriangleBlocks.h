@@ -20,10 +20,11 @@ struct BlockShape {
 
   Type element;
   VectorType vector;
-  int64_t lanes;  ///< of a vector
-  int64_t block;  ///< rows of a block, columns of a panel
-  int64_t rows;   ///< of the matrix
-  int64_t blocks; ///< along a side of it, the last filled up
+  int64_t lanes;   ///< of a vector
+  int64_t vectors; ///< of a tile, fewer where one is enough for the matrix
+  int64_t block;   ///< rows of a block, columns of a panel
+  int64_t rows;    ///< of the matrix
+  int64_t blocks;  ///< along a side of it, the last filled up
   int64_t getPaddedRows() const { return blocks * block; }
 };
 
@@ -48,9 +49,10 @@ public:
   }
   /// True in a vector's first `count` lanes.
   Value makeMask(Value count);
-  /// A row's vectors, from memory whose last axis is a panel's columns.
-  Tile loadRow(Value memory, ValueRange indices);
-  void storeRow(ArrayRef<Value> row, Value memory, ValueRange indices);
+  /// A row's vectors, from `column` on of the last axis, or from its begin.
+  Tile loadRow(Value memory, ValueRange indices, Value column = Value());
+  void storeRow(ArrayRef<Value> row, Value memory, ValueRange indices,
+                Value column = Value());
 
   /// The number that a tile's row is multiplied with at term k.
   using Factor = llvm::function_ref<Value(Value k, int64_t row)>;
