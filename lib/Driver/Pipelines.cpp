@@ -42,6 +42,7 @@ void hfta::buildTrainPipeline(OpPassManager &pm,
   plan.cuts.assign(options.cuts.begin(), options.cuts.end());
   pm.addPass(createHftaPlanPipeline(std::move(plan)));
   pm.addPass(createHftaDifferentiate());
+  pm.addPass(createHftaInsertKfac());
   pm.addPass(createHftaStagePipeline());
   addCleanUp(pm);
   markPhase(pm, "train");

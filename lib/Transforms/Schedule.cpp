@@ -23,13 +23,58 @@ using namespace mlir;
 using namespace mlir::hfta;
 using namespace mlir::hfta::queues;
 
+/// Hyper-parameters: after how many steps moments are taken, and inverted.
+static constexpr StringLiteral kFactorPeriod = "factor_every";
+static constexpr StringLiteral kInversePeriod = "inverse_every";
+
 //===----------------------------------------------------------------------===//
 // Schedules
 //===----------------------------------------------------------------------===//
 
+/// Tasks of which those copies run a second version that are due for moments.
+void ScheduleBuilder::runVersions(TaskOp task, StringRef secondPart) {
+  const auto *second = llvm::find_if(getTasks(secondPart), [&](TaskOp other) {
+    return other.getBlock() == task.getBlock();
+  });
+  if (second == getTasks(secondPart).end())
+    return run(task);
+  every(kFactorPeriod, DueKind::due, [&] { run(*second); });
+  every(kFactorPeriod, DueKind::others, [&] { run(task); });
+}
+
+void ScheduleBuilder::forward() {
+  for (TaskOp task : getTasks(parts::kForward))
+    runVersions(task, parts::kForwardMoments);
+}
+
 void ScheduleBuilder::forwardBackward() {
-  runAll(parts::kForward);
+  forward();
   backward();
+}
+
+/// What all copies share of moments, once for all of them.
+void ScheduleBuilder::addSharedMoments() {
+  every(kFactorPeriod, DueKind::any, [&] { runAll(parts::kSharedMoments); });
+}
+
+/// Moments of what all copies share are used up when all copies have taken
+/// them; a copy's own it clears itself.
+void ScheduleBuilder::clearSharedMoments() {
+  every(kFactorPeriod, DueKind::any, [&] {
+    forSegments(Role::moment, [&](int64_t number, SegmentAttr segment) {
+      if (segment.getCopyBytes() == 0)
+        FillOp::create(builder, getLoc(), segment.getBytes(),
+                       getPlace(Space::segment, number), /*device=*/0, kTasks);
+    });
+  });
+}
+
+/// From moments to what updates take in the gradients' place.
+void ScheduleBuilder::precondition() {
+  every(kFactorPeriod, DueKind::due, [&] { runAll(parts::kCurvature); });
+  every(kInversePeriod, DueKind::due, [&] { runAll(parts::kInvert); });
+  runAll(parts::kPrecondition);
+  runAll(parts::kScale);
 }
 
 /// Tells what adds up sums how far a micro-batch's backward is: that results,
@@ -43,7 +88,7 @@ void ScheduleBuilder::tellSums(int64_t block) {
 void ScheduleBuilder::backward() {
   tellSums(-1);
   for (TaskOp task : llvm::reverse(getTasks(parts::kBackward))) {
-    run(task);
+    runVersions(task, parts::kBackwardMoments);
     tellSums(static_cast<int64_t>(task.getBlock()));
   }
 }
@@ -54,6 +99,7 @@ void ScheduleBuilder::backward() {
 void ScheduleBuilder::runUpdate() {
   awaitSums(Role::result, -1);
   giveOnce(Role::result, parts::kForward);
+  precondition();
   for (StringRef part : {parts::kNorm, parts::kClip, parts::kUpdate}) {
     SmallVector<TaskOp> ofPart(getTasks(part));
     if (getGroups() > 1)
@@ -76,8 +122,10 @@ void ScheduleBuilder::accumulate() {
     return runActions();
   if (job.microBatches == 1) {
     bool byCopies =
-        runByCopies({parts::kForward, parts::kBackward, parts::kStatistics});
+        runByCopies({parts::kForward, parts::kForwardMoments, parts::kBackward,
+                     parts::kBackwardMoments, parts::kStatistics});
     overUploads([&] {
+      addSharedMoments();
       inTurnsIf(byCopies, [&] {
         forwardBackward();
         runAll(parts::kStatistics);
@@ -85,10 +133,12 @@ void ScheduleBuilder::accumulate() {
     });
     return;
   }
-  bool byCopies = runByCopies({parts::kForward, parts::kBackward});
+  bool byCopies = runByCopies({parts::kForward, parts::kForwardMoments,
+                               parts::kBackward, parts::kBackwardMoments});
   overUploads([&] {
+    addSharedMoments();
     if (job.allForwardsFirst)
-      runAll(parts::kForward);
+      forward();
     else
       inTurnsIf(byCopies, [&] { forwardBackward(); });
   });
@@ -121,8 +171,11 @@ void ScheduleBuilder::finishMicroBatches(bool alsoGradients) {
 }
 
 void ScheduleBuilder::update() {
-  bool byCopies = runByCopies({parts::kNorm, parts::kClip, parts::kUpdate});
+  bool byCopies =
+      runByCopies({parts::kCurvature, parts::kInvert, parts::kPrecondition,
+                   parts::kScale, parts::kNorm, parts::kClip, parts::kUpdate});
   inTurnsIf(byCopies && !isStage(), [&] { runUpdate(); });
+  clearSharedMoments();
 }
 
 void ScheduleBuilder::buildInitialize() {
@@ -141,12 +194,14 @@ void ScheduleBuilder::buildStep() {
   clearResults();
   if (stepsByCopies()) {
     overUploads([&] {
+      addSharedMoments();
       repeat(RepeatKind::turns, [&] {
         forwardBackward();
         runAll(parts::kStatistics);
         runUpdate();
       });
     });
+    clearSharedMoments();
   } else {
     accumulate();
     finishMicroBatches(/*alsoGradients=*/true);
@@ -167,6 +222,9 @@ void ScheduleBuilder::buildUpdate() {
   uploadScalars(/*ofMicroBatches=*/false);
   sumUpGradients(/*isInStep=*/false);
   update();
+  // What the update itself has found out.
+  if (!getTasks(parts::kScale).empty())
+    downloadResults();
 }
 
 void ScheduleBuilder::buildEvaluate() {

@@ -54,6 +54,11 @@ private:
   void buildEvaluate();
   void buildInfer();
 
+  void runVersions(TaskOp task, StringRef secondPart);
+  void forward();
+  void addSharedMoments();
+  void clearSharedMoments();
+  void precondition();
   void forwardBackward();
   void backward();
   void accumulate();
@@ -64,6 +69,9 @@ private:
 
   // Commands (ScheduleCommands.cpp).
   void repeat(RepeatKind over, Body body);
+  void every(StringRef period, DueKind which, Body body);
+  template <typename OpTy>
+  void fillBody(OpTy op, Body body);
   void overMicroBatches(Body body);
   void overUploads(Body body);
   void inTurnsIf(bool byCopies, Body body);
@@ -157,8 +165,11 @@ private:
   /// Whether a copy goes through the whole step before the next one begins.
   bool stepsByCopies() const {
     return !isStage() && job.microBatches == 1 &&
-           runByCopies({parts::kForward, parts::kBackward, parts::kStatistics,
-                        parts::kNorm, parts::kClip, parts::kUpdate});
+           runByCopies({parts::kForward, parts::kForwardMoments,
+                        parts::kBackward, parts::kBackwardMoments,
+                        parts::kStatistics, parts::kCurvature, parts::kInvert,
+                        parts::kPrecondition, parts::kScale, parts::kNorm,
+                        parts::kClip, parts::kUpdate});
   }
   bool isOwn(SegmentAttr segment) const {
     return !isStage() || segment.getBlock() < 0 ||

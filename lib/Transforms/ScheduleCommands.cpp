@@ -32,8 +32,9 @@ void ScheduleBuilder::runAll(StringRef part) {
     run(task);
 }
 
-void ScheduleBuilder::repeat(RepeatKind over, Body body) {
-  auto op = RepeatOp::create(builder, getLoc(), over);
+/// What would have an empty body isn't there.
+template <typename OpTy>
+void ScheduleBuilder::fillBody(OpTy op, Body body) {
   OpBuilder::InsertionGuard guard(builder);
   Block &block = op.getBody().emplaceBlock();
   builder.setInsertionPointToEnd(&block);
@@ -42,6 +43,14 @@ void ScheduleBuilder::repeat(RepeatKind over, Body body) {
     return;
   builder.setInsertionPoint(op);
   op.erase();
+}
+
+void ScheduleBuilder::repeat(RepeatKind over, Body body) {
+  fillBody(RepeatOp::create(builder, getLoc(), over), body);
+}
+
+void ScheduleBuilder::every(StringRef period, DueKind which, Body body) {
+  fillBody(EveryOp::create(builder, getLoc(), period, which), body);
 }
 
 void ScheduleBuilder::overMicroBatches(Body body) {

@@ -526,8 +526,11 @@ LogicalResult ScheduleContents::transfer(TransferOp transfer,
 LogicalResult ScheduleContents::fill(FillOp fill) {
   PlaceAttr to = fill.getTo();
   SegmentAttr segment = getSegment(to.getNumber());
+  // What all copies share of moments is cleared when all have used it.
+  if (segment.getRole() == Role::moment)
+    return success();
   if (segment.getRole() != Role::result)
-    return fill.emitOpError("clears results, not segment ")
+    return fill.emitOpError("clears results and moments, not segment ")
            << to.getNumber() << ", whose role is "
            << stringifyRole(segment.getRole());
   Sums &ofSegment = sums[to.getNumber()];

@@ -54,8 +54,8 @@ private:
           llvm::is_contained(launch.getWritten(), static_cast<int64_t>(index));
       bool isOfData =
           role == Role::workspace || role == Role::saved || role == Role::cut;
-      bool isGiven =
-          role == Role::input || role == Role::constant || role == Role::scalar;
+      bool isGiven = role == Role::input || role == Role::constant ||
+                     role == Role::scalar || role == Role::moment;
       if (isWritten && (!isOfData || static_cast<int64_t>(index) < inputs))
         return false;
       if (!isOfData && !isGiven)

@@ -123,6 +123,11 @@ void TrainingStep::buildLoss(Value losses, Value weights) {
   Value weight = tasks.sumAll(weights);
   if (tasks.getJob().microBatches == 1) {
     layers.setLossDivisor(LossDivisor::weights, count);
+    // A preconditioner goes back to the gradients of single losses.
+    if (!tasks.getJob().preconditioner.empty())
+      tasks.accumulate(
+          weight, tasks.declare(Purpose::loss_terms,
+                                tasks.scalarType(type.getElementType(), true)));
     loss = DivOp::create(builder, loc, loss, weight);
     return;
   }

@@ -452,7 +452,7 @@ module attributes {hfta.job = {all_forwards_first = false, batch = 4 : i64, clip
     hfta.launch @k on [#hfta.binding<4, 0, 0>, #hfta.binding<1, 0, 0>] inputs 1 written [1]
   }
   hfta.schedule @step keeps [] {
-    // expected-error @+1 {{'hfta.fill' op clears results, not segment 3, whose role is saved}}
+    // expected-error @+1 {{'hfta.fill' op clears results and moments, not segment 3, whose role is saved}}
     hfta.fill 64 at #hfta.place<segment, 3, 0>
   }
 }

@@ -220,6 +220,33 @@ def HftaFuseModels : Pass<"hfta-fuse-models", "::mlir::ModuleOp"> {
   }];
 }
 
+def HftaInsertKfac : Pass<"hfta-insert-kfac", "::mlir::ModuleOp"> {
+  let summary = "Give a job with `precondition kfac` second-order steps";
+  let description = [{
+    Behind hfta-differentiate. Finds by hfta.layer what each trained parameter is
+    a weight of, and makes units of them (`KfacUnits.h`), of each of which a remark
+    tells the rule. Then it adds tasks, by block:
+
+    - `forward_moments` and `backward_moments`: forward and backward, which also
+      add up second moments of layers' inputs and output gradients;
+      `shared_moments`, of what all copies share;
+    - `curvature`: takes moments into running means, the Kronecker factors;
+    - `invert`: the factors' inverses, damped;
+    - `precondition`: gradients times inverses, in the gradients' place, and the
+      inner products of both;
+    - `scale`: what the results are multiplied with, from these products; norm and
+      update do so where they read them.
+
+    ```mlir
+    hfta.layer dense @w input %x … output_gradient %g … weight_gradient %gw …
+    // ==>
+    %m = hfta.second_moment %x, %old blocks [] columns [1] scale 1.0 : …
+    hfta.write %m, @"hfta.moment/input/w" : …
+    ```
+  }];
+  let dependentDialects = ["::mlir::func::FuncDialect"];
+}
+
 def HftaOutlineKernels : Pass<"hfta-outline-kernels", "::mlir::ModuleOp"> {
   let summary = "Move kernels' regions into functions, equal ones once";
   let description = [{

@@ -109,7 +109,7 @@ private:
   }
   std::string getOwnName(VariableOp variable) const;
   StructRecord<hfta_data_source> getSource(const DataSource &source);
-  StructRecord<hfta_learning_rate> getLearningRate();
+  StructRecord<hfta_learning_rate> getSchedule(const Schedule &schedule);
   FlatSymbolRefAttr getStages();
   StructRecord<hfta_roles> getRoles();
   StructRecord<hfta_export_template> getExportTemplate(DictionaryAttr model);
@@ -323,8 +323,8 @@ void ProgramBuilder::buildData() {
   hyperTable = tables.table("hyper_parameters", parameters);
 }
 
-StructRecord<hfta_learning_rate> ProgramBuilder::getLearningRate() {
-  const Schedule &schedule = job.schedule;
+StructRecord<hfta_learning_rate>
+ProgramBuilder::getSchedule(const Schedule &schedule) {
   StructRecord<hfta_learning_rate> record;
   record.set(&hfta_learning_rate::kind, findSchedule(schedule.kind)->code)
       .set(&hfta_learning_rate::reserved, 0);
@@ -410,7 +410,16 @@ StructRecord<hfta_roles> ProgramBuilder::getRoles() {
       .set(&hfta_roles::loss, indexOf(loss))
       .set(&hfta_roles::loss_sum, indexOf(Purpose::evaluation_loss))
       .set(&hfta_roles::loss_weight, indexOf(Purpose::evaluation_weight))
-      .set(&hfta_roles::metric_sum, indexOf(Purpose::evaluation_metric));
+      .set(&hfta_roles::metric_sum, indexOf(Purpose::evaluation_metric))
+      .set(&hfta_roles::damping,
+           job.preconditioner.empty()
+               ? UINT32_MAX
+               : indexOf(Purpose::hyper_parameter, "damping"))
+      .set(&hfta_roles::kl_scale, indexOf(Purpose::kl_scale))
+      .set(&hfta_roles::skipped, indexOf(Purpose::curvature_count, "skipped"))
+      .set(&hfta_roles::retried, indexOf(Purpose::curvature_count, "retried"))
+      .set(&hfta_roles::kept, indexOf(Purpose::curvature_count, "kept"))
+      .set(&hfta_roles::reserved, 0);
 }
 
 StructRecord<hfta_export_template>
@@ -493,7 +502,9 @@ void ProgramBuilder::setJob() {
       .set(&hfta_program::precision,
            *getElementCode(
                getFloatType(module.getContext(), job.precision.compute)))
-      .set(&hfta_program::learning_rate, getLearningRate());
+      .set(&hfta_program::learning_rate, getSchedule(job.schedule))
+      .set(&hfta_program::damping_schedule,
+           getSchedule(job.kfacDampingSchedule));
 }
 
 LogicalResult ProgramBuilder::build(StringRef symbol) {

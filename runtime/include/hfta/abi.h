@@ -91,7 +91,12 @@
   M(s, learning_rate)                                                          \
   M(s, seed)                                                                   \
   M(s, loss)                                                                   \
-  M(s, loss_sum) M(s, loss_weight) M(s, metric_sum)
+  M(s, loss_sum)                                                               \
+  M(s, loss_weight)                                                            \
+  M(s, metric_sum)                                                             \
+  M(s, damping)                                                                \
+  M(s, kl_scale)                                                               \
+  M(s, skipped) M(s, retried) M(s, kept) M(s, reserved)
 #define HFTA_ABI_EXPORT_TEMPLATE(M, s)                                         \
   M(s, header) M(s, header_bytes) M(s, graph) M(s, graph_bytes)
 #define HFTA_ABI_MODEL(M, s)                                                   \
@@ -115,6 +120,7 @@
   M(s, shuffle)                                                                \
   M(s, precision)                                                              \
   M(s, learning_rate)                                                          \
+  M(s, damping_schedule)                                                       \
   M(s, segments)                                                               \
   M(s, tensors)                                                                \
   M(s, tasks)                                                                  \

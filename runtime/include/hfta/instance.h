@@ -117,6 +117,22 @@ void hfta_instance_set_steps(hfta_instance *instance, int64_t steps);
 hfta_status hfta_instance_learning_rate(hfta_instance *instance, int64_t copy,
                                         double *out);
 
+/// What a preconditioner has done in the last step, for one copy.
+typedef struct hfta_curvature {
+  double kl_scale; ///< what its gradients were multiplied with
+  double skipped;  ///< statistics that weren't finite and were left out
+  double retried;  ///< inverses that took more damping
+  double kept;     ///< inverses that no damping gave: the old ones stayed
+} hfta_curvature;
+
+/// Numbers of a program without a preconditioner are NaN.
+hfta_curvature hfta_instance_curvature(const hfta_instance *instance,
+                                       int64_t copy);
+
+/// The damping that the next update of a copy takes, by its schedule; NaN
+/// without a preconditioner.
+double hfta_instance_damping(const hfta_instance *instance, int64_t copy);
+
 /// Copies a tensor of one copy to or from the host's memory; to all workers
 /// that have it, from one. HFTA_USAGE on a rank without any.
 hfta_status hfta_instance_read(hfta_instance *instance, uint32_t tensor,

@@ -22,6 +22,9 @@ typedef struct hfta_task_call {
                          ///< otherwise as `copies` is
   const int32_t *copies; ///< ascending: those that the task runs for; NULL: the
                          ///< first `copy_count`
+  /// Of those in `copies`, the slab that each has where slabs aren't numbered
+  /// as copies are; NULL: its position.
+  const int32_t *slabs;
   int64_t copy_count;
   int64_t micro_batch; ///< of the step, for those who observe; -1: of none
 } hfta_task_call;

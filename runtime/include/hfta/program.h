@@ -314,6 +314,14 @@ typedef struct hfta_roles {
   uint32_t loss_sum; ///< f64 a copy: sum of losses over a batch's real elements
   uint32_t loss_weight; ///< f64 a copy: number of these elements
   uint32_t metric_sum;  ///< f64 a copy: sum of the metric over them
+  // Of a job with a preconditioner alone.
+  uint32_t damping; ///< a real a copy
+  uint32_t
+      kl_scale; ///< f64 a copy: what a step's gradients were multiplied with
+  uint32_t skipped; ///< f64 a copy: statistics of a step that weren't finite
+  uint32_t retried; ///< f64 a copy: inverses that took more damping
+  uint32_t kept;    ///< f64 a copy: inverses that stayed as they were
+  uint32_t reserved;
 } hfta_roles;
 
 /// An inference model to be filled with one copy's tensors: `header` is a
@@ -356,6 +364,7 @@ typedef struct hfta_program {
   uint32_t shuffle;
   uint32_t precision; ///< hfta_element_type of losses and logs
   hfta_learning_rate learning_rate;
+  hfta_learning_rate damping_schedule; ///< of a preconditioner's damping
   const hfta_segment *segments;
   const hfta_tensor *tensors;
   const hfta_task *tasks;

@@ -51,6 +51,10 @@ typedef struct hfta_train_result {
   double *train_losses; ///< mean over the last epoch
   double *eval_losses;  ///< NULL: not evaluated
   double *eval_metrics; ///< NULL: no metric
+  /// Of this run, all its steps together; NULL: no preconditioner.
+  double *skipped_statistics;
+  double *retried_inverses;
+  double *kept_inverses;
 } hfta_train_result;
 
 /// Trains a new instance to the end that the options, or else the program,

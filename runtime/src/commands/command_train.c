@@ -171,8 +171,11 @@ static int train(const hfta_invocation *invocation,
     int number = atomic_load(&interrupt->signal);
     code = 128 + (number ? number : SIGUSR1);
   } else if (hfta_is_first_rank(invocation)) {
-    hfta_results results = {hfta_instance_live(instance), result.train_losses,
-                            result.eval_losses, result.eval_metrics};
+    hfta_results results = {
+        hfta_instance_live(instance), result.train_losses,
+        result.eval_losses,           result.eval_metrics,
+        result.skipped_statistics,    result.retried_inverses,
+        result.kept_inverses};
     hfta_print_results(stdout, invocation->program, &results);
     code = finish_output(invocation, arguments->options.should_stop_argument);
   }

@@ -64,6 +64,16 @@ static void add_column(column *columns, int *count, const char *name,
   added->kind = kind;
 }
 
+/// What hasn't happened to any copy needs no column.
+static void add_count(const hfta_program *program, column *columns, int *count,
+                      const char *name, const double *values) {
+  for (int64_t copy = 0; values && copy < program->copies; ++copy)
+    if (values[copy] != 0) {
+      add_column(columns, count, name, values, NUMBER);
+      return;
+    }
+}
+
 static int make_columns(const hfta_program *program,
                         const hfta_results *results, column *columns) {
   int count = 0;
@@ -81,6 +91,11 @@ static int make_columns(const hfta_program *program,
     snprintf(name, sizeof(name), "test %.50s", program->metric);
     add_column(columns, &count, name, results->metrics, METRIC);
   }
+  add_count(program, columns, &count, "skipped statistics",
+            results->skipped_statistics);
+  add_count(program, columns, &count, "retried inverses",
+            results->retried_inverses);
+  add_count(program, columns, &count, "kept inverses", results->kept_inverses);
   for (int i = 0; i < count; ++i) {
     char buffer[CELL_BYTES];
     bool is_result = columns[i].kind == NUMBER || columns[i].kind == METRIC;

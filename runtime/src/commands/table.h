@@ -14,6 +14,10 @@ typedef struct hfta_results {
   const double *train_losses;
   const double *test_losses;
   const double *metrics;
+  // Shown where they aren't all zero.
+  const double *skipped_statistics;
+  const double *retried_inverses;
+  const double *kept_inverses;
 } hfta_results;
 
 /// Whether copies differ in a hyper-parameter; "lr" always counts.

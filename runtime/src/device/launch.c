@@ -21,10 +21,11 @@ static void bind(const work *self, int64_t position, void **buffers) {
   const hfta_task_call *call = self->call;
   bool of_copies = launch->per_copy || launch->copy >= 0;
   int64_t copy = of_copies ? copy_at(call, position) : 0;
+  int64_t slab = of_copies && call->slabs ? call->slabs[position] : position;
   for (uint32_t i = 0; i < launch->binding_count; ++i) {
     const hfta_binding *binding = &launch->bindings[i];
     bool in_turn = binding->in_slabs && !call->keeps[binding->segment];
-    uint64_t place = (uint64_t)(in_turn ? position : copy);
+    uint64_t place = (uint64_t)(in_turn ? slab : copy);
     char *base = call->segments[binding->segment];
     buffers[i] = base + binding->offset + binding->copy_stride * place;
   }

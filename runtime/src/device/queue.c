@@ -24,7 +24,7 @@ typedef struct queue {
   uint64_t pushed, done;
   hfta_work work[CAPACITY];
   void **segments; // as many as there are segments, for each place
-  int32_t *copies; // likewise
+  int32_t *copies; // twice as many as there are copies, likewise
 } queue;
 
 struct hfta_queues {
@@ -314,13 +314,18 @@ void hfta_queues_push(hfta_queues *self, uint32_t number,
   *entry = *work;
   if (work->kind == HFTA_WORK_RUN) {
     void **segments = to->segments + place * self->segments;
-    int32_t *copies = to->copies + place * (uint64_t)self->copies;
+    int32_t *copies = to->copies + 2 * place * (uint64_t)self->copies;
+    int32_t *slabs = copies + self->copies;
+    size_t count = sizeof(int32_t) * (size_t)work->call.copy_count;
     memcpy(segments, work->call.segments, sizeof(void *) * self->segments);
     entry->call.segments = segments;
     if (work->call.copies) {
-      memcpy(copies, work->call.copies,
-             sizeof(int32_t) * (size_t)work->call.copy_count);
+      memcpy(copies, work->call.copies, count);
       entry->call.copies = copies;
+    }
+    if (work->call.slabs) {
+      memcpy(slabs, work->call.slabs, count);
+      entry->call.slabs = slabs;
     }
   } else if (work->kind == HFTA_WORK_AWAIT) {
     entry->records = self->recorded[work->number];
@@ -385,7 +390,7 @@ static hfta_status allocate(hfta_queues *self, uint32_t events,
     own->segments =
         calloc((size_t)self->segments * CAPACITY + 1, sizeof(*own->segments));
     own->copies =
-        calloc((size_t)self->copies * CAPACITY + 1, sizeof(*own->copies));
+        calloc(2 * (size_t)self->copies * CAPACITY + 1, sizeof(*own->copies));
     complete &= own->segments && own->copies;
   }
   return complete ? HFTA_OK

@@ -14,7 +14,8 @@ typedef struct walk {
   int64_t number;        ///< of the micro-batch in the step
   bool is_repeated;      ///< for the micro-batch
   bool has_place;        ///< as one of the worker's own
-  const int32_t *copies; ///< of this turn
+  const int32_t *copies; ///< of this turn, or those of them that are chosen
+  const int32_t *slabs;  ///< of those that are chosen: their places in the turn
   int64_t copy_count;
 } walk;
 
@@ -100,6 +101,7 @@ static void run(const walk *self, const hfta_command *command) {
                          .segments = worker->call_bases,
                          .keeps = worker->keeps,
                          .copies = self->copies,
+                         .slabs = self->slabs,
                          .copy_count = self->copy_count,
                          .micro_batch = self->is_repeated ? self->number : -1};
   worker->device->functions->run(worker->device, command->queue, &call,
@@ -180,6 +182,13 @@ static bool is_due(int64_t steps, int64_t period) {
   return steps % period == 0 || (steps < period && (steps & (steps - 1)) == 0);
 }
 
+/// Notes a copy as one of those that are chosen, with its place in the turn.
+static void choose(hfta_worker *worker, int64_t number, int32_t copy,
+                   int64_t place) {
+  worker->chosen[number] = copy;
+  worker->chosen[worker->program->copies + number] = (int32_t)place;
+}
+
 /// What chooses copies doesn't stand in another that does: one list will do.
 static void every(const walk *self, const hfta_command *command) {
   hfta_worker *worker = self->worker;
@@ -195,10 +204,11 @@ static void every(const walk *self, const hfta_command *command) {
     bool is_own = is_due(worker->instance->steps, (int64_t)periods[copy]);
     due += is_own;
     if (!is_for_all && is_own != is_for_others)
-      worker->chosen[chosen++] = copy;
+      choose(worker, chosen++, copy, i);
   }
   if (!is_for_all) {
     inner.copies = worker->chosen;
+    inner.slabs = worker->chosen + worker->program->copies;
     inner.copy_count = chosen;
   } else if ((due > 0) != (command->bytes == HFTA_DUE_ANY)) {
     return;

@@ -80,6 +80,29 @@ hfta_status hfta_instance_set_learning_rate(hfta_instance *instance,
   return HFTA_OK;
 }
 
+/// Of all copies: the damping follows a schedule, as rates do.
+static hfta_status set_damping(hfta_instance *instance) {
+  const hfta_program *program = instance->program;
+  if (program->roles.damping == UINT32_MAX)
+    return HFTA_OK;
+  if (hfta_learning_rate_needs_total(&program->damping_schedule) &&
+      instance->total_steps <= 0)
+    return hfta_fail(&instance->error, HFTA_USAGE,
+                     "a cosine schedule of the damping needs the number of "
+                     "steps: set hfta_options.total_steps");
+  for (int64_t copy = 0; copy < program->copies; ++copy)
+    hfta_instance_set_real(instance, program->roles.damping, copy,
+                           hfta_instance_damping(instance, copy));
+  return HFTA_OK;
+}
+
+double hfta_instance_damping(const hfta_instance *instance, int64_t copy) {
+  const hfta_program *program = instance->program;
+  double first = hfta_program_hyper_parameter(program, "damping", copy, NAN);
+  return hfta_learning_rate_at(&program->damping_schedule, copy, first,
+                               instance->steps, instance->total_steps);
+}
+
 /// The step's number, and the rates of an update.
 static hfta_status set_scalars(hfta_instance *instance, bool updates) {
   const hfta_program *program = instance->program;
@@ -92,6 +115,8 @@ static hfta_status set_scalars(hfta_instance *instance, bool updates) {
       hfta_instance_set_real(instance, program->roles.learning_rate, copy,
                              rate);
   }
+  if (updates && status == HFTA_OK)
+    status = set_damping(instance);
   if (status == HFTA_OK)
     hfta_instance_set_integer(instance, program->roles.step, 0, 0,
                               instance->steps);
@@ -124,6 +149,16 @@ hfta_status hfta_instance_accumulate(hfta_instance *instance,
   instance->has_gradients = true;
   status = run_schedule(instance, "accumulate", inputs);
   return status == HFTA_OK ? get_losses(instance, losses) : status;
+}
+
+hfta_curvature hfta_instance_curvature(const hfta_instance *instance,
+                                       int64_t copy) {
+  const hfta_roles *roles = &instance->program->roles;
+  return (hfta_curvature){
+      .kl_scale = hfta_instance_get_real(instance, roles->kl_scale, copy),
+      .skipped = hfta_instance_get_real(instance, roles->skipped, copy),
+      .retried = hfta_instance_get_real(instance, roles->retried, copy),
+      .kept = hfta_instance_get_real(instance, roles->kept, copy)};
 }
 
 hfta_status hfta_instance_update(hfta_instance *instance) {

@@ -40,7 +40,7 @@ hfta_status hfta_worker_open(hfta_worker *self, const hfta_instance *instance,
   self->memory = calloc(segments + 1, sizeof(*self->memory));
   self->call_bases = calloc(segments + 1, sizeof(void *));
   self->keeps = calloc(segments + 1, sizeof(bool));
-  self->chosen = calloc(copies, sizeof(int32_t));
+  self->chosen = calloc(2 * copies, sizeof(int32_t));
   self->turns = calloc((size_t)program->schedule_count + 1, sizeof(hfta_turns));
   if (!self->memory || !self->call_bases || !self->keeps || !self->chosen ||
       !self->turns)

@@ -42,7 +42,8 @@ typedef struct hfta_worker {
   hfta_segment_memory *memory; ///< one a segment
   void **call_bases;           ///< what a running task gets, one a segment
   bool *keeps;                 ///< of the running schedule, one a segment
-  int32_t *chosen;             ///< room for some of the copies that run
+  int32_t *chosen;             ///< room for some of the copies that run, and
+                               ///< as many places of theirs
   hfta_turns *turns;           ///< one a schedule
   hfta_batches batches;
   hfta_error error; ///< of its own last failure

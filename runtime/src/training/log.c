@@ -197,9 +197,27 @@ hfta_status hfta_log_begin(hfta_log *log, hfta_error *error) {
   return finish_line(log, &writer, error);
 }
 
+/// One member of each copy's numbers.
+static void write_curvatures(hfta_json_writer *writer, const hfta_log *log,
+                             const char *key, const hfta_curvature *curvatures,
+                             size_t offset) {
+  const bool *live = log->span.live;
+  hfta_json_key(writer, key);
+  hfta_json_begin_array(writer);
+  for (int64_t copy = 0; copy < log->program->copies; ++copy) {
+    const char *member = (const char *)&curvatures[copy] + offset;
+    if (live && !live[copy])
+      hfta_json_null(writer);
+    else
+      hfta_json_number(writer, *(const double *)(const void *)member, HFTA_F64);
+  }
+  hfta_json_end_array(writer);
+}
+
 hfta_status hfta_log_step(hfta_log *log, int64_t step, int64_t epoch,
                           const double *losses, const double *rates,
-                          hfta_error *error) {
+                          const double *dampings,
+                          const hfta_curvature *curvatures, hfta_error *error) {
   if (!log->file)
     return HFTA_OK;
   hfta_json_writer writer;
@@ -208,6 +226,28 @@ hfta_status hfta_log_step(hfta_log *log, int64_t step, int64_t epoch,
   hfta_json_put_integer(&writer, "epoch", epoch);
   write_numbers(&writer, log, "loss", losses);
   write_numbers(&writer, log, "lr", rates);
+  if (dampings) {
+    write_list(&writer, log, "damping", dampings, HFTA_F64, log->span.live);
+    write_curvatures(&writer, log, "kl_scale", curvatures,
+                     offsetof(hfta_curvature, kl_scale));
+  }
+  return finish_line(log, &writer, error);
+}
+
+hfta_status hfta_log_curvature(hfta_log *log, int64_t step,
+                               const hfta_curvature *curvatures,
+                               hfta_error *error) {
+  if (!log->file)
+    return HFTA_OK;
+  hfta_json_writer writer;
+  begin_line(log, &writer, "curvature");
+  hfta_json_put_integer(&writer, "step", step);
+  write_curvatures(&writer, log, "skipped_statistics", curvatures,
+                   offsetof(hfta_curvature, skipped));
+  write_curvatures(&writer, log, "retried_inverses", curvatures,
+                   offsetof(hfta_curvature, retried));
+  write_curvatures(&writer, log, "kept_inverses", curvatures,
+                   offsetof(hfta_curvature, kept));
   return finish_line(log, &writer, error);
 }
 

@@ -23,6 +23,7 @@
 #ifndef HFTA_SRC_TRAINING_LOG_H
 #define HFTA_SRC_TRAINING_LOG_H
 
+#include "hfta/instance.h"
 #include "hfta/program.h"
 #include "hfta/status.h"
 
@@ -54,9 +55,16 @@ bool hfta_log_lacks_epoch(const hfta_log *log);
 /// that lacks its end, and writes the start event.
 hfta_status hfta_log_begin(hfta_log *log, hfta_error *error);
 
+/// `dampings` and `curvatures` are NULL without a preconditioner.
 hfta_status hfta_log_step(hfta_log *log, int64_t step, int64_t epoch,
                           const double *losses, const double *rates,
-                          hfta_error *error);
+                          const double *dampings,
+                          const hfta_curvature *curvatures, hfta_error *error);
+
+/// What a preconditioner has left as it was in a step.
+hfta_status hfta_log_curvature(hfta_log *log, int64_t step,
+                               const hfta_curvature *curvatures,
+                               hfta_error *error);
 
 /// `eval_losses` and `eval_metrics` may be NULL.
 hfta_status hfta_log_epoch(hfta_log *log, int64_t epoch,

@@ -59,6 +59,7 @@ static line_facts read_line(const char *line, size_t length) {
   bool is_ours = hfta_json_next(&json) == HFTA_JSON_BEGIN_OBJECT;
   while (is_ours && hfta_json_next(&json) == HFTA_JSON_KEY &&
          strcmp(json.string, "loss") != 0 &&
+         strcmp(json.string, "skipped_statistics") != 0 &&
          strcmp(json.string, "train_loss") != 0 &&
          strcmp(json.string, "hyper_parameters") != 0)
     is_ours = read_member(&json, &facts);
@@ -69,7 +70,8 @@ static line_facts read_line(const char *line, size_t length) {
 /// Whether a line tells of what the training does once more. The last epoch of
 /// a training may end before it is full.
 static bool is_beyond(const line_facts *facts, const hfta_log_span *span) {
-  if (strcmp(facts->event, "step") == 0)
+  if (strcmp(facts->event, "step") == 0 ||
+      strcmp(facts->event, "curvature") == 0)
     return facts->step > span->steps_done;
   if (strcmp(facts->event, "start") == 0)
     return facts->steps_done > span->steps_done;

@@ -180,6 +180,7 @@ static hfta_status take_batch(hfta_trainer *self, int64_t step,
        ++copy)
     status =
         hfta_instance_learning_rate(self->instance, copy, &self->rates[copy]);
+  hfta_trainer_take_dampings(self);
   return status;
 }
 
@@ -204,10 +205,12 @@ static hfta_status run_step(hfta_trainer *self, int64_t step, int64_t epoch) {
           (begins_epoch ? 0.0 : self->loss_sums[copy]) + self->losses[copy];
   int64_t every = self->options->log_every ? self->options->log_every
                                            : HFTA_DEFAULT_LOG_EVERY;
-  if (step == 1 || step == self->total_steps || step % every == 0)
-    status =
-        after_logging(self, hfta_log_step(self->log, step, epoch, self->losses,
-                                          self->rates, self->error));
+  status = after_logging(self, hfta_trainer_count_curvature(self, step));
+  if (status == HFTA_OK &&
+      (step == 1 || step == self->total_steps || step % every == 0))
+    status = after_logging(
+        self, hfta_log_step(self->log, step, epoch, self->losses, self->rates,
+                            self->dampings, self->curvatures, self->error));
   hfta_progress_step(&self->progress, step, epoch, self->losses);
   return status;
 }
@@ -320,11 +323,16 @@ hfta_status hfta_train(hfta_instance *instance,
   free(self.losses);
   free(self.loss_sums);
   free(self.rates);
+  free(self.dampings);
+  free(self.curvatures);
   return status;
 }
 
 void hfta_train_result_free(hfta_train_result *result) {
   free(result->train_losses);
+  free(result->skipped_statistics);
+  free(result->retried_inverses);
+  free(result->kept_inverses);
   free(result->eval_losses);
   free(result->eval_metrics);
   memset(result, 0, sizeof(*result));

@@ -36,6 +36,8 @@ typedef struct hfta_trainer {
   double *losses;
   double *loss_sums; ///< since the epoch's begin
   double *rates;
+  double *dampings; ///< of a preconditioner; NULL: none
+  hfta_curvature *curvatures;
   double epoch_begin;
   hfta_error *error;
 } hfta_trainer;
@@ -44,6 +46,16 @@ typedef struct hfta_trainer {
 /// that the training goes on from. Nothing of an earlier training has been
 /// touched yet.
 hfta_status hfta_trainer_prepare(hfta_trainer *self);
+
+/// Allocates what a program with a preconditioner needs for its numbers; false
+/// if there isn't enough memory.
+bool hfta_trainer_follow_curvature(hfta_trainer *self);
+
+/// The dampings of the step that comes.
+void hfta_trainer_take_dampings(hfta_trainer *self);
+
+/// Counts what a step has left as it was, and logs it where there is something.
+hfta_status hfta_trainer_count_curvature(hfta_trainer *self, int64_t step);
 
 /// Tells the user what is about to be done.
 void hfta_trainer_announce(hfta_trainer *self);

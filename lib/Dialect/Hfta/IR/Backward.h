@@ -3,7 +3,7 @@
 #ifndef HFTA_DIALECT_HFTA_IR_BACKWARD_H
 #define HFTA_DIALECT_HFTA_IR_BACKWARD_H
 
-#include "Expression.h"
+#include "Hfta/Dialect/Hfta/IR/Expression.h"
 
 #include "mlir/IR/TypeUtilities.h"
 

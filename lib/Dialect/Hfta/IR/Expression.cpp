@@ -1,6 +1,6 @@
 //===- Expression.cpp - Values that compose like formulas -----------------===//
 
-#include "Expression.h"
+#include "Hfta/Dialect/Hfta/IR/Expression.h"
 
 #include "llvm/ADT/STLExtras.h"
 

@@ -3,8 +3,8 @@
 // The order of operations is PyTorch's, so that results agree to rounding.
 //===----------------------------------------------------------------------===//
 
-#include "Expression.h"
 #include "Hfta/Dialect/Hfta/IR/ElementCounts.h"
+#include "Hfta/Dialect/Hfta/IR/Expression.h"
 
 using namespace mlir;
 using namespace mlir::hfta;

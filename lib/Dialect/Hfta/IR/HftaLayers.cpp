@@ -3,7 +3,7 @@
 // LayerOpInterface of each op that has it, and hfta.layer.
 //===----------------------------------------------------------------------===//
 
-#include "Expression.h"
+#include "Hfta/Dialect/Hfta/IR/Expression.h"
 
 #include "llvm/ADT/DenseSet.h"
 

@@ -6,7 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Hfta/Dialect/Hfta/IR/Optimizers.h"
-#include "Expression.h"
+#include "Hfta/Dialect/Hfta/IR/Expression.h"
 
 using namespace mlir;
 using namespace mlir::hfta;
@@ -314,6 +314,13 @@ std::string hfta::describeStates(const Job &job) {
   for (const OptimizerState *state : optimizer->getStates(getGivenOptions(job)))
     if (!state->onlyWith.empty())
       text += " " + state->onlyWith.str();
+  if (job.preconditioner.empty())
+    return text;
+  text += " " + job.preconditioner + " " + job.kfacMethod + " others " +
+          job.kfacOthers + " embedding " + job.kfacEmbedding + " block " +
+          std::to_string(job.kfacBlock) + " in " + job.getInversionType();
+  for (const std::string &pattern : job.kfacExclude)
+    text += " without " + pattern;
   return text;
 }
 

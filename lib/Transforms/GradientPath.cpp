@@ -1,0 +1,89 @@
+//===- GradientPath.cpp - From a layer's gradient to a parameter's --------===//
+
+#include "GradientPath.h"
+
+using namespace mlir;
+using namespace mlir::hfta;
+
+static SmallVector<int64_t> getShape(Value value) {
+  return llvm::to_vector(cast<RankedTensorType>(value.getType()).getShape());
+}
+
+/// Ops that leave all elements where they are.
+static bool isPassed(Operation *op) {
+  return isa<CastOp, AddOp, StackOp, UnstackOp>(op);
+}
+
+/// Depth first: a gradient has few uses, and one of them leads to the variable.
+bool GradientPath::follow(Value value, VariableOp gradient) {
+  for (Operation *user : value.getUsers()) {
+    if (auto write = dyn_cast<WriteOp>(user)) {
+      if (write.getVariable() == gradient.getSymName())
+        return true;
+      continue;
+    }
+    GradientPath before = *this;
+    if (auto reduce = dyn_cast<ReduceOp>(user)) {
+      if (reduce.getKind() != ReduceKind::sum || !steps.empty() ||
+          !reduced.empty())
+        continue;
+      reduced.assign(reduce.getAxes());
+    } else if (auto transpose = dyn_cast<TransposeOp>(user)) {
+      steps.push_back({getShape(value), getShape(transpose.getResult()),
+                       llvm::to_vector(transpose.getPermutation())});
+    } else if (auto reshape = dyn_cast<ReshapeOp>(user)) {
+      steps.push_back({getShape(value), getShape(reshape.getResult()), {}});
+    } else if (!isPassed(user)) {
+      continue;
+    }
+    if (follow(user->getResult(0), gradient))
+      return true;
+    *this = before;
+  }
+  return false;
+}
+
+std::optional<GradientPath> GradientPath::find(Value from,
+                                               VariableOp gradient) {
+  GradientPath path;
+  if (!path.follow(from, gradient))
+    return std::nullopt;
+  return path;
+}
+
+bool GradientPath::keepsOrder() const {
+  return llvm::all_of(
+      steps, [](const Step &step) { return step.permutation.empty(); });
+}
+
+bool GradientPath::operator==(const GradientPath &other) const {
+  return reduced == other.reduced && steps == other.steps;
+}
+
+static Value reshape(OpBuilder &builder, Value value, ArrayRef<int64_t> shape) {
+  return ReshapeOp::create(builder, value.getLoc(), value, shape);
+}
+
+Value GradientPath::goForth(OpBuilder &builder, Value value) const {
+  for (const Step &step : steps)
+    value = step.permutation.empty()
+                ? reshape(builder, value, step.to)
+                : TransposeOp::create(builder, value.getLoc(), value,
+                                      step.permutation)
+                      .getResult();
+  return value;
+}
+
+Value GradientPath::goBack(OpBuilder &builder, Value value) const {
+  for (const Step &step : llvm::reverse(steps)) {
+    if (step.permutation.empty()) {
+      value = reshape(builder, value, step.from);
+      continue;
+    }
+    SmallVector<int64_t> inverse(step.permutation.size());
+    for (auto [to, from] : llvm::enumerate(step.permutation))
+      inverse[from] = static_cast<int64_t>(to);
+    value = TransposeOp::create(builder, value.getLoc(), value, inverse);
+  }
+  return value;
+}

@@ -1,0 +1,464 @@
+//===- KfacMoments.cpp - Moments beside forward and backward --------------===//
+//
+// A moment is added up where its rows are computed: of inputs in a second
+// version of forward, of output gradients in one of backward. An hfta.layer
+// stands in a backward task and names the values there; what a backward task
+// has of an input was saved by a forward task, or computed again from what was,
+// so that the same value is found in the forward by going back through
+// variables.
+//===----------------------------------------------------------------------===//
+
+#include "Hfta/Dialect/Hfta/IR/Expression.h"
+#include "Hfta/Transforms/Precision.h"
+#include "Kfac.h"
+#include "llvm/ADT/MapVector.h"
+
+#include <map>
+
+using namespace mlir;
+using namespace mlir::hfta;
+
+namespace {
+
+/// A task that moments are added to: the second version of another, or one of
+/// its own.
+struct MomentTask {
+  func::FuncOp function;
+  func::FuncOp original; ///< null: it has none
+  IRMapping values;      ///< of all tasks, as the task has them
+  /// Sums as they are so far, by variable and copy.
+  llvm::MapVector<std::pair<Operation *, int64_t>, Value> sums;
+};
+
+/// What makes two inputs the same factor.
+struct InputKey {
+  const void *value;
+  SmallVector<int64_t> numbers; ///< axes, window, ones, copy
+  bool operator<(const InputKey &other) const {
+    return std::tie(value, numbers) < std::tie(other.value, other.numbers);
+  }
+};
+
+class MomentBuilder {
+public:
+  MomentBuilder(TaskBuilder &tasks, MutableArrayRef<KfacUnit> units)
+      : tasks(tasks), builder(tasks.getBuilder()), units(units),
+        type(tasks.getFloatType(tasks.getJob().precision.compute)) {}
+
+  void build();
+
+private:
+  void makeSecondVersions();
+  MomentTask &getTask(StringRef part, int64_t block);
+  MomentTask &getSharedTask(int64_t block);
+  void finish(MomentTask &task);
+
+  WriteOp findWriter(ReadOp read) const;
+  Value resolve(Value value) const;
+  bool isShared(Value value) const;
+  Value bring(Value value, MomentTask &task);
+  Value bringRead(ReadOp read, MomentTask &task);
+
+  void declare(KfacFactor &factor, const KfacUnit &unit, StringRef name);
+  SmallVector<InputKey> getKeys(const KfacUnit &unit,
+                                std::optional<int64_t> copy) const;
+  void addInputs(KfacUnit &unit);
+  void addOutputs(KfacUnit &unit);
+  void addUnitWise(KfacUnit &unit);
+  Value buildMoment(Value rows, const LayerSide &side, LayerOp layer, bool ones,
+                    Value sum);
+  void add(MomentTask &task, const KfacFactor &factor, const KfacUnit &unit,
+           llvm::function_ref<Value(Value)> build);
+
+  TaskBuilder &tasks;
+  OpBuilder &builder;
+  MutableArrayRef<KfacUnit> units;
+  FloatType type; ///< that moments are added up in
+  std::map<std::pair<std::string, int64_t>, MomentTask> all;
+  /// What forward tasks leave for others.
+  llvm::StringMap<WriteOp> writers;
+  std::map<SmallVector<InputKey>, KfacUnit *> owners;
+  std::map<SmallVector<InputKey>, VariableOp> shared;
+};
+
+} // namespace
+
+//===----------------------------------------------------------------------===//
+// Tasks
+//===----------------------------------------------------------------------===//
+
+static TaskAttr getTaskOf(func::FuncOp function) {
+  return function->getAttrOfType<TaskAttr>(HftaDialect::kTaskAttrName);
+}
+
+void MomentBuilder::makeSecondVersions() {
+  SmallVector<func::FuncOp> functions(tasks.getModule().getOps<func::FuncOp>());
+  for (func::FuncOp function : functions) {
+    TaskAttr task = getTaskOf(function);
+    if (!task)
+      continue;
+    bool isForward = task.getPart() == parts::kForward;
+    if (!isForward && task.getPart() != parts::kBackward)
+      continue;
+    StringRef part =
+        isForward ? parts::kForwardMoments : parts::kBackwardMoments;
+    MomentTask &second = all[{part.str(), task.getBlock()}];
+    second.original = function;
+    second.function = tasks.startTask(part, task.getBlock());
+    for (Operation &op : function.getBody().front().without_terminator()) {
+      if (auto write = dyn_cast<WriteOp>(op); write && isForward)
+        writers[write.getVariable()] = write;
+      if (!isa<LayerOp>(op))
+        builder.clone(op, second.values);
+    }
+  }
+}
+
+MomentTask &MomentBuilder::getTask(StringRef part, int64_t block) {
+  return all.at({part.str(), block});
+}
+
+MomentTask &MomentBuilder::getSharedTask(int64_t block) {
+  MomentTask &task = all[{parts::kSharedMoments.str(), block}];
+  if (!task.function)
+    task.function = tasks.startTask(parts::kSharedMoments, block);
+  return task;
+}
+
+/// Writes the sums, and puts what was added behind the ops that it works on,
+/// where these are in the caches still.
+void MomentBuilder::finish(MomentTask &task) {
+  Block &body = task.function.getBody().front();
+  builder.setInsertionPoint(body.getTerminator());
+  for (auto &[key, sum] : task.sums)
+    tasks.write(sum, cast<VariableOp>(key.first),
+                key.second < 0 ? std::nullopt : std::optional(key.second));
+}
+
+//===----------------------------------------------------------------------===//
+// Values of forward tasks
+//===----------------------------------------------------------------------===//
+
+/// The write of a forward task that a read finds; null if there is none.
+WriteOp MomentBuilder::findWriter(ReadOp read) const {
+  Role role = tasks.lookup(read.getVariable()).getRole();
+  if (role != Role::saved && role != Role::cut && role != Role::exchange)
+    return {};
+  return writers.lookup(read.getVariable());
+}
+
+/// What a value was before it went through variables.
+Value MomentBuilder::resolve(Value value) const {
+  while (auto read = value.getDefiningOp<ReadOp>()) {
+    WriteOp write = findWriter(read);
+    if (!write)
+      break;
+    value = write.getValue();
+  }
+  return value;
+}
+
+/// Whether all copies have the value, and it is the same for all.
+bool MomentBuilder::isShared(Value value) const {
+  SmallVector<Value> worklist = {resolve(value)};
+  DenseSet<Value> seen;
+  while (!worklist.empty()) {
+    Value next = worklist.pop_back_val();
+    if (!seen.insert(next).second)
+      continue;
+    Operation *op = next.getDefiningOp();
+    if (isArrayed(next) || isa<UnstackOp>(op))
+      return false;
+    if (auto read = dyn_cast<ReadOp>(op)) {
+      VariableOp variable = tasks.lookup(read.getVariable());
+      Role role = variable.getRole();
+      bool isGiven = role == Role::input || role == Role::scalar ||
+                     role == Role::constant || role == Role::parameter;
+      if (read.getCopy() || variable.getCopy() || !isGiven)
+        return false;
+    }
+    for (Value operand : op->getOperands())
+      worklist.push_back(resolve(operand));
+  }
+  return true;
+}
+
+Value MomentBuilder::bringRead(ReadOp read, MomentTask &task) {
+  WriteOp write = findWriter(read);
+  auto writer = write ? write->getParentOfType<func::FuncOp>() : func::FuncOp();
+  if (write && writer == task.original)
+    return task.values.lookup(write.getValue());
+  if (write && !task.original)
+    return bring(write.getValue(), task);
+  Role role = tasks.lookup(read.getVariable()).getRole();
+  bool isGiven = role == Role::input || role == Role::scalar ||
+                 role == Role::constant || role == Role::parameter ||
+                 (write && role == Role::cut);
+  if (!isGiven)
+    return {};
+  return builder.clone(*read)->getResult(0);
+}
+
+/// The value, computed again in a task if it isn't there: null if it can't be.
+/// A backward task has all that its own layers name.
+Value MomentBuilder::bring(Value value, MomentTask &task) {
+  if (Value known = task.values.lookupOrNull(value))
+    return known;
+  Operation *op = value.getDefiningOp();
+  if (auto read = dyn_cast<ReadOp>(op)) {
+    Value found = bringRead(read, task);
+    if (found)
+      task.values.map(value, found);
+    return found;
+  }
+  for (Value operand : op->getOperands())
+    if (!bring(operand, task))
+      return {};
+  builder.clone(*op, task.values);
+  return task.values.lookup(value);
+}
+
+//===----------------------------------------------------------------------===//
+// Moments
+//===----------------------------------------------------------------------===//
+
+/// Of one copy, or of all copies together where they share the rows.
+void MomentBuilder::declare(KfacFactor &factor, const KfacUnit &unit,
+                            StringRef name) {
+  VariableOp of = unit.weight.variable;
+  SmallVector<int64_t> shape = {factor.blocks, factor.getPacked()};
+  auto plain = RankedTensorType::get(shape, type);
+  bool isArrayedMoment = !factor.isMomentShared && !of.getCopy();
+  factor.moment = tasks.declareOf(
+      of, Purpose::moment, name,
+      isArrayedMoment ? withCopies(plain, tasks.getJob().copies) : plain,
+      unit.getBlock());
+  if (factor.isMomentShared)
+    factor.moment.removeCopyAttr();
+}
+
+Value MomentBuilder::buildMoment(Value rows, const LayerSide &side,
+                                 LayerOp layer, bool ones, Value sum) {
+  Location loc = layer.getLoc();
+  rows = tasks.castTo(rows, type);
+  auto scale = builder.getF64FloatAttr(1.0);
+  UnitAttr hasOnes = ones ? builder.getUnitAttr() : UnitAttr();
+  if (side.isPatches) {
+    auto weight = cast<RankedTensorType>(layer.getWeightGradient().getType());
+    return PatchMomentOp::create(
+        builder, loc, rows, sum,
+        builder.getDenseI64ArrayAttr(weight.getShape().drop_front(2)),
+        layer.getStridesAttr(), layer.getDilationsAttr(),
+        layer.getPaddingAttr(), layer.getGroupsAttr(), scale, hasOnes,
+        TypeAttr());
+  }
+  if (cast<RankedTensorType>(rows.getType()).getShape() !=
+      ArrayRef<int64_t>(side.shape))
+    rows = ReshapeOp::create(builder, loc, rows, side.shape);
+  return SecondMomentOp::create(
+      builder, loc, rows, sum, builder.getDenseI64ArrayAttr(side.blocks),
+      builder.getDenseI64ArrayAttr(side.columns), scale, hasOnes, TypeAttr());
+}
+
+void MomentBuilder::add(MomentTask &task, const KfacFactor &factor,
+                        const KfacUnit &unit,
+                        llvm::function_ref<Value(Value)> build) {
+  std::optional<int64_t> copy;
+  if (!factor.isMomentShared)
+    copy = unit.weight.copy;
+  Value &sum = task.sums[{factor.moment, copy.value_or(-1)}];
+  if (!sum)
+    sum = tasks.read(factor.moment, copy);
+  sum = build(sum);
+}
+
+SmallVector<InputKey>
+MomentBuilder::getKeys(const KfacUnit &unit,
+                       std::optional<int64_t> copy) const {
+  SmallVector<InputKey> keys;
+  for (LayerOp layer : unit.layers) {
+    LayerSide side = getLayerAxes(layer)->input;
+    InputKey key = {resolve(layer.getInput()).getAsOpaquePointer(), {}};
+    auto append = [&](ArrayRef<int64_t> numbers) {
+      key.numbers.push_back(static_cast<int64_t>(numbers.size()));
+      llvm::append_range(key.numbers, numbers);
+    };
+    append(side.shape);
+    append(side.blocks);
+    append(side.columns);
+    if (side.isPatches) {
+      auto weight = cast<RankedTensorType>(layer.getWeightGradient().getType());
+      append(weight.getShape());
+      append(*layer.getStrides());
+      append(*layer.getDilations());
+      append(*layer.getPadding());
+    }
+    key.numbers.push_back(unit.bias ? 1 : 0);
+    key.numbers.push_back(copy.value_or(-1));
+    keys.push_back(std::move(key));
+  }
+  return keys;
+}
+
+/// In the forward, or in the backward if that is where an input is computed.
+void MomentBuilder::addInputs(KfacUnit &unit) {
+  KfacFactor &factor = unit.input;
+  factor.blocks = unit.axes->blocks;
+  factor.size = unit.getInputColumns();
+  int64_t rows = 0;
+  for (LayerOp layer : unit.layers)
+    rows += getLayerAxes(layer)->rows;
+  factor.scale = 1.0 / static_cast<double>(rows * tasks.getJob().microBatches);
+  auto [known, isNew] =
+      owners.try_emplace(getKeys(unit, unit.weight.copy), &unit);
+  if (!isNew) {
+    factor = known->second->input;
+    factor.owner = known->second;
+    return;
+  }
+  factor.isMomentShared = llvm::all_of(
+      unit.layers, [&](LayerOp layer) { return isShared(layer.getInput()); });
+  // Copies that are compiled alone share moments, too.
+  if (factor.isMomentShared) {
+    VariableOp &moment = shared[getKeys(unit, std::nullopt)];
+    if (moment) {
+      factor.moment = moment;
+      return;
+    }
+    declare(factor, unit, "input");
+    moment = factor.moment;
+  } else {
+    declare(factor, unit, "input");
+  }
+  for (LayerOp layer : unit.layers) {
+    int64_t block =
+        getTaskOf(layer->getParentOfType<func::FuncOp>()).getBlock();
+    MomentTask *task = factor.isMomentShared
+                           ? &getSharedTask(block)
+                           : &getTask(parts::kForwardMoments, block);
+    builder.setInsertionPoint(task->function.getBody().front().getTerminator());
+    Value input = bring(layer.getInput(), *task);
+    if (!input) {
+      task = &getTask(parts::kBackwardMoments, block);
+      builder.setInsertionPoint(
+          task->function.getBody().front().getTerminator());
+      input = bring(layer.getInput(), *task);
+    }
+    add(*task, factor, unit, [&](Value sum) {
+      return buildMoment(input, getLayerAxes(layer)->input, layer,
+                         unit.bias.has_value(), sum);
+    });
+  }
+}
+
+void MomentBuilder::addOutputs(KfacUnit &unit) {
+  KfacFactor &factor = unit.output;
+  factor.blocks = unit.axes->blocks;
+  factor.size = unit.axes->outputs;
+  declare(factor, unit, "output");
+  for (LayerOp layer : unit.layers) {
+    int64_t block =
+        getTaskOf(layer->getParentOfType<func::FuncOp>()).getBlock();
+    MomentTask &task = getTask(parts::kBackwardMoments, block);
+    builder.setInsertionPoint(task.function.getBody().front().getTerminator());
+    Value gradient = bring(layer.getOutputGradient(), task);
+    add(task, factor, unit, [&](Value sum) {
+      return buildMoment(gradient, getLayerAxes(layer)->output, layer,
+                         /*ones=*/false, sum);
+    });
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// Units of features
+//===----------------------------------------------------------------------===//
+
+Value hfta::buildSampleGradients(TaskBuilder &tasks, const KfacUnit &unit,
+                                 Value parts) {
+  OpBuilder &builder = tasks.getBuilder();
+  auto shape =
+      llvm::to_vector(cast<RankedTensorType>(parts.getType()).getShape());
+  int64_t samples = tasks.getJob().getMicroBatch();
+  // Positions may be counted with the samples.
+  int64_t more = shape.front() == samples ? 0 : 1;
+  if (more) {
+    shape.front() /= samples;
+    shape.insert(shape.begin(), samples);
+  }
+  Expression whole(builder, parts.getLoc(), parts);
+  if (more)
+    whole = whole.reshape(shape);
+  SmallVector<int64_t> positions;
+  for (int64_t axis = 1; axis < static_cast<int64_t>(shape.size()); ++axis)
+    if (!llvm::is_contained(unit.featureAxes, axis - more))
+      positions.push_back(axis);
+  if (!positions.empty())
+    whole = whole.sum(positions);
+  return whole.reshape({samples, unit.features});
+}
+
+/// Sums over samples of u u, and with a shift of u v and v v, a feature each.
+void MomentBuilder::addUnitWise(KfacUnit &unit) {
+  KfacFactor &factor = unit.output;
+  factor.blocks = unit.features;
+  factor.size = unit.bias ? 2 : 1;
+  declare(factor, unit, "output");
+  LayerOp layer = unit.layers.front();
+  int64_t block = getTaskOf(layer->getParentOfType<func::FuncOp>()).getBlock();
+  MomentTask &task = getTask(parts::kBackwardMoments, block);
+  builder.setInsertionPoint(task.function.getBody().front().getTerminator());
+  auto get = [&](Value value) {
+    return Expression(builder, layer.getLoc(),
+                      tasks.castTo(bring(value, task), type));
+  };
+  Expression gradient = get(layer.getOutputGradient());
+  Expression parts =
+      unit.parts ? get(unit.parts) : gradient * get(layer.getInput());
+  Expression u = parts.at(buildSampleGradients(tasks, unit, parts));
+  SmallVector<Value> sums;
+  auto append = [&](const Expression &products) {
+    sums.push_back(products.sum({0}).reshape({unit.features, 1}));
+  };
+  append(u * u);
+  if (unit.bias) {
+    Expression v = u.at(buildSampleGradients(tasks, unit, gradient));
+    append(u * v);
+    append(v * v);
+  }
+  add(task, factor, unit, [&](Value sum) -> Value {
+    Value all = sums.size() == 1 ? sums.front()
+                                 : ConcatOp::create(builder, layer.getLoc(),
+                                                    sums, /*axis=*/1)
+                                       .getResult();
+    return AddOp::create(builder, layer.getLoc(), sum, all);
+  });
+}
+
+void MomentBuilder::build() {
+  makeSecondVersions();
+  for (KfacUnit &unit : units) {
+    switch (unit.rule) {
+    case KfacRule::kronecker:
+      addInputs(unit);
+      addOutputs(unit);
+      break;
+    case KfacRule::unit:
+      addUnitWise(unit);
+      break;
+    case KfacRule::plain:
+      continue;
+    }
+    LayerOp layer = unit.layers.front();
+    unit.output.isOfOutput = true;
+    unit.output.scale = layer.getLossDivisor() == LossDivisor::terms
+                            ? static_cast<double>(layer.getLossTerms())
+                            : 1.0;
+  }
+  for (auto &[key, task] : all)
+    finish(task);
+}
+
+void hfta::buildKfacMoments(TaskBuilder &tasks,
+                            MutableArrayRef<KfacUnit> units) {
+  MomentBuilder(tasks, units).build();
+}

@@ -1,0 +1,445 @@
+//===- KfacTasks.cpp - From moments to preconditioned gradients -----------===//
+//
+// Per layer and step, with A the mean of a aᵀ over the rows a of a layer's
+// input and G that of g gᵀ over those of its output gradient, times the terms
+// of the loss, both running means, and λ the damping:
+//
+//   π = √(mean diagonal of A / mean diagonal of G)
+//   V = (G + √λ/π I)⁻¹ Grad (A + √λ·π I)⁻¹
+//   ν = min(1, √(κ / (lr² |Σ ⟨V, Grad⟩|)))
+//
+// and the optimizer gets ν V. Sources: Martens and Grosse, ICML 2015 (factors,
+// π); Grosse and Martens, "A Kronecker-factored approximate Fisher matrix for
+// convolution layers", ICML 2016; Ba, Grosse and Martens, "Distributed
+// second-order optimization using Kronecker-factored approximations", ICLR 2017
+// (ν).
+//===----------------------------------------------------------------------===//
+
+#include "Hfta/Dialect/Hfta/IR/Expression.h"
+#include "Hfta/Transforms/Precision.h"
+#include "Kfac.h"
+
+#include <map>
+
+using namespace mlir;
+using namespace mlir::hfta;
+
+namespace {
+
+class KfacTasks {
+public:
+  KfacTasks(TaskBuilder &tasks, MutableArrayRef<KfacUnit> units)
+      : tasks(tasks), builder(tasks.getBuilder()), units(units),
+        type(tasks.getFloatType(tasks.getJob().getInversionType())),
+        wide(builder.getF64Type()) {}
+
+  void build();
+
+private:
+  // Variables.
+  VariableOp declareState(const KfacUnit &unit, StringRef name,
+                          ArrayRef<int64_t> shape, Type elementType);
+  void declareFactor(KfacUnit &unit, KfacFactor &factor, StringRef name);
+  void declareVariables();
+  void declareCounts();
+
+  // Formulas, for the copies of the unit at hand.
+  Expression wrap(Value value) const {
+    return {builder, tasks.getLoc(), value};
+  }
+  Expression read(VariableOp variable) const {
+    return wrap(tasks.read(variable, copy));
+  }
+  Expression number(double value) const {
+    return wrap(tasks.splat({}, wide, value));
+  }
+  Expression readParameter(StringRef name) const {
+    return read(tasks.getVariables().lookup(Purpose::hyper_parameter, name));
+  }
+  void write(const Expression &value, VariableOp variable) {
+    tasks.write(value, variable, copy);
+  }
+  Expression getDiagonal(const Expression &packed, int64_t size) const;
+  Expression getMeanDiagonal(const KfacFactor &factor) const;
+  void count(StringRef name, const Expression &number);
+
+  void updateMean(KfacFactor &factor);
+  void invert(const KfacUnit &unit);
+  void invertFactor(const KfacFactor &factor, const Expression &damping);
+  Expression getGradient(const TrainedLeaf &leaf) const {
+    return read(
+        tasks.getVariables().lookupOf(leaf.variable, Purpose::gradient));
+  }
+  void writeGradient(const Expression &value, const TrainedLeaf &leaf);
+  Expression getMatrix(const KfacUnit &unit) const;
+  void setMatrix(const KfacUnit &unit, const Expression &matrix);
+  Expression multiply(const Expression &left, const Expression &right) const;
+  Expression getInnerProduct(const Expression &first,
+                             const Expression &second) const;
+  void precondition(const KfacUnit &unit);
+  void preconditionFeatures(const KfacUnit &unit);
+  void buildPart(StringRef part, llvm::function_ref<void(KfacUnit &)> each);
+  void buildScale();
+
+  TaskBuilder &tasks;
+  OpBuilder &builder;
+  MutableArrayRef<KfacUnit> units;
+  FloatType type; ///< of factors and inverses
+  Type wide;
+  std::optional<int64_t> copy;
+};
+
+} // namespace
+
+//===----------------------------------------------------------------------===//
+// Variables
+//===----------------------------------------------------------------------===//
+
+VariableOp KfacTasks::declareState(const KfacUnit &unit, StringRef name,
+                                   ArrayRef<int64_t> shape, Type elementType) {
+  VariableOp of = unit.weight.variable;
+  auto plain = RankedTensorType::get(shape, elementType);
+  return tasks.declareOf(
+      of, Purpose::curvature, name,
+      of.getCopy() ? plain : withCopies(plain, tasks.getJob().copies),
+      unit.getBlock());
+}
+
+void KfacTasks::declareFactor(KfacUnit &unit, KfacFactor &factor,
+                              StringRef name) {
+  SmallVector<int64_t> shape = {factor.blocks, factor.getPacked()};
+  std::string mean = (name + "factor").str();
+  if (factor.owner) {
+    factor.mean = factor.owner->input.mean;
+    factor.weight = factor.owner->input.weight;
+  } else {
+    factor.mean = declareState(unit, mean, shape, type);
+    factor.weight = declareState(unit, mean + "_weight", {}, wide);
+  }
+  if (unit.rule == KfacRule::kronecker)
+    factor.inverse = declareState(unit, (name + "inverse").str(), shape, type);
+}
+
+void KfacTasks::declareVariables() {
+  for (KfacUnit &unit : units) {
+    if (unit.rule == KfacRule::plain)
+      continue;
+    bool isKronecker = unit.rule == KfacRule::kronecker;
+    if (isKronecker)
+      declareFactor(unit, unit.input, "input_");
+    declareFactor(unit, unit.output, isKronecker ? "output_" : "");
+    tasks.declareOf(
+        unit.weight.variable, Purpose::inner_product, {},
+        tasks.scalarType(wide, !VariableOp(unit.weight.variable).getCopy()),
+        unit.getBlock());
+  }
+  tasks.declare(Purpose::kl_scale, tasks.scalarType(wide, true));
+  for (StringRef name : {"skipped", "retried", "kept"})
+    tasks.declare(
+        PurposeAttr::get(tasks.getContext(), Purpose::curvature_count, name),
+        tasks.scalarType(wide, true));
+}
+
+/// Adds to how often something has happened in a step, for the host to tell.
+void KfacTasks::count(StringRef name, const Expression &number) {
+  tasks.accumulate(number,
+                   tasks.getVariables().lookup(Purpose::curvature_count, name),
+                   copy);
+}
+
+//===----------------------------------------------------------------------===//
+// Running means
+//===----------------------------------------------------------------------===//
+
+/// [blocks, size] of what is packed, in f64.
+Expression KfacTasks::getDiagonal(const Expression &packed,
+                                  int64_t size) const {
+  if (size == 1)
+    return packed.to(wide);
+  SmallVector<int64_t> places;
+  for (int64_t row = 0; row < size; ++row)
+    places.push_back(row * (row + 3) / 2);
+  Value indices = ConstantOp::create(
+      builder, tasks.getLoc(),
+      DenseElementsAttr::get(
+          RankedTensorType::get({size}, builder.getI64Type()),
+          ArrayRef<int64_t>(places)));
+  return packed.apply<GatherOp>(indices, /*axis=*/1).to(wide);
+}
+
+Expression KfacTasks::getMeanDiagonal(const KfacFactor &factor) const {
+  Expression diagonal = getDiagonal(read(factor.mean), factor.size);
+  return diagonal.sum({0, 1}) /
+         static_cast<double>(factor.blocks * factor.size);
+}
+
+static Expression isFinite(const Expression &value) {
+  return value.apply<AbsOp>().compare(ComparePredicate::less,
+                                      std::numeric_limits<double>::infinity());
+}
+
+/// w ← d w + 1; F ← F + (new − F) / w. What isn't finite shows on the diagonal,
+/// where every column's square stands; then both stay as they are.
+void KfacTasks::updateMean(KfacFactor &factor) {
+  if (factor.owner)
+    return;
+  Expression scale = number(factor.scale);
+  const VariableIndex &variables = tasks.getVariables();
+  if (factor.isOfOutput) {
+    if (VariableOp terms = variables.lookup(Purpose::loss_terms))
+      scale = read(terms).to(wide);
+    if (VariableOp terms = variables.lookup(Purpose::loss_weight))
+      scale = 1.0 / read(terms).to(wide);
+  }
+  Expression moment = wrap(
+      tasks.read(factor.moment, factor.isMomentShared ? std::nullopt : copy));
+  SmallVector<int64_t> shape = {factor.blocks, factor.getPacked()};
+  Expression fresh = moment.to(type) * scale.to(type).fill(shape);
+  Expression isGood = isFinite(getDiagonal(fresh, factor.size).sum({0, 1}));
+  Expression weight = read(factor.weight), mean = read(factor.mean);
+  Expression grown = weight * readParameter("decay").to(wide) + 1.0;
+  Expression next = mean + (fresh - mean) / grown.to(type).fill(shape);
+  write(isGood.fill(shape).select(next, mean), factor.mean);
+  write(isGood.select(grown, weight), factor.weight);
+  count("skipped", isGood.select(0.0, number(1.0)));
+  if (!factor.isMomentShared)
+    write(wrap(tasks.splat(
+              shape, factor.moment.getTensorType().getElementType(), 0.0)),
+          factor.moment);
+}
+
+//===----------------------------------------------------------------------===//
+// Inverses
+//===----------------------------------------------------------------------===//
+
+void KfacTasks::invertFactor(const KfacFactor &factor,
+                             const Expression &damping) {
+  auto inversion = SpdInverseOp::create(
+      builder, tasks.getLoc(), read(factor.mean),
+      damping.to(type).fill({factor.blocks}), read(factor.inverse));
+  write(wrap(inversion.getInverse()), factor.inverse);
+  Expression tries = wrap(inversion.getTries());
+  auto countWhere = [&](StringRef name, ComparePredicate predicate,
+                        double bound) {
+    Expression holds = tries.compare(predicate, bound);
+    Expression ones =
+        holds.select(wrap(tasks.splat({factor.blocks}, wide, 1.0)), 0.0);
+    count(name, ones.sum({0}));
+  };
+  countWhere("retried", ComparePredicate::greater, 0);
+  countWhere("kept", ComparePredicate::equal, 4);
+}
+
+void KfacTasks::invert(const KfacUnit &unit) {
+  if (unit.rule != KfacRule::kronecker)
+    return;
+  Expression root = readParameter("damping").to(wide).apply<SqrtOp>();
+  if (!tasks.getJob().kfacPi) {
+    invertFactor(unit.input, root);
+    invertFactor(unit.output, root);
+    return;
+  }
+  Expression input = getMeanDiagonal(unit.input);
+  Expression output = getMeanDiagonal(unit.output);
+  Expression pi = (input / output).apply<SqrtOp>();
+  // Zero, infinity and NaN are no ratio.
+  Expression isRatio = isFinite(pi + 1.0 / pi);
+  pi = isRatio.select(pi, 1.0);
+  invertFactor(unit.input, root * pi);
+  invertFactor(unit.output, root / pi);
+}
+
+//===----------------------------------------------------------------------===//
+// Gradients
+//===----------------------------------------------------------------------===//
+
+/// [blocks, outputs, inputs], the bias' column last.
+Expression KfacTasks::getMatrix(const KfacUnit &unit) const {
+  const LayerAxes &axes = *unit.axes;
+  Value gradient =
+      unit.path->goBack(builder, getGradient(unit.weight).to(type));
+  Expression weight = wrap(gradient).reshape(axes.weightShape);
+  if (!llvm::equal(axes.permutation,
+                   llvm::seq<int64_t>(0, axes.permutation.size())))
+    weight = weight.apply<TransposeOp>(ArrayRef<int64_t>(axes.permutation));
+  weight = weight.reshape({axes.blocks, axes.outputs, axes.inputs});
+  if (!unit.bias)
+    return weight;
+  Expression bias =
+      getGradient(*unit.bias).to(type).reshape({axes.blocks, axes.outputs, 1});
+  return wrap(ConcatOp::create(builder, tasks.getLoc(),
+                               ValueRange{weight, bias}, /*axis=*/2));
+}
+
+void KfacTasks::writeGradient(const Expression &value,
+                              const TrainedLeaf &leaf) {
+  VariableOp gradient =
+      tasks.getVariables().lookupOf(leaf.variable, Purpose::gradient);
+  RankedTensorType stored = gradient.getTensorType();
+  write(value.reshape(stored.getShape()).to(stored.getElementType()), gradient);
+}
+
+/// The other way round.
+void KfacTasks::setMatrix(const KfacUnit &unit, const Expression &matrix) {
+  const LayerAxes &axes = *unit.axes;
+  auto slice = [&](int64_t from, int64_t size) {
+    if (!unit.bias)
+      return matrix;
+    return matrix.apply<SliceOp>(
+        ArrayRef<int64_t>{0, 0, from},
+        ArrayRef<int64_t>{axes.blocks, axes.outputs, size},
+        ArrayRef<int64_t>{1, 1, 1});
+  };
+  Expression weight = slice(0, axes.inputs);
+  SmallVector<int64_t> permuted, inverse(axes.permutation.size());
+  for (auto [to, from] : llvm::enumerate(axes.permutation)) {
+    permuted.push_back(axes.weightShape[from]);
+    inverse[from] = static_cast<int64_t>(to);
+  }
+  weight = weight.reshape(permuted);
+  if (!llvm::equal(inverse, llvm::seq<int64_t>(0, inverse.size())))
+    weight = weight.apply<TransposeOp>(ArrayRef<int64_t>(inverse));
+  // As the op has its weight, then as the parameter is.
+  ArrayRef<int64_t> shape =
+      cast<RankedTensorType>(
+          LayerOp(unit.layers.front()).getWeightGradient().getType())
+          .getShape();
+  writeGradient(wrap(unit.path->goForth(builder, weight.reshape(shape))),
+                unit.weight);
+  if (unit.bias)
+    writeGradient(slice(axes.inputs, 1), *unit.bias);
+}
+
+/// Of each block: [b, m, k] times [b, k, n].
+Expression KfacTasks::multiply(const Expression &left,
+                               const Expression &right) const {
+  MLIRContext *context = tasks.getContext();
+  auto getMap = [&](ArrayRef<unsigned> axes) {
+    return AffineMap::getMultiDimMapWithTargets(4, axes, context);
+  };
+  AffineMap maps[] = {getMap({0, 1, 3}), getMap({0, 3, 2}), getMap({0, 1, 2})};
+  return left.apply<ContractOp>(right, builder.getAffineMapArrayAttr(maps),
+                                TypeAttr());
+}
+
+Expression KfacTasks::getInnerProduct(const Expression &first,
+                                      const Expression &second) const {
+  Expression products = first.to(wide) * second.to(wide);
+  return wrap(tasks.sumAll(products));
+}
+
+void KfacTasks::precondition(const KfacUnit &unit) {
+  VariableOp product = tasks.getVariables().lookupOf(unit.weight.variable,
+                                                     Purpose::inner_product);
+  if (unit.rule == KfacRule::unit)
+    return preconditionFeatures(unit);
+  if (unit.rule != KfacRule::kronecker)
+    return;
+  auto getInverse = [&](const KfacFactor &factor) {
+    return read(factor.inverse).apply<UnpackSymmetricOp>();
+  };
+  Expression gradient = getMatrix(unit);
+  Expression result = multiply(multiply(getInverse(unit.output), gradient),
+                               getInverse(unit.input));
+  write(getInnerProduct(result, gradient), product);
+  setMatrix(unit, result);
+}
+
+/// Numbers are divided by their mean square, damped; scale and shift of a
+/// feature multiplied with the inverse of [a + λ, b; b, c + λ].
+void KfacTasks::preconditionFeatures(const KfacUnit &unit) {
+  VariableOp product = tasks.getVariables().lookupOf(unit.weight.variable,
+                                                     Purpose::inner_product);
+  SmallVector<int64_t> shape = {unit.features};
+  Expression mean = read(unit.output.mean);
+  Expression damping = readParameter("damping").to(type).fill(shape);
+  auto column = [&](int64_t number) {
+    if (!unit.bias)
+      return mean.reshape(shape);
+    return mean
+        .apply<SliceOp>(ArrayRef<int64_t>{0, number},
+                        ArrayRef<int64_t>{unit.features, 1},
+                        ArrayRef<int64_t>{1, 1})
+        .reshape(shape);
+  };
+  Expression scale = getGradient(unit.weight).to(type).reshape(shape);
+  Expression a = column(0) + damping;
+  if (!unit.bias) {
+    Expression result = scale / a;
+    write(getInnerProduct(result, scale), product);
+    return writeGradient(result, unit.weight);
+  }
+  Expression shift = getGradient(*unit.bias).to(type).reshape(shape);
+  Expression b = column(1), c = column(2) + damping;
+  Expression determinant = a * c - b * b;
+  Expression newScale = (c * scale - b * shift) / determinant;
+  Expression newShift = (a * shift - b * scale) / determinant;
+  write(getInnerProduct(newScale, scale) + getInnerProduct(newShift, shift),
+        product);
+  writeGradient(newScale, unit.weight);
+  writeGradient(newShift, *unit.bias);
+}
+
+//===----------------------------------------------------------------------===//
+// Tasks
+//===----------------------------------------------------------------------===//
+
+void KfacTasks::buildPart(StringRef part,
+                          llvm::function_ref<void(KfacUnit &)> each) {
+  std::map<int64_t, SmallVector<KfacUnit *>> ofBlocks;
+  for (KfacUnit &unit : units)
+    if (unit.rule != KfacRule::plain)
+      ofBlocks[unit.getBlock()].push_back(&unit);
+  for (auto &[block, ofBlock] : ofBlocks) {
+    tasks.startTask(part, block);
+    for (KfacUnit *unit : ofBlock) {
+      copy = unit->weight.copy;
+      each(*unit);
+    }
+  }
+}
+
+/// ν, from products that are added in the order of the parameters.
+void KfacTasks::buildScale() {
+  tasks.startTask(parts::kScale, -1);
+  copy = std::nullopt;
+  Expression sum = number(0.0);
+  DenseSet<Operation *> added;
+  for (const KfacUnit &unit : units) {
+    if (unit.rule == KfacRule::plain)
+      continue;
+    VariableOp product = tasks.getVariables().lookupOf(unit.weight.variable,
+                                                       Purpose::inner_product);
+    if (added.insert(product).second)
+      sum = sum + read(product);
+  }
+  // Gradients of sums: their mean's is the product through the weights' square.
+  if (VariableOp terms = tasks.getVariables().lookup(Purpose::loss_weight)) {
+    Expression weight = read(terms).to(wide);
+    sum = sum / (weight * weight);
+  }
+  Expression limit = readParameter("kl_clip").to(wide);
+  Expression rate = read(tasks.getVariables().lookup(Purpose::learning_rate));
+  Expression change = rate * rate * sum.apply<AbsOp>();
+  Expression scale = (limit / change).apply<SqrtOp>();
+  scale = scale.compare(ComparePredicate::greater, 1.0).select(1.0, scale);
+  scale = change.compare(ComparePredicate::equal, 0.0).select(1.0, scale);
+  scale = limit.compare(ComparePredicate::equal, 0.0).select(1.0, scale);
+  write(scale, tasks.getVariables().lookup(Purpose::kl_scale));
+}
+
+void KfacTasks::build() {
+  declareVariables();
+  buildPart(parts::kCurvature, [&](KfacUnit &unit) {
+    if (unit.rule == KfacRule::kronecker)
+      updateMean(unit.input);
+    updateMean(unit.output);
+  });
+  buildPart(parts::kInvert, [&](KfacUnit &unit) { invert(unit); });
+  buildPart(parts::kPrecondition, [&](KfacUnit &unit) { precondition(unit); });
+  buildScale();
+}
+
+void hfta::buildKfacTasks(TaskBuilder &tasks, MutableArrayRef<KfacUnit> units) {
+  KfacTasks(tasks, units).build();
+}

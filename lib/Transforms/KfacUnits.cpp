@@ -1,0 +1,261 @@
+//===- KfacUnits.cpp - What K-FAC makes of each parameter -----------------===//
+
+#include "KfacUnits.h"
+
+#include "Hfta/Dialect/Hfta/IR/Training.h"
+
+#include <map>
+#include <set>
+
+using namespace mlir;
+using namespace mlir::hfta;
+
+static ArrayRef<int64_t> getShape(Value value) {
+  return cast<RankedTensorType>(value.getType()).getShape();
+}
+
+namespace {
+
+/// A parameter's symbol, and the copy that it is taken for: -1 for all.
+using Key = std::pair<StringRef, int64_t>;
+using Layers = std::map<Key, SmallVector<LayerOp>>;
+
+class UnitFinder {
+public:
+  explicit UnitFinder(TaskBuilder &tasks) : tasks(tasks), job(tasks.getJob()) {}
+
+  std::vector<KfacUnit> find();
+
+private:
+  void collectLayers();
+  SmallVector<int64_t> getCopies(VariableOp variable) const;
+  static SmallVector<LayerOp> findLayers(const Layers &all,
+                                         const TrainedLeaf &leaf);
+  VariableOp getGradient(VariableOp variable) const {
+    return tasks.getVariables().lookupOf(variable, Purpose::gradient);
+  }
+  bool isExcluded(VariableOp variable) const;
+
+  void decide(KfacUnit &unit);
+  void makePlain(KfacUnit &unit, const Twine &reason) const {
+    unit.rule = KfacRule::plain;
+    unit.reason = reason.str();
+  }
+  void makeKronecker(KfacUnit &unit);
+  void makeUnitWise(KfacUnit &unit, bool isBias);
+  void takeBias(KfacUnit &unit, bool isColumn);
+
+  TaskBuilder &tasks;
+  const Job &job;
+  /// The layers of each parameter's uses, and those that it is the bias of.
+  Layers layersOf, biasOf;
+  std::vector<std::unique_ptr<ParameterPattern>> excluded;
+  /// Biases that belong to another parameter's unit.
+  std::set<Key> taken;
+};
+
+} // namespace
+
+void UnitFinder::collectLayers() {
+  for (auto function : tasks.getModule().getOps<func::FuncOp>())
+    for (auto layer : function.getOps<LayerOp>()) {
+      int64_t copy = layer.getCopy().value_or(-1);
+      layersOf[{layer.getParameter(), copy}].push_back(layer);
+      if (layer.getBias())
+        biasOf[{*layer.getBias(), copy}].push_back(layer);
+    }
+}
+
+/// The copies that a parameter is taken for one by one; -1: all at once.
+SmallVector<int64_t> UnitFinder::getCopies(VariableOp variable) const {
+  auto isApart = [&](const Layers &layers) {
+    auto next = layers.lower_bound({variable.getSymName(), 0});
+    return next != layers.end() && next->first.first == variable.getSymName();
+  };
+  if (variable.getCopy())
+    return {static_cast<int64_t>(*variable.getCopy())};
+  if (!isApart(layersOf) && !isApart(biasOf))
+    return {-1};
+  return llvm::to_vector(llvm::seq<int64_t>(0, job.copies));
+}
+
+/// Of all copies, and of the leaf's own.
+SmallVector<LayerOp> UnitFinder::findLayers(const Layers &all,
+                                            const TrainedLeaf &leaf) {
+  SmallVector<LayerOp> layers;
+  StringRef name = VariableOp(leaf.variable).getSymName();
+  SmallVector<int64_t> copies = {-1};
+  if (leaf.copy)
+    copies.push_back(*leaf.copy);
+  for (int64_t copy : copies)
+    if (auto found = all.find({name, copy}); found != all.end())
+      llvm::append_range(layers, found->second);
+  return layers;
+}
+
+bool UnitFinder::isExcluded(VariableOp variable) const {
+  return llvm::any_of(excluded, [&](const auto &pattern) {
+    return pattern->matches(variable.getOwnName());
+  });
+}
+
+//===----------------------------------------------------------------------===//
+// Rules
+//===----------------------------------------------------------------------===//
+
+/// A bias that the weight's layers alone add, all of them, and that is trained:
+/// it goes into the weight's unit.
+void UnitFinder::takeBias(KfacUnit &unit, bool isColumn) {
+  LayerOp first = unit.layers.front();
+  if (!first.getBias())
+    return;
+  StringRef name = *first.getBias();
+  VariableOp bias = tasks.lookup(name);
+  int64_t copy = unit.weight.copy.value_or(-1);
+  for (LayerOp layer : unit.layers)
+    if (layer.getBias() != first.getBias() ||
+        (isColumn && !layer.getBiasColumn()))
+      return;
+  if (!bias.getTrained() || !getGradient(bias) || isExcluded(bias))
+    return;
+  // Whoever else adds it gives it another gradient.
+  for (int64_t of : {int64_t(-1), copy}) {
+    if (layersOf.count({name, of}))
+      return;
+    auto users = biasOf.find({name, of});
+    if (users != biasOf.end() &&
+        !llvm::all_of(users->second, [&](LayerOp layer) {
+          return layer.getParameter() == first.getParameter();
+        }))
+      return;
+  }
+  int64_t elements = bias.getTensorType().getNumElements();
+  int64_t expected =
+      isColumn ? unit.axes->blocks * unit.axes->outputs : unit.features;
+  if (elements != expected)
+    return;
+  unit.bias = TrainedLeaf{bias, unit.weight.copy};
+  taken.insert({name, copy});
+}
+
+static bool isSameSide(const LayerSide &first, const LayerSide &second) {
+  return first.isPatches == second.isPatches &&
+         first.blocks.size() == second.blocks.size() &&
+         first.columns.size() == second.columns.size();
+}
+
+void UnitFinder::makeKronecker(KfacUnit &unit) {
+  VariableOp gradient = getGradient(unit.weight.variable);
+  for (LayerOp layer : unit.layers) {
+    std::optional<LayerAxes> axes = getLayerAxes(layer);
+    std::optional<GradientPath> path =
+        GradientPath::find(layer.getWeightGradient(), gradient);
+    if (!axes)
+      return makePlain(unit, "it is the weight of layers of different kinds");
+    if (!path || !path->getReduced().empty())
+      return makePlain(unit, "a layer uses a part of it");
+    if (!unit.axes) {
+      unit.axes = axes;
+      unit.path = path;
+      continue;
+    }
+    bool isSame = unit.axes->blocks == axes->blocks &&
+                  unit.axes->weightShape == axes->weightShape &&
+                  unit.axes->permutation == axes->permutation &&
+                  isSameSide(unit.axes->input, axes->input) &&
+                  isSameSide(unit.axes->output, axes->output);
+    if (!isSame || !(*unit.path == *path))
+      return makePlain(unit, "its layers don't use it in the same way");
+  }
+  unit.rule = KfacRule::kronecker;
+  takeBias(unit, /*isColumn=*/true);
+}
+
+/// A scale of normalized values, or what is added: of the gradient of each
+/// sample the sum over its positions is known.
+void UnitFinder::makeUnitWise(KfacUnit &unit, bool isBias) {
+  if (job.kfacOthers == "plain")
+    return makePlain(unit, "'others = plain'");
+  LayerOp layer = unit.layers.front();
+  if (unit.layers.size() > 1)
+    return makePlain(unit, "it is used several times");
+  bool isNorm = !isBias && layer.getKind() == LayerKind::norm;
+  Value from = isBias ? layer.getOutputGradient() : layer.getWeightGradient();
+  if (!isNorm && from != layer.getOutputGradient())
+    return makePlain(unit, "the gradients of single samples aren't known");
+  ArrayRef<int64_t> shape = getShape(layer.getOutputGradient());
+  unit.path = GradientPath::find(from, getGradient(unit.weight.variable));
+  if (!unit.path || !unit.path->keepsOrder() || shape.empty() ||
+      shape.front() % job.getMicroBatch() != 0)
+    return makePlain(unit, "the gradients of single samples aren't known");
+  // A norm's op may have added up its scale's gradient itself, but for axis 1.
+  if (getShape(from) == shape) {
+    unit.parts = from;
+    for (int64_t axis = 0; axis < static_cast<int64_t>(shape.size()); ++axis)
+      if (!llvm::is_contained(unit.path->getReduced(), axis))
+        unit.featureAxes.push_back(axis);
+  } else {
+    unit.featureAxes = {1};
+  }
+  if (llvm::is_contained(unit.featureAxes, 0))
+    return makePlain(unit, "samples have elements of their own");
+  unit.rule = KfacRule::unit;
+  unit.features =
+      VariableOp(unit.weight.variable).getTensorType().getNumElements();
+  if (isNorm)
+    takeBias(unit, /*isColumn=*/false);
+}
+
+void UnitFinder::decide(KfacUnit &unit) {
+  VariableOp variable = unit.weight.variable;
+  if (isExcluded(variable))
+    return makePlain(unit, "'exclude'");
+  unit.layers = findLayers(layersOf, unit.weight);
+  if (unit.layers.empty()) {
+    unit.layers = findLayers(biasOf, unit.weight);
+    if (unit.layers.empty())
+      return makePlain(unit, "no layer is known that it is a weight of");
+    return makeUnitWise(unit, /*isBias=*/true);
+  }
+  LayerKind kind = unit.layers.front().getKind();
+  for (LayerOp layer : unit.layers)
+    if (layer.getKind() != kind)
+      return makePlain(unit, "it is the weight of layers of different kinds");
+  switch (kind) {
+  case LayerKind::dense:
+  case LayerKind::convolution:
+  case LayerKind::transposed_convolution:
+    return makeKronecker(unit);
+  case LayerKind::embedding:
+    return makePlain(unit, "'embedding = plain'");
+  case LayerKind::norm:
+  case LayerKind::other:
+    return makeUnitWise(unit, /*isBias=*/false);
+  }
+}
+
+std::vector<KfacUnit> UnitFinder::find() {
+  for (const std::string &pattern : job.kfacExclude)
+    excluded.push_back(std::make_unique<ParameterPattern>(pattern));
+  collectLayers();
+  std::vector<KfacUnit> units;
+  for (auto variable : tasks.getModule().getOps<VariableOp>()) {
+    if (!variable.getTrained() || !getGradient(variable))
+      continue;
+    for (int64_t copy : getCopies(variable)) {
+      KfacUnit unit;
+      unit.weight = {variable, copy < 0 ? std::nullopt : std::optional(copy)};
+      decide(unit);
+      units.push_back(std::move(unit));
+    }
+  }
+  llvm::erase_if(units, [&](const KfacUnit &unit) {
+    return taken.count({VariableOp(unit.weight.variable).getSymName(),
+                        unit.weight.copy.value_or(-1)});
+  });
+  return units;
+}
+
+std::vector<KfacUnit> hfta::findKfacUnits(TaskBuilder &tasks) {
+  return UnitFinder(tasks).find();
+}

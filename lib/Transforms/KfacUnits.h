@@ -1,0 +1,77 @@
+//===- KfacUnits.h - What K-FAC makes of each parameter ---------*- C++ -*-===//
+//
+// K-FAC (Martens and Grosse, "Optimizing neural networks with
+// Kronecker-factored approximate curvature", ICML 2015) multiplies the gradient
+// of a layer's weight with the inverses of two small matrices, its Kronecker
+// factors. A unit is what is preconditioned together: a weight, with a bias
+// that is one more column of it, or the scale and shift of a norm.
+//===----------------------------------------------------------------------===//
+
+#ifndef HFTA_LIB_TRANSFORMS_KFACUNITS_H
+#define HFTA_LIB_TRANSFORMS_KFACUNITS_H
+
+#include "GradientPath.h"
+#include "Hfta/Dialect/Hfta/IR/LayerAxes.h"
+
+namespace mlir::hfta {
+
+/// How a unit's gradient is preconditioned.
+enum class KfacRule {
+  kronecker, ///< by the inverses of an input and an output factor
+  unit,      ///< by the inverse of a 2 x 2 matrix a feature, or of a number
+  plain      ///< not at all
+};
+
+struct KfacUnit;
+
+/// One side's factor of a unit: a symmetric matrix [size, size] a block,
+/// packed.
+struct KfacFactor {
+  int64_t blocks = 1, size = 1;
+  int64_t getPacked() const { return size * (size + 1) / 2; }
+  /// The sum over a step's rows, which other units may read too; of all copies
+  /// where it is of what they share.
+  VariableOp moment;
+  bool isMomentShared = false;
+  /// The running mean and its weight; the owner's, if there is one: an earlier
+  /// unit with the same input.
+  VariableOp mean, weight;
+  const KfacUnit *owner = nullptr;
+  VariableOp inverse; ///< of rule `kronecker` alone
+  /// What the moment is multiplied with; of output factors, besides, the terms
+  /// of the loss where these are known at run time alone.
+  double scale = 1;
+  bool isOfOutput = false;
+};
+
+struct KfacUnit {
+  KfacRule rule = KfacRule::plain;
+  std::string reason; ///< why it is plain
+  TrainedLeaf weight;
+  /// The bias, or the shift of a norm.
+  std::optional<TrainedLeaf> bias;
+  SmallVector<LayerOp> layers;      ///< uses of the weight, in program order
+  std::optional<GradientPath> path; ///< of the weight's gradient
+  std::optional<LayerAxes> axes;    ///< of rule `kronecker`
+  /// Of rule `unit`: what each sample's part of the weight's gradient is summed
+  /// of, [samples, …], the axes of it that number features, and how many there
+  /// are. Null where it is the product of the output gradient and the input.
+  Value parts;
+  SmallVector<int64_t> featureAxes;
+  int64_t features = 0;
+  KfacFactor input, output; ///< a unit of rule `unit` has an output factor only
+
+  int64_t getBlock() const {
+    return static_cast<int64_t>(VariableOp(weight.variable).getBlock());
+  }
+  /// The columns of the weight's input, with the bias'.
+  int64_t getInputColumns() const { return axes->inputs + (bias ? 1 : 0); }
+};
+
+/// The units of a program's trained parameters, in the order of the variables,
+/// and by copy where copies are compiled alone.
+std::vector<KfacUnit> findKfacUnits(TaskBuilder &tasks);
+
+} // namespace mlir::hfta
+
+#endif // HFTA_LIB_TRANSFORMS_KFACUNITS_H

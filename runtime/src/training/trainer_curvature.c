@@ -1,0 +1,45 @@
+//===- trainer_curvature.c - What a preconditioner has done ---------------===//
+
+#include "training/trainer_impl.h"
+
+#include <stdlib.h>
+
+bool hfta_trainer_follow_curvature(hfta_trainer *self) {
+  size_t copies = (size_t)self->program->copies;
+  if (self->program->roles.kl_scale == UINT32_MAX)
+    return true;
+  self->dampings = calloc(copies, sizeof(double));
+  self->curvatures = calloc(copies, sizeof(*self->curvatures));
+  hfta_train_result *result = self->result;
+  result->skipped_statistics = calloc(copies, sizeof(double));
+  result->retried_inverses = calloc(copies, sizeof(double));
+  result->kept_inverses = calloc(copies, sizeof(double));
+  return self->dampings && self->curvatures && result->skipped_statistics &&
+         result->retried_inverses && result->kept_inverses;
+}
+
+void hfta_trainer_take_dampings(hfta_trainer *self) {
+  for (int64_t copy = 0; self->dampings && copy < self->program->copies; ++copy)
+    self->dampings[copy] = hfta_instance_damping(self->instance, copy);
+}
+
+hfta_status hfta_trainer_count_curvature(hfta_trainer *self, int64_t step) {
+  if (!self->curvatures)
+    return HFTA_OK;
+  const bool *live = hfta_instance_live(self->instance);
+  hfta_train_result *result = self->result;
+  bool is_something = false;
+  for (int64_t copy = 0; copy < self->program->copies; ++copy) {
+    hfta_curvature *own = &self->curvatures[copy];
+    *own = hfta_instance_curvature(self->instance, copy);
+    if (!live[copy])
+      continue;
+    result->skipped_statistics[copy] += own->skipped;
+    result->retried_inverses[copy] += own->retried;
+    result->kept_inverses[copy] += own->kept;
+    is_something |= own->skipped > 0 || own->retried > 0 || own->kept > 0;
+  }
+  return is_something ? hfta_log_curvature(self->log, step, self->curvatures,
+                                           self->error)
+                      : HFTA_OK;
+}

@@ -1,0 +1,90 @@
+#!/usr/bin/env python3
+"""A sweep preconditioned by K-FAC, of copies that differ in damping, decay, both
+periods and the clip: each gets the bytes, factors and inverses too, that it gets
+alone, in turns of any width, in micro-batches, not fused, beside a copy that
+diverges and where others leave; and resumed at every step of a period. Needs only
+Python's standard library."""
+
+import shutil
+
+from harness import (Work, checkpoint, copy_file, expect_same_checkpoint,
+                     expect_same_file, make_job, run)
+
+STEPS = 11
+# Of each copy; the last one diverges.
+COPIES = [
+    {"damping": 1e-2, "decay": 0.95, "factor_every": 1, "inverse_every": 3,
+     "kl_clip": 1e-2, "lr": 1e-3},
+    {"damping": 3e-3, "decay": 0.5, "factor_every": 2, "inverse_every": 2,
+     "kl_clip": 0, "lr": 3e-3},
+    {"damping": 1e-1, "decay": 0, "factor_every": 3, "inverse_every": 7,
+     "kl_clip": 1e-4, "lr": 1e30},
+]
+OPTIMIZERS = {"cnn": "sgd(lr = {}, momentum = 0.9)", "mlp": "adam(lr = {})"}
+CASES = {
+    "turns": ("", []),
+    "parts": ("  micro_batches 4", []),
+    "ahead": ("  micro_batches 2, all_forwards_first = true\n  clip_norm 0.5", []),
+    "unfused": ("", ["--no-fuse"]),
+    "blocks": ("", ["--cuts=hidden"]),
+}
+
+
+def make(kind, copies, clauses, method):
+    def write(name):
+        values = [copy[name] for copy in copies]
+        return str(values[0] if len(values) == 1 else values)
+
+    options = ", ".join(f"{name} = {write(name)}"
+                        for name in ("damping", "decay", "factor_every",
+                                     "inverse_every", "kl_clip"))
+    paired = "" if len(copies) == 1 else (
+        "  zip (lr, damping, decay, factor_every, inverse_every, kl_clip)\n")
+    return make_job(kind, STEPS,
+                    f"  precondition kfac({options}, method = {method})\n"
+                    f"{paired}{clauses}", OPTIMIZERS[kind].format(write("lr")))
+
+
+def check_alone(work, kind, method):
+    alone = []
+    for clauses in {clauses for clauses, _ in CASES.values()}:
+        for number, copy in enumerate(COPIES):
+            name = f"{kind}-{method}-alone-{number}-{len(alone)}"
+            binary = work.compile(name, make(kind, [copy], clauses, method))
+            alone.append((clauses, number, checkpoint(work.train(binary), STEPS)))
+    for name, (clauses, flags) in CASES.items():
+        binary = work.compile(f"{kind}-{method}-{name}",
+                              make(kind, COPIES, clauses, method), *flags)
+        for threads in (1, 2, 3):
+            folder = checkpoint(work.train(binary, "--threads", threads,
+                                           "--overwrite"), STEPS)
+            for of, number, expected in alone:
+                if of == clauses:
+                    expect_same_file(
+                        copy_file(folder, number), copy_file(expected, 0),
+                        f"{kind}, {method}: {name} of {threads} threads, copy {number}")
+
+
+def check_resumed(work, kind, method):
+    """Stopped after each step, the copies go on with what checkpoints hold."""
+    binary = work.compile(f"{kind}-{method}-resumed", make(kind, COPIES, "", method))
+    whole = work.train(binary, "--every", 1, "--overwrite")
+    for step in range(1, STEPS):
+        folder = work.folder / f"{kind}-{method}-after-{step}"
+        shutil.copytree(checkpoint(whole, step), checkpoint(folder, step))
+        run(binary, "train", "--data", work.folder, "--checkpoint", folder, "--resume",
+            "--no-progress")
+        expect_same_checkpoint(checkpoint(folder, STEPS), checkpoint(whole, STEPS),
+                               f"{kind}, {method}: resumed after step {step}")
+
+
+def main():
+    work = Work(__doc__, "cnn", "mlp")
+    for kind in ("mlp", "cnn"):
+        for method in ("cholesky",):
+            check_alone(work, kind, method)
+            check_resumed(work, kind, method)
+
+
+if __name__ == "__main__":
+    main()
