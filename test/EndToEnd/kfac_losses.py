@@ -1,0 +1,138 @@
+#!/usr/bin/env python3
+"""Trains runs of test/reference/kfac_cases.py, two copies each, in f64, and compares
+losses, scales of preconditioned gradients, factors and inverses with what NumPy and
+PyTorch found. Needs only Python's standard library.
+
+    kfac_losses.py --hftac HFTAC --work DIR [--golden DIR] CASE...
+"""
+
+import argparse
+import json
+import pathlib
+import sys
+
+from harness import (REFERENCE, checkpoint, copy_file, expect_equal, fail, read_log,
+                     read_safetensors, run)
+
+sys.path.insert(0, str(REFERENCE))
+
+import kfac_cases  # noqa: E402  (beside the golden files)
+
+MODELS = REFERENCE.parent / "models" / "kfac"
+RELATIVE = 1e-8
+STATE = ("input_", "output_", "factor/")
+# Not in golden files: weights follow from the periods, bases aren't unique.
+UNCOMPARED = ("input_factor_weight/", "output_factor_weight/", "factor_weight/",
+              "input_basis/", "output_basis/", "input_eigenvalues/",
+              "output_eigenvalues/")
+
+
+def unpack_basis(basis, values, shape):
+    """Of Q [blocks, n, n] and d [blocks, n] the lower triangles of Q d Q^T."""
+    blocks, n = (1, *shape)[-3:-1]
+    packed = []
+    for block in range(blocks):
+        rows = [basis[(block * n + i) * n:(block * n + i + 1) * n] for i in range(n)]
+        d = values[block * n:(block + 1) * n]
+        packed += [sum(rows[i][k] * d[k] * rows[j][k] for k in range(n))
+                   for i in range(n) for j in range(i + 1)]
+    return packed
+
+
+def read_state(path, velocity):
+    """A checkpoint's tensors of curvature, and sgd's if `velocity`: name to flat
+    numbers."""
+    tensors = read_safetensors(path)
+    wanted = (*STATE, "velocity/") if velocity else STATE
+    state = {name: numbers for name, (_, _, numbers) in tensors.items()
+             if name.startswith(wanted) and not name.startswith(UNCOMPARED)}
+    for name, (_, shape, numbers) in tensors.items():
+        side, _, parameter = name.partition("_basis/")
+        if side in ("input", "output"):
+            values = tensors[f"{side}_eigenvalues/{parameter}"][2]
+            state[f"{side}_spectrum/{parameter}"] = unpack_basis(numbers, values,
+                                                                 shape)
+    return state
+
+
+class Check:
+    def __init__(self, options, name):
+        self.name, self.case = name, kfac_cases.CASES[name]
+        path = options.golden / f"{self.case.network}.json"
+        self.golden = json.loads(path.read_text())[name]
+        self.work = options.work / name
+        self.work.mkdir(parents=True, exist_ok=True)
+        kfac_cases.write_data(self.work, self.case)
+        job = self.work / "job.hfta"
+        job.write_text(kfac_cases.make_job(
+            self.case, MODELS / f"{self.case.network}.onnx"))
+        self.binary = self.work / "program"
+        run(options.hftac, job, "-o", self.binary, "--data", self.work,
+            *options.flags.split())
+
+    def train(self):
+        self.folder = self.work / "checkpoints"
+        log = self.work / "log.jsonl"
+        log.unlink(missing_ok=True)
+        run(self.binary, "train", "--data", self.work, "--log", log,
+            "--log-every", 1, "--checkpoint", self.folder, "--overwrite",
+            "--every", kfac_cases.EVERY, "--no-progress")
+        self.steps = [event for event in read_log(log) if event["event"] == "step"]
+        expect_equal(len(self.steps), self.case.steps, "steps")
+
+    def compare_rows(self, key):
+        worst, where = 0.0, "none"
+        for event, wanted in zip(self.steps, self.golden[key]):
+            if key not in event:
+                fail(f"{self.name}: step {event['step']} has no '{key}'")
+            for copy, (got, want) in enumerate(zip(event[key], wanted, strict=True)):
+                off = abs(got - want) / abs(want)
+                if not off <= worst:
+                    worst, where = off, f"step {event['step']}, copy {copy}"
+        print(f"{self.name}: {key} within {worst:.2e} ({where})")
+        return worst
+
+    def compare_state(self):
+        worst, where = 0.0, "none"
+        for step, tensors in self.golden["state"].items():
+            for copy in range(self.case.copies):
+                path = copy_file(checkpoint(self.folder, int(step)), copy)
+                state = read_state(path, self.case.velocity)
+                expect_equal(sorted(state), sorted(tensors),
+                             f"{self.name}: names of the state after step {step}")
+                for name, wanted in tensors.items():
+                    off = self.compare_tensor(state[name], wanted[copy])
+                    if not off <= worst:
+                        worst, where = off, f"{name}, step {step}, copy {copy}"
+        print(f"{self.name}: state within {worst:.2e} ({where})")
+        return worst
+
+    @staticmethod
+    def compare_tensor(numbers, wanted):
+        got = kfac_cases.summarize(numbers)
+        return max(abs(a - b) for a, b in zip(got, wanted)) / (wanted[0] or 1.0)
+
+    def check(self):
+        self.train()
+        worst = [self.compare_rows("loss"), self.compare_rows("kl_scale"),
+                 self.compare_state()]
+        return all(off <= RELATIVE for off in worst)
+
+
+def main():
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser.add_argument("--hftac", required=True)
+    parser.add_argument("--work", type=pathlib.Path, required=True)
+    parser.add_argument("--golden", type=pathlib.Path,
+                        default=REFERENCE / "golden" / "kfac")
+    parser.add_argument("--flags", default="", help="more options of hftac")
+    parser.add_argument("cases", nargs="+", choices=kfac_cases.CASES)
+    options = parser.parse_args()
+    wrong = [name for name in options.cases if not Check(options, name).check()]
+    if wrong:
+        fail(f"beyond {RELATIVE}: {', '.join(wrong)}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,459 @@
+"""K-FAC in NumPy, by its formulas alone, beside which the compiler's is checked.
+Networks are PyTorch's; all is computed in f64. Needs torch and numpy.
+
+Per layer and step: rows r = (sample, position), R of them over all micro-batches;
+a_r the layer's input as its weight sees it (a patch of a convolution), with a 1
+behind it if the layer has a bias; g_r the gradient of the step's mean loss L, over
+W terms, by the layer's output.
+
+    A = 1/R sum a a^T      G = W sum g g^T      Grad = sum g a^T, the bias last
+    due(s, p): s mod p = 0, or s < p and s is a power of two; s from 0
+    w <- d w + 1;  F <- F + (new - F) / w
+    pi = sqrt(mean diag A / mean diag G) over all blocks, 1 if either is 0
+    V = (G + sqrt(damping) / pi I)^-1 Grad (A + sqrt(damping) pi I)^-1
+    eigen: V = Qg [(Qg^T Grad Qa) / (dg da^T + damping)] Qa^T
+    nu = min(1, sqrt(kl_clip / (lr^2 |sum of <V, Grad>|))), 1 if either is 0
+
+`reduce`: rows are samples, a the mean and g the sum over positions. A norm's scale
+and bias have a 2x2 factor a feature, W sum over samples of [u u, u v; u v, v v],
+u the sum of g times the normalized input over the sample's positions, v that of g;
+any other parameter has a diagonal, W times the sum of the squares of samples'
+gradients. Both are damped by all of the damping.
+"""
+
+import fnmatch
+
+import numpy
+import torch
+from torch import nn
+
+
+class PerHead(nn.Module):
+    """A weight [heads, in, out] for [n, heads, positions, in]."""
+
+    def __init__(self, heads, given, out):
+        super().__init__()
+        self.weight = nn.Parameter(torch.empty(heads, given, out))
+
+    def forward(self, x):
+        return x @ self.weight
+
+
+class Positions(nn.Module):
+    """One more number for each element of a sample."""
+
+    def __init__(self, *shape):
+        super().__init__()
+        self.weight = nn.Parameter(torch.empty(shape))
+
+    def forward(self, x):
+        return x + self.weight
+
+
+TRANSPOSED = (nn.ConvTranspose1d, nn.ConvTranspose2d, nn.ConvTranspose3d)
+
+
+def is_due(step, period):
+    return step % period == 0 or (step < period and step & (step - 1) == 0)
+
+
+def second_moment(rows):
+    """Of [blocks, samples, positions, n]: the sum of outer products."""
+    return numpy.einsum("bspi,bspj->bij", rows, rows)
+
+
+def append_ones(rows):
+    return numpy.concatenate([rows, numpy.ones((*rows.shape[:-1], 1))], -1)
+
+
+def pack(blocks):
+    """The lower triangles, row by row."""
+    rows, columns = numpy.tril_indices(blocks.shape[-1])
+    return blocks[:, rows, columns].reshape(-1)
+
+
+def invert_damped(blocks, damping):
+    return numpy.linalg.inv(blocks + damping * numpy.eye(blocks.shape[-1]))
+
+
+#===------------------------------------------------------------------------===#
+# Layers
+#===------------------------------------------------------------------------===#
+
+class Running:
+    """A running mean, exact at first."""
+
+    def __init__(self):
+        self.weight, self.mean = 0.0, 0.0
+
+    def update(self, new, decay):
+        self.weight = decay * self.weight + 1
+        self.mean = self.mean + (new - self.mean) / self.weight
+
+
+class Layer:
+    """What all kinds share. `uses` are pairs of input and output gradient of the
+    micro-batch that was computed last."""
+
+    def __init__(self, name, module, options):
+        self.name, self.module, self.options = name, module, options
+        self.uses = []
+        self.clear()
+
+    def clear(self):
+        self.sums = {}
+
+    def add(self, key, value):
+        self.sums[key] = self.sums.get(key, 0) + value
+
+    @property
+    def weight(self):
+        return self.module.weight
+
+    @property
+    def bias(self):
+        """What is a column more of the weight. A transposed convolution's isn't:
+        its rows are positions of the input."""
+        if type(self.module) in TRANSPOSED:
+            return None
+        return getattr(self.module, "bias", None)
+
+    @property
+    def parameters(self):
+        return [p for p in (self.weight, self.bias) if p is not None]
+
+
+class Factored(Layer):
+    """Kronecker factors of [blocks, out, in]."""
+
+    def __init__(self, name, module, options):
+        super().__init__(name, module, options)
+        self.factors = {"input": Running(), "output": Running()}
+        self.inverse, self.basis, self.values, self.measured = {}, {}, {}, {}
+        self.shared = None  # an earlier layer that reads the same input
+
+    def see_input(self, x):
+        """[blocks, samples, positions, in]"""
+        kind = type(self.module)
+        if kind is nn.Linear:
+            return x.reshape(1, x.shape[0], -1, x.shape[-1])
+        if kind is PerHead:
+            return x.transpose(1, 0, 2, 3)
+        return self.see_channels(x) if kind in TRANSPOSED else \
+            self.see_patches(x)
+
+    def see_channels(self, x):
+        groups = self.module.groups
+        return x.reshape(x.shape[0], groups, x.shape[1] // groups, -1).transpose(
+            1, 0, 3, 2)
+
+    def see_patches(self, x):
+        conv = self.module
+        spatial = range(len(conv.kernel_size))
+        x = numpy.pad(x, [(0, 0), (0, 0), *((p, p) for p in conv.padding)])
+        sizes = [(x.shape[2 + i] - conv.dilation[i] * (conv.kernel_size[i] - 1) - 1)
+                 // conv.stride[i] + 1 for i in spatial]
+        taps = []
+        for tap in numpy.ndindex(*conv.kernel_size):
+            where = tuple(
+                slice(tap[i] * conv.dilation[i],
+                      tap[i] * conv.dilation[i] +
+                      (sizes[i] - 1) * conv.stride[i] + 1, conv.stride[i])
+                for i in spatial)
+            taps.append(x[(slice(None), slice(None), *where)])
+        samples = x.shape[0]
+        patches = numpy.stack(taps, 2)  # samples, channels, taps, positions
+        patches = patches.reshape(samples, conv.groups, -1, numpy.prod(sizes))
+        return patches.transpose(1, 0, 3, 2)
+
+    def see_output(self, g):
+        kind = type(self.module)
+        if kind is nn.Linear:
+            return g.reshape(1, g.shape[0], -1, g.shape[-1])
+        if kind is PerHead:
+            return g.transpose(1, 0, 2, 3)
+        return self.see_patches(g) if kind in TRANSPOSED else \
+            self.see_channels(g)
+
+    def measure(self):
+        for x, g in self.uses:
+            a, g = self.see_input(x), self.see_output(g)
+            if self.bias is not None:
+                a = append_ones(a)
+            if self.options["sharing"] == "reduce":
+                a, g = a.mean(2, keepdims=True), g.sum(2, keepdims=True)
+            self.add("rows", a.shape[1] * a.shape[2])
+            self.add("input", second_moment(a))
+            self.add("output", second_moment(g))
+
+    def update(self, terms, decay):
+        self.factors["input"].update(self.sums["input"] / self.sums["rows"], decay)
+        self.factors["output"].update(terms * self.sums["output"], decay)
+
+    def balance(self):
+        a, g = (numpy.mean(numpy.diagonal(self.factors[side].mean, axis1=1,
+                                          axis2=2))
+                for side in ("input", "output"))
+        ratio = numpy.sqrt(a / g) if a > 0 and g > 0 else 1.0
+        return ratio if self.options["pi"] and numpy.isfinite(ratio) else 1.0
+
+    def invert(self, damping):
+        self.pi = self.balance()
+        for side, factor in self.factors.items():
+            self.measured[side] = factor.mean.copy()
+            if self.options["method"] == "eigen":
+                values, self.basis[side] = numpy.linalg.eigh(factor.mean)
+                self.values[side] = numpy.maximum(values, 0)
+            else:
+                part = self.pi if side == "input" else 1 / self.pi
+                self.inverse[side] = invert_damped(
+                    factor.mean, numpy.sqrt(damping) * part)
+
+    def get_gradient(self):
+        """[blocks, out, in], the bias last."""
+        grad = self.weight.grad.numpy()
+        if type(self.module) is PerHead:
+            grad = grad.transpose(0, 2, 1)
+        elif type(self.module) in TRANSPOSED:
+            groups = self.module.groups
+            grad = grad.reshape(groups, grad.shape[0] // groups, -1).transpose(
+                0, 2, 1)
+        else:
+            groups = getattr(self.module, "groups", 1)
+            grad = grad.reshape(groups, grad.shape[0] // groups, -1)
+        if self.bias is None:
+            return grad
+        bias = self.bias.grad.numpy().reshape(*grad.shape[:2], 1)
+        return numpy.concatenate([grad, bias], -1)
+
+    def precondition(self, damping):
+        """V, by parameter, and its inner product with the gradient."""
+        grad = self.get_gradient()
+        if self.options["method"] == "eigen":
+            qa, qg = self.basis["input"], self.basis["output"]
+            turned = qg.transpose(0, 2, 1) @ grad @ qa
+            turned = turned / (self.values["output"][:, :, None] *
+                               self.values["input"][:, None, :] + damping)
+            v = qg @ turned @ qa.transpose(0, 2, 1)
+        else:
+            v = self.inverse["output"] @ grad @ self.inverse["input"]
+        product = float(numpy.sum(v * grad))
+        result = []
+        if self.bias is not None:
+            result = [v[:, :, -1].reshape(-1)]
+            v = v[:, :, :-1]
+        if type(self.module) in (PerHead, *TRANSPOSED):
+            v = v.transpose(0, 2, 1)
+        return [v.reshape(self.weight.shape), *result], product
+
+    def get_state(self):
+        """Tensors of a checkpoint by name; of eigen what bases and eigenvalues
+        make, as bases aren't unique."""
+        state = {}
+        for side, factor in self.factors.items():
+            if side == "input" and self.shared:
+                pass
+            else:
+                state[f"{side}_factor/{self.name}.weight"] = pack(factor.mean)
+            if self.options["method"] == "eigen":
+                state[f"{side}_spectrum/{self.name}.weight"] = \
+                    pack(self.measured[side])
+            else:
+                state[f"{side}_inverse/{self.name}.weight"] = \
+                    pack(self.inverse[side])
+        return state
+
+
+class Embedding(Factored):
+    """Inputs are indices: their factor is the diagonal of shares."""
+
+    def measure(self):
+        for x, g in self.uses:
+            counts = numpy.bincount(x.reshape(-1), minlength=self.weight.shape[0])
+            self.add("rows", x.size)
+            self.add("input", numpy.diag(counts.astype(float))[None])
+            g = g.reshape(1, g.shape[0], -1, g.shape[-1])
+            if self.options["sharing"] == "reduce":
+                g = g.sum(2, keepdims=True)
+            self.add("output", second_moment(g))
+
+    def get_gradient(self):
+        return self.weight.grad.numpy().T[None]
+
+    def precondition(self, damping):
+        (v, *_), product = super().precondition(damping)
+        rows, width = self.weight.shape
+        return [v.reshape(width, rows).T], product
+
+    def get_state(self):
+        state = super().get_state()
+        key = f"input_factor/{self.name}.weight"
+        if key in state:
+            state[key] = numpy.diagonal(self.factors["input"].mean[0])
+        return {key: value for key, value in state.items()
+                if not key.startswith(("input_inverse", "input_spectrum"))}
+
+
+class Norm(Layer):
+    """A 2x2 factor a feature."""
+
+    def __init__(self, name, module, options):
+        super().__init__(name, module, options)
+        self.factor = Running()
+
+    def measure(self):
+        for x, g in self.uses:
+            if isinstance(self.module, nn.LayerNorm):
+                axes, positions = (-1,), tuple(range(1, x.ndim - 1))
+            else:
+                axes = (0, *range(2, x.ndim))
+                positions = tuple(range(2, x.ndim))
+            mean = x.mean(axes, keepdims=True)
+            variance = x.var(axes, keepdims=True)
+            normalized = (x - mean) / numpy.sqrt(variance + self.module.eps)
+            u = (g * normalized).sum(positions)
+            v = g.sum(positions)
+            self.add("factor", numpy.stack([(u * u).sum(0), (u * v).sum(0),
+                                            (v * v).sum(0)], -1))
+
+    def update(self, terms, decay):
+        self.factor.update(terms * self.sums["factor"], decay)
+
+    def invert(self, damping):
+        pass
+
+    def precondition(self, damping):
+        scale, bias = self.weight.grad.numpy(), self.bias.grad.numpy()
+        uu, uv, vv = self.factor.mean.T
+        uu, vv = uu + damping, vv + damping
+        determinant = uu * vv - uv * uv
+        v = [(vv * scale - uv * bias) / determinant,
+             (uu * bias - uv * scale) / determinant]
+        return v, float(numpy.sum(v[0] * scale) + numpy.sum(v[1] * bias))
+
+    def get_state(self):
+        return {f"factor/{self.name}.weight": self.factor.mean.reshape(-1)}
+
+
+class Diagonal(Layer):
+    """A parameter that is added to each sample alike; a bias, to the channels of
+    each position."""
+
+    def __init__(self, name, module, options):
+        super().__init__(name, module, options)
+        self.factor = Running()
+        self.parameter = "bias" if type(module) in TRANSPOSED else "weight"
+
+    @property
+    def parameters(self):
+        return [getattr(self.module, self.parameter)]
+
+    def measure(self):
+        for _, g in self.uses:
+            if self.parameter == "bias":
+                g = g.sum(tuple(range(2, g.ndim)))
+            self.add("factor", (g * g).sum(0))
+
+    def update(self, terms, decay):
+        self.factor.update(terms * self.sums["factor"], decay)
+
+    def invert(self, damping):
+        pass
+
+    def precondition(self, damping):
+        grad = self.parameters[0].grad.numpy()
+        v = grad / (self.factor.mean + damping)
+        return [v], float(numpy.sum(v * grad))
+
+    def get_state(self):
+        return {f"factor/{self.name}.{self.parameter}":
+                self.factor.mean.reshape(-1)}
+
+
+#===------------------------------------------------------------------------===#
+# The method
+#===------------------------------------------------------------------------===#
+
+DEFAULTS = {"damping": 3e-3, "decay": 0.95, "factor_every": 10,
+            "inverse_every": 100, "method": "cholesky", "pi": True,
+            "sharing": "expand", "others": "unit", "embedding": "plain",
+            "exclude": None}
+
+
+def choose_kinds(module, options):
+    """The classes for a module's parameters; gradients of others stay."""
+    others = options["others"] == "unit"
+    if type(module) in TRANSPOSED:
+        return [Factored] + [Diagonal] * (others and module.bias is not None)
+    if isinstance(module, (nn.Linear, nn.Conv1d, nn.Conv2d, nn.Conv3d, PerHead)):
+        return [Factored]
+    if isinstance(module, nn.Embedding):
+        return [Embedding] * (options["embedding"] == "factored")
+    if isinstance(module, (nn.BatchNorm1d, nn.BatchNorm2d, nn.LayerNorm)):
+        return [Norm] * others
+    return [Diagonal] * (others and isinstance(module, Positions))
+
+
+class Kfac:
+    """Preconditions the gradients of one model. In every step: for each
+    micro-batch the forward, the loss's backward and `measure`; then `step`."""
+
+    def __init__(self, model, options):
+        self.options = DEFAULTS | options
+        self.layers = []
+        self.number = 0
+        self.inputs = {}
+        for name, module in model.named_modules():
+            pattern = self.options["exclude"]
+            if pattern and fnmatch.fnmatch(f"{name}.weight", pattern):
+                continue
+            for kind in choose_kinds(module, self.options):
+                layer = kind(name, module, self.options)
+                self.layers.append(layer)
+                module.register_forward_hook(
+                    lambda module, inputs, output, layer=layer:
+                    self.note(layer, inputs[0], output))
+
+    def note(self, layer, value, output):
+        output.retain_grad()
+        layer.uses.append((value, output))
+        if isinstance(layer, Factored):
+            # Reads of one value have one factor, which is the first layer's.
+            first = self.inputs.setdefault(id(value), layer)
+            layer.shared = first if first is not layer else None
+
+    def measure(self):
+        """Adds up what a micro-batch tells of the factors."""
+        for layer in self.layers:
+            layer.uses = [(value.detach().numpy(), output.grad.numpy())
+                          for value, output in layer.uses]
+            if is_due(self.number, self.options["factor_every"]):
+                layer.measure()
+            layer.uses = []
+        self.inputs = {}
+
+    def step(self, terms, rate, damping):
+        """Puts the preconditioned gradients in the gradients' place; returns nu."""
+        for layer in self.layers:
+            if is_due(self.number, self.options["factor_every"]):
+                layer.update(terms, self.options["decay"])
+            if is_due(self.number, self.options["inverse_every"]):
+                layer.invert(damping)
+            layer.clear()
+        results = [layer.precondition(damping) for layer in self.layers]
+        total = abs(sum(product for _, product in results))
+        clip, scale = self.options["kl_clip"], 1.0
+        if clip > 0 and total > 0 and rate != 0:
+            scale = min(1.0, float(numpy.sqrt(clip / (rate * rate * total))))
+        for layer, (values, _) in zip(self.layers, results):
+            for parameter, value in zip(layer.parameters, values):
+                parameter.grad = torch.from_numpy(
+                    numpy.ascontiguousarray(scale * value).reshape(parameter.shape))
+        self.number += 1
+        return scale
+
+    def get_state(self):
+        state = {}
+        for layer in self.layers:
+            state |= layer.get_state()
+        return state

@@ -1,0 +1,209 @@
+"""The runs whose preconditioned training is compared with a reference: networks,
+data, and the job of each. Needs only Python's standard library.
+
+Data: field f (from 0) of network n (its place in NETWORKS) has the seed
+4096 + 16 n + f; with u(i) = make_data.uniform(seed, i), element i in row-major
+order of all samples is 2 u(i) - 1 of "float", or the integer below n u(i). Every
+fourth label of a run with `masked` is -100, which doesn't count: those with
+make_data.hash32(7, i) below 2^30.
+"""
+
+import array
+import dataclasses
+import math
+
+import make_data
+
+STEPS = 20
+EVERY = 7       # checkpoints: after 7, 14 and 20 steps
+IGNORED = -100
+WORDS, LENGTH = 9, 5
+
+
+@dataclasses.dataclass
+class Network:
+    fields: dict   # name to (shape of a sample, "float" or a number of classes)
+    batch: int = 12
+
+    @property
+    def inputs(self):
+        return [name for name in self.fields if name != "label"]
+
+
+NETWORKS = {
+    "mlp": Network({"x": ((8,), "float"), "label": ((), 4)}),
+    "cnn": Network({"image": ((4, 6, 6), "float"), "label": ((), 3)}),
+    "transformer": Network({"tokens": ((LENGTH,), WORDS),
+                            "label": ((LENGTH,), WORDS)}, batch=8),
+    "recurrent": Network({"x": ((8,), "float"), "label": ((), 4)}),
+    "conv1": Network({"x": ((3, 10), "float"), "label": ((), 3)}),
+    "conv3": Network({"x": ((2, 4, 5, 4), "float"), "label": ((), 3)}),
+    "transposed": Network({"x": ((4, 3, 3), "float"), "label": ((), 3)}),
+}
+
+
+@dataclasses.dataclass
+class Case:
+    """Two copies; lists are theirs."""
+    network: str
+    optimizer: str
+    settings: dict                # of the optimizer
+    kfac: dict                    # arguments of the preconditioner
+    damping_schedule: dict = None  # kind and its numbers
+    schedule: dict = None
+    micro_batches: int = 1
+    clip_norm: list = None
+    masked: bool = False
+    steps: int = STEPS
+    velocity: bool = False  # whether sgd's is compared, too
+
+    @property
+    def copies(self):
+        return 2
+
+
+SGD = {"lr": [0.05, 0.2], "momentum": [0.0, 0.9]}
+ADAM = {"lr": [3e-3, 1e-2]}
+ADAMW = {"lr": [3e-3, 1e-2], "weight_decay": 0.05}
+PERIODS = {"factor_every": [1, 3], "inverse_every": [2, 6]}
+DAMPING = {"damping": [3e-3, 0.1]}
+OFTEN = {"factor_every": 1, "inverse_every": 1}
+
+CASES = {
+    f"{network}-{optimizer}": Case(network, optimizer, settings,
+                                   DAMPING | PERIODS)
+    for network in ("mlp", "cnn", "transformer")
+    for optimizer, settings in (("sgd", SGD), ("adam", ADAM),
+                                ("adamw", ADAMW))
+} | {
+    "mlp-eigen": Case("mlp", "sgd", SGD,
+                      DAMPING | PERIODS | {"method": "eigen"}),
+    "mlp-clips": Case("mlp", "sgd", {"lr": [0.05, 0.2], "momentum": [0.5, 0.9],
+                                     "nesterov": True},
+                      DAMPING | OFTEN | {"pi": False, "decay": [0.0, 0.5],
+                                         "kl_clip": [0.0, 1e-3]},
+                      clip_norm=[0.5, 0.05],
+                      schedule={"kind": "step", "step_size": 8, "gamma": 0.5,
+                                "warmup": 3}),
+    "mlp-damping": Case("mlp", "adam", ADAM,
+                        {"damping": [0.1, 1.0]} | PERIODS | {"exclude": "hidden.*"},
+                        damping_schedule={"kind": "step", "step_size": 5,
+                                          "gamma": 0.5}),
+    "cnn-reduce": Case("cnn", "sgd", SGD, DAMPING | PERIODS |
+                       {"sharing": "reduce"}),
+    "cnn-parts": Case("cnn", "sgd", SGD, DAMPING | PERIODS, micro_batches=4),
+    "cnn-eigen": Case("cnn", "adam", ADAM, DAMPING | PERIODS |
+                      {"method": "eigen", "others": "plain"}),
+    "transformer-masked": Case("transformer", "sgd", SGD, DAMPING | PERIODS,
+                               micro_batches=4, masked=True),
+    "transformer-embedding": Case("transformer", "adam", ADAM,
+                                  DAMPING | PERIODS |
+                                  {"embedding": "factored"}),
+    # Gradients of keys add up to nothing over a sample's positions.
+    "transformer-reduce": Case("transformer", "adamw", ADAMW,
+                               DAMPING | PERIODS |
+                               {"sharing": "reduce", "others": "plain",
+                                "exclude": "key.*"}),
+    "recurrent-sgd": Case("recurrent", "sgd", SGD, DAMPING | PERIODS),
+}
+
+
+def make_layer_case(network, sharing, method, micro_batches):
+    """A few steps of one kind of layers, nothing clipped."""
+    options = DAMPING | OFTEN | {"sharing": sharing, "method": method,
+                                 "kl_clip": 0.0}
+    if network == "transformer" and sharing == "reduce":
+        options["exclude"] = "key.*"
+    return Case(network, "sgd", {"lr": [0.05, 0.02], "momentum": 0.5}, options,
+                micro_batches=micro_batches, steps=3, velocity=True)
+
+
+LAYERS = ("conv1", "cnn", "conv3", "transposed", "transformer")
+CASES |= {
+    f"{network}-{sharing}-{method}-{parts}":
+    make_layer_case(network, sharing, method, parts)
+    for network in LAYERS for sharing in ("expand", "reduce")
+    for method in ("cholesky", "eigen") for parts in (1, 4)
+}
+
+
+def make_fields(name, masked=False):
+    """Field names to (shape of all samples, flat values)."""
+    network = NETWORKS[name]
+    samples = STEPS * network.batch
+    first = 4096 + 16 * list(NETWORKS).index(name)
+    fields = {}
+    for number, (field, (shape, fill)) in enumerate(network.fields.items()):
+        count = samples * math.prod(shape)
+        uniform = [make_data.uniform(first + number, i) for i in range(count)]
+        if fill == "float":
+            values = array.array("f", (2 * u - 1 for u in uniform))
+        else:
+            values = array.array("q", (int(fill * u) for u in uniform))
+        if masked and field == "label":
+            for i in range(count):
+                if make_data.hash32(7, i) < 1 << 30:
+                    values[i] = IGNORED
+        fields[field] = ((samples, *shape), values)
+    return fields
+
+
+def write_data(folder, case):
+    for field, (shape, values) in make_fields(case.network, case.masked).items():
+        code = {"f": "<f4", "q": "<i8"}[values.typecode]
+        make_data.write_npy(folder / f"{field}.npy", code, values, shape)
+
+
+def write_value(value):
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, list):
+        return "[" + ", ".join(map(write_value, value)) + "]"
+    return str(value)
+
+
+def write_call(kind, numbers):
+    return f"{kind}({', '.join(f'{k} = {write_value(v)}' for k, v in numbers.items())})"
+
+
+def write_schedule(schedule):
+    numbers = {key: value for key, value in schedule.items() if key != "kind"}
+    return write_call(schedule["kind"], numbers)
+
+
+def make_job(case, model):
+    """The text of the job; `model` is an ONNX file."""
+    network = NETWORKS[case.network]
+    kfac = dict(case.kfac)
+    if "exclude" in kfac:
+        kfac["exclude"] = f'"{kfac["exclude"]}"'
+    if case.damping_schedule:
+        kfac["damping_schedule"] = write_schedule(case.damping_schedule)
+    lists = [name for numbers in (case.settings, case.kfac)
+             for name, value in numbers.items() if isinstance(value, list)]
+    clauses = []
+    if case.clip_norm:
+        clauses.append(f"clip_norm {write_value(case.clip_norm)}")
+        lists.append("clip_norm")
+    if case.schedule:
+        clauses.append(f"schedule {write_schedule(case.schedule)}")
+    fields = ", ".join(f'{name} = npy("{name}.npy")' for name in network.fields)
+    lines = [f'model net = onnx("{model}")', f"data made {{ train {fields} }}",
+             "train kfac {", f"  model net({', '.join(network.inputs)})",
+             f"  data made, batch = {network.batch}, shuffle = false",
+             f"  micro_batches {case.micro_batches}",
+             "  loss cross_entropy(net, label)",
+             f"  precondition {write_call('kfac', kfac)}",
+             f"  optimizer {write_call(case.optimizer, case.settings)}",
+             *(f"  {clause}" for clause in clauses),
+             f"  zip({', '.join(lists)})",
+             "  precision f64", f"  steps {case.steps}", "}"]
+    return "\n".join(lines) + "\n"
+
+
+def summarize(values):
+    """What a golden file holds of a tensor: the root of the sum of squares, and
+    the sum of its products with fixed numbers, which tells places apart."""
+    norm = math.sqrt(math.fsum(value * value for value in values))
+    return [norm, math.fsum(value * (2 * make_data.uniform(77, i) - 1)
+                            for i, value in enumerate(values))]
