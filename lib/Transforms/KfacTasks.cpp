@@ -128,10 +128,12 @@ void KfacTasks::declareVariables() {
     if (isKronecker)
       declareFactor(unit, unit.input, "input_");
     declareFactor(unit, unit.output, isKronecker ? "output_" : "");
-    tasks.declareOf(
-        unit.weight.variable, Purpose::inner_product, {},
-        tasks.scalarType(wide, !VariableOp(unit.weight.variable).getCopy()),
-        unit.getBlock());
+    // One value a copy, also where copies have variables of their own: others
+    // have 0.
+    tasks
+        .declareOf(unit.weight.variable, Purpose::inner_product, {},
+                   tasks.scalarType(wide, true), unit.getBlock())
+        .removeCopyAttr();
   }
   tasks.declare(Purpose::kl_scale, tasks.scalarType(wide, true));
   for (StringRef name : {"skipped", "retried", "kept"})

@@ -64,8 +64,7 @@ class Check:
         self.work.mkdir(parents=True, exist_ok=True)
         kfac_cases.write_data(self.work, self.case)
         job = self.work / "job.hfta"
-        job.write_text(kfac_cases.make_job(
-            self.case, MODELS / f"{self.case.network}.onnx"))
+        job.write_text(kfac_cases.make_job(self.case, MODELS))
         self.binary = self.work / "program"
         run(options.hftac, job, "-o", self.binary, "--data", self.work,
             *options.flags.split())

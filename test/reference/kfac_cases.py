@@ -3,7 +3,8 @@ data, and the job of each. Needs only Python's standard library.
 
 Data: field f (from 0) of network n (its place in NETWORKS) has the seed
 4096 + 16 n + f; with u(i) = make_data.uniform(seed, i), element i in row-major
-order of all samples is 2 u(i) - 1 of "float", or the integer below n u(i). Every
+order of all samples is 2 u(i) - 1 of "float", u(i) of "share", or the integer
+below n u(i). Every
 fourth label of a run with `masked` is -100, which doesn't count: those with
 make_data.hash32(7, i) below 2^30.
 """
@@ -22,8 +23,9 @@ WORDS, LENGTH = 9, 5
 
 @dataclasses.dataclass
 class Network:
-    fields: dict   # name to (shape of a sample, "float" or a number of classes)
+    fields: dict   # name to (shape of a sample, fill: see above)
     batch: int = 12
+    loss: str = "cross_entropy"
 
     @property
     def inputs(self):
@@ -39,6 +41,11 @@ NETWORKS = {
     "conv1": Network({"x": ((3, 10), "float"), "label": ((), 3)}),
     "conv3": Network({"x": ((2, 4, 5, 4), "float"), "label": ((), 3)}),
     "transposed": Network({"x": ((4, 3, 3), "float"), "label": ((), 3)}),
+    "regression": Network({"x": ((8,), "float"), "label": ((4,), "float")},
+                          loss="mse"),
+    "binary": Network({"x": ((8,), "float"), "label": ((4,), "share")},
+                      loss="binary_cross_entropy"),
+    "wide": Network({"x": ((8,), "float"), "label": ((), 4)}),
 }
 
 
@@ -55,11 +62,15 @@ class Case:
     clip_norm: list = None
     masked: bool = False
     steps: int = STEPS
+    models: tuple = ()      # of the copies; empty: the network's
     velocity: bool = False  # whether sgd's is compared, too
 
     @property
     def copies(self):
         return 2
+
+    def get_model(self, copy):
+        return self.models[copy] if self.models else self.network
 
 
 SGD = {"lr": [0.05, 0.2], "momentum": [0.0, 0.9]}
@@ -105,6 +116,12 @@ CASES = {
                                {"sharing": "reduce", "others": "plain",
                                 "exclude": "key.*"}),
     "recurrent-sgd": Case("recurrent", "sgd", SGD, DAMPING | PERIODS),
+    "regression-sgd": Case("regression", "sgd", SGD, DAMPING | PERIODS),
+    "regression-parts": Case("regression", "sgd", SGD, DAMPING | PERIODS,
+                             micro_batches=4),
+    "binary-sgd": Case("binary", "sgd", SGD, DAMPING | PERIODS),
+    "mlp-partly": Case("mlp", "sgd", SGD, DAMPING | PERIODS,
+                       models=("mlp", "wide")),
 }
 
 
@@ -138,6 +155,8 @@ def make_fields(name, masked=False):
         uniform = [make_data.uniform(first + number, i) for i in range(count)]
         if fill == "float":
             values = array.array("f", (2 * u - 1 for u in uniform))
+        elif fill == "share":
+            values = array.array("f", uniform)
         else:
             values = array.array("q", (int(fill * u) for u in uniform))
         if masked and field == "label":
@@ -171,8 +190,8 @@ def write_schedule(schedule):
     return write_call(schedule["kind"], numbers)
 
 
-def make_job(case, model):
-    """The text of the job; `model` is an ONNX file."""
+def make_job(case, folder):
+    """The text of the job, whose ONNX files are in `folder`."""
     network = NETWORKS[case.network]
     kfac = dict(case.kfac)
     if "exclude" in kfac:
@@ -188,11 +207,13 @@ def make_job(case, model):
     if case.schedule:
         clauses.append(f"schedule {write_schedule(case.schedule)}")
     fields = ", ".join(f'{name} = npy("{name}.npy")' for name in network.fields)
-    lines = [f'model net = onnx("{model}")', f"data made {{ train {fields} }}",
+    models = dict.fromkeys(case.get_model(copy) for copy in range(case.copies))
+    files = ", ".join(f'"{folder / model}.onnx"' for model in models)
+    lines = [f"model net = onnx({files})", f"data made {{ train {fields} }}",
              "train kfac {", f"  model net({', '.join(network.inputs)})",
              f"  data made, batch = {network.batch}, shuffle = false",
              f"  micro_batches {case.micro_batches}",
-             "  loss cross_entropy(net, label)",
+             f"  loss {network.loss}(net, label)",
              f"  precondition {write_call('kfac', kfac)}",
              f"  optimizer {write_call(case.optimizer, case.settings)}",
              *(f"  {clause}" for clause in clauses),

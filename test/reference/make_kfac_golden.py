@@ -40,11 +40,11 @@ EPSILON = 1e-5
 #===------------------------------------------------------------------------===#
 
 class Mlp(nn.Module):
-    def __init__(self):
+    def __init__(self, width=6):
         super().__init__()
         self.input = nn.Linear(8, 7)
-        self.hidden = nn.Linear(7, 6)
-        self.output = nn.Linear(6, 4, bias=False)
+        self.hidden = nn.Linear(7, width)
+        self.output = nn.Linear(width, 4, bias=False)
 
     def forward(self, x):
         x = torch.tanh(self.input(x))
@@ -163,7 +163,8 @@ class Transformer(nn.Module):
 
 MAKERS = {"mlp": Mlp, "cnn": Cnn, "transformer": Transformer,
           "recurrent": Recurrent, "conv1": Conv1, "conv3": Conv3,
-          "transposed": Transposed}
+          "transposed": Transposed, "regression": Mlp, "binary": Mlp,
+          "wide": lambda: Mlp(9)}
 
 
 def make_model(name):
@@ -226,16 +227,28 @@ def load_fields(case):
             for name, (shape, values) in fields.items()}
 
 
+def compute_loss(kind, output, label, terms):
+    """A micro-batch's part of a mean over `terms` elements."""
+    if kind == "mse":
+        return functional.mse_loss(output, label, reduction="sum") / terms
+    if kind == "binary_cross_entropy":
+        return functional.binary_cross_entropy_with_logits(
+            output, label, reduction="sum") / terms
+    return functional.cross_entropy(output.reshape(-1, output.shape[-1]),
+                                    label.reshape(-1), reduction="sum") / terms
+
+
 def train(case, copy):
     """Losses, scales, and states by step."""
-    model = make_model(case.network).double().train()
+    model = make_model(case.get_model(copy)).double().train()
     options = choose_options(case, copy)
     settings = pick(case.settings, copy)
     optimizer = make_optimizer(case.optimizer, list(model.parameters()), settings)
     preconditioner = kfac.Kfac(model, options)
     data = load_fields(case)
     label = data.pop("label")
-    batch = kfac_cases.NETWORKS[case.network].batch
+    network = kfac_cases.NETWORKS[case.network]
+    batch = network.batch
     part = batch // case.micro_batches
     losses, scales, states = [], [], {}
     for step in range(case.steps):
@@ -250,9 +263,8 @@ def train(case, copy):
         losses.append(0.0)
         for row in rows:
             output = model(*(field[row:row + part] for field in data.values()))
-            loss = functional.cross_entropy(
-                output.reshape(-1, output.shape[-1]),
-                label[row:row + part].reshape(-1), reduction="sum") / terms
+            loss = compute_loss(network.loss, output, label[row:row + part],
+                                terms)
             loss.backward()
             preconditioner.measure()
             losses[-1] += loss.item()
@@ -324,7 +336,8 @@ def main():
         goldens = {case: make_golden(settings)
                    for case, settings in kfac_cases.CASES.items()
                    if settings.network == name}
-        write_json(folder / f"{name}.json", goldens)
+        if goldens:
+            write_json(folder / f"{name}.json", goldens)
         for case, golden in goldens.items():
             print(case, "losses", *(f"{loss:.4f}" for row in
                                     (golden["loss"][0], golden["loss"][-1])
