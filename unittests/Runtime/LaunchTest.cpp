@@ -157,6 +157,77 @@ TEST(Launch, CountsSlabsByTurnOrByCopy) {
   EXPECT_EQ(std::vector<int>(own, own + 4), std::vector<int>({1, 3, 0, 2}));
 }
 
+/// Sets four items at once to twice what they are in a second buffer.
+static void setFour(void *const *buffers, const int64_t *items, void *) {
+  int results[4];
+  for (int lane = 0; lane < 4; ++lane)
+    results[lane] =
+        2 * static_cast<const int *>(buffers[2 * lane])[items[lane]];
+  for (int lane = 0; lane < 4; ++lane)
+    static_cast<int *>(buffers[2 * lane + 1])[items[lane]] = results[lane];
+}
+
+/// A launch of `setFour`, from and to what follows it by 12 bytes.
+static hfta_launch launchOfFour(const hfta_binding *bindings, int64_t items) {
+  auto any = reinterpret_cast<void (*)()>(setFour);
+  hfta_launch launch =
+      launchOf(reinterpret_cast<hfta_kernel>(any), bindings, 2, items);
+  launch.lanes = 4;
+  return launch;
+}
+
+// Lanes have items of several copies; where items are left over, the last one
+// several times.
+TEST(Launch, FillsLanesWithItemsOfAllCopies) {
+  const hfta_binding bindings[] = {{1, 0, 0, 24}, {1, 0, 12, 24}};
+  hfta_launch launch = launchOfFour(bindings, 3);
+  for (int threads : {1, 2, 3}) {
+    std::vector<int> own(36);
+    for (int i = 0; i < 36; ++i)
+      own[i] = i;
+    ASSERT_EQ(Task({launch}, nullptr, own.data(), threads).run({0, 1, 2, 5}),
+              HFTA_OK);
+    for (int copy = 0; copy < 6; ++copy)
+      for (int item = 0; item < 3; ++item) {
+        bool isRun = copy < 3 || copy == 5;
+        int first = copy * 6 + item;
+        EXPECT_EQ(own[first + 3], isRun ? 2 * first : first + 3);
+      }
+    launch.per_copy = 0;
+    own[0] = 50;
+    ASSERT_EQ(Task({launch}, nullptr, own.data(), threads).run({0, 1}),
+              HFTA_OK);
+    EXPECT_EQ(own[3], 100);
+    launch.per_copy = 1;
+  }
+}
+
+// Neighbours run for all copies before and after a kernel with lanes, even if
+// they could go through all of them copy by copy.
+TEST(Launch, JoinsNoKernelWithLanes) {
+  const hfta_binding bindings[] = {{1, 0, 0, 16}, {1, 0, 8, 16}};
+  std::vector<hfta_launch> launches = {
+      launchOf(doubleItem, bindings, 1, 2), launchOfFour(bindings, 2),
+      launchOf(doubleItem, bindings + 1, 1, 2)};
+  launches[1].joins = launches[2].joins = 1;
+  for (int threads : {1, 2}) {
+    std::vector<int> own(20, 1);
+    ASSERT_EQ(Task(launches, nullptr, own.data(), threads).run({0, 1, 2, 3, 4}),
+              HFTA_OK);
+    for (int i = 0; i < 20; ++i)
+      EXPECT_EQ(own[i], i % 4 < 2 ? 2 : 8) << i;
+  }
+}
+
+TEST(Launch, RefusesMoreLanesThanBuffers) {
+  const hfta_binding bindings[] = {{0, 0, 0, 0}, {0, 0, 0, 0}};
+  hfta_launch launch = launchOfFour(bindings, 1);
+  launch.lanes = HFTA_MAX_BINDINGS / 2 + 1;
+  hfta_error error;
+  int shared = 0;
+  EXPECT_EQ(Task({launch}, &shared, &shared).run({0}, &error), HFTA_INTERNAL);
+}
+
 TEST(Launch, RefusesKernelsThatNeedMoreScratch) {
   hfta_launch launch = launchOf(addItem, nullptr, 0, 1);
   launch.scratch_bytes = 65;

@@ -7,7 +7,8 @@
 //
 // `buffers` are the kernel's arguments, then its results but for those that
 // overwrite an argument. The items of a kernel write disjoint parts of the
-// results, and all of them together write every element.
+// results, and all of them together write every element. A kernel with lanes
+// gets as many lists of buffers, one after the other, and of items.
 //
 // How a kernel is cut into items follows from its shapes, and from how many
 // copies share the threads. Each element is computed by the same operations in
@@ -34,6 +35,8 @@ inline constexpr llvm::StringLiteral kKernelAttrName = "hfta.kernel";
 inline constexpr llvm::StringLiteral kTiesAttrName = "hfta.ties";
 /// Lowered kernels: the number of work items, and the bytes of scratch memory.
 inline constexpr llvm::StringLiteral kItemsAttrName = "hfta.items";
+/// On lowered kernels that compute as many items at once, of any copies.
+inline constexpr llvm::StringLiteral kLanesAttrName = "hfta.lanes";
 /// On an LLVM function: a kernel whose short loops are to be unrolled, so that
 /// what windows share stays in registers.
 inline constexpr llvm::StringLiteral kSharesWindowsAttrName =

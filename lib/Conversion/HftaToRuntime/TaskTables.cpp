@@ -46,9 +46,12 @@ FailureOr<Record> TaskTables::getLaunch(LaunchOp launch) {
     return launch.emitError("kernel ")
            << launch.getKernelAttr()
            << " isn't lowered; run the kernel lowering first";
-  if (launch.getBindings().size() > HFTA_MAX_BINDINGS)
+  auto lanes = kernel->getAttrOfType<IntegerAttr>("hfta.lanes");
+  size_t operands =
+      launch.getBindings().size() * (lanes ? lanes.getInt() : size_t(1));
+  if (operands > HFTA_MAX_BINDINGS)
     return launch.emitError("kernel ")
-           << launch.getKernelAttr() << " has " << launch.getBindings().size()
+           << launch.getKernelAttr() << " has " << operands
            << " operands, at most " << HFTA_MAX_BINDINGS << " are supported";
   scratchBytes = std::max(scratchBytes, scratch.getInt());
   std::vector<Record> bindings;
@@ -68,6 +71,7 @@ FailureOr<Record> TaskTables::getLaunch(LaunchOp launch) {
           .set(&hfta_launch::copy, launch.getCopy().value_or(-1))
           .set(&hfta_launch::joins, launch.getJoins())
           .set(&hfta_launch::items, items.getInt())
+          .set(&hfta_launch::lanes, lanes ? lanes.getInt() : 0)
           .set(&hfta_launch::scratch_bytes, scratch.getInt()));
 }
 

@@ -43,7 +43,8 @@
   M(s, name)                                                                   \
   M(s, bindings)                                                               \
   M(s, binding_count)                                                          \
-  M(s, per_copy) M(s, copy) M(s, joins) M(s, items) M(s, scratch_bytes)
+  M(s, per_copy)                                                               \
+  M(s, copy) M(s, joins) M(s, items) M(s, lanes) M(s, scratch_bytes)
 #define HFTA_ABI_EXTENT(M, s) M(s, segment) M(s, reserved) M(s, bytes)
 #define HFTA_ABI_TASK(M, s)                                                    \
   M(s, name)                                                                   \

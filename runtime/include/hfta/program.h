@@ -120,6 +120,14 @@ typedef struct hfta_tensor {
 /// 64-byte aligned.
 typedef void (*hfta_kernel)(void *const *buffers, int64_t item, void *scratch);
 
+/// A kernel that computes several items at once, one in each of its
+/// hfta_launch.lanes lanes, which may be of different copies. Lane i has item
+/// `items[i]`, and hfta_launch.binding_count buffers from
+/// `buffers[i * binding_count]` on. Where there are fewer items than lanes, the
+/// last lanes have the same one.
+typedef void (*hfta_lanes_kernel)(void *const *buffers, const int64_t *items,
+                                  void *scratch);
+
 /// Where a kernel's operand lies.
 typedef struct hfta_binding {
   uint32_t segment;
@@ -142,6 +150,9 @@ typedef struct hfta_launch {
                   ///< and no copy reads what another one writes: copies may go
                   ///< through both one after the other
   int64_t items;
+  int64_t lanes; ///< 0: `kernel` computes an item; else it is an
+                 ///< hfta_lanes_kernel in truth. Lanes times binding_count are
+                 ///< at most HFTA_MAX_BINDINGS
   uint64_t scratch_bytes;
 } hfta_launch;
 

@@ -2,13 +2,14 @@
 
 #include "hfta/launch.h"
 
-/// Consecutive launches for the copies of a call from position `first` on.
+/// Consecutive launches for copies of a call from position `first` on.
 typedef struct work {
   hfta_pool *pool;
   const hfta_task_call *call;
   const hfta_launch *launches;
   int64_t count;
   int64_t first;
+  int64_t copies; ///< from there on
 } work;
 
 static int64_t copy_at(const hfta_task_call *call, int64_t position) {
@@ -46,14 +47,38 @@ static void run_items(void *argument, int64_t begin, int64_t end, int thread) {
   }
 }
 
+/// Items of all copies, copy after copy, as many at once as the kernel has
+/// lanes.
+static void run_groups(void *argument, int64_t begin, int64_t end, int thread) {
+  const work *self = argument;
+  const hfta_launch *launch = self->launches;
+  void *buffers[HFTA_MAX_BINDINGS];
+  int64_t items[HFTA_MAX_BINDINGS];
+  void *scratch = self->pool ? hfta_pool_scratch(self->pool, thread) : NULL;
+  // By way of a type that says nothing, so that it is no mistake.
+  hfta_lanes_kernel kernel = (hfta_lanes_kernel)(void (*)(void))launch->kernel;
+  int64_t last = self->copies * launch->items - 1;
+  for (int64_t group = begin; group < end; ++group) {
+    for (int64_t lane = 0; lane < launch->lanes; ++lane) {
+      int64_t index = group * launch->lanes + lane;
+      index = index < last ? index : last;
+      bind(self, self->first + index / launch->items,
+           buffers + lane * launch->binding_count);
+      items[lane] = index % launch->items;
+    }
+    kernel(buffers, items, scratch);
+  }
+}
+
 /// All kernels for one copy, then for the next: what one writes is in the
 /// thread's caches when the next reads it.
 static void run_copies(void *argument, int64_t begin, int64_t end, int thread) {
   const work *self = argument;
   for (int64_t position = begin; position < end; ++position) {
     for (int64_t i = 0; i < self->count; ++i) {
-      work one = {self->pool, self->call, &self->launches[i], 1,
-                  self->first + position};
+      work one = {
+          self->pool, self->call, &self->launches[i], 1, self->first + position,
+          1};
       if (one.launches->items > 0)
         run_items(&one, 0, one.launches->items, thread);
     }
@@ -68,12 +93,23 @@ static void share_out(hfta_pool *pool, int64_t count,
     function(argument, 0, count, 0);
 }
 
+/// Items of one launch.
+static void share_items(work *self) {
+  int64_t items = self->copies * self->launches->items;
+  int64_t lanes = self->launches->lanes;
+  if (items > 0 && lanes > 0)
+    share_out(self->pool, (items + lanes - 1) / lanes, run_groups, self);
+  else if (items > 0)
+    share_out(self->pool, items, run_items, self);
+}
+
 static hfta_status check(const hfta_pool *pool, const hfta_task *task,
                          hfta_error *error) {
   uint64_t scratch = pool ? hfta_pool_scratch_bytes(pool) : 0;
   for (uint32_t i = 0; i < task->launch_count; ++i) {
     const hfta_launch *launch = &task->launches[i];
-    if (launch->binding_count > HFTA_MAX_BINDINGS ||
+    int64_t lanes = launch->lanes > 0 ? launch->lanes : 1;
+    if (launch->binding_count * lanes > HFTA_MAX_BINDINGS ||
         launch->scratch_bytes > scratch)
       return hfta_fail(
           error, HFTA_INTERNAL,
@@ -86,18 +122,17 @@ static hfta_status check(const hfta_pool *pool, const hfta_task *task,
 
 /// Launches that join the first of them, once a copy.
 static void run_joined(work self) {
-  int64_t copies = self.call->copy_count;
+  int64_t copies = self.copies;
   // Each thread takes as many whole copies; all of them share the rest.
   if (self.count > 1) {
     int64_t threads = self.pool ? hfta_pool_threads(self.pool) : 1;
     int64_t whole = copies - copies % threads;
     share_out(self.pool, whole, run_copies, &self);
     self.first += whole;
-    copies -= whole;
+    self.copies -= whole;
   }
   for (; self.count > 0; ++self.launches, --self.count)
-    if (self.launches->items > 0)
-      share_out(self.pool, copies * self.launches->items, run_items, &self);
+    share_items(&self);
 }
 
 /// For all copies, or for the one whose own it is.
@@ -108,8 +143,14 @@ static void run_once(work self) {
            copy_at(self.call, self.first) != copy)
       ++self.first;
   bool is_here = copy < 0 || self.first < self.call->copy_count;
-  if (is_here && self.launches->items > 0)
-    share_out(self.pool, self.launches->items, run_items, &self);
+  self.copies = 1;
+  if (is_here)
+    share_items(&self);
+}
+
+/// A kernel with lanes runs for all copies at once.
+static bool joins(const hfta_launch *launch) {
+  return launch->joins && launch->lanes == 0 && launch[-1].lanes == 0;
 }
 
 hfta_status hfta_run_task(hfta_pool *pool, const hfta_task_call *call,
@@ -119,9 +160,9 @@ hfta_status hfta_run_task(hfta_pool *pool, const hfta_task_call *call,
   if (status != HFTA_OK)
     return status;
   for (uint32_t i = 0; i < task->launch_count;) {
-    work group = {pool, call, &task->launches[i], 1, 0};
+    work group = {pool, call, &task->launches[i], 1, 0, call->copy_count};
     while (i + group.count < task->launch_count &&
-           task->launches[i + group.count].joins)
+           joins(&task->launches[i + group.count]))
       ++group.count;
     if (group.launches->per_copy)
       run_joined(group);

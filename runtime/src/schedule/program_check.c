@@ -144,6 +144,7 @@ static hfta_status check_tasks(const hfta_program *program, hfta_error *error) {
     for (uint32_t j = 0; sound && j < task->launch_count; ++j) {
       const hfta_launch *launch = &task->launches[j];
       sound = launch->kernel && launch->copy < program->copies &&
+              launch->lanes >= 0 && launch->lanes <= HFTA_MAX_BINDINGS &&
               (!launch->joins || (j > 0 && launch->per_copy));
       for (uint32_t k = 0; sound && k < launch->binding_count; ++k)
         sound = launch->bindings[k].segment < program->segment_count;

@@ -1,15 +1,16 @@
 // RUN: hfta-opt %s -split-input-file -convert-hfta-to-runtime -verify-diagnostics | FileCheck %s
 
 // A task is a table of launches: kernel's entry point, name, operands, how many
-// they are, once a copy, whose own, joined, items and scratch. Schedules are
-// tables of commands. Segments of scalars start from the variables' initial
+// they are, once a copy, whose own, joined, items, lanes and scratch. Schedules
+// are tables of commands. Segments of scalars start from the variables' initial
 // values, every copy's at its place.
 
 // CHECK-NOT: {{hfta.(variable|task|schedule) @}}
 // CHECK: llvm.mlir.global internal constant @bindings
 // CHECK: llvm.mlir.global internal constant @launches
-// CHECK-SAME: !llvm.array<4 x struct<(ptr, ptr, ptr, i32, i32, i32, i32, i64, i64)>>
+// CHECK-SAME: !llvm.array<4 x struct<(ptr, ptr, ptr, i32, i32, i32, i32, i64, i64, i64)>>
 // CHECK: llvm.mlir.addressof @"kernel/copy.0/entry"
+// CHECK: llvm.mlir.constant(3 : i64)
 // CHECK: llvm.mlir.global internal constant @tasks
 // CHECK-SAME: !llvm.array<1 x struct<(ptr, ptr, ptr, ptr, ptr, i32, i32, i32, i32, i32, i32)>>
 // CHECK: llvm.mlir.global internal constant @commands
@@ -20,7 +21,7 @@
 module attributes {hfta.job = {all_forwards_first = false, batch = 4 : i64, clip_norm = array<f64>, copies = 2 : i64, data = [], epochs = 0 : i64, fuse = true, hyper_parameters = [{name = "period", values = array<f64: 1.0, 2.0>}], metric = "", micro_batches = 1 : i64, name = "net", optimizer_flags = [], optimizer = "", order_seed = 0 : i64, precision = {accumulate = "f32", compute = "f32", gradients = "f32", parameters = "f32", state = "f32"}, schedule = {gamma = array<f64>, kind = "constant", minimum = array<f64>, step_size = array<f64>, warmup = array<f64>}, seed = array<i64>, shuffle = true, steps = 0 : i64, training = false}, hfta.segments = [#hfta.segment<scalar, -1, 64 bytes, 1 instances>, #hfta.segment<output, -1, 64 bytes, 1 instances>]} {
   hfta.variable @rate {role = #hfta.role<scalar>, initial = dense<[0.5, 0.25]> : tensor<2xf64>, location = #hfta.binding<0, 0, 8>} : tensor<f64, #hfta.copies<2>>
   hfta.variable @"hfta.output/y" {purpose = #hfta.purpose<output "y">, role = #hfta.role<output>, location = #hfta.binding<1, 0, 8>} : tensor<f64, #hfta.copies<2>>
-  llvm.func internal @"kernel/copy.0"(!llvm.ptr) attributes {hfta.items = 1 : i64, hfta.scratch_bytes = 0 : i64} {
+  llvm.func internal @"kernel/copy.0"(!llvm.ptr) attributes {hfta.items = 1 : i64, hfta.lanes = 3 : i64, hfta.scratch_bytes = 0 : i64} {
   ^bb0(%a: !llvm.ptr):
     llvm.return
   }

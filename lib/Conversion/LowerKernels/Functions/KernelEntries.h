@@ -7,15 +7,17 @@
 
 namespace mlir::hfta {
 
-/// A lowered kernel: pointers to `buffers` buffers, the item, scratch memory.
+/// A lowered kernel: pointers to `buffers` buffers, of all lanes, the item of
+/// each lane, scratch memory.
 struct KernelSignature {
   StringAttr name;
   Location loc;
-  unsigned buffers;
+  unsigned buffers, lanes;
 };
 
 /// Adds `void name/entry(void *const *buffers, int64_t item, void *scratch)`,
-/// which loads the pointers and calls the kernel.
+/// which loads the pointers and calls the kernel. Where there are several
+/// lanes, it has `const int64_t *items`.
 void createEntry(ModuleOp module, const KernelSignature &kernel);
 
 } // namespace mlir::hfta

@@ -40,11 +40,19 @@ static bool isKernel(func::FuncOp function) {
   return function->hasAttr(kItemsAttrName) && !function.isDeclaration();
 }
 
-/// Memory arguments don't alias, and only the entry point calls the kernel.
+/// How many items a kernel computes at once.
+static int64_t countLanes(func::FuncOp kernel) {
+  auto lanes = kernel->getAttrOfType<IntegerAttr>(kLanesAttrName);
+  return lanes ? lanes.getInt() : 1;
+}
+
+/// Memory arguments don't alias, but for those of several lanes, and only the
+/// entry point calls the kernel.
 static void addAttributes(func::FuncOp kernel) {
   Builder builder(kernel.getContext());
   for (auto [index, type] : llvm::enumerate(kernel.getArgumentTypes()))
-    if (isa<MemRefType>(type))
+    if (isa<MemRefType>(type) &&
+        (countLanes(kernel) == 1 || index + 1 == kernel.getNumArguments()))
       kernel.setArgAttr(index, LLVM::LLVMDialect::getNoAliasAttrName(),
                         builder.getUnitAttr());
   kernel->setAttr(
@@ -95,8 +103,9 @@ struct ConvertKernelsToLLVMPass
     for (auto kernel : module.getOps<func::FuncOp>()) {
       if (!isKernel(kernel))
         continue;
+      unsigned lanes = countLanes(kernel);
       signatures.push_back({kernel.getSymNameAttr(), kernel.getLoc(),
-                            kernel.getNumArguments() - 2});
+                            kernel.getNumArguments() - lanes - 1, lanes});
       addAttributes(kernel);
     }
     if (failed(convert(module)))

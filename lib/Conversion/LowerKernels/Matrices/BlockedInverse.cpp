@@ -14,10 +14,7 @@
 // are, and code grows with nothing.
 //===----------------------------------------------------------------------===//
 
-#include "Matrices/MatrixKernel.h"
-#include "Matrices/TriangleBlocks.h"
-
-#include "Hfta/Dialect/Hfta/IR/PackedTriangle.h"
+#include "Matrices/Inverse.h"
 
 #include "mlir/Dialect/Math/IR/Math.h"
 
@@ -93,7 +90,7 @@ void BlockedInverse::load(Value damping) {
       Tile vectors;
       for (int64_t i = 0; i < shape.vectors; ++i) {
         Value column = b.add(b.mul(j, shape.block), i * shape.lanes);
-        Value inside = tiles.makeMask(countColumns(row, column));
+        Value inside = b.maskBefore(shape.lanes, countColumns(row, column));
         vectors.push_back(vector::MaskedLoadOp::create(
             b, shape.vector, factor, ValueRange{matrix, b.add(begin, column)},
             inside, none));
@@ -238,7 +235,7 @@ void BlockedInverse::multiplyBlock(Value i, Value j) {
       Value place = b.packedRow(row);
       for (int64_t v = 0; v < shape.vectors; ++v) {
         Value column = b.add(b.mul(j, shape.block), v * shape.lanes);
-        Value inside = tiles.makeMask(countColumns(row, column));
+        Value inside = b.maskBefore(shape.lanes, countColumns(row, column));
         vector::MaskedStoreOp::create(b, inverse,
                                       ValueRange{matrix, b.add(place, column)},
                                       inside, sums[r * shape.vectors + v]);
@@ -275,71 +272,28 @@ Value BlockedInverse::compute(Value damping) {
 }
 
 //===----------------------------------------------------------------------===//
-// Further tries
+// Tries
 //===----------------------------------------------------------------------===//
 
-static constexpr int64_t kFurtherTries = 3;
-
-/// Gives the old inverse, or I / damping.
-static void emitFallback(LoopBuilder &b, const MatrixKernel &kernel,
-                         int64_t rows, Value damping) {
-  Value old = kernel.operands[2], inverse = kernel.results[0];
-  Value zero = b.index(0),
-        first = memref::LoadOp::create(b, old, ValueRange{kernel.item, zero});
-  Type element = damping.getType();
-  Value none = b.number(element, 0);
-  Value isThere =
-      arith::CmpFOp::create(b, arith::CmpFPredicate::OGT, first, none);
-  Value scale = arith::DivFOp::create(b, b.number(element, 1), damping);
-  b.loop(zero, b.index(rows), 1, [&](Value row) {
-    Value begin = b.packedRow(row);
-    b.loop(zero, b.add(row, 1), 1, [&](Value column) {
-      SmallVector<Value> place = {kernel.item, b.add(begin, column)};
-      Value kept = memref::LoadOp::create(b, old, place);
-      Value isDiagonal =
-          arith::CmpIOp::create(b, arith::CmpIPredicate::eq, row, column);
-      Value made = arith::SelectOp::create(b, isDiagonal, scale, none);
-      memref::StoreOp::create(
-          b, arith::SelectOp::create(b, isThere, kept, made), inverse, place);
-    });
-  });
-}
-
-void hfta::emitInverse(LoopBuilder &b, SpdInverseOp op,
-                       const MatrixKernel &kernel) {
-  auto type = cast<RankedTensorType>(op.getFactor().getType());
-  int64_t rows = *getPackedSide(type.getDimSize(1));
-  BlockShape shape(type.getElementType(), rows);
+void hfta::emitBlockedInverse(LoopBuilder &b, const BlockShape &shape,
+                              const MatrixKernel &kernel) {
   BlockedInverse algorithm(b, shape, kernel);
   Value damping = memref::LoadOp::create(b, kernel.operands[1], kernel.item);
-  auto number = [&](int64_t value) -> Value {
-    return arith::ConstantIntOp::create(b, value, 32);
-  };
   Value yes = arith::ConstantIntOp::create(b, 1, 1);
+  Value none = arith::ConstantIntOp::create(b, 0, 32);
   // Whether there is no inverse yet, the tries, and the damping.
   SmallVector<Value> results = b.fold(
-      b.index(0), b.index(1 + kFurtherTries), 1, {yes, number(0), damping},
+      b.index(0), b.index(1 + kFurtherTries), 1, {yes, none, damping},
       [&](Value, ValueRange state) {
-        auto branch = scf::IfOp::create(
-            b, state[0],
-            [&](OpBuilder &inner, Location) {
-              OpBuilder::InsertionGuard guard(b);
-              b.setInsertionPoint(inner.getInsertionBlock(),
-                                  inner.getInsertionPoint());
-              Value ok = algorithm.compute(state[2]);
-              Value fails = arith::XOrIOp::create(b, ok, yes);
-              Value more = arith::ExtUIOp::create(b, b.getI32Type(), fails);
-              Value next = arith::MulFOp::create(
-                  b, state[2], b.number(type.getElementType(), 10));
-              scf::YieldOp::create(
-                  b, ValueRange{fails, arith::AddIOp::create(b, state[1], more),
-                                next});
-            },
-            [&](OpBuilder &inner, Location loc) {
-              scf::YieldOp::create(inner, loc, state);
-            });
-        return SmallVector<Value>(branch.getResults());
+        return b.choose(state[0], state, [&] {
+          Value ok = algorithm.compute(state[2]);
+          Value fails = arith::XOrIOp::create(b, ok, yes);
+          Value more = arith::ExtUIOp::create(b, b.getI32Type(), fails);
+          return SmallVector<Value>{
+              fails, arith::AddIOp::create(b, state[1], more),
+              arith::MulFOp::create(b, state[2], b.number(shape.element, 10))};
+        });
       });
   memref::StoreOp::create(b, results[1], kernel.results[1], kernel.item);
-  b.ifTrue(results[0], [&] { emitFallback(b, kernel, rows, damping); });
+  b.ifTrue(results[0], [&] { emitFallback(b, kernel, shape.rows, damping); });
 }

@@ -13,8 +13,6 @@
 #include "Matrices/MatrixKernel.h"
 #include "Matrices/TriangleBlocks.h"
 
-#include "Hfta/Dialect/Hfta/IR/PackedTriangle.h"
-
 #include "mlir/Dialect/Math/IR/Math.h"
 
 #include <limits>
@@ -300,18 +298,8 @@ Value JacobiEigen::sweep() {
 void JacobiEigen::iterate() {
   Value yes = arith::ConstantIntOp::create(b, 1, 1);
   b.fold(zero, b.index(kMostSweeps), 1, yes, [&](Value, ValueRange state) {
-    auto branch = scf::IfOp::create(
-        b, state.front(),
-        [&](OpBuilder &inner, Location) {
-          OpBuilder::InsertionGuard guard(b);
-          b.setInsertionPoint(inner.getInsertionBlock(),
-                              inner.getInsertionPoint());
-          scf::YieldOp::create(b, sweep());
-        },
-        [&](OpBuilder &inner, Location loc) {
-          scf::YieldOp::create(inner, loc, state);
-        });
-    return SmallVector<Value>(branch.getResults());
+    return b.choose(state.front(), state,
+                    [&] { return SmallVector<Value>{sweep()}; });
   });
 }
 
@@ -345,7 +333,7 @@ void JacobiEigen::compute() {
 
 void hfta::emitEigen(LoopBuilder &builder, SymmetricEigenOp op,
                      const MatrixKernel &kernel) {
-  auto type = cast<RankedTensorType>(op.getFactor().getType());
-  BlockShape shape(type.getElementType(), *getPackedSide(type.getDimSize(1)));
+  auto type = cast<RankedTensorType>(op.getBasis().getType());
+  BlockShape shape(type.getElementType(), type.getDimSize(1));
   JacobiEigen(builder, shape, kernel).compute();
 }

@@ -20,6 +20,18 @@ Value LoopBuilder::packedRow(Value row) {
   return arith::ShRUIOp::create(*this, twice, index(1));
 }
 
+Value LoopBuilder::maskBefore(int64_t lanes, Value count) {
+  auto type = VectorType::get({lanes}, getI32Type());
+  SmallVector<int32_t> numbers =
+      llvm::to_vector(llvm::seq<int32_t>(0, static_cast<int32_t>(lanes)));
+  Value places = arith::ConstantOp::create(
+      *this, DenseElementsAttr::get(type, ArrayRef(numbers)));
+  Value narrow = arith::IndexCastOp::create(*this, getI32Type(), count);
+  return arith::CmpIOp::create(
+      *this, arith::CmpIPredicate::slt, places,
+      vector::BroadcastOp::create(*this, type, narrow));
+}
+
 SmallVector<Value> LoopBuilder::fold(Value first, Value end, int64_t step,
                                      ValueRange initial, Fold body) {
   auto loop = scf::ForOp::create(
@@ -53,6 +65,23 @@ void LoopBuilder::loopDown(Value first, Value end, int64_t step, Body body) {
     body(i);
     return SmallVector<Value>();
   });
+}
+
+SmallVector<Value>
+LoopBuilder::choose(Value condition, ValueRange otherwise,
+                    llvm::function_ref<SmallVector<Value>()> body) {
+  auto branch = scf::IfOp::create(
+      *this, condition,
+      [&](OpBuilder &inner, Location) {
+        OpBuilder::InsertionGuard guard(*this);
+        setInsertionPoint(inner.getInsertionBlock(), inner.getInsertionPoint());
+        SmallVector<Value> values = body();
+        scf::YieldOp::create(*this, values);
+      },
+      [&](OpBuilder &inner, Location loc) {
+        scf::YieldOp::create(inner, loc, otherwise);
+      });
+  return branch.getResults();
 }
 
 void LoopBuilder::ifTrue(Value condition, llvm::function_ref<void()> body) {

@@ -31,6 +31,8 @@ public:
   }
   /// Where the packed lower triangle's row begins.
   Value packedRow(Value row);
+  /// A vector of `lanes` booleans, the first `count` of them true.
+  Value maskBefore(int64_t lanes, Value count);
 
   /// Runs `body` for first, first + step, … below `end`.
   void loop(Value first, Value end, int64_t step, Body body);
@@ -42,6 +44,9 @@ public:
                           ValueRange initial, Fold body);
   SmallVector<Value> foldDown(Value first, Value end, int64_t step,
                               ValueRange initial, Fold body);
+  /// What `body` gives where the condition holds, else `otherwise`.
+  SmallVector<Value> choose(Value condition, ValueRange otherwise,
+                            llvm::function_ref<SmallVector<Value>()> body);
   void ifTrue(Value condition, llvm::function_ref<void()> body);
 };
 

@@ -20,29 +20,46 @@ static MemRefType getMemoryType(Type type) {
   return MemRefType::get(tensor.getShape(), tensor.getElementType());
 }
 
-/// Gives the kernel memory for tensors, the item's number and scratch memory.
-/// What the op computes for nobody goes to scratch memory.
-static MatrixKernel makeArguments(func::FuncOp function, Operation *op) {
+/// Gives the kernel each lane's memory for its tensors, the lanes' items, and
+/// scratch memory. What the op computes for nobody goes to scratch memory.
+static SmallVector<MatrixKernel> makeArguments(func::FuncOp function,
+                                               Operation *op, int64_t count) {
   Block &body = function.getBody().front();
   Operation *end = body.getTerminator();
-  MatrixKernel kernel;
-  for (Value operand : op->getOperands())
-    kernel.operands.push_back(operand);
-  kernel.results.resize(op->getNumResults());
-  for (Value result : end->getOperands()) {
-    unsigned number = cast<OpResult>(result).getResultNumber();
-    kernel.results[number] =
-        body.addArgument(getMemoryType(result.getType()), result.getLoc());
+  SmallVector<Location> places;
+  SmallVector<Type> types;
+  for (BlockArgument argument : body.getArguments()) {
+    argument.setType(getMemoryType(argument.getType()));
+    places.push_back(argument.getLoc());
+    types.push_back(argument.getType());
+  }
+  SmallVector<MatrixKernel> lanes(count);
+  for (auto [number, lane] : llvm::enumerate(lanes)) {
+    SmallVector<Value> tensors(body.getArguments().take_front(types.size()));
+    for (size_t i = 0; number > 0 && i < types.size(); ++i)
+      tensors[i] = body.addArgument(types[i], places[i]);
+    for (Value operand : op->getOperands())
+      lane.operands.push_back(
+          tensors[cast<BlockArgument>(operand).getArgNumber()]);
+    lane.results.resize(op->getNumResults());
+    for (Value result : end->getOperands())
+      lane.results[cast<OpResult>(result).getResultNumber()] =
+          body.addArgument(getMemoryType(result.getType()), result.getLoc());
   }
   OpBuilder builder(op);
-  kernel.item = body.addArgument(builder.getIndexType(), op->getLoc());
+  for (MatrixKernel &lane : lanes)
+    lane.item = body.addArgument(builder.getIndexType(), op->getLoc());
   body.addArgument(MemRefType::get({ShapedType::kDynamic}, builder.getI8Type()),
                    op->getLoc());
-  for (auto [memory, result] : llvm::zip(kernel.results, op->getResults()))
-    if (!memory)
-      memory = memref::AllocOp::create(builder, op->getLoc(),
-                                       getMemoryType(result.getType()));
-  return kernel;
+  for (OpResult result : op->getResults()) {
+    if (lanes.front().results[result.getResultNumber()])
+      continue;
+    Value unused = memref::AllocOp::create(builder, op->getLoc(),
+                                           getMemoryType(result.getType()));
+    for (MatrixKernel &lane : lanes)
+      lane.results[result.getResultNumber()] = unused;
+  }
+  return lanes;
 }
 
 /// Whether the function's results are all the op's, each at most once.
@@ -58,12 +75,17 @@ static bool isAlone(func::FuncOp function, Operation *op) {
          });
 }
 
+static int64_t countLanes(Operation *op) {
+  auto inverse = dyn_cast<SpdInverseOp>(op);
+  return inverse ? countInverseLanes(inverse) : 1;
+}
+
 static LogicalResult emit(LoopBuilder &builder, Operation *op,
-                          const MatrixKernel &kernel) {
+                          ArrayRef<MatrixKernel> lanes) {
   if (auto inverse = dyn_cast<SpdInverseOp>(op))
-    return emitInverse(builder, inverse, kernel), success();
+    return emitInverse(builder, inverse, lanes), success();
   if (auto eigen = dyn_cast<SymmetricEigenOp>(op))
-    return emitEigen(builder, eigen, kernel), success();
+    return emitEigen(builder, eigen, lanes.front()), success();
   return op->emitError("has no lowering to loops");
 }
 
@@ -71,20 +93,20 @@ static LogicalResult lower(func::FuncOp function, Operation *op) {
   Block &body = function.getBody().front();
   int64_t matrices =
       cast<RankedTensorType>(op->getResult(0).getType()).getDimSize(0);
-  MatrixKernel kernel = makeArguments(function, op);
+  int64_t count = countLanes(op);
+  SmallVector<MatrixKernel> lanes = makeArguments(function, op, count);
   body.getTerminator()->eraseOperands(0,
                                       body.getTerminator()->getNumOperands());
   LoopBuilder builder(op->getLoc(), op);
-  if (failed(emit(builder, op, kernel)))
+  if (failed(emit(builder, op, lanes)))
     return failure();
   op->erase();
-  for (BlockArgument argument : body.getArguments())
-    if (isa<RankedTensorType>(argument.getType()))
-      argument.setType(getMemoryType(argument.getType()));
   function.setType(
       builder.getFunctionType(body.getArgumentTypes(), TypeRange()));
   function->removeAttr(kTiesAttrName);
   function->setAttr(kItemsAttrName, builder.getI64IntegerAttr(matrices));
+  if (count > 1)
+    function->setAttr(kLanesAttrName, builder.getI64IntegerAttr(count));
   return success();
 }
 

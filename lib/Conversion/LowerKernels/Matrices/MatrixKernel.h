@@ -8,15 +8,19 @@
 
 namespace mlir::hfta {
 
-/// Memory of the op's operands and results, and the work item's number, which
-/// is that of its matrix.
+/// Memory of the op's operands and results, of one copy, and the work item's
+/// number, which is that of its matrix.
 struct MatrixKernel {
   SmallVector<Value> operands, results;
   Value item;
 };
 
+/// How many matrices the op's kernel inverts at once, each in a lane; 1: none
+/// has lanes.
+int64_t countInverseLanes(SpdInverseOp op);
 void emitInverse(LoopBuilder &builder, SpdInverseOp op,
-                 const MatrixKernel &kernel);
+                 ArrayRef<MatrixKernel> lanes);
+/// They look at the op's results alone: its operands are memory already.
 void emitEigen(LoopBuilder &builder, SymmetricEigenOp op,
                const MatrixKernel &kernel);
 

@@ -31,17 +31,6 @@ Value TileBuilder::allocateBlock() {
   return allocate(b, {shape.block, shape.block}, shape.element);
 }
 
-Value TileBuilder::makeMask(Value count) {
-  auto type = VectorType::get({shape.lanes}, b.getI32Type());
-  SmallVector<int32_t> numbers =
-      llvm::to_vector(llvm::seq<int32_t>(0, static_cast<int32_t>(shape.lanes)));
-  Value lanes = arith::ConstantOp::create(
-      b, DenseElementsAttr::get(type, ArrayRef(numbers)));
-  Value narrow = arith::IndexCastOp::create(b, b.getI32Type(), count);
-  return arith::CmpIOp::create(b, arith::CmpIPredicate::slt, lanes,
-                               vector::BroadcastOp::create(b, type, narrow));
-}
-
 Tile TileBuilder::loadRow(Value memory, ValueRange indices, Value column) {
   Tile row;
   SmallVector<Value> place(indices);

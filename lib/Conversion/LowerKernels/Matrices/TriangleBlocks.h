@@ -47,8 +47,6 @@ public:
   Value broadcast(Value scalar) {
     return vector::BroadcastOp::create(b, shape.vector, scalar);
   }
-  /// True in a vector's first `count` lanes.
-  Value makeMask(Value count);
   /// A row's vectors, from `column` on of the last axis, or from its begin.
   Tile loadRow(Value memory, ValueRange indices, Value column = Value());
   void storeRow(ArrayRef<Value> row, Value memory, ValueRange indices,

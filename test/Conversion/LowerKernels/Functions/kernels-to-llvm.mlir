@@ -48,3 +48,21 @@ func.func private @"kernel/add.0"(%x: memref<8xf64>, %out: memref<8xf64>, %item:
 func.func @task() {
   return
 }
+
+// A kernel with lanes has so many lists of buffers, which may be the same
+// memory, and of items.
+// CHECK-LABEL: llvm.func internal @"kernel/lanes"(
+// CHECK-SAME: %{{[^ ,:#]+}}: !llvm.ptr, %{{[^ ,:#]+}}: !llvm.ptr, %{{[^ ,:#]+}}: i64, %{{[^ ,:#]+}}: i64, %{{[^ ,:#]+}}: !llvm.ptr {llvm.noalias})
+// CHECK-LABEL: llvm.func @"kernel/lanes/entry"(
+// CHECK-SAME: %[[BUFFERS:[^ ,:#]+]]: !llvm.ptr, %[[ITEMS:[^ ,:#]+]]: !llvm.ptr, %[[SCRATCH:[^ ,:#]+]]: !llvm.ptr)
+// CHECK: %[[P1:[^ ,:#]+]] = llvm.getelementptr %[[BUFFERS]][1]
+// CHECK: %[[X1:[^ ,:#]+]] = llvm.load %[[P1]] : !llvm.ptr -> !llvm.ptr
+// CHECK: %[[P3:[^ ,:#]+]] = llvm.getelementptr %[[ITEMS]][1]
+// CHECK: %[[I1:[^ ,:#]+]] = llvm.load %[[P3]] : !llvm.ptr -> i64
+// CHECK: llvm.call @"kernel/lanes"(%{{.*}}, %[[X1]], %{{.*}}, %[[I1]], %[[SCRATCH]])
+func.func private @"kernel/lanes"(%x0: memref<8xf64>, %x1: memref<8xf64>, %i0: index, %i1: index, %scratch: memref<64xi8>)
+    attributes {hfta.kernel, hfta.items = 8 : i64, hfta.lanes = 2 : i64, hfta.scratch_bytes = 64 : i64} {
+  %a = memref.load %x0[%i0] : memref<8xf64>
+  memref.store %a, %x1[%i1] : memref<8xf64>
+  return
+}

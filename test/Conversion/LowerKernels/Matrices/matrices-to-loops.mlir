@@ -2,14 +2,31 @@
 
 // Each matrix is a work item. Results that nobody asks for lie in scratch memory.
 // CHECK-LABEL: func.func private @inverse(
-// CHECK-SAME: %[[F:[^ ,:]+]]: memref<3x36xf32>, %[[D:[^ ,:]+]]: memref<3xf32>, %[[O:[^ ,:]+]]: memref<3x36xf32>, %[[INVERSE:[^ ,:]+]]: memref<3x36xf32>, %[[ITEM:[^ ,:]+]]: index, %{{.*}}: memref<?xi8>) attributes {hfta.items = 3 : i64, hfta.kernel}
+// CHECK-SAME: %[[F:[^ ,:]+]]: memref<3x2145xf32>, %[[D:[^ ,:]+]]: memref<3xf32>, %[[O:[^ ,:]+]]: memref<3x2145xf32>, %[[INVERSE:[^ ,:]+]]: memref<3x2145xf32>, %[[ITEM:[^ ,:]+]]: index, %{{.*}}: memref<?xi8>) attributes {hfta.items = 3 : i64, hfta.kernel}
 // CHECK: %[[TRIES:.*]] = memref.alloc() : memref<3xi32>
 // CHECK: memref.load %[[D]][%[[ITEM]]]
 // CHECK: memref.store %{{.*}}, %[[TRIES]][%[[ITEM]]]
-func.func private @inverse(%f: tensor<3x36xf32>, %d: tensor<3xf32>, %o: tensor<3x36xf32>) -> tensor<3x36xf32>
+func.func private @inverse(%f: tensor<3x2145xf32>, %d: tensor<3xf32>, %o: tensor<3x2145xf32>) -> tensor<3x2145xf32>
     attributes {hfta.kernel, hfta.ties = array<i64: -1>} {
-  %inverse, %tries = hfta.spd_inverse %f, %d, %o : tensor<3x36xf32>, tensor<3xf32>, tensor<3x36xf32>
-  return %inverse : tensor<3x36xf32>
+  %inverse, %tries = hfta.spd_inverse %f, %d, %o : tensor<3x2145xf32>, tensor<3xf32>, tensor<3x2145xf32>
+  return %inverse : tensor<3x2145xf32>
+}
+
+// -----
+
+// Of small matrices each is in a lane, of eight with f64: so many lists of
+// memory, then the items.
+// CHECK-LABEL: func.func private @lanes(
+// CHECK-SAME: %[[F0:[^ ,:]+]]: memref<3x36xf64>, %[[D0:[^ ,:]+]]: memref<3xf64>, %[[INVERSE0:[^ ,:]+]]: memref<3x36xf64>, %[[TRIES0:[^ ,:]+]]: memref<3xi32>, %[[F1:[^ ,:]+]]: memref<3x36xf64>, %[[D1:[^ ,:]+]]: memref<3xf64>,
+// CHECK-SAME: memref<3xi32>, %[[ITEM0:[^ ,:]+]]: index, %[[ITEM1:[^ ,:]+]]: index, %{{[^ ,:]+}}: index, %{{[^ ,:]+}}: index, %{{[^ ,:]+}}: index, %{{[^ ,:]+}}: index, %{{[^ ,:]+}}: index, %{{[^ ,:]+}}: index, %{{[^ ,:]+}}: memref<?xi8>)
+// CHECK-SAME: attributes {hfta.items = 3 : i64, hfta.kernel, hfta.lanes = 8 : i64}
+// CHECK: memref.load %[[D0]][%[[ITEM0]]]
+// CHECK: memref.load %[[D1]][%[[ITEM1]]]
+// CHECK: memref.store %{{.*}}, %[[TRIES0]][%[[ITEM0]]]
+func.func private @lanes(%f: tensor<3x36xf64>, %d: tensor<3xf64>) -> (tensor<3x36xf64>, tensor<3xi32>)
+    attributes {hfta.kernel, hfta.ties = array<i64: -1, -1>} {
+  %inverse, %tries = hfta.spd_inverse %f, %d, %f : tensor<3x36xf64>, tensor<3xf64>, tensor<3x36xf64>
+  return %inverse, %tries : tensor<3x36xf64>, tensor<3xi32>
 }
 
 // -----

@@ -1,0 +1,27 @@
+//===- Inverse.h - Two ways to invert matrices ------------------*- C++ -*-===//
+
+#ifndef HFTA_LIB_CONVERSION_LOWERKERNELS_MATRICES_INVERSE_H
+#define HFTA_LIB_CONVERSION_LOWERKERNELS_MATRICES_INVERSE_H
+
+#include "Matrices/MatrixKernel.h"
+#include "Matrices/TriangleBlocks.h"
+
+namespace mlir::hfta {
+
+/// Each with ten times the damping of the one before.
+inline constexpr int64_t kFurtherTries = 3;
+
+/// One matrix, block by block.
+void emitBlockedInverse(LoopBuilder &builder, const BlockShape &shape,
+                        const MatrixKernel &kernel);
+/// One matrix of `rows` rows in each lane of a vector.
+void emitLaneInverse(LoopBuilder &builder, Type element, int64_t rows,
+                     ArrayRef<MatrixKernel> lanes);
+
+/// Where all tries have failed: the old inverse, or I / damping.
+void emitFallback(LoopBuilder &builder, const MatrixKernel &kernel,
+                  int64_t rows, Value damping);
+
+} // namespace mlir::hfta
+
+#endif // HFTA_LIB_CONVERSION_LOWERKERNELS_MATRICES_INVERSE_H
