@@ -27,6 +27,7 @@ public:
                            segments,
                            keeps,
                            copies.data(),
+                           /*slabs=*/nullptr,
                            static_cast<int64_t>(copies.size()),
                            -1};
     return hfta_run_task(pool.get(), &call, error);

@@ -92,8 +92,13 @@ void JitProgram::run(StringRef part) {
   for (uint32_t i = 0; i < program->task_count; ++i) {
     if (StringRef(program->tasks[i].name).split('.').first != part)
       continue;
-    hfta_task_call call = {&program->tasks[i], segments.data(), keeps.get(),
-                           copies.data(), program->copies};
+    hfta_task_call call = {&program->tasks[i],
+                           segments.data(),
+                           keeps.get(),
+                           copies.data(),
+                           nullptr,
+                           program->copies,
+                           -1};
     hfta_run_task(pool, &call, nullptr);
     return;
   }
