@@ -97,7 +97,7 @@ CASES = {
                       schedule={"kind": "step", "step_size": 8, "gamma": 0.5,
                                 "warmup": 3}),
     "mlp-damping": Case("mlp", "adam", ADAM,
-                        {"damping": [0.1, 1.0]} | PERIODS | {"exclude": "hidden.*"},
+                        {"damping": [0.1, 1.0]} | PERIODS | {"exclude": ("hidden.*",)},
                         damping_schedule={"kind": "step", "step_size": 5,
                                           "gamma": 0.5}),
     "cnn-reduce": Case("cnn", "sgd", SGD, DAMPING | PERIODS |
@@ -114,7 +114,10 @@ CASES = {
     "transformer-reduce": Case("transformer", "adamw", ADAMW,
                                DAMPING | PERIODS |
                                {"sharing": "reduce", "others": "plain",
-                                "exclude": "key.*"}),
+                                "exclude": ("key.*",)}),
+    "transformer-excluded": Case("transformer", "sgd", SGD, DAMPING | PERIODS |
+                                 {"exclude": ("wide.weight", "narrow.bias",
+                                              "norm.weight", "last_norm.bias")}),
     "recurrent-sgd": Case("recurrent", "sgd", SGD, DAMPING | PERIODS),
     "regression-sgd": Case("regression", "sgd", SGD, DAMPING | PERIODS),
     "regression-parts": Case("regression", "sgd", SGD, DAMPING | PERIODS,
@@ -130,7 +133,7 @@ def make_layer_case(network, sharing, method, micro_batches):
     options = DAMPING | OFTEN | {"sharing": sharing, "method": method,
                                  "kl_clip": 0.0}
     if network == "transformer" and sharing == "reduce":
-        options["exclude"] = "key.*"
+        options["exclude"] = ("key.*",)
     return Case(network, "sgd", {"lr": [0.05, 0.02], "momentum": 0.5}, options,
                 micro_batches=micro_batches, steps=3, velocity=True)
 
@@ -195,7 +198,7 @@ def make_job(case, folder):
     network = NETWORKS[case.network]
     kfac = dict(case.kfac)
     if "exclude" in kfac:
-        kfac["exclude"] = f'"{kfac["exclude"]}"'
+        kfac["exclude"] = [f'"{pattern}"' for pattern in kfac["exclude"]]
     if case.damping_schedule:
         kfac["damping_schedule"] = write_schedule(case.damping_schedule)
     lists = [name for numbers in (case.settings, case.kfac)

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Makes test/models/kfac/NAME.onnx and golden/kfac/NAME.json: trainings that are
-preconditioned by kfac.py, in f64.
+preconditioned by numpy_kfac.py, in f64.
 
     make_kfac_golden.py [--only NAME] [--out DIR]    needs torch, numpy and onnx
 
@@ -25,7 +25,7 @@ import torch
 from torch import nn
 from torch.nn import functional
 
-import kfac
+import numpy_kfac
 import kfac_cases
 import make_data
 from make_golden import make_optimizer, rate
@@ -132,11 +132,11 @@ class Transformer(nn.Module):
         super().__init__()
         self.heads = heads
         self.embedding = nn.Embedding(kfac_cases.WORDS, width)
-        self.positions = kfac.Positions(kfac_cases.LENGTH, width)
+        self.positions = numpy_kfac.Positions(kfac_cases.LENGTH, width)
         self.query = nn.Linear(width, width)
         self.key = nn.Linear(width, width)
         self.value = nn.Linear(width, width)
-        self.mix = kfac.PerHead(heads, width // heads, width // heads)
+        self.mix = numpy_kfac.PerHead(heads, width // heads, width // heads)
         self.out = nn.Linear(width, width)
         self.norm = nn.LayerNorm(width, eps=EPSILON)
         self.wide = nn.Linear(width, 8)
@@ -217,7 +217,7 @@ def choose_options(case, copy):
     if "kl_clip" not in options:
         momentum = pick(case.settings, copy).get("momentum", 0.0)
         options["kl_clip"] = 1e-2 * (1 - momentum) ** 2
-    return kfac.DEFAULTS | options
+    return numpy_kfac.DEFAULTS | options
 
 
 def load_fields(case):
@@ -244,7 +244,7 @@ def train(case, copy):
     options = choose_options(case, copy)
     settings = pick(case.settings, copy)
     optimizer = make_optimizer(case.optimizer, list(model.parameters()), settings)
-    preconditioner = kfac.Kfac(model, options)
+    preconditioner = numpy_kfac.Kfac(model, options)
     data = load_fields(case)
     label = data.pop("label")
     network = kfac_cases.NETWORKS[case.network]

@@ -92,11 +92,13 @@ class Running:
 
 
 class Layer:
-    """What all kinds share. `uses` are pairs of input and output gradient of the
-    micro-batch that was computed last."""
+    """What all kinds share. `names` are those of the module's parameters that it is
+    of, `uses` pairs of input and output gradient of the micro-batch that was
+    computed last."""
 
-    def __init__(self, name, module, options):
-        self.name, self.module, self.options = name, module, options
+    def __init__(self, name, module, names, options):
+        self.name, self.module, self.names = name, module, names
+        self.options = options
         self.uses = []
         self.clear()
 
@@ -112,22 +114,25 @@ class Layer:
 
     @property
     def bias(self):
-        """What is a column more of the weight. A transposed convolution's isn't:
-        its rows are positions of the input."""
-        if type(self.module) in TRANSPOSED:
-            return None
-        return getattr(self.module, "bias", None)
+        return self.module.bias if "bias" in self.names else None
 
     @property
     def parameters(self):
-        return [p for p in (self.weight, self.bias) if p is not None]
+        return [getattr(self.module, name) for name in self.names]
+
+    def sum_positions(self, values):
+        """[samples, channels] of what an output gradient's shape has."""
+        is_last = isinstance(self.module, (nn.Linear, nn.LayerNorm))
+        channel = values.ndim - 1 if is_last else 1
+        return values.sum(tuple(axis for axis in range(1, values.ndim)
+                                if axis != channel))
 
 
 class Factored(Layer):
     """Kronecker factors of [blocks, out, in]."""
 
-    def __init__(self, name, module, options):
-        super().__init__(name, module, options)
+    def __init__(self, *arguments):
+        super().__init__(*arguments)
         self.factors = {"input": Running(), "output": Running()}
         self.inverse, self.basis, self.values, self.measured = {}, {}, {}, {}
         self.shared = None  # an earlier layer that reads the same input
@@ -294,80 +299,71 @@ class Embedding(Factored):
                 if not key.startswith(("input_inverse", "input_spectrum"))}
 
 
-class Norm(Layer):
-    """A 2x2 factor a feature."""
+class FeatureWise(Layer):
+    """What has a running mean for each feature, or pair of features."""
 
-    def __init__(self, name, module, options):
-        super().__init__(name, module, options)
+    def __init__(self, *arguments):
+        super().__init__(*arguments)
         self.factor = Running()
+
+    def update(self, terms, decay):
+        self.factor.update(terms * self.sums["factor"], decay)
+
+    def invert(self, damping):
+        pass
+
+    def get_state(self):
+        return {f"factor/{self.name}.{self.names[0]}":
+                self.factor.mean.reshape(-1)}
+
+
+class Norm(FeatureWise):
+    """A norm's scale and bias, a 2x2 factor a feature; or one of them."""
 
     def measure(self):
         for x, g in self.uses:
             if isinstance(self.module, nn.LayerNorm):
-                axes, positions = (-1,), tuple(range(1, x.ndim - 1))
+                axes = (-1,)
             else:
                 axes = (0, *range(2, x.ndim))
-                positions = tuple(range(2, x.ndim))
             mean = x.mean(axes, keepdims=True)
             variance = x.var(axes, keepdims=True)
             normalized = (x - mean) / numpy.sqrt(variance + self.module.eps)
-            u = (g * normalized).sum(positions)
-            v = g.sum(positions)
-            self.add("factor", numpy.stack([(u * u).sum(0), (u * v).sum(0),
-                                            (v * v).sum(0)], -1))
-
-    def update(self, terms, decay):
-        self.factor.update(terms * self.sums["factor"], decay)
-
-    def invert(self, damping):
-        pass
+            sums = [self.sum_positions(values) for name, values in
+                    (("weight", g * normalized), ("bias", g))
+                    if name in self.names]
+            self.add("factor", numpy.stack(
+                [(sums[row] * sums[column]).sum(0) for row in range(len(sums))
+                 for column in range(row + 1)], -1))
 
     def precondition(self, damping):
-        scale, bias = self.weight.grad.numpy(), self.bias.grad.numpy()
-        uu, uv, vv = self.factor.mean.T
-        uu, vv = uu + damping, vv + damping
-        determinant = uu * vv - uv * uv
-        v = [(vv * scale - uv * bias) / determinant,
-             (uu * bias - uv * scale) / determinant]
-        return v, float(numpy.sum(v[0] * scale) + numpy.sum(v[1] * bias))
+        grads = [parameter.grad.numpy() for parameter in self.parameters]
+        if len(grads) == 1:
+            v = [grads[0] / (self.factor.mean[:, 0] + damping)]
+        else:
+            scale, bias = grads
+            uu, uv, vv = self.factor.mean.T
+            uu, vv = uu + damping, vv + damping
+            determinant = uu * vv - uv * uv
+            v = [(vv * scale - uv * bias) / determinant,
+                 (uu * bias - uv * scale) / determinant]
+        return v, sum(float(numpy.sum(a * b)) for a, b in zip(v, grads))
 
-    def get_state(self):
-        return {f"factor/{self.name}.weight": self.factor.mean.reshape(-1)}
 
-
-class Diagonal(Layer):
+class Diagonal(FeatureWise):
     """A parameter that is added to each sample alike; a bias, to the channels of
     each position."""
 
-    def __init__(self, name, module, options):
-        super().__init__(name, module, options)
-        self.factor = Running()
-        self.parameter = "bias" if type(module) in TRANSPOSED else "weight"
-
-    @property
-    def parameters(self):
-        return [getattr(self.module, self.parameter)]
-
     def measure(self):
         for _, g in self.uses:
-            if self.parameter == "bias":
-                g = g.sum(tuple(range(2, g.ndim)))
+            if self.names == ["bias"]:
+                g = self.sum_positions(g)
             self.add("factor", (g * g).sum(0))
-
-    def update(self, terms, decay):
-        self.factor.update(terms * self.sums["factor"], decay)
-
-    def invert(self, damping):
-        pass
 
     def precondition(self, damping):
         grad = self.parameters[0].grad.numpy()
         v = grad / (self.factor.mean + damping)
         return [v], float(numpy.sum(v * grad))
-
-    def get_state(self):
-        return {f"factor/{self.name}.{self.parameter}":
-                self.factor.mean.reshape(-1)}
 
 
 #===------------------------------------------------------------------------===#
@@ -377,21 +373,29 @@ class Diagonal(Layer):
 DEFAULTS = {"damping": 3e-3, "decay": 0.95, "factor_every": 10,
             "inverse_every": 100, "method": "cholesky", "pi": True,
             "sharing": "expand", "others": "unit", "embedding": "plain",
-            "exclude": None}
+            "exclude": ()}
 
 
-def choose_kinds(module, options):
-    """The classes for a module's parameters; gradients of others stay."""
-    others = options["others"] == "unit"
-    if type(module) in TRANSPOSED:
-        return [Factored] + [Diagonal] * (others and module.bias is not None)
-    if isinstance(module, (nn.Linear, nn.Conv1d, nn.Conv2d, nn.Conv3d, PerHead)):
-        return [Factored]
+LAYERS = (nn.Linear, nn.Conv1d, nn.Conv2d, nn.Conv3d, PerHead, *TRANSPOSED)
+NORMS = (nn.BatchNorm1d, nn.BatchNorm2d, nn.LayerNorm)
+
+
+def choose_kinds(module, names, options):
+    """The classes for a module's parameters, each with the names of its own;
+    gradients of others stay."""
     if isinstance(module, nn.Embedding):
-        return [Embedding] * (options["embedding"] == "factored")
-    if isinstance(module, (nn.BatchNorm1d, nn.BatchNorm2d, nn.LayerNorm)):
-        return [Norm] * others
-    return [Diagonal] * (others and isinstance(module, Positions))
+        return [(Embedding, names)] * (options["embedding"] == "factored")
+    others = options["others"] == "unit"
+    if isinstance(module, LAYERS):
+        # A transposed convolution's rows are positions of the input, so that its
+        # bias is no column.
+        if "weight" in names and type(module) not in TRANSPOSED:
+            return [(Factored, names)]
+        kinds = [(Factored, ["weight"])] * ("weight" in names)
+        return kinds + [(Diagonal, ["bias"])] * (others and "bias" in names)
+    if isinstance(module, NORMS):
+        return [(Norm, names)] * others
+    return [(Diagonal, names)] * (others and isinstance(module, Positions))
 
 
 class Kfac:
@@ -404,11 +408,13 @@ class Kfac:
         self.number = 0
         self.inputs = {}
         for name, module in model.named_modules():
-            pattern = self.options["exclude"]
-            if pattern and fnmatch.fnmatch(f"{name}.weight", pattern):
+            names = [own for own, _ in module.named_parameters(recurse=False)
+                     if not any(fnmatch.fnmatch(f"{name}.{own}", pattern)
+                                for pattern in self.options["exclude"])]
+            if not names:
                 continue
-            for kind in choose_kinds(module, self.options):
-                layer = kind(name, module, self.options)
+            for kind, own in choose_kinds(module, names, self.options):
+                layer = kind(name, module, own, self.options)
                 self.layers.append(layer)
                 module.register_forward_hook(
                     lambda module, inputs, output, layer=layer:
@@ -419,7 +425,7 @@ class Kfac:
         layer.uses.append((value, output))
         if isinstance(layer, Factored):
             # Reads of one value have one factor, which is the first layer's.
-            first = self.inputs.setdefault(id(value), layer)
+            first = self.inputs.setdefault((id(value), layer.bias is None), layer)
             layer.shared = first if first is not layer else None
 
     def measure(self):
