@@ -107,8 +107,6 @@ struct InsertKfacPass : hfta::impl::HftaInsertKfacBase<InsertKfacPass> {
       return refuse("several workers");
     if (job.getMostGroups() > 1)
       return refuse("several groups");
-    if (job.kfacMethod == Job::kEigen)
-      return refuse("'method = eigen'");
     if (job.kfacFisher != "empirical")
       return refuse("'fisher = sampled'");
     if (job.kfacSharing != "expand")

@@ -63,7 +63,9 @@ private:
   Expression getMeanDiagonal(const KfacFactor &factor) const;
   void count(StringRef name, const Expression &number);
 
+  bool isEigen() const { return tasks.getJob().kfacMethod == Job::kEigen; }
   void updateMean(KfacFactor &factor);
+  void decompose(const KfacFactor &factor);
   void invert(const KfacUnit &unit);
   void invertFactor(const KfacFactor &factor, const Expression &damping);
   Expression getGradient(const TrainedLeaf &leaf) const {
@@ -73,7 +75,13 @@ private:
   void writeGradient(const Expression &value, const TrainedLeaf &leaf);
   Expression getMatrix(const KfacUnit &unit) const;
   void setMatrix(const KfacUnit &unit, const Expression &matrix);
-  Expression multiply(const Expression &left, const Expression &right) const;
+  Expression multiply(const Expression &left, const Expression &right,
+                      bool isLeftTransposed = false,
+                      bool isRightTransposed = false) const;
+  Expression divideInBases(const KfacUnit &unit,
+                           const Expression &gradient) const;
+  Expression multiplyByInverses(const KfacUnit &unit,
+                                const Expression &gradient) const;
   Expression getInnerProduct(const Expression &first,
                              const Expression &second) const;
   void precondition(const KfacUnit &unit);
@@ -116,8 +124,22 @@ void KfacTasks::declareFactor(KfacUnit &unit, KfacFactor &factor,
     factor.mean = declareState(unit, mean, shape, type);
     factor.weight = declareState(unit, mean + "_weight", {}, wide);
   }
-  if (unit.rule == KfacRule::kronecker)
-    factor.inverse = declareState(unit, (name + "inverse").str(), shape, type);
+  if (unit.rule != KfacRule::kronecker)
+    return;
+  if (!isEigen()) {
+    factor.inverse =
+        declareState(unit, (name + "inverse").str(), shape, type);
+  } else if (factor.owner) {
+    factor.basis = factor.owner->input.basis;
+    factor.eigenvalues = factor.owner->input.eigenvalues;
+  } else {
+    factor.basis = declareState(unit, (name + "basis").str(),
+                                {factor.blocks, factor.size, factor.size},
+                                type);
+    factor.eigenvalues =
+        declareState(unit, (name + "eigenvalues").str(),
+                     {factor.blocks, factor.size}, type);
+  }
 }
 
 void KfacTasks::declareVariables() {
@@ -232,9 +254,24 @@ void KfacTasks::invertFactor(const KfacFactor &factor,
   countWhere("kept", ComparePredicate::equal, 4);
 }
 
+/// From the last eigenvectors: factors change little between inversions.
+void KfacTasks::decompose(const KfacFactor &factor) {
+  if (factor.owner)
+    return;
+  auto eigen = SymmetricEigenOp::create(builder, tasks.getLoc(),
+                                        read(factor.mean), read(factor.basis));
+  write(wrap(eigen.getBasis()), factor.basis);
+  write(wrap(eigen.getValues()), factor.eigenvalues);
+}
+
 void KfacTasks::invert(const KfacUnit &unit) {
   if (unit.rule != KfacRule::kronecker)
     return;
+  if (isEigen()) {
+    decompose(unit.input);
+    decompose(unit.output);
+    return;
+  }
   Expression root = readParameter("damping").to(wide).apply<SqrtOp>();
   if (!tasks.getJob().kfacPi) {
     invertFactor(unit.input, root);
@@ -312,16 +349,43 @@ void KfacTasks::setMatrix(const KfacUnit &unit, const Expression &matrix) {
     writeGradient(slice(axes.inputs, 1), *unit.bias);
 }
 
-/// Of each block: [b, m, k] times [b, k, n].
-Expression KfacTasks::multiply(const Expression &left,
-                               const Expression &right) const {
+/// Of each block: [b, m, k] times [b, k, n]; transposed, [b, k, m] or [b, n, k].
+Expression KfacTasks::multiply(const Expression &left, const Expression &right,
+                               bool isLeftTransposed,
+                               bool isRightTransposed) const {
   MLIRContext *context = tasks.getContext();
-  auto getMap = [&](ArrayRef<unsigned> axes) {
-    return AffineMap::getMultiDimMapWithTargets(4, axes, context);
+  auto getMap = [&](unsigned row, unsigned column, bool isTransposed) {
+    if (isTransposed)
+      std::swap(row, column);
+    return AffineMap::getMultiDimMapWithTargets(4, {0, row, column}, context);
   };
-  AffineMap maps[] = {getMap({0, 1, 3}), getMap({0, 3, 2}), getMap({0, 1, 2})};
+  AffineMap maps[] = {getMap(1, 3, isLeftTransposed),
+                      getMap(3, 2, isRightTransposed), getMap(1, 2, false)};
   return left.apply<ContractOp>(right, builder.getAffineMapArrayAttr(maps),
                                 TypeAttr());
+}
+
+/// Qg [(Qgᵀ Grad Qa) / (dg daᵀ + λ)] Qaᵀ.
+Expression KfacTasks::divideInBases(const KfacUnit &unit,
+                                    const Expression &gradient) const {
+  Expression input = read(unit.input.basis), output = read(unit.output.basis);
+  Expression turned =
+      multiply(multiply(output, gradient, /*isLeftTransposed=*/true), input);
+  ArrayRef<int64_t> shape = gradient.getShape();
+  Expression products = read(unit.output.eigenvalues).repeat(shape, {2}) *
+                        read(unit.input.eigenvalues).repeat(shape, {1});
+  Expression damping = readParameter("damping").to(type).fill(shape);
+  return multiply(multiply(output, turned / (products + damping)), input,
+                  /*isLeftTransposed=*/false, /*isRightTransposed=*/true);
+}
+
+Expression KfacTasks::multiplyByInverses(const KfacUnit &unit,
+                                         const Expression &gradient) const {
+  auto getInverse = [&](const KfacFactor &factor) {
+    return read(factor.inverse).apply<UnpackSymmetricOp>();
+  };
+  return multiply(multiply(getInverse(unit.output), gradient),
+                  getInverse(unit.input));
 }
 
 Expression KfacTasks::getInnerProduct(const Expression &first,
@@ -337,12 +401,9 @@ void KfacTasks::precondition(const KfacUnit &unit) {
     return preconditionFeatures(unit);
   if (unit.rule != KfacRule::kronecker)
     return;
-  auto getInverse = [&](const KfacFactor &factor) {
-    return read(factor.inverse).apply<UnpackSymmetricOp>();
-  };
   Expression gradient = getMatrix(unit);
-  Expression result = multiply(multiply(getInverse(unit.output), gradient),
-                               getInverse(unit.input));
+  Expression result = isEigen() ? divideInBases(unit, gradient)
+                                : multiplyByInverses(unit, gradient);
   write(getInnerProduct(result, gradient), product);
   setMatrix(unit, result);
 }

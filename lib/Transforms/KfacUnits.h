@@ -37,7 +37,9 @@ struct KfacFactor {
   /// unit with the same input.
   VariableOp mean, weight;
   const KfacUnit *owner = nullptr;
-  VariableOp inverse; ///< of rule `kronecker` alone
+  // Of rule `kronecker` alone: the damped inverse, or what the factor's
+  // eigenvectors and eigenvalues are, the owner's like the mean.
+  VariableOp inverse, basis, eigenvalues;
   /// What the moment is multiplied with; of output factors, besides, the terms
   /// of the loss where these are known at run time alone.
   double scale = 1;

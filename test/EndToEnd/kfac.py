@@ -81,7 +81,7 @@ def check_resumed(work, kind, method):
 def main():
     work = Work(__doc__, "cnn", "mlp")
     for kind in ("mlp", "cnn"):
-        for method in ("cholesky",):
+        for method in ("cholesky", "eigen"):
             check_alone(work, kind, method)
             check_resumed(work, kind, method)
 
