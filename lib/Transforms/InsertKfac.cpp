@@ -29,6 +29,8 @@ static std::string describe(const KfacUnit &unit) {
   auto printFactor = [&](const KfacFactor &factor) {
     if (factor.blocks > 1)
       stream << factor.blocks << " x ";
+    if (factor.isDiagonal)
+      stream << "diagonal ";
     stream << "[" << factor.size << ", " << factor.size << "]";
   };
   switch (unit.rule) {
@@ -109,10 +111,6 @@ struct InsertKfacPass : hfta::impl::HftaInsertKfacBase<InsertKfacPass> {
       return refuse("several groups");
     if (job.kfacFisher != "empirical")
       return refuse("'fisher = sampled'");
-    if (job.kfacSharing != "expand")
-      return refuse("'sharing = reduce'");
-    if (job.kfacEmbedding != "plain")
-      return refuse("'embedding = factored'");
     return success();
   }
 

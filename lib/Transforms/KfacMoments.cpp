@@ -11,6 +11,7 @@
 #include "Hfta/Dialect/Hfta/IR/Expression.h"
 #include "Hfta/Transforms/Precision.h"
 #include "Kfac.h"
+#include "KfacRows.h"
 #include "llvm/ADT/MapVector.h"
 
 #include <map>
@@ -65,8 +66,10 @@ private:
   void addInputs(KfacUnit &unit);
   void addOutputs(KfacUnit &unit);
   void addUnitWise(KfacUnit &unit);
-  Value buildMoment(Value rows, const LayerSide &side, LayerOp layer, bool ones,
-                    Value sum);
+  Value buildMoment(Value rows, const KfacUnit &unit, LayerOp layer,
+                    bool isOutput, Value sum);
+  bool isReduced(LayerOp layer) const;
+  int64_t countRows(const KfacUnit &unit) const;
   void add(MomentTask &task, const KfacFactor &factor, const KfacUnit &unit,
            llvm::function_ref<Value(Value)> build);
 
@@ -226,8 +229,7 @@ Value MomentBuilder::bring(Value value, MomentTask &task) {
 void MomentBuilder::declare(KfacFactor &factor, const KfacUnit &unit,
                             StringRef name) {
   VariableOp of = unit.weight.variable;
-  SmallVector<int64_t> shape = {factor.blocks, factor.getPacked()};
-  auto plain = RankedTensorType::get(shape, type);
+  auto plain = RankedTensorType::get(factor.getShape(), type);
   bool isArrayedMoment = !factor.isMomentShared && !of.getCopy();
   factor.moment = tasks.declareOf(
       of, Purpose::moment, name,
@@ -237,27 +239,37 @@ void MomentBuilder::declare(KfacFactor &factor, const KfacUnit &unit,
     factor.moment.removeCopyAttr();
 }
 
-Value MomentBuilder::buildMoment(Value rows, const LayerSide &side,
-                                 LayerOp layer, bool ones, Value sum) {
-  Location loc = layer.getLoc();
-  rows = tasks.castTo(rows, type);
-  auto scale = builder.getF64FloatAttr(1.0);
-  UnitAttr hasOnes = ones ? builder.getUnitAttr() : UnitAttr();
-  if (side.isPatches) {
-    auto weight = cast<RankedTensorType>(layer.getWeightGradient().getType());
-    return PatchMomentOp::create(
-        builder, loc, rows, sum,
-        builder.getDenseI64ArrayAttr(weight.getShape().drop_front(2)),
-        layer.getStridesAttr(), layer.getDilationsAttr(),
-        layer.getPaddingAttr(), layer.getGroupsAttr(), scale, hasOnes,
-        TypeAttr());
-  }
-  if (cast<RankedTensorType>(rows.getType()).getShape() !=
-      ArrayRef<int64_t>(side.shape))
-    rows = ReshapeOp::create(builder, loc, rows, side.shape);
-  return SecondMomentOp::create(
-      builder, loc, rows, sum, builder.getDenseI64ArrayAttr(side.blocks),
-      builder.getDenseI64ArrayAttr(side.columns), scale, hasOnes, TypeAttr());
+/// Behind what it is made of, which is in the caches still.
+Value MomentBuilder::buildMoment(Value rows, const KfacUnit &unit,
+                                 LayerOp layer, bool isOutput, Value sum) {
+  Operation *last = rows.getDefiningOp();
+  if (last->isBeforeInBlock(sum.getDefiningOp()))
+    last = sum.getDefiningOp();
+  builder.setInsertionPointAfter(last);
+  LayerAxes axes = *getLayerAxes(layer);
+  LayerSide side = isOutput ? axes.output : axes.input;
+  if (side.kind != LayerSide::Kind::lookups)
+    rows = tasks.castTo(rows, type);
+  if (isReduced(layer))
+    rows = reducePositions(builder, rows, side, layer,
+                           tasks.getJob().getMicroBatch(), isOutput);
+  return buildSecondMoment(builder, rows, side, layer,
+                           !isOutput && unit.bias.has_value(), sum);
+}
+
+bool MomentBuilder::isReduced(LayerOp layer) const {
+  return tasks.getJob().kfacSharing == "reduce" &&
+         hasSamples(layer, *getLayerAxes(layer),
+                    tasks.getJob().getMicroBatch());
+}
+
+/// Of all uses in a step.
+int64_t MomentBuilder::countRows(const KfacUnit &unit) const {
+  int64_t rows = 0;
+  for (LayerOp layer : unit.layers)
+    rows += isReduced(layer) ? tasks.getJob().getMicroBatch()
+                             : getLayerAxes(layer)->rows;
+  return rows * tasks.getJob().microBatches;
 }
 
 void MomentBuilder::add(MomentTask &task, const KfacFactor &factor,
@@ -286,7 +298,7 @@ MomentBuilder::getKeys(const KfacUnit &unit,
     append(side.shape);
     append(side.blocks);
     append(side.columns);
-    if (side.isPatches) {
+    if (side.kind == LayerSide::Kind::patches) {
       auto weight = cast<RankedTensorType>(layer.getWeightGradient().getType());
       append(weight.getShape());
       append(*layer.getStrides());
@@ -305,10 +317,8 @@ void MomentBuilder::addInputs(KfacUnit &unit) {
   KfacFactor &factor = unit.input;
   factor.blocks = unit.axes->blocks;
   factor.size = unit.getInputColumns();
-  int64_t rows = 0;
-  for (LayerOp layer : unit.layers)
-    rows += getLayerAxes(layer)->rows;
-  factor.scale = 1.0 / static_cast<double>(rows * tasks.getJob().microBatches);
+  factor.isDiagonal = unit.axes->input.kind == LayerSide::Kind::lookups;
+  factor.scale = 1.0 / static_cast<double>(countRows(unit));
   auto [known, isNew] =
       owners.try_emplace(getKeys(unit, unit.weight.copy), &unit);
   if (!isNew) {
@@ -345,8 +355,7 @@ void MomentBuilder::addInputs(KfacUnit &unit) {
       input = bring(layer.getInput(), *task);
     }
     add(*task, factor, unit, [&](Value sum) {
-      return buildMoment(input, getLayerAxes(layer)->input, layer,
-                         unit.bias.has_value(), sum);
+      return buildMoment(input, unit, layer, /*isOutput=*/false, sum);
     });
   }
 }
@@ -363,8 +372,7 @@ void MomentBuilder::addOutputs(KfacUnit &unit) {
     builder.setInsertionPoint(task.function.getBody().front().getTerminator());
     Value gradient = bring(layer.getOutputGradient(), task);
     add(task, factor, unit, [&](Value sum) {
-      return buildMoment(gradient, getLayerAxes(layer)->output, layer,
-                         /*ones=*/false, sum);
+      return buildMoment(gradient, unit, layer, /*isOutput=*/true, sum);
     });
   }
 }

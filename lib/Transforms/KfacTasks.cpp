@@ -59,7 +59,8 @@ private:
   void write(const Expression &value, VariableOp variable) {
     tasks.write(value, variable, copy);
   }
-  Expression getDiagonal(const Expression &packed, int64_t size) const;
+  Expression getDiagonal(const Expression &packed,
+                         const KfacFactor &factor) const;
   Expression getMeanDiagonal(const KfacFactor &factor) const;
   void count(StringRef name, const Expression &number);
 
@@ -115,7 +116,7 @@ VariableOp KfacTasks::declareState(const KfacUnit &unit, StringRef name,
 
 void KfacTasks::declareFactor(KfacUnit &unit, KfacFactor &factor,
                               StringRef name) {
-  SmallVector<int64_t> shape = {factor.blocks, factor.getPacked()};
+  SmallVector<int64_t> shape = factor.getShape();
   std::string mean = (name + "factor").str();
   if (factor.owner) {
     factor.mean = factor.owner->input.mean;
@@ -126,19 +127,19 @@ void KfacTasks::declareFactor(KfacUnit &unit, KfacFactor &factor,
   }
   if (unit.rule != KfacRule::kronecker)
     return;
+  if (isEigen() && factor.isDiagonal)
+    return;
   if (!isEigen()) {
-    factor.inverse =
-        declareState(unit, (name + "inverse").str(), shape, type);
+    factor.inverse = declareState(unit, (name + "inverse").str(), shape, type);
   } else if (factor.owner) {
     factor.basis = factor.owner->input.basis;
     factor.eigenvalues = factor.owner->input.eigenvalues;
   } else {
-    factor.basis = declareState(unit, (name + "basis").str(),
-                                {factor.blocks, factor.size, factor.size},
-                                type);
-    factor.eigenvalues =
-        declareState(unit, (name + "eigenvalues").str(),
-                     {factor.blocks, factor.size}, type);
+    factor.basis =
+        declareState(unit, (name + "basis").str(),
+                     {factor.blocks, factor.size, factor.size}, type);
+    factor.eigenvalues = declareState(unit, (name + "eigenvalues").str(),
+                                      {factor.blocks, factor.size}, type);
   }
 }
 
@@ -175,10 +176,11 @@ void KfacTasks::count(StringRef name, const Expression &number) {
 // Running means
 //===----------------------------------------------------------------------===//
 
-/// [blocks, size] of what is packed, in f64.
+/// All blocks' diagonals of what is packed, in f64.
 Expression KfacTasks::getDiagonal(const Expression &packed,
-                                  int64_t size) const {
-  if (size == 1)
+                                  const KfacFactor &factor) const {
+  int64_t size = factor.size;
+  if (size == 1 || factor.isDiagonal)
     return packed.to(wide);
   SmallVector<int64_t> places;
   for (int64_t row = 0; row < size; ++row)
@@ -192,8 +194,8 @@ Expression KfacTasks::getDiagonal(const Expression &packed,
 }
 
 Expression KfacTasks::getMeanDiagonal(const KfacFactor &factor) const {
-  Expression diagonal = getDiagonal(read(factor.mean), factor.size);
-  return diagonal.sum({0, 1}) /
+  Expression diagonal = getDiagonal(read(factor.mean), factor);
+  return wrap(tasks.sumAll(diagonal)) /
          static_cast<double>(factor.blocks * factor.size);
 }
 
@@ -217,9 +219,9 @@ void KfacTasks::updateMean(KfacFactor &factor) {
   }
   Expression moment = wrap(
       tasks.read(factor.moment, factor.isMomentShared ? std::nullopt : copy));
-  SmallVector<int64_t> shape = {factor.blocks, factor.getPacked()};
+  SmallVector<int64_t> shape = factor.getShape();
   Expression fresh = moment.to(type) * scale.to(type).fill(shape);
-  Expression isGood = isFinite(getDiagonal(fresh, factor.size).sum({0, 1}));
+  Expression isGood = isFinite(wrap(tasks.sumAll(getDiagonal(fresh, factor))));
   Expression weight = read(factor.weight), mean = read(factor.mean);
   Expression grown = weight * readParameter("decay").to(wide) + 1.0;
   Expression next = mean + (fresh - mean) / grown.to(type).fill(shape);
@@ -238,6 +240,11 @@ void KfacTasks::updateMean(KfacFactor &factor) {
 
 void KfacTasks::invertFactor(const KfacFactor &factor,
                              const Expression &damping) {
+  if (factor.isDiagonal) {
+    Expression damped =
+        read(factor.mean) + damping.to(type).fill({factor.size});
+    return write(1.0 / damped, factor.inverse);
+  }
   auto inversion = SpdInverseOp::create(
       builder, tasks.getLoc(), read(factor.mean),
       damping.to(type).fill({factor.blocks}), read(factor.inverse));
@@ -256,7 +263,7 @@ void KfacTasks::invertFactor(const KfacFactor &factor,
 
 /// From the last eigenvectors: factors change little between inversions.
 void KfacTasks::decompose(const KfacFactor &factor) {
-  if (factor.owner)
+  if (factor.owner || factor.isDiagonal)
     return;
   auto eigen = SymmetricEigenOp::create(builder, tasks.getLoc(),
                                         read(factor.mean), read(factor.basis));
@@ -349,7 +356,8 @@ void KfacTasks::setMatrix(const KfacUnit &unit, const Expression &matrix) {
     writeGradient(slice(axes.inputs, 1), *unit.bias);
 }
 
-/// Of each block: [b, m, k] times [b, k, n]; transposed, [b, k, m] or [b, n, k].
+/// Of each block: [b, m, k] times [b, k, n]; transposed, [b, k, m] or [b, n,
+/// k].
 Expression KfacTasks::multiply(const Expression &left, const Expression &right,
                                bool isLeftTransposed,
                                bool isRightTransposed) const {
@@ -368,15 +376,24 @@ Expression KfacTasks::multiply(const Expression &left, const Expression &right,
 /// Qg [(Qgᵀ Grad Qa) / (dg daᵀ + λ)] Qaᵀ.
 Expression KfacTasks::divideInBases(const KfacUnit &unit,
                                     const Expression &gradient) const {
-  Expression input = read(unit.input.basis), output = read(unit.output.basis);
-  Expression turned =
-      multiply(multiply(output, gradient, /*isLeftTransposed=*/true), input);
+  // A diagonal's eigenvectors are the axes.
+  bool isTurned = !unit.input.isDiagonal;
+  Expression output = read(unit.output.basis);
+  Expression turned = multiply(output, gradient, /*isLeftTransposed=*/true);
+  if (isTurned)
+    turned = multiply(turned, read(unit.input.basis));
   ArrayRef<int64_t> shape = gradient.getShape();
+  Expression values = isTurned
+                          ? read(unit.input.eigenvalues)
+                          : read(unit.input.mean).reshape({1, unit.input.size});
   Expression products = read(unit.output.eigenvalues).repeat(shape, {2}) *
-                        read(unit.input.eigenvalues).repeat(shape, {1});
+                        values.repeat(shape, {1});
   Expression damping = readParameter("damping").to(type).fill(shape);
-  return multiply(multiply(output, turned / (products + damping)), input,
-                  /*isLeftTransposed=*/false, /*isRightTransposed=*/true);
+  Expression result = multiply(output, turned / (products + damping));
+  return isTurned ? multiply(result, read(unit.input.basis),
+                             /*isLeftTransposed=*/false,
+                             /*isRightTransposed=*/true)
+                  : result;
 }
 
 Expression KfacTasks::multiplyByInverses(const KfacUnit &unit,
@@ -384,8 +401,11 @@ Expression KfacTasks::multiplyByInverses(const KfacUnit &unit,
   auto getInverse = [&](const KfacFactor &factor) {
     return read(factor.inverse).apply<UnpackSymmetricOp>();
   };
-  return multiply(multiply(getInverse(unit.output), gradient),
-                  getInverse(unit.input));
+  Expression result = multiply(getInverse(unit.output), gradient);
+  if (!unit.input.isDiagonal)
+    return multiply(result, getInverse(unit.input));
+  Expression columns = read(unit.input.inverse).reshape({1, unit.input.size});
+  return result * columns.repeat(gradient.getShape(), {1});
 }
 
 Expression KfacTasks::getInnerProduct(const Expression &first,

@@ -139,7 +139,7 @@ void UnitFinder::takeBias(KfacUnit &unit, bool isColumn) {
 }
 
 static bool isSameSide(const LayerSide &first, const LayerSide &second) {
-  return first.isPatches == second.isPatches &&
+  return first.kind == second.kind &&
          first.blocks.size() == second.blocks.size() &&
          first.columns.size() == second.columns.size();
 }
@@ -167,8 +167,16 @@ void UnitFinder::makeKronecker(KfacUnit &unit) {
     if (!isSame || !(*unit.path == *path))
       return makePlain(unit, "its layers don't use it in the same way");
   }
+  bool isTable = unit.axes->input.kind == LayerSide::Kind::lookups;
+  int64_t size = isTable ? unit.axes->outputs
+                         : std::max(unit.axes->inputs, unit.axes->outputs);
+  if (size > job.kfacBlock)
+    return makePlain(
+        unit, "its factors have " + Twine(size) +
+                  " columns, more than 'block = " + Twine(job.kfacBlock) + "'");
   unit.rule = KfacRule::kronecker;
-  takeBias(unit, /*isColumn=*/true);
+  if (!isTable)
+    takeBias(unit, /*isColumn=*/true);
 }
 
 /// A scale of normalized values, or what is added: of the gradient of each
@@ -227,7 +235,9 @@ void UnitFinder::decide(KfacUnit &unit) {
   case LayerKind::transposed_convolution:
     return makeKronecker(unit);
   case LayerKind::embedding:
-    return makePlain(unit, "'embedding = plain'");
+    if (job.kfacEmbedding == "plain")
+      return makePlain(unit, "'embedding = plain'");
+    return makeKronecker(unit);
   case LayerKind::norm:
   case LayerKind::other:
     return makeUnitWise(unit, /*isBias=*/false);

@@ -28,7 +28,13 @@ struct KfacUnit;
 /// packed.
 struct KfacFactor {
   int64_t blocks = 1, size = 1;
-  int64_t getPacked() const { return size * (size + 1) / 2; }
+  /// Whether the matrix is its diagonal, and no more is kept of it.
+  bool isDiagonal = false;
+  SmallVector<int64_t> getShape() const {
+    if (isDiagonal)
+      return {size};
+    return {blocks, size * (size + 1) / 2};
+  }
   /// The sum over a step's rows, which other units may read too; of all copies
   /// where it is of what they share.
   VariableOp moment;

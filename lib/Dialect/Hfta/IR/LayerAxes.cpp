@@ -118,7 +118,7 @@ static LayerAxes getConvolutionAxes(LayerOp layer) {
   int64_t channels = weight[0] / groups;
   int64_t patch = llvm::product_of(weight.drop_front());
   LayerSide patches;
-  patches.isPatches = true;
+  patches.kind = LayerSide::Kind::patches;
   auto rank = static_cast<int64_t>(axes.weightShape.size());
   if (isTransposed) {
     axes.input = getChannels(layer.getInput(), groups);
@@ -140,6 +140,29 @@ static LayerAxes getConvolutionAxes(LayerOp layer) {
   return axes;
 }
 
+//===----------------------------------------------------------------------===//
+// Embeddings
+//===----------------------------------------------------------------------===//
+
+/// The table's rows are columns of an input that has a one in each row.
+static LayerAxes getEmbeddingAxes(LayerOp layer) {
+  LayerAxes axes;
+  axes.weightShape.assign(getShape(layer.getWeightGradient()));
+  axes.input.kind = LayerSide::Kind::lookups;
+  axes.input.shape.assign(getShape(layer.getInput()));
+  axes.output.shape.assign(getShape(layer.getOutputGradient()));
+  auto lookups = static_cast<int64_t>(axes.input.shape.size());
+  auto rank = static_cast<int64_t>(axes.output.shape.size());
+  axes.output.columns = llvm::to_vector(llvm::seq<int64_t>(lookups, rank));
+  auto weightRank = static_cast<int64_t>(axes.weightShape.size());
+  axes.permutation = llvm::to_vector(llvm::seq<int64_t>(1, weightRank));
+  axes.permutation.push_back(0);
+  axes.inputs = axes.weightShape.front();
+  axes.outputs = ShapedType::getNumElements(axes.weightShape) / axes.inputs;
+  axes.rows = ShapedType::getNumElements(axes.input.shape);
+  return axes;
+}
+
 std::optional<LayerAxes> hfta::getLayerAxes(LayerOp layer) {
   switch (layer.getKind()) {
   case LayerKind::dense:
@@ -148,6 +171,7 @@ std::optional<LayerAxes> hfta::getLayerAxes(LayerOp layer) {
   case LayerKind::transposed_convolution:
     return getConvolutionAxes(layer);
   case LayerKind::embedding:
+    return getEmbeddingAxes(layer);
   case LayerKind::norm:
   case LayerKind::other:
     return std::nullopt;

@@ -15,16 +15,20 @@ namespace mlir::hfta {
 
 /// The input or the output gradient of a layer, as rows of columns.
 struct LayerSide {
+  enum class Kind {
+    columns, ///< some of its axes
+    patches, ///< what the layer's windows see of it
+    lookups ///< it holds numbers of columns, each of a row that has a one there
+  };
+  Kind kind = Kind::columns;
   /// What it is reshaped to first: groups are an axis of their own.
   SmallVector<int64_t> shape;
   /// Axes of that shape, in the order in which blocks and columns are counted;
   /// all others number rows. Of patches there are neither: blocks are the
   /// layer's groups, columns the channels of a group, then the window's taps.
   SmallVector<int64_t> blocks, columns;
-  /// Whether rows are what the layer's windows see of it.
-  bool isPatches = false;
 
-  /// Axes that number rows, in their order; not of patches.
+  /// Axes that number rows, in their order; of kind `columns`.
   SmallVector<int64_t> getRows() const;
 };
 

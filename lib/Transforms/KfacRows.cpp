@@ -1,0 +1,179 @@
+//===- KfacRows.cpp - Second moments of a layer's rows --------------------===//
+
+#include "KfacRows.h"
+
+#include "Hfta/Dialect/Hfta/IR/Expression.h"
+
+using namespace mlir;
+using namespace mlir::hfta;
+
+static ArrayRef<int64_t> getShape(Value value) {
+  return cast<RankedTensorType>(value.getType()).getShape();
+}
+
+static ArrayRef<int64_t> getTaps(LayerOp layer) {
+  return getShape(layer.getWeightGradient()).drop_front(2);
+}
+
+//===----------------------------------------------------------------------===//
+// Samples
+//===----------------------------------------------------------------------===//
+
+/// Samples come first among rows, be it that positions are counted with them.
+bool hfta::hasSamples(LayerOp layer, const LayerAxes &axes, int64_t samples) {
+  auto has = [&](const LayerSide &side, Value value) {
+    if (side.kind == LayerSide::Kind::patches)
+      return true;
+    SmallVector<int64_t> rows = side.getRows();
+    return side.kind == LayerSide::Kind::columns && !rows.empty() &&
+           side.shape[rows.front()] % samples == 0;
+  };
+  return has(axes.input, layer.getInput()) &&
+         has(axes.output, layer.getOutputGradient());
+}
+
+/// An axis is two, the second one of what there is besides samples.
+static void splitAxis(LayerSide &side, int64_t axis, int64_t samples) {
+  side.shape[axis] /= samples;
+  side.shape.insert(side.shape.begin() + axis, samples);
+  for (SmallVector<int64_t> *axes : {&side.blocks, &side.columns})
+    for (int64_t &other : *axes)
+      other += other > axis ? 1 : 0;
+}
+
+static Value reduceColumns(const Expression &all, LayerSide &side,
+                           int64_t samples, bool isOutput) {
+  int64_t first = side.getRows().front();
+  if (side.shape[first] != samples)
+    splitAxis(side, first, samples);
+  Expression rows = all.reshape(side.shape);
+  SmallVector<int64_t> positions = side.getRows();
+  llvm::erase(positions, first);
+  int64_t count = 1;
+  for (int64_t axis : positions)
+    count *= side.shape[axis];
+  if (positions.empty())
+    return rows;
+  rows = rows.sum(positions);
+  LayerSide kept;
+  kept.shape.assign(rows.getShape());
+  auto shift = [&](ArrayRef<int64_t> axes) {
+    SmallVector<int64_t> shifted;
+    for (int64_t axis : axes)
+      shifted.push_back(axis - llvm::count_if(positions, [&](int64_t gone) {
+                          return gone < axis;
+                        }));
+    return shifted;
+  };
+  kept.blocks = shift(side.blocks);
+  kept.columns = shift(side.columns);
+  side = kept;
+  return isOutput ? rows : rows / static_cast<double>(count);
+}
+
+/// Of each channel and tap the sum over the places where a window's tap falls.
+static Value reducePatches(OpBuilder &builder, const Expression &all,
+                           LayerSide &side, LayerOp layer, bool isOutput) {
+  ArrayRef<int64_t> taps = getTaps(layer), padding = *layer.getPadding();
+  ArrayRef<int64_t> strides = *layer.getStrides();
+  ArrayRef<int64_t> dilations = *layer.getDilations();
+  auto spatial = static_cast<int64_t>(taps.size());
+  SmallVector<int64_t> low = {0, 0}, high = {0, 0}, interior(spatial + 2, 0);
+  llvm::append_range(low, padding.take_front(spatial));
+  llvm::append_range(high, padding.drop_front(spatial));
+  Type type = all.getElementType();
+  Expression padded = all.apply<PadOp>(
+      ArrayRef<int64_t>(low), ArrayRef<int64_t>(high),
+      ArrayRef<int64_t>(interior), cast<TypedAttr>(FloatAttr::get(type, 0.0)));
+  ArrayRef<int64_t> shape = padded.getShape();
+  int64_t samples = shape[0], channels = shape[1];
+  SmallVector<int64_t> sizes = {samples, channels}, steps = {1, 1}, axes;
+  int64_t count = 1;
+  for (int64_t axis = 0; axis < spatial; ++axis) {
+    int64_t reach = dilations[axis] * (taps[axis] - 1) + 1;
+    sizes.push_back((shape[axis + 2] - reach) / strides[axis] + 1);
+    steps.push_back(strides[axis]);
+    axes.push_back(axis + 2);
+    count *= sizes.back();
+  }
+  SmallVector<Value> sums;
+  int64_t number = llvm::product_of(taps);
+  for (int64_t tap = 0; tap < number; ++tap) {
+    SmallVector<int64_t> offsets(spatial + 2, 0);
+    for (int64_t axis = spatial - 1, rest = tap; axis >= 0; --axis) {
+      offsets[axis + 2] = rest % taps[axis] * dilations[axis];
+      rest /= taps[axis];
+    }
+    sums.push_back(padded
+                       .apply<SliceOp>(ArrayRef<int64_t>(offsets),
+                                       ArrayRef<int64_t>(sizes),
+                                       ArrayRef<int64_t>(steps))
+                       .sum(axes)
+                       .reshape({samples, channels, 1}));
+  }
+  Expression rows = all.at(sums.front());
+  if (number > 1)
+    rows = all.at(ConcatOp::create(builder, layer.getLoc(), sums, /*axis=*/2));
+  auto groups = static_cast<int64_t>(layer.getGroups());
+  side = LayerSide();
+  side.shape = {samples, groups, channels / groups * number};
+  side.blocks = {1};
+  side.columns = {2};
+  rows = rows.reshape(side.shape);
+  return isOutput ? rows : rows / static_cast<double>(count);
+}
+
+Value hfta::reducePositions(OpBuilder &builder, Value rows, LayerSide &side,
+                            LayerOp layer, int64_t samples, bool isOutput) {
+  Expression all(builder, layer.getLoc(), rows);
+  return side.kind == LayerSide::Kind::patches
+             ? reducePatches(builder, all, side, layer, isOutput)
+             : reduceColumns(all, side, samples, isOutput);
+}
+
+//===----------------------------------------------------------------------===//
+// Moments
+//===----------------------------------------------------------------------===//
+
+/// How often each row of a table is looked up.
+static Value countLookups(OpBuilder &builder, Value indices, LayerOp layer,
+                          Value sum) {
+  Expression counts(builder, layer.getLoc(), sum);
+  int64_t lookups = ShapedType::getNumElements(getShape(indices));
+  int64_t size = counts.getShape().front();
+  Value flat = ReshapeOp::create(builder, layer.getLoc(), indices, lookups);
+  Expression ones = counts.at(BroadcastOp::create(
+      builder, layer.getLoc(),
+      ConstantOp::create(builder, layer.getLoc(),
+                         DenseElementsAttr::get(
+                             RankedTensorType::get({}, counts.getElementType()),
+                             ArrayRef<Attribute>(FloatAttr::get(
+                                 counts.getElementType(), 1.0)))),
+      ArrayRef<int64_t>{lookups}, ArrayRef<int64_t>{}));
+  return counts + ones.apply<ScatterAddOp>(flat, /*axis=*/0, size);
+}
+
+Value hfta::buildSecondMoment(OpBuilder &builder, Value rows,
+                              const LayerSide &side, LayerOp layer, bool ones,
+                              Value sum) {
+  Location loc = layer.getLoc();
+  auto scale = builder.getF64FloatAttr(1.0);
+  UnitAttr hasOnes = ones ? builder.getUnitAttr() : UnitAttr();
+  switch (side.kind) {
+  case LayerSide::Kind::lookups:
+    return countLookups(builder, rows, layer, sum);
+  case LayerSide::Kind::patches:
+    return PatchMomentOp::create(
+        builder, loc, rows, sum, builder.getDenseI64ArrayAttr(getTaps(layer)),
+        layer.getStridesAttr(), layer.getDilationsAttr(),
+        layer.getPaddingAttr(), layer.getGroupsAttr(), scale, hasOnes,
+        TypeAttr());
+  case LayerSide::Kind::columns:
+    break;
+  }
+  if (getShape(rows) != ArrayRef<int64_t>(side.shape))
+    rows = ReshapeOp::create(builder, loc, rows, side.shape);
+  return SecondMomentOp::create(
+      builder, loc, rows, sum, builder.getDenseI64ArrayAttr(side.blocks),
+      builder.getDenseI64ArrayAttr(side.columns), scale, hasOnes, TypeAttr());
+}
