@@ -45,14 +45,15 @@ def make(kind, copies, clauses, method):
                     f"{paired}{clauses}", OPTIMIZERS[kind].format(write("lr")))
 
 
-def check_alone(work, kind, method):
+def check_alone(work, kind, method, cases):
     alone = []
-    for clauses in {clauses for clauses, _ in CASES.values()}:
+    for clauses in sorted({CASES[name][0] for name in cases}):
         for number, copy in enumerate(COPIES):
             name = f"{kind}-{method}-alone-{number}-{len(alone)}"
             binary = work.compile(name, make(kind, [copy], clauses, method))
             alone.append((clauses, number, checkpoint(work.train(binary), STEPS)))
-    for name, (clauses, flags) in CASES.items():
+    for name in cases:
+        clauses, flags = CASES[name]
         binary = work.compile(f"{kind}-{method}-{name}",
                               make(kind, COPIES, clauses, method), *flags)
         for threads in (1, 2, 3):
@@ -80,10 +81,10 @@ def check_resumed(work, kind, method):
 
 def main():
     work = Work(__doc__, "cnn", "mlp")
-    for kind in ("mlp", "cnn"):
-        for method in ("cholesky", "eigen"):
-            check_alone(work, kind, method)
-            check_resumed(work, kind, method)
+    for kind, method, cases in (("mlp", "cholesky", CASES), ("cnn", "cholesky", CASES),
+                                ("mlp", "eigen", ("turns", "unfused"))):
+        check_alone(work, kind, method, cases)
+        check_resumed(work, kind, method)
 
 
 if __name__ == "__main__":
