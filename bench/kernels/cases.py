@@ -229,6 +229,10 @@ def memory_cases():
     yield memory("pool", [image], [64, 64, 28, 28],
                  f"%r, %index = hfta.max_pool %a {{{window}}} : @a", pixels, pixels // 4,
                  activations="ar")
+    triangle = 1024 * 1025 // 2
+    yield memory("unpack", [[8, triangle]], [8, 1024, 1024],
+                 "%r = hfta.unpack_symmetric %a : @a", 8 * triangle,
+                 8 * 1024 * 1024)
 
 
 def make_cases():
@@ -290,7 +294,7 @@ def make_module(cases):
         if case.result:
             shapes["r"] = case.result
         for name, shape in shapes.items():
-            role = "saved" if name in case.activations else "parameter"
+            role = "exchange" if name in case.activations else "parameter"
             text.append(f'  hfta.variable @"{index}/{name}" {{role = '
                         f"#hfta.role<{role}>}} : {case.tensor(shape)}")
     for index, case in enumerate(cases):

@@ -298,6 +298,12 @@ static double getMemory(const Case &c,
       variance += (at(0, row + i) - sum) * (at(0, row + i) - sum) / 1000;
     return (at(0, index) - sum) / std::sqrt(variance);
   }
+  case Kind::unpack: {
+    int64_t row = index / 1024 % 1024, column = index % 1024;
+    int64_t larger = std::max(row, column), smaller = std::min(row, column);
+    int64_t block = index / 1024 / 1024 * (1024 * 1025 / 2);
+    return at(0, block + larger * (larger + 1) / 2 + smaller);
+  }
   case Kind::normalize:
     return (at(0, index) - at(1, channel)) * at(2, channel) + at(3, channel);
   case Kind::statistics:
@@ -476,7 +482,9 @@ int main(int argc, char **argv) {
     for (Run &peer : peers)
       std::printf("  %s %.1f%% (%.2fx)", peer.name.c_str(),
                   100 * peer.flops / peer.best / limit, peer.best / ours.best);
-    if (!(error <= 1) || (share > 101 && !c.isMemory())) {
+    // Moments of patches need fewer flops than those that count.
+    bool isBounded = !c.isMemory() && c.kind != Kind::patches;
+    if (!(error <= 1) || (share > 101 && isBounded)) {
       std::printf("  WRONG (%.3g)", error);
       sound = false;
     }

@@ -24,7 +24,8 @@ enum class Kind {
   softmax,
   layerNorm,
   adam,
-  pool
+  pool,
+  unpack
 };
 
 /// A row of the table that cases.py writes. `numbers` are for gemm: batch, m,

@@ -39,6 +39,9 @@ Run makeStream(const Case &theCase, int threads) {
   } else if (theCase.kind == Kind::pool) {
     function = stream<4, 1>;
     reads = 4;
+  } else if (theCase.kind == Kind::unpack) {
+    function = stream<1, 2>;
+    writes = 2;
   } else if (theCase.kind == Kind::statistics) {
     function = stream<1, 0>;
     writes = 0;

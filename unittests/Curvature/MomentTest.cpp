@@ -78,7 +78,7 @@ std::string printModule(const MomentCase &moment, const Sizes &result,
                      "\n    %sum = hfta.read @m : " + m + "\n    %r = " +
                      printOp(moment, moment.sum ? x + ", " + m : x) +
                      "\n    hfta.write %r, @m : " + m + "\n";
-  if (withConvolution) {
+  if (withConvolution && !llvm::is_contained(moment.input, 0)) {
     Sizes weight = {16, moment.input[1]};
     weight.resize(moment.input.size(), 1);
     Sizes output = moment.input;
@@ -270,6 +270,29 @@ std::vector<MomentCase> patchMoments() {
             {1, 0, 1, 0, 1, 1}, 1, true, true),
       patch("volume_mixed", {2, 4, 4, 5, 6}, {2, 1, 2}, {2, 1, 1}, {1, 1, 2},
             {0, 1, 1, 1, 0, 1}, 2, true, true),
+      patch("tiles", {2, 40, 4, 5}, {3, 3}, {1, 1}, {1, 1}, {1, 1, 1, 1}, 1,
+            true, true),
+      patch("tiles_groups", {2, 72, 3, 4}, {2, 3}, {1, 1}, {1, 2}, {0, 1, 2, 1},
+            2, true, true),
+      patch("tiles_strided", {2, 36, 5, 6}, {3, 2}, {2, 2}, {1, 1},
+            {1, 0, 1, 0}, 1, true, true),
+      patch("tiles_line", {2, 96, 7}, {3}, {1}, {1}, {1, 1}, 1, false, false),
+      patch("tiles_volume", {2, 34, 3, 2, 3}, {2, 2, 2}, {1, 1, 1}, {1, 1, 1},
+            {1, 0, 0, 0, 1, 1}, 1, true, true),
+      patch("tiles_none", {2, 37, 4, 4}, {3, 3}, {1, 1}, {1, 1}, {1, 1, 1, 1},
+            1, true, true),
+      patch("tiles_prime_strided", {2, 37, 4, 5}, {3, 3}, {2, 1}, {1, 1},
+            {1, 1, 1, 1}, 1, true, true),
+      patch("many_pieces", {2, 3, 7, 8}, {4, 4}, {1, 1}, {1, 1}, {0, 0, 0, 0},
+            1, true, true),
+      patch("many_pieces_groups", {2, 32, 7, 8}, {4, 4}, {1, 1}, {1, 2},
+            {0, 0, 0, 0}, 2, true, true),
+      patch("no_samples", {0, 3, 4, 4}, {3, 3}, {1, 1}, {1, 1}, {1, 1, 1, 1}, 1,
+            true, true),
+      patch("no_channels", {2, 0, 4, 4}, {3, 3}, {1, 1}, {1, 1}, {1, 1, 1, 1},
+            1, true, true),
+      patch("padding_alone", {2, 3, 0, 4}, {3, 3}, {1, 1}, {1, 1}, {2, 1, 2, 1},
+            1, true, true),
       patch("one_channel", {6, 1, 8, 9}, {3, 3}, {1, 1}, {1, 1}, {1, 1, 1, 1},
             1, true, true),
   };
@@ -304,7 +327,7 @@ INSTANTIATE_TEST_SUITE_P(Patch, PatchMomentTest,
 
 /// Blocks of sides 0, 1, and more than a vector.
 TEST(UnpackSymmetric, GivesWholeMatrices) {
-  for (int64_t side : {0, 1, 5, 40, 131}) {
+  for (int64_t side : {0, 1, 5, 15, 16, 17, 31, 32, 33, 40, 131}) {
     Sizes packed = {3, side * (side + 1) / 2}, whole = {3, side, side};
     std::string p = printType(packed, "f32"), w = printType(whole, "f32");
     std::unique_ptr<JitProgram> program = compile(

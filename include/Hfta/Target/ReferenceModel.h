@@ -74,6 +74,12 @@ struct ReferenceModel {
     /// stored at once.
     static constexpr int64_t kPiece = 32;
     static constexpr int64_t kRun = 16;
+    /// Of a convolution's windows: channels of a tile, at least where there are
+    /// several and at most if they can be cut; pieces of the input whose sums
+    /// are formed for each distance of two taps.
+    static constexpr int64_t kLeastChannels = 8;
+    static constexpr int64_t kMostChannels = 16;
+    static constexpr int64_t kMostPieces = 27;
   };
 
   /// How kernels are cut into work items. Work is counted in units of about one

@@ -2,154 +2,12 @@
 
 #include "Hfta/Conversion/HftaToLinalg.h"
 #include "Hfta/Dialect/Hfta/IR/PackedTriangle.h"
-#include "TriangleSums.h"
-#include "Windows.h"
+#include "PatchSums.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
-#include "mlir/Dialect/Math/IR/Math.h"
 
 using namespace mlir;
 using namespace mlir::hfta;
-
-namespace {
-
-/// The loops over rows and columns of an input.
-struct MomentSpace {
-  Value input;
-  SmallVector<int64_t> blocks, rows, columns;
-  /// Where the input is read.
-  llvm::function_ref<Axes(ArrayRef<Axis> blocks, ArrayRef<Axis> rows,
-                          ArrayRef<Axis> columns)>
-      getPosition;
-
-  int64_t getBlocks() const { return llvm::product_of(blocks); }
-  int64_t getRows() const { return llvm::product_of(rows); }
-  int64_t getColumns() const { return llvm::product_of(columns); }
-};
-
-} // namespace
-
-/// The sums of products of all pairs of columns, [blocks, columns, columns].
-static Value sumProducts(OpBuilder &builder, Location loc,
-                         const MomentSpace &space, Type accumulate) {
-  LoopNest nest(builder, loc);
-  Axes blocks = nest.addParallel(space.blocks);
-  Axes first = nest.addParallel(space.columns);
-  Axes rows = nest.addReduction(space.rows);
-  Axes second = nest.addParallel(space.columns);
-  nest.read(space.input, space.getPosition(blocks, rows, first));
-  nest.read(space.input, space.getPosition(blocks, rows, second));
-  Axes result(blocks);
-  result.append(first);
-  result.append(second);
-  nest.accumulate(createZero(builder, loc, accumulate), result);
-  int64_t columns = space.getColumns();
-  return createReshape(builder, loc, nest.build(multiplyAdd).front(),
-                       {space.getBlocks(), columns, columns});
-}
-
-/// The sums of the columns, [blocks, columns].
-static Value sumColumns(OpBuilder &builder, Location loc,
-                        const MomentSpace &space, Type accumulate) {
-  LoopNest nest(builder, loc);
-  Axes blocks = nest.addParallel(space.blocks);
-  Axes rows = nest.addReduction(space.rows);
-  Axes columns = nest.addParallel(space.columns);
-  nest.read(space.input, space.getPosition(blocks, rows, columns));
-  Axes result(blocks);
-  result.append(columns);
-  nest.accumulate(createZero(builder, loc, accumulate), result);
-  Value sums = nest.build([](OpBuilder &b, Location loc, ValueRange arguments) {
-                     Value term =
-                         resize(b, loc, arguments[0], arguments[1].getType());
-                     return SmallVector<Value>{
-                         arith::AddFOp::create(b, loc, arguments[1], term)};
-                   })
-                   .front();
-  return createReshape(builder, loc, sums,
-                       {space.getBlocks(), space.getColumns()});
-}
-
-/// Row and column of a packed element. The root is exact enough by far: where
-/// it should be whole it is, and numbers of less than 2^53 are told apart.
-static std::pair<Value, Value> createPlace(OpBuilder &builder, Location loc,
-                                           Value packed) {
-  Type f64 = builder.getF64Type(), i64 = builder.getI64Type();
-  auto constant = [&](double value) {
-    return createNumber(builder, loc, f64, value);
-  };
-  Value number = arith::SIToFPOp::create(
-      builder, loc, f64, arith::IndexCastOp::create(builder, loc, i64, packed));
-  Value root = math::SqrtOp::create(
-      builder, loc,
-      math::FmaOp::create(builder, loc, number, constant(8), constant(1)));
-  Value side = arith::MulFOp::create(
-      builder, loc, arith::SubFOp::create(builder, loc, root, constant(1)),
-      constant(0.5));
-  Value row = arith::IndexCastOp::create(
-      builder, loc, builder.getIndexType(),
-      arith::FPToSIOp::create(builder, loc, i64, side));
-  Value next =
-      arith::AddIOp::create(builder, loc, row, createIndex(builder, loc, 1));
-  Value before = arith::DivUIOp::create(
-      builder, loc, arith::MulIOp::create(builder, loc, row, next),
-      createIndex(builder, loc, 2));
-  return {row, arith::SubIOp::create(builder, loc, packed, before)};
-}
-
-/// An element of the whole moment, ones included.
-static Value createElement(OpBuilder &builder, Location loc,
-                           const MomentSpace &space, Type accumulate,
-                           Value products, Value sums, Value block, Value row,
-                           Value column) {
-  if (!sums)
-    return createExtract(builder, loc, products, {block, row, column});
-  int64_t columns = space.getColumns();
-  Value last = createIndex(builder, loc, std::max<int64_t>(columns - 1, 0));
-  auto isInside = [&](Value index) {
-    return createIsInside(builder, loc, index, columns);
-  };
-  auto clamp = [&](Value index) -> Value {
-    return arith::MinUIOp::create(builder, loc, index, last);
-  };
-  Value count = createNumber(builder, loc, accumulate,
-                             static_cast<double>(space.getRows()));
-  if (columns == 0)
-    return count;
-  Value product =
-      createExtract(builder, loc, products, {block, clamp(row), clamp(column)});
-  Value sum = createExtract(builder, loc, sums, {block, clamp(column)});
-  Value below =
-      arith::SelectOp::create(builder, loc, isInside(column), sum, count);
-  return arith::SelectOp::create(builder, loc, isInside(row), product, below);
-}
-
-static Value createMoment(OpBuilder &builder, Location loc,
-                          const MomentSpace &space,
-                          const MomentScaling &scaling) {
-  Value products = sumProducts(builder, loc, space, scaling.accumulate), sums;
-  if (scaling.ones)
-    sums = sumColumns(builder, loc, space, scaling.accumulate);
-  int64_t side = space.getColumns() + (scaling.ones ? 1 : 0);
-  Type elementType = getElementType(space.input);
-  LoopNest nest(builder, loc);
-  Axes position = nest.addParallel({space.getBlocks(), *getPackedSize(side)});
-  if (scaling.sum)
-    nest.read(scaling.sum, position);
-  nest.write(elementType, position);
-  return nest
-      .build([&](OpBuilder &b, Location loc, ValueRange arguments) {
-        auto [row, column] =
-            createPlace(b, loc, getIterationIndex(b, loc, position[1]));
-        Value block = getIterationIndex(b, loc, position[0]);
-        Value element = createElement(b, loc, space, scaling.accumulate,
-                                      products, sums, block, row, column);
-        element = scaling.apply(b, loc, element,
-                                scaling.sum ? arguments[0] : Value());
-        return SmallVector<Value>{resize(b, loc, element, elementType)};
-      })
-      .front();
-}
 
 template <typename OpTy, typename Adaptor>
 static MomentScaling getScaling(OpTy op, Adaptor adaptor) {
@@ -195,26 +53,53 @@ static Value arrangeInput(OpBuilder &builder, Location loc, Value input,
                         count(columnsBegin, rank)});
 }
 
-/// A moment of no rows, or of no columns but the ones.
-static Value createEmptyMoment(OpBuilder &builder, Location loc, Value input,
+/// A moment of no rows, or of no columns but the ones or such that are zero.
+static Value createEmptyMoment(OpBuilder &builder, Location loc, int64_t blocks,
+                               int64_t rows, int64_t columns, Type elementType,
                                const MomentScaling &scaling) {
-  ArrayRef<int64_t> shape = getShape(input);
-  Type elementType = getElementType(input);
+  int64_t size = *getPackedSize(scaling.getSide(columns));
   LoopNest nest(builder, loc);
-  Axes position =
-      nest.addParallel({shape[1], *getPackedSize(scaling.getSide(shape[3]))});
+  Axes position = nest.addParallel({blocks, size});
   if (scaling.sum)
     nest.read(scaling.sum, position);
   nest.write(elementType, position);
   return nest
       .build([&](OpBuilder &b, Location loc, ValueRange arguments) {
-        Value rows = createNumber(b, loc, scaling.accumulate,
-                                  static_cast<double>(shape[0] * shape[2]));
-        Value element =
-            scaling.apply(b, loc, rows, scaling.sum ? arguments[0] : Value());
+        Value zero = createZero(b, loc, scaling.accumulate), element = zero;
+        if (scaling.ones)
+          element = arith::SelectOp::create(
+              b, loc,
+              arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq,
+                                    getIterationIndex(b, loc, position[1]),
+                                    createIndex(b, loc, size - 1)),
+              createNumber(b, loc, scaling.accumulate,
+                           static_cast<double>(rows)),
+              zero);
+        element = scaling.apply(b, loc, element,
+                                scaling.sum ? arguments[0] : Value());
         return SmallVector<Value>{resize(b, loc, element, elementType)};
       })
       .front();
+}
+
+static bool isPointwise(const Window &window) {
+  return llvm::all_of(window, [](const WindowAxis &axis) {
+    return axis.kernel == 1 && axis.stride == 1 && axis.low == 0 &&
+           axis.high == 0;
+  });
+}
+
+/// An activation whose channels are columns.
+static Value arrangeChannels(OpBuilder &builder, Location loc,
+                             const Activation &input, int64_t groups) {
+  SmallVector<int64_t> shape(getShape(input.elements));
+  auto channel = static_cast<int64_t>(input.getChannelAxis());
+  int64_t channels = shape[channel] / groups;
+  shape[channel] = groups;
+  shape.insert(shape.begin() + channel + 1, channels);
+  return arrangeInput(builder, loc,
+                      createReshape(builder, loc, input.elements, shape),
+                      channel, channel + 1);
 }
 
 namespace {
@@ -229,9 +114,12 @@ struct SecondMomentLowering : public OpConversionPattern<SecondMomentOp> {
     MomentScaling scaling = getScaling(op, adaptor);
     Value input = arrangeInput(rewriter, loc, adaptor.getInput(),
                                op.getBlocks(), op.getColumns());
-    Value result = llvm::is_contained(getShape(input), 0)
-                       ? createEmptyMoment(rewriter, loc, input, scaling)
-                       : createTriangle(rewriter, loc, input, scaling);
+    ArrayRef<int64_t> shape = getShape(input);
+    Value result =
+        llvm::is_contained(shape, 0)
+            ? createEmptyMoment(rewriter, loc, shape[1], shape[0] * shape[2],
+                                shape[3], getElementType(input), scaling)
+            : createTriangle(rewriter, loc, input, scaling);
     rewriter.replaceOp(op, result);
     return success();
   }
@@ -245,66 +133,49 @@ struct PatchMomentLowering : public OpConversionPattern<PatchMomentOp> {
                   ConversionPatternRewriter &rewriter) const override {
     Location loc = op.getLoc();
     Window window = getWindow(op, op.getKernel());
+    MomentScaling scaling = getScaling(op, adaptor);
     Activation input = Activation::get(adaptor.getInput());
     int64_t groups = op.getGroups();
-    int64_t batch = getShape(adaptor.getInput())[0];
-    int64_t channels = getShape(adaptor.getInput())[1];
-    SmallVector<int64_t> rows = {batch}, columns = {channels / groups};
-    for (auto [axis, size] : llvm::zip(window, input.getSpace()))
-      rows.push_back(
-          (size + axis.low + axis.high - axis.getExtent()) / axis.stride + 1);
-    llvm::append_range(columns, op.getKernel());
-    Value zero = createZero(rewriter, loc, getElementType(input.elements));
-    Activation padded = padSpace(rewriter, loc, input, window, zero);
-    SmallVector<int64_t> shape(getShape(padded.elements));
-    shape[padded.getChannelAxis()] = groups;
-    shape.insert(shape.begin() + padded.getChannelAxis() + 1,
-                 channels / groups);
-    Value elements = createReshape(rewriter, loc, padded.elements, shape);
-    auto getPosition = [&](ArrayRef<Axis> block, ArrayRef<Axis> row,
-                           ArrayRef<Axis> column) {
-      Axes space =
-          getTapPositions(window, row.drop_front(), column.drop_front());
-      Axes position = {row.front()}, ofChannel = {block[0], column[0]};
-      position.append(padded.channelsLast ? space : ofChannel);
-      position.append(padded.channelsLast ? ofChannel : space);
-      return position;
-    };
-    MomentSpace space{elements, {groups}, rows, columns, getPosition};
-    rewriter.replaceOp(
-        op, createMoment(rewriter, loc, space, getScaling(op, adaptor)));
+    Value result;
+    if (llvm::is_contained(getShape(input.elements), 0))
+      result = createEmpty(rewriter, op, input, window, scaling);
+    else if (isPointwise(window))
+      result = createTriangle(rewriter, loc,
+                              arrangeChannels(rewriter, loc, input, groups),
+                              scaling);
+    else
+      result =
+          createPatchTriangle(rewriter, loc, input, window, groups, scaling);
+    rewriter.replaceOp(op, result);
     return success();
+  }
+
+private:
+  static Value createEmpty(OpBuilder &builder, PatchMomentOp op,
+                           const Activation &input, const Window &window,
+                           const MomentScaling &scaling) {
+    ArrayRef<int64_t> shape = getShape(input.elements);
+    int64_t columns = shape[input.getChannelAxis()] / op.getGroups();
+    int64_t rows = shape.front();
+    for (auto [axis, size] : llvm::zip(window, input.getSpace())) {
+      columns *= axis.kernel;
+      rows *=
+          (size + axis.low + axis.high - axis.getExtent()) / axis.stride + 1;
+    }
+    return createEmptyMoment(builder, op.getLoc(), op.getGroups(), rows,
+                             columns, getElementType(input.elements), scaling);
   }
 };
 
-/// Each element is read where its row and column, or they exchanged, are.
 struct UnpackSymmetricLowering : public OpConversionPattern<UnpackSymmetricOp> {
   using OpConversionPattern::OpConversionPattern;
 
   LogicalResult
   matchAndRewrite(UnpackSymmetricOp op, OpAdaptor adaptor,
                   ConversionPatternRewriter &rewriter) const override {
-    Value packed = adaptor.getPacked();
-    LoopNest nest(rewriter, op.getLoc());
-    Axes position = nest.addParallel(op.getResult().getType().getShape());
-    nest.write(getElementType(packed), position);
+    int64_t side = op.getResult().getType().getDimSize(1);
     rewriter.replaceOp(
-        op, nest.build([&](OpBuilder &b, Location loc, ValueRange) {
-          Value row = getIterationIndex(b, loc, position[1]);
-          Value column = getIterationIndex(b, loc, position[2]);
-          Value larger = arith::MaxUIOp::create(b, loc, row, column);
-          Value smaller = arith::MinUIOp::create(b, loc, row, column);
-          Value next =
-              arith::AddIOp::create(b, loc, larger, createIndex(b, loc, 1));
-          Value before = arith::DivUIOp::create(
-              b, loc, arith::MulIOp::create(b, loc, larger, next),
-              createIndex(b, loc, 2));
-          Value element =
-              createExtract(b, loc, packed,
-                            {getIterationIndex(b, loc, position[0]),
-                             arith::AddIOp::create(b, loc, before, smaller)});
-          return SmallVector<Value>{element};
-        }));
+        op, createUnpacked(rewriter, op.getLoc(), adaptor.getPacked(), side));
     return success();
   }
 };

@@ -12,6 +12,7 @@
 #include "Hfta/Conversion/LowerKernels.h"
 #include "Hfta/Dialect/Hfta/IR/PackedTriangle.h"
 #include "Hfta/Target/ReferenceModel.h"
+#include "IndexMath.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -34,35 +35,6 @@ Value MomentScaling::apply(OpBuilder &builder, Location loc, Value sum,
 }
 
 namespace {
-
-/// Arithmetic on indices.
-class IndexMath {
-public:
-  IndexMath(OpBuilder &builder, Location loc) : builder(builder), loc(loc) {}
-
-  Value get(int64_t value) const { return createIndex(builder, loc, value); }
-  Value add(Value a, Value b) const { return make<arith::AddIOp>(a, b); }
-  Value add(Value a, int64_t b) const { return add(a, get(b)); }
-  Value subtract(Value a, Value b) const { return make<arith::SubIOp>(a, b); }
-  Value multiply(Value a, Value b) const { return make<arith::MulIOp>(a, b); }
-  Value multiply(Value a, int64_t b) const { return multiply(a, get(b)); }
-  Value divide(Value a, int64_t b) const {
-    return make<arith::DivUIOp>(a, get(b));
-  }
-  Value getRest(Value a, int64_t b) const {
-    return make<arith::RemUIOp>(a, get(b));
-  }
-  Value getLess(Value a, Value b) const { return make<arith::MinUIOp>(a, b); }
-
-private:
-  template <typename OpTy>
-  Value make(Value a, Value b) const {
-    return OpTy::create(builder, loc, a, b);
-  }
-
-  OpBuilder &builder;
-  Location loc;
-};
 
 /// Where a strip's rows and its part of the diagonal are.
 struct Strip {
@@ -91,9 +63,10 @@ private:
   Value addDiagonal(const Strip &strip, int64_t begin, Value result);
   Value addOnes(Value block, Value result);
 
-  /// A loop that carries the result.
   Value createLoop(Value begin, Value end, int64_t step, Value result,
-                   Body body);
+                   Body body) {
+    return createCarryingLoop(builder, loc, begin, end, step, result, body);
+  }
   Value sliceInput(Value block, Value column, int64_t columns);
   /// Sums of products of some columns: [firsts, seconds].
   Value multiplyColumns(Value firsts, Value seconds);
@@ -102,7 +75,6 @@ private:
   /// that begins at `row`, from column `column` on.
   Value store(ArrayRef<OpFoldResult> place, Value sums, int64_t count,
               Value block, Value packed, Value result);
-  Value getPackedRow(Value row);
 
   OpBuilder &builder;
   Location loc;
@@ -157,18 +129,6 @@ TriangleBuilder::TriangleBuilder(OpBuilder &builder, Location loc, Value input,
 // Parts of tensors
 //===----------------------------------------------------------------------===//
 
-/// A part with unit strides, without the axes of one element that `shape`
-/// lacks.
-static Value createPart(OpBuilder &builder, Location loc, Value tensor,
-                        ArrayRef<OpFoldResult> offsets, ArrayRef<int64_t> sizes,
-                        ArrayRef<int64_t> shape) {
-  SmallVector<OpFoldResult> strides(sizes.size(), builder.getIndexAttr(1));
-  auto type = RankedTensorType::get(shape, getElementType(tensor));
-  return tensor::ExtractSliceOp::create(
-      builder, loc, type, tensor, offsets,
-      getAsIndexOpFoldResult(builder.getContext(), sizes), strides);
-}
-
 Value TriangleBuilder::sliceInput(Value block, Value column, int64_t count) {
   ArrayRef<int64_t> shape = getShape(input);
   OpFoldResult zero = builder.getIndexAttr(0);
@@ -179,21 +139,6 @@ Value TriangleBuilder::sliceInput(Value block, Value column, int64_t count) {
   kept.push_back(count);
   return createPart(builder, loc, input, {zero, block, zero, column},
                     {shape[0], 1, shape[2], count}, kept);
-}
-
-Value TriangleBuilder::getPackedRow(Value row) {
-  return math.divide(math.multiply(row, math.add(row, 1)), 2);
-}
-
-Value TriangleBuilder::createLoop(Value begin, Value end, int64_t step,
-                                  Value result, Body body) {
-  return scf::ForOp::create(
-             builder, loc, begin, end, math.get(step), result,
-             [&](OpBuilder &, Location, Value index, ValueRange running) {
-               Value next = body(index, running.front());
-               scf::YieldOp::create(builder, loc, next);
-             })
-      .getResult(0);
 }
 
 //===----------------------------------------------------------------------===//
@@ -261,15 +206,8 @@ Value TriangleBuilder::store(ArrayRef<OpFoldResult> place, Value sums,
 // Strips
 //===----------------------------------------------------------------------===//
 
-/// Strips are numbered so that neighbours have as much work together as any
-/// others: the last, the first, the last but one, the second and so on.
 Strip TriangleBuilder::createStrip(Value number) {
-  Value place = math.getRest(number, strips);
-  Value half = math.divide(place, 2), isOdd = math.getRest(place, 2);
-  Value fromEnd = math.subtract(math.get(strips - 1), half);
-  Value strip =
-      math.add(math.multiply(math.subtract(math.get(1), isOdd), fromEnd),
-               math.multiply(isOdd, half));
+  Value strip = math.getFolded(math.getRest(number, strips), strips);
   Strip result;
   result.block = math.divide(number, strips);
   result.first = math.multiply(strip, height);
@@ -285,7 +223,8 @@ Value TriangleBuilder::addSquares(const Strip &strip, Value result) {
     Value seconds = sliceInput(strip.block, column, height);
     Value sums = multiplyColumns(firsts, seconds);
     auto addRow = [&](Value row, Value inner) {
-      Value packed = math.add(getPackedRow(math.add(strip.begin, row)), column);
+      Value packed =
+          math.add(math.getPackedRow(math.add(strip.begin, row)), column);
       return store({row, builder.getIndexAttr(0)}, sums, height, strip.block,
                    packed, inner);
     };
@@ -305,7 +244,7 @@ Value TriangleBuilder::addDiagonal(const Strip &strip, int64_t begin,
       math.subtract(strip.hidden, math.getLess(strip.hidden, math.get(begin)));
   auto addRow = [&](Value row, Value outer) {
     Value number = math.add(first, row);
-    Value begins = math.add(getPackedRow(number), strip.begin);
+    Value begins = math.add(math.getPackedRow(number), strip.begin);
     Value end = math.add(row, begin + 1);
     Value length = math.subtract(end, strip.hidden);
     Value full = math.subtract(end, math.getRest(length, Costs::kRun));

@@ -27,6 +27,10 @@ struct MomentScaling {
 Value createTriangle(OpBuilder &builder, Location loc, Value input,
                      const MomentScaling &scaling);
 
+/// The whole matrices of packed triangles: [blocks, side, side].
+Value createUnpacked(OpBuilder &builder, Location loc, Value packed,
+                     int64_t side);
+
 } // namespace mlir::hfta
 
 #endif // HFTA_LIB_CONVERSION_HFTATOLINALG_TRIANGLESUMS_H

@@ -1,0 +1,67 @@
+//===- IndexMath.h - Arithmetic on indices ----------------------*- C++ -*-===//
+
+#ifndef HFTA_LIB_CONVERSION_HFTATOLINALG_INDEXMATH_H
+#define HFTA_LIB_CONVERSION_HFTATOLINALG_INDEXMATH_H
+
+#include "LoweringUtils.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+
+namespace mlir::hfta {
+
+/// Indices that loops compute, in ops that hfta-verify-sum-order follows.
+class IndexMath {
+public:
+  IndexMath(OpBuilder &builder, Location loc) : builder(builder), loc(loc) {}
+
+  Value get(int64_t value) const { return createIndex(builder, loc, value); }
+  Value add(Value a, Value b) const { return make<arith::AddIOp>(a, b); }
+  Value add(Value a, int64_t b) const { return add(a, get(b)); }
+  Value subtract(Value a, Value b) const { return make<arith::SubIOp>(a, b); }
+  Value multiply(Value a, Value b) const { return make<arith::MulIOp>(a, b); }
+  Value multiply(Value a, int64_t b) const { return multiply(a, get(b)); }
+  Value divide(Value a, int64_t b) const {
+    return make<arith::DivUIOp>(a, get(b));
+  }
+  Value getRest(Value a, int64_t b) const {
+    return make<arith::RemUIOp>(a, get(b));
+  }
+  Value getLess(Value a, Value b) const { return make<arith::MinUIOp>(a, b); }
+  /// Elements of a packed triangle before row `row`.
+  Value getPackedRow(Value row) const {
+    return divide(multiply(row, add(row, 1)), 2);
+  }
+  /// Of strips in ascending order of work, the one that comes at `place`: the
+  /// last, the first, the last but one, the second and so on, so that
+  /// neighbours have as much work together as any others.
+  Value getFolded(Value place, int64_t strips) const {
+    Value half = divide(place, 2), isOdd = getRest(place, 2);
+    Value fromEnd = subtract(get(strips - 1), half);
+    return add(multiply(subtract(get(1), isOdd), fromEnd),
+               multiply(isOdd, half));
+  }
+
+private:
+  template <typename OpTy>
+  Value make(Value a, Value b) const {
+    return OpTy::create(builder, loc, a, b);
+  }
+
+  OpBuilder &builder;
+  Location loc;
+};
+
+/// A loop that carries a tensor; `body` gives its next value.
+Value createCarryingLoop(OpBuilder &builder, Location loc, Value begin,
+                         Value end, int64_t step, Value carried,
+                         function_ref<Value(Value index, Value carried)> body);
+
+/// A part with unit strides, without the axes of one element that `shape`
+/// lacks.
+Value createPart(OpBuilder &builder, Location loc, Value tensor,
+                 ArrayRef<OpFoldResult> offsets, ArrayRef<int64_t> sizes,
+                 ArrayRef<int64_t> shape);
+
+} // namespace mlir::hfta
+
+#endif // HFTA_LIB_CONVERSION_HFTATOLINALG_INDEXMATH_H

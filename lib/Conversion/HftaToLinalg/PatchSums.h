@@ -1,0 +1,20 @@
+//===- PatchSums.h - Second moments of windows ------------------*- C++ -*-===//
+
+#ifndef HFTA_LIB_CONVERSION_HFTATOLINALG_PATCHSUMS_H
+#define HFTA_LIB_CONVERSION_HFTATOLINALG_PATCHSUMS_H
+
+#include "TriangleSums.h"
+#include "Windows.h"
+
+namespace mlir::hfta {
+
+/// The packed moments of the windows over an activation: [groups, packed].
+/// Nothing that it reads or computes is empty. A loop over tiles of channels
+/// can be cut into work items.
+Value createPatchTriangle(OpBuilder &builder, Location loc,
+                          const Activation &input, const Window &window,
+                          int64_t groups, const MomentScaling &scaling);
+
+} // namespace mlir::hfta
+
+#endif // HFTA_LIB_CONVERSION_HFTATOLINALG_PATCHSUMS_H
