@@ -1,0 +1,194 @@
+#!/usr/bin/env python3
+"""Steps and seconds until a training on Fashion-MNIST has reached a loss, with K-FAC
+and with Adam at the best of eight learning rates.
+
+    bench/kfac.py [--hftac build/bin/hftac] [--data /usr/share/datasets/fashion-mnist]
+                  [--networks mlp,cnn] [--seeds 3] [--rounds 9] [--threads N] [--goals]
+
+The MLP has 784, 256, 128 and 10 features, batches of 512 and the target .35; the CNN of
+examples/fashion batches of 256 and the target .45. A training is there when the mean loss
+of ten steps is at most the target. Each seed draws the weights, and takes its own best
+rate of Adam's. K-FAC has no list: lr .1, its defaults, without momentum or with .9.
+Seconds are those of steps alone, of one copy with the first seed; runs take turns, and as
+others on the machine disturb some, the lower quartile counts. With --goals, exits with 1
+if K-FAC without momentum needs more than half of Adam's steps, or on the MLP more than .9
+of its time. Needs Debian's dataset-fashion-mnist and Python's standard library."""
+
+import argparse
+import dataclasses
+import json
+import pathlib
+import statistics
+import subprocess
+import sys
+import tempfile
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+
+RATES = [5e-4, 1e-3, 2e-3, 3e-3, 5e-3, 1e-2, 2e-2, 3e-2]
+WINDOW = 10  # steps whose mean loss counts
+
+MLP = """
+model net(image: f32[batch, 1, 28, 28]) {
+  first = relu(linear(flatten(image), 256))
+  second = relu(linear(first, 128))
+  return output = linear(second, 10)
+}
+"""
+
+
+def lower_quartile(values):
+    return sorted(values)[(len(values) - 1) // 4]
+
+
+@dataclasses.dataclass
+class Network:
+    model: str
+    clauses: str
+    batch: int
+    target: float
+    steps: int                  # in which Adam's best rate arrives
+    goal_of_time: float | None  # as a share of Adam's
+
+
+NETWORKS = {
+    "mlp": Network(MLP, "", 512, 0.35, 260, 0.9),
+    "cnn": Network(f'\nmodel net = onnx("{ROOT}/examples/fashion/cnn.onnx")\n',
+                   "  init fresh\n", 256, 0.45, 130, None),
+}
+
+
+def adam(rates):
+    return f"  optimizer adam(lr = {rates})\n"
+
+
+def kfac(momentum):
+    return (f"  optimizer sgd(lr = 0.1, momentum = {momentum})\n"
+            "  precondition kfac()\n")
+
+
+# The first one's steps and time are what those of the others are divided by.
+METHODS = {"Adam": None, "K-FAC": kfac(0), "K-FAC, momentum .9": kfac(0.9)}
+
+
+class Bench:
+    def __init__(self, network, folder, options):
+        self.network, self.folder, self.options = network, folder, options
+
+    def compile(self, name, optimizer, seeds):
+        network = self.network
+        job = self.folder / f"{name}.hfta"
+        job.write_text(f"""{network.model}
+data fashion {{
+  train image = idx("train-images-idx3-ubyte.gz") / 255, label = idx("train-labels-idx1-ubyte.gz")
+}}
+train sweep {{
+  model net(image)
+{network.clauses}  data fashion, batch = {network.batch}
+  loss cross_entropy(net, label)
+{optimizer}  seed {seeds}
+  steps {network.steps}
+}}
+""")
+        binary = job.with_suffix("")
+        subprocess.run([self.options.hftac, job, "--data", self.options.data, "-o",
+                        binary], check=True, stderr=subprocess.DEVNULL)
+        return binary
+
+    def train(self, binary, *arguments):
+        """The events of the log."""
+        log = binary.with_suffix(".jsonl")
+        subprocess.run([binary, "train", "--data", self.options.data, "--log", log,
+                        "--no-progress", *self.options.train_options,
+                        *map(str, arguments)],
+                       check=True, stdout=subprocess.DEVNULL)
+        return [json.loads(line) for line in log.read_text().splitlines()]
+
+    def count_steps(self, binary):
+        """For each copy, how many steps it needed, or None."""
+        losses = [event["loss"] for event in self.train(binary, "--log-every", 1)
+                  if event["event"] == "step"]
+
+        def count(copy):
+            values = [step[copy] for step in losses]
+            return next((end for end in range(WINDOW, len(values) + 1)
+                         if statistics.fmean(values[end - WINDOW:end])
+                         <= self.network.target), None)
+
+        return [count(copy) for copy in range(len(losses[0]))]
+
+    def find_steps(self, name, optimizer):
+        """Of each seed, and the optimizer that the first one's steps belong to."""
+        seeds = list(range(1, self.options.seeds + 1))
+        if optimizer:
+            steps = self.count_steps(self.compile(name, optimizer, seeds))
+            return steps, optimizer
+        # Lists count in the order of the file, the last one fastest.
+        counts = self.count_steps(self.compile(name, adam(RATES), seeds))
+        reached = [[(count, rate) for count, rate
+                    in zip(counts[seed::len(seeds)], RATES) if count]
+                   for seed in range(len(seeds))]
+        best = [min(of_seed, default=(None, None)) for of_seed in reached]
+        return [count for count, _ in best], adam(best[0][1])
+
+    def time(self, binary, steps):
+        events = self.train(binary, "--steps", steps)
+        return sum(event["seconds"] for event in events if event["event"] == "epoch")
+
+    def run(self):
+        """Of each method: its optimizer, the steps of each seed, and seconds."""
+        results = {}
+        for number, (name, optimizer) in enumerate(METHODS.items()):
+            steps, optimizer = self.find_steps(f"all-{number}", optimizer)
+            if None in steps:
+                sys.exit(f"{name} hasn't reached {self.network.target} in "
+                         f"{self.network.steps} steps: {steps}")
+            binary = self.compile(f"one-{number}", optimizer, 1)
+            results[name] = (optimizer, steps, binary, [])
+        for _ in range(self.options.rounds):
+            for _, steps, binary, seconds in results.values():
+                seconds.append(self.time(binary, steps[0]))
+        return {name: (optimizer, steps, lower_quartile(seconds))
+                for name, (optimizer, steps, _, seconds) in results.items()}
+
+
+def report(name, network, results):
+    """Prints a table; whether goals are met."""
+    print(f"{name}, batch {network.batch}, until {network.target}")
+    _, adams_steps, adams_seconds = results["Adam"]
+    for method, (optimizer, steps, seconds) in results.items():
+        share = sum(steps) / sum(adams_steps)
+        print(f"  {method:20} steps {' '.join(f'{count:4}' for count in steps)}  "
+              f"{share:.2f}x   {1e3 * seconds:7.1f} ms  {seconds / adams_seconds:.2f}x"
+              f"   {optimizer.splitlines()[0].strip()}", flush=True)
+    _, steps, seconds = results["K-FAC"]
+    return (2 * sum(steps) <= sum(adams_steps)
+            and (not network.goal_of_time
+                 or seconds <= network.goal_of_time * adams_seconds))
+
+
+def main():
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser.add_argument("--hftac", type=pathlib.Path, default=ROOT / "build/bin/hftac")
+    parser.add_argument("--data", type=pathlib.Path,
+                        default="/usr/share/datasets/fashion-mnist")
+    parser.add_argument("--networks", default=",".join(NETWORKS))
+    parser.add_argument("--seeds", type=int, default=3)
+    parser.add_argument("--rounds", type=int, default=9)
+    parser.add_argument("--threads", help="of programs (default: one a processor)")
+    parser.add_argument("--goals", action="store_true")
+    options = parser.parse_args()
+    options.train_options = ["--threads", options.threads] if options.threads else []
+    is_met = True
+    for name in options.networks.split(","):
+        if name not in NETWORKS:
+            parser.error(f"there is no network '{name}'")
+        with tempfile.TemporaryDirectory() as folder:
+            results = Bench(NETWORKS[name], pathlib.Path(folder), options).run()
+        is_met = report(name, NETWORKS[name], results) and is_met
+    sys.exit(options.goals and not is_met)
+
+
+if __name__ == "__main__":
+    main()
