@@ -96,7 +96,9 @@ class Check:
         for step, tensors in self.golden["state"].items():
             for copy in range(self.case.copies):
                 path = copy_file(checkpoint(self.folder, int(step)), copy)
-                state = read_state(path, self.case.velocity)
+                state = {name: numbers for name, numbers
+                         in read_state(path, self.case.velocity).items()
+                         if name in tensors or not name.startswith("velocity/")}
                 expect_equal(sorted(state), sorted(tensors),
                              f"{self.name}: names of the state after step {step}")
                 for name, wanted in tensors.items():

@@ -110,6 +110,11 @@ CASES = {
     "transformer-embedding": Case("transformer", "adam", ADAM,
                                   DAMPING | PERIODS |
                                   {"embedding": "factored"}),
+    "transformer-eigen": Case("transformer", "sgd", SGD, DAMPING | PERIODS |
+                              {"embedding": "factored", "method": "eigen"}),
+    "transformer-mixed": Case("transformer", "adam", ADAM, DAMPING | PERIODS |
+                              {"embedding": "factored", "sharing": "reduce",
+                               "exclude": ("key.*",)}, micro_batches=2),
     # Gradients of keys add up to nothing over a sample's positions.
     "transformer-reduce": Case("transformer", "adamw", ADAMW,
                                DAMPING | PERIODS |

@@ -238,6 +238,15 @@ def compute_loss(kind, output, label, terms):
                                     label.reshape(-1), reduction="sum") / terms
 
 
+def get_velocities(model, optimizer):
+    """But those that are nothing but rounding errors."""
+    velocities = {f"velocity/{name}":
+                  optimizer.state[parameter]["momentum_buffer"].numpy()
+                  for name, parameter in model.named_parameters()}
+    return {name: values for name, values in velocities.items()
+            if abs(values).max() > 1e-12}
+
+
 def train(case, copy):
     """Losses, scales, and states by step."""
     model = make_model(case.get_model(copy)).double().train()
@@ -277,9 +286,7 @@ def train(case, copy):
         if done % kfac_cases.EVERY == 0 or done == case.steps:
             state = preconditioner.get_state()
             if case.velocity:
-                state |= {f"velocity/{name}":
-                          optimizer.state[parameter]["momentum_buffer"].numpy()
-                          for name, parameter in model.named_parameters()}
+                state |= get_velocities(model, optimizer)
             states[str(done)] = {
                 name: kfac_cases.summarize(value.reshape(-1).tolist())
                 for name, value in state.items()}

@@ -256,21 +256,22 @@ class Factored(Layer):
         make, as bases aren't unique."""
         state = {}
         for side, factor in self.factors.items():
-            if side == "input" and self.shared:
-                pass
-            else:
+            is_own = side != "input" or not self.shared
+            if is_own:
                 state[f"{side}_factor/{self.name}.weight"] = pack(factor.mean)
-            if self.options["method"] == "eigen":
+            if self.options["method"] == "eigen" and is_own:
                 state[f"{side}_spectrum/{self.name}.weight"] = \
                     pack(self.measured[side])
-            else:
+            elif self.options["method"] != "eigen":
                 state[f"{side}_inverse/{self.name}.weight"] = \
                     pack(self.inverse[side])
         return state
 
 
 class Embedding(Factored):
-    """Inputs are indices: their factor is the diagonal of shares."""
+    """Inputs are indices: their factor is the diagonal of shares, whose
+    eigenvectors need no decomposition, so that they are never older than the
+    factor. Lookups are rows, also where positions of others count as one."""
 
     def measure(self):
         for x, g in self.uses:
@@ -278,9 +279,21 @@ class Embedding(Factored):
             self.add("rows", x.size)
             self.add("input", numpy.diag(counts.astype(float))[None])
             g = g.reshape(1, g.shape[0], -1, g.shape[-1])
-            if self.options["sharing"] == "reduce":
-                g = g.sum(2, keepdims=True)
             self.add("output", second_moment(g))
+
+    def invert(self, damping):
+        super().invert(damping)
+        self.follow()
+
+    def update(self, terms, decay):
+        super().update(terms, decay)
+        self.follow()
+
+    def follow(self):
+        if self.options["method"] == "eigen":
+            self.values["input"] = numpy.diagonal(self.factors["input"].mean,
+                                                  axis1=1, axis2=2)
+            self.basis["input"] = numpy.eye(self.weight.shape[0])[None]
 
     def get_gradient(self):
         return self.weight.grad.numpy().T[None]
@@ -292,11 +305,13 @@ class Embedding(Factored):
 
     def get_state(self):
         state = super().get_state()
-        key = f"input_factor/{self.name}.weight"
-        if key in state:
-            state[key] = numpy.diagonal(self.factors["input"].mean[0])
-        return {key: value for key, value in state.items()
-                if not key.startswith(("input_inverse", "input_spectrum"))}
+        state.pop(f"input_spectrum/{self.name}.weight", None)
+        for kind, blocks in (("factor", self.factors["input"].mean),
+                             ("inverse", self.inverse.get("input"))):
+            key = f"input_{kind}/{self.name}.weight"
+            if key in state:
+                state[key] = numpy.diagonal(blocks[0])
+        return state
 
 
 class FeatureWise(Layer):
