@@ -275,6 +275,8 @@ def make_precondition_rows():
             ("an excluded pattern that nothing matches", 'exclude = "tail.*"',
              "'tail.*'"),
             ("an excluded pattern that is none", 'exclude = "[a"', "'[a'"),
+            ("everything excluded", 'exclude = ["*.weight", "*"]',
+             "nothing is left to precondition"),
             ("more than all ranks", "placement = fraction(1.5)", "'placement'",
              "1.5"),
             ("a fraction of nothing", "placement = fraction()", "'number'"),

@@ -96,30 +96,47 @@ bool JobBuilder::buildModels(ModuleOp module) {
   return ok && checkExcluded(module);
 }
 
-/// Each pattern of what isn't preconditioned matches what is trained.
+/// Each pattern of what isn't preconditioned matches something that is trained,
+/// and not all of them everything.
 bool JobBuilder::checkExcluded(ModuleOp module) {
+  if (info.excludeRanges.empty())
+    return true;
   std::vector<std::string> trained;
   module.walk([&](VariableOp variable) {
     if (variable.getTrained())
       trained.push_back(variable.getOwnName());
   });
+  llvm::sort(trained);
+  trained.erase(llvm::unique(trained), trained.end());
   std::vector<StringRef> names(trained.begin(), trained.end());
+  llvm::DenseSet<StringRef> excluded;
   bool ok = true;
   for (auto [text, range] :
        llvm::zip_equal(info.job.kfacExclude, info.excludeRanges)) {
     ParameterPattern pattern(text);
+    size_t matches = 0;
+    for (StringRef name : names)
+      if (pattern.matches(name)) {
+        ++matches;
+        excluded.insert(name);
+      }
+    if (matches != 0)
+      continue;
+    ok = false;
     std::string wrong = pattern.getError().empty()
                             ? " matches no trained parameter of the model"
                             : ": " + pattern.getError().str();
-    if (pattern.getError().empty() && llvm::any_of(names, [&](StringRef name) {
-          return pattern.matches(name);
-        }))
-      continue;
-    ok = false;
     diagnostics.error(range, "exclude pattern '" + text + "'" + wrong,
                       suggest(text, names, "trained parameters are"));
   }
-  return ok;
+  if (!ok || excluded.size() < names.size())
+    return ok;
+  diagnostics.error(
+      {info.excludeRanges.front().Start, info.excludeRanges.back().End},
+      "nothing is left to precondition: 'exclude' matches all "
+      "trained parameters",
+      "leave 'precondition' out, or exclude less");
+  return false;
 }
 
 //===----------------------------------------------------------------------===//

@@ -62,7 +62,7 @@ TEST(Preconditioner, Words) {
   Job job = compileJob(
       "method = eigen, fisher = sampled, sharing = reduce, others = plain, "
       "embedding = factored, block = 64, inversion = f64, exclude = "
-      "[\"*.bias\", \"output.*\"], placement = fraction(1 / 4)");
+      "[\"*.bias\", \"output.b*\"], placement = fraction(1 / 4)");
   EXPECT_EQ(job.kfacMethod, Job::kEigen);
   EXPECT_EQ(job.kfacFisher, "sampled");
   EXPECT_EQ(job.kfacSharing, "reduce");
@@ -70,7 +70,7 @@ TEST(Preconditioner, Words) {
   EXPECT_EQ(job.kfacEmbedding, "factored");
   EXPECT_EQ(job.kfacBlock, 64);
   EXPECT_EQ(job.getInversionType(), "f64");
-  EXPECT_EQ(job.kfacExclude, std::vector<std::string>({"*.bias", "output.*"}));
+  EXPECT_EQ(job.kfacExclude, std::vector<std::string>({"*.bias", "output.b*"}));
   EXPECT_EQ(job.kfacPlacement, "fraction(0.25)");
 }
 
@@ -217,6 +217,16 @@ TEST(JobErrors, ExcludedUnknown) {
   precondition kfac(exclude = ["*.bias", "output.wait"])
                                          ^~~~~~~~~~~~~
 hint: did you mean 'output.weight'?
+)");
+}
+
+TEST(JobErrors, ExcludedAll) {
+  EXPECT_EQ(
+      getErrorsOf("exclude = [\"*.bias\", \"*.weight\"]"),
+      R"(job.hfta:11:32: error: nothing is left to precondition: 'exclude' matches all trained parameters
+  precondition kfac(exclude = ["*.bias", "*.weight"])
+                               ^~~~~~~~~~~~~~~~~~~~
+hint: leave 'precondition' out, or exclude less
 )");
 }
 
