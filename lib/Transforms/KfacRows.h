@@ -10,15 +10,16 @@ namespace mlir::hfta {
 /// Whether the rows of a layer's positions can be told by sample, of so many.
 bool hasSamples(LayerOp layer, const LayerAxes &axes, int64_t samples);
 
-/// One row a sample in place of one a position: the input's mean over positions,
-/// or the output gradient's sum. Both are [samples, blocks, columns].
-/// Source: Eschenhagen et al., "Kronecker-factored approximate curvature for
-/// modern neural network architectures", NeurIPS 2023 (K-FAC-reduce).
+/// One row a sample in place of one a position: the input's mean over
+/// positions, or the output gradient's sum. Both are [samples, blocks,
+/// columns]. Source: Eschenhagen et al., "Kronecker-factored approximate
+/// curvature for modern neural network architectures", NeurIPS 2023
+/// (K-FAC-reduce).
 Value reducePositions(OpBuilder &builder, Value rows, LayerSide &side,
                       LayerOp layer, int64_t samples, bool isOutput);
 
-/// `sum` plus the second moment of rows as `side` says, with a column of ones if
-/// `ones`.
+/// `sum` plus the second moment of rows as `side` says, with a column of ones
+/// if `ones`.
 Value buildSecondMoment(OpBuilder &builder, Value rows, const LayerSide &side,
                         LayerOp layer, bool ones, Value sum);
 
