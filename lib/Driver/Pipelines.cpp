@@ -43,6 +43,7 @@ void hfta::buildTrainPipeline(OpPassManager &pm,
   pm.addPass(createHftaPlanPipeline(std::move(plan)));
   pm.addPass(createHftaDifferentiate());
   pm.addPass(createHftaInsertKfac());
+  pm.addPass(createHftaBatchKfac());
   pm.addPass(createHftaStagePipeline());
   addCleanUp(pm);
   markPhase(pm, "train");

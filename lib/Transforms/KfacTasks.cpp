@@ -63,6 +63,7 @@ private:
                          const KfacFactor &factor) const;
   Expression getMeanDiagonal(const KfacFactor &factor) const;
   void count(StringRef name, const Expression &number);
+  void writeCounts();
 
   bool isEigen() const { return tasks.getJob().kfacMethod == Job::kEigen; }
   void updateMean(KfacFactor &factor);
@@ -96,6 +97,8 @@ private:
   FloatType type; ///< of factors and inverses
   Type wide;
   std::optional<int64_t> copy;
+  /// Of the task at hand, by name and copy.
+  std::map<std::pair<std::string, int64_t>, Expression> counts;
 };
 
 } // namespace
@@ -165,11 +168,19 @@ void KfacTasks::declareVariables() {
         tasks.scalarType(wide, true));
 }
 
-/// Adds to how often something has happened in a step, for the host to tell.
+/// Adds to how often something has happened in a task.
 void KfacTasks::count(StringRef name, const Expression &number) {
-  tasks.accumulate(number,
-                   tasks.getVariables().lookup(Purpose::curvature_count, name),
-                   copy);
+  Expression &sum = counts[{name.str(), copy.value_or(-1)}];
+  sum = sum.isNull() ? number : sum + number;
+}
+
+/// To what the step's other tasks have counted, for the host to tell.
+void KfacTasks::writeCounts() {
+  for (auto &[key, sum] : counts)
+    tasks.accumulate(
+        sum, tasks.getVariables().lookup(Purpose::curvature_count, key.first),
+        key.second < 0 ? std::nullopt : std::optional(key.second));
+  counts.clear();
 }
 
 //===----------------------------------------------------------------------===//
@@ -479,6 +490,7 @@ void KfacTasks::buildPart(StringRef part,
       copy = unit->weight.copy;
       each(*unit);
     }
+    writeCounts();
   }
 }
 

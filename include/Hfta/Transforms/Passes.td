@@ -81,6 +81,22 @@ def HftaAssignLayouts : Pass<"hfta-assign-layouts", "::mlir::ModuleOp"> {
   let dependentDialects = ["::mlir::hfta::HftaDialect"];
 }
 
+def HftaBatchKfac : Pass<"hfta-batch-kfac", "::mlir::ModuleOp"> {
+  let summary = "Invert matrices of one size together";
+  let description = [{
+    Of each task the ops that invert or decompose matrices of one size, of all
+    copies or of one, become one op on all of them.
+
+    ```mlir
+    %a, %s = hfta.spd_inverse %f, %d, %x : tensor<1x36xf32>, …
+    %b, %t = hfta.spd_inverse %g, %e, %y : tensor<2x36xf32>, …
+    // ==>
+    %all, %tries = hfta.spd_inverse %fg, %de, %xy : tensor<3x36xf32>, …
+    %a = hfta.slice %all from [0, 0] size [1, 36] …
+    ```
+  }];
+}
+
 def HftaDecompose : Pass<"hfta-decompose"> {
   let summary = "Rewrite composite ops in terms of simpler ones";
   let description = [{

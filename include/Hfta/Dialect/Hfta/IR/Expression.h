@@ -21,6 +21,7 @@ public:
       : builder(&builder), loc(loc), value(value) {}
 
   operator Value() const { return value; }
+  bool isNull() const { return !value; }
   RankedTensorType getType() const {
     return cast<RankedTensorType>(value.getType());
   }
