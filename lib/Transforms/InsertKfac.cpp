@@ -105,10 +105,6 @@ struct InsertKfacPass : hfta::impl::HftaInsertKfacBase<InsertKfacPass> {
     };
     if (job.getStageCount() > 1)
       return refuse("a pipeline of several stages");
-    if (job.getWorkers() > 1)
-      return refuse("several workers");
-    if (job.getMostGroups() > 1)
-      return refuse("several groups");
     if (job.kfacFisher != "empirical")
       return refuse("'fisher = sampled'");
     return success();

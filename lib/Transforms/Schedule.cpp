@@ -23,10 +23,6 @@ using namespace mlir;
 using namespace mlir::hfta;
 using namespace mlir::hfta::queues;
 
-/// Hyper-parameters: after how many steps moments are taken, and inverted.
-static constexpr StringLiteral kFactorPeriod = "factor_every";
-static constexpr StringLiteral kInversePeriod = "inverse_every";
-
 //===----------------------------------------------------------------------===//
 // Schedules
 //===----------------------------------------------------------------------===//
@@ -71,6 +67,10 @@ void ScheduleBuilder::clearSharedMoments() {
 
 /// From moments to what updates take in the gradients' place.
 void ScheduleBuilder::precondition() {
+  if (getTasks(parts::kPrecondition).empty())
+    return;
+  for (TaskOp task : llvm::reverse(getTasks(parts::kBackward)))
+    awaitSums(Role::gradient, task.getBlock());
   every(kFactorPeriod, DueKind::due, [&] { runAll(parts::kCurvature); });
   every(kInversePeriod, DueKind::due, [&] { runAll(parts::kInvert); });
   runAll(parts::kPrecondition);

@@ -24,6 +24,10 @@ constexpr int64_t kTasks = 0, kUploads = 1, kSums = 2, kSends = 3,
                   kOfChunk = 4;
 } // namespace queues
 
+/// Hyper-parameters: after how many steps moments are taken, and inverted.
+constexpr StringLiteral kFactorPeriod = "factor_every";
+constexpr StringLiteral kInversePeriod = "inverse_every";
+
 /// Builds a program's schedules, each command at the end of the innermost open
 /// region.
 class ScheduleBuilder {
@@ -81,6 +85,7 @@ private:
   void uploadPorts();
   void uploadScalars(bool ofMicroBatches);
   void sumUp(Role role, int64_t block, bool isInStep = true);
+  void reduceAll(ArrayRef<SumBucket> buckets);
   void sumUpGradients(bool isInStep);
   void awaitSums(Role role, int64_t block);
   void gatherStatistics();

@@ -189,6 +189,13 @@ SmallVector<SumBucket> ScheduleBuilder::getBuckets(Role role,
   return sums.getBuckets(role, resultBlock);
 }
 
+void ScheduleBuilder::reduceAll(ArrayRef<SumBucket> buckets) {
+  for (const SumBucket &bucket : buckets)
+    AllReduceOp::create(builder, getLoc(), TaskOp(bucket.task).getSymName(),
+                        bucket.bytes, bucket.at, bucket.through, /*device=*/0,
+                        kSums);
+}
+
 /// After what the tasks have recorded in the step, if they have.
 void ScheduleBuilder::sumUp(Role role, int64_t block, bool isInStep) {
   SmallVector<SumBucket> buckets = getBuckets(role, block);
@@ -196,10 +203,11 @@ void ScheduleBuilder::sumUp(Role role, int64_t block, bool isInStep) {
     return;
   if (isInStep)
     await(getSumEvent(/*isSummed=*/false, block), kSums);
-  for (SumBucket bucket : buckets)
-    AllReduceOp::create(builder, getLoc(), bucket.task.getSymName(),
-                        bucket.bytes, bucket.at, bucket.through, /*device=*/0,
-                        kSums);
+  reduceAll(buckets);
+  // With a block's gradients come the moments that were taken beside them.
+  if (role == Role::gradient)
+    every(kFactorPeriod, DueKind::any,
+          [&] { reduceAll(getBuckets(Role::moment, block)); });
   record(getSumEvent(/*isSummed=*/true, block), kSums);
 }
 

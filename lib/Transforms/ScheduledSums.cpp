@@ -46,12 +46,13 @@ ScheduledSums::ScheduledSums(ModuleOp module, const Job &job)
 
 void ScheduledSums::addSums(int64_t number, SegmentAttr segment) {
   OpBuilder builder = OpBuilder::atBlockEnd(module.getBody());
-  bool isFlat = segment.getRole() == Role::gradient;
+  bool isFlat = SegmentAttr::isSummed(segment.getRole());
   Sums sums = {number, segment,
                isFlat ? SegmentAttr::kBlockBytes : segment.getBytes(), nullptr};
   // Of the results, what evaluations add up lies beside a step's loss.
-  std::string part =
-      isFlat ? parts::kCombine.str() : (parts::kCombine + "_results").str();
+  std::string part = parts::kCombine.str();
+  if (segment.getRole() != Role::gradient)
+    part += isFlat ? "_moments" : "_results";
   auto getName = [&] {
     return (names::kTaskPrefix + TaskAttr::makeName(part, segment.getBlock()))
         .str();
@@ -65,7 +66,10 @@ void ScheduledSums::addSums(int64_t number, SegmentAttr segment) {
       DenseI64ArrayAttr(), /*by_copies=*/false);
   sums.task.getBody().emplaceBlock();
   if (isFlat) {
-    Type type = getFloatType(module.getContext(), job.precision.gradients);
+    Type type =
+        getFloatType(module.getContext(), segment.getRole() == Role::gradient
+                                              ? job.precision.gradients
+                                              : job.precision.compute);
     int64_t elements =
         SegmentAttr::kBlockBytes * 8 / type.getIntOrFloatBitWidth();
     addLaunch(sums, RankedTensorType::get({elements}, type), 0,

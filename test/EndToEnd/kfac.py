@@ -25,6 +25,7 @@ CASES = {
     "turns": ("", []),
     "parts": ("  micro_batches 4", []),
     "ahead": ("  micro_batches 2, all_forwards_first = true\n  clip_norm 0.5", []),
+    "groups": ("  micro_batches 4, groups = 2", []),
     "unfused": ("", ["--no-fuse"]),
     "blocks": ("", ["--cuts=hidden"]),
 }
