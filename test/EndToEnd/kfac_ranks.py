@@ -5,7 +5,7 @@ an MPI launcher."""
 
 from harness import Work, checkpoint, expect_same_checkpoint
 from kfac import COPIES, STEPS, make
-from mpirun import Ranks
+from mpirun import run_ranks
 
 
 def main():
@@ -20,8 +20,8 @@ def main():
             make(kind, COPIES, f"{parts}\n  pipeline replicas = [2]", method))
         for ranks in (1, 2):
             folder = work.folder / f"{kind}-on-{ranks}"
-            Ranks(ranks, shared, "train", "--data", work.folder, "--checkpoint",
-                  folder, "--no-progress").finish()
+            run_ranks(ranks, shared, "train", "--data", work.folder, "--checkpoint",
+                      folder, "--no-progress")
             expect_same_checkpoint(checkpoint(folder, STEPS), expected,
                                    f"{kind}, {method}, {ranks} ranks")
 
