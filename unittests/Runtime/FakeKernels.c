@@ -153,6 +153,23 @@ static void update1(void *const *b, int64_t item, void *scratch) {
   update(b, H * C);
 }
 
+static void count(void *const *b, int64_t item, void *scratch) {
+  (void)item, (void)scratch;
+  ++*(double *)b[0];
+}
+
+/// In the fourth step the statistics of some copies aren't finite, in the sixth
+/// the others' inverses need more damping.
+static void scale(void *const *b, int64_t item, void *scratch) {
+  (void)item, (void)scratch;
+  const float *damping = b[0];
+  const int64_t *step = b[1], *seed = b[2];
+  *(double *)b[3] = 2.0 * (double)*damping;
+  *(double *)b[4] = *step == 3 && *seed != 1 ? 1.0 : 0.0;
+  *(double *)b[5] = *step == 5 && *seed == 1 ? 2.0 : 0.0;
+  *(double *)b[6] = 0.0;
+}
+
 static void evaluate(void *const *b, int64_t item, void *scratch) {
   (void)item;
   const unsigned char *x = b[0], *label = b[1];
@@ -239,4 +256,15 @@ const fake_kernel fake_kernels[FAKE_KERNEL_COUNT] = {
      0,
      6,
      {FAKE_W1, FAKE_G1, FAKE_M1, FAKE_RATE, FAKE_CLIP, FAKE_MOMENTUM}},
+    {FAKE_COUNT_DUE, "count", count, 0, 1, {FAKE_DUE}},
+    {FAKE_COUNT_OTHERS, "count", count, 0, 1, {FAKE_OTHERS}},
+    {FAKE_COUNT_ANY, "count", count, 0, 1, {FAKE_ANY}},
+    {FAKE_COUNT_NONE, "count", count, 0, 1, {FAKE_NONE}},
+    {FAKE_SCALES,
+     "scale",
+     scale,
+     0,
+     7,
+     {FAKE_DAMPING, FAKE_STEP, FAKE_SEED, FAKE_KL_SCALE, FAKE_SKIPPED,
+      FAKE_RETRIED, FAKE_KEPT}},
 };

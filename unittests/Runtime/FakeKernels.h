@@ -33,6 +33,18 @@ enum fake_tensor {
   FAKE_ROWS,
   FAKE_MOMENTUM,
   FAKE_CLIP_NORM,
+  FAKE_PLAIN_TENSOR_COUNT,
+  // Of programs with a preconditioner: how often each kind of `every` has run
+  // for a copy, and what the host writes and reads.
+  FAKE_DUE = FAKE_PLAIN_TENSOR_COUNT,
+  FAKE_OTHERS,
+  FAKE_ANY,
+  FAKE_NONE,
+  FAKE_DAMPING,
+  FAKE_KL_SCALE,
+  FAKE_SKIPPED,
+  FAKE_RETRIED,
+  FAKE_KEPT,
   FAKE_TENSOR_COUNT
 };
 
@@ -79,6 +91,12 @@ enum fake_task {
   FAKE_CLIPS,
   FAKE_UPDATE_0,
   FAKE_UPDATE_1,
+  FAKE_PLAIN_TASK_COUNT,
+  FAKE_COUNT_DUE = FAKE_PLAIN_TASK_COUNT, ///< one of each hfta_due_kind
+  FAKE_COUNT_OTHERS,
+  FAKE_COUNT_ANY,
+  FAKE_COUNT_NONE,
+  FAKE_SCALES,
   FAKE_TASK_COUNT
 };
 

@@ -39,6 +39,7 @@ int main(int argc, char **argv) {
       .inference_only = read_option(text, "inference_only", 0) != 0,
       .no_length = read_option(text, "no_length", 0) != 0,
       .foreign = read_option(text, "foreign", 0) != 0,
+      .curvature = read_option(text, "curvature", 0) != 0,
       .diverging = read_option(text, "diverging", 0) != 0,
       .cpu_features = read_option(text, "impossible_cpu", 0) ? "quantum" : ""};
   hfta_program *program = fake_program_make(&options);

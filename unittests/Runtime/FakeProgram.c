@@ -25,7 +25,7 @@ typedef struct fake {
   hfta_launch launches[FAKE_KERNEL_COUNT];
   hfta_task tasks[FAKE_TASK_COUNT];
   fake_schedules schedules;
-  hfta_hyper_parameter hyper_parameters[4];
+  hfta_hyper_parameter hyper_parameters[6];
   hfta_setting settings[4];
   hfta_data_field fields[2];
   hfta_port inputs[1];
@@ -47,6 +47,11 @@ static const double clip_norms[MAX_COPIES] = {0.05, INFINITY, 0.1, 1,
 static const double warmups[MAX_COPIES] = {0, 2, 3, 0, 1, 5, 0, 0};
 static const double minima[MAX_COPIES] = {0, 0.1, 0, 0, 0, 0, 0, 0};
 static const double decay[MAX_COPIES] = {0};
+static const double dampings[MAX_COPIES] = {0.5,   0.25, 0.125,  1,
+                                            0.375, 2,    0.0625, 4};
+static const double periods[MAX_COPIES] = {3, 1, 10, 4, 2, 16, 5, 3};
+static const double step_sizes[MAX_COPIES] = {4, 4, 2, 4, 4, 4, 4, 4};
+static const double gammas[MAX_COPIES] = {0.5, 1, 0.5, 1, 1, 1, 1, 1};
 
 static const int64_t scalar_shape[1] = {1};
 static const int64_t norm_shape[1] = {2};
@@ -211,6 +216,28 @@ static void add_scalars(fake *self) {
              1, 0);
 }
 
+static void add_curvature(fake *self) {
+  static const struct {
+    int index;
+    const char *name;
+    int segment;
+    uint32_t type;
+  } rows[] = {
+      {FAKE_DUE, "due", FAKE_SEGMENT_STATE, HFTA_F64},
+      {FAKE_OTHERS, "others", FAKE_SEGMENT_STATE, HFTA_F64},
+      {FAKE_ANY, "any", FAKE_SEGMENT_STATE, HFTA_F64},
+      {FAKE_NONE, "none", FAKE_SEGMENT_STATE, HFTA_F64},
+      {FAKE_DAMPING, "damping", FAKE_SEGMENT_SCALARS, HFTA_F32},
+      {FAKE_KL_SCALE, "kl_scale", FAKE_SEGMENT_RESULTS, HFTA_F64},
+      {FAKE_SKIPPED, "skipped", FAKE_SEGMENT_RESULTS, HFTA_F64},
+      {FAKE_RETRIED, "retried", FAKE_SEGMENT_RESULTS, HFTA_F64},
+      {FAKE_KEPT, "kept", FAKE_SEGMENT_RESULTS, HFTA_F64},
+  };
+  for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); ++i)
+    add_tensor(self, rows[i].index, rows[i].name, rows[i].segment, rows[i].type,
+               scalar_shape, 0, 0);
+}
+
 /// Tensors inside the constants' image.
 static void add_constants(fake *self) {
   self->tensors[FAKE_ROWS] = (hfta_tensor){.name = "rows",
@@ -267,9 +294,10 @@ static void add_tasks(fake *self, const fake_options *options) {
   static const uint32_t all[] = {FAKE_SEGMENT_PARAMETERS, FAKE_SEGMENT_INPUT,
                                  FAKE_SEGMENT_SCALARS};
   static const char *const names[FAKE_TASK_COUNT] = {
-      "init",      "evaluate",   "infer",      "forward.0",
-      "forward.1", "backward.0", "backward.1", "norm.0",
-      "norm.1",    "clip",       "update.0",   "update.1"};
+      "init",       "evaluate",   "infer",  "forward.0", "forward.1",
+      "backward.0", "backward.1", "norm.0", "norm.1",    "clip",
+      "update.0",   "update.1",   "due.0",  "others.0",  "any.0",
+      "none.0",     "scale"};
   for (int i = FAKE_KERNEL_COUNT - 1; i >= 0; --i) {
     hfta_task *task = &self->tasks[fake_kernels[i].task];
     task->launches = &self->launches[i];
@@ -310,7 +338,9 @@ static void add_job(fake *self, const fake_options *options) {
   const hfta_hyper_parameter rows[] = {{"lr", lr + first},
                                        {"momentum", momenta + first},
                                        {"weight_decay", decay + first},
-                                       {"seed", seeds + first}};
+                                       {"seed", seeds + first},
+                                       {"damping", dampings + first},
+                                       {"factor_every", periods + first}};
   memcpy(self->hyper_parameters, rows, sizeof(rows));
   for (int64_t copy = 0; copy < options->copies; ++copy) {
     self->constants.momentum[copy] = momenta[first + copy];
@@ -318,7 +348,7 @@ static void add_job(fake *self, const fake_options *options) {
         options->clipping ? clip_norms[first + copy] : INFINITY;
   }
   program->hyper_parameters = self->hyper_parameters;
-  program->hyper_parameter_count = 4;
+  program->hyper_parameter_count = options->curvature ? 6 : 4;
   const hfta_setting settings[] = {
       {"micro_batches", HFTA_SETTING_INTEGER, 0, options->micro_batches, NULL},
       {"shuffle", HFTA_SETTING_FLAG, 0, 1, NULL},
@@ -348,9 +378,13 @@ static void add_job(fake *self, const fake_options *options) {
         (hfta_learning_rate){.kind = HFTA_LEARNING_RATE_COSINE,
                              .warmup = warmups + first,
                              .minimum = minima + first};
+  program->damping_schedule =
+      (hfta_learning_rate){.kind = HFTA_LEARNING_RATE_STEP,
+                           .step_size = step_sizes + first,
+                           .gamma = gammas + first};
 }
 
-static void add_roles(hfta_program *program) {
+static void add_roles(hfta_program *program, const fake_options *options) {
   program->roles = (hfta_roles){.step = FAKE_STEP,
                                 .micro_batch = FAKE_MICRO_BATCH,
                                 .valid_samples = FAKE_VALID,
@@ -359,7 +393,19 @@ static void add_roles(hfta_program *program) {
                                 .loss = FAKE_LOSS,
                                 .loss_sum = FAKE_LOSS_SUM,
                                 .loss_weight = FAKE_LOSS_WEIGHT,
-                                .metric_sum = FAKE_METRIC_SUM};
+                                .metric_sum = FAKE_METRIC_SUM,
+                                .damping = UINT32_MAX,
+                                .kl_scale = UINT32_MAX,
+                                .skipped = UINT32_MAX,
+                                .retried = UINT32_MAX,
+                                .kept = UINT32_MAX};
+  if (!options->curvature)
+    return;
+  program->roles.damping = FAKE_DAMPING;
+  program->roles.kl_scale = FAKE_KL_SCALE;
+  program->roles.skipped = FAKE_SKIPPED;
+  program->roles.retried = FAKE_RETRIED;
+  program->roles.kept = FAKE_KEPT;
 }
 
 hfta_program *fake_program_make(const fake_options *options) {
@@ -387,6 +433,8 @@ hfta_program *fake_program_make(const fake_options *options) {
   add_activations(self);
   add_scalars(self);
   add_constants(self);
+  if (options->curvature)
+    add_curvature(self);
   make_slabs(self, FAKE_SEGMENT_SAVED);
   make_slabs(self, FAKE_SEGMENT_CUT);
   make_slabs(self, FAKE_SEGMENT_GRADIENTS);
@@ -394,7 +442,7 @@ hfta_program *fake_program_make(const fake_options *options) {
   add_tasks(self, options);
   add_data(self);
   add_job(self, options);
-  add_roles(program);
+  add_roles(program, options);
   program->segments = self->segments;
   program->tensors = self->tensors;
   program->tasks = self->tasks;
@@ -402,8 +450,10 @@ hfta_program *fake_program_make(const fake_options *options) {
   program->inputs = self->inputs;
   program->outputs = self->outputs;
   program->segment_count = FAKE_SEGMENT_COUNT;
-  program->tensor_count = FAKE_TENSOR_COUNT;
-  program->task_count = FAKE_TASK_COUNT;
+  program->tensor_count =
+      options->curvature ? FAKE_TENSOR_COUNT : FAKE_PLAIN_TENSOR_COUNT;
+  program->task_count =
+      options->curvature ? FAKE_TASK_COUNT : FAKE_PLAIN_TASK_COUNT;
   program->schedules = self->schedules.rows;
   program->schedule_count = options->inference_only ? 2 : FAKE_SCHEDULE_COUNT;
   program->event_count = 2;

@@ -26,6 +26,9 @@ typedef struct fake_options {
   uint32_t no_length; ///< neither epochs nor steps
   uint32_t foreign;   ///< another identity
   uint32_t former;    ///< another identity, which once was the usual one
+  /// With a preconditioner, which has a damping and a period for each copy, and
+  /// leaves gradients as they are.
+  uint32_t curvature;
   uint32_t diverging; ///< copy 1 has a learning rate of 1e30
   int takes_turns;    ///< tasks may run copy by copy
   const char *cpu_features;

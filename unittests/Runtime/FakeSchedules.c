@@ -9,6 +9,7 @@
 
 enum { TASKS = 0, UPLOADS = 1 }; // queues
 enum { UPLOADED = 0, USED = 1 }; // events
+enum { FACTOR_EVERY = 5 };       // hyper-parameter
 
 static const uint32_t gradients[] = {FAKE_SEGMENT_GRADIENTS};
 static const uint32_t all_slabs[] = {FAKE_SEGMENT_GRADIENTS, FAKE_SEGMENT_SAVED,
@@ -50,6 +51,24 @@ static hfta_command *begin_turns(list *self) {
 static void end_turns(list *self, hfta_command *repeat) {
   if (repeat)
     end(self, repeat);
+}
+
+/// Runs a task for copies whose period has come round, or for the others.
+static void run_every(list *self, hfta_due_kind kind, enum fake_task task) {
+  hfta_command *every = add(self, HFTA_COMMAND_EVERY, TASKS, FACTOR_EVERY);
+  every->bytes = kind;
+  run(self, task);
+  end(self, every);
+}
+
+/// For all copies: with a preconditioner, first for those that are due.
+static void run_in_two(list *self, enum fake_task task) {
+  if (!self->options->curvature) {
+    run(self, task);
+    return;
+  }
+  run_every(self, HFTA_DUE, task);
+  run_every(self, HFTA_DUE_OTHERS, task);
 }
 
 /// Between a segment and the host's image of it.
@@ -114,11 +133,11 @@ static void download_results(list *self) {
 
 static void forward(list *self) {
   run(self, FAKE_FORWARD_0);
-  run(self, FAKE_FORWARD_1);
+  run_in_two(self, FAKE_FORWARD_1);
 }
 
 static void backward(list *self) {
-  run(self, FAKE_BACKWARD_1);
+  run_in_two(self, FAKE_BACKWARD_1);
   run(self, FAKE_BACKWARD_0);
 }
 
@@ -140,6 +159,11 @@ static void accumulate(list *self) {
 }
 
 static void update(list *self) {
+  if (self->options->curvature) {
+    run_every(self, HFTA_DUE, FAKE_COUNT_DUE);
+    run_every(self, HFTA_DUE_OTHERS, FAKE_COUNT_OTHERS);
+    run(self, FAKE_SCALES);
+  }
   run(self, FAKE_NORM_0);
   run(self, FAKE_NORM_1);
   run(self, FAKE_CLIPS);
@@ -197,6 +221,10 @@ static void evaluate(list *self) {
 static void step(list *self) {
   upload_scalars(self, FAKE_SEGMENT_SCALARS);
   clear_results(self);
+  if (self->options->curvature) {
+    run_every(self, HFTA_DUE_ANY, FAKE_COUNT_ANY);
+    run_every(self, HFTA_DUE_NONE, FAKE_COUNT_NONE);
+  }
   if (self->options->takes_turns && self->options->micro_batches == 1) {
     hfta_command *batches = begin_uploads(self);
     hfta_command *turns = begin_turns(self);

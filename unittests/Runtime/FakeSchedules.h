@@ -5,7 +5,7 @@
 
 #include "FakeProgram.h"
 
-enum { FAKE_SCHEDULE_COUNT = 6, FAKE_MAX_COMMANDS = 32 };
+enum { FAKE_SCHEDULE_COUNT = 6, FAKE_MAX_COMMANDS = 64 };
 
 /// `initialize` and `infer` come first: all that inference needs.
 typedef struct fake_schedules {

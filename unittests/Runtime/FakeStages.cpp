@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 
 namespace {
 
@@ -272,8 +273,7 @@ void FakeStages::finish() {
   program.queue_count = QUEUES;
   program.models = &model;
   program.model_of_copy = modelOfCopy;
-  program.roles = {UINT32_MAX, UINT32_MAX, UINT32_MAX, UINT32_MAX, UINT32_MAX,
-                   UINT32_MAX, UINT32_MAX, UINT32_MAX, UINT32_MAX};
+  std::memset(&program.roles, 0xff, sizeof(program.roles)); // all are absent
   program.roles.learning_rate = addTensor("lr", scalars, 0, 1, 1, false, 0);
   program.roles.loss = addTensor("loss", results, 0, 1, 1, false, 0);
   program.roles.loss_sum = program.roles.loss;

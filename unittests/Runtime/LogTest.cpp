@@ -65,8 +65,8 @@ namespace {
 /// that length whose later checkpoints are taken away.
 class ResumedLog : public Train {
 protected:
-  ResumedLog() {
-    options.fake = "cosine";
+  explicit ResumedLog(const char *fake = "cosine") {
+    options.fake = fake;
     EXPECT_EQ(run({"--steps", "20", "--log", "whole", "--log-every", "1",
                    "--checkpoint", "c", "--every", "1"},
                   options)
@@ -110,6 +110,26 @@ protected:
 TEST_F(ResumedLog, IsCutBackToTheCheckpoint) {
   const std::string whole = readFile(folder.path("whole"));
   for (int last : {19, 18, 17, 12, 7, 1}) {
+    keepStepsUpTo(last);
+    writeFile(folder.path("log"), whole);
+    Outcome outcome = resume();
+    ASSERT_EQ(outcome.code, 0) << outcome.err;
+    expectWhole();
+    removeAll(folder.path("c/step-00000020"));
+  }
+}
+
+namespace {
+class ResumedLogOfCurvature : public ResumedLog {
+protected:
+  ResumedLogOfCurvature() : ResumedLog("cosine curvature") {}
+};
+} // namespace
+
+// What happened to the curvature after the checkpoint happens once more.
+TEST_F(ResumedLogOfCurvature, IsCutBackToTheCheckpoint) {
+  const std::string whole = readFile(folder.path("whole"));
+  for (int last : {7, 5, 4, 3, 1}) {
     keepStepsUpTo(last);
     writeFile(folder.path("log"), whole);
     Outcome outcome = resume();
