@@ -71,7 +71,7 @@ private:
   bool isReduced(LayerOp layer) const;
   int64_t countRows(const KfacUnit &unit) const;
   void add(MomentTask &task, const KfacFactor &factor, const KfacUnit &unit,
-           llvm::function_ref<Value(Value)> build);
+           Value rows, llvm::function_ref<Value(Value)> build);
 
   TaskBuilder &tasks;
   OpBuilder &builder;
@@ -239,13 +239,8 @@ void MomentBuilder::declare(KfacFactor &factor, const KfacUnit &unit,
     factor.moment.removeCopyAttr();
 }
 
-/// Behind what it is made of, which is in the caches still.
 Value MomentBuilder::buildMoment(Value rows, const KfacUnit &unit,
                                  LayerOp layer, bool isOutput, Value sum) {
-  Operation *last = rows.getDefiningOp();
-  if (last->isBeforeInBlock(sum.getDefiningOp()))
-    last = sum.getDefiningOp();
-  builder.setInsertionPointAfter(last);
   LayerAxes axes = *getLayerAxes(layer);
   LayerSide side = isOutput ? axes.output : axes.input;
   if (side.kind != LayerSide::Kind::lookups)
@@ -273,12 +268,17 @@ int64_t MomentBuilder::countRows(const KfacUnit &unit) const {
 }
 
 void MomentBuilder::add(MomentTask &task, const KfacFactor &factor,
-                        const KfacUnit &unit,
+                        const KfacUnit &unit, Value rows,
                         llvm::function_ref<Value(Value)> build) {
   std::optional<int64_t> copy;
   if (!factor.isMomentShared)
     copy = unit.weight.copy;
+  // Behind what it is made of, which is in the caches still.
   Value &sum = task.sums[{factor.moment, copy.value_or(-1)}];
+  Operation *last = rows.getDefiningOp();
+  if (sum && last->isBeforeInBlock(sum.getDefiningOp()))
+    last = sum.getDefiningOp();
+  builder.setInsertionPointAfter(last);
   if (!sum)
     sum = tasks.read(factor.moment, copy);
   sum = build(sum);
@@ -354,7 +354,7 @@ void MomentBuilder::addInputs(KfacUnit &unit) {
           task->function.getBody().front().getTerminator());
       input = bring(layer.getInput(), *task);
     }
-    add(*task, factor, unit, [&](Value sum) {
+    add(*task, factor, unit, input, [&](Value sum) {
       return buildMoment(input, unit, layer, /*isOutput=*/false, sum);
     });
   }
@@ -371,7 +371,7 @@ void MomentBuilder::addOutputs(KfacUnit &unit) {
     MomentTask &task = getTask(parts::kBackwardMoments, block);
     builder.setInsertionPoint(task.function.getBody().front().getTerminator());
     Value gradient = bring(layer.getOutputGradient(), task);
-    add(task, factor, unit, [&](Value sum) {
+    add(task, factor, unit, gradient, [&](Value sum) {
       return buildMoment(gradient, unit, layer, /*isOutput=*/true, sum);
     });
   }
@@ -433,7 +433,7 @@ void MomentBuilder::addUnitWise(KfacUnit &unit) {
     append(u * v);
     append(v * v);
   }
-  add(task, factor, unit, [&](Value sum) -> Value {
+  add(task, factor, unit, sums.back(), [&](Value sum) -> Value {
     Value all = sums.size() == 1 ? sums.front()
                                  : ConcatOp::create(builder, layer.getLoc(),
                                                     sums, /*axis=*/1)
