@@ -262,10 +262,13 @@ int64_t TaskPlanner::getLastUse(Value value) {
 /// Do the ops that `argument` reaches work element by element?
 static bool isElementwiseIn(Value argument) {
   auto type = cast<RankedTensorType>(argument.getType());
-  return llvm::all_of(argument.getUsers(), [&](Operation *user) {
+  return llvm::all_of(argument.getUses(), [&](OpOperand &use) {
+    Operation *user = use.getOwner();
     if (isa<YieldOp>(user))
       return true;
-    return isa<ElementwiseOpInterface>(user) &&
+    auto updating = dyn_cast<UpdatingOpInterface>(user);
+    bool isUpdated = updating && updating.updates(use.getOperandNumber());
+    return (isUpdated || isa<ElementwiseOpInterface>(user)) &&
            cast<RankedTensorType>(user->getResult(0).getType()).getShape() ==
                type.getShape() &&
            llvm::all_of(user->getResults(), isElementwiseIn);

@@ -169,3 +169,41 @@ module {
   // CHECK: @cut {{.*}}location = #hfta.binding<2, 0, 64>
   hfta.variable @cut {role = #hfta.role<cut>, block = 1 : i64} : tensor<4xf32, #hfta.copies<2>>
 }
+
+// -----
+
+// An op that adds to an operand, element by element, does so in place; one that
+// reads what it replaces otherwise, too, doesn't.
+module {
+  hfta.variable @sum {role = #hfta.role<parameter>} : tensor<1x3xf32, #hfta.copies<2>>
+  hfta.variable @one {role = #hfta.role<parameter>} : tensor<1x1xf32, #hfta.copies<2>>
+  hfta.variable @x {role = #hfta.role<parameter>} : tensor<8x2xf32>
+
+  // CHECK-LABEL: func.func @added_in_place(
+  // CHECK: hfta.kernel "moment"({{.*}}) {bindings = [#hfta.binding<0, [[X:[0-9]+]], 0>, #hfta.binding<0, [[SUM:[0-9]+]], 64>], ties = array<i64: 1>}
+  func.func @added_in_place() attributes {hfta.task = #hfta.task<update, 0>} {
+    %x = hfta.read @x : tensor<8x2xf32>
+    %sum = hfta.read @sum : tensor<1x3xf32, #hfta.copies<2>>
+    %0 = hfta.kernel "moment"(%x, %sum) : (tensor<8x2xf32>, tensor<1x3xf32, #hfta.copies<2>>) -> tensor<1x3xf32, #hfta.copies<2>> {
+    ^bb0(%a: tensor<8x2xf32>, %b: tensor<1x3xf32>):
+      %1 = hfta.second_moment %a, %b blocks [] columns [1] scale 1.0 : tensor<8x2xf32>, tensor<1x3xf32>
+      hfta.yield %1 : tensor<1x3xf32>
+    }
+    hfta.write %0, @sum : tensor<1x3xf32, #hfta.copies<2>>
+    return
+  }
+
+  // CHECK-LABEL: func.func @multiplied_too(
+  // CHECK: hfta.kernel "moment"({{.*}}) {{.*}}ties = array<i64: -1>}
+  // CHECK: hfta.kernel "copy"
+  func.func @multiplied_too() attributes {hfta.task = #hfta.task<update, 1>} {
+    %one = hfta.read @one : tensor<1x1xf32, #hfta.copies<2>>
+    %0 = hfta.kernel "moment"(%one) : (tensor<1x1xf32, #hfta.copies<2>>) -> tensor<1x1xf32, #hfta.copies<2>> {
+    ^bb0(%a: tensor<1x1xf32>):
+      %1 = hfta.second_moment %a, %a blocks [] columns [1] scale 1.0 : tensor<1x1xf32>, tensor<1x1xf32>
+      hfta.yield %1 : tensor<1x1xf32>
+    }
+    hfta.write %0, @one : tensor<1x1xf32, #hfta.copies<2>>
+    return
+  }
+}

@@ -126,6 +126,13 @@ LogicalResult UnpackSymmetricOp::inferReturnTypes(
 }
 
 //===----------------------------------------------------------------------===//
+// Sums in place
+//===----------------------------------------------------------------------===//
+
+bool SecondMomentOp::updates(unsigned operand) { return operand == 1; }
+bool PatchMomentOp::updates(unsigned operand) { return operand == 1; }
+
+//===----------------------------------------------------------------------===//
 // Costs
 //===----------------------------------------------------------------------===//
 

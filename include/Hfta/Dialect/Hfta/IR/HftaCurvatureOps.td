@@ -12,7 +12,9 @@ include "Hfta/Dialect/Hfta/IR/HftaBase.td"
 /// A sum over rows c of c cᵀ for each of several blocks. Symmetric matrices are
 /// packed: of each the lower triangle, row by row.
 class Hfta_MomentOp<string mnemonic, list<Trait> traits = []>
-    : Hfta_TensorOp<mnemonic, !listconcat([Hfta_SumTrait], traits), ["getFlops"]> {
+    : Hfta_TensorOp<mnemonic, !listconcat([
+        Hfta_SumTrait,
+        DeclareOpInterfaceMethods<Hfta_UpdatingOpInterface>], traits), ["getFlops"]> {
   dag scaling = (ins F64Attr:$scale, UnitAttr:$ones,
                      OptionalAttr<TypeAttr>:$accumulate);
   let results = (outs Hfta_FloatTensor:$result);

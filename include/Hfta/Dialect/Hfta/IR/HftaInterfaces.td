@@ -139,6 +139,20 @@ def Hfta_ActivationOpInterface : OpInterface<"ActivationOpInterface"> {
   ];
 }
 
+def Hfta_UpdatingOpInterface : OpInterface<"UpdatingOpInterface"> {
+  let cppNamespace = "::mlir::hfta";
+  let description = [{
+    An op that isn't elementwise, but whose result may be computed in an
+    operand's memory.
+  }];
+  let methods = [
+    InterfaceMethod<[{
+      Whether each element of the operand is read by nothing but what computes
+      the same element of the only result, which has the operand's shape.
+    }], "bool", "updates", (ins "unsigned":$operand)>
+  ];
+}
+
 def Hfta_ModalOpInterface : OpInterface<"ModalOpInterface"> {
   let cppNamespace = "::mlir::hfta";
   let description = [{
