@@ -3,7 +3,9 @@
 losses, scales of preconditioned gradients, factors and inverses with what NumPy and
 PyTorch found. Needs only Python's standard library.
 
-    kfac_losses.py --hftac HFTAC --work DIR [--golden DIR] CASE...
+    kfac_losses.py --hftac HFTAC --work DIR [--golden DIR] [--alone] CASE...
+
+With --alone each copy is trained alone, too: its checkpoint is the same file.
 """
 
 import argparse
@@ -11,8 +13,8 @@ import json
 import pathlib
 import sys
 
-from harness import (REFERENCE, checkpoint, copy_file, expect_equal, fail, read_log,
-                     read_safetensors, run)
+from harness import (REFERENCE, checkpoint, copy_file, expect_equal,
+                     expect_same_file, fail, read_log, read_safetensors, run)
 
 sys.path.insert(0, str(REFERENCE))
 
@@ -55,29 +57,47 @@ def read_state(path, velocity):
     return state
 
 
+class Training:
+    """A case's job, compiled and trained."""
+
+    def __init__(self, options, case, work):
+        self.work = work
+        work.mkdir(parents=True, exist_ok=True)
+        kfac_cases.write_data(work, case)
+        job = work / "job.hfta"
+        job.write_text(kfac_cases.make_job(case, MODELS))
+        binary = work / "program"
+        run(options.hftac, job, "-o", binary, "--data", work,
+            *options.flags.split())
+        self.folder = work / "checkpoints"
+        self.log = work / "log.jsonl"
+        self.log.unlink(missing_ok=True)
+        run(binary, "train", "--data", work, "--log", self.log, "--log-every", 1,
+            "--checkpoint", self.folder, "--overwrite", "--every",
+            kfac_cases.EVERY, "--no-progress")
+
+    def get_steps(self):
+        return [event for event in read_log(self.log) if event["event"] == "step"]
+
+
 class Check:
     def __init__(self, options, name):
-        self.name, self.case = name, kfac_cases.CASES[name]
+        self.options, self.name = options, name
+        self.case = kfac_cases.CASES[name]
         path = options.golden / f"{self.case.network}.json"
         self.golden = json.loads(path.read_text())[name]
-        self.work = options.work / name
-        self.work.mkdir(parents=True, exist_ok=True)
-        kfac_cases.write_data(self.work, self.case)
-        job = self.work / "job.hfta"
-        job.write_text(kfac_cases.make_job(self.case, MODELS))
-        self.binary = self.work / "program"
-        run(options.hftac, job, "-o", self.binary, "--data", self.work,
-            *options.flags.split())
-
-    def train(self):
-        self.folder = self.work / "checkpoints"
-        log = self.work / "log.jsonl"
-        log.unlink(missing_ok=True)
-        run(self.binary, "train", "--data", self.work, "--log", log,
-            "--log-every", 1, "--checkpoint", self.folder, "--overwrite",
-            "--every", kfac_cases.EVERY, "--no-progress")
-        self.steps = [event for event in read_log(log) if event["event"] == "step"]
+        training = Training(options, self.case, options.work / name)
+        self.folder, self.steps = training.folder, training.get_steps()
         expect_equal(len(self.steps), self.case.steps, "steps")
+
+    def check_alone(self):
+        for copy in range(self.case.copies):
+            alone = Training(self.options, self.case.take(copy),
+                             self.options.work / f"{self.name}.{copy}")
+            expect_same_file(
+                copy_file(checkpoint(self.folder, self.case.steps), copy),
+                copy_file(checkpoint(alone.folder, self.case.steps), 0),
+                f"{self.name}, copy {copy} alone")
 
     def compare_rows(self, key):
         worst, where = 0.0, "none"
@@ -114,7 +134,8 @@ class Check:
         return max(abs(a - b) for a, b in zip(got, wanted)) / (wanted[0] or 1.0)
 
     def check(self):
-        self.train()
+        if self.options.alone:
+            self.check_alone()
         worst = [self.compare_rows("loss"), self.compare_rows("kl_scale"),
                  self.compare_state()]
         return all(off <= RELATIVE for off in worst)
@@ -128,6 +149,8 @@ def main():
     parser.add_argument("--golden", type=pathlib.Path,
                         default=REFERENCE / "golden" / "kfac")
     parser.add_argument("--flags", default="", help="more options of hftac")
+    parser.add_argument("--alone", action="store_true",
+                        help="train each copy alone, too")
     parser.add_argument("cases", nargs="+", choices=kfac_cases.CASES)
     options = parser.parse_args()
     wrong = [name for name in options.cases if not Check(options, name).check()]

@@ -49,9 +49,15 @@ NETWORKS = {
 }
 
 
+def pick(numbers, copy):
+    """One copy's values."""
+    return {name: value[copy] if isinstance(value, list) else value
+            for name, value in numbers.items()}
+
+
 @dataclasses.dataclass
 class Case:
-    """Two copies; lists are theirs."""
+    """Two copies, whose values lists are; or one of them."""
     network: str
     optimizer: str
     settings: dict                # of the optimizer
@@ -64,13 +70,17 @@ class Case:
     steps: int = STEPS
     models: tuple = ()      # of the copies; empty: the network's
     velocity: bool = False  # whether sgd's is compared, too
-
-    @property
-    def copies(self):
-        return 2
+    copies: int = 2
 
     def get_model(self, copy):
         return self.models[copy] if self.models else self.network
+
+    def take(self, copy):
+        """The same of one copy alone."""
+        return dataclasses.replace(
+            self, settings=pick(self.settings, copy), kfac=pick(self.kfac, copy),
+            clip_norm=self.clip_norm and [self.clip_norm[copy]],
+            models=(self.get_model(copy),), copies=1)
 
 
 SGD = {"lr": [0.05, 0.2], "momentum": [0.0, 0.9]}
@@ -225,7 +235,7 @@ def make_job(case, folder):
              f"  precondition {write_call('kfac', kfac)}",
              f"  optimizer {write_call(case.optimizer, case.settings)}",
              *(f"  {clause}" for clause in clauses),
-             f"  zip({', '.join(lists)})",
+             *([f"  zip({', '.join(lists)})"] if case.copies > 1 else []),
              "  precision f64", f"  steps {case.steps}", "}"]
     return "\n".join(lines) + "\n"
 

@@ -206,16 +206,10 @@ def export(name):
 # Training
 #===------------------------------------------------------------------------===#
 
-def pick(numbers, copy):
-    """One copy's values."""
-    return {key: value[copy] if isinstance(value, list) else value
-            for key, value in numbers.items()}
-
-
 def choose_options(case, copy):
-    options = pick(case.kfac, copy)
+    options = kfac_cases.pick(case.kfac, copy)
     if "kl_clip" not in options:
-        momentum = pick(case.settings, copy).get("momentum", 0.0)
+        momentum = kfac_cases.pick(case.settings, copy).get("momentum", 0.0)
         options["kl_clip"] = 1e-2 * (1 - momentum) ** 2
     return numpy_kfac.DEFAULTS | options
 
@@ -251,7 +245,7 @@ def train(case, copy):
     """Losses, scales, and states by step."""
     model = make_model(case.get_model(copy)).double().train()
     options = choose_options(case, copy)
-    settings = pick(case.settings, copy)
+    settings = kfac_cases.pick(case.settings, copy)
     optimizer = make_optimizer(case.optimizer, list(model.parameters()), settings)
     preconditioner = numpy_kfac.Kfac(model, options)
     data = load_fields(case)
