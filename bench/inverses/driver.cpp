@@ -58,8 +58,9 @@ public:
   void run(size_t index) {
     std::string name = "forward." + std::to_string(index);
     for (uint32_t i = 0; i < table.task_count; ++i) {
-      hfta_task_call call = {&table.tasks[i], segments.data(), keeps.get(),
-                             copies.data(),   table.copies,    -1};
+      hfta_task_call call = {
+          &table.tasks[i], segments.data(), keeps.get(), copies.data(),
+          nullptr,         table.copies,    -1};
       if (table.tasks[i].name == name)
         hfta_run_task(pool, &call, nullptr);
     }
