@@ -108,7 +108,7 @@ bool equal(const Answer &a, const Answer &b) {
 
 class EigenOfSize : public testing::TestWithParam<int64_t> {};
 
-// Without a start, then from the basis of a matrix that is much like it.
+// Without a start, then with the basis of a matrix that is much like it.
 TEST_P(EigenOfSize, areThoseOfTheMatrix) {
   int64_t rows = GetParam();
   std::vector<Matrix> matrices(4);

@@ -52,10 +52,9 @@ def Hfta_SymmetricEigenOp : Hfta_MatrixOp<"symmetric_eigen"> {
   let summary = "Eigenvectors and eigenvalues of symmetric matrices";
   let description = [{
     Factor = basis · diag(values) · basisᵀ, matrix by matrix: the basis' columns
-    are eigenvectors, in no order. Begins with `start`, the basis of a matrix
-    that was much like this one; where that isn't orthogonal to about 0.01 (there is
-    none yet: zeros) with the identity. Values below 0 are given as 0. A
-    factor that isn't finite has the basis that it begins with, and values of zero.
+    are eigenvectors, in no order. Values below 0 are given as 0. A factor that
+    isn't finite has values of zero and the basis `start`, or, where that isn't
+    orthogonal to about 0.01 (there is none yet: zeros), the identity.
 
     Constraints:
     - (C1) `factor` has rank 2, rows of n(n+1)/2 elements, n >= 1, and type f32

@@ -1,0 +1,517 @@
+//===- SymmetricEigen.cpp - One matrix's eigenvectors ---------------------===//
+//
+// Reflections make the matrix tridiagonal, F = Q T Qᵀ, and implicit QL
+// iterations make that diagonal. Their rotations turn pairs of rows of Qᵀ, so
+// that all that takes n³ operations goes along rows, in vectors. Each matrix
+// iterates by itself. Sources: Martin, Reinsch and Wilkinson, "Householder's
+// tridiagonalization of a symmetric matrix", 1968, and Bowdler, Martin, Reinsch
+// and Wilkinson, "The QR and QL algorithms for symmetric matrices", 1968, both
+// in Numerische Mathematik 11.
+//===----------------------------------------------------------------------===//
+
+#include "Matrices/MatrixKernel.h"
+#include "Matrices/TriangleBlocks.h"
+
+#include "mlir/Dialect/Math/IR/Math.h"
+
+#include <limits>
+
+using namespace mlir;
+using namespace mlir::hfta;
+
+/// QL iterations for an eigenvalue: two are common, and nothing needs many.
+static constexpr int64_t kMostIterations = 60;
+/// How far QᵀQ may be from the identity in a basis that is kept.
+static constexpr double kMostSkew = 0.01;
+/// Rows that are read or changed at once.
+static constexpr int64_t kRows = 4;
+
+namespace {
+
+class SymmetricEigen {
+public:
+  SymmetricEigen(LoopBuilder &builder, const BlockShape &shape,
+                 const MatrixKernel &kernel)
+      : b(builder), shape(shape), tiles(builder, this->shape), kernel(kernel) {
+    zero = b.index(0);
+    rows = b.index(shape.rows);
+    sides = b.index(shape.getPaddedRows());
+    symmetric = allocateSquare();
+    basis = allocateSquare();
+    diagonal = allocateRow();
+    beside = allocateRow();
+    weights = allocateRow();
+    reflector = allocateRow();
+    product = allocateRow();
+  }
+
+  void compute();
+
+private:
+  using Element = llvm::function_ref<Value(Value, Value)>;
+
+  Value allocateSquare();
+  Value allocateRow();
+  Value number(double value) { return b.number(shape.element, value); }
+  Value load(Value memory, ValueRange place) {
+    return tiles.loadScalar(memory, place);
+  }
+  void store(Value value, Value memory, ValueRange place) {
+    memref::StoreOp::create(b, value, memory, place);
+  }
+  Value add(Value x, Value y) { return arith::AddFOp::create(b, x, y); }
+  Value sub(Value x, Value y) { return arith::SubFOp::create(b, x, y); }
+  Value mul(Value x, Value y) { return arith::MulFOp::create(b, x, y); }
+  Value div(Value x, Value y) { return arith::DivFOp::create(b, x, y); }
+  Value fma(Value x, Value y, Value z) {
+    return math::FmaOp::create(b, x, y, z);
+  }
+  Value negate(Value x) { return arith::NegFOp::create(b, x); }
+  Value root(Value x) { return math::SqrtOp::create(b, x); }
+  Value absolute(Value x) { return math::AbsFOp::create(b, x); }
+  Value isLess(Value x, Value y) {
+    return arith::CmpFOp::create(b, arith::CmpFPredicate::OLT, x, y);
+  }
+  Value isSame(Value i, Value j) {
+    return arith::CmpIOp::create(b, arith::CmpIPredicate::eq, i, j);
+  }
+  Value select(Value condition, Value x, Value y) {
+    return arith::SelectOp::create(b, condition, x, y);
+  }
+  Value larger(Value x, Value y) { return arith::MaximumFOp::create(b, x, y); }
+  Value loadVector(Value memory, ValueRange place) {
+    return vector::LoadOp::create(b, shape.vector, memory, place);
+  }
+  void storeVector(Value value, Value memory, ValueRange place) {
+    vector::StoreOp::create(b, value, memory, place);
+  }
+
+  /// Sets the padded square's elements, zero outside of the matrix.
+  void fill(Value square, Element element);
+  Value identity(Value i, Value j) {
+    return select(isSame(i, j), number(1), number(0));
+  }
+  /// The largest of what `element` gives for rows and columns.
+  Value findLargest(Element element);
+  /// Calls `body` with the first column of each vector from that of `first` on.
+  void loopColumns(Value first, LoopBuilder::Body body);
+  /// `product` becomes the sum of the square's rows behind `row`, times the
+  /// reflector's elements.
+  void combineRows(Value square, Value row);
+  /// Adds to these rows: an element of each of `left` times all of `right`.
+  void addProducts(Value square, Value row, ArrayRef<Value> left,
+                   ArrayRef<Value> right);
+  Value multiplyRows(Value left, Value right);
+
+  Value scale(Value largest);
+  void reflect(Value row);
+  void makeTridiagonal();
+  void makeBasis();
+  void rotateRows(Value p, Value cosine, Value sine);
+  Value findSplit(Value first, Value least);
+  Value shift(Value first);
+  void turn(Value first, Value split, Value next);
+  Value iterate(Value first, Value least, Value taken);
+  void makeDiagonal();
+  void write(Value factor);
+  void keepStart();
+
+  LoopBuilder &b;
+  BlockShape shape;
+  TileBuilder tiles;
+  const MatrixKernel &kernel;
+  Value zero, rows, sides;
+  /// The matrix, then reflectors by rows, then Qᵀ; and Q.
+  Value symmetric, basis;
+  /// T's diagonal, and what is beside it; 2 / |v|² of the reflectors v.
+  Value diagonal, beside, weights;
+  Value reflector, product;
+};
+
+} // namespace
+
+Value SymmetricEigen::allocateSquare() {
+  // Rows that are a power of two apart would share few of a cache's sets.
+  int64_t side = shape.getPaddedRows();
+  return memref::AllocOp::create(
+      b, MemRefType::get({side, side + shape.lanes}, shape.element));
+}
+
+Value SymmetricEigen::allocateRow() {
+  return memref::AllocOp::create(
+      b, MemRefType::get({shape.getPaddedRows() + shape.lanes}, shape.element));
+}
+
+//===----------------------------------------------------------------------===//
+// Whole matrices
+//===----------------------------------------------------------------------===//
+
+void SymmetricEigen::fill(Value square, Element element) {
+  Tile none(shape.vectors, b.number(shape.vector, 0));
+  Value blocks = b.index(shape.blocks);
+  b.loop(zero, sides, 1, [&](Value i) {
+    b.loop(zero, blocks, 1, [&](Value j) {
+      tiles.storeRow(none, square, {i}, b.mul(j, shape.block));
+    });
+  });
+  b.loop(zero, rows, 1, [&](Value i) {
+    b.loop(zero, rows, 1,
+           [&](Value j) { store(element(i, j), square, {i, j}); });
+  });
+}
+
+Value SymmetricEigen::findLargest(Element element) {
+  return b
+      .fold(
+          zero, rows, 1, number(0),
+          [&](Value i, ValueRange outer) {
+            return b.fold(zero, rows, 1, outer, [&](Value j, ValueRange inner) {
+              return SmallVector<Value>{larger(inner.front(), element(i, j))};
+            });
+          })
+      .front();
+}
+
+void SymmetricEigen::loopColumns(Value first, LoopBuilder::Body body) {
+  Value skipped = arith::RemUIOp::create(b, first, b.index(shape.lanes));
+  b.loop(b.sub(first, skipped), sides, shape.lanes, body);
+}
+
+void SymmetricEigen::combineRows(Value square, Value row) {
+  Value next = b.add(row, 1);
+  loopColumns(next, [&](Value j) {
+    storeVector(b.number(shape.vector, 0), product, {j});
+  });
+  Value skipped = arith::RemUIOp::create(b, next, b.index(kRows));
+  b.loop(b.sub(next, skipped), sides, kRows, [&](Value i) {
+    SmallVector<Value> factors;
+    for (int64_t r = 0; r < kRows; ++r)
+      factors.push_back(tiles.broadcast(load(reflector, b.add(i, r))));
+    loopColumns(next, [&](Value j) {
+      Value sum = loadVector(product, {j});
+      for (auto [r, factor] : llvm::enumerate(factors))
+        sum = fma(factor, loadVector(square, {b.add(i, r), j}), sum);
+      storeVector(sum, product, {j});
+    });
+  });
+}
+
+void SymmetricEigen::addProducts(Value square, Value row, ArrayRef<Value> left,
+                                 ArrayRef<Value> right) {
+  Value next = b.add(row, 1);
+  Value skipped = arith::RemUIOp::create(b, next, b.index(kRows));
+  b.loop(b.sub(next, skipped), sides, kRows, [&](Value i) {
+    SmallVector<Value> factors;
+    for (Value memory : left)
+      for (int64_t r = 0; r < kRows; ++r)
+        factors.push_back(tiles.broadcast(load(memory, b.add(i, r))));
+    loopColumns(next, [&](Value j) {
+      SmallVector<Value> vectors;
+      for (Value memory : right)
+        vectors.push_back(loadVector(memory, {j}));
+      for (int64_t r = 0; r < kRows; ++r) {
+        Value sum = loadVector(square, {b.add(i, r), j});
+        for (auto [n, vector] : llvm::enumerate(vectors))
+          sum = fma(factors[n * kRows + r], vector, sum);
+        storeVector(sum, square, {b.add(i, r), j});
+      }
+    });
+  });
+}
+
+/// The product of two rows: lane by lane, then the lanes' sum.
+Value SymmetricEigen::multiplyRows(Value left, Value right) {
+  Value sums = b.fold(zero, sides, shape.lanes, b.number(shape.vector, 0),
+                      [&](Value j, ValueRange values) {
+                        return SmallVector<Value>{fma(loadVector(left, {j}),
+                                                      loadVector(right, {j}),
+                                                      values.front())};
+                      })
+                   .front();
+  Value total = vector::ExtractOp::create(b, sums, int64_t(0));
+  for (int64_t lane = 1; lane < shape.lanes; ++lane)
+    total = add(total, vector::ExtractOp::create(b, sums, lane));
+  return total;
+}
+
+//===----------------------------------------------------------------------===//
+// Reflections
+//===----------------------------------------------------------------------===//
+
+/// Makes the elements parts of the largest one, so that no square is too large
+/// or small; gives that element.
+Value SymmetricEigen::scale(Value largest) {
+  Value factor = select(isLess(number(0), largest), largest, number(1));
+  b.loop(zero, rows, 1, [&](Value i) {
+    b.loop(zero, rows, 1, [&](Value j) {
+      store(div(load(symmetric, {i, j}), factor), symmetric, {i, j});
+    });
+  });
+  return factor;
+}
+
+/// Makes a row and its column zero behind the element beside the diagonal. The
+/// reflector takes the row's place.
+void SymmetricEigen::reflect(Value row) {
+  Value next = b.add(row, 1);
+  store(load(symmetric, {row, row}), diagonal, row);
+  Value first = load(symmetric, {row, next});
+  b.loop(zero, sides, 1, [&](Value j) {
+    Value isBehind = b.isLess(next, j);
+    store(select(isBehind, load(symmetric, {row, j}), number(0)), reflector,
+          {j});
+  });
+  Value tail = multiplyRows(reflector, reflector);
+  Value isThere = isLess(number(0), tail);
+  Value length = root(fma(first, first, tail));
+  Value turned = select(isLess(number(0), first), negate(length), length);
+  Value head = sub(first, turned);
+  Value weight = div(number(2), fma(head, head, tail));
+  weight = select(isThere, weight, number(0));
+  store(weight, weights, {row});
+  store(select(isThere, turned, first), beside, {row});
+  store(head, reflector, {next});
+  b.loop(zero, sides, shape.lanes, [&](Value j) {
+    storeVector(loadVector(reflector, {j}), symmetric, {row, j});
+  });
+  b.ifTrue(isThere, [&] {
+    b.loop(zero, sides, shape.lanes, [&](Value j) {
+      storeVector(b.number(shape.vector, 0), product, {j});
+    });
+    combineRows(symmetric, row);
+    // w = weight p - (weight² pᵀv / 2) v, negated: F - v wᵀ - w vᵀ.
+    Value half = mul(mul(weight, weight),
+                     mul(number(0.5), multiplyRows(product, reflector)));
+    Value less = tiles.broadcast(negate(weight)), more = tiles.broadcast(half);
+    loopColumns(zero, [&](Value j) {
+      Value part = mul(more, loadVector(reflector, {j}));
+      storeVector(fma(less, loadVector(product, {j}), part), product, {j});
+    });
+    // Vectors begin before the columns that are left.
+    Value skipped = arith::RemUIOp::create(b, next, b.index(shape.lanes));
+    b.loop(b.sub(next, skipped), next, 1,
+           [&](Value j) { store(number(0), product, {j}); });
+    addProducts(symmetric, row, {reflector, product}, {product, reflector});
+  });
+}
+
+void SymmetricEigen::makeTridiagonal() {
+  // The last two rows are so already; there may be fewer.
+  int64_t last = shape.rows - 1;
+  b.loop(zero, b.index(std::max<int64_t>(last - 1, 0)), 1,
+         [&](Value row) { reflect(row); });
+  Value none = number(0);
+  if (last > 0) {
+    Value before = b.index(last - 1);
+    store(load(symmetric, {before, before}), diagonal, before);
+    store(load(symmetric, {before, b.index(last)}), beside, before);
+  }
+  store(load(symmetric, {b.index(last), b.index(last)}), diagonal,
+        b.index(last));
+  store(none, beside, b.index(last));
+}
+
+/// The product of all reflections, then its transpose to `symmetric`.
+void SymmetricEigen::makeBasis() {
+  fill(basis, [&](Value i, Value j) { return identity(i, j); });
+  b.loopDown(
+      zero, b.index(std::max<int64_t>(shape.rows - 2, 0)), 1, [&](Value row) {
+        Value weight = tiles.broadcast(negate(load(weights, {row})));
+        loopColumns(zero, [&](Value j) {
+          storeVector(loadVector(symmetric, {row, j}), reflector, {j});
+        });
+        combineRows(basis, row);
+        loopColumns(b.add(row, 1), [&](Value j) {
+          storeVector(mul(weight, loadVector(product, {j})), product, {j});
+        });
+        addProducts(basis, row, {reflector}, {product});
+      });
+  fill(symmetric, [&](Value i, Value j) { return load(basis, {j, i}); });
+}
+
+//===----------------------------------------------------------------------===//
+// Iterations
+//===----------------------------------------------------------------------===//
+
+/// Row p becomes cosine * p - sine * q, the next row q sine * p + cosine * q.
+void SymmetricEigen::rotateRows(Value p, Value cosine, Value sine) {
+  Value q = b.add(p, 1);
+  cosine = tiles.broadcast(cosine);
+  sine = tiles.broadcast(sine);
+  Value back = negate(sine);
+  loopColumns(zero, [&](Value j) {
+    Value x = loadVector(symmetric, {p, j}), y = loadVector(symmetric, {q, j});
+    storeVector(fma(back, y, mul(cosine, x)), symmetric, {p, j});
+    storeVector(fma(sine, x, mul(cosine, y)), symmetric, {q, j});
+  });
+}
+
+/// The first row from `first` on that hardly anything is beside.
+Value SymmetricEigen::findSplit(Value first, Value least) {
+  return b
+      .foldDown(first, rows, 1, first,
+                [&](Value i, ValueRange values) {
+                  Value isLarge = isLess(least, absolute(load(beside, {i})));
+                  return SmallVector<Value>{select(isLarge, values.front(), i)};
+                })
+      .front();
+}
+
+/// Takes the shift from the diagonal; gives what it is.
+Value SymmetricEigen::shift(Value first) {
+  Value next = b.add(first, 1);
+  Value old = load(diagonal, {first}), side = load(beside, {first});
+  Value part = div(sub(load(diagonal, {next}), old), mul(number(2), side));
+  Value length = root(fma(part, part, number(1)));
+  Value sum =
+      add(part, select(isLess(part, number(0)), negate(length), length));
+  Value here = div(side, sum);
+  store(here, diagonal, {first});
+  store(mul(side, sum), diagonal, {next});
+  Value by = sub(old, here);
+  b.loop(b.add(first, 2), rows, 1,
+         [&](Value i) { store(sub(load(diagonal, {i}), by), diagonal, {i}); });
+  return by;
+}
+
+/// Rotations of rows from `split` to `first`; `next` is the diagonal's element
+/// behind `first`. The reflector and the product make room for their numbers.
+void SymmetricEigen::turn(Value first, Value split, Value next) {
+  Value one = number(1), none = number(0);
+  Value second = load(beside, b.add(first, 1));
+  Value cosines = reflector, sines = product;
+  store(one, cosines, {split});
+  store(one, cosines, {b.add(split, 1)});
+  store(none, sines, {split});
+  b.foldDown(first, split, 1, {load(diagonal, {split}), one, none},
+             [&](Value i, ValueRange values) {
+               Value p = values[0], cosine = values[1], sine = values[2];
+               Value after = b.add(i, 1), side = load(beside, {i});
+               Value here = load(diagonal, {i});
+               Value g = mul(cosine, side), h = mul(cosine, p);
+               Value length = root(fma(p, p, mul(side, side)));
+               store(mul(sine, length), beside, {after});
+               Value isThere = isLess(none, length);
+               Value newSine = select(isThere, div(side, length), none);
+               Value newCosine = select(isThere, div(p, length), one);
+               Value inner = fma(newCosine, g, mul(newSine, here));
+               store(fma(newSine, inner, h), diagonal, {after});
+               store(newCosine, cosines, {i});
+               store(newSine, sines, {i});
+               rotateRows(i, newCosine, newSine);
+               Value newP = sub(mul(newCosine, here), mul(newSine, g));
+               return SmallVector<Value>{newP, newCosine, newSine};
+             });
+  Value sine = load(sines, {first});
+  Value factor =
+      mul(load(sines, {b.add(first, 1)}), load(cosines, {b.add(first, 2)}));
+  Value p = mul(mul(negate(sine), factor), second);
+  p = div(mul(p, load(beside, {first})), next);
+  store(mul(sine, p), beside, {first});
+  store(mul(load(cosines, {first}), p), diagonal, {first});
+}
+
+/// Until nothing is beside the diagonal's element `first`; `least` is nothing,
+/// `taken` what shifts have taken from this and later elements.
+Value SymmetricEigen::iterate(Value first, Value least, Value taken) {
+  taken = b.fold(zero, b.index(kMostIterations), 1, taken,
+                 [&](Value, ValueRange sums) {
+                   Value isOpen =
+                       isLess(least, absolute(load(beside, {first})));
+                   return b.choose(isOpen, sums, [&] {
+                     Value split = findSplit(first, least);
+                     Value sum = add(sums.front(), shift(first));
+                     turn(first, split, load(diagonal, b.add(first, 1)));
+                     return SmallVector<Value>{sum};
+                   });
+                 })
+              .front();
+  store(add(load(diagonal, {first}), taken), diagonal, {first});
+  return taken;
+}
+
+void SymmetricEigen::makeDiagonal() {
+  Value largest =
+      b.fold(zero, rows, 1, number(0), [&](Value i, ValueRange values) {
+         Value size =
+             add(absolute(load(diagonal, {i})), absolute(load(beside, {i})));
+         return SmallVector<Value>{larger(values.front(), size)};
+       }).front();
+  double epsilon = shape.element.isF64()
+                       ? std::numeric_limits<double>::epsilon()
+                       : std::numeric_limits<float>::epsilon();
+  Value least = mul(largest, number(epsilon));
+  b.fold(zero, rows, 1, number(0), [&](Value first, ValueRange values) {
+    return SmallVector<Value>{iterate(first, least, values.front())};
+  });
+}
+
+//===----------------------------------------------------------------------===//
+// All of it
+//===----------------------------------------------------------------------===//
+
+void SymmetricEigen::write(Value factor) {
+  Value none = number(0);
+  b.loop(zero, rows, 1, [&](Value i) {
+    Value value = mul(load(diagonal, {i}), factor);
+    store(select(isLess(none, value), value, none), kernel.results[1],
+          {kernel.item, i});
+    b.loop(zero, rows, 1, [&](Value j) {
+      store(load(symmetric, {j, i}), kernel.results[0], {kernel.item, i, j});
+    });
+  });
+}
+
+/// Gives the start or, if that isn't nearly orthogonal, the identity.
+void SymmetricEigen::keepStart() {
+  auto read = [&](Value i, Value j) {
+    return load(kernel.operands[1], {kernel.item, i, j});
+  };
+  Value skew = findLargest([&](Value i, Value j) {
+    Value sum = b.fold(zero, rows, 1, negate(identity(i, j)),
+                       [&](Value k, ValueRange values) {
+                         return SmallVector<Value>{
+                             fma(read(k, i), read(k, j), values.front())};
+                       })
+                    .front();
+    return absolute(sum);
+  });
+  Value isBasis = isLess(skew, number(kMostSkew));
+  b.loop(zero, rows, 1, [&](Value i) {
+    store(number(0), kernel.results[1], {kernel.item, i});
+    b.loop(zero, rows, 1, [&](Value j) {
+      store(select(isBasis, read(i, j), identity(i, j)), kernel.results[0],
+            {kernel.item, i, j});
+    });
+  });
+}
+
+void SymmetricEigen::compute() {
+  fill(symmetric, [&](Value i, Value j) -> Value {
+    Value isLower = arith::CmpIOp::create(b, arith::CmpIPredicate::sge, i, j);
+    Value low = select(isLower, j, i), high = select(isLower, i, j);
+    return load(kernel.operands[0],
+                {kernel.item, b.add(b.packedRow(high), low)});
+  });
+  Value largest = findLargest(
+      [&](Value i, Value j) { return absolute(load(symmetric, {i, j})); });
+  Value isFinite =
+      isLess(largest, number(std::numeric_limits<double>::infinity()));
+  b.ifTrue(isFinite, [&] {
+    Value factor = scale(largest);
+    makeTridiagonal();
+    makeBasis();
+    makeDiagonal();
+    write(factor);
+  });
+  Value isNone =
+      arith::XOrIOp::create(b, isFinite, arith::ConstantIntOp::create(b, 1, 1));
+  b.ifTrue(isNone, [&] { keepStart(); });
+}
+
+void hfta::emitEigen(LoopBuilder &builder, SymmetricEigenOp op,
+                     const MatrixKernel &kernel) {
+  auto type = cast<RankedTensorType>(op.getBasis().getType());
+  BlockShape shape(type.getElementType(), type.getDimSize(1));
+  SymmetricEigen(builder, shape, kernel).compute();
+}
