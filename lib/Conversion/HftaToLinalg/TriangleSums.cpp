@@ -67,10 +67,10 @@ private:
                    Body body) {
     return createCarryingLoop(builder, loc, begin, end, step, result, body);
   }
-  Value sliceInput(Value block, Value column, int64_t columns);
+  Value sliceInput(Value block, Value column, int64_t count);
   /// Sums of products of some columns: [firsts, seconds].
   Value multiplyColumns(Value firsts, Value seconds);
-  Value sumColumns(Value columns);
+  Value sumColumns(Value values);
   /// `result` with `count` sums, from those at `place` on, in the packed row
   /// that begins at `row`, from column `column` on.
   Value store(ArrayRef<OpFoldResult> place, Value sums, int64_t count,
