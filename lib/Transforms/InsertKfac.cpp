@@ -107,6 +107,9 @@ struct InsertKfacPass : hfta::impl::HftaInsertKfacBase<InsertKfacPass> {
       return refuse("a pipeline of several stages");
     if (job.kfacFisher != "empirical")
       return refuse("'fisher = sampled'");
+    // Every worker inverts all factors.
+    if (job.kfacPlacement != "auto")
+      return refuse("'placement = " + job.kfacPlacement + "'");
     return success();
   }
 

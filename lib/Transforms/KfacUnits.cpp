@@ -168,8 +168,10 @@ void UnitFinder::makeKronecker(KfacUnit &unit) {
       return makePlain(unit, "its layers don't use it in the same way");
   }
   bool isTable = unit.axes->input.kind == LayerSide::Kind::lookups;
-  int64_t size = isTable ? unit.axes->outputs
-                         : std::max(unit.axes->inputs, unit.axes->outputs);
+  int64_t inputs =
+      unit.axes->inputs + (unit.layers.front().getBiasColumn() ? 1 : 0);
+  int64_t size =
+      isTable ? unit.axes->outputs : std::max(inputs, unit.axes->outputs);
   if (size > job.kfacBlock)
     return makePlain(
         unit, "its factors have " + Twine(size) +
