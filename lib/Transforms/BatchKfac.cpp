@@ -26,7 +26,10 @@ using namespace mlir::hfta;
 /// launch.
 static std::optional<std::string> getKey(Operation *op, SymbolTable &symbols) {
   // What comes last is what an earlier step has left.
-  auto old = op->getOperands().back().getDefiningOp<ReadOp>();
+  Value last = op->getOperands().back();
+  if (auto reshape = last.getDefiningOp<ReshapeOp>())
+    last = reshape.getInput();
+  auto old = last.getDefiningOp<ReadOp>();
   if (!old)
     return std::nullopt;
   auto variable = symbols.lookup<VariableOp>(old.getVariable());

@@ -229,7 +229,7 @@ Value MomentBuilder::bring(Value value, MomentTask &task) {
 void MomentBuilder::declare(KfacFactor &factor, const KfacUnit &unit,
                             StringRef name) {
   VariableOp of = unit.weight.variable;
-  auto plain = RankedTensorType::get(factor.getShape(), type);
+  auto plain = RankedTensorType::get(factor.getPackedShape(), type);
   bool isArrayedMoment = !factor.isMomentShared && !of.getCopy();
   factor.moment = tasks.declareOf(
       of, Purpose::moment, name,

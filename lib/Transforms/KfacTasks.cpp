@@ -67,6 +67,8 @@ private:
 
   bool isEigen() const { return tasks.getJob().kfacMethod == Job::kEigen; }
   void updateMean(KfacFactor &factor);
+  Expression getBasis(const KfacFactor &factor) const;
+  Expression getEigenvalues(const KfacFactor &factor) const;
   void decompose(const KfacFactor &factor);
   void invert(const KfacUnit &unit);
   void invertFactor(const KfacFactor &factor, const Expression &damping);
@@ -138,11 +140,12 @@ void KfacTasks::declareFactor(KfacUnit &unit, KfacFactor &factor,
     factor.basis = factor.owner->input.basis;
     factor.eigenvalues = factor.owner->input.eigenvalues;
   } else {
-    factor.basis =
-        declareState(unit, (name + "basis").str(),
-                     {factor.blocks, factor.size, factor.size}, type);
-    factor.eigenvalues = declareState(unit, (name + "eigenvalues").str(),
-                                      {factor.blocks, factor.size}, type);
+    auto declare = [&](StringRef what, ArrayRef<int64_t> all) {
+      return declareState(unit, (name + what).str(), KfacFactor::keep(all),
+                          type);
+    };
+    factor.basis = declare("basis", {factor.blocks, factor.size, factor.size});
+    factor.eigenvalues = declare("eigenvalues", {factor.blocks, factor.size});
   }
 }
 
@@ -201,7 +204,9 @@ Expression KfacTasks::getDiagonal(const Expression &packed,
       DenseElementsAttr::get(
           RankedTensorType::get({size}, builder.getI64Type()),
           ArrayRef<int64_t>(places)));
-  return packed.apply<GatherOp>(indices, /*axis=*/1).to(wide);
+  return packed.reshape(factor.getPackedShape())
+      .apply<GatherOp>(indices, /*axis=*/1)
+      .to(wide);
 }
 
 Expression KfacTasks::getMeanDiagonal(const KfacFactor &factor) const {
@@ -231,7 +236,8 @@ void KfacTasks::updateMean(KfacFactor &factor) {
   Expression moment = wrap(
       tasks.read(factor.moment, factor.isMomentShared ? std::nullopt : copy));
   SmallVector<int64_t> shape = factor.getShape();
-  Expression fresh = moment.to(type) * scale.to(type).fill(shape);
+  Expression fresh =
+      moment.reshape(shape).to(type) * scale.to(type).fill(shape);
   Expression isGood = isFinite(wrap(tasks.sumAll(getDiagonal(fresh, factor))));
   Expression weight = read(factor.weight), mean = read(factor.mean);
   Expression grown = weight * readParameter("decay").to(wide) + 1.0;
@@ -240,9 +246,10 @@ void KfacTasks::updateMean(KfacFactor &factor) {
   write(isGood.select(grown, weight), factor.weight);
   count("skipped", isGood.select(0.0, number(1.0)));
   if (!factor.isMomentShared)
-    write(wrap(tasks.splat(
-              shape, factor.moment.getTensorType().getElementType(), 0.0)),
-          factor.moment);
+    write(
+        wrap(tasks.splat(factor.getPackedShape(),
+                         factor.moment.getTensorType().getElementType(), 0.0)),
+        factor.moment);
 }
 
 //===----------------------------------------------------------------------===//
@@ -256,10 +263,13 @@ void KfacTasks::invertFactor(const KfacFactor &factor,
         read(factor.mean) + damping.to(type).fill({factor.size});
     return write(1.0 / damped, factor.inverse);
   }
-  auto inversion = SpdInverseOp::create(
-      builder, tasks.getLoc(), read(factor.mean),
-      damping.to(type).fill({factor.blocks}), read(factor.inverse));
-  write(wrap(inversion.getInverse()), factor.inverse);
+  SmallVector<int64_t> shape = factor.getPackedShape();
+  auto inversion = SpdInverseOp::create(builder, tasks.getLoc(),
+                                        read(factor.mean).reshape(shape),
+                                        damping.to(type).fill({factor.blocks}),
+                                        read(factor.inverse).reshape(shape));
+  write(wrap(inversion.getInverse()).reshape(factor.getShape()),
+        factor.inverse);
   Expression tries = wrap(inversion.getTries());
   auto countWhere = [&](StringRef name, ComparePredicate predicate,
                         double bound) {
@@ -272,14 +282,25 @@ void KfacTasks::invertFactor(const KfacFactor &factor,
   countWhere("kept", ComparePredicate::equal, 4);
 }
 
-/// From the last eigenvectors: factors change little between inversions.
+/// A column an eigenvector, [blocks, size, size], and [blocks, size].
+Expression KfacTasks::getBasis(const KfacFactor &factor) const {
+  return read(factor.basis).reshape({factor.blocks, factor.size, factor.size});
+}
+Expression KfacTasks::getEigenvalues(const KfacFactor &factor) const {
+  return read(factor.eigenvalues).reshape({factor.blocks, factor.size});
+}
+
 void KfacTasks::decompose(const KfacFactor &factor) {
   if (factor.owner || factor.isDiagonal)
     return;
-  auto eigen = SymmetricEigenOp::create(builder, tasks.getLoc(),
-                                        read(factor.mean), read(factor.basis));
-  write(wrap(eigen.getBasis()), factor.basis);
-  write(wrap(eigen.getValues()), factor.eigenvalues);
+  auto eigen = SymmetricEigenOp::create(
+      builder, tasks.getLoc(),
+      read(factor.mean).reshape(factor.getPackedShape()), getBasis(factor));
+  auto keep = [&](Value value, VariableOp variable) {
+    write(wrap(value).reshape(variable.getTensorType().getShape()), variable);
+  };
+  keep(eigen.getBasis(), factor.basis);
+  keep(eigen.getValues(), factor.eigenvalues);
 }
 
 void KfacTasks::invert(const KfacUnit &unit) {
@@ -389,19 +410,19 @@ Expression KfacTasks::divideInBases(const KfacUnit &unit,
                                     const Expression &gradient) const {
   // A diagonal's eigenvectors are the axes.
   bool isTurned = !unit.input.isDiagonal;
-  Expression output = read(unit.output.basis);
+  Expression output = getBasis(unit.output);
   Expression turned = multiply(output, gradient, /*isLeftTransposed=*/true);
   if (isTurned)
-    turned = multiply(turned, read(unit.input.basis));
+    turned = multiply(turned, getBasis(unit.input));
   ArrayRef<int64_t> shape = gradient.getShape();
   Expression values = isTurned
-                          ? read(unit.input.eigenvalues)
+                          ? getEigenvalues(unit.input)
                           : read(unit.input.mean).reshape({1, unit.input.size});
-  Expression products = read(unit.output.eigenvalues).repeat(shape, {2}) *
+  Expression products = getEigenvalues(unit.output).repeat(shape, {2}) *
                         values.repeat(shape, {1});
   Expression damping = readParameter("damping").to(type).fill(shape);
   Expression result = multiply(output, turned / (products + damping));
-  return isTurned ? multiply(result, read(unit.input.basis),
+  return isTurned ? multiply(result, getBasis(unit.input),
                              /*isLeftTransposed=*/false,
                              /*isRightTransposed=*/true)
                   : result;
@@ -410,7 +431,9 @@ Expression KfacTasks::divideInBases(const KfacUnit &unit,
 Expression KfacTasks::multiplyByInverses(const KfacUnit &unit,
                                          const Expression &gradient) const {
   auto getInverse = [&](const KfacFactor &factor) {
-    return read(factor.inverse).apply<UnpackSymmetricOp>();
+    return read(factor.inverse)
+        .reshape(factor.getPackedShape())
+        .apply<UnpackSymmetricOp>();
   };
   Expression result = multiply(getInverse(unit.output), gradient);
   if (!unit.input.isDiagonal)
@@ -445,7 +468,8 @@ void KfacTasks::preconditionFeatures(const KfacUnit &unit) {
   VariableOp product = tasks.getVariables().lookupOf(unit.weight.variable,
                                                      Purpose::inner_product);
   SmallVector<int64_t> shape = {unit.features};
-  Expression mean = read(unit.output.mean);
+  Expression mean =
+      read(unit.output.mean).reshape(unit.output.getPackedShape());
   Expression damping = readParameter("damping").to(type).fill(shape);
   auto column = [&](int64_t number) {
     if (!unit.bias)

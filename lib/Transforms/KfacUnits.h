@@ -30,10 +30,20 @@ struct KfacFactor {
   int64_t blocks = 1, size = 1;
   /// Whether the matrix is its diagonal, and no more is kept of it.
   bool isDiagonal = false;
-  SmallVector<int64_t> getShape() const {
+  /// As ops have it: a block a row.
+  SmallVector<int64_t> getPackedShape() const {
     if (isDiagonal)
       return {size};
     return {blocks, size * (size + 1) / 2};
+  }
+  /// As it is kept: without axes of one element.
+  SmallVector<int64_t> getShape() const { return keep(getPackedShape()); }
+  static SmallVector<int64_t> keep(ArrayRef<int64_t> shape) {
+    SmallVector<int64_t> kept(
+        llvm::make_filter_range(shape, [](int64_t axis) { return axis > 1; }));
+    if (kept.empty())
+      kept.push_back(1);
+    return kept;
   }
   /// The sum over a step's rows, which other units may read too; of all copies
   /// where it is of what they share.

@@ -29,9 +29,10 @@ UNCOMPARED = ("input_factor_weight/", "output_factor_weight/", "factor_weight/",
               "output_eigenvalues/")
 
 
-def unpack_basis(basis, values, shape):
+def unpack_basis(basis, values):
     """Of Q [blocks, n, n] and d [blocks, n] the lower triangles of Q d Q^T."""
-    blocks, n = (1, *shape)[-3:-1]
+    n = len(basis) // len(values)
+    blocks = len(values) // n
     packed = []
     for block in range(blocks):
         rows = [basis[(block * n + i) * n:(block * n + i + 1) * n] for i in range(n)]
@@ -48,12 +49,11 @@ def read_state(path, velocity):
     wanted = (*STATE, "velocity/") if velocity else STATE
     state = {name: numbers for name, (_, _, numbers) in tensors.items()
              if name.startswith(wanted) and not name.startswith(UNCOMPARED)}
-    for name, (_, shape, numbers) in tensors.items():
+    for name, (_, _, numbers) in tensors.items():
         side, _, parameter = name.partition("_basis/")
         if side in ("input", "output"):
             values = tensors[f"{side}_eigenvalues/{parameter}"][2]
-            state[f"{side}_spectrum/{parameter}"] = unpack_basis(numbers, values,
-                                                                 shape)
+            state[f"{side}_spectrum/{parameter}"] = unpack_basis(numbers, values)
     return state
 
 
