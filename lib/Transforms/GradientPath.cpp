@@ -14,11 +14,25 @@ static bool isPassed(Operation *op) {
   return isa<CastOp, AddOp, StackOp, UnstackOp>(op);
 }
 
+/// On from where other tasks read what one has left for them.
+bool GradientPath::followAcross(WriteOp write, VariableOp gradient) {
+  auto module = write->getParentOfType<ModuleOp>();
+  auto variable = module.lookupSymbol<VariableOp>(write.getVariable());
+  if (variable.getRole() != Role::cut && variable.getRole() != Role::saved)
+    return false;
+  for (auto function : module.getOps<func::FuncOp>())
+    for (auto read : function.getOps<ReadOp>())
+      if (read.getVariable() == write.getVariable() && follow(read, gradient))
+        return true;
+  return false;
+}
+
 /// Depth first: a gradient has few uses, and one of them leads to the variable.
 bool GradientPath::follow(Value value, VariableOp gradient) {
   for (Operation *user : value.getUsers()) {
     if (auto write = dyn_cast<WriteOp>(user)) {
-      if (write.getVariable() == gradient.getSymName())
+      if (write.getVariable() == gradient.getSymName() ||
+          followAcross(write, gradient))
         return true;
       continue;
     }

@@ -39,6 +39,7 @@ private:
   };
 
   bool follow(Value value, VariableOp gradient);
+  bool followAcross(WriteOp write, VariableOp gradient);
 
   SmallVector<int64_t> reduced;
   SmallVector<Step> steps;

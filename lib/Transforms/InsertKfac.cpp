@@ -8,6 +8,8 @@
 #include "mlir/IR/Remarks.h"
 #include "mlir/Transforms/CSE.h"
 
+#include <set>
+
 namespace mlir::hfta {
 #define GEN_PASS_DEF_HFTAINSERTKFAC
 #include "Hfta/Transforms/Passes.h.inc"
@@ -77,6 +79,8 @@ struct InsertKfacPass : hfta::impl::HftaInsertKfacBase<InsertKfacPass> {
       return;
     if (failed(check(module, *job)))
       return signalPassFailure();
+    if (failed(checkLayers(module)))
+      return signalPassFailure();
     // Equal inputs are found as one value.
     IRRewriter rewriter(&getContext());
     DominanceInfo dominance(module);
@@ -107,19 +111,50 @@ struct InsertKfacPass : hfta::impl::HftaInsertKfacBase<InsertKfacPass> {
       return refuse("a pipeline of several stages");
     if (job.kfacFisher != "empirical")
       return refuse("'fisher = sampled'");
+    // Preconditioned gradients may be much larger than gradients.
+    if (job.precision.gradients == "f16")
+      return refuse("'gradients = f16'");
+    auto hasZero = [](ArrayRef<double> values) {
+      return values.empty() || llvm::is_contained(values, 0.0);
+    };
+    const Schedule &damping = job.kfacDampingSchedule;
+    if ((damping.kind == "cosine" && hasZero(damping.minimum)) ||
+        (damping.kind == "step" && hasZero(damping.gamma)))
+      return module.emitError("the damping must stay above zero: give "
+                              "'damping_schedule = ")
+             << damping.kind
+             << (damping.kind == "cosine" ? "' a 'minimum'" : "' a 'gamma'")
+             << " above 0";
     // Every worker inverts all factors.
     if (job.kfacPlacement != "auto")
       return refuse("'placement = " + job.kfacPlacement + "'");
     return success();
   }
 
+  /// Where models differ in what surrounds a layer that they have in common,
+  /// its units might not be those that each copy has alone.
+  static LogicalResult checkLayers(ModuleOp module) {
+    WalkResult result = module.walk([](LayerOp layer) {
+      if (!layer.getCopy() || !isArrayed(layer.getOutputGradient()))
+        return WalkResult::advance();
+      layer.emitError("'precondition kfac' can't be combined yet with models "
+                      "that differ in what is done with this layer; compile "
+                      "them with --no-fuse");
+      return WalkResult::interrupt();
+    });
+    return failure(result.wasInterrupted());
+  }
+
+  /// A gradient's variable, and the copy that it is taken for: -1 for all.
+  using Gradients = std::set<std::pair<StringRef, int64_t>>;
+
   /// Norms and updates read ν V.
   static void scaleGradients(TaskBuilder &tasks, ArrayRef<KfacUnit> units) {
-    DenseSet<StringRef> preconditioned;
+    Gradients preconditioned;
     auto note = [&](const TrainedLeaf &leaf) {
-      preconditioned.insert(tasks.getVariables()
-                                .lookupOf(leaf.variable, Purpose::gradient)
-                                .getSymName());
+      VariableOp gradient =
+          tasks.getVariables().lookupOf(leaf.variable, Purpose::gradient);
+      preconditioned.insert({gradient.getSymName(), leaf.copy.value_or(-1)});
     };
     for (const KfacUnit &unit : units) {
       if (unit.rule == KfacRule::plain)
@@ -135,22 +170,42 @@ struct InsertKfacPass : hfta::impl::HftaInsertKfacBase<InsertKfacPass> {
         continue;
       for (auto read :
            llvm::to_vector(function.getBody().front().getOps<ReadOp>()))
-        if (preconditioned.contains(read.getVariable()))
-          scale(tasks, read);
+        if (Value factor = buildScale(tasks, preconditioned, read))
+          scale(tasks, read, factor);
     }
   }
 
-  static void scale(TaskBuilder &tasks, ReadOp read) {
+  /// What a gradient is multiplied with: ν of the copies whose gradient is
+  /// preconditioned, one of others; null if that is none.
+  static Value buildScale(TaskBuilder &tasks, const Gradients &preconditioned,
+                          ReadOp read) {
     OpBuilder &builder = tasks.getBuilder();
     builder.setInsertionPointAfter(read);
     std::optional<int64_t> copy = read.getCopy();
-    Expression gradient(builder, read.getLoc(), read);
     if (!copy)
       copy = tasks.lookup(read.getVariable()).getCopy();
-    Expression factor = gradient.at(tasks.read(Purpose::kl_scale, copy))
-                            .to(gradient.getElementType())
-                            .fill(gradient.getShape());
-    Expression scaled = gradient * factor;
+    auto has = [&](int64_t of) {
+      return preconditioned.count({read.getVariable(), of}) > 0;
+    };
+    if (has(-1) || (copy && has(*copy)))
+      return tasks.read(Purpose::kl_scale, copy);
+    auto copies = llvm::seq<int64_t>(0, tasks.getJob().copies);
+    if (copy || llvm::none_of(copies, has))
+      return {};
+    SmallVector<Value> factors;
+    for (int64_t of : copies)
+      factors.push_back(has(of) ? tasks.read(Purpose::kl_scale, of)
+                                : tasks.splat({}, builder.getF64Type(), 1.0));
+    return StackOp::create(
+        builder, read.getLoc(),
+        withCopies(factors.front().getType(), tasks.getJob().copies), factors);
+  }
+
+  static void scale(TaskBuilder &tasks, ReadOp read, Value factor) {
+    Expression gradient(tasks.getBuilder(), read.getLoc(), read);
+    Expression scaled = gradient * gradient.at(factor)
+                                       .to(gradient.getElementType())
+                                       .fill(gradient.getShape());
     read.getResult().replaceAllUsesExcept(scaled,
                                           Value(scaled).getDefiningOp());
   }

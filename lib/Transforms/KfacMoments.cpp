@@ -58,6 +58,7 @@ private:
   Value resolve(Value value) const;
   bool isShared(Value value) const;
   Value bring(Value value, MomentTask &task);
+  Value bringOf(LayerOp layer, Value value, MomentTask &task);
   Value bringRead(ReadOp read, MomentTask &task);
 
   void declare(KfacFactor &factor, const KfacUnit &unit, StringRef name);
@@ -221,6 +222,16 @@ Value MomentBuilder::bring(Value value, MomentTask &task) {
   return task.values.lookup(value);
 }
 
+/// A layer's value in a task; of one copy's layer, that copy's.
+Value MomentBuilder::bringOf(LayerOp layer, Value value, MomentTask &task) {
+  Value found = bring(value, task);
+  if (!found || !layer.getCopy() || !isArrayed(found))
+    return found;
+  return UnstackOp::create(builder, layer.getLoc(),
+                           getLogicalType(found.getType()), found,
+                           layer.getCopyAttr());
+}
+
 //===----------------------------------------------------------------------===//
 // Moments
 //===----------------------------------------------------------------------===//
@@ -300,11 +311,13 @@ MomentBuilder::getKeys(const KfacUnit &unit,
     append(side.columns);
     if (side.kind == LayerSide::Kind::patches) {
       auto weight = cast<RankedTensorType>(layer.getWeightGradient().getType());
-      append(weight.getShape());
+      append(weight.getShape().drop_front());
+      key.numbers.push_back(static_cast<int64_t>(layer.getGroups()));
       append(*layer.getStrides());
       append(*layer.getDilations());
       append(*layer.getPadding());
     }
+    key.numbers.push_back(isReduced(layer) ? 1 : 0);
     key.numbers.push_back(unit.bias ? 1 : 0);
     key.numbers.push_back(copy.value_or(-1));
     keys.push_back(std::move(key));
@@ -347,12 +360,12 @@ void MomentBuilder::addInputs(KfacUnit &unit) {
                            ? &getSharedTask(block)
                            : &getTask(parts::kForwardMoments, block);
     builder.setInsertionPoint(task->function.getBody().front().getTerminator());
-    Value input = bring(layer.getInput(), *task);
+    Value input = bringOf(layer, layer.getInput(), *task);
     if (!input) {
       task = &getTask(parts::kBackwardMoments, block);
       builder.setInsertionPoint(
           task->function.getBody().front().getTerminator());
-      input = bring(layer.getInput(), *task);
+      input = bringOf(layer, layer.getInput(), *task);
     }
     add(*task, factor, unit, input, [&](Value sum) {
       return buildMoment(input, unit, layer, /*isOutput=*/false, sum);
@@ -365,12 +378,13 @@ void MomentBuilder::addOutputs(KfacUnit &unit) {
   factor.blocks = unit.axes->blocks;
   factor.size = unit.axes->outputs;
   declare(factor, unit, "output");
-  for (LayerOp layer : unit.layers) {
+  // Backwards run from the last block to the first, and so from the last use.
+  for (LayerOp layer : llvm::reverse(unit.layers)) {
     int64_t block =
         getTaskOf(layer->getParentOfType<func::FuncOp>()).getBlock();
     MomentTask &task = getTask(parts::kBackwardMoments, block);
     builder.setInsertionPoint(task.function.getBody().front().getTerminator());
-    Value gradient = bring(layer.getOutputGradient(), task);
+    Value gradient = bringOf(layer, layer.getOutputGradient(), task);
     add(task, factor, unit, gradient, [&](Value sum) {
       return buildMoment(gradient, unit, layer, /*isOutput=*/true, sum);
     });
@@ -417,7 +431,7 @@ void MomentBuilder::addUnitWise(KfacUnit &unit) {
   builder.setInsertionPoint(task.function.getBody().front().getTerminator());
   auto get = [&](Value value) {
     return Expression(builder, layer.getLoc(),
-                      tasks.castTo(bring(value, task), type));
+                      tasks.castTo(bringOf(layer, value, task), type));
   };
   Expression gradient = get(layer.getOutputGradient());
   Expression parts =

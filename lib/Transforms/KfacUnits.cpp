@@ -43,6 +43,7 @@ private:
   }
   void makeKronecker(KfacUnit &unit);
   void makeUnitWise(KfacUnit &unit, bool isBias);
+  bool hasSameOrder(const KfacUnit &unit, VariableOp bias, bool isColumn) const;
   void takeBias(KfacUnit &unit, bool isColumn);
 
   TaskBuilder &tasks;
@@ -103,6 +104,29 @@ bool UnitFinder::isExcluded(VariableOp variable) const {
 // Rules
 //===----------------------------------------------------------------------===//
 
+/// Whether a bias, or a shift, has its elements in the order of the unit's
+/// columns, or features. Where these are of one axis there is no other.
+bool UnitFinder::hasSameOrder(const KfacUnit &unit, VariableOp bias,
+                              bool isColumn) const {
+  LayerOp layer = unit.layers.front();
+  SmallVector<int64_t> axes = unit.featureAxes;
+  ArrayRef<int64_t> shape = getShape(layer.getOutputGradient());
+  if (isColumn) {
+    const LayerSide &side = unit.axes->output;
+    shape = side.shape;
+    axes = side.blocks;
+    llvm::append_range(axes, side.columns);
+    if (side.kind != LayerSide::Kind::columns)
+      return true;
+  }
+  llvm::erase_if(axes, [&](int64_t axis) { return shape[axis] == 1; });
+  if (axes.size() <= 1)
+    return true;
+  std::optional<GradientPath> path =
+      GradientPath::find(layer.getOutputGradient(), getGradient(bias));
+  return llvm::is_sorted(axes) && path && path->keepsOrder();
+}
+
 /// A bias that the weight's layers alone add, all of them, and that is trained:
 /// it goes into the weight's unit.
 void UnitFinder::takeBias(KfacUnit &unit, bool isColumn) {
@@ -132,7 +156,7 @@ void UnitFinder::takeBias(KfacUnit &unit, bool isColumn) {
   int64_t elements = bias.getTensorType().getNumElements();
   int64_t expected =
       isColumn ? unit.axes->blocks * unit.axes->outputs : unit.features;
-  if (elements != expected)
+  if (elements != expected || !hasSameOrder(unit, bias, isColumn))
     return;
   unit.bias = TrainedLeaf{bias, unit.weight.copy};
   taken.insert({name, copy});
@@ -207,6 +231,9 @@ void UnitFinder::makeUnitWise(KfacUnit &unit, bool isBias) {
   } else {
     unit.featureAxes = {1};
   }
+  // Of a single sample there is nothing to add up.
+  if (shape.front() == 1)
+    llvm::erase(unit.featureAxes, 0);
   if (llvm::is_contained(unit.featureAxes, 0))
     return makePlain(unit, "samples have elements of their own");
   unit.rule = KfacRule::unit;

@@ -148,8 +148,10 @@ passAxes(Operation *op, std::optional<SmallVector<int64_t>> axes) {
 
 /// The axes along which a sum's operand isn't repeated.
 static SmallVector<int64_t> getVariedAxes(Value value) {
-  while (auto cast = value.getDefiningOp<CastOp>())
-    value = cast.getInput();
+  // A stack is of copies' values that are repeated alike, or the copies are
+  // looked at one by one.
+  while (isa_and_nonnull<CastOp, StackOp>(value.getDefiningOp()))
+    value = value.getDefiningOp()->getOperand(0);
   SmallVector<int64_t> axes;
   if (auto broadcast = value.getDefiningOp<BroadcastOp>()) {
     for (auto [axis, size] :

@@ -198,11 +198,16 @@ void hfta_worker_begin_turns(hfta_worker *self) {
   }
 }
 
+/// Whether micro-batches add to what a segment holds, for an update to come.
+static bool is_sum(uint32_t role) {
+  return role == HFTA_SEGMENT_GRADIENTS || role == HFTA_SEGMENT_MOMENTS;
+}
+
 hfta_status hfta_worker_clear_gradients(hfta_worker *self) {
   hfta_device *device = self->device;
   for (uint32_t i = 0; i < self->program->segment_count; ++i)
     for (uint32_t j = 0; j < self->memory[i].count; ++j)
-      if (self->program->segments[i].role == HFTA_SEGMENT_GRADIENTS)
+      if (is_sum(self->program->segments[i].role))
         device->functions->fill(device, 0, self->memory[i].bases[j],
                                 self->memory[i].bytes);
   return device->functions->wait(device, &self->error);
