@@ -129,8 +129,7 @@ MomentTask &MomentBuilder::getSharedTask(int64_t block) {
   return task;
 }
 
-/// Writes the sums, and puts what was added behind the ops that it works on,
-/// where these are in the caches still.
+/// Writes the sums, when all uses have been added.
 void MomentBuilder::finish(MomentTask &task) {
   Block &body = task.function.getBody().front();
   builder.setInsertionPoint(body.getTerminator());

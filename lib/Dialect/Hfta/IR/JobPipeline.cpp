@@ -1,0 +1,132 @@
+//===- JobPipeline.cpp - Stages, workers and orders of a job --------------===//
+
+#include "Hfta/Dialect/Hfta/IR/Job.h"
+#include "Hfta/Planning/Order.h"
+#include "llvm/Support/MathExtras.h"
+
+using namespace mlir;
+using namespace mlir::hfta;
+
+int64_t Job::getWorkers() const {
+  int64_t workers = 0;
+  for (int64_t stage = 0; stage < getStageCount(); ++stage)
+    workers += getReplicas(stage);
+  return workers;
+}
+
+PipelineOrder Job::getOrder() const {
+  if (allForwardsFirst)
+    return PipelineOrder::allForwardsFirst;
+  // One stage waits for no other.
+  if (getStageCount() == 1)
+    return order == kAllForwardsFirst ? PipelineOrder::allForwardsFirst
+                                      : PipelineOrder::oneForwardOneBackward;
+  if (!orderRows.empty())
+    return PipelineOrder::listed;
+  using planning::OrderKind;
+  switch (planning::symbolizeOrderKind(order).value_or(OrderKind::automatic)) {
+  case OrderKind::allForwardsFirst:
+    return PipelineOrder::allForwardsFirst;
+  case OrderKind::interleaved:
+    return PipelineOrder::interleaved;
+  case OrderKind::zeroBubble:
+    return PipelineOrder::zeroBubble;
+  case OrderKind::vShape:
+    return PipelineOrder::vShape;
+  case OrderKind::oneForwardOneBackward:
+    return PipelineOrder::oneForwardOneBackward;
+  case OrderKind::automatic:
+  case OrderKind::list:
+  case OrderKind::file:
+    return chunks > 1 ? PipelineOrder::interleaved
+                      : PipelineOrder::oneForwardOneBackward;
+  }
+  llvm_unreachable("all kinds are listed");
+}
+
+/// What stands around the name of a file.
+static constexpr StringLiteral kFileBegin = "file(\"", kFileEnd = "\")";
+
+std::string Job::makeFile(StringRef name) {
+  return (kFileBegin + name + kFileEnd).str();
+}
+
+StringRef Job::getOrderFile() const {
+  StringRef file = order;
+  if (file.consume_front(kFileBegin) && file.consume_back(kFileEnd))
+    return file;
+  return "";
+}
+
+bool Job::isVShaped() const {
+  if (getOrder() != PipelineOrder::listed)
+    return getOrder() == PipelineOrder::vShape;
+  // Then the first stage has the model's last part, too.
+  constexpr int64_t kParts = 2;
+  return chunks == kParts && getStageCount() > 1 &&
+         StringRef(orderRows.front())
+             .contains(',' + std::to_string(kParts * getStageCount() - 1) +
+                       'F');
+}
+
+bool Job::splitsBackward() const {
+  if (getOrder() == PipelineOrder::listed)
+    return llvm::any_of(orderRows, [](StringRef row) {
+      return row.contains('I') || row.contains('W');
+    });
+  return getOrder() == PipelineOrder::zeroBubble ||
+         getOrder() == PipelineOrder::vShape;
+}
+
+/// Of a row of actions, the most micro-batches between forward and backward at
+/// a time.
+static int64_t countInFlight(StringRef row) {
+  int64_t inFlight = 0, most = 0;
+  for (char letter : row) {
+    inFlight += letter == 'F';
+    most = std::max(most, inFlight);
+    inFlight -= letter == 'B' || letter == 'W';
+  }
+  return most;
+}
+
+int64_t Job::getInFlight(int64_t stage) const {
+  int64_t own = 0; // of the first worker, which has as many as any
+  for (int64_t number = 0; number < microBatches; ++number)
+    own += number % getGroups(stage) % getReplicas(stage) == 0;
+  if (!inFlight.empty())
+    return std::min(inFlight[stage], own);
+  int64_t stages = getStageCount();
+  switch (getOrder()) {
+  case PipelineOrder::allForwardsFirst:
+    return own;
+  case PipelineOrder::oneForwardOneBackward:
+    // The last stage begins a backward after each of its forwards; each stage
+    // before it is one micro-batch further ahead.
+    return std::min(stages - stage, own);
+  case PipelineOrder::interleaved:
+    return std::min<int64_t>(
+        llvm::divideCeil((stages - stage - 1) * 2 + (chunks - 1) * stages + 1,
+                         chunks),
+        own);
+  case PipelineOrder::zeroBubble:
+  case PipelineOrder::vShape:
+    return std::min(stages, own);
+  case PipelineOrder::listed:
+    return llvm::divideCeil(countInFlight(orderRows[stage]), chunks);
+  }
+  llvm_unreachable("all orders are listed");
+}
+
+bool Job::recomputes(int64_t stage) const {
+  if (recompute == "auto")
+    return llvm::is_contained(recomputedStages, stage);
+  return recompute == "all";
+}
+
+int64_t Job::getMostGroups() const {
+  int64_t most = 1;
+  for (int64_t stage = 0; stage < getStageCount(); ++stage)
+    most = std::max(most, getGroups(stage));
+  return most;
+}
