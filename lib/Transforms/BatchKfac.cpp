@@ -123,7 +123,7 @@ struct BatchKfacPass : hfta::impl::HftaBatchKfacBase<BatchKfacPass> {
         continue;
       std::map<std::string, SmallVector<Operation *>> alike;
       for (Operation &op : function.getBody().front())
-        if (isa<SpdInverseOp, SymmetricEigenOp>(op))
+        if (op.hasTrait<MatrixTrait>())
           if (std::optional<std::string> key = getKey(&op, symbols))
             alike[*key].push_back(&op);
       for (auto &[key, ops] : alike)

@@ -26,6 +26,10 @@ class Hfta_MarkerTrait<string name> : NativeOpTrait<name> {
 }
 /// Its kernel holds nothing else: it becomes loops of its own.
 def Hfta_AloneTrait : Hfta_MarkerTrait<"AloneTrait">;
+/// An algorithm on each of the matrices along axis 0 of all operands and results,
+/// of which the last operand is what an earlier run has left: several ops on
+/// matrices of one size may be one.
+def Hfta_MatrixTrait : Hfta_MarkerTrait<"MatrixTrait">;
 /// An elementwise op of many instructions an element: its result is rather kept
 /// than computed again.
 def Hfta_CostlyTrait : Hfta_MarkerTrait<"CostlyTrait">;

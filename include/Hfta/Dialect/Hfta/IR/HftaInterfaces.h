@@ -81,6 +81,8 @@ public:
 template <typename ConcreteType>
 class AloneTrait : public OpTrait::TraitBase<ConcreteType, AloneTrait> {};
 template <typename ConcreteType>
+class MatrixTrait : public OpTrait::TraitBase<ConcreteType, MatrixTrait> {};
+template <typename ConcreteType>
 class CostlyTrait : public OpTrait::TraitBase<ConcreteType, CostlyTrait> {};
 template <typename ConcreteType>
 class MovementTrait : public OpTrait::TraitBase<ConcreteType, MovementTrait> {};

@@ -16,7 +16,7 @@ include "Hfta/Dialect/Hfta/IR/HftaBase.td"
 /// An algorithm on each of the matrices along axis 0 of all operands and
 /// results. What it gives for a matrix depends on nothing of the others.
 class Hfta_MatrixOp<string mnemonic>
-    : Hfta_TensorOp<mnemonic, [Hfta_AloneTrait], ["getFlops"]>;
+    : Hfta_TensorOp<mnemonic, [Hfta_AloneTrait, Hfta_MatrixTrait], ["getFlops"]>;
 
 def Hfta_SpdInverseOp : Hfta_MatrixOp<"spd_inverse"> {
   let summary = "Inverses of symmetric positive definite matrices, damped";
