@@ -27,17 +27,6 @@ using namespace mlir::hfta::queues;
 // Schedules
 //===----------------------------------------------------------------------===//
 
-/// Tasks of which those copies run a second version that are due for moments.
-void ScheduleBuilder::runVersions(TaskOp task, StringRef secondPart) {
-  const auto *second = llvm::find_if(getTasks(secondPart), [&](TaskOp other) {
-    return other.getBlock() == task.getBlock();
-  });
-  if (second == getTasks(secondPart).end())
-    return run(task);
-  every(kFactorPeriod, DueKind::due, [&] { run(*second); });
-  every(kFactorPeriod, DueKind::others, [&] { run(task); });
-}
-
 void ScheduleBuilder::forward() {
   for (TaskOp task : getTasks(parts::kForward))
     runVersions(task, parts::kForwardMoments);
@@ -46,35 +35,6 @@ void ScheduleBuilder::forward() {
 void ScheduleBuilder::forwardBackward() {
   forward();
   backward();
-}
-
-/// What all copies share of moments, once for all of them.
-void ScheduleBuilder::addSharedMoments() {
-  every(kFactorPeriod, DueKind::any, [&] { runAll(parts::kSharedMoments); });
-}
-
-/// Moments of what all copies share are used up when all copies have taken
-/// them; a copy's own it clears itself.
-void ScheduleBuilder::clearSharedMoments() {
-  every(kFactorPeriod, DueKind::any, [&] {
-    forSegments(Role::moment, [&](int64_t number, SegmentAttr segment) {
-      if (segment.getCopyBytes() == 0)
-        FillOp::create(builder, getLoc(), segment.getBytes(),
-                       getPlace(Space::segment, number), /*device=*/0, kTasks);
-    });
-  });
-}
-
-/// From moments to what updates take in the gradients' place.
-void ScheduleBuilder::precondition() {
-  if (getTasks(parts::kPrecondition).empty())
-    return;
-  for (TaskOp task : llvm::reverse(getTasks(parts::kBackward)))
-    awaitSums(Role::gradient, task.getBlock());
-  every(kFactorPeriod, DueKind::due, [&] { runAll(parts::kCurvature); });
-  every(kInversePeriod, DueKind::due, [&] { runAll(parts::kInvert); });
-  runAll(parts::kPrecondition);
-  runAll(parts::kScale);
 }
 
 /// Tells what adds up sums how far a micro-batch's backward is: that results,

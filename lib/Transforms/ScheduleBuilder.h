@@ -58,11 +58,7 @@ private:
   void buildEvaluate();
   void buildInfer();
 
-  void runVersions(TaskOp task, StringRef secondPart);
   void forward();
-  void addSharedMoments();
-  void clearSharedMoments();
-  void precondition();
   void forwardBackward();
   void backward();
   void accumulate();
@@ -70,6 +66,12 @@ private:
   void update();
   void runUpdate();
   void reportLosses();
+
+  // A preconditioner's part of a step (SchedulePreconditioner.cpp).
+  void runVersions(TaskOp task, StringRef secondPart);
+  void addSharedMoments();
+  void clearSharedMoments();
+  void precondition();
 
   // Commands (ScheduleCommands.cpp).
   void repeat(RepeatKind over, Body body);
