@@ -45,6 +45,8 @@ static std::string describe(const KfacUnit &unit) {
       stream << ", the input's shared with '"
              << VariableOp(unit.input.owner->weight.variable).getOwnName()
              << "'";
+    if (unit.keepsPositions)
+      stream << "; each position is a row, as samples can't be told apart";
     break;
   case KfacRule::unit:
     stream << ": a " << unit.output.size << " x " << unit.output.size

@@ -69,6 +69,7 @@ private:
   void addUnitWise(KfacUnit &unit);
   Value buildMoment(Value rows, const KfacUnit &unit, LayerOp layer,
                     bool isOutput, Value sum);
+  bool isReducing() const { return tasks.getJob().kfacSharing == "reduce"; }
   bool isReduced(LayerOp layer) const;
   int64_t countRows(const KfacUnit &unit) const;
   void add(MomentTask &task, const KfacFactor &factor, const KfacUnit &unit,
@@ -263,9 +264,8 @@ Value MomentBuilder::buildMoment(Value rows, const KfacUnit &unit,
 }
 
 bool MomentBuilder::isReduced(LayerOp layer) const {
-  return tasks.getJob().kfacSharing == "reduce" &&
-         hasSamples(layer, *getLayerAxes(layer),
-                    tasks.getJob().getMicroBatch());
+  return isReducing() && hasSamples(layer, *getLayerAxes(layer),
+                                    tasks.getJob().getMicroBatch());
 }
 
 /// Of all uses in a step.
@@ -400,21 +400,28 @@ Value hfta::buildSampleGradients(TaskBuilder &tasks, const KfacUnit &unit,
   auto shape =
       llvm::to_vector(cast<RankedTensorType>(parts.getType()).getShape());
   int64_t samples = tasks.getJob().getMicroBatch();
-  // Positions may be counted with the samples.
-  int64_t more = shape.front() == samples ? 0 : 1;
-  if (more) {
-    shape.front() /= samples;
-    shape.insert(shape.begin(), samples);
-  }
-  Expression whole(builder, parts.getLoc(), parts);
-  if (more)
-    whole = whole.reshape(shape);
+  auto before = static_cast<int64_t>(shape.size());
+  int64_t sample = splitAtSamples(shape, unit.samples, samples);
+  int64_t more = static_cast<int64_t>(shape.size()) - before;
+  Expression whole = Expression(builder, parts.getLoc(), parts).reshape(shape);
+  SmallVector<int64_t> kept = {sample};
+  for (int64_t axis : unit.featureAxes)
+    kept.push_back(axis > unit.samples.axis ? axis + more : axis);
   SmallVector<int64_t> positions;
-  for (int64_t axis = 1; axis < static_cast<int64_t>(shape.size()); ++axis)
-    if (!llvm::is_contained(unit.featureAxes, axis - more))
+  for (int64_t axis = 0; axis < static_cast<int64_t>(shape.size()); ++axis)
+    if (!llvm::is_contained(kept, axis))
       positions.push_back(axis);
   if (!positions.empty())
     whole = whole.sum(positions);
+  // Samples come first, then the features in their order.
+  int64_t place =
+      llvm::count_if(kept, [&](int64_t feature) { return feature < sample; });
+  SmallVector<int64_t> order = {place};
+  for (int64_t axis = 0; axis < static_cast<int64_t>(kept.size()); ++axis)
+    if (axis != place)
+      order.push_back(axis);
+  if (place > 0)
+    whole = whole.apply<TransposeOp>(ArrayRef<int64_t>(order));
   return whole.reshape({samples, unit.features});
 }
 
@@ -460,6 +467,10 @@ void MomentBuilder::build() {
   for (KfacUnit &unit : units) {
     switch (unit.rule) {
     case KfacRule::kronecker:
+      unit.keepsPositions =
+          isReducing() && !llvm::all_of(unit.layers, [&](LayerOp layer) {
+            return isReduced(layer);
+          });
       addInputs(unit);
       addOutputs(unit);
       break;

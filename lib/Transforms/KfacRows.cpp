@@ -19,44 +19,66 @@ static ArrayRef<int64_t> getTaps(LayerOp layer) {
 // Samples
 //===----------------------------------------------------------------------===//
 
-/// Samples come first among rows, be it that positions are counted with them.
-bool hfta::hasSamples(LayerOp layer, const LayerAxes &axes, int64_t samples) {
-  auto has = [&](const LayerSide &side, Value value) {
-    if (side.kind == LayerSide::Kind::patches)
-      return true;
-    SmallVector<int64_t> rows = side.getRows();
-    return side.kind == LayerSide::Kind::columns && !rows.empty() &&
-           side.shape[rows.front()] % samples == 0;
-  };
-  return has(axes.input, layer.getInput()) &&
-         has(axes.output, layer.getOutputGradient());
+/// Where the rows of a side, which are made of `value`, have their samples;
+/// nothing if they have none.
+static std::optional<SampleAxis> findSamples(const LayerSide &side, Value value,
+                                             std::optional<int64_t> stride,
+                                             int64_t samples) {
+  if (!stride || side.kind == LayerSide::Kind::lookups)
+    return std::nullopt;
+  bool hasPatches = side.kind == LayerSide::Kind::patches;
+  std::optional<SampleAxis> found = findSampleAxis(
+      hasPatches ? getShape(value) : ArrayRef<int64_t>(side.shape), *stride,
+      samples);
+  // Images are numbered by axis 0, be it that positions are counted with them.
+  bool isRow =
+      found && (hasPatches ? found->axis == 0
+                           : llvm::is_contained(side.getRows(), found->axis));
+  return isRow ? found : std::nullopt;
 }
 
-/// An axis is two, the second one of what there is besides samples.
-static void splitAxis(LayerSide &side, int64_t axis, int64_t samples) {
-  side.shape[axis] /= samples;
-  side.shape.insert(side.shape.begin() + axis, samples);
-  for (SmallVector<int64_t> *axes : {&side.blocks, &side.columns})
-    for (int64_t &other : *axes)
-      other += other > axis ? 1 : 0;
+bool hfta::hasSamples(LayerOp layer, const LayerAxes &axes, int64_t samples) {
+  return findSamples(axes.input, layer.getInput(), layer.getInputSamples(),
+                     samples) &&
+         findSamples(axes.output, layer.getOutputGradient(),
+                     layer.getOutputSamples(), samples);
+}
+
+int64_t hfta::splitAtSamples(SmallVectorImpl<int64_t> &shape,
+                             const SampleAxis &at, int64_t samples) {
+  SmallVector<int64_t, 3> pieces;
+  if (at.outer > 1)
+    pieces.push_back(at.outer);
+  auto kept = at.axis + static_cast<int64_t>(pieces.size());
+  pieces.push_back(samples);
+  if (at.inner > 1)
+    pieces.push_back(at.inner);
+  auto *begin = shape.begin() + at.axis;
+  begin = shape.erase(begin);
+  shape.insert(begin, pieces.begin(), pieces.end());
+  return kept;
 }
 
 static Value reduceColumns(const Expression &all, LayerSide &side,
-                           int64_t samples, bool isOutput) {
-  int64_t first = side.getRows().front();
-  if (side.shape[first] != samples)
-    splitAxis(side, first, samples);
-  Expression rows = all.reshape(side.shape);
+                           const SampleAxis &at, int64_t samples,
+                           bool isOutput) {
+  auto before = static_cast<int64_t>(side.shape.size());
+  int64_t kept = splitAtSamples(side.shape, at, samples);
+  int64_t more = static_cast<int64_t>(side.shape.size()) - before;
+  for (SmallVector<int64_t> *axes : {&side.blocks, &side.columns})
+    for (int64_t &axis : *axes)
+      axis += axis > at.axis ? more : 0;
   SmallVector<int64_t> positions = side.getRows();
-  llvm::erase(positions, first);
+  llvm::erase(positions, kept);
   int64_t count = 1;
   for (int64_t axis : positions)
     count *= side.shape[axis];
+  Expression rows = all.reshape(side.shape);
   if (positions.empty())
     return rows;
   rows = rows.sum(positions);
-  LayerSide kept;
-  kept.shape.assign(rows.getShape());
+  LayerSide reduced;
+  reduced.shape.assign(rows.getShape());
   auto shift = [&](ArrayRef<int64_t> axes) {
     SmallVector<int64_t> shifted;
     for (int64_t axis : axes)
@@ -65,15 +87,15 @@ static Value reduceColumns(const Expression &all, LayerSide &side,
                         }));
     return shifted;
   };
-  kept.blocks = shift(side.blocks);
-  kept.columns = shift(side.columns);
-  side = kept;
+  reduced.blocks = shift(side.blocks);
+  reduced.columns = shift(side.columns);
+  side = reduced;
   return isOutput ? rows : rows / static_cast<double>(count);
 }
 
 /// Of each channel and tap the sum over the places where a window's tap falls.
-static Value reducePatches(OpBuilder &builder, const Expression &all,
-                           LayerSide &side, LayerOp layer, bool isOutput) {
+static Expression reducePatches(OpBuilder &builder, const Expression &all,
+                                LayerSide &side, LayerOp layer, bool isOutput) {
   ArrayRef<int64_t> taps = getTaps(layer), padding = *layer.getPadding();
   ArrayRef<int64_t> strides = *layer.getStrides();
   ArrayRef<int64_t> dilations = *layer.getDilations();
@@ -86,8 +108,8 @@ static Value reducePatches(OpBuilder &builder, const Expression &all,
       ArrayRef<int64_t>(low), ArrayRef<int64_t>(high),
       ArrayRef<int64_t>(interior), cast<TypedAttr>(FloatAttr::get(type, 0.0)));
   ArrayRef<int64_t> shape = padded.getShape();
-  int64_t samples = shape[0], channels = shape[1];
-  SmallVector<int64_t> sizes = {samples, channels}, steps = {1, 1}, axes;
+  int64_t images = shape[0], channels = shape[1];
+  SmallVector<int64_t> sizes = {images, channels}, steps = {1, 1}, axes;
   int64_t count = 1;
   for (int64_t axis = 0; axis < spatial; ++axis) {
     int64_t reach = dilations[axis] * (taps[axis] - 1) + 1;
@@ -109,14 +131,14 @@ static Value reducePatches(OpBuilder &builder, const Expression &all,
                                        ArrayRef<int64_t>(sizes),
                                        ArrayRef<int64_t>(steps))
                        .sum(axes)
-                       .reshape({samples, channels, 1}));
+                       .reshape({images, channels, 1}));
   }
   Expression rows = all.at(sums.front());
   if (number > 1)
     rows = all.at(ConcatOp::create(builder, layer.getLoc(), sums, /*axis=*/2));
   auto groups = static_cast<int64_t>(layer.getGroups());
   side = LayerSide();
-  side.shape = {samples, groups, channels / groups * number};
+  side.shape = {images, groups, channels / groups * number};
   side.blocks = {1};
   side.columns = {2};
   rows = rows.reshape(side.shape);
@@ -126,9 +148,12 @@ static Value reducePatches(OpBuilder &builder, const Expression &all,
 Value hfta::reducePositions(OpBuilder &builder, Value rows, LayerSide &side,
                             LayerOp layer, int64_t samples, bool isOutput) {
   Expression all(builder, layer.getLoc(), rows);
-  return side.kind == LayerSide::Kind::patches
-             ? reducePatches(builder, all, side, layer, isOutput)
-             : reduceColumns(all, side, samples, isOutput);
+  SampleAxis at = *findSamples(
+      side, rows, isOutput ? layer.getOutputSamples() : layer.getInputSamples(),
+      samples);
+  if (side.kind == LayerSide::Kind::patches)
+    all = reducePatches(builder, all, side, layer, isOutput);
+  return reduceColumns(all, side, at, samples, isOutput);
 }
 
 //===----------------------------------------------------------------------===//

@@ -4,8 +4,14 @@
 #define HFTA_LIB_TRANSFORMS_KFACROWS_H
 
 #include "Hfta/Dialect/Hfta/IR/LayerAxes.h"
+#include "SampleStrides.h"
 
 namespace mlir::hfta {
+
+/// The axis becomes up to three, of which the one that is returned numbers the
+/// samples.
+int64_t splitAtSamples(SmallVectorImpl<int64_t> &shape, const SampleAxis &at,
+                       int64_t samples);
 
 /// Whether the rows of a layer's positions can be told by sample, of so many.
 bool hasSamples(LayerOp layer, const LayerAxes &axes, int64_t samples);

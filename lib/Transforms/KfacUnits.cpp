@@ -219,9 +219,12 @@ void UnitFinder::makeUnitWise(KfacUnit &unit, bool isBias) {
     return makePlain(unit, "the gradients of single samples aren't known");
   ArrayRef<int64_t> shape = getShape(layer.getOutputGradient());
   unit.path = GradientPath::find(from, getGradient(unit.weight.variable));
-  if (!unit.path || !unit.path->keepsOrder() || shape.empty() ||
-      shape.front() % job.getMicroBatch() != 0)
+  std::optional<SampleAxis> samples;
+  if (std::optional<int64_t> stride = layer.getOutputSamples())
+    samples = findSampleAxis(shape, *stride, job.getMicroBatch());
+  if (!unit.path || !unit.path->keepsOrder() || !samples)
     return makePlain(unit, "the gradients of single samples aren't known");
+  unit.samples = *samples;
   // A norm's op may have added up its scale's gradient itself, but for axis 1.
   if (getShape(from) == shape) {
     unit.parts = from;
@@ -232,9 +235,9 @@ void UnitFinder::makeUnitWise(KfacUnit &unit, bool isBias) {
     unit.featureAxes = {1};
   }
   // Of a single sample there is nothing to add up.
-  if (shape.front() == 1)
-    llvm::erase(unit.featureAxes, 0);
-  if (llvm::is_contained(unit.featureAxes, 0))
+  if (shape[samples->axis] == 1)
+    llvm::erase(unit.featureAxes, samples->axis);
+  if (llvm::is_contained(unit.featureAxes, samples->axis))
     return makePlain(unit, "samples have elements of their own");
   unit.rule = KfacRule::unit;
   unit.features =

@@ -12,6 +12,7 @@
 
 #include "GradientPath.h"
 #include "Hfta/Dialect/Hfta/IR/LayerAxes.h"
+#include "SampleStrides.h"
 
 namespace mlir::hfta {
 
@@ -72,11 +73,15 @@ struct KfacUnit {
   std::optional<GradientPath> path; ///< of the weight's gradient
   std::optional<LayerAxes> axes;    ///< of rule `kronecker`
   /// Of rule `unit`: what each sample's part of the weight's gradient is summed
-  /// of, [samples, …], the axes of it that number features, and how many there
-  /// are. Null where it is the product of the output gradient and the input.
+  /// of, shaped as the output gradient, the axes of it that number features,
+  /// and how many there are. Null where it is the product of the output
+  /// gradient and the input.
   Value parts;
   SmallVector<int64_t> featureAxes;
   int64_t features = 0;
+  SampleAxis samples = {0, 1, 1}; ///< of the output gradient and of the parts
+  /// Of `sharing = reduce`: whether some layer's rows are positions still.
+  bool keepsPositions = false;
   KfacFactor input, output; ///< a unit of rule `unit` has an output factor only
 
   int64_t getBlock() const {

@@ -46,20 +46,6 @@ LayerLinks::getUses(Value value, std::optional<int64_t> copy) const {
   return uses;
 }
 
-/// Notes what follows from inputs and from the step's scalars, as random
-/// numbers do, and not from parameters and constants alone.
-void LayerLinks::findFromData(Block &block) {
-  for (Operation &op : block) {
-    auto read = dyn_cast<ReadOp>(op);
-    Role role =
-        read ? tasks.lookup(read.getVariable()).getRole() : Role::constant;
-    if (role == Role::input || role == Role::scalar ||
-        llvm::any_of(op.getOperands(),
-                     [&](Value operand) { return fromData.contains(operand); }))
-      fromData.insert(op.result_begin(), op.result_end());
-  }
-}
-
 /// From a parameter to the ops that it is a weight of.
 void LayerLinks::follow(const TrainedLeaf &leaf, Value parameter) {
   SmallVector<std::pair<Value, std::optional<int64_t>>> worklist = {
@@ -74,7 +60,7 @@ void LayerLinks::follow(const TrainedLeaf &leaf, Value parameter) {
       // A layer of parameters alone has no samples: what it has of rows isn't
       // what second-order methods take means over.
       if (use.role == UseRole::weight &&
-          !fromData.contains(operand->getOwner()->getOperand(*use.input)))
+          !samples->isFromData(operand->getOwner()->getOperand(*use.input)))
         use = ParameterUse();
       if (use.role != UseRole::passed) {
         links.push_back({leaf, operand, use, copy});
@@ -258,6 +244,11 @@ void LayerLinks::remarkOn(const Link &link) const {
       << text;
 }
 
+IntegerAttr LayerLinks::getSamples(Value value) {
+  std::optional<int64_t> stride = samples->lookup(value);
+  return stride ? tasks.getBuilder().getI64IntegerAttr(*stride) : IntegerAttr();
+}
+
 void LayerLinks::buildLayer(const Link &link, const Bias &bias) {
   OpBuilder &builder = tasks.getBuilder();
   Operation *op = link.operand->getOwner();
@@ -280,8 +271,9 @@ void LayerLinks::buildLayer(const Link &link, const Bias &bias) {
           ? FlatSymbolRefAttr::get(VariableOp(bias.variable).getSymNameAttr())
           : FlatSymbolRefAttr(),
       input, known.result, known.operands[number], lossDivisor, lossTerms,
-      bias.isColumn, use.maps, use.strides, use.dilations, use.padding,
-      use.groups);
+      bias.isColumn, input ? getSamples(input) : IntegerAttr(),
+      getSamples(op->getResult(0)), use.maps, use.strides, use.dilations,
+      use.padding, use.groups);
   if (bias.operand)
     told.insert({bias.operand, link.copy.value_or(-1)});
   callback(op, std::next(last->getIterator()));
@@ -332,7 +324,8 @@ bool LayerLinks::isBefore(const Link &first, const Link &second) {
 void LayerLinks::build(
     llvm::function_ref<void(Operation *, Block::iterator)> take) {
   callback = take;
-  findFromData(*tasks.getBuilder().getInsertionBlock());
+  samples.emplace(*tasks.getBuilder().getInsertionBlock(),
+                  tasks.getJob().getMicroBatch());
   for (auto &[value, leaf] : leaves)
     follow(leaf, value);
   llvm::sort(links, isBefore);

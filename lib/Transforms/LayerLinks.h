@@ -8,6 +8,7 @@
 #define HFTA_LIB_TRANSFORMS_LAYERLINKS_H
 
 #include "Hfta/Transforms/ReverseMode.h"
+#include "SampleStrides.h"
 #include "TaskBuilder.h"
 #include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/MapVector.h"
@@ -57,7 +58,6 @@ private:
   };
 
   static bool isBefore(const Link &first, const Link &second);
-  void findFromData(Block &block);
   void follow(const TrainedLeaf &leaf, Value parameter);
   SmallVector<OpOperand *> getUses(Value value,
                                    std::optional<int64_t> copy) const;
@@ -66,6 +66,7 @@ private:
                  std::optional<SmallVector<int64_t>> columns) const;
   void buildWithBias(Link link);
   void buildShift(Link link);
+  IntegerAttr getSamples(Value value);
   void buildLayer(const Link &link, const Bias &bias);
   void remarkOn(const Link &link) const;
 
@@ -75,7 +76,7 @@ private:
   llvm::MapVector<Value, TrainedLeaf> leaves;
   DenseMap<Operation *, Gradients> gradients; ///< by forward op
   SmallVector<Link> links;
-  DenseSet<Value> fromData;
+  std::optional<SampleStrides> samples; ///< of the step's values
   /// Sums that are told with their layer, and of which copy (-1: of all).
   DenseSet<std::pair<OpOperand *, int64_t>> told;
   llvm::function_ref<void(Operation *, Block::iterator)> callback;

@@ -376,3 +376,12 @@ func.func @layer_c5_bias(%x: tensor<8x5xf32>, %g: tensor<8x3xf32>, %w: tensor<3x
   hfta.layer norm @w bias @s input %x : tensor<8x5xf32> output_gradient %g : tensor<8x3xf32> weight_gradient %w : tensor<3x5xf32> loss_divisor terms 8
   return
 }
+
+// -----
+
+hfta.variable @w {role = #hfta.role<parameter>, trained} : tensor<3x5xf32>
+func.func @layer_c6(%g: tensor<8x3xf32>, %w: tensor<3x5xf32>) {
+  // expected-error@+1 {{has samples at a stride of 0}}
+  hfta.layer other @w output_gradient %g : tensor<8x3xf32> weight_gradient %w : tensor<3x5xf32> loss_divisor terms 8 {output_samples = 0 : i64}
+  return
+}

@@ -254,6 +254,9 @@ LogicalResult LayerOp::verify() {
     return emitOpError("has an input unless its kind is other");
   if (getBiasColumn() && !getBias()) // (C4)
     return emitOpError("says that its bias is a column, but has none");
+  for (std::optional<int64_t> stride : {getInputSamples(), getOutputSamples()})
+    if (stride && *stride <= 0) // (C6)
+      return emitOpError("has samples at a stride of ") << *stride;
   return success();
 }
 

@@ -330,6 +330,11 @@ def Hfta_LayerOp : Hfta_Op<"layer", [
     divided by the sum of their `weights`; or `undivided`, where the sum of
     weights is known only after the last micro-batch.
 
+    `input_samples` and `output_samples` are strides: element e of the input, or
+    of the output gradient, in row-major order, is of sample e / stride, rounded
+    down, modulo the samples of a micro-batch. They are missing where that isn't
+    known, and of what isn't of single samples.
+
     Constraints:
     - (C1) `indexing_maps` are there if and only if the kind is `dense`: three,
       with as many results as input, output gradient and weight gradient have
@@ -340,6 +345,7 @@ def Hfta_LayerOp : Hfta_Op<"layer", [
     - (C3) `input` is there if and only if the kind isn't `other`.
     - (C4) `bias_column` asks for `bias`.
     - (C5) `parameter` and `bias` name variables of role `parameter`.
+    - (C6) `input_samples` and `output_samples` are positive.
 
     Example:
     ```mlir
@@ -356,6 +362,8 @@ def Hfta_LayerOp : Hfta_Op<"layer", [
                        Hfta_FloatTensor:$weight_gradient,
                        Hfta_LossDivisorAttr:$loss_divisor, I64Attr:$loss_terms,
                        UnitAttr:$bias_column,
+                       OptionalAttr<I64Attr>:$input_samples,
+                       OptionalAttr<I64Attr>:$output_samples,
                        OptionalAttr<AffineMapArrayAttr>:$indexing_maps,
                        OptionalAttr<DenseI64ArrayAttr>:$strides,
                        OptionalAttr<DenseI64ArrayAttr>:$dilations,

@@ -1,0 +1,83 @@
+//===- SampleStrides.h - Where a value has its samples ----------*- C++ -*-===//
+//
+// A step's values hold a micro-batch's samples along some axis, or along a part
+// of one: [batch, …] as they come from the data, [position, batch, …] after a
+// transpose, [batch · position, …] after a reshape. However a value is
+// reshaped, element e is of sample ⌊e / stride⌋ mod samples, with elements
+// counted in row-major order: that stride is followed through the ops.
+//===----------------------------------------------------------------------===//
+
+#ifndef HFTA_LIB_TRANSFORMS_SAMPLESTRIDES_H
+#define HFTA_LIB_TRANSFORMS_SAMPLESTRIDES_H
+
+#include "Hfta/Dialect/Hfta/IR/HftaOps.h"
+#include "llvm/ADT/DenseSet.h"
+
+namespace mlir::hfta {
+
+/// The axis of a shape that holds the samples: as the middle one of [outer,
+/// samples, inner], whose product is the axis' size.
+struct SampleAxis {
+  int64_t axis, outer, inner;
+};
+
+/// Where samples of this stride are in a shape; nothing if along no one axis.
+/// Of a single sample, axis 0 of any shape.
+std::optional<SampleAxis> findSampleAxis(ArrayRef<int64_t> shape,
+                                         int64_t stride, int64_t samples);
+
+/// Of the values in a block. Ops that are appended while it is in use are
+/// followed when one asks for them.
+class SampleStrides {
+public:
+  /// `samples`: of a micro-batch.
+  SampleStrides(Block &block, int64_t samples)
+      : block(block), samples(samples) {}
+
+  /// Elements from a sample to the next one. Nothing if the value isn't of
+  /// single samples, as a sum over all of them, or if it isn't known where they
+  /// are.
+  std::optional<int64_t> lookup(Value value);
+  /// Whether it follows from inputs or from the step's scalars, as random
+  /// numbers do, and not from parameters and constants alone.
+  bool isFromData(Value value);
+
+private:
+  /// `known` false: it has samples somewhere.
+  struct Place {
+    bool known;
+    int64_t stride;
+    bool operator==(const Place &other) const {
+      return known == other.known && stride == other.stride;
+    }
+  };
+  using Found = std::optional<Place>; ///< nothing: not of single samples
+
+  void visitUpTo(Value value);
+  void visit(Operation &op);
+  Found find(Value value) const;
+  Found findOf(Operation &op) const;
+  Found merge(ValueRange operands) const;
+  Found move(Value from, Value to, std::optional<SampleAxis> axis) const;
+  std::optional<SampleAxis> findAxis(Value value) const;
+  Found throughRead(ReadOp read) const;
+  Found throughTranspose(TransposeOp transpose) const;
+  Found throughBroadcast(BroadcastOp broadcast) const;
+  Found throughContract(ContractOp contract) const;
+  Found throughReduce(ReduceOp reduce) const;
+  Found throughConcat(ConcatOp concat) const;
+  Found throughGather(GatherOp gather) const;
+  Found throughWindows(Operation &op) const;
+  Found alongSameAxis(Value from, Value to,
+                      std::optional<int64_t> mixed = std::nullopt) const;
+
+  Block &block;
+  int64_t samples;
+  Operation *last = nullptr; ///< the last op that was visited
+  DenseMap<Value, Place> places;
+  DenseSet<Value> fromData;
+};
+
+} // namespace mlir::hfta
+
+#endif // HFTA_LIB_TRANSFORMS_SAMPLESTRIDES_H
