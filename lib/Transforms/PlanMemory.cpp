@@ -66,9 +66,10 @@ public:
   Place place(VariableOp variable, StringRef writer) {
     RankedTensorType type = variable.getTensorType();
     std::optional<int64_t> copies = getCopies(type);
-    int64_t number = find(variable.getRole(), variable.getBlock(),
-                          variable.getInstances(), copies.has_value(),
-                          variable.getReaders().value_or(kNobody), writer);
+    int64_t number =
+        find(variable.getRole(), variable.getBlock(), variable.getInstances(),
+             copies.has_value(), variable.getReaders().value_or(kNobody),
+             writer, variable.getHoldersAttr());
     Segment &segment = segments[number];
     if (segment.hasSlabs) {
       int64_t offset = segment.end;
@@ -110,7 +111,8 @@ public:
       attributes.push_back(SegmentAttr::get(
           context, segment.role, segment.block,
           segment.isSummed() ? alignToBlocks(segment.bytes) : segment.bytes,
-          segment.instances, segment.copyBytes, segment.readers));
+          segment.instances, segment.copyBytes, segment.readers,
+          segment.holders));
     return ArrayAttr::get(context, attributes);
   }
 
@@ -123,7 +125,8 @@ private:
     int64_t end = 0;       ///< of a slab's variables
     StringRef writer = {}; ///< part of the tasks that write it
     SmallVector<int64_t> readers =
-        {}; ///< other stages, to which it is sent whole
+        {};                    ///< other stages, to which it is sent whole
+    ReplicasAttr holders = {}; ///< replicas that alone have it
     /// Whether its groups' sums are added up, which goes by blocks.
     bool isSummed() const {
       return SegmentAttr::isSummed(role) && instances > 1;
@@ -137,18 +140,21 @@ private:
   static constexpr ArrayRef<int64_t> kNobody = {};
 
   int64_t find(Role role, int64_t block, int64_t instances, bool arrayed,
-               ArrayRef<int64_t> readers = kNobody, StringRef writer = "") {
+               ArrayRef<int64_t> readers = kNobody, StringRef writer = "",
+               ReplicasAttr holders = {}) {
     bool hasSlabs = arrayed && SegmentAttr::livesWithinStep(role);
     const auto *known = llvm::find_if(segments, [&](const Segment &segment) {
       return segment.role == role && segment.block == block &&
              segment.instances == instances && segment.hasSlabs == hasSlabs &&
-             segment.readers == readers && segment.writer == writer;
+             segment.readers == readers && segment.writer == writer &&
+             segment.holders == holders;
     });
     if (known != segments.end())
       return known - segments.begin();
     segments.push_back({role, block, instances, hasSlabs});
     segments.back().readers.assign(readers.begin(), readers.end());
     segments.back().writer = writer;
+    segments.back().holders = holders;
     return static_cast<int64_t>(segments.size()) - 1;
   }
 

@@ -23,7 +23,21 @@ int64_t ScheduleBuilder::getSumEvent(bool isSummed, int64_t block) const {
 // Commands
 //===----------------------------------------------------------------------===//
 
+/// A task of some replicas alone stands among what these do, beside their task
+/// before it.
 void ScheduleBuilder::run(TaskOp task) {
+  OpBuilder::InsertionGuard guard(builder);
+  if (ReplicasAttr replicas = task.getReplicasAttr()) {
+    Block *block = builder.getInsertionBlock();
+    bool isAtEnd = builder.getInsertionPoint() == block->end();
+    auto only =
+        isAtEnd && !block->empty() ? dyn_cast<OnlyOp>(block->back()) : OnlyOp();
+    if (!only || only.getReplicas() != replicas) {
+      only = OnlyOp::create(builder, task.getLoc(), replicas);
+      only.getBody().emplaceBlock();
+    }
+    builder.setInsertionPointToEnd(&only.getBody().front());
+  }
   RunOp::create(builder, task.getLoc(), task.getSymName());
 }
 

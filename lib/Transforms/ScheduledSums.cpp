@@ -63,7 +63,7 @@ void ScheduledSums::addSums(int64_t number, SegmentAttr segment) {
   sums.task = TaskOp::create(
       builder, module.getLoc(), getName(), part, segment.getBlock(),
       ArrayRef<int64_t>{number, received}, ArrayRef<int64_t>{number},
-      DenseI64ArrayAttr(), /*by_copies=*/false);
+      DenseI64ArrayAttr(), /*by_copies=*/false, ReplicasAttr());
   sums.task.getBody().emplaceBlock();
   if (isFlat) {
     Type type =

@@ -150,7 +150,7 @@ void hfta::convertTasks(ModuleOp module) {
         builder, function.getLoc(), function.getSymName(), attribute.getPart(),
         attribute.getBlock(), findSegments(function, /*written=*/false),
         findSegments(function, /*written=*/true), DenseI64ArrayAttr(),
-        uses.runsByCopies(function));
+        uses.runsByCopies(function), attribute.getReplicas());
     Block &body = task.getBody().emplaceBlock();
     for (auto launch : llvm::make_early_inc_range(function.getOps<LaunchOp>()))
       launch->moveBefore(&body, body.end());

@@ -100,15 +100,16 @@ VariableOp TaskBuilder::adopt(VariableOp variable) {
   return clone;
 }
 
-func::FuncOp TaskBuilder::startTask(StringRef part, int64_t block) {
+func::FuncOp TaskBuilder::startTask(StringRef part, int64_t block,
+                                    ReplicasAttr replicas) {
   OpBuilder outer(getContext());
   auto function = func::FuncOp::create(
       outer, getLoc(),
-      (names::kTaskPrefix + TaskAttr::makeName(part, block)).str(),
+      (names::kTaskPrefix + TaskAttr::makeName(part, block, replicas)).str(),
       outer.getFunctionType({}, {}));
   function->setAttr(
       HftaDialect::kTaskAttrName,
-      TaskAttr::get(getContext(), outer.getStringAttr(part), block));
+      TaskAttr::get(getContext(), outer.getStringAttr(part), block, replicas));
   symbols.insert(function);
   builder.setInsertionPointToStart(function.addEntryBlock());
   Operation *end = func::ReturnOp::create(builder, getLoc());

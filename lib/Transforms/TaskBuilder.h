@@ -64,7 +64,8 @@ public:
 
   /// Starts a task's function; its body is built at the builder's insertion
   /// point, in front of the return.
-  func::FuncOp startTask(StringRef part, int64_t block);
+  func::FuncOp startTask(StringRef part, int64_t block,
+                         ReplicasAttr replicas = {});
   /// Of a function whose ops have been dealt out to others.
   void eraseTask(func::FuncOp function) { symbols.erase(function); }
 

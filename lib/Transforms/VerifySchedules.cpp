@@ -518,6 +518,14 @@ struct VerifySchedulesPass
       return signalPassFailure();
     if (SegmentAttr::getTable(module) && failed(verifyInstances(module, *job)))
       return signalPassFailure();
+    WalkResult unknown = module.walk([](Operation *op) {
+      if (!isa<OnlyOp, BroadcastBytesOp, TakeGroupOp>(op))
+        return WalkResult::advance();
+      op->emitOpError("isn't followed, nor run, yet");
+      return WalkResult::interrupt();
+    });
+    if (unknown.wasInterrupted())
+      return signalPassFailure();
     for (auto schedule : module.getOps<ScheduleOp>())
       if (failed(verify(schedule, *job)))
         return signalPassFailure();

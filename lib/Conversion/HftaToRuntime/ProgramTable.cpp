@@ -177,6 +177,8 @@ LogicalResult ProgramBuilder::buildSegments() {
     if (SegmentAttr::livesWithinStep(segment.getRole()) &&
         segment.getCopyBytes() == 0)
       name += ".shared";
+    if (segment.getHolders())
+      name += ".on_" + segment.getHolders().makeName();
     rows.push_back(
         StructRecord<hfta_segment>()
             .set(&hfta_segment::name, text(name))
@@ -187,6 +189,8 @@ LogicalResult ProgramBuilder::buildSegments() {
             .set(&hfta_segment::alignment, 64)
             .set(&hfta_segment::instances, segment.getInstances())
             .set(&hfta_segment::stage, job.getStage(segment.getBlock()))
+            .set(&hfta_segment::holders,
+                 getReplicasRecord(segment.getHolders()))
             .set(&hfta_segment::image, image));
   };
   for (auto [attribute, image] : llvm::zip(segments, images)) {

@@ -153,6 +153,14 @@ static StructRecord<hfta_place> getPlace(PlaceAttr place) {
       .set(&hfta_place::copy_stride, place ? place.getStride() : 0);
 }
 
+StructRecord<hfta_replicas> hfta::getReplicasRecord(ReplicasAttr replicas) {
+  return StructRecord<hfta_replicas>()
+      .set(&hfta_replicas::first, replicas ? replicas.getFirst() : 0)
+      .set(&hfta_replicas::count, replicas ? replicas.getCount() : 0)
+      .set(&hfta_replicas::stride, replicas ? replicas.getStride() : 0)
+      .set(&hfta_replicas::reserved, 0);
+}
+
 /// An hfta_command before it is a row.
 struct TaskTables::Command {
   uint32_t kind = 0;
@@ -161,6 +169,7 @@ struct TaskTables::Command {
   int64_t ahead = 0;
   PlaceAttr to, from;
   int64_t bytes = 0;
+  ReplicasAttr replicas, receivers;
 
   Record get(uint32_t length) const {
     return StructRecord<hfta_command>()
@@ -172,7 +181,9 @@ struct TaskTables::Command {
         .set(&hfta_command::ahead, ahead)
         .set(&hfta_command::to, getPlace(to))
         .set(&hfta_command::from, getPlace(from))
-        .set(&hfta_command::bytes, bytes);
+        .set(&hfta_command::bytes, bytes)
+        .set(&hfta_command::replicas, getReplicasRecord(replicas))
+        .set(&hfta_command::receivers, getReplicasRecord(receivers));
   }
 };
 
@@ -222,6 +233,17 @@ LogicalResult TaskTables::addCommand(Operation &op,
     start(HFTA_COMMAND_ALL_GATHER, gather);
     command.to = gather.getAt();
     command.bytes = gather.getBytes();
+  } else if (auto broadcast = dyn_cast<BroadcastBytesOp>(op)) {
+    start(HFTA_COMMAND_BROADCAST, broadcast);
+    command.to = broadcast.getAt();
+    command.bytes = broadcast.getBytes();
+    command.replicas = broadcast.getFrom();
+    command.receivers = broadcast.getTo();
+  } else if (auto take = dyn_cast<TakeGroupOp>(op)) {
+    start(HFTA_COMMAND_TAKE_GROUP, take);
+    command.subject = take.getGroup();
+    command.to = take.getAt();
+    command.bytes = take.getBytes();
   } else if (auto send = dyn_cast<SendOp>(op)) {
     start(HFTA_COMMAND_SEND, send);
     command.subject = send.getStage();
@@ -293,6 +315,9 @@ LogicalResult TaskTables::addBody(Operation &op,
   if (auto repeat = dyn_cast<RepeatOp>(op)) {
     command.kind = HFTA_COMMAND_REPEAT;
     command.subject = getRepeatCode(repeat.getOver());
+  } else if (auto only = dyn_cast<OnlyOp>(op)) {
+    command.kind = HFTA_COMMAND_ONLY;
+    command.replicas = only.getReplicas();
   } else if (auto actions = dyn_cast<ActionsOp>(op)) {
     command.kind = HFTA_COMMAND_ACTIONS;
     command.subject = addOrder(actions);

@@ -6,9 +6,13 @@
 #include "ConstantTables.h"
 #include "Hfta/Dialect/Hfta/IR/HftaOps.h"
 #include "Hfta/Dialect/Hfta/IR/Job.h"
+#include "hfta/program.h"
 #include "mlir/IR/SymbolTable.h"
 
 namespace mlir::hfta {
+
+/// None of them where there is no attribute.
+StructRecord<hfta_replicas> getReplicasRecord(ReplicasAttr replicas);
 
 /// The tables of a module's tasks and schedules, and what is counted in them.
 class TaskTables {

@@ -21,13 +21,15 @@
 /// Raised where a member's meaning changes but no name, size or offset.
 #define HFTA_ABI_REVISION 1u
 
+#define HFTA_ABI_REPLICAS(M, s)                                                \
+  M(s, first) M(s, count) M(s, stride) M(s, reserved)
 #define HFTA_ABI_SEGMENT(M, s)                                                 \
   M(s, name)                                                                   \
   M(s, role)                                                                   \
   M(s, block)                                                                  \
   M(s, bytes)                                                                  \
   M(s, copy_bytes)                                                             \
-  M(s, alignment) M(s, instances) M(s, stage) M(s, image)
+  M(s, alignment) M(s, instances) M(s, stage) M(s, holders) M(s, image)
 #define HFTA_ABI_TENSOR(M, s)                                                  \
   M(s, name)                                                                   \
   M(s, segment)                                                                \
@@ -62,7 +64,9 @@
   M(s, device)                                                                 \
   M(s, queue)                                                                  \
   M(s, subject)                                                                \
-  M(s, length) M(s, ahead) M(s, to) M(s, from) M(s, bytes)
+  M(s, length)                                                                 \
+  M(s, ahead)                                                                  \
+  M(s, to) M(s, from) M(s, bytes) M(s, replicas) M(s, receivers)
 #define HFTA_ABI_SCHEDULE(M, s)                                                \
   M(s, name)                                                                   \
   M(s, commands)                                                               \
@@ -151,6 +155,7 @@
 
 /// STRUCT(struct, list of its members)
 #define HFTA_ABI_STRUCTS(STRUCT)                                               \
+  STRUCT(hfta_replicas, HFTA_ABI_REPLICAS)                                     \
   STRUCT(hfta_segment, HFTA_ABI_SEGMENT)                                       \
   STRUCT(hfta_tensor, HFTA_ABI_TENSOR)                                         \
   STRUCT(hfta_binding, HFTA_ABI_BINDING)                                       \
@@ -222,7 +227,10 @@
   E(HFTA_COMMAND_SEND)                                                         \
   E(HFTA_COMMAND_RECEIVE)                                                      \
   E(HFTA_COMMAND_ACTIONS)                                                      \
-  E(HFTA_COMMAND_CASE)
+  E(HFTA_COMMAND_CASE)                                                         \
+  E(HFTA_COMMAND_ONLY)                                                         \
+  E(HFTA_COMMAND_BROADCAST)                                                    \
+  E(HFTA_COMMAND_TAKE_GROUP)
 #define HFTA_ABI_REPEAT_KIND(E)                                                \
   E(HFTA_REPEAT_MICRO_BATCHES)                                                 \
   E(HFTA_REPEAT_TURNS)                                                         \

@@ -61,6 +61,13 @@ typedef enum hfta_segment_role {
   HFTA_SEGMENT_MOMENTS = 16    ///< sums over a step that it takes
 } hfta_segment_role;
 
+/// Some of a stage's replicas, of the program's where it has one stage: first,
+/// first + stride, ..., `count` of them. 0 of them: none are told.
+typedef struct hfta_replicas {
+  uint32_t first, count, stride;
+  uint32_t reserved;
+} hfta_replicas;
+
 /// One region of memory. `instances` counts the regions of this size that the
 /// schedules need: micro-batches in flight for saved activations and cuts, all
 /// of a step for scalars that differ between them, groups of its stage for
@@ -77,8 +84,10 @@ typedef struct hfta_segment {
   uint64_t copy_bytes;
   uint64_t alignment;
   uint32_t instances;
-  int32_t stage;     ///< whose it is, -1: of every worker that uses it
-  const void *image; ///< `bytes` bytes of initial contents, or NULL
+  int32_t stage;         ///< whose it is, -1: of every worker that uses it
+  hfta_replicas holders; ///< there is memory for it where one of these is; 0 of
+                         ///< them: wherever it is used
+  const void *image;     ///< `bytes` bytes of initial contents, or NULL
 } hfta_segment;
 
 /// Bits of hfta_tensor.flags.
@@ -200,7 +209,11 @@ typedef enum hfta_command_kind {
   HFTA_COMMAND_SEND = 9,       ///< a place's bytes to workers of another stage
   HFTA_COMMAND_RECEIVE = 10,   ///< to the same place, from one of its workers
   HFTA_COMMAND_ACTIONS = 11,   ///< the cases that follow, in a certain order
-  HFTA_COMMAND_CASE = 12       ///< of ACTIONS: the commands that follow
+  HFTA_COMMAND_CASE = 12,      ///< of ACTIONS: the commands that follow
+  HFTA_COMMAND_ONLY = 13,      ///< the commands that follow, where one of some
+                               ///< replicas is
+  HFTA_COMMAND_BROADCAST = 14, ///< a place's bytes of some replicas to others
+  HFTA_COMMAND_TAKE_GROUP = 15 ///< one group's sums in place of those of all
 } hfta_command_kind;
 
 typedef enum hfta_repeat_kind {
@@ -239,18 +252,22 @@ typedef struct hfta_command {
   uint32_t subject; ///< RUN, ALL_REDUCE: task; RECORD, AWAIT: event; REPEAT:
                     ///< hfta_repeat_kind; EVERY: hyper-parameter; SEND,
                     ///< RECEIVE: the other stage; ACTIONS: order; CASE: its
-                    ///< number
-  uint32_t length;  ///< REPEAT, EVERY, ACTIONS, CASE: how many of the commands
-                    ///< after it are its body
+                    ///< number; TAKE_GROUP: group
+  uint32_t length;  ///< REPEAT, EVERY, ACTIONS, CASE, ONLY: how many of the
+                    ///< commands after it are its body
   int32_t ahead;    ///< TRANSFER, RECEIVE, RECORD, AWAIT: micro-batches after
                     ///< the current one
-  hfta_place to;    ///< TRANSFER, FILL, ALL_GATHER, SEND, RECEIVE; ALL_REDUCE:
-                    ///< the sums, a block's bytes as the stride
+  hfta_place to;    ///< TRANSFER, FILL, ALL_GATHER, SEND, RECEIVE, BROADCAST,
+                    ///< TAKE_GROUP; ALL_REDUCE: the sums, a block's bytes as
+                    ///< the stride
   hfta_place from;  ///< TRANSFER; ALL_REDUCE: where others' sums come to
-  uint64_t bytes;   ///< TRANSFER, FILL: of one copy's place; SEND, RECEIVE: of
+  uint64_t bytes;   ///< TRANSFER, FILL, BROADCAST, TAKE_GROUP: of one copy's
+                    ///< place; SEND, RECEIVE: of
                     ///< all copies'; ALL_REDUCE: of all blocks; RECORD, AWAIT:
                     ///< how many events take turns, micro-batch by micro-batch:
                     ///< the subject and those after it; EVERY: hfta_due_kind
+  /// ONLY: who does its body. BROADCAST: who has the bytes, and who gets them.
+  hfta_replicas replicas, receivers;
 } hfta_command;
 
 /// One of a worker's: a case for one of its micro-batches. Those that it

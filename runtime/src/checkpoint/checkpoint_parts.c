@@ -23,24 +23,22 @@ static void find_held_alike(hfta_checkpoint_parts *self) {
       answers_of(self, rank)[i] = hfta_instance_find_worker(self->instance, i);
 }
 
-/// Replicas of a stage have the same; so have the ranks that have them.
-static void find_held_by(hfta_checkpoint_parts *self, uint32_t stage) {
+/// A rank has what its workers have, of which each may hold something else.
+static void find_held_by(hfta_checkpoint_parts *self, int rank) {
   const hfta_program *program = self->instance->program;
   hfta_workload workload = self->instance->workload;
-  workload.stage = (int32_t)stage;
-  workload.rank = 0;
-  workload.ranks = (int)program->stages[stage].replicas;
-  int64_t first = hfta_first_worker(program, (int32_t)stage);
-  for (uint32_t s = 0; s < program->segment_count; ++s) {
-    bool needs = hfta_workload_needs(program, &workload, s);
-    for (int64_t i = first; needs && i < first + workload.ranks; ++i)
-      answers_of(self, hfta_rank_of_worker(program, self->ranks->size, i))[s] =
-          true;
+  workload.rank = rank;
+  workload.ranks = self->ranks->size;
+  uint32_t workers = hfta_workload_worker_count(program, &workload);
+  for (uint32_t w = 0; w < workers; ++w) {
+    hfta_workload own = hfta_workload_of_worker(program, &workload, w);
+    for (uint32_t s = 0; s < program->segment_count; ++s)
+      answers_of(self, rank)[s] |= hfta_workload_needs(program, &own, s);
   }
 }
 
-/// The rank of the first worker of its stage; what is no stage's each that has
-/// it has alike.
+/// The rank of the first worker of its stage that has it; what is no stage's
+/// each that has it has alike.
 static int find_owner(const hfta_checkpoint_parts *self, uint32_t segment) {
   const hfta_program *program = self->instance->program;
   int32_t stage = program->segments[segment].stage;
@@ -61,15 +59,18 @@ static void find_held(hfta_checkpoint_parts *self) {
     find_held_alike(self);
     return;
   }
-  for (uint32_t i = 0; i < self->instance->program->stage_count; ++i)
-    find_held_by(self, i);
+  for (int rank = 0; rank < self->ranks->size; ++rank)
+    find_held_by(self, rank);
   for (uint32_t i = 0; i < self->instance->program->segment_count; ++i)
     self->owners[i] = find_owner(self, i);
 }
 
 bool hfta_checkpoint_is_spread(const hfta_instance *instance) {
-  return instance->communicator->size > 1 &&
-         hfta_workload_has_stages(instance->program, &instance->workload);
+  const hfta_program *program = instance->program;
+  bool has_parts = hfta_workload_has_stages(program, &instance->workload);
+  for (uint32_t i = 0; i < program->segment_count; ++i)
+    has_parts |= program->segments[i].holders.count > 0;
+  return instance->communicator->size > 1 && has_parts;
 }
 
 hfta_status hfta_checkpoint_parts_create(hfta_checkpoint_parts *self,

@@ -1,10 +1,10 @@
 //===- checkpoint_parts.h - Which rank has what of a checkpoint -*- C -*-===//
 //
 // The first rank alone has files; a tensor lies on the ranks whose workers'
-// schedules touch it. All ranks go through the tensors of a copy's file in its
-// order, cut into chunks: of a file that is written each comes from the rank of
-// the first worker of the tensor's stage, of one that is read each goes to all
-// that hold it.
+// schedules touch it, and which hold it if some do. All ranks go through the
+// tensors of a copy's file in its order, cut into chunks: of a file that is
+// written each comes from the rank of the first worker of the tensor's stage
+// that has it, of one that is read each goes to all that hold it.
 //===----------------------------------------------------------------------===//
 
 #ifndef HFTA_SRC_CHECKPOINT_CHECKPOINT_PARTS_H
@@ -17,7 +17,7 @@ enum { HFTA_CHUNK_BYTES = 1 << 20 };
 typedef struct hfta_checkpoint_parts {
   hfta_instance *instance;
   hfta_communicator *ranks;
-  bool is_spread;    ///< the first rank lacks parts
+  bool is_spread;    ///< the first rank may lack parts
   bool *holds;       ///< of each rank, one answer a segment
   int *owners;       ///< of each segment: the rank that gives it to a file
   uint32_t *tensors; ///< indices of a file's tensors, in their order

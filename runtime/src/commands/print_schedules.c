@@ -72,6 +72,12 @@ const char *hfta_command_word(uint32_t kind) {
     return "actions";
   case HFTA_COMMAND_CASE:
     return "case";
+  case HFTA_COMMAND_ONLY:
+    return "only";
+  case HFTA_COMMAND_BROADCAST:
+    return "broadcast_bytes";
+  case HFTA_COMMAND_TAKE_GROUP:
+    return "take_group";
   }
   return "?";
 }
@@ -82,6 +88,7 @@ bool hfta_command_has_body(const hfta_command *command) {
   case HFTA_COMMAND_EVERY:
   case HFTA_COMMAND_ACTIONS:
   case HFTA_COMMAND_CASE:
+  case HFTA_COMMAND_ONLY:
     return true;
   default:
     return false;
@@ -94,6 +101,10 @@ static void print_place(const hfta_place *place) {
   if (place->copy_stride)
     printf(", %llu", (unsigned long long)place->copy_stride);
   printf(">");
+}
+
+static void print_replicas(const hfta_replicas *replicas) {
+  printf("<%u, %u, %u>", replicas->first, replicas->count, replicas->stride);
 }
 
 /// What differs from the first device's first queue and this micro-batch.
@@ -145,6 +156,18 @@ static void print_command(const hfta_program *program,
     printf("%llu at ", bytes);
     print_place(&command->to);
     break;
+  case HFTA_COMMAND_BROADCAST:
+    printf("%llu at ", bytes);
+    print_place(&command->to);
+    printf(" from ");
+    print_replicas(&command->replicas);
+    printf(" to ");
+    print_replicas(&command->receivers);
+    break;
+  case HFTA_COMMAND_TAKE_GROUP:
+    printf("%u %llu at ", command->subject, bytes);
+    print_place(&command->to);
+    break;
   case HFTA_COMMAND_SEND:
   case HFTA_COMMAND_RECEIVE:
     printf("%llu at ", bytes);
@@ -177,6 +200,10 @@ static void print_command(const hfta_program *program,
     return;
   case HFTA_COMMAND_CASE:
     printf("%u {\n", command->subject);
+    return;
+  case HFTA_COMMAND_ONLY:
+    print_replicas(&command->replicas);
+    printf(" {\n");
     return;
   }
   print_attributes(command);

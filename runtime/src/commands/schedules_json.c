@@ -35,6 +35,17 @@ static void put_queue(hfta_json_writer *writer, const hfta_command *command) {
   hfta_json_put_unsigned(writer, "queue", command->queue);
 }
 
+/// Their numbers.
+static void put_replicas(hfta_json_writer *writer, const char *key,
+                         const hfta_replicas *replicas) {
+  hfta_json_key(writer, key);
+  hfta_json_begin_array(writer);
+  for (uint32_t i = 0; i < replicas->count; ++i)
+    hfta_json_integer(writer,
+                      (int64_t)replicas->first + (int64_t)i * replicas->stride);
+  hfta_json_end_array(writer);
+}
+
 static void put_commands(hfta_json_writer *writer, const hfta_program *program,
                          const hfta_command *commands, uint32_t count);
 
@@ -70,6 +81,19 @@ static void put_members(hfta_json_writer *writer, const hfta_program *program,
   case HFTA_COMMAND_ALL_GATHER:
     hfta_json_put_unsigned(writer, "bytes", command->bytes);
     put_place(writer, "to", program, &command->to);
+    put_queue(writer, command);
+    return;
+  case HFTA_COMMAND_BROADCAST:
+    hfta_json_put_unsigned(writer, "bytes", command->bytes);
+    put_place(writer, "at", program, &command->to);
+    put_replicas(writer, "from", &command->replicas);
+    put_replicas(writer, "to", &command->receivers);
+    put_queue(writer, command);
+    return;
+  case HFTA_COMMAND_TAKE_GROUP:
+    hfta_json_put_unsigned(writer, "group", command->subject);
+    hfta_json_put_unsigned(writer, "bytes", command->bytes);
+    put_place(writer, "at", program, &command->to);
     put_queue(writer, command);
     return;
   case HFTA_COMMAND_SEND:
@@ -110,6 +134,10 @@ static void put_members(hfta_json_writer *writer, const hfta_program *program,
     put_commands(writer, program, command + 1, command->length);
     return;
   case HFTA_COMMAND_CASE:
+    put_commands(writer, program, command + 1, command->length);
+    return;
+  case HFTA_COMMAND_ONLY:
+    put_replicas(writer, "replicas", &command->replicas);
     put_commands(writer, program, command + 1, command->length);
     return;
   }

@@ -21,14 +21,18 @@ static hfta_status copy_now(hfta_device *device, void *to, const void *from,
   return device->functions->wait(device, error);
 }
 
-/// Tensors of other stages' segments are where their workers are.
+/// Tensors of other stages' segments are where their workers are, those that
+/// some replicas hold where these are.
 static hfta_status fail_elsewhere(hfta_instance *instance, uint32_t tensor) {
-  return hfta_fail(
-      &instance->error, HFTA_USAGE,
-      "tensor '%s' is another rank's: it belongs to stage %d",
-      instance->program->tensors[tensor].name,
-      instance->program->segments[instance->program->tensors[tensor].segment]
-          .stage);
+  const hfta_tensor *row = &instance->program->tensors[tensor];
+  const hfta_segment *segment = &instance->program->segments[row->segment];
+  if (segment->holders.count > 0)
+    return hfta_fail(&instance->error, HFTA_USAGE,
+                     "tensor '%s' is another rank's: replica %u holds it",
+                     row->name, segment->holders.first);
+  return hfta_fail(&instance->error, HFTA_USAGE,
+                   "tensor '%s' is another rank's: it belongs to stage %d",
+                   row->name, segment->stage);
 }
 
 hfta_status hfta_instance_read(hfta_instance *instance, uint32_t tensor,
@@ -122,7 +126,8 @@ hfta_status hfta_instance_tensor(hfta_instance *instance, int64_t copy,
   const hfta_tensor *tensor = &program->tensors[index];
   const hfta_worker *worker =
       hfta_instance_find_worker(instance, tensor->segment);
-  if (!worker && instance->group)
+  bool is_held = program->segments[tensor->segment].holders.count > 0;
+  if (!worker && (instance->group || is_held))
     return fail_elsewhere(instance, index);
   worker = worker ? worker : instance->workers;
   const hfta_segment_memory *memory = &worker->memory[tensor->segment];

@@ -39,6 +39,36 @@ static hfta_status check_places(const hfta_program *program,
                               program->name, (long long)program->workers);
 }
 
+/// Some replicas of a stage; of none, -1, of a program's one stage, or of any
+/// of several: all are where the whole program is done in one place.
+static bool are_sound_replicas(const hfta_program *program, int32_t stage,
+                               const hfta_replicas *replicas) {
+  uint64_t all = (uint64_t)(stage < 0 ? program->workers
+                                      : program->stages[stage].replicas);
+  return replicas->count > 0 && replicas->stride > 0 &&
+         (uint64_t)replicas->first +
+                 (replicas->count - (uint64_t)1) * replicas->stride <
+             all;
+}
+
+static hfta_status check_holders(const hfta_program *program,
+                                 const hfta_segment *segment,
+                                 hfta_error *error) {
+  int32_t count = (int32_t)program->stage_count;
+  if (segment->stage < -1 || segment->stage >= count)
+    return hfta_fail(error, HFTA_INTERNAL,
+                     "program '%s': segment '%s' is stage %d's of %d",
+                     program->name, segment->name, segment->stage, count);
+  if (segment->holders.count > 0 &&
+      !are_sound_replicas(program, segment->stage, &segment->holders))
+    return hfta_fail(error, HFTA_INTERNAL,
+                     "program '%s': segment '%s' is held by %u replicas from "
+                     "%u on, %u apart, which its stage hasn't got",
+                     program->name, segment->name, segment->holders.count,
+                     segment->holders.first, segment->holders.stride);
+  return HFTA_OK;
+}
+
 static hfta_status check_stages(const hfta_program *program,
                                 hfta_error *error) {
   hfta_status status = HFTA_OK;
@@ -57,14 +87,8 @@ static hfta_status check_stages(const hfta_program *program,
                      program->stage_count, (long long)workers);
   if (status == HFTA_OK)
     status = check_places(program, error);
-  int32_t count = (int32_t)program->stage_count;
-  for (uint32_t i = 0; i < program->segment_count && status == HFTA_OK; ++i) {
-    const hfta_segment *segment = &program->segments[i];
-    if (segment->stage < -1 || segment->stage >= count)
-      status = hfta_fail(error, HFTA_INTERNAL,
-                         "program '%s': segment '%s' is stage %d's of %d",
-                         program->name, segment->name, segment->stage, count);
-  }
+  for (uint32_t i = 0; i < program->segment_count && status == HFTA_OK; ++i)
+    status = check_holders(program, &program->segments[i], error);
   return status;
 }
 
@@ -107,6 +131,26 @@ static bool is_sound_message(const hfta_program *program,
   default:
     return true;
   }
+}
+
+/// A place for each of a program's copies, if it has a stride.
+static bool is_sound_for_copies(const hfta_program *program,
+                                const hfta_command *command) {
+  const hfta_place *to = &command->to;
+  uint64_t end = 0;
+  return to->space == HFTA_SPACE_SEGMENT && command->bytes > 0 &&
+         !__builtin_mul_overflow(to->copy_stride, (uint64_t)program->copies - 1,
+                                 &end) &&
+         !__builtin_add_overflow(end, command->bytes, &end) &&
+         is_sound_place(program, to, end);
+}
+
+static bool is_sound_broadcast(const hfta_program *program,
+                               const hfta_schedule *schedule,
+                               const hfta_command *command) {
+  return command->queue > 0 && is_sound_for_copies(program, command) &&
+         are_sound_replicas(program, schedule->stage, &command->replicas) &&
+         are_sound_replicas(program, schedule->stage, &command->receivers);
 }
 
 /// Its body is cases, among them those of all actions; `left` commands follow.
@@ -170,6 +214,16 @@ static bool is_sound_command(const hfta_program *program,
   case HFTA_COMMAND_SEND:
   case HFTA_COMMAND_RECEIVE:
     return is_sound_message(program, schedule, command);
+  case HFTA_COMMAND_ONLY:
+    return are_sound_replicas(program, schedule->stage, &command->replicas);
+  case HFTA_COMMAND_BROADCAST:
+    return is_sound_broadcast(program, schedule, command);
+  case HFTA_COMMAND_TAKE_GROUP:
+    return is_sound_for_copies(program, command) &&
+           program->segments[command->to.index].role == HFTA_SEGMENT_MOMENTS &&
+           (int64_t)command->subject <
+               program->stages[schedule->stage < 0 ? 0 : schedule->stage]
+                   .groups;
   case HFTA_COMMAND_ACTIONS:
     return are_sound_actions(program, command, left);
   case HFTA_COMMAND_CASE:
@@ -180,15 +234,18 @@ static bool is_sound_command(const hfta_program *program,
 }
 
 /// What follows is done several times, but not for micro-batches of the
-/// worker's own: who is on the other side of a message can't know how often.
+/// worker's own, or not by all: who is on the other side of a message can't
+/// know how often.
 static bool bars_messages(const hfta_command *command) {
-  return command->kind == HFTA_COMMAND_REPEAT &&
-         command->subject != HFTA_REPEAT_MICRO_BATCHES;
+  return command->kind == HFTA_COMMAND_ONLY ||
+         (command->kind == HFTA_COMMAND_REPEAT &&
+          command->subject != HFTA_REPEAT_MICRO_BATCHES);
 }
 
 static bool is_message(const hfta_command *command) {
   return command->kind == HFTA_COMMAND_SEND ||
-         command->kind == HFTA_COMMAND_RECEIVE;
+         command->kind == HFTA_COMMAND_RECEIVE ||
+         command->kind == HFTA_COMMAND_BROADCAST;
 }
 
 static bool are_sound_commands(const hfta_program *program,

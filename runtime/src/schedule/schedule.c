@@ -227,6 +227,15 @@ static const hfta_command *find_case(const hfta_command *actions,
   return NULL;
 }
 
+/// What other replicas alone do is left out.
+static void only(const walk *self, const hfta_command *command) {
+  const hfta_share *share = &self->worker->share;
+  walk inner = *self;
+  if (hfta_rank_first_of(&share->stage, share->ranks, share->rank,
+                         &command->replicas) >= 0)
+    run_commands(&inner, command + 1, command->length);
+}
+
 /// Of a batch that isn't full some micro-batches are missing.
 static void act(const walk *self, const hfta_command *command) {
   const hfta_action_list *order =
@@ -287,6 +296,13 @@ static void run_commands(walk *self, const hfta_command *commands,
     case HFTA_COMMAND_FILL:
       fill(self, command);
       break;
+    case HFTA_COMMAND_BROADCAST:
+      hfta_broadcasts_give(self->worker, command, self->copies,
+                           self->copy_count);
+      break;
+    case HFTA_COMMAND_TAKE_GROUP:
+      hfta_sums_take(self->worker, command, self->copies, self->copy_count);
+      break;
     case HFTA_COMMAND_ALL_GATHER:
       hfta_sums_gather(self->worker, command);
       break;
@@ -308,6 +324,9 @@ static void run_commands(walk *self, const hfta_command *commands,
       break;
     case HFTA_COMMAND_EVERY:
       every(self, command);
+      break;
+    case HFTA_COMMAND_ONLY:
+      only(self, command);
       break;
     case HFTA_COMMAND_ACTIONS:
       act(self, command);

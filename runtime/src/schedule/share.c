@@ -57,8 +57,24 @@ int64_t hfta_rank_worker(const hfta_program *program, int ranks, int rank,
 // Shares
 //===----------------------------------------------------------------------===//
 
+int hfta_rank_of_replica(const hfta_stage *stage, int ranks, int64_t replica) {
+  return rank_of_place(stage->replicas, ranks, replica);
+}
+
+int64_t hfta_rank_first_of(const hfta_stage *stage, int ranks, int rank,
+                           const hfta_replicas *replicas) {
+  if (ranks == 1)
+    return replicas->first;
+  for (uint32_t i = 0; i < replicas->count; ++i) {
+    int64_t replica = replicas->first + (int64_t)i * replicas->stride;
+    if (hfta_rank_of_replica(stage, ranks, replica) == rank)
+      return replica;
+  }
+  return -1;
+}
+
 int hfta_rank_of_group(const hfta_stage *stage, int ranks, int64_t group) {
-  return rank_of_place(stage->replicas, ranks, group % stage->replicas);
+  return hfta_rank_of_replica(stage, ranks, group % stage->replicas);
 }
 
 int64_t hfta_rank_groups(const hfta_stage *stage, int ranks, int rank) {

@@ -46,6 +46,14 @@ int64_t hfta_rank_worker(const hfta_program *program, int ranks, int rank,
 //
 // A stage is shared by `ranks`, at most as many as its replicas.
 
+/// The rank that has a replica.
+int hfta_rank_of_replica(const hfta_stage *stage, int ranks, int64_t replica);
+
+/// The first of some replicas that a rank has; -1: it has none of them. One
+/// rank has all, also where it does several stages' in one place.
+int64_t hfta_rank_first_of(const hfta_stage *stage, int ranks, int rank,
+                           const hfta_replicas *replicas);
+
 /// The rank that has a group.
 int hfta_rank_of_group(const hfta_stage *stage, int ranks, int64_t group);
 

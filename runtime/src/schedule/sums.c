@@ -258,3 +258,37 @@ void hfta_sums_add_up(hfta_worker *worker, const hfta_command *command) {
     device->fill(worker->device, command->queue, find_own(worker, command, i),
                  command->bytes);
 }
+
+//===----------------------------------------------------------------------===//
+// One group's alone
+//===----------------------------------------------------------------------===//
+
+/// Which of the rank's groups it is; -1: none.
+static int64_t find_place_of(const hfta_share *share, int64_t group) {
+  for (int64_t i = 0; i < share->group_count; ++i)
+    if (share->groups[i] == group)
+      return i;
+  return -1;
+}
+
+void hfta_sums_take(hfta_worker *worker, const hfta_command *command,
+                    const int32_t *copies, int64_t copy_count) {
+  hfta_device *device = worker->device;
+  const hfta_device_functions *functions = device->functions;
+  int64_t instances = worker->memory[command->to.index].count;
+  int64_t group = find_place_of(&worker->share, command->subject);
+  uint64_t stride = command->to.copy_stride;
+  if (instances == 0)
+    return;
+  for (int64_t i = 0; i < (stride ? copy_count : 1); ++i) {
+    uint64_t offset = stride ? stride * (uint64_t)copies[i] : 0;
+    if (group > 0)
+      functions->copy(
+          device, command->queue, find_own(worker, command, 0) + offset,
+          find_own(worker, command, group) + offset, command->bytes);
+    // What the first instance has got stays.
+    for (int64_t own = group < 0 ? 0 : 1; own < instances; ++own)
+      functions->fill(device, command->queue,
+                      find_own(worker, command, own) + offset, command->bytes);
+  }
+}

@@ -44,4 +44,8 @@ void hfta_sums_add_up(struct hfta_worker *worker, const hfta_command *command);
 /// The same of an HFTA_COMMAND_ALL_GATHER.
 void hfta_sums_gather(struct hfta_worker *worker, const hfta_command *command);
 
+/// The same of an HFTA_COMMAND_TAKE_GROUP, for these copies.
+void hfta_sums_take(struct hfta_worker *worker, const hfta_command *command,
+                    const int32_t *copies, int64_t copy_count);
+
 #endif // HFTA_SRC_SCHEDULE_SUMS_H

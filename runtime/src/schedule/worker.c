@@ -76,6 +76,7 @@ void hfta_worker_close(hfta_worker *self) {
   hfta_device_close(self->device);
   hfta_batches_destroy(&self->batches);
   hfta_sums_destroy(&self->sums_of_groups);
+  hfta_broadcasts_destroy(&self->broadcasts);
   hfta_messages_destroy(&self->messages);
   hfta_share_destroy(&self->share);
   free(self->call_bases);
@@ -140,6 +141,8 @@ hfta_status hfta_worker_allocate(hfta_worker *self) {
     status = allocate_segment(self, i);
   if (status == HFTA_OK)
     status = hfta_sums_create(self);
+  if (status == HFTA_OK)
+    status = hfta_broadcasts_create(self);
   return status == HFTA_OK ? hfta_messages_create(self) : status;
 }
 

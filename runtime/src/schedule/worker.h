@@ -14,6 +14,7 @@
 
 #include "hfta/device.h"
 #include "schedule/batches.h"
+#include "schedule/broadcasts.h"
 #include "schedule/messages.h"
 #include "schedule/share.h"
 #include "schedule/sums.h"
@@ -37,6 +38,7 @@ typedef struct hfta_worker {
   hfta_communicator *everyone; ///< all workers, NULL where there is one stage
   hfta_share share;
   hfta_sums sums_of_groups;
+  hfta_broadcasts broadcasts;
   hfta_messages messages; ///< to and from other stages
   hfta_device *device;
   hfta_segment_memory *memory; ///< one a segment

@@ -58,13 +58,17 @@ hfta_workload hfta_workload_of_worker(const hfta_program *program,
   return own;
 }
 
-/// What a stage's workers have in common; the workload itself where there is
-/// one stage.
+/// Of `rank`: whoever of the stage it is, any of its ranks is meant.
+enum { ANY_RANK = -1 };
+
+/// What a stage's workers do, whichever; the workload itself where there is one
+/// stage.
 static hfta_workload of_stage(const hfta_program *program,
                               const hfta_workload *workload, uint32_t stage) {
   hfta_workload own = *workload;
   if (hfta_workload_has_stages(program, workload)) {
     own.stage = (int32_t)stage;
+    own.rank = ANY_RANK;
     own.ranks = (int)program->stages[stage].replicas;
   }
   return own;
@@ -86,6 +90,29 @@ bool hfta_workload_runs(const hfta_program *program,
           (workload->schedule && strcmp(own->name, workload->schedule) == 0));
 }
 
+/// Whether the workload's rank has one of some replicas.
+static bool has_replica(const hfta_program *program,
+                        const hfta_workload *workload,
+                        const hfta_replicas *replicas) {
+  hfta_stage stage = hfta_program_stage(program, workload->stage);
+  return workload->rank == ANY_RANK ||
+         hfta_rank_first_of(&stage, workload->ranks, workload->rank,
+                            replicas) >= 0;
+}
+
+/// The next command, from `index` on, that isn't in what other replicas alone
+/// do; as many as there are after the last.
+static uint32_t find_own(const hfta_program *program,
+                         const hfta_workload *workload,
+                         const hfta_schedule *schedule, uint32_t index) {
+  const hfta_command *commands = schedule->commands;
+  while (index < schedule->command_count &&
+         commands[index].kind == HFTA_COMMAND_ONLY &&
+         !has_replica(program, workload, &commands[index].replicas))
+    index += 1 + commands[index].length;
+  return index;
+}
+
 /// Whether the answer is yes for some command.
 static bool some_command(const hfta_program *program,
                          const hfta_workload *workload,
@@ -94,7 +121,9 @@ static bool some_command(const hfta_program *program,
     const hfta_schedule *schedule = &program->schedules[s];
     if (!hfta_workload_runs(program, workload, s))
       continue;
-    for (uint32_t i = 0; i < schedule->command_count; ++i)
+    for (uint32_t i = find_own(program, workload, schedule, 0);
+         i < schedule->command_count;
+         i = find_own(program, workload, schedule, i + 1))
       if (question(program, &schedule->commands[i], segment))
         return true;
   }
@@ -140,6 +169,8 @@ static bool touches_segment(const hfta_program *program,
   case HFTA_COMMAND_ALL_GATHER:
   case HFTA_COMMAND_SEND:
   case HFTA_COMMAND_RECEIVE:
+  case HFTA_COMMAND_BROADCAST:
+  case HFTA_COMMAND_TAKE_GROUP:
     return is_of_segment(&command->to, segment);
   case HFTA_COMMAND_RECORD:
   case HFTA_COMMAND_AWAIT:
@@ -147,6 +178,7 @@ static bool touches_segment(const hfta_program *program,
   case HFTA_COMMAND_EVERY:
   case HFTA_COMMAND_ACTIONS:
   case HFTA_COMMAND_CASE:
+  case HFTA_COMMAND_ONLY:
     break;
   }
   return false;
@@ -174,7 +206,10 @@ static bool reads_field(const hfta_program *program,
 bool hfta_workload_needs(const hfta_program *program,
                          const hfta_workload *workload, uint32_t segment) {
   uint32_t role = program->segments[segment].role;
+  const hfta_replicas *holders = &program->segments[segment].holders;
   if (role == HFTA_SEGMENT_RECEIVED && workload->ranks == 1)
+    return false;
+  if (holders->count > 0 && !has_replica(program, workload, holders))
     return false;
   if (workload->stage >= 0)
     return some_command(program, workload, touches_segment, segment);
@@ -341,17 +376,21 @@ static uint64_t workload_reach(const hfta_program *program,
     return received_bytes(program, workload, index);
   if (segment->role != HFTA_SEGMENT_WORKSPACE)
     return all;
-  for (uint32_t s = 0; s < program->schedule_count; ++s)
-    for (uint32_t i = 0; hfta_workload_runs(program, workload, s) &&
-                         i < program->schedules[s].command_count;
-         ++i) {
-      const hfta_command *command = &program->schedules[s].commands[i];
+  for (uint32_t s = 0; s < program->schedule_count; ++s) {
+    const hfta_schedule *schedule = &program->schedules[s];
+    if (!hfta_workload_runs(program, workload, s))
+      continue;
+    for (uint32_t i = find_own(program, workload, schedule, 0);
+         i < schedule->command_count;
+         i = find_own(program, workload, schedule, i + 1)) {
+      const hfta_command *command = &schedule->commands[i];
       if (command->kind != HFTA_COMMAND_RUN)
         continue;
       uint64_t reach =
           task_reach(&program->tasks[command->subject], index, all);
       most = reach > most ? reach : most;
     }
+  }
   return most;
 }
 
@@ -522,6 +561,13 @@ hfta_memory_plan hfta_stage_memory(const hfta_program *program, uint32_t stage,
                                    int threads) {
   int workers = (int)program->workers;
   int64_t first = hfta_first_worker(program, (int32_t)stage);
-  return hfta_rank_memory(program, hfta_rank_of_worker(program, workers, first),
-                          workers, threads);
+  hfta_memory_plan most = {0};
+  for (int64_t i = 0; i < program->stages[stage].replicas; ++i) {
+    hfta_memory_plan plan = hfta_rank_memory(
+        program, hfta_rank_of_worker(program, workers, first + i), workers,
+        threads);
+    if (plan.peak > most.peak)
+      most = plan;
+  }
+  return most;
 }

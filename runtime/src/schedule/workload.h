@@ -98,8 +98,7 @@ hfta_memory_plan hfta_workload_memory(const hfta_program *program,
                                       const hfta_workload *workload,
                                       int threads);
 
-/// Of one worker of a stage, on a rank of its own: of the first one, which has
-/// at least as many micro-batches as the others.
+/// Of one worker of a stage, on a rank of its own: of the one that needs most.
 hfta_memory_plan hfta_stage_memory(const hfta_program *program, uint32_t stage,
                                    int threads);
 

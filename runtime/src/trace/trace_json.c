@@ -60,7 +60,9 @@ static const char *name_queue(const hfta_program *program, uint32_t queue) {
   for (uint32_t s = 0; s < program->schedule_count; ++s)
     for (uint32_t i = 0; i < program->schedules[s].command_count; ++i) {
       const hfta_command *command = &program->schedules[s].commands[i];
-      if (command->queue == queue && command->kind == HFTA_COMMAND_ALL_REDUCE)
+      if (command->queue == queue &&
+          (command->kind == HFTA_COMMAND_ALL_REDUCE ||
+           command->kind == HFTA_COMMAND_BROADCAST))
         return "sums";
       if (command->queue == queue && command->kind == HFTA_COMMAND_SEND)
         return "sends";

@@ -14,7 +14,7 @@
 // CHECK: llvm.mlir.global internal constant @tasks
 // CHECK-SAME: !llvm.array<1 x struct<(ptr, ptr, ptr, ptr, ptr, i32, i32, i32, i32, i32, i32)>>
 // CHECK: llvm.mlir.global internal constant @commands
-// CHECK-SAME: !llvm.array<7 x struct<(i32, i32, i32, i32, i32, i32, struct<(i32, i32, i64, i64)>, struct<(i32, i32, i64, i64)>, i64)>>
+// CHECK-SAME: !llvm.array<7 x struct<(i32, i32, i32, i32, i32, i32, struct<(i32, i32, i64, i64)>, struct<(i32, i32, i64, i64)>, i64, struct<(i32, i32, i32, i32)>, struct<(i32, i32, i32, i32)>)>>
 // CHECK: llvm.mlir.global internal constant @schedules
 // CHECK: llvm.mlir.global internal constant @image
 // CHECK: llvm.mlir.global external constant @hfta_program

@@ -316,7 +316,7 @@ module attributes {hfta.job = {all_forwards_first = false, batch = 4 : i64, clip
   hfta.task @"task/forward.0" part "forward" block 0 reads [0] writes [1] {
     hfta.launch @k on [#hfta.binding<0, 0, 0>, #hfta.binding<1, 0, 0>] inputs 1 written [1]
   }
-  // expected-error @+1 {{'hfta.run' op expects parent op to be one of 'hfta.schedule, hfta.repeat, hfta.every, hfta.case'}}
+  // expected-error @+1 {{'hfta.run' op expects parent op to be one of 'hfta.schedule, hfta.repeat, hfta.every, hfta.case, hfta.only'}}
   hfta.run @"task/forward.0"
 }
 

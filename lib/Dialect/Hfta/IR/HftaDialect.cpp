@@ -124,8 +124,48 @@ LogicalResult CopiesAttr::verify(function_ref<InFlightDiagnostic()> emitError,
   return success();
 }
 
-std::string TaskAttr::makeName(StringRef part, int64_t block) {
-  return block < 0 ? part.str() : (part + "." + Twine(block)).str();
+LogicalResult ReplicasAttr::verify(function_ref<InFlightDiagnostic()> emitError,
+                                   int64_t first, int64_t count,
+                                   int64_t stride) {
+  if (first < 0 || count < 1 || stride < 1)
+    return emitError()
+           << "replicas must be at least one, from 0 on and at least "
+              "one apart, got "
+           << count << " from " << first << " on, " << stride << " apart";
+  constexpr int64_t most = std::numeric_limits<int32_t>::max();
+  if (first > most || count - 1 > (most - first) / stride)
+    return emitError() << "the last replica's number must be at most " << most
+                       << ", got " << count << " from " << first << " on, "
+                       << stride << " apart";
+  return success();
+}
+
+bool ReplicasAttr::contains(int64_t replica) const {
+  return replica >= getFirst() && replica <= getLast() &&
+         (replica - getFirst()) % getStride() == 0;
+}
+
+bool ReplicasAttr::isWithin(ReplicasAttr others) const {
+  bool fits = getCount() == 1 || getStride() % others.getStride() == 0;
+  return fits && others.contains(getFirst()) && others.contains(getLast());
+}
+
+std::string ReplicasAttr::makeName() const {
+  std::string name = std::to_string(getFirst());
+  if (getCount() > 1)
+    name +=
+        "_" + std::to_string(getCount()) + "_" + std::to_string(getStride());
+  return name;
+}
+
+std::string TaskAttr::makeName(StringRef part, int64_t block,
+                               ReplicasAttr replicas) {
+  std::string name = part.str();
+  if (block >= 0)
+    name += "." + std::to_string(block);
+  if (replicas)
+    name += ".on_" + replicas.makeName();
+  return name;
 }
 
 ArrayAttr SegmentAttr::getTable(Operation *op) {

@@ -1,6 +1,7 @@
 //===- HftaScheduleOps.cpp - Tasks and schedules --------------------------===//
 
-#include "Hfta/Dialect/Hfta/IR/HftaOps.h"
+#include "ScheduleVerifiers.h"
+
 #include "Hfta/Dialect/Hfta/IR/TaskNames.h"
 
 #include <set>
@@ -69,7 +70,8 @@ LogicalResult TaskOp::verify() {
 }
 
 std::string TaskOp::getTaskName() {
-  return TaskAttr::makeName(getPart(), static_cast<int64_t>(getBlock()));
+  return TaskAttr::makeName(getPart(), static_cast<int64_t>(getBlock()),
+                            getReplicasAttr());
 }
 
 SmallVector<int64_t> TaskOp::findWorkspaces() {
@@ -144,8 +146,9 @@ LogicalResult TaskOp::verifyRegions() {
 /// Nothing but commands.
 static LogicalResult verifyCommands(Region &region) {
   for (Operation &op : region.front())
-    if (!isa<RunOp, TransferOp, FillOp, AllReduceOp, AllGatherOp, SendOp,
-             ReceiveOp, RecordOp, AwaitOp, RepeatOp, EveryOp, ActionsOp>(op))
+    if (!isa<RunOp, TransferOp, FillOp, AllReduceOp, AllGatherOp,
+             BroadcastBytesOp, TakeGroupOp, SendOp, ReceiveOp, RecordOp,
+             AwaitOp, RepeatOp, EveryOp, OnlyOp, ActionsOp>(op))
       return op.emitOpError("stands in a schedule, which holds commands alone");
   return success();
 }
@@ -170,8 +173,7 @@ LogicalResult ScheduleOp::verify() {
   return verifySegments(*this, "keeps", getKeeps());
 }
 
-/// The outermost turns that a command stands in; null outside of turns.
-static Operation *getTurns(Operation *command) {
+Operation *hfta::getTurns(Operation *command) {
   Operation *turns = nullptr;
   for (auto outer = command->getParentOfType<RepeatOp>(); outer;
        outer = outer->getParentOfType<RepeatOp>())
@@ -205,6 +207,10 @@ SmallVector<int64_t> ScheduleOp::findKept(SymbolTableCollection &symbols) {
   });
   walk([&](AllReduceOp reduce) { kept.insert(reduce.getAt().getNumber()); });
   walk([&](AllGatherOp gather) { kept.insert(gather.getAt().getNumber()); });
+  walk([&](BroadcastBytesOp broadcast) {
+    kept.insert(broadcast.getAt().getNumber());
+  });
+  walk([&](TakeGroupOp take) { kept.insert(take.getAt().getNumber()); });
   walk([&](SendOp send) { kept.insert(send.getAt().getNumber()); });
   walk([&](ReceiveOp receive) { kept.insert(receive.getAt().getNumber()); });
   // Gradients, and moments, wait for an update that is not in the schedule, or
@@ -263,6 +269,16 @@ LogicalResult ActionsOp::verifyRegions() {
   return success();
 }
 
+bool hfta::isInMicroBatches(Operation *command) {
+  if (command->getParentOfType<CaseOp>())
+    return true;
+  for (auto outer = command->getParentOfType<RepeatOp>(); outer;
+       outer = outer->getParentOfType<RepeatOp>())
+    if (outer.getOver() == RepeatKind::micro_batches)
+      return true;
+  return false;
+}
+
 /// (C2)
 LogicalResult EveryOp::verify() {
   if (!choosesCopies())
@@ -287,13 +303,55 @@ LogicalResult RepeatOp::verify() {
 
 LogicalResult RepeatOp::verifyRegions() { return verifyCommands(getBody()); }
 
-template <typename OpTy>
-static LogicalResult verifyQueue(OpTy op) {
-  auto device = static_cast<int64_t>(op.getDevice());
-  auto queue = static_cast<int64_t>(op.getQueue());
-  if (device < 0 || queue < 0)
-    return op.emitOpError("needs a device and a queue, got ")
-           << device << " and " << queue;
+/// (C2)
+LogicalResult OnlyOp::verify() {
+  if ((*this)->getParentOfType<OnlyOp>())
+    return emitOpError("stands in another one");
+  if (isInMicroBatches(*this))
+    return emitOpError("stands in what is done for a rank's own micro-batches");
+  return success();
+}
+
+/// (C3), and what (C2) says of its body.
+LogicalResult OnlyOp::verifyRegions() {
+  if (failed(verifyCommands(getBody())))
+    return failure();
+  Operation *wrong = nullptr;
+  walk([&](Operation *op) {
+    auto repeat = dyn_cast<RepeatOp>(op);
+    bool isOfAll = isa<AllReduceOp, AllGatherOp, BroadcastBytesOp, TakeGroupOp,
+                       SendOp, ReceiveOp>(op);
+    if (isOfAll || (repeat && repeat.getOver() == RepeatKind::micro_batches))
+      wrong = op;
+    return wrong ? WalkResult::interrupt() : WalkResult::advance();
+  });
+  if (!wrong)
+    return success();
+  return wrong->emitOpError("stands in what replicas ")
+         << getReplicas() << " alone do, but is for all";
+}
+
+/// (C5)
+static LogicalResult verifyHolders(RunOp run, TaskOp task) {
+  auto only = run->getParentOfType<OnlyOp>();
+  auto isHeld = [&](ReplicasAttr holders) {
+    return !holders || (only && only.getReplicas().isWithin(holders));
+  };
+  if (!isHeld(task.getReplicasAttr()))
+    return run.emitOpError("runs ")
+           << run.getTaskAttr() << ", which is for replicas "
+           << task.getReplicasAttr() << " alone";
+  ArrayAttr segments = SegmentAttr::getTable(run);
+  for (ArrayRef<int64_t> numbers : {task.getReads(), task.getWrites()})
+    for (int64_t number : numbers) {
+      if (!segments || number < 0 || number >= int64_t(segments.size()))
+        continue;
+      auto segment = dyn_cast<SegmentAttr>(segments[number]);
+      if (segment && !isHeld(segment.getHolders()))
+        return run.emitOpError("runs ")
+               << run.getTaskAttr() << ", which touches segment " << number
+               << " of replicas " << segment.getHolders() << " alone";
+    }
   return success();
 }
 
@@ -301,15 +359,15 @@ LogicalResult RunOp::verifySymbolUses(SymbolTableCollection &symbolTable) {
   auto task = symbolTable.lookupNearestSymbolFrom<TaskOp>(*this, getTaskAttr());
   if (!task)
     return emitOpError("names no task: ") << getTaskAttr();
+  if (failed(verifyHolders(*this, task)))
+    return failure();
   if (getTurns(*this) && !task.getByCopies())
     return emitOpError("runs ")
            << getTaskAttr() << " in turns, which can't run by copies";
   return verifyQueue(*this);
 }
 
-/// A range of a segment must lie in it.
-static LogicalResult verifyPlace(Operation *op, PlaceAttr place,
-                                 int64_t bytes) {
+LogicalResult hfta::verifyPlace(Operation *op, PlaceAttr place, int64_t bytes) {
   if (place.getNumber() < 0 || place.getOffset() < 0 || place.getStride() < 0)
     return op->emitOpError("has no such place: ") << place;
   ArrayAttr segments = SegmentAttr::getTable(op);
@@ -364,136 +422,6 @@ LogicalResult FillOp::verify() {
 LogicalResult
 FillOp::verifySymbolUses(SymbolTableCollection & /*symbolTable*/) {
   return verifyPlace(*this, getTo(), getBytes());
-}
-
-/// The segment that a place lies in; null if the table has none.
-static SegmentAttr getSegment(Operation *op, PlaceAttr place) {
-  ArrayAttr segments = SegmentAttr::getTable(op);
-  if (!segments || place.getNumber() >= static_cast<int64_t>(segments.size()))
-    return nullptr;
-  return cast<SegmentAttr>(segments[place.getNumber()]);
-}
-
-/// A command that all ranks give together.
-template <typename OpTy>
-static LogicalResult verifyOnce(OpTy op) {
-  if (auto outer = op->template getParentOfType<RepeatOp>())
-    return op.emitOpError("stands in a repeat over ")
-           << stringifyRepeatKind(outer.getOver())
-           << ", of which each rank has its own number";
-  if (op.getQueue() == 0)
-    return op.emitOpError("needs a queue after 0, which is the host's own");
-  return verifyQueue(op);
-}
-
-LogicalResult AllReduceOp::verify() {
-  PlaceAttr at = getAt();
-  if (at.getSpace() != Space::segment ||
-      getThrough().getSpace() != Space::segment)
-    return emitOpError("adds up what lies in segments, not from ")
-           << getThrough() << " to " << at;
-  int64_t block = at.getStride();
-  if (auto bytes = static_cast<int64_t>(getBytes());
-      block < 1 || bytes < 1 || bytes % block != 0)
-    return emitOpError("must add up whole blocks of ")
-           << block << " bytes, got " << bytes << " bytes";
-  return verifyOnce(*this);
-}
-
-LogicalResult
-AllReduceOp::verifySymbolUses(SymbolTableCollection &symbolTable) {
-  auto task = symbolTable.lookupNearestSymbolFrom<TaskOp>(*this, getTaskAttr());
-  if (!task)
-    return emitOpError("names no task: ") << getTaskAttr();
-  int64_t at = getAt().getNumber(), through = getThrough().getNumber();
-  if (!llvm::is_contained(task.getReads(), at) ||
-      !llvm::is_contained(task.getReads(), through) ||
-      !llvm::equal(task.getWrites(), ArrayRef(at)))
-    return emitOpError("adds with ")
-           << getTaskAttr() << ", which doesn't add segment " << through
-           << " to segment " << at;
-  if (failed(verifyPlace(*this, getAt(), getBytes())) ||
-      failed(verifyPlace(*this, getThrough(), getAt().getStride())))
-    return failure();
-  SegmentAttr sums = getSegment(*this, getAt());
-  if (sums && !sums.isOfGroups())
-    return emitOpError("adds up groups, of which segment ")
-           << at << " has none: its role is " << stringifyRole(sums.getRole());
-  SegmentAttr received = getSegment(*this, getThrough());
-  if (received && received.getRole() != Role::received)
-    return emitOpError("receives in segment ")
-           << through << ", whose role is "
-           << stringifyRole(received.getRole());
-  return success();
-}
-
-LogicalResult AllGatherOp::verify() {
-  if (getAt().getSpace() != Space::segment)
-    return emitOpError("gathers in segments, not ") << getAt();
-  if (auto bytes = static_cast<int64_t>(getBytes()); bytes < 1)
-    return emitOpError("must gather at least one byte, got ") << bytes;
-  return verifyOnce(*this);
-}
-
-LogicalResult
-AllGatherOp::verifySymbolUses(SymbolTableCollection & /*symbolTable*/) {
-  if (failed(verifyPlace(*this, getAt(), getBytes())))
-    return failure();
-  SegmentAttr segment = getSegment(*this, getAt());
-  if (segment && segment.getRole() != Role::exchange)
-    return emitOpError("gathers micro-batches' own in segment ")
-           << getAt().getNumber() << ", whose role is "
-           << stringifyRole(segment.getRole());
-  return success();
-}
-
-/// Whether a command is given for a certain micro-batch.
-static bool isInMicroBatches(Operation *command) {
-  if (command->getParentOfType<CaseOp>())
-    return true;
-  for (auto outer = command->getParentOfType<RepeatOp>(); outer;
-       outer = outer->getParentOfType<RepeatOp>())
-    if (outer.getOver() == RepeatKind::micro_batches)
-      return true;
-  return false;
-}
-
-/// A send or a receive.
-template <typename OpTy>
-static LogicalResult verifyMessage(OpTy op) {
-  if (op.getAt().getSpace() != Space::segment)
-    return op.emitOpError("is of what lies in segments, not of ") << op.getAt();
-  if (auto bytes = static_cast<int64_t>(op.getBytes()); bytes < 1)
-    return op.emitOpError("must be of at least one byte, got ") << bytes;
-  auto stage = static_cast<int64_t>(op.getStage());
-  auto schedule = op->template getParentOfType<ScheduleOp>();
-  if (stage < 0 || stage == static_cast<int64_t>(schedule.getStage()))
-    return op.emitOpError("needs another stage than its own, got ") << stage;
-  if (op.getQueue() == 0)
-    return op.emitOpError("needs a queue after 0, which is the host's own");
-  if (getTurns(op))
-    return op.emitOpError("is of all copies, but stands in a turn of some");
-  return verifyQueue(op);
-}
-
-LogicalResult SendOp::verify() { return verifyMessage(*this); }
-
-LogicalResult
-SendOp::verifySymbolUses(SymbolTableCollection & /*symbolTable*/) {
-  return verifyPlace(*this, getAt(), getBytes());
-}
-
-LogicalResult ReceiveOp::verify() {
-  auto ahead = static_cast<int64_t>(getAhead());
-  if (ahead < 0 || (ahead > 0 && !isInMicroBatches(*this)))
-    return emitOpError("looks ahead from a micro-batch, not back; got ")
-           << ahead;
-  return verifyMessage(*this);
-}
-
-LogicalResult
-ReceiveOp::verifySymbolUses(SymbolTableCollection & /*symbolTable*/) {
-  return verifyPlace(*this, getAt(), getBytes());
 }
 
 template <typename OpTy>

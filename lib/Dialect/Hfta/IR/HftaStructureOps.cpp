@@ -46,7 +46,7 @@ void VariableOp::build(OpBuilder &builder, OperationState &state,
         RoleAttr::get(builder.getContext(), role), initial, UnitAttr(),
         builder.getI64IntegerAttr(-1), builder.getI64IntegerAttr(1),
         BindingAttr(), IntegerAttr(), PurposeAttr(), StringAttr(),
-        DenseI64ArrayAttr());
+        DenseI64ArrayAttr(), ReplicasAttr());
 }
 
 void VariableOp::build(OpBuilder &builder, OperationState &state,
@@ -112,6 +112,28 @@ LogicalResult VariableOp::verifySymbolUses(SymbolTableCollection &symbolTable) {
   return success();
 }
 
+/// C10, C11.
+static LogicalResult verifyHolders(VariableOp variable) {
+  if (!variable.getHolders())
+    return success();
+  switch (variable.getRole()) {
+  case Role::curvature:
+  case Role::moment:
+  case Role::optimizer_state:
+  case Role::output:
+  case Role::saved:
+    break;
+  default:
+    return variable.emitOpError("of role '")
+           << stringifyRole(variable.getRole())
+           << "' is all replicas', but has holders";
+  }
+  if (variable.getReaders())
+    return variable.emitOpError(
+        "is sent to other stages, but has holders: not all replicas have it");
+  return success();
+}
+
 LogicalResult VariableOp::verify() {
   auto type = dyn_cast<RankedTensorType>(getType());
   if (!type || !type.hasStaticShape())
@@ -131,6 +153,8 @@ LogicalResult VariableOp::verify() {
            << purpose << " and so has the role '"
            << stringifyRole(purpose.getRole()) << "', got '"
            << stringifyRole(getRole()) << "'";
+  if (failed(verifyHolders(*this)))
+    return failure();
   std::optional<Attribute> initial = getInitial();
   if (!initial)
     return success();

@@ -162,6 +162,35 @@ def Hfta_BindingAttr : Hfta_Attr<"Binding", "binding"> {
   let assemblyFormat = "`<` $segment `,` $offset `,` $stride (`,` $copy^)? `>`";
 }
 
+def Hfta_ReplicasAttr : Hfta_Attr<"Replicas", "replicas"> {
+  let summary = "Some of the replicas of a stage";
+  let description = [{
+    Example: `#hfta.replicas<1, 3, 4>` are the replicas 1, 5 and 9: the first one,
+    how many there are, and how far apart. They are those of the stage that a
+    schedule, a variable or a segment is of, or of the program where it has one
+    stage. Where a rank does what several replicas do, it has all of these.
+
+    Constraints:
+    - (C1) the first isn't negative; there is at least one; they are at least one
+      apart.
+    - (C2) the last one's number is below 2^31.
+  }];
+  let parameters = (ins "int64_t":$first, "int64_t":$count, "int64_t":$stride);
+  let assemblyFormat = "`<` $first `,` $count `,` $stride `>`";
+  let genVerifyDecl = 1;
+  let extraClassDeclaration = [{
+    int64_t getLast() const { return getMember(getCount() - 1); }
+    int64_t getMember(int64_t index) const {
+      return getFirst() + index * getStride();
+    }
+    bool contains(int64_t replica) const;
+    /// Whether each of these is one of the others.
+    bool isWithin(ReplicasAttr others) const;
+    /// "2" of one, else "1_3_4": what names end with.
+    std::string makeName() const;
+  }];
+}
+
 def Hfta_SegmentAttr : Hfta_Attr<"Segment", "segment"> {
   let summary = "A region of memory; bytes are of one instance, all copies";
   let description = [{
@@ -170,18 +199,21 @@ def Hfta_SegmentAttr : Hfta_Attr<"Segment", "segment"> {
     `#hfta.segment<saved, 0, 8192 bytes, 1 instances, 1024 a copy>`. It holds
     nothing but values of single copies, so copies that run in turn may share
     slabs. What other stages read beside its block's own says so, and is sent to
-    them: `#hfta.segment<cut, 0, 4096 bytes, 2 instances for [1, 3]>`.
+    them: `#hfta.segment<cut, 0, 4096 bytes, 2 instances for [1, 3]>`. One with
+    holders has memory only where one of these replicas is:
+    `#hfta.segment<curvature, 0, 4096 bytes, 1 instances held by <0, 2, 1>>`.
   }];
   let parameters = (ins EnumParameter<Hfta_Role>:$role, "int64_t":$block,
                         "int64_t":$bytes, "int64_t":$instances,
                         DefaultValuedParameter<"int64_t", "0">:$copyBytes,
-                        OptionalArrayRefParameter<"int64_t">:$readers);
-  let assemblyFormat = "`<` $role `,` $block `,` $bytes `bytes` `,` $instances `instances` (`,` $copyBytes^ `a` `copy`)? (`for` `[` $readers^ `]`)? `>`";
+                        OptionalArrayRefParameter<"int64_t">:$readers,
+                        OptionalParameter<"::mlir::hfta::ReplicasAttr">:$holders);
+  let assemblyFormat = "`<` $role `,` $block `,` $bytes `bytes` `,` $instances `instances` (`,` $copyBytes^ `a` `copy`)? (`for` `[` $readers^ `]`)? (`held` `by` $holders^)? `>`";
   let builders = [AttrBuilder<(ins
       "::mlir::hfta::Role":$role, "int64_t":$block, "int64_t":$bytes,
       "int64_t":$instances, "int64_t":$copyBytes), [{
     return $_get($_ctxt, role, block, bytes, instances, copyBytes,
-                 ::llvm::ArrayRef<int64_t>());
+                 ::llvm::ArrayRef<int64_t>(), ReplicasAttr());
   }]>];
   let extraClassDeclaration = [{
     /// The table of segments of a module, or of the one that an op stands in;
@@ -216,14 +248,23 @@ def Hfta_TaskAttr : Hfta_Attr<"Task", "task"> {
   let summary = "The task that a function computes";
   let description = [{
     Example: `hfta.task = #hfta.task<forward, 0>`: a part of a step, by any name,
-    and a block; block -1 is the whole program.
+    and a block; block -1 is the whole program. A task that some replicas alone run
+    says which, `#hfta.task<invert, 3, <2, 1, 1>>`: a block may have one for each of
+    several sets of them.
   }];
-  let parameters = (ins "::mlir::StringAttr":$part, "int64_t":$block);
-  let assemblyFormat = "`<` custom<Word>($part) `,` $block `>`";
+  let parameters = (ins "::mlir::StringAttr":$part, "int64_t":$block,
+                        OptionalParameter<"::mlir::hfta::ReplicasAttr">:$replicas);
+  let assemblyFormat = "`<` custom<Word>($part) `,` $block (`,` $replicas^)? `>`";
+  let builders = [AttrBuilder<(ins "::mlir::StringAttr":$part, "int64_t":$block), [{
+    return $_get($_ctxt, part, block, ReplicasAttr());
+  }]>];
   let extraClassDeclaration = [{
-    /// "forward.0", or "infer" of the whole program.
-    static std::string makeName(::llvm::StringRef part, int64_t block);
-    std::string makeName() const { return makeName(getPart(), getBlock()); }
+    /// "forward.0", "infer" of the whole program, "invert.3.on_2" of one replica.
+    static std::string makeName(::llvm::StringRef part, int64_t block,
+                                ReplicasAttr replicas = {});
+    std::string makeName() const {
+      return makeName(getPart(), getBlock(), getReplicas());
+    }
   }];
 }
 

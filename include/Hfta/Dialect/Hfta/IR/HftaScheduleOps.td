@@ -20,7 +20,9 @@ def Hfta_TaskOp : Hfta_Op<"task", [
     what all share it may compute again. `workspace` tells how many bytes the
     launches reach in each segment of role `workspace` among these, in ascending
     order, of a slab where it has slabs; without it, they may reach all. A program
-    that never runs other tasks needs no more.
+    that never runs other tasks needs no more. `replicas` are those that run the
+    task, where not all do: a part may have a task of a block for each of several
+    sets of them.
 
     Constraints:
     - (C1) `part` isn't empty.
@@ -41,12 +43,13 @@ def Hfta_TaskOp : Hfta_Op<"task", [
   let arguments = (ins SymbolNameAttr:$sym_name, StrAttr:$part, I64Attr:$block,
                        DenseI64ArrayAttr:$reads, DenseI64ArrayAttr:$writes,
                        OptionalAttr<DenseI64ArrayAttr>:$workspace,
-                       UnitAttr:$by_copies);
+                       UnitAttr:$by_copies,
+                       OptionalAttr<Hfta_ReplicasAttr>:$replicas);
   let regions = (region SizedRegion<1>:$body);
   let assemblyFormat = [{
-    $sym_name `part` $part `block` $block `reads` $reads `writes` $writes
-    (`workspace` $workspace^)? (`by_copies` $by_copies^)?
-    attr-dict-with-keyword $body
+    $sym_name `part` $part `block` $block (`replicas` $replicas^)?
+    `reads` $reads `writes` $writes (`workspace` $workspace^)?
+    (`by_copies` $by_copies^)? attr-dict-with-keyword $body
   }];
   let extraClassDeclaration = [{
     /// "forward.0": what users read.
@@ -112,7 +115,8 @@ def Hfta_ScheduleOp : Hfta_Op<"schedule", [
 /// A command that goes to a queue of a device.
 class Hfta_CommandOp<string mnemonic, list<Trait> traits = []>
     : Hfta_Op<mnemonic, !listconcat(traits, [
-        ParentOneOf<["ScheduleOp", "RepeatOp", "EveryOp", "CaseOp"]>])> {
+        ParentOneOf<["ScheduleOp", "RepeatOp", "EveryOp", "CaseOp",
+                     "OnlyOp"]>])> {
   dag place = (ins DefaultValuedAttr<I64Attr, "0">:$device,
                    DefaultValuedAttr<I64Attr, "0">:$queue);
 }
@@ -129,6 +133,8 @@ def Hfta_RunOp : Hfta_CommandOp<"run", [
     - (C2) device and queue are no negative numbers, as of every command.
     - (C3) inside of turns, the task may run by copies.
     - (C4) a command stands in a schedule, or in what repeats or chooses there.
+    - (C5) a task that touches what some replicas hold stands in an `hfta.only` of
+      such replicas alone; one of some replicas in one of these.
 
     Example: `hfta.run @"task/forward.0" {queue = 0}`
   }];
@@ -201,6 +207,7 @@ def Hfta_AllReduceOp : Hfta_CommandOp<"all_reduce", [
       one of role `received`.
     - (C4) it stands in nothing that repeats: each rank has its own micro-batches.
     - (C5) its queue isn't 0, whose work the host itself does: it waits for others.
+    - (C6) the segments have no holders: all ranks take part.
 
     Example: `hfta.all_reduce @"task/combine.0" 65536 at <segment, 4, 0, 4096> through <segment, 12, 0> {queue = 2}`
   }];
@@ -228,6 +235,61 @@ def Hfta_AllGatherOp : Hfta_CommandOp<"all_gather", [
   }];
   let arguments = !con((ins I64Attr:$bytes, Hfta_PlaceAttr:$at), place);
   let assemblyFormat = "$bytes `at` $at attr-dict";
+  let hasVerifier = 1;
+}
+
+def Hfta_BroadcastBytesOp : Hfta_CommandOp<"broadcast_bytes", [
+    DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
+  let summary = "Give bytes of some replicas to others";
+  let description = [{
+    Of a segment's first instance. Each rank that has a replica of `to` and none of
+    `from` receives the bytes. With w its first replica in `to`, they come from the
+    rank that has the member of `from` with the number min(count - 1, floor(w /
+    stride)), count and stride being those of `from`. So in a grid of `count` rows
+    and `stride` columns that is filled row by row, where `from` is a column, each
+    rank gets them from the replica of the column that is in its row. A place with
+    a stride is one a copy, of those that live; they go together. On one rank
+    nothing happens.
+
+    Constraints:
+    - (C1) the place lies in a segment of role `parameter`, `gradient`,
+      `optimizer_state`, `statistics`, `output`, `result`, `curvature` or `moment`,
+      and in its copy's part of it; there is at least one byte.
+    - (C2) all of `from` and `to` hold the segment.
+    - (C3) it stands in nothing that repeats or chooses copies: all ranks take
+      part, for all copies that live.
+    - (C4) its queue isn't 0, whose work the host itself does: it waits for others.
+
+    Example: `hfta.broadcast_bytes 4096 at <segment, 5, 0> from <2, 1, 1> to <0, 4, 1> {queue = 2}`
+  }];
+  let arguments = !con((ins I64Attr:$bytes, Hfta_PlaceAttr:$at,
+                            Hfta_ReplicasAttr:$from, Hfta_ReplicasAttr:$to),
+                       place);
+  let assemblyFormat = "$bytes `at` $at `from` $from `to` $to attr-dict";
+  let hasVerifier = 1;
+}
+
+def Hfta_TakeGroupOp : Hfta_CommandOp<"take_group", [
+    DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
+  let summary = "One group's sums in place of those of all";
+  let description = [{
+    Of a segment that has an instance a group: afterwards the first instance holds
+    what the group has added up, the others zeros. Ranks that don't have the group
+    have zeros alone. Nothing is sent. A place with a stride is one a copy, of
+    those that live.
+
+    Constraints:
+    - (C1) the place lies in a segment of role `moment`, and in its copy's part of
+      it; there is at least one byte.
+    - (C2) the group isn't negative.
+    - (C3) it stands in nothing that repeats, or that some copies or replicas
+      alone do: what isn't taken would stay.
+
+    Example: `hfta.take_group 1 4096 at <segment, 9, 0> {queue = 0}`
+  }];
+  let arguments = !con((ins I64Attr:$group, I64Attr:$bytes, Hfta_PlaceAttr:$at),
+                       place);
+  let assemblyFormat = "$group $bytes `at` $at attr-dict";
   let hasVerifier = 1;
 }
 
@@ -357,7 +419,7 @@ def Hfta_CaseOp : Hfta_Op<"case", [
 
 def Hfta_RepeatOp : Hfta_Op<"repeat", [
     NoTerminator, SingleBlock, NoRegionArguments,
-    ParentOneOf<["ScheduleOp", "RepeatOp", "EveryOp", "CaseOp"]>]> {
+    ParentOneOf<["ScheduleOp", "RepeatOp", "EveryOp", "CaseOp", "OnlyOp"]>]> {
   let summary = "The same commands several times";
   let description = [{
     Over `micro_batches`: once for each of a step's that the rank has, in order.
@@ -389,7 +451,7 @@ def Hfta_RepeatOp : Hfta_Op<"repeat", [
 
 def Hfta_EveryOp : Hfta_Op<"every", [
     NoTerminator, SingleBlock, NoRegionArguments,
-    ParentOneOf<["ScheduleOp", "RepeatOp", "EveryOp", "CaseOp"]>]> {
+    ParentOneOf<["ScheduleOp", "RepeatOp", "EveryOp", "CaseOp", "OnlyOp"]>]> {
   let summary = "Commands for those copies whose period has come round";
   let description = [{
     `period` names a hyper-parameter: steps, one value a copy. With s the number of
@@ -426,6 +488,39 @@ def Hfta_EveryOp : Hfta_Op<"every", [
       return getWhich() == DueKind::due || getWhich() == DueKind::others;
     }
   }];
+  let hasVerifier = 1;
+  let hasRegionVerifier = 1;
+}
+
+def Hfta_OnlyOp : Hfta_Op<"only", [
+    NoTerminator, SingleBlock, NoRegionArguments,
+    ParentOneOf<["ScheduleOp", "RepeatOp", "EveryOp"]>]> {
+  let summary = "Commands that some replicas alone do";
+  let description = [{
+    Ranks that have at least one of these replicas of the schedule's stage give the
+    commands, each once; others go on after them. What they compute must not
+    depend on who does it: it is for all copies, and for no micro-batches of a
+    rank's own.
+
+    Constraints:
+    - (C1) the region holds commands alone.
+    - (C2) it stands in no other, and not in what is done for a rank's own
+      micro-batches, which it doesn't hold either.
+    - (C3) it holds nothing that all ranks take part in, or must all do.
+
+    Example:
+    ```mlir
+    hfta.only <2, 1, 1> {
+      hfta.run @"task/invert.3.on_2"
+    }
+    hfta.record 7
+    hfta.await 7 {queue = 2}
+    hfta.broadcast_bytes 4096 at <segment, 5, 0> from <2, 1, 1> to <0, 4, 1> {queue = 2}
+    ```
+  }];
+  let arguments = (ins Hfta_ReplicasAttr:$replicas);
+  let regions = (region SizedRegion<1>:$body);
+  let assemblyFormat = "$replicas attr-dict-with-keyword $body";
   let hasVerifier = 1;
   let hasRegionVerifier = 1;
 }

@@ -42,7 +42,8 @@ def Hfta_VariableOp : Hfta_Op<"variable", [
     drawn is keyed by the variable's own name. `instances` counts the
     micro-batches in flight. With `copy`, the variable is of that copy alone, and
     its type is plain. `readers` are the stages that read it beside the one of its
-    block, which get it sent.
+    block, which get it sent. `holders` are the replicas that alone have it, of the
+    stage of its block: others have no memory for it.
 
     `purpose` says what a variable of the compiler is for, and of which other
     variable. A model's tensor has none: it is called `known_as` in checkpoints
@@ -60,6 +61,9 @@ def Hfta_VariableOp : Hfta_Op<"variable", [
     - (C8) the purpose is of a variable beside this one; a norm, a gradient and a
       state are of a parameter, an initial value is of no constant.
     - (C9) no two variables have one purpose, unless each is of one copy.
+    - (C10) what some replicas hold lies between their own tasks: its role is
+      `curvature`, `moment`, `optimizer_state`, `output` or `saved`.
+    - (C11) it has no readers.
 
     Example:
     ```mlir
@@ -80,7 +84,8 @@ def Hfta_VariableOp : Hfta_Op<"variable", [
                        OptionalAttr<I64Attr>:$copy,
                        OptionalAttr<Hfta_PurposeAttr>:$purpose,
                        OptionalAttr<StrAttr>:$known_as,
-                       OptionalAttr<DenseI64ArrayAttr>:$readers);
+                       OptionalAttr<DenseI64ArrayAttr>:$readers,
+                       OptionalAttr<Hfta_ReplicasAttr>:$holders);
   let builders = [
     OpBuilder<(ins "::llvm::StringRef":$name, "::mlir::RankedTensorType":$type,
                    "Role":$role, CArg<"::mlir::Attribute", "{}">:$initial)>,

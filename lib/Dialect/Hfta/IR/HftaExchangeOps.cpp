@@ -1,0 +1,253 @@
+//===- HftaExchangeOps.cpp - Commands of several ranks or stages ----------===//
+
+#include "ScheduleVerifiers.h"
+
+using namespace mlir;
+using namespace mlir::hfta;
+
+/// The segment that a place lies in; null if the table has none.
+static SegmentAttr getSegment(Operation *op, PlaceAttr place) {
+  ArrayAttr segments = SegmentAttr::getTable(op);
+  if (!segments || place.getNumber() >= static_cast<int64_t>(segments.size()))
+    return nullptr;
+  return cast<SegmentAttr>(segments[place.getNumber()]);
+}
+
+//===----------------------------------------------------------------------===//
+// What ranks do together
+//===----------------------------------------------------------------------===//
+
+/// What is sent waits for others, which the host must not.
+template <typename OpTy>
+static LogicalResult verifyPostingQueue(OpTy op) {
+  if (op.getQueue() == 0)
+    return op.emitOpError("needs a queue after 0, which is the host's own");
+  return verifyQueue(op);
+}
+
+/// A command that all ranks give together.
+template <typename OpTy>
+static LogicalResult verifyOnce(OpTy op) {
+  if (auto outer = op->template getParentOfType<RepeatOp>())
+    return op.emitOpError("stands in a repeat over ")
+           << stringifyRepeatKind(outer.getOver())
+           << ", of which each rank has its own number";
+  return verifyPostingQueue(op);
+}
+
+/// What all replicas take part in, none of them without the segment.
+static LogicalResult verifyAllHold(Operation *op, PlaceAttr place) {
+  SegmentAttr segment = getSegment(op, place);
+  if (!segment || !segment.getHolders())
+    return success();
+  return op->emitOpError("is of all replicas, but segment ")
+         << place.getNumber() << " of replicas " << segment.getHolders()
+         << " alone";
+}
+
+LogicalResult AllReduceOp::verify() {
+  PlaceAttr at = getAt();
+  if (at.getSpace() != Space::segment ||
+      getThrough().getSpace() != Space::segment)
+    return emitOpError("adds up what lies in segments, not from ")
+           << getThrough() << " to " << at;
+  int64_t block = at.getStride();
+  if (auto bytes = static_cast<int64_t>(getBytes());
+      block < 1 || bytes < 1 || bytes % block != 0)
+    return emitOpError("must add up whole blocks of ")
+           << block << " bytes, got " << bytes << " bytes";
+  return verifyOnce(*this);
+}
+
+LogicalResult
+AllReduceOp::verifySymbolUses(SymbolTableCollection &symbolTable) {
+  auto task = symbolTable.lookupNearestSymbolFrom<TaskOp>(*this, getTaskAttr());
+  if (!task)
+    return emitOpError("names no task: ") << getTaskAttr();
+  int64_t at = getAt().getNumber(), through = getThrough().getNumber();
+  if (!llvm::is_contained(task.getReads(), at) ||
+      !llvm::is_contained(task.getReads(), through) ||
+      !llvm::equal(task.getWrites(), ArrayRef(at)))
+    return emitOpError("adds with ")
+           << getTaskAttr() << ", which doesn't add segment " << through
+           << " to segment " << at;
+  if (failed(verifyPlace(*this, getAt(), getBytes())) ||
+      failed(verifyPlace(*this, getThrough(), getAt().getStride())))
+    return failure();
+  SegmentAttr sums = getSegment(*this, getAt());
+  if (sums && !sums.isOfGroups())
+    return emitOpError("adds up groups, of which segment ")
+           << at << " has none: its role is " << stringifyRole(sums.getRole());
+  SegmentAttr received = getSegment(*this, getThrough());
+  if (received && received.getRole() != Role::received)
+    return emitOpError("receives in segment ")
+           << through << ", whose role is "
+           << stringifyRole(received.getRole());
+  if (failed(verifyAllHold(*this, getAt())))
+    return failure();
+  return verifyAllHold(*this, getThrough());
+}
+
+LogicalResult AllGatherOp::verify() {
+  if (getAt().getSpace() != Space::segment)
+    return emitOpError("gathers in segments, not ") << getAt();
+  if (auto bytes = static_cast<int64_t>(getBytes()); bytes < 1)
+    return emitOpError("must gather at least one byte, got ") << bytes;
+  return verifyOnce(*this);
+}
+
+LogicalResult
+AllGatherOp::verifySymbolUses(SymbolTableCollection & /*symbolTable*/) {
+  if (failed(verifyPlace(*this, getAt(), getBytes())))
+    return failure();
+  SegmentAttr segment = getSegment(*this, getAt());
+  if (segment && segment.getRole() != Role::exchange)
+    return emitOpError("gathers micro-batches' own in segment ")
+           << getAt().getNumber() << ", whose role is "
+           << stringifyRole(segment.getRole());
+  return verifyAllHold(*this, getAt());
+}
+
+/// A place in one segment, of each copy if it has a stride: within each one's
+/// part, where the segment has slabs.
+template <typename OpTy>
+static LogicalResult verifyCopiesPlace(OpTy op) {
+  PlaceAttr at = op.getAt();
+  if (at.getSpace() != Space::segment)
+    return op.emitOpError("is of what lies in segments, not of ") << at;
+  auto bytes = static_cast<int64_t>(op.getBytes());
+  if (bytes < 1)
+    return op.emitOpError("must be of at least one byte, got ") << bytes;
+  if (failed(verifyPlace(op, at, bytes)))
+    return failure();
+  SegmentAttr segment = getSegment(op, at);
+  if (at.getStride() == 0 || !segment)
+    return success();
+  if (segment.getCopyBytes() > 0 && segment.getCopyBytes() != at.getStride())
+    return op.emitOpError("goes from copy to copy by ")
+           << at.getStride() << " bytes in segment " << at.getNumber()
+           << ", whose slabs have " << segment.getCopyBytes();
+  int64_t begin = segment.getCopyBytes() > 0 ? at.getOffset() : 0;
+  if (begin + bytes > at.getStride())
+    return op.emitOpError("ends at byte ")
+           << begin + bytes << " of a copy's part, which has "
+           << at.getStride();
+  return success();
+}
+
+/// It is for all copies, at once.
+template <typename OpTy>
+static LogicalResult verifyForAllCopies(OpTy op) {
+  if (auto outer = op->template getParentOfType<RepeatOp>())
+    return op.emitOpError("stands in a repeat over ")
+           << stringifyRepeatKind(outer.getOver())
+           << ", but is done once, for all copies";
+  if (op->template getParentOfType<CaseOp>())
+    return op.emitOpError("stands in a case of actions, but is done once");
+  for (auto outer = op->template getParentOfType<EveryOp>(); outer;
+       outer = outer->template getParentOfType<EveryOp>())
+    if (outer.choosesCopies())
+      return op.emitOpError("is for all copies, but stands in what is for ")
+             << stringifyDueKind(outer.getWhich()) << " alone";
+  return success();
+}
+
+LogicalResult BroadcastBytesOp::verify() {
+  if (failed(verifyForAllCopies(*this)))
+    return failure();
+  return verifyPostingQueue(*this);
+}
+
+LogicalResult
+BroadcastBytesOp::verifySymbolUses(SymbolTableCollection & /*symbolTable*/) {
+  if (failed(verifyCopiesPlace(*this)))
+    return failure();
+  SegmentAttr segment = getSegment(*this, getAt());
+  if (!segment)
+    return success();
+  switch (segment.getRole()) {
+  case Role::parameter:
+  case Role::gradient:
+  case Role::optimizer_state:
+  case Role::statistics:
+  case Role::output:
+  case Role::result:
+  case Role::curvature:
+  case Role::moment:
+    break;
+  default:
+    return emitOpError("is of what a step makes and keeps, not of segment ")
+           << getAt().getNumber() << ", whose role is "
+           << stringifyRole(segment.getRole());
+  }
+  for (ReplicasAttr replicas : {getFrom(), getTo()})
+    if (segment.getHolders() && !replicas.isWithin(segment.getHolders()))
+      return emitOpError("is of replicas ")
+             << replicas << ", but segment " << getAt().getNumber()
+             << " of replicas " << segment.getHolders() << " alone";
+  return success();
+}
+
+LogicalResult TakeGroupOp::verify() {
+  if (auto group = static_cast<int64_t>(getGroup()); group < 0)
+    return emitOpError("needs a group's number, got ") << group;
+  if (failed(verifyForAllCopies(*this)))
+    return failure();
+  return verifyQueue(*this);
+}
+
+LogicalResult
+TakeGroupOp::verifySymbolUses(SymbolTableCollection & /*symbolTable*/) {
+  if (failed(verifyCopiesPlace(*this)))
+    return failure();
+  SegmentAttr segment = getSegment(*this, getAt());
+  if (segment && segment.getRole() != Role::moment)
+    return emitOpError("is of moments, not of segment ")
+           << getAt().getNumber() << ", whose role is "
+           << stringifyRole(segment.getRole());
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// What stages say to each other
+//===----------------------------------------------------------------------===//
+
+/// A send or a receive.
+template <typename OpTy>
+static LogicalResult verifyMessage(OpTy op) {
+  if (op.getAt().getSpace() != Space::segment)
+    return op.emitOpError("is of what lies in segments, not of ") << op.getAt();
+  if (auto bytes = static_cast<int64_t>(op.getBytes()); bytes < 1)
+    return op.emitOpError("must be of at least one byte, got ") << bytes;
+  auto stage = static_cast<int64_t>(op.getStage());
+  auto schedule = op->template getParentOfType<ScheduleOp>();
+  if (stage < 0 || stage == static_cast<int64_t>(schedule.getStage()))
+    return op.emitOpError("needs another stage than its own, got ") << stage;
+  if (getTurns(op))
+    return op.emitOpError("is of all copies, but stands in a turn of some");
+  return verifyPostingQueue(op);
+}
+
+LogicalResult SendOp::verify() { return verifyMessage(*this); }
+
+LogicalResult
+SendOp::verifySymbolUses(SymbolTableCollection & /*symbolTable*/) {
+  if (failed(verifyPlace(*this, getAt(), getBytes())))
+    return failure();
+  return verifyAllHold(*this, getAt());
+}
+
+LogicalResult ReceiveOp::verify() {
+  auto ahead = static_cast<int64_t>(getAhead());
+  if (ahead < 0 || (ahead > 0 && !isInMicroBatches(*this)))
+    return emitOpError("looks ahead from a micro-batch, not back; got ")
+           << ahead;
+  return verifyMessage(*this);
+}
+
+LogicalResult
+ReceiveOp::verifySymbolUses(SymbolTableCollection & /*symbolTable*/) {
+  if (failed(verifyPlace(*this, getAt(), getBytes())))
+    return failure();
+  return verifyAllHold(*this, getAt());
+}

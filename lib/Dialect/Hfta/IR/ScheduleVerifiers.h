@@ -1,0 +1,31 @@
+//===- ScheduleVerifiers.h - What verifiers of commands share ---*- C++ -*-===//
+
+#ifndef HFTA_LIB_DIALECT_HFTA_IR_SCHEDULEVERIFIERS_H
+#define HFTA_LIB_DIALECT_HFTA_IR_SCHEDULEVERIFIERS_H
+
+#include "Hfta/Dialect/Hfta/IR/HftaOps.h"
+
+namespace mlir::hfta {
+
+/// The outermost turns that a command stands in; null outside of turns.
+Operation *getTurns(Operation *command);
+
+/// Whether a command is given for a certain micro-batch.
+bool isInMicroBatches(Operation *command);
+
+/// A range of a segment must lie in it.
+LogicalResult verifyPlace(Operation *op, PlaceAttr place, int64_t bytes);
+
+template <typename OpTy>
+LogicalResult verifyQueue(OpTy op) {
+  auto device = static_cast<int64_t>(op.getDevice());
+  auto queue = static_cast<int64_t>(op.getQueue());
+  if (device < 0 || queue < 0)
+    return op.emitOpError("needs a device and a queue, got ")
+           << device << " and " << queue;
+  return success();
+}
+
+} // namespace mlir::hfta
+
+#endif // HFTA_LIB_DIALECT_HFTA_IR_SCHEDULEVERIFIERS_H
