@@ -62,7 +62,8 @@ public:
 
   /// Variables' offsets; strides in slabs are known once all have theirs.
   /// `writer`: the part whose tasks write what is sent to other stages, which
-  /// each send their own, or what is computed again.
+  /// each send their own, or what is computed again, or what evaluations find,
+  /// which may come between a step's gradients and its update.
   Place place(VariableOp variable, StringRef writer) {
     RankedTensorType type = variable.getTensorType();
     std::optional<int64_t> copies = getCopies(type);
@@ -536,8 +537,8 @@ struct PlanMemoryPass : hfta::impl::HftaPlanMemoryBase<PlanMemoryPass> {
                     segments.get(&getContext()));
   }
 
-  /// Of values that are sent for each micro-batch, or computed again, which
-  /// part does so.
+  /// Of values that are sent for each micro-batch, computed again, or what
+  /// evaluations find, which part does so.
   static llvm::StringMap<StringRef> findWriters(ModuleOp module) {
     llvm::StringMap<StringRef> writers;
     SymbolTable symbols(module);
@@ -547,8 +548,11 @@ struct PlanMemoryPass : hfta::impl::HftaPlanMemoryBase<PlanMemoryPass> {
         continue;
       for (auto write : function.getOps<WriteOp>()) {
         auto variable = symbols.lookup<VariableOp>(write.getVariable());
-        bool isSent = variable.getReaders() && variable.getRole() == Role::cut;
-        if (isSent || task.getPart() == parts::kRecompute)
+        Role role = variable.getRole();
+        bool isSent = variable.getReaders() && role == Role::cut;
+        bool isOfEvaluation =
+            role == Role::result && task.getPart() == parts::kEvaluate;
+        if (isSent || isOfEvaluation || task.getPart() == parts::kRecompute)
           writers[write.getVariable()] = task.getPart().getValue();
       }
     }

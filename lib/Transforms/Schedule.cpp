@@ -188,6 +188,7 @@ void ScheduleBuilder::buildUpdate() {
 }
 
 void ScheduleBuilder::buildEvaluate() {
+  evaluates = true;
   uploadScalars(/*ofMicroBatches=*/false);
   clearResults();
   overUploads([&] {
@@ -203,6 +204,7 @@ void ScheduleBuilder::buildEvaluate() {
     awaitSums(Role::result, -1);
   }
   downloadResults();
+  evaluates = false;
 }
 
 void ScheduleBuilder::buildInfer() {

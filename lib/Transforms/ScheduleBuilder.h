@@ -91,6 +91,7 @@ private:
   void sumUpGradients(bool isInStep);
   void awaitSums(Role role, int64_t block);
   void gatherStatistics();
+  void forResults(llvm::function_ref<void(int64_t, SegmentAttr)> visit);
   void clearResults();
   void downloadResults();
   void record(int64_t event, int64_t queue);
@@ -207,6 +208,7 @@ private:
   std::map<std::string, SmallVector<TaskOp>> tasks; ///< of the stage, by part
   int64_t stage = -1;       ///< of the schedule; -1: the whole program
   int64_t resultBlock = -1; ///< of losses' segments
+  bool evaluates = false;   ///< whether the schedule is an evaluation
 };
 
 } // namespace mlir::hfta

@@ -200,7 +200,11 @@ SmallVector<SumBucket> ScheduleBuilder::getBuckets(Role role,
     return sums.getBuckets(role, block);
   if (isStage() && job.getStage(resultBlock) != stage)
     return {};
-  return sums.getBuckets(role, resultBlock);
+  SmallVector<SumBucket> buckets = sums.getBuckets(role, resultBlock);
+  llvm::erase_if(buckets, [&](const SumBucket &bucket) {
+    return isWrittenBy(bucket.at.getNumber(), parts::kEvaluate) != evaluates;
+  });
+  return buckets;
 }
 
 void ScheduleBuilder::reduceAll(ArrayRef<SumBucket> buckets) {
@@ -247,15 +251,25 @@ void ScheduleBuilder::awaitSums(Role role, int64_t block) {
     await(getSumEvent(/*isSummed=*/true, block), kTasks);
 }
 
-void ScheduleBuilder::clearResults() {
+/// Those of evaluations, or those of steps: an evaluation between a step's
+/// gradients and its update leaves what the update reads.
+void ScheduleBuilder::forResults(
+    llvm::function_ref<void(int64_t, SegmentAttr)> visit) {
   forSegments(Role::result, [&](int64_t number, SegmentAttr segment) {
+    if (isWrittenBy(number, parts::kEvaluate) == evaluates)
+      visit(number, segment);
+  });
+}
+
+void ScheduleBuilder::clearResults() {
+  forResults([&](int64_t number, SegmentAttr segment) {
     FillOp::create(builder, getLoc(), segment.getBytes(),
                    getPlace(Space::segment, number), /*device=*/0, kTasks);
   });
 }
 
 void ScheduleBuilder::downloadResults() {
-  forSegments(Role::result, [&](int64_t number, SegmentAttr segment) {
+  forResults([&](int64_t number, SegmentAttr segment) {
     transfer(segment.getBytes(), getPlace(Space::segment, number),
              getPlace(Space::host, number), kTasks);
   });

@@ -44,15 +44,25 @@ ScheduledSums::ScheduledSums(ModuleOp module, const Job &job)
                   ArrayAttr::get(module.getContext(), segments));
 }
 
+/// Whether the segment has what evaluations add up, not steps.
+bool ScheduledSums::holdsEvaluations(int64_t segment) {
+  return llvm::any_of(module.getOps<VariableOp>(), [&](VariableOp variable) {
+    std::optional<BindingAttr> place = variable.getLocation();
+    return place && place->getSegment() == segment &&
+           variable.isFor(Purpose::evaluation_loss);
+  });
+}
+
 void ScheduledSums::addSums(int64_t number, SegmentAttr segment) {
   OpBuilder builder = OpBuilder::atBlockEnd(module.getBody());
   bool isFlat = SegmentAttr::isSummed(segment.getRole());
   Sums sums = {number, segment,
                isFlat ? SegmentAttr::kBlockBytes : segment.getBytes(), nullptr};
-  // Of the results, what evaluations add up lies beside a step's loss.
   std::string part = parts::kCombine.str();
   if (segment.getRole() != Role::gradient)
     part += isFlat ? "_moments" : "_results";
+  if (!isFlat && holdsEvaluations(number))
+    part += "_of_evaluations";
   auto getName = [&] {
     return (names::kTaskPrefix + TaskAttr::makeName(part, segment.getBlock()))
         .str();

@@ -35,6 +35,7 @@ private:
     TaskOp task;
   };
 
+  bool holdsEvaluations(int64_t segment);
   void addSums(int64_t number, SegmentAttr segment);
   void addLaunch(Sums &sums, RankedTensorType type, int64_t offset,
                  int64_t stride);
