@@ -14,11 +14,31 @@ static bool isPassed(Operation *op) {
   return isa<CastOp, AddOp, StackOp, UnstackOp>(op);
 }
 
+/// Whether an op reads or writes what one task leaves for others.
+template <typename AccessOp>
+static bool isLeft(AccessOp access) {
+  Role role = access->template getParentOfType<ModuleOp>()
+                  .template lookupSymbol<VariableOp>(access.getVariable())
+                  .getRole();
+  return role == Role::cut || role == Role::saved;
+}
+
+/// What a value was in the task that has left it.
+static Value findOrigin(Value value) {
+  auto read = value.getDefiningOp<ReadOp>();
+  if (!read || !isLeft(read))
+    return value;
+  for (auto function : read->getParentOfType<ModuleOp>().getOps<func::FuncOp>())
+    for (auto write : function.getOps<WriteOp>())
+      if (write.getVariable() == read.getVariable())
+        return findOrigin(write.getValue());
+  return value;
+}
+
 /// On from where other tasks read what one has left for them.
 bool GradientPath::followAcross(WriteOp write, VariableOp gradient) {
   auto module = write->getParentOfType<ModuleOp>();
-  auto variable = module.lookupSymbol<VariableOp>(write.getVariable());
-  if (variable.getRole() != Role::cut && variable.getRole() != Role::saved)
+  if (!isLeft(write))
     return false;
   for (auto function : module.getOps<func::FuncOp>())
     for (auto read : function.getOps<ReadOp>())
@@ -60,7 +80,7 @@ bool GradientPath::follow(Value value, VariableOp gradient) {
 std::optional<GradientPath> GradientPath::find(Value from,
                                                VariableOp gradient) {
   GradientPath path;
-  if (!path.follow(from, gradient))
+  if (!path.follow(findOrigin(from), gradient))
     return std::nullopt;
   return path;
 }

@@ -109,8 +109,6 @@ struct InsertKfacPass : hfta::impl::HftaInsertKfacBase<InsertKfacPass> {
       return module.emitError("'precondition kfac' can't be combined with ")
              << what << " yet";
     };
-    if (job.getStageCount() > 1)
-      return refuse("a pipeline of several stages");
     if (job.kfacFisher != "empirical")
       return refuse("'fisher = sampled'");
     // Preconditioned gradients may be much larger than gradients.

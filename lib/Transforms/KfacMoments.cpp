@@ -1,17 +1,19 @@
 //===- KfacMoments.cpp - Moments beside forward and backward --------------===//
 //
 // A moment is added up where its rows are computed: of inputs in a second
-// version of forward, of output gradients in one of backward. An hfta.layer
-// stands in a backward task and names the values there; what a backward task
-// has of an input was saved by a forward task, or computed again from what was,
-// so that the same value is found in the forward by going back through
-// variables.
+// version of forward, of output gradients in one of backward, or of
+// backward_weight where that has the layer. An hfta.layer stands in such a task
+// and names the values there; what it has of an input was saved by a forward
+// task, or computed again from what was, so that the forward has a value of the
+// same number. Each use of a weight has moments of its own: uses may be of
+// several stages, and sums have the same order wherever these are cut.
 //===----------------------------------------------------------------------===//
 
 #include "Hfta/Dialect/Hfta/IR/Expression.h"
 #include "Hfta/Transforms/Precision.h"
 #include "Kfac.h"
 #include "KfacRows.h"
+#include "Recomputed.h"
 #include "llvm/ADT/MapVector.h"
 
 #include <map>
@@ -25,33 +27,35 @@ namespace {
 /// its own.
 struct MomentTask {
   func::FuncOp function;
-  func::FuncOp original; ///< null: it has none
-  IRMapping values;      ///< of all tasks, as the task has them
+  func::FuncOp original;              ///< null: it has none
+  IRMapping values;                   ///< of all tasks, as the task has them
+  DenseMap<unsigned, Value> ofNumber; ///< what the original computes or reads
   /// Sums as they are so far, by variable and copy.
   llvm::MapVector<std::pair<Operation *, int64_t>, Value> sums;
 };
 
-/// What makes two inputs the same factor.
-struct InputKey {
-  const void *value;
-  SmallVector<int64_t> numbers; ///< axes, window, ones, copy
-  bool operator<(const InputKey &other) const {
-    return std::tie(value, numbers) < std::tie(other.value, other.numbers);
-  }
-};
+/// What makes two inputs the same factor: their values' numbers, axes, windows,
+/// ones, copy.
+using InputKey = SmallVector<int64_t>;
 
 class MomentBuilder {
 public:
   MomentBuilder(TaskBuilder &tasks, MutableArrayRef<KfacUnit> units)
       : tasks(tasks), builder(tasks.getBuilder()), units(units),
-        type(tasks.getFloatType(tasks.getJob().precision.compute)) {}
+        type(tasks.getFloatType(tasks.getJob().precision.compute)),
+        numbers(tasks.getModule(), {parts::kForward, parts::kRecompute,
+                                    parts::kBackward, parts::kBackwardWeight}) {
+  }
 
   void build();
 
 private:
   void makeSecondVersions();
+  void eraseWithoutMoments();
   MomentTask &getTask(StringRef part, int64_t block);
+  MomentTask &getTask(LayerOp layer);
   MomentTask &getSharedTask(int64_t block);
+  void setInsertionPointToEnd(MomentTask &task);
   void finish(MomentTask &task);
 
   WriteOp findWriter(ReadOp read) const;
@@ -62,6 +66,7 @@ private:
   Value bringRead(ReadOp read, MomentTask &task);
 
   void declare(KfacFactor &factor, const KfacUnit &unit, StringRef name);
+  bool shareMoments(KfacUnit &unit);
   SmallVector<InputKey> getKeys(const KfacUnit &unit,
                                 std::optional<int64_t> copy) const;
   void addInputs(KfacUnit &unit);
@@ -72,18 +77,21 @@ private:
   bool isReducing() const { return tasks.getJob().kfacSharing == "reduce"; }
   bool isReduced(LayerOp layer) const;
   int64_t countRows(const KfacUnit &unit) const;
-  void add(MomentTask &task, const KfacFactor &factor, const KfacUnit &unit,
+  void addInput(KfacUnit &unit, size_t use);
+  void add(MomentTask &task, VariableOp moment, std::optional<int64_t> copy,
            Value rows, llvm::function_ref<Value(Value)> build);
 
   TaskBuilder &tasks;
   OpBuilder &builder;
   MutableArrayRef<KfacUnit> units;
   FloatType type; ///< that moments are added up in
+  ValueNumbers numbers;
+  DenseMap<unsigned, Value> first; ///< the first value of each number
   std::map<std::pair<std::string, int64_t>, MomentTask> all;
   /// What forward tasks leave for others.
   llvm::StringMap<WriteOp> writers;
   std::map<SmallVector<InputKey>, KfacUnit *> owners;
-  std::map<SmallVector<InputKey>, VariableOp> shared;
+  std::map<SmallVector<InputKey>, SmallVector<VariableOp>> shared;
 };
 
 } // namespace
@@ -96,31 +104,53 @@ static TaskAttr getTaskOf(func::FuncOp function) {
   return function->getAttrOfType<TaskAttr>(HftaDialect::kTaskAttrName);
 }
 
+static int64_t getBlockOf(LayerOp layer) {
+  return getTaskOf(layer->getParentOfType<func::FuncOp>()).getBlock();
+}
+
 void MomentBuilder::makeSecondVersions() {
-  SmallVector<func::FuncOp> functions(tasks.getModule().getOps<func::FuncOp>());
-  for (func::FuncOp function : functions) {
+  for (func::FuncOp function : getTasksInOrder(tasks.getModule())) {
     TaskAttr task = getTaskOf(function);
-    if (!task)
+    StringRef part = parts::getMomentsPart(task.getPart().getValue());
+    for (Operation &op : function.getBody().front().without_terminator())
+      for (Value result : op.getResults())
+        if (unsigned number = numbers.lookup(result))
+          first.try_emplace(number, result);
+    if (part.empty())
       continue;
     bool isForward = task.getPart() == parts::kForward;
-    if (!isForward && task.getPart() != parts::kBackward)
-      continue;
-    StringRef part =
-        isForward ? parts::kForwardMoments : parts::kBackwardMoments;
     MomentTask &second = all[{part.str(), task.getBlock()}];
     second.original = function;
     second.function = tasks.startTask(part, task.getBlock());
     for (Operation &op : function.getBody().front().without_terminator()) {
       if (auto write = dyn_cast<WriteOp>(op); write && isForward)
         writers[write.getVariable()] = write;
-      if (!isa<LayerOp>(op))
-        builder.clone(op, second.values);
+      if (isa<LayerOp>(op))
+        continue;
+      builder.clone(op, second.values);
+      for (Value result : op.getResults())
+        second.ofNumber.try_emplace(numbers.lookup(result),
+                                    second.values.lookup(result));
     }
   }
 }
 
+/// What has nothing to add needs no second version.
+void MomentBuilder::eraseWithoutMoments() {
+  for (auto &[key, task] : all)
+    if (task.sums.empty())
+      tasks.eraseTask(task.function);
+}
+
 MomentTask &MomentBuilder::getTask(StringRef part, int64_t block) {
   return all.at({part.str(), block});
+}
+
+/// The second version of the task that names the layer.
+MomentTask &MomentBuilder::getTask(LayerOp layer) {
+  TaskAttr task = getTaskOf(layer->getParentOfType<func::FuncOp>());
+  return getTask(parts::getMomentsPart(task.getPart().getValue()),
+                 task.getBlock());
 }
 
 MomentTask &MomentBuilder::getSharedTask(int64_t block) {
@@ -130,10 +160,13 @@ MomentTask &MomentBuilder::getSharedTask(int64_t block) {
   return task;
 }
 
+void MomentBuilder::setInsertionPointToEnd(MomentTask &task) {
+  builder.setInsertionPoint(task.function.getBody().front().getTerminator());
+}
+
 /// Writes the sums, when all uses have been added.
 void MomentBuilder::finish(MomentTask &task) {
-  Block &body = task.function.getBody().front();
-  builder.setInsertionPoint(body.getTerminator());
+  setInsertionPointToEnd(task);
   for (auto &[key, sum] : task.sums)
     tasks.write(sum, cast<VariableOp>(key.first),
                 key.second < 0 ? std::nullopt : std::optional(key.second));
@@ -151,15 +184,10 @@ WriteOp MomentBuilder::findWriter(ReadOp read) const {
   return writers.lookup(read.getVariable());
 }
 
-/// What a value was before it went through variables.
+/// What a value was before it went through variables, or was computed again.
 Value MomentBuilder::resolve(Value value) const {
-  while (auto read = value.getDefiningOp<ReadOp>()) {
-    WriteOp write = findWriter(read);
-    if (!write)
-      break;
-    value = write.getValue();
-  }
-  return value;
+  Value found = first.lookup(numbers.lookup(value));
+  return found ? found : value;
 }
 
 /// Whether all copies have the value, and it is the same for all.
@@ -187,14 +215,19 @@ bool MomentBuilder::isShared(Value value) const {
   return true;
 }
 
+/// What a task of its own computes again of other blocks' forward is what its
+/// stage has not been sent.
 Value MomentBuilder::bringRead(ReadOp read, MomentTask &task) {
+  const Job &job = tasks.getJob();
   WriteOp write = findWriter(read);
-  auto writer = write ? write->getParentOfType<func::FuncOp>() : func::FuncOp();
-  if (write && writer == task.original)
-    return task.values.lookup(write.getValue());
-  if (write && !task.original)
-    return bring(write.getValue(), task);
-  Role role = tasks.lookup(read.getVariable()).getRole();
+  VariableOp variable = tasks.lookup(read.getVariable());
+  Role role = variable.getRole();
+  bool isSent = role == Role::cut &&
+                job.getStage(static_cast<int64_t>(variable.getBlock())) !=
+                    job.getStage(getTaskOf(task.function).getBlock());
+  Value before = resolve(read);
+  if (!task.original && !isSent && before != read.getResult())
+    return bring(before, task);
   bool isGiven = role == Role::input || role == Role::scalar ||
                  role == Role::constant || role == Role::parameter ||
                  (write && role == Role::cut);
@@ -204,10 +237,13 @@ Value MomentBuilder::bringRead(ReadOp read, MomentTask &task) {
 }
 
 /// The value, computed again in a task if it isn't there: null if it can't be.
-/// A backward task has all that its own layers name.
+/// The second version of a layer's task has all that the layer names.
 Value MomentBuilder::bring(Value value, MomentTask &task) {
   if (Value known = task.values.lookupOrNull(value))
     return known;
+  if (unsigned number = numbers.lookup(value))
+    if (Value known = task.ofNumber.lookup(number))
+      return known;
   Operation *op = value.getDefiningOp();
   if (auto read = dyn_cast<ReadOp>(op)) {
     Value found = bringRead(read, task);
@@ -216,7 +252,9 @@ Value MomentBuilder::bring(Value value, MomentTask &task) {
     return found;
   }
   for (Value operand : op->getOperands())
-    if (!bring(operand, task))
+    if (Value found = bring(operand, task))
+      task.values.map(operand, found);
+    else
       return {};
   builder.clone(*op, task.values);
   return task.values.lookup(value);
@@ -236,18 +274,24 @@ Value MomentBuilder::bringOf(LayerOp layer, Value value, MomentTask &task) {
 // Moments
 //===----------------------------------------------------------------------===//
 
-/// Of one copy, or of all copies together where they share the rows.
+/// Of one copy, or of all copies together where they share the rows; of each
+/// use one, in its block.
 void MomentBuilder::declare(KfacFactor &factor, const KfacUnit &unit,
                             StringRef name) {
   VariableOp of = unit.weight.variable;
   auto plain = RankedTensorType::get(factor.getPackedShape(), type);
   bool isArrayedMoment = !factor.isMomentShared && !of.getCopy();
-  factor.moment = tasks.declareOf(
-      of, Purpose::moment, name,
-      isArrayedMoment ? withCopies(plain, tasks.getJob().copies) : plain,
-      unit.getBlock());
-  if (factor.isMomentShared)
-    factor.moment.removeCopyAttr();
+  for (auto [use, layer] : llvm::enumerate(unit.layers)) {
+    std::string ofUse = name.str();
+    if (use > 0)
+      ofUse += "." + std::to_string(use);
+    factor.moments.push_back(tasks.declareOf(
+        of, Purpose::moment, ofUse,
+        isArrayedMoment ? withCopies(plain, tasks.getJob().copies) : plain,
+        getBlockOf(layer)));
+    if (factor.isMomentShared)
+      factor.moments.back().removeCopyAttr();
+  }
 }
 
 Value MomentBuilder::buildMoment(Value rows, const KfacUnit &unit,
@@ -277,20 +321,17 @@ int64_t MomentBuilder::countRows(const KfacUnit &unit) const {
   return rows * tasks.getJob().microBatches;
 }
 
-void MomentBuilder::add(MomentTask &task, const KfacFactor &factor,
-                        const KfacUnit &unit, Value rows,
+void MomentBuilder::add(MomentTask &task, VariableOp moment,
+                        std::optional<int64_t> copy, Value rows,
                         llvm::function_ref<Value(Value)> build) {
-  std::optional<int64_t> copy;
-  if (!factor.isMomentShared)
-    copy = unit.weight.copy;
   // Behind what it is made of, which is in the caches still.
-  Value &sum = task.sums[{factor.moment, copy.value_or(-1)}];
+  Value &sum = task.sums[{moment, copy.value_or(-1)}];
   Operation *last = rows.getDefiningOp();
   if (sum && last->isBeforeInBlock(sum.getDefiningOp()))
     last = sum.getDefiningOp();
   builder.setInsertionPointAfter(last);
   if (!sum)
-    sum = tasks.read(factor.moment, copy);
+    sum = tasks.read(moment, copy);
   sum = build(sum);
 }
 
@@ -300,10 +341,10 @@ MomentBuilder::getKeys(const KfacUnit &unit,
   SmallVector<InputKey> keys;
   for (LayerOp layer : unit.layers) {
     LayerSide side = getLayerAxes(layer)->input;
-    InputKey key = {resolve(layer.getInput()).getAsOpaquePointer(), {}};
-    auto append = [&](ArrayRef<int64_t> numbers) {
-      key.numbers.push_back(static_cast<int64_t>(numbers.size()));
-      llvm::append_range(key.numbers, numbers);
+    InputKey key = {static_cast<int64_t>(numbers.lookup(layer.getInput()))};
+    auto append = [&](ArrayRef<int64_t> more) {
+      key.push_back(static_cast<int64_t>(more.size()));
+      llvm::append_range(key, more);
     };
     append(side.shape);
     append(side.blocks);
@@ -311,20 +352,60 @@ MomentBuilder::getKeys(const KfacUnit &unit,
     if (side.kind == LayerSide::Kind::patches) {
       auto weight = cast<RankedTensorType>(layer.getWeightGradient().getType());
       append(weight.getShape().drop_front());
-      key.numbers.push_back(static_cast<int64_t>(layer.getGroups()));
+      key.push_back(static_cast<int64_t>(layer.getGroups()));
       append(*layer.getStrides());
       append(*layer.getDilations());
       append(*layer.getPadding());
     }
-    key.numbers.push_back(isReduced(layer) ? 1 : 0);
-    key.numbers.push_back(unit.bias ? 1 : 0);
-    key.numbers.push_back(copy.value_or(-1));
+    key.push_back(isReduced(layer) ? 1 : 0);
+    key.push_back(unit.bias ? 1 : 0);
+    key.push_back(copy.value_or(-1));
     keys.push_back(std::move(key));
   }
   return keys;
 }
 
-/// In the forward, or in the backward if that is where an input is computed.
+/// Whether copies that are compiled alone have the same moments already; of
+/// inputs that all copies share.
+bool MomentBuilder::shareMoments(KfacUnit &unit) {
+  KfacFactor &factor = unit.input;
+  factor.isMomentShared = llvm::all_of(
+      unit.layers, [&](LayerOp layer) { return isShared(layer.getInput()); });
+  if (!factor.isMomentShared) {
+    declare(factor, unit, "input");
+    return false;
+  }
+  SmallVector<VariableOp> &known = shared[getKeys(unit, std::nullopt)];
+  bool isShared = !known.empty();
+  if (isShared)
+    factor.moments = known;
+  else
+    declare(factor, unit, "input");
+  known = factor.moments;
+  return isShared;
+}
+
+/// In the forward, or in the second version of the layer's task if that is
+/// where an input is computed.
+void MomentBuilder::addInput(KfacUnit &unit, size_t use) {
+  LayerOp layer = unit.layers[use];
+  bool isShared = unit.input.isMomentShared;
+  int64_t block = getBlockOf(layer);
+  MomentTask *task = isShared ? &getSharedTask(block)
+                              : &getTask(parts::kForwardMoments, block);
+  setInsertionPointToEnd(*task);
+  Value input = bringOf(layer, layer.getInput(), *task);
+  if (!input) {
+    task = &getTask(layer);
+    setInsertionPointToEnd(*task);
+    input = bringOf(layer, layer.getInput(), *task);
+  }
+  add(*task, unit.input.moments[use],
+      isShared ? std::nullopt : unit.weight.copy, input, [&](Value sum) {
+        return buildMoment(input, unit, layer, /*isOutput=*/false, sum);
+      });
+}
+
 void MomentBuilder::addInputs(KfacUnit &unit) {
   KfacFactor &factor = unit.input;
   factor.blocks = unit.axes->blocks;
@@ -338,38 +419,10 @@ void MomentBuilder::addInputs(KfacUnit &unit) {
     factor.owner = known->second;
     return;
   }
-  factor.isMomentShared = llvm::all_of(
-      unit.layers, [&](LayerOp layer) { return isShared(layer.getInput()); });
-  // Copies that are compiled alone share moments, too.
-  if (factor.isMomentShared) {
-    VariableOp &moment = shared[getKeys(unit, std::nullopt)];
-    if (moment) {
-      factor.moment = moment;
-      return;
-    }
-    declare(factor, unit, "input");
-    moment = factor.moment;
-  } else {
-    declare(factor, unit, "input");
-  }
-  for (LayerOp layer : unit.layers) {
-    int64_t block =
-        getTaskOf(layer->getParentOfType<func::FuncOp>()).getBlock();
-    MomentTask *task = factor.isMomentShared
-                           ? &getSharedTask(block)
-                           : &getTask(parts::kForwardMoments, block);
-    builder.setInsertionPoint(task->function.getBody().front().getTerminator());
-    Value input = bringOf(layer, layer.getInput(), *task);
-    if (!input) {
-      task = &getTask(parts::kBackwardMoments, block);
-      builder.setInsertionPoint(
-          task->function.getBody().front().getTerminator());
-      input = bringOf(layer, layer.getInput(), *task);
-    }
-    add(*task, factor, unit, input, [&](Value sum) {
-      return buildMoment(input, unit, layer, /*isOutput=*/false, sum);
-    });
-  }
+  if (shareMoments(unit))
+    return;
+  for (size_t use = 0; use < unit.layers.size(); ++use)
+    addInput(unit, use);
 }
 
 void MomentBuilder::addOutputs(KfacUnit &unit) {
@@ -377,14 +430,12 @@ void MomentBuilder::addOutputs(KfacUnit &unit) {
   factor.blocks = unit.axes->blocks;
   factor.size = unit.axes->outputs;
   declare(factor, unit, "output");
-  // Backwards run from the last block to the first, and so from the last use.
-  for (LayerOp layer : llvm::reverse(unit.layers)) {
-    int64_t block =
-        getTaskOf(layer->getParentOfType<func::FuncOp>()).getBlock();
-    MomentTask &task = getTask(parts::kBackwardMoments, block);
-    builder.setInsertionPoint(task.function.getBody().front().getTerminator());
+  for (size_t use = 0; use < unit.layers.size(); ++use) {
+    LayerOp layer = unit.layers[use];
+    MomentTask &task = getTask(layer);
+    setInsertionPointToEnd(task);
     Value gradient = bringOf(layer, layer.getOutputGradient(), task);
-    add(task, factor, unit, gradient, [&](Value sum) {
+    add(task, factor.moments[use], unit.weight.copy, gradient, [&](Value sum) {
       return buildMoment(gradient, unit, layer, /*isOutput=*/true, sum);
     });
   }
@@ -432,9 +483,8 @@ void MomentBuilder::addUnitWise(KfacUnit &unit) {
   factor.size = unit.bias ? 2 : 1;
   declare(factor, unit, "output");
   LayerOp layer = unit.layers.front();
-  int64_t block = getTaskOf(layer->getParentOfType<func::FuncOp>()).getBlock();
-  MomentTask &task = getTask(parts::kBackwardMoments, block);
-  builder.setInsertionPoint(task.function.getBody().front().getTerminator());
+  MomentTask &task = getTask(layer);
+  setInsertionPointToEnd(task);
   auto get = [&](Value value) {
     return Expression(builder, layer.getLoc(),
                       tasks.castTo(bringOf(layer, value, task), type));
@@ -453,13 +503,14 @@ void MomentBuilder::addUnitWise(KfacUnit &unit) {
     append(u * v);
     append(v * v);
   }
-  add(task, factor, unit, sums.back(), [&](Value sum) -> Value {
-    Value all = sums.size() == 1 ? sums.front()
-                                 : ConcatOp::create(builder, layer.getLoc(),
-                                                    sums, /*axis=*/1)
-                                       .getResult();
-    return AddOp::create(builder, layer.getLoc(), sum, all);
-  });
+  add(task, factor.moments.front(), unit.weight.copy, sums.back(),
+      [&](Value sum) -> Value {
+        Value all = sums.size() == 1 ? sums.front()
+                                     : ConcatOp::create(builder, layer.getLoc(),
+                                                        sums, /*axis=*/1)
+                                           .getResult();
+        return AddOp::create(builder, layer.getLoc(), sum, all);
+      });
 }
 
 void MomentBuilder::build() {
@@ -488,6 +539,7 @@ void MomentBuilder::build() {
   }
   for (auto &[key, task] : all)
     finish(task);
+  eraseWithoutMoments();
 }
 
 void hfta::buildKfacMoments(TaskBuilder &tasks,

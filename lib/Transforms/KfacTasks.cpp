@@ -62,11 +62,16 @@ private:
   Expression getDiagonal(const Expression &packed,
                          const KfacFactor &factor) const;
   Expression getMeanDiagonal(const KfacFactor &factor) const;
+  VariableOp declareCount(StringRef name);
+  VariableOp getCounter(StringRef name, int64_t block);
   void count(StringRef name, const Expression &number);
-  void writeCounts();
+  void writeCounts(int64_t block);
+  void addCounts();
+  Expression readMoments(const KfacFactor &factor) const;
+  void clearMoments(const KfacUnit &unit, const KfacFactor &factor);
 
   bool isEigen() const { return tasks.getJob().kfacMethod == Job::kEigen; }
-  void updateMean(KfacFactor &factor);
+  void updateMean(const KfacUnit &unit, const KfacFactor &factor);
   Expression getBasis(const KfacFactor &factor) const;
   Expression getEigenvalues(const KfacFactor &factor) const;
   void decompose(const KfacFactor &factor);
@@ -101,7 +106,12 @@ private:
   std::optional<int64_t> copy;
   /// Of the task at hand, by name and copy.
   std::map<std::pair<std::string, int64_t>, Expression> counts;
+  /// Of blocks that count by themselves, by name.
+  std::map<std::string, SmallVector<VariableOp>> counters;
 };
+
+/// What is counted, for the host to tell.
+constexpr StringLiteral kCounts[] = {"skipped", "retried", "kept"};
 
 } // namespace
 
@@ -165,10 +175,30 @@ void KfacTasks::declareVariables() {
         .removeCopyAttr();
   }
   tasks.declare(Purpose::kl_scale, tasks.scalarType(wide, true));
-  for (StringRef name : {"skipped", "retried", "kept"})
-    tasks.declare(
-        PurposeAttr::get(tasks.getContext(), Purpose::curvature_count, name),
-        tasks.scalarType(wide, true));
+  for (StringRef name : kCounts)
+    declareCount(name);
+}
+
+VariableOp KfacTasks::declareCount(StringRef name) {
+  return tasks.declare(
+      PurposeAttr::get(tasks.getContext(), Purpose::curvature_count, name),
+      tasks.scalarType(wide, true));
+}
+
+/// Where a block's tasks count. Stages have counts of their own, which the last
+/// one adds up.
+VariableOp KfacTasks::getCounter(StringRef name, int64_t block) {
+  std::string own = name.str();
+  if (tasks.getJob().getStageCount() > 1)
+    own += "." + std::to_string(block);
+  VariableOp counter =
+      tasks.getVariables().lookup(Purpose::curvature_count, own);
+  if (counter)
+    return counter;
+  counter = declareCount(own);
+  counter.setBlock(block);
+  counters[name.str()].push_back(counter);
+  return counter;
 }
 
 /// Adds to how often something has happened in a task.
@@ -178,12 +208,21 @@ void KfacTasks::count(StringRef name, const Expression &number) {
 }
 
 /// To what the step's other tasks have counted, for the host to tell.
-void KfacTasks::writeCounts() {
+void KfacTasks::writeCounts(int64_t block) {
   for (auto &[key, sum] : counts)
-    tasks.accumulate(
-        sum, tasks.getVariables().lookup(Purpose::curvature_count, key.first),
-        key.second < 0 ? std::nullopt : std::optional(key.second));
+    tasks.accumulate(sum, getCounter(key.first, block),
+                     key.second < 0 ? std::nullopt : std::optional(key.second));
   counts.clear();
+}
+
+/// Of all blocks, where these count by themselves.
+void KfacTasks::addCounts() {
+  for (auto &[name, ofBlocks] : counters) {
+    Expression sum = number(0.0);
+    for (VariableOp counter : ofBlocks)
+      sum = sum + read(counter);
+    write(sum, tasks.getVariables().lookup(Purpose::curvature_count, name));
+  }
 }
 
 //===----------------------------------------------------------------------===//
@@ -220,9 +259,36 @@ static Expression isFinite(const Expression &value) {
                                       std::numeric_limits<double>::infinity());
 }
 
+/// The sum over all uses, in their order.
+Expression KfacTasks::readMoments(const KfacFactor &factor) const {
+  auto readUse = [&](VariableOp moment) {
+    return wrap(
+        tasks.read(moment, factor.isMomentShared ? std::nullopt : copy));
+  };
+  Expression sum = readUse(factor.moments.front());
+  for (VariableOp moment : llvm::drop_begin(factor.moments))
+    sum = sum + readUse(moment);
+  return sum;
+}
+
+/// Those that are the copy's own and the stage's own: schedules clear what
+/// copies or stages have in common.
+void KfacTasks::clearMoments(const KfacUnit &unit, const KfacFactor &factor) {
+  const Job &job = tasks.getJob();
+  auto getStage = [&](VariableOp variable) {
+    return job.getStage(static_cast<int64_t>(variable.getBlock()));
+  };
+  for (VariableOp moment : factor.moments)
+    if (!factor.isMomentShared &&
+        getStage(moment) == getStage(unit.weight.variable))
+      write(wrap(tasks.splat(factor.getPackedShape(),
+                             moment.getTensorType().getElementType(), 0.0)),
+            moment);
+}
+
 /// w ← d w + 1; F ← F + (new − F) / w. What isn't finite shows on the diagonal,
 /// where every column's square stands; then both stay as they are.
-void KfacTasks::updateMean(KfacFactor &factor) {
+void KfacTasks::updateMean(const KfacUnit &unit, const KfacFactor &factor) {
   if (factor.owner)
     return;
   Expression scale = number(factor.scale);
@@ -233,11 +299,9 @@ void KfacTasks::updateMean(KfacFactor &factor) {
     if (VariableOp terms = variables.lookup(Purpose::loss_weight))
       scale = 1.0 / read(terms).to(wide);
   }
-  Expression moment = wrap(
-      tasks.read(factor.moment, factor.isMomentShared ? std::nullopt : copy));
   SmallVector<int64_t> shape = factor.getShape();
   Expression fresh =
-      moment.reshape(shape).to(type) * scale.to(type).fill(shape);
+      readMoments(factor).reshape(shape).to(type) * scale.to(type).fill(shape);
   Expression isGood = isFinite(wrap(tasks.sumAll(getDiagonal(fresh, factor))));
   Expression weight = read(factor.weight), mean = read(factor.mean);
   Expression grown = weight * readParameter("decay").to(wide) + 1.0;
@@ -245,11 +309,7 @@ void KfacTasks::updateMean(KfacFactor &factor) {
   write(isGood.fill(shape).select(next, mean), factor.mean);
   write(isGood.select(grown, weight), factor.weight);
   count("skipped", isGood.select(0.0, number(1.0)));
-  if (!factor.isMomentShared)
-    write(
-        wrap(tasks.splat(factor.getPackedShape(),
-                         factor.moment.getTensorType().getElementType(), 0.0)),
-        factor.moment);
+  clearMoments(unit, factor);
 }
 
 //===----------------------------------------------------------------------===//
@@ -514,7 +574,7 @@ void KfacTasks::buildPart(StringRef part,
       copy = unit->weight.copy;
       each(*unit);
     }
-    writeCounts();
+    writeCounts(block);
   }
 }
 
@@ -522,6 +582,7 @@ void KfacTasks::buildPart(StringRef part,
 void KfacTasks::buildScale() {
   tasks.startTask(parts::kScale, -1);
   copy = std::nullopt;
+  addCounts();
   Expression sum = number(0.0);
   DenseSet<Operation *> added;
   for (const KfacUnit &unit : units) {
@@ -551,8 +612,8 @@ void KfacTasks::build() {
   declareVariables();
   buildPart(parts::kCurvature, [&](KfacUnit &unit) {
     if (unit.rule == KfacRule::kronecker)
-      updateMean(unit.input);
-    updateMean(unit.output);
+      updateMean(unit, unit.input);
+    updateMean(unit, unit.output);
   });
   buildPart(parts::kInvert, [&](KfacUnit &unit) { invert(unit); });
   buildPart(parts::kPrecondition, [&](KfacUnit &unit) { precondition(unit); });

@@ -46,9 +46,9 @@ struct KfacFactor {
       kept.push_back(1);
     return kept;
   }
-  /// The sum over a step's rows, which other units may read too; of all copies
-  /// where it is of what they share.
-  VariableOp moment;
+  /// The sum over a step's rows of each use of the weight, which other units
+  /// may read too; of all copies where it is of what they share.
+  SmallVector<VariableOp> moments;
   bool isMomentShared = false;
   /// The running mean and its weight; the owner's, if there is one: an earlier
   /// unit with the same input.

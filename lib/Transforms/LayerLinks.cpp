@@ -279,15 +279,28 @@ void LayerLinks::buildLayer(const Link &link, const Bias &bias) {
   callback(op, std::next(last->getIterator()));
 }
 
-/// A layer, or one of each copy where their biases aren't one variable.
-void LayerLinks::buildWithBias(Link link) {
+/// A layer with its bias, or one of each copy where their biases aren't one
+/// variable.
+SmallVector<std::pair<LayerLinks::Link, LayerLinks::Bias>>
+LayerLinks::findBiases(Link link) const {
   Bias bias = findBias(link, link.copy);
   if (!bias.differs)
-    return buildLayer(link, bias);
+    return {{link, bias}};
+  SmallVector<std::pair<Link, Bias>> all;
   for (int64_t copy = 0; copy < tasks.getJob().copies; ++copy) {
     link.copy = copy;
-    buildLayer(link, findBias(link, copy));
+    all.push_back({link, findBias(link, copy)});
   }
+  return all;
+}
+
+void LayerLinks::forEachBias(
+    llvm::function_ref<void(VariableOp weight, VariableOp bias)> visit) const {
+  for (const Link &link : links)
+    if (link.use.role == UseRole::weight)
+      for (auto &[ofCopy, bias] : findBiases(link))
+        if (bias.operand)
+          visit(link.leaf.variable, bias.variable);
 }
 
 /// What is added to no layer's output, of the copies of which that holds.
@@ -321,17 +334,21 @@ bool LayerLinks::isBefore(const Link &first, const Link &second) {
   return getKey(first) < getKey(second);
 }
 
-void LayerLinks::build(
-    llvm::function_ref<void(Operation *, Block::iterator)> take) {
-  callback = take;
+void LayerLinks::find() {
   samples.emplace(*tasks.getBuilder().getInsertionBlock(),
                   tasks.getJob().getMicroBatch());
   for (auto &[value, leaf] : leaves)
     follow(leaf, value);
   llvm::sort(links, isBefore);
+}
+
+void LayerLinks::build(
+    llvm::function_ref<void(Operation *, Block::iterator)> take) {
+  callback = take;
   for (const Link &link : links)
     if (link.use.role == UseRole::weight)
-      buildWithBias(link);
+      for (auto &[ofCopy, bias] : findBiases(link))
+        buildLayer(ofCopy, bias);
   for (const Link &link : links)
     if (link.use.role == UseRole::added)
       buildShift(link);

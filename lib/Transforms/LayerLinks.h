@@ -30,6 +30,11 @@ public:
   void addLeaf(const TrainedLeaf &leaf, Value value) {
     leaves.insert({value, leaf});
   }
+  /// Finds what the leaves are weights of, when all have been added.
+  void find();
+  /// Gives each weight of a layer with the bias that is added to its output.
+  void forEachBias(
+      llvm::function_ref<void(VariableOp weight, VariableOp bias)> visit) const;
   /// Builds an hfta.layer for each use of a leaf, in the order of the forward
   /// ops, and gives remarks on those that are no layer's. `take` gets, as
   /// in reverse mode, the ops that belong to a forward op's backward.
@@ -64,7 +69,7 @@ private:
   Bias findBias(const Link &link, std::optional<int64_t> copy) const;
   Bias traceBias(OpOperand &operand, std::optional<int64_t> copy,
                  std::optional<SmallVector<int64_t>> columns) const;
-  void buildWithBias(Link link);
+  SmallVector<std::pair<Link, Bias>> findBiases(Link link) const;
   void buildShift(Link link);
   IntegerAttr getSamples(Value value);
   void buildLayer(const Link &link, const Bias &bias);

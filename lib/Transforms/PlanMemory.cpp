@@ -61,9 +61,10 @@ public:
   }
 
   /// Variables' offsets; strides in slabs are known once all have theirs.
-  /// `writer`: the part whose tasks write what is sent to other stages, which
-  /// each send their own, or what is computed again, or what evaluations find,
-  /// which may come between a step's gradients and its update.
+  /// `writer`: the part whose tasks are the first to write what is sent to
+  /// other stages, which each send their own, or what is computed again, or
+  /// what evaluations find, which may come between a step's gradients and its
+  /// update.
   Place place(VariableOp variable, StringRef writer) {
     RankedTensorType type = variable.getTensorType();
     std::optional<int64_t> copies = getCopies(type);
@@ -537,8 +538,9 @@ struct PlanMemoryPass : hfta::impl::HftaPlanMemoryBase<PlanMemoryPass> {
                     segments.get(&getContext()));
   }
 
-  /// Of values that are sent for each micro-batch, computed again, or what
-  /// evaluations find, which part does so.
+  /// Of values that are sent, computed again, or what evaluations find, which
+  /// part writes them: what others are sent at one time must not lie beside
+  /// what comes later.
   static llvm::StringMap<StringRef> findWriters(ModuleOp module) {
     llvm::StringMap<StringRef> writers;
     SymbolTable symbols(module);
@@ -549,11 +551,12 @@ struct PlanMemoryPass : hfta::impl::HftaPlanMemoryBase<PlanMemoryPass> {
       for (auto write : function.getOps<WriteOp>()) {
         auto variable = symbols.lookup<VariableOp>(write.getVariable());
         Role role = variable.getRole();
-        bool isSent = variable.getReaders() && role == Role::cut;
+        bool isSent = variable.getReaders().has_value() &&
+                      role != Role::moment && role != Role::parameter;
         bool isOfEvaluation =
             role == Role::result && task.getPart() == parts::kEvaluate;
         if (isSent || isOfEvaluation || task.getPart() == parts::kRecompute)
-          writers[write.getVariable()] = task.getPart().getValue();
+          writers.try_emplace(write.getVariable(), task.getPart().getValue());
       }
     }
     return writers;

@@ -4,67 +4,28 @@
 
 #include "Hfta/Dialect/Hfta/IR/TaskNames.h"
 
-#include "CopyUses.h"
 #include "LayoutClasses.h"
-#include "llvm/ADT/StringSet.h"
-
-#include <map>
 
 using namespace mlir;
 using namespace mlir::hfta;
 
-namespace {
-
-/// Numbers values of the tasks of some parts so that equal numbers mean equal
-/// values: results of equal ops on operands of equal numbers, and what is read
-/// from a variable of tasks alone and was written there.
-class ValueNumbers {
-public:
-  ValueNumbers(ModuleOp module, ArrayRef<StringRef> ofParts) : symbols(module) {
-    if (int64_t copies = countCopiesApart(module))
-      uses.emplace(module, copies);
-    SmallVector<func::FuncOp> tasks = getTasksInOrder(module);
-    llvm::erase_if(tasks, [&](func::FuncOp task) {
-      StringRef part =
-          task->getAttrOfType<TaskAttr>(HftaDialect::kTaskAttrName).getPart();
-      return !llvm::is_contained(ofParts, part);
-    });
-    for (func::FuncOp task : tasks)
-      for (auto write : task.getBody().front().getOps<WriteOp>())
-        written.insert(write.getVariable());
-    for (func::FuncOp task : tasks)
-      for (Operation &op : task.getBody().front().without_terminator())
-        visit(op);
-  }
-
-  SmallVector<std::pair<Value, Value>> again;
-
-private:
-  using Key = SmallVector<const void *>;
-
-  void visit(Operation &op);
-  void visitRead(ReadOp read);
-  void visitKernel(KernelOp kernel);
-  void visitPure(Operation &op);
-  /// The number of a value that is known by `key`; a new one without.
-  unsigned find(const Key &key) {
-    return ofKey.try_emplace(key, ofKey.size() + fresh).first->second;
-  }
-  void renew(Value value) { numbers[value] = ofKey.size() + fresh++; }
-
-  SymbolTable symbols;
-  llvm::StringSet<> written;
-  DenseMap<Value, unsigned> numbers;
-  std::map<Key, unsigned> ofKey;
-  unsigned fresh = 0;
-  llvm::StringMap<unsigned> ofVariable;
-  /// Where some ops are of one copy alone: what serves which copy.
-  std::optional<CopyUses> uses;
-  /// Of a number and a copy, or -1 where all ops serve all.
-  std::map<std::pair<unsigned, int64_t>, Value> first;
-};
-
-} // namespace
+ValueNumbers::ValueNumbers(ModuleOp module, ArrayRef<StringRef> ofParts)
+    : symbols(module) {
+  if (int64_t copies = countCopiesApart(module))
+    uses.emplace(module, copies);
+  SmallVector<func::FuncOp> tasks = getTasksInOrder(module);
+  llvm::erase_if(tasks, [&](func::FuncOp task) {
+    StringRef part =
+        task->getAttrOfType<TaskAttr>(HftaDialect::kTaskAttrName).getPart();
+    return !llvm::is_contained(ofParts, part);
+  });
+  for (func::FuncOp task : tasks)
+    for (auto write : task.getBody().front().getOps<WriteOp>())
+      written.insert(write.getVariable());
+  for (func::FuncOp task : tasks)
+    for (Operation &op : task.getBody().front().without_terminator())
+      visit(op);
+}
 
 void ValueNumbers::visitRead(ReadOp read) {
   StringRef name = read.getVariable();
@@ -137,12 +98,12 @@ void ValueNumbers::visit(Operation &op) {
 }
 
 SmallVector<std::pair<Value, Value>> hfta::findRecomputed(ModuleOp module) {
-  SmallVector<std::pair<Value, Value>> again =
-      ValueNumbers(module, {parts::kForward, parts::kRecompute,
-                            parts::kBackward, parts::kBackwardWeight})
-          .again;
+  ValueNumbers ofTraining(module, {parts::kForward, parts::kRecompute,
+                                   parts::kBackward, parts::kBackwardWeight});
+  SmallVector<std::pair<Value, Value>> again(ofTraining.getAgain());
   // Of an evaluation, what another block's task computes again.
-  for (auto [value, original] : ValueNumbers(module, parts::kEvaluate).again)
+  for (auto [value, original] :
+       ValueNumbers(module, parts::kEvaluate).getAgain())
     if (value.getDefiningOp()->getParentOfType<func::FuncOp>() !=
         original.getDefiningOp()->getParentOfType<func::FuncOp>())
       again.emplace_back(value, original);

@@ -29,7 +29,7 @@ using namespace mlir::hfta::queues;
 
 void ScheduleBuilder::forward() {
   for (TaskOp task : getTasks(parts::kForward))
-    runVersions(task, parts::kForwardMoments);
+    runVersions(task);
 }
 
 void ScheduleBuilder::forwardBackward() {
@@ -48,7 +48,7 @@ void ScheduleBuilder::tellSums(int64_t block) {
 void ScheduleBuilder::backward() {
   tellSums(-1);
   for (TaskOp task : llvm::reverse(getTasks(parts::kBackward))) {
-    runVersions(task, parts::kBackwardMoments);
+    runVersions(task);
     tellSums(static_cast<int64_t>(task.getBlock()));
   }
 }
@@ -135,7 +135,7 @@ void ScheduleBuilder::update() {
       runByCopies({parts::kCurvature, parts::kInvert, parts::kPrecondition,
                    parts::kScale, parts::kNorm, parts::kClip, parts::kUpdate});
   inTurnsIf(byCopies && !isStage(), [&] { runUpdate(); });
-  clearSharedMoments();
+  clearMoments();
 }
 
 void ScheduleBuilder::buildInitialize() {
@@ -161,7 +161,7 @@ void ScheduleBuilder::buildStep() {
         runUpdate();
       });
     });
-    clearSharedMoments();
+    clearMoments();
   } else {
     accumulate();
     finishMicroBatches(/*alsoGradients=*/true);
@@ -183,7 +183,7 @@ void ScheduleBuilder::buildUpdate() {
   sumUpGradients(/*isInStep=*/false);
   update();
   // What the update itself has found out.
-  if (!getTasks(parts::kScale).empty())
+  if (preconditions())
     downloadResults();
 }
 
@@ -238,14 +238,15 @@ ScheduleBuilder::ScheduleBuilder(ModuleOp module, const Job &job,
     resultBlock = getBlock(all.back());
 }
 
-/// The tasks of a stage; of no block it has the clip, and the last the report.
+/// The tasks of a stage; of no block it has the clip, and the last one what is
+/// the last block's.
 void ScheduleBuilder::chooseStage(int64_t which) {
   stage = which;
   tasks.clear();
   for (TaskOp task : all) {
     int64_t of = job.getStage(static_cast<int64_t>(task.getBlock()));
     StringRef part = task.getPart();
-    if (of < 0 && part == parts::kReport)
+    if (of < 0 && parts::isOfLastBlock(part))
       of = job.getStage(resultBlock);
     bool isWhole = part == parts::kInfer;
     if (!isStage() || of == stage || (of < 0 && !isWhole))

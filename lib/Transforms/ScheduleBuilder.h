@@ -68,9 +68,11 @@ private:
   void reportLosses();
 
   // A preconditioner's part of a step (SchedulePreconditioner.cpp).
-  void runVersions(TaskOp task, StringRef secondPart);
-  void addSharedMoments();
-  void clearSharedMoments();
+  TaskOp findSecondVersion(TaskOp task) const;
+  void runVersions(TaskOp task);
+  void addSharedMoments(int64_t block = -1);
+  void clearMoments();
+  void runDue(StringRef period, StringRef part);
   void precondition();
 
   // Commands (ScheduleCommands.cpp).
@@ -136,7 +138,8 @@ private:
   void tellSums(int64_t block);
   SmallVector<int64_t> getStageOrder() const;
   void evaluateStage();
-  void giveOnce(Role role, StringRef part);
+  void giveOnce(Role role, StringRef part = {});
+  void awaitSentOnce();
 
   void chooseStage(int64_t which);
   bool readsFields() const { return !getFields().empty(); }
@@ -146,6 +149,7 @@ private:
   int64_t getGathered() const;
   int64_t getSumEvent(bool isSummed, int64_t block) const;
   SmallVector<SumBucket> getBuckets(Role role, int64_t block) const;
+  bool hasSums(Role role, int64_t block) const;
   ArrayRef<TaskOp> getTasks(StringRef part) const {
     auto known = tasks.find(part.str());
     return known == tasks.end() ? ArrayRef<TaskOp>() : ArrayRef(known->second);
@@ -178,6 +182,12 @@ private:
                         parts::kStatistics, parts::kCurvature, parts::kInvert,
                         parts::kPrecondition, parts::kScale, parts::kNorm,
                         parts::kClip, parts::kUpdate});
+  }
+  /// Whether some stage does.
+  bool preconditions() const {
+    return llvm::any_of(all, [](TaskOp task) {
+      return TaskOp(task).getPart() == parts::kScale;
+    });
   }
   bool isOwn(SegmentAttr segment) const {
     return !isStage() || segment.getBlock() < 0 ||

@@ -207,6 +207,13 @@ SmallVector<SumBucket> ScheduleBuilder::getBuckets(Role role,
   return buckets;
 }
 
+/// Whether a block has sums to add up: it may have moments of a weight that is
+/// another block's.
+bool ScheduleBuilder::hasSums(Role role, int64_t block) const {
+  return !getBuckets(role, block).empty() ||
+         (role == Role::gradient && !getBuckets(Role::moment, block).empty());
+}
+
 void ScheduleBuilder::reduceAll(ArrayRef<SumBucket> buckets) {
   for (const SumBucket &bucket : buckets)
     AllReduceOp::create(builder, getLoc(), TaskOp(bucket.task).getSymName(),
@@ -216,12 +223,11 @@ void ScheduleBuilder::reduceAll(ArrayRef<SumBucket> buckets) {
 
 /// After what the tasks have recorded in the step, if they have.
 void ScheduleBuilder::sumUp(Role role, int64_t block, bool isInStep) {
-  SmallVector<SumBucket> buckets = getBuckets(role, block);
-  if (buckets.empty())
+  if (!hasSums(role, block))
     return;
   if (isInStep)
     await(getSumEvent(/*isSummed=*/false, block), kSums);
-  reduceAll(buckets);
+  reduceAll(getBuckets(role, block));
   // With a block's gradients come the moments that were taken beside them.
   if (role == Role::gradient)
     every(kFactorPeriod, DueKind::any,
@@ -247,7 +253,7 @@ void ScheduleBuilder::gatherStatistics() {
 }
 
 void ScheduleBuilder::awaitSums(Role role, int64_t block) {
-  if (!getBuckets(role, block).empty())
+  if (hasSums(role, block))
     await(getSumEvent(/*isSummed=*/true, block), kTasks);
 }
 

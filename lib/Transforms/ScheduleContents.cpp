@@ -193,6 +193,7 @@ void ScheduleContents::beginCall() {
   broughtPorts.clear();
   given.clear();
   received.clear();
+  readAsItWas.clear();
   undelivered.clear();
   for (auto [index, segment] :
        llvm::enumerate(segments.getAsRange<SegmentAttr>()))
@@ -200,7 +201,9 @@ void ScheduleContents::beginCall() {
       sums[static_cast<int64_t>(index)].open.add(0, segment.getBytes());
 }
 
-LogicalResult ScheduleContents::finishCall(ScheduleOp schedule) {
+LogicalResult
+ScheduleContents::finishCall(ScheduleOp schedule,
+                             llvm::function_ref<bool(RunOp)> isRun) {
   for (auto &[number, ofSegment] : sums)
     if (getSegment(number).getRole() == Role::result && hasGroups(number) &&
         !ofSegment.open.isEmpty())
@@ -222,7 +225,7 @@ LogicalResult ScheduleContents::finishCall(ScheduleOp schedule) {
                << instance << " of segment " << number
                << " without the host's scalars";
   }
-  if (failed(checkReceived(schedule)))
+  if (failed(checkReceived(schedule, isRun)))
     return failure();
   beginCall();
   return success();

@@ -56,7 +56,9 @@ public:
                        int64_t microBatches);
   LogicalResult send(SendOp send, const Moment &moment);
   LogicalResult receive(ReceiveOp receive, const Moment &moment);
-  LogicalResult finishCall(ScheduleOp schedule);
+  /// `isRun`: whether a task is run in such a call, by any stage.
+  LogicalResult finishCall(ScheduleOp schedule,
+                           llvm::function_ref<bool(RunOp)> isRun);
 
 private:
   using Place = std::pair<int64_t, int64_t>; ///< a segment and an instance
@@ -131,7 +133,8 @@ private:
   LogicalResult download(TransferOp transfer, const Moment &moment);
   LogicalResult checkBlocks(AllReduceOp reduce);
   LogicalResult checkWhole(Operation *op, PlaceAttr at, uint64_t bytes) const;
-  LogicalResult checkReceived(ScheduleOp schedule);
+  LogicalResult checkReceived(ScheduleOp schedule,
+                              llvm::function_ref<bool(RunOp)> isRun);
 
   ModuleOp module;
   const Job &job;
@@ -157,6 +160,8 @@ private:
   std::map<int64_t, ByteSet> undelivered; ///< results that the host hasn't got
   /// What was sent and received in this call, micro-batches' own left out.
   std::set<int64_t> given, received;
+  /// State of other stages that tasks have read as an earlier call left it.
+  std::set<int64_t> readAsItWas;
 };
 
 } // namespace mlir::hfta

@@ -117,32 +117,47 @@ LogicalResult ScheduleContents::receive(ReceiveOp receive,
   auto ahead = static_cast<int64_t>(receive.getAhead());
   if (failed(checkWhole(receive, receive.getAt(), receive.getBytes())))
     return failure();
-  if (getSegment(segment).getRole() == Role::cut)
+  Role role = getSegment(segment).getRole();
+  if (role == Role::cut) {
     savedOf[getPlace(segment, moment, ahead)] =
         moment.first + moment.place + ahead;
-  else
-    received.insert(segment);
+    return success();
+  }
+  if (readAsItWas.count(segment))
+    return receive.emitOpError("brings segment ")
+           << segment << " after tasks have read what was there before";
+  received.insert(segment);
+  // Whoever gives them has added them up.
+  if (SegmentAttr::isSummed(role))
+    sums[segment].open.remove(0, getBytes(segment));
   return success();
 }
 
-/// Norms and sums of other stages are those of this call.
+/// Norms, sums and moments of other stages are those of this call; state is
+/// what they have made of it, if they do so in this call.
 LogicalResult ScheduleContents::readReceived(RunOp run, int64_t number) {
   auto stage =
       static_cast<int64_t>(run->getParentOfType<ScheduleOp>().getStage());
   SegmentAttr segment = getSegment(number);
-  bool isOfCall =
-      segment.getRole() == Role::output || segment.getRole() == Role::result;
-  if (stage < 0 || !isOfCall ||
-      !llvm::is_contained(segment.getReaders(), stage) ||
+  Role role = segment.getRole();
+  bool isOfCall = role == Role::output || role == Role::result ||
+                  SegmentAttr::isSummed(role);
+  if (stage < 0 || !llvm::is_contained(segment.getReaders(), stage) ||
       received.count(number))
+    return success();
+  if (role == Role::curvature)
+    readAsItWas.insert(number);
+  if (!isOfCall)
     return success();
   return run.emitOpError("reads segment ")
          << number << ", which no hfta.receive of this call has brought";
 }
 
-/// Parameters that their stage's schedule of this kind has changed are the same
-/// wherever they are read.
-LogicalResult ScheduleContents::checkReceived(ScheduleOp schedule) {
+/// Parameters and curvature that their stage's schedule of this kind has
+/// changed are the same wherever they are read.
+LogicalResult
+ScheduleContents::checkReceived(ScheduleOp schedule,
+                                llvm::function_ref<bool(RunOp)> isRun) {
   auto stage = static_cast<int64_t>(schedule.getStage());
   if (stage < 0)
     return success();
@@ -150,7 +165,9 @@ LogicalResult ScheduleContents::checkReceived(ScheduleOp schedule) {
   for (auto [index, segment] :
        llvm::enumerate(segments.getAsRange<SegmentAttr>())) {
     auto number = static_cast<int64_t>(index);
-    if (segment.getRole() != Role::parameter || received.count(number) ||
+    bool isState = segment.getRole() == Role::parameter ||
+                   segment.getRole() == Role::curvature;
+    if (!isState || received.count(number) ||
         !llvm::is_contained(segment.getReaders(), stage))
       continue;
     auto owner = symbols.lookup<ScheduleOp>(ScheduleOp::makeName(
@@ -159,7 +176,7 @@ LogicalResult ScheduleContents::checkReceived(ScheduleOp schedule) {
       continue;
     WalkResult changes = owner.walk([&](RunOp run) {
       auto task = symbols.lookup<TaskOp>(run.getTask());
-      return llvm::is_contained(task.getWrites(), number)
+      return isRun(run) && llvm::is_contained(task.getWrites(), number)
                  ? WalkResult::interrupt()
                  : WalkResult::advance();
     });

@@ -2,7 +2,11 @@
 //
 // Moments are taken beside forward and backward in steps that are due for them,
 // and only for copies that are; behind the last backward the running means,
-// inverses and preconditioned gradients follow, which updates take.
+// inverses and preconditioned gradients follow, which updates take. Each of
+// several stages does so for its own blocks, and gets from others what it reads
+// of them as soon as that is new: moments of a weight's uses, running means and
+// bases of shared inputs. The last one gets all inner products, and what was
+// counted, and gives all the scale.
 //===----------------------------------------------------------------------===//
 
 #include "ScheduleBuilder.h"
@@ -11,42 +15,79 @@ using namespace mlir;
 using namespace mlir::hfta;
 using namespace mlir::hfta::queues;
 
+/// The second version of a task, which adds up moments; null if it has none.
+TaskOp ScheduleBuilder::findSecondVersion(TaskOp task) const {
+  StringRef part = parts::getMomentsPart(task.getPart());
+  for (TaskOp other : getTasks(part))
+    if (other.getBlock() == task.getBlock())
+      return other;
+  return {};
+}
+
 /// Tasks of which those copies run a second version that are due for moments.
-void ScheduleBuilder::runVersions(TaskOp task, StringRef secondPart) {
-  const auto *second = llvm::find_if(getTasks(secondPart), [&](TaskOp other) {
-    return other.getBlock() == task.getBlock();
-  });
-  if (second == getTasks(secondPart).end())
+void ScheduleBuilder::runVersions(TaskOp task) {
+  TaskOp second = findSecondVersion(task);
+  if (!second)
     return run(task);
-  every(kFactorPeriod, DueKind::due, [&] { run(*second); });
+  every(kFactorPeriod, DueKind::due, [&] { run(second); });
   every(kFactorPeriod, DueKind::others, [&] { run(task); });
 }
 
-/// What all copies share of moments, once for all of them.
-void ScheduleBuilder::addSharedMoments() {
-  every(kFactorPeriod, DueKind::any, [&] { runAll(parts::kSharedMoments); });
+/// What all copies share of moments, once for all of them; of one block, or of
+/// all: -1.
+void ScheduleBuilder::addSharedMoments(int64_t block) {
+  every(kFactorPeriod, DueKind::any, [&] {
+    for (TaskOp task : getTasks(parts::kSharedMoments))
+      if (block < 0 || static_cast<int64_t>(task.getBlock()) == block)
+        run(task);
+  });
 }
 
-/// Moments of what all copies share are used up when all copies have taken
-/// them; a copy's own it clears itself.
-void ScheduleBuilder::clearSharedMoments() {
+/// Moments that all copies share, or that another stage was given, are used up
+/// when all copies have taken them; a copy's own it clears itself.
+void ScheduleBuilder::clearMoments() {
   every(kFactorPeriod, DueKind::any, [&] {
+    bool isFirst = true;
     forSegments(Role::moment, [&](int64_t number, SegmentAttr segment) {
-      if (segment.getCopyBytes() == 0)
-        FillOp::create(builder, getLoc(), segment.getBytes(),
-                       getPlace(Space::segment, number), /*device=*/0, kTasks);
+      bool isGiven = !segment.getReaders().empty();
+      if (segment.getCopyBytes() != 0 && !isGiven)
+        return;
+      if (isGiven && isFirst) {
+        awaitSentOnce();
+        isFirst = false;
+      }
+      FillOp::create(builder, getLoc(), segment.getBytes(),
+                     getPlace(Space::segment, number), /*device=*/0, kTasks);
     });
   });
 }
 
+/// Of one stage all copies go through each part together: others wait for what
+/// all of them have.
+void ScheduleBuilder::runDue(StringRef period, StringRef part) {
+  inTurnsIf(isStage() && runByCopies(part),
+            [&] { every(period, DueKind::due, [&] { runAll(part); }); });
+}
+
 /// From moments to what updates take in the gradients' place.
 void ScheduleBuilder::precondition() {
-  if (getTasks(parts::kPrecondition).empty())
+  if (!preconditions())
     return;
   for (TaskOp task : llvm::reverse(getTasks(parts::kBackward)))
     awaitSums(Role::gradient, task.getBlock());
-  every(kFactorPeriod, DueKind::due, [&] { runAll(parts::kCurvature); });
-  every(kInversePeriod, DueKind::due, [&] { runAll(parts::kInvert); });
-  runAll(parts::kPrecondition);
-  runAll(parts::kScale);
+  every(kFactorPeriod, DueKind::any, [&] { giveOnce(Role::moment); });
+  runDue(kFactorPeriod, parts::kCurvature);
+  every(kFactorPeriod, DueKind::any,
+        [&] { giveOnce(Role::curvature, parts::kCurvature); });
+  runDue(kInversePeriod, parts::kInvert);
+  every(kInversePeriod, DueKind::any,
+        [&] { giveOnce(Role::curvature, parts::kInvert); });
+  inTurnsIf(isStage() && runByCopies(parts::kPrecondition),
+            [&] { runAll(parts::kPrecondition); });
+  giveOnce(Role::result, parts::kCurvature);
+  giveOnce(Role::result, parts::kInvert);
+  giveOnce(Role::output, parts::kPrecondition);
+  inTurnsIf(isStage() && runByCopies(parts::kScale),
+            [&] { runAll(parts::kScale); });
+  giveOnce(Role::result, parts::kScale);
 }

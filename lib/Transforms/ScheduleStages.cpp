@@ -28,6 +28,7 @@ enum Case { start, forward, backward, weight, again };
 enum StageEvent {
   onceComputed,
   onceReceived,
+  onceSent,
   firstOfChunk,
   kUploadedEvents = 2,
   computed = 0,
@@ -311,8 +312,11 @@ void ScheduleBuilder::awaitMessages(const Link &link) {
 
 void ScheduleBuilder::runChunk(StringRef part, int64_t chunk) {
   for (TaskOp task : getTasks(part))
-    if (static_cast<int64_t>(task.getBlock()) == getChunks()[chunk])
-      inTurnsIf(task.getByCopies(), [&] { run(task); });
+    if (static_cast<int64_t>(task.getBlock()) == getChunks()[chunk]) {
+      TaskOp second = findSecondVersion(task);
+      bool byCopies = task.getByCopies() && (!second || second.getByCopies());
+      inTurnsIf(byCopies, [&] { runVersions(task); });
+    }
 }
 
 void ScheduleBuilder::runForward(int64_t chunk) {
@@ -324,6 +328,7 @@ void ScheduleBuilder::runForward(int64_t chunk) {
   }
   Link link = getLink(parts::kForward, chunk);
   awaitMessages(link);
+  addSharedMoments(link.block);
   runChunk(parts::kForward, chunk);
   send(link);
 }
@@ -409,15 +414,23 @@ void ScheduleBuilder::evaluateStage() {
   }
 }
 
+/// Until what has been given once has left.
+void ScheduleBuilder::awaitSentOnce() {
+  int64_t sent = getStageEvent(StageEvent::onceSent);
+  record(sent, kSends);
+  await(sent, kTasks);
+}
+
 /// What tasks of other stages read of a role beside micro-batches' values, when
-/// the tasks of a part have written it.
+/// the tasks of a part have written it, or those of all parts.
 void ScheduleBuilder::giveOnce(Role role, StringRef part) {
   if (!isStage())
     return;
   int64_t computed = getStageEvent(StageEvent::onceComputed);
   int64_t received = getStageEvent(StageEvent::onceReceived);
   auto isMeant = [&](int64_t number, SegmentAttr segment) {
-    return segment.getRole() == role && isWrittenBy(number, part);
+    return segment.getRole() == role &&
+           (part.empty() || isWrittenBy(number, part));
   };
   bool isFirst = true, receives = false;
   auto begin = [&](int64_t queue) {

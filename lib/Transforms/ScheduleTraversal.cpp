@@ -50,11 +50,11 @@ bool ScheduleTraversal::isFor(EveryOp every) const {
   switch (every.getWhich()) {
   case DueKind::due:
   case DueKind::any:
-    return isChosen;
+    return idle.count(every.getPeriod()) == 0;
   case DueKind::others:
     return true;
   case DueKind::none:
-    return !isChosen;
+    return idle.count(every.getPeriod()) > 0;
   }
   llvm_unreachable("all kinds are above");
 }
@@ -74,6 +74,12 @@ LogicalResult ScheduleTraversal::traverse(Block &commands) {
       return failure();
   }
   return success();
+}
+
+std::set<StringRef> hfta::findPeriods(Operation *op) {
+  std::set<StringRef> periods;
+  op->walk([&](EveryOp every) { periods.insert(every.getPeriod()); });
+  return periods;
 }
 
 SmallVector<int64_t> hfta::getMicroBatchesOf(const Job &job, int64_t stage,

@@ -6,6 +6,8 @@
 #include "Hfta/Dialect/Hfta/IR/HftaOps.h"
 #include "Hfta/Dialect/Hfta/IR/Job.h"
 
+#include <set>
+
 namespace mlir::hfta {
 
 /// Which micro-batch a command is for.
@@ -48,19 +50,25 @@ protected:
     return ahead > 0 && now.place + ahead >= static_cast<int64_t>(own.size());
   }
 
+  /// Whether the host of the call does what `every` is for.
+  bool isFor(EveryOp every) const;
+
   SmallVector<int64_t> own;
   int64_t microBatches;
-  bool isChosen = true; ///< some copies are due, in each period
+  /// Periods by which no copy is due.
+  std::set<StringRef> idle;
   /// The copies of a second turn use what those of the first one did.
   int64_t turns = 2;
   Moment now;
 
 private:
-  bool isFor(EveryOp every) const;
   LogicalResult repeat(RepeatOp repeat);
   LogicalResult perform(ActionsOp actions);
   LogicalResult traverseFor(int64_t place, Block &commands);
 };
+
+/// The periods by which schedules below an op choose copies.
+std::set<StringRef> findPeriods(Operation *op);
 
 /// The micro-batches of so many that belong to a stage's worker.
 SmallVector<int64_t> getMicroBatchesOf(const Job &job, int64_t stage,

@@ -67,9 +67,11 @@ void ScheduledSums::addSums(int64_t number, SegmentAttr segment) {
     return (names::kTaskPrefix + TaskAttr::makeName(part, segment.getBlock()))
         .str();
   };
-  // A block has two segments of a role where copies are fused in part.
-  if (module.lookupSymbol(getName()))
-    part += "_shared";
+  // A block has several segments of a role where copies are fused in part, or
+  // where other stages read some of it.
+  std::string first = part;
+  for (int64_t more = 1; module.lookupSymbol(getName()); ++more)
+    part = first + "_" + std::to_string(more);
   sums.task = TaskOp::create(
       builder, module.getLoc(), getName(), part, segment.getBlock(),
       ArrayRef<int64_t>{number, received}, ArrayRef<int64_t>{number},

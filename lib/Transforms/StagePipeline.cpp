@@ -13,6 +13,7 @@
 #include "Hfta/Dialect/Hfta/IR/TaskNames.h"
 #include "Hfta/Transforms/Passes.h"
 #include "StageOrder.h"
+#include "TaskBuilder.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 
 #include <set>
@@ -29,8 +30,8 @@ namespace {
 
 /// Which tasks touch a variable.
 struct Uses {
-  std::set<int64_t> readers; ///< stages
-  std::set<int64_t> blocks;  ///< of readers
+  std::set<int64_t> readers, writers; ///< stages
+  std::set<int64_t> blocks;           ///< of readers
   bool writtenByForward = false, writtenByBackward = false,
        writtenByEvaluate = false;
   /// By gradients of weights, which may wait.
@@ -81,7 +82,7 @@ static int64_t getBlock(VariableOp variable) {
 std::set<int64_t> StageAssignment::getStages(TaskAttr tag) const {
   if (tag.getBlock() >= 0)
     return {job.getStage(tag.getBlock())};
-  if (tag.getPart() == parts::kReport)
+  if (parts::isOfLastBlock(tag.getPart().getValue()))
     return {job.getStage(lastBlock)};
   std::set<int64_t> all;
   for (int64_t stage = 0; stage < job.getStageCount(); ++stage)
@@ -97,11 +98,13 @@ void StageAssignment::findUses(func::FuncOp task, TaskAttr tag) {
     used.readers.insert(stages.begin(), stages.end());
     if (tag.getBlock() >= 0)
       used.blocks.insert(tag.getBlock());
-    used.readByWeight |= tag.getPart() == parts::kBackwardWeight;
+    used.readByWeight |= tag.getPart() == parts::kBackwardWeight ||
+                         tag.getPart() == parts::kBackwardWeightMoments;
   }
   for (auto write : task.getOps<WriteOp>()) {
     auto variable = symbols.lookup<VariableOp>(write.getVariable());
     Uses &used = uses[variable];
+    used.writers.insert(stages.begin(), stages.end());
     // Who adds to a statistic reads it, if only with the rest of a task.
     if (variable.getRole() == Role::statistics)
       used.readers.insert(stages.begin(), stages.end());
@@ -140,6 +143,14 @@ LogicalResult StageAssignment::giveReaders(VariableOp variable,
   for (int64_t stage : used.readers)
     if (stage != job.getStage(getBlock(variable)))
       readers.push_back(stage);
+  if (variable.getRole() == Role::moment && used.writers.size() > 1)
+    return variable.emitError("the parameter '")
+           << VariableOp(symbols.lookup<VariableOp>(
+                             variable.getPurposeAttr().getOf().getValue()))
+                  .getOwnName()
+           << "' is used by one stage of the pipeline in some copies and by "
+              "another one in others, and 'precondition kfac' takes all copies "
+              "together: cut elsewhere, or compile the copies with --no-fuse";
   if (readers.empty() || variable.getRole() == Role::constant)
     return success();
   switch (variable.getRole()) {
@@ -151,6 +162,8 @@ LogicalResult StageAssignment::giveReaders(VariableOp variable,
               "up its own: cut elsewhere";
   case Role::cut:
   case Role::parameter:
+  case Role::moment:
+  case Role::curvature:
   case Role::output:
   case Role::result:
     variable.setReaders(readers);
@@ -239,9 +252,7 @@ LogicalResult StageAssignment::assign() {
     if (failed(giveReaders(variable, used)))
       return failure();
     giveInstances(variable, used);
-    if (variable.getRole() == Role::gradient ||
-        (variable.getRole() == Role::result &&
-         !variable.isFor(Purpose::mean_loss)))
+    if (isFormedByGroups(variable))
       variable.setInstances(job.getGroups(job.getStage(getBlock(variable))));
   }
   return success();

@@ -42,6 +42,14 @@ TaskBuilder::TaskBuilder(ModuleOp module, const Job &job)
     : module(module), job(job), symbols(module), variables(module),
       builder(module.getContext()) {}
 
+bool hfta::isFormedByGroups(VariableOp variable) {
+  if (variable.getRole() != Role::result)
+    return SegmentAttr::isSummed(variable.getRole());
+  return !variable.isFor(Purpose::mean_loss) &&
+         !variable.isFor(Purpose::kl_scale) &&
+         !variable.isFor(Purpose::curvature_count);
+}
+
 void TaskBuilder::insert(VariableOp variable) {
   if (symbols.lookup(variable.getSymName()))
     llvm::report_fatal_error("variable '" + Twine(variable.getSymName()) +
@@ -60,12 +68,7 @@ VariableOp TaskBuilder::declare(PurposeAttr purpose, StringRef symbol,
   VariableOp variable =
       VariableOp::create(outer, getLoc(), purpose, type, initial);
   variable.setSymName(symbol);
-  // Some results are computed from sums that have been added up.
-  Role role = variable.getRole();
-  bool isOfSums = purpose.getKind() == Purpose::mean_loss ||
-                  purpose.getKind() == Purpose::kl_scale ||
-                  purpose.getKind() == Purpose::curvature_count;
-  if (SegmentAttr::isSummed(role) || (role == Role::result && !isOfSums))
+  if (isFormedByGroups(variable))
     variable.setInstances(job.getGroups());
   insert(variable);
   return variable;

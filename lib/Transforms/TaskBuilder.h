@@ -118,6 +118,10 @@ StringRef getOriginName(Operation *op);
 /// 63 bits of a name's FNV-1a hash: the random stream of a drawn tensor.
 int64_t hashName(StringRef name);
 
+/// Whether a step forms sums of groups of its micro-batches in a variable; some
+/// results are computed when these have been added up.
+bool isFormedByGroups(VariableOp variable);
+
 /// init of all blocks that have some: parameters, statistics, optimizer state
 /// and gradients.
 void buildInitTasks(TaskBuilder &tasks);

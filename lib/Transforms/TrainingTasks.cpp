@@ -331,7 +331,9 @@ void TrainingStep::cut() {
 }
 
 /// Copies that are compiled alone may use a variable in several blocks: its
-/// gradient is whole after the first one's backward, which comes last.
+/// gradient is whole after the first one's backward, which comes last. A
+/// preconditioner takes a weight's gradient and its bias' together: also where
+/// the bias is added behind a cut, it is of the weight's block.
 DenseMap<Operation *, int64_t> TrainingStep::findBlocksOfGradients() {
   DenseMap<Operation *, int64_t> blockOf;
   for (auto &[leaf, gradient] : gradients) {
@@ -339,6 +341,12 @@ DenseMap<Operation *, int64_t> TrainingStep::findBlocksOfGradients() {
     int64_t &first = blockOf.try_emplace(leaf.variable, number).first->second;
     first = std::min(first, number);
   }
+  if (!tasks.getJob().preconditioner.empty())
+    layers.forEachBias([&](VariableOp weight, VariableOp bias) {
+      auto known = blockOf.find(bias);
+      if (known != blockOf.end())
+        known->second = std::min(known->second, blockOf.lookup(weight));
+    });
   return blockOf;
 }
 
@@ -355,6 +363,7 @@ TrainingStep::build(SmallVectorImpl<SmallVector<TrainedLeaf>> &leavesOfBlock) {
   orderBackward();
   freezeUnreached();
 
+  layers.find();
   leavesOfBlock.resize(blocks);
   DenseMap<Operation *, int64_t> blockOf = findBlocksOfGradients();
   Type gradientType = tasks.getFloatType(tasks.getJob().precision.gradients);

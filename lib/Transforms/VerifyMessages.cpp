@@ -39,12 +39,15 @@ struct Queue {
 /// Collects the steps of one worker's queues.
 class Worker : public ScheduleTraversal {
 public:
-  Worker(const Job &job, int64_t stage, int64_t replica, int64_t microBatches)
+  Worker(const Job &job, int64_t stage, int64_t replica, int64_t microBatches,
+         const std::set<StringRef> &idlePeriods)
       : ScheduleTraversal(getMicroBatchesOf(job, stage, replica,
                                             job.getReplicas(stage),
                                             microBatches),
                           microBatches),
-        job(job), stage(stage), replica(replica) {}
+        job(job), stage(stage), replica(replica) {
+    idle = idlePeriods;
+  }
 
   LogicalResult collect(ScheduleOp schedule) {
     return traverse(schedule.getBody().front());
@@ -74,11 +77,11 @@ private:
 /// All workers of a call.
 class Team {
 public:
-  Team(const Job &job, int64_t microBatches) {
+  Team(const Job &job, int64_t microBatches, const std::set<StringRef> &idle) {
     for (int64_t stage = 0; stage < job.getStageCount(); ++stage) {
       firsts.push_back(static_cast<int64_t>(workers.size()));
       for (int64_t replica = 0; replica < job.getReplicas(stage); ++replica)
-        workers.emplace_back(job, stage, replica, microBatches);
+        workers.emplace_back(job, stage, replica, microBatches, idle);
     }
     firsts.push_back(static_cast<int64_t>(workers.size()));
   }
@@ -329,6 +332,23 @@ LogicalResult Team::run() {
   return checkAllDone();
 }
 
+/// Whatever periods may not have come round together: each set of those by
+/// which a schedule chooses copies.
+static std::vector<std::set<StringRef>>
+listIdle(ArrayRef<ScheduleOp> schedules) {
+  std::set<StringRef> periods;
+  for (ScheduleOp schedule : schedules)
+    for (StringRef period : findPeriods(schedule))
+      periods.insert(period);
+  std::vector<std::set<StringRef>> all = {{}};
+  for (StringRef period : periods)
+    for (size_t i = 0, count = all.size(); i < count; ++i) {
+      all.push_back(all[i]);
+      all.back().insert(period);
+    }
+  return all;
+}
+
 LogicalResult hfta::verifyMessages(ModuleOp module, const Job &job) {
   if (job.getStageCount() == 1)
     return success();
@@ -348,11 +368,12 @@ LogicalResult hfta::verifyMessages(ModuleOp module, const Job &job) {
     SmallVector<int64_t> counts = {job.microBatches};
     if (kind == schedules::kEvaluate && job.microBatches > 1)
       counts.append({1, job.microBatches - 1});
-    for (int64_t count : counts) {
-      Team team(job, count);
-      if (failed(team.collect(ofStages)) || failed(team.run()))
-        return failure();
-    }
+    for (int64_t count : counts)
+      for (const std::set<StringRef> &idle : listIdle(ofStages)) {
+        Team team(job, count, idle);
+        if (failed(team.collect(ofStages)) || failed(team.run()))
+          return failure();
+      }
   }
   return success();
 }

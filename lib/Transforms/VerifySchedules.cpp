@@ -70,10 +70,13 @@ public:
   LogicalResult follow(ScheduleOp schedule) {
     for (const Call &call : listCalls(schedule)) {
       begin(call);
+      if (!call.isChosen)
+        idle = findPeriods(schedule->getParentOp());
       if (schedule.getKind() == schedules::kInitialize)
         resetSegments();
       if (failed(traverse(schedule.getBody().front())) ||
-          failed(contents.finishCall(schedule)) ||
+          failed(contents.finishCall(
+              schedule, [&](RunOp run) { return isRunInCall(run); })) ||
           failed(checkActions(schedule)))
         return failure();
       finishCall();
@@ -97,6 +100,7 @@ private:
   LogicalResult followReceive(ReceiveOp receive);
   void followAwait(AwaitOp await);
   LogicalResult followRun(RunOp run);
+  bool isRunInCall(RunOp run) const;
   LogicalResult checkActions(ScheduleOp schedule);
   LogicalResult followTransfer(TransferOp transfer);
   LogicalResult followAllReduce(AllReduceOp reduce);
@@ -193,7 +197,15 @@ void ScheduleWalk::begin(const Call &call) {
   microBatches = call.microBatches;
   own = getMicroBatchesOf(job, stage, worker, workers, microBatches);
   turns = call.turns;
-  isChosen = call.isChosen;
+  idle.clear();
+}
+
+/// Whether the call runs the task, for some copies.
+bool ScheduleWalk::isRunInCall(RunOp run) const {
+  for (Operation *op = run->getParentOp(); op; op = op->getParentOp())
+    if (auto every = dyn_cast<EveryOp>(op); every && !isFor(every))
+      return false;
+  return true;
 }
 
 static std::string describe(Queue queue) {
@@ -279,7 +291,8 @@ LogicalResult ScheduleWalk::followRun(RunOp run) {
 /// An order does what it does for each of the worker's micro-batches.
 LogicalResult ScheduleWalk::checkActions(ScheduleOp schedule) {
   WalkResult result = schedule.walk([&](RunOp run) {
-    if (!run->getParentOfType<CaseOp>() || placesOf[run].size() == own.size())
+    if (!run->getParentOfType<CaseOp>() || !isRunInCall(run) ||
+        placesOf[run].size() == own.size())
       return WalkResult::advance();
     run.emitOpError("runs for ")
         << placesOf[run].size() << " of " << own.size() << " micro-batches";

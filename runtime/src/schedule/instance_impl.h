@@ -9,6 +9,10 @@
 
 #include <pthread.h>
 
+/// How many numbers a copy's schedules leave for the host at most: of a step
+/// its loss and what a preconditioner has done, of an evaluation three sums.
+enum { HFTA_RESULTS = 5 };
+
 struct hfta_instance {
   const hfta_program *program;
   hfta_workload workload;
@@ -27,10 +31,11 @@ struct hfta_instance {
   bool *is_live;       ///< one a copy
   double (*now)(void); ///< in seconds; hfta_now
 
-  bool has_gradients;   ///< that wait for an update
-  double *sums;         ///< of an evaluation, three a copy
-  double *results;      ///< room for as many, of a step or of a batch
-  double *forced_rates; ///< one a copy; NaN: the schedule's
+  bool has_gradients;         ///< that wait for an update
+  double *sums;               ///< of an evaluation, three a copy
+  double *results;            ///< HFTA_RESULTS a copy, of a step or of a batch
+  hfta_curvature *curvatures; ///< one a copy, of the last update
+  double *forced_rates;       ///< one a copy; NaN: the schedule's
   int64_t steps;
   int64_t total_steps; ///< 0: unknown
   hfta_error error;

@@ -129,14 +129,43 @@ static hfta_status withdraw_offer(hfta_instance *instance, hfta_status status) {
   return status;
 }
 
-/// Not a number for copies that don't run. NULL: nobody asks.
-static hfta_status get_losses(hfta_instance *instance, double *losses) {
+/// What a step's schedules leave of a copy: its loss, and what an update tells
+/// of a preconditioner.
+enum { LOSS, KL_SCALE, SKIPPED, RETRIED, KEPT, STEP_RESULTS };
+_Static_assert(STEP_RESULTS <= HFTA_RESULTS, "there is room for them");
+
+static bool preconditions(const hfta_program *program) {
+  return program->roles.kl_scale != UINT32_MAX;
+}
+
+/// Losses of an accumulation, which may be followed by others, or also what an
+/// update has done. Losses are not a number for copies that don't run; NULL:
+/// nobody asks.
+static hfta_status get_step(hfta_instance *instance, bool updates,
+                            double *losses) {
   const hfta_program *program = instance->program;
-  hfta_status status = get_results(instance, &program->roles.loss, 1);
+  uint32_t roles[STEP_RESULTS];
+  roles[LOSS] = program->roles.loss;
+  roles[KL_SCALE] = program->roles.kl_scale;
+  roles[SKIPPED] = program->roles.skipped;
+  roles[RETRIED] = program->roles.retried;
+  roles[KEPT] = program->roles.kept;
+  bool has_curvature = updates && preconditions(program);
+  int64_t count = has_curvature ? STEP_RESULTS : 1;
+  hfta_status status = get_results(instance, roles, count);
   for (int64_t copy = 0; losses && copy < program->copies; ++copy)
     losses[copy] = NAN;
-  for (int64_t i = 0; losses && i < instance->live_count; ++i)
-    losses[instance->live[i]] = instance->results[instance->live[i]];
+  for (int64_t i = 0; i < instance->live_count; ++i) {
+    int64_t copy = instance->live[i];
+    const double *own = &instance->results[count * copy];
+    if (losses)
+      losses[copy] = own[LOSS];
+    if (has_curvature)
+      instance->curvatures[copy] = (hfta_curvature){.kl_scale = own[KL_SCALE],
+                                                    .skipped = own[SKIPPED],
+                                                    .retried = own[RETRIED],
+                                                    .kept = own[KEPT]};
+  }
   return status;
 }
 
@@ -148,23 +177,23 @@ hfta_status hfta_instance_accumulate(hfta_instance *instance,
     return withdraw_offer(instance, status);
   instance->has_gradients = true;
   status = run_schedule(instance, "accumulate", inputs);
-  return status == HFTA_OK ? get_losses(instance, losses) : status;
+  return status == HFTA_OK ? get_step(instance, /*updates=*/false, losses)
+                           : status;
 }
 
 hfta_curvature hfta_instance_curvature(const hfta_instance *instance,
                                        int64_t copy) {
-  const hfta_roles *roles = &instance->program->roles;
-  return (hfta_curvature){
-      .kl_scale = hfta_instance_get_real(instance, roles->kl_scale, copy),
-      .skipped = hfta_instance_get_real(instance, roles->skipped, copy),
-      .retried = hfta_instance_get_real(instance, roles->retried, copy),
-      .kept = hfta_instance_get_real(instance, roles->kept, copy)};
+  if (preconditions(instance->program))
+    return instance->curvatures[copy];
+  return (hfta_curvature){NAN, NAN, NAN, NAN};
 }
 
 hfta_status hfta_instance_update(hfta_instance *instance) {
   hfta_status status = set_scalars(instance, true);
   if (status == HFTA_OK)
     status = run_schedule(instance, "update", NULL);
+  if (status == HFTA_OK && preconditions(instance->program))
+    status = get_step(instance, /*updates=*/true, NULL);
   if (status != HFTA_OK)
     return status;
   instance->has_gradients = false;
@@ -186,7 +215,7 @@ hfta_status hfta_instance_step(hfta_instance *instance,
   }
   status = run_schedule(instance, "step", inputs);
   if (status == HFTA_OK)
-    status = get_losses(instance, losses);
+    status = get_step(instance, /*updates=*/true, losses);
   if (status != HFTA_OK)
     return status;
   ++instance->steps;

@@ -237,6 +237,7 @@ int64_t hfta_worker_instance(const hfta_worker *self, uint32_t segment,
   case HFTA_SEGMENT_INPUT:
     return place + self->batches.first;
   case HFTA_SEGMENT_GRADIENTS:
+  case HFTA_SEGMENT_MOMENTS:
   case HFTA_SEGMENT_RESULTS:
     return self->share.group_of[place];
   case HFTA_SEGMENT_SCALARS:

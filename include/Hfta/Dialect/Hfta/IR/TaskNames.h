@@ -21,10 +21,12 @@ constexpr StringLiteral kBackward = "backward";
 constexpr StringLiteral kBackwardWeight = "backward_weight";
 /// Running statistics, from those of one micro-batch.
 constexpr StringLiteral kStatistics = "statistics";
-/// Second versions of forward and backward, which add up the moments that a
-/// preconditioner takes; and those of what all copies share, once for all.
+/// Second versions of forward, backward and backward_weight, which add up the
+/// moments that a preconditioner takes; and those of what all copies share,
+/// once for all.
 constexpr StringLiteral kForwardMoments = "forward_moments";
 constexpr StringLiteral kBackwardMoments = "backward_moments";
+constexpr StringLiteral kBackwardWeightMoments = "backward_weight_moments";
 constexpr StringLiteral kSharedMoments = "shared_moments";
 /// Running means of a preconditioner's moments, and the inverses of these.
 constexpr StringLiteral kCurvature = "curvature";
@@ -42,6 +44,22 @@ constexpr StringLiteral kClip = "clip";
 constexpr StringLiteral kUpdate = "update";
 constexpr StringLiteral kEvaluate = "evaluate";
 constexpr StringLiteral kInfer = "infer";
+
+/// The part of the second versions of a part's tasks; empty: it has none.
+inline StringRef getMomentsPart(StringRef part) {
+  if (part == kForward)
+    return kForwardMoments;
+  if (part == kBackward)
+    return kBackwardMoments;
+  return part == kBackwardWeight ? StringRef(kBackwardWeightMoments)
+                                 : StringRef();
+}
+
+/// Whether the part's one task, of no block, belongs to the last block: what
+/// becomes of losses, and of what all blocks have given it.
+inline bool isOfLastBlock(StringRef part) {
+  return part == kReport || part == kScale;
+}
 } // namespace mlir::hfta::parts
 
 /// Schedules that the runtime asks for.

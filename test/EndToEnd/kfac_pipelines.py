@@ -1,0 +1,266 @@
+#!/usr/bin/env python3
+"""Preconditioned networks in stages train to the bytes, factors, inverses and logs too,
+of the program that isn't cut: in each order, with activations that are computed again, on
+one rank and on several, with replicas; stopped, and gone on from by another pipeline. By
+default a part of the cases, with --long all of them. Several ranks need Open MPI's mpirun,
+and are left out where there is none; all else needs only Python's standard library.
+
+    kfac_pipelines.py --hftac HFTAC --work DIR [--long] [--name NETWORK]
+"""
+
+import argparse
+import dataclasses
+import pathlib
+import random
+import shutil
+import sys
+
+from harness import DATA, REFERENCE, make_blocks, run
+from mpirun import COMMAND, run_ranks
+from pipeline_models import (FIELDS, graph, integers, make_numbers, model, node,
+                             tensor, value, write_tied)
+from pipeline_orders import CHUNKS_OF_ORDERS, make_random_order, write_rows
+from trainings import expect_same_training, expect_trained, read_training
+
+COPIES, STEPS, BATCH = 3, 6, 48
+# Of each copy, so that some are due where others aren't.
+LISTS = {
+    "lr": [1e-3, 3e-3, 1e-2], "damping": [1e-2, 3e-3, 3e-2], "decay": [0.95, 0.5, 0],
+    "factor_every": [1, 2, 3], "inverse_every": [2, 5, 3], "kl_clip": [1e-2, 0, 1e-3],
+}
+
+
+def write_reused(folder):
+    """Layers that have more in common than one stage: a weight and a bias that two use, a
+    bias that is added behind a cut, the data and a hidden value that layers of two stages
+    read."""
+    def multiply(source, weight, result):
+        return node("MatMul", [source, weight], [result], name=result)
+
+    def add(first, second, result):
+        return node("Add", [first, second], [result], name=result)
+
+    def rectify(source, result):
+        return node("Relu", [source], [result], name=result)
+
+    nodes = [
+        node("Reshape", ["image", "flat"], ["x"], name="x"),
+        multiply("x", "w.first", "sum1"), multiply("x", "w.early", "early"),
+        add("sum1", "b.first", "biased"), add("biased", "early", "all1"),
+        rectify("all1", "h1"),
+        multiply("h1", "w.both", "sum2"), add("sum2", "b.both", "biased2"),
+        multiply("h1", "w.same", "more"), add("biased2", "more", "all2"),
+        rectify("all2", "h2"),
+        multiply("h2", "w.both", "sum3"), add("sum3", "b.both", "biased3"),
+        multiply("x", "w.late", "late"), add("biased3", "late", "all3"),
+        rectify("all3", "h3"),
+        multiply("h3", "w.last", "sum4"), multiply("h1", "w.other", "skipped"),
+        add("sum4", "skipped", "scores")]
+    tensors = [integers("flat", [-1, 64]), make_numbers("w.other", 12, 10),
+               *(make_numbers(name, 64, 12) for name in ("w.late", "w.first", "w.early")),
+               *(make_numbers(name, 12, 12) for name in ("w.both", "w.same")),
+               make_numbers("w.last", 12, 10), make_numbers("b.both", 12),
+               tensor("b.first", [12], [0.1] * 12)]
+    (folder / "reused.onnx").write_bytes(model(graph(
+        nodes, [value("image", ["batch", 1, 8, 8])], [value("scores", ["batch", 10])],
+        tensors)))
+
+
+@dataclasses.dataclass(frozen=True)
+class Network:
+    """A model, the cuts that leave four parts, and what its job says."""
+    source: str
+    cuts: tuple
+    method: str
+    options: str = ""
+    clauses: str = ""
+    flags: tuple = ()
+    inputs: str = "image"
+    label: str = "label"
+    fields: str = DATA["mlp"]
+
+
+NETWORKS = {
+    # Stages with and without layers of their own, and dropout.
+    "mlp": Network("""
+model net(image: f32[batch, 1, 8, 8]) {
+  first = relu(linear(flatten(image), 37))
+  second = dropout(first, 0.2)
+  third = relu(linear(second, 21))
+  return output = linear(third, 10)
+}
+""", ("first", "second", "third"), "cholesky", clauses="clip_norm 0.5"),
+    "reused": Network('model net = onnx("reused.onnx")\n', ("sum1", "h2", "h3"), "eigen",
+                      flags=("--no-fuse",)),
+    "cnn": Network("""
+model net(image: f32[batch, 1, 28, 28]) {
+  conv1 = conv(image, 4, 3, padding = 1)
+  pool1 = max_pool(relu(batch_norm(conv1)), 2)
+  conv2 = conv(pool1, 6, 3, padding = 1)
+  pool2 = max_pool(relu(batch_norm(conv2)), 2)
+  hidden = relu(linear(flatten(pool2), 16))
+  return output = linear(hidden, 10)
+}
+""", ("pool1", "conv2", "hidden"), "cholesky", options=", sharing = reduce",
+                   clauses="precision f64", fields=DATA["cnn"]),
+    "tied": Network('model net = onnx("tied.onnx")\n', ("embedded", "mixed1", "mixed2"),
+                    "cholesky", options=", embedding = factored", inputs="tokens",
+                    label="next", fields=FIELDS["tied"]),
+}
+
+
+class Check:
+    def __init__(self, options):
+        self.hftac, self.folder = options.hftac, options.work.resolve()
+        self.is_long = options.long
+        self.has_ranks = shutil.which(COMMAND[0]) is not None
+        self.folder.mkdir(parents=True, exist_ok=True)
+        run(sys.executable, REFERENCE / "make_data.py", self.folder, "mlp", "cnn")
+        write_tied(self.folder)
+        write_reused(self.folder)
+        self.equal = 0
+
+    def compile(self, net, name, *clauses):
+        network = NETWORKS[net]
+        lists = ", ".join(f"{key} = {values}" for key, values in LISTS.items()
+                          if key != "lr")
+        lines = [f"precondition kfac({lists}, method = {network.method}"
+                 f"{network.options})", f"zip ({', '.join(LISTS)})", network.clauses,
+                 *clauses, "seed 3"]
+        job = self.folder / f"{name}.hfta"
+        job.write_text(network.source + make_blocks(
+            f"{network.fields}\n  test {network.fields}",
+            f"cross_entropy(net, {network.label})",
+            f"sgd(lr = {LISTS['lr']}, momentum = 0.9)", STEPS, batch=BATCH,
+            model=f"net({network.inputs})",
+            clauses="".join(f"  {line}\n" for line in lines if line)))
+        binary = job.with_suffix("")
+        run(self.hftac, job, "-o", binary, *network.flags)
+        return binary
+
+    def train(self, binary, ranks=1, *more):
+        name = f"{binary.name}-on-{ranks}"
+        command = [binary, "train", "--data", self.folder, "--checkpoint",
+                   self.folder / name, "--log", self.folder / f"{name}.jsonl",
+                   "--log-every", 1, "--no-progress", "--overwrite", *more]
+        if ranks == 1:
+            run(*command)
+        else:
+            run_ranks(ranks, *command)
+        return read_training(self.folder / name, self.folder / f"{name}.jsonl", STEPS)
+
+    def compare(self, net, name, expected, ranks, *clauses):
+        """A program on so many ranks with what was trained without stages."""
+        binary = self.compile(net, f"{net}-{name}", *clauses)
+        for count in ranks:
+            if count > 1 and not self.has_ranks:
+                continue
+            expect_same_training(self.train(binary, count), expected, COPIES,
+                                 f"{net}, {name} on {count} ranks")
+            self.equal += 1
+        return binary
+
+    def make_order(self, net, name):
+        """The pipeline of four parts in an order."""
+        cuts = ", ".join(f'"{cut}"' for cut in NETWORKS[net].cuts)
+        order = name
+        if name == "file":
+            rows = make_random_order(random.Random(net), 4, 8, 1, True)
+            (self.folder / f"{net}.csv").write_text(write_rows(rows))
+            order = f'file("{net}.csv")'
+        chunks = ", chunks = 2" if name == "interleaved" else ""
+        return f"pipeline cuts = [{cuts}], order = {order}{chunks}"
+
+    def check_orders(self, net, orders, again):
+        """Four stages, or two of two parts, `again` with what is computed again."""
+        clause = "micro_batches 8"
+        expected = self.train(self.compile(net, f"{net}-uncut", clause))
+        expect_trained(expected, STEPS, COPIES, net)
+        for order in orders:
+            stages = 2 if CHUNKS_OF_ORDERS.get(order, 1) > 1 else 4
+            self.compare(net, order, expected, (1, 2, stages) if self.is_long
+                         else (1, stages), clause, self.make_order(net, order))
+        for order in again:
+            self.compare(net, f"{order}-again", expected, (1,), clause,
+                         self.make_order(net, order), "recompute all")
+        return expected
+
+    def check_replicas(self, net, clauses=()):
+        """Two stages of two replicas, and of two and one; on two ranks each has
+        replicas of both or of one."""
+        clause = "micro_batches 8, groups = 4"
+        expected = self.train(self.compile(net, f"{net}-groups", clause))
+        cut = NETWORKS[net].cuts[1]
+        for replicas in ("[2, 2]", "[2, 1]") if self.is_long else ("[2, 2]",):
+            self.compare(net, f"replicas-{replicas[1]}-{replicas[4]}", expected,
+                         (1, 2, 3) if self.is_long else (1, 4 - 2 * (net == "mlp")),
+                         clause, f'pipeline cuts = ["{cut}"], replicas = {replicas}',
+                         *clauses)
+
+    def check_resumed(self, net, expected):
+        """Stopped after each step, by stages, and gone on from by others."""
+        clause = "micro_batches 8"
+        first = self.compile(net, f"{net}-stopped", clause,
+                             self.make_order(net, "one_f_one_b"))
+        second = self.compile(net, f"{net}-resumed", clause,
+                              self.make_order(net, "v_shape"))
+        self.train(first, 1, "--every", 1, "--keep", STEPS)
+        for step in range(1, STEPS):
+            ranks = 2 if self.has_ranks and step % 2 == 0 else 1
+            name = f"{second.name}-on-{ranks}"
+            shutil.rmtree(self.folder / name, ignore_errors=True)
+            (self.folder / f"{name}.jsonl").unlink(missing_ok=True)
+            saved = f"step-{step:08d}"
+            shutil.copytree(self.folder / f"{first.name}-on-1" / saved,
+                            self.folder / name / saved)
+            command = [second, "train", "--data", self.folder, "--checkpoint",
+                       self.folder / name, "--no-progress", "--resume"]
+            if ranks == 1:
+                run(*command)
+            else:
+                run_ranks(ranks, *command)
+            mine = dataclasses.replace(
+                expected, folder=self.folder / name / expected.folder.name)
+            expect_same_training(mine, expected, COPIES,
+                                 f"{net}, resumed after step {step}")
+            self.equal += 1
+
+    def check(self, net):
+        orders, again = (*CHUNKS_OF_ORDERS, "file"), ("one_f_one_b", "zero_bubble",
+                                                      "v_shape")
+        if not self.is_long:
+            orders, again = SHORT[net]
+        expected = self.check_orders(net, orders, again)
+        if self.is_long or net in ("mlp", "reused"):
+            self.check_replicas(net)
+        if self.is_long or net == "reused":
+            self.check_resumed(net, expected)
+        print(f"equal: {net}", flush=True)
+
+
+# Orders, and those with what is computed again, that are checked by default.
+SHORT = {
+    "mlp": (("one_f_one_b", "zero_bubble"), ()),
+    "reused": (("all_forwards_first", "zero_bubble"), ("one_f_one_b",)),
+    "cnn": (("one_f_one_b",), ("zero_bubble",)),
+    "tied": (("v_shape",), ("one_f_one_b",)),
+}
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
+    parser.add_argument("--hftac", required=True)
+    parser.add_argument("--work", type=pathlib.Path, required=True)
+    parser.add_argument("--long", action="store_true", help="all cases")
+    parser.add_argument("--name", choices=NETWORKS)
+    options = parser.parse_args()
+    check = Check(options)
+    if not check.has_ranks:
+        print(f"several ranks skipped: there is no {COMMAND[0]}")
+    for net in [options.name] if options.name else NETWORKS:
+        check.check(net)
+    print(f"{check.equal} comparisons equal")
+
+
+if __name__ == "__main__":
+    main()
