@@ -43,6 +43,7 @@ public:
   MomentBuilder(TaskBuilder &tasks, MutableArrayRef<KfacUnit> units)
       : tasks(tasks), builder(tasks.getBuilder()), units(units),
         type(tasks.getFloatType(tasks.getJob().precision.compute)),
+        wide(tasks.getFloatType(tasks.getJob().precision.accumulate)),
         numbers(tasks.getModule(), {parts::kForward, parts::kRecompute,
                                     parts::kBackward, parts::kBackwardWeight}) {
   }
@@ -65,6 +66,10 @@ private:
   Value bringOf(LayerOp layer, Value value, MomentTask &task);
   Value bringRead(ReadOp read, MomentTask &task);
 
+  /// Rows are as precise as what they were computed with.
+  Value widen(Value rows) {
+    return tasks.castTo(tasks.castTo(rows, type), wide);
+  }
   void declare(KfacFactor &factor, const KfacUnit &unit, StringRef name);
   bool shareMoments(KfacUnit &unit);
   SmallVector<InputKey> getKeys(const KfacUnit &unit,
@@ -84,7 +89,8 @@ private:
   TaskBuilder &tasks;
   OpBuilder &builder;
   MutableArrayRef<KfacUnit> units;
-  FloatType type; ///< that moments are added up in
+  FloatType type; ///< of moments
+  FloatType wide; ///< that a micro-batch's rows are added up in
   ValueNumbers numbers;
   DenseMap<unsigned, Value> first; ///< the first value of each number
   std::map<std::pair<std::string, int64_t>, MomentTask> all;
@@ -299,12 +305,14 @@ Value MomentBuilder::buildMoment(Value rows, const KfacUnit &unit,
   LayerAxes axes = *getLayerAxes(layer);
   LayerSide side = isOutput ? axes.output : axes.input;
   if (side.kind != LayerSide::Kind::lookups)
-    rows = tasks.castTo(rows, type);
+    rows = widen(rows);
   if (isReduced(layer))
     rows = reducePositions(builder, rows, side, layer,
                            tasks.getJob().getMicroBatch(), isOutput);
-  return buildSecondMoment(builder, rows, side, layer,
-                           !isOutput && unit.bias.has_value(), sum);
+  Value moment = buildSecondMoment(builder, rows, side, layer,
+                                   !isOutput && unit.bias.has_value(),
+                                   tasks.castTo(sum, wide));
+  return tasks.castTo(moment, type);
 }
 
 bool MomentBuilder::isReduced(LayerOp layer) const {
@@ -487,7 +495,7 @@ void MomentBuilder::addUnitWise(KfacUnit &unit) {
   setInsertionPointToEnd(task);
   auto get = [&](Value value) {
     return Expression(builder, layer.getLoc(),
-                      tasks.castTo(bringOf(layer, value, task), type));
+                      widen(bringOf(layer, value, task)));
   };
   Expression gradient = get(layer.getOutputGradient());
   Expression parts =
@@ -509,7 +517,8 @@ void MomentBuilder::addUnitWise(KfacUnit &unit) {
                                      : ConcatOp::create(builder, layer.getLoc(),
                                                         sums, /*axis=*/1)
                                            .getResult();
-        return AddOp::create(builder, layer.getLoc(), sum, all);
+        return AddOp::create(builder, layer.getLoc(), sum,
+                             tasks.castTo(all, type));
       });
 }
 

@@ -1,0 +1,44 @@
+#!/usr/bin/env python3
+"""Factors of K-FAC are added up in the type that the job accumulates in: in f32 with f64
+accumulation none is farther from f64 than in f32 alone, and together they are nearer.
+Needs only Python's standard library."""
+
+from harness import (Work, checkpoint, copy_file, fail, make_job, read_safetensors)
+
+PARTS = "parameters = f64, gradients = f64, state = f64"
+PRECISIONS = {"f64": "f64", "f32": f"f32, {PARTS}",
+              "wide": f"f32, {PARTS}, accumulate = f64"}
+
+
+def train(work, kind, name):
+    """The factors after one step."""
+    job = make_job(kind, 1, f"  precision {PRECISIONS[name]}\n  precondition kfac()\n",
+                   "sgd(lr = 0.1)")
+    folder = work.train(work.compile(f"{kind}-{name}", job))
+    return {key: numbers for key, (_, _, numbers)
+            in read_safetensors(copy_file(checkpoint(folder, 1), 0)).items()
+            if key.split("/")[0].endswith("factor")}
+
+
+def main():
+    work = Work(__doc__, "cnn", "mlp")
+    for kind in ("cnn", "mlp"):
+        factors = {name: train(work, kind, name) for name in PRECISIONS}
+        sums = {"f32": 0, "wide": 0}
+        for key, exact in factors["f64"].items():
+            errors = {name: max(abs(a - b) for a, b in zip(factors[name][key], exact))
+                      for name in sums}
+            largest = max(map(abs, exact))
+            # What goes into a sum is rounded to f32 in both.
+            if errors["wide"] > errors["f32"] + 1e-7 * largest:
+                fail(f"{kind}, {key}: in f64 off by {errors['wide']}, in f32 by "
+                     f"{errors['f32']}")
+            for name in sums:
+                sums[name] += errors[name] / largest if largest else 0
+        if not 0 < sums["wide"] < 0.8 * sums["f32"]:
+            fail(f"{kind}: errors in f64 and f32 are {sums}")
+        print(f"{kind}: errors {sums}")
+
+
+if __name__ == "__main__":
+    main()
