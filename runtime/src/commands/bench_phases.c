@@ -85,34 +85,6 @@ static bool have_one_part(const hfta_task *a, const hfta_task *b) {
   return length == part_length(b) && strncmp(a->name, b->name, length) == 0;
 }
 
-/// How often a stage's schedule runs a task; copies that take turns are one
-/// run.
-static double count_stage_runs(const hfta_program *program,
-                               const hfta_schedule *schedule, uint32_t task) {
-  double runs = 0;
-  uint32_t end = 0; // of what is done for each micro-batch
-  for (uint32_t i = 0; i < schedule->command_count; ++i) {
-    const hfta_command *command = &schedule->commands[i];
-    if (command->kind == HFTA_COMMAND_ACTIONS ||
-        (command->kind == HFTA_COMMAND_REPEAT &&
-         command->subject == HFTA_REPEAT_MICRO_BATCHES))
-      end = i + 1 + command->length;
-    if (command->kind == HFTA_COMMAND_RUN && command->subject == task)
-      runs += i < end ? (double)program->micro_batches : 1.0;
-  }
-  return runs;
-}
-
-/// How often a step runs it.
-static double count_runs(const hfta_program *program, const char *schedule,
-                         uint32_t task) {
-  double runs = 0;
-  for (uint32_t i = 0; i < program->schedule_count; ++i)
-    if (strcmp(program->schedules[i].name, schedule) == 0)
-      runs += count_stage_runs(program, &program->schedules[i], task);
-  return runs;
-}
-
 /// What the phases of a step share.
 typedef struct phases {
   const hfta_program *program;
@@ -131,7 +103,9 @@ static void print_phase(phases *self, const hfta_task *first) {
   for (uint32_t i = 0; i < program->task_count; ++i) {
     if (!have_one_part(first, &program->tasks[i]))
       continue;
-    double runs = count_runs(program, self->schedule, i);
+    // The plan's work is that of all copies; some may run it in other steps.
+    double runs =
+        (double)self->times[i].copies / (double)(program->copies * self->steps);
     time += self->times[i].seconds / (double)self->steps;
     flops += runs * self->all[i].flops;
     bytes += runs * self->all[i].bytes;
@@ -141,7 +115,7 @@ static void print_phase(phases *self, const hfta_task *first) {
   double arithmetic = flops / self->limits->flops;
   double memory = bytes / self->limits->bytes;
   double limit = arithmetic > memory ? arithmetic : memory;
-  printf("%-9.*s %10.3f %9.3f %9.1f %10.3f  %s  %5.2fx\n",
+  printf("%-17.*s %10.3f %9.3f %9.1f %10.3f  %s  %5.2fx\n",
          (int)part_length(first), first->name, 1e3 * time, 1e-9 * flops,
          1e-6 * bytes, 1e3 * limit, arithmetic > memory ? "flops" : "bytes",
          limit > 0 ? time / limit : 0.0);
@@ -194,7 +168,8 @@ hfta_status hfta_print_phases(const hfta_program *program,
   hfta_status status = HFTA_OK;
   if (read_work(program, all)) {
     printf("limits: %.1f Gflop/s, %.1f GB/s with %d threads\n"
-           "phase             ms     Gflop        MB   least ms  bound by\n",
+           "phase                     ms     Gflop        MB   least ms  bound "
+           "by\n",
            1e-9 * limits->flops, 1e-9 * limits->bytes, threads);
     phases self = {.program = program,
                    .schedule = hfta_program_trains(program) ? "step" : "infer",
@@ -203,7 +178,7 @@ hfta_status hfta_print_phases(const hfta_program *program,
                    .all = all,
                    .steps = steps};
     status = print_all(&self, error);
-    printf("%-9s %10.3f %30.3f         %5.2fx\n", "all", 1e3 * self.time,
+    printf("%-17s %10.3f %30.3f         %5.2fx\n", "all", 1e3 * self.time,
            1e3 * self.limit, self.limit > 0 ? self.time / self.limit : 0.0);
   }
   free(all);

@@ -10,7 +10,8 @@
 /// What a task took in all timed steps.
 typedef struct hfta_task_time {
   double seconds;
-  int64_t runs; ///< copies that take turns are several
+  int64_t runs;   ///< copies that take turns are several
+  int64_t copies; ///< of all runs together
 } hfta_task_time;
 
 /// Writes the keys `model`, the digest that plans name, and `cuts`, a list of

@@ -75,6 +75,7 @@ static hfta_status add_peer(hfta_communicator *communicator, int peer,
   for (uint32_t i = 0; i < task_count && status == HFTA_OK; ++i) {
     tasks[i].seconds += received[i].seconds;
     tasks[i].runs += received[i].runs;
+    tasks[i].copies += received[i].copies;
   }
   return status;
 }

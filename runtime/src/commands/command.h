@@ -160,6 +160,9 @@ hfta_training_rule_words hfta_describe_training_rule(uint32_t rule);
 /// Whether a tensor is a weight: of the model, not of the optimizer.
 bool hfta_tensor_is_parameter(const hfta_program *program, uint32_t index);
 
+/// Whether a tensor is a preconditioner's.
+bool hfta_tensor_is_curvature(const hfta_program *program, uint32_t index);
+
 /// "parameters", "saved" ...
 const char *hfta_segment_role_name(uint32_t role);
 

@@ -210,6 +210,7 @@ static void note_activity(void *argument, const hfta_activity *activity) {
     hfta_task_time *time = &self->times[activity->number];
     time->seconds += activity->end - activity->begin;
     ++time->runs;
+    time->copies += activity->call->copy_count;
   }
   hfta_rank_time_add(&self->rank_time, activity);
   if (trace)

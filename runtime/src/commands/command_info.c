@@ -101,20 +101,24 @@ static void print_hyper_parameters(const hfta_program *program) {
     printf("\n");
 }
 
+static void print_tensor(const hfta_tensor *tensor) {
+  char shape[HFTA_SHAPE_TEXT_BYTES];
+  printf("  %s  %s %s", tensor->name,
+         hfta_element_name((hfta_element_type)tensor->type),
+         hfta_shape_text(tensor->shape, tensor->rank, shape));
+  if (tensor->flags & HFTA_TENSOR_SHARED)
+    printf(", shared by all copies");
+  if (tensor->copy >= 0)
+    printf(", of copy %d alone", (int)tensor->copy);
+}
+
 static void print_tensors(const hfta_program *program, bool trained) {
   for (uint32_t i = 0; i < program->tensor_count; ++i) {
     const hfta_tensor *tensor = &program->tensors[i];
-    char shape[HFTA_SHAPE_TEXT_BYTES];
     bool is_trained = (tensor->flags & HFTA_TENSOR_TRAINED) != 0;
     if (!hfta_tensor_is_parameter(program, i) || is_trained != trained)
       continue;
-    printf("  %s  %s %s", tensor->name,
-           hfta_element_name((hfta_element_type)tensor->type),
-           hfta_shape_text(tensor->shape, tensor->rank, shape));
-    if (tensor->flags & HFTA_TENSOR_SHARED)
-      printf(", shared by all copies");
-    if (tensor->copy >= 0)
-      printf(", of copy %d alone", (int)tensor->copy);
+    print_tensor(tensor);
     if (tensor->training_rule != HFTA_TRAINING_none)
       printf(": %s", hfta_describe_training_rule(tensor->training_rule).text);
     printf("\n");
@@ -156,6 +160,29 @@ static void print_parameters(const hfta_program *program) {
   print_range("frozen", frozen);
   printf("\n");
   print_tensors(program, false);
+}
+
+bool hfta_tensor_is_curvature(const hfta_program *program, uint32_t index) {
+  const hfta_tensor *tensor = &program->tensors[index];
+  return program->segments[tensor->segment].role == HFTA_SEGMENT_CURVATURE;
+}
+
+/// What a preconditioner keeps, as checkpoints have it.
+static void print_curvature(const hfta_program *program) {
+  uint64_t bytes = 0;
+  for (uint32_t i = 0; i < program->tensor_count; ++i)
+    if (hfta_tensor_is_curvature(program, i))
+      bytes +=
+          program->tensors[i].bytes *
+          (uint64_t)(program->tensors[i].copy_stride ? program->copies : 1);
+  if (bytes == 0)
+    return;
+  printf("curvature: %llu bytes in the array\n", (unsigned long long)bytes);
+  for (uint32_t i = 0; i < program->tensor_count; ++i)
+    if (hfta_tensor_is_curvature(program, i)) {
+      print_tensor(&program->tensors[i]);
+      printf("\n");
+    }
 }
 
 static void print_memory(const hfta_program *program, int threads) {
@@ -277,6 +304,7 @@ int hfta_command_info(const hfta_invocation *invocation) {
   print_job(program);
   print_hyper_parameters(program);
   print_parameters(program);
+  print_curvature(program);
   print_memory(program, (int)threads);
   print_stages(program, (int)threads);
   print_tables(program, (int)threads);

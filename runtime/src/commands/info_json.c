@@ -124,6 +124,26 @@ static void put_parameters(hfta_json_writer *writer,
   hfta_json_end_object(writer);
 }
 
+/// What a preconditioner keeps, as checkpoints have it.
+static void put_curvature(hfta_json_writer *writer,
+                          const hfta_program *program) {
+  hfta_json_key(writer, "curvature");
+  hfta_json_begin_array(writer);
+  for (uint32_t i = 0; i < program->tensor_count; ++i) {
+    const hfta_tensor *tensor = &program->tensors[i];
+    if (!hfta_tensor_is_curvature(program, i))
+      continue;
+    hfta_json_begin_object(writer);
+    hfta_json_put_string(writer, "name", tensor->name);
+    put_tensor(writer, tensor);
+    hfta_json_put_unsigned(writer, "bytes", tensor->bytes);
+    if (tensor->copy >= 0)
+      hfta_json_put_integer(writer, "copy", tensor->copy);
+    hfta_json_end_object(writer);
+  }
+  hfta_json_end_array(writer);
+}
+
 static void put_plan(hfta_json_writer *writer, const char *key,
                      const hfta_memory_plan *plan, uint64_t share) {
   hfta_json_key(writer, key);
@@ -288,6 +308,7 @@ hfta_status hfta_write_info_json(const hfta_program *program, int threads,
   put_job(&writer, program);
   put_copies(&writer, program);
   put_parameters(&writer, program);
+  put_curvature(&writer, program);
   put_memory(&writer, program, threads);
   put_stages(&writer, program, threads);
   put_segments(&writer, program, threads);
