@@ -67,10 +67,11 @@ static void addReduce(AllReduceOp reduce, int64_t replicas,
   bytes = std::max<int64_t>(bytes, llvm::divideCeil(blocks, replicas) * block);
 }
 
-/// Segments that a stage's schedules name, and those that their tasks use. One
-/// stage's are those of the whole program.
+/// Segments that a stage's schedules name, and those that their tasks use,
+/// where a replica does, or has, what some of them do. One stage's are those of
+/// the whole program.
 static WorkerSegments findSegments(ModuleOp module, const Job &job,
-                                   int64_t stage) {
+                                   int64_t stage, int64_t replica) {
   WorkerSegments segments;
   SymbolTable symbols(module);
   int64_t wanted = job.getStageCount() == 1 ? -1 : stage;
@@ -78,6 +79,9 @@ static WorkerSegments findSegments(ModuleOp module, const Job &job,
     if (static_cast<int64_t>(schedule.getStage()) != wanted)
       continue;
     schedule.walk([&](Operation *op) {
+      auto only = op->getParentOfType<OnlyOp>();
+      if (only && !only.getReplicas().contains(replica))
+        return;
       op->getAttrDictionary().walk([&](PlaceAttr place) {
         if (place.getSpace() == Space::segment)
           segments.all.insert(place.getNumber());
@@ -96,26 +100,39 @@ static WorkerSegments findSegments(ModuleOp module, const Job &job,
   return segments;
 }
 
+/// Of a worker with as many micro-batches as the first one of its stage.
+static int64_t countBytes(ModuleOp module, const Job &job, int64_t stage,
+                          int64_t replica) {
+  ArrayAttr table = SegmentAttr::getTable(module);
+  int64_t bytes = 0;
+  int64_t own = llvm::divideCeil(job.microBatches, job.getReplicas(stage));
+  WorkerSegments segments = findSegments(module, job, stage, replica);
+  for (int64_t number : segments.all) {
+    auto segment = cast<SegmentAttr>(table[number]);
+    int64_t size = segment.getBytes();
+    if (ReplicasAttr holders = segment.getHolders();
+        holders && !holders.contains(replica))
+      continue;
+    if (segment.getRole() == Role::received)
+      size = job.getReplicas(stage) == 1 ? 0 : segments.received[number];
+    if (isResident(segment.getRole()))
+      bytes += size * countInstances(segment, job, stage);
+    if (segment.getRole() == Role::input)
+      bytes += HFTA_BATCHES_OF_DATA * own * size;
+  }
+  return bytes;
+}
+
 SmallVector<int64_t> hfta::getWorkerBytes(ModuleOp module, const Job &job) {
   SmallVector<int64_t> all;
-  SmallVector<SegmentAttr> table;
-  llvm::append_range(table,
-                     SegmentAttr::getTable(module).getAsRange<SegmentAttr>());
+  bool areAlike = llvm::none_of(
+      SegmentAttr::getTable(module).getAsRange<SegmentAttr>(),
+      [](SegmentAttr segment) { return bool(segment.getHolders()); });
   for (int64_t stage = 0; stage < job.getStageCount(); ++stage) {
-    int64_t bytes = 0;
-    int64_t own = llvm::divideCeil(job.microBatches, job.getReplicas(stage));
-    WorkerSegments segments = findSegments(module, job, stage);
-    for (int64_t number : segments.all) {
-      SegmentAttr segment = table[number];
-      int64_t size = segment.getBytes();
-      if (segment.getRole() == Role::received)
-        size = job.getReplicas(stage) == 1 ? 0 : segments.received[number];
-      if (isResident(segment.getRole()))
-        bytes += size * countInstances(segment, job, stage);
-      if (segment.getRole() == Role::input)
-        bytes += HFTA_BATCHES_OF_DATA * own * size;
-    }
-    all.push_back(bytes);
+    int64_t most = 0, count = areAlike ? 1 : job.getReplicas(stage);
+    for (int64_t replica = 0; replica < count; ++replica)
+      most = std::max(most, countBytes(module, job, stage, replica));
+    all.push_back(most);
   }
   return all;
 }

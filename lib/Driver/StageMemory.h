@@ -12,11 +12,11 @@ namespace mlir::hfta {
 /// scratch is one a thread.
 bool isResident(Role role);
 
-/// Of each stage of a scheduled module, the bytes that its first worker needs
-/// with all copies at a time: those of all segments that its schedules touch,
-/// and of the batches of data that it reads ahead. What `info` of the program
-/// plans for this worker is less where copies take turns, and has the scratch
-/// memory of its threads besides.
+/// Of each stage of a scheduled module, the bytes that the worker needs which
+/// needs most, with all copies at a time: those of all segments that its
+/// schedules touch, and of the batches of data that it reads ahead. What `info`
+/// of the program plans for this worker is less where copies take turns, and
+/// has the scratch memory of its threads besides.
 SmallVector<int64_t> getWorkerBytes(ModuleOp module, const Job &job);
 
 } // namespace mlir::hfta

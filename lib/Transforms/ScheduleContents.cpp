@@ -74,6 +74,11 @@ LogicalResult mlir::hfta::verifyInstances(ModuleOp module, const Job &job) {
            SegmentAttr::getTable(module).getAsRange<SegmentAttr>())) {
     int64_t expected = 1;
     int64_t stage = std::max<int64_t>(job.getStage(segment.getBlock()), 0);
+    ReplicasAttr holders = segment.getHolders();
+    if (holders && holders.getLast() >= job.getReplicas(stage))
+      return module.emitError("segment ")
+             << index << " is held by replicas " << holders << ", of "
+             << job.getReplicas(stage) << " that there are";
     switch (segment.getRole()) {
     case Role::saved:
     case Role::cut:
@@ -120,8 +125,11 @@ LogicalResult mlir::hfta::verifyInstances(ModuleOp module, const Job &job) {
 // The start and the end of a call
 //===----------------------------------------------------------------------===//
 
-ScheduleContents::ScheduleContents(ModuleOp module, const Job &job)
-    : module(module), job(job), segments(SegmentAttr::getTable(module)) {
+ScheduleContents::ScheduleContents(ModuleOp module, const Job &job,
+                                   StageRank rank)
+    : module(module), job(job), rank(rank),
+      segments(SegmentAttr::getTable(module)) {
+  findVariables();
   VariableIndex variables(module);
   for (const DataField &field : job.data)
     fields.push_back(
@@ -191,6 +199,7 @@ void ScheduleContents::beginCall() {
   exchanged.clear();
   brought.clear();
   broughtPorts.clear();
+  taken.clear();
   given.clear();
   received.clear();
   readAsItWas.clear();
@@ -225,7 +234,7 @@ ScheduleContents::finishCall(ScheduleOp schedule,
                << instance << " of segment " << number
                << " without the host's scalars";
   }
-  if (failed(checkReceived(schedule, isRun)))
+  if (failed(checkReceived(schedule, isRun)) || failed(checkOthers(schedule)))
     return failure();
   beginCall();
   return success();
@@ -418,6 +427,8 @@ LogicalResult ScheduleContents::write(RunOp run, TaskOp task, int64_t segment,
 
 LogicalResult ScheduleContents::run(RunOp run, TaskOp task,
                                     const Moment &moment) {
+  if (failed(readOthers(run, task)))
+    return failure();
   for (int64_t segment : task.getReads())
     if (failed(readReceived(run, segment)) ||
         failed(read(run, task, segment, moment)))
@@ -501,6 +512,8 @@ LogicalResult ScheduleContents::download(TransferOp transfer,
     return transfer.emitOpError("gives the host one group's sums of segment ")
            << segment;
   undelivered[segment].remove(begin, end);
+  if (failed(readOthers(transfer, segment, {begin, end})))
+    return failure();
   return readSums(transfer, segment, begin, end);
 }
 
@@ -528,6 +541,8 @@ LogicalResult ScheduleContents::transfer(TransferOp transfer,
 
 LogicalResult ScheduleContents::fill(FillOp fill) {
   PlaceAttr to = fill.getTo();
+  for (Range range : findFilled(fill))
+    old[to.getNumber()].remove(range.begin, range.end);
   SegmentAttr segment = getSegment(to.getNumber());
   // What all copies share of moments is cleared when all have used it.
   if (segment.getRole() == Role::moment)

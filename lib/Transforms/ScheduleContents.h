@@ -43,7 +43,8 @@ LogicalResult verifyInstances(ModuleOp module, const Job &job);
 
 class ScheduleContents {
 public:
-  ScheduleContents(ModuleOp module, const Job &job);
+  /// On one of the ranks that share a stage's replicas.
+  ScheduleContents(ModuleOp module, const Job &job, StageRank rank);
 
   /// Each gives an error where the command would use, or overwrite, something
   /// else than it should.
@@ -54,6 +55,10 @@ public:
   /// On a rank that computes the micro-batches `own` of so many.
   LogicalResult gather(AllGatherOp gather, ArrayRef<int64_t> own,
                        int64_t microBatches);
+  LogicalResult pass(OnlyOp only);
+  /// On a rank that gives the bytes, or receives them.
+  LogicalResult broadcast(BroadcastBytesOp broadcast, bool receives);
+  LogicalResult takeGroup(TakeGroupOp take);
   LogicalResult send(SendOp send, const Moment &moment);
   LogicalResult receive(ReceiveOp receive, const Moment &moment);
   /// `isRun`: whether a task is run in such a call, by any stage.
@@ -82,7 +87,25 @@ private:
     ByteSet written, given; ///< in this call; to the other ranks
   };
 
+  /// Bytes of a segment, a copy's own counted as the first copy's are.
+  struct Range {
+    int64_t begin, end;
+  };
+
   void beginCall();
+  void findVariables();
+  Range findRange(int64_t segment, int64_t offset) const;
+  SmallVector<std::pair<int64_t, Range>> findWritten(RunOp run);
+  SmallVector<Range> findFilled(FillOp fill) const;
+  FailureOr<Range> findCopiesRange(Operation *op, PlaceAttr at,
+                                   int64_t bytes) const;
+  bool isHere(int64_t segment) const {
+    ReplicasAttr holders = getSegment(segment).getHolders();
+    return !holders || rank.has(holders);
+  }
+  LogicalResult readOthers(RunOp run, TaskOp task);
+  LogicalResult readOthers(Operation *op, int64_t segment, Range range) const;
+  LogicalResult checkOthers(ScheduleOp schedule) const;
   Given locate(VariableOp variable, StringRef name) const;
   bool reads(TaskOp task, const Given &given);
   /// Segments and offsets.
@@ -138,6 +161,7 @@ private:
 
   ModuleOp module;
   const Job &job;
+  StageRank rank;
   ArrayAttr segments;
   std::vector<Given> fields;        ///< those that the job's data have
   std::vector<Given> ports;         ///< those of an inference
@@ -151,6 +175,10 @@ private:
   std::map<Place, int64_t> savedOf;
   /// The same of what tasks have written there, by offset.
   std::map<std::pair<Place, int64_t>, int64_t> savedAt;
+  /// Variables' bytes by segment and offset, those of one copy.
+  std::map<int64_t, std::map<int64_t, VariableOp>> variables;
+  /// What other replicas alone have changed; moments that they alone have.
+  std::map<int64_t, ByteSet> old, taken;
   std::map<int64_t, Sums> sums;
   /// Of a command that adds to a group's sums, the last micro-batch.
   std::map<std::pair<Operation *, int64_t>, int64_t> lastAdded;

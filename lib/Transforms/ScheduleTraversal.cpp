@@ -5,6 +5,37 @@
 using namespace mlir;
 using namespace mlir::hfta;
 
+//===----------------------------------------------------------------------===//
+// Ranks
+//===----------------------------------------------------------------------===//
+
+std::optional<int64_t> StageRank::findFirst(ReplicasAttr some) const {
+  for (int64_t i = 0; i < some.getCount(); ++i)
+    if (getRankOf(some.getMember(i)) == rank)
+      return some.getMember(i);
+  return std::nullopt;
+}
+
+std::optional<int64_t> StageRank::findSource(BroadcastBytesOp broadcast) const {
+  ReplicasAttr from = broadcast.getFrom();
+  std::optional<int64_t> first = findFirst(broadcast.getTo());
+  if (!first || has(from))
+    return std::nullopt;
+  int64_t member = std::min(from.getCount() - 1, *first / from.getStride());
+  return getRankOf(from.getMember(member));
+}
+
+bool StageRank::gives(BroadcastBytesOp broadcast) const {
+  for (int64_t other = 0; other < ranks; ++other)
+    if (StageRank(replicas, other, ranks).findSource(broadcast) == rank)
+      return true;
+  return false;
+}
+
+//===----------------------------------------------------------------------===//
+// Commands
+//===----------------------------------------------------------------------===//
+
 LogicalResult ScheduleTraversal::traverseFor(int64_t place, Block &commands) {
   Moment outer = now;
   now.number = own[place];
@@ -66,6 +97,9 @@ LogicalResult ScheduleTraversal::traverse(Block &commands) {
       result = repeat(repeated);
     else if (auto actions = dyn_cast<ActionsOp>(op))
       result = perform(actions);
+    else if (auto only = dyn_cast<OnlyOp>(op))
+      result = rank.has(only.getReplicas()) ? traverse(only.getBody().front())
+                                            : pass(only);
     else if (auto every = dyn_cast<EveryOp>(op))
       result = isFor(every) ? traverse(every.getBody().front()) : success();
     else
@@ -83,11 +117,11 @@ std::set<StringRef> hfta::findPeriods(Operation *op) {
 }
 
 SmallVector<int64_t> hfta::getMicroBatchesOf(const Job &job, int64_t stage,
-                                             int64_t worker, int64_t workers,
+                                             const StageRank &rank,
                                              int64_t microBatches) {
   SmallVector<int64_t> own;
   for (int64_t number = 0; number < microBatches; ++number)
-    if (number % job.getGroups(stage) % workers == worker)
+    if (rank.hasGroup(number % job.getGroups(stage)))
       own.push_back(number);
   return own;
 }

@@ -41,11 +41,9 @@ class Worker : public ScheduleTraversal {
 public:
   Worker(const Job &job, int64_t stage, int64_t replica, int64_t microBatches,
          const std::set<StringRef> &idlePeriods)
-      : ScheduleTraversal(getMicroBatchesOf(job, stage, replica,
-                                            job.getReplicas(stage),
-                                            microBatches),
-                          microBatches),
-        job(job), stage(stage), replica(replica) {
+      : Worker(job, stage, replica, microBatches,
+               StageRank(job.getReplicas(stage), replica,
+                         job.getReplicas(stage))) {
     idle = idlePeriods;
   }
 
@@ -63,6 +61,13 @@ public:
   std::map<int64_t, int64_t> happened; ///< events
 
 private:
+  Worker(const Job &job, int64_t stage, int64_t replica, int64_t microBatches,
+         StageRank rank)
+      : ScheduleTraversal(rank,
+                          getMicroBatchesOf(job, stage, rank, microBatches),
+                          microBatches),
+        job(job), stage(stage), replica(replica) {}
+
   LogicalResult visit(Operation *command) override;
   void addMessage(Step::Kind kind, Operation *op, int64_t queue, int64_t other,
                   int64_t ahead);
@@ -173,6 +178,8 @@ LogicalResult Worker::visit(Operation *command) {
     queues[reduce.getQueue()].steps.push_back({Step::meet, reduce});
   else if (auto gather = dyn_cast<AllGatherOp>(command))
     queues[gather.getQueue()].steps.push_back({Step::meet, gather});
+  else if (auto broadcast = dyn_cast<BroadcastBytesOp>(command))
+    queues[broadcast.getQueue()].steps.push_back({Step::meet, broadcast});
   return success();
 }
 

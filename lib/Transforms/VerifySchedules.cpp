@@ -58,14 +58,13 @@ struct Access {
 /// `initialize` finds something under way.
 class ScheduleWalk : public ScheduleTraversal {
 public:
-  /// On a rank that does what one worker of the stage does, of `job`'s or of
-  /// one for all. `offered`: the host offers each call the next one's batch.
-  ScheduleWalk(ModuleOp module, const Job &job, int64_t stage, int64_t worker,
-               int64_t workers, bool offered)
-      : ScheduleTraversal({}, 0), job(job), stage(stage), worker(worker),
-        workers(workers), symbols(module),
+  /// On one of the ranks that share the stage's replicas. `offered`: the host
+  /// offers each call the next one's batch.
+  ScheduleWalk(ModuleOp module, const Job &job, int64_t stage, StageRank rank,
+               bool offered)
+      : ScheduleTraversal(rank, {}, 0), job(job), stage(stage), symbols(module),
         segments(SegmentAttr::getTable(module)), offered(offered),
-        contents(module, job) {}
+        contents(module, job, rank) {}
 
   LogicalResult follow(ScheduleOp schedule) {
     for (const Call &call : listCalls(schedule)) {
@@ -96,6 +95,7 @@ private:
   void resetSegments();
   void finishCall();
   LogicalResult visit(Operation *command) override;
+  LogicalResult pass(OnlyOp only) override { return contents.pass(only); }
   LogicalResult followSend(SendOp send);
   LogicalResult followReceive(ReceiveOp receive);
   void followAwait(AwaitOp await);
@@ -105,6 +105,8 @@ private:
   LogicalResult followTransfer(TransferOp transfer);
   LogicalResult followAllReduce(AllReduceOp reduce);
   LogicalResult followAllGather(AllGatherOp gather);
+  LogicalResult followBroadcast(BroadcastBytesOp broadcast);
+  LogicalResult followTakeGroup(TakeGroupOp take);
   LogicalResult touchAll(
       Operation *op, Queue queue, PlaceAttr place, int64_t bytes,
       llvm::function_ref<bool(int64_t)> isWritten = [](int64_t) {
@@ -145,7 +147,7 @@ private:
   }
 
   const Job &job;
-  int64_t stage, worker, workers;
+  int64_t stage;
   SymbolTable symbols;
   ArrayAttr segments;
   bool offered;
@@ -195,7 +197,7 @@ ScheduleWalk::listCalls(ScheduleOp schedule) const {
 
 void ScheduleWalk::begin(const Call &call) {
   microBatches = call.microBatches;
-  own = getMicroBatchesOf(job, stage, worker, workers, microBatches);
+  own = getMicroBatchesOf(job, stage, rank, microBatches);
   turns = call.turns;
   idle.clear();
 }
@@ -365,6 +367,30 @@ LogicalResult ScheduleWalk::followAllReduce(AllReduceOp reduce) {
   return contents.addUp(reduce);
 }
 
+/// Ranks without a part in it go on.
+LogicalResult ScheduleWalk::followBroadcast(BroadcastBytesOp broadcast) {
+  bool receives = rank.findSource(broadcast).has_value();
+  if (!receives && !rank.gives(broadcast))
+    return success();
+  Queue queue = start(broadcast);
+  std::optional<Range> range =
+      getRange(broadcast.getAt(), broadcast.getBytes(), 0);
+  range->instance = 0;
+  if (failed(touch(broadcast, queue, *range, receives)) ||
+      failed(exchange(broadcast, queue)))
+    return failure();
+  return contents.broadcast(broadcast, receives);
+}
+
+LogicalResult ScheduleWalk::followTakeGroup(TakeGroupOp take) {
+  PlaceAttr at = take.getAt();
+  Queue queue = start(take);
+  std::optional<Range> range = getRange(at, take.getBytes(), 0);
+  if (failed(touchAll(take, queue, at, range->end - range->begin)))
+    return failure();
+  return contents.takeGroup(take);
+}
+
 LogicalResult ScheduleWalk::followSend(SendOp send) {
   Queue queue = start(send);
   std::optional<Range> range = getRange(send.getAt(), send.getBytes(), 0);
@@ -484,6 +510,10 @@ LogicalResult ScheduleWalk::visit(Operation *command) {
     return followAllReduce(reduce);
   if (auto gather = dyn_cast<AllGatherOp>(command))
     return followAllGather(gather);
+  if (auto broadcast = dyn_cast<BroadcastBytesOp>(command))
+    return followBroadcast(broadcast);
+  if (auto take = dyn_cast<TakeGroupOp>(command))
+    return followTakeGroup(take);
   if (auto send = dyn_cast<SendOp>(command))
     return followSend(send);
   if (auto receive = dyn_cast<ReceiveOp>(command))
@@ -495,28 +525,20 @@ LogicalResult ScheduleWalk::visit(Operation *command) {
 }
 
 namespace {
-/// One rank for all workers, and the first and the last of as many ranks:
-/// others differ from these in no more than numbers. With several stages each
-/// worker is by itself, wherever it is.
 LogicalResult verify(ScheduleOp schedule, const Job &job) {
   auto module = schedule->getParentOfType<ModuleOp>();
   auto stage = std::max<int64_t>(schedule.getStage(), 0);
   if (stage >= job.getStageCount())
     return schedule.emitOpError("is of stage ")
            << stage << ", of " << job.getStageCount();
-  int64_t workers = job.getReplicas(stage);
-  auto follow = [&](int64_t worker, int64_t workers, bool offered) {
-    return ScheduleWalk(module, job, stage, worker, workers, offered)
-        .follow(schedule);
-  };
-  bool isMerged = job.getStageCount() == 1 || workers == 1;
-  for (bool offered : {false, true}) {
-    if (isMerged && failed(follow(0, 1, offered)))
-      return failure();
-    if (workers > 1 && (failed(follow(0, workers, offered)) ||
-                        failed(follow(workers - 1, workers, offered))))
-      return failure();
-  }
+  if (failed(verifyReplicas(schedule, job)))
+    return failure();
+  SmallVector<StageRank> ranks = listRanks(schedule, job);
+  for (bool offered : {false, true})
+    for (const StageRank &rank : ranks)
+      if (failed(
+              ScheduleWalk(module, job, stage, rank, offered).follow(schedule)))
+        return failure();
   return success();
 }
 
@@ -530,14 +552,6 @@ struct VerifySchedulesPass
     if (failed(job))
       return signalPassFailure();
     if (SegmentAttr::getTable(module) && failed(verifyInstances(module, *job)))
-      return signalPassFailure();
-    WalkResult unknown = module.walk([](Operation *op) {
-      if (!isa<OnlyOp, BroadcastBytesOp, TakeGroupOp>(op))
-        return WalkResult::advance();
-      op->emitOpError("isn't followed, nor run, yet");
-      return WalkResult::interrupt();
-    });
-    if (unknown.wasInterrupted())
       return signalPassFailure();
     for (auto schedule : module.getOps<ScheduleOp>())
       if (failed(verify(schedule, *job)))

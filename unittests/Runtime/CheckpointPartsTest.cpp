@@ -1,64 +1,17 @@
 //===- CheckpointPartsTest.cpp - Checkpoints whose parts ranks have -------===//
 
 #include "FakeStages.h"
+#include "RankThreads.h"
 #include "RuntimeTest.h"
 #include "hfta/checkpoint.h"
 
 #include <cstring>
-#include <thread>
 
 extern "C" {
 #include "checkpoint/checkpoint_parts.h"
-#include "communicator/worker_group.h"
 }
 
 namespace {
-/// Several ranks, each a thread of this process.
-class Ranks {
-public:
-  explicit Ranks(int count) : count(count) {
-    hfta_rank_options options = {HFTA_RANKS_ONE, nullptr, 60.0};
-    EXPECT_EQ(hfta_communicator_open(&options, &process, nullptr), HFTA_OK);
-    std::vector<int> places(count, 0);
-    hfta_worker_map map = {count, places.data(), 1, &count, 600, 60.0};
-    // A group of one rank has tags for so many.
-    hfta_error error = {};
-    EXPECT_EQ(hfta_worker_group_create(process, &map, &group, &error), HFTA_OK)
-        << error.message;
-  }
-  ~Ranks() {
-    hfta_worker_group_free(group);
-    hfta_communicator_close(process);
-  }
-
-  void run(const std::function<void(hfta_communicator *)> &function) {
-    std::vector<std::thread> threads;
-    for (int rank = 0; rank < count; ++rank)
-      threads.emplace_back(function, hfta_worker_group_all(group, rank));
-    for (std::thread &thread : threads)
-      thread.join();
-  }
-
-private:
-  int count;
-  hfta_communicator *process = nullptr;
-  hfta_worker_group *group = nullptr;
-};
-
-InstancePointer create(const FakeStages &program, hfta_communicator *rank) {
-  hfta_error error = {};
-  hfta_options options = {};
-  options.threads = 1;
-  options.error = &error;
-  hfta_workload workload = hfta_workload_of_all(program.get());
-  workload.communicator = rank;
-  hfta_instance *instance = nullptr;
-  EXPECT_EQ(
-      hfta_instance_create_for(program.get(), &workload, &options, &instance),
-      HFTA_OK)
-      << error.message;
-  return InstancePointer(instance, hfta_instance_destroy);
-}
 
 void train(const FakeStages &program, hfta_instance *instance, int count) {
   for (int i = 0; i < count; ++i) {
@@ -100,7 +53,7 @@ std::string saveUncut(StagesOptions options) {
   FakeStages program(options);
   Ranks ranks(1);
   ranks.run([&](hfta_communicator *rank) {
-    InstancePointer instance = create(program, rank);
+    InstancePointer instance = createOnRank(*program.get(), rank);
     train(program, instance.get(), 4);
     save(instance.get(), rank, folder.root);
   });
@@ -127,7 +80,7 @@ void expectSavedOnAnyRanks(const StagesOptions &options,
     TemporaryFolder folder;
     Ranks ranks(count);
     ranks.run([&](hfta_communicator *rank) {
-      InstancePointer instance = create(program, rank);
+      InstancePointer instance = createOnRank(*program.get(), rank);
       train(program, instance.get(), 4);
       save(instance.get(), rank, folder.root);
     });
@@ -143,7 +96,7 @@ void runTwoRanks(
   FakeStages program(makeOptions({1, 1}));
   Ranks ranks(2);
   ranks.run([&](hfta_communicator *rank) {
-    InstancePointer instance = create(program, rank);
+    InstancePointer instance = createOnRank(*program.get(), rank);
     train(program, instance.get(), 2);
     function(instance.get(), rank);
   });
@@ -260,7 +213,7 @@ TEST(CheckpointParts, OtherRanksAndStagesGoOn) {
   FakeStages first(options);
   Ranks three(3);
   three.run([&](hfta_communicator *rank) {
-    InstancePointer instance = create(first, rank);
+    InstancePointer instance = createOnRank(*first.get(), rank);
     train(first, instance.get(), 2);
     save(instance.get(), rank, folder.root);
   });
@@ -271,7 +224,7 @@ TEST(CheckpointParts, OtherRanksAndStagesGoOn) {
       TemporaryFolder end;
       Ranks ranks(count);
       ranks.run([&](hfta_communicator *rank) {
-        InstancePointer instance = create(program, rank);
+        InstancePointer instance = createOnRank(*program.get(), rank);
         train(program, instance.get(), 1);
         double losses[2] = {};
         ASSERT_EQ(hfta_checkpoint_load(instance.get(),

@@ -58,7 +58,7 @@ public:
 
   static constexpr int64_t copies = 2, width = 5;
 
-private:
+protected:
   struct Schedule;
 
   uint32_t addSegment(const std::string &name, uint32_t role, int stage,

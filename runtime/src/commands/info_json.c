@@ -223,6 +223,8 @@ static void put_segments(hfta_json_writer *writer, const hfta_program *program,
                            hfta_program_segment_bytes(program, i, threads));
     hfta_json_put_unsigned(writer, "alignment", segment->alignment);
     hfta_json_put_unsigned(writer, "instances", segment->instances);
+    if (segment->holders.count > 0)
+      hfta_put_replicas(writer, "holders", &segment->holders);
     hfta_json_end_object(writer);
   }
   hfta_json_end_array(writer);

@@ -35,9 +35,8 @@ static void put_queue(hfta_json_writer *writer, const hfta_command *command) {
   hfta_json_put_unsigned(writer, "queue", command->queue);
 }
 
-/// Their numbers.
-static void put_replicas(hfta_json_writer *writer, const char *key,
-                         const hfta_replicas *replicas) {
+void hfta_put_replicas(hfta_json_writer *writer, const char *key,
+                       const hfta_replicas *replicas) {
   hfta_json_key(writer, key);
   hfta_json_begin_array(writer);
   for (uint32_t i = 0; i < replicas->count; ++i)
@@ -86,8 +85,8 @@ static void put_members(hfta_json_writer *writer, const hfta_program *program,
   case HFTA_COMMAND_BROADCAST:
     hfta_json_put_unsigned(writer, "bytes", command->bytes);
     put_place(writer, "at", program, &command->to);
-    put_replicas(writer, "from", &command->replicas);
-    put_replicas(writer, "to", &command->receivers);
+    hfta_put_replicas(writer, "from", &command->replicas);
+    hfta_put_replicas(writer, "to", &command->receivers);
     put_queue(writer, command);
     return;
   case HFTA_COMMAND_TAKE_GROUP:
@@ -137,7 +136,7 @@ static void put_members(hfta_json_writer *writer, const hfta_program *program,
     put_commands(writer, program, command + 1, command->length);
     return;
   case HFTA_COMMAND_ONLY:
-    put_replicas(writer, "replicas", &command->replicas);
+    hfta_put_replicas(writer, "replicas", &command->replicas);
     put_commands(writer, program, command + 1, command->length);
     return;
   }

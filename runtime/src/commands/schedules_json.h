@@ -10,4 +10,8 @@
 /// --schedule` prints as text.
 void hfta_put_schedules(hfta_json_writer *writer, const hfta_program *program);
 
+/// Some replicas, as a list of their numbers.
+void hfta_put_replicas(hfta_json_writer *writer, const char *key,
+                       const hfta_replicas *replicas);
+
 #endif // HFTA_SRC_COMMANDS_SCHEDULES_JSON_H

@@ -1,0 +1,582 @@
+//===- ReplicasTest.cpp - What only some replicas have, do and give -------===//
+
+#include "FakeStagesSchedules.h"
+#include "RankThreads.h"
+#include "RuntimeTest.h"
+#include "hfta/checkpoint.h"
+
+#include <algorithm>
+#include <cmath>
+
+extern "C" {
+#include "schedule/instance_impl.h"
+}
+
+namespace {
+
+//===----------------------------------------------------------------------===//
+// A program
+//===----------------------------------------------------------------------===//
+
+constexpr int64_t width = FakeStages::width;
+
+double &at(void *memory, int64_t index) {
+  return static_cast<double *>(memory)[index];
+}
+
+/// Input, moment.
+void runMoment(void *const *buffers, int64_t, void *) {
+  for (int64_t i = 0; i < width; ++i)
+    at(buffers[1], i) += at(buffers[0], i) * at(buffers[0], i);
+}
+
+/// Factor, moment.
+void runCurvature(void *const *buffers, int64_t, void *) {
+  for (int64_t i = 0; i < width; ++i) {
+    at(buffers[0], i) = 0.5 * at(buffers[0], i) + at(buffers[1], i);
+    at(buffers[1], i) = 0.0;
+  }
+}
+
+/// Inverse, factor.
+void runInvert(void *const *buffers, int64_t, void *) {
+  for (int64_t i = 0; i < width; ++i)
+    at(buffers[0], i) = 1.0 / (1.0 + at(buffers[1], i));
+}
+
+/// Gradient, inverse.
+void runPrecondition(void *const *buffers, int64_t, void *) {
+  for (int64_t i = 0; i < width; ++i)
+    at(buffers[0], i) *= at(buffers[1], i);
+}
+
+/// Sum, what is added.
+void runAdd(void *const *buffers, int64_t, void *) {
+  for (int64_t i = 0; i < width; ++i)
+    at(buffers[0], i) += at(buffers[1], i);
+}
+
+hfta_binding bindRows(uint32_t segment) { return {segment, 0, 0, rowBytes}; }
+
+enum class Placement {
+  all,      ///< every replica does everything
+  balanced, ///< one inverts, and gives all the inverse
+  grid,     ///< a column holds inverses, and gives rows what it makes of them
+  local     ///< one has a group's moments alone, and gives all what it makes
+};
+
+struct ReplicasOptions {
+  Placement placement = Placement::all;
+  int64_t replicas = 4;
+  int64_t groups = 6;
+  uint32_t owner = 0;   ///< replica, or column of the grid
+  uint32_t columns = 2; ///< of the grid
+  uint32_t group = 0;   ///< whose moments are taken
+};
+
+StagesOptions makeStages(const ReplicasOptions &options) {
+  StagesOptions stages;
+  stages.replicas = {1, 1};
+  stages.isUncut = true;
+  stages.microBatches = stages.groups = options.groups;
+  return stages;
+}
+
+/// The chain of FakeStages as one stage of several replicas, of which the first
+/// weight's gradient is multiplied with an inverse.
+class FakeReplicas : public FakeStages {
+public:
+  explicit FakeReplicas(const ReplicasOptions &given)
+      : FakeStages(makeStages(given)), given(given) {
+    stages[0].replicas = program.workers = given.replicas;
+    addMemory();
+    addWork();
+    for (std::vector<hfta_command> &list : commands)
+      if (holds(list, update[0]))
+        list = extend(list);
+    for (size_t i = 0; i < schedules.size(); ++i) {
+      schedules[i].commands = commands[i].data();
+      schedules[i].command_count = static_cast<uint32_t>(commands[i].size());
+    }
+    program.segments = segments.data();
+    program.segment_count = static_cast<uint32_t>(segments.size());
+    program.tasks = tasks.data();
+    program.task_count = static_cast<uint32_t>(tasks.size());
+    program.tensors = tensors.data();
+    program.tensor_count = static_cast<uint32_t>(tensors.size());
+  }
+
+  uint32_t moments, receivedMoments, factor, inverse;
+
+private:
+  uint32_t getReplicas() const { return static_cast<uint32_t>(given.replicas); }
+  /// Those that invert.
+  hfta_replicas getOwners() const {
+    if (given.placement == Placement::grid)
+      return {given.owner, getReplicas() / given.columns, given.columns, 0};
+    return {given.owner, 1, 1, 0};
+  }
+
+  void addMemory() {
+    const uint64_t all = copies * rowBytes;
+    moments = addSegment("moments", HFTA_SEGMENT_MOMENTS, 0, given.groups, all);
+    receivedMoments = addSegment("received.moments", HFTA_SEGMENT_RECEIVED, 0,
+                                 given.groups, all);
+    factor = addSegment("factor", HFTA_SEGMENT_CURVATURE, 0, 1, all);
+    inverse = addSegment("inverse", HFTA_SEGMENT_CURVATURE, 0, 1, all);
+    bool isHeld = given.placement == Placement::grid ||
+                  given.placement == Placement::local;
+    if (isHeld)
+      segments[factor].holders = segments[inverse].holders = getOwners();
+    addTensor("factor", factor, 0, 1, width, false, HFTA_TENSOR_CHECKPOINT);
+    addTensor("inverse", inverse, 0, 1, width, false, HFTA_TENSOR_CHECKPOINT);
+  }
+
+  void addWork() {
+    moment = addTask("moment", runMoment, {{input, 0, 0, 0}, bindRows(moments)},
+                     {moments}, true);
+    curvature =
+        addTask("curvature", runCurvature,
+                {bindRows(factor), bindRows(moments)}, {factor, moments}, true);
+    invert = addTask("invert", runInvert, {bindRows(inverse), bindRows(factor)},
+                     {inverse}, true);
+    precondition = addTask("precondition", runPrecondition,
+                           {bindRows(gradients[0]), bindRows(inverse)},
+                           {gradients[0]}, true);
+    combineMoments = addTask("combine_moments", runAdd,
+                             {bindRows(moments), bindRows(receivedMoments)},
+                             {moments}, true);
+  }
+
+  static bool holds(const std::vector<hfta_command> &list, uint32_t task) {
+    return std::any_of(list.begin(), list.end(), [&](const hfta_command &it) {
+      return it.kind == HFTA_COMMAND_RUN && it.subject == task;
+    });
+  }
+
+  /// With moments of each micro-batch, and what is made of them.
+  std::vector<hfta_command> extend(const std::vector<hfta_command> &list) {
+    std::vector<hfta_command> extended;
+    Schedule to = {extended};
+    size_t repeat = 0;
+    for (const hfta_command &command : list) {
+      bool runs = command.kind == HFTA_COMMAND_RUN;
+      if (runs && command.subject == update[0])
+        writePreconditioning(to);
+      extended.push_back(command);
+      if (command.kind == HFTA_COMMAND_REPEAT)
+        repeat = extended.size() - 1;
+      if (runs && command.subject == forward[0]) {
+        to.run(moment);
+        ++extended[repeat].length;
+      }
+    }
+    return extended;
+  }
+
+  template <typename Body>
+  void only(Schedule &to, hfta_replicas replicas, Body body) {
+    size_t begin = to.begin(HFTA_COMMAND_ONLY, 0);
+    to.commands.back().replicas = replicas;
+    body();
+    to.end(begin);
+  }
+
+  /// Of each copy, from the owners to all, after what was computed.
+  void broadcast(Schedule &to, uint32_t segment, uint64_t stride) {
+    to.after(SUMS, TASKS, DONE);
+    hfta_command &command = to.add(HFTA_COMMAND_BROADCAST, SUMS);
+    command.to = {HFTA_SPACE_SEGMENT, segment, 0, stride};
+    command.bytes = stride ? rowBytes : copies * rowBytes;
+    command.replicas = getOwners();
+    command.receivers = {0, getReplicas(), 1, 0};
+    to.after(TASKS, SUMS, SUMMED);
+  }
+
+  void takeMoments(Schedule &to) {
+    if (given.placement == Placement::local) {
+      hfta_command &command =
+          to.add(HFTA_COMMAND_TAKE_GROUP, TASKS, given.group);
+      command.to = {HFTA_SPACE_SEGMENT, moments, 0, rowBytes};
+      command.bytes = rowBytes;
+      return;
+    }
+    to.after(SUMS, TASKS, DONE);
+    to.allReduce(combineMoments, moments, receivedMoments, copies * rowBytes);
+    to.after(TASKS, SUMS, SUMMED);
+  }
+
+  void writePreconditioning(Schedule &to) {
+    takeMoments(to);
+    switch (given.placement) {
+    case Placement::all:
+      to.run(curvature);
+      to.run(invert);
+      to.run(precondition);
+      return;
+    case Placement::balanced:
+      to.run(curvature);
+      only(to, getOwners(), [&] { to.run(invert); });
+      broadcast(to, inverse, /*stride=*/0);
+      to.run(precondition);
+      return;
+    case Placement::grid:
+      // Those that don't hold the factor have used their moments, too.
+      only(to, getOwners(), [&] {
+        to.run(curvature);
+        to.run(invert);
+        to.run(precondition);
+      });
+      to.fill(moments, copies * rowBytes);
+      broadcast(to, gradients[0], rowBytes);
+      return;
+    case Placement::local:
+      only(to, getOwners(), [&] {
+        to.run(curvature);
+        to.run(invert);
+        to.run(precondition);
+      });
+      broadcast(to, gradients[0], rowBytes);
+      return;
+    }
+  }
+
+  ReplicasOptions given;
+  uint32_t moment, curvature, invert, precondition, combineMoments;
+};
+
+//===----------------------------------------------------------------------===//
+// Trainings
+//===----------------------------------------------------------------------===//
+
+struct Result {
+  std::vector<double> losses, weights;
+  std::string files;
+  bool operator==(const Result &other) const {
+    return losses == other.losses && weights == other.weights &&
+           files == other.files;
+  }
+};
+
+void takeSteps(const FakeStages &program, hfta_instance *instance, int count,
+               std::vector<double> *losses) {
+  double ofStep[FakeStages::copies] = {};
+  for (int i = 0; i < count; ++i) {
+    std::vector<double> batch =
+        program.makeBatch(static_cast<int>(hfta_instance_steps(instance)));
+    const void *inputs[] = {batch.data()};
+    EXPECT_EQ(hfta_instance_step(instance, inputs, ofStep), HFTA_OK)
+        << hfta_instance_message(instance);
+    if (losses)
+      losses->insert(losses->end(), ofStep, ofStep + FakeStages::copies);
+  }
+}
+
+std::vector<double> readTensor(hfta_instance *instance, const char *name,
+                               int64_t copy) {
+  hfta_tensor_info info;
+  EXPECT_EQ(hfta_instance_tensor(instance, copy, name, &info), HFTA_OK)
+      << hfta_instance_message(instance);
+  if (!info.data)
+    return {};
+  const double *values = static_cast<const double *>(info.data);
+  return std::vector<double>(values, values + width);
+}
+
+void save(hfta_instance *instance, hfta_communicator *rank,
+          const std::string &folder) {
+  double losses[FakeStages::copies] = {};
+  EXPECT_EQ(hfta_checkpoint_save(instance,
+                                 rank->rank == 0 ? folder.c_str() : "/nowhere",
+                                 losses),
+            HFTA_OK)
+      << hfta_instance_message(instance);
+}
+
+std::string readFiles(const std::string &folder, int step) {
+  std::string all;
+  for (int64_t copy = 0; copy < FakeStages::copies; ++copy)
+    all += readFile(folder + "/step-0000000" + std::to_string(step) +
+                    "/copy-000" + std::to_string(copy) + ".safetensors");
+  EXPECT_NE(all, "");
+  return all;
+}
+
+/// Three steps of all copies, two of the last one; a checkpoint.
+void trainOnRank(const FakeStages &program, hfta_communicator *rank,
+                 const std::string &folder, Result *result) {
+  InstancePointer instance = createOnRank(*program.get(), rank);
+  takeSteps(program, instance.get(), 3, result ? &result->losses : nullptr);
+  const int32_t last = FakeStages::copies - 1;
+  EXPECT_EQ(hfta_instance_set_live(instance.get(), &last, 1), HFTA_OK);
+  takeSteps(program, instance.get(), 2, nullptr);
+  for (int64_t copy = 0; result && copy < FakeStages::copies; ++copy)
+    for (const char *name : {"weight.0", "weight.1"})
+      for (double value : readTensor(instance.get(), name, copy))
+        result->weights.push_back(value);
+  save(instance.get(), rank, folder);
+}
+
+/// What each rank ends with; all have the same weights.
+Result train(const FakeStages &program, int count) {
+  TemporaryFolder folder;
+  std::vector<Result> results(count);
+  Ranks ranks(count);
+  ranks.run([&](hfta_communicator *rank) {
+    trainOnRank(program, rank, folder.root, &results[rank->rank]);
+  });
+  for (const Result &result : results)
+    EXPECT_EQ(result, results[0]);
+  results[0].files = readFiles(folder.root, 5);
+  return results[0];
+}
+
+ReplicasOptions makeOptions(Placement placement, uint32_t owner) {
+  ReplicasOptions options;
+  options.placement = placement;
+  options.owner = owner;
+  return options;
+}
+
+//===----------------------------------------------------------------------===//
+// Who gives what to whom
+//===----------------------------------------------------------------------===//
+
+hfta_command makeBroadcast(hfta_replicas from, hfta_replicas to) {
+  hfta_command command = {};
+  command.kind = HFTA_COMMAND_BROADCAST;
+  command.replicas = from;
+  command.receivers = to;
+  return command;
+}
+
+std::vector<int> findSources(int64_t replicas, int ranks,
+                             const hfta_command &command) {
+  const hfta_stage stage = {replicas, replicas, 1};
+  std::vector<int> sources;
+  for (int rank = 0; rank < ranks; ++rank)
+    sources.push_back(hfta_broadcast_source(&stage, ranks, rank, &command));
+  return sources;
+}
+
+TEST(Replicas, ARankHasConsecutiveOnes) {
+  const hfta_stage stage = {6, 6, 1};
+  const hfta_replicas some = {1, 2, 3, 0}; // 1 and 4
+  EXPECT_EQ(hfta_rank_first_of(&stage, 6, 0, &some), -1);
+  EXPECT_EQ(hfta_rank_first_of(&stage, 6, 4, &some), 4);
+  EXPECT_EQ(hfta_rank_first_of(&stage, 3, 0, &some), 1);
+  EXPECT_EQ(hfta_rank_first_of(&stage, 3, 1, &some), -1);
+  EXPECT_EQ(hfta_rank_first_of(&stage, 3, 2, &some), 4);
+  EXPECT_EQ(hfta_rank_first_of(&stage, 1, 0, &some), 1);
+}
+
+TEST(Replicas, AColumnOfAGridGivesEachItsRow) {
+  // Rows 0 1 2, 3 4 5; the column in the middle gives.
+  hfta_command command = makeBroadcast({1, 2, 3, 0}, {0, 6, 1, 0});
+  EXPECT_EQ(findSources(6, 6, command), (std::vector{1, -1, 1, 4, -1, 4}));
+  // Ranks have the replicas 0 1, 2 3, 4 5: one gives both others.
+  EXPECT_EQ(findSources(6, 3, command), (std::vector{-1, 0, -1}));
+  EXPECT_EQ(findSources(6, 2, command), (std::vector{-1, -1}));
+  // 0, 1 2, 3, 4 5.
+  EXPECT_EQ(findSources(6, 4, command), (std::vector{1, -1, 3, -1}));
+}
+
+TEST(Replicas, OneGivesToSomeOrAll) {
+  hfta_command toAll = makeBroadcast({2, 1, 4, 0}, {0, 4, 1, 0});
+  EXPECT_EQ(findSources(4, 4, toAll), (std::vector{2, 2, -1, 2}));
+  EXPECT_EQ(findSources(4, 3, toAll), (std::vector{2, 2, -1}));
+  hfta_command toColumn = makeBroadcast({3, 1, 4, 0}, {1, 2, 2, 0});
+  EXPECT_EQ(findSources(4, 4, toColumn), (std::vector{-1, 3, -1, -1}));
+  EXPECT_EQ(findSources(4, 2, toColumn), (std::vector{1, -1}));
+}
+
+//===----------------------------------------------------------------------===//
+// Same bytes on any number of ranks
+//===----------------------------------------------------------------------===//
+
+/// Each number of ranks has replicas in other runs.
+void expectSameOnAnyRanks(const ReplicasOptions &options,
+                          const Result &expected) {
+  FakeReplicas program(options);
+  for (int count = 1; count <= options.replicas; ++count)
+    EXPECT_EQ(train(program, count), expected) << count << " ranks";
+}
+
+TEST(Replicas, OneInvertsForAll) {
+  FakeReplicas all(makeOptions(Placement::all, 0));
+  Result expected = train(all, 1);
+  for (uint32_t owner = 0; owner < 4; ++owner)
+    expectSameOnAnyRanks(makeOptions(Placement::balanced, owner), expected);
+}
+
+TEST(Replicas, AColumnPreconditionsForItsRows) {
+  FakeReplicas all(makeOptions(Placement::all, 0));
+  Result expected = train(all, 1);
+  for (uint32_t columns : {1, 2, 4})
+    for (uint32_t owner = 0; owner < columns; ++owner) {
+      ReplicasOptions options = makeOptions(Placement::grid, owner);
+      options.columns = columns;
+      expectSameOnAnyRanks(options, expected);
+    }
+}
+
+TEST(Replicas, ALayersMomentsAreOneGroups) {
+  FakeReplicas all(makeOptions(Placement::all, 0));
+  for (uint32_t group = 0; group < 6; ++group) {
+    ReplicasOptions options = makeOptions(Placement::local, group % 4);
+    options.group = group;
+    FakeReplicas program(options);
+    Result expected = train(program, 1);
+    EXPECT_FALSE(expected.weights == train(all, 1).weights);
+    expectSameOnAnyRanks(options, expected);
+  }
+}
+
+TEST(Replicas, AGroupsMomentsAreItsMicroBatchs) {
+  ReplicasOptions options = makeOptions(Placement::local, 1);
+  options.group = 5;
+  FakeReplicas program(options);
+  std::vector<double> batch = program.makeBatch(0);
+  Ranks ranks(4);
+  ranks.run([&](hfta_communicator *rank) {
+    InstancePointer instance = createOnRank(*program.get(), rank);
+    takeSteps(program, instance.get(), 1, nullptr);
+    if (rank->rank != 1)
+      return;
+    for (int64_t copy = 0; copy < FakeStages::copies; ++copy) {
+      std::vector<double> factor = readTensor(instance.get(), "factor", copy);
+      for (int64_t i = 0; i < width; ++i) {
+        double value = batch[5 * width + i];
+        EXPECT_EQ(factor[i], value * value);
+      }
+    }
+  });
+}
+
+//===----------------------------------------------------------------------===//
+// Memory, tensors and checkpoints
+//===----------------------------------------------------------------------===//
+
+TEST(Replicas, ARankAllocatesWhatItHolds) {
+  ReplicasOptions options = makeOptions(Placement::grid, 1);
+  options.groups = 4;            // each has moments of one
+  FakeReplicas program(options); // 1 and 3 hold
+  uint64_t held = 2 * FakeStages::copies * rowBytes;
+  uint64_t none = hfta_rank_memory(program.get(), 0, 4, 1).curvature;
+  for (int rank = 0; rank < 4; ++rank)
+    EXPECT_EQ(hfta_rank_memory(program.get(), rank, 4, 1).curvature,
+              none + (rank % 2) * held);
+  // Of three the first one has replica 0 alone, the last one 2 and 3.
+  const hfta_program *all = program.get();
+  EXPECT_EQ(hfta_rank_memory(all, 0, 3, 1).curvature, none);
+  EXPECT_EQ(hfta_rank_memory(all, 1, 3, 1).curvature, none + held);
+  EXPECT_EQ(hfta_rank_memory(all, 2, 3, 1).curvature,
+            none + held + FakeStages::copies * rowBytes);
+  EXPECT_EQ(hfta_stage_memory(program.get(), 0, 1).curvature, none + held);
+}
+
+TEST(Replicas, ATensorIsThereWhereItIsHeld) {
+  FakeReplicas program(makeOptions(Placement::local, 2));
+  Ranks ranks(4);
+  ranks.run([&](hfta_communicator *rank) {
+    InstancePointer instance = createOnRank(*program.get(), rank);
+    hfta_tensor_info info;
+    hfta_status status =
+        hfta_instance_tensor(instance.get(), 0, "inverse", &info);
+    EXPECT_EQ(status, rank->rank == 2 ? HFTA_OK : HFTA_USAGE);
+    if (rank->rank != 2)
+      EXPECT_STREQ(hfta_instance_message(instance.get()),
+                   "tensor 'inverse' is another rank's: replica 2 holds it");
+  });
+}
+
+TEST(Replicas, CheckpointsGoOnOnOtherRanks) {
+  for (Placement placement :
+       {Placement::balanced, Placement::grid, Placement::local}) {
+    ReplicasOptions options = makeOptions(placement, 1);
+    options.group = 1;
+    FakeReplicas program(options);
+    std::string expected = train(program, 1).files;
+    for (int before : {1, 2, 4})
+      for (int after : {1, 3, 4}) {
+        TemporaryFolder folder;
+        Ranks first(before), second(after);
+        first.run([&](hfta_communicator *rank) {
+          InstancePointer instance = createOnRank(*program.get(), rank);
+          takeSteps(program, instance.get(), 3, nullptr);
+          save(instance.get(), rank, folder.root);
+        });
+        second.run([&](hfta_communicator *rank) {
+          InstancePointer instance = createOnRank(*program.get(), rank);
+          EXPECT_EQ(hfta_checkpoint_load(instance.get(),
+                                         rank->rank == 0 ? folder.root.c_str()
+                                                         : "/nowhere",
+                                         nullptr),
+                    HFTA_OK)
+              << hfta_instance_message(instance.get());
+          const int32_t last = FakeStages::copies - 1;
+          EXPECT_EQ(hfta_instance_set_live(instance.get(), &last, 1), HFTA_OK);
+          takeSteps(program, instance.get(), 2, nullptr);
+          save(instance.get(), rank, folder.root);
+        });
+        EXPECT_TRUE(readFiles(folder.root, 5) == expected)
+            << before << " and " << after << " ranks";
+      }
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// Unsound programs
+//===----------------------------------------------------------------------===//
+
+hfta_command &findCommand(FakeReplicas &program, uint32_t kind) {
+  for (std::vector<hfta_command> &list : program.commands)
+    for (hfta_command &command : list)
+      if (command.kind == kind)
+        return command;
+  ADD_FAILURE() << "no command " << kind;
+  return program.commands[0][0];
+}
+
+std::string checkProgram(const FakeReplicas &program) {
+  hfta_error error = {};
+  return hfta_program_check(program.get(), &error) == HFTA_OK ? ""
+                                                              : error.message;
+}
+
+TEST(Replicas, UnsoundCommandsAreRefused) {
+  const std::string expected = "program 'uncut': schedule 'step' is unsound";
+  auto expectUnsound = [&](uint32_t kind, auto damage) {
+    FakeReplicas program(makeOptions(Placement::local, 3));
+    EXPECT_EQ(checkProgram(program), "");
+    damage(findCommand(program, kind));
+    EXPECT_EQ(checkProgram(program), expected);
+  };
+  expectUnsound(HFTA_COMMAND_ONLY, [](auto &it) { it.replicas.count = 2; });
+  expectUnsound(HFTA_COMMAND_ONLY, [](auto &it) { it.replicas.count = 0; });
+  expectUnsound(HFTA_COMMAND_ONLY, [](auto &it) { it.replicas.first = ~0u; });
+  expectUnsound(HFTA_COMMAND_ONLY, [](auto &it) { it.length = 100; });
+  expectUnsound(HFTA_COMMAND_ONLY, [](auto &it) { it.length = 8; });
+  expectUnsound(HFTA_COMMAND_BROADCAST, [](auto &it) { it.queue = 0; });
+  expectUnsound(HFTA_COMMAND_BROADCAST, [](auto &it) { it.bytes += 8; });
+  expectUnsound(HFTA_COMMAND_BROADCAST,
+                [](auto &it) { it.to.copy_stride = ~0ull; });
+  expectUnsound(HFTA_COMMAND_BROADCAST,
+                [](auto &it) { it.replicas.stride = 0; });
+  expectUnsound(HFTA_COMMAND_BROADCAST,
+                [](auto &it) { it.receivers.count = 5; });
+  expectUnsound(HFTA_COMMAND_TAKE_GROUP, [](auto &it) { it.to.index = 0; });
+  expectUnsound(HFTA_COMMAND_TAKE_GROUP, [](auto &it) { it.subject = 6; });
+  expectUnsound(HFTA_COMMAND_TAKE_GROUP, [](auto &it) { it.bytes = 0; });
+}
+
+TEST(Replicas, HoldersThatAreNotThereAreRefused) {
+  FakeReplicas program(makeOptions(Placement::local, 3));
+  program.segments[program.factor].holders.first = 4;
+  EXPECT_EQ(
+      checkProgram(program),
+      "program 'uncut': segment 'factor' is held by 1 replicas from 4 on, "
+      "1 apart, which its stage hasn't got");
+}
+
+} // namespace
