@@ -69,15 +69,17 @@ struct ReplicasOptions {
   Placement placement = Placement::all;
   int64_t replicas = 4;
   int64_t groups = 6;
-  uint32_t owner = 0;   ///< replica, or column of the grid
-  uint32_t columns = 2; ///< of the grid
-  uint32_t group = 0;   ///< whose moments are taken
+  uint32_t owner = 0;    ///< replica, or column of the grid
+  uint32_t columns = 2;  ///< of the grid
+  uint32_t group = 0;    ///< whose moments are taken
+  bool isStaged = false; ///< the chain's halves are stages, of two workers the
+                         ///< second one
 };
 
 StagesOptions makeStages(const ReplicasOptions &options) {
   StagesOptions stages;
-  stages.replicas = {1, 1};
-  stages.isUncut = true;
+  stages.replicas = {options.replicas, 2};
+  stages.isUncut = !options.isStaged;
   stages.microBatches = stages.groups = options.groups;
   return stages;
 }
@@ -88,7 +90,8 @@ class FakeReplicas : public FakeStages {
 public:
   explicit FakeReplicas(const ReplicasOptions &given)
       : FakeStages(makeStages(given)), given(given) {
-    stages[0].replicas = program.workers = given.replicas;
+    if (!given.isStaged)
+      stages[0].replicas = program.workers = given.replicas;
     addMemory();
     addWork();
     for (std::vector<hfta_command> &list : commands)
@@ -158,18 +161,17 @@ private:
   std::vector<hfta_command> extend(const std::vector<hfta_command> &list) {
     std::vector<hfta_command> extended;
     Schedule to = {extended};
-    size_t repeat = 0;
-    for (const hfta_command &command : list) {
-      bool runs = command.kind == HFTA_COMMAND_RUN;
-      if (runs && command.subject == update[0])
+    for (size_t i = 0; i < list.size(); ++i) {
+      bool runs = list[i].kind == HFTA_COMMAND_RUN;
+      if (runs && list[i].subject == update[0])
         writePreconditioning(to);
-      extended.push_back(command);
-      if (command.kind == HFTA_COMMAND_REPEAT)
-        repeat = extended.size() - 1;
-      if (runs && command.subject == forward[0]) {
-        to.run(moment);
-        ++extended[repeat].length;
-      }
+      extended.push_back(list[i]);
+      if (!runs || list[i].subject != forward[0])
+        continue;
+      // So far every command has the place that it had.
+      for (size_t outer = 0; outer < i; ++outer)
+        extended[outer].length += outer + list[outer].length >= i;
+      to.run(moment);
     }
     return extended;
   }
@@ -304,16 +306,17 @@ std::string readFiles(const std::string &folder, int step) {
 
 /// Three steps of all copies, two of the last one; a checkpoint.
 void trainOnRank(const FakeStages &program, hfta_communicator *rank,
-                 const std::string &folder, Result *result) {
+                 const std::string &folder, Result &result) {
   InstancePointer instance = createOnRank(*program.get(), rank);
-  takeSteps(program, instance.get(), 3, result ? &result->losses : nullptr);
+  takeSteps(program, instance.get(), 3, &result.losses);
   const int32_t last = FakeStages::copies - 1;
   EXPECT_EQ(hfta_instance_set_live(instance.get(), &last, 1), HFTA_OK);
   takeSteps(program, instance.get(), 2, nullptr);
-  for (int64_t copy = 0; result && copy < FakeStages::copies; ++copy)
+  bool isWhole = program.get()->stage_count == 1;
+  for (int64_t copy = 0; isWhole && copy < FakeStages::copies; ++copy)
     for (const char *name : {"weight.0", "weight.1"})
       for (double value : readTensor(instance.get(), name, copy))
-        result->weights.push_back(value);
+        result.weights.push_back(value);
   save(instance.get(), rank, folder);
 }
 
@@ -323,7 +326,7 @@ Result train(const FakeStages &program, int count) {
   std::vector<Result> results(count);
   Ranks ranks(count);
   ranks.run([&](hfta_communicator *rank) {
-    trainOnRank(program, rank, folder.root, &results[rank->rank]);
+    trainOnRank(program, rank, folder.root, results[rank->rank]);
   });
   for (const Result &result : results)
     EXPECT_EQ(result, results[0]);
@@ -429,6 +432,25 @@ TEST(Replicas, ALayersMomentsAreOneGroups) {
     Result expected = train(program, 1);
     EXPECT_FALSE(expected.weights == train(all, 1).weights);
     expectSameOnAnyRanks(options, expected);
+  }
+}
+
+/// A stage's replicas are workers, of which ranks have several, or one.
+TEST(Replicas, WorkersOfAStageDoAsRanks) {
+  for (Placement placement :
+       {Placement::balanced, Placement::grid, Placement::local}) {
+    ReplicasOptions options = makeOptions(placement, 1);
+    options.group = 5;
+    FakeReplicas whole(options);
+    Result expected = train(whole, 1);
+    options.isStaged = true;
+    FakeReplicas program(options);
+    ASSERT_EQ(program.get()->workers, 6);
+    for (int count = 1; count <= 6; ++count) {
+      Result result = train(program, count);
+      EXPECT_EQ(result.losses, expected.losses) << count << " ranks";
+      EXPECT_TRUE(result.files == expected.files) << count << " ranks";
+    }
   }
 }
 
