@@ -137,11 +137,12 @@ ScheduleContents::findCopiesRange(Operation *op, PlaceAttr at,
                                   int64_t bytes) const {
   int64_t segment = at.getNumber(), begin = at.getOffset();
   int64_t end = begin + bytes, stride = at.getStride();
-  int64_t last = end + stride * (job.copies - 1);
-  if (stride > 0 && last > getBytes(segment))
-    return op->emitOpError("ends at byte ")
-           << last << " of segment " << segment
-           << " for the last copy, which has " << getBytes(segment);
+  if (stride > 0 && job.copies > 1 &&
+      stride > (getBytes(segment) - end) / (job.copies - 1))
+    return op->emitOpError("has no room for ")
+           << job.copies << " copies that lie " << stride
+           << " bytes apart from byte " << begin << " of segment " << segment
+           << " on, which has " << getBytes(segment);
   auto known = variables.find(segment);
   if (known == variables.end())
     return Range{begin, end};

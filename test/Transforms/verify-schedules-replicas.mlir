@@ -440,7 +440,7 @@ module attributes {hfta.job = {all_forwards_first = false, batch = 8 : i64, buck
     }
     hfta.record 3
     hfta.await 3 {queue = 2}
-    // expected-error @+1 {{ends at byte 264 of segment 2 for the last copy, which has 256}}
+    // expected-error @+1 {{has no room for 2 copies that lie 128 bytes apart from byte 72 of segment 2 on, which has 256}}
     hfta.broadcast_bytes 64 at <segment, 2, 72, 128> from <2, 1, 1> to <0, 4, 1> {queue = 2}
     hfta.record 4 {queue = 2}
     hfta.await 4

@@ -444,6 +444,91 @@ module attributes {hfta.segments = [#hfta.segment<gradient, 0, 8192 bytes, 2 ins
 
 // -----
 
+// hfta.broadcast_bytes, C1.
+module attributes {hfta.segments = [#hfta.segment<gradient, 0, 8192 bytes, 2 instances, 4096 a copy>, #hfta.segment<curvature, 0, 64 bytes, 1 instances held by <0, 2, 1>>, #hfta.segment<moment, 0, 8192 bytes, 2 instances, 4096 a copy>, #hfta.segment<input, 0, 64 bytes, 1 instances>]} {
+  func.func private @k(tensor<16xf32>) -> tensor<16xf32>
+  hfta.task @"task/invert.0" part "invert" block 0 reads [0] writes [1] by_copies {
+    hfta.launch @k on [#hfta.binding<0, 0, 4096>, #hfta.binding<1, 0, 0>] inputs 1 written [1] {per_copy}
+  }
+  hfta.task @"task/norm.0.on_1" part "norm" block 0 replicas <1, 1, 1> reads [0] writes [0] by_copies {
+    hfta.launch @k on [#hfta.binding<0, 0, 4096>] inputs 1 written [0] {per_copy}
+  }
+  hfta.schedule @step keeps [0, 2] {
+    // expected-error @+1 {{has no such place: #hfta.place<segment, 99, 0>, there are 4 segments}}
+    hfta.broadcast_bytes 64 at <segment, 99, 0> from <0, 1, 1> to <1, 1, 1> {queue = 2}
+  }
+}
+
+// -----
+
+// hfta.broadcast_bytes, C1.
+module attributes {hfta.segments = [#hfta.segment<gradient, 0, 8192 bytes, 2 instances, 4096 a copy>, #hfta.segment<curvature, 0, 64 bytes, 1 instances held by <0, 2, 1>>, #hfta.segment<moment, 0, 8192 bytes, 2 instances, 4096 a copy>, #hfta.segment<input, 0, 64 bytes, 1 instances>]} {
+  func.func private @k(tensor<16xf32>) -> tensor<16xf32>
+  hfta.task @"task/invert.0" part "invert" block 0 reads [0] writes [1] by_copies {
+    hfta.launch @k on [#hfta.binding<0, 0, 4096>, #hfta.binding<1, 0, 0>] inputs 1 written [1] {per_copy}
+  }
+  hfta.task @"task/norm.0.on_1" part "norm" block 0 replicas <1, 1, 1> reads [0] writes [0] by_copies {
+    hfta.launch @k on [#hfta.binding<0, 0, 4096>] inputs 1 written [0] {per_copy}
+  }
+  hfta.schedule @step keeps [0, 2] {
+    // expected-error @+1 {{has no such place: #hfta.place<segment, -1, 0>}}
+    hfta.broadcast_bytes 64 at <segment, -1, 0> from <0, 1, 1> to <1, 1, 1> {queue = 2}
+  }
+}
+
+// -----
+
+// hfta.broadcast_bytes, C1.
+module attributes {hfta.segments = [#hfta.segment<gradient, 0, 8192 bytes, 2 instances, 4096 a copy>, #hfta.segment<curvature, 0, 64 bytes, 1 instances held by <0, 2, 1>>, #hfta.segment<moment, 0, 8192 bytes, 2 instances, 4096 a copy>, #hfta.segment<input, 0, 64 bytes, 1 instances>]} {
+  func.func private @k(tensor<16xf32>) -> tensor<16xf32>
+  hfta.task @"task/invert.0" part "invert" block 0 reads [0] writes [1] by_copies {
+    hfta.launch @k on [#hfta.binding<0, 0, 4096>, #hfta.binding<1, 0, 0>] inputs 1 written [1] {per_copy}
+  }
+  hfta.task @"task/norm.0.on_1" part "norm" block 0 replicas <1, 1, 1> reads [0] writes [0] by_copies {
+    hfta.launch @k on [#hfta.binding<0, 0, 4096>] inputs 1 written [0] {per_copy}
+  }
+  hfta.schedule @step keeps [0, 2] {
+    // expected-error @+1 {{ends at byte 18446744073709551614 of segment 1, which has 64}}
+    hfta.broadcast_bytes 9223372036854775807 at <segment, 1, 9223372036854775807> from <0, 1, 1> to <1, 1, 1> {queue = 2}
+  }
+}
+
+// -----
+
+// hfta.broadcast_bytes, C1.
+module attributes {hfta.segments = [#hfta.segment<gradient, 0, 8192 bytes, 2 instances, 4096 a copy>, #hfta.segment<curvature, 0, 64 bytes, 1 instances held by <0, 2, 1>>, #hfta.segment<moment, 0, 8192 bytes, 2 instances, 4096 a copy>, #hfta.segment<input, 0, 64 bytes, 1 instances>]} {
+  func.func private @k(tensor<16xf32>) -> tensor<16xf32>
+  hfta.task @"task/invert.0" part "invert" block 0 reads [0] writes [1] by_copies {
+    hfta.launch @k on [#hfta.binding<0, 0, 4096>, #hfta.binding<1, 0, 0>] inputs 1 written [1] {per_copy}
+  }
+  hfta.task @"task/norm.0.on_1" part "norm" block 0 replicas <1, 1, 1> reads [0] writes [0] by_copies {
+    hfta.launch @k on [#hfta.binding<0, 0, 4096>] inputs 1 written [0] {per_copy}
+  }
+  hfta.schedule @step keeps [0, 2] {
+    // expected-error @+1 {{goes from copy to copy by 9223372036854775807 bytes in segment 1, which has 64}}
+    hfta.broadcast_bytes 64 at <segment, 1, 0, 9223372036854775807> from <0, 1, 1> to <1, 1, 1> {queue = 2}
+  }
+}
+
+// -----
+
+// hfta.all_gather, of a segment that is not there.
+module attributes {hfta.segments = [#hfta.segment<gradient, 0, 8192 bytes, 2 instances, 4096 a copy>, #hfta.segment<curvature, 0, 64 bytes, 1 instances held by <0, 2, 1>>, #hfta.segment<moment, 0, 8192 bytes, 2 instances, 4096 a copy>, #hfta.segment<input, 0, 64 bytes, 1 instances>]} {
+  func.func private @k(tensor<16xf32>) -> tensor<16xf32>
+  hfta.task @"task/invert.0" part "invert" block 0 reads [0] writes [1] by_copies {
+    hfta.launch @k on [#hfta.binding<0, 0, 4096>, #hfta.binding<1, 0, 0>] inputs 1 written [1] {per_copy}
+  }
+  hfta.task @"task/norm.0.on_1" part "norm" block 0 replicas <1, 1, 1> reads [0] writes [0] by_copies {
+    hfta.launch @k on [#hfta.binding<0, 0, 4096>] inputs 1 written [0] {per_copy}
+  }
+  hfta.schedule @step keeps [0, 2] {
+    // expected-error @+1 {{has no such place: #hfta.place<segment, 9999999, 0>, there are 4 segments}}
+    hfta.all_gather 64 at <segment, 9999999, 0> {queue = 2}
+  }
+}
+
+// -----
+
 // hfta.take_group, C1.
 module attributes {hfta.segments = [#hfta.segment<gradient, 0, 8192 bytes, 2 instances, 4096 a copy>, #hfta.segment<curvature, 0, 64 bytes, 1 instances held by <0, 2, 1>>, #hfta.segment<moment, 0, 8192 bytes, 2 instances, 4096 a copy>, #hfta.segment<input, 0, 64 bytes, 1 instances>]} {
   func.func private @k(tensor<16xf32>) -> tensor<16xf32>

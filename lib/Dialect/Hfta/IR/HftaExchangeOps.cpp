@@ -127,6 +127,10 @@ static LogicalResult verifyCopiesPlace(OpTy op) {
     return op.emitOpError("goes from copy to copy by ")
            << at.getStride() << " bytes in segment " << at.getNumber()
            << ", whose slabs have " << segment.getCopyBytes();
+  if (at.getStride() > segment.getBytes())
+    return op.emitOpError("goes from copy to copy by ")
+           << at.getStride() << " bytes in segment " << at.getNumber()
+           << ", which has " << segment.getBytes();
   int64_t begin = segment.getCopyBytes() > 0 ? at.getOffset() : 0;
   if (begin + bytes > at.getStride())
     return op.emitOpError("ends at byte ")

@@ -205,14 +205,17 @@ SmallVector<int64_t> ScheduleOp::findKept(SymbolTableCollection &symbols) {
           kept.insert(number);
       }
   });
-  walk([&](AllReduceOp reduce) { kept.insert(reduce.getAt().getNumber()); });
-  walk([&](AllGatherOp gather) { kept.insert(gather.getAt().getNumber()); });
-  walk([&](BroadcastBytesOp broadcast) {
-    kept.insert(broadcast.getAt().getNumber());
-  });
-  walk([&](TakeGroupOp take) { kept.insert(take.getAt().getNumber()); });
-  walk([&](SendOp send) { kept.insert(send.getAt().getNumber()); });
-  walk([&](ReceiveOp receive) { kept.insert(receive.getAt().getNumber()); });
+  // Of a segment that isn't there the command itself tells.
+  auto keep = [&](PlaceAttr at) {
+    if (at.getNumber() >= 0 && at.getNumber() < int64_t(segments.size()))
+      kept.insert(at.getNumber());
+  };
+  walk([&](AllReduceOp reduce) { keep(reduce.getAt()); });
+  walk([&](AllGatherOp gather) { keep(gather.getAt()); });
+  walk([&](BroadcastBytesOp broadcast) { keep(broadcast.getAt()); });
+  walk([&](TakeGroupOp take) { keep(take.getAt()); });
+  walk([&](SendOp send) { keep(send.getAt()); });
+  walk([&](ReceiveOp receive) { keep(receive.getAt()); });
   // Gradients, and moments, wait for an update that is not in the schedule, or
   // come from elsewhere.
   if (getKind() == schedules::kAccumulate || getKind() == schedules::kUpdate)
@@ -379,10 +382,11 @@ LogicalResult hfta::verifyPlace(Operation *op, PlaceAttr place, int64_t bytes) {
     return op->emitOpError("has no such place: ")
            << place << ", there are " << segments.size() << " segments";
   auto segment = dyn_cast<SegmentAttr>(segments[place.getNumber()]);
-  if (segment && place.getOffset() + bytes > segment.getBytes())
+  if (segment && (place.getOffset() > segment.getBytes() ||
+                  bytes > segment.getBytes() - place.getOffset()))
     return op->emitOpError("ends at byte ")
-           << place.getOffset() + bytes << " of segment " << place.getNumber()
-           << ", which has " << segment.getBytes();
+           << static_cast<uint64_t>(place.getOffset()) + bytes << " of segment "
+           << place.getNumber() << ", which has " << segment.getBytes();
   return success();
 }
 
