@@ -36,6 +36,16 @@ NETS = {
     "mlp": MODELS["mlp"].replace("relu(linear(flatten(image), 37))",
                                  "dropout(relu(linear(flatten(image), 37)), 0.2)"),
     "cnn": MODELS["cnn"].replace("relu(conv1)", "relu(batch_norm(conv1))"),
+    # Layers of two stages read one value.
+    "skip": """
+model net(image: f32[batch, 1, 8, 8]) {
+  early = relu(linear(flatten(image), 12))
+  first = relu(linear(flatten(image), 12))
+  second = relu(linear(first, 12) + linear(early, 12))
+  third = linear(second, 12) + linear(early, 12)
+  return output = linear(relu(third), 10)
+}
+""",
 }
 WORKERS = "pipeline replicas = [3], bucket = "
 # A job: its network, its clauses, and flags of hftac.
@@ -56,6 +66,14 @@ JOBS = {
                      'cuts = ["pool1", "hidden"], order = zero_bubble', ()),
     "late": ("cnn", "micro_batches 4, all_forwards_first = true\n  "
                     f"{WORKERS}4e6, overlap = false", ()),
+    "curved": ("skip", "micro_batches 4, groups = 2\n  precondition kfac(inverse_every = "
+                       '20)\n  pipeline cuts = ["first", "second"], replicas = [1, 2, 1]',
+               ()),
+    "bases": ("skip", "micro_batches 4\n  clip_norm 0.5\n  precondition "
+                      'kfac(method = eigen)\n  pipeline cuts = ["first", "second"], '
+                      "order = zero_bubble", ()),
+    "moments": ("mlp", f"micro_batches 4, groups = 4\n  precondition kfac()\n  "
+                       f"{WORKERS}4KiB", ()),
 }
 # Of a preconditioner's step, here one replica inverts, another one preconditions.
 PLACED = "placed"
@@ -67,9 +85,10 @@ SCHEDULES = re.compile(r"  hfta\.schedule @(initialize|step|evaluate)(\.\d+)? ")
 
 def make_job(net, clauses):
     # The last batch of an evaluation is no whole one.
+    fields = DATA["cnn" if net == "cnn" else "mlp"]
     return NETS[net] + make_blocks(
-        DATA[net] + "\n  test " + DATA[net], "cross_entropy(net, label)", ADAM, STEPS,
-        batch=48 if net == "mlp" else 24,
+        fields + "\n  test " + fields, "cross_entropy(net, label)", ADAM, STEPS,
+        batch=24 if net == "cnn" else 48,
         clauses=f"  metric accuracy(net, label)\n  seed 3\n  {clauses}")
 
 
