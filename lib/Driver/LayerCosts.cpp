@@ -100,9 +100,13 @@ double LayerReader::read(ModuleOp module) {
   double parameters = 0, state = 0;
   for (auto variable : module.getOps<VariableOp>()) {
     double bytes = getBytes(variable);
-    if (variable.getRole() == Role::optimizer_state ||
-        variable.getRole() == Role::curvature)
+    auto block = static_cast<int64_t>(variable.getBlock());
+    if (variable.getRole() == Role::optimizer_state)
       state += bytes;
+    else if (variable.getRole() == Role::curvature)
+      layers[block].curvatureBytes += bytes;
+    else if (variable.getRole() == Role::moment)
+      layers[block].momentBytes += bytes;
     auto found = uses.find(variable);
     if (found == uses.end())
       continue;
@@ -152,6 +156,7 @@ static void estimateTimes(ModuleOp module, int64_t copies, double samples,
     add(parts::kForward, layer.leastForward, layer.forward, samples);
     add(parts::kBackward, layer.leastBackward, layer.backward, samples);
     add(parts::kBackwardWeight, layer.leastBackward, layer.backward, samples);
+    add(parts::kPrecondition, layer.update, layer.update, 1);
     add(parts::kUpdate, layer.update, layer.update, 1);
   }
 }
@@ -227,9 +232,11 @@ llvm::Error hfta::measureLayers(LayerModel &model, const MeasuredCosts &costs) {
             layer.backward);
     if (weights > 0)
       layer.weightShare = weights / (inputs + weights);
-    layer.update = (getSeconds(parts::kStatistics) + getSeconds(parts::kNorm) +
-                    getSeconds(parts::kUpdate)) /
-                   countWorkers(costs, block);
+    layer.update =
+        (getSeconds(parts::kStatistics) + getSeconds(parts::kCurvature) +
+         getSeconds(parts::kInvert) + getSeconds(parts::kPrecondition) +
+         getSeconds(parts::kNorm) + getSeconds(parts::kUpdate)) /
+        countWorkers(costs, block);
   }
   return llvm::Error::success();
 }

@@ -22,6 +22,7 @@ StageCosts::StageCosts(const LayerModel &model, const Cluster &cluster,
     : model(model), cluster(cluster), workload(workload),
       samples(workload.getSamples()) {
   compute = forward = weights = update = parameters = saved = inputs = {0};
+  curvature = moments = {0};
   for (const Layer &layer : model.layers) {
     double there = layer.forward * samples + layer.leastForward;
     double back = layer.backward * samples + layer.leastBackward;
@@ -30,6 +31,8 @@ StageCosts::StageCosts(const LayerModel &model, const Cluster &cluster,
     weights.push_back(weights.back() + back * layer.weightShare);
     update.push_back(update.back() + layer.update);
     parameters.push_back(parameters.back() + layer.parameterBytes);
+    curvature.push_back(curvature.back() + layer.curvatureBytes);
+    moments.push_back(moments.back() + layer.momentBytes);
     inputs.push_back(inputs.back() + layer.inputBytes * samples);
     saved.push_back(saved.back() + layer.savedBytes * samples);
   }
@@ -145,6 +148,8 @@ double StageCosts::getPeakBytes(int64_t first, int64_t last, int64_t replicas,
   int64_t sums = (groups + replicas - 1) / replicas;
   double weights = getParameterBytes(first, last);
   double kept = weights * (1 + sums + model.optimizerStates);
+  kept += curvature[last + 1] - curvature[first] +
+          sums * (moments[last + 1] - moments[first]);
   // Each of the replicas adds up a piece of all groups' sums, bucket by bucket.
   if (workload.costs == CostRule::units)
     kept += std::min(weights, workload.bucket) *

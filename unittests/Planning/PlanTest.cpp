@@ -50,6 +50,27 @@ TEST(PlanTest, countsWhatADeviceHolds) {
   EXPECT_DOUBLE_EQ(published.getPeakBytes(1, 1, 2, 2), 60 + 21 + 2.5);
 }
 
+TEST(PlanTest, countsWhatAPreconditionerKeeps) {
+  LayerModel model = makeModel();
+  Cluster cluster = makeCluster({3}, 200);
+  StageCosts without(model, cluster, {12, 12, CostRule::units});
+  model.layers[1].curvatureBytes = 7;
+  model.layers[1].momentBytes = 3;
+  model.layers[2].momentBytes = 100;
+  StageCosts costs(model, cluster, {12, 12, CostRule::units});
+  // Sums of one group, and of each of three that one replica of two has.
+  EXPECT_DOUBLE_EQ(costs.getPeakBytes(1, 1, 1, 2),
+                   without.getPeakBytes(1, 1, 1, 2) + 7 + 3);
+  Workload workload{12, 12, CostRule::units};
+  workload.groups = 6;
+  StageCosts grouped(model, cluster, workload);
+  EXPECT_DOUBLE_EQ(
+      grouped.getPeakBytes(1, 1, 2, 2) - grouped.getPeakBytes(0, 0, 2, 2),
+      StageCosts(makeModel(), cluster, workload).getPeakBytes(1, 1, 2, 2) -
+          StageCosts(makeModel(), cluster, workload).getPeakBytes(0, 0, 2, 2) +
+          7 + 3 * 3);
+}
+
 TEST(PlanTest, countsWhatIsComputedAgain) {
   LayerModel model = makeModel();
   Cluster cluster = makeCluster({3}, 200);

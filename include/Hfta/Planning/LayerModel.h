@@ -32,6 +32,9 @@ struct Layer {
   double leastBackward = 0; ///< seconds a micro-batch
   double update = 0;        ///< seconds a batch, however many replicas
   double inputBytes = 0;    ///< a sample: of the data that it reads
+  /// What a preconditioner keeps of the layer, and the sums that it makes this
+  /// of, which each group of micro-batches has.
+  double curvatureBytes = 0, momentBytes = 0;
   /// How much of the backward is for gradients of weights, for which no other
   /// layer waits. Products and convolutions do as much for these as for those
   /// of inputs.

@@ -132,7 +132,7 @@ public:
 
   /// Bytes that a device of a stage needs with `inFlight` micro-batches between
   /// forward and backward: parameters, sums of gradients, its own and those of
-  /// others that it adds up, and optimizer state;
+  /// others that it adds up, optimizer state, and a preconditioner's;
   /// for each in flight what is saved, which is only once where it is computed
   /// again, and what came from the stage before; and what is sent to the next
   /// one and back.
@@ -165,7 +165,7 @@ private:
   double samples;
   // Sums over the layers before each one.
   std::vector<double> compute, forward, weights, update, parameters, saved,
-      inputs;
+      inputs, curvature, moments;
 };
 
 } // namespace mlir::hfta::planning
