@@ -10,6 +10,7 @@
 #include "Hfta/Dialect/Hfta/IR/TaskNames.h"
 #include "Hfta/Driver/Passes.h"
 #include "Hfta/Driver/Pipelines.h"
+#include "Hfta/Planning/ReferenceRates.h"
 #include "Hfta/Transforms/CutPoints.h"
 #include "Hfta/Transforms/Passes.h"
 
@@ -20,16 +21,12 @@
 
 using namespace mlir;
 using namespace mlir::hfta;
+using planning::kBytesPerSecond;
+using planning::kFlopsPerSecond;
+using planning::kSecondsPerKernel;
 using planning::Layer;
 using planning::LayerModel;
 using planning::MeasuredCosts;
-
-/// What a device does in a second, where nothing was measured: those of a few
-/// cores. A plan depends on how they compare with each other and with links.
-static constexpr double kFlopsPerSecond = 1e11;
-static constexpr double kBytesPerSecond = 4e10;
-/// That its threads take to begin and to end together.
-static constexpr double kSecondsPerKernel = 5e-6;
 
 //===----------------------------------------------------------------------===//
 // Bytes

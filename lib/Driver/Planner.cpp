@@ -17,22 +17,6 @@ using namespace mlir::hfta::planning;
 // What is asked for
 //===----------------------------------------------------------------------===//
 
-Cluster hfta::makeCluster(const Job &job) {
-  Cluster cluster;
-  cluster.devices = job.clusterDevices;
-  cluster.memory = job.clusterMemory;
-  cluster.link = static_cast<double>(job.clusterLink);
-  cluster.network = static_cast<double>(job.clusterNetwork);
-  cluster.pointToPoint = job.clusterPointToPoint == Job::kAuto
-                             ? cluster.network
-                             : static_cast<double>(job.clusterPointToPoint);
-  cluster.latency = job.clusterLatency;
-  // Published costs are those of links that take turns.
-  bool takesTurns = job.clusterDuplex == "half" || job.planCosts == "published";
-  cluster.duplex = takesTurns ? Duplex::half : Duplex::full;
-  return cluster;
-}
-
 static PlanRequest makeRequest(const PlanningProblem &problem) {
   const Job &job = problem.job;
   const PipelineRequest &pipeline = problem.pipeline;

@@ -3,6 +3,7 @@
 #ifndef HFTA_LIB_DRIVER_PLANNER_H
 #define HFTA_LIB_DRIVER_PLANNER_H
 
+#include "Hfta/Dialect/Hfta/IR/JobCluster.h"
 #include "Hfta/Driver/ExitCode.h"
 #include "Hfta/Language/FrontEnd.h"
 #include "Hfta/Planning/PlanSimulation.h"
@@ -32,9 +33,6 @@ struct SimulatedPlan {
   std::optional<planning::ChosenOrder> step;
   planning::PlanFailure shortage;
 };
-
-/// The cluster that a job describes.
-planning::Cluster makeCluster(const Job &job);
 
 /// The best plan, or that of the stages that are given, with the best of the
 /// orders that the job allows. Errors go to `diagnostics` where they have a

@@ -1,6 +1,6 @@
 //===- JobPipeline.cpp - Stages, workers and orders of a job --------------===//
 
-#include "Hfta/Dialect/Hfta/IR/Job.h"
+#include "Hfta/Dialect/Hfta/IR/JobCluster.h"
 #include "Hfta/Planning/Order.h"
 #include "llvm/Support/MathExtras.h"
 
@@ -129,4 +129,20 @@ int64_t Job::getMostGroups() const {
   for (int64_t stage = 0; stage < getStageCount(); ++stage)
     most = std::max(most, getGroups(stage));
   return most;
+}
+
+planning::Cluster hfta::makeCluster(const Job &job) {
+  planning::Cluster cluster;
+  cluster.devices = job.clusterDevices;
+  cluster.memory = job.clusterMemory;
+  cluster.link = static_cast<double>(job.clusterLink);
+  cluster.network = static_cast<double>(job.clusterNetwork);
+  cluster.pointToPoint = job.clusterPointToPoint == Job::kAuto
+                             ? cluster.network
+                             : static_cast<double>(job.clusterPointToPoint);
+  cluster.latency = job.clusterLatency;
+  // Published costs are those of links that take turns.
+  bool takesTurns = job.clusterDuplex == "half" || job.planCosts == "published";
+  cluster.duplex = takesTurns ? planning::Duplex::half : planning::Duplex::full;
+  return cluster;
 }
