@@ -8,6 +8,8 @@
 
 #include "Hfta/Dialect/Hfta/IR/HftaOps.h"
 #include "Hfta/Dialect/Hfta/IR/Job.h"
+#include "Hfta/Planning/KfacSimulation.h"
+#include "Hfta/Transforms/PlannedKfac.h"
 
 #include "llvm/Support/FormatVariadic.h"
 
@@ -74,14 +76,29 @@ static LogicalResult printStages(ModuleOp module, const Job &job,
 }
 
 static void printCosts(ModuleOp module, int64_t copies, raw_ostream &os) {
-  os << llvm::formatv("\n{0,-20}{1,10}{2,18}{3,16}{4,16}{5,18}{6,18}\n",
+  os << llvm::formatv("\n{0,-28}{1,10}{2,18}{3,16}{4,16}{5,18}{6,18}\n",
                       "cost (array)", "kernels", "flops", "bytes read",
                       "bytes written", "parameter bytes", "activation bytes");
   for (const TaskCost &cost : getTaskCosts(module, copies))
-    os << llvm::formatv("  {0,-18}{1,10}{2,18}{3,16}{4,16}{5,18}{6,18}\n",
+    os << llvm::formatv("  {0,-26}{1,10}{2,18}{3,16}{4,16}{5,18}{6,18}\n",
                         cost.name, cost.kernels, cost.flops, cost.bytesRead,
                         cost.bytesWritten, cost.parameterBytes,
                         cost.activationBytes);
+}
+
+/// How replicas share a preconditioner's work, and what that takes.
+static LogicalResult printPreconditioner(ModuleOp module, const Job &job,
+                                         raw_ostream &os) {
+  FailureOr<std::optional<PlannedKfac>> planned = PlannedKfac::read(module);
+  if (failed(planned))
+    return failure();
+  if (!*planned)
+    return success();
+  const planning::KfacPlan &plan = (*planned)->plan;
+  os << "\npreconditioner, by estimated costs: ";
+  planning::printKfacPlan(
+      (*planned)->model, getKfacCosts(job, plan.grid.getRankCount()), plan, os);
+  return success();
 }
 
 LogicalResult hfta::printPlan(ModuleOp module, raw_ostream &os) {
@@ -96,5 +113,5 @@ LogicalResult hfta::printPlan(ModuleOp module, raw_ostream &os) {
   if (failed(printStages(module, *job, os)))
     return failure();
   printCosts(module, job->copies, os);
-  return success();
+  return printPreconditioner(module, *job, os);
 }

@@ -3,6 +3,7 @@
 #include "Hfta/Dialect/Hfta/IR/Expression.h"
 #include "Hfta/Transforms/Passes.h"
 #include "Kfac.h"
+#include "KfacPlacement.h"
 
 #include "mlir/IR/Dominance.h"
 #include "mlir/IR/Remarks.h"
@@ -97,6 +98,8 @@ struct InsertKfacPass : hfta::impl::HftaInsertKfacBase<InsertKfacPass> {
       return signalPassFailure();
     }
     buildKfacMoments(tasks, units);
+    if (failed(placeKfac(tasks, units)))
+      return signalPassFailure();
     for (const KfacUnit &unit : units)
       remarkOn(unit);
     buildKfacTasks(tasks, units);
@@ -125,9 +128,6 @@ struct InsertKfacPass : hfta::impl::HftaInsertKfacBase<InsertKfacPass> {
              << damping.kind
              << (damping.kind == "cosine" ? "' a 'minimum'" : "' a 'gamma'")
              << " above 0";
-    // Every worker inverts all factors.
-    if (job.kfacPlacement != "auto")
-      return refuse("'placement = " + job.kfacPlacement + "'");
     return success();
   }
 

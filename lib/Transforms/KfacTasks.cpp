@@ -18,8 +18,11 @@
 #include "Hfta/Dialect/Hfta/IR/Expression.h"
 #include "Hfta/Transforms/Precision.h"
 #include "Kfac.h"
+#include "KfacParts.h"
+#include "llvm/ADT/MapVector.h"
 
 #include <map>
+#include <set>
 
 using namespace mlir;
 using namespace mlir::hfta;
@@ -38,10 +41,11 @@ public:
 private:
   // Variables.
   VariableOp declareState(const KfacUnit &unit, StringRef name,
-                          ArrayRef<int64_t> shape, Type elementType);
+                          ArrayRef<int64_t> shape, Type elementType,
+                          ReplicasAttr holders);
   void declareFactor(KfacUnit &unit, KfacFactor &factor, StringRef name);
   void declareVariables();
-  void declareCounts();
+  VariableOp declareCountOf(StringRef name);
 
   // Formulas, for the copies of the unit at hand.
   Expression wrap(Value value) const {
@@ -65,7 +69,7 @@ private:
   VariableOp declareCount(StringRef name);
   VariableOp getCounter(StringRef name, int64_t block);
   void count(StringRef name, const Expression &number);
-  void writeCounts(int64_t block);
+  void writeCounts();
   void addCounts();
   Expression readMoments(const KfacFactor &factor) const;
   void clearMoments(const KfacUnit &unit, const KfacFactor &factor);
@@ -75,7 +79,7 @@ private:
   Expression getBasis(const KfacFactor &factor) const;
   Expression getEigenvalues(const KfacFactor &factor) const;
   void decompose(const KfacFactor &factor);
-  void invert(const KfacUnit &unit);
+  void invert(const KfacUnit &unit, bool alsoInput, bool alsoOutput);
   void invertFactor(const KfacFactor &factor, const Expression &damping);
   Expression getGradient(const TrainedLeaf &leaf) const {
     return read(
@@ -95,7 +99,12 @@ private:
                              const Expression &second) const;
   void precondition(const KfacUnit &unit);
   void preconditionFeatures(const KfacUnit &unit);
-  void buildPart(StringRef part, llvm::function_ref<void(KfacUnit &)> each);
+  void startTask(StringRef part, int64_t block, ReplicasAttr replicas);
+  void buildPart(StringRef part,
+                 llvm::function_ref<ReplicasAttr(KfacUnit &)> getRunner,
+                 llvm::function_ref<void(KfacUnit &)> each);
+  void buildInversions();
+  void buildCount(StringRef part);
   void buildScale();
 
   TaskBuilder &tasks;
@@ -108,6 +117,9 @@ private:
   std::map<std::pair<std::string, int64_t>, Expression> counts;
   /// Of blocks that count by themselves, by name.
   std::map<std::string, SmallVector<VariableOp>> counters;
+  TaskAttr task; ///< the one at hand
+  /// What tasks of some replicas have counted, for all to add up: by name.
+  SmallVector<std::pair<std::string, VariableOp>> countsOfSome;
 };
 
 /// What is counted, for the host to tell.
@@ -120,39 +132,45 @@ constexpr StringLiteral kCounts[] = {"skipped", "retried", "kept"};
 //===----------------------------------------------------------------------===//
 
 VariableOp KfacTasks::declareState(const KfacUnit &unit, StringRef name,
-                                   ArrayRef<int64_t> shape, Type elementType) {
+                                   ArrayRef<int64_t> shape, Type elementType,
+                                   ReplicasAttr holders) {
   VariableOp of = unit.weight.variable;
   auto plain = RankedTensorType::get(shape, elementType);
-  return tasks.declareOf(
+  VariableOp declared = tasks.declareOf(
       of, Purpose::curvature, name,
       of.getCopy() ? plain : withCopies(plain, tasks.getJob().copies),
       unit.getBlock());
+  declared.setHoldersAttr(holders);
+  return declared;
 }
 
 void KfacTasks::declareFactor(KfacUnit &unit, KfacFactor &factor,
                               StringRef name) {
   SmallVector<int64_t> shape = factor.getShape();
   std::string mean = (name + "factor").str();
+  // Of one group's rows there are means where there are inverses.
+  ReplicasAttr holders = factor.group >= 0 ? unit.holders : ReplicasAttr();
   if (factor.owner) {
     factor.mean = factor.owner->input.mean;
     factor.weight = factor.owner->input.weight;
   } else {
-    factor.mean = declareState(unit, mean, shape, type);
-    factor.weight = declareState(unit, mean + "_weight", {}, wide);
+    factor.mean = declareState(unit, mean, shape, type, holders);
+    factor.weight = declareState(unit, mean + "_weight", {}, wide, holders);
   }
   if (unit.rule != KfacRule::kronecker)
     return;
   if (isEigen() && factor.isDiagonal)
     return;
   if (!isEigen()) {
-    factor.inverse = declareState(unit, (name + "inverse").str(), shape, type);
+    factor.inverse =
+        declareState(unit, (name + "inverse").str(), shape, type, unit.holders);
   } else if (factor.owner) {
     factor.basis = factor.owner->input.basis;
     factor.eigenvalues = factor.owner->input.eigenvalues;
   } else {
     auto declare = [&](StringRef what, ArrayRef<int64_t> all) {
       return declareState(unit, (name + what).str(), KfacFactor::keep(all),
-                          type);
+                          type, unit.holders);
     };
     factor.basis = declare("basis", {factor.blocks, factor.size, factor.size});
     factor.eigenvalues = declare("eigenvalues", {factor.blocks, factor.size});
@@ -207,11 +225,29 @@ void KfacTasks::count(StringRef name, const Expression &number) {
   sum = sum.isNull() ? number : sum + number;
 }
 
-/// To what the step's other tasks have counted, for the host to tell.
-void KfacTasks::writeCounts(int64_t block) {
-  for (auto &[key, sum] : counts)
-    tasks.accumulate(sum, getCounter(key.first, block),
-                     key.second < 0 ? std::nullopt : std::optional(key.second));
+/// What the task at hand, of some replicas, has counted.
+VariableOp KfacTasks::declareCountOf(StringRef name) {
+  std::string symbol = names::getCompilerSymbol("curvature_count/" + name +
+                                                "/" + task.makeName());
+  if (VariableOp known = tasks.lookup(symbol))
+    return known;
+  VariableOp declared =
+      tasks.declareCarried(symbol, tasks.scalarType(wide, true), Role::output);
+  declared.setBlock(task.getBlock());
+  countsOfSome.emplace_back(name, declared);
+  return declared;
+}
+
+/// To what the step's other tasks have counted, for the host to tell; what some
+/// replicas count, all add up when they have been told.
+void KfacTasks::writeCounts() {
+  for (auto &[key, sum] : counts) {
+    auto of = key.second < 0 ? std::nullopt : std::optional(key.second);
+    if (task.getReplicas())
+      tasks.write(sum, declareCountOf(key.first), of);
+    else
+      tasks.accumulate(sum, getCounter(key.first, task.getBlock()), of);
+  }
   counts.clear();
 }
 
@@ -299,6 +335,8 @@ void KfacTasks::updateMean(const KfacUnit &unit, const KfacFactor &factor) {
     if (VariableOp terms = variables.lookup(Purpose::loss_weight))
       scale = 1.0 / read(terms).to(wide);
   }
+  if (factor.group >= 0)
+    scale = scale * factor.rowsOfGroup;
   SmallVector<int64_t> shape = factor.getShape();
   Expression fresh =
       readMoments(factor).reshape(shape).to(type) * scale.to(type).fill(shape);
@@ -363,28 +401,30 @@ void KfacTasks::decompose(const KfacFactor &factor) {
   keep(eigen.getValues(), factor.eigenvalues);
 }
 
-void KfacTasks::invert(const KfacUnit &unit) {
-  if (unit.rule != KfacRule::kronecker)
-    return;
+void KfacTasks::invert(const KfacUnit &unit, bool alsoInput, bool alsoOutput) {
   if (isEigen()) {
-    decompose(unit.input);
-    decompose(unit.output);
+    if (alsoInput)
+      decompose(unit.input);
+    if (alsoOutput)
+      decompose(unit.output);
     return;
   }
   Expression root = readParameter("damping").to(wide).apply<SqrtOp>();
-  if (!tasks.getJob().kfacPi) {
-    invertFactor(unit.input, root);
-    invertFactor(unit.output, root);
-    return;
-  }
+  auto invertBoth = [&](const Expression &ofInput, const Expression &ofOutput) {
+    if (alsoInput)
+      invertFactor(unit.input, ofInput);
+    if (alsoOutput)
+      invertFactor(unit.output, ofOutput);
+  };
+  if (!tasks.getJob().kfacPi)
+    return invertBoth(root, root);
   Expression input = getMeanDiagonal(unit.input);
   Expression output = getMeanDiagonal(unit.output);
   Expression pi = (input / output).apply<SqrtOp>();
   // Zero, infinity and NaN are no ratio.
   Expression isRatio = isFinite(pi + 1.0 / pi);
   pi = isRatio.select(pi, 1.0);
-  invertFactor(unit.input, root * pi);
-  invertFactor(unit.output, root / pi);
+  invertBoth(root * pi, root / pi);
 }
 
 //===----------------------------------------------------------------------===//
@@ -562,25 +602,108 @@ void KfacTasks::preconditionFeatures(const KfacUnit &unit) {
 // Tasks
 //===----------------------------------------------------------------------===//
 
-void KfacTasks::buildPart(StringRef part,
-                          llvm::function_ref<void(KfacUnit &)> each) {
-  std::map<int64_t, SmallVector<KfacUnit *>> ofBlocks;
+void KfacTasks::startTask(StringRef part, int64_t block,
+                          ReplicasAttr replicas) {
+  task = TaskAttr::get(tasks.getContext(), builder.getStringAttr(part), block,
+                       replicas);
+  tasks.startTask(part, block, replicas);
+}
+
+namespace {
+/// Tasks of a part: by block, then by the replicas that run them, as they are
+/// met first; those that all run come last, so that others are done sooner.
+template <typename Work>
+class Dealt {
+public:
+  void add(int64_t block, ReplicasAttr replicas, Work work) {
+    auto &lists = replicas ? ofSome[block] : ofAll[block];
+    lists[replicas].push_back(work);
+  }
+  /// Gives block, replicas and work.
+  template <typename Visit>
+  void visit(Visit visit) {
+    std::set<int64_t> blocks;
+    for (auto &[block, lists] : ofSome)
+      blocks.insert(block);
+    for (auto &[block, lists] : ofAll)
+      blocks.insert(block);
+    for (int64_t block : blocks)
+      for (auto *lists : {&ofSome[block], &ofAll[block]})
+        for (auto &[replicas, works] : *lists)
+          visit(block, replicas, works);
+  }
+
+private:
+  using Lists = llvm::MapVector<ReplicasAttr, SmallVector<Work>>;
+  std::map<int64_t, Lists> ofSome, ofAll;
+};
+} // namespace
+
+void KfacTasks::buildPart(
+    StringRef part, llvm::function_ref<ReplicasAttr(KfacUnit &)> getRunner,
+    llvm::function_ref<void(KfacUnit &)> each) {
+  Dealt<KfacUnit *> dealt;
   for (KfacUnit &unit : units)
     if (unit.rule != KfacRule::plain)
-      ofBlocks[unit.getBlock()].push_back(&unit);
-  for (auto &[block, ofBlock] : ofBlocks) {
-    tasks.startTask(part, block);
-    for (KfacUnit *unit : ofBlock) {
-      copy = unit->weight.copy;
-      each(*unit);
+      dealt.add(unit.getBlock(), getRunner(unit), &unit);
+  dealt.visit(
+      [&](int64_t block, ReplicasAttr replicas, ArrayRef<KfacUnit *> ofTask) {
+        startTask(part, block, replicas);
+        for (KfacUnit *unit : ofTask) {
+          copy = unit->weight.copy;
+          each(*unit);
+        }
+        writeCounts();
+      });
+}
+
+/// Both factors of a unit in one task where the same replicas invert them.
+void KfacTasks::buildInversions() {
+  struct Inversion {
+    KfacUnit *unit;
+    bool ofInput, ofOutput;
+  };
+  Dealt<Inversion> dealt;
+  for (KfacUnit &unit : units) {
+    if (unit.rule != KfacRule::kronecker)
+      continue;
+    auto getRunner = [&](const KfacFactor &factor) {
+      return factor.inverter ? factor.inverter : unit.holders;
+    };
+    ReplicasAttr input = getRunner(unit.input), output = getRunner(unit.output);
+    if (input == output) {
+      dealt.add(unit.getBlock(), input, {&unit, true, true});
+      continue;
     }
-    writeCounts(block);
+    dealt.add(unit.getBlock(), input, {&unit, true, false});
+    dealt.add(unit.getBlock(), output, {&unit, false, true});
   }
+  dealt.visit(
+      [&](int64_t block, ReplicasAttr replicas, ArrayRef<Inversion> ofTask) {
+        startTask(parts::kInvert, block, replicas);
+        for (const Inversion &inversion : ofTask) {
+          copy = inversion.unit->weight.copy;
+          invert(*inversion.unit, inversion.ofInput, inversion.ofOutput);
+        }
+        writeCounts();
+      });
+}
+
+/// Adds up what tasks of some replicas have counted, which all have been told.
+void KfacTasks::buildCount(StringRef part) {
+  if (countsOfSome.empty())
+    return;
+  startTask(part, -1, ReplicasAttr());
+  copy = std::nullopt;
+  for (auto &[name, counted] : countsOfSome)
+    count(name, read(counted));
+  writeCounts();
+  countsOfSome.clear();
 }
 
 /// ν, from products that are added in the order of the parameters.
 void KfacTasks::buildScale() {
-  tasks.startTask(parts::kScale, -1);
+  startTask(parts::kScale, -1, ReplicasAttr());
   copy = std::nullopt;
   addCounts();
   Expression sum = number(0.0);
@@ -610,13 +733,22 @@ void KfacTasks::buildScale() {
 
 void KfacTasks::build() {
   declareVariables();
-  buildPart(parts::kCurvature, [&](KfacUnit &unit) {
-    if (unit.rule == KfacRule::kronecker)
-      updateMean(unit, unit.input);
-    updateMean(unit, unit.output);
-  });
-  buildPart(parts::kInvert, [&](KfacUnit &unit) { invert(unit); });
-  buildPart(parts::kPrecondition, [&](KfacUnit &unit) { precondition(unit); });
+  buildPart(
+      parts::kCurvature,
+      [](KfacUnit &unit) {
+        return unit.output.group >= 0 ? unit.holders : ReplicasAttr();
+      },
+      [&](KfacUnit &unit) {
+        if (unit.rule == KfacRule::kronecker)
+          updateMean(unit, unit.input);
+        updateMean(unit, unit.output);
+      });
+  buildCount(parts::kCountFactors);
+  buildInversions();
+  buildCount(parts::kCountInverses);
+  buildPart(
+      parts::kPrecondition, [](KfacUnit &unit) { return unit.holders; },
+      [&](KfacUnit &unit) { precondition(unit); });
   buildScale();
 }
 

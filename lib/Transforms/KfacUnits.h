@@ -61,6 +61,14 @@ struct KfacFactor {
   /// of the loss where these are known at run time alone.
   double scale = 1;
   bool isOfOutput = false;
+  /// Among the factors that replicas share the work of; -1: it is none of them.
+  int64_t number = -1;
+  /// Replicas that invert it, for all that hold the inverse; null: these.
+  ReplicasAttr inverter;
+  /// The group whose rows alone it is made of, and how many times as many rows
+  /// a step has; -1: those of all.
+  int64_t group = -1;
+  double rowsOfGroup = 1;
 };
 
 struct KfacUnit {
@@ -83,6 +91,8 @@ struct KfacUnit {
   /// Of `sharing = reduce`: whether some layer's rows are positions still.
   bool keepsPositions = false;
   KfacFactor input, output; ///< a unit of rule `unit` has an output factor only
+  /// Replicas that have the inverses, and precondition; null: all.
+  ReplicasAttr holders;
 
   int64_t getBlock() const {
     return static_cast<int64_t>(VariableOp(weight.variable).getBlock());

@@ -4,6 +4,7 @@
 #include "Hfta/Dialect/Hfta/IR/Job.h"
 #include "Hfta/Dialect/Hfta/IR/TaskNames.h"
 #include "Hfta/Transforms/Passes.h"
+#include "SegmentWriters.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 
 namespace mlir::hfta {
@@ -518,10 +519,12 @@ struct PlanMemoryPass : hfta::impl::HftaPlanMemoryBase<PlanMemoryPass> {
     ModuleOp module = getOperation();
     SegmentTable segments;
     llvm::StringMap<Place> variables;
-    llvm::StringMap<StringRef> writers = findWriters(module);
+    FailureOr<llvm::StringMap<StringRef>> writers = findSegmentWriters(module);
+    if (failed(writers))
+      return signalPassFailure();
     for (auto variable : module.getOps<VariableOp>())
       variables[variable.getSymName()] =
-          segments.place(variable, writers.lookup(variable.getSymName()));
+          segments.place(variable, writers->lookup(variable.getSymName()));
     for (auto variable : module.getOps<VariableOp>()) {
       Place &place = variables[variable.getSymName()];
       place = segments.withSlabStride(place);
@@ -536,30 +539,6 @@ struct PlanMemoryPass : hfta::impl::HftaPlanMemoryBase<PlanMemoryPass> {
     }
     module->setAttr(HftaDialect::kSegmentsAttrName,
                     segments.get(&getContext()));
-  }
-
-  /// Of values that are sent, computed again, or what evaluations find, which
-  /// part writes them: what others are sent at one time must not lie beside
-  /// what comes later.
-  static llvm::StringMap<StringRef> findWriters(ModuleOp module) {
-    llvm::StringMap<StringRef> writers;
-    SymbolTable symbols(module);
-    for (auto function : module.getOps<func::FuncOp>()) {
-      auto task = function->getAttrOfType<TaskAttr>(HftaDialect::kTaskAttrName);
-      if (!task)
-        continue;
-      for (auto write : function.getOps<WriteOp>()) {
-        auto variable = symbols.lookup<VariableOp>(write.getVariable());
-        Role role = variable.getRole();
-        bool isSent = variable.getReaders().has_value() &&
-                      role != Role::moment && role != Role::parameter;
-        bool isOfEvaluation =
-            role == Role::result && task.getPart() == parts::kEvaluate;
-        if (isSent || isOfEvaluation || task.getPart() == parts::kRecompute)
-          writers.try_emplace(write.getVariable(), task.getPart().getValue());
-      }
-    }
-    return writers;
   }
 
   /// Plans; where a written value could not be placed in its variable, inserts

@@ -10,6 +10,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Hfta/Transforms/Passes.h"
+#include "Hfta/Transforms/PlannedKfac.h"
 #include "ScheduleBuilder.h"
 #include "ScheduledTasks.h"
 #include "StageOrder.h"
@@ -28,8 +29,11 @@ using namespace mlir::hfta::queues;
 //===----------------------------------------------------------------------===//
 
 void ScheduleBuilder::forward() {
-  for (TaskOp task : getTasks(parts::kForward))
+  for (TaskOp task : getTasks(parts::kForward)) {
     runVersions(task);
+    if (job.overlap)
+      tellMoments(static_cast<int64_t>(task.getBlock()));
+  }
 }
 
 void ScheduleBuilder::forwardBackward() {
@@ -59,7 +63,8 @@ void ScheduleBuilder::backward() {
 void ScheduleBuilder::runUpdate() {
   awaitSums(Role::result, -1);
   giveOnce(Role::result, parts::kForward);
-  precondition();
+  if (!isDealt())
+    precondition();
   for (StringRef part : {parts::kNorm, parts::kClip, parts::kUpdate}) {
     SmallVector<TaskOp> ofPart(getTasks(part));
     if (getGroups() > 1)
@@ -114,8 +119,10 @@ void ScheduleBuilder::finishMicroBatches(bool alsoGradients) {
     return;
   // Then nothing is added up under the backward.
   if (getGroups() > 1 && !job.overlap) {
-    for (TaskOp task : getTasks(parts::kBackward))
+    for (TaskOp task : getTasks(parts::kBackward)) {
       record(getSumEvent(/*isSummed=*/false, task.getBlock()), kTasks);
+      tellMoments(static_cast<int64_t>(task.getBlock()));
+    }
     record(getSumEvent(/*isSummed=*/false, -1), kTasks);
   }
   gatherStatistics();
@@ -131,9 +138,12 @@ void ScheduleBuilder::finishMicroBatches(bool alsoGradients) {
 }
 
 void ScheduleBuilder::update() {
-  bool byCopies =
-      runByCopies({parts::kCurvature, parts::kInvert, parts::kPrecondition,
-                   parts::kScale, parts::kNorm, parts::kClip, parts::kUpdate});
+  bool byCopies = runByCopies({parts::kNorm, parts::kClip, parts::kUpdate});
+  if (isDealt())
+    preconditionTogether();
+  else
+    byCopies &= runByCopies({parts::kCurvature, parts::kInvert,
+                             parts::kPrecondition, parts::kScale});
   inTurnsIf(byCopies && !isStage(), [&] { runUpdate(); });
   clearMoments();
 }
@@ -224,9 +234,22 @@ void ScheduleBuilder::buildSchedule(StringRef name, Body body) {
   schedule.setKeeps(schedule.findKept(symbols));
 }
 
+/// The groups of segments, from those of their variables.
+static std::map<int64_t, int64_t>
+findGroups(ModuleOp module, const llvm::StringMap<int64_t> &ofVariables) {
+  std::map<int64_t, int64_t> groups;
+  for (auto variable : module.getOps<VariableOp>())
+    if (auto group = ofVariables.find(variable.getSymName());
+        group != ofVariables.end())
+      groups[variable.getLocation()->getSegment()] = group->second;
+  return groups;
+}
+
 ScheduleBuilder::ScheduleBuilder(ModuleOp module, const Job &job,
-                                 const planning::Order &order)
-    : module(module), job(job), builder(module.getContext()), sums(module, job),
+                                 const planning::Order &order,
+                                 const llvm::StringMap<int64_t> &groups)
+    : module(module), job(job), builder(module.getContext()),
+      groupOf(findGroups(module, groups)), sums(module, job, groupOf),
       order(order) {
   llvm::append_range(all, module.getOps<TaskOp>());
   auto getBlock = [](TaskOp task) {
@@ -296,8 +319,11 @@ struct SchedulePass : hfta::impl::HftaScheduleBase<SchedulePass> {
         return signalPassFailure();
       order = std::move(*made);
     }
+    FailureOr<llvm::StringMap<int64_t>> groups = findGroupsOfMoments(module);
+    if (failed(groups))
+      return signalPassFailure();
     convertTasks(module);
-    ScheduleBuilder(module, *job, order).build();
+    ScheduleBuilder(module, *job, order, *groups).build();
   }
 };
 } // namespace

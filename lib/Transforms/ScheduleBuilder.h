@@ -11,6 +11,7 @@
 #include "llvm/ADT/MapVector.h"
 
 #include <map>
+#include <set>
 
 namespace mlir::hfta {
 
@@ -33,8 +34,10 @@ constexpr StringLiteral kInversePeriod = "inverse_every";
 class ScheduleBuilder {
 public:
   /// `order`: of a job of several stages.
-  ScheduleBuilder(ModuleOp module, const Job &job,
-                  const planning::Order &order);
+  /// `groups`: of moments, by their variables' symbols, the group whose samples
+  /// alone they are of.
+  ScheduleBuilder(ModuleOp module, const Job &job, const planning::Order &order,
+                  const llvm::StringMap<int64_t> &groups);
 
   void build();
 
@@ -74,6 +77,34 @@ private:
   void clearMoments();
   void runDue(StringRef period, StringRef part);
   void precondition();
+
+  // Moments added up under forward and backward (ScheduleMoments.cpp).
+  struct Ready {
+    bool isForward;
+    int64_t block; ///< with which the last micro-batch completes it
+  };
+  Ready findReady(int64_t segment) const;
+  SmallVector<SumBucket> getMoments(const Ready &ready) const;
+  void tellMoments(int64_t block);
+  void sumUpMoments(const Ready &ready, bool isInStep);
+  void awaitMoments();
+  void takeGroups();
+
+  // What some replicas do for all (ScheduleDealt.cpp).
+  struct Range {
+    int64_t segment, begin, end, stride; ///< stride: of copies' slabs
+  };
+  bool isDealt() const;
+  SmallVector<Range> findWritten(TaskOp task);
+  struct Gift {
+    Range range;
+    ReplicasAttr from, to;
+  };
+  SmallVector<Gift> findGifts(TaskOp task);
+  void give(ArrayRef<TaskOp> given, StringRef period,
+            SmallVectorImpl<int64_t> &events);
+  void runDealt(TaskOp task, StringRef period);
+  void preconditionTogether();
 
   // Commands (ScheduleCommands.cpp).
   void repeat(RepeatKind over, Body body);
@@ -148,6 +179,8 @@ private:
   int64_t getUsed() const;
   int64_t getGathered() const;
   int64_t getSumEvent(bool isSummed, int64_t block) const;
+  int64_t getMomentEvent(bool isSummed, const Ready &ready) const;
+  int64_t getDealtEvent(int64_t which) const;
   SmallVector<SumBucket> getBuckets(Role role, int64_t block) const;
   bool hasSums(Role role, int64_t block) const;
   ArrayRef<TaskOp> getTasks(StringRef part) const {
@@ -212,6 +245,8 @@ private:
   ModuleOp module;
   const Job &job;
   OpBuilder builder;
+  /// Of segments of moments that are of one group's samples alone, which.
+  std::map<int64_t, int64_t> groupOf;
   ScheduledSums sums;
   const planning::Order &order;
   SmallVector<TaskOp> all; ///< tasks, in the order of their blocks
@@ -219,6 +254,7 @@ private:
   int64_t stage = -1;       ///< of the schedule; -1: the whole program
   int64_t resultBlock = -1; ///< of losses' segments
   bool evaluates = false;   ///< whether the schedule is an evaluation
+  int64_t nextDealt = 0;    ///< of events that follow tasks of some replicas
 };
 
 } // namespace mlir::hfta

@@ -19,6 +19,21 @@ int64_t ScheduleBuilder::getSumEvent(bool isSummed, int64_t block) const {
   return kFirstSum + 2 * (block + 1) + (isSummed ? 1 : 0);
 }
 
+/// Four a block, behind those of all blocks' sums, of programs of one stage.
+int64_t ScheduleBuilder::getMomentEvent(bool isSummed,
+                                        const Ready &ready) const {
+  auto last = static_cast<int64_t>(TaskOp(all.back()).getBlock());
+  return getSumEvent(/*isSummed=*/true, last) + 1 + 4 * ready.block +
+         (ready.isForward ? 2 : 0) + (isSummed ? 1 : 0);
+}
+
+/// Behind those of all moments.
+int64_t ScheduleBuilder::getDealtEvent(int64_t which) const {
+  auto last = static_cast<int64_t>(TaskOp(all.back()).getBlock());
+  return getMomentEvent(/*isSummed=*/false, {/*isForward=*/false, last + 1}) +
+         which;
+}
+
 //===----------------------------------------------------------------------===//
 // Commands
 //===----------------------------------------------------------------------===//
@@ -228,17 +243,25 @@ void ScheduleBuilder::sumUp(Role role, int64_t block, bool isInStep) {
   if (isInStep)
     await(getSumEvent(/*isSummed=*/false, block), kSums);
   reduceAll(getBuckets(role, block));
-  // With a block's gradients come the moments that were taken beside them.
-  if (role == Role::gradient)
+  // With a block's gradients come a stage's moments that were taken beside
+  // them.
+  if (role == Role::gradient && isStage())
     every(kFactorPeriod, DueKind::any,
           [&] { reduceAll(getBuckets(Role::moment, block)); });
   record(getSumEvent(/*isSummed=*/true, block), kSums);
 }
 
-/// In the order in which backward completes them.
+/// In the order in which forward and backward complete them, with moments.
 void ScheduleBuilder::sumUpGradients(bool isInStep) {
-  for (TaskOp task : llvm::reverse(getTasks(parts::kBackward)))
-    sumUp(Role::gradient, task.getBlock(), isInStep);
+  for (TaskOp task : getTasks(parts::kForward))
+    sumUpMoments({/*isForward=*/true, static_cast<int64_t>(task.getBlock())},
+                 isInStep);
+  for (TaskOp task : llvm::reverse(getTasks(parts::kBackward))) {
+    auto block = static_cast<int64_t>(task.getBlock());
+    sumUp(Role::gradient, block, isInStep);
+    sumUpMoments({/*isForward=*/false, block}, isInStep);
+  }
+  takeGroups();
 }
 
 void ScheduleBuilder::gatherStatistics() {

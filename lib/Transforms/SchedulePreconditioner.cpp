@@ -75,6 +75,7 @@ void ScheduleBuilder::precondition() {
     return;
   for (TaskOp task : llvm::reverse(getTasks(parts::kBackward)))
     awaitSums(Role::gradient, task.getBlock());
+  awaitMoments();
   every(kFactorPeriod, DueKind::any, [&] { giveOnce(Role::moment); });
   runDue(kFactorPeriod, parts::kCurvature);
   every(kFactorPeriod, DueKind::any,

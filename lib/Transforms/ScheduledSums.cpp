@@ -18,7 +18,8 @@
 using namespace mlir;
 using namespace mlir::hfta;
 
-ScheduledSums::ScheduledSums(ModuleOp module, const Job &job)
+ScheduledSums::ScheduledSums(ModuleOp module, const Job &job,
+                             const std::map<int64_t, int64_t> &groupOf)
     : module(module), job(job) {
   int64_t groups = job.getMostGroups();
   if (groups == 1)
@@ -29,7 +30,7 @@ ScheduledSums::ScheduledSums(ModuleOp module, const Job &job)
   for (auto [number, segment] :
        llvm::enumerate(table.getAsRange<SegmentAttr>())) {
     if (!segment.isOfGroups() || segment.getInstances() == 1 ||
-        segment.getBytes() == 0)
+        segment.getBytes() == 0 || groupOf.count(static_cast<int64_t>(number)))
       continue;
     addSums(static_cast<int64_t>(number), segment);
     const Sums &added = all.back();
@@ -146,20 +147,31 @@ func::FuncOp ScheduledSums::getKernel(RankedTensorType type) {
   return kernel;
 }
 
+void ScheduledSums::addBuckets(const Sums &sums,
+                               SmallVectorImpl<SumBucket> &buckets) const {
+  MLIRContext *context = module->getContext();
+  int64_t size = sums.blockBytes;
+  int64_t most = std::max(job.bucket / size, int64_t(1)) * size;
+  for (int64_t at = 0; at < sums.attribute.getBytes(); at += most)
+    buckets.push_back(
+        {sums.task, std::min(most, sums.attribute.getBytes() - at),
+         PlaceAttr::get(context, Space::segment, sums.segment, at, size),
+         PlaceAttr::get(context, Space::segment, received, 0, 0)});
+}
+
 SmallVector<SumBucket> ScheduledSums::getBuckets(Role role,
                                                  int64_t block) const {
-  MLIRContext *context = module->getContext();
   SmallVector<SumBucket> buckets;
-  for (const Sums &sums : all) {
-    if (sums.attribute.getRole() != role || sums.attribute.getBlock() != block)
-      continue;
-    int64_t size = sums.blockBytes;
-    int64_t most = std::max(job.bucket / size, int64_t(1)) * size;
-    for (int64_t at = 0; at < sums.attribute.getBytes(); at += most)
-      buckets.push_back(
-          {sums.task, std::min(most, sums.attribute.getBytes() - at),
-           PlaceAttr::get(context, Space::segment, sums.segment, at, size),
-           PlaceAttr::get(context, Space::segment, received, 0, 0)});
-  }
+  for (const Sums &sums : all)
+    if (sums.attribute.getRole() == role && sums.attribute.getBlock() == block)
+      addBuckets(sums, buckets);
+  return buckets;
+}
+
+SmallVector<SumBucket> ScheduledSums::getBuckets(Role role) const {
+  SmallVector<SumBucket> buckets;
+  for (const Sums &sums : all)
+    if (sums.attribute.getRole() == role)
+      addBuckets(sums, buckets);
   return buckets;
 }

@@ -6,6 +6,8 @@
 #include "Hfta/Dialect/Hfta/IR/HftaOps.h"
 #include "Hfta/Dialect/Hfta/IR/Job.h"
 
+#include <map>
+
 namespace mlir::hfta {
 
 /// A part of a segment whose groups' sums are added up by one command.
@@ -21,11 +23,15 @@ struct SumBucket {
 /// come to. Nothing where there is one group.
 class ScheduledSums {
 public:
-  /// Adds tasks, their kernels and the segment to the module.
-  ScheduledSums(ModuleOp module, const Job &job);
+  /// Adds tasks, their kernels and the segment to the module. `groupOf`:
+  /// segments that aren't added up, as one group's sums alone count.
+  ScheduledSums(ModuleOp module, const Job &job,
+                const std::map<int64_t, int64_t> &groupOf);
 
-  /// The parts of all segments of a role, the last block's first.
+  /// The parts of all segments of a role and a block.
   SmallVector<SumBucket> getBuckets(Role role, int64_t block) const;
+  /// The parts of all segments of a role, in their order.
+  SmallVector<SumBucket> getBuckets(Role role) const;
 
 private:
   struct Sums {
@@ -40,6 +46,7 @@ private:
   void addLaunch(Sums &sums, RankedTensorType type, int64_t offset,
                  int64_t stride);
   func::FuncOp getKernel(RankedTensorType type);
+  void addBuckets(const Sums &sums, SmallVectorImpl<SumBucket> &buckets) const;
 
   ModuleOp module;
   const Job &job;

@@ -1,29 +1,166 @@
 #!/usr/bin/env python3
-"""A preconditioned sweep on 1 and on 2 ranks gets the bytes, factors and inverses
-too, of one rank that forms as many groups. Needs only Python's standard library and
-an MPI launcher."""
+"""A preconditioned sweep of 2 or 4 replicas that share K-FAC's work, on any number of
+ranks, gets the bytes, factors and inverses too, of one rank that forms as many groups;
+so it does after it was stopped and goes on on another number of ranks, and where a
+plan is given in which each factor has an owner of its own. With factors of one
+group's samples, bytes follow from the groups alone. Needs only Python's standard
+library and an MPI launcher.
 
-from harness import Work, checkpoint, expect_same_checkpoint
+    kfac_ranks.py --hftac HFTAC --work DIR [--part two|four|local]
+"""
+
+import argparse
+import re
+import sys
+
+from harness import (Work, checkpoint, expect_equal, expect_same_checkpoint, fail,
+                     read_log, run)
 from kfac import COPIES, STEPS, make
 from mpirun import run_ranks
 
+# Steps before the one that the stopped training has saved last.
+STOPPED = 5
+
+
+def write_job(kind, method, replicas, placement, parts="micro_batches 4"):
+    text = make(kind, COPIES, f"  {parts}\n  pipeline replicas = [{replicas}]", method)
+    return text.replace("kfac(", f"kfac(placement = {placement}, ")
+
+
+def find_plan(text):
+    """The plan that a module has, as text."""
+    found = re.search(r"hfta\.kfac_plan = (\{[^}]*\})", text)
+    if not found:
+        fail("the module has no plan of K-FAC")
+    return found.group(1)
+
+
+def get_numbers(plan, name):
+    return [int(number) for number in
+            re.search(rf"\b{name} = array<i64: ([^>]*)>", plan).group(1).split(",")]
+
+
+class Check:
+    """Of programs of one job; `alone` is the one whose bytes count, of one replica:
+    by default the one that adds up all groups' moments."""
+
+    def __init__(self, work, kind, method, replicas, alone=None):
+        self.work, self.kind, self.method = work, kind, method
+        self.replicas = replicas
+        self.name = f"{kind}-{method}-{replicas}"
+        alone = alone or work.compile(
+            f"{self.name}-groups",
+            make(kind, COPIES, f"  micro_batches 4, groups = {replicas}", method))
+        self.expected = self.train(alone, alone.name, 1)
+
+    def train(self, binary, name, ranks, *flags):
+        """The last checkpoint and the steps of the log."""
+        folder = self.work.folder / f"{self.name}-{name}-on-{ranks}"
+        log = self.work.folder / f"{self.name}-{name}-on-{ranks}.jsonl"
+        command = [binary, "train", "--data", self.work.folder, "--checkpoint", folder,
+                   "--log", log, "--log-every", 1, "--no-progress", *flags]
+        run_ranks(ranks, *command) if ranks > 1 else run(*command)
+        steps = [event for event in read_log(log)
+                 if event["event"] in ("step", "curvature")]
+        return folder, steps
+
+    def expect_same(self, binary, name, ranks, expected):
+        folder, steps = self.train(binary, name, ranks)
+        expect_same_checkpoint(checkpoint(folder, STEPS),
+                               checkpoint(expected[0], STEPS),
+                               f"{self.name}, {name}, {ranks} ranks")
+        expect_equal(steps, expected[1], f"{self.name}, {name}, {ranks} ranks: log")
+
+    def check(self, placement, counts, groups=None):
+        name = re.sub(r"\W+", "-", placement)
+        parts = f"micro_batches 4, groups = {groups or self.replicas}"
+        binary = self.work.compile(
+            f"{self.name}-{name}",
+            write_job(self.kind, self.method, self.replicas, placement, parts))
+        for ranks in counts:
+            self.expect_same(binary, name, ranks, self.expected)
+        return binary
+
+    def check_resumed(self, binary, before, after):
+        """Stopped on `before` ranks, and gone on on `after`."""
+        name = f"resumed-{before}-{after}"
+        folder, _ = self.train(binary, name, before, "--steps", STOPPED)
+        command = [binary, "train", "--data", self.work.folder, "--checkpoint", folder,
+                   "--no-progress", "--resume"]
+        run_ranks(after, *command)
+        expect_same_checkpoint(checkpoint(folder, STEPS),
+                               checkpoint(self.expected[0], STEPS),
+                               f"{self.name}, resumed on {after} of {before} ranks")
+
+    def force(self, placement, counts):
+        """Each factor has another owner than the one before it."""
+        name = "forced-" + re.sub(r"\W+", "-", placement)
+        job = self.work.write_job(
+            f"{self.name}-{name}",
+            write_job(self.kind, self.method, self.replicas, placement))
+        flags = ["--data", self.work.folder]
+        plan = find_plan(run(self.work.hftac, job, "--emit=train", "-o", "-", *flags))
+        rows, columns = get_numbers(plan, "grid")
+        owners = [number % rows * columns + column for number, column
+                  in enumerate(get_numbers(plan, "columns"))]
+        plan = re.sub(r"\bowners = array<i64: [^>]*>",
+                      f"owners = array<i64: {', '.join(map(str, owners))}>", plan)
+        fused = run(self.work.hftac, job, "--emit=fused", "-o", "-", *flags)
+        module = self.work.folder / f"{self.name}-{name}.mlir"
+        begin = "attributes {hfta.job"
+        expect_equal(fused.count(begin), 1, "modules with a job")
+        module.write_text(fused.replace(
+            begin, f"attributes {{hfta.kfac_plan = {plan}, hfta.job"))
+        binary = self.work.folder / f"{self.name}-{name}"
+        run(self.work.hftac, module, "-o", binary)
+        for ranks in counts:
+            self.expect_same(binary, name, ranks, self.expected)
+
+
+def check_two(work):
+    for kind, method in (("mlp", "eigen"), ("cnn", "cholesky")):
+        check = Check(work, kind, method, 2)
+        check.check("auto", [1, 2])
+        check.check("fraction(1 / 2)", [1, 2])
+        check.force("balanced", [1, 2])
+
+
+def check_four(work):
+    for kind, method in (("mlp", "cholesky"), ("cnn", "eigen")):
+        check = Check(work, kind, method, 4)
+        check.check("balanced", [2, 4])
+        check.check("fraction(0.25)", [1, 4])
+        binary = check.check("fraction(0.5)", [1, 2, 3, 4])
+        check.check_resumed(binary, 4, 3)
+        check.force("balanced", [3, 4])
+        check.force("fraction(0.5)", [2, 4])
+
+
+def check_local(work):
+    """Groups that several replicas have, and that one has several of."""
+    for kind, method in (("mlp", "cholesky"), ("cnn", "eigen")):
+        groups = make(kind, COPIES, "  micro_batches 4, groups = 4", method)
+        alone = work.compile(f"{kind}-local",
+                             groups.replace("kfac(", "kfac(placement = local, "))
+        for replicas in (2, 4):
+            check = Check(work, kind, method, replicas, alone)
+            binary = check.check("local", range(1, replicas + 1), groups=4)
+        check.check_resumed(binary, 3, 2)
+        unfused = work.compile(f"{kind}-local-unfused", write_job(
+            kind, method, 4, "local"), "--no-fuse")
+        check.expect_same(unfused, "unfused", 4, check.expected)
+
+
+PARTS = {"two": check_two, "four": check_four, "local": check_local}
+
 
 def main():
+    parser = argparse.ArgumentParser(add_help=False)
+    parser.add_argument("--part", choices=PARTS)
+    options, sys.argv[1:] = parser.parse_known_args()
     work = Work(__doc__, "cnn", "mlp")
-    parts = "  micro_batches 4"
-    for kind, method in (("mlp", "eigen"), ("cnn", "cholesky")):
-        groups = work.compile(f"{kind}-groups",
-                              make(kind, COPIES, f"{parts}, groups = 2", method))
-        expected = checkpoint(work.train(groups), STEPS)
-        shared = work.compile(
-            f"{kind}-ranks",
-            make(kind, COPIES, f"{parts}\n  pipeline replicas = [2]", method))
-        for ranks in (1, 2):
-            folder = work.folder / f"{kind}-on-{ranks}"
-            run_ranks(ranks, shared, "train", "--data", work.folder, "--checkpoint",
-                      folder, "--no-progress")
-            expect_same_checkpoint(checkpoint(folder, STEPS), expected,
-                                   f"{kind}, {method}, {ranks} ranks")
+    for part in [options.part] if options.part else PARTS:
+        PARTS[part](work)
 
 
 if __name__ == "__main__":

@@ -65,6 +65,7 @@ class Case:
     damping_schedule: dict = None  # kind and its numbers
     schedule: dict = None
     micro_batches: int = 1
+    groups: int = None     # with placement = local
     clip_norm: list = None
     masked: bool = False
     steps: int = STEPS
@@ -133,6 +134,13 @@ CASES = {
     "transformer-excluded": Case("transformer", "sgd", SGD, DAMPING | PERIODS |
                                  {"exclude": ("wide.weight", "narrow.bias",
                                               "norm.weight", "last_norm.bias")}),
+    "mlp-local": Case("mlp", "sgd", SGD, DAMPING | PERIODS, micro_batches=4,
+                      groups=2),
+    "cnn-local": Case("cnn", "sgd", SGD, DAMPING | PERIODS |
+                      {"method": "eigen"}, micro_batches=4, groups=4),
+    # Of unequal groups.
+    "transformer-local": Case("transformer", "sgd", SGD, DAMPING | PERIODS |
+                              {"embedding": "factored"}, micro_batches=4, groups=3),
     "recurrent-sgd": Case("recurrent", "sgd", SGD, DAMPING | PERIODS),
     "regression-sgd": Case("regression", "sgd", SGD, DAMPING | PERIODS),
     "regression-parts": Case("regression", "sgd", SGD, DAMPING | PERIODS,
@@ -212,6 +220,8 @@ def make_job(case, folder):
     """The text of the job, whose ONNX files are in `folder`."""
     network = NETWORKS[case.network]
     kfac = dict(case.kfac)
+    if case.groups:
+        kfac["placement"] = "local"
     if "exclude" in kfac:
         kfac["exclude"] = [f'"{pattern}"' for pattern in kfac["exclude"]]
     if case.damping_schedule:
@@ -230,7 +240,8 @@ def make_job(case, folder):
     lines = [f"model net = onnx({files})", f"data made {{ train {fields} }}",
              "train kfac {", f"  model net({', '.join(network.inputs)})",
              f"  data made, batch = {network.batch}, shuffle = false",
-             f"  micro_batches {case.micro_batches}",
+             f"  micro_batches {case.micro_batches}" +
+             (f", groups = {case.groups}" if case.groups else ""),
              f"  loss {network.loss}(net, label)",
              f"  precondition {write_call('kfac', kfac)}",
              f"  optimizer {write_call(case.optimizer, case.settings)}",

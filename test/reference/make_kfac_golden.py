@@ -211,7 +211,7 @@ def choose_options(case, copy):
     if "kl_clip" not in options:
         momentum = kfac_cases.pick(case.settings, copy).get("momentum", 0.0)
         options["kl_clip"] = 1e-2 * (1 - momentum) ** 2
-    return numpy_kfac.DEFAULTS | options
+    return numpy_kfac.DEFAULTS | options | {"groups": case.groups}
 
 
 def load_fields(case):

@@ -19,6 +19,11 @@ and bias have a 2x2 factor a feature, W sum over samples of [u u, u v; u v, v v]
 u the sum of g times the normalized input over the sample's positions, v that of g;
 any other parameter has a diagonal, W times the sum of the squares of samples'
 gradients. Both are damped by all of the damping.
+
+`groups`: micro-batch m belongs to group m mod groups, and a layer's factors are
+those of one group's rows, R and G counted as if these were all: the layers, the
+greatest sum of the factors' n^3 first, each go to the group with the least sum so
+far. Layers with one input count as one.
 """
 
 import fnmatch
@@ -136,6 +141,8 @@ class Factored(Layer):
         self.factors = {"input": Running(), "output": Running()}
         self.inverse, self.basis, self.values, self.measured = {}, {}, {}, {}
         self.shared = None  # an earlier layer that reads the same input
+        self.group = None   # the one whose rows it takes; None: all
+        self.share = 1      # of a step's micro-batches
 
     def see_input(self, x):
         """[blocks, samples, positions, in]"""
@@ -191,9 +198,24 @@ class Factored(Layer):
             self.add("input", second_moment(a))
             self.add("output", second_moment(g))
 
+    def count_cubes(self):
+        """The sum of its factors' n^3; of the input's, if it is its own."""
+        x, g = self.uses[0]
+        return self.count_input(x) * (self.shared is None) + \
+            self.count_matrices(self.see_output(g))
+
+    def count_input(self, x):
+        a = self.see_input(x)
+        return self.count_matrices(a if self.bias is None else append_ones(a))
+
+    @staticmethod
+    def count_matrices(rows):
+        return rows.shape[0] * rows.shape[-1] ** 3
+
     def update(self, terms, decay):
         self.factors["input"].update(self.sums["input"] / self.sums["rows"], decay)
-        self.factors["output"].update(terms * self.sums["output"], decay)
+        self.factors["output"].update(terms * self.sums["output"] / self.share,
+                                      decay)
 
     def balance(self):
         a, g = (numpy.mean(numpy.diagonal(self.factors[side].mean, axis1=1,
@@ -278,8 +300,14 @@ class Embedding(Factored):
             counts = numpy.bincount(x.reshape(-1), minlength=self.weight.shape[0])
             self.add("rows", x.size)
             self.add("input", numpy.diag(counts.astype(float))[None])
-            g = g.reshape(1, g.shape[0], -1, g.shape[-1])
-            self.add("output", second_moment(g))
+            self.add("output", second_moment(self.see_output(g)))
+
+    def count_input(self, x):
+        """A diagonal is matrices of one row."""
+        return self.weight.shape[0]
+
+    def see_output(self, g):
+        return g.reshape(1, g.shape[0], -1, g.shape[-1])
 
     def invert(self, damping):
         super().invert(damping)
@@ -388,7 +416,7 @@ class Diagonal(FeatureWise):
 DEFAULTS = {"damping": 3e-3, "decay": 0.95, "factor_every": 10,
             "inverse_every": 100, "method": "cholesky", "pi": True,
             "sharing": "expand", "others": "unit", "embedding": "plain",
-            "exclude": ()}
+            "exclude": (), "groups": None}
 
 
 LAYERS = (nn.Linear, nn.Conv1d, nn.Conv2d, nn.Conv3d, PerHead, *TRANSPOSED)
@@ -420,7 +448,7 @@ class Kfac:
     def __init__(self, model, options):
         self.options = DEFAULTS | options
         self.layers = []
-        self.number = 0
+        self.number, self.part = 0, 0
         self.inputs = {}
         for name, module in model.named_modules():
             names = [own for own, _ in module.named_parameters(recurse=False)
@@ -443,18 +471,46 @@ class Kfac:
             first = self.inputs.setdefault((id(value), layer.bias is None), layer)
             layer.shared = first if first is not layer else None
 
+    def choose_groups(self):
+        """From the first micro-batch, whose factors have the sizes of all."""
+        together, sums = {}, {}
+        for layer in self.layers:
+            if not isinstance(layer, Factored):
+                continue
+            own = layer.shared or layer
+            together.setdefault(own, []).append(layer)
+            sums[own] = sums.get(own, 0) + layer.count_cubes()
+        loads = [0] * self.options["groups"]
+        for own in sorted(sums, key=sums.get, reverse=True):
+            group = loads.index(min(loads))
+            loads[group] += sums[own]
+            for layer in together[own]:
+                layer.group = group
+
     def measure(self):
         """Adds up what a micro-batch tells of the factors."""
         for layer in self.layers:
             layer.uses = [(value.detach().numpy(), output.grad.numpy())
                           for value, output in layer.uses]
-            if is_due(self.number, self.options["factor_every"]):
+        groups = self.options["groups"]
+        if groups and self.number + self.part == 0:
+            self.choose_groups()
+        for layer in self.layers:
+            group = getattr(layer, "group", None)
+            if is_due(self.number, self.options["factor_every"]) and (
+                    group is None or self.part % groups == group):
                 layer.measure()
             layer.uses = []
         self.inputs = {}
+        self.part += 1
 
     def step(self, terms, rate, damping):
         """Puts the preconditioned gradients in the gradients' place; returns nu."""
+        parts, self.part = self.part, 0
+        for layer in self.layers:
+            if getattr(layer, "group", None) is not None:
+                own = range(layer.group, parts, self.options["groups"])
+                layer.share = len(own) / parts
         for layer in self.layers:
             if is_due(self.number, self.options["factor_every"]):
                 layer.update(terms, self.options["decay"])

@@ -1,0 +1,41 @@
+//===- PlannedKfac.h - How replicas share K-FAC, in the module --*- C++ -*-===//
+//
+// What was planned stands in the module's dictionary `hfta.kfac_plan`, with all
+// that it was planned from, so that later phases print it and tests change it:
+// a plan that is there when K-FAC is inserted is kept.
+//===----------------------------------------------------------------------===//
+
+#ifndef HFTA_TRANSFORMS_PLANNEDKFAC_H
+#define HFTA_TRANSFORMS_PLANNEDKFAC_H
+
+#include "Hfta/Dialect/Hfta/IR/Job.h"
+#include "Hfta/Planning/KfacPlan.h"
+
+namespace mlir::hfta {
+
+/// Ranks of the planner are the replicas of the job's only stage; of placement
+/// `local`, its groups.
+struct PlannedKfac {
+  planning::KfacModel model;
+  planning::KfacPlan plan;
+  /// As checkpoints call them: "input_factor/first.weight", and "first.weight".
+  std::vector<std::string> factorNames, layerNames;
+
+  void write(ModuleOp module) const;
+  /// Of a module that has none, nothing; what is ill-formed is diagnosed at the
+  /// module.
+  static FailureOr<std::optional<PlannedKfac>> read(ModuleOp module);
+};
+
+/// Of placement `local`: by the symbols of moments of layers with factors, the
+/// group whose samples alone they are of. Of other placements empty; an
+/// ill-formed plan is diagnosed at the module.
+FailureOr<llvm::StringMap<int64_t>> findGroupsOfMoments(ModuleOp module);
+
+/// What inverting and sending take where nothing was measured, of so many
+/// ranks.
+planning::KfacCosts getKfacCosts(const Job &job, int64_t ranks);
+
+} // namespace mlir::hfta
+
+#endif // HFTA_TRANSFORMS_PLANNEDKFAC_H

@@ -1,0 +1,414 @@
+//===- PlannedKfac.cpp - How replicas share K-FAC, in the module ----------===//
+
+#include "Hfta/Transforms/PlannedKfac.h"
+
+#include "Hfta/Dialect/Hfta/IR/JobCluster.h"
+#include "Hfta/Planning/ReferenceRates.h"
+
+using namespace mlir;
+using namespace mlir::hfta;
+using planning::KfacPlacement;
+
+static constexpr StringLiteral kAttribute = "hfta.kfac_plan";
+
+//===----------------------------------------------------------------------===//
+// Costs
+//===----------------------------------------------------------------------===//
+
+/// Flops, n³ a matrix, that a second has room for where matrices of so many
+/// rows are inverted one after the other. Measured: potrf and potri of OpenBLAS
+/// in f32, on one thread with vectors of 64 bytes.
+static constexpr std::pair<int64_t, double> kInversionRates[] = {
+    {8, 0.6e9},  {16, 1.6e9}, {32, 3.4e9},  {64, 6.5e9}, {128, 12e9},
+    {256, 21e9}, {512, 33e9}, {1024, 48e9}, {2304, 73e9}};
+/// How many times as long eigenvectors take: 9 to 25 n³ flops.
+static constexpr double kEigenFactor = 17;
+/// Seconds of each message where the job's cluster doesn't say: between threads
+/// of two ranks on one machine, as programs' `bench` measures links.
+static constexpr double kMessageSeconds = 5e-5;
+
+planning::KfacCosts hfta::getKfacCosts(const Job &job, int64_t ranks) {
+  planning::Cluster cluster = makeCluster(job);
+  if (cluster.devices.empty())
+    cluster.devices = {ranks};
+  double latency = cluster.latency > 0 ? cluster.latency : kMessageSeconds;
+  bool isInside = cluster.devices.front() >= ranks;
+  double rate = isInside ? cluster.link : cluster.network;
+  planning::KfacCosts costs;
+  costs.bytesPerElement = job.getInversionType() == "f64" ? 8 : 4;
+  SmallVector<planning::InversionMeasurement> inversions;
+  double slower = job.kfacMethod == Job::kEigen ? kEigenFactor : 1;
+  for (auto [size, flops] : kInversionRates) {
+    double rows = static_cast<double>(size);
+    inversions.push_back({size, planning::kSecondsPerKernel,
+                          slower * rows * rows * rows / flops});
+  }
+  costs.invert = planning::makeMeasuredInversionCost(inversions);
+  // Half of a sum's bytes on the way to who adds them, half on the way back.
+  auto share = static_cast<double>(ranks - 1) / static_cast<double>(ranks);
+  auto getSum = [&](double bytes) {
+    return planning::TransferCost{2 * latency, 2 * share * bytes / rate};
+  };
+  costs.reduceFactors = getSum(job.precision.compute == "f64" ? 8 : 4);
+  costs.reduceGradients = costs.reduceFactors;
+  // One message after the other.
+  double bytes = costs.bytesPerElement;
+  costs.broadcast = [=](int64_t to) {
+    return planning::TransferCost{
+        latency,
+        static_cast<double>(std::max<int64_t>(to - 1, 0)) * bytes / rate};
+  };
+  costs.isOverlapped = job.overlap;
+  return costs;
+}
+
+//===----------------------------------------------------------------------===//
+// The attribute
+//===----------------------------------------------------------------------===//
+
+static StringRef getName(KfacPlacement placement) {
+  switch (placement) {
+  case KfacPlacement::balanced:
+    return "balanced";
+  case KfacPlacement::fraction:
+    return "fraction";
+  case KfacPlacement::local:
+    return "local";
+  }
+  llvm_unreachable("all placements are above");
+}
+
+namespace {
+
+/// A list with a member of each of some structs.
+template <typename Element>
+class Writer {
+public:
+  Writer(Builder builder, NamedAttrList &to, ArrayRef<Element> elements)
+      : builder(builder), to(to), elements(elements) {}
+
+  template <typename Get>
+  void addWhole(StringRef name, Get get) {
+    to.set(name,
+           builder.getDenseI64ArrayAttr(llvm::map_to_vector(elements, get)));
+  }
+  template <typename Get>
+  void addNumbers(StringRef name, Get get) {
+    to.set(name,
+           builder.getDenseF64ArrayAttr(llvm::map_to_vector(elements, get)));
+  }
+
+private:
+  Builder builder;
+  NamedAttrList &to;
+  ArrayRef<Element> elements;
+};
+
+template <typename Element>
+Writer(Builder, NamedAttrList &, ArrayRef<Element>) -> Writer<Element>;
+
+/// Members of the dictionary, with one diagnostic for what isn't there.
+class Reader {
+public:
+  Reader(ModuleOp module, DictionaryAttr from) : module(module), from(from) {}
+
+  /// Any number of them, or exactly so many.
+  ArrayRef<int64_t> getWhole(StringRef name, std::optional<size_t> count,
+                             int64_t least) {
+    auto values = from.getAs<DenseI64ArrayAttr>(name);
+    if (!values || (count && values.asArrayRef().size() != *count) ||
+        llvm::any_of(values.asArrayRef(),
+                     [&](int64_t value) { return value < least; })) {
+      fail(name, "whole numbers from " + Twine(least) + " on", count);
+      return empty(wholes, count, least);
+    }
+    return values;
+  }
+  ArrayRef<double> getNumbers(StringRef name, size_t count) {
+    auto values = from.getAs<DenseF64ArrayAttr>(name);
+    if (!values || values.size() != static_cast<int64_t>(count) ||
+        llvm::any_of(values.asArrayRef(), [](double value) {
+          return !(value >= 0 && std::isfinite(value));
+        })) {
+      fail(name, "numbers from 0 on", count);
+      return empty(numbers, count, 0.0);
+    }
+    return values;
+  }
+  std::vector<std::string> getNames(StringRef name) {
+    std::vector<std::string> names;
+    auto values = from.getAs<ArrayAttr>(name);
+    if (!values || !llvm::all_of(values, llvm::IsaPred<StringAttr>)) {
+      fail(name, "strings", std::nullopt);
+      return names;
+    }
+    for (auto value : values.getAsRange<StringAttr>())
+      names.push_back(value.str());
+    return names;
+  }
+  void fail(StringRef name, const Twine &expected,
+            std::optional<size_t> count) {
+    if (hasFailed)
+      return;
+    hasFailed = true;
+    InFlightDiagnostic error = module.emitError("in '")
+                               << kAttribute << "': '" << name << "' must be ";
+    if (count)
+      error << "a list of " << *count << " ";
+    else
+      error << "a list of ";
+    error << expected;
+  }
+  LogicalResult getResult() const { return failure(hasFailed); }
+
+private:
+  template <typename Value>
+  static ArrayRef<Value> empty(std::vector<Value> &values,
+                               std::optional<size_t> count, Value value) {
+    values.assign(count.value_or(0), value);
+    return values;
+  }
+
+  ModuleOp module;
+  DictionaryAttr from;
+  bool hasFailed = false;
+  std::vector<int64_t> wholes; ///< in place of what isn't there
+  std::vector<double> numbers;
+};
+
+} // namespace
+
+void PlannedKfac::write(ModuleOp module) const {
+  Builder builder(module.getContext());
+  NamedAttrList to;
+  auto setWhole = [&](StringRef name, ArrayRef<int64_t> values) {
+    to.set(name, builder.getDenseI64ArrayAttr(values));
+  };
+  auto setNames = [&](StringRef name, ArrayRef<std::string> names) {
+    to.set(name, builder.getStrArrayAttr(
+                     llvm::map_to_vector(names, [](const std::string &name) {
+                       return StringRef(name);
+                     })));
+  };
+  to.set("placement", builder.getStringAttr(getName(plan.placement)));
+  setWhole("grid", {plan.grid.rows, plan.grid.columns});
+  setWhole("periods", {model.factorEvery, model.inverseEvery});
+  setNames("factors", factorNames);
+  setNames("layers", layerNames);
+  setWhole("owners", plan.owners);
+  setWhole("columns", plan.columns.factors);
+  setWhole("layer_columns", plan.columns.layers);
+  setWhole("order", plan.readyOrder);
+  setWhole("buckets", llvm::map_to_vector(
+                          plan.buckets, [](const planning::Bucket &bucket) {
+                            return bucket.last - bucket.first + 1;
+                          }));
+  Writer factors(builder, to, ArrayRef(model.factors));
+  using Factor = planning::KfacFactor;
+  factors.addWhole("sizes", [](const Factor &f) { return f.matrices.size; });
+  factors.addWhole("counts", [](const Factor &f) { return f.matrices.count; });
+  factors.addWhole("blocks", [](const Factor &f) { return f.block; });
+  factors.addWhole("inputs",
+                   [](const Factor &f) { return int64_t(f.isInput); });
+  factors.addNumbers("moments", [](const Factor &f) { return f.moment; });
+  Writer layers(builder, to, ArrayRef(model.layers));
+  using Layer = planning::KfacLayer;
+  layers.addWhole("layer_inputs",
+                  [](const Layer &l) { return l.factors.input; });
+  layers.addWhole("layer_outputs",
+                  [](const Layer &l) { return l.factors.output; });
+  layers.addWhole("layer_elements",
+                  [](const Layer &l) { return l.gradientElements; });
+  layers.addNumbers("precondition",
+                    [](const Layer &l) { return l.precondition; });
+  Writer blocks(builder, to, ArrayRef(model.blocks));
+  using Block = planning::KfacBlock;
+  blocks.addWhole("gradients",
+                  [](const Block &b) { return b.gradientElements; });
+  blocks.addNumbers("forward", [](const Block &b) { return b.forward; });
+  blocks.addNumbers("backward", [](const Block &b) { return b.backward; });
+  to.set("update", builder.getF64FloatAttr(model.update));
+  module->setAttr(kAttribute, to.getDictionary(module.getContext()));
+}
+
+/// What the planner was told.
+static void readModel(Reader &reader, DictionaryAttr from, PlannedKfac &to) {
+  planning::KfacModel &model = to.model;
+  ArrayRef<int64_t> periods = reader.getWhole("periods", 2, 1);
+  std::tie(model.factorEvery, model.inverseEvery) =
+      std::tie(periods[0], periods[1]);
+  to.factorNames = reader.getNames("factors");
+  to.layerNames = reader.getNames("layers");
+  size_t factors = to.factorNames.size(), layers = to.layerNames.size();
+  model.factors.resize(factors);
+  model.layers.resize(layers);
+  ArrayRef<int64_t> gradients = reader.getWhole("gradients", std::nullopt, 0);
+  model.blocks.resize(gradients.size());
+  for (auto [block, value] : llvm::zip(model.blocks, gradients))
+    block.gradientElements = value;
+  auto get = [&](auto &of, StringRef name, int64_t least, auto member) {
+    for (auto [each, value] :
+         llvm::zip_equal(of, reader.getWhole(name, of.size(), least)))
+      member(each) = value;
+  };
+  auto getNumbers = [&](auto &of, StringRef name, auto member) {
+    for (auto [each, value] :
+         llvm::zip_equal(of, reader.getNumbers(name, of.size())))
+      member(each) = value;
+  };
+  using Factor = planning::KfacFactor;
+  using Layer = planning::KfacLayer;
+  using Block = planning::KfacBlock;
+  get(model.factors, "sizes", 1,
+      [](Factor &f) -> int64_t & { return f.matrices.size; });
+  get(model.factors, "counts", 1,
+      [](Factor &f) -> int64_t & { return f.matrices.count; });
+  get(model.factors, "blocks", 0,
+      [](Factor &f) -> int64_t & { return f.block; });
+  get(model.factors, "inputs", 0,
+      [](Factor &f) -> bool & { return f.isInput; });
+  getNumbers(model.factors, "moments",
+             [](Factor &f) -> double & { return f.moment; });
+  get(model.layers, "layer_inputs", planning::kNoFactor,
+      [](Layer &l) -> int64_t & { return l.factors.input; });
+  get(model.layers, "layer_outputs", planning::kNoFactor,
+      [](Layer &l) -> int64_t & { return l.factors.output; });
+  get(model.layers, "layer_elements", 0,
+      [](Layer &l) -> int64_t & { return l.gradientElements; });
+  getNumbers(model.layers, "precondition",
+             [](Layer &l) -> double & { return l.precondition; });
+  getNumbers(model.blocks, "forward",
+             [](Block &b) -> double & { return b.forward; });
+  getNumbers(model.blocks, "backward",
+             [](Block &b) -> double & { return b.backward; });
+  if (auto update = from.getAs<FloatAttr>("update"))
+    model.update = update.getValueAsDouble();
+}
+
+/// Numbers that must be of something that is there.
+static LogicalResult checkPlan(ModuleOp module, const PlannedKfac &planned) {
+  const planning::KfacModel &model = planned.model;
+  const planning::KfacPlan &plan = planned.plan;
+  auto fail = [&](const Twine &message) {
+    return module.emitError("in '") << kAttribute << "': " << message;
+  };
+  auto count = static_cast<int64_t>(model.factors.size());
+  for (const planning::KfacLayer &layer : model.layers)
+    if (std::max(layer.factors.input, layer.factors.output) >= count)
+      return fail("a layer's factor must be one of the " + Twine(count));
+  for (auto [number, factor] : llvm::enumerate(model.factors)) {
+    const std::string &name = planned.factorNames[number];
+    if (factor.block >= static_cast<int64_t>(model.blocks.size()))
+      return fail("'" + name + "' must be of one of " +
+                  Twine(model.blocks.size()) + " blocks, got " +
+                  Twine(factor.block));
+    int64_t column = plan.columns.factors[number], owner = plan.owners[number];
+    if (column >= plan.grid.columns)
+      return fail("'" + name + "' must be in one of " +
+                  Twine(plan.grid.columns) + " columns, got " + Twine(column));
+    if (owner >= plan.grid.getRankCount() ||
+        (owner != planning::kEveryRank && plan.grid.getColumn(owner) != column))
+      return fail("the owner of '" + name + "' must be a rank of column " +
+                  Twine(column) + " or -1, got " + Twine(owner));
+  }
+  for (auto [layer, column] :
+       llvm::zip_equal(model.layers, plan.columns.layers))
+    for (int64_t factor : {layer.factors.input, layer.factors.output})
+      if (factor >= 0 && plan.columns.factors[factor] != column)
+        return fail("a layer and its factors must be in one column");
+  return success();
+}
+
+/// The order in which factors get ready follows from the model.
+static LogicalResult readBuckets(Reader &reader, ModuleOp module,
+                                 const Job &job, PlannedKfac &to) {
+  if (to.plan.placement == KfacPlacement::local)
+    return success();
+  planning::BucketProblem problem = planning::getBucketProblem(
+      to.model, getKfacCosts(job, to.plan.grid.getRankCount()),
+      to.plan.readyOrder);
+  ArrayRef<int64_t> lengths = reader.getWhole("buckets", std::nullopt, 1);
+  auto fail = [&](const Twine &message) {
+    return module.emitError("in '") << kAttribute << "': " << message;
+  };
+  size_t end = 0;
+  for (int64_t length : lengths) {
+    end += static_cast<size_t>(length);
+    if (end > problem.factors.size() || !problem.factors[end - 1].endsBlock)
+      return fail("a bucket must end with a block");
+  }
+  if (end != problem.factors.size())
+    return fail("buckets must have all " + Twine(problem.factors.size()) +
+                " factors, got " + Twine(end));
+  to.plan.buckets = planning::getBucketTimes(problem, lengths);
+  return success();
+}
+
+FailureOr<std::optional<PlannedKfac>> PlannedKfac::read(ModuleOp module) {
+  Attribute attribute = module->getAttr(kAttribute);
+  if (!attribute)
+    return std::optional<PlannedKfac>();
+  auto fail = [&](const Twine &message) {
+    module.emitError("'") << kAttribute << "' " << message;
+    return failure();
+  };
+  auto from = dyn_cast<DictionaryAttr>(attribute);
+  if (!from)
+    return fail("must be a dictionary");
+  FailureOr<Job> job = Job::read(module);
+  if (failed(job))
+    return failure();
+  PlannedKfac planned;
+  Reader reader(module, from);
+  readModel(reader, from, planned);
+  planning::KfacPlan &plan = planned.plan;
+  auto placement = from.getAs<StringAttr>("placement");
+  const KfacPlacement all[] = {KfacPlacement::balanced, KfacPlacement::fraction,
+                               KfacPlacement::local};
+  const auto *known = llvm::find_if(all, [&](KfacPlacement each) {
+    return placement && placement.getValue() == getName(each);
+  });
+  if (known == std::end(all))
+    reader.fail("placement", "balanced, fraction or local", std::nullopt);
+  else
+    plan.placement = *known;
+  ArrayRef<int64_t> grid = reader.getWhole("grid", 2, 1);
+  plan.grid = {grid[0], grid[1]};
+  size_t factors = planned.model.factors.size();
+  plan.owners = reader.getWhole("owners", factors, planning::kEveryRank).vec();
+  plan.columns.factors = reader.getWhole("columns", factors, 0).vec();
+  plan.columns.layers =
+      reader.getWhole("layer_columns", planned.model.layers.size(), 0).vec();
+  if (failed(reader.getResult()) || failed(checkPlan(module, planned)) ||
+      failed(readBuckets(reader, module, *job, planned)) ||
+      failed(reader.getResult()))
+    return failure();
+  return std::optional(std::move(planned));
+}
+
+FailureOr<llvm::StringMap<int64_t>> hfta::findGroupsOfMoments(ModuleOp module) {
+  llvm::StringMap<int64_t> groups;
+  FailureOr<std::optional<PlannedKfac>> planned = PlannedKfac::read(module);
+  if (failed(planned))
+    return failure();
+  if (!*planned || (*planned)->plan.placement != KfacPlacement::local)
+    return groups;
+  llvm::StringMap<int64_t> ofFactors;
+  for (auto [name, column] : llvm::zip_equal((*planned)->factorNames,
+                                             (*planned)->plan.columns.factors))
+    ofFactors[name] = column;
+  SymbolTable symbols(module);
+  for (auto variable : module.getOps<VariableOp>()) {
+    if (!variable.isFor(Purpose::moment))
+      continue;
+    PurposeAttr purpose = *variable.getPurpose();
+    auto weight = symbols.lookup<VariableOp>(purpose.getOf().getAttr());
+    StringRef side = purpose.getName().getValue().starts_with("input")
+                         ? "input_factor/"
+                         : "output_factor/";
+    auto known = ofFactors.find((side + weight.getOwnName()).str());
+    if (known != ofFactors.end())
+      groups[variable.getSymName()] = known->second;
+  }
+  return groups;
+}

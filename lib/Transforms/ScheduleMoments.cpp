@@ -1,0 +1,85 @@
+//===- ScheduleMoments.cpp - Moments added up under forward and backward --===//
+//
+// A segment of moments is a bucket: it is added up when the last micro-batch
+// has been through the block with which it is complete, those that forwards
+// make while backwards run. Of several stages, moments go with a block's
+// gradients.
+//===----------------------------------------------------------------------===//
+
+#include "ScheduleBuilder.h"
+
+using namespace mlir;
+using namespace mlir::hfta;
+using namespace mlir::hfta::queues;
+
+/// In backward or in forward, each from its first block to its last.
+ScheduleBuilder::Ready ScheduleBuilder::findReady(int64_t segment) const {
+  std::optional<int64_t> forward, backward;
+  for (TaskOp task : all) {
+    if (!llvm::is_contained(task.getWrites(), segment))
+      continue;
+    StringRef part = task.getPart();
+    auto block = static_cast<int64_t>(task.getBlock());
+    if (part == parts::kBackwardMoments ||
+        part == parts::kBackwardWeightMoments)
+      backward = std::min(backward.value_or(block), block);
+    else if (part == parts::kForwardMoments || part == parts::kSharedMoments)
+      forward = std::max(forward.value_or(block), block);
+  }
+  if (backward)
+    return {/*isForward=*/false, *backward};
+  return {/*isForward=*/true, forward.value_or(0)};
+}
+
+/// Those that are complete then.
+SmallVector<SumBucket> ScheduleBuilder::getMoments(const Ready &ready) const {
+  SmallVector<SumBucket> buckets;
+  if (isStage())
+    return buckets;
+  for (const SumBucket &bucket : sums.getBuckets(Role::moment)) {
+    Ready own = findReady(bucket.at.getNumber());
+    if (own.isForward == ready.isForward && own.block == ready.block)
+      buckets.push_back(bucket);
+  }
+  return buckets;
+}
+
+/// Those of a backward's block follow its gradients' event.
+void ScheduleBuilder::tellMoments(int64_t block) {
+  if (!getMoments({/*isForward=*/true, block}).empty())
+    record(getMomentEvent(/*isSummed=*/false, {/*isForward=*/true, block}),
+           kTasks);
+}
+
+void ScheduleBuilder::sumUpMoments(const Ready &ready, bool isInStep) {
+  SmallVector<SumBucket> buckets = getMoments(ready);
+  if (buckets.empty())
+    return;
+  if (isInStep)
+    await(ready.isForward ? getMomentEvent(/*isSummed=*/false, ready)
+                          : getSumEvent(/*isSummed=*/false, ready.block),
+          kSums);
+  every(kFactorPeriod, DueKind::any, [&] { reduceAll(buckets); });
+  record(getMomentEvent(/*isSummed=*/true, ready), kSums);
+}
+
+void ScheduleBuilder::awaitMoments() {
+  for (bool isForward : {true, false})
+    for (TaskOp task : getTasks(parts::kForward)) {
+      Ready ready = {isForward, static_cast<int64_t>(task.getBlock())};
+      if (!getMoments(ready).empty())
+        await(getMomentEvent(/*isSummed=*/true, ready), kTasks);
+    }
+}
+
+/// What is of one group's samples alone, when backwards are done.
+void ScheduleBuilder::takeGroups() {
+  every(kFactorPeriod, DueKind::any, [&] {
+    for (auto [number, group] : groupOf) {
+      auto segment = cast<SegmentAttr>(SegmentAttr::getTable(module)[number]);
+      TakeGroupOp::create(builder, getLoc(), group, segment.getBytes(),
+                          getPlace(Space::segment, number), /*device=*/0,
+                          kTasks);
+    }
+  });
+}

@@ -1,0 +1,63 @@
+//===- SegmentWriters.cpp - Which tasks write a variable ------------------===//
+
+#include "SegmentWriters.h"
+
+#include "Hfta/Dialect/Hfta/IR/HftaOps.h"
+#include "Hfta/Dialect/Hfta/IR/TaskNames.h"
+#include "Hfta/Transforms/PlannedKfac.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+
+using namespace mlir;
+using namespace mlir::hfta;
+
+/// Moments that both passes add to are complete behind the backward.
+static StringRef getPass(StringRef known, TaskAttr task) {
+  StringRef part = task.getPart().getValue();
+  bool isBackward = known == parts::kBackwardMoments ||
+                    part == parts::kBackwardMoments ||
+                    part == parts::kBackwardWeightMoments;
+  return isBackward ? parts::kBackwardMoments : parts::kForwardMoments;
+}
+
+/// Empty where any segment of the variable's kind will do.
+static StringRef getWriter(VariableOp variable, TaskAttr task) {
+  Role role = variable.getRole();
+  ReplicasAttr replicas = task.getReplicas();
+  if (replicas && (role == Role::curvature || role == Role::output))
+    return StringAttr::get(variable.getContext(),
+                           task.getPart().getValue() + replicas.makeName());
+  bool isSent = variable.getReaders().has_value() && role != Role::moment &&
+                role != Role::parameter;
+  bool isOfEvaluation =
+      role == Role::result && task.getPart() == parts::kEvaluate;
+  bool isAgain = task.getPart() == parts::kRecompute;
+  return isSent || isOfEvaluation || isAgain ? task.getPart().getValue() : "";
+}
+
+FailureOr<llvm::StringMap<StringRef>>
+hfta::findSegmentWriters(ModuleOp module) {
+  FailureOr<llvm::StringMap<int64_t>> groups = findGroupsOfMoments(module);
+  if (failed(groups))
+    return failure();
+  llvm::StringMap<StringRef> writers;
+  SymbolTable symbols(module);
+  for (auto function : module.getOps<func::FuncOp>()) {
+    auto task = function->getAttrOfType<TaskAttr>(HftaDialect::kTaskAttrName);
+    if (!task)
+      continue;
+    for (auto write : function.getOps<WriteOp>()) {
+      auto variable = symbols.lookup<VariableOp>(write.getVariable());
+      StringRef name = write.getVariable();
+      auto group = groups->find(name);
+      if (group != groups->end())
+        writers[name] =
+            StringAttr::get(module.getContext(), Twine(group->second));
+      else if (variable.getRole() == Role::moment &&
+               variable.getInstances() > 1)
+        writers[name] = getPass(writers.lookup(name), task);
+      else if (StringRef writer = getWriter(variable, task); !writer.empty())
+        writers.try_emplace(name, writer);
+    }
+  }
+  return writers;
+}
