@@ -23,8 +23,9 @@ static constexpr std::pair<int64_t, double> kInversionRates[] = {
     {256, 21e9}, {512, 33e9}, {1024, 48e9}, {2304, 73e9}};
 /// How many times as long eigenvectors take: 9 to 25 n³ flops.
 static constexpr double kEigenFactor = 17;
-/// Seconds of each message where the job's cluster doesn't say: between threads
-/// of two ranks on one machine, as programs' `bench` measures links.
+/// Seconds of each message where the job's cluster doesn't say: an assumption,
+/// some times what a look at messages takes (docs/architecture.md). Without
+/// any, nothing would be sent together.
 static constexpr double kMessageSeconds = 5e-5;
 
 planning::KfacCosts hfta::getKfacCosts(const Job &job, int64_t ranks) {
