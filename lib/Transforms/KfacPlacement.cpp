@@ -204,7 +204,7 @@ public:
   FailureOr<planning::KfacPlan> place();
 
 private:
-  FailureOr<planning::KfacPlan> choose();
+  planning::KfacPlan choose();
   FailureOr<planning::KfacPlan> placeFraction(double share);
   planning::KfacPlan placeLocally();
   double getMemory();
@@ -235,14 +235,16 @@ double KfacPlacer::getMemory() {
   return std::max(bytes, 1.0);
 }
 
-FailureOr<planning::KfacPlan> KfacPlacer::choose() {
+/// The fastest one that fits beside what is known of the program; if none does,
+/// each inverse on one replica, which takes least: more or less than is known
+/// here may be needed, so that nothing is refused.
+planning::KfacPlan KfacPlacer::choose() {
   llvm::Expected<planning::ChosenKfacPlan> chosen =
       planning::chooseKfacPlan(model, costs, ranks, getMemory());
   if (chosen)
     return std::move(chosen->plan);
-  module.emitError("'placement = auto': ")
-      << llvm::toString(chosen.takeError());
-  return failure();
+  llvm::consumeError(chosen.takeError());
+  return planning::planFraction(model, costs, {/*rows=*/1, ranks});
 }
 
 /// On the grid with so many ranks in a column, the best of our rule and of
