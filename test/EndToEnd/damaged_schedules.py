@@ -75,11 +75,12 @@ JOBS = {
     "moments": ("mlp", f"micro_batches 4, groups = 4\n  precondition kfac()\n  "
                        f"{WORKERS}4KiB", ()),
 }
-# Of a preconditioner's step, here one replica inverts, another one preconditions.
-PLACED = "placed"
-JOBS[PLACED] = ("mlp", "micro_batches 4, groups = 4\n  precondition "
-                       "kfac(factor_every = 1, inverse_every = 2)\n  "
-                       f"{WORKERS}8KiB", ())
+# Of a preconditioner's step, some replicas do a part and give it to others.
+JOBS.update({placement.split("(")[0]: (net, "micro_batches 4, groups = 4\n  precondition "
+                                       "kfac(factor_every = 1, inverse_every = 2, "
+                                       f"placement = {placement})\n  {WORKERS}8KiB", ())
+             for net, placement in [("cnn", "balanced"), ("mlp", "local"),
+                                    ("mlp", "fraction(0.3333333333333333)")]})
 SCHEDULES = re.compile(r"  hfta\.schedule @(initialize|step|evaluate)(\.\d+)? ")
 
 
@@ -90,57 +91,6 @@ def make_job(net, clauses):
         fields + "\n  test " + fields, "cross_entropy(net, label)", ADAM, STEPS,
         batch=24 if net == "cnn" else 48,
         clauses=f"  metric accuracy(net, label)\n  seed 3\n  {clauses}")
-
-
-SEGMENT = re.compile(r"segment<(?P<role>\w+), (?P<block>-?\d+), (?P<bytes>\d+) bytes, "
-                     r"(?P<instances>\d+) instances(, (?P<copy>\d+) a copy)?>")
-
-
-def give(segments, owner, role, instances=None):
-    """Broadcasts of all that segments of a role hold, a copy's part at a time where
-    they have slabs."""
-    return [f"hfta.broadcast_bytes {part['copy'] or part['bytes']} at <segment, {number}, "
-            f"0{', ' + part['copy'] if part['copy'] else ''}> from <{owner}, 1, 1> to "
-            f"<0, 3, 1> {{queue = 2 : i64}}"
-            for number, part in enumerate(segments)
-            if part["role"] == role and instances in (None, part["instances"])]
-
-
-def place(text):
-    """Replica 2 alone inverts, replica 1 preconditions: each gives all what it has
-    made. Numbers of events are others than those that the step has."""
-    segments = list(SEGMENT.finditer(text))
-    keeps = ", ".join(str(number) for number, part in enumerate(segments)
-                      if part["copy"])
-    begin = text.index("  hfta.schedule @step ")
-    step = re.sub(r"keeps \[.*?\]", f"keeps [{keeps}]",
-                  text[begin:text.index("  hfta.schedule @accumulate ")], count=1)
-    turns = re.search(r"    hfta\.repeat  turns \{[^\n]*\n(?P<body>(?:      [^\n]*\n)*?"
-                      r"      hfta\.every \"inverse_every\" \{(?:      [^\n]*\n|[^\n]*\n)*?)"
-                      r"    \}[^\n]*\n", step)
-    lines = [re.sub(r" loc\(\S+\)$", "", line) for line in turns["body"].splitlines()]
-    runs = {part: [line for line in lines if f'"task/{part}.' in line]
-            for part in ("invert", "precondition")}
-    first = next(i for i, line in enumerate(lines) if "inverse_every" in line)
-    last = lines.index(runs["precondition"][-1])
-
-    def exchange(event, commands):
-        return [f"hfta.record {event}", f"hfta.await {event} {{queue = 2 : i64}}",
-                *commands, f"hfta.record {event + 1} {{queue = 2 : i64}}",
-                f"hfta.await {event + 1}"]
-
-    placed = [*lines[:first],
-              "hfta.only <2, 1, 1> {", 'hfta.every "inverse_every" {',
-              *runs["invert"], "}", "}",
-              *exchange(9, give(segments, 2, "curvature") +
-                        give(segments, 2, "result", instances="1")),
-              "hfta.only <1, 1, 1> {", *runs["precondition"], "}",
-              *exchange(11, give(segments, 1, "gradient") +
-                        [line for line in give(segments, 1, "output")]),
-              *lines[last + 1:]]
-    step = (step[:turns.start()] + "\n".join(f"    {line.strip()}" for line in placed)
-            + "\n" + step[turns.end():])
-    return text[:begin] + step + text[text.index("  hfta.schedule @accumulate "):]
 
 
 # Damage
@@ -336,22 +286,12 @@ class Check:
             job.write_text(make_job(net, clauses))
             run(self.hftac, job, "--emit=scheduled", "-o", path, *flags)
             self.texts[name] = path.read_text()
-            if name == PLACED:
-                self.expect_placed(path)
             path.write_text(Text(self.texts[name]).join())
             binary = path.with_suffix("")
             run(self.hftac, path, "-o", binary)
-            if name not in self.expected:
-                self.expected[name] = self.train(binary, "cpu")
+            self.expected[name] = self.train(binary, "cpu")
             if other := self.find_other(binary, name):
                 sys.exit(f"error: {name}, undamaged: {other}")
-
-    def expect_placed(self, path):
-        """The job as it was, which trains to the same."""
-        binary = path.with_suffix("").with_name(f"{path.stem}-whole")
-        run(self.hftac, path, "-o", binary)
-        self.expected[PLACED] = self.train(binary, "cpu")
-        self.texts[PLACED] = place(self.texts[PLACED])
 
     def flags(self, folder):
         return ["train", "--data", self.folder, "--checkpoint", folder, "--log",
