@@ -463,6 +463,12 @@ void KfacTasks::setMatrix(const KfacUnit &unit, const Expression &matrix) {
   auto slice = [&](int64_t from, int64_t size) {
     if (!unit.bias)
       return matrix;
+    // A slice of the gradient's own shape is computed in its place.
+    if (axes.blocks == 1)
+      return matrix.reshape({axes.outputs, unit.getInputColumns()})
+          .apply<SliceOp>(ArrayRef<int64_t>{0, from},
+                          ArrayRef<int64_t>{axes.outputs, size},
+                          ArrayRef<int64_t>{1, 1});
     return matrix.apply<SliceOp>(
         ArrayRef<int64_t>{0, 0, from},
         ArrayRef<int64_t>{axes.blocks, axes.outputs, size},
