@@ -124,8 +124,16 @@ void ScheduleBuilder::runDealt(TaskOp task, StringRef period) {
   });
 }
 
-/// The same as precondition, not in turns. Inverses of a block are awaited
-/// where they are used, and its gradients sent when all of them are
+/// Whether a task reads what another one has written. Of what a block's layers
+/// share with those of other blocks, these may have the inverse.
+static bool readsOf(TaskOp reader, TaskOp writer) {
+  return llvm::any_of(writer.getWrites(), [&](int64_t segment) {
+    return llvm::is_contained(reader.getReads(), segment);
+  });
+}
+
+/// The same as precondition, not in turns. Inverses are awaited where they are
+/// used, and a block's gradients sent when all of them are
 /// preconditioned; counts are added up when all else is under way.
 void ScheduleBuilder::preconditionTogether() {
   nextDealt = 0;
@@ -136,14 +144,14 @@ void ScheduleBuilder::preconditionTogether() {
       await(event, kTasks);
   };
   SmallVector<int64_t> factors, directions;
-  std::map<int64_t, SmallVector<int64_t>> inverses; // by block
+  llvm::MapVector<Operation *, SmallVector<int64_t>> inverses; // by task
   for (TaskOp task : getTasks(parts::kCurvature)) {
     runDealt(task, kFactorPeriod);
     give(task, kFactorPeriod, factors);
   }
   for (TaskOp task : getTasks(parts::kInvert)) {
     runDealt(task, kInversePeriod);
-    give(task, kInversePeriod, inverses[task.getBlock()]);
+    give(task, kInversePeriod, inverses[task]);
   }
   for (TaskOp task : llvm::reverse(getTasks(parts::kBackward)))
     awaitSums(Role::gradient, task.getBlock());
@@ -151,7 +159,11 @@ void ScheduleBuilder::preconditionTogether() {
   for (TaskOp task : getTasks(parts::kPrecondition))
     ofBlocks[task.getBlock()].push_back(task);
   for (auto &[block, ofBlock] : ofBlocks) {
-    awaitAll(inverses[block]);
+    for (auto &[invert, events] : inverses)
+      if (llvm::any_of(ofBlock, [&](TaskOp task) {
+            return readsOf(task, cast<TaskOp>(invert));
+          }))
+        awaitAll(events);
     for (TaskOp task : ofBlock)
       runDealt(task, "");
     give(ofBlock, "", directions);
