@@ -123,7 +123,12 @@ Value PatchBuilder::sliceChannels(Value group, Value first, int64_t count) {
   offsets[axis + 1] = first;
   kept = sizes;
   kept.erase(kept.begin() + axis);
-  return createPart(builder, loc, data, offsets, sizes, kept);
+  // Where the batch is one sample, which axis of one element is left out is no
+  // longer clear from the shapes: later passes take the first.
+  if (kept.front() != 1)
+    return createPart(builder, loc, data, offsets, sizes, kept);
+  Value part = createPart(builder, loc, data, offsets, sizes, sizes);
+  return createReshape(builder, loc, part, kept);
 }
 
 //===----------------------------------------------------------------------===//
