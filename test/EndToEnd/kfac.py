@@ -2,14 +2,13 @@
 """A sweep preconditioned by K-FAC, of copies that differ in damping, decay, both
 periods and the clip: each gets the bytes, factors and inverses too, that it gets
 alone, in turns of any width, in micro-batches, not fused, beside a copy that
-diverges and where others leave; and resumed at every step of a period. What fails in one copy is told, and leaves the
-others alone. Needs only
+diverges and where others leave; and resumed at every step of a period. Needs only
 Python's standard library."""
 
 import shutil
 
 from harness import (Work, checkpoint, copy_file, expect_equal, expect_same_checkpoint,
-                     expect_same_file, fail, make_job, read_log, read_safetensors, run)
+                     expect_same_file, make_job, read_safetensors, run)
 
 STEPS = 11
 # Of each copy; the last one diverges.
@@ -99,30 +98,6 @@ def check_leaving(work, kind):
                      f"{kind}: copy {copy} where copy 1 leaves")
 
 
-def check_failures(work):
-    """Factors that no inverse is found of at first, in one copy: that is told, and
-    the copy goes on as do the others."""
-    copies = [COPIES[0], {**COPIES[0], "damping": 1e-16}, COPIES[0]]
-    binary = work.compile("failing", make("mlp", copies, "", "cholesky"))
-    log = work.folder / "failing.jsonl"
-    table = run(binary, "train", "--data", work.folder, "--no-progress", "--log", log,
-                "--log-every", 1, "--checkpoint", work.folder / "failing-checkpoints")
-    if "retried inverses" not in table:
-        fail(f"the final table doesn't tell of inverses that took more damping:\n{table}")
-    events = read_log(log)
-    told = [event for event in events if event["event"] == "curvature"]
-    if not told:
-        fail("the log doesn't tell of inverses that took more damping")
-    for event in told:
-        retried = event["retried_inverses"]
-        expect_equal((retried[0], retried[2]), (0, 0), "others' inverses")
-        expect_equal(event["skipped_statistics"], [0, 0, 0], "skipped statistics")
-    losses = [event["loss"] for event in events if event["event"] == "step"]
-    expect_equal([loss[0] for loss in losses], [loss[2] for loss in losses], "losses")
-    if not all(isinstance(loss[1], float) and loss[1] < 3 for loss in losses):
-        fail(f"the copy whose inverses failed diverges: {losses}")
-
-
 def main():
     work = Work(__doc__, "cnn", "mlp")
     for kind, method, cases in (("mlp", "cholesky", CASES), ("cnn", "cholesky", CASES),
@@ -130,7 +105,6 @@ def main():
         check_alone(work, kind, method, cases)
         check_resumed(work, kind, method)
     check_leaving(work, "mlp")
-    check_failures(work)
 
 
 if __name__ == "__main__":
