@@ -8,9 +8,10 @@ using namespace mlir::hfta;
 /// What ranks exchange of one block is hidden behind the backward of others.
 static constexpr int64_t kMostBlocks = 8;
 
-void hfta::eraseDeadOps(Block &block) {
+void hfta::eraseDeadOps(Block &block, Value kept) {
+  Operation *last = kept ? kept.getDefiningOp() : nullptr;
   for (Operation &op : llvm::make_early_inc_range(llvm::reverse(block)))
-    if (op.use_empty() && !isa<WriteOp, LayerOp>(op) &&
+    if (op.use_empty() && &op != last && !isa<WriteOp, LayerOp>(op) &&
         !op.hasTrait<OpTrait::IsTerminator>())
       op.erase();
 }

@@ -8,8 +8,8 @@
 
 namespace mlir::hfta {
 
-/// Removes ops whose results nobody uses.
-void eraseDeadOps(Block &block);
+/// Removes ops whose results nobody uses, but for what computes `kept`.
+void eraseDeadOps(Block &block, Value kept = {});
 
 /// How many blocks are noted on a model's ops; 1 where none are. Diagnoses
 /// blocks that have no op.

@@ -20,8 +20,10 @@ SmallVector<func::FuncOp> hfta::getTasksInOrder(ModuleOp module) {
     int64_t block = task.getBlock();
     int64_t last = std::numeric_limits<int64_t>::max();
     StringRef part = task.getPart().getValue();
-    bool isBackward = llvm::is_contained(
-        {parts::kRecompute, parts::kBackward, parts::kBackwardWeight}, part);
+    bool isBackward =
+        llvm::is_contained({parts::kRecompute, parts::kBackward,
+                            parts::kBackwardWeight, parts::kSampledMoments},
+                           part);
     if (part == parts::kForward)
       tasks.emplace(block, function);
     else

@@ -55,17 +55,17 @@ static Operation *buildEvaluation(TaskBuilder &tasks, ModelOp model) {
         arguments.push_back(value);
   SmallVector<Value> outputs = tasks.inlineFunction(forward, arguments, false);
   llvm::append_range(outputs, fields);
-  SmallVector<Value> results = tasks.inlineFunction(objective, outputs, false);
-  auto type = cast<RankedTensorType>(results[0].getType());
+  Objective values = tasks.inlineObjective(objective, outputs, false);
+  auto type = cast<RankedTensorType>(values.losses.getType());
   Operation *last = &*std::prev(builder.getInsertionPoint());
   Value mask = buildMask(tasks, type.getShape());
   Value losses =
-      MulOp::create(builder, objective.getLoc(), results[0], results[1]);
+      MulOp::create(builder, objective.getLoc(), values.losses, values.weights);
   addMasked(tasks, losses, mask, Purpose::evaluation_loss);
-  addMasked(tasks, results[1], mask, Purpose::evaluation_weight);
-  if (results.size() > 2) {
-    Value metric =
-        MulOp::create(builder, objective.getLoc(), results[2], results[1]);
+  addMasked(tasks, values.weights, mask, Purpose::evaluation_weight);
+  if (values.metric) {
+    Value metric = MulOp::create(builder, objective.getLoc(), values.metric,
+                                 values.weights);
     addMasked(tasks, metric, mask, Purpose::evaluation_metric);
   }
   return last;

@@ -6,7 +6,9 @@
 // and names the values there; what it has of an input was saved by a forward
 // task, or computed again from what was, so that the forward has a value of the
 // same number. Each use of a weight has moments of its own: uses may be of
-// several stages, and sums have the same order wherever these are cut.
+// several stages, and sums have the same order wherever these are cut. Where
+// targets are drawn, moments of output gradients are added to the backward from
+// these instead, which names the same layers once more.
 //===----------------------------------------------------------------------===//
 
 #include "Hfta/Dialect/Hfta/IR/Expression.h"
@@ -14,6 +16,7 @@
 #include "Kfac.h"
 #include "KfacRows.h"
 #include "Recomputed.h"
+#include "SampledBackward.h"
 #include "llvm/ADT/MapVector.h"
 
 #include <map>
@@ -27,7 +30,7 @@ namespace {
 /// its own.
 struct MomentTask {
   func::FuncOp function;
-  func::FuncOp original;              ///< null: it has none
+  func::FuncOp original;              ///< null: it has none; or itself
   IRMapping values;                   ///< of all tasks, as the task has them
   DenseMap<unsigned, Value> ofNumber; ///< what the original computes or reads
   /// Sums as they are so far, by variable and copy.
@@ -52,7 +55,14 @@ public:
 
 private:
   void makeSecondVersions();
+  void makeSecondVersion(func::FuncOp function, StringRef part);
   void eraseWithoutMoments();
+  void takeSampled(func::FuncOp function);
+  bool draws() const { return tasks.getJob().drawsTargets(); }
+  /// The layer as the task names it that gets its output gradient's moments.
+  LayerOp getMeasured(LayerOp layer) const {
+    return draws() ? sampledOf.lookup(layer) : layer;
+  }
   MomentTask &getTask(StringRef part, int64_t block);
   MomentTask &getTask(LayerOp layer);
   MomentTask &getSharedTask(int64_t block);
@@ -98,6 +108,8 @@ private:
   llvm::StringMap<WriteOp> writers;
   std::map<SmallVector<InputKey>, KfacUnit *> owners;
   std::map<SmallVector<InputKey>, SmallVector<VariableOp>> shared;
+  /// Layers of the backward from drawn targets, by those of the other one.
+  SampledLayers sampledOf;
 };
 
 } // namespace
@@ -122,38 +134,60 @@ void MomentBuilder::makeSecondVersions() {
       for (Value result : op.getResults())
         if (unsigned number = numbers.lookup(result))
           first.try_emplace(number, result);
-    if (part.empty())
-      continue;
     bool isForward = task.getPart() == parts::kForward;
-    MomentTask &second = all[{part.str(), task.getBlock()}];
-    second.original = function;
-    second.function = tasks.startTask(part, task.getBlock());
-    for (Operation &op : function.getBody().front().without_terminator()) {
-      if (auto write = dyn_cast<WriteOp>(op); write && isForward)
+    if (isForward)
+      for (auto write : function.getOps<WriteOp>())
         writers[write.getVariable()] = write;
-      if (isa<LayerOp>(op))
-        continue;
-      builder.clone(op, second.values);
-      for (Value result : op.getResults())
-        second.ofNumber.try_emplace(numbers.lookup(result),
-                                    second.values.lookup(result));
-    }
+    if (task.getPart() == parts::kSampledMoments)
+      takeSampled(function);
+    else if (!part.empty() && (isForward || !draws()))
+      makeSecondVersion(function, part);
   }
 }
 
-/// What has nothing to add needs no second version.
+void MomentBuilder::makeSecondVersion(func::FuncOp function, StringRef part) {
+  int64_t block = getTaskOf(function).getBlock();
+  MomentTask &second = all[{part.str(), block}];
+  second.original = function;
+  second.function = tasks.startTask(part, block);
+  for (Operation &op : function.getBody().front().without_terminator()) {
+    if (isa<LayerOp>(op))
+      continue;
+    builder.clone(op, second.values);
+    for (Value result : op.getResults())
+      second.ofNumber.try_emplace(numbers.lookup(result),
+                                  second.values.lookup(result));
+  }
+}
+
+/// What has nothing to add needs no second version. A backward from drawn
+/// targets may have something for other blocks.
 void MomentBuilder::eraseWithoutMoments() {
   for (auto &[key, task] : all)
-    if (task.sums.empty())
+    if (task.sums.empty() && task.function != task.original)
       tasks.eraseTask(task.function);
+}
+
+/// A backward from drawn targets is for moments alone: they are added to it as
+/// it is.
+void MomentBuilder::takeSampled(func::FuncOp function) {
+  MomentTask &task =
+      all[{parts::kSampledMoments.str(), getTaskOf(function).getBlock()}];
+  task.original = task.function = function;
+  for (Operation &op : function.getBody().front())
+    for (Value result : op.getResults())
+      task.values.map(result, result);
 }
 
 MomentTask &MomentBuilder::getTask(StringRef part, int64_t block) {
   return all.at({part.str(), block});
 }
 
-/// The second version of the task that names the layer.
+/// The second version of the task that names the layer, or the backward from
+/// drawn targets that does.
 MomentTask &MomentBuilder::getTask(LayerOp layer) {
+  if (draws())
+    return getTask(parts::kSampledMoments, getBlockOf(layer));
   TaskAttr task = getTaskOf(layer->getParentOfType<func::FuncOp>());
   return getTask(parts::getMomentsPart(task.getPart().getValue()),
                  task.getBlock());
@@ -406,7 +440,7 @@ void MomentBuilder::addInput(KfacUnit &unit, size_t use) {
   if (!input) {
     task = &getTask(layer);
     setInsertionPointToEnd(*task);
-    input = bringOf(layer, layer.getInput(), *task);
+    input = bringOf(layer, getMeasured(layer).getInput(), *task);
   }
   add(*task, unit.input.moments[use],
       isShared ? std::nullopt : unit.weight.copy, input, [&](Value sum) {
@@ -442,7 +476,8 @@ void MomentBuilder::addOutputs(KfacUnit &unit) {
     LayerOp layer = unit.layers[use];
     MomentTask &task = getTask(layer);
     setInsertionPointToEnd(task);
-    Value gradient = bringOf(layer, layer.getOutputGradient(), task);
+    Value gradient =
+        bringOf(layer, getMeasured(layer).getOutputGradient(), task);
     add(task, factor.moments[use], unit.weight.copy, gradient, [&](Value sum) {
       return buildMoment(gradient, unit, layer, /*isOutput=*/true, sum);
     });
@@ -490,16 +525,19 @@ void MomentBuilder::addUnitWise(KfacUnit &unit) {
   factor.blocks = unit.features;
   factor.size = unit.bias ? 2 : 1;
   declare(factor, unit, "output");
-  LayerOp layer = unit.layers.front();
+  LayerOp layer = unit.layers.front(), measured = getMeasured(layer);
   MomentTask &task = getTask(layer);
   setInsertionPointToEnd(task);
   auto get = [&](Value value) {
     return Expression(builder, layer.getLoc(),
                       widen(bringOf(layer, value, task)));
   };
-  Expression gradient = get(layer.getOutputGradient());
-  Expression parts =
-      unit.parts ? get(unit.parts) : gradient * get(layer.getInput());
+  Expression gradient = get(measured.getOutputGradient());
+  Expression parts = gradient;
+  if (!unit.parts)
+    parts = gradient * get(measured.getInput());
+  else if (unit.parts != layer.getOutputGradient())
+    parts = get(measured.getWeightGradient());
   Expression u = parts.at(buildSampleGradients(tasks, unit, parts));
   SmallVector<Value> sums;
   auto append = [&](const Expression &products) {
@@ -523,6 +561,8 @@ void MomentBuilder::addUnitWise(KfacUnit &unit) {
 }
 
 void MomentBuilder::build() {
+  if (draws())
+    sampledOf = pairSampledLayers(tasks.getModule());
   makeSecondVersions();
   for (KfacUnit &unit : units) {
     switch (unit.rule) {
@@ -549,6 +589,8 @@ void MomentBuilder::build() {
   for (auto &[key, task] : all)
     finish(task);
   eraseWithoutMoments();
+  if (draws())
+    dropUnusedOfSampled(tasks, sampledOf);
 }
 
 void hfta::buildKfacMoments(TaskBuilder &tasks,

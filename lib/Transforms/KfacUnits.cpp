@@ -58,13 +58,18 @@ private:
 } // namespace
 
 void UnitFinder::collectLayers() {
-  for (auto function : tasks.getModule().getOps<func::FuncOp>())
+  for (auto function : tasks.getModule().getOps<func::FuncOp>()) {
+    // The same layers once more, without gradients that anyone keeps.
+    auto task = function->getAttrOfType<TaskAttr>(HftaDialect::kTaskAttrName);
+    if (task && task.getPart() == parts::kSampledMoments)
+      continue;
     for (auto layer : function.getOps<LayerOp>()) {
       int64_t copy = layer.getCopy().value_or(-1);
       layersOf[{layer.getParameter(), copy}].push_back(layer);
       if (layer.getBias())
         biasOf[{*layer.getBias(), copy}].push_back(layer);
     }
+  }
 }
 
 /// The copies that a parameter is taken for one by one; -1: all at once.

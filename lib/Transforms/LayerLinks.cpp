@@ -261,7 +261,8 @@ void LayerLinks::buildLayer(const Link &link, const Bias &bias) {
     input = cast<LayerOpInterface>(op).buildLayerInput(builder, number);
   if (!input) {
     use = ParameterUse();
-    remarkOn(link);
+    if (remarks)
+      remarkOn(link);
   }
   LayerOp::create(
       builder, op->getLoc(), use.kind,

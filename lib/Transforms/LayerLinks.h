@@ -17,7 +17,9 @@ namespace mlir::hfta {
 
 class LayerLinks {
 public:
-  LayerLinks(TaskBuilder &tasks) : tasks(tasks) {}
+  /// `remarks`: on parameters that are no layer's, where nothing else tells.
+  LayerLinks(TaskBuilder &tasks, bool remarks)
+      : tasks(tasks), remarks(remarks) {}
 
   /// What the loss was divided by: it has so many terms in all micro-batches.
   void setLossDivisor(LossDivisor divisor, int64_t terms) {
@@ -76,6 +78,7 @@ private:
   void remarkOn(const Link &link) const;
 
   TaskBuilder &tasks;
+  bool remarks;
   LossDivisor lossDivisor = LossDivisor::terms;
   int64_t lossTerms = 1;
   llvm::MapVector<Value, TrainedLeaf> leaves;

@@ -21,8 +21,9 @@ public:
   ModelOp getModel() const { return model; }
   /// All ops, each after those that it depends on.
   ArrayRef<Operation *> getOps() const { return ops; }
-  /// Those of what `objective` returns: losses, weights, and a metric if there
-  /// is one; null for what the files hold. Empty without an objective.
+  /// Those of what `objective` returns: losses, weights, then losses of drawn
+  /// targets and a metric where there are such; null for what the files hold.
+  /// Empty without an objective.
   ArrayRef<Operation *> getResults() const { return results; }
   /// Null: what the files hold.
   Operation *getProducer(Value value) const {

@@ -51,6 +51,7 @@ void ScheduleBuilder::tellSums(int64_t block) {
 /// Backward of one micro-batch.
 void ScheduleBuilder::backward() {
   tellSums(-1);
+  runSampled();
   for (TaskOp task : llvm::reverse(getTasks(parts::kBackward))) {
     runVersions(task);
     tellSums(static_cast<int64_t>(task.getBlock()));
@@ -86,9 +87,9 @@ void ScheduleBuilder::accumulate() {
   if (isStage())
     return runActions();
   if (job.microBatches == 1) {
-    bool byCopies =
-        runByCopies({parts::kForward, parts::kForwardMoments, parts::kBackward,
-                     parts::kBackwardMoments, parts::kStatistics});
+    bool byCopies = runByCopies({parts::kForward, parts::kForwardMoments,
+                                 parts::kBackward, parts::kBackwardMoments,
+                                 parts::kSampledMoments, parts::kStatistics});
     overUploads([&] {
       addSharedMoments();
       inTurnsIf(byCopies, [&] {
@@ -98,8 +99,9 @@ void ScheduleBuilder::accumulate() {
     });
     return;
   }
-  bool byCopies = runByCopies({parts::kForward, parts::kForwardMoments,
-                               parts::kBackward, parts::kBackwardMoments});
+  bool byCopies =
+      runByCopies({parts::kForward, parts::kForwardMoments, parts::kBackward,
+                   parts::kBackwardMoments, parts::kSampledMoments});
   overUploads([&] {
     addSharedMoments();
     if (job.allForwardsFirst)

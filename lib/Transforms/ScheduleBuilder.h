@@ -73,6 +73,7 @@ private:
   // A preconditioner's part of a step (SchedulePreconditioner.cpp).
   TaskOp findSecondVersion(TaskOp task) const;
   void runVersions(TaskOp task);
+  void runSampled();
   void addSharedMoments(int64_t block = -1);
   void clearMoments();
   void runDue(StringRef period, StringRef part);
@@ -212,9 +213,10 @@ private:
     return !isStage() && job.microBatches == 1 &&
            runByCopies({parts::kForward, parts::kForwardMoments,
                         parts::kBackward, parts::kBackwardMoments,
-                        parts::kStatistics, parts::kCurvature, parts::kInvert,
-                        parts::kPrecondition, parts::kScale, parts::kNorm,
-                        parts::kClip, parts::kUpdate});
+                        parts::kSampledMoments, parts::kStatistics,
+                        parts::kCurvature, parts::kInvert, parts::kPrecondition,
+                        parts::kScale, parts::kNorm, parts::kClip,
+                        parts::kUpdate});
   }
   /// Whether some stage does.
   bool preconditions() const {

@@ -33,6 +33,17 @@ void ScheduleBuilder::runVersions(TaskOp task) {
   every(kFactorPeriod, DueKind::others, [&] { run(task); });
 }
 
+/// Backward of one micro-batch from drawn targets, for the copies that are due
+/// for moments: before the other one, which tells that moments are complete.
+void ScheduleBuilder::runSampled() {
+  if (getTasks(parts::kSampledMoments).empty())
+    return;
+  every(kFactorPeriod, DueKind::due, [&] {
+    for (TaskOp task : llvm::reverse(getTasks(parts::kSampledMoments)))
+      run(task);
+  });
+}
+
 /// What all copies share of moments, once for all of them; of one block, or of
 /// all: -1.
 void ScheduleBuilder::addSharedMoments(int64_t block) {

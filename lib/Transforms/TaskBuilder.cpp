@@ -9,13 +9,6 @@
 using namespace mlir;
 using namespace mlir::hfta;
 
-int64_t hfta::hashName(StringRef name) {
-  uint64_t hash = 0xcbf29ce484222325u;
-  for (unsigned char byte : name)
-    hash = (hash ^ byte) * 0x100000001b3u;
-  return static_cast<int64_t>(hash >> 1);
-}
-
 std::string hfta::getPortName(func::FuncOp function, unsigned index,
                               bool isResult) {
   auto name = isResult ? function.getResultAttrOfType<StringAttr>(
@@ -227,6 +220,18 @@ SmallVector<Value> TaskBuilder::inlineFunction(func::FuncOp function,
                                                ValueRange arguments,
                                                bool training) {
   return inlineBody(function, arguments, training);
+}
+
+Objective TaskBuilder::inlineObjective(func::FuncOp objective,
+                                       ValueRange arguments, bool training) {
+  SmallVector<Value> results = inlineFunction(objective, arguments, training);
+  Objective values = {results[0], results[1], {}, {}};
+  size_t next = 2;
+  if (job.drawsTargets())
+    values.drawnLosses = results[next++];
+  if (next < results.size())
+    values.metric = results[next];
+  return values;
 }
 
 SmallVector<Value> TaskBuilder::inlineAsWritten(func::FuncOp function,

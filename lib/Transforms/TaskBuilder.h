@@ -27,6 +27,13 @@ struct TrainedLeaf {
   }
 };
 
+/// What @objective returns, an element of each of the batch's losses.
+struct Objective {
+  Value losses, weights;
+  Value drawnLosses; ///< beside targets that are drawn; null where none are
+  Value metric;      ///< null where there is none
+};
+
 class TaskBuilder {
 public:
   TaskBuilder(ModuleOp module, const Job &job);
@@ -68,6 +75,8 @@ public:
                          ReplicasAttr replicas = {});
   /// Of a function whose ops have been dealt out to others.
   void eraseTask(func::FuncOp function) { symbols.erase(function); }
+  /// Of a carried variable that no task reads or writes any more.
+  void eraseCarried(VariableOp variable) { symbols.erase(variable); }
 
   Value read(VariableOp variable, std::optional<int64_t> copy = std::nullopt);
   Value read(Purpose purpose, std::optional<int64_t> copy = std::nullopt);
@@ -92,6 +101,9 @@ public:
   /// training do writes take place.
   SmallVector<Value> inlineFunction(func::FuncOp function, ValueRange arguments,
                                     bool training);
+  /// The same of @objective.
+  Objective inlineObjective(func::FuncOp objective, ValueRange arguments,
+                            bool training);
   /// The same with modal ops as they are, as an inference binary executes a
   /// graph; nothing is written.
   SmallVector<Value> inlineAsWritten(func::FuncOp function,
@@ -114,9 +126,6 @@ std::string getPortName(func::FuncOp function, unsigned index, bool isResult);
 
 /// The name of an op's origin in the model, empty if it has none.
 StringRef getOriginName(Operation *op);
-
-/// 63 bits of a name's FNV-1a hash: the random stream of a drawn tensor.
-int64_t hashName(StringRef name);
 
 /// Whether a step forms sums of groups of its micro-batches in a variable; some
 /// results are computed when these have been added up.

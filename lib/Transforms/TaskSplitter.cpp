@@ -24,6 +24,22 @@ static bool isCheap(Operation *op) {
   return isa<ElementwiseOpInterface>(op) && !op->hasTrait<CostlyTrait>();
 }
 
+/// Whether tasks of the part take what the forward has left in its block.
+static bool isBackward(TaskPart part) {
+  switch (part) {
+  case TaskPart::backward:
+  case TaskPart::backwardWeight:
+  case TaskPart::sampledMoments:
+    return true;
+  case TaskPart::forward:
+  case TaskPart::recompute:
+  case TaskPart::statistics:
+  case TaskPart::evaluate:
+    return false;
+  }
+  llvm_unreachable("all parts are listed");
+}
+
 /// Ops without operands, but for reads whose place matters.
 bool TaskSplitter::isLeaf(Operation *op) const {
   auto read = dyn_cast<ReadOp>(op);
@@ -106,9 +122,7 @@ bool TaskSplitter::isComputedAgain(Value value, TaskTag into) const {
 /// The task that leaves a value for another one.
 TaskTag TaskSplitter::findGiver(Value value, TaskTag into) const {
   TaskTag recompute = {TaskPart::recompute, into.block};
-  bool hasRecompute =
-      recomputes(into.block) && (into.part == TaskPart::backward ||
-                                 into.part == TaskPart::backwardWeight);
+  bool hasRecompute = recomputes(into.block) && isBackward(into.part);
   return hasRecompute && isComputedAgain(value, recompute)
              ? recompute
              : tags.lookup(value.getDefiningOp());
@@ -126,9 +140,8 @@ VariableOp TaskSplitter::findCarried(Value value, TaskTag into) const {
   bool sameBlock = tags.lookup(value.getDefiningOp()).block == into.block;
   if (into.part == TaskPart::statistics || (known && sameBlock))
     return known;
-  bool isBackward =
-      into.part == TaskPart::backward || into.part == TaskPart::backwardWeight;
-  if (VariableOp own = again.lookup(value); own && isBackward && sameBlock)
+  if (VariableOp own = again.lookup(value);
+      own && isBackward(into.part) && sameBlock)
     return own;
   return carried.lookup(value);
 }
@@ -224,6 +237,8 @@ static StringRef getName(TaskPart part) {
     return parts::kBackward;
   case TaskPart::backwardWeight:
     return parts::kBackwardWeight;
+  case TaskPart::sampledMoments:
+    return parts::kSampledMoments;
   case TaskPart::statistics:
     return parts::kStatistics;
   case TaskPart::evaluate:
@@ -238,6 +253,7 @@ bool TaskSplitter::needsTask(Block &block, TaskTag tag) const {
     return recomputes(tag.block);
   case TaskPart::statistics:
   case TaskPart::backwardWeight:
+  case TaskPart::sampledMoments:
     return llvm::any_of(block,
                         [&](Operation &op) { return tags.lookup(&op) == tag; });
   case TaskPart::forward:

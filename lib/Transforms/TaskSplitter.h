@@ -13,6 +13,7 @@ enum class TaskPart {
   recompute,
   backward,
   backwardWeight,
+  sampledMoments, ///< loss and backward beside drawn targets
   statistics,
   evaluate
 };

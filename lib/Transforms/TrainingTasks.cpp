@@ -25,7 +25,8 @@ class TrainingStep {
 public:
   TrainingStep(TaskBuilder &tasks, ModelOp model, int64_t blocks)
       : tasks(tasks), builder(tasks.getBuilder()), model(model), blocks(blocks),
-        layers(tasks) {}
+        layers(tasks, /*remarks=*/true),
+        sampledLayers(tasks, /*remarks=*/false) {}
 
   LogicalResult build(SmallVectorImpl<SmallVector<TrainedLeaf>> &leavesOfBlock);
 
@@ -36,7 +37,11 @@ private:
   FailureOr<SmallVector<Value>> bindInputs(func::FuncOp prepare,
                                            func::FuncOp forward,
                                            SmallVectorImpl<Value> &arguments);
-  void buildLoss(Value losses, Value weights);
+  LossDivisor getDivisor(Value weights) const;
+  int64_t countTerms(Value losses) const;
+  Value buildLoss(Value losses, Value weights);
+  void describeLoss(const Objective &objective);
+  void tagSampled();
   Value addGradients(Value first, Value other);
   void orderBackward();
   void freezeUnreached();
@@ -44,8 +49,13 @@ private:
   void giveBlocks();
   void splitBackward();
   FailureOr<std::vector<bool>> findRecomputed();
+  LogicalResult buildSampledBackward(ArrayRef<TrainedLeaf> leaves,
+                                     ArrayRef<Value> wanted);
+  void buildGradients(SmallVectorImpl<SmallVector<TrainedLeaf>> &leavesOfBlock);
+  void buildLayers();
   /// The ops from `first` on belong to the backward of `forward`.
-  void tagBackward(Operation *forward, Block::iterator first);
+  void tagBackward(Operation *forward, Block::iterator first,
+                   TaskPart part = TaskPart::backward);
 
   TaskBuilder &tasks;
   OpBuilder &builder;
@@ -54,9 +64,13 @@ private:
   /// This micro-batch's share of the batch's mean, or of the sum that a step
   /// divides by the sum of its weights.
   Value loss;
+  /// The same beside targets that are drawn, of a job that draws some.
+  Value sampledLoss;
+  /// The sum of this micro-batch's weights, where each divides by its own.
+  Value weightSum;
   int64_t blocks;
   DenseMap<Operation *, TaskTag> tags;
-  LayerLinks layers;
+  LayerLinks layers, sampledLayers;
   SmallVector<std::pair<TrainedLeaf, Value>> gradients; ///< in forward order
 };
 
@@ -108,34 +122,54 @@ static bool isAllOnes(Value value) {
          elements.getSplatValue<APFloat>().convertToDouble() == 1.0;
 }
 
-void TrainingStep::buildLoss(Value losses, Value weights) {
-  auto type = cast<RankedTensorType>(losses.getType());
+/// What losses are divided by, here or once the last micro-batch's weights are
+/// known.
+LossDivisor TrainingStep::getDivisor(Value weights) const {
+  if (isAllOnes(weights))
+    return LossDivisor::terms;
+  return tasks.getJob().microBatches == 1 ? LossDivisor::weights
+                                          : LossDivisor::undivided;
+}
+
+int64_t TrainingStep::countTerms(Value losses) const {
+  return cast<RankedTensorType>(losses.getType()).getNumElements() *
+         tasks.getJob().microBatches;
+}
+
+/// This micro-batch's share of the mean, or of the sum.
+Value TrainingStep::buildLoss(Value losses, Value weights) {
   Location loc = losses.getLoc();
-  int64_t count = type.getNumElements() * tasks.getJob().microBatches;
-  if (isAllOnes(weights)) {
-    layers.setLossDivisor(LossDivisor::terms, count);
-    Value scale = tasks.splat({}, type.getElementType(),
-                              1.0 / static_cast<double>(count));
-    loss = MulOp::create(builder, loc, tasks.sumAll(losses), scale);
-    return;
+  LossDivisor divisor = getDivisor(weights);
+  if (divisor == LossDivisor::terms) {
+    Value scale = tasks.splat({}, getElementTypeOrSelf(losses.getType()),
+                              1.0 / static_cast<double>(countTerms(losses)));
+    return MulOp::create(builder, loc, tasks.sumAll(losses), scale);
   }
-  loss = tasks.sumAll(MulOp::create(builder, loc, losses, weights));
-  Value weight = tasks.sumAll(weights);
-  if (tasks.getJob().microBatches == 1) {
-    layers.setLossDivisor(LossDivisor::weights, count);
-    // A preconditioner goes back to the gradients of single losses.
-    if (!tasks.getJob().preconditioner.empty())
-      tasks.accumulate(
-          weight, tasks.declare(Purpose::loss_terms,
-                                tasks.scalarType(type.getElementType(), true)));
-    loss = DivOp::create(builder, loc, loss, weight);
+  Value sum = tasks.sumAll(MulOp::create(builder, loc, losses, weights));
+  if (!weightSum)
+    weightSum = tasks.sumAll(weights);
+  return divisor == LossDivisor::undivided
+             ? sum
+             : DivOp::create(builder, loc, sum, weightSum).getResult();
+}
+
+/// Tells layers what the loss was divided by, and keeps the sum of weights for
+/// those who need it.
+void TrainingStep::describeLoss(const Objective &objective) {
+  LossDivisor divisor = getDivisor(objective.weights);
+  for (LayerLinks *links : {&layers, &sampledLayers})
+    links->setLossDivisor(divisor, countTerms(objective.losses));
+  // A preconditioner goes back to the gradients of single losses.
+  bool isKept = divisor == LossDivisor::undivided ||
+                (divisor == LossDivisor::weights &&
+                 !tasks.getJob().preconditioner.empty());
+  if (!isKept)
     return;
-  }
-  // The sum of all weights is known only after the last micro-batch.
-  layers.setLossDivisor(LossDivisor::undivided, count);
-  tasks.accumulate(
-      weight, tasks.declare(Purpose::loss_weight,
-                            tasks.scalarType(type.getElementType(), true)));
+  Purpose purpose = divisor == LossDivisor::undivided ? Purpose::loss_weight
+                                                      : Purpose::loss_terms;
+  Type type = getElementTypeOrSelf(weightSum.getType());
+  tasks.accumulate(weightSum,
+                   tasks.declare(purpose, tasks.scalarType(type, true)));
 }
 
 LogicalResult TrainingStep::buildForward() {
@@ -152,12 +186,15 @@ LogicalResult TrainingStep::buildForward() {
   SmallVector<Value> outputs =
       tasks.inlineFunction(forward, arguments, /*training=*/true);
   llvm::append_range(outputs, *fields);
-  SmallVector<Value> results =
-      tasks.inlineFunction(objective, outputs, /*training=*/true);
-  buildLoss(results[0], results[1]);
+  Objective values =
+      tasks.inlineObjective(objective, outputs, /*training=*/true);
+  loss = buildLoss(values.losses, values.weights);
+  describeLoss(values);
   Type type = getElementTypeOrSelf(loss.getType());
   tasks.accumulate(loss,
                    tasks.declare(Purpose::loss, tasks.scalarType(type, true)));
+  if (values.drawnLosses)
+    sampledLoss = buildLoss(values.drawnLosses, values.weights);
   return success();
 }
 
@@ -165,9 +202,10 @@ LogicalResult TrainingStep::buildForward() {
 // Backward
 //===----------------------------------------------------------------------===//
 
-void TrainingStep::tagBackward(Operation *forward, Block::iterator first) {
+void TrainingStep::tagBackward(Operation *forward, Block::iterator first,
+                               TaskPart part) {
   for (auto op = first; op != builder.getInsertionPoint(); ++op)
-    tags[&*op] = {TaskPart::backward, tags.lookup(forward).block};
+    tags[&*op] = {part, tags.lookup(forward).block};
 }
 
 /// A parameter as it is stored and in the types that it is computed in. The
@@ -199,6 +237,24 @@ Value TrainingStep::addGradients(Value first, Value other) {
       return sum;
   }
   return sum;
+}
+
+/// A second way back, from the loss beside drawn targets, to layers' output
+/// gradients. Parameters' gradients are only there for layers to be found by:
+/// nothing keeps them.
+LogicalResult TrainingStep::buildSampledBackward(ArrayRef<TrainedLeaf> leaves,
+                                                 ArrayRef<Value> wanted) {
+  SmallVector<Value> found;
+  auto take = [&](const OpBackward &backward) {
+    tagBackward(backward.forward, backward.first, TaskPart::sampledMoments);
+    sampledLayers.record(backward);
+  };
+  if (failed(buildReverseMode(builder, sampledLoss, wanted, found, take)))
+    return failure();
+  for (auto [leaf, value, gradient] : llvm::zip(leaves, wanted, found))
+    if (gradient)
+      sampledLayers.addLeaf(leaf, value);
+  return success();
 }
 
 LogicalResult TrainingStep::buildBackward() {
@@ -238,7 +294,7 @@ LogicalResult TrainingStep::buildBackward() {
     // first block that adds to it.
     known->second = addGradients(known->second, gradient);
   }
-  return success();
+  return sampledLoss ? buildSampledBackward(leaves, wanted) : success();
 }
 
 /// Backwards run from the last block to the first. Where an op of a block comes
@@ -247,11 +303,11 @@ LogicalResult TrainingStep::buildBackward() {
 void TrainingStep::orderBackward() {
   for (Operation &op : step.getBody().front()) {
     TaskTag &tag = tags[&op];
-    if (tag.part != TaskPart::backward)
+    if (tag.part != TaskPart::backward && tag.part != TaskPart::sampledMoments)
       continue;
     for (Value operand : op.getOperands()) {
       TaskTag from = tags.lookup(operand.getDefiningOp());
-      if (from.part == TaskPart::backward)
+      if (from.part == tag.part)
         tag.block = std::min(tag.block, from.block);
     }
   }
@@ -328,6 +384,22 @@ void TrainingStep::cut() {
         assignBlocksBySize(tasks, block, TaskPart::forward, job.bucket, tags);
   else
     assignBlocks(tasks, block, TaskPart::forward, tags);
+  if (sampledLoss)
+    tagSampled();
+}
+
+/// What serves the loss beside drawn targets alone runs with its backward, and
+/// as seldom.
+void TrainingStep::tagSampled() {
+  Block &block = step.getBody().front();
+  for (Operation &op : llvm::reverse(block)) {
+    bool serves = op.getNumResults() > 0 &&
+                  llvm::all_of(op.getUsers(), [&](Operation *user) {
+                    return tags.lookup(user).part == TaskPart::sampledMoments;
+                  });
+    if (serves)
+      tags[&op].part = TaskPart::sampledMoments;
+  }
 }
 
 /// Copies that are compiled alone may use a variable in several blocks: its
@@ -356,14 +428,34 @@ TrainingStep::build(SmallVectorImpl<SmallVector<TrainedLeaf>> &leavesOfBlock) {
   Block &block = step.getBody().front();
   if (failed(buildForward()))
     return failure();
-  eraseDeadOps(block);
+  eraseDeadOps(block, sampledLoss);
   cut();
   if (failed(assignStatistics(tasks, block, tags)) || failed(buildBackward()))
     return failure();
   orderBackward();
   freezeUnreached();
-
   layers.find();
+  sampledLayers.find();
+  buildGradients(leavesOfBlock);
+  buildLayers();
+  eraseDeadOps(block);
+  if (tasks.getJob().splitsBackward())
+    splitBackward();
+  FailureOr<std::vector<bool>> recomputed = findRecomputed();
+  if (failed(recomputed))
+    return failure();
+  TaskSplitter(tasks, tags, blocks, std::move(*recomputed))
+      .split(block, {TaskPart::forward, TaskPart::recompute, TaskPart::backward,
+                     TaskPart::backwardWeight, TaskPart::sampledMoments,
+                     TaskPart::statistics});
+  tasks.eraseTask(step);
+  giveBlocks();
+  return success();
+}
+
+/// Declares parameters' gradients, and adds up what micro-batches give.
+void TrainingStep::buildGradients(
+    SmallVectorImpl<SmallVector<TrainedLeaf>> &leavesOfBlock) {
   leavesOfBlock.resize(blocks);
   DenseMap<Operation *, int64_t> blockOf = findBlocksOfGradients();
   Type gradientType = tasks.getFloatType(tasks.getJob().precision.gradients);
@@ -385,21 +477,15 @@ TrainingStep::build(SmallVectorImpl<SmallVector<TrainedLeaf>> &leavesOfBlock) {
          op != builder.getInsertionPoint(); ++op)
       tags[&*op] = {TaskPart::backward, number};
   }
+}
+
+void TrainingStep::buildLayers() {
   layers.build([&](Operation *forward, Block::iterator first) {
     tagBackward(forward, first);
   });
-  eraseDeadOps(block);
-  if (tasks.getJob().splitsBackward())
-    splitBackward();
-  FailureOr<std::vector<bool>> recomputed = findRecomputed();
-  if (failed(recomputed))
-    return failure();
-  TaskSplitter(tasks, tags, blocks, std::move(*recomputed))
-      .split(block, {TaskPart::forward, TaskPart::recompute, TaskPart::backward,
-                     TaskPart::backwardWeight, TaskPart::statistics});
-  tasks.eraseTask(step);
-  giveBlocks();
-  return success();
+  sampledLayers.build([&](Operation *forward, Block::iterator first) {
+    tagBackward(forward, first, TaskPart::sampledMoments);
+  });
 }
 
 LogicalResult hfta::buildTrainingTasks(

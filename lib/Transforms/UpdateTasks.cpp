@@ -24,10 +24,10 @@ static Value draw(TaskBuilder &tasks, VariableOp variable, StringRef suffix) {
   RankedTensorType type = variable.getTensorType();
   Value zero = tasks.splat({}, builder.getI64Type(), 0);
   std::string stream = variable.getOwnName() + suffix.str();
-  return RandomUniformOp::create(builder, variable.getLoc(),
-                                 tasks.read(Purpose::seed, variable.getCopy()),
-                                 zero, zero, type.getShape(), hashName(stream),
-                                 /*per_sample=*/false, getDrawnType(variable));
+  return RandomUniformOp::create(
+      builder, variable.getLoc(), tasks.read(Purpose::seed, variable.getCopy()),
+      zero, zero, type.getShape(), names::hash(stream),
+      /*per_sample=*/false, getDrawnType(variable));
 }
 
 static Value drawUniform(TaskBuilder &tasks, VariableOp variable,

@@ -62,11 +62,11 @@ train sweep {{
 """
 
 
-def make_job(kind, steps, clauses="", optimizer=ADAM):
+def make_job(kind, steps, clauses="", optimizer=ADAM, seed=3):
     """A job on data that `make_data.py` writes."""
     return MODELS[kind] + make_blocks(
         DATA[kind], "cross_entropy(net, label)", optimizer, steps,
-        clauses=f"  seed 3\n{clauses}")
+        clauses=f"  seed {seed}\n{clauses}")
 
 
 def fail(message):

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""A sweep preconditioned by K-FAC, of copies that differ in damping, decay, both
+"""A sweep preconditioned by K-FAC, of copies that differ in seed, damping, decay, both
 periods and the clip: each gets the bytes, factors and inverses too, that it gets
 alone, in turns of any width, in micro-batches, not fused, beside a copy that
-diverges and where others leave; and resumed at every step of a period. Needs only
-Python's standard library."""
+diverges and where others leave; and resumed at every step of a period. By all methods,
+and where targets are drawn. Needs only Python's standard library."""
 
 import shutil
 
@@ -14,13 +14,15 @@ STEPS = 11
 # Of each copy; the last one diverges.
 COPIES = [
     {"damping": 1e-2, "decay": 0.95, "factor_every": 1, "inverse_every": 3,
-     "kl_clip": 1e-2, "lr": 1e-3},
+     "kl_clip": 1e-2, "lr": 1e-3, "seed": 3},
     {"damping": 3e-3, "decay": 0.5, "factor_every": 2, "inverse_every": 2,
-     "kl_clip": 0, "lr": 3e-3},
+     "kl_clip": 0, "lr": 3e-3, "seed": 4},
     {"damping": 1e-1, "decay": 0, "factor_every": 3, "inverse_every": 7,
-     "kl_clip": 1e-4, "lr": 1e30},
+     "kl_clip": 1e-4, "lr": 1e30, "seed": 3},
 ]
 OPTIMIZERS = {"cnn": "sgd(lr = {}, momentum = 0.9)", "mlp": "adam(lr = {})"}
+METHODS = {"cholesky": "method = cholesky", "eigen": "method = eigen",
+           "sampled": "fisher = sampled"}
 CASES = {
     "turns": ("", []),
     "parts": ("  micro_batches 4", []),
@@ -40,10 +42,11 @@ def make(kind, copies, clauses, method):
                         for name in ("damping", "decay", "factor_every",
                                      "inverse_every", "kl_clip"))
     paired = "" if len(copies) == 1 else (
-        "  zip (lr, damping, decay, factor_every, inverse_every, kl_clip)\n")
+        "  zip (lr, damping, decay, factor_every, inverse_every, kl_clip, seed)\n")
     return make_job(kind, STEPS,
-                    f"  precondition kfac({options}, method = {method})\n"
-                    f"{paired}{clauses}", OPTIMIZERS[kind].format(write("lr")))
+                    f"  precondition kfac({options}, {METHODS[method]})\n"
+                    f"{paired}{clauses}", OPTIMIZERS[kind].format(write("lr")),
+                    write("seed"))
 
 
 def check_alone(work, kind, method, cases):
@@ -101,7 +104,9 @@ def check_leaving(work, kind):
 def main():
     work = Work(__doc__, "cnn", "mlp")
     for kind, method, cases in (("mlp", "cholesky", CASES), ("cnn", "cholesky", CASES),
-                                ("mlp", "eigen", ("turns", "unfused"))):
+                                ("mlp", "eigen", ("turns", "unfused")),
+                                ("mlp", "sampled", CASES),
+                                ("cnn", "sampled", ("turns", "parts"))):
         check_alone(work, kind, method, cases)
         check_resumed(work, kind, method)
     check_leaving(work, "mlp")

@@ -70,18 +70,23 @@ class Case:
     masked: bool = False
     steps: int = STEPS
     models: tuple = ()      # of the copies; empty: the network's
+    seeds: tuple = ()       # of the copies; empty: 0
+    smoothing: float = 0.0  # of labels
     velocity: bool = False  # whether sgd's is compared, too
     copies: int = 2
 
     def get_model(self, copy):
         return self.models[copy] if self.models else self.network
 
+    def get_seed(self, copy):
+        return self.seeds[copy] if self.seeds else 0
+
     def take(self, copy):
         """The same of one copy alone."""
         return dataclasses.replace(
             self, settings=pick(self.settings, copy), kfac=pick(self.kfac, copy),
             clip_norm=self.clip_norm and [self.clip_norm[copy]],
-            models=(self.get_model(copy),), copies=1)
+            models=(self.get_model(copy),), seeds=(self.get_seed(copy),), copies=1)
 
 
 SGD = {"lr": [0.05, 0.2], "momentum": [0.0, 0.9]}
@@ -89,6 +94,7 @@ ADAM = {"lr": [3e-3, 1e-2]}
 ADAMW = {"lr": [3e-3, 1e-2], "weight_decay": 0.05}
 PERIODS = {"factor_every": [1, 3], "inverse_every": [2, 6]}
 DAMPING = {"damping": [3e-3, 0.1]}
+SAMPLED = {"fisher": "sampled"}
 OFTEN = {"factor_every": 1, "inverse_every": 1}
 
 CASES = {
@@ -146,6 +152,20 @@ CASES = {
     "regression-parts": Case("regression", "sgd", SGD, DAMPING | PERIODS,
                              micro_batches=4),
     "binary-sgd": Case("binary", "sgd", SGD, DAMPING | PERIODS),
+    "mlp-sampled": Case("mlp", "sgd", SGD, DAMPING | PERIODS | SAMPLED,
+                        seeds=(3, 4), smoothing=0.1),
+    "cnn-sampled": Case("cnn", "adam", ADAM, DAMPING | PERIODS | SAMPLED |
+                        {"sharing": "reduce"}, micro_batches=2),
+    "transformer-sampled": Case("transformer", "sgd", SGD, DAMPING | PERIODS |
+                                SAMPLED | {"embedding": "factored"},
+                                micro_batches=4, masked=True,
+                                seeds=(1, 1 << 33 | 1)),
+    "recurrent-sampled": Case("recurrent", "sgd", SGD,
+                              DAMPING | PERIODS | SAMPLED),
+    "regression-sampled": Case("regression", "sgd", SGD,
+                               DAMPING | PERIODS | SAMPLED, micro_batches=2,
+                               seeds=(3, 4)),
+    "binary-sampled": Case("binary", "sgd", SGD, DAMPING | PERIODS | SAMPLED),
     "mlp-partly": Case("mlp", "sgd", SGD, DAMPING | PERIODS,
                        models=("mlp", "wide")),
 }
@@ -232,9 +252,13 @@ def make_job(case, folder):
     if case.clip_norm:
         clauses.append(f"clip_norm {write_value(case.clip_norm)}")
         lists.append("clip_norm")
+    if case.seeds:
+        clauses.append(f"seed {write_value(list(case.seeds))}")
+        lists.append("seed")
     if case.schedule:
         clauses.append(f"schedule {write_schedule(case.schedule)}")
     fields = ", ".join(f'{name} = npy("{name}.npy")' for name in network.fields)
+    smoothing = f", label_smoothing = {case.smoothing}" if case.smoothing else ""
     models = dict.fromkeys(case.get_model(copy) for copy in range(case.copies))
     files = ", ".join(f'"{folder / model}.onnx"' for model in models)
     lines = [f"model net = onnx({files})", f"data made {{ train {fields} }}",
@@ -242,7 +266,7 @@ def make_job(case, folder):
              f"  data made, batch = {network.batch}, shuffle = false",
              f"  micro_batches {case.micro_batches}" +
              (f", groups = {case.groups}" if case.groups else ""),
-             f"  loss {network.loss}(net, label)",
+             f"  loss {network.loss}(net, label{smoothing})",
              f"  precondition {write_call('kfac', kfac)}",
              f"  optimizer {write_call(case.optimizer, case.settings)}",
              *(f"  {clause}" for clause in clauses),

@@ -25,6 +25,7 @@ import torch
 from torch import nn
 from torch.nn import functional
 
+import drawn_targets
 import numpy_kfac
 import kfac_cases
 import make_data
@@ -221,7 +222,7 @@ def load_fields(case):
             for name, (shape, values) in fields.items()}
 
 
-def compute_loss(kind, output, label, terms):
+def compute_loss(kind, output, label, terms, smoothing=0.0):
     """A micro-batch's part of a mean over `terms` elements."""
     if kind == "mse":
         return functional.mse_loss(output, label, reduction="sum") / terms
@@ -229,7 +230,17 @@ def compute_loss(kind, output, label, terms):
         return functional.binary_cross_entropy_with_logits(
             output, label, reduction="sum") / terms
     return functional.cross_entropy(output.reshape(-1, output.shape[-1]),
-                                    label.reshape(-1), reduction="sum") / terms
+                                    label.reshape(-1), reduction="sum",
+                                    label_smoothing=smoothing) / terms
+
+
+def compute_drawn_loss(kind, output, label, terms, seed, step, first_sample):
+    """The same beside targets that are drawn; what is ignored stays so."""
+    drawn = torch.from_numpy(drawn_targets.draw_targets(
+        kind, output.detach().numpy(), seed, step, first_sample))
+    if label.dtype == torch.int64:
+        drawn = torch.where(label == kfac_cases.IGNORED, label, drawn)
+    return compute_loss(kind, output, drawn, terms)
 
 
 def get_velocities(model, optimizer):
@@ -266,9 +277,14 @@ def train(case, copy):
         losses.append(0.0)
         for row in rows:
             output = model(*(field[row:row + part] for field in data.values()))
-            loss = compute_loss(network.loss, output, label[row:row + part],
-                                terms)
-            loss.backward()
+            own = label[row:row + part]
+            loss = compute_loss(network.loss, output, own, terms, case.smoothing)
+            draws = options["fisher"] == "sampled"
+            loss.backward(retain_graph=draws)
+            if draws:
+                preconditioner.go_back_again(compute_drawn_loss(
+                    network.loss, output, own, terms, case.get_seed(copy), step,
+                    row - step * batch))
             preconditioner.measure()
             losses[-1] += loss.item()
         scales.append(preconditioner.step(terms, lr, damping))

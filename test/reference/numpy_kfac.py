@@ -24,6 +24,9 @@ gradients. Both are damped by all of the damping.
 those of one group's rows, R and G counted as if these were all: the layers, the
 greatest sum of the factors' n^3 first, each go to the group with the least sum so
 far. Layers with one input count as one.
+
+`sampled`: the g of all factors are gradients of the loss beside targets that were
+drawn from the outputs.
 """
 
 import fnmatch
@@ -416,7 +419,7 @@ class Diagonal(FeatureWise):
 DEFAULTS = {"damping": 3e-3, "decay": 0.95, "factor_every": 10,
             "inverse_every": 100, "method": "cholesky", "pi": True,
             "sharing": "expand", "others": "unit", "embedding": "plain",
-            "exclude": (), "groups": None}
+            "exclude": (), "groups": None, "fisher": "empirical"}
 
 
 LAYERS = (nn.Linear, nn.Conv1d, nn.Conv2d, nn.Conv3d, PerHead, *TRANSPOSED)
@@ -447,6 +450,7 @@ class Kfac:
 
     def __init__(self, model, options):
         self.options = DEFAULTS | options
+        self.model = model
         self.layers = []
         self.number, self.part = 0, 0
         self.inputs = {}
@@ -486,6 +490,18 @@ class Kfac:
             loads[group] += sums[own]
             for layer in together[own]:
                 layer.group = group
+
+    def go_back_again(self, loss):
+        """Outputs have the gradients of this loss then, parameters theirs."""
+        kept = [(parameter, parameter.grad) for parameter in self.model.parameters()]
+        for layer in self.layers:
+            for _, output in layer.uses:
+                output.grad = None
+        for parameter, _ in kept:
+            parameter.grad = None
+        loss.backward()
+        for parameter, grad in kept:
+            parameter.grad = grad
 
     def measure(self):
         """Adds up what a micro-batch tells of the factors."""

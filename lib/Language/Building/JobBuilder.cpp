@@ -281,15 +281,23 @@ JobBuilder::findTarget(const ObjectiveInfo &objective, func::FuncOp forward,
                 arguments[forward.getNumResults() + *label]};
 }
 
-/// The value of `label_smoothing`.
-Value JobBuilder::readSmoothing(ModelOp model, TensorBuilder &tensors) {
-  VariableOp variable = VariableDeclarer(model).getScalar(
-      tensors.getLoc(),
-      PurposeAttr::get(context, Purpose::hyper_parameter, "label_smoothing"),
-      floatType);
+/// A run-time scalar, declared on first use.
+Value JobBuilder::readScalar(ModelOp model, TensorBuilder &tensors,
+                             PurposeAttr purpose, Type elementType) {
+  VariableOp variable =
+      VariableDeclarer(model).getScalar(tensors.getLoc(), purpose, elementType);
   return tensors.create<ReadOp>(
       variable.getTensorType(),
       FlatSymbolRefAttr::get(variable.getSymNameAttr()), IntegerAttr());
+}
+
+RandomKeys JobBuilder::readKeys(ModelOp model, TensorBuilder &tensors) {
+  auto read = [&](Purpose purpose) {
+    return readScalar(model, tensors, PurposeAttr::get(context, purpose),
+                      IntegerType::get(context, 64));
+  };
+  return {read(Purpose::seed), read(Purpose::step),
+          read(Purpose::first_sample)};
 }
 
 std::optional<Loss> JobBuilder::buildLossOf(ModelOp model, OpBuilder &builder,
@@ -310,9 +318,15 @@ std::optional<Loss> JobBuilder::buildLossOf(ModelOp model, OpBuilder &builder,
   if (loss.kind == LossKind::crossEntropy || loss.kind == LossKind::nll)
     limitLabels(loss, getTensorType(target.output));
   if (info.loss.smoothing)
-    loss.labelSmoothing = readSmoothing(model, tensors);
-  return buildLoss(builder, tensors.getLoc(), loss, target.output,
-                   target.label);
+    loss.labelSmoothing = readScalar(
+        model, tensors,
+        PurposeAttr::get(context, Purpose::hyper_parameter, "label_smoothing"),
+        floatType);
+  std::optional<RandomKeys> keys;
+  if (info.job.drawsTargets())
+    keys = readKeys(model, tensors);
+  return buildLoss(builder, tensors.getLoc(), loss, target.output, target.label,
+                   keys);
 }
 
 /// Null after an error.
@@ -352,6 +366,8 @@ bool JobBuilder::buildLossAndMetric(ModelOp model, ValueRange arguments,
   if (!loss)
     return false;
   results.append({loss->losses, loss->weights});
+  if (loss->drawnLosses)
+    results.push_back(loss->drawnLosses);
   if (!info.metric)
     return true;
   if (!info.metric->implicit)

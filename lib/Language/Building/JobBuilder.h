@@ -59,7 +59,9 @@ private:
   };
   std::optional<Target> findTarget(const ObjectiveInfo &objective,
                                    func::FuncOp forward, ValueRange arguments);
-  Value readSmoothing(ModelOp model, TensorBuilder &tensors);
+  Value readScalar(ModelOp model, TensorBuilder &tensors, PurposeAttr purpose,
+                   Type elementType);
+  RandomKeys readKeys(ModelOp model, TensorBuilder &tensors);
   std::optional<Loss> buildLossOf(ModelOp model, OpBuilder &builder,
                                   const Target &target);
   Value buildMetric(OpBuilder &builder, const Target &target, Value weights);

@@ -200,15 +200,6 @@ static Value buildEmbedding(BodyBuilder &body, BuiltinCall &call) {
   return body.getTensors().create<GatherOp>(table, indices, /*axis=*/0);
 }
 
-/// FNV-1a in 63 bits: the random stream of a layer's name. Source: Fowler,
-/// Noll and Vo, IETF draft-eastlake-fnv.
-static int64_t hashName(StringRef name) {
-  uint64_t hash = 0xcbf29ce484222325u;
-  for (unsigned char byte : name)
-    hash = (hash ^ byte) * 0x100000001b3u;
-  return static_cast<int64_t>(hash >> 1);
-}
-
 static Value getRate(BodyBuilder &body, BuiltinCall &call) {
   StringRef name = body.getRateName(call.getCall());
   if (!name.empty())
@@ -232,7 +223,7 @@ static Value buildDropout(BodyBuilder &body, BuiltinCall &call) {
   Value first = body.readScalar(Purpose::first_sample);
   TensorBuilder &tensors = body.getTensors();
   Value random = tensors.create<RandomUniformOp>(
-      seed, step, first, getShape(x), hashName(call.getLayerName()),
+      seed, step, first, getShape(x), names::hash(call.getLayerName()),
       /*per_sample=*/true, getElementType(x));
   return tensors.create<DropoutOp>(x, rate, random, /*training=*/false);
 }

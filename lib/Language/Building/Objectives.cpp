@@ -3,9 +3,12 @@
 #include "Hfta/Language/Objectives.h"
 #include "Analysis/Arguments.h"
 #include "Building/TensorBuilder.h"
+#include "Hfta/Dialect/Hfta/IR/VariableNames.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringSwitch.h"
+
+#include <cmath>
 
 using namespace mlir;
 using namespace mlir::hfta;
@@ -91,6 +94,58 @@ std::string mlir::hfta::checkAccuracy(RankedTensorType output,
 }
 
 //===----------------------------------------------------------------------===//
+// Drawn targets
+//===----------------------------------------------------------------------===//
+
+/// Uniform in [0, 1), a number for each of `like`'s elements, of a stream of
+/// its own.
+static Value drawUniform(TensorBuilder &tensors, const RandomKeys &keys,
+                         Value like, StringRef suffix = "") {
+  std::string stream = names::getCompilerSymbol("drawn_target" + suffix);
+  return tensors.create<RandomUniformOp>(
+      keys.seed, keys.step, keys.firstSample, getShape(like),
+      names::hash(stream), /*per_sample=*/true, getElementType(like));
+}
+
+/// The first index along `axis` at which the maximum stands.
+static Value findLargest(TensorBuilder &tensors, Value values, int64_t axis,
+                         Type indexType) {
+  int64_t size = getShape(values)[axis];
+  Value largest = tensors.reduce(ReduceKind::max, values, {axis});
+  Value isLargest = tensors.compare(ComparePredicate::equal, values,
+                                    tensors.repeat(largest, axis, size));
+  Value indices = tensors.create<IotaOp>(getShape(values), axis, indexType);
+  Value candidates =
+      tensors.select(isLargest, indices, tensors.splatLike(indices, size));
+  return tensors.reduce(ReduceKind::min, candidates, {axis});
+}
+
+/// Classes with probabilities of which `scores` are the logarithms, up to a
+/// constant: the largest of scores plus Gumbel's -log(-log(u)). Source: E. J.
+/// Gumbel, "Statistical theory of extreme values and some practical
+/// applications", 1954.
+static Value drawClasses(TensorBuilder &tensors, const RandomKeys &keys,
+                         Value scores, int64_t axis, Type indexType) {
+  Value uniform = drawUniform(tensors, keys, scores);
+  Value waits = tensors.unary<NegOp>(tensors.unary<LogOp>(uniform));
+  Value noisy = tensors.binary<SubOp>(scores, tensors.unary<LogOp>(waits));
+  return findLargest(tensors, noisy, axis, indexType);
+}
+
+/// Normal numbers of variance 1/2: sqrt(-log(1 - u)) cos(2 pi v). Source: Box
+/// and Muller, "A note on the generation of random normal deviates", 1958.
+static Value drawNoise(TensorBuilder &tensors, const RandomKeys &keys,
+                       Value like) {
+  Value u = drawUniform(tensors, keys, like);
+  Value v = drawUniform(tensors, keys, like, "/angle");
+  Value rest = tensors.binary<SubOp>(tensors.splatLike(u, 1), u);
+  Value radius =
+      tensors.unary<SqrtOp>(tensors.unary<NegOp>(tensors.unary<LogOp>(rest)));
+  Value angle = tensors.unary<CosOp>(tensors.binary<MulOp>(v, 2 * M_PI));
+  return tensors.binary<MulOp>(radius, angle);
+}
+
+//===----------------------------------------------------------------------===//
 // Losses
 //===----------------------------------------------------------------------===//
 
@@ -105,26 +160,36 @@ public:
         classes(type.getDimSize(axis)), shape(without(type.getShape(), axis)),
         label(tensors.reshape(label, shape)) {}
 
-  Loss build() {
+  Loss build(const std::optional<RandomKeys> &keys) {
     Value scores = output;
     if (options.kind == LossKind::crossEntropy)
       scores = tensors.create<LogSoftmaxOp>(scores, axis);
-    Value isLabel = tensors.compare(
-        ComparePredicate::equal,
-        tensors.create<IotaOp>(type.getShape(), axis, getElementType(label)),
-        tensors.repeat(label, axis, classes));
-    Value chosen =
-        tensors.select(isLabel, scores, tensors.splatLike(scores, 0));
-    Value losses =
-        tensors.unary<NegOp>(tensors.reduce(ReduceKind::sum, chosen, {axis}));
+    Value losses = choose(scores, label);
     if (options.labelSmoothing)
       losses = smooth(losses, scores);
     Value counts = tensors.compare(ComparePredicate::not_equal, label,
                                    options.ignoreIndex);
-    return {losses, tensors.cast(counts, type.getElementType())};
+    Loss loss = {losses, tensors.cast(counts, type.getElementType()), {}};
+    if (keys)
+      loss.drawnLosses =
+          choose(scores, drawClasses(tensors, *keys, scores, axis,
+                                     getElementType(label)));
+    return loss;
   }
 
 private:
+  /// The negative score of each element's class.
+  Value choose(Value scores, Value chosenClass) {
+    Value isChosen = tensors.compare(
+        ComparePredicate::equal,
+        tensors.create<IotaOp>(type.getShape(), axis, getElementType(label)),
+        tensors.repeat(chosenClass, axis, classes));
+    Value chosen =
+        tensors.select(isChosen, scores, tensors.splatLike(scores, 0));
+    return tensors.unary<NegOp>(
+        tensors.reduce(ReduceKind::sum, chosen, {axis}));
+  }
+
   /// (1 - e) * loss + e / classes * sum of -score
   Value smooth(Value losses, Value scores) {
     Value smoothing =
@@ -151,24 +216,51 @@ private:
 };
 } // namespace
 
+static Loss buildSquaredDifferences(TensorBuilder &tensors, Value output,
+                                    Value target,
+                                    const std::optional<RandomKeys> &keys) {
+  Value difference = tensors.binary<SubOp>(output, target);
+  Loss loss = {tensors.binary<MulOp>(difference, difference),
+               tensors.splatLike(output, 1),
+               {}};
+  // The target is output + noise: the gradient of the squared difference is
+  // that of -2 noise output.
+  if (keys)
+    loss.drawnLosses = tensors.binary<MulOp>(
+        output, tensors.binary<MulOp>(drawNoise(tensors, *keys, output), -2));
+  return loss;
+}
+
+/// (1 - t) x + log(1 + e^-x): exact for large x of either sign.
+static Loss buildBinaryCrossEntropy(TensorBuilder &tensors, Value output,
+                                    Value target,
+                                    const std::optional<RandomKeys> &keys) {
+  auto build = [&](Value of) {
+    Value other = tensors.binary<SubOp>(tensors.splatLike(of, 1), of);
+    Value tail = tensors.unary<SoftplusOp>(tensors.unary<NegOp>(output));
+    return tensors.binary<AddOp>(tensors.binary<MulOp>(other, output), tail);
+  };
+  Loss loss = {build(target), tensors.splatLike(output, 1), {}};
+  if (keys) {
+    Value isOne = tensors.compare(ComparePredicate::less,
+                                  drawUniform(tensors, *keys, output),
+                                  tensors.unary<SigmoidOp>(output));
+    loss.drawnLosses = build(tensors.cast(isOne, getElementType(output)));
+  }
+  return loss;
+}
+
 Loss mlir::hfta::buildLoss(OpBuilder &builder, Location loc,
                            const LossOptions &options, Value output,
-                           Value label) {
+                           Value label, const std::optional<RandomKeys> &keys) {
   TensorBuilder tensors(builder, loc);
   if (options.kind == LossKind::crossEntropy || options.kind == LossKind::nll)
-    return ClassLoss(tensors, options, output, label).build();
+    return ClassLoss(tensors, options, output, label).build(keys);
   Value target = tensors.reshape(tensors.cast(label, getElementType(output)),
                                  getShape(output));
-  Value weights = tensors.splatLike(output, 1);
-  if (options.kind == LossKind::mse) {
-    Value difference = tensors.binary<SubOp>(output, target);
-    return {tensors.binary<MulOp>(difference, difference), weights};
-  }
-  // (1 - t) x + log(1 + e^-x): exact for large x of either sign.
-  Value other = tensors.binary<SubOp>(tensors.splatLike(target, 1), target);
-  Value tail = tensors.unary<SoftplusOp>(tensors.unary<NegOp>(output));
-  return {tensors.binary<AddOp>(tensors.binary<MulOp>(other, output), tail),
-          weights};
+  if (options.kind == LossKind::mse)
+    return buildSquaredDifferences(tensors, output, target, keys);
+  return buildBinaryCrossEntropy(tensors, output, target, keys);
 }
 
 //===----------------------------------------------------------------------===//
@@ -189,19 +281,8 @@ Value mlir::hfta::buildAccuracy(OpBuilder &builder, Location loc, Value output,
                                  tensors.cast(wrong, type.getElementType()));
   }
   int64_t classAxis = *getAxis(type, axis);
-  int64_t classes = type.getDimSize(classAxis);
-  SmallVector<int64_t> shape = without(type.getShape(), classAxis);
-  Value target = tensors.reshape(label, shape);
-  // The first index at which the maximum stands.
-  Value largest = tensors.reduce(ReduceKind::max, output, {classAxis});
-  Value isLargest =
-      tensors.compare(ComparePredicate::equal, output,
-                      tensors.repeat(largest, classAxis, classes));
-  Value indices =
-      tensors.create<IotaOp>(type.getShape(), classAxis, getElementType(label));
-  Value candidates =
-      tensors.select(isLargest, indices, tensors.splatLike(indices, classes));
-  Value first = tensors.reduce(ReduceKind::min, candidates, {classAxis});
+  Value target = tensors.reshape(label, without(type.getShape(), classAxis));
+  Value first = findLargest(tensors, output, classAxis, getElementType(label));
   return tensors.cast(tensors.compare(ComparePredicate::equal, first, target),
                       type.getElementType());
 }

@@ -14,6 +14,13 @@ using namespace mlir::hfta;
 static constexpr StringLiteral kPrefix = "hfta.";
 static constexpr StringLiteral kAnyPrefix = "hfta";
 
+int64_t names::hash(StringRef name) {
+  uint64_t hash = 0xcbf29ce484222325u;
+  for (unsigned char byte : name)
+    hash = (hash ^ byte) * 0x100000001b3u;
+  return static_cast<int64_t>(hash >> 1);
+}
+
 std::string names::getCompilerSymbol(const Twine &text) {
   return (kPrefix + text).str();
 }

@@ -79,6 +79,8 @@ struct Job {
   static constexpr llvm::StringLiteral kKfac = "kfac";
   /// A word of `method`.
   static constexpr llvm::StringLiteral kEigen = "eigen";
+  /// A word of `fisher`.
+  static constexpr llvm::StringLiteral kSampled = "sampled";
   /// A file as the value of a word: file("NAME").
   static std::string makeFile(llvm::StringRef name);
 
@@ -141,6 +143,10 @@ struct Job {
 #undef HFTA_MEMBER_Schedule
 
   const HyperParameter *findHyperParameter(llvm::StringRef name) const;
+  /// Whether kfac measures output gradients of targets that are drawn.
+  bool drawsTargets() const {
+    return !preconditioner.empty() && kfacFisher == kSampled;
+  }
   /// The type that kfac inverts factors in, by name.
   const std::string &getInversionType() const {
     return kfacInversion == "auto" ? precision.compute : kfacInversion;

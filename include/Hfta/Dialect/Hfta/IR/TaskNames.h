@@ -28,6 +28,9 @@ constexpr StringLiteral kForwardMoments = "forward_moments";
 constexpr StringLiteral kBackwardMoments = "backward_moments";
 constexpr StringLiteral kBackwardWeightMoments = "backward_weight_moments";
 constexpr StringLiteral kSharedMoments = "shared_moments";
+/// Where targets are drawn, in the place of the second versions of backward: a
+/// backward from the loss beside these, for the moments alone.
+constexpr StringLiteral kSampledMoments = "sampled_moments";
 /// Running means of a preconditioner's moments, and the inverses of these.
 constexpr StringLiteral kCurvature = "curvature";
 constexpr StringLiteral kInvert = "invert";

@@ -29,6 +29,10 @@ namespace mlir::hfta::names {
 constexpr StringLiteral kTaskPrefix = "task/";
 constexpr StringLiteral kKernelPrefix = "kernel/";
 
+/// 63 bits of a name's FNV-1a hash: the random stream of what is drawn under
+/// this name. Source: Fowler, Noll and Vo, IETF draft-eastlake-fnv.
+int64_t hash(StringRef name);
+
 /// A symbol that no model's tensor has.
 std::string getCompilerSymbol(const Twine &text);
 /// The symbol of a tensor that a model's file or a job's layer calls `name`.
