@@ -145,8 +145,9 @@ LogicalResult StageAssignment::giveReaders(VariableOp variable,
       readers.push_back(stage);
   if (variable.getRole() == Role::moment && used.writers.size() > 1)
     return variable.emitError("the parameter '")
-           << VariableOp(symbols.lookup<VariableOp>(
-                             variable.getPurposeAttr().getOf().getValue()))
+           << symbols
+                  .lookup<VariableOp>(
+                      variable.getPurposeAttr().getOf().getValue())
                   .getOwnName()
            << "' is used by one stage of the pipeline in some copies and by "
               "another one in others, and 'precondition kfac' takes all copies "

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Random networks in random pipelines train to the bytes of the program that isn't cut,
-in one process of as many workers and on ranks: checkpoints and logs. Needs Open MPI's
-mpirun, and only Python's standard library.
+"""Random networks, half of them preconditioned, in random pipelines train to the bytes of
+the program that isn't cut, in one process of as many workers and on ranks: checkpoints and
+logs. Needs Open MPI's mpirun, and only Python's standard library.
 
     random_pipelines.py --hftac HFTAC --work DIR [--count N] [--seed K]
 """
@@ -40,12 +40,21 @@ class RandomJob:
                        f"{self.random.choice(('f32', 'f32', 'f64'))}"
                        f"{self.clip()}")
         self.pipeline = self.make_pipeline(folder)
+        self.clause += self.precondition()
 
     def draw(self, share):
         return self.random.random() < share
 
     def clip(self):
         return "\n  clip_norm 0.5" if self.draw(0.3) else ""
+
+    def precondition(self):
+        if self.draw(0.5):
+            return ""
+        return ("\n  precondition kfac("
+                f"method = {self.random.choice(('cholesky', 'eigen'))}, "
+                f"sharing = {self.random.choice(('expand', 'reduce'))}, "
+                f"factor_every = {self.random.choice((1, 5))})")
 
     def make_model(self):
         lines = ["  x0 = relu(linear(flatten(image), 8))"]
