@@ -3,9 +3,10 @@
 another number of ranks goes on to the bytes of a training that was never stopped.
 
     ranks_kills.py --hftac HFTAC --work DIR [--count N] [--seed K] [--cuts NAMES]
+                   [--precondition TEXT]
 
 With cuts, of four workers' stages, three names joined by commas, each has a part of the
-training's state alone.
+training's state alone; so may it with a preconditioner.
 """
 
 import argparse
@@ -46,12 +47,14 @@ def find_shared_memory(process):
 
 
 class Kills:
-    def __init__(self, work, choices, cuts):
+    def __init__(self, work, choices, cuts, preconditioner):
         self.work, self.choices = work, choices
         pipeline = f"pipeline replicas = [{WORKERS}]"
         if cuts:
             names = ", ".join(f'"{name}"' for name in cuts.split(","))
             pipeline = f"pipeline cuts = [{names}]"
+        if preconditioner:
+            pipeline += f"\n  precondition {preconditioner}"
         self.binary = work.compile("killed", make_job(
             "cnn", f"micro_batches 8\n  {pipeline}", STEPS))
         begin = time.monotonic()
@@ -112,9 +115,10 @@ def main():
     parser.add_argument("--count", type=int, default=3)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--cuts")
+    parser.add_argument("--precondition")
     options, sys.argv[1:] = parser.parse_known_args()
     kills = Kills(Work(__doc__, "cnn"), random.Random(options.seed),
-                  options.cuts)
+                  options.cuts, options.precondition)
     for number in range(options.count):
         kills.kill(number)
 
