@@ -343,9 +343,9 @@ Value MomentBuilder::buildMoment(Value rows, const KfacUnit &unit,
   if (isReduced(layer))
     rows = reducePositions(builder, rows, side, layer,
                            tasks.getJob().getMicroBatch(), isOutput);
-  Value moment = buildSecondMoment(builder, rows, side, layer,
-                                   !isOutput && unit.bias.has_value(),
-                                   tasks.castTo(sum, wide));
+  Value moment = buildSecondMoment(
+      builder, rows, side, layer, !isOutput && unit.bias.has_value(),
+      tasks.castTo(sum, wide), isOutput ? unit.output : unit.input);
   return tasks.castTo(moment, type);
 }
 
@@ -450,9 +450,10 @@ void MomentBuilder::addInput(KfacUnit &unit, size_t use) {
 
 void MomentBuilder::addInputs(KfacUnit &unit) {
   KfacFactor &factor = unit.input;
-  factor.blocks = unit.axes->blocks;
-  factor.size = unit.getInputColumns();
+  int64_t columns = unit.getInputColumns();
   factor.isDiagonal = unit.axes->input.kind == LayerSide::Kind::lookups;
+  factor.setMatrices(unit.axes->blocks, columns,
+                     factor.isDiagonal ? columns : tasks.getJob().kfacBlock);
   factor.scale = 1.0 / static_cast<double>(countRows(unit));
   auto [known, isNew] =
       owners.try_emplace(getKeys(unit, unit.weight.copy), &unit);
@@ -469,8 +470,8 @@ void MomentBuilder::addInputs(KfacUnit &unit) {
 
 void MomentBuilder::addOutputs(KfacUnit &unit) {
   KfacFactor &factor = unit.output;
-  factor.blocks = unit.axes->blocks;
-  factor.size = unit.axes->outputs;
+  factor.setMatrices(unit.axes->blocks, unit.axes->outputs,
+                     tasks.getJob().kfacBlock);
   declare(factor, unit, "output");
   for (size_t use = 0; use < unit.layers.size(); ++use) {
     LayerOp layer = unit.layers[use];
@@ -522,8 +523,8 @@ Value hfta::buildSampleGradients(TaskBuilder &tasks, const KfacUnit &unit,
 /// Sums over samples of u u, and with a shift of u v and v v, a feature each.
 void MomentBuilder::addUnitWise(KfacUnit &unit) {
   KfacFactor &factor = unit.output;
-  factor.blocks = unit.features;
-  factor.size = unit.bias ? 2 : 1;
+  int64_t size = unit.bias ? 2 : 1;
+  factor.setMatrices(unit.features, size, size);
   declare(factor, unit, "output");
   LayerOp layer = unit.layers.front(), measured = getMeasured(layer);
   MomentTask &task = getTask(layer);

@@ -178,10 +178,70 @@ static Value countLookups(OpBuilder &builder, Value indices, LayerOp layer,
   return counts + ones.apply<ScatterAddOp>(flat, /*axis=*/0, size);
 }
 
-Value hfta::buildSecondMoment(OpBuilder &builder, Value rows,
-                              const LayerSide &side, LayerOp layer, bool ones,
-                              Value sum) {
+/// The columns as one axis, the last one where they aren't neighbours in order.
+static Expression mergeColumns(const Expression &rows, LayerSide &side) {
+  auto rank = static_cast<int64_t>(side.shape.size());
+  auto count = static_cast<int64_t>(side.columns.size());
+  Expression merged = rows;
+  int64_t first = count > 0 ? side.columns.front() : rank;
+  if (!llvm::equal(side.columns, llvm::seq(first, first + count))) {
+    SmallVector<int64_t> order, places(rank), shape;
+    for (int64_t axis = 0; axis < rank; ++axis)
+      if (!llvm::is_contained(side.columns, axis))
+        order.push_back(axis);
+    llvm::append_range(order, side.columns);
+    for (auto [place, axis] : llvm::enumerate(order)) {
+      places[axis] = static_cast<int64_t>(place);
+      shape.push_back(side.shape[axis]);
+    }
+    merged = merged.apply<TransposeOp>(ArrayRef<int64_t>(order));
+    side.shape = shape;
+    for (int64_t &axis : side.blocks)
+      axis = places[axis];
+    first = rank - count;
+  }
+  int64_t columns = llvm::product_of(ArrayRef(side.shape).slice(first, count));
+  side.shape.erase(side.shape.begin() + first,
+                   side.shape.begin() + first + count);
+  side.shape.insert(side.shape.begin() + first, columns);
+  for (int64_t &axis : side.blocks)
+    axis += axis >= first + count ? 1 - count : 0;
+  side.columns = {first};
+  return merged.reshape(side.shape);
+}
+
+/// Pieces of the columns are blocks, zeros behind the last column, or behind
+/// the one that follows it if `ones`.
+static Value cutColumns(Expression rows, LayerSide &side, bool ones,
+                        const KfacFactor &factor) {
+  rows = mergeColumns(rows, side);
+  int64_t axis = side.columns.front();
+  auto append = [&](int64_t count, double number) {
+    if (count == 0)
+      return;
+    SmallVector<int64_t> none(side.shape.size(), 0), high = none;
+    high[axis] = count;
+    rows = rows.apply<PadOp>(
+        ArrayRef<int64_t>(none), ArrayRef<int64_t>(high),
+        ArrayRef<int64_t>(none),
+        cast<TypedAttr>(FloatAttr::get(rows.getElementType(), number)));
+  };
+  append(ones ? 1 : 0, 1);
+  append(factor.getPaddedColumns() - factor.columns, 0);
+  for (int64_t &block : side.blocks)
+    block += block > axis ? 1 : 0;
+  side.blocks.push_back(axis);
+  side.columns = {axis + 1};
+  side.shape[axis] = factor.pieces;
+  side.shape.insert(side.shape.begin() + axis + 1, factor.size);
+  return rows.reshape(side.shape);
+}
+
+Value hfta::buildSecondMoment(OpBuilder &builder, Value rows, LayerSide side,
+                              LayerOp layer, bool ones, Value sum,
+                              const KfacFactor &factor) {
   Location loc = layer.getLoc();
+  bool isCut = factor.pieces > 1;
   auto scale = builder.getF64FloatAttr(1.0);
   UnitAttr hasOnes = ones ? builder.getUnitAttr() : UnitAttr();
   switch (side.kind) {
@@ -191,13 +251,18 @@ Value hfta::buildSecondMoment(OpBuilder &builder, Value rows,
     return PatchMomentOp::create(
         builder, loc, rows, sum, builder.getDenseI64ArrayAttr(getTaps(layer)),
         layer.getStridesAttr(), layer.getDilationsAttr(),
-        layer.getPaddingAttr(), layer.getGroupsAttr(), scale, hasOnes,
-        TypeAttr());
+        layer.getPaddingAttr(), layer.getGroupsAttr(),
+        isCut ? builder.getI64IntegerAttr(factor.size) : IntegerAttr(), scale,
+        hasOnes, TypeAttr());
   case LayerSide::Kind::columns:
     break;
   }
   if (getShape(rows) != ArrayRef<int64_t>(side.shape))
     rows = ReshapeOp::create(builder, loc, rows, side.shape);
+  if (isCut) {
+    rows = cutColumns(Expression(builder, loc, rows), side, ones, factor);
+    hasOnes = {};
+  }
   return SecondMomentOp::create(
       builder, loc, rows, sum, builder.getDenseI64ArrayAttr(side.blocks),
       builder.getDenseI64ArrayAttr(side.columns), scale, hasOnes, TypeAttr());

@@ -3,7 +3,7 @@
 #ifndef HFTA_LIB_TRANSFORMS_KFACROWS_H
 #define HFTA_LIB_TRANSFORMS_KFACROWS_H
 
-#include "Hfta/Dialect/Hfta/IR/LayerAxes.h"
+#include "KfacUnits.h"
 #include "SampleStrides.h"
 
 namespace mlir::hfta {
@@ -25,9 +25,10 @@ Value reducePositions(OpBuilder &builder, Value rows, LayerSide &side,
                       LayerOp layer, int64_t samples, bool isOutput);
 
 /// `sum` plus the second moment of rows as `side` says, with a column of ones
-/// if `ones`.
-Value buildSecondMoment(OpBuilder &builder, Value rows, const LayerSide &side,
-                        LayerOp layer, bool ones, Value sum);
+/// if `ones`, in the diagonal blocks of `factor`.
+Value buildSecondMoment(OpBuilder &builder, Value rows, LayerSide side,
+                        LayerOp layer, bool ones, Value sum,
+                        const KfacFactor &factor);
 
 } // namespace mlir::hfta
 

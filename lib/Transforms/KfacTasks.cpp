@@ -18,6 +18,7 @@
 #include "Hfta/Dialect/Hfta/IR/Expression.h"
 #include "Hfta/Transforms/Precision.h"
 #include "Kfac.h"
+#include "KfacBlocks.h"
 #include "KfacParts.h"
 #include "llvm/ADT/MapVector.h"
 
@@ -88,9 +89,6 @@ private:
   void writeGradient(const Expression &value, const TrainedLeaf &leaf);
   Expression getMatrix(const KfacUnit &unit) const;
   void setMatrix(const KfacUnit &unit, const Expression &matrix);
-  Expression multiply(const Expression &left, const Expression &right,
-                      bool isLeftTransposed = false,
-                      bool isRightTransposed = false) const;
   Expression divideInBases(const KfacUnit &unit,
                            const Expression &gradient) const;
   Expression multiplyByInverses(const KfacUnit &unit,
@@ -287,7 +285,7 @@ Expression KfacTasks::getDiagonal(const Expression &packed,
 Expression KfacTasks::getMeanDiagonal(const KfacFactor &factor) const {
   Expression diagonal = getDiagonal(read(factor.mean), factor);
   return wrap(tasks.sumAll(diagonal)) /
-         static_cast<double>(factor.blocks * factor.size);
+         static_cast<double>(factor.blocks / factor.pieces * factor.columns);
 }
 
 static Expression isFinite(const Expression &value) {
@@ -380,12 +378,14 @@ void KfacTasks::invertFactor(const KfacFactor &factor,
   countWhere("kept", ComparePredicate::equal, 4);
 }
 
-/// A column an eigenvector, [blocks, size, size], and [blocks, size].
+/// A column an eigenvector, [blocks, size, size], and those of all blocks of a
+/// matrix, [matrices, padded columns].
 Expression KfacTasks::getBasis(const KfacFactor &factor) const {
   return read(factor.basis).reshape({factor.blocks, factor.size, factor.size});
 }
 Expression KfacTasks::getEigenvalues(const KfacFactor &factor) const {
-  return read(factor.eigenvalues).reshape({factor.blocks, factor.size});
+  return read(factor.eigenvalues)
+      .reshape({factor.blocks / factor.pieces, factor.getPaddedColumns()});
 }
 
 void KfacTasks::decompose(const KfacFactor &factor) {
@@ -494,32 +494,16 @@ void KfacTasks::setMatrix(const KfacUnit &unit, const Expression &matrix) {
     writeGradient(slice(axes.inputs, 1), *unit.bias);
 }
 
-/// Of each block: [b, m, k] times [b, k, n]; transposed, [b, k, m] or [b, n,
-/// k].
-Expression KfacTasks::multiply(const Expression &left, const Expression &right,
-                               bool isLeftTransposed,
-                               bool isRightTransposed) const {
-  MLIRContext *context = tasks.getContext();
-  auto getMap = [&](unsigned row, unsigned column, bool isTransposed) {
-    if (isTransposed)
-      std::swap(row, column);
-    return AffineMap::getMultiDimMapWithTargets(4, {0, row, column}, context);
-  };
-  AffineMap maps[] = {getMap(1, 3, isLeftTransposed),
-                      getMap(3, 2, isRightTransposed), getMap(1, 2, false)};
-  return left.apply<ContractOp>(right, builder.getAffineMapArrayAttr(maps),
-                                TypeAttr());
-}
-
 /// Qg [(Qgᵀ Grad Qa) / (dg daᵀ + λ)] Qaᵀ.
 Expression KfacTasks::divideInBases(const KfacUnit &unit,
                                     const Expression &gradient) const {
   // A diagonal's eigenvectors are the axes.
   bool isTurned = !unit.input.isDiagonal;
   Expression output = getBasis(unit.output);
-  Expression turned = multiply(output, gradient, /*isLeftTransposed=*/true);
+  Expression turned = multiplyOutputs(unit.output, output, gradient,
+                                      /*isTransposed=*/true);
   if (isTurned)
-    turned = multiply(turned, getBasis(unit.input));
+    turned = multiplyInputs(turned, unit.input, getBasis(unit.input));
   ArrayRef<int64_t> shape = gradient.getShape();
   Expression values = isTurned
                           ? getEigenvalues(unit.input)
@@ -527,10 +511,10 @@ Expression KfacTasks::divideInBases(const KfacUnit &unit,
   Expression products = getEigenvalues(unit.output).repeat(shape, {2}) *
                         values.repeat(shape, {1});
   Expression damping = readParameter("damping").to(type).fill(shape);
-  Expression result = multiply(output, turned / (products + damping));
-  return isTurned ? multiply(result, getBasis(unit.input),
-                             /*isLeftTransposed=*/false,
-                             /*isRightTransposed=*/true)
+  Expression result =
+      multiplyOutputs(unit.output, output, turned / (products + damping));
+  return isTurned ? multiplyInputs(result, unit.input, getBasis(unit.input),
+                                   /*isTransposed=*/true)
                   : result;
 }
 
@@ -541,9 +525,10 @@ Expression KfacTasks::multiplyByInverses(const KfacUnit &unit,
         .reshape(factor.getPackedShape())
         .apply<UnpackSymmetricOp>();
   };
-  Expression result = multiply(getInverse(unit.output), gradient);
+  Expression result =
+      multiplyOutputs(unit.output, getInverse(unit.output), gradient);
   if (!unit.input.isDiagonal)
-    return multiply(result, getInverse(unit.input));
+    return multiplyInputs(result, unit.input, getInverse(unit.input));
   Expression columns = read(unit.input.inverse).reshape({1, unit.input.size});
   return result * columns.repeat(gradient.getShape(), {1});
 }
@@ -561,9 +546,10 @@ void KfacTasks::precondition(const KfacUnit &unit) {
     return preconditionFeatures(unit);
   if (unit.rule != KfacRule::kronecker)
     return;
-  Expression gradient = getMatrix(unit);
-  Expression result = isEigen() ? divideInBases(unit, gradient)
-                                : multiplyByInverses(unit, gradient);
+  Expression gradient = getMatrix(unit), padded = padMatrix(unit, gradient);
+  Expression result =
+      cropMatrix(unit, isEigen() ? divideInBases(unit, padded)
+                                 : multiplyByInverses(unit, padded));
   write(getInnerProduct(result, gradient), product);
   setMatrix(unit, result);
 }

@@ -196,17 +196,8 @@ void UnitFinder::makeKronecker(KfacUnit &unit) {
     if (!isSame || !(*unit.path == *path))
       return makePlain(unit, "its layers don't use it in the same way");
   }
-  bool isTable = unit.axes->input.kind == LayerSide::Kind::lookups;
-  int64_t inputs =
-      unit.axes->inputs + (unit.layers.front().getBiasColumn() ? 1 : 0);
-  int64_t size =
-      isTable ? unit.axes->outputs : std::max(inputs, unit.axes->outputs);
-  if (size > job.kfacBlock)
-    return makePlain(
-        unit, "its factors have " + Twine(size) +
-                  " columns, more than 'block = " + Twine(job.kfacBlock) + "'");
   unit.rule = KfacRule::kronecker;
-  if (!isTable)
+  if (unit.axes->input.kind != LayerSide::Kind::lookups)
     takeBias(unit, /*isColumn=*/true);
 }
 

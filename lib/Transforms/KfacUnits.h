@@ -14,6 +14,8 @@
 #include "Hfta/Dialect/Hfta/IR/LayerAxes.h"
 #include "SampleStrides.h"
 
+#include "llvm/Support/MathExtras.h"
+
 namespace mlir::hfta {
 
 /// How a unit's gradient is preconditioned.
@@ -29,8 +31,21 @@ struct KfacUnit;
 /// packed.
 struct KfacFactor {
   int64_t blocks = 1, size = 1;
+  /// The layer has blocks / pieces matrices of so many columns, each cut into
+  /// `pieces` diagonal blocks. The last of them has rows and columns of zeros
+  /// behind those that there are.
+  int64_t pieces = 1, columns = 1;
   /// Whether the matrix is its diagonal, and no more is kept of it.
   bool isDiagonal = false;
+
+  /// `count` matrices, in equal diagonal blocks of at most `most` rows.
+  void setMatrices(int64_t count, int64_t columns, int64_t most) {
+    this->columns = columns;
+    pieces = llvm::divideCeil(columns, most);
+    size = llvm::divideCeil(columns, pieces);
+    blocks = count * pieces;
+  }
+  int64_t getPaddedColumns() const { return pieces * size; }
   /// As ops have it: a block a row.
   SmallVector<int64_t> getPackedShape() const {
     if (isDiagonal)

@@ -22,7 +22,8 @@ COPIES = [
 ]
 OPTIMIZERS = {"cnn": "sgd(lr = {}, momentum = 0.9)", "mlp": "adam(lr = {})"}
 METHODS = {"cholesky": "method = cholesky", "eigen": "method = eigen",
-           "sampled": "fisher = sampled"}
+           "sampled": "fisher = sampled",
+           "cut": "method = cholesky, block = 9"}
 CASES = {
     "turns": ("", []),
     "parts": ("  micro_batches 4", []),
@@ -106,7 +107,8 @@ def main():
     for kind, method, cases in (("mlp", "cholesky", CASES), ("cnn", "cholesky", CASES),
                                 ("mlp", "eigen", ("turns", "unfused")),
                                 ("mlp", "sampled", CASES),
-                                ("cnn", "sampled", ("turns", "parts"))):
+                                ("cnn", "sampled", ("turns", "parts")),
+                                ("cnn", "cut", ("turns", "groups", "unfused"))):
         check_alone(work, kind, method, cases)
         check_resumed(work, kind, method)
     check_leaving(work, "mlp")

@@ -190,6 +190,28 @@ CASES |= {
 }
 
 
+def make_cut_case(case, block):
+    """The same with factors of at most `block` rows."""
+    return dataclasses.replace(case, kfac=case.kfac | {"block": block})
+
+
+# Blocks that end within a channel's taps or with them, that have as many rows or
+# that the last row but one ends, and of one row.
+CASES |= {
+    f"{name}-cut-{block}": make_cut_case(CASES[name], block)
+    for name, block in (
+        ("mlp-sgd", 5), ("mlp-eigen", 3), ("mlp-clips", 1), ("mlp-partly", 4),
+        ("recurrent-sgd", 4), ("regression-parts", 3), ("cnn-parts", 9),
+        *((f"{network}-{sharing}-{method}-{parts}", block)
+          for network in LAYERS
+          for sharing, method, parts, block in (
+              ("expand", "cholesky", 1, 5), ("expand", "eigen", 1, 7),
+              ("reduce", "cholesky", 1, 5), ("reduce", "eigen", 1, 7),
+              ("expand", "cholesky", 4, 2))),
+        ("transformer-embedding", 3), ("transformer-eigen", 4))
+}
+
+
 def make_fields(name, masked=False):
     """Field names to (shape of all samples, flat values)."""
     network = NETWORKS[name]

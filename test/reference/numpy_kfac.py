@@ -18,7 +18,9 @@ W terms, by the layer's output.
 and bias have a 2x2 factor a feature, W sum over samples of [u u, u v; u v, v v],
 u the sum of g times the normalized input over the sample's positions, v that of g;
 any other parameter has a diagonal, W times the sum of the squares of samples'
-gradients. Both are damped by all of the damping.
+gradients. Both are damped by all of the damping. A factor of more than `block`
+rows is its diagonal blocks, as few as have no more, of equal size; what lies
+outside of them is zero.
 
 `groups`: micro-batch m belongs to group m mod groups, and a layer's factors are
 those of one group's rows, R and G counted as if these were all: the layers, the
@@ -78,6 +80,33 @@ def pack(blocks):
     """The lower triangles, row by row."""
     rows, columns = numpy.tril_indices(blocks.shape[-1])
     return blocks[:, rows, columns].reshape(-1)
+
+
+def get_block_size(n, most):
+    """Of n rows, in as few equal parts as have no more than `most`; the last one may
+    have fewer rows."""
+    parts = -(-n // most)
+    return -(-n // parts)
+
+
+def mask_blocks(matrices, size):
+    """Zeros outside of diagonal blocks."""
+    block = numpy.arange(matrices.shape[-1]) // size
+    return numpy.where(block[:, None] == block, matrices, 0)
+
+
+def pack_blocks(matrices, size, beyond=0.0):
+    """The lower triangles of diagonal blocks; the last block has `beyond` on the
+    diagonal behind the last row."""
+    n = matrices.shape[-1]
+    parts = []
+    for matrix in matrices:
+        for first in range(0, n, size):
+            part = beyond * numpy.eye(size)
+            rows = min(size, n - first)
+            part[:rows, :rows] = matrix[first:first + rows, first:first + rows]
+            parts.append(part)
+    return pack(numpy.stack(parts))
 
 
 def invert_damped(blocks, damping):
@@ -143,6 +172,7 @@ class Factored(Layer):
         super().__init__(*arguments)
         self.factors = {"input": Running(), "output": Running()}
         self.inverse, self.basis, self.values, self.measured = {}, {}, {}, {}
+        self.beyond = {}    # what inverses have where there are no rows
         self.shared = None  # an earlier layer that reads the same input
         self.group = None   # the one whose rows it takes; None: all
         self.share = 1      # of a step's micro-batches
@@ -201,6 +231,10 @@ class Factored(Layer):
             self.add("input", second_moment(a))
             self.add("output", second_moment(g))
 
+    def get_block_size(self, side):
+        return get_block_size(self.factors[side].mean.shape[-1],
+                              self.options["block"])
+
     def count_cubes(self):
         """The sum of its factors' n^3; of the input's, if it is its own."""
         x, g = self.uses[0]
@@ -216,9 +250,11 @@ class Factored(Layer):
         return rows.shape[0] * rows.shape[-1] ** 3
 
     def update(self, terms, decay):
-        self.factors["input"].update(self.sums["input"] / self.sums["rows"], decay)
-        self.factors["output"].update(terms * self.sums["output"] / self.share,
-                                      decay)
+        new = {"input": self.sums["input"] / self.sums["rows"],
+               "output": terms * self.sums["output"] / self.share}
+        for side, factor in self.factors.items():
+            size = get_block_size(new[side].shape[-1], self.options["block"])
+            factor.update(mask_blocks(new[side], size), decay)
 
     def balance(self):
         a, g = (numpy.mean(numpy.diagonal(self.factors[side].mean, axis1=1,
@@ -236,8 +272,9 @@ class Factored(Layer):
                 self.values[side] = numpy.maximum(values, 0)
             else:
                 part = self.pi if side == "input" else 1 / self.pi
-                self.inverse[side] = invert_damped(
-                    factor.mean, numpy.sqrt(damping) * part)
+                added = numpy.sqrt(damping) * part
+                self.inverse[side] = invert_damped(factor.mean, added)
+                self.beyond[side] = 1 / added
 
     def get_gradient(self):
         """[blocks, out, in], the bias last."""
@@ -282,14 +319,16 @@ class Factored(Layer):
         state = {}
         for side, factor in self.factors.items():
             is_own = side != "input" or not self.shared
+            size = self.get_block_size(side)
             if is_own:
-                state[f"{side}_factor/{self.name}.weight"] = pack(factor.mean)
+                state[f"{side}_factor/{self.name}.weight"] = \
+                    pack_blocks(factor.mean, size)
             if self.options["method"] == "eigen" and is_own:
                 state[f"{side}_spectrum/{self.name}.weight"] = \
-                    pack(self.measured[side])
+                    pack_blocks(self.measured[side], size)
             elif self.options["method"] != "eigen":
-                state[f"{side}_inverse/{self.name}.weight"] = \
-                    pack(self.inverse[side])
+                state[f"{side}_inverse/{self.name}.weight"] = pack_blocks(
+                    self.inverse[side], size, self.beyond[side])
         return state
 
 
@@ -419,7 +458,7 @@ class Diagonal(FeatureWise):
 DEFAULTS = {"damping": 3e-3, "decay": 0.95, "factor_every": 10,
             "inverse_every": 100, "method": "cholesky", "pi": True,
             "sharing": "expand", "others": "unit", "embedding": "plain",
-            "exclude": (), "groups": None, "fisher": "empirical"}
+            "exclude": (), "block": 8192, "groups": None, "fisher": "empirical"}
 
 
 LAYERS = (nn.Linear, nn.Conv1d, nn.Conv2d, nn.Conv3d, PerHead, *TRANSPOSED)

@@ -56,6 +56,9 @@ std::string printOp(const MomentCase &moment, const std::string &types) {
                   ">, dilations = array<i64: " + print(moment.dilations) +
                   ">, padding = array<i64: " + print(moment.padding) +
                   ">, groups = " + std::to_string(moment.groups) + " : i64";
+    if (moment.blockColumns)
+      attributes +=
+          ", block_columns = " + std::to_string(moment.blockColumns) + " : i64";
   } else
     op += " blocks [" + print(moment.blocks) + "] columns [" +
           print(moment.columns) + "]";
@@ -142,8 +145,11 @@ void check(const MomentCase &moment, const std::string &element,
     elements *= size;
   std::vector<double> probe(elements, 0);
   std::vector<MomentRows> rows = getRows(moment, probe);
-  int64_t side = rows.front().columns;
-  Sizes result = {static_cast<int64_t>(rows.size()), side * (side + 1) / 2};
+  int64_t columns = rows.front().columns;
+  int64_t side = moment.blockColumns ? moment.blockColumns : columns;
+  int64_t ofEach = moment.blockColumns ? (columns + side - 1) / side : 1;
+  Sizes result = {static_cast<int64_t>(rows.size()) * ofEach,
+                  side * (side + 1) / 2};
   std::unique_ptr<JitProgram> program =
       compile(printModule(moment, result, element, withConvolution), threads);
   ASSERT_TRUE(program);
@@ -302,6 +308,21 @@ std::vector<MomentCase> patchMoments() {
   };
 }
 
+/// Diagonal blocks that end with a channel's taps, within them, or behind the
+/// last column.
+std::vector<MomentCase> cutPatchMoments() {
+  std::vector<MomentCase> cases;
+  for (const MomentCase &whole : patchMoments())
+    for (int64_t columns : {1, 4, 9, 50, 400}) {
+      MomentCase cut = whole;
+      cut.name += "_by_" + std::to_string(columns);
+      cut.blockColumns = columns;
+      if (cut.input[1] > 0 || cut.ones)
+        cases.push_back(cut);
+    }
+  return cases;
+}
+
 class MomentTest : public testing::TestWithParam<MomentCase> {};
 
 TEST_P(MomentTest, InDouble) {
@@ -328,6 +349,8 @@ INSTANTIATE_TEST_SUITE_P(Second, MomentTest, testing::ValuesIn(secondMoments()),
                          printName);
 INSTANTIATE_TEST_SUITE_P(Patch, PatchMomentTest,
                          testing::ValuesIn(patchMoments()), printName);
+INSTANTIATE_TEST_SUITE_P(CutPatch, PatchMomentTest,
+                         testing::ValuesIn(cutPatchMoments()), printName);
 
 /// Blocks of sides 0, 1, and more than a vector.
 TEST(UnpackSymmetric, GivesWholeMatrices) {

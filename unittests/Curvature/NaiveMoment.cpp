@@ -123,13 +123,16 @@ mlir::hfta::computeMoment(const MomentCase &moment,
   std::vector<double> result;
   for (const MomentRows &block : getRows(moment, input)) {
     int64_t columns = block.columns;
-    for (int64_t row = 0; row < columns; ++row)
-      for (int64_t column = 0; column <= row; ++column) {
-        double sum = 0;
-        for (size_t at = 0; at < block.elements.size(); at += columns)
-          sum += block.elements[at + row] * block.elements[at + column];
-        result.push_back(moment.scale * sum);
-      }
+    int64_t size = moment.blockColumns ? moment.blockColumns : columns;
+    for (int64_t first = 0; first < columns; first += size)
+      for (int64_t row = first; row < first + size; ++row)
+        for (int64_t column = first; column <= row; ++column) {
+          double sum = 0;
+          for (size_t at = 0; row < columns && at < block.elements.size();
+               at += columns)
+            sum += block.elements[at + row] * block.elements[at + column];
+          result.push_back(moment.scale * sum);
+        }
   }
   return result;
 }

@@ -18,6 +18,7 @@ struct MomentCase {
   Sizes blocks, columns;                     ///< axes of second_moment
   Sizes kernel, strides, dilations, padding; ///< window of patch_moment
   int64_t groups = 1;
+  int64_t blockColumns = 0; ///< of diagonal blocks of patch_moment; 0: whole
   bool ones = false;
   bool sum = false; ///< whether it adds to what was there
   double scale = 0.5;
@@ -35,7 +36,8 @@ struct MomentRows {
 std::vector<MomentRows> getRows(const MomentCase &moment,
                                 const std::vector<double> &input);
 
-/// The packed moments of all blocks, without what they are added to.
+/// The packed moments of all blocks, cut into diagonal blocks where the case
+/// says so, without what they are added to.
 std::vector<double> computeMoment(const MomentCase &moment,
                                   const std::vector<double> &input);
 

@@ -27,6 +27,9 @@ public:
     return make<arith::RemUIOp>(a, get(b));
   }
   Value getLess(Value a, Value b) const { return make<arith::MinUIOp>(a, b); }
+  Value getMost(Value a, Value b) const {
+    return add(a, subtract(b, getLess(a, b)));
+  }
   /// Elements of a packed triangle before row `row`.
   Value getPackedRow(Value row) const {
     return divide(multiply(row, add(row, 1)), 2);

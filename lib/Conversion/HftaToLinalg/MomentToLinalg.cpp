@@ -2,6 +2,7 @@
 
 #include "Hfta/Conversion/HftaToLinalg.h"
 #include "Hfta/Dialect/Hfta/IR/PackedTriangle.h"
+#include "IndexMath.h"
 #include "PatchSums.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -57,24 +58,38 @@ static Value arrangeInput(OpBuilder &builder, Location loc, Value input,
 static Value createEmptyMoment(OpBuilder &builder, Location loc, int64_t blocks,
                                int64_t rows, int64_t columns, Type elementType,
                                const MomentScaling &scaling) {
-  int64_t size = *getPackedSize(scaling.getSide(columns));
+  int64_t side = scaling.getBlockSide(columns);
+  int64_t size = *getPackedSize(side), last = scaling.getSide(columns) - 1;
+  int64_t ofEach = scaling.countBlocks(columns);
+  blocks *= ofEach;
   LoopNest nest(builder, loc);
   Axes position = nest.addParallel({blocks, size});
   if (scaling.sum)
     nest.read(scaling.sum, position);
   nest.write(elementType, position);
+  // The last column's square, in the last block of its matrix.
+  auto isLast = [&](OpBuilder &b, Location loc) -> Value {
+    auto equals = [&](Value index, int64_t place) -> Value {
+      return arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, index,
+                                   createIndex(b, loc, place));
+    };
+    Value isPlace = equals(getIterationIndex(b, loc, position[1]),
+                           *getPackedSize(last % side + 1) - 1);
+    if (ofEach == 1)
+      return isPlace;
+    Value number = IndexMath(b, loc).getRest(
+        getIterationIndex(b, loc, position[0]), ofEach);
+    return arith::AndIOp::create(b, loc, isPlace, equals(number, ofEach - 1));
+  };
   return nest
       .build([&](OpBuilder &b, Location loc, ValueRange arguments) {
         Value zero = createZero(b, loc, scaling.accumulate), element = zero;
         if (scaling.ones)
-          element = arith::SelectOp::create(
-              b, loc,
-              arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq,
-                                    getIterationIndex(b, loc, position[1]),
-                                    createIndex(b, loc, size - 1)),
-              createNumber(b, loc, scaling.accumulate,
-                           static_cast<double>(rows)),
-              zero);
+          element =
+              arith::SelectOp::create(b, loc, isLast(b, loc),
+                                      createNumber(b, loc, scaling.accumulate,
+                                                   static_cast<double>(rows)),
+                                      zero);
         element = scaling.apply(b, loc, element,
                                 scaling.sum ? arguments[0] : Value());
         return SmallVector<Value>{resize(b, loc, element, elementType)};
@@ -134,12 +149,14 @@ struct PatchMomentLowering : public OpConversionPattern<PatchMomentOp> {
     Location loc = op.getLoc();
     Window window = getWindow(op, op.getKernel());
     MomentScaling scaling = getScaling(op, adaptor);
+    if (std::optional<uint64_t> columns = op.getBlockColumns())
+      scaling.blockColumns = static_cast<int64_t>(*columns);
     Activation input = Activation::get(adaptor.getInput());
     int64_t groups = op.getGroups();
     Value result;
     if (llvm::is_contained(getShape(input.elements), 0))
       result = createEmpty(rewriter, op, input, window, scaling);
-    else if (isPointwise(window))
+    else if (isPointwise(window) && !scaling.blockColumns)
       result = createTriangle(rewriter, loc,
                               arrangeChannels(rewriter, loc, input, groups),
                               scaling);

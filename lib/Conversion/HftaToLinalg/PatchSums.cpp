@@ -9,6 +9,9 @@
 // once for each piece of the input. Otherwise all pairs have their own, on the
 // diagonal those alone whose second tap doesn't come before the first one's
 // along the first spatial axis.
+//
+// Where diagonal blocks alone are asked for, tiles that lie in none are left
+// out, and of those at a block's edge the sums that lie in it are stored.
 //===----------------------------------------------------------------------===//
 
 #include "PatchSums.h"
@@ -29,6 +32,13 @@ using Costs = ReferenceModel::Triangles;
 
 namespace {
 
+/// Where a row of the matrix is stored.
+struct StoredRow {
+  Value block;  ///< of all groups' blocks
+  Value begin;  ///< in the packed block
+  Value column; ///< the column that is stored first; null if it is column 0
+};
+
 class PatchBuilder {
 public:
   PatchBuilder(OpBuilder &builder, Location loc, const Activation &input,
@@ -44,16 +54,21 @@ private:
   Value sliceChannels(Value group, Value first, int64_t count);
 
   Value addStrip(Value number, Value result);
+  StoredRow findRow(Value group, Value number) const;
+  /// The first one of a channel's taps that is stored, `first` being the
+  /// channel's first column.
+  Value getFirstTap(const StoredRow &row, Value first) const;
   Value storeSquare(Value sums, Value group, Value row, Value column,
                     Value result);
   Value storeDiagonal(Value sums, Value group, Value row, Value result);
   Value storeOnes(Value group, Value result);
+  Value storeZeros(Value group, Value result);
   Value createLoop(Value begin, Value end, Value result,
                    function_ref<Value(Value, Value)> body) {
     return createCarryingLoop(builder, loc, begin, end, 1, result, body);
   }
-  /// Stores one sum.
-  Value store(Value sum, Value group, Value packed, Value result);
+  /// Stores one sum in a row.
+  Value store(Value sum, const StoredRow &row, Value column, Value result);
 
   OpBuilder &builder;
   Location loc;
@@ -64,6 +79,7 @@ private:
   int64_t groups, channels;
   int64_t side; ///< channels of a tile
   int64_t taps = 1, rows = 1;
+  int64_t blocks = 1; ///< of a group's matrix
 };
 
 } // namespace
@@ -81,6 +97,7 @@ PatchBuilder::PatchBuilder(OpBuilder &builder, Location loc,
     taps *= axis.taps;
     rows *= axis.positions;
   }
+  blocks = scaling.countBlocks(channels * taps);
   chooseTiles();
   arrangeInput(input);
 }
@@ -94,7 +111,9 @@ void PatchBuilder::chooseTiles() {
       side = part;
       break;
     }
-  space.hasSquares = side < channels;
+  // Where each tile's diagonal begins a block none is left of it.
+  space.hasSquares = side < channels &&
+                     side * taps % scaling.getBlockSide(channels * taps) != 0;
   space.isWhole = groups == 1 && side == channels;
 }
 
@@ -135,14 +154,33 @@ Value PatchBuilder::sliceChannels(Value group, Value first, int64_t count) {
 // Storing
 //===----------------------------------------------------------------------===//
 
-Value PatchBuilder::store(Value sum, Value group, Value packed, Value result) {
-  Value before;
+StoredRow PatchBuilder::findRow(Value group, Value number) const {
+  if (blocks == 1)
+    return {group, math.getPackedRow(number), {}};
+  int64_t columns = *scaling.blockColumns;
+  Value block = math.divide(number, columns);
+  return {math.add(math.multiply(group, blocks), block),
+          math.getPackedRow(math.getRest(number, columns)),
+          math.multiply(block, columns)};
+}
+
+Value PatchBuilder::getFirstTap(const StoredRow &row, Value first) const {
+  if (!row.column)
+    return math.get(0);
+  return math.subtract(row.column, math.getLess(row.column, first));
+}
+
+Value PatchBuilder::store(Value sum, const StoredRow &row, Value column,
+                          Value result) {
+  Value place = math.add(row.begin, column), before;
+  if (row.column)
+    place = math.subtract(place, row.column);
   if (scaling.sum)
-    before = createExtract(builder, loc, result, {group, packed});
+    before = createExtract(builder, loc, result, {row.block, place});
   Value element = resize(builder, loc, scaling.apply(builder, loc, sum, before),
                          getElementType(result));
   return tensor::InsertOp::create(builder, loc, element, result,
-                                  ValueRange{group, packed});
+                                  ValueRange{row.block, place});
 }
 
 /// A tile left of the diagonal, from channel `row` down and `column` on.
@@ -151,13 +189,13 @@ Value PatchBuilder::storeSquare(Value sums, Value group, Value row,
   Value zero = math.get(0), allTaps = math.get(taps), all = math.get(side);
   auto atTap = [&](Value i, Value t, Value running) {
     Value number = math.add(math.multiply(math.add(row, i), taps), t);
-    Value begin =
-        math.add(math.getPackedRow(number), math.multiply(column, taps));
+    StoredRow stored = findRow(group, number);
     return createLoop(zero, all, running, [&](Value j, Value inner) {
-      Value first = math.add(begin, math.multiply(j, taps));
-      return createLoop(zero, allTaps, inner, [&](Value u, Value last) {
+      Value first = math.multiply(math.add(column, j), taps);
+      Value begin = getFirstTap(stored, first);
+      return createLoop(begin, allTaps, inner, [&](Value u, Value last) {
         Value sum = createExtract(builder, loc, sums, {t, i, u, j});
-        return store(sum, group, math.add(first, u), last);
+        return store(sum, stored, math.add(first, u), last);
       });
     });
   };
@@ -173,27 +211,31 @@ Value PatchBuilder::storeSquare(Value sums, Value group, Value row,
 Value PatchBuilder::storeDiagonal(Value sums, Value group, Value row,
                                   Value result) {
   Value zero = math.get(0), allTaps = math.get(taps), all = math.get(side);
-  auto atChannel = [&](Value i, Value t, Value j, Value begin, Value end,
-                       Value running) {
-    Value first = math.add(begin, math.multiply(math.add(row, j), taps));
-    Value before = createLoop(zero, end, running, [&](Value u, Value inner) {
-      Value sum = createExtract(builder, loc, sums, {u, j, t, i});
-      return store(sum, group, math.add(first, u), inner);
-    });
-    return std::pair(first, before);
-  };
   auto atTap = [&](Value i, Value t, Value running) {
     Value number = math.add(math.multiply(math.add(row, i), taps), t);
-    Value begin = math.getPackedRow(number);
+    StoredRow stored = findRow(group, number);
+    // Pairs of a channel's taps before tap `end`, which come second.
+    auto storeBefore = [&](Value j, Value end, Value result) {
+      Value first = math.multiply(math.add(row, j), taps);
+      Value begin = getFirstTap(stored, first);
+      return createLoop(begin, end, result, [&](Value u, Value inner) {
+        Value sum = createExtract(builder, loc, sums, {u, j, t, i});
+        return store(sum, stored, math.add(first, u), inner);
+      });
+    };
+    auto storeFrom = [&](Value j, Value result) {
+      Value first = math.multiply(math.add(row, j), taps);
+      Value begin =
+          stored.column ? math.getMost(t, getFirstTap(stored, first)) : t;
+      return createLoop(begin, allTaps, result, [&](Value u, Value inner) {
+        Value sum = createExtract(builder, loc, sums, {t, i, u, j});
+        return store(sum, stored, math.add(first, u), inner);
+      });
+    };
     Value left = createLoop(zero, i, running, [&](Value j, Value inner) {
-      auto [first, before] = atChannel(i, t, j, begin, t, inner);
-      return createLoop(
-          t, allTaps, before, [&, first = first](Value u, Value last) {
-            Value sum = createExtract(builder, loc, sums, {t, i, u, j});
-            return store(sum, group, math.add(first, u), last);
-          });
+      return storeFrom(j, storeBefore(j, t, inner));
     });
-    return atChannel(i, t, i, begin, math.add(t, 1), left).second;
+    return storeBefore(i, math.add(t, 1), left);
   };
   return createLoop(zero, all, result, [&](Value i, Value outer) {
     return createLoop(zero, allTaps, outer, [&](Value t, Value running) {
@@ -204,21 +246,36 @@ Value PatchBuilder::storeDiagonal(Value sums, Value group, Value row,
 
 /// The last row: the sums of the columns and the number of rows.
 Value PatchBuilder::storeOnes(Value group, Value result) {
-  Value zero = math.get(0);
-  Value sums = space.sumTaps(sliceChannels(group, zero, channels));
-  int64_t begin = *getPackedSize(channels * taps);
-  result =
-      createLoop(zero, math.get(channels), result, [&](Value j, Value outer) {
-        Value first = math.add(math.multiply(j, taps), begin);
+  Value sums = space.sumTaps(sliceChannels(group, math.get(0), channels));
+  Value number = math.get(channels * taps);
+  StoredRow stored = findRow(group, number);
+  result = createLoop(
+      math.get(0), math.get(channels), result, [&](Value j, Value outer) {
+        Value first = math.multiply(j, taps);
+        Value begin = getFirstTap(stored, first);
         return createLoop(
-            zero, math.get(taps), outer, [&](Value u, Value inner) {
+            begin, math.get(taps), outer, [&](Value u, Value inner) {
               Value sum = createExtract(builder, loc, sums, {u, j});
-              return store(sum, group, math.add(first, u), inner);
+              return store(sum, stored, math.add(first, u), inner);
             });
       });
   Value count =
       createNumber(builder, loc, scaling.accumulate, static_cast<double>(rows));
-  return store(count, group, math.get(begin + channels * taps), result);
+  return store(count, stored, number, result);
+}
+
+/// What the last block has behind the matrix' last row.
+Value PatchBuilder::storeZeros(Value group, Value result) {
+  int64_t size = scaling.getBlockSide(channels * taps);
+  int64_t there = scaling.getSide(channels * taps) - (blocks - 1) * size;
+  Value block = math.add(math.multiply(group, blocks), blocks - 1);
+  Value zero = createZero(builder, loc, getElementType(result));
+  return createLoop(math.get(*getPackedSize(there)),
+                    math.get(*getPackedSize(size)), result,
+                    [&](Value place, Value inner) -> Value {
+                      return tensor::InsertOp::create(builder, loc, zero, inner,
+                                                      ValueRange{block, place});
+                    });
 }
 
 //===----------------------------------------------------------------------===//
@@ -231,37 +288,48 @@ Value PatchBuilder::addStrip(Value number, Value result) {
   Value strip = math.getFolded(math.getRest(number, strips), strips);
   Value row = math.multiply(strip, side);
   Value firsts = sliceChannels(group, row, side);
-  if (strips > 1)
+  if (space.hasSquares) {
+    // The tile in which the first row's block begins.
+    Value begin = math.get(0);
+    if (Value column = findRow(group, math.multiply(row, taps)).column)
+      begin = math.multiply(math.divide(column, taps * side), side);
     result = createCarryingLoop(
-        builder, loc, math.get(0), row, side, result,
-        [&](Value column, Value inner) {
+        builder, loc, begin, row, side, result, [&](Value column, Value inner) {
           Value seconds = sliceChannels(group, column, side);
           Value sums = space.sumPairs(firsts, seconds, /*half=*/false);
           return storeSquare(sums, group, row, column, inner);
         });
+  }
   Value sums = space.sumPairs(firsts, firsts, /*half=*/true);
   result = storeDiagonal(sums, group, row, result);
-  if (!scaling.ones)
+  int64_t columns = channels * taps;
+  bool hasZeros = !scaling.sum && scaling.getSide(columns) <
+                                      blocks * scaling.getBlockSide(columns);
+  if (!scaling.ones && !hasZeros)
     return result;
   Value isLast = math.divide(math.add(strip, 1), strips);
   return createLoop(math.get(0), isLast, result, [&](Value, Value inner) {
-    return storeOnes(group, inner);
+    if (hasZeros)
+      inner = storeZeros(group, inner);
+    return scaling.ones ? storeOnes(group, inner) : inner;
   });
 }
 
 Value PatchBuilder::build() {
-  int64_t packed = *getPackedSize(scaling.getSide(channels * taps));
+  int64_t packed = *getPackedSize(scaling.getBlockSide(channels * taps));
   Value result = scaling.sum;
   if (!result)
-    result = tensor::EmptyOp::create(builder, loc, {groups, packed},
+    result = tensor::EmptyOp::create(builder, loc, {groups * blocks, packed},
                                      getElementType(data));
   int64_t strips = groups * (channels / side);
   Value filled = createLoop(
       math.get(0), math.get(strips), result,
       [&](Value number, Value inner) { return addStrip(number, inner); });
   filled.getDefiningOp()->setAttr(
-      kPartsAttrName, builder.getI64IntegerAttr(space.countProducts(
-                          groups, channels, getShape(data).front())));
+      kPartsAttrName,
+      builder.getI64IntegerAttr(
+          space.countProducts(groups, channels, getShape(data).front()) /
+          blocks));
   return filled;
 }
 

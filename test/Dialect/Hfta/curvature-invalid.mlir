@@ -140,3 +140,23 @@ func.func @unpack_rank(%p: tensor<21xf32>) {
   %0 = hfta.unpack_symmetric %p : tensor<21xf32>
   return
 }
+
+// -----
+
+func.func @patch_blocks(%x: tensor<4x2x9xf32>) {
+  // expected-error@+1 {{blocks need a column or more, got 0}}
+  %0 = hfta.patch_moment %x scale 1.0 {kernel = array<i64: 3>, strides = array<i64: 1>,
+      dilations = array<i64: 1>, padding = array<i64: 1, 0>, groups = 1 : i64,
+      block_columns = 0 : i64} : tensor<4x2x9xf32>
+  return
+}
+
+// -----
+
+func.func @patch_block_sum(%x: tensor<4x2x9xf32>, %sum: tensor<1x28xf32>) {
+  // expected-error@+1 {{sum must have shape [2, 10], got 'tensor<1x28xf32>'}}
+  %0 = hfta.patch_moment %x, %sum scale 1.0 {kernel = array<i64: 3>, strides = array<i64: 1>,
+      dilations = array<i64: 1>, padding = array<i64: 1, 0>, groups = 1 : i64, ones,
+      block_columns = 4 : i64} : tensor<4x2x9xf32>, tensor<1x28xf32>
+  return
+}

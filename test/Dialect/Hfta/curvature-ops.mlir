@@ -33,6 +33,17 @@ func.func @patch_moment(%x: tensor<8x2x9x8xf32, #hfta.copies<2>>, %sum: tensor<2
   return %0 : tensor<2x55xf32, #hfta.copies<2>>
 }
 
+// Two groups of 19 columns, in four blocks each.
+// CHECK-LABEL: func.func @patch_blocks(
+func.func @patch_blocks(%x: tensor<8x4x9x8xf32>) -> tensor<8x15xf32> {
+  // CHECK: hfta.patch_moment %{{.*}} scale 1.000000e+00 {block_columns = 5 : i64, {{.*}}, ones, {{.*}}} : tensor<8x4x9x8xf32>
+  %0 = hfta.patch_moment %x scale 1.0 {kernel = array<i64: 3, 3>,
+      strides = array<i64: 2, 1>, dilations = array<i64: 1, 1>,
+      padding = array<i64: 1, 1, 1, 1>, groups = 2 : i64, ones, block_columns = 5 : i64}
+      : tensor<8x4x9x8xf32>
+  return %0 : tensor<8x15xf32>
+}
+
 // CHECK-LABEL: func.func @unpack_symmetric(
 func.func @unpack_symmetric(%p: tensor<2x21xf32>, %none: tensor<3x0xf32>) -> (tensor<2x6x6xf32>, tensor<3x0x0xf32>) {
   // CHECK: hfta.unpack_symmetric %{{.*}} : tensor<2x21xf32>

@@ -20,19 +20,29 @@ static ArrayRef<int64_t> getShape(Value value) {
 //===----------------------------------------------------------------------===//
 
 /// The type of `blocks` packed moments of rows of as many columns as `sizes`
-/// multiply to, and of a one if the op says so.
+/// multiply to, and of a one if the op says so; of their diagonal blocks, if it
+/// says of how many columns.
 template <typename Adaptor>
 static LogicalResult
 inferMoment(std::optional<Location> location, Adaptor adaptor, int64_t blocks,
-            ArrayRef<int64_t> sizes, SmallVectorImpl<Type> &types) {
+            ArrayRef<int64_t> sizes, std::optional<int64_t> blockColumns,
+            SmallVectorImpl<Type> &types) {
   int64_t columns = 1, elements;
   bool isTooLarge = llvm::any_of(sizes, [&](int64_t size) {
     return llvm::MulOverflow(columns, size, columns);
   });
   std::optional<int64_t> packed;
-  if (!isTooLarge)
-    packed = getPackedSize(columns + (adaptor.getOnes() ? 1 : 0));
-  if (!packed || llvm::MulOverflow(blocks, *packed, elements) ||
+  if (blockColumns && *blockColumns < 1)
+    return emitOptionalError(location, "blocks need a column or more, got ",
+                             *blockColumns);
+  if (!isTooLarge) {
+    columns += adaptor.getOnes() ? 1 : 0;
+    packed = getPackedSize(blockColumns.value_or(columns));
+    if (blockColumns)
+      isTooLarge = llvm::MulOverflow(
+          blocks, int64_t(llvm::divideCeil(columns, *blockColumns)), blocks);
+  }
+  if (isTooLarge || !packed || llvm::MulOverflow(blocks, *packed, elements) ||
       elements >= (int64_t(1) << 62))
     return emitOptionalError(location, "moment has too many elements");
   SmallVector<int64_t> shape = {blocks, *packed};
@@ -86,7 +96,7 @@ LogicalResult SecondMomentOp::inferReturnTypes(MLIRContext *,
   if (failed(columns))
     return failure();
   return inferMoment(location, adaptor, multiplySizes(*blocks), *columns,
-                     types);
+                     std::nullopt, types);
 }
 
 LogicalResult PatchMomentOp::inferReturnTypes(MLIRContext *,
@@ -108,7 +118,10 @@ LogicalResult PatchMomentOp::inferReturnTypes(MLIRContext *,
     return failure();
   SmallVector<int64_t> columns = {shape[1] / groups};
   llvm::append_range(columns, adaptor.getKernel());
-  return inferMoment(location, adaptor, groups, columns, types);
+  std::optional<int64_t> blockColumns;
+  if (std::optional<uint64_t> given = adaptor.getBlockColumns())
+    blockColumns = static_cast<int64_t>(*given);
+  return inferMoment(location, adaptor, groups, columns, blockColumns, types);
 }
 
 LogicalResult UnpackSymmetricOp::inferReturnTypes(
@@ -168,7 +181,8 @@ static std::pair<int64_t, int64_t> countTapPairs(PatchMomentOp op,
   return {pairs, taps};
 }
 
-/// The same without products of taps in the padding.
+/// The same without products of taps in the padding; of diagonal blocks the
+/// share of the matrix' columns that one has.
 int64_t PatchMomentOp::getFlops() {
   ArrayRef<int64_t> shape = getShape(getInput());
   int64_t channels = shape[1] / getGroups(), rank = getKernel().size();
@@ -183,7 +197,13 @@ int64_t PatchMomentOp::getFlops() {
                      getStrides()[axis] +
                  1;
   }
-  int64_t flops = channels * channels * pairs + channels * taps;
+  int64_t flops = channels * channels * pairs;
+  if (getBlockColumns()) {
+    int64_t columns = multiplySizes(getKernel()) * channels;
+    int64_t size = std::min<int64_t>(*getBlockColumns(), columns);
+    flops = flops / std::max<int64_t>(columns, 1) * size;
+  }
+  flops += channels * taps;
   if (getOnes())
     flops += 2 * (channels * taps + positions);
   return shape[0] * getGroups() * flops;

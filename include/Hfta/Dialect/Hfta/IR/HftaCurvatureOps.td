@@ -63,6 +63,11 @@ def Hfta_PatchMomentOp : Hfta_MomentOp<"patch_moment", [
     column of ones. What is computed of them is what hfta.second_moment says,
     without the patches in memory.
 
+    With `block_columns = s` only diagonal blocks of the matrix are computed: the
+    n columns are cut into k = ceil(n / s) blocks of s, of which the last one has
+    rows and columns of zeros behind those that there are. Blocks are then those
+    of the first group, of the second, and so on: [groups k, s (s + 1) / 2].
+
     Example (9 columns, 2 groups):
     ```mlir
     %1 = hfta.patch_moment %x scale 1.0 {kernel = array<i64: 3, 3>,
@@ -75,7 +80,8 @@ def Hfta_PatchMomentOp : Hfta_MomentOp<"patch_moment", [
                             DenseI64ArrayAttr:$kernel,
                             DenseI64ArrayAttr:$strides,
                             DenseI64ArrayAttr:$dilations,
-                            DenseI64ArrayAttr:$padding, I64Attr:$groups),
+                            DenseI64ArrayAttr:$padding, I64Attr:$groups,
+                            OptionalAttr<I64Attr>:$block_columns),
                        scaling);
   let assemblyFormat = [{
     $input (`,` $sum^)? `scale` $scale attr-dict `:` type(operands)
