@@ -197,12 +197,27 @@ static void setTime(double measured, double samples, double &least,
   each = (measured - least) / samples;
 }
 
+/// What was measured of a part's task and of its second version, which takes
+/// its place in steps that take moments.
+static planning::MeasuredTask getTask(const MeasuredCosts &costs,
+                                      llvm::StringRef part, int64_t block) {
+  planning::MeasuredTask both =
+      costs.tasks.lookup(TaskAttr::makeName(part, block));
+  if (llvm::StringRef second = parts::getMomentsPart(part); !second.empty()) {
+    planning::MeasuredTask other =
+        costs.tasks.lookup(TaskAttr::makeName(second, block));
+    both.seconds += other.seconds;
+    both.runs += other.runs;
+  }
+  return both;
+}
+
 /// On how many workers a layer was updated, each of which does all of it; that
 /// forwards are run more often than there are micro-batches is because copies
 /// take turns.
 static double countWorkers(const MeasuredCosts &costs, int64_t block) {
   auto getRuns = [&](llvm::StringRef part) {
-    return costs.tasks.lookup(TaskAttr::makeName(part, block)).runs;
+    return getTask(costs, part, block).runs;
   };
   double turns =
       getRuns(parts::kForward) / static_cast<double>(costs.microBatches);
@@ -214,16 +229,21 @@ llvm::Error hfta::measureLayers(LayerModel &model, const MeasuredCosts &costs) {
   double samples = static_cast<double>(costs.batch) / count;
   for (auto [block, layer] : llvm::enumerate(model.layers)) {
     auto getSeconds = [&, block = block](llvm::StringRef part) {
-      return costs.getSeconds(TaskAttr::makeName(part, block));
+      return getTask(costs, part, block).seconds;
     };
-    std::string forward = TaskAttr::makeName(parts::kForward, block);
-    if (!costs.tasks.contains(forward))
+    auto isThere = [&, block = block](llvm::StringRef part) {
+      return costs.tasks.contains(TaskAttr::makeName(part, block));
+    };
+    if (!isThere(parts::kForward) && !isThere(parts::kForwardMoments))
       return llvm::createStringError(
-          "tasks: expected one with the name '" + forward +
+          "tasks: expected one with the name '" +
+          TaskAttr::makeName(parts::kForward, block) +
           "', for the layer that ends with '" + layer.name + "'");
-    setTime(getSeconds(parts::kForward) / count, samples, layer.leastForward,
-            layer.forward);
-    double inputs = getSeconds(parts::kBackward);
+    setTime((getSeconds(parts::kForward) + getSeconds(parts::kSharedMoments)) /
+                count,
+            samples, layer.leastForward, layer.forward);
+    double inputs =
+        getSeconds(parts::kBackward) + getSeconds(parts::kSampledMoments);
     double weights = getSeconds(parts::kBackwardWeight);
     setTime((inputs + weights) / count, samples, layer.leastBackward,
             layer.backward);
