@@ -227,10 +227,16 @@ double KfacPlacer::getMemory() {
   for (auto variable : module.getOps<VariableOp>()) {
     if (variable.getRole() == Role::constant)
       continue;
+    // A replica has sums of its own groups, and activations of a copy at least.
+    Role role = variable.getRole();
+    bool isOfGroups = SegmentAttr::isSummed(role) || role == Role::result;
+    bool takesTurns = SegmentAttr::livesWithinStep(role) && !isOfGroups;
+    auto instances = static_cast<int64_t>(variable.getInstances());
+    if (isOfGroups)
+      instances = llvm::divideCeil(instances, ranks);
     RankedTensorType type = variable.getTensorType();
-    bytes -= static_cast<double>(getLogicalBytes(type)) *
-             static_cast<double>(getCopies(type).value_or(1)) *
-             static_cast<double>(variable.getInstances());
+    int64_t copies = takesTurns ? 1 : getCopies(type).value_or(1);
+    bytes -= static_cast<double>(getLogicalBytes(type) * copies * instances);
   }
   return std::max(bytes, 1.0);
 }
@@ -317,10 +323,16 @@ static bool isPlanOf(const PlannedKfac &given, const PlannedKfac &problem) {
            one.matrices.count == other.matrices.count &&
            one.block == other.block && one.isInput == other.isInput;
   };
+  auto hasSame = [](const planning::KfacLayer &one,
+                    const planning::KfacLayer &other) {
+    return one.factors.input == other.factors.input &&
+           one.factors.output == other.factors.output;
+  };
   return given.factorNames == problem.factorNames &&
          given.layerNames == problem.layerNames &&
          given.model.blocks.size() == problem.model.blocks.size() &&
-         llvm::equal(given.model.factors, problem.model.factors, isSame);
+         llvm::equal(given.model.factors, problem.model.factors, isSame) &&
+         llvm::equal(given.model.layers, problem.model.layers, hasSame);
 }
 
 /// The replicas first, first + stride, ..., as one is always written.

@@ -120,7 +120,7 @@ public:
     if (!values || (count && values.asArrayRef().size() != *count) ||
         llvm::any_of(values.asArrayRef(),
                      [&](int64_t value) { return value < least; })) {
-      fail(name, "whole numbers from " + Twine(least) + " on", count);
+      failList(name, "whole numbers from " + Twine(least) + " on", count);
       return empty(wholes, count, least);
     }
     return values;
@@ -131,7 +131,7 @@ public:
         llvm::any_of(values.asArrayRef(), [](double value) {
           return !(value >= 0 && std::isfinite(value));
         })) {
-      fail(name, "numbers from 0 on", count);
+      failList(name, "numbers from 0 on", count);
       return empty(numbers, count, 0.0);
     }
     return values;
@@ -140,29 +140,28 @@ public:
     std::vector<std::string> names;
     auto values = from.getAs<ArrayAttr>(name);
     if (!values || !llvm::all_of(values, llvm::IsaPred<StringAttr>)) {
-      fail(name, "strings", std::nullopt);
+      failList(name, "strings", std::nullopt);
       return names;
     }
     for (auto value : values.getAsRange<StringAttr>())
       names.push_back(value.str());
     return names;
   }
-  void fail(StringRef name, const Twine &expected,
-            std::optional<size_t> count) {
-    if (hasFailed)
-      return;
+  /// The first time alone.
+  void fail(StringRef name, const Twine &expected) {
+    if (!hasFailed)
+      module.emitError("in '")
+          << kAttribute << "': '" << name << "' must be " << expected;
     hasFailed = true;
-    InFlightDiagnostic error = module.emitError("in '")
-                               << kAttribute << "': '" << name << "' must be ";
-    if (count)
-      error << "a list of " << *count << " ";
-    else
-      error << "a list of ";
-    error << expected;
   }
   LogicalResult getResult() const { return failure(hasFailed); }
 
 private:
+  void failList(StringRef name, const Twine &expected,
+                std::optional<size_t> count) {
+    std::string many = count ? std::to_string(*count) + " " : "";
+    fail(name, "a list of " + many + expected.str());
+  }
   template <typename Value>
   static ArrayRef<Value> empty(std::vector<Value> &values,
                                std::optional<size_t> count, Value value) {
@@ -329,6 +328,8 @@ static LogicalResult readBuckets(Reader &reader, ModuleOp module,
       to.model, getKfacCosts(job, to.plan.grid.getRankCount()),
       to.plan.readyOrder);
   ArrayRef<int64_t> lengths = reader.getWhole("buckets", std::nullopt, 1);
+  if (failed(reader.getResult()))
+    return failure();
   auto fail = [&](const Twine &message) {
     return module.emitError("in '") << kAttribute << "': " << message;
   };
@@ -370,7 +371,7 @@ FailureOr<std::optional<PlannedKfac>> PlannedKfac::read(ModuleOp module) {
     return placement && placement.getValue() == getName(each);
   });
   if (known == std::end(all))
-    reader.fail("placement", "balanced, fraction or local", std::nullopt);
+    reader.fail("placement", "balanced, fraction or local");
   else
     plan.placement = *known;
   ArrayRef<int64_t> grid = reader.getWhole("grid", 2, 1);
