@@ -6,7 +6,14 @@ include(${CMAKE_CURRENT_LIST_DIR}/TestRun.cmake)
 
 find_program(mpicc mpicc)
 find_program(mpirun mpirun)
-if(NOT mpicc OR NOT mpirun)
+# Debian's openmpi-bin has mpicc, but not what it compiles with.
+if(mpicc)
+  execute_process(COMMAND ${mpicc} --showme:incdirs
+    OUTPUT_VARIABLE folders OUTPUT_STRIP_TRAILING_WHITESPACE)
+  separate_arguments(folders)
+  find_file(header mpi.h PATHS ${folders} NO_DEFAULT_PATH)
+endif()
+if(NOT header OR NOT mpirun)
   message(STATUS "skipped: needs mpicc (Debian's package libopenmpi-dev) and mpirun")
   return()
 endif()

@@ -20,8 +20,9 @@ ScheduleBuilder::Ready ScheduleBuilder::findReady(int64_t segment) const {
       continue;
     StringRef part = task.getPart();
     auto block = static_cast<int64_t>(task.getBlock());
+    // What goes back from drawn targets is done before all backwards.
     if (part == parts::kBackwardMoments ||
-        part == parts::kBackwardWeightMoments)
+        part == parts::kBackwardWeightMoments || part == parts::kSampledMoments)
       backward = std::min(backward.value_or(block), block);
     else if (part == parts::kForwardMoments || part == parts::kSharedMoments)
       forward = std::max(forward.value_or(block), block);
