@@ -40,6 +40,14 @@ llvm::Expected<FactorGrid> planning::makeFactorGrid(double fraction,
   return FactorGrid{rows, ranks / rows};
 }
 
+std::optional<double> planning::readFraction(llvm::StringRef placement) {
+  double fraction = 0;
+  if (!placement.consume_front("fraction(") || !placement.consume_back(")") ||
+      placement.getAsDouble(fraction))
+    return std::nullopt;
+  return fraction;
+}
+
 //===----------------------------------------------------------------------===//
 // Layers on columns, factors on ranks
 //===----------------------------------------------------------------------===//

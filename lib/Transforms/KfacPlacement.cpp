@@ -258,22 +258,9 @@ planning::KfacPlan KfacPlacer::choose() {
 FailureOr<planning::KfacPlan> KfacPlacer::placeFraction(double share) {
   llvm::Expected<planning::FactorGrid> grid =
       planning::makeFactorGrid(share, ranks);
-  if (!grid) {
-    llvm::consumeError(grid.takeError());
-    InFlightDiagnostic error = module.emitError("'placement = ")
-                               << job.kfacPlacement << "': of " << ranks
-                               << " replicas, expected ";
-    StringRef separator = "";
-    for (int64_t rows = ranks; rows > 0; --rows)
-      if (ranks % rows == 0) {
-        error << separator << "fraction("
-              << printNumber(static_cast<double>(rows) /
-                             static_cast<double>(ranks))
-              << ")";
-        separator = " or ";
-      }
-    return failure();
-  }
+  if (!grid)
+    return module.emitError("'placement = ")
+           << job.kfacPlacement << "': " << llvm::toString(grid.takeError());
   SmallVector<planning::KfacPlan> plans = {
       planning::planFraction(model, costs, *grid),
       planning::planFraction(model, costs, *grid,
@@ -307,12 +294,10 @@ FailureOr<planning::KfacPlan> KfacPlacer::place() {
     return planning::planBalanced(model, costs, ranks);
   if (word == "local")
     return placeLocally();
-  double share = 0;
-  bool isNumber = word.consume_front("fraction(") && word.consume_back(")") &&
-                  !word.getAsDouble(share);
-  assert(isNumber && "the job's words were checked");
-  (void)isNumber;
-  return placeFraction(share);
+  std::optional<double> share = planning::readFraction(word);
+  if (!share)
+    return module.emitError("the job has no placement '") << word << "'";
+  return placeFraction(*share);
 }
 
 /// Whether a plan is one of these units: what it was made of is the same.

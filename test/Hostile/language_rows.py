@@ -290,8 +290,8 @@ def make_precondition_rows():
     for share in ("0.3", "1 / 3", "0.75"):
         yield change(f"inverses on {share} of four replicas", "steps     3",
                      "steps 3\n  micro_batches 4\n  pipeline replicas = [4]\n"
-                     f"  precondition kfac(placement = fraction({share}))", 3,
-                     "of 4 replicas", "fraction(0.5)", place="job.hfta:11:")
+                     f"  precondition kfac(placement = fraction({share}))", 1,
+                     "of 4 replicas", "fraction(0.5)", place="job.hfta:19:")
     yield change("another preconditioner", "steps     3",
                  "steps 3\n  precondition shampoo", 1, "'shampoo'",
                  place="job.hfta:17:")

@@ -14,6 +14,8 @@
 #include "llvm/ADT/STLFunctionalExtras.h"
 #include "llvm/Support/Error.h"
 
+#include <optional>
+
 namespace mlir::hfta::planning {
 
 /// Ranks 0, 1, … row by row.
@@ -33,6 +35,9 @@ struct FactorGrid {
 /// but one rank at least. Their number must be whole and divide the ranks; an
 /// error says what it is.
 llvm::Expected<FactorGrid> makeFactorGrid(double fraction, int64_t ranks);
+
+/// F of "fraction(F)", as jobs ask for a placement; nothing of another text.
+std::optional<double> readFraction(llvm::StringRef placement);
 
 /// In place of a factor's number: the layer has none on this side.
 inline constexpr int64_t kNoFactor = -1;

@@ -243,8 +243,10 @@ def HftaInsertKfac : Pass<"hfta-insert-kfac", "::mlir::ModuleOp"> {
     a weight of, and makes units of them (`KfacUnits.h`), of each of which a remark
     tells the rule. Then it adds tasks, by block:
 
-    - `forward_moments` and `backward_moments`: forward and backward, which also
-      add up second moments of layers' inputs and output gradients;
+    - `forward_moments`, `backward_moments` and `backward_weight_moments`:
+      forward and backward, which also add up second moments of layers' inputs
+      and output gradients; `sampled_moments`, those of output gradients from
+      targets that are drawn;
       `shared_moments`, of what all copies share;
     - `curvature`: takes moments into running means, the Kronecker factors;
     - `invert`: the factors' inverses, damped;

@@ -2,7 +2,10 @@
 
 #include "Analysis/JobAnalyzer.h"
 
+#include "Hfta/Planning/FactorGrid.h"
+
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
 
 using namespace mlir;
 using namespace mlir::hfta;
@@ -47,15 +50,47 @@ void JobAnalyzer::analyzePrecondition(const Clause &clause) {
   for (llvm::StringRef period : kPeriods)
     if (const ast::Expression *given = arguments->get(period))
       info.periodRange = given->getRange();
+  if (const ast::Expression *placement = arguments->get("placement"))
+    info.placementRange = placement->getRange();
   if (const ast::Expression *exclude = arguments->get("exclude"))
     for (const ast::Expression *pattern : getElements(*exclude))
       info.excludeRanges.push_back(pattern->getRange());
 }
 
-/// What depends on each copy's own numbers.
+/// A share of replicas must be whole ones. How many there are isn't known yet
+/// where the planner is to say it, or where one worker does all.
+void JobAnalyzer::checkPlacement() {
+  const Job &job = info.job;
+  std::optional<double> share = planning::readFraction(job.kfacPlacement);
+  if (!share || isPlanned() || job.getStageCount() > 1 ||
+      job.getReplicas() == 1)
+    return;
+  int64_t replicas = job.getReplicas();
+  llvm::Expected<planning::FactorGrid> grid =
+      planning::makeFactorGrid(*share, replicas);
+  if (grid)
+    return;
+  llvm::consumeError(grid.takeError());
+  llvm::SmallVector<std::string> expected;
+  for (int64_t rows = replicas; rows > 0; --rows)
+    if (replicas % rows == 0)
+      expected.push_back("fraction(" +
+                         printNumber(static_cast<double>(rows) /
+                                     static_cast<double>(replicas)) +
+                         ")");
+  diagnostics.error(info.placementRange,
+                    "'placement = " + job.kfacPlacement + "': of " +
+                        llvm::Twine(replicas) + " replicas, expected " +
+                        llvm::join(expected, " or "),
+                    "the share times the replicas is how many of them have a "
+                    "layer's inverses");
+}
+
+/// What depends on each copy's own numbers, or on other clauses.
 void JobAnalyzer::checkPreconditioner() {
   if (info.job.preconditioner.empty())
     return;
+  checkPlacement();
   std::vector<double> factors = info.sweep.getValues(kPeriods[0]);
   std::vector<double> inverses = info.sweep.getValues(kPeriods[1]);
   for (int64_t copy = 0; copy < info.job.copies; ++copy) {

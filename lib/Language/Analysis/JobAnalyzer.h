@@ -95,6 +95,7 @@ struct JobInfo {
   llvm::SmallVector<llvm::SMRange> excludeRanges; ///< of Job::kfacExclude
   /// Of the last argument that says how often factors are measured or inverted.
   llvm::SMRange periodRange;
+  llvm::SMRange placementRange; ///< of Job::kfacPlacement
   llvm::StringMap<int64_t> dims;
   llvm::StringMap<llvm::SMRange> dimRanges;
 
@@ -167,6 +168,7 @@ private:
 
   // AnalyzePreconditioner.cpp: what is between gradients and optimizer.
   void checkPreconditioner();
+  void checkPlacement();
   void fillPreconditioner();
   bool isTakenByPreconditioner(llvm::StringRef name) const;
 
