@@ -84,7 +84,8 @@ def main():
            folder / "inverses.o", f"--cpu={options.cpu}"):
         sys.exit(1)
     if run("clang++-22", "-O2", "-std=c++17", "-I", folder,
-           "-I", ROOT / "runtime/include", *sorted(SOURCE.glob("*.cpp")),
+           "-I", ROOT / "runtime/include", "-I", ROOT / "bench/kernels",
+           *sorted(SOURCE.glob("*.cpp")),
            folder / "inverses.o", options.build / "lib/libhfta_runtime.a",
            "-lopenblas", "-lpthread", "-ldl", "-lm", "-o", folder / "inverses"):
         sys.exit(1)

@@ -4,8 +4,7 @@
 // neighbours alike; the best of all rounds counts.
 //===----------------------------------------------------------------------===//
 
-#include "hfta/launch.h"
-#include "hfta/program.h"
+#include "program.h"
 
 #include <chrono>
 #include <cmath>
@@ -13,12 +12,10 @@
 #include <cstdlib>
 #include <cstring>
 #include <functional>
-#include <memory>
 #include <string>
 #include <thread>
 #include <vector>
 
-extern "C" const hfta_program hfta_program_table __asm__("hfta_program");
 extern "C" void openblas_set_num_threads(int);
 extern "C" void spotrf_(const char *, const int *, float *, const int *, int *);
 extern "C" void spotri_(const char *, const int *, float *, const int *, int *);
@@ -31,63 +28,6 @@ static const Size kSizes[] = {
 };
 
 namespace {
-class Program {
-public:
-  explicit Program(int threads) {
-    uint64_t scratch = 64;
-    for (uint32_t i = 0; i < table.segment_count; ++i) {
-      const hfta_segment &segment = table.segments[i];
-      uint64_t bytes = (segment.bytes / 64 + 1) * 64;
-      void *memory = std::aligned_alloc(64, bytes);
-      std::memset(memory, 0, bytes);
-      segments.push_back(memory);
-      if (segment.role == HFTA_SEGMENT_SCRATCH)
-        scratch = segment.bytes;
-    }
-    for (int64_t copy = 0; copy < table.copies; ++copy)
-      copies.push_back(static_cast<int32_t>(copy));
-    keeps = std::make_unique<bool[]>(table.segment_count);
-    std::fill_n(keeps.get(), table.segment_count, true);
-    hfta_error error;
-    if (hfta_pool_create(threads, scratch, &pool, &error) != HFTA_OK) {
-      std::fprintf(stderr, "error: %s\n", error.message);
-      std::exit(1);
-    }
-  }
-
-  void run(size_t index) {
-    std::string name = "forward." + std::to_string(index);
-    for (uint32_t i = 0; i < table.task_count; ++i) {
-      hfta_task_call call = {
-          &table.tasks[i], segments.data(), keeps.get(), copies.data(),
-          nullptr,         table.copies,    -1};
-      if (table.tasks[i].name == name)
-        hfta_run_task(pool, &call, nullptr);
-    }
-  }
-
-  int64_t getCopies() const { return table.copies; }
-
-  /// The first element of one copy's tensor.
-  float *find(int rows, const std::string &name, int64_t copy) {
-    std::string wanted = std::to_string(rows) + "/" + name;
-    for (uint32_t i = 0; i < table.tensor_count; ++i)
-      if (const hfta_tensor &tensor = table.tensors[i]; wanted == tensor.name)
-        return reinterpret_cast<float *>(
-            static_cast<char *>(segments[tensor.segment]) + tensor.offset +
-            static_cast<uint64_t>(copy) * tensor.copy_stride);
-    std::fprintf(stderr, "error: no tensor %s\n", wanted.c_str());
-    std::exit(1);
-  }
-
-private:
-  const hfta_program &table = hfta_program_table;
-  std::vector<void *> segments;
-  std::vector<int32_t> copies;
-  std::unique_ptr<bool[]> keeps;
-  hfta_pool *pool = nullptr;
-};
-
 /// Matrices of one size, ours and LAPACK's.
 class Contest {
 public:
@@ -106,6 +46,10 @@ public:
 
 private:
   void fill();
+  float *find(const std::string &name, int64_t copy) {
+    return program.find(program.getTensor(std::to_string(rows) + "/" + name),
+                        copy);
+  }
   void invert(int begin, int end);
   size_t getPacked(int row, int column) const {
     return static_cast<size_t>(row) * (static_cast<size_t>(row) + 1) / 2 +
@@ -113,7 +57,7 @@ private:
   }
   float *findOurs(const std::string &name, int matrix) {
     int64_t batch = count / program.getCopies();
-    return program.find(rows, name, matrix / batch) +
+    return find(name, matrix / batch) +
            static_cast<size_t>(matrix % batch) * getPacked(rows, 0);
   }
 
@@ -130,7 +74,7 @@ void Contest::fill() {
   uint32_t state = 1;
   int64_t batch = count / program.getCopies();
   for (int matrix = 0; matrix < count; ++matrix) {
-    program.find(rows, "damping", matrix / batch)[matrix % batch] = 0.5f;
+    find("damping", matrix / batch)[matrix % batch] = 0.5f;
     float *packed = findOurs("factor", matrix);
     float *full = &factors[square * static_cast<size_t>(matrix)];
     for (int i = 0; i < rows; ++i)

@@ -5,9 +5,8 @@
 // against sums in double first.
 //===----------------------------------------------------------------------===//
 
-#include "hfta/launch.h"
-#include "hfta/program.h"
 #include "kernels.h"
+#include "program.h"
 
 #include <algorithm>
 #include <chrono>
@@ -16,12 +15,9 @@
 #include <cstdlib>
 #include <cstring>
 #include <ctime>
-#include <memory>
 #include <string>
-#include <sys/mman.h>
 #include <thread>
 
-extern "C" const hfta_program hfta_program_table __asm__("hfta_program");
 extern "C" void omp_set_num_threads(int);
 extern "C" void openblas_set_num_threads(int);
 
@@ -41,52 +37,17 @@ static double getSeconds(bool oneThread) {
 //===----------------------------------------------------------------------===//
 
 namespace {
-class Program {
+/// Of each case, tensors of one letter.
+class Cases : public Program {
 public:
-  explicit Program(int threads) {
-    uint64_t scratch = 64;
-    for (uint32_t i = 0; i < table.segment_count; ++i) {
-      const hfta_segment &segment = table.segments[i];
-      uint64_t unit = 2 << 20, bytes = (segment.bytes / unit + 1) * unit;
-      char *memory = static_cast<char *>(std::aligned_alloc(unit, bytes));
-      madvise(memory, bytes, MADV_HUGEPAGE);
-      std::memset(memory, 0, bytes);
-      if (segment.image)
-        std::memcpy(memory, segment.image, segment.bytes);
-      segments.push_back(memory);
-      if (segment.role == HFTA_SEGMENT_SCRATCH)
-        scratch = segment.bytes;
-    }
-    for (int64_t copy = 0; copy < table.copies; ++copy)
-      copies.push_back(copy);
-    keeps = std::make_unique<bool[]>(table.segment_count);
-    std::fill_n(keeps.get(), table.segment_count, true);
-    hfta_error error;
-    if (hfta_pool_create(threads, scratch, &pool, &error) != HFTA_OK) {
-      std::fprintf(stderr, "error: %s\n", error.message);
-      std::exit(1);
-    }
-  }
-
-  void run(size_t index) {
-    std::string name = "forward." + std::to_string(index);
-    for (uint32_t i = 0; i < table.task_count; ++i) {
-      hfta_task_call call = {
-          &table.tasks[i], segments.data(), keeps.get(), copies.data(),
-          nullptr,         table.copies,    -1};
-      if (table.tasks[i].name == name)
-        hfta_run_task(pool, &call, nullptr);
-    }
-  }
+  using Program::Program;
 
   float *find(size_t index, char name, int64_t *elements = nullptr,
               int copy = 0) {
     const hfta_tensor &tensor = getTensor(index, name);
     if (elements)
       *elements = static_cast<int64_t>(tensor.bytes / 4);
-    return reinterpret_cast<float *>(
-        static_cast<char *>(segments[tensor.segment]) + tensor.offset +
-        static_cast<uint64_t>(copy) * tensor.copy_stride);
+    return Program::find(tensor, copy);
   }
 
   /// The elements in logical order: the compiler chose how activations are
@@ -110,20 +71,9 @@ public:
   }
 
 private:
-  const hfta_tensor &getTensor(size_t index, char name) {
-    std::string wanted = std::to_string(index) + "/" + name;
-    for (uint32_t i = 0; i < table.tensor_count; ++i)
-      if (wanted == table.tensors[i].name)
-        return table.tensors[i];
-    std::fprintf(stderr, "error: no tensor %s\n", wanted.c_str());
-    std::exit(1);
+  const hfta_tensor &getTensor(size_t index, char name) const {
+    return Program::getTensor(std::to_string(index) + "/" + name);
   }
-
-  const hfta_program &table = hfta_program_table;
-  std::vector<void *> segments;
-  std::vector<int32_t> copies;
-  std::unique_ptr<bool[]> keeps; ///< all do
-  hfta_pool *pool = nullptr;
 };
 } // namespace
 
@@ -319,7 +269,7 @@ static double getMemory(const Case &c,
   }
 }
 
-static double checkMemory(Program &program, size_t index) {
+static double checkMemory(Cases &program, size_t index) {
   const Case &c = kCases[index];
   std::vector<std::vector<float>> tensors;
   size_t operands = 1;
@@ -356,7 +306,7 @@ static double checkMemory(Program &program, size_t index) {
 
 /// The worst of 500 elements of a copy, as a share of what rounding may do:
 /// each addition to a sum of random terms errs by a share of the sum so far.
-static double checkCopy(Program &program, size_t index, int copy) {
+static double checkCopy(Cases &program, size_t index, int copy) {
   const Case &c = kCases[index];
   // A weight has its output channels first, and is never stored otherwise.
   int64_t inputs = c.numbers[1], outputs = c.numbers[2];
@@ -390,7 +340,7 @@ static double checkCopy(Program &program, size_t index, int copy) {
   return worst;
 }
 
-static double check(Program &program, size_t index) {
+static double check(Cases &program, size_t index) {
   int copies = kCases[index].copies;
   for (int copy = 0; copy < copies; ++copy) {
     int64_t size;
@@ -450,7 +400,7 @@ int main(int argc, char **argv) {
   std::string filter = argc > 4 ? argv[4] : "";
   omp_set_num_threads(threads);
   openblas_set_num_threads(threads);
-  Program program(threads);
+  Cases program(threads);
   bool sound = true;
   int64_t peakVectors = 100000;
   std::printf("%-44s %8s %6s %5s  peers\n", "kernel", "G/s", "peak", "goal");

@@ -113,20 +113,37 @@ static uint32_t find_own(const hfta_program *program,
   return index;
 }
 
+/// A place among the commands of the schedules that a workload runs.
+typedef struct {
+  uint32_t schedule, command;
+} cursor;
+
+/// The next command that is the process' own; null behind the last one. Begins
+/// with a cursor of zeros.
+static const hfta_command *next_own(const hfta_program *program,
+                                    const hfta_workload *workload, cursor *at) {
+  for (; at->schedule < program->schedule_count;
+       *at = (cursor){at->schedule + 1, 0}) {
+    const hfta_schedule *schedule = &program->schedules[at->schedule];
+    if (!hfta_workload_runs(program, workload, at->schedule))
+      continue;
+    uint32_t index = find_own(program, workload, schedule, at->command);
+    if (index >= schedule->command_count)
+      continue;
+    at->command = index + 1;
+    return &schedule->commands[index];
+  }
+  return NULL;
+}
+
 /// Whether the answer is yes for some command.
 static bool some_command(const hfta_program *program,
                          const hfta_workload *workload,
                          command_question question, uint32_t segment) {
-  for (uint32_t s = 0; s < program->schedule_count; ++s) {
-    const hfta_schedule *schedule = &program->schedules[s];
-    if (!hfta_workload_runs(program, workload, s))
-      continue;
-    for (uint32_t i = find_own(program, workload, schedule, 0);
-         i < schedule->command_count;
-         i = find_own(program, workload, schedule, i + 1))
-      if (question(program, &schedule->commands[i], segment))
-        return true;
-  }
+  const hfta_command *command;
+  for (cursor at = {0}; (command = next_own(program, workload, &at));)
+    if (question(program, command, segment))
+      return true;
   return false;
 }
 
@@ -376,20 +393,12 @@ static uint64_t workload_reach(const hfta_program *program,
     return received_bytes(program, workload, index);
   if (segment->role != HFTA_SEGMENT_WORKSPACE)
     return all;
-  for (uint32_t s = 0; s < program->schedule_count; ++s) {
-    const hfta_schedule *schedule = &program->schedules[s];
-    if (!hfta_workload_runs(program, workload, s))
+  const hfta_command *command;
+  for (cursor at = {0}; (command = next_own(program, workload, &at));) {
+    if (command->kind != HFTA_COMMAND_RUN)
       continue;
-    for (uint32_t i = find_own(program, workload, schedule, 0);
-         i < schedule->command_count;
-         i = find_own(program, workload, schedule, i + 1)) {
-      const hfta_command *command = &schedule->commands[i];
-      if (command->kind != HFTA_COMMAND_RUN)
-        continue;
-      uint64_t reach =
-          task_reach(&program->tasks[command->subject], index, all);
-      most = reach > most ? reach : most;
-    }
+    uint64_t reach = task_reach(&program->tasks[command->subject], index, all);
+    most = reach > most ? reach : most;
   }
   return most;
 }

@@ -1,0 +1,98 @@
+//===- program.h - A generated program whose tasks are timed ----*- C++ -*-===//
+//
+// For drivers of benchmarks that are linked with one: no training, only its
+// tasks, one at a time, on a pool of threads.
+//===----------------------------------------------------------------------===//
+
+#ifndef HFTA_BENCH_PROGRAM_H
+#define HFTA_BENCH_PROGRAM_H
+
+#include "hfta/launch.h"
+#include "hfta/program.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <memory>
+#include <string>
+#include <sys/mman.h>
+#include <vector>
+
+extern "C" const hfta_program hfta_program_table __asm__("hfta_program");
+
+/// The program, its memory, and threads. What is wrong ends the driver with 1.
+class Program {
+public:
+  explicit Program(int threads) {
+    uint64_t scratch = 64;
+    for (uint32_t i = 0; i < table.segment_count; ++i) {
+      const hfta_segment &segment = table.segments[i];
+      segments.push_back(allocate(segment));
+      if (segment.role == HFTA_SEGMENT_SCRATCH)
+        scratch = segment.bytes;
+    }
+    for (int64_t copy = 0; copy < table.copies; ++copy)
+      copies.push_back(static_cast<int32_t>(copy));
+    keeps = std::make_unique<bool[]>(table.segment_count);
+    std::fill_n(keeps.get(), table.segment_count, true);
+    hfta_error error;
+    if (hfta_pool_create(threads, scratch, &pool, &error) != HFTA_OK)
+      fail(error.message);
+  }
+
+  int64_t getCopies() const { return table.copies; }
+
+  /// Runs the task `forward.INDEX` for all copies.
+  void run(size_t index) {
+    std::string name = "forward." + std::to_string(index);
+    for (uint32_t i = 0; i < table.task_count; ++i) {
+      hfta_task_call call = {
+          &table.tasks[i], segments.data(), keeps.get(), copies.data(),
+          nullptr,         table.copies,    -1};
+      if (table.tasks[i].name == name)
+        hfta_run_task(pool, &call, nullptr);
+    }
+  }
+
+  const hfta_tensor &getTensor(const std::string &name) const {
+    for (uint32_t i = 0; i < table.tensor_count; ++i)
+      if (name == table.tensors[i].name)
+        return table.tensors[i];
+    fail("no tensor " + name);
+  }
+
+  /// The first element of one copy's tensor.
+  float *find(const hfta_tensor &tensor, int64_t copy = 0) const {
+    return reinterpret_cast<float *>(
+        static_cast<char *>(segments[tensor.segment]) + tensor.offset +
+        static_cast<uint64_t>(copy) * tensor.copy_stride);
+  }
+
+private:
+  [[noreturn]] static void fail(const std::string &message) {
+    std::fprintf(stderr, "error: %s\n", message.c_str());
+    std::exit(1);
+  }
+
+  /// In large pages, with what the program says or zeros.
+  static void *allocate(const hfta_segment &segment) {
+    uint64_t unit = 2 << 20, bytes = (segment.bytes / unit + 1) * unit;
+    void *memory = std::aligned_alloc(unit, bytes);
+    if (!memory)
+      fail("no memory");
+    madvise(memory, bytes, MADV_HUGEPAGE);
+    std::memset(memory, 0, bytes);
+    if (segment.image)
+      std::memcpy(memory, segment.image, segment.bytes);
+    return memory;
+  }
+
+  const hfta_program &table = hfta_program_table;
+  std::vector<void *> segments;
+  std::vector<int32_t> copies;
+  std::unique_ptr<bool[]> keeps; ///< all do
+  hfta_pool *pool = nullptr;
+};
+
+#endif // HFTA_BENCH_PROGRAM_H
