@@ -1,0 +1,36 @@
+#!/usr/bin/env python3
+"""Preconditioned sweeps train on three threads to the bytes of one, by each method, and
+on four ranks that share K-FAC's work, where there is an MPI launcher: programs for
+scripts/check-threads to look for data races in. Needs only Python's standard library."""
+
+import shutil
+
+from harness import Work, checkpoint, expect_same_checkpoint
+from kfac import COPIES, METHODS, STEPS, make
+from kfac_ranks import Check
+
+
+def check_threads(work, kind, method):
+    binary = work.compile(f"{kind}-{method}",
+                          make(kind, COPIES, "  micro_batches 2", method))
+    alone = work.train(binary, "--threads", 1)
+    alone = alone.rename(alone.with_name(f"{alone.name}-alone"))
+    several = work.train(binary, "--threads", 3)
+    expect_same_checkpoint(checkpoint(several, STEPS), checkpoint(alone, STEPS),
+                           f"{kind}, {method}: three threads")
+
+
+def main():
+    work = Work(__doc__, "cnn", "mlp")
+    for kind in ("cnn", "mlp"):
+        for method in METHODS:
+            check_threads(work, kind, method)
+    if not shutil.which("mpirun"):
+        return
+    check = Check(work, "mlp", "cholesky", 4)
+    for placement in ("balanced", "fraction(0.5)"):
+        check.check(placement, [4])
+
+
+if __name__ == "__main__":
+    main()
