@@ -104,8 +104,8 @@ static ExitCode checkPlanning(CommandLineState &state) {
     return needs("--profile", "'--plan-pipeline'");
   if (options.profileSamples != 0 && options.profile.empty())
     return needs("--profile-samples", "'--profile=FILE'");
-  if (!options.timeline.empty() && !options.planPipeline)
-    return needs("--timeline", "'--plan-pipeline'");
+  if (!options.timeline.empty() && !options.planPipeline && !options.plan)
+    return needs("--timeline", "'--plan-pipeline' or '--plan'");
   if (!options.trace.empty() && options.timeline.empty())
     return needs("--trace", "'--timeline=FILE.svg'");
   if (!options.planPipeline)

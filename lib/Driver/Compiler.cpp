@@ -57,6 +57,7 @@ private:
   ExitCode checkOutput();
   ExitCode checkCuts();
   ExitCode planPipeline();
+  ExitCode printPlanned();
   /// From the phase before it to `phase`.
   ExitCode runPasses(const PhaseInfo &before, const PhaseInfo &phase);
   ExitCode lowerTo(Phase last);
@@ -121,8 +122,10 @@ ExitCode Compiler::checkInputs() {
 
 /// Before the long work: whether its result can be kept.
 ExitCode Compiler::checkOutput() {
-  if (options.plan)
+  if (options.plan && options.timeline.empty())
     return ExitCode::done;
+  if (options.plan)
+    return checkPlanOutputs(options, errors) ? checkInputs() : ExitCode::usage;
   if (ExitCode code = checkInputs(); code != ExitCode::done)
     return code;
   if (!isLinked(options.emit) &&
@@ -321,10 +324,30 @@ ExitCode Compiler::compile() {
     return code;
   if (!options.plan)
     return isMLIR(options.emit) ? emitModule() : generateCode();
+  return printPlanned();
+}
+
+/// Of `--plan`: draws the step where `--timeline` says, and prints.
+ExitCode Compiler::printPlanned() {
   std::string plan;
   llvm::raw_string_ostream os(plan);
   if (failed(printPlan(*loaded.module, os)))
     return ExitCode::input;
+  if (!options.timeline.empty()) {
+    FailureOr<std::optional<planning::Timeline>> timeline =
+        drawPreconditioner(*loaded.module);
+    if (failed(timeline))
+      return ExitCode::input;
+    if (!*timeline) {
+      errors << "hftac: error: option '--timeline': with '--plan' it draws how "
+                "replicas share a preconditioner's work, and this job's don't\n"
+                "hint: '--plan-pipeline' draws the step of a pipeline\n";
+      return ExitCode::usage;
+    }
+    if (ExitCode code = writeTimeline(**timeline, options, errors);
+        code != ExitCode::done || options.timeline == "-")
+      return code;
+  }
   if (llvm::Error error = writeOutput("-", plan))
     return fail(ExitCode::cannotWrite, std::move(error));
   return ExitCode::done;

@@ -482,9 +482,10 @@ ExitCode JobPlanner::planWithRecompute(PlanningProblem problem,
 
 /// What a plan in a file has no use for.
 ExitCode JobPlanner::checkPlanOptions() {
-  const char *option = !options.costs.empty()      ? "--costs"
-                       : !options.timeline.empty() ? "--timeline"
-                                                   : nullptr;
+  bool isDrawn = options.planPipeline && !options.timeline.empty();
+  const char *option = !options.costs.empty() ? "--costs"
+                       : isDrawn              ? "--timeline"
+                                              : nullptr;
   if (!option)
     return ExitCode::done;
   errors << "hftac: error: option '" << option

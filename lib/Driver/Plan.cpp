@@ -101,6 +101,24 @@ static LogicalResult printPreconditioner(ModuleOp module, const Job &job,
   return success();
 }
 
+FailureOr<std::optional<planning::Timeline>>
+hfta::drawPreconditioner(ModuleOp module) {
+  FailureOr<Job> job = Job::read(module);
+  FailureOr<std::optional<PlannedKfac>> planned = PlannedKfac::read(module);
+  if (failed(job) || failed(planned))
+    return failure();
+  std::optional<planning::Timeline> drawn;
+  if (!*planned)
+    return drawn;
+  const planning::KfacPlan &plan = (*planned)->plan;
+  int64_t ranks = plan.grid.getRankCount();
+  drawn = planning::getTimeline(simulateStep((*planned)->model,
+                                             getKfacCosts(*job, ranks), plan,
+                                             planning::KfacStep::inverses),
+                                ranks, job->name);
+  return drawn;
+}
+
 LogicalResult hfta::printPlan(ModuleOp module, raw_ostream &os) {
   FailureOr<Job> job = Job::read(module);
   if (failed(job))

@@ -26,10 +26,9 @@ static std::optional<Timeline> loadTrace(llvm::StringRef path,
   return std::nullopt;
 }
 
-/// With the options' trace beside it.
-static ExitCode writeTimeline(const Timeline &timeline,
-                              const DriverOptions &options,
-                              llvm::raw_ostream &errors) {
+ExitCode hfta::writeTimeline(const Timeline &timeline,
+                             const DriverOptions &options,
+                             llvm::raw_ostream &errors) {
   std::optional<Timeline> drawn = timeline;
   if (!options.trace.empty()) {
     drawn = loadTrace(options.trace, errors);

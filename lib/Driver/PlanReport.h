@@ -8,13 +8,17 @@
 
 namespace mlir::hfta {
 
-/// Whether `--plan-pipeline` replaces no input and no other output of its own.
+/// Whether a plan's outputs replace no input and no other output of its own.
 bool checkPlanOutputs(const DriverOptions &options, llvm::raw_ostream &errors);
 
 /// Prints the plan, writes it where `-o` says, and draws its step where
 /// `--timeline` does.
 ExitCode reportPlan(const SimulatedPlan &result, const DriverOptions &options,
                     llvm::raw_ostream &errors);
+
+/// Draws it where `--timeline` says, with the trace of `--trace` beside it.
+ExitCode writeTimeline(const planning::Timeline &timeline,
+                       const DriverOptions &options, llvm::raw_ostream &errors);
 
 /// Says in a line what was planned.
 void reportStages(const planning::PipelinePlan &plan, llvm::raw_ostream &os);

@@ -153,14 +153,20 @@ private:
 /// Of "forward.3": what the task's part is.
 static BarKind getTaskKind(llvm::StringRef name, bool isSplit) {
   llvm::StringRef part = name.split('.').first;
-  if (part == "forward")
+  if (part == "forward" || part == "forward_moments" ||
+      part == "shared_moments")
     return BarKind::forward;
   if (part == "recompute")
     return BarKind::recompute;
-  if (part == "backward")
+  if (part == "backward" || part == "backward_moments" ||
+      part == "sampled_moments")
     return isSplit ? BarKind::backwardInput : BarKind::backward;
-  if (part == "backward_weight")
+  if (part == "backward_weight" || part == "backward_weight_moments")
     return BarKind::backwardWeight;
+  if (part == "curvature" || part == "invert")
+    return BarKind::invert;
+  if (part == "precondition" || part == "scale")
+    return BarKind::precondition;
   if (part == "update" || part == "clip" || part == "norm")
     return BarKind::update;
   return BarKind::other;
@@ -176,10 +182,15 @@ std::optional<BarKind> TraceReader::getKind(const TraceEvent &event) const {
   llvm::StringRef row = found->what, name = event.name;
   if (row == "compute")
     return getTaskKind(name, isSplit);
+  if (name.starts_with("combine_moments") || name.starts_with("sums of moment"))
+    return BarKind::factorSum;
   if (row == "sums" || name.starts_with("sums of"))
     return BarKind::sum;
   if (!row.starts_with("messages") || !event.receiver)
     return std::nullopt;
+  if (name.consume_front("a share of "))
+    return name.starts_with("curvature") ? BarKind::inverse
+                                         : BarKind::direction;
   return *event.receiver < found->number ? BarKind::gradient : BarKind::value;
 }
 

@@ -40,11 +40,17 @@ static constexpr BarStyle kStyles[] = {
     {BarKind::backward, "backward", "#e69f00", "#000000", 0},
     {BarKind::backwardInput, "backward of inputs", "#e69f00", "#000000", 0},
     {BarKind::backwardWeight, "backward of weights", "#009e73", "#000000", 0},
+    {BarKind::invert, "inverses", "#000000", "#ffffff", 0},
+    {BarKind::precondition, "precondition", "#d55e00", "#000000", 0},
     {BarKind::update, "update", "#f0e442", "#000000", 0},
     {BarKind::other, "other work", "#bbbbbb", "#000000", 0},
     {BarKind::value, "values sent", "#0072b2", "#ffffff", 1},
-    {BarKind::gradient, "gradients sent", "#d55e00", "#000000", 2},
+    {BarKind::inverse, "inverses sent", "#000000", "#ffffff", 1},
+    {BarKind::gradient, "gradients sent", "#e69f00", "#000000", 2},
+    {BarKind::direction, "preconditioned gradients sent", "#d55e00", "#000000",
+     2},
     {BarKind::sum, "sums of gradients", "#cc79a7", "#000000", 3},
+    {BarKind::factorSum, "sums of factors", "#56b4e9", "#000000", 3},
 };
 static constexpr int kLanes = 4;
 

@@ -283,7 +283,7 @@ def make_planning_rows():
                    options=["-o", "profile.txt"])
     yield hftac("a profile without a plan", 2, "'--plan-pipeline'",
                 options=["--profile=job.hfta"])
-    yield hftac("a timeline without a plan", 2, "'--plan-pipeline'",
+    yield hftac("a timeline without a plan", 2, "'--plan'",
                 options=["--timeline=t.svg"])
     yield planning("a timeline that can't be written", 4, "cannot write",
                    options=["--timeline=none/t.svg"])

@@ -200,9 +200,33 @@ def replacing(name, output, *options):
                ("hftac: error: ",))
 
 
+def drawing(name, clauses, code, *texts, timeline="t.svg", files=()):
+    """The answer to a job whose preconditioner's step is drawn."""
+    good = GOOD.replace("steps     3", f"steps 3\n  {clauses}", 1)
+    return Row(name, {"job.hfta": good, **dict(files)},
+               ["hftac", "job.hfta", "--plan", f"--timeline={timeline}",
+                *(["--trace=t.json"] if files else [])], (code,),
+               ("error: ", *texts))
+
+
+def make_drawing_rows():
+    shared = "precondition kfac()\n  micro_batches 2\n  pipeline replicas = [2]"
+    yield drawing("a drawing of a job that preconditions nothing", "", 2,
+                  "'--timeline'", "preconditioner")
+    yield drawing("a drawing of what one worker does", "precondition kfac()", 2,
+                  "'--timeline'", "preconditioner")
+    yield drawing("a drawing in its preconditioned job's place", shared, 2,
+                  "would replace", "'job.hfta'", timeline="job.hfta")
+    yield drawing("a drawing of a placement that can't be written", shared, 4,
+                  "cannot write", timeline="none/t.svg")
+    yield drawing("a drawing beside a trace of nothing", shared, 1, "t.json",
+                  files=[("t.json", "")])
+
+
 def make_limit_rows():
     yield replacing("a plan in its job's place", "-o=job.hfta")
     yield replacing("a drawing in its job's place", "--timeline=job.hfta")
+    yield from make_drawing_rows()
     yield replacing("a plan and a drawing in one place", "-o=-", "--timeline=-")
     yield job("a plan of more devices than there may be", 'pipeline plan("plan.json")',
               1, "at most 4096", files=[("plan.json", make_plan("0f").replace(

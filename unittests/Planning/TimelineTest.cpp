@@ -2,6 +2,7 @@
 
 #include "Hfta/Planning/Timeline.h"
 
+#include "TestKfacModels.h"
 #include "TestPipelines.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
@@ -85,6 +86,46 @@ TEST(TimelineTest, SumsAreDrawnToo) {
   EXPECT_TRUE(llvm::any_of(timeline.bars, [](const TimelineBar &bar) {
     return bar.kind == BarKind::sum &&
            bar.title == "part of a sum of stage 1 to worker 2";
+  }));
+  EXPECT_TRUE(isWellFormed(getSvg(timeline)));
+}
+
+/// A layer of 4 and 2 rows for rank 0, and one of 3 and 1 for rank 1.
+TEST(TimelineTest, StepsOfKfacHaveABarForEachRank) {
+  KfacModel model = makeTwoLayers();
+  KfacCosts costs = makeSimpleCosts();
+  KfacPlan plan;
+  plan.grid = {1, 2};
+  plan.placement = KfacPlacement::fraction;
+  plan.columns = {{0, 1}, {0, 0, 1, 1}};
+  plan.owners = {0, 0, 1, 1};
+  plan.buckets = getBucketTimes(getBucketProblem(model, costs, plan.readyOrder),
+                                {2, 1, 1});
+  KfacRun run = simulateStep(model, costs, plan, KfacStep::inverses);
+  Timeline timeline = getTimeline(run, 2, "two layers");
+  EXPECT_EQ(timeline.rows, std::vector<std::string>({"rank 0", "rank 1"}));
+  auto count = [&](BarKind kind, size_t row) {
+    return llvm::count_if(timeline.bars, [&](const TimelineBar &bar) {
+      return bar.kind == kind && bar.row == row;
+    });
+  };
+  for (size_t rank : {0, 1}) {
+    EXPECT_EQ(count(BarKind::forward, rank), 2);
+    EXPECT_EQ(count(BarKind::backward, rank), 2);
+    EXPECT_EQ(count(BarKind::sum, rank), 2);
+    EXPECT_EQ(count(BarKind::factorSum, rank), 3);
+    EXPECT_EQ(count(BarKind::invert, rank), 2);
+    EXPECT_EQ(count(BarKind::inverse, rank), 0) << "of its column alone";
+    EXPECT_EQ(count(BarKind::precondition, rank), 1);
+    EXPECT_EQ(count(BarKind::direction, rank), 1);
+    EXPECT_EQ(count(BarKind::update, rank), 1);
+  }
+  double end = 0;
+  for (const TimelineBar &bar : timeline.bars)
+    end = std::max(end, bar.end);
+  EXPECT_EQ(end, run.seconds);
+  EXPECT_TRUE(llvm::any_of(timeline.bars, [](const TimelineBar &bar) {
+    return bar.row == 0 && bar.label == "4" && bar.title == "invert, 4 rows";
   }));
   EXPECT_TRUE(isWellFormed(getSvg(timeline)));
 }
@@ -212,6 +253,45 @@ TEST(TimelineTest, WorkersOfOneRankHaveRowsOfTheirOwn) {
   EXPECT_EQ(measured->bars[1].kind, BarKind::backwardInput);
   EXPECT_EQ(measured->bars[1].row, 1u);
   EXPECT_EQ(measured->bars[2].kind, BarKind::gradient);
+}
+
+TEST(TimelineTest, TracesTellWhatIsDoneForKfac) {
+  llvm::Expected<Timeline> measured = readTrace(R"json({"traceEvents": [
+    {"name": "thread_name", "ph": "M", "pid": 0, "tid": 2,
+     "args": {"name": "compute"}},
+    {"name": "thread_name", "ph": "M", "pid": 0, "tid": 3,
+     "args": {"name": "sums"}},
+    {"name": "thread_name", "ph": "M", "pid": 0, "tid": 4,
+     "args": {"name": "messages (sums)"}},
+    {"name": "step", "ph": "X", "pid": 0, "tid": 0, "ts": 0, "dur": 50},
+    {"name": "forward_moments.1", "ph": "X", "pid": 0, "tid": 2, "ts": 1,
+     "dur": 1},
+    {"name": "backward_moments.1", "ph": "X", "pid": 0, "tid": 2, "ts": 2,
+     "dur": 1},
+    {"name": "combine_moments.0", "ph": "X", "pid": 0, "tid": 3, "ts": 3,
+     "dur": 1},
+    {"name": "sums of moment.0.shared", "ph": "X", "pid": 0, "tid": 4, "ts": 4,
+     "dur": 1, "args": {"sends": [{"to": 1, "bytes": 8}], "receives": []}},
+    {"name": "invert.0.on_0", "ph": "X", "pid": 0, "tid": 2, "ts": 5, "dur": 1},
+    {"name": "a share of curvature.0", "ph": "X", "pid": 0, "tid": 4, "ts": 6,
+     "dur": 1, "args": {"sends": [{"to": 1, "bytes": 8}], "receives": []}},
+    {"name": "another's share of curvature.1", "ph": "X", "pid": 0, "tid": 4,
+     "ts": 7, "dur": 1,
+     "args": {"sends": [], "receives": [{"from": 1, "bytes": 8}]}},
+    {"name": "precondition.0", "ph": "X", "pid": 0, "tid": 2, "ts": 8,
+     "dur": 1},
+    {"name": "a share of gradient.0", "ph": "X", "pid": 0, "tid": 4, "ts": 9,
+     "dur": 1, "args": {"sends": [{"to": 1, "bytes": 8}], "receives": []}}
+  ]})json",
+                                                "t.json");
+  ASSERT_TRUE(!!measured) << llvm::toString(measured.takeError());
+  std::vector<BarKind> kinds;
+  for (const TimelineBar &bar : measured->bars)
+    kinds.push_back(bar.kind);
+  EXPECT_EQ(kinds, std::vector<BarKind>(
+                       {BarKind::forward, BarKind::backward, BarKind::factorSum,
+                        BarKind::factorSum, BarKind::invert, BarKind::inverse,
+                        BarKind::precondition, BarKind::direction}));
 }
 
 TEST(TimelineTest, WhatIsNoTrace) {

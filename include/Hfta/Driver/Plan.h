@@ -3,13 +3,21 @@
 #ifndef HFTA_DRIVER_PLAN_H
 #define HFTA_DRIVER_PLAN_H
 
+#include "Hfta/Planning/Timeline.h"
 #include "mlir/IR/BuiltinOps.h"
+
+#include <optional>
 
 namespace mlir::hfta {
 
 /// Prints the segments by role and the cost of every task. The module is in
 /// phase `planned`; diagnoses one that isn't.
 LogicalResult printPlan(ModuleOp module, raw_ostream &os);
+
+/// The step with inverses of a preconditioner whose work replicas share, as it
+/// is estimated; nothing for other jobs. Diagnoses a plan that isn't whole.
+FailureOr<std::optional<planning::Timeline>>
+drawPreconditioner(ModuleOp module);
 
 } // namespace mlir::hfta
 

@@ -8,6 +8,7 @@
 #ifndef HFTA_PLANNING_TIMELINE_H
 #define HFTA_PLANNING_TIMELINE_H
 
+#include "Hfta/Planning/KfacSimulation.h"
 #include "Hfta/Planning/PipelineSimulation.h"
 
 namespace llvm {
@@ -23,12 +24,17 @@ enum class BarKind : uint8_t {
   backward,
   backwardInput,
   backwardWeight,
+  invert,
+  precondition,
   update,
   other,
   // What is drawn under these:
   value,
+  inverse,
   gradient,
-  sum
+  direction,
+  sum,
+  factorSum
 };
 
 struct TimelineBar {
@@ -49,6 +55,9 @@ struct Timeline {
 
 /// Of a run that has ended.
 Timeline getTimeline(const PipelineRun &run, llvm::StringRef title);
+
+/// Of a step of K-FAC that has ended, a row a rank.
+Timeline getTimeline(const KfacRun &run, int64_t ranks, llvm::StringRef title);
 
 /// The last whole step of a trace as `train --trace` writes it, a row a worker
 /// of several stages, else a row a rank. An error says what is wrong with the
