@@ -1,5 +1,6 @@
 //===- Compiler.cpp - Runs the phases -------------------------------------===//
 
+#include "CostsFile.h"
 #include "DiagnosticPrinter.h"
 #include "Input.h"
 #include "InputFiles.h"
@@ -17,6 +18,7 @@
 #include "Hfta/Driver/Trained.h"
 #include "Hfta/InitAll.h"
 #include "Hfta/Target/Cpu.h"
+#include "Hfta/Transforms/MeasuredTasks.h"
 #include "Hfta/Transforms/Passes.h"
 
 #include "mlir/IR/MLIRContext.h"
@@ -146,10 +148,15 @@ ExitCode Compiler::planPipeline() {
               "hint: --pipeline='replicas = [1]' takes the place of this\n";
     return ExitCode::usage;
   }
+  bool takesCosts = takesKfacCosts(options, loaded);
+  if (takesCosts)
+    if (ExitCode code = loadKfacCosts(options, loaded, errors);
+        code != ExitCode::done)
+      return code;
   JobPlanner planner(options, sources, errors);
-  if (!planner.isNeeded(loaded)) {
-    return options.costs.empty() ? ExitCode::done : refuseCosts(errors);
-  }
+  if (!planner.isNeeded(loaded))
+    return options.costs.empty() || takesCosts ? ExitCode::done
+                                               : refuseCosts(errors);
   if (options.planPipeline) {
     if (!checkPlanOutputs(options, errors))
       return ExitCode::usage;
@@ -213,6 +220,8 @@ ExitCode Compiler::runPasses(const PhaseInfo &before, const PhaseInfo &phase) {
     return ExitCode::done;
   if (printer.getErrorCount() == errorCount)
     errors << "hftac: error: phase '" << phase.name << "' failed\n";
+  if (MeasuredTasks::wereRefused(*loaded.module))
+    return ExitCode::input;
   // What a module's text says may be what no pass would write.
   bool readsText =
       options.inputKind == InputKind::mlir && before.phase == loaded.phase;

@@ -1,6 +1,7 @@
 //===- JobModel.cpp - What the planner knows of a job's model -------------===//
 
 #include "JobModel.h"
+#include "CostsFile.h"
 #include "Input.h"
 #include "LayerCosts.h"
 #include "Planner.h"
@@ -9,12 +10,8 @@ using namespace mlir;
 using namespace mlir::hfta;
 using namespace mlir::hfta::planning;
 
-ExitCode JobModel::failFile(llvm::StringRef path, llvm::Error error) {
-  errors
-      << path << ": error: " << llvm::toString(std::move(error))
-      << "\nhint: 'bench --phases --json' prints costs, of the job's program "
-         "that '--cuts=all' makes\n";
-  return ExitCode::input;
+ExitCode JobModel::failFile(llvm::Error error) {
+  return failCosts(options.costs, std::move(error), errors);
 }
 
 /// Each layer is a stage.
@@ -57,26 +54,15 @@ ExitCode JobModel::findStages(const Job &job, const PipelineRequest &pipeline,
 /// job's own stages are taken as they are.
 ExitCode JobModel::measure(const Job &job, const PipelineRequest &pipeline,
                            ModuleOp module) {
-  llvm::SourceMgr files;
-  unsigned id = readText(options.costs, files, errors);
-  if (id == 0)
+  costs = readCostsFile(options, errors);
+  if (!costs)
     return ExitCode::input;
-  llvm::Expected<MeasuredCosts> read =
-      readCosts(files.getMemoryBuffer(id)->getBuffer());
-  if (!read)
-    return failFile(options.costs,
-                    llvm::createStringError("no measured costs: " +
-                                            llvm::toString(read.takeError())));
-  costs = std::move(*read);
+  if (llvm::Error error = checkCosts(*costs, model.digest, job.copies))
+    return failFile(std::move(error));
   llvm::Expected<LayerGrain> grain =
       findGrain(*costs, model, pipeline.plansStages ? nullptr : &job.cuts);
   if (!grain)
-    return failFile(options.costs, grain.takeError());
-  if (costs->copies != job.copies)
-    return failFile(options.costs, llvm::createStringError(
-                                       "copies: expected the job's " +
-                                       llvm::itostr(job.copies) + ", got " +
-                                       llvm::itostr(costs->copies)));
+    return failFile(grain.takeError());
   if (*grain == LayerGrain::cuts) {
     FailureOr<LayerModel> stages = buildLayerModel(module, LayerGrain::cuts);
     if (failed(stages))
@@ -92,17 +78,16 @@ ExitCode JobModel::measure(const Job &job, const PipelineRequest &pipeline,
       return code;
   }
   if (llvm::Error error = measureLayers(model, *costs))
-    return failFile(options.costs, std::move(error));
+    return failFile(std::move(error));
   bool takesTime = llvm::any_of(model.layers, [](const Layer &layer) {
     return layer.forward + layer.leastForward + layer.backward +
                layer.leastBackward >
            0;
   });
   if (!takesTime)
-    return failFile(options.costs,
-                    llvm::createStringError(
-                        "tasks: expected forwards and backwards that take "
-                        "time"));
+    return failFile(llvm::createStringError(
+        "tasks: expected forwards and backwards that take "
+        "time"));
   return ExitCode::done;
 }
 
@@ -121,27 +106,13 @@ ExitCode JobModel::load(const Job &job, const PipelineRequest &pipeline,
                                : measure(job, pipeline, module);
 }
 
-/// Without a `cluster`, stages that are given are on one machine. What the job
-/// doesn't say of links, the costs may.
+/// Without a `cluster`, stages that are given are on one machine.
 Cluster JobModel::getCluster(const Job &job,
                              const PipelineRequest &pipeline) const {
   Cluster cluster = makeCluster(job);
   if (!pipeline.plansStages && cluster.devices.empty())
     cluster.devices = {job.getWorkers()};
-  if (!costs)
-    return cluster;
-  Cluster measured = cluster;
-  measureLinks(measured, *costs);
-  const Job unsaid;
-  if (job.clusterLink == unsaid.clusterLink)
-    cluster.link = measured.link;
-  if (job.clusterNetwork == unsaid.clusterNetwork)
-    cluster.network = measured.network;
-  if (job.clusterPointToPoint == unsaid.clusterPointToPoint &&
-      job.clusterNetwork == unsaid.clusterNetwork)
-    cluster.pointToPoint = measured.pointToPoint;
-  if (job.clusterLatency == unsaid.clusterLatency)
-    cluster.latency = measured.latency;
-  cluster.slowdown = measured.slowdown;
+  if (costs)
+    measureCluster(job, *costs, cluster);
   return cluster;
 }

@@ -37,7 +37,7 @@ private:
   void takeLayersAsStages();
   ExitCode findStages(const Job &job, const PipelineRequest &pipeline,
                       ModuleOp module);
-  ExitCode failFile(llvm::StringRef path, llvm::Error error);
+  ExitCode failFile(llvm::Error error);
 
   const DriverOptions &options;
   JobDiagnostics &diagnostics;

@@ -2,6 +2,7 @@
 
 #include "JobPlanner.h"
 
+#include "CostsFile.h"
 #include "Hfta/Dialect/Hfta/IR/JobOrder.h"
 #include "Hfta/Driver/Pipelines.h"
 #include "Hfta/Language/Files.h"
@@ -515,8 +516,9 @@ ExitCode JobPlanner::plan(LoadedModule &loaded) {
   }
   bool isPlanned = options.planPipeline || pipeline.plansStages;
   if (!isPlanned && !leavesSomething(job, pipeline))
-    return options.costs.empty() ? checkMemory(job, *loaded.module)
-                                 : refuseCosts(errors);
+    return options.costs.empty() || takesKfacCosts(options, loaded)
+               ? checkMemory(job, *loaded.module)
+               : refuseCosts(errors);
   pipeline.plansStages |= !givesStages(job);
   if (pipeline.plansStages && job.clusterDevices.empty()) {
     errors << "hftac: error: '--plan-pipeline' needs a clause 'cluster' or "

@@ -245,7 +245,7 @@ static const OptionInfo kOtherOptions[] = {
      G::report, setText<&D::profile>},
     {"--profile-samples", "N", "samples that the profile's times are of",
      G::report, setProfileSamples},
-    {"--costs", "FILE", "times of a job's layers, from bench --phases --json",
+    {"--costs", "FILE", "times of a job's tasks, from bench --phases --json",
      G::report, setText<&D::costs>},
     {"--timeline", "FILE.svg", "draw the plan's step, a row a device",
      G::report, setText<&D::timeline>},

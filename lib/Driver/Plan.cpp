@@ -87,17 +87,16 @@ static void printCosts(ModuleOp module, int64_t copies, raw_ostream &os) {
 }
 
 /// How replicas share a preconditioner's work, and what that takes.
-static LogicalResult printPreconditioner(ModuleOp module, const Job &job,
-                                         raw_ostream &os) {
+static LogicalResult printPreconditioner(ModuleOp module, raw_ostream &os) {
   FailureOr<std::optional<PlannedKfac>> planned = PlannedKfac::read(module);
   if (failed(planned))
     return failure();
   if (!*planned)
     return success();
-  const planning::KfacPlan &plan = (*planned)->plan;
-  os << "\npreconditioner, by estimated costs: ";
-  planning::printKfacPlan(
-      (*planned)->model, getKfacCosts(job, plan.grid.getRankCount()), plan, os);
+  os << "\npreconditioner, by "
+     << ((*planned)->isMeasured ? "measured" : "estimated") << " costs: ";
+  planning::printKfacPlan((*planned)->model, (*planned)->rates.getCosts(),
+                          (*planned)->plan, os);
   return success();
 }
 
@@ -113,7 +112,7 @@ hfta::drawPreconditioner(ModuleOp module) {
   const planning::KfacPlan &plan = (*planned)->plan;
   int64_t ranks = plan.grid.getRankCount();
   drawn = planning::getTimeline(simulateStep((*planned)->model,
-                                             getKfacCosts(*job, ranks), plan,
+                                             (*planned)->rates.getCosts(), plan,
                                              planning::KfacStep::inverses),
                                 ranks, job->name);
   return drawn;
@@ -131,5 +130,5 @@ LogicalResult hfta::printPlan(ModuleOp module, raw_ostream &os) {
   if (failed(printStages(module, *job, os)))
     return failure();
   printCosts(module, job->copies, os);
-  return printPreconditioner(module, *job, os);
+  return printPreconditioner(module, os);
 }

@@ -4,6 +4,7 @@
 
 #include "Hfta/Planning/KfacSimulation.h"
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/Sequence.h"
 #include "llvm/Support/FormatVariadic.h"
 
 #include <cassert>
@@ -14,11 +15,21 @@
 using namespace mlir::hfta;
 using namespace mlir::hfta::planning;
 
+double KfacModel::getLead(llvm::ArrayRef<int64_t> measured) const {
+  double all = 0;
+  for (const KfacBlock &block : blocks)
+    all += block.forward + block.backward;
+  for (int64_t factor : measured)
+    all += factors[factor].moment;
+  return lead + all * static_cast<double>(microBatches - 1) /
+                    static_cast<double>(microBatches);
+}
+
 std::vector<Factor> KfacModel::getMatrices() const {
   std::vector<Factor> matrices;
   matrices.reserve(factors.size());
   for (const KfacFactor &factor : factors)
-    matrices.push_back(factor.matrices);
+    matrices.push_back(factor.getInverted());
   return matrices;
 }
 
@@ -40,17 +51,19 @@ BucketProblem planning::getBucketProblem(const KfacModel &model,
   BucketProblem problem;
   problem.allReduce = costs.reduceFactors;
   order.clear();
-  double now = model.lead;
+  double now = model.getLead(
+      llvm::to_vector(llvm::seq<int64_t>(0, model.factors.size())));
+  double share = 1 / static_cast<double>(model.microBatches);
   auto runBlock = [&](int64_t block, bool isForward) {
-    now +=
-        isForward ? model.blocks[block].forward : model.blocks[block].backward;
+    now += share * (isForward ? model.blocks[block].forward
+                              : model.blocks[block].backward);
     size_t first = order.size();
     for (int64_t number = 0, count = model.factors.size(); number < count;
          ++number) {
       const KfacFactor &factor = model.factors[number];
       if (factor.block != block || factor.isInput != isForward)
         continue;
-      now += factor.moment;
+      now += share * factor.moment;
       order.push_back(number);
       problem.factors.push_back({0, factor.matrices.getElements(), false});
     }
@@ -108,6 +121,15 @@ static void placeInColumn(KfacPlan &plan, llvm::ArrayRef<Factor> matrices,
   }
 }
 
+PlacementCosts planning::getPlacementCosts(const KfacModel &model,
+                                           const KfacCosts &costs,
+                                           const FactorGrid &grid) {
+  TransferCost broadcast = costs.broadcast(grid.rows);
+  broadcast.secondsPerElement *= static_cast<double>(model.numbersPerElement);
+  return {costs.invert, broadcast, costs.isMerged,
+          costs.isOverlapped || costs.isByBlocks};
+}
+
 KfacPlan planning::planFraction(const KfacModel &model, const KfacCosts &costs,
                                 const FactorGrid &grid) {
   KfacPlan plan;
@@ -121,8 +143,7 @@ KfacPlan planning::planFraction(const KfacModel &model, const KfacCosts &costs,
   plan.owners.resize(matrices.size());
   for (int64_t column = 0; column < grid.columns; ++column)
     placeInColumn(plan, matrices, column,
-                  {costs.invert, costs.broadcast(grid.rows), costs.isMerged,
-                   costs.isOverlapped});
+                  getPlacementCosts(model, costs, grid));
   addBuckets(plan, model, costs);
   return plan;
 }
@@ -167,12 +188,14 @@ KfacMemory planning::getMemory(const KfacModel &model, const KfacCosts &costs,
   KfacMemory memory;
   for (auto [factor, owner, column] :
        llvm::zip_equal(model.factors, plan.owners, plan.columns.factors)) {
-    double bytes = costs.bytesPerElement *
-                   static_cast<double>(factor.matrices.getElements());
     if (plan.placement != KfacPlacement::local || owner == rank)
-      memory.factors += bytes;
+      memory.factors += costs.bytesPerElement *
+                        static_cast<double>(factor.matrices.getElements());
     if (column == plan.grid.getColumn(rank))
-      memory.inverses += bytes;
+      memory.inverses +=
+          costs.bytesPerElement *
+          static_cast<double>(model.numbersPerElement *
+                              factor.getInverted().getElements());
   }
   return memory;
 }

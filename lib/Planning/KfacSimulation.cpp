@@ -1,15 +1,12 @@
 //===- KfacSimulation.cpp - When ranks do what of a K-FAC step ------------===//
 
-#include "Hfta/Planning/KfacSimulation.h"
+#include "KfacStep.h"
 
-#include "Hfta/Planning/Simulator.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/Sequence.h"
 
 #include <algorithm>
 #include <limits>
-#include <map>
-#include <optional>
 #include <tuple>
 
 using namespace mlir::hfta;
@@ -27,6 +24,8 @@ llvm::StringRef planning::getName(KfacActivity activity) {
     return "reduce gradients";
   case KfacActivity::reduceFactors:
     return "reduce factors";
+  case KfacActivity::average:
+    return "running means";
   case KfacActivity::invert:
     return "invert";
   case KfacActivity::broadcastInverses:
@@ -53,70 +52,7 @@ double KfacRun::getEnd(KfacActivity activity) const {
 // A step as queues of actions
 //===----------------------------------------------------------------------===//
 
-namespace {
-
-/// Actions in other queues that one comes after.
-using Actions = llvm::SmallVector<unsigned, 2>;
-
-class Step {
-public:
-  Step(const KfacModel &model, const KfacCosts &costs, const KfacPlan &plan,
-       KfacStep step)
-      : model(model), costs(costs), plan(plan), step(step),
-        ranks(plan.grid.getRankCount()) {}
-
-  KfacRun run();
-
-private:
-  /// Ranks whose forwards and backwards take the same time.
-  struct Chain {
-    int64_t rank = kEveryRank;
-    unsigned queue = 0;
-    std::vector<unsigned> forwards, backwards; ///< by block
-  };
-
-  bool isFactorStep() const { return step != KfacStep::plain; }
-  bool isLocal() const { return plan.placement == KfacPlacement::local; }
-  unsigned addQueue();
-  unsigned add(unsigned queue, double seconds, Actions after,
-               KfacActivity activity, int64_t rank = kEveryRank,
-               int64_t number = 0);
-  /// Something that nobody sees: what follows in its queue waits for `after`.
-  void addBarrier(unsigned queue, Actions after);
-
-  void addChains();
-  void addChain(int64_t rank, llvm::ArrayRef<int64_t> factors);
-  Actions getBackwards(int64_t block) const;
-  void addReductions();
-  void addInversions(int64_t rank);
-  void addColumn(int64_t column);
-  void addPrecondition(int64_t rank);
-  void addRow(int64_t row);
-  Actions getLast(unsigned queue) const;
-
-  const KfacModel &model;
-  const KfacCosts &costs;
-  const KfacPlan &plan;
-  KfacStep step;
-  int64_t ranks;
-
-  Simulation simulation;
-  std::vector<std::optional<KfacEvent>> labels; ///< of each action
-  std::vector<Chain> chains;
-  std::vector<size_t> chainOfRank;
-  unsigned network = 0;
-  std::optional<unsigned> lastGradients;
-  std::vector<unsigned> reductions; ///< of each factor
-  std::vector<unsigned> queues;     ///< of each rank
-  /// Of each rank, the inversions that it broadcasts, by size.
-  std::vector<std::map<int64_t, unsigned, std::greater<>>> owned;
-  std::vector<unsigned> columns;       ///< queues
-  std::vector<unsigned> preconditions; ///< of each rank
-};
-
-} // namespace
-
-unsigned Step::addQueue() {
+unsigned KfacStepRun::addQueue() {
   simulation.machines.emplace_back();
   SimulatedQueue queue;
   queue.machine = simulation.machines.size() - 1;
@@ -124,8 +60,8 @@ unsigned Step::addQueue() {
   return simulation.queues.size() - 1;
 }
 
-unsigned Step::add(unsigned queue, double seconds, Actions after,
-                   KfacActivity activity, int64_t rank, int64_t number) {
+unsigned KfacStepRun::add(unsigned queue, double seconds, Actions after,
+                          KfacActivity activity, int64_t rank, int64_t number) {
   SimulatedAction action;
   action.queue = queue;
   action.seconds = seconds;
@@ -138,13 +74,13 @@ unsigned Step::add(unsigned queue, double seconds, Actions after,
   return simulation.add(std::move(action));
 }
 
-void Step::addBarrier(unsigned queue, Actions after) {
+void KfacStepRun::addBarrier(unsigned queue, Actions after) {
   add(queue, 0, std::move(after), KfacActivity::lead);
   labels.back().reset();
 }
 
 /// What comes after all that a queue has so far.
-Actions Step::getLast(unsigned queue) const {
+Actions KfacStepRun::getLast(unsigned queue) const {
   const std::vector<unsigned> &actions = simulation.queues[queue].actions;
   return actions.empty() ? Actions() : Actions{actions.back()};
 }
@@ -153,12 +89,13 @@ Actions Step::getLast(unsigned queue) const {
 // Forward and backward
 //===----------------------------------------------------------------------===//
 
-/// Local statistics take time of their owner alone.
-void Step::addChains() {
+/// Local statistics take time of their owner alone, unless each rank drops
+/// others'.
+void KfacStepRun::addChains() {
   chainOfRank.assign(ranks, 0);
   llvm::SmallVector<int64_t> all = llvm::to_vector(
       llvm::seq<int64_t>(0, isFactorStep() ? model.factors.size() : 0));
-  if (!isLocal()) {
+  if (!isLocal() || costs.isByBlocks) {
     addChain(kEveryRank, all);
     return;
   }
@@ -173,7 +110,7 @@ void Step::addChains() {
   }
 }
 
-void Step::addChain(int64_t rank, llvm::ArrayRef<int64_t> factors) {
+void KfacStepRun::addChain(int64_t rank, llvm::ArrayRef<int64_t> factors) {
   std::vector<double> forward, backward;
   for (const KfacBlock &block : model.blocks) {
     forward.push_back(block.forward);
@@ -187,18 +124,22 @@ void Step::addChain(int64_t rank, llvm::ArrayRef<int64_t> factors) {
   chain.rank = rank;
   chain.queue = addQueue();
   int64_t blocks = model.blocks.size();
-  add(chain.queue, model.lead, {}, KfacActivity::lead, rank);
+  auto addPass = [&](double seconds, KfacActivity activity, int64_t block) {
+    return add(chain.queue, seconds / static_cast<double>(model.microBatches),
+               {}, activity, rank, block);
+  };
+  add(chain.queue, model.getLead(factors), {}, KfacActivity::lead, rank);
   for (int64_t block = 0; block < blocks; ++block)
-    chain.forwards.push_back(add(chain.queue, forward[block], {},
-                                 KfacActivity::forward, rank, block));
+    chain.forwards.push_back(
+        addPass(forward[block], KfacActivity::forward, block));
   chain.backwards.resize(blocks);
   for (int64_t block = blocks; block-- > 0;)
-    chain.backwards[block] = add(chain.queue, backward[block], {},
-                                 KfacActivity::backward, rank, block);
+    chain.backwards[block] =
+        addPass(backward[block], KfacActivity::backward, block);
   chains.push_back(std::move(chain));
 }
 
-Actions Step::getBackwards(int64_t block) const {
+Actions KfacStepRun::getBackwards(int64_t block) const {
   Actions actions;
   for (const Chain &chain : chains)
     actions.push_back(chain.backwards[block]);
@@ -210,7 +151,7 @@ Actions Step::getBackwards(int64_t block) const {
 //===----------------------------------------------------------------------===//
 
 /// In the order in which they would be ready if no chain had to wait.
-void Step::addReductions() {
+void KfacStepRun::addReductions() {
   network = addQueue();
   if (!costs.isOverlapped)
     addBarrier(network, getBackwards(0));
@@ -250,7 +191,7 @@ void Step::addReductions() {
 // Inverses
 //===----------------------------------------------------------------------===//
 
-void Step::addInversions(int64_t rank) {
+void KfacStepRun::addInversions(int64_t rank) {
   std::map<int64_t, std::pair<int64_t, Actions>, std::greater<>> batches;
   std::map<int64_t, int64_t> common;
   Actions afterCommon;
@@ -259,7 +200,7 @@ void Step::addInversions(int64_t rank) {
       after.push_back(reductions[factor]);
   };
   for (auto [number, owner] : llvm::enumerate(plan.owners)) {
-    const Factor &matrices = model.factors[number].matrices;
+    Factor matrices = model.factors[number].getInverted();
     if (owner == rank) {
       auto &[count, after] = batches[matrices.size];
       count += matrices.count;
@@ -283,7 +224,7 @@ void Step::addInversions(int64_t rank) {
 }
 
 /// Inverses go from their owners to the others in the column.
-void Step::addColumn(int64_t column) {
+void KfacStepRun::addColumn(int64_t column) {
   unsigned queue = columns[column] = addQueue();
   if (step != KfacStep::inverses || plan.grid.rows == 1)
     return;
@@ -299,12 +240,11 @@ void Step::addColumn(int64_t column) {
   for (auto [number, owner] : llvm::enumerate(plan.owners)) {
     if (owner == kEveryRank || plan.columns.factors[number] != column)
       continue;
-    factors.push_back(model.factors[number].matrices);
+    factors.push_back(model.factors[number].getInverted());
     owners.push_back(owner);
     numbers.push_back(number);
   }
-  PlacementCosts placement{costs.invert, costs.broadcast(plan.grid.rows),
-                           costs.isMerged, costs.isOverlapped};
+  PlacementCosts placement = getPlacementCosts(model, costs, plan.grid);
   for (const FactorBroadcast &broadcast :
        getBroadcasts(factors, owners, placement)) {
     int64_t least = factors[broadcast.factors.front()].size;
@@ -320,7 +260,7 @@ void Step::addColumn(int64_t column) {
 // Directions
 //===----------------------------------------------------------------------===//
 
-void Step::addPrecondition(int64_t rank) {
+void KfacStepRun::addPrecondition(int64_t rank) {
   int64_t column = plan.grid.getColumn(rank);
   double seconds = 0;
   for (auto [layer, of] : llvm::zip_equal(model.layers, plan.columns.layers))
@@ -335,7 +275,7 @@ void Step::addPrecondition(int64_t rank) {
 
 /// Each rank in a row sends its column's gradients to the others in it; those
 /// with least to do first.
-void Step::addRow(int64_t row) {
+void KfacStepRun::addRow(int64_t row) {
   const FactorGrid &grid = plan.grid;
   unsigned queue = addQueue();
   if (grid.columns > 1) {
@@ -368,11 +308,10 @@ void Step::addRow(int64_t row) {
   }
 }
 
-KfacRun Step::run() {
-  addChains();
-  addReductions();
-  owned.resize(ranks);
+/// All ranks' inverses, then their directions.
+void KfacStepRun::addPhases() {
   preconditions.resize(ranks);
+  owned.resize(ranks);
   columns.resize(plan.grid.columns);
   for (int64_t rank = 0; rank < ranks; ++rank) {
     queues.push_back(addQueue());
@@ -389,6 +328,15 @@ KfacRun Step::run() {
     addPrecondition(rank);
   for (int64_t row = 0; row < plan.grid.rows; ++row)
     addRow(row);
+}
+
+KfacRun KfacStepRun::run() {
+  addChains();
+  addReductions();
+  if (costs.isByBlocks)
+    addBlocks();
+  else
+    addPhases();
 
   SimulationResult result = simulate(simulation);
   KfacRun run;
@@ -409,7 +357,7 @@ KfacRun Step::run() {
 
 KfacRun planning::simulateStep(const KfacModel &model, const KfacCosts &costs,
                                const KfacPlan &plan, KfacStep step) {
-  return Step(model, costs, plan, step).run();
+  return KfacStepRun(model, costs, plan, step).run();
 }
 
 double planning::getMeanSeconds(const KfacModel &model, const KfacCosts &costs,

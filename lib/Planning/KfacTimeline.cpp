@@ -19,6 +19,7 @@ static BarKind getBarKind(KfacActivity activity) {
     return BarKind::sum;
   case KfacActivity::reduceFactors:
     return BarKind::factorSum;
+  case KfacActivity::average:
   case KfacActivity::invert:
     return BarKind::invert;
   case KfacActivity::broadcastInverses:
@@ -47,6 +48,7 @@ static std::string nameNumber(const KfacEvent &event) {
     return event.number == 0 ? ", what each rank inverts"
                              : ", " + number + " rows";
   case KfacActivity::lead:
+  case KfacActivity::average:
   case KfacActivity::broadcastInverses:
   case KfacActivity::precondition:
   case KfacActivity::broadcastDirections:

@@ -145,6 +145,8 @@ mlir::hfta::planning::readCosts(llvm::StringRef text) {
     measured.seconds = task.getSeconds("seconds");
     if (task.getObject().get("runs"))
       measured.runs = task.getNumber("runs", 0, 1e12);
+    if (task.getObject().get("copies"))
+      measured.copies = task.getNumber("copies", 0, 1e12);
     if (!costs.tasks.try_emplace(name, measured).second)
       task.fail("name", "another name, '" + name + "' is there twice");
   });

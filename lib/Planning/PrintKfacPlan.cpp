@@ -46,17 +46,14 @@ static void printOwners(const KfacModel &model, const KfacPlan &plan,
   std::map<int64_t, std::vector<Factor>> owned;
   for (auto [factor, owner] : llvm::zip_equal(model.factors, plan.owners))
     owned[owner].push_back(factor.matrices);
-  std::map<int64_t, double> seconds;
-  for (const KfacEvent &event : run.events) {
-    if (event.activity != KfacActivity::invert)
-      continue;
-    double time = event.end - event.begin;
-    // What each rank inverts is one event of each, that of the slowest counts.
-    if (event.number == 0)
-      seconds[kEveryRank] = std::max(seconds[kEveryRank], time);
-    else
-      seconds[event.rank] += time;
-  }
+  std::map<int64_t, double> seconds, ofAll;
+  for (const KfacEvent &event : run.events)
+    if (event.activity == KfacActivity::invert)
+      (event.number == 0 ? ofAll : seconds)[event.rank] +=
+          event.end - event.begin;
+  // What each rank inverts is some events of each, those of the slowest count.
+  for (auto [rank, time] : ofAll)
+    seconds[kEveryRank] = std::max(seconds[kEveryRank], time);
   os << llvm::formatv("\n{0,6}{1,9}{2,14}{3,12}{4,11}\n", "rank", "factors",
                       "largest rows", "elements", "invert ms");
   for (const auto &[rank, factors] : owned) {

@@ -5,6 +5,7 @@
 #include "Hfta/Dialect/Hfta/IR/Settings.h"
 #include "Hfta/Planning/KfacSimulation.h"
 #include "Hfta/Planning/ReferenceRates.h"
+#include "Hfta/Transforms/MeasuredTasks.h"
 
 #include <map>
 
@@ -111,6 +112,10 @@ int64_t KfacModeler::addFactor(const KfacUnit &unit, KfacFactor &factor,
   int64_t summed = factor.isMomentShared ? 1 : copies;
   added.moment = getRows(unit) * columns * (columns + 1) *
                  static_cast<double>(factor.blocks * summed) / kFlopsPerSecond;
+  // The moment is read and cleared, the mean read and written.
+  constexpr double kTouched = 4 * sizeof(float);
+  added.mean = kTouched * static_cast<double>(added.matrices.getElements()) /
+               kBytesPerSecond;
   model.factors.push_back(added);
   VariableOp weight = unit.weight.variable;
   planned.factorNames.push_back((isInput ? "input_factor/" : "output_factor/") +
@@ -167,6 +172,8 @@ void KfacModeler::addUnit(KfacUnit &unit) {
   const KfacUnit *owner = unit.input.owner;
   unit.input.number =
       owner ? owner->input.number : addFactor(unit, unit.input, true);
+  if (owner && job.kfacMethod != Job::kEigen)
+    ++model.factors[unit.input.number].inverses;
   unit.output.number = addFactor(unit, unit.output, false);
   model.layers.push_back({{unit.input.number, unit.output.number},
                           countElements(unit),
@@ -186,6 +193,9 @@ PlannedKfac KfacModeler::build() {
   planned.model.factorEvery = getPeriod("factor_every");
   planned.model.inverseEvery =
       std::max(planned.model.factorEvery, getPeriod("inverse_every"));
+  planned.model.microBatches =
+      llvm::divideCeil(job.microBatches, job.getReplicas());
+  planned.model.numbersPerElement = getNumbersPerElement(job);
   return std::move(planned);
 }
 
@@ -199,7 +209,7 @@ class KfacPlacer {
 public:
   KfacPlacer(TaskBuilder &tasks, const PlannedKfac &problem)
       : module(tasks.getModule()), job(tasks.getJob()), model(problem.model),
-        ranks(job.getReplicas()), costs(getKfacCosts(job, ranks)) {}
+        ranks(job.getReplicas()), costs(problem.rates.getCosts()) {}
 
   FailureOr<planning::KfacPlan> place();
 
@@ -429,6 +439,29 @@ static LogicalResult checkStages(ModuleOp module, const Job &job) {
             "groups; expected 'placement = auto'";
 }
 
+/// What a program has measured, in place of what is estimated.
+static LogicalResult measure(ModuleOp module, const Job &job, int64_t ranks,
+                             PlannedKfac &planned) {
+  FailureOr<std::optional<MeasuredTasks>> measured =
+      MeasuredTasks::take(module);
+  if (failed(measured))
+    return failure();
+  planned.isMeasured = measured->has_value();
+  planned.rates =
+      getKfacRates(job, ranks, *measured ? &(*measured)->costs : nullptr);
+  if (!*measured)
+    return success();
+  if (llvm::Error error = (*measured)->checkCuts(
+          module.getContext(),
+          module->getAttrOfType<ArrayAttr>(HftaDialect::kCutsAttrName)))
+    return (*measured)->refuse(module, std::move(error));
+  if (llvm::Error error =
+          planning::measureKfac((*measured)->costs, getKfacWorkload(job),
+                                planned.model, planned.rates))
+    return (*measured)->refuse(module, std::move(error));
+  return success();
+}
+
 LogicalResult hfta::placeKfac(TaskBuilder &tasks,
                               MutableArrayRef<KfacUnit> units) {
   const Job &job = tasks.getJob();
@@ -445,13 +478,15 @@ LogicalResult hfta::placeKfac(TaskBuilder &tasks,
                             "that differ yet");
   if (planned.model.factors.empty())
     return success();
+  int64_t ranks = isLocal ? job.getGroups() : job.getReplicas();
+  if (failed(measure(module, job, ranks, planned)))
+    return failure();
   FailureOr<std::optional<PlannedKfac>> given = PlannedKfac::read(module);
   if (failed(given))
     return failure();
   if (*given && !isPlanOf(**given, planned))
     return module.emitError(
         "'hfta.kfac_plan' is of other layers than the module's");
-  int64_t ranks = isLocal ? job.getGroups() : job.getReplicas();
   if (*given &&
       ((*given)->plan.grid.getRankCount() != ranks ||
        isLocal != ((*given)->plan.placement == planning::KfacPlacement::local)))
@@ -466,7 +501,7 @@ LogicalResult hfta::placeKfac(TaskBuilder &tasks,
       return failure();
     planned.plan = std::move(*plan);
   }
-  separatePasses(planned.model, getKfacCosts(job, ranks), planned.plan);
+  separatePasses(planned.model, planned.rates.getCosts(), planned.plan);
   collectBuckets(planned, units);
   planned.write(module);
   deal(module.getContext(), planned.plan, job, units);

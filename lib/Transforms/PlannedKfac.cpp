@@ -2,6 +2,7 @@
 
 #include "Hfta/Transforms/PlannedKfac.h"
 
+#include "Hfta/Dialect/Hfta/IR/HftaOps.h"
 #include "Hfta/Dialect/Hfta/IR/JobCluster.h"
 #include "Hfta/Planning/ReferenceRates.h"
 
@@ -28,39 +29,60 @@ static constexpr double kEigenFactor = 17;
 /// any, nothing would be sent together.
 static constexpr double kMessageSeconds = 5e-5;
 
-planning::KfacCosts hfta::getKfacCosts(const Job &job, int64_t ranks) {
+/// Of an element that ranks add up.
+static double getSummedBytes(const Job &job) {
+  return job.precision.compute == "f64" ? 8 : 4;
+}
+
+/// Of a number of an inverse.
+static double getInvertedBytes(const Job &job) {
+  return job.getInversionType() == "f64" ? 8 : 4;
+}
+
+planning::KfacRates
+hfta::getKfacRates(const Job &job, int64_t ranks,
+                   const planning::MeasuredCosts *measured) {
   planning::Cluster cluster = makeCluster(job);
   if (cluster.devices.empty())
     cluster.devices = {ranks};
+  if (measured)
+    measureCluster(job, *measured, cluster);
   double latency = cluster.latency > 0 ? cluster.latency : kMessageSeconds;
   bool isInside = cluster.devices.front() >= ranks;
   double rate = isInside ? cluster.link : cluster.network;
-  planning::KfacCosts costs;
-  costs.bytesPerElement = job.getInversionType() == "f64" ? 8 : 4;
-  SmallVector<planning::InversionMeasurement> inversions;
+  planning::KfacRates rates;
+  rates.bytesPerElement = getInvertedBytes(job);
   double slower = job.kfacMethod == Job::kEigen ? kEigenFactor : 1;
   for (auto [size, flops] : kInversionRates) {
     double rows = static_cast<double>(size);
-    inversions.push_back({size, planning::kSecondsPerKernel,
-                          slower * rows * rows * rows / flops});
+    rates.inversions.push_back({size, planning::kSecondsPerKernel,
+                                slower * rows * rows * rows / flops});
   }
-  costs.invert = planning::makeMeasuredInversionCost(inversions);
   // Half of a sum's bytes on the way to who adds them, half on the way back.
   auto share = static_cast<double>(ranks - 1) / static_cast<double>(ranks);
-  auto getSum = [&](double bytes) {
-    return planning::TransferCost{2 * latency, 2 * share * bytes / rate};
-  };
-  costs.reduceFactors = getSum(job.precision.compute == "f64" ? 8 : 4);
-  costs.reduceGradients = costs.reduceFactors;
-  // One message after the other.
-  double bytes = costs.bytesPerElement;
-  costs.broadcast = [=](int64_t to) {
-    return planning::TransferCost{
-        latency,
-        static_cast<double>(std::max<int64_t>(to - 1, 0)) * bytes / rate};
-  };
-  costs.isOverlapped = job.overlap;
-  return costs;
+  double bytes = getSummedBytes(job);
+  rates.reduceFactors = {
+      2 * latency, 2 * share * bytes / rate,
+      std::max<int64_t>(1, job.bucket / static_cast<int64_t>(bytes))};
+  rates.reduceGradients = rates.reduceFactors;
+  rates.message = {latency, rates.bytesPerElement / rate};
+  rates.isOverlapped = job.overlap;
+  return rates;
+}
+
+int64_t hfta::getNumbersPerElement(const Job &job) {
+  return job.kfacMethod == Job::kEigen ? 2 : 1;
+}
+
+planning::KfacWorkload hfta::getKfacWorkload(const Job &job) {
+  planning::KfacWorkload workload;
+  workload.ranks = job.getReplicas();
+  workload.batch = job.batch;
+  workload.copies = job.copies;
+  workload.groups = job.getGroups();
+  workload.elementsOfPart =
+      SegmentAttr::kBlockBytes / static_cast<int64_t>(getSummedBytes(job));
+  return workload;
 }
 
 //===----------------------------------------------------------------------===//
@@ -210,7 +232,9 @@ void PlannedKfac::write(ModuleOp module) const {
   factors.addWhole("blocks", [](const Factor &f) { return f.block; });
   factors.addWhole("inputs",
                    [](const Factor &f) { return int64_t(f.isInput); });
+  factors.addWhole("inverses", [](const Factor &f) { return f.inverses; });
   factors.addNumbers("moments", [](const Factor &f) { return f.moment; });
+  factors.addNumbers("means", [](const Factor &f) { return f.mean; });
   Writer layers(builder, to, ArrayRef(model.layers));
   using Layer = planning::KfacLayer;
   layers.addWhole("layer_inputs",
@@ -228,6 +252,25 @@ void PlannedKfac::write(ModuleOp module) const {
   blocks.addNumbers("forward", [](const Block &b) { return b.forward; });
   blocks.addNumbers("backward", [](const Block &b) { return b.backward; });
   to.set("update", builder.getF64FloatAttr(model.update));
+  setWhole("micro_batches", {model.microBatches});
+  to.set("measured", builder.getBoolAttr(isMeasured));
+  Writer inversions(builder, to, ArrayRef(rates.inversions));
+  using Inversion = planning::InversionMeasurement;
+  inversions.addWhole("inverted_sizes",
+                      [](const Inversion &i) { return i.size; });
+  inversions.addNumbers("inversion_launches",
+                        [](const Inversion &i) { return i.launch; });
+  inversions.addNumbers("inversions",
+                        [](const Inversion &i) { return i.perMatrix; });
+  const planning::TransferCost transfers[] = {
+      rates.reduceFactors, rates.reduceGradients, rates.message};
+  Writer sends(builder, to, ArrayRef(transfers));
+  using Transfer = planning::TransferCost;
+  sends.addNumbers("latencies", [](const Transfer &t) { return t.latency; });
+  sends.addNumbers("per_element",
+                   [](const Transfer &t) { return t.secondsPerElement; });
+  sends.addWhole("most_elements",
+                 [](const Transfer &t) { return t.mostElements; });
   module->setAttr(kAttribute, to.getDictionary(module.getContext()));
 }
 
@@ -267,8 +310,12 @@ static void readModel(Reader &reader, DictionaryAttr from, PlannedKfac &to) {
       [](Factor &f) -> int64_t & { return f.block; });
   get(model.factors, "inputs", 0,
       [](Factor &f) -> bool & { return f.isInput; });
+  get(model.factors, "inverses", 1,
+      [](Factor &f) -> int64_t & { return f.inverses; });
   getNumbers(model.factors, "moments",
              [](Factor &f) -> double & { return f.moment; });
+  getNumbers(model.factors, "means",
+             [](Factor &f) -> double & { return f.mean; });
   get(model.layers, "layer_inputs", planning::kNoFactor,
       [](Layer &l) -> int64_t & { return l.factors.input; });
   get(model.layers, "layer_outputs", planning::kNoFactor,
@@ -283,6 +330,35 @@ static void readModel(Reader &reader, DictionaryAttr from, PlannedKfac &to) {
              [](Block &b) -> double & { return b.backward; });
   if (auto update = from.getAs<FloatAttr>("update"))
     model.update = update.getValueAsDouble();
+  model.microBatches = reader.getWhole("micro_batches", 1, 1).front();
+}
+
+/// What the planner knew of the machines.
+static void readRates(Reader &reader, DictionaryAttr from, const Job &job,
+                      PlannedKfac &to) {
+  planning::KfacRates &rates = to.rates;
+  rates.bytesPerElement = getInvertedBytes(job);
+  rates.isOverlapped = job.overlap;
+  auto measured = from.getAs<BoolAttr>("measured");
+  to.isMeasured = measured && measured.getValue();
+  to.model.numbersPerElement = getNumbersPerElement(job);
+  ArrayRef<int64_t> sizes = reader.getWhole("inverted_sizes", std::nullopt, 1);
+  ArrayRef<double> launches =
+      reader.getNumbers("inversion_launches", sizes.size());
+  ArrayRef<double> seconds = reader.getNumbers("inversions", sizes.size());
+  std::set<int64_t> different(sizes.begin(), sizes.end());
+  if (sizes.empty() || different.size() != sizes.size() ||
+      llvm::is_contained(seconds, 0.0))
+    reader.fail("inverted_sizes", "different sizes, each of which takes time");
+  for (auto [size, launch, each] : llvm::zip_equal(sizes, launches, seconds))
+    rates.inversions.push_back({size, launch, each});
+  planning::TransferCost *transfers[] = {
+      &rates.reduceFactors, &rates.reduceGradients, &rates.message};
+  for (auto [transfer, latency, each, most] :
+       llvm::zip_equal(transfers, reader.getNumbers("latencies", 3),
+                       reader.getNumbers("per_element", 3),
+                       reader.getWhole("most_elements", 3, 0)))
+    *transfer = {latency, each, most};
 }
 
 /// Numbers that must be of something that is there.
@@ -321,12 +397,11 @@ static LogicalResult checkPlan(ModuleOp module, const PlannedKfac &planned) {
 
 /// The order in which factors get ready follows from the model.
 static LogicalResult readBuckets(Reader &reader, ModuleOp module,
-                                 const Job &job, PlannedKfac &to) {
+                                 PlannedKfac &to) {
   if (to.plan.placement == KfacPlacement::local)
     return success();
   planning::BucketProblem problem = planning::getBucketProblem(
-      to.model, getKfacCosts(job, to.plan.grid.getRankCount()),
-      to.plan.readyOrder);
+      to.model, to.rates.getCosts(), to.plan.readyOrder);
   ArrayRef<int64_t> lengths = reader.getWhole("buckets", std::nullopt, 1);
   if (failed(reader.getResult()))
     return failure();
@@ -363,6 +438,7 @@ FailureOr<std::optional<PlannedKfac>> PlannedKfac::read(ModuleOp module) {
   PlannedKfac planned;
   Reader reader(module, from);
   readModel(reader, from, planned);
+  readRates(reader, from, *job, planned);
   planning::KfacPlan &plan = planned.plan;
   auto placement = from.getAs<StringAttr>("placement");
   const KfacPlacement all[] = {KfacPlacement::balanced, KfacPlacement::fraction,
@@ -382,7 +458,7 @@ FailureOr<std::optional<PlannedKfac>> PlannedKfac::read(ModuleOp module) {
   plan.columns.layers =
       reader.getWhole("layer_columns", planned.model.layers.size(), 0).vec();
   if (failed(reader.getResult()) || failed(checkPlan(module, planned)) ||
-      failed(readBuckets(reader, module, *job, planned)) ||
+      failed(readBuckets(reader, module, planned)) ||
       failed(reader.getResult()))
     return failure();
   return std::optional(std::move(planned));

@@ -190,6 +190,33 @@ def make_cost_rows():
               options=["--costs=none"], place="hftac: error: ")
     yield job("costs of nothing that is planned", "clip_norm 1", 2, "--costs",
               options=["--costs=none"], place="hftac: error: ")
+    yield from make_preconditioner_rows()
+
+
+def make_preconditioner_rows():
+    """Costs of placements, by which nothing else is planned."""
+    clauses = "precondition kfac()\n  micro_batches 2\n  pipeline replicas = [2]"
+    good = {**COSTS, "cuts": [], "micro_batches": 2, "model": (
+        "f824e0d62ee8bc3b4466bbe338a4a68e24de6b3d2756db3d0e38351618ee0fb0")}
+
+    def costs(name, *texts, place="costs.json: error: ", **fields):
+        return job(f"a preconditioner's costs {name}", clauses, 1, *texts, place=place,
+                   files=[("costs.json", json.dumps({**good, **fields}))],
+                   options=["--costs=costs.json"])
+
+    yield costs("of another model", "model: expected", "'0f'", model="0f")
+    yield costs("of other copies", "copies: expected the job's 2, got 3", copies=3)
+    yield costs("of copies that are a text", "tasks[0].copies: expected a number",
+                tasks=[{**COSTS["tasks"][0], "copies": "2"}])
+    yield costs("of a program of other cuts", "'costs.json': cuts[0]: expected none",
+                "got after 'hidden'", cuts=[["hidden"]], place="job.hfta:1")
+    yield costs("of no tasks", "'costs.json': tasks: expected", "'forward.0'", tasks=[],
+                place="job.hfta:1")
+    yield costs("of blocks that aren't there", "'costs.json': tasks: expected those",
+                tasks=[{**task, "name": task["name"].replace(".1", ".99")}
+                       for task in COSTS["tasks"]], place="job.hfta:1")
+    yield job("costs of a preconditioner on one replica", "precondition kfac()", 2,
+              "--costs", options=["--costs=none"], place="hftac: error: ")
 
 
 def replacing(name, output, *options):

@@ -34,9 +34,15 @@ struct Factor {
 struct TransferCost {
   double latency = 0;           ///< seconds of each, however short
   double secondsPerElement = 0; ///< besides
+  /// More elements go in several collectives; 0: any number goes in one.
+  int64_t mostElements = 0;
 
   double getSeconds(int64_t elements) const {
-    return latency + secondsPerElement * static_cast<double>(elements);
+    int64_t times = mostElements > 0 && elements > mostElements
+                        ? (elements - 1) / mostElements + 1
+                        : 1;
+    return latency * static_cast<double>(times) +
+           secondsPerElement * static_cast<double>(elements);
   }
 };
 

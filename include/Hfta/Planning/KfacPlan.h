@@ -29,6 +29,15 @@ struct KfacFactor {
   int64_t block = 0; ///< with which it is made
   bool isInput = false;
   double moment = 0; ///< seconds of its statistics in a factor step
+  double mean = 0;   ///< seconds in which these go into the running mean
+  /// Layers that read it, each of which has an inverse of its own: damping may
+  /// differ. Eigenvectors are the same for all.
+  int64_t inverses = 1;
+
+  /// What is inverted and sent.
+  Factor getInverted() const {
+    return {matrices.size, matrices.count * inverses};
+  }
 };
 
 struct KfacLayer {
@@ -38,6 +47,9 @@ struct KfacLayer {
 };
 
 struct KfacModel {
+  /// Of a rank, in each of which it goes through all blocks: with the last one,
+  /// factors and gradients are there.
+  int64_t microBatches = 1;
   std::vector<KfacBlock> blocks; ///< in the order of forwards, at least one
   std::vector<KfacFactor> factors;
   std::vector<KfacLayer> layers;
@@ -47,7 +59,19 @@ struct KfacModel {
   /// both are 1 or more, and inverses are no more frequent.
   int64_t factorEvery = 1;
   int64_t inverseEvery = 1;
+  /// Numbers of an inverse for one of a factor's lower triangle: eigenvectors
+  /// and eigenvalues are twice as many.
+  int64_t numbersPerElement = 1;
 
+  /// Seconds before a rank's last micro-batch begins, in which it may measure
+  /// these factors.
+  double getLead(llvm::ArrayRef<int64_t> measured) const;
+  /// With which a layer's output factor is made.
+  int64_t getBlock(const KfacLayer &layer) const {
+    int64_t output = layer.factors.output;
+    return output == kNoFactor ? 0 : factors[output].block;
+  }
+  /// What is inverted of each factor.
   std::vector<Factor> getMatrices() const;
   std::vector<FactorPair> getPairs() const;
 };
@@ -63,6 +87,11 @@ struct KfacCosts {
   bool isOverlapped = true;
   /// One broadcast of inverses an owner, else one a factor.
   bool isMerged = true;
+  /// As schedules of programs have it, whatever `isMerged` says: all ranks go
+  /// block by block through inversions, each owner's of a block at a time, and
+  /// through preconditioning; what is done is sent while they go on, in the
+  /// same order on all ranks. `isOverlapped` is about sums alone.
+  bool isByBlocks = false;
   double bytesPerElement = 4;
 };
 
@@ -97,6 +126,10 @@ struct KfacPlan {
 /// numbers.
 BucketProblem getBucketProblem(const KfacModel &model, const KfacCosts &costs,
                                std::vector<int64_t> &order);
+
+/// Of inverses in a column of the grid.
+PlacementCosts getPlacementCosts(const KfacModel &model, const KfacCosts &costs,
+                                 const FactorGrid &grid);
 
 /// The best buckets, and the best owners of whom all others get inverses.
 KfacPlan planBalanced(const KfacModel &model, const KfacCosts &costs,

@@ -17,9 +17,10 @@ enum class KfacActivity : uint8_t {
   backward,        ///< of a block, with its output statistics
   reduceGradients, ///< of a block
   reduceFactors,   ///< of a bucket
+  average,         ///< takes all statistics into running means
   invert,          ///< a size that the rank owns, or all that all ranks invert
   broadcastInverses,   ///< of an owner, or of one factor, along a column
-  precondition,        ///< all layers of a rank
+  precondition,        ///< all layers of a rank, or those of a block
   broadcastDirections, ///< a rank's preconditioned gradients, along its row
   update
 };
@@ -33,8 +34,8 @@ struct KfacEvent {
   KfacActivity activity = KfacActivity::lead;
   /// That computes or sends; kEveryRank: all of them at the same time.
   int64_t rank = kEveryRank;
-  /// Of the block, bucket or factor; of `invert`, the size, or 0 for all that
-  /// all ranks invert; else 0.
+  /// Of the block, bucket or factor; of `invert`, the size, the largest of
+  /// several, or 0 for what all ranks of a column invert; else 0.
   int64_t number = 0;
   double begin = 0; ///< seconds since the step began
   double end = 0;

@@ -26,7 +26,8 @@ struct MeasuredLink {
 /// Of a task in a step, on all ranks together.
 struct MeasuredTask {
   double seconds = 0;
-  double runs = 0; ///< 0: unknown
+  double runs = 0;   ///< 0: unknown
+  double copies = 0; ///< of all these runs; 0: unknown
 };
 
 struct MeasuredCosts {

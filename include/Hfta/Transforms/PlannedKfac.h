@@ -9,7 +9,7 @@
 #define HFTA_TRANSFORMS_PLANNEDKFAC_H
 
 #include "Hfta/Dialect/Hfta/IR/Job.h"
-#include "Hfta/Planning/KfacPlan.h"
+#include "Hfta/Planning/MeasuredKfac.h"
 
 namespace mlir::hfta {
 
@@ -18,6 +18,8 @@ namespace mlir::hfta {
 struct PlannedKfac {
   planning::KfacModel model;
   planning::KfacPlan plan;
+  planning::KfacRates rates;
+  bool isMeasured = false; ///< by a program's tasks, else estimated
   /// As checkpoints call them: "input_factor/first.weight", and "first.weight".
   std::vector<std::string> factorNames, layerNames;
 
@@ -32,9 +34,14 @@ struct PlannedKfac {
 /// ill-formed plan is diagnosed at the module.
 FailureOr<llvm::StringMap<int64_t>> findGroupsOfMoments(ModuleOp module);
 
-/// What inverting and sending take where nothing was measured, of so many
-/// ranks.
-planning::KfacCosts getKfacCosts(const Job &job, int64_t ranks);
+/// What inverting and sending take of so many ranks, inversions by documented
+/// rates, and links as the job says, or as was `measured` where it doesn't.
+planning::KfacRates getKfacRates(const Job &job, int64_t ranks,
+                                 const planning::MeasuredCosts *measured);
+/// As KfacModel has them.
+int64_t getNumbersPerElement(const Job &job);
+/// What measured times are of; see KfacWorkload.
+planning::KfacWorkload getKfacWorkload(const Job &job);
 
 } // namespace mlir::hfta
 

@@ -216,6 +216,8 @@ void hfta_write_task_times(const hfta_program *program,
     hfta_json_put_string(writer, "name", program->tasks[i].name);
     hfta_json_key(writer, "runs");
     hfta_json_number(writer, (double)times[i].runs / (double)steps, HFTA_F64);
+    hfta_json_key(writer, "copies");
+    hfta_json_number(writer, (double)times[i].copies / (double)steps, HFTA_F64);
     hfta_json_key(writer, "seconds");
     hfta_json_number(writer, times[i].seconds / (double)steps, HFTA_F64);
     hfta_json_end_object(writer);

@@ -146,3 +146,20 @@ planning::Cluster hfta::makeCluster(const Job &job) {
   cluster.duplex = takesTurns ? planning::Duplex::half : planning::Duplex::full;
   return cluster;
 }
+
+void hfta::measureCluster(const Job &job, const planning::MeasuredCosts &costs,
+                          planning::Cluster &cluster) {
+  planning::Cluster measured = cluster;
+  measureLinks(measured, costs);
+  const Job unsaid;
+  if (job.clusterLink == unsaid.clusterLink)
+    cluster.link = measured.link;
+  if (job.clusterNetwork == unsaid.clusterNetwork)
+    cluster.network = measured.network;
+  if (job.clusterPointToPoint == unsaid.clusterPointToPoint &&
+      job.clusterNetwork == unsaid.clusterNetwork)
+    cluster.pointToPoint = measured.pointToPoint;
+  if (job.clusterLatency == unsaid.clusterLatency)
+    cluster.latency = measured.latency;
+  cluster.slowdown = measured.slowdown;
+}

@@ -1,0 +1,77 @@
+//===- CostsFile.cpp - The file that --costs names ------------------------===//
+
+#include "CostsFile.h"
+#include "LayerCosts.h"
+
+#include "Hfta/Dialect/Hfta/IR/Job.h"
+#include "Hfta/Transforms/MeasuredTasks.h"
+
+using namespace mlir;
+using namespace mlir::hfta;
+using namespace mlir::hfta::planning;
+
+ExitCode hfta::failCosts(llvm::StringRef path, llvm::Error error,
+                         llvm::raw_ostream &errors) {
+  errors
+      << path << ": error: " << llvm::toString(std::move(error))
+      << "\nhint: 'bench --phases --json' prints costs, of the job's program "
+         "that '--cuts=all' makes or, for a preconditioner, of the program "
+         "itself\n";
+  return ExitCode::input;
+}
+
+std::optional<MeasuredCosts> hfta::readCostsFile(const DriverOptions &options,
+                                                 llvm::raw_ostream &errors) {
+  llvm::SourceMgr files;
+  unsigned id = readText(options.costs, files, errors);
+  if (id == 0)
+    return std::nullopt;
+  llvm::Expected<MeasuredCosts> read =
+      readCosts(files.getMemoryBuffer(id)->getBuffer());
+  if (read)
+    return std::move(*read);
+  failCosts(options.costs,
+            llvm::createStringError("no measured costs: " +
+                                    llvm::toString(read.takeError())),
+            errors);
+  return std::nullopt;
+}
+
+llvm::Error hfta::checkCosts(const MeasuredCosts &costs, llvm::StringRef model,
+                             int64_t copies) {
+  if (costs.model != model)
+    return llvm::createStringError(
+        "model: expected the job's model and optimizer, '" + model +
+        "', got those of '" + costs.model + "'");
+  if (costs.copies != copies)
+    return llvm::createStringError("copies: expected the job's " +
+                                   llvm::Twine(copies) + ", got " +
+                                   llvm::Twine(costs.copies));
+  return llvm::Error::success();
+}
+
+bool hfta::takesKfacCosts(const DriverOptions &options,
+                          const LoadedModule &loaded) {
+  if (options.costs.empty() || options.planPipeline ||
+      loaded.phase != Phase::import || options.inputKind == InputKind::mlir ||
+      loaded.pipeline.plansStages || !loaded.pipeline.planFile.empty())
+    return false;
+  FailureOr<Job> job = Job::read(*loaded.module);
+  return succeeded(job) && job->training && !job->preconditioner.empty() &&
+         job->getStageCount() == 1 && job->getReplicas() > 1;
+}
+
+ExitCode hfta::loadKfacCosts(const DriverOptions &options, LoadedModule &loaded,
+                             llvm::raw_ostream &errors) {
+  FailureOr<Job> job = Job::read(*loaded.module);
+  FailureOr<std::string> model = digestModel(*loaded.module);
+  if (failed(job) || failed(model))
+    return ExitCode::input;
+  std::optional<MeasuredCosts> costs = readCostsFile(options, errors);
+  if (!costs)
+    return ExitCode::input;
+  if (llvm::Error error = checkCosts(*costs, *model, job->copies))
+    return failCosts(options.costs, std::move(error), errors);
+  MeasuredTasks{options.costs, std::move(*costs)}.write(*loaded.module);
+  return ExitCode::done;
+}

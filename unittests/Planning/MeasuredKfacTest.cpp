@@ -1,0 +1,161 @@
+//===- MeasuredKfacTest.cpp - What K-FAC takes, by measured tasks ---------===//
+
+#include "Hfta/Planning/MeasuredKfac.h"
+
+#include "TestKfacModels.h"
+#include "gtest/gtest.h"
+
+using namespace mlir::hfta::planning;
+
+/// Of two copies in two turns, one of which isn't due for inversions: 4
+/// micro-batches of 2 samples, on any number of ranks.
+static MeasuredCosts makeMeasured() {
+  MeasuredCosts costs;
+  costs.copies = 2;
+  costs.batch = 8;
+  costs.microBatches = 4;
+  // Seconds, runs and copies of a step: a quarter of the steps measure factors.
+  costs.tasks = {{"forward.0", {6, 6, 6}},
+                 {"forward_moments.0", {5, 2, 2}},
+                 {"forward.1", {12, 6, 6}},
+                 {"forward_moments.1", {4, 2, 2}},
+                 {"shared_moments.0", {1, 1, 2}},
+                 {"backward.0", {6, 6, 6}},
+                 {"backward_moments.0", {4, 2, 2}},
+                 {"backward_moments.1", {20, 8, 8}},
+                 {"curvature.0", {1, 0.5, 0.5}},
+                 {"invert.0.on_0", {9, 0.5, 0.25}},
+                 {"invert.0.on_1", {1, 0.5, 0.25}},
+                 {"precondition.1", {3, 1, 1}},
+                 {"norm.0", {1, 2, 2}},
+                 {"update.0", {2, 2, 2}},
+                 {"update.1", {2, 2, 2}},
+                 {"clip", {1, 1, 2}},
+                 {"scale", {1, 1, 2}},
+                 {"statistics.1", {1, 4, 8}},
+                 {"combine.0", {0.25, 3, 50}},
+                 {"combine_moments_1.0", {0.5, 3, 50}},
+                 {"combine_results", {100, 3, 50}}};
+  return costs;
+}
+
+static KfacRates makeRates() {
+  KfacRates rates;
+  rates.inversions = {{1, 0, 1}, {2, 0, 8}, {4, 0, 64}};
+  rates.reduceFactors = rates.reduceGradients = {0.1, 0.01};
+  rates.message = {0.1, 0.01};
+  return rates;
+}
+
+static KfacWorkload makeWorkload() {
+  KfacWorkload workload;
+  workload.ranks = 2;
+  workload.batch = 16;
+  workload.copies = 2;
+  workload.groups = 3;
+  workload.elementsOfPart = 10;
+  return workload;
+}
+
+TEST(MeasuredKfacTest, putsMeasuredTimesInTheirPlace) {
+  KfacModel model = makeTwoLayers();
+  model.factors[0].mean = 3;
+  model.factors[1].mean = 1;
+  model.factors[2].mean = 7;
+  KfacRates rates = makeRates();
+  llvm::Error error = measureKfac(makeMeasured(), makeWorkload(), model, rates);
+  ASSERT_FALSE(bool(error)) << llvm::toString(std::move(error));
+  // A micro-batch of all copies takes 2 s, and a rank has 8 samples, so 4.
+  EXPECT_DOUBLE_EQ(model.blocks[0].forward, 4 * 2);
+  EXPECT_DOUBLE_EQ(model.blocks[1].forward, 4 * 4);
+  // The second version takes 5 s, and what copies share 1 s.
+  EXPECT_DOUBLE_EQ(model.factors[0].moment, 4 * (3 + 1));
+  // A second version that takes no longer is no less.
+  EXPECT_DOUBLE_EQ(model.factors[2].moment, 0);
+  EXPECT_DOUBLE_EQ(model.blocks[0].backward, 4 * 2);
+  EXPECT_DOUBLE_EQ(model.factors[1].moment, 4 * 2);
+  // Of the second version alone, 4 and 2 parts, as estimated.
+  EXPECT_DOUBLE_EQ(model.blocks[1].backward, 4 * 5 * 4 / 6.0);
+  EXPECT_DOUBLE_EQ(model.factors[3].moment, 4 * 5 * 2 / 6.0);
+  EXPECT_DOUBLE_EQ(model.factors[0].mean, 3);
+  EXPECT_DOUBLE_EQ(model.factors[1].mean, 1);
+  EXPECT_DOUBLE_EQ(model.factors[2].mean, 7); // wasn't measured
+  EXPECT_DOUBLE_EQ(model.layers[0].precondition, 10);
+  EXPECT_DOUBLE_EQ(model.layers[1].precondition, 6);
+  // Scale, norm, clip and updates, and four micro-batches' statistics.
+  EXPECT_DOUBLE_EQ(model.update, 1 + 1 + 1 + 4 + 4 * 0.25);
+  // Of 10 elements each, 5 ms and 10 ms, for two of three groups' sums on two
+  // ranks.
+  EXPECT_DOUBLE_EQ(rates.reduceGradients.secondsPerElement, 0.01 + 0.0005);
+  EXPECT_DOUBLE_EQ(rates.reduceFactors.secondsPerElement, 0.01 + 0.001);
+  EXPECT_EQ(rates.reduceFactors.latency, 0.1);
+}
+
+TEST(MeasuredKfacTest, findsTheTimesOfSizes) {
+  KfacModel model = makeTwoLayers(); // 4 and 2 rows, 3 and 1
+  KfacRates rates = makeRates();
+  MeasuredCosts measured = makeMeasured();
+  // 80 s for all copies: all sizes take as much longer.
+  ASSERT_FALSE(bool(measureKfac(measured, makeWorkload(), model, rates)));
+  KfacCosts costs = rates.getCosts();
+  double ratio = 80.0 / (64 + 8);
+  for (auto [size, cubes] : {std::pair(4, 64.0), {3, 27.0}, {2, 8.0}})
+    EXPECT_NEAR(costs.invert(size, 1), ratio * cubes, 1e-9);
+  EXPECT_NEAR(costs.invert(2, 3), ratio * 24, 1e-9);
+  // Where blocks tell sizes apart, each has its own: twice and four times.
+  model.factors = {{{4, 1}, 0, true, 0}, {{2, 1}, 1, true, 0}};
+  model.layers = {{{kNoFactor, 0}, 1, 0}, {{kNoFactor, 1}, 1, 0}};
+  measured.tasks["invert.0.on_0"] = {128, 1, 2};
+  measured.tasks.erase("invert.0.on_1");
+  measured.tasks["invert.1"] = {32, 1, 2};
+  rates = makeRates();
+  ASSERT_FALSE(bool(measureKfac(measured, makeWorkload(), model, rates)));
+  EXPECT_NEAR(rates.getCosts().invert(4, 1), 128, 1e-6);
+  EXPECT_NEAR(rates.getCosts().invert(2, 1), 32, 1e-6);
+}
+
+TEST(MeasuredKfacTest, keepsWhatWasNotMeasured) {
+  KfacModel model = makeTwoLayers(), before = model;
+  KfacRates rates = makeRates();
+  MeasuredCosts measured = makeMeasured();
+  measured.tasks.clear();
+  measured.tasks["forward.0"] = {8, 0, 0};
+  measured.tasks["forward.1"] = {8, 4, 0};
+  ASSERT_FALSE(bool(measureKfac(measured, makeWorkload(), model, rates)));
+  // Runs that nobody has counted are one, and for all copies.
+  EXPECT_DOUBLE_EQ(model.blocks[0].forward, 4 * 8);
+  EXPECT_DOUBLE_EQ(model.blocks[1].forward, 4 * 2);
+  EXPECT_EQ(model.blocks[1].backward, before.blocks[1].backward);
+  EXPECT_EQ(model.factors[0].moment, before.factors[0].moment);
+  EXPECT_EQ(model.layers[1].precondition, before.layers[1].precondition);
+  EXPECT_EQ(model.update, before.update);
+  EXPECT_EQ(rates.inversions.size(), 3u);
+  EXPECT_EQ(rates.reduceFactors.secondsPerElement, 0.01);
+}
+
+TEST(MeasuredKfacTest, refusesOtherBlocks) {
+  auto getError = [](const MeasuredCosts &measured) {
+    KfacModel model = makeTwoLayers();
+    KfacRates rates = makeRates();
+    return llvm::toString(measureKfac(measured, makeWorkload(), model, rates));
+  };
+  MeasuredCosts measured = makeMeasured();
+  measured.tasks["update.2"] = {1, 1, 1};
+  EXPECT_EQ(getError(measured), "tasks: expected those of the program's 2 "
+                                "blocks, got 'update.2'");
+  measured = makeMeasured();
+  measured.tasks.erase("forward.1");
+  EXPECT_EQ(getError(measured), ""); // its second version is there
+  measured.tasks.erase("forward_moments.1");
+  EXPECT_EQ(getError(measured),
+            "tasks: expected one with the name 'forward.1', for each of the "
+            "program's 2 blocks");
+}
+
+TEST(MeasuredKfacTest, sendsToOneRankAfterTheOther) {
+  KfacCosts costs = makeRates().getCosts();
+  EXPECT_DOUBLE_EQ(costs.broadcast(5).latency, 0.1);
+  EXPECT_DOUBLE_EQ(costs.broadcast(5).secondsPerElement, 0.04);
+  EXPECT_DOUBLE_EQ(costs.broadcast(1).secondsPerElement, 0);
+  EXPECT_TRUE(costs.isByBlocks);
+}
