@@ -88,34 +88,49 @@ static void printCosts(ModuleOp module, int64_t copies, raw_ostream &os) {
 
 /// How replicas share a preconditioner's work, and what that takes.
 static LogicalResult printPreconditioner(ModuleOp module, raw_ostream &os) {
-  FailureOr<std::optional<PlannedKfac>> planned = PlannedKfac::read(module);
-  if (failed(planned))
+  FailureOr<std::vector<PlannedKfac>> plans = PlannedKfac::readAll(module);
+  if (failed(plans))
     return failure();
-  if (!*planned)
-    return success();
-  os << "\npreconditioner, by "
-     << ((*planned)->isMeasured ? "measured" : "estimated") << " costs: ";
-  planning::printKfacPlan((*planned)->model, (*planned)->rates.getCosts(),
-                          (*planned)->plan, os);
+  for (const PlannedKfac &planned : *plans) {
+    os << "\npreconditioner";
+    if (planned.stage)
+      os << " of stage " << *planned.stage;
+    os << ", by " << (planned.isMeasured ? "measured" : "estimated")
+       << " costs: ";
+    planning::printKfacPlan(planned.model, planned.rates.getCosts(),
+                            planned.plan, os);
+  }
   return success();
 }
 
 FailureOr<std::optional<planning::Timeline>>
 hfta::drawPreconditioner(ModuleOp module) {
   FailureOr<Job> job = Job::read(module);
-  FailureOr<std::optional<PlannedKfac>> planned = PlannedKfac::read(module);
-  if (failed(job) || failed(planned))
+  FailureOr<std::vector<PlannedKfac>> plans = PlannedKfac::readAll(module);
+  if (failed(job) || failed(plans))
     return failure();
-  std::optional<planning::Timeline> drawn;
-  if (!*planned)
-    return drawn;
-  const planning::KfacPlan &plan = (*planned)->plan;
-  int64_t ranks = plan.grid.getRankCount();
-  drawn = planning::getTimeline(simulateStep((*planned)->model,
-                                             (*planned)->rates.getCosts(), plan,
-                                             planning::KfacStep::inverses),
-                                ranks, job->name);
-  return drawn;
+  if (plans->empty())
+    return std::optional<planning::Timeline>();
+  planning::Timeline drawn;
+  drawn.title = job->name;
+  for (const PlannedKfac &planned : *plans) {
+    int64_t ranks = planned.plan.grid.getRankCount();
+    planning::Timeline own = planning::getTimeline(
+        simulateStep(planned.model, planned.rates.getCosts(), planned.plan,
+                     planning::KfacStep::inverses),
+        ranks, job->name);
+    size_t first = drawn.rows.size();
+    std::string stage;
+    if (planned.stage)
+      stage = "stage " + std::to_string(*planned.stage) + ", ";
+    for (const std::string &row : own.rows)
+      drawn.rows.push_back(stage + row);
+    for (planning::TimelineBar &bar : own.bars) {
+      bar.row += first;
+      drawn.bars.push_back(std::move(bar));
+    }
+  }
+  return std::optional(std::move(drawn));
 }
 
 LogicalResult hfta::printPlan(ModuleOp module, raw_ostream &os) {

@@ -61,7 +61,8 @@ BucketProblem planning::getBucketProblem(const KfacModel &model,
     for (int64_t number = 0, count = model.factors.size(); number < count;
          ++number) {
       const KfacFactor &factor = model.factors[number];
-      if (factor.block != block || factor.isInput != isForward)
+      if (factor.block != block || factor.isInput != isForward ||
+          factor.isReceived)
         continue;
       now += share * factor.moment;
       order.push_back(number);

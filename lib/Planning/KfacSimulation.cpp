@@ -196,7 +196,8 @@ void KfacStepRun::addInversions(int64_t rank) {
   std::map<int64_t, int64_t> common;
   Actions afterCommon;
   auto wait = [&](Actions &after, int64_t factor) {
-    if (!isLocal() && !llvm::is_contained(after, reductions[factor]))
+    bool isAddedUp = !isLocal() && !model.factors[factor].isReceived;
+    if (isAddedUp && !llvm::is_contained(after, reductions[factor]))
       after.push_back(reductions[factor]);
   };
   for (auto [number, owner] : llvm::enumerate(plan.owners)) {

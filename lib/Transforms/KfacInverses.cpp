@@ -135,7 +135,7 @@ Expression KfacTasks::getEigenvalues(const KfacFactor &factor) const {
 }
 
 void KfacTasks::decompose(const KfacFactor &factor) {
-  if (factor.owner || factor.isDiagonal)
+  if (!isInverted(factor))
     return;
   auto eigen = SymmetricEigenOp::create(
       builder, tasks.getLoc(),

@@ -4,212 +4,23 @@
 
 #include "Hfta/Dialect/Hfta/IR/Settings.h"
 #include "Hfta/Planning/KfacSimulation.h"
-#include "Hfta/Planning/ReferenceRates.h"
 #include "Hfta/Transforms/MeasuredTasks.h"
+#include "KfacModeler.h"
 
 #include <map>
 
 using namespace mlir;
 using namespace mlir::hfta;
-using planning::kBytesPerSecond;
-using planning::kFlopsPerSecond;
-using planning::kNoFactor;
-
-namespace {
-
-/// What the planner is told of the units: those of one parameter, of whichever
-/// copies, are one layer.
-class KfacModeler {
-public:
-  KfacModeler(TaskBuilder &tasks, MutableArrayRef<KfacUnit> units)
-      : tasks(tasks), job(tasks.getJob()), units(units) {}
-
-  PlannedKfac build();
-  /// Whether each copy has all of the layers, with the same inputs in common:
-  /// then a plan of them all is one of each.
-  bool areCopiesAlike() const;
-
-private:
-  void addBlocks();
-  void addUnit(KfacUnit &unit);
-  void addCopy(KfacUnit &unit, int64_t number, double precondition);
-  int64_t addFactor(const KfacUnit &unit, KfacFactor &factor, bool isInput);
-  int64_t getCopiesOf(const TrainedLeaf &leaf) const;
-  int64_t countElements(const KfacUnit &unit) const;
-  double getRows(const KfacUnit &unit) const;
-
-  TaskBuilder &tasks;
-  const Job &job;
-  MutableArrayRef<KfacUnit> units;
-  PlannedKfac planned;
-  DenseMap<Operation *, int64_t> layers; ///< by the weight's variable
-  bool sharesDiffer = false;             ///< between copies
-};
-
-} // namespace
-
-/// Copies that the parameter is taken for at once.
-int64_t KfacModeler::getCopiesOf(const TrainedLeaf &leaf) const {
-  VariableOp variable = leaf.variable;
-  return leaf.copy || variable.getCopy() ? 1 : job.copies;
-}
-
-/// Of the unit's gradient.
-int64_t KfacModeler::countElements(const KfacUnit &unit) const {
-  auto count = [](const TrainedLeaf &leaf) {
-    return VariableOp(leaf.variable).getTensorType().getNumElements();
-  };
-  return (count(unit.weight) + (unit.bias ? count(*unit.bias) : 0)) *
-         getCopiesOf(unit.weight);
-}
-
-/// That a replica has in a step.
-double KfacModeler::getRows(const KfacUnit &unit) const {
-  return 1 / unit.input.scale / static_cast<double>(job.getReplicas());
-}
-
-void KfacModeler::addBlocks() {
-  int64_t blocks = 1;
-  for (auto function : tasks.getModule().getOps<func::FuncOp>())
-    if (auto task =
-            function->getAttrOfType<TaskAttr>(HftaDialect::kTaskAttrName))
-      blocks = std::max<int64_t>(blocks, task.getBlock() + 1);
-  planned.model.blocks.resize(blocks);
-  for (const KfacUnit &unit : units) {
-    planning::KfacBlock &block = planned.model.blocks[unit.getBlock()];
-    int64_t elements = countElements(unit);
-    block.gradientElements += elements;
-    // What they are read, written and multiplied with by an optimizer.
-    constexpr double kTouched = 4 * sizeof(float);
-    planned.model.update +=
-        kTouched * static_cast<double>(elements) / kBytesPerSecond;
-    if (unit.rule == KfacRule::kronecker) {
-      double forward =
-          2 * getRows(unit) * static_cast<double>(elements) / kFlopsPerSecond;
-      block.forward += forward;
-      block.backward += 2 * forward;
-    } else if (unit.rule == KfacRule::unit) {
-      // Its moment goes with the gradients.
-      block.gradientElements += unit.features * unit.output.size *
-                                (unit.output.size + 1) / 2 *
-                                getCopiesOf(unit.weight);
-    }
-  }
-}
-
-/// Makes it the layer's factor, or one more matrix of it.
-int64_t KfacModeler::addFactor(const KfacUnit &unit, KfacFactor &factor,
-                               bool isInput) {
-  planning::KfacModel &model = planned.model;
-  int64_t copies = getCopiesOf(unit.weight);
-  planning::KfacFactor added;
-  // A diagonal is matrices of one row.
-  added.matrices = {factor.isDiagonal ? 1 : factor.size,
-                    copies * (factor.isDiagonal ? factor.size : factor.blocks)};
-  added.block = unit.getBlock();
-  added.isInput = isInput;
-  double columns = static_cast<double>(factor.isDiagonal ? 1 : factor.size);
-  int64_t summed = factor.isMomentShared ? 1 : copies;
-  added.moment = getRows(unit) * columns * (columns + 1) *
-                 static_cast<double>(factor.blocks * summed) / kFlopsPerSecond;
-  // The moment is read and cleared, the mean read and written.
-  constexpr double kTouched = 4 * sizeof(float);
-  added.mean = kTouched * static_cast<double>(added.matrices.getElements()) /
-               kBytesPerSecond;
-  model.factors.push_back(added);
-  VariableOp weight = unit.weight.variable;
-  planned.factorNames.push_back((isInput ? "input_factor/" : "output_factor/") +
-                                weight.getOwnName());
-  return static_cast<int64_t>(model.factors.size()) - 1;
-}
-
-/// Another copy of the layer, compiled alone.
-void KfacModeler::addCopy(KfacUnit &unit, int64_t number, double precondition) {
-  planning::KfacModel &model = planned.model;
-  planning::KfacLayer &layer = model.layers[number];
-  layer.gradientElements += countElements(unit);
-  layer.precondition += precondition;
-  auto addMatrices = [&](int64_t of, const KfacFactor &factor) {
-    model.factors[of].matrices.count +=
-        factor.isDiagonal ? factor.size : factor.blocks;
-  };
-  unit.input.number = layer.factors.input;
-  unit.output.number = layer.factors.output;
-  addMatrices(unit.output.number, unit.output);
-  const KfacUnit *owner = unit.input.owner;
-  bool isOwn = planned.factorNames[unit.input.number] ==
-               "input_factor/" + VariableOp(unit.weight.variable).getOwnName();
-  sharesDiffer |= isOwn != !owner;
-  if (!owner)
-    return addMatrices(unit.input.number, unit.input);
-  // Both layers go to one column for this copy's sake.
-  if (owner->input.number != unit.input.number) {
-    sharesDiffer = true;
-    model.layers.push_back({{unit.input.number, owner->input.number}, 0, 0});
-    planned.layerNames.emplace_back();
-  }
-}
-
-bool KfacModeler::areCopiesAlike() const {
-  DenseMap<Operation *, int64_t> copies;
-  for (const KfacUnit &unit : units)
-    if (unit.rule == KfacRule::kronecker)
-      copies[VariableOp(unit.weight.variable)] += getCopiesOf(unit.weight);
-  return !sharesDiffer && llvm::all_of(copies, [&](const auto &entry) {
-    return entry.second == job.copies;
-  });
-}
-
-void KfacModeler::addUnit(KfacUnit &unit) {
-  planning::KfacModel &model = planned.model;
-  auto [known, isNew] =
-      layers.try_emplace(unit.weight.variable, model.layers.size());
-  double precondition =
-      2 * static_cast<double>(countElements(unit)) *
-      static_cast<double>(unit.input.size + unit.output.size) / kFlopsPerSecond;
-  if (!isNew)
-    return addCopy(unit, known->second, precondition);
-  const KfacUnit *owner = unit.input.owner;
-  unit.input.number =
-      owner ? owner->input.number : addFactor(unit, unit.input, true);
-  if (owner && job.kfacMethod != Job::kEigen)
-    ++model.factors[unit.input.number].inverses;
-  unit.output.number = addFactor(unit, unit.output, false);
-  model.layers.push_back({{unit.input.number, unit.output.number},
-                          countElements(unit),
-                          precondition});
-  planned.layerNames.push_back(VariableOp(unit.weight.variable).getOwnName());
-}
-
-PlannedKfac KfacModeler::build() {
-  addBlocks();
-  for (KfacUnit &unit : units)
-    if (unit.rule == KfacRule::kronecker)
-      addUnit(unit);
-  auto getPeriod = [&](StringRef name) {
-    const HyperParameter *steps = job.findHyperParameter(name);
-    return static_cast<int64_t>(*llvm::min_element(steps->values));
-  };
-  planned.model.factorEvery = getPeriod("factor_every");
-  planned.model.inverseEvery =
-      std::max(planned.model.factorEvery, getPeriod("inverse_every"));
-  planned.model.microBatches =
-      llvm::divideCeil(job.microBatches, job.getReplicas());
-  planned.model.numbersPerElement = getNumbersPerElement(job);
-  return std::move(planned);
-}
-
-//===----------------------------------------------------------------------===//
-// The plan
-//===----------------------------------------------------------------------===//
 
 namespace {
 
 class KfacPlacer {
 public:
-  KfacPlacer(TaskBuilder &tasks, const PlannedKfac &problem)
+  KfacPlacer(TaskBuilder &tasks, const KfacShare &share,
+             const PlannedKfac &problem)
       : module(tasks.getModule()), job(tasks.getJob()), model(problem.model),
-        ranks(job.getReplicas()), costs(problem.rates.getCosts()) {}
+        stage(share.stage), ranks(share.ranks),
+        costs(problem.rates.getCosts()) {}
 
   FailureOr<planning::KfacPlan> place();
 
@@ -222,20 +33,23 @@ private:
   ModuleOp module;
   const Job &job;
   const planning::KfacModel &model;
+  std::optional<int64_t> stage;
   int64_t ranks;
   planning::KfacCosts costs;
 };
 
 } // namespace
 
-/// Bytes that the job's devices have for factors and inverses; 0: as many as
+/// Bytes that the stage's devices have for factors and inverses; 0: as many as
 /// they like.
 double KfacPlacer::getMemory() {
   if (job.clusterMemory == 0)
     return 0;
   double bytes = static_cast<double>(job.clusterMemory);
   for (auto variable : module.getOps<VariableOp>()) {
-    if (variable.getRole() == Role::constant)
+    auto block = static_cast<int64_t>(variable.getBlock());
+    bool isElsewhere = stage && block >= 0 && job.getStage(block) != *stage;
+    if (variable.getRole() == Role::constant || isElsewhere)
       continue;
     // A replica has sums of its own groups, and activations of a copy at least.
     Role role = variable.getRole();
@@ -293,7 +107,7 @@ planning::KfacPlan KfacPlacer::placeLocally() {
   planning::KfacModel ofCopy = model;
   for (planning::KfacFactor &factor : ofCopy.factors)
     factor.matrices.count /= job.copies;
-  return planning::planLocal(ofCopy, job.getGroups());
+  return planning::planLocal(ofCopy, ranks);
 }
 
 FailureOr<planning::KfacPlan> KfacPlacer::place() {
@@ -303,7 +117,7 @@ FailureOr<planning::KfacPlan> KfacPlacer::place() {
   if (word == "balanced")
     return planning::planBalanced(model, costs, ranks);
   if (word == "local")
-    return placeLocally();
+    return planning::KfacPlan(placeLocally());
   std::optional<double> share = planning::readFraction(word);
   if (!share)
     return module.emitError("the job has no placement '") << word << "'";
@@ -316,14 +130,16 @@ static bool isPlanOf(const PlannedKfac &given, const PlannedKfac &problem) {
                    const planning::KfacFactor &other) {
     return one.matrices.size == other.matrices.size &&
            one.matrices.count == other.matrices.count &&
-           one.block == other.block && one.isInput == other.isInput;
+           one.block == other.block && one.isInput == other.isInput &&
+           one.isReceived == other.isReceived;
   };
   auto hasSame = [](const planning::KfacLayer &one,
                     const planning::KfacLayer &other) {
     return one.factors.input == other.factors.input &&
            one.factors.output == other.factors.output;
   };
-  return given.factorNames == problem.factorNames &&
+  return given.stage == problem.stage &&
+         given.factorNames == problem.factorNames &&
          given.layerNames == problem.layerNames &&
          given.model.blocks.size() == problem.model.blocks.size() &&
          llvm::equal(given.model.factors, problem.model.factors, isSame) &&
@@ -338,10 +154,11 @@ static ReplicasAttr getReplicas(MLIRContext *context, int64_t first,
 
 /// Tells the units who does their work.
 static void deal(MLIRContext *context, const planning::KfacPlan &plan,
-                 const Job &job, MutableArrayRef<KfacUnit> units) {
+                 const Job &job, ArrayRef<KfacUnit *> units) {
   const planning::FactorGrid &grid = plan.grid;
-  int64_t replicas = job.getReplicas();
   auto setInverter = [&](KfacFactor &factor) {
+    if (factor.number < 0)
+      return;
     int64_t owner = plan.owners[factor.number];
     if (owner != planning::kEveryRank && grid.rows > 1)
       factor.inverter = getReplicas(context, owner, 1, 1);
@@ -354,11 +171,13 @@ static void deal(MLIRContext *context, const planning::KfacPlan &plan,
     factor.rowsOfGroup =
         static_cast<double>(job.microBatches) / static_cast<double>(own);
   };
-  for (KfacUnit &unit : units) {
+  for (KfacUnit *each : units) {
+    KfacUnit &unit = *each;
     if (unit.rule != KfacRule::kronecker)
       continue;
     int64_t column = plan.columns.factors[unit.output.number];
     if (plan.placement == planning::KfacPlacement::local) {
+      int64_t replicas = job.getReplicas(job.getStage(unit.getBlock()));
       setGroup(unit.input, column);
       setGroup(unit.output, column);
       if (replicas > 1)
@@ -393,27 +212,32 @@ static void separatePasses(const planning::KfacModel &model,
 }
 
 /// A bucket's moments lie together, in the block that completes it; those of
-/// parameters that have no inverses beside a layer's of their block.
-static void collectBuckets(const PlannedKfac &planned,
-                           MutableArrayRef<KfacUnit> units) {
+/// parameters that have no inverses beside a layer's of their block, and those
+/// that other stages take where they are taken.
+static void collectBuckets(const Job &job, const PlannedKfac &planned,
+                           const KfacShare &share) {
   const planning::KfacPlan &plan = planned.plan;
   std::vector<int64_t> blockOf(planned.model.factors.size());
   std::map<int64_t, int64_t> ofBlock; // of output factors
   for (const planning::Bucket &bucket : plan.buckets) {
-    int64_t last = planned.model.factors[plan.readyOrder[bucket.last]].block;
+    int64_t last =
+        share.blocks[planned.model.factors[plan.readyOrder[bucket.last]].block];
     for (int64_t place = bucket.first; place <= bucket.last; ++place) {
       int64_t number = plan.readyOrder[place];
       const planning::KfacFactor &factor = planned.model.factors[number];
       blockOf[number] = last;
       if (!factor.isInput)
-        ofBlock[factor.block] = last;
+        ofBlock[share.blocks[factor.block]] = last;
     }
   }
-  auto collect = [](KfacFactor &factor, int64_t block) {
+  auto collect = [&](KfacFactor &factor, int64_t block) {
     for (VariableOp moment : factor.moments)
-      moment.setBlock(block);
+      if (job.getStage(static_cast<int64_t>(moment.getBlock())) ==
+          job.getStage(block))
+        moment.setBlock(block);
   };
-  for (KfacUnit &unit : units) {
+  for (KfacUnit *each : share.units) {
+    KfacUnit &unit = *each;
     if (unit.rule == KfacRule::unit) {
       auto known = ofBlock.find(unit.getBlock());
       if (known != ofBlock.end())
@@ -426,84 +250,153 @@ static void collectBuckets(const PlannedKfac &planned,
   }
 }
 
-/// Of several stages each replica does all for its own layers.
-static LogicalResult checkStages(ModuleOp module, const Job &job) {
-  bool hasReplicas =
-      llvm::any_of(llvm::seq<int64_t>(0, job.getStageCount()),
-                   [&](int64_t stage) { return job.getGroups(stage) > 1; });
-  if (job.kfacPlacement == "auto" || !hasReplicas)
-    return success();
-  return module.emitError("'placement = ")
-         << job.kfacPlacement
-         << "' can't be combined yet with several stages that have several "
-            "groups; expected 'placement = auto'";
+/// All units, or those of a stage.
+static KfacShare makeShare(TaskBuilder &tasks, MutableArrayRef<KfacUnit> units,
+                           std::optional<int64_t> stage, int64_t ranks) {
+  const Job &job = tasks.getJob();
+  KfacShare share;
+  share.stage = stage;
+  share.ranks = ranks;
+  int64_t blocks = 1;
+  for (auto function : tasks.getModule().getOps<func::FuncOp>())
+    if (auto task =
+            function->getAttrOfType<TaskAttr>(HftaDialect::kTaskAttrName))
+      blocks = std::max<int64_t>(blocks, task.getBlock() + 1);
+  for (int64_t block = 0; block < blocks; ++block)
+    if (!stage || job.getStage(block) == *stage)
+      share.blocks.push_back(block);
+  for (KfacUnit &unit : units)
+    if (llvm::is_contained(share.blocks, unit.getBlock()))
+      share.units.push_back(&unit);
+  return share;
+}
+
+/// The units whose work several ranks share. Replicas of a stage have its own;
+/// bytes of one group's samples mustn't follow from stages, so that all groups
+/// have those of all stages.
+static FailureOr<std::vector<KfacShare>>
+listShares(TaskBuilder &tasks, MutableArrayRef<KfacUnit> units) {
+  const Job &job = tasks.getJob();
+  std::vector<KfacShare> shares;
+  auto add = [&](std::optional<int64_t> stage, int64_t ranks) {
+    if (ranks > 1)
+      shares.push_back(makeShare(tasks, units, stage, ranks));
+  };
+  int64_t stages = job.getStageCount();
+  if (job.kfacPlacement == "local") {
+    for (int64_t stage = 1; stage < stages; ++stage)
+      if (job.getGroups(stage) != job.getGroups(0))
+        return tasks.getModule().emitError(
+                   "'placement = local' needs as many groups in each stage: "
+                   "stage 0 has ")
+               << job.getGroups(0) << ", stage " << stage << " has "
+               << job.getGroups(stage) << "; expected 'groups' to say how many";
+    add(std::nullopt, job.getGroups());
+  } else if (stages == 1) {
+    add(std::nullopt, job.getReplicas());
+  } else {
+    for (int64_t stage = 0; stage < stages; ++stage)
+      add(stage, job.getReplicas(stage));
+  }
+  return shares;
 }
 
 /// What a program has measured, in place of what is estimated.
 static LogicalResult measure(ModuleOp module, const Job &job, int64_t ranks,
+                             const std::optional<MeasuredTasks> &measured,
                              PlannedKfac &planned) {
-  FailureOr<std::optional<MeasuredTasks>> measured =
-      MeasuredTasks::take(module);
-  if (failed(measured))
-    return failure();
-  planned.isMeasured = measured->has_value();
+  planned.isMeasured = measured.has_value();
   planned.rates =
-      getKfacRates(job, ranks, *measured ? &(*measured)->costs : nullptr);
-  if (!*measured)
+      getKfacRates(job, ranks, measured ? &measured->costs : nullptr);
+  if (!measured)
     return success();
-  if (llvm::Error error = (*measured)->checkCuts(
+  if (llvm::Error error = measured->checkCuts(
           module.getContext(),
           module->getAttrOfType<ArrayAttr>(HftaDialect::kCutsAttrName)))
-    return (*measured)->refuse(module, std::move(error));
-  if (llvm::Error error =
-          planning::measureKfac((*measured)->costs, getKfacWorkload(job),
-                                planned.model, planned.rates))
-    return (*measured)->refuse(module, std::move(error));
+    return measured->refuse(module, std::move(error));
+  if (llvm::Error error = planning::measureKfac(
+          measured->costs, getKfacWorkload(job), planned.model, planned.rates))
+    return measured->refuse(module, std::move(error));
   return success();
+}
+
+/// What is planned of the units, or `given` if it is of these; nothing where
+/// there is nothing to share.
+static FailureOr<std::optional<PlannedKfac>>
+planShare(TaskBuilder &tasks, const KfacShare &share,
+          const std::optional<MeasuredTasks> &measured,
+          ArrayRef<PlannedKfac> allGiven) {
+  const Job &job = tasks.getJob();
+  ModuleOp module = tasks.getModule();
+  bool isLocal = job.kfacPlacement == "local";
+  KfacModeler modeler(job, share);
+  PlannedKfac planned = modeler.build();
+  if (isLocal && !modeler.areCopiesAlike())
+    return module.emitError("'placement = local' can't be combined with models "
+                            "that differ yet");
+  if (planned.model.factors.empty())
+    return std::optional<PlannedKfac>();
+  if (failed(measure(module, job, share.ranks, measured, planned)))
+    return failure();
+  const auto *given = llvm::find_if(allGiven, [&](const PlannedKfac &each) {
+    return each.stage == share.stage;
+  });
+  if (given == allGiven.end() && !allGiven.empty())
+    return module.emitError("'hfta.kfac_plan' has no plan of ")
+           << (share.stage ? "stage " + std::to_string(*share.stage)
+                           : "all stages");
+  if (given == allGiven.end()) {
+    FailureOr<planning::KfacPlan> plan =
+        KfacPlacer(tasks, share, planned).place();
+    if (failed(plan))
+      return failure();
+    planned.plan = std::move(*plan);
+    return std::optional(std::move(planned));
+  }
+  if (!isPlanOf(*given, planned))
+    return module.emitError(
+        "'hfta.kfac_plan' is of other layers than the module's");
+  bool isOfGroups = given->plan.placement == planning::KfacPlacement::local;
+  if (given->plan.grid.getRankCount() != share.ranks || isLocal != isOfGroups)
+    return module.emitError("'hfta.kfac_plan' must be of 'placement = ")
+           << job.kfacPlacement << "' on " << share.ranks
+           << (isLocal ? " groups" : " replicas");
+  planned.plan = given->plan;
+  return std::optional(std::move(planned));
 }
 
 LogicalResult hfta::placeKfac(TaskBuilder &tasks,
                               MutableArrayRef<KfacUnit> units) {
   const Job &job = tasks.getJob();
   ModuleOp module = tasks.getModule();
-  bool isLocal = job.kfacPlacement == "local";
-  if (job.getStageCount() > 1)
-    return checkStages(module, job);
-  if ((isLocal ? job.getGroups() : job.getReplicas()) == 1)
-    return success();
-  KfacModeler modeler(tasks, units);
-  PlannedKfac planned = modeler.build();
-  if (isLocal && !modeler.areCopiesAlike())
-    return module.emitError("'placement = local' can't be combined with models "
-                            "that differ yet");
-  if (planned.model.factors.empty())
-    return success();
-  int64_t ranks = isLocal ? job.getGroups() : job.getReplicas();
-  if (failed(measure(module, job, ranks, planned)))
+  FailureOr<std::vector<KfacShare>> shares = listShares(tasks, units);
+  if (failed(shares))
     return failure();
-  FailureOr<std::optional<PlannedKfac>> given = PlannedKfac::read(module);
+  FailureOr<std::vector<PlannedKfac>> given = PlannedKfac::readAll(module);
   if (failed(given))
     return failure();
-  if (*given && !isPlanOf(**given, planned))
-    return module.emitError(
-        "'hfta.kfac_plan' is of other layers than the module's");
-  if (*given &&
-      ((*given)->plan.grid.getRankCount() != ranks ||
-       isLocal != ((*given)->plan.placement == planning::KfacPlacement::local)))
-    return module.emitError("'hfta.kfac_plan' must be of 'placement = ")
-           << job.kfacPlacement << "' on " << ranks
-           << (isLocal ? " groups" : " replicas");
-  if (*given) {
-    planned.plan = std::move((*given)->plan);
-  } else {
-    FailureOr<planning::KfacPlan> plan = KfacPlacer(tasks, planned).place();
-    if (failed(plan))
+  FailureOr<std::optional<MeasuredTasks>> measured =
+      MeasuredTasks::take(module);
+  if (failed(measured))
+    return failure();
+  std::vector<PlannedKfac> plans;
+  for (const KfacShare &share : *shares) {
+    FailureOr<std::optional<PlannedKfac>> planned =
+        planShare(tasks, share, *measured, *given);
+    if (failed(planned))
       return failure();
-    planned.plan = std::move(*plan);
+    if (!*planned)
+      continue;
+    separatePasses((*planned)->model, (*planned)->rates.getCosts(),
+                   (*planned)->plan);
+    collectBuckets(job, **planned, share);
+    deal(module.getContext(), (*planned)->plan, job, share.units);
+    plans.push_back(std::move(**planned));
   }
-  separatePasses(planned.model, planned.rates.getCosts(), planned.plan);
-  collectBuckets(planned, units);
-  planned.write(module);
-  deal(module.getContext(), planned.plan, job, units);
+  if (given->size() > plans.size())
+    return module.emitError("'hfta.kfac_plan' has plans of ")
+           << given->size() << " stages, expected " << plans.size();
+  if (!plans.empty())
+    PlannedKfac::writeAll(module, plans);
   return success();
 }

@@ -31,12 +31,20 @@ VariableOp KfacTasks::declareState(const KfacUnit &unit, StringRef name,
   return declared;
 }
 
+void KfacTasks::findSent() {
+  for (const KfacUnit &unit : units)
+    if (unit.input.owner && getStage(*unit.input.owner) != getStage(unit))
+      sent.insert(unit.input.owner);
+}
+
 void KfacTasks::declareFactor(KfacUnit &unit, KfacFactor &factor,
                               StringRef name) {
   SmallVector<int64_t> shape = factor.getShape();
   std::string mean = (name + "factor").str();
+  bool isSent = !factor.isOfOutput && sent.contains(&unit);
   // Of one group's rows there are means where there are inverses.
-  ReplicasAttr holders = factor.group >= 0 ? unit.holders : ReplicasAttr();
+  ReplicasAttr holders =
+      factor.group >= 0 && !isSent ? unit.holders : ReplicasAttr();
   if (factor.owner) {
     factor.mean = factor.owner->input.mean;
     factor.weight = factor.owner->input.weight;
@@ -57,7 +65,7 @@ void KfacTasks::declareFactor(KfacUnit &unit, KfacFactor &factor,
   } else {
     auto declare = [&](StringRef what, ArrayRef<int64_t> all) {
       return declareState(unit, (name + what).str(), KfacFactor::keep(all),
-                          type, unit.holders);
+                          type, isSent ? ReplicasAttr() : unit.holders);
     };
     factor.basis = declare("basis", {factor.blocks, factor.size, factor.size});
     factor.eigenvalues = declare("eigenvalues", {factor.blocks, factor.size});
@@ -65,6 +73,7 @@ void KfacTasks::declareFactor(KfacUnit &unit, KfacFactor &factor,
 }
 
 void KfacTasks::declareVariables() {
+  findSent();
   for (KfacUnit &unit : units) {
     if (unit.rule == KfacRule::plain)
       continue;
@@ -229,7 +238,8 @@ void KfacTasks::buildInversions() {
       dealt.add(unit.getBlock(), input, {&unit, true, true});
       continue;
     }
-    dealt.add(unit.getBlock(), input, {&unit, true, false});
+    if (isInverted(unit.input))
+      dealt.add(unit.getBlock(), input, {&unit, true, false});
     dealt.add(unit.getBlock(), output, {&unit, false, true});
   }
   dealt.visit(
@@ -243,16 +253,22 @@ void KfacTasks::buildInversions() {
       });
 }
 
-/// Adds up what tasks of some replicas have counted, which all have been told.
+/// Adds up what tasks of some replicas have counted, which all have been told;
+/// those of one block, where blocks are of several stages.
 void KfacTasks::buildCount(StringRef part) {
-  if (countsOfSome.empty())
-    return;
-  startTask(part, -1, ReplicasAttr());
-  copy = std::nullopt;
+  bool hasStages = tasks.getJob().getStageCount() > 1;
+  std::map<int64_t, SmallVector<std::pair<std::string, VariableOp>>> ofBlocks;
   for (auto &[name, counted] : countsOfSome)
-    count(name, read(counted));
-  writeCounts();
+    ofBlocks[hasStages ? static_cast<int64_t>(counted.getBlock()) : -1]
+        .emplace_back(name, counted);
   countsOfSome.clear();
+  copy = std::nullopt;
+  for (auto &[block, counts] : ofBlocks) {
+    startTask(part, block, ReplicasAttr());
+    for (auto &[name, counted] : counts)
+      count(name, read(counted));
+    writeCounts();
+  }
 }
 
 /// ν, from products that are added in the order of the parameters.

@@ -40,6 +40,7 @@ private:
   VariableOp declareState(const KfacUnit &unit, StringRef name,
                           ArrayRef<int64_t> shape, Type elementType,
                           ReplicasAttr holders);
+  void findSent();
   void declareFactor(KfacUnit &unit, KfacFactor &factor, StringRef name);
   void declareVariables();
   VariableOp declareCountOf(StringRef name);
@@ -72,6 +73,13 @@ private:
   void clearMoments(const KfacUnit &unit, const KfacFactor &factor);
 
   bool isEigen() const { return tasks.getJob().kfacMethod == Job::kEigen; }
+  int64_t getStage(const KfacUnit &unit) const {
+    return tasks.getJob().getStage(unit.getBlock());
+  }
+  /// Whether it has eigenvectors or an inverse of its own.
+  bool isInverted(const KfacFactor &factor) const {
+    return !isEigen() || !(factor.owner || factor.isDiagonal);
+  }
   void updateMean(const KfacUnit &unit, const KfacFactor &factor);
   Expression getBasis(const KfacFactor &factor) const;
   Expression getEigenvalues(const KfacFactor &factor) const;
@@ -112,6 +120,9 @@ private:
   /// Of blocks that count by themselves, by name.
   std::map<std::string, SmallVector<VariableOp>> counters;
   TaskAttr task; ///< the one at hand
+  /// Units whose input factor layers of other stages have in common: all
+  /// replicas of its stage have it, and send it there.
+  DenseSet<const KfacUnit *> sent;
   /// What tasks of some replicas have counted, for all to add up: by name.
   SmallVector<std::pair<std::string, VariableOp>> countsOfSome;
 };

@@ -200,8 +200,8 @@ private:
 
 } // namespace
 
-void PlannedKfac::write(ModuleOp module) const {
-  Builder builder(module.getContext());
+DictionaryAttr PlannedKfac::write(MLIRContext *context) const {
+  Builder builder(context);
   NamedAttrList to;
   auto setWhole = [&](StringRef name, ArrayRef<int64_t> values) {
     to.set(name, builder.getDenseI64ArrayAttr(values));
@@ -212,6 +212,8 @@ void PlannedKfac::write(ModuleOp module) const {
                        return StringRef(name);
                      })));
   };
+  if (stage)
+    to.set("stage", builder.getI64IntegerAttr(*stage));
   to.set("placement", builder.getStringAttr(getName(plan.placement)));
   setWhole("grid", {plan.grid.rows, plan.grid.columns});
   setWhole("periods", {model.factorEvery, model.inverseEvery});
@@ -233,6 +235,8 @@ void PlannedKfac::write(ModuleOp module) const {
   factors.addWhole("inputs",
                    [](const Factor &f) { return int64_t(f.isInput); });
   factors.addWhole("inverses", [](const Factor &f) { return f.inverses; });
+  factors.addWhole("received",
+                   [](const Factor &f) { return int64_t(f.isReceived); });
   factors.addNumbers("moments", [](const Factor &f) { return f.moment; });
   factors.addNumbers("means", [](const Factor &f) { return f.mean; });
   Writer layers(builder, to, ArrayRef(model.layers));
@@ -271,7 +275,18 @@ void PlannedKfac::write(ModuleOp module) const {
                    [](const Transfer &t) { return t.secondsPerElement; });
   sends.addWhole("most_elements",
                  [](const Transfer &t) { return t.mostElements; });
-  module->setAttr(kAttribute, to.getDictionary(module.getContext()));
+  return to.getDictionary(context);
+}
+
+void PlannedKfac::writeAll(ModuleOp module, ArrayRef<PlannedKfac> plans) {
+  MLIRContext *context = module.getContext();
+  auto dictionaries =
+      llvm::map_to_vector(plans, [&](const PlannedKfac &planned) -> Attribute {
+        return planned.write(context);
+      });
+  bool isOfStages = plans.front().stage.has_value();
+  module->setAttr(kAttribute, isOfStages ? ArrayAttr::get(context, dictionaries)
+                                         : dictionaries.front());
 }
 
 /// What the planner was told.
@@ -312,6 +327,8 @@ static void readModel(Reader &reader, DictionaryAttr from, PlannedKfac &to) {
       [](Factor &f) -> bool & { return f.isInput; });
   get(model.factors, "inverses", 1,
       [](Factor &f) -> int64_t & { return f.inverses; });
+  get(model.factors, "received", 0,
+      [](Factor &f) -> bool & { return f.isReceived; });
   getNumbers(model.factors, "moments",
              [](Factor &f) -> double & { return f.moment; });
   getNumbers(model.factors, "means",
@@ -421,24 +438,12 @@ static LogicalResult readBuckets(Reader &reader, ModuleOp module,
   return success();
 }
 
-FailureOr<std::optional<PlannedKfac>> PlannedKfac::read(ModuleOp module) {
-  Attribute attribute = module->getAttr(kAttribute);
-  if (!attribute)
-    return std::optional<PlannedKfac>();
-  auto fail = [&](const Twine &message) {
-    module.emitError("'") << kAttribute << "' " << message;
-    return failure();
-  };
-  auto from = dyn_cast<DictionaryAttr>(attribute);
-  if (!from)
-    return fail("must be a dictionary");
-  FailureOr<Job> job = Job::read(module);
-  if (failed(job))
-    return failure();
+FailureOr<PlannedKfac> PlannedKfac::read(ModuleOp module, const Job &job,
+                                         DictionaryAttr from) {
   PlannedKfac planned;
   Reader reader(module, from);
   readModel(reader, from, planned);
-  readRates(reader, from, *job, planned);
+  readRates(reader, from, job, planned);
   planning::KfacPlan &plan = planned.plan;
   auto placement = from.getAs<StringAttr>("placement");
   const KfacPlacement all[] = {KfacPlacement::balanced, KfacPlacement::fraction,
@@ -461,20 +466,65 @@ FailureOr<std::optional<PlannedKfac>> PlannedKfac::read(ModuleOp module) {
       failed(readBuckets(reader, module, planned)) ||
       failed(reader.getResult()))
     return failure();
-  return std::optional(std::move(planned));
+  return planned;
+}
+
+FailureOr<std::vector<PlannedKfac>> PlannedKfac::readAll(ModuleOp module) {
+  std::vector<PlannedKfac> plans;
+  Attribute attribute = module->getAttr(kAttribute);
+  if (!attribute)
+    return plans;
+  auto fail = [&](const Twine &message) {
+    module.emitError("'") << kAttribute << "' " << message;
+    return failure();
+  };
+  FailureOr<Job> job = Job::read(module);
+  if (failed(job))
+    return failure();
+  auto add = [&](DictionaryAttr from, std::optional<int64_t> stage) {
+    FailureOr<PlannedKfac> planned = read(module, *job, from);
+    if (failed(planned))
+      return failure();
+    planned->stage = stage;
+    plans.push_back(std::move(*planned));
+    return success();
+  };
+  if (auto from = dyn_cast<DictionaryAttr>(attribute)) {
+    if (failed(add(from, std::nullopt)))
+      return failure();
+    return plans;
+  }
+  auto list = dyn_cast<ArrayAttr>(attribute);
+  if (!list || list.empty() ||
+      !llvm::all_of(list, llvm::IsaPred<DictionaryAttr>))
+    return fail("must be a dictionary, or a list of one for each stage");
+  int64_t least = 0;
+  for (auto from : list.getAsRange<DictionaryAttr>()) {
+    auto stage = from.getAs<IntegerAttr>("stage");
+    int64_t count = job->getStageCount();
+    if (!stage || stage.getInt() < least || stage.getInt() >= count)
+      return fail("must have plans of some of " + Twine(count) +
+                  " stages, each with its 'stage', in their order");
+    if (failed(add(from, stage.getInt())))
+      return failure();
+    least = stage.getInt() + 1;
+  }
+  return plans;
 }
 
 FailureOr<llvm::StringMap<int64_t>> hfta::findGroupsOfMoments(ModuleOp module) {
   llvm::StringMap<int64_t> groups;
-  FailureOr<std::optional<PlannedKfac>> planned = PlannedKfac::read(module);
-  if (failed(planned))
+  FailureOr<std::vector<PlannedKfac>> plans = PlannedKfac::readAll(module);
+  if (failed(plans))
     return failure();
-  if (!*planned || (*planned)->plan.placement != KfacPlacement::local)
-    return groups;
   llvm::StringMap<int64_t> ofFactors;
-  for (auto [name, column] : llvm::zip_equal((*planned)->factorNames,
-                                             (*planned)->plan.columns.factors))
-    ofFactors[name] = column;
+  for (const PlannedKfac &planned : *plans)
+    if (planned.plan.placement == KfacPlacement::local)
+      for (auto [name, column] :
+           llvm::zip_equal(planned.factorNames, planned.plan.columns.factors))
+        ofFactors[name] = column;
+  if (ofFactors.empty())
+    return groups;
   SymbolTable symbols(module);
   for (auto variable : module.getOps<VariableOp>()) {
     if (!variable.isFor(Purpose::moment))

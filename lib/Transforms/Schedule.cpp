@@ -66,6 +66,8 @@ void ScheduleBuilder::runUpdate() {
   giveOnce(Role::result, parts::kForward);
   if (!isDealt())
     precondition();
+  else if (isStage())
+    preconditionTogether();
   for (StringRef part : {parts::kNorm, parts::kClip, parts::kUpdate}) {
     SmallVector<TaskOp> ofPart(getTasks(part));
     if (getGroups() > 1)
@@ -141,7 +143,8 @@ void ScheduleBuilder::finishMicroBatches(bool alsoGradients) {
 
 void ScheduleBuilder::update() {
   bool byCopies = runByCopies({parts::kNorm, parts::kClip, parts::kUpdate});
-  if (isDealt())
+  nextDealt = 0;
+  if (isDealt() && !isStage())
     preconditionTogether();
   else
     byCopies &= runByCopies({parts::kCurvature, parts::kInvert,

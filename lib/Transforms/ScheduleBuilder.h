@@ -78,6 +78,7 @@ private:
   void clearMoments();
   void runDue(StringRef period, StringRef part);
   void precondition();
+  void runScale();
 
   // Moments added up under forward and backward (ScheduleMoments.cpp).
   struct Ready {
@@ -102,10 +103,24 @@ private:
     ReplicasAttr from, to;
   };
   SmallVector<Gift> findGifts(TaskOp task);
+  /// What is on its way to other replicas.
+  struct Underway {
+    int64_t event;         ///< tells that it is there
+    bool isForOtherStages; ///< some of it goes on to these
+  };
+  void give(ArrayRef<Gift> gifts, StringRef period,
+            SmallVectorImpl<Underway> &all);
   void give(ArrayRef<TaskOp> given, StringRef period,
-            SmallVectorImpl<int64_t> &events);
+            SmallVectorImpl<Underway> &all);
+  void awaitAll(ArrayRef<Underway> all);
+  void awaitForOtherStages(ArrayRef<Underway> all);
+  void giveMoments();
   void runDealt(TaskOp task, StringRef period);
   void preconditionTogether();
+  using Inverses = llvm::MapVector<Operation *, SmallVector<Underway>>;
+  void invertTogether(Inverses &inverses);
+  void preconditionBlocks(const Inverses &inverses,
+                          SmallVectorImpl<Underway> &directions);
 
   // Commands (ScheduleCommands.cpp).
   void repeat(RepeatKind over, Body body);
@@ -170,7 +185,7 @@ private:
   void tellSums(int64_t block);
   SmallVector<int64_t> getStageOrder() const;
   void evaluateStage();
-  void giveOnce(Role role, StringRef part = {});
+  void giveOnce(Role role, ArrayRef<StringRef> parts = {});
   void awaitSentOnce();
 
   void chooseStage(int64_t which);

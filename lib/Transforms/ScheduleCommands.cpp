@@ -19,12 +19,14 @@ int64_t ScheduleBuilder::getSumEvent(bool isSummed, int64_t block) const {
   return kFirstSum + 2 * (block + 1) + (isSummed ? 1 : 0);
 }
 
-/// Four a block, behind those of all blocks' sums, of programs of one stage.
+/// Four a block, behind those of all blocks' sums, and of stages.
 int64_t ScheduleBuilder::getMomentEvent(bool isSummed,
                                         const Ready &ready) const {
   auto last = static_cast<int64_t>(TaskOp(all.back()).getBlock());
-  return getSumEvent(/*isSummed=*/true, last) + 1 + 4 * ready.block +
-         (ready.isForward ? 2 : 0) + (isSummed ? 1 : 0);
+  int64_t first = isStage() ? getLinkEvent(job.chunks, /*link=*/0)
+                            : getSumEvent(/*isSummed=*/true, last) + 1;
+  return first + 4 * ready.block + (ready.isForward ? 2 : 0) +
+         (isSummed ? 1 : 0);
 }
 
 /// Behind those of all moments.
@@ -222,11 +224,8 @@ SmallVector<SumBucket> ScheduleBuilder::getBuckets(Role role,
   return buckets;
 }
 
-/// Whether a block has sums to add up: it may have moments of a weight that is
-/// another block's.
 bool ScheduleBuilder::hasSums(Role role, int64_t block) const {
-  return !getBuckets(role, block).empty() ||
-         (role == Role::gradient && !getBuckets(Role::moment, block).empty());
+  return !getBuckets(role, block).empty();
 }
 
 void ScheduleBuilder::reduceAll(ArrayRef<SumBucket> buckets) {
@@ -243,11 +242,6 @@ void ScheduleBuilder::sumUp(Role role, int64_t block, bool isInStep) {
   if (isInStep)
     await(getSumEvent(/*isSummed=*/false, block), kSums);
   reduceAll(getBuckets(role, block));
-  // With a block's gradients come a stage's moments that were taken beside
-  // them.
-  if (role == Role::gradient && isStage())
-    every(kFactorPeriod, DueKind::any,
-          [&] { reduceAll(getBuckets(Role::moment, block)); });
   record(getSumEvent(/*isSummed=*/true, block), kSums);
 }
 

@@ -203,6 +203,8 @@ void ScheduleContents::beginCall() {
   given.clear();
   received.clear();
   readAsItWas.clear();
+  addedMoments.clear();
+  takenMoments.clear();
   undelivered.clear();
   for (auto [index, segment] :
        llvm::enumerate(segments.getAsRange<SegmentAttr>()))
@@ -236,6 +238,9 @@ ScheduleContents::finishCall(ScheduleOp schedule,
   }
   if (failed(checkReceived(schedule, isRun)) || failed(checkOthers(schedule)))
     return failure();
+  if (!takenMoments.empty())
+    return schedule.emitOpError("leaves moments in segment ")
+           << *takenMoments.begin() << " that were taken and nothing clears";
   beginCall();
   return success();
 }
@@ -425,6 +430,37 @@ LogicalResult ScheduleContents::write(RunOp run, TaskOp task, int64_t segment,
   }
 }
 
+/// Moments are added up once: what running means have taken is cleared, by
+/// their tasks, or by commands where several tasks, or other stages, take it.
+void ScheduleContents::noteMoments(TaskOp task) {
+  bool takes = task.getPart() == parts::kCurvature;
+  auto isMoment = [&](int64_t segment) {
+    return getSegment(segment).getRole() == Role::moment;
+  };
+  for (int64_t segment : task.getReads())
+    if (takes && isMoment(segment) && !received.count(segment))
+      takeMoments(segment);
+  for (int64_t segment : task.getWrites())
+    if (isMoment(segment) && takes)
+      takenMoments.erase(segment);
+    else if (isMoment(segment))
+      addedMoments.insert(segment);
+}
+
+void ScheduleContents::takeMoments(int64_t segment) {
+  addedMoments.erase(segment);
+  takenMoments.insert(segment);
+}
+
+LogicalResult ScheduleContents::clearMoments(FillOp fill) {
+  int64_t segment = fill.getTo().getNumber();
+  if (addedMoments.count(segment))
+    return fill.emitOpError("clears moments in segment ")
+           << segment << " that nothing has taken";
+  takenMoments.erase(segment);
+  return success();
+}
+
 LogicalResult ScheduleContents::run(RunOp run, TaskOp task,
                                     const Moment &moment) {
   if (failed(readOthers(run, task)))
@@ -440,6 +476,7 @@ LogicalResult ScheduleContents::run(RunOp run, TaskOp task,
     if (failed(write(run, task, segment, moment)))
       return failure();
   }
+  noteMoments(task);
   return success();
 }
 
@@ -544,9 +581,8 @@ LogicalResult ScheduleContents::fill(FillOp fill) {
   for (Range range : findFilled(fill))
     old[to.getNumber()].remove(range.begin, range.end);
   SegmentAttr segment = getSegment(to.getNumber());
-  // What all copies share of moments is cleared when all have used it.
   if (segment.getRole() == Role::moment)
-    return success();
+    return clearMoments(fill);
   if (segment.getRole() != Role::result)
     return fill.emitOpError("clears results and moments, not segment ")
            << to.getNumber() << ", whose role is "

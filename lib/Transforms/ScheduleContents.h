@@ -148,6 +148,9 @@ private:
   LogicalResult write(RunOp run, TaskOp task, int64_t segment,
                       const Moment &moment);
   LogicalResult addToSums(RunOp run, int64_t segment, const Moment &moment);
+  void noteMoments(TaskOp task);
+  void takeMoments(int64_t segment);
+  LogicalResult clearMoments(FillOp fill);
   LogicalResult checkPlace(TransferOp transfer, StringRef what,
                            ArrayRef<Given> all);
   LogicalResult bringField(TransferOp transfer, const Moment &moment);
@@ -190,6 +193,9 @@ private:
   std::set<int64_t> given, received;
   /// State of other stages that tasks have read as an earlier call left it.
   std::set<int64_t> readAsItWas;
+  /// Moments that tasks have added to and nothing has taken; those that were
+  /// taken and nothing has cleared.
+  std::set<int64_t> addedMoments, takenMoments;
 };
 
 } // namespace mlir::hfta

@@ -86,17 +86,19 @@ SmallVector<ScheduleBuilder::Gift> ScheduleBuilder::findGifts(TaskOp task) {
   return gifts;
 }
 
-/// Sends what the tasks have left, when all of them are done. Adds the event
-/// that tells that it is there, if there is anything.
-void ScheduleBuilder::give(ArrayRef<TaskOp> given, StringRef period,
-                           SmallVectorImpl<int64_t> &events) {
-  SmallVector<Gift> gifts;
-  for (TaskOp task : given)
-    llvm::append_range(gifts, findGifts(task));
+/// Sends them when all that tasks were given until now is done. Notes what is
+/// underway, if anything is.
+void ScheduleBuilder::give(ArrayRef<Gift> gifts, StringRef period,
+                           SmallVectorImpl<Underway> &all) {
   if (gifts.empty())
     return;
   int64_t computed = getDealtEvent(nextDealt++);
-  events.push_back(getDealtEvent(nextDealt++));
+  int64_t there = getDealtEvent(nextDealt++);
+  ArrayAttr table = SegmentAttr::getTable(module);
+  bool isForOtherStages = llvm::any_of(gifts, [&](const Gift &gift) {
+    return !cast<SegmentAttr>(table[gift.range.segment]).getReaders().empty();
+  });
+  all.push_back({there, isForOtherStages});
   record(computed, kTasks);
   await(computed, kSums);
   auto send = [&] {
@@ -111,7 +113,46 @@ void ScheduleBuilder::give(ArrayRef<TaskOp> given, StringRef period,
     send();
   else
     every(period, DueKind::any, send);
-  record(events.back(), kSums);
+  record(there, kSums);
+}
+
+/// What the tasks have left.
+void ScheduleBuilder::give(ArrayRef<TaskOp> given, StringRef period,
+                           SmallVectorImpl<Underway> &all) {
+  SmallVector<Gift> gifts;
+  for (TaskOp task : given)
+    llvm::append_range(gifts, findGifts(task));
+  give(gifts, period, all);
+}
+
+void ScheduleBuilder::awaitAll(ArrayRef<Underway> all) {
+  for (const Underway &each : all)
+    await(each.event, kTasks);
+}
+
+void ScheduleBuilder::awaitForOtherStages(ArrayRef<Underway> all) {
+  for (const Underway &each : all)
+    if (each.isForOtherStages)
+      await(each.event, kTasks);
+}
+
+/// Moments that other stages take. Those of one group's samples all replicas of
+/// this one get first, as each sends them to replicas of its own.
+void ScheduleBuilder::giveMoments() {
+  MLIRContext *context = module.getContext();
+  int64_t replicas = getReplicas();
+  SmallVector<Gift> gifts;
+  for (auto [number, group] : groupOf) {
+    auto segment = cast<SegmentAttr>(SegmentAttr::getTable(module)[number]);
+    if (isOwn(segment) && !segment.getReaders().empty() && replicas > 1)
+      gifts.push_back({{number, 0, segment.getBytes(), /*stride=*/0},
+                       ReplicasAttr::get(context, group % replicas, 1, 1),
+                       ReplicasAttr::get(context, 0, replicas, 1)});
+  }
+  SmallVector<Underway> underway;
+  give(gifts, kFactorPeriod, underway);
+  awaitAll(underway);
+  every(kFactorPeriod, DueKind::any, [&] { giveOnce(Role::moment); });
 }
 
 /// For the copies whose period has come round, or for all.
@@ -132,48 +173,62 @@ static bool readsOf(TaskOp reader, TaskOp writer) {
   });
 }
 
-/// The same as precondition, not in turns. Inverses are awaited where they are
-/// used, and a block's gradients sent when all of them are
-/// preconditioned; counts are added up when all else is under way.
-void ScheduleBuilder::preconditionTogether() {
-  nextDealt = 0;
-  awaitSums(Role::result, -1);
-  awaitMoments();
-  auto awaitAll = [&](ArrayRef<int64_t> events) {
-    for (int64_t event : events)
-      await(event, kTasks);
-  };
-  SmallVector<int64_t> factors, directions;
-  llvm::MapVector<Operation *, SmallVector<int64_t>> inverses; // by task
-  for (TaskOp task : getTasks(parts::kCurvature)) {
-    runDealt(task, kFactorPeriod);
-    give(task, kFactorPeriod, factors);
-  }
+/// What other stages read is sent there when all replicas of this one have it.
+void ScheduleBuilder::invertTogether(Inverses &inverses) {
   for (TaskOp task : getTasks(parts::kInvert)) {
     runDealt(task, kInversePeriod);
     give(task, kInversePeriod, inverses[task]);
   }
-  for (TaskOp task : llvm::reverse(getTasks(parts::kBackward)))
-    awaitSums(Role::gradient, task.getBlock());
+  for (auto &[task, underway] : inverses)
+    awaitForOtherStages(underway);
+  every(kInversePeriod, DueKind::any,
+        [&] { giveOnce(Role::curvature, parts::kInvert); });
+}
+
+/// Inverses are awaited where they are used, and a block's gradients sent when
+/// all of them are preconditioned.
+void ScheduleBuilder::preconditionBlocks(
+    const Inverses &inverses, SmallVectorImpl<Underway> &directions) {
   llvm::MapVector<int64_t, SmallVector<TaskOp>> ofBlocks;
   for (TaskOp task : getTasks(parts::kPrecondition))
     ofBlocks[task.getBlock()].push_back(task);
   for (auto &[block, ofBlock] : ofBlocks) {
-    for (auto &[invert, events] : inverses)
-      if (llvm::any_of(ofBlock, [&](TaskOp task) {
-            return readsOf(task, cast<TaskOp>(invert));
-          }))
-        awaitAll(events);
+    for (auto &[invert, underway] : inverses) {
+      auto writer = cast<TaskOp>(invert);
+      if (llvm::any_of(ofBlock,
+                       [&](TaskOp task) { return readsOf(task, writer); }))
+        awaitAll(underway);
+    }
     for (TaskOp task : ofBlock)
       runDealt(task, "");
     give(ofBlock, "", directions);
   }
+}
+
+/// The same as precondition, not in turns. Counts are added up when all else is
+/// under way.
+void ScheduleBuilder::preconditionTogether() {
+  awaitSums(Role::result, -1);
+  awaitMoments();
+  giveMoments();
+  SmallVector<Underway> factors, directions;
+  for (TaskOp task : getTasks(parts::kCurvature)) {
+    runDealt(task, kFactorPeriod);
+    give(task, kFactorPeriod, factors);
+  }
+  awaitForOtherStages(factors);
+  every(kFactorPeriod, DueKind::any,
+        [&] { giveOnce(Role::curvature, parts::kCurvature); });
+  Inverses inverses;
+  invertTogether(inverses);
+  for (TaskOp task : llvm::reverse(getTasks(parts::kBackward)))
+    awaitSums(Role::gradient, task.getBlock());
+  preconditionBlocks(inverses, directions);
   awaitAll(factors);
   for (TaskOp task : getTasks(parts::kCountFactors))
     runDealt(task, kFactorPeriod);
   for (TaskOp task : getTasks(parts::kCountInverses))
     runDealt(task, kInversePeriod);
   awaitAll(directions);
-  for (TaskOp task : getTasks(parts::kScale))
-    runDealt(task, "");
+  runScale();
 }

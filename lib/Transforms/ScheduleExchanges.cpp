@@ -97,6 +97,10 @@ LogicalResult ScheduleContents::send(SendOp send, const Moment &moment) {
     return failure();
   if (getSegment(segment).getRole() != Role::cut) {
     given.insert(segment);
+    if (getSegment(segment).getRole() == Role::moment)
+      takeMoments(segment);
+    if (failed(readOthers(send, segment, {0, getBytes(segment)})))
+      return failure();
     return readSums(send, segment, 0, getBytes(segment));
   }
   auto known = savedOf.find(getPlace(segment, moment));

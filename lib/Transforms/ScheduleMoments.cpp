@@ -2,8 +2,7 @@
 //
 // A segment of moments is a bucket: it is added up when the last micro-batch
 // has been through the block with which it is complete, those that forwards
-// make while backwards run. Of several stages, moments go with a block's
-// gradients.
+// make while backwards run.
 //===----------------------------------------------------------------------===//
 
 #include "ScheduleBuilder.h"
@@ -35,8 +34,6 @@ ScheduleBuilder::Ready ScheduleBuilder::findReady(int64_t segment) const {
 /// Those that are complete then.
 SmallVector<SumBucket> ScheduleBuilder::getMoments(const Ready &ready) const {
   SmallVector<SumBucket> buckets;
-  if (isStage())
-    return buckets;
   for (const SumBucket &bucket : sums.getBuckets(Role::moment)) {
     Ready own = findReady(bucket.at.getNumber());
     if (own.isForward == ready.isForward && own.block == ready.block)
@@ -78,6 +75,8 @@ void ScheduleBuilder::takeGroups() {
   every(kFactorPeriod, DueKind::any, [&] {
     for (auto [number, group] : groupOf) {
       auto segment = cast<SegmentAttr>(SegmentAttr::getTable(module)[number]);
+      if (!isOwn(segment))
+        continue;
       TakeGroupOp::create(builder, getLoc(), group, segment.getBytes(),
                           getPlace(Space::segment, number), /*device=*/0,
                           kTasks);

@@ -9,6 +9,7 @@
 // counted, and gives all the scale.
 //===----------------------------------------------------------------------===//
 
+#include "KfacParts.h"
 #include "ScheduleBuilder.h"
 
 using namespace mlir;
@@ -87,7 +88,7 @@ void ScheduleBuilder::precondition() {
   for (TaskOp task : llvm::reverse(getTasks(parts::kBackward)))
     awaitSums(Role::gradient, task.getBlock());
   awaitMoments();
-  every(kFactorPeriod, DueKind::any, [&] { giveOnce(Role::moment); });
+  giveMoments();
   runDue(kFactorPeriod, parts::kCurvature);
   every(kFactorPeriod, DueKind::any,
         [&] { giveOnce(Role::curvature, parts::kCurvature); });
@@ -96,10 +97,15 @@ void ScheduleBuilder::precondition() {
         [&] { giveOnce(Role::curvature, parts::kInvert); });
   inTurnsIf(isStage() && runByCopies(parts::kPrecondition),
             [&] { runAll(parts::kPrecondition); });
-  giveOnce(Role::result, parts::kCurvature);
-  giveOnce(Role::result, parts::kInvert);
+  runScale();
+}
+
+/// The last stage gets inner products and counts, and gives all the scale.
+void ScheduleBuilder::runScale() {
+  giveOnce(Role::result, {parts::kCurvature, parts::kInvert,
+                          parts::kCountFactors, parts::kCountInverses});
   giveOnce(Role::output, parts::kPrecondition);
-  inTurnsIf(isStage() && runByCopies(parts::kScale),
+  inTurnsIf((isStage() || isDealt()) && runByCopies(parts::kScale),
             [&] { runAll(parts::kScale); });
   giveOnce(Role::result, parts::kScale);
 }

@@ -286,6 +286,7 @@ LogicalResult ScheduleContents::broadcast(BroadcastBytesOp broadcast,
     return readSums(broadcast, segment, 0, getBytes(segment));
   }
   old[segment].remove(range->begin, range->end);
+  taken[segment].remove(range->begin, range->end);
   if (getSegment(segment).getRole() == Role::result)
     undelivered[segment].add(range->begin, range->end);
   return success();
@@ -312,8 +313,10 @@ LogicalResult ScheduleContents::takeGroup(TakeGroupOp take) {
              << segment << " that are complete";
     open.remove(begin, end);
   }
-  if (!rank.hasGroup(group))
+  if (!rank.hasGroup(group)) {
     taken[segment].add(range->begin, range->end);
+    addedMoments.erase(segment);
+  }
   bool isSome = llvm::any_of(variables[segment], [&](auto &entry) {
     int64_t end = entry.first + getCopyBytes(entry.second);
     return open.hasSome(entry.first, end);

@@ -330,6 +330,8 @@ void ScheduleBuilder::runForward(int64_t chunk) {
   awaitMessages(link);
   addSharedMoments(link.block);
   runChunk(parts::kForward, chunk);
+  if (job.overlap)
+    tellMoments(link.block);
   send(link);
 }
 
@@ -422,15 +424,17 @@ void ScheduleBuilder::awaitSentOnce() {
 }
 
 /// What tasks of other stages read of a role beside micro-batches' values, when
-/// the tasks of a part have written it, or those of all parts.
-void ScheduleBuilder::giveOnce(Role role, StringRef part) {
+/// the tasks of some parts have written it; by default those of all parts.
+void ScheduleBuilder::giveOnce(Role role, ArrayRef<StringRef> parts) {
   if (!isStage())
     return;
   int64_t computed = getStageEvent(StageEvent::onceComputed);
   int64_t received = getStageEvent(StageEvent::onceReceived);
   auto isMeant = [&](int64_t number, SegmentAttr segment) {
     return segment.getRole() == role &&
-           (part.empty() || isWrittenBy(number, part));
+           (parts.empty() || llvm::any_of(parts, [&](StringRef part) {
+              return isWrittenBy(number, part);
+            }));
   };
   bool isFirst = true, receives = false;
   auto begin = [&](int64_t queue) {

@@ -81,6 +81,14 @@ JOBS.update({placement.split("(")[0]: (net, "micro_batches 4, groups = 4\n  prec
                                        f"placement = {placement})\n  {WORKERS}8KiB", ())
              for net, placement in [("cnn", "balanced"), ("mlp", "local"),
                                     ("mlp", "fraction(0.3333333333333333)")]})
+# The same in a stage of several, which gives others what they read of it.
+JOBS.update({f"{word}-of-stages": ("skip", "micro_batches 4, groups = 2\n  precondition "
+                                   f"kfac(method = {method}, factor_every = 1, "
+                                   f"inverse_every = 2, placement = {placement})\n  "
+                                   'pipeline cuts = ["first"], replicas = [2, 1]', ())
+             for word, method, placement in [("columns", "eigen", "fraction(0.5)"),
+                                             ("owners", "cholesky", "balanced"),
+                                             ("samples", "cholesky", "local")]})
 SCHEDULES = re.compile(r"  hfta\.schedule @(initialize|step|evaluate)(\.\d+)? ")
 
 

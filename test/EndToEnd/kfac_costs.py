@@ -8,7 +8,7 @@ import json
 import re
 
 from harness import Work, expect_equal, fail, run
-from kfac_ranks import find_plan, get_numbers
+from kfac_plans import find_plan, get_numbers
 
 REPLICAS = 4
 JOB = """

@@ -1,21 +1,24 @@
 #!/usr/bin/env python3
 """Preconditioned networks in stages train to the bytes, factors, inverses and logs too,
 of the program that isn't cut: in each order, with activations that are computed again, on
-one rank and on several, with replicas; stopped, and gone on from by another pipeline. By
-default a part of the cases, with --long all of them. Several ranks need Open MPI's mpirun,
+one rank and on several, with replicas, which may share the work; stopped, and gone on
+from by another pipeline. By default a part of the cases, with --long all of them. Several ranks need Open MPI's mpirun,
 and are left out where there is none; all else needs only Python's standard library.
 
     kfac_pipelines.py --hftac HFTAC --work DIR [--long] [--name NETWORK]
+                      [--part stages|placements|local]
 """
 
 import argparse
 import dataclasses
 import pathlib
 import random
+import re
 import shutil
 import sys
 
 from harness import DATA, REFERENCE, expect_equal, make_blocks, run
+from kfac_plans import compile_forced
 from mpirun import COMMAND, run_ranks
 from pipeline_models import (FIELDS, graph, integers, make_numbers, model, node,
                              tensor, value, write_tied)
@@ -124,13 +127,13 @@ class Check:
         write_reused(self.folder)
         self.equal = 0
 
-    def compile(self, net, name, *clauses):
+    def write_job(self, net, name, *clauses, placement="auto", method=None):
         network = NETWORKS[net]
         lists = {**LISTS, "damping": [network.first_damping, *LISTS["damping"][1:]]}
         lists = ", ".join(f"{key} = {values}" for key, values in lists.items()
                           if key != "lr")
-        lines = [f"precondition kfac({lists}, method = {network.method}"
-                 f"{network.options})", f"zip ({', '.join(LISTS)})", network.clauses,
+        lines = [f"precondition kfac({lists}, method = {method or network.method}"
+                 f"{network.options}, placement = {placement})", f"zip ({', '.join(LISTS)})", network.clauses,
                  *clauses, "seed 3"]
         job = self.folder / f"{name}.hfta"
         job.write_text(network.source + make_blocks(
@@ -139,8 +142,15 @@ class Check:
             f"sgd(lr = {LISTS['lr']}, momentum = 0.9)", STEPS, batch=BATCH,
             model=f"net({network.inputs})",
             clauses="".join(f"  {line}\n" for line in lines if line)))
+        return job
+
+    def compile(self, net, name, *clauses, isForced=False, **options):
+        job = self.write_job(net, name, *clauses, **options)
         binary = job.with_suffix("")
-        run(self.hftac, job, "-o", binary, *network.flags)
+        flags = NETWORKS[net].flags
+        if isForced:
+            return compile_forced(self.hftac, job, binary, *flags)
+        run(self.hftac, job, "-o", binary, *flags)
         return binary
 
     def train(self, binary, ranks=1, *more):
@@ -154,16 +164,17 @@ class Check:
             run_ranks(ranks, *command)
         return read_training(self.folder / name, self.folder / f"{name}.jsonl", STEPS)
 
-    def compare(self, net, name, expected, ranks, *clauses):
-        """A program on so many ranks with what was trained without stages."""
-        binary = self.compile(net, f"{net}-{name}", *clauses)
+    def expect_same(self, binary, expected, ranks):
+        """On so many ranks, with what was trained without stages."""
         for count in ranks:
             if count > 1 and not self.has_ranks:
                 continue
             expect_same_training(self.train(binary, count), expected, COPIES,
-                                 f"{net}, {name} on {count} ranks")
+                                 f"{binary.name} on {count} ranks")
             self.equal += 1
-        return binary
+
+    def compare(self, net, name, expected, ranks, *clauses):
+        self.expect_same(self.compile(net, f"{net}-{name}", *clauses), expected, ranks)
 
     def make_order(self, net, name):
         """The pipeline of four parts in an order."""
@@ -204,6 +215,66 @@ class Check:
                          clause, f'pipeline cuts = ["{cut}"], replicas = {replicas}',
                          *clauses)
 
+    def compile_placement(self, net, method, placement, replicas, order, clause):
+        """A pipeline of as many stages as `replicas` are for, or with `chunks` of as many
+        parts as cuts leave; "forced": each factor has an owner of its own."""
+        cuts = NETWORKS[net].cuts
+        if replicas.count(",") == 1 and "chunks" not in order:
+            cuts = cuts[1:2]
+        pipeline = "pipeline cuts = [" + ", ".join(f'"{cut}"' for cut in cuts) + "]"
+        name = re.sub(r"\W+", "-", f"{net} {method} {placement} {replicas} {order}")
+        return self.compile(net, name, clause,
+                            f"{pipeline}, replicas = {replicas}, order = {order}",
+                            method=method, isForced=placement.startswith("forced "),
+                            placement=placement.removeprefix("forced "))
+
+    def check_placements(self, net, method, uncut, cases):
+        """Stages whose replicas share the work; the last program goes on, too, from where
+        the first one was stopped. `uncut` is the placement of the program without stages."""
+        clause = "micro_batches 8, groups = 4"
+        expected = self.train(self.compile(net, f"{net}-{method}-{uncut}", clause,
+                                           placement=uncut, method=method))
+        expect_trained(expected, STEPS, COPIES, net)
+        binaries = []
+        for placement, replicas, order, ranks in cases:
+            binary = self.compile_placement(net, method, placement, replicas, order, clause)
+            binaries.append(binary)
+            self.expect_same(binary, expected, ranks)
+        before, after = cases[0][-1][-1], cases[-1][-1][-1]
+        if not self.has_ranks:
+            before = after = 1
+        stopped = self.train_until(binaries[0], before, STEPS // 2)
+        self.resume(stopped, binaries[-1], after, expected)
+        print(f"equal: {net}, {method}, placements", flush=True)
+
+    def train_until(self, binary, ranks, step):
+        """The folder of the last checkpoint of a training that ends early."""
+        folder = self.folder / f"{binary.name}-stopped"
+        command = [binary, "train", "--data", self.folder, "--checkpoint", folder,
+                   "--no-progress", "--overwrite", "--steps", step]
+        if ranks == 1:
+            run(*command)
+        else:
+            run_ranks(ranks, *command)
+        return folder / f"step-{step:08d}"
+
+    def resume(self, saved, binary, ranks, expected):
+        """A program goes on from another one's checkpoint."""
+        folder = self.folder / f"{binary.name}-on-{ranks}"
+        shutil.rmtree(folder, ignore_errors=True)
+        folder.with_suffix(".jsonl").unlink(missing_ok=True)
+        shutil.copytree(saved, folder / saved.name)
+        command = [binary, "train", "--data", self.folder, "--checkpoint", folder,
+                   "--no-progress", "--resume"]
+        if ranks == 1:
+            run(*command)
+        else:
+            run_ranks(ranks, *command)
+        mine = dataclasses.replace(expected, folder=folder / expected.folder.name)
+        expect_same_training(mine, expected, COPIES,
+                             f"{binary.name}, resumed after {saved.name}")
+        self.equal += 1
+
     def check_resumed(self, net, expected):
         """Stopped after each step, by stages, and gone on from by others."""
         clause = "micro_batches 8"
@@ -213,26 +284,11 @@ class Check:
                               self.make_order(net, "v_shape"))
         self.train(first, 1, "--every", 1, "--keep", STEPS)
         for step in range(1, STEPS):
-            ranks = 2 if self.has_ranks and step % 2 == 0 else 1
-            name = f"{second.name}-on-{ranks}"
-            shutil.rmtree(self.folder / name, ignore_errors=True)
-            (self.folder / f"{name}.jsonl").unlink(missing_ok=True)
-            saved = f"step-{step:08d}"
-            shutil.copytree(self.folder / f"{first.name}-on-1" / saved,
-                            self.folder / name / saved)
-            command = [second, "train", "--data", self.folder, "--checkpoint",
-                       self.folder / name, "--no-progress", "--resume"]
-            if ranks == 1:
-                run(*command)
-            else:
-                run_ranks(ranks, *command)
-            mine = dataclasses.replace(
-                expected, folder=self.folder / name / expected.folder.name)
-            expect_same_training(mine, expected, COPIES,
-                                 f"{net}, resumed after step {step}")
-            self.equal += 1
+            saved = self.folder / f"{first.name}-on-1" / f"step-{step:08d}"
+            self.resume(saved, second, 2 if self.has_ranks and step % 2 == 0 else 1,
+                        expected)
 
-    def check(self, net):
+    def check_stages(self, net):
         orders, again = (*CHUNKS_OF_ORDERS, "file"), ("one_f_one_b", "zero_bubble",
                                                       "v_shape")
         if not self.is_long:
@@ -254,18 +310,62 @@ SHORT = {
 }
 
 
+# By network and method: the placement of the program without stages, and those of stages,
+# with their replicas, order and numbers of ranks.
+PLACEMENTS = {
+    ("mlp", "cholesky"): ("auto", [
+        ("forced balanced", "[2, 2]", "one_f_one_b", (1, 2, 4)),
+        ("balanced", "[2, 1]", "one_f_one_b", (3,)),
+        ("fraction(1)", "[2, 2]", "all_forwards_first", (1, 4)),
+        ("fraction(0.5)", "[2, 2]", "zero_bubble", (1, 2, 4))]),
+    ("reused", "eigen"): ("auto", [
+        ("forced balanced", "[1, 2, 2, 1]", "one_f_one_b", (1, 2, 6)),
+        ("balanced", "[2, 2]", "zero_bubble", (1, 4)),
+        ("fraction(0.5)", "[2, 2]", "interleaved, chunks = 2", (1, 2, 4))]),
+    ("reused", "cholesky"): ("auto", [
+        ("forced balanced", "[2, 2]", "zero_bubble", (1, 4)),
+        ("fraction(0.5)", "[1, 2, 2, 1]", "one_f_one_b", (2, 6))]),
+    ("cnn", "cholesky"): ("auto", [
+        ("fraction(0.25)", "[4, 2]", "one_f_one_b", (1, 6))]),
+    ("tied", "cholesky"): ("auto", [
+        ("forced balanced", "[2, 2]", "zero_bubble", (1, 4)),
+        ("fraction(0.5)", "[2, 2]", "one_f_one_b", (4,))]),
+}
+LOCAL = {
+    ("mlp", "cholesky"): ("local", [
+        ("local", "[2, 2]", "one_f_one_b", (1, 2, 4)),
+        ("local", "[1, 4]", "zero_bubble", (1, 5))]),
+    ("reused", "eigen"): ("local", [
+        ("local", "[1, 2, 2, 1]", "one_f_one_b", (1, 2, 6)),
+        ("local", "[2, 2]", "interleaved, chunks = 2", (1, 4))]),
+    ("reused", "cholesky"): ("local", [
+        ("local", "[2, 1]", "zero_bubble", (1, 3)),
+        ("local", "[2, 2]", "one_f_one_b", (1, 2, 4))]),
+    ("tied", "eigen"): ("local", [
+        ("local", "[2, 2]", "one_f_one_b", (1, 4))]),
+}
+PARTS = {"placements": PLACEMENTS, "local": LOCAL}
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
     parser.add_argument("--hftac", required=True)
     parser.add_argument("--work", type=pathlib.Path, required=True)
     parser.add_argument("--long", action="store_true", help="all cases")
     parser.add_argument("--name", choices=NETWORKS)
+    parser.add_argument("--part", choices=["stages", *PARTS])
     options = parser.parse_args()
     check = Check(options)
     if not check.has_ranks:
         print(f"several ranks skipped: there is no {COMMAND[0]}")
-    for net in [options.name] if options.name else NETWORKS:
-        check.check(net)
+    nets = [options.name] if options.name else NETWORKS
+    parts = [options.part] if options.part else ["stages", *PARTS]
+    for net in nets if "stages" in parts else []:
+        check.check_stages(net)
+    for part in parts:
+        for (net, method), (uncut, cases) in PARTS.get(part, {}).items():
+            if net in nets:
+                check.check_placements(net, method, uncut, cases)
     print(f"{check.equal} comparisons equal")
 
 

@@ -13,9 +13,10 @@ import argparse
 import re
 import sys
 
-from harness import (Work, checkpoint, expect_equal, expect_same_checkpoint, fail,
-                     read_log, run)
+from harness import (Work, checkpoint, expect_equal, expect_same_checkpoint, read_log,
+                     run)
 from kfac import COPIES, STEPS, make
+from kfac_plans import compile_forced
 from mpirun import run_ranks
 
 # Steps before the one that the stopped training has saved last.
@@ -25,19 +26,6 @@ STOPPED = 5
 def write_job(kind, method, replicas, placement, parts="micro_batches 4"):
     text = make(kind, COPIES, f"  {parts}\n  pipeline replicas = [{replicas}]", method)
     return text.replace("kfac(", f"kfac(placement = {placement}, ")
-
-
-def find_plan(text):
-    """The plan that a module has, as text."""
-    found = re.search(r"hfta\.kfac_plan = (\{[^}]*\})", text)
-    if not found:
-        fail("the module has no plan of K-FAC")
-    return found.group(1)
-
-
-def get_numbers(plan, name):
-    return [int(number) for number in
-            re.search(rf"\b{name} = array<i64: ([^>]*)>", plan).group(1).split(",")]
 
 
 class Check:
@@ -98,21 +86,8 @@ class Check:
         job = self.work.write_job(
             f"{self.name}-{name}",
             write_job(self.kind, self.method, self.replicas, placement))
-        flags = ["--data", self.work.folder]
-        plan = find_plan(run(self.work.hftac, job, "--emit=train", "-o", "-", *flags))
-        rows, columns = get_numbers(plan, "grid")
-        owners = [number % rows * columns + column for number, column
-                  in enumerate(get_numbers(plan, "columns"))]
-        plan = re.sub(r"\bowners = array<i64: [^>]*>",
-                      f"owners = array<i64: {', '.join(map(str, owners))}>", plan)
-        fused = run(self.work.hftac, job, "--emit=fused", "-o", "-", *flags)
-        module = self.work.folder / f"{self.name}-{name}.mlir"
-        begin = "attributes {hfta.job"
-        expect_equal(fused.count(begin), 1, "modules with a job")
-        module.write_text(fused.replace(
-            begin, f"attributes {{hfta.kfac_plan = {plan}, hfta.job"))
-        binary = self.work.folder / f"{self.name}-{name}"
-        run(self.work.hftac, module, "-o", binary)
+        binary = compile_forced(self.work.hftac, job, self.work.folder /
+                                f"{self.name}-{name}", "--data", self.work.folder)
         for ranks in counts:
             self.expect_same(binary, name, ranks, self.expected)
 

@@ -3,10 +3,11 @@
 another number of ranks goes on to the bytes of a training that was never stopped.
 
     ranks_kills.py --hftac HFTAC --work DIR [--count N] [--seed K] [--cuts NAMES]
-                   [--precondition TEXT]
+                   [--replicas R,R...] [--precondition TEXT]
 
-With cuts, of four workers' stages, three names joined by commas, each has a part of the
-training's state alone; so may it with a preconditioner.
+With cuts, names joined by commas, and their stages' replicas, by default one of each, four
+workers in all, each stage has a part of the training's state alone; so may each worker
+with a preconditioner.
 """
 
 import argparse
@@ -47,12 +48,13 @@ def find_shared_memory(process):
 
 
 class Kills:
-    def __init__(self, work, choices, cuts, preconditioner):
+    def __init__(self, work, choices, cuts, replicas, preconditioner):
         self.work, self.choices = work, choices
         pipeline = f"pipeline replicas = [{WORKERS}]"
         if cuts:
             names = ", ".join(f'"{name}"' for name in cuts.split(","))
             pipeline = f"pipeline cuts = [{names}]"
+            pipeline += f", replicas = [{replicas}]" if replicas else ""
         if preconditioner:
             pipeline += f"\n  precondition {preconditioner}"
         self.binary = work.compile("killed", make_job(
@@ -115,10 +117,11 @@ def main():
     parser.add_argument("--count", type=int, default=3)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--cuts")
+    parser.add_argument("--replicas")
     parser.add_argument("--precondition")
     options, sys.argv[1:] = parser.parse_known_args()
     kills = Kills(Work(__doc__, "cnn"), random.Random(options.seed),
-                  options.cuts, options.precondition)
+                  options.cuts, options.replicas, options.precondition)
     for number in range(options.count):
         kills.kill(number)
 

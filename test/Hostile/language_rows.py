@@ -292,6 +292,14 @@ def make_precondition_rows():
                      "steps 3\n  micro_batches 4\n  pipeline replicas = [4]\n"
                      f"  precondition kfac(placement = fraction({share}))", 1,
                      "of 4 replicas", "fraction(0.5)", place="job.hfta:19:")
+    stages = ('steps 3\n  micro_batches 4\n  pipeline cuts = ["hidden"], '
+              "replicas = [2, 3]\n")
+    yield change("inverses on a half of three replicas of a stage", "steps     3",
+                 f"{stages}  precondition kfac(placement = fraction(0.5))", 1,
+                 "of 3 replicas of stage 1", "fraction(1)", place="job.hfta:19:")
+    yield change("factors of one group where stages have other groups", "steps     3",
+                 f"{stages}  precondition kfac(placement = local)", 1,
+                 "stage 0 has 2, stage 1 has 3", place="job.hfta:19:")
     yield change("another preconditioner", "steps     3",
                  "steps 3\n  precondition shampoo", 1, "'shampoo'",
                  place="job.hfta:17:")

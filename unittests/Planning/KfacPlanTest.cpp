@@ -33,6 +33,28 @@ TEST(KfacPlanTest, ordersFactorsAsTheyGetReady) {
   EXPECT_DOUBLE_EQ(problem.others[1].seconds, 0.18);
 }
 
+TEST(KfacPlanTest, addsUpNothingThatIsReceived) {
+  KfacModel model = makeTwoLayers();
+  KfacCosts costs = makeSimpleCosts();
+  model.factors[0].isReceived = true;
+  model.factors[0].moment = 0;
+  KfacPlan plan = planBalanced(model, costs, 2);
+  EXPECT_EQ(plan.readyOrder, Numbers({2, 3, 1}));
+  int64_t elements = 0;
+  for (const Bucket &bucket : plan.buckets)
+    elements += bucket.elements;
+  EXPECT_EQ(elements, 6 + 1 + 3);
+  // It is inverted like others, and waits for no sum.
+  EXPECT_EQ(getMemory(model, costs, plan, 0).inverses, 80);
+  plan.owners.assign(4, 0);
+  KfacRun run = simulateStep(model, costs, plan, KfacStep::inverses);
+  double sums = run.getEnd(KfacActivity::reduceFactors);
+  bool isSooner = false;
+  for (const KfacEvent &event : run.events)
+    isSooner |= event.activity == KfacActivity::invert && event.begin < sums;
+  EXPECT_TRUE(isSooner);
+}
+
 TEST(KfacPlanTest, holdsWhatRanksPreconditionWith) {
   KfacModel model = makeTwoLayers(); // 10, 3, 6 and 1 elements
   KfacCosts costs = makeSimpleCosts();

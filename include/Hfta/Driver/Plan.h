@@ -15,7 +15,8 @@ namespace mlir::hfta {
 LogicalResult printPlan(ModuleOp module, raw_ostream &os);
 
 /// The step with inverses of a preconditioner whose work replicas share, as it
-/// is estimated; nothing for other jobs. Diagnoses a plan that isn't whole.
+/// is estimated, of each stage as if it were alone; nothing for other jobs.
+/// Diagnoses a plan that isn't whole.
 FailureOr<std::optional<planning::Timeline>>
 drawPreconditioner(ModuleOp module);
 

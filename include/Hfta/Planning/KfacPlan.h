@@ -33,6 +33,8 @@ struct KfacFactor {
   /// Layers that read it, each of which has an inverse of its own: damping may
   /// differ. Eigenvectors are the same for all.
   int64_t inverses = 1;
+  /// Of another stage of the model, whose ranks add it up; these get the sum.
+  bool isReceived = false;
 
   /// What is inverted and sent.
   Factor getInverted() const {
@@ -115,15 +117,15 @@ struct KfacPlan {
   GridColumns columns;
   /// Of each factor; kEveryRank: each rank in its column inverts it.
   FactorOwners owners;
-  /// The factors in the order in which they get ready, of which buckets are
-  /// made; both are empty where nothing is added up.
+  /// The factors that are added up, in the order in which they get ready, of
+  /// which buckets are made; both are empty where there are none.
   std::vector<int64_t> readyOrder;
   BucketPlan buckets;
 };
 
 /// When factors of a factor step get ready, in the order in which they do, and
 /// what else the network is used for meanwhile. `order` becomes the factors'
-/// numbers.
+/// numbers, those that are received left out.
 BucketProblem getBucketProblem(const KfacModel &model, const KfacCosts &costs,
                                std::vector<int64_t> &order);
 

@@ -2,7 +2,8 @@
 //
 // What was planned stands in the module's dictionary `hfta.kfac_plan`, with all
 // that it was planned from, so that later phases print it and tests change it:
-// a plan that is there when K-FAC is inserted is kept.
+// a plan that is there when K-FAC is inserted is kept. Where stages of a
+// pipeline have plans of their own, it is a list of dictionaries.
 //===----------------------------------------------------------------------===//
 
 #ifndef HFTA_TRANSFORMS_PLANNEDKFAC_H
@@ -13,9 +14,12 @@
 
 namespace mlir::hfta {
 
-/// Ranks of the planner are the replicas of the job's only stage; of placement
-/// `local`, its groups.
+/// Ranks of the planner are the replicas of a stage; of placement `local`, the
+/// groups.
 struct PlannedKfac {
+  /// Whose layers alone the plan is of, one of several stages; none: those of
+  /// the whole program.
+  std::optional<int64_t> stage;
   planning::KfacModel model;
   planning::KfacPlan plan;
   planning::KfacRates rates;
@@ -23,10 +27,15 @@ struct PlannedKfac {
   /// As checkpoints call them: "input_factor/first.weight", and "first.weight".
   std::vector<std::string> factorNames, layerNames;
 
-  void write(ModuleOp module) const;
-  /// Of a module that has none, nothing; what is ill-formed is diagnosed at the
-  /// module.
-  static FailureOr<std::optional<PlannedKfac>> read(ModuleOp module);
+  static void writeAll(ModuleOp module, ArrayRef<PlannedKfac> plans);
+  /// One, or those of stages, by their numbers. Of a module that has none,
+  /// nothing; what is ill-formed is diagnosed at the module.
+  static FailureOr<std::vector<PlannedKfac>> readAll(ModuleOp module);
+
+private:
+  DictionaryAttr write(MLIRContext *context) const;
+  static FailureOr<PlannedKfac> read(ModuleOp module, const Job &job,
+                                     DictionaryAttr from);
 };
 
 /// Of placement `local`: by the symbols of moments of layers with factors, the

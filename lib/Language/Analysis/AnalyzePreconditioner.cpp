@@ -57,17 +57,12 @@ void JobAnalyzer::analyzePrecondition(const Clause &clause) {
       info.excludeRanges.push_back(pattern->getRange());
 }
 
-/// A share of replicas must be whole ones. How many there are isn't known yet
-/// where the planner is to say it, or where one worker does all.
-void JobAnalyzer::checkPlacement() {
+/// A share of replicas must be whole ones.
+void JobAnalyzer::checkShare(double share, int64_t stage) {
   const Job &job = info.job;
-  std::optional<double> share = planning::readFraction(job.kfacPlacement);
-  if (!share || isPlanned() || job.getStageCount() > 1 ||
-      job.getReplicas() == 1)
-    return;
-  int64_t replicas = job.getReplicas();
+  int64_t replicas = job.getReplicas(stage);
   llvm::Expected<planning::FactorGrid> grid =
-      planning::makeFactorGrid(*share, replicas);
+      planning::makeFactorGrid(share, replicas);
   if (grid)
     return;
   llvm::consumeError(grid.takeError());
@@ -78,12 +73,39 @@ void JobAnalyzer::checkPlacement() {
                          printNumber(static_cast<double>(rows) /
                                      static_cast<double>(replicas)) +
                          ")");
+  std::string of = job.getStageCount() > 1
+                       ? " replicas of stage " + std::to_string(stage)
+                       : " replicas";
   diagnostics.error(info.placementRange,
                     "'placement = " + job.kfacPlacement + "': of " +
-                        llvm::Twine(replicas) + " replicas, expected " +
+                        llvm::Twine(replicas) + of + ", expected " +
                         llvm::join(expected, " or "),
                     "the share times the replicas is how many of them have a "
                     "layer's inverses");
+}
+
+/// How many replicas and groups there are isn't known yet where the planner is
+/// to say it, and doesn't matter where one worker does all.
+void JobAnalyzer::checkPlacement() {
+  const Job &job = info.job;
+  if (isPlanned())
+    return;
+  std::optional<double> share = planning::readFraction(job.kfacPlacement);
+  for (int64_t stage = 0; stage < job.getStageCount(); ++stage) {
+    if (share && job.getReplicas(stage) > 1)
+      checkShare(*share, stage);
+    if (job.kfacPlacement != "local" ||
+        job.getGroups(stage) == job.getGroups(0))
+      continue;
+    diagnostics.error(
+        info.placementRange,
+        "'placement = local' needs as many groups in each stage: stage 0 has " +
+            llvm::Twine(job.getGroups(0)) + ", stage " + llvm::Twine(stage) +
+            " has " + llvm::Twine(job.getGroups(stage)),
+        "a layer's factors are those of one group: 'groups' says how many "
+        "there are");
+    return;
+  }
 }
 
 /// What depends on each copy's own numbers, or on other clauses.

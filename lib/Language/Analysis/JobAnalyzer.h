@@ -169,6 +169,7 @@ private:
   // AnalyzePreconditioner.cpp: what is between gradients and optimizer.
   void checkPreconditioner();
   void checkPlacement();
+  void checkShare(double share, int64_t stage);
   void fillPreconditioner();
   bool isTakenByPreconditioner(llvm::StringRef name) const;
 

@@ -1,0 +1,180 @@
+//===- KfacModeler.cpp - What plans of K-FAC are made of ------------------===//
+
+#include "KfacModeler.h"
+
+#include "Hfta/Planning/ReferenceRates.h"
+
+using namespace mlir;
+using namespace mlir::hfta;
+using planning::kBytesPerSecond;
+using planning::kFlopsPerSecond;
+using planning::kNoFactor;
+
+/// Copies that the parameter is taken for at once.
+int64_t KfacModeler::getCopiesOf(const TrainedLeaf &leaf) const {
+  VariableOp variable = leaf.variable;
+  return leaf.copy || variable.getCopy() ? 1 : job.copies;
+}
+
+/// Of the unit's gradient.
+int64_t KfacModeler::countElements(const KfacUnit &unit) const {
+  auto count = [](const TrainedLeaf &leaf) {
+    return VariableOp(leaf.variable).getTensorType().getNumElements();
+  };
+  return (count(unit.weight) + (unit.bias ? count(*unit.bias) : 0)) *
+         getCopiesOf(unit.weight);
+}
+
+/// That a replica has in a step.
+double KfacModeler::getRows(const KfacUnit &unit) const {
+  int64_t replicas = job.getReplicas(share.stage.value_or(0));
+  return 1 / unit.input.scale / static_cast<double>(replicas);
+}
+
+/// Whether its input factor is inverted by these ranks: eigenvectors come with
+/// what is made elsewhere.
+bool KfacModeler::hasInput(const KfacUnit &unit) const {
+  return !share.isReceived(unit.input) || job.kfacMethod != Job::kEigen;
+}
+
+void KfacModeler::addBlocks() {
+  planned.model.blocks.resize(share.blocks.size());
+  for (const KfacUnit *each : share.units) {
+    const KfacUnit &unit = *each;
+    planning::KfacBlock &block =
+        planned.model.blocks[share.getPlace(unit.getBlock())];
+    int64_t elements = countElements(unit);
+    block.gradientElements += elements;
+    // What they are read, written and multiplied with by an optimizer.
+    constexpr double kTouched = 4 * sizeof(float);
+    planned.model.update +=
+        kTouched * static_cast<double>(elements) / kBytesPerSecond;
+    if (unit.rule == KfacRule::kronecker) {
+      double forward =
+          2 * getRows(unit) * static_cast<double>(elements) / kFlopsPerSecond;
+      block.forward += forward;
+      block.backward += 2 * forward;
+    } else if (unit.rule == KfacRule::unit) {
+      // Its moment goes with the gradients.
+      block.gradientElements += unit.features * unit.output.size *
+                                (unit.output.size + 1) / 2 *
+                                getCopiesOf(unit.weight);
+    }
+  }
+}
+
+/// Makes it the layer's factor, or one more matrix of it.
+int64_t KfacModeler::addFactor(const KfacUnit &unit, KfacFactor &factor,
+                               bool isInput) {
+  planning::KfacModel &model = planned.model;
+  int64_t copies = getCopiesOf(unit.weight);
+  planning::KfacFactor added;
+  // A diagonal is matrices of one row.
+  added.matrices = {factor.isDiagonal ? 1 : factor.size,
+                    copies * (factor.isDiagonal ? factor.size : factor.blocks)};
+  added.block = share.getPlace(unit.getBlock());
+  added.isInput = isInput;
+  added.isReceived = share.isReceived(factor);
+  double columns = static_cast<double>(factor.isDiagonal ? 1 : factor.size);
+  int64_t summed = factor.isMomentShared ? 1 : copies;
+  if (!added.isReceived)
+    added.moment = getRows(unit) * columns * (columns + 1) *
+                   static_cast<double>(factor.blocks * summed) /
+                   kFlopsPerSecond;
+  // The moment is read and cleared, the mean read and written.
+  constexpr double kTouched = 4 * sizeof(float);
+  if (!added.isReceived)
+    added.mean = kTouched * static_cast<double>(added.matrices.getElements()) /
+                 kBytesPerSecond;
+  model.factors.push_back(added);
+  VariableOp weight = unit.weight.variable;
+  planned.factorNames.push_back((isInput ? "input_factor/" : "output_factor/") +
+                                weight.getOwnName());
+  return static_cast<int64_t>(model.factors.size()) - 1;
+}
+
+/// Another copy of the layer, compiled alone.
+void KfacModeler::addCopy(KfacUnit &unit, int64_t number, double precondition) {
+  planning::KfacModel &model = planned.model;
+  planning::KfacLayer &layer = model.layers[number];
+  layer.gradientElements += countElements(unit);
+  layer.precondition += precondition;
+  auto addMatrices = [&](int64_t of, const KfacFactor &factor) {
+    model.factors[of].matrices.count +=
+        factor.isDiagonal ? factor.size : factor.blocks;
+  };
+  unit.output.number = layer.factors.output;
+  addMatrices(unit.output.number, unit.output);
+  if (!hasInput(unit))
+    return;
+  const KfacUnit *owner = share.getOwner(unit);
+  if (layer.factors.input == kNoFactor) {
+    layer.factors.input =
+        owner ? owner->input.number : addFactor(unit, unit.input, true);
+    unit.input.number = layer.factors.input;
+    return;
+  }
+  unit.input.number = layer.factors.input;
+  bool isOwn = planned.factorNames[unit.input.number] ==
+               "input_factor/" + VariableOp(unit.weight.variable).getOwnName();
+  sharesDiffer |= isOwn != !owner;
+  if (!owner)
+    return addMatrices(unit.input.number, unit.input);
+  // Both layers go to one column for this copy's sake.
+  if (owner->input.number != unit.input.number) {
+    sharesDiffer = true;
+    model.layers.push_back({{unit.input.number, owner->input.number}, 0, 0});
+    planned.layerNames.emplace_back();
+  }
+}
+
+bool KfacModeler::areCopiesAlike() const {
+  DenseMap<Operation *, int64_t> copies;
+  for (const KfacUnit *unit : share.units)
+    if (unit->rule == KfacRule::kronecker)
+      copies[VariableOp(unit->weight.variable)] += getCopiesOf(unit->weight);
+  return !sharesDiffer && llvm::all_of(copies, [&](const auto &entry) {
+    return entry.second == job.copies;
+  });
+}
+
+void KfacModeler::addUnit(KfacUnit &unit) {
+  planning::KfacModel &model = planned.model;
+  auto [known, isNew] =
+      layers.try_emplace(unit.weight.variable, model.layers.size());
+  double precondition =
+      2 * static_cast<double>(countElements(unit)) *
+      static_cast<double>(unit.input.size + unit.output.size) / kFlopsPerSecond;
+  if (!isNew)
+    return addCopy(unit, known->second, precondition);
+  const KfacUnit *owner = share.getOwner(unit);
+  if (hasInput(unit))
+    unit.input.number =
+        owner ? owner->input.number : addFactor(unit, unit.input, true);
+  if (owner && job.kfacMethod != Job::kEigen)
+    ++model.factors[unit.input.number].inverses;
+  unit.output.number = addFactor(unit, unit.output, false);
+  model.layers.push_back({{unit.input.number, unit.output.number},
+                          countElements(unit),
+                          precondition});
+  planned.layerNames.push_back(VariableOp(unit.weight.variable).getOwnName());
+}
+
+PlannedKfac KfacModeler::build() {
+  planned.stage = share.stage;
+  addBlocks();
+  for (KfacUnit *unit : share.units)
+    if (unit->rule == KfacRule::kronecker)
+      addUnit(*unit);
+  auto getPeriod = [&](StringRef name) {
+    const HyperParameter *steps = job.findHyperParameter(name);
+    return static_cast<int64_t>(*llvm::min_element(steps->values));
+  };
+  planned.model.factorEvery = getPeriod("factor_every");
+  planned.model.inverseEvery =
+      std::max(planned.model.factorEvery, getPeriod("inverse_every"));
+  planned.model.microBatches = llvm::divideCeil(
+      job.microBatches, job.getReplicas(share.stage.value_or(0)));
+  planned.model.numbersPerElement = getNumbersPerElement(job);
+  return std::move(planned);
+}
