@@ -58,6 +58,8 @@ static void declareScalars(TaskBuilder &tasks) {
   }
   if (!job.training)
     return;
+  if (!job.preconditioner.empty())
+    getScalar(Purpose::accumulations, i64, false);
   tasks.declare(Purpose::learning_rate, tasks.scalarType(f64, true),
                 getPerCopy(tasks.scalarType(f64, true),
                            ArrayRef(job.findHyperParameter("lr")->values)));

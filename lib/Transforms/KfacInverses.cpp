@@ -79,6 +79,9 @@ void KfacTasks::updateMean(const KfacUnit &unit, const KfacFactor &factor) {
     if (VariableOp terms = variables.lookup(Purpose::loss_weight))
       scale = 1.0 / read(terms).to(wide);
   }
+  // Moments are those of all accumulations of the update, the loss' weights
+  // those of one.
+  scale = scale / read(variables.lookup(Purpose::accumulations)).to(wide);
   if (factor.group >= 0)
     scale = scale * factor.rowsOfGroup;
   SmallVector<int64_t> shape = factor.getShape();

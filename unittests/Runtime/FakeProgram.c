@@ -398,7 +398,8 @@ static void add_roles(hfta_program *program, const fake_options *options) {
                                 .kl_scale = UINT32_MAX,
                                 .skipped = UINT32_MAX,
                                 .retried = UINT32_MAX,
-                                .kept = UINT32_MAX};
+                                .kept = UINT32_MAX,
+                                .accumulations = UINT32_MAX};
   if (!options->curvature)
     return;
   program->roles.damping = FAKE_DAMPING;

@@ -423,7 +423,7 @@ StructRecord<hfta_roles> ProgramBuilder::getRoles() {
       .set(&hfta_roles::skipped, indexOf(Purpose::curvature_count, "skipped"))
       .set(&hfta_roles::retried, indexOf(Purpose::curvature_count, "retried"))
       .set(&hfta_roles::kept, indexOf(Purpose::curvature_count, "kept"))
-      .set(&hfta_roles::reserved, 0);
+      .set(&hfta_roles::accumulations, indexOf(Purpose::accumulations));
 }
 
 StructRecord<hfta_export_template>

@@ -349,7 +349,7 @@ typedef struct hfta_roles {
   uint32_t skipped; ///< f64 a copy: statistics of a step that weren't finite
   uint32_t retried; ///< f64 a copy: inverses that took more damping
   uint32_t kept;    ///< f64 a copy: inverses that stayed as they were
-  uint32_t reserved;
+  uint32_t accumulations; ///< i64, shared: that an update takes
 } hfta_roles;
 
 /// An inference model to be filled with one copy's tensors: `header` is a

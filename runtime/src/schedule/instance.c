@@ -71,7 +71,7 @@ static hfta_status start(hfta_instance *instance, bool is_new) {
   for (uint32_t i = 0; i < instance->worker_count; ++i)
     hfta_worker_reset(&instance->workers[i], is_new);
   instance->steps = 0;
-  instance->has_gradients = false;
+  instance->accumulations = 0;
   reset_scalars(instance);
   hfta_schedule_call call = {.name = "initialize",
                              .micro_batches = instance->program->micro_batches};
@@ -80,7 +80,7 @@ static hfta_status start(hfta_instance *instance, bool is_new) {
 
 hfta_status hfta_instance_clear_gradients(hfta_instance *instance) {
   hfta_status status = HFTA_OK;
-  instance->has_gradients = false;
+  instance->accumulations = 0;
   for (uint32_t i = 0; i < instance->worker_count && status == HFTA_OK; ++i)
     status = note(instance, &instance->workers[i],
                   hfta_worker_clear_gradients(&instance->workers[i]));

@@ -31,7 +31,7 @@ struct hfta_instance {
   bool *is_live;       ///< one a copy
   double (*now)(void); ///< in seconds; hfta_now
 
-  bool has_gradients;         ///< that wait for an update
+  int64_t accumulations;      ///< whose gradients wait for an update
   double *sums;               ///< of an evaluation, three a copy
   double *results;            ///< HFTA_RESULTS a copy, of a step or of a batch
   hfta_curvature *curvatures; ///< one a copy, of the last update

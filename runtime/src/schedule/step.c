@@ -103,7 +103,8 @@ double hfta_instance_damping(const hfta_instance *instance, int64_t copy) {
                                instance->steps, instance->total_steps);
 }
 
-/// The step's number, and the rates of an update.
+/// The step's number, and the rates of an update; and of how many accumulations
+/// its gradients are, which is one that comes if none wait.
 static hfta_status set_scalars(hfta_instance *instance, bool updates) {
   const hfta_program *program = instance->program;
   hfta_status status = check_trains(instance);
@@ -120,6 +121,10 @@ static hfta_status set_scalars(hfta_instance *instance, bool updates) {
   if (status == HFTA_OK)
     hfta_instance_set_integer(instance, program->roles.step, 0, 0,
                               instance->steps);
+  if (status == HFTA_OK && program->roles.accumulations != UINT32_MAX)
+    hfta_instance_set_integer(
+        instance, program->roles.accumulations, 0, 0,
+        instance->accumulations > 0 ? instance->accumulations : 1);
   return status;
 }
 
@@ -175,7 +180,7 @@ hfta_status hfta_instance_accumulate(hfta_instance *instance,
   hfta_status status = set_scalars(instance, false);
   if (status != HFTA_OK)
     return withdraw_offer(instance, status);
-  instance->has_gradients = true;
+  ++instance->accumulations;
   status = run_schedule(instance, "accumulate", inputs);
   return status == HFTA_OK ? get_step(instance, /*updates=*/false, losses)
                            : status;
@@ -196,7 +201,7 @@ hfta_status hfta_instance_update(hfta_instance *instance) {
     status = get_step(instance, /*updates=*/true, NULL);
   if (status != HFTA_OK)
     return status;
-  instance->has_gradients = false;
+  instance->accumulations = 0;
   ++instance->steps;
   return status;
 }
@@ -209,7 +214,7 @@ hfta_status hfta_instance_step(hfta_instance *instance,
   if (status != HFTA_OK)
     return withdraw_offer(instance, status);
   // Those that wait lie where each copy has its own.
-  if (instance->has_gradients) {
+  if (instance->accumulations > 0) {
     status = hfta_instance_accumulate(instance, inputs, losses);
     return status == HFTA_OK ? hfta_instance_update(instance) : status;
   }

@@ -79,6 +79,8 @@ static PurposeInfo getInfo(Purpose purpose) {
     return {Role::result, Nothing, "kl_scale"};
   case Purpose::curvature_count:
     return {Role::result, Name, "curvature"};
+  case Purpose::accumulations:
+    return {Role::scalar, Nothing, "accumulations"};
   }
   llvm_unreachable("all purposes are listed");
 }

@@ -89,7 +89,8 @@ def Hfta_Purpose : I32EnumAttr<"Purpose", "what a variable of the compiler is fo
     I32EnumAttrCase<"moment", 25>,
     I32EnumAttrCase<"inner_product", 26>,
     I32EnumAttrCase<"kl_scale", 27>,
-    I32EnumAttrCase<"curvature_count", 28>]> {
+    I32EnumAttrCase<"curvature_count", 28>,
+    I32EnumAttrCase<"accumulations", 29>]> {
   let cppNamespace = "::mlir::hfta";
   let genSpecializedAttr = 0;
 }
@@ -104,6 +105,7 @@ def Hfta_PurposeAttr : Hfta_Attr<"Purpose", "purpose"> {
     | purpose | role of the variable | what it is |
     |---|---|---|
     | `step`, `micro_batch`, `first_sample`, `valid_samples`, `seed`, `learning_rate`, `clip_norm` | `scalar` | what the trainer sets |
+    | `accumulations` | `scalar` | how many accumulations an update takes: one, but for libraries whose callers say so |
     | `hyper_parameter "lr"` | `scalar` | a setting of the job or its model, one value a copy |
     | `clip_scale` | `output` | what a step multiplies gradients with |
     | `norm of @w` | `output` | sum of squares of the gradient |
