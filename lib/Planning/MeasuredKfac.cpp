@@ -52,7 +52,7 @@ private:
   void measureSums();
   void measureInversions();
   template <typename Element, typename Seconds>
-  static void share(std::vector<Element *> among, double seconds,
+  static void share(const std::vector<Element *> &among, double seconds,
                     Seconds member);
 
   const MeasuredCosts &measured;
@@ -136,7 +136,7 @@ llvm::Error KfacMeasurer::checkBlocks() const {
 /// Each gets what it was estimated to have of the whole; equal parts where that
 /// is nothing.
 template <typename Element, typename Seconds>
-void KfacMeasurer::share(std::vector<Element *> among, double seconds,
+void KfacMeasurer::share(const std::vector<Element *> &among, double seconds,
                          Seconds member) {
   double whole = 0;
   for (Element *element : among)

@@ -95,10 +95,9 @@ FailureOr<planning::KfacPlan> KfacPlacer::placeFraction(double share) {
   auto getSeconds = [&](const planning::KfacPlan &plan) {
     return planning::getMeanSeconds(model, costs, plan);
   };
-  return *std::min_element(plans.begin(), plans.end(),
-                           [&](const auto &first, const auto &second) {
-                             return getSeconds(first) < getSeconds(second);
-                           });
+  return *llvm::min_element(plans, [&](const auto &first, const auto &second) {
+    return getSeconds(first) < getSeconds(second);
+  });
 }
 
 /// Each layer with one group. Which one must follow from a copy's own layers,

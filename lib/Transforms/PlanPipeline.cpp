@@ -7,6 +7,8 @@
 
 #include "llvm/ADT/StringSet.h"
 
+#include <map>
+
 namespace mlir::hfta {
 #define GEN_PASS_DEF_HFTAPLANPIPELINE
 #include "Hfta/Transforms/Passes.h.inc"
@@ -73,11 +75,11 @@ private:
 static std::string suggestNames(StringRef name, ArrayRef<StringRef> known) {
   SmallVector<StringRef> names(known);
   if (names.size() > kMostNames) {
-    auto distance = [&](StringRef other) { return name.edit_distance(other); };
-    llvm::stable_sort(names, [&](StringRef first, StringRef second) {
-      return distance(first) < distance(second);
-    });
-    names.truncate(kMostNames);
+    // Those that are equally far stay in their order.
+    std::multimap<unsigned, StringRef> near;
+    for (StringRef other : known)
+      near.insert({name.edit_distance(other), other});
+    names = llvm::to_vector(llvm::make_second_range(near));
   }
   std::string hint = suggest(name, names, "names are");
   return hint.empty() ? "" : "; " + hint;

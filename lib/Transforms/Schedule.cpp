@@ -260,8 +260,10 @@ ScheduleBuilder::ScheduleBuilder(ModuleOp module, const Job &job,
   auto getBlock = [](TaskOp task) {
     return static_cast<int64_t>(task.getBlock());
   };
-  llvm::stable_sort(
-      all, [&](TaskOp a, TaskOp b) { return getBlock(a) < getBlock(b); });
+  llvm::sort(all, [&](TaskOp a, TaskOp b) {
+    return getBlock(a) == getBlock(b) ? a->isBeforeInBlock(b)
+                                      : getBlock(a) < getBlock(b);
+  });
   if (job.getStageCount() > 1)
     resultBlock = getBlock(all.back());
 }

@@ -142,7 +142,7 @@ private:
   LogicalResult readScalars(RunOp run, TaskOp task, int64_t segment,
                             const Moment &moment);
   LogicalResult readExchanged(RunOp run, int64_t segment, const Moment &moment);
-  LogicalResult readReceived(RunOp run, int64_t segment);
+  LogicalResult readReceived(RunOp run, int64_t number);
   LogicalResult readSums(Operation *op, int64_t segment, int64_t begin,
                          int64_t end);
   LogicalResult write(RunOp run, TaskOp task, int64_t segment,

@@ -6,6 +6,8 @@
 #include "Hfta/Dialect/Hfta/IR/HftaOps.h"
 #include "Hfta/Dialect/Hfta/IR/Job.h"
 
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+
 #include <map>
 
 namespace mlir::hfta {

@@ -524,8 +524,7 @@ LogicalResult ScheduleWalk::visit(Operation *command) {
   return success();
 }
 
-namespace {
-LogicalResult verify(ScheduleOp schedule, const Job &job) {
+static LogicalResult verify(ScheduleOp schedule, const Job &job) {
   auto module = schedule->getParentOfType<ModuleOp>();
   auto stage = std::max<int64_t>(schedule.getStage(), 0);
   if (stage >= job.getStageCount())
@@ -542,6 +541,7 @@ LogicalResult verify(ScheduleOp schedule, const Job &job) {
   return success();
 }
 
+namespace {
 struct VerifySchedulesPass
     : hfta::impl::HftaVerifySchedulesBase<VerifySchedulesPass> {
   using HftaVerifySchedulesBase::HftaVerifySchedulesBase;
