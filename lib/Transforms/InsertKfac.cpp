@@ -112,10 +112,6 @@ struct InsertKfacPass : hfta::impl::HftaInsertKfacBase<InsertKfacPass> {
       return module.emitError("'precondition kfac' can't be combined with ")
              << what << " yet";
     };
-    if (job.getStageCount() > 1 && job.drawsTargets())
-      return refuse("'fisher = sampled' in a pipeline of several stages");
-    if (job.getReplicas() > 1 && job.drawsTargets())
-      return refuse("'fisher = sampled' by several replicas");
     // Preconditioned gradients may be much larger than gradients.
     if (job.precision.gradients == "f16")
       return refuse("'gradients = f16'");

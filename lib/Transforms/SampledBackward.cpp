@@ -27,8 +27,13 @@ SampledLayers hfta::pairSampledLayers(ModuleOp module) {
   SampledLayers sampledOf;
   std::map<int64_t, func::FuncOp> sampled =
       findTasks(module, parts::kSampledMoments);
+  std::map<int64_t, func::FuncOp> ofWeights =
+      findTasks(module, parts::kBackwardWeight);
   for (auto &[block, function] : findTasks(module, parts::kBackward)) {
     SmallVector<LayerOp> layers(function.getOps<LayerOp>()), others;
+    // All layers go with gradients of weights, where these have a task.
+    if (func::FuncOp weights = ofWeights[block])
+      llvm::append_range(layers, weights.getOps<LayerOp>());
     if (func::FuncOp other = sampled[block])
       llvm::append_range(others, other.getOps<LayerOp>());
     bool isSame = layers.size() == others.size();

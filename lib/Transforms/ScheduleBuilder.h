@@ -157,6 +157,7 @@ private:
   int64_t getMostPlaces() const;
   int64_t getLinkEvent(int64_t chunk, int64_t link) const;
   Link getLink(StringRef part, int64_t chunk) const;
+  void chooseSampledQueues(Link &link, int64_t chunk) const;
   llvm::MapVector<int64_t, int64_t> getReaders(StringRef part,
                                                int64_t block) const;
   int64_t getNextQueue(StringRef part, int64_t chunk) const;
@@ -179,6 +180,9 @@ private:
   void runStart();
   void awaitMessages(const Link &link);
   void runForward(int64_t chunk);
+  void inStepsOf(StringRef part, Body body);
+  bool hasSampled() const;
+  void runSampled(int64_t chunk);
   void runBackward(int64_t chunk);
   void runWeight(int64_t chunk);
   int64_t countCasesOfChunk() const;

@@ -73,6 +73,18 @@ static Case getCase(planning::ActionKind kind) {
   llvm_unreachable("all kinds are listed");
 }
 
+/// Whether some stage goes back from drawn targets.
+bool ScheduleBuilder::hasSampled() const {
+  return llvm::any_of(all, [](TaskOp task) {
+    return TaskOp(task).getPart() == parts::kSampledMoments;
+  });
+}
+
+/// Whether what tasks of a part leave goes to earlier stages.
+static bool goesBack(StringRef part) {
+  return part == parts::kBackward || part == parts::kSampledMoments;
+}
+
 /// After those of sums.
 int64_t ScheduleBuilder::getStageEvent(int64_t which) const {
   return getSumEvent(/*isSummed=*/true, resultBlock) + 1 + which;
@@ -90,9 +102,9 @@ int64_t ScheduleBuilder::getMostPlaces() const {
 /// The first of a chunk's link; link 0: its uploads.
 int64_t ScheduleBuilder::getLinkEvent(int64_t chunk, int64_t link) const {
   int64_t ofLink = StageEvent::sent + getMostPlaces() * (resultBlock + 1);
-  constexpr int64_t kLinks = 2;
+  int64_t links = hasSampled() ? 3 : 2;
   return getStageEvent(StageEvent::firstOfChunk +
-                       chunk * (kUploadedEvents + kLinks * ofLink) +
+                       chunk * (kUploadedEvents + links * ofLink) +
                        (link == 0 ? 0 : kUploadedEvents + (link - 1) * ofLink));
 }
 
@@ -107,8 +119,9 @@ SmallVector<int64_t> ScheduleBuilder::getChunks() const {
 
 ScheduleBuilder::Link ScheduleBuilder::getLink(StringRef part,
                                                int64_t chunk) const {
-  bool isBackward = part == parts::kBackward;
-  int64_t event = getLinkEvent(chunk, isBackward ? 2 : 1);
+  bool isBackward = goesBack(part);
+  int64_t number = part == parts::kSampledMoments ? 3 : isBackward ? 2 : 1;
+  int64_t event = getLinkEvent(chunk, number);
   int64_t queue = kOfChunk * chunk;
   Link link = {part,
                getChunks()[chunk],
@@ -123,7 +136,23 @@ ScheduleBuilder::Link ScheduleBuilder::getLink(StringRef part,
     queue = getNextQueue(part, chunk) + link.outlets.size() - 1;
     event += places;
   }
+  if (part == parts::kSampledMoments)
+    chooseSampledQueues(link, chunk);
   return link;
+}
+
+/// What goes back from drawn targets leaves where the other backward's messages
+/// to the same readers do.
+void ScheduleBuilder::chooseSampledQueues(Link &link, int64_t chunk) const {
+  Link backward = getLink(parts::kBackward, chunk);
+  int64_t own = getNextQueue(link.part, chunk);
+  for (Outlet &outlet : link.outlets) {
+    const auto *same =
+        llvm::find_if(backward.outlets, [&](const Outlet &known) {
+          return known.reader == outlet.reader;
+        });
+    outlet.queue = same == backward.outlets.end() ? own++ : same->queue;
+  }
 }
 
 /// The blocks that get what a block's tasks of a part write, or -1 for all of
@@ -152,13 +181,14 @@ ScheduleBuilder::getReaders(StringRef part, int64_t block) const {
 int64_t ScheduleBuilder::getNextQueue(StringRef part, int64_t chunk) const {
   int64_t queue = kSends + kOfChunk * job.chunks;
   for (auto [number, block] : llvm::enumerate(getChunks()))
-    for (StringRef other :
-         {parts::kForward, parts::kBackward, parts::kEvaluate}) {
+    for (StringRef other : {parts::kForward, parts::kBackward,
+                            parts::kSampledMoments, parts::kEvaluate}) {
       if (static_cast<int64_t>(number) == chunk && other == part)
         return queue;
       auto readers = static_cast<int64_t>(getReaders(other, block).size());
+      int64_t shared = other == parts::kSampledMoments ? 0 : 1;
       if ((other == parts::kEvaluate) == (part == parts::kEvaluate))
-        queue += std::max<int64_t>(readers - 1, 0);
+        queue += std::max<int64_t>(readers - shared, 0);
     }
   return queue;
 }
@@ -206,7 +236,7 @@ int64_t ScheduleBuilder::getFirstReader(int64_t segment, StringRef part,
     if (job.getStage(of) != stage || isEvaluate != (part == parts::kEvaluate) ||
         !llvm::is_contained(task.getReads(), segment))
       continue;
-    bool isBackward = part == parts::kBackward;
+    bool isBackward = goesBack(part);
     if (first < 0 || (isBackward ? of > first : of < first))
       first = of;
   }
@@ -293,10 +323,19 @@ void ScheduleBuilder::runStart() {
       uploadFields(fields, /*ahead=*/0);
       record(getUploaded(chunk), kUploads);
     }
-    for (StringRef part : {parts::kForward, parts::kBackward})
+    for (StringRef part :
+         {parts::kForward, parts::kSampledMoments, parts::kBackward})
       if (Link link = getLink(part, chunk); hasMessages(link))
-        receive(link, /*ahead=*/0);
+        inStepsOf(part, [&] { receive(link, /*ahead=*/0); });
   }
+}
+
+/// What only follows from drawn targets is there in steps that take moments.
+void ScheduleBuilder::inStepsOf(StringRef part, Body body) {
+  if (part == parts::kSampledMoments)
+    every(kFactorPeriod, DueKind::any, body);
+  else
+    body();
 }
 
 /// Waits for what the tasks of a micro-batch read of others, and has the next
@@ -335,7 +374,25 @@ void ScheduleBuilder::runForward(int64_t chunk) {
   send(link);
 }
 
+/// The backward from drawn targets goes before the other one, to the same
+/// stages and through the same queues: both sides have one order.
+void ScheduleBuilder::runSampled(int64_t chunk) {
+  if (!hasSampled())
+    return;
+  Link link = getLink(parts::kSampledMoments, chunk);
+  inStepsOf(link.part, [&] {
+    awaitMessages(link);
+    for (TaskOp task : getTasks(parts::kSampledMoments))
+      if (static_cast<int64_t>(task.getBlock()) == link.block)
+        inTurnsIf(task.getByCopies(), [&] {
+          every(kFactorPeriod, DueKind::due, [&] { run(task); });
+        });
+    send(link);
+  });
+}
+
 void ScheduleBuilder::runBackward(int64_t chunk) {
+  runSampled(chunk);
   Link link = getLink(parts::kBackward, chunk);
   awaitMessages(link);
   tellSums(-1);

@@ -109,7 +109,8 @@ void StageAssignment::findUses(func::FuncOp task, TaskAttr tag) {
     if (variable.getRole() == Role::statistics)
       used.readers.insert(stages.begin(), stages.end());
     used.writtenByForward |= tag.getPart() == parts::kForward;
-    used.writtenByBackward |= tag.getPart() == parts::kBackward;
+    used.writtenByBackward |= tag.getPart() == parts::kBackward ||
+                              tag.getPart() == parts::kSampledMoments;
     used.writtenByEvaluate |= tag.getPart() == parts::kEvaluate;
   }
 }

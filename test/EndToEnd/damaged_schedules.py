@@ -89,6 +89,10 @@ JOBS.update({f"{word}-of-stages": ("skip", "micro_batches 4, groups = 2\n  preco
              for word, method, placement in [("columns", "eigen", "fraction(0.5)"),
                                              ("owners", "cholesky", "balanced"),
                                              ("samples", "cholesky", "local")]})
+# A second backward goes through the stages, in some of the steps.
+JOBS["drawn"] = ("skip", "micro_batches 4\n  precondition kfac(fisher = sampled, "
+                 "inverse_every = 20)\n  pipeline "
+                 'cuts = ["first", "second"], order = one_f_one_b', ())
 SCHEDULES = re.compile(r"  hfta\.schedule @(initialize|step|evaluate)(\.\d+)? ")
 
 

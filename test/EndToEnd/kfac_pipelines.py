@@ -6,7 +6,7 @@ from by another pipeline. By default a part of the cases, with --long all of the
 and are left out where there is none; all else needs only Python's standard library.
 
     kfac_pipelines.py --hftac HFTAC --work DIR [--long] [--name NETWORK]
-                      [--part stages|placements|local]
+                      [--part stages|placements|local|sampled]
 """
 
 import argparse
@@ -215,7 +215,7 @@ class Check:
                          clause, f'pipeline cuts = ["{cut}"], replicas = {replicas}',
                          *clauses)
 
-    def compile_placement(self, net, method, placement, replicas, order, clause):
+    def compile_placement(self, net, method, placement, replicas, order, *clauses):
         """A pipeline of as many stages as `replicas` are for, or with `chunks` of as many
         parts as cuts leave; "forced": each factor has an owner of its own."""
         cuts = NETWORKS[net].cuts
@@ -223,7 +223,7 @@ class Check:
             cuts = cuts[1:2]
         pipeline = "pipeline cuts = [" + ", ".join(f'"{cut}"' for cut in cuts) + "]"
         name = re.sub(r"\W+", "-", f"{net} {method} {placement} {replicas} {order}")
-        return self.compile(net, name, clause,
+        return self.compile(net, name, *clauses,
                             f"{pipeline}, replicas = {replicas}, order = {order}",
                             method=method, isForced=placement.startswith("forced "),
                             placement=placement.removeprefix("forced "))
@@ -232,15 +232,17 @@ class Check:
         """Stages whose replicas share the work; the last program goes on, too, from where
         the first one was stopped. `uncut` is the placement of the program without stages."""
         clause = "micro_batches 8, groups = 4"
-        expected = self.train(self.compile(net, f"{net}-{method}-{uncut}", clause,
-                                           placement=uncut, method=method))
+        name = re.sub(r"\W+", "-", f"{net} {method} {uncut}")
+        expected = self.train(self.compile(net, name, clause, placement=uncut,
+                                           method=method))
         expect_trained(expected, STEPS, COPIES, net)
         binaries = []
-        for placement, replicas, order, ranks in cases:
-            binary = self.compile_placement(net, method, placement, replicas, order, clause)
+        for placement, replicas, order, ranks, *more in cases:
+            binary = self.compile_placement(net, method, placement, replicas, order,
+                                            clause, *more)
             binaries.append(binary)
             self.expect_same(binary, expected, ranks)
-        before, after = cases[0][-1][-1], cases[-1][-1][-1]
+        before, after = cases[0][3][-1], cases[-1][3][-1]
         if not self.has_ranks:
             before = after = 1
         stopped = self.train_until(binaries[0], before, STEPS // 2)
@@ -311,7 +313,7 @@ SHORT = {
 
 
 # By network and method: the placement of the program without stages, and those of stages,
-# with their replicas, order and numbers of ranks.
+# with their replicas, order and numbers of ranks, and other clauses.
 PLACEMENTS = {
     ("mlp", "cholesky"): ("auto", [
         ("forced balanced", "[2, 2]", "one_f_one_b", (1, 2, 4)),
@@ -344,7 +346,24 @@ LOCAL = {
     ("tied", "eigen"): ("local", [
         ("local", "[2, 2]", "one_f_one_b", (1, 4))]),
 }
-PARTS = {"placements": PLACEMENTS, "local": LOCAL}
+# Where targets are drawn, a second backward goes through the stages.
+SAMPLED = {
+    ("mlp", "cholesky, fisher = sampled"): ("auto", [
+        ("auto", "[1, 1, 1, 1]", "one_f_one_b", (1, 4)),
+        ("forced balanced", "[2, 2]", "zero_bubble", (1, 4), "recompute all")]),
+    ("reused", "eigen, fisher = sampled"): ("auto", [
+        ("auto", "[1, 1, 1, 1]", "all_forwards_first", (1, 4)),
+        ("forced balanced", "[1, 2, 2, 1]", "one_f_one_b", (1, 2, 6)),
+        ("fraction(0.5)", "[2, 2]", "interleaved, chunks = 2", (1, 4))]),
+    ("reused", "cholesky, fisher = sampled"): ("local", [
+        ("local", "[2, 2]", "v_shape, chunks = 2", (1, 4), "recompute all")]),
+    ("cnn", "cholesky, fisher = sampled"): ("auto", [
+        ("auto", "[1, 1, 1, 1]", "one_f_one_b", (4,), "recompute all"),
+        ("auto", "[1, 1]", "v_shape, chunks = 2", (1, 2))]),
+    ("tied", "cholesky, fisher = sampled"): ("auto", [
+        ("auto", "[1, 1, 1, 1]", "zero_bubble", (1, 4))]),
+}
+PARTS = {"placements": PLACEMENTS, "local": LOCAL, "sampled": SAMPLED}
 
 
 def main():

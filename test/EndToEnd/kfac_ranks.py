@@ -6,7 +6,7 @@ plan is given in which each factor has an owner of its own. With factors of one
 group's samples, bytes follow from the groups alone. Needs only Python's standard
 library and an MPI launcher.
 
-    kfac_ranks.py --hftac HFTAC --work DIR [--part two|four|local]
+    kfac_ranks.py --hftac HFTAC --work DIR [--part two|four|local|sampled]
 """
 
 import argparse
@@ -126,7 +126,18 @@ def check_local(work):
         check.expect_same(unfused, "unfused", 4, check.expected)
 
 
-PARTS = {"two": check_two, "four": check_four, "local": check_local}
+def check_sampled(work):
+    """Targets that are drawn follow the sample's place in the whole batch."""
+    for kind in ("mlp", "cnn"):
+        check = Check(work, kind, "sampled", 4)
+        check.check("balanced", [1, 3])
+        binary = check.check("fraction(0.5)", [2, 4])
+        check.check_resumed(binary, 4, 3)
+        check.force("balanced", [4])
+
+
+PARTS = {"two": check_two, "four": check_four, "local": check_local,
+         "sampled": check_sampled}
 
 
 def main():
