@@ -5,8 +5,6 @@
 #include "RuntimeTest.h"
 #include "hfta/checkpoint.h"
 
-#include <algorithm>
-#include <cmath>
 
 extern "C" {
 #include "schedule/instance_impl.h"
