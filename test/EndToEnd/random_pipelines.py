@@ -17,9 +17,11 @@ from harness import (DATA, REFERENCE, checkpoint, copy_file, fail, make_blocks, 
 from mpirun import run_ranks
 from pipeline_orders import make_random_order, write_rows
 
-COPIES, STEPS, WIDTH = 4, 3, 8
+# In the last step no period has come round.
+COPIES, STEPS, WIDTH = 4, 4, 8
 ORDERS = ("one_f_one_b", "all_forwards_first", "zero_bubble", "interleaved", "v_shape",
           "file", "file")
+PLACEMENTS = ("auto", "balanced", "fraction(0.3)", "local")
 LAYERS = ("relu(linear({}, 8))", "tanh(linear({}, 8))", "layer_norm(linear({}, 8))",
           "dropout(gelu(linear({}, 8)), 0.2)", "sigmoid({0}) * {0}")
 
@@ -54,7 +56,9 @@ class RandomJob:
         return ("\n  precondition kfac("
                 f"method = {self.random.choice(('cholesky', 'eigen'))}, "
                 f"sharing = {self.random.choice(('expand', 'reduce'))}, "
-                f"factor_every = {self.random.choice((1, 5))})")
+                f"factor_every = {self.random.choice((1, 5))}, "
+                f"fisher = {self.random.choice(('empirical', 'sampled'))}, "
+                f"placement = {self.random.choice(PLACEMENTS)})")
 
     def make_model(self):
         lines = ["  x0 = relu(linear(flatten(image), 8))"]
