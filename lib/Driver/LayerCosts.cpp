@@ -193,19 +193,22 @@ static void setTime(double measured, double samples, double &least,
   each = (measured - least) / samples;
 }
 
-/// What was measured of a part's task and of its second version, which takes
-/// its place in steps that take moments.
+/// What was measured of a part's task and of the versions that take its place:
+/// in steps that take moments, and in those that work with rows.
 static planning::MeasuredTask getTask(const MeasuredCosts &costs,
                                       llvm::StringRef part, int64_t block) {
-  planning::MeasuredTask both =
-      costs.tasks.lookup(TaskAttr::makeName(part, block));
-  if (llvm::StringRef second = parts::getMomentsPart(part); !second.empty()) {
-    planning::MeasuredTask other =
-        costs.tasks.lookup(TaskAttr::makeName(second, block));
-    both.seconds += other.seconds;
-    both.runs += other.runs;
+  planning::MeasuredTask all;
+  llvm::StringRef second = parts::getMomentsPart(part);
+  for (llvm::StringRef version :
+       {part, second, parts::getRowsPart(part), parts::getRowsPart(second)}) {
+    if (version.empty())
+      continue;
+    planning::MeasuredTask one =
+        costs.tasks.lookup(TaskAttr::makeName(version, block));
+    all.seconds += one.seconds;
+    all.runs += one.runs;
   }
-  return both;
+  return all;
 }
 
 /// On how many workers a layer was updated, each of which does all of it; that

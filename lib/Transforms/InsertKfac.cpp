@@ -3,6 +3,7 @@
 #include "Hfta/Dialect/Hfta/IR/Expression.h"
 #include "Hfta/Transforms/Passes.h"
 #include "Kfac.h"
+#include "KfacFromRows.h"
 #include "KfacPlacement.h"
 
 #include "mlir/IR/Dominance.h"
@@ -48,6 +49,8 @@ static std::string describe(const KfacUnit &unit) {
              << "'";
     if (unit.keepsPositions)
       stream << "; each position is a row, as samples can't be told apart";
+    if (unit.isFromRows())
+      stream << "; steps precondition its " << unit.axes->rows << " rows";
     break;
   case KfacRule::unit:
     stream << ": a " << unit.output.size << " x " << unit.output.size
@@ -97,7 +100,9 @@ struct InsertKfacPass : hfta::impl::HftaInsertKfacBase<InsertKfacPass> {
                        "is a layer's");
       return signalPassFailure();
     }
+    SmallVector<VariableOp> rows = leaveRows(tasks, units);
     buildKfacMoments(tasks, units);
+    buildRowsVersions(tasks, units, rows);
     if (failed(placeKfac(tasks, units)))
       return signalPassFailure();
     for (const KfacUnit &unit : units)

@@ -1,5 +1,6 @@
 //===- KfacGradients.cpp - Gradients times inverses -----------------------===//
 
+#include "Hfta/Transforms/Precision.h"
 #include "KfacBlocks.h"
 #include "KfacTasks.h"
 
@@ -93,13 +94,14 @@ Expression KfacTasks::divideInBases(const KfacUnit &unit,
                   : result;
 }
 
+Expression KfacTasks::getInverse(const KfacFactor &factor) const {
+  return read(factor.inverse)
+      .reshape(factor.getPackedShape())
+      .apply<UnpackSymmetricOp>();
+}
+
 Expression KfacTasks::multiplyByInverses(const KfacUnit &unit,
                                          const Expression &gradient) const {
-  auto getInverse = [&](const KfacFactor &factor) {
-    return read(factor.inverse)
-        .reshape(factor.getPackedShape())
-        .apply<UnpackSymmetricOp>();
-  };
   Expression result =
       multiplyOutputs(unit.output, getInverse(unit.output), gradient);
   if (!unit.input.isDiagonal)
@@ -114,6 +116,57 @@ Expression KfacTasks::getInnerProduct(const Expression &first,
   return wrap(tasks.sumAll(products));
 }
 
+/// [blocks, rows, columns].
+Expression KfacTasks::getRows(VariableOp variable,
+                              const LayerSide &side) const {
+  SmallVector<int64_t> order(side.blocks);
+  llvm::append_range(order, side.getRows());
+  llvm::append_range(order, side.columns);
+  auto count = [&](ArrayRef<int64_t> axes) {
+    int64_t product = 1;
+    for (int64_t axis : axes)
+      product *= side.shape[axis];
+    return product;
+  };
+  Expression rows = read(variable).to(type).reshape(side.shape);
+  if (!llvm::is_sorted(order))
+    rows = rows.apply<TransposeOp>(ArrayRef<int64_t>(order));
+  return rows.reshape(
+      {count(side.blocks), count(side.getRows()), count(side.columns)});
+}
+
+/// V = (g G⁻¹)ᵀ (a A⁻¹), of all rows; ⟨V, Grad⟩ = Σ (g G⁻¹ gᵀ) ∘ (a A⁻¹ aᵀ),
+/// over all pairs of rows, in f64 throughout: squares of inputs may overflow
+/// where gradients don't. What is summed over rows is as precise as what
+/// gradients are added up in.
+void KfacTasks::preconditionRows(const KfacUnit &unit) {
+  Expression outputs = getRows(unit.outputRows, unit.axes->output);
+  Expression inputs = getRows(unit.inputRows, unit.axes->input);
+  if (unit.bias) {
+    SmallVector<int64_t> shape(inputs.getShape());
+    shape.back() = 1;
+    inputs = wrap(ConcatOp::create(
+        builder, tasks.getLoc(),
+        ValueRange{inputs, tasks.splat(shape, type, 1.0)}, /*axis=*/2));
+  }
+  Expression newOutputs = multiplyMatrices(outputs, getInverse(unit.output));
+  Expression newInputs = multiplyMatrices(inputs, getInverse(unit.input));
+  auto getProducts = [&](const Expression &first, const Expression &second) {
+    return multiplyMatrices(first.to(wide), second.to(wide),
+                            /*isLeftTransposed=*/false,
+                            /*isRightTransposed=*/true);
+  };
+  write(getInnerProduct(getProducts(newOutputs, outputs),
+                        getProducts(newInputs, inputs)),
+        tasks.getVariables().lookupOf(unit.weight.variable,
+                                      Purpose::inner_product));
+  Type sums =
+      getWider(type, tasks.getFloatType(tasks.getJob().precision.accumulate));
+  Expression result = multiplyMatrices(newOutputs.to(sums), newInputs.to(sums),
+                                       /*isLeftTransposed=*/true);
+  setMatrix(unit, result.to(type));
+}
+
 void KfacTasks::precondition(const KfacUnit &unit) {
   VariableOp product = tasks.getVariables().lookupOf(unit.weight.variable,
                                                      Purpose::inner_product);
@@ -121,6 +174,8 @@ void KfacTasks::precondition(const KfacUnit &unit) {
     return preconditionFeatures(unit);
   if (unit.rule != KfacRule::kronecker)
     return;
+  if (takesRows() && unit.isFromRows())
+    return preconditionRows(unit);
   Expression gradient = getMatrix(unit), padded = padMatrix(unit, gradient);
   Expression result =
       cropMatrix(unit, isEigen() ? divideInBases(unit, padded)

@@ -319,6 +319,11 @@ void KfacTasks::build() {
   buildPart(
       parts::kPrecondition, [](KfacUnit &unit) { return unit.holders; },
       [&](KfacUnit &unit) { precondition(unit); });
+  if (llvm::any_of(units,
+                   [](const KfacUnit &unit) { return unit.isFromRows(); }))
+    buildPart(
+        parts::kPreconditionRows, [](KfacUnit &unit) { return unit.holders; },
+        [&](KfacUnit &unit) { precondition(unit); });
   buildScale();
 }
 

@@ -95,11 +95,14 @@ private:
   void setMatrix(const KfacUnit &unit, const Expression &matrix);
   Expression divideInBases(const KfacUnit &unit,
                            const Expression &gradient) const;
+  Expression getInverse(const KfacFactor &factor) const;
   Expression multiplyByInverses(const KfacUnit &unit,
                                 const Expression &gradient) const;
   Expression getInnerProduct(const Expression &first,
                              const Expression &second) const;
+  Expression getRows(VariableOp variable, const LayerSide &side) const;
   void precondition(const KfacUnit &unit);
+  void preconditionRows(const KfacUnit &unit);
   void preconditionFeatures(const KfacUnit &unit);
   void startTask(StringRef part, int64_t block, ReplicasAttr replicas);
   void buildPart(StringRef part,
@@ -120,6 +123,10 @@ private:
   /// Of blocks that count by themselves, by name.
   std::map<std::string, SmallVector<VariableOp>> counters;
   TaskAttr task; ///< the one at hand
+  /// Whether it takes what is preconditioned from the rows from these.
+  bool takesRows() const {
+    return task.getPart().getValue() == parts::kPreconditionRows;
+  }
   /// Units whose input factor layers of other stages have in common: all
   /// replicas of its stage have it, and send it there.
   DenseSet<const KfacUnit *> sent;

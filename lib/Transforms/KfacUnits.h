@@ -108,6 +108,10 @@ struct KfacUnit {
   KfacFactor input, output; ///< a unit of rule `unit` has an output factor only
   /// Replicas that have the inverses, and precondition; null: all.
   ReplicasAttr holders;
+  /// Where a step's tasks find the rows of the layer's input and of its output
+  /// gradient; null where these precondition the gradient.
+  VariableOp inputRows, outputRows;
+  bool isFromRows() const { return inputRows != nullptr; }
 
   int64_t getBlock() const {
     return static_cast<int64_t>(VariableOp(weight.variable).getBlock());

@@ -165,6 +165,7 @@ void ScheduleBuilder::buildInitialize() {
 /// ones: their gradients, which the update has left zero, are the next ones'
 /// memory.
 void ScheduleBuilder::buildStep() {
+  hasAllRows = true;
   uploadScalars(/*ofMicroBatches=*/false);
   clearResults();
   if (stepsByCopies()) {
@@ -183,6 +184,7 @@ void ScheduleBuilder::buildStep() {
     update();
   }
   reportLosses();
+  hasAllRows = false;
 }
 
 void ScheduleBuilder::buildAccumulate() {

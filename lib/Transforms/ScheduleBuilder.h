@@ -71,7 +71,11 @@ private:
   void reportLosses();
 
   // A preconditioner's part of a step (SchedulePreconditioner.cpp).
-  TaskOp findSecondVersion(TaskOp task) const;
+  TaskOp findVersion(TaskOp task, StringRef part) const;
+  TaskOp findSecondVersion(TaskOp task) const {
+    return findVersion(task, parts::getMomentsPart(task.getPart()));
+  }
+  TaskOp findRowsVersion(TaskOp task) const;
   void runVersions(TaskOp task);
   void runSampled();
   void addSharedMoments(int64_t block = -1);
@@ -207,11 +211,13 @@ private:
     auto known = tasks.find(part.str());
     return known == tasks.end() ? ArrayRef<TaskOp>() : ArrayRef(known->second);
   }
-  /// Whether all of these tasks may run for some copies, then for others.
+  /// Whether all of these tasks may run for some copies, then for others; so
+  /// may the versions that a step runs in their place.
   bool runByCopies(ArrayRef<StringRef> someParts) const {
+    auto isByCopies = [](TaskOp task) { return task.getByCopies(); };
     return llvm::all_of(someParts, [&](StringRef part) {
-      return llvm::all_of(getTasks(part),
-                          [](TaskOp task) { return task.getByCopies(); });
+      return llvm::all_of(getTasks(part), isByCopies) &&
+             llvm::all_of(getTasks(parts::getRowsPart(part)), isByCopies);
     });
   }
   /// Whether the schedules are of one stage of several.
@@ -275,6 +281,7 @@ private:
   int64_t stage = -1;       ///< of the schedule; -1: the whole program
   int64_t resultBlock = -1; ///< of losses' segments
   bool evaluates = false;   ///< whether the schedule is an evaluation
+  bool hasAllRows = false;  ///< whether it takes one batch and updates with it
   int64_t nextDealt = 0;    ///< of events that follow tasks of some replicas
 };
 

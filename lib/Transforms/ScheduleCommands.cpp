@@ -44,6 +44,7 @@ int64_t ScheduleBuilder::getDealtEvent(int64_t which) const {
 /// before it.
 void ScheduleBuilder::run(TaskOp task) {
   OpBuilder::InsertionGuard guard(builder);
+  task = findRowsVersion(task);
   if (ReplicasAttr replicas = task.getReplicasAttr()) {
     Block *block = builder.getInsertionBlock();
     bool isAtEnd = builder.getInsertionPoint() == block->end();

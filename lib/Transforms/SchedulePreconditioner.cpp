@@ -16,13 +16,21 @@ using namespace mlir;
 using namespace mlir::hfta;
 using namespace mlir::hfta::queues;
 
-/// The second version of a task, which adds up moments; null if it has none.
-TaskOp ScheduleBuilder::findSecondVersion(TaskOp task) const {
-  StringRef part = parts::getMomentsPart(task.getPart());
+/// The task of the part that is of the same block; null if there is none.
+TaskOp ScheduleBuilder::findVersion(TaskOp task, StringRef part) const {
   for (TaskOp other : getTasks(part))
     if (other.getBlock() == task.getBlock())
       return other;
   return {};
+}
+
+/// What runs in place of a task: another version of it where it is known that
+/// the update will be with this batch's rows alone.
+TaskOp ScheduleBuilder::findRowsVersion(TaskOp task) const {
+  TaskOp version;
+  if (hasAllRows)
+    version = findVersion(task, parts::getRowsPart(task.getPart()));
+  return version ? version : task;
 }
 
 /// Tasks of which those copies run a second version that are due for moments.

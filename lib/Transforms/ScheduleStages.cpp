@@ -353,7 +353,8 @@ void ScheduleBuilder::runChunk(StringRef part, int64_t chunk) {
   for (TaskOp task : getTasks(part))
     if (static_cast<int64_t>(task.getBlock()) == getChunks()[chunk]) {
       TaskOp second = findSecondVersion(task);
-      bool byCopies = task.getByCopies() && (!second || second.getByCopies());
+      bool byCopies = findRowsVersion(task).getByCopies() &&
+                      (!second || findRowsVersion(second).getByCopies());
       inTurnsIf(byCopies, [&] { runVersions(task); });
     }
 }

@@ -31,6 +31,9 @@ CASES = {
     "groups": ("  micro_batches 4, groups = 2", []),
     "unfused": ("", ["--no-fuse"]),
     "blocks": ("", ["--cuts=hidden"]),
+    # Of one micro-batch, too, so that stages have layers' rows.
+    "stages": ("", ["--micro-batches=1",
+                    '--pipeline=cuts = ["hidden"], order = zero_bubble']),
 }
 
 

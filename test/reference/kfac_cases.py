@@ -64,6 +64,7 @@ class Case:
     kfac: dict                    # arguments of the preconditioner
     damping_schedule: dict = None  # kind and its numbers
     schedule: dict = None
+    batch: int = None      # the network's
     micro_batches: int = 1
     groups: int = None     # with placement = local
     clip_norm: list = None
@@ -74,6 +75,9 @@ class Case:
     smoothing: float = 0.0  # of labels
     velocity: bool = False  # whether sgd's is compared, too
     copies: int = 2
+
+    def get_batch(self):
+        return self.batch or NETWORKS[self.network].batch
 
     def get_model(self, copy):
         return self.models[copy] if self.models else self.network
@@ -168,6 +172,18 @@ CASES = {
     "binary-sampled": Case("binary", "sgd", SGD, DAMPING | PERIODS | SAMPLED),
     "mlp-partly": Case("mlp", "sgd", SGD, DAMPING | PERIODS,
                        models=("mlp", "wide")),
+    # So few rows that layers are preconditioned from them: all but the last one's,
+    # and those of all layers.
+    "mlp-few": Case("mlp", "sgd", SGD, DAMPING | PERIODS, batch=3,
+                    clip_norm=[0.5, 0.05]),
+    "mlp-few-adam": Case("mlp", "adam", ADAM, DAMPING | OFTEN | {"pi": False},
+                         batch=2),
+    "mlp-few-sampled": Case("mlp", "sgd", SGD, DAMPING | PERIODS | SAMPLED,
+                            batch=2, seeds=(3, 4)),
+    "mlp-few-partly": Case("mlp", "sgd", SGD, DAMPING | PERIODS, batch=3,
+                           models=("mlp", "wide")),
+    "cnn-few": Case("cnn", "sgd", SGD, DAMPING | PERIODS, batch=2),
+    "recurrent-few": Case("recurrent", "sgd", SGD, DAMPING | PERIODS, batch=3),
 }
 
 
@@ -285,7 +301,7 @@ def make_job(case, folder):
     files = ", ".join(f'"{folder / model}.onnx"' for model in models)
     lines = [f"model net = onnx({files})", f"data made {{ train {fields} }}",
              "train kfac {", f"  model net({', '.join(network.inputs)})",
-             f"  data made, batch = {network.batch}, shuffle = false",
+             f"  data made, batch = {case.get_batch()}, shuffle = false",
              f"  micro_batches {case.micro_batches}" +
              (f", groups = {case.groups}" if case.groups else ""),
              f"  loss {network.loss}(net, label{smoothing})",

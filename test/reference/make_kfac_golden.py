@@ -262,7 +262,7 @@ def train(case, copy):
     data = load_fields(case)
     label = data.pop("label")
     network = kfac_cases.NETWORKS[case.network]
-    batch = network.batch
+    batch = case.get_batch()
     part = batch // case.micro_batches
     losses, scales, states = [], [], {}
     for step in range(case.steps):

@@ -252,6 +252,9 @@ def HftaInsertKfac : Pass<"hfta-insert-kfac", "::mlir::ModuleOp"> {
     - `invert`: the factors' inverses, damped;
     - `precondition`: gradients times inverses, in the gradients' place, and the
       inner products of both;
+    - `backward_rows`, `backward_rows_moments` and `precondition_rows`: versions
+      that steps run where layers have few rows (`KfacFromRows.h`): backward leaves
+      these in place of a gradient, and they are multiplied with the inverses;
     - `scale`: what the results are multiplied with, from these products; norm and
       update do so where they read them.
 

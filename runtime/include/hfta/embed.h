@@ -80,7 +80,8 @@ int64_t hfta_instance_batch(const hfta_instance *instance);
 int64_t hfta_instance_steps(const hfta_instance *instance);
 
 /// One whole training step: accumulate, then update, or both for a few copies
-/// after the other, which gives the same. `inputs` holds one
+/// after the other, which gives the same; to rounding where K-FAC makes
+/// preconditioned gradients of the step's rows. `inputs` holds one
 /// pointer a field of the data block, in its order, each to a whole batch in
 /// the file's element type, row-major, before the block's arithmetic. `losses`
 /// (NULL is allowed) receives one loss a copy, that before the update. A copy

@@ -37,6 +37,15 @@ constexpr StringLiteral kInvert = "invert";
 /// Gradients times inverses, and what such products are multiplied with.
 constexpr StringLiteral kPrecondition = "precondition";
 constexpr StringLiteral kScale = "scale";
+/// Other versions of backward, backward_weight, their second versions and
+/// precondition, for steps whose rows are all of one micro-batch: gradients of
+/// some layers are never formed, but preconditioned ones made of the rows.
+constexpr StringLiteral kBackwardRows = "backward_rows";
+constexpr StringLiteral kBackwardRowsMoments = "backward_rows_moments";
+constexpr StringLiteral kBackwardWeightRows = "backward_weight_rows";
+constexpr StringLiteral kBackwardWeightRowsMoments =
+    "backward_weight_rows_moments";
+constexpr StringLiteral kPreconditionRows = "precondition_rows";
 /// Adds what another group or rank has added up.
 constexpr StringLiteral kCombine = "combine";
 /// The loss as users read it, where tasks add up sums.
@@ -56,6 +65,19 @@ inline StringRef getMomentsPart(StringRef part) {
     return kBackwardMoments;
   return part == kBackwardWeight ? StringRef(kBackwardWeightMoments)
                                  : StringRef();
+}
+
+/// The part of a part's versions that work with rows; empty: it has none.
+inline StringRef getRowsPart(StringRef part) {
+  if (part == kBackward)
+    return kBackwardRows;
+  if (part == kBackwardMoments)
+    return kBackwardRowsMoments;
+  if (part == kBackwardWeight)
+    return kBackwardWeightRows;
+  if (part == kBackwardWeightMoments)
+    return kBackwardWeightRowsMoments;
+  return part == kPrecondition ? StringRef(kPreconditionRows) : StringRef();
 }
 
 /// Whether the part's one task, of no block, belongs to the last block: what

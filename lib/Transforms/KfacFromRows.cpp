@@ -1,0 +1,256 @@
+//===- KfacFromRows.cpp - Gradients that are never formed -----------------===//
+
+#include "KfacFromRows.h"
+
+#include "Blocks.h"
+#include "Hfta/Transforms/Precision.h"
+
+#include <map>
+#include <set>
+
+using namespace mlir;
+using namespace mlir::hfta;
+
+//===----------------------------------------------------------------------===//
+// The choice
+//===----------------------------------------------------------------------===//
+
+/// What a multiply-add in f64, as inner products are computed, costs in those
+/// of f32: a vector has half as many. A job in f64, where all cost the same,
+/// chooses alike.
+static constexpr double kWideCost = 2;
+
+/// Compares multiply-adds, of a block's R rows of n and m columns. What both
+/// ways have in common isn't counted: the sum over rows of outer products, of
+/// gradients or of what inverses have made of the rows, and the unpacking of
+/// inverses. Both ways were measured to need as long for a multiply-add within
+/// 10 %, of layers [785, 256] and [785, 512] with 64 to 512 rows.
+static bool isCheaperFromRows(double rows, double inputs, double outputs) {
+  double fromGradient = inputs * outputs * (inputs + outputs);
+  double fromRows = rows * (inputs * inputs + outputs * outputs);
+  double innerProducts = kWideCost * rows * rows * (inputs + outputs);
+  return fromRows + innerProducts < fromGradient;
+}
+
+/// Whether both sides of a product number their rows in the same order.
+static bool hasRowsInOrder(LayerOp layer, const LayerAxes &axes) {
+  auto getRows = [&](int64_t operand, const LayerSide &side) {
+    AffineMap map =
+        cast<AffineMapAttr>((*layer.getIndexingMaps())[operand]).getValue();
+    SmallVector<AffineExpr> rows;
+    for (int64_t axis : side.getRows())
+      rows.push_back(map.getResult(axis));
+    return rows;
+  };
+  return layer.getKind() == LayerKind::dense &&
+         getRows(0, axes.input) == getRows(1, axes.output);
+}
+
+/// Rows of windows would have to be copied out of the input, and those of
+/// several uses to be put together: such layers take the gradient.
+static bool isFromRows(const KfacUnit &unit, const Job &job) {
+  if (unit.rule != KfacRule::kronecker || unit.layers.size() != 1 ||
+      !hasRowsInOrder(unit.layers.front(), *unit.axes))
+    return false;
+  const LayerAxes &axes = *unit.axes;
+  int64_t inputs = unit.getInputColumns();
+  bool isCut = std::max(inputs, axes.outputs) > job.kfacBlock;
+  return !isCut && isCheaperFromRows(static_cast<double>(axes.rows),
+                                     static_cast<double>(inputs),
+                                     static_cast<double>(axes.outputs));
+}
+
+/// Whether a step's rows are those of one micro-batch. In eigenbases products
+/// are divided element by element before the way back: that takes the gradient.
+static bool takesRows(const Job &job) {
+  return job.kfacMethod != Job::kEigen && job.microBatches == 1;
+}
+
+//===----------------------------------------------------------------------===//
+// Rows
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// Has backward tasks leave what their layers name.
+class RowKeeper {
+public:
+  explicit RowKeeper(TaskBuilder &tasks) : tasks(tasks) {}
+
+  void keep(KfacUnit &unit) {
+    LayerOp layer = unit.layers.front();
+    unit.inputRows = keep(layer, layer.getInput(), "input");
+    unit.outputRows = keep(layer, layer.getOutputGradient(), "output");
+  }
+  ArrayRef<VariableOp> getLeft() const { return left; }
+
+private:
+  VariableOp keep(LayerOp layer, Value value, StringRef side);
+  VariableOp findKept(Value value);
+
+  TaskBuilder &tasks;
+  /// Where rows that layers have in common are, by value and copy.
+  std::map<std::pair<const void *, int64_t>, VariableOp> known;
+  SmallVector<VariableOp> left;
+};
+} // namespace
+
+static TaskAttr getTaskOf(LayerOp layer) {
+  return layer->getParentOfType<func::FuncOp>()->getAttrOfType<TaskAttr>(
+      HftaDialect::kTaskAttrName);
+}
+
+/// Behind casts that only make elements wider.
+static Value skipWidening(Value value) {
+  while (auto cast = value.getDefiningOp<CastOp>()) {
+    auto from =
+        dyn_cast<FloatType>(getElementTypeOrSelf(cast.getInput().getType()));
+    auto to = dyn_cast<FloatType>(cast.getElementType());
+    if (!from || !to || getWider(from, to) != to)
+      break;
+    value = cast.getInput();
+  }
+  return value;
+}
+
+/// What an earlier task has left for the backward stays until the next step's
+/// forward: rows that lie there as they are needn't be left once more. What was
+/// received of another stage doesn't stay.
+VariableOp RowKeeper::findKept(Value value) {
+  while (auto reshape = value.getDefiningOp<ReshapeOp>())
+    value = reshape.getInput();
+  auto read = value.getDefiningOp<ReadOp>();
+  if (!read || read.getCopy())
+    return {};
+  VariableOp variable = tasks.lookup(read.getVariable());
+  bool isCut =
+      variable.getRole() == Role::cut && tasks.getJob().getStageCount() == 1;
+  return isCut || variable.getRole() == Role::saved ? variable : VariableOp();
+}
+
+VariableOp RowKeeper::keep(LayerOp layer, Value value, StringRef side) {
+  std::optional<int64_t> copy = layer.getCopy();
+  value = skipWidening(value);
+  if (VariableOp kept = findKept(value))
+    return kept;
+  VariableOp &kept = known[{value.getAsOpaquePointer(), copy.value_or(-1)}];
+  if (kept)
+    return kept;
+  OpBuilder &builder = tasks.getBuilder();
+  builder.setInsertionPoint(layer->getBlock()->getTerminator());
+  if (copy && isArrayed(value))
+    value = UnstackOp::create(builder, layer.getLoc(),
+                              getLogicalType(value.getType()), value,
+                              layer.getCopyAttr());
+  // As precise as what the gradient is computed with.
+  value =
+      tasks.castTo(value, tasks.getFloatType(tasks.getJob().precision.compute));
+  std::string place = side.str();
+  if (copy)
+    place += "." + std::to_string(*copy);
+  kept = tasks.declareCarried(
+      names::getCompilerSymbol("rows/" + place + "/" + layer.getParameter()),
+      cast<RankedTensorType>(value.getType()), Role::saved);
+  kept.setBlock(getTaskOf(layer).getBlock());
+  kept->setLoc(layer.getLoc());
+  tasks.write(value, kept);
+  left.push_back(kept);
+  return kept;
+}
+
+SmallVector<VariableOp> hfta::leaveRows(TaskBuilder &tasks,
+                                        MutableArrayRef<KfacUnit> units) {
+  if (!takesRows(tasks.getJob()))
+    return {};
+  RowKeeper keeper(tasks);
+  for (KfacUnit &unit : units)
+    if (isFromRows(unit, tasks.getJob()))
+      keeper.keep(unit);
+  return llvm::to_vector(keeper.getLeft());
+}
+
+//===----------------------------------------------------------------------===//
+// Versions of tasks
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// Makes the versions of backward tasks that leave rows in place of gradients.
+class RowsVersions {
+public:
+  RowsVersions(TaskBuilder &tasks, ArrayRef<KfacUnit> units,
+               ArrayRef<VariableOp> left)
+      : tasks(tasks) {
+    for (const KfacUnit &unit : units) {
+      note(unit, unit.weight);
+      if (unit.bias)
+        note(unit, *unit.bias);
+      if (!unit.isFromRows())
+        continue;
+      TaskAttr task = getTaskOf(unit.layers.front());
+      StringRef part = task.getPart().getValue();
+      for (StringRef version : {part, parts::getMomentsPart(part)})
+        versioned.insert({version, task.getBlock()});
+    }
+    for (VariableOp variable : left)
+      rows.insert(variable.getSymName());
+  }
+
+  void build() {
+    for (auto function :
+         llvm::to_vector(tasks.getModule().getOps<func::FuncOp>())) {
+      auto task = function->getAttrOfType<TaskAttr>(HftaDialect::kTaskAttrName);
+      if (!task)
+        continue;
+      StringRef part = task.getPart().getValue();
+      if (versioned.count({part, task.getBlock()}) > 0)
+        buildVersion(function, parts::getRowsPart(part), task.getBlock());
+    }
+  }
+
+private:
+  void note(const KfacUnit &unit, const TrainedLeaf &leaf) {
+    VariableOp gradient =
+        tasks.getVariables().lookupOf(leaf.variable, Purpose::gradient);
+    auto &found = unit.isFromRows() ? untaken : taken;
+    found[gradient.getSymName()].insert(leaf.copy.value_or(-1));
+  }
+  /// Whether nothing in a step takes the gradient, of any copy that the write
+  /// is for.
+  bool isUntaken(WriteOp write) const {
+    StringRef name = write.getVariable();
+    auto known = untaken.find(name);
+    if (known == untaken.end())
+      return false;
+    if (!write.getCopy())
+      return taken.count(name) == 0;
+    return known->second.count(static_cast<int64_t>(*write.getCopy())) > 0;
+  }
+
+  void buildVersion(func::FuncOp function, StringRef part, int64_t block) {
+    Block &original = function.getBody().front();
+    func::FuncOp version = tasks.startTask(part, block);
+    IRMapping values;
+    for (Operation &op : original.without_terminator()) {
+      auto write = dyn_cast<WriteOp>(op);
+      if (!isa<LayerOp>(op) && !(write && isUntaken(write)))
+        tasks.getBuilder().clone(op, values);
+    }
+    eraseDeadOps(version.getBody().front());
+    for (auto write : llvm::to_vector(original.getOps<WriteOp>()))
+      if (rows.count(write.getVariable()) > 0)
+        write.erase();
+    eraseDeadOps(original);
+  }
+
+  TaskBuilder &tasks;
+  /// Copies, -1 for all, of gradients that no task of a step takes, and of
+  /// others.
+  std::map<StringRef, std::set<int64_t>> untaken, taken;
+  std::set<StringRef> rows; ///< variables that are written in their place
+  std::set<std::pair<StringRef, int64_t>> versioned; ///< tasks: part and block
+};
+} // namespace
+
+void hfta::buildRowsVersions(TaskBuilder &tasks, ArrayRef<KfacUnit> units,
+                             ArrayRef<VariableOp> left) {
+  RowsVersions(tasks, units, left).build();
+}
