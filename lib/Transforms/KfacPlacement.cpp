@@ -350,6 +350,7 @@ planShare(TaskBuilder &tasks, const KfacShare &share,
     if (failed(plan))
       return failure();
     planned.plan = std::move(*plan);
+    separatePasses(planned.model, planned.rates.getCosts(), planned.plan);
     return std::optional(std::move(planned));
   }
   if (!isPlanOf(*given, planned))
@@ -386,8 +387,6 @@ LogicalResult hfta::placeKfac(TaskBuilder &tasks,
       return failure();
     if (!*planned)
       continue;
-    separatePasses((*planned)->model, (*planned)->rates.getCosts(),
-                   (*planned)->plan);
     collectBuckets(job, **planned, share);
     deal(module.getContext(), (*planned)->plan, job, share.units);
     plans.push_back(std::move(**planned));

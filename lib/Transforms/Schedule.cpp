@@ -129,6 +129,9 @@ void ScheduleBuilder::finishMicroBatches(bool alsoGradients) {
     }
     record(getSumEvent(/*isSummed=*/false, -1), kTasks);
   }
+  // Before what waits for all forwards.
+  if (alsoGradients)
+    sumUpForwardMoments(/*isInStep=*/true);
   gatherStatistics();
   sumUp(Role::result, -1);
   if (alsoGradients)
@@ -197,6 +200,7 @@ void ScheduleBuilder::buildAccumulate() {
 
 void ScheduleBuilder::buildUpdate() {
   uploadScalars(/*ofMicroBatches=*/false);
+  sumUpForwardMoments(/*isInStep=*/false);
   sumUpGradients(/*isInStep=*/false);
   update();
   // What the update itself has found out.

@@ -93,6 +93,7 @@ private:
   SmallVector<SumBucket> getMoments(const Ready &ready) const;
   void tellMoments(int64_t block);
   void sumUpMoments(const Ready &ready, bool isInStep);
+  void sumUpForwardMoments(bool isInStep);
   void awaitMoments();
   void takeGroups();
 

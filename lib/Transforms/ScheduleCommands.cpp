@@ -246,11 +246,9 @@ void ScheduleBuilder::sumUp(Role role, int64_t block, bool isInStep) {
   record(getSumEvent(/*isSummed=*/true, block), kSums);
 }
 
-/// In the order in which forward and backward complete them, with moments.
+/// In the order in which backward completes them, with moments; those of
+/// forwards come before.
 void ScheduleBuilder::sumUpGradients(bool isInStep) {
-  for (TaskOp task : getTasks(parts::kForward))
-    sumUpMoments({/*isForward=*/true, static_cast<int64_t>(task.getBlock())},
-                 isInStep);
   for (TaskOp task : llvm::reverse(getTasks(parts::kBackward))) {
     auto block = static_cast<int64_t>(task.getBlock());
     sumUp(Role::gradient, block, isInStep);

@@ -2,7 +2,7 @@
 //
 // A segment of moments is a bucket: it is added up when the last micro-batch
 // has been through the block with which it is complete, those that forwards
-// make while backwards run.
+// make while other forwards, and backwards, run.
 //===----------------------------------------------------------------------===//
 
 #include "ScheduleBuilder.h"
@@ -11,7 +11,9 @@ using namespace mlir;
 using namespace mlir::hfta;
 using namespace mlir::hfta::queues;
 
-/// In backward or in forward, each from its first block to its last.
+/// In backward or in forward, each from its first block to its last. What
+/// forwards make may be of a bucket that a backward completes: it then lies in
+/// an earlier block than those that write it.
 ScheduleBuilder::Ready ScheduleBuilder::findReady(int64_t segment) const {
   std::optional<int64_t> forward, backward;
   for (TaskOp task : all) {
@@ -28,6 +30,11 @@ ScheduleBuilder::Ready ScheduleBuilder::findReady(int64_t segment) const {
   }
   if (backward)
     return {/*isForward=*/false, *backward};
+  int64_t own =
+      cast<SegmentAttr>(SegmentAttr::getTable(module)[segment]).getBlock();
+  bool isHere = !isStage() || (own >= 0 && job.getStage(own) == stage);
+  if (own >= 0 && own < forward.value_or(0) && isHere)
+    return {/*isForward=*/false, own};
   return {/*isForward=*/true, forward.value_or(0)};
 }
 
@@ -59,6 +66,12 @@ void ScheduleBuilder::sumUpMoments(const Ready &ready, bool isInStep) {
           kSums);
   every(kFactorPeriod, DueKind::any, [&] { reduceAll(buckets); });
   record(getMomentEvent(/*isSummed=*/true, ready), kSums);
+}
+
+void ScheduleBuilder::sumUpForwardMoments(bool isInStep) {
+  for (TaskOp task : getTasks(parts::kForward))
+    sumUpMoments({/*isForward=*/true, static_cast<int64_t>(task.getBlock())},
+                 isInStep);
 }
 
 void ScheduleBuilder::awaitMoments() {

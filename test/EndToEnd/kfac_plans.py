@@ -21,21 +21,36 @@ def get_numbers(plan, name):
             re.search(rf"\b{name} = array<i64: ([^>]*)>", plan).group(1).split(",")]
 
 
-def force_owners(plan):
-    """The same, but each factor has another owner than the one before it."""
-    def force(found):
+def deal_owners(plan):
+    """Each factor has another owner than the one before it."""
+    rows, columns = get_numbers(plan, "grid")
+    return [number % rows * columns + column
+            for number, column in enumerate(get_numbers(plan, "columns"))]
+
+
+def join_buckets(plan):
+    """All factors are added up at once."""
+    return [len(get_numbers(plan, "sizes"))]
+
+
+def change_lists(plan, lists):
+    """The same, but in each stage's plan the lists of these names are what functions
+    make of it."""
+    def change(found):
         one = found.group(0)
-        rows, columns = get_numbers(one, "grid")
-        owners = [number % rows * columns + column
-                  for number, column in enumerate(get_numbers(one, "columns"))]
-        return re.sub(r"\bowners = array<i64: [^>]*>",
-                      f"owners = array<i64: {', '.join(map(str, owners))}>", one)
-    return re.sub(r"\{[^}]*\}", force, plan)
+        for name, make in lists.items():
+            numbers = ", ".join(map(str, make(one)))
+            one = re.sub(rf"\b{name} = array<i64: [^>]*>",
+                         f"{name} = array<i64: {numbers}>", one)
+        return one
+    return re.sub(r"\{[^}]*\}", change, plan)
 
 
-def compile_forced(hftac, job, binary, *flags):
-    """A job's program, each of whose factors has an owner of its own."""
-    plan = force_owners(find_plan(run(hftac, job, "--emit=train", "-o", "-", *flags)))
+def compile_forced(hftac, job, binary, *flags, **lists):
+    """A job's program by its plan with other lists; without any, each of its factors
+    has an owner of its own."""
+    plan = change_lists(find_plan(run(hftac, job, "--emit=train", "-o", "-", *flags)),
+                        lists or {"owners": deal_owners})
     fused = run(hftac, job, "--emit=fused", "-o", "-", *flags)
     begin = re.compile(r"^module .*?attributes \{", re.M)
     expect_equal(len(begin.findall(fused)), 1, "modules with attributes")

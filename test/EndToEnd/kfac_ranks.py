@@ -2,9 +2,9 @@
 """A preconditioned sweep of 2 or 4 replicas that share K-FAC's work, on any number of
 ranks, gets the bytes, factors and inverses too, of one rank that forms as many groups;
 so it does after it was stopped and goes on on another number of ranks, and where a
-plan is given in which each factor has an owner of its own. With factors of one
-group's samples, bytes follow from the groups alone. Needs only Python's standard
-library and an MPI launcher.
+plan is given in which each factor has an owner of its own, or all are added up at
+once. With factors of one group's samples, bytes follow from the groups alone. Needs
+only Python's standard library and an MPI launcher.
 
     kfac_ranks.py --hftac HFTAC --work DIR [--part two|four|local|sampled]
 """
@@ -16,15 +16,17 @@ import sys
 from harness import (Work, checkpoint, expect_equal, expect_same_checkpoint, read_log,
                      run)
 from kfac import COPIES, STEPS, make
-from kfac_plans import compile_forced
+from kfac_plans import compile_forced, join_buckets
 from mpirun import run_ranks
 
 # Steps before the one that the stopped training has saved last.
 STOPPED = 5
 
 
-def write_job(kind, method, replicas, placement, parts="micro_batches 4"):
-    text = make(kind, COPIES, f"  {parts}\n  pipeline replicas = [{replicas}]", method)
+def write_job(kind, method, replicas, placement, parts="micro_batches 4",
+              pipeline=""):
+    text = make(kind, COPIES,
+                f"  {parts}\n  pipeline replicas = [{replicas}]{pipeline}", method)
     return text.replace("kfac(", f"kfac(placement = {placement}, ")
 
 
@@ -80,14 +82,16 @@ class Check:
                                checkpoint(self.expected[0], STEPS),
                                f"{self.name}, resumed on {after} of {before} ranks")
 
-    def force(self, placement, counts):
-        """Each factor has another owner than the one before it."""
-        name = "forced-" + re.sub(r"\W+", "-", placement)
+    def force(self, placement, counts, pipeline="", **lists):
+        """With other lists in the plan; see compile_forced."""
+        name = "-".join(["forced", re.sub(r"\W+", "-", placement), *lists])
         job = self.work.write_job(
             f"{self.name}-{name}",
-            write_job(self.kind, self.method, self.replicas, placement))
+            write_job(self.kind, self.method, self.replicas, placement,
+                      pipeline=pipeline))
         binary = compile_forced(self.work.hftac, job, self.work.folder /
-                                f"{self.name}-{name}", "--data", self.work.folder)
+                                f"{self.name}-{name}", "--data", self.work.folder,
+                                **lists)
         for ranks in counts:
             self.expect_same(binary, name, ranks, self.expected)
 
@@ -98,6 +102,7 @@ def check_two(work):
         check.check("auto", [1, 2])
         check.check("fraction(1 / 2)", [1, 2])
         check.force("balanced", [1, 2])
+        check.force("balanced", [2], ", bucket = 1KiB", buckets=join_buckets)
 
 
 def check_four(work):
