@@ -11,7 +11,6 @@ rank of two. Needs root, iproute2, Open MPI and Python's standard library; times
 best of interleaved runs."""
 
 import argparse
-import json
 import os
 import pathlib
 import shutil
@@ -24,6 +23,7 @@ sys.path.insert(0, str(ROOT / "test/EndToEnd"))
 
 from hosts import make_hosts  # noqa: E402  (of another folder)
 from mpirun import COMMAND  # noqa: E402
+from timed_runs import bench, best  # noqa: E402
 
 WIDTH, DEPTH, BATCH, MICRO_BATCHES = 1024, 8, 4096, 2
 JOB = f"""
@@ -46,24 +46,6 @@ train ranks {{
   steps         1
 }}
 """
-def bench(command, steps, *flags):
-    result = subprocess.run([*map(str, command), "bench", "--json",
-                             f"--steps={steps}", *flags], check=False, text=True,
-                            stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-    lines = [line for line in result.stdout.splitlines() if line.startswith("{")]
-    if result.returncode or not lines:
-        sys.exit(f"error: {' '.join(map(str, command))}\n{result.stderr:.2000}")
-    return json.loads(lines[0])
-
-
-def best(runs, rounds):
-    """The least seconds a step of each, in turn."""
-    seconds = {name: [] for name in runs}
-    for _ in range(rounds):
-        for name, run in runs.items():
-            measured = run()
-            seconds[name].append(measured["seconds"] / measured["steps"])
-    return {name: min(values) for name, values in seconds.items()}
 
 
 def compile_job(hftac, folder, overlap):

@@ -1,0 +1,26 @@
+"""Runs of compiled programs that are timed one after the other. Needs only Python's
+standard library."""
+
+import json
+import subprocess
+import sys
+
+
+def bench(command, steps, *flags):
+    result = subprocess.run([*map(str, command), "bench", "--json",
+                             f"--steps={steps}", *flags], check=False, text=True,
+                            stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    lines = [line for line in result.stdout.splitlines() if line.startswith("{")]
+    if result.returncode or not lines:
+        sys.exit(f"error: {' '.join(map(str, command))}\n{result.stderr:.2000}")
+    return json.loads(lines[0])
+
+
+def best(runs, rounds):
+    """The least seconds a step of each, in turn."""
+    seconds = {name: [] for name in runs}
+    for _ in range(rounds):
+        for name, run in runs.items():
+            measured = run()
+            seconds[name].append(measured["seconds"] / measured["steps"])
+    return {name: min(values) for name, values in seconds.items()}
