@@ -104,8 +104,12 @@ FailureOr<planning::KfacPlan> KfacPlacer::placeFraction(double share) {
 /// as its results do: all copies have all of them.
 planning::KfacPlan KfacPlacer::placeLocally() {
   planning::KfacModel ofCopy = model;
-  for (planning::KfacFactor &factor : ofCopy.factors)
+  for (planning::KfacFactor &factor : ofCopy.factors) {
     factor.matrices.count /= job.copies;
+    // A factor counts once, with whatever method and by however many layers it
+    // is inverted.
+    factor.inverses = 1;
+  }
   return planning::planLocal(ofCopy, ranks);
 }
 
