@@ -132,6 +132,28 @@ TEST(Curvature, DampingsFollowTheirSchedule) {
   }
 }
 
+TEST(Curvature, CopiesStayFromAnAccumulationToItsUpdate) {
+  for (int curvature : {0, 1}) {
+    fake_options options = curvatureOptions();
+    options.curvature = curvature;
+    ProgramPointer program = makeProgram(options);
+    InstancePointer instance = makeInstance(program.get());
+    const int32_t first[] = {0, 1}, others[] = {0, 2};
+    auto setLive = [&](const int32_t *copies) {
+      return hfta_instance_set_live(instance.get(), copies, 2);
+    };
+    Batch batch(0);
+    EXPECT_EQ(setLive(first), HFTA_OK);
+    ASSERT_EQ(hfta_instance_accumulate(instance.get(), batch.inputs, nullptr),
+              HFTA_OK);
+    EXPECT_EQ(setLive(first), HFTA_OK);
+    EXPECT_EQ(setLive(others), curvature ? HFTA_USAGE : HFTA_OK);
+    EXPECT_EQ(hfta_instance_live(instance.get())[2], !curvature);
+    ASSERT_EQ(hfta_instance_update(instance.get()), HFTA_OK);
+    EXPECT_EQ(setLive(others), HFTA_OK);
+  }
+}
+
 TEST(Curvature, OthersHaveNoDamping) {
   ProgramPointer program = makeProgram(defaultOptions());
   InstancePointer instance = makeInstance(program.get());

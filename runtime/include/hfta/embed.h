@@ -112,7 +112,9 @@ hfta_status hfta_instance_set_learning_rate(hfta_instance *instance,
 
 /// The copies that run from the next call on: `count` numbers, ascending, at
 /// least one. The others keep their state, which checkpoints hold as before;
-/// their losses and metrics are NaN. At first all run.
+/// their losses and metrics are NaN. At first all run. Of a job with a
+/// preconditioner, other ones than before are HFTA_USAGE between an
+/// accumulation and its update.
 hfta_status hfta_instance_set_live(hfta_instance *instance,
                                    const int32_t *copies, int64_t count);
 

@@ -71,6 +71,7 @@ static hfta_status start(hfta_instance *instance, bool is_new) {
   for (uint32_t i = 0; i < instance->worker_count; ++i)
     hfta_worker_reset(&instance->workers[i], is_new);
   instance->steps = 0;
+  instance->has_gradients = false;
   instance->accumulations = 0;
   reset_scalars(instance);
   hfta_schedule_call call = {.name = "initialize",
@@ -80,6 +81,7 @@ static hfta_status start(hfta_instance *instance, bool is_new) {
 
 hfta_status hfta_instance_clear_gradients(hfta_instance *instance) {
   hfta_status status = HFTA_OK;
+  instance->has_gradients = false;
   instance->accumulations = 0;
   for (uint32_t i = 0; i < instance->worker_count && status == HFTA_OK; ++i)
     status = note(instance, &instance->workers[i],
@@ -172,6 +174,12 @@ hfta_status hfta_instance_set_live(hfta_instance *instance,
   bool is_new =
       count != instance->live_count ||
       memcmp(copies, instance->live, sizeof(int32_t) * (size_t)count) != 0;
+  if (is_new && instance->has_gradients &&
+      hfta_instance_preconditions(instance))
+    return hfta_fail(&instance->error, HFTA_USAGE,
+                     "other copies can't run between an accumulation and its "
+                     "update: the preconditioner's statistics are of all that "
+                     "have run");
   memset(instance->is_live, 0,
          sizeof(bool) * (size_t)instance->program->copies);
   for (int64_t i = 0; i < count; ++i) {

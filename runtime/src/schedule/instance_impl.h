@@ -31,7 +31,8 @@ struct hfta_instance {
   bool *is_live;       ///< one a copy
   double (*now)(void); ///< in seconds; hfta_now
 
-  int64_t accumulations;      ///< whose gradients wait for an update
+  bool has_gradients;         ///< that wait for an update
+  int64_t accumulations;      ///< that were done since the last update
   double *sums;               ///< of an evaluation, three a copy
   double *results;            ///< HFTA_RESULTS a copy, of a step or of a batch
   hfta_curvature *curvatures; ///< one a copy, of the last update
@@ -40,6 +41,9 @@ struct hfta_instance {
   int64_t total_steps; ///< 0: unknown
   hfta_error error;
 };
+
+/// Whether an update takes more than gradients from what was accumulated.
+bool hfta_instance_preconditions(const hfta_instance *instance);
 
 /// Gradients that were accumulated since the last update belong to a state that
 /// is replaced.

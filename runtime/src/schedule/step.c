@@ -139,8 +139,8 @@ static hfta_status withdraw_offer(hfta_instance *instance, hfta_status status) {
 enum { LOSS, KL_SCALE, SKIPPED, RETRIED, KEPT, STEP_RESULTS };
 _Static_assert(STEP_RESULTS <= HFTA_RESULTS, "there is room for them");
 
-static bool preconditions(const hfta_program *program) {
-  return program->roles.kl_scale != UINT32_MAX;
+bool hfta_instance_preconditions(const hfta_instance *instance) {
+  return instance->program->roles.kl_scale != UINT32_MAX;
 }
 
 /// Losses of an accumulation, which may be followed by others, or also what an
@@ -155,7 +155,7 @@ static hfta_status get_step(hfta_instance *instance, bool updates,
   roles[SKIPPED] = program->roles.skipped;
   roles[RETRIED] = program->roles.retried;
   roles[KEPT] = program->roles.kept;
-  bool has_curvature = updates && preconditions(program);
+  bool has_curvature = updates && hfta_instance_preconditions(instance);
   int64_t count = has_curvature ? STEP_RESULTS : 1;
   hfta_status status = get_results(instance, roles, count);
   for (int64_t copy = 0; losses && copy < program->copies; ++copy)
@@ -180,15 +180,17 @@ hfta_status hfta_instance_accumulate(hfta_instance *instance,
   hfta_status status = set_scalars(instance, false);
   if (status != HFTA_OK)
     return withdraw_offer(instance, status);
-  ++instance->accumulations;
+  instance->has_gradients = true;
   status = run_schedule(instance, "accumulate", inputs);
-  return status == HFTA_OK ? get_step(instance, /*updates=*/false, losses)
-                           : status;
+  if (status != HFTA_OK)
+    return status;
+  ++instance->accumulations;
+  return get_step(instance, /*updates=*/false, losses);
 }
 
 hfta_curvature hfta_instance_curvature(const hfta_instance *instance,
                                        int64_t copy) {
-  if (preconditions(instance->program))
+  if (hfta_instance_preconditions(instance))
     return instance->curvatures[copy];
   return (hfta_curvature){NAN, NAN, NAN, NAN};
 }
@@ -197,10 +199,11 @@ hfta_status hfta_instance_update(hfta_instance *instance) {
   hfta_status status = set_scalars(instance, true);
   if (status == HFTA_OK)
     status = run_schedule(instance, "update", NULL);
-  if (status == HFTA_OK && preconditions(instance->program))
+  if (status == HFTA_OK && hfta_instance_preconditions(instance))
     status = get_step(instance, /*updates=*/true, NULL);
   if (status != HFTA_OK)
     return status;
+  instance->has_gradients = false;
   instance->accumulations = 0;
   ++instance->steps;
   return status;
@@ -214,7 +217,7 @@ hfta_status hfta_instance_step(hfta_instance *instance,
   if (status != HFTA_OK)
     return withdraw_offer(instance, status);
   // Those that wait lie where each copy has its own.
-  if (instance->accumulations > 0) {
+  if (instance->has_gradients) {
     status = hfta_instance_accumulate(instance, inputs, losses);
     return status == HFTA_OK ? hfta_instance_update(instance) : status;
   }
