@@ -80,6 +80,7 @@ static std::string suggestNames(StringRef name, ArrayRef<StringRef> known) {
     for (StringRef other : known)
       near.insert({name.edit_distance(other), other});
     names = llvm::to_vector(llvm::make_second_range(near));
+    names.truncate(kMostNames);
   }
   std::string hint = suggest(name, names, "names are");
   return hint.empty() ? "" : "; " + hint;

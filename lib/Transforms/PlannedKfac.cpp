@@ -200,33 +200,8 @@ private:
 
 } // namespace
 
-DictionaryAttr PlannedKfac::write(MLIRContext *context) const {
-  Builder builder(context);
-  NamedAttrList to;
-  auto setWhole = [&](StringRef name, ArrayRef<int64_t> values) {
-    to.set(name, builder.getDenseI64ArrayAttr(values));
-  };
-  auto setNames = [&](StringRef name, ArrayRef<std::string> names) {
-    to.set(name, builder.getStrArrayAttr(
-                     llvm::map_to_vector(names, [](const std::string &name) {
-                       return StringRef(name);
-                     })));
-  };
-  if (stage)
-    to.set("stage", builder.getI64IntegerAttr(*stage));
-  to.set("placement", builder.getStringAttr(getName(plan.placement)));
-  setWhole("grid", {plan.grid.rows, plan.grid.columns});
-  setWhole("periods", {model.factorEvery, model.inverseEvery});
-  setNames("factors", factorNames);
-  setNames("layers", layerNames);
-  setWhole("owners", plan.owners);
-  setWhole("columns", plan.columns.factors);
-  setWhole("layer_columns", plan.columns.layers);
-  setWhole("order", plan.readyOrder);
-  setWhole("buckets", llvm::map_to_vector(
-                          plan.buckets, [](const planning::Bucket &bucket) {
-                            return bucket.last - bucket.first + 1;
-                          }));
+static void writeModel(Builder &builder, const planning::KfacModel &model,
+                       NamedAttrList &to) {
   Writer factors(builder, to, ArrayRef(model.factors));
   using Factor = planning::KfacFactor;
   factors.addWhole("sizes", [](const Factor &f) { return f.matrices.size; });
@@ -255,9 +230,10 @@ DictionaryAttr PlannedKfac::write(MLIRContext *context) const {
                   [](const Block &b) { return b.gradientElements; });
   blocks.addNumbers("forward", [](const Block &b) { return b.forward; });
   blocks.addNumbers("backward", [](const Block &b) { return b.backward; });
-  to.set("update", builder.getF64FloatAttr(model.update));
-  setWhole("micro_batches", {model.microBatches});
-  to.set("measured", builder.getBoolAttr(isMeasured));
+}
+
+static void writeRates(Builder &builder, const planning::KfacRates &rates,
+                       NamedAttrList &to) {
   Writer inversions(builder, to, ArrayRef(rates.inversions));
   using Inversion = planning::InversionMeasurement;
   inversions.addWhole("inverted_sizes",
@@ -275,6 +251,40 @@ DictionaryAttr PlannedKfac::write(MLIRContext *context) const {
                    [](const Transfer &t) { return t.secondsPerElement; });
   sends.addWhole("most_elements",
                  [](const Transfer &t) { return t.mostElements; });
+}
+
+DictionaryAttr PlannedKfac::write(MLIRContext *context) const {
+  Builder builder(context);
+  NamedAttrList to;
+  auto setWhole = [&](StringRef name, ArrayRef<int64_t> values) {
+    to.set(name, builder.getDenseI64ArrayAttr(values));
+  };
+  auto setNames = [&](StringRef name, ArrayRef<std::string> names) {
+    to.set(name, builder.getStrArrayAttr(
+                     llvm::map_to_vector(names, [](const std::string &name) {
+                       return StringRef(name);
+                     })));
+  };
+  if (stage)
+    to.set("stage", builder.getI64IntegerAttr(*stage));
+  to.set("placement", builder.getStringAttr(getName(plan.placement)));
+  setWhole("grid", {plan.grid.rows, plan.grid.columns});
+  setWhole("periods", {model.factorEvery, model.inverseEvery});
+  setNames("factors", factorNames);
+  setNames("layers", layerNames);
+  setWhole("owners", plan.owners);
+  setWhole("columns", plan.columns.factors);
+  setWhole("layer_columns", plan.columns.layers);
+  setWhole("order", plan.readyOrder);
+  setWhole("buckets", llvm::map_to_vector(
+                          plan.buckets, [](const planning::Bucket &bucket) {
+                            return bucket.last - bucket.first + 1;
+                          }));
+  writeModel(builder, model, to);
+  to.set("update", builder.getF64FloatAttr(model.update));
+  setWhole("micro_batches", {model.microBatches});
+  to.set("measured", builder.getBoolAttr(isMeasured));
+  writeRates(builder, rates, to);
   return to.getDictionary(context);
 }
 
