@@ -35,7 +35,7 @@ public:
       : program(program), index(index), threads(threads),
         rows(kSizes[index].rows), count(kSizes[index].count),
         square(static_cast<size_t>(rows) * static_cast<size_t>(rows)),
-        factors(square * static_cast<size_t>(count)), work(factors.size()) {
+        factors(makeMatrices()), work(makeMatrices()) {
     fill();
   }
 
@@ -45,6 +45,13 @@ public:
   double getFlops() const { return 1.0 * rows * rows * rows * count; }
 
 private:
+  struct Free {
+    void operator()(void *memory) const { std::free(memory); }
+  };
+  float *makeMatrices() const {
+    return static_cast<float *>(
+        allocatePages(square * static_cast<size_t>(count) * sizeof(float)));
+  }
   void fill();
   float *find(const std::string &name, int64_t copy) {
     return program.find(program.getTensor(std::to_string(rows) + "/" + name),
@@ -65,7 +72,7 @@ private:
   size_t index;
   int threads, rows, count;
   size_t square;
-  std::vector<float> factors, work;
+  std::unique_ptr<float[], Free> factors, work;
 };
 } // namespace
 

@@ -21,7 +21,24 @@
 
 extern "C" const hfta_program hfta_program_table __asm__("hfta_program");
 
-/// The program, its memory, and threads. What is wrong ends the driver with 1.
+/// What is wrong ends the driver with 1.
+[[noreturn]] inline void failBench(const std::string &message) {
+  std::fprintf(stderr, "error: %s\n", message.c_str());
+  std::exit(1);
+}
+
+/// Zeros, in large pages, for us and for peers.
+inline void *allocatePages(uint64_t bytes) {
+  uint64_t unit = 2 << 20, rounded = (bytes / unit + 1) * unit;
+  void *memory = std::aligned_alloc(unit, rounded);
+  if (!memory)
+    failBench("no memory");
+  madvise(memory, rounded, MADV_HUGEPAGE);
+  std::memset(memory, 0, rounded);
+  return memory;
+}
+
+/// The program, its memory, and threads.
 class Program {
 public:
   explicit Program(int threads) {
@@ -38,7 +55,7 @@ public:
     std::fill_n(keeps.get(), table.segment_count, true);
     hfta_error error;
     if (hfta_pool_create(threads, scratch, &pool, &error) != HFTA_OK)
-      fail(error.message);
+      failBench(error.message);
   }
 
   int64_t getCopies() const { return table.copies; }
@@ -59,7 +76,7 @@ public:
     for (uint32_t i = 0; i < table.tensor_count; ++i)
       if (name == table.tensors[i].name)
         return table.tensors[i];
-    fail("no tensor " + name);
+    failBench("no tensor " + name);
   }
 
   /// The first element of one copy's tensor.
@@ -70,19 +87,9 @@ public:
   }
 
 private:
-  [[noreturn]] static void fail(const std::string &message) {
-    std::fprintf(stderr, "error: %s\n", message.c_str());
-    std::exit(1);
-  }
-
-  /// In large pages, with what the program says or zeros.
+  /// With what the program says, or zeros.
   static void *allocate(const hfta_segment &segment) {
-    uint64_t unit = 2 << 20, bytes = (segment.bytes / unit + 1) * unit;
-    void *memory = std::aligned_alloc(unit, bytes);
-    if (!memory)
-      fail("no memory");
-    madvise(memory, bytes, MADV_HUGEPAGE);
-    std::memset(memory, 0, bytes);
+    void *memory = allocatePages(segment.bytes);
     if (segment.image)
       std::memcpy(memory, segment.image, segment.bytes);
     return memory;
