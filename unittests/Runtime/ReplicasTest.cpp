@@ -5,7 +5,6 @@
 #include "RuntimeTest.h"
 #include "hfta/checkpoint.h"
 
-
 extern "C" {
 #include "schedule/instance_impl.h"
 }
