@@ -66,7 +66,7 @@ BucketProblem planning::getBucketProblem(const KfacModel &model,
         continue;
       now += share * factor.moment;
       order.push_back(number);
-      problem.factors.push_back({0, factor.matrices.getElements(), false});
+      problem.factors.push_back({0, factor.getSummedElements(), false});
     }
     for (ReadyFactor &factor :
          llvm::MutableArrayRef(problem.factors).drop_front(first))

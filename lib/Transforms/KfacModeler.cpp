@@ -76,11 +76,11 @@ int64_t KfacModeler::addFactor(const KfacUnit &unit, KfacFactor &factor,
   added.isInput = isInput;
   added.isReceived = share.isReceived(factor);
   double columns = static_cast<double>(factor.isDiagonal ? 1 : factor.size);
-  int64_t summed = factor.isMomentShared ? 1 : copies;
+  added.sharedBy = factor.isMomentShared ? copies : 1;
   if (!added.isReceived)
     added.moment = getRows(unit) * columns * (columns + 1) *
-                   static_cast<double>(factor.blocks * summed) /
-                   kFlopsPerSecond;
+                   static_cast<double>(factor.blocks * copies) /
+                   static_cast<double>(added.sharedBy) / kFlopsPerSecond;
   // The moment is read and cleared, the mean read and written.
   constexpr double kTouched = 4 * sizeof(float);
   if (!added.isReceived)

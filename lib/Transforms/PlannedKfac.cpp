@@ -210,6 +210,7 @@ static void writeModel(Builder &builder, const planning::KfacModel &model,
   factors.addWhole("inputs",
                    [](const Factor &f) { return int64_t(f.isInput); });
   factors.addWhole("inverses", [](const Factor &f) { return f.inverses; });
+  factors.addWhole("shared_by", [](const Factor &f) { return f.sharedBy; });
   factors.addWhole("received",
                    [](const Factor &f) { return int64_t(f.isReceived); });
   factors.addNumbers("moments", [](const Factor &f) { return f.moment; });
@@ -337,6 +338,8 @@ static void readModel(Reader &reader, DictionaryAttr from, PlannedKfac &to) {
       [](Factor &f) -> bool & { return f.isInput; });
   get(model.factors, "inverses", 1,
       [](Factor &f) -> int64_t & { return f.inverses; });
+  get(model.factors, "shared_by", 1,
+      [](Factor &f) -> int64_t & { return f.sharedBy; });
   get(model.factors, "received", 0,
       [](Factor &f) -> bool & { return f.isReceived; });
   getNumbers(model.factors, "moments",

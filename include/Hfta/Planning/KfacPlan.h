@@ -35,6 +35,14 @@ struct KfacFactor {
   int64_t inverses = 1;
   /// Of another stage of the model, whose ranks add it up; these get the sum.
   bool isReceived = false;
+  /// So many copies read one value, and have one statistic, which is added up
+  /// once.
+  int64_t sharedBy = 1;
+
+  /// Of all that ranks add up.
+  int64_t getSummedElements() const {
+    return matrices.getElements() / sharedBy;
+  }
 
   /// What is inverted and sent.
   Factor getInverted() const {

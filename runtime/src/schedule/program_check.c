@@ -84,6 +84,12 @@ static hfta_status check_roles(const hfta_program *program, hfta_error *error) {
       {"loss_sum", roles->loss_sum, false},
       {"loss_weight", roles->loss_weight, false},
       {"metric_sum", roles->metric_sum, false},
+      {"damping", roles->damping, false},
+      {"kl_scale", roles->kl_scale, false},
+      {"skipped", roles->skipped, false},
+      {"retried", roles->retried, false},
+      {"kept", roles->kept, false},
+      {"accumulations", roles->accumulations, true},
   };
   hfta_status status = HFTA_OK;
   for (size_t i = 0; i < sizeof(entries) / sizeof(*entries); ++i)
