@@ -120,6 +120,12 @@ std::optional<double> KfacMeasurer::getAll(llvm::StringRef part) const {
 
 llvm::Error KfacMeasurer::checkBlocks() const {
   auto blocks = static_cast<int64_t>(model.blocks.size());
+  for (const auto &[name, seconds] : tasks)
+    if (name.first == parts::kPreconditionRows)
+      return llvm::createStringError(
+          "tasks: '" + name.first + "." + llvm::Twine(name.second) +
+          "' works with rows, as steps of one micro-batch do: expected costs "
+          "of a program with several");
   for (int64_t block = 0; block < blocks; ++block)
     if (!get(parts::kForward, block) && !get(parts::kForwardMoments, block))
       return llvm::createStringError(

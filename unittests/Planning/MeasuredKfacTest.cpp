@@ -133,6 +133,17 @@ TEST(MeasuredKfacTest, keepsWhatWasNotMeasured) {
   EXPECT_EQ(rates.reduceFactors.secondsPerElement, 0.01);
 }
 
+/// No replica of several works with rows.
+TEST(MeasuredKfacTest, refusesStepsThatWorkWithRows) {
+  KfacModel model = makeTwoLayers();
+  KfacRates rates = makeRates();
+  MeasuredCosts measured = makeMeasured();
+  measured.tasks["precondition_rows.1"] = {1, 1, 1};
+  EXPECT_EQ(llvm::toString(measureKfac(measured, makeWorkload(), model, rates)),
+            "tasks: 'precondition_rows.1' works with rows, as steps of one "
+            "micro-batch do: expected costs of a program with several");
+}
+
 TEST(MeasuredKfacTest, refusesOtherBlocks) {
   auto getError = [](const MeasuredCosts &measured) {
     KfacModel model = makeTwoLayers();
