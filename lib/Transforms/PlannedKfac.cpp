@@ -433,20 +433,26 @@ static LogicalResult readBuckets(Reader &reader, ModuleOp module,
   planning::BucketProblem problem = planning::getBucketProblem(
       to.model, to.rates.getCosts(), to.plan.readyOrder);
   ArrayRef<int64_t> lengths = reader.getWhole("buckets", std::nullopt, 1);
+  ArrayRef<int64_t> order =
+      reader.getWhole("order", to.plan.readyOrder.size(), 0);
   if (failed(reader.getResult()))
     return failure();
   auto fail = [&](const Twine &message) {
     return module.emitError("in '") << kAttribute << "': " << message;
   };
-  size_t end = 0;
+  if (order != ArrayRef(to.plan.readyOrder))
+    return fail("'order' must be that in which factors get ready");
+  auto total = static_cast<int64_t>(problem.factors.size()), end = int64_t(0);
   for (int64_t length : lengths) {
-    end += static_cast<size_t>(length);
-    if (end > problem.factors.size() || !problem.factors[end - 1].endsBlock)
+    end = length > total - end ? total + 1 : end + length;
+    if (end > total)
+      break;
+    if (!problem.factors[end - 1].endsBlock)
       return fail("a bucket must end with a block");
   }
-  if (end != problem.factors.size())
-    return fail("buckets must have all " + Twine(problem.factors.size()) +
-                " factors, got " + Twine(end));
+  if (end != total)
+    return fail("buckets must have all " + Twine(total) + " factors, got " +
+                (end > total ? "more" : std::to_string(end)));
   to.plan.buckets = planning::getBucketTimes(problem, lengths);
   return success();
 }

@@ -1,4 +1,4 @@
-//===- KfacBlocksTest.cpp - A step of K-FAC as schedules have it ----------===//
+//===- KfacStepByBlocksTest.cpp - A step of K-FAC as schedules have it ----===//
 
 #include "Hfta/Planning/KfacSimulation.h"
 
@@ -59,7 +59,7 @@ KfacPlan makePlan(const KfacModel &model, KfacPlacement placement,
 
 } // namespace
 
-TEST(KfacBlocksTest, sendsWhatTasksHaveLeftInOneOrder) {
+TEST(KfacStepByBlocksTest, sendsWhatTasksHaveLeftInOneOrder) {
   KfacModel model = makeTwoLayers();
   for (KfacFactor &factor : model.factors)
     factor.mean = 0.25;
@@ -89,7 +89,7 @@ TEST(KfacBlocksTest, sendsWhatTasksHaveLeftInOneOrder) {
   EXPECT_NEAR(run.seconds, 110.18 + 35, 1e-9);
 }
 
-TEST(KfacBlocksTest, waitsForWhatOthersInvertForThemselves) {
+TEST(KfacStepByBlocksTest, waitsForWhatOthersInvertForThemselves) {
   KfacModel model = makeTwoLayers();
   KfacPlan plan = makePlan(model, KfacPlacement::balanced, {2, 1});
   plan.owners = {0, kEveryRank, 1, kEveryRank};
@@ -105,7 +105,7 @@ TEST(KfacBlocksTest, waitsForWhatOthersInvertForThemselves) {
               {{{0, 0}, {178.06, 178.36}}, {{1, 2}, {186.06, 186.32}}});
 }
 
-TEST(KfacBlocksTest, sendsDirectionsBlockByBlock) {
+TEST(KfacStepByBlocksTest, sendsDirectionsBlockByBlock) {
   KfacModel model = makeTwoLayers();
   KfacPlan plan = makePlan(model, KfacPlacement::fraction, {1, 2});
   KfacRun run = simulateStep(model, makeCosts(), plan, KfacStep::plain);
@@ -122,7 +122,7 @@ TEST(KfacBlocksTest, sendsDirectionsBlockByBlock) {
     EXPECT_NEAR(interval.second - interval.first, 0.1, 1e-9);
 }
 
-TEST(KfacBlocksTest, measuresLocalStatisticsEverywhere) {
+TEST(KfacStepByBlocksTest, measuresLocalStatisticsEverywhere) {
   KfacModel model = makeTwoLayers();
   for (KfacFactor &factor : model.factors)
     factor.mean = 0.25;
@@ -137,7 +137,7 @@ TEST(KfacBlocksTest, measuresLocalStatisticsEverywhere) {
   EXPECT_TRUE(getTimes(run, KfacActivity::reduceFactors).empty());
 }
 
-TEST(KfacBlocksTest, sumsUpTheLastMicroBatch) {
+TEST(KfacStepByBlocksTest, sumsUpTheLastMicroBatch) {
   KfacModel model = makeTwoLayers();
   model.microBatches = 2;
   KfacPlan plan = makePlan(model, KfacPlacement::balanced, {2, 1});
@@ -153,7 +153,7 @@ TEST(KfacBlocksTest, sumsUpTheLastMicroBatch) {
   EXPECT_NEAR(plan.buckets.front().begin, 109.625, 1e-9);
 }
 
-TEST(KfacBlocksTest, invertsSharedFactorsForEachLayer) {
+TEST(KfacStepByBlocksTest, invertsSharedFactorsForEachLayer) {
   KfacModel model = makeTwoLayers();
   // The second layer reads what the first one does.
   model.factors.erase(model.factors.begin() + 2);
@@ -184,7 +184,7 @@ TEST(KfacBlocksTest, invertsSharedFactorsForEachLayer) {
   EXPECT_EQ(getMemory(model, makeCosts(), plan, 0).inverses, 8 * 14);
 }
 
-TEST(KfacBlocksTest, sendsLongSumsInParts) {
+TEST(KfacStepByBlocksTest, sendsLongSumsInParts) {
   TransferCost cost{0.5, 0.25, 4};
   EXPECT_EQ(cost.getSeconds(0), 0.5);
   EXPECT_EQ(cost.getSeconds(4), 1.5);

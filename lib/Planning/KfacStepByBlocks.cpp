@@ -1,4 +1,4 @@
-//===- KfacBlocks.cpp - A step of K-FAC as schedules have it --------------===//
+//===- KfacStepByBlocks.cpp - A step of K-FAC as schedules have it --------===//
 //
 // Behind the last sum, each rank takes statistics into running means, goes
 // block by block through the inversions that are its own, and then block by
