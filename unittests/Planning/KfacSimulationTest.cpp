@@ -39,20 +39,8 @@ static void expectTimes(const KfacEvent &event, double begin, double end) {
 // By hand
 //===----------------------------------------------------------------------===//
 
-/// A plan of two layers on these ranks: the first layer's factors are rank 0's,
-/// the second one's rank 1's.
 static KfacPlan makePlan(KfacPlacement placement, const FactorGrid &grid) {
-  KfacPlan plan;
-  plan.placement = placement;
-  plan.grid = grid;
-  int64_t second = grid.getColumn(1);
-  plan.columns = {{0, second}, {0, 0, second, second}};
-  plan.owners = {0, 0, 1, 1};
-  if (placement != KfacPlacement::local)
-    plan.buckets = getBucketTimes(
-        getBucketProblem(makeTwoLayers(), makeSimpleCosts(), plan.readyOrder),
-        {2, 1, 1});
-  return plan;
+  return makeTwoLayersPlan(makeTwoLayers(), makeSimpleCosts(), placement, grid);
 }
 
 TEST(KfacSimulationTest, runsBalancedSteps) {

@@ -42,19 +42,9 @@ KfacCosts makeCosts() {
   return costs;
 }
 
-/// The first layer's factors are rank 0's, the second one's rank 1's.
 KfacPlan makePlan(const KfacModel &model, KfacPlacement placement,
                   const FactorGrid &grid) {
-  KfacPlan plan;
-  plan.placement = placement;
-  plan.grid = grid;
-  int64_t second = grid.getColumn(1);
-  plan.columns = {{0, second}, {0, 0, second, second}};
-  plan.owners = {0, 0, 1, 1};
-  if (placement != KfacPlacement::local)
-    plan.buckets = getBucketTimes(
-        getBucketProblem(model, makeCosts(), plan.readyOrder), {2, 1, 1});
-  return plan;
+  return makeTwoLayersPlan(model, makeCosts(), placement, grid);
 }
 
 } // namespace

@@ -34,6 +34,24 @@ inline KfacCosts makeSimpleCosts() {
   return costs;
 }
 
+/// A plan of two layers on these ranks: the first layer's factors are rank 0's,
+/// the second one's rank 1's.
+inline KfacPlan makeTwoLayersPlan(const KfacModel &model,
+                                  const KfacCosts &costs,
+                                  KfacPlacement placement,
+                                  const FactorGrid &grid) {
+  KfacPlan plan;
+  plan.placement = placement;
+  plan.grid = grid;
+  int64_t second = grid.getColumn(1);
+  plan.columns = {{0, second}, {0, 0, second, second}};
+  plan.owners = {0, 0, 1, 1};
+  if (placement != KfacPlacement::local)
+    plan.buckets = getBucketTimes(
+        getBucketProblem(model, costs, plan.readyOrder), {2, 1, 1});
+  return plan;
+}
+
 /// Models and costs with which what the network does and what ranks compute
 /// takes about as long.
 class RandomKfac {

@@ -94,13 +94,8 @@ TEST(TimelineTest, SumsAreDrawnToo) {
 TEST(TimelineTest, StepsOfKfacHaveABarForEachRank) {
   KfacModel model = makeTwoLayers();
   KfacCosts costs = makeSimpleCosts();
-  KfacPlan plan;
-  plan.grid = {1, 2};
-  plan.placement = KfacPlacement::fraction;
-  plan.columns = {{0, 1}, {0, 0, 1, 1}};
-  plan.owners = {0, 0, 1, 1};
-  plan.buckets = getBucketTimes(getBucketProblem(model, costs, plan.readyOrder),
-                                {2, 1, 1});
+  KfacPlan plan =
+      makeTwoLayersPlan(model, costs, KfacPlacement::fraction, {1, 2});
   KfacRun run = simulateStep(model, costs, plan, KfacStep::inverses);
   Timeline timeline = getTimeline(run, 2, "two layers");
   EXPECT_EQ(timeline.rows, std::vector<std::string>({"rank 0", "rank 1"}));
