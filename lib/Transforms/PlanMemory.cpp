@@ -1,5 +1,6 @@
 //===- PlanMemory.cpp - Place variables and values in segments ------------===//
 
+#include "AllocateIntervals.h"
 #include "Hfta/Dialect/Hfta/IR/HftaOps.h"
 #include "Hfta/Dialect/Hfta/IR/Job.h"
 #include "Hfta/Dialect/Hfta/IR/TaskNames.h"
@@ -187,10 +188,11 @@ static Place getAccessedPlace(const llvm::StringMap<Place> &variables,
 
 namespace {
 
-/// A value between kernels of one task, alive from `first` to `last`.
-struct Interval {
+/// A value between kernels of one task, in use from op to op.
+struct Interval : LiveInterval {
+  Interval(Value value, int64_t bytes, int64_t first, int64_t last)
+      : LiveInterval{bytes, first, last}, value(value) {}
   Value value;
-  int64_t bytes, first, last, offset = -1;
 };
 
 class TaskPlanner {
@@ -391,37 +393,11 @@ void TaskPlanner::placeViews() {
 // Workspace
 //===----------------------------------------------------------------------===//
 
-/// Gives each interval an offset: largest first, each at the lowest offset that
-/// is free while it lives. Returns the bytes needed.
-/// Source: Pisarchyk and Lee, "Efficient memory management for deep neural net
-/// inference", 2020 ("greedy by size for offset calculation").
 static int64_t allocate(MutableArrayRef<Interval> intervals) {
-  SmallVector<Interval *> bySize;
+  SmallVector<LiveInterval *> all;
   for (Interval &interval : intervals)
-    bySize.push_back(&interval);
-  llvm::sort(bySize, [](Interval *a, Interval *b) {
-    return std::tie(b->bytes, a->first) < std::tie(a->bytes, b->first);
-  });
-  SmallVector<Interval *> done; // by offset
-  int64_t peak = 0;
-  for (Interval *interval : bySize) {
-    int64_t offset = 0;
-    for (Interval *other : done) {
-      if (other->last < interval->first || interval->last < other->first)
-        continue;
-      if (offset + interval->bytes <= other->offset)
-        break;
-      offset = std::max(offset, other->offset + other->bytes);
-    }
-    interval->offset = offset;
-    peak = std::max(peak, offset + interval->bytes);
-    done.insert(llvm::upper_bound(done, interval,
-                                  [](Interval *a, Interval *b) {
-                                    return a->offset < b->offset;
-                                  }),
-                interval);
-  }
-  return peak;
+    all.push_back(&interval);
+  return allocateIntervals(all);
 }
 
 void TaskPlanner::allocateWorkspace() {
@@ -442,8 +418,8 @@ void TaskPlanner::allocateWorkspace() {
 /// A value that needs memory from op `first` on.
 void TaskPlanner::addInterval(Value value, int64_t first) {
   auto type = cast<RankedTensorType>(value.getType());
-  Interval interval{value, alignTo(getLogicalBytes(type)), first,
-                    getLastUse(value)};
+  Interval interval(value, alignTo(getLogicalBytes(type)), first,
+                    getLastUse(value));
   (isArrayed(type) ? arrayed : shared).push_back(interval);
 }
 

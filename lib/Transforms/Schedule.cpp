@@ -325,6 +325,10 @@ struct SchedulePass : hfta::impl::HftaScheduleBase<SchedulePass> {
     FailureOr<Job> job = Job::readPlanned(module);
     if (failed(job))
       return signalPassFailure();
+    if (job->hasBudget()) {
+      module.emitError("a budget of memory ('memory') can't be planned yet");
+      return signalPassFailure();
+    }
     planning::Order order;
     if (job->getStageCount() > 1) {
       FailureOr<planning::Order> made = makeStageOrder(module, *job);

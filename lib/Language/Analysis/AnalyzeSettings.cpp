@@ -132,31 +132,34 @@ void JobAnalyzer::readReal(const SettingInfo &setting,
                     "it is " + setting.range.describe());
 }
 
-/// Of `callee("NAME")` the name of a file; empty after an error.
-std::string JobAnalyzer::readFileName(const ast::CallExpression &call) {
-  static constexpr ParameterSpec kName[] = {{"file", true}};
+/// Of `callee("NAME")` the name of a file or folder, `what`; empty after an
+/// error.
+std::string JobAnalyzer::readFileName(const ast::CallExpression &call,
+                                      llvm::StringRef what) {
+  const ParameterSpec kName[] = {{what, true}};
   std::optional<BoundArguments> arguments = bindArguments(
       {call.callee.name, kName}, call.arguments, call.getRange(), diagnostics);
   if (!arguments)
     return "";
-  const ast::Expression &value = *arguments->get("file");
-  std::optional<std::string> name = constants.readString(value, "file");
+  const ast::Expression &value = *arguments->get(what);
+  std::optional<std::string> name = constants.readString(value, what);
   if (name && name->empty())
-    diagnostics.error(value.getRange(), "a file needs a name");
+    diagnostics.error(value.getRange(), "a " + what + " needs a name");
   return name.value_or("");
 }
 
-/// `file("NAME")`, as it stands; empty after an error.
-std::string JobAnalyzer::readFile(const ast::CallExpression &call) {
-  if (call.callee.name != "file") {
+/// `word("NAME")`, as it stands; empty after an error.
+std::string JobAnalyzer::readNamed(const SettingInfo &setting,
+                                   const ast::CallExpression &call) {
+  if (!setting.takesName(call.callee.name)) {
     diagnostics.error(call.callee.range,
-                      "expected a word, or a file, got '" + call.callee.name +
-                          "'",
-                      "for example file(\"order.csv\")");
+                      "unknown word '" + call.callee.name + "(...)'",
+                      "'" + setting.name + "' is " + setting.usage);
     return "";
   }
-  std::string name = readFileName(call);
-  return name.empty() ? "" : Job::makeFile(name);
+  std::string name =
+      readFileName(call, call.callee.name == "file" ? "file" : "folder");
+  return name.empty() ? "" : Job::makeNamed(call.callee.name, name);
 }
 
 /// `word(NUMBER)`, as it stands; empty after an error.
@@ -180,10 +183,10 @@ void JobAnalyzer::readText(const SettingInfo &setting,
                            const ast::Expression &value) {
   std::string &text = *std::get<std::string *>(setting.get(info.job));
   auto *call = llvm::dyn_cast<ast::CallExpression>(&value);
-  if (call && setting.takes(Job::makeFile("")))
-    text = readFile(*call);
-  else if (call && setting.takesNumber(call->callee.name))
+  if (call && setting.takesNumber(call->callee.name))
     text = readCall(setting, *call);
+  else if (call && llvm::StringRef(setting.usage).contains("(\""))
+    text = readNamed(setting, *call);
   else if (std::optional<llvm::StringRef> word =
                constants.readWord(value, setting.name, setting.getWords()))
     text = word->str();

@@ -178,8 +178,10 @@ private:
   void readCounts(const SettingInfo &setting, const ast::Expression &value);
   void readReal(const SettingInfo &setting, const ast::Expression &value,
                 double &place);
-  std::string readFileName(const ast::CallExpression &call);
-  std::string readFile(const ast::CallExpression &call);
+  std::string readFileName(const ast::CallExpression &call,
+                           llvm::StringRef what = "file");
+  std::string readNamed(const SettingInfo &setting,
+                        const ast::CallExpression &call);
   std::string readCall(const SettingInfo &setting,
                        const ast::CallExpression &call);
   void readNames(const SettingInfo &setting, const ast::Expression &value);

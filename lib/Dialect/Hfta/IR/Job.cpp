@@ -357,6 +357,8 @@ static std::string checkPipeline(const Job &job) {
       return "each of 'cuts' must name a value";
   if (!findSetting("order")->takes(job.order))
     return "unknown order '" + job.order + "'";
+  if (!findSetting("spill")->takes(job.spill))
+    return "unknown place to spill to '" + job.spill + "'";
   if (job.chunks < 1 || (job.cuts.size() + 1) % job.chunks != 0)
     return "'cuts' must leave as many parts for each stage as there are "
            "'chunks'";

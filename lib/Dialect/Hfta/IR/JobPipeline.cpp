@@ -44,19 +44,30 @@ PipelineOrder Job::getOrder() const {
   llvm_unreachable("all kinds are listed");
 }
 
-/// What stands around the name of a file.
-static constexpr StringLiteral kFileBegin = "file(\"", kFileEnd = "\")";
+/// What stands around the name of a file or folder.
+static constexpr StringLiteral kNameBegin = "(\"", kNameEnd = "\")";
 
-std::string Job::makeFile(StringRef name) {
-  return (kFileBegin + name + kFileEnd).str();
+std::string Job::makeNamed(StringRef word, StringRef name) {
+  return (word + kNameBegin + name + kNameEnd).str();
 }
 
-StringRef Job::getOrderFile() const {
-  StringRef file = order;
-  if (file.consume_front(kFileBegin) && file.consume_back(kFileEnd))
-    return file;
+/// The name in `word("NAME")`; empty if the text is something else.
+static StringRef getNamed(StringRef text, StringRef word) {
+  if (text.consume_front(word) && text.consume_front(kNameBegin) &&
+      text.consume_back(kNameEnd))
+    return text;
   return "";
 }
+
+StringRef Job::getOrderFile() const { return getNamed(order, "file"); }
+
+static constexpr StringLiteral kDisk = "disk";
+
+bool Job::spillsToDisk() const {
+  return hasBudget() && (spill == kDisk || !getSpillFolder().empty());
+}
+
+StringRef Job::getSpillFolder() const { return getNamed(spill, kDisk); }
 
 bool Job::isVShaped() const {
   if (getOrder() != PipelineOrder::listed)

@@ -91,6 +91,12 @@ bool SettingInfo::takesNumber(StringRef word) const {
   });
 }
 
+bool SettingInfo::takesName(StringRef word) const {
+  return llvm::any_of(getWords(), [&](StringRef known) {
+    return known.consume_front(word) && known.starts_with("(\"");
+  });
+}
+
 namespace {
 
 /// A row of either kind, as it stands in Settings.def.

@@ -81,8 +81,8 @@ struct Job {
   static constexpr llvm::StringLiteral kEigen = "eigen";
   /// A word of `fisher`.
   static constexpr llvm::StringLiteral kSampled = "sampled";
-  /// A file as the value of a word: file("NAME").
-  static std::string makeFile(llvm::StringRef name);
+  /// A word with the name of a file or folder: file("NAME").
+  static std::string makeNamed(llvm::StringRef word, llvm::StringRef name);
 
   std::string name;
   bool training = true;  ///< false: inference only
@@ -180,6 +180,12 @@ struct Job {
   /// Of the stage that has most.
   int64_t getMostGroups() const;
   PipelineOrder getOrder() const;
+  /// Whether memory has a budget that the program is planned for.
+  bool hasBudget() const { return memoryDevice != 0; }
+  /// Whether what doesn't fit into it may lie in a file.
+  bool spillsToDisk() const;
+  /// The folder that `disk("DIR")` names; empty: none.
+  llvm::StringRef getSpillFolder() const;
   /// The file that the order is from, as the job names it; empty: none.
   llvm::StringRef getOrderFile() const;
   /// Whether stage s of S has the model's parts s and 2 S - 1 - s.

@@ -126,6 +126,8 @@ struct SettingInfo {
   bool takes(llvm::StringRef text) const;
   /// Whether a Word may be this with a number behind it, in parentheses.
   bool takesNumber(llvm::StringRef word) const;
+  /// The same with the name of a file or folder.
+  bool takesName(llvm::StringRef word) const;
   /// Whether each copy has a value of its own.
   bool isSwept() const {
     return type == SettingType::Numbers || type == SettingType::WholeNumbers;
