@@ -42,6 +42,7 @@ void hfta::buildTrainPipeline(OpPassManager &pm,
   plan.cuts.assign(options.cuts.begin(), options.cuts.end());
   pm.addPass(createHftaPlanPipeline(std::move(plan)));
   pm.addPass(createHftaDifferentiate());
+  pm.addPass(createHftaSplitTasks());
   pm.addPass(createHftaInsertKfac());
   pm.addPass(createHftaBatchKfac());
   pm.addPass(createHftaStagePipeline());

@@ -39,7 +39,7 @@ static DenseSet<Operation *> findOpsFromData(TaskBuilder &tasks, Block &block) {
 /// transpose) belongs to the first block that uses it, and so does its
 /// gradient. All else is `placed` already.
 static void moveToFirstUse(Block &block, const DenseSet<Operation *> &placed,
-                           DenseMap<Operation *, TaskTag> &tags) {
+                           TaskTags &tags) {
   for (Operation &op : llvm::reverse(block)) {
     if (placed.contains(&op) || op.use_empty())
       continue;
@@ -66,7 +66,7 @@ FailureOr<int64_t> hfta::countBlocks(ModelOp model) {
 }
 
 void hfta::assignBlocks(TaskBuilder &tasks, Block &pass, TaskPart part,
-                        DenseMap<Operation *, TaskTag> &tags) {
+                        TaskTags &tags) {
   DenseSet<Operation *> placed = findOpsFromData(tasks, pass);
   for (Operation &op : pass) {
     int64_t number = 0;
@@ -168,8 +168,7 @@ private:
 } // namespace
 
 int64_t hfta::assignBlocksBySize(TaskBuilder &tasks, Block &pass, TaskPart part,
-                                 int64_t bytes,
-                                 DenseMap<Operation *, TaskTag> &tags) {
+                                 int64_t bytes, TaskTags &tags) {
   DenseSet<Operation *> fromData = findOpsFromData(tasks, pass);
   int64_t all = 0;
   for (auto variable : tasks.getModule().getOps<VariableOp>())

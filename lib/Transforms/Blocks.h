@@ -4,7 +4,7 @@
 #define HFTA_LIB_TRANSFORMS_BLOCKS_H
 
 #include "TaskBuilder.h"
-#include "TaskSplitter.h"
+#include "TaskTags.h"
 
 namespace mlir::hfta {
 
@@ -19,13 +19,13 @@ FailureOr<int64_t> countBlocks(ModelOp model);
 /// what is noted on it, and is taken off; without a note, the last block of
 /// what it depends on. Tags are of `part`.
 void assignBlocks(TaskBuilder &tasks, Block &pass, TaskPart part,
-                  DenseMap<Operation *, TaskTag> &tags);
+                  TaskTags &tags);
 
 /// Gives each op its block so that each but the last has trained variables with
 /// gradients of at least so many bytes, and there are few blocks; returns how
 /// many. Ops keep their order.
 int64_t assignBlocksBySize(TaskBuilder &tasks, Block &pass, TaskPart part,
-                           int64_t bytes, DenseMap<Operation *, TaskTag> &tags);
+                           int64_t bytes, TaskTags &tags);
 
 } // namespace mlir::hfta
 

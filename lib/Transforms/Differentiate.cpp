@@ -1,11 +1,10 @@
-//===- Differentiate.cpp - Turn the array's model into tasks --------------===//
+//===- Differentiate.cpp - From the array's model to a training step ------===//
 
 #include "Blocks.h"
 #include "Hfta/Transforms/Passes.h"
 #include "TaskBuilder.h"
 
 #include "mlir/IR/Matchers.h"
-#include "llvm/ADT/StringMap.h"
 
 namespace mlir::hfta {
 #define GEN_PASS_DEF_HFTADIFFERENTIATE
@@ -160,46 +159,13 @@ struct DifferentiatePass
         tasks.adopt(variable);
     declareScalars(tasks);
     replaceFirstSample(tasks, model);
-    SmallVector<SmallVector<TrainedLeaf>> leavesOfBlock;
     if (job.training) {
       removeIdleOps(model, tasks);
-      if (failed(buildTrainingTasks(tasks, model, blocks, leavesOfBlock)))
+      if (failed(buildTrainingStep(tasks, model, blocks)))
         return failure();
-      for (auto [block, leaves] : llvm::enumerate(leavesOfBlock))
-        buildUpdateTasks(tasks, block, leaves);
-      if (!job.clipNorm.empty())
-        buildClipTask(tasks);
-      buildReportTask(tasks);
     }
-    buildInitTasks(tasks);
-    buildInferenceTasks(tasks, model, blocks);
+    buildInference(tasks, model, blocks);
     model.erase();
-    return checkNames(tasks);
-  }
-
-  /// Checkpoints hold a copy's tensors and the optimizer's state under one
-  /// name each.
-  static LogicalResult checkNames(TaskBuilder &tasks) {
-    ModuleOp module = tasks.getModule();
-    llvm::StringMap<SmallVector<VariableOp>> tensors;
-    for (auto variable : module.getOps<VariableOp>())
-      if (variable.getRole() == Role::parameter ||
-          variable.getRole() == Role::statistics)
-        tensors[variable.getOwnName()].push_back(variable);
-    for (auto variable : module.getOps<VariableOp>()) {
-      if (variable.getRole() != Role::optimizer_state)
-        continue;
-      std::string name = variable.getOwnName();
-      for (VariableOp tensor : tensors.lookup(name))
-        if (!tensor.getCopy() || !variable.getCopy() ||
-            tensor.getCopy() == variable.getCopy())
-          return tensor.emitError("'")
-                 << name << "' is also what checkpoints call the optimizer's "
-                 << "state of '"
-                 << tasks.lookup(variable.getPurposeAttr().getOf().getValue())
-                        .getOwnName()
-                 << "': rename it";
-    }
     return success();
   }
 };

@@ -1,12 +1,11 @@
-//===- InferenceTasks.cpp - evaluate and infer ----------------------------===//
+//===- InferenceTasks.cpp - evaluation and infer --------------------------===//
 //
-// An evaluation is built in one function first, and cut into blocks where a
-// training step is.
+// An evaluation is one function, and cut into blocks where a training step is.
 //===----------------------------------------------------------------------===//
 
 #include "Blocks.h"
 #include "TaskBuilder.h"
-#include "TaskSplitter.h"
+#include "TaskTags.h"
 
 using namespace mlir;
 using namespace mlir::hfta;
@@ -72,21 +71,21 @@ static Operation *buildEvaluation(TaskBuilder &tasks, ModelOp model) {
 }
 
 /// All sums are the last block's.
-static void buildEvaluate(TaskBuilder &tasks, ModelOp model, int64_t blocks) {
-  func::FuncOp function = tasks.startTask("evaluation", -1);
+static void buildEvaluationFunction(TaskBuilder &tasks, ModelOp model,
+                                    int64_t blocks) {
+  func::FuncOp function = tasks.startTask(parts::kEvaluation, -1);
   Block &pass = function.getBody().front();
   Operation *last = buildEvaluation(tasks, model);
   DenseSet<Operation *> sums;
   for (Operation *op = last->getNextNode(); op; op = op->getNextNode())
     sums.insert(op);
   eraseDeadOps(pass);
-  DenseMap<Operation *, TaskTag> tags;
+  TaskTags tags;
   assignBlocks(tasks, pass, TaskPart::evaluate, tags);
   for (Operation &op : pass)
     if (sums.contains(&op))
       tags[&op].block = blocks - 1;
-  TaskSplitter(tasks, tags, blocks).split(pass, TaskPart::evaluate);
-  tasks.eraseTask(function);
+  noteTags(pass, tags);
 }
 
 static void buildInfer(TaskBuilder &tasks, ModelOp model) {
@@ -123,13 +122,11 @@ static void buildInfer(TaskBuilder &tasks, ModelOp model) {
     output.setCopyAttr(copy);
     tasks.write(value, output);
   }
-  function.walk(
-      [](Operation *op) { op->removeAttr(HftaDialect::kBlockAttrName); });
+  function.walk(removeTags);
 }
 
-void hfta::buildInferenceTasks(TaskBuilder &tasks, ModelOp model,
-                               int64_t blocks) {
+void hfta::buildInference(TaskBuilder &tasks, ModelOp model, int64_t blocks) {
   if (tasks.getJob().training)
-    buildEvaluate(tasks, model, blocks);
+    buildEvaluationFunction(tasks, model, blocks);
   buildInfer(tasks, model);
 }

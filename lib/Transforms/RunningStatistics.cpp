@@ -128,8 +128,7 @@ bool StatisticsFinder::keepUsedByForward() {
 }
 
 /// Ops in training leave their running statistics to ops of their own.
-static void separateAll(TaskBuilder &tasks, Block &step,
-                        DenseMap<Operation *, TaskTag> &tags) {
+static void separateAll(TaskBuilder &tasks, Block &step, TaskTags &tags) {
   OpBuilder builder(tasks.getContext());
   SmallVector<ModalOpInterface> modals(step.getOps<ModalOpInterface>());
   for (ModalOpInterface modal : modals) {
@@ -149,7 +148,7 @@ static void separateAll(TaskBuilder &tasks, Block &step,
 /// Replicas compute micro-batches at the same time.
 static LogicalResult checkReplicas(TaskBuilder &tasks,
                                    ArrayRef<ReadOp> ofForward,
-                                   const DenseMap<Operation *, TaskTag> &tags) {
+                                   const TaskTags &tags) {
   const Job &job = tasks.getJob();
   bool ok = true;
   for (ReadOp read : ofForward) {
@@ -169,7 +168,7 @@ static LogicalResult checkReplicas(TaskBuilder &tasks,
 }
 
 LogicalResult hfta::assignStatistics(TaskBuilder &tasks, Block &step,
-                                     DenseMap<Operation *, TaskTag> &tags) {
+                                     TaskTags &tags) {
   separateAll(tasks, step, tags);
   StatisticsFinder finder(tasks, step);
   DenseSet<Operation *> found = finder.find();

@@ -4,7 +4,7 @@
 #define HFTA_LIB_TRANSFORMS_RUNNINGSTATISTICS_H
 
 #include "TaskBuilder.h"
-#include "TaskSplitter.h"
+#include "TaskTags.h"
 
 namespace mlir::hfta {
 
@@ -13,8 +13,7 @@ namespace mlir::hfta {
 /// `tags` has the ops of the forward. A statistic that the forward uses itself
 /// stays with it: the next micro-batch must find what this one has written.
 /// Where several replicas are to compute micro-batches, that is diagnosed.
-LogicalResult assignStatistics(TaskBuilder &tasks, Block &step,
-                               DenseMap<Operation *, TaskTag> &tags);
+LogicalResult assignStatistics(TaskBuilder &tasks, Block &step, TaskTags &tags);
 
 } // namespace mlir::hfta
 

@@ -141,13 +141,12 @@ void buildUpdateTasks(TaskBuilder &tasks, int64_t block,
 void buildClipTask(TaskBuilder &tasks);
 /// report, where the loss is still to be divided by its weights.
 void buildReportTask(TaskBuilder &tasks);
-/// evaluate of all blocks, and infer.
-void buildInferenceTasks(TaskBuilder &tasks, ModelOp model, int64_t blocks);
-/// forward and backward of all blocks; `leavesOfBlock` gets each block's
-/// trained variables.
-LogicalResult
-buildTrainingTasks(TaskBuilder &tasks, ModelOp model, int64_t blocks,
-                   SmallVectorImpl<SmallVector<TrainedLeaf>> &leavesOfBlock);
+/// The undivided training step: forward, backward and statistics of one
+/// micro-batch, of so many blocks.
+LogicalResult buildTrainingStep(TaskBuilder &tasks, ModelOp model,
+                                int64_t blocks);
+/// The undivided evaluation of one batch, where the job trains, and infer.
+void buildInference(TaskBuilder &tasks, ModelOp model, int64_t blocks);
 
 } // namespace mlir::hfta
 

@@ -28,8 +28,8 @@ static bool isCheap(Operation *op) {
 static bool isBackward(TaskPart part) {
   switch (part) {
   case TaskPart::backward:
-  case TaskPart::backwardWeight:
-  case TaskPart::sampledMoments:
+  case TaskPart::backward_weight:
+  case TaskPart::sampled_moments:
     return true;
   case TaskPart::forward:
   case TaskPart::recompute:
@@ -210,6 +210,11 @@ VariableOp TaskSplitter::carry(Value value, TaskTag into) {
   return variable;
 }
 
+/// Tasks' ops say nothing of where they go.
+void TaskSplitter::clone(Operation &op, IRMapping &mapping) {
+  removeTags(tasks.getBuilder().clone(op, mapping));
+}
+
 Value TaskSplitter::import(Value value, TaskTag into) {
   IRMapping &mapping = all[indexOf(into)].mapping;
   if (Value known = mapping.lookupOrNull(value))
@@ -223,28 +228,8 @@ Value TaskSplitter::import(Value value, TaskTag into) {
   }
   for (Value operand : op->getOperands())
     import(operand, into);
-  tasks.getBuilder().clone(*op, mapping);
+  clone(*op, mapping);
   return mapping.lookup(value);
-}
-
-static StringRef getName(TaskPart part) {
-  switch (part) {
-  case TaskPart::forward:
-    return parts::kForward;
-  case TaskPart::recompute:
-    return parts::kRecompute;
-  case TaskPart::backward:
-    return parts::kBackward;
-  case TaskPart::backwardWeight:
-    return parts::kBackwardWeight;
-  case TaskPart::sampledMoments:
-    return parts::kSampledMoments;
-  case TaskPart::statistics:
-    return parts::kStatistics;
-  case TaskPart::evaluate:
-    return parts::kEvaluate;
-  }
-  llvm_unreachable("all parts are listed");
 }
 
 bool TaskSplitter::needsTask(Block &block, TaskTag tag) const {
@@ -252,8 +237,8 @@ bool TaskSplitter::needsTask(Block &block, TaskTag tag) const {
   case TaskPart::recompute:
     return recomputes(tag.block);
   case TaskPart::statistics:
-  case TaskPart::backwardWeight:
-  case TaskPart::sampledMoments:
+  case TaskPart::backward_weight:
+  case TaskPart::sampled_moments:
     return llvm::any_of(block,
                         [&](Operation &op) { return tags.lookup(&op) == tag; });
   case TaskPart::forward:
@@ -271,7 +256,8 @@ void TaskSplitter::startTasks(Block &block, ArrayRef<TaskPart> parts) {
       if (!needsTask(block, tag))
         continue;
       all.resize(std::max(all.size(), indexOf(tag) + 1));
-      all[indexOf(tag)].function = tasks.startTask(getName(part), number);
+      all[indexOf(tag)].function =
+          tasks.startTask(stringifyTaskPart(part), number);
     }
 }
 
@@ -322,7 +308,7 @@ void TaskSplitter::split(Block &block, ArrayRef<TaskPart> parts) {
     setInsertionPointToEnd(tag);
     for (Value operand : op.getOperands())
       import(operand, tag);
-    tasks.getBuilder().clone(op, all[indexOf(tag)].mapping);
+    clone(op, all[indexOf(tag)].mapping);
   }
   for (int64_t number = 0; number < blocks; ++number)
     if (recomputes(number))

@@ -4,35 +4,16 @@
 #define HFTA_LIB_TRANSFORMS_TASKSPLITTER_H
 
 #include "TaskBuilder.h"
+#include "TaskTags.h"
 
 namespace mlir::hfta {
-
-/// Parts of a training step, or of an evaluation, that an op may belong to.
-enum class TaskPart {
-  forward,
-  recompute,
-  backward,
-  backwardWeight,
-  sampledMoments, ///< loss and backward beside drawn targets
-  statistics,
-  evaluate
-};
-
-/// Which task an op belongs to.
-struct TaskTag {
-  TaskPart part = TaskPart::forward;
-  int64_t block = 0;
-  bool operator==(const TaskTag &other) const {
-    return part == other.part && block == other.block;
-  }
-};
 
 class TaskSplitter {
 public:
   /// `recomputed`: of each block, whether its backward has what it needs of its
   /// forward computed again; empty: of none.
-  TaskSplitter(TaskBuilder &tasks, const DenseMap<Operation *, TaskTag> &tags,
-               int64_t blocks, std::vector<bool> recomputed = {})
+  TaskSplitter(TaskBuilder &tasks, const TaskTags &tags, int64_t blocks,
+               std::vector<bool> recomputed = {})
       : tasks(tasks), tags(tags), blocks(blocks),
         recomputed(std::move(recomputed)) {}
 
@@ -63,6 +44,7 @@ private:
   bool isLeafIn(Operation *op, TaskTag into) const;
   /// The value in the task: defined there, recomputed, or read from a variable.
   Value import(Value value, TaskTag into);
+  void clone(Operation &op, IRMapping &mapping);
   bool shouldRecompute(Operation *op, TaskTag into) const;
   bool isComputedAgain(Value value, TaskTag into) const;
   TaskTag findGiver(Value value, TaskTag into) const;
@@ -77,7 +59,7 @@ private:
   void setInsertionPointToEnd(TaskTag tag);
 
   TaskBuilder &tasks;
-  const DenseMap<Operation *, TaskTag> &tags;
+  const TaskTags &tags;
   int64_t blocks;
   std::vector<bool> recomputed;
   std::vector<Task> all; ///< by part, then block; of some there is no function

@@ -1,9 +1,7 @@
-//===- TrainingTasks.cpp - forward, backward, statistics of each block ----===//
+//===- TrainingTasks.cpp - The training step of one micro-batch -----------===//
 //
-// The whole training step of one micro-batch, forward and backward, is built in
-// one function first. Its ops are then dealt out to the tasks; a value that a
-// task needs from another one is recomputed if that is cheap and becomes a
-// variable otherwise.
+// Forward, backward and what keeps running statistics up are built in one
+// function, whose ops say which task they go to.
 //===----------------------------------------------------------------------===//
 
 #include "Blocks.h"
@@ -12,9 +10,8 @@
 #include "Hfta/Transforms/ReverseMode.h"
 #include "LayerLinks.h"
 #include "RunningStatistics.h"
-#include "StageOrder.h"
 #include "TaskBuilder.h"
-#include "TaskSplitter.h"
+#include "TaskTags.h"
 
 using namespace mlir;
 using namespace mlir::hfta;
@@ -28,7 +25,7 @@ public:
         layers(tasks, /*remarks=*/true),
         sampledLayers(tasks, /*remarks=*/false) {}
 
-  LogicalResult build(SmallVectorImpl<SmallVector<TrainedLeaf>> &leavesOfBlock);
+  LogicalResult build();
 
 private:
   void cut();
@@ -46,12 +43,9 @@ private:
   void orderBackward();
   void freezeUnreached();
   DenseMap<Operation *, int64_t> findBlocksOfGradients();
-  void giveBlocks();
-  void splitBackward();
-  FailureOr<std::vector<bool>> findRecomputed();
   LogicalResult buildSampledBackward(ArrayRef<TrainedLeaf> leaves,
                                      ArrayRef<Value> wanted);
-  void buildGradients(SmallVectorImpl<SmallVector<TrainedLeaf>> &leavesOfBlock);
+  void buildGradients();
   void buildLayers();
   /// The ops from `first` on belong to the backward of `forward`.
   void tagBackward(Operation *forward, Block::iterator first,
@@ -69,7 +63,7 @@ private:
   /// The sum of this micro-batch's weights, where each divides by its own.
   Value weightSum;
   int64_t blocks;
-  DenseMap<Operation *, TaskTag> tags;
+  TaskTags tags;
   LayerLinks layers, sampledLayers;
   SmallVector<std::pair<TrainedLeaf, Value>> gradients; ///< in forward order
 };
@@ -246,7 +240,7 @@ LogicalResult TrainingStep::buildSampledBackward(ArrayRef<TrainedLeaf> leaves,
                                                  ArrayRef<Value> wanted) {
   SmallVector<Value> found;
   auto take = [&](const OpBackward &backward) {
-    tagBackward(backward.forward, backward.first, TaskPart::sampledMoments);
+    tagBackward(backward.forward, backward.first, TaskPart::sampled_moments);
     sampledLayers.record(backward);
   };
   if (failed(buildReverseMode(builder, sampledLoss, wanted, found, take)))
@@ -303,7 +297,7 @@ LogicalResult TrainingStep::buildBackward() {
 void TrainingStep::orderBackward() {
   for (Operation &op : step.getBody().front()) {
     TaskTag &tag = tags[&op];
-    if (tag.part != TaskPart::backward && tag.part != TaskPart::sampledMoments)
+    if (tag.part != TaskPart::backward && tag.part != TaskPart::sampled_moments)
       continue;
     for (Value operand : op.getOperands()) {
       TaskTag from = tags.lookup(operand.getDefiningOp());
@@ -321,53 +315,6 @@ void TrainingStep::freezeUnreached() {
   for (auto variable : tasks.getModule().getOps<VariableOp>())
     if (variable.getTrained() && !reached.contains(variable))
       setTrainingRule(variable, TrainingRule::unreached);
-}
-
-/// What nothing trains belongs to the first block that reads it.
-void TrainingStep::giveBlocks() {
-  for (auto function : tasks.getModule().getOps<func::FuncOp>()) {
-    auto task = function->getAttrOfType<TaskAttr>(HftaDialect::kTaskAttrName);
-    if (!task || !llvm::is_contained({parts::kForward, parts::kRecompute},
-                                     task.getPart().getValue()))
-      continue;
-    for (auto read : function.getOps<ReadOp>()) {
-      VariableOp variable = tasks.lookup(read.getVariable());
-      Role role = variable.getRole();
-      if ((role == Role::parameter || role == Role::statistics) &&
-          static_cast<int64_t>(variable.getBlock()) < 0)
-        variable.setBlock(task.getBlock());
-    }
-  }
-}
-
-/// Leaves to the backward of a block what other blocks' backward waits for. The
-/// rest, gradients of weights for the most part, can wait itself.
-void TrainingStep::splitBackward() {
-  for (Operation &op : llvm::reverse(step.getBody().front())) {
-    TaskTag &tag = tags[&op];
-    if (tag.part != TaskPart::backward)
-      continue;
-    bool isAwaited = llvm::any_of(op.getUsers(), [&](Operation *user) {
-      TaskTag of = tags.lookup(user);
-      return of.part == TaskPart::backward || of.block != tag.block;
-    });
-    if (!isAwaited)
-      tag.part = TaskPart::backwardWeight;
-  }
-}
-
-/// Which blocks the order of a pipeline computes again before their backward.
-FailureOr<std::vector<bool>> TrainingStep::findRecomputed() {
-  std::vector<bool> recomputed;
-  if (tasks.getJob().getStageCount() > 1) {
-    FailureOr<planning::Order> order =
-        makeStageOrder(tasks.getModule(), tasks.getJob());
-    if (failed(order))
-      return failure();
-    recomputed = planning::getRecomputed(*order);
-  }
-  recomputed.resize(blocks, false);
-  return recomputed;
 }
 
 //===----------------------------------------------------------------------===//
@@ -395,10 +342,10 @@ void TrainingStep::tagSampled() {
   for (Operation &op : llvm::reverse(block)) {
     bool serves = op.getNumResults() > 0 &&
                   llvm::all_of(op.getUsers(), [&](Operation *user) {
-                    return tags.lookup(user).part == TaskPart::sampledMoments;
+                    return tags.lookup(user).part == TaskPart::sampled_moments;
                   });
     if (serves)
-      tags[&op].part = TaskPart::sampledMoments;
+      tags[&op].part = TaskPart::sampled_moments;
   }
 }
 
@@ -422,9 +369,8 @@ DenseMap<Operation *, int64_t> TrainingStep::findBlocksOfGradients() {
   return blockOf;
 }
 
-LogicalResult
-TrainingStep::build(SmallVectorImpl<SmallVector<TrainedLeaf>> &leavesOfBlock) {
-  step = tasks.startTask(parts::kForward, -1);
+LogicalResult TrainingStep::build() {
+  step = tasks.startTask(parts::kTraining, -1);
   Block &block = step.getBody().front();
   if (failed(buildForward()))
     return failure();
@@ -436,27 +382,15 @@ TrainingStep::build(SmallVectorImpl<SmallVector<TrainedLeaf>> &leavesOfBlock) {
   freezeUnreached();
   layers.find();
   sampledLayers.find();
-  buildGradients(leavesOfBlock);
+  buildGradients();
   buildLayers();
   eraseDeadOps(block);
-  if (tasks.getJob().splitsBackward())
-    splitBackward();
-  FailureOr<std::vector<bool>> recomputed = findRecomputed();
-  if (failed(recomputed))
-    return failure();
-  TaskSplitter(tasks, tags, blocks, std::move(*recomputed))
-      .split(block, {TaskPart::forward, TaskPart::recompute, TaskPart::backward,
-                     TaskPart::backwardWeight, TaskPart::sampledMoments,
-                     TaskPart::statistics});
-  tasks.eraseTask(step);
-  giveBlocks();
+  noteTags(block, tags);
   return success();
 }
 
 /// Declares parameters' gradients, and adds up what micro-batches give.
-void TrainingStep::buildGradients(
-    SmallVectorImpl<SmallVector<TrainedLeaf>> &leavesOfBlock) {
-  leavesOfBlock.resize(blocks);
+void TrainingStep::buildGradients() {
   DenseMap<Operation *, int64_t> blockOf = findBlocksOfGradients();
   Type gradientType = tasks.getFloatType(tasks.getJob().precision.gradients);
   for (auto &[leaf, gradient] : gradients) {
@@ -464,7 +398,6 @@ void TrainingStep::buildGradients(
     RankedTensorType type = variable.getTensorType();
     int64_t number = blockOf.lookup(variable);
     variable.setBlock(number);
-    leavesOfBlock[number].push_back(leaf);
     Operation *last = &*std::prev(builder.getInsertionPoint());
     tasks.accumulate(
         gradient,
@@ -484,12 +417,11 @@ void TrainingStep::buildLayers() {
     tagBackward(forward, first);
   });
   sampledLayers.build([&](Operation *forward, Block::iterator first) {
-    tagBackward(forward, first, TaskPart::sampledMoments);
+    tagBackward(forward, first, TaskPart::sampled_moments);
   });
 }
 
-LogicalResult hfta::buildTrainingTasks(
-    TaskBuilder &tasks, ModelOp model, int64_t blocks,
-    SmallVectorImpl<SmallVector<TrainedLeaf>> &leavesOfBlock) {
-  return TrainingStep(tasks, model, blocks).build(leavesOfBlock);
+LogicalResult hfta::buildTrainingStep(TaskBuilder &tasks, ModelOp model,
+                                      int64_t blocks) {
+  return TrainingStep(tasks, model, blocks).build();
 }

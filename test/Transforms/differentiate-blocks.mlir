@@ -1,4 +1,4 @@
-// RUN: hfta-opt %s -split-input-file -hfta-plan-pipeline=cuts=hidden -hfta-differentiate -canonicalize -cse | FileCheck %s -enable-var-scope
+// RUN: hfta-opt %s -split-input-file -hfta-plan-pipeline=cuts=hidden -hfta-differentiate -hfta-split-tasks -canonicalize -cse | FileCheck %s -enable-var-scope
 
 // A parameter lies in the block of the layer that uses it, its gradient and
 // optimizer state too; what crosses the cut, forward or backward, is a cut

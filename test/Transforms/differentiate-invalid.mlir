@@ -1,4 +1,4 @@
-// RUN: hfta-opt %s -split-input-file -verify-diagnostics -hfta-differentiate
+// RUN: hfta-opt %s -split-input-file -verify-diagnostics -hfta-differentiate -hfta-split-tasks
 
 // expected-error@+1 {{module has no 'hfta.job' dictionary}}
 module {

@@ -1,4 +1,4 @@
-// RUN: hfta-opt %s -hfta-differentiate -canonicalize -cse | FileCheck %s -enable-var-scope
+// RUN: hfta-opt %s -hfta-differentiate -hfta-split-tasks -canonicalize -cse | FileCheck %s -enable-var-scope
 
 // A loss whose weights are known at run time only: each micro-batch adds its sum
 // and its weights, and what follows the last one divides by all weights.

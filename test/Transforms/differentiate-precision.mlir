@@ -1,4 +1,4 @@
-// RUN: hfta-opt %s -hfta-differentiate -canonicalize -cse | FileCheck %s -enable-var-scope
+// RUN: hfta-opt %s -hfta-differentiate -hfta-split-tasks -canonicalize -cse | FileCheck %s -enable-var-scope
 
 // With five types: the gradient is taken of the parameter's widest value, so that
 // its terms are rounded once, where they have been added to the stored ones. Draws

@@ -1,4 +1,4 @@
-// RUN: hfta-opt %s -split-input-file -hfta-plan-pipeline=cuts=norm -hfta-differentiate -canonicalize -cse -hfta-decompose -canonicalize | FileCheck %s -enable-var-scope
+// RUN: hfta-opt %s -split-input-file -hfta-plan-pipeline=cuts=norm -hfta-differentiate -hfta-split-tasks -canonicalize -cse -hfta-decompose -canonicalize | FileCheck %s -enable-var-scope
 
 // What goes from one micro-batch to the next, the running statistics, is kept up
 // by a task of its own: the forward leaves it what it takes from each micro-batch,

@@ -1,4 +1,4 @@
-// RUN: hfta-opt %s -split-input-file -hfta-differentiate -canonicalize -cse | FileCheck %s -enable-var-scope
+// RUN: hfta-opt %s -split-input-file -hfta-differentiate -hfta-split-tasks -canonicalize -cse | FileCheck %s -enable-var-scope
 
 // A weight read twice has one gradient, the sum of both. What backward needs
 // is saved (tanh) unless it is cheap to compute from what is there (neg, the

@@ -1,4 +1,4 @@
-// RUN: hfta-opt %s -hfta-fuse-models -hfta-differentiate -hfta-print-layers -o /dev/null | FileCheck %s -enable-var-scope
+// RUN: hfta-opt %s -hfta-fuse-models -hfta-differentiate -hfta-split-tasks -hfta-print-layers -o /dev/null | FileCheck %s -enable-var-scope
 
 // One line a use of a weight, from the first layer to the last: also behind a
 // transposed weight, without a bias, and twice for a weight that is used twice.

@@ -1,4 +1,4 @@
-// RUN: hfta-opt %s -hfta-differentiate | FileCheck %s
+// RUN: hfta-opt %s -hfta-differentiate -hfta-split-tasks | FileCheck %s
 
 // Where a layer's input and output gradient have the samples of a micro-batch:
 // elements from one sample to the next one, whichever way values went.

@@ -125,27 +125,29 @@ def HftaDescribeLayers : Pass<"hfta-describe-layers", "::mlir::ModuleOp"> {
 }
 
 def HftaDifferentiate : Pass<"hfta-differentiate", "::mlir::ModuleOp"> {
-  let summary = "Turn the array's model into the tasks of a program";
+  let summary = "Turn the array's model into a training step";
   let description = [{
     Takes the single `hfta.model` of a fused module and builds module-level
-    variables and the task functions: for each block that hfta-plan-pipeline has
-    noted `init`, `forward`, `backward` (adds into gradients; in an order that
-    splits it, `backward_weight` does), `statistics`, `norm`, `update` and
-    `evaluate`; `infer`. Where the order of a pipeline computes a block again,
-    `recompute` does what its backward needs, and `forward` doesn't save it.
-    A job without training gets `init` and `infer` alone.
+    variables and undivided functions: `training`, a micro-batch's forward and
+    backward, which adds into gradients, and what keeps running statistics up;
+    `evaluation`; and `infer`. A job without training gets `infer` alone. Each op
+    of the first two says which task hfta-split-tasks gives it to: its part,
+    `hfta.part`, and its block, `hfta.block`, one that hfta-plan-pipeline has
+    noted or that follows from the ops that it reads or serves.
 
     Reverse mode from DifferentiableOpInterface; all ops without a derivative
-    are listed before anything is built. Values that backward needs become
-    `saved` variables, values that cross from block to block `cut` variables;
-    cheap ops are recomputed where all their operands are there anyway.
+    are listed before anything is built.
 
     ```mlir
     hfta.model @array copies [0, 1] { … func.func @forward … }
     // ==>
     hfta.variable @weight …
     hfta.variable @"hfta.gradient/weight" …
-    func.func @forward.0() attributes {hfta.task = #hfta.task<forward, 0>} { … }
+    func.func @"task/training"() attributes {hfta.task = #hfta.task<training, -1>} {
+      %w = hfta.read @weight {hfta.block = 0 : i64, hfta.part = #hfta.part<forward>} …
+      …
+      hfta.write %g, @"hfta.gradient/weight" {hfta.block = 0 : i64, hfta.part = #hfta.part<backward>} …
+    }
     ```
   }];
   let dependentDialects = ["::mlir::func::FuncDialect"];
@@ -239,7 +241,7 @@ def HftaFuseModels : Pass<"hfta-fuse-models", "::mlir::ModuleOp"> {
 def HftaInsertKfac : Pass<"hfta-insert-kfac", "::mlir::ModuleOp"> {
   let summary = "Give a job with `precondition kfac` second-order steps";
   let description = [{
-    Behind hfta-differentiate. Finds by hfta.layer what each trained parameter is
+    Behind hfta-split-tasks. Finds by hfta.layer what each trained parameter is
     a weight of, and makes units of them (`KfacUnits.h`), of each of which a remark
     tells the rule. Then it adds tasks, by block:
 
@@ -266,6 +268,30 @@ def HftaInsertKfac : Pass<"hfta-insert-kfac", "::mlir::ModuleOp"> {
     ```
   }];
   let dependentDialects = ["::mlir::func::FuncDialect"];
+}
+
+def HftaMergeBlocks : Pass<"hfta-merge-blocks", "::mlir::ModuleOp"> {
+  let summary = "Make one block of neighbouring ones";
+  let description = [{
+    Between hfta-differentiate and hfta-split-tasks: gives the ops of block b, and
+    variables of it, to block `into[b]`, and forgets the cuts that no longer part
+    blocks. What hfta-split-tasks makes of it is what it would make of a model
+    that was cut so.
+
+    ```mlir
+    hfta.tanh %x {hfta.block = 0 : i64, hfta.part = #hfta.part<forward>} …
+    hfta.neg %0 {hfta.block = 1 : i64, hfta.part = #hfta.part<forward>} …
+    hfta.mul %1, %w {hfta.block = 2 : i64, hfta.part = #hfta.part<forward>} …
+    // ==> with into=0,0,1
+    hfta.tanh %x {hfta.block = 0 : i64, hfta.part = #hfta.part<forward>} …
+    hfta.neg %0 {hfta.block = 0 : i64, hfta.part = #hfta.part<forward>} …
+    hfta.mul %1, %w {hfta.block = 1 : i64, hfta.part = #hfta.part<forward>} …
+    ```
+  }];
+  let options = [
+    ListOption<"into", "into", "int64_t",
+      "for each block its new number, from 0 on, each the last one's or one more">
+  ];
 }
 
 def HftaOutlineKernels : Pass<"hfta-outline-kernels", "::mlir::ModuleOp"> {
@@ -342,6 +368,45 @@ def HftaSchedule : Pass<"hfta-schedule", "::mlir::ModuleOp"> {
     `evaluate` and `infer`, as far as the program has the tasks for them. Fields of
     a batch go through a queue of their own, 1; all else through queue 0.
   }];
+}
+
+def HftaSplitTasks : Pass<"hfta-split-tasks", "::mlir::ModuleOp"> {
+  let summary = "Deal a training step's ops out to tasks";
+  let description = [{
+    Behind hfta-differentiate: makes a task of each part and block of the undivided
+    functions, `forward`, `backward` (in an order that splits it, `backward_weight`
+    has what no other block waits for), `sampled_moments`, `statistics` and
+    `evaluate`. Where the order of a pipeline computes a block again, `recompute`
+    does what its backward needs, and `forward` doesn't save it. Then it adds what
+    follows from the variables: `norm` and `update` of each block, `clip`, `report`
+    and `init`. `infer` stays as it is.
+
+    Values that backward needs become `saved` variables, values that cross from
+    block to block `cut` variables; cheap ops are recomputed where all their
+    operands are there anyway.
+
+    ```mlir
+    func.func @"task/training"() attributes {hfta.task = #hfta.task<training, -1>} {
+      %1 = hfta.tanh %0 {hfta.block = 0 : i64, hfta.part = #hfta.part<forward>} : tensor<4xf32>
+      …
+      %3 = hfta.mul %2, %1 {hfta.block = 0 : i64, hfta.part = #hfta.part<backward>} : …
+      …
+    }
+    // ==>
+    hfta.variable @"hfta.saved/0" {block = 0 : i64, role = #hfta.role<saved>} : tensor<4xf32>
+    func.func @"task/forward.0"() attributes {hfta.task = #hfta.task<forward, 0>} {
+      %1 = hfta.tanh %0 : tensor<4xf32>
+      hfta.write %1, @"hfta.saved/0" : tensor<4xf32>
+      …
+    }
+    func.func @"task/backward.0"() attributes {hfta.task = #hfta.task<backward, 0>} {
+      %1 = hfta.read @"hfta.saved/0" : tensor<4xf32>
+      %3 = hfta.mul %2, %1 : …
+      …
+    }
+    ```
+  }];
+  let dependentDialects = ["::mlir::func::FuncDialect"];
 }
 
 def HftaVerifySchedules : Pass<"hfta-verify-schedules", "::mlir::ModuleOp"> {

@@ -104,6 +104,10 @@ LogicalResult HftaDialect::verifyOperationAttribute(Operation *op,
       return op->emitError()
              << "'" << kBlockAttrName << "' must be an i64 of at least 0";
   }
+  if (attribute.getName() == kPartAttrName &&
+      !isa<TaskPartAttr>(attribute.getValue()))
+    return op->emitError() << "'" << kPartAttrName
+                           << "' must be a #hfta.part attribute";
   if (attribute.getName() == kTargetAttrName &&
       (!isa<ModuleOp>(op) || !isa<TargetAttr>(attribute.getValue())))
     return op->emitError() << "'" << kTargetAttrName

@@ -270,6 +270,28 @@ def Hfta_TaskAttr : Hfta_Attr<"Task", "task"> {
   }];
 }
 
+def Hfta_TaskPart : I32EnumAttr<"TaskPart",
+    "part of a training step, an evaluation or an inference", [
+    I32EnumAttrCase<"forward", 0>,
+    I32EnumAttrCase<"recompute", 1>,
+    I32EnumAttrCase<"backward", 2>,
+    I32EnumAttrCase<"backward_weight", 3>,
+    I32EnumAttrCase<"sampled_moments", 4>,
+    I32EnumAttrCase<"statistics", 5>,
+    I32EnumAttrCase<"evaluate", 6>]> {
+  let description = [{
+    Where an op of an undivided function goes: to the task of this part and of the
+    op's block. `sampled_moments` is loss and backward beside drawn targets.
+    `recompute` is made of ops of `forward`, and `backward_weight` of ops of
+    `backward`, when ops are dealt out.
+  }];
+  let cppNamespace = "::mlir::hfta";
+  let genSpecializedAttr = 0;
+}
+def Hfta_TaskPartAttr : EnumAttr<Hfta_Dialect, Hfta_TaskPart, "part"> {
+  let assemblyFormat = "`<` $value `>`";
+}
+
 def Hfta_Space : I32EnumAttr<"Space", "kind of memory", [
     I32EnumAttrCase<"segment", 0>,
     I32EnumAttrCase<"host", 1>,

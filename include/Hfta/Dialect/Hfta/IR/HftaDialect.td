@@ -35,8 +35,11 @@ def Hfta_Dialect : Dialect {
     /// Module attribute: the cuts between its blocks, each a list of values'
     /// names.
     static constexpr llvm::StringLiteral kCutsAttrName = "hfta.cuts";
-    /// On an op of a fused model: the number of its block, an i64.
+    /// On an op of a fused model or of an undivided function: the number of its
+    /// block, an i64.
     static constexpr llvm::StringLiteral kBlockAttrName = "hfta.block";
+    /// On an op of an undivided function: its part (#hfta.part).
+    static constexpr llvm::StringLiteral kPartAttrName = "hfta.part";
     /// Function attribute: the task that a function computes (#hfta.task).
     static constexpr llvm::StringLiteral kTaskAttrName = "hfta.task";
     /// Argument and result attribute: a port's name.

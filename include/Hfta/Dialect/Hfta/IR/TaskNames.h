@@ -12,6 +12,10 @@
 
 /// Parts of tasks.
 namespace mlir::hfta::parts {
+/// Undivided: all of a micro-batch's training and evaluation, whose ops
+/// hfta-split-tasks deals out to tasks of the parts below.
+constexpr StringLiteral kTraining = "training";
+constexpr StringLiteral kEvaluation = "evaluation";
 constexpr StringLiteral kInit = "init";
 constexpr StringLiteral kForward = "forward";
 /// Of a forward again, what the backward needs of it.

@@ -1,0 +1,175 @@
+//===- SplitTasks.cpp - Deals a training step's ops out to tasks ----------===//
+
+#include "Hfta/Transforms/Passes.h"
+#include "StageOrder.h"
+#include "TaskBuilder.h"
+#include "TaskSplitter.h"
+
+#include "llvm/ADT/StringMap.h"
+
+namespace mlir::hfta {
+#define GEN_PASS_DEF_HFTASPLITTASKS
+#include "Hfta/Transforms/Passes.h.inc"
+} // namespace mlir::hfta
+
+using namespace mlir;
+using namespace mlir::hfta;
+
+/// Leaves to the backward of a block what other blocks' backward waits for. The
+/// rest, gradients of weights for the most part, can wait itself.
+static void splitBackward(Block &step, TaskTags &tags) {
+  for (Operation &op : llvm::reverse(step.without_terminator())) {
+    TaskTag &tag = tags[&op];
+    if (tag.part != TaskPart::backward)
+      continue;
+    bool isAwaited = llvm::any_of(op.getUsers(), [&](Operation *user) {
+      TaskTag of = tags.lookup(user);
+      return of.part == TaskPart::backward || of.block != tag.block;
+    });
+    if (!isAwaited)
+      tag.part = TaskPart::backward_weight;
+  }
+}
+
+/// Which blocks the order of a pipeline computes again before their backward.
+static FailureOr<std::vector<bool>>
+findRecomputed(ModuleOp module, const Job &job, int64_t blocks) {
+  std::vector<bool> recomputed;
+  if (job.getStageCount() > 1) {
+    FailureOr<planning::Order> order = makeStageOrder(module, job);
+    if (failed(order))
+      return failure();
+    recomputed = planning::getRecomputed(*order);
+  }
+  recomputed.resize(blocks, false);
+  return recomputed;
+}
+
+/// What nothing trains belongs to the first block that reads it.
+static void giveBlocks(TaskBuilder &tasks) {
+  for (auto function : tasks.getModule().getOps<func::FuncOp>()) {
+    auto task = function->getAttrOfType<TaskAttr>(HftaDialect::kTaskAttrName);
+    if (!task || !llvm::is_contained({parts::kForward, parts::kRecompute},
+                                     task.getPart().getValue()))
+      continue;
+    for (auto read : function.getOps<ReadOp>()) {
+      VariableOp variable = tasks.lookup(read.getVariable());
+      Role role = variable.getRole();
+      if ((role == Role::parameter || role == Role::statistics) &&
+          static_cast<int64_t>(variable.getBlock()) < 0)
+        variable.setBlock(task.getBlock());
+    }
+  }
+}
+
+/// The trained variables of each block, in the order in which the step adds to
+/// their gradients.
+static SmallVector<SmallVector<TrainedLeaf>>
+findLeaves(TaskBuilder &tasks, Block &step, int64_t blocks) {
+  SmallVector<SmallVector<TrainedLeaf>> leavesOfBlock(blocks);
+  for (auto write : step.getOps<WriteOp>()) {
+    VariableOp gradient = tasks.lookup(write.getVariable());
+    if (!gradient.isFor(Purpose::gradient))
+      continue;
+    VariableOp variable =
+        tasks.lookup(gradient.getPurposeAttr().getOf().getValue());
+    leavesOfBlock[variable.getBlock()].push_back(
+        {variable, write.getCopy() ? write.getCopy() : variable.getCopy()});
+  }
+  return leavesOfBlock;
+}
+
+/// forward, backward, statistics, norm and update of each block; clip, report.
+static LogicalResult splitTraining(TaskBuilder &tasks, func::FuncOp training) {
+  Block &step = training.getBody().front();
+  FailureOr<TaskTags> tags = readTags(training);
+  if (failed(tags))
+    return failure();
+  int64_t blocks = countBlocks(*tags);
+  if (tasks.getJob().splitsBackward())
+    splitBackward(step, *tags);
+  FailureOr<std::vector<bool>> recomputed =
+      findRecomputed(tasks.getModule(), tasks.getJob(), blocks);
+  if (failed(recomputed))
+    return failure();
+  TaskSplitter(tasks, *tags, blocks, std::move(*recomputed))
+      .split(step, {TaskPart::forward, TaskPart::recompute, TaskPart::backward,
+                    TaskPart::backward_weight, TaskPart::sampled_moments,
+                    TaskPart::statistics});
+  giveBlocks(tasks);
+  for (auto [block, leaves] : llvm::enumerate(findLeaves(tasks, step, blocks)))
+    buildUpdateTasks(tasks, block, leaves);
+  if (!tasks.getJob().clipNorm.empty())
+    buildClipTask(tasks);
+  buildReportTask(tasks);
+  tasks.eraseTask(training);
+  return success();
+}
+
+static LogicalResult splitEvaluation(TaskBuilder &tasks,
+                                     func::FuncOp evaluation) {
+  FailureOr<TaskTags> tags = readTags(evaluation);
+  if (failed(tags))
+    return failure();
+  TaskSplitter(tasks, *tags, countBlocks(*tags))
+      .split(evaluation.getBody().front(), TaskPart::evaluate);
+  tasks.eraseTask(evaluation);
+  return success();
+}
+
+/// Checkpoints hold a copy's tensors and the optimizer's state under one
+/// name each.
+static LogicalResult checkNames(TaskBuilder &tasks) {
+  ModuleOp module = tasks.getModule();
+  llvm::StringMap<SmallVector<VariableOp>> tensors;
+  for (auto variable : module.getOps<VariableOp>())
+    if (variable.getRole() == Role::parameter ||
+        variable.getRole() == Role::statistics)
+      tensors[variable.getOwnName()].push_back(variable);
+  for (auto variable : module.getOps<VariableOp>()) {
+    if (variable.getRole() != Role::optimizer_state)
+      continue;
+    std::string name = variable.getOwnName();
+    for (VariableOp tensor : tensors.lookup(name))
+      if (!tensor.getCopy() || !variable.getCopy() ||
+          tensor.getCopy() == variable.getCopy())
+        return tensor.emitError("'")
+               << name << "' is also what checkpoints call the optimizer's "
+               << "state of '"
+               << tasks.lookup(variable.getPurposeAttr().getOf().getValue())
+                      .getOwnName()
+               << "': rename it";
+  }
+  return success();
+}
+
+namespace {
+struct SplitTasksPass : hfta::impl::HftaSplitTasksBase<SplitTasksPass> {
+  using HftaSplitTasksBase::HftaSplitTasksBase;
+
+  void runOnOperation() override {
+    ModuleOp module = getOperation();
+    FailureOr<Job> job = Job::read(module);
+    if (failed(job) || failed(split(module, *job)))
+      return signalPassFailure();
+  }
+
+  static LogicalResult split(ModuleOp module, const Job &job) {
+    TaskBuilder tasks(module, job);
+    func::FuncOp training = findUndivided(module, parts::kTraining);
+    func::FuncOp evaluation = findUndivided(module, parts::kEvaluation);
+    func::FuncOp infer = findUndivided(module, parts::kInfer);
+    if (!infer || (job.training && !(training && evaluation)))
+      return module.emitError("expected the undivided functions '")
+             << (job.training ? "training', 'evaluation' and 'infer" : "infer")
+             << "'; run hfta-differentiate first";
+    if (training && failed(splitTraining(tasks, training)))
+      return failure();
+    buildInitTasks(tasks);
+    if (evaluation && failed(splitEvaluation(tasks, evaluation)))
+      return failure();
+    infer->moveBefore(module.getBody(), module.getBody()->end());
+    return checkNames(tasks);
+  }
+};
+} // namespace

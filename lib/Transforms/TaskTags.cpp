@@ -1,0 +1,154 @@
+//===- TaskTags.cpp - Where ops of undivided functions go -----------------===//
+
+#include "TaskTags.h"
+
+#include "Hfta/Dialect/Hfta/IR/TaskNames.h"
+
+using namespace mlir;
+using namespace mlir::hfta;
+
+static IntegerAttr getBlockAttr(Operation *op) {
+  return op->getAttrOfType<IntegerAttr>(HftaDialect::kBlockAttrName);
+}
+
+static void setBlockAttr(Operation *op, int64_t block) {
+  op->setAttr(HftaDialect::kBlockAttrName,
+              IntegerAttr::get(IntegerType::get(op->getContext(), 64), block));
+}
+
+void hfta::noteTags(Block &pass, const TaskTags &tags) {
+  for (Operation &op : pass.without_terminator()) {
+    TaskTag tag = tags.lookup(&op);
+    op.setAttr(HftaDialect::kPartAttrName,
+               TaskPartAttr::get(op.getContext(), tag.part));
+    setBlockAttr(&op, tag.block);
+  }
+}
+
+void hfta::removeTags(Operation *op) {
+  op->removeAttr(HftaDialect::kPartAttrName);
+  op->removeAttr(HftaDialect::kBlockAttrName);
+}
+
+/// Whether a value may go from one task to another. Ops without operands are
+/// made anew wherever they are used.
+static bool followsOrder(Operation *from, TaskTag giver, TaskTag taker) {
+  if (from->getNumOperands() == 0 || giver.part != taker.part)
+    return true;
+  switch (giver.part) {
+  case TaskPart::forward:
+  case TaskPart::evaluate:
+    return giver.block <= taker.block;
+  case TaskPart::backward:
+  case TaskPart::sampled_moments:
+    return giver.block >= taker.block;
+  case TaskPart::recompute:
+  case TaskPart::backward_weight:
+  case TaskPart::statistics:
+    return true;
+  }
+  llvm_unreachable("all parts are listed");
+}
+
+static LogicalResult verifyOrder(Operation &op, const TaskTags &tags) {
+  for (Value operand : op.getOperands()) {
+    TaskTag giver = tags.lookup(operand.getDefiningOp());
+    if (followsOrder(operand.getDefiningOp(), giver, tags.lookup(&op)))
+      continue;
+    InFlightDiagnostic diagnostic = op.emitError("in block ")
+                                    << tags.lookup(&op).block << " of part "
+                                    << stringifyTaskPart(giver.part)
+                                    << " reads a value of block " << giver.block
+                                    << ", which is computed later";
+    diagnostic.attachNote(operand.getLoc()) << "the value comes from here";
+    return diagnostic;
+  }
+  return success();
+}
+
+/// Whether ops of a part stand in the evaluation's function; null: in none.
+static std::optional<bool> isOfEvaluation(TaskPart part) {
+  switch (part) {
+  case TaskPart::evaluate:
+    return true;
+  case TaskPart::forward:
+  case TaskPart::backward:
+  case TaskPart::sampled_moments:
+  case TaskPart::statistics:
+    return false;
+  case TaskPart::recompute:
+  case TaskPart::backward_weight:
+    return std::nullopt;
+  }
+  llvm_unreachable("all parts are listed");
+}
+
+FailureOr<TaskTags> hfta::readTags(func::FuncOp function) {
+  TaskTags tags;
+  auto task = function->getAttrOfType<TaskAttr>(HftaDialect::kTaskAttrName);
+  bool evaluates = task.getPart() == parts::kEvaluation;
+  Block &pass = function.getBody().front();
+  for (Operation &op : pass.without_terminator()) {
+    auto part = op.getAttrOfType<TaskPartAttr>(HftaDialect::kPartAttrName);
+    IntegerAttr block = getBlockAttr(&op);
+    if (!part || !block)
+      return op.emitError("expected '")
+             << HftaDialect::kPartAttrName << "' and '"
+             << HftaDialect::kBlockAttrName
+             << "' on each op of an undivided function";
+    if (isOfEvaluation(part.getValue()) != evaluates)
+      return op.emitError("expected an op of part ")
+             << (evaluates ? "evaluate"
+                           : "forward, backward, sampled_moments or statistics")
+             << " in '" << function.getSymName() << "', got "
+             << stringifyTaskPart(part.getValue());
+    tags[&op] = {part.getValue(), block.getInt()};
+  }
+  for (Operation &op : pass.without_terminator())
+    if (failed(verifyOrder(op, tags)))
+      return failure();
+  return tags;
+}
+
+int64_t hfta::countBlocks(const TaskTags &tags) {
+  int64_t blocks = 1;
+  for (auto &[op, tag] : tags)
+    blocks = std::max(blocks, tag.block + 1);
+  return blocks;
+}
+
+func::FuncOp hfta::findUndivided(ModuleOp module, StringRef part) {
+  for (auto function : module.getOps<func::FuncOp>()) {
+    auto task = function->getAttrOfType<TaskAttr>(HftaDialect::kTaskAttrName);
+    if (task && task.getPart() == part && task.getBlock() < 0)
+      return function;
+  }
+  return {};
+}
+
+/// Keeps the names of the cuts between blocks that are still two.
+static void mergeCuts(ModuleOp module, ArrayRef<int64_t> mergedInto) {
+  auto cuts = module->getAttrOfType<ArrayAttr>(HftaDialect::kCutsAttrName);
+  if (!cuts)
+    return;
+  SmallVector<Attribute> kept;
+  for (auto [before, cut] : llvm::enumerate(cuts))
+    if (mergedInto[before] != mergedInto[before + 1])
+      kept.push_back(cut);
+  if (kept.empty())
+    module->removeAttr(HftaDialect::kCutsAttrName);
+  else
+    module->setAttr(HftaDialect::kCutsAttrName,
+                    ArrayAttr::get(module.getContext(), kept));
+}
+
+void hfta::mergeBlocks(ModuleOp module, ArrayRef<int64_t> mergedInto) {
+  for (StringRef part : {parts::kTraining, parts::kEvaluation})
+    if (func::FuncOp function = findUndivided(module, part))
+      for (Operation &op : function.getBody().front().without_terminator())
+        setBlockAttr(&op, mergedInto[getBlockAttr(&op).getInt()]);
+  for (auto variable : module.getOps<VariableOp>())
+    if (auto block = static_cast<int64_t>(variable.getBlock()); block >= 0)
+      variable.setBlock(mergedInto[block]);
+  mergeCuts(module, mergedInto);
+}
