@@ -73,13 +73,12 @@ public:
     int64_t number =
         find(variable.getRole(), variable.getBlock(), variable.getInstances(),
              copies.has_value(), variable.getReaders().value_or(kNobody),
-             writer, variable.getHoldersAttr());
+             writer, variable.getHoldersAttr(), variable.getResidency());
     Segment &segment = segments[number];
     if (segment.hasSlabs) {
       int64_t offset = segment.end;
       int64_t end = offset + alignTo(getLogicalBytes(type));
-      growSlabs(segment, segment.isSummed() ? alignToBlocks(end) : end,
-                *copies);
+      growSlabs(segment, segment.alignEnd(end), *copies);
       segment.end = end;
       return {number, offset, 0};
     }
@@ -113,10 +112,9 @@ public:
     SmallVector<Attribute> attributes;
     for (const Segment &segment : segments)
       attributes.push_back(SegmentAttr::get(
-          context, segment.role, segment.block,
-          segment.isSummed() ? alignToBlocks(segment.bytes) : segment.bytes,
+          context, segment.role, segment.block, segment.alignEnd(segment.bytes),
           segment.instances, segment.copyBytes, segment.readers,
-          segment.holders));
+          segment.holders, segment.residency));
     return ArrayAttr::get(context, attributes);
   }
 
@@ -131,27 +129,30 @@ private:
     SmallVector<int64_t> readers =
         {};                    ///< other stages, to which it is sent whole
     ReplicasAttr holders = {}; ///< replicas that alone have it
-    /// Whether its groups' sums are added up, which goes by blocks.
-    bool isSummed() const {
-      return SegmentAttr::isSummed(role) && instances > 1;
+    Residency residency = Residency::resident;
+    /// Where it, or a slab of it, ends. Groups' sums are added up by blocks,
+    /// and what has no memory of its own goes to and fro by pages.
+    int64_t alignEnd(int64_t bytes) const {
+      if (SegmentAttr::isSummed(role) && instances > 1)
+        bytes = llvm::alignTo(bytes, SegmentAttr::kBlockBytes);
+      return residency == Residency::resident
+                 ? bytes
+                 : llvm::alignTo(bytes, SegmentAttr::kPageBytes);
     }
   };
-
-  static int64_t alignToBlocks(int64_t bytes) {
-    return llvm::alignTo(bytes, SegmentAttr::kBlockBytes);
-  }
 
   static constexpr ArrayRef<int64_t> kNobody = {};
 
   int64_t find(Role role, int64_t block, int64_t instances, bool arrayed,
                ArrayRef<int64_t> readers = kNobody, StringRef writer = "",
-               ReplicasAttr holders = {}) {
+               ReplicasAttr holders = {},
+               Residency residency = Residency::resident) {
     bool hasSlabs = arrayed && SegmentAttr::livesWithinStep(role);
     const auto *known = llvm::find_if(segments, [&](const Segment &segment) {
       return segment.role == role && segment.block == block &&
              segment.instances == instances && segment.hasSlabs == hasSlabs &&
              segment.readers == readers && segment.writer == writer &&
-             segment.holders == holders;
+             segment.holders == holders && segment.residency == residency;
     });
     if (known != segments.end())
       return known - segments.begin();
@@ -159,6 +160,7 @@ private:
     segments.back().readers.assign(readers.begin(), readers.end());
     segments.back().writer = writer;
     segments.back().holders = holders;
+    segments.back().residency = residency;
     return static_cast<int64_t>(segments.size()) - 1;
   }
 

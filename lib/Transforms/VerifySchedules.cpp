@@ -107,6 +107,8 @@ private:
   LogicalResult followAllGather(AllGatherOp gather);
   LogicalResult followBroadcast(BroadcastBytesOp broadcast);
   LogicalResult followTakeGroup(TakeGroupOp take);
+  template <typename OpTy>
+  LogicalResult followMove(OpTy move, bool isWrite);
   LogicalResult touchAll(
       Operation *op, Queue queue, PlaceAttr place, int64_t bytes,
       llvm::function_ref<bool(int64_t)> isWritten = [](int64_t) {
@@ -391,6 +393,18 @@ LogicalResult ScheduleWalk::followTakeGroup(TakeGroupOp take) {
   return contents.takeGroup(take);
 }
 
+/// Between an instance's place and the store.
+template <typename OpTy>
+LogicalResult ScheduleWalk::followMove(OpTy move, bool isWrite) {
+  auto ahead = static_cast<int64_t>(move.getAhead());
+  if (isPastLast(ahead))
+    return success();
+  int64_t number = move.getSegment();
+  Range range = getSegment(number);
+  range.instance = getInstance(number, ahead);
+  return touch(move, start(move), range, isWrite);
+}
+
 LogicalResult ScheduleWalk::followSend(SendOp send) {
   Queue queue = start(send);
   std::optional<Range> range = getRange(send.getAt(), send.getBytes(), 0);
@@ -514,6 +528,14 @@ LogicalResult ScheduleWalk::visit(Operation *command) {
     return followBroadcast(broadcast);
   if (auto take = dyn_cast<TakeGroupOp>(command))
     return followTakeGroup(take);
+  if (auto fetch = dyn_cast<FetchOp>(command))
+    return fetch.getContents() == Contents::undefined
+               ? success()
+               : followMove(fetch, /*isWrite=*/true);
+  if (auto evict = dyn_cast<EvictOp>(command))
+    return followMove(evict, /*isWrite=*/false);
+  if (isa<DropOp>(command))
+    return success();
   if (auto send = dyn_cast<SendOp>(command))
     return followSend(send);
   if (auto receive = dyn_cast<ReceiveOp>(command))

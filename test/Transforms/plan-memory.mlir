@@ -207,3 +207,24 @@ module {
     return
   }
 }
+
+// -----
+
+// What has no memory of its own, in segments of pages: apart by residency, too.
+// CHECK: hfta.segments = [
+// CHECK-SAME: #hfta.segment<saved, 0, 8192 bytes, 1 instances, 4096 a copy(spilled)>,
+// CHECK-SAME: #hfta.segment<saved, 0, 8192 bytes, 1 instances, 4096 a copy(transient)>,
+// CHECK-SAME: #hfta.segment<saved, 0, 128 bytes, 1 instances, 64 a copy>,
+// CHECK-SAME: #hfta.segment<parameter, 0, 4096 bytes, 1 instances(spilled)>]
+module {
+  // CHECK: @a {{.*}}location = #hfta.binding<0, 0, 4096>
+  hfta.variable @a {role = #hfta.role<saved>, block = 0 : i64, residency = #hfta.residency<spilled>} : tensor<4xf32, #hfta.copies<2>>
+  // CHECK: @b {{.*}}location = #hfta.binding<0, 64, 4096>
+  hfta.variable @b {role = #hfta.role<saved>, block = 0 : i64, residency = #hfta.residency<spilled>} : tensor<4xf32, #hfta.copies<2>>
+  // CHECK: @c {{.*}}location = #hfta.binding<1, 0, 4096>
+  hfta.variable @c {role = #hfta.role<saved>, block = 0 : i64, residency = #hfta.residency<transient>} : tensor<4xf32, #hfta.copies<2>>
+  // CHECK: @d {{.*}}location = #hfta.binding<2, 0, 64>
+  hfta.variable @d {role = #hfta.role<saved>, block = 0 : i64} : tensor<4xf32, #hfta.copies<2>>
+  // CHECK: @w {{.*}}location = #hfta.binding<3, 0, 64>
+  hfta.variable @w {role = #hfta.role<parameter>, block = 0 : i64, residency = #hfta.residency<spilled>} : tensor<4xf32, #hfta.copies<2>>
+}

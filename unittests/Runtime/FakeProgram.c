@@ -96,6 +96,21 @@ static void add_tensor(fake *self, int index, const char *name, int segment,
       stride ? stride * (uint64_t)self->program.copies : (bytes + 63) / 64 * 64;
 }
 
+/// What a program that spills has no memory of its own for.
+static uint32_t residency_of(uint32_t segment) {
+  switch (segment) {
+  case FAKE_SEGMENT_PARAMETERS:
+  case FAKE_SEGMENT_STATE:
+    return HFTA_SPILLED;
+  case FAKE_SEGMENT_GRADIENTS:
+  case FAKE_SEGMENT_SAVED:
+  case FAKE_SEGMENT_CUT:
+    return HFTA_TRANSIENT;
+  default:
+    return HFTA_RESIDENT;
+  }
+}
+
 static void add_segments(fake *self, const fake_options *options) {
   static const struct {
     const char *name;
@@ -119,14 +134,16 @@ static void add_segments(fake *self, const fake_options *options) {
     bool kept = rows[i].role == HFTA_SEGMENT_SAVED ||
                 rows[i].role == HFTA_SEGMENT_CUT ||
                 rows[i].role == HFTA_SEGMENT_INPUT;
-    self->segments[i] =
-        (hfta_segment){.name = rows[i].name,
-                       .role = rows[i].role,
-                       .block = rows[i].block,
-                       .alignment = 64,
-                       .instances = kept && options->all_forwards_first
-                                        ? (uint32_t)options->micro_batches
-                                        : 1};
+    self->segments[i] = (hfta_segment){
+        .name = rows[i].name,
+        .role = rows[i].role,
+        .block = rows[i].block,
+        .alignment = 64,
+        .residency =
+            options->spilled_copies ? residency_of((uint32_t)i) : HFTA_RESIDENT,
+        .instances = kept && options->all_forwards_first
+                         ? (uint32_t)options->micro_batches
+                         : 1};
   }
   ++self->segments[FAKE_SEGMENT_INPUT].instances; // for the next batch
   self->segments[FAKE_SEGMENT_BATCH_SCALARS].instances =
@@ -136,7 +153,8 @@ static void add_segments(fake *self, const fake_options *options) {
   self->segments[FAKE_SEGMENT_SCRATCH].bytes = 64;
 }
 
-/// Makes a segment slabs of as many bytes as its tensors have in one copy.
+/// Makes a segment slabs of as many bytes as its tensors have in one copy, of
+/// whole pages where they aren't resident.
 static void make_slabs(fake *self, uint32_t segment) {
   uint64_t bytes = 0;
   for (int i = 0; i < FAKE_TENSOR_COUNT; ++i) {
@@ -146,6 +164,8 @@ static void make_slabs(fake *self, uint32_t segment) {
     tensor->offset = bytes;
     bytes += tensor->copy_stride;
   }
+  if (self->segments[segment].residency != HFTA_RESIDENT)
+    bytes = (bytes + HFTA_PAGE_BYTES - 1) / HFTA_PAGE_BYTES * HFTA_PAGE_BYTES;
   for (int i = 0; i < FAKE_TENSOR_COUNT; ++i) {
     hfta_tensor *tensor = &self->tensors[i];
     if (tensor->segment != segment || tensor->copy_stride == 0)
@@ -154,6 +174,16 @@ static void make_slabs(fake *self, uint32_t segment) {
   }
   self->segments[segment].copy_bytes = bytes;
   self->segments[segment].bytes = bytes * (uint64_t)self->program.copies;
+}
+
+/// The arena has room for all that isn't resident, side by side.
+static void make_spilled(fake *self) {
+  make_slabs(self, FAKE_SEGMENT_PARAMETERS);
+  make_slabs(self, FAKE_SEGMENT_STATE);
+  for (uint32_t i = 0; i < FAKE_SEGMENT_COUNT; ++i)
+    if (self->segments[i].residency != HFTA_RESIDENT)
+      self->program.arena_bytes +=
+          self->segments[i].bytes * self->segments[i].instances;
 }
 
 static void add_parameters(fake *self) {
@@ -290,9 +320,17 @@ static void add_launches(fake *self) {
   }
 }
 
+/// Tasks that write what is spilled: parameters, and then state too.
+static uint32_t spilled_writes(int task) {
+  bool updates = task == FAKE_UPDATE_0 || task == FAKE_UPDATE_1;
+  return updates ? 2 : task == FAKE_INIT ? 1 : 0;
+}
+
 static void add_tasks(fake *self, const fake_options *options) {
   static const uint32_t all[] = {FAKE_SEGMENT_PARAMETERS, FAKE_SEGMENT_INPUT,
                                  FAKE_SEGMENT_SCALARS};
+  static const uint32_t spilled[] = {FAKE_SEGMENT_PARAMETERS,
+                                     FAKE_SEGMENT_STATE};
   static const char *const names[FAKE_TASK_COUNT] = {
       "init",       "evaluate",   "infer",  "forward.0", "forward.1",
       "backward.0", "backward.1", "norm.0", "norm.1",    "clip",
@@ -309,6 +347,10 @@ static void add_tasks(fake *self, const fake_options *options) {
     task->reads = task->writes = all;
     task->read_count = 3;
     task->write_count = 1;
+    if (options->spilled_copies) {
+      task->writes = spilled;
+      task->write_count = spilled_writes(i);
+    }
     task->flags = options->takes_turns ? HFTA_TASK_BY_COPIES : 0;
   }
 }
@@ -439,6 +481,8 @@ hfta_program *fake_program_make(const fake_options *options) {
   make_slabs(self, FAKE_SEGMENT_SAVED);
   make_slabs(self, FAKE_SEGMENT_CUT);
   make_slabs(self, FAKE_SEGMENT_GRADIENTS);
+  if (options->spilled_copies)
+    make_spilled(self);
   add_launches(self);
   add_tasks(self, options);
   add_data(self);
@@ -456,9 +500,11 @@ hfta_program *fake_program_make(const fake_options *options) {
   program->task_count =
       options->curvature ? FAKE_TASK_COUNT : FAKE_PLAIN_TASK_COUNT;
   program->schedules = self->schedules.rows;
-  program->schedule_count = options->inference_only ? 2 : FAKE_SCHEDULE_COUNT;
-  program->event_count = 2;
-  program->queue_count = 2;
+  program->schedule_count = options->inference_only   ? 2
+                            : options->spilled_copies ? 4
+                                                      : FAKE_SCHEDULE_COUNT;
+  program->event_count = 5;
+  program->queue_count = options->spilled_copies ? 4 : 2;
   program->data_field_count = options->inference_only ? 0 : 2;
   program->input_count = 1;
   program->output_count = 1;

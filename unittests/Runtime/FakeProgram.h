@@ -31,6 +31,10 @@ typedef struct fake_options {
   uint32_t curvature;
   uint32_t diverging; ///< copy 1 has a learning rate of 1e30
   int takes_turns;    ///< tasks may run copy by copy
+  /// Not 0: parameters and state are spilled, gradients and activations lie in
+  /// the arena; if copies take turns, so many at a time. Not with a
+  /// preconditioner.
+  int64_t spilled_copies;
   const char *cpu_features;
 } fake_options;
 

@@ -7,13 +7,14 @@
 #include <stdbool.h>
 #include <string.h>
 
-enum { TASKS = 0, UPLOADS = 1 }; // queues
-enum { UPLOADED = 0, USED = 1 }; // events
-enum { FACTOR_EVERY = 5 };       // hyper-parameter
+enum { TASKS = 0, UPLOADS = 1, READS = 2, WRITES = 3 };           // queues
+enum { UPLOADED = 0, USED = 1, READ = 2, WRITTEN = 3, DONE = 4 }; // events
+enum { FACTOR_EVERY = 5 }; // hyper-parameter
 
 static const uint32_t gradients[] = {FAKE_SEGMENT_GRADIENTS};
 static const uint32_t all_slabs[] = {FAKE_SEGMENT_GRADIENTS, FAKE_SEGMENT_SAVED,
-                                     FAKE_SEGMENT_CUT};
+                                     FAKE_SEGMENT_CUT, FAKE_SEGMENT_PARAMETERS,
+                                     FAKE_SEGMENT_STATE};
 
 /// A schedule that is being written.
 typedef struct list {
@@ -45,7 +46,11 @@ static void end(list *self, hfta_command *repeat) {
 
 /// NULL where copies don't take turns.
 static hfta_command *begin_turns(list *self) {
-  return self->options->takes_turns ? begin(self, HFTA_REPEAT_TURNS) : NULL;
+  if (!self->options->takes_turns)
+    return NULL;
+  hfta_command *turns = begin(self, HFTA_REPEAT_TURNS);
+  turns->bytes = (uint64_t)self->options->spilled_copies;
+  return turns;
 }
 
 static void end_turns(list *self, hfta_command *repeat) {
@@ -70,6 +75,85 @@ static void run_in_two(list *self, enum fake_task task) {
   run_every(self, HFTA_DUE, task);
   run_every(self, HFTA_DUE_OTHERS, task);
 }
+
+//===----------------------------------------------------------------------===//
+// What isn't resident
+//===----------------------------------------------------------------------===//
+
+/// All instances of all copies, whether the schedule needs them or not.
+static uint64_t bytes_of(const list *self, uint32_t segment) {
+  const hfta_segment *row = &self->program->segments[segment];
+  return row->residency == HFTA_RESIDENT ? 0 : row->bytes * row->instances;
+}
+
+/// Segments lie one after the other.
+static uint64_t address_of(const list *self, uint32_t segment) {
+  uint64_t address = 0;
+  for (uint32_t i = 0; i < segment; ++i)
+    address += bytes_of(self, i);
+  return address;
+}
+
+static void fetch(list *self, uint32_t segment, hfta_contents contents) {
+  if (self->options->spilled_copies == 0)
+    return;
+  bool is_stored = contents == HFTA_CONTENTS_STORED;
+  hfta_command *command =
+      add(self, HFTA_COMMAND_FETCH, is_stored ? READS : TASKS, contents);
+  command->to = (hfta_place){.space = HFTA_SPACE_SEGMENT, .index = segment};
+  command->from = (hfta_place){.space = HFTA_SPACE_ARENA,
+                               .offset = address_of(self, segment)};
+  command->bytes = self->program->segments[segment].instances;
+}
+
+static void evict(list *self, uint32_t segment) {
+  if (self->options->spilled_copies == 0)
+    return;
+  add(self, HFTA_COMMAND_EVICT, WRITES, 0)->to =
+      (hfta_place){.space = HFTA_SPACE_SEGMENT, .index = segment};
+}
+
+static void drop(list *self, uint32_t segment) {
+  if (self->options->spilled_copies == 0)
+    return;
+  add(self, HFTA_COMMAND_DROP, TASKS, 0)->to =
+      (hfta_place){.space = HFTA_SPACE_SEGMENT, .index = segment};
+}
+
+/// One queue goes on when another one has done what it was given.
+static void follow(list *self, uint32_t queue, uint32_t event, uint32_t other) {
+  if (self->options->spilled_copies == 0)
+    return;
+  add(self, HFTA_COMMAND_RECORD, other, event);
+  add(self, HFTA_COMMAND_AWAIT, queue, event);
+}
+
+/// What was written before must be in the store; tasks wait for what is read.
+static void fetch_weights(list *self, bool with_state) {
+  follow(self, READS, WRITTEN, WRITES);
+  follow(self, READS, DONE, TASKS);
+  fetch(self, FAKE_SEGMENT_PARAMETERS, HFTA_CONTENTS_STORED);
+  if (with_state)
+    fetch(self, FAKE_SEGMENT_STATE, HFTA_CONTENTS_STORED);
+  follow(self, TASKS, READ, READS);
+}
+
+static void evict_weights(list *self, bool with_state) {
+  follow(self, WRITES, DONE, TASKS);
+  evict(self, FAKE_SEGMENT_PARAMETERS);
+  if (with_state)
+    evict(self, FAKE_SEGMENT_STATE);
+}
+
+static void drop_weights(list *self, bool with_state) {
+  drop(self, FAKE_SEGMENT_PARAMETERS);
+  if (with_state)
+    drop(self, FAKE_SEGMENT_STATE);
+}
+
+//===----------------------------------------------------------------------===//
+// Parts of schedules
+//===----------------------------------------------------------------------===//
 
 /// Between a segment and the host's image of it.
 static void transfer_image(list *self, uint32_t segment, uint32_t from,
@@ -132,6 +216,8 @@ static void download_results(list *self) {
 }
 
 static void forward(list *self) {
+  fetch(self, FAKE_SEGMENT_CUT, HFTA_CONTENTS_UNDEFINED);
+  fetch(self, FAKE_SEGMENT_SAVED, HFTA_CONTENTS_UNDEFINED);
   run(self, FAKE_FORWARD_0);
   run_in_two(self, FAKE_FORWARD_1);
 }
@@ -139,6 +225,8 @@ static void forward(list *self) {
 static void backward(list *self) {
   run_in_two(self, FAKE_BACKWARD_1);
   run(self, FAKE_BACKWARD_0);
+  drop(self, FAKE_SEGMENT_SAVED);
+  drop(self, FAKE_SEGMENT_CUT);
 }
 
 static void accumulate(list *self) {
@@ -146,15 +234,19 @@ static void accumulate(list *self) {
       self->options->all_forwards_first && self->options->micro_batches > 1;
   hfta_command *batches = begin_uploads(self);
   hfta_command *turns = forwards_first ? NULL : begin_turns(self);
+  fetch_weights(self, false);
   forward(self);
   if (!forwards_first)
     backward(self);
+  drop_weights(self, false);
   end_turns(self, turns);
   end_uploads(self, batches);
   if (!forwards_first)
     return;
   batches = begin(self, HFTA_REPEAT_MICRO_BATCHES);
+  fetch_weights(self, false);
   backward(self);
+  drop_weights(self, false);
   end(self, batches);
 }
 
@@ -180,10 +272,17 @@ static void keep(list *self, const uint32_t *segments, uint32_t count) {
 static void keep_gradients(list *self) {
   bool in_flight =
       self->options->all_forwards_first && self->options->micro_batches > 1;
+  uint32_t all = self->options->spilled_copies > 0 ? 5 : 3;
   if (self->options->takes_turns && !in_flight)
     keep(self, gradients, 1);
   else
-    keep(self, all_slabs, 3);
+    keep(self, all_slabs, self->options->takes_turns ? 3 : all);
+}
+
+/// Outside of turns all copies' weights are in their places.
+static void keep_weights(list *self) {
+  if (self->options->spilled_copies > 0 && !self->options->takes_turns)
+    keep(self, all_slabs + 3, 2);
 }
 
 //===----------------------------------------------------------------------===//
@@ -196,15 +295,23 @@ static void initialize(list *self) {
   upload_scalars(self, FAKE_SEGMENT_BATCH_SCALARS);
   end(self, batches);
   hfta_command *turns = begin_turns(self);
+  follow(self, TASKS, WRITTEN, WRITES);
+  fetch(self, FAKE_SEGMENT_PARAMETERS, HFTA_CONTENTS_UNDEFINED);
   run(self, FAKE_INIT);
+  evict_weights(self, false);
+  drop_weights(self, false);
   end_turns(self, turns);
+  keep_weights(self);
 }
 
 static void infer(list *self) {
   upload(self, HFTA_SPACE_PORT, 0, FAKE_IMAGE, 0);
   hfta_command *turns = begin_turns(self);
+  fetch_weights(self, false);
   run(self, FAKE_INFER);
+  drop_weights(self, false);
   end_turns(self, turns);
+  keep_weights(self);
 }
 
 static void evaluate(list *self) {
@@ -212,10 +319,13 @@ static void evaluate(list *self) {
   hfta_command *batches = begin_uploads(self);
   upload_scalars(self, FAKE_SEGMENT_BATCH_SCALARS);
   hfta_command *turns = begin_turns(self);
+  fetch_weights(self, false);
   run(self, FAKE_EVALUATE);
+  drop_weights(self, false);
   end_turns(self, turns);
   end_uploads(self, batches);
   download_results(self);
+  keep_weights(self);
 }
 
 static void step(list *self) {
@@ -228,16 +338,26 @@ static void step(list *self) {
   if (self->options->takes_turns && self->options->micro_batches == 1) {
     hfta_command *batches = begin_uploads(self);
     hfta_command *turns = begin_turns(self);
+    fetch_weights(self, true);
+    fetch(self, FAKE_SEGMENT_GRADIENTS, HFTA_CONTENTS_ZEROS);
     forward(self);
     backward(self);
     update(self);
+    evict_weights(self, true);
+    drop_weights(self, true);
+    drop(self, FAKE_SEGMENT_GRADIENTS);
     end(self, turns);
     end_uploads(self, batches);
   } else {
+    fetch(self, FAKE_SEGMENT_GRADIENTS, HFTA_CONTENTS_ZEROS);
     accumulate(self);
     hfta_command *turns = begin_turns(self);
+    fetch_weights(self, true);
     update(self);
+    evict_weights(self, true);
+    drop_weights(self, true);
     end_turns(self, turns);
+    drop(self, FAKE_SEGMENT_GRADIENTS);
     keep_gradients(self);
   }
   download_results(self);

@@ -7,7 +7,9 @@
 
 enum { FAKE_SCHEDULE_COUNT = 6, FAKE_MAX_COMMANDS = 64 };
 
-/// `initialize` and `infer` come first: all that inference needs.
+/// `initialize` and `infer` come first: all that inference needs. Gradients
+/// that aren't resident can't wait for an update in another schedule: programs
+/// that spill lack the last two.
 typedef struct fake_schedules {
   hfta_schedule rows[FAKE_SCHEDULE_COUNT];
   hfta_command commands[FAKE_SCHEDULE_COUNT][FAKE_MAX_COMMANDS];

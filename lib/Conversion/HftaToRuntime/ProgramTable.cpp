@@ -86,6 +86,18 @@ static uint32_t getRoleCode(Role role) {
   llvm_unreachable("all roles have a code");
 }
 
+static uint32_t getResidencyCode(Residency residency) {
+  switch (residency) {
+  case Residency::resident:
+    return HFTA_RESIDENT;
+  case Residency::transient:
+    return HFTA_TRANSIENT;
+  case Residency::spilled:
+    return HFTA_SPILLED;
+  }
+  llvm_unreachable("all residencies have a code");
+}
+
 namespace {
 
 class ProgramBuilder {
@@ -111,6 +123,7 @@ private:
   StructRecord<hfta_data_source> getSource(const DataSource &source);
   StructRecord<hfta_learning_rate> getSchedule(const Schedule &schedule);
   FlatSymbolRefAttr getStages();
+  void setMemory();
   StructRecord<hfta_roles> getRoles();
   StructRecord<hfta_export_template> getExportTemplate(DictionaryAttr model);
   void buildSettings();
@@ -191,7 +204,10 @@ LogicalResult ProgramBuilder::buildSegments() {
             .set(&hfta_segment::stage, job.getStage(segment.getBlock()))
             .set(&hfta_segment::holders,
                  getReplicasRecord(segment.getHolders()))
-            .set(&hfta_segment::image, image));
+            .set(&hfta_segment::image, image)
+            .set(&hfta_segment::residency,
+                 getResidencyCode(segment.getResidency()))
+            .set(&hfta_segment::reserved, 0));
   };
   for (auto [attribute, image] : llvm::zip(segments, images)) {
     auto segment = cast<SegmentAttr>(attribute);
@@ -511,6 +527,16 @@ void ProgramBuilder::setJob() {
            getSchedule(job.kfacDampingSchedule));
 }
 
+/// What the job allows, and what the schedules need of it.
+void ProgramBuilder::setMemory() {
+  auto arena = module->getAttrOfType<IntegerAttr>(HftaDialect::kArenaAttrName);
+  program.set(&hfta_program::arena_bytes, arena ? arena.getInt() : 0)
+      .set(&hfta_program::device_bytes, job.memoryDevice)
+      .set(&hfta_program::memory_threads,
+           job.hasBudget() ? job.memoryThreads : 0)
+      .set(&hfta_program::spill_directory, text(job.getSpillFolder()));
+}
+
 LogicalResult ProgramBuilder::build(StringRef symbol) {
   orderTensors();
   if (failed(tasks.build()) || failed(buildSegments()))
@@ -521,6 +547,7 @@ LogicalResult ProgramBuilder::build(StringRef symbol) {
   buildModels();
   buildSettings();
   setJob();
+  setMemory();
   program.set(&hfta_program::abi_version, hfta_abi_version())
       .set(&hfta_program::reserved, 0)
       .set(&hfta_program::blocks, blocks)

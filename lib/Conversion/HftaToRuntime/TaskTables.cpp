@@ -144,13 +144,35 @@ static uint32_t getSpaceCode(Space space) {
   llvm_unreachable("all spaces have a code");
 }
 
-/// Zeros where a command has no place.
-static StructRecord<hfta_place> getPlace(PlaceAttr place) {
+static uint32_t getContentsCode(Contents contents) {
+  switch (contents) {
+  case Contents::stored:
+    return HFTA_CONTENTS_STORED;
+  case Contents::zeros:
+    return HFTA_CONTENTS_ZEROS;
+  case Contents::undefined:
+    return HFTA_CONTENTS_UNDEFINED;
+  }
+  llvm_unreachable("all contents have a code");
+}
+
+static StructRecord<hfta_place> getRecord(const hfta_place &place) {
   return StructRecord<hfta_place>()
-      .set(&hfta_place::space, place ? getSpaceCode(place.getSpace()) : 0)
-      .set(&hfta_place::index, place ? place.getNumber() : 0)
-      .set(&hfta_place::offset, place ? place.getOffset() : 0)
-      .set(&hfta_place::copy_stride, place ? place.getStride() : 0);
+      .set(&hfta_place::space, place.space)
+      .set(&hfta_place::index, place.index)
+      .set(&hfta_place::offset, place.offset)
+      .set(&hfta_place::copy_stride, place.copy_stride);
+}
+
+static hfta_place getPlace(PlaceAttr place) {
+  return {getSpaceCode(place.getSpace()),
+          static_cast<uint32_t>(place.getNumber()),
+          static_cast<uint64_t>(place.getOffset()),
+          static_cast<uint64_t>(place.getStride())};
+}
+
+static hfta_place getSegment(int64_t number) {
+  return {HFTA_SPACE_SEGMENT, static_cast<uint32_t>(number), 0, 0};
 }
 
 StructRecord<hfta_replicas> hfta::getReplicasRecord(ReplicasAttr replicas) {
@@ -167,7 +189,7 @@ struct TaskTables::Command {
   int64_t device = 0, queue = 0;
   uint32_t subject = 0;
   int64_t ahead = 0;
-  PlaceAttr to, from;
+  hfta_place to = {}, from = {};
   int64_t bytes = 0;
   ReplicasAttr replicas, receivers;
 
@@ -179,8 +201,8 @@ struct TaskTables::Command {
         .set(&hfta_command::subject, subject)
         .set(&hfta_command::length, length)
         .set(&hfta_command::ahead, ahead)
-        .set(&hfta_command::to, getPlace(to))
-        .set(&hfta_command::from, getPlace(from))
+        .set(&hfta_command::to, getRecord(to))
+        .set(&hfta_command::from, getRecord(from))
         .set(&hfta_command::bytes, bytes)
         .set(&hfta_command::replicas, getReplicasRecord(replicas))
         .set(&hfta_command::receivers, getReplicasRecord(receivers));
@@ -216,45 +238,60 @@ LogicalResult TaskTables::addCommand(Operation &op,
   } else if (auto transfer = dyn_cast<TransferOp>(op)) {
     start(HFTA_COMMAND_TRANSFER, transfer);
     command.ahead = transfer.getAhead();
-    command.to = transfer.getTo();
-    command.from = transfer.getFrom();
+    command.to = getPlace(transfer.getTo());
+    command.from = getPlace(transfer.getFrom());
     command.bytes = transfer.getBytes();
   } else if (auto fill = dyn_cast<FillOp>(op)) {
     start(HFTA_COMMAND_FILL, fill);
-    command.to = fill.getTo();
+    command.to = getPlace(fill.getTo());
     command.bytes = fill.getBytes();
   } else if (auto reduce = dyn_cast<AllReduceOp>(op)) {
     start(HFTA_COMMAND_ALL_REDUCE, reduce);
     command.subject = taskNumbers.lookup(reduce.getTask());
-    command.to = reduce.getAt();
-    command.from = reduce.getThrough();
+    command.to = getPlace(reduce.getAt());
+    command.from = getPlace(reduce.getThrough());
     command.bytes = reduce.getBytes();
   } else if (auto gather = dyn_cast<AllGatherOp>(op)) {
     start(HFTA_COMMAND_ALL_GATHER, gather);
-    command.to = gather.getAt();
+    command.to = getPlace(gather.getAt());
     command.bytes = gather.getBytes();
   } else if (auto broadcast = dyn_cast<BroadcastBytesOp>(op)) {
     start(HFTA_COMMAND_BROADCAST, broadcast);
-    command.to = broadcast.getAt();
+    command.to = getPlace(broadcast.getAt());
     command.bytes = broadcast.getBytes();
     command.replicas = broadcast.getFrom();
     command.receivers = broadcast.getTo();
   } else if (auto take = dyn_cast<TakeGroupOp>(op)) {
     start(HFTA_COMMAND_TAKE_GROUP, take);
     command.subject = take.getGroup();
-    command.to = take.getAt();
+    command.to = getPlace(take.getAt());
     command.bytes = take.getBytes();
   } else if (auto send = dyn_cast<SendOp>(op)) {
     start(HFTA_COMMAND_SEND, send);
     command.subject = send.getStage();
-    command.to = send.getAt();
+    command.to = getPlace(send.getAt());
     command.bytes = send.getBytes();
   } else if (auto receive = dyn_cast<ReceiveOp>(op)) {
     start(HFTA_COMMAND_RECEIVE, receive);
     command.subject = receive.getStage();
     command.ahead = receive.getAhead();
-    command.to = receive.getAt();
+    command.to = getPlace(receive.getAt());
     command.bytes = receive.getBytes();
+  } else if (auto fetch = dyn_cast<FetchOp>(op)) {
+    start(HFTA_COMMAND_FETCH, fetch);
+    command.subject = getContentsCode(fetch.getContents());
+    command.ahead = fetch.getAhead();
+    command.to = getSegment(fetch.getSegment());
+    command.from = {HFTA_SPACE_ARENA, 0, fetch.getAddress(), 0};
+    command.bytes = fetch.getInstances();
+  } else if (auto evict = dyn_cast<EvictOp>(op)) {
+    start(HFTA_COMMAND_EVICT, evict);
+    command.ahead = evict.getAhead();
+    command.to = getSegment(evict.getSegment());
+  } else if (auto drop = dyn_cast<DropOp>(op)) {
+    start(HFTA_COMMAND_DROP, drop);
+    command.ahead = drop.getAhead();
+    command.to = getSegment(drop.getSegment());
   } else if (auto record = dyn_cast<RecordOp>(op)) {
     start(HFTA_COMMAND_RECORD, record);
     setEvent(record);
@@ -315,6 +352,7 @@ LogicalResult TaskTables::addBody(Operation &op,
   if (auto repeat = dyn_cast<RepeatOp>(op)) {
     command.kind = HFTA_COMMAND_REPEAT;
     command.subject = getRepeatCode(repeat.getOver());
+    command.bytes = repeat.getCopies().value_or(0);
   } else if (auto only = dyn_cast<OnlyOp>(op)) {
     command.kind = HFTA_COMMAND_ONLY;
     command.replicas = only.getReplicas();

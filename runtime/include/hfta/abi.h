@@ -29,7 +29,9 @@
   M(s, block)                                                                  \
   M(s, bytes)                                                                  \
   M(s, copy_bytes)                                                             \
-  M(s, alignment) M(s, instances) M(s, stage) M(s, holders) M(s, image)
+  M(s, alignment)                                                              \
+  M(s, instances)                                                              \
+  M(s, stage) M(s, holders) M(s, image) M(s, residency) M(s, reserved)
 #define HFTA_ABI_TENSOR(M, s)                                                  \
   M(s, name)                                                                   \
   M(s, segment)                                                                \
@@ -151,7 +153,12 @@
   M(s, input_count)                                                            \
   M(s, output_count)                                                           \
   M(s, setting_count)                                                          \
-  M(s, roles) M(s, models) M(s, model_of_copy)
+  M(s, roles)                                                                  \
+  M(s, models)                                                                 \
+  M(s, model_of_copy)                                                          \
+  M(s, arena_bytes)                                                            \
+  M(s, device_bytes)                                                           \
+  M(s, memory_threads) M(s, spill_directory)
 
 /// STRUCT(struct, list of its members)
 #define HFTA_ABI_STRUCTS(STRUCT)                                               \
@@ -209,6 +216,7 @@
   E(HFTA_SEGMENT_RECEIVED)                                                     \
   E(HFTA_SEGMENT_CURVATURE)                                                    \
   E(HFTA_SEGMENT_MOMENTS)
+#define HFTA_ABI_RESIDENCY(E) E(HFTA_RESIDENT) E(HFTA_TRANSIENT) E(HFTA_SPILLED)
 #define HFTA_ABI_TENSOR_FLAG(E)                                                \
   E(HFTA_TENSOR_TRAINED)                                                       \
   E(HFTA_TENSOR_CHECKPOINT)                                                    \
@@ -230,7 +238,14 @@
   E(HFTA_COMMAND_CASE)                                                         \
   E(HFTA_COMMAND_ONLY)                                                         \
   E(HFTA_COMMAND_BROADCAST)                                                    \
-  E(HFTA_COMMAND_TAKE_GROUP)
+  E(HFTA_COMMAND_TAKE_GROUP)                                                   \
+  E(HFTA_COMMAND_FETCH)                                                        \
+  E(HFTA_COMMAND_EVICT)                                                        \
+  E(HFTA_COMMAND_DROP)
+#define HFTA_ABI_CONTENTS(E)                                                   \
+  E(HFTA_CONTENTS_STORED)                                                      \
+  E(HFTA_CONTENTS_ZEROS)                                                       \
+  E(HFTA_CONTENTS_UNDEFINED)
 #define HFTA_ABI_REPEAT_KIND(E)                                                \
   E(HFTA_REPEAT_MICRO_BATCHES)                                                 \
   E(HFTA_REPEAT_TURNS)                                                         \
@@ -244,7 +259,8 @@
   E(HFTA_SPACE_SEGMENT)                                                        \
   E(HFTA_SPACE_HOST)                                                           \
   E(HFTA_SPACE_FIELD)                                                          \
-  E(HFTA_SPACE_PORT)
+  E(HFTA_SPACE_PORT)                                                           \
+  E(HFTA_SPACE_ARENA)
 #define HFTA_ABI_SETTING_TYPE(E)                                               \
   E(HFTA_SETTING_INTEGER)                                                      \
   E(HFTA_SETTING_FLAG)                                                         \
@@ -257,8 +273,10 @@
 #define HFTA_ABI_ENUMS(ENUM)                                                   \
   ENUM(hfta_element_type, HFTA_ABI_ELEMENT_TYPE)                               \
   ENUM(hfta_segment_role, HFTA_ABI_SEGMENT_ROLE)                               \
+  ENUM(hfta_residency, HFTA_ABI_RESIDENCY)                                     \
   ENUM(hfta_tensor_flag, HFTA_ABI_TENSOR_FLAG)                                 \
   ENUM(hfta_command_kind, HFTA_ABI_COMMAND_KIND)                               \
+  ENUM(hfta_contents, HFTA_ABI_CONTENTS)                                       \
   ENUM(hfta_repeat_kind, HFTA_ABI_REPEAT_KIND)                                 \
   ENUM(hfta_due_kind, HFTA_ABI_DUE_KIND)                                       \
   ENUM(hfta_space, HFTA_ABI_SPACE)                                             \
@@ -266,7 +284,8 @@
 
 /// CONSTANT(name)
 #define HFTA_ABI_CONSTANTS(CONSTANT)                                           \
-  CONSTANT(HFTA_TASK_BY_COPIES) CONSTANT(HFTA_MAX_BINDINGS)
+  CONSTANT(HFTA_TASK_BY_COPIES)                                                \
+  CONSTANT(HFTA_MAX_BINDINGS) CONSTANT(HFTA_PAGE_BYTES)
 
 // A struct of bytes has no padding: where the list says that a member lies.
 #define HFTA_ABI_BYTES(s, m) char m[sizeof(((s *)0)->m)];

@@ -61,6 +61,17 @@ typedef enum hfta_segment_role {
   HFTA_SEGMENT_MOMENTS = 16    ///< sums over a step that it takes
 } hfta_segment_role;
 
+/// Where a segment lies while a program runs.
+typedef enum hfta_residency {
+  HFTA_RESIDENT = 0,  ///< in memory of its own
+  HFTA_TRANSIENT = 1, ///< in the arena from a FETCH to a DROP, else nowhere
+  HFTA_SPILLED = 2    ///< likewise, and in the store meanwhile
+} hfta_residency;
+
+/// Places in the arena and the store are multiples of so many bytes, in which
+/// files are read and written past the system's cache.
+#define HFTA_PAGE_BYTES 4096u
+
 /// Some of a stage's replicas, of the program's where it has one stage: first,
 /// first + stride, ..., `count` of them. 0 of them: none are told.
 typedef struct hfta_replicas {
@@ -88,6 +99,10 @@ typedef struct hfta_segment {
   hfta_replicas holders; ///< there is memory for it where one of these is; 0 of
                          ///< them: wherever it is used
   const void *image;     ///< `bytes` bytes of initial contents, or NULL
+  /// hfta_residency. What isn't HFTA_RESIDENT has no image, and consists of
+  /// whole pages: `copy_bytes` if it has slabs, else `bytes`.
+  uint32_t residency;
+  uint32_t reserved;
 } hfta_segment;
 
 /// Bits of hfta_tensor.flags.
@@ -213,8 +228,19 @@ typedef enum hfta_command_kind {
   HFTA_COMMAND_ONLY = 13,      ///< the commands that follow, where one of some
                                ///< replicas is
   HFTA_COMMAND_BROADCAST = 14, ///< a place's bytes of some replicas to others
-  HFTA_COMMAND_TAKE_GROUP = 15 ///< one group's sums in place of those of all
+  HFTA_COMMAND_TAKE_GROUP = 15, ///< one group's sums in place of those of all
+  HFTA_COMMAND_FETCH = 16, ///< a segment has a place in the arena from here on
+  HFTA_COMMAND_EVICT = 17, ///< writes what it holds there to the store
+  HFTA_COMMAND_DROP = 18   ///< it has no place any more
 } hfta_command_kind;
+
+/// What a segment holds when FETCH has given it a place.
+typedef enum hfta_contents {
+  HFTA_CONTENTS_STORED = 0, ///< what the store has; zeros if that was never
+                            ///< written
+  HFTA_CONTENTS_ZEROS = 1,
+  HFTA_CONTENTS_UNDEFINED = 2 ///< anything: the next task writes it
+} hfta_contents;
 
 typedef enum hfta_repeat_kind {
   HFTA_REPEAT_MICRO_BATCHES = 0, ///< once for each that the rank has, in order
@@ -235,7 +261,8 @@ typedef enum hfta_space {
   HFTA_SPACE_SEGMENT = 0, ///< the micro-batch's instance of a segment
   HFTA_SPACE_HOST = 1,    ///< its image that the host keeps
   HFTA_SPACE_FIELD = 2,   ///< the micro-batch in the caller's batch, by field
-  HFTA_SPACE_PORT = 3     ///< the caller's tensor, by the model's input
+  HFTA_SPACE_PORT = 3,    ///< the caller's tensor, by the model's input
+  HFTA_SPACE_ARENA = 4    ///< memory in which FETCH gives places; no index
 } hfta_space;
 
 typedef struct hfta_place {
@@ -252,20 +279,24 @@ typedef struct hfta_command {
   uint32_t subject; ///< RUN, ALL_REDUCE: task; RECORD, AWAIT: event; REPEAT:
                     ///< hfta_repeat_kind; EVERY: hyper-parameter; SEND,
                     ///< RECEIVE: the other stage; ACTIONS: order; CASE: its
-                    ///< number; TAKE_GROUP: group
+                    ///< number; TAKE_GROUP: group; FETCH: hfta_contents
   uint32_t length;  ///< REPEAT, EVERY, ACTIONS, CASE, ONLY: how many of the
                     ///< commands after it are its body
-  int32_t ahead;    ///< TRANSFER, RECEIVE, RECORD, AWAIT: micro-batches after
-                    ///< the current one
+  int32_t ahead;    ///< TRANSFER, RECEIVE, RECORD, AWAIT, FETCH, EVICT, DROP:
+                    ///< micro-batches after the current one
   hfta_place to;    ///< TRANSFER, FILL, ALL_GATHER, SEND, RECEIVE, BROADCAST,
                     ///< TAKE_GROUP; ALL_REDUCE: the sums, a block's bytes as
-                    ///< the stride
-  hfta_place from;  ///< TRANSFER; ALL_REDUCE: where others' sums come to
+                    ///< the stride; FETCH, EVICT, DROP: the segment
+  hfta_place from;  ///< TRANSFER; ALL_REDUCE: where others' sums come to;
+                    ///< FETCH: in the arena
   uint64_t bytes;   ///< TRANSFER, FILL, BROADCAST, TAKE_GROUP: of one copy's
                     ///< place; SEND, RECEIVE: of
                     ///< all copies'; ALL_REDUCE: of all blocks; RECORD, AWAIT:
                     ///< how many events take turns, micro-batch by micro-batch:
-                    ///< the subject and those after it; EVERY: hfta_due_kind
+                    ///< the subject and those after it; EVERY: hfta_due_kind;
+                    ///< REPEAT over turns: copies of one, 0: the host chooses;
+                    ///< FETCH: for how many instances, one after the other,
+                    ///< there are places, which they have in turn
   /// ONLY: who does its body. BROADCAST: who has the bytes, and who gets them.
   hfta_replicas replicas, receivers;
 } hfta_command;
@@ -423,6 +454,11 @@ typedef struct hfta_program {
   hfta_roles roles;
   const hfta_model *models;
   const uint32_t *model_of_copy; ///< one index into `models` a copy
+  uint64_t arena_bytes;   ///< the most that a worker's FETCHes reach; 0: there
+                          ///< are none
+  uint64_t device_bytes;  ///< that the job's memory clause allows; 0: any
+  int64_t memory_threads; ///< for which memory is planned at most; 0: any
+  const char *spill_directory; ///< of the memory clause; "" or NULL: none given
 } hfta_program;
 
 #ifdef __cplusplus

@@ -14,6 +14,8 @@ const char *hfta_space_word(uint32_t space) {
     return "field";
   case HFTA_SPACE_PORT:
     return "port";
+  case HFTA_SPACE_ARENA:
+    return "arena";
   }
   return "?";
 }
@@ -40,6 +42,18 @@ const char *hfta_due_kind_word(uint64_t kind) {
     return "any";
   case HFTA_DUE_NONE:
     return "none";
+  }
+  return "?";
+}
+
+const char *hfta_contents_word(uint32_t contents) {
+  switch ((hfta_contents)contents) {
+  case HFTA_CONTENTS_STORED:
+    return "stored";
+  case HFTA_CONTENTS_ZEROS:
+    return "zeros";
+  case HFTA_CONTENTS_UNDEFINED:
+    return "undefined";
   }
   return "?";
 }
@@ -78,6 +92,12 @@ const char *hfta_command_word(uint32_t kind) {
     return "broadcast_bytes";
   case HFTA_COMMAND_TAKE_GROUP:
     return "take_group";
+  case HFTA_COMMAND_FETCH:
+    return "fetch";
+  case HFTA_COMMAND_EVICT:
+    return "evict";
+  case HFTA_COMMAND_DROP:
+    return "drop";
   }
   return "?";
 }
@@ -109,15 +129,17 @@ static void print_replicas(const hfta_replicas *replicas) {
 
 /// What differs from the first device's first queue and this micro-batch.
 static void print_attributes(const hfta_command *command) {
-  bool is_event = command->kind == HFTA_COMMAND_RECORD ||
-                  command->kind == HFTA_COMMAND_AWAIT;
+  bool has_instances = command->kind == HFTA_COMMAND_RECORD ||
+                       command->kind == HFTA_COMMAND_AWAIT ||
+                       command->kind == HFTA_COMMAND_FETCH;
   const struct {
     const char *name;
     long long value;
   } all[] = {{"ahead", command->ahead},
              {"device", command->device},
-             {"instances",
-              is_event && command->bytes > 1 ? (long long)command->bytes : 0},
+             {"instances", has_instances && command->bytes > 1
+                               ? (long long)command->bytes
+                               : 0},
              {"queue", command->queue}};
   const char *before = " {";
   for (size_t i = 0; i < sizeof(all) / sizeof(*all); ++i) {
@@ -182,12 +204,24 @@ static void print_command(const hfta_program *program,
     printf(" through ");
     print_place(&command->from);
     break;
+  case HFTA_COMMAND_FETCH:
+    printf("%u at %llu contents %s", command->to.index,
+           (unsigned long long)command->from.offset,
+           hfta_contents_word(command->subject));
+    break;
+  case HFTA_COMMAND_EVICT:
+  case HFTA_COMMAND_DROP:
+    printf("%u", command->to.index);
+    break;
   case HFTA_COMMAND_RECORD:
   case HFTA_COMMAND_AWAIT:
     printf("%u", command->subject);
     break;
   case HFTA_COMMAND_REPEAT:
-    printf("%s {\n", hfta_repeat_kind_word(command->subject));
+    printf("%s ", hfta_repeat_kind_word(command->subject));
+    if (bytes > 0)
+      printf("of %llu ", bytes);
+    printf("{\n");
     return;
   case HFTA_COMMAND_EVERY:
     printf("\"%s\"", program->hyper_parameters[command->subject].name);

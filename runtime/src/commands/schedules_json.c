@@ -14,6 +14,8 @@ static const char *get_place_name(const hfta_program *program,
     return program->data_fields[place->index].name;
   case HFTA_SPACE_PORT:
     return program->inputs[place->index].name;
+  case HFTA_SPACE_ARENA:
+    return "";
   }
   return "";
 }
@@ -33,6 +35,15 @@ static void put_place(hfta_json_writer *writer, const char *key,
 static void put_queue(hfta_json_writer *writer, const hfta_command *command) {
   hfta_json_put_unsigned(writer, "device", command->device);
   hfta_json_put_unsigned(writer, "queue", command->queue);
+}
+
+/// Which one FETCH, EVICT and DROP are of, and of which micro-batch.
+static void put_segment(hfta_json_writer *writer, const hfta_program *program,
+                        const hfta_command *command) {
+  hfta_json_put_unsigned(writer, "segment", command->to.index);
+  hfta_json_put_string(writer, "name",
+                       program->segments[command->to.index].name);
+  hfta_json_put_integer(writer, "ahead", command->ahead);
 }
 
 void hfta_put_replicas(hfta_json_writer *writer, const char *key,
@@ -110,6 +121,19 @@ static void put_members(hfta_json_writer *writer, const hfta_program *program,
     put_place(writer, "through", program, &command->from);
     put_queue(writer, command);
     return;
+  case HFTA_COMMAND_FETCH:
+    put_segment(writer, program, command);
+    hfta_json_put_unsigned(writer, "address", command->from.offset);
+    hfta_json_put_string(writer, "contents",
+                         hfta_contents_word(command->subject));
+    hfta_json_put_unsigned(writer, "instances", command->bytes);
+    put_queue(writer, command);
+    return;
+  case HFTA_COMMAND_EVICT:
+  case HFTA_COMMAND_DROP:
+    put_segment(writer, program, command);
+    put_queue(writer, command);
+    return;
   case HFTA_COMMAND_RECORD:
   case HFTA_COMMAND_AWAIT:
     hfta_json_put_unsigned(writer, "event", command->subject);
@@ -120,6 +144,8 @@ static void put_members(hfta_json_writer *writer, const hfta_program *program,
   case HFTA_COMMAND_REPEAT:
     hfta_json_put_string(writer, "over",
                          hfta_repeat_kind_word(command->subject));
+    if (command->bytes > 0)
+      hfta_json_put_unsigned(writer, "copies", command->bytes);
     put_commands(writer, program, command + 1, command->length);
     return;
   case HFTA_COMMAND_EVERY:

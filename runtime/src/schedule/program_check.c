@@ -179,6 +179,43 @@ static hfta_status check_slabs(const hfta_program *program, hfta_error *error) {
   return HFTA_OK;
 }
 
+/// What isn't resident is whole pages that tasks alone write.
+static bool is_sound_residency(const hfta_segment *segment) {
+  uint64_t unit = segment->copy_bytes ? segment->copy_bytes : segment->bytes;
+  if (segment->residency == HFTA_RESIDENT)
+    return true;
+  switch (segment->role) {
+  case HFTA_SEGMENT_PARAMETERS:
+  case HFTA_SEGMENT_GRADIENTS:
+  case HFTA_SEGMENT_OPTIMIZER_STATE:
+  case HFTA_SEGMENT_STATISTICS:
+  case HFTA_SEGMENT_SAVED:
+  case HFTA_SEGMENT_CUT:
+  case HFTA_SEGMENT_CURVATURE:
+  case HFTA_SEGMENT_MOMENTS:
+    break;
+  case HFTA_SEGMENT_WORKSPACE:
+    if (segment->residency != HFTA_SPILLED)
+      break;
+    return false;
+  default:
+    return false;
+  }
+  return segment->residency <= HFTA_SPILLED && !segment->image &&
+         unit % HFTA_PAGE_BYTES == 0;
+}
+
+static hfta_status check_residency(const hfta_program *program,
+                                   hfta_error *error) {
+  for (uint32_t i = 0; i < program->segment_count; ++i)
+    if (!is_sound_residency(&program->segments[i]))
+      return hfta_fail(error, HFTA_INTERNAL,
+                       "program '%s': segment '%s' can't have residency %u",
+                       program->name, program->segments[i].name,
+                       program->segments[i].residency);
+  return HFTA_OK;
+}
+
 hfta_status hfta_program_check(const hfta_program *program, hfta_error *error) {
   if (program->abi_version != hfta_abi_version())
     return hfta_fail(error, HFTA_INTERNAL,
@@ -196,6 +233,8 @@ hfta_status hfta_program_check(const hfta_program *program, hfta_error *error) {
     status = check_tasks(program, error);
   if (status == HFTA_OK)
     status = check_slabs(program, error);
+  if (status == HFTA_OK)
+    status = check_residency(program, error);
   if (status == HFTA_OK)
     status = hfta_program_check_schedules(program, error);
   return status;

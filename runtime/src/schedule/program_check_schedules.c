@@ -1,5 +1,6 @@
 //===- program_check_schedules.c - Are a program's schedules sound --------===//
 
+#include "schedule/fetches.h"
 #include "schedule/program_check.h"
 
 #include <stdio.h>
@@ -102,6 +103,7 @@ static bool is_sound_place(const hfta_program *program, const hfta_place *place,
   case HFTA_SPACE_SEGMENT:
   case HFTA_SPACE_HOST:
     return place->index < program->segment_count &&
+           program->segments[place->index].residency == HFTA_RESIDENT &&
            place->offset <= program->segments[place->index].bytes &&
            bytes <= program->segments[place->index].bytes - place->offset;
   case HFTA_SPACE_FIELD:
@@ -153,6 +155,35 @@ static bool is_sound_broadcast(const hfta_program *program,
          are_sound_replicas(program, schedule->stage, &command->receivers);
 }
 
+/// Of a segment that has no memory of its own; what goes to or from the store
+/// of one that lies there, in a queue for which the host doesn't wait.
+static bool is_sound_move(const hfta_program *program,
+                          const hfta_command *command) {
+  if (command->to.space != HFTA_SPACE_SEGMENT ||
+      command->to.index >= program->segment_count || command->ahead < 0)
+    return false;
+  uint32_t residency = program->segments[command->to.index].residency;
+  bool is_stored = command->kind == HFTA_COMMAND_EVICT ||
+                   (command->kind == HFTA_COMMAND_FETCH &&
+                    command->subject == HFTA_CONTENTS_STORED);
+  return is_stored ? residency == HFTA_SPILLED && command->queue > 0
+                   : residency != HFTA_RESIDENT;
+}
+
+/// Its place for all instances lies within the arena.
+static bool is_sound_fetch(const hfta_program *program,
+                           const hfta_schedule *schedule,
+                           const hfta_command *command) {
+  if (!is_sound_move(program, command) ||
+      command->subject > HFTA_CONTENTS_UNDEFINED ||
+      command->from.space != HFTA_SPACE_ARENA ||
+      command->from.offset % HFTA_PAGE_BYTES != 0 || command->bytes < 1 ||
+      command->bytes > program->segments[command->to.index].instances)
+    return false;
+  uint64_t end = hfta_fetch_end(program, schedule, command);
+  return end > 0 && end <= program->arena_bytes;
+}
+
 /// Its body is cases, among them those of all actions; `left` commands follow.
 static bool are_sound_actions(const hfta_program *program,
                               const hfta_command *command, uint32_t left) {
@@ -199,7 +230,8 @@ static bool is_sound_command(const hfta_program *program,
            command->bytes <= program->event_count - command->subject &&
            command->ahead >= 0;
   case HFTA_COMMAND_REPEAT:
-    return command->subject <= HFTA_REPEAT_ALL_MICRO_BATCHES;
+    return command->subject <= HFTA_REPEAT_ALL_MICRO_BATCHES &&
+           (command->bytes == 0 || command->subject == HFTA_REPEAT_TURNS);
   case HFTA_COMMAND_ALL_REDUCE:
     return command->subject < program->task_count && command->queue > 0 &&
            command->to.space == HFTA_SPACE_SEGMENT &&
@@ -224,6 +256,11 @@ static bool is_sound_command(const hfta_program *program,
            (int64_t)command->subject <
                program->stages[schedule->stage < 0 ? 0 : schedule->stage]
                    .groups;
+  case HFTA_COMMAND_FETCH:
+    return is_sound_fetch(program, schedule, command);
+  case HFTA_COMMAND_EVICT:
+  case HFTA_COMMAND_DROP:
+    return is_sound_move(program, command);
   case HFTA_COMMAND_ACTIONS:
     return are_sound_actions(program, command, left);
   case HFTA_COMMAND_CASE:

@@ -106,6 +106,10 @@ static hfta_status allocate_segment(hfta_worker *self, uint32_t index) {
   if (segment->role == HFTA_SEGMENT_SCRATCH ||
       !hfta_workload_needs(program, &self->workload, index))
     return HFTA_OK;
+  if (segment->residency != HFTA_RESIDENT)
+    return hfta_fail(&self->error, HFTA_UNSUPPORTED,
+                     "segment '%s' isn't resident, which this runtime can't do",
+                     segment->name);
   uint32_t count = hfta_workload_instances(program, &self->workload, index);
   memory->bytes = hfta_workload_segment_bytes(program, &self->workload, index,
                                               threads_of(self));

@@ -188,6 +188,9 @@ static bool touches_segment(const hfta_program *program,
   case HFTA_COMMAND_RECEIVE:
   case HFTA_COMMAND_BROADCAST:
   case HFTA_COMMAND_TAKE_GROUP:
+  case HFTA_COMMAND_FETCH:
+  case HFTA_COMMAND_EVICT:
+  case HFTA_COMMAND_DROP:
     return is_of_segment(&command->to, segment);
   case HFTA_COMMAND_RECORD:
   case HFTA_COMMAND_AWAIT:

@@ -108,6 +108,17 @@ LogicalResult HftaDialect::verifyOperationAttribute(Operation *op,
       !isa<TaskPartAttr>(attribute.getValue()))
     return op->emitError() << "'" << kPartAttrName
                            << "' must be a #hfta.part attribute";
+  if (attribute.getName() == kKeepAttrName &&
+      !isa<KeepAttr>(attribute.getValue()))
+    return op->emitError() << "'" << kKeepAttrName
+                           << "' must be a #hfta.keep attribute";
+  if (attribute.getName() == kArenaAttrName) {
+    auto bytes = dyn_cast<IntegerAttr>(attribute.getValue());
+    if (!isa<ModuleOp>(op) || !bytes || !bytes.getType().isInteger(64) ||
+        bytes.getInt() < 0)
+      return op->emitError() << "'" << kArenaAttrName
+                             << "' must be an i64 of at least 0, of a module";
+  }
   if (attribute.getName() == kTargetAttrName &&
       (!isa<ModuleOp>(op) || !isa<TargetAttr>(attribute.getValue())))
     return op->emitError() << "'" << kTargetAttrName
@@ -170,6 +181,50 @@ std::string TaskAttr::makeName(StringRef part, int64_t block,
   if (replicas)
     name += ".on_" + replicas.makeName();
   return name;
+}
+
+bool SegmentAttr::mayHave(Role role, Residency residency) {
+  switch (role) {
+  case Role::parameter:
+  case Role::gradient:
+  case Role::optimizer_state:
+  case Role::statistics:
+  case Role::saved:
+  case Role::cut:
+  case Role::curvature:
+  case Role::moment:
+    return true;
+  case Role::workspace:
+    return residency != Residency::spilled;
+  case Role::constant:
+  case Role::scratch:
+  case Role::input:
+  case Role::output:
+  case Role::scalar:
+  case Role::result:
+  case Role::exchange:
+  case Role::received:
+    return residency == Residency::resident;
+  }
+  llvm_unreachable("all roles are above");
+}
+
+LogicalResult SegmentAttr::verify(function_ref<InFlightDiagnostic()> emitError,
+                                  Role role, int64_t /*block*/, int64_t bytes,
+                                  int64_t /*instances*/, int64_t copyBytes,
+                                  ArrayRef<int64_t> /*readers*/,
+                                  ReplicasAttr /*holders*/,
+                                  Residency residency) {
+  if (residency == Residency::resident)
+    return success();
+  if (!mayHave(role, residency))
+    return emitError() << "a segment of role '" << stringifyRole(role)
+                       << "' can't be " << stringifyResidency(residency);
+  if (int64_t unit = copyBytes > 0 ? copyBytes : bytes; unit % kPageBytes != 0)
+    return emitError() << "a segment that is " << stringifyResidency(residency)
+                       << " must be multiples of " << kPageBytes
+                       << " bytes, got " << unit;
+  return success();
 }
 
 ArrayAttr SegmentAttr::getTable(Operation *op) {

@@ -148,7 +148,8 @@ static LogicalResult verifyCommands(Region &region) {
   for (Operation &op : region.front())
     if (!isa<RunOp, TransferOp, FillOp, AllReduceOp, AllGatherOp,
              BroadcastBytesOp, TakeGroupOp, SendOp, ReceiveOp, RecordOp,
-             AwaitOp, RepeatOp, EveryOp, OnlyOp, ActionsOp>(op))
+             AwaitOp, FetchOp, EvictOp, DropOp, RepeatOp, EveryOp, OnlyOp,
+             ActionsOp>(op))
       return op.emitOpError("stands in a schedule, which holds commands alone");
   return success();
 }
@@ -199,9 +200,11 @@ SmallVector<int64_t> ScheduleOp::findKept(SymbolTableCollection &symbols) {
     for (ArrayRef<int64_t> numbers : {task.getReads(), task.getWrites()})
       for (int64_t number : numbers) {
         Operation *known = turnsOf.try_emplace(number, turns).first->second;
-        // The workspace lives within a task.
-        if (!turns ||
-            (known != turns && getSegment(number).getRole() != Role::workspace))
+        // The workspace lives within a task, and what isn't resident finds what
+        // other turns have left, if it needs that, in the store.
+        bool isLeft = getSegment(number).getRole() != Role::workspace &&
+                      getSegment(number).isResident();
+        if (!turns || (known != turns && isLeft))
           kept.insert(number);
       }
   });
@@ -296,6 +299,11 @@ LogicalResult EveryOp::verify() {
 LogicalResult EveryOp::verifyRegions() { return verifyCommands(getBody()); }
 
 LogicalResult RepeatOp::verify() {
+  if (auto copies = getCopies();
+      copies && (getOver() != RepeatKind::turns || int64_t(*copies) < 1))
+    return emitOpError("over ")
+           << stringifyRepeatKind(getOver()) << " can't be of "
+           << int64_t(*copies) << " copies";
   for (auto outer = (*this)->getParentOfType<RepeatOp>(); outer;
        outer = outer->getParentOfType<RepeatOp>())
     if (outer.getOver() == getOver())
@@ -382,6 +390,10 @@ LogicalResult hfta::verifyPlace(Operation *op, PlaceAttr place, int64_t bytes) {
     return op->emitOpError("has no such place: ")
            << place << ", there are " << segments.size() << " segments";
   auto segment = dyn_cast<SegmentAttr>(segments[place.getNumber()]);
+  if (segment && !segment.isResident())
+    return op->emitOpError("needs memory that stays, but segment ")
+           << place.getNumber() << " is "
+           << stringifyResidency(segment.getResidency());
   if (segment && (place.getOffset() > segment.getBytes() ||
                   bytes > segment.getBytes() - place.getOffset()))
     return op->emitOpError("ends at byte ")

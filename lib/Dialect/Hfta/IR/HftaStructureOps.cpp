@@ -155,6 +155,9 @@ LogicalResult VariableOp::verify() {
            << stringifyRole(getRole()) << "'";
   if (failed(verifyHolders(*this)))
     return failure();
+  if (!SegmentAttr::mayHave(getRole(), getResidency()))
+    return emitOpError("of role '") << stringifyRole(getRole()) << "' can't be "
+                                    << stringifyResidency(getResidency());
   std::optional<Attribute> initial = getInitial();
   if (!initial)
     return success();

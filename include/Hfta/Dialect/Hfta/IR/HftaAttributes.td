@@ -60,6 +60,28 @@ def Hfta_RoleAttr : EnumAttr<Hfta_Dialect, Hfta_Role, "role"> {
   let assemblyFormat = "`<` $value `>`";
 }
 
+def Hfta_Residency : I32EnumAttr<"Residency", "where something lies while a program runs", [
+    I32EnumAttrCase<"resident", 0>,
+    I32EnumAttrCase<"transient", 1>,
+    I32EnumAttrCase<"spilled", 2>]> {
+  let cppNamespace = "::mlir::hfta";
+  let genSpecializedAttr = 0;
+}
+def Hfta_ResidencyAttr : EnumAttr<Hfta_Dialect, Hfta_Residency, "residency"> {
+  let assemblyFormat = "`<` $value `>`";
+}
+
+def Hfta_Keep : I32EnumAttr<"Keep", "what becomes of a value until backward needs it", [
+    I32EnumAttrCase<"save", 0>,
+    I32EnumAttrCase<"spill", 1>,
+    I32EnumAttrCase<"recompute", 2>]> {
+  let cppNamespace = "::mlir::hfta";
+  let genSpecializedAttr = 0;
+}
+def Hfta_KeepAttr : EnumAttr<Hfta_Dialect, Hfta_Keep, "keep"> {
+  let assemblyFormat = "`<` $value `>`";
+}
+
 def Hfta_Purpose : I32EnumAttr<"Purpose", "what a variable of the compiler is for", [
     I32EnumAttrCase<"step", 0>,
     I32EnumAttrCase<"micro_batch", 1>,
@@ -204,18 +226,34 @@ def Hfta_SegmentAttr : Hfta_Attr<"Segment", "segment"> {
     them: `#hfta.segment<cut, 0, 4096 bytes, 2 instances for [1, 3]>`. One with
     holders has memory only where one of these replicas is:
     `#hfta.segment<curvature, 0, 4096 bytes, 1 instances held by <0, 2, 1>>`.
+
+    A segment has memory of its own as long as the program runs, unless it says
+    otherwise: `#hfta.segment<saved, 0, 4096 bytes, 1 instances (transient)>` lies in
+    the arena between a `hfta.fetch` and a `hfta.drop`, and what it holds is needed
+    no longer; a `spilled` one lies in the store meanwhile.
+
+    Constraints:
+    - (C1) what isn't resident is written by tasks alone: its role is `parameter`,
+      `gradient`, `optimizer_state`, `statistics`, `saved`, `cut`, `workspace`,
+      `curvature` or `moment`.
+    - (C2) a slab of it, or the whole segment if it has none, is a whole number of
+      4096 bytes, the unit in which the store is read and written.
+    - (C3) what lives within one task isn't spilled.
   }];
   let parameters = (ins EnumParameter<Hfta_Role>:$role, "int64_t":$block,
                         "int64_t":$bytes, "int64_t":$instances,
                         DefaultValuedParameter<"int64_t", "0">:$copyBytes,
                         OptionalArrayRefParameter<"int64_t">:$readers,
-                        OptionalParameter<"::mlir::hfta::ReplicasAttr">:$holders);
-  let assemblyFormat = "`<` $role `,` $block `,` $bytes `bytes` `,` $instances `instances` (`,` $copyBytes^ `a` `copy`)? (`for` `[` $readers^ `]`)? (`held` `by` $holders^)? `>`";
+                        OptionalParameter<"::mlir::hfta::ReplicasAttr">:$holders,
+                        DefaultValuedParameter<"::mlir::hfta::Residency", "::mlir::hfta::Residency::resident">:$residency);
+  let assemblyFormat = "`<` $role `,` $block `,` $bytes `bytes` `,` $instances `instances` (`,` $copyBytes^ `a` `copy`)? (`for` `[` $readers^ `]`)? (`held` `by` $holders^)? (`(` $residency^ `)`)? `>`";
+  let genVerifyDecl = 1;
   let builders = [AttrBuilder<(ins
       "::mlir::hfta::Role":$role, "int64_t":$block, "int64_t":$bytes,
       "int64_t":$instances, "int64_t":$copyBytes), [{
     return $_get($_ctxt, role, block, bytes, instances, copyBytes,
-                 ::llvm::ArrayRef<int64_t>(), ReplicasAttr());
+                 ::llvm::ArrayRef<int64_t>(), ReplicasAttr(),
+                 Residency::resident);
   }]>];
   let extraClassDeclaration = [{
     /// The table of segments of a module, or of the one that an op stands in;
@@ -228,6 +266,11 @@ def Hfta_SegmentAttr : Hfta_Attr<"Segment", "segment"> {
     /// Sums of groups are added up, and shared among ranks, in blocks of so many
     /// bytes.
     static constexpr int64_t kBlockBytes = 4096;
+    /// Places in the arena and the store are multiples of so many bytes.
+    static constexpr int64_t kPageBytes = 4096;
+    bool isResident() const { return getResidency() == Residency::resident; }
+    /// Whether what has this role may have that residency.
+    static bool mayHave(Role role, Residency residency);
     /// Whether the segment has an instance for each of the sums that a step
     /// forms of its micro-batches and adds up at last.
     bool isOfGroups() const {
@@ -333,6 +376,15 @@ def Hfta_DueKind : I32EnumAttr<"DueKind", "for whom commands of a period are", [
   let genSpecializedAttr = 0;
 }
 def Hfta_DueKindAttr : EnumAttr<Hfta_Dialect, Hfta_DueKind, "due_kind">;
+
+def Hfta_Contents : I32EnumAttr<"Contents", "what a segment holds when it is given a place", [
+    I32EnumAttrCase<"stored", 0>,
+    I32EnumAttrCase<"zeros", 1>,
+    I32EnumAttrCase<"undefined", 2>]> {
+  let cppNamespace = "::mlir::hfta";
+  let genSpecializedAttr = 0;
+}
+def Hfta_ContentsAttr : EnumAttr<Hfta_Dialect, Hfta_Contents, "contents">;
 
 def Hfta_LayerKind : I32EnumAttr<"LayerKind", "kind of a trained layer", [
     I32EnumAttrCase<"dense", 0>, I32EnumAttrCase<"convolution", 1>,

@@ -40,6 +40,12 @@ def Hfta_Dialect : Dialect {
     static constexpr llvm::StringLiteral kBlockAttrName = "hfta.block";
     /// On an op of an undivided function: its part (#hfta.part).
     static constexpr llvm::StringLiteral kPartAttrName = "hfta.part";
+    /// On a forward op whose results the backward needs: what becomes of them
+    /// until then (#hfta.keep).
+    static constexpr llvm::StringLiteral kKeepAttrName = "hfta.keep";
+    /// Module attribute: bytes of the arena, the memory in which segments that
+    /// aren't resident have places, an i64; hfta-schedule-transfers sets it.
+    static constexpr llvm::StringLiteral kArenaAttrName = "hfta.arena";
     /// Function attribute: the task that a function computes (#hfta.task).
     static constexpr llvm::StringLiteral kTaskAttrName = "hfta.task";
     /// Argument and result attribute: a port's name.

@@ -10,5 +10,6 @@ include "Hfta/Dialect/Hfta/IR/HftaMatrixOps.td"
 include "Hfta/Dialect/Hfta/IR/HftaScheduleOps.td"
 include "Hfta/Dialect/Hfta/IR/HftaShapeOps.td"
 include "Hfta/Dialect/Hfta/IR/HftaStructureOps.td"
+include "Hfta/Dialect/Hfta/IR/HftaTransferOps.td"
 
 #endif // HFTA_OPS

@@ -79,9 +79,9 @@ def Hfta_ScheduleOp : Hfta_Op<"schedule", [
     - (C1) `keeps` numbers segments, each once and in ascending order.
     - (C2) the region holds commands alone.
     - (C3) `keeps` has each segment of slabs that is not the tasks' own
-      (workspace) and that tasks use outside of turns or in two of them, and, in
-      `accumulate` and `update`, those of gradients: they go from one of these
-      schedules to the other.
+      (workspace) and that tasks use outside of turns or, if it is resident, in two
+      of them, and, in `accumulate` and `update`, those of gradients: they go from
+      one of these schedules to the other.
     - (C4) `stage` is -1 or a stage's number, which then ends the symbol.
 
     Example:
@@ -424,13 +424,14 @@ def Hfta_RepeatOp : Hfta_Op<"repeat", [
   let description = [{
     Over `micro_batches`: once for each of a step's that the rank has, in order.
     Over `all_micro_batches`: also for those of other ranks. Over `turns`: once
-    for the first few copies, then for the next ones; the host chooses how many at
-    a time, as many as the processor's caches allow. Inside of turns only tasks run
-    that may run by copies.
+    for the first few copies, then for the next ones: `copies` at a time, or without
+    that as many as the host chooses, as the processor's caches allow. Inside of
+    turns only tasks run that may run by copies.
 
     Constraints:
     - (C1) it stands in none over the same.
     - (C2) the region holds commands alone.
+    - (C3) only turns are of a number of copies, and of at least one.
 
     Example:
     ```mlir
@@ -442,9 +443,12 @@ def Hfta_RepeatOp : Hfta_Op<"repeat", [
     }
     ```
   }];
-  let arguments = (ins Hfta_RepeatKindAttr:$over);
+  let arguments = (ins Hfta_RepeatKindAttr:$over, OptionalAttr<I64Attr>:$copies);
   let regions = (region SizedRegion<1>:$body);
-  let assemblyFormat = "$over attr-dict-with-keyword $body";
+  let builders = [OpBuilder<(ins "RepeatKind":$over), [{
+    build($_builder, $_state, over, IntegerAttr());
+  }]>];
+  let assemblyFormat = "$over (`of` $copies^)? attr-dict-with-keyword $body";
   let hasVerifier = 1;
   let hasRegionVerifier = 1;
 }

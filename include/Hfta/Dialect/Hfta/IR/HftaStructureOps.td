@@ -43,7 +43,8 @@ def Hfta_VariableOp : Hfta_Op<"variable", [
     micro-batches in flight. With `copy`, the variable is of that copy alone, and
     its type is plain. `readers` are the stages that read it beside the one of its
     block, which get it sent. `holders` are the replicas that alone have it, of the
-    stage of its block: others have no memory for it.
+    stage of its block: others have no memory for it. `residency` is that of the
+    segment in which memory is planned for it.
 
     `purpose` says what a variable of the compiler is for, and of which other
     variable. A model's tensor has none: it is called `known_as` in checkpoints
@@ -64,6 +65,7 @@ def Hfta_VariableOp : Hfta_Op<"variable", [
     - (C10) what some replicas hold lies between their own tasks: its role is
       `curvature`, `moment`, `optimizer_state`, `output` or `saved`.
     - (C11) it has no readers.
+    - (C12) what has its role may have its `residency`.
 
     Example:
     ```mlir
@@ -85,7 +87,8 @@ def Hfta_VariableOp : Hfta_Op<"variable", [
                        OptionalAttr<Hfta_PurposeAttr>:$purpose,
                        OptionalAttr<StrAttr>:$known_as,
                        OptionalAttr<DenseI64ArrayAttr>:$readers,
-                       OptionalAttr<Hfta_ReplicasAttr>:$holders);
+                       OptionalAttr<Hfta_ReplicasAttr>:$holders,
+                       DefaultValuedAttr<Hfta_ResidencyAttr, "::mlir::hfta::Residency::resident">:$residency);
   let builders = [
     OpBuilder<(ins "::llvm::StringRef":$name, "::mlir::RankedTensorType":$type,
                    "Role":$role, CArg<"::mlir::Attribute", "{}">:$initial)>,

@@ -1,0 +1,334 @@
+// RUN: hfta-opt %s -split-input-file -verify-diagnostics
+
+// hfta.fetch, C1.
+module attributes {hfta.arena = 16384 : i64, hfta.segments = [#hfta.segment<saved, 0, 8192 bytes, 2 instances, 4096 a copy (transient)>, #hfta.segment<parameter, 0, 4096 bytes, 1 instances (spilled)>, #hfta.segment<parameter, 1, 8192 bytes, 1 instances, 4096 a copy (spilled)>, #hfta.segment<scalar, -1, 64 bytes, 1 instances>]} {
+  hfta.schedule @step keeps [] {
+    // expected-error @+1 {{is of segment 4, there are 4}}
+    hfta.fetch 4 at 0 contents zeros
+  }
+}
+
+// -----
+
+// hfta.fetch, C1.
+module attributes {hfta.arena = 16384 : i64, hfta.segments = [#hfta.segment<saved, 0, 8192 bytes, 2 instances, 4096 a copy (transient)>, #hfta.segment<parameter, 0, 4096 bytes, 1 instances (spilled)>, #hfta.segment<parameter, 1, 8192 bytes, 1 instances, 4096 a copy (spilled)>, #hfta.segment<scalar, -1, 64 bytes, 1 instances>]} {
+  hfta.schedule @step keeps [] {
+    // expected-error @+1 {{is of segment 3, which is resident}}
+    hfta.fetch 3 at 0 contents zeros
+  }
+}
+
+// -----
+
+// hfta.fetch, C2.
+module attributes {hfta.arena = 16384 : i64, hfta.segments = [#hfta.segment<saved, 0, 8192 bytes, 2 instances, 4096 a copy (transient)>, #hfta.segment<parameter, 0, 4096 bytes, 1 instances (spilled)>, #hfta.segment<parameter, 1, 8192 bytes, 1 instances, 4096 a copy (spilled)>, #hfta.segment<scalar, -1, 64 bytes, 1 instances>]} {
+  hfta.schedule @step keeps [] {
+    hfta.repeat turns of 1 {
+      // expected-error @+1 {{needs a spilled segment, but segment 0 is transient}}
+      hfta.fetch 0 at 0 contents stored {queue = 1}
+    }
+  }
+}
+
+// -----
+
+// hfta.fetch, C2.
+module attributes {hfta.arena = 16384 : i64, hfta.segments = [#hfta.segment<saved, 0, 8192 bytes, 2 instances, 4096 a copy (transient)>, #hfta.segment<parameter, 0, 4096 bytes, 1 instances (spilled)>, #hfta.segment<parameter, 1, 8192 bytes, 1 instances, 4096 a copy (spilled)>, #hfta.segment<scalar, -1, 64 bytes, 1 instances>]} {
+  hfta.schedule @step keeps [] {
+    // expected-error @+1 {{needs a queue after 0, which is the host's own}}
+    hfta.fetch 1 at 0 contents stored
+  }
+}
+
+// -----
+
+// hfta.fetch, C3.
+module attributes {hfta.arena = 16384 : i64, hfta.segments = [#hfta.segment<saved, 0, 8192 bytes, 2 instances, 4096 a copy (transient)>, #hfta.segment<parameter, 0, 4096 bytes, 1 instances (spilled)>, #hfta.segment<parameter, 1, 8192 bytes, 1 instances, 4096 a copy (spilled)>, #hfta.segment<scalar, -1, 64 bytes, 1 instances>]} {
+  hfta.schedule @step keeps [] {
+    // expected-error @+1 {{needs a place at a multiple of 4096 bytes, got 512}}
+    hfta.fetch 1 at 512 contents zeros
+  }
+}
+
+// -----
+
+// hfta.fetch, C3.
+module attributes {hfta.arena = 16384 : i64, hfta.segments = [#hfta.segment<saved, 0, 8192 bytes, 2 instances, 4096 a copy (transient)>, #hfta.segment<parameter, 0, 4096 bytes, 1 instances (spilled)>, #hfta.segment<parameter, 1, 8192 bytes, 1 instances, 4096 a copy (spilled)>, #hfta.segment<scalar, -1, 64 bytes, 1 instances>]} {
+  hfta.schedule @step keeps [] {
+    // expected-error @+1 {{needs a place at a multiple of 4096 bytes, got -4096}}
+    hfta.fetch 1 at -4096 contents zeros
+  }
+}
+
+// -----
+
+// hfta.fetch, C4.
+module attributes {hfta.arena = 16384 : i64, hfta.segments = [#hfta.segment<saved, 0, 8192 bytes, 2 instances, 4096 a copy (transient)>, #hfta.segment<parameter, 0, 4096 bytes, 1 instances (spilled)>, #hfta.segment<parameter, 1, 8192 bytes, 1 instances, 4096 a copy (spilled)>, #hfta.segment<scalar, -1, 64 bytes, 1 instances>]} {
+  hfta.schedule @step keeps [] {
+    // expected-error @+1 {{needs places for 1 to 1 instances of segment 1, got 2}}
+    hfta.fetch 1 at 0 contents zeros {instances = 2}
+  }
+}
+
+// -----
+
+// hfta.fetch, C4.
+module attributes {hfta.arena = 16384 : i64, hfta.segments = [#hfta.segment<saved, 0, 8192 bytes, 2 instances, 4096 a copy (transient)>, #hfta.segment<parameter, 0, 4096 bytes, 1 instances (spilled)>, #hfta.segment<parameter, 1, 8192 bytes, 1 instances, 4096 a copy (spilled)>, #hfta.segment<scalar, -1, 64 bytes, 1 instances>]} {
+  hfta.schedule @step keeps [] {
+    // expected-error @+1 {{needs places for 1 to 1 instances of segment 1, got 0}}
+    hfta.fetch 1 at 0 contents zeros {instances = 0}
+  }
+}
+
+// -----
+
+// hfta.fetch, C5.
+module attributes {hfta.arena = 16384 : i64, hfta.segments = [#hfta.segment<saved, 0, 8192 bytes, 2 instances, 4096 a copy (transient)>, #hfta.segment<parameter, 0, 4096 bytes, 1 instances (spilled)>, #hfta.segment<parameter, 1, 8192 bytes, 1 instances, 4096 a copy (spilled)>, #hfta.segment<scalar, -1, 64 bytes, 1 instances>]} {
+  hfta.schedule @step keeps [] {
+    // expected-error @+1 {{ends at byte 20480 of the arena, which has 16384}}
+    hfta.fetch 1 at 16384 contents zeros
+  }
+}
+
+// -----
+
+// hfta.fetch, C5.
+// Two instances of two copies' slabs.
+module attributes {hfta.arena = 16384 : i64, hfta.segments = [#hfta.segment<saved, 0, 8192 bytes, 2 instances, 4096 a copy (transient)>, #hfta.segment<parameter, 0, 4096 bytes, 1 instances (spilled)>, #hfta.segment<parameter, 1, 8192 bytes, 1 instances, 4096 a copy (spilled)>, #hfta.segment<scalar, -1, 64 bytes, 1 instances>]} {
+  hfta.schedule @step keeps [] {
+    hfta.repeat turns of 2 {
+      // expected-error @+1 {{ends at byte 20480 of the arena, which has 16384}}
+      hfta.fetch 0 at 4096 contents zeros {instances = 2}
+    }
+  }
+}
+
+// -----
+
+// hfta.fetch, C6.
+module attributes {hfta.arena = 16384 : i64, hfta.segments = [#hfta.segment<saved, 0, 8192 bytes, 2 instances, 4096 a copy (transient)>, #hfta.segment<parameter, 0, 4096 bytes, 1 instances (spilled)>, #hfta.segment<parameter, 1, 8192 bytes, 1 instances, 4096 a copy (spilled)>, #hfta.segment<scalar, -1, 64 bytes, 1 instances>]} {
+  hfta.schedule @step keeps [] {
+    // expected-error @+1 {{looks ahead from a micro-batch, not back; got 1}}
+    hfta.fetch 1 at 0 contents zeros {ahead = 1}
+  }
+}
+
+// -----
+
+// hfta.fetch, C6.
+module attributes {hfta.arena = 16384 : i64, hfta.segments = [#hfta.segment<saved, 0, 8192 bytes, 2 instances, 4096 a copy (transient)>, #hfta.segment<parameter, 0, 4096 bytes, 1 instances (spilled)>, #hfta.segment<parameter, 1, 8192 bytes, 1 instances, 4096 a copy (spilled)>, #hfta.segment<scalar, -1, 64 bytes, 1 instances>]} {
+  hfta.schedule @step keeps [] {
+    hfta.repeat micro_batches {
+      // expected-error @+1 {{looks ahead from a micro-batch, not back; got -1}}
+      hfta.fetch 1 at 0 contents zeros {ahead = -1}
+    }
+  }
+}
+
+// -----
+
+// hfta.fetch, C7.
+module attributes {hfta.arena = 16384 : i64, hfta.segments = [#hfta.segment<saved, 0, 8192 bytes, 2 instances, 4096 a copy (transient)>, #hfta.segment<parameter, 0, 4096 bytes, 1 instances (spilled)>, #hfta.segment<parameter, 1, 8192 bytes, 1 instances, 4096 a copy (spilled)>, #hfta.segment<scalar, -1, 64 bytes, 1 instances>]} {
+  hfta.schedule @step keeps [] {
+    hfta.every "p" for others {
+      // expected-error @+1 {{is for all copies of a turn, but stands in what is for others alone}}
+      hfta.fetch 1 at 0 contents zeros
+    }
+  }
+}
+
+// -----
+
+// hfta.fetch, C8.
+module attributes {hfta.arena = 16384 : i64, hfta.segments = [#hfta.segment<saved, 0, 8192 bytes, 2 instances, 4096 a copy (transient)>, #hfta.segment<parameter, 0, 4096 bytes, 1 instances (spilled)>, #hfta.segment<parameter, 1, 8192 bytes, 1 instances, 4096 a copy (spilled)>, #hfta.segment<scalar, -1, 64 bytes, 1 instances>]} {
+  hfta.schedule @step keeps [] {
+    // expected-error @+1 {{is of segment 2, whose slabs aren't kept: it needs turns of a number of copies}}
+    hfta.fetch 2 at 0 contents zeros
+  }
+}
+
+// -----
+
+// hfta.fetch, C8.
+module attributes {hfta.arena = 16384 : i64, hfta.segments = [#hfta.segment<saved, 0, 8192 bytes, 2 instances, 4096 a copy (transient)>, #hfta.segment<parameter, 0, 4096 bytes, 1 instances (spilled)>, #hfta.segment<parameter, 1, 8192 bytes, 1 instances, 4096 a copy (spilled)>, #hfta.segment<scalar, -1, 64 bytes, 1 instances>]} {
+  hfta.schedule @step keeps [] {
+    hfta.repeat turns {
+      // expected-error @+1 {{is of segment 2, whose slabs aren't kept: it needs turns of a number of copies}}
+      hfta.fetch 2 at 0 contents zeros
+    }
+  }
+}
+
+// -----
+
+// hfta.fetch.
+// Device and queue, as of every command.
+module attributes {hfta.arena = 16384 : i64, hfta.segments = [#hfta.segment<saved, 0, 8192 bytes, 2 instances, 4096 a copy (transient)>, #hfta.segment<parameter, 0, 4096 bytes, 1 instances (spilled)>, #hfta.segment<parameter, 1, 8192 bytes, 1 instances, 4096 a copy (spilled)>, #hfta.segment<scalar, -1, 64 bytes, 1 instances>]} {
+  hfta.schedule @step keeps [] {
+    // expected-error @+1 {{needs a device and a queue, got 0 and -1}}
+    hfta.fetch 1 at 0 contents zeros {queue = -1}
+  }
+}
+
+// -----
+
+// hfta.evict, C1.
+module attributes {hfta.arena = 16384 : i64, hfta.segments = [#hfta.segment<saved, 0, 8192 bytes, 2 instances, 4096 a copy (transient)>, #hfta.segment<parameter, 0, 4096 bytes, 1 instances (spilled)>, #hfta.segment<parameter, 1, 8192 bytes, 1 instances, 4096 a copy (spilled)>, #hfta.segment<scalar, -1, 64 bytes, 1 instances>]} {
+  hfta.schedule @step keeps [] {
+    // expected-error @+1 {{is of segment 3, which is resident}}
+    hfta.evict 3 {queue = 1}
+  }
+}
+
+// -----
+
+// hfta.evict, C1.
+module attributes {hfta.arena = 16384 : i64, hfta.segments = [#hfta.segment<saved, 0, 8192 bytes, 2 instances, 4096 a copy (transient)>, #hfta.segment<parameter, 0, 4096 bytes, 1 instances (spilled)>, #hfta.segment<parameter, 1, 8192 bytes, 1 instances, 4096 a copy (spilled)>, #hfta.segment<scalar, -1, 64 bytes, 1 instances>]} {
+  hfta.schedule @step keeps [] {
+    hfta.repeat turns of 1 {
+      // expected-error @+1 {{needs a spilled segment, but segment 0 is transient}}
+      hfta.evict 0 {queue = 1}
+    }
+  }
+}
+
+// -----
+
+// hfta.evict, C2.
+module attributes {hfta.arena = 16384 : i64, hfta.segments = [#hfta.segment<saved, 0, 8192 bytes, 2 instances, 4096 a copy (transient)>, #hfta.segment<parameter, 0, 4096 bytes, 1 instances (spilled)>, #hfta.segment<parameter, 1, 8192 bytes, 1 instances, 4096 a copy (spilled)>, #hfta.segment<scalar, -1, 64 bytes, 1 instances>]} {
+  hfta.schedule @step keeps [] {
+    // expected-error @+1 {{needs a queue after 0, which is the host's own}}
+    hfta.evict 1
+  }
+}
+
+// -----
+
+// hfta.evict, (C7) of hfta.fetch.
+module attributes {hfta.arena = 16384 : i64, hfta.segments = [#hfta.segment<saved, 0, 8192 bytes, 2 instances, 4096 a copy (transient)>, #hfta.segment<parameter, 0, 4096 bytes, 1 instances (spilled)>, #hfta.segment<parameter, 1, 8192 bytes, 1 instances, 4096 a copy (spilled)>, #hfta.segment<scalar, -1, 64 bytes, 1 instances>]} {
+  hfta.schedule @step keeps [] {
+    hfta.every "p" {
+      // expected-error @+1 {{is for all copies of a turn, but stands in what is for due alone}}
+      hfta.evict 1 {queue = 1}
+    }
+  }
+}
+
+// -----
+
+// hfta.drop, C1.
+module attributes {hfta.arena = 16384 : i64, hfta.segments = [#hfta.segment<saved, 0, 8192 bytes, 2 instances, 4096 a copy (transient)>, #hfta.segment<parameter, 0, 4096 bytes, 1 instances (spilled)>, #hfta.segment<parameter, 1, 8192 bytes, 1 instances, 4096 a copy (spilled)>, #hfta.segment<scalar, -1, 64 bytes, 1 instances>]} {
+  hfta.schedule @step keeps [] {
+    // expected-error @+1 {{is of segment 3, which is resident}}
+    hfta.drop 3
+  }
+}
+
+// -----
+
+// hfta.drop, (C6) of hfta.fetch.
+module attributes {hfta.arena = 16384 : i64, hfta.segments = [#hfta.segment<saved, 0, 8192 bytes, 2 instances, 4096 a copy (transient)>, #hfta.segment<parameter, 0, 4096 bytes, 1 instances (spilled)>, #hfta.segment<parameter, 1, 8192 bytes, 1 instances, 4096 a copy (spilled)>, #hfta.segment<scalar, -1, 64 bytes, 1 instances>]} {
+  hfta.schedule @step keeps [] {
+    // expected-error @+1 {{looks ahead from a micro-batch, not back; got 2}}
+    hfta.drop 1 {ahead = 2}
+  }
+}
+
+// -----
+
+// hfta.drop, (C8) of hfta.fetch.
+module attributes {hfta.arena = 16384 : i64, hfta.segments = [#hfta.segment<saved, 0, 8192 bytes, 2 instances, 4096 a copy (transient)>, #hfta.segment<parameter, 0, 4096 bytes, 1 instances (spilled)>, #hfta.segment<parameter, 1, 8192 bytes, 1 instances, 4096 a copy (spilled)>, #hfta.segment<scalar, -1, 64 bytes, 1 instances>]} {
+  hfta.schedule @step keeps [] {
+    // expected-error @+1 {{is of segment 2, whose slabs aren't kept: it needs turns of a number of copies}}
+    hfta.drop 2
+  }
+}
+
+// -----
+
+// hfta.repeat, C3.
+module attributes {hfta.arena = 16384 : i64, hfta.segments = [#hfta.segment<saved, 0, 8192 bytes, 2 instances, 4096 a copy (transient)>, #hfta.segment<parameter, 0, 4096 bytes, 1 instances (spilled)>, #hfta.segment<parameter, 1, 8192 bytes, 1 instances, 4096 a copy (spilled)>, #hfta.segment<scalar, -1, 64 bytes, 1 instances>]} {
+  hfta.schedule @step keeps [] {
+    // expected-error @+1 {{over turns can't be of 0 copies}}
+    hfta.repeat turns of 0 {
+    }
+  }
+}
+
+// -----
+
+// hfta.repeat, C3.
+module attributes {hfta.arena = 16384 : i64, hfta.segments = [#hfta.segment<saved, 0, 8192 bytes, 2 instances, 4096 a copy (transient)>, #hfta.segment<parameter, 0, 4096 bytes, 1 instances (spilled)>, #hfta.segment<parameter, 1, 8192 bytes, 1 instances, 4096 a copy (spilled)>, #hfta.segment<scalar, -1, 64 bytes, 1 instances>]} {
+  hfta.schedule @step keeps [] {
+    // expected-error @+1 {{over micro_batches can't be of 2 copies}}
+    hfta.repeat micro_batches of 2 {
+    }
+  }
+}
+
+// -----
+
+// Places of other commands are where memory stays.
+module attributes {hfta.arena = 16384 : i64, hfta.segments = [#hfta.segment<saved, 0, 8192 bytes, 2 instances, 4096 a copy (transient)>, #hfta.segment<parameter, 0, 4096 bytes, 1 instances (spilled)>, #hfta.segment<parameter, 1, 8192 bytes, 1 instances, 4096 a copy (spilled)>, #hfta.segment<scalar, -1, 64 bytes, 1 instances>]} {
+  hfta.schedule @step keeps [] {
+    // expected-error @+1 {{needs memory that stays, but segment 1 is spilled}}
+    hfta.fill 64 at #hfta.place<segment, 1, 0>
+  }
+}
+
+// -----
+
+// #hfta.segment, C1.
+// expected-error@+1 {{a segment of role 'scalar' can't be spilled}}
+module attributes {hfta.segments = [#hfta.segment<scalar, -1, 4096 bytes, 1 instances (spilled)>]} {
+}
+
+// -----
+
+// #hfta.segment, C2.
+// expected-error@+1 {{a segment that is transient must be multiples of 4096 bytes, got 64}}
+module attributes {hfta.segments = [#hfta.segment<saved, 0, 128 bytes, 1 instances, 64 a copy (transient)>]} {
+}
+
+// -----
+
+// #hfta.segment, C3.
+// expected-error@+1 {{a segment of role 'workspace' can't be spilled}}
+module attributes {hfta.segments = [#hfta.segment<workspace, -1, 4096 bytes, 1 instances (spilled)>]} {
+}
+
+// -----
+
+// A residency by another name.
+// expected-error@+2 {{expected one of [resident, transient, spilled] for where something lies while a program runs, got: somewhere}}
+// expected-error@+1 {{failed to parse Hfta_SegmentAttr parameter 'residency'}}
+module attributes {hfta.segments = [#hfta.segment<saved, -1, 4096 bytes, 1 instances (somewhere)>]} {
+}
+
+// -----
+
+// hfta.variable, C12.
+// expected-error@+1 {{of role 'scalar' can't be transient}}
+hfta.variable @v {role = #hfta.role<scalar>, residency = #hfta.residency<transient>} : tensor<f64>
+
+// -----
+
+// hfta.keep.
+func.func @f(%x: tensor<4xf32>) -> tensor<4xf32> {
+  // expected-error@+1 {{'hfta.keep' must be a #hfta.keep attribute}}
+  %0 = hfta.relu %x {hfta.keep = "save"} : tensor<4xf32>
+  return %0 : tensor<4xf32>
+}
+
+// -----
+
+// hfta.arena.
+// expected-error@+1 {{'hfta.arena' must be an i64 of at least 0, of a module}}
+module attributes {hfta.arena = -1 : i64} {
+}
+
+// -----
+
+// hfta.arena.
+// expected-error@+1 {{'hfta.arena' must be an i64 of at least 0, of a module}}
+func.func private @f() attributes {hfta.arena = 4096 : i64}
