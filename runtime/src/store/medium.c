@@ -1,0 +1,72 @@
+//===- medium.c - Opens a medium and what lies around it ------------------===//
+
+#include "store/media.h"
+
+#include <string.h>
+
+hfta_status hfta_medium_fail(hfta_error *error, bool is_write, uint64_t offset,
+                             uint64_t bytes, const char *reason) {
+  return hfta_fail(error, HFTA_CANNOT_WRITE,
+                   "cannot %s %llu bytes at %llu of what is spilled: %s",
+                   is_write ? "write" : "read", (unsigned long long)bytes,
+                   (unsigned long long)offset, reason);
+}
+
+static bool is_called(const char *layer, size_t length, const char *name) {
+  return strlen(name) == length && memcmp(layer, name, length) == 0;
+}
+
+/// One layer, around what is there.
+static hfta_status add_layer(const char *layer, hfta_medium **medium,
+                             hfta_error *error) {
+  size_t length = strcspn(layer, "=,");
+  const char *text = layer[length] == '=' ? layer + length + 1 : "";
+  hfta_medium *outer = *medium;
+  hfta_status status = HFTA_OK;
+  if (is_called(layer, length, "throttled"))
+    status = hfta_throttled_medium_open(*medium, text, &outer, error);
+  else if (is_called(layer, length, "faulty"))
+    status = hfta_faulty_medium_open(*medium, text, &outer, error);
+  else if (!is_called(layer, length, "memory"))
+    status = hfta_fail(error, HFTA_USAGE,
+                       "store '%s': expected memory, throttled=RATE or "
+                       "faulty=KIND:NUMBER",
+                       layer);
+  *medium = outer;
+  return status;
+}
+
+/// Whether a layer puts all into memory.
+static bool is_in_memory(const char *layers) {
+  for (const char *at = layers; *at; at += *at == ',') {
+    size_t length = strcspn(at, ",");
+    if (is_called(at, length, "memory"))
+      return true;
+    at += length;
+  }
+  return false;
+}
+
+hfta_status hfta_medium_open(const hfta_medium_options *options,
+                             hfta_medium **out, hfta_error *error) {
+  const char *layers = options->layers ? options->layers : "";
+  *out = NULL;
+  hfta_status status = is_in_memory(layers)
+                           ? hfta_memory_medium_open(options, out, error)
+                           : hfta_file_medium_open(options, out, error);
+  for (const char *at = layers; *at && status == HFTA_OK;) {
+    status = add_layer(at, out, error);
+    at += strcspn(at, ",");
+    at += *at == ',';
+  }
+  if (status == HFTA_OK)
+    return HFTA_OK;
+  hfta_medium_close(*out);
+  *out = NULL;
+  return status;
+}
+
+void hfta_medium_close(hfta_medium *medium) {
+  if (medium)
+    medium->functions->close(medium);
+}

@@ -1,0 +1,244 @@
+//===- medium_file.c - A file without a name ------------------------------===//
+//
+// What is read and written goes past the system's cache: under a limit of
+// memory the cache would only be in the way. The file has its full length from
+// the start, so that a full disk shows there and then.
+//===----------------------------------------------------------------------===//
+
+#include "store/media.h"
+#include "system/pages.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/vfs.h>
+#include <unistd.h>
+
+typedef struct file_medium {
+  hfta_medium base;
+  int descriptor;
+  atomic_bool is_buffered; // the file system can't go past its cache
+} file_medium;
+
+//===----------------------------------------------------------------------===//
+// Reading and writing
+//===----------------------------------------------------------------------===//
+
+static void file_close(hfta_medium *medium) {
+  file_medium *self = (file_medium *)medium;
+  if (self->descriptor >= 0)
+    close(self->descriptor);
+  free(self);
+}
+
+/// From here on by way of the system's cache.
+static void buffer(file_medium *self) {
+  int flags = fcntl(self->descriptor, F_GETFL);
+  if (flags >= 0)
+    fcntl(self->descriptor, F_SETFL, flags & ~O_DIRECT);
+  atomic_store(&self->is_buffered, true);
+}
+
+static ssize_t move_once(const file_medium *self, bool is_write,
+                         uint64_t offset, void *memory, uint64_t bytes) {
+  ssize_t done;
+  do
+    done = is_write ? pwrite(self->descriptor, memory, bytes, (off_t)offset)
+                    : pread(self->descriptor, memory, bytes, (off_t)offset);
+  while (done < 0 && errno == EINTR);
+  return done;
+}
+
+/// Leaves nothing in the system's cache.
+static int clean(const file_medium *self, bool is_write, uint64_t offset,
+                 uint64_t bytes) {
+  int code = 0;
+  if (is_write)
+    code = sync_file_range(self->descriptor, (off_t)offset, (off_t)bytes,
+                           SYNC_FILE_RANGE_WAIT_BEFORE | SYNC_FILE_RANGE_WRITE |
+                               SYNC_FILE_RANGE_WAIT_AFTER);
+  posix_fadvise(self->descriptor, (off_t)offset, (off_t)bytes,
+                POSIX_FADV_DONTNEED);
+  // A file system that can't do it has its own way.
+  return code != 0 && errno != EINVAL && errno != ENOSYS ? code : 0;
+}
+
+static hfta_status move(file_medium *self, bool is_write, uint64_t offset,
+                        void *memory, uint64_t bytes, hfta_error *error) {
+  ssize_t done = move_once(self, is_write, offset, memory, bytes);
+  if (done < 0 && errno == EINVAL && !atomic_load(&self->is_buffered)) {
+    buffer(self);
+    done = move_once(self, is_write, offset, memory, bytes);
+  }
+  if (done < 0)
+    return hfta_medium_fail(error, is_write, offset, bytes, strerror(errno));
+  if ((uint64_t)done != bytes) {
+    char reason[64];
+    snprintf(reason, sizeof(reason), "only %lld were %s", (long long)done,
+             is_write ? "written" : "read");
+    return hfta_medium_fail(error, is_write, offset, bytes, reason);
+  }
+  if (atomic_load(&self->is_buffered) &&
+      clean(self, is_write, offset, bytes) != 0)
+    return hfta_medium_fail(error, is_write, offset, bytes, strerror(errno));
+  return HFTA_OK;
+}
+
+static hfta_status file_read(hfta_medium *medium, uint64_t offset, void *to,
+                             uint64_t bytes, hfta_error *error) {
+  return move((file_medium *)medium, false, offset, to, bytes, error);
+}
+
+static hfta_status file_write(hfta_medium *medium, uint64_t offset,
+                              const void *from, uint64_t bytes,
+                              hfta_error *error) {
+  return move((file_medium *)medium, true, offset, (void *)(uintptr_t)from,
+              bytes, error);
+}
+
+static const char *file_note(const hfta_medium *medium) {
+  return atomic_load(&((const file_medium *)medium)->is_buffered)
+             ? "what is spilled goes through the system's cache: the folder's "
+               "file system has no direct access"
+             : NULL;
+}
+
+static const hfta_medium_functions functions = {.kind = "file",
+                                                .close = file_close,
+                                                .read = file_read,
+                                                .write = file_write,
+                                                .note = file_note};
+
+//===----------------------------------------------------------------------===//
+// Opening
+//===----------------------------------------------------------------------===//
+
+/// Numbers of the file systems that are memory.
+enum { TMPFS = 0x01021994, RAMFS = (int)0x858458f6 };
+
+static hfta_status fail_folder(const char *folder, const char *what,
+                               hfta_error *error) {
+  return hfta_fail(error, HFTA_CANNOT_WRITE, "cannot %s in '%s': %s", what,
+                   folder, strerror(errno));
+}
+
+static hfta_status check_folder(const char *folder, hfta_error *error) {
+  struct statfs system;
+  if (statfs(folder, &system) != 0)
+    return fail_folder(folder, "spill", error);
+  if ((uint32_t)system.f_type == (uint32_t)TMPFS ||
+      (uint32_t)system.f_type == (uint32_t)RAMFS)
+    return hfta_fail(error, HFTA_UNSUPPORTED,
+                     "cannot spill in '%s': its file system is memory itself; "
+                     "name a folder on a disk with --spill-dir",
+                     folder);
+  return HFTA_OK;
+}
+
+/// Where a file can't be made without a name, it is taken away at once.
+static int make_named(const char *folder) {
+  char path[4096];
+  int length = snprintf(path, sizeof(path), "%s/.hfta-spill-XXXXXX", folder);
+  if (length < 0 || (size_t)length >= sizeof(path)) {
+    errno = ENAMETOOLONG;
+    return -1;
+  }
+  int descriptor = mkostemp(path, O_CLOEXEC);
+  if (descriptor >= 0)
+    unlink(path);
+  return descriptor;
+}
+
+static int make(const char *folder) {
+  int descriptor = open(folder, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+  bool is_unknown = descriptor < 0 &&
+                    (errno == EOPNOTSUPP || errno == EISDIR || errno == EINVAL);
+  return is_unknown ? make_named(folder) : descriptor;
+}
+
+/// Writes every byte, where the file system can't promise room.
+static int fill(const file_medium *self, uint64_t bytes) {
+  enum { PIECE = 1 << 20 };
+  char *zeros = hfta_pages_map(PIECE, 1);
+  int code = zeros ? 0 : -1;
+  for (uint64_t at = 0; at < bytes && code == 0; at += PIECE) {
+    uint64_t left = bytes - at < PIECE ? bytes - at : PIECE;
+    ssize_t done = move_once(self, true, at, zeros, left);
+    if (done >= 0 && (uint64_t)done != left)
+      errno = ENOSPC;
+    code =
+        done >= 0 && (uint64_t)done == left ? clean(self, true, at, left) : -1;
+  }
+  hfta_pages_unmap(zeros, PIECE);
+  return code;
+}
+
+/// A library's host may not ignore the signal that a file too long for its
+/// limit sends.
+static bool is_within_limit(uint64_t bytes) {
+  struct rlimit limit;
+  return getrlimit(RLIMIT_FSIZE, &limit) != 0 ||
+         limit.rlim_cur == RLIM_INFINITY || bytes <= limit.rlim_cur;
+}
+
+/// Whether there is room as far as one can see: a disk isn't filled first, for
+/// others to run out of it too.
+static bool has_room(const file_medium *self, uint64_t bytes) {
+  struct statfs system;
+  return fstatfs(self->descriptor, &system) != 0 || system.f_bsize <= 0 ||
+         bytes / (uint64_t)system.f_bsize <= (uint64_t)system.f_bavail;
+}
+
+/// Room for all bytes.
+static int reserve(const file_medium *self, uint64_t bytes) {
+  int code;
+  if (!is_within_limit(bytes) || !has_room(self, bytes)) {
+    errno = is_within_limit(bytes) ? ENOSPC : EFBIG;
+    return -1;
+  }
+  do
+    code = fallocate(self->descriptor, 0, 0, (off_t)bytes);
+  while (code != 0 && errno == EINTR);
+  bool cannot = code != 0 && (errno == EOPNOTSUPP || errno == ENOSYS);
+  return cannot ? fill(self, bytes) : code;
+}
+
+static hfta_status prepare(file_medium *self, const char *folder,
+                           uint64_t bytes, hfta_error *error) {
+  hfta_status status = check_folder(folder, error);
+  if (status != HFTA_OK)
+    return status;
+  self->descriptor = make(folder);
+  if (self->descriptor < 0)
+    return fail_folder(folder, "spill", error);
+  if (bytes > 0 && reserve(self, bytes) != 0) {
+    char what[64];
+    snprintf(what, sizeof(what), "spill %llu bytes", (unsigned long long)bytes);
+    return fail_folder(folder, what, error);
+  }
+  int flags = fcntl(self->descriptor, F_GETFL);
+  if (flags < 0 || fcntl(self->descriptor, F_SETFL, flags | O_DIRECT) != 0)
+    atomic_store(&self->is_buffered, true);
+  return HFTA_OK;
+}
+
+hfta_status hfta_file_medium_open(const hfta_medium_options *options,
+                                  hfta_medium **out, hfta_error *error) {
+  bool has_folder = options->directory && *options->directory;
+  file_medium *self = calloc(1, sizeof(*self));
+  if (!self)
+    return hfta_fail(error, HFTA_UNSUPPORTED, "not enough memory for a store");
+  self->base.functions = &functions;
+  self->descriptor = -1;
+  hfta_status status = prepare(self, has_folder ? options->directory : ".",
+                               options->bytes, error);
+  if (status == HFTA_OK)
+    *out = &self->base;
+  else
+    file_close(&self->base);
+  return status;
+}
