@@ -68,7 +68,7 @@ llvm::ArrayRef<PhaseInfo> hfta::getPhases() {
       {Phase::planned, "planned", module, all, "kernels on planned memory", "",
        addPlanned, ExitCode::unsupported},
       {Phase::scheduled, "scheduled", module, all,
-       "tasks and schedules as data", "", addScheduled, ExitCode::internal},
+       "tasks and schedules as data", "", addScheduled, ExitCode::unsupported},
       {Phase::linalg, "linalg", module, cpu, "kernels as linalg on tensors", "",
        addLinalg, ExitCode::internal},
       {Phase::llvm, "llvm", module, cpu, "LLVM dialect", "", addLLVM,

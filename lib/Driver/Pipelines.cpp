@@ -46,6 +46,7 @@ void hfta::buildTrainPipeline(OpPassManager &pm,
   pm.addPass(createHftaInsertKfac());
   pm.addPass(createHftaBatchKfac());
   pm.addPass(createHftaStagePipeline());
+  pm.addPass(createHftaAssignResidency());
   addCleanUp(pm);
   markPhase(pm, "train");
 }
@@ -67,6 +68,7 @@ void hfta::buildPlannedPipeline(OpPassManager &pm,
 void hfta::buildScheduledPipeline(OpPassManager &pm,
                                   const ScheduledPipelineOptions &) {
   pm.addPass(createHftaSchedule());
+  pm.addPass(createHftaScheduleTransfers());
   markPhase(pm, "scheduled");
 }
 

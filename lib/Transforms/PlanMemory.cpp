@@ -147,7 +147,9 @@ private:
                ArrayRef<int64_t> readers = kNobody, StringRef writer = "",
                ReplicasAttr holders = {},
                Residency residency = Residency::resident) {
-    bool hasSlabs = arrayed && SegmentAttr::livesWithinStep(role);
+    // What isn't resident comes and goes for a turn's copies at a time.
+    bool hasSlabs = arrayed && (SegmentAttr::livesWithinStep(role) ||
+                                residency != Residency::resident);
     const auto *known = llvm::find_if(segments, [&](const Segment &segment) {
       return segment.role == role && segment.block == block &&
              segment.instances == instances && segment.hasSlabs == hasSlabs &&

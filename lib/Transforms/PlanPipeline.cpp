@@ -208,6 +208,26 @@ LogicalResult PipelinePlanner::checkBlocks() {
 // The pass
 //===----------------------------------------------------------------------===//
 
+/// What a budget of memory can't be planned with.
+static LogicalResult checkBudget(ModuleOp module, const Job &job) {
+  if (!job.hasBudget())
+    return success();
+  auto refuse = [&](StringRef what) {
+    return module.emitError("a budget of memory isn't planned with ") << what;
+  };
+  if (job.spill == "host")
+    return module.emitError("'spill = host' is for devices that have memory of "
+                            "their own: on the CPU what doesn't fit goes to "
+                            "'disk'");
+  if (job.getWorkers() > 1)
+    return refuse("several workers ('pipeline')");
+  if (job.getGroups() > 1)
+    return refuse("several groups of micro-batches");
+  if (!job.preconditioner.empty())
+    return refuse("a preconditioner");
+  return success();
+}
+
 namespace {
 struct PlanPipelinePass : hfta::impl::HftaPlanPipelineBase<PlanPipelinePass> {
   using HftaPlanPipelineBase::HftaPlanPipelineBase;
@@ -218,6 +238,11 @@ struct PlanPipelinePass : hfta::impl::HftaPlanPipelineBase<PlanPipelinePass> {
     if (failed(job))
       return signalPassFailure();
     SmallVector<ModelOp> models(module.getOps<ModelOp>());
+    if (failed(checkBudget(module, *job)))
+      return signalPassFailure();
+    // Within a budget the model is cut wherever it can be.
+    if (job->hasBudget() && cuts.empty() && job->cuts.empty())
+      cuts = {"all"};
     SmallVector<CutName> names = getNames(*job);
     if (!names.empty()) {
       if (models.size() != 1) {

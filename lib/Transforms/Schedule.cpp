@@ -291,7 +291,9 @@ void ScheduleBuilder::chooseStage(int64_t which) {
 }
 
 void ScheduleBuilder::buildTraining() {
-  if (!getTasks(parts::kForward).empty()) {
+  if (!getTasks(parts::kForward).empty() && job.hasBudget()) {
+    buildSchedule(schedules::kStep, [&] { buildStepByBlocks(); });
+  } else if (!getTasks(parts::kForward).empty()) {
     buildSchedule(schedules::kStep, [&] { buildStep(); });
     buildSchedule(schedules::kAccumulate, [&] { buildAccumulate(); });
     buildSchedule(schedules::kUpdate, [&] { buildUpdate(); });
@@ -325,10 +327,6 @@ struct SchedulePass : hfta::impl::HftaScheduleBase<SchedulePass> {
     FailureOr<Job> job = Job::readPlanned(module);
     if (failed(job))
       return signalPassFailure();
-    if (job->hasBudget()) {
-      module.emitError("a budget of memory ('memory') can't be planned yet");
-      return signalPassFailure();
-    }
     planning::Order order;
     if (job->getStageCount() > 1) {
       FailureOr<planning::Order> made = makeStageOrder(module, *job);

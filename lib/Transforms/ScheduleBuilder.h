@@ -70,6 +70,14 @@ private:
   void runUpdate();
   void reportLosses();
 
+  // A step within a budget of memory (ScheduleBlocks.cpp).
+  void buildStepByBlocks();
+  void stepByBlocks();
+  void backwardOfBlock(TaskOp task);
+  void overBlockMicroBatches(Body body);
+  void overAllUploads(Body body);
+  bool updatesAtLast() const;
+
   // A preconditioner's part of a step (SchedulePreconditioner.cpp).
   TaskOp findVersion(TaskOp task, StringRef part) const;
   TaskOp findSecondVersion(TaskOp task) const {

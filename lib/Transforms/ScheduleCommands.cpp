@@ -150,6 +150,19 @@ void ScheduleBuilder::overUploads(Body body) {
   });
 }
 
+/// Brings the fields of all micro-batches before the first task: each block
+/// goes through all of them.
+void ScheduleBuilder::overAllUploads(Body body) {
+  if (job.microBatches == 1)
+    return overUploads(body);
+  if (readsFields()) {
+    overMicroBatches([&] { uploadFields(getFields(), /*ahead=*/0); });
+    record(kUploaded, kUploads);
+    await(kUploaded, kTasks);
+  }
+  body();
+}
+
 /// Those that tasks of the stage read.
 SmallVector<ScheduleBuilder::Field> ScheduleBuilder::getFields() const {
   VariableIndex variables(module);

@@ -379,7 +379,8 @@ LogicalResult ScheduleContents::addToSums(RunOp run, int64_t segment,
   if (!moment.isInMicroBatches)
     return success();
   // The order in which a group's micro-batches are added decides the bytes.
-  int64_t &last = lastAdded[{run, moment.number % getGroups(segment)}];
+  int64_t &last =
+      lastAdded[{run, moment.turn, moment.number % getGroups(segment)}];
   if (moment.number < last)
     return run.emitOpError("adds micro-batch ")
            << moment.number << " to sums in segment " << segment

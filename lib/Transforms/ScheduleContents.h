@@ -183,8 +183,8 @@ private:
   /// What other replicas alone have changed; moments that they alone have.
   std::map<int64_t, ByteSet> old, taken;
   std::map<int64_t, Sums> sums;
-  /// Of a command that adds to a group's sums, the last micro-batch.
-  std::map<std::pair<Operation *, int64_t>, int64_t> lastAdded;
+  /// Of a command that adds to a group's sums in a turn, the last micro-batch.
+  std::map<std::tuple<Operation *, int64_t, int64_t>, int64_t> lastAdded;
   std::map<Place, Exchanged> exchanged;
   std::map<Place, ByteSet> brought;       ///< scalars, in this call
   std::set<int64_t> broughtPorts;         ///< in this call

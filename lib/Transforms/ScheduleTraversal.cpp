@@ -55,6 +55,8 @@ LogicalResult ScheduleTraversal::repeat(RepeatOp repeat) {
   for (int64_t index = 0; index < times; ++index) {
     if (repeat.getOver() == RepeatKind::all_micro_batches)
       now.number = index;
+    if (repeat.getOver() == RepeatKind::turns)
+      now.turn = index;
     if (failed(repeat.getOver() == RepeatKind::micro_batches
                    ? traverseFor(index, body)
                    : traverse(body)))

@@ -15,6 +15,7 @@ struct Moment {
   int64_t first = 0;  ///< how many of the worker's own the calls before had
   int64_t place = 0;  ///< its place among the worker's own
   int64_t number = 0; ///< its number in the step
+  int64_t turn = 0;   ///< of copies
   bool isInMicroBatches = false; ///< a certain one
 };
 

@@ -1,9 +1,11 @@
 //===- VerifySchedules.cpp - Commands find what they are to use -----------===//
 
+#include "ArenaContents.h"
 #include "Hfta/Dialect/Hfta/IR/HftaOps.h"
 #include "Hfta/Dialect/Hfta/IR/Job.h"
 #include "Hfta/Dialect/Hfta/IR/TaskNames.h"
 #include "Hfta/Transforms/Passes.h"
+#include "ScheduleClocks.h"
 #include "ScheduleContents.h"
 #include "VerifyMessages.h"
 
@@ -20,39 +22,6 @@ using namespace mlir::hfta;
 
 namespace {
 
-/// A device's queue.
-using Queue = std::pair<int64_t, int64_t>;
-
-/// For each queue, how many of its commands are known to be done.
-using Clock = std::map<Queue, int64_t>;
-
-/// When a queue did something, in its count.
-using Time = std::pair<Queue, int64_t>;
-
-/// Bytes of one instance of a segment, or of the host's image of it.
-struct Range {
-  Space space;
-  int64_t number, instance, begin, end;
-  bool isSamePlace(const Range &other) const {
-    return space == other.space && number == other.number &&
-           instance == other.instance;
-  }
-  bool overlaps(const Range &other) const {
-    return isSamePlace(other) && begin < other.end && other.begin < end;
-  }
-  bool operator==(const Range &other) const {
-    return isSamePlace(other) && begin == other.begin && end == other.end;
-  }
-};
-
-/// The last time that a queue touched a range.
-struct Access {
-  Range range;
-  Queue queue;
-  bool isWrite;
-  int64_t time; ///< in the queue's count
-};
-
 /// Follows several calls of one schedule, command by command in the host's
 /// order. After each call the host waits until all is done; before it, only
 /// `initialize` finds something under way.
@@ -64,7 +33,7 @@ public:
                bool offered)
       : ScheduleTraversal(rank, {}, 0), job(job), stage(stage), symbols(module),
         segments(SegmentAttr::getTable(module)), offered(offered),
-        contents(module, job, rank) {}
+        contents(module, job, rank), arena(segments) {}
 
   LogicalResult follow(ScheduleOp schedule) {
     for (const Call &call : listCalls(schedule)) {
@@ -76,7 +45,7 @@ public:
       if (failed(traverse(schedule.getBody().front())) ||
           failed(contents.finishCall(
               schedule, [&](RunOp run) { return isRunInCall(run); })) ||
-          failed(checkActions(schedule)))
+          failed(checkActions(schedule)) || failed(arena.finishCall(schedule)))
         return failure();
       finishCall();
     }
@@ -108,44 +77,41 @@ private:
   LogicalResult followBroadcast(BroadcastBytesOp broadcast);
   LogicalResult followTakeGroup(TakeGroupOp take);
   template <typename OpTy>
-  LogicalResult followMove(OpTy move, bool isWrite);
+  SmallVector<int64_t> findInstances(OpTy move) const;
+  LogicalResult followFetch(FetchOp fetch);
+  LogicalResult followEvict(EvictOp evict);
+  LogicalResult move(Operation *op, Queue queue, ArenaContents::Place place,
+                     bool isFetch);
+  LogicalResult useSegment(RunOp run, Queue queue, int64_t number,
+                           bool isWrite);
   LogicalResult touchAll(
       Operation *op, Queue queue, PlaceAttr place, int64_t bytes,
       llvm::function_ref<bool(int64_t)> isWritten = [](int64_t) {
         return true;
       });
   LogicalResult followRecord(RecordOp record);
-  LogicalResult touch(Operation *op, Queue queue, const Range &range,
-                      bool isWrite);
-  bool isKnown(Queue queue, const Time &time) const;
   LogicalResult exchange(Operation *op, Queue queue);
   LogicalResult keepMessagesInOrder(Operation *op, Queue queue, int64_t stage,
                                     int64_t segment);
 
-  template <typename OpTy>
-  Queue start(OpTy op) {
-    Queue queue = {op.getDevice(), op.getQueue()};
-    ++clocks[queue][queue];
-    return queue;
-  }
   int64_t getInstance(int64_t segment, int64_t ahead = 0) const {
     return hfta::getInstance(cast<SegmentAttr>(segments[segment]), now, ahead);
   }
-  Range getSegment(int64_t number) const {
+  CommandRange getSegment(int64_t number) const {
     return {Space::segment, number, getInstance(number), 0,
             cast<SegmentAttr>(segments[number]).getBytes()};
   }
   /// With all copies' places.
-  std::optional<Range> getRange(PlaceAttr place, int64_t bytes,
-                                int64_t ahead) const {
+  std::optional<CommandRange> getRange(PlaceAttr place, int64_t bytes,
+                                       int64_t ahead) const {
     if (place.getSpace() != Space::segment && place.getSpace() != Space::host)
       return std::nullopt;
     int64_t number = place.getNumber();
     int64_t end = place.getStride()
                       ? cast<SegmentAttr>(segments[number]).getBytes()
                       : place.getOffset() + bytes;
-    return Range{place.getSpace(), number, getInstance(number, ahead),
-                 place.getOffset(), end};
+    return CommandRange{place.getSpace(), number, getInstance(number, ahead),
+                        place.getOffset(), end};
   }
 
   const Job &job;
@@ -156,17 +122,17 @@ private:
   /// Micro-batches of a call that the one before it has brought, and that it
   /// brings of the next one.
   int64_t held = 0, coming = 0;
-  std::map<Queue, Clock> clocks;
-  std::map<int64_t, std::pair<Queue, Clock>> events;
-  SmallVector<Access> accesses;
+  ScheduleClocks clocks;
   /// For which micro-batches, by place, a command of an order has run a task.
   std::map<Operation *, std::set<int64_t>> placesOf;
   ScheduleContents contents;
+  ArenaContents arena;
   /// The queue that has exchanged something with other ranks last, and when.
-  std::optional<Time> lastExchange;
+  std::optional<ScheduleClocks::Time> lastExchange;
   /// The same of messages of a segment: whether they are sent, the other stage,
   /// and the segment.
-  std::map<std::tuple<bool, int64_t, int64_t>, Time> lastMessages;
+  std::map<std::tuple<bool, int64_t, int64_t>, ScheduleClocks::Time>
+      lastMessages;
 };
 
 } // namespace
@@ -212,54 +178,12 @@ bool ScheduleWalk::isRunInCall(RunOp run) const {
   return true;
 }
 
-static std::string describe(Queue queue) {
-  std::string text = "queue " + std::to_string(queue.second);
-  if (queue.first != 0)
-    text += " of device " + std::to_string(queue.first);
-  return text;
-}
-
-/// Whether what a queue does next comes after that.
-bool ScheduleWalk::isKnown(Queue queue, const Time &time) const {
-  if (time.first == queue)
-    return true;
-  auto clock = clocks.find(queue);
-  if (clock == clocks.end())
-    return false;
-  auto known = clock->second.find(time.first);
-  return known != clock->second.end() && known->second >= time.second;
-}
-
-/// Queues do their commands in order: after a later access comes after all.
-LogicalResult ScheduleWalk::touch(Operation *op, Queue queue,
-                                  const Range &range, bool isWrite) {
-  for (const Access &access : accesses) {
-    if (!(access.isWrite || isWrite) || !access.range.overlaps(range) ||
-        isKnown(queue, {access.queue, access.time}))
-      continue;
-    return op->emitError(isWrite ? "writes" : "reads")
-           << " bytes of segment " << range.number << " that "
-           << describe(access.queue) << " may still be "
-           << (access.isWrite ? "writing" : "reading");
-  }
-  auto *last = llvm::find_if(accesses, [&](const Access &access) {
-    return access.queue == queue && access.isWrite == isWrite &&
-           access.range == range;
-  });
-  int64_t time = clocks[queue][queue];
-  if (last != accesses.end())
-    last->time = time;
-  else
-    accesses.push_back({range, queue, isWrite, time});
-  return success();
-}
-
 /// Ranks meet in the order of these commands, which must be the same on each.
 LogicalResult ScheduleWalk::exchange(Operation *op, Queue queue) {
-  if (lastExchange && !isKnown(queue, *lastExchange))
+  if (lastExchange && !clocks.isKnown(queue, *lastExchange))
     return op->emitOpError("exchanges with other ranks while ")
            << describe(lastExchange->first) << " may still do so";
-  lastExchange = {queue, clocks[queue][queue]};
+  lastExchange = clocks.getTime(queue);
   return success();
 }
 
@@ -267,10 +191,10 @@ LogicalResult ScheduleWalk::exchange(Operation *op, Queue queue) {
 LogicalResult ScheduleWalk::keepMessagesInOrder(Operation *op, Queue queue,
                                                 int64_t stage,
                                                 int64_t segment) {
-  Time now = {queue, clocks[queue][queue]};
+  ScheduleClocks::Time now = clocks.getTime(queue);
   bool sends = isa<SendOp>(op);
   auto [last, isFirst] = lastMessages.try_emplace({sends, stage, segment}, now);
-  if (!isFirst && !isKnown(queue, last->second))
+  if (!isFirst && !clocks.isKnown(queue, last->second))
     return op->emitOpError(sends ? "gives stage " : "receives from stage ")
            << stage << " what segment " << segment << " holds while "
            << describe(last->second.first) << " may still do so";
@@ -280,14 +204,14 @@ LogicalResult ScheduleWalk::keepMessagesInOrder(Operation *op, Queue queue,
 
 LogicalResult ScheduleWalk::followRun(RunOp run) {
   auto task = symbols.lookup<TaskOp>(run.getTask());
-  Queue queue = start(run);
+  Queue queue = clocks.start(run);
   if (run->getParentOfType<CaseOp>())
     placesOf[run].insert(now.place);
   for (int64_t number : task.getReads())
-    if (failed(touch(run, queue, getSegment(number), /*isWrite=*/false)))
+    if (failed(useSegment(run, queue, number, /*isWrite=*/false)))
       return failure();
   for (int64_t number : task.getWrites())
-    if (failed(touch(run, queue, getSegment(number), /*isWrite=*/true)))
+    if (failed(useSegment(run, queue, number, /*isWrite=*/true)))
       return failure();
   return contents.run(run, task, now);
 }
@@ -317,13 +241,14 @@ LogicalResult ScheduleWalk::followTransfer(TransferOp transfer) {
       isField ? of > count || (of == count && !offered) : isPastLast(ahead);
   if (isPast)
     return success();
-  Queue queue = start(transfer);
+  Queue queue = clocks.start(transfer);
   auto bytes = static_cast<int64_t>(transfer.getBytes());
-  if (std::optional<Range> from = getRange(transfer.getFrom(), bytes, ahead);
-      from && failed(touch(transfer, queue, *from, /*isWrite=*/false)))
+  if (std::optional<CommandRange> from =
+          getRange(transfer.getFrom(), bytes, ahead);
+      from && failed(clocks.touch(transfer, queue, *from, /*isWrite=*/false)))
     return failure();
-  if (std::optional<Range> to = getRange(transfer.getTo(), bytes, ahead);
-      to && failed(touch(transfer, queue, *to, /*isWrite=*/true)))
+  if (std::optional<CommandRange> to = getRange(transfer.getTo(), bytes, ahead);
+      to && failed(clocks.touch(transfer, queue, *to, /*isWrite=*/true)))
     return failure();
   if (isField)
     coming = std::max(coming, of - count + 1);
@@ -336,17 +261,17 @@ ScheduleWalk::touchAll(Operation *op, Queue queue, PlaceAttr place,
                        int64_t bytes,
                        llvm::function_ref<bool(int64_t)> isWritten) {
   auto segment = cast<SegmentAttr>(segments[place.getNumber()]);
-  Range range = {Space::segment, place.getNumber(), 0, place.getOffset(),
-                 place.getOffset() + bytes};
+  CommandRange range = {Space::segment, place.getNumber(), 0, place.getOffset(),
+                        place.getOffset() + bytes};
   for (; range.instance < segment.getInstances(); ++range.instance)
-    if (failed(touch(op, queue, range, isWritten(range.instance))))
+    if (failed(clocks.touch(op, queue, range, isWritten(range.instance))))
       return failure();
   return success();
 }
 
 /// The rank sends its own micro-batches' and receives the others'.
 LogicalResult ScheduleWalk::followAllGather(AllGatherOp gather) {
-  Queue queue = start(gather);
+  Queue queue = clocks.start(gather);
   auto isReceived = [&](int64_t number) {
     return number < microBatches && !llvm::is_contained(own, number);
   };
@@ -358,7 +283,7 @@ LogicalResult ScheduleWalk::followAllGather(AllGatherOp gather) {
 }
 
 LogicalResult ScheduleWalk::followAllReduce(AllReduceOp reduce) {
-  Queue queue = start(reduce);
+  Queue queue = clocks.start(reduce);
   PlaceAttr through = reduce.getThrough();
   int64_t received =
       cast<SegmentAttr>(segments[through.getNumber()]).getBytes();
@@ -374,11 +299,11 @@ LogicalResult ScheduleWalk::followBroadcast(BroadcastBytesOp broadcast) {
   bool receives = rank.findSource(broadcast).has_value();
   if (!receives && !rank.gives(broadcast))
     return success();
-  Queue queue = start(broadcast);
-  std::optional<Range> range =
+  Queue queue = clocks.start(broadcast);
+  std::optional<CommandRange> range =
       getRange(broadcast.getAt(), broadcast.getBytes(), 0);
   range->instance = 0;
-  if (failed(touch(broadcast, queue, *range, receives)) ||
+  if (failed(clocks.touch(broadcast, queue, *range, receives)) ||
       failed(exchange(broadcast, queue)))
     return failure();
   return contents.broadcast(broadcast, receives);
@@ -386,29 +311,84 @@ LogicalResult ScheduleWalk::followBroadcast(BroadcastBytesOp broadcast) {
 
 LogicalResult ScheduleWalk::followTakeGroup(TakeGroupOp take) {
   PlaceAttr at = take.getAt();
-  Queue queue = start(take);
-  std::optional<Range> range = getRange(at, take.getBytes(), 0);
+  Queue queue = clocks.start(take);
+  std::optional<CommandRange> range = getRange(at, take.getBytes(), 0);
   if (failed(touchAll(take, queue, at, range->end - range->begin)))
     return failure();
   return contents.takeGroup(take);
 }
 
-/// Between an instance's place and the store.
+/// The micro-batch's, or all where no micro-batch is current; none past the
+/// last one.
 template <typename OpTy>
-LogicalResult ScheduleWalk::followMove(OpTy move, bool isWrite) {
+SmallVector<int64_t> ScheduleWalk::findInstances(OpTy move) const {
   auto ahead = static_cast<int64_t>(move.getAhead());
-  if (isPastLast(ahead))
-    return success();
   int64_t number = move.getSegment();
-  Range range = getSegment(number);
-  range.instance = getInstance(number, ahead);
-  return touch(move, start(move), range, isWrite);
+  if (isPastLast(ahead))
+    return {};
+  if (now.isInMicroBatches)
+    return {getInstance(number, ahead)};
+  return llvm::to_vector(llvm::seq<int64_t>(
+      0, cast<SegmentAttr>(segments[number]).getInstances()));
+}
+
+/// Between an instance's place and the store.
+LogicalResult ScheduleWalk::move(Operation *op, Queue queue,
+                                 ArenaContents::Place place, bool isFetch) {
+  auto [begin, end] = *arena.find(place);
+  CommandRange inArena = {Space::segment, CommandRange::kArena, 0, begin, end};
+  CommandRange inStore = {Space::segment, CommandRange::kStore - place.first,
+                          place.second, 0, end - begin};
+  return failure(failed(clocks.touch(op, queue, inArena, isFetch)) ||
+                 failed(clocks.touch(op, queue, inStore, !isFetch)));
+}
+
+LogicalResult ScheduleWalk::followFetch(FetchOp fetch) {
+  SmallVector<int64_t> instances = findInstances(fetch);
+  if (failed(arena.fetch(fetch, instances)))
+    return failure();
+  if (fetch.getContents() == Contents::undefined)
+    return success();
+  Queue queue = clocks.start(fetch);
+  for (int64_t instance : instances)
+    if (failed(move(fetch, queue, {fetch.getSegment(), instance},
+                    /*isFetch=*/true)))
+      return failure();
+  return success();
+}
+
+LogicalResult ScheduleWalk::followEvict(EvictOp evict) {
+  SmallVector<int64_t> instances = findInstances(evict);
+  if (failed(arena.evict(evict, instances)))
+    return failure();
+  Queue queue = clocks.start(evict);
+  for (int64_t instance : instances)
+    if (failed(move(evict, queue, {evict.getSegment(), instance},
+                    /*isFetch=*/false)))
+      return failure();
+  return success();
+}
+
+/// Where the segment is now.
+LogicalResult ScheduleWalk::useSegment(RunOp run, Queue queue, int64_t number,
+                                       bool isWrite) {
+  if (arena.isResident(number))
+    return clocks.touch(run, queue, getSegment(number), isWrite);
+  ArenaContents::Place place = {number, getInstance(number)};
+  auto task = symbols.lookup<TaskOp>(run.getTask());
+  if (failed(arena.use(run, task, place, isWrite)))
+    return failure();
+  auto [begin, end] = *arena.find(place);
+  return clocks.touch(run, queue,
+                      {Space::segment, CommandRange::kArena, 0, begin, end},
+                      isWrite);
 }
 
 LogicalResult ScheduleWalk::followSend(SendOp send) {
-  Queue queue = start(send);
-  std::optional<Range> range = getRange(send.getAt(), send.getBytes(), 0);
-  if (failed(touch(send, queue, *range, /*isWrite=*/false)) ||
+  Queue queue = clocks.start(send);
+  std::optional<CommandRange> range =
+      getRange(send.getAt(), send.getBytes(), 0);
+  if (failed(clocks.touch(send, queue, *range, /*isWrite=*/false)) ||
       failed(keepMessagesInOrder(send, queue, send.getStage(), range->number)))
     return failure();
   return contents.send(send, now);
@@ -418,10 +398,10 @@ LogicalResult ScheduleWalk::followReceive(ReceiveOp receive) {
   auto ahead = static_cast<int64_t>(receive.getAhead());
   if (isPastLast(ahead))
     return success();
-  Queue queue = start(receive);
-  std::optional<Range> range =
+  Queue queue = clocks.start(receive);
+  std::optional<CommandRange> range =
       getRange(receive.getAt(), receive.getBytes(), ahead);
-  if (failed(touch(receive, queue, *range, /*isWrite=*/true)) ||
+  if (failed(clocks.touch(receive, queue, *range, /*isWrite=*/true)) ||
       failed(keepMessagesInOrder(receive, queue, receive.getStage(),
                                  range->number)))
     return failure();
@@ -430,28 +410,12 @@ LogicalResult ScheduleWalk::followReceive(ReceiveOp receive) {
 
 LogicalResult ScheduleWalk::followRecord(RecordOp record) {
   std::optional<int64_t> event = getEvent(record);
-  if (!event)
-    return success();
-  Queue queue = start(record);
-  auto known = events.find(*event);
-  if (known != events.end() && known->second.first != queue)
-    return record.emitError("records event ")
-           << *event << " of " << describe(known->second.first) << " in "
-           << describe(queue);
-  events[*event] = {queue, clocks[queue]};
-  return success();
+  return event ? clocks.record(record, *event) : success();
 }
 
 void ScheduleWalk::followAwait(AwaitOp await) {
-  std::optional<int64_t> number = getEvent(await);
-  if (!number)
-    return;
-  Clock &clock = clocks[start(await)];
-  auto event = events.find(*number);
-  if (event == events.end())
-    return;
-  for (auto [queue, time] : event->second.second)
-    clock[queue] = std::max(clock[queue], time);
+  if (std::optional<int64_t> event = getEvent(await))
+    clocks.await(await, *event);
 }
 
 /// Whether the runtime gives a segment's memory what it holds at first. What a
@@ -485,24 +449,22 @@ static bool isReset(Role role) {
 /// to the device without a wait for that. The host's images are written at
 /// once.
 void ScheduleWalk::resetSegments() {
-  const Queue first = {0, 0};
-  int64_t time = ++clocks[first][first];
+  Queue first = clocks.start(Queue(0, 0));
   for (auto [index, segment] :
        llvm::enumerate(segments.getAsRange<SegmentAttr>())) {
     if (!isReset(segment.getRole()))
       continue;
     for (int64_t instance = 0; instance < segment.getInstances(); ++instance)
-      accesses.push_back({{Space::segment, static_cast<int64_t>(index),
-                           instance, 0, segment.getBytes()},
-                          first,
-                          /*isWrite=*/true,
-                          time});
+      clocks.note(first,
+                  {Space::segment, static_cast<int64_t>(index), instance, 0,
+                   segment.getBytes()},
+                  /*isWrite=*/true);
   }
 }
 
 /// Whatever comes next, comes after all that there was.
 void ScheduleWalk::finishCall() {
-  accesses.clear();
+  clocks.finishCall();
   lastExchange.reset();
   lastMessages.clear();
   now.first += own.size();
@@ -516,7 +478,8 @@ LogicalResult ScheduleWalk::visit(Operation *command) {
   if (auto transfer = dyn_cast<TransferOp>(command))
     return followTransfer(transfer);
   if (auto fill = dyn_cast<FillOp>(command)) {
-    if (failed(touchAll(fill, start(fill), fill.getTo(), fill.getBytes())))
+    if (failed(
+            touchAll(fill, clocks.start(fill), fill.getTo(), fill.getBytes())))
       return failure();
     return contents.fill(fill);
   }
@@ -529,13 +492,11 @@ LogicalResult ScheduleWalk::visit(Operation *command) {
   if (auto take = dyn_cast<TakeGroupOp>(command))
     return followTakeGroup(take);
   if (auto fetch = dyn_cast<FetchOp>(command))
-    return fetch.getContents() == Contents::undefined
-               ? success()
-               : followMove(fetch, /*isWrite=*/true);
+    return followFetch(fetch);
   if (auto evict = dyn_cast<EvictOp>(command))
-    return followMove(evict, /*isWrite=*/false);
-  if (isa<DropOp>(command))
-    return success();
+    return followEvict(evict);
+  if (auto drop = dyn_cast<DropOp>(command))
+    return arena.drop(drop, findInstances(drop));
   if (auto send = dyn_cast<SendOp>(command))
     return followSend(send);
   if (auto receive = dyn_cast<ReceiveOp>(command))

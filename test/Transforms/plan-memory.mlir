@@ -215,7 +215,7 @@ module {
 // CHECK-SAME: #hfta.segment<saved, 0, 8192 bytes, 1 instances, 4096 a copy(spilled)>,
 // CHECK-SAME: #hfta.segment<saved, 0, 8192 bytes, 1 instances, 4096 a copy(transient)>,
 // CHECK-SAME: #hfta.segment<saved, 0, 128 bytes, 1 instances, 64 a copy>,
-// CHECK-SAME: #hfta.segment<parameter, 0, 4096 bytes, 1 instances(spilled)>]
+// CHECK-SAME: #hfta.segment<parameter, 0, 8192 bytes, 1 instances, 4096 a copy(spilled)>]
 module {
   // CHECK: @a {{.*}}location = #hfta.binding<0, 0, 4096>
   hfta.variable @a {role = #hfta.role<saved>, block = 0 : i64, residency = #hfta.residency<spilled>} : tensor<4xf32, #hfta.copies<2>>
@@ -225,6 +225,6 @@ module {
   hfta.variable @c {role = #hfta.role<saved>, block = 0 : i64, residency = #hfta.residency<transient>} : tensor<4xf32, #hfta.copies<2>>
   // CHECK: @d {{.*}}location = #hfta.binding<2, 0, 64>
   hfta.variable @d {role = #hfta.role<saved>, block = 0 : i64} : tensor<4xf32, #hfta.copies<2>>
-  // CHECK: @w {{.*}}location = #hfta.binding<3, 0, 64>
+  // CHECK: @w {{.*}}location = #hfta.binding<3, 0, 4096>
   hfta.variable @w {role = #hfta.role<parameter>, block = 0 : i64, residency = #hfta.residency<spilled>} : tensor<4xf32, #hfta.copies<2>>
 }

@@ -81,6 +81,25 @@ def HftaAssignLayouts : Pass<"hfta-assign-layouts", "::mlir::ModuleOp"> {
   let dependentDialects = ["::mlir::hfta::HftaDialect"];
 }
 
+def HftaAssignResidency : Pass<"hfta-assign-residency", "::mlir::ModuleOp"> {
+  let summary = "Say which variables stay in memory within a budget";
+  let description = [{
+    Of a job with a budget of memory. A block's parameters and its optimizer's state
+    are `spilled`: they lie in the store while other blocks are computed. What
+    forward leaves for backward, and gradients, are `transient`: they have a place
+    from their first use to their last one; gradients are `spilled`, too, where
+    updates wait for the norms of all. With `spill = none` parameters and state
+    stay. What is of no block, running statistics, scalars and results are always
+    `resident`.
+
+    ```mlir
+    hfta.variable @weight : tensor<8x8xf32, #hfta.copies<2>> role parameter block 0
+    // becomes, beside what else it has
+    hfta.variable @weight : tensor<8x8xf32, #hfta.copies<2>> role parameter block 0 {residency = #hfta.residency<spilled>}
+    ```
+  }];
+}
+
 def HftaBatchKfac : Pass<"hfta-batch-kfac", "::mlir::ModuleOp"> {
   let summary = "Invert matrices of one size together";
   let description = [{
@@ -367,6 +386,38 @@ def HftaSchedule : Pass<"hfta-schedule", "::mlir::ModuleOp"> {
     become hfta.schedules: `initialize`, `step`, `accumulate`, `update`,
     `evaluate` and `infer`, as far as the program has the tasks for them. Fields of
     a batch go through a queue of their own, 1; all else through queue 0.
+  }];
+}
+
+def HftaScheduleTransfers
+    : Pass<"hfta-schedule-transfers", "::mlir::ModuleOp"> {
+  let summary = "Give segments that aren't resident places in the arena";
+  let description = [{
+    Of a job with a budget of memory. Tasks, or loops over micro-batches, are
+    positions in the order of a schedule. Segments that aren't resident get windows
+    of positions in which they lie in the arena: a transient one from its first use
+    to its last one, a spilled one around each use, fetched a position ahead and
+    written back behind the last one, unless it wasn't written or nothing needs it
+    any more. Where there is room, it stays between uses that are near each other,
+    and is fetched earlier. What resident segments leave of the budget is the
+    arena; addresses in it are offsets of intervals, as in workspaces. As many
+    copies make a turn as fit.
+
+    Fetches go to a queue of their own, evictions to another one. They await that
+    tasks, and evictions, that had the place before are done, and tasks await what
+    is fetched for them:
+
+    ```mlir
+    hfta.run @"task/forward.0"
+    // becomes
+    hfta.await 9 {queue = 3}
+    hfta.fetch 2 at 0 contents stored {queue = 3}
+    hfta.record 10 {queue = 3}
+    hfta.await 10
+    hfta.run @"task/forward.0"
+    hfta.record 9
+    hfta.drop 2
+    ```
   }];
 }
 

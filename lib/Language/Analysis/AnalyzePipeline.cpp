@@ -128,6 +128,8 @@ void JobAnalyzer::checkPipeline() {
         job.replicas.empty() ? 1 : *llvm::max_element(job.replicas);
   if (parts)
     info.pipeline.microBatchesRange = parts->range;
+  // A block is in memory for all of them at a time.
+  job.allForwardsFirst |= job.hasBudget() && !pipeline;
   if (isPlanned() && job.allForwardsFirst) {
     diagnostics.error(parts->range,
                       "'all_forwards_first' is the order of a pipeline that is "

@@ -177,6 +177,14 @@ static hfta_status get_step(hfta_instance *instance, bool updates,
 hfta_status hfta_instance_accumulate(hfta_instance *instance,
                                      const void *const *inputs,
                                      double *losses) {
+  if (instance->program->device_bytes != 0)
+    return withdraw_offer(
+        instance,
+        hfta_fail(
+            &instance->error, HFTA_UNSUPPORTED,
+            "'%s' was compiled for a budget of memory, in which gradients "
+            "don't outlive a step: steps can't be accumulated",
+            instance->program->name));
   hfta_status status = set_scalars(instance, false);
   if (status != HFTA_OK)
     return withdraw_offer(instance, status);

@@ -1,0 +1,69 @@
+//===- AssignResidency.cpp - What stays in memory, what comes and goes ----===//
+
+#include "Hfta/Dialect/Hfta/IR/HftaOps.h"
+#include "Hfta/Dialect/Hfta/IR/Job.h"
+#include "Hfta/Dialect/Hfta/IR/TaskNames.h"
+#include "Hfta/Transforms/Passes.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+
+namespace mlir::hfta {
+#define GEN_PASS_DEF_HFTAASSIGNRESIDENCY
+#include "Hfta/Transforms/Passes.h.inc"
+} // namespace mlir::hfta
+
+using namespace mlir;
+using namespace mlir::hfta;
+
+/// What a block needs lies elsewhere while other blocks are computed: its
+/// parameters and the optimizer's state in the store, which keeps them from
+/// step to step; what forward leaves for backward, and gradients, which the
+/// update takes at once unless it waits for those of all blocks, nowhere else.
+/// What belongs to no block, and what is small, stays.
+static Residency getResidency(VariableOp variable, const Job &job) {
+  bool spills = job.spillsToDisk();
+  if (static_cast<int64_t>(variable.getBlock()) < 0)
+    return Residency::resident;
+  switch (variable.getRole()) {
+  case Role::parameter:
+  case Role::optimizer_state:
+    return spills ? Residency::spilled : Residency::resident;
+  case Role::gradient:
+    return spills && !job.clipNorm.empty() ? Residency::spilled
+                                           : Residency::transient;
+  case Role::saved:
+  case Role::cut:
+    return Residency::transient;
+  case Role::constant:
+  case Role::statistics:
+  case Role::workspace:
+  case Role::scratch:
+  case Role::input:
+  case Role::output:
+  case Role::scalar:
+  case Role::result:
+  case Role::exchange:
+  case Role::received:
+  case Role::curvature:
+  case Role::moment:
+    return Residency::resident;
+  }
+  llvm_unreachable("all roles are above");
+}
+
+namespace {
+struct AssignResidencyPass
+    : hfta::impl::HftaAssignResidencyBase<AssignResidencyPass> {
+  using HftaAssignResidencyBase::HftaAssignResidencyBase;
+
+  void runOnOperation() override {
+    ModuleOp module = getOperation();
+    FailureOr<Job> job = Job::read(module);
+    if (failed(job))
+      return signalPassFailure();
+    if (!job->hasBudget())
+      return markAllAnalysesPreserved();
+    for (auto variable : module.getOps<VariableOp>())
+      variable.setResidency(getResidency(variable, *job));
+  }
+};
+} // namespace

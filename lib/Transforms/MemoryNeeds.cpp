@@ -1,0 +1,75 @@
+//===- MemoryNeeds.cpp - Memory that a program has all the time -----------===//
+
+#include "MemoryNeeds.h"
+
+#include "Hfta/Dialect/Hfta/IR/VariableIndex.h"
+#include "hfta/data.h"
+
+#include <map>
+#include <set>
+
+using namespace mlir;
+using namespace mlir::hfta;
+
+/// How far tasks reach into each workspace, or into its slabs.
+static std::map<int64_t, int64_t> findReach(ModuleOp module) {
+  ArrayAttr table = SegmentAttr::getTable(module);
+  std::map<int64_t, int64_t> reach;
+  for (auto task : module.getOps<TaskOp>()) {
+    std::optional<ArrayRef<int64_t>> bytes = task.getWorkspace();
+    for (auto [index, number] : llvm::enumerate(task.findWorkspaces())) {
+      int64_t all = cast<SegmentAttr>(table[number]).getUnitBytes();
+      reach[number] = std::max(reach[number], bytes ? (*bytes)[index] : all);
+    }
+  }
+  return reach;
+}
+
+/// Segments in which some schedule keeps a slab for each copy.
+static std::set<int64_t> findKept(ModuleOp module) {
+  std::set<int64_t> kept;
+  for (auto schedule : module.getOps<ScheduleOp>())
+    kept.insert(schedule.getKeeps().begin(), schedule.getKeeps().end());
+  return kept;
+}
+
+/// Of the batches that the host holds.
+static int64_t countBatches(ModuleOp module, const Job &job) {
+  int64_t bytes = 0;
+  VariableIndex variables(module);
+  for (const DataField &field : job.data)
+    if (VariableOp variable = variables.lookup(Purpose::field, field.name))
+      bytes += HFTA_BATCHES_OF_DATA * job.microBatches *
+               getLogicalBytes(variable.getTensorType());
+  return bytes;
+}
+
+static bool takesTurns(ModuleOp module) {
+  WalkResult result = module.walk([](RepeatOp repeat) {
+    return repeat.getOver() == RepeatKind::turns ? WalkResult::interrupt()
+                                                 : WalkResult::advance();
+  });
+  return result.wasInterrupted();
+}
+
+int64_t hfta::countResidentBytes(ModuleOp module, const Job &job,
+                                 int64_t copies) {
+  std::map<int64_t, int64_t> reach = findReach(module);
+  std::set<int64_t> kept = findKept(module);
+  int64_t slabs = takesTurns(module) ? copies : job.copies;
+  int64_t bytes = countBatches(module, job);
+  for (auto [index, segment] : llvm::enumerate(
+           SegmentAttr::getTable(module).getAsRange<SegmentAttr>())) {
+    Role role = segment.getRole();
+    if (!segment.isResident() || role == Role::constant ||
+        role == Role::scratch || role == Role::received)
+      continue;
+    auto number = static_cast<int64_t>(index);
+    int64_t unit = role == Role::workspace ? reach[number]
+                                           : int64_t(segment.getUnitBytes());
+    if (int64_t slab = segment.getCopyBytes(); slab != 0 && unit != 0)
+      unit += ((kept.count(number) ? job.copies : slabs) - 1) * slab;
+    bytes += unit * segment.getInstances();
+  }
+  return bytes;
+}

@@ -1,0 +1,398 @@
+//===- ScheduleTransfers.cpp - Segments come into the arena and leave it --===//
+//
+// Schedules are there, and segments that aren't resident have no place yet. Of
+// each schedule the tasks that use such segments are positions in a row; the
+// arena's plan says in which windows of positions a segment lies where. Fetches
+// from the store go through one queue, evictions through another one, so that
+// tasks go on meanwhile; events order them with the tasks and with each other.
+//===----------------------------------------------------------------------===//
+
+#include "ArenaPlan.h"
+#include "Hfta/Dialect/Hfta/IR/Job.h"
+#include "Hfta/Transforms/Passes.h"
+#include "MemoryNeeds.h"
+#include "ScheduleBuilder.h"
+
+#include <map>
+
+namespace mlir::hfta {
+#define GEN_PASS_DEF_HFTASCHEDULETRANSFERS
+#include "Hfta/Transforms/Passes.h.inc"
+} // namespace mlir::hfta
+
+using namespace mlir;
+using namespace mlir::hfta;
+
+namespace {
+
+/// Puts the transfers of one schedule between its commands.
+class TransferBuilder {
+public:
+  TransferBuilder(ScheduleOp schedule, int64_t firstEvent, int64_t queue)
+      : schedule(schedule), module(schedule->getParentOfType<ModuleOp>()),
+        symbols(module), table(SegmentAttr::getTable(module)),
+        builder(schedule.getContext()), nextEvent(firstEvent), fetches(queue),
+        evictions(queue + 1) {}
+
+  /// Whether some task uses what isn't resident.
+  bool findPositions();
+  /// What repeats all positions in this way, if something does.
+  RepeatOp findLoop(RepeatKind over) const;
+  /// What the arena holds for the tasks, of turns of so many copies.
+  SmallVector<ArenaSegment> findSegments(int64_t copies);
+  void build(const ArenaPlan &plan);
+  /// The task at a position, or the first of several.
+  std::string getTaskName(int64_t position) {
+    std::string name;
+    positions[position]->walk([&](RunOp run) {
+      name = symbols.lookup<TaskOp>(run.getTask()).getTaskName();
+      return WalkResult::interrupt();
+    });
+    return name;
+  }
+
+private:
+  /// What a queue must await before it may touch a window's place.
+  struct Needs {
+    /// The last position, or eviction, of this round and of the one before: the
+    /// commands stand in a loop.
+    int64_t position = -1, lastPosition = -1;
+    int64_t eviction = -1, lastEviction = -1;
+  };
+
+  Block *findBlock(ArrayRef<RunOp> runs);
+  int64_t countInstances(SegmentAttr segment) const;
+  Needs findNeeds(const ArenaPlan &plan, size_t number);
+  void await(int64_t event, int64_t queue) {
+    AwaitOp::create(builder, schedule.getLoc(), event, /*instances=*/1,
+                    /*ahead=*/0, /*device=*/0, queue);
+  }
+  void record(int64_t event, int64_t queue) {
+    RecordOp::create(builder, schedule.getLoc(), event, /*instances=*/1,
+                     /*ahead=*/0, /*device=*/0, queue);
+  }
+  void findEvents(const ArenaPlan &plan);
+  void begin(const ArenaPlan &plan, size_t number);
+  void finishPosition(const ArenaPlan &plan, int64_t position);
+
+  ScheduleOp schedule;
+  ModuleOp module;
+  SymbolTable symbols;
+  ArrayAttr table;
+  OpBuilder builder;
+  int64_t nextEvent, fetches, evictions;
+  SmallVector<Operation *> positions;
+  /// Of positions that are done, of windows by their numbers that are fetched,
+  /// of windows by their order in `byEnd` that are evicted.
+  std::map<int64_t, int64_t> doneEvents, fetchEvents, evictEvents;
+  /// Windows by the end of their use: the order in which they are evicted.
+  SmallVector<size_t> byEnd;
+  SmallVector<Needs> needs; ///< of windows
+};
+
+} // namespace
+
+/// The innermost block of commands around all of these.
+Block *TransferBuilder::findBlock(ArrayRef<RunOp> runs) {
+  Block *block = runs.front()->getBlock();
+  for (RunOp run : runs)
+    while (!block->getParent()->isAncestor(run->getParentRegion()))
+      block = block->getParentOp()->getBlock();
+  return block;
+}
+
+bool TransferBuilder::findPositions() {
+  SmallVector<RunOp> runs;
+  schedule.walk([&](RunOp run) {
+    auto task = symbols.lookup<TaskOp>(run.getTask());
+    auto isElsewhere = [&](int64_t number) {
+      return !cast<SegmentAttr>(table[number]).isResident();
+    };
+    if (llvm::any_of(task.getReads(), isElsewhere) ||
+        llvm::any_of(task.getWrites(), isElsewhere))
+      runs.push_back(run);
+  });
+  if (runs.empty())
+    return false;
+  Block *block = findBlock(runs);
+  for (RunOp run : runs) {
+    Operation *position = block->findAncestorOpInBlock(*run);
+    if (positions.empty() || positions.back() != position)
+      positions.push_back(position);
+  }
+  return true;
+}
+
+RepeatOp TransferBuilder::findLoop(RepeatKind over) const {
+  for (auto repeat = positions.front()->getParentOfType<RepeatOp>(); repeat;
+       repeat = repeat->getParentOfType<RepeatOp>())
+    if (repeat.getOver() == over)
+      return repeat;
+  return {};
+}
+
+/// For how many instances of a segment there are places.
+int64_t TransferBuilder::countInstances(SegmentAttr segment) const {
+  return findLoop(RepeatKind::micro_batches) ? 1 : segment.getInstances();
+}
+
+/// Whether what has this role lives on from call to call.
+static bool isState(Role role) { return !SegmentAttr::livesWithinStep(role); }
+
+SmallVector<ArenaSegment> TransferBuilder::findSegments(int64_t copies) {
+  std::map<int64_t, ArenaSegment> segments;
+  for (auto [position, op] : llvm::enumerate(positions))
+    op->walk([&, number = static_cast<int64_t>(position)](RunOp run) {
+      auto task = symbols.lookup<TaskOp>(run.getTask());
+      auto use = [&](int64_t index, bool writes) {
+        auto attribute = cast<SegmentAttr>(table[index]);
+        if (attribute.isResident())
+          return;
+        ArenaSegment &segment = segments[index];
+        if (segment.uses.empty() || segment.uses.back().position != number)
+          segment.uses.push_back({number, false, false});
+        (writes ? segment.uses.back().writes : segment.uses.back().reads) =
+            true;
+      };
+      for (int64_t index : task.getReads())
+        use(index, /*writes=*/false);
+      for (int64_t index : task.getWrites())
+        use(index, /*writes=*/true);
+    });
+  SmallVector<ArenaSegment> found;
+  for (auto &[index, segment] : segments) {
+    auto attribute = cast<SegmentAttr>(table[index]);
+    int64_t slabs = attribute.getCopyBytes() ? copies : 1;
+    segment.number = index;
+    segment.bytes =
+        attribute.getUnitBytes() * slabs * countInstances(attribute);
+    segment.isSpilled = attribute.getResidency() == Residency::spilled;
+    segment.isState = isState(attribute.getRole());
+    segment.initial = SegmentAttr::isSummed(attribute.getRole())
+                          ? Contents::zeros
+                          : Contents::undefined;
+    found.push_back(segment);
+  }
+  return found;
+}
+
+//===----------------------------------------------------------------------===//
+// Commands
+//===----------------------------------------------------------------------===//
+
+/// Those that had some of the window's place before, or have the same segment's
+/// bytes on their way to the store. Of windows that end behind this one's begin
+/// they are those of the round before.
+TransferBuilder::Needs TransferBuilder::findNeeds(const ArenaPlan &plan,
+                                                  size_t number) {
+  const ArenaWindow &window = plan.windows[number];
+  Needs needs;
+  for (auto [order, index] : llvm::enumerate(byEnd)) {
+    const ArenaWindow &other = plan.windows[index];
+    bool overlaps =
+        other.interval.offset <
+            window.interval.offset + window.interval.bytes &&
+        window.interval.offset < other.interval.offset + other.interval.bytes;
+    if (!overlaps && other.segment != window.segment)
+      continue;
+    bool isBefore = other.last < window.interval.first;
+    int64_t &position = isBefore ? needs.position : needs.lastPosition;
+    int64_t &eviction = isBefore ? needs.eviction : needs.lastEviction;
+    position = std::max(position, other.last);
+    if (other.evicts)
+      eviction = static_cast<int64_t>(order);
+  }
+  return needs;
+}
+
+/// Numbers the events that something awaits.
+void TransferBuilder::findEvents(const ArenaPlan &plan) {
+  auto add = [&](std::map<int64_t, int64_t> &events, int64_t key) {
+    if (key >= 0)
+      nextEvent += events.try_emplace(key, nextEvent).second;
+  };
+  for (auto [number, window] : llvm::enumerate(plan.windows)) {
+    const Needs &own = needs.emplace_back(findNeeds(plan, number));
+    if (window.contents == Contents::stored) {
+      add(fetchEvents, static_cast<int64_t>(number));
+      add(doneEvents, own.position);
+      add(doneEvents, own.lastPosition);
+    }
+    if (window.evicts)
+      add(doneEvents, window.last);
+    add(evictEvents, own.eviction);
+    add(evictEvents, own.lastEviction);
+  }
+}
+
+/// Gives a window its place, in front of the position at which it begins.
+void TransferBuilder::begin(const ArenaPlan &plan, size_t number) {
+  const ArenaWindow &window = plan.windows[number];
+  const Needs &own = needs[number];
+  bool isStored = window.contents == Contents::stored;
+  int64_t queue = isStored ? fetches : queues::kTasks;
+  if (isStored)
+    for (int64_t position : {own.lastPosition, own.position})
+      if (position >= 0)
+        await(doneEvents.at(position), queue);
+  for (int64_t eviction : {own.lastEviction, own.eviction})
+    if (eviction >= 0)
+      await(evictEvents.at(eviction), queue);
+  FetchOp::create(builder, schedule.getLoc(), window.segment,
+                  window.interval.offset, window.contents,
+                  countInstances(cast<SegmentAttr>(table[window.segment])),
+                  /*ahead=*/0, /*device=*/0, queue);
+  if (isStored)
+    record(fetchEvents.at(static_cast<int64_t>(number)), fetches);
+}
+
+/// What ends behind a position.
+void TransferBuilder::finishPosition(const ArenaPlan &plan, int64_t position) {
+  if (doneEvents.count(position))
+    record(doneEvents.at(position), queues::kTasks);
+  for (auto [order, index] : llvm::enumerate(byEnd)) {
+    const ArenaWindow &window = plan.windows[index];
+    if (window.last != position)
+      continue;
+    if (window.evicts) {
+      await(doneEvents.at(position), evictions);
+      EvictOp::create(builder, schedule.getLoc(), window.segment, /*ahead=*/0,
+                      /*device=*/0, evictions);
+      if (evictEvents.count(static_cast<int64_t>(order)))
+        record(evictEvents.at(static_cast<int64_t>(order)), evictions);
+    }
+    DropOp::create(builder, schedule.getLoc(), window.segment, /*ahead=*/0,
+                   /*device=*/0, queues::kTasks);
+  }
+}
+
+void TransferBuilder::build(const ArenaPlan &plan) {
+  for (size_t number = 0; number < plan.windows.size(); ++number)
+    byEnd.push_back(number);
+  llvm::sort(byEnd, [&](size_t a, size_t b) {
+    return std::pair(plan.windows[a].last, a) <
+           std::pair(plan.windows[b].last, b);
+  });
+  findEvents(plan);
+  for (auto [index, op] : llvm::enumerate(positions)) {
+    auto position = static_cast<int64_t>(index);
+    builder.setInsertionPoint(op);
+    for (auto [number, window] : llvm::enumerate(plan.windows))
+      if (window.interval.first == position)
+        begin(plan, number);
+    for (auto [number, window] : llvm::enumerate(plan.windows))
+      if (window.first == position && window.contents == Contents::stored)
+        await(fetchEvents.at(static_cast<int64_t>(number)), queues::kTasks);
+    builder.setInsertionPointAfter(op);
+    finishPosition(plan, position);
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// The pass
+//===----------------------------------------------------------------------===//
+
+/// The number behind those of all events.
+static int64_t findFirstEvent(ModuleOp module) {
+  int64_t next = 0;
+  auto note = [&](auto op) {
+    next = std::max<int64_t>(next, op.getEvent() + op.getInstances());
+  };
+  module.walk([&](RecordOp record) { note(record); });
+  module.walk([&](AwaitOp await) { note(await); });
+  return next;
+}
+
+namespace {
+/// With how much memory there is a plan, and the task that needs most.
+struct Shortage {
+  int64_t bytes = 0;
+  std::string task;
+};
+
+/// A schedule, and the plan of what the arena holds in it.
+struct Planned {
+  TransferBuilder builder;
+  RepeatOp turns;
+  ArenaPlan plan;
+};
+
+struct ScheduleTransfersPass
+    : hfta::impl::HftaScheduleTransfersBase<ScheduleTransfersPass> {
+  using HftaScheduleTransfersBase::HftaScheduleTransfersBase;
+
+  void runOnOperation() override {
+    ModuleOp module = getOperation();
+    FailureOr<Job> job = Job::readPlanned(module);
+    if (failed(job))
+      return signalPassFailure();
+    if (!job->hasBudget())
+      return;
+    std::vector<Planned> all = listSchedules(module);
+    int64_t copies = std::min(job->copies, job->memoryThreads);
+    Shortage least;
+    for (; copies > 0; copies /= 2) {
+      int64_t needed = plan(module, *job, copies, all);
+      if (needed <= job->memoryDevice)
+        break;
+      if (least.bytes == 0 || needed < least.bytes)
+        least = {needed, findNeediest(all)};
+    }
+    if (copies == 0) {
+      InFlightDiagnostic error = module.emitError("no plan fits into ")
+                                 << job->memoryDevice
+                                 << " bytes of memory: one does into "
+                                 << least.bytes;
+      if (!least.task.empty())
+        error << ", which task '" << least.task << "' needs";
+      return signalPassFailure();
+    }
+    int64_t bytes = 0;
+    for (Planned &planned : all) {
+      planned.builder.build(planned.plan);
+      bytes = std::max(bytes, planned.plan.bytes);
+    }
+    module->setAttr(HftaDialect::kArenaAttrName,
+                    Builder(&getContext()).getI64IntegerAttr(bytes));
+  }
+
+  static std::vector<Planned> listSchedules(ModuleOp module) {
+    std::vector<Planned> all;
+    int64_t firstEvent = findFirstEvent(module);
+    for (auto schedule : module.getOps<ScheduleOp>()) {
+      TransferBuilder builder(schedule, firstEvent, queues::kSends);
+      if (builder.findPositions()) {
+        RepeatOp turns = builder.findLoop(RepeatKind::turns);
+        all.push_back({std::move(builder), turns, {}});
+      }
+    }
+    return all;
+  }
+
+  static std::string findNeediest(std::vector<Planned> &all) {
+    Planned *most = nullptr;
+    for (Planned &planned : all)
+      if (!most || planned.plan.bytes > most->plan.bytes)
+        most = &planned;
+    return most ? most->builder.getTaskName(most->plan.findFullest()) : "";
+  }
+
+  /// Plans for turns of so many copies; gives the memory that the program then
+  /// needs.
+  static int64_t plan(ModuleOp module, const Job &job, int64_t copies,
+                      std::vector<Planned> &all) {
+    int64_t arena = 0;
+    for (Planned &planned : all)
+      if (planned.turns)
+        planned.turns.setCopies(copies);
+    int64_t resident = countResidentBytes(module, job, copies);
+    for (Planned &planned : all) {
+      planned.plan = planArena(
+          planned.builder.findSegments(planned.turns ? copies : job.copies),
+          job.memoryDevice - resident);
+      arena = std::max(arena, planned.plan.bytes);
+    }
+    return resident + arena;
+  }
+};
+} // namespace
