@@ -51,6 +51,8 @@ static constexpr BarStyle kStyles[] = {
      2},
     {BarKind::sum, "sums of gradients", "#cc79a7", "#000000", 3},
     {BarKind::factorSum, "sums of factors", "#56b4e9", "#000000", 3},
+    {BarKind::read, "reads from the store", "#0072b2", "#ffffff", 1},
+    {BarKind::write, "writes to the store", "#d55e00", "#000000", 2},
 };
 static constexpr int kLanes = 4;
 

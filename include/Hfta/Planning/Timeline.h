@@ -34,7 +34,9 @@ enum class BarKind : uint8_t {
   gradient,
   direction,
   sum,
-  factorSum
+  factorSum,
+  read,
+  write
 };
 
 struct TimelineBar {

@@ -1,0 +1,184 @@
+//===- PlanSpill.cpp - How a step fits in a budget of memory --------------===//
+
+#include "Hfta/Planning/SpillPlan.h"
+#include "SpillSchedule.h"
+#include "SpillSearch.h"
+
+#include "llvm/ADT/STLExtras.h"
+
+#include <algorithm>
+#include <set>
+#include <string>
+#include <tuple>
+
+using namespace mlir::hfta;
+using namespace mlir::hfta::planning;
+
+/// Tasks for which what is being written may keep its place.
+static constexpr int64_t kWriteWindows[] = {0, 1, 2, 4, 8};
+
+/// When the plans have so many tasks together, no more neighbours are tried.
+static constexpr size_t kMostTasks = 150000;
+
+namespace {
+struct Candidate {
+  SpillPlan plan;
+  Ticks leastTicks = 0; ///< no step with it is shorter
+  int64_t leastBytes = 0;
+  int64_t leastGroup = 0;
+  int64_t movedBytes = 0;
+  bool writes = false;
+  size_t number = 0; ///< in the order in which they were found
+
+  /// Of equally fast ones that which moves less, has fewer turns and needs less
+  /// memory comes first.
+  auto getRank() const {
+    return std::make_tuple(leastTicks, movedBytes, -plan.copies, leastBytes,
+                           number);
+  }
+};
+
+class SpillPlanner {
+public:
+  SpillPlanner(const SpillModel &model, const SpillRequest &request)
+      : model(model), request(request), index(model),
+        options(model, this->index, this->request) {}
+
+  std::optional<SpillChoice> plan(SpillFailure &failure);
+
+private:
+  void add(SpillPlan plan);
+  void addNeighbours();
+  void simulate(const Candidate &candidate);
+  bool isFastest(const Candidate &candidate) const;
+
+  const SpillModel &model;
+  const SpillRequest &request;
+  SpillIndex index;
+  SpillOptions options;
+  std::vector<Candidate> candidates;
+  std::set<std::string> known;
+  size_t taskCount = 0; ///< of all candidates
+  std::optional<SpillChoice> best;
+  Ticks bestTicks = 0;
+};
+} // namespace
+
+/// Different for different plans.
+static std::string describe(const SpillPlan &plan) {
+  std::string text;
+  auto append = [&](int64_t number) {
+    text.append(reinterpret_cast<const char *>(&number), sizeof(number));
+  };
+  append(plan.copies);
+  for (const SpillGroup &group : plan.groups) {
+    append(group.endBlock);
+    text += static_cast<char>(static_cast<int>(group.residency) << 2 |
+                              group.streamsInputs << 1 | group.spillsGradients);
+  }
+  text += '/';
+  for (Keep keep : plan.values)
+    text += static_cast<char>(keep);
+  return text;
+}
+
+void SpillPlanner::add(SpillPlan plan) {
+  if (!known.insert(describe(plan)).second)
+    return;
+  SpillSchedule schedule(model, index, plan);
+  Candidate &one = candidates.emplace_back();
+  one.plan = std::move(plan);
+  one.leastTicks = schedule.getLeastTicks();
+  one.leastBytes = schedule.leastBytes;
+  one.leastGroup = schedule.leastGroup;
+  one.movedBytes = schedule.readBytes + schedule.writtenBytes;
+  one.writes = schedule.writtenBytes > 0;
+  one.number = candidates.size();
+  taskCount += schedule.tasks.size();
+}
+
+/// Sums don't tell when bytes are moved. Of a model with few plans those beside
+/// the best ones by sums are tried, too.
+void SpillPlanner::addNeighbours() {
+  for (size_t number = 0; number < candidates.size(); ++number) {
+    if (taskCount > kMostTasks)
+      return;
+    SpillPlan plan = candidates[number].plan;
+    forEachNeighbour(model, index, request, plan,
+                     [&](const SpillPlan &other) { add(other); });
+  }
+}
+
+void SpillPlanner::simulate(const Candidate &candidate) {
+  SpillSchedule schedule(model, index, candidate.plan);
+  for (int64_t window : kWriteWindows) {
+    if (window > 0 && !candidate.writes)
+      return;
+    Ticks ticks = schedule.run(request.budget, window);
+    if (ticks == kNoTicks)
+      return;
+    if (best && ticks >= bestTicks)
+      continue;
+    best = SpillChoice{candidate.plan, toSeconds(ticks)};
+    best->plan.writeWindow = window;
+    bestTicks = ticks;
+  }
+}
+
+/// Whether it fits, and nothing is computed again or moved.
+bool SpillPlanner::isFastest(const Candidate &candidate) const {
+  const SpillPlan &plan = candidate.plan;
+  return request.recompute != RecomputePolicy::all &&
+         candidate.leastBytes <= request.budget &&
+         llvm::all_of(plan.groups, [](const SpillGroup &group) {
+           return group.residency == Residency::everything;
+         });
+}
+
+std::optional<SpillChoice> SpillPlanner::plan(SpillFailure &failure) {
+  // Turns of fewer copies need less memory, as far as they are more turns.
+  llvm::SmallVector<int64_t> counts;
+  for (int64_t turns = 1; turns <= model.copies; ++turns) {
+    int64_t copies = (model.copies + turns - 1) / turns;
+    if (counts.empty() || counts.back() != copies)
+      counts.push_back(copies);
+  }
+  for (int64_t copies : counts) {
+    size_t first = candidates.size();
+    for (SpillPlan &plan : makeSimplePlans(model, index, request, copies))
+      add(std::move(plan));
+    if (isFastest(candidates[first]))
+      break;
+    for (SpillPlan &plan : searchPlans(model, index, request, options, copies))
+      add(std::move(plan));
+  }
+  addNeighbours();
+  // All are known whatever the budget is, and what isn't simulated can't be
+  // faster: so a larger budget has no slower plan.
+  llvm::sort(candidates, [](const Candidate &left, const Candidate &right) {
+    return left.getRank() < right.getRank();
+  });
+  for (const Candidate &candidate : candidates) {
+    if (candidate.leastBytes > request.budget)
+      continue;
+    if (best && candidate.leastTicks >= bestTicks)
+      break;
+    simulate(candidate);
+  }
+  if (best)
+    return best;
+  const Candidate &least = *llvm::min_element(
+      candidates, [](const Candidate &left, const Candidate &right) {
+        return left.leastBytes < right.leastBytes;
+      });
+  failure.leastBudget = least.leastBytes;
+  failure.block =
+      model.blocks[least.plan.groups[least.leastGroup].endBlock - 1].name;
+  return std::nullopt;
+}
+
+std::optional<SpillChoice> planning::planSpill(const SpillModel &model,
+                                               const SpillRequest &request,
+                                               SpillFailure &failure) {
+  return SpillPlanner(model, request).plan(failure);
+}
