@@ -271,6 +271,8 @@ static void makeOneStage(ModuleOp module, Job job) {
   job.chunks = 1;
   job.order = "auto";
   job.groups = Job::kAuto;
+  job.recompute = "none";
+  job.recomputedStages.clear();
   job.write(module);
 }
 

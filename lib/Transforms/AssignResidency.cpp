@@ -16,9 +16,10 @@ using namespace mlir::hfta;
 
 /// What a block needs lies elsewhere while other blocks are computed: its
 /// parameters and the optimizer's state in the store, which keeps them from
-/// step to step; what forward leaves for backward, and gradients, which the
-/// update takes at once unless it waits for those of all blocks, nowhere else.
-/// What belongs to no block, and what is small, stays.
+/// step to step; what forward leaves for backward, unless its op has it
+/// spilled, and gradients, which the update takes at once unless it waits for
+/// those of all blocks, nowhere else. What belongs to no block, and what is
+/// small, stays.
 static Residency getResidency(VariableOp variable, const Job &job) {
   bool spills = job.spillsToDisk();
   if (static_cast<int64_t>(variable.getBlock()) < 0)
@@ -32,7 +33,9 @@ static Residency getResidency(VariableOp variable, const Job &job) {
                                            : Residency::transient;
   case Role::saved:
   case Role::cut:
-    return Residency::transient;
+    return spills && variable.getResidency() == Residency::spilled
+               ? Residency::spilled
+               : Residency::transient;
   case Role::constant:
   case Role::statistics:
   case Role::workspace:

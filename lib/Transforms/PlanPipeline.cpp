@@ -228,6 +228,14 @@ static LogicalResult checkBudget(ModuleOp module, const Job &job) {
   return success();
 }
 
+/// Within a budget, or to compute forwards again block by block, the model is
+/// cut wherever it can be.
+static bool wantsBlocks(const Job &job) {
+  bool recomputes =
+      job.training && job.getStageCount() == 1 && job.recomputes(/*stage=*/0);
+  return job.hasBudget() || recomputes;
+}
+
 namespace {
 struct PlanPipelinePass : hfta::impl::HftaPlanPipelineBase<PlanPipelinePass> {
   using HftaPlanPipelineBase::HftaPlanPipelineBase;
@@ -240,8 +248,7 @@ struct PlanPipelinePass : hfta::impl::HftaPlanPipelineBase<PlanPipelinePass> {
     SmallVector<ModelOp> models(module.getOps<ModelOp>());
     if (failed(checkBudget(module, *job)))
       return signalPassFailure();
-    // Within a budget the model is cut wherever it can be.
-    if (job->hasBudget() && cuts.empty() && job->cuts.empty())
+    if (wantsBlocks(*job) && cuts.empty() && job->cuts.empty())
       cuts = {"all"};
     SmallVector<CutName> names = getNames(*job);
     if (!names.empty()) {

@@ -48,11 +48,19 @@ void ScheduleBuilder::tellSums(int64_t block) {
     record(getSumEvent(/*isSummed=*/false, block), kTasks);
 }
 
-/// Backward of one micro-batch.
+/// Backward of one micro-batch. What a block computes again is there for its
+/// own backwards, from the drawn targets and from the others, and no longer.
 void ScheduleBuilder::backward() {
   tellSums(-1);
-  runSampled();
+  bool computesAgain = !getTasks(parts::kRecompute).empty();
+  if (!computesAgain)
+    runSampled(getTasks(parts::kSampledMoments));
   for (TaskOp task : llvm::reverse(getTasks(parts::kBackward))) {
+    if (TaskOp again = findVersion(task, parts::kRecompute))
+      run(again);
+    TaskOp sampled = findVersion(task, parts::kSampledMoments);
+    if (computesAgain && sampled)
+      runSampled(sampled);
     runVersions(task);
     tellSums(static_cast<int64_t>(task.getBlock()));
   }
@@ -89,9 +97,10 @@ void ScheduleBuilder::accumulate() {
   if (isStage())
     return runActions();
   if (job.microBatches == 1) {
-    bool byCopies = runByCopies({parts::kForward, parts::kForwardMoments,
-                                 parts::kBackward, parts::kBackwardMoments,
-                                 parts::kSampledMoments, parts::kStatistics});
+    bool byCopies =
+        runByCopies({parts::kForward, parts::kForwardMoments, parts::kRecompute,
+                     parts::kBackward, parts::kBackwardMoments,
+                     parts::kSampledMoments, parts::kStatistics});
     overUploads([&] {
       addSharedMoments();
       inTurnsIf(byCopies, [&] {
@@ -101,9 +110,9 @@ void ScheduleBuilder::accumulate() {
     });
     return;
   }
-  bool byCopies =
-      runByCopies({parts::kForward, parts::kForwardMoments, parts::kBackward,
-                   parts::kBackwardMoments, parts::kSampledMoments});
+  bool byCopies = runByCopies(
+      {parts::kForward, parts::kForwardMoments, parts::kRecompute,
+       parts::kBackward, parts::kBackwardMoments, parts::kSampledMoments});
   overUploads([&] {
     addSharedMoments();
     if (job.allForwardsFirst)

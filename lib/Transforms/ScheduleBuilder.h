@@ -85,7 +85,7 @@ private:
   }
   TaskOp findRowsVersion(TaskOp task) const;
   void runVersions(TaskOp task);
-  void runSampled();
+  void runSampled(ArrayRef<TaskOp> ofBlocks);
   void addSharedMoments(int64_t block = -1);
   void clearMoments();
   void runDue(StringRef period, StringRef part);
@@ -246,11 +246,11 @@ private:
   bool stepsByCopies() const {
     return !isStage() && job.microBatches == 1 &&
            runByCopies({parts::kForward, parts::kForwardMoments,
-                        parts::kBackward, parts::kBackwardMoments,
-                        parts::kSampledMoments, parts::kStatistics,
-                        parts::kCurvature, parts::kInvert, parts::kPrecondition,
-                        parts::kScale, parts::kNorm, parts::kClip,
-                        parts::kUpdate});
+                        parts::kRecompute, parts::kBackward,
+                        parts::kBackwardMoments, parts::kSampledMoments,
+                        parts::kStatistics, parts::kCurvature, parts::kInvert,
+                        parts::kPrecondition, parts::kScale, parts::kNorm,
+                        parts::kClip, parts::kUpdate});
   }
   /// Whether some stage does.
   bool preconditions() const {

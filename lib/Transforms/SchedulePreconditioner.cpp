@@ -42,13 +42,14 @@ void ScheduleBuilder::runVersions(TaskOp task) {
   every(kFactorPeriod, DueKind::others, [&] { run(task); });
 }
 
-/// Backward of one micro-batch from drawn targets, for the copies that are due
-/// for moments: before the other one, which tells that moments are complete.
-void ScheduleBuilder::runSampled() {
-  if (getTasks(parts::kSampledMoments).empty())
+/// Backward of one micro-batch from drawn targets, of some blocks, for the
+/// copies that are due for moments: before the other one, which tells that
+/// moments are complete.
+void ScheduleBuilder::runSampled(ArrayRef<TaskOp> ofBlocks) {
+  if (ofBlocks.empty())
     return;
   every(kFactorPeriod, DueKind::due, [&] {
-    for (TaskOp task : llvm::reverse(getTasks(parts::kSampledMoments)))
+    for (TaskOp task : llvm::reverse(ofBlocks))
       run(task);
   });
 }

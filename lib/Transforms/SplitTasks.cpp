@@ -1,7 +1,6 @@
 //===- SplitTasks.cpp - Deals a training step's ops out to tasks ----------===//
 
 #include "Hfta/Transforms/Passes.h"
-#include "StageOrder.h"
 #include "TaskBuilder.h"
 #include "TaskSplitter.h"
 
@@ -29,20 +28,6 @@ static void splitBackward(Block &step, TaskTags &tags) {
     if (!isAwaited)
       tag.part = TaskPart::backward_weight;
   }
-}
-
-/// Which blocks the order of a pipeline computes again before their backward.
-static FailureOr<std::vector<bool>>
-findRecomputed(ModuleOp module, const Job &job, int64_t blocks) {
-  std::vector<bool> recomputed;
-  if (job.getStageCount() > 1) {
-    FailureOr<planning::Order> order = makeStageOrder(module, job);
-    if (failed(order))
-      return failure();
-    recomputed = planning::getRecomputed(*order);
-  }
-  recomputed.resize(blocks, false);
-  return recomputed;
 }
 
 /// What nothing trains belongs to the first block that reads it.
@@ -88,11 +73,7 @@ static LogicalResult splitTraining(TaskBuilder &tasks, func::FuncOp training) {
   int64_t blocks = countBlocks(*tags);
   if (tasks.getJob().splitsBackward())
     splitBackward(step, *tags);
-  FailureOr<std::vector<bool>> recomputed =
-      findRecomputed(tasks.getModule(), tasks.getJob(), blocks);
-  if (failed(recomputed))
-    return failure();
-  TaskSplitter(tasks, *tags, blocks, std::move(*recomputed))
+  TaskSplitter(tasks, *tags, blocks)
       .split(step, {TaskPart::forward, TaskPart::recompute, TaskPart::backward,
                     TaskPart::backward_weight, TaskPart::sampled_moments,
                     TaskPart::statistics});

@@ -3,19 +3,40 @@
 #include "StageOrder.h"
 
 #include "Hfta/Dialect/Hfta/IR/HftaDialect.h"
+#include "Hfta/Dialect/Hfta/IR/HftaOps.h"
 #include "Hfta/Dialect/Hfta/IR/JobOrder.h"
+#include "Hfta/Dialect/Hfta/IR/TaskNames.h"
 #include "Hfta/Planning/MakeOrder.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
 
 using namespace mlir;
 using namespace mlir::hfta;
 
-/// Has parts of the model computed again where the job says so, or where the
-/// order does so for some micro-batches.
-static void recompute(planning::Order &order, const Job &job) {
+/// Whether each block has a task that computes some of its forward again.
+static std::vector<bool> findRecomputing(ModuleOp module, size_t blocks) {
+  std::vector<bool> found(blocks, false);
+  auto note = [&](StringRef part, int64_t block) {
+    if (part == parts::kRecompute)
+      found[block] = true;
+  };
+  for (auto function : module.getOps<func::FuncOp>())
+    if (auto task =
+            function->getAttrOfType<TaskAttr>(HftaDialect::kTaskAttrName))
+      note(task.getPart(), task.getBlock());
+  for (auto task : module.getOps<TaskOp>())
+    note(task.getPart(), static_cast<int64_t>(task.getBlock()));
+  return found;
+}
+
+/// Has parts of the model computed again where the job says so, where there are
+/// tasks for it, or where the order does so for some micro-batches.
+static void recompute(planning::Order &order, ModuleOp module, const Job &job) {
   std::vector<bool> isRecomputed = planning::getRecomputed(order);
+  std::vector<bool> hasTask = findRecomputing(module, isRecomputed.size());
   SmallVector<bool> blocks;
   for (auto [block, inFlight] : llvm::enumerate(planning::getInstances(order)))
-    blocks.push_back(isRecomputed[block] ||
+    blocks.push_back(isRecomputed[block] || hasTask[block] ||
                      (inFlight > 1 && job.recomputes(job.getStage(block))));
   planning::insertRecompute(order, blocks);
 }
@@ -26,6 +47,6 @@ FailureOr<planning::Order> hfta::makeStageOrder(ModuleOp module,
   if (!order)
     return module.emitError() << "in '" << HftaDialect::kJobAttrName
                               << "': " << llvm::toString(order.takeError());
-  recompute(*order, job);
+  recompute(*order, module, job);
   return *order;
 }

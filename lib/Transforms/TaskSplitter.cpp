@@ -77,7 +77,7 @@ bool TaskSplitter::isAtHand(Value value, TaskTag into) const {
 
 bool TaskSplitter::isAvailable(Value value, TaskTag into) const {
   Operation *op = value.getDefiningOp();
-  if (all[indexOf(into)].mapping.contains(value) ||
+  if (all[indexOf(into)].mapping.contains(value) || isKept(op, into) ||
       ((findCarried(value, into) || isLeafIn(op, into)) &&
        isAtHand(value, into)))
     return true;
@@ -109,21 +109,38 @@ bool TaskSplitter::shouldRecompute(Operation *op, TaskTag into) const {
          });
 }
 
-/// What a recompute task takes of the forward of its block it computes again,
-/// but for what is there: values that cross cuts, those that statistics take,
-/// and what the forward reads of variables that the step changes.
+std::optional<Keep> TaskSplitter::getKeep(Operation *op) const {
+  auto keep = op->getAttrOfType<KeepAttr>(HftaDialect::kKeepAttrName);
+  return keep && tags.lookup(op).part == TaskPart::forward
+             ? std::optional(keep.getValue())
+             : std::nullopt;
+}
+
+/// Whether the forward leaves the op's results for a later task of its block,
+/// however cheap they are.
+bool TaskSplitter::isKept(Operation *op, TaskTag into) const {
+  std::optional<Keep> keep = getKeep(op);
+  return keep && *keep != Keep::recompute && !isLeafIn(op, into) &&
+         tags.lookup(op).block == into.block &&
+         (isBackward(into.part) || into.part == TaskPart::recompute);
+}
+
+/// Whether a recompute task computes a value of the forward of its block again:
+/// as its op says, but not what is there: values that cross cuts, those that
+/// statistics take, and what the forward reads of variables that the step
+/// changes.
 bool TaskSplitter::isComputedAgain(Value value, TaskTag into) const {
   Operation *op = value.getDefiningOp();
   return into.part == TaskPart::recompute &&
-         tags.lookup(op) == TaskTag{TaskPart::forward, into.block} &&
-         (!isa<ReadOp>(op) || isLeaf(op)) && !findCarried(value, into);
+         tags.lookup(op).block == into.block &&
+         getKeep(op) == Keep::recompute && (!isa<ReadOp>(op) || isLeaf(op)) &&
+         !findCarried(value, into);
 }
 
 /// The task that leaves a value for another one.
 TaskTag TaskSplitter::findGiver(Value value, TaskTag into) const {
   TaskTag recompute = {TaskPart::recompute, into.block};
-  bool hasRecompute = recomputes(into.block) && isBackward(into.part);
-  return hasRecompute && isComputedAgain(value, recompute)
+  return isBackward(into.part) && isComputedAgain(value, recompute)
              ? recompute
              : tags.lookup(value.getDefiningOp());
 }
@@ -154,9 +171,14 @@ VariableOp TaskSplitter::declareCarried(Value value, TaskTag from, Role role) {
       Twine(carried.size() + again.size()));
   VariableOp variable = tasks.declareCarried(
       symbol, cast<RankedTensorType>(value.getType()), role);
-  bool isInFlight = trains && job.allForwardsFirst;
+  // What is computed again is used up by the backward that follows at once.
+  bool isAgain = from.part == TaskPart::recompute;
+  bool isInFlight =
+      trains && job.allForwardsFirst && !(isAgain && job.getStageCount() == 1);
   variable.setInstances(isInFlight ? job.microBatches : 1);
-  (from.part == TaskPart::recompute ? again : carried)[value] = variable;
+  if (!isAgain && getKeep(value.getDefiningOp()) == Keep::spill)
+    variable.setResidency(Residency::spilled);
+  (isAgain ? again : carried)[value] = variable;
   return variable;
 }
 
@@ -220,7 +242,8 @@ Value TaskSplitter::import(Value value, TaskTag into) {
   if (Value known = mapping.lookupOrNull(value))
     return known;
   Operation *op = value.getDefiningOp();
-  if (!isComputedAgain(value, into) && !shouldRecompute(op, into)) {
+  if (isKept(op, into) ||
+      (!isComputedAgain(value, into) && !shouldRecompute(op, into))) {
     present.insert({value, into.block});
     Value read = tasks.read(carry(value, into));
     mapping.map(value, read);
@@ -235,7 +258,7 @@ Value TaskSplitter::import(Value value, TaskTag into) {
 bool TaskSplitter::needsTask(Block &block, TaskTag tag) const {
   switch (tag.part) {
   case TaskPart::recompute:
-    return recomputes(tag.block);
+    return recomputed[tag.block];
   case TaskPart::statistics:
   case TaskPart::backward_weight:
   case TaskPart::sampled_moments:
@@ -286,7 +309,7 @@ void TaskSplitter::eraseUnused() {
         op.erase();
   }
   for (int64_t number = 0; number < blocks; ++number) {
-    if (!recomputes(number))
+    if (!recomputed[number])
       continue;
     func::FuncOp task = all[indexOf({TaskPart::recompute, number})].function;
     if (task.getBody().front().without_terminator().empty())
@@ -295,6 +318,9 @@ void TaskSplitter::eraseUnused() {
 }
 
 void TaskSplitter::split(Block &block, ArrayRef<TaskPart> parts) {
+  for (Operation &op : block)
+    if (getKeep(&op) == Keep::recompute)
+      recomputed[tags.lookup(&op).block] = true;
   startTasks(block, parts);
   for (auto write : block.getOps<WriteOp>())
     written.insert(write.getVariable());
@@ -311,7 +337,7 @@ void TaskSplitter::split(Block &block, ArrayRef<TaskPart> parts) {
     clone(op, all[indexOf(tag)].mapping);
   }
   for (int64_t number = 0; number < blocks; ++number)
-    if (recomputes(number))
+    if (recomputed[number])
       orderRecomputed(block, all[indexOf({TaskPart::recompute, number})]);
   eraseUnused();
 }

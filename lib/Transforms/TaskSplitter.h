@@ -8,14 +8,16 @@
 
 namespace mlir::hfta {
 
+/// What the backward needs of an op of its block's forward it finds as the op's
+/// `hfta.keep` says. Saved or spilled, the forward leaves it. What is to be
+/// computed again is computed by recompute.b, or by the backward itself where
+/// that is cheap; but for what is there anyway, because it crosses a cut or
+/// statistics take it. Where an op says nothing, the forward leaves what isn't
+/// cheap.
 class TaskSplitter {
 public:
-  /// `recomputed`: of each block, whether its backward has what it needs of its
-  /// forward computed again; empty: of none.
-  TaskSplitter(TaskBuilder &tasks, const TaskTags &tags, int64_t blocks,
-               std::vector<bool> recomputed = {})
-      : tasks(tasks), tags(tags), blocks(blocks),
-        recomputed(std::move(recomputed)) {}
+  TaskSplitter(TaskBuilder &tasks, const TaskTags &tags, int64_t blocks)
+      : tasks(tasks), tags(tags), blocks(blocks), recomputed(blocks) {}
 
   /// Clones the ops of `block`, in order, into new functions, one of each of
   /// `parts` a block: forward.b, backward.b and so on; statistics.b and
@@ -33,9 +35,8 @@ private:
   }
   void startTasks(Block &block, ArrayRef<TaskPart> parts);
   bool needsTask(Block &block, TaskTag tag) const;
-  bool recomputes(int64_t block) const {
-    return !recomputed.empty() && recomputed[block];
-  }
+  std::optional<Keep> getKeep(Operation *op) const;
+  bool isKept(Operation *op, TaskTag into) const;
   void orderRecomputed(Block &block, Task &task);
   void eraseUnused();
   /// Is the op made anew wherever its result is used?
@@ -61,6 +62,7 @@ private:
   TaskBuilder &tasks;
   const TaskTags &tags;
   int64_t blocks;
+  /// Of each block, whether some op of its forward is to be computed again.
   std::vector<bool> recomputed;
   std::vector<Task> all; ///< by part, then block; of some there is no function
   DenseSet<StringRef> written; ///< variables that the step writes

@@ -28,6 +28,7 @@ void hfta::noteTags(Block &pass, const TaskTags &tags) {
 void hfta::removeTags(Operation *op) {
   op->removeAttr(HftaDialect::kPartAttrName);
   op->removeAttr(HftaDialect::kBlockAttrName);
+  op->removeAttr(HftaDialect::kKeepAttrName);
 }
 
 /// Whether a value may go from one task to another. Ops without operands are

@@ -10,6 +10,7 @@
 #include "Hfta/Transforms/ReverseMode.h"
 #include "LayerLinks.h"
 #include "RunningStatistics.h"
+#include "StageOrder.h"
 #include "TaskBuilder.h"
 #include "TaskTags.h"
 
@@ -42,6 +43,8 @@ private:
   Value addGradients(Value first, Value other);
   void orderBackward();
   void freezeUnreached();
+  FailureOr<std::vector<bool>> findRecomputed();
+  LogicalResult noteRecomputed();
   DenseMap<Operation *, int64_t> findBlocksOfGradients();
   LogicalResult buildSampledBackward(ArrayRef<TrainedLeaf> leaves,
                                      ArrayRef<Value> wanted);
@@ -369,6 +372,42 @@ DenseMap<Operation *, int64_t> TrainingStep::findBlocksOfGradients() {
   return blockOf;
 }
 
+/// Which blocks are computed again before their backward. Of one stage the last
+/// block's backward mostly follows its forward at once, and saves nothing by
+/// it.
+FailureOr<std::vector<bool>> TrainingStep::findRecomputed() {
+  const Job &job = tasks.getJob();
+  std::vector<bool> recomputed;
+  if (job.getStageCount() > 1) {
+    FailureOr<planning::Order> order =
+        makeStageOrder(tasks.getModule(), tasks.getJob());
+    if (failed(order))
+      return failure();
+    recomputed = planning::getRecomputed(*order);
+  } else if (job.recomputes(0)) {
+    bool isLastInFlight =
+        job.microBatches > 1 && (job.allForwardsFirst || job.hasBudget());
+    recomputed.resize(isLastInFlight ? blocks : blocks - 1, true);
+  }
+  recomputed.resize(blocks, false);
+  return recomputed;
+}
+
+/// Has whole blocks computed again.
+LogicalResult TrainingStep::noteRecomputed() {
+  FailureOr<std::vector<bool>> recomputed = findRecomputed();
+  if (failed(recomputed))
+    return failure();
+  auto keep = KeepAttr::get(tasks.getContext(), Keep::recompute);
+  for (Operation &op : step.getBody().front().without_terminator()) {
+    TaskTag tag = tags.lookup(&op);
+    if (tag.part == TaskPart::forward && op.getNumResults() > 0 &&
+        (*recomputed)[tag.block])
+      op.setAttr(HftaDialect::kKeepAttrName, keep);
+  }
+  return success();
+}
+
 LogicalResult TrainingStep::build() {
   step = tasks.startTask(parts::kTraining, -1);
   Block &block = step.getBody().front();
@@ -386,7 +425,7 @@ LogicalResult TrainingStep::build() {
   buildLayers();
   eraseDeadOps(block);
   noteTags(block, tags);
-  return success();
+  return noteRecomputed();
 }
 
 /// Declares parameters' gradients, and adds up what micro-batches give.

@@ -155,7 +155,9 @@ def HftaDifferentiate : Pass<"hfta-differentiate", "::mlir::ModuleOp"> {
     noted or that follows from the ops that it reads or serves.
 
     Reverse mode from DifferentiableOpInterface; all ops without a derivative
-    are listed before anything is built.
+    are listed before anything is built. Where a block's forward is to be computed
+    again before its backward, by the order of a pipeline or as the job says, all
+    ops of it have `hfta.keep = #hfta.keep<recompute>`.
 
     ```mlir
     hfta.model @array copies [0, 1] { … func.func @forward … }
@@ -347,8 +349,9 @@ def HftaPlanPipeline : Pass<"hfta-plan-pipeline", "::mlir::ModuleOp"> {
     are the stages of its pipeline, or the chunks of these.
 
     `cuts=all` stands for each value that alone, with parameters and labels,
-    carries the training on; of those between two layers only the last one. The
-    cuts' names are noted as the module's `hfta.cuts`.
+    carries the training on; of those between two layers only the last one. A job
+    of one stage that computes forwards again is cut so, too. The cuts' names are
+    noted as the module's `hfta.cuts`.
 
     Where copies have ops of their own, a name is that of each copy's own value.
     It is an error if a name is unknown or given twice, if a cut depends on a
@@ -427,14 +430,21 @@ def HftaSplitTasks : Pass<"hfta-split-tasks", "::mlir::ModuleOp"> {
     Behind hfta-differentiate: makes a task of each part and block of the undivided
     functions, `forward`, `backward` (in an order that splits it, `backward_weight`
     has what no other block waits for), `sampled_moments`, `statistics` and
-    `evaluate`. Where the order of a pipeline computes a block again, `recompute`
-    does what its backward needs, and `forward` doesn't save it. Then it adds what
-    follows from the variables: `norm` and `update` of each block, `clip`, `report`
-    and `init`. `infer` stays as it is.
+    `evaluate`. Then it adds what follows from the variables: `norm` and `update` of
+    each block, `clip`, `report` and `init`. `infer` stays as it is.
 
-    Values that backward needs become `saved` variables, values that cross from
-    block to block `cut` variables; cheap ops are recomputed where all their
-    operands are there anyway.
+    Values that cross from block to block become `cut` variables. What the backward
+    needs of an op of its block's forward it gets as the op's `hfta.keep` says:
+
+    - `save`: the forward leaves it in a `saved` variable; `spill`: in one whose
+      residency is `spilled`, as is a `cut` variable of it;
+    - `recompute`: the task `recompute` computes it, right before the backward; but
+      for what is there anyway, because it crosses a cut or statistics take it, and
+      for what the forward reads of variables that the step changes;
+    - where it says nothing, it is saved.
+
+    Ops that are cheap, and don't say `save` or `spill`, are computed again in the
+    backward itself where all their operands are there.
 
     ```mlir
     func.func @"task/training"() attributes {hfta.task = #hfta.task<training, -1>} {
@@ -458,6 +468,25 @@ def HftaSplitTasks : Pass<"hfta-split-tasks", "::mlir::ModuleOp"> {
     ```
   }];
   let dependentDialects = ["::mlir::func::FuncDialect"];
+}
+
+def HftaTestKeep : Pass<"hfta-test-keep", "::mlir::ModuleOp"> {
+  let summary = "Have values kept at random, for tests";
+  let description = [{
+    Between hfta-differentiate and hfta-split-tasks: of the training step's forward
+    ops, a quarter gets `#hfta.keep<save>` and half `#hfta.keep<recompute>`, by a
+    generator of random numbers that starts from `seed`. What is trained doesn't
+    depend on it.
+
+    ```mlir
+    hfta.tanh %x {hfta.block = 0 : i64, hfta.part = #hfta.part<forward>} …
+    // ==>
+    hfta.tanh %x {hfta.block = 0 : i64, hfta.keep = #hfta.keep<recompute>, hfta.part = #hfta.part<forward>} …
+    ```
+  }];
+  let options = [
+    Option<"seed", "seed", "int64_t", /*default=*/"0", "chooses the ops">
+  ];
 }
 
 def HftaVerifySchedules : Pass<"hfta-verify-schedules", "::mlir::ModuleOp"> {
