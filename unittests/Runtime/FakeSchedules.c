@@ -272,11 +272,10 @@ static void keep(list *self, const uint32_t *segments, uint32_t count) {
 static void keep_gradients(list *self) {
   bool in_flight =
       self->options->all_forwards_first && self->options->micro_batches > 1;
-  uint32_t all = self->options->spilled_copies > 0 ? 5 : 3;
   if (self->options->takes_turns && !in_flight)
     keep(self, gradients, 1);
   else
-    keep(self, all_slabs, self->options->takes_turns ? 3 : all);
+    keep(self, all_slabs, self->options->spilled_copies > 0 ? 5 : 3);
 }
 
 /// Outside of turns all copies' weights are in their places.

@@ -155,11 +155,11 @@ std::string stateOf(hfta_instance *instance, int64_t copy) {
   for (uint32_t i = 0; i < program->tensor_count; ++i) {
     if (!(program->tensors[i].flags & HFTA_TENSOR_CHECKPOINT))
       continue;
-    hfta_tensor_info info;
-    EXPECT_EQ(
-        hfta_instance_tensor(instance, copy, program->tensors[i].name, &info),
-        HFTA_OK);
-    bytes.append(static_cast<char *>(info.data), info.bytes);
+    std::string own(program->tensors[i].bytes, '\0');
+    EXPECT_EQ(hfta_instance_read(instance, i, copy, 0, own.data(), own.size()),
+              HFTA_OK)
+        << hfta_instance_message(instance);
+    bytes += own;
   }
   return bytes;
 }

@@ -18,6 +18,7 @@
 #include "hfta/communicator.h"
 #include "hfta/launch.h"
 #include "hfta/status.h"
+#include "hfta/store.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -39,6 +40,8 @@ typedef enum hfta_activity_kind {
   HFTA_ACTIVITY_COPY,
   HFTA_ACTIVITY_FILL,
   HFTA_ACTIVITY_CALL,
+  HFTA_ACTIVITY_FETCH,
+  HFTA_ACTIVITY_EVICT,
   HFTA_ACTIVITY_AWAIT, ///< of an event that hadn't happened yet
   HFTA_ACTIVITY_WAIT,  ///< the host, in `wait`, for other queues
   // What a device doesn't know of.
@@ -52,12 +55,13 @@ typedef struct hfta_activity {
   hfta_activity_kind kind;
   uint32_t queue;  ///< of a WAIT 0, on which the host works
   int64_t number;  ///< RUN: of the task in its program; AWAIT: of the event;
-                   ///< READ, STEP: of the step in the training, from 0
+                   ///< FETCH, EVICT: of the first extent; READ, STEP: of the
+                   ///< step in the training, from 0
   uint32_t worker; ///< of the instance's; 0 where the device itself tells
   const hfta_task_call *call; ///< RUN; gone afterwards
   const hfta_post *post;      ///< CALL; may be NULL
   const void *to;             ///< COPY, FILL
-  uint64_t bytes;             ///< COPY, FILL
+  uint64_t bytes;             ///< COPY, FILL, FETCH, EVICT
   double begin, end;
 } hfta_activity;
 
@@ -110,6 +114,13 @@ typedef struct hfta_device_functions {
   /// Between any two places of the device's and the host's memory.
   void (*copy)(hfta_device *device, uint32_t queue, void *to, const void *from,
                uint64_t bytes);
+  /// Between the device's memory and extents of a store, as hfta_store_read and
+  /// hfta_store_write; `bytes` are those of the extents. Never on queue 0.
+  void (*fetch)(hfta_device *device, uint32_t queue, hfta_store *store,
+                uint64_t first, uint64_t count, void *to, uint64_t bytes);
+  void (*evict)(hfta_device *device, uint32_t queue, hfta_store *store,
+                uint64_t first, uint64_t count, const void *from,
+                uint64_t bytes);
   /// `call` is copied; `number` is the task's in its program.
   void (*run)(hfta_device *device, uint32_t queue, const hfta_task_call *call,
               uint32_t number);

@@ -39,13 +39,20 @@ typedef struct hfta_options {
   const char *mpi;     ///< the library of MPI; NULL: the process' own, or Open
                        ///< MPI's libmpi.so.40
   double rank_timeout; ///< seconds that a rank may be without progress; 0: 120
-  hfta_error *error;   ///< receives why creation failed, or NULL; borrowed
-                       ///< during hfta_instance_create only
+  const char *spill_directory; ///< where the program's file lies, if it needs
+                               ///< one: NULL: the job's folder for it, or the
+                               ///< working folder
+  int32_t io_threads;          ///< that read and write it, 1 .. 16; 0: 2
+  const char *store; ///< what lies before the file, as store.h has it, to
+                     ///< measure or to test; NULL: nothing
+  hfta_error *error; ///< receives why creation failed, or NULL; borrowed
+                     ///< during hfta_instance_create only
 } hfta_options;
 
 /// One copy's tensor. `data` leads into the instance: it is valid until the
 /// instance is destroyed, may be read and written between calls, and is NULL
-/// if the host can't address the device's memory. A tensor that all copies
+/// if the host can't address the device's memory, or if
+/// the tensor is spilled: checkpoints have it. A tensor that all copies
 /// share has the same `data` for each of them.
 typedef struct hfta_tensor_info {
   const char *name;

@@ -33,10 +33,19 @@ typedef struct hfta_memory_plan {
   uint64_t prefetch;     ///< HFTA_BATCHES_OF_DATA, in the host's memory
   uint64_t constants;    ///< in the binary's image, not in memory of our own
   uint64_t scratch;      ///< of all threads
+  uint64_t arena;        ///< in which what isn't resident has places
+  uint64_t store;        ///< the store's own: buffer, threads, checksums
   uint64_t peak;         ///< all but constants
 } hfta_memory_plan;
 
 hfta_memory_plan hfta_program_memory(const hfta_program *program, int threads);
+
+/// Whether some segments of it lie in a store.
+bool hfta_program_spills(const hfta_program *program);
+
+/// As many as are asked for; of 0, one a processor, but no more than memory is
+/// planned for.
+int hfta_program_threads(const hfta_program *program, int64_t threads);
 
 /// The most copies that make a turn where copies take turns: one a thread, so
 /// that threads need not wait for each other within it, and what a copy saves

@@ -85,12 +85,14 @@ typedef struct hfta_store_options {
   hfta_medium_options medium; ///< `bytes` is set by the store
   const uint64_t *extents;    ///< bytes of each, multiples of HFTA_PAGE_BYTES
   uint64_t extent_count;
-  int threads; ///< that read and write; 0: two
+  int threads; ///< that read and write, at most HFTA_STORE_THREADS; 0: two
 } hfta_store_options;
 
-/// Bytes of memory that a store needs beside what is read and written.
-uint64_t hfta_store_overhead(const uint64_t *extents, uint64_t count,
-                             int threads);
+#define HFTA_STORE_THREADS 16
+
+/// The most memory that a store of so many extents and bytes needs beside what
+/// is read and written.
+uint64_t hfta_store_overhead(uint64_t count, uint64_t bytes);
 
 /// All extents read as zeros. Fails as hfta_medium_open; without memory or
 /// threads HFTA_UNSUPPORTED.

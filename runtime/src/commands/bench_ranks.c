@@ -45,6 +45,8 @@ void hfta_rank_time_add(hfta_rank_time *self, const hfta_activity *activity) {
   case HFTA_ACTIVITY_RUN:
   case HFTA_ACTIVITY_COPY:
   case HFTA_ACTIVITY_FILL:
+  case HFTA_ACTIVITY_FETCH:
+  case HFTA_ACTIVITY_EVICT:
     self->busy += seconds;
     break;
   case HFTA_ACTIVITY_CALL:

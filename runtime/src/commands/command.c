@@ -3,6 +3,7 @@
 #include "commands/ranks.h"
 
 #include "hfta/device.h"
+#include "system/path.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -58,6 +59,12 @@ int hfta_report_usage(const hfta_invocation *invocation, const char *format,
 // Help
 //===----------------------------------------------------------------------===//
 
+/// What can't work isn't there.
+static bool is_offered(const hfta_invocation *invocation,
+                       const hfta_option *option) {
+  return !option->spills || hfta_program_spills(invocation->program);
+}
+
 static void print_help(const hfta_invocation *invocation, const char *summary,
                        const hfta_option *options, size_t count) {
   enum { COLUMN = 26 };
@@ -65,6 +72,8 @@ static void print_help(const hfta_invocation *invocation, const char *summary,
          invocation->command, summary);
   for (size_t i = 0; i < count; ++i) {
     char left[128];
+    if (!is_offered(invocation, &options[i]))
+      continue;
     snprintf(left, sizeof(left), "%s%s%s", options[i].name,
              options[i].argument ? " " : "",
              options[i].argument ? options[i].argument : "");
@@ -85,10 +94,12 @@ static void print_help(const hfta_invocation *invocation, const char *summary,
 // Options
 //===----------------------------------------------------------------------===//
 
-static const hfta_option *find_option(const hfta_option *options, size_t count,
+static const hfta_option *find_option(const hfta_invocation *invocation,
+                                      const hfta_option *options, size_t count,
                                       const char *text, size_t length) {
   for (size_t i = 0; i < count; ++i)
-    if (strlen(options[i].name) == length &&
+    if (is_offered(invocation, &options[i]) &&
+        strlen(options[i].name) == length &&
         strncmp(options[i].name, text, length) == 0)
       return &options[i];
   return NULL;
@@ -144,7 +155,8 @@ static int read_option(const hfta_invocation *invocation,
   if (text[0] != '-' || text[1] == '\0')
     return hfta_report_usage(invocation, "unexpected argument '%s'", text);
   size_t length = strcspn(text, "=");
-  const hfta_option *option = find_option(options, count, text, length);
+  const hfta_option *option =
+      find_option(invocation, options, count, text, length);
   if (!option)
     return hfta_report_usage(invocation, "unknown option '%.*s'", (int)length,
                              text);
@@ -202,22 +214,64 @@ int hfta_check_trace(const hfta_invocation *invocation, const char *path,
 // Instances
 //===----------------------------------------------------------------------===//
 
+/// The folder, or the nearest above it that is there; "" for the working
+/// folder.
+static hfta_status find_folder(hfta_path *out, const char *path,
+                               hfta_error *error) {
+  hfta_status status = hfta_path_format(out, error, "%s", path);
+  while (status == HFTA_OK && *out->text && !hfta_path_is_folder(out->text)) {
+    char *slash = strrchr(out->text, '/');
+    if (slash)
+      slash[slash == out->text] = '\0';
+    else
+      *out->text = '\0';
+  }
+  return status;
+}
+
+/// Where the program spills; NULL in `*out`: where it says itself.
+static hfta_status find_spill(const hfta_program *program,
+                              const hfta_spill_arguments *spill,
+                              hfta_path *path, const char **out,
+                              hfta_error *error) {
+  bool has_own = program->spill_directory && *program->spill_directory;
+  *out = spill->directory;
+  if (spill->directory || has_own || !spill->checkpoint)
+    return HFTA_OK;
+  *out = path->text;
+  return find_folder(path, spill->checkpoint, error);
+}
+
 int hfta_open_instance(const hfta_invocation *invocation,
                        const hfta_workload *workload, int64_t threads,
                        const char *device, const char *checkpoint,
-                       hfta_instance **out) {
+                       const hfta_spill_arguments *spill, hfta_instance **out) {
   hfta_error error;
+  hfta_path path;
+  const char *directory;
+  const hfta_program *program = invocation->program;
+  if (program->memory_threads > 0 && threads > program->memory_threads)
+    return hfta_report_usage(
+        invocation,
+        "option '--threads': the job plans memory for at most %lld, got %lld",
+        (long long)program->memory_threads, (long long)threads);
   const hfta_device_functions *kind = device ? hfta_device_find(device) : NULL;
   if (kind && kind->takes_file && strcmp(invocation->command, "bench") != 0)
     return hfta_report_usage(
         invocation, "device '%s' runs no tasks: it is for 'bench'", kind->kind);
   // A command that runs on several ranks gives their communicator.
+  hfta_status status = find_spill(program, spill, &path, &directory, &error);
+  if (status != HFTA_OK)
+    return hfta_report(invocation, status, error.message);
   hfta_options options = {.threads = (int32_t)threads,
                           .ranks = HFTA_RANKS_ONE,
                           .device = device,
                           .rank_timeout = invocation->ranks->timeout,
+                          .spill_directory = directory,
+                          .io_threads = (int32_t)spill->io_threads,
+                          .store = getenv("HFTA_STORE"),
                           .error = &error};
-  hfta_status status =
+  status =
       hfta_instance_create_for(invocation->program, workload, &options, out);
   if (status != HFTA_OK)
     return hfta_report(invocation, status, error.message);

@@ -3,6 +3,7 @@
 #ifndef HFTA_SRC_COMMANDS_COMMAND_H
 #define HFTA_SRC_COMMANDS_COMMAND_H
 
+#include "hfta/store.h"
 #include "schedule/workload.h"
 
 #include <stdio.h>
@@ -44,7 +45,15 @@ typedef struct hfta_option {
   int64_t minimum;
   int64_t maximum;
   bool required;
+  bool spills; ///< only of programs that need a store
 } hfta_option;
+
+/// Where a program that spills does so.
+typedef struct hfta_spill_arguments {
+  const char *directory;
+  int64_t io_threads;
+  const char *checkpoint; ///< folder whose disk serves where nobody names one
+} hfta_spill_arguments;
 
 /// Options of the commands that make an instance.
 #define HFTA_OPTION_THREADS(target)                                            \
@@ -56,6 +65,22 @@ typedef struct hfta_option {
    .integer = (target),                                                        \
    .minimum = 1,                                                               \
    .maximum = 256}
+#define HFTA_OPTION_SPILL_DIR(target)                                          \
+  {.name = "--spill-dir",                                                      \
+   .argument = "DIR",                                                          \
+   .help = "where the file of what doesn't fit into memory lies, on a disk\n"  \
+           "(default: the job's folder for it, else --checkpoint's, else\n"    \
+           "here)",                                                            \
+   .text = &(target)->directory,                                               \
+   .spills = true}
+#define HFTA_OPTION_IO_THREADS(target)                                         \
+  {.name = "--io-threads",                                                     \
+   .argument = "N",                                                            \
+   .help = "threads that read and write it, 1 to 16 (default: 2)",             \
+   .integer = &(target)->io_threads,                                           \
+   .minimum = 1,                                                               \
+   .maximum = HFTA_STORE_THREADS,                                              \
+   .spills = true}
 #define HFTA_OPTION_DEVICE(target)                                             \
   {.name = "--device",                                                         \
    .argument = "DEVICE",                                                       \
@@ -123,7 +148,7 @@ int hfta_report_usage(const hfta_invocation *invocation, const char *format,
 int hfta_open_instance(const hfta_invocation *invocation,
                        const hfta_workload *workload, int64_t threads,
                        const char *device, const char *checkpoint,
-                       hfta_instance **out);
+                       const hfta_spill_arguments *spill, hfta_instance **out);
 
 int hfta_command_train(const hfta_invocation *invocation);
 int hfta_command_eval(const hfta_invocation *invocation);

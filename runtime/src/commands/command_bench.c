@@ -323,7 +323,7 @@ static hfta_status measure(bench *self, const hfta_trace_options *trace,
 /// Before there is an instance, and with no more memory than it is to have.
 static hfta_status measure_limits(bench *self, int64_t threads,
                                   hfta_error *error) {
-  int count = threads ? (int)threads : hfta_pool_default_threads();
+  int count = hfta_program_threads(self->program, threads);
   uint64_t most = hfta_program_memory(self->program, count).peak;
   uint64_t least = LEAST_COPIED, half = hfta_memory_limit() / 2;
   most = most > least ? most : least;
@@ -335,6 +335,7 @@ typedef struct bench_arguments {
   const char *device, *only;
   int64_t threads, steps;
   hfta_trace_options trace;
+  hfta_spill_arguments spill;
   hfta_rank_arguments ranks;
 } bench_arguments;
 
@@ -356,6 +357,8 @@ static int parse(const hfta_invocation *invocation, bench *self,
       HFTA_OPTION_TRACE_STEPS(&out->trace.steps),
       HFTA_OPTION_ONLY(&out->only),
       HFTA_OPTION_THREADS(&out->threads),
+      HFTA_OPTION_SPILL_DIR(&out->spill),
+      HFTA_OPTION_IO_THREADS(&out->spill),
       {.name = "--device",
        .argument = "DEVICE",
        .help = "where to compute: cpu, which is the default; or\n"
@@ -387,7 +390,8 @@ static int run(const hfta_invocation *invocation, bench *self,
   self->communicator = workload.communicator = invocation->ranks->communicator;
   if (code < 0)
     code = hfta_open_instance(invocation, &workload, arguments->threads,
-                              arguments->device, NULL, &self->instance);
+                              arguments->device, NULL, &arguments->spill,
+                              &self->instance);
   if (code < 0)
     code = hfta_choose_copies(invocation, arguments->only, self->instance);
   if (code >= 0)

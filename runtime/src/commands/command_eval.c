@@ -33,11 +33,13 @@ static int evaluate(const hfta_invocation *invocation, hfta_instance *instance,
 int hfta_command_eval(const hfta_invocation *invocation) {
   const char *data_root = NULL, *checkpoint = NULL, *device = NULL;
   int64_t threads = 0;
+  hfta_spill_arguments spill = {NULL, 0, NULL};
   hfta_rank_arguments ranks = {NULL, NULL, 0};
   hfta_expect_ranks(invocation);
   const hfta_option options[] = {
       HFTA_OPTION_DATA(&data_root),     HFTA_OPTION_CHECKPOINT(&checkpoint),
       HFTA_OPTION_THREADS(&threads),    HFTA_OPTION_DEVICE(&device),
+      HFTA_OPTION_SPILL_DIR(&spill),    HFTA_OPTION_IO_THREADS(&spill),
       HFTA_OPTION_RANKS(&ranks),        HFTA_OPTION_MPI(&ranks),
       HFTA_OPTION_RANK_TIMEOUT(&ranks),
   };
@@ -53,9 +55,10 @@ int hfta_command_eval(const hfta_invocation *invocation) {
   hfta_instance *instance = NULL;
   code = hfta_join_ranks(invocation, &ranks);
   workload.communicator = invocation->ranks->communicator;
+  spill.checkpoint = checkpoint;
   if (code < 0)
     code = hfta_open_instance(invocation, &workload, threads, device,
-                              checkpoint, &instance);
+                              checkpoint, &spill, &instance);
   if (code < 0)
     code = evaluate(invocation, instance, data_root);
   hfta_instance_destroy(instance);

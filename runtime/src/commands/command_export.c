@@ -63,6 +63,7 @@ static int export_copy(const hfta_invocation *invocation,
 int hfta_command_export(const hfta_invocation *invocation) {
   const char *path = NULL, *checkpoint = NULL;
   int64_t copy = 0;
+  hfta_spill_arguments spill = {NULL, 0, NULL};
   const hfta_option options[] = {
       {.name = "--copy",
        .argument = "K",
@@ -77,6 +78,8 @@ int hfta_command_export(const hfta_invocation *invocation) {
        .text = &path,
        .required = true},
       HFTA_OPTION_CHECKPOINT(&checkpoint),
+      HFTA_OPTION_SPILL_DIR(&spill),
+      HFTA_OPTION_IO_THREADS(&spill),
   };
   int code = hfta_parse_options(
       invocation, "Writes one copy as an ONNX model for inference.", options,
@@ -90,8 +93,9 @@ int hfta_command_export(const hfta_invocation *invocation) {
   // No task but `init` runs.
   hfta_workload workload = hfta_workload_of(NULL, copy, 1);
   hfta_instance *instance = NULL;
-  code =
-      hfta_open_instance(invocation, &workload, 1, NULL, checkpoint, &instance);
+  spill.checkpoint = checkpoint;
+  code = hfta_open_instance(invocation, &workload, 1, NULL, checkpoint, &spill,
+                            &instance);
   if (code < 0)
     code = export_copy(invocation, instance, copy, path);
   hfta_instance_destroy(instance);

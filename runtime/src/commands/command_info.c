@@ -190,6 +190,7 @@ static void print_memory(const hfta_program *program, int threads) {
   const struct {
     const char *name;
     uint64_t bytes;
+    bool is_rare; // not shown where there is none
   } lines[] = {{"parameters", plan.parameters},
                {"gradients", plan.gradients},
                {"optimizer state", plan.optimizer_state},
@@ -200,6 +201,8 @@ static void print_memory(const hfta_program *program, int threads) {
                {"input and output", plan.input_output},
                {"prefetch", plan.prefetch},
                {"scratch", plan.scratch},
+               {"arena", plan.arena, true},
+               {"store", plan.store, true},
                {"peak", plan.peak}};
   printf("\nmemory in bytes, threads %d, at most %lld at a time of %lld copies "
          "(a copy: its share)\n",
@@ -207,9 +210,10 @@ static void print_memory(const hfta_program *program, int threads) {
          (long long)program->copies);
   printf("  %-18s%16s%16s\n", "", "array", "a copy");
   for (size_t i = 0; i < sizeof(lines) / sizeof(*lines); ++i)
-    printf("  %-18s%16llu%16llu\n", lines[i].name,
-           (unsigned long long)lines[i].bytes,
-           (unsigned long long)(lines[i].bytes / (uint64_t)program->copies));
+    if (lines[i].bytes > 0 || !lines[i].is_rare)
+      printf("  %-18s%16llu%16llu\n", lines[i].name,
+             (unsigned long long)lines[i].bytes,
+             (unsigned long long)(lines[i].bytes / (uint64_t)program->copies));
   printf("  (%llu bytes of constants lie in the program's file)\n",
          (unsigned long long)plan.constants);
 }
@@ -293,8 +297,7 @@ int hfta_command_info(const hfta_invocation *invocation) {
     hfta_print_schedules(program);
     return HFTA_OK;
   }
-  if (threads == 0)
-    threads = hfta_pool_default_threads();
+  threads = hfta_program_threads(program, threads);
   if (status == HFTA_OK && json)
     status = hfta_write_info_json(program, (int)threads, stdout, &error);
   if (status != HFTA_OK)

@@ -453,6 +453,7 @@ static void release(runner *self) {
 int hfta_command_run(const hfta_invocation *invocation) {
   const char *folder = NULL, *checkpoint = NULL, *device = NULL;
   int64_t threads = 0, copy = 0;
+  hfta_spill_arguments spill = {NULL, 0, NULL};
   hfta_list list = {.count = 0};
   const hfta_option options[] = {
       {.name = "--input",
@@ -474,6 +475,8 @@ int hfta_command_run(const hfta_invocation *invocation) {
        .maximum = invocation->program->copies - 1},
       HFTA_OPTION_CHECKPOINT(&checkpoint),
       HFTA_OPTION_THREADS(&threads),
+      HFTA_OPTION_SPILL_DIR(&spill),
+      HFTA_OPTION_IO_THREADS(&spill),
       HFTA_OPTION_DEVICE(&device),
   };
   int code = hfta_parse_options(invocation,
@@ -485,8 +488,9 @@ int hfta_command_run(const hfta_invocation *invocation) {
   runner self = {
       .program = invocation->program, .copy = copy, .checkpoint = checkpoint};
   hfta_workload workload = hfta_workload_of("infer", copy, 1);
+  spill.checkpoint = checkpoint;
   code = hfta_open_instance(invocation, &workload, threads, device, checkpoint,
-                            &self.instance);
+                            &spill, &self.instance);
   if (code >= 0)
     return code;
   self.error = hfta_instance_error(self.instance);

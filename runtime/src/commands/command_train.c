@@ -14,6 +14,7 @@ typedef struct train_arguments {
   int64_t threads;
   const char *device;
   const char *only;
+  hfta_spill_arguments spill;
   hfta_rank_arguments ranks;
   bool no_progress;
 } train_arguments;
@@ -91,6 +92,8 @@ static int parse(const hfta_invocation *invocation, train_arguments *out) {
       HFTA_OPTION_TRACE_STEPS(&train->trace_steps),
       HFTA_OPTION_ONLY(&out->only),
       HFTA_OPTION_THREADS(&out->threads),
+      HFTA_OPTION_SPILL_DIR(&out->spill),
+      HFTA_OPTION_IO_THREADS(&out->spill),
       HFTA_OPTION_DEVICE(&out->device),
       HFTA_OPTION_RANKS(&out->ranks),
       HFTA_OPTION_MPI(&out->ranks),
@@ -211,9 +214,11 @@ int hfta_command_train(const hfta_invocation *invocation) {
   hfta_instance *instance = NULL;
   code = hfta_join_ranks(invocation, &arguments.ranks);
   workload.communicator = invocation->ranks->communicator;
+  arguments.spill.checkpoint = arguments.options.checkpoint;
   if (code < 0)
-    code = hfta_open_instance(invocation, &workload, arguments.threads,
-                              arguments.device, NULL, &instance);
+    code =
+        hfta_open_instance(invocation, &workload, arguments.threads,
+                           arguments.device, NULL, &arguments.spill, &instance);
   if (code < 0)
     code = hfta_choose_copies(invocation, arguments.only, instance);
   if (code < 0)

@@ -1,6 +1,7 @@
 //===- info_json.c - info --json ------------------------------------------===//
 
 #include "commands/command.h"
+#include "commands/print_schedules.h"
 #include "commands/schedules_json.h"
 #include "hfta/data.h"
 #include "hfta/json.h"
@@ -159,6 +160,8 @@ static void put_plan(hfta_json_writer *writer, const char *key,
   hfta_json_put_unsigned(writer, "input_output", plan->input_output / share);
   hfta_json_put_unsigned(writer, "prefetch", plan->prefetch / share);
   hfta_json_put_unsigned(writer, "scratch", plan->scratch / share);
+  hfta_json_put_unsigned(writer, "arena", plan->arena / share);
+  hfta_json_put_unsigned(writer, "store", plan->store / share);
   hfta_json_put_unsigned(writer, "peak_bytes", plan->peak / share);
   hfta_json_end_object(writer);
 }
@@ -225,6 +228,9 @@ static void put_segments(hfta_json_writer *writer, const hfta_program *program,
     hfta_json_put_unsigned(writer, "instances", segment->instances);
     if (segment->holders.count > 0)
       hfta_put_replicas(writer, "holders", &segment->holders);
+    if (segment->residency != HFTA_RESIDENT)
+      hfta_json_put_string(writer, "residency",
+                           hfta_residency_word(segment->residency));
     hfta_json_end_object(writer);
   }
   hfta_json_end_array(writer);

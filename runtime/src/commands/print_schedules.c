@@ -58,6 +58,18 @@ const char *hfta_contents_word(uint32_t contents) {
   return "?";
 }
 
+const char *hfta_residency_word(uint32_t residency) {
+  switch ((hfta_residency)residency) {
+  case HFTA_RESIDENT:
+    return "resident";
+  case HFTA_TRANSIENT:
+    return "transient";
+  case HFTA_SPILLED:
+    return "spilled";
+  }
+  return "?";
+}
+
 const char *hfta_command_word(uint32_t kind) {
   switch ((hfta_command_kind)kind) {
   case HFTA_COMMAND_RUN:

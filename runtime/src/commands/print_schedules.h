@@ -8,11 +8,12 @@
 #include <stdbool.h>
 
 // As the dialect calls them; "?" for numbers that mean nothing.
-const char *hfta_space_word(uint32_t space);       ///< hfta_space
-const char *hfta_repeat_kind_word(uint32_t kind);  ///< hfta_repeat_kind
-const char *hfta_due_kind_word(uint64_t kind);     ///< hfta_due_kind
-const char *hfta_contents_word(uint32_t contents); ///< hfta_contents
-const char *hfta_command_word(uint32_t kind);      ///< hfta_command_kind
+const char *hfta_space_word(uint32_t space);         ///< hfta_space
+const char *hfta_repeat_kind_word(uint32_t kind);    ///< hfta_repeat_kind
+const char *hfta_due_kind_word(uint64_t kind);       ///< hfta_due_kind
+const char *hfta_contents_word(uint32_t contents);   ///< hfta_contents
+const char *hfta_residency_word(uint32_t residency); ///< hfta_residency
+const char *hfta_command_word(uint32_t kind);        ///< hfta_command_kind
 
 /// Whether the commands after it belong to it.
 bool hfta_command_has_body(const hfta_command *command);

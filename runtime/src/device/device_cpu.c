@@ -122,6 +122,30 @@ static void cpu_copy(hfta_device *device, uint32_t queue, void *to,
     hfta_queues_push(queues_of(device), queue, &work);
 }
 
+static void cpu_fetch(hfta_device *device, uint32_t queue, hfta_store *store,
+                      uint64_t first, uint64_t count, void *to,
+                      uint64_t bytes) {
+  hfta_work work = {.kind = HFTA_WORK_FETCH,
+                    .to = to,
+                    .bytes = bytes,
+                    .store = store,
+                    .extent = first,
+                    .extents = count};
+  hfta_queues_push(queues_of(device), queue, &work);
+}
+
+static void cpu_evict(hfta_device *device, uint32_t queue, hfta_store *store,
+                      uint64_t first, uint64_t count, const void *from,
+                      uint64_t bytes) {
+  hfta_work work = {.kind = HFTA_WORK_EVICT,
+                    .from = from,
+                    .bytes = bytes,
+                    .store = store,
+                    .extent = first,
+                    .extents = count};
+  hfta_queues_push(queues_of(device), queue, &work);
+}
+
 static void cpu_run(hfta_device *device, uint32_t queue,
                     const hfta_task_call *call, uint32_t number) {
   hfta_work work = {.kind = HFTA_WORK_RUN, .number = number, .call = *call};
@@ -166,6 +190,8 @@ const hfta_device_functions hfta_device_cpu = {
     .release = cpu_release,
     .fill = cpu_fill,
     .copy = cpu_copy,
+    .fetch = cpu_fetch,
+    .evict = cpu_evict,
     .run = cpu_run,
     .call = cpu_call,
     .record = cpu_record,

@@ -197,6 +197,26 @@ static void write_memory(hfta_queues *self, uint32_t queue,
                                      .begin = begin});
 }
 
+/// To or from a store.
+static void move(hfta_queues *self, uint32_t queue, const hfta_work *work) {
+  hfta_error error;
+  bool is_fetch = work->kind == HFTA_WORK_FETCH;
+  double begin = begin_activity(self);
+  hfta_status status =
+      is_fetch ? hfta_store_read(work->store, work->extent, work->extents,
+                                 work->to, &error)
+               : hfta_store_write(work->store, work->extent, work->extents,
+                                  work->from, &error);
+  end_activity(self, (hfta_activity){.kind = is_fetch ? HFTA_ACTIVITY_FETCH
+                                                      : HFTA_ACTIVITY_EVICT,
+                                     .queue = queue,
+                                     .number = (int64_t)work->extent,
+                                     .bytes = work->bytes,
+                                     .begin = begin});
+  if (status != HFTA_OK)
+    note_error(self, status, &error);
+}
+
 static void do_work(hfta_queues *self, uint32_t queue, const hfta_work *work) {
   switch (work->kind) {
   case HFTA_WORK_RUN:
@@ -208,6 +228,10 @@ static void do_work(hfta_queues *self, uint32_t queue, const hfta_work *work) {
   case HFTA_WORK_COPY:
   case HFTA_WORK_FILL:
     write_memory(self, queue, work);
+    break;
+  case HFTA_WORK_FETCH:
+  case HFTA_WORK_EVICT:
+    move(self, queue, work);
     break;
   case HFTA_WORK_RECORD:
     record(self, work->number);

@@ -20,6 +20,8 @@ typedef enum hfta_work_kind {
   HFTA_WORK_RUN,
   HFTA_WORK_COPY,
   HFTA_WORK_FILL,
+  HFTA_WORK_FETCH,
+  HFTA_WORK_EVICT,
   HFTA_WORK_CALL,
   HFTA_WORK_RECORD,
   HFTA_WORK_AWAIT
@@ -27,10 +29,12 @@ typedef enum hfta_work_kind {
 
 typedef struct hfta_work {
   hfta_work_kind kind;
-  void *to;         ///< COPY, FILL
-  const void *from; ///< COPY
+  void *to;         ///< COPY, FILL, FETCH
+  const void *from; ///< COPY, EVICT
   uint64_t bytes;
-  uint32_t number;     ///< RUN: of the task; RECORD, AWAIT: of the event
+  hfta_store *store;        ///< FETCH, EVICT
+  uint64_t extent, extents; ///< FETCH, EVICT: the first, and how many
+  uint32_t number;          ///< RUN: of the task; RECORD, AWAIT: of the event
   uint64_t records;    ///< AWAIT: how many records of the event it waits for
   hfta_task_call call; ///< RUN; `segments` and `copies` are copied with it
   hfta_host_call host_call; ///< CALL

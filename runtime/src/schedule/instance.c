@@ -215,14 +215,14 @@ void hfta_instance_offer(hfta_instance *instance, const void *const *inputs) {
 static hfta_status open_device(hfta_instance *instance, hfta_worker *worker,
                                const hfta_options *options) {
   const hfta_program *program = instance->program;
-  hfta_device_options device_options = {.threads = options->threads,
-                                        .scratch_bytes =
-                                            hfta_program_scratch_bytes(program),
-                                        .queues = program->queue_count,
-                                        .events = program->event_count,
-                                        .segments = program->segment_count,
-                                        .copies = program->copies,
-                                        .program = program};
+  hfta_device_options device_options = {
+      .threads = hfta_program_threads(program, options->threads),
+      .scratch_bytes = hfta_program_scratch_bytes(program),
+      .queues = program->queue_count,
+      .events = program->event_count,
+      .segments = program->segment_count,
+      .copies = program->copies,
+      .program = program};
   if (worker != instance->workers)
     device_options.beside = instance->workers->device;
   return hfta_worker_open_device(
@@ -281,12 +281,33 @@ static hfta_status check_memory(hfta_instance *instance, uint64_t bytes) {
                    (unsigned long long)plan.peak, (unsigned long long)bytes);
 }
 
-static hfta_status allocate_workers(hfta_instance *instance) {
+static hfta_status allocate_workers(hfta_instance *instance,
+                                    const hfta_options *options) {
+  const char *directory = options->spill_directory
+                              ? options->spill_directory
+                              : instance->program->spill_directory;
+  const hfta_store_options store = {
+      .medium = {.directory = directory, .layers = options->store},
+      .threads = options->io_threads};
   hfta_status status = HFTA_OK;
   for (uint32_t i = 0; i < instance->worker_count && status == HFTA_OK; ++i)
     status = note(instance, &instance->workers[i],
-                  hfta_worker_allocate(&instance->workers[i]));
+                  hfta_worker_allocate(&instance->workers[i], &store));
   return status;
+}
+
+static hfta_status check_threads(hfta_instance *instance,
+                                 const hfta_options *options) {
+  int64_t most = instance->program->memory_threads;
+  if (options->io_threads < 0 || options->io_threads > HFTA_STORE_THREADS)
+    return hfta_fail(&instance->error, HFTA_USAGE,
+                     "expected 0 to %d threads that read and write, got %d",
+                     HFTA_STORE_THREADS, options->io_threads);
+  if (most == 0 || options->threads <= most)
+    return HFTA_OK;
+  return hfta_fail(&instance->error, HFTA_USAGE,
+                   "the job plans memory for at most %lld threads, got %d",
+                   (long long)most, options->threads);
 }
 
 static hfta_status build(hfta_instance *instance, const hfta_options *options) {
@@ -294,6 +315,8 @@ static hfta_status build(hfta_instance *instance, const hfta_options *options) {
   hfta_status status = hfta_program_check(instance->program, &instance->error);
   if (status == HFTA_OK)
     status = hfta_program_check_cpu(instance->program, &instance->error);
+  if (status == HFTA_OK)
+    status = check_threads(instance, options);
   if (status == HFTA_OK)
     status = hfta_instance_join(instance, options);
   if (status == HFTA_OK)
@@ -309,7 +332,7 @@ static hfta_status build(hfta_instance *instance, const hfta_options *options) {
     status = check_memory(instance, bytes);
   }
   if (status == HFTA_OK)
-    status = allocate_workers(instance);
+    status = allocate_workers(instance, options);
   if (status == HFTA_OK)
     hfta_instance_observe(instance, NULL);
   if (status == HFTA_OK)

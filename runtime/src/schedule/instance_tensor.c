@@ -35,13 +35,35 @@ static hfta_status fail_elsewhere(hfta_instance *instance, uint32_t tensor) {
                    row->name, segment->stage);
 }
 
+static bool is_spilled(const hfta_instance *instance, uint32_t tensor) {
+  uint32_t segment = instance->program->tensors[tensor].segment;
+  return instance->program->segments[segment].residency == HFTA_SPILLED;
+}
+
+/// What lies in the arena now and then holds nothing in between.
+static hfta_status fail_transient(hfta_instance *instance, uint32_t tensor) {
+  return hfta_fail(&instance->error, HFTA_USAGE,
+                   "tensor '%s' isn't kept: others take turns in its memory",
+                   instance->program->tensors[tensor].name);
+}
+
+static bool is_transient(const hfta_instance *instance, uint32_t tensor) {
+  uint32_t segment = instance->program->tensors[tensor].segment;
+  return instance->program->segments[segment].residency == HFTA_TRANSIENT;
+}
+
 hfta_status hfta_instance_read(hfta_instance *instance, uint32_t tensor,
                                int64_t copy, uint64_t offset, void *to,
                                uint64_t bytes) {
-  const hfta_worker *worker = hfta_instance_find_worker(
+  hfta_worker *worker = hfta_instance_find_worker(
       instance, instance->program->tensors[tensor].segment);
   if (!worker)
     return fail_elsewhere(instance, tensor);
+  if (is_transient(instance, tensor))
+    return fail_transient(instance, tensor);
+  if (is_spilled(instance, tensor))
+    return hfta_spill_read_tensor(worker, tensor, copy, offset, to, bytes,
+                                  &instance->error);
   hfta_device *device = worker->device;
   char *from = hfta_worker_address(worker, tensor, copy) + offset;
   void *host = device->functions->host_address(device, from);
@@ -57,11 +79,18 @@ hfta_status hfta_instance_write(hfta_instance *instance, uint32_t tensor,
   hfta_status status = HFTA_OK;
   if (!hfta_instance_find_worker(instance, segment))
     return fail_elsewhere(instance, tensor);
+  if (is_transient(instance, tensor))
+    return fail_transient(instance, tensor);
   for (uint32_t i = 0; i < instance->worker_count && status == HFTA_OK; ++i) {
-    const hfta_worker *worker = &instance->workers[i];
+    hfta_worker *worker = &instance->workers[i];
     hfta_device *device = worker->device;
     if (worker->memory[segment].count == 0)
       continue;
+    if (is_spilled(instance, tensor)) {
+      status = hfta_spill_write_tensor(worker, tensor, copy, offset, from,
+                                       bytes, &instance->error);
+      continue;
+    }
     char *to = hfta_worker_address(worker, tensor, copy) + offset;
     void *host = device->functions->host_address(device, to);
     status = copy_now(device, host ? host : to, from, bytes, host != NULL,
@@ -129,10 +158,14 @@ hfta_status hfta_instance_tensor(hfta_instance *instance, int64_t copy,
   bool is_held = program->segments[tensor->segment].holders.count > 0;
   if (!worker && (instance->group || is_held))
     return fail_elsewhere(instance, index);
+  if (is_transient(instance, index))
+    return fail_transient(instance, index);
   worker = worker ? worker : instance->workers;
   const hfta_segment_memory *memory = &worker->memory[tensor->segment];
-  if (memory->bytes < program->segments[tensor->segment].bytes ||
-      hfta_workload_shares_slabs(program, &worker->workload, tensor->segment))
+  bool shares_slabs =
+      memory->bytes < program->segments[tensor->segment].bytes ||
+      hfta_workload_shares_slabs(program, &worker->workload, tensor->segment);
+  if (shares_slabs && !is_spilled(instance, index))
     return hfta_fail(&instance->error, HFTA_USAGE,
                      "tensor '%s' isn't kept: copies take turns in its memory",
                      name);
@@ -146,7 +179,7 @@ hfta_status hfta_instance_tensor(hfta_instance *instance, int64_t copy,
   out->rank = tensor->rank;
   out->type = tensor->type;
   out->bytes = tensor->bytes;
-  if (tensor->bytes > 0)
+  if (tensor->bytes > 0 && !is_spilled(instance, index))
     out->data = worker->device->functions->host_address(
         worker->device, hfta_worker_address(worker, index, copy));
   return HFTA_OK;

@@ -1,6 +1,7 @@
 //===- program.c - Facts about a program's table --------------------------===//
 
 #include "hfta/instance.h"
+#include "hfta/pool.h"
 
 #include <string.h>
 
@@ -85,4 +86,19 @@ uint64_t hfta_program_scratch_bytes(const hfta_program *program) {
       bytes = segment->bytes;
   }
   return bytes;
+}
+
+bool hfta_program_spills(const hfta_program *program) {
+  for (uint32_t i = 0; i < program->segment_count; ++i)
+    if (program->segments[i].residency == HFTA_SPILLED)
+      return true;
+  return false;
+}
+
+int hfta_program_threads(const hfta_program *program, int64_t threads) {
+  if (threads > 0)
+    return (int)threads;
+  int count = hfta_pool_default_threads();
+  bool is_less = program->memory_threads > 0 && program->memory_threads < count;
+  return is_less ? (int)program->memory_threads : count;
 }

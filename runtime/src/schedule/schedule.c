@@ -8,7 +8,9 @@
 typedef struct walk {
   hfta_worker *worker;
   const hfta_schedule_call *call;
-  int64_t turn;          ///< how many copies make one
+  const hfta_schedule *schedule;
+  int64_t turn;          ///< how many copies make one where the host chooses
+  uint64_t turn_copies;  ///< of a turn whose number of copies is given, else 0
   int64_t micro_batches; ///< of the call, that are the worker's
   int64_t micro_batch;   ///< which of them
   int64_t number;        ///< of the micro-batch in the step
@@ -17,6 +19,7 @@ typedef struct walk {
   const int32_t *copies; ///< of this turn, or those of them that are chosen
   const int32_t *slabs;  ///< of those that are chosen: their places in the turn
   int64_t copy_count;
+  int64_t first; ///< of them among all that run, unless some are chosen
 } walk;
 
 static void run_commands(walk *self, const hfta_command *commands,
@@ -92,9 +95,22 @@ static char *find_place(const walk *self, const hfta_place *place,
 // Commands
 //===----------------------------------------------------------------------===//
 
+/// The store no longer has what tasks write.
+static void note_writes(const walk *self, const hfta_task *task) {
+  for (uint32_t i = 0; i < task->write_count; ++i) {
+    uint32_t segment = task->writes[i];
+    uint32_t count = self->worker->memory[segment].count;
+    if (count > 0)
+      hfta_spill_write(self->worker, segment,
+                       find_instance(self, segment, 0) % count);
+  }
+}
+
 static void run(const walk *self, const hfta_command *command) {
   hfta_worker *worker = self->worker;
   const hfta_program *program = worker->program;
+  if (program->arena_bytes > 0)
+    note_writes(self, &program->tasks[command->subject]);
   for (uint32_t i = 0; i < program->segment_count; ++i)
     worker->call_bases[i] = segment_base(self, i, 0);
   hfta_task_call call = {.task = &program->tasks[command->subject],
@@ -166,10 +182,13 @@ static void repeat(const walk *self, const hfta_command *command) {
       run_for(self, m, command + 1, command->length);
     return;
   }
+  int64_t turn = command->bytes ? (int64_t)command->bytes : self->turn;
+  inner.turn_copies = command->bytes;
   for (int64_t done = 0; done < self->copy_count; done += inner.copy_count) {
     int64_t left = self->copy_count - done;
     inner.copies = self->copies + done;
-    inner.copy_count = left < self->turn ? left : self->turn;
+    inner.first = self->first + done;
+    inner.copy_count = left < turn ? left : turn;
     run_commands(&inner, command + 1, command->length);
   }
 }
@@ -255,6 +274,30 @@ static void exchange(const walk *self, const hfta_command *command) {
     hfta_messages_give(self->worker, command, place);
 }
 
+/// FETCH, EVICT or DROP; of nothing past the worker's last micro-batch.
+static void move(const walk *self, const hfta_command *command) {
+  hfta_worker *worker = self->worker;
+  uint32_t segment = command->to.index;
+  uint32_t count = worker->memory[segment].count;
+  bool is_past = self->has_place &&
+                 self->micro_batch + command->ahead >= self->micro_batches;
+  if (count == 0 || is_past)
+    return;
+  const hfta_spill_moment moment = {
+      .schedule = self->schedule,
+      .instance = find_instance(self, segment, command->ahead) % count,
+      .turn_copies = self->turn_copies,
+      .copies = self->copies,
+      .first = self->first,
+      .copy_count = self->copy_count};
+  if (command->kind == HFTA_COMMAND_FETCH)
+    hfta_spill_fetch(worker, command, &moment);
+  else if (command->kind == HFTA_COMMAND_EVICT)
+    hfta_spill_evict(worker, command, &moment);
+  else
+    hfta_spill_drop(worker, command, &moment);
+}
+
 /// Events of neighbouring micro-batches may take turns. False past the last
 /// micro-batch, of which there is none.
 static bool find_event(const walk *self, const hfta_command *command,
@@ -313,6 +356,11 @@ static void run_commands(walk *self, const hfta_command *commands,
     case HFTA_COMMAND_RECEIVE:
       exchange(self, command);
       break;
+    case HFTA_COMMAND_FETCH:
+    case HFTA_COMMAND_EVICT:
+    case HFTA_COMMAND_DROP:
+      move(self, command);
+      break;
     case HFTA_COMMAND_RECORD:
       record(self, command);
       break;
@@ -361,6 +409,7 @@ hfta_status hfta_worker_run(hfta_worker *worker,
   hfta_turns *turns = &worker->turns[schedule - program->schedules];
   walk self = {.worker = worker,
                .call = call,
+               .schedule = schedule,
                .turn = turns->width,
                .micro_batches =
                    hfta_share_count(&worker->share, call->micro_batches),
@@ -378,6 +427,9 @@ hfta_status hfta_worker_run(hfta_worker *worker,
   // A batch that isn't full takes less time whatever the turns are.
   if (status == HFTA_OK && call->micro_batches == program->micro_batches)
     hfta_turns_took(turns, instance->now() - begin);
+  hfta_spill_settle(worker);
+  if (status != HFTA_OK)
+    hfta_spill_forget(worker);
   if (takes_batch)
     hfta_batches_end(&worker->batches, self.micro_batches, status != HFTA_OK);
   return status;

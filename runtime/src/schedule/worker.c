@@ -73,6 +73,7 @@ static void release_segments(hfta_worker *self) {
 
 void hfta_worker_close(hfta_worker *self) {
   release_segments(self);
+  hfta_spill_close(self);
   hfta_device_close(self->device);
   hfta_batches_destroy(&self->batches);
   hfta_sums_destroy(&self->sums_of_groups);
@@ -106,10 +107,6 @@ static hfta_status allocate_segment(hfta_worker *self, uint32_t index) {
   if (segment->role == HFTA_SEGMENT_SCRATCH ||
       !hfta_workload_needs(program, &self->workload, index))
     return HFTA_OK;
-  if (segment->residency != HFTA_RESIDENT)
-    return hfta_fail(&self->error, HFTA_UNSUPPORTED,
-                     "segment '%s' isn't resident, which this runtime can't do",
-                     segment->name);
   uint32_t count = hfta_workload_instances(program, &self->workload, index);
   memory->bytes = hfta_workload_segment_bytes(program, &self->workload, index,
                                               threads_of(self));
@@ -119,6 +116,11 @@ static hfta_status allocate_segment(hfta_worker *self, uint32_t index) {
     memory->host = calloc(count, memory->bytes + 1);
   if (!memory->bases || (!memory->host && has_image))
     return out_of_memory(self);
+  if (segment->residency != HFTA_RESIDENT) {
+    memory->count = count;
+    memory->read_only = 1;
+    return HFTA_OK;
+  }
   if (use_image(self, segment)) {
     memory->count = 1;
     memory->read_only = 1;
@@ -138,11 +140,14 @@ static hfta_status allocate_segment(hfta_worker *self, uint32_t index) {
   return HFTA_OK;
 }
 
-hfta_status hfta_worker_allocate(hfta_worker *self) {
+hfta_status hfta_worker_allocate(hfta_worker *self,
+                                 const hfta_store_options *store) {
   hfta_status status = HFTA_OK;
   for (uint32_t i = 0; i < self->program->segment_count && status == HFTA_OK;
        ++i)
     status = allocate_segment(self, i);
+  if (status == HFTA_OK && self->program->arena_bytes > 0)
+    status = hfta_spill_open(self, store);
   if (status == HFTA_OK)
     status = hfta_sums_create(self);
   if (status == HFTA_OK)
@@ -184,12 +189,14 @@ static void reset_segment(hfta_worker *self, uint32_t index, bool is_new) {
 void hfta_worker_reset(hfta_worker *self, bool is_new) {
   for (uint32_t i = 0; i < self->program->segment_count; ++i)
     reset_segment(self, i, is_new);
+  hfta_spill_reset(self);
   hfta_batches_forget(&self->batches);
 }
 
 void hfta_worker_begin_turns(hfta_worker *self) {
   const hfta_program *program = self->program;
   // Memory is for the widest turn of all copies.
+  hfta_spill_forget(self);
   int64_t most =
       hfta_workload_copies_at_once(program, &self->workload, threads_of(self));
   if (most > self->instance->live_count)
@@ -213,7 +220,8 @@ static bool is_sum(uint32_t role) {
 hfta_status hfta_worker_clear_gradients(hfta_worker *self) {
   hfta_device *device = self->device;
   for (uint32_t i = 0; i < self->program->segment_count; ++i)
-    for (uint32_t j = 0; j < self->memory[i].count; ++j)
+    for (uint32_t j = 0;
+         j < self->memory[i].count && !self->memory[i].read_only; ++j)
       if (is_sum(self->program->segments[i].role))
         device->functions->fill(device, 0, self->memory[i].bases[j],
                                 self->memory[i].bytes);

@@ -17,17 +17,20 @@
 #include "schedule/broadcasts.h"
 #include "schedule/messages.h"
 #include "schedule/share.h"
+#include "schedule/spill.h"
 #include "schedule/sums.h"
 #include "schedule/turns.h"
 #include "schedule/workload.h"
 
 /// The instances of one segment.
 typedef struct hfta_segment_memory {
-  void **bases;       ///< `count` addresses
+  void **bases;       ///< `count` addresses; of what isn't resident NULL while
+                      ///< it has no place
   char *host;         ///< the host's image of all instances, or NULL
   uint64_t bytes;     ///< of each
   uint32_t count;     ///< 0: scratch, which the pool owns, or not needed
-  uint32_t read_only; ///< `bases` lead into the program's image
+  uint32_t read_only; ///< `bases` aren't its own: they lead into the program's
+                      ///< image or the arena
 } hfta_segment_memory;
 
 typedef struct hfta_worker {
@@ -42,11 +45,12 @@ typedef struct hfta_worker {
   hfta_messages messages; ///< to and from other stages
   hfta_device *device;
   hfta_segment_memory *memory; ///< one a segment
-  void **call_bases;           ///< what a running task gets, one a segment
-  bool *keeps;                 ///< of the running schedule, one a segment
-  int32_t *chosen;             ///< room for some of the copies that run, and
-                               ///< as many places of theirs
-  hfta_turns *turns;           ///< one a schedule
+  hfta_spill spill;
+  void **call_bases; ///< what a running task gets, one a segment
+  bool *keeps;       ///< of the running schedule, one a segment
+  int32_t *chosen;   ///< room for some of the copies that run, and
+                     ///< as many places of theirs
+  hfta_turns *turns; ///< one a schedule
   hfta_batches batches;
   hfta_error error; ///< of its own last failure
 } hfta_worker;
@@ -67,8 +71,9 @@ hfta_status hfta_worker_open(hfta_worker *self, const hfta_instance *instance,
 hfta_status hfta_worker_open_device(hfta_worker *self, const char *text,
                                     const hfta_device_options *options);
 
-/// Memory and messages, after the device is there.
-hfta_status hfta_worker_allocate(hfta_worker *self);
+/// Memory, a store and messages, after the device is there.
+hfta_status hfta_worker_allocate(hfta_worker *self,
+                                 const hfta_store_options *store);
 
 void hfta_worker_close(hfta_worker *self);
 
@@ -98,7 +103,7 @@ int64_t hfta_worker_instance(const hfta_worker *self, uint32_t segment,
                              int64_t place, int64_t number);
 
 /// The address of a copy's tensor in the first instance of its segment, for
-/// which the worker has memory.
+/// which the worker has memory that stays.
 char *hfta_worker_address(const hfta_worker *self, uint32_t tensor,
                           int64_t copy);
 

@@ -3,6 +3,8 @@
 #include "schedule/workload.h"
 
 #include "hfta/data.h"
+#include "hfta/store.h"
+#include "schedule/fetches.h"
 #include "schedule/share.h"
 #include "schedule/sums.h"
 
@@ -313,12 +315,28 @@ static bool takes_turns(const hfta_program *program,
   return false;
 }
 
+/// The most copies of a turn: as many as the schedule says, else one a thread.
+static uint64_t widest_turn(const hfta_program *program,
+                            const hfta_workload *workload, int threads) {
+  uint64_t most = 0;
+  const hfta_command *command;
+  for (cursor at = {0}; (command = next_own(program, workload, &at));) {
+    if (command->kind != HFTA_COMMAND_REPEAT ||
+        command->subject != HFTA_REPEAT_TURNS)
+      continue;
+    uint64_t copies = command->bytes ? command->bytes : (uint64_t)threads;
+    most = copies > most ? copies : most;
+  }
+  return most;
+}
+
 int64_t hfta_workload_copies_at_once(const hfta_program *program,
                                      const hfta_workload *workload,
                                      int threads) {
   if (!takes_turns(program, workload))
     return workload->copies;
-  return threads < workload->copies ? threads : workload->copies;
+  uint64_t most = widest_turn(program, workload, threads);
+  return most < (uint64_t)workload->copies ? (int64_t)most : workload->copies;
 }
 
 int64_t hfta_program_copies_at_once(const hfta_program *program, int threads) {
@@ -350,6 +368,47 @@ bool hfta_workload_shares_slabs(const hfta_program *program,
   return program->segments[segment].copy_bytes != 0 &&
          !keeps_slabs(program, workload, segment) &&
          takes_turns(program, workload);
+}
+
+//===----------------------------------------------------------------------===//
+// What isn't resident
+//===----------------------------------------------------------------------===//
+
+uint64_t hfta_workload_arena_bytes(const hfta_program *program,
+                                   const hfta_workload *workload) {
+  uint64_t most = 0;
+  for (uint32_t s = 0; s < program->schedule_count; ++s) {
+    const hfta_schedule *schedule = &program->schedules[s];
+    for (uint32_t i = 0; hfta_workload_runs(program, workload, s) &&
+                         i < schedule->command_count;
+         ++i) {
+      if (schedule->commands[i].kind != HFTA_COMMAND_FETCH)
+        continue;
+      uint64_t end = hfta_fetch_end(program, schedule, &schedule->commands[i]);
+      most = end > most ? end : most;
+    }
+  }
+  return most;
+}
+
+hfta_spilled_extents hfta_workload_spills(const hfta_program *program,
+                                          const hfta_workload *workload,
+                                          uint64_t *out) {
+  hfta_spilled_extents all = {0, 0};
+  for (uint32_t i = 0; i < program->segment_count; ++i) {
+    const hfta_segment *segment = &program->segments[i];
+    if (segment->residency != HFTA_SPILLED ||
+        !hfta_workload_needs(program, workload, i))
+      continue;
+    uint64_t unit = segment->copy_bytes ? segment->copy_bytes : segment->bytes;
+    uint64_t count = hfta_workload_instances(program, workload, i);
+    count *= segment->copy_bytes ? (uint64_t)program->copies : 1;
+    for (uint64_t j = 0; out && j < count; ++j)
+      out[all.count + j] = unit;
+    all.count += count;
+    all.bytes += count * unit;
+  }
+  return all;
 }
 
 //===----------------------------------------------------------------------===//
@@ -486,6 +545,7 @@ static uint64_t touched_bytes(const hfta_program *program,
                               int threads) {
   const hfta_segment *segment = &program->segments[index];
   if (segment->role == HFTA_SEGMENT_SCRATCH ||
+      segment->residency != HFTA_RESIDENT ||
       !hfta_workload_needs(program, workload, index))
     return 0;
   bool is_weights = segment->role == HFTA_SEGMENT_PARAMETERS ||
@@ -547,12 +607,17 @@ hfta_memory_plan hfta_workload_memory(const hfta_program *program,
     for (uint32_t i = 0; i < program->segment_count; ++i)
       *plan_entry(&plan, program->segments[i].role) +=
           touched_bytes(program, &own, i, threads);
+    hfta_spilled_extents spilled = hfta_workload_spills(program, &own, NULL);
+    plan.arena += hfta_workload_arena_bytes(program, &own);
+    if (spilled.count > 0)
+      plan.store += hfta_store_overhead(spilled.count, spilled.bytes);
   }
   plan.scratch = hfta_program_scratch_bytes(program) * (uint64_t)threads;
   plan.prefetch = prefetch_bytes(program, workload);
   plan.peak = plan.parameters + plan.gradients + plan.optimizer_state +
               plan.statistics + plan.curvature + plan.activations +
-              plan.workspace + plan.input_output + plan.prefetch + plan.scratch;
+              plan.workspace + plan.input_output + plan.prefetch +
+              plan.scratch + plan.arena + plan.store;
   return plan;
 }
 

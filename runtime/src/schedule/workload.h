@@ -89,6 +89,21 @@ uint64_t hfta_workload_segment_bytes(const hfta_program *program,
                                      const hfta_workload *workload,
                                      uint32_t segment, int threads);
 
+/// How far the workload's FETCHes reach into the arena.
+uint64_t hfta_workload_arena_bytes(const hfta_program *program,
+                                   const hfta_workload *workload);
+
+/// What a store holds of a workload.
+typedef struct hfta_spilled_extents {
+  uint64_t count, bytes;
+} hfta_spilled_extents;
+
+/// The extents of a worker's spilled segments, by segment, instance and copy;
+/// of segments without slabs by instance. `out`: their bytes, or NULL.
+hfta_spilled_extents hfta_workload_spills(const hfta_program *program,
+                                          const hfta_workload *workload,
+                                          uint64_t *out);
+
 //===----------------------------------------------------------------------===//
 // Instances
 //===----------------------------------------------------------------------===//

@@ -13,8 +13,7 @@
 enum {
   PIECE = 1 << 20,    ///< most bytes with one checksum
   TRANSFER = 4 << 20, ///< most bytes that a thread moves at once
-  THREADS = 2,        ///< where nobody says how many
-  STACK = 64 << 10    ///< what is touched of a thread's stack, about
+  THREADS = 2         ///< where nobody says how many
 };
 
 typedef struct piece {
@@ -346,12 +345,9 @@ static uint64_t count_pieces(uint64_t bytes) {
   return bytes / PIECE + (bytes % PIECE != 0);
 }
 
-uint64_t hfta_store_overhead(const uint64_t *extents, uint64_t count,
-                             int threads) {
-  uint64_t pieces = 0;
-  for (uint64_t i = 0; i < count; ++i)
-    pieces += count_pieces(extents[i]);
-  return PIECE + (uint64_t)(threads > 0 ? threads : THREADS) * STACK +
+uint64_t hfta_store_overhead(uint64_t count, uint64_t bytes) {
+  uint64_t pieces = bytes / PIECE + count;
+  return PIECE + HFTA_STORE_THREADS * HFTA_SMALL_STACK +
          pieces * sizeof(piece) + 2 * (count + 1) * sizeof(uint64_t);
 }
 
@@ -378,8 +374,8 @@ static hfta_status allocate(hfta_store *self, const hfta_store_options *options,
 static hfta_status start_threads(hfta_store *self, hfta_error *error) {
   int wanted = self->thread_count, code = 0;
   for (self->thread_count = 0; self->thread_count < wanted && code == 0;)
-    if ((code = hfta_thread_start(&self->threads[self->thread_count],
-                                  thread_main, self)) == 0)
+    if ((code = hfta_small_thread_start(&self->threads[self->thread_count],
+                                        thread_main, self)) == 0)
       ++self->thread_count;
   return code == 0
              ? HFTA_OK

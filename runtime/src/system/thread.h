@@ -11,4 +11,11 @@
 int hfta_thread_start(pthread_t *out, void *(*function)(void *),
                       void *argument);
 
+/// Bytes of a small thread's stack, all of which limits of memory may count.
+enum { HFTA_SMALL_STACK = 256 << 10 };
+
+/// The same with a small stack: for what calls little.
+int hfta_small_thread_start(pthread_t *out, void *(*function)(void *),
+                            void *argument);
+
 #endif // HFTA_SRC_SYSTEM_THREAD_H

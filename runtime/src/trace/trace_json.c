@@ -42,6 +42,8 @@ static uint32_t row_of(const hfta_trace_part *part,
   case HFTA_ACTIVITY_RUN:
   case HFTA_ACTIVITY_COPY:
   case HFTA_ACTIVITY_FILL:
+  case HFTA_ACTIVITY_FETCH:
+  case HFTA_ACTIVITY_EVICT:
     break;
   case HFTA_ACTIVITY_CALL:
     return first + 1;
@@ -68,6 +70,10 @@ static const char *name_queue(const hfta_program *program, uint32_t queue) {
         return "sends";
       if (command->queue == queue && command->kind == HFTA_COMMAND_RECEIVE)
         return "receives";
+      if (command->queue == queue && command->kind == HFTA_COMMAND_FETCH)
+        return "fetches";
+      if (command->queue == queue && command->kind == HFTA_COMMAND_EVICT)
+        return "evictions";
       if (command->queue == queue && command->kind == HFTA_COMMAND_RUN)
         name = "tasks";
     }
@@ -212,6 +218,17 @@ static void name_writing(const hfta_trace_part *part,
     snprintf(text, bytes, is_host ? "copy %s to the host" : "copy to %s", name);
 }
 
+static void name_move(const hfta_trace_part *part,
+                      const hfta_trace_event *event, char *text, size_t bytes) {
+  const hfta_instance *instance = part->instance;
+  uint32_t segment = hfta_spill_find_segment(&instance->workers[event->worker],
+                                             (uint64_t)event->number);
+  snprintf(text, bytes, "%s %s",
+           event->kind == HFTA_ACTIVITY_FETCH ? "fetch" : "evict",
+           segment == UINT32_MAX ? "memory"
+                                 : instance->program->segments[segment].name);
+}
+
 static void name_event(const hfta_trace_part *part,
                        const hfta_trace_event *event, char *text,
                        size_t bytes) {
@@ -223,6 +240,10 @@ static void name_event(const hfta_trace_part *part,
   case HFTA_ACTIVITY_COPY:
   case HFTA_ACTIVITY_FILL:
     name_writing(part, event, text, bytes);
+    break;
+  case HFTA_ACTIVITY_FETCH:
+  case HFTA_ACTIVITY_EVICT:
+    name_move(part, event, text, bytes);
     break;
   case HFTA_ACTIVITY_CALL:
     snprintf(text, bytes, "%s",
