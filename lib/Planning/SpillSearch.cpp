@@ -531,6 +531,10 @@ SpillPlan ChainSearch::makePlan(const Label &label) const {
     int64_t firstValue =
         index.firstValues[model.getFirstOp(node.group.firstBlock)];
     llvm::copy(node.option->values, plan.values.begin() + firstValue);
+    // What nothing would move may as well be called saved.
+    if (isAtTurn(node.group))
+      std::replace(plan.values.begin() + firstValue, plan.values.end(),
+                   Keep::spill, Keep::save);
     for (auto [number, value] :
          llvm::enumerate(index.crossing[node.group.endBlock])) {
       State code = getCode(node.behind, number);

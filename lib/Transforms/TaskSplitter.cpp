@@ -5,9 +5,7 @@
 using namespace mlir;
 using namespace mlir::hfta;
 
-/// Nothing is gained by keeping the result; of a float that was rounded to a
-/// narrower type there is: its operand is larger.
-static bool isMovement(Operation *op) {
+bool hfta::isMovement(Operation *op) {
   if (!op->hasTrait<MovementTrait>())
     return false;
   auto cast = dyn_cast<CastOp>(op);

@@ -8,6 +8,10 @@
 
 namespace mlir::hfta {
 
+/// Nothing is gained by keeping the op's result; of a float that was rounded to
+/// a narrower type there is: its operand is larger.
+bool isMovement(Operation *op);
+
 /// What the backward needs of an op of its block's forward it finds as the op's
 /// `hfta.keep` says. Saved or spilled, the forward leaves it. What is to be
 /// computed again is computed by recompute.b, or by the backward itself where

@@ -371,6 +371,25 @@ def HftaPlanPipeline : Pass<"hfta-plan-pipeline", "::mlir::ModuleOp"> {
   ];
 }
 
+def HftaPlanSpill : Pass<"hfta-plan-spill", "::mlir::ModuleOp"> {
+  let summary = "Plan what of a step is kept, spilled or computed again";
+  let description = [{
+    Of a job with a budget of memory, between hfta-differentiate and
+    hfta-split-tasks. By what types and rates say of the undivided step, the
+    fastest plan is found that fits: neighbouring blocks are merged, and each op of
+    the forward gets a `hfta.keep`; nothing is computed again unless the job's
+    `recompute` says so. What the budget has to be in the end is known when memory
+    is planned; if nothing fits, what needs least is noted. A remark has the plan
+    as a table. hftac doesn't run it yet.
+
+    ```mlir
+    %1 = hfta.exp %0 {hfta.block = 0 : i64, hfta.part = #hfta.part<forward>} : …
+    // ==>
+    %1 = hfta.exp %0 {hfta.block = 0 : i64, hfta.keep = #hfta.keep<recompute>, hfta.part = #hfta.part<forward>} : …
+    ```
+  }];
+}
+
 def HftaPrintLayers : Pass<"hfta-print-layers", "::mlir::ModuleOp"> {
   let summary = "Print every trained layer: parameter, input, output gradient";
   let description = [{

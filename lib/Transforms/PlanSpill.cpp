@@ -1,0 +1,103 @@
+//===- PlanSpill.cpp - What of a step is kept, spilled or computed again --===//
+
+#include "Hfta/Dialect/Hfta/IR/TaskNames.h"
+#include "Hfta/Planning/SpillPlan.h"
+#include "Hfta/Transforms/Passes.h"
+#include "SpillModeler.h"
+
+#include "mlir/IR/Remarks.h"
+#include "llvm/Support/FormatVariadic.h"
+
+namespace mlir::hfta {
+#define GEN_PASS_DEF_HFTAPLANSPILL
+#include "Hfta/Transforms/Passes.h.inc"
+} // namespace mlir::hfta
+
+using namespace mlir;
+using namespace mlir::hfta;
+using planning::RecomputePolicy;
+using planning::SpillPlan;
+
+static RecomputePolicy getPolicy(const Job &job) {
+  if (job.recompute == "all")
+    return RecomputePolicy::all;
+  return job.recompute == "auto" ? RecomputePolicy::automatic
+                                 : RecomputePolicy::none;
+}
+
+static Keep getKeep(planning::Keep keep) {
+  switch (keep) {
+  case planning::Keep::save:
+    return Keep::save;
+  case planning::Keep::spill:
+    return Keep::spill;
+  case planning::Keep::recompute:
+    return Keep::recompute;
+  }
+  llvm_unreachable("all ways to keep a value are listed");
+}
+
+/// On each op what becomes of its results. Where nothing is computed again,
+/// those that no backward needs have nothing to be said of them.
+static void noteValues(const StepModel &step, const SpillPlan &plan,
+                       bool recomputes) {
+  for (auto [value, keep] : llvm::zip_equal(step.values, plan.values)) {
+    if (keep == planning::Keep::recompute && !recomputes)
+      continue;
+    Operation *op = value.getDefiningOp();
+    op->setAttr(HftaDialect::kKeepAttrName,
+                KeepAttr::get(op->getContext(), getKeep(keep)));
+  }
+}
+
+static SmallVector<int64_t> getMerged(const SpillPlan &plan) {
+  SmallVector<int64_t> into;
+  for (auto [number, group] : llvm::enumerate(plan.groups))
+    into.append(group.endBlock - group.firstBlock,
+                static_cast<int64_t>(number));
+  return into;
+}
+
+namespace {
+struct PlanSpillPass : hfta::impl::HftaPlanSpillBase<PlanSpillPass> {
+  using HftaPlanSpillBase::HftaPlanSpillBase;
+
+  void runOnOperation() override {
+    ModuleOp module = getOperation();
+    FailureOr<Job> job = Job::read(module);
+    if (failed(job))
+      return signalPassFailure();
+    if (!job->hasBudget())
+      return markAllAnalysesPreserved();
+    FailureOr<StepModel> step = modelStep(module, *job);
+    if (failed(step))
+      return signalPassFailure();
+    planning::SpillRequest request;
+    request.budget = job->memoryDevice;
+    request.spills = job->spillsToDisk();
+    request.recompute = getPolicy(*job);
+    planning::SpillFailure failure;
+    std::optional<planning::SpillChoice> choice =
+        planning::planSpill(step->model, request, failure);
+    if (!choice) {
+      // How much the program needs is known when its memory is planned: what
+      // comes nearest is tried.
+      request.budget = failure.leastBudget;
+      choice = planning::planSpill(step->model, request, failure);
+    }
+    remark(*step, choice->plan, request.budget);
+    noteValues(*step, choice->plan, request.recompute != RecomputePolicy::none);
+    mergeBlocks(module, getMerged(choice->plan));
+  }
+
+  void remark(const StepModel &step, const SpillPlan &plan, int64_t budget) {
+    std::string text;
+    llvm::raw_string_ostream os(text);
+    planning::printSpillPlan(step.model, plan, budget, os);
+    remark::analysis(
+        getOperation().getLoc(),
+        remark::RemarkOpts::name("Spill").category("hfta-plan-spill"))
+        << text;
+  }
+};
+} // namespace
