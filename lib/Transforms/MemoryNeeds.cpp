@@ -4,6 +4,7 @@
 
 #include "Hfta/Dialect/Hfta/IR/VariableIndex.h"
 #include "hfta/data.h"
+#include "hfta/store.h"
 
 #include <map>
 #include <set>
@@ -52,12 +53,27 @@ static bool takesTurns(ModuleOp module) {
   return result.wasInterrupted();
 }
 
+/// What the store of all spilled segments needs of memory: an extent a slab, or
+/// an instance that has none.
+static int64_t countStoreBytes(ModuleOp module, const Job &job) {
+  int64_t extents = 0, bytes = 0;
+  for (auto segment : SegmentAttr::getTable(module).getAsRange<SegmentAttr>()) {
+    if (segment.getResidency() != Residency::spilled)
+      continue;
+    int64_t slabs = segment.getCopyBytes() > 0 ? job.copies : 1;
+    extents += slabs * segment.getInstances();
+    bytes += segment.getBytes() * segment.getInstances();
+  }
+  return extents > 0 ? static_cast<int64_t>(hfta_store_overhead(extents, bytes))
+                     : 0;
+}
+
 int64_t hfta::countResidentBytes(ModuleOp module, const Job &job,
                                  int64_t copies) {
   std::map<int64_t, int64_t> reach = findReach(module);
   std::set<int64_t> kept = findKept(module);
   int64_t slabs = takesTurns(module) ? copies : job.copies;
-  int64_t bytes = countBatches(module, job);
+  int64_t bytes = countBatches(module, job) + countStoreBytes(module, job);
   for (auto [index, segment] : llvm::enumerate(
            SegmentAttr::getTable(module).getAsRange<SegmentAttr>())) {
     Role role = segment.getRole();

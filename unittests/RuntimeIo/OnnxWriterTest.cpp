@@ -12,10 +12,11 @@ class OnnxWriterTest : public FileTest {
 protected:
   std::string save(const hfta_export_template &model,
                    const std::vector<hfta_tensor_view> &tensors,
-                   const std::string &file) const {
+                   const std::string &file,
+                   const hfta_tensor_source *source = nullptr) const {
     hfta_error error;
     hfta_status status = hfta_onnx_write(file.c_str(), &model, tensors.data(),
-                                         tensors.size(), &error);
+                                         tensors.size(), source, &error);
     std::string message = describe(status, error);
     size_t at = message.find(file);
     return at == std::string::npos ? message
@@ -30,6 +31,33 @@ const hfta_export_template model = {header.data(), header.size(), graph.data(),
 const int64_t shape[] = {1, 300};
 
 } // namespace
+
+TEST_F(OnnxWriterTest, DataMayComeFromASource) {
+  const int64_t many[] = {1 << 19, 3};
+  std::string data(std::size_t(3) << 21, 'x');
+  for (std::size_t i = 0; i < data.size(); ++i)
+    data[i] = static_cast<char>(i * 7 + (i >> 20));
+  const hfta_tensor_view step = {"s", HFTA_I64, 0, nullptr, "abcdefgh", 8};
+  hfta_tensor_view weight = {"w", HFTA_F32, 2, many, data.data(), data.size()};
+  std::string whole = path("whole.onnx"), read = path("read.onnx");
+  ASSERT_EQ(save(model, {step, weight}, whole), "0");
+  weight.data = nullptr;
+  const hfta_tensor_source source = {
+      [](void *argument, size_t index, uint64_t offset, void *to,
+         uint64_t bytes, hfta_error *error) {
+        auto *from = static_cast<std::string *>(argument);
+        if (index != 1 || from->empty())
+          return hfta_fail(error, HFTA_CANNOT_WRITE, "nothing is there");
+        from->copy(static_cast<char *>(to), bytes, offset);
+        return HFTA_OK;
+      },
+      &data};
+  ASSERT_EQ(save(model, {step, weight}, read, &source), "0");
+  EXPECT_EQ(readFile(read), readFile(whole));
+  data.clear();
+  EXPECT_EQ(save(model, {step, weight}, path("none.onnx"), &source),
+            "4: nothing is there");
+}
 
 TEST_F(OnnxWriterTest, ExactBytes) {
   std::string data(1200, 'x');

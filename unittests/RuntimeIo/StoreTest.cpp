@@ -21,7 +21,7 @@ extern "C" {
 namespace {
 
 constexpr uint64_t kPage = HFTA_PAGE_BYTES;
-constexpr uint64_t kPiece = 1 << 20;
+constexpr uint64_t kPiece = HFTA_STORE_PIECE_BYTES;
 
 using StorePointer = std::unique_ptr<hfta_store, void (*)(hfta_store *)>;
 
@@ -267,8 +267,9 @@ TEST(Media, UnknownLayersAreRefused) {
 TEST(FileMedium, FoldersThatCannotBeUsedAreRefused) {
   EXPECT_EQ(open("", "/nowhere/at/all", kPage),
             "4: cannot spill in '/nowhere/at/all': No such file or directory");
-  EXPECT_EQ(open("", __FILE__, kPage),
-            "4: cannot spill in '" __FILE__ "': Not a directory");
+  EXPECT_EQ(open("", HFTA_DISK_FOLDER "/cmake_install.cmake", kPage),
+            "4: cannot spill in '" HFTA_DISK_FOLDER
+            "/cmake_install.cmake': Not a directory");
   // Memory by another name.
   EXPECT_EQ(open("", "/dev/shm", kPage),
             "3: cannot spill in '/dev/shm': its file system is memory itself; "
@@ -279,9 +280,9 @@ TEST(FileMedium, ALengthPastTheLimitIsRefusedAtOnce) {
   struct rlimit before;
   ASSERT_EQ(getrlimit(RLIMIT_FSIZE, &before), 0);
   struct rlimit limited = before;
-  limited.rlim_cur = kPiece;
+  limited.rlim_cur = 1 << 20;
   ASSERT_EQ(setrlimit(RLIMIT_FSIZE, &limited), 0);
-  std::string message = open("", HFTA_DISK_FOLDER, 2 * kPiece);
+  std::string message = open("", HFTA_DISK_FOLDER, 2 << 20);
   EXPECT_EQ(setrlimit(RLIMIT_FSIZE, &before), 0);
   EXPECT_EQ(message, std::string("4: cannot spill 2097152 bytes in '") +
                          HFTA_DISK_FOLDER + "': File too large");
@@ -297,8 +298,8 @@ TEST(ThrottledMedium, TakesAsLongAsTheRateSays) {
   // In 0.1 s both ways apart, 0.2 s through one channel.
   for (bool isShared : {false, true}) {
     StorePointer store =
-        make({kPiece}, isShared ? "memory,throttled=10485760"
-                                : "memory,throttled=10485760:10485760");
+        make({kPiece}, isShared ? "memory,throttled=2621440"
+                                : "memory,throttled=2621440:2621440");
     Buffer bytes(kPiece);
     hfta_error error;
     double begin = hfta_now();

@@ -1,7 +1,7 @@
 //===- store.h - What lies outside of memory meanwhile ----------*- C -*-===//
 //
 // A store holds extents: runs of bytes of sizes that are given when it is
-// opened. They are cut into pieces of at most a MiB, each of which has a
+// opened. They are cut into pieces of at most 256 KiB, each of which has a
 // CRC-32C that is checked when it is read. Below that is a medium, reached
 // through a table of functions only, which reads and writes ranges of bytes: a
 // file, and for tests and measurements others. A store is scratch: nothing of
@@ -90,9 +90,20 @@ typedef struct hfta_store_options {
 
 #define HFTA_STORE_THREADS 16
 
+/// Most bytes that have one checksum, and that are read to give a part of them.
+#define HFTA_STORE_PIECE_BYTES (256u << 10)
+
+/// What is touched of the stack of one of its threads, about.
+#define HFTA_STORE_STACK_BYTES (16u << 10)
+
 /// The most memory that a store of so many extents and bytes needs beside what
-/// is read and written.
-uint64_t hfta_store_overhead(uint64_t count, uint64_t bytes);
+/// is read and written: threads, a piece, and for each piece and extent what is
+/// known of it. Plans count with it.
+static inline uint64_t hfta_store_overhead(uint64_t extents, uint64_t bytes) {
+  uint64_t pieces = bytes / HFTA_STORE_PIECE_BYTES + extents;
+  return HFTA_STORE_PIECE_BYTES + HFTA_STORE_THREADS * HFTA_STORE_STACK_BYTES +
+         8 * pieces + 16 * (extents + 1);
+}
 
 /// All extents read as zeros. Fails as hfta_medium_open; without memory or
 /// threads HFTA_UNSUPPORTED.

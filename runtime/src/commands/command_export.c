@@ -6,20 +6,40 @@
 
 #include <stdlib.h>
 
-/// Views of a copy's exported tensors, in the table's order.
-static hfta_status collect(hfta_instance *instance, int64_t copy,
-                           hfta_tensor_view *views, size_t *out_count) {
+/// A copy's exported tensors, in the table's order.
+typedef struct exported {
+  hfta_instance *instance;
+  int64_t copy;
+  hfta_tensor_view *views;
+  uint32_t *tensors; ///< of each view
+  size_t count;
+} exported;
+
+/// What is spilled has no data in memory.
+static hfta_status read_tensor(void *argument, size_t index, uint64_t offset,
+                               void *to, uint64_t bytes, hfta_error *error) {
+  const exported *self = argument;
+  hfta_status status = hfta_instance_read(self->instance, self->tensors[index],
+                                          self->copy, offset, to, bytes);
+  if (status == HFTA_OK)
+    return HFTA_OK;
+  return hfta_fail(error, status, "%s",
+                   hfta_instance_error(self->instance)->message);
+}
+
+static hfta_status collect(exported *self) {
+  hfta_instance *instance = self->instance;
   const hfta_program *program = hfta_instance_program(instance);
   hfta_status status = HFTA_OK;
-  *out_count = 0;
   for (uint32_t i = 0; i < program->tensor_count && status == HFTA_OK; ++i) {
     const hfta_tensor *tensor = &program->tensors[i];
     if (!(tensor->flags & HFTA_TENSOR_EXPORT) ||
-        !hfta_tensor_is_of(tensor, copy))
+        !hfta_tensor_is_of(tensor, self->copy))
       continue;
     hfta_tensor_info info;
-    status = hfta_instance_tensor(instance, copy, tensor->name, &info);
-    views[(*out_count)++] =
+    status = hfta_instance_tensor(instance, self->copy, tensor->name, &info);
+    self->tensors[self->count] = i;
+    self->views[self->count++] =
         (hfta_tensor_view){.name = tensor->name,
                            .type = (hfta_element_type)tensor->type,
                            .rank = tensor->rank,
@@ -44,17 +64,22 @@ static int export_copy(const hfta_invocation *invocation,
                        const char *path) {
   const hfta_program *program = invocation->program;
   hfta_error *error = hfta_instance_error(instance);
-  hfta_tensor_view *views =
-      calloc((size_t)program->tensor_count + 1, sizeof(*views));
-  size_t count = 0;
+  size_t most = (size_t)program->tensor_count + 1;
+  exported self = {.instance = instance,
+                   .copy = copy,
+                   .views = calloc(most, sizeof(*self.views)),
+                   .tensors = calloc(most, sizeof(*self.tensors))};
+  const hfta_tensor_source source = {read_tensor, &self};
   hfta_status status =
-      views ? collect(instance, copy, views, &count)
-            : hfta_fail(error, HFTA_UNSUPPORTED, "not enough memory to export");
+      self.views && self.tensors
+          ? collect(&self)
+          : hfta_fail(error, HFTA_UNSUPPORTED, "not enough memory to export");
   if (status == HFTA_OK)
     status = hfta_onnx_write(
-        path, &hfta_program_model(program, copy)->export_template, views, count,
-        error);
-  free(views);
+        path, &hfta_program_model(program, copy)->export_template, self.views,
+        self.count, &source, error);
+  free(self.views);
+  free(self.tensors);
   if (status != HFTA_OK)
     return hfta_report(invocation, status, error->message);
   return HFTA_OK;

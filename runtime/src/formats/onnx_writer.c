@@ -6,6 +6,7 @@
 
 #include <inttypes.h>
 #include <limits.h>
+#include <stdlib.h>
 #include <string.h>
 
 // Protobuf: a field is a varint tag (number << 3 | wire type) and its value;
@@ -18,7 +19,8 @@ enum {
   TENSOR_DATA_TYPE = 2 << 3 | 0,
   TENSOR_NAME = 8 << 3 | 2,
   TENSOR_RAW_DATA = 9 << 3 | 2,
-  MAX_VARINT_BYTES = 10
+  MAX_VARINT_BYTES = 10,
+  PIECE = 1 << 20 ///< of a tensor that comes from a source
 };
 
 /// TensorProto.DataType.
@@ -54,6 +56,8 @@ static uint64_t data_type_of(hfta_element_type type) {
 /// contents in protobuf, so that everything is gone through twice.
 typedef struct byte_sink {
   hfta_output *output; ///< NULL: count only
+  const hfta_tensor_source *source;
+  char *piece; ///< PIECE bytes of a source's tensor
   uint64_t bytes;
   hfta_status status;
   hfta_error *error;
@@ -64,6 +68,20 @@ static void put(byte_sink *sink, const void *bytes, uint64_t size) {
     sink->bytes = UINT64_MAX;
   if (sink->output && sink->status == HFTA_OK)
     sink->status = hfta_output_write(sink->output, bytes, size, sink->error);
+}
+
+/// The bytes of tensor number `index`, as its source has them.
+static void put_from_source(byte_sink *sink, size_t index, uint64_t bytes) {
+  if (!sink->output) {
+    put(sink, NULL, bytes);
+    return;
+  }
+  for (uint64_t at = 0; at < bytes && sink->status == HFTA_OK; at += PIECE) {
+    uint64_t part = bytes - at < PIECE ? bytes - at : PIECE;
+    sink->status = sink->source->read(sink->source->argument, index, at,
+                                      sink->piece, part, sink->error);
+    put(sink, sink->piece, part);
+  }
 }
 
 static void put_varint(byte_sink *sink, uint64_t value) {
@@ -77,7 +95,8 @@ static void put_varint(byte_sink *sink, uint64_t value) {
   put(sink, bytes, length);
 }
 
-static void put_tensor(byte_sink *sink, const hfta_tensor_view *tensor) {
+static void put_tensor(byte_sink *sink, const hfta_tensor_view *tensor,
+                       size_t index) {
   for (uint32_t i = 0; i < tensor->rank; ++i) {
     put_varint(sink, TENSOR_DIMS);
     put_varint(sink, (uint64_t)tensor->shape[i]);
@@ -90,12 +109,15 @@ static void put_tensor(byte_sink *sink, const hfta_tensor_view *tensor) {
   put(sink, tensor->name, name_length);
   put_varint(sink, TENSOR_RAW_DATA);
   put_varint(sink, tensor->bytes);
-  put(sink, tensor->data, tensor->bytes);
+  if (tensor->data)
+    put(sink, tensor->data, tensor->bytes);
+  else
+    put_from_source(sink, index, tensor->bytes);
 }
 
 static uint64_t tensor_length(const hfta_tensor_view *tensor) {
   byte_sink counter = {0};
-  put_tensor(&counter, tensor);
+  put_tensor(&counter, tensor, 0);
   return counter.bytes;
 }
 
@@ -104,7 +126,7 @@ static void put_initializers(byte_sink *sink, const hfta_tensor_view *tensors,
   for (size_t i = 0; i < count; ++i) {
     put_varint(sink, GRAPH_INITIALIZER);
     put_varint(sink, tensor_length(&tensors[i]));
-    put_tensor(sink, &tensors[i]);
+    put_tensor(sink, &tensors[i], i);
   }
 }
 
@@ -133,10 +155,10 @@ static hfta_status check_tensors(const char *path,
   return HFTA_OK;
 }
 
-hfta_status hfta_onnx_write(const char *path,
-                            const hfta_export_template *export_template,
-                            const hfta_tensor_view *tensors,
-                            size_t tensor_count, hfta_error *error) {
+hfta_status
+hfta_onnx_write(const char *path, const hfta_export_template *export_template,
+                const hfta_tensor_view *tensors, size_t tensor_count,
+                const hfta_tensor_source *source, hfta_error *error) {
   if (!export_template->header || !export_template->graph)
     return hfta_fail(error, HFTA_UNSUPPORTED,
                      "cannot write '%s': the program holds no ONNX model",
@@ -153,11 +175,17 @@ hfta_status hfta_onnx_write(const char *path,
                      "cannot write '%s': an ONNX file of %" PRIu64
                      " bytes exceeds protobuf's limit of 2 GiB",
                      path, model.bytes);
-  byte_sink file = {.error = error};
+  byte_sink file = {
+      .source = source, .piece = source ? malloc(PIECE) : NULL, .error = error};
+  if (source && !file.piece)
+    return hfta_fail(error, HFTA_UNSUPPORTED,
+                     "cannot write '%s': not enough memory", path);
   status = hfta_output_open(path, &file.output, error);
+  if (status == HFTA_OK)
+    put_model(&file, export_template, graph.bytes, tensors, tensor_count);
+  free(file.piece);
   if (status != HFTA_OK)
     return status;
-  put_model(&file, export_template, graph.bytes, tensors, tensor_count);
   if (file.status == HFTA_OK)
     return hfta_output_commit(file.output, error);
   hfta_output_discard(file.output);

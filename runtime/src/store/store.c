@@ -11,7 +11,7 @@
 #include <string.h>
 
 enum {
-  PIECE = 1 << 20,    ///< most bytes with one checksum
+  PIECE = HFTA_STORE_PIECE_BYTES,
   TRANSFER = 4 << 20, ///< most bytes that a thread moves at once
   THREADS = 2         ///< where nobody says how many
 };
@@ -343,12 +343,6 @@ const char *hfta_store_note(const hfta_store *self) {
 
 static uint64_t count_pieces(uint64_t bytes) {
   return bytes / PIECE + (bytes % PIECE != 0);
-}
-
-uint64_t hfta_store_overhead(uint64_t count, uint64_t bytes) {
-  uint64_t pieces = bytes / PIECE + count;
-  return PIECE + HFTA_STORE_THREADS * HFTA_SMALL_STACK +
-         pieces * sizeof(piece) + 2 * (count + 1) * sizeof(uint64_t);
 }
 
 static hfta_status allocate(hfta_store *self, const hfta_store_options *options,
