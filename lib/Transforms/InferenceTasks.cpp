@@ -1,6 +1,6 @@
-//===- InferenceTasks.cpp - evaluation and infer --------------------------===//
+//===- InferenceTasks.cpp - evaluation and inference ----------------------===//
 //
-// An evaluation is one function, and cut into blocks where a training step is.
+// Each is one function, and cut into blocks where a training step is.
 //===----------------------------------------------------------------------===//
 
 #include "Blocks.h"
@@ -88,9 +88,9 @@ static void buildEvaluationFunction(TaskBuilder &tasks, ModelOp model,
   noteTags(pass, tags);
 }
 
-static void buildInfer(TaskBuilder &tasks, ModelOp model) {
+static void buildInferenceFunction(TaskBuilder &tasks, ModelOp model) {
   auto forward = model.lookupSymbol<func::FuncOp>("forward");
-  func::FuncOp function = tasks.startTask(parts::kInfer, -1);
+  func::FuncOp function = tasks.startTask(parts::kInference, -1);
   SmallVector<Value> arguments;
   for (unsigned index = 0; index < forward.getNumArguments(); ++index) {
     VariableOp input = tasks.declare(
@@ -122,11 +122,13 @@ static void buildInfer(TaskBuilder &tasks, ModelOp model) {
     output.setCopyAttr(copy);
     tasks.write(value, output);
   }
-  function.walk(removeTags);
+  TaskTags tags;
+  assignBlocks(tasks, function.getBody().front(), TaskPart::infer, tags);
+  noteTags(function.getBody().front(), tags);
 }
 
 void hfta::buildInference(TaskBuilder &tasks, ModelOp model, int64_t blocks) {
   if (tasks.getJob().training)
     buildEvaluationFunction(tasks, model, blocks);
-  buildInfer(tasks, model);
+  buildInferenceFunction(tasks, model);
 }

@@ -101,11 +101,11 @@ SmallVector<std::pair<Value, Value>> hfta::findRecomputed(ModuleOp module) {
   ValueNumbers ofTraining(module, {parts::kForward, parts::kRecompute,
                                    parts::kBackward, parts::kBackwardWeight});
   SmallVector<std::pair<Value, Value>> again(ofTraining.getAgain());
-  // Of an evaluation, what another block's task computes again.
-  for (auto [value, original] :
-       ValueNumbers(module, parts::kEvaluate).getAgain())
-    if (value.getDefiningOp()->getParentOfType<func::FuncOp>() !=
-        original.getDefiningOp()->getParentOfType<func::FuncOp>())
-      again.emplace_back(value, original);
+  // Of an evaluation or an inference, what another block's task computes again.
+  for (StringRef part : {parts::kEvaluate, parts::kInfer})
+    for (auto [value, original] : ValueNumbers(module, part).getAgain())
+      if (value.getDefiningOp()->getParentOfType<func::FuncOp>() !=
+          original.getDefiningOp()->getParentOfType<func::FuncOp>())
+        again.emplace_back(value, original);
   return again;
 }

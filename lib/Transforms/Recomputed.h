@@ -53,8 +53,8 @@ private:
 
 /// Results of elementwise ops in kernels, and of all ops of `recompute` tasks,
 /// that compute a value again, of the same operands, that training tasks have
-/// computed for the same copy, or an evaluation's task of another block:
-/// (again, first).
+/// computed for the same copy, or a task of another block of an evaluation or
+/// an inference: (again, first).
 SmallVector<std::pair<Value, Value>> findRecomputed(ModuleOp module);
 
 } // namespace mlir::hfta

@@ -293,8 +293,9 @@ void ScheduleBuilder::chooseStage(int64_t which) {
     StringRef part = task.getPart();
     if (of < 0 && parts::isOfLastBlock(part))
       of = job.getStage(resultBlock);
-    bool isWhole = part == parts::kInfer;
-    if (!isStage() || of == stage || (of < 0 && !isWhole))
+    // An inference knows no stages.
+    bool isOwn = part != parts::kInfer && (of == stage || of < 0);
+    if (!isStage() || isOwn)
       tasks[part.str()].push_back(task);
   }
 }

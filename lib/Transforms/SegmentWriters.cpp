@@ -31,7 +31,11 @@ static StringRef getWriter(VariableOp variable, TaskAttr task) {
   bool isOfEvaluation =
       role == Role::result && task.getPart() == parts::kEvaluate;
   bool isAgain = task.getPart() == parts::kRecompute;
-  return isSent || isOfEvaluation || isAgain ? task.getPart().getValue() : "";
+  // Who infers has no memory for a training's values.
+  bool isOfInference = role == Role::cut && task.getPart() == parts::kInfer;
+  return isSent || isOfEvaluation || isAgain || isOfInference
+             ? task.getPart().getValue()
+             : "";
 }
 
 FailureOr<llvm::StringMap<StringRef>>

@@ -87,14 +87,15 @@ static LogicalResult splitTraining(TaskBuilder &tasks, func::FuncOp training) {
   return success();
 }
 
-static LogicalResult splitEvaluation(TaskBuilder &tasks,
-                                     func::FuncOp evaluation) {
-  FailureOr<TaskTags> tags = readTags(evaluation);
+/// An evaluation, or an inference: all ops are of one part.
+static LogicalResult splitInto(TaskBuilder &tasks, TaskPart part,
+                               func::FuncOp undivided) {
+  FailureOr<TaskTags> tags = readTags(undivided);
   if (failed(tags))
     return failure();
   TaskSplitter(tasks, *tags, countBlocks(*tags))
-      .split(evaluation.getBody().front(), TaskPart::evaluate);
-  tasks.eraseTask(evaluation);
+      .split(undivided.getBody().front(), part);
+  tasks.eraseTask(undivided);
   return success();
 }
 
@@ -139,17 +140,19 @@ struct SplitTasksPass : hfta::impl::HftaSplitTasksBase<SplitTasksPass> {
     TaskBuilder tasks(module, job);
     func::FuncOp training = findUndivided(module, parts::kTraining);
     func::FuncOp evaluation = findUndivided(module, parts::kEvaluation);
-    func::FuncOp infer = findUndivided(module, parts::kInfer);
-    if (!infer || (job.training && !(training && evaluation)))
+    func::FuncOp inference = findUndivided(module, parts::kInference);
+    if (!inference || (job.training && !(training && evaluation)))
       return module.emitError("expected the undivided functions '")
-             << (job.training ? "training', 'evaluation' and 'infer" : "infer")
+             << (job.training ? "training', 'evaluation' and 'inference"
+                              : "inference")
              << "'; run hfta-differentiate first";
     if (training && failed(splitTraining(tasks, training)))
       return failure();
     buildInitTasks(tasks);
-    if (evaluation && failed(splitEvaluation(tasks, evaluation)))
+    if (evaluation && failed(splitInto(tasks, TaskPart::evaluate, evaluation)))
       return failure();
-    infer->moveBefore(module.getBody(), module.getBody()->end());
+    if (failed(splitInto(tasks, TaskPart::infer, inference)))
+      return failure();
     return checkNames(tasks);
   }
 };

@@ -33,7 +33,7 @@ struct Uses {
   std::set<int64_t> readers, writers; ///< stages
   std::set<int64_t> blocks;           ///< of readers
   bool writtenByForward = false, writtenByBackward = false,
-       writtenByEvaluate = false;
+       writtenByEvaluate = false, writtenByInfer = false;
   /// By gradients of weights, which may wait.
   bool readByWeight = false;
 };
@@ -77,17 +77,18 @@ static int64_t getBlock(VariableOp variable) {
   return static_cast<int64_t>(variable.getBlock());
 }
 
-/// Whose workers run a task. `infer` is the whole program's, and runs in one
-/// place; all stages need the clip scale.
+/// Whose workers run a task. An inference is the whole program's, and runs in
+/// one place; all stages need the clip scale.
 std::set<int64_t> StageAssignment::getStages(TaskAttr tag) const {
+  if (tag.getPart() == parts::kInfer)
+    return {};
   if (tag.getBlock() >= 0)
     return {job.getStage(tag.getBlock())};
   if (parts::isOfLastBlock(tag.getPart().getValue()))
     return {job.getStage(lastBlock)};
   std::set<int64_t> all;
   for (int64_t stage = 0; stage < job.getStageCount(); ++stage)
-    if (tag.getPart() != parts::kInfer)
-      all.insert(stage);
+    all.insert(stage);
   return all;
 }
 
@@ -96,7 +97,7 @@ void StageAssignment::findUses(func::FuncOp task, TaskAttr tag) {
   for (auto read : task.getOps<ReadOp>()) {
     Uses &used = uses[symbols.lookup(read.getVariable())];
     used.readers.insert(stages.begin(), stages.end());
-    if (tag.getBlock() >= 0)
+    if (tag.getBlock() >= 0 && !stages.empty())
       used.blocks.insert(tag.getBlock());
     used.readByWeight |= tag.getPart() == parts::kBackwardWeight ||
                          tag.getPart() == parts::kBackwardWeightMoments;
@@ -112,6 +113,7 @@ void StageAssignment::findUses(func::FuncOp task, TaskAttr tag) {
     used.writtenByBackward |= tag.getPart() == parts::kBackward ||
                               tag.getPart() == parts::kSampledMoments;
     used.writtenByEvaluate |= tag.getPart() == parts::kEvaluate;
+    used.writtenByInfer |= tag.getPart() == parts::kInfer;
   }
 }
 
@@ -197,7 +199,8 @@ void StageAssignment::giveInstances(VariableOp variable, const Uses &used) {
   Role role = variable.getRole();
   if (role != Role::saved && role != Role::cut && role != Role::input)
     return;
-  if (role == Role::input && !variable.isFor(Purpose::field))
+  if (used.writtenByInfer ||
+      (role == Role::input && !variable.isFor(Purpose::field)))
     return;
   std::set<int64_t> blocks = used.blocks;
   if (getBlock(variable) >= 0)

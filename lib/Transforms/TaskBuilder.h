@@ -145,7 +145,7 @@ void buildReportTask(TaskBuilder &tasks);
 /// micro-batch, of so many blocks.
 LogicalResult buildTrainingStep(TaskBuilder &tasks, ModelOp model,
                                 int64_t blocks);
-/// The undivided evaluation of one batch, where the job trains, and infer.
+/// The undivided evaluation of one batch, where the job trains, and inference.
 void buildInference(TaskBuilder &tasks, ModelOp model, int64_t blocks);
 
 } // namespace mlir::hfta

@@ -33,6 +33,7 @@ static bool isBackward(TaskPart part) {
   case TaskPart::recompute:
   case TaskPart::statistics:
   case TaskPart::evaluate:
+  case TaskPart::infer:
     return false;
   }
   llvm_unreachable("all parts are listed");
@@ -163,10 +164,13 @@ VariableOp TaskSplitter::findCarried(Value value, TaskTag into) const {
 
 VariableOp TaskSplitter::declareCarried(Value value, TaskTag from, Role role) {
   const Job &job = tasks.getJob();
-  bool trains = from.part != TaskPart::evaluate;
-  std::string symbol = names::getCompilerSymbol(
-      Twine(trains ? "" : "evaluation/") + stringifyRole(role) + "/" +
-      Twine(carried.size() + again.size()));
+  bool trains = from.part != TaskPart::evaluate && from.part != TaskPart::infer;
+  StringRef prefix = trains                            ? ""
+                     : from.part == TaskPart::evaluate ? "evaluation/"
+                                                       : "inference/";
+  std::string symbol =
+      names::getCompilerSymbol(prefix + Twine(stringifyRole(role)) + "/" +
+                               Twine(carried.size() + again.size()));
   VariableOp variable = tasks.declareCarried(
       symbol, cast<RankedTensorType>(value.getType()), role);
   // What is computed again is used up by the backward that follows at once.
@@ -265,6 +269,7 @@ bool TaskSplitter::needsTask(Block &block, TaskTag tag) const {
   case TaskPart::forward:
   case TaskPart::backward:
   case TaskPart::evaluate:
+  case TaskPart::infer:
     return true;
   }
   llvm_unreachable("all parts are listed");

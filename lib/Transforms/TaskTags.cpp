@@ -39,6 +39,7 @@ static bool followsOrder(Operation *from, TaskTag giver, TaskTag taker) {
   switch (giver.part) {
   case TaskPart::forward:
   case TaskPart::evaluate:
+  case TaskPart::infer:
     return giver.block <= taker.block;
   case TaskPart::backward:
   case TaskPart::sampled_moments:
@@ -67,19 +68,21 @@ static LogicalResult verifyOrder(Operation &op, const TaskTags &tags) {
   return success();
 }
 
-/// Whether ops of a part stand in the evaluation's function; null: in none.
-static std::optional<bool> isOfEvaluation(TaskPart part) {
+/// The undivided function that ops of a part stand in; empty: none does.
+static StringRef getUndivided(TaskPart part) {
   switch (part) {
-  case TaskPart::evaluate:
-    return true;
   case TaskPart::forward:
   case TaskPart::backward:
   case TaskPart::sampled_moments:
   case TaskPart::statistics:
-    return false;
+    return parts::kTraining;
+  case TaskPart::evaluate:
+    return parts::kEvaluation;
+  case TaskPart::infer:
+    return parts::kInference;
   case TaskPart::recompute:
   case TaskPart::backward_weight:
-    return std::nullopt;
+    return {};
   }
   llvm_unreachable("all parts are listed");
 }
@@ -87,7 +90,6 @@ static std::optional<bool> isOfEvaluation(TaskPart part) {
 FailureOr<TaskTags> hfta::readTags(func::FuncOp function) {
   TaskTags tags;
   auto task = function->getAttrOfType<TaskAttr>(HftaDialect::kTaskAttrName);
-  bool evaluates = task.getPart() == parts::kEvaluation;
   Block &pass = function.getBody().front();
   for (Operation &op : pass.without_terminator()) {
     auto part = op.getAttrOfType<TaskPartAttr>(HftaDialect::kPartAttrName);
@@ -97,11 +99,9 @@ FailureOr<TaskTags> hfta::readTags(func::FuncOp function) {
              << HftaDialect::kPartAttrName << "' and '"
              << HftaDialect::kBlockAttrName
              << "' on each op of an undivided function";
-    if (isOfEvaluation(part.getValue()) != evaluates)
-      return op.emitError("expected an op of part ")
-             << (evaluates ? "evaluate"
-                           : "forward, backward, sampled_moments or statistics")
-             << " in '" << function.getSymName() << "', got "
+    if (getUndivided(part.getValue()) != task.getPart())
+      return op.emitError("no op of the undivided function '")
+             << task.getPart().getValue() << "' is of part "
              << stringifyTaskPart(part.getValue());
     tags[&op] = {part.getValue(), block.getInt()};
   }
@@ -144,7 +144,8 @@ static void mergeCuts(ModuleOp module, ArrayRef<int64_t> mergedInto) {
 }
 
 void hfta::mergeBlocks(ModuleOp module, ArrayRef<int64_t> mergedInto) {
-  for (StringRef part : {parts::kTraining, parts::kEvaluation})
+  for (StringRef part :
+       {parts::kTraining, parts::kEvaluation, parts::kInference})
     if (func::FuncOp function = findUndivided(module, part))
       for (Operation &op : function.getBody().front().without_terminator())
         setBlockAttr(&op, mergedInto[getBlockAttr(&op).getInt()]);

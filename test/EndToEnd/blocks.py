@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
 """A CNN that is cut into blocks trains to the bytes of one that is not, and an
-evaluation, which is cut there too, gives the same numbers."""
+evaluation and an inference, which are cut there too, give the same numbers."""
 
 import json
 
 from harness import (DATA, Work, checkpoint, expect_equal,
                      expect_same_checkpoint, make_job, run)
+from make_data import write_npy  # beside the golden files
 
 STEPS = 30
 
@@ -25,9 +26,20 @@ def main():
             (event["eval_loss"], event["eval_accuracy"])
             for event in events if event["event"] == "epoch"]
 
+    image = work.folder / "image.npy"
+    write_npy(image, "<f4", [(n * 37 % 101) / 101 for n in range(16 * 28 * 28)],
+              (16, 1, 28, 28))
+
+    def infer(binary, trained):
+        folder = work.folder / f"{binary.name}-outputs"
+        run(binary, "run", "--input", f"image={image}", "--output", folder, "--copy", 1,
+            "--checkpoint", trained)
+        return (folder / "output.npy").read_bytes()
+
     whole = work.compile("whole", job)
     expected, evaluated = train_and_evaluate(whole)
     expect_equal(len(evaluated), 2, "evaluations")
+    inferred = infer(whole, expected)
     for name, cuts, blocks, flags in [
             ("three", "pool1,pool2", 3, []),
             ("six", "conv1,pool1,conv2,pool2,hidden", 6, []),
@@ -39,13 +51,15 @@ def main():
         if not flags:
             expect_equal(info["memory"]["copies_at_once"], 1,
                          f"copies at once after --cuts={cuts}")
-        expect_equal([task["name"] for task in info["tasks"]
-                      if task["name"].startswith("evaluate")],
-                     [f"evaluate.{block}" for block in range(blocks)],
-                     f"tasks after --cuts={cuts}")
+        for part in ("evaluate", "infer"):
+            expect_equal([task["name"] for task in info["tasks"]
+                          if task["name"].startswith(part)],
+                         [f"{part}.{block}" for block in range(blocks)],
+                         f"tasks after --cuts={cuts}")
         trained, evaluation = train_and_evaluate(binary)
         expect_same_checkpoint(trained, expected, f"{name}: {blocks} blocks")
         expect_equal(evaluation, evaluated, f"{name}: evaluation")
+        expect_equal(infer(binary, trained), inferred, f"{name}: inference")
 
 
 if __name__ == "__main__":

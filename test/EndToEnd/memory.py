@@ -90,7 +90,7 @@ def check_plan(info):
             fail(f"task {task['name']} uses unknown segments")
     expect_equal([task["name"] for task in info["tasks"]],
                  ["forward.0", "backward.0", "update.0", "init.0",
-                  "evaluate.0", "infer"], "tasks")
+                  "evaluate.0", "infer.0"], "tasks")
 
 
 def check_turns(plans):

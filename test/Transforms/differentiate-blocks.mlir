@@ -56,7 +56,7 @@
 // CHECK-DAG: hfta.read @"hfta.evaluation/cut/0"
 // CHECK: hfta.write %{{.*}}, @"hfta.evaluation/loss_sum"
 // CHECK: hfta.write %{{.*}}, @"hfta.evaluation/weight_sum"
-// CHECK-LABEL: func.func @"task/infer"() attributes {hfta.task = #hfta.task<infer, -1>} {
+// CHECK-LABEL: func.func @"task/infer.0"() attributes {hfta.task = #hfta.task<infer, 0>} {
 // CHECK: hfta.tanh
 // CHECK: hfta.log_softmax
 module attributes {hfta.job = #job} {
@@ -105,7 +105,7 @@ module attributes {hfta.job = #job} {
 // CHECK: hfta.layer dense @w input
 // CHECK-NOT: @"hfta.gradient/w"
 // CHECK-LABEL: func.func @"task/update.0"
-// CHECK-LABEL: func.func @"task/infer"
+// CHECK-LABEL: func.func @"task/infer.0"
 module attributes {hfta.job = #job} {
   hfta.model @array copies [0, 1] {
     hfta.variable @w {role = #hfta.role<parameter>, trained} : tensor<3xf32, #hfta.copies<2>>

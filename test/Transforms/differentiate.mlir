@@ -87,7 +87,7 @@
 // CHECK: hfta.write %{{.*}}, @"hfta.evaluation/loss_sum"
 // CHECK: hfta.write %{{.*}}, @"hfta.evaluation/weight_sum"
 
-// CHECK-LABEL: func.func @"task/infer"() attributes {hfta.task = #hfta.task<infer, -1>} {
+// CHECK-LABEL: func.func @"task/infer.0"() attributes {hfta.task = #hfta.task<infer, 0>} {
 // CHECK: hfta.read @"hfta.infer/x"
 // CHECK: hfta.write %{{.*}}, @"hfta.output/y"
 module attributes {hfta.job = #job} {
@@ -141,7 +141,7 @@ module attributes {hfta.job = #job} {
 // CHECK: hfta.batch_norm
 // CHECK-NOT: training
 // CHECK-NOT: hfta.write %{{.*}}, @mean
-// CHECK-LABEL: func.func @"task/infer"
+// CHECK-LABEL: func.func @"task/infer.0"
 // CHECK-NOT: training
 // CHECK-NOT: hfta.write %{{.*}}, @mean
 // CHECK: hfta.write %{{.*}}, @"hfta.output/y"
@@ -222,7 +222,7 @@ module attributes {hfta.job = #job} {
 // CHECK: hfta.write %{{.*}}, @w copy 0
 // CHECK: hfta.read @hfta.learning_rate copy 1
 // CHECK: hfta.write %{{.*}}, @w copy 1
-// CHECK-LABEL: func.func @"task/infer"
+// CHECK-LABEL: func.func @"task/infer.0"
 module attributes {hfta.job = #job} {
   hfta.model @array copies [0, 1] {
     hfta.variable @w {role = #hfta.role<parameter>, trained} : tensor<f32, #hfta.copies<2>>
@@ -253,7 +253,7 @@ module attributes {hfta.job = #job} {
 // modal ops stay as they are.
 #job = {name = "j", copies = 2 : i64, batch = 4 : i64, micro_batches = 1 : i64, epochs = 1 : i64, steps = 0 : i64, training = false, fuse = true, all_forwards_first = false, shuffle = true, order_seed = 0 : i64, optimizer = "sgd", optimizer_flags = [], hyper_parameters = [{name = "lr", values = array<f64: 0.1, 0.2>}, {name = "weight_decay", values = array<f64: 0.0, 0.0>}, {name = "momentum", values = array<f64: 0.0, 0.0>}], clip_norm = array<f64>, seed = array<i64: 1, 2>, schedule = {kind = "constant", warmup = array<f64>, step_size = array<f64>, gamma = array<f64>, minimum = array<f64>}, precision = {parameters = "f32", compute = "f32", accumulate = "f32", gradients = "f32", state = "f32"}, data = [], metric = ""}
 // CHECK-NOT: func.func
-// CHECK: func.func @"task/infer"
+// CHECK: func.func @"task/infer.0"
 // CHECK: hfta.dropout {{.*}} {training}
 // CHECK-NOT: func.func
 module attributes {hfta.job = #job} {

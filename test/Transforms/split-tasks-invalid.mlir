@@ -1,9 +1,9 @@
 // RUN: hfta-opt %s -split-input-file -verify-diagnostics -hfta-split-tasks
 
 #job = {name = "j", copies = 2 : i64, batch = 4 : i64, micro_batches = 1 : i64, epochs = 1 : i64, steps = 0 : i64, training = true, fuse = true, all_forwards_first = false, shuffle = true, order_seed = 0 : i64, optimizer = "sgd", optimizer_flags = [], hyper_parameters = [{name = "lr", values = array<f64: 0.1, 0.2>}, {name = "weight_decay", values = array<f64: 0.0, 0.0>}, {name = "momentum", values = array<f64: 0.0, 0.0>}], clip_norm = array<f64>, seed = array<i64: 1, 2>, schedule = {kind = "constant", warmup = array<f64>, step_size = array<f64>, gamma = array<f64>, minimum = array<f64>}, precision = {parameters = "f32", compute = "f32", accumulate = "f32", gradients = "f32", state = "f32"}, data = [], metric = ""}
-// expected-error@+1 {{expected the undivided functions 'training', 'evaluation' and 'infer'; run hfta-differentiate first}}
+// expected-error@+1 {{expected the undivided functions 'training', 'evaluation' and 'inference'; run hfta-differentiate first}}
 module attributes {hfta.job = #job} {
-  func.func @"task/infer"() attributes {hfta.task = #hfta.task<infer, -1>} {
+  func.func @"task/inference"() attributes {hfta.task = #hfta.task<inference, -1>} {
     return
   }
 }
@@ -21,7 +21,7 @@ module attributes {hfta.job = #job} {
   func.func @"task/evaluation"() attributes {hfta.task = #hfta.task<evaluation, -1>} {
     return
   }
-  func.func @"task/infer"() attributes {hfta.task = #hfta.task<infer, -1>} {
+  func.func @"task/inference"() attributes {hfta.task = #hfta.task<inference, -1>} {
     return
   }
 }
@@ -32,14 +32,14 @@ module attributes {hfta.job = #job} {
 module attributes {hfta.job = #job} {
   hfta.variable @x {role = #hfta.role<input>} : tensor<3xf32>
   func.func @"task/training"() attributes {hfta.task = #hfta.task<training, -1>} {
-    // expected-error@+1 {{expected an op of part forward, backward, sampled_moments or statistics in 'task/training', got evaluate}}
+    // expected-error@+1 {{no op of the undivided function 'training' is of part evaluate}}
     %0 = hfta.read @x {hfta.block = 0 : i64, hfta.part = #hfta.part<evaluate>} : tensor<3xf32>
     return
   }
   func.func @"task/evaluation"() attributes {hfta.task = #hfta.task<evaluation, -1>} {
     return
   }
-  func.func @"task/infer"() attributes {hfta.task = #hfta.task<infer, -1>} {
+  func.func @"task/inference"() attributes {hfta.task = #hfta.task<inference, -1>} {
     return
   }
 }
@@ -60,7 +60,7 @@ module attributes {hfta.job = #job} {
   func.func @"task/evaluation"() attributes {hfta.task = #hfta.task<evaluation, -1>} {
     return
   }
-  func.func @"task/infer"() attributes {hfta.task = #hfta.task<infer, -1>} {
+  func.func @"task/inference"() attributes {hfta.task = #hfta.task<inference, -1>} {
     return
   }
 }
@@ -81,7 +81,7 @@ module attributes {hfta.job = #job} {
   func.func @"task/evaluation"() attributes {hfta.task = #hfta.task<evaluation, -1>} {
     return
   }
-  func.func @"task/infer"() attributes {hfta.task = #hfta.task<infer, -1>} {
+  func.func @"task/inference"() attributes {hfta.task = #hfta.task<inference, -1>} {
     return
   }
 }
@@ -99,7 +99,7 @@ module attributes {hfta.job = #job} {
   func.func @"task/evaluation"() attributes {hfta.task = #hfta.task<evaluation, -1>} {
     return
   }
-  func.func @"task/infer"() attributes {hfta.task = #hfta.task<infer, -1>} {
+  func.func @"task/inference"() attributes {hfta.task = #hfta.task<inference, -1>} {
     return
   }
 }

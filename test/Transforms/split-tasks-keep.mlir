@@ -83,7 +83,7 @@ module attributes {hfta.job = #job} {
     hfta.write %4, @"hfta.evaluation/loss_sum" {hfta.block = 1 : i64, hfta.part = #hfta.part<evaluate>} : tensor<f32, #hfta.copies<2>>
     return
   }
-  func.func @"task/infer"() attributes {hfta.task = #hfta.task<infer, -1>} {
+  func.func @"task/inference"() attributes {hfta.task = #hfta.task<inference, -1>} {
     return
   }
 }

@@ -42,7 +42,7 @@
 // CHECK-LABEL: func.func @"task/evaluate.1"
 // CHECK: hfta.read @"hfta.evaluation/cut/0"
 // CHECK: hfta.write %{{.*}}, @"hfta.evaluation/loss_sum"
-// CHECK-LABEL: func.func @"task/infer"
+// CHECK-LABEL: func.func @"task/infer.0"
 // CHECK-NOT: func.func
 module attributes {hfta.job = #job} {
   hfta.variable @w {block = 0 : i64, role = #hfta.role<parameter>, trained} : tensor<3xf32, #hfta.copies<2>>
@@ -91,7 +91,7 @@ module attributes {hfta.job = #job} {
     hfta.write %4, @"hfta.evaluation/loss_sum" {hfta.block = 1 : i64, hfta.part = #hfta.part<evaluate>} : tensor<f32, #hfta.copies<2>>
     return
   }
-  func.func @"task/infer"() attributes {hfta.task = #hfta.task<infer, -1>} {
+  func.func @"task/inference"() attributes {hfta.task = #hfta.task<inference, -1>} {
     return
   }
 }

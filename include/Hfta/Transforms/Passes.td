@@ -149,10 +149,10 @@ def HftaDifferentiate : Pass<"hfta-differentiate", "::mlir::ModuleOp"> {
     Takes the single `hfta.model` of a fused module and builds module-level
     variables and undivided functions: `training`, a micro-batch's forward and
     backward, which adds into gradients, and what keeps running statistics up;
-    `evaluation`; and `infer`. A job without training gets `infer` alone. Each op
-    of the first two says which task hfta-split-tasks gives it to: its part,
-    `hfta.part`, and its block, `hfta.block`, one that hfta-plan-pipeline has
-    noted or that follows from the ops that it reads or serves.
+    `evaluation`; and `inference`. A job without training gets the last one alone.
+    Each op says which task hfta-split-tasks gives it to: its part, `hfta.part`, and
+    its block, `hfta.block`, one that hfta-plan-pipeline has noted or that follows
+    from the ops that it reads or serves.
 
     Reverse mode from DifferentiableOpInterface; all ops without a derivative
     are listed before anything is built. Where a block's forward is to be computed
@@ -448,9 +448,9 @@ def HftaSplitTasks : Pass<"hfta-split-tasks", "::mlir::ModuleOp"> {
   let description = [{
     Behind hfta-differentiate: makes a task of each part and block of the undivided
     functions, `forward`, `backward` (in an order that splits it, `backward_weight`
-    has what no other block waits for), `sampled_moments`, `statistics` and
-    `evaluate`. Then it adds what follows from the variables: `norm` and `update` of
-    each block, `clip`, `report` and `init`. `infer` stays as it is.
+    has what no other block waits for), `sampled_moments`, `statistics`, `evaluate`
+    and `infer`. Then it adds what follows from the variables: `norm` and `update` of
+    each block, `clip`, `report` and `init`.
 
     Values that cross from block to block become `cut` variables. What the backward
     needs of an op of its block's forward it gets as the op's `hfta.keep` says:

@@ -304,7 +304,7 @@ def Hfta_TaskAttr : Hfta_Attr<"Task", "task"> {
     return $_get($_ctxt, part, block, ReplicasAttr());
   }]>];
   let extraClassDeclaration = [{
-    /// "forward.0", "infer" of the whole program, "invert.3.on_2" of one replica.
+    /// "forward.0", "clip" of the whole program, "invert.3.on_2" of one replica.
     static std::string makeName(::llvm::StringRef part, int64_t block,
                                 ReplicasAttr replicas = {});
     std::string makeName() const {
@@ -321,7 +321,8 @@ def Hfta_TaskPart : I32EnumAttr<"TaskPart",
     I32EnumAttrCase<"backward_weight", 3>,
     I32EnumAttrCase<"sampled_moments", 4>,
     I32EnumAttrCase<"statistics", 5>,
-    I32EnumAttrCase<"evaluate", 6>]> {
+    I32EnumAttrCase<"evaluate", 6>,
+    I32EnumAttrCase<"infer", 7>]> {
   let description = [{
     Where an op of an undivided function goes: to the task of this part and of the
     op's block. `sampled_moments` is loss and backward beside drawn targets.

@@ -12,10 +12,11 @@
 
 /// Parts of tasks.
 namespace mlir::hfta::parts {
-/// Undivided: all of a micro-batch's training and evaluation, whose ops
-/// hfta-split-tasks deals out to tasks of the parts below.
+/// Undivided: all of a micro-batch's training and evaluation, and of an
+/// inference, whose ops hfta-split-tasks deals out to tasks of the parts below.
 constexpr StringLiteral kTraining = "training";
 constexpr StringLiteral kEvaluation = "evaluation";
+constexpr StringLiteral kInference = "inference";
 constexpr StringLiteral kInit = "init";
 constexpr StringLiteral kForward = "forward";
 /// Of a forward again, what the backward needs of it.
