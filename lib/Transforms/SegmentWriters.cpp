@@ -6,6 +6,7 @@
 #include "Hfta/Dialect/Hfta/IR/TaskNames.h"
 #include "Hfta/Transforms/PlannedKfac.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "llvm/ADT/StringSet.h"
 
 using namespace mlir;
 using namespace mlir::hfta;
@@ -38,6 +39,44 @@ static StringRef getWriter(VariableOp variable, TaskAttr task) {
              : "";
 }
 
+/// The variables that tasks of several blocks use while a step or an evaluation
+/// goes through them.
+static llvm::StringSet<> findUsedInSeveralBlocks(ModuleOp module) {
+  llvm::StringMap<int64_t> blockOf;
+  llvm::StringSet<> several;
+  for (auto function : module.getOps<func::FuncOp>()) {
+    auto task = function->getAttrOfType<TaskAttr>(HftaDialect::kTaskAttrName);
+    if (!task || task.getBlock() < 0)
+      continue;
+    auto note = [&](StringRef name) {
+      auto [known, isNew] = blockOf.try_emplace(name, task.getBlock());
+      if (!isNew && known->second != task.getBlock())
+        several.insert(name);
+    };
+    for (auto read : function.getOps<ReadOp>())
+      note(read.getVariable());
+    for (auto write : function.getOps<WriteOp>())
+      note(write.getVariable());
+  }
+  return several;
+}
+
+/// Of a block's parameters that come and go, those which nothing changes
+/// needn't be written back, and those that other blocks use too come alone.
+static void keepShardsApart(ModuleOp module,
+                            llvm::StringMap<StringRef> &writers) {
+  llvm::StringSet<> several = findUsedInSeveralBlocks(module);
+  for (auto variable : module.getOps<VariableOp>()) {
+    if (variable.getRole() != Role::parameter ||
+        variable.getResidency() != Residency::spilled)
+      continue;
+    if (several.contains(variable.getSymName()))
+      writers[variable.getSymName()] = variable.getSymName();
+    else if (!variable.getTrained())
+      writers[variable.getSymName()] = "frozen";
+  }
+}
+
 FailureOr<llvm::StringMap<StringRef>>
 hfta::findSegmentWriters(ModuleOp module) {
   FailureOr<llvm::StringMap<int64_t>> groups = findGroupsOfMoments(module);
@@ -63,5 +102,6 @@ hfta::findSegmentWriters(ModuleOp module) {
         writers.try_emplace(name, writer);
     }
   }
+  keepShardsApart(module, writers);
   return writers;
 }

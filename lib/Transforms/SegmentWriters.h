@@ -13,8 +13,10 @@ namespace mlir::hfta {
 /// others, a word that says which tasks write them, by symbol: of what is sent
 /// for each micro-batch, computed again, or found by evaluations, the part; of
 /// groups' moments, the pass that completes them, or the group whose alone they
-/// are; of what some replicas leave for others, these. A plan of K-FAC that is
-/// ill-formed is diagnosed at the module.
+/// are; of what some replicas leave for others, these. Of spilled parameters,
+/// by shards: those that several blocks use are apart, each by itself, and
+/// those that nothing trains. A plan of K-FAC that is ill-formed is diagnosed
+/// at the module.
 FailureOr<llvm::StringMap<StringRef>> findSegmentWriters(ModuleOp module);
 
 } // namespace mlir::hfta

@@ -1,0 +1,91 @@
+#!/usr/bin/env python3
+"""Within a budget of memory a sweep trains to the bytes and the log that it has without
+one: with the least memory that there is a plan for, with more, and with nothing in a file;
+with dropout, running statistics, skip connections, tied and frozen weights, copies that
+differ in part or are compiled alone; on any number of threads. Programs keep to the
+budget. Needs only Python's standard library."""
+
+import json
+import re
+
+from harness import (Work, checkpoint, expect_equal, expect_same_checkpoint, fail,
+                     read_log, run)
+from pipeline_models import COPIES, STEPS, make_job, write_partial, write_tied
+
+# Each network with clauses of its training and flags of hftac.
+JOBS = {
+    "mlp": ("clip_norm 0.5", ()),
+    "mlp-parts": ("micro_batches 4\n  clip_norm 0.5", ()),
+    "cnn": ("precision f64", ()),
+    "cnn-parts": ("micro_batches 4", ("--optimizer=sgd(lr = [1e-3, 3e-3, 1e-2, 3e-2],"
+                                      " momentum = 0.9, nesterov = true)",)),
+    "deep": ("", ("--optimizer=sgd(lr = [1e-3, 3e-3, 1e-2, 3e-2])",)),
+    "deep-parts": ("micro_batches 8\n  recompute none", ()),
+    "skip": ("freeze \"*.bias\"", ("--no-fuse",)),
+    "tied": ("", ()),
+    "tied-parts": ("micro_batches 3", ()),
+    "partial": ("micro_batches 2", ()),
+}
+
+
+def find_least(work, name, text, flags, clause):
+    """The budget that the refusal of a much too small one tells."""
+    job = work.write_job(name, text)
+    text = run(work.hftac, job, "-o", work.folder / name, *flags,
+               f"--memory=device = 1KiB{clause}", code=3)
+    found = re.search(r"no plan fits into 1024 bytes of memory: one does into (\d+)",
+                      text)
+    if not found or (work.folder / name).exists():
+        fail(f"{name}: no least budget in {text!r}")
+    return int(found[1])
+
+
+class Check:
+    def __init__(self):
+        self.work = Work(__doc__, "mlp", "cnn")
+        write_tied(self.work.folder)
+        write_partial(self.work.folder)
+
+    def train(self, binary, name, *more):
+        folder = self.work.folder
+        log = folder / f"{name}.jsonl"
+        run(binary, "train", "--data", folder, "--checkpoint", folder / name,
+            "--log", log, "--log-every", 1, "--no-progress", *more)
+        return (checkpoint(folder / name, STEPS),
+                [event for event in read_log(log) if event["event"] != "start"])
+
+    def compare(self, name, text, flags, device, clause, threads, expected):
+        binary = self.work.compile(
+            name, text, *flags, f"--memory=device = {device}{clause}")
+        memory = json.loads(run(binary, "info", "--json"))["memory"]
+        if memory["peak_bytes"] > device:
+            fail(f"{name}: {memory['peak_bytes']} bytes within {device}")
+        for count in threads:
+            trained, log = self.train(binary, f"{name}-{count}", "--threads", count)
+            what = f"{name} on {count} threads"
+            expect_same_checkpoint(trained, expected[0], what, COPIES)
+            expect_equal(log, expected[1], f"the log of {what}")
+
+    def check(self, name):
+        net = name.split("-")[0]
+        clauses, flags = JOBS[name]
+        text = make_job(net, clauses)
+        expected = self.train(self.work.compile(f"{name}-free", text, *flags),
+                              f"{name}-trained")
+        for clause in ("", ", spill = none"):
+            least = find_least(self.work, f"{name}-none", text, flags, clause)
+            factors = ((1, (1, 2)), (1.4, (3,))) if not clause else ((1, (2,)),)
+            for factor, threads in factors:
+                budget = f"{name}{'-kept' if clause else ''}-{factor}"
+                self.compare(budget, text, flags, int(least * factor), clause, threads,
+                             expected)
+
+
+def main():
+    check = Check()
+    for name in JOBS:
+        check.check(name)
+
+
+if __name__ == "__main__":
+    main()
