@@ -86,6 +86,8 @@ void hfta::buildLLVMPipeline(OpPassManager &pm,
   LowerKernelsOptions lower;
   lower.verifySums = options.verifySums;
   buildLowerKernelsPipeline(pm, lower);
+  // Kernels tell by now what memory they need themselves.
+  pm.addPass(createHftaScheduleTransfers());
   pm.addPass(createConvertHftaToRuntime());
   pm.addPass(createReconcileUnrealizedCastsPass());
   markPhase(pm, "llvm");

@@ -26,6 +26,14 @@ struct Stay {
     return llvm::any_of(llvm::ArrayRef(segment->uses).slice(begin, end - begin),
                         [](const ArenaUse &use) { return use.writes; });
   }
+  /// Of uses in certain steps; empty if some are in others.
+  StringRef getPeriod() const {
+    StringRef period = segment->uses[begin].period;
+    for (size_t i = begin; i < end; ++i)
+      if (segment->uses[i].period != period)
+        return {};
+    return period;
+  }
   /// What nothing reads any more isn't kept.
   bool evicts() const {
     return segment->isSpilled && isWritten() &&
@@ -69,9 +77,19 @@ private:
     }
   }
 
-  static bool canFetchAhead(const Stay &stay) {
+  /// Whether the fetch may begin a position earlier: not before the segment's
+  /// uses that come before.
+  bool canFetchAhead(const Stay &stay) const {
+    const Stay *before = &stay;
+    do {
+      if (before == stays.begin())
+        break;
+      --before;
+    } while (before->isMerged);
+    bool isFirst = before == &stay || before->segment != stay.segment;
+    int64_t earliest = isFirst ? 0 : before->getLast() + 1;
     return stay.getContents() == Contents::stored &&
-           stay.getFirst() > stay.ahead;
+           stay.getFirst() - stay.ahead > earliest;
   }
 
   LiveInterval getInterval(const Stay &stay) const {
@@ -94,7 +112,8 @@ private:
   }
   bool fits() const { return countBytes() <= capacity; }
 
-  static void giveTime(Stay &stay) {
+  void giveTime(Stay &stay) const {
+    stay.ahead = 0;
     stay.ahead = canFetchAhead(stay) ? 1 : 0;
     stay.behind = stay.evicts() ? 1 : 0;
   }
@@ -121,13 +140,14 @@ private:
     }
   }
 
-  /// Joins neighbouring stays of a segment where both transfers between them
-  /// can be spared, those first that keep the fewest bytes for the shortest
-  /// time for each byte that isn't moved.
+  /// Joins neighbouring stays of a segment, of the same steps, where both
+  /// transfers between them can be spared, those first that keep the fewest
+  /// bytes for the shortest time for each byte that isn't moved.
   void keepBetweenUses() {
     SmallVector<size_t> gaps;
     for (size_t i = 0; i + 1 < stays.size(); ++i)
-      if (stays[i].segment == stays[i + 1].segment)
+      if (stays[i].segment == stays[i + 1].segment &&
+          stays[i].getPeriod() == stays[i + 1].getPeriod())
         gaps.push_back(i);
     auto getLength = [&](size_t i) {
       return stays[i + 1].getFirst() - stays[i].getLast();
@@ -175,7 +195,7 @@ private:
     for (auto [stay, interval] : llvm::zip_equal(stays, intervals))
       plan.windows.push_back({stay.segment->number, stay.getFirst(),
                               stay.getLast(), stay.getContents(), stay.evicts(),
-                              interval});
+                              stay.getPeriod(), interval});
     llvm::sort(plan.windows, [](const ArenaWindow &a, const ArenaWindow &b) {
       return std::tie(a.interval.first, a.segment) <
              std::tie(b.interval.first, b.segment);

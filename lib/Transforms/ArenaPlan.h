@@ -18,6 +18,9 @@ namespace mlir::hfta {
 struct ArenaUse {
   int64_t position;
   bool reads, writes;
+  /// The hyper-parameter that says in which steps it takes place, for some
+  /// copies; empty: in all.
+  StringRef period = {};
 };
 
 /// A segment that the arena holds for some of the time.
@@ -41,6 +44,7 @@ struct ArenaWindow {
   int64_t first, last; ///< positions that use it
   Contents contents;   ///< what it begins with
   bool evicts;         ///< whether it is written to the store at its end
+  StringRef period;    ///< of all its uses
   /// Positions in which the place is the window's: transfers have some time
   /// before and behind the uses.
   LiveInterval interval;

@@ -19,18 +19,23 @@ using namespace mlir::hfta;
 /// step to step; what forward leaves for backward, unless its op has it
 /// spilled, and gradients, which the update takes at once unless it waits for
 /// those of all blocks, nowhere else. What belongs to no block, and what is
-/// small, stays.
+/// small, stays. A preconditioner's factors and inverses are as the optimizer's
+/// state, its moments as gradients.
 static Residency getResidency(VariableOp variable, const Job &job) {
   bool spills = job.spillsToDisk();
+  bool updatesAtLast = !job.clipNorm.empty() || !job.preconditioner.empty();
   if (static_cast<int64_t>(variable.getBlock()) < 0)
     return Residency::resident;
   switch (variable.getRole()) {
   case Role::parameter:
   case Role::optimizer_state:
+  case Role::curvature:
     return spills ? Residency::spilled : Residency::resident;
   case Role::gradient:
-    return spills && !job.clipNorm.empty() ? Residency::spilled
-                                           : Residency::transient;
+    return spills && updatesAtLast ? Residency::spilled : Residency::transient;
+  case Role::moment: // what all copies share is added to outside of turns
+    return isArrayed(variable.getTensorType()) ? Residency::transient
+                                               : Residency::resident;
   case Role::saved:
   case Role::cut:
     return spills && variable.getResidency() == Residency::spilled
@@ -46,8 +51,6 @@ static Residency getResidency(VariableOp variable, const Job &job) {
   case Role::result:
   case Role::exchange:
   case Role::received:
-  case Role::curvature:
-  case Role::moment:
     return Residency::resident;
   }
   llvm_unreachable("all roles are above");

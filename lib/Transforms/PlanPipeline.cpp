@@ -223,8 +223,6 @@ static LogicalResult checkBudget(ModuleOp module, const Job &job) {
     return refuse("several workers ('pipeline')");
   if (job.getGroups() > 1)
     return refuse("several groups of micro-batches");
-  if (!job.preconditioner.empty())
-    return refuse("a preconditioner");
   return success();
 }
 

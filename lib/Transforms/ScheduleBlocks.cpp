@@ -33,34 +33,69 @@ void ScheduleBuilder::backwardOfBlock(TaskOp task) {
       run(recompute);
     runVersions(task);
   });
-  StringRef next = updatesAtLast() ? parts::kNorm : parts::kUpdate;
-  if (TaskOp following = findVersion(task, next))
-    run(following);
+  if (!updatesAtLast())
+    runOfBlock(task, parts::kUpdate);
+  else if (!preconditions())
+    runOfBlock(task, parts::kNorm);
+}
+
+void ScheduleBuilder::runOfBlock(TaskOp task, StringRef part) {
+  if (TaskOp other = findVersion(task, part))
+    run(other);
+}
+
+/// From moments to what updates take in the gradients' place: each part for one
+/// block after the other. A factor may be of moments of several blocks.
+void ScheduleBuilder::preconditionByBlocks() {
+  for (TaskOp task : getTasks(parts::kCurvature))
+    every(kFactorPeriod, DueKind::due, [&] { run(task); });
+  for (TaskOp task : getTasks(parts::kInvert))
+    every(kInversePeriod, DueKind::due, [&] { run(task); });
+  runAll(parts::kPrecondition);
+  runAll(parts::kScale);
+  runAll(parts::kNorm);
 }
 
 /// One turn's copies go through the whole step.
 void ScheduleBuilder::stepByBlocks() {
   for (TaskOp task : getTasks(parts::kForward))
     overBlockMicroBatches([&] { runVersions(task); });
+  for (TaskOp task : llvm::reverse(getTasks(parts::kSampledMoments)))
+    overBlockMicroBatches(
+        [&] { every(kFactorPeriod, DueKind::due, [&] { run(task); }); });
   for (TaskOp task : llvm::reverse(getTasks(parts::kBackward)))
     backwardOfBlock(task);
   if (job.microBatches > 1)
     repeat(RepeatKind::all_micro_batches, [&] { runAll(parts::kStatistics); });
   else
     runAll(parts::kStatistics);
+  if (preconditions())
+    preconditionByBlocks();
   if (!updatesAtLast())
     return;
   runAll(parts::kClip);
-  // Beginning with the block whose backward was the last one.
+  // Beginning with the block whose gradients were the last ones.
   runAll(parts::kUpdate);
 }
 
 void ScheduleBuilder::buildStepByBlocks() {
+  hasAllRows = true;
   uploadScalars(/*ofMicroBatches=*/false);
   clearResults();
-  bool byCopies = runByCopies({parts::kForward, parts::kRecompute,
-                               parts::kBackward, parts::kStatistics,
-                               parts::kNorm, parts::kClip, parts::kUpdate});
-  overAllUploads([&] { inTurnsIf(byCopies, [&] { stepByBlocks(); }); });
+  bool byCopies =
+      runByCopies({parts::kForward, parts::kForwardMoments, parts::kRecompute,
+                   parts::kBackward, parts::kBackwardMoments,
+                   parts::kSampledMoments, parts::kStatistics,
+                   parts::kCurvature, parts::kInvert, parts::kPrecondition,
+                   parts::kScale, parts::kNorm, parts::kClip, parts::kUpdate});
+  overAllUploads([&] {
+    if (job.microBatches > 1)
+      overMicroBatches([&] { addSharedMoments(); });
+    else
+      addSharedMoments();
+    inTurnsIf(byCopies, [&] { stepByBlocks(); });
+  });
+  clearMoments();
   reportLosses();
+  hasAllRows = false;
 }

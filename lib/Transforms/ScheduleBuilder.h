@@ -74,6 +74,8 @@ private:
   void buildStepByBlocks();
   void stepByBlocks();
   void backwardOfBlock(TaskOp task);
+  void runOfBlock(TaskOp task, StringRef part);
+  void preconditionByBlocks();
   void overBlockMicroBatches(Body body);
   void overAllUploads(Body body);
   bool updatesAtLast() const;

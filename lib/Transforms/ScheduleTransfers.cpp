@@ -12,6 +12,7 @@
 #include "Hfta/Transforms/Passes.h"
 #include "MemoryNeeds.h"
 #include "ScheduleBuilder.h"
+#include "mlir/Pass/PassManager.h"
 
 #include <map>
 
@@ -72,7 +73,9 @@ private:
                      /*ahead=*/0, /*device=*/0, queue);
   }
   void findEvents(const ArenaPlan &plan);
+  void inStepsOf(StringRef period, llvm::function_ref<void()> body);
   void begin(const ArenaPlan &plan, size_t number);
+  void end(const ArenaPlan &plan, size_t order);
   void finishPosition(const ArenaPlan &plan, int64_t position);
 
   ScheduleOp schedule;
@@ -139,18 +142,33 @@ int64_t TransferBuilder::countInstances(SegmentAttr segment) const {
 /// Whether what has this role lives on from call to call.
 static bool isState(Role role) { return !SegmentAttr::livesWithinStep(role); }
 
+/// What chooses steps for a task within a position; empty: nothing, or also
+/// those of which no copy is due.
+static StringRef findPeriod(RunOp run, Operation *position) {
+  for (Operation *op = run; op != position->getParentOp();
+       op = op->getParentOp())
+    if (auto every = dyn_cast<EveryOp>(op);
+        every &&
+        (every.getWhich() == DueKind::due || every.getWhich() == DueKind::any))
+      return every.getPeriod();
+  return {};
+}
+
 SmallVector<ArenaSegment> TransferBuilder::findSegments(int64_t copies) {
   std::map<int64_t, ArenaSegment> segments;
   for (auto [position, op] : llvm::enumerate(positions))
-    op->walk([&, number = static_cast<int64_t>(position)](RunOp run) {
+    op->walk([&, op = op, number = static_cast<int64_t>(position)](RunOp run) {
       auto task = symbols.lookup<TaskOp>(run.getTask());
       auto use = [&](int64_t index, bool writes) {
         auto attribute = cast<SegmentAttr>(table[index]);
         if (attribute.isResident())
           return;
         ArenaSegment &segment = segments[index];
+        StringRef period = findPeriod(run, op);
         if (segment.uses.empty() || segment.uses.back().position != number)
-          segment.uses.push_back({number, false, false});
+          segment.uses.push_back({number, false, false, period});
+        else if (segment.uses.back().period != period)
+          segment.uses.back().period = {};
         (writes ? segment.uses.back().writes : segment.uses.back().reads) =
             true;
       };
@@ -171,6 +189,13 @@ SmallVector<ArenaSegment> TransferBuilder::findSegments(int64_t copies) {
     segment.initial = SegmentAttr::isSummed(attribute.getRole())
                           ? Contents::zeros
                           : Contents::undefined;
+    // What lives within a call is stored where something was before.
+    auto isAsFirst = [&](const ArenaUse &use) {
+      return use.period == segment.uses.front().period;
+    };
+    if (!segment.isState && !llvm::all_of(segment.uses, isAsFirst))
+      for (ArenaUse &use : segment.uses)
+        use.period = {};
     found.push_back(segment);
   }
   return found;
@@ -225,45 +250,66 @@ void TransferBuilder::findEvents(const ArenaPlan &plan) {
   }
 }
 
+/// Where a period is given, in steps that are due for some copy.
+void TransferBuilder::inStepsOf(StringRef period,
+                                llvm::function_ref<void()> body) {
+  if (period.empty())
+    return body();
+  auto every =
+      EveryOp::create(builder, schedule.getLoc(), period, DueKind::any);
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPointToEnd(&every.getBody().emplaceBlock());
+  body();
+}
+
 /// Gives a window its place, in front of the position at which it begins.
 void TransferBuilder::begin(const ArenaPlan &plan, size_t number) {
   const ArenaWindow &window = plan.windows[number];
   const Needs &own = needs[number];
   bool isStored = window.contents == Contents::stored;
   int64_t queue = isStored ? fetches : queues::kTasks;
-  if (isStored)
-    for (int64_t position : {own.lastPosition, own.position})
-      if (position >= 0)
-        await(doneEvents.at(position), queue);
-  for (int64_t eviction : {own.lastEviction, own.eviction})
-    if (eviction >= 0)
-      await(evictEvents.at(eviction), queue);
-  FetchOp::create(builder, schedule.getLoc(), window.segment,
-                  window.interval.offset, window.contents,
-                  countInstances(cast<SegmentAttr>(table[window.segment])),
-                  /*ahead=*/0, /*device=*/0, queue);
-  if (isStored)
-    record(fetchEvents.at(static_cast<int64_t>(number)), fetches);
+  inStepsOf(window.period, [&] {
+    if (isStored)
+      for (int64_t position : {own.lastPosition, own.position})
+        if (position >= 0)
+          await(doneEvents.at(position), queue);
+    for (int64_t eviction : {own.lastEviction, own.eviction})
+      if (eviction >= 0)
+        await(evictEvents.at(eviction), queue);
+    FetchOp::create(builder, schedule.getLoc(), window.segment,
+                    window.interval.offset, window.contents,
+                    countInstances(cast<SegmentAttr>(table[window.segment])),
+                    /*ahead=*/0, /*device=*/0, queue);
+    if (isStored)
+      record(fetchEvents.at(static_cast<int64_t>(number)), fetches);
+  });
+}
+
+/// Takes a window its place, behind the last position that uses it.
+void TransferBuilder::end(const ArenaPlan &plan, size_t order) {
+  const ArenaWindow &window = plan.windows[byEnd[order]];
+  auto event = evictEvents.find(static_cast<int64_t>(order));
+  inStepsOf(window.period, [&] {
+    if (window.evicts) {
+      await(doneEvents.at(window.last), evictions);
+      EvictOp::create(builder, schedule.getLoc(), window.segment, /*ahead=*/0,
+                      /*device=*/0, evictions);
+    }
+    DropOp::create(builder, schedule.getLoc(), window.segment, /*ahead=*/0,
+                   /*device=*/0, queues::kTasks);
+  });
+  // In all steps: who awaits it awaits what the queue has done before, too.
+  if (event != evictEvents.end())
+    record(event->second, evictions);
 }
 
 /// What ends behind a position.
 void TransferBuilder::finishPosition(const ArenaPlan &plan, int64_t position) {
   if (doneEvents.count(position))
     record(doneEvents.at(position), queues::kTasks);
-  for (auto [order, index] : llvm::enumerate(byEnd)) {
-    const ArenaWindow &window = plan.windows[index];
-    if (window.last != position)
-      continue;
-    if (window.evicts) {
-      await(doneEvents.at(position), evictions);
-      EvictOp::create(builder, schedule.getLoc(), window.segment, /*ahead=*/0,
-                      /*device=*/0, evictions);
-      if (evictEvents.count(static_cast<int64_t>(order)))
-        record(evictEvents.at(static_cast<int64_t>(order)), evictions);
-    }
-    DropOp::create(builder, schedule.getLoc(), window.segment, /*ahead=*/0,
-                   /*device=*/0, queues::kTasks);
-  }
+  for (auto [order, index] : llvm::enumerate(byEnd))
+    if (plan.windows[index].last == position)
+      end(plan, order);
 }
 
 void TransferBuilder::build(const ArenaPlan &plan) {
@@ -291,6 +337,10 @@ void TransferBuilder::build(const ArenaPlan &plan) {
 //===----------------------------------------------------------------------===//
 // The pass
 //===----------------------------------------------------------------------===//
+
+/// Module attribute: the number of the first event that transfers have.
+static constexpr StringLiteral kFirstEventAttrName =
+    "hfta.first_transfer_event";
 
 /// The number behind those of all events.
 static int64_t findFirstEvent(ModuleOp module) {
@@ -328,37 +378,83 @@ struct ScheduleTransfersPass
       return signalPassFailure();
     if (!job->hasBudget())
       return;
-    std::vector<Planned> all = listSchedules(module);
-    int64_t copies = std::min(job->copies, job->memoryThreads);
+    bool isAgain = module->hasAttr(HftaDialect::kArenaAttrName);
+    if (isAgain && countNeeded(module, *job) <= job->memoryDevice)
+      return;
+    if (isAgain)
+      removeTransfers(module);
+    if (failed(schedule(module, *job)) || (isAgain && failed(verify(module))))
+      signalPassFailure();
+  }
+
+  /// With the transfers that there are.
+  static int64_t countNeeded(ModuleOp module, const Job &job) {
+    int64_t copies = job.copies;
+    module.walk(
+        [&](RepeatOp repeat) { copies = repeat.getCopies().value_or(copies); });
+    return countResidentBytes(module, job, copies) +
+           module->getAttrOfType<IntegerAttr>(HftaDialect::kArenaAttrName)
+               .getInt();
+  }
+
+  static void removeTransfers(ModuleOp module) {
+    int64_t firstEvent =
+        module->getAttrOfType<IntegerAttr>(kFirstEventAttrName).getInt();
+    module.walk([&](Operation *op) {
+      auto record = dyn_cast<RecordOp>(op);
+      auto await = dyn_cast<AwaitOp>(op);
+      if (isa<FetchOp, EvictOp, DropOp>(op) ||
+          (record && static_cast<int64_t>(record.getEvent()) >= firstEvent) ||
+          (await && static_cast<int64_t>(await.getEvent()) >= firstEvent))
+        op->erase();
+    });
+    module.walk([](EveryOp every) {
+      if (every.getBody().front().empty())
+        every.erase();
+    });
+  }
+
+  LogicalResult verify(ModuleOp module) {
+    OpPassManager verifier(ModuleOp::getOperationName());
+    verifier.addPass(createHftaVerifySchedules());
+    return runPipeline(verifier, module);
+  }
+
+  LogicalResult schedule(ModuleOp module, const Job &job) {
+    int64_t firstEvent = findFirstEvent(module), bytes = 0;
+    std::vector<Planned> all = listSchedules(module, firstEvent);
+    int64_t copies = std::min(job.copies, job.memoryThreads);
     Shortage least;
     for (; copies > 0; copies /= 2) {
-      int64_t needed = plan(module, *job, copies, all);
-      if (needed <= job->memoryDevice)
+      int64_t needed = plan(module, job, copies, all);
+      if (needed <= job.memoryDevice)
         break;
       if (least.bytes == 0 || needed < least.bytes)
         least = {needed, findNeediest(all)};
     }
     if (copies == 0) {
       InFlightDiagnostic error = module.emitError("no plan fits into ")
-                                 << job->memoryDevice
+                                 << job.memoryDevice
                                  << " bytes of memory: one does into "
                                  << least.bytes;
       if (!least.task.empty())
         error << ", which task '" << least.task << "' needs";
-      return signalPassFailure();
+      return failure();
     }
-    int64_t bytes = 0;
     for (Planned &planned : all) {
       planned.builder.build(planned.plan);
       bytes = std::max(bytes, planned.plan.bytes);
     }
+    Builder builder(module.getContext());
     module->setAttr(HftaDialect::kArenaAttrName,
-                    Builder(&getContext()).getI64IntegerAttr(bytes));
+                    builder.getI64IntegerAttr(bytes));
+    module->setAttr(kFirstEventAttrName, builder.getI64IntegerAttr(firstEvent));
+    return success();
   }
 
-  static std::vector<Planned> listSchedules(ModuleOp module) {
+  static std::vector<Planned> listSchedules(ModuleOp module,
+                                            int64_t firstEvent) {
     std::vector<Planned> all;
-    int64_t firstEvent = findFirstEvent(module);
     for (auto schedule : module.getOps<ScheduleOp>()) {
       TransferBuilder builder(schedule, firstEvent, queues::kSends);
       if (builder.findPositions()) {
@@ -382,9 +478,10 @@ struct ScheduleTransfersPass
   static int64_t plan(ModuleOp module, const Job &job, int64_t copies,
                       std::vector<Planned> &all) {
     int64_t arena = 0;
-    for (Planned &planned : all)
-      if (planned.turns)
-        planned.turns.setCopies(copies);
+    module.walk([&](RepeatOp repeat) {
+      if (repeat.getOver() == RepeatKind::turns)
+        repeat.setCopies(copies);
+    });
     int64_t resident = countResidentBytes(module, job, copies);
     for (Planned &planned : all) {
       planned.plan = planArena(

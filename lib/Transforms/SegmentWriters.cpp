@@ -34,7 +34,11 @@ static StringRef getWriter(VariableOp variable, TaskAttr task) {
   bool isAgain = task.getPart() == parts::kRecompute;
   // Who infers has no memory for a training's values.
   bool isOfInference = role == Role::cut && task.getPart() == parts::kInfer;
-  return isSent || isOfEvaluation || isAgain || isOfInference
+  // Inverses are needed in each step, factors only where they are measured.
+  bool comesAlone = role == Role::curvature &&
+                    variable.getResidency() == Residency::spilled &&
+                    task.getPart() != parts::kInit;
+  return isSent || isOfEvaluation || isAgain || isOfInference || comesAlone
              ? task.getPart().getValue()
              : "";
 }
