@@ -5,20 +5,24 @@
 #include "Input.h"
 #include "InputFiles.h"
 #include "JobPlanner.h"
+#include "LowerCopy.h"
 #include "PlanReport.h"
 #include "Timing.h"
 
+#include "Hfta/Conversion/LowerKernels.h"
 #include "Hfta/Dialect/Hfta/IR/Job.h"
 #include "Hfta/Driver/Codegen.h"
 #include "Hfta/Driver/Driver.h"
 #include "Hfta/Driver/Link.h"
 #include "Hfta/Driver/Output.h"
 #include "Hfta/Driver/Passes.h"
+#include "Hfta/Driver/Pipelines.h"
 #include "Hfta/Driver/Plan.h"
 #include "Hfta/Driver/Trained.h"
 #include "Hfta/InitAll.h"
 #include "Hfta/Target/Cpu.h"
 #include "Hfta/Transforms/MeasuredTasks.h"
+#include "Hfta/Transforms/MemoryNeeds.h"
 #include "Hfta/Transforms/Passes.h"
 
 #include "mlir/IR/MLIRContext.h"
@@ -59,6 +63,7 @@ private:
   ExitCode checkOutput();
   ExitCode checkCuts();
   ExitCode planPipeline();
+  ExitCode measureScratch();
   ExitCode printPlanned();
   /// From the phase before it to `phase`.
   ExitCode runPasses(const PhaseInfo &before, const PhaseInfo &phase);
@@ -194,9 +199,37 @@ ExitCode Compiler::checkCuts() {
                                                : ExitCode::input;
 }
 
+/// Within a budget of memory transfers are planned with what kernels need
+/// themselves: of a copy of the module they are lowered first.
+ExitCode Compiler::measureScratch() {
+  FailureOr<Job> job = Job::read(*loaded.module);
+  if (failed(job))
+    return ExitCode::input;
+  if (!job->hasBudget())
+    return ExitCode::done;
+  ModuleOp module = *loaded.module;
+  Attribute known = module->getAttr(HftaDialect::kTargetAttrName);
+  if (ExitCode code = setTarget(); code != ExitCode::done)
+    return code;
+  OwningOpRef<ModuleOp> copy = lowerCopy(module, buildScratchPipeline);
+  if (known)
+    module->setAttr(HftaDialect::kTargetAttrName, known);
+  else
+    module->removeAttr(HftaDialect::kTargetAttrName);
+  std::optional<int64_t> bytes = copy ? findScratch(*copy) : std::nullopt;
+  if (!bytes)
+    return ExitCode::internal;
+  module->setAttr(kScratchBytesAttrName,
+                  Builder(&context).getI64IntegerAttr(*bytes));
+  return ExitCode::done;
+}
+
 ExitCode Compiler::runPasses(const PhaseInfo &before, const PhaseInfo &phase) {
   if (phase.phase == Phase::train)
     if (ExitCode code = checkCuts(); code != ExitCode::done)
+      return code;
+  if (phase.phase == Phase::scheduled)
+    if (ExitCode code = measureScratch(); code != ExitCode::done)
       return code;
   // Where a branch begins; a module in one of its phases is for any target that
   // it doesn't name.

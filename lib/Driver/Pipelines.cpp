@@ -81,6 +81,13 @@ void hfta::buildLinalgPipeline(OpPassManager &pm,
   markPhase(pm, "linalg");
 }
 
+void hfta::buildScratchPipeline(OpPassManager &pm) {
+  pm.addPass(createHftaSchedule());
+  pm.addNestedPass<func::FuncOp>(createConvertHftaToLinalgPass());
+  addCleanUp(pm);
+  buildLowerKernelsPipeline(pm, {});
+}
+
 void hfta::buildLLVMPipeline(OpPassManager &pm,
                              const LLVMPipelineOptions &options) {
   LowerKernelsOptions lower;

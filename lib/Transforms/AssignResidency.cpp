@@ -56,6 +56,22 @@ static Residency getResidency(VariableOp variable, const Job &job) {
   llvm_unreachable("all roles are above");
 }
 
+/// What a budget of memory can't be planned with.
+static LogicalResult checkBudget(ModuleOp module, const Job &job) {
+  auto refuse = [&](StringRef what) {
+    return module.emitError("a budget of memory isn't planned with ") << what;
+  };
+  if (job.spill == "host")
+    return module.emitError("'spill = host' is for devices that have memory of "
+                            "their own: on the CPU what doesn't fit goes to "
+                            "'disk'");
+  if (job.getWorkers() > 1)
+    return refuse("several workers ('pipeline')");
+  if (job.getGroups() > 1)
+    return refuse("several groups of micro-batches");
+  return success();
+}
+
 namespace {
 struct AssignResidencyPass
     : hfta::impl::HftaAssignResidencyBase<AssignResidencyPass> {
@@ -68,6 +84,8 @@ struct AssignResidencyPass
       return signalPassFailure();
     if (!job->hasBudget())
       return markAllAnalysesPreserved();
+    if (failed(checkBudget(module, *job)))
+      return signalPassFailure();
     for (auto variable : module.getOps<VariableOp>())
       variable.setResidency(getResidency(variable, *job));
   }

@@ -1,6 +1,6 @@
 //===- MemoryNeeds.cpp - Memory that a program has all the time -----------===//
 
-#include "MemoryNeeds.h"
+#include "Hfta/Transforms/MemoryNeeds.h"
 
 #include "Hfta/Conversion/LowerKernels.h"
 #include "Hfta/Dialect/Hfta/IR/VariableIndex.h"
@@ -46,24 +46,30 @@ static int64_t countBatches(ModuleOp module, const Job &job) {
   return bytes;
 }
 
-/// What a thread's kernels are taken to need before they are lowered.
+/// What a thread's kernels are taken to need where they haven't been lowered.
 /// Unit: bytes; the seven networks that are measured have 20 to 130 KiB.
 static constexpr int64_t kAssumedScratch = 128 << 10;
 
-/// The most that a kernel needs for a thread.
-static int64_t countScratch(ModuleOp module) {
+std::optional<int64_t> hfta::findScratch(ModuleOp module) {
   SymbolTable symbols(module);
   int64_t most = 0;
-  bool isKnown = true;
-  module.walk([&](LaunchOp launch) {
+  WalkResult result = module.walk([&](LaunchOp launch) {
     Operation *kernel = symbols.lookup(launch.getKernel());
     auto bytes = kernel
                      ? kernel->getAttrOfType<IntegerAttr>(kScratchBytesAttrName)
                      : IntegerAttr();
-    isKnown &= static_cast<bool>(bytes);
     most = std::max(most, bytes ? bytes.getInt() : 0);
+    return bytes ? WalkResult::advance() : WalkResult::interrupt();
   });
-  return isKnown ? most : kAssumedScratch;
+  return result.wasInterrupted() ? std::nullopt : std::optional(most);
+}
+
+/// Of a thread: what kernels say, or what is noted on the module.
+static int64_t countScratch(ModuleOp module) {
+  if (std::optional<int64_t> bytes = findScratch(module))
+    return *bytes;
+  auto noted = module->getAttrOfType<IntegerAttr>(kScratchBytesAttrName);
+  return noted ? noted.getInt() : kAssumedScratch;
 }
 
 static bool takesTurns(ModuleOp module) {

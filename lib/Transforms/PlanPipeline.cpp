@@ -208,24 +208,6 @@ LogicalResult PipelinePlanner::checkBlocks() {
 // The pass
 //===----------------------------------------------------------------------===//
 
-/// What a budget of memory can't be planned with.
-static LogicalResult checkBudget(ModuleOp module, const Job &job) {
-  if (!job.hasBudget())
-    return success();
-  auto refuse = [&](StringRef what) {
-    return module.emitError("a budget of memory isn't planned with ") << what;
-  };
-  if (job.spill == "host")
-    return module.emitError("'spill = host' is for devices that have memory of "
-                            "their own: on the CPU what doesn't fit goes to "
-                            "'disk'");
-  if (job.getWorkers() > 1)
-    return refuse("several workers ('pipeline')");
-  if (job.getGroups() > 1)
-    return refuse("several groups of micro-batches");
-  return success();
-}
-
 /// Within a budget, or to compute forwards again block by block, the model is
 /// cut wherever it can be.
 static bool wantsBlocks(const Job &job) {
@@ -244,8 +226,6 @@ struct PlanPipelinePass : hfta::impl::HftaPlanPipelineBase<PlanPipelinePass> {
     if (failed(job))
       return signalPassFailure();
     SmallVector<ModelOp> models(module.getOps<ModelOp>());
-    if (failed(checkBudget(module, *job)))
-      return signalPassFailure();
     if (wantsBlocks(*job) && cuts.empty() && job->cuts.empty())
       cuts = {"all"};
     SmallVector<CutName> names = getNames(*job);

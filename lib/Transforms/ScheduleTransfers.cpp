@@ -9,10 +9,9 @@
 
 #include "ArenaPlan.h"
 #include "Hfta/Dialect/Hfta/IR/Job.h"
+#include "Hfta/Transforms/MemoryNeeds.h"
 #include "Hfta/Transforms/Passes.h"
-#include "MemoryNeeds.h"
 #include "ScheduleBuilder.h"
-#include "mlir/Pass/PassManager.h"
 
 #include <map>
 
@@ -338,10 +337,6 @@ void TransferBuilder::build(const ArenaPlan &plan) {
 // The pass
 //===----------------------------------------------------------------------===//
 
-/// Module attribute: the number of the first event that transfers have.
-static constexpr StringLiteral kFirstEventAttrName =
-    "hfta.first_transfer_event";
-
 /// The number behind those of all events.
 static int64_t findFirstEvent(ModuleOp module) {
   int64_t next = 0;
@@ -378,51 +373,35 @@ struct ScheduleTransfersPass
       return signalPassFailure();
     if (!job->hasBudget())
       return;
-    bool isAgain = module->hasAttr(HftaDialect::kArenaAttrName);
-    if (isAgain && countNeeded(module, *job) <= job->memoryDevice)
+    if (module->hasAttr(HftaDialect::kArenaAttrName)) {
+      if (failed(check(module, *job)))
+        signalPassFailure();
       return;
-    if (isAgain)
-      removeTransfers(module);
-    if (failed(schedule(module, *job)) || (isAgain && failed(verify(module))))
+    }
+    if (failed(schedule(module, *job)))
       signalPassFailure();
   }
 
-  /// With the transfers that there are.
-  static int64_t countNeeded(ModuleOp module, const Job &job) {
+  /// Kernels that were lowered for another processor than the one that the
+  /// transfers were planned for may need more.
+  static LogicalResult check(ModuleOp module, const Job &job) {
     int64_t copies = job.copies;
     module.walk(
         [&](RepeatOp repeat) { copies = repeat.getCopies().value_or(copies); });
-    return countResidentBytes(module, job, copies) +
-           module->getAttrOfType<IntegerAttr>(HftaDialect::kArenaAttrName)
-               .getInt();
-  }
-
-  static void removeTransfers(ModuleOp module) {
-    int64_t firstEvent =
-        module->getAttrOfType<IntegerAttr>(kFirstEventAttrName).getInt();
-    module.walk([&](Operation *op) {
-      auto record = dyn_cast<RecordOp>(op);
-      auto await = dyn_cast<AwaitOp>(op);
-      if (isa<FetchOp, EvictOp, DropOp>(op) ||
-          (record && static_cast<int64_t>(record.getEvent()) >= firstEvent) ||
-          (await && static_cast<int64_t>(await.getEvent()) >= firstEvent))
-        op->erase();
-    });
-    module.walk([](EveryOp every) {
-      if (every.getBody().front().empty())
-        every.erase();
-    });
-  }
-
-  LogicalResult verify(ModuleOp module) {
-    OpPassManager verifier(ModuleOp::getOperationName());
-    verifier.addPass(createHftaVerifySchedules());
-    return runPipeline(verifier, module);
+    int64_t needed =
+        countResidentBytes(module, job, copies) +
+        module->getAttrOfType<IntegerAttr>(HftaDialect::kArenaAttrName)
+            .getInt();
+    if (needed <= job.memoryDevice)
+      return success();
+    return module.emitError("the program needs ")
+           << needed << " bytes of memory, but the budget is "
+           << job.memoryDevice << ": compile the job again";
   }
 
   LogicalResult schedule(ModuleOp module, const Job &job) {
-    int64_t firstEvent = findFirstEvent(module), bytes = 0;
-    std::vector<Planned> all = listSchedules(module, firstEvent);
+    int64_t bytes = 0;
+    std::vector<Planned> all = listSchedules(module);
     int64_t copies = std::min(job.copies, job.memoryThreads);
     Shortage least;
     for (; copies > 0; copies /= 2) {
@@ -445,16 +424,14 @@ struct ScheduleTransfersPass
       planned.builder.build(planned.plan);
       bytes = std::max(bytes, planned.plan.bytes);
     }
-    Builder builder(module.getContext());
     module->setAttr(HftaDialect::kArenaAttrName,
-                    builder.getI64IntegerAttr(bytes));
-    module->setAttr(kFirstEventAttrName, builder.getI64IntegerAttr(firstEvent));
+                    Builder(module.getContext()).getI64IntegerAttr(bytes));
     return success();
   }
 
-  static std::vector<Planned> listSchedules(ModuleOp module,
-                                            int64_t firstEvent) {
+  static std::vector<Planned> listSchedules(ModuleOp module) {
     std::vector<Planned> all;
+    int64_t firstEvent = findFirstEvent(module);
     for (auto schedule : module.getOps<ScheduleOp>()) {
       TransferBuilder builder(schedule, firstEvent, queues::kSends);
       if (builder.findPositions()) {

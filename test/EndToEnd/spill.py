@@ -32,7 +32,7 @@ def find_least(work, name, text, flags, clause):
     """The budget that the refusal of a much too small one tells."""
     job = work.write_job(name, text)
     text = run(work.hftac, job, "-o", work.folder / name, *flags,
-               f"--memory=device = 1KiB{clause}", code=3)
+               f"--memory=device = 1KiB, threads = 3{clause}", code=3)
     found = re.search(r"no plan fits into 1024 bytes of memory: one does into (\d+)",
                       text)
     if not found or (work.folder / name).exists():
@@ -56,8 +56,8 @@ class Check:
 
     def compare(self, name, text, flags, device, clause, threads, expected):
         binary = self.work.compile(
-            name, text, *flags, f"--memory=device = {device}{clause}")
-        memory = json.loads(run(binary, "info", "--json"))["memory"]
+            name, text, *flags, f"--memory=device = {device}, threads = 3{clause}")
+        memory = json.loads(run(binary, "info", "--json"))["memory"]["array"]
         if memory["peak_bytes"] > device:
             fail(f"{name}: {memory['peak_bytes']} bytes within {device}")
         for count in threads:
@@ -74,11 +74,10 @@ class Check:
                               f"{name}-trained")
         for clause in ("", ", spill = none"):
             least = find_least(self.work, f"{name}-none", text, flags, clause)
-            factors = ((1, (1, 2)), (1.4, (3,))) if not clause else ((1, (2,)),)
-            for factor, threads in factors:
-                budget = f"{name}{'-kept' if clause else ''}-{factor}"
-                self.compare(budget, text, flags, int(least * factor), clause, threads,
-                             expected)
+            budgets = ((0, (1, 2)), (60, (3,))) if not clause else ((0, (2,)),)
+            for more, threads in budgets:
+                self.compare(f"{name}{'-kept' if clause else ''}-{more}", text, flags,
+                             least + 1024 * more, clause, threads, expected)
 
 
 def main():

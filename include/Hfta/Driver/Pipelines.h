@@ -57,6 +57,10 @@ struct LLVMPipelineOptions : PassPipelineOptions<LLVMPipelineOptions> {
 /// dialect.
 void buildLLVMPipeline(OpPassManager &pm, const LLVMPipelineOptions &options);
 
+/// Of planned tasks, for the module's `hfta.target`: kernels lowered as far as
+/// tells what scratch memory they need.
+void buildScratchPipeline(OpPassManager &pm);
+
 /// Makes the above known to the pass pipeline parser as
 /// `hfta-PHASE-pipeline`.
 void registerPipelines();

@@ -423,9 +423,8 @@ def HftaScheduleTransfers
     any more. Where there is room, it stays between uses that are near each other,
     and is fetched earlier. What resident segments leave of the budget is the
     arena; addresses in it are offsets of intervals, as in workspaces. As many
-    copies make a turn as fit. Where transfers are there already and kernels, which
-    have been lowered since, need more memory than was supposed, they are planned
-    again.
+    copies make a turn as fit. Where transfers are there already, the pass checks
+    that kernels, which have been lowered since, leave the program in the budget.
 
     Fetches go to a queue of their own, evictions to another one. They await that
     tasks, and evictions, that had the place before are done, and tasks await what

@@ -274,28 +274,37 @@ static void exchange(const walk *self, const hfta_command *command) {
     hfta_messages_give(self->worker, command, place);
 }
 
-/// FETCH, EVICT or DROP; of nothing past the worker's last micro-batch.
-static void move(const walk *self, const hfta_command *command) {
+/// FETCH, EVICT or DROP of one instance.
+static void move_instance(const walk *self, const hfta_command *command,
+                          int64_t instance) {
   hfta_worker *worker = self->worker;
-  uint32_t segment = command->to.index;
-  uint32_t count = worker->memory[segment].count;
-  bool is_past = self->has_place &&
-                 self->micro_batch + command->ahead >= self->micro_batches;
-  if (count == 0 || is_past)
-    return;
-  const hfta_spill_moment moment = {
-      .schedule = self->schedule,
-      .instance = find_instance(self, segment, command->ahead) % count,
-      .turn_copies = self->turn_copies,
-      .copies = self->copies,
-      .first = self->first,
-      .copy_count = self->copy_count};
+  const hfta_spill_moment moment = {.schedule = self->schedule,
+                                    .instance = instance,
+                                    .turn_copies = self->turn_copies,
+                                    .copies = self->copies,
+                                    .first = self->first,
+                                    .copy_count = self->copy_count};
   if (command->kind == HFTA_COMMAND_FETCH)
     hfta_spill_fetch(worker, command, &moment);
   else if (command->kind == HFTA_COMMAND_EVICT)
     hfta_spill_evict(worker, command, &moment);
   else
     hfta_spill_drop(worker, command, &moment);
+}
+
+/// Of the micro-batch's instance, nothing past the worker's last micro-batch;
+/// where no micro-batch is current, of all instances.
+static void move(const walk *self, const hfta_command *command) {
+  uint32_t segment = command->to.index;
+  uint32_t count = self->worker->memory[segment].count;
+  bool is_past = self->micro_batch + command->ahead >= self->micro_batches;
+  if (!self->has_place) {
+    for (uint32_t i = 0; i < count; ++i)
+      move_instance(self, command, i);
+  } else if (count > 0 && !is_past) {
+    move_instance(self, command,
+                  find_instance(self, segment, command->ahead) % count);
+  }
 }
 
 /// Events of neighbouring micro-batches may take turns. False past the last

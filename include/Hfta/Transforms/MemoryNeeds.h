@@ -1,0 +1,26 @@
+//===- MemoryNeeds.h - Memory that a program has all the time ---*- C++ -*-===//
+
+#ifndef HFTA_TRANSFORMS_MEMORYNEEDS_H
+#define HFTA_TRANSFORMS_MEMORYNEEDS_H
+
+#include "Hfta/Dialect/Hfta/IR/HftaOps.h"
+#include "Hfta/Dialect/Hfta/IR/Job.h"
+
+namespace mlir::hfta {
+
+/// Bytes that a program of one stage has on one rank as long as it runs, with
+/// as many threads as the job's budget is for and turns of so many copies: its
+/// resident segments, the batches of data that it reads ahead, and what its
+/// kernels and the store need besides. Of kernels that aren't lowered the
+/// module's `hfta.scratch_bytes` tells what a thread needs, or else a guess.
+/// With the arena it is what the runtime calls `peak_bytes`
+/// (hfta_workload_memory).
+int64_t countResidentBytes(ModuleOp module, const Job &job, int64_t copies);
+
+/// Bytes of scratch memory that a thread needs for the largest of the kernels
+/// that are launched; nothing if some of these aren't lowered.
+std::optional<int64_t> findScratch(ModuleOp module);
+
+} // namespace mlir::hfta
+
+#endif // HFTA_TRANSFORMS_MEMORYNEEDS_H
