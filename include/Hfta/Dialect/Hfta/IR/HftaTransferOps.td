@@ -13,10 +13,11 @@ def Hfta_FetchOp : Hfta_CommandOp<"fetch", [
   let summary = "Give a segment a place in the arena";
   let description = [{
     From here on the instance of the micro-batch that is `ahead` places after the
-    current one, or each instance where no micro-batch is current, lies in the arena, (number of the instance modulo `instances`)
-    times the bytes of an instance behind `address`. Of a segment of slabs that the
-    schedule doesn't keep, an instance is the slabs of the turn's copies, one after
-    the other. Tasks that the host gives from here on find it there.
+    current one, or each instance where no micro-batch is current, lies in the
+    arena, (number of the instance modulo `instances`) times the bytes of an
+    instance behind `address`. Of a segment of slabs that the schedule doesn't keep,
+    an instance is the slabs of the turn's copies, one after the other. Tasks that
+    the host gives from here on find it there.
 
     What it holds is `stored` (read from the store, in the queue; what was never
     written reads as zeros), `zeros` (filled, in the queue), or `undefined`: the
