@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Within a budget of memory a sweep trains to the bytes and the log that it has without
 one: with the least memory that there is a plan for, with more, and with nothing in a file;
-with dropout, running statistics, skip connections, tied and frozen weights, copies that
-differ in part or are compiled alone; on any number of threads. Programs keep to the
+with dropout, running statistics, skip connections, tied and frozen weights, K-FAC, copies
+that differ in part or are compiled alone; on any number of threads. Programs keep to the
 budget. Needs only Python's standard library."""
 
 import json
@@ -25,6 +25,9 @@ JOBS = {
     "tied": ("", ()),
     "tied-parts": ("micro_batches 3", ()),
     "partial": ("micro_batches 2", ()),
+    "mlp-kfac": ("precondition kfac(factor_every = 2, inverse_every = 4)", ()),
+    "deep-kfac": ("micro_batches 4\n  precondition kfac(factor_every = 2, "
+                  "inverse_every = 2, method = eigen, fisher = sampled)", ()),
 }
 
 
