@@ -153,7 +153,7 @@ std::string JobAnalyzer::readNamed(const SettingInfo &setting,
                                    const ast::CallExpression &call) {
   if (!setting.takesName(call.callee.name)) {
     diagnostics.error(call.callee.range,
-                      "unknown word '" + call.callee.name + "(...)'",
+                      "unknown " + setting.name + " '" + call.callee.name + "'",
                       "'" + setting.name + "' is " + setting.usage);
     return "";
   }
