@@ -52,7 +52,8 @@ bool JobPlanner::isNeeded(const LoadedModule &loaded) const {
       !pipeline.planFile.empty())
     return true;
   FailureOr<Job> job = Job::read(*loaded.module);
-  return succeeded(job) && job->training &&
+  // Such a budget is refused where blocks are made.
+  return succeeded(job) && job->training && !job->hasBudget() &&
          (leavesSomething(*job, pipeline) || job->clusterMemory != 0);
 }
 
