@@ -4,9 +4,9 @@
 
 #include "data/shuffle.h"
 #include "system/clock.h"
+#include "system/thread.h"
 
 #include <pthread.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -217,15 +217,8 @@ static hfta_status allocate_buffers(hfta_feed *feed, hfta_error *error) {
   return HFTA_OK;
 }
 
-/// The thread leaves all signals to the others but that of a faulty read, which
-/// is its own.
 static hfta_status start_thread(hfta_feed *feed, hfta_error *error) {
-  sigset_t all, before;
-  sigfillset(&all);
-  sigdelset(&all, SIGBUS);
-  pthread_sigmask(SIG_SETMASK, &all, &before);
-  int code = pthread_create(&feed->thread, NULL, feed_main, feed);
-  pthread_sigmask(SIG_SETMASK, &before, NULL);
+  int code = hfta_small_thread_start(&feed->thread, feed_main, feed);
   if (code != 0)
     return hfta_fail(error, HFTA_UNSUPPORTED,
                      "cannot start the reader thread: %s", strerror(code));

@@ -11,10 +11,10 @@
 #include "hfta/communicator.h"
 #include "system/cpu_limit.h"
 #include "system/pages.h"
+#include "system/thread.h"
 
 #include <linux/futex.h>
 #include <pthread.h>
-#include <signal.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
@@ -199,27 +199,19 @@ static hfta_status map_scratch(hfta_pool *pool, hfta_error *error) {
   return HFTA_OK;
 }
 
-/// Workers start with every signal blocked.
 static hfta_status start_workers(hfta_pool *pool, hfta_error *error) {
-  sigset_t all, before;
-  sigfillset(&all);
-  pthread_sigmask(SIG_SETMASK, &all, &before);
-  hfta_status status = HFTA_OK;
   for (int i = 1; i < pool->threads; ++i) {
     worker *self = &pool->workers[i];
     self->pool = pool;
     self->index = i;
-    int code = pthread_create(&self->thread, NULL, worker_main, self);
-    if (code != 0) {
-      status =
-          hfta_fail(error, HFTA_UNSUPPORTED, "cannot start thread %d of %d: %s",
-                    i + 1, pool->threads, strerror(code));
-      break;
-    }
+    int code = hfta_thread_start(&self->thread, worker_main, self);
+    if (code != 0)
+      return hfta_fail(error, HFTA_UNSUPPORTED,
+                       "cannot start thread %d of %d: %s", i + 1, pool->threads,
+                       strerror(code));
     pool->started = i;
   }
-  pthread_sigmask(SIG_SETMASK, &before, NULL);
-  return status;
+  return HFTA_OK;
 }
 
 hfta_status hfta_pool_create(int threads, uint64_t scratch_bytes,

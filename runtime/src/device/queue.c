@@ -426,7 +426,7 @@ static hfta_status start_threads(hfta_queues *self, hfta_error *error) {
   int code = 0;
   for (uint32_t i = 1; i < self->count && code == 0; ++i) {
     queue *own = &self->queues[i];
-    code = hfta_thread_start(&own->thread, queue_main, own);
+    code = hfta_small_thread_start(&own->thread, queue_main, own);
     own->started = code == 0;
   }
   return code == 0

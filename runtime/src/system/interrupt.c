@@ -2,6 +2,8 @@
 
 #include "system/interrupt.h"
 
+#include "system/thread.h"
+
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -98,7 +100,7 @@ void hfta_interrupt_begin(hfta_interrupt *interrupt, const char *binary,
   for (int i = 0; i < HFTA_INTERRUPT_SIGNALS; ++i)
     set_action(interrupt, i);
   interrupt->started =
-      pthread_create(&interrupt->thread, NULL, wait_main, interrupt) == 0;
+      hfta_small_thread_start(&interrupt->thread, wait_main, interrupt) == 0;
   if (!interrupt->started)
     restore(interrupt);
 }

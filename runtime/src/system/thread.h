@@ -12,9 +12,9 @@ int hfta_thread_start(pthread_t *out, void *(*function)(void *),
                       void *argument);
 
 /// Bytes of a small thread's stack, all of which limits of memory may count.
-enum { HFTA_SMALL_STACK = 256 << 10 };
+enum { HFTA_SMALL_STACK = 512 << 10 };
 
-/// The same with a small stack: for what calls little.
+/// The same with a small stack: for all but what computes.
 int hfta_small_thread_start(pthread_t *out, void *(*function)(void *),
                             void *argument);
 
