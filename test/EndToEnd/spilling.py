@@ -8,6 +8,7 @@ that have one."""
 
 import json
 import os
+import random
 import resource
 import shutil
 import signal
@@ -30,6 +31,7 @@ JOB = MODEL + make_blocks(
     DATA["mlp"] + "\n  test  " + DATA["mlp"], "cross_entropy(net, label)",
     "adam(lr = [1e-3, 3e-3])", 6, clauses="  seed 3")
 BUDGET = "--memory=device = 3MiB, threads = 3"
+KILLS = 20
 FLAGS = ["--spill-dir", "--io-threads"]
 
 
@@ -69,8 +71,10 @@ def check_bytes(work, plain, spilling):
             ("threads", ["--io-threads", 16, "--threads", 3], None),
             ("memory", [], "memory"),
             ("slow", [], "throttled=4e8:2e8")]:
-        train(work, spilling, name, *flags,
-              environment={"HFTA_STORE": store} if store else None)
+        output = train(work, spilling, name, *flags,
+                       environment={"HFTA_STORE": store} if store else None)
+        expect_equal("note: what is spilled lies in memory, which no plan counts" in
+                     output, store == "memory", f"a note of {name}")
         expect_same_checkpoint(checkpoint(work.folder / name, 6), expected,
                                name, COPIES)
     # Each goes on from the other's.
@@ -176,15 +180,27 @@ def check_kills(work, spilling):
     """Nothing is left of the store, whenever the process ends."""
     store = work.folder / "killed-store"
     store.mkdir()
-    for seconds in (0.02, 0.1, 0.3):
-        process = subprocess.Popen(
-            [spilling, "train", "--data", work.folder, "--steps", "100000",
-             "--spill-dir", store, "--no-progress"],
-            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        time.sleep(seconds)
+    steps = 60
+    train(work, spilling, "unkilled", "--steps", steps, "--every", 5)
+    expected = checkpoint(work.folder / "unkilled", steps)
+    draw = random.Random(5)
+    # At random moments of a training, which is gone on with each time.
+    command = [spilling, "train", "--data", work.folder, "--steps", str(steps),
+               "--spill-dir", store, "--no-progress", "--every", "5",
+               "--checkpoint", work.folder / "killed", "--resume"]
+    kills = 0
+    while kills < KILLS:
+        process = subprocess.Popen(command, stdout=subprocess.DEVNULL,
+                                   stderr=subprocess.DEVNULL)
+        time.sleep(draw.uniform(0.005, 0.12))
         process.send_signal(signal.SIGKILL)
-        process.wait()
+        kills += process.wait() == -signal.SIGKILL
         expect_equal(os.listdir(store), [], "the store's folder after a kill")
+        if checkpoint(work.folder / "killed", steps).exists():
+            shutil.rmtree(work.folder / "killed")
+    run(*command)
+    expect_same_checkpoint(checkpoint(work.folder / "killed", steps), expected,
+                           f"after {kills} kills", COPIES)
 
 
 def main():

@@ -275,6 +275,9 @@ int hfta_open_instance(const hfta_invocation *invocation,
       hfta_instance_create_for(invocation->program, workload, &options, out);
   if (status != HFTA_OK)
     return hfta_report(invocation, status, error.message);
+  const char *note = hfta_instance_store_note(*out);
+  if (note && !invocation->ranks->is_silent)
+    fprintf(stderr, "%s: note: %s\n", invocation->binary, note);
   if (!checkpoint)
     return -1;
   status = hfta_instance_load(*out, checkpoint);

@@ -277,8 +277,12 @@ static hfta_status check_memory(hfta_instance *instance, uint64_t bytes) {
     return HFTA_OK;
   return hfta_fail(&instance->error, HFTA_UNSUPPORTED,
                    "the program needs %llu bytes of memory and may have %llu "
-                   "here: compile it for a smaller batch or fewer copies",
-                   (unsigned long long)plan.peak, (unsigned long long)bytes);
+                   "here: compile it %s",
+                   (unsigned long long)plan.peak, (unsigned long long)bytes,
+                   instance->program->memory_threads > 0
+                       ? "with a smaller budget"
+                       : "with a budget ('memory'), for a smaller batch or for "
+                         "fewer copies");
 }
 
 static hfta_status allocate_workers(hfta_instance *instance,
@@ -294,6 +298,14 @@ static hfta_status allocate_workers(hfta_instance *instance,
     status = note(instance, &instance->workers[i],
                   hfta_worker_allocate(&instance->workers[i], &store));
   return status;
+}
+
+const char *hfta_instance_store_note(const hfta_instance *instance) {
+  const char *note = NULL;
+  for (uint32_t i = 0; i < instance->worker_count && !note; ++i)
+    if (instance->workers[i].spill.store)
+      note = hfta_store_note(instance->workers[i].spill.store);
+  return note;
 }
 
 static hfta_status check_threads(hfta_instance *instance,

@@ -135,6 +135,10 @@ hfta_status hfta_instance_create_for(const hfta_program *program,
 /// What the instance's rank plans for its workload.
 hfta_memory_plan hfta_instance_memory(const hfta_instance *instance);
 
+/// What the user should know of where the rank's workers spill to, or NULL;
+/// static.
+const char *hfta_instance_store_note(const hfta_instance *instance);
+
 /// The micro-batches that the rank's workers read: one answer a data field and
 /// micro-batch of a step, field by field.
 const bool *hfta_instance_reads(const hfta_instance *instance);

@@ -122,7 +122,8 @@ enum { TMPFS = 0x01021994, RAMFS = (int)0x858458f6 };
 
 static hfta_status fail_folder(const char *folder, const char *what,
                                hfta_error *error) {
-  return hfta_fail(error, HFTA_CANNOT_WRITE, "cannot %s in '%s': %s", what,
+  // So much of a long name that the reason isn't cut off.
+  return hfta_fail(error, HFTA_CANNOT_WRITE, "cannot %s in '%.384s': %s", what,
                    folder, strerror(errno));
 }
 
