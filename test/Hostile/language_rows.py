@@ -419,7 +419,6 @@ def make_shape_rows():
         yield change(name, "steps     3", f"steps 3\n  {clauses}", 1, *words,
                      place="job.hfta:1")
     yield from make_order_rows()
-    yield from make_memory_rows()
     yield change("data of another size than the input", "f32[8], label",
                  "f32[9], label", 1, "8", "9", place="job.hfta:")
     yield change("data of another rank than the input", "f32[8], label",
@@ -543,31 +542,6 @@ def make_order_rows():
         yield change(f"an order from a file {name}", "steps     3",
                      f'steps 3\n  {clause} order = file("order.csv")', 1, words,
                      place="job.hfta:1", files={"order.csv": good}.items())
-
-
-def make_memory_rows():
-    """A budget of memory, behind the steps."""
-    for name, clause, code, *words in (
-            ("too small", "device = 1", 3, "no plan fits into 1 bytes of memory",
-             "one does into"),
-            ("of nothing", "device = 0", 1, "'device' is out of range"),
-            ("in other units", "device = 64MB", 1, "'64MB' is neither a number nor a name"),
-            ("a copy", "device = [1MiB, 2MiB]", 1, "'device' is the same for all copies"),
-            ("of any size", "spill = disk", 1, "'memory' needs 'device'"),
-            ("beyond numbers", "device = 9223372036854775808", 1,
-             "whole number out of range"),
-            ("for no thread", "device = 1MiB, threads = 0", 1, "'threads' is out of range"),
-            ("on a tape", "device = 1MiB, spill = tape", 1, "unknown spill 'tape'"),
-            ("in a folder without a name", 'device = 1MiB, spill = disk("")', 1,
-             "'folder' is empty"),
-            ("in the host's memory", "device = 1MiB, spill = host", 3,
-             "'spill = host' is for devices that have memory of their own"),
-            ("for several workers", 'device = 1MiB\n  pipeline cuts = ["hidden"]', 3,
-             "isn't planned with several workers"),
-            ("for several groups", "device = 1MiB\n  micro_batches 2, groups = 2", 3,
-             "isn't planned with several groups")):
-        yield change(f"a budget of memory {name}", "steps     3",
-                     f"steps 3\n  memory {clause}", code, *words, place="job.hfta:")
 
 
 def make_file_rows():

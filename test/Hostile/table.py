@@ -19,6 +19,7 @@ import checkpoint_rows
 import command_rows
 import data_rows
 import language_rows
+import memory_rows
 import node_rows
 import onnx_rows
 import plan_rows
@@ -26,7 +27,7 @@ import replacement_rows
 
 AREAS = {"onnx": onnx_rows, "nodes": node_rows, "language": language_rows,
          "data": data_rows, "checkpoint": checkpoint_rows,
-         "command": command_rows, "plan": plan_rows,
+         "command": command_rows, "plan": plan_rows, "memory": memory_rows,
          "replacement": replacement_rows}
 MOST_SECONDS, MOST_BYTES = 10, 2 << 30
 
@@ -178,12 +179,15 @@ def run_row(row, folder, tools, show):
 
 
 def make_programs(hftac, folder):
-    """What rows share: a program, a checkpoint of it, and a program that needs
-    more memory than there is."""
-    write_files(folder, {**data_rows.GOOD, "huge.hfta": command_rows.HUGE_JOB})
+    """What rows share: a program, a checkpoint of it, one that needs more memory than
+    there is, and one that spills."""
+    write_files(folder, {**data_rows.GOOD, "huge.hfta": command_rows.HUGE_JOB,
+                         "large.hfta": memory_rows.JOB})
     train = ["./sweep", "train", "--no-progress", "--checkpoint", "good"]
     for command in ([hftac, "job.hfta", "-o", "sweep"], train,
-                    [hftac, "huge.hfta", "-o", "huge"]):
+                    [hftac, "huge.hfta", "-o", "huge"],
+                    [hftac, "large.hfta", "-o", "spilling",
+                     f"--memory=device = {memory_rows.BUDGET}, threads = 2"]):
         code, _, err = execute(command, folder, folder / "said", False)
         if code:
             sys.exit(f"error: {' '.join(map(str, command))}\n{err}")
@@ -206,7 +210,7 @@ def main():
     hftac = arguments.hftac.absolute()
     program = arguments.work.absolute() / "program"
     tools = {"hftac": str(hftac), "sweep": str(program / "sweep"),
-             "huge": str(program / "huge")}
+             "huge": str(program / "huge"), "spilling": str(program / "spilling")}
     if set(arguments.area or AREAS) - {"onnx", "nodes", "language"}:
         make_programs(hftac, program)
     failures = []
