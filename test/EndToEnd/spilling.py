@@ -107,7 +107,17 @@ def check_commands(work, plain, spilling):
         results.append({path.name: path.read_bytes()
                         for path in sorted(output.iterdir())})
     expect_equal(results[0] == results[1], True, "outputs are equal")
-    run(spilling, "bench", "--steps", 3, "--threads", 2)
+    moved = []
+    for flags in ((), ("--no-overlap",)):
+        measured = json.loads(run(spilling, "bench", "--json", "--steps", 3,
+                                  "--threads", 2, *flags))
+        moved.append((measured["store_read_bytes"], measured["store_written_bytes"]))
+    expect_equal(moved[1], moved[0], "traffic without overlap")
+    if min(moved[0]) == 0:
+        fail("nothing is read or written")
+    expect_message(run(spilling, "bench", "--steps", 3, "--no-overlap",
+                       env={**os.environ, "HFTA_STORE": "faulty=io:120"}, code=4),
+                   "Input/output error")
 
 
 def check_info(plain, spilling):

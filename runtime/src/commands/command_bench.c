@@ -14,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+static const double MEBIBYTE = 1 << 20;
 enum { LEAST_WARM_UP = 2, DEFAULT_STEPS = 50, LEAST_COPIED = 16 << 20 };
 
 /// Fills a tensor that stands for data: reals in [0, 1), bytes of any value,
@@ -56,6 +57,8 @@ typedef struct bench {
   hfta_rank_measures measures; ///< of all ranks
   bool phases;                 ///< prints them
   bool json;
+  bool no_overlap;            ///< of tasks and transfers
+  hfta_store_traffic traffic; ///< of the steps that are timed
   hfta_machine_limits limits;
 } bench;
 
@@ -106,7 +109,6 @@ static uint64_t peak_of(const bench *self, int rank) {
 
 /// Of ranks that have different parts of a model: of the one that has the most.
 static void print_peaks(const bench *self, uint64_t peak) {
-  const double mebibyte = 1 << 20;
   uint64_t most = peak;
   int which = 0;
   for (int rank = 0; self->trains && rank < self->communicator->size; ++rank)
@@ -115,9 +117,9 @@ static void print_peaks(const bench *self, uint64_t peak) {
       which = rank;
     }
   printf("%lld at a time, planned peak %.2f MiB",
-         (long long)self->copies_at_once, (double)peak / mebibyte);
+         (long long)self->copies_at_once, (double)peak / MEBIBYTE);
   if (which != 0)
-    printf(", of rank %d %.2f MiB", which, (double)most / mebibyte);
+    printf(", of rank %d %.2f MiB", which, (double)most / MEBIBYTE);
   printf("\n");
 }
 
@@ -146,6 +148,12 @@ static hfta_status print_json(const bench *self, int64_t steps, double seconds,
   hfta_json_number(&writer, rate, HFTA_F64);
   hfta_json_key(&writer, "peak_bytes");
   hfta_json_unsigned(&writer, peak);
+  if (hfta_program_spills(self->program)) {
+    hfta_json_key(&writer, "store_read_bytes");
+    hfta_json_unsigned(&writer, self->traffic.read);
+    hfta_json_key(&writer, "store_written_bytes");
+    hfta_json_unsigned(&writer, self->traffic.written);
+  }
   if (self->phases) {
     hfta_write_cuts(self->program, &writer);
     hfta_write_task_times(self->program, self->times, steps, &writer);
@@ -168,6 +176,10 @@ static hfta_status print_text(const bench *self, int64_t steps, double seconds,
          (long long)program->batch, threads, seconds,
          1e3 * seconds / (double)steps, rate);
   print_peaks(self, peak);
+  if (hfta_program_spills(program))
+    printf("%.2f MiB a step read from the store, %.2f MiB written\n",
+           (double)self->traffic.read / (double)steps / MEBIBYTE,
+           (double)self->traffic.written / (double)steps / MEBIBYTE);
   if (!self->phases)
     return HFTA_OK;
   hfta_status status = hfta_print_phases(program, &self->limits, self->times,
@@ -244,9 +256,13 @@ static hfta_status run_timed_steps(bench *self, int64_t steps,
   hfta_observer observer = {note_activity, self};
   if (self->phases || self->trace)
     hfta_instance_observe(self->instance, &observer);
+  hfta_store_traffic before = hfta_instance_store_traffic(self->instance);
   double begin = hfta_now();
   hfta_status status = run_steps(self, steps);
   *seconds = hfta_now() - begin;
+  self->traffic = hfta_instance_store_traffic(self->instance);
+  self->traffic.read -= before.read;
+  self->traffic.written -= before.written;
   hfta_instance_observe(self->instance, NULL);
   return status == HFTA_OK ? write_trace(self) : status;
 }
@@ -273,8 +289,9 @@ static hfta_status measure_ranks(bench *self, int64_t steps) {
 static hfta_status compare_options(bench *self, const hfta_trace_options *trace,
                                    int64_t steps) {
   hfta_error *error = hfta_instance_error(self->instance);
-  int64_t numbers[] = {steps, self->phases, self->json, trace->path != NULL,
-                       trace->steps};
+  int64_t numbers[] = {steps,        self->phases,
+                       self->json,   trace->path != NULL,
+                       trace->steps, self->no_overlap};
   int other = -1;
   hfta_status status = hfta_communicator_compare(
       self->communicator, "options", numbers, sizeof(numbers), &other, error);
@@ -359,6 +376,10 @@ static int parse(const hfta_invocation *invocation, bench *self,
       HFTA_OPTION_THREADS(&out->threads),
       HFTA_OPTION_SPILL_DIR(&out->spill),
       HFTA_OPTION_IO_THREADS(&out->spill),
+      {.name = "--no-overlap",
+       .help = "compute nothing while something is read or written",
+       .flag = &self->no_overlap,
+       .spills = true},
       {.name = "--device",
        .argument = "DEVICE",
        .help = "where to compute: cpu, which is the default; or\n"
@@ -396,6 +417,7 @@ static int run(const hfta_invocation *invocation, bench *self,
     code = hfta_choose_copies(invocation, arguments->only, self->instance);
   if (code >= 0)
     return code;
+  hfta_instance_set_overlap(self->instance, !self->no_overlap);
   hfta_status status = measure(self, &arguments->trace, arguments->steps);
   return status == HFTA_OK ? HFTA_OK
                            : hfta_report(invocation, status,

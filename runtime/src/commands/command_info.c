@@ -191,19 +191,19 @@ static void print_memory(const hfta_program *program, int threads) {
     const char *name;
     uint64_t bytes;
     bool is_rare; // not shown where there is none
-  } lines[] = {{"parameters", plan.parameters},
-               {"gradients", plan.gradients},
-               {"optimizer state", plan.optimizer_state},
-               {"statistics", plan.statistics},
-               {"curvature", plan.curvature},
-               {"activations", plan.activations},
-               {"workspace", plan.workspace},
-               {"input and output", plan.input_output},
-               {"prefetch", plan.prefetch},
-               {"scratch", plan.scratch},
+  } lines[] = {{"parameters", plan.parameters, false},
+               {"gradients", plan.gradients, false},
+               {"optimizer state", plan.optimizer_state, false},
+               {"statistics", plan.statistics, false},
+               {"curvature", plan.curvature, false},
+               {"activations", plan.activations, false},
+               {"workspace", plan.workspace, false},
+               {"input and output", plan.input_output, false},
+               {"prefetch", plan.prefetch, false},
+               {"scratch", plan.scratch, false},
                {"arena", plan.arena, true},
                {"store", plan.store, true},
-               {"peak", plan.peak}};
+               {"peak", plan.peak, false}};
   printf("\nmemory in bytes, threads %d, at most %lld at a time of %lld copies "
          "(a copy: its share)\n",
          threads, (long long)hfta_program_copies_at_once(program, threads),

@@ -308,6 +308,23 @@ const char *hfta_instance_store_note(const hfta_instance *instance) {
   return note;
 }
 
+void hfta_instance_set_overlap(hfta_instance *instance, bool overlaps) {
+  for (uint32_t i = 0; i < instance->worker_count; ++i)
+    instance->workers[i].spill.waits = !overlaps;
+}
+
+hfta_store_traffic hfta_instance_store_traffic(const hfta_instance *instance) {
+  hfta_store_traffic all = {0, 0};
+  for (uint32_t i = 0; i < instance->worker_count; ++i) {
+    hfta_store *store = instance->workers[i].spill.store;
+    hfta_store_traffic one =
+        store ? hfta_store_count(store) : (hfta_store_traffic){0, 0};
+    all.read += one.read;
+    all.written += one.written;
+  }
+  return all;
+}
+
 static hfta_status check_threads(hfta_instance *instance,
                                  const hfta_options *options) {
   int64_t most = instance->program->memory_threads;

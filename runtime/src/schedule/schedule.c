@@ -289,7 +289,8 @@ static void move_instance(const walk *self, const hfta_command *command,
   else if (command->kind == HFTA_COMMAND_EVICT)
     hfta_spill_evict(worker, command, &moment);
   else
-    hfta_spill_drop(worker, command, &moment);
+    return hfta_spill_drop(worker, command, &moment);
+  hfta_spill_wait(worker);
 }
 
 /// Of the micro-batch's instance, nothing past the worker's last micro-batch;
@@ -429,10 +430,14 @@ hfta_status hfta_worker_run(hfta_worker *worker,
     hfta_batches_begin(&worker->batches, schedule, call->inputs);
   else
     worker->batches.count = 0; // a port may be where a field was
+  worker->spill.failure = HFTA_OK;
   double begin = instance->now();
   run_commands(&self, schedule->commands, schedule->command_count);
-  hfta_status status =
-      worker->device->functions->wait(worker->device, &worker->error);
+  hfta_error later;
+  hfta_status failure = worker->spill.failure;
+  hfta_status status = worker->device->functions->wait(
+      worker->device, failure == HFTA_OK ? &worker->error : &later);
+  status = failure == HFTA_OK ? status : failure;
   // A batch that isn't full takes less time whatever the turns are.
   if (status == HFTA_OK && call->micro_batches == program->micro_batches)
     hfta_turns_took(turns, instance->now() - begin);

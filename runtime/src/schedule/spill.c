@@ -274,6 +274,14 @@ void hfta_spill_drop(hfta_worker *worker, const hfta_command *command,
   worker->memory[command->to.index].bases[moment->instance] = NULL;
 }
 
+void hfta_spill_wait(hfta_worker *worker) {
+  hfta_spill *self = &worker->spill;
+  if (!self->waits || self->failure != HFTA_OK)
+    return;
+  self->failure =
+      worker->device->functions->wait(worker->device, &worker->error);
+}
+
 //===----------------------------------------------------------------------===//
 // Tensors
 //===----------------------------------------------------------------------===//

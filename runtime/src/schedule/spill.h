@@ -33,6 +33,8 @@ typedef struct hfta_spill {
   uint32_t *firsts;  ///< of each segment its first one in `held`
   hfta_held *held;   ///< one an instance of what isn't resident
   uint32_t held_count;
+  bool waits;          ///< the host waits for each transfer
+  hfta_status failure; ///< of one that it has waited for in this call
 } hfta_spill;
 
 /// Where the host is when it gives a command of this kind.
@@ -56,6 +58,9 @@ void hfta_spill_reset(struct hfta_worker *worker);
 /// Nothing that lies in the arena is used again: other copies run, or something
 /// has failed.
 void hfta_spill_forget(struct hfta_worker *worker);
+
+/// Where the host waits for each transfer: for all that queues were given.
+void hfta_spill_wait(struct hfta_worker *worker);
 
 /// All that queues were given is done.
 void hfta_spill_settle(struct hfta_worker *worker);

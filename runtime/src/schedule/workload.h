@@ -5,6 +5,7 @@
 
 #include "hfta/communicator.h"
 #include "hfta/instance.h"
+#include "hfta/store.h"
 
 /// Schedules, `initialize` aside, which always runs, the copies that they run
 /// for, and who runs which share of them: an instance, which is a rank, or one
@@ -134,6 +135,14 @@ hfta_status hfta_instance_create_for(const hfta_program *program,
 
 /// What the instance's rank plans for its workload.
 hfta_memory_plan hfta_instance_memory(const hfta_instance *instance);
+
+/// Whether tasks run while something is on its way to or from the store, as
+/// they do at first.
+void hfta_instance_set_overlap(hfta_instance *instance, bool overlaps);
+
+/// Bytes that the rank's workers have read from their stores, and written, so
+/// far.
+hfta_store_traffic hfta_instance_store_traffic(const hfta_instance *instance);
 
 /// What the user should know of where the rank's workers spill to, or NULL;
 /// static.
