@@ -55,6 +55,7 @@ public:
   }
 
   ArenaPlan plan() {
+    holdWished();
     for (Stay &stay : stays)
       giveTime(stay);
     if (!fits())
@@ -140,6 +141,29 @@ private:
     }
   }
 
+  /// Joins the first two stays of what is to be held, the smallest first.
+  void holdWished() {
+    SmallVector<size_t> gaps;
+    for (size_t i = 0; i + 1 < stays.size(); ++i)
+      if (stays[i].segment->isHeld && stays[i].begin == 0 &&
+          stays[i].segment == stays[i + 1].segment)
+        gaps.push_back(i);
+    llvm::stable_sort(gaps, [&](size_t a, size_t b) {
+      return stays[a].segment->bytes < stays[b].segment->bytes;
+    });
+    joinWhereItFits(gaps);
+  }
+
+  void joinWhereItFits(ArrayRef<size_t> gaps) {
+    for (size_t gap : gaps) {
+      SmallVector<Stay> before = stays;
+      join(gap);
+      if (!fits())
+        stays = std::move(before);
+    }
+    llvm::erase_if(stays, [](const Stay &stay) { return stay.isMerged; });
+  }
+
   /// Joins neighbouring stays of a segment, of the same steps, where both
   /// transfers between them can be spared, those first that keep the fewest
   /// bytes for the shortest time for each byte that isn't moved.
@@ -154,14 +178,7 @@ private:
     };
     llvm::stable_sort(
         gaps, [&](size_t a, size_t b) { return getLength(a) < getLength(b); });
-    // From behind, so that numbers before stay what they are.
-    for (size_t gap : gaps) {
-      SmallVector<Stay> before = stays;
-      join(gap);
-      if (!fits())
-        stays = std::move(before);
-    }
-    llvm::erase_if(stays, [](const Stay &stay) { return stay.isMerged; });
+    joinWhereItFits(gaps);
   }
 
   /// Stay `gap` and the one behind it become one, in the place of the first of

@@ -33,6 +33,8 @@ struct ArenaSegment {
   /// Whether what it holds is needed by other calls: parameters, not
   /// activations.
   bool isState;
+  /// Whether it is to stay between its first two uses, if there is room for it.
+  bool isHeld;
   /// What it holds at its first use, where no call before has left something.
   Contents initial;
   SmallVector<ArenaUse> uses; ///< by position, each once
@@ -57,9 +59,10 @@ struct ArenaPlan {
   int64_t findFullest() const;
 };
 
-/// Windows for all uses within `capacity` bytes. Each transfer is given the
-/// time of one position at least, where that fits, then as much as fits; what
-/// is used again soon stays where it is rather than that. If nothing fits, a
+/// Windows for all uses within `capacity` bytes. What is to be held is, where
+/// that fits. Each transfer is given the time of one position at least, where
+/// that fits, then as much as fits; what is used again soon stays where it is
+/// rather than that. If nothing fits, a
 /// plan with the least that was found: its `bytes` tell how much.
 ArenaPlan planArena(ArrayRef<ArenaSegment> segments, int64_t capacity);
 

@@ -16,23 +16,31 @@ using namespace mlir::hfta;
 
 /// What a block needs lies elsewhere while other blocks are computed: its
 /// parameters and the optimizer's state in the store, which keeps them from
-/// step to step; what forward leaves for backward, unless its op has it
-/// spilled, and gradients, which the update takes at once unless it waits for
-/// those of all blocks, nowhere else. What belongs to no block, and what is
-/// small, stays. A preconditioner's factors and inverses are as the optimizer's
-/// state, its moments as gradients.
-static Residency getResidency(VariableOp variable, const Job &job) {
+/// step to step, unless a plan has them stay; what forward leaves for backward,
+/// unless its op has it spilled, and gradients, which the update takes at once
+/// unless it waits for those of all blocks, nowhere else. What belongs to no
+/// block, and what is small, stays. A preconditioner's factors and inverses are
+/// as the optimizer's state, its moments as gradients.
+static Residency getResidency(VariableOp variable, const Job &job,
+                              MemoryPlanAttr plan) {
+  auto block = static_cast<int64_t>(variable.getBlock());
   bool spills = job.spillsToDisk();
   bool updatesAtLast = !job.clipNorm.empty() || !job.preconditioner.empty();
-  if (static_cast<int64_t>(variable.getBlock()) < 0)
+  BlockMemory memory = plan ? plan.getBlock(block) : BlockMemory::streamed;
+  if (block < 0)
     return Residency::resident;
   switch (variable.getRole()) {
   case Role::parameter:
+    return spills && memory < BlockMemory::parameters ? Residency::spilled
+                                                      : Residency::resident;
   case Role::optimizer_state:
   case Role::curvature:
-    return spills ? Residency::spilled : Residency::resident;
+    return spills && memory < BlockMemory::resident ? Residency::spilled
+                                                    : Residency::resident;
   case Role::gradient:
-    return spills && updatesAtLast ? Residency::spilled : Residency::transient;
+    return spills && updatesAtLast && (!plan || plan.spillsGradients(block))
+               ? Residency::spilled
+               : Residency::transient;
   case Role::moment: // what all copies share is added to outside of turns
     return isArrayed(variable.getTensorType()) ? Residency::transient
                                                : Residency::resident;
@@ -86,8 +94,9 @@ struct AssignResidencyPass
       return markAllAnalysesPreserved();
     if (failed(checkBudget(module, *job)))
       return signalPassFailure();
+    MemoryPlanAttr plan = MemoryPlanAttr::get(module);
     for (auto variable : module.getOps<VariableOp>())
-      variable.setResidency(getResidency(variable, *job));
+      variable.setResidency(getResidency(variable, *job, plan));
   }
 };
 } // namespace

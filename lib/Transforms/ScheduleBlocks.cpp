@@ -61,8 +61,13 @@ void ScheduleBuilder::stepByBlocks() {
   for (TaskOp task : getTasks(parts::kForward))
     overBlockMicroBatches([&] { runVersions(task); });
   for (TaskOp task : llvm::reverse(getTasks(parts::kSampledMoments)))
-    overBlockMicroBatches(
-        [&] { every(kFactorPeriod, DueKind::due, [&] { run(task); }); });
+    overBlockMicroBatches([&] {
+      every(kFactorPeriod, DueKind::due, [&] {
+        if (TaskOp recompute = findVersion(task, parts::kRecompute))
+          run(recompute);
+        run(task);
+      });
+    });
   for (TaskOp task : llvm::reverse(getTasks(parts::kBackward)))
     backwardOfBlock(task);
   if (job.microBatches > 1)

@@ -154,6 +154,7 @@ static StringRef findPeriod(RunOp run, Operation *position) {
 }
 
 SmallVector<ArenaSegment> TransferBuilder::findSegments(int64_t copies) {
+  MemoryPlanAttr memory = MemoryPlanAttr::get(module);
   std::map<int64_t, ArenaSegment> segments;
   for (auto [position, op] : llvm::enumerate(positions))
     op->walk([&, op = op, number = static_cast<int64_t>(position)](RunOp run) {
@@ -185,6 +186,8 @@ SmallVector<ArenaSegment> TransferBuilder::findSegments(int64_t copies) {
         attribute.getUnitBytes() * slabs * countInstances(attribute);
     segment.isSpilled = attribute.getResidency() == Residency::spilled;
     segment.isState = isState(attribute.getRole());
+    segment.isHeld = memory && attribute.getRole() == Role::parameter &&
+                     memory.getBlock(attribute.getBlock()) == BlockMemory::held;
     segment.initial = SegmentAttr::isSummed(attribute.getRole())
                           ? Contents::zeros
                           : Contents::undefined;
@@ -362,6 +365,72 @@ struct Planned {
   ArenaPlan plan;
 };
 
+} // namespace
+
+static std::vector<Planned> listSchedules(ModuleOp module) {
+  std::vector<Planned> all;
+  int64_t firstEvent = findFirstEvent(module);
+  for (auto schedule : module.getOps<ScheduleOp>()) {
+    TransferBuilder builder(schedule, firstEvent, queues::kSends);
+    if (builder.findPositions()) {
+      RepeatOp turns = builder.findLoop(RepeatKind::turns);
+      all.push_back({std::move(builder), turns, {}});
+    }
+  }
+  return all;
+}
+
+static std::string findNeediest(std::vector<Planned> &all) {
+  Planned *most = nullptr;
+  for (Planned &planned : all)
+    if (!most || planned.plan.bytes > most->plan.bytes)
+      most = &planned;
+  return most ? most->builder.getTaskName(most->plan.findFullest()) : "";
+}
+
+/// Plans for turns of so many copies; gives the memory that the program then
+/// needs.
+static int64_t plan(ModuleOp module, const Job &job, int64_t copies,
+                    std::vector<Planned> &all) {
+  int64_t arena = 0;
+  module.walk([&](RepeatOp repeat) {
+    if (repeat.getOver() == RepeatKind::turns)
+      repeat.setCopies(copies);
+  });
+  int64_t resident = countResidentBytes(module, job, copies);
+  for (Planned &planned : all) {
+    planned.plan = planArena(
+        planned.builder.findSegments(planned.turns ? copies : job.copies),
+        job.memoryDevice - resident);
+    arena = std::max(arena, planned.plan.bytes);
+  }
+  return resident + arena;
+}
+
+/// Copies in a turn, as far as a plan and the program's threads allow.
+static int64_t getMostCopies(ModuleOp module, const Job &job) {
+  MemoryPlanAttr memory = MemoryPlanAttr::get(module);
+  return std::min({job.copies, job.memoryThreads,
+                   memory ? memory.getCopies() : job.copies});
+}
+
+TransferNeeds hfta::measureTransfers(ModuleOp module, const Job &job) {
+  std::vector<Planned> all = listSchedules(module);
+  TransferNeeds needs;
+  needs.copies = getMostCopies(module, job);
+  needs.bytes = needs.leastBytes = plan(module, job, needs.copies, all);
+  for (int64_t copies = needs.copies / 2;
+       copies > 0 && needs.leastBytes > job.memoryDevice; copies /= 2)
+    needs.leastBytes =
+        std::min(needs.leastBytes, plan(module, job, copies, all));
+  needs.residentBytes = countResidentBytes(module, job, needs.copies);
+  needs.residentBytesOfOne = countResidentBytes(module, job, /*copies=*/1);
+  needs.takesTurns = llvm::any_of(
+      all, [](const Planned &planned) { return bool(planned.turns); });
+  return needs;
+}
+
+namespace {
 struct ScheduleTransfersPass
     : hfta::impl::HftaScheduleTransfersBase<ScheduleTransfersPass> {
   using HftaScheduleTransfersBase::HftaScheduleTransfersBase;
@@ -402,7 +471,7 @@ struct ScheduleTransfersPass
   LogicalResult schedule(ModuleOp module, const Job &job) {
     int64_t bytes = 0;
     std::vector<Planned> all = listSchedules(module);
-    int64_t copies = std::min(job.copies, job.memoryThreads);
+    int64_t copies = getMostCopies(module, job);
     Shortage least;
     for (; copies > 0; copies /= 2) {
       int64_t needed = plan(module, job, copies, all);
@@ -427,46 +496,6 @@ struct ScheduleTransfersPass
     module->setAttr(HftaDialect::kArenaAttrName,
                     Builder(module.getContext()).getI64IntegerAttr(bytes));
     return success();
-  }
-
-  static std::vector<Planned> listSchedules(ModuleOp module) {
-    std::vector<Planned> all;
-    int64_t firstEvent = findFirstEvent(module);
-    for (auto schedule : module.getOps<ScheduleOp>()) {
-      TransferBuilder builder(schedule, firstEvent, queues::kSends);
-      if (builder.findPositions()) {
-        RepeatOp turns = builder.findLoop(RepeatKind::turns);
-        all.push_back({std::move(builder), turns, {}});
-      }
-    }
-    return all;
-  }
-
-  static std::string findNeediest(std::vector<Planned> &all) {
-    Planned *most = nullptr;
-    for (Planned &planned : all)
-      if (!most || planned.plan.bytes > most->plan.bytes)
-        most = &planned;
-    return most ? most->builder.getTaskName(most->plan.findFullest()) : "";
-  }
-
-  /// Plans for turns of so many copies; gives the memory that the program then
-  /// needs.
-  static int64_t plan(ModuleOp module, const Job &job, int64_t copies,
-                      std::vector<Planned> &all) {
-    int64_t arena = 0;
-    module.walk([&](RepeatOp repeat) {
-      if (repeat.getOver() == RepeatKind::turns)
-        repeat.setCopies(copies);
-    });
-    int64_t resident = countResidentBytes(module, job, copies);
-    for (Planned &planned : all) {
-      planned.plan = planArena(
-          planned.builder.findSegments(planned.turns ? copies : job.copies),
-          job.memoryDevice - resident);
-      arena = std::max(arena, planned.plan.bytes);
-    }
-    return resident + arena;
   }
 };
 } // namespace

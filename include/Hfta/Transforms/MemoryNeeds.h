@@ -17,6 +17,21 @@ namespace mlir::hfta {
 /// (hfta_workload_memory).
 int64_t countResidentBytes(ModuleOp module, const Job &job, int64_t copies);
 
+/// What hfta-schedule-transfers would need.
+struct TransferNeeds {
+  int64_t bytes = 0;       ///< of the program, with its arena
+  int64_t leastBytes = 0;  ///< the same in turns of fewer copies
+  int64_t copies = 1;      ///< of a turn
+  bool takesTurns = false; ///< or else all copies go through a step together
+  /// Of `bytes` what the program has as long as it runs, and how much that is
+  /// with turns of one copy.
+  int64_t residentBytes = 0, residentBytesOfOne = 0;
+};
+
+/// Of a scheduled module, whose transfers aren't planned yet, in turns of as
+/// many copies as its plan has. Turns are noted in the module.
+TransferNeeds measureTransfers(ModuleOp module, const Job &job);
+
 /// Bytes of scratch memory that a thread needs for the largest of the kernels
 /// that are launched; nothing if some of these aren't lowered.
 std::optional<int64_t> findScratch(ModuleOp module);

@@ -88,7 +88,8 @@ def HftaAssignResidency : Pass<"hfta-assign-residency", "::mlir::ModuleOp"> {
     are `spilled`: they lie in the store while other blocks are computed. What
     forward leaves for backward, and gradients, are `transient`: they have a place
     from their first use to their last one; gradients are `spilled`, too, where
-    updates wait for the norms of all. With `spill = none` parameters and state
+    updates wait for the norms of all. A plan, `hfta.memory_plan`, may have more stay
+    in memory, block by block. With `spill = none` parameters and state
     stay. What is of no block, running statistics, scalars and results are always
     `resident`.
 
@@ -378,9 +379,11 @@ def HftaPlanSpill : Pass<"hfta-plan-spill", "::mlir::ModuleOp"> {
     hfta-split-tasks. By what types and rates say of the undivided step, the
     fastest plan is found that fits: neighbouring blocks are merged, and each op of
     the forward gets a `hfta.keep`; nothing is computed again unless the job's
-    `recompute` says so. What the budget has to be in the end is known when memory
-    is planned; if nothing fits, what needs least is noted. A remark has the plan
-    as a table. hftac doesn't run it yet.
+    `recompute` says so. What stays in memory of each block, and how many copies make
+    a turn, is noted on the module as `hfta.memory_plan`. What the budget has to be in
+    the end is known when memory is planned: `hfta.memory_reserve` says how much of it
+    isn't the planner's. If nothing fits, what needs least is noted. A remark has the
+    plan as a table.
 
     ```mlir
     %1 = hfta.exp %0 {hfta.block = 0 : i64, hfta.part = #hfta.part<forward>} : …

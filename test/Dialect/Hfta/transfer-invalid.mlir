@@ -332,3 +332,38 @@ module attributes {hfta.arena = -1 : i64} {
 // hfta.arena.
 // expected-error@+1 {{'hfta.arena' must be an i64 of at least 0, of a module}}
 func.func private @f() attributes {hfta.arena = 4096 : i64}
+
+// -----
+
+// expected-error@+1 {{'hfta.memory_reserve' must be a #hfta.memory_reserve attribute of a module}}
+module attributes {hfta.memory_reserve = 0 : i64} {}
+
+// -----
+
+// expected-error@+1 {{a reserve of memory is at least 0 bytes, got -1}}
+module attributes {hfta.memory_reserve = #hfta.memory_reserve<-1 bytes, 0 a copy, 1 to 2 copies>} {}
+
+// -----
+
+// expected-error@+1 {{a turn has 1 to so many copies, got 2 to 1}}
+module attributes {hfta.memory_reserve = #hfta.memory_reserve<0 bytes, 0 a copy, 2 to 1 copies>} {}
+
+// -----
+
+// expected-error@+1 {{'hfta.memory_plan' must be a #hfta.memory_plan attribute of a module}}
+module attributes {hfta.memory_plan = 2 : i64} {}
+
+// -----
+
+// expected-error@+1 {{a plan of memory is for at least one copy, got 0}}
+module attributes {hfta.memory_plan = #hfta.memory_plan<0 copies, [streamed]>} {}
+
+// -----
+
+// expected-error@+1 {{blocks whose gradients are spilled must be some of 2, in ascending order, got 1 after 1}}
+module attributes {hfta.memory_plan = #hfta.memory_plan<1 copies, [streamed, held] gradients [1, 1]>} {}
+
+// -----
+
+// expected-error@+1 {{blocks whose gradients are spilled must be some of 1, in ascending order, got 1 after -1}}
+module attributes {hfta.memory_plan = #hfta.memory_plan<1 copies, [resident] gradients [1]>} {}

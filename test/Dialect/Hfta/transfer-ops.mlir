@@ -2,10 +2,12 @@
 
 // Segments that have no memory of their own, and commands that give them places.
 // CHECK: hfta.arena = 65536 : i64
+// CHECK-SAME: #hfta.memory_plan<2 copies, [streamed, held, parameters, resident] gradients[0, 2]>
+// CHECK-SAME: #hfta.memory_reserve<65536 bytes, 4096 a copy, 1 to 8 copies>
 // CHECK-SAME: #hfta.segment<saved, 0, 8192 bytes, 4 instances, 4096 a copy(transient)>
 // CHECK-SAME: #hfta.segment<parameter, 0, 4096 bytes, 1 instances for[1](spilled)>
 // CHECK-SAME: #hfta.segment<parameter, 1, 8192 bytes, 1 instances, 4096 a copy(spilled)>
-module attributes {hfta.arena = 65536 : i64, hfta.segments = [#hfta.segment<saved, 0, 8192 bytes, 4 instances, 4096 a copy (transient)>, #hfta.segment<parameter, 0, 4096 bytes, 1 instances for [1] (spilled)>, #hfta.segment<parameter, 1, 8192 bytes, 1 instances, 4096 a copy (spilled)>, #hfta.segment<scalar, -1, 64 bytes, 1 instances>]} {
+module attributes {hfta.arena = 65536 : i64, hfta.memory_plan = #hfta.memory_plan<2 copies, [streamed, held, parameters, resident] gradients [0, 2]>, hfta.memory_reserve = #hfta.memory_reserve<65536 bytes, 4096 a copy, 1 to 8 copies>, hfta.segments = [#hfta.segment<saved, 0, 8192 bytes, 4 instances, 4096 a copy (transient)>, #hfta.segment<parameter, 0, 4096 bytes, 1 instances for [1] (spilled)>, #hfta.segment<parameter, 1, 8192 bytes, 1 instances, 4096 a copy (spilled)>, #hfta.segment<scalar, -1, 64 bytes, 1 instances>]} {
   // CHECK: hfta.variable @w {residency = #hfta.residency<spilled>, role = #hfta.role<parameter>}
   hfta.variable @w {role = #hfta.role<parameter>, residency = #hfta.residency<spilled>} : tensor<4xf32>
   // CHECK: hfta.variable @v {role = #hfta.role<parameter>}

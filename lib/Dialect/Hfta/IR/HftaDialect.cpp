@@ -112,6 +112,16 @@ LogicalResult HftaDialect::verifyOperationAttribute(Operation *op,
       !isa<KeepAttr>(attribute.getValue()))
     return op->emitError() << "'" << kKeepAttrName
                            << "' must be a #hfta.keep attribute";
+  if (attribute.getName() == kMemoryPlanAttrName &&
+      (!isa<ModuleOp>(op) || !isa<MemoryPlanAttr>(attribute.getValue())))
+    return op->emitError() << "'" << kMemoryPlanAttrName
+                           << "' must be a #hfta.memory_plan attribute of a "
+                              "module";
+  if (attribute.getName() == kMemoryReserveAttrName &&
+      (!isa<ModuleOp>(op) || !isa<MemoryReserveAttr>(attribute.getValue())))
+    return op->emitError() << "'" << kMemoryReserveAttrName
+                           << "' must be a #hfta.memory_reserve attribute of a "
+                              "module";
   if (attribute.getName() == kArenaAttrName) {
     auto bytes = dyn_cast<IntegerAttr>(attribute.getValue());
     if (!isa<ModuleOp>(op) || !bytes || !bytes.getType().isInteger(64) ||
@@ -234,4 +244,55 @@ ArrayAttr SegmentAttr::getTable(Operation *op) {
   return module
              ? module->getAttrOfType<ArrayAttr>(HftaDialect::kSegmentsAttrName)
              : ArrayAttr();
+}
+
+//===----------------------------------------------------------------------===//
+// MemoryPlanAttr, MemoryReserveAttr
+//===----------------------------------------------------------------------===//
+
+LogicalResult
+MemoryPlanAttr::verify(function_ref<InFlightDiagnostic()> emitError,
+                       int64_t copies, ArrayRef<BlockMemory> blocks,
+                       ArrayRef<int64_t> spilledGradients) {
+  if (copies < 1)
+    return emitError() << "a plan of memory is for at least one copy, got "
+                       << copies;
+  int64_t last = -1;
+  for (int64_t block : spilledGradients) {
+    if (block <= last || block >= static_cast<int64_t>(blocks.size()))
+      return emitError()
+             << "blocks whose gradients are spilled must be some of "
+             << blocks.size() << ", in ascending order, got " << block
+             << " after " << last;
+    last = block;
+  }
+  return success();
+}
+
+MemoryPlanAttr MemoryPlanAttr::get(Operation *module) {
+  return module->getAttrOfType<MemoryPlanAttr>(
+      HftaDialect::kMemoryPlanAttrName);
+}
+
+BlockMemory MemoryPlanAttr::getBlock(int64_t block) const {
+  return block >= 0 && block < static_cast<int64_t>(getBlocks().size())
+             ? getBlocks()[block]
+             : BlockMemory::streamed;
+}
+
+bool MemoryPlanAttr::spillsGradients(int64_t block) const {
+  return llvm::is_contained(getSpilledGradients(), block);
+}
+
+LogicalResult
+MemoryReserveAttr::verify(function_ref<InFlightDiagnostic()> emitError,
+                          int64_t bytes, int64_t copyBytes, int64_t leastCopies,
+                          int64_t mostCopies) {
+  if (bytes < 0 || copyBytes < 0)
+    return emitError() << "a reserve of memory is at least 0 bytes, got "
+                       << std::min(bytes, copyBytes);
+  if (leastCopies < 1 || mostCopies < leastCopies)
+    return emitError() << "a turn has 1 to so many copies, got " << leastCopies
+                       << " to " << mostCopies;
+  return success();
 }

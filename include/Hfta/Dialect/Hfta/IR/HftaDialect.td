@@ -43,6 +43,14 @@ def Hfta_Dialect : Dialect {
     /// On a forward op whose results the backward needs: what becomes of them
     /// until then (#hfta.keep).
     static constexpr llvm::StringLiteral kKeepAttrName = "hfta.keep";
+    /// Module attribute: what stays in memory within a budget
+    /// (#hfta.memory_plan), which hfta-plan-spill finds.
+    static constexpr llvm::StringLiteral kMemoryPlanAttrName =
+        "hfta.memory_plan";
+    /// Module attribute: what of the job's budget hfta-plan-spill leaves to what
+    /// its model of the step doesn't count (#hfta.memory_reserve).
+    static constexpr llvm::StringLiteral kMemoryReserveAttrName =
+        "hfta.memory_reserve";
     /// Module attribute: bytes of the arena, the memory in which segments that
     /// aren't resident have places, an i64; hfta-schedule-transfers sets it.
     static constexpr llvm::StringLiteral kArenaAttrName = "hfta.arena";
