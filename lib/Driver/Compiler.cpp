@@ -6,6 +6,7 @@
 #include "InputFiles.h"
 #include "JobPlanner.h"
 #include "LowerCopy.h"
+#include "MemoryPlanner.h"
 #include "PlanReport.h"
 #include "Timing.h"
 
@@ -63,6 +64,8 @@ private:
   ExitCode checkOutput();
   ExitCode checkCuts();
   ExitCode planPipeline();
+  ExitCode findTarget(TargetAttr &target);
+  ExitCode planMemory();
   ExitCode measureScratch();
   ExitCode printPlanned();
   /// From the phase before it to `phase`.
@@ -80,6 +83,7 @@ private:
   DiagnosticPrinter printer;
   Timing timing;
   LoadedModule loaded;
+  bool plansMemory = true; ///< as it turned out, within a budget
 };
 
 } // namespace
@@ -199,6 +203,39 @@ ExitCode Compiler::checkCuts() {
                                                : ExitCode::input;
 }
 
+/// The target that the module is to be for, if only its copies are lowered.
+ExitCode Compiler::findTarget(TargetAttr &target) {
+  ModuleOp module = *loaded.module;
+  Attribute known = module->getAttr(HftaDialect::kTargetAttrName);
+  if (ExitCode code = setTarget(); code != ExitCode::done)
+    return code;
+  target = TargetAttr::get(module);
+  if (known)
+    module->setAttr(HftaDialect::kTargetAttrName, known);
+  else
+    module->removeAttr(HftaDialect::kTargetAttrName);
+  return ExitCode::done;
+}
+
+/// Of a step within a budget of memory, before tasks are made of it: how much
+/// of the budget is the planner's. What no budget is planned with is told by
+/// the pass that finds it.
+ExitCode Compiler::planMemory() {
+  FailureOr<Job> job = Job::read(*loaded.module);
+  if (failed(job))
+    return ExitCode::input;
+  plansMemory = job->hasBudget() && job->training && job->spill != "host" &&
+                job->getWorkers() == 1 && job->getGroups() == 1;
+  if (!plansMemory)
+    return ExitCode::done;
+  TargetAttr target;
+  if (ExitCode code = findTarget(target); code != ExitCode::done)
+    return code;
+  plansMemory =
+      MemoryPlanner(*loaded.module, *job, target, options.cuts).plan();
+  return ExitCode::done;
+}
+
 /// Within a budget of memory transfers are planned with what kernels need
 /// themselves: of a copy of the module they are lowered first.
 ExitCode Compiler::measureScratch() {
@@ -208,15 +245,14 @@ ExitCode Compiler::measureScratch() {
   if (!job->hasBudget())
     return ExitCode::done;
   ModuleOp module = *loaded.module;
-  Attribute known = module->getAttr(HftaDialect::kTargetAttrName);
-  if (ExitCode code = setTarget(); code != ExitCode::done)
+  TargetAttr target;
+  if (ExitCode code = findTarget(target); code != ExitCode::done)
     return code;
-  OwningOpRef<ModuleOp> copy = lowerCopy(module, buildScratchPipeline);
-  if (known)
-    module->setAttr(HftaDialect::kTargetAttrName, known);
-  else
-    module->removeAttr(HftaDialect::kTargetAttrName);
-  std::optional<int64_t> bytes = copy ? findScratch(*copy) : std::nullopt;
+  OwningOpRef<ModuleOp> copy = module.clone();
+  (*copy)->setAttr(HftaDialect::kTargetAttrName, target);
+  if (failed(lowerQuietly(*copy, buildScratchPipeline)))
+    return ExitCode::internal;
+  std::optional<int64_t> bytes = findScratch(*copy);
   if (!bytes)
     return ExitCode::internal;
   module->setAttr(kScratchBytesAttrName,
@@ -226,8 +262,9 @@ ExitCode Compiler::measureScratch() {
 
 ExitCode Compiler::runPasses(const PhaseInfo &before, const PhaseInfo &phase) {
   if (phase.phase == Phase::train)
-    if (ExitCode code = checkCuts(); code != ExitCode::done)
-      return code;
+    for (auto prepare : {&Compiler::checkCuts, &Compiler::planMemory})
+      if (ExitCode code = (this->*prepare)(); code != ExitCode::done)
+        return code;
   if (phase.phase == Phase::scheduled)
     if (ExitCode code = measureScratch(); code != ExitCode::done)
       return code;
@@ -238,6 +275,7 @@ ExitCode Compiler::runPasses(const PhaseInfo &before, const PhaseInfo &phase) {
       return code;
   PipelineSettings settings;
   settings.cuts = options.cuts;
+  settings.plansMemory = plansMemory;
   settings.verifySums = std::getenv("HFTA_VERIFY_SUMS") != nullptr;
   if (failed(Job::read(*loaded.module)))
     return ExitCode::input;

@@ -16,6 +16,7 @@ static void addFused(OpPassManager &pm, const PipelineSettings &) {
 static void addTrain(OpPassManager &pm, const PipelineSettings &settings) {
   TrainPipelineOptions options;
   options.cuts = settings.cuts;
+  options.plansMemory = settings.plansMemory;
   buildTrainPipeline(pm, options);
 }
 

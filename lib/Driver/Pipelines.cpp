@@ -42,6 +42,8 @@ void hfta::buildTrainPipeline(OpPassManager &pm,
   plan.cuts.assign(options.cuts.begin(), options.cuts.end());
   pm.addPass(createHftaPlanPipeline(std::move(plan)));
   pm.addPass(createHftaDifferentiate());
+  if (options.plansMemory)
+    pm.addPass(createHftaPlanSpill());
   pm.addPass(createHftaSplitTasks());
   pm.addPass(createHftaInsertKfac());
   pm.addPass(createHftaBatchKfac());

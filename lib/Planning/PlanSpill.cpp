@@ -47,6 +47,7 @@ public:
   std::optional<SpillChoice> plan(SpillFailure &failure);
 
 private:
+  llvm::SmallVector<int64_t> listCopies() const;
   void add(SpillPlan plan);
   void addNeighbours();
   void simulate(const Candidate &candidate);
@@ -135,15 +136,24 @@ bool SpillPlanner::isFastest(const Candidate &candidate) const {
          });
 }
 
-std::optional<SpillChoice> SpillPlanner::plan(SpillFailure &failure) {
-  // Turns of fewer copies need less memory, as far as they are more turns.
+/// Turns of fewer copies need less memory, as far as they are more turns.
+llvm::SmallVector<int64_t> SpillPlanner::listCopies() const {
+  int64_t most = std::min(request.mostCopies, model.copies);
+  int64_t least = std::min(request.leastCopies, most);
   llvm::SmallVector<int64_t> counts;
   for (int64_t turns = 1; turns <= model.copies; ++turns) {
     int64_t copies = (model.copies + turns - 1) / turns;
-    if (counts.empty() || counts.back() != copies)
+    if (copies >= least && copies <= most &&
+        (counts.empty() || counts.back() != copies))
       counts.push_back(copies);
   }
-  for (int64_t copies : counts) {
+  if (counts.empty())
+    counts.push_back(most);
+  return counts;
+}
+
+std::optional<SpillChoice> SpillPlanner::plan(SpillFailure &failure) {
+  for (int64_t copies : listCopies()) {
     size_t first = candidates.size();
     for (SpillPlan &plan : makeSimplePlans(model, index, request, copies))
       add(std::move(plan));
@@ -172,6 +182,7 @@ std::optional<SpillChoice> SpillPlanner::plan(SpillFailure &failure) {
         return left.leastBytes < right.leastBytes;
       });
   failure.leastBudget = least.leastBytes;
+  failure.plan = least.plan;
   failure.block =
       model.blocks[least.plan.groups[least.leastGroup].endBlock - 1].name;
   return std::nullopt;

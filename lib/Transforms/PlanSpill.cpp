@@ -58,6 +58,53 @@ static SmallVector<int64_t> getMerged(const SpillPlan &plan) {
   return into;
 }
 
+static BlockMemory getMemory(planning::Residency residency) {
+  switch (residency) {
+  case planning::Residency::streamed:
+    return BlockMemory::streamed;
+  case planning::Residency::held:
+    return BlockMemory::held;
+  case planning::Residency::parameters:
+    return BlockMemory::parameters;
+  case planning::Residency::everything:
+    return BlockMemory::resident;
+  }
+  llvm_unreachable("all residencies are listed");
+}
+
+/// On the module what those who assign residencies, and schedule transfers,
+/// have to know of the blocks that are left.
+static void noteMemory(ModuleOp module, const SpillPlan &plan) {
+  SmallVector<BlockMemory> blocks;
+  SmallVector<int64_t> spilledGradients;
+  for (auto [number, group] : llvm::enumerate(plan.groups)) {
+    blocks.push_back(getMemory(group.residency));
+    if (group.spillsGradients)
+      spilledGradients.push_back(static_cast<int64_t>(number));
+  }
+  module->setAttr(HftaDialect::kMemoryPlanAttrName,
+                  MemoryPlanAttr::get(module.getContext(), plan.copies, blocks,
+                                      spilledGradients));
+}
+
+/// What the planner may use of the job's budget.
+static planning::SpillRequest makeRequest(ModuleOp module, const Job &job,
+                                          planning::SpillModel &model) {
+  planning::SpillRequest request;
+  request.budget = job.memoryDevice;
+  request.spills = job.spillsToDisk();
+  request.recompute = getPolicy(job);
+  request.mostCopies = job.memoryThreads;
+  if (auto reserve = module->getAttrOfType<MemoryReserveAttr>(
+          HftaDialect::kMemoryReserveAttrName)) {
+    model.fixedBytes += reserve.getBytes();
+    model.workspaceBytes += reserve.getCopyBytes();
+    request.leastCopies = reserve.getLeastCopies();
+    request.mostCopies = reserve.getMostCopies();
+  }
+  return request;
+}
+
 namespace {
 struct PlanSpillPass : hfta::impl::HftaPlanSpillBase<PlanSpillPass> {
   using HftaPlanSpillBase::HftaPlanSpillBase;
@@ -67,27 +114,25 @@ struct PlanSpillPass : hfta::impl::HftaPlanSpillBase<PlanSpillPass> {
     FailureOr<Job> job = Job::read(module);
     if (failed(job))
       return signalPassFailure();
-    if (!job->hasBudget())
+    if (!job->hasBudget() || !job->training)
       return markAllAnalysesPreserved();
     FailureOr<StepModel> step = modelStep(module, *job);
     if (failed(step))
       return signalPassFailure();
-    planning::SpillRequest request;
-    request.budget = job->memoryDevice;
-    request.spills = job->spillsToDisk();
-    request.recompute = getPolicy(*job);
+    planning::SpillRequest request = makeRequest(module, *job, step->model);
     planning::SpillFailure failure;
     std::optional<planning::SpillChoice> choice =
         planning::planSpill(step->model, request, failure);
-    if (!choice) {
-      // How much the program needs is known when its memory is planned: what
-      // comes nearest is tried.
+    // How much the program needs is known when its memory is planned: what
+    // comes nearest is tried.
+    if (!choice)
       request.budget = failure.leastBudget;
-      choice = planning::planSpill(step->model, request, failure);
-    }
-    remark(*step, choice->plan, request.budget);
-    noteValues(*step, choice->plan, request.recompute != RecomputePolicy::none);
-    mergeBlocks(module, getMerged(choice->plan));
+    const SpillPlan &plan = choice ? choice->plan : failure.plan;
+    remark(*step, plan, request.budget);
+    noteValues(*step, plan, request.recompute != RecomputePolicy::none);
+    noteMemory(module, plan);
+    mergeBlocks(module, getMerged(plan));
+    module->removeAttr(HftaDialect::kMemoryReserveAttrName);
   }
 
   void remark(const StepModel &step, const SpillPlan &plan, int64_t budget) {

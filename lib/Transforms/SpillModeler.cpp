@@ -175,7 +175,7 @@ StepModel StepModeler::build(Block &step) {
   SpillModel &model = result.model;
   model.copies = job.copies;
   model.microBatches = job.microBatches;
-  model.clips = !job.clipNorm.empty();
+  model.clips = !job.clipNorm.empty() || !job.preconditioner.empty();
   int64_t blocks = countBlocks(tags);
   model.blocks.resize(blocks);
   result.parameters.resize(blocks);

@@ -77,7 +77,9 @@ class Check:
                               f"{name}-trained")
         for clause in ("", ", spill = none"):
             least = find_least(self.work, f"{name}-none", text, flags, clause)
-            budgets = ((0, (1, 2)), (60, (3,))) if not clause else ((0, (2,)),)
+            half = least // 2048
+            budgets = (((0, (1, 2)), (60, (3,)), (half, (2,))) if not clause
+                       else ((0, (2,)),))
             for more, threads in budgets:
                 self.compare(f"{name}{'-kept' if clause else ''}-{more}", text, flags,
                              least + 1024 * more, clause, threads, expected)

@@ -44,6 +44,8 @@ enum class Phase {
 /// What the pipelines of all phases need to know.
 struct PipelineSettings {
   std::vector<std::string> cuts;
+  /// Within a budget of memory: whether what of a step is kept is planned.
+  bool plansMemory = true;
   /// Whether to check, step by step, that sums keep their order.
   bool verifySums = false;
 };

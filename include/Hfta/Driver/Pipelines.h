@@ -22,6 +22,11 @@ struct TrainPipelineOptions : PassPipelineOptions<TrainPipelineOptions> {
       *this, "cuts",
       llvm::cl::desc(
           "names of the values after which a new block begins, in order")};
+  Option<bool> plansMemory{
+      *this, "plan-memory",
+      llvm::cl::desc("within a budget of memory, plan what of a step is kept, "
+                     "spilled or computed again; or else all comes and goes"),
+      llvm::cl::init(true)};
 };
 
 /// The array program to tasks.

@@ -12,6 +12,7 @@
 #include "llvm/ADT/StringRef.h"
 #include "llvm/Support/Error.h"
 
+#include <limits>
 #include <optional>
 
 namespace llvm {
@@ -63,12 +64,15 @@ struct SpillRequest {
   int64_t budget = 0; ///< bytes
   bool spills = true; ///< there is a store
   RecomputePolicy recompute = RecomputePolicy::automatic;
+  /// Of a turn; no more than the model's.
+  int64_t leastCopies = 1, mostCopies = std::numeric_limits<int64_t>::max();
 };
 
 /// Why there is no plan.
 struct SpillFailure {
   int64_t leastBudget = 0; ///< with which there is one
   std::string block;       ///< the last one of those that need it
+  SpillPlan plan;          ///< that needs no more
 };
 
 struct SpillChoice {
