@@ -55,8 +55,8 @@ std::optional<MemoryPlanner::Attempt> MemoryPlanner::attempt(bool plansMemory) {
   OwningOpRef<ModuleOp> scheduled = lowerCopy(*copy, schedule);
   if (!scheduled)
     return std::nullopt;
-  Attempt made = {measureTransfers(*scheduled, job),
-                  MemoryPlanAttr::get(*copy)};
+  Attempt made = {measureTransfers(*scheduled, job), MemoryPlanAttr::get(*copy),
+                  (*copy)->hasAttr(HftaDialect::kMemoryReserveAttrName)};
   bool fits = made.needs.bytes <= job.memoryDevice;
   int64_t known = scratchBytes;
   if (!plansMemory || !fits)
@@ -79,6 +79,7 @@ bool MemoryPlanner::findReserve(const TransferNeeds &streamed) {
   int64_t reserved = streamed.residentBytesOfOne - each;
   bool takesTurns = streamed.takesTurns;
   std::optional<Attempt> last;
+  int64_t step = 0;
   for (int number = 0; number < kMostAttempts; ++number) {
     module->setAttr(HftaDialect::kMemoryReserveAttrName,
                     MemoryReserveAttr::get(context, reserved, each,
@@ -87,13 +88,14 @@ bool MemoryPlanner::findReserve(const TransferNeeds &streamed) {
     std::optional<Attempt> made = attempt(/*plansMemory=*/true);
     if (!made || made->needs.bytes <= job.memoryDevice)
       return made.has_value();
-    bool isSame = last && last->plan == made->plan &&
-                  last->needs.bytes == made->needs.bytes;
+    if (made->isLeanest)
+      return made->needs.leastBytes < streamed.leastBytes;
+    // What keeps its plan had more room than it took.
+    bool isSame = last && last->plan == made->plan;
+    step = std::max({made->needs.bytes - job.memoryDevice,
+                     job.memoryDevice / 256, isSame ? 2 * step : 0});
+    reserved += step;
     last = made;
-    if (isSame)
-      break;
-    reserved +=
-        std::max(made->needs.bytes - job.memoryDevice, job.memoryDevice / 256);
   }
   return last->needs.leastBytes < streamed.leastBytes;
 }

@@ -33,6 +33,8 @@ private:
   struct Attempt {
     TransferNeeds needs;
     MemoryPlanAttr plan;
+    /// Whether no plan is known that needs less.
+    bool isLeanest;
   };
   std::optional<Attempt> attempt(bool plansMemory);
   bool measureScratch(ModuleOp planned);

@@ -132,7 +132,10 @@ struct PlanSpillPass : hfta::impl::HftaPlanSpillBase<PlanSpillPass> {
     noteValues(*step, plan, request.recompute != RecomputePolicy::none);
     noteMemory(module, plan);
     mergeBlocks(module, getMerged(plan));
-    module->removeAttr(HftaDialect::kMemoryReserveAttrName);
+    // Who has noted a reserve learns whether there is less left than any plan
+    // needs.
+    if (choice)
+      module->removeAttr(HftaDialect::kMemoryReserveAttrName);
   }
 
   void remark(const StepModel &step, const SpillPlan &plan, int64_t budget) {

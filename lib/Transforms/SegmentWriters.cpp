@@ -38,7 +38,12 @@ static StringRef getWriter(VariableOp variable, TaskAttr task) {
   bool comesAlone = role == Role::curvature &&
                     variable.getResidency() == Residency::spilled &&
                     task.getPart() != parts::kInit;
-  return isSent || isOfEvaluation || isAgain || isOfInference || comesAlone
+  // In the arena a value has a place as long as its segment has: what forwards
+  // leave, what goes back and what evaluations compute isn't there together.
+  bool hasPlace = (role == Role::cut || role == Role::saved) &&
+                  variable.getResidency() != Residency::resident;
+  return isSent || isOfEvaluation || isAgain || isOfInference || comesAlone ||
+                 hasPlace
              ? task.getPart().getValue()
              : "";
 }

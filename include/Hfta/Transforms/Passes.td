@@ -382,8 +382,8 @@ def HftaPlanSpill : Pass<"hfta-plan-spill", "::mlir::ModuleOp"> {
     `recompute` says so. What stays in memory of each block, and how many copies make
     a turn, is noted on the module as `hfta.memory_plan`. What the budget has to be in
     the end is known when memory is planned: `hfta.memory_reserve` says how much of it
-    isn't the planner's. If nothing fits, what needs least is noted. A remark has the
-    plan as a table.
+    isn't the planner's. If nothing fits, what needs least is noted, and the reserve
+    stays. A remark has the plan as a table.
 
     ```mlir
     %1 = hfta.exp %0 {hfta.block = 0 : i64, hfta.part = #hfta.part<forward>} : …
