@@ -1,0 +1,148 @@
+#!/usr/bin/env python3
+"""Steps that spill beside steps that have all memory, with a store that is throttled to
+some part of what computing takes.
+
+    bench/spill.py [--hftac build/bin/hftac] [--networks mlp,deep,cnn] [--part 4]
+                   [--ratios 2,1.3,1] [--threads 1] [--rounds 3] [--steps 10]
+
+For each network and each ratio of the unspilled step to the time that the store needs for
+what a step moves: how much longer the step is within a budget, an N-th part of the memory
+that all needs; and how much longer still if nothing is computed meanwhile. Then what a step
+reads and writes with one micro-batch and with eight: parameters move as often. Ratios are
+those of the best of interleaved runs. Needs only Python's standard library."""
+
+import argparse
+import json
+import os
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+
+
+def make_layers(count, width, function):
+    lines = [f"  a1 = {function}(linear(flatten(image), {width}))"]
+    lines += [f"  a{layer} = {function}(linear(a{layer - 1}, {width}))"
+              for layer in range(2, count)]
+    return "\n".join([*lines, f"  return output = linear(a{count - 1}, 10)"])
+
+
+def make_convolutions(count, channels):
+    lines = [f"  a1 = relu(conv(image, {channels}, 3, padding = 1))"]
+    lines += [f"  a{layer} = relu(conv(a{layer - 1}, {channels}, 3, padding = 1))"
+              for layer in range(2, count)]
+    return "\n".join([*lines,
+                      f"  return output = linear(flatten(a{count - 1}), 10)"])
+
+
+# Each network's shape of an image, layers and batch.
+NETWORKS = {
+    "mlp": ("1, 8, 8", make_layers(12, 1024, "relu"), 512),
+    "deep": ("1, 8, 8", make_layers(32, 512, "tanh"), 384),
+    "cnn": ("3, 16, 16", make_convolutions(16, 48), 32),
+}
+
+
+def write_job(folder, name):
+    shape, layers, batch = NETWORKS[name]
+    job = folder / f"{name}.hfta"
+    sizes = re.sub(" ", "", shape)
+    job.write_text(f"""
+model net(image: f32[batch, {shape}]) {{
+{layers}
+}}
+data made {{
+  image: f32[{sizes}], label: u8
+  train image = raw("image"), label = raw("label")
+}}
+train sweep {{
+  model     net(image)
+  data      made, batch = {batch}
+  loss      cross_entropy(net, label)
+  optimizer adam(lr = [1e-4, 2e-4])
+  steps     10
+}}
+""")
+    return job
+
+
+def compile_job(options, job, output, *flags):
+    subprocess.run([options.hftac, job, "-o", output, *flags], check=True,
+                   stderr=subprocess.DEVNULL)
+    return output
+
+
+def bench(options, binary, store, *flags):
+    """Of a step: seconds, and bytes read and written."""
+    environment = {**os.environ, **({"HFTA_STORE": store} if store else {})}
+    result = subprocess.run(
+        [binary, "bench", "--json", f"--steps={options.steps}",
+         f"--threads={options.threads}", *flags], check=False, env=environment,
+        cwd=binary.parent, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    if result.returncode:
+        sys.exit(result.stderr)
+    measured = json.loads(result.stdout)
+    return [measured.get(key, 0) / measured["steps"]
+            for key in ("seconds", "store_read_bytes", "store_written_bytes")]
+
+
+def get_peak(options, binary):
+    text = subprocess.run([binary, "info", "--json", f"--threads={options.threads}"],
+                          check=True, stdout=subprocess.PIPE).stdout
+    return json.loads(text)["peak_bytes"]
+
+
+def compare(options, free, spilled, ratio):
+    """Steps with all memory, within the budget, and without overlap."""
+    seconds = min(bench(options, free, None)[0] for _ in range(options.rounds))
+    _, read, written = bench(options, spilled, None)
+    rate = (read + written) * ratio / seconds
+    store = f"throttled={rate:.6g}"
+    times = [[], [], []]
+    for _ in range(options.rounds):
+        times[0].append(bench(options, free, None)[0])
+        times[1].append(bench(options, spilled, store)[0])
+        times[2].append(bench(options, spilled, store, "--no-overlap")[0])
+    return [*map(min, times), read + written]
+
+
+def report(options, folder, name):
+    job = write_job(folder, name)
+    free = compile_job(options, job, folder / f"{name}-free")
+    peak = get_peak(options, free)
+    budget = f"--memory=device = {peak // options.part}, threads = {options.threads}"
+    spilled = compile_job(options, job, folder / f"{name}-spilled", budget)
+    print(f"{name}: {peak / 2**20:.1f} MiB, within "
+          f"{get_peak(options, spilled) / 2**20:.1f} MiB")
+    for ratio in options.ratios:
+        alone, within, waiting, moved = compare(options, free, spilled, ratio)
+        print(f"  computing {ratio:.2f} x reading and writing: {1e3 * alone:.1f} ms, "
+              f"spilled {within / alone:.3f} x ({moved / 2**20:.1f} MiB moved), without "
+              f"overlap {waiting / within:.3f} x that")
+    parts = compile_job(options, job, folder / f"{name}-parts", budget,
+                        "--micro-batches=8")
+    one, eight = (bench(options, binary, None)[1:] for binary in (spilled, parts))
+    print(f"  moved with 8 micro-batches: {sum(eight) / sum(one):.3f} x")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
+    parser.add_argument("--hftac", type=pathlib.Path, default=ROOT / "build/bin/hftac")
+    parser.add_argument("--networks", default=",".join(NETWORKS))
+    parser.add_argument("--part", type=int, default=4)
+    parser.add_argument("--ratios", default="2,1.3,1")
+    parser.add_argument("--threads", type=int, default=1)
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--steps", type=int, default=10)
+    options = parser.parse_args()
+    options.ratios = [float(ratio) for ratio in options.ratios.split(",")]
+    with tempfile.TemporaryDirectory(dir=".") as folder:
+        for name in options.networks.split(","):
+            report(options, pathlib.Path(folder).resolve(), name)
+
+
+if __name__ == "__main__":
+    main()
