@@ -234,6 +234,8 @@ ExitCode JobPlanner::apply(const PipelineRequest &pipeline,
   job->order = hasStages ? plan.order : "auto";
   if (hasStages)
     job->allForwardsFirst = job->order == Job::kAllForwardsFirst;
+  else
+    job->allForwardsFirst |= job->hasBudget();
   if (!hasStages)
     job->inFlight.clear();
   if (ExitCode code = checkOrder(*job, pipeline); code != ExitCode::done)

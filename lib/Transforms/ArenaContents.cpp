@@ -96,6 +96,17 @@ LogicalResult ArenaContents::use(RunOp run, TaskOp task, Place place,
   return success();
 }
 
+LogicalResult ArenaContents::addUp(AllReduceOp reduce, Place place) {
+  auto window = windows.find(place);
+  if (window == windows.end() || !window->second.isDefined)
+    return reduce.emitOpError("adds up sums in segment ")
+           << place.first << ", which "
+           << (window == windows.end() ? "has no place in the arena"
+                                       : "holds nothing yet");
+  window->second.isDirty = true;
+  return success();
+}
+
 LogicalResult ArenaContents::finishCall(ScheduleOp schedule) {
   if (!windows.empty())
     return schedule.emitOpError("leaves segment ")

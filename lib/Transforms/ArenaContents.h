@@ -33,6 +33,8 @@ public:
   LogicalResult drop(DropOp drop, ArrayRef<int64_t> instances);
   /// Of a segment that the task reads, or writes.
   LogicalResult use(RunOp run, TaskOp task, Place place, bool writes);
+  /// Of what holds groups' sums.
+  LogicalResult addUp(AllReduceOp reduce, Place place);
   /// At the end of a call nothing has a place, and the next call finds in the
   /// store what lives on from call to call, alone.
   LogicalResult finishCall(ScheduleOp schedule);

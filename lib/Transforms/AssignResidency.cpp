@@ -73,10 +73,10 @@ static LogicalResult checkBudget(ModuleOp module, const Job &job) {
     return module.emitError("'spill = host' is for devices that have memory of "
                             "their own: on the CPU what doesn't fit goes to "
                             "'disk'");
-  if (job.getWorkers() > 1)
-    return refuse("several workers ('pipeline')");
-  if (job.getGroups() > 1)
-    return refuse("several groups of micro-batches");
+  if (job.getStageCount() > 1)
+    return refuse("several stages ('pipeline')");
+  if (job.getGroups() > 1 && !job.preconditioner.empty())
+    return refuse("a preconditioner of several groups of micro-batches");
   return success();
 }
 

@@ -4,6 +4,7 @@
 
 #include "Hfta/Conversion/LowerKernels.h"
 #include "Hfta/Dialect/Hfta/IR/VariableIndex.h"
+#include "ScheduleTraversal.h"
 #include "hfta/data.h"
 #include "hfta/store.h"
 
@@ -95,6 +96,37 @@ static int64_t countStoreBytes(ModuleOp module, const Job &job) {
                      : 0;
 }
 
+/// Bytes that a command adds up at a time, in turns of so many copies.
+static int64_t countReduced(AllReduceOp reduce, SegmentAttr segment,
+                            int64_t copies) {
+  auto bytes = static_cast<int64_t>(reduce.getBytes());
+  if (segment.isResident() || !reduce->getParentOfType<RepeatOp>())
+    return bytes;
+  int64_t place = copies * segment.getCopyBytes();
+  return std::clamp<int64_t>(place - reduce.getAt().getOffset(), 0, bytes);
+}
+
+/// What a rank receives of others' sums at a time, where there are so many.
+static int64_t countReceived(ModuleOp module, const Job &job, int64_t stage,
+                             int64_t ranks, int64_t copies) {
+  ArrayAttr table = SegmentAttr::getTable(module);
+  int64_t most = 0;
+  for (int64_t rank = 0; rank < ranks; ++rank) {
+    StageRank share(job.getReplicas(stage), rank, ranks);
+    int64_t others =
+        llvm::count_if(llvm::seq<int64_t>(0, job.getGroups(stage)),
+                       [&](int64_t group) { return !share.hasGroup(group); });
+    module.walk([&](AllReduceOp reduce) {
+      PlaceAttr at = reduce.getAt();
+      int64_t bytes = countReduced(
+          reduce, cast<SegmentAttr>(table[at.getNumber()]), copies);
+      int64_t blocks = llvm::divideCeil(bytes / at.getStride(), ranks);
+      most = std::max(most, others * blocks * at.getStride());
+    });
+  }
+  return most;
+}
+
 int64_t hfta::countResidentBytes(ModuleOp module, const Job &job,
                                  int64_t copies) {
   std::map<int64_t, int64_t> reach = findReach(module);
@@ -102,6 +134,11 @@ int64_t hfta::countResidentBytes(ModuleOp module, const Job &job,
   int64_t slabs = takesTurns(module) ? copies : job.copies;
   int64_t bytes = countBatches(module, job) + countStoreBytes(module, job) +
                   countScratch(module) * job.memoryThreads;
+  int64_t received = 0;
+  for (int64_t ranks = 2; ranks <= job.getReplicas(/*stage=*/0); ++ranks)
+    received = std::max(received,
+                        countReceived(module, job, /*stage=*/0, ranks, copies));
+  bytes += received;
   for (auto [index, segment] : llvm::enumerate(
            SegmentAttr::getTable(module).getAsRange<SegmentAttr>())) {
     Role role = segment.getRole();

@@ -4,7 +4,8 @@
 // before the next one's turn comes, so that what the block needs comes into
 // memory twice a step, for forward and for backward, however many micro-batches
 // there are. A block's update follows its backward: neither its gradients nor
-// the optimizer's state need a place at any other time.
+// the optimizer's state need a place at any other time. Where a step forms
+// several groups' sums, these are added up in between.
 //===----------------------------------------------------------------------===//
 
 #include "ScheduleBuilder.h"
@@ -26,6 +27,41 @@ bool ScheduleBuilder::updatesAtLast() const {
   return !getTasks(parts::kClip).empty() || preconditions();
 }
 
+/// Adds up what the groups' micro-batches have left, and goes on with the sums.
+void ScheduleBuilder::sumUpAtOnce(Role role, int64_t block) {
+  if (!hasSums(role, block))
+    return;
+  record(getSumEvent(/*isSummed=*/false, block), kTasks);
+  sumUp(role, block);
+  awaitSums(role, block);
+}
+
+/// Whether updates read what all groups' micro-batches have added to results,
+/// such as the sum of weights that gradients are divided by. Results of all
+/// copies are added up together.
+bool ScheduleBuilder::needsResults() const {
+  ArrayAttr segments = SegmentAttr::getTable(module);
+  auto isResult = [&](int64_t number) {
+    auto segment = cast<SegmentAttr>(segments[number]);
+    return segment.getRole() == Role::result && segment.getInstances() > 1;
+  };
+  auto readsResults = [&](TaskOp task) {
+    return llvm::any_of(task.getReads(), isResult);
+  };
+  StringRef readers[] = {parts::kNorm, parts::kClip, parts::kUpdate};
+  return llvm::any_of(readers, [&](StringRef part) {
+    return llvm::any_of(getTasks(part), readsResults);
+  });
+}
+
+/// Of a step's micro-batches, in order, when those of all ranks are there.
+void ScheduleBuilder::runStatistics() {
+  if (job.microBatches > 1)
+    repeat(RepeatKind::all_micro_batches, [&] { runAll(parts::kStatistics); });
+  else
+    runAll(parts::kStatistics);
+}
+
 /// A block's backward, and what may follow at once.
 void ScheduleBuilder::backwardOfBlock(TaskOp task) {
   overBlockMicroBatches([&] {
@@ -33,6 +69,7 @@ void ScheduleBuilder::backwardOfBlock(TaskOp task) {
       run(recompute);
     runVersions(task);
   });
+  sumUpAtOnce(Role::gradient, static_cast<int64_t>(task.getBlock()));
   if (!updatesAtLast())
     runOfBlock(task, parts::kUpdate);
   else if (!preconditions())
@@ -60,6 +97,8 @@ void ScheduleBuilder::preconditionByBlocks() {
 void ScheduleBuilder::stepByBlocks() {
   for (TaskOp task : getTasks(parts::kForward))
     overBlockMicroBatches([&] { runVersions(task); });
+  if (needsResults())
+    sumUpAtOnce(Role::result, -1);
   for (TaskOp task : llvm::reverse(getTasks(parts::kSampledMoments)))
     overBlockMicroBatches([&] {
       every(kFactorPeriod, DueKind::due, [&] {
@@ -70,10 +109,8 @@ void ScheduleBuilder::stepByBlocks() {
     });
   for (TaskOp task : llvm::reverse(getTasks(parts::kBackward)))
     backwardOfBlock(task);
-  if (job.microBatches > 1)
-    repeat(RepeatKind::all_micro_batches, [&] { runAll(parts::kStatistics); });
-  else
-    runAll(parts::kStatistics);
+  if (!gathers())
+    runStatistics();
   if (preconditions())
     preconditionByBlocks();
   if (!updatesAtLast())
@@ -81,6 +118,18 @@ void ScheduleBuilder::stepByBlocks() {
   runAll(parts::kClip);
   // Beginning with the block whose gradients were the last ones.
   runAll(parts::kUpdate);
+}
+
+/// What ranks exchange of all copies together.
+void ScheduleBuilder::finishBlocks() {
+  if (!needsResults())
+    sumUpAtOnce(Role::result, -1);
+  if (!gathers())
+    return;
+  record(getSumEvent(/*isSummed=*/false, -1), kTasks);
+  gatherStatistics();
+  await(getGathered(), kTasks);
+  inTurnsIf(runByCopies({parts::kStatistics}), [&] { runStatistics(); });
 }
 
 void ScheduleBuilder::buildStepByBlocks() {
@@ -98,8 +147,9 @@ void ScheduleBuilder::buildStepByBlocks() {
       overMicroBatches([&] { addSharedMoments(); });
     else
       addSharedMoments();
-    inTurnsIf(byCopies, [&] { stepByBlocks(); });
+    inTurnsIf(byCopies && !needsResults(), [&] { stepByBlocks(); });
   });
+  finishBlocks();
   clearMoments();
   reportLosses();
   hasAllRows = false;

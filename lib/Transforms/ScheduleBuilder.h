@@ -78,6 +78,10 @@ private:
   void preconditionByBlocks();
   void overBlockMicroBatches(Body body);
   void overAllUploads(Body body);
+  void sumUpAtOnce(Role role, int64_t block);
+  bool needsResults() const;
+  void runStatistics();
+  void finishBlocks();
   bool updatesAtLast() const;
 
   // A preconditioner's part of a step (SchedulePreconditioner.cpp).

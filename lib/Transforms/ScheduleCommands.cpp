@@ -77,8 +77,13 @@ void ScheduleBuilder::fillBody(OpTy op, Body body) {
   op.erase();
 }
 
+/// Within a budget turns are of a number of copies, which follows from what the
+/// arena has room for.
 void ScheduleBuilder::repeat(RepeatKind over, Body body) {
-  fillBody(RepeatOp::create(builder, getLoc(), over), body);
+  auto op = RepeatOp::create(builder, getLoc(), over);
+  if (over == RepeatKind::turns && job.hasBudget())
+    op.setCopies(std::min(job.copies, job.memoryThreads));
+  fillBody(op, body);
 }
 
 void ScheduleBuilder::every(StringRef period, DueKind which, Body body) {

@@ -52,6 +52,8 @@ public:
   LogicalResult transfer(TransferOp transfer, const Moment &moment);
   LogicalResult fill(FillOp fill);
   LogicalResult addUp(AllReduceOp reduce);
+  /// Of sums that begin anew, those of other copies.
+  void fetch(FetchOp fetch);
   /// On a rank that computes the micro-batches `own` of so many.
   LogicalResult gather(AllGatherOp gather, ArrayRef<int64_t> own,
                        int64_t microBatches);

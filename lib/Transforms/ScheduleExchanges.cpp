@@ -51,6 +51,13 @@ LogicalResult ScheduleContents::addUp(AllReduceOp reduce) {
   return success();
 }
 
+void ScheduleContents::fetch(FetchOp fetch) {
+  int64_t number = fetch.getSegment();
+  if (SegmentAttr::isSummed(getSegment(number).getRole()) &&
+      fetch.getContents() != Contents::stored)
+    sums[number].open.add(0, getBytes(number));
+}
+
 LogicalResult ScheduleContents::gather(AllGatherOp gather,
                                        ArrayRef<int64_t> own,
                                        int64_t microBatches) {

@@ -1,10 +1,11 @@
 //===- ScheduleTransfers.cpp - Segments come into the arena and leave it --===//
 //
 // Schedules are there, and segments that aren't resident have no place yet. Of
-// each schedule the tasks that use such segments are positions in a row; the
-// arena's plan says in which windows of positions a segment lies where. Fetches
-// from the store go through one queue, evictions through another one, so that
-// tasks go on meanwhile; events order them with the tasks and with each other.
+// each schedule the tasks that use such segments, and what adds up groups' sums
+// in them, are positions in a row; the arena's plan says in which windows of
+// positions a segment lies where. Fetches from the store go through one queue,
+// evictions through another one, so that tasks go on meanwhile; events order
+// them with the tasks and with each other.
 //===----------------------------------------------------------------------===//
 
 #include "ArenaPlan.h"
@@ -25,6 +26,12 @@ using namespace mlir::hfta;
 
 namespace {
 
+/// What runs at one position, with the commands beside it that tasks' queue
+/// waits for: transfers come before, or behind, all of it.
+struct Position {
+  Operation *op, *first, *last;
+};
+
 /// Puts the transfers of one schedule between its commands.
 class TransferBuilder {
 public:
@@ -44,9 +51,16 @@ public:
   /// The task at a position, or the first of several.
   std::string getTaskName(int64_t position) {
     std::string name;
-    positions[position]->walk([&](RunOp run) {
-      name = symbols.lookup<TaskOp>(run.getTask()).getTaskName();
+    auto note = [&](StringRef task) {
+      name = symbols.lookup<TaskOp>(task).getTaskName();
       return WalkResult::interrupt();
+    };
+    positions[position].op->walk([&](Operation *op) {
+      if (auto run = dyn_cast<RunOp>(op))
+        return note(run.getTask());
+      if (auto reduce = dyn_cast<AllReduceOp>(op))
+        return note(reduce.getTask());
+      return WalkResult::advance();
     });
     return name;
   }
@@ -60,7 +74,11 @@ private:
     int64_t eviction = -1, lastEviction = -1;
   };
 
-  Block *findBlock(ArrayRef<RunOp> runs);
+  Block *findBlock(ArrayRef<Operation *> runs);
+  bool usesArena(Operation *op);
+  void addPosition(Operation *op);
+  void addUse(ArenaSegment &segment, int64_t position, StringRef period,
+              bool writes);
   int64_t countInstances(SegmentAttr segment) const;
   Needs findNeeds(const ArenaPlan &plan, size_t number);
   void await(int64_t event, int64_t queue) {
@@ -83,7 +101,7 @@ private:
   ArrayAttr table;
   OpBuilder builder;
   int64_t nextEvent, fetches, evictions;
-  SmallVector<Operation *> positions;
+  SmallVector<Position> positions;
   /// Of positions that are done, of windows by their numbers that are fetched,
   /// of windows by their order in `byEnd` that are evicted.
   std::map<int64_t, int64_t> doneEvents, fetchEvents, evictEvents;
@@ -95,38 +113,63 @@ private:
 } // namespace
 
 /// The innermost block of commands around all of these.
-Block *TransferBuilder::findBlock(ArrayRef<RunOp> runs) {
+Block *TransferBuilder::findBlock(ArrayRef<Operation *> runs) {
   Block *block = runs.front()->getBlock();
-  for (RunOp run : runs)
+  for (Operation *run : runs)
     while (!block->getParent()->isAncestor(run->getParentRegion()))
       block = block->getParentOp()->getBlock();
   return block;
 }
 
-bool TransferBuilder::findPositions() {
-  SmallVector<RunOp> runs;
-  schedule.walk([&](RunOp run) {
-    auto task = symbols.lookup<TaskOp>(run.getTask());
-    auto isElsewhere = [&](int64_t number) {
-      return !cast<SegmentAttr>(table[number]).isResident();
+/// Whether a command uses what isn't resident.
+bool TransferBuilder::usesArena(Operation *op) {
+  auto isElsewhere = [&](int64_t number) {
+    return !cast<SegmentAttr>(table[number]).isResident();
+  };
+  if (auto reduce = dyn_cast<AllReduceOp>(op))
+    return isElsewhere(reduce.getAt().getNumber());
+  auto run = dyn_cast<RunOp>(op);
+  if (!run)
+    return false;
+  auto task = symbols.lookup<TaskOp>(run.getTask());
+  return llvm::any_of(task.getReads(), isElsewhere) ||
+         llvm::any_of(task.getWrites(), isElsewhere);
+}
+
+/// Neighbouring sums, and what orders them with tasks, are one position.
+void TransferBuilder::addPosition(Operation *op) {
+  if (!positions.empty() && (op == positions.back().op ||
+                             !positions.back().last->isBeforeInBlock(op)))
+    return;
+  Position position = {op, op, op};
+  if (isa<AllReduceOp>(op)) {
+    auto belongs = [](Operation *other) {
+      return other && isa<AllReduceOp, RecordOp, AwaitOp>(other);
     };
-    if (llvm::any_of(task.getReads(), isElsewhere) ||
-        llvm::any_of(task.getWrites(), isElsewhere))
-      runs.push_back(run);
+    while (belongs(position.first->getPrevNode()))
+      position.first = position.first->getPrevNode();
+    while (belongs(position.last->getNextNode()))
+      position.last = position.last->getNextNode();
+  }
+  positions.push_back(position);
+}
+
+bool TransferBuilder::findPositions() {
+  SmallVector<Operation *> runs;
+  schedule.walk([&](Operation *op) {
+    if (usesArena(op))
+      runs.push_back(op);
   });
   if (runs.empty())
     return false;
   Block *block = findBlock(runs);
-  for (RunOp run : runs) {
-    Operation *position = block->findAncestorOpInBlock(*run);
-    if (positions.empty() || positions.back() != position)
-      positions.push_back(position);
-  }
+  for (Operation *run : runs)
+    addPosition(block->findAncestorOpInBlock(*run));
   return true;
 }
 
 RepeatOp TransferBuilder::findLoop(RepeatKind over) const {
-  for (auto repeat = positions.front()->getParentOfType<RepeatOp>(); repeat;
+  for (auto repeat = positions.front().op->getParentOfType<RepeatOp>(); repeat;
        repeat = repeat->getParentOfType<RepeatOp>())
     if (repeat.getOver() == over)
       return repeat;
@@ -153,30 +196,42 @@ static StringRef findPeriod(RunOp run, Operation *position) {
   return {};
 }
 
+void TransferBuilder::addUse(ArenaSegment &segment, int64_t position,
+                             StringRef period, bool writes) {
+  if (segment.uses.empty() || segment.uses.back().position != position)
+    segment.uses.push_back({position, false, false, period});
+  else if (segment.uses.back().period != period)
+    segment.uses.back().period = {};
+  (writes ? segment.uses.back().writes : segment.uses.back().reads) = true;
+}
+
 SmallVector<ArenaSegment> TransferBuilder::findSegments(int64_t copies) {
   MemoryPlanAttr memory = MemoryPlanAttr::get(module);
   std::map<int64_t, ArenaSegment> segments;
-  for (auto [position, op] : llvm::enumerate(positions))
-    op->walk([&, op = op, number = static_cast<int64_t>(position)](RunOp run) {
+  auto use = [&](int64_t index, int64_t position, StringRef period,
+                 bool writes) {
+    if (!cast<SegmentAttr>(table[index]).isResident())
+      addUse(segments[index], position, period, writes);
+  };
+  for (auto [index, position] : llvm::enumerate(positions)) {
+    auto number = static_cast<int64_t>(index);
+    Operation *op = position.op;
+    op->walk([&](RunOp run) {
       auto task = symbols.lookup<TaskOp>(run.getTask());
-      auto use = [&](int64_t index, bool writes) {
-        auto attribute = cast<SegmentAttr>(table[index]);
-        if (attribute.isResident())
-          return;
-        ArenaSegment &segment = segments[index];
-        StringRef period = findPeriod(run, op);
-        if (segment.uses.empty() || segment.uses.back().position != number)
-          segment.uses.push_back({number, false, false, period});
-        else if (segment.uses.back().period != period)
-          segment.uses.back().period = {};
-        (writes ? segment.uses.back().writes : segment.uses.back().reads) =
-            true;
-      };
-      for (int64_t index : task.getReads())
-        use(index, /*writes=*/false);
-      for (int64_t index : task.getWrites())
-        use(index, /*writes=*/true);
+      StringRef period = findPeriod(run, op);
+      for (int64_t read : task.getReads())
+        use(read, number, period, /*writes=*/false);
+      for (int64_t written : task.getWrites())
+        use(written, number, period, /*writes=*/true);
     });
+    if (!isa<AllReduceOp>(op))
+      continue;
+    for (Operation *sum = position.first; sum != position.last;
+         sum = sum->getNextNode())
+      if (auto reduce = dyn_cast<AllReduceOp>(sum))
+        for (bool writes : {false, true})
+          use(reduce.getAt().getNumber(), number, /*period=*/{}, writes);
+  }
   SmallVector<ArenaSegment> found;
   for (auto &[index, segment] : segments) {
     auto attribute = cast<SegmentAttr>(table[index]);
@@ -322,16 +377,16 @@ void TransferBuilder::build(const ArenaPlan &plan) {
            std::pair(plan.windows[b].last, b);
   });
   findEvents(plan);
-  for (auto [index, op] : llvm::enumerate(positions)) {
+  for (auto [index, span] : llvm::enumerate(positions)) {
     auto position = static_cast<int64_t>(index);
-    builder.setInsertionPoint(op);
+    builder.setInsertionPoint(span.first);
     for (auto [number, window] : llvm::enumerate(plan.windows))
       if (window.interval.first == position)
         begin(plan, number);
     for (auto [number, window] : llvm::enumerate(plan.windows))
       if (window.first == position && window.contents == Contents::stored)
         await(fetchEvents.at(static_cast<int64_t>(number)), queues::kTasks);
-    builder.setInsertionPointAfter(op);
+    builder.setInsertionPointAfter(span.last);
     finishPosition(plan, position);
   }
 }

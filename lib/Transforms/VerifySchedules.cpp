@@ -84,6 +84,7 @@ private:
                      bool isFetch);
   LogicalResult useSegment(RunOp run, Queue queue, int64_t number,
                            bool isWrite);
+  LogicalResult addUpInArena(AllReduceOp reduce, Queue queue);
   LogicalResult touchAll(
       Operation *op, Queue queue, PlaceAttr place, int64_t bytes,
       llvm::function_ref<bool(int64_t)> isWritten = [](int64_t) {
@@ -287,11 +288,31 @@ LogicalResult ScheduleWalk::followAllReduce(AllReduceOp reduce) {
   PlaceAttr through = reduce.getThrough();
   int64_t received =
       cast<SegmentAttr>(segments[through.getNumber()]).getBytes();
-  if (failed(touchAll(reduce, queue, reduce.getAt(), reduce.getBytes())) ||
+  bool isResident = arena.isResident(reduce.getAt().getNumber());
+  if (failed(isResident
+                 ? touchAll(reduce, queue, reduce.getAt(), reduce.getBytes())
+                 : addUpInArena(reduce, queue)) ||
       failed(touchAll(reduce, queue, through, received)) ||
       failed(exchange(reduce, queue)))
     return failure();
   return contents.addUp(reduce);
+}
+
+/// All instances, where they are now.
+LogicalResult ScheduleWalk::addUpInArena(AllReduceOp reduce, Queue queue) {
+  int64_t number = reduce.getAt().getNumber();
+  auto segment = cast<SegmentAttr>(segments[number]);
+  for (int64_t instance = 0; instance < segment.getInstances(); ++instance) {
+    if (failed(arena.addUp(reduce, {number, instance})))
+      return failure();
+    auto [begin, end] = *arena.find({number, instance});
+    if (failed(
+            clocks.touch(reduce, queue,
+                         {Space::segment, CommandRange::kArena, 0, begin, end},
+                         /*isWrite=*/true)))
+      return failure();
+  }
+  return success();
 }
 
 /// Ranks without a part in it go on.
@@ -347,6 +368,7 @@ LogicalResult ScheduleWalk::followFetch(FetchOp fetch) {
   SmallVector<int64_t> instances = findInstances(fetch);
   if (failed(arena.fetch(fetch, instances)))
     return failure();
+  contents.fetch(fetch);
   if (fetch.getContents() == Contents::undefined)
     return success();
   Queue queue = clocks.start(fetch);

@@ -30,10 +30,11 @@ def make_clause_rows():
              "'folder' is empty"),
             ("in the host's memory", "device = 1MiB, spill = host", 3,
              "'spill = host' is for devices that have memory of their own"),
-            ("for several workers", 'device = 1MiB\n  pipeline cuts = ["hidden"]', 3,
-             "isn't planned with several workers"),
-            ("for several groups", "device = 1MiB\n  micro_batches 2, groups = 2", 3,
-             "isn't planned with several groups")):
+            ("for several stages", 'device = 1MiB\n  pipeline cuts = ["hidden"]', 3,
+             "isn't planned with several stages"),
+            ("for K-FAC of several groups",
+             "device = 1MiB\n  micro_batches 2, groups = 2\n  precondition kfac()", 3,
+             "isn't planned with a preconditioner of several groups")):
         yield language_rows.change(f"a budget of memory {name}", "steps     3",
                      f"steps 3\n  memory {clause}", code, *words, place="job.hfta:")
 

@@ -8,10 +8,11 @@
 
 namespace mlir::hfta {
 
-/// Bytes that a program of one stage has on one rank as long as it runs, with
-/// as many threads as the job's budget is for and turns of so many copies: its
-/// resident segments, the batches of data that it reads ahead, and what its
-/// kernels and the store need besides. Of kernels that aren't lowered the
+/// The most bytes that a program of one stage has on a rank as long as it runs,
+/// of any number of ranks, with as many threads as the job's budget is for and
+/// turns of so many copies: its resident segments, the batches of data that it
+/// reads ahead, what comes from other ranks, and what its kernels and the store
+/// need besides. Of kernels that aren't lowered the
 /// module's `hfta.scratch_bytes` tells what a thread needs, or else a guess.
 /// With the arena it is what the runtime calls `peak_bytes`
 /// (hfta_workload_memory).

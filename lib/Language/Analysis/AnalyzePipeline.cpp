@@ -128,8 +128,6 @@ void JobAnalyzer::checkPipeline() {
         job.replicas.empty() ? 1 : *llvm::max_element(job.replicas);
   if (parts)
     info.pipeline.microBatchesRange = parts->range;
-  // A block is in memory for all of them at a time.
-  job.allForwardsFirst |= job.hasBudget() && !pipeline;
   if (isPlanned() && job.allForwardsFirst) {
     diagnostics.error(parts->range,
                       "'all_forwards_first' is the order of a pipeline that is "
@@ -155,6 +153,8 @@ void JobAnalyzer::checkPipeline() {
       return;
   if (diagnostics.hasErrors())
     return;
+  // A block is in memory for all of them at a time.
+  job.allForwardsFirst |= job.hasBudget() && job.getStageCount() == 1;
   if (!job.getOrderFile().empty())
     readOrder(*pipeline);
   else if (info.model && !isPlanned() && job.getStageCount() > 1)

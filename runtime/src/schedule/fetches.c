@@ -43,3 +43,32 @@ uint64_t hfta_fetch_end(const hfta_program *program,
     return 0;
   return end;
 }
+
+const hfta_command *hfta_find_fetch(const hfta_schedule *schedule,
+                                    const hfta_command *command,
+                                    uint32_t segment) {
+  while (command-- > schedule->commands)
+    if (command->kind == HFTA_COMMAND_FETCH && command->to.index == segment)
+      return command;
+  return NULL;
+}
+
+uint64_t hfta_fetch_begin(const hfta_program *program,
+                          const hfta_schedule *schedule,
+                          const hfta_command *command, int64_t instance) {
+  uint64_t bytes = hfta_fetched_bytes(program, schedule, command->to.index,
+                                      find_turn_copies(schedule, command));
+  return command->from.offset + (uint64_t)instance % command->bytes * bytes;
+}
+
+uint64_t hfta_reduced_bytes(const hfta_program *program,
+                            const hfta_schedule *schedule,
+                            const hfta_command *command) {
+  uint64_t begin = command->to.offset;
+  if (program->segments[command->to.index].residency == HFTA_RESIDENT)
+    return command->bytes;
+  uint64_t all = hfta_fetched_bytes(program, schedule, command->to.index,
+                                    find_turn_copies(schedule, command));
+  uint64_t left = all > begin ? all - begin : 0;
+  return left < command->bytes ? left : command->bytes;
+}

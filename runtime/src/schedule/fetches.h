@@ -19,4 +19,21 @@ uint64_t hfta_fetch_end(const hfta_program *program,
                         const hfta_schedule *schedule,
                         const hfta_command *command);
 
+/// The FETCH of the schedule that gives a segment its place for a command
+/// behind it; NULL: there is none.
+const hfta_command *hfta_find_fetch(const hfta_schedule *schedule,
+                                    const hfta_command *command,
+                                    uint32_t segment);
+
+/// Where in the arena an instance of a FETCH's segment begins.
+uint64_t hfta_fetch_begin(const hfta_program *program,
+                          const hfta_schedule *schedule,
+                          const hfta_command *command, int64_t instance);
+
+/// Bytes that an ALL_REDUCE of the schedule is of: those of its own that the
+/// segment's place has, where that is in the arena; none if they lie behind it.
+uint64_t hfta_reduced_bytes(const hfta_program *program,
+                            const hfta_schedule *schedule,
+                            const hfta_command *command);
+
 #endif // HFTA_SRC_SCHEDULE_FETCHES_H

@@ -97,15 +97,21 @@ static hfta_status check_stages(const hfta_program *program,
 // Commands
 //===----------------------------------------------------------------------===//
 
+/// Whether a segment has the place, wherever it lies.
+static bool is_within_segment(const hfta_program *program,
+                              const hfta_place *place, uint64_t bytes) {
+  return place->index < program->segment_count &&
+         place->offset <= program->segments[place->index].bytes &&
+         bytes <= program->segments[place->index].bytes - place->offset;
+}
+
 static bool is_sound_place(const hfta_program *program, const hfta_place *place,
                            uint64_t bytes) {
   switch (place->space) {
   case HFTA_SPACE_SEGMENT:
   case HFTA_SPACE_HOST:
-    return place->index < program->segment_count &&
-           program->segments[place->index].residency == HFTA_RESIDENT &&
-           place->offset <= program->segments[place->index].bytes &&
-           bytes <= program->segments[place->index].bytes - place->offset;
+    return is_within_segment(program, place, bytes) &&
+           program->segments[place->index].residency == HFTA_RESIDENT;
   case HFTA_SPACE_FIELD:
     return place->index < program->data_field_count;
   case HFTA_SPACE_PORT:
@@ -184,6 +190,23 @@ static bool is_sound_fetch(const hfta_program *program,
   return end > 0 && end <= program->arena_bytes;
 }
 
+/// The sums' segment may lie in the arena, where a FETCH before has put it.
+static bool is_sound_reduce(const hfta_program *program,
+                            const hfta_schedule *schedule,
+                            const hfta_command *command) {
+  uint32_t segment = command->to.index;
+  if (command->subject >= program->task_count || command->queue == 0 ||
+      command->to.space != HFTA_SPACE_SEGMENT ||
+      command->from.space != HFTA_SPACE_SEGMENT ||
+      command->to.copy_stride == 0 ||
+      command->bytes % command->to.copy_stride != 0 ||
+      !is_within_segment(program, &command->to, command->bytes) ||
+      !is_sound_place(program, &command->from, command->to.copy_stride))
+    return false;
+  return program->segments[segment].residency == HFTA_RESIDENT ||
+         hfta_find_fetch(schedule, command, segment);
+}
+
 /// Its body is cases, among them those of all actions; `left` commands follow.
 static bool are_sound_actions(const hfta_program *program,
                               const hfta_command *command, uint32_t left) {
@@ -233,13 +256,7 @@ static bool is_sound_command(const hfta_program *program,
     return command->subject <= HFTA_REPEAT_ALL_MICRO_BATCHES &&
            (command->bytes == 0 || command->subject == HFTA_REPEAT_TURNS);
   case HFTA_COMMAND_ALL_REDUCE:
-    return command->subject < program->task_count && command->queue > 0 &&
-           command->to.space == HFTA_SPACE_SEGMENT &&
-           command->from.space == HFTA_SPACE_SEGMENT &&
-           command->to.copy_stride > 0 &&
-           command->bytes % command->to.copy_stride == 0 &&
-           is_sound_place(program, &command->to, command->bytes) &&
-           is_sound_place(program, &command->from, command->to.copy_stride);
+    return is_sound_reduce(program, schedule, command);
   case HFTA_COMMAND_EVERY:
     return command->subject < program->hyper_parameter_count &&
            command->bytes <= HFTA_DUE_NONE;

@@ -360,7 +360,7 @@ static void run_commands(walk *self, const hfta_command *commands,
       hfta_sums_gather(self->worker, command);
       break;
     case HFTA_COMMAND_ALL_REDUCE:
-      hfta_sums_add_up(self->worker, command);
+      hfta_sums_add_up(self->worker, self->schedule, command);
       break;
     case HFTA_COMMAND_SEND:
     case HFTA_COMMAND_RECEIVE:

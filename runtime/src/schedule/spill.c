@@ -240,15 +240,16 @@ void hfta_spill_fetch(hfta_worker *worker, const hfta_command *command,
   overwrite(worker, held);
   if (lies || command->subject == HFTA_CONTENTS_UNDEFINED)
     return;
+  // Ranks add up whole places, also where the last turn has fewer copies.
+  if (command->subject == HFTA_CONTENTS_ZEROS) {
+    device->functions->fill(device, command->queue, wanted.at, wanted.bytes);
+    return;
+  }
   stretch part;
   for (int64_t i = 0; next_stretch(worker, segment, moment, &i, &part);)
-    if (command->subject == HFTA_CONTENTS_ZEROS)
-      device->functions->fill(device, command->queue, wanted.at + part.offset,
-                              part.bytes);
-    else
-      device->functions->fetch(device, command->queue, worker->spill.store,
-                               part.extent, part.count, wanted.at + part.offset,
-                               part.bytes);
+    device->functions->fetch(device, command->queue, worker->spill.store,
+                             part.extent, part.count, wanted.at + part.offset,
+                             part.bytes);
 }
 
 void hfta_spill_evict(hfta_worker *worker, const hfta_command *command,

@@ -2,6 +2,7 @@
 
 #include "schedule/sums.h"
 
+#include "schedule/fetches.h"
 #include "schedule/worker.h"
 
 #include <stdio.h>
@@ -17,40 +18,81 @@ typedef struct piece {
   uint64_t offset, bytes;
 } piece;
 
-/// What a rank adds up: whole blocks, as many as the others within one.
-static piece piece_of(const hfta_command *command, int ranks, int rank) {
-  uint64_t block = command->to.copy_stride, blocks = command->bytes / block;
+/// What a command adds up in a worker's memory.
+typedef struct sums {
+  const hfta_worker *worker;
+  const hfta_command *command;
+  const hfta_schedule *schedule;
+  const hfta_command *fetch; ///< that gives it a place; NULL: it is resident
+  uint64_t bytes;
+} sums;
+
+static sums describe(const hfta_worker *worker, const hfta_schedule *schedule,
+                     const hfta_command *command) {
+  uint32_t segment = command->to.index;
+  bool is_resident =
+      worker->program->segments[segment].residency == HFTA_RESIDENT;
+  return (sums){
+      .worker = worker,
+      .command = command,
+      .schedule = schedule,
+      .fetch = is_resident ? NULL : hfta_find_fetch(schedule, command, segment),
+      .bytes = hfta_reduced_bytes(worker->program, schedule, command)};
+}
+
+/// What a rank adds up of so many bytes: whole blocks, as many as the others
+/// within one.
+static piece piece_of_bytes(uint64_t bytes, uint64_t block, int ranks,
+                            int rank) {
+  uint64_t blocks = bytes / block;
   uint64_t begin = blocks * (uint64_t)rank / (uint64_t)ranks * block;
   uint64_t end = blocks * (uint64_t)(rank + 1) / (uint64_t)ranks * block;
   return (piece){begin, end - begin};
 }
 
-uint64_t hfta_sums_received_bytes(const hfta_command *command, int ranks) {
-  uint64_t block = command->to.copy_stride, blocks = command->bytes / block;
+static piece piece_of(const sums *self, int rank) {
+  return piece_of_bytes(self->bytes, self->command->to.copy_stride,
+                        self->worker->share.ranks, rank);
+}
+
+static piece own_piece(const sums *self) {
+  return piece_of(self, self->worker->share.rank);
+}
+
+uint64_t hfta_sums_received_bytes(const hfta_program *program,
+                                  const hfta_schedule *schedule,
+                                  const hfta_command *command, int ranks) {
+  uint64_t bytes = hfta_reduced_bytes(program, schedule, command);
+  uint64_t block = command->to.copy_stride, blocks = bytes / block;
   return (blocks + (uint64_t)ranks - 1) / (uint64_t)ranks * block;
 }
 
-/// The place of the rank's `index`-th group in memory.
-static char *find_own(const hfta_worker *worker, const hfta_command *command,
-                      int64_t index) {
-  return (char *)worker->memory[command->to.index].bases[index] +
-         command->to.offset;
+/// The place of the rank's `index`-th group in memory; in the arena, which is
+/// known before the segment has its place, that of the place.
+static char *find_own(const sums *self, int64_t index) {
+  const hfta_worker *worker = self->worker;
+  const hfta_place *to = &self->command->to;
+  char *base = worker->memory[to->index].bases[index];
+  if (self->fetch)
+    base =
+        worker->spill.arena +
+        hfta_fetch_begin(worker->program, self->schedule, self->fetch, index);
+  return base + to->offset;
 }
 
 /// The sums of a group that this rank adds up: in its own memory, or where
 /// those of other ranks' groups come to, one after the other.
-static char *find_group(const hfta_worker *worker, const hfta_command *command,
-                        int64_t group) {
+static char *find_group(const sums *self, int64_t group) {
+  const hfta_worker *worker = self->worker;
   const hfta_share *share = &worker->share;
   int64_t received = group;
   for (int64_t i = 0; i < share->group_count && share->groups[i] <= group;
        ++i) {
     if (share->groups[i] == group)
-      return find_own(worker, command, i) +
-             piece_of(command, share->ranks, share->rank).offset;
+      return find_own(self, i) + own_piece(self).offset;
     --received;
   }
-  return worker->memory[command->from.index].bases[received];
+  return worker->memory[self->command->from.index].bases[received];
 }
 
 //===----------------------------------------------------------------------===//
@@ -58,36 +100,32 @@ static char *find_group(const hfta_worker *worker, const hfta_command *command,
 //===----------------------------------------------------------------------===//
 
 /// Of each pair of ranks, both in the order of groups.
-static void plan_exchange(const hfta_worker *worker,
-                          const hfta_command *command, hfta_exchange *self) {
-  const hfta_share *share = &worker->share;
-  piece own = piece_of(command, share->ranks, share->rank);
+static void plan_exchange(const sums *self, hfta_exchange *exchange) {
+  const hfta_share *share = &self->worker->share;
   for (int peer = 0; peer < share->ranks; ++peer) {
-    piece other = piece_of(command, share->ranks, peer);
+    piece other = piece_of(self, peer);
     for (int64_t i = 0; peer != share->rank && i < share->group_count; ++i)
-      hfta_exchange_add(self, peer, true,
-                        find_own(worker, command, i) + other.offset,
+      hfta_exchange_add(exchange, peer, true, find_own(self, i) + other.offset,
                         other.bytes);
   }
   for (int64_t group = 0; group < share->stage.groups; ++group) {
     int peer = hfta_rank_of_group(&share->stage, share->ranks, group);
     if (peer != share->rank)
-      hfta_exchange_add(self, peer, false, find_group(worker, command, group),
-                        own.bytes);
+      hfta_exchange_add(exchange, peer, false, find_group(self, group),
+                        own_piece(self).bytes);
   }
 }
 
-static void plan_gifts(const hfta_worker *worker, const hfta_command *command,
-                       hfta_exchange *self) {
-  const hfta_share *share = &worker->share;
-  char *sums = find_own(worker, command, 0);
-  piece own = piece_of(command, share->ranks, share->rank);
+static void plan_gifts(const sums *self, hfta_exchange *exchange) {
+  const hfta_share *share = &self->worker->share;
+  char *all = find_own(self, 0);
+  piece own = own_piece(self);
   for (int peer = 0; peer < share->ranks; ++peer) {
-    piece other = piece_of(command, share->ranks, peer);
+    piece other = piece_of(self, peer);
     if (peer == share->rank)
       continue;
-    hfta_exchange_add(self, peer, true, sums + own.offset, own.bytes);
-    hfta_exchange_add(self, peer, false, sums + other.offset, other.bytes);
+    hfta_exchange_add(exchange, peer, true, all + own.offset, own.bytes);
+    hfta_exchange_add(exchange, peer, false, all + other.offset, other.bytes);
   }
 }
 
@@ -111,8 +149,8 @@ static bool is_gather(const hfta_command *command) {
   return command->kind == HFTA_COMMAND_ALL_GATHER;
 }
 
-static hfta_status plan(hfta_worker *worker, const hfta_command *command,
-                        hfta_sum_messages *self) {
+static hfta_status plan(hfta_worker *worker, const hfta_schedule *schedule,
+                        const hfta_command *command, hfta_sum_messages *self) {
   const hfta_share *share = &worker->share;
   const hfta_program *program = worker->program;
   size_t peers = (size_t)share->ranks;
@@ -136,9 +174,10 @@ static hfta_status plan(hfta_worker *worker, const hfta_command *command,
     plan_gather(worker, command, &self->exchange);
     return HFTA_OK;
   }
-  plan_exchange(worker, command, &self->exchange);
+  sums all = describe(worker, schedule, command);
+  plan_exchange(&all, &self->exchange);
   self->gifts.post.messages += self->exchange.post.count;
-  plan_gifts(worker, command, &self->gifts);
+  plan_gifts(&all, &self->gifts);
   return HFTA_OK;
 }
 
@@ -168,7 +207,7 @@ hfta_status hfta_sums_create(hfta_worker *worker) {
           command->kind == HFTA_COMMAND_ALL_REDUCE || is_gather(command);
       if (exchanges && has_memory(worker, command))
         status =
-            plan(worker, command,
+            plan(worker, &program->schedules[s], command,
                  &worker->sums_of_groups.all[worker->sums_of_groups.count++]);
     }
   return status;
@@ -185,47 +224,44 @@ void hfta_sums_destroy(hfta_sums *self) {
 //===----------------------------------------------------------------------===//
 
 /// One run of the task for all blocks of the rank's piece.
-static void add(hfta_worker *worker, const hfta_command *command, char *to,
-                char *from) {
-  const hfta_share *share = &worker->share;
-  piece own = piece_of(command, share->ranks, share->rank);
+static void add(hfta_worker *worker, const sums *self, char *to, char *from) {
+  const hfta_command *command = self->command;
   memset(worker->call_bases, 0,
          sizeof(void *) * worker->program->segment_count);
   worker->call_bases[command->to.index] = to;
   worker->call_bases[command->from.index] = from;
-  hfta_task_call call = {.task = &worker->program->tasks[command->subject],
-                         .segments = worker->call_bases,
-                         .keeps = worker->keeps,
-                         .copy_count =
-                             (int64_t)(own.bytes / command->to.copy_stride),
-                         .micro_batch = -1};
+  hfta_task_call call = {
+      .task = &worker->program->tasks[command->subject],
+      .segments = worker->call_bases,
+      .keeps = worker->keeps,
+      .copy_count = (int64_t)(own_piece(self).bytes / command->to.copy_stride),
+      .micro_batch = -1};
   worker->device->functions->run(worker->device, command->queue, &call,
                                  command->subject);
 }
 
 /// T(c, q): the sum of group c if c + q is no group, else T(c, 2q) +
 /// T(c + q, 2q). It lies where group c's sum was.
-static char *add_tree(hfta_worker *worker, const hfta_command *command,
-                      int64_t group, int64_t distance) {
+static char *add_tree(hfta_worker *worker, const sums *self, int64_t group,
+                      int64_t distance) {
   if (group + distance >= worker->share.stage.groups)
-    return find_group(worker, command, group);
-  char *first = add_tree(worker, command, group, 2 * distance);
-  char *other = add_tree(worker, command, group + distance, 2 * distance);
-  add(worker, command, first, other);
+    return find_group(self, group);
+  char *first = add_tree(worker, self, group, 2 * distance);
+  char *other = add_tree(worker, self, group + distance, 2 * distance);
+  add(worker, self, first, other);
   return first;
 }
 
 /// The rank's own piece, to the place of its first group's.
-static void add_up(hfta_worker *worker, const hfta_command *command) {
-  const hfta_share *share = &worker->share;
-  piece own = piece_of(command, share->ranks, share->rank);
+static void add_up(hfta_worker *worker, const sums *self) {
+  piece own = own_piece(self);
   if (own.bytes == 0)
     return;
-  char *sum = add_tree(worker, command, 0, 1);
-  char *to = find_own(worker, command, 0) + own.offset;
+  char *sum = add_tree(worker, self, 0, 1);
+  char *to = find_own(self, 0) + own.offset;
   if (sum != to)
-    worker->device->functions->copy(worker->device, command->queue, to, sum,
-                                    own.bytes);
+    worker->device->functions->copy(worker->device, self->command->queue, to,
+                                    sum, own.bytes);
 }
 
 static const hfta_sum_messages *find_messages(const hfta_sums *self,
@@ -243,25 +279,37 @@ void hfta_sums_gather(hfta_worker *worker, const hfta_command *command) {
     hfta_exchange_give(&messages->exchange, worker->device, command->queue);
 }
 
-void hfta_sums_add_up(hfta_worker *worker, const hfta_command *command) {
+void hfta_sums_add_up(hfta_worker *worker, const hfta_schedule *schedule,
+                      const hfta_command *command) {
   const hfta_device_functions *device = worker->device->functions;
-  if (!has_memory(worker, command))
+  sums self = describe(worker, schedule, command);
+  if (!has_memory(worker, command) || self.bytes == 0)
     return;
   const hfta_sum_messages *messages =
       find_messages(&worker->sums_of_groups, command);
   if (messages)
     hfta_exchange_give(&messages->exchange, worker->device, command->queue);
-  add_up(worker, command);
+  add_up(worker, &self);
   if (messages)
     hfta_exchange_give(&messages->gifts, worker->device, command->queue);
-  for (uint32_t i = 1; i < worker->memory[command->to.index].count; ++i)
-    device->fill(worker->device, command->queue, find_own(worker, command, i),
-                 command->bytes);
+  for (uint32_t i = 0; i < worker->memory[command->to.index].count; ++i) {
+    hfta_spill_write(worker, command->to.index, i);
+    if (i > 0)
+      device->fill(worker->device, command->queue, find_own(&self, i),
+                   self.bytes);
+  }
 }
 
 //===----------------------------------------------------------------------===//
 // One group's alone
 //===----------------------------------------------------------------------===//
+
+/// The place of one of the rank's groups.
+static char *find_taken(const hfta_worker *worker, const hfta_command *command,
+                        int64_t index) {
+  return (char *)worker->memory[command->to.index].bases[index] +
+         command->to.offset;
+}
 
 /// Which of the rank's groups it is; -1: none.
 static int64_t find_place_of(const hfta_share *share, int64_t group) {
@@ -284,11 +332,12 @@ void hfta_sums_take(hfta_worker *worker, const hfta_command *command,
     uint64_t offset = stride ? stride * (uint64_t)copies[i] : 0;
     if (group > 0)
       functions->copy(
-          device, command->queue, find_own(worker, command, 0) + offset,
-          find_own(worker, command, group) + offset, command->bytes);
+          device, command->queue, find_taken(worker, command, 0) + offset,
+          find_taken(worker, command, group) + offset, command->bytes);
     // What the first instance has got stays.
     for (int64_t own = group < 0 ? 0 : 1; own < instances; ++own)
       functions->fill(device, command->queue,
-                      find_own(worker, command, own) + offset, command->bytes);
+                      find_taken(worker, command, own) + offset,
+                      command->bytes);
   }
 }

@@ -35,11 +35,14 @@ hfta_status hfta_sums_create(struct hfta_worker *worker);
 void hfta_sums_destroy(hfta_sums *self);
 
 /// Bytes of one group's sums that a rank receives at most by a command.
-uint64_t hfta_sums_received_bytes(const hfta_command *command, int ranks);
+uint64_t hfta_sums_received_bytes(const hfta_program *program,
+                                  const hfta_schedule *schedule,
+                                  const hfta_command *command, int ranks);
 
 /// Gives the device the work of an HFTA_COMMAND_ALL_REDUCE. Nothing if the
-/// worker has no memory for the sums.
-void hfta_sums_add_up(struct hfta_worker *worker, const hfta_command *command);
+/// worker has no memory for the sums. What isn't resident has its place.
+void hfta_sums_add_up(struct hfta_worker *worker, const hfta_schedule *schedule,
+                      const hfta_command *command);
 
 /// The same of an HFTA_COMMAND_ALL_GATHER.
 void hfta_sums_gather(struct hfta_worker *worker, const hfta_command *command);

@@ -438,7 +438,8 @@ static uint64_t received_bytes(const hfta_program *program,
       if (command->kind != HFTA_COMMAND_ALL_REDUCE ||
           command->from.index != index)
         continue;
-      uint64_t bytes = hfta_sums_received_bytes(command, workload->ranks);
+      uint64_t bytes = hfta_sums_received_bytes(program, &program->schedules[s],
+                                                command, workload->ranks);
       most = bytes > most ? bytes : most;
     }
   return most;

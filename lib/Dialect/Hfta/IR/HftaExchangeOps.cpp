@@ -25,13 +25,17 @@ static LogicalResult verifyPostingQueue(OpTy op) {
   return verifyQueue(op);
 }
 
-/// A command that all ranks give together.
+/// A command that all ranks give together. Turns of a given number of copies
+/// are as many on each; what lies in the arena in one isn't there in the next.
 template <typename OpTy>
-static LogicalResult verifyOnce(OpTy op) {
-  if (auto outer = op->template getParentOfType<RepeatOp>())
-    return op.emitOpError("stands in a repeat over ")
-           << stringifyRepeatKind(outer.getOver())
-           << ", of which each rank has its own number";
+static LogicalResult verifyOnce(OpTy op, bool mayTakeTurns = false) {
+  for (auto outer = op->template getParentOfType<RepeatOp>(); outer;
+       outer = outer->template getParentOfType<RepeatOp>())
+    if (!mayTakeTurns || outer.getOver() != RepeatKind::turns ||
+        !outer.getCopies())
+      return op.emitOpError("stands in a repeat over ")
+             << stringifyRepeatKind(outer.getOver())
+             << ", of which each rank has its own number";
   return verifyPostingQueue(op);
 }
 
@@ -56,7 +60,9 @@ LogicalResult AllReduceOp::verify() {
       block < 1 || bytes < 1 || bytes % block != 0)
     return emitOpError("must add up whole blocks of ")
            << block << " bytes, got " << bytes << " bytes";
-  return verifyOnce(*this);
+  SegmentAttr segment = getSegment(*this, at);
+  return verifyOnce(*this,
+                    /*mayTakeTurns=*/segment && !segment.isResident());
 }
 
 LogicalResult
@@ -71,7 +77,7 @@ AllReduceOp::verifySymbolUses(SymbolTableCollection &symbolTable) {
     return emitOpError("adds with ")
            << getTaskAttr() << ", which doesn't add segment " << through
            << " to segment " << at;
-  if (failed(verifyPlace(*this, getAt(), getBytes())) ||
+  if (failed(verifyPlace(*this, getAt(), getBytes(), /*mayBeInArena=*/true)) ||
       failed(verifyPlace(*this, getThrough(), getAt().getStride())))
     return failure();
   SegmentAttr sums = getSegment(*this, getAt());

@@ -213,7 +213,13 @@ SmallVector<int64_t> ScheduleOp::findKept(SymbolTableCollection &symbols) {
     if (at.getNumber() >= 0 && at.getNumber() < int64_t(segments.size()))
       kept.insert(at.getNumber());
   };
-  walk([&](AllReduceOp reduce) { keep(reduce.getAt()); });
+  walk([&](AllReduceOp reduce) {
+    int64_t number = reduce.getAt().getNumber();
+    bool isElsewhere = number >= 0 && number < int64_t(segments.size()) &&
+                       !getSegment(number).isResident();
+    if (!isElsewhere || !getTurns(reduce))
+      keep(reduce.getAt());
+  });
   walk([&](AllGatherOp gather) { keep(gather.getAt()); });
   walk([&](BroadcastBytesOp broadcast) { keep(broadcast.getAt()); });
   walk([&](TakeGroupOp take) { keep(take.getAt()); });
@@ -378,7 +384,8 @@ LogicalResult RunOp::verifySymbolUses(SymbolTableCollection &symbolTable) {
   return verifyQueue(*this);
 }
 
-LogicalResult hfta::verifyPlace(Operation *op, PlaceAttr place, int64_t bytes) {
+LogicalResult hfta::verifyPlace(Operation *op, PlaceAttr place, int64_t bytes,
+                                bool mayBeInArena) {
   if (place.getNumber() < 0 || place.getOffset() < 0 || place.getStride() < 0)
     return op->emitOpError("has no such place: ") << place;
   ArrayAttr segments = SegmentAttr::getTable(op);
@@ -390,7 +397,7 @@ LogicalResult hfta::verifyPlace(Operation *op, PlaceAttr place, int64_t bytes) {
     return op->emitOpError("has no such place: ")
            << place << ", there are " << segments.size() << " segments";
   auto segment = dyn_cast<SegmentAttr>(segments[place.getNumber()]);
-  if (segment && !segment.isResident())
+  if (segment && !segment.isResident() && !mayBeInArena)
     return op->emitOpError("needs memory that stays, but segment ")
            << place.getNumber() << " is "
            << stringifyResidency(segment.getResidency());

@@ -13,8 +13,10 @@ Operation *getTurns(Operation *command);
 /// Whether a command is given for a certain micro-batch.
 bool isInMicroBatches(Operation *command);
 
-/// A range of a segment must lie in it.
-LogicalResult verifyPlace(Operation *op, PlaceAttr place, int64_t bytes);
+/// A range of a segment must lie in it, and have memory of its own unless the
+/// command finds it in the arena.
+LogicalResult verifyPlace(Operation *op, PlaceAttr place, int64_t bytes,
+                          bool mayBeInArena = false);
 
 template <typename OpTy>
 LogicalResult verifyQueue(OpTy op) {

@@ -200,12 +200,18 @@ def Hfta_AllReduceOp : Hfta_CommandOp<"all_reduce", [
     `through`, adds with the task, which adds one block `through` to one `at`, and
     gives the sums to all others.
 
+    A segment that isn't resident is added up where its last `hfta.fetch` has put
+    it: of slabs that the schedule doesn't keep, those of the turn's copies, so that
+    bytes behind these aren't there.
+
     Constraints:
     - (C1) the symbol is a task's that reads both segments and writes the first.
     - (C2) there is at least one block, and they are whole ones.
     - (C3) `at` lies in a segment of role `gradient` or `result`, `through` is
       one of role `received`.
     - (C4) it stands in nothing that repeats: each rank has its own micro-batches.
+      But one of a segment that isn't resident may stand in turns of a given number
+      of copies.
     - (C5) its queue isn't 0, whose work the host itself does: it waits for others.
     - (C6) the segments have no holders: all ranks take part.
 
