@@ -26,12 +26,14 @@ std::vector<ArenaSegment> makeChain(ArrayRef<int64_t> pages, bool spillsSaved) {
                         count * kPage,
                         /*isSpilled=*/true,
                         /*isState=*/true,
+                        /*isHeld=*/false,
                         Contents::undefined,
                         {{block, true, false}, {backward, true, true}}});
     segments.push_back({2 * block + 1,
                         kPage,
                         spillsSaved,
                         /*isState=*/false,
+                        /*isHeld=*/false,
                         Contents::undefined,
                         {{block, false, true}, {backward, true, false}}});
   }
@@ -111,6 +113,21 @@ TEST(ArenaPlan, KeepsWhatIsUsedAgainSoon) {
     return window.segment == 6;
   });
   EXPECT_EQ(ofLast, 1);
+}
+
+TEST(ArenaPlan, HoldsWhatItIsToHoldBeforeWhatIsUsedAgainSooner) {
+  std::vector<ArenaSegment> segments = makeChain({4, 4, 4, 4}, false);
+  auto countOfFirst = [&] {
+    ArenaPlan plan = planArena(segments, 18 * kPage);
+    check(segments, plan);
+    EXPECT_LE(plan.bytes, 18 * kPage);
+    return llvm::count_if(plan.windows, [](const ArenaWindow &window) {
+      return window.segment == 0;
+    });
+  };
+  EXPECT_EQ(countOfFirst(), 2);
+  segments.front().isHeld = true;
+  EXPECT_EQ(countOfFirst(), 1);
 }
 
 TEST(ArenaPlan, KeepsAllWhereAllFits) {
