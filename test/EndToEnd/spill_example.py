@@ -1,0 +1,50 @@
+#!/usr/bin/env python3
+"""Runs the commands of examples/spill/README.md on few samples, and what it says of the
+job's budgets. Needs only Python's standard library."""
+
+import argparse
+import json
+import pathlib
+import re
+
+from harness import expect_equal, fail, run
+from ranks_example import DATA, ROOT, STEPS, run_block, write_data
+
+EXAMPLE = ROOT / "examples/spill"
+BUDGET = 24 << 20
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--hftac", required=True)
+    parser.add_argument("--work", type=pathlib.Path, required=True)
+    options = parser.parse_args()
+    folder = options.work
+    data = folder / "data"
+    write_data(data)
+    text = (EXAMPLE / "README.md").read_text()
+    outputs = []
+    for block in re.findall(r"^```sh\n(.*?)^```$", text, re.M | re.S):
+        for old, new in [("build/bin/hftac", options.hftac),
+                         ("examples/spill", str(EXAMPLE)), (DATA, str(data)),
+                         # An epoch of the test's samples.
+                         ("step-00000234", f"step-{STEPS:08d}")]:
+            block = block.replace(old, new)
+        outputs.append(run_block(block, folder))
+    expect_equal(len(outputs), 3, "blocks of commands")
+    for name, moves in (("sweep", True), ("whole", False)):
+        measured = json.loads(run(folder / name, "bench", "--json", "--steps", 1,
+                                  cwd=folder))
+        expect_equal(measured.get("store_read_bytes", 0) > 0, moves,
+                     f"{name} reads from a file")
+        expect_equal(measured["peak_bytes"] <= BUDGET, moves,
+                     f"{name} keeps to {BUDGET} bytes")
+    refused = run(options.hftac, EXAMPLE / "sweep.hfta", "-o", folder / "none",
+                  "--memory=device = 24MiB, spill = none", code=3)
+    least = re.search(r"no plan fits into 25165824 .* one does into (\d+),", refused)
+    if not least or int(least[1]) < 4 * BUDGET:
+        fail(f"unspilled, hftac says {refused!r}")
+
+
+if __name__ == "__main__":
+    main()
