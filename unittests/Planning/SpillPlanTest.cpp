@@ -266,12 +266,38 @@ TEST(SpillPlanTest, namesTheLeastBudget) {
       EXPECT_TRUE(llvm::any_of(model.blocks, [&](const SpillBlock &block) {
         return block.name == failure.block;
       }));
+      // What needs so much is given with it.
+      EXPECT_FALSE(checkPlan(model, failure.plan));
+      EXPECT_EQ(simulateSpill(model, failure.plan).leastBytes,
+                failure.leastBudget);
       request.budget = failure.leastBudget;
       EXPECT_TRUE(plan(model, request));
       --request.budget;
       EXPECT_FALSE(plan(model, request));
     }
   }
+}
+
+TEST(SpillPlanTest, takesTurnsThatAreAllowed) {
+  std::mt19937 random(4);
+  SpillModel model = makeRandomChain(random, {4, 2, true, false, 1, 6});
+  auto countCopies = [&](int64_t budget, int64_t least, int64_t most) {
+    SpillRequest request;
+    request.budget = budget;
+    request.leastCopies = least;
+    request.mostCopies = most;
+    SpillFailure failure;
+    std::optional<SpillChoice> choice = planSpill(model, request, failure);
+    return (choice ? choice->plan : failure.plan).copies;
+  };
+  EXPECT_LE(countCopies(kEveryByte, 1, 3), 3);
+  EXPECT_EQ(countCopies(kEveryByte, 2, 2), 2);
+  EXPECT_EQ(countCopies(kEveryByte, 6, 6), 6);
+  // Also where that doesn't fit; the model has no more than six.
+  EXPECT_EQ(countCopies(1, 6, 6), 6);
+  EXPECT_EQ(countCopies(1, 9, 9), 6);
+  // No turns of six are of four or five.
+  EXPECT_EQ(countCopies(kEveryByte, 4, 5), 5);
 }
 
 TEST(SpillPlanTest, obeysWhatMayBeDone) {
