@@ -149,14 +149,16 @@ def read_npy(path, code):
 
 
 class Work:
-    """A folder with data, and hftac."""
+    """A folder with data, and hftac; `more` are options of one script alone."""
 
-    def __init__(self, description, *kinds):
+    def __init__(self, description, *kinds, more=()):
         parser = argparse.ArgumentParser(description=description)
         parser.add_argument("--hftac", required=True)
         parser.add_argument("--work", type=pathlib.Path, required=True)
         parser.add_argument("--hfta-opt")
-        options = parser.parse_args()
+        for option in more:
+            parser.add_argument(option)
+        self.options = options = parser.parse_args()
         self.hftac = options.hftac
         self.folder = options.work
         self.hfta_opt = options.hfta_opt
