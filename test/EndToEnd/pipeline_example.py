@@ -4,12 +4,9 @@ mpirun, and only Python's standard library."""
 
 import argparse
 import pathlib
-import re
 
 from harness import expect_equal
-from ranks_example import DATA, ROOT, STEPS, run_block, write_data
-
-EXAMPLE = ROOT / "examples/pipeline"
+from ranks_example import STEPS, run_readme
 
 
 def main():
@@ -18,17 +15,9 @@ def main():
     parser.add_argument("--work", type=pathlib.Path, required=True)
     options = parser.parse_args()
     folder = options.work
-    data = folder / "data"
-    write_data(data)
-    text = (EXAMPLE / "README.md").read_text()
-    outputs = []
-    for block in re.findall(r"^```sh\n(.*?)^```$", text, re.M | re.S):
-        for old, new in [("build/bin/hftac", options.hftac),
-                         ("examples/pipeline", str(EXAMPLE)), (DATA, str(data)),
-                         # Two epochs of the test's samples.
-                         ("step-00000468", f"step-{2 * STEPS:08d}")]:
-            block = block.replace(old, new)
-        outputs.append(run_block(block, folder))
+    # Two epochs of the test's samples.
+    outputs = run_readme("pipeline", options.hftac, folder,
+                         ("step-00000468", f"step-{2 * STEPS:08d}"))
     expect_equal(len(outputs), 4, "blocks of commands")
     expect_equal((folder / "trace.json").read_text().count('"process_name"'), 4,
                  "processes in the trace")

@@ -45,19 +45,26 @@ def run_block(text, folder):
                    env=get_environment(temporary))
 
 
-def check_readme(hftac, folder):
+def run_readme(name, hftac, folder, *changes):
+    """What the blocks of an example's README print, each of which is changed so."""
     data = folder / "data"
     write_data(data)
-    text = (EXAMPLE / "README.md").read_text()
+    text = (ROOT / "examples" / name / "README.md").read_text()
     outputs = []
     for block in re.findall(r"^```sh\n(.*?)^```$", text, re.M | re.S):
         # Another test builds the program.
         if "main.c" in block or "cmake" in block:
             continue
-        for old, new in [("build/bin/hftac", hftac), ("examples/ranks", str(EXAMPLE)),
-                         (DATA, str(data)), *WAITS]:
+        for old, new in [("build/bin/hftac", hftac),
+                         (f"examples/{name}", str(ROOT / "examples" / name)),
+                         (DATA, str(data)), *changes]:
             block = block.replace(old, new)
         outputs.append(run_block(block, folder))
+    return outputs
+
+
+def check_readme(hftac, folder):
+    outputs = run_readme("ranks", hftac, folder, *WAITS)
     expect_equal(len(outputs), 5, "blocks of commands")
     names = {name: sorted(path.name for path in (folder / name).iterdir())
              for name in ("ranks", "alone")}

@@ -8,7 +8,7 @@ import pathlib
 import re
 
 from harness import expect_equal, fail, run
-from ranks_example import DATA, ROOT, STEPS, run_block, write_data
+from ranks_example import ROOT, STEPS, run_readme
 
 EXAMPLE = ROOT / "examples/spill"
 BUDGET = 24 << 20
@@ -20,17 +20,9 @@ def main():
     parser.add_argument("--work", type=pathlib.Path, required=True)
     options = parser.parse_args()
     folder = options.work
-    data = folder / "data"
-    write_data(data)
-    text = (EXAMPLE / "README.md").read_text()
-    outputs = []
-    for block in re.findall(r"^```sh\n(.*?)^```$", text, re.M | re.S):
-        for old, new in [("build/bin/hftac", options.hftac),
-                         ("examples/spill", str(EXAMPLE)), (DATA, str(data)),
-                         # An epoch of the test's samples.
-                         ("step-00000234", f"step-{STEPS:08d}")]:
-            block = block.replace(old, new)
-        outputs.append(run_block(block, folder))
+    # An epoch of the test's samples.
+    outputs = run_readme("spill", options.hftac, folder,
+                         ("step-00000234", f"step-{STEPS:08d}"))
     expect_equal(len(outputs), 3, "blocks of commands")
     for name, moves in (("sweep", True), ("whole", False)):
         measured = json.loads(run(folder / name, "bench", "--json", "--steps", 1,
