@@ -5,8 +5,8 @@ some part of what computing takes.
     bench/spill.py [--hftac build/bin/hftac] [--networks mlp,deep,cnn] [--part 4]
                    [--ratios 2,1.3,1] [--threads 1] [--rounds 3] [--steps 10]
 
-For each network and each ratio of the unspilled step to the time that the store needs for
-what a step moves: how much longer the step is within a budget, an N-th part of the memory
+For each network and each ratio of what the spilled step computes to the time that the store
+needs for what it moves: how much longer the step is within a budget, an N-th part of the memory
 that all needs; and how much longer still if nothing is computed meanwhile. Then what a step
 reads and writes with one micro-batch and with eight: parameters move as often. Ratios are
 those of the best of interleaved runs. Needs only Python's standard library."""
@@ -95,18 +95,24 @@ def get_peak(options, binary):
     return json.loads(text)["peak_bytes"]
 
 
-def compare(options, free, spilled, ratio):
+def find_computing(options, spilled):
+    """Of a spilled step: seconds without its transfers, and bytes that these move."""
+    rate = 2**29
+    steps = [bench(options, spilled, f"throttled={rate}", "--no-overlap")
+             for _ in range(options.rounds)]
+    moved = sum(steps[0][1:])
+    return min(step[0] for step in steps) - moved / rate, moved
+
+
+def compare(options, free, spilled, ratio, computing, moved):
     """Steps with all memory, within the budget, and without overlap."""
-    seconds = min(bench(options, free, None)[0] for _ in range(options.rounds))
-    _, read, written = bench(options, spilled, None)
-    rate = (read + written) * ratio / seconds
-    store = f"throttled={rate:.6g}"
+    store = f"throttled={moved * ratio / computing:.6g}"
     times = [[], [], []]
     for _ in range(options.rounds):
         times[0].append(bench(options, free, None)[0])
         times[1].append(bench(options, spilled, store)[0])
         times[2].append(bench(options, spilled, store, "--no-overlap")[0])
-    return [*map(min, times), read + written]
+    return [*map(min, times)]
 
 
 def report(options, folder, name):
@@ -117,11 +123,15 @@ def report(options, folder, name):
     spilled = compile_job(options, job, folder / f"{name}-spilled", budget)
     print(f"{name}: {peak / 2**20:.1f} MiB, within "
           f"{get_peak(options, spilled) / 2**20:.1f} MiB")
+    computing, moved = find_computing(options, spilled)
+    print(f"  a step moves {moved / 2**20:.1f} MiB")
     for ratio in options.ratios:
-        alone, within, waiting, moved = compare(options, free, spilled, ratio)
-        print(f"  computing {ratio:.2f} x reading and writing: {1e3 * alone:.1f} ms, "
-              f"spilled {within / alone:.3f} x ({moved / 2**20:.1f} MiB moved), without "
-              f"overlap {waiting / within:.3f} x that")
+        alone, within, waiting = compare(options, free, spilled, ratio, computing,
+                                         moved)
+        print(f"  computing {1e3 * computing:.1f} ms, {ratio:.2f} x reading and "
+              f"writing: spilled {within / alone:.3f} x a step with all memory "
+              f"({1e3 * alone:.1f} ms), without overlap {waiting / within:.3f} x that",
+              flush=True)
     parts = compile_job(options, job, folder / f"{name}-parts", budget,
                         "--micro-batches=8")
     one, eight = (bench(options, binary, None)[1:] for binary in (spilled, parts))

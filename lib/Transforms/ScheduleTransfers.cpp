@@ -226,7 +226,7 @@ SmallVector<ArenaSegment> TransferBuilder::findSegments(int64_t copies) {
     });
     if (!isa<AllReduceOp>(op))
       continue;
-    for (Operation *sum = position.first; sum != position.last;
+    for (Operation *sum = position.first; sum != position.last->getNextNode();
          sum = sum->getNextNode())
       if (auto reduce = dyn_cast<AllReduceOp>(sum))
         for (bool writes : {false, true})

@@ -284,12 +284,14 @@ static void move_instance(const walk *self, const hfta_command *command,
                                     .copies = self->copies,
                                     .first = self->first,
                                     .copy_count = self->copy_count};
+  if (command->kind == HFTA_COMMAND_DROP)
+    return hfta_spill_drop(worker, command, &moment);
+  // Tasks before it are done, and none begins until it is.
+  hfta_spill_wait(worker);
   if (command->kind == HFTA_COMMAND_FETCH)
     hfta_spill_fetch(worker, command, &moment);
-  else if (command->kind == HFTA_COMMAND_EVICT)
-    hfta_spill_evict(worker, command, &moment);
   else
-    return hfta_spill_drop(worker, command, &moment);
+    hfta_spill_evict(worker, command, &moment);
   hfta_spill_wait(worker);
 }
 

@@ -33,7 +33,7 @@ typedef struct hfta_spill {
   uint32_t *firsts;  ///< of each segment its first one in `held`
   hfta_held *held;   ///< one an instance of what isn't resident
   uint32_t held_count;
-  bool waits;          ///< the host waits for each transfer
+  bool waits;          ///< the host waits before each transfer, and for it
   hfta_status failure; ///< of one that it has waited for in this call
 } hfta_spill;
 
@@ -59,7 +59,7 @@ void hfta_spill_reset(struct hfta_worker *worker);
 /// has failed.
 void hfta_spill_forget(struct hfta_worker *worker);
 
-/// Where the host waits for each transfer: for all that queues were given.
+/// Where nothing is computed meanwhile: waits for all that queues were given.
 void hfta_spill_wait(struct hfta_worker *worker);
 
 /// All that queues were given is done.

@@ -51,6 +51,10 @@ hfta_workload hfta_workload_of_worker(const hfta_program *program,
 bool hfta_workload_runs(const hfta_program *program,
                         const hfta_workload *workload, uint32_t schedule);
 
+/// Whether a schedule of the workload reads data; stages aside.
+bool hfta_workload_reads_data(const hfta_program *program,
+                              const hfta_workload *workload);
+
 /// Whether an instance's rank reads a micro-batch of a data field.
 bool hfta_workload_reads(const hfta_program *program,
                          const hfta_workload *workload, uint32_t field,

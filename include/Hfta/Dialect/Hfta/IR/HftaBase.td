@@ -4,6 +4,7 @@
 #define HFTA_BASE
 
 include "Hfta/Dialect/Hfta/IR/HftaAttributes.td"
+include "Hfta/Dialect/Hfta/IR/HftaMemoryAttributes.td"
 include "Hfta/Dialect/Hfta/IR/HftaInterfaces.td"
 include "mlir/IR/OpBase.td"
 include "mlir/IR/SymbolInterfaces.td"

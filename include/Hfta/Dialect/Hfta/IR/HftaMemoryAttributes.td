@@ -1,0 +1,75 @@
+//===- HftaMemoryAttributes.td - Plans of memory -----------*- tablegen -*-===//
+
+#ifndef HFTA_MEMORY_ATTRIBUTES
+#define HFTA_MEMORY_ATTRIBUTES
+
+include "Hfta/Dialect/Hfta/IR/HftaAttributes.td"
+
+def Hfta_Keep : I32EnumAttr<"Keep", "what becomes of a value until backward needs it", [
+    I32EnumAttrCase<"save", 0>,
+    I32EnumAttrCase<"spill", 1>,
+    I32EnumAttrCase<"recompute", 2>]> {
+  let cppNamespace = "::mlir::hfta";
+  let genSpecializedAttr = 0;
+}
+def Hfta_KeepAttr : EnumAttr<Hfta_Dialect, Hfta_Keep, "keep"> {
+  let assemblyFormat = "`<` $value `>`";
+}
+
+def Hfta_BlockMemory : I32EnumAttr<"BlockMemory", "what stays in memory of a block's parameters and its optimizer's state", [
+    I32EnumAttrCase<"streamed", 0>,
+    I32EnumAttrCase<"held", 1>,
+    I32EnumAttrCase<"parameters", 2>,
+    I32EnumAttrCase<"resident", 3>]> {
+  let cppNamespace = "::mlir::hfta";
+  let genSpecializedAttr = 0;
+}
+
+def Hfta_MemoryPlanAttr : Hfta_Attr<"MemoryPlan", "memory_plan"> {
+  let summary = "What of each block stays in memory, within a budget";
+  let description = [{
+    Example: `#hfta.memory_plan<2 copies, [streamed, held, resident]>`. So many
+    copies go through a step together at most. Of each block that a job's training
+    is cut into: `streamed`, its parameters and its optimizer's state come for each
+    task that uses them; `held`, the turn's parameters stay from forward to backward;
+    `parameters`, those of all copies stay all the time; `resident`, the optimizer's
+    state stays, too. Of blocks whose gradients lie in the store until the update:
+    `#hfta.memory_plan<1 copies, [streamed, streamed] gradients [0, 1]>`.
+
+    Constraints:
+    - (C1) there is at least one copy.
+    - (C2) blocks whose gradients lie in the store are blocks of the list, in order.
+  }];
+  let parameters = (ins "int64_t":$copies,
+                        ArrayRefParameter<"::mlir::hfta::BlockMemory">:$blocks,
+                        OptionalArrayRefParameter<"int64_t">:$spilledGradients);
+  let assemblyFormat = "`<` $copies `copies` `,` `[` $blocks `]` (`gradients` `[` $spilledGradients^ `]`)? `>`";
+  let genVerifyDecl = 1;
+  let extraClassDeclaration = [{
+    /// The plan that a module notes; null where there is none.
+    static MemoryPlanAttr get(::mlir::Operation *module);
+    /// Of what belongs to a block; all is streamed where there is no such block.
+    BlockMemory getBlock(int64_t block) const;
+    bool spillsGradients(int64_t block) const;
+  }];
+}
+
+def Hfta_MemoryReserveAttr : Hfta_Attr<"MemoryReserve", "memory_reserve"> {
+  let summary = "What of a budget of memory the planner can't use";
+  let description = [{
+    Example: `#hfta.memory_reserve<65536 bytes, 4096 a copy, 1 to 8 copies>`. A
+    program needs so much memory for what the planner's model of a step doesn't
+    count, such as batches, workspaces and what kernels need themselves, and so much
+    more for each copy of a turn. Turns are of so many copies.
+
+    Constraints:
+    - (C1) no number of bytes is negative.
+    - (C2) there is at least one copy in a turn.
+  }];
+  let parameters = (ins "int64_t":$bytes, "int64_t":$copyBytes,
+                        "int64_t":$leastCopies, "int64_t":$mostCopies);
+  let assemblyFormat = "`<` $bytes `bytes` `,` $copyBytes `a` `copy` `,` $leastCopies `to` $mostCopies `copies` `>`";
+  let genVerifyDecl = 1;
+}
+
+#endif // HFTA_MEMORY_ATTRIBUTES

@@ -1,0 +1,130 @@
+//===- memory_plan.c - Memory that a program has, by what it is for -------===//
+
+#include "hfta/data.h"
+#include "hfta/store.h"
+#include "schedule/share.h"
+#include "schedule/workload.h"
+
+/// Bytes of a segment's named tensors that the workload's copies have.
+static uint64_t tensor_bytes(const hfta_program *program,
+                             const hfta_workload *workload, uint32_t segment) {
+  uint64_t bytes = 0;
+  for (uint32_t i = 0; i < program->tensor_count; ++i) {
+    const hfta_tensor *tensor = &program->tensors[i];
+    if (tensor->segment != segment)
+      continue;
+    bool one = tensor->copy_stride == 0;
+    bytes += tensor->bytes * (one ? 1 : (uint64_t)workload->copies);
+  }
+  return bytes;
+}
+
+/// Bytes that are touched, of all instances of a segment.
+static uint64_t touched_bytes(const hfta_program *program,
+                              const hfta_workload *workload, uint32_t index,
+                              int threads) {
+  const hfta_segment *segment = &program->segments[index];
+  if (segment->role == HFTA_SEGMENT_SCRATCH ||
+      segment->residency != HFTA_RESIDENT ||
+      !hfta_workload_needs(program, workload, index))
+    return 0;
+  bool is_weights = segment->role == HFTA_SEGMENT_PARAMETERS ||
+                    segment->role == HFTA_SEGMENT_STATISTICS;
+  if (is_weights && workload->copies < program->copies)
+    return tensor_bytes(program, workload, index);
+  return hfta_workload_segment_bytes(program, workload, index, threads) *
+         hfta_workload_instances(program, workload, index);
+}
+
+static uint64_t *plan_entry(hfta_memory_plan *plan, uint32_t role) {
+  switch (role) {
+  case HFTA_SEGMENT_CONSTANTS:
+    return &plan->constants;
+  case HFTA_SEGMENT_PARAMETERS:
+    return &plan->parameters;
+  case HFTA_SEGMENT_GRADIENTS:
+    return &plan->gradients;
+  case HFTA_SEGMENT_OPTIMIZER_STATE:
+    return &plan->optimizer_state;
+  case HFTA_SEGMENT_STATISTICS:
+    return &plan->statistics;
+  case HFTA_SEGMENT_CURVATURE:
+  case HFTA_SEGMENT_MOMENTS:
+    return &plan->curvature;
+  case HFTA_SEGMENT_SAVED:
+  case HFTA_SEGMENT_CUT:
+  case HFTA_SEGMENT_EXCHANGE:
+    return &plan->activations;
+  case HFTA_SEGMENT_WORKSPACE:
+    return &plan->workspace;
+  default:
+    return &plan->input_output;
+  }
+}
+
+/// Of the batches of data in the host's memory.
+static uint64_t prefetch_bytes(const hfta_program *program,
+                               const hfta_workload *workload) {
+  uint64_t bytes = 0;
+  bool has_stages = hfta_workload_has_stages(program, workload);
+  if (!has_stages && !hfta_workload_reads_data(program, workload))
+    return 0;
+  for (uint32_t i = 0; i < program->data_field_count; ++i)
+    for (int64_t m = 0; m < program->micro_batches; ++m)
+      if (hfta_workload_reads(program, workload, i, m))
+        bytes += HFTA_BATCHES_OF_DATA *
+                 program->tensors[program->data_fields[i].tensor].bytes;
+  return bytes;
+}
+
+hfta_memory_plan hfta_workload_memory(const hfta_program *program,
+                                      const hfta_workload *workload,
+                                      int threads) {
+  hfta_memory_plan plan = {0};
+  uint32_t workers = hfta_workload_worker_count(program, workload);
+  for (uint32_t w = 0; w < workers; ++w) {
+    hfta_workload own = hfta_workload_of_worker(program, workload, w);
+    for (uint32_t i = 0; i < program->segment_count; ++i)
+      *plan_entry(&plan, program->segments[i].role) +=
+          touched_bytes(program, &own, i, threads);
+    hfta_spilled_extents spilled = hfta_workload_spills(program, &own, NULL);
+    plan.arena += hfta_workload_arena_bytes(program, &own);
+    if (spilled.count > 0)
+      plan.store += hfta_store_overhead(spilled.count, spilled.bytes);
+  }
+  plan.scratch = hfta_program_scratch_bytes(program) * (uint64_t)threads;
+  plan.prefetch = prefetch_bytes(program, workload);
+  plan.peak = plan.parameters + plan.gradients + plan.optimizer_state +
+              plan.statistics + plan.curvature + plan.activations +
+              plan.workspace + plan.input_output + plan.prefetch +
+              plan.scratch + plan.arena + plan.store;
+  return plan;
+}
+
+hfta_memory_plan hfta_program_memory(const hfta_program *program, int threads) {
+  hfta_workload all = hfta_workload_of_all(program);
+  return hfta_workload_memory(program, &all, threads);
+}
+
+hfta_memory_plan hfta_rank_memory(const hfta_program *program, int rank,
+                                  int ranks, int threads) {
+  hfta_workload own = hfta_workload_of_all(program);
+  own.rank = rank;
+  own.ranks = ranks;
+  return hfta_workload_memory(program, &own, threads);
+}
+
+hfta_memory_plan hfta_stage_memory(const hfta_program *program, uint32_t stage,
+                                   int threads) {
+  int workers = (int)program->workers;
+  int64_t first = hfta_first_worker(program, (int32_t)stage);
+  hfta_memory_plan most = {0};
+  for (int64_t i = 0; i < program->stages[stage].replicas; ++i) {
+    hfta_memory_plan plan = hfta_rank_memory(
+        program, hfta_rank_of_worker(program, workers, first + i), workers,
+        threads);
+    if (plan.peak > most.peak)
+      most = plan;
+  }
+  return most;
+}
