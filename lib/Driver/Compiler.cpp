@@ -1,5 +1,6 @@
 //===- Compiler.cpp - Runs the phases -------------------------------------===//
 
+#include "BudgetReport.h"
 #include "CostsFile.h"
 #include "DiagnosticPrinter.h"
 #include "Input.h"
@@ -67,6 +68,8 @@ private:
   ExitCode findTarget(TargetAttr &target);
   ExitCode planMemory();
   ExitCode measureScratch();
+  ExitCode reportBudget(std::optional<BudgetReport> &report);
+  ExitCode drawPlanned(const std::optional<BudgetReport> &budget);
   ExitCode printPlanned();
   /// From the phase before it to `phase`.
   ExitCode runPasses(const PhaseInfo &before, const PhaseInfo &phase);
@@ -157,9 +160,10 @@ ExitCode Compiler::planPipeline() {
               "hint: --pipeline='replicas = [1]' takes the place of this\n";
     return ExitCode::usage;
   }
-  bool takesCosts = takesKfacCosts(options, loaded);
+  bool takesCosts =
+      takesKfacCosts(options, loaded) || takesBudgetCosts(options, loaded);
   if (takesCosts)
-    if (ExitCode code = loadKfacCosts(options, loaded, errors);
+    if (ExitCode code = loadTaskCosts(options, loaded, errors);
         code != ExitCode::done)
       return code;
   JobPlanner planner(options, sources, errors);
@@ -407,27 +411,52 @@ ExitCode Compiler::compile() {
   return printPlanned();
 }
 
+/// Of a job with a budget; what doesn't fit into it is told.
+ExitCode Compiler::reportBudget(std::optional<BudgetReport> &report) {
+  FailureOr<Job> job = Job::read(*loaded.module);
+  if (failed(job))
+    return ExitCode::input;
+  if (!job->hasBudget() || !job->training)
+    return ExitCode::done;
+  if (ExitCode code = measureScratch(); code != ExitCode::done)
+    return code;
+  FailureOr<BudgetReport> made = BudgetReport::make(*loaded.module, *job);
+  if (failed(made))
+    return getPhase(Phase::scheduled).failure;
+  report = std::move(*made);
+  return ExitCode::done;
+}
+
+/// Where `--timeline` says: the step of a budget, or else of a preconditioner.
+ExitCode Compiler::drawPlanned(const std::optional<BudgetReport> &budget) {
+  if (budget)
+    return writeTimeline(budget->draw(), options, errors);
+  FailureOr<std::optional<planning::Timeline>> timeline =
+      drawPreconditioner(*loaded.module);
+  if (failed(timeline))
+    return ExitCode::input;
+  if (*timeline)
+    return writeTimeline(**timeline, options, errors);
+  errors << "hftac: error: option '--timeline': with '--plan' it draws the "
+            "step of a job with 'memory', or how replicas share a "
+            "preconditioner's work, and this job has neither\n"
+            "hint: '--plan-pipeline' draws the step of a pipeline\n";
+  return ExitCode::usage;
+}
+
 /// Of `--plan`: draws the step where `--timeline` says, and prints.
 ExitCode Compiler::printPlanned() {
+  std::optional<BudgetReport> budget;
+  if (ExitCode code = reportBudget(budget); code != ExitCode::done)
+    return code;
   std::string plan;
   llvm::raw_string_ostream os(plan);
-  if (failed(printPlan(*loaded.module, os)))
+  if (failed(printPlan(*loaded.module, budget ? &*budget : nullptr, os)))
     return ExitCode::input;
-  if (!options.timeline.empty()) {
-    FailureOr<std::optional<planning::Timeline>> timeline =
-        drawPreconditioner(*loaded.module);
-    if (failed(timeline))
-      return ExitCode::input;
-    if (!*timeline) {
-      errors << "hftac: error: option '--timeline': with '--plan' it draws how "
-                "replicas share a preconditioner's work, and this job's don't\n"
-                "hint: '--plan-pipeline' draws the step of a pipeline\n";
-      return ExitCode::usage;
-    }
-    if (ExitCode code = writeTimeline(**timeline, options, errors);
+  if (!options.timeline.empty())
+    if (ExitCode code = drawPlanned(budget);
         code != ExitCode::done || options.timeline == "-")
       return code;
-  }
   if (llvm::Error error = writeOutput("-", plan))
     return fail(ExitCode::cannotWrite, std::move(error));
   return ExitCode::done;

@@ -61,7 +61,17 @@ bool hfta::takesKfacCosts(const DriverOptions &options,
          job->getStageCount() == 1 && job->getReplicas() > 1;
 }
 
-ExitCode hfta::loadKfacCosts(const DriverOptions &options, LoadedModule &loaded,
+bool hfta::takesBudgetCosts(const DriverOptions &options,
+                            const LoadedModule &loaded) {
+  if (options.costs.empty() || options.planPipeline ||
+      loaded.phase != Phase::import || options.inputKind == InputKind::mlir)
+    return false;
+  FailureOr<Job> job = Job::read(*loaded.module);
+  return succeeded(job) && job->training && job->hasBudget() &&
+         job->getWorkers() == 1 && job->getGroups() == 1;
+}
+
+ExitCode hfta::loadTaskCosts(const DriverOptions &options, LoadedModule &loaded,
                              llvm::raw_ostream &errors) {
   FailureOr<Job> job = Job::read(*loaded.module);
   FailureOr<std::string> model = digestModel(*loaded.module);

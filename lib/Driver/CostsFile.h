@@ -27,9 +27,13 @@ llvm::Error checkCosts(const planning::MeasuredCosts &costs,
 /// replicas of its only stage share: costs say who does what of it.
 bool takesKfacCosts(const DriverOptions &options, const LoadedModule &loaded);
 
+/// Whether a job that was loaded has a budget of memory that a step of one
+/// worker is planned for.
+bool takesBudgetCosts(const DriverOptions &options, const LoadedModule &loaded);
+
 /// Reads the options' file, and leaves what it says in the module, for when
 /// tasks are made.
-ExitCode loadKfacCosts(const DriverOptions &options, LoadedModule &loaded,
+ExitCode loadTaskCosts(const DriverOptions &options, LoadedModule &loaded,
                        llvm::raw_ostream &errors);
 
 } // namespace mlir::hfta

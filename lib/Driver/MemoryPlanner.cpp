@@ -11,6 +11,7 @@
 
 #include "Hfta/Conversion/LowerKernels.h"
 #include "Hfta/Driver/Pipelines.h"
+#include "Hfta/Transforms/MeasuredTasks.h"
 #include "Hfta/Transforms/Passes.h"
 #include "LowerCopy.h"
 
@@ -41,6 +42,7 @@ std::optional<MemoryPlanner::Attempt> MemoryPlanner::attempt(bool plansMemory) {
     buildTrainPipeline(passes, options);
     buildPlannedPipeline(passes, {});
   }));
+  costsAreRefused |= MeasuredTasks::wereRefused(*copy);
   if (!isPlanned)
     return std::nullopt;
   // Kernels of other plans are much the same.
@@ -103,6 +105,8 @@ bool MemoryPlanner::findReserve(const TransferNeeds &streamed) {
 bool MemoryPlanner::plan() {
   std::optional<Attempt> streamed = attempt(/*plansMemory=*/false);
   bool plans = streamed && findReserve(streamed->needs);
+  // Who lowers the module itself says what is wrong with them.
+  plans |= costsAreRefused;
   if (!plans)
     module->removeAttr(HftaDialect::kMemoryReserveAttrName);
   return plans;

@@ -45,6 +45,8 @@ private:
   TargetAttr target;
   std::vector<std::string> cuts;
   int64_t scratchBytes = 0; ///< of a thread
+  /// Measured costs are of other blocks.
+  bool costsAreRefused = false;
 };
 
 } // namespace mlir::hfta

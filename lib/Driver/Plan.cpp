@@ -1,6 +1,7 @@
 //===- Plan.cpp - Memory and cost of a planned module ---------------------===//
 
 #include "Hfta/Driver/Plan.h"
+#include "BudgetReport.h"
 #include "Hfta/Driver/Pipelines.h"
 #include "LowerCopy.h"
 #include "StageMemory.h"
@@ -133,14 +134,17 @@ hfta::drawPreconditioner(ModuleOp module) {
   return std::optional(std::move(drawn));
 }
 
-LogicalResult hfta::printPlan(ModuleOp module, raw_ostream &os) {
+LogicalResult hfta::printPlan(ModuleOp module, BudgetReport *budget,
+                              raw_ostream &os) {
   FailureOr<Job> job = Job::read(module);
   if (failed(job))
     return failure();
   os << "'" << job->name << "': " << job->copies << " copies, batch "
      << job->batch << " in " << job->microBatches << " part"
      << (job->microBatches == 1 ? "" : "s") << "\n\n";
-  if (failed(printMemory(module, *job, os)))
+  if (budget)
+    budget->print(os);
+  else if (failed(printMemory(module, *job, os)))
     return failure();
   if (failed(printStages(module, *job, os)))
     return failure();

@@ -103,6 +103,19 @@ static MeasuredLink readLink(CostsReader &reader) {
   return link;
 }
 
+static StoreRates readStore(CostsReader &reader) {
+  StoreRates store;
+  store.readBytesPerSecond = reader.getNumber("read_bytes_per_second", 1, 1e15);
+  store.writeBytesPerSecond =
+      reader.getNumber("write_bytes_per_second", 1, 1e15);
+  store.secondsPerTransfer = reader.getSeconds("seconds_per_transfer");
+  std::optional<bool> isShared = reader.getObject().getBoolean("shared");
+  if (!isShared)
+    reader.fail("shared", "true or false");
+  store.isShared = isShared.value_or(false);
+  return store;
+}
+
 /// Lists of names.
 static std::vector<std::vector<std::string>> readCuts(CostsReader &reader) {
   std::vector<std::vector<std::string>> cuts;
@@ -153,6 +166,15 @@ mlir::hfta::planning::readCosts(llvm::StringRef text) {
   reader.forEach("links", /*isOptional=*/true, [&](CostsReader &link) {
     costs.links.push_back(readLink(link));
   });
+  if (const json::Value *store = object->get("store")) {
+    const json::Object *inner = store->getAsObject();
+    if (inner) {
+      CostsReader rates(*inner, "store.", error);
+      costs.store = readStore(rates);
+    } else {
+      reader.fail("store", "an object");
+    }
+  }
   if (!error.empty())
     return llvm::createStringError(error);
   return costs;

@@ -47,6 +47,8 @@ llvm::StringRef planning::getName(SpillActivity activity) {
     return "backward";
   case SpillActivity::update:
     return "update";
+  case SpillActivity::other:
+    return "other";
   case SpillActivity::read:
     return "read";
   case SpillActivity::write:
@@ -101,6 +103,26 @@ llvm::Error planning::checkPlan(const SpillModel &model,
               "'");
   }
   return llvm::Error::success();
+}
+
+std::vector<GroupSeconds> planning::getGroupSeconds(const SpillModel &model,
+                                                    const SpillPlan &plan) {
+  SpillIndex index(model);
+  std::vector<GroupSeconds> all;
+  auto micro = static_cast<double>(model.microBatches);
+  for (const SpillGroup &group : plan.groups) {
+    GroupSeconds &own = all.emplace_back();
+    own.recompute =
+        micro * findNeeds(model, index, plan.values, group).recompute;
+    for (int64_t op = model.getFirstOp(group.firstBlock);
+         op < model.blocks[group.endBlock - 1].endOp; ++op)
+      own.forward += micro * model.ops[op].seconds;
+    for (int64_t block = group.firstBlock; block < group.endBlock; ++block) {
+      own.backward += micro * model.blocks[block].backward;
+      own.update += model.blocks[block].update;
+    }
+  }
+  return all;
 }
 
 double SpillRun::getLeastSeconds(const StoreRates &store) const {

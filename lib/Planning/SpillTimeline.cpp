@@ -17,6 +17,8 @@ static BarKind getBarKind(SpillActivity activity) {
     return BarKind::backward;
   case SpillActivity::update:
     return BarKind::update;
+  case SpillActivity::other:
+    return BarKind::other;
   case SpillActivity::read:
     return BarKind::read;
   case SpillActivity::write:
@@ -37,7 +39,7 @@ Timeline planning::getTimeline(const SpillRun &run, llvm::StringRef title) {
     bar.begin = event.begin;
     bar.end = event.end;
     bar.label = std::to_string(event.group);
-    bar.title = getName(event.activity).str() + ", group " + bar.label +
+    bar.title = getName(event.activity).str() + ", block " + bar.label +
                 ", micro-batch " + std::to_string(event.microBatch) +
                 ", turn " + std::to_string(event.turn);
     if (event.bytes > 0)

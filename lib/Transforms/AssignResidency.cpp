@@ -3,6 +3,7 @@
 #include "Hfta/Dialect/Hfta/IR/HftaOps.h"
 #include "Hfta/Dialect/Hfta/IR/Job.h"
 #include "Hfta/Dialect/Hfta/IR/TaskNames.h"
+#include "Hfta/Transforms/MeasuredTasks.h"
 #include "Hfta/Transforms/Passes.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 
@@ -94,6 +95,7 @@ struct AssignResidencyPass
       return markAllAnalysesPreserved();
     if (failed(checkBudget(module, *job)))
       return signalPassFailure();
+    MeasuredTasks::remove(module); // nothing is left to plan by them
     MemoryPlanAttr plan = MemoryPlanAttr::get(module);
     for (auto variable : module.getOps<VariableOp>())
       variable.setResidency(getResidency(variable, *job, plan));

@@ -46,6 +46,12 @@ void MeasuredTasks::write(ModuleOp module) const {
   }
   to.set("linked", builder.getDenseI64ArrayAttr(ranks));
   to.set("links", builder.getDenseF64ArrayAttr(links));
+  if (costs.store)
+    to.set("store",
+           builder.getDenseF64ArrayAttr({costs.store->readBytesPerSecond,
+                                         costs.store->writeBytesPerSecond,
+                                         costs.store->secondsPerTransfer,
+                                         costs.store->isShared ? 1.0 : 0.0}));
   module->setAttr(kAttribute, to.getDictionary(module.getContext()));
 }
 
@@ -101,8 +107,31 @@ static bool readLinks(DictionaryAttr from, MeasuredCosts &to) {
   return true;
 }
 
+void MeasuredTasks::remove(ModuleOp module) {
+  if (!wereRefused(module))
+    module->removeAttr(kAttribute);
+}
+
 FailureOr<std::optional<MeasuredTasks>> MeasuredTasks::take(ModuleOp module) {
-  Attribute attribute = module->removeAttr(kAttribute);
+  FailureOr<std::optional<MeasuredTasks>> measured = read(module);
+  module->removeAttr(kAttribute);
+  return measured;
+}
+
+static bool readStore(DictionaryAttr from, MeasuredCosts &to) {
+  Attribute attribute = from.get("store");
+  if (!attribute)
+    return true;
+  auto rates = dyn_cast<DenseF64ArrayAttr>(attribute);
+  if (!rates || rates.size() != 4 || !areTimes(rates) || rates[0] == 0 ||
+      rates[1] == 0)
+    return false;
+  to.store = {rates[0], rates[1], rates[2], rates[3] != 0};
+  return true;
+}
+
+FailureOr<std::optional<MeasuredTasks>> MeasuredTasks::read(ModuleOp module) {
+  Attribute attribute = module->getAttr(kAttribute);
   if (!attribute)
     return std::optional<MeasuredTasks>();
   MeasuredTasks measured;
@@ -113,7 +142,8 @@ FailureOr<std::optional<MeasuredTasks>> MeasuredTasks::take(ModuleOp module) {
       from ? from.getAs<DenseI64ArrayAttr>("samples") : DenseI64ArrayAttr();
   bool isWhole = file && samples && samples.size() == 2 && samples[0] >= 1 &&
                  samples[1] >= 1 && readCuts(from, costs) &&
-                 readTasks(from, costs) && readLinks(from, costs);
+                 readTasks(from, costs) && readLinks(from, costs) &&
+                 readStore(from, costs);
   if (!isWhole)
     return module.emitError("'")
            << kAttribute << "' must be what '--costs' writes";

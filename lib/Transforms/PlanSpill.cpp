@@ -3,7 +3,7 @@
 #include "Hfta/Dialect/Hfta/IR/TaskNames.h"
 #include "Hfta/Planning/SpillPlan.h"
 #include "Hfta/Transforms/Passes.h"
-#include "SpillModeler.h"
+#include "MeasuredStep.h"
 
 #include "mlir/IR/Remarks.h"
 #include "llvm/Support/FormatVariadic.h"
@@ -119,6 +119,9 @@ struct PlanSpillPass : hfta::impl::HftaPlanSpillBase<PlanSpillPass> {
     FailureOr<StepModel> step = modelStep(module, *job);
     if (failed(step))
       return signalPassFailure();
+    FailureOr<std::optional<MeasuredTasks>> measured = measure(*job, *step);
+    if (failed(measured))
+      return signalPassFailure();
     planning::SpillRequest request = makeRequest(module, *job, step->model);
     planning::SpillFailure failure;
     std::optional<planning::SpillChoice> choice =
@@ -131,11 +134,27 @@ struct PlanSpillPass : hfta::impl::HftaPlanSpillBase<PlanSpillPass> {
     remark(*step, plan, request.budget);
     noteValues(*step, plan, request.recompute != RecomputePolicy::none);
     noteMemory(module, plan);
+    if (*measured)
+      getStepCosts(**measured, *job, step->model, plan).write(module);
     mergeBlocks(module, getMerged(plan));
     // Who has noted a reserve learns whether there is less left than any plan
     // needs.
     if (choice)
       module->removeAttr(HftaDialect::kMemoryReserveAttrName);
+  }
+
+  /// Takes what a program has measured into the model, if there is something.
+  FailureOr<std::optional<MeasuredTasks>> measure(const Job &job,
+                                                  StepModel &step) {
+    ModuleOp module = getOperation();
+    FailureOr<std::optional<MeasuredTasks>> measured =
+        MeasuredTasks::read(module);
+    if (failed(measured) || !*measured)
+      return measured;
+    auto cuts = module->getAttrOfType<ArrayAttr>(HftaDialect::kCutsAttrName);
+    if (llvm::Error error = measureStep(**measured, cuts, job, step.model))
+      return (*measured)->refuse(module, std::move(error));
+    return measured;
   }
 
   void remark(const StepModel &step, const SpillPlan &plan, int64_t budget) {

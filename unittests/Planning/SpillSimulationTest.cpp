@@ -250,7 +250,7 @@ TEST(SpillSimulationTest, draws) {
   ASSERT_EQ(timeline.bars.size(), run.events.size());
   EXPECT_EQ(timeline.bars[1].kind, BarKind::read);
   EXPECT_EQ(timeline.bars[1].title,
-            "read, group 1, micro-batch 0, turn 0, 4 bytes");
+            "read, block 1, micro-batch 0, turn 0, 4 bytes");
   std::string svg;
   llvm::raw_string_ostream os(svg);
   writeSvg(timeline, os);

@@ -10,9 +10,12 @@
 
 namespace mlir::hfta {
 
-/// Prints the segments by role and the cost of every task. The module is in
-/// phase `planned`; diagnoses one that isn't.
-LogicalResult printPlan(ModuleOp module, raw_ostream &os);
+class BudgetReport;
+
+/// Prints the segments by role, or of a job with a budget of memory what is
+/// known of it, and the cost of every task. The module is in phase `planned`;
+/// diagnoses one that isn't.
+LogicalResult printPlan(ModuleOp module, BudgetReport *budget, raw_ostream &os);
 
 /// The step with inverses of a preconditioner whose work replicas share, as it
 /// is estimated, of each stage as if it were alone; nothing for other jobs.

@@ -8,9 +8,12 @@
 #define HFTA_PLANNING_MEASUREDCOSTS_H
 
 #include "Hfta/Planning/Cluster.h"
+#include "Hfta/Planning/SpillModel.h"
 #include "llvm/ADT/StringMap.h"
 #include "llvm/ADT/StringRef.h"
 #include "llvm/Support/Error.h"
+
+#include <optional>
 
 namespace mlir::hfta::planning {
 
@@ -39,6 +42,7 @@ struct MeasuredCosts {
   int64_t microBatches = 1;
   llvm::StringMap<MeasuredTask> tasks;
   std::vector<MeasuredLink> links; ///< none of one rank alone
+  std::optional<StoreRates> store; ///< of a program that spills
 
   /// Seconds in a step, on all ranks; 0 for a task that there isn't.
   double getSeconds(llvm::StringRef task) const {

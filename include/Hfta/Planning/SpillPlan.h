@@ -87,6 +87,15 @@ std::optional<SpillChoice> planSpill(const SpillModel &model,
                                      const SpillRequest &request,
                                      SpillFailure &failure);
 
+/// Of one copy, of all its micro-batches.
+struct GroupSeconds {
+  double forward = 0, recompute = 0, backward = 0, update = 0;
+};
+
+/// Of a plan that checkPlan finds no fault with, by its groups.
+std::vector<GroupSeconds> getGroupSeconds(const SpillModel &model,
+                                          const SpillPlan &plan);
+
 /// Whether the plan can be carried out: groups are all blocks, and what a
 /// backward needs is there or can be computed again.
 llvm::Error checkPlan(const SpillModel &model, const SpillPlan &plan);

@@ -27,6 +27,7 @@ enum class SpillActivity : uint8_t {
   recompute,
   backward,
   update,
+  other,
   read,
   write
 };

@@ -20,6 +20,11 @@ struct MeasuredTasks {
   planning::MeasuredCosts costs;
 
   void write(ModuleOp module) const;
+  /// Nothing where there are none. What is ill-formed is diagnosed at the
+  /// module.
+  static FailureOr<std::optional<MeasuredTasks>> read(ModuleOp module);
+  /// Those that nobody has taken.
+  static void remove(ModuleOp module);
   /// Takes them out of the module; nothing where there are none. What is
   /// ill-formed is diagnosed at the module.
   static FailureOr<std::optional<MeasuredTasks>> take(ModuleOp module);

@@ -1,0 +1,215 @@
+//===- BudgetReport.cpp - What a job does within its budget ---------------===//
+
+#include "BudgetReport.h"
+
+#include "Hfta/Dialect/Hfta/IR/HftaOps.h"
+#include "Hfta/Dialect/Hfta/IR/TaskNames.h"
+#include "Hfta/Driver/Pipelines.h"
+#include "Hfta/Planning/ReferenceRates.h"
+#include "Hfta/Transforms/MemoryNeeds.h"
+#include "Hfta/Transforms/SimulateSchedule.h"
+#include "LowerCopy.h"
+#include "StageMemory.h"
+#include "TaskCosts.h"
+
+#include "llvm/Support/FormatVariadic.h"
+
+#include <map>
+#include <set>
+
+using namespace mlir;
+using namespace mlir::hfta;
+using planning::StoreRates;
+
+/// By documented rates, of one run for all copies: kernels begin and end, and
+/// between that compute or go through memory, whatever takes longer.
+static double estimateSeconds(const TaskCost &cost) {
+  auto bytes = static_cast<double>(cost.bytesRead + cost.bytesWritten);
+  return static_cast<double>(cost.kernels) * planning::kSecondsPerKernel +
+         std::max(static_cast<double>(cost.flops) / planning::kFlopsPerSecond,
+                  bytes / planning::kBytesPerSecond);
+}
+
+/// Of tasks whose seconds aren't known. Where those of all tasks of a part are,
+/// each gets what it is estimated to have of the whole.
+static void estimateTheRest(ArrayRef<TaskCost> tasks, StepCosts &costs) {
+  auto getPart = [](const TaskCost &cost) {
+    return StringRef(cost.name).split('.').first;
+  };
+  llvm::StringMap<double> sums;
+  for (const TaskCost &cost : tasks)
+    sums[getPart(cost)] += estimateSeconds(cost);
+  for (const TaskCost &cost : tasks) {
+    double seconds = estimateSeconds(cost);
+    auto measured = costs.parts.find(getPart(cost));
+    if (measured != costs.parts.end() && seconds > 0)
+      seconds *= measured->second / sums[getPart(cost)];
+    costs.tasks.try_emplace(cost.name, seconds);
+  }
+}
+
+FailureOr<BudgetReport> BudgetReport::make(ModuleOp planned, const Job &job) {
+  FailureOr<std::optional<StepCosts>> measured = StepCosts::read(planned);
+  if (failed(measured))
+    return failure();
+  StepCosts costs = measured->value_or(StepCosts());
+  estimateTheRest(getTaskCosts(planned, job.copies), costs);
+  OwningOpRef<ModuleOp> scheduled =
+      lowerCopy(planned, [](OpPassManager &passes) {
+        buildScheduledPipeline(passes, ScheduledPipelineOptions());
+      });
+  if (!scheduled)
+    return failure();
+  FailureOr<planning::SpillRun> step = simulateSchedule(*scheduled, job, costs);
+  if (failed(step))
+    return failure();
+  BudgetReport report(std::move(scheduled), job, costs.store,
+                      measured->has_value());
+  report.step = std::move(*step);
+  return report;
+}
+
+/// Of a turn; all where there are no turns.
+int64_t BudgetReport::getTurnCopies() {
+  int64_t copies = job.copies;
+  scheduled->walk([&](RepeatOp repeat) {
+    if (repeat.getCopies())
+      copies = static_cast<int64_t>(*repeat.getCopies());
+  });
+  return copies;
+}
+
+//===----------------------------------------------------------------------===//
+// Tables
+//===----------------------------------------------------------------------===//
+
+static int64_t countAll(SegmentAttr segment) {
+  return segment.getBytes() * segment.getInstances();
+}
+
+static void printMemoryRow(raw_ostream &os, StringRef name, int64_t bytes) {
+  os << llvm::formatv("  {0,-18}{1,16}\n", name, bytes);
+}
+
+/// What the program has all the time, by role, and what comes and goes.
+void BudgetReport::printMemory(raw_ostream &os) {
+  ModuleOp module = *scheduled;
+  std::map<Role, int64_t> resident;
+  int64_t sum = 0;
+  for (auto segment : SegmentAttr::getTable(module).getAsRange<SegmentAttr>())
+    if (segment.isResident() && isResident(segment.getRole()) &&
+        segment.getRole() != Role::workspace &&
+        segment.getRole() != Role::received)
+      resident[segment.getRole()] += countAll(segment);
+  os << llvm::formatv("{0,-20}{1,16}\n", "memory (bytes)", "array");
+  for (const auto &[role, bytes] : resident) {
+    printMemoryRow(os, stringifyRole(role), bytes);
+    sum += bytes;
+  }
+  int64_t always = countResidentBytes(module, job, getTurnCopies());
+  auto arena = module->getAttrOfType<IntegerAttr>(HftaDialect::kArenaAttrName);
+  int64_t comes = arena ? arena.getInt() : 0;
+  // Batches, what tasks and kernels need while they run, and what comes from
+  // other ranks.
+  printMemoryRow(os, "buffers", always - sum);
+  printMemoryRow(os, "arena", comes);
+  printMemoryRow(os, "peak", always + comes);
+  printMemoryRow(os, "budget", job.memoryDevice);
+}
+
+/// Segments that tasks of this part alone write.
+static std::set<int64_t> findWritten(ModuleOp module, StringRef part) {
+  std::set<int64_t> written, byOthers;
+  for (auto task : module.getOps<TaskOp>()) {
+    bool isOfPart = StringRef(task.getTaskName()).split('.').first == part;
+    (isOfPart ? written : byOthers)
+        .insert(task.getWrites().begin(), task.getWrites().end());
+  }
+  for (int64_t number : byOthers)
+    written.erase(number);
+  return written;
+}
+
+std::vector<BudgetReport::BlockBytes> BudgetReport::findBlocks() {
+  ModuleOp module = *scheduled;
+  std::vector<BlockBytes> blocks;
+  std::set<int64_t> again = findWritten(module, parts::kRecompute);
+  std::set<int64_t> left = findWritten(module, parts::kForward);
+  int64_t copies = getTurnCopies();
+  for (auto [index, segment] : llvm::enumerate(
+           SegmentAttr::getTable(module).getAsRange<SegmentAttr>())) {
+    auto number = static_cast<int64_t>(index);
+    if (segment.getBlock() < 0)
+      continue;
+    blocks.resize(std::max<size_t>(blocks.size(), segment.getBlock() + 1));
+    BlockBytes &block = blocks[segment.getBlock()];
+    int64_t slabs = segment.getCopyBytes() > 0 ? copies : 1;
+    int64_t ofTurn = segment.getUnitBytes() * slabs * segment.getInstances();
+    Role role = segment.getRole();
+    if (role == Role::parameter) {
+      block.parameters += countAll(segment);
+      block.isResident &= segment.isResident();
+    } else if (role == Role::optimizer_state || role == Role::curvature) {
+      block.state += countAll(segment);
+      block.keepsState &= segment.isResident();
+    } else if (role != Role::saved && role != Role::cut) {
+      continue;
+    } else if (again.count(number)) {
+      block.recomputed += ofTurn;
+    } else if (left.count(number)) {
+      (segment.getResidency() == Residency::spilled ? block.spilled
+                                                    : block.kept) += ofTurn;
+    }
+  }
+  return blocks;
+}
+
+/// What stays of a block's parameters and its optimizer's state.
+static StringRef nameResidency(bool isResident, bool keepsState, bool isHeld) {
+  if (isResident)
+    return keepsState ? "resident" : "parameters";
+  return isHeld ? "held" : "streamed";
+}
+
+void BudgetReport::printBlocks(raw_ostream &os) {
+  MemoryPlanAttr plan = MemoryPlanAttr::get(*scheduled);
+  os << llvm::formatv("\n{0,-8}{1,-12}{2,16}{3,16}{4,18}{5,16}{6,16}\n",
+                      "block", "memory", "parameters", "state", "forward keeps",
+                      "spills", "recomputes");
+  for (auto [number, block] : llvm::enumerate(findBlocks())) {
+    bool isHeld = plan && plan.getBlock(static_cast<int64_t>(number)) ==
+                              BlockMemory::held;
+    os << llvm::formatv(
+        "  {0,-6}{1,-12}{2,16}{3,16}{4,18}{5,16}{6,16}\n", number,
+        nameResidency(block.isResident, block.keepsState, isHeld),
+        block.parameters, block.state, block.kept, block.spilled,
+        block.recomputed);
+  }
+}
+
+void BudgetReport::printStep(raw_ostream &os) {
+  int64_t copies = getTurnCopies();
+  int64_t turns = llvm::divideCeil(job.copies, copies);
+  os << llvm::formatv("\nstep, by {0} costs\n",
+                      isMeasured ? "measured" : "estimated");
+  os << llvm::formatv("  {0,-18}{1} of {2}\n", "turns of copies", turns,
+                      copies);
+  os << llvm::formatv("  {0,-18}{1} bytes, {2:f6} s\n", "read", step.readBytes,
+                      step.readSeconds);
+  os << llvm::formatv("  {0,-18}{1} bytes, {2:f6} s\n", "written",
+                      step.writtenBytes, step.writeSeconds);
+  os << llvm::formatv("  {0,-18}{1:f6} s\n", "computed", step.computeSeconds);
+  os << llvm::formatv("  {0,-18}{1:f6} s\n", "at least",
+                      step.getLeastSeconds(store));
+  os << llvm::formatv("  {0,-18}{1:f6} s\n", "predicted", step.seconds);
+}
+
+void BudgetReport::print(raw_ostream &os) {
+  printMemory(os);
+  printBlocks(os);
+  printStep(os);
+}
+
+planning::Timeline BudgetReport::draw() const {
+  return planning::getTimeline(step, job.name);
+}
