@@ -77,7 +77,9 @@ SpillNeeds planning::findNeeds(const SpillModel &model, const SpillIndex &index,
       }
       isRepeated = true;
       if (reader == backward)
-        needs.recomputedBytes += model.values[value].bytes;
+        needs.recomputedBytes +=
+            (model.values[value].bytes + model.partsOfMicroBatch - 1) /
+            model.partsOfMicroBatch;
     }
     if (!isRepeated)
       continue;

@@ -73,7 +73,7 @@ void NeighbourFinder::changeResidency(SpillPlan &plan, size_t number) {
   }
   group = before;
   group.streamsInputs = !group.streamsInputs;
-  if (number > 0)
+  if (request.streamsInputs && number > 0)
     take(plan);
   group = before;
   group.spillsGradients = !group.spillsGradients;

@@ -300,11 +300,13 @@ void ChainSearch::priceValues(Change &change, const GroupBytes &bytes) const {
       sums.spilled - sums.passingUnsaved +
       std::max(micro * sums.saved + outs * sums.outUnsaved + sums.inUnsaved,
                sums.saved + sums.outUnsaved + ins * sums.inUnsaved);
-  int64_t backward =
-      std::max(micro * sums.saved + outs * sums.out + sums.in,
-               sums.saved + sums.out + ins * sums.in) -
-      sums.passing + sums.needed +
+  int64_t unsaved =
       std::max<int64_t>(0, bytes.read + option.extra - sums.saved);
+  int64_t again = std::max<int64_t>(0, unsaved - sums.spilled);
+  int64_t backward = std::max(micro * sums.saved + outs * sums.out + sums.in,
+                              sums.saved + sums.out + ins * sums.in) -
+                     sums.passing + sums.needed + unsaved - again +
+                     again / model.partsOfMicroBatch;
   change.local += copies * std::max(forward, backward);
   if (!model.clips)
     change.update += copies * ins * sums.in;
@@ -482,7 +484,7 @@ void ChainSearch::addStates(Change change, const GroupBytes &bytes) {
     }
     states = std::move(with);
   }
-  bool mayStream = request.spills && isCarrying &&
+  bool mayStream = request.spills && request.streamsInputs && isCarrying &&
                    (model.microBatches > 1 || entering.size() > 1);
   for (State state : states)
     for (bool streams : {false, true}) {

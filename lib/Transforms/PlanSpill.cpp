@@ -93,6 +93,8 @@ static planning::SpillRequest makeRequest(ModuleOp module, const Job &job,
   planning::SpillRequest request;
   request.budget = job.memoryDevice;
   request.spills = job.spillsToDisk();
+  request.streamsInputs =
+      false; // cuts lie where what backwards need of them does
   request.recompute = getPolicy(job);
   request.mostCopies = job.memoryThreads;
   if (auto reserve = module->getAttrOfType<MemoryReserveAttr>(

@@ -62,6 +62,9 @@ private:
       return tags.lookup(user).part == TaskPart::statistics;
     });
   }
+  /// All of a step's go through a block before the next one's turn comes, and
+  /// lie in memory together.
+  double microBatches() const { return static_cast<double>(job.microBatches); }
   double perCopy(double all) const {
     return all / static_cast<double>(job.copies);
   }
@@ -107,7 +110,7 @@ void StepModeler::addForward(Operation &op) {
   if (isLeaf || isMovement(&op))
     return;
   planning::SpillOp &made = model.ops.emplace_back();
-  made.seconds = perCopy(estimateSeconds(op));
+  made.seconds = microBatches() * perCopy(estimateSeconds(op));
   made.isRepeatable = !read && !isa<WriteOp>(op);
   for (Value operand : op.getOperands())
     for (int64_t root : findRoots(operand))
@@ -117,8 +120,9 @@ void StepModeler::addForward(Operation &op) {
     if (isForStatistics(value))
       continue;
     numbers[value] = static_cast<int64_t>(model.values.size());
-    model.values.push_back({perCopy(countBytes(value.getType())),
-                            static_cast<int64_t>(model.ops.size()) - 1});
+    model.values.push_back(
+        {job.microBatches * perCopy(countBytes(value.getType())),
+         static_cast<int64_t>(model.ops.size()) - 1});
     result.values.push_back(value);
   }
 }
@@ -131,7 +135,7 @@ void StepModeler::addBackward(Operation &op) {
   if (op.getNumOperands() == 0)
     return;
   if (!isMovement(&op))
-    block.backward += perCopy(estimateSeconds(op));
+    block.backward += microBatches() * perCopy(estimateSeconds(op));
   for (Value operand : op.getOperands())
     if (tags.lookup(operand.getDefiningOp()).part == TaskPart::forward)
       for (int64_t root : findRoots(operand))
@@ -174,7 +178,7 @@ void StepModeler::addParameters() {
 StepModel StepModeler::build(Block &step) {
   SpillModel &model = result.model;
   model.copies = job.copies;
-  model.microBatches = job.microBatches;
+  model.partsOfMicroBatch = job.microBatches;
   model.clips = !job.clipNorm.empty() || !job.preconditioner.empty();
   int64_t blocks = countBlocks(tags);
   model.blocks.resize(blocks);

@@ -66,6 +66,10 @@ struct SpillModel {
   std::vector<SpillValue> values; ///< in the order of their makers
   int64_t copies = 1;
   int64_t microBatches = 1;
+  /// Where a block's micro-batches lie in memory together, they are one here,
+  /// with the bytes and seconds of all of them. What is computed again lies
+  /// there for one of so many at a time.
+  int64_t partsOfMicroBatch = 1;
   /// Of all copies together, whatever the plan is: what stays in memory.
   int64_t fixedBytes = 0;
   /// Of one copy, while a task runs.

@@ -63,6 +63,9 @@ enum class RecomputePolicy : uint8_t { none, automatic, all };
 struct SpillRequest {
   int64_t budget = 0; ///< bytes
   bool spills = true; ///< there is a store
+  /// What goes from block to block may lie in the store until a micro-batch's
+  /// turn comes, whatever backwards need.
+  bool streamsInputs = true;
   RecomputePolicy recompute = RecomputePolicy::automatic;
   /// Of a turn; no more than the model's.
   int64_t leastCopies = 1, mostCopies = std::numeric_limits<int64_t>::max();
