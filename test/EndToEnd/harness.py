@@ -6,6 +6,7 @@ import array
 import filecmp
 import json
 import pathlib
+import re
 import subprocess
 import sys
 
@@ -83,6 +84,15 @@ def run(*command, code=0, **options):
         fail(f"{' '.join(map(str, command))}\nexit {result.returncode}, "
              f"expected {code}\n{result.stdout:.4000}")
     return result.stdout
+
+
+def read_least_budget(refusal):
+    """The budget that would do, of the message that a smaller one is refused with."""
+    found = re.search(r"no plan fits into \d+ bytes of memory: one does into (\d+),",
+                      refusal)
+    if not found:
+        fail(f"no least budget in {refusal!r}")
+    return int(found[1])
 
 
 def expect_equal(mine, theirs, what):

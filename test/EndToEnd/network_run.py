@@ -38,15 +38,18 @@ class NetworkFolder:
         self.model = model
         networks.write_weights(self.work, index)
 
-    def compile(self, name, precision, *flags, model=None, **settings):
+    def run_hftac(self, name, precision, *flags, model=None, code=0, **settings):
+        """The program, and what hftac says."""
         job = self.work / f"{name}.hfta"
         job.write_text(networks.make_job(self.name,
                                          model or str(self.model.absolute()),
                                          precision, **settings))
         binary = job.with_suffix("")
-        run(self.hftac, job, "-o", binary, "--data", self.work, *flags,
-            *self.flags)
-        return binary
+        return binary, run(self.hftac, job, "-o", binary, "--data", self.work,
+                           *flags, *self.flags, code=code)
+
+    def compile(self, name, precision, *flags, **settings):
+        return self.run_hftac(name, precision, *flags, **settings)[0]
 
     def train(self, binary, *flags):
         """The losses: one row a step, one number a copy."""

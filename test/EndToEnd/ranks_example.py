@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Runs the commands of examples/ranks/README.md on few samples, and its library on
-ranks that have no folder in common, and of which one leaves early. Needs Open MPI's mpirun, and only Python's
-standard library."""
+ranks that have no folder in common, and of which one leaves early. Needs Open MPI's
+mpirun, and only Python's standard library."""
 
 import argparse
 import gzip

@@ -2,8 +2,8 @@
 """What forwards compute again changes no byte: jobs train to the same checkpoints and logs
 with `recompute all`, and with values that are saved or computed again at random, whole
 and in pipelines. Their models are random, with dropout, or have batch norm; half are
-preconditioned. With --network, networks of test/models/networks. Needs only Python's
-standard library.
+preconditioned. With --network, networks of test/models/networks, which are also trained
+in little memory, with nothing in a file. Needs only Python's standard library.
 
     recompute.py --hftac HFTAC --hfta-opt HFTA-OPT --work DIR [--count N] [--seed K]
                  [--network NAME,...] [--precision f32,f64]
@@ -13,7 +13,8 @@ import argparse
 import pathlib
 import sys
 
-from harness import ADAM, COPIES, DATA, REFERENCE, fail, make_blocks, run
+from harness import (ADAM, COPIES, DATA, REFERENCE, fail, make_blocks, read_least_budget,
+                     run)
 from network_run import NetworkFolder, networks
 from random_pipelines import COPIES as RANDOM_COPIES, STEPS, RandomJob
 from trainings import expect_same_training, expect_trained, read_training
@@ -114,26 +115,41 @@ class Check:
         self.check(name, text, COPIES, STEPS, flags)
 
     def check_network(self, name, precision):
-        """`recompute all` alone: what is chosen at random takes longer."""
+        """With all computed again, and what a budget needs: the least that there is, or
+        half of what is more where nothing is. Values at random take longer."""
         work = NetworkFolder(self.hftac, name, self.folder / name,
                              samples=NETWORK_STEPS * networks.BATCH)
         dropout = 0.25 if networks.NETWORKS[name].has_dropout else None
-        trainings = []
-        for recompute in ("none", "all"):
-            binary = work.compile(f"{recompute}-{precision}", precision,
-                                  f"--recompute={recompute}", steps=NETWORK_STEPS,
-                                  dropout=dropout)
-            checkpoints = binary.with_suffix(".checkpoints")
-            work.train(binary, "--steps", NETWORK_STEPS, "--checkpoint", checkpoints,
-                       "--overwrite")
-            trainings.append(read_training(checkpoints, binary.with_suffix(".jsonl"),
-                                           NETWORK_STEPS))
-            trainings[-1].events.pop(0)
-            binary.unlink()
+        settings = {"steps": NETWORK_STEPS, "dropout": dropout}
+        least, most = (read_least_budget(work.run_hftac(
+            "refused", precision, f"--recompute={recompute}",
+            "--memory=device = 1, spill = none", code=3, **settings)[1])
+                       for recompute in ("auto", "none"))
+        if least >= most:
+            fail(f"{name} needs {least} bytes, and {most} with nothing computed again")
+        device = least if precision == "f32" else (least + most) // 2
+        programs = {"none": (), "all": (),
+                    "auto": (f"--memory=device = {device}, spill = none",)}
+        trainings = [self.train_network(work, f"{recompute}-{precision}", precision,
+                                        settings, f"--recompute={recompute}", *flags)
+                     for recompute, flags in programs.items()]
         copies = len(trainings[0].events[0]["loss"])
         expect_trained(trainings[0], NETWORK_STEPS, copies, name)
-        expect_same_training(*trainings, copies, f"{name} in {precision}")
+        for what, training in zip(programs, trainings):
+            expect_same_training(training, trainings[0], copies,
+                                 f"{name} in {precision}, {what}")
         print(f"equal: {name} in {precision}", flush=True)
+
+    def train_network(self, work, name, precision, settings, *flags):
+        binary = work.compile(name, precision, *flags, **settings)
+        checkpoints = binary.with_suffix(".checkpoints")
+        work.train(binary, "--steps", NETWORK_STEPS, "--checkpoint", checkpoints,
+                   "--overwrite")
+        training = read_training(checkpoints, binary.with_suffix(".jsonl"),
+                                 NETWORK_STEPS)
+        training.events.pop(0)
+        binary.unlink()
+        return training
 
 
 def main():
