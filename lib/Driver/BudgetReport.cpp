@@ -11,6 +11,7 @@
 #include "LowerCopy.h"
 #include "StageMemory.h"
 #include "TaskCosts.h"
+#include "hfta/trainer.h"
 
 #include "llvm/Support/FormatVariadic.h"
 
@@ -69,16 +70,6 @@ FailureOr<BudgetReport> BudgetReport::make(ModuleOp planned, const Job &job) {
   return report;
 }
 
-/// Of a turn; all where there are no turns.
-int64_t BudgetReport::getTurnCopies() {
-  int64_t copies = job.copies;
-  scheduled->walk([&](RepeatOp repeat) {
-    if (repeat.getCopies())
-      copies = static_cast<int64_t>(*repeat.getCopies());
-  });
-  return copies;
-}
-
 //===----------------------------------------------------------------------===//
 // Tables
 //===----------------------------------------------------------------------===//
@@ -106,7 +97,7 @@ void BudgetReport::printMemory(raw_ostream &os) {
     printMemoryRow(os, stringifyRole(role), bytes);
     sum += bytes;
   }
-  int64_t always = countResidentBytes(module, job, getTurnCopies());
+  int64_t always = countResidentBytes(module, job, getTurnCopies(module, job));
   auto arena = module->getAttrOfType<IntegerAttr>(HftaDialect::kArenaAttrName);
   int64_t comes = arena ? arena.getInt() : 0;
   // Batches, what tasks and kernels need while they run, and what comes from
@@ -135,7 +126,7 @@ std::vector<BudgetReport::BlockBytes> BudgetReport::findBlocks() {
   std::vector<BlockBytes> blocks;
   std::set<int64_t> again = findWritten(module, parts::kRecompute);
   std::set<int64_t> left = findWritten(module, parts::kForward);
-  int64_t copies = getTurnCopies();
+  int64_t copies = getTurnCopies(*scheduled, job);
   for (auto [index, segment] : llvm::enumerate(
            SegmentAttr::getTable(module).getAsRange<SegmentAttr>())) {
     auto number = static_cast<int64_t>(index);
@@ -187,13 +178,25 @@ void BudgetReport::printBlocks(raw_ostream &os) {
   }
 }
 
+/// Copies that are in memory for a step, or for several.
+static int64_t findCopiesAtATime(ModuleOp module, const Job &job) {
+  auto begin = SymbolTable(module).lookup<ScheduleOp>(schedules::kBeginTurn);
+  if (!begin)
+    return getTurnCopies(module, job);
+  auto turns = cast<RepeatOp>(begin.getBody().front().front());
+  return turns.getCopies().value_or(job.copies);
+}
+
 void BudgetReport::printStep(raw_ostream &os) {
-  int64_t copies = getTurnCopies();
+  int64_t copies = findCopiesAtATime(*scheduled, job);
   int64_t turns = llvm::divideCeil(job.copies, copies);
   os << llvm::formatv("\nstep, by {0} costs\n",
                       isMeasured ? "measured" : "estimated");
   os << llvm::formatv("  {0,-18}{1} of {2}\n", "turns of copies", turns,
                       copies);
+  if (SymbolTable(*scheduled).lookup(schedules::kTurnStep))
+    os << llvm::formatv("  {0,-18}{1}\n", "steps of a turn",
+                        HFTA_DEFAULT_LOG_EVERY);
   os << llvm::formatv("  {0,-18}{1} bytes, {2:f6} s\n", "read", step.readBytes,
                       step.readSeconds);
   os << llvm::formatv("  {0,-18}{1} bytes, {2:f6} s\n", "written",

@@ -34,7 +34,6 @@ private:
                planning::StoreRates store, bool isMeasured)
       : scheduled(std::move(scheduled)), job(job), store(store),
         isMeasured(isMeasured) {}
-  int64_t getTurnCopies();
   std::vector<BlockBytes> findBlocks();
   void printMemory(raw_ostream &os);
   void printBlocks(raw_ostream &os);

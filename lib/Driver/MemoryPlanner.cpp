@@ -70,7 +70,9 @@ std::optional<MemoryPlanner::Attempt> MemoryPlanner::attempt(bool plansMemory) {
 }
 
 /// Whether a plan fits whose reserve is noted then. What a plan may use grows
-/// smaller until it does; in the end it is the one that needs least.
+/// smaller until it does; in the end it is the one that needs least. Where all
+/// comes and goes copies may go through several steps at a time: then a plan
+/// whose steps are single ones has to move fewer bytes than that.
 bool MemoryPlanner::findReserve(const TransferNeeds &streamed) {
   MLIRContext *context = module.getContext();
   int64_t copies = streamed.copies;
@@ -88,18 +90,23 @@ bool MemoryPlanner::findReserve(const TransferNeeds &streamed) {
                                            takesTurns ? 1 : job.copies,
                                            takesTurns ? copies : job.copies));
     std::optional<Attempt> made = attempt(/*plansMemory=*/true);
-    if (!made || made->needs.bytes <= job.memoryDevice)
-      return made.has_value();
-    if (made->isLeanest)
-      return made->needs.leastBytes < streamed.leastBytes;
-    // What keeps its plan had more room than it took.
+    if (!made)
+      return false;
+    if (made->needs.bytes <= job.memoryDevice)
+      return !streamed.takesSeveralSteps ||
+             (!made->needs.takesSeveralSteps &&
+              made->needs.movedBytes <= streamed.movedBytes);
     bool isSame = last && last->plan == made->plan;
+    last = made;
+    if (made->isLeanest)
+      break;
+    // What keeps its plan had more room than it took.
     step = std::max({made->needs.bytes - job.memoryDevice,
                      job.memoryDevice / 256, isSame ? 2 * step : 0});
     reserved += step;
-    last = made;
   }
-  return last->needs.leastBytes < streamed.leastBytes;
+  return !streamed.takesSeveralSteps &&
+         last->needs.leastBytes < streamed.leastBytes;
 }
 
 bool MemoryPlanner::plan() {

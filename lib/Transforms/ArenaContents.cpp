@@ -2,6 +2,8 @@
 
 #include "ArenaContents.h"
 
+#include "Hfta/Dialect/Hfta/IR/TaskNames.h"
+
 using namespace mlir;
 using namespace mlir::hfta;
 
@@ -108,9 +110,15 @@ LogicalResult ArenaContents::addUp(AllReduceOp reduce, Place place) {
 }
 
 LogicalResult ArenaContents::finishCall(ScheduleOp schedule) {
-  if (!windows.empty())
-    return schedule.emitOpError("leaves segment ")
-           << windows.begin()->first.first << " in the arena";
+  if (schedule.getKind() == schedules::kBeginTurn)
+    for (const auto &[place, window] : windows)
+      ofTurn.insert(place);
+  if (schedule.getKind() == schedules::kEndTurn)
+    ofTurn.clear();
+  for (const auto &[place, window] : windows)
+    if (!ofTurn.count(place))
+      return schedule.emitOpError("leaves segment ")
+             << place.first << " in the arena";
   stored.clear();
   return success();
 }

@@ -35,8 +35,9 @@ public:
   LogicalResult use(RunOp run, TaskOp task, Place place, bool writes);
   /// Of what holds groups' sums.
   LogicalResult addUp(AllReduceOp reduce, Place place);
-  /// At the end of a call nothing has a place, and the next call finds in the
-  /// store what lives on from call to call, alone.
+  /// At the end of a call nothing has a place but what lies there for a turn of
+  /// several steps, and the next call finds in the store what lives on from
+  /// call to call, alone.
   LogicalResult finishCall(ScheduleOp schedule);
 
   /// Where an instance lies; nothing if it has no place.
@@ -59,6 +60,7 @@ private:
   ArrayAttr segments;
   std::map<Place, Window> windows;
   std::set<Place> stored; ///< in this call, of what lives within one
+  std::set<Place> ofTurn; ///< what the beginning of a turn has fetched
 };
 
 } // namespace mlir::hfta

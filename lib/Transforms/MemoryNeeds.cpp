@@ -3,6 +3,7 @@
 #include "Hfta/Transforms/MemoryNeeds.h"
 
 #include "Hfta/Conversion/LowerKernels.h"
+#include "Hfta/Dialect/Hfta/IR/TaskNames.h"
 #include "Hfta/Dialect/Hfta/IR/VariableIndex.h"
 #include "ScheduleTraversal.h"
 #include "hfta/data.h"
@@ -79,6 +80,16 @@ static bool takesTurns(ModuleOp module) {
                                                  : WalkResult::advance();
   });
   return result.wasInterrupted();
+}
+
+int64_t hfta::getTurnCopies(ModuleOp module, const Job &job) {
+  int64_t copies = job.copies;
+  for (auto schedule : module.getOps<ScheduleOp>())
+    if (schedule.getKind() == schedules::kStep)
+      schedule.walk([&](RepeatOp repeat) {
+        copies = repeat.getCopies().value_or(copies);
+      });
+  return copies;
 }
 
 /// What the store of all spilled segments needs of memory: an extent a slab, or

@@ -13,6 +13,7 @@
 #include "Hfta/Planning/ReferenceRates.h"
 #include "ScheduleContents.h"
 #include "ScheduleTraversal.h"
+#include "hfta/trainer.h"
 
 #include "llvm/ADT/TypeSwitch.h"
 
@@ -331,6 +332,30 @@ static void divide(SpillRun &sum, int64_t count) {
   sum.writtenBytes /= count;
 }
 
+static void add(SpillRun &sum, const SpillRun &run) {
+  sum.seconds += run.seconds;
+  sum.computeSeconds += run.computeSeconds;
+  sum.readSeconds += run.readSeconds;
+  sum.writeSeconds += run.writeSeconds;
+  sum.readBytes += run.readBytes;
+  sum.writtenBytes += run.writtenBytes;
+}
+
+/// The mean of steps that copies go through turn by turn: what begins and ends
+/// a turn is done once for all of them.
+static SpillRun simulateTurns(ModuleOp module, const Job &job,
+                              const StepCosts &costs, ScheduleOp step) {
+  SymbolTable symbols(module);
+  SpillRun sum = StepWalk(module, job, costs).follow(step, 0);
+  for (StringRef name : {schedules::kBeginTurn, schedules::kEndTurn}) {
+    auto schedule = symbols.lookup<ScheduleOp>(name);
+    SpillRun run = StepWalk(module, job, costs).follow(schedule, 0);
+    divide(run, HFTA_DEFAULT_LOG_EVERY);
+    add(sum, run);
+  }
+  return sum;
+}
+
 FailureOr<SpillRun> hfta::simulateSchedule(ModuleOp module, const Job &job,
                                            const StepCosts &costs) {
   auto schedules = module.getOps<ScheduleOp>();
@@ -339,20 +364,16 @@ FailureOr<SpillRun> hfta::simulateSchedule(ModuleOp module, const Job &job,
   });
   if (step == schedules.end())
     return module.emitError("expected a schedule of steps");
+  if (auto ofTurn =
+          SymbolTable(module).lookup<ScheduleOp>(schedules::kTurnStep))
+    return simulateTurns(module, job, costs, ofTurn);
   StepWalk walk(module, job, costs);
   int64_t count = walk.countSteps(*step);
   // What the last step has left where it was is no longer read.
   walk.follow(*step, count - 1);
   SpillRun sum = walk.follow(*step, 0);
-  for (int64_t done = 1; done < count; ++done) {
-    SpillRun run = walk.follow(*step, done);
-    sum.seconds += run.seconds;
-    sum.computeSeconds += run.computeSeconds;
-    sum.readSeconds += run.readSeconds;
-    sum.writeSeconds += run.writeSeconds;
-    sum.readBytes += run.readBytes;
-    sum.writtenBytes += run.writtenBytes;
-  }
+  for (int64_t done = 1; done < count; ++done)
+    add(sum, walk.follow(*step, done));
   divide(sum, count);
   return sum;
 }

@@ -156,6 +156,9 @@ int64_t ScheduleWalk::countMicroBatches() const {
 SmallVector<ScheduleWalk::Call>
 ScheduleWalk::listCalls(ScheduleOp schedule) const {
   int64_t all = countMicroBatches();
+  if (schedule.getKind() == schedules::kBeginTurn ||
+      schedule.getKind() == schedules::kEndTurn)
+    return {Call{/*microBatches=*/0, /*turns=*/1}};
   SmallVector<Call> calls = {
       {all}, {all, /*turns=*/2, /*isChosen=*/false}, {all}, {all, /*turns=*/1}};
   if (schedule.getKind() == schedules::kEvaluate)
@@ -529,6 +532,27 @@ LogicalResult ScheduleWalk::visit(Operation *command) {
   return success();
 }
 
+/// What begins and ends a turn of several steps is followed around its step,
+/// twice: the next turn's copies come to where the last one's were.
+static FailureOr<SmallVector<ScheduleOp>> findSequence(ScheduleOp schedule) {
+  StringRef kind = schedule.getKind();
+  if (!llvm::is_contained(schedules::kOfTurn, kind))
+    return SmallVector<ScheduleOp>{schedule};
+  SmallVector<ScheduleOp> sequence;
+  SymbolTable symbols(schedule->getParentOfType<ModuleOp>());
+  for (StringRef name : schedules::kOfTurn) {
+    auto part = symbols.lookup<ScheduleOp>(name);
+    if (!part)
+      return schedule.emitOpError("needs a schedule '") << name << "'";
+    sequence.push_back(part);
+  }
+  if (kind != schedules::kTurnStep)
+    return SmallVector<ScheduleOp>();
+  for (size_t part = 0; part < std::size(schedules::kOfTurn); ++part)
+    sequence.push_back(sequence[part]);
+  return sequence;
+}
+
 static LogicalResult verify(ScheduleOp schedule, const Job &job) {
   auto module = schedule->getParentOfType<ModuleOp>();
   auto stage = std::max<int64_t>(schedule.getStage(), 0);
@@ -537,12 +561,17 @@ static LogicalResult verify(ScheduleOp schedule, const Job &job) {
            << stage << ", of " << job.getStageCount();
   if (failed(verifyReplicas(schedule, job)))
     return failure();
+  FailureOr<SmallVector<ScheduleOp>> sequence = findSequence(schedule);
+  if (failed(sequence))
+    return failure();
   SmallVector<StageRank> ranks = listRanks(schedule, job);
   for (bool offered : {false, true})
-    for (const StageRank &rank : ranks)
-      if (failed(
-              ScheduleWalk(module, job, stage, rank, offered).follow(schedule)))
-        return failure();
+    for (const StageRank &rank : ranks) {
+      ScheduleWalk walk(module, job, stage, rank, offered);
+      for (ScheduleOp next : *sequence)
+        if (failed(walk.follow(next)))
+          return failure();
+    }
   return success();
 }
 

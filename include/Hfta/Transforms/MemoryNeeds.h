@@ -18,6 +18,10 @@ namespace mlir::hfta {
 /// (hfta_workload_memory).
 int64_t countResidentBytes(ModuleOp module, const Job &job, int64_t copies);
 
+/// Copies of a turn in the step of a scheduled module; all where copies take no
+/// turns, or the host chooses.
+int64_t getTurnCopies(ModuleOp module, const Job &job);
+
 /// What hfta-schedule-transfers would need.
 struct TransferNeeds {
   int64_t bytes = 0;       ///< of the program, with its arena
@@ -27,6 +31,10 @@ struct TransferNeeds {
   /// Of `bytes` what the program has as long as it runs, and how much that is
   /// with turns of one copy.
   int64_t residentBytes = 0, residentBytesOfOne = 0;
+  /// What a step reads from the store and writes to it, and whether that is so
+  /// because copies take turns of several steps.
+  int64_t movedBytes = 0;
+  bool takesSeveralSteps = false;
 };
 
 /// Of a scheduled module, whose transfers aren't planned yet, in turns of as

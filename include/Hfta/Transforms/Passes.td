@@ -426,8 +426,12 @@ def HftaScheduleTransfers
     any more. Where there is room, it stays between uses that are near each other,
     and is fetched earlier. What resident segments leave of the budget is the
     arena; addresses in it are offsets of intervals, as in workspaces. As many
-    copies make a turn as fit. Where transfers are there already, the pass checks
-    that kernels, which have been lowered since, leave the program in the budget.
+    copies make a turn as fit. Where all that a turn's copies have in the store has
+    room beside what a step uses, and less is moved in this way, copies also take
+    turns of several steps: `turn_step` is a step in which it has a place all the
+    time, `begin_turn` fetches it and `end_turn` evicts it. Where transfers are there
+    already, the pass checks that kernels, which have been lowered since, leave the
+    program in the budget.
 
     Fetches go to a queue of their own, evictions to another one. They await that
     tasks, and evictions, that had the place before are done, and tasks await what

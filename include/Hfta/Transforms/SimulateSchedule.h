@@ -14,9 +14,10 @@ namespace mlir::hfta {
 /// planned, on one worker that has all micro-batches: what is read and written,
 /// and what each queue does when, as the runtime does it. Where some of it is
 /// done in certain steps alone, times and bytes are the mean of such steps, and
-/// events those of a step that does it all. What ranks exchange takes no time
-/// here, and neither do tasks that the costs don't name. Diagnoses a module
-/// that has no schedule of steps.
+/// events those of a step that does it all. Where copies take turns of several
+/// steps, they are the mean of 50, and events are those within the turns. What
+/// ranks exchange takes no time here, and neither do tasks that the costs don't
+/// name. Diagnoses a module that has no schedule of steps.
 FailureOr<planning::SpillRun> simulateSchedule(ModuleOp module, const Job &job,
                                                const StepCosts &costs);
 

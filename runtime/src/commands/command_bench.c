@@ -7,6 +7,8 @@
 #include "data/shuffle.h"
 #include "hfta/json.h"
 #include "hfta/pool.h"
+#include "hfta/trainer.h"
+#include "schedule/window.h"
 #include "system/clock.h"
 #include "system/memory_limit.h"
 #include "trace/trace.h"
@@ -52,6 +54,7 @@ typedef struct bench {
   hfta_trace *trace; ///< of the steps that are run; NULL: none
   uint32_t count;
   void **inputs;
+  double *losses;        ///< of a window's steps; NULL: it takes none
   hfta_task_time *times; ///< one a task
   hfta_rank_time rank_time;
   hfta_rank_measures measures; ///< of all ranks
@@ -81,14 +84,47 @@ static hfta_status make_inputs(bench *self) {
     fill(self->inputs[i], bytes, tensor->type, tensor->rank, i);
   }
   self->times = calloc((size_t)program->task_count + 1, sizeof(*self->times));
-  if (!self->inputs || !self->times)
+  bool takes_windows = hfta_instance_takes_windows(self->instance);
+  if (takes_windows)
+    self->losses = calloc((size_t)program->copies * HFTA_MOST_WINDOW_STEPS,
+                          sizeof(*self->losses));
+  if (!self->inputs || !self->times || (takes_windows && !self->losses))
     return hfta_fail(error, HFTA_UNSUPPORTED, "not enough memory for a batch");
   return HFTA_OK;
+}
+
+/// The same batch for each step.
+static hfta_status take(void *argument, int64_t step,
+                        const void *const **inputs) {
+  bench *self = argument;
+  (void)step;
+  *inputs = (const void *const *)self->inputs;
+  hfta_instance_offer(self->instance, *inputs);
+  return HFTA_OK;
+}
+
+/// As a training goes from line to line of its log. A trace tells of steps one
+/// by one.
+static hfta_status run_windows(bench *self, int64_t steps) {
+  hfta_status status = HFTA_OK;
+  while (steps > 0 && status == HFTA_OK) {
+    hfta_window window = {.steps = steps < HFTA_DEFAULT_LOG_EVERY
+                                       ? steps
+                                       : HFTA_DEFAULT_LOG_EVERY,
+                          .take = take,
+                          .argument = self,
+                          .losses = self->losses};
+    status = hfta_instance_run_window(self->instance, &window);
+    steps -= window.steps;
+  }
+  return status;
 }
 
 static hfta_status run_steps(bench *self, int64_t steps) {
   hfta_status status = HFTA_OK;
   const void *const *inputs = (const void *const *)self->inputs;
+  if (self->losses && !self->trace)
+    return run_windows(self, steps);
   for (int64_t i = 0; i < steps && status == HFTA_OK; ++i) {
     if (self->trains)
       hfta_instance_offer(self->instance, inputs);
@@ -193,8 +229,9 @@ static hfta_status print_text(const bench *self, int64_t steps, double seconds,
 /// to be timed end the learning rates' schedule.
 static hfta_status warm_up(bench *self, int64_t steps) {
   hfta_instance *instance = self->instance;
-  const hfta_schedule *schedule = hfta_program_find_schedule(
-      self->program, self->trains ? "step" : "infer");
+  const char *name = self->losses ? "turn_step" : "step";
+  const hfta_schedule *schedule =
+      hfta_program_find_schedule(self->program, self->trains ? name : "infer");
   bool is_settled = false;
   hfta_status status = HFTA_OK;
   for (int64_t i = 0; status == HFTA_OK && (i < LEAST_WARM_UP || !is_settled);
@@ -428,6 +465,7 @@ static void release(bench *self) {
   for (uint32_t i = 0; self->inputs && i < self->count; ++i)
     free(self->inputs[i]);
   free(self->inputs);
+  free(self->losses);
   free(self->times);
   hfta_rank_measures_free(&self->measures);
   hfta_trace_close(self->trace);

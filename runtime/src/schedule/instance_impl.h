@@ -38,7 +38,8 @@ struct hfta_instance {
   hfta_curvature *curvatures; ///< one a copy, of the last update
   double *forced_rates;       ///< one a copy; NaN: the schedule's
   int64_t steps;
-  int64_t total_steps; ///< 0: unknown
+  int64_t total_steps;   ///< 0: unknown
+  bool begins_with_last; ///< turns of several steps: the last one's copies
   hfta_error error;
 };
 
@@ -53,6 +54,11 @@ hfta_status hfta_instance_clear_gradients(hfta_instance *instance);
 /// schedule.
 hfta_status hfta_instance_run(hfta_instance *instance,
                               const hfta_schedule_call *call);
+
+/// A step of the call's copies; losses of others stay as they are.
+hfta_status hfta_instance_run_step(hfta_instance *instance,
+                                   const hfta_schedule_call *call,
+                                   double *losses);
 
 /// How many copies make a turn of a schedule's next call; all that run if it
 /// takes none. `is_settled`: other numbers have been tried.

@@ -363,6 +363,20 @@ static bool is_whole(const hfta_program *program, const char *name) {
   return count == 0 || count == program->stage_count;
 }
 
+/// Turns of several steps have a beginning, of a number of copies, and an end.
+static bool has_sound_turns(const hfta_program *program) {
+  const hfta_schedule *begin =
+      hfta_program_find_schedule(program, "begin_turn");
+  if (!begin || !hfta_program_find_schedule(program, "turn_step") ||
+      !hfta_program_find_schedule(program, "end_turn"))
+    return !begin && !hfta_program_find_schedule(program, "turn_step") &&
+           !hfta_program_find_schedule(program, "end_turn");
+  return begin->command_count > 0 &&
+         begin->commands->kind == HFTA_COMMAND_REPEAT &&
+         begin->commands->subject == HFTA_REPEAT_TURNS &&
+         begin->commands->bytes > 0;
+}
+
 hfta_status hfta_program_check_schedules(const hfta_program *program,
                                          hfta_error *error) {
   hfta_status status = check_stages(program, error);
@@ -375,7 +389,8 @@ hfta_status hfta_program_check_schedules(const hfta_program *program,
                          program->name, program->schedules[i].name);
   if (status != HFTA_OK)
     return status;
-  if (!hfta_program_find_stage_schedule(program, "initialize", -1))
+  if (!hfta_program_find_stage_schedule(program, "initialize", -1) ||
+      !has_sound_turns(program))
     return hfta_fail(error, HFTA_INTERNAL,
                      "program '%s': its schedules can't be run", program->name);
   if (hfta_program_trains(program) &&

@@ -106,13 +106,24 @@ static void note_writes(const walk *self, const hfta_task *task) {
   }
 }
 
+/// Where the first copy's slab of a segment is. What has a place for a turn of
+/// several steps lies there for more copies than go through a step together.
+static void *first_slab(const walk *self, uint32_t segment) {
+  char *base = segment_base(self, segment, 0);
+  if (!base || self->worker->program->arena_bytes == 0)
+    return base;
+  int64_t instance =
+      find_instance(self, segment, 0) % self->worker->memory[segment].count;
+  return base + hfta_spill_offset(self->worker, segment, instance, self->first);
+}
+
 static void run(const walk *self, const hfta_command *command) {
   hfta_worker *worker = self->worker;
   const hfta_program *program = worker->program;
   if (program->arena_bytes > 0)
     note_writes(self, &program->tasks[command->subject]);
   for (uint32_t i = 0; i < program->segment_count; ++i)
-    worker->call_bases[i] = segment_base(self, i, 0);
+    worker->call_bases[i] = first_slab(self, i);
   hfta_task_call call = {.task = &program->tasks[command->subject],
                          .segments = worker->call_bases,
                          .keeps = worker->keeps,
@@ -419,14 +430,15 @@ hfta_status hfta_worker_run(hfta_worker *worker,
   for (uint32_t i = 0; i < schedule->keep_count; ++i)
     worker->keeps[schedule->keeps[i]] = true;
   hfta_turns *turns = &worker->turns[schedule - program->schedules];
-  walk self = {.worker = worker,
-               .call = call,
-               .schedule = schedule,
-               .turn = turns->width,
-               .micro_batches =
-                   hfta_share_count(&worker->share, call->micro_batches),
-               .copies = instance->live,
-               .copy_count = instance->live_count};
+  walk self = {
+      .worker = worker,
+      .call = call,
+      .schedule = schedule,
+      .turn = turns->width,
+      .micro_batches = hfta_share_count(&worker->share, call->micro_batches),
+      .copies = call->copies ? call->copies : instance->live,
+      .first = call->first,
+      .copy_count = call->copies ? call->copy_count : instance->live_count};
   bool takes_batch = reads_fields(schedule);
   if (takes_batch)
     hfta_batches_begin(&worker->batches, schedule, call->inputs);

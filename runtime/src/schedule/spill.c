@@ -165,6 +165,15 @@ void hfta_spill_write(hfta_worker *worker, uint32_t segment, int64_t instance) {
     find_held(worker, segment, instance)->is_clean = false;
 }
 
+uint64_t hfta_spill_offset(const hfta_worker *worker, uint32_t segment,
+                           int64_t instance, int64_t first) {
+  const hfta_segment *row = segment_of(worker, segment);
+  if (row->residency == HFTA_RESIDENT || worker->keeps[segment])
+    return 0;
+  const hfta_held *held = find_held(worker, segment, instance);
+  return row->copy_bytes * (uint64_t)(first - held->first);
+}
+
 //===----------------------------------------------------------------------===//
 // Commands
 //===----------------------------------------------------------------------===//

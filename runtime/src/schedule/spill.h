@@ -73,6 +73,11 @@ void hfta_spill_evict(struct hfta_worker *worker, const hfta_command *command,
 void hfta_spill_drop(struct hfta_worker *worker, const hfta_command *command,
                      const hfta_spill_moment *moment);
 
+/// How far behind its first byte an instance has the slab of the copy at place
+/// `first` among those that run. The host has given it a place, or it stays.
+uint64_t hfta_spill_offset(const struct hfta_worker *worker, uint32_t segment,
+                           int64_t instance, int64_t first);
+
 /// A task writes an instance of a segment.
 void hfta_spill_write(struct hfta_worker *worker, uint32_t segment,
                       int64_t instance);

@@ -143,10 +143,16 @@ bool hfta_instance_preconditions(const hfta_instance *instance) {
   return instance->program->roles.kl_scale != UINT32_MAX;
 }
 
-/// Losses of an accumulation, which may be followed by others, or also what an
-/// update has done. Losses are not a number for copies that don't run; NULL:
-/// nobody asks.
-static hfta_status get_step(hfta_instance *instance, bool updates,
+/// Losses are not a number for copies that don't run. NULL: nobody asks.
+static void clear_losses(const hfta_instance *instance, double *losses) {
+  for (int64_t copy = 0; losses && copy < instance->program->copies; ++copy)
+    losses[copy] = NAN;
+}
+
+/// Of the call's copies, losses of an accumulation, which may be followed by
+/// others, or also what an update has done; NULL: of all that run.
+static hfta_status get_step(hfta_instance *instance,
+                            const hfta_schedule_call *call, bool updates,
                             double *losses) {
   const hfta_program *program = instance->program;
   uint32_t roles[STEP_RESULTS];
@@ -158,10 +164,11 @@ static hfta_status get_step(hfta_instance *instance, bool updates,
   bool has_curvature = updates && hfta_instance_preconditions(instance);
   int64_t count = has_curvature ? STEP_RESULTS : 1;
   hfta_status status = get_results(instance, roles, count);
-  for (int64_t copy = 0; losses && copy < program->copies; ++copy)
-    losses[copy] = NAN;
-  for (int64_t i = 0; i < instance->live_count; ++i) {
-    int64_t copy = instance->live[i];
+  bool is_part = call && call->copies;
+  const int32_t *copies = is_part ? call->copies : instance->live;
+  int64_t copy_count = is_part ? call->copy_count : instance->live_count;
+  for (int64_t i = 0; i < copy_count; ++i) {
+    int64_t copy = copies[i];
     const double *own = &instance->results[count * copy];
     if (losses)
       losses[copy] = own[LOSS];
@@ -193,7 +200,8 @@ hfta_status hfta_instance_accumulate(hfta_instance *instance,
   if (status != HFTA_OK)
     return status;
   ++instance->accumulations;
-  return get_step(instance, /*updates=*/false, losses);
+  clear_losses(instance, losses);
+  return get_step(instance, /*call=*/NULL, /*updates=*/false, losses);
 }
 
 hfta_curvature hfta_instance_curvature(const hfta_instance *instance,
@@ -208,7 +216,7 @@ hfta_status hfta_instance_update(hfta_instance *instance) {
   if (status == HFTA_OK)
     status = run_schedule(instance, "update", NULL);
   if (status == HFTA_OK && hfta_instance_preconditions(instance))
-    status = get_step(instance, /*updates=*/true, NULL);
+    status = get_step(instance, /*call=*/NULL, /*updates=*/true, NULL);
   if (status != HFTA_OK)
     return status;
   instance->has_gradients = false;
@@ -217,8 +225,9 @@ hfta_status hfta_instance_update(hfta_instance *instance) {
   return status;
 }
 
-hfta_status hfta_instance_step(hfta_instance *instance,
-                               const void *const *inputs, double *losses) {
+hfta_status hfta_instance_run_step(hfta_instance *instance,
+                                   const hfta_schedule_call *call,
+                                   double *losses) {
   // A rate that is missing must not leave gradients behind: the next step would
   // add to them.
   hfta_status status = set_scalars(instance, true);
@@ -226,16 +235,25 @@ hfta_status hfta_instance_step(hfta_instance *instance,
     return withdraw_offer(instance, status);
   // Those that wait lie where each copy has its own.
   if (instance->has_gradients) {
-    status = hfta_instance_accumulate(instance, inputs, losses);
+    status = hfta_instance_accumulate(instance, call->inputs, losses);
     return status == HFTA_OK ? hfta_instance_update(instance) : status;
   }
-  status = run_schedule(instance, "step", inputs);
+  status = hfta_instance_run(instance, call);
   if (status == HFTA_OK)
-    status = get_step(instance, /*updates=*/true, losses);
+    status = get_step(instance, call, /*updates=*/true, losses);
   if (status != HFTA_OK)
     return status;
   ++instance->steps;
   return status;
+}
+
+hfta_status hfta_instance_step(hfta_instance *instance,
+                               const void *const *inputs, double *losses) {
+  hfta_schedule_call call = {.name = "step",
+                             .inputs = inputs,
+                             .micro_batches = instance->program->micro_batches};
+  clear_losses(instance, losses);
+  return hfta_instance_run_step(instance, &call, losses);
 }
 
 //===----------------------------------------------------------------------===//

@@ -60,6 +60,9 @@ typedef struct hfta_schedule_call {
   const char *name;
   const void *const *inputs; ///< one a data field, or one a model input
   int64_t micro_batches;
+  const int32_t *copies; ///< that take part; NULL: all that run
+  int64_t first;         ///< place of the first one among those that run
+  int64_t copy_count;
 } hfta_schedule_call;
 
 /// As the instance's worker number `index`; its memory is zeros. After a

@@ -318,6 +318,14 @@ static bool takes_turns(const hfta_program *program,
   return false;
 }
 
+/// Turns in which no task runs only move what others use.
+static bool runs_tasks(const hfta_command *turns) {
+  for (uint32_t i = 1; i <= turns->length; ++i)
+    if (turns[i].kind == HFTA_COMMAND_RUN)
+      return true;
+  return false;
+}
+
 /// The most copies of a turn: as many as the schedule says, else one a thread.
 static uint64_t widest_turn(const hfta_program *program,
                             const hfta_workload *workload, int threads) {
@@ -325,7 +333,7 @@ static uint64_t widest_turn(const hfta_program *program,
   const hfta_command *command;
   for (cursor at = {0}; (command = next_own(program, workload, &at));) {
     if (command->kind != HFTA_COMMAND_REPEAT ||
-        command->subject != HFTA_REPEAT_TURNS)
+        command->subject != HFTA_REPEAT_TURNS || !runs_tasks(command))
       continue;
     uint64_t copies = command->bytes ? command->bytes : (uint64_t)threads;
     most = copies > most ? copies : most;

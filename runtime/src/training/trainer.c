@@ -11,14 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void stop_feed(hfta_trainer *self) {
-  hfta_instance_offer(self->instance, NULL);
-  hfta_feed_stop(self->feed);
-  self->feed = NULL;
-}
-
 /// This rank's own wish.
-static bool should_stop(const hfta_trainer *self) {
+bool hfta_trainer_should_stop(const hfta_trainer *self) {
   const hfta_train_options *options = self->options;
   return self->failure.code != HFTA_OK ||
          (options->should_stop &&
@@ -40,7 +34,7 @@ static bool needs_help(const hfta_trainer *self) {
 static hfta_status after_logging(hfta_trainer *self, hfta_status status) {
   if (status == HFTA_OK)
     return status;
-  if (hfta_log_is_abandoned(self->log) && should_stop(self)) {
+  if (hfta_log_is_abandoned(self->log) && hfta_trainer_should_stop(self)) {
     // Of several ranks the others learn of it before the next step.
     self->result->interrupted = hfta_team_is_alone(&self->team);
     return HFTA_OK;
@@ -107,7 +101,7 @@ static hfta_status write_trace(hfta_trainer *self, bool is_last) {
   int64_t dropped;
   hfta_instance_observe(self->instance, NULL);
   if (!hfta_trace_is_complete(self->trace))
-    stop_feed(self); // which may be recording
+    hfta_trainer_stop_feed(self); // which may be recording
   hfta_status status = hfta_trace_finish(self->trace, &dropped, self->error);
   if (dropped > 0)
     hfta_progress_note(&self->progress,
@@ -150,7 +144,7 @@ static hfta_status finish_epoch(hfta_trainer *self, int64_t step, int64_t epoch,
   find_train_losses(self, step);
   if (self->evaluates) {
     // The plan holds one feed's buffers; the next step starts training's again.
-    stop_feed(self);
+    hfta_trainer_stop_feed(self);
     status = evaluate(self, &stopped);
   }
   if (stopped)
@@ -169,13 +163,15 @@ static hfta_status finish_epoch(hfta_trainer *self, int64_t step, int64_t epoch,
   return status;
 }
 
-/// Takes the batch and the rates of step number `step`, counted from 1.
-static hfta_status take_batch(hfta_trainer *self, int64_t step,
-                              const void *const **inputs) {
+hfta_status hfta_trainer_take_batch(hfta_trainer *self, int64_t step,
+                                    const void *const **inputs) {
   int64_t valid;
+  if (self->feed && self->fed_steps != step - 1)
+    hfta_trainer_stop_feed(self);
   hfta_status status = hfta_trainer_start_feed(self, step - 1);
   if (status == HFTA_OK)
     status = hfta_feed_next(self->feed, inputs, &valid, self->error);
+  self->fed_steps = step;
   for (int64_t copy = 0; copy < self->program->copies && status == HFTA_OK;
        ++copy)
     status =
@@ -184,9 +180,30 @@ static hfta_status take_batch(hfta_trainer *self, int64_t step,
   return status;
 }
 
-static hfta_status run_step(hfta_trainer *self, int64_t step, int64_t epoch) {
+/// After step number `step`: sums, log and progress.
+static hfta_status finish_step(hfta_trainer *self, int64_t step,
+                               const double *losses) {
+  int64_t epoch = hfta_trainer_epoch(self, step);
+  bool begins_epoch = (step - 1) % self->steps_per_epoch == 0;
+  const bool *live = hfta_instance_live(self->instance);
+  for (int64_t copy = 0; copy < self->program->copies; ++copy)
+    if (live[copy])
+      self->loss_sums[copy] =
+          (begins_epoch ? 0.0 : self->loss_sums[copy]) + losses[copy];
+  hfta_status status =
+      after_logging(self, hfta_trainer_count_curvature(self, step));
+  if (status == HFTA_OK && (step == 1 || step == self->total_steps ||
+                            step % hfta_trainer_log_every(self) == 0))
+    status = after_logging(self, hfta_log_step(self->log, step, epoch, losses,
+                                               self->rates, self->dampings,
+                                               self->curvatures, self->error));
+  hfta_progress_step(&self->progress, step, epoch, losses);
+  return status;
+}
+
+static hfta_status run_step(hfta_trainer *self, int64_t step) {
   const void *const *inputs;
-  hfta_status status = take_batch(self, step, &inputs);
+  hfta_status status = hfta_trainer_take_batch(self, step, &inputs);
   if (status != HFTA_OK)
     return status;
   self->can_save = false;
@@ -197,26 +214,29 @@ static hfta_status run_step(hfta_trainer *self, int64_t step, int64_t epoch) {
     return status;
   hfta_trace_end_step(self->trace);
   self->can_save = true;
-  bool begins_epoch = (step - 1) % self->steps_per_epoch == 0;
-  const bool *live = hfta_instance_live(self->instance);
-  for (int64_t copy = 0; copy < self->program->copies; ++copy)
-    if (live[copy])
-      self->loss_sums[copy] =
-          (begins_epoch ? 0.0 : self->loss_sums[copy]) + self->losses[copy];
-  int64_t every = self->options->log_every ? self->options->log_every
-                                           : HFTA_DEFAULT_LOG_EVERY;
-  status = after_logging(self, hfta_trainer_count_curvature(self, step));
-  if (status == HFTA_OK &&
-      (step == 1 || step == self->total_steps || step % every == 0))
-    status = after_logging(
-        self, hfta_log_step(self->log, step, epoch, self->losses, self->rates,
-                            self->dampings, self->curvatures, self->error));
-  hfta_progress_step(&self->progress, step, epoch, self->losses);
+  return finish_step(self, step, self->losses);
+}
+
+/// The steps behind step number `*step`, which all copies go through turn by
+/// turn, and goes on to the last one.
+static hfta_status run_window(hfta_trainer *self, int64_t steps,
+                              int64_t *step) {
+  self->can_save = false;
+  hfta_status status = hfta_trainer_run_window(self, &steps);
+  self->can_save = status == HFTA_OK;
+  for (int64_t i = 0; i < steps && status == HFTA_OK; ++i)
+    status =
+        finish_step(self, ++*step, self->losses + i * self->program->copies);
   return status;
 }
 
-static int64_t epoch_of(const hfta_trainer *self, int64_t step) {
-  return (step - 1) / self->steps_per_epoch + 1;
+/// One step, or several; tells the number of the last one.
+static hfta_status go_on(hfta_trainer *self, int64_t *step) {
+  int64_t steps = hfta_trainer_window_steps(self, *step);
+  if (steps > 1)
+    return run_window(self, steps, step);
+  ++*step;
+  return run_step(self, *step);
 }
 
 /// A training that was complete already still ends with its results, and one
@@ -232,7 +252,7 @@ static hfta_status finish_earlier_epoch(hfta_trainer *self) {
     return status;
   if (!lacks_epoch && step < self->total_steps)
     return HFTA_OK;
-  return finish_epoch(self, step, epoch_of(self, step), lacks_epoch);
+  return finish_epoch(self, step, hfta_trainer_epoch(self, step), lacks_epoch);
 }
 
 static hfta_status run_steps(hfta_trainer *self) {
@@ -243,17 +263,16 @@ static hfta_status run_steps(hfta_trainer *self) {
     hfta_instance_observe(self->instance, hfta_trace_observer(self->trace));
   while (step < self->total_steps && status == HFTA_OK &&
          !self->result->interrupted) {
-    ++step;
-    int64_t epoch = epoch_of(self, step);
-    bool last = step == self->total_steps;
-    status = hfta_team_ask(&self->team, should_stop(self), self->error);
+    status =
+        hfta_team_ask(&self->team, hfta_trainer_should_stop(self), self->error);
     if (status == HFTA_OK)
-      status =
-          hfta_team_hear(&self->team, run_step(self, step, epoch), self->error);
+      status = hfta_team_hear(&self->team, go_on(self, &step), self->error);
+    bool last = step == self->total_steps;
     if (status == HFTA_OK && (last || step % self->steps_per_epoch == 0))
-      status = finish_epoch(self, step, epoch, true);
-    bool stops =
-        hfta_team_is_alone(&self->team) ? should_stop(self) : self->team.stops;
+      status = finish_epoch(self, step, hfta_trainer_epoch(self, step), true);
+    bool stops = hfta_team_is_alone(&self->team)
+                     ? hfta_trainer_should_stop(self)
+                     : self->team.stops;
     if (!last && stops)
       self->result->interrupted = true;
     if (status == HFTA_OK)

@@ -21,6 +21,7 @@ typedef struct hfta_trainer {
   hfta_dataset test;
   bool evaluates;
   hfta_feed *feed;
+  int64_t fed_steps; ///< up to which step, counted from 1, it has given batches
   hfta_folder_lock lock; ///< of the checkpoints' folder
   hfta_log *log;
   hfta_trace *trace;
@@ -33,8 +34,8 @@ typedef struct hfta_trainer {
   bool can_save;      ///< the instance stands between two steps
   hfta_error failure; ///< after which the training goes on to a step that all
                       ///< ranks save; code HFTA_OK: none
-  double *losses;
-  double *loss_sums; ///< since the epoch's begin
+  double *losses;     ///< of each step of a window, if the program takes these
+  double *loss_sums;  ///< since the epoch's begin
   double *rates;
   double *dampings; ///< of a preconditioner; NULL: none
   hfta_curvature *curvatures;
@@ -69,5 +70,29 @@ void hfta_trainer_note_leftover(hfta_trainer *self);
 
 /// Starts reading ahead unless that goes on already.
 hfta_status hfta_trainer_start_feed(hfta_trainer *self, int64_t first);
+void hfta_trainer_stop_feed(hfta_trainer *self);
+
+/// Takes the batch and the rates of step number `step`, counted from 1, which
+/// the feed goes back to if need be.
+hfta_status hfta_trainer_take_batch(hfta_trainer *self, int64_t step,
+                                    const void *const **inputs);
+
+/// This rank's own wish.
+bool hfta_trainer_should_stop(const hfta_trainer *self);
+
+/// The epoch, counted from 1, of a step.
+int64_t hfta_trainer_epoch(const hfta_trainer *self, int64_t step);
+
+/// Steps from one line of the log to the next one.
+int64_t hfta_trainer_log_every(const hfta_trainer *self);
+
+/// How many steps copies may go through turn by turn behind step number `step`:
+/// up to the next one at which something is written or evaluated; 1: they go
+/// through it together.
+int64_t hfta_trainer_window_steps(const hfta_trainer *self, int64_t step);
+
+/// As many steps as are asked for, of which `losses` has each one's; fewer if
+/// the training is to stop.
+hfta_status hfta_trainer_run_window(hfta_trainer *self, int64_t *steps);
 
 #endif // HFTA_SRC_TRAINING_TRAINER_IMPL_H

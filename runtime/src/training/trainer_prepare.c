@@ -5,6 +5,7 @@
 #include "checkpoint/replaces.h"
 #include "schedule/instance_impl.h"
 #include "schedule/share_state.h"
+#include "schedule/window.h"
 
 #include <stdlib.h>
 
@@ -43,7 +44,9 @@ static hfta_status check_options(hfta_trainer *self) {
 
 static hfta_status allocate_results(hfta_trainer *self) {
   size_t copies = (size_t)self->program->copies;
-  self->losses = calloc(copies, sizeof(double));
+  size_t steps =
+      hfta_instance_takes_windows(self->instance) ? HFTA_MOST_WINDOW_STEPS : 1;
+  self->losses = calloc(steps * copies, sizeof(double));
   self->loss_sums = calloc(copies, sizeof(double));
   self->rates = calloc(copies, sizeof(double));
   self->result->train_losses = calloc(copies, sizeof(double));
@@ -218,6 +221,7 @@ void hfta_trainer_note_leftover(hfta_trainer *self) {
 hfta_status hfta_trainer_start_feed(hfta_trainer *self, int64_t first) {
   if (self->feed)
     return HFTA_OK;
+  self->fed_steps = first;
   return hfta_feed_start_training(
       &self->train, hfta_instance_reads(self->instance), first,
       self->total_steps, hfta_trace_observer(self->trace), &self->feed,

@@ -100,8 +100,15 @@ constexpr StringLiteral kAccumulate = "accumulate";
 constexpr StringLiteral kUpdate = "update";
 constexpr StringLiteral kEvaluate = "evaluate";
 constexpr StringLiteral kInfer = "infer";
+// Turns of several steps: what some copies need of a step comes, they go
+// through steps, and it goes.
+constexpr StringLiteral kBeginTurn = "begin_turn";
+constexpr StringLiteral kTurnStep = "turn_step";
+constexpr StringLiteral kEndTurn = "end_turn";
+constexpr StringLiteral kOfTurn[] = {kBeginTurn, kTurnStep, kEndTurn};
 constexpr StringLiteral kAll[] = {kInitialize, kStep,     kAccumulate,
-                                  kUpdate,     kEvaluate, kInfer};
+                                  kUpdate,     kEvaluate, kInfer,
+                                  kBeginTurn,  kTurnStep, kEndTurn};
 } // namespace mlir::hfta::schedules
 
 #endif // HFTA_DIALECT_HFTA_IR_TASKNAMES_H

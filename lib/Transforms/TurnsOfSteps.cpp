@@ -1,0 +1,122 @@
+//===- TurnsOfSteps.cpp - Copies that go through several steps ------------===//
+
+#include "TurnsOfSteps.h"
+
+#include "Hfta/Dialect/Hfta/IR/TaskNames.h"
+#include "hfta/trainer.h"
+
+using namespace mlir;
+using namespace mlir::hfta;
+
+/// Whether it is in the store when no schedule runs.
+static bool isSpilledState(SegmentAttr segment) {
+  return segment.getResidency() == Residency::spilled &&
+         !SegmentAttr::livesWithinStep(segment.getRole());
+}
+
+bool hfta::liesThroughout(ScheduleOp schedule, SegmentAttr segment) {
+  return schedule.getKind() == schedules::kTurnStep && isSpilledState(segment);
+}
+
+/// Whether all that a step does, it does for any copies, and alike in each
+/// step, on one rank.
+static bool isForAnyCopies(ScheduleOp step) {
+  bool takesTurns = false;
+  WalkResult result = step.walk([&](Operation *op) {
+    if (auto repeat = dyn_cast<RepeatOp>(op))
+      takesTurns |= repeat.getOver() == RepeatKind::turns;
+    return isa<EveryOp, OnlyOp, AllReduceOp, AllGatherOp, BroadcastBytesOp,
+               SendOp, ReceiveOp>(op)
+               ? WalkResult::interrupt()
+               : WalkResult::advance();
+  });
+  return takesTurns && !result.wasInterrupted();
+}
+
+std::optional<TurnsOfSteps> TurnsOfSteps::add(ModuleOp module, const Job &job) {
+  SymbolTable symbols(module);
+  auto every = symbols.lookup<ScheduleOp>(schedules::kStep);
+  if (job.copies < 2 || !every || !isForAnyCopies(every))
+    return std::nullopt;
+  OpBuilder builder(every);
+  builder.setInsertionPointAfter(every);
+  auto step = cast<ScheduleOp>(builder.clone(*every));
+  step.setSymName(schedules::kTurnStep);
+  TurnsOfSteps turns(step, SegmentAttr::getTable(module), job.copies);
+  turns.findSegments();
+  auto isKept = [&](int64_t number) {
+    return llvm::is_contained(step.getKeeps(), number);
+  };
+  if (turns.copyBytes > 0 && llvm::none_of(turns.segments, isKept))
+    return turns;
+  step.erase();
+  return std::nullopt;
+}
+
+void TurnsOfSteps::findSegments() {
+  SymbolTable symbols(step->getParentOfType<ModuleOp>());
+  step.walk([&](RunOp run) {
+    auto task = symbols.lookup<TaskOp>(run.getTask());
+    for (int64_t number : task.getReads())
+      if (isSpilledState(getSegment(number)))
+        segments.insert(number);
+    for (int64_t number : task.getWrites())
+      if (isSpilledState(getSegment(number))) {
+        segments.insert(number);
+        written.insert(number);
+      }
+  });
+  for (int64_t number : segments) {
+    int64_t one = countBytes(number, 1), two = countBytes(number, 2);
+    copyBytes += two - one;
+    sharedBytes += 2 * one - two;
+  }
+}
+
+/// In the arena, all instances.
+int64_t TurnsOfSteps::countBytes(int64_t number, int64_t copies) const {
+  SegmentAttr segment = getSegment(number);
+  int64_t slabs = segment.getCopyBytes() > 0 ? copies : 1;
+  return segment.getUnitBytes() * slabs * segment.getInstances();
+}
+
+int64_t TurnsOfSteps::countCopies(int64_t bytes) const {
+  int64_t most = std::min((bytes - sharedBytes) / copyBytes, allCopies);
+  if (most < 1)
+    return 0;
+  return llvm::divideCeil(allCopies, llvm::divideCeil(allCopies, most));
+}
+
+int64_t TurnsOfSteps::countMoved() const {
+  int64_t bytes = countBytes(allCopies);
+  for (int64_t number : written)
+    bytes += countBytes(number, allCopies);
+  return bytes / HFTA_DEFAULT_LOG_EVERY;
+}
+
+void TurnsOfSteps::build(int64_t copies, int64_t address, int64_t queue) {
+  OpBuilder builder(step);
+  Location loc = step.getLoc();
+  auto begin = [&](StringRef name) {
+    builder.setInsertionPoint(step);
+    auto schedule = ScheduleOp::create(builder, loc, name, /*stage=*/-1,
+                                       ArrayRef<int64_t>());
+    builder.setInsertionPointToEnd(&schedule.getBody().emplaceBlock());
+    auto turns = RepeatOp::create(builder, loc, RepeatKind::turns);
+    turns.setCopies(copies);
+    builder.setInsertionPointToEnd(&turns.getBody().emplaceBlock());
+  };
+  begin(schedules::kBeginTurn);
+  for (int64_t number : segments) {
+    FetchOp::create(builder, loc, number, address, Contents::stored,
+                    getSegment(number).getInstances(), /*ahead=*/0,
+                    /*device=*/0, queue);
+    address += countBytes(number, copies);
+  }
+  begin(schedules::kEndTurn);
+  for (int64_t number : written)
+    EvictOp::create(builder, loc, number, /*ahead=*/0, /*device=*/0, queue + 1);
+  for (int64_t number : segments)
+    DropOp::create(builder, loc, number, /*ahead=*/0, /*device=*/0,
+                   /*queue=*/0);
+}
