@@ -4,18 +4,23 @@ some part of what computing takes.
 
     bench/spill.py [--hftac build/bin/hftac] [--networks mlp,deep,cnn] [--part 4]
                    [--ratios 2,1.3,1] [--threads 1] [--rounds 3] [--steps 10]
+    bench/spill.py --copies 64:8 [--hftac build/bin/hftac] [--threads 1] [--rounds 3]
+                   [--steps 50]
 
 For each network and each ratio of what the spilled step computes to the time that the store
 needs for what it moves: how much longer the step is within a budget, an N-th part of the memory
 that all needs; and how much longer still if nothing is computed meanwhile. Then what a step
-reads and writes with one micro-batch and with eight: parameters move as often. Ratios are
-those of the best of interleaved runs. Needs only Python's standard library."""
+reads and writes with one micro-batch and with eight: parameters move as often. With
+--copies, how much longer a step of so many copies of examples/fashion is in the memory of
+the second number, on the disk as it is. Ratios are those of the best of interleaved runs.
+Needs only Python's standard library."""
 
 import argparse
 import json
 import os
 import pathlib
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -138,6 +143,33 @@ def report(options, folder, name):
     print(f"  moved with 8 micro-batches: {sum(eight) / sum(one):.3f} x")
 
 
+def write_copies(folder, count):
+    """The example's job, with so many rates."""
+    example = ROOT / "examples/fashion"
+    shutil.copy(example / "cnn.onnx", folder)
+    rates = ", ".join(f"{1e-4 * (copy + 1):.6g}" for copy in range(count))
+    job = folder / f"copies-{count}.hfta"
+    job.write_text(re.sub(r"adam\(.*\)", f"adam(lr = [{rates}])",
+                          (example / "sweep.hfta").read_text()))
+    return job
+
+
+def report_copies(options, folder):
+    count, few = map(int, options.copies.split(":"))
+    budget = get_peak(options, compile_job(options, write_copies(folder, few),
+                                           folder / "few"))
+    job = write_copies(folder, count)
+    free = compile_job(options, job, folder / "free")
+    spilled = compile_job(options, job, folder / "spilled",
+                          f"--memory=device = {budget}, threads = {options.threads}")
+    runs = [[bench(options, binary, None) for binary in (free, spilled)]
+            for _ in range(options.rounds)]
+    alone, within = (min(run[which][0] for run in runs) for which in (0, 1))
+    print(f"{count} copies in the memory of {few}, {budget / 2**20:.1f} of "
+          f"{get_peak(options, free) / 2**20:.1f} MiB: {1e3 * alone:.1f} ms, spilled "
+          f"{within / alone:.3f} x ({sum(runs[0][1][1:]) / 2**20:.2f} MiB moved a step)")
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
     parser.add_argument("--hftac", type=pathlib.Path, default=ROOT / "build/bin/hftac")
@@ -146,12 +178,18 @@ def main():
     parser.add_argument("--ratios", default="2,1.3,1")
     parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--rounds", type=int, default=3)
-    parser.add_argument("--steps", type=int, default=10)
+    parser.add_argument("--steps", type=int)
+    parser.add_argument("--copies")
     options = parser.parse_args()
+    options.steps = options.steps or (50 if options.copies else 10)
     options.ratios = [float(ratio) for ratio in options.ratios.split(",")]
     with tempfile.TemporaryDirectory(dir=".") as folder:
-        for name in options.networks.split(","):
-            report(options, pathlib.Path(folder).resolve(), name)
+        folder = pathlib.Path(folder).resolve()
+        if options.copies:
+            report_copies(options, folder)
+        else:
+            for name in options.networks.split(","):
+                report(options, folder, name)
 
 
 if __name__ == "__main__":
