@@ -38,32 +38,40 @@ struct Candidate {
   }
 };
 
-class SpillPlanner {
-public:
-  SpillPlanner(const SpillModel &model, const SpillRequest &request)
-      : model(model), request(request), index(model),
-        options(model, this->index, this->request) {}
+} // namespace
 
-  std::optional<SpillChoice> plan(SpillFailure &failure);
+class SpillPlanner::Candidates {
+public:
+  Candidates(const SpillModel &model, const SpillRequest &request)
+      : model(model), request(request), index(model),
+        options(model, this->index, this->request), copies(listCopies()) {}
+
+  std::optional<SpillChoice> plan(int64_t budget, SpillFailure &failure);
 
 private:
   llvm::SmallVector<int64_t> listCopies() const;
   void add(SpillPlan plan);
+  void findPlans(int64_t budget);
   void addNeighbours();
-  void simulate(const Candidate &candidate);
-  bool isFastest(const Candidate &candidate) const;
+  void simulate(const Candidate &candidate, int64_t budget);
+  bool isFastest(const Candidate &candidate, int64_t budget) const;
 
   const SpillModel &model;
   const SpillRequest &request;
   SpillIndex index;
   SpillOptions options;
-  std::vector<Candidate> candidates;
+  /// Of turns, and of how many of these numbers all plans have been found; of
+  /// one more those by rules of thumb, of which the first one keeps all.
+  llvm::SmallVector<int64_t> copies;
+  size_t done = 0;
+  std::vector<size_t> firsts;
+  std::vector<Candidate> all;
+  size_t neighboursOf = 0; ///< so many of them are among these
   std::set<std::string> known;
   size_t taskCount = 0; ///< of all candidates
   std::optional<SpillChoice> best;
   Ticks bestTicks = 0;
 };
-} // namespace
 
 /// Different for different plans.
 static std::string describe(const SpillPlan &plan) {
@@ -83,39 +91,38 @@ static std::string describe(const SpillPlan &plan) {
   return text;
 }
 
-void SpillPlanner::add(SpillPlan plan) {
+void SpillPlanner::Candidates::add(SpillPlan plan) {
   if (!known.insert(describe(plan)).second)
     return;
   SpillSchedule schedule(model, index, plan);
-  Candidate &one = candidates.emplace_back();
+  Candidate &one = all.emplace_back();
   one.plan = std::move(plan);
   one.leastTicks = schedule.getLeastTicks();
   one.leastBytes = schedule.leastBytes;
   one.leastGroup = schedule.leastGroup;
   one.movedBytes = schedule.readBytes + schedule.writtenBytes;
   one.writes = schedule.writtenBytes > 0;
-  one.number = candidates.size();
+  one.number = all.size();
   taskCount += schedule.tasks.size();
 }
 
 /// Sums don't tell when bytes are moved. Of a model with few plans those beside
 /// the best ones by sums are tried, too.
-void SpillPlanner::addNeighbours() {
-  for (size_t number = 0; number < candidates.size(); ++number) {
-    if (taskCount > kMostTasks)
-      return;
-    SpillPlan plan = candidates[number].plan;
+void SpillPlanner::Candidates::addNeighbours() {
+  for (; neighboursOf < all.size() && taskCount <= kMostTasks; ++neighboursOf) {
+    SpillPlan plan = all[neighboursOf].plan;
     forEachNeighbour(model, index, request, plan,
                      [&](const SpillPlan &other) { add(other); });
   }
 }
 
-void SpillPlanner::simulate(const Candidate &candidate) {
+void SpillPlanner::Candidates::simulate(const Candidate &candidate,
+                                        int64_t budget) {
   SpillSchedule schedule(model, index, candidate.plan);
   for (int64_t window : kWriteWindows) {
     if (window > 0 && !candidate.writes)
       return;
-    Ticks ticks = schedule.run(request.budget, window);
+    Ticks ticks = schedule.run(budget, window);
     if (ticks == kNoTicks)
       return;
     if (best && ticks >= bestTicks)
@@ -127,17 +134,18 @@ void SpillPlanner::simulate(const Candidate &candidate) {
 }
 
 /// Whether it fits, and nothing is computed again or moved.
-bool SpillPlanner::isFastest(const Candidate &candidate) const {
+bool SpillPlanner::Candidates::isFastest(const Candidate &candidate,
+                                         int64_t budget) const {
   const SpillPlan &plan = candidate.plan;
   return request.recompute != RecomputePolicy::all &&
-         candidate.leastBytes <= request.budget &&
+         candidate.leastBytes <= budget &&
          llvm::all_of(plan.groups, [](const SpillGroup &group) {
            return group.residency == Residency::everything;
          });
 }
 
 /// Turns of fewer copies need less memory, as far as they are more turns.
-llvm::SmallVector<int64_t> SpillPlanner::listCopies() const {
+llvm::SmallVector<int64_t> SpillPlanner::Candidates::listCopies() const {
   int64_t most = std::min(request.mostCopies, model.copies);
   int64_t least = std::min(request.leastCopies, most);
   llvm::SmallVector<int64_t> counts;
@@ -152,34 +160,54 @@ llvm::SmallVector<int64_t> SpillPlanner::listCopies() const {
   return counts;
 }
 
-std::optional<SpillChoice> SpillPlanner::plan(SpillFailure &failure) {
-  for (int64_t copies : listCopies()) {
-    size_t first = candidates.size();
-    for (SpillPlan &plan : makeSimplePlans(model, index, request, copies))
-      add(std::move(plan));
-    if (isFastest(candidates[first]))
+/// All that a budget may need: where all fits with so many copies, nothing
+/// beside that.
+void SpillPlanner::Candidates::findPlans(int64_t budget) {
+  auto isFastestHere = [&](size_t number) {
+    return isFastest(all[number], budget);
+  };
+  for (;;) {
+    if (firsts.size() == done && done < copies.size()) {
+      firsts.push_back(all.size());
+      for (SpillPlan &plan :
+           makeSimplePlans(model, index, request, copies[done]))
+        add(std::move(plan));
+    }
+    if (done == copies.size() || llvm::any_of(firsts, isFastestHere))
       break;
-    for (SpillPlan &plan : searchPlans(model, index, request, options, copies))
+    for (SpillPlan &plan :
+         searchPlans(model, index, request, options, copies[done]))
       add(std::move(plan));
+    ++done;
   }
   addNeighbours();
+}
+
+std::optional<SpillChoice>
+SpillPlanner::Candidates::plan(int64_t budget, SpillFailure &failure) {
+  findPlans(budget);
+  best = std::nullopt;
+  bestTicks = 0;
+  std::vector<const Candidate *> order;
+  for (const Candidate &candidate : all)
+    order.push_back(&candidate);
   // All are known whatever the budget is, and what isn't simulated can't be
   // faster: so a larger budget has no slower plan.
-  llvm::sort(candidates, [](const Candidate &left, const Candidate &right) {
-    return left.getRank() < right.getRank();
+  llvm::sort(order, [](const Candidate *left, const Candidate *right) {
+    return left->getRank() < right->getRank();
   });
-  for (const Candidate &candidate : candidates) {
-    if (candidate.leastBytes > request.budget)
+  for (const Candidate *candidate : order) {
+    if (candidate->leastBytes > budget)
       continue;
-    if (best && candidate.leastTicks >= bestTicks)
+    if (best && candidate->leastTicks >= bestTicks)
       break;
-    simulate(candidate);
+    simulate(*candidate, budget);
   }
   if (best)
     return best;
-  const Candidate &least = *llvm::min_element(
-      candidates, [](const Candidate &left, const Candidate &right) {
-        return left.leastBytes < right.leastBytes;
+  const Candidate &least = **llvm::min_element(
+      order, [](const Candidate *left, const Candidate *right) {
+        return left->leastBytes < right->leastBytes;
       });
   failure.leastBudget = least.leastBytes;
   failure.plan = least.plan;
@@ -188,8 +216,17 @@ std::optional<SpillChoice> SpillPlanner::plan(SpillFailure &failure) {
   return std::nullopt;
 }
 
+SpillPlanner::SpillPlanner(const SpillModel &model, const SpillRequest &request)
+    : candidates(std::make_unique<Candidates>(model, request)) {}
+SpillPlanner::~SpillPlanner() = default;
+
+std::optional<SpillChoice> SpillPlanner::plan(int64_t budget,
+                                              SpillFailure &failure) {
+  return candidates->plan(budget, failure);
+}
+
 std::optional<SpillChoice> planning::planSpill(const SpillModel &model,
                                                const SpillRequest &request,
                                                SpillFailure &failure) {
-  return SpillPlanner(model, request).plan(failure);
+  return SpillPlanner(model, request).plan(request.budget, failure);
 }

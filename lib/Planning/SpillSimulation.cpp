@@ -105,6 +105,18 @@ llvm::Error planning::checkPlan(const SpillModel &model,
   return llvm::Error::success();
 }
 
+bool planning::keepsAll(const SpillModel &model, const SpillPlan &plan) {
+  bool stays = llvm::all_of(plan.groups, [](const SpillGroup &group) {
+    return group.residency == Residency::everything && !group.streamsInputs &&
+           !group.spillsGradients;
+  });
+  return stays && llvm::all_of(model.blocks, [&](const SpillBlock &block) {
+           return llvm::all_of(block.backwardReads, [&](int64_t value) {
+             return plan.values[value] == Keep::save;
+           });
+         });
+}
+
 std::vector<GroupSeconds> planning::getGroupSeconds(const SpillModel &model,
                                                     const SpillPlan &plan) {
   SpillIndex index(model);

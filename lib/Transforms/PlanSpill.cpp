@@ -3,6 +3,7 @@
 #include "Hfta/Dialect/Hfta/IR/TaskNames.h"
 #include "Hfta/Planning/SpillPlan.h"
 #include "Hfta/Transforms/Passes.h"
+#include "Hfta/Transforms/SpillProblem.h"
 #include "MeasuredStep.h"
 
 #include "mlir/IR/Remarks.h"
@@ -87,24 +88,36 @@ static void noteMemory(ModuleOp module, const SpillPlan &plan) {
                                       spilledGradients));
 }
 
-/// What the planner may use of the job's budget.
-static planning::SpillRequest makeRequest(ModuleOp module, const Job &job,
-                                          planning::SpillModel &model) {
+static planning::SpillRequest makeRequest(const Job &job) {
   planning::SpillRequest request;
   request.budget = job.memoryDevice;
   request.spills = job.spillsToDisk();
-  request.streamsInputs =
-      false; // cuts lie where what backwards need of them does
+  // Cuts lie where what backwards need of them does.
+  request.streamsInputs = false;
   request.recompute = getPolicy(job);
   request.mostCopies = job.memoryThreads;
-  if (auto reserve = module->getAttrOfType<MemoryReserveAttr>(
-          HftaDialect::kMemoryReserveAttrName)) {
-    model.fixedBytes += reserve.getBytes();
-    model.workspaceBytes += reserve.getCopyBytes();
-    request.leastCopies = reserve.getLeastCopies();
-    request.mostCopies = reserve.getMostCopies();
-  }
   return request;
+}
+
+/// Takes what a program has measured into the model, if there is something.
+static FailureOr<std::optional<MeasuredTasks>>
+measure(ModuleOp module, const Job &job, planning::SpillModel &model) {
+  FailureOr<std::optional<MeasuredTasks>> measured =
+      MeasuredTasks::read(module);
+  if (failed(measured) || !*measured)
+    return measured;
+  auto cuts = module->getAttrOfType<ArrayAttr>(HftaDialect::kCutsAttrName);
+  if (llvm::Error error = measureStep(**measured, cuts, job, model))
+    return (*measured)->refuse(module, std::move(error));
+  return measured;
+}
+
+FailureOr<SpillProblem> hfta::makeSpillProblem(ModuleOp module,
+                                               const Job &job) {
+  FailureOr<StepModel> step = modelStep(module, job);
+  if (failed(step) || failed(measure(module, job, step->model)))
+    return failure();
+  return SpillProblem{std::move(step->model), makeRequest(job)};
 }
 
 namespace {
@@ -121,42 +134,47 @@ struct PlanSpillPass : hfta::impl::HftaPlanSpillBase<PlanSpillPass> {
     FailureOr<StepModel> step = modelStep(module, *job);
     if (failed(step))
       return signalPassFailure();
-    FailureOr<std::optional<MeasuredTasks>> measured = measure(*job, *step);
+    FailureOr<std::optional<MeasuredTasks>> measured =
+        measure(module, *job, step->model);
     if (failed(measured))
       return signalPassFailure();
-    planning::SpillRequest request = makeRequest(module, *job, step->model);
-    planning::SpillFailure failure;
-    std::optional<planning::SpillChoice> choice =
-        planning::planSpill(step->model, request, failure);
-    // How much the program needs is known when its memory is planned: what
-    // comes nearest is tried.
-    if (!choice)
-      request.budget = failure.leastBudget;
-    const SpillPlan &plan = choice ? choice->plan : failure.plan;
-    remark(*step, plan, request.budget);
-    noteValues(*step, plan, request.recompute != RecomputePolicy::none);
-    noteMemory(module, plan);
+    planning::SpillRequest request = makeRequest(*job);
+    FailureOr<SpillPlan> plan = choosePlan(step->model, request);
+    if (failed(plan))
+      return signalPassFailure();
+    remark(*step, *plan, request.budget);
+    noteValues(*step, *plan, request.recompute != RecomputePolicy::none);
+    noteMemory(module, *plan);
     if (*measured)
-      getStepCosts(**measured, *job, step->model, plan).write(module);
-    mergeBlocks(module, getMerged(plan));
-    // Who has noted a reserve learns whether there is less left than any plan
-    // needs.
-    if (choice)
-      module->removeAttr(HftaDialect::kMemoryReserveAttrName);
+      getStepCosts(**measured, *job, step->model, *plan).write(module);
+    mergeBlocks(module, getMerged(*plan));
   }
 
-  /// Takes what a program has measured into the model, if there is something.
-  FailureOr<std::optional<MeasuredTasks>> measure(const Job &job,
-                                                  StepModel &step) {
+  /// The one that is noted, or else the fastest one within the budget, or the
+  /// one that comes nearest: how much the program needs is known when its
+  /// memory is planned.
+  FailureOr<SpillPlan> choosePlan(planning::SpillModel &model,
+                                  planning::SpillRequest &request) {
     ModuleOp module = getOperation();
-    FailureOr<std::optional<MeasuredTasks>> measured =
-        MeasuredTasks::read(module);
-    if (failed(measured) || !*measured)
-      return measured;
-    auto cuts = module->getAttrOfType<ArrayAttr>(HftaDialect::kCutsAttrName);
-    if (llvm::Error error = measureStep(**measured, cuts, job, step.model))
-      return (*measured)->refuse(module, std::move(error));
-    return measured;
+    FailureOr<std::optional<SpillPlan>> noted = takeSpillPlan(module, model);
+    if (failed(noted))
+      return failure();
+    if (auto reserve = module->getAttrOfType<MemoryReserveAttr>(
+            HftaDialect::kMemoryReserveAttrName)) {
+      model.fixedBytes += reserve.getBytes();
+      model.workspaceBytes += reserve.getCopyBytes();
+      request.leastCopies = reserve.getLeastCopies();
+      request.mostCopies = reserve.getMostCopies();
+      module->removeAttr(HftaDialect::kMemoryReserveAttrName);
+    }
+    if (*noted)
+      return **noted;
+    planning::SpillFailure failure;
+    if (std::optional<planning::SpillChoice> choice =
+            planning::planSpill(model, request, failure))
+      return choice->plan;
+    request.budget = failure.leastBudget;
+    return failure.plan;
   }
 
   void remark(const StepModel &step, const SpillPlan &plan, int64_t budget) {

@@ -300,6 +300,31 @@ TEST(SpillPlanTest, takesTurnsThatAreAllowed) {
   EXPECT_EQ(countCopies(kEveryByte, 4, 5), 5);
 }
 
+TEST(SpillPlanTest, plansForSeveralBudgets) {
+  std::mt19937 random(7);
+  SpillModel model = makeRandomChain(random, {5, 2, true, false, 1, 3});
+  SpillRequest request;
+  SpillPlanner planner(model, request);
+  int64_t most = getPeakOfAll(model);
+  SpillFailure failure;
+  // What all fits into keeps all; others then find plans all the same.
+  std::optional<SpillChoice> all = planner.plan(kEveryByte, failure);
+  ASSERT_TRUE(all);
+  EXPECT_TRUE(keepsAll(model, all->plan));
+  for (int64_t tenths : {9, 3, 6, 9}) {
+    request.budget = most * tenths / 10;
+    std::optional<SpillChoice> alone = planSpill(model, request, failure);
+    std::optional<SpillChoice> choice = planner.plan(request.budget, failure);
+    ASSERT_EQ(bool(choice), bool(alone));
+    if (!choice)
+      continue;
+    EXPECT_LE(choice->seconds, alone->seconds);
+    EXPECT_TRUE(planner.plan(request.budget, failure)->plan == choice->plan);
+  }
+  ASSERT_FALSE(planner.plan(0, failure));
+  EXPECT_TRUE(planner.plan(failure.leastBudget, failure));
+}
+
 TEST(SpillPlanTest, obeysWhatMayBeDone) {
   SpillModel model = makeTransformer(2, 1, 1);
   model.blocks.front().parameterBytes = 1 << 20;

@@ -13,6 +13,7 @@
 #include "llvm/Support/Error.h"
 
 #include <limits>
+#include <memory>
 #include <optional>
 
 namespace llvm {
@@ -47,6 +48,13 @@ struct SpillGroup {
   bool streamsInputs = false;
   /// Of models that clip: gradients lie in the store until norms are known.
   bool spillsGradients = false;
+
+  bool operator==(const SpillGroup &other) const {
+    return firstBlock == other.firstBlock && endBlock == other.endBlock &&
+           residency == other.residency &&
+           streamsInputs == other.streamsInputs &&
+           spillsGradients == other.spillsGradients;
+  }
 };
 
 struct SpillPlan {
@@ -56,6 +64,11 @@ struct SpillPlan {
   std::vector<Keep> values; ///< of each of the model's
   /// For so many tasks what is being written keeps its place at most.
   int64_t writeWindow = 0;
+
+  bool operator==(const SpillPlan &other) const {
+    return copies == other.copies && groups == other.groups &&
+           values == other.values && writeWindow == other.writeWindow;
+  }
 };
 
 enum class RecomputePolicy : uint8_t { none, automatic, all };
@@ -83,12 +96,32 @@ struct SpillChoice {
   double seconds = 0; ///< of a step
 };
 
+/// Plans one step for budgets of several sizes: what plans there are is found
+/// once.
+class SpillPlanner {
+public:
+  /// The model and the request must live as long. Its budget is of no account.
+  SpillPlanner(const SpillModel &model, const SpillRequest &request);
+  ~SpillPlanner();
+
+  /// As planSpill.
+  std::optional<SpillChoice> plan(int64_t budget, SpillFailure &failure);
+
+private:
+  class Candidates;
+  std::unique_ptr<Candidates> candidates;
+};
+
 /// The fastest plan found whose peak is within the budget. Equal models and
 /// requests have equal plans, and no larger budget has a slower one where
 /// reading and writing don't hinder each other. None: `failure` says why.
 std::optional<SpillChoice> planSpill(const SpillModel &model,
                                      const SpillRequest &request,
                                      SpillFailure &failure);
+
+/// Whether nothing is computed again or moved: all blocks' parameters and state
+/// stay, and each value that some backward reads. None is faster.
+bool keepsAll(const SpillModel &model, const SpillPlan &plan);
 
 /// Of one copy, of all its micro-batches.
 struct GroupSeconds {
