@@ -9,7 +9,8 @@ some part of what computing takes.
 
 For each network and each ratio of what the spilled step computes to the time that the store
 needs for what it moves: how much longer the step is within a budget, an N-th part of the memory
-that all needs; and how much longer still if nothing is computed meanwhile. Then what a step
+that all needs, planned by what its program has measured with the store; how much longer
+still if nothing is computed meanwhile; and what the plan has predicted. Then what a step
 reads and writes with one micro-batch and with eight: parameters move as often. With
 --copies, how much longer a step of so many copies of examples/fashion is in the memory of
 the second number, on the disk as it is. Ratios are those of the best of interleaved runs.
@@ -80,8 +81,7 @@ def compile_job(options, job, output, *flags):
     return output
 
 
-def bench(options, binary, store, *flags):
-    """Of a step: seconds, and bytes read and written."""
+def run_bench(options, binary, store, *flags):
     environment = {**os.environ, **({"HFTA_STORE": store} if store else {})}
     result = subprocess.run(
         [binary, "bench", "--json", f"--steps={options.steps}",
@@ -89,9 +89,32 @@ def bench(options, binary, store, *flags):
         cwd=binary.parent, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     if result.returncode:
         sys.exit(result.stderr)
-    measured = json.loads(result.stdout)
+    return json.loads(result.stdout)
+
+
+def bench(options, binary, store, *flags):
+    """Of a step: seconds, and bytes read and written."""
+    measured = run_bench(options, binary, store, *flags)
     return [measured.get(key, 0) / measured["steps"]
             for key in ("seconds", "store_read_bytes", "store_written_bytes")]
+
+
+def predict(options, job, *flags):
+    """The same of a step, by its plan."""
+    text = subprocess.run([options.hftac, job, "--plan", *flags], check=True, text=True,
+                          stdout=subprocess.PIPE, stderr=subprocess.DEVNULL).stdout
+    return [float(re.search(rf"^  {row} +(\S+)", text, re.MULTILINE)[1])
+            for row in ("predicted", "read", "written")]
+
+
+def plan_by_costs(options, folder, job, budget, spilled, store):
+    """A program planned by what another one of the job has measured with the store,
+    and what its plan predicts."""
+    costs = folder / "costs.json"
+    costs.write_text(json.dumps(run_bench(options, spilled, store, "--phases")))
+    flags = [budget, f"--costs={costs}"]
+    return (compile_job(options, job, folder / f"{job.stem}-planned", *flags),
+            predict(options, job, *flags))
 
 
 def get_peak(options, binary):
@@ -109,9 +132,8 @@ def find_computing(options, spilled):
     return min(step[0] for step in steps) - moved / rate, moved
 
 
-def compare(options, free, spilled, ratio, computing, moved):
+def compare(options, free, spilled, store):
     """Steps with all memory, within the budget, and without overlap."""
-    store = f"throttled={moved * ratio / computing:.6g}"
     times = [[], [], []]
     for _ in range(options.rounds):
         times[0].append(bench(options, free, None)[0])
@@ -131,12 +153,16 @@ def report(options, folder, name):
     computing, moved = find_computing(options, spilled)
     print(f"  a step moves {moved / 2**20:.1f} MiB")
     for ratio in options.ratios:
-        alone, within, waiting = compare(options, free, spilled, ratio, computing,
-                                         moved)
+        store = f"throttled={moved * ratio / computing:.6g}"
+        planned, predicted = plan_by_costs(options, folder, job, budget, spilled, store)
+        alone, within, waiting = compare(options, free, planned, store)
+        moves = sum(bench(options, planned, store)[1:])
         print(f"  computing {1e3 * computing:.1f} ms, {ratio:.2f} x reading and "
               f"writing: spilled {within / alone:.3f} x a step with all memory "
-              f"({1e3 * alone:.1f} ms), without overlap {waiting / within:.3f} x that",
-              flush=True)
+              f"({1e3 * alone:.1f} ms), without overlap {waiting / within:.3f} x that; planned "
+              f"{1e3 * predicted[0]:.1f} ms, measured {within / predicted[0]:.3f} x "
+              f"that; {moves / 2**20:.1f} MiB moved, planned "
+              f"{sum(predicted[1:]) / 2**20:.1f}", flush=True)
     parts = compile_job(options, job, folder / f"{name}-parts", budget,
                         "--micro-batches=8")
     one, eight = (bench(options, binary, None)[1:] for binary in (spilled, parts))

@@ -51,6 +51,19 @@ TEST(MeasuredCostsTest, takesLinksOfTheClustersDevices) {
   EXPECT_EQ(one.latency, 0);
 }
 
+TEST(MeasuredCostsTest, readsTheStore) {
+  std::string text = kCosts;
+  EXPECT_FALSE(readCosts(text)->store);
+  text.insert(1, R"("store": {"read_bytes_per_second": 2e9, "shared": true,
+    "write_bytes_per_second": 1e9, "seconds_per_transfer": 1e-4},)");
+  llvm::Expected<MeasuredCosts> costs = readCosts(text);
+  ASSERT_TRUE(bool(costs)) << llvm::toString(costs.takeError());
+  EXPECT_EQ(costs->store->readBytesPerSecond, 2e9);
+  EXPECT_EQ(costs->store->writeBytesPerSecond, 1e9);
+  EXPECT_EQ(costs->store->secondsPerTransfer, 1e-4);
+  EXPECT_TRUE(costs->store->isShared);
+}
+
 TEST(MeasuredCostsTest, refusesOtherFiles) {
   struct {
     const char *from, *to, *message;
@@ -71,6 +84,13 @@ TEST(MeasuredCostsTest, refusesOtherFiles) {
       {"1.25", "0", "links[1].slowdown: expected a number from 1 to 1000"},
       {"8, \"sec", "-1, \"sec",
        "tasks[0].runs: expected a number from 0 to 1e+12"},
+      {"\"links\"", "\"store\": 3, \"links\"", "store: expected an object"},
+      {"\"links\"", "\"store\": {\"read_bytes_per_second\": 0}, \"links\"",
+       "store.read_bytes_per_second: expected a number from 1 to 1e+15"},
+      {"\"links\"",
+       "\"store\": {\"read_bytes_per_second\": 1, \"write_bytes_per_second\": "
+       "1, \"seconds_per_transfer\": 0, \"shared\": 1}, \"links\"",
+       "store.shared: expected true or false"},
   };
   for (const auto &row : rows) {
     std::string damaged = kCosts;

@@ -113,6 +113,10 @@ hfta_status hfta_store_open(const hfta_store_options *options, hfta_store **out,
 /// When nothing is read or written any more. NULL is allowed.
 void hfta_store_close(hfta_store *store);
 
+uint64_t hfta_store_extent_count(const hfta_store *store);
+/// Of one of them.
+uint64_t hfta_store_extent_bytes(const hfta_store *store, uint64_t extent);
+
 /// `count` extents from number `first` on, which lie one after the other in
 /// memory, at a multiple of HFTA_PAGE_BYTES. Returns when they are read.
 /// HFTA_CANNOT_WRITE if the medium fails, or gives other bytes than were

@@ -62,6 +62,7 @@ typedef struct bench {
   bool json;
   bool no_overlap;            ///< of tasks and transfers
   hfta_store_traffic traffic; ///< of the steps that are timed
+  hfta_store_rates store;     ///< with phases; zeros: unknown
   hfta_machine_limits limits;
 } bench;
 
@@ -159,6 +160,22 @@ static void print_peaks(const bench *self, uint64_t peak) {
   printf("\n");
 }
 
+static void write_store(const hfta_store_rates *rates,
+                        hfta_json_writer *writer) {
+  if (rates->read <= 0 || rates->write <= 0)
+    return;
+  hfta_json_key(writer, "store");
+  hfta_json_begin_object(writer);
+  hfta_json_key(writer, "read_bytes_per_second");
+  hfta_json_number(writer, rates->read, HFTA_F64);
+  hfta_json_key(writer, "write_bytes_per_second");
+  hfta_json_number(writer, rates->write, HFTA_F64);
+  hfta_json_key(writer, "seconds_per_transfer");
+  hfta_json_number(writer, rates->seconds, HFTA_F64);
+  hfta_json_put_boolean(writer, "shared", rates->is_shared);
+  hfta_json_end_object(writer);
+}
+
 static hfta_status print_json(const bench *self, int64_t steps, double seconds,
                               double rate, uint64_t peak, hfta_error *error) {
   hfta_json_writer writer;
@@ -194,6 +211,7 @@ static hfta_status print_json(const bench *self, int64_t steps, double seconds,
     hfta_write_cuts(self->program, &writer);
     hfta_write_task_times(self->program, self->times, steps, &writer);
     hfta_write_rank_measures(&self->measures, steps, &writer);
+    write_store(&self->store, &writer);
   }
   hfta_json_end_object(&writer);
   hfta_json_newline(&writer);
@@ -360,6 +378,8 @@ static hfta_status measure(bench *self, const hfta_trace_options *trace,
     status = run_timed_steps(self, steps, &seconds);
   if (status == HFTA_OK)
     status = measure_ranks(self, steps);
+  if (status == HFTA_OK && self->phases && self->json)
+    status = hfta_instance_measure_store(self->instance, &self->store, error);
   if (status != HFTA_OK)
     return status;
   const hfta_program *program = self->program;

@@ -313,6 +313,19 @@ void hfta_instance_set_overlap(hfta_instance *instance, bool overlaps) {
     instance->workers[i].spill.waits = !overlaps;
 }
 
+hfta_status hfta_instance_measure_store(hfta_instance *instance,
+                                        hfta_store_rates *out,
+                                        hfta_error *error) {
+  hfta_worker *worker = &instance->workers[0];
+  hfta_spill *spill = &worker->spill;
+  *out = (hfta_store_rates){.read = 0.0};
+  if (!spill->store)
+    return HFTA_OK;
+  hfta_spill_forget(worker);
+  return hfta_store_measure(spill->store, spill->arena, spill->arena_bytes, out,
+                            error);
+}
+
 hfta_store_traffic hfta_instance_store_traffic(const hfta_instance *instance) {
   hfta_store_traffic all = {0, 0};
   for (uint32_t i = 0; i < instance->worker_count; ++i) {

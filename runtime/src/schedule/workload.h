@@ -6,6 +6,7 @@
 #include "hfta/communicator.h"
 #include "hfta/instance.h"
 #include "hfta/store.h"
+#include "store/store_rates.h"
 
 /// Schedules, `initialize` aside, which always runs, the copies that they run
 /// for, and who runs which share of them: an instance, which is a rank, or one
@@ -147,6 +148,12 @@ void hfta_instance_set_overlap(hfta_instance *instance, bool overlaps);
 /// Bytes that the rank's workers have read from their stores, and written, so
 /// far.
 hfta_store_traffic hfta_instance_store_traffic(const hfta_instance *instance);
+
+/// How fast the first worker's store is, between two calls. `out` is zeros
+/// where nothing is spilled.
+hfta_status hfta_instance_measure_store(hfta_instance *instance,
+                                        hfta_store_rates *out,
+                                        hfta_error *error);
 
 /// What the user should know of where the rank's workers spill to, or NULL;
 /// static.

@@ -406,6 +406,14 @@ hfta_status hfta_store_open(const hfta_store_options *options, hfta_store **out,
   return status;
 }
 
+uint64_t hfta_store_extent_count(const hfta_store *self) {
+  return self->extent_count;
+}
+
+uint64_t hfta_store_extent_bytes(const hfta_store *self, uint64_t extent) {
+  return self->begins[extent + 1] - self->begins[extent];
+}
+
 void hfta_store_close(hfta_store *self) {
   if (!self)
     return;
