@@ -4,6 +4,7 @@
 
 #include "CostsFile.h"
 #include "Hfta/Dialect/Hfta/IR/JobOrder.h"
+#include "Hfta/Driver/Phases.h"
 #include "Hfta/Driver/Pipelines.h"
 #include "Hfta/Language/Files.h"
 #include "Hfta/Transforms/Passes.h"
@@ -280,10 +281,12 @@ static FailureOr<SmallVector<int64_t>> findPeaks(ModuleOp module) {
   return getWorkerBytes(*copy, *job);
 }
 
-/// The plan gets what its stages' workers need.
+/// The plan gets what its stages' workers need. What can't be lowered isn't
+/// planned otherwise, either.
 ExitCode JobPlanner::measurePeaks(ModuleOp module) {
   FailureOr<SmallVector<int64_t>> peaks = findPeaks(module);
-  if (failed(peaks))
+  isRefused = failed(peaks);
+  if (isRefused)
     return ExitCode::input;
   for (auto [stage, bytes] : llvm::zip_equal(result.plan.stages, *peaks))
     stage.peakBytes = bytes;
@@ -296,7 +299,7 @@ ExitCode JobPlanner::checkMemory(Job job, ModuleOp module) {
   for (bool isLast : {job.recompute != "auto", true}) {
     FailureOr<SmallVector<int64_t>> peaks = findPeaks(module);
     if (failed(peaks))
-      return ExitCode::input;
+      return getPhase(Phase::scheduled).failure;
     auto largest = llvm::max_element(*peaks);
     if (*largest <= job.clusterMemory)
       return ExitCode::done;
@@ -523,6 +526,13 @@ ExitCode JobPlanner::plan(LoadedModule &loaded) {
                ? checkMemory(job, *loaded.module)
                : refuseCosts(errors);
   pipeline.plansStages |= !givesStages(job);
+  if (pipeline.plansStages && job.hasBudget()) {
+    (*loaded.module)
+        .emitError("a budget of memory isn't planned with stages that are "
+                   "planned, too: name the workers, as in 'pipeline replicas = "
+                   "[2]'");
+    return ExitCode::unsupported;
+  }
   if (pipeline.plansStages && job.clusterDevices.empty()) {
     errors << "hftac: error: '--plan-pipeline' needs a clause 'cluster' or "
               "stages that are given\n"
@@ -533,9 +543,10 @@ ExitCode JobPlanner::plan(LoadedModule &loaded) {
   if (ExitCode code = model.load(job, pipeline, *loaded.module);
       code != ExitCode::done)
     return code;
-  return planWithRecompute(
+  ExitCode code = planWithRecompute(
       {job, pipeline, model.getLayers(), model.getCluster(job, pipeline),
        model.getLastLayers(),
        model.isMeasured() ? "the program that was measured" : "the model"},
       loaded);
+  return isRefused ? getPhase(Phase::scheduled).failure : code;
 }

@@ -57,6 +57,7 @@ private:
   llvm::raw_ostream &errors;
   JobDiagnostics diagnostics;
   SimulatedPlan result;
+  bool isRefused = false; ///< the module can't be lowered, as was told
 };
 
 } // namespace mlir::hfta

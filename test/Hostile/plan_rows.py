@@ -96,6 +96,16 @@ def make_plan_rows():
             ("replicas of chunks", "chunks = 2, replicas = [2, 1]", "exclude")):
         yield job(f"a planned pipeline of {name}", f"{CLUSTER}pipeline auto, {pipeline}",
                   1, *texts)
+    for name, pipeline in (("a planned pipeline", "pipeline auto"),
+                           ("a pipeline to be planned", "micro_batches 2")):
+        yield job(f"{name} within a budget of memory",
+                  f"{CLUSTER}{pipeline}\n  memory device = 1MiB", 3,
+                  "isn't planned with stages that are planned, too",
+                  options=["--plan-pipeline"], place="job.hfta:")
+    yield job("replicas in too little memory",
+              f"{CLUSTER}pipeline replicas = [2]\n  micro_batches 2\n"
+              "  memory device = 1", 3, "no plan fits into 1 bytes",
+              options=["--plan-pipeline"], place="job.hfta:")
     yield job("chunks planned on one device",
               "cluster devices = [1]\n  pipeline auto, chunks = 2", 1, "2 devices")
 

@@ -193,6 +193,20 @@ TEST(Spill, TensorsAreWrittenAndReadInTheStore) {
                "tensor 'hidden' isn't kept: others take turns in its memory");
 }
 
+TEST(Spill, StepsWithinABudgetAreNotAccumulated) {
+  ProgramPointer program = makeProgram(spillingOptions());
+  program->device_bytes = 1 << 30;
+  InstancePointer instance = make(program.get(), 1, "memory");
+  Batch batch(0);
+  EXPECT_EQ(hfta_instance_accumulate(instance.get(), batch.inputs, nullptr),
+            HFTA_UNSUPPORTED);
+  std::string message = hfta_instance_message(instance.get());
+  EXPECT_NE(message.find("steps can't be accumulated"), std::string::npos)
+      << message;
+  std::vector<double> losses;
+  step(instance.get(), 0, losses);
+}
+
 TEST(Spill, AResetBeginsAnew) {
   ProgramPointer program = makeProgram(spillingOptions(2));
   InstancePointer instance = make(program.get(), 1, nullptr);

@@ -104,7 +104,8 @@ hfta_status hfta_instance_step(hfta_instance *instance,
 void hfta_instance_offer(hfta_instance *instance, const void *const *inputs);
 
 /// Forward and backward: adds one batch's gradients to those since the last
-/// update.
+/// update. HFTA_UNSUPPORTED for a program with a budget of memory, in which
+/// gradients don't outlive a step.
 hfta_status hfta_instance_accumulate(hfta_instance *instance,
                                      const void *const *inputs, double *losses);
 
