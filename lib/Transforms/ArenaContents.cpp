@@ -110,7 +110,8 @@ LogicalResult ArenaContents::addUp(AllReduceOp reduce, Place place) {
 }
 
 LogicalResult ArenaContents::finishCall(ScheduleOp schedule) {
-  if (schedule.getKind() == schedules::kBeginTurn)
+  if (schedule.getKind() == schedules::kBeginTurn ||
+      schedule.getKind() == schedules::kBeginTurnBeside)
     for (const auto &[place, window] : windows)
       ofTurn.insert(place);
   if (schedule.getKind() == schedules::kEndTurn)

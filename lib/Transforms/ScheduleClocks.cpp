@@ -77,3 +77,13 @@ void ScheduleClocks::await(AwaitOp await, int64_t event) {
   for (auto [queue, time] : known->second.second)
     clock[queue] = std::max(clock[queue], time);
 }
+
+/// With what a queue has done, what it has waited for is done.
+void ScheduleClocks::finishCall(const std::set<Queue> &goingOn) {
+  llvm::erase_if(accesses, [&](const Access &access) {
+    return llvm::any_of(clocks, [&](const auto &own) {
+      return goingOn.count(own.first) == 0 &&
+             isKnown(own.first, {access.queue, access.time});
+    });
+  });
+}

@@ -11,6 +11,7 @@
 #include "Hfta/Dialect/Hfta/IR/HftaOps.h"
 
 #include <map>
+#include <set>
 
 namespace mlir::hfta {
 
@@ -66,8 +67,8 @@ public:
                       bool isWrite);
   /// The same where nothing can be at it.
   void note(Queue queue, const CommandRange &range, bool isWrite);
-  /// The host has waited for all.
-  void finishCall() { accesses.clear(); }
+  /// The host has waited for all queues but these.
+  void finishCall(const std::set<Queue> &goingOn);
 
 private:
   /// For each queue, how many of its commands are known to be done.

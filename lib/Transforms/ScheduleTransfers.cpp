@@ -91,6 +91,7 @@ namespace {
 struct PlannedTurns {
   TurnsOfSteps turns;
   int64_t copies; ///< of a turn; a step goes through narrower ones
+  bool overlaps;  ///< whether the next turn's copies come meanwhile
   Planned step;
 };
 } // namespace
@@ -111,10 +112,16 @@ static std::optional<PlannedTurns> planTurns(ModuleOp module, const Job &job,
     RepeatOp ofStep = builder.findLoop(RepeatKind::turns);
     ofStep.setCopies(copies);
     ArenaPlan plan = planArena(builder.findSegments(copies), room);
-    int64_t most = turns->countCopies(room - plan.bytes);
-    if (most >= copies)
-      return PlannedTurns{
-          *turns, most, {std::move(builder), ofStep, std::move(plan)}};
+    int64_t left = room - plan.bytes;
+    int64_t most = turns->countCopies(left);
+    if (most < copies)
+      continue;
+    int64_t beside = turns->countCopies(left / 2);
+    bool overlaps = most < job.copies && beside >= copies;
+    return PlannedTurns{*turns,
+                        overlaps ? beside : most,
+                        overlaps,
+                        {std::move(builder), ofStep, std::move(plan)}};
   }
   turns->getStep().erase();
   return std::nullopt;
@@ -234,9 +241,11 @@ struct ScheduleTransfersPass
     if (turns) {
       ArenaPlan &ofStep = turns->step.plan;
       turns->step.builder.build(ofStep);
-      turns->turns.build(turns->copies, ofStep.bytes, queues::kSends);
-      bytes = std::max(bytes,
-                       ofStep.bytes + turns->turns.countBytes(turns->copies));
+      turns->turns.build(turns->copies, ofStep.bytes, turns->overlaps,
+                         queues::kSends, findFirstEvent(module));
+      int64_t places = turns->overlaps ? 2 : 1;
+      bytes = std::max(bytes, ofStep.bytes + places * turns->turns.countBytes(
+                                                          turns->copies));
     }
     module->setAttr(HftaDialect::kArenaAttrName,
                     Builder(module.getContext()).getI64IntegerAttr(bytes));

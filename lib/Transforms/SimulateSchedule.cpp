@@ -342,17 +342,28 @@ static void add(SpillRun &sum, const SpillRun &run) {
 }
 
 /// The mean of steps that copies go through turn by turn: what begins and ends
-/// a turn is done once for all of them.
+/// a turn is done once for all of them, if need be while other copies compute.
 static SpillRun simulateTurns(ModuleOp module, const Job &job,
                               const StepCosts &costs, ScheduleOp step) {
   SymbolTable symbols(module);
   SpillRun sum = StepWalk(module, job, costs).follow(step, 0);
+  double moving = -sum.seconds;
   for (StringRef name : {schedules::kBeginTurn, schedules::kEndTurn}) {
     auto schedule = symbols.lookup<ScheduleOp>(name);
     SpillRun run = StepWalk(module, job, costs).follow(schedule, 0);
     divide(run, HFTA_DEFAULT_LOG_EVERY);
     add(sum, run);
   }
+  moving += sum.seconds;
+  auto begin = symbols.lookup<ScheduleOp>(schedules::kBeginTurn);
+  auto repeat = cast<RepeatOp>(begin.getBody().front().front());
+  int64_t turns =
+      llvm::divideCeil(job.copies, repeat.getCopies().value_or(job.copies));
+  // The first turn's copies come, and the last one's go, when nothing computes.
+  if (symbols.lookup(schedules::kBeginTurnBeside))
+    sum.seconds -=
+        std::min(sum.seconds - moving, moving * static_cast<double>(turns - 1) /
+                                           static_cast<double>(turns));
   return sum;
 }
 

@@ -18,6 +18,54 @@ bool hfta::liesThroughout(ScheduleOp schedule, SegmentAttr segment) {
   return schedule.getKind() == schedules::kTurnStep && isSpilledState(segment);
 }
 
+/// The bytes of the arena that a fetch gives a segment.
+static std::pair<int64_t, int64_t> getRange(FetchOp fetch) {
+  auto begin = static_cast<int64_t>(fetch.getAddress());
+  int64_t bytes = fetch.findInstanceBytes().value_or(0) *
+                  static_cast<int64_t>(fetch.getInstances());
+  return {begin, begin + bytes};
+}
+
+/// Both turns' copies are there at a time.
+static LogicalResult verifyPlaces(ScheduleOp begin, ScheduleOp beside) {
+  for (auto next : beside.getOps<RepeatOp>())
+    for (auto fetch : next.getOps<FetchOp>())
+      for (auto last : begin.getOps<RepeatOp>())
+        for (auto other : last.getOps<FetchOp>()) {
+          auto [from, to] = getRange(fetch);
+          auto [otherFrom, otherTo] = getRange(other);
+          if (from < otherTo && otherFrom < to)
+            return fetch.emitOpError("takes bytes ")
+                   << from << " to " << to << " of the arena, in which segment "
+                   << other.getSegment() << " of the turn before lies";
+        }
+  return success();
+}
+
+FailureOr<SmallVector<ScheduleOp>> hfta::findTurns(ScheduleOp schedule) {
+  StringRef kind = schedule.getKind();
+  if (!llvm::is_contained(schedules::kOfTurn, kind))
+    return SmallVector<ScheduleOp>{schedule};
+  SmallVector<ScheduleOp> turns;
+  SymbolTable symbols(schedule->getParentOfType<ModuleOp>());
+  for (StringRef name :
+       {schedules::kBeginTurn, schedules::kTurnStep, schedules::kEndTurn}) {
+    auto part = symbols.lookup<ScheduleOp>(name);
+    if (!part)
+      return schedule.emitOpError("needs a schedule '") << name << "'";
+    turns.push_back(part);
+  }
+  if (kind != schedules::kTurnStep)
+    return SmallVector<ScheduleOp>();
+  auto beside = symbols.lookup<ScheduleOp>(schedules::kBeginTurnBeside);
+  if (beside && failed(verifyPlaces(turns.front(), beside)))
+    return failure();
+  turns.append({beside ? beside : turns[0], turns[1], turns[2]});
+  if (beside)
+    turns.append({turns[0], turns[1], turns[2]});
+  return turns;
+}
+
 /// Whether all that a step does, it does for any copies, and alike in each
 /// step, on one rank.
 static bool isForAnyCopies(ScheduleOp step) {
@@ -94,7 +142,8 @@ int64_t TurnsOfSteps::countMoved() const {
   return bytes / HFTA_DEFAULT_LOG_EVERY;
 }
 
-void TurnsOfSteps::build(int64_t copies, int64_t address, int64_t queue) {
+void TurnsOfSteps::build(int64_t copies, int64_t address, bool overlaps,
+                         int64_t queue, int64_t event) {
   OpBuilder builder(step);
   Location loc = step.getLoc();
   auto begin = [&](StringRef name) {
@@ -106,16 +155,25 @@ void TurnsOfSteps::build(int64_t copies, int64_t address, int64_t queue) {
     turns.setCopies(copies);
     builder.setInsertionPointToEnd(&turns.getBody().emplaceBlock());
   };
-  begin(schedules::kBeginTurn);
-  for (int64_t number : segments) {
-    FetchOp::create(builder, loc, number, address, Contents::stored,
-                    getSegment(number).getInstances(), /*ahead=*/0,
+  auto fetch = [&](StringRef name) {
+    begin(name);
+    AwaitOp::create(builder, loc, event, /*instances=*/1, /*ahead=*/0,
                     /*device=*/0, queue);
-    address += countBytes(number, copies);
-  }
+    for (int64_t number : segments) {
+      FetchOp::create(builder, loc, number, address, Contents::stored,
+                      getSegment(number).getInstances(), /*ahead=*/0,
+                      /*device=*/0, queue);
+      address += countBytes(number, copies);
+    }
+  };
+  fetch(schedules::kBeginTurn);
+  if (overlaps)
+    fetch(schedules::kBeginTurnBeside);
   begin(schedules::kEndTurn);
   for (int64_t number : written)
     EvictOp::create(builder, loc, number, /*ahead=*/0, /*device=*/0, queue + 1);
+  RecordOp::create(builder, loc, event, /*instances=*/1, /*ahead=*/0,
+                   /*device=*/0, queue + 1);
   for (int64_t number : segments)
     DropOp::create(builder, loc, number, /*ahead=*/0, /*device=*/0,
                    /*queue=*/0);

@@ -6,6 +6,8 @@
 // several steps at a time instead: schedule `begin_turn` brings it, each call
 // of `turn_step` is a step of these copies, and `end_turn` takes it back. All
 // copies take such turns for the same steps, whose batches are read again.
+// Where two turns' copies have room, `begin_turn_beside` brings every other
+// turn's to a place of its own, while the one before is still at its steps.
 //===----------------------------------------------------------------------===//
 
 #ifndef HFTA_LIB_TRANSFORMS_TURNSOFSTEPS_H
@@ -22,6 +24,12 @@ namespace mlir::hfta {
 /// Whether a segment lies in the arena during a whole schedule, where the
 /// beginning of the turn has put it.
 bool liesThroughout(ScheduleOp schedule, SegmentAttr segment);
+
+/// The schedules that are to be followed with one: itself, or, of a turn's
+/// step, as many turns as it takes until copies come to where others were; none
+/// for what begins and ends turns. An error where some are missing, or the next
+/// turn's copies would come to where the last one's still are.
+FailureOr<SmallVector<ScheduleOp>> findTurns(ScheduleOp schedule);
 
 class TurnsOfSteps {
 public:
@@ -43,8 +51,11 @@ public:
     return sharedBytes + copies * copyBytes;
   }
   /// Adds the schedules that begin and end turns of so many copies, whose state
-  /// lies at an address of the arena. Queue `queue` reads, the next one writes.
-  void build(int64_t copies, int64_t address, int64_t queue);
+  /// lies at an address of the arena, and every other turn's behind that if it
+  /// comes while the one before is there. Queue `queue` reads, the next one
+  /// writes; event `event` tells that a turn's copies have gone.
+  void build(int64_t copies, int64_t address, bool overlaps, int64_t queue,
+             int64_t event);
 
 private:
   TurnsOfSteps(ScheduleOp step, ArrayAttr table, int64_t copies)

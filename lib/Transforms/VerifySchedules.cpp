@@ -7,6 +7,7 @@
 #include "Hfta/Transforms/Passes.h"
 #include "ScheduleClocks.h"
 #include "ScheduleContents.h"
+#include "TurnsOfSteps.h"
 #include "VerifyMessages.h"
 
 #include <map>
@@ -47,7 +48,7 @@ public:
               schedule, [&](RunOp run) { return isRunInCall(run); })) ||
           failed(checkActions(schedule)) || failed(arena.finishCall(schedule)))
         return failure();
-      finishCall();
+      finishCall(schedule);
     }
     return success();
   }
@@ -62,7 +63,7 @@ private:
   int64_t countMicroBatches() const;
   void begin(const Call &call);
   void resetSegments();
-  void finishCall();
+  void finishCall(ScheduleOp schedule);
   LogicalResult visit(Operation *command) override;
   LogicalResult pass(OnlyOp only) override { return contents.pass(only); }
   LogicalResult followSend(SendOp send);
@@ -124,6 +125,9 @@ private:
   /// brings of the next one.
   int64_t held = 0, coming = 0;
   ScheduleClocks clocks;
+  /// Queues that the host no longer waits for: the next turn of several steps
+  /// begins while these still write the last one's.
+  std::set<Queue> goingOn;
   /// For which micro-batches, by place, a command of an order has run a task.
   std::map<Operation *, std::set<int64_t>> placesOf;
   ScheduleContents contents;
@@ -156,8 +160,9 @@ int64_t ScheduleWalk::countMicroBatches() const {
 SmallVector<ScheduleWalk::Call>
 ScheduleWalk::listCalls(ScheduleOp schedule) const {
   int64_t all = countMicroBatches();
-  if (schedule.getKind() == schedules::kBeginTurn ||
-      schedule.getKind() == schedules::kEndTurn)
+  // What only moves has no micro-batches.
+  if (llvm::is_contained(schedules::kOfTurn, schedule.getKind()) &&
+      schedule.getKind() != schedules::kTurnStep)
     return {Call{/*microBatches=*/0, /*turns=*/1}};
   SmallVector<Call> calls = {
       {all}, {all, /*turns=*/2, /*isChosen=*/false}, {all}, {all, /*turns=*/1}};
@@ -487,9 +492,15 @@ void ScheduleWalk::resetSegments() {
   }
 }
 
-/// Whatever comes next, comes after all that there was.
-void ScheduleWalk::finishCall() {
-  clocks.finishCall();
+/// Whatever comes next, comes after all that there was but what goes on.
+void ScheduleWalk::finishCall(ScheduleOp schedule) {
+  auto module = schedule->getParentOfType<ModuleOp>();
+  if (schedule.getKind() == schedules::kEndTurn &&
+      module.lookupSymbol(schedules::kBeginTurnBeside))
+    schedule.walk([&](EvictOp evict) {
+      goingOn.insert(Queue(evict.getDevice(), evict.getQueue()));
+    });
+  clocks.finishCall(goingOn);
   lastExchange.reset();
   lastMessages.clear();
   now.first += own.size();
@@ -532,27 +543,6 @@ LogicalResult ScheduleWalk::visit(Operation *command) {
   return success();
 }
 
-/// What begins and ends a turn of several steps is followed around its step,
-/// twice: the next turn's copies come to where the last one's were.
-static FailureOr<SmallVector<ScheduleOp>> findSequence(ScheduleOp schedule) {
-  StringRef kind = schedule.getKind();
-  if (!llvm::is_contained(schedules::kOfTurn, kind))
-    return SmallVector<ScheduleOp>{schedule};
-  SmallVector<ScheduleOp> sequence;
-  SymbolTable symbols(schedule->getParentOfType<ModuleOp>());
-  for (StringRef name : schedules::kOfTurn) {
-    auto part = symbols.lookup<ScheduleOp>(name);
-    if (!part)
-      return schedule.emitOpError("needs a schedule '") << name << "'";
-    sequence.push_back(part);
-  }
-  if (kind != schedules::kTurnStep)
-    return SmallVector<ScheduleOp>();
-  for (size_t part = 0; part < std::size(schedules::kOfTurn); ++part)
-    sequence.push_back(sequence[part]);
-  return sequence;
-}
-
 static LogicalResult verify(ScheduleOp schedule, const Job &job) {
   auto module = schedule->getParentOfType<ModuleOp>();
   auto stage = std::max<int64_t>(schedule.getStage(), 0);
@@ -561,7 +551,7 @@ static LogicalResult verify(ScheduleOp schedule, const Job &job) {
            << stage << ", of " << job.getStageCount();
   if (failed(verifyReplicas(schedule, job)))
     return failure();
-  FailureOr<SmallVector<ScheduleOp>> sequence = findSequence(schedule);
+  FailureOr<SmallVector<ScheduleOp>> sequence = findTurns(schedule);
   if (failed(sequence))
     return failure();
   SmallVector<StageRank> ranks = listRanks(schedule, job);

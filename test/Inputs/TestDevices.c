@@ -244,6 +244,13 @@ static hfta_status shuffled_wait(hfta_device *base, hfta_error *error) {
   return status;
 }
 
+/// More than that is done, as may always happen.
+static hfta_status shuffled_wait_for(hfta_device *base, uint64_t queues,
+                                     hfta_error *error) {
+  (void)queues;
+  return shuffled_wait(base, error);
+}
+
 static hfta_status shuffled_open(const hfta_device_options *options,
                                  hfta_device **out, hfta_error *error);
 
@@ -260,6 +267,7 @@ static const hfta_device_functions shuffled = {
     .record = shuffled_record,
     .await = shuffled_await,
     .wait = shuffled_wait,
+    .wait_for = shuffled_wait_for,
     .observe = observe,
     .host_address = host_address,
 };

@@ -429,8 +429,9 @@ def HftaScheduleTransfers
     copies make a turn as fit. Where all that a turn's copies have in the store has
     room beside what a step uses, and less is moved in this way, copies also take
     turns of several steps: `turn_step` is a step in which it has a place all the
-    time, `begin_turn` fetches it and `end_turn` evicts it. Where transfers are there
-    already, the pass checks that kernels, which have been lowered since, leave the
+    time, `begin_turn` fetches it and `end_turn` evicts it; where there is room for
+    two turns' copies, `begin_turn_beside` fetches every other turn's to another
+    place. Where transfers are there already, the pass checks that kernels, which have been lowered since, leave the
     program in the budget.
 
     Fetches go to a queue of their own, evictions to another one. They await that

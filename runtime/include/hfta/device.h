@@ -137,6 +137,10 @@ typedef struct hfta_device_functions {
   /// Returns when all work of all queues is done. Fails with the first error
   /// since the last call, which names the command.
   hfta_status (*wait)(hfta_device *device, hfta_error *error);
+  /// The same where work of some queues alone is to be done: bit q of `queues`
+  /// stands for queue q, the highest one for all from there on.
+  hfta_status (*wait_for)(hfta_device *device, uint64_t queues,
+                          hfta_error *error);
 
   /// From the next command on. NULL: nobody.
   void (*observe)(hfta_device *device, const hfta_observer *observer);

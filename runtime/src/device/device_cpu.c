@@ -168,8 +168,13 @@ static void cpu_await(hfta_device *device, uint32_t queue, uint32_t event) {
   hfta_queues_push(queues_of(device), queue, &work);
 }
 
+static hfta_status cpu_wait_for(hfta_device *device, uint64_t queues,
+                                hfta_error *error) {
+  return hfta_queues_wait(queues_of(device), queues, error);
+}
+
 static hfta_status cpu_wait(hfta_device *device, hfta_error *error) {
-  return hfta_queues_wait(queues_of(device), error);
+  return cpu_wait_for(device, UINT64_MAX, error);
 }
 
 static void cpu_observe(hfta_device *device, const hfta_observer *observer) {
@@ -197,6 +202,7 @@ const hfta_device_functions hfta_device_cpu = {
     .record = cpu_record,
     .await = cpu_await,
     .wait = cpu_wait,
+    .wait_for = cpu_wait_for,
     .observe = cpu_observe,
     .host_address = cpu_host_address,
 };

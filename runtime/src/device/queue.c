@@ -366,28 +366,33 @@ void hfta_queues_push(hfta_queues *self, uint32_t number,
   pthread_mutex_unlock(&self->mutex);
 }
 
-/// Whether another queue than the first had anything left to do.
-static bool wait_for_threads(hfta_queues *self) {
+/// Whether another queue of these than the first had anything left to do.
+static bool wait_for_threads(hfta_queues *self, uint64_t which) {
   bool blocks = false;
   pthread_mutex_lock(&self->mutex);
   for (uint32_t i = 1; i < self->count; ++i)
-    blocks |= finish(self, &self->queues[i], self->queues[i].pushed);
+    if (which >> (i < 63 ? i : 63) & 1)
+      blocks |= finish(self, &self->queues[i], self->queues[i].pushed);
   pthread_mutex_unlock(&self->mutex);
   return blocks;
 }
 
-hfta_status hfta_queues_wait(hfta_queues *self, hfta_error *error) {
+hfta_status hfta_queues_wait(hfta_queues *self, uint64_t which,
+                             hfta_error *error) {
   do_first_queue(self, self->queues[0].pushed);
   double begin = begin_activity(self);
-  if (wait_for_threads(self))
+  if (wait_for_threads(self, which))
     end_activity(self,
                  (hfta_activity){.kind = HFTA_ACTIVITY_WAIT, .begin = begin});
   end_computing(self);
+  // Queues that aren't waited for may fail now.
+  pthread_mutex_lock(&self->mutex);
   hfta_status status = self->status;
   self->status = HFTA_OK;
-  return status == HFTA_OK
-             ? HFTA_OK
-             : hfta_fail(error, status, "%s", self->error.message);
+  if (status != HFTA_OK)
+    hfta_fail(error, status, "%s", self->error.message);
+  pthread_mutex_unlock(&self->mutex);
+  return status;
 }
 
 void hfta_queues_observe(hfta_queues *self, const hfta_observer *observer) {

@@ -73,9 +73,10 @@ void hfta_queues_run_by(hfta_queues *queues, const hfta_task_runner *runner);
 void hfta_queues_push(hfta_queues *queues, uint32_t queue,
                       const hfta_work *work);
 
-/// Does what queue 0 holds and waits for the other queues. The first error
-/// since the last call.
-hfta_status hfta_queues_wait(hfta_queues *queues, hfta_error *error);
+/// Does what queue 0 holds and waits for the other queues, all or some, as
+/// hfta_device_functions.wait_for. The first error since the last call.
+hfta_status hfta_queues_wait(hfta_queues *queues, uint64_t which,
+                             hfta_error *error);
 
 void hfta_queues_observe(hfta_queues *queues, const hfta_observer *observer);
 

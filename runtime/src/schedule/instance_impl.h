@@ -40,6 +40,7 @@ struct hfta_instance {
   int64_t steps;
   int64_t total_steps;   ///< 0: unknown
   bool begins_with_last; ///< turns of several steps: the last one's copies
+  bool last_lies_beside; ///< these have the other turns' place
   hfta_error error;
 };
 

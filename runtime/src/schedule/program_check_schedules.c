@@ -363,6 +363,14 @@ static bool is_whole(const hfta_program *program, const char *name) {
   return count == 0 || count == program->stage_count;
 }
 
+/// Of a number of copies.
+static bool begins_with_turns(const hfta_schedule *schedule) {
+  return schedule->command_count > 0 &&
+         schedule->commands->kind == HFTA_COMMAND_REPEAT &&
+         schedule->commands->subject == HFTA_REPEAT_TURNS &&
+         schedule->commands->bytes > 0;
+}
+
 /// Turns of several steps have a beginning, of a number of copies, and an end.
 static bool has_sound_turns(const hfta_program *program) {
   const hfta_schedule *begin =
@@ -371,10 +379,11 @@ static bool has_sound_turns(const hfta_program *program) {
       !hfta_program_find_schedule(program, "end_turn"))
     return !begin && !hfta_program_find_schedule(program, "turn_step") &&
            !hfta_program_find_schedule(program, "end_turn");
-  return begin->command_count > 0 &&
-         begin->commands->kind == HFTA_COMMAND_REPEAT &&
-         begin->commands->subject == HFTA_REPEAT_TURNS &&
-         begin->commands->bytes > 0;
+  const hfta_schedule *beside =
+      hfta_program_find_schedule(program, "begin_turn_beside");
+  return begins_with_turns(begin) &&
+         (!beside || (begins_with_turns(beside) &&
+                      beside->commands->bytes == begin->commands->bytes));
 }
 
 hfta_status hfta_program_check_schedules(const hfta_program *program,

@@ -294,7 +294,8 @@ static void move_instance(const walk *self, const hfta_command *command,
                                     .turn_copies = self->turn_copies,
                                     .copies = self->copies,
                                     .first = self->first,
-                                    .copy_count = self->copy_count};
+                                    .copy_count = self->copy_count,
+                                    .is_ahead = self->call->is_ahead};
   if (command->kind == HFTA_COMMAND_DROP)
     return hfta_spill_drop(worker, command, &moment);
   // Tasks before it are done, and none begins until it is.
@@ -442,15 +443,18 @@ hfta_status hfta_worker_run(hfta_worker *worker,
   bool takes_batch = reads_fields(schedule);
   if (takes_batch)
     hfta_batches_begin(&worker->batches, schedule, call->inputs);
-  else
+  else if (!call->is_posted)
     worker->batches.count = 0; // a port may be where a field was
   worker->spill.failure = HFTA_OK;
   double begin = instance->now();
   run_commands(&self, schedule->commands, schedule->command_count);
   hfta_error later;
   hfta_status failure = worker->spill.failure;
-  hfta_status status = worker->device->functions->wait(
-      worker->device, failure == HFTA_OK ? &worker->error : &later);
+  if (call->is_posted)
+    return failure;
+  hfta_status status = worker->device->functions->wait_for(
+      worker->device, call->queues ? call->queues : UINT64_MAX,
+      failure == HFTA_OK ? &worker->error : &later);
   status = failure == HFTA_OK ? status : failure;
   // A batch that isn't full takes less time whatever the turns are.
   if (status == HFTA_OK && call->micro_batches == program->micro_batches)

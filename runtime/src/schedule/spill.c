@@ -108,7 +108,8 @@ hfta_status hfta_spill_open(hfta_worker *worker,
     extents += extents_of(worker, i) * worker->memory[i].count;
   }
   self->held = calloc((size_t)self->held_count + 1, sizeof(*self->held));
-  if (!self->held)
+  self->coming = calloc((size_t)self->held_count + 1, sizeof(*self->coming));
+  if (!self->held || !self->coming)
     return out_of_memory(worker);
   hfta_status status = open_arena(worker);
   return status == HFTA_OK ? open_store(worker, options) : status;
@@ -123,11 +124,12 @@ void hfta_spill_close(hfta_worker *worker) {
   free(self->extents);
   free(self->firsts);
   free(self->held);
+  free(self->coming);
 }
 
 void hfta_spill_forget(hfta_worker *worker) {
   for (uint32_t i = 0; i < worker->spill.held_count; ++i)
-    worker->spill.held[i].at = NULL;
+    worker->spill.held[i].at = worker->spill.coming[i].at = NULL;
 }
 
 void hfta_spill_settle(hfta_worker *worker) {
@@ -150,13 +152,17 @@ static hfta_held *find_held(const hfta_worker *worker, uint32_t segment,
   return &worker->spill.held[worker->spill.firsts[segment] + instance];
 }
 
+static void overwrite_one(hfta_held *other, const hfta_held *own) {
+  if (other != own && other->at && other->at < own->at + own->bytes &&
+      own->at < other->at + other->bytes)
+    other->at = NULL;
+}
+
 /// Others' places that a place overlaps.
 static void overwrite(hfta_worker *worker, const hfta_held *own) {
   for (uint32_t i = 0; i < worker->spill.held_count; ++i) {
-    hfta_held *other = &worker->spill.held[i];
-    if (other != own && other->at && other->at < own->at + own->bytes &&
-        own->at < other->at + other->bytes)
-      other->at = NULL;
+    overwrite_one(&worker->spill.held[i], own);
+    overwrite_one(&worker->spill.coming[i], own);
   }
 }
 
@@ -240,10 +246,16 @@ void hfta_spill_fetch(hfta_worker *worker, const hfta_command *command,
   hfta_device *device = worker->device;
   uint32_t segment = command->to.index;
   hfta_held *held = find_held(worker, segment, moment->instance);
+  hfta_held *coming = &worker->spill.coming[held - worker->spill.held];
   hfta_held wanted = make_place(worker, command, moment);
+  if (moment->is_ahead)
+    held = coming;
+  else if (lies_there(coming, &wanted))
+    *held = *coming;
   bool lies =
       command->subject == HFTA_CONTENTS_STORED && lies_there(held, &wanted);
-  worker->memory[segment].bases[moment->instance] = wanted.at;
+  if (!moment->is_ahead)
+    worker->memory[segment].bases[moment->instance] = wanted.at;
   if (!lies)
     *held = wanted;
   overwrite(worker, held);
@@ -318,7 +330,8 @@ hfta_status hfta_spill_write_tensor(hfta_worker *worker, uint32_t tensor,
                                     const void *from, uint64_t bytes,
                                     hfta_error *error) {
   const hfta_tensor *row = &worker->program->tensors[tensor];
-  find_held(worker, row->segment, 0)->at = NULL;
+  hfta_held *held = find_held(worker, row->segment, 0);
+  held->at = worker->spill.coming[held - worker->spill.held].at = NULL;
   return hfta_store_write_bytes(
       worker->spill.store, extent_of(worker, row->segment, 0, copy),
       begin_of(worker, row, copy) + offset, from, bytes, error);

@@ -32,6 +32,7 @@ typedef struct hfta_spill {
                      ///< instance, and copy if it has slabs
   uint32_t *firsts;  ///< of each segment its first one in `held`
   hfta_held *held;   ///< one an instance of what isn't resident
+  hfta_held *coming; ///< the same of what is fetched for a later call
   uint32_t held_count;
   bool waits;          ///< the host waits before each transfer, and for it
   hfta_status failure; ///< of one that it has waited for in this call
@@ -44,6 +45,7 @@ typedef struct hfta_spill_moment {
   uint64_t turn_copies;  ///< as the schedule has it; 0: outside of such turns
   const int32_t *copies; ///< of the turn
   int64_t first, copy_count; ///< among those that run, and how many
+  bool is_ahead;             ///< tasks find it with the next FETCH alone
 } hfta_spill_moment;
 
 /// Memory, and the store in the folder, after the worker's device is there.

@@ -11,59 +11,137 @@ bool hfta_instance_takes_windows(const hfta_instance *instance) {
          hfta_program_find_schedule(instance->program, "turn_step");
 }
 
-/// How many copies there is room for, which hfta_program_check has seen.
-static int64_t copies_of_turn(const hfta_instance *instance) {
-  const hfta_schedule *schedule =
-      hfta_program_find_schedule(instance->program, "begin_turn");
-  return (int64_t)schedule->commands->bytes;
+/// How a window's turns follow each other.
+typedef struct turns {
+  hfta_instance *instance;
+  hfta_window *window;
+  int64_t count;
+  int64_t copies; ///< of a turn; the last one may have fewer
+  int64_t begin;  ///< steps done before
+  bool overlaps;  ///< the next one's copies come meanwhile
+  uint64_t reads,
+      writes; ///< queues of the store, as hfta_schedule_call has them
+} turns;
+
+static const hfta_schedule *find(const turns *self, const char *name) {
+  return hfta_program_find_schedule(self->instance->program, name);
 }
 
-static hfta_status run_turn_step(hfta_instance *instance,
-                                 const hfta_window *window,
-                                 hfta_schedule_call *call, int64_t step) {
-  hfta_status status = window->take(window->argument, step, &call->inputs);
-  call->name = "turn_step";
+/// The queues of a schedule's commands of some kind.
+static uint64_t queues_of(const hfta_schedule *schedule,
+                          hfta_command_kind kind) {
+  uint64_t queues = 0;
+  for (uint32_t i = 0; i < schedule->command_count; ++i)
+    if (schedule->commands[i].kind == (uint32_t)kind)
+      queues |= (uint64_t)1 << (schedule->commands[i].queue % 64);
+  return queues;
+}
+
+/// As few turns as there is room for, which hfta_program_check has seen, each
+/// of as many copies.
+static turns plan_turns(hfta_instance *instance, hfta_window *window) {
+  turns self = {
+      .instance = instance, .window = window, .begin = instance->steps};
+  const hfta_schedule *begin = find(&self, "begin_turn");
+  int64_t most = (int64_t)begin->commands->bytes;
+  self.count = (instance->live_count + most - 1) / most;
+  self.copies = (instance->live_count + self.count - 1) / self.count;
+  self.reads = queues_of(begin, HFTA_COMMAND_FETCH);
+  self.writes = queues_of(find(&self, "end_turn"), HFTA_COMMAND_EVICT);
+  self.overlaps =
+      find(&self, "begin_turn_beside") && instance->program->queue_count < 64;
+  return self;
+}
+
+/// Of the turn's copies. Those of the last window's last turn are the first
+/// ones: they are still there.
+static hfta_schedule_call make_call(const turns *self, int64_t number,
+                                    const char *name) {
+  const hfta_instance *instance = self->instance;
+  int64_t turn = instance->begins_with_last ? self->count - 1 - number : number;
+  int64_t first = turn * self->copies, left = instance->live_count - first;
+  return (hfta_schedule_call){.name = name,
+                              .micro_batches = instance->program->micro_batches,
+                              .copies = instance->live + first,
+                              .first = first,
+                              .copy_count =
+                                  left < self->copies ? left : self->copies};
+}
+
+/// Every other turn lies beside the one before.
+static bool lies_beside(const turns *self, int64_t number) {
+  return self->overlaps && (self->instance->last_lies_beside + number) % 2;
+}
+
+static hfta_schedule_call make_begin(const turns *self, int64_t number) {
+  return make_call(self, number,
+                   lies_beside(self, number) ? "begin_turn_beside"
+                                             : "begin_turn");
+}
+
+static hfta_status wait_for(const turns *self, uint64_t queues) {
+  hfta_device *device = self->instance->workers->device;
+  return device->functions->wait_for(device, queues, &self->instance->error);
+}
+
+/// To where the copies before these are going from, as events order it.
+static hfta_status fetch_next(const turns *self, int64_t number) {
+  hfta_schedule_call call = make_begin(self, number + 1);
+  call.is_posted = call.is_ahead = true;
+  return hfta_instance_run(self->instance, &call);
+}
+
+static hfta_status run_turn_step(const turns *self, int64_t number,
+                                 int64_t step) {
+  hfta_instance *instance = self->instance;
+  hfta_window *window = self->window;
+  hfta_schedule_call call = make_call(self, number, "turn_step");
+  if (self->overlaps)
+    call.queues = ~(self->reads | self->writes);
+  hfta_status status = window->take(window->argument, step, &call.inputs);
   if (status != HFTA_OK)
     return status;
   return hfta_instance_run_step(
-      instance, call, &window->losses[step * instance->program->copies]);
+      instance, &call, &window->losses[step * instance->program->copies]);
 }
 
 /// One turn's copies go through all steps.
-static hfta_status run_turn(hfta_instance *instance, hfta_window *window,
-                            hfta_schedule_call *call, bool is_first) {
-  call->name = "begin_turn";
-  hfta_status status = hfta_instance_run(instance, call);
+static hfta_status run_turn(const turns *self, int64_t number) {
+  hfta_window *window = self->window;
+  bool has_next = number + 1 < self->count;
+  hfta_schedule_call begin = make_begin(self, number);
+  if (number > 0 && self->overlaps)
+    begin.queues = self->reads;
+  self->instance->steps = self->begin;
+  hfta_status status = hfta_instance_run(self->instance, &begin);
+  if (status == HFTA_OK && has_next && self->overlaps)
+    status = fetch_next(self, number);
   for (int64_t step = 0; step < window->steps && status == HFTA_OK; ++step) {
-    status = run_turn_step(instance, window, call, step);
-    if (status == HFTA_OK && is_first && window->ends &&
+    status = run_turn_step(self, number, step);
+    if (status == HFTA_OK && number == 0 && window->ends &&
         step + 1 < window->steps && window->ends(window->argument))
       window->steps = step + 1;
   }
-  call->name = "end_turn";
-  return status == HFTA_OK ? hfta_instance_run(instance, call) : status;
+  hfta_schedule_call end = make_call(self, number, "end_turn");
+  end.is_posted = has_next && self->overlaps;
+  return status == HFTA_OK ? hfta_instance_run(self->instance, &end) : status;
 }
 
 hfta_status hfta_instance_run_window(hfta_instance *instance,
                                      hfta_window *window) {
-  const hfta_program *program = instance->program;
-  int64_t begin = instance->steps, most = copies_of_turn(instance);
-  int64_t turns = (instance->live_count + most - 1) / most;
-  int64_t each = (instance->live_count + turns - 1) / turns;
+  turns self = plan_turns(instance, window);
   hfta_status status = HFTA_OK;
-  for (int64_t i = 0; i < window->steps * program->copies; ++i)
+  for (int64_t i = 0; i < window->steps * instance->program->copies; ++i)
     window->losses[i] = NAN;
-  for (int64_t i = 0; i < turns && status == HFTA_OK; ++i) {
-    // What came last is still there.
-    int64_t turn = instance->begins_with_last ? turns - 1 - i : i;
-    int64_t left = instance->live_count - turn * each;
-    hfta_schedule_call call = {.micro_batches = program->micro_batches,
-                               .copies = instance->live + turn * each,
-                               .first = turn * each,
-                               .copy_count = left < each ? left : each};
-    instance->steps = begin;
-    status = run_turn(instance, window, &call, i == 0);
+  for (int64_t i = 0; i < self.count && status == HFTA_OK; ++i)
+    status = run_turn(&self, i);
+  if (status != HFTA_OK) {
+    hfta_error reason = instance->error;
+    wait_for(&self, UINT64_MAX);
+    instance->error = reason;
+    hfta_spill_forget(instance->workers);
   }
+  instance->last_lies_beside = lies_beside(&self, self.count - 1);
   instance->begins_with_last = !instance->begins_with_last;
   return status;
 }

@@ -63,6 +63,9 @@ typedef struct hfta_schedule_call {
   const int32_t *copies; ///< that take part; NULL: all that run
   int64_t first;         ///< place of the first one among those that run
   int64_t copy_count;
+  uint64_t queues; ///< that are waited for, as by the device; 0: all
+  bool is_posted;  ///< nothing is waited for
+  bool is_ahead;   ///< what it fetches is for a call that is to follow
 } hfta_schedule_call;
 
 /// As the instance's worker number `index`; its memory is zeros. After a

@@ -101,14 +101,16 @@ constexpr StringLiteral kUpdate = "update";
 constexpr StringLiteral kEvaluate = "evaluate";
 constexpr StringLiteral kInfer = "infer";
 // Turns of several steps: what some copies need of a step comes, they go
-// through steps, and it goes.
+// through steps, and it goes. Every other turn's may lie beside the last one's.
 constexpr StringLiteral kBeginTurn = "begin_turn";
+constexpr StringLiteral kBeginTurnBeside = "begin_turn_beside";
 constexpr StringLiteral kTurnStep = "turn_step";
 constexpr StringLiteral kEndTurn = "end_turn";
-constexpr StringLiteral kOfTurn[] = {kBeginTurn, kTurnStep, kEndTurn};
-constexpr StringLiteral kAll[] = {kInitialize, kStep,     kAccumulate,
-                                  kUpdate,     kEvaluate, kInfer,
-                                  kBeginTurn,  kTurnStep, kEndTurn};
+constexpr StringLiteral kOfTurn[] = {kBeginTurn, kTurnStep, kEndTurn,
+                                     kBeginTurnBeside};
+constexpr StringLiteral kAll[] = {
+    kInitialize, kStep,      kAccumulate, kUpdate,  kEvaluate,
+    kInfer,      kBeginTurn, kTurnStep,   kEndTurn, kBeginTurnBeside};
 } // namespace mlir::hfta::schedules
 
 #endif // HFTA_DIALECT_HFTA_IR_TASKNAMES_H
