@@ -52,7 +52,7 @@ def make_job(name, copies=COPIES):
 
 class Check:
     def __init__(self):
-        self.work = Work(__doc__, "mlp")
+        self.work = Work(__doc__, "mlp", more=["--only"])
 
     def command(self, binary, name, *flags, log_every=7, every=6):
         folder = self.work.folder
@@ -175,6 +175,8 @@ def main():
     for name in NETWORKS:
         free, turns = check.compile(name)
         check.check_bytes(name, free, turns)
+        if check.work.options.only == "bytes":
+            break
         check.check_some(name, free, turns)
         check.check_traffic(name, turns)
         if name == "mlp":

@@ -139,3 +139,28 @@ TEST(Fetches, UnsoundResidenciesAreRefused) {
 }
 
 } // namespace
+
+TEST(Fetches, TurnsOfSeveralStepsBeginAndEnd) {
+  ProgramPointer program = makeProgram(spillingOptions());
+  auto rename = [&](const char *from, const char *to) {
+    const_cast<hfta_schedule &>(findSchedule(program.get(), from)).name = to;
+  };
+  const std::string expected = "program 'fake': its schedules can't be run";
+  rename("step", "begin_turn");
+  EXPECT_EQ(check(program.get()), expected);
+  rename("infer", "turn_step");
+  EXPECT_EQ(check(program.get()), expected);
+  rename("evaluate", "end_turn");
+  // The step begins with what the host gives, not with a turn.
+  EXPECT_EQ(check(program.get()), expected);
+  hfta_command turns = {};
+  turns.kind = HFTA_COMMAND_REPEAT;
+  turns.subject = HFTA_REPEAT_TURNS;
+  auto &begin =
+      const_cast<hfta_schedule &>(findSchedule(program.get(), "begin_turn"));
+  begin.commands = &turns;
+  begin.command_count = 1;
+  EXPECT_EQ(check(program.get()), expected) << "of no number of copies";
+  turns.bytes = 2;
+  EXPECT_EQ(check(program.get()), "");
+}

@@ -6,6 +6,7 @@
 
 #include <atomic>
 #include <memory>
+#include <thread>
 #include <vector>
 
 namespace {
@@ -89,6 +90,34 @@ TEST_P(Queue, EventsOrderQueues) {
     for (int i = 0; i < 4; ++i)
       EXPECT_EQ(seen[i], numbers[i]);
   }
+}
+
+TEST(CpuQueue, WaitsForSomeQueuesAlone) {
+  Device device("cpu");
+  std::atomic<bool> mayGo = false, hasGone = false;
+  std::atomic<bool> *flags[] = {&mayGo, &hasGone};
+  auto linger = [](void *argument, hfta_error *) {
+    auto *flags = static_cast<std::atomic<bool> **>(argument);
+    while (!*flags[0])
+      std::this_thread::yield();
+    *flags[1] = true;
+    return HFTA_OK;
+  };
+  hfta_host_call call = {linger, flags, nullptr};
+  device.device->functions->call(device.device, 1, &call);
+  int value = 0, other = 0;
+  const int one = 1;
+  device.copy(0, value, one);
+  device.copy(2, other, one);
+  ASSERT_EQ(device.device->functions->wait_for(device.device, ~uint64_t(1 << 1),
+                                               nullptr),
+            HFTA_OK);
+  EXPECT_EQ(value, 1);
+  EXPECT_EQ(other, 1);
+  EXPECT_FALSE(hasGone);
+  mayGo = true;
+  ASSERT_EQ(device.wait(), HFTA_OK);
+  EXPECT_TRUE(hasGone);
 }
 
 // So that trainings on shuffled devices tell whether events are enough.
