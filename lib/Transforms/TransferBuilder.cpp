@@ -37,7 +37,7 @@ void TransferBuilder::addPosition(Operation *op) {
   Position position = {op, op, op};
   if (isa<AllReduceOp>(op)) {
     auto belongs = [](Operation *other) {
-      return other && isa<AllReduceOp, RecordOp, AwaitOp>(other);
+      return isa_and_nonnull<AllReduceOp, RecordOp, AwaitOp>(other);
     };
     while (belongs(position.first->getPrevNode()))
       position.first = position.first->getPrevNode();
@@ -158,9 +158,8 @@ SmallVector<ArenaSegment> TransferBuilder::findSegments(int64_t copies) {
                           ? Contents::zeros
                           : Contents::undefined;
     // What lives within a call is stored where something was before.
-    auto isAsFirst = [&](const ArenaUse &use) {
-      return use.period == segment.uses.front().period;
-    };
+    StringRef first = segment.uses.front().period;
+    auto isAsFirst = [&](const ArenaUse &use) { return use.period == first; };
     if (!segment.isState && !llvm::all_of(segment.uses, isAsFirst))
       for (ArenaUse &use : segment.uses)
         use.period = {};
