@@ -3,6 +3,7 @@
 #include "Hfta/Transforms/Passes.h"
 #include "TaskBuilder.h"
 #include "TaskSplitter.h"
+#include "TaskTags.h"
 
 #include "llvm/ADT/StringMap.h"
 
@@ -47,12 +48,20 @@ static void giveBlocks(TaskBuilder &tasks) {
   }
 }
 
-/// The trained variables of each block, in the order in which the step adds to
-/// their gradients.
+/// The trained variables of each block, in the order that is noted on what adds
+/// to their gradients.
 static SmallVector<SmallVector<TrainedLeaf>>
 findLeaves(TaskBuilder &tasks, Block &step, int64_t blocks) {
   SmallVector<SmallVector<TrainedLeaf>> leavesOfBlock(blocks);
-  for (auto write : step.getOps<WriteOp>()) {
+  SmallVector<WriteOp> writes(step.getOps<WriteOp>());
+  llvm::stable_sort(writes, [](WriteOp a, WriteOp b) {
+    auto getOrder = [](WriteOp write) {
+      auto order = write->getAttrOfType<IntegerAttr>(kGradientOrderAttrName);
+      return order ? order.getInt() : 0;
+    };
+    return getOrder(a) < getOrder(b);
+  });
+  for (WriteOp write : writes) {
     VariableOp gradient = tasks.lookup(write.getVariable());
     if (!gradient.isFor(Purpose::gradient))
       continue;

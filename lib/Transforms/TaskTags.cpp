@@ -29,6 +29,7 @@ void hfta::removeTags(Operation *op) {
   op->removeAttr(HftaDialect::kPartAttrName);
   op->removeAttr(HftaDialect::kBlockAttrName);
   op->removeAttr(HftaDialect::kKeepAttrName);
+  op->removeAttr(kGradientOrderAttrName);
 }
 
 /// Whether a value may go from one task to another. Ops without operands are

@@ -13,6 +13,10 @@
 
 namespace mlir::hfta {
 
+/// On what adds to a gradient: its number among all, in forward order, in which
+/// norms are added up and updates follow each other.
+constexpr StringLiteral kGradientOrderAttrName = "hfta.gradient_order";
+
 /// Which task an op belongs to.
 struct TaskTag {
   TaskPart part = TaskPart::forward;

@@ -432,11 +432,15 @@ LogicalResult TrainingStep::build() {
 void TrainingStep::buildGradients() {
   DenseMap<Operation *, int64_t> blockOf = findBlocksOfGradients();
   Type gradientType = tasks.getFloatType(tasks.getJob().precision.gradients);
-  for (auto &[leaf, gradient] : gradients) {
+  for (auto [order, entry] : llvm::enumerate(gradients)) {
+    auto &[leaf, gradient] = entry;
     VariableOp variable = leaf.variable;
     RankedTensorType type = variable.getTensorType();
     int64_t number = blockOf.lookup(variable);
     variable.setBlock(number);
+    // At once, so that what it is computed from needs no place any longer.
+    OpBuilder::InsertionGuard guard(builder);
+    builder.setInsertionPointAfterValue(gradient);
     Operation *last = &*std::prev(builder.getInsertionPoint());
     tasks.accumulate(
         gradient,
@@ -448,6 +452,9 @@ void TrainingStep::buildGradients() {
     for (auto op = std::next(last->getIterator());
          op != builder.getInsertionPoint(); ++op)
       tags[&*op] = {TaskPart::backward, number};
+    std::prev(builder.getInsertionPoint())
+        ->setAttr(kGradientOrderAttrName,
+                  builder.getI64IntegerAttr(static_cast<int64_t>(order)));
   }
 }
 

@@ -213,10 +213,10 @@ module attributes {hfta.job = #job} {
 // CHECK: %[[SUM:.*]] = hfta.reduce sum %{{.*}} over [0] : tensor<4xf32, #hfta.copies<2>>
 // CHECK-NEXT: hfta.mul %[[SUM]], %[[SCALE]]
 // CHECK-LABEL: func.func @"task/backward.0"
-// CHECK: hfta.read @"hfta.gradient/w" copy 0 : tensor<f32>
-// CHECK: hfta.write %{{.*}}, @"hfta.gradient/w" copy 0 : tensor<f32>
 // CHECK: hfta.read @"hfta.gradient/w" copy 1 : tensor<f32>
 // CHECK: hfta.write %{{.*}}, @"hfta.gradient/w" copy 1 : tensor<f32>
+// CHECK: hfta.read @"hfta.gradient/w" copy 0 : tensor<f32>
+// CHECK: hfta.write %{{.*}}, @"hfta.gradient/w" copy 0 : tensor<f32>
 // CHECK-LABEL: func.func @"task/update.0"
 // CHECK: hfta.read @hfta.learning_rate copy 0
 // CHECK: hfta.write %{{.*}}, @w copy 0
