@@ -153,16 +153,26 @@ std::optional<SpillPlan> MemoryPlanner::findFitting(int64_t limit) {
     foundNeeds = *findNeeds(*best);
     return best;
   }
-  // The one that needs least, if it was too early to say that none fits.
-  planning::SpillFailure failure;
-  if (planner.plan(/*budget=*/0, failure))
-    return std::nullopt;
-  std::optional<TransferNeeds> needs = attempt(&failure.plan);
-  if (!needs)
-    return std::nullopt;
-  fits = false;
-  foundNeeds = *needs;
-  return failure.plan;
+  return findLeanest(planner);
+}
+
+/// What the planner takes for the plan that needs least; or that in which all
+/// stays, for where blocks are small what comes and goes may need more.
+std::optional<SpillPlan>
+MemoryPlanner::findLeanest(planning::SpillPlanner &planner) {
+  std::optional<SpillPlan> leanest;
+  for (int64_t limit : {int64_t(0), std::numeric_limits<int64_t>::max()}) {
+    planning::SpillFailure failure;
+    std::optional<planning::SpillChoice> choice = planner.plan(limit, failure);
+    const SpillPlan &plan = choice ? choice->plan : failure.plan;
+    std::optional<TransferNeeds> needs = attempt(&plan);
+    if (!needs || (leanest && needs->leastBytes >= foundNeeds.leastBytes))
+      continue;
+    leanest = plan;
+    foundNeeds = *needs;
+  }
+  fits = leanest && foundNeeds.bytes <= job.memoryDevice;
+  return leanest;
 }
 
 /// Where all comes and goes copies may go through several steps at a time: then

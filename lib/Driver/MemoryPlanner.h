@@ -36,6 +36,8 @@ private:
   bool findProblem(const TransferNeeds &streamed);
   const TransferNeeds *findNeeds(const planning::SpillPlan &plan);
   std::optional<planning::SpillPlan> findFitting(int64_t limit);
+  std::optional<planning::SpillPlan>
+  findLeanest(planning::SpillPlanner &planner);
   bool isBetter(const TransferNeeds &streamed) const;
 
   ModuleOp module;
