@@ -4,13 +4,9 @@
 
 #include "Hfta/Dialect/Hfta/IR/HftaOps.h"
 #include "Hfta/Dialect/Hfta/IR/TaskNames.h"
-#include "Hfta/Driver/Pipelines.h"
-#include "Hfta/Planning/ReferenceRates.h"
 #include "Hfta/Transforms/MemoryNeeds.h"
-#include "Hfta/Transforms/SimulateSchedule.h"
-#include "LowerCopy.h"
 #include "StageMemory.h"
-#include "TaskCosts.h"
+#include "StepEstimate.h"
 #include "hfta/trainer.h"
 
 #include "llvm/Support/FormatVariadic.h"
@@ -22,51 +18,13 @@ using namespace mlir;
 using namespace mlir::hfta;
 using planning::StoreRates;
 
-/// By documented rates, of one run for all copies: kernels begin and end, and
-/// between that compute or go through memory, whatever takes longer.
-static double estimateSeconds(const TaskCost &cost) {
-  auto bytes = static_cast<double>(cost.bytesRead + cost.bytesWritten);
-  return static_cast<double>(cost.kernels) * planning::kSecondsPerKernel +
-         std::max(static_cast<double>(cost.flops) / planning::kFlopsPerSecond,
-                  bytes / planning::kBytesPerSecond);
-}
-
-/// Of tasks whose seconds aren't known. Where those of all tasks of a part are,
-/// each gets what it is estimated to have of the whole.
-static void estimateTheRest(ArrayRef<TaskCost> tasks, StepCosts &costs) {
-  auto getPart = [](const TaskCost &cost) {
-    return StringRef(cost.name).split('.').first;
-  };
-  llvm::StringMap<double> sums;
-  for (const TaskCost &cost : tasks)
-    sums[getPart(cost)] += estimateSeconds(cost);
-  for (const TaskCost &cost : tasks) {
-    double seconds = estimateSeconds(cost);
-    auto measured = costs.parts.find(getPart(cost));
-    if (measured != costs.parts.end() && seconds > 0)
-      seconds *= measured->second / sums[getPart(cost)];
-    costs.tasks.try_emplace(cost.name, seconds);
-  }
-}
-
 FailureOr<BudgetReport> BudgetReport::make(ModuleOp planned, const Job &job) {
-  FailureOr<std::optional<StepCosts>> measured = StepCosts::read(planned);
-  if (failed(measured))
+  FailureOr<StepEstimate> estimate = estimateStep(planned, job);
+  if (failed(estimate))
     return failure();
-  StepCosts costs = measured->value_or(StepCosts());
-  estimateTheRest(getTaskCosts(planned, job.copies), costs);
-  OwningOpRef<ModuleOp> scheduled =
-      lowerCopy(planned, [](OpPassManager &passes) {
-        buildScheduledPipeline(passes, ScheduledPipelineOptions());
-      });
-  if (!scheduled)
-    return failure();
-  FailureOr<planning::SpillRun> step = simulateSchedule(*scheduled, job, costs);
-  if (failed(step))
-    return failure();
-  BudgetReport report(std::move(scheduled), job, costs.store,
-                      measured->has_value());
-  report.step = std::move(*step);
+  BudgetReport report(std::move(estimate->scheduled), job,
+                      estimate->costs.store, estimate->isMeasured);
+  report.step = std::move(estimate->step);
   return report;
 }
 

@@ -4,8 +4,10 @@
 // Batches, workspaces, what kernels need themselves and gaps between places in
 // the arena are known when a module is lowered. So a copy is, whose blocks all
 // come and go: what it has all the time isn't the planner's. Then plans are
-// lowered, of which each tells how much more or less the next one may have: the
-// fastest that fits is between one that fits and one that doesn't.
+// lowered, of which each tells how much more or less the next one may have.
+// What has most is not always the fastest: what stays leaves less room for what
+// is fetched early. So some that have less are lowered, too, and the one is
+// taken whose schedule, simulated, takes the least time.
 //===----------------------------------------------------------------------===//
 
 #include "MemoryPlanner.h"
@@ -15,6 +17,7 @@
 #include "Hfta/Transforms/MeasuredTasks.h"
 #include "Hfta/Transforms/Passes.h"
 #include "LowerCopy.h"
+#include "StepEstimate.h"
 
 using namespace mlir;
 using namespace mlir::hfta;
@@ -23,6 +26,9 @@ using planning::SpillPlan;
 /// How many plans are lowered, and how often one is asked for: the next one may
 /// well be the same.
 static constexpr size_t kMostAttempts = 8, kMostPlans = 24;
+
+/// How many more have less: parts of the budget less.
+static constexpr int64_t kPartsLess[] = {16, 8, 4};
 
 /// Parts of the budget: plans that differ by less are as good as each other.
 static constexpr int64_t kParts = 256;
@@ -36,7 +42,8 @@ bool MemoryPlanner::measureScratch(ModuleOp planned) {
 }
 
 /// Nothing where the module can't be lowered.
-std::optional<TransferNeeds> MemoryPlanner::attempt(const SpillPlan *plan) {
+std::optional<MemoryPlanner::Attempt>
+MemoryPlanner::attempt(const SpillPlan *plan) {
   OwningOpRef<ModuleOp> copy = module.clone();
   (*copy)->setAttr(HftaDialect::kTargetAttrName, target);
   if (plan)
@@ -64,14 +71,29 @@ std::optional<TransferNeeds> MemoryPlanner::attempt(const SpillPlan *plan) {
   OwningOpRef<ModuleOp> scheduled = lowerCopy(*copy, schedule);
   if (!scheduled)
     return std::nullopt;
-  TransferNeeds needs = measureTransfers(*scheduled, job);
+  Attempt made;
+  made.needs = measureTransfers(*scheduled, job);
   int64_t known = scratchBytes;
-  if (!plan || needs.bytes > job.memoryDevice)
-    return needs;
-  if (!measureScratch(*copy))
+  if (made.needs.bytes > job.memoryDevice)
+    return made;
+  if (plan && !measureScratch(*copy))
     return std::nullopt;
-  needs.bytes += (scratchBytes - known) * job.memoryThreads;
-  return needs;
+  made.needs.bytes += (scratchBytes - known) * job.memoryThreads;
+  if (made.needs.bytes <= job.memoryDevice && !simulate(*copy, made))
+    return std::nullopt;
+  return made;
+}
+
+bool MemoryPlanner::simulate(ModuleOp planned, Attempt &made) const {
+  planned->setAttr(
+      kScratchBytesAttrName,
+      Builder(planned.getContext()).getI64IntegerAttr(scratchBytes));
+  FailureOr<StepEstimate> estimate = estimateStep(planned, job);
+  if (failed(estimate))
+    return false;
+  made.seconds = estimate->step.seconds;
+  made.isMeasured = estimate->isMeasured;
+  return true;
 }
 
 /// What the planner may choose among. Nothing where that can't be told; errors
@@ -102,58 +124,82 @@ bool MemoryPlanner::findProblem(const TransferNeeds &streamed) {
   return true;
 }
 
-/// What a plan needs; nothing where it can't be lowered, or too many have been.
-const TransferNeeds *MemoryPlanner::findNeeds(const SpillPlan &plan) {
-  for (const auto &[known, needs] : lowered)
+/// What a plan comes to; nothing where it can't be lowered, or too many have
+/// been.
+const MemoryPlanner::Attempt *MemoryPlanner::lower(const SpillPlan &plan,
+                                                   size_t most) {
+  for (const auto &[known, made] : lowered)
     if (known == plan)
-      return &needs;
-  if (lowered.size() == kMostAttempts)
+      return &made;
+  if (lowered.size() >= most)
     return nullptr;
-  std::optional<TransferNeeds> needs = attempt(&plan);
-  if (!needs)
+  std::optional<Attempt> made = attempt(&plan);
+  if (!made)
     return nullptr;
-  return &lowered.emplace_back(plan, *needs).second;
+  return &lowered.emplace_back(plan, *made).second;
+}
+
+/// Plans that may keep less than one that fits.
+void MemoryPlanner::lowerBelow(planning::SpillPlanner &planner, int64_t limit) {
+  size_t most = lowered.size() + std::size(kPartsLess);
+  for (int64_t parts : kPartsLess) {
+    planning::SpillFailure failure;
+    std::optional<planning::SpillChoice> choice =
+        planner.plan(limit - job.memoryDevice / parts, failure);
+    if (!choice || !lower(choice->plan, most))
+      return;
+  }
+}
+
+std::optional<SpillPlan> MemoryPlanner::getFastest() {
+  std::optional<SpillPlan> fastest;
+  for (const auto &[plan, made] : lowered) {
+    if (!made.seconds || (fastest && *made.seconds >= *found.seconds))
+      continue;
+    fastest = plan;
+    found = made;
+  }
+  return fastest;
 }
 
 /// Between limits of what the model counts: with the lower one a plan fits,
 /// with the upper one none does.
 std::optional<SpillPlan> MemoryPlanner::findFitting(int64_t limit) {
   planning::SpillPlanner planner(problem.model, problem.request);
-  std::optional<int64_t> lower, upper;
-  std::optional<SpillPlan> best, last;
+  std::optional<int64_t> fitting, upper;
+  std::optional<SpillPlan> last;
+  bool keepsAll = false;
   int64_t device = job.memoryDevice, least = device / kParts + 1, step = 0;
   for (size_t number = 0; number < kMostPlans; ++number) {
     planning::SpillFailure failure;
     std::optional<planning::SpillChoice> choice = planner.plan(limit, failure);
     const SpillPlan &plan = choice ? choice->plan : failure.plan;
-    const TransferNeeds *needs = findNeeds(plan);
-    if (!needs)
+    const Attempt *made = lower(plan, kMostAttempts);
+    if (!made)
       break;
-    int64_t left = device - needs->bytes;
+    int64_t left = device - made->needs.bytes;
     bool isSame = last == plan;
     last = plan;
     // What keeps its plan had more room than it took, or needs more to change.
     step = std::max({std::abs(left), least, isSame ? 2 * step : 0});
     if (left >= 0) {
-      lower = limit;
-      best = plan;
+      fitting = limit;
+      keepsAll = planning::keepsAll(problem.model, plan);
     } else {
       upper = limit;
     }
-    bool isLast = (left >= 0 && planning::keepsAll(problem.model, plan)) ||
-                  (left < 0 && !choice) ||
-                  (lower && upper && *upper - *lower <= least);
+    bool isLast = keepsAll || (left < 0 && !choice) ||
+                  (fitting && upper && *upper - *fitting <= least);
     if (isLast)
       break;
     limit += left >= 0 ? step : -step;
-    if (lower && upper && (limit <= *lower || limit >= *upper))
-      limit = *lower + (*upper - *lower) / 2;
+    if (fitting && upper && (limit <= *fitting || limit >= *upper))
+      limit = *fitting + (*upper - *fitting) / 2;
   }
-  if (best) {
-    foundNeeds = *findNeeds(*best);
-    return best;
-  }
-  return findLeanest(planner);
+  if (fitting && !keepsAll)
+    lowerBelow(planner, *fitting);
+  std::optional<SpillPlan> fastest = getFastest();
+  return fastest ? fastest : findLeanest(planner);
 }
 
 /// What the planner takes for the plan that needs least; or that in which all
@@ -165,39 +211,42 @@ MemoryPlanner::findLeanest(planning::SpillPlanner &planner) {
     planning::SpillFailure failure;
     std::optional<planning::SpillChoice> choice = planner.plan(limit, failure);
     const SpillPlan &plan = choice ? choice->plan : failure.plan;
-    std::optional<TransferNeeds> needs = attempt(&plan);
-    if (!needs || (leanest && needs->leastBytes >= foundNeeds.leastBytes))
+    std::optional<Attempt> made = attempt(&plan);
+    if (!made || (leanest && made->needs.leastBytes >= found.needs.leastBytes))
       continue;
     leanest = plan;
-    foundNeeds = *needs;
+    found = *made;
   }
-  fits = leanest && foundNeeds.bytes <= job.memoryDevice;
+  fits = leanest && found.needs.bytes <= job.memoryDevice;
   return leanest;
 }
 
-/// Where all comes and goes copies may go through several steps at a time: then
-/// a plan whose steps are single ones has to move fewer bytes than that.
-bool MemoryPlanner::isBetter(const TransferNeeds &streamed) const {
+/// Than that all that can comes and goes. Where copies go through several steps
+/// at a time then, a plan whose steps are single ones has to move fewer bytes.
+/// What is measured can't be set beside what isn't.
+bool MemoryPlanner::isBetter(const Attempt &streamed) const {
+  bool takesTurns = streamed.needs.takesSeveralSteps;
   if (!fits)
-    return !streamed.takesSeveralSteps &&
-           foundNeeds.leastBytes < streamed.leastBytes;
-  return !streamed.takesSeveralSteps ||
-         (!foundNeeds.takesSeveralSteps &&
-          foundNeeds.movedBytes <= streamed.movedBytes);
+    return !takesTurns && found.needs.leastBytes < streamed.needs.leastBytes;
+  if (takesTurns)
+    return !found.needs.takesSeveralSteps &&
+           found.needs.movedBytes <= streamed.needs.movedBytes;
+  return !streamed.seconds || found.isMeasured != streamed.isMeasured ||
+         *found.seconds <= *streamed.seconds;
 }
 
 bool MemoryPlanner::plan() {
-  std::optional<TransferNeeds> streamed = attempt(/*plan=*/nullptr);
+  std::optional<Attempt> streamed = attempt(/*plan=*/nullptr);
   if (!streamed)
     return false;
   // Who lowers the module itself says what is wrong with costs.
-  if (!findProblem(*streamed))
+  if (!findProblem(streamed->needs))
     return costsAreRefused;
-  std::optional<SpillPlan> found =
-      findFitting(job.memoryDevice - streamed->residentBytesOfOne +
+  std::optional<SpillPlan> plan =
+      findFitting(job.memoryDevice - streamed->needs.residentBytesOfOne +
                   problem.model.workspaceBytes);
-  if (!found || !isBetter(*streamed))
+  if (!plan || !isBetter(*streamed))
     return false;
-  noteSpillPlan(module, *found);
+  noteSpillPlan(module, *plan);
   return true;
 }

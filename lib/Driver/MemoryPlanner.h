@@ -31,25 +31,34 @@ public:
   bool plan();
 
 private:
-  std::optional<TransferNeeds> attempt(const planning::SpillPlan *plan);
+  /// What a plan came to when it was lowered.
+  struct Attempt {
+    TransferNeeds needs;
+    /// Of a step, by its simulated schedule; nothing where it doesn't fit.
+    std::optional<double> seconds;
+    bool isMeasured = false; ///< what tasks and the store take
+  };
+  std::optional<Attempt> attempt(const planning::SpillPlan *plan);
+  bool simulate(ModuleOp planned, Attempt &made) const;
   bool measureScratch(ModuleOp planned);
   bool findProblem(const TransferNeeds &streamed);
-  const TransferNeeds *findNeeds(const planning::SpillPlan &plan);
+  const Attempt *lower(const planning::SpillPlan &plan, size_t most);
+  void lowerBelow(planning::SpillPlanner &planner, int64_t limit);
+  std::optional<planning::SpillPlan> getFastest();
   std::optional<planning::SpillPlan> findFitting(int64_t limit);
   std::optional<planning::SpillPlan>
   findLeanest(planning::SpillPlanner &planner);
-  bool isBetter(const TransferNeeds &streamed) const;
+  bool isBetter(const Attempt &streamed) const;
 
   ModuleOp module;
   const Job &job;
   TargetAttr target;
   std::vector<std::string> cuts;
   SpillProblem problem;
-  /// Plans that have been lowered, with what they need.
-  std::deque<std::pair<planning::SpillPlan, TransferNeeds>> lowered;
-  /// What the plan that was found needs. If none fits that is the one that
-  /// needs least.
-  TransferNeeds foundNeeds;
+  /// Plans that have been lowered.
+  std::deque<std::pair<planning::SpillPlan, Attempt>> lowered;
+  /// Of the plan that was found. If none fits that is the one that needs least.
+  Attempt found;
   bool fits = true;
   int64_t scratchBytes = 0; ///< of a thread
   /// Measured costs are of other blocks.

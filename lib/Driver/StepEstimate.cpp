@@ -1,0 +1,60 @@
+//===- StepEstimate.cpp - What a planned step will take -------------------===//
+
+#include "StepEstimate.h"
+
+#include "Hfta/Driver/Pipelines.h"
+#include "Hfta/Planning/ReferenceRates.h"
+#include "Hfta/Transforms/SimulateSchedule.h"
+#include "LowerCopy.h"
+#include "TaskCosts.h"
+
+using namespace mlir;
+using namespace mlir::hfta;
+
+/// By documented rates, of one run for all copies: kernels begin and end, and
+/// between that compute or go through memory, whatever takes longer.
+static double estimateSeconds(const TaskCost &cost) {
+  auto bytes = static_cast<double>(cost.bytesRead + cost.bytesWritten);
+  return static_cast<double>(cost.kernels) * planning::kSecondsPerKernel +
+         std::max(static_cast<double>(cost.flops) / planning::kFlopsPerSecond,
+                  bytes / planning::kBytesPerSecond);
+}
+
+/// Of tasks whose seconds aren't known. Where those of all tasks of a part are,
+/// each gets what it is estimated to have of the whole.
+static void estimateTheRest(ArrayRef<TaskCost> tasks, StepCosts &costs) {
+  auto getPart = [](const TaskCost &cost) {
+    return StringRef(cost.name).split('.').first;
+  };
+  llvm::StringMap<double> sums;
+  for (const TaskCost &cost : tasks)
+    sums[getPart(cost)] += estimateSeconds(cost);
+  for (const TaskCost &cost : tasks) {
+    double seconds = estimateSeconds(cost);
+    auto measured = costs.parts.find(getPart(cost));
+    if (measured != costs.parts.end() && seconds > 0)
+      seconds *= measured->second / sums[getPart(cost)];
+    costs.tasks.try_emplace(cost.name, seconds);
+  }
+}
+
+FailureOr<StepEstimate> hfta::estimateStep(ModuleOp planned, const Job &job) {
+  FailureOr<std::optional<StepCosts>> measured = StepCosts::read(planned);
+  if (failed(measured))
+    return failure();
+  StepEstimate estimate;
+  estimate.isMeasured = measured->has_value();
+  estimate.costs = measured->value_or(StepCosts());
+  estimateTheRest(getTaskCosts(planned, job.copies), estimate.costs);
+  estimate.scheduled = lowerCopy(planned, [](OpPassManager &passes) {
+    buildScheduledPipeline(passes, ScheduledPipelineOptions());
+  });
+  if (!estimate.scheduled)
+    return failure();
+  FailureOr<planning::SpillRun> step =
+      simulateSchedule(*estimate.scheduled, job, estimate.costs);
+  if (failed(step))
+    return failure();
+  estimate.step = std::move(*step);
+  return estimate;
+}
