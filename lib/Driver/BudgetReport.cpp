@@ -24,7 +24,7 @@ FailureOr<BudgetReport> BudgetReport::make(ModuleOp planned, const Job &job) {
     return failure();
   BudgetReport report(std::move(estimate->scheduled), job,
                       estimate->costs.store, estimate->isMeasured);
-  report.step = std::move(estimate->step);
+  report.steps = std::move(estimate->steps);
   return report;
 }
 
@@ -36,34 +36,58 @@ static int64_t countAll(SegmentAttr segment) {
   return segment.getBytes() * segment.getInstances();
 }
 
-static void printMemoryRow(raw_ostream &os, StringRef name, int64_t bytes) {
-  os << llvm::formatv("  {0,-18}{1,16}\n", name, bytes);
+static void printMemoryRow(raw_ostream &os, StringRef name,
+                           ArrayRef<int64_t> bytes) {
+  os << llvm::formatv("  {0,-18}", name);
+  for (int64_t ofStage : bytes)
+    os << llvm::formatv("{0,16}", ofStage);
+  os << "\n";
 }
 
-/// What the program has all the time, by role, and what comes and goes.
+SmallVector<int64_t> BudgetReport::listStages() const {
+  if (job.getStageCount() == 1)
+    return {-1};
+  return llvm::to_vector(llvm::seq<int64_t>(0, job.getStageCount()));
+}
+
+/// What a worker has all the time, by role, and what comes and goes: a column a
+/// stage.
 void BudgetReport::printMemory(raw_ostream &os) {
   ModuleOp module = *scheduled;
-  std::map<Role, int64_t> resident;
-  int64_t sum = 0;
-  for (auto segment : SegmentAttr::getTable(module).getAsRange<SegmentAttr>())
-    if (segment.isResident() && isResident(segment.getRole()) &&
-        segment.getRole() != Role::workspace &&
-        segment.getRole() != Role::received)
-      resident[segment.getRole()] += countAll(segment);
-  os << llvm::formatv("{0,-20}{1,16}\n", "memory (bytes)", "array");
-  for (const auto &[role, bytes] : resident) {
-    printMemoryRow(os, stringifyRole(role), bytes);
-    sum += bytes;
+  SmallVector<int64_t> stages = listStages();
+  std::map<Role, SmallVector<int64_t>> resident;
+  SmallVector<int64_t> buffers, arena, peak,
+      budget(stages.size(), job.memoryDevice);
+  os << llvm::formatv("{0,-20}", "memory (bytes)");
+  for (auto [column, stage] : llvm::enumerate(stages)) {
+    std::string name = stage < 0 ? "array" : "stage " + std::to_string(stage);
+    os << llvm::formatv("{0,16}", name);
+    int64_t always =
+        countResidentBytes(module, job, getTurnCopies(module, job), stage);
+    int64_t sum = 0;
+    for (int64_t number : findWorkerSegments(module, job, stage)) {
+      auto segment = cast<SegmentAttr>(SegmentAttr::getTable(module)[number]);
+      Role role = segment.getRole();
+      if (!segment.isResident() || !isResident(role) ||
+          role == Role::workspace || role == Role::received)
+        continue;
+      resident.try_emplace(role, stages.size(), 0).first->second[column] +=
+          countAll(segment);
+      sum += countAll(segment);
+    }
+    buffers.push_back(always - sum);
+    arena.push_back(countArenaBytes(module, job, stage));
+    peak.push_back(always + arena.back());
   }
-  int64_t always = countResidentBytes(module, job, getTurnCopies(module, job));
-  auto arena = module->getAttrOfType<IntegerAttr>(HftaDialect::kArenaAttrName);
-  int64_t comes = arena ? arena.getInt() : 0;
+  os << "\n";
+  for (const auto &[role, bytes] : resident)
+    printMemoryRow(os, stringifyRole(role), bytes);
   // Batches, what tasks and kernels need while they run, and what comes from
   // other ranks.
-  printMemoryRow(os, "buffers", always - sum);
-  printMemoryRow(os, "arena", comes);
-  printMemoryRow(os, "peak", always + comes);
-  printMemoryRow(os, "budget", job.memoryDevice);
+  printMemoryRow(os, "buffers", buffers);
+  printMemoryRow(os, "arena", arena);
+  printMemoryRow(os, "peak", peak);
+  printMemoryRow(os, "budget", budget);
 }
 
 /// Segments that tasks of this part alone write.
@@ -84,7 +108,7 @@ std::vector<BudgetReport::BlockBytes> BudgetReport::findBlocks() {
   std::vector<BlockBytes> blocks;
   std::set<int64_t> again = findWritten(module, parts::kRecompute);
   std::set<int64_t> left = findWritten(module, parts::kForward);
-  int64_t copies = getTurnCopies(*scheduled, job);
+  int64_t copies = countStepCopies();
   for (auto [index, segment] : llvm::enumerate(
            SegmentAttr::getTable(module).getAsRange<SegmentAttr>())) {
     auto number = static_cast<int64_t>(index);
@@ -136,17 +160,30 @@ void BudgetReport::printBlocks(raw_ostream &os) {
   }
 }
 
+/// Copies that go through a step's blocks together.
+int64_t BudgetReport::countStepCopies() {
+  int64_t copies = job.copies;
+  ModuleOp(*scheduled).walk([&](FetchOp fetch) {
+    auto schedule = fetch->getParentOfType<ScheduleOp>();
+    if (schedule.getKind() == schedules::kStep)
+      copies = countCopiesAtOnce(fetch, job);
+  });
+  return copies;
+}
+
 /// Copies that are in memory for a step, or for several.
-static int64_t findCopiesAtATime(ModuleOp module, const Job &job) {
+static int64_t findCopiesAtATime(ModuleOp module, const Job &job,
+                                 int64_t ofStep) {
   auto begin = SymbolTable(module).lookup<ScheduleOp>(schedules::kBeginTurn);
   if (!begin)
-    return getTurnCopies(module, job);
+    return ofStep;
   auto turns = cast<RepeatOp>(begin.getBody().front().front());
   return turns.getCopies().value_or(job.copies);
 }
 
 void BudgetReport::printStep(raw_ostream &os) {
-  int64_t copies = findCopiesAtATime(*scheduled, job);
+  const planning::SpillRun &step = steps.front();
+  int64_t copies = findCopiesAtATime(*scheduled, job, countStepCopies());
   int64_t turns = llvm::divideCeil(job.copies, copies);
   os << llvm::formatv("\nstep, by {0} costs\n",
                       isMeasured ? "measured" : "estimated");
@@ -165,12 +202,41 @@ void BudgetReport::printStep(raw_ostream &os) {
   os << llvm::formatv("  {0,-18}{1:f6} s\n", "predicted", step.seconds);
 }
 
+/// What stages do by themselves, as if what others say were there at once.
+void BudgetReport::printStages(raw_ostream &os) {
+  os << llvm::formatv("\nstep of each stage by itself, by {0} costs\n",
+                      isMeasured ? "measured" : "estimated");
+  os << llvm::formatv("{0,-8}{1,10}{2,8}{3,16}{4,16}{5,14}{6,14}\n", "stage",
+                      "replicas", "blocks", "bytes read", "bytes written",
+                      "computed (s)", "step (s)");
+  auto blocks = static_cast<int64_t>(findBlocks().size());
+  for (int64_t stage : listStages()) {
+    int64_t end =
+        stage + 1 < job.getStageCount() ? job.getFirstBlock(stage + 1) : blocks;
+    const planning::SpillRun &step = steps[stage];
+    os << llvm::formatv("  {0,-6}{1,10}{2,8}{3,16}{4,16}{5,14:f6}{6,14:f6}\n",
+                        stage, job.getReplicas(stage),
+                        end - job.getFirstBlock(stage), step.readBytes,
+                        step.writtenBytes, step.computeSeconds, step.seconds);
+  }
+}
+
 void BudgetReport::print(raw_ostream &os) {
   printMemory(os);
   printBlocks(os);
-  printStep(os);
+  if (job.getStageCount() == 1)
+    printStep(os);
+  else
+    printStages(os);
 }
 
 planning::Timeline BudgetReport::draw() const {
-  return planning::getTimeline(step, job.name);
+  if (job.getStageCount() == 1)
+    return planning::getTimeline(steps.front(), job.name);
+  planning::Timeline drawn;
+  drawn.title = job.name;
+  for (int64_t stage : listStages())
+    planning::appendRows(drawn, planning::getTimeline(steps[stage], job.name),
+                         "stage " + std::to_string(stage) + ", ");
+  return drawn;
 }

@@ -7,6 +7,8 @@
 #include "Hfta/Planning/SpillSimulation.h"
 #include "mlir/IR/OwningOpRef.h"
 
+#include <vector>
+
 namespace mlir::hfta {
 
 /// Of a job with a budget of memory: where what it has lies, and a step as its
@@ -38,12 +40,16 @@ private:
   void printMemory(raw_ostream &os);
   void printBlocks(raw_ostream &os);
   void printStep(raw_ostream &os);
+  void printStages(raw_ostream &os);
+  int64_t countStepCopies();
+  /// Of the only stage, or of each.
+  SmallVector<int64_t> listStages() const;
 
   OwningOpRef<ModuleOp> scheduled;
   Job job;
   planning::StoreRates store;
-  bool isMeasured; ///< what tasks and the store take
-  planning::SpillRun step;
+  bool isMeasured;                       ///< what tasks and the store take
+  std::vector<planning::SpillRun> steps; ///< of each stage by itself
 };
 
 } // namespace mlir::hfta

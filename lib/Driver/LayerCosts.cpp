@@ -268,6 +268,7 @@ static void makeOneStage(ModuleOp module, Job job) {
   job.inFlight.clear();
   job.orderRows.clear();
   job.workerPlaces.clear();
+  job.stageBlocks.clear();
   job.chunks = 1;
   job.order = "auto";
   job.groups = Job::kAuto;

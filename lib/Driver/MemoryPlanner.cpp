@@ -91,7 +91,7 @@ bool MemoryPlanner::simulate(ModuleOp planned, Attempt &made) const {
   FailureOr<StepEstimate> estimate = estimateStep(planned, job);
   if (failed(estimate))
     return false;
-  made.seconds = estimate->step.seconds;
+  made.seconds = estimate->steps.front().seconds;
   made.isMeasured = estimate->isMeasured;
   return true;
 }

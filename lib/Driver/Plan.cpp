@@ -116,20 +116,16 @@ hfta::drawPreconditioner(ModuleOp module) {
   drawn.title = job->name;
   for (const PlannedKfac &planned : *plans) {
     int64_t ranks = planned.plan.grid.getRankCount();
-    planning::Timeline own = planning::getTimeline(
-        simulateStep(planned.model, planned.rates.getCosts(), planned.plan,
-                     planning::KfacStep::inverses),
-        ranks, job->name);
-    size_t first = drawn.rows.size();
     std::string stage;
     if (planned.stage)
       stage = "stage " + std::to_string(*planned.stage) + ", ";
-    for (const std::string &row : own.rows)
-      drawn.rows.push_back(stage + row);
-    for (planning::TimelineBar &bar : own.bars) {
-      bar.row += first;
-      drawn.bars.push_back(std::move(bar));
-    }
+    planning::appendRows(
+        drawn,
+        planning::getTimeline(
+            simulateStep(planned.model, planned.rates.getCosts(), planned.plan,
+                         planning::KfacStep::inverses),
+            ranks, job->name),
+        stage);
   }
   return std::optional(std::move(drawn));
 }
@@ -146,7 +142,7 @@ LogicalResult hfta::printPlan(ModuleOp module, BudgetReport *budget,
     budget->print(os);
   else if (failed(printMemory(module, *job, os)))
     return failure();
-  if (failed(printStages(module, *job, os)))
+  if (!budget && failed(printStages(module, *job, os)))
     return failure();
   printCosts(module, job->copies, os);
   return printPreconditioner(module, os);

@@ -51,10 +51,13 @@ FailureOr<StepEstimate> hfta::estimateStep(ModuleOp planned, const Job &job) {
   });
   if (!estimate.scheduled)
     return failure();
-  FailureOr<planning::SpillRun> step =
-      simulateSchedule(*estimate.scheduled, job, estimate.costs);
-  if (failed(step))
-    return failure();
-  estimate.step = std::move(*step);
+  int64_t count = job.getStageCount();
+  for (int64_t stage = 0; stage < count; ++stage) {
+    FailureOr<planning::SpillRun> step = simulateSchedule(
+        *estimate.scheduled, job, estimate.costs, count == 1 ? -1 : stage);
+    if (failed(step))
+      return failure();
+    estimate.steps.push_back(std::move(*step));
+  }
   return estimate;
 }

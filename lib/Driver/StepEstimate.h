@@ -15,7 +15,8 @@ struct StepEstimate {
   OwningOpRef<ModuleOp> scheduled; ///< with its transfers
   StepCosts costs;                 ///< of all tasks
   bool isMeasured;                 ///< what tasks and the store take
-  planning::SpillRun step;         ///< as its schedule has it
+  /// Of each stage by itself, as its schedule has it.
+  std::vector<planning::SpillRun> steps;
 };
 
 /// Schedules a copy of a planned module and simulates it. By what was measured,

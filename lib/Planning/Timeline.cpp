@@ -87,6 +87,17 @@ static TimelineBar getBar(const SimulatedSend &send) {
   return bar;
 }
 
+void planning::appendRows(Timeline &timeline, Timeline other,
+                          const std::string &words) {
+  size_t first = timeline.rows.size();
+  for (const std::string &row : other.rows)
+    timeline.rows.push_back(words + row);
+  for (TimelineBar &bar : other.bars) {
+    bar.row += first;
+    timeline.bars.push_back(std::move(bar));
+  }
+}
+
 Timeline planning::getTimeline(const PipelineRun &run, llvm::StringRef title) {
   Timeline timeline;
   timeline.title = title.str();

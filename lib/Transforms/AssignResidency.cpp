@@ -20,15 +20,15 @@ using namespace mlir::hfta;
 /// step to step, unless a plan has them stay; what forward leaves for backward,
 /// unless its op has it spilled, and gradients, which the update takes at once
 /// unless it waits for those of all blocks, nowhere else. What belongs to no
-/// block, and what is small, stays. A preconditioner's factors and inverses are
-/// as the optimizer's state, its moments as gradients.
+/// block, what is small, and what other stages read, stays. A preconditioner's
+/// factors and inverses are as the optimizer's state, its moments as gradients.
 static Residency getResidency(VariableOp variable, const Job &job,
                               MemoryPlanAttr plan) {
   auto block = static_cast<int64_t>(variable.getBlock());
   bool spills = job.spillsToDisk();
   bool updatesAtLast = !job.clipNorm.empty() || !job.preconditioner.empty();
   BlockMemory memory = plan ? plan.getBlock(block) : BlockMemory::streamed;
-  if (block < 0)
+  if (block < 0 || variable.getReaders())
     return Residency::resident;
   switch (variable.getRole()) {
   case Role::parameter:
@@ -74,8 +74,11 @@ static LogicalResult checkBudget(ModuleOp module, const Job &job) {
     return module.emitError("'spill = host' is for devices that have memory of "
                             "their own: on the CPU what doesn't fit goes to "
                             "'disk'");
-  if (job.getStageCount() > 1)
-    return refuse("several stages ('pipeline')");
+  if (job.getStageCount() > 1 && !job.goesByBlocks())
+    return refuse("an order of several stages, chunks or 'in_flight': all "
+                  "micro-batches go through a stage block by block");
+  if (job.getStageCount() > 1 && !job.preconditioner.empty())
+    return refuse("a preconditioner of several stages");
   if (job.getGroups() > 1 && !job.preconditioner.empty())
     return refuse("a preconditioner of several groups of micro-batches");
   return success();

@@ -15,35 +15,79 @@
 using namespace mlir;
 using namespace mlir::hfta;
 
-/// How far tasks reach into each workspace, or into its slabs.
-static std::map<int64_t, int64_t> findReach(ModuleOp module) {
-  ArrayAttr table = SegmentAttr::getTable(module);
-  std::map<int64_t, int64_t> reach;
-  for (auto task : module.getOps<TaskOp>()) {
-    std::optional<ArrayRef<int64_t>> bytes = task.getWorkspace();
-    for (auto [index, number] : llvm::enumerate(task.findWorkspaces())) {
-      int64_t all = cast<SegmentAttr>(table[number]).getUnitBytes();
-      reach[number] = std::max(reach[number], bytes ? (*bytes)[index] : all);
-    }
-  }
-  return reach;
+namespace {
+/// What a worker has, by the schedules that it runs.
+struct Worker {
+  ModuleOp module;
+  const Job &job;
+  int64_t stage; ///< -1: who runs what isn't any stage's
+  std::set<int64_t> used = {};
+  /// Segments in which some schedule keeps a slab for each copy.
+  std::set<int64_t> kept = {};
+  /// How far tasks reach into each workspace, or into its slabs.
+  std::map<int64_t, int64_t> reach = {};
+  bool takesTurns = false;
+
+  /// Whether the segment is there.
+  bool has(int64_t number) const;
+};
+} // namespace
+
+/// Of several stages each has what it uses. Who runs what is needed of the
+/// whole model has what of it lives longer than a step.
+bool Worker::has(int64_t number) const {
+  auto segment = cast<SegmentAttr>(SegmentAttr::getTable(module)[number]);
+  Role role = segment.getRole();
+  if (job.getStageCount() == 1 || used.count(number))
+    return true;
+  return stage < 0 &&
+         (role == Role::parameter || role == Role::statistics ||
+          !SegmentAttr::livesWithinStep(role)) &&
+         role != Role::optimizer_state && role != Role::curvature;
 }
 
-/// Segments in which some schedule keeps a slab for each copy.
-static std::set<int64_t> findKept(ModuleOp module) {
-  std::set<int64_t> kept;
-  for (auto schedule : module.getOps<ScheduleOp>())
-    kept.insert(schedule.getKeeps().begin(), schedule.getKeeps().end());
-  return kept;
+static void addTask(TaskOp task, ArrayAttr table, Worker &worker) {
+  worker.used.insert(task.getReads().begin(), task.getReads().end());
+  worker.used.insert(task.getWrites().begin(), task.getWrites().end());
+  std::optional<ArrayRef<int64_t>> bytes = task.getWorkspace();
+  for (auto [index, number] : llvm::enumerate(task.findWorkspaces())) {
+    int64_t all = cast<SegmentAttr>(table[number]).getUnitBytes();
+    int64_t &reach = worker.reach[number];
+    reach = std::max(reach, bytes ? (*bytes)[index] : all);
+    worker.used.insert(number);
+  }
+}
+
+static Worker findWorker(ModuleOp module, const Job &job, int64_t stage) {
+  Worker worker = {module, job, stage};
+  ArrayAttr table = SegmentAttr::getTable(module);
+  SymbolTable symbols(module);
+  for (auto schedule : module.getOps<ScheduleOp>()) {
+    if (static_cast<int64_t>(schedule.getStage()) != stage)
+      continue;
+    worker.kept.insert(schedule.getKeeps().begin(), schedule.getKeeps().end());
+    schedule.walk([&](Operation *op) {
+      auto repeat = dyn_cast<RepeatOp>(op);
+      worker.takesTurns |= repeat && repeat.getOver() == RepeatKind::turns;
+      if (auto run = dyn_cast<RunOp>(op))
+        addTask(symbols.lookup<TaskOp>(run.getTask()), table, worker);
+      op->getAttrDictionary().walk([&](PlaceAttr place) {
+        if (place.getSpace() == Space::segment)
+          worker.used.insert(place.getNumber());
+      });
+    });
+  }
+  return worker;
 }
 
 /// Of the batches that the host holds.
-static int64_t countBatches(ModuleOp module, const Job &job) {
+static int64_t countBatches(const Worker &worker) {
   int64_t bytes = 0;
-  VariableIndex variables(module);
-  for (const DataField &field : job.data)
-    if (VariableOp variable = variables.lookup(Purpose::field, field.name))
-      bytes += HFTA_BATCHES_OF_DATA * job.microBatches *
+  VariableIndex variables(worker.module);
+  for (const DataField &field : worker.job.data)
+    if (VariableOp variable = variables.lookup(Purpose::field, field.name);
+        variable && worker.has(variable.getLocation()->getSegment()))
+      bytes += HFTA_BATCHES_OF_DATA * worker.job.microBatches *
                getLogicalBytes(variable.getTensorType());
   return bytes;
 }
@@ -74,14 +118,6 @@ static int64_t countScratch(ModuleOp module) {
   return noted ? noted.getInt() : kAssumedScratch;
 }
 
-static bool takesTurns(ModuleOp module) {
-  WalkResult result = module.walk([](RepeatOp repeat) {
-    return repeat.getOver() == RepeatKind::turns ? WalkResult::interrupt()
-                                                 : WalkResult::advance();
-  });
-  return result.wasInterrupted();
-}
-
 int64_t hfta::getTurnCopies(ModuleOp module, const Job &job) {
   int64_t copies = job.copies;
   for (auto schedule : module.getOps<ScheduleOp>())
@@ -94,12 +130,14 @@ int64_t hfta::getTurnCopies(ModuleOp module, const Job &job) {
 
 /// What the store of all spilled segments needs of memory: an extent a slab, or
 /// an instance that has none.
-static int64_t countStoreBytes(ModuleOp module, const Job &job) {
+static int64_t countStoreBytes(const Worker &worker) {
   int64_t extents = 0, bytes = 0;
-  for (auto segment : SegmentAttr::getTable(module).getAsRange<SegmentAttr>()) {
-    if (segment.getResidency() != Residency::spilled)
+  for (auto [index, segment] : llvm::enumerate(
+           SegmentAttr::getTable(worker.module).getAsRange<SegmentAttr>())) {
+    if (segment.getResidency() != Residency::spilled ||
+        !worker.has(static_cast<int64_t>(index)))
       continue;
-    int64_t slabs = segment.getCopyBytes() > 0 ? job.copies : 1;
+    int64_t slabs = segment.getCopyBytes() > 0 ? worker.job.copies : 1;
     extents += slabs * segment.getInstances();
     bytes += segment.getBytes() * segment.getInstances();
   }
@@ -118,16 +156,20 @@ static int64_t countReduced(AllReduceOp reduce, SegmentAttr segment,
 }
 
 /// What a rank receives of others' sums at a time, where there are so many.
-static int64_t countReceived(ModuleOp module, const Job &job, int64_t stage,
-                             int64_t ranks, int64_t copies) {
-  ArrayAttr table = SegmentAttr::getTable(module);
-  int64_t most = 0;
+static int64_t countReceived(const Worker &worker, int64_t ranks,
+                             int64_t copies) {
+  ArrayAttr table = SegmentAttr::getTable(worker.module);
+  const Job &job = worker.job;
+  int64_t stage = std::max<int64_t>(worker.stage, 0), most = 0;
   for (int64_t rank = 0; rank < ranks; ++rank) {
     StageRank share(job.getReplicas(stage), rank, ranks);
     int64_t others =
         llvm::count_if(llvm::seq<int64_t>(0, job.getGroups(stage)),
                        [&](int64_t group) { return !share.hasGroup(group); });
-    module.walk([&](AllReduceOp reduce) {
+    ModuleOp(worker.module).walk([&](AllReduceOp reduce) {
+      auto schedule = reduce->getParentOfType<ScheduleOp>();
+      if (static_cast<int64_t>(schedule.getStage()) != worker.stage)
+        return;
       PlaceAttr at = reduce.getAt();
       int64_t bytes = countReduced(
           reduce, cast<SegmentAttr>(table[at.getNumber()]), copies);
@@ -139,29 +181,66 @@ static int64_t countReceived(ModuleOp module, const Job &job, int64_t stage,
 }
 
 int64_t hfta::countResidentBytes(ModuleOp module, const Job &job,
-                                 int64_t copies) {
-  std::map<int64_t, int64_t> reach = findReach(module);
-  std::set<int64_t> kept = findKept(module);
-  int64_t slabs = takesTurns(module) ? copies : job.copies;
-  int64_t bytes = countBatches(module, job) + countStoreBytes(module, job) +
+                                 int64_t copies, int64_t stage) {
+  Worker worker = findWorker(module, job, stage);
+  int64_t slabs = worker.takesTurns ? copies : job.copies;
+  int64_t bytes = countBatches(worker) + countStoreBytes(worker) +
                   countScratch(module) * job.memoryThreads;
-  int64_t received = 0;
-  for (int64_t ranks = 2; ranks <= job.getReplicas(/*stage=*/0); ++ranks)
-    received = std::max(received,
-                        countReceived(module, job, /*stage=*/0, ranks, copies));
+  int64_t replicas = job.getReplicas(std::max<int64_t>(stage, 0)), received = 0;
+  for (int64_t ranks = 2; ranks <= replicas; ++ranks)
+    received = std::max(received, countReceived(worker, ranks, copies));
   bytes += received;
   for (auto [index, segment] : llvm::enumerate(
            SegmentAttr::getTable(module).getAsRange<SegmentAttr>())) {
     Role role = segment.getRole();
-    if (!segment.isResident() || role == Role::constant ||
-        role == Role::scratch || role == Role::received)
-      continue;
     auto number = static_cast<int64_t>(index);
-    int64_t unit = role == Role::workspace ? reach[number]
+    if (!segment.isResident() || role == Role::constant ||
+        role == Role::scratch || role == Role::received || !worker.has(number))
+      continue;
+    int64_t unit = role == Role::workspace ? worker.reach[number]
                                            : int64_t(segment.getUnitBytes());
     if (int64_t slab = segment.getCopyBytes(); slab != 0 && unit != 0)
-      unit += ((kept.count(number) ? job.copies : slabs) - 1) * slab;
+      unit += ((worker.kept.count(number) ? job.copies : slabs) - 1) * slab;
     bytes += unit * segment.getInstances();
   }
   return bytes;
+}
+
+int64_t hfta::countCopiesAtOnce(Operation *command, const Job &job) {
+  for (auto repeat = command->getParentOfType<RepeatOp>(); repeat;
+       repeat = repeat->getParentOfType<RepeatOp>())
+    if (repeat.getOver() == RepeatKind::turns)
+      return repeat.getCopies().value_or(job.copies);
+  return job.copies;
+}
+
+int64_t hfta::countArenaBytes(ModuleOp module, const Job &job, int64_t stage) {
+  if (job.getStageCount() == 1)
+    return module->getAttrOfType<IntegerAttr>(HftaDialect::kArenaAttrName)
+        .getInt();
+  ArrayAttr table = SegmentAttr::getTable(module);
+  int64_t most = 0;
+  module.walk([&](FetchOp fetch) {
+    auto schedule = fetch->getParentOfType<ScheduleOp>();
+    if (static_cast<int64_t>(schedule.getStage()) != stage)
+      return;
+    auto segment = cast<SegmentAttr>(table[fetch.getSegment()]);
+    int64_t slabs =
+        segment.getCopyBytes() > 0 ? countCopiesAtOnce(fetch, job) : 1;
+    int64_t bytes = segment.getUnitBytes() * slabs *
+                    static_cast<int64_t>(fetch.getInstances());
+    most = std::max(most, static_cast<int64_t>(fetch.getAddress()) + bytes);
+  });
+  return most;
+}
+
+std::set<int64_t> hfta::findWorkerSegments(ModuleOp module, const Job &job,
+                                           int64_t stage) {
+  Worker worker = findWorker(module, job, stage);
+  std::set<int64_t> segments;
+  auto count = static_cast<int64_t>(SegmentAttr::getTable(module).size());
+  for (int64_t number = 0; number < count; ++number)
+    if (worker.has(number))
+      segments.insert(number);
+  return segments;
 }

@@ -36,18 +36,21 @@ public:
   PipelinePlanner(const ModelGraph &graph, ArrayRef<CutName> cuts)
       : graph(graph), cuts(cuts) {}
 
-  /// Notes the blocks, or diagnoses what is wrong with the cuts.
+  /// Finds the blocks, or diagnoses what is wrong with the cuts.
   LogicalResult plan() {
     if (failed(checkNames()) || failed(findLevels()))
       return failure();
     moveToFirstUse();
-    if (failed(checkBlocks()))
-      return failure();
+    return checkBlocks();
+  }
+  /// The block that an op belongs to.
+  int64_t getBlock(Operation *op) const { return blockOf.lookup(op); }
+  /// Notes each op's block.
+  void note() {
     Builder builder(cuts.front().location.getContext());
     for (Operation *op : graph.getOps())
       op->setAttr(HftaDialect::kBlockAttrName,
                   builder.getI64IntegerAttr(blockOf.lookup(op)));
-    return success();
   }
 
 private:
@@ -217,6 +220,49 @@ static bool wantsBlocks(const Job &job) {
 }
 
 namespace {
+/// Cuts between and within stages, and the first block of each stage.
+struct StageCuts {
+  SmallVector<CutName> names;
+  std::vector<int64_t> firstBlocks;
+};
+} // namespace
+
+/// Each cut point lies within the stage that its value is computed in, or is
+/// the cut behind it.
+static StageCuts mergeCuts(const ModelGraph &graph, ArrayRef<CutName> ofStages,
+                           ArrayRef<CutName> points,
+                           const PipelinePlanner &stages) {
+  StageCuts merged = {{}, {0}};
+  int64_t cut = 0;
+  const CutName *point = points.begin();
+  auto addPoints = [&](int64_t stage, ArrayRef<CutName> end) {
+    SmallVector<Operation *> last;
+    if (end.size() == 1)
+      last = graph.findValues(end.front().name);
+    for (; point != points.end(); ++point) {
+      SmallVector<Operation *> values = graph.findValues(point->name);
+      if (stages.getBlock(values.front()) != stage)
+        return;
+      if (values != last)
+        merged.names.push_back({point->name, cut++, point->location});
+    }
+  };
+  for (const CutName *next = ofStages.begin(); next != ofStages.end();) {
+    const CutName *end = next;
+    while (end != ofStages.end() && end->cut == next->cut)
+      ++end;
+    ArrayRef<CutName> own(next, end);
+    addPoints(next->cut, own);
+    for (const CutName &name : own)
+      merged.names.push_back({name.name, cut, name.location});
+    merged.firstBlocks.push_back(++cut);
+    next = end;
+  }
+  addPoints(ofStages.back().cut + 1, {});
+  return merged;
+}
+
+namespace {
 struct PlanPipelinePass : hfta::impl::HftaPlanPipelineBase<PlanPipelinePass> {
   using HftaPlanPipelineBase::HftaPlanPipelineBase;
 
@@ -238,11 +284,37 @@ struct PlanPipelinePass : hfta::impl::HftaPlanPipelineBase<PlanPipelinePass> {
       ModelGraph graph(models.front());
       if (isAll())
         names = getCutPoints(graph);
-      if (!names.empty() && failed(PipelinePlanner(graph, names).plan()))
+      else if (job->goesByBlocks() && job->getStageCount() > 1 &&
+               failed(cutStages(graph, *job, names)))
+        return signalPassFailure();
+      if (!names.empty() && failed(planBlocks(graph, names)))
         return signalPassFailure();
       noteCuts(names);
     }
     module->removeAttr(HftaDialect::kCutLocationsAttrName);
+  }
+
+  static LogicalResult planBlocks(const ModelGraph &graph,
+                                  ArrayRef<CutName> names) {
+    PipelinePlanner planner(graph, names);
+    if (failed(planner.plan()))
+      return failure();
+    planner.note();
+    return success();
+  }
+
+  /// Cuts the model wherever it can be, beside between stages, and notes the
+  /// first block of each stage.
+  LogicalResult cutStages(const ModelGraph &graph, Job &job,
+                          SmallVector<CutName> &names) {
+    PipelinePlanner stages(graph, names);
+    if (failed(stages.plan()))
+      return failure();
+    StageCuts cuts = mergeCuts(graph, names, getCutPoints(graph), stages);
+    names = std::move(cuts.names);
+    job.stageBlocks = std::move(cuts.firstBlocks);
+    job.write(getOperation());
+    return success();
   }
 
   /// For what tells later how the model was cut.

@@ -14,9 +14,12 @@ using namespace mlir;
 using namespace mlir::hfta;
 using namespace mlir::hfta::queues;
 
-/// Outside of micro-batches of a step that is one.
-void ScheduleBuilder::overBlockMicroBatches(Body body) {
-  if (job.microBatches > 1)
+/// Outside of micro-batches of a step that is one; with several stages in a
+/// loop all the same, as what these say to each other is a micro-batch's.
+void ScheduleBuilder::overBlockMicroBatches(TaskOp task, Body body) {
+  if (isStage())
+    overMessages(task, body);
+  else if (job.microBatches > 1)
     overMicroBatches(body);
   else
     body();
@@ -64,7 +67,7 @@ void ScheduleBuilder::runStatistics() {
 
 /// A block's backward, and what may follow at once.
 void ScheduleBuilder::backwardOfBlock(TaskOp task) {
-  overBlockMicroBatches([&] {
+  overBlockMicroBatches(task, [&] {
     if (TaskOp recompute = findVersion(task, parts::kRecompute))
       run(recompute);
     runVersions(task);
@@ -93,14 +96,19 @@ void ScheduleBuilder::preconditionByBlocks() {
   runAll(parts::kNorm);
 }
 
-/// One turn's copies go through the whole step.
+/// One turn's copies go through the whole step. Of several stages the last one
+/// gives the loss' divisor to all, each its norms to all, and weights to those
+/// that use them too.
 void ScheduleBuilder::stepByBlocks() {
+  if (isStage())
+    beginMessages();
   for (TaskOp task : getTasks(parts::kForward))
-    overBlockMicroBatches([&] { runVersions(task); });
-  if (needsResults())
+    overBlockMicroBatches(task, [&] { runVersions(task); });
+  if (isStage() || needsResults())
     sumUpAtOnce(Role::result, -1);
+  giveOnce(Role::result, parts::kForward);
   for (TaskOp task : llvm::reverse(getTasks(parts::kSampledMoments)))
-    overBlockMicroBatches([&] {
+    overBlockMicroBatches(task, [&] {
       every(kFactorPeriod, DueKind::due, [&] {
         if (TaskOp recompute = findVersion(task, parts::kRecompute))
           run(recompute);
@@ -113,23 +121,26 @@ void ScheduleBuilder::stepByBlocks() {
     runStatistics();
   if (preconditions())
     preconditionByBlocks();
-  if (!updatesAtLast())
-    return;
-  runAll(parts::kClip);
-  // Beginning with the block whose gradients were the last ones.
-  runAll(parts::kUpdate);
+  if (updatesAtLast()) {
+    giveOnce(Role::output, parts::kNorm);
+    runAll(parts::kClip);
+    // Beginning with the block whose gradients were the last ones.
+    runAll(parts::kUpdate);
+  }
+  giveOnce(Role::parameter, parts::kUpdate);
 }
 
 /// What ranks exchange of all copies together.
 void ScheduleBuilder::finishBlocks() {
-  if (!needsResults())
+  if (!isStage() && !needsResults())
     sumUpAtOnce(Role::result, -1);
   if (!gathers())
     return;
   record(getSumEvent(/*isSummed=*/false, -1), kTasks);
   gatherStatistics();
   await(getGathered(), kTasks);
-  inTurnsIf(runByCopies({parts::kStatistics}), [&] { runStatistics(); });
+  inTurnsIf(!isStage() && runByCopies({parts::kStatistics}),
+            [&] { runStatistics(); });
 }
 
 void ScheduleBuilder::buildStepByBlocks() {
@@ -147,7 +158,8 @@ void ScheduleBuilder::buildStepByBlocks() {
       overMicroBatches([&] { addSharedMoments(); });
     else
       addSharedMoments();
-    inTurnsIf(byCopies && !needsResults(), [&] { stepByBlocks(); });
+    inTurnsIf(byCopies && !isStage() && !needsResults(),
+              [&] { stepByBlocks(); });
   });
   finishBlocks();
   clearMoments();

@@ -76,7 +76,7 @@ private:
   void backwardOfBlock(TaskOp task);
   void runOfBlock(TaskOp task, StringRef part);
   void preconditionByBlocks();
-  void overBlockMicroBatches(Body body);
+  void overBlockMicroBatches(TaskOp task, Body body);
   void overAllUploads(Body body);
   void sumUpAtOnce(Role role, int64_t block);
   bool needsResults() const;
@@ -174,6 +174,10 @@ private:
   struct Link;
   int64_t getStageEvent(int64_t which) const;
   int64_t getMostPlaces() const;
+  int64_t countReceived() const;
+  bool isOfLink(int64_t block, int64_t ofLink) const;
+  void beginMessages();
+  void overMessages(TaskOp task, Body body);
   int64_t getLinkEvent(int64_t chunk, int64_t link) const;
   Link getLink(StringRef part, int64_t chunk) const;
   void chooseSampledQueues(Link &link, int64_t chunk) const;

@@ -156,9 +156,10 @@ void ScheduleBuilder::overUploads(Body body) {
 }
 
 /// Brings the fields of all micro-batches before the first task: each block
-/// goes through all of them.
+/// goes through all of them. Of several stages also that of the only one, as
+/// what is told once a step mustn't be said within a micro-batch.
 void ScheduleBuilder::overAllUploads(Body body) {
-  if (job.microBatches == 1)
+  if (job.microBatches == 1 && !isStage())
     return overUploads(body);
   if (readsFields()) {
     overMicroBatches([&] { uploadFields(getFields(), /*ahead=*/0); });

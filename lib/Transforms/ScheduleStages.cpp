@@ -32,8 +32,7 @@ enum StageEvent {
   firstOfChunk,
   kUploadedEvents = 2,
   computed = 0,
-  received = 1,
-  sent = 3
+  received = 1
 };
 } // namespace
 
@@ -99,9 +98,16 @@ int64_t ScheduleBuilder::getMostPlaces() const {
   return most;
 }
 
+/// Events that a place has been filled. Block by block all of a step's are
+/// filled as soon as they can be.
+int64_t ScheduleBuilder::countReceived() const {
+  return job.goesByBlocks() ? std::max<int64_t>(2, job.microBatches) : 2;
+}
+
 /// The first of a chunk's link; link 0: its uploads.
 int64_t ScheduleBuilder::getLinkEvent(int64_t chunk, int64_t link) const {
-  int64_t ofLink = StageEvent::sent + getMostPlaces() * (resultBlock + 1);
+  int64_t ofLink = StageEvent::received + countReceived() +
+                   getMostPlaces() * (resultBlock + 1);
   int64_t links = hasSampled() ? 3 : 2;
   return getStageEvent(StageEvent::firstOfChunk +
                        chunk * (kUploadedEvents + links * ofLink) +
@@ -127,10 +133,10 @@ ScheduleBuilder::Link ScheduleBuilder::getLink(StringRef part,
                getChunks()[chunk],
                queue + (isBackward ? kGradientReceives : kReceives),
                event + StageEvent::computed,
-               {event + StageEvent::received, 2},
+               {event + StageEvent::received, countReceived()},
                {}};
   queue += isBackward ? kGradientSends : kSends;
-  event += StageEvent::sent;
+  event += StageEvent::received + countReceived();
   for (auto [reader, places] : getReaders(part, link.block)) {
     link.outlets.push_back({reader, queue, {event, places}});
     queue = getNextQueue(part, chunk) + link.outlets.size() - 1;
@@ -155,6 +161,13 @@ void ScheduleBuilder::chooseSampledQueues(Link &link, int64_t chunk) const {
   }
 }
 
+/// Whether what a block says goes through the link of another one: a chunk is
+/// one block, or all of the stage's where these are more than its chunks.
+bool ScheduleBuilder::isOfLink(int64_t block, int64_t ofLink) const {
+  return job.goesByBlocks() ? job.getStage(block) == job.getStage(ofLink)
+                            : block == ofLink;
+}
+
 /// The blocks that get what a block's tasks of a part write, or -1 for all of
 /// them, each with the number of places that there are for it.
 llvm::MapVector<int64_t, int64_t>
@@ -163,7 +176,7 @@ ScheduleBuilder::getReaders(StringRef part, int64_t block) const {
   for (auto [number, segment] : llvm::enumerate(
            SegmentAttr::getTable(module).getAsRange<SegmentAttr>())) {
     if (segment.getRole() != Role::cut || segment.getBytes() == 0 ||
-        segment.getBlock() != block ||
+        !isOfLink(segment.getBlock(), block) ||
         !isWrittenBy(static_cast<int64_t>(number), part))
       continue;
     for (int64_t reader : segment.getReaders()) {
@@ -255,8 +268,9 @@ void ScheduleBuilder::forMessages(
     llvm::function_ref<void(int64_t, SegmentAttr, int64_t)> say) {
   auto isMeant = [&](int64_t number, SegmentAttr segment) {
     return segment.getRole() == Role::cut && isWrittenBy(number, link.part) &&
-           (sends ? segment.getBlock() == link.block
-                  : getFirstReader(number, link.part, stage) == link.block);
+           isOfLink(sends ? segment.getBlock()
+                          : getFirstReader(number, link.part, stage),
+                    link.block);
   };
   forMessages(sends, isMeant, say);
 }
@@ -336,6 +350,42 @@ void ScheduleBuilder::inStepsOf(StringRef part, Body body) {
     every(kFactorPeriod, DueKind::any, body);
   else
     body();
+}
+
+//===----------------------------------------------------------------------===//
+// Block by block
+//===----------------------------------------------------------------------===//
+
+/// Has what a step reads of others come, as soon as the last step is done with
+/// its places.
+void ScheduleBuilder::beginMessages() {
+  record(getUsed(), kTasks);
+  for (StringRef part : {parts::kForward, parts::kBackward})
+    if (Link link = getLink(part, /*chunk=*/0); hasMessages(link)) {
+      await(getUsed(), link.receives);
+      overMicroBatches([&] { receive(link, /*ahead=*/0); });
+    }
+}
+
+/// A block's micro-batches. Those of a part's first task wait for what the
+/// whole stage's tasks of that part read of others, those of its last one send
+/// what these leave for others: both sides have one order, micro-batch by
+/// micro-batch.
+void ScheduleBuilder::overMessages(TaskOp task, Body body) {
+  StringRef part = task.getPart();
+  bool isBackward = goesBack(part);
+  ArrayRef<TaskOp> ofPart = getTasks(part);
+  Link link = getLink(part, /*chunk=*/0);
+  overMicroBatches([&] {
+    if (task == (isBackward ? ofPart.back() : ofPart.front())) {
+      if (hasMessages(link))
+        await(link.received, kTasks);
+      awaitSent(link);
+    }
+    body();
+    if (task == (isBackward ? ofPart.front() : ofPart.back()))
+      send(link);
+  });
 }
 
 /// Waits for what the tasks of a micro-batch read of others, and has the next
@@ -468,7 +518,10 @@ void ScheduleBuilder::evaluateStage() {
       await(link.received, kTasks);
     }
     awaitSent(link);
-    runChunk(parts::kEvaluate, chunk);
+    if (job.goesByBlocks())
+      runAll(parts::kEvaluate);
+    else
+      runChunk(parts::kEvaluate, chunk);
     record(getUsed(), kTasks);
     send(link);
   }

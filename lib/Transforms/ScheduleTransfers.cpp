@@ -46,11 +46,24 @@ struct Planned {
 
 } // namespace
 
+/// The number behind those of all queues that tasks and messages go through; of
+/// schedules without messages always the same.
+static int64_t findFirstQueue(ModuleOp module) {
+  int64_t next = queues::kSends;
+  auto note = [&](auto op) {
+    next = std::max<int64_t>(next, op.getQueue() + 1);
+  };
+  module.walk([&](SendOp send) { note(send); });
+  module.walk([&](ReceiveOp receive) { note(receive); });
+  return next;
+}
+
 static std::vector<Planned> listSchedules(ModuleOp module) {
   std::vector<Planned> all;
   int64_t firstEvent = findFirstEvent(module);
+  int64_t firstQueue = findFirstQueue(module);
   for (auto schedule : module.getOps<ScheduleOp>()) {
-    TransferBuilder builder(schedule, firstEvent, queues::kSends);
+    TransferBuilder builder(schedule, firstEvent, firstQueue);
     if (builder.findPositions()) {
       RepeatOp turns = builder.findLoop(RepeatKind::turns);
       all.push_back({std::move(builder), turns, {}});
@@ -67,23 +80,40 @@ static std::string findNeediest(std::vector<Planned> &all) {
   return most ? most->builder.getTaskName(most->plan.findFullest()) : "";
 }
 
-/// Plans for turns of so many copies; gives the memory that the program then
-/// needs.
+/// What isn't any stage's, as all of a program of one stage.
+static constexpr int64_t kWhole = -1;
+
+/// Those that some schedule is of, and kWhole.
+static std::set<int64_t> findStages(ModuleOp module) {
+  std::set<int64_t> stages;
+  for (auto schedule : module.getOps<ScheduleOp>())
+    stages.insert(static_cast<int64_t>(schedule.getStage()));
+  return stages;
+}
+
+/// Plans for turns of so many copies; gives the memory that the worker then
+/// needs who needs most.
 static int64_t plan(ModuleOp module, const Job &job, int64_t copies,
                     std::vector<Planned> &all) {
-  int64_t arena = 0;
   module.walk([&](RepeatOp repeat) {
     if (repeat.getOver() == RepeatKind::turns)
       repeat.setCopies(copies);
   });
-  int64_t resident = countResidentBytes(module, job, copies);
-  for (Planned &planned : all) {
-    planned.plan = planArena(
-        planned.builder.findSegments(planned.turns ? copies : job.copies),
-        job.memoryDevice - resident);
-    arena = std::max(arena, planned.plan.bytes);
+  int64_t most = 0;
+  for (int64_t stage : findStages(module)) {
+    int64_t resident = countResidentBytes(module, job, copies, stage);
+    int64_t arena = 0;
+    for (Planned &planned : all) {
+      if (planned.builder.getStage() != stage)
+        continue;
+      planned.plan = planArena(
+          planned.builder.findSegments(planned.turns ? copies : job.copies),
+          job.memoryDevice - resident);
+      arena = std::max(arena, planned.plan.bytes);
+    }
+    most = std::max(most, resident + arena);
   }
-  return resident + arena;
+  return most;
 }
 
 namespace {
@@ -106,7 +136,8 @@ static std::optional<PlannedTurns> planTurns(ModuleOp module, const Job &job,
     return std::nullopt;
   TransferBuilder builder(turns->getStep(), findFirstEvent(module),
                           queues::kSends);
-  int64_t room = job.memoryDevice - countResidentBytes(module, job, copies);
+  int64_t room =
+      job.memoryDevice - countResidentBytes(module, job, copies, kWhole);
   bool pays = turns->countMoved() < moved && builder.findPositions();
   for (; pays && copies > 0; copies /= 2) {
     RepeatOp ofStep = builder.findLoop(RepeatKind::turns);
@@ -169,8 +200,9 @@ TransferNeeds hfta::measureTransfers(ModuleOp module, const Job &job) {
     needs.takesSeveralSteps = true;
     planned->turns.getStep().erase();
   }
-  needs.residentBytes = countResidentBytes(module, job, needs.copies);
-  needs.residentBytesOfOne = countResidentBytes(module, job, /*copies=*/1);
+  needs.residentBytes = countResidentBytes(module, job, needs.copies, kWhole);
+  needs.residentBytesOfOne =
+      countResidentBytes(module, job, /*copies=*/1, kWhole);
   needs.takesTurns = llvm::any_of(
       all, [](const Planned &planned) { return bool(planned.turns); });
   return needs;
@@ -200,10 +232,12 @@ struct ScheduleTransfersPass
   /// Kernels that were lowered for another processor than the one that the
   /// transfers were planned for may need more.
   static LogicalResult check(ModuleOp module, const Job &job) {
-    int64_t needed =
-        countResidentBytes(module, job, getTurnCopies(module, job)) +
-        module->getAttrOfType<IntegerAttr>(HftaDialect::kArenaAttrName)
-            .getInt();
+    int64_t needed = 0;
+    for (int64_t stage : findStages(module))
+      needed = std::max(
+          needed,
+          countResidentBytes(module, job, getTurnCopies(module, job), stage) +
+              countArenaBytes(module, job, stage));
     if (needed <= job.memoryDevice)
       return success();
     return module.emitError("the program needs ")

@@ -46,10 +46,11 @@ struct Held {
 
 class StepWalk : public ScheduleTraversal {
 public:
-  StepWalk(ModuleOp module, const Job &job, const StepCosts &costs)
-      : ScheduleTraversal(StageRank(job.getReplicas(0), 0, 1),
-                          llvm::to_vector(llvm::seq(job.microBatches)),
-                          job.microBatches),
+  StepWalk(ModuleOp module, const Job &job, const StepCosts &costs,
+           int64_t stage = -1)
+      : ScheduleTraversal(
+            StageRank(job.getReplicas(std::max<int64_t>(stage, 0)), 0, 1),
+            llvm::to_vector(llvm::seq(job.microBatches)), job.microBatches),
         job(job), costs(costs), symbols(module),
         segments(SegmentAttr::getTable(module)) {}
 
@@ -368,17 +369,19 @@ static SpillRun simulateTurns(ModuleOp module, const Job &job,
 }
 
 FailureOr<SpillRun> hfta::simulateSchedule(ModuleOp module, const Job &job,
-                                           const StepCosts &costs) {
+                                           const StepCosts &costs,
+                                           int64_t stage) {
   auto schedules = module.getOps<ScheduleOp>();
-  auto step = llvm::find_if(schedules, [](ScheduleOp schedule) {
-    return schedule.getKind() == schedules::kStep;
+  auto step = llvm::find_if(schedules, [&](ScheduleOp schedule) {
+    return schedule.getKind() == schedules::kStep &&
+           static_cast<int64_t>(schedule.getStage()) == stage;
   });
   if (step == schedules.end())
     return module.emitError("expected a schedule of steps");
   if (auto ofTurn =
           SymbolTable(module).lookup<ScheduleOp>(schedules::kTurnStep))
     return simulateTurns(module, job, costs, ofTurn);
-  StepWalk walk(module, job, costs);
+  StepWalk walk(module, job, costs, stage);
   int64_t count = walk.countSteps(*step);
   // What the last step has left where it was is no longer read.
   walk.follow(*step, count - 1);

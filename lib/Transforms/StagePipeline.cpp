@@ -40,6 +40,7 @@ struct Uses {
 
 class StageAssignment {
 public:
+  /// `order`: of a job without a budget of memory.
   StageAssignment(ModuleOp module, const Job &job, const planning::Order &order)
       : module(module), job(job), isRecomputed(planning::getRecomputed(order)),
         inFlight(planning::getInstances(order)),
@@ -133,8 +134,7 @@ void StageAssignment::giveBlock(VariableOp variable, const Uses &used) {
              variable.getRole() == Role::statistics) {
     variable.setBlock(0); // whose task initialises it
   } else if (variable.isFor(Purpose::field) && used.readers.size() == 1) {
-    // A stage's first block has its number.
-    variable.setBlock(*used.readers.begin());
+    variable.setBlock(job.getFirstBlock(*used.readers.begin()));
   }
 }
 
@@ -194,12 +194,15 @@ static bool takesTurns(const Job &job) {
 /// the backward of the same micro-batch, and then only gradients of weights may
 /// wait, or a chunk that isn't the stage's first to read of it; an evaluation
 /// has nothing in flight. Of several chunks those between the writer and its
-/// readers decide when the value is read.
+/// readers decide when the value is read. Where all micro-batches go through a
+/// block before the next, each has had its place from the beginning.
 void StageAssignment::giveInstances(VariableOp variable, const Uses &used) {
   Role role = variable.getRole();
   if (role != Role::saved && role != Role::cut && role != Role::input)
     return;
-  if (used.writtenByInfer ||
+  bool isSent = variable.getReaders().has_value();
+  bool hasPlaces = job.goesByBlocks() && !(used.writtenByEvaluate && isSent);
+  if (used.writtenByInfer || hasPlaces ||
       (role == Role::input && !variable.isFor(Purpose::field)))
     return;
   std::set<int64_t> blocks = used.blocks;
@@ -210,15 +213,16 @@ void StageAssignment::giveInstances(VariableOp variable, const Uses &used) {
       blocks.insert(block);
   int64_t most = 1;
   for (int64_t block : blocks)
-    most = std::max(most, inFlight[block]);
+    if (!used.writtenByEvaluate)
+      most = std::max(most, inFlight[block]);
   if (role == Role::saved) {
     int64_t block = getBlock(variable);
-    if (isRecomputed[block] && !used.writtenByForward)
+    if (!used.writtenByEvaluate && !used.writtenByForward &&
+        isRecomputed[block])
       most = used.readByWeight ? recomputed[block] : recomputedToInput[block];
-    variable.setInstances(used.writtenByEvaluate ? 1 : most);
+    variable.setInstances(most);
     return;
   }
-  bool isSent = variable.getReaders().has_value();
   bool waits =
       used.readByWeight || llvm::any_of(used.blocks, [&](int64_t reader) {
         return isBehindChunk(reader, getBlock(variable));
@@ -274,7 +278,9 @@ struct StagePipelinePass
       return signalPassFailure();
     if (job->getStageCount() == 1)
       return markAllAnalysesPreserved();
-    FailureOr<planning::Order> order = makeStageOrder(getOperation(), *job);
+    FailureOr<planning::Order> order = planning::Order();
+    if (!job->goesByBlocks())
+      order = makeStageOrder(getOperation(), *job);
     if (failed(order))
       return signalPassFailure();
     if (failed(StageAssignment(getOperation(), *job, *order).assign()))

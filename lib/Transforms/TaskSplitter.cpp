@@ -175,8 +175,8 @@ VariableOp TaskSplitter::declareCarried(Value value, TaskTag from, Role role) {
       symbol, cast<RankedTensorType>(value.getType()), role);
   // What is computed again is used up by the backward that follows at once.
   bool isAgain = from.part == TaskPart::recompute;
-  bool isInFlight =
-      trains && job.allForwardsFirst && !(isAgain && job.getStageCount() == 1);
+  bool isAtOnce = isAgain && (job.getStageCount() == 1 || job.hasBudget());
+  bool isInFlight = trains && job.allForwardsFirst && !isAtOnce;
   variable.setInstances(isInFlight ? job.microBatches : 1);
   if (!isAgain && getKeep(value.getDefiningOp()) == Keep::spill)
     variable.setResidency(Residency::spilled);

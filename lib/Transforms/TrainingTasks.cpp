@@ -372,22 +372,23 @@ DenseMap<Operation *, int64_t> TrainingStep::findBlocksOfGradients() {
   return blockOf;
 }
 
-/// Which blocks are computed again before their backward. Of one stage the last
-/// block's backward mostly follows its forward at once, and saves nothing by
-/// it.
+/// Which blocks are computed again before their backward. Where blocks take
+/// turns, the last one's backward mostly follows its forward at once, and saves
+/// nothing by it.
 FailureOr<std::vector<bool>> TrainingStep::findRecomputed() {
   const Job &job = tasks.getJob();
   std::vector<bool> recomputed;
-  if (job.getStageCount() > 1) {
+  if (job.getStageCount() > 1 && !job.goesByBlocks()) {
     FailureOr<planning::Order> order =
         makeStageOrder(tasks.getModule(), tasks.getJob());
     if (failed(order))
       return failure();
     recomputed = planning::getRecomputed(*order);
-  } else if (job.recomputes(0)) {
+  } else {
     bool isLastInFlight =
         job.microBatches > 1 && (job.allForwardsFirst || job.hasBudget());
-    recomputed.resize(isLastInFlight ? blocks : blocks - 1, true);
+    for (int64_t block = 0; block < blocks - !isLastInFlight; ++block)
+      recomputed.push_back(job.recomputes(job.getStage(block)));
   }
   recomputed.resize(blocks, false);
   return recomputed;

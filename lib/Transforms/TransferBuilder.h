@@ -38,6 +38,9 @@ public:
   bool isStep() const {
     return ScheduleOp(schedule).getKind() == schedules::kStep;
   }
+  int64_t getStage() const {
+    return static_cast<int64_t>(ScheduleOp(schedule).getStage());
+  }
   /// The task at a position, or the first of several.
   std::string getTaskName(int64_t position);
 

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """Within a budget of memory a job of several workers trains to the bytes and the log that
 it has without one, on any number of ranks: replicas that share micro-batches, groups of
-micro-batches on one worker; with clipping, dropout, running statistics, tied weights, copies
+micro-batches on one worker; stages, and their replicas; with clipping, dropout, running statistics, tied weights, copies
 that differ in part; where copies take turns, the last of fewer, and where the divisor of the
-losses keeps them together. Each rank keeps to the budget. Needs only Python's standard
+losses keeps them together. Each worker keeps to the budget. Needs only Python's standard
 library and mpirun."""
 
 import json
@@ -48,6 +48,15 @@ JOBS = {
     "turns-clip": ("micro_batches 8, groups = 4\n  pipeline replicas = [3], bucket = 8e3"
                    "\n  clip_norm 0.1", (), (1, 3)),
     "partial-replicas": ("micro_batches 4\n  pipeline replicas = [2]", (), (2,)),
+    "mlp-stages": ('pipeline cuts = ["second"]', (), (1, 2)),
+    "deep-stages": ('micro_batches 4\n  pipeline cuts = ["a3"], replicas = [2, 2]\n'
+                    "  clip_norm 0.5", (), (1, 2, 4)),
+    "cnn-stages": ('micro_batches 4\n  pipeline cuts = ["pool1"], replicas = [2, 1]',
+                   (SGD,), (3,)),
+    "skip-stages": ('micro_batches 2\n  pipeline cuts = ["first", "third"]\n'
+                    '  recompute all\n  freeze "*.bias"', (), (1, 3)),
+    "tied-stages": ('micro_batches 4\n  pipeline cuts = ["mixed1"], replicas = [2, 2], '
+                    "order = all_forwards_first", (), (2,)),
 }
 
 
@@ -74,8 +83,11 @@ class Check:
                 [event for event in read_log(log) if event["event"] != "start"])
 
     def check_memory(self, binary, name, device):
-        memory = json.loads(run(binary, "info", "--json"))["memory"]
-        plans = [memory["array"], *memory.get("ranks", [])]
+        info = json.loads(run(binary, "info", "--json"))
+        # Of several stages a rank has as much for each of its workers.
+        plans = ([stage["memory"] for stage in info["stages"]]
+                 if len(info["stages"]) > 1 else
+                 [info["memory"]["array"], *info["memory"].get("ranks", [])])
         for plan in plans:
             if plan["peak_bytes"] > device:
                 fail(f"{name}: {plan['peak_bytes']} bytes within {device}")

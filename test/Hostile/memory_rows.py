@@ -30,8 +30,20 @@ def make_clause_rows():
              "'folder' is empty"),
             ("in the host's memory", "device = 1MiB, spill = host", 3,
              "'spill = host' is for devices that have memory of their own"),
-            ("for several stages", 'device = 1MiB\n  pipeline cuts = ["hidden"]', 3,
-             "isn't planned with several stages"),
+            ("too small for stages", 'device = 1\n  pipeline cuts = ["hidden"]', 3,
+             "no plan fits into 1 bytes of memory", "one does into"),
+            ("for stages in another order", "device = 1MiB\n  micro_batches 4\n"
+             '  pipeline cuts = ["hidden"], order = zero_bubble', 3,
+             "isn't planned with an order of several stages"),
+            ("for stages of chunks", "device = 1MiB\n  micro_batches 4\n  pipeline "
+             'cuts = ["hidden", "output", "loss"], chunks = 2, order = interleaved', 3,
+             "isn't planned with an order of several stages, chunks"),
+            ("for few micro-batches in flight", "device = 1MiB\n  micro_batches 4\n"
+             '  pipeline cuts = ["hidden"], in_flight = [1, 1]', 3,
+             "isn't planned with an order of several stages, chunks or 'in_flight'"),
+            ("for K-FAC of several stages",
+             'device = 1MiB\n  pipeline cuts = ["hidden"]\n  precondition kfac()', 3,
+             "isn't planned with a preconditioner of several stages"),
             ("for K-FAC of several groups",
              "device = 1MiB\n  micro_batches 2, groups = 2\n  precondition kfac()", 3,
              "isn't planned with a preconditioner of several groups")):

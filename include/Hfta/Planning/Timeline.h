@@ -55,6 +55,9 @@ struct Timeline {
   std::vector<TimelineBar> bars;
 };
 
+/// Adds the rows of another one below, each with these words before its name.
+void appendRows(Timeline &timeline, Timeline other, const std::string &words);
+
 /// Of a run that has ended.
 Timeline getTimeline(const PipelineRun &run, llvm::StringRef title);
 

@@ -6,17 +6,32 @@
 #include "Hfta/Dialect/Hfta/IR/HftaOps.h"
 #include "Hfta/Dialect/Hfta/IR/Job.h"
 
+#include <set>
+
 namespace mlir::hfta {
 
-/// The most bytes that a program of one stage has on a rank as long as it runs,
-/// of any number of ranks, with as many threads as the job's budget is for and
-/// turns of so many copies: its resident segments, the batches of data that it
-/// reads ahead, what comes from other ranks, and what its kernels and the store
-/// need besides. Of kernels that aren't lowered the
-/// module's `hfta.scratch_bytes` tells what a thread needs, or else a guess.
-/// With the arena it is what the runtime calls `peak_bytes`
-/// (hfta_workload_memory).
-int64_t countResidentBytes(ModuleOp module, const Job &job, int64_t copies);
+/// The most bytes that a worker has on a rank as long as it runs, of any number
+/// of ranks, with as many threads as the job's budget is for and turns of so
+/// many copies: the resident segments, the batches of data that it reads ahead,
+/// what comes from other ranks, and what its kernels and the store need
+/// besides. It is one of a stage, or with -1 the one of a program of one stage;
+/// of a program of several stages, who runs what isn't any stage's. Of kernels
+/// that aren't lowered the module's `hfta.scratch_bytes` tells what a thread
+/// needs, or else a guess. With the worker's arena it is what the runtime calls
+/// `peak_bytes` (hfta_workload_memory).
+int64_t countResidentBytes(ModuleOp module, const Job &job, int64_t copies,
+                           int64_t stage);
+
+/// How far the schedules of such a worker reach into the arena, once their
+/// transfers are planned. Unit: bytes.
+int64_t countArenaBytes(ModuleOp module, const Job &job, int64_t stage);
+
+/// Copies that a command is for at a time: those of its turn, or all.
+int64_t countCopiesAtOnce(Operation *command, const Job &job);
+
+/// The segments that such a worker has, by number.
+std::set<int64_t> findWorkerSegments(ModuleOp module, const Job &job,
+                                     int64_t stage);
 
 /// Copies of a turn in the step of a scheduled module; all where copies take no
 /// turns, or the host chooses.

@@ -90,8 +90,8 @@ def HftaAssignResidency : Pass<"hfta-assign-residency", "::mlir::ModuleOp"> {
     from their first use to their last one; gradients are `spilled`, too, where
     updates wait for the norms of all. A plan, `hfta.memory_plan`, may have more stay
     in memory, block by block. With `spill = none` parameters and state
-    stay. What is of no block, running statistics, scalars and results are always
-    `resident`.
+    stay. What is of no block, running statistics, scalars, results, and what
+    several stages read are always `resident`.
 
     ```mlir
     hfta.variable @weight : tensor<8x8xf32, #hfta.copies<2>> role parameter block 0
@@ -183,7 +183,8 @@ def HftaStagePipeline : Pass<"hfta-stage-pipeline", "::mlir::ModuleOp"> {
     for each, weights and norms once they are there. Norms and losses get a block;
     what is saved, cut or received has as many instances as there are
     micro-batches in flight, what is computed again as many as there are from
-    then on. Nothing with one stage.
+    then on; within a budget of memory all that crosses stages has as many as there
+    are micro-batches. Nothing with one stage.
 
     ```mlir
     hfta.variable @"hfta.cut/0" {role = #hfta.role<cut>, block = 0}
@@ -351,8 +352,10 @@ def HftaPlanPipeline : Pass<"hfta-plan-pipeline", "::mlir::ModuleOp"> {
 
     `cuts=all` stands for each value that alone, with parameters and labels,
     carries the training on; of those between two layers only the last one. A job
-    of one stage that computes forwards again is cut so, too. The cuts' names are
-    noted as the module's `hfta.cuts`.
+    of one stage that computes forwards again is cut so, too, and so are, beside
+    their own cuts, a job's stages within a budget of memory, whose first blocks are
+    noted in the job (`stage_blocks`). The cuts' names are noted as the module's
+    `hfta.cuts`.
 
     Where copies have ops of their own, a name is that of each copy's own value.
     It is an error if a name is unknown or given twice, if a cut depends on a

@@ -11,15 +11,17 @@
 namespace mlir::hfta {
 
 /// A step that follows many others, of a scheduled module whose transfers are
-/// planned, on one worker that has all micro-batches: what is read and written,
+/// planned, on one worker that has all micro-batches of a stage, or with -1 of
+/// a program of one stage: what is read and written,
 /// and what each queue does when, as the runtime does it. Where some of it is
 /// done in certain steps alone, times and bytes are the mean of such steps, and
 /// events those of a step that does it all. Where copies take turns of several
 /// steps, they are the mean of 50, and events are those within the turns. What
-/// ranks exchange takes no time here, and neither do tasks that the costs don't
-/// name. Diagnoses a module that has no schedule of steps.
+/// ranks and stages exchange is there at once, and tasks that the costs don't
+/// name take no time. Diagnoses a module that has no schedule of steps.
 FailureOr<planning::SpillRun> simulateSchedule(ModuleOp module, const Job &job,
-                                               const StepCosts &costs);
+                                               const StepCosts &costs,
+                                               int64_t stage);
 
 } // namespace mlir::hfta
 

@@ -154,7 +154,9 @@ void JobAnalyzer::checkPipeline() {
   if (diagnostics.hasErrors())
     return;
   // A block is in memory for all of them at a time.
-  job.allForwardsFirst |= job.hasBudget() && job.getStageCount() == 1;
+  bool isFree = job.order == "auto" || job.order == Job::kAllForwardsFirst;
+  job.allForwardsFirst |=
+      job.hasBudget() && (job.getStageCount() == 1 || isFree);
   if (!job.getOrderFile().empty())
     readOrder(*pipeline);
   else if (info.model && !isPlanned() && job.getStageCount() > 1)

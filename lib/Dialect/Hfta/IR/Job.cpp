@@ -279,6 +279,7 @@ struct Describe {
     archive.list("preconditioner", job.preconditioner);
     archive.list("recomputed_stages", job.recomputedStages);
     archive.list("order_rows", job.orderRows);
+    archive.list("stage_blocks", job.stageBlocks);
     archive.list("worker_places", job.workerPlaces);
     archive.records("data", job.data, *this);
     archive.field("metric", job.metric);
@@ -334,6 +335,23 @@ static std::string checkOrderRows(const Job &job) {
   return "";
 }
 
+/// What is wrong with the stages' first blocks; empty if nothing.
+static std::string checkStageBlocks(const Job &job) {
+  const std::vector<int64_t> &blocks = job.stageBlocks;
+  if (blocks.empty())
+    return "";
+  if (job.chunks > 1)
+    return "'stage_blocks' are those of stages of one chunk";
+  auto isNotBefore = std::greater_equal<int64_t>();
+  bool areInOrder = std::adjacent_find(blocks.begin(), blocks.end(),
+                                       isNotBefore) == blocks.end();
+  if (static_cast<int64_t>(blocks.size()) != job.getStageCount() ||
+      blocks.front() != 0 || !areInOrder)
+    return "'stage_blocks' must be a first block for each stage, from 0 on, in "
+           "order";
+  return "";
+}
+
 /// What is wrong with the workers' places; empty if nothing.
 static std::string checkWorkerPlaces(const Job &job) {
   if (job.workerPlaces.empty())
@@ -382,6 +400,8 @@ static std::string checkPipeline(const Job &job) {
       }))
     return "'recomputed_stages' must be stages, of which there are " +
            std::to_string(stages);
+  if (std::string blocks = checkStageBlocks(job); !blocks.empty())
+    return blocks;
   if (std::string places = checkWorkerPlaces(job); !places.empty())
     return places;
   return checkOrderRows(job);

@@ -14,6 +14,17 @@ int64_t Job::getWorkers() const {
   return workers;
 }
 
+int64_t Job::getStage(int64_t block) const {
+  int64_t stages = getStageCount();
+  if (block < 0 || stages == 1)
+    return block < 0 ? -1 : 0;
+  if (!stageBlocks.empty())
+    return llvm::upper_bound(stageBlocks, block) - stageBlocks.begin() - 1;
+  if (isVShaped())
+    return block < stages ? block : 2 * stages - 1 - block;
+  return block % stages;
+}
+
 PipelineOrder Job::getOrder() const {
   if (allForwardsFirst)
     return PipelineOrder::allForwardsFirst;

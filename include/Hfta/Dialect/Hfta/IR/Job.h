@@ -106,6 +106,10 @@ struct Job {
   /// "0F0,0F1,0B0,0B1" as planning::writeOrder has it, in places of a worker's
   /// own micro-batches (JobOrder.h). Empty: what `order` names.
   std::vector<std::string> orderRows;
+  /// Each stage's first block, where the model is cut into more blocks than
+  /// there are stages, as within a budget of memory. Empty: each part that
+  /// `cuts` leave is one block.
+  std::vector<int64_t> stageBlocks;
   /// Of each worker of several stages, the place among all that are dealt to
   /// ranks, 0 .. getWorkers() - 1 in some order. Empty: its number.
   std::vector<int64_t> workerPlaces;
@@ -157,15 +161,11 @@ struct Job {
   int64_t getStageCount() const {
     return (static_cast<int64_t>(cuts.size()) + 1) / chunks;
   }
-  /// Which of them a block, one of these parts, belongs to; -1 is no block, and
-  /// no stage's.
-  int64_t getStage(int64_t block) const {
-    int64_t stages = getStageCount();
-    if (block < 0 || stages == 1)
-      return block < 0 ? -1 : 0;
-    if (isVShaped())
-      return block < stages ? block : 2 * stages - 1 - block;
-    return block % stages;
+  /// Which of them a block belongs to; -1 is no block, and no stage's.
+  int64_t getStage(int64_t block) const;
+  /// The first block of a stage.
+  int64_t getFirstBlock(int64_t stage) const {
+    return stageBlocks.empty() ? stage : stageBlocks[stage];
   }
   /// Workers of a stage, which share a step's micro-batches.
   int64_t getReplicas(int64_t stage = 0) const {
@@ -182,6 +182,11 @@ struct Job {
   PipelineOrder getOrder() const;
   /// Whether memory has a budget that the program is planned for.
   bool hasBudget() const { return memoryDevice != 0; }
+  /// Whether all micro-batches of a step go through a stage's blocks one after
+  /// the other, as a budget has it: where no other order is asked for.
+  bool goesByBlocks() const {
+    return hasBudget() && allForwardsFirst && chunks == 1 && inFlight.empty();
+  }
   /// Whether what doesn't fit into it may lie in a file.
   bool spillsToDisk() const;
   /// The folder that `disk("DIR")` names; empty: none.
