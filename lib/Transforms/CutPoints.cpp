@@ -15,13 +15,17 @@ public:
   explicit CutPointFinder(const ModelGraph &graph)
       : graph(graph), live(graph.findLive()) {
     for (Operation *op : live) {
-      bool reached = llvm::any_of(op->getOperands(), [&](Value operand) {
+      bool reached = false, isPrepared = !hasFloatResult(op);
+      for (Value operand : op->getOperands()) {
         Operation *producer = graph.getProducer(operand);
-        return producer ? fromData.contains(producer)
-                        : isa<BlockArgument>(operand);
-      });
+        reached |= producer ? fromData.contains(producer)
+                            : isa<BlockArgument>(operand);
+        isPrepared &= !producer || isPreparation(producer);
+      }
       if (reached)
         fromData.insert(op);
+      if (reached && isPrepared)
+        prepared.insert(op);
       graph.forEachProducer(
           op, [&](Operation *producer) { usersOf[producer].push_back(op); });
     }
@@ -36,12 +40,24 @@ private:
     bool followsLast = false; ///< something depends on the last cut point
     bool isLayer = false;     ///< something reads a layer's trained weight
   };
+  static bool hasFloatResult(Operation *op);
+  bool isPreparation(Operation *op) const {
+    return prepared.contains(op) ||
+           (!fromData.contains(op) && !isa<ReadOp>(op));
+  }
+  /// Whether the training goes on by an op's value.
+  bool carriesOn(Operation *op) const {
+    return fromData.contains(op) && !prepared.contains(op);
+  }
   Part getPart(ArrayRef<Operation *> values);
   bool isAlone(const Part &part, ArrayRef<Operation *> values);
 
   const ModelGraph &graph;
   SmallVector<Operation *> live;
   DenseSet<Operation *> fromData;
+  /// Of these what is made of data alone and has no gradient, such as a mask
+  /// that all layers use: like labels it is carried beside the cuts.
+  DenseSet<Operation *> prepared;
   DenseMap<Operation *, SmallVector<Operation *>> usersOf; ///< live ones
   SmallVector<Operation *> last;
 };
@@ -53,6 +69,12 @@ bool hfta::isWeightRead(ReadOp read) {
   auto variable = model.lookupSymbol<VariableOp>(read.getVariable());
   return variable && variable.getTrained() &&
          variable.getTensorType().getRank() > 1;
+}
+
+bool CutPointFinder::hasFloatResult(Operation *op) {
+  return llvm::any_of(op->getResultTypes(), [](Type type) {
+    return isa<FloatType>(getElementTypeOrSelf(type));
+  });
 }
 
 CutPointFinder::Part CutPointFinder::getPart(ArrayRef<Operation *> values) {
@@ -76,7 +98,7 @@ bool CutPointFinder::isAlone(const Part &part, ArrayRef<Operation *> values) {
     return part.ops.contains(user) || llvm::is_contained(values, user);
   };
   return llvm::all_of(part.ops, [&](Operation *op) {
-    return !fromData.contains(op) || llvm::all_of(usersOf[op], isInside);
+    return !carriesOn(op) || llvm::all_of(usersOf[op], isInside);
   });
 }
 
@@ -104,7 +126,7 @@ SmallVector<StringRef> CutPointFinder::find() {
     // The last of them comes last.
     if (values.empty() || values.back() != op ||
         !llvm::all_of(values, [&](Operation *value) {
-          return liveOps.contains(value) && fromData.contains(value);
+          return liveOps.contains(value) && carriesOn(value);
         }))
       continue;
     Part part = getPart(values);

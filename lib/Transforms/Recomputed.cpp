@@ -102,10 +102,12 @@ SmallVector<std::pair<Value, Value>> hfta::findRecomputed(ModuleOp module) {
                                    parts::kBackward, parts::kBackwardWeight});
   SmallVector<std::pair<Value, Value>> again(ofTraining.getAgain());
   // Of an evaluation or an inference, what another block's task computes again.
-  for (StringRef part : {parts::kEvaluate, parts::kInfer})
-    for (auto [value, original] : ValueNumbers(module, part).getAgain())
+  for (StringRef part : {parts::kEvaluate, parts::kInfer}) {
+    ValueNumbers ofPart(module, part);
+    for (auto [value, original] : ofPart.getAgain())
       if (value.getDefiningOp()->getParentOfType<func::FuncOp>() !=
           original.getDefiningOp()->getParentOfType<func::FuncOp>())
         again.emplace_back(value, original);
+  }
   return again;
 }

@@ -12,8 +12,8 @@ from budgets import find_least
 from harness import (Work, checkpoint, expect_equal, expect_same_checkpoint, fail,
                      read_log, run)
 from mpirun import run_ranks
-from pipeline_models import (COPIES, SAMPLES, STEPS, make_job, uniform, write_npy,
-                             write_partial, write_tied)
+from pipeline_models import (COPIES, SAMPLES, STEPS, make_job, uniform, write_masked,
+                             write_npy, write_partial, write_tied)
 
 SGD = "--optimizer=sgd(lr = [1e-3, 3e-3, 1e-2, 3e-2], momentum = 0.9)"
 # Its losses have no weights, so that copies may take turns.
@@ -57,6 +57,7 @@ JOBS = {
                     '  recompute all\n  freeze "*.bias"', (), (1, 3)),
     "tied-stages": ('micro_batches 4\n  pipeline cuts = ["mixed1"], replicas = [2, 2], '
                     "order = all_forwards_first", (), (2,)),
+    "masked-stages": ('micro_batches 2\n  pipeline cuts = ["m1"]', (), (2,)),
 }
 
 
@@ -64,6 +65,7 @@ class Check:
     def __init__(self):
         self.work = Work(__doc__, "mlp", "cnn")
         write_tied(self.work.folder)
+        write_masked(self.work.folder)
         write_partial(self.work.folder)
         for seed, (name, width) in enumerate((("rows", 16), ("targets", 4))):
             write_npy(self.work.folder / f"{name}.npy", "<f4",

@@ -10,7 +10,8 @@ import re
 
 from harness import (Work, checkpoint, expect_equal, expect_same_checkpoint, fail,
                      read_least_budget, read_log, run)
-from pipeline_models import COPIES, STEPS, make_job, write_partial, write_tied
+from pipeline_models import (COPIES, STEPS, make_job, write_masked, write_partial,
+                             write_tied)
 
 # Each network with clauses of its training and flags of hftac.
 JOBS = {
@@ -25,6 +26,7 @@ JOBS = {
     "tied": ("", ()),
     "tied-parts": ("micro_batches 3", ()),
     "partial": ("micro_batches 2", ()),
+    "masked": ("recompute all", ()),
     "mlp-kfac": ("precondition kfac(factor_every = 2, inverse_every = 4)", ()),
     "deep-kfac": ("micro_batches 4\n  precondition kfac(factor_every = 2, "
                   "inverse_every = 2, method = eigen, fisher = sampled)", ()),
@@ -47,6 +49,7 @@ class Check:
     def __init__(self):
         self.work = Work(__doc__, "mlp", "cnn", more=["--jobs"])
         write_tied(self.work.folder)
+        write_masked(self.work.folder)
         write_partial(self.work.folder)
 
     def train(self, binary, name, *more):

@@ -62,6 +62,7 @@ FIELDS = {
     "tied": 'tokens = npy("tokens.npy"), next = npy("next.npy")',
     "partial": DATA["mlp"],
 }
+FIELDS["masked"] = FIELDS["tied"]
 
 
 def make_numbers(name, *dims):
@@ -127,6 +128,28 @@ def write_tied(folder, name="tied", kind="Relu"):
                   [SAMPLES, TOKENS])
 
 
+def write_masked(folder):
+    """Layers that all use one mask, made of the tokens of write_tied, and one value of
+    what isn't masked."""
+    nodes = [node("Gather", ["words", "tokens"], ["embedded"], name="embedded"),
+             node("LessOrEqual", ["tokens", "seven"], ["small"], name="small"),
+             node("Unsqueeze", ["small", "axis"], ["mask"], name="mask")]
+    source = "embedded"
+    for layer in (1, 2, 3):
+        nodes += [node("MatMul", [source, f"w{layer}"], [f"h{layer}"], name=f"h{layer}"),
+                  node("Where", ["mask", f"h{layer}", "other"], [f"m{layer}"],
+                       name=f"m{layer}")]
+        source = f"m{layer}"
+    nodes.append(node("MatMul", [source, "last"], ["scores"], name="scores"))
+    tensors = [make_numbers("words", WORDS, WIDTH), make_numbers("other", 1),
+               make_numbers("last", WIDTH, WORDS), integers("seven", [7]),
+               integers("axis", [-1])]
+    tensors += [make_numbers(f"w{layer}", WIDTH, WIDTH) for layer in (1, 2, 3)]
+    (folder / "masked.onnx").write_bytes(model(graph(
+        nodes, [value("tokens", ["batch", TOKENS], type=INT64)],
+        [value("scores", ["batch", TOKENS, WORDS])], tensors)))
+
+
 def write_partial(folder):
     """Two models, of which one has another function and a layer more."""
     for name, kind, more in (("plain", "Relu", False), ("other", "Tanh", True)):
@@ -152,8 +175,8 @@ def write_partial(folder):
 
 
 def get_model(net):
-    if net == "tied":
-        return 'model net = onnx("tied.onnx")\n'
+    if net in ("tied", "masked"):
+        return f'model net = onnx("{net}.onnx")\n'
     if net == "partial":
         return 'model net = onnx("plain.onnx", "other.onnx", "plain.onnx", "other.onnx")\n'
     return LANGUAGE[net]
@@ -162,9 +185,11 @@ def get_model(net):
 def make_job(net, clauses, steps=STEPS, batch=48):
     """A job of four copies. The last batch of an evaluation is no whole one."""
     rates = RATES
-    metric = "  metric accuracy(net, {})".format("next" if net == "tied" else "label")
-    loss = f"cross_entropy(net, {'next' if net == 'tied' else 'label'})"
-    source = {"tied": "net(tokens)"}.get(net, "net(image)")
+    takes_tokens = FIELDS[net] == FIELDS["tied"]
+    label = "next" if takes_tokens else "label"
+    metric = f"  metric accuracy(net, {label})"
+    loss = f"cross_entropy(net, {label})"
+    source = "net(tokens)" if takes_tokens else "net(image)"
     return get_model(net) + make_blocks(
         FIELDS[net] + "\n  test " + FIELDS[net], loss, f"adam(lr = {rates})", steps,
         batch=batch, model=source, clauses=f"{metric}\n  seed 3\n  {clauses}")

@@ -350,8 +350,8 @@ def HftaPlanPipeline : Pass<"hfta-plan-pipeline", "::mlir::ModuleOp"> {
     loss. All else that crosses a cut is simply carried. Blocks of a job's cuts
     are the stages of its pipeline, or the chunks of these.
 
-    `cuts=all` stands for each value that alone, with parameters and labels,
-    carries the training on; of those between two layers only the last one. A job
+    `cuts=all` stands for each value that alone, with parameters, labels, and what
+    is made of data without a gradient, carries the training on; of those between two layers only the last one. A job
     of one stage that computes forwards again is cut so, too, and so are, beside
     their own cuts, a job's stages within a budget of memory, whose first blocks are
     noted in the job (`stage_blocks`). The cuts' names are noted as the module's
