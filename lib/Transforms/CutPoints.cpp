@@ -15,16 +15,16 @@ public:
   explicit CutPointFinder(const ModelGraph &graph)
       : graph(graph), live(graph.findLive()) {
     for (Operation *op : live) {
-      bool reached = false, isPrepared = !hasFloatResult(op);
+      bool reached = false, isPrepared = !isa<ReadOp>(op);
       for (Value operand : op->getOperands()) {
         Operation *producer = graph.getProducer(operand);
         reached |= producer ? fromData.contains(producer)
                             : isa<BlockArgument>(operand);
-        isPrepared &= !producer || isPreparation(producer);
+        isPrepared &= !producer || prepared.contains(producer);
       }
       if (reached)
         fromData.insert(op);
-      if (reached && isPrepared)
+      if (isPrepared && !(reached && hasFloatResult(op)))
         prepared.insert(op);
       graph.forEachProducer(
           op, [&](Operation *producer) { usersOf[producer].push_back(op); });
@@ -41,10 +41,6 @@ private:
     bool isLayer = false;     ///< something reads a layer's trained weight
   };
   static bool hasFloatResult(Operation *op);
-  bool isPreparation(Operation *op) const {
-    return prepared.contains(op) ||
-           (!fromData.contains(op) && !isa<ReadOp>(op));
-  }
   /// Whether the training goes on by an op's value.
   bool carriesOn(Operation *op) const {
     return fromData.contains(op) && !prepared.contains(op);
@@ -55,8 +51,8 @@ private:
   const ModelGraph &graph;
   SmallVector<Operation *> live;
   DenseSet<Operation *> fromData;
-  /// Of these what is made of data alone and has no gradient, such as a mask
-  /// that all layers use: like labels it is carried beside the cuts.
+  /// What is made of data without a gradient, such as a mask that all layers
+  /// use, or of nothing that changes: like labels it is carried beside the cuts.
   DenseSet<Operation *> prepared;
   DenseMap<Operation *, SmallVector<Operation *>> usersOf; ///< live ones
   SmallVector<Operation *> last;
