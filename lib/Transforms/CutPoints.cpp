@@ -52,7 +52,8 @@ private:
   SmallVector<Operation *> live;
   DenseSet<Operation *> fromData;
   /// What is made of data without a gradient, such as a mask that all layers
-  /// use, or of nothing that changes: like labels it is carried beside the cuts.
+  /// use, or of nothing that changes: like labels it is carried beside the
+  /// cuts.
   DenseSet<Operation *> prepared;
   DenseMap<Operation *, SmallVector<Operation *>> usersOf; ///< live ones
   SmallVector<Operation *> last;
