@@ -7,9 +7,10 @@
 using namespace mlir;
 using namespace mlir::hfta;
 
-/// Positions that a fetch may begin before its use: more than a few hide no
-/// more, and crowd out what is used sooner.
-static constexpr int64_t kMostAhead = 4;
+/// Positions that a fetch may begin before its use, and that an eviction may
+/// take behind it: more than a few hide no more, and crowd out what is used
+/// sooner.
+static constexpr int64_t kMostTime = 4;
 
 namespace {
 
@@ -62,7 +63,7 @@ public:
       withdrawTime();
     if (fits()) {
       keepBetweenUses();
-      fetchEarlier();
+      giveMoreTime();
     }
     return get();
   }
@@ -194,15 +195,22 @@ private:
     next.isMerged = true;
   }
 
-  void fetchEarlier() {
-    for (int64_t ahead = 1; ahead < kMostAhead; ++ahead)
+  /// A position more for each transfer, then another one. What has been joined
+  /// may have none yet behind it.
+  void giveMoreTime() {
+    for (int64_t time = 0; time < kMostTime; ++time)
       for (Stay &stay : stays) {
-        if (stay.ahead != ahead || !canFetchAhead(stay))
-          continue;
-        ++stay.ahead;
-        if (!fits())
-          --stay.ahead;
+        if (stay.evicts() && stay.behind == time)
+          growIfItFits(stay.behind);
+        if (stay.ahead == time && canFetchAhead(stay))
+          growIfItFits(stay.ahead);
       }
+  }
+
+  void growIfItFits(int64_t &time) const {
+    ++time;
+    if (!fits())
+      --time;
   }
 
   ArenaPlan get() const {

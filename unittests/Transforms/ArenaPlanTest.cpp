@@ -139,6 +139,36 @@ TEST(ArenaPlan, KeepsAllWhereAllFits) {
   EXPECT_EQ(countTransferred(plan), 2 * 16 * kPage);
 }
 
+/// Where there is room, nothing is written to a place from which something else
+/// is still on its way to the store: else tasks would wait for that.
+TEST(ArenaPlan, GivesEvictionsTimeBehindWhatWasJoined) {
+  std::vector<ArenaSegment> segments;
+  constexpr int64_t kBlocks = 8;
+  // Each block's result is read by the next block, and by both backwards.
+  for (int64_t block = 0; block < kBlocks; ++block)
+    segments.push_back({block,
+                        kPage,
+                        /*isSpilled=*/true,
+                        /*isState=*/false,
+                        /*isHeld=*/false,
+                        Contents::undefined,
+                        {{block, false, true},
+                         {block + 1, true, false},
+                         {3 * kBlocks - block, true, false}}});
+  ArenaPlan plan = planArena(segments, /*capacity=*/3 * kPage);
+  check(segments, plan);
+  EXPECT_LE(plan.bytes, 3 * kPage);
+  int64_t evicted = 0;
+  for (const ArenaWindow &window : plan.windows) {
+    if (!window.evicts)
+      continue;
+    ++evicted;
+    EXPECT_EQ(window.last, window.first + 1);
+    EXPECT_GT(window.interval.last, window.last);
+  }
+  EXPECT_GE(evicted, kBlocks - 3);
+}
+
 TEST(ArenaPlan, WritesBackWhatWasWrittenAndIsNeeded) {
   std::vector<ArenaSegment> segments = makeChain({1, 1, 1}, true);
   ArenaPlan plan = planArena(segments, 3 * kPage);
