@@ -526,6 +526,12 @@ ExitCode JobPlanner::plan(LoadedModule &loaded) {
                ? checkMemory(job, *loaded.module)
                : refuseCosts(errors);
   pipeline.plansStages |= !givesStages(job);
+  if (job.hasBudget() && job.getStageCount() > 1) {
+    (*loaded.module)
+        .emitError("'--plan-pipeline' plans several stages without a budget of "
+                   "memory: '--plan' says what each has within one");
+    return ExitCode::unsupported;
+  }
   if (pipeline.plansStages && job.hasBudget()) {
     (*loaded.module)
         .emitError("a budget of memory isn't planned with stages that are "

@@ -326,6 +326,8 @@ void hfta::buildClipTask(TaskBuilder &tasks) {
     return tasks.splat({}, builder.getF64Type(), value);
   };
   Value limit = tasks.read(Purpose::clip_norm);
+  if (!sum) // all parameters are frozen
+    sum = constant(0);
   Value norm = SqrtOp::create(builder, loc, sum);
   Value scale = DivOp::create(
       builder, loc, limit, AddOp::create(builder, loc, norm, constant(1e-6)));

@@ -102,6 +102,11 @@ def make_plan_rows():
                   f"{CLUSTER}{pipeline}\n  memory device = 1MiB", 3,
                   "isn't planned with stages that are planned, too",
                   options=["--plan-pipeline"], place="job.hfta:")
+    yield job("given stages within a budget of memory",
+              f'{CLUSTER}pipeline cuts = ["hidden"]\n  micro_batches 2\n'
+              "  memory device = 1MiB", 3,
+              "'--plan-pipeline' plans several stages without a budget of memory",
+              options=["--plan-pipeline"], place="job.hfta:")
     yield job("replicas in too little memory",
               f"{CLUSTER}pipeline replicas = [2]\n  micro_batches 2\n"
               "  memory device = 1", 3, "no plan fits into 1 bytes",
