@@ -3,7 +3,8 @@
 some part of what computing takes.
 
     bench/spill.py [--hftac build/bin/hftac] [--networks mlp,deep,cnn] [--part 4]
-                   [--ratios 2,1.3,1] [--threads 1] [--rounds 3] [--steps 10]
+                   [--ratios 2,1.3,1] [--recompute none] [--threads 1] [--rounds 3]
+                   [--steps 10]
     bench/spill.py --copies 64:8 [--hftac build/bin/hftac] [--threads 1] [--rounds 3]
                    [--steps 50]
 
@@ -11,7 +12,8 @@ For each network and each ratio of what the spilled step computes to the time th
 needs for what it moves: how much longer the step is within a budget, an N-th part of the memory
 that all needs, planned by what its program has measured with the store; how much longer
 still if nothing is computed meanwhile; and what the plan has predicted. Then what a step
-reads and writes with one micro-batch and with eight: parameters move as often. With
+reads and writes with one micro-batch and with eight: parameters move as often. Within a
+budget, a program recomputes what its plan chose (--recompute auto), or nothing (none). With
 --copies, how much longer a step of so many copies of examples/fashion is in the memory of
 the second number, on the disk as it is. Ratios are those of the best of interleaved runs.
 Needs only Python's standard library."""
@@ -107,12 +109,12 @@ def predict(options, job, *flags):
             for row in ("predicted", "read", "written")]
 
 
-def plan_by_costs(options, folder, job, budget, spilled, store):
+def plan_by_costs(options, folder, job, limits, spilled, store):
     """A program planned by what another one of the job has measured with the store,
     and what its plan predicts."""
     costs = folder / "costs.json"
     costs.write_text(json.dumps(run_bench(options, spilled, store, "--phases")))
-    flags = [budget, f"--costs={costs}"]
+    flags = [*limits, f"--costs={costs}"]
     return (compile_job(options, job, folder / f"{job.stem}-planned", *flags),
             predict(options, job, *flags))
 
@@ -146,15 +148,16 @@ def report(options, folder, name):
     job = write_job(folder, name)
     free = compile_job(options, job, folder / f"{name}-free")
     peak = get_peak(options, free)
-    budget = f"--memory=device = {peak // options.part}, threads = {options.threads}"
-    spilled = compile_job(options, job, folder / f"{name}-spilled", budget)
+    limits = [f"--memory=device = {peak // options.part}, threads = {options.threads}",
+              f"--recompute={options.recompute}"]
+    spilled = compile_job(options, job, folder / f"{name}-spilled", *limits)
     print(f"{name}: {peak / 2**20:.1f} MiB, within "
           f"{get_peak(options, spilled) / 2**20:.1f} MiB")
     computing, moved = find_computing(options, spilled)
     print(f"  a step moves {moved / 2**20:.1f} MiB")
     for ratio in options.ratios:
         store = f"throttled={moved * ratio / computing:.6g}"
-        planned, predicted = plan_by_costs(options, folder, job, budget, spilled, store)
+        planned, predicted = plan_by_costs(options, folder, job, limits, spilled, store)
         alone, within, waiting = compare(options, free, planned, store)
         moves = sum(bench(options, planned, store)[1:])
         print(f"  computing {1e3 * computing:.1f} ms, {ratio:.2f} x reading and "
@@ -163,7 +166,7 @@ def report(options, folder, name):
               f"{1e3 * predicted[0]:.1f} ms, measured {within / predicted[0]:.3f} x "
               f"that; {moves / 2**20:.1f} MiB moved, planned "
               f"{sum(predicted[1:]) / 2**20:.1f}", flush=True)
-    parts = compile_job(options, job, folder / f"{name}-parts", budget,
+    parts = compile_job(options, job, folder / f"{name}-parts", *limits,
                         "--micro-batches=8")
     one, eight = (bench(options, binary, None)[1:] for binary in (spilled, parts))
     print(f"  moved with 8 micro-batches: {sum(eight) / sum(one):.3f} x")
@@ -202,6 +205,7 @@ def main():
     parser.add_argument("--networks", default=",".join(NETWORKS))
     parser.add_argument("--part", type=int, default=4)
     parser.add_argument("--ratios", default="2,1.3,1")
+    parser.add_argument("--recompute", choices=["auto", "none"], default="auto")
     parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--steps", type=int)
