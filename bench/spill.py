@@ -28,6 +28,8 @@ import subprocess
 import sys
 import tempfile
 
+FAST = 2e9  # bytes a second of a store that hardly keeps a step waiting
+
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 
 
@@ -102,11 +104,11 @@ def bench(options, binary, store, *flags):
 
 
 def predict(options, job, *flags):
-    """The same of a step, by its plan."""
+    """Of a step, by its plan: seconds of it and of computing, bytes read and written."""
     text = subprocess.run([options.hftac, job, "--plan", *flags], check=True, text=True,
                           stdout=subprocess.PIPE, stderr=subprocess.DEVNULL).stdout
-    return [float(re.search(rf"^  {row} +(\S+)", text, re.MULTILINE)[1])
-            for row in ("predicted", "read", "written")]
+    return {row: float(re.search(rf"^  {row} +(\S+)", text, re.MULTILINE)[1])
+            for row in ("predicted", "computed", "read", "written")}
 
 
 def plan_by_costs(options, folder, job, limits, spilled, store):
@@ -125,13 +127,15 @@ def get_peak(options, binary):
     return json.loads(text)["peak_bytes"]
 
 
-def find_computing(options, spilled):
-    """Of a spilled step: seconds without its transfers, and bytes that these move."""
-    rate = 2**29
-    steps = [bench(options, spilled, f"throttled={rate}", "--no-overlap")
-             for _ in range(options.rounds)]
-    moved = sum(steps[0][1:])
-    return min(step[0] for step in steps) - moved / rate, moved
+def plan_at_ratio(options, folder, job, limits, spilled, ratio):
+    """A program and its plan, with the rate of a store that needs an N-th of the time that
+    the plan computes. Slower stores have plans that move less, so this is found in steps."""
+    rate = FAST
+    for _ in range(3):
+        planned, plan = plan_by_costs(options, folder, job, limits, spilled,
+                                      f"throttled={rate:.6g}")
+        used, rate = rate, (plan["read"] + plan["written"]) * ratio / plan["computed"]
+    return planned, plan, used
 
 
 def compare(options, free, spilled, store):
@@ -153,19 +157,19 @@ def report(options, folder, name):
     spilled = compile_job(options, job, folder / f"{name}-spilled", *limits)
     print(f"{name}: {peak / 2**20:.1f} MiB, within "
           f"{get_peak(options, spilled) / 2**20:.1f} MiB")
-    computing, moved = find_computing(options, spilled)
-    print(f"  a step moves {moved / 2**20:.1f} MiB")
     for ratio in options.ratios:
-        store = f"throttled={moved * ratio / computing:.6g}"
-        planned, predicted = plan_by_costs(options, folder, job, limits, spilled, store)
+        planned, plan, rate = plan_at_ratio(options, folder, job, limits, spilled, ratio)
+        store = f"throttled={rate:.6g}"
         alone, within, waiting = compare(options, free, planned, store)
         moves = sum(bench(options, planned, store)[1:])
-        print(f"  computing {1e3 * computing:.1f} ms, {ratio:.2f} x reading and "
-              f"writing: spilled {within / alone:.3f} x a step with all memory "
-              f"({1e3 * alone:.1f} ms), without overlap {waiting / within:.3f} x that; planned "
-              f"{1e3 * predicted[0]:.1f} ms, measured {within / predicted[0]:.3f} x "
-              f"that; {moves / 2**20:.1f} MiB moved, planned "
-              f"{sum(predicted[1:]) / 2**20:.1f}", flush=True)
+        plan_moves = plan["read"] + plan["written"]
+        print(f"  computing {1e3 * plan['computed']:.1f} ms, "
+              f"{plan['computed'] * rate / plan_moves:.2f} x reading and writing: spilled "
+              f"{within / alone:.3f} x a step with all memory ({1e3 * alone:.1f} ms), "
+              f"without overlap {waiting / within:.3f} x that; planned "
+              f"{1e3 * plan['predicted']:.1f} ms, measured "
+              f"{within / plan['predicted']:.3f} x that; {moves / 2**20:.1f} MiB moved, "
+              f"planned {plan_moves / 2**20:.1f}", flush=True)
     parts = compile_job(options, job, folder / f"{name}-parts", *limits,
                         "--micro-batches=8")
     one, eight = (bench(options, binary, None)[1:] for binary in (spilled, parts))

@@ -17,8 +17,7 @@ bool hfta::isMovement(Operation *op) {
   return !from || !to || to.getWidth() >= from.getWidth();
 }
 
-/// A few instructions an element, worth less than keeping the result.
-static bool isCheap(Operation *op) {
+bool hfta::isCheap(Operation *op) {
   return isa<ElementwiseOpInterface>(op) && !op->hasTrait<CostlyTrait>();
 }
 

@@ -12,6 +12,9 @@ namespace mlir::hfta {
 /// a narrower type there is: its operand is larger.
 bool isMovement(Operation *op);
 
+/// A few instructions an element, worth less than keeping the result.
+bool isCheap(Operation *op);
+
 /// What the backward needs of an op of its block's forward it finds as the op's
 /// `hfta.keep` says. Saved or spilled, the forward leaves it. What is to be
 /// computed again is computed by recompute.b, or by the backward itself where

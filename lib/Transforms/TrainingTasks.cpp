@@ -5,6 +5,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Blocks.h"
+#include "GradientsAtCuts.h"
 #include "Hfta/Dialect/Hfta/IR/Training.h"
 #include "Hfta/Transforms/Precision.h"
 #include "Hfta/Transforms/ReverseMode.h"
@@ -425,6 +426,7 @@ LogicalResult TrainingStep::build() {
   buildGradients();
   buildLayers();
   eraseDeadOps(block);
+  moveGradientsBehindCuts(tasks, block, tags);
   noteTags(block, tags);
   return noteRecomputed();
 }

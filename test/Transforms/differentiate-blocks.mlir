@@ -88,20 +88,30 @@ module attributes {hfta.job = #job} {
 // -----
 
 // A weight that two blocks use belongs to the first: its backward comes last
-// and adds what the second one's left in a cut variable.
+// and adds what the second one's left in a cut variable. The second one reads
+// what the first ends with, the result of tanh, and so computes the derivative:
+// the first needn't have that result.
 #job = {name = "j", copies = 2 : i64, batch = 4 : i64, micro_batches = 1 : i64, epochs = 1 : i64, steps = 0 : i64, training = true, fuse = true, all_forwards_first = false, shuffle = true, order_seed = 0 : i64, optimizer = "sgd", optimizer_flags = [], hyper_parameters = [{name = "lr", values = array<f64: 0.1, 0.2>}, {name = "weight_decay", values = array<f64: 0.0, 0.0>}, {name = "momentum", values = array<f64: 0.0, 0.0>}], clip_norm = array<f64>, seed = array<i64: 1, 2>, schedule = {kind = "constant", warmup = array<f64>, step_size = array<f64>, gamma = array<f64>, minimum = array<f64>}, precision = {parameters = "f32", compute = "f32", accumulate = "f32", gradients = "f32", state = "f32"}, data = [], metric = ""}
 // CHECK: hfta.variable @w {block = 0 : i64
 // CHECK-DAG: hfta.variable @"hfta.gradient/w" {block = 0 : i64
+// CHECK: hfta.variable @"hfta.cut/[[$RESULT:.*]]" {block = 0 : i64, role = #hfta.role<cut>} : tensor<4x3xf32, #hfta.copies<2>>
 // CHECK-LABEL: func.func @"task/backward.0"
+// CHECK-NOT: hfta.read @"hfta.cut/[[$RESULT]]"
 // CHECK: %[[EARLY:.*]] = hfta.reduce sum %{{.*}} over [0]
-// CHECK: %[[LATE:.*]] = hfta.read @[[CUT:.*]] : tensor<3xf32, #hfta.copies<2>>
+// CHECK: %[[LATE:.*]] = hfta.read @[[$CUT:.*]] : tensor<3xf32, #hfta.copies<2>>
 // CHECK: %[[SUM:.*]] = hfta.add %[[EARLY]], %[[LATE]]
 // CHECK: %[[OLD:.*]] = hfta.read @"hfta.gradient/w"
 // CHECK: %[[NEW:.*]] = hfta.add %[[OLD]], %[[SUM]]
 // CHECK: hfta.write %[[NEW]], @"hfta.gradient/w"
 // CHECK-LABEL: func.func @"task/backward.1"
-// CHECK: %[[LATE:.*]] = hfta.contract
-// CHECK: hfta.write %[[LATE]], @"hfta.cut/
+// CHECK: %[[OUTER:.*]] = hfta.contract
+// CHECK: %[[RESULT:.*]] = hfta.read @"hfta.cut/[[$RESULT]]"
+// CHECK: %[[SQUARE:.*]] = hfta.mul %[[RESULT]], %[[RESULT]]
+// CHECK: %[[SLOPE:.*]] = hfta.sub %{{.*}}, %[[SQUARE]]
+// CHECK: %[[INNER:.*]] = hfta.mul %[[OUTER]], %[[SLOPE]]
+// CHECK: %[[LATE:.*]] = hfta.contract %[[RESULT]],
+// CHECK-DAG: hfta.write %[[INNER]], @"hfta.cut/
+// CHECK-DAG: hfta.write %[[LATE]], @[[$CUT]]
 // CHECK: hfta.layer dense @w input
 // CHECK-NOT: @"hfta.gradient/w"
 // CHECK-LABEL: func.func @"task/update.0"
