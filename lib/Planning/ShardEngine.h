@@ -1,0 +1,142 @@
+//===- ShardEngine.h - What happens when on several devices -----*- C++ -*-===//
+//
+// The loop of events of several models' units on several devices. It stops
+// wherever a device may be given a unit, and goes on with the answer, so that
+// a scheduler drives it from outside and a search can copy it and go on in
+// several ways.
+//
+// It is no Simulation of Simulator.h, of which the bytes of a message and its
+// channel are known beforehand: here both depend on the device that a unit is
+// given to, and on what that holds then.
+//===----------------------------------------------------------------------===//
+
+#ifndef HFTA_LIB_PLANNING_SHARDENGINE_H
+#define HFTA_LIB_PLANNING_SHARDENGINE_H
+
+#include "Hfta/Planning/MultiModelSimulation.h"
+
+#include <array>
+
+namespace mlir::hfta::planning {
+
+/// A workload in whole picoseconds.
+struct ShardTimes {
+  struct Unit {
+    Ticks compute = 0;
+    Ticks eviction = 0;
+    Ticks before = 0; ///< what the mini-batch's units before it take
+  };
+  struct Model {
+    std::vector<Unit> units;
+    Ticks batch = 0, batchFetch = 0;
+  };
+
+  explicit ShardTimes(const MultiModelWorkload &workload);
+
+  Ticks getFetch(int64_t bytes) const {
+    return toTicks(static_cast<double>(bytes) / workload->readBytesPerSecond);
+  }
+
+  const MultiModelWorkload *workload;
+  std::vector<Model> models;
+};
+
+class ShardEngine final : public SchedulingState {
+public:
+  ShardEngine(const ShardTimes &times, bool reusesShards);
+
+  /// Goes on until a device may be given a unit, and returns it. kNone: nothing
+  /// more happens.
+  unsigned advance();
+  /// What the device that advance() has returned is given.
+  void answer(unsigned device, unsigned model);
+
+  Ticks getNow() const { return now; }
+  /// When the last unit that has begun ends.
+  Ticks getLastEnd() const { return lastEnd; }
+  int64_t getReadBytes() const { return readBytes; }
+  int64_t getBegun(unsigned model) const { return models[model].begun; }
+  /// Where units are noted; null: nowhere.
+  void setTrace(std::vector<ScheduledUnit> *units) { trace = units; }
+  /// All that what comes next depends on, with times from now on; equal ones,
+  /// whichever device is which, have equal continuations.
+  std::vector<int64_t> getKey(unsigned asking) const;
+
+  unsigned getModelCount() const override { return models.size(); }
+  unsigned getDeviceCount() const override { return devices.size(); }
+  int64_t getUnbegun() const override { return unbegun; }
+  llvm::ArrayRef<unsigned> getIdle() const override { return idle; }
+  int64_t getUnitsLeft(unsigned model) const override;
+  Ticks getUnit(unsigned model, int64_t behind) const override;
+  Ticks getRemaining(unsigned model) const override;
+  Ticks getRemainingBatches(unsigned model) const override;
+  Ticks getBatch(unsigned model) const override {
+    return times->models[model].batch;
+  }
+  Ticks getBatchFetch(unsigned model) const override {
+    return times->models[model].batchFetch;
+  }
+  Ticks getReady(unsigned model) const override;
+  unsigned getRunning(unsigned device) const override {
+    return devices[device].running;
+  }
+  unsigned getLast(unsigned device) const override {
+    return devices[device].last;
+  }
+  unsigned getNext(unsigned device) const override {
+    return devices[device].next;
+  }
+  Ticks getFree(unsigned device) const override;
+  Ticks getFetch(unsigned model, unsigned device) const override;
+  bool holdsShard(unsigned model, unsigned device) const override {
+    return findPlace(model, device) >= 0;
+  }
+
+private:
+  /// A shard in a device's memory; an older version is of no use.
+  struct Place {
+    unsigned model = kNone;
+    int64_t shard = 0;
+    int64_t version = 0;
+  };
+  struct Device {
+    unsigned running = kNone, last = kNone;
+    Ticks end = 0; ///< of what runs
+    unsigned next = kNone;
+    Interval fetch;         ///< of what is next
+    int64_t fetchBytes = 0; ///< of what is next
+    int nextPlace = 0, place = 0;
+    Ticks evicted = 0;           ///< when the last bytes have left
+    bool mayBeAsked = true;      ///< since it last had no answer
+    std::array<Place, 2> places; ///< one without double buffering
+  };
+  struct Model {
+    int64_t begun = 0;             ///< units
+    unsigned runs = kNone;         ///< on this device
+    std::vector<int64_t> versions; ///< of each shard
+  };
+
+  bool hasUnits(unsigned model) const { return getUnitsLeft(model) > 0; }
+  const ShardUnit &getNextUnit(unsigned model) const;
+  int64_t getBytes(unsigned model, unsigned device) const;
+  int findPlace(unsigned model, unsigned device) const;
+  bool isFree(const Device &device) const;
+  void begin(unsigned device);
+  void end(unsigned device);
+  bool beginUnits();
+  unsigned findAsking() const;
+  bool goOn();
+
+  const ShardTimes *times;
+  bool isReusing, isBuffered;
+  std::vector<Device> devices;
+  std::vector<Model> models;
+  std::vector<unsigned> idle;
+  Ticks now = 0, lastEnd = 0;
+  int64_t unbegun = 0, readBytes = 0;
+  std::vector<ScheduledUnit> *trace = nullptr;
+};
+
+} // namespace mlir::hfta::planning
+
+#endif // HFTA_LIB_PLANNING_SHARDENGINE_H

@@ -1,0 +1,162 @@
+//===- ShardScheduler.cpp - Which model a device serves next --------------===//
+
+#include "Hfta/Planning/ShardScheduler.h"
+#include "Lookahead.h"
+
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/ErrorHandling.h"
+
+#include <algorithm>
+#include <random>
+
+using namespace mlir::hfta;
+using namespace mlir::hfta::planning;
+
+llvm::StringRef planning::getName(SchedulerKind kind) {
+  switch (kind) {
+  case SchedulerKind::lrtf:
+    return "lrtf";
+  case SchedulerKind::hydra:
+    return "hydra";
+  case SchedulerKind::fifo:
+    return "fifo";
+  case SchedulerKind::srtf:
+    return "srtf";
+  case SchedulerKind::random:
+    return "random";
+  }
+  llvm_unreachable("all kinds are listed");
+}
+
+/// The first of the candidates with the greatest rank, or kNone: the device's
+/// own model, then the idle ones.
+template <typename Rank>
+static unsigned findGreatest(const SchedulingState &state, unsigned device,
+                             const Rank &getRank) {
+  unsigned own = state.getRunning(device), best = kNone;
+  if (own != kNone && state.getUnitsLeft(own) > 0)
+    best = own;
+  for (unsigned model : state.getIdle())
+    if (best == kNone || getRank(model) > getRank(best))
+      best = model;
+  return best;
+}
+
+namespace {
+
+/// HYDRA's loop (github.com/knagrecha/hydra): of those that are idle and the
+/// one that the device runs, the one with the longest remaining time, as soon
+/// as a unit begins; equal ones leave the device its own.
+class HydraScheduler final : public ShardScheduler {
+public:
+  explicit HydraScheduler(bool isBatchwise) : isBatchwise(isBatchwise) {}
+  unsigned choose(const SchedulingState &state, unsigned device) override {
+    return findGreatest(state, device, [&](unsigned model) {
+      return isBatchwise ? state.getRemainingBatches(model)
+                         : state.getRemaining(model);
+    });
+  }
+
+private:
+  bool isBatchwise;
+};
+
+class ShortestScheduler final : public ShardScheduler {
+public:
+  unsigned choose(const SchedulingState &state, unsigned device) override {
+    return findGreatest(state, device, [&](unsigned model) {
+      return -state.getRemaining(model);
+    });
+  }
+};
+
+class FirstScheduler final : public ShardScheduler {
+public:
+  unsigned choose(const SchedulingState &state, unsigned device) override {
+    return findGreatest(state, device, [](unsigned model) {
+      return -static_cast<int64_t>(model);
+    });
+  }
+};
+
+class RandomScheduler final : public ShardScheduler {
+public:
+  unsigned choose(const SchedulingState &state, unsigned device) override {
+    unsigned own = state.getRunning(device);
+    bool hasOwn = own != kNone && state.getUnitsLeft(own) > 0;
+    uint64_t count = state.getIdle().size() + (hasOwn ? 1 : 0);
+    if (count == 0)
+      return kNone;
+    uint64_t drawn = random() % count;
+    return drawn == state.getIdle().size() ? own : state.getIdle()[drawn];
+  }
+
+private:
+  std::mt19937_64 random{1};
+};
+
+/// Ours. Longest remaining time first, but
+/// - where reading costs time, a device stays with its model while that is no
+///   more than a mini-batch behind the longest, or than what reading takes of
+///   one;
+/// - what a device holds isn't read again, and of equal models it takes the
+///   one whose shard it holds;
+/// - what needs no reading isn't chosen ahead, as until the device is free
+///   other models may come back;
+/// - the last units are looked through (Lookahead.h).
+class LongestScheduler final : public ShardScheduler {
+public:
+  unsigned choose(const SchedulingState &state, unsigned device) override;
+  bool reusesShards() const override { return true; }
+};
+
+} // namespace
+
+/// The device's model while it is near enough to the longest one.
+static unsigned chooseLongest(const SchedulingState &state, unsigned device) {
+  unsigned best = findGreatest(state, device, [&](unsigned model) {
+    return std::make_pair(state.getRemaining(model),
+                          state.holdsShard(model, device));
+  });
+  unsigned own = state.getRunning(device);
+  if (own == kNone)
+    own = state.getLast(device);
+  bool canStay = own != kNone && state.getUnitsLeft(own) > 0 &&
+                 (own == state.getRunning(device) ||
+                  llvm::is_contained(state.getIdle(), own));
+  if (!canStay)
+    return best;
+  Ticks patience = std::min(state.getBatch(own), state.getBatchFetch(own));
+  return state.getRemaining(own) + patience >= state.getRemaining(best) ? own
+                                                                        : best;
+}
+
+unsigned LongestScheduler::choose(const SchedulingState &state,
+                                  unsigned device) {
+  unsigned best = chooseLongest(state, device);
+  if (best != kNone)
+    best = lookAhead(state, device, best);
+  bool isAhead = state.getRunning(device) != kNone;
+  return best != kNone && isAhead && state.getFetch(best, device) == 0 ? kNone
+                                                                       : best;
+}
+
+std::unique_ptr<ShardScheduler> planning::makeScheduler(SchedulerKind kind) {
+  switch (kind) {
+  case SchedulerKind::lrtf:
+    return std::make_unique<LongestScheduler>();
+  case SchedulerKind::hydra:
+    return std::make_unique<HydraScheduler>(/*isBatchwise=*/false);
+  case SchedulerKind::fifo:
+    return std::make_unique<FirstScheduler>();
+  case SchedulerKind::srtf:
+    return std::make_unique<ShortestScheduler>();
+  case SchedulerKind::random:
+    return std::make_unique<RandomScheduler>();
+  }
+  llvm_unreachable("all kinds are listed");
+}
+
+std::unique_ptr<ShardScheduler> planning::makeBatchwiseHydra() {
+  return std::make_unique<HydraScheduler>(/*isBatchwise=*/true);
+}

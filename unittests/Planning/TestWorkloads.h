@@ -1,0 +1,103 @@
+//===- TestWorkloads.h - Several models on several devices ------*- C++ -*-===//
+
+#ifndef HFTA_UNITTESTS_PLANNING_TESTWORKLOADS_H
+#define HFTA_UNITTESTS_PLANNING_TESTWORKLOADS_H
+
+#include "Hfta/Planning/MultiModelSimulation.h"
+
+#include <random>
+
+namespace mlir::hfta::planning {
+
+/// Forwards, the last shard's unit, and backwards that take three times as long
+/// as forwards; `seconds` are those of each shard's forward.
+inline ShardedModel makeModel(std::string name, int64_t batches,
+                              const std::vector<double> &seconds) {
+  ShardedModel model;
+  model.name = std::move(name);
+  model.batches = batches;
+  auto last = static_cast<int64_t>(seconds.size()) - 1;
+  auto add = [&](UnitKind kind, int64_t shard) {
+    double factor = kind == UnitKind::forward ? 1 : 3;
+    model.units.push_back({kind, shard, factor * seconds[shard], 0, 0, 0});
+  };
+  for (int64_t shard = 0; shard < last; ++shard)
+    add(UnitKind::forward, shard);
+  add(UnitKind::loss, last);
+  for (int64_t shard = last - 1; shard >= 0; --shard)
+    add(UnitKind::backward, shard);
+  return model;
+}
+
+/// HYDRA's workload on 8 devices: twelve models of 1.56e9 parameters, six of
+/// them in 14 shards with 16 samples of 512 tokens a batch, and six in 9 with
+/// 8. Devices compute so many operations a second, and channels move so many
+/// bytes.
+inline MultiModelWorkload makeHydraWorkload(double operations, double bytes,
+                                            bool doubleBuffer = true) {
+  MultiModelWorkload workload;
+  workload.devices = 8;
+  workload.readBytesPerSecond = workload.writeBytesPerSecond = bytes;
+  workload.doubleBuffer = doubleBuffer;
+  for (int number = 0; number < 12; ++number) {
+    bool isFirst = number < 6;
+    double samples = isFirst ? 16 : 8;
+    int64_t shards = isFirst ? 14 : 9;
+    double parameters = 1.56e9 / static_cast<double>(shards);
+    auto shardBytes = static_cast<int64_t>(4 * parameters);
+    auto valueBytes = static_cast<int64_t>(samples * 512 * 1600 * 4);
+    double seconds = 2 * parameters * samples * 512 / operations;
+    ShardedModel model =
+        makeModel("model " + std::to_string(number), isFirst ? 60 : 120,
+                  std::vector<double>(shards, seconds));
+    for (ShardUnit &unit : model.units) {
+      bool isBackward = unit.kind == UnitKind::backward;
+      unit.bytesIn = shardBytes + (isBackward ? 2 : 1) * valueBytes;
+      unit.bytesOut = (unit.changesShard() ? shardBytes : 0) + valueBytes;
+      unit.shardBytes = shardBytes;
+    }
+    workload.models.push_back(std::move(model));
+  }
+  return workload;
+}
+
+/// 3 to 5 models of 2 to 4 shards on 2 or 3 devices, without transfers.
+inline MultiModelWorkload makeSmallWorkload(std::mt19937 &random) {
+  auto draw = [&](int64_t least, int64_t most) {
+    return least + static_cast<int64_t>(random() % (most - least + 1));
+  };
+  MultiModelWorkload workload;
+  workload.devices = draw(2, 3);
+  for (int64_t number = draw(3, 5); number > 0; --number) {
+    std::vector<double> seconds(draw(2, 4));
+    for (double &forward : seconds)
+      forward = static_cast<double>(draw(1, 10));
+    workload.models.push_back(
+        makeModel("model " + std::to_string(number), draw(1, 2), seconds));
+  }
+  return workload;
+}
+
+/// The same with bytes, some of which are shards'.
+inline MultiModelWorkload makeMovingWorkload(std::mt19937 &random) {
+  MultiModelWorkload workload = makeSmallWorkload(random);
+  workload.doubleBuffer = random() % 4 != 0;
+  workload.readBytesPerSecond = static_cast<double>(1 + random() % 4);
+  workload.writeBytesPerSecond = static_cast<double>(1 + random() % 4);
+  for (ShardedModel &model : workload.models)
+    for (ShardUnit &unit : model.units) {
+      unit.shardBytes = 3 + unit.shard;
+      unit.bytesIn = unit.shardBytes + static_cast<int64_t>(1 + random() % 4);
+      unit.bytesOut = static_cast<int64_t>(random() % 8);
+    }
+  return workload;
+}
+
+inline MultiModelRun simulateModels(const MultiModelWorkload &workload,
+                                    SchedulerKind kind) {
+  return simulateModels(workload, *makeScheduler(kind));
+}
+
+} // namespace mlir::hfta::planning
+
+#endif // HFTA_UNITTESTS_PLANNING_TESTWORKLOADS_H
