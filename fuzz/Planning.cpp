@@ -1,10 +1,12 @@
 //===- Planning.cpp - Bytes as what the planner reads ---------------------===//
 //
 // A plan, which is written, printed and read again; a profile; measured costs;
-// an order of each of a few shapes.
+// several models, which are simulated if they are small; an order of each of a
+// few shapes.
 //===----------------------------------------------------------------------===//
 
 #include "Hfta/Planning/MeasuredCosts.h"
+#include "Hfta/Planning/MultiModelSimulation.h"
 #include "Hfta/Planning/Order.h"
 #include "Hfta/Planning/PipelinePlan.h"
 #include "Hfta/Planning/Profile.h"
@@ -52,6 +54,25 @@ static void readAsOrder(llvm::StringRef text, const PipelineShape &shape) {
   llvm::consumeError(readOrder(writeOrder(*order), "again", shape).takeError());
 }
 
+static void readAsWorkload(llvm::StringRef text) {
+  llvm::Expected<MultiModelWorkload> workload = readWorkload(text);
+  if (!workload) {
+    llvm::consumeError(workload.takeError());
+    return;
+  }
+  int64_t units = 0;
+  for (const ShardedModel &model : workload->models)
+    units += model.getUnitCount();
+  constexpr int64_t kMostSimulated = 1000;
+  if (units > kMostSimulated)
+    return;
+  for (SchedulerKind kind : kSchedulerKinds) {
+    MultiModelRun run = simulateModels(*workload, *makeScheduler(kind));
+    if (static_cast<int64_t>(run.units.size()) != units)
+      abort();
+  }
+}
+
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   llvm::StringRef text(reinterpret_cast<const char *>(data), size);
   readAsPlan(text);
@@ -62,5 +83,6 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   ProfileError error;
   (void)readProfile(text, /*samples=*/8, error);
   llvm::consumeError(readCosts(text).takeError());
+  readAsWorkload(text);
   return 0;
 }

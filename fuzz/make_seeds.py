@@ -133,6 +133,12 @@ COSTS = {
     "links": [{"ranks": [0, 1], "latency": 1e-5, "bytes_per_second": 4e9},
               {"ranks": [0, 2], "latency": 3e-5, "bytes_per_second": 1e8,
                "slowdown": 1.25}]}
+WORKLOAD = {
+    "devices": 2, "read_bytes_per_second": 1e9, "write_bytes_per_second": 5e8,
+    "double_buffer": True, "models": [{"name": name, "batches": 2, "units": [
+        {"kind": kind, "shard": shard, "seconds": 0.25, "bytes_in": 3000,
+         "bytes_out": 100, "shard_bytes": 2000}
+        for kind, shard in (("f", 0), ("fl", 1), ("b", 0))]} for name in "abc"]}
 # Rows of a worker each, whole backwards or in two parts, of one chunk or two.
 ORDERS = ["0F0,0F1,0B0,0B1,0F2,0F3,0B2,0B3", "0F0,0F1,0F2,0F3,0B0,0B1,0B2,0B3\n"
           "1F0,1B0,1F1,1B1,1F2,1B2,1F3,1B3",
@@ -146,7 +152,8 @@ ORDERS = ["0F0,0F1,0B0,0B1,0F2,0F3,0B2,0B3", "0F0,0F1,0F2,0F3,0B0,0B1,0B2,0B3\n"
 
 def planning_seeds():
     yield from find(ROOT / "test" / "Driver" / "Inputs", "*.txt")
-    for name, value in (("plan", PLAN), ("costs", COSTS)):
+    for name, value in (("plan", PLAN), ("costs", COSTS),
+                        ("workload", WORKLOAD)):
         yield name, json.dumps(value).encode()
     for index, order in enumerate(ORDERS):
         yield f"order-{index}", order.encode()

@@ -50,6 +50,7 @@ static ExitCode applyOption(CommandLineState &state,
                                              option->value);
     value = arguments[++at];
   }
+  state.optionNames.push_back(option->name);
   return option->apply(state, *option, value);
 }
 
@@ -105,7 +106,7 @@ static ExitCode checkPlanning(CommandLineState &state) {
   if (options.profileSamples != 0 && options.profile.empty())
     return needs("--profile-samples", "'--profile=FILE'");
   if (!options.timeline.empty() && !options.planPipeline && !options.plan)
-    return needs("--timeline", "'--plan-pipeline' or '--plan'");
+    return needs("--timeline", "'--plan-pipeline', '--plan' or '--simulate'");
   if (!options.trace.empty() && options.timeline.empty())
     return needs("--trace", "'--timeline=FILE.svg'");
   if (!options.planPipeline)
@@ -118,6 +119,25 @@ static ExitCode checkPlanning(CommandLineState &state) {
         ExitCode::usage,
         "options '--plan-pipeline' and '--cuts' exclude each other");
   return options.profile.empty() ? ExitCode::done : checkProfile(state);
+}
+
+/// Of `--simulate`, which compiles nothing.
+static ExitCode checkSimulation(CommandLineState &state) {
+  const DriverOptions &options = state.options;
+  static const llvm::StringRef known[] = {"--simulate", "--json", "--timeline"};
+  for (llvm::StringRef name : state.optionNames)
+    if (!llvm::is_contained(known, name))
+      return state.fail(ExitCode::usage, "options '--simulate' and '" + name +
+                                             "' exclude each other");
+  if (!options.inputs.empty())
+    return state.fail(ExitCode::usage, "'" + options.inputs.front() +
+                                           "' and '--simulate' exclude each "
+                                           "other");
+  if (options.json && options.timeline == "-")
+    return state.fail(ExitCode::usage,
+                      "options '--json' and '--timeline' would both write to "
+                      "the standard output");
+  return ExitCode::done;
 }
 
 static ExitCode checkInputs(CommandLineState &state) {
@@ -239,7 +259,7 @@ static ExitCode checkOutput(CommandLineState &state) {
 ExitCode hfta::parseCommandLine(llvm::ArrayRef<const char *> arguments,
                                 DriverOptions &options,
                                 llvm::raw_ostream &errors) {
-  CommandLineState state{options, errors, {}, {}};
+  CommandLineState state{options, errors, {}, {}, {}};
   bool onlyInputs = false;
   for (size_t at = 0; at < arguments.size(); ++at) {
     llvm::StringRef argument = arguments[at];
@@ -255,6 +275,11 @@ ExitCode hfta::parseCommandLine(llvm::ArrayRef<const char *> arguments,
     if (code != ExitCode::done || options.action != Action::compile)
       return code;
   }
+  if (!options.workload.empty())
+    return checkSimulation(state);
+  if (options.json)
+    return state.fail(ExitCode::usage,
+                      "option '--json' needs '--simulate=FILE.json'");
   if (ExitCode code = checkPlanning(state);
       code != ExitCode::done || !options.profile.empty())
     return code;

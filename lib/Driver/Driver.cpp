@@ -2,6 +2,7 @@
 
 #include "Hfta/Driver/Driver.h"
 #include "Hfta/Driver/PlanProfile.h"
+#include "Hfta/Driver/SimulateWorkload.h"
 #include "Hfta/Language/SettingTables.h"
 
 #include "llvm/Support/ErrorHandling.h"
@@ -87,6 +88,8 @@ static void installHandlers() {
 static ExitCode act(const DriverOptions &options) {
   switch (options.action) {
   case Action::compile:
+    if (!options.workload.empty())
+      return simulateWorkload(options, llvm::errs());
     return options.profile.empty() ? compile(options, llvm::errs())
                                    : planProfile(options, llvm::errs());
   case Action::help:

@@ -15,7 +15,8 @@ struct CommandLineState {
   llvm::raw_ostream &errors;
   /// Options that only make sense with a job, as typed.
   std::vector<std::string> jobOptionNames;
-  std::string emitted; ///< as typed; empty: not given
+  std::string emitted;                  ///< as typed; empty: not given
+  std::vector<std::string> optionNames; ///< all, as typed
 
   /// Writes a message and, if there is one, a hint.
   ExitCode fail(ExitCode code, const llvm::Twine &message,

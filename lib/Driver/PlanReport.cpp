@@ -76,6 +76,7 @@ bool hfta::checkPlanOutputs(const DriverOptions &options,
   const std::pair<llvm::StringRef, llvm::StringRef> inputs[] = {
       {options.profile, "profile"},
       {options.costs, "costs"},
+      {options.workload, "workload"},
       {options.trace, "trace"}};
   for (llvm::StringRef output : {options.output, options.timeline})
     for (auto [input, what] : inputs)

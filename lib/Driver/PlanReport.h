@@ -8,7 +8,8 @@
 
 namespace mlir::hfta {
 
-/// Whether a plan's outputs replace no input and no other output of its own.
+/// Whether a plan's or a simulation's outputs replace no input and no other
+/// output of its own.
 bool checkPlanOutputs(const DriverOptions &options, llvm::raw_ostream &errors);
 
 /// Prints the plan, writes it where `-o` says, and draws its step where

@@ -17,10 +17,11 @@
 
 using namespace mlir::hfta::planning;
 
-// What a search may remember, in numbers of 8 bytes: some seconds' work. So
+// What a search may remember, in numbers of 8 bytes: a few seconds' work. So
 // that each state is small, and a search no deeper than the stack, it is only
 // begun for few of everything.
 static constexpr int64_t kMostRemembered = 1 << 25;
+static constexpr int64_t kMostRememberedWithTransfers = 1 << 22;
 static constexpr int64_t kMostSearchedUnits = 512;
 static constexpr int64_t kMostSearchedModels = 16;
 static constexpr int64_t kMostSearchedDevices = 16;
@@ -178,7 +179,8 @@ bool BestRunSearch::visit(ShardEngine &engine) {
 
 bool BestRunSearch::search(const ShardEngine &engine, unsigned device) {
   ++visited;
-  if (remembered > kMostRemembered)
+  if (remembered >
+      (hasTransfers ? kMostRememberedWithTransfers : kMostRemembered))
     return false;
   for (unsigned choice : getChoices(engine, device)) {
     ShardEngine next = engine;

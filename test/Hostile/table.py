@@ -24,11 +24,12 @@ import node_rows
 import onnx_rows
 import plan_rows
 import replacement_rows
+import workload_rows
 
 AREAS = {"onnx": onnx_rows, "nodes": node_rows, "language": language_rows,
          "data": data_rows, "checkpoint": checkpoint_rows,
          "command": command_rows, "plan": plan_rows, "memory": memory_rows,
-         "replacement": replacement_rows}
+         "replacement": replacement_rows, "workload": workload_rows}
 MOST_SECONDS, MOST_BYTES = 10, 2 << 30
 
 # What no message may hold.
@@ -211,7 +212,7 @@ def main():
     program = arguments.work.absolute() / "program"
     tools = {"hftac": str(hftac), "sweep": str(program / "sweep"),
              "huge": str(program / "huge"), "spilling": str(program / "spilling")}
-    if set(arguments.area or AREAS) - {"onnx", "nodes", "language"}:
+    if set(arguments.area or AREAS) - {"onnx", "nodes", "language", "workload"}:
         make_programs(hftac, program)
     failures = []
     with concurrent.futures.ThreadPoolExecutor(arguments.jobs) as pool:

@@ -118,9 +118,9 @@ static std::string getError(llvm::StringRef from, llvm::StringRef to) {
 
 TEST(MultiModelFileTest, saysWhatIsWrong) {
   EXPECT_EQ(getError("\"devices\": 2", "\"devices\": 0"),
-            "devices: expected a whole number from 1 to 1024, got 0");
+            "devices: expected a whole number from 1 to 256, got 0");
   EXPECT_EQ(getError("\"devices\": 2,", ""),
-            "devices: expected a whole number from 1 to 1024, but the field is "
+            "devices: expected a whole number from 1 to 256, but the field is "
             "missing");
   EXPECT_EQ(getError("second\": 10", "second\": 0"),
             "read_bytes_per_second: expected a number from 1 to 1e+15, got 0");
@@ -134,10 +134,10 @@ TEST(MultiModelFileTest, saysWhatIsWrong) {
   EXPECT_EQ(getError("\"name\": \"b\"", "\"name\": \"\""),
             "models[1].name: expected a text, got \"\"");
   EXPECT_EQ(getError("\"batches\": 3", "\"batches\": 0.5"),
-            "models[0].batches: expected a whole number from 1 to 262144, got "
+            "models[0].batches: expected a whole number from 1 to 131072, got "
             "0.5");
   EXPECT_EQ(getError("\"batches\": 3", "\"batches\": 90000"),
-            "models[0].units: expected at most 262144 units in all "
+            "models[0].units: expected at most 131072 units in all "
             "mini-batches of all models, got 270000 up to here");
   EXPECT_EQ(getError("\"kind\": \"fl\"", "\"kind\": \"l\""),
             "models[0].units[1].kind: expected \"f\", \"fl\" or \"b\", got "

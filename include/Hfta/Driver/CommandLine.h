@@ -54,6 +54,8 @@ struct DriverOptions {
   std::string timeline;       ///< empty: none
   std::string trace;          ///< beside the timeline; empty: none
   int64_t profileSamples = 0; ///< 0: not given
+  std::string workload;       ///< that is simulated; empty: none
+  bool json = false;          ///< how that is printed
   bool timing = false;
   bool verbose = false;
 };

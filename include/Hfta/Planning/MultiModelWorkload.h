@@ -70,9 +70,9 @@ struct MultiModelWorkload {
 };
 
 /// Limits of files, so that each is simulated in seconds.
-inline constexpr int64_t kMostScheduledDevices = 1024;
-inline constexpr int64_t kMostScheduledModels = 1024;
-inline constexpr int64_t kMostScheduledUnits = 1 << 18; ///< of all mini-batches
+inline constexpr int64_t kMostScheduledDevices = 256;
+inline constexpr int64_t kMostScheduledModels = 256;
+inline constexpr int64_t kMostScheduledUnits = 1 << 17; ///< of all mini-batches
 
 /// Reads a workload from JSON (docs/scheduling.md has the format). An error
 /// says where in the text what was expected, and not which file it is.
