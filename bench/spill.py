@@ -15,8 +15,8 @@ still if nothing is computed meanwhile; and what the plan has predicted. Then wh
 reads and writes with one micro-batch and with eight: parameters move as often. Within a
 budget, a program recomputes what its plan chose (--recompute auto), or nothing (none). With
 --copies, how much longer a step of so many copies of examples/fashion is in the memory of
-the second number, on the disk as it is. Ratios are those of the best of interleaved runs.
-Needs only Python's standard library."""
+the second number, on the disk as it is. Ratios are the median of those of
+neighbouring runs. Needs only Python's standard library."""
 
 import argparse
 import json
@@ -24,6 +24,7 @@ import os
 import pathlib
 import re
 import shutil
+import statistics
 import subprocess
 import sys
 import tempfile
@@ -127,6 +128,28 @@ def get_peak(options, binary):
     return json.loads(text)["peak_bytes"]
 
 
+def count_parameters(binary):
+    """Bytes of parameters and optimizer's state of a copy that a step moves."""
+    info = json.loads(subprocess.run([binary, "info", "--json"], check=True,
+                                     stdout=subprocess.PIPE).stdout)
+    sizes = {index: segment["bytes"] for index, segment in enumerate(info["segments"])
+             if segment["role"] in ("parameters", "optimizer_state")}
+
+    def count(commands):
+        moved = 0
+        for command in commands:
+            if command["command"] == "repeat" and command["over"] == "micro_batches":
+                moved += info["micro_batches"] * count(command["commands"])
+            elif "commands" in command:
+                moved += count(command["commands"])
+            elif command["command"] in ("fetch", "evict"):
+                moved += sizes.get(command["segment"], 0)
+        return moved
+
+    step, = (each for each in info["schedules"] if each["name"] == "step")
+    return count(step["commands"])
+
+
 def plan_at_ratio(options, folder, job, limits, spilled, ratio):
     """A program and its plan, with the rate of a store that needs an N-th of the time that
     the plan computes. Slower stores have plans that move less, so this is found in steps."""
@@ -139,13 +162,16 @@ def plan_at_ratio(options, folder, job, limits, spilled, ratio):
 
 
 def compare(options, free, spilled, store):
-    """Steps with all memory, within the budget, and without overlap."""
-    times = [[], [], []]
-    for _ in range(options.rounds):
-        times[0].append(bench(options, free, None)[0])
-        times[1].append(bench(options, spilled, store)[0])
-        times[2].append(bench(options, spilled, store, "--no-overlap")[0])
-    return [*map(min, times)]
+    """Of steps with all memory, within the budget, and without overlap: the first's
+    seconds, the second's beside the first's and the third's beside the second's, each the
+    median of interleaved runs; and the second's best seconds."""
+    rounds = [[bench(options, free, None)[0], bench(options, spilled, store)[0],
+               bench(options, spilled, store, "--no-overlap")[0]]
+              for _ in range(options.rounds)]
+    alone, within, _ = zip(*rounds)
+    return [statistics.median(alone),
+            *(statistics.median(run[at] / run[at - 1] for run in rounds) for at in (1, 2)),
+            min(within)]
 
 
 def report(options, folder, name):
@@ -160,20 +186,22 @@ def report(options, folder, name):
     for ratio in options.ratios:
         planned, plan, rate = plan_at_ratio(options, folder, job, limits, spilled, ratio)
         store = f"throttled={rate:.6g}"
-        alone, within, waiting = compare(options, free, planned, store)
+        alone, within, waiting, best = compare(options, free, planned, store)
         moves = sum(bench(options, planned, store)[1:])
         plan_moves = plan["read"] + plan["written"]
         print(f"  computing {1e3 * plan['computed']:.1f} ms, "
               f"{plan['computed'] * rate / plan_moves:.2f} x reading and writing: spilled "
-              f"{within / alone:.3f} x a step with all memory ({1e3 * alone:.1f} ms), "
-              f"without overlap {waiting / within:.3f} x that; planned "
+              f"{within:.3f} x a step with all memory ({1e3 * alone:.1f} ms), "
+              f"without overlap {waiting:.3f} x that; planned "
               f"{1e3 * plan['predicted']:.1f} ms, measured "
-              f"{within / plan['predicted']:.3f} x that; {moves / 2**20:.1f} MiB moved, "
+              f"{best / plan['predicted']:.3f} x that; {moves / 2**20:.1f} MiB moved, "
               f"planned {plan_moves / 2**20:.1f}", flush=True)
     parts = compile_job(options, job, folder / f"{name}-parts", *limits,
                         "--micro-batches=8")
     one, eight = (bench(options, binary, None)[1:] for binary in (spilled, parts))
-    print(f"  moved with 8 micro-batches: {sum(eight) / sum(one):.3f} x")
+    weights = count_parameters(parts) / count_parameters(spilled)
+    print(f"  moved with 8 micro-batches: {sum(eight) / sum(one):.3f} x, of parameters and "
+          f"state {weights:.3f} x")
 
 
 def write_copies(folder, count):
@@ -197,10 +225,11 @@ def report_copies(options, folder):
                           f"--memory=device = {budget}, threads = {options.threads}")
     runs = [[bench(options, binary, None) for binary in (free, spilled)]
             for _ in range(options.rounds)]
-    alone, within = (min(run[which][0] for run in runs) for which in (0, 1))
+    alone = statistics.median(run[0][0] for run in runs)
+    within = statistics.median(run[1][0] / run[0][0] for run in runs)
     print(f"{count} copies in the memory of {few}, {budget / 2**20:.1f} of "
           f"{get_peak(options, free) / 2**20:.1f} MiB: {1e3 * alone:.1f} ms, spilled "
-          f"{within / alone:.3f} x ({sum(runs[0][1][1:]) / 2**20:.2f} MiB moved a step)")
+          f"{within:.3f} x ({sum(runs[0][1][1:]) / 2**20:.2f} MiB moved a step)")
 
 
 def main():

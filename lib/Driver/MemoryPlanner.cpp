@@ -30,6 +30,9 @@ static constexpr size_t kMostAttempts = 8, kMostPlans = 24;
 /// How many more have less: parts of the budget less.
 static constexpr int64_t kPartsLess[] = {16, 8, 4};
 
+/// No estimate tells apart what takes so little longer.
+static constexpr double kAsFast = 1.005;
+
 /// Parts of the budget: plans that differ by less are as good as each other.
 static constexpr int64_t kParts = 256;
 
@@ -151,10 +154,20 @@ void MemoryPlanner::lowerBelow(planning::SpillPlanner &planner, int64_t limit) {
   }
 }
 
+/// Of those that are as fast as each other, the one that moves the fewest
+/// bytes.
 std::optional<SpillPlan> MemoryPlanner::getFastest() {
+  double least = std::numeric_limits<double>::infinity();
+  for (const auto &[plan, made] : lowered)
+    least = std::min(least, made.seconds.value_or(least));
   std::optional<SpillPlan> fastest;
   for (const auto &[plan, made] : lowered) {
-    if (!made.seconds || (fastest && *made.seconds >= *found.seconds))
+    if (!made.seconds || *made.seconds > kAsFast * least)
+      continue;
+    auto getRank = [](const Attempt &attempt) {
+      return std::make_pair(attempt.needs.movedBytes, *attempt.seconds);
+    };
+    if (fastest && getRank(made) >= getRank(found))
       continue;
     fastest = plan;
     found = made;
@@ -231,8 +244,10 @@ bool MemoryPlanner::isBetter(const Attempt &streamed) const {
   if (takesTurns)
     return !found.needs.takesSeveralSteps &&
            found.needs.movedBytes <= streamed.needs.movedBytes;
-  return !streamed.seconds || found.isMeasured != streamed.isMeasured ||
-         *found.seconds <= *streamed.seconds;
+  if (!streamed.seconds || found.isMeasured != streamed.isMeasured)
+    return true;
+  bool movesLess = found.needs.movedBytes < streamed.needs.movedBytes;
+  return *found.seconds <= *streamed.seconds * (movesLess ? kAsFast : 1);
 }
 
 bool MemoryPlanner::plan() {
