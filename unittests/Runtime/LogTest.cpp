@@ -224,6 +224,97 @@ TEST_F(ResumedLog, LosesNoInterruptedEvaluation) {
 }
 
 //===----------------------------------------------------------------------===//
+// Jobs
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// Jobs that share a log.
+class JobsLog : public Train {
+protected:
+  /// Six steps, or those that are left.
+  void trainJob(const char *job, bool resume, bool keepsLog) {
+    ProgramPointer program = makeProgram(defaultOptions());
+    InstancePointer instance = makeInstance(program.get());
+    std::string checkpoint = folder.path(job), log = folder.path("log");
+    hfta_train_options options = {};
+    options.data_root = data.root.c_str();
+    options.steps = 6;
+    options.log_every = 1;
+    options.every = 1;
+    options.checkpoint = checkpoint.c_str();
+    options.log_path = log.c_str();
+    options.resume = resume;
+    options.job = job;
+    options.keeps_log = keepsLog;
+    hfta_train_result result;
+    ASSERT_EQ(hfta_train(instance.get(), &options, &result), HFTA_OK)
+        << hfta_instance_message(instance.get());
+    EXPECT_TRUE(result.logged);
+    hfta_train_result_free(&result);
+  }
+
+  /// As if it had been killed in its third step.
+  void forget(const char *job) {
+    for (int step = 3; step <= 6; ++step)
+      removeAll(folder.path(std::string(job) + "/step-0000000" +
+                            std::to_string(step)));
+  }
+
+  /// Events of a job, or of all, but for starts.
+  std::vector<std::string> steps(const std::string &job = "") {
+    std::vector<std::string> found;
+    for (const std::string &line : events("log"))
+      if (line.find(job.empty() ? "\"job\":" : "\"job\":\"" + job + "\"") !=
+              std::string::npos &&
+          line.find("{\"event\":\"start\"") != 0)
+        found.push_back(line);
+    return found;
+  }
+};
+} // namespace
+
+TEST_F(JobsLog, HasOneAfterTheOther) {
+  writeFile(folder.path("log"), "an older log\n");
+  trainJob("a", false, false);
+  std::vector<std::string> first = steps();
+  EXPECT_EQ(first.size(), 7u);
+  EXPECT_EQ(first[0].find(R"({"event":"step","job":"a","step":1,)"), 0u);
+  trainJob("b", false, true);
+  EXPECT_EQ(steps("a"), first);
+  EXPECT_EQ(steps().size(), 14u);
+  EXPECT_EQ(events("log").size(), 16u);
+}
+
+TEST_F(JobsLog, KeepsOthersWhereOneGoesOn) {
+  trainJob("a", false, false);
+  trainJob("b", false, true);
+  trainJob("c", false, true);
+  std::vector<std::string> a = steps("a"), b = steps("b"), c = steps("c");
+  for (const char *job : {"a", "b", "c", "b"}) {
+    forget(job);
+    trainJob(job, true, true);
+    EXPECT_EQ(steps("a"), a);
+    EXPECT_EQ(steps("b"), b);
+    EXPECT_EQ(steps("c"), c);
+    EXPECT_EQ(steps().size(), 21u);
+  }
+  // What goes on stands behind the others, with a start event of its own.
+  EXPECT_EQ(events("log").size(), 28u);
+  EXPECT_EQ(steps().back(), b.back());
+  EXPECT_EQ(steps().front(), a.front());
+}
+
+TEST_F(JobsLog, LosesAnotherOnesTornLine) {
+  trainJob("a", false, false);
+  std::vector<std::string> whole = steps("a");
+  std::string log = folder.path("log");
+  writeFile(log, readFile(log) + R"({"event":"step","job":"b","st)");
+  forget("a");
+  trainJob("a", true, false);
+  EXPECT_EQ(steps(), whole);
+}
+
+//===----------------------------------------------------------------------===//
 // Files
 //===----------------------------------------------------------------------===//
 

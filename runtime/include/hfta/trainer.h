@@ -36,6 +36,9 @@ typedef struct hfta_train_options {
                           ///< step; without one of the two there may be none
   const char *trace_path; ///< NULL: no trace
   int64_t trace_steps;    ///< of this run's first; 0: HFTA_DEFAULT_TRACE_STEPS
+  const char *job; ///< a name that each event of the log has; NULL: none.
+                   ///< Other jobs' lines of a log that is resumed then stay
+  bool keeps_log;  ///< what the log holds is of the same run
   bool progress;
   /// Asked after every step and while it evaluates; NULL: never stops early.
   bool (*should_stop)(void *argument);
@@ -47,6 +50,7 @@ typedef struct hfta_train_options {
 typedef struct hfta_train_result {
   bool interrupted;     ///< should_stop said so
   bool saved;           ///< the checkpoint folder holds step `steps`
+  bool logged;          ///< the log has a start event of this training
   int64_t steps;        ///< done in total
   double *train_losses; ///< mean over the last epoch
   double *eval_losses;  ///< NULL: not evaluated

@@ -107,7 +107,7 @@ hfta_status hfta_log_open(const hfta_program *program, const char *path,
 
 bool hfta_log_lacks_epoch(const hfta_log *log) {
   const hfta_log_span *span = &log->span;
-  if (log->scan.kept_bytes == 0 || span->steps_done == 0)
+  if (!log->scan.has_lines || span->steps_done == 0)
     return false;
   if (span->steps_done % span->steps_per_epoch != 0 &&
       span->steps_done != span->total_steps)
@@ -137,6 +137,8 @@ static void begin_line(hfta_log *log, hfta_json_writer *writer,
   hfta_json_to_file(writer, log->file);
   hfta_json_begin_object(writer);
   hfta_json_put_string(writer, "event", event);
+  if (log->span.job)
+    hfta_json_put_string(writer, "job", log->span.job);
 }
 
 /// One number a copy, with as many digits as `type` needs to be read back.
@@ -173,11 +175,32 @@ static hfta_status finish_line(hfta_log *log, hfta_json_writer *writer,
   return cannot_write(log->path, errno ? errno : EIO, error);
 }
 
+/// Lines of other jobs that stand behind those that go take their place. False
+/// after a failure; errno says which.
+static bool cut_file(hfta_log *log) {
+  const hfta_log_scan *scan = &log->scan;
+  int descriptor = fileno(log->file);
+  bool moved = true;
+  if (scan->moved_bytes > 0) {
+    // Who appends can't write anywhere else.
+    int flags = fcntl(descriptor, F_GETFL);
+    moved = flags >= 0 && fcntl(descriptor, F_SETFL, flags & ~O_APPEND) == 0 &&
+            hfta_log_move_lines(descriptor, &log->span, scan);
+    int code = errno;
+    if (flags >= 0)
+      (void)fcntl(descriptor, F_SETFL, flags);
+    errno = code;
+  }
+  return moved &&
+         ftruncate(descriptor, scan->kept_bytes + scan->moved_bytes) == 0;
+}
+
 hfta_status hfta_log_begin(hfta_log *log, hfta_error *error) {
   const hfta_program *program = log->program;
   if (!log->file)
     return HFTA_OK;
-  if (log->regular && ftruncate(fileno(log->file), log->scan.kept_bytes) != 0)
+  bool stays = log->span.kept && !log->span.resumed;
+  if (log->regular && !stays && !cut_file(log))
     return cannot_write(log->path, errno, error);
   hfta_json_writer writer;
   begin_line(log, &writer, "start");

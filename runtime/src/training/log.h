@@ -10,6 +10,9 @@
 //   {"event":"epoch","epoch":1,"train_loss":[...],"eval_loss":[...],
 //    "eval_accuracy":[...],"seconds":1.5}
 //
+// Where a job is named, `"job":"NAME"` follows the event, and the log may have
+// lines of other jobs: they stay.
+//
 // A copy that doesn't run is null. Steps and epochs count from 1. Each run of a
 // training begins with a start event, `steps_done` is what it goes on from. The
 // eval entries stand there only if there are test data, eval_METRIC only if the
@@ -37,6 +40,8 @@ typedef struct hfta_log_span {
   int64_t total_steps;
   int64_t steps_per_epoch;
   bool resumed;     ///< lines up to `steps_done` stay
+  bool kept;        ///< if it isn't resumed: all lines stay
+  const char *job;  ///< borrowed; NULL: the log is one training's
   const bool *live; ///< one a copy, borrowed: null stands for those that don't
                     ///< run; NULL: all do
 } hfta_log_span;
@@ -51,7 +56,7 @@ hfta_status hfta_log_open(const hfta_program *program, const char *path,
 /// that ends with the steps done: its evaluation was interrupted.
 bool hfta_log_lacks_epoch(const hfta_log *log);
 
-/// Empties the file, or cuts off the lines after the steps done and a last one
+/// Empties the file, or removes the lines after the steps done and a last one
 /// that lacks its end, and writes the start event.
 hfta_status hfta_log_begin(hfta_log *log, hfta_error *error);
 

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/types.h>
+#include <unistd.h>
 
 /// The members of a line that matter; -1 and "" where they are missing.
 typedef struct line_facts {
@@ -17,6 +18,7 @@ typedef struct line_facts {
   int64_t step;
   int64_t epoch;
   int64_t steps_done;
+  bool names_job; ///< the job that is looked for; without one, always
 } line_facts;
 
 static void copy_text(char *out, size_t size, const hfta_json_reader *json) {
@@ -25,7 +27,8 @@ static void copy_text(char *out, size_t size, const hfta_json_reader *json) {
 }
 
 /// Reads one member's value; false if the line is no JSON.
-static bool read_member(hfta_json_reader *json, line_facts *facts) {
+static bool read_member(hfta_json_reader *json, const char *job,
+                        line_facts *facts) {
   const struct {
     const char *name;
     int64_t *value;
@@ -33,6 +36,7 @@ static bool read_member(hfta_json_reader *json, line_facts *facts) {
                   {"epoch", &facts->epoch},
                   {"steps_done", &facts->steps_done}};
   bool is_event = strcmp(json->string, "event") == 0;
+  bool is_job = job && strcmp(json->string, "job") == 0;
   bool is_identity = strcmp(json->string, "identity") == 0;
   int64_t *integer = NULL;
   for (size_t i = 0; i < sizeof(integers) / sizeof(*integers); ++i)
@@ -43,6 +47,8 @@ static bool read_member(hfta_json_reader *json, line_facts *facts) {
     *integer = json->integer;
   else if (event == HFTA_JSON_STRING && is_event)
     copy_text(facts->event, sizeof(facts->event), json);
+  else if (event == HFTA_JSON_STRING && is_job)
+    facts->names_job = strcmp(json->string, job) == 0;
   else if (event == HFTA_JSON_STRING && is_identity)
     copy_text(facts->identity, sizeof(facts->identity), json);
   else
@@ -52,8 +58,9 @@ static bool read_member(hfta_json_reader *json, line_facts *facts) {
 
 /// Of a line that isn't ours nothing is known. Lists stand at a line's end and
 /// are long: they aren't read.
-static line_facts read_line(const char *line, size_t length) {
-  line_facts facts = {.step = -1, .epoch = -1, .steps_done = -1};
+static line_facts read_line(const char *line, size_t length, const char *job) {
+  line_facts facts = {
+      .step = -1, .epoch = -1, .steps_done = -1, .names_job = !job};
   hfta_json_reader json;
   hfta_json_read(&json, line, length);
   bool is_ours = hfta_json_next(&json) == HFTA_JSON_BEGIN_OBJECT;
@@ -62,7 +69,7 @@ static line_facts read_line(const char *line, size_t length) {
          strcmp(json.string, "skipped_statistics") != 0 &&
          strcmp(json.string, "train_loss") != 0 &&
          strcmp(json.string, "hyper_parameters") != 0)
-    is_ours = read_member(&json, &facts);
+    is_ours = read_member(&json, job, &facts);
   hfta_json_read_end(&json);
   return facts;
 }
@@ -93,7 +100,8 @@ static bool is_identity_of(const hfta_program *program, const char *identity) {
 hfta_status hfta_log_scan_file(const hfta_program *program, const char *path,
                                const hfta_log_span *span, FILE *file,
                                hfta_log_scan *out, hfta_error *error) {
-  *out = (hfta_log_scan){0, 0};
+  *out = (hfta_log_scan){0};
+  bool cut = false;
   char *line = NULL;
   size_t capacity = 0;
   ssize_t length;
@@ -101,7 +109,12 @@ hfta_status hfta_log_scan_file(const hfta_program *program, const char *path,
   errno = 0;
   while ((length = getline(&line, &capacity, file)) > 0 &&
          line[length - 1] == '\n') {
-    line_facts facts = read_line(line, (size_t)length);
+    line_facts facts = read_line(line, (size_t)length, span->job);
+    out->end += length;
+    if (!facts.names_job) {
+      *(cut ? &out->moved_bytes : &out->kept_bytes) += length;
+      continue;
+    }
     if (*facts.identity && !is_identity_of(program, facts.identity)) {
       status = hfta_fail(error, HFTA_INVALID_INPUT,
                          "log '%s' is of another training (identity %s): give "
@@ -109,10 +122,14 @@ hfta_status hfta_log_scan_file(const hfta_program *program, const char *path,
                          path, facts.identity);
       break;
     }
-    if (is_beyond(&facts, span))
-      break;
+    cut = cut || is_beyond(&facts, span);
+    if (cut && !span->job)
+      break; // all the rest goes
+    if (cut)
+      continue;
     if (strcmp(facts.event, "epoch") == 0)
       out->last_epoch = facts.epoch;
+    out->has_lines = true;
     out->kept_bytes += length;
   }
   if (status == HFTA_OK && length < 0 && !feof(file))
@@ -120,4 +137,51 @@ hfta_status hfta_log_scan_file(const hfta_program *program, const char *path,
                        path, strerror(errno ? errno : EIO));
   free(line);
   return status;
+}
+
+/// Leaves in `lines` those of other jobs; their bytes.
+static size_t drop_lines(char *lines, size_t size, const char *job) {
+  size_t kept = 0;
+  for (size_t at = 0; at < size;) {
+    const char *end = memchr(lines + at, '\n', size - at);
+    size_t length = end ? (size_t)(end - (lines + at)) + 1 : size - at;
+    if (!read_line(lines + at, length, job).names_job) {
+      memmove(lines + kept, lines + at, length);
+      kept += length;
+    }
+    at += length;
+  }
+  return kept;
+}
+
+/// All of `size` bytes or false.
+static bool read_at(int descriptor, char *to, size_t size, off_t offset) {
+  for (size_t done = 0; done < size;) {
+    ssize_t count =
+        pread(descriptor, to + done, size - done, offset + (off_t)done);
+    if (count == 0)
+      errno = EIO; // somebody has cut it meanwhile
+    if (count <= 0)
+      return false;
+    done += (size_t)count;
+  }
+  return true;
+}
+
+bool hfta_log_move_lines(int descriptor, const hfta_log_span *span,
+                         const hfta_log_scan *scan) {
+  size_t size = (size_t)(scan->end - scan->kept_bytes);
+  char *lines = malloc(size);
+  if (!lines)
+    return false;
+  bool done = read_at(descriptor, lines, size, scan->kept_bytes);
+  if (done) {
+    size_t kept = drop_lines(lines, size, span->job);
+    ssize_t written = pwrite(descriptor, lines, kept, scan->kept_bytes);
+    done = written == (ssize_t)kept;
+    if (written >= 0 && !done)
+      errno = EIO;
+  }
+  free(lines);
+  return done;
 }

@@ -177,6 +177,8 @@ static hfta_status open_log(hfta_trainer *self) {
                         .total_steps = self->total_steps,
                         .steps_per_epoch = self->steps_per_epoch,
                         .resumed = self->options->resume,
+                        .kept = self->options->keeps_log,
+                        .job = self->options->job,
                         .live = hfta_instance_live(self->instance)};
   const char *path =
       hfta_team_leads(&self->team) ? self->options->log_path : NULL;
@@ -235,6 +237,7 @@ hfta_status hfta_trainer_begin(hfta_trainer *self) {
     status = hfta_trainer_start_feed(self, self->first_step);
   if (status == HFTA_OK)
     status = hfta_log_begin(self->log, self->error);
+  self->result->logged = status == HFTA_OK && self->options->log_path;
   if (status != HFTA_OK || !self->options->overwrite ||
       !hfta_team_leads(&self->team))
     return status;
