@@ -103,20 +103,43 @@ LogicalResult CodeGenerator::translate(ModuleOp op) {
 // Entry points
 //===----------------------------------------------------------------------===//
 
-void CodeGenerator::addMain() {
+void CodeGenerator::renameProgram(llvm::StringRef symbol) {
+  llvm::GlobalVariable *program = module->getNamedGlobal(kProgramSymbol);
+  program->setName(symbol);
+  program->setVisibility(llvm::GlobalValue::HiddenVisibility);
+}
+
+/// The constant array of pointers to the programs.
+static llvm::GlobalVariable *
+addProgramTable(llvm::Module &module, llvm::ArrayRef<std::string> programs) {
+  llvm::LLVMContext &context = module.getContext();
+  llvm::SmallVector<llvm::Constant *> pointers;
+  for (llvm::StringRef program : programs)
+    pointers.push_back(
+        module.getOrInsertGlobal(program, llvm::Type::getInt8Ty(context)));
+  auto *type = llvm::ArrayType::get(llvm::PointerType::getUnqual(context),
+                                    pointers.size());
+  return new llvm::GlobalVariable(
+      module, type, /*isConstant=*/true, llvm::GlobalValue::InternalLinkage,
+      llvm::ConstantArray::get(type, pointers), "hfta_programs");
+}
+
+void CodeGenerator::addMain(llvm::ArrayRef<std::string> programs) {
   llvm::IRBuilder<> builder(module->getContext());
   llvm::Type *pointer = builder.getPtrTy();
   llvm::Type *integer = builder.getInt32Ty();
+  llvm::Type *count = builder.getInt64Ty();
   llvm::Function *main = llvm::Function::Create(
       llvm::FunctionType::get(integer, {integer, pointer}, false),
       llvm::Function::ExternalLinkage, "main", *module);
   llvm::FunctionCallee run = module->getOrInsertFunction(
-      "hfta_main",
-      llvm::FunctionType::get(integer, {pointer, integer, pointer}, false));
+      "hfta_main", llvm::FunctionType::get(
+                       integer, {pointer, count, integer, pointer}, false));
   builder.SetInsertPoint(
       llvm::BasicBlock::Create(module->getContext(), "", main));
   builder.CreateRet(
-      builder.CreateCall(run, {module->getNamedGlobal(kProgramSymbol),
+      builder.CreateCall(run, {addProgramTable(*module, programs),
+                               builder.getInt64(programs.size()),
                                main->getArg(0), main->getArg(1)}));
 }
 

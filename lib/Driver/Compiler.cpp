@@ -352,7 +352,7 @@ ExitCode Compiler::generateCode() {
     return ExitCode::internal;
   std::string library = getLibraryName(options.output);
   if (options.emit == Phase::executable)
-    generator.addMain();
+    generator.addMain({kProgramSymbol.str()});
   else if (options.emit == Phase::library)
     generator.addLibrary(library);
   timing.begin("optimize");

@@ -4,4 +4,7 @@
 
 extern const hfta_program program __asm__("hfta_program");
 
-int main(int argc, char **argv) { return hfta_main(&program, argc, argv); }
+int main(int argc, char **argv) {
+  const hfta_program *const programs[] = {&program};
+  return hfta_main(programs, 1, argc, argv);
+}

@@ -43,7 +43,8 @@ int main(int argc, char **argv) {
       .diverging = read_option(text, "diverging", 0) != 0,
       .cpu_features = read_option(text, "impossible_cpu", 0) ? "quantum" : ""};
   hfta_program *program = fake_program_make(&options);
-  int code = hfta_main(program, argc, argv);
+  const hfta_program *const programs[] = {program};
+  int code = hfta_main(programs, 1, argc, argv);
   fake_program_free(program);
   return code;
 }

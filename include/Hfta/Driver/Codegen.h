@@ -27,8 +27,11 @@ public:
 
   /// Translates the module and sets the functions' target. Diagnoses failures.
   LogicalResult translate(ModuleOp op);
-  /// Adds `int main(int, char **)` over the program.
-  void addMain();
+  /// Gives the program another symbol than kProgramSymbol.
+  void renameProgram(llvm::StringRef symbol);
+  /// Adds `int main(int, char **)` over programs, by their symbols: the
+  /// module's own and others that it is linked with.
+  void addMain(llvm::ArrayRef<std::string> programs);
   /// Adds the functions of a generated library over the program.
   void addLibrary(llvm::StringRef name);
   /// Makes everything private but `symbols`.

@@ -1,5 +1,6 @@
 //===- command.c - Reading options ----------------------------------------===//
 
+#include "commands/jobs.h"
 #include "commands/ranks.h"
 
 #include "hfta/device.h"
@@ -29,7 +30,11 @@ int hfta_report(const hfta_invocation *invocation, hfta_status status,
     report_of_rank(invocation, status, message);
   if (ranks->is_silent)
     return (int)status;
-  fprintf(stderr, "%s: error: %s\n", invocation->binary, message);
+  if (invocation->tells_job)
+    fprintf(stderr, "%s: error: job '%s': %s\n", invocation->binary,
+            invocation->job, message);
+  else
+    fprintf(stderr, "%s: error: %s\n", invocation->binary, message);
   return (int)status;
 }
 
@@ -59,35 +64,55 @@ int hfta_report_usage(const hfta_invocation *invocation, const char *format,
 // Help
 //===----------------------------------------------------------------------===//
 
-/// What can't work isn't there.
+/// What can't work isn't there. Several jobs have what one of them has.
 static bool is_offered(const hfta_invocation *invocation,
                        const hfta_option *option) {
-  return !option->spills || hfta_program_spills(invocation->program);
+  if (!option->spills || hfta_program_spills(invocation->program))
+    return true;
+  bool spills = false;
+  for (int64_t i = 0; i < invocation->program_count; ++i)
+    spills |= hfta_program_spills(invocation->programs[i]);
+  return spills && hfta_is_of_all_jobs(invocation);
+}
+
+static void print_option(const char *name, const char *argument,
+                         const char *help) {
+  enum { COLUMN = 26 };
+  char left[128];
+  snprintf(left, sizeof(left), "%s%s%s", name, argument ? " " : "",
+           argument ? argument : "");
+  printf("  %-*s ", COLUMN - 3, left);
+  if (strlen(left) > COLUMN - 3)
+    printf("\n%*s", COLUMN, "");
+  for (const char *at = help; *at; ++at)
+    if (*at == '\n')
+      printf("\n%*s", COLUMN, "");
+    else
+      putchar(*at);
+  putchar('\n');
 }
 
 static void print_help(const hfta_invocation *invocation, const char *summary,
                        const hfta_option *options, size_t count) {
-  enum { COLUMN = 26 };
   printf("usage: %s %s [options]\n\n%s\n\noptions:\n", invocation->binary,
          invocation->command, summary);
-  for (size_t i = 0; i < count; ++i) {
-    char left[128];
-    if (!is_offered(invocation, &options[i]))
-      continue;
-    snprintf(left, sizeof(left), "%s%s%s", options[i].name,
-             options[i].argument ? " " : "",
-             options[i].argument ? options[i].argument : "");
-    printf("  %-*s ", COLUMN - 3, left);
-    if (strlen(left) > COLUMN - 3)
-      printf("\n%*s", COLUMN, "");
-    for (const char *at = options[i].help; *at; ++at)
-      if (*at == '\n')
-        printf("\n%*s", COLUMN, "");
-      else
-        putchar(*at);
-    putchar('\n');
-  }
-  printf("  %-*s %s\n", COLUMN - 3, "--help", "this text");
+  bool has_jobs = invocation->program_count > 1;
+  if (has_jobs)
+    print_option("--job", "NAME", invocation->job_help);
+  for (size_t i = 0; i < count; ++i)
+    if (is_offered(invocation, &options[i]))
+      print_option(options[i].name, options[i].argument, options[i].help);
+  print_option("--help", NULL, "this text");
+  if (has_jobs)
+    printf("\njobs: %s\n", hfta_name_jobs(invocation).text);
+}
+
+bool hfta_asks_for_help(const hfta_invocation *invocation) {
+  for (int i = 0; i < invocation->argc; ++i)
+    if (strcmp(invocation->argv[i], "--help") == 0 ||
+        strcmp(invocation->argv[i], "-h") == 0)
+      return true;
+  return false;
 }
 
 //===----------------------------------------------------------------------===//
@@ -182,12 +207,10 @@ static int read_option(const hfta_invocation *invocation,
 
 int hfta_parse_options(const hfta_invocation *invocation, const char *summary,
                        const hfta_option *options, size_t count) {
-  for (int i = 0; i < invocation->argc; ++i)
-    if (strcmp(invocation->argv[i], "--help") == 0 ||
-        strcmp(invocation->argv[i], "-h") == 0) {
-      print_help(invocation, summary, options, count);
-      return HFTA_OK;
-    }
+  if (hfta_asks_for_help(invocation)) {
+    print_help(invocation, summary, options, count);
+    return HFTA_OK;
+  }
   bool given[HFTA_MAX_OPTIONS] = {false};
   for (int i = 0; i < invocation->argc; ++i) {
     int code = read_option(invocation, options, count, given, &i);

@@ -19,10 +19,15 @@ typedef struct hfta_rank_state {
 
 /// What a command is called with.
 typedef struct hfta_invocation {
-  const hfta_program *program;
-  const char *binary;  ///< the last part of argv[0]
-  const char *command; ///< "train"
-  int argc;            ///< of what follows the command
+  const hfta_program *const *programs; ///< all of the binary's, one a job
+  int64_t program_count;
+  const hfta_program *program; ///< the job's at hand; the first one before
+  const char *job; ///< its name, where there are several; NULL: none was named
+  bool tells_job;  ///< messages say which job they are about
+  const char *job_help; ///< what `--job` does for the command
+  const char *binary;   ///< the last part of argv[0]
+  const char *command;  ///< "train"
+  int argc;             ///< of what follows the command
   char **argv;
   hfta_rank_state *ranks;
 } hfta_invocation;
@@ -94,8 +99,11 @@ typedef struct hfta_spill_arguments {
 #define HFTA_OPTION_CHECKPOINT(target)                                         \
   {.name = "--checkpoint",                                                     \
    .argument = "DIR",                                                          \
-   .help = "take the newest checkpoint in DIR, or DIR itself if it is a\n"     \
-           "step-... folder (default: initial weights)",                       \
+   .help = invocation->program_count > 1                                       \
+               ? "take the newest checkpoint in DIR/JOB, or DIR itself if "    \
+                 "it\nis a step-... folder (default: initial weights)"         \
+               : "take the newest checkpoint in DIR, or DIR itself if it is "  \
+                 "a\nstep-... folder (default: initial weights)",              \
    .text = (target)}
 
 #define HFTA_OPTION_TRACE(target)                                              \
@@ -120,6 +128,9 @@ typedef struct hfta_spill_arguments {
 /// -1 if the command goes on, else the exit code.
 int hfta_parse_options(const hfta_invocation *invocation, const char *summary,
                        const hfta_option *options, size_t count);
+
+/// Whether the arguments ask for the command's help.
+bool hfta_asks_for_help(const hfta_invocation *invocation);
 
 /// Whether `--trace-steps` has the `--trace` that it needs. Returns -1, or the
 /// exit code after a message.
@@ -156,6 +167,10 @@ int hfta_command_export(const hfta_invocation *invocation);
 int hfta_command_run(const hfta_invocation *invocation);
 int hfta_command_info(const hfta_invocation *invocation);
 int hfta_command_bench(const hfta_invocation *invocation);
+
+/// What `info --json` says of several jobs.
+hfta_status hfta_write_jobs_json(const hfta_invocation *invocation, FILE *file,
+                                 hfta_error *error);
 
 /// The JSON form of `info`.
 hfta_status hfta_write_info_json(const hfta_program *program, int threads,

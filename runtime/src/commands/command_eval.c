@@ -1,5 +1,6 @@
 //===- command_eval.c - eval ----------------------------------------------===//
 
+#include "commands/jobs.h"
 #include "commands/ranks.h"
 #include "commands/table.h"
 #include "hfta/trainer.h"
@@ -48,6 +49,9 @@ int hfta_command_eval(const hfta_invocation *invocation) {
       "Evaluates every copy on the job's test data, and prints a table with\n"
       "one line a copy.",
       options, sizeof(options) / sizeof(*options));
+  hfta_path path;
+  if (code < 0)
+    code = hfta_choose_checkpoint(invocation, &path, &checkpoint);
   if (code >= 0)
     return code;
   hfta_workload workload =

@@ -1,7 +1,7 @@
 //===- command_export.c - export ------------------------------------------===//
 
 #include "checkpoint/replaces.h"
-#include "commands/command.h"
+#include "commands/jobs.h"
 #include "hfta/onnx_writer.h"
 
 #include <stdlib.h>
@@ -109,6 +109,9 @@ int hfta_command_export(const hfta_invocation *invocation) {
   int code = hfta_parse_options(
       invocation, "Writes one copy as an ONNX model for inference.", options,
       sizeof(options) / sizeof(*options));
+  hfta_path folder;
+  if (code < 0)
+    code = hfta_choose_checkpoint(invocation, &folder, &checkpoint);
   if (code >= 0)
     return code;
   hfta_error error;

@@ -1,6 +1,6 @@
 //===- command_info.c - info ----------------------------------------------===//
 
-#include "commands/command.h"
+#include "commands/jobs.h"
 #include "commands/print_schedules.h"
 #include "commands/table.h"
 #include "hfta/pool.h"
@@ -64,7 +64,7 @@ hfta_parameter_count hfta_count_all_parameters(const hfta_program *program) {
   return count;
 }
 
-static void print_job(const hfta_program *program) {
+static void print_sizes(const hfta_program *program) {
   printf("%s: copies %lld, batch %lld, micro-batches %lld, blocks %lld",
          program->name, (long long)program->copies, (long long)program->batch,
          (long long)program->micro_batches, (long long)program->blocks);
@@ -75,6 +75,10 @@ static void print_job(const hfta_program *program) {
     printf(", groups %lld, workers %lld", (long long)program->stages->groups,
            (long long)program->workers);
   printf("\n");
+}
+
+static void print_job(const hfta_program *program) {
+  print_sizes(program);
   printf("precision %s, optimizer %s, metric %s\n",
          hfta_element_name((hfta_element_type)program->precision),
          *program->optimizer ? program->optimizer : "none",
@@ -270,6 +274,22 @@ static void print_tables(const hfta_program *program, int threads) {
   }
 }
 
+/// What there is to ask for.
+static int list_jobs(const hfta_invocation *invocation, bool json,
+                     bool schedule) {
+  if (schedule)
+    return hfta_report_nameless(invocation, "option '--schedule'");
+  hfta_error error;
+  if (json) {
+    hfta_status status = hfta_write_jobs_json(invocation, stdout, &error);
+    return status == HFTA_OK ? HFTA_OK
+                             : hfta_report(invocation, status, error.message);
+  }
+  for (int64_t i = 0; i < invocation->program_count; ++i)
+    print_sizes(invocation->programs[i]);
+  return HFTA_OK;
+}
+
 int hfta_command_info(const hfta_invocation *invocation) {
   int64_t threads = 0;
   bool json = false, schedule = false;
@@ -290,6 +310,8 @@ int hfta_command_info(const hfta_invocation *invocation) {
   if (json && schedule)
     return hfta_report(invocation, HFTA_USAGE,
                        "--json and --schedule: expected one of them");
+  if (hfta_is_of_all_jobs(invocation))
+    return list_jobs(invocation, json, schedule);
   const hfta_program *program = invocation->program;
   hfta_error error;
   hfta_status status = hfta_program_check(program, &error);

@@ -7,10 +7,9 @@
 //===----------------------------------------------------------------------===//
 
 #include "checkpoint/replaces.h"
-#include "commands/command.h"
+#include "commands/jobs.h"
 #include "hfta/npy.h"
 #include "system/file.h"
-#include "system/path.h"
 
 #include <ctype.h>
 #include <stdlib.h>
@@ -483,6 +482,9 @@ int hfta_command_run(const hfta_invocation *invocation) {
                                 "Applies one copy, in inference mode, to "
                                 "arrays of any number of samples.",
                                 options, sizeof(options) / sizeof(*options));
+  hfta_path path;
+  if (code < 0)
+    code = hfta_choose_checkpoint(invocation, &path, &checkpoint);
   if (code >= 0)
     return code;
   runner self = {

@@ -3,7 +3,7 @@
 #include "hfta/main.h"
 #include "hfta/abi.h"
 
-#include "commands/command.h"
+#include "commands/jobs.h"
 #include "data/dataset.h"
 #include "system/fault.h"
 #include "system/path.h"
@@ -18,6 +18,7 @@ typedef struct command {
   const char *summary;
   int (*run)(const hfta_invocation *invocation);
   bool (*is_possible)(const hfta_program *program); ///< NULL: it always is
+  const char *job_help; ///< what naming a job does; NULL: it must be named
 } command;
 
 static bool can_train(const hfta_program *program) {
@@ -45,45 +46,68 @@ static const command commands[] = {
      "           [--device cpu] [--ranks auto|1] [--mpi LIBRARY]\n"
      "           [--rank-timeout S] [--no-progress]\n"
      "           [--trace FILE.json [--trace-steps N]]",
-     "train the copies", hfta_command_train, can_train},
+     "train the copies", hfta_command_train, can_train,
+     "train this job alone (default: all, one after the other)"},
     {"eval",
      "[--data DIR] [--checkpoint DIR] [--threads N] [--device cpu]\n"
      "           [--ranks auto|1] [--mpi LIBRARY] [--rank-timeout S]",
-     "loss and metric on the test data", hfta_command_eval, can_evaluate},
+     "loss and metric on the test data", hfta_command_eval, can_evaluate, NULL},
     {"export", "--copy K -o FILE.onnx [--checkpoint DIR]",
-     "write one copy as an ONNX model", hfta_command_export, can_export},
+     "write one copy as an ONNX model", hfta_command_export, can_export, NULL},
     {"run",
      "--input NAME=FILE.npy ... --output DIR [--copy K]\n"
      "           [--checkpoint DIR] [--threads N] [--device cpu]",
      "apply one copy to arrays, and write NAME.npy for each output",
-     hfta_command_run, NULL},
+     hfta_command_run, NULL, NULL},
     {"info", "[--json | --schedule] [--threads N]",
-     "copies, parameters, memory plan and tasks", hfta_command_info, NULL},
+     "copies, parameters, memory plan and tasks", hfta_command_info, NULL,
+     "tell of this job (default: list the jobs)"},
     {"bench",
      "[--steps N] [--json] [--phases] [--only K,K]\n"
      "           [--threads N] [--device cpu|paced:COSTS.json]\n"
      "           [--ranks auto|1] [--mpi LIBRARY] [--rank-timeout S]\n"
      "           [--trace FILE.json [--trace-steps N]]",
-     "time steps on synthetic data in memory", hfta_command_bench, NULL},
+     "time steps on synthetic data in memory", hfta_command_bench, NULL, NULL},
 };
 
 enum { COMMAND_COUNT = sizeof(commands) / sizeof(*commands) };
 
-static bool is_possible(const command *one, const hfta_program *program) {
-  return !one->is_possible || one->is_possible(program);
+/// For one of the jobs at least.
+static bool is_possible(const command *one, const hfta_invocation *invocation) {
+  bool is = !one->is_possible;
+  for (int64_t i = 0; i < invocation->program_count && !is; ++i)
+    is = one->is_possible(invocation->programs[i]);
+  return is;
+}
+
+static void print_jobs(FILE *file, const hfta_invocation *invocation) {
+  const hfta_program *const *programs = invocation->programs;
+  if (invocation->program_count == 1) {
+    fprintf(file, "'%s': %lld copies, compiled by hftac.\n", programs[0]->name,
+            (long long)programs[0]->copies);
+    return;
+  }
+  fprintf(file, "%lld jobs, compiled by hftac:\n",
+          (long long)invocation->program_count);
+  for (int64_t i = 0; i < invocation->program_count; ++i)
+    fprintf(file, "  %-8s %lld copies\n", programs[i]->name,
+            (long long)programs[i]->copies);
 }
 
 /// Only of the commands that this program can do.
-static void print_help(FILE *file, const hfta_program *program,
-                       const char *binary) {
-  fprintf(file,
-          "usage: %s COMMAND [options]\n\n"
-          "'%s': %lld copies, compiled by hftac.\n\ncommands:\n",
-          binary, program->name, (long long)program->copies);
-  for (int i = 0; i < COMMAND_COUNT; ++i)
-    if (is_possible(&commands[i], program))
-      fprintf(file, "  %-8s %s\n           %s\n", commands[i].name,
+static void print_help(FILE *file, const hfta_invocation *invocation) {
+  const char *binary = invocation->binary;
+  fprintf(file, "usage: %s COMMAND [options]\n\n", binary);
+  print_jobs(file, invocation);
+  fprintf(file, "\ncommands:\n");
+  for (int i = 0; i < COMMAND_COUNT; ++i) {
+    const char *job = invocation->program_count == 1 ? ""
+                      : commands[i].job_help         ? "[--job NAME] "
+                                                     : "--job NAME ";
+    if (is_possible(&commands[i], invocation))
+      fprintf(file, "  %-8s %s%s\n           %s\n", commands[i].name, job,
               commands[i].synopsis, commands[i].summary);
+  }
   fprintf(file,
           "\n'%s COMMAND --help' explains a command's options.\n"
           "--help and --version may stand in place of a command.\n\n"
@@ -107,14 +131,53 @@ static int flush_output(const hfta_invocation *invocation, int code) {
   return code == 0 ? hfta_report_output(invocation) : code;
 }
 
-int hfta_main(const hfta_program *program, int argc, char **argv) {
-  const char *binary = argc > 0 ? hfta_path_name(argv[0]) : program->name;
+static int run(const command *one, hfta_invocation *invocation) {
+  invocation->job_help = one->job_help ? one->job_help : "the job";
+  int code = hfta_take_job(invocation);
+  if (code < 0 && !one->job_help && hfta_is_of_all_jobs(invocation) &&
+      !hfta_asks_for_help(invocation)) {
+    char what[32];
+    snprintf(what, sizeof(what), "'%s'", one->name);
+    code = hfta_report_nameless(invocation, what);
+  }
+  return code < 0 ? one->run(invocation) : code;
+}
+
+static void print_versions(const hfta_invocation *invocation) {
+  for (int64_t i = 0; i < invocation->program_count; ++i)
+    printf("%s (Hfta %s, ABI %u)\n", invocation->programs[i]->name,
+           HFTA_VERSION, hfta_abi_version());
+}
+
+static int report_unknown(const hfta_invocation *invocation) {
+  const char *binary = invocation->binary, *name = invocation->command;
+  fprintf(stderr, "%s: error: unknown %s '%s': expected ", binary,
+          name[0] == '-' ? "option" : "command", name);
+  for (int i = 0; i < COMMAND_COUNT; ++i)
+    if (is_possible(&commands[i], invocation))
+      fprintf(stderr, "%s%s", commands[i].name,
+              i + 1 == COMMAND_COUNT   ? "\n"
+              : i + 2 == COMMAND_COUNT ? " or "
+                                       : ", ");
+  fprintf(stderr, "%s: note: '%s --help' explains them\n", binary, binary);
+  return HFTA_USAGE;
+}
+
+int hfta_main(const hfta_program *const *programs, int64_t count, int argc,
+              char **argv) {
   hfta_rank_state ranks = {NULL, 0.0, false};
-  hfta_invocation invocation = {program,  binary,   "",
-                                argc - 2, argv + 2, &ranks};
+  hfta_invocation invocation = {.programs = programs,
+                                .program_count = count,
+                                .program = programs[0],
+                                .binary = argc > 0 ? hfta_path_name(argv[0])
+                                                   : programs[0]->name,
+                                .command = "",
+                                .argc = argc - 2,
+                                .argv = argv + 2,
+                                .ranks = &ranks};
   if (argc < 2) {
     hfta_report(&invocation, HFTA_USAGE, "no command is given");
-    print_help(stderr, program, binary);
+    print_help(stderr, &invocation);
     return HFTA_USAGE;
   }
   // A limit on file sizes is then an error like a full disk.
@@ -122,26 +185,16 @@ int hfta_main(const hfta_program *program, int argc, char **argv) {
   hfta_fault_install();
   const char *name = argv[1];
   if (strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0) {
-    print_help(stdout, program, binary);
+    print_help(stdout, &invocation);
     return flush_output(&invocation, HFTA_OK);
   }
   if (strcmp(name, "--version") == 0) {
-    printf("%s (Hfta %s, ABI %u)\n", program->name, HFTA_VERSION,
-           hfta_abi_version());
+    print_versions(&invocation);
     return flush_output(&invocation, HFTA_OK);
   }
   invocation.command = name;
   for (int i = 0; i < COMMAND_COUNT; ++i)
     if (strcmp(commands[i].name, name) == 0)
-      return flush_output(&invocation, commands[i].run(&invocation));
-  fprintf(stderr, "%s: error: unknown %s '%s': expected ", binary,
-          name[0] == '-' ? "option" : "command", name);
-  for (int i = 0; i < COMMAND_COUNT; ++i)
-    if (is_possible(&commands[i], program))
-      fprintf(stderr, "%s%s", commands[i].name,
-              i + 1 == COMMAND_COUNT   ? "\n"
-              : i + 2 == COMMAND_COUNT ? " or "
-                                       : ", ");
-  fprintf(stderr, "%s: note: '%s --help' explains them\n", binary, binary);
-  return HFTA_USAGE;
+      return flush_output(&invocation, run(&commands[i], &invocation));
+  return report_unknown(&invocation);
 }
