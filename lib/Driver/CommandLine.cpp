@@ -89,6 +89,8 @@ static ExitCode checkProfile(CommandLineState &state) {
     other = options.inputs.front();
   else if (!options.costs.empty())
     other = "--costs";
+  else if (!options.job.empty())
+    other = "--job";
   if (!other.empty())
     return state.fail(ExitCode::usage,
                       "'" + other + "' and a profile exclude each other");
@@ -158,6 +160,10 @@ static ExitCode checkInputs(CommandLineState &state) {
                         "only several .onnx files make one job");
     options.inputKind = *kind;
   }
+  if (options.inputKind != InputKind::job && !options.job.empty())
+    return state.fail(ExitCode::usage,
+                      "option '--job' needs a job file, not '" +
+                          options.inputs.front() + "'");
   if (options.inputKind == InputKind::mlir && !state.jobOptionNames.empty())
     return state.fail(ExitCode::usage,
                       "option '" + state.jobOptionNames.front() +

@@ -60,6 +60,10 @@ private:
   }
 
   ExitCode compile();
+  ExitCode ofEachJob(ExitCode (Compiler::*work)());
+  ExitCode prepareJob();
+  ExitCode compileJob();
+  ExitCode finish();
   ExitCode setTarget();
   ExitCode checkInputs();
   ExitCode checkOutput();
@@ -75,9 +79,17 @@ private:
   ExitCode runPasses(const PhaseInfo &before, const PhaseInfo &phase);
   ExitCode lowerTo(Phase last);
   ExitCode emitModule();
+  std::vector<std::string> addEntries(CodeGenerator &generator,
+                                      llvm::StringRef library);
   ExitCode generateCode();
-  ExitCode link(llvm::ArrayRef<std::string> objects);
+  ExitCode link();
   ExitCode fail(ExitCode code, llvm::Error error);
+
+  /// What tells one job from others: "NAME: ", or nothing of the only one.
+  std::string getLabel() const {
+    return programs.size() > 1 ? loaded.name + ": " : "";
+  }
+  void begin(llvm::StringRef step) { timing.begin(getLabel() + step.str()); }
 
   const DriverOptions &options;
   llvm::raw_ostream &errors;
@@ -85,8 +97,12 @@ private:
   MLIRContext context;
   DiagnosticPrinter printer;
   Timing timing;
-  LoadedModule loaded;
-  bool plansMemory = true; ///< as it turned out, within a budget
+  std::vector<LoadedModule> jobs;
+  LoadedModule loaded;               ///< the job at hand
+  bool plansMemory = true;           ///< as it turned out, within a budget
+  std::vector<std::string> programs; ///< symbols, one a job
+  std::vector<std::string> objects;  ///< of all jobs
+  std::string plans;                 ///< of all jobs, as text
 };
 
 } // namespace
@@ -176,13 +192,13 @@ ExitCode Compiler::planPipeline() {
     if (ExitCode code = checkInputs(); code != ExitCode::done)
       return code;
   }
-  timing.begin("plan");
+  begin("plan");
   if (ExitCode code = planner.plan(loaded); code != ExitCode::done)
     return code;
   if (options.planPipeline)
     return reportPlan(planner.getPlan(), options, errors);
   if (loaded.pipeline.plansStages)
-    reportStages(planner.getPlan().plan, errors);
+    reportStages(planner.getPlan().plan, getLabel(), errors);
   return ExitCode::done;
 }
 
@@ -310,17 +326,17 @@ ExitCode Compiler::lowerTo(Phase last) {
     if (!comesAfter(phase->phase, loaded.phase) ||
         comesAfter(phase->phase, last) || !phase->addPasses)
       continue;
-    timing.begin(phase->name);
+    begin(phase->name);
     if (ExitCode code = runPasses(*before, *phase); code != ExitCode::done)
       return code;
     if (phase->phase == Phase::train)
-      reportTrained(*loaded.module, errors);
+      reportTrained(*loaded.module, getLabel(), errors);
   }
   return ExitCode::done;
 }
 
 ExitCode Compiler::emitModule() {
-  timing.begin("print");
+  begin("print");
   std::string text;
   llvm::raw_string_ostream os(text);
   loaded.module->print(os, OpPrintingFlags().enableDebugInfo());
@@ -334,46 +350,64 @@ ExitCode Compiler::emitModule() {
 // Code
 //===----------------------------------------------------------------------===//
 
-static std::vector<std::string> getExportedSymbols(Phase phase,
-                                                   llvm::StringRef library) {
-  if (phase == Phase::executable)
-    return {"main"};
-  if (phase == Phase::library)
+/// What tells the symbols of programs that are linked together apart.
+static std::string getSymbolPrefix(llvm::StringRef job) {
+  return (job + "/").str();
+}
+
+/// Adds what a linked program or library begins with; gives the symbols that
+/// others refer to.
+std::vector<std::string> Compiler::addEntries(CodeGenerator &generator,
+                                              llvm::StringRef library) {
+  if (options.emit == Phase::library) {
+    generator.addLibrary(library);
     return getLibrarySymbols(library);
-  return {kProgramSymbol.str()};
+  }
+  if (options.emit != Phase::executable)
+    return {kProgramSymbol.str()};
+  std::vector<std::string> symbols;
+  if (programs.size() > 1) {
+    symbols.push_back(getSymbolPrefix(loaded.name) + kProgramSymbol.str());
+    generator.renameProgram(symbols.front());
+  }
+  // The last job has the function that knows all of them.
+  if (programs.size() == 1 || symbols.front() == programs.back()) {
+    generator.addMain(programs);
+    symbols.push_back("main");
+  }
+  return symbols;
 }
 
 ExitCode Compiler::generateCode() {
   if (ExitCode code = setTarget(); code != ExitCode::done)
     return code;
-  timing.begin("translate");
+  begin("translate");
   CodeGenerator generator(TargetAttr::get(*loaded.module));
   if (failed(generator.translate(*loaded.module)))
     return ExitCode::internal;
   std::string library = getLibraryName(options.output);
-  if (options.emit == Phase::executable)
-    generator.addMain({kProgramSymbol.str()});
-  else if (options.emit == Phase::library)
-    generator.addLibrary(library);
-  timing.begin("optimize");
-  generator.keep(getExportedSymbols(options.emit, library));
+  std::vector<std::string> symbols = addEntries(generator, library);
+  begin("optimize");
+  generator.keep(symbols);
+  std::string prefix =
+      getSymbolPrefix(programs.size() > 1 ? loaded.name : library);
   if (isLinked(options.emit))
-    if (llvm::Error error = generator.split(library + "/"))
+    if (llvm::Error error = generator.split(prefix))
       return fail(ExitCode::internal, std::move(error));
   generator.optimize();
   Phase form = isLinked(options.emit) ? Phase::object : options.emit;
-  timing.begin(getPhase(form).name);
+  begin(getPhase(form).name);
   llvm::Expected<std::vector<std::string>> code = generator.emit(form);
   if (!code)
     return fail(ExitCode::internal, code.takeError());
   if (isLinked(options.emit))
-    return link(*code);
-  if (llvm::Error error = writeOutput(options.output, code->front()))
+    llvm::append_range(objects, std::move(*code));
+  else if (llvm::Error error = writeOutput(options.output, code->front()))
     return fail(ExitCode::cannotWrite, std::move(error));
   return ExitCode::done;
 }
 
-ExitCode Compiler::link(llvm::ArrayRef<std::string> objects) {
+ExitCode Compiler::link() {
   timing.begin(getPhase(options.emit).name);
   llvm::Error error =
       options.emit == Phase::executable
@@ -391,9 +425,36 @@ ExitCode Compiler::link(llvm::ArrayRef<std::string> objects) {
 
 ExitCode Compiler::compile() {
   timing.begin("import");
-  if (ExitCode code = loadInputs(options, &context, sources, errors, loaded);
+  if (ExitCode code = loadInputs(options, &context, sources, errors, jobs);
       code != ExitCode::done)
     return code;
+  for (const LoadedModule &job : jobs)
+    programs.push_back(jobs.size() == 1
+                           ? kProgramSymbol.str()
+                           : getSymbolPrefix(job.name) + kProgramSymbol.str());
+  // What is wrong with one of them is told before the long work.
+  for (auto work : {&Compiler::prepareJob, &Compiler::compileJob})
+    if (ExitCode code = ofEachJob(work); code != ExitCode::done)
+      return code;
+  return finish();
+}
+
+ExitCode Compiler::ofEachJob(ExitCode (Compiler::*work)()) {
+  for (LoadedModule &job : jobs) {
+    std::swap(loaded, job);
+    ExitCode code = (this->*work)();
+    if (code != ExitCode::done && jobs.size() > 1)
+      errors << "hftac: note: this is about job '" << loaded.name << "'\n";
+    std::swap(loaded, job);
+    if (code != ExitCode::done)
+      return code;
+  }
+  return ExitCode::done;
+}
+
+/// All that is checked and decided before code is made. `--plan-pipeline` ends
+/// here.
+ExitCode Compiler::prepareJob() {
   if (ExitCode code = planPipeline();
       code != ExitCode::done || options.planPipeline)
     return code;
@@ -401,14 +462,34 @@ ExitCode Compiler::compile() {
     loaded.module->getOperation()->setAttr(
         kPhaseAttrName,
         StringAttr::get(&context, getPhase(Phase::import).name));
-  if (ExitCode code = checkOutput(); code != ExitCode::done)
-    return code;
+  return checkOutput();
+}
+
+ExitCode Compiler::compileJob() {
+  if (options.planPipeline)
+    return ExitCode::done;
+  plansMemory = true;
   Phase last = options.plan ? Phase::planned : options.emit;
-  if (ExitCode code = lowerTo(last); code != ExitCode::done)
-    return code;
-  if (!options.plan)
-    return isMLIR(options.emit) ? emitModule() : generateCode();
-  return printPlanned();
+  ExitCode code = lowerTo(last);
+  if (code == ExitCode::done) {
+    if (options.plan)
+      code = printPlanned();
+    else
+      code = isMLIR(options.emit) ? emitModule() : generateCode();
+  }
+  // The next job needs the memory.
+  loaded.module = nullptr;
+  return code;
+}
+
+/// What all jobs have come to together.
+ExitCode Compiler::finish() {
+  if (!objects.empty())
+    return link();
+  if (plans.empty())
+    return ExitCode::done;
+  llvm::Error error = writeOutput("-", plans);
+  return error ? fail(ExitCode::cannotWrite, std::move(error)) : ExitCode::done;
 }
 
 /// Of a job with a budget; what doesn't fit into it is told.
@@ -444,7 +525,8 @@ ExitCode Compiler::drawPlanned(const std::optional<BudgetReport> &budget) {
   return ExitCode::usage;
 }
 
-/// Of `--plan`: draws the step where `--timeline` says, and prints.
+/// Of `--plan`: draws the step where `--timeline` says, and keeps what is to be
+/// printed.
 ExitCode Compiler::printPlanned() {
   std::optional<BudgetReport> budget;
   if (ExitCode code = reportBudget(budget); code != ExitCode::done)
@@ -457,8 +539,7 @@ ExitCode Compiler::printPlanned() {
     if (ExitCode code = drawPlanned(budget);
         code != ExitCode::done || options.timeline == "-")
       return code;
-  if (llvm::Error error = writeOutput("-", plan))
-    return fail(ExitCode::cannotWrite, std::move(error));
+  plans += (plans.empty() ? "" : "\n") + plan;
   return ExitCode::done;
 }
 

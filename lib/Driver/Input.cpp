@@ -1,6 +1,7 @@
 //===- Input.cpp - From input files to a module ---------------------------===//
 
 #include "Input.h"
+#include "Jobs.h"
 
 #include "Hfta/Driver/Passes.h"
 #include "Hfta/Language/Files.h"
@@ -27,46 +28,10 @@ unsigned hfta::readText(llvm::StringRef path, llvm::SourceMgr &sources,
 // Jobs
 //===----------------------------------------------------------------------===//
 
-static ExitCode loadJob(const DriverOptions &options, MLIRContext *context,
-                        llvm::SourceMgr &sources, llvm::raw_ostream &errors,
-                        LoadedModule &loaded) {
-  if (!options.dataDirectory.empty() &&
-      !llvm::sys::fs::is_directory(options.dataDirectory)) {
-    errors << "hftac: error: option '--data': no folder '"
-           << options.dataDirectory << "'\n";
-    return ExitCode::input;
-  }
-  FrontEndOptions frontEnd;
-  frontEnd.dataDirectory = options.dataDirectory;
-  frontEnd.fuse = options.fuse;
-  if (!readConstants(options.constants, context, errors, frontEnd.constants))
-    return ExitCode::input;
-
-  JobDiagnostics diagnostics(sources, errors);
-  ast::JobFile file;
-  JobOptions job;
-  job.flags = options.jobFlags;
-  if (options.inputKind == InputKind::job) {
-    unsigned id = readText(options.inputs.front(), sources, errors);
-    if (id == 0)
-      return ExitCode::input;
-    file = parseJobFile(id, diagnostics);
-  } else {
-    job.models = options.inputs;
-  }
-  if (diagnostics.hasErrors())
-    return ExitCode::input;
-  addJobOptions(file, job, diagnostics);
-  if (diagnostics.hasErrors())
-    return ExitCode::input;
-
-  FrontEndFailure failure = FrontEndFailure::none;
-  loaded.module = buildJobModule(context, file, frontEnd, diagnostics, failure,
-                                 &loaded.pipeline);
-  loaded.phase = Phase::import;
+static ExitCode getExitCode(FrontEndFailure failure) {
   switch (failure) {
   case FrontEndFailure::none:
-    return loaded.module ? ExitCode::done : ExitCode::input;
+    return ExitCode::done;
   case FrontEndFailure::usage:
     return ExitCode::usage;
   case FrontEndFailure::input:
@@ -75,6 +40,61 @@ static ExitCode loadJob(const DriverOptions &options, MLIRContext *context,
     return ExitCode::unsupported;
   }
   llvm_unreachable("all failures are listed");
+}
+
+/// The text of the job file, if there is one, with the job options in it.
+static ExitCode parseJobs(const DriverOptions &options,
+                          JobDiagnostics &diagnostics,
+                          llvm::raw_ostream &errors, ast::JobFile &file) {
+  JobOptions job;
+  job.flags = options.jobFlags;
+  if (options.inputKind == InputKind::job) {
+    unsigned id =
+        readText(options.inputs.front(), diagnostics.getSources(), errors);
+    if (id == 0)
+      return ExitCode::input;
+    file = parseJobFile(id, diagnostics);
+    checkJobNames(file, diagnostics);
+    if (diagnostics.hasErrors())
+      return ExitCode::input;
+    if (ExitCode code = chooseJobs(options, file, errors);
+        code != ExitCode::done)
+      return code;
+  } else {
+    job.models = options.inputs;
+  }
+  addJobOptions(file, job, diagnostics);
+  return diagnostics.hasErrors() ? ExitCode::input : ExitCode::done;
+}
+
+static ExitCode loadJobs(const DriverOptions &options, MLIRContext *context,
+                         llvm::SourceMgr &sources, llvm::raw_ostream &errors,
+                         std::vector<LoadedModule> &loaded) {
+  if (!options.dataDirectory.empty() &&
+      !llvm::sys::fs::is_directory(options.dataDirectory)) {
+    errors << "hftac: error: option '--data': no folder '"
+           << options.dataDirectory << "'\n";
+    return ExitCode::input;
+  }
+  JobDiagnostics diagnostics(sources, errors);
+  ast::JobFile file;
+  if (ExitCode code = parseJobs(options, diagnostics, errors, file);
+      code != ExitCode::done)
+    return code;
+  FrontEndOptions frontEnd;
+  frontEnd.dataDirectory = options.dataDirectory;
+  frontEnd.fuse = options.fuse;
+  if (!readConstants(options.constants, context, errors, frontEnd.constants))
+    return ExitCode::input;
+  FrontEndFailure failure = FrontEndFailure::none;
+  std::vector<JobModule> jobs =
+      buildJobModules(context, file, frontEnd, diagnostics, failure);
+  if (jobs.empty())
+    return getExitCode(failure);
+  for (JobModule &job : jobs)
+    loaded.push_back({std::move(job.name), std::move(job.module), Phase::import,
+                      std::move(job.pipeline)});
+  return ExitCode::done;
 }
 
 //===----------------------------------------------------------------------===//
@@ -140,8 +160,9 @@ static ExitCode loadModule(const DriverOptions &options, MLIRContext *context,
 
 ExitCode hfta::loadInputs(const DriverOptions &options, MLIRContext *context,
                           llvm::SourceMgr &sources, llvm::raw_ostream &errors,
-                          LoadedModule &loaded) {
-  if (options.inputKind == InputKind::mlir)
-    return loadModule(options, context, sources, errors, loaded);
-  return loadJob(options, context, sources, errors, loaded);
+                          std::vector<LoadedModule> &loaded) {
+  loaded.clear();
+  if (options.inputKind != InputKind::mlir)
+    return loadJobs(options, context, sources, errors, loaded);
+  return loadModule(options, context, sources, errors, loaded.emplace_back());
 }

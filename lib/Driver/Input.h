@@ -14,17 +14,19 @@
 namespace mlir::hfta {
 
 struct LoadedModule {
+  std::string name; ///< the job's; empty: it stands in the module alone
   OwningOpRef<ModuleOp> module;
   Phase phase = Phase::import;
   PipelineRequest pipeline; ///< of a job
 };
 
-/// Reads the inputs. Returns `done`, or another code after an error has been
+/// Reads the inputs; `loaded` has one of each job that is to be compiled, in
+/// the file's order. Returns `done`, or another code after an error has been
 /// written to `errors` or to the context. The texts that were read stay in
 /// `sources`.
 ExitCode loadInputs(const DriverOptions &options, MLIRContext *context,
                     llvm::SourceMgr &sources, llvm::raw_ostream &errors,
-                    LoadedModule &loaded);
+                    std::vector<LoadedModule> &loaded);
 
 /// Adds a file to `sources` and returns its number, 0 after an error.
 unsigned readText(llvm::StringRef path, llvm::SourceMgr &sources,

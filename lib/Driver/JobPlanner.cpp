@@ -137,9 +137,15 @@ ExitCode JobPlanner::reload(const PipelineRequest &pipeline,
   if (pipeline.groups != Job::kAuto)
     value += ", groups = " + std::to_string(pipeline.groups);
   changed.jobFlags.push_back({kFlag.str(), value});
-  OnlyErrors quiet(loaded.module->getContext());
-  return loadInputs(changed, loaded.module->getContext(), sources, errors,
-                    loaded);
+  if (options.inputKind == InputKind::job)
+    changed.job = loaded.name;
+  MLIRContext *context = loaded.module->getContext();
+  OnlyErrors quiet(context);
+  std::vector<LoadedModule> jobs;
+  ExitCode code = loadInputs(changed, context, sources, errors, jobs);
+  if (code == ExitCode::done)
+    loaded = std::move(jobs.front());
+  return code;
 }
 
 /// Whether a plan's order is one of stages of so many chunks, which have the

@@ -211,6 +211,8 @@ static const OptionInfo kOutputOptions[] = {
      setText<&D::output>},
     {"--emit", "PHASE", "stop after PHASE (below) and write what it made",
      G::output, setEmit},
+    {"--job", "NAME", "take this job of a file that has several", G::output,
+     setText<&D::job>},
     {"--weights", "PLACE", "where initial weights are kept: embedded",
      G::output, setWeights},
 

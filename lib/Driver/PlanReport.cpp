@@ -109,14 +109,15 @@ ExitCode hfta::reportPlan(const SimulatedPlan &result,
   return writePlan(result.plan, options, errors);
 }
 
-void hfta::reportStages(const PipelinePlan &plan, llvm::raw_ostream &os) {
+void hfta::reportStages(const PipelinePlan &plan, llvm::StringRef label,
+                        llvm::raw_ostream &os) {
   size_t workers = 0;
   for (const PlannedStage &stage : plan.stages)
     workers += stage.devices.size();
   auto count = [&](size_t number, llvm::StringRef what) {
     os << number << ' ' << what << (number == 1 ? "" : "s");
   };
-  os << "hftac: plans ";
+  os << "hftac: " << label << "plans ";
   count(plan.stages.size(), "stage");
   os << " of ";
   count(workers, "worker");

@@ -22,7 +22,8 @@ ExitCode writeTimeline(const planning::Timeline &timeline,
                        const DriverOptions &options, llvm::raw_ostream &errors);
 
 /// Says in a line what was planned.
-void reportStages(const planning::PipelinePlan &plan, llvm::raw_ostream &os);
+void reportStages(const planning::PipelinePlan &plan, llvm::StringRef label,
+                  llvm::raw_ostream &os);
 
 } // namespace mlir::hfta
 

@@ -2,6 +2,7 @@
 
 #include "Timing.h"
 
+#include "llvm/Support/Format.h"
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/raw_ostream.h"
 
@@ -19,8 +20,12 @@ void Timing::print(llvm::raw_ostream &os) {
   if (steps.empty())
     return;
   Clock::time_point end = Clock::now();
+  size_t width = 10;
+  for (const Step &step : steps)
+    width = std::max(width, step.name.size());
   auto row = [&](llvm::StringRef name, Clock::duration time) {
-    os << llvm::formatv("{0,-10} {1,8:F3} s\n", name,
+    os << llvm::left_justify(name, width)
+       << llvm::formatv(" {0,8:F3} s\n",
                         std::chrono::duration<double>(time).count());
   };
   for (size_t i = 0; i < steps.size(); ++i)

@@ -40,7 +40,8 @@ static std::string describeCounts(const std::map<TrainingRule, int64_t> &counts,
          llvm::join(reasons, "; ") + ")";
 }
 
-void hfta::reportTrained(ModuleOp module, llvm::raw_ostream &os) {
+void hfta::reportTrained(ModuleOp module, llvm::StringRef label,
+                         llvm::raw_ostream &os) {
   std::map<TrainingRule, int64_t> counts;
   for (auto variable : module.getOps<VariableOp>()) {
     TrainingRule rule = getTrainingRule(variable);
@@ -50,6 +51,7 @@ void hfta::reportTrained(ModuleOp module, llvm::raw_ostream &os) {
     remarkOn(variable, rule);
   }
   if (!counts.empty())
-    os << "hftac: trains " << describeCounts(counts, /*trained=*/true)
-       << ", freezes " << describeCounts(counts, /*trained=*/false) << '\n';
+    os << "hftac: " << label << "trains "
+       << describeCounts(counts, /*trained=*/true) << ", freezes "
+       << describeCounts(counts, /*trained=*/false) << '\n';
 }

@@ -18,6 +18,7 @@ import time
 import checkpoint_rows
 import command_rows
 import data_rows
+import jobs_rows
 import language_rows
 import memory_rows
 import node_rows
@@ -28,8 +29,9 @@ import workload_rows
 
 AREAS = {"onnx": onnx_rows, "nodes": node_rows, "language": language_rows,
          "data": data_rows, "checkpoint": checkpoint_rows,
-         "command": command_rows, "plan": plan_rows, "memory": memory_rows,
-         "replacement": replacement_rows, "workload": workload_rows}
+         "command": command_rows, "jobs": jobs_rows, "plan": plan_rows,
+         "memory": memory_rows, "replacement": replacement_rows,
+         "workload": workload_rows}
 MOST_SECONDS, MOST_BYTES = 10, 2 << 30
 
 # What no message may hold.
@@ -180,12 +182,13 @@ def run_row(row, folder, tools, show):
 
 
 def make_programs(hftac, folder):
-    """What rows share: a program, a checkpoint of it, one that needs more memory than
-    there is, and one that spills."""
+    """What rows share: a program, a checkpoint of it, one of two jobs, one that needs
+    more memory than there is, and one that spills."""
     write_files(folder, {**data_rows.GOOD, "huge.hfta": command_rows.HUGE_JOB,
-                         "large.hfta": memory_rows.JOB})
+                         "jobs.hfta": jobs_rows.JOBS, "large.hfta": memory_rows.JOB})
     train = ["./sweep", "train", "--no-progress", "--checkpoint", "good"]
     for command in ([hftac, "job.hfta", "-o", "sweep"], train,
+                    [hftac, "jobs.hfta", "-o", "pair"],
                     [hftac, "huge.hfta", "-o", "huge"],
                     [hftac, "large.hfta", "-o", "spilling",
                      f"--memory=device = {memory_rows.BUDGET}, threads = 2"]):
@@ -211,7 +214,8 @@ def main():
     hftac = arguments.hftac.absolute()
     program = arguments.work.absolute() / "program"
     tools = {"hftac": str(hftac), "sweep": str(program / "sweep"),
-             "huge": str(program / "huge"), "spilling": str(program / "spilling")}
+             "pair": str(program / "pair"), "huge": str(program / "huge"),
+             "spilling": str(program / "spilling")}
     if set(arguments.area or AREAS) - {"onnx", "nodes", "language", "workload"}:
         make_programs(hftac, program)
     failures = []

@@ -37,6 +37,7 @@ struct DriverOptions {
   Action action = Action::compile;
   std::vector<std::string> inputs;
   InputKind inputKind = InputKind::job;
+  std::string job;    ///< which one of a job file; empty: all
   std::string output; ///< "-": standard output
   TargetKind target = TargetKind::cpu;
   Phase emit = Phase::executable; ///< on the target's path

@@ -7,10 +7,11 @@
 
 namespace mlir::hfta {
 
-/// Prints one line: how many parameters the module, which is in phase `train`,
-/// trains and freezes, and by which rules. A remark for each says the same of
-/// it. Nothing for a program that doesn't train.
-void reportTrained(ModuleOp module, llvm::raw_ostream &os);
+/// Prints one line, which begins with `label`: how many parameters the module,
+/// which is in phase `train`, trains and freezes, and by which rules. A remark
+/// for each says the same of it. Nothing for a program that doesn't train.
+void reportTrained(ModuleOp module, llvm::StringRef label,
+                   llvm::raw_ostream &os);
 
 } // namespace mlir::hfta
 

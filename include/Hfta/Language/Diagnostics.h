@@ -9,6 +9,7 @@
 #include "llvm/ADT/Twine.h"
 #include "llvm/Support/SourceMgr.h"
 
+#include <set>
 #include <string>
 
 namespace llvm {
@@ -26,7 +27,8 @@ namespace mlir::hfta {
 ///   hint: did you mean 'optimizer'?
 ///
 /// After `limit` errors one line says that there are more; further ones are
-/// counted, not printed.
+/// counted, not printed. Nor is what was said of a place already: train blocks
+/// share models and data, which are looked at for each of them.
 class JobDiagnostics {
 public:
   JobDiagnostics(llvm::SourceMgr &sources, llvm::raw_ostream &os,
@@ -53,6 +55,9 @@ private:
   llvm::raw_ostream &os;
   unsigned limit;
   unsigned errors = 0;
+  /// Places and messages of errors.
+  std::set<std::pair<const char *, std::string>> said;
+  bool isPrinted = true; ///< the last error, and so its notes
 };
 
 } // namespace mlir::hfta

@@ -53,15 +53,34 @@ struct PipelineRequest {
   llvm::SMRange microBatchesRange;      ///< invalid: they aren't given
 };
 
-/// The module that the job describes: `hfta.job` and one `hfta.model` a
-/// distinct model with @forward, @prepare and @objective. Null after a failure.
-/// What is wrong with the job goes to `diagnostics`, what is wrong with an ONNX
-/// file to the context. A job whose stages are to be planned is one stage of a
-/// worker, with one micro-batch if their number is to be planned.
-OwningOpRef<ModuleOp>
-buildJobModule(MLIRContext *context, const ast::JobFile &file,
-               const FrontEndOptions &options, JobDiagnostics &diagnostics,
-               FrontEndFailure &failure, PipelineRequest *pipeline = nullptr);
+/// What a train block describes.
+struct JobModule {
+  std::string name;
+  OwningOpRef<ModuleOp> module;
+  PipelineRequest pipeline;
+};
+
+/// Reports train blocks that share a name.
+void checkJobNames(const ast::JobFile &file, JobDiagnostics &diagnostics);
+
+/// For each train block, in the file's order, the module that it describes:
+/// `hfta.job` and one `hfta.model` a distinct model with @forward, @prepare and
+/// @objective. None after a failure. What is wrong with a job goes to
+/// `diagnostics`, what is wrong with an ONNX file to the context. A job whose
+/// stages are to be planned is one stage of a worker, with one micro-batch if
+/// their number is to be planned.
+std::vector<JobModule> buildJobModules(MLIRContext *context,
+                                       const ast::JobFile &file,
+                                       const FrontEndOptions &options,
+                                       JobDiagnostics &diagnostics,
+                                       FrontEndFailure &failure);
+
+/// The first one of them; null after a failure.
+OwningOpRef<ModuleOp> buildJobModule(MLIRContext *context,
+                                     const ast::JobFile &file,
+                                     const FrontEndOptions &options,
+                                     JobDiagnostics &diagnostics,
+                                     FrontEndFailure &failure);
 
 /// What flags say of a pipeline without a job.
 struct PlanningFlags {

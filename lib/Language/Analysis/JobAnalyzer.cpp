@@ -11,11 +11,11 @@ using namespace mlir;
 using namespace mlir::hfta;
 using namespace mlir::hfta::language;
 
-void JobAnalyzer::analyze() {
-  checkDeclarations();
-  if (!info.train)
-    return;
+void JobAnalyzer::analyze(const ast::Positioned<ast::TrainDeclaration> &train) {
+  info.train = &train.declaration;
+  info.job.name = train.declaration.name.name;
   info.job.training = !file.inference;
+  trainPosition = train.position;
   analyzeClauses();
   if (info.job.training)
     checkRequired();
@@ -50,25 +50,19 @@ checkUnique(const std::vector<ast::Positioned<Declaration>> &declarations,
   }
 }
 
-void JobAnalyzer::checkDeclarations() {
+void mlir::hfta::checkJobNames(const ast::JobFile &file,
+                               JobDiagnostics &diagnostics) {
+  checkUnique(file.trains, "train block", diagnostics);
+}
+
+void language::checkDeclarations(const ast::JobFile &file,
+                                 JobDiagnostics &diagnostics) {
   checkUnique(file.models, "model", diagnostics);
   checkUnique(file.data, "data block", diagnostics);
-  if (file.trains.empty()) {
-    if (!diagnostics.hasErrors())
-      diagnostics.error(file.end, "no train block",
-                        "add 'train NAME { model ... data ... loss ... }'");
-    return;
-  }
-  const auto &train = file.trains.front();
-  if (file.trains.size() == 1)
-    info.train = &train.declaration;
-  for (const auto &other : llvm::drop_begin(file.trains)) {
-    diagnostics.error(other.declaration.name.range, "second train block",
-                      "a job file holds one; lists in it make copies");
-    diagnostics.note(train.declaration.name.range, "the first one is here");
-  }
-  trainPosition = train.position;
-  info.job.name = train.declaration.name.name;
+  checkJobNames(file, diagnostics);
+  if (file.trains.empty() && !diagnostics.hasErrors())
+    diagnostics.error(file.end, "no train block",
+                      "add 'train NAME { model ... data ... loss ... }'");
 }
 
 //===----------------------------------------------------------------------===//

@@ -120,6 +120,11 @@ struct LossInfo {
 
 llvm::ArrayRef<LossInfo> getLosses();
 
+/// Reports what is wrong with a file's declarations whatever a job makes of
+/// them: names that are used twice, and no train block.
+void checkDeclarations(const ast::JobFile &file, JobDiagnostics &diagnostics);
+
+/// Of one train block.
 class JobAnalyzer {
 public:
   JobAnalyzer(const ast::JobFile &file, const FrontEndOptions &options,
@@ -128,15 +133,14 @@ public:
         constants(diagnostics) {}
 
   /// Errors are in the diagnostics.
-  void analyze();
+  void analyze(const ast::Positioned<ast::TrainDeclaration> &train);
   /// The same of a train block that only says how a pipeline is planned.
   void analyzePlanning();
 
 private:
   using Clause = ast::Clause;
 
-  // JobAnalyzer.cpp: the file, the train block, copies.
-  void checkDeclarations();
+  // JobAnalyzer.cpp: the train block, copies.
   void analyzeClauses();
   void analyzeClausesCalled(llvm::function_ref<bool(llvm::StringRef)> isMeant);
   void analyzeClause(const Clause &clause);

@@ -7,26 +7,47 @@
 #include "mlir/IR/Verifier.h"
 #include "llvm/ADT/STLExtras.h"
 
+#include <deque>
+
 using namespace mlir;
 using namespace mlir::hfta;
 using namespace mlir::hfta::language;
+
+std::vector<JobModule>
+mlir::hfta::buildJobModules(MLIRContext *context, const ast::JobFile &file,
+                            const FrontEndOptions &options,
+                            JobDiagnostics &diagnostics,
+                            FrontEndFailure &failure) {
+  failure = FrontEndFailure::input;
+  if (diagnostics.hasErrors())
+    return {};
+  checkDeclarations(file, diagnostics);
+  // All are looked at before the first one is built.
+  std::deque<JobInfo> infos;
+  for (const ast::Positioned<ast::TrainDeclaration> &train : file.trains)
+    JobAnalyzer(file, options, diagnostics, infos.emplace_back())
+        .analyze(train);
+  if (diagnostics.hasErrors())
+    return {};
+  std::vector<JobModule> jobs;
+  for (JobInfo &info : infos) {
+    OwningOpRef<ModuleOp> module =
+        JobBuilder(context, info, options, diagnostics).build(failure);
+    if (!module)
+      return {};
+    jobs.push_back({info.job.name, std::move(module), info.pipeline});
+  }
+  return jobs;
+}
 
 OwningOpRef<ModuleOp> mlir::hfta::buildJobModule(MLIRContext *context,
                                                  const ast::JobFile &file,
                                                  const FrontEndOptions &options,
                                                  JobDiagnostics &diagnostics,
-                                                 FrontEndFailure &failure,
-                                                 PipelineRequest *pipeline) {
-  failure = FrontEndFailure::input;
-  if (diagnostics.hasErrors())
-    return nullptr;
-  JobInfo info;
-  JobAnalyzer(file, options, diagnostics, info).analyze();
-  if (diagnostics.hasErrors())
-    return nullptr;
-  if (pipeline)
-    *pipeline = info.pipeline;
-  return JobBuilder(context, info, options, diagnostics).build(failure);
+                                                 FrontEndFailure &failure) {
+  std::vector<JobModule> jobs =
+      buildJobModules(context, file, options, diagnostics, failure);
+  return jobs.empty() ? nullptr : std::move(jobs.front().module);
 }
 
 JobBuilder::JobBuilder(MLIRContext *context, JobInfo &info,

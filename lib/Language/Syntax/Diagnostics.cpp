@@ -28,9 +28,11 @@ void JobDiagnostics::print(llvm::SourceMgr::DiagKind kind, llvm::SMRange range,
 void JobDiagnostics::error(llvm::SMRange range, const llvm::Twine &message,
                            const llvm::Twine &hint) {
   ++errors;
-  if (errors == limit + 1)
+  bool isNew = said.emplace(range.Start.getPointer(), message.str()).second;
+  if (isNew && said.size() == limit + 1)
     os << "more errors are not shown\n";
-  if (errors > limit)
+  isPrinted = isNew && said.size() <= limit;
+  if (!isPrinted)
     return;
   print(llvm::SourceMgr::DK_Error, range, message);
   llvm::SmallString<64> text;
@@ -40,7 +42,7 @@ void JobDiagnostics::error(llvm::SMRange range, const llvm::Twine &message,
 }
 
 void JobDiagnostics::note(llvm::SMRange range, const llvm::Twine &message) {
-  if (errors <= limit)
+  if (isPrinted)
     print(llvm::SourceMgr::DK_Note, range, message);
 }
 

@@ -52,6 +52,8 @@ def complete(block):
     if block.startswith(("optimizer", "precondition")):
         return (MODEL + DATA + "train t {\n  model net(image)\n" +
                 REST % "net" + block + "}\n")
+    if block.startswith("train"):
+        return MODEL + DATA + block
     if block.startswith("data d") and "price" in block:
         return (block + "model net(x: f32[batch, 13]) { return linear(x, 1) }\n"
                 "train t {\n  model net(features)\n  data d, batch = 4\n"
@@ -97,7 +99,10 @@ def main():
             job = folder / f"example-{count}.hfta"
             job.write_text(complete(block))
             words = [job.name]
-        run([hftac, *words, "--emit=import", "-o", "out.mlir"], folder, block)
+        # Several jobs aren't one module.
+        several = block.startswith("train")
+        output = ["--plan"] if several else ["--emit=import", "-o", "out.mlir"]
+        run([hftac, *words, *output], folder, block)
     print(f"{count} examples")
 
 

@@ -4,7 +4,9 @@
 
 #include <gtest/gtest.h>
 
+using hfta_test::compile;
 using hfta_test::getErrors;
+using hfta_test::replaceIn;
 
 static const char *const kTrainBlock = R"(train job {
   model net(x)
@@ -263,15 +265,38 @@ hint: add 'train NAME { model ... data ... loss ... }'
 
 TEST(JobErrors, SecondTrainBlock) {
   EXPECT_EQ(getErrors("train job {",
-                      R"(train other { }
+                      R"(train job {
+  model net(x)
+  data d, batch = 8
+  loss cross_entropy(net, label)
+  optimizer sgd(lr = 0.1)
+}
 train job {)"),
-            R"(job.hfta:9:7: error: second train block
+            R"(job.hfta:14:7: error: second train block called 'job'
 train job {
       ^~~
-hint: a job file holds one; lists in it make copies
+hint: give it another name
 job.hfta:8:7: note: the first one is here
-train other { }
-      ^~~~~
+train job {
+      ^~~
+)");
+}
+
+/// What train blocks share is wrong once; of their own all is told.
+TEST(JobErrors, SeveralTrainBlocks) {
+  std::string other = kTrainBlock;
+  other.replace(other.find("job"), 3, "other");
+  other.replace(other.find("lr ="), 4, "rl =");
+  EXPECT_EQ(
+      compile(replaceIn(R"(npy("y.npy"))", R"(npi("y.npy"))") + other).messages,
+      R"(job.hfta:6:35: error: unknown data function 'npi'
+  train x = npy("x.npy"), label = npi("y.npy")
+                                  ^~~
+hint: did you mean 'npy'?
+job.hfta:18:17: error: 'sgd' has no argument 'rl'
+  optimizer sgd(rl = 0.1)
+                ^~
+hint: arguments are: 'lr', 'momentum', 'weight_decay', 'nesterov'
 )");
 }
 
