@@ -3,7 +3,7 @@
 
 # Seconds after which a test has failed: many times what it takes on two cores.
 set(HFTA_TEST_TIMEOUT 300)
-set(HFTA_SUITE_TIMEOUT 1800)
+set(HFTA_SUITE_TIMEOUT 3600)
 set(HFTA_LONG_SUITE_TIMEOUT 7200)
 if(HFTA_SANITIZE OR CMAKE_BUILD_TYPE STREQUAL "Debug")
   foreach(timeout TEST SUITE LONG_SUITE)
