@@ -9,8 +9,8 @@
 namespace mlir::hfta {
 
 /// Where a block ends with a function such as relu, the block behind it has the
-/// function's result at hand, if its own backward reads it: as the input of a
-/// layer with a trained weight. The function's derivative then goes to that
+/// function's result at hand, if its own backward reads it, as that of a layer
+/// with a trained weight does. The function's derivative then goes to that
 /// backward, and what goes back over the cut is the gradient of the function's
 /// operand. So the earlier block's backward doesn't need the result any longer,
 /// and the derivative joins the kernel that computes the gradient. The same for

@@ -25,8 +25,9 @@ hfta_status hfta_log_scan_file(const hfta_program *program, const char *path,
                                hfta_log_scan *out, hfta_error *error);
 
 /// Moves the lines of other jobs that stand behind the first one that goes to
-/// its place, by one write: a kill leaves them, or all as it was. False after a
-/// failure; errno says which.
+/// its place, by one write. Who cuts the file behind them does that next; a
+/// kill between the two leaves what stood there. False after a failure; errno
+/// says which.
 bool hfta_log_move_lines(int descriptor, const hfta_log_span *span,
                          const hfta_log_scan *scan);
 
