@@ -6,6 +6,7 @@
 
 #include <atomic>
 #include <memory>
+#include <mutex>
 #include <thread>
 #include <vector>
 
@@ -13,8 +14,9 @@ namespace {
 /// A device with queues 0, 1 and 2 and four events.
 class Device {
 public:
-  explicit Device(const char *kind) {
+  explicit Device(const char *kind, hfta_device *beside = nullptr) {
     hfta_device_options options = {};
+    options.beside = beside;
     options.threads = 2;
     options.scratch_bytes = 64;
     options.queues = 3;
@@ -35,8 +37,8 @@ public:
   void await(uint32_t queue, uint32_t event) {
     device->functions->await(device, queue, event);
   }
-  void run(uint32_t queue, const hfta_task &task) {
-    void *segments[] = {nullptr};
+  void run(uint32_t queue, const hfta_task &task, void *segment = nullptr) {
+    void *segments[] = {segment};
     const int32_t copies[] = {0};
     hfta_task_call call = {&task, segments, keeps, copies, nullptr, 1, -1};
     device->functions->run(device, queue, &call, 7);
@@ -118,6 +120,62 @@ TEST(CpuQueue, WaitsForSomeQueuesAlone) {
   mayGo = true;
   ASSERT_EQ(device.wait(), HFTA_OK);
   EXPECT_TRUE(hasGone);
+}
+
+/// A task that notes its number, and stays until it may go.
+struct Turn {
+  static void run(void *const *buffers, int64_t, void *) {
+    auto *self = static_cast<Turn *>(buffers[0]);
+    std::lock_guard<std::mutex> guard(self->all->mutex);
+    self->all->order.push_back(self->number);
+    while (!self->all->mayGo)
+      std::this_thread::yield();
+  }
+  struct All {
+    std::mutex mutex;
+    std::vector<int> order;
+    std::atomic<bool> mayGo = false;
+  };
+  All *all;
+  int number;
+};
+
+static void runTurn(Device &device, Turn &turn) {
+  const hfta_binding binding = {};
+  hfta_launch launch = {};
+  launch.kernel = Turn::run;
+  launch.bindings = &binding;
+  launch.binding_count = 1;
+  launch.items = 1;
+  launch.copy = -1;
+  hfta_task task = {};
+  task.launches = &launch;
+  task.launch_count = 1;
+  device.run(0, task, &turn);
+  EXPECT_EQ(device.wait(), HFTA_OK);
+}
+
+TEST(CpuQueue, TasksOfTheFirstDeviceGoFirst) {
+  for (int first : {1, 2}) {
+    Device seat("cpu");
+    Device devices[] = {Device("cpu", seat.device), Device("cpu"),
+                        Device("cpu", seat.device)};
+    // One that comes later.
+    const hfta_device_functions *functions = seat.device->functions;
+    functions->use_threads(devices[1].device, seat.device);
+    functions->go_first(devices[first].device);
+    Turn::All all;
+    Turn turns[] = {{&all, 0}, {&all, 1}, {&all, 2}};
+    std::vector<std::thread> threads;
+    for (int i = 0; i < 3; ++i) {
+      threads.emplace_back([&, i] { runTurn(devices[i], turns[i]); });
+      std::this_thread::sleep_for(std::chrono::milliseconds(30));
+    }
+    all.mayGo = true;
+    for (std::thread &thread : threads)
+      thread.join();
+    EXPECT_EQ(all.order, std::vector<int>({0, first, 3 - first}));
+  }
 }
 
 // So that trainings on shuffled devices tell whether events are enough.

@@ -134,6 +134,13 @@ typedef struct hfta_device_functions {
   /// before this call; at once if there is none.
   void (*await)(hfta_device *device, uint32_t queue, uint32_t event);
 
+  /// From the next command on kernels run on the threads of another open device
+  /// of the kind, which outlives this one's use of them; no work is under way.
+  void (*use_threads)(hfta_device *device, hfta_device *of);
+  /// Among the devices that share its threads, this one's tasks go first: those
+  /// of others begin when none of it waits. May be called by any thread.
+  void (*go_first)(hfta_device *device);
+
   /// Returns when all work of all queues is done. Fails with the first error
   /// since the last call, which names the command.
   hfta_status (*wait)(hfta_device *device, hfta_error *error);

@@ -39,6 +39,8 @@ typedef struct hfta_train_options {
   const char *job; ///< a name that each event of the log has; NULL: none.
                    ///< Other jobs' lines of a log that is resumed then stay
   bool keeps_log;  ///< what the log holds is of the same run
+  struct hfta_fleet_model *model; ///< of several trainings that take turns at
+                                  ///< seats; NULL: it has all to itself
   bool progress;
   /// Asked after every step and while it evaluates; NULL: never stops early.
   bool (*should_stop)(void *argument);

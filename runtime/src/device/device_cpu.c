@@ -25,17 +25,19 @@ static hfta_status create_pool(const hfta_device_options *options,
     free(shared);
     return status;
   }
-  pthread_mutex_init(&shared->running, NULL);
+  pthread_mutex_init(&shared->mutex, NULL);
+  pthread_cond_init(&shared->freed, NULL);
   *out = shared;
   return HFTA_OK;
 }
 
 /// By the last device that uses it.
 static void leave_pool(hfta_shared_pool *shared) {
-  if (!shared || --shared->users > 0)
+  if (!shared || atomic_fetch_sub(&shared->users, 1) > 1)
     return;
   hfta_pool_destroy(shared->pool);
-  pthread_mutex_destroy(&shared->running);
+  pthread_cond_destroy(&shared->freed);
+  pthread_mutex_destroy(&shared->mutex);
   free(shared);
 }
 
@@ -49,7 +51,7 @@ hfta_status hfta_cpu_device_begin(hfta_cpu_device *self,
     status = create_pool(options, &self->pool, error);
   if (status != HFTA_OK)
     return status;
-  ++self->pool->users;
+  atomic_fetch_add(&self->pool->users, 1);
   return hfta_queues_create(options, self->pool, &self->queues, error);
 }
 
@@ -168,6 +170,19 @@ static void cpu_await(hfta_device *device, uint32_t queue, uint32_t event) {
   hfta_queues_push(queues_of(device), queue, &work);
 }
 
+static void cpu_use_threads(hfta_device *device, hfta_device *of) {
+  hfta_cpu_device *self = (hfta_cpu_device *)device;
+  hfta_shared_pool *before = self->pool;
+  self->pool = ((hfta_cpu_device *)of)->pool;
+  atomic_fetch_add(&self->pool->users, 1);
+  hfta_queues_use_pool(self->queues, self->pool);
+  leave_pool(before);
+}
+
+static void cpu_go_first(hfta_device *device) {
+  hfta_queues_go_first(queues_of(device));
+}
+
 static hfta_status cpu_wait_for(hfta_device *device, uint64_t queues,
                                 hfta_error *error) {
   return hfta_queues_wait(queues_of(device), queues, error);
@@ -201,6 +216,8 @@ const hfta_device_functions hfta_device_cpu = {
     .call = cpu_call,
     .record = cpu_record,
     .await = cpu_await,
+    .use_threads = cpu_use_threads,
+    .go_first = cpu_go_first,
     .wait = cpu_wait,
     .wait_for = cpu_wait_for,
     .observe = cpu_observe,

@@ -35,6 +35,7 @@ struct hfta_queues {
   hfta_observer observer;
   hfta_task_runner runner; // none: the pool
   bool computes;           // the host does
+  uint32_t waiting;        // tasks, for the pool, whose mutex it is under
 
   pthread_mutex_t observing; // one thread at a time tells the observer
   pthread_mutex_t mutex;     // of all that follows, and the queues' numbers
@@ -70,13 +71,36 @@ static bool needs_scratch(const hfta_task *task) {
   return false;
 }
 
+/// Whether others' tasks leave the pool to these queues. Holding its mutex.
+static bool may_take(const hfta_queues *self) {
+  const hfta_shared_pool *pool = self->pool;
+  const hfta_queues *first = pool->first;
+  return !pool->is_taken && (!first || first == self || first->waiting == 0);
+}
+
 /// Whether the pool is now the caller's, who else runs the task alone.
 static bool take_pool(hfta_queues *self, uint32_t queue,
                       const hfta_task *task) {
-  if (queue != 0 && !needs_scratch(task))
-    return pthread_mutex_trylock(&self->pool->running) == 0;
-  pthread_mutex_lock(&self->pool->running);
-  return true;
+  hfta_shared_pool *pool = self->pool;
+  bool waits = queue == 0 || needs_scratch(task);
+  pthread_mutex_lock(&pool->mutex);
+  ++self->waiting;
+  while (waits && !may_take(self))
+    pthread_cond_wait(&pool->freed, &pool->mutex);
+  --self->waiting;
+  bool is_ours = may_take(self);
+  if (is_ours)
+    pool->is_taken = true;
+  pthread_mutex_unlock(&pool->mutex);
+  return is_ours;
+}
+
+static void leave_pool(hfta_queues *self) {
+  hfta_shared_pool *pool = self->pool;
+  pthread_mutex_lock(&pool->mutex);
+  pool->is_taken = false;
+  pthread_cond_broadcast(&pool->freed);
+  pthread_mutex_unlock(&pool->mutex);
 }
 
 /// The time if somebody wants to know what is done when.
@@ -104,7 +128,7 @@ static void run_task(hfta_queues *self, uint32_t queue, const hfta_work *work) {
               : self->runner.run(self->runner.argument, queue, work->number,
                                  &work->call, &error);
   if (has_pool)
-    pthread_mutex_unlock(&self->pool->running);
+    leave_pool(self);
   end_activity(self, (hfta_activity){.kind = HFTA_ACTIVITY_RUN,
                                      .queue = queue,
                                      .number = work->number,
@@ -399,6 +423,30 @@ void hfta_queues_observe(hfta_queues *self, const hfta_observer *observer) {
   self->observer = observer ? *observer : (hfta_observer){NULL, NULL};
 }
 
+/// Before the queues go away or to another pool.
+static void stop_being_first(hfta_queues *self) {
+  hfta_shared_pool *pool = self->pool;
+  pthread_mutex_lock(&pool->mutex);
+  if (pool->first == self)
+    pool->first = NULL;
+  pthread_mutex_unlock(&pool->mutex);
+}
+
+void hfta_queues_use_pool(hfta_queues *self, hfta_shared_pool *pool) {
+  if (pool == self->pool)
+    return;
+  stop_being_first(self);
+  self->pool = pool;
+}
+
+void hfta_queues_go_first(hfta_queues *self) {
+  hfta_shared_pool *pool = self->pool;
+  pthread_mutex_lock(&pool->mutex);
+  pool->first = self;
+  pthread_cond_broadcast(&pool->freed);
+  pthread_mutex_unlock(&pool->mutex);
+}
+
 void hfta_queues_run_by(hfta_queues *self, const hfta_task_runner *runner) {
   self->runner = *runner;
 }
@@ -470,6 +518,7 @@ void hfta_queues_destroy(hfta_queues *self) {
   if (!self)
     return;
   end_computing(self);
+  stop_being_first(self);
   pthread_mutex_lock(&self->mutex);
   self->stopping = true;
   for (uint32_t i = 0; i < self->count; ++i)

@@ -13,6 +13,8 @@
 #include "hfta/device.h"
 
 #include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
 
 typedef struct hfta_queues hfta_queues;
 
@@ -40,11 +42,15 @@ typedef struct hfta_work {
   hfta_host_call host_call; ///< CALL
 } hfta_work;
 
-/// Threads for the tasks of one device or of several.
+/// Threads for the tasks of one device or of several: one task at a time has
+/// them.
 typedef struct hfta_shared_pool {
   hfta_pool *pool;
-  pthread_mutex_t running; ///< one task at a time has the pool
-  uint32_t users;
+  atomic_uint users;     ///< devices
+  pthread_mutex_t mutex; ///< of what follows
+  pthread_cond_t freed;
+  bool is_taken;
+  const hfta_queues *first; ///< whose tasks go before others'; NULL: nobody's
 } hfta_shared_pool;
 
 /// Tasks run on `pool`, one at a time; a small one of another queue than the
@@ -54,6 +60,12 @@ typedef struct hfta_shared_pool {
 hfta_status hfta_queues_create(const hfta_device_options *options,
                                hfta_shared_pool *pool, hfta_queues **out,
                                hfta_error *error);
+
+/// From the next task on; none is under way.
+void hfta_queues_use_pool(hfta_queues *queues, hfta_shared_pool *pool);
+
+/// Of those that share their pool.
+void hfta_queues_go_first(hfta_queues *queues);
 
 /// After the last work is done. NULL is allowed.
 void hfta_queues_destroy(hfta_queues *queues);

@@ -1,6 +1,7 @@
 //===- instance.c - Creation and initial state of an instance -------------===//
 
 #include "schedule/join.h"
+#include "schedule/seat.h"
 #include "system/clock.h"
 #include "system/memory_limit.h"
 
@@ -223,8 +224,11 @@ static hfta_status open_device(hfta_instance *instance, hfta_worker *worker,
       .segments = program->segment_count,
       .copies = program->copies,
       .program = program};
+  const hfta_seat *seat = instance->workload.seat;
   if (worker != instance->workers)
     device_options.beside = instance->workers->device;
+  else if (seat)
+    device_options.beside = seat->device;
   return hfta_worker_open_device(
       worker, options->device ? options->device : "cpu", &device_options);
 }
@@ -273,6 +277,9 @@ static hfta_status find_reads(hfta_instance *instance) {
 static hfta_status check_memory(hfta_instance *instance, uint64_t bytes) {
   hfta_memory_plan plan = hfta_workload_memory(
       instance->program, &instance->workload, hfta_instance_threads(instance));
+  // Who lends a seat has seen to what belongs to it.
+  if (instance->workload.seat)
+    plan.peak -= plan.arena + plan.scratch;
   if (plan.peak <= bytes)
     return HFTA_OK;
   return hfta_fail(&instance->error, HFTA_UNSUPPORTED,
@@ -435,6 +442,23 @@ void hfta_instance_destroy(hfta_instance *instance) {
   free(instance->curvatures);
   free(instance->forced_rates);
   free(instance);
+}
+
+//===----------------------------------------------------------------------===//
+// Seats
+//===----------------------------------------------------------------------===//
+
+void hfta_instance_sit(hfta_instance *instance, const hfta_seat *seat) {
+  for (uint32_t i = 0; i < instance->worker_count; ++i) {
+    hfta_worker *worker = &instance->workers[i];
+    worker->device->functions->use_threads(worker->device, seat->device);
+    hfta_spill_sit(worker, seat);
+  }
+}
+
+void hfta_instance_go_first(hfta_instance *instance) {
+  hfta_device *device = instance->workers->device;
+  device->functions->go_first(device);
 }
 
 //===----------------------------------------------------------------------===//

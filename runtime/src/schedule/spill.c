@@ -78,12 +78,18 @@ static hfta_status open_arena(hfta_worker *worker) {
   void *arena = NULL;
   uint64_t bytes =
       hfta_workload_arena_bytes(worker->program, &worker->workload);
+  const hfta_seat *seat = worker->workload.seat;
+  worker->spill.is_lent = seat != NULL;
+  worker->spill.arena_bytes = bytes;
+  if (seat) {
+    worker->spill.arena = seat->arena;
+    return HFTA_OK;
+  }
   hfta_status status = worker->device->functions->allocate(
       worker->device, bytes, HFTA_PAGE_BYTES, &arena, &reason);
   if (status != HFTA_OK)
     return hfta_fail(&worker->error, status, "arena: %s", reason.message);
   worker->spill.arena = arena;
-  worker->spill.arena_bytes = bytes;
   return HFTA_OK;
 }
 
@@ -117,7 +123,7 @@ hfta_status hfta_spill_open(hfta_worker *worker,
 
 void hfta_spill_close(hfta_worker *worker) {
   hfta_spill *self = &worker->spill;
-  if (self->arena)
+  if (self->arena && !self->is_lent)
     worker->device->functions->release(worker->device, self->arena,
                                        self->arena_bytes);
   hfta_store_close(self->store);
@@ -130,6 +136,15 @@ void hfta_spill_close(hfta_worker *worker) {
 void hfta_spill_forget(hfta_worker *worker) {
   for (uint32_t i = 0; i < worker->spill.held_count; ++i)
     worker->spill.held[i].at = worker->spill.coming[i].at = NULL;
+}
+
+void hfta_spill_sit(hfta_worker *worker, const hfta_seat *seat) {
+  hfta_spill *self = &worker->spill;
+  if (worker->program->arena_bytes == 0)
+    return;
+  if (self->arena != seat->arena || seat->is_used)
+    hfta_spill_forget(worker);
+  self->arena = seat->arena;
 }
 
 void hfta_spill_settle(hfta_worker *worker) {

@@ -8,6 +8,7 @@
 #define HFTA_SRC_SCHEDULE_SPILL_H
 
 #include "hfta/store.h"
+#include "schedule/seat.h"
 #include "schedule/workload.h"
 
 struct hfta_worker;
@@ -26,8 +27,9 @@ typedef struct hfta_held {
 
 typedef struct hfta_spill {
   hfta_store *store; ///< NULL: nothing is spilled
-  char *arena;       ///< NULL: all is resident
+  char *arena;       ///< NULL: all is resident; a seat's where it has one
   uint64_t arena_bytes;
+  bool is_lent;      ///< the arena is a seat's
   uint64_t *extents; ///< of each segment its first one in the store: one an
                      ///< instance, and copy if it has slabs
   uint32_t *firsts;  ///< of each segment its first one in `held`
@@ -53,6 +55,9 @@ typedef struct hfta_spill_moment {
 hfta_status hfta_spill_open(struct hfta_worker *worker,
                             const hfta_store_options *options);
 void hfta_spill_close(struct hfta_worker *worker);
+
+/// What isn't resident has its places in the seat's arena from now on.
+void hfta_spill_sit(struct hfta_worker *worker, const hfta_seat *seat);
 
 /// What isn't resident holds nothing, and what is spilled zeros.
 void hfta_spill_reset(struct hfta_worker *worker);

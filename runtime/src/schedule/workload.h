@@ -19,7 +19,9 @@ typedef struct hfta_workload {
   int32_t stage;   ///< of a worker; -1: no stage's
   int rank, ranks; ///< of a worker: which of those that share its stage
   hfta_communicator
-      *communicator; ///< borrowed; NULL: an instance opens its own
+      *communicator;            ///< borrowed; NULL: an instance opens its own
+  const struct hfta_seat *seat; ///< at which it is created, borrowed meanwhile;
+                                ///< NULL: it has threads and arena of its own
 } hfta_workload;
 
 /// One schedule, or none (NULL), for some copies, on one rank. The name must

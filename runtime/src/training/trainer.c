@@ -2,6 +2,7 @@
 
 #include "training/trainer_impl.h"
 
+#include "fleet/fleet.h"
 #include "schedule/instance_impl.h"
 #include "schedule/share_state.h"
 #include "system/clock.h"
@@ -128,10 +129,15 @@ static hfta_status evaluate(hfta_trainer *self, bool *stopped) {
   if (!result->eval_losses || (*self->program->metric && !result->eval_metrics))
     return hfta_fail(self->error, HFTA_UNSUPPORTED,
                      "not enough memory for %zu copies' results", copies);
-  return hfta_evaluate_dataset(
+  *stopped = !hfta_fleet_begin(self->options->model, HFTA_UNIT_EVALUATION);
+  if (*stopped)
+    return HFTA_OK;
+  hfta_status status = hfta_evaluate_dataset(
       self->instance, &self->test, result->eval_losses, result->eval_metrics,
       hfta_team_is_alone(&self->team) ? self->options->should_stop : NULL,
       self->options->should_stop_argument, stopped);
+  hfta_fleet_pass(self->options->model, 0);
+  return status;
 }
 
 /// Evaluation, log and progress after an epoch's last step, or the training's.
@@ -239,6 +245,21 @@ static hfta_status go_on(hfta_trainer *self, int64_t *step) {
   return run_step(self, *step);
 }
 
+/// The same together with the other ranks, or with those that share seats. One
+/// that is to stop before it gets a seat does nothing.
+static hfta_status take_turn(hfta_trainer *self, int64_t *step) {
+  struct hfta_fleet_model *model = self->options->model;
+  int64_t before = *step;
+  if (!hfta_fleet_begin(model, HFTA_UNIT_STEPS))
+    return HFTA_OK;
+  hfta_status status =
+      hfta_team_ask(&self->team, hfta_trainer_should_stop(self), self->error);
+  if (status == HFTA_OK)
+    status = hfta_team_hear(&self->team, go_on(self, step), self->error);
+  hfta_fleet_pass(model, *step - before);
+  return status;
+}
+
 /// A training that was complete already still ends with its results, and one
 /// whose last evaluation was interrupted does that once more.
 static hfta_status finish_earlier_epoch(hfta_trainer *self) {
@@ -263,12 +284,11 @@ static hfta_status run_steps(hfta_trainer *self) {
     hfta_instance_observe(self->instance, hfta_trace_observer(self->trace));
   while (step < self->total_steps && status == HFTA_OK &&
          !self->result->interrupted) {
-    status =
-        hfta_team_ask(&self->team, hfta_trainer_should_stop(self), self->error);
-    if (status == HFTA_OK)
-      status = hfta_team_hear(&self->team, go_on(self, &step), self->error);
+    int64_t before = step;
+    status = take_turn(self, &step);
     bool last = step == self->total_steps;
-    if (status == HFTA_OK && (last || step % self->steps_per_epoch == 0))
+    bool ends = last || step % self->steps_per_epoch == 0;
+    if (status == HFTA_OK && ends && step > before)
       status = finish_epoch(self, step, hfta_trainer_epoch(self, step), true);
     bool stops = hfta_team_is_alone(&self->team)
                      ? hfta_trainer_should_stop(self)
@@ -279,12 +299,15 @@ static hfta_status run_steps(hfta_trainer *self) {
       status = write_trace(self, false);
     bool due = last || self->result->interrupted ||
                (self->options->every > 0 && step % self->options->every == 0);
-    if (status == HFTA_OK && due)
+    if (status == HFTA_OK && due && step > self->first_step) {
+      hfta_fleet_stand_up(self->options->model);
       status = save_checkpoint(self, step);
+    }
   }
   if (status == HFTA_OK)
     status = write_trace(self, true);
   status = take_failure(self, status);
+  hfta_fleet_stand_up(self->options->model);
   if (status != HFTA_OK)
     save_what_is_done(self);
   self->result->steps = hfta_instance_steps(self->instance);
@@ -304,6 +327,8 @@ static hfta_status train(hfta_trainer *self) {
                                          : HFTA_DEFAULT_LOG_EVERY);
   self->progress.live = hfta_instance_live(self->instance);
   hfta_trainer_announce(self);
+  hfta_fleet_expect(options->model, self->first_step,
+                    self->total_steps - self->first_step);
   status = hfta_trainer_begin(self);
   if (status == HFTA_OK)
     status = run_steps(self);

@@ -1,0 +1,362 @@
+//===- seating.c - Which model computes next, and where -------------------===//
+
+#include "fleet/seating.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+/// When so many steps were timed and took so long, half of them are forgotten.
+enum { FORGOTTEN_STEPS = 16 };
+static const double FORGOTTEN_SECONDS = 4.0;
+
+const char *hfta_scheduler_name(hfta_scheduler scheduler) {
+  static const char *const names[] = {"lrtf", "fifo", "srtf", "random",
+                                      "model_parallel"};
+  return names[scheduler];
+}
+
+hfta_status hfta_seating_create(hfta_scheduler scheduler, int64_t models,
+                                int64_t seats, int places, hfta_seating *out,
+                                hfta_error *error) {
+  *out = (hfta_seating){.scheduler = scheduler,
+                        .model_count = models,
+                        .seat_count = seats,
+                        .places = places,
+                        .random = 1};
+  out->models = calloc((size_t)models, sizeof(*out->models));
+  out->seats = calloc((size_t)seats, sizeof(*out->seats));
+  if (!out->models || !out->seats) {
+    hfta_seating_destroy(out);
+    return hfta_fail(error, HFTA_UNSUPPORTED,
+                     "not enough memory for %lld models on %lld seats",
+                     (long long)models, (long long)seats);
+  }
+  for (int64_t i = 0; i < models; ++i)
+    out->models[i] = (hfta_model_seating){
+        .steps_left = -1, .step_seconds = NAN, .seat = HFTA_NOBODY};
+  for (int64_t i = 0; i < seats; ++i)
+    for (int place = 0; place < HFTA_SEAT_PLACES; ++place)
+      out->seats[i].models[place] = out->seats[i].last[place] = HFTA_NOBODY;
+  return HFTA_OK;
+}
+
+void hfta_seating_destroy(hfta_seating *self) {
+  free(self->models);
+  free(self->seats);
+  self->models = NULL;
+  self->seats = NULL;
+}
+
+//===----------------------------------------------------------------------===//
+// Who goes before whom
+//===----------------------------------------------------------------------===//
+
+double hfta_model_remaining(const hfta_model_seating *model) {
+  if (model->state == HFTA_MODEL_GONE || model->steps_left == 0)
+    return 0.0;
+  return isnan(model->step_seconds) || model->steps_left < 0
+             ? INFINITY
+             : (double)model->steps_left * model->step_seconds;
+}
+
+/// The greatest is the next one. A model of which no step was timed goes first
+/// by any regard to times, and is timed by that.
+static double rank_of(const hfta_seating *self, int64_t model) {
+  const hfta_model_seating *row = &self->models[model];
+  double remaining = hfta_model_remaining(row);
+  switch (self->scheduler) {
+  case HFTA_SCHEDULER_LRTF:
+    return remaining;
+  case HFTA_SCHEDULER_SRTF:
+    return isinf(remaining) ? 0.0 : -remaining;
+  case HFTA_SCHEDULER_RANDOM:
+    return row->draw;
+  default:
+    return -(double)model;
+  }
+}
+
+/// Xorshift64* (Vigna, 2016), of a fixed seed.
+static double draw(hfta_seating *self) {
+  self->random ^= self->random >> 12;
+  self->random ^= self->random << 25;
+  self->random ^= self->random >> 27;
+  return (double)(self->random * 2685821657736338717u >> 11);
+}
+
+/// The next one of those that wait, with use for a place beside another if
+/// that is what there is.
+static int64_t find_next(const hfta_seating *self, bool is_beside) {
+  int64_t best = HFTA_NOBODY;
+  for (int64_t i = 0; i < self->model_count; ++i) {
+    const hfta_model_seating *row = &self->models[i];
+    if (row->state != HFTA_MODEL_WAITS || (is_beside && !row->spills))
+      continue;
+    if (best == HFTA_NOBODY || rank_of(self, i) > rank_of(self, best))
+      best = i;
+  }
+  return best;
+}
+
+//===----------------------------------------------------------------------===//
+// Seats
+//===----------------------------------------------------------------------===//
+
+static int64_t first_of(const hfta_seat_state *seat) {
+  return seat->models[seat->first];
+}
+
+static int64_t second_of(const hfta_seat_state *seat) {
+  return seat->models[!seat->first];
+}
+
+static bool is_empty(const hfta_seat_state *seat) {
+  return first_of(seat) == HFTA_NOBODY;
+}
+
+static int64_t count_empty(const hfta_seating *self) {
+  int64_t count = 0;
+  for (int64_t i = 0; i < self->seat_count; ++i)
+    count += is_empty(&self->seats[i]);
+  return count;
+}
+
+/// The empty seat that a model takes: where its bytes may still be, else the
+/// first one.
+static int64_t find_seat(const hfta_seating *self, int64_t model) {
+  int64_t found = HFTA_NOBODY;
+  for (int64_t i = 0; i < self->seat_count; ++i) {
+    const hfta_seat_state *seat = &self->seats[i];
+    if (!is_empty(seat))
+      continue;
+    if (seat->last[0] == model || seat->last[1] == model)
+      return i;
+    if (found == HFTA_NOBODY)
+      found = i;
+  }
+  return found;
+}
+
+static void sit(hfta_seating *self, int64_t model, int64_t index, int place,
+                double now) {
+  hfta_seat_state *seat = &self->seats[index];
+  hfta_model_seating *row = &self->models[model];
+  seat->models[place] = model;
+  row->state = HFTA_MODEL_SITS;
+  row->seat = index;
+  row->place = place;
+  row->since = row->unit = now;
+  if (self->seated)
+    self->seated(self->argument, model);
+}
+
+/// Gives out what seats there are.
+static void dispatch(hfta_seating *self, double now) {
+  int64_t empty = count_empty(self);
+  if (self->scheduler == HFTA_SCHEDULER_MODEL_PARALLEL)
+    empty = empty == self->seat_count;
+  for (; empty > 0; --empty) {
+    int64_t model = find_next(self, false);
+    if (model == HFTA_NOBODY)
+      return;
+    int64_t index = find_seat(self, model);
+    hfta_seat_state *seat = &self->seats[index];
+    seat->first = self->places > 1 && seat->last[1] == model;
+    sit(self, model, index, seat->first, now);
+  }
+  bool takes_second =
+      self->places > 1 && self->scheduler != HFTA_SCHEDULER_MODEL_PARALLEL;
+  for (int64_t i = 0; i < self->seat_count && takes_second; ++i) {
+    hfta_seat_state *seat = &self->seats[i];
+    if (is_empty(seat) || second_of(seat) != HFTA_NOBODY)
+      continue;
+    int64_t model = find_next(self, true);
+    if (model == HFTA_NOBODY)
+      return;
+    sit(self, model, i, !seat->first, now);
+  }
+}
+
+/// The place is empty. Whoever sits beside it is then the first.
+static void vacate(hfta_seating *self, int64_t model, double now) {
+  hfta_model_seating *row = &self->models[model];
+  hfta_seat_state *seat = &self->seats[row->seat];
+  seat->models[row->place] = HFTA_NOBODY;
+  seat->last[row->place] = model;
+  int64_t other = seat->models[!row->place];
+  bool was_first = seat->first == row->place;
+  row->seat = HFTA_NOBODY;
+  if (!was_first || other == HFTA_NOBODY)
+    return;
+  seat->first = self->models[other].place;
+  self->models[other].since = self->models[other].unit = now;
+  if (self->promoted)
+    self->promoted(self->argument, other);
+}
+
+//===----------------------------------------------------------------------===//
+// What happens
+//===----------------------------------------------------------------------===//
+
+void hfta_seating_wait(hfta_seating *self, int64_t model, double now) {
+  hfta_model_seating *row = &self->models[model];
+  row->state = HFTA_MODEL_WAITS;
+  row->draw = draw(self);
+  dispatch(self, now);
+}
+
+void hfta_seating_leave(hfta_seating *self, int64_t model, bool is_gone,
+                        double now) {
+  hfta_model_seating *row = &self->models[model];
+  bool sat = row->state == HFTA_MODEL_SITS;
+  row->state = is_gone ? HFTA_MODEL_GONE : HFTA_MODEL_AWAY;
+  if (!sat)
+    return;
+  vacate(self, model, now);
+  dispatch(self, now);
+}
+
+/// Estimates are the mean of what steps have taken, of which later ones count
+/// more: others may have begun to use the same memory and disk.
+static void note_time(hfta_model_seating *row, int64_t steps, double seconds) {
+  if (isnan(row->step_seconds)) {
+    row->step_seconds = seconds / (double)steps;
+    return;
+  }
+  if (row->timed_steps >= FORGOTTEN_STEPS &&
+      row->timed_seconds >= FORGOTTEN_SECONDS) {
+    row->timed_steps /= 2;
+    row->timed_seconds /= 2;
+  }
+  row->timed_steps += (double)steps;
+  row->timed_seconds += seconds;
+  row->step_seconds = row->timed_seconds / row->timed_steps;
+}
+
+/// Whether somebody who could have its place goes before the model. Where
+/// reading costs time a model stays while it is no more than a step behind.
+static bool is_overtaken(const hfta_seating *self, int64_t model) {
+  const hfta_model_seating *row = &self->models[model];
+  const hfta_seat_state *seat = &self->seats[row->seat];
+  bool is_first = seat->first == row->place;
+  int64_t next = find_next(self, !is_first);
+  int64_t second = is_first ? second_of(seat) : HFTA_NOBODY;
+  if (second != HFTA_NOBODY &&
+      (next == HFTA_NOBODY || rank_of(self, second) > rank_of(self, next)))
+    next = second;
+  bool stays = self->scheduler == HFTA_SCHEDULER_LRTF && row->spills &&
+               !isnan(row->step_seconds);
+  double patience = stays ? row->step_seconds : 0.0;
+  return next != HFTA_NOBODY &&
+         rank_of(self, next) > rank_of(self, model) + patience;
+}
+
+bool hfta_seating_pass(hfta_seating *self, int64_t model, int64_t steps,
+                       double now) {
+  hfta_model_seating *row = &self->models[model];
+  const hfta_seat_state *seat = &self->seats[row->seat];
+  bool is_first = seat->first == row->place;
+  bool is_new = row->timed_steps == 0;
+  if (steps > 0) {
+    // Who isn't the first has waited for the one who is.
+    if (is_first || is_new)
+      note_time(row, steps, now - row->since);
+    if (row->steps_left > 0)
+      row->steps_left -= steps < row->steps_left ? steps : row->steps_left;
+  }
+  row->since = now;
+  row->draw = draw(self);
+  // With a seat to itself each of the two would be faster.
+  bool can_part = self->scheduler != HFTA_SCHEDULER_MODEL_PARALLEL &&
+                  !is_empty(seat) && second_of(seat) != HFTA_NOBODY &&
+                  count_empty(self) > 0;
+  bool is_done = is_new || now - row->unit >= HFTA_UNIT_SECONDS;
+  if (!can_part && !(is_done && is_overtaken(self, model)))
+    return true;
+  hfta_seating_leave(self, model, false, now);
+  return false;
+}
+
+//===----------------------------------------------------------------------===//
+// Forecasts
+//===----------------------------------------------------------------------===//
+
+double hfta_seating_bound(const hfta_seating *self) {
+  double longest = 0.0, all = 0.0;
+  for (int64_t i = 0; i < self->model_count; ++i) {
+    double remaining = hfta_model_remaining(&self->models[i]);
+    longest = remaining > longest ? remaining : longest;
+    all += remaining;
+  }
+  double share = all / (double)self->seat_count;
+  return longest > share ? longest : share;
+}
+
+/// A copy in which all models that have steps left want a seat. False if there
+/// isn't enough memory.
+static bool copy_seating(const hfta_seating *self, hfta_seating *out) {
+  hfta_error error;
+  if (hfta_seating_create(self->scheduler, self->model_count, self->seat_count,
+                          self->places, out, &error) != HFTA_OK)
+    return false;
+  out->random = self->random;
+  for (int64_t i = 0; i < self->seat_count; ++i)
+    out->seats[i] = self->seats[i];
+  for (int64_t i = 0; i < self->model_count; ++i) {
+    hfta_model_seating *row = &out->models[i];
+    *row = self->models[i];
+    row->since = row->unit = 0.0;
+    if (row->steps_left == 0)
+      row->step_seconds = 0.0;
+    if (row->state == HFTA_MODEL_AWAY && row->steps_left > 0)
+      row->state = HFTA_MODEL_WAITS;
+  }
+  return true;
+}
+
+/// How many steps the model does until it is asked whether it stays.
+static int64_t steps_of_unit(const hfta_model_seating *model, double seconds) {
+  double steps = ceil(seconds / model->step_seconds);
+  if (steps >= (double)model->steps_left)
+    return model->steps_left;
+  return steps >= 1.0 ? (int64_t)steps : 1;
+}
+
+/// The one of those who are first that ends its unit first, and when.
+static int64_t find_end(const hfta_seating *self, double unit, double *time) {
+  int64_t found = HFTA_NOBODY;
+  for (int64_t i = 0; i < self->seat_count; ++i) {
+    int64_t model = first_of(&self->seats[i]);
+    if (model == HFTA_NOBODY)
+      continue;
+    const hfta_model_seating *row = &self->models[model];
+    double end =
+        row->since + row->step_seconds * (double)steps_of_unit(row, unit);
+    if (found != HFTA_NOBODY && end >= *time)
+      continue;
+    found = model;
+    *time = end;
+  }
+  return found;
+}
+
+double hfta_seating_forecast(const hfta_seating *self) {
+  enum { UNITS = 4096 }; // of the longest model, and about as many of others
+  double bound = hfta_seating_bound(self), now = 0.0, unit = bound / UNITS;
+  hfta_seating copy;
+  if (isinf(bound) || !copy_seating(self, &copy))
+    return NAN;
+  unit = unit > HFTA_UNIT_SECONDS ? unit : HFTA_UNIT_SECONDS;
+  dispatch(&copy, now);
+  int64_t model;
+  while ((model = find_end(&copy, unit, &now)) != HFTA_NOBODY) {
+    hfta_model_seating *row = &copy.models[model];
+    bool stays = hfta_seating_pass(&copy, model, steps_of_unit(row, unit), now);
+    if (row->steps_left == 0)
+      hfta_seating_leave(&copy, model, true, now);
+    else if (!stays)
+      hfta_seating_wait(&copy, model, now);
+  }
+  hfta_seating_destroy(&copy);
+  return now;
+}

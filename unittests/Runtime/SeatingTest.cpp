@@ -1,0 +1,293 @@
+//===- SeatingTest.cpp - Which model computes next, and where -------------===//
+
+#include "gtest/gtest.h"
+
+#include <algorithm>
+#include <cmath>
+#include <memory>
+#include <numeric>
+#include <random>
+#include <string>
+#include <vector>
+
+extern "C" {
+#include "fleet/seating.h"
+}
+
+namespace {
+
+struct Model {
+  int64_t steps;
+  double seconds;
+  bool spills = false;
+};
+
+/// Models that want a seat whenever they have steps left, and a clock.
+class Seating {
+public:
+  Seating(hfta_scheduler scheduler, const std::vector<Model> &models,
+          int64_t seats, int places = 1, bool areTimed = true)
+      : models(models) {
+    hfta_error error;
+    EXPECT_EQ(hfta_seating_create(scheduler, int64_t(models.size()), seats,
+                                  places, &state, &error),
+              HFTA_OK);
+    state.argument = this;
+    state.promoted = [](void *self, int64_t model) {
+      static_cast<Seating *>(self)->promoted.push_back(model);
+    };
+    for (size_t i = 0; i < models.size(); ++i) {
+      state.models[i].steps_left = models[i].steps;
+      state.models[i].spills = models[i].spills;
+      if (areTimed) {
+        state.models[i].step_seconds = models[i].seconds;
+        state.models[i].timed_steps = 1;
+        state.models[i].timed_seconds = models[i].seconds;
+      }
+    }
+  }
+  ~Seating() { hfta_seating_destroy(&state); }
+
+  void waitAll() {
+    for (size_t i = 0; i < models.size(); ++i)
+      hfta_seating_wait(&state, int64_t(i), now);
+  }
+
+  /// The same at once: nobody is the first to come.
+  void waitTogether() {
+    for (size_t i = 1; i < models.size(); ++i)
+      state.models[i].state = HFTA_MODEL_WAITS;
+    hfta_seating_wait(&state, 0, now);
+  }
+
+  /// Who sits first, by seat.
+  std::vector<int64_t> sitting() const { return sittingAt(false); }
+  std::vector<int64_t> beside() const { return sittingAt(true); }
+
+  /// A model's step; false: it stands up.
+  bool step(int64_t model) {
+    now += models[model].seconds;
+    return hfta_seating_pass(&state, model, 1, now);
+  }
+
+  /// Step by step until all have ended, each first one as fast as it can.
+  double run() {
+    waitTogether();
+    for (;;) {
+      int64_t best = HFTA_NOBODY;
+      double end = 0;
+      for (int64_t model : sitting())
+        if (model != HFTA_NOBODY) {
+          double own = state.models[model].since + models[model].seconds;
+          if (best == HFTA_NOBODY || own < end) {
+            best = model;
+            end = own;
+          }
+        }
+      if (best == HFTA_NOBODY)
+        return now;
+      now = end;
+      bool stays = hfta_seating_pass(&state, best, 1, now);
+      if (state.models[best].steps_left == 0)
+        hfta_seating_leave(&state, best, true, now);
+      else if (!stays)
+        hfta_seating_wait(&state, best, now);
+    }
+  }
+
+  hfta_seating state;
+  double now = 0;
+  std::vector<int64_t> promoted;
+
+private:
+  std::vector<int64_t> sittingAt(bool isBeside) const {
+    std::vector<int64_t> result;
+    for (int64_t i = 0; i < state.seat_count; ++i) {
+      const hfta_seat_state &seat = state.seats[i];
+      result.push_back(seat.models[isBeside ? !seat.first : seat.first]);
+    }
+    return result;
+  }
+  std::vector<Model> models;
+};
+
+using Models = std::vector<int64_t>;
+constexpr int64_t none = HFTA_NOBODY;
+
+} // namespace
+
+TEST(Seating, TheLongestOnesSit) {
+  Seating seating(HFTA_SCHEDULER_LRTF, {{10, 1}, {30, 1}, {20, 1}}, 2);
+  // Nobody is turned away while there are seats.
+  hfta_seating_wait(&seating.state, 0, 0);
+  EXPECT_EQ(seating.sitting(), Models({0, none}));
+  hfta_seating_wait(&seating.state, 1, 0);
+  hfta_seating_wait(&seating.state, 2, 0);
+  EXPECT_EQ(seating.sitting(), Models({0, 1}));
+  // Another is longer.
+  EXPECT_FALSE(seating.step(0));
+  EXPECT_EQ(seating.sitting(), Models({2, 1}));
+  hfta_seating_wait(&seating.state, 0, seating.now);
+  // Of equal ones who sits stays.
+  while (seating.state.models[2].steps_left > 9)
+    EXPECT_TRUE(seating.step(2)) << seating.state.models[2].steps_left;
+  EXPECT_FALSE(seating.step(2));
+  EXPECT_EQ(seating.sitting(), Models({0, 1}));
+}
+
+TEST(Seating, ShortStepsAreOneUnit) {
+  Seating seating(HFTA_SCHEDULER_LRTF, {{100, 0.001}, {100, 0.001}}, 1);
+  seating.waitAll();
+  int steps = 1;
+  while (seating.step(0))
+    ++steps;
+  EXPECT_NEAR(steps, HFTA_UNIT_SECONDS / 0.001, 1.5);
+  EXPECT_EQ(seating.sitting(), Models({1}));
+}
+
+TEST(Seating, ModelsThatWereNeverTimedGoFirst) {
+  Seating seating(HFTA_SCHEDULER_LRTF, {{5, 1}, {500, 1}, {1, 1}}, 1, 1, false);
+  seating.waitAll();
+  Models order;
+  for (int i = 0; i < 6; ++i) {
+    int64_t model = seating.sitting()[0];
+    order.push_back(model);
+    bool stays = seating.step(model);
+    if (seating.state.models[model].steps_left == 0)
+      hfta_seating_leave(&seating.state, model, true, seating.now);
+    else if (!stays)
+      hfta_seating_wait(&seating.state, model, seating.now);
+  }
+  // Twice each, as the first step of all is no measure.
+  std::sort(order.begin(), order.end());
+  EXPECT_EQ(order, Models({0, 1, 1, 1, 1, 2}));
+  EXPECT_NEAR(hfta_model_remaining(&seating.state.models[1]), 496, 1e-9);
+}
+
+TEST(Seating, EachSchedulerHasItsOrder) {
+  std::vector<Model> models{{10, 1}, {5, 1}, {20, 1}};
+  auto getNext = [&](hfta_scheduler scheduler) {
+    Seating seating(scheduler, models, 1);
+    seating.state.models[0].state = HFTA_MODEL_WAITS;
+    seating.state.models[1].state = HFTA_MODEL_WAITS;
+    hfta_seating_wait(&seating.state, 2, 0);
+    return seating.sitting()[0];
+  };
+  EXPECT_EQ(getNext(HFTA_SCHEDULER_LRTF), 2);
+  EXPECT_EQ(getNext(HFTA_SCHEDULER_FIFO), 0);
+  EXPECT_EQ(getNext(HFTA_SCHEDULER_SRTF), 1);
+  // The same draws each time, and all models in the end.
+  for (hfta_scheduler scheduler :
+       {HFTA_SCHEDULER_RANDOM, HFTA_SCHEDULER_FIFO, HFTA_SCHEDULER_SRTF,
+        HFTA_SCHEDULER_LRTF, HFTA_SCHEDULER_MODEL_PARALLEL}) {
+    Seating one(scheduler, models, 2), other(scheduler, models, 2);
+    double seconds = one.run();
+    EXPECT_EQ(seconds, other.run()) << hfta_scheduler_name(scheduler);
+    EXPECT_GE(seconds, 20.0);
+  }
+}
+
+TEST(Seating, ModelParallelismUsesOneSeatAtATime) {
+  Seating seating(HFTA_SCHEDULER_MODEL_PARALLEL,
+                  {{3, 1, true}, {4, 1, true}, {2, 1}}, 4, 2);
+  seating.waitAll();
+  EXPECT_EQ(seating.sitting(), Models({0, none, none, none}));
+  EXPECT_EQ(seating.beside(), Models({none, none, none, none}));
+  Seating other(HFTA_SCHEDULER_MODEL_PARALLEL, {{3, 1}, {4, 1}, {2, 1}}, 4);
+  EXPECT_EQ(other.run(), 9.0);
+}
+
+TEST(Seating, WhoSpillsSitsBesideAnotherMeanwhile) {
+  Seating seating(HFTA_SCHEDULER_LRTF,
+                  {{50, 1, true}, {40, 1, true}, {45, 1}, {30, 1, true}}, 1, 2);
+  seating.waitAll();
+  EXPECT_EQ(seating.sitting(), Models({0}));
+  // What reads nothing has no use for it.
+  EXPECT_EQ(seating.beside(), Models({1}));
+  hfta_seating_leave(&seating.state, 1, false, 0);
+  EXPECT_EQ(seating.beside(), Models({3}));
+  // What leaves makes the other one the first.
+  hfta_seating_leave(&seating.state, 0, true, 0);
+  EXPECT_EQ(seating.promoted, Models({3}));
+  EXPECT_EQ(seating.sitting(), Models({3}));
+  EXPECT_EQ(seating.beside(), Models({none}));
+  hfta_seating_wait(&seating.state, 1, 0);
+  EXPECT_EQ(seating.beside(), Models({1}));
+  // The one that needs no place beside was longer all the time.
+  EXPECT_FALSE(seating.step(3));
+  EXPECT_EQ(seating.promoted, Models({3, 1}));
+}
+
+TEST(Seating, TwoPartWhereThereIsAnEmptySeat) {
+  Seating seating(HFTA_SCHEDULER_LRTF,
+                  {{50, 0.001, true}, {40, 0.001, true}, {1, 0.001, true}}, 2,
+                  2);
+  seating.waitAll();
+  EXPECT_EQ(seating.beside(), Models({2, none}));
+  hfta_seating_leave(&seating.state, 1, true, 0);
+  // Before its unit has lasted.
+  EXPECT_FALSE(seating.step(0));
+  EXPECT_EQ(seating.sitting(), Models({2, none}));
+  hfta_seating_wait(&seating.state, 0, seating.now);
+  EXPECT_EQ(seating.sitting(), Models({2, 0}));
+}
+
+TEST(Seating, ReadingIsWorthAStepsPatience) {
+  for (bool spills : {false, true}) {
+    Seating seating(HFTA_SCHEDULER_LRTF, {{10, 1, spills}, {10, 1, spills}}, 1);
+    seating.waitAll();
+    EXPECT_EQ(seating.step(0), spills);
+    if (spills)
+      EXPECT_FALSE(seating.step(0));
+  }
+}
+
+TEST(Seating, AModelComesBackToWhereItsBytesAre) {
+  Seating seating(HFTA_SCHEDULER_FIFO, {{9, 1, true}, {9, 1, true}}, 2, 2);
+  hfta_seating_wait(&seating.state, 1, 0);
+  hfta_seating_wait(&seating.state, 0, 0);
+  EXPECT_EQ(seating.sitting(), Models({1, 0}));
+  hfta_seating_leave(&seating.state, 0, false, 0);
+  hfta_seating_leave(&seating.state, 1, false, 0);
+  hfta_seating_wait(&seating.state, 0, 0);
+  EXPECT_EQ(seating.sitting(), Models({none, 0}));
+  EXPECT_EQ(seating.state.seats[1].last[0], 0);
+}
+
+TEST(Seating, ForecastsAreWhatHappens) {
+  std::mt19937_64 random(7);
+  for (int i = 0; i < 50; ++i) {
+    std::vector<Model> models;
+    for (int64_t count = 2 + int64_t(random() % 6); count > 0; --count)
+      models.push_back({int64_t(1 + random() % 60),
+                        double(4 + random() % 64) / 64, // sums are exact
+
+                        random() % 2 == 0});
+    int64_t seats = 1 + int64_t(random() % 3);
+    for (hfta_scheduler scheduler :
+         {HFTA_SCHEDULER_LRTF, HFTA_SCHEDULER_FIFO, HFTA_SCHEDULER_SRTF,
+          HFTA_SCHEDULER_MODEL_PARALLEL}) {
+      Seating seating(scheduler, models, seats, 2);
+      double forecast = hfta_seating_forecast(&seating.state);
+      double bound = hfta_seating_bound(&seating.state);
+      EXPECT_NEAR(forecast, seating.run(), 1e-9);
+      EXPECT_GE(forecast, bound - 1e-9);
+      if (scheduler == HFTA_SCHEDULER_LRTF) {
+        double longest = 0;
+        for (const Model &model : models)
+          longest = std::max(longest, model.seconds);
+        EXPECT_LE(forecast, bound + 4 * longest);
+      }
+    }
+  }
+  Seating unknown(HFTA_SCHEDULER_LRTF, {{1, 1}, {1, 1}}, 1, 1, false);
+  EXPECT_TRUE(std::isnan(hfta_seating_forecast(&unknown.state)));
+  // One is being made, and nobody has said how long it is.
+  Seating begun(HFTA_SCHEDULER_LRTF, {{5, 1}, {5, 1}}, 2);
+  begun.state.models[1].steps_left = -1;
+  begun.state.models[1].step_seconds = NAN;
+  hfta_seating_wait(&begun.state, 1, 0);
+  EXPECT_TRUE(std::isnan(hfta_seating_forecast(&begun.state)));
+  begun.state.models[1].steps_left = 0;
+  EXPECT_EQ(hfta_seating_forecast(&begun.state), 5.0);
+}
