@@ -42,6 +42,11 @@ typedef struct hfta_train_options {
   struct hfta_fleet_model *model; ///< of several trainings that take turns at
                                   ///< seats; NULL: it has all to itself
   bool progress;
+  /// Where trainings of one process that run at the same time show their
+  /// progress together, and this one's place there. Borrowed; NULL: standard
+  /// error is for this one alone.
+  struct hfta_screen *screen;
+  int64_t screen_block;
   /// Asked after every step and while it evaluates; NULL: never stops early.
   bool (*should_stop)(void *argument);
   void *should_stop_argument;

@@ -3,7 +3,7 @@
 #include "commands/table.h"
 
 #include "hfta/json.h"
-#include "training/progress.h"
+#include "training/progress_text.h"
 
 #include <math.h>
 #include <stdlib.h>

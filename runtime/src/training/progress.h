@@ -1,34 +1,37 @@
 //===- progress.h - What a person sees while it trains ----------*- C -*-===//
 //
 // On a terminal a table of copies that is updated in place, a few times a
-// second; elsewhere plain lines. Everything goes to standard error.
+// second; elsewhere plain lines. Everything goes to standard error, or to a
+// screen where other trainings go on at the same time.
+//
+// Threads: one at a time an object.
 //===----------------------------------------------------------------------===//
 
 #ifndef HFTA_SRC_TRAINING_PROGRESS_H
 #define HFTA_SRC_TRAINING_PROGRESS_H
 
-#include "hfta/program.h"
-
-#include <stdbool.h>
+#include "training/progress_text.h"
+#include "training/screen.h"
 
 typedef struct hfta_progress {
-  const hfta_program *program;
   bool enabled;
   bool terminal;
-  int64_t total_steps;
-  int64_t first_step; ///< steps done before this process
   int64_t line_every; ///< without a terminal: steps between two lines
-  int drawn_lines;    ///< of the table on the screen
-  double begin;       ///< seconds
   double last_draw;
-  const bool *live;          ///< one a copy, borrowed; NULL: all run
-  const double *eval_losses; ///< of the last evaluation; NULL: none yet
-  const double *eval_metrics;
+  hfta_progress_state state; ///< losses are there while they are shown
+  hfta_drawing drawing;      ///< of the table, without a screen
+  hfta_screen *screen;       ///< borrowed; NULL: none
+  int64_t block;             ///< of the screen
 } hfta_progress;
 
 void hfta_progress_begin(hfta_progress *progress, const hfta_program *program,
                          bool enabled, int64_t first_step, int64_t total_steps,
                          int64_t line_every);
+
+/// Right after it: from now on all is shown as block number `block` of a
+/// screen, which is borrowed. NULL: nothing changes.
+void hfta_progress_join(hfta_progress *progress, hfta_screen *screen,
+                        int64_t block);
 
 /// A line of its own, above the table.
 void hfta_progress_note(hfta_progress *progress, const char *format, ...)
@@ -42,12 +45,8 @@ void hfta_progress_epoch(hfta_progress *progress, int64_t step, int64_t epoch,
                          const double *train_losses, const double *eval_losses,
                          const double *eval_metrics);
 
-/// Leaves the table as it stands.
+/// Leaves the table as it stands. What became of the training is told to the
+/// screen by who opened it.
 void hfta_progress_end(hfta_progress *progress);
-
-/// "88.12 %" for an accuracy, else four digits after the point; "-" for NaN if
-/// there is no such number at all.
-const char *hfta_metric_text(const hfta_program *program, double value,
-                             char buffer[32]);
 
 #endif // HFTA_SRC_TRAINING_PROGRESS_H

@@ -325,7 +325,8 @@ static hfta_status train(hfta_trainer *self) {
                       self->first_step, self->total_steps,
                       options->log_every ? options->log_every
                                          : HFTA_DEFAULT_LOG_EVERY);
-  self->progress.live = hfta_instance_live(self->instance);
+  self->progress.state.live = hfta_instance_live(self->instance);
+  hfta_progress_join(&self->progress, options->screen, options->screen_block);
   hfta_trainer_announce(self);
   hfta_fleet_expect(options->model, self->first_step,
                     self->total_steps - self->first_step);

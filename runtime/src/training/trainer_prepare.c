@@ -188,9 +188,12 @@ static hfta_status open_log(hfta_trainer *self) {
 void hfta_trainer_announce(hfta_trainer *self) {
   const hfta_program *program = self->program;
   hfta_progress *progress = &self->progress;
+  // A screen says the job's name in front of each note.
+  bool is_named = !self->options->screen;
   hfta_progress_note(
-      progress, "%s: %lld copies, batch %lld, %lld steps an epoch, %d threads",
-      program->name, (long long)program->copies, (long long)program->batch,
+      progress, "%s%s%lld copies, batch %lld, %lld steps an epoch, %d threads",
+      is_named ? program->name : "", is_named ? ": " : "",
+      (long long)program->copies, (long long)program->batch,
       (long long)self->steps_per_epoch, hfta_instance_threads(self->instance));
   if (!hfta_team_is_alone(&self->team))
     hfta_progress_note(progress, "%d ranks share %lld workers",

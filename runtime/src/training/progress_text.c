@@ -1,0 +1,155 @@
+//===- progress_text.c - How a training's numbers are written -------------===//
+
+#include "training/progress_text.h"
+#include "system/clock.h"
+
+#include <math.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+const char *hfta_metric_text(const hfta_program *program, double value,
+                             char buffer[32]) {
+  if (isnan(value))
+    snprintf(buffer, 32, "nan");
+  else if (strcmp(program->metric, "accuracy") == 0)
+    snprintf(buffer, 32, "%.2f %%", 100.0 * value);
+  else
+    snprintf(buffer, 32, "%.4f", value);
+  return buffer;
+}
+
+static void format_duration(double seconds, char buffer[32]) {
+  long whole = (long)(seconds + 0.5);
+  if (whole < 3600)
+    snprintf(buffer, 32, "%ld:%02ld", whole / 60, whole % 60);
+  else
+    snprintf(buffer, 32, "%ld:%02ld:%02ld", whole / 3600, whole / 60 % 60,
+             whole % 60);
+}
+
+static void format_state(const hfta_progress_state *state, char *buffer,
+                         size_t size) {
+  double seconds = hfta_now() - state->begin;
+  int64_t done = state->step - state->first_step;
+  double rate = seconds > 0 ? (double)done / seconds : 0;
+  char left[32] = "?";
+  if (rate > 0)
+    format_duration((double)(state->total_steps - state->step) / rate, left);
+  snprintf(buffer, size, "step %lld/%lld  epoch %lld  %.1f steps/s  %s left",
+           (long long)state->step, (long long)state->total_steps,
+           (long long)state->epoch, rate, left);
+}
+
+//===----------------------------------------------------------------------===//
+// A table
+//===----------------------------------------------------------------------===//
+
+void hfta_drawing_measure(hfta_drawing *drawing) {
+  struct winsize size = {0};
+  if (ioctl(STDERR_FILENO, TIOCGWINSZ, &size) != 0 || size.ws_col == 0)
+    size = (struct winsize){.ws_row = 24, .ws_col = 80};
+  drawing->rows = size.ws_row;
+  drawing->columns = size.ws_col;
+}
+
+void hfta_drawing_erase(hfta_drawing *drawing) {
+  if (drawing->lines > 0)
+    fprintf(drawing->file, "\x1b[%dA\x1b[J", drawing->lines);
+  drawing->lines = 0;
+}
+
+void hfta_drawing_put(hfta_drawing *drawing, const char *line) {
+  fprintf(drawing->file, "%.*s\n", drawing->columns - 1, line);
+  ++drawing->lines;
+}
+
+void hfta_drawing_put_state(hfta_drawing *drawing, const char *name,
+                            const hfta_progress_state *state) {
+  char line[512], text[160];
+  format_state(state, text, sizeof(text));
+  snprintf(line, sizeof(line), "%.320s%s%s", name ? name : "", name ? "  " : "",
+           text);
+  hfta_drawing_put(drawing, line);
+}
+
+static void put_copy(hfta_drawing *drawing, const hfta_progress_state *state,
+                     int64_t copy) {
+  char line[160], metric[32] = "";
+  if (state->live && !state->live[copy]) {
+    snprintf(line, sizeof(line), "%-6lld-", (long long)copy);
+    hfta_drawing_put(drawing, line);
+    return;
+  }
+  char test[32] = "";
+  if (state->eval_losses)
+    snprintf(test, sizeof(test), "%.5g", state->eval_losses[copy]);
+  if (state->eval_metrics)
+    hfta_metric_text(state->program, state->eval_metrics[copy], metric);
+  snprintf(line, sizeof(line), "%-6lld%-12.5g%-12s%s", (long long)copy,
+           state->losses[copy], test, metric);
+  hfta_drawing_put(drawing, line);
+}
+
+void hfta_drawing_put_copies(hfta_drawing *drawing,
+                             const hfta_progress_state *state, int64_t room) {
+  int64_t copies = state->program->copies;
+  int64_t shown = copies <= room ? copies : room > 2 ? room - 1 : 1;
+  char line[160];
+  snprintf(line, sizeof(line), "%-6s%-12s%-12s%s", "copy", "loss",
+           state->eval_losses ? "test loss" : "",
+           state->eval_metrics ? state->program->metric : "");
+  hfta_drawing_put(drawing, line);
+  for (int64_t copy = 0; copy < shown; ++copy)
+    put_copy(drawing, state, copy);
+  if (shown < copies) {
+    snprintf(line, sizeof(line), "... and %lld more",
+             (long long)(copies - shown));
+    hfta_drawing_put(drawing, line);
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// Lines
+//===----------------------------------------------------------------------===//
+
+/// The smallest and largest of the numbers that are numbers.
+static void find_range(const double *values, int64_t count, double *low,
+                       double *high) {
+  *low = NAN;
+  *high = NAN;
+  for (int64_t i = 0; i < count; ++i) {
+    if (!(values[i] >= *low))
+      *low = values[i] == values[i] ? values[i] : *low;
+    if (!(values[i] <= *high))
+      *high = values[i] == values[i] ? values[i] : *high;
+  }
+}
+
+void hfta_print_step(FILE *file, const hfta_progress_state *state) {
+  char line[160];
+  double low, high;
+  format_state(state, line, sizeof(line));
+  find_range(state->losses, state->program->copies, &low, &high);
+  fprintf(file, "%s  loss %.5g to %.5g\n", line, low, high);
+}
+
+void hfta_print_epoch(FILE *file, const hfta_progress_state *state) {
+  double low, high;
+  int64_t copies = state->program->copies;
+  find_range(state->losses, copies, &low, &high);
+  fprintf(file, "epoch %lld  train loss %.5g to %.5g", (long long)state->epoch,
+          low, high);
+  if (state->eval_losses) {
+    find_range(state->eval_losses, copies, &low, &high);
+    fprintf(file, "  test loss %.5g to %.5g", low, high);
+  }
+  if (state->eval_metrics) {
+    char from[32], to[32];
+    find_range(state->eval_metrics, copies, &low, &high);
+    fprintf(file, "  test %s %s to %s", state->program->metric,
+            hfta_metric_text(state->program, low, from),
+            hfta_metric_text(state->program, high, to));
+  }
+  fputc('\n', file);
+}

@@ -1,0 +1,298 @@
+//===- screen.c - Progress of several trainings at once -------------------===//
+
+#include "training/screen.h"
+#include "system/clock.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+typedef struct block {
+  const char *name;
+  bool has_begun, has_numbers, is_finished;
+  hfta_screen_outcome outcome;
+  int64_t last_step;         ///< of one that was stopped
+  hfta_progress_state state; ///< whose arrays are the block's own
+  double *numbers;           ///< losses, and two arrays of the last evaluation
+  bool *live;
+  bool is_shown; ///< by the drawing at hand
+  int64_t lines; ///< of its copies there, with the heading
+} block;
+
+struct hfta_screen {
+  bool shows;
+  bool terminal;
+  int64_t count;
+  pthread_mutex_t mutex; ///< of all that follows
+  hfta_drawing drawing;
+  bool is_covered; ///< the table has made room for other output
+  double last_draw;
+  block blocks[];
+};
+
+//===----------------------------------------------------------------------===//
+// What is shown where
+//===----------------------------------------------------------------------===//
+
+/// Whether a job has lines for its copies.
+static bool is_training(const block *self) {
+  return self->has_numbers && !self->is_finished;
+}
+
+/// Takes so many blocks: those of jobs that train before all others.
+static void choose_blocks(hfta_screen *self, int64_t count) {
+  for (int64_t i = 0; i < self->count; ++i) {
+    self->blocks[i].is_shown = is_training(&self->blocks[i]) && count > 0;
+    count -= self->blocks[i].is_shown;
+  }
+  for (int64_t i = 0; i < self->count && count > 0; ++i) {
+    count -= !self->blocks[i].is_shown;
+    self->blocks[i].is_shown = true;
+  }
+}
+
+static int64_t count_wanted(const block *self) {
+  bool has_copies = self->is_shown && is_training(self) && self->state.losses;
+  return has_copies ? 1 + self->state.program->copies : 0;
+}
+
+/// Gives each block the same number of lines for its copies. Who needs fewer
+/// leaves the rest to others.
+static void share_lines(hfta_screen *self, int64_t lines) {
+  int64_t open = self->count, share = 0;
+  for (int64_t i = 0; i < self->count; ++i)
+    self->blocks[i].lines = -1; // open
+  for (bool has_changed = true; has_changed && open > 0;) {
+    has_changed = false;
+    share = lines / open;
+    for (int64_t i = 0; i < self->count; ++i) {
+      block *one = &self->blocks[i];
+      if (one->lines >= 0 || count_wanted(one) > share)
+        continue;
+      one->lines = count_wanted(one);
+      lines -= one->lines;
+      --open;
+      has_changed = true;
+    }
+  }
+  int64_t rest = open > 0 ? lines % open : 0;
+  for (int64_t i = 0; i < self->count; ++i)
+    if (self->blocks[i].lines < 0)
+      self->blocks[i].lines = share + (rest-- > 0);
+}
+
+//===----------------------------------------------------------------------===//
+// Drawing
+//===----------------------------------------------------------------------===//
+
+static void format_outcome(const block *self, char *text, size_t bytes) {
+  switch (self->outcome) {
+  case HFTA_SCREEN_DONE:
+    snprintf(text, bytes, "done");
+    break;
+  case HFTA_SCREEN_FAILED:
+    snprintf(text, bytes, "failed");
+    break;
+  case HFTA_SCREEN_STOPPED:
+    snprintf(text, bytes, "stopped after step %lld",
+             (long long)self->last_step);
+    break;
+  }
+}
+
+static void put_block(const block *self, hfta_drawing *drawing) {
+  // A heading, a copy and the number of the others.
+  enum { FEWEST_LINES = 3 };
+  char line[512], text[64];
+  if (is_training(self)) {
+    hfta_drawing_put_state(drawing, self->name, &self->state);
+    int64_t wanted = count_wanted(self);
+    if (wanted > 0 && (self->lines == wanted || self->lines >= FEWEST_LINES))
+      hfta_drawing_put_copies(drawing, &self->state, self->lines - 1);
+    return;
+  }
+  if (self->is_finished)
+    format_outcome(self, text, sizeof(text));
+  else
+    snprintf(text, sizeof(text), self->has_begun ? "starting" : "waiting");
+  snprintf(line, sizeof(line), "%.320s  %s", self->name, text);
+  hfta_drawing_put(drawing, line);
+}
+
+/// A line below it stays free for the cursor, and one above it.
+static void put_table(hfta_screen *self, hfta_drawing *drawing) {
+  hfta_drawing_measure(drawing);
+  int64_t room = drawing->rows > 4 ? drawing->rows - 2 : 2;
+  int64_t shown = self->count <= room ? self->count : room - 1;
+  int64_t others = self->count - shown;
+  choose_blocks(self, shown);
+  share_lines(self, room - shown - (others > 0));
+  for (int64_t i = 0; i < self->count; ++i)
+    if (self->blocks[i].is_shown)
+      put_block(&self->blocks[i], drawing);
+  if (others > 0) {
+    char line[64];
+    snprintf(line, sizeof(line), "... and %lld more jobs", (long long)others);
+    hfta_drawing_put(drawing, line);
+  }
+}
+
+/// Writes a line of a block, if there is one, and on a terminal the table below
+/// it, at once: so that lines stay whole, and nobody sees half a table.
+static void show(hfta_screen *self, const block *of, const char *line) {
+  char *text = NULL;
+  size_t bytes = 0;
+  FILE *file = open_memstream(&text, &bytes);
+  if (!file)
+    return;
+  hfta_drawing drawing = self->drawing;
+  drawing.file = file;
+  hfta_drawing_erase(&drawing);
+  if (line)
+    fprintf(file, "%s: %s", of->name, line);
+  if (self->terminal)
+    put_table(self, &drawing);
+  if (fclose(file) == 0) {
+    (void)fwrite(text, 1, bytes, stderr);
+    self->drawing = drawing;
+    self->last_draw = hfta_now();
+  }
+  free(text);
+}
+
+//===----------------------------------------------------------------------===//
+// For a job's progress
+//===----------------------------------------------------------------------===//
+
+static bool is_due(const hfta_screen *self) {
+  return hfta_now() - self->last_draw >= HFTA_REDRAW_SECONDS;
+}
+
+void hfta_screen_begin(hfta_screen *screen, int64_t block) {
+  if (!screen->shows)
+    return;
+  pthread_mutex_lock(&screen->mutex);
+  screen->blocks[block].has_begun = true;
+  if (screen->terminal && is_due(screen))
+    show(screen, NULL, NULL);
+  pthread_mutex_unlock(&screen->mutex);
+}
+
+static const double *keep_array(double *to, const double *from, size_t count) {
+  return from ? memcpy(to, from, count * sizeof(double)) : NULL;
+}
+
+/// Others draw the block while its training goes on. Without memory for its
+/// copies' numbers, it has no lines for them.
+static void keep_numbers(block *self, const hfta_progress_state *state) {
+  size_t copies = (size_t)state->program->copies;
+  if (!self->numbers)
+    self->numbers = calloc(3 * copies, sizeof(double));
+  if (!self->live)
+    self->live = calloc(copies, sizeof(bool));
+  self->has_numbers = true;
+  self->state = *state;
+  if (!self->numbers || !self->live) {
+    self->state.losses = NULL;
+    return;
+  }
+  self->state.losses = keep_array(self->numbers, state->losses, copies);
+  self->state.eval_losses =
+      keep_array(self->numbers + copies, state->eval_losses, copies);
+  self->state.eval_metrics =
+      keep_array(self->numbers + 2 * copies, state->eval_metrics, copies);
+  if (state->live)
+    self->state.live = memcpy(self->live, state->live, copies * sizeof(bool));
+}
+
+void hfta_screen_update(hfta_screen *screen, int64_t block,
+                        const hfta_progress_state *state) {
+  if (!screen->terminal)
+    return;
+  pthread_mutex_lock(&screen->mutex);
+  keep_numbers(&screen->blocks[block], state);
+  if (state->step == state->total_steps || is_due(screen))
+    show(screen, NULL, NULL);
+  pthread_mutex_unlock(&screen->mutex);
+}
+
+void hfta_screen_line(hfta_screen *screen, int64_t block, const char *line) {
+  if (!screen->shows)
+    return;
+  pthread_mutex_lock(&screen->mutex);
+  show(screen, &screen->blocks[block], line);
+  pthread_mutex_unlock(&screen->mutex);
+}
+
+//===----------------------------------------------------------------------===//
+// For the command
+//===----------------------------------------------------------------------===//
+
+static void forget_numbers(block *self) {
+  free(self->numbers);
+  free(self->live);
+  self->numbers = NULL;
+  self->live = NULL;
+}
+
+void hfta_screen_finish(hfta_screen *screen, int64_t block,
+                        hfta_screen_outcome outcome, int64_t step) {
+  if (!screen)
+    return;
+  pthread_mutex_lock(&screen->mutex);
+  screen->blocks[block].is_finished = true;
+  screen->blocks[block].outcome = outcome;
+  screen->blocks[block].last_step = step;
+  forget_numbers(&screen->blocks[block]);
+  if (screen->drawing.lines > 0)
+    show(screen, NULL, NULL);
+  pthread_mutex_unlock(&screen->mutex);
+}
+
+void hfta_screen_begin_output(hfta_screen *screen) {
+  if (!screen)
+    return;
+  pthread_mutex_lock(&screen->mutex);
+  screen->is_covered = screen->drawing.lines > 0;
+  screen->drawing.file = stderr;
+  hfta_drawing_erase(&screen->drawing);
+}
+
+void hfta_screen_end_output(hfta_screen *screen) {
+  if (!screen)
+    return;
+  // Or it would come out within the table.
+  fflush(stdout);
+  if (screen->is_covered)
+    show(screen, NULL, NULL);
+  screen->is_covered = false;
+  pthread_mutex_unlock(&screen->mutex);
+}
+
+hfta_status hfta_screen_open(const char *const *names, int64_t count,
+                             bool shows, hfta_screen **out, hfta_error *error) {
+  *out = NULL;
+  hfta_screen *self =
+      calloc(1, sizeof(*self) + (size_t)count * sizeof(self->blocks[0]));
+  if (!self)
+    return hfta_fail(error, HFTA_UNSUPPORTED,
+                     "not enough memory to show progress");
+  self->shows = shows;
+  self->terminal = shows && isatty(STDERR_FILENO);
+  self->count = count;
+  pthread_mutex_init(&self->mutex, NULL);
+  for (int64_t i = 0; i < count; ++i)
+    self->blocks[i].name = names[i];
+  *out = self;
+  return HFTA_OK;
+}
+
+void hfta_screen_close(hfta_screen *screen) {
+  if (!screen)
+    return;
+  for (int64_t i = 0; i < screen->count; ++i)
+    forget_numbers(&screen->blocks[i]);
+  pthread_mutex_destroy(&screen->mutex);
+  free(screen);
+}
