@@ -1,15 +1,11 @@
 //===- trace.c - Recording what is done when ------------------------------===//
 
 #include "system/clock.h"
-#include "system/file.h"
 #include "system/pages.h"
 #include "trace/trace_ranks.h"
 
 #include <stdatomic.h>
 #include <stdlib.h>
-#include <sys/stat.h>
-
-enum { CAPACITY = 1 << 16 };
 
 struct hfta_trace {
   hfta_instance *instance;
@@ -31,7 +27,7 @@ struct hfta_trace {
 /// NULL if there is no room left.
 static hfta_trace_event *add_event(hfta_trace *self) {
   long long place = atomic_fetch_add(&self->asked, 1);
-  return place < CAPACITY ? &self->events[place] : NULL;
+  return place < HFTA_TRACE_CAPACITY ? &self->events[place] : NULL;
 }
 
 static void note_activity(void *argument, const hfta_activity *activity) {
@@ -97,52 +93,29 @@ void hfta_trace_end_step(hfta_trace *trace) {
 // Writing
 //===----------------------------------------------------------------------===//
 
-/// Finds out before the first step that there can be no such file. What is
-/// opened stays open no longer than needed: it is a file with a name of its
-/// own, which a process that is killed would leave.
-static hfta_status check_path(const char *path, hfta_error *error) {
-  struct stat there;
-  bool is_pipe_or_device = stat(path, &there) == 0 && !S_ISREG(there.st_mode) &&
-                           !S_ISDIR(there.st_mode);
-  if (is_pipe_or_device)
-    return HFTA_OK;
-  hfta_output *output;
-  hfta_status status = hfta_output_open(path, &output, error);
-  hfta_output_discard(output);
-  return status;
-}
+/// What rank 0 writes: the parts of all ranks.
+typedef struct parts {
+  hfta_communicator *communicator;
+  const hfta_trace_part *own;
+} parts;
 
-static hfta_status write_text(void *argument, const char *text, uint64_t bytes,
-                              hfta_error *error) {
-  return hfta_output_write(argument, text, bytes, error);
-}
-
-static hfta_status write_parts(hfta_communicator *communicator,
-                               const hfta_trace_part *part, hfta_output *output,
+static hfta_status write_parts(void *argument, const hfta_trace_sink *sink,
                                hfta_error *error) {
-  hfta_trace_sink sink = {write_text, output};
-  hfta_status status = hfta_trace_write_head(part, &sink, error);
+  const parts *all = argument;
+  hfta_status status = hfta_trace_write_head(all->own, sink, error);
   if (status == HFTA_OK)
-    status = hfta_trace_gather(communicator, part, &sink, error);
+    status = hfta_trace_gather(all->communicator, all->own, sink, error);
   if (status == HFTA_OK)
-    status = hfta_trace_write_tail(&sink, error);
+    status = hfta_trace_write_tail(sink, error);
   return status;
 }
 
 static hfta_status write_file(const hfta_trace *self,
                               const hfta_trace_part *part, hfta_error *error) {
-  hfta_communicator *communicator = self->instance->communicator;
-  if (communicator->rank > 0)
-    return hfta_trace_gather(communicator, part, NULL, error);
-  hfta_output *output;
-  hfta_status status = hfta_output_open(self->path, &output, error);
-  if (status != HFTA_OK)
-    return status;
-  status = write_parts(communicator, part, output, error);
-  if (status == HFTA_OK)
-    return hfta_output_commit(output, error);
-  hfta_output_discard(output);
-  return status;
+  parts all = {self->instance->communicator, part};
+  return all.communicator->rank == 0
+             ? hfta_trace_write_file(self->path, write_parts, &all, error)
+             : hfta_trace_gather(all.communicator, part, NULL, error);
 }
 
 hfta_status hfta_trace_finish(hfta_trace *trace, int64_t *dropped,
@@ -152,7 +125,7 @@ hfta_status hfta_trace_finish(hfta_trace *trace, int64_t *dropped,
     return HFTA_OK;
   trace->is_finished = true;
   int64_t asked = atomic_load(&trace->asked);
-  int64_t count = asked < CAPACITY ? asked : CAPACITY;
+  int64_t count = asked < HFTA_TRACE_CAPACITY ? asked : HFTA_TRACE_CAPACITY;
   *dropped = asked - count;
   hfta_trace_part part = {.instance = trace->instance,
                           .events = trace->events,
@@ -180,14 +153,15 @@ hfta_status hfta_trace_open(hfta_instance *instance,
   self->observer = (hfta_observer){note_activity, self};
   self->first = options->first;
   self->steps = options->steps ? options->steps : HFTA_DEFAULT_TRACE_STEPS;
-  self->events = hfta_pages_map(CAPACITY * sizeof(hfta_trace_event), 64);
+  self->events =
+      hfta_pages_map(HFTA_TRACE_CAPACITY * sizeof(hfta_trace_event), 64);
   hfta_status status = HFTA_OK;
   if (!self->events)
     status =
         hfta_fail(error, HFTA_UNSUPPORTED, "not enough memory for a trace");
   if (status == HFTA_OK)
     status = instance->communicator->rank == 0
-                 ? check_path(options->path, error)
+                 ? hfta_trace_check_path(options->path, error)
                  : HFTA_OK;
   self->zero = hfta_now();
   if (status == HFTA_OK)
@@ -203,6 +177,7 @@ hfta_status hfta_trace_open(hfta_instance *instance,
 void hfta_trace_close(hfta_trace *trace) {
   if (!trace)
     return;
-  hfta_pages_unmap(trace->events, CAPACITY * sizeof(hfta_trace_event));
+  hfta_pages_unmap(trace->events,
+                   HFTA_TRACE_CAPACITY * sizeof(hfta_trace_event));
   free(trace);
 }

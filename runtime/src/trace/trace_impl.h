@@ -5,6 +5,7 @@
 
 #include "schedule/instance_impl.h"
 #include "trace/trace.h"
+#include "trace/trace_elements.h"
 
 /// An activity as it is kept. Of numbers that a kind doesn't have: -1.
 typedef struct hfta_trace_event {
@@ -29,20 +30,9 @@ typedef struct hfta_trace_part {
   double zero; ///< when the trace begins, by this rank's clock
 } hfta_trace_part;
 
-/// Takes a piece of the file's text.
-typedef struct hfta_trace_sink {
-  hfta_status (*take)(void *argument, const char *text, uint64_t bytes,
-                      hfta_error *error);
-  void *argument;
-} hfta_trace_sink;
-
-/// What stands before the first part, between two parts and after the last.
+/// What stands before the first part.
 hfta_status hfta_trace_write_head(const hfta_trace_part *part,
                                   const hfta_trace_sink *sink,
-                                  hfta_error *error);
-hfta_status hfta_trace_write_comma(const hfta_trace_sink *sink,
-                                   hfta_error *error);
-hfta_status hfta_trace_write_tail(const hfta_trace_sink *sink,
                                   hfta_error *error);
 
 /// The names of a rank's rows and all its events, in pieces of bounded size.

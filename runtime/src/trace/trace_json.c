@@ -1,19 +1,13 @@
 //===- trace_json.c - A rank's events as JSON -----------------------------===//
 //
-// In Chrome's trace event format: "X" are activities, "M" names, "s" and "f"
-// the two ends of an arrow. Times are in microseconds.
+// Of the format's elements, "s" and "f" are the two ends of an arrow.
 //===----------------------------------------------------------------------===//
 
-#include "hfta/json.h"
 #include "text/ranges.h"
 #include "trace/trace_impl.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
-
-/// So many events are one piece of text.
-enum { PIECE = 512 };
 
 //===----------------------------------------------------------------------===//
 // Rows
@@ -105,55 +99,11 @@ static void name_row(const hfta_trace_part *part, uint32_t row, char *name,
 }
 
 //===----------------------------------------------------------------------===//
-// Elements
+// Names
 //===----------------------------------------------------------------------===//
 
-static int rank_of(const hfta_trace_part *part) {
-  return part->instance->communicator->rank;
-}
-
-/// The keys that all elements have.
-static void begin_element(const hfta_trace_part *part, hfta_json_writer *writer,
-                          const char *phase, const char *name, uint32_t row) {
-  hfta_json_begin_object(writer);
-  hfta_json_put_string(writer, "name", name);
-  hfta_json_put_string(writer, "ph", phase);
-  hfta_json_put_integer(writer, "pid", rank_of(part));
-  hfta_json_put_integer(writer, "tid", row);
-}
-
-/// Whole nanoseconds.
-static void put_time(hfta_json_writer *writer, const char *key,
-                     double nanoseconds) {
-  hfta_json_key(writer, key);
-  hfta_json_number(writer, nanoseconds / 1e3, HFTA_F64);
-}
-
-static double nanoseconds_at(const hfta_trace_part *part, double time) {
-  return round(1e9 * (time - part->zero));
-}
-
-/// Metadata with a text.
-static void name(const hfta_trace_part *part, hfta_json_writer *writer,
-                 const char *what, uint32_t row, const char *key,
-                 const char *text) {
-  begin_element(part, writer, "M", what, row);
-  hfta_json_key(writer, "args");
-  hfta_json_begin_object(writer);
-  hfta_json_put_string(writer, key, text);
-  hfta_json_end_object(writer);
-  hfta_json_end_object(writer);
-}
-
-/// Metadata that puts rows, or ranks, in the order of their numbers.
-static void put_order(const hfta_trace_part *part, hfta_json_writer *writer,
-                      const char *what, uint32_t row, int64_t number) {
-  begin_element(part, writer, "M", what, row);
-  hfta_json_key(writer, "args");
-  hfta_json_begin_object(writer);
-  hfta_json_put_integer(writer, "sort_index", number);
-  hfta_json_end_object(writer);
-  hfta_json_end_object(writer);
+static hfta_trace_row place_of(const hfta_trace_part *part, uint32_t row) {
+  return (hfta_trace_row){part->instance->communicator->rank, row};
 }
 
 static void name_rank(const hfta_trace_part *part, hfta_json_writer *writer) {
@@ -167,13 +117,7 @@ static void name_rank(const hfta_trace_part *part, hfta_json_writer *writer) {
   char text[192];
   snprintf(text, sizeof(text), "rank %d (worker%s %s)", ranks->rank,
            count > 1 ? "s" : "", workers.text);
-  name(part, writer, "process_name", 0, "name", text);
-  put_order(part, writer, "process_sort_index", 0, ranks->rank);
-  if (part->dropped == 0)
-    return;
-  snprintf(text, sizeof(text), "%lld events were dropped",
-           (long long)part->dropped);
-  name(part, writer, "process_labels", 0, "labels", text);
+  hfta_trace_name_process(writer, ranks->rank, text, part->dropped);
 }
 
 //===----------------------------------------------------------------------===//
@@ -320,10 +264,9 @@ static void put_event(const hfta_trace_part *part,
                       const hfta_trace_event *event, hfta_json_writer *writer) {
   char text[256];
   name_event(part, event, text, sizeof(text));
-  begin_element(part, writer, "X", text, row_of(part, event));
-  double begin = nanoseconds_at(part, event->begin);
-  put_time(writer, "ts", begin);
-  put_time(writer, "dur", nanoseconds_at(part, event->end) - begin);
+  hfta_trace_begin_element(writer, "X", text,
+                           place_of(part, row_of(part, event)));
+  hfta_trace_put_span(writer, part->zero, event->begin, event->end);
   put_arguments(part, event, writer);
   hfta_json_end_object(writer);
 }
@@ -378,10 +321,11 @@ static bool put_arrow(const hfta_trace_part *part, arrow_list *list,
   char id[96];
   snprintf(id, sizeof(id), "%lld-%lld-%d-%lld", (long long)from, (long long)to,
            label->tag, (long long)kind->count++);
-  begin_element(part, writer, sends ? "s" : "f", label->what,
-                row_of(part, event));
-  put_time(writer, "ts",
-           nanoseconds_at(part, sends ? event->begin : event->end));
+  hfta_trace_begin_element(writer, sends ? "s" : "f", label->what,
+                           place_of(part, row_of(part, event)));
+  hfta_trace_put_time(
+      writer, "ts",
+      hfta_trace_nanoseconds(part->zero, sends ? event->begin : event->end));
   hfta_json_put_string(writer, "cat", "message");
   hfta_json_put_string(writer, "id", id);
   if (!sends)
@@ -403,19 +347,6 @@ static bool put_arrows(const hfta_trace_part *part, arrow_list *list,
 // Pieces of text
 //===----------------------------------------------------------------------===//
 
-/// Hands on the elements of an array, without its brackets.
-static hfta_status hand_on(hfta_json_writer *writer,
-                           const hfta_trace_sink *sink, hfta_error *error) {
-  hfta_json_end_array(writer);
-  hfta_status status = hfta_json_finish(writer, error);
-  size_t length = 0;
-  const char *text = hfta_json_text(writer, &length);
-  if (status == HFTA_OK)
-    status = sink->take(sink->argument, text + 1, length - 2, error);
-  hfta_json_release(writer);
-  return status;
-}
-
 static hfta_status write_names(const hfta_trace_part *part,
                                const hfta_trace_sink *sink, hfta_error *error) {
   uint32_t rows = count_rows(part);
@@ -425,24 +356,17 @@ static hfta_status write_names(const hfta_trace_part *part,
   for (int64_t i = 0; i < part->count; ++i)
     is_used[row_of(part, &part->events[i])] = true;
   hfta_json_writer writer;
-  hfta_json_to_memory(&writer);
-  hfta_json_begin_array(&writer);
+  hfta_trace_begin_piece(&writer);
   name_rank(part, &writer);
   for (uint32_t row = 0; row < rows; ++row) {
     char text[64];
     if (!is_used[row])
       continue;
     name_row(part, row, text, sizeof(text));
-    name(part, &writer, "thread_name", row, "name", text);
-    put_order(part, &writer, "thread_sort_index", row, row);
+    hfta_trace_name_row(&writer, place_of(part, row), text);
   }
   free(is_used);
-  return hand_on(&writer, sink, error);
-}
-
-hfta_status hfta_trace_write_comma(const hfta_trace_sink *sink,
-                                   hfta_error *error) {
-  return sink->take(sink->argument, ",\n", 2, error);
+  return hfta_trace_end_piece(&writer, sink, error);
 }
 
 /// Events from number `begin` on.
@@ -453,15 +377,15 @@ static hfta_status write_piece(const hfta_trace_part *part, int64_t begin,
   if (status != HFTA_OK)
     return status;
   hfta_json_writer writer;
-  hfta_json_to_memory(&writer);
-  hfta_json_begin_array(&writer);
+  hfta_trace_begin_piece(&writer);
   bool ok = true;
-  for (int64_t i = begin; i < part->count && i < begin + PIECE && ok; ++i) {
+  for (int64_t i = begin; i < part->count && i < begin + HFTA_TRACE_PIECE && ok;
+       ++i) {
     put_event(part, &part->events[i], &writer);
     ok = put_arrows(part, list, &part->events[i], &writer);
   }
   if (ok)
-    return hand_on(&writer, sink, error);
+    return hfta_trace_end_piece(&writer, sink, error);
   hfta_json_release(&writer);
   return hfta_fail(error, HFTA_UNSUPPORTED, "not enough memory for a trace");
 }
@@ -471,7 +395,8 @@ hfta_status hfta_trace_write_part(const hfta_trace_part *part,
                                   hfta_error *error) {
   arrow_list list = {NULL, 0};
   hfta_status status = write_names(part, sink, error);
-  for (int64_t i = 0; i < part->count && status == HFTA_OK; i += PIECE)
+  for (int64_t i = 0; i < part->count && status == HFTA_OK;
+       i += HFTA_TRACE_PIECE)
     status = write_piece(part, i, &list, sink, error);
   free(list.kinds);
   return status;
@@ -481,26 +406,8 @@ hfta_status hfta_trace_write_head(const hfta_trace_part *part,
                                   const hfta_trace_sink *sink,
                                   hfta_error *error) {
   hfta_json_writer writer;
-  hfta_json_to_memory(&writer);
-  hfta_json_begin_object(&writer);
-  hfta_json_put_string(&writer, "displayTimeUnit", "ms");
-  hfta_json_key(&writer, "otherData");
-  hfta_json_begin_object(&writer);
+  hfta_trace_begin_head(&writer);
   hfta_json_put_string(&writer, "program", part->instance->program->name);
   hfta_json_put_integer(&writer, "ranks", part->instance->communicator->size);
-  hfta_json_end_object(&writer);
-  hfta_json_key(&writer, "traceEvents");
-  hfta_json_begin_array(&writer);
-  size_t length = 0;
-  const char *text = hfta_json_text(&writer, &length);
-  hfta_status status = text ? sink->take(sink->argument, text, length, error)
-                            : hfta_fail(error, HFTA_UNSUPPORTED,
-                                        "not enough memory for a trace");
-  hfta_json_release(&writer);
-  return status;
-}
-
-hfta_status hfta_trace_write_tail(const hfta_trace_sink *sink,
-                                  hfta_error *error) {
-  return sink->take(sink->argument, "]}\n", 3, error);
+  return hfta_trace_end_head(&writer, sink, error);
 }
