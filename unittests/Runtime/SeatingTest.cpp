@@ -67,7 +67,7 @@ public:
   /// A model's step; false: it stands up.
   bool step(int64_t model) {
     now += models[model].seconds;
-    return hfta_seating_pass(&state, model, 1, now);
+    return hfta_seating_pass(&state, model, 1, NAN, now);
   }
 
   /// Step by step until all have ended, each first one as fast as it can.
@@ -87,7 +87,7 @@ public:
       if (best == HFTA_NOBODY)
         return now;
       now = end;
-      bool stays = hfta_seating_pass(&state, best, 1, now);
+      bool stays = hfta_seating_pass(&state, best, 1, NAN, now);
       if (state.models[best].steps_left == 0)
         hfta_seating_leave(&state, best, true, now);
       else if (!stays)
@@ -252,6 +252,23 @@ TEST(Seating, AModelComesBackToWhereItsBytesAre) {
   hfta_seating_wait(&seating.state, 0, 0);
   EXPECT_EQ(seating.sitting(), Models({none, 0}));
   EXPECT_EQ(seating.state.seats[1].last[0], 0);
+}
+
+TEST(Seating, WhoSharesASeatTakesWhatItComputes) {
+  Seating seating(HFTA_SCHEDULER_FIFO, {{50, 1, true}, {40, 1, true}}, 1, 2,
+                  false);
+  hfta_seating_wait(&seating.state, 0, 0);
+  const hfta_model_seating *models = seating.state.models;
+  EXPECT_TRUE(hfta_seating_pass(&seating.state, 0, 1, 0.25, 4));
+  EXPECT_EQ(models[0].step_seconds, 4);
+  hfta_seating_wait(&seating.state, 1, 5);
+  EXPECT_TRUE(hfta_seating_pass(&seating.state, 0, 1, 2, 8));
+  EXPECT_TRUE(hfta_seating_pass(&seating.state, 1, 1, 3, 9));
+  EXPECT_EQ(models[0].step_seconds, 2);
+  EXPECT_EQ(models[1].step_seconds, 3);
+  EXPECT_EQ(models[0].all_steps, 2);
+  EXPECT_EQ(models[0].all_seconds, 6);
+  EXPECT_EQ(models[1].all_seconds, 3);
 }
 
 TEST(Seating, ForecastsAreWhatHappens) {

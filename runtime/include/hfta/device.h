@@ -140,6 +140,9 @@ typedef struct hfta_device_functions {
   /// Among the devices that share its threads, this one's tasks go first: those
   /// of others begin when none of it waits. May be called by any thread.
   void (*go_first)(hfta_device *device);
+  /// Seconds for which its tasks have had threads that it uses since
+  /// `use_threads` was first called.
+  double (*computed)(hfta_device *device);
 
   /// Returns when all work of all queues is done. Fails with the first error
   /// since the last call, which names the command.

@@ -183,6 +183,10 @@ static void cpu_go_first(hfta_device *device) {
   hfta_queues_go_first(queues_of(device));
 }
 
+static double cpu_computed(hfta_device *device) {
+  return hfta_queues_computed(queues_of(device));
+}
+
 static hfta_status cpu_wait_for(hfta_device *device, uint64_t queues,
                                 hfta_error *error) {
   return hfta_queues_wait(queues_of(device), queues, error);
@@ -218,6 +222,7 @@ const hfta_device_functions hfta_device_cpu = {
     .await = cpu_await,
     .use_threads = cpu_use_threads,
     .go_first = cpu_go_first,
+    .computed = cpu_computed,
     .wait = cpu_wait,
     .wait_for = cpu_wait_for,
     .observe = cpu_observe,

@@ -35,7 +35,10 @@ struct hfta_queues {
   hfta_observer observer;
   hfta_task_runner runner; // none: the pool
   bool computes;           // the host does
-  uint32_t waiting;        // tasks, for the pool, whose mutex it is under
+  // Under the pool's mutex.
+  uint32_t waiting;       // tasks, for the pool
+  bool is_timed;          // how long tasks have the pool
+  double taken, computed; // since when, and for how long before
 
   pthread_mutex_t observing; // one thread at a time tells the observer
   pthread_mutex_t mutex;     // of all that follows, and the queues' numbers
@@ -91,6 +94,8 @@ static bool take_pool(hfta_queues *self, uint32_t queue,
   bool is_ours = may_take(self);
   if (is_ours)
     pool->is_taken = true;
+  if (is_ours && self->is_timed)
+    self->taken = hfta_now();
   pthread_mutex_unlock(&pool->mutex);
   return is_ours;
 }
@@ -98,6 +103,8 @@ static bool take_pool(hfta_queues *self, uint32_t queue,
 static void leave_pool(hfta_queues *self) {
   hfta_shared_pool *pool = self->pool;
   pthread_mutex_lock(&pool->mutex);
+  if (self->is_timed)
+    self->computed += hfta_now() - self->taken;
   pool->is_taken = false;
   pthread_cond_broadcast(&pool->freed);
   pthread_mutex_unlock(&pool->mutex);
@@ -433,10 +440,18 @@ static void stop_being_first(hfta_queues *self) {
 }
 
 void hfta_queues_use_pool(hfta_queues *self, hfta_shared_pool *pool) {
+  self->is_timed = true;
   if (pool == self->pool)
     return;
   stop_being_first(self);
   self->pool = pool;
+}
+
+double hfta_queues_computed(hfta_queues *self) {
+  pthread_mutex_lock(&self->pool->mutex);
+  double seconds = self->computed;
+  pthread_mutex_unlock(&self->pool->mutex);
+  return seconds;
 }
 
 void hfta_queues_go_first(hfta_queues *self) {

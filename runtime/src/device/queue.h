@@ -67,6 +67,9 @@ void hfta_queues_use_pool(hfta_queues *queues, hfta_shared_pool *pool);
 /// Of those that share their pool.
 void hfta_queues_go_first(hfta_queues *queues);
 
+/// Seconds for which their tasks have had the pool, since it was chosen.
+double hfta_queues_computed(hfta_queues *queues);
+
 /// After the last work is done. NULL is allowed.
 void hfta_queues_destroy(hfta_queues *queues);
 

@@ -8,17 +8,15 @@
 #include <pthread.h>
 #include <stdlib.h>
 
-/// Of each model, before anything is expected of it.
-enum { TIMED_STEPS = 4 };
-
 struct hfta_fleet_model {
   hfta_fleet *fleet;
   int64_t number;
   hfta_instance *instance; ///< NULL while there is none
   pthread_cond_t sits;
   hfta_seat seat; ///< where it sits
-  int64_t steps_done;
-  hfta_unit unit; ///< under way
+  int64_t steps_done, first_step;
+  hfta_unit unit;  ///< under way
+  double computed; ///< until it was asked last
 };
 
 /// One of a seat's: whose kernels run on the seat's threads, with an arena.
@@ -241,17 +239,20 @@ static double count_busy(hfta_fleet *self) {
   return now;
 }
 
-/// As soon as some steps of each model that goes on have been timed: the first
-/// ones take longer.
+/// As soon as all models that go on have been timed, and a tenth of what there
+/// is to do is done: first steps take longer.
 static void note_forecast(hfta_fleet *self, double now) {
   if (!isnan(self->forecast))
     return;
   for (int64_t i = 0; i < self->options.models; ++i) {
     const hfta_model_seating *row = &self->seating.models[i];
-    if (row->timed_steps < TIMED_STEPS && row->steps_left != 0 &&
+    if (row->timed_steps < 1 && row->steps_left != 0 &&
         row->state != HFTA_MODEL_GONE)
       return;
   }
+  double done = now - self->begin;
+  if (done < (done + hfta_seating_bound(&self->seating)) / 10)
+    return;
   double left = hfta_seating_forecast(&self->seating);
   self->forecast = now - self->begin + left;
   self->bound = now - self->begin + hfta_seating_bound(&self->seating);
@@ -276,6 +277,8 @@ const hfta_seat *hfta_fleet_sit(hfta_fleet_model *model, hfta_unit_kind kind) {
   pthread_mutex_lock(&self->mutex);
   hfta_model_seating *row = row_of(model);
   double now = count_busy(self);
+  if (row->state == HFTA_MODEL_SITS && model->unit.kind != kind)
+    end_unit(model, now);
   if (row->state != HFTA_MODEL_SITS)
     hfta_seating_wait(&self->seating, model->number, now);
   while (row->state == HFTA_MODEL_WAITS)
@@ -313,8 +316,17 @@ void hfta_fleet_expect(hfta_fleet_model *model, int64_t done, int64_t left) {
     return;
   pthread_mutex_lock(&model->fleet->mutex);
   row_of(model)->steps_left = left;
-  model->steps_done = done;
+  model->steps_done = model->first_step = done;
   pthread_mutex_unlock(&model->fleet->mutex);
+}
+
+/// Since this was asked last.
+static double find_computed(hfta_fleet_model *model) {
+  double before = model->computed;
+  if (!model->instance)
+    return NAN;
+  model->computed = hfta_instance_computed(model->instance);
+  return model->computed - before;
 }
 
 void hfta_fleet_pass(hfta_fleet_model *model, int64_t steps) {
@@ -325,8 +337,10 @@ void hfta_fleet_pass(hfta_fleet_model *model, int64_t steps) {
   double now = count_busy(self);
   model->steps_done += steps;
   hfta_unit unit = model->unit;
+  double computed = find_computed(model);
   if (row_of(model)->state == HFTA_MODEL_SITS &&
-      (!hfta_seating_pass(&self->seating, model->number, steps, now) ||
+      (!hfta_seating_pass(&self->seating, model->number, steps, computed,
+                          now) ||
        unit.kind != HFTA_UNIT_STEPS))
     end_unit(model, now);
   note_forecast(self, now);
@@ -351,6 +365,20 @@ void hfta_fleet_stand_up(hfta_fleet_model *model) {
 void hfta_fleet_quit(hfta_fleet_model *model) {
   if (model)
     leave(model, true);
+}
+
+hfta_fleet_measure hfta_fleet_measured(const hfta_fleet *fleet, int64_t model) {
+  const hfta_model_seating *row = &fleet->seating.models[model];
+  const hfta_fleet_model *own = &fleet->models[model];
+  int64_t steps = own->steps_done - own->first_step;
+  double mean = row->all_steps > 0 ? row->all_seconds / (double)row->all_steps
+                                   : row->step_seconds;
+  return (hfta_fleet_measure){
+      .steps = steps, .seconds = steps > 0 ? mean * (double)steps : 0.0};
+}
+
+const hfta_fleet_options *hfta_fleet_get_options(const hfta_fleet *fleet) {
+  return &fleet->options;
 }
 
 hfta_fleet_summary hfta_fleet_summarize(hfta_fleet *fleet) {

@@ -101,12 +101,23 @@ void hfta_fleet_stand_up(hfta_fleet_model *model);
 /// The training has ended.
 void hfta_fleet_quit(hfta_fleet_model *model);
 
+/// What a model's steps took where it was the first at its seat.
+typedef struct hfta_fleet_measure {
+  int64_t steps;  ///< done in this run, all of them
+  double seconds; ///< that these took: those that weren't timed as the others
+} hfta_fleet_measure;
+
+/// After the last model has gone.
+hfta_fleet_measure hfta_fleet_measured(const hfta_fleet *fleet, int64_t model);
+
+const hfta_fleet_options *hfta_fleet_get_options(const hfta_fleet *fleet);
+
 /// What came of it all, after the last model has gone.
 typedef struct hfta_fleet_summary {
   double seconds;  ///< from the first unit's begin to the last one's end
   double busy;     ///< the part of all seats' time in which models sat
-  double forecast; ///< what `seconds` was expected to be when the last model's
-                   ///< first step had been timed; NaN: some never was
+  double forecast; ///< what `seconds` was expected to be when a tenth of it
+                   ///< was over; NaN: some model's steps were never timed
   double bound;    ///< the least possible, as expected then
 } hfta_fleet_summary;
 hfta_fleet_summary hfta_fleet_summarize(hfta_fleet *fleet);

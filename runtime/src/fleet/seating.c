@@ -146,6 +146,10 @@ static void sit(hfta_seating *self, int64_t model, int64_t index, int place,
   row->seat = index;
   row->place = place;
   row->since = row->unit = now;
+  int64_t other = seat->models[!place];
+  row->has_shared = other != HFTA_NOBODY;
+  if (other != HFTA_NOBODY)
+    self->models[other].has_shared = true;
   if (self->seated)
     self->seated(self->argument, model);
 }
@@ -189,6 +193,7 @@ static void vacate(hfta_seating *self, int64_t model, double now) {
   if (!was_first || other == HFTA_NOBODY)
     return;
   seat->first = self->models[other].place;
+  self->models[other].has_shared = true;
   self->models[other].since = self->models[other].unit = now;
   if (self->promoted)
     self->promoted(self->argument, other);
@@ -233,6 +238,20 @@ static void note_time(hfta_model_seating *row, int64_t steps, double seconds) {
   row->step_seconds = row->timed_seconds / row->timed_steps;
 }
 
+static void note_steps(hfta_model_seating *row, int64_t steps, double computed,
+                       double now, bool is_first) {
+  bool is_shared = row->has_shared && !isnan(computed);
+  double seconds = is_shared ? computed : now - row->since;
+  // Who isn't the first has waited for the one who is.
+  bool counts = is_first || is_shared;
+  if (counts || row->timed_steps == 0)
+    note_time(row, steps, seconds);
+  if (!counts)
+    return;
+  row->all_seconds += seconds;
+  row->all_steps += steps;
+}
+
 /// Whether somebody who could have its place goes before the model. Where
 /// reading costs time a model stays while it is no more than a step behind.
 static bool is_overtaken(const hfta_seating *self, int64_t model) {
@@ -252,19 +271,18 @@ static bool is_overtaken(const hfta_seating *self, int64_t model) {
 }
 
 bool hfta_seating_pass(hfta_seating *self, int64_t model, int64_t steps,
-                       double now) {
+                       double computed, double now) {
   hfta_model_seating *row = &self->models[model];
   const hfta_seat_state *seat = &self->seats[row->seat];
   bool is_first = seat->first == row->place;
   bool is_new = row->timed_steps == 0;
   if (steps > 0) {
-    // Who isn't the first has waited for the one who is.
-    if (is_first || is_new)
-      note_time(row, steps, now - row->since);
+    note_steps(row, steps, computed, now, is_first);
     if (row->steps_left > 0)
       row->steps_left -= steps < row->steps_left ? steps : row->steps_left;
   }
   row->since = now;
+  row->has_shared = second_of(seat) != HFTA_NOBODY && !is_empty(seat);
   row->draw = draw(self);
   // With a seat to itself each of the two would be faster.
   bool can_part = self->scheduler != HFTA_SCHEDULER_MODEL_PARALLEL &&
@@ -351,7 +369,8 @@ double hfta_seating_forecast(const hfta_seating *self) {
   int64_t model;
   while ((model = find_end(&copy, unit, &now)) != HFTA_NOBODY) {
     hfta_model_seating *row = &copy.models[model];
-    bool stays = hfta_seating_pass(&copy, model, steps_of_unit(row, unit), now);
+    bool stays =
+        hfta_seating_pass(&copy, model, steps_of_unit(row, unit), NAN, now);
     if (row->steps_left == 0)
       hfta_seating_leave(&copy, model, true, now);
     else if (!stays)

@@ -55,11 +55,14 @@ typedef struct hfta_model_seating {
   double timed_steps; ///< that took these seconds; the first one of all, which
                       ///< touches memory for the first time, counts for
                       ///< `step_seconds` until there are others
-  int64_t seat;       ///< where it sits
-  int place;          ///< there
-  double since;       ///< when it sat down, or became the first
-  double unit;        ///< when its unit began
-  double draw;        ///< of a random order
+  double all_seconds; ///< of all steps that were timed so
+  int64_t all_steps;
+  int64_t seat;    ///< where it sits
+  int place;       ///< there
+  double since;    ///< when it sat down, or became the first
+  bool has_shared; ///< the seat, since then
+  double unit;     ///< when its unit began
+  double draw;     ///< of a random order
 } hfta_model_seating;
 
 typedef struct hfta_seat_state {
@@ -92,10 +95,12 @@ void hfta_seating_destroy(hfta_seating *self);
 /// The model wants a seat; it may have got one when this returns.
 void hfta_seating_wait(hfta_seating *self, int64_t model, double now);
 
-/// The model has done so many steps since it was asked last. Whether it keeps
-/// its seat; else it is away.
+/// The model has done so many steps since it was asked last, in which it has
+/// computed for so long; NAN: nobody knows. Whether it keeps its seat; else it
+/// is away. While two shared the seat, a step took what it computed, as the
+/// other one had the rest of the time.
 bool hfta_seating_pass(hfta_seating *self, int64_t model, int64_t steps,
-                       double now);
+                       double computed, double now);
 
 /// The model leaves its seat, if it has one, to do something that needs none,
 /// or for good.

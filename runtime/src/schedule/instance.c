@@ -456,6 +456,15 @@ void hfta_instance_sit(hfta_instance *instance, const hfta_seat *seat) {
   }
 }
 
+double hfta_instance_computed(hfta_instance *instance) {
+  double seconds = 0.0;
+  for (uint32_t i = 0; i < instance->worker_count; ++i) {
+    hfta_device *device = instance->workers[i].device;
+    seconds += device->functions->computed(device);
+  }
+  return seconds;
+}
+
 void hfta_instance_go_first(hfta_instance *instance) {
   hfta_device *device = instance->workers->device;
   device->functions->go_first(device);

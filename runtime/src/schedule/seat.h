@@ -26,4 +26,7 @@ void hfta_instance_sit(hfta_instance *instance, const hfta_seat *seat);
 /// called while another thread runs it.
 void hfta_instance_go_first(hfta_instance *instance);
 
+/// Seconds for which the instance's tasks have had threads of seats.
+double hfta_instance_computed(hfta_instance *instance);
+
 #endif // HFTA_SRC_SCHEDULE_SEAT_H
