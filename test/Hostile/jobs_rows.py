@@ -87,7 +87,7 @@ def make_program_rows():
                options=["export", "--job", "other", "--copy", "1", "-o", "x.onnx"])
     yield pair("copies of all jobs", 2, "'--only' needs --job NAME",
                options=["train", "--only", "0"])
-    yield pair("a trace of all jobs", 2, "'--trace' needs --job NAME",
+    yield pair("a trace of all jobs", 2, "'--trace' without '--seats' needs --job NAME",
                options=["train", "--trace", "trace.json"])
     yield pair("a log in place of another job's data", 2, "would replace",
                options=["train", "--job", "first", "--log", "more.npy"],
@@ -101,6 +101,49 @@ def make_program_rows():
                files={"c/other/file": ""})
 
 
+def seats(name, code, *texts, options=(), files=()):
+    """The answer of a program of two jobs that is to train at two seats."""
+    return pair(f"at seats: {name}", code, *texts,
+                options=["train", "--seats", "2", *options], files=files)
+
+
+def make_seat_rows():
+    for count in ("0", "-1", "257", "two", "", "1e9", "9" * 30):
+        yield pair(f"'{count}' seats", 2, "option '--seats'",
+                   options=["train", f"--seats={count}"])
+    yield pair("'--seats' of another command", 2, "'--seats'",
+               options=["eval", "--job", "first", "--seats", "2"])
+    yield pair("a scheduler without seats", 2, "'--scheduler' needs --seats P",
+               options=["train", "--scheduler", "lrtf"])
+    yield pair("a workload without seats", 2, "'--workload' needs --seats P",
+               options=["train", "--workload", "w.json"])
+    yield seats("one job", 2, "leave out '--job'", options=["--job", "first"])
+    yield seats("copies of all jobs", 2, "'--only' needs --job NAME", options=["--only", "0"])
+    yield seats("a scheduler without a name", 2, "option '--scheduler': the value is empty",
+                options=["--scheduler="])
+    for name in ("LRTF", "exact", LONG):
+        yield seats(f"scheduler '{name[:8]}'", 2, "option '--scheduler': there is no '",
+                    "expected lrtf, fifo", options=[f"--scheduler={name}"])
+    yield seats("too few threads", 2, "option '--threads': 1 for 2 seats",
+                options=["--threads", "1"])
+    yield seats("some steps of a trace", 2, "a trace has all steps",
+                options=["--trace", "t.json", "--trace-steps", "3"])
+    for option in ("--log", "--trace", "--workload"):
+        yield seats(f"'{option}' in a folder that isn't there", 4, "/nowhere/f",
+                    options=[option, "/nowhere/f"])
+        yield seats(f"'{option}' in place of a job's data", 2, "would replace the input",
+                    options=[option, "more.npy"], files={"more.npy": "samples"})
+        yield seats(f"'{option}' in place of a job's checkpoint", 2, "would replace the input",
+                    options=["--checkpoint", "c", option,
+                             "c/other/step-00000001/copy-0000.safetensors"],
+                    files={"c/other/step-00000001/copy-0000.safetensors": "weights"})
+    yield seats("a log and a trace in one file", 2, "would replace the log",
+                options=["--log", "one", "--trace", "./one"])
+    yield seats("a trace and a workload in one file", 2, "would replace the trace",
+                options=["--trace", "one", "--workload", "one"], files={"one": "an older one"})
+
+
 def make_rows(_):
     yield from make_hftac_rows()
     yield from make_program_rows()
+    yield from make_seat_rows()

@@ -11,6 +11,7 @@ extern "C" {
 #include <cerrno>
 #include <csignal>
 #include <fcntl.h>
+#include <mutex>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -45,13 +46,17 @@ extern "C" int renameat2(int fromFolder, const char *from, int toFolder,
   return int(syscall(SYS_renameat2, fromFolder, from, toFolder, to, flags));
 }
 
+static std::mutex syncing;
 static std::vector<std::string> synced;
 
 extern "C" int fsync(int descriptor) {
   char path[4096];
   std::string link = "/proc/self/fd/" + std::to_string(descriptor);
   ssize_t size = readlink(link.c_str(), path, sizeof(path));
-  synced.emplace_back(path, size > 0 ? size_t(size) : 0);
+  {
+    std::lock_guard<std::mutex> guard(syncing); // trainings may be several
+    synced.emplace_back(path, size > 0 ? size_t(size) : 0);
+  }
   return int(syscall(SYS_fsync, descriptor));
 }
 

@@ -9,7 +9,12 @@
 #include <regex>
 #include <sys/file.h>
 #include <sys/stat.h>
+#include <thread>
 #include <unistd.h>
+
+extern "C" {
+#include "training/log_file.h"
+}
 
 TEST_F(Train, LogsFirstLastAndEveryNthStep) {
   ASSERT_EQ(run({"--steps", "14", "--log", "log", "--log-every", "5"}).code, 0);
@@ -232,7 +237,7 @@ namespace {
 class JobsLog : public Train {
 protected:
   /// Six steps, or those that are left.
-  void trainJob(const char *job, bool resume, bool keepsLog) {
+  void trainJob(const char *job, bool resume, hfta_log_file *file) {
     ProgramPointer program = makeProgram(defaultOptions());
     InstancePointer instance = makeInstance(program.get());
     std::string checkpoint = folder.path(job), log = folder.path("log");
@@ -245,12 +250,33 @@ protected:
     options.log_path = log.c_str();
     options.resume = resume;
     options.job = job;
-    options.keeps_log = keepsLog;
+    options.log_file = file;
     hfta_train_result result;
     ASSERT_EQ(hfta_train(instance.get(), &options, &result), HFTA_OK)
         << hfta_instance_message(instance.get());
-    EXPECT_TRUE(result.logged);
     hfta_train_result_free(&result);
+  }
+
+  /// One run: one after the other, or all at the same time.
+  void trainJobs(const std::vector<const char *> &jobs, bool resume = false,
+                 bool together = false) {
+    hfta_log_file *file;
+    hfta_error error;
+    ASSERT_EQ(
+        hfta_log_file_open(folder.path("log").c_str(), resume, &file, &error),
+        HFTA_OK)
+        << error.message;
+    std::vector<std::thread> threads;
+    for (const char *job : jobs) {
+      threads.emplace_back(
+          [this, job, resume, file] { trainJob(job, resume, file); });
+      if (!together)
+        threads.back().join();
+    }
+    for (std::thread &thread : threads)
+      if (together)
+        thread.join();
+    hfta_log_file_close(file);
   }
 
   /// As if it had been killed in its third step.
@@ -275,24 +301,20 @@ protected:
 
 TEST_F(JobsLog, HasOneAfterTheOther) {
   writeFile(folder.path("log"), "an older log\n");
-  trainJob("a", false, false);
-  std::vector<std::string> first = steps();
+  trainJobs({"a", "b"});
+  std::vector<std::string> first = steps("a");
   EXPECT_EQ(first.size(), 7u);
   EXPECT_EQ(first[0].find(R"({"event":"step","job":"a","step":1,)"), 0u);
-  trainJob("b", false, true);
-  EXPECT_EQ(steps("a"), first);
   EXPECT_EQ(steps().size(), 14u);
   EXPECT_EQ(events("log").size(), 16u);
 }
 
 TEST_F(JobsLog, KeepsOthersWhereOneGoesOn) {
-  trainJob("a", false, false);
-  trainJob("b", false, true);
-  trainJob("c", false, true);
+  trainJobs({"a", "b", "c"});
   std::vector<std::string> a = steps("a"), b = steps("b"), c = steps("c");
   for (const char *job : {"a", "b", "c", "b"}) {
     forget(job);
-    trainJob(job, true, true);
+    trainJobs({job}, true);
     EXPECT_EQ(steps("a"), a);
     EXPECT_EQ(steps("b"), b);
     EXPECT_EQ(steps("c"), c);
@@ -304,13 +326,57 @@ TEST_F(JobsLog, KeepsOthersWhereOneGoesOn) {
   EXPECT_EQ(steps().front(), a.front());
 }
 
+TEST_F(JobsLog, HasWholeLinesOfAllAtTheSameTime) {
+  writeFile(folder.path("log"), "an older log\n");
+  const std::vector<const char *> jobs = {"a", "b", "c", "d"};
+  trainJobs(jobs, false, true);
+  std::vector<std::string> a = steps("a");
+  EXPECT_EQ(a.size(), 7u);
+  EXPECT_EQ(steps().size(), 28u);
+  EXPECT_EQ(events("log").size(), 32u);
+  // Each removes its own lines while others write theirs.
+  for (int round = 0; round < 5; ++round) {
+    for (const char *job : jobs)
+      forget(job);
+    trainJobs(jobs, true, true);
+    EXPECT_EQ(steps("a"), a);
+    for (const char *job : jobs)
+      EXPECT_EQ(steps(job).size(), 7u);
+    EXPECT_EQ(steps().size(), 28u);
+  }
+}
+
+TEST_F(JobsLog, IsReplacedAtOnce) {
+  trainJobs({"a", "b"});
+  std::string log = folder.path("log"), target = folder.path("target");
+  std::string before = readFile(log);
+  ASSERT_EQ(rename(log.c_str(), target.c_str()), 0);
+  ASSERT_EQ(symlink("target", log.c_str()), 0);
+  std::vector<std::string> a = steps("a");
+  // Who has it open sees what was there: nothing is written in its place.
+  int reader = open(log.c_str(), O_RDONLY | O_CLOEXEC);
+  forget("a");
+  trainJobs({"a"}, true);
+  std::string seen(before.size() + 1, ' ');
+  EXPECT_EQ(read(reader, seen.data(), seen.size()), ssize_t(before.size()));
+  EXPECT_EQ(seen.substr(0, before.size()), before);
+  close(reader);
+  // The link stays, and nothing else is left.
+  struct stat info;
+  ASSERT_EQ(lstat(log.c_str(), &info), 0);
+  EXPECT_TRUE(S_ISLNK(info.st_mode));
+  EXPECT_EQ(steps("a"), a);
+  EXPECT_EQ(listFolder(folder.root),
+            std::vector<std::string>({"a", "b", "log", "target"}));
+}
+
 TEST_F(JobsLog, LosesAnotherOnesTornLine) {
-  trainJob("a", false, false);
+  trainJobs({"a"});
   std::vector<std::string> whole = steps("a");
   std::string log = folder.path("log");
   writeFile(log, readFile(log) + R"({"event":"step","job":"b","st)");
   forget("a");
-  trainJob("a", true, false);
+  trainJobs({"a"}, true);
   EXPECT_EQ(steps(), whole);
 }
 

@@ -38,7 +38,9 @@ typedef struct hfta_train_options {
   int64_t trace_steps;    ///< of this run's first; 0: HFTA_DEFAULT_TRACE_STEPS
   const char *job; ///< a name that each event of the log has; NULL: none.
                    ///< Other jobs' lines of a log that is resumed then stay
-  bool keeps_log;  ///< what the log holds is of the same run
+  struct hfta_log_file *log_file; ///< that of `log_path`, borrowed, which other
+                                  ///< trainings write to as well; NULL: it is
+                                  ///< opened for this one alone
   struct hfta_fleet_model *model; ///< of several trainings that take turns at
                                   ///< seats; NULL: it has all to itself
   bool progress;
@@ -57,7 +59,6 @@ typedef struct hfta_train_options {
 typedef struct hfta_train_result {
   bool interrupted;     ///< should_stop said so
   bool saved;           ///< the checkpoint folder holds step `steps`
-  bool logged;          ///< the log has a start event of this training
   int64_t steps;        ///< done in total
   double *train_losses; ///< mean over the last epoch
   double *eval_losses;  ///< NULL: not evaluated

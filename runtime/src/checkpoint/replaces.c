@@ -16,6 +16,36 @@ static bool are_one_file(const char *left, const char *right) {
          one.st_ino == other.st_ino;
 }
 
+/// Returns the name that a file has in its folder; NULL if that isn't there.
+static const char *open_folder(const char *path, struct stat *folder) {
+  const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
+  hfta_path parent;
+  if (hfta_path_format(&parent, NULL, "%.*s./", (int)(name - path), path) !=
+          HFTA_OK ||
+      stat(parent.text, folder) != 0)
+    return NULL;
+  return name;
+}
+
+/// Also of files that aren't there yet.
+static bool will_be_one_file(const char *left, const char *right) {
+  struct stat file, one, other;
+  if (stat(left, &file) == 0 || stat(right, &file) == 0)
+    return are_one_file(left, right);
+  const char *first = open_folder(left, &one);
+  const char *second = open_folder(right, &other);
+  return first && second && strcmp(first, second) == 0 &&
+         one.st_dev == other.st_dev && one.st_ino == other.st_ino;
+}
+
+hfta_status hfta_refuse_to_write_twice(const char *output, const char *what,
+                                       const char *other, hfta_error *error) {
+  if (!output || !other || !will_be_one_file(output, other))
+    return HFTA_OK;
+  return hfta_fail(error, HFTA_USAGE, "'%s' would replace the %s '%s'", output,
+                   what, other);
+}
+
 hfta_status hfta_refuse_to_replace(const char *output, const char *input,
                                    hfta_error *error) {
   if (!are_one_file(output, input))

@@ -1,7 +1,7 @@
 //===- replaces.h - No output replaces an input -----------------*- C -*-===//
 //
 // Files are told apart by device and inode, so that links and other spellings
-// of a path are seen through. What isn't there yet replaces nothing.
+// of a path are seen through. What isn't there yet replaces no input.
 //===----------------------------------------------------------------------===//
 
 #ifndef HFTA_SRC_CHECKPOINT_REPLACES_H
@@ -28,5 +28,10 @@ hfta_status hfta_refuse_to_replace_checkpoint(const char *output,
 hfta_status hfta_refuse_to_replace_data(const char *output,
                                         const hfta_program *program,
                                         const char *root, hfta_error *error);
+
+/// The same for two outputs, also where neither is there yet; `what` says in
+/// the message what the other one is. NULL is allowed for either.
+hfta_status hfta_refuse_to_write_twice(const char *output, const char *what,
+                                       const char *other, hfta_error *error);
 
 #endif // HFTA_SRC_CHECKPOINT_REPLACES_H

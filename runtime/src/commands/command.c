@@ -5,6 +5,7 @@
 
 #include "hfta/device.h"
 #include "system/path.h"
+#include "training/screen.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -30,11 +31,13 @@ int hfta_report(const hfta_invocation *invocation, hfta_status status,
     report_of_rank(invocation, status, message);
   if (ranks->is_silent)
     return (int)status;
+  hfta_screen_begin_output(invocation->screen);
   if (invocation->tells_job)
     fprintf(stderr, "%s: error: job '%s': %s\n", invocation->binary,
             invocation->job, message);
   else
     fprintf(stderr, "%s: error: %s\n", invocation->binary, message);
+  hfta_screen_end_output(invocation->screen);
   return (int)status;
 }
 
@@ -67,6 +70,8 @@ int hfta_report_usage(const hfta_invocation *invocation, const char *format,
 /// What can't work isn't there. Several jobs have what one of them has.
 static bool is_offered(const hfta_invocation *invocation,
                        const hfta_option *option) {
+  if (option->several && invocation->program_count == 1)
+    return false;
   if (!option->spills || hfta_program_spills(invocation->program))
     return true;
   bool spills = false;
@@ -299,8 +304,11 @@ int hfta_open_instance(const hfta_invocation *invocation,
   if (status != HFTA_OK)
     return hfta_report(invocation, status, error.message);
   const char *note = hfta_instance_store_note(*out);
-  if (note && !invocation->ranks->is_silent)
+  if (note && !invocation->ranks->is_silent) {
+    hfta_screen_begin_output(invocation->screen);
     fprintf(stderr, "%s: note: %s\n", invocation->binary, note);
+    hfta_screen_end_output(invocation->screen);
+  }
   if (!checkpoint)
     return -1;
   status = hfta_instance_load(*out, checkpoint);

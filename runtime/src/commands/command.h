@@ -30,6 +30,8 @@ typedef struct hfta_invocation {
   int argc;             ///< of what follows the command
   char **argv;
   hfta_rank_state *ranks;
+  struct hfta_screen *screen; ///< where other jobs show progress meanwhile;
+                              ///< NULL: nobody does
 } hfta_invocation;
 
 /// Values of an option that may be given several times.
@@ -50,7 +52,8 @@ typedef struct hfta_option {
   int64_t minimum;
   int64_t maximum;
   bool required;
-  bool spills; ///< only of programs that need a store
+  bool spills;  ///< only of programs that need a store
+  bool several; ///< only of binaries with several jobs
 } hfta_option;
 
 /// Where a program that spills does so.

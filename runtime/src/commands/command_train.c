@@ -1,33 +1,32 @@
 //===- command_train.c - train --------------------------------------------===//
 
 #include "checkpoint/replaces.h"
-#include "commands/jobs.h"
-#include "commands/ranks.h"
 #include "commands/table.h"
+#include "commands/train.h"
 #include "hfta/checkpoint.h"
-#include "hfta/trainer.h"
 #include "system/interrupt.h"
+#include "training/log_file.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
-typedef struct train_arguments {
-  hfta_train_options options;
-  int64_t threads;
-  const char *device;
-  const char *only;
-  hfta_spill_arguments spill;
-  hfta_rank_arguments ranks;
-  bool no_progress;
-  bool has_printed; ///< results of a job
-} train_arguments;
 
 /// Options that exclude or need each other.
 static int check(const hfta_invocation *invocation,
-                 const hfta_train_options *train) {
+                 const hfta_train_arguments *arguments) {
+  const hfta_train_options *train = &arguments->options;
+  const char *seatless = arguments->scheduler  ? "--scheduler"
+                         : arguments->workload ? "--workload"
+                                               : NULL;
+  if (seatless && arguments->seats == 0)
+    return hfta_report_usage(invocation, "option '%s' needs --seats P",
+                             seatless);
+  if (arguments->seats > 0 && invocation->job)
+    return hfta_report_usage(invocation,
+                             "option '--seats' is for several jobs: leave out "
+                             "'--job'");
+  if (arguments->seats > 0 && train->trace_steps)
+    return hfta_report_usage(invocation,
+                             "option '--trace-steps': with '--seats' a trace "
+                             "has all steps");
   if (train->epochs && train->steps)
     return hfta_report_usage(invocation,
                              "give '--epochs' or '--steps', not both");
@@ -47,40 +46,59 @@ static int check(const hfta_invocation *invocation,
 
 /// What is of one job alone.
 static int check_jobs(const hfta_invocation *invocation,
-                      const train_arguments *arguments, bool is_alone) {
-  const char *lonely = arguments->only                 ? "option '--only'"
-                       : arguments->options.trace_path ? "option '--trace'"
-                       : !is_alone ? "a training on several ranks"
-                                   : NULL;
+                      const hfta_train_arguments *arguments, bool is_alone) {
+  bool traces = arguments->options.trace_path && arguments->seats == 0;
+  const char *lonely = arguments->only ? "option '--only'"
+                       : traces        ? "option '--trace' without '--seats'"
+                       : !is_alone     ? "a training on several ranks"
+                                       : NULL;
   return lonely && hfta_is_of_all_jobs(invocation)
              ? hfta_report_nameless(invocation, lonely)
              : -1;
 }
 
-/// A job's log replaces no file that another job reads.
-static int check_log(const hfta_invocation *invocation,
-                     const hfta_train_options *train) {
-  const char *log = train->log_path;
+/// What all jobs write to replaces no file that one of them reads.
+static hfta_status check_output(const hfta_invocation *invocation,
+                                const hfta_train_options *train,
+                                const char *path, hfta_error *error) {
   hfta_status status = HFTA_OK;
-  hfta_error error;
-  for (int64_t i = 0; log && i < invocation->program_count && status == HFTA_OK;
-       ++i) {
+  for (int64_t i = 0;
+       path && i < invocation->program_count && status == HFTA_OK; ++i) {
     const hfta_program *program = invocation->programs[i];
-    hfta_path path;
+    hfta_path own;
     const char *folder;
     status =
-        hfta_refuse_to_replace_data(log, program, train->data_root, &error);
+        hfta_refuse_to_replace_data(path, program, train->data_root, error);
     if (status == HFTA_OK)
       status = hfta_find_job_folder(invocation, program, train->checkpoint,
-                                    &path, &folder, &error);
+                                    &own, &folder, error);
     if (status == HFTA_OK)
-      status = hfta_refuse_to_replace_checkpoint(log, folder, &error);
+      status = hfta_refuse_to_replace_checkpoint(path, folder, error);
+  }
+  return status;
+}
+
+/// Files that are written replace nothing that is read, nor each other.
+static int check_outputs(const hfta_invocation *invocation,
+                         const hfta_train_arguments *arguments) {
+  const hfta_train_options *train = &arguments->options;
+  const char *const paths[] = {train->log_path, train->trace_path,
+                               arguments->workload};
+  static const char *const names[] = {"log", "trace", "workload"};
+  hfta_error error;
+  hfta_status status = HFTA_OK;
+  for (int i = 0; i < 3 && status == HFTA_OK; ++i) {
+    status = check_output(invocation, train, paths[i], &error);
+    if (status == HFTA_OK && paths[i] && i > 0)
+      status = hfta_refuse_to_replace_program(paths[i], &error);
+    for (int j = 0; j < i && status == HFTA_OK; ++j)
+      status = hfta_refuse_to_write_twice(paths[i], names[j], paths[j], &error);
   }
   return status == HFTA_OK ? -1
                            : hfta_report(invocation, status, error.message);
 }
 
-static int parse(const hfta_invocation *invocation, train_arguments *out) {
+static int parse(const hfta_invocation *invocation, hfta_train_arguments *out) {
   hfta_train_options *train = &out->options;
   const hfta_option options[] = {
       HFTA_OPTION_DATA(&train->data_root),
@@ -134,6 +152,25 @@ static int parse(const hfta_invocation *invocation, train_arguments *out) {
       HFTA_OPTION_TRACE(&train->trace_path),
       HFTA_OPTION_TRACE_STEPS(&train->trace_steps),
       HFTA_OPTION_ONLY(&out->only),
+      {.name = "--seats",
+       .argument = "P",
+       .help = "train P jobs at the same time, which take turns where there\n"
+               "are more of them; each seat has its part of the threads",
+       .integer = &out->seats,
+       .minimum = 1,
+       .maximum = HFTA_MAX_THREADS,
+       .several = true},
+      {.name = "--scheduler",
+       .argument = "NAME",
+       .help = "who takes a seat next: lrtf (default), the job of longest\n"
+               "remaining time; fifo, srtf, random or model_parallel",
+       .text = &out->scheduler,
+       .several = true},
+      {.name = "--workload",
+       .argument = "FILE.json",
+       .help = "write what steps have taken, for 'hftac --simulate'",
+       .text = &out->workload,
+       .several = true},
       HFTA_OPTION_THREADS(&out->threads),
       HFTA_OPTION_SPILL_DIR(&out->spill),
       HFTA_OPTION_IO_THREADS(&out->spill),
@@ -149,122 +186,13 @@ static int parse(const hfta_invocation *invocation, train_arguments *out) {
       invocation,
       "Trains the copies, then prints a table with one line a copy.", options,
       sizeof(options) / sizeof(*options));
-  return code >= 0 ? code : check(invocation, train);
-}
-
-static void print_interrupted(const hfta_invocation *invocation,
-                              const train_arguments *arguments,
-                              const hfta_train_result *result) {
-  char name[HFTA_CHECKPOINT_NAME_BYTES];
-  if (result->saved)
-    fprintf(stderr, "%s: stopped after step %lld; saved %s/%s\n",
-            invocation->binary, (long long)result->steps,
-            arguments->options.checkpoint,
-            hfta_checkpoint_name(result->steps, name));
-  else
-    fprintf(stderr,
-            "%s: stopped after step %lld; nothing saved: no "
-            "--checkpoint was given\n",
-            invocation->binary, (long long)result->steps);
-}
-
-/// After a failure: the checkpoint that was saved nevertheless.
-static void print_saved(const hfta_invocation *invocation,
-                        const train_arguments *arguments,
-                        const hfta_train_result *result) {
-  char name[HFTA_CHECKPOINT_NAME_BYTES];
-  fprintf(stderr, "%s: note: saved %s/%s\n", invocation->binary,
-          arguments->options.checkpoint,
-          hfta_checkpoint_name(result->steps, name));
-}
-
-/// Who reads the results may be gone: that ends a program with SIGPIPE, unless
-/// it is ignored.
-static int finish_output(const hfta_invocation *invocation,
-                         hfta_interrupt *interrupt) {
-  errno = 0;
-  if (fflush(stdout) == 0 && !ferror(stdout))
-    return HFTA_OK;
-  if (atomic_load(&interrupt->signal) == SIGPIPE)
-    return 128 + SIGPIPE;
-  return hfta_report_output(invocation);
-}
-
-static int train(const hfta_invocation *invocation, train_arguments *arguments,
-                 hfta_instance *instance) {
-  hfta_train_result result;
-  hfta_status status = hfta_train(instance, &arguments->options, &result);
-  int code = (int)status;
-  arguments->options.keeps_log |= result.logged;
-  if (status != HFTA_OK) {
-    bool has_saved = result.saved && hfta_is_first_rank(invocation);
-    // One of several ranks doesn't come back from its report.
-    bool is_alone = invocation->ranks->communicator->size == 1;
-    if (has_saved && !is_alone)
-      print_saved(invocation, arguments, &result);
-    hfta_report(invocation, status, hfta_instance_message(instance));
-    if (has_saved)
-      print_saved(invocation, arguments, &result);
-  } else if (result.interrupted) {
-    hfta_interrupt *interrupt = arguments->options.should_stop_argument;
-    if (hfta_is_first_rank(invocation))
-      print_interrupted(invocation, arguments, &result);
-    // The first one to leave with such a code ends the others.
-    int64_t nothing = 0;
-    (void)hfta_communicator_max(invocation->ranks->communicator,
-                                "end of the training", &nothing,
-                                hfta_instance_error(instance));
-    // Of several ranks some may not have got it yet.
-    int number = atomic_load(&interrupt->signal);
-    code = 128 + (number ? number : SIGUSR1);
-  } else if (hfta_is_first_rank(invocation)) {
-    hfta_results results = {
-        hfta_instance_live(instance), result.train_losses,
-        result.eval_losses,           result.eval_metrics,
-        result.skipped_statistics,    result.retried_inverses,
-        result.kept_inverses};
-    if (invocation->job)
-      printf("%s%s\n", arguments->has_printed ? "\n" : "", invocation->job);
-    arguments->has_printed = true;
-    hfta_print_results(stdout, invocation->program, &results);
-    code = finish_output(invocation, arguments->options.should_stop_argument);
-  }
-  hfta_train_result_free(&result);
-  return code;
-}
-
-/// The job at hand, from the beginning to its results.
-static int train_job(const hfta_invocation *invocation,
-                     train_arguments *arguments) {
-  const char *folder = arguments->options.checkpoint;
-  hfta_path path;
-  hfta_workload workload = hfta_workload_of_all(invocation->program);
-  hfta_instance *instance = NULL;
-  int code =
-      hfta_choose_job_folder(invocation, &path, &arguments->options.checkpoint);
-  arguments->spill.checkpoint = arguments->options.checkpoint;
-  arguments->options.job = invocation->job;
-  if (code < 0)
-    code = hfta_join_ranks(invocation, &arguments->ranks);
-  workload.communicator = invocation->ranks->communicator;
-  if (code < 0)
-    code = hfta_open_instance(invocation, &workload, arguments->threads,
-                              arguments->device, NULL, &arguments->spill,
-                              &instance);
-  if (code < 0)
-    code = hfta_choose_copies(invocation, arguments->only, instance);
-  if (code < 0)
-    code = train(invocation, arguments, instance);
-  hfta_instance_destroy(instance);
-  hfta_leave_ranks(invocation);
-  arguments->options.checkpoint = folder;
-  return code;
+  return code >= 0 ? code : check(invocation, out);
 }
 
 /// One job after the other. Who fails doesn't keep the others; the exit code is
 /// the first failure's, or that of the signal which has ended it all.
 static int train_jobs(const hfta_invocation *invocation,
-                      train_arguments *arguments) {
+                      const hfta_train_arguments *arguments) {
   const hfta_interrupt *interrupt = arguments->options.should_stop_argument;
   hfta_invocation one = *invocation;
   int failure = HFTA_OK, code = HFTA_OK;
@@ -275,35 +203,35 @@ static int train_jobs(const hfta_invocation *invocation,
       fprintf(stderr, "%s: stopped before job '%s'\n", one.binary, one.job);
       return 128 + number;
     }
-    code = train_job(&one, arguments);
+    code = hfta_train_job(&one, arguments);
     if (failure == HFTA_OK)
       failure = code;
   }
   return code >= 128 ? code : failure;
 }
 
-/// A pipe's reader takes its end for that of the log: it has one between two
-/// jobs, unless it stays open.
-static int hold_pipe(const char *path) {
-  struct stat info;
-  bool is_pipe = path && stat(path, &info) == 0 && S_ISFIFO(info.st_mode);
-  return is_pipe ? open(path, O_WRONLY | O_CLOEXEC) : -1;
-}
-
+/// All jobs, of which one log has the lines.
 static int train_all(const hfta_invocation *invocation,
-                     train_arguments *arguments) {
-  if (!hfta_is_of_all_jobs(invocation))
-    return train_job(invocation, arguments);
-  int pipe = hold_pipe(arguments->options.log_path);
-  int code = train_jobs(invocation, arguments);
-  if (pipe >= 0)
-    close(pipe);
+                     hfta_train_arguments *arguments) {
+  hfta_train_options *options = &arguments->options;
+  hfta_error error;
+  hfta_status status = HFTA_OK;
+  if (options->log_path)
+    status = hfta_log_file_open(options->log_path, options->resume,
+                                &options->log_file, &error);
+  if (status != HFTA_OK)
+    return hfta_report(invocation, status, error.message);
+  int code = arguments->seats > 0 ? hfta_train_fleet(invocation, arguments)
+                                  : train_jobs(invocation, arguments);
+  hfta_log_file_close(options->log_file);
   return code;
 }
 
 int hfta_command_train(const hfta_invocation *invocation) {
-  train_arguments arguments;
+  bool has_printed = false;
+  hfta_train_arguments arguments;
   memset(&arguments, 0, sizeof(arguments));
+  arguments.has_printed = &has_printed;
   hfta_expect_ranks(invocation);
   int code = parse(invocation, &arguments);
   if (code >= 0)
@@ -321,7 +249,7 @@ int hfta_command_train(const hfta_invocation *invocation) {
                   (arguments.ranks.ranks && *arguments.ranks.ranks == '1');
   code = check_jobs(invocation, &arguments, is_alone);
   if (code < 0 && invocation->program_count > 1)
-    code = check_log(invocation, &arguments.options);
+    code = check_outputs(invocation, &arguments);
   if (code >= 0)
     return code;
   // MPI starts threads that must not take signals meant for ours.
@@ -330,7 +258,9 @@ int hfta_command_train(const hfta_invocation *invocation) {
   arguments.options.progress = !arguments.no_progress;
   arguments.options.should_stop = hfta_interrupt_requested;
   arguments.options.should_stop_argument = &interrupt;
-  code = train_all(invocation, &arguments);
+  code = hfta_is_of_all_jobs(invocation)
+             ? train_all(invocation, &arguments)
+             : hfta_train_job(invocation, &arguments);
   hfta_interrupt_end(&interrupt);
   return code;
 }

@@ -1,24 +1,18 @@
 //===- log.c - The metrics log --------------------------------------------===//
 
 #include "hfta/json.h"
-#include "system/lock.h"
 #include "training/log_scan.h"
 
 #include <errno.h>
-#include <fcntl.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 struct hfta_log {
   const hfta_program *program;
-  FILE *file; ///< NULL: writes nothing
-  char *path;
+  hfta_log_file *file; ///< NULL: writes nothing
+  bool is_own;         ///< nobody else writes to it
   hfta_log_span span;
   hfta_log_scan scan;
-  bool regular;   ///< a file that can be cut, not a pipe or device
   bool abandoned; ///< the last write failed with EPIPE
 };
 
@@ -26,60 +20,15 @@ struct hfta_log {
 // Opening
 //===----------------------------------------------------------------------===//
 
-static hfta_status cannot_write(const char *path, int code, hfta_error *error) {
-  return hfta_fail(error, HFTA_CANNOT_WRITE, "cannot write log '%s': %s", path,
-                   strerror(code));
-}
-
-/// The standard stream that `--log /dev/stdout` names must be written to where
-/// it stands: what is opened anew would be overwritten by the results.
-static int stream_of(const struct stat *info) {
-  struct stat stream;
-  for (int descriptor = STDOUT_FILENO; descriptor <= STDERR_FILENO;
-       ++descriptor)
-    if (fstat(descriptor, &stream) == 0 && stream.st_dev == info->st_dev &&
-        stream.st_ino == info->st_ino)
-      return descriptor;
-  return -1;
-}
-
-static hfta_status open_file(hfta_log *log, hfta_error *error) {
-  struct stat info;
-  // A pipe that could be read too would never lose its reader.
-  bool readable = log->span.resumed &&
-                  (stat(log->path, &info) != 0 || S_ISREG(info.st_mode));
-  int descriptor = open(
-      log->path,
-      (readable ? O_RDWR : O_WRONLY) | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
-  if (descriptor < 0 || fstat(descriptor, &info) != 0) {
-    int code = errno;
-    if (descriptor >= 0)
-      close(descriptor);
-    return cannot_write(log->path, code, error);
-  }
-  int stream = stream_of(&info);
-  log->regular = stream < 0 && S_ISREG(info.st_mode);
-  if (stream >= 0) {
-    close(descriptor);
-    descriptor = fcntl(stream, F_DUPFD_CLOEXEC, 0);
-  }
-  log->file = descriptor < 0 ? NULL : fdopen(descriptor, "a");
-  return log->file ? HFTA_OK : cannot_write(log->path, errno, error);
-}
-
-static hfta_status lock_and_scan(hfta_log *log, hfta_error *error) {
-  if (hfta_lock_descriptor(fileno(log->file), false) == HFTA_LOCK_BUSY)
-    return hfta_fail(error, HFTA_INVALID_INPUT,
-                     "log '%s' is in use by another training", log->path);
-  if (!log->span.resumed)
+/// Holding the mutex: other jobs may be writing.
+static hfta_status scan(hfta_log *log, hfta_error *error) {
+  if (!log->file->regular || !log->file->resumed)
     return HFTA_OK;
-  int descriptor = fcntl(fileno(log->file), F_DUPFD_CLOEXEC, 0);
-  FILE *reader = descriptor < 0 ? NULL : fdopen(descriptor, "r");
+  FILE *reader = hfta_log_file_read(log->file);
   if (!reader)
-    return cannot_write(log->path, errno, error);
-  rewind(reader);
-  hfta_status status = hfta_log_scan_file(log->program, log->path, &log->span,
-                                          reader, &log->scan, error);
+    return hfta_log_file_cannot_write(log->file, errno, error);
+  hfta_status status = hfta_log_scan_file(
+      log->program, log->file->path, &log->span, reader, &log->scan, error);
   fclose(reader);
   return status;
 }
@@ -89,15 +38,20 @@ hfta_status hfta_log_open(const hfta_program *program, const char *path,
                           hfta_error *error) {
   *out = NULL;
   hfta_log *log = calloc(1, sizeof(*log));
-  if (!log || (path && !(log->path = strdup(path)))) {
-    free(log);
+  if (!log)
     return hfta_fail(error, HFTA_UNSUPPORTED, "not enough memory for a log");
-  }
   log->program = program;
   log->span = *span;
-  hfta_status status = path ? open_file(log, error) : HFTA_OK;
-  if (status == HFTA_OK && log->regular)
-    status = lock_and_scan(log, error);
+  log->file = span->file;
+  log->is_own = !span->file;
+  hfta_status status = HFTA_OK;
+  if (log->is_own && path)
+    status = hfta_log_file_open(path, span->resumed, &log->file, error);
+  if (status == HFTA_OK && log->file) {
+    pthread_mutex_lock(&log->file->mutex);
+    status = scan(log, error);
+    pthread_mutex_unlock(&log->file->mutex);
+  }
   if (status == HFTA_OK)
     *out = log;
   else
@@ -121,9 +75,8 @@ bool hfta_log_is_abandoned(const hfta_log *log) { return log->abandoned; }
 void hfta_log_close(hfta_log *log) {
   if (!log)
     return;
-  if (log->file)
-    fclose(log->file);
-  free(log->path);
+  if (log->is_own)
+    hfta_log_file_close(log->file);
   free(log);
 }
 
@@ -131,10 +84,12 @@ void hfta_log_close(hfta_log *log) {
 // Events
 //===----------------------------------------------------------------------===//
 
+/// Others wait until it is ended.
 static void begin_line(hfta_log *log, hfta_json_writer *writer,
                        const char *event) {
+  pthread_mutex_lock(&log->file->mutex);
   errno = 0;
-  hfta_json_to_file(writer, log->file);
+  hfta_json_to_file(writer, log->file->file);
   hfta_json_begin_object(writer);
   hfta_json_put_string(writer, "event", event);
   if (log->span.job)
@@ -169,39 +124,55 @@ static hfta_status finish_line(hfta_log *log, hfta_json_writer *writer,
   hfta_json_end_object(writer);
   hfta_json_newline(writer);
   bool whole = hfta_json_finish(writer, NULL) == HFTA_OK;
-  if (fflush(log->file) == 0 && whole)
+  bool written = fflush(log->file->file) == 0 && whole;
+  int code = errno;
+  pthread_mutex_unlock(&log->file->mutex);
+  if (written)
     return HFTA_OK;
-  log->abandoned = errno == EPIPE;
-  return cannot_write(log->path, errno ? errno : EIO, error);
+  log->abandoned = code == EPIPE;
+  return hfta_log_file_cannot_write(log->file, code ? code : EIO, error);
 }
 
-/// Lines of other jobs that stand behind those that go take their place. False
-/// after a failure; errno says which.
-static bool cut_file(hfta_log *log) {
-  const hfta_log_scan *scan = &log->scan;
-  int descriptor = fileno(log->file);
-  bool moved = true;
-  if (scan->moved_bytes > 0) {
-    // Who appends can't write anywhere else.
-    int flags = fcntl(descriptor, F_GETFL);
-    moved = flags >= 0 && fcntl(descriptor, F_SETFL, flags & ~O_APPEND) == 0 &&
-            hfta_log_move_lines(descriptor, &log->span, scan);
-    int code = errno;
-    if (flags >= 0)
-      (void)fcntl(descriptor, F_SETFL, flags);
-    errno = code;
+/// Holding the mutex. Lines that are written once more go. Where other jobs'
+/// lines stand behind them, another file takes the log's place at once, so that
+/// a kill leaves the one or the other.
+static hfta_status cut_file(hfta_log *log, hfta_error *error) {
+  hfta_log_file *file = log->file;
+  off_t kept = 0;
+  if (file->resumed) {
+    hfta_status status = scan(log, error);
+    if (status == HFTA_OK && log->scan.moved_bytes > 0) {
+      status = hfta_log_rewrite(fileno(file->file), file->path, &log->span,
+                                &log->scan, error);
+      return status == HFTA_OK ? hfta_log_file_reopen(file, error) : status;
+    }
+    if (status != HFTA_OK)
+      return status;
+    kept = log->scan.kept_bytes;
+  } else if (file->begun) {
+    return HFTA_OK;
   }
-  return moved &&
-         ftruncate(descriptor, scan->kept_bytes + scan->moved_bytes) == 0;
+  return ftruncate(fileno(file->file), kept) == 0
+             ? HFTA_OK
+             : hfta_log_file_cannot_write(file, errno, error);
+}
+
+static hfta_status prepare_file(hfta_log *log, hfta_error *error) {
+  hfta_log_file *file = log->file;
+  pthread_mutex_lock(&file->mutex);
+  hfta_status status = file->regular ? cut_file(log, error) : HFTA_OK;
+  file->begun |= status == HFTA_OK;
+  pthread_mutex_unlock(&file->mutex);
+  return status;
 }
 
 hfta_status hfta_log_begin(hfta_log *log, hfta_error *error) {
   const hfta_program *program = log->program;
   if (!log->file)
     return HFTA_OK;
-  bool stays = log->span.kept && !log->span.resumed;
-  if (log->regular && !stays && !cut_file(log))
-    return cannot_write(log->path, errno, error);
+  hfta_status status = prepare_file(log, error);
+  if (status != HFTA_OK)
+    return status;
   hfta_json_writer writer;
   begin_line(log, &writer, "start");
   hfta_json_put_string(&writer, "name", program->name);

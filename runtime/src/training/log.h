@@ -29,6 +29,7 @@
 #include "hfta/instance.h"
 #include "hfta/program.h"
 #include "hfta/status.h"
+#include "training/log_file.h"
 
 #include <stdbool.h>
 
@@ -39,9 +40,10 @@ typedef struct hfta_log_span {
   int64_t steps_done;
   int64_t total_steps;
   int64_t steps_per_epoch;
-  bool resumed;     ///< lines up to `steps_done` stay
-  bool kept;        ///< if it isn't resumed: all lines stay
-  const char *job;  ///< borrowed; NULL: the log is one training's
+  bool resumed;        ///< lines up to `steps_done` stay
+  hfta_log_file *file; ///< borrowed, of several trainings; NULL: the log opens
+                       ///< one of its own
+  const char *job;     ///< borrowed; NULL: the log is one training's
   const bool *live; ///< one a copy, borrowed: null stands for those that don't
                     ///< run; NULL: all do
 } hfta_log_span;

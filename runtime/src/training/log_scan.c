@@ -4,6 +4,7 @@
 
 #include "hfta/instance.h"
 #include "hfta/json.h"
+#include "system/file.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -168,20 +169,28 @@ static bool read_at(int descriptor, char *to, size_t size, off_t offset) {
   return true;
 }
 
-bool hfta_log_move_lines(int descriptor, const hfta_log_span *span,
-                         const hfta_log_scan *scan) {
-  size_t size = (size_t)(scan->end - scan->kept_bytes);
-  char *lines = malloc(size);
+hfta_status hfta_log_rewrite(int descriptor, const char *path,
+                             const hfta_log_span *span,
+                             const hfta_log_scan *scan, hfta_error *error) {
+  size_t kept = (size_t)scan->kept_bytes, size = (size_t)scan->end;
+  char *lines = malloc(size + 1);
+  hfta_output *output = NULL;
   if (!lines)
-    return false;
-  bool done = read_at(descriptor, lines, size, scan->kept_bytes);
-  if (done) {
-    size_t kept = drop_lines(lines, size, span->job);
-    ssize_t written = pwrite(descriptor, lines, kept, scan->kept_bytes);
-    done = written == (ssize_t)kept;
-    if (written >= 0 && !done)
-      errno = EIO;
+    return hfta_fail(error, HFTA_UNSUPPORTED, "not enough memory for a log");
+  hfta_status status = HFTA_OK;
+  if (!read_at(descriptor, lines, size, 0))
+    status = hfta_fail(error, HFTA_CANNOT_WRITE, "cannot read log '%s': %s",
+                       path, strerror(errno));
+  if (status == HFTA_OK)
+    status = hfta_output_open(path, &output, error);
+  if (status == HFTA_OK) {
+    size = kept + drop_lines(lines + kept, size - kept, span->job);
+    status = hfta_output_write(output, lines, size, error);
+    if (status == HFTA_OK)
+      status = hfta_output_commit(output, error);
+    else
+      hfta_output_discard(output);
   }
   free(lines);
-  return done;
+  return status;
 }

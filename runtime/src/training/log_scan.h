@@ -24,11 +24,10 @@ hfta_status hfta_log_scan_file(const hfta_program *program, const char *path,
                                const hfta_log_span *span, FILE *file,
                                hfta_log_scan *out, hfta_error *error);
 
-/// Moves the lines of other jobs that stand behind the first one that goes to
-/// its place, by one write. Who cuts the file behind them does that next; a
-/// kill between the two leaves what stood there. False after a failure; errno
-/// says which.
-bool hfta_log_move_lines(int descriptor, const hfta_log_span *span,
-                         const hfta_log_scan *scan);
+/// Writes the lines that stay to a file that takes the place of `path`, at once
+/// or, after a failure, not at all. `descriptor` is the file that was scanned.
+hfta_status hfta_log_rewrite(int descriptor, const char *path,
+                             const hfta_log_span *span,
+                             const hfta_log_scan *scan, hfta_error *error);
 
 #endif // HFTA_SRC_TRAINING_LOG_SCAN_H

@@ -108,12 +108,11 @@ static hfta_status check_output(hfta_trainer *self, const char *path) {
 /// Nor is the trace, and it isn't the log that is open by now.
 static hfta_status open_trace(hfta_trainer *self) {
   const hfta_train_options *options = self->options;
-  const char *path = options->trace_path, *log = options->log_path;
+  const char *path = options->trace_path;
   hfta_status status = check_output(self, path);
-  if (status == HFTA_OK && path && log && hfta_team_leads(&self->team) &&
-      hfta_refuse_to_replace(path, log, NULL) != HFTA_OK)
-    return hfta_fail(self->error, HFTA_USAGE, "'%s' would replace the log '%s'",
-                     path, log);
+  if (status == HFTA_OK && hfta_team_leads(&self->team))
+    status =
+        hfta_refuse_to_write_twice(path, "log", options->log_path, self->error);
   hfta_trace_options trace = {
       .path = path, .steps = options->trace_steps, .first = self->first_step};
   if (status == HFTA_OK)
@@ -177,7 +176,7 @@ static hfta_status open_log(hfta_trainer *self) {
                         .total_steps = self->total_steps,
                         .steps_per_epoch = self->steps_per_epoch,
                         .resumed = self->options->resume,
-                        .kept = self->options->keeps_log,
+                        .file = self->options->log_file,
                         .job = self->options->job,
                         .live = hfta_instance_live(self->instance)};
   const char *path =
@@ -240,7 +239,6 @@ hfta_status hfta_trainer_begin(hfta_trainer *self) {
     status = hfta_trainer_start_feed(self, self->first_step);
   if (status == HFTA_OK)
     status = hfta_log_begin(self->log, self->error);
-  self->result->logged = status == HFTA_OK && self->options->log_path;
   if (status != HFTA_OK || !self->options->overwrite ||
       !hfta_team_leads(&self->team))
     return status;

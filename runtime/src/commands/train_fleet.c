@@ -1,0 +1,300 @@
+//===- train_fleet.c - train, several jobs at the same time ---------------===//
+
+#include "commands/train.h"
+
+#include "fleet/fleet_workload.h"
+#include "hfta/pool.h"
+#include "system/interrupt.h"
+#include "system/memory_limit.h"
+#include "system/thread.h"
+#include "trace/trace_elements.h"
+#include "trace/trace_seats.h"
+#include "training/screen.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/// What the jobs have in common.
+typedef struct fleet {
+  const hfta_invocation *invocation;
+  const hfta_train_arguments *arguments;
+  hfta_fleet_options options;
+  hfta_fleet *fleet;
+  hfta_screen *screen;
+  hfta_seat_trace *trace;
+  struct job *jobs;
+  const char **names; ///< of the jobs
+} fleet;
+
+/// A job and its thread.
+typedef struct job {
+  hfta_invocation invocation; ///< with its own ranks, which is this one alone
+  hfta_rank_state ranks;
+  hfta_train_arguments arguments;
+  pthread_t thread;
+  bool is_started;
+  int code;
+} job;
+
+//===----------------------------------------------------------------------===//
+// Arguments
+//===----------------------------------------------------------------------===//
+
+/// Returns -1, or the exit code after a message.
+static int choose_scheduler(const hfta_invocation *invocation, const char *name,
+                            hfta_scheduler *out) {
+  *out = HFTA_SCHEDULER_LRTF;
+  for (int i = 0; i < HFTA_SCHEDULER_COUNT; ++i)
+    if (!name || strcmp(name, hfta_scheduler_name((hfta_scheduler)i)) == 0) {
+      *out = (hfta_scheduler)i;
+      return -1;
+    }
+  return hfta_report_usage(invocation,
+                           "option '--scheduler': there is no '%.100s': "
+                           "expected lrtf, fifo, srtf, random or "
+                           "model_parallel",
+                           name);
+}
+
+/// A seat's threads: all are shared out, but no job gets more than it plans
+/// memory for. Returns -1, or the exit code after a message.
+static int choose_threads(const hfta_invocation *invocation, int64_t threads,
+                          int64_t seats, int *out) {
+  if (threads > 0 && threads < seats)
+    return hfta_report_usage(invocation,
+                             "option '--threads': %lld for %lld seats: "
+                             "expected at least one for each",
+                             (long long)threads, (long long)seats);
+  int64_t all = threads > 0 ? threads : hfta_pool_default_threads();
+  int64_t each = all < seats ? 1 : all / seats;
+  for (int64_t i = 0; i < invocation->program_count; ++i) {
+    const hfta_program *program = invocation->programs[i];
+    int64_t most = program->memory_threads;
+    if (most == 0 || each <= most)
+      continue;
+    if (threads > 0)
+      return hfta_report_usage(invocation,
+                               "option '--threads': job '%s' plans memory for "
+                               "at most %lld, and a seat has %lld",
+                               program->name, (long long)most, (long long)each);
+    each = most;
+  }
+  *out = (int)each;
+  return -1;
+}
+
+/// Workers of several stages that spill need an arena each.
+static int check_stages(const hfta_invocation *invocation) {
+  for (int64_t i = 0; i < invocation->program_count; ++i) {
+    const hfta_program *program = invocation->programs[i];
+    if (program->stage_count == 1 || program->arena_bytes == 0)
+      continue;
+    char message[256];
+    snprintf(message, sizeof(message),
+             "job '%s' has several stages within a budget of memory: it can't "
+             "train at a seat; without '--seats' it can",
+             program->name);
+    return hfta_report(invocation, HFTA_UNSUPPORTED, message);
+  }
+  return -1;
+}
+
+static int choose(const hfta_invocation *invocation,
+                  const hfta_train_arguments *arguments,
+                  hfta_fleet_options *out) {
+  int64_t jobs = invocation->program_count;
+  *out = (hfta_fleet_options){
+      .programs = invocation->programs,
+      .models = jobs,
+      .seats = arguments->seats < jobs ? arguments->seats : jobs,
+      .device = arguments->device,
+      .memory = hfta_memory_limit(),
+      .should_stop = arguments->options.should_stop,
+      .should_stop_argument = arguments->options.should_stop_argument};
+  int code =
+      choose_scheduler(invocation, arguments->scheduler, &out->scheduler);
+  if (code < 0)
+    code = choose_threads(invocation, arguments->threads, out->seats,
+                          &out->threads);
+  return code < 0 ? check_stages(invocation) : code;
+}
+
+//===----------------------------------------------------------------------===//
+// Jobs
+//===----------------------------------------------------------------------===//
+
+static void *job_main(void *argument) {
+  job *self = argument;
+  self->code = hfta_train_job(&self->invocation, &self->arguments);
+  hfta_fleet_quit(self->arguments.options.model);
+  return NULL;
+}
+
+/// One that can't be started has gone before it begins.
+static void start(job *self) {
+  int code = hfta_thread_start(&self->thread, job_main, self);
+  self->is_started = code == 0;
+  if (self->is_started)
+    return;
+  char message[160];
+  snprintf(message, sizeof(message), "cannot start the job's thread: %s",
+           strerror(code));
+  self->code = hfta_report(&self->invocation, HFTA_UNSUPPORTED, message);
+  hfta_fleet_quit(self->arguments.options.model);
+}
+
+static void prepare(const fleet *self, int64_t number) {
+  job *one = &self->jobs[number];
+  one->invocation = *self->invocation;
+  one->invocation.ranks = &one->ranks;
+  one->invocation.screen = self->screen;
+  hfta_go_on_to_job(&one->invocation, number);
+  one->arguments = *self->arguments;
+  one->arguments.threads = self->options.threads;
+  hfta_train_options *options = &one->arguments.options;
+  options->model = hfta_fleet_get(self->fleet, number);
+  options->trace_path = NULL;
+  options->screen = self->screen;
+  options->screen_block = number;
+}
+
+static void run(const fleet *self) {
+  const int64_t count = self->options.models;
+  for (int64_t i = 0; i < count; ++i)
+    prepare(self, i);
+  for (int64_t i = 0; i < count; ++i)
+    start(&self->jobs[i]);
+  for (int64_t i = 0; i < count; ++i)
+    if (self->jobs[i].is_started)
+      pthread_join(self->jobs[i].thread, NULL);
+}
+
+/// What the signal that has ended one has ended, it has ended whole.
+static int find_code(const job *jobs, int64_t count) {
+  int failure = HFTA_OK;
+  for (int64_t i = 0; i < count; ++i)
+    if (jobs[i].code >= 128)
+      return jobs[i].code;
+  for (int64_t i = 0; i < count && failure == HFTA_OK; ++i)
+    failure = jobs[i].code;
+  return failure;
+}
+
+//===----------------------------------------------------------------------===//
+// The command
+//===----------------------------------------------------------------------===//
+
+static void announce(const fleet *self) {
+  const hfta_fleet_options *options = &self->options;
+  hfta_fleet_memory plan = hfta_fleet_plan_memory(options);
+  fprintf(stderr,
+          "%s: %lld jobs at %lld seats, threads %d each, %s; %.1f MiB of "
+          "memory\n",
+          self->invocation->binary, (long long)options->models,
+          (long long)options->seats, options->threads,
+          hfta_scheduler_name(options->scheduler),
+          (double)plan.all / (1 << 20));
+}
+
+static void print_summary(const fleet *self) {
+  hfta_fleet_summary summary = hfta_fleet_summarize(self->fleet);
+  fprintf(stderr, "%s: %.2f s, seats taken for %.1f %% of it",
+          self->invocation->binary, summary.seconds, 100.0 * summary.busy);
+  if (!isnan(summary.forecast))
+    fprintf(stderr, "; expected %.2f s, at least %.2f s", summary.forecast,
+            summary.bound);
+  fputc('\n', stderr);
+}
+
+static void trace_unit(void *argument, const hfta_unit *unit) {
+  const hfta_seat_kind kinds[] = {[HFTA_UNIT_START] = HFTA_SEAT_START,
+                                  [HFTA_UNIT_STEPS] = HFTA_SEAT_STEPS,
+                                  [HFTA_UNIT_EVALUATION] = HFTA_SEAT_EVALUATE};
+  const hfta_seat_event event = {.seat = (uint32_t)unit->seat,
+                                 .place = (uint32_t)unit->place,
+                                 .job = (uint32_t)unit->model,
+                                 .first_step = unit->first_step,
+                                 .steps = unit->steps,
+                                 .kind = kinds[unit->kind],
+                                 .begin = unit->begin,
+                                 .end = unit->end};
+  hfta_seat_trace_note(argument, &event);
+}
+
+static hfta_status open_all(fleet *self, hfta_error *error) {
+  const hfta_train_options *train = &self->arguments->options;
+  const int64_t count = self->options.models;
+  self->jobs = calloc((size_t)count, sizeof(*self->jobs));
+  self->names = calloc((size_t)count, sizeof(*self->names));
+  if (!self->jobs || !self->names)
+    return hfta_fail(error, HFTA_UNSUPPORTED, "not enough memory for jobs");
+  for (int64_t i = 0; i < count; ++i)
+    self->names[i] = self->options.programs[i]->name;
+  hfta_status status = hfta_seat_trace_open(
+      train->trace_path, self->names, (uint32_t)count,
+      (uint32_t)self->options.seats,
+      (uint32_t)hfta_fleet_plan_memory(&self->options).places, &self->trace,
+      error);
+  if (status == HFTA_OK && self->arguments->workload)
+    status = hfta_trace_check_path(self->arguments->workload, error);
+  self->options.done = trace_unit;
+  self->options.done_argument = self->trace;
+  if (status == HFTA_OK)
+    status = hfta_fleet_open(&self->options, &self->fleet, error);
+  if (status == HFTA_OK)
+    status = hfta_screen_open(self->names, count, !self->arguments->no_progress,
+                              &self->screen, error);
+  return status;
+}
+
+/// What came of it all; the trace is nothing that a job would fail for.
+static int finish(const fleet *self) {
+  int code = find_code(self->jobs, self->options.models);
+  hfta_error error;
+  int64_t dropped;
+  hfta_status status = hfta_seat_trace_finish(self->trace, &dropped, &error);
+  if (dropped > 0)
+    fprintf(stderr,
+            "%s: note: the trace lacks %lld events: it has no room for them\n",
+            self->invocation->binary, (long long)dropped);
+  if (!self->arguments->no_progress)
+    print_summary(self);
+  if (status == HFTA_OK && self->arguments->workload)
+    status = hfta_fleet_write_workload(self->fleet, self->arguments->workload,
+                                       &error);
+  if (status == HFTA_OK)
+    return code;
+  int failure = hfta_report(self->invocation, status, error.message);
+  return code == HFTA_OK ? failure : code;
+}
+
+static void close_all(fleet *self) {
+  hfta_screen_close(self->screen);
+  hfta_fleet_close(self->fleet);
+  hfta_seat_trace_close(self->trace);
+  free(self->jobs);
+  free(self->names);
+}
+
+int hfta_train_fleet(const hfta_invocation *invocation,
+                     const hfta_train_arguments *arguments) {
+  fleet self = {.invocation = invocation, .arguments = arguments};
+  hfta_error error;
+  int code = choose(invocation, arguments, &self.options);
+  if (code >= 0)
+    return code;
+  hfta_status status = open_all(&self, &error);
+  if (status == HFTA_OK) {
+    if (!arguments->no_progress)
+      announce(&self);
+    run(&self);
+    hfta_screen_close(self.screen);
+    self.screen = NULL;
+    code = finish(&self);
+  } else {
+    code = hfta_report(invocation, status, error.message);
+  }
+  close_all(&self);
+  return code;
+}

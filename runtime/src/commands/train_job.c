@@ -1,0 +1,191 @@
+//===- train_job.c - train, one job ---------------------------------------===//
+
+#include "commands/table.h"
+#include "commands/train.h"
+#include "hfta/checkpoint.h"
+#include "system/interrupt.h"
+#include "training/screen.h"
+
+#include <errno.h>
+
+static void print_interrupted(const hfta_invocation *invocation,
+                              const hfta_train_arguments *arguments,
+                              const hfta_train_result *result) {
+  char name[HFTA_CHECKPOINT_NAME_BYTES];
+  const char *binary = invocation->binary;
+  long long steps = (long long)result->steps;
+  hfta_screen_begin_output(invocation->screen);
+  if (result->steps == 0)
+    fprintf(stderr, "%s: stopped before the first step%s%s\n", binary,
+            invocation->tells_job ? " of " : "",
+            invocation->tells_job ? invocation->job : "");
+  else if (result->saved)
+    fprintf(stderr, "%s: stopped after step %lld; saved %s/%s\n", binary, steps,
+            arguments->options.checkpoint,
+            hfta_checkpoint_name(result->steps, name));
+  else
+    fprintf(stderr,
+            "%s: stopped after step %lld; nothing saved: no "
+            "--checkpoint was given\n",
+            binary, steps);
+  hfta_screen_end_output(invocation->screen);
+}
+
+/// After a failure: the checkpoint that was saved nevertheless.
+static void print_saved(const hfta_invocation *invocation,
+                        const hfta_train_arguments *arguments,
+                        const hfta_train_result *result) {
+  char name[HFTA_CHECKPOINT_NAME_BYTES];
+  hfta_screen_begin_output(invocation->screen);
+  fprintf(stderr, "%s: note: saved %s/%s\n", invocation->binary,
+          arguments->options.checkpoint,
+          hfta_checkpoint_name(result->steps, name));
+  hfta_screen_end_output(invocation->screen);
+}
+
+/// Who reads the results may be gone: that ends a program with SIGPIPE, unless
+/// it is ignored.
+static int report_output(const hfta_invocation *invocation,
+                         const hfta_train_arguments *arguments) {
+  const hfta_interrupt *interrupt = arguments->options.should_stop_argument;
+  if (atomic_load(&interrupt->signal) == SIGPIPE)
+    return 128 + SIGPIPE;
+  return hfta_report_output(invocation);
+}
+
+/// The code of a program that a signal has ended.
+static int find_signal(const hfta_train_arguments *arguments) {
+  const hfta_interrupt *interrupt = arguments->options.should_stop_argument;
+  int number = atomic_load(&interrupt->signal);
+  // Of several ranks some may not have got it yet.
+  return 128 + (number ? number : SIGUSR1);
+}
+
+/// The signal has come before the job.
+static int report_unbegun(const hfta_invocation *invocation,
+                          const hfta_train_arguments *arguments) {
+  hfta_screen_begin_output(invocation->screen);
+  fprintf(stderr, "%s: stopped before job '%s'\n", invocation->binary,
+          invocation->job);
+  hfta_screen_end_output(invocation->screen);
+  return find_signal(arguments);
+}
+
+/// Behind its name, where there are several jobs.
+static int print_results(const hfta_invocation *invocation,
+                         const hfta_train_arguments *arguments,
+                         const hfta_instance *instance,
+                         const hfta_train_result *result) {
+  hfta_results results = {
+      hfta_instance_live(instance), result->train_losses,
+      result->eval_losses,          result->eval_metrics,
+      result->skipped_statistics,   result->retried_inverses,
+      result->kept_inverses};
+  hfta_screen_begin_output(invocation->screen);
+  if (invocation->job)
+    printf("%s%s\n", *arguments->has_printed ? "\n" : "", invocation->job);
+  *arguments->has_printed = true;
+  hfta_print_results(stdout, invocation->program, &results);
+  bool is_whole = fflush(stdout) == 0 && !ferror(stdout);
+  int reason = errno;
+  hfta_screen_end_output(invocation->screen);
+  errno = reason;
+  return is_whole ? HFTA_OK : report_output(invocation, arguments);
+}
+
+/// What came of a job.
+static int report(const hfta_invocation *invocation,
+                  const hfta_train_arguments *arguments,
+                  hfta_instance *instance, hfta_status status,
+                  const hfta_train_result *result) {
+  int code = (int)status;
+  if (status != HFTA_OK) {
+    bool has_saved = result->saved && hfta_is_first_rank(invocation);
+    // One of several ranks doesn't come back from its report.
+    bool is_alone = invocation->ranks->communicator->size == 1;
+    if (has_saved && !is_alone)
+      print_saved(invocation, arguments, result);
+    hfta_report(invocation, status, hfta_instance_message(instance));
+    if (has_saved)
+      print_saved(invocation, arguments, result);
+  } else if (result->interrupted) {
+    if (hfta_is_first_rank(invocation))
+      print_interrupted(invocation, arguments, result);
+    // The first one to leave with such a code ends the others.
+    int64_t nothing = 0;
+    (void)hfta_communicator_max(invocation->ranks->communicator,
+                                "end of the training", &nothing,
+                                hfta_instance_error(instance));
+    code = find_signal(arguments);
+  } else if (hfta_is_first_rank(invocation)) {
+    code = print_results(invocation, arguments, instance, result);
+  }
+  return code;
+}
+
+/// Shows what the job has come to, where others are shown.
+static void finish(const hfta_invocation *invocation,
+                   const hfta_train_arguments *arguments, int code,
+                   int64_t steps) {
+  hfta_screen_finish(invocation->screen, arguments->options.screen_block,
+                     code == HFTA_OK ? HFTA_SCREEN_DONE
+                     : code >= 128   ? HFTA_SCREEN_STOPPED
+                                     : HFTA_SCREEN_FAILED,
+                     steps);
+}
+
+static int train(const hfta_invocation *invocation,
+                 const hfta_train_arguments *arguments, hfta_instance *instance,
+                 int64_t *steps) {
+  hfta_train_result result;
+  hfta_status status = hfta_train(instance, &arguments->options, &result);
+  *steps = result.steps;
+  int code = report(invocation, arguments, instance, status, &result);
+  hfta_train_result_free(&result);
+  return code;
+}
+
+/// Where the job is to train, with initial weights. Returns -1, or the exit
+/// code after a message.
+static int open_instance(const hfta_invocation *invocation,
+                         const hfta_train_arguments *arguments,
+                         hfta_instance **out) {
+  hfta_fleet_model *model = arguments->options.model;
+  hfta_workload workload = hfta_workload_of_all(invocation->program);
+  int code = hfta_join_ranks(invocation, &arguments->ranks);
+  if (code >= 0)
+    return code;
+  workload.communicator = invocation->ranks->communicator;
+  if (model) {
+    workload.seat = hfta_fleet_sit(model, HFTA_UNIT_START);
+    if (!workload.seat)
+      return report_unbegun(invocation, arguments);
+  }
+  code = hfta_open_instance(invocation, &workload, arguments->threads,
+                            arguments->device, NULL, &arguments->spill, out);
+  hfta_fleet_set_instance(model, *out);
+  hfta_fleet_stand_up(model);
+  return code;
+}
+
+int hfta_train_job(const hfta_invocation *invocation,
+                   const hfta_train_arguments *arguments) {
+  hfta_train_arguments own = *arguments;
+  hfta_path path;
+  hfta_instance *instance = NULL;
+  int64_t steps = 0;
+  int code = hfta_choose_job_folder(invocation, &path, &own.options.checkpoint);
+  own.spill.checkpoint = own.options.checkpoint;
+  own.options.job = invocation->job;
+  if (code < 0)
+    code = open_instance(invocation, &own, &instance);
+  if (code < 0)
+    code = hfta_choose_copies(invocation, own.only, instance);
+  if (code < 0)
+    code = train(invocation, &own, instance, &steps);
+  hfta_fleet_set_instance(own.options.model, NULL);
+  hfta_instance_destroy(instance);
+  hfta_leave_ranks(invocation);
+  finish(invocation, &own, code, steps);
+  return code;
+}

@@ -1,0 +1,178 @@
+#!/usr/bin/env python3
+"""Unequal jobs at seats, arrays, one that spills and a small one: each trains to the bytes
+of its own program, whoever decides who sits next, also after kills, beside a job that
+fails, and when a signal ends them all."""
+
+import json
+import os
+import random
+import shutil
+import signal
+import subprocess
+import time
+
+import jobs as one_by_one
+from harness import expect_equal, fail, run
+from jobs import COPIES, NAMES, STEPS, TRAINS, Jobs
+
+KILLS = 10
+# A job more, which has less memory than it needs at a time.
+BUDGET = "  memory    device = 2304KiB\n"
+LARGE = """
+train large {
+  model     large(image)
+  data      digits, batch = 16
+  loss      cross_entropy(large, label)
+  optimizer adam(lr = 1e-3)
+%s  steps     25
+}
+"""
+one_by_one.DECLARATIONS += """
+model large(image: f32[batch, 1, 8, 8]) {
+  first  = relu(linear(flatten(image), 300))
+  second = relu(linear(first, 300))
+  third  = relu(linear(second, 300))
+  return output = linear(third, 10)
+}
+"""
+NAMES.append("large")
+STEPS["large"] = 25
+COPIES["large"] = 1
+TRAINS["large"] = LARGE % ""
+SCHEDULERS = ["lrtf", "fifo", "srtf", "random", "model_parallel"]
+
+
+class Fleet(Jobs):
+    """The same jobs and one more."""
+
+    def __init__(self):
+        super().__init__()
+        trains = dict(TRAINS, large=LARGE % BUDGET)
+        self.binary = self.work.compile(
+            "fleet", one_by_one.DECLARATIONS + "".join(trains.values()))
+
+    def seats(self, folder, count, *flags):
+        return self.command(folder, "--seats", str(count), "--spill-dir",
+                            self.work.folder, *flags)
+
+
+def test_schedulers(fleet):
+    for count, name in enumerate(SCHEDULERS):
+        folder = fleet.work.folder / name
+        log = fleet.work.folder / f"{name}.jsonl"
+        log.write_text("an older one\n")
+        text = run(*fleet.seats(folder, 1 + count % 3, "--scheduler", name, "--log", log))
+        expect_equal(sorted(line for line in text.splitlines() if line in NAMES),
+                     sorted(NAMES), "blocks")
+        fleet.expect_trained(folder, name)
+        expect_equal(one_by_one.read_events(log), fleet.events, f"log of {name}")
+
+
+def test_files(fleet):
+    """The trace has a row a place, and the workload is one for the simulator."""
+    folder, trace = fleet.work.folder / "files", fleet.work.folder / "trace.json"
+    workload = fleet.work.folder / "workload.json"
+    run(*fleet.seats(folder, 2, "--trace", trace, "--workload", workload))
+    events = json.loads(trace.read_text())["traceEvents"]
+    rows = [event["args"]["name"] for event in events if event["name"] == "thread_name"]
+    expect_equal(rows, ["seat 0", "seat 0, ahead", "seat 1", "seat 1, ahead"], "rows")
+    for name in NAMES:
+        steps = sum(event["args"].get("steps", 0) for event in events
+                    if event["ph"] == "X" and event["name"] == name)
+        expect_equal(steps, STEPS[name], f"traced steps of {name}")
+    names = [model["name"] for model in json.loads(workload.read_text())["models"]]
+    expect_equal(names, NAMES, "models of the workload")
+    result = json.loads(run(fleet.work.hftac, f"--simulate={workload}", "--json"))
+    if not result["schedulers"]["lrtf"]["makespan"] > 0.999 * result["lower_bound"] > 0:
+        fail(f"no sensible simulation: {result}")
+
+
+def test_kills(fleet):
+    """What ends before it has been killed as often begins anew."""
+    folder, log = fleet.work.folder / "killed", fleet.work.folder / "killed.jsonl"
+    command = fleet.seats(folder, 2, "--log", log, "--resume", "--every", "3")
+    start = time.monotonic()
+    run(*fleet.seats(fleet.work.folder / "timed", 2))
+    duration = time.monotonic() - start
+    numbers = random.Random(5)
+    kills = 0
+    while True:
+        process = subprocess.Popen(command, stdout=subprocess.DEVNULL,
+                                   stderr=subprocess.PIPE, text=True)
+        try:
+            limit = duration * numbers.uniform(0, 0.8) if kills < KILLS else None
+            _, messages = process.communicate(timeout=limit)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.communicate()
+            kills += 1
+            continue
+        expect_equal(process.returncode, 0, f"exit after {kills} kills: {messages}")
+        fleet.expect_trained(folder, f"after {kills} kills")
+        fleet.expect_logged(log, f"after {kills} kills")
+        if kills == KILLS:
+            return
+        shutil.rmtree(folder)
+        log.unlink()
+
+
+def test_interrupt(fleet):
+    """Ctrl-C saves each job that has begun; they go on to what they are alone."""
+    folder, log = fleet.work.folder / "stopped", fleet.work.folder / "stopped.jsonl"
+    os.mkfifo(log)
+    process = subprocess.Popen(
+        fleet.seats(folder, 2, "--log", log, "--steps", "100000000"),
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    stepped = set()
+    with open(log) as lines:
+        for line in lines:
+            event = json.loads(line)
+            if event["event"] == "step":
+                stepped.add(event["job"])
+            if stepped == set(NAMES):
+                process.send_signal(signal.SIGINT)
+                break
+        lines.read()
+    out, err = process.communicate()
+    expect_equal((process.returncode, out), (130, ""), f"exit code, results ({err})")
+    for name in NAMES:
+        saved = next((folder / name).glob("step-*"))
+        if f"stopped after step {int(saved.name[5:])}; saved {saved}" not in err:
+            fail(f"nothing about {name}: {err}")
+
+
+def test_missing_data(fleet):
+    """The others go on; later the one that failed does."""
+    folder, log = fleet.work.folder / "partial", fleet.work.folder / "partial.jsonl"
+    pictures, away = (fleet.work.folder / name for name in ("cnn-image.npy", "away.npy"))
+    pictures.rename(away)
+    text = run(*fleet.seats(folder, 2, "--log", log), code=1)
+    if "fleet: error: job 'conv': " not in text or "cnn-image.npy" not in text:
+        fail(f"no word about its data: {text}")
+    fleet.expect_trained(folder, "beside a failure", ["narrow", "wide", "large"])
+    away.rename(pictures)
+    run(*fleet.seats(folder, 2, "--log", log, "--resume"))
+    fleet.expect_trained(folder, "after a failure")
+    fleet.expect_logged(log, "after a failure")
+
+
+def test_help(fleet):
+    """Seats are offered where there are several jobs."""
+    alone = fleet.work.folder / "narrow"
+    expect_equal("--seats" in run(alone, "train", "--help"), False, "--seats of one job")
+    expect_equal("--seats" in run(fleet.binary, "train", "--help"), True, "--seats")
+
+
+def main():
+    fleet = Fleet()
+    test_schedulers(fleet)
+    test_files(fleet)
+    test_kills(fleet)
+    test_interrupt(fleet)
+    test_missing_data(fleet)
+    test_help(fleet)
+    print("all jobs as alone")
+
+
+if __name__ == "__main__":
+    main()
