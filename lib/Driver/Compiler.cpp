@@ -9,6 +9,7 @@
 #include "LowerCopy.h"
 #include "MemoryPlanner.h"
 #include "PlanReport.h"
+#include "StepEstimate.h"
 #include "Timing.h"
 
 #include "Hfta/Conversion/LowerKernels.h"
@@ -297,7 +298,15 @@ ExitCode Compiler::runPasses(const PhaseInfo &before, const PhaseInfo &phase) {
   settings.cuts = options.cuts;
   settings.plansMemory = plansMemory;
   settings.verifySums = std::getenv("HFTA_VERIFY_SUMS") != nullptr;
-  if (failed(Job::read(*loaded.module)))
+  FailureOr<Job> job = Job::read(*loaded.module);
+  if (failed(job))
+    return ExitCode::input;
+  // Tasks tell what they cost before they are data.
+  bool isTimed = phase.phase == Phase::scheduled && job->training;
+  FailureOr<StepCosts> costs = StepCosts();
+  if (isTimed)
+    costs = estimateTasks(*loaded.module, *job);
+  if (failed(costs))
     return ExitCode::input;
   PassManager passes(&context, ModuleOp::getOperationName());
 #ifdef NDEBUG
@@ -307,6 +316,7 @@ ExitCode Compiler::runPasses(const PhaseInfo &before, const PhaseInfo &phase) {
   phase.addPasses(passes, settings);
   unsigned errorCount = printer.getErrorCount();
   if (succeeded(passes.run(*loaded.module)) &&
+      (!isTimed || succeeded(noteStepSeconds(*loaded.module, *job, *costs))) &&
       succeeded(verify(*loaded.module)))
     return ExitCode::done;
   if (printer.getErrorCount() == errorCount)

@@ -38,26 +38,63 @@ static void estimateTheRest(ArrayRef<TaskCost> tasks, StepCosts &costs) {
   }
 }
 
-FailureOr<StepEstimate> hfta::estimateStep(ModuleOp planned, const Job &job) {
+FailureOr<StepCosts> hfta::estimateTasks(ModuleOp planned, const Job &job) {
   FailureOr<std::optional<StepCosts>> measured = StepCosts::read(planned);
   if (failed(measured))
     return failure();
+  StepCosts costs = measured->value_or(StepCosts());
+  estimateTheRest(getTaskCosts(planned, job.copies), costs);
+  return costs;
+}
+
+/// Of each stage by itself.
+static LogicalResult simulateStages(ModuleOp scheduled, const Job &job,
+                                    const StepCosts &costs,
+                                    std::vector<planning::SpillRun> &steps) {
+  int64_t count = job.getStageCount();
+  for (int64_t stage = 0; stage < count; ++stage) {
+    FailureOr<planning::SpillRun> step =
+        simulateSchedule(scheduled, job, costs, count == 1 ? -1 : stage);
+    if (failed(step))
+      return failure();
+    steps.push_back(std::move(*step));
+  }
+  return success();
+}
+
+FailureOr<StepEstimate> hfta::estimateStep(ModuleOp planned, const Job &job) {
+  FailureOr<StepCosts> costs = estimateTasks(planned, job);
+  if (failed(costs))
+    return failure();
   StepEstimate estimate;
-  estimate.isMeasured = measured->has_value();
-  estimate.costs = measured->value_or(StepCosts());
-  estimateTheRest(getTaskCosts(planned, job.copies), estimate.costs);
+  estimate.isMeasured = StepCosts::read(planned)->has_value();
+  estimate.costs = std::move(*costs);
   estimate.scheduled = lowerCopy(planned, [](OpPassManager &passes) {
     buildScheduledPipeline(passes, ScheduledPipelineOptions());
   });
-  if (!estimate.scheduled)
+  if (!estimate.scheduled ||
+      failed(simulateStages(*estimate.scheduled, job, estimate.costs,
+                            estimate.steps)))
     return failure();
-  int64_t count = job.getStageCount();
-  for (int64_t stage = 0; stage < count; ++stage) {
-    FailureOr<planning::SpillRun> step = simulateSchedule(
-        *estimate.scheduled, job, estimate.costs, count == 1 ? -1 : stage);
-    if (failed(step))
-      return failure();
-    estimate.steps.push_back(std::move(*step));
-  }
   return estimate;
+}
+
+double hfta::getStepSeconds(ArrayRef<planning::SpillRun> steps) {
+  if (steps.size() == 1)
+    return steps.front().seconds;
+  double seconds = 0;
+  for (const planning::SpillRun &step : steps)
+    seconds += step.computeSeconds;
+  return seconds;
+}
+
+LogicalResult hfta::noteStepSeconds(ModuleOp scheduled, const Job &job,
+                                    const StepCosts &costs) {
+  std::vector<planning::SpillRun> steps;
+  if (failed(simulateStages(scheduled, job, costs, steps)))
+    return failure();
+  scheduled->setAttr(
+      HftaDialect::kStepSecondsAttrName,
+      Builder(scheduled.getContext()).getF64FloatAttr(getStepSeconds(steps)));
+  return success();
 }

@@ -24,6 +24,18 @@ struct StepEstimate {
 /// into the budget is diagnosed.
 FailureOr<StepEstimate> estimateStep(ModuleOp planned, const Job &job);
 
+/// What tasks of a planned module take: what was measured, where the module
+/// notes that, and else documented rates.
+FailureOr<StepCosts> estimateTasks(ModuleOp planned, const Job &job);
+
+/// What a step takes on one machine: where stages share its threads, what they
+/// compute one after the other.
+double getStepSeconds(ArrayRef<planning::SpillRun> steps);
+
+/// Notes on a scheduled module what a step of it takes.
+LogicalResult noteStepSeconds(ModuleOp scheduled, const Job &job,
+                              const StepCosts &costs);
+
 } // namespace mlir::hfta
 
 #endif // HFTA_LIB_DRIVER_STEPESTIMATE_H

@@ -39,7 +39,7 @@ NAMES.append("large")
 STEPS["large"] = 25
 COPIES["large"] = 1
 TRAINS["large"] = LARGE % ""
-SCHEDULERS = ["lrtf", "fifo", "srtf", "random", "model_parallel"]
+SCHEDULERS = ["lrtf", "fifo", "srtf", "random", "exact", "model_parallel"]
 
 
 class Fleet(Jobs):

@@ -121,7 +121,7 @@ def make_seat_rows():
     yield seats("copies of all jobs", 2, "'--only' needs --job NAME", options=["--only", "0"])
     yield seats("a scheduler without a name", 2, "option '--scheduler': the value is empty",
                 options=["--scheduler="])
-    for name in ("LRTF", "exact", LONG):
+    for name in ("LRTF", "best", LONG):
         yield seats(f"scheduler '{name[:8]}'", 2, "option '--scheduler': there is no '",
                     "expected lrtf, fifo", options=[f"--scheduler={name}"])
     yield seats("too few threads", 2, "option '--threads': 1 for 2 seats",

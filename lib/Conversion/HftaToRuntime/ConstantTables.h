@@ -84,6 +84,10 @@ private:
     return Field::u64(value);
   }
   static Field makeField(int64_t *, int64_t value) { return Field::i64(value); }
+  /// By its bits.
+  static Field makeField(double *, double value) {
+    return Field::u64(llvm::bit_cast<uint64_t>(value));
+  }
   template <typename Pointee>
   static Field makeField(Pointee **, FlatSymbolRefAttr symbol) {
     return Field::pointer(symbol);

@@ -530,11 +530,15 @@ void ProgramBuilder::setJob() {
 /// What the job allows, and what the schedules need of it.
 void ProgramBuilder::setMemory() {
   auto arena = module->getAttrOfType<IntegerAttr>(HftaDialect::kArenaAttrName);
+  auto seconds =
+      module->getAttrOfType<FloatAttr>(HftaDialect::kStepSecondsAttrName);
   program.set(&hfta_program::arena_bytes, arena ? arena.getInt() : 0)
       .set(&hfta_program::device_bytes, job.memoryDevice)
       .set(&hfta_program::memory_threads,
            job.hasBudget() ? job.memoryThreads : 0)
-      .set(&hfta_program::spill_directory, text(job.getSpillFolder()));
+      .set(&hfta_program::spill_directory, text(job.getSpillFolder()))
+      .set(&hfta_program::step_seconds,
+           seconds ? seconds.getValueAsDouble() : 0.0);
 }
 
 LogicalResult ProgramBuilder::build(StringRef symbol) {

@@ -158,7 +158,7 @@
   M(s, model_of_copy)                                                          \
   M(s, arena_bytes)                                                            \
   M(s, device_bytes)                                                           \
-  M(s, memory_threads) M(s, spill_directory)
+  M(s, memory_threads) M(s, spill_directory) M(s, step_seconds)
 
 /// STRUCT(struct, list of its members)
 #define HFTA_ABI_STRUCTS(STRUCT)                                               \

@@ -459,6 +459,7 @@ typedef struct hfta_program {
   uint64_t device_bytes;  ///< that the job's memory clause allows; 0: any
   int64_t memory_threads; ///< for which memory is planned at most; 0: any
   const char *spill_directory; ///< of the memory clause; "" or NULL: none given
+  double step_seconds; ///< that a step is expected to take; 0: nobody knows
 } hfta_program;
 
 #ifdef __cplusplus

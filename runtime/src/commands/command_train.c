@@ -163,7 +163,8 @@ static int parse(const hfta_invocation *invocation, hfta_train_arguments *out) {
       {.name = "--scheduler",
        .argument = "NAME",
        .help = "who takes a seat next: lrtf (default), the job of longest\n"
-               "remaining time; fifo, srtf, random or model_parallel",
+               "remaining time; fifo, srtf, random, exact or\n"
+               "model_parallel",
        .text = &out->scheduler,
        .several = true},
       {.name = "--workload",

@@ -52,7 +52,7 @@ static int choose_scheduler(const hfta_invocation *invocation, const char *name,
     }
   return hfta_report_usage(invocation,
                            "option '--scheduler': there is no '%.100s': "
-                           "expected lrtf, fifo, srtf, random or "
+                           "expected lrtf, fifo, srtf, random, exact or "
                            "model_parallel",
                            name);
 }

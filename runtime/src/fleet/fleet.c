@@ -164,8 +164,11 @@ static hfta_status create(hfta_fleet *self, const hfta_fleet_memory *plan,
   self->seating.seated = on_seated;
   self->seating.promoted = on_promoted;
   self->seating.argument = self;
-  for (int64_t i = 0; i < options->models; ++i)
-    self->seating.models[i].spills = hfta_program_spills(options->programs[i]);
+  for (int64_t i = 0; i < options->models; ++i) {
+    hfta_model_seating *row = &self->seating.models[i];
+    row->spills = hfta_program_spills(options->programs[i]);
+    row->expected_seconds = options->programs[i]->step_seconds;
+  }
   return open_seats(self, plan->places, error);
 }
 

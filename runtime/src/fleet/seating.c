@@ -10,8 +10,8 @@ enum { FORGOTTEN_STEPS = 16 };
 static const double FORGOTTEN_SECONDS = 4.0;
 
 const char *hfta_scheduler_name(hfta_scheduler scheduler) {
-  static const char *const names[] = {"lrtf", "fifo", "srtf", "random",
-                                      "model_parallel"};
+  static const char *const names[] = {"lrtf",   "fifo",  "srtf",
+                                      "random", "exact", "model_parallel"};
   return names[scheduler];
 }
 
@@ -66,6 +66,7 @@ static double rank_of(const hfta_seating *self, int64_t model) {
   double remaining = hfta_model_remaining(row);
   switch (self->scheduler) {
   case HFTA_SCHEDULER_LRTF:
+  case HFTA_SCHEDULER_EXACT:
     return remaining;
   case HFTA_SCHEDULER_SRTF:
     return isinf(remaining) ? 0.0 : -remaining;
@@ -84,6 +85,31 @@ static double draw(hfta_seating *self) {
   return (double)(self->random * 2685821657736338717u >> 11);
 }
 
+static double expected_of(const hfta_model_seating *model) {
+  return model->steps_left < 0
+             ? 0.0
+             : (double)model->steps_left * model->expected_seconds;
+}
+
+/// Of models that were never timed, or are as long, the one that is expected to
+/// be longer goes first, or with SRTF shorter.
+static bool goes_before(const hfta_seating *self, int64_t one, int64_t other) {
+  double ranks[] = {rank_of(self, one), rank_of(self, other)};
+  if (ranks[0] != ranks[1])
+    return ranks[0] > ranks[1];
+  double difference =
+      expected_of(&self->models[one]) - expected_of(&self->models[other]);
+  switch (self->scheduler) {
+  case HFTA_SCHEDULER_LRTF:
+  case HFTA_SCHEDULER_EXACT:
+    return difference > 0;
+  case HFTA_SCHEDULER_SRTF:
+    return difference < 0;
+  default:
+    return false;
+  }
+}
+
 /// The next one of those that wait, with use for a place beside another if
 /// that is what there is.
 static int64_t find_next(const hfta_seating *self, bool is_beside) {
@@ -92,7 +118,7 @@ static int64_t find_next(const hfta_seating *self, bool is_beside) {
     const hfta_model_seating *row = &self->models[i];
     if (row->state != HFTA_MODEL_WAITS || (is_beside && !row->spills))
       continue;
-    if (best == HFTA_NOBODY || rank_of(self, i) > rank_of(self, best))
+    if (best == HFTA_NOBODY || goes_before(self, i, best))
       best = i;
   }
   return best;
@@ -252,6 +278,17 @@ static void note_steps(hfta_model_seating *row, int64_t steps, double computed,
   row->all_steps += steps;
 }
 
+/// Whether all would end later if `next` waited for a unit of the model: it has
+/// to compute from now on until the end. If nobody loses a seat before that, no
+/// schedule is shorter, as with McNaughton's rule (1959), and models change
+/// seldom.
+static bool must_sit(const hfta_seating *self, int64_t next, int64_t model) {
+  double remaining = hfta_model_remaining(&self->models[next]);
+  double unit = self->models[model].step_seconds;
+  unit = unit > HFTA_UNIT_SECONDS ? unit : HFTA_UNIT_SECONDS;
+  return isinf(remaining) || remaining + unit >= hfta_seating_bound(self);
+}
+
 /// Whether somebody who could have its place goes before the model. Where
 /// reading costs time a model stays while it is no more than a step behind.
 static bool is_overtaken(const hfta_seating *self, int64_t model) {
@@ -266,8 +303,10 @@ static bool is_overtaken(const hfta_seating *self, int64_t model) {
   bool stays = self->scheduler == HFTA_SCHEDULER_LRTF && row->spills &&
                !isnan(row->step_seconds);
   double patience = stays ? row->step_seconds : 0.0;
-  return next != HFTA_NOBODY &&
-         rank_of(self, next) > rank_of(self, model) + patience;
+  if (next == HFTA_NOBODY ||
+      !(rank_of(self, next) > rank_of(self, model) + patience))
+    return false;
+  return self->scheduler != HFTA_SCHEDULER_EXACT || must_sit(self, next, model);
 }
 
 bool hfta_seating_pass(hfta_seating *self, int64_t model, int64_t steps,

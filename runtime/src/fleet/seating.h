@@ -26,6 +26,7 @@ typedef enum hfta_scheduler {
   HFTA_SCHEDULER_FIFO, ///< the first of the list
   HFTA_SCHEDULER_SRTF, ///< shortest remaining time first
   HFTA_SCHEDULER_RANDOM,
+  HFTA_SCHEDULER_EXACT,          ///< nobody loses a seat before it must
   HFTA_SCHEDULER_MODEL_PARALLEL, ///< one seat at a time computes
   HFTA_SCHEDULER_COUNT
 } hfta_scheduler;
@@ -36,7 +37,7 @@ enum { HFTA_SEAT_PLACES = 2, HFTA_NOBODY = -1 };
 
 /// A unit lasts for so many seconds at least, unless the model ends: models
 /// that took turns at each short step would find the caches full of others'.
-#define HFTA_UNIT_SECONDS 0.05
+#define HFTA_UNIT_SECONDS 0.2
 
 typedef enum hfta_model_state {
   HFTA_MODEL_AWAY,  ///< needs no seat at the moment
@@ -49,7 +50,8 @@ typedef struct hfta_model_seating {
   hfta_model_state state;
   bool spills; ///< reads its parameters from a store: has use for a place in
                ///< which it isn't the first
-  int64_t steps_left;  ///< -1: nobody has said yet
+  int64_t steps_left;      ///< -1: nobody has said yet
+  double expected_seconds; ///< a step, before any was timed; 0: unknown
   double step_seconds; ///< that it takes where it is the first; NaN: unknown
   double timed_seconds;
   double timed_steps; ///< that took these seconds; the first one of all, which

@@ -129,6 +129,14 @@ LogicalResult HftaDialect::verifyOperationAttribute(Operation *op,
       return op->emitError() << "'" << kArenaAttrName
                              << "' must be an i64 of at least 0, of a module";
   }
+  if (attribute.getName() == kStepSecondsAttrName) {
+    auto seconds = dyn_cast<FloatAttr>(attribute.getValue());
+    if (!isa<ModuleOp>(op) || !seconds || !seconds.getType().isF64() ||
+        !seconds.getValue().isFinite() || seconds.getValueAsDouble() < 0)
+      return op->emitError()
+             << "'" << kStepSecondsAttrName
+             << "' must be a finite f64 of at least 0, of a module";
+  }
   if (attribute.getName() == kTargetAttrName &&
       (!isa<ModuleOp>(op) || !isa<TargetAttr>(attribute.getValue())))
     return op->emitError() << "'" << kTargetAttrName

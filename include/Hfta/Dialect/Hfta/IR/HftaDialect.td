@@ -54,6 +54,10 @@ def Hfta_Dialect : Dialect {
     /// Module attribute: bytes of the arena, the memory in which segments that
     /// aren't resident have places, an i64; hfta-schedule-transfers sets it.
     static constexpr llvm::StringLiteral kArenaAttrName = "hfta.arena";
+    /// Module attribute: seconds that a step is expected to take, an f64; the
+    /// driver notes it when it has scheduled a training.
+    static constexpr llvm::StringLiteral kStepSecondsAttrName =
+        "hfta.step_seconds";
     /// Function attribute: the task that a function computes (#hfta.task).
     static constexpr llvm::StringLiteral kTaskAttrName = "hfta.task";
     /// Argument and result attribute: a port's name.

@@ -1,0 +1,174 @@
+#!/usr/bin/env python3
+"""Six unequal jobs at seats, two arrays, three that spill and a small one, beside the same
+jobs where one computes at a time (model parallelism), and beside what 'hftac --simulate'
+makes of the measured times of their steps.
+
+    bench/fleet.py [--hftac build/bin/hftac] [--seats 2] [--threads 2] [--rounds 3]
+                   [--schedulers lrtf,exact] [--scale 1] [--folder DIR]
+
+Each round runs every scheduler and model parallelism in turn. Of each scheduler: the
+median of neighbouring runs' ratios, the makespan as a multiple of the simulated one, and
+of the least possible by the measured times; and whether all checkpoints have the bytes of
+each job trained alone. With --scale all jobs are so many times as long. Jobs spill into
+the folder, which should be on a disk. Needs only Python's standard library."""
+
+import argparse
+import json
+import pathlib
+import random
+import re
+import statistics
+import subprocess
+import sys
+import tempfile
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+SAMPLES = 2048
+
+
+def make_layers(count, width):
+    lines = [f"  a1 = relu(linear(flatten(image), {width}))"]
+    lines += [f"  a{layer} = relu(linear(a{layer - 1}, {width}))"
+              for layer in range(2, count)]
+    return "\n".join([*lines, f"  return output = linear(a{count - 1}, 10)"])
+
+
+CNN = """  conv1 = conv(image, 16, 3, padding = 1)
+  pool1 = max_pool(relu(conv1), 2)
+  conv2 = conv(pool1, 24, 3, padding = 1)
+  pool2 = max_pool(relu(conv2), 2)
+  hidden = relu(linear(flatten(pool2), 64))
+  return output = linear(hidden, 10)"""
+
+# Layers, batch, optimizer, budget of memory or nothing, and steps.
+JOBS = {
+    "array": (CNN, 32, "adam(lr = [1e-3, 1e-2, 3e-3, 1e-4])", "", 300),
+    "wide": (make_layers(5, 768), 2048, "adam(lr = 1e-3)", "70MiB", 12),
+    "deep": (make_layers(9, 512), 2048, "sgd(lr = 1e-2, momentum = 0.9)", "52MiB", 18),
+    "broad": (make_layers(4, 640), 2048, "adam(lr = 1e-3)", "58MiB", 16),
+    "small": (make_layers(2, 256), 16, "sgd(lr = 0.1)", "", 6000),
+    "pair": (CNN, 16, "sgd(lr = [1e-2, 1e-3])", "", 300),
+}
+
+
+def write_jobs(folder, scale):
+    text = f"""data made {{
+  image: u8[1, 28, 28], label: u8
+  train image = raw("image"), label = raw("label")
+}}
+"""
+    for name, (layers, batch, optimizer, budget, steps) in JOBS.items():
+        memory = f"  memory    device = {budget}\n" if budget else ""
+        text += f"""model {name}(image: f32[batch, 1, 28, 28]) {{
+{layers}
+}}
+train {name} {{
+  model     {name}(image)
+  data      made, batch = {batch}
+  loss      cross_entropy({name}, label)
+  optimizer {optimizer}
+{memory}  steps     {int(steps * scale)}
+}}
+"""
+    (folder / "jobs.hfta").write_text(text)
+    numbers = random.Random(1)
+    (folder / "image").write_bytes(numbers.randbytes(SAMPLES * 28 * 28))
+    (folder / "label").write_bytes(bytes(numbers.randrange(10) for _ in range(SAMPLES)))
+
+
+def run(*command, folder):
+    result = subprocess.run(command, check=False, cwd=folder, text=True,
+                            stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    if result.returncode:
+        sys.exit(result.stderr)
+    return result
+
+
+class Fleet:
+    def __init__(self, options, folder):
+        self.options = options
+        self.folder = folder
+
+    def train(self, name, *flags):
+        return run("./jobs", "train", "--checkpoint", name, "--overwrite", *flags,
+                   folder=self.folder)
+
+    def train_alone(self):
+        self.train("alone", "--no-progress", "--threads", "1")
+
+    def train_at_seats(self, scheduler):
+        """Seconds."""
+        options = self.options
+        messages = self.train(
+            "together", "--seats", str(options.seats), "--threads", str(options.threads),
+            "--scheduler", scheduler, "--workload", "workload.json").stderr
+        return float(re.search(r": ([0-9.]+) s, seats taken", messages)[1])
+
+    def simulate(self, scheduler):
+        """Of the last run: what the simulator makes of it, and the least possible. It
+        has no scheduler that knows all times beforehand but in small cases."""
+        result = json.loads(run(self.options.hftac, "--simulate=workload.json", "--json",
+                                folder=self.folder).stdout)
+        known = result["schedulers"].get(scheduler) or result["schedulers"]["lrtf"]
+        return known["makespan"], result["lower_bound"]
+
+    def count_differences(self):
+        """Files of checkpoints that are not what they are alone."""
+        count = 0
+        for file in sorted((self.folder / "alone").rglob("*.safetensors")):
+            other = self.folder / "together" / file.relative_to(self.folder / "alone")
+            count += not other.is_file() or other.read_bytes() != file.read_bytes()
+        return count
+
+
+def parse_options():
+    parser = argparse.ArgumentParser(description=__doc__,
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--hftac", type=pathlib.Path, default=ROOT / "build/bin/hftac")
+    parser.add_argument("--seats", type=int, default=2)
+    parser.add_argument("--threads", type=int, default=2)
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--schedulers", default="lrtf,exact")
+    parser.add_argument("--scale", type=float, default=1)
+    parser.add_argument("--folder", type=pathlib.Path)
+    options = parser.parse_args()
+    options.hftac = options.hftac.resolve()
+    return options
+
+
+def measure(fleet, options):
+    """Of each scheduler its seconds, and ratios to others."""
+    rows = {name: [] for name in options.schedulers.split(",")}
+    for _ in range(options.rounds):
+        for name, own in rows.items():
+            seconds = fleet.train_at_seats(name)
+            simulated, least = fleet.simulate(name)
+            differences = fleet.count_differences()
+            one = fleet.train_at_seats("model_parallel")
+            differences += fleet.count_differences()
+            own.append((one / seconds, seconds / simulated, seconds / least, differences))
+            print(f"  {name}: {seconds:.2f} s, model parallel {one:.2f} s, simulated "
+                  f"{simulated:.2f} s", file=sys.stderr)
+    return rows
+
+
+def main():
+    options = parse_options()
+    with tempfile.TemporaryDirectory(dir=options.folder) as name:
+        folder = pathlib.Path(name)
+        write_jobs(folder, options.scale)
+        run(options.hftac, "jobs.hfta", "-o", "jobs", folder=folder)
+        fleet = Fleet(options, folder)
+        fleet.train_alone()
+        rows = measure(fleet, options)
+    print(f"{'':10}{'x model parallel':>18}{'of simulated':>14}{'of least':>10}"
+          f"{'checkpoints':>14}")
+    for name, own in rows.items():
+        gain, simulated, least = (statistics.median(run[i] for run in own)
+                                  for i in range(3))
+        equal = "equal" if not any(run[3] for run in own) else "DIFFERENT"
+        print(f"{name:10}{gain:18.3f}{simulated:14.3f}{least:10.3f}{equal:>14}")
+
+
+if __name__ == "__main__":
+    main()
