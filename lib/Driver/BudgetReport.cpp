@@ -230,6 +230,10 @@ void BudgetReport::print(raw_ostream &os) {
     printStages(os);
 }
 
+double BudgetReport::getStepSeconds() const {
+  return hfta::getStepSeconds(steps);
+}
+
 planning::Timeline BudgetReport::draw() const {
   if (job.getStageCount() == 1)
     return planning::getTimeline(steps.front(), job.name);

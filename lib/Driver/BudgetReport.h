@@ -22,6 +22,7 @@ public:
   /// Tables of what is in memory, of blocks and of the step.
   void print(raw_ostream &os);
   planning::Timeline draw() const;
+  double getStepSeconds() const;
 
 private:
   /// Bytes of a block that come or stay.

@@ -6,6 +6,7 @@
 #include "Input.h"
 #include "InputFiles.h"
 #include "JobPlanner.h"
+#include "JobsReport.h"
 #include "LowerCopy.h"
 #include "MemoryPlanner.h"
 #include "PlanReport.h"
@@ -76,6 +77,7 @@ private:
   ExitCode reportBudget(std::optional<BudgetReport> &report);
   ExitCode drawPlanned(const std::optional<BudgetReport> &budget);
   ExitCode printPlanned();
+  ExitCode reportJob(const std::optional<BudgetReport> &budget);
   /// From the phase before it to `phase`.
   ExitCode runPasses(const PhaseInfo &before, const PhaseInfo &phase);
   ExitCode lowerTo(Phase last);
@@ -104,6 +106,7 @@ private:
   std::vector<std::string> programs; ///< symbols, one a job
   std::vector<std::string> objects;  ///< of all jobs
   std::string plans;                 ///< of all jobs, as text
+  JobsReport report;                 ///< of all jobs that are planned
 };
 
 } // namespace
@@ -498,6 +501,11 @@ ExitCode Compiler::finish() {
     return link();
   if (plans.empty())
     return ExitCode::done;
+  if (programs.size() > 1) {
+    llvm::raw_string_ostream os(plans);
+    os << "\n";
+    report.print(os);
+  }
   llvm::Error error = writeOutput("-", plans);
   return error ? fail(ExitCode::cannotWrite, std::move(error)) : ExitCode::done;
 }
@@ -535,6 +543,24 @@ ExitCode Compiler::drawPlanned(const std::optional<BudgetReport> &budget) {
   return ExitCode::usage;
 }
 
+/// What one of several jobs adds to what they take together.
+ExitCode Compiler::reportJob(const std::optional<BudgetReport> &budget) {
+  FailureOr<Job> job = Job::read(*loaded.module);
+  if (failed(job))
+    return ExitCode::input;
+  if (!job->training)
+    return ExitCode::done;
+  double seconds = budget ? budget->getStepSeconds() : 0;
+  if (!budget) {
+    FailureOr<StepEstimate> estimate = estimateStep(*loaded.module, *job);
+    if (failed(estimate))
+      return getPhase(Phase::scheduled).failure;
+    seconds = getStepSeconds(estimate->steps);
+  }
+  report.add(*job, seconds, getDataFolder(options));
+  return ExitCode::done;
+}
+
 /// Of `--plan`: draws the step where `--timeline` says, and keeps what is to be
 /// printed.
 ExitCode Compiler::printPlanned() {
@@ -550,7 +576,7 @@ ExitCode Compiler::printPlanned() {
         code != ExitCode::done || options.timeline == "-")
       return code;
   plans += (plans.empty() ? "" : "\n") + plan;
-  return ExitCode::done;
+  return programs.size() > 1 ? reportJob(budget) : ExitCode::done;
 }
 
 ExitCode Compiler::run() {

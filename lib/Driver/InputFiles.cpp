@@ -30,6 +30,12 @@ static std::vector<std::string> getSources(ModuleOp module) {
   return files;
 }
 
+std::string hfta::getDataFolder(const DriverOptions &options) {
+  if (options.dataDirectory.empty() && options.inputKind == InputKind::job)
+    return llvm::sys::path::parent_path(options.inputs.front()).str();
+  return options.dataDirectory;
+}
+
 /// Data that a job names, as its relative names are understood at compile time.
 static std::vector<std::string> getDataFiles(ModuleOp module,
                                              const DriverOptions &options) {
@@ -40,9 +46,7 @@ static std::vector<std::string> getDataFiles(ModuleOp module,
   FailureOr<Job> job = Job::read(module);
   if (failed(job))
     return files;
-  llvm::StringRef folder = options.dataDirectory;
-  if (folder.empty() && options.inputKind == InputKind::job)
-    folder = llvm::sys::path::parent_path(options.inputs.front());
+  std::string folder = getDataFolder(options);
   for (const DataField &field : job->data)
     for (const DataSource *source : {&field.train, &field.test}) {
       if (source->format.empty())

@@ -15,6 +15,9 @@ std::optional<std::string> findReplacedInput(llvm::StringRef output,
                                              const DriverOptions &options,
                                              const LoadedModule &loaded);
 
+/// Where relative names of data files are looked up.
+std::string getDataFolder(const DriverOptions &options);
+
 } // namespace mlir::hfta
 
 #endif // HFTA_LIB_DRIVER_INPUTFILES_H

@@ -156,6 +156,21 @@ def test_missing_data(fleet):
     fleet.expect_logged(log, "after a failure")
 
 
+def test_info(fleet):
+    """Who spills, and what for two seats is needed."""
+    told = json.loads(run(fleet.binary, "info", "--seats", "2", "--json"))
+    expect_equal([job["name"] for job in told["jobs"] if job["spills"]], ["large"],
+                 "who spills")
+    expect_equal([job["steps"] for job in told["jobs"]],
+                 [STEPS[name] for name in NAMES], "steps")
+    seats = told["seats"]
+    expect_equal(seats["all_bytes"],
+                 seats["jobs_bytes"] + 2 * (seats["seat_bytes"] + seats["arena_bytes"]),
+                 "bytes of two seats with two places each")
+    if not 0 < seats["lower_bound"] <= seats["makespan"] <= seats["model_parallel"]:
+        fail(f"no sensible forecast: {seats}")
+
+
 def test_help(fleet):
     """Seats are offered where there are several jobs."""
     alone = fleet.work.folder / "narrow"
@@ -170,6 +185,7 @@ def main():
     test_kills(fleet)
     test_interrupt(fleet)
     test_missing_data(fleet)
+    test_info(fleet)
     test_help(fleet)
     print("all jobs as alone")
 

@@ -143,7 +143,19 @@ def make_seat_rows():
                 options=["--trace", "one", "--workload", "one"], files={"one": "an older one"})
 
 
+def make_info_rows():
+    for count in ("0", "two", "257"):
+        yield pair(f"info: '{count}' seats", 2, "option '--seats'",
+                   options=["info", "--seats", count])
+    for option in (["--seats", "2"], ["--data", "d"]):
+        yield pair(f"info: '{option[0]}' of one job", 2, f"'{option[0]}' is for several jobs",
+                   options=["info", "--job", "first", *option])
+    yield pair("info: fewer threads than seats", 2, "option '--threads': 1 for 2 seats",
+               options=["info", "--seats", "2", "--threads", "1"])
+
+
 def make_rows(_):
     yield from make_hftac_rows()
     yield from make_program_rows()
     yield from make_seat_rows()
+    yield from make_info_rows()

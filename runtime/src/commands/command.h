@@ -171,10 +171,6 @@ int hfta_command_run(const hfta_invocation *invocation);
 int hfta_command_info(const hfta_invocation *invocation);
 int hfta_command_bench(const hfta_invocation *invocation);
 
-/// What `info --json` says of several jobs.
-hfta_status hfta_write_jobs_json(const hfta_invocation *invocation, FILE *file,
-                                 hfta_error *error);
-
 /// The JSON form of `info`.
 hfta_status hfta_write_info_json(const hfta_program *program, int threads,
                                  FILE *file, hfta_error *error);

@@ -1,5 +1,6 @@
 //===- command_info.c - info ----------------------------------------------===//
 
+#include "commands/info_jobs.h"
 #include "commands/jobs.h"
 #include "commands/print_schedules.h"
 #include "commands/table.h"
@@ -274,31 +275,29 @@ static void print_tables(const hfta_program *program, int threads) {
   }
 }
 
-/// What there is to ask for.
-static int list_jobs(const hfta_invocation *invocation, bool json,
-                     bool schedule) {
-  if (schedule)
-    return hfta_report_nameless(invocation, "option '--schedule'");
-  hfta_error error;
-  if (json) {
-    hfta_status status = hfta_write_jobs_json(invocation, stdout, &error);
-    return status == HFTA_OK ? HFTA_OK
-                             : hfta_report(invocation, status, error.message);
-  }
-  for (int64_t i = 0; i < invocation->program_count; ++i)
-    print_sizes(invocation->programs[i]);
-  return HFTA_OK;
-}
-
 int hfta_command_info(const hfta_invocation *invocation) {
-  int64_t threads = 0;
+  hfta_seat_arguments seats = {0};
+  const char *data_root = NULL;
   bool json = false, schedule = false;
   const hfta_option options[] = {
       {.name = "--json", .help = "print one JSON object", .flag = &json},
       {.name = "--schedule",
        .help = "print what a step, an evaluation and an inference do instead",
        .flag = &schedule},
-      HFTA_OPTION_THREADS(&threads),
+      {.name = "--seats",
+       .argument = "P",
+       .help = "tell what 'train --seats P' needs and how long it may take",
+       .integer = &seats.seats,
+       .minimum = 1,
+       .maximum = HFTA_MAX_THREADS,
+       .several = true},
+      {.name = "--data",
+       .argument = "DIR",
+       .help = "where the job's relative paths begin (default: here); data "
+               "tell\nhow many steps an epoch has",
+       .text = &data_root,
+       .several = true},
+      HFTA_OPTION_THREADS(&seats.threads),
   };
   int code = hfta_parse_options(
       invocation,
@@ -311,7 +310,13 @@ int hfta_command_info(const hfta_invocation *invocation) {
     return hfta_report(invocation, HFTA_USAGE,
                        "--json and --schedule: expected one of them");
   if (hfta_is_of_all_jobs(invocation))
-    return list_jobs(invocation, json, schedule);
+    return schedule ? hfta_report_nameless(invocation, "option '--schedule'")
+                    : hfta_list_jobs(invocation, &seats, data_root, json);
+  if (seats.seats > 0 || data_root)
+    return hfta_report_usage(invocation,
+                             "option '%s' is for several jobs: leave out "
+                             "'--job'",
+                             seats.seats > 0 ? "--seats" : "--data");
   const hfta_program *program = invocation->program;
   hfta_error error;
   hfta_status status = hfta_program_check(program, &error);
@@ -319,7 +324,7 @@ int hfta_command_info(const hfta_invocation *invocation) {
     hfta_print_schedules(program);
     return HFTA_OK;
   }
-  threads = hfta_program_threads(program, threads);
+  int64_t threads = hfta_program_threads(program, seats.threads);
   if (status == HFTA_OK && json)
     status = hfta_write_info_json(program, (int)threads, stdout, &error);
   if (status != HFTA_OK)

@@ -308,28 +308,6 @@ static void put_ports(hfta_json_writer *writer, const char *key,
   hfta_json_end_array(writer);
 }
 
-hfta_status hfta_write_jobs_json(const hfta_invocation *invocation, FILE *file,
-                                 hfta_error *error) {
-  hfta_json_writer writer;
-  hfta_json_to_file(&writer, file);
-  hfta_json_begin_object(&writer);
-  hfta_json_key(&writer, "jobs");
-  hfta_json_begin_array(&writer);
-  for (int64_t i = 0; i < invocation->program_count; ++i) {
-    const hfta_program *program = invocation->programs[i];
-    hfta_json_begin_object(&writer);
-    hfta_json_put_string(&writer, "name", program->name);
-    hfta_json_put_integer(&writer, "copies", program->copies);
-    hfta_json_put_integer(&writer, "batch", program->batch);
-    hfta_json_put_string(&writer, "identity", program->models[0].identity);
-    hfta_json_end_object(&writer);
-  }
-  hfta_json_end_array(&writer);
-  hfta_json_end_object(&writer);
-  hfta_json_newline(&writer);
-  return hfta_json_finish(&writer, error);
-}
-
 hfta_status hfta_write_info_json(const hfta_program *program, int threads,
                                  FILE *file, hfta_error *error) {
   hfta_json_writer writer;

@@ -19,6 +19,7 @@ typedef struct command {
   int (*run)(const hfta_invocation *invocation);
   bool (*is_possible)(const hfta_program *program); ///< NULL: it always is
   const char *job_help; ///< what naming a job does; NULL: it must be named
+  const char *of_jobs;  ///< synopsis of what is of several jobs alone, or NULL
 } command;
 
 static bool can_train(const hfta_program *program) {
@@ -47,27 +48,31 @@ static const command commands[] = {
      "           [--rank-timeout S] [--no-progress]\n"
      "           [--trace FILE.json [--trace-steps N]]",
      "train the copies", hfta_command_train, can_train,
-     "train this job alone (default: all, one after the other)"},
+     "train this job alone (default: all, one after the other)",
+     "[--seats P [--scheduler NAME] [--workload FILE.json]]"},
     {"eval",
      "[--data DIR] [--checkpoint DIR] [--threads N] [--device cpu]\n"
      "           [--ranks auto|1] [--mpi LIBRARY] [--rank-timeout S]",
-     "loss and metric on the test data", hfta_command_eval, can_evaluate, NULL},
+     "loss and metric on the test data", hfta_command_eval, can_evaluate, NULL,
+     NULL},
     {"export", "--copy K -o FILE.onnx [--checkpoint DIR]",
-     "write one copy as an ONNX model", hfta_command_export, can_export, NULL},
+     "write one copy as an ONNX model", hfta_command_export, can_export, NULL,
+     NULL},
     {"run",
      "--input NAME=FILE.npy ... --output DIR [--copy K]\n"
      "           [--checkpoint DIR] [--threads N] [--device cpu]",
      "apply one copy to arrays, and write NAME.npy for each output",
-     hfta_command_run, NULL, NULL},
+     hfta_command_run, NULL, NULL, NULL},
     {"info", "[--json | --schedule] [--threads N]",
      "copies, parameters, memory plan and tasks", hfta_command_info, NULL,
-     "tell of this job (default: list the jobs)"},
+     "tell of this job (default: list the jobs)", "[--seats P] [--data DIR]"},
     {"bench",
      "[--steps N] [--json] [--phases] [--only K,K]\n"
      "           [--threads N] [--device cpu|paced:COSTS.json]\n"
      "           [--ranks auto|1] [--mpi LIBRARY] [--rank-timeout S]\n"
      "           [--trace FILE.json [--trace-steps N]]",
-     "time steps on synthetic data in memory", hfta_command_bench, NULL, NULL},
+     "time steps on synthetic data in memory", hfta_command_bench, NULL, NULL,
+     NULL},
 };
 
 enum { COMMAND_COUNT = sizeof(commands) / sizeof(*commands) };
@@ -104,9 +109,12 @@ static void print_help(FILE *file, const hfta_invocation *invocation) {
     const char *job = invocation->program_count == 1 ? ""
                       : commands[i].job_help         ? "[--job NAME] "
                                                      : "--job NAME ";
-    if (is_possible(&commands[i], invocation))
-      fprintf(file, "  %-8s %s%s\n           %s\n", commands[i].name, job,
-              commands[i].synopsis, commands[i].summary);
+    if (!is_possible(&commands[i], invocation))
+      continue;
+    fprintf(file, "  %-8s %s%s\n", commands[i].name, job, commands[i].synopsis);
+    if (invocation->program_count > 1 && commands[i].of_jobs)
+      fprintf(file, "           %s\n", commands[i].of_jobs);
+    fprintf(file, "           %s\n", commands[i].summary);
   }
   fprintf(file,
           "\n'%s COMMAND --help' explains a command's options.\n"

@@ -2,10 +2,9 @@
 
 #include "commands/train.h"
 
+#include "commands/seats.h"
 #include "fleet/fleet_workload.h"
-#include "hfta/pool.h"
 #include "system/interrupt.h"
-#include "system/memory_limit.h"
 #include "system/thread.h"
 #include "trace/trace_elements.h"
 #include "trace/trace_seats.h"
@@ -36,89 +35,6 @@ typedef struct job {
   bool is_started;
   int code;
 } job;
-
-//===----------------------------------------------------------------------===//
-// Arguments
-//===----------------------------------------------------------------------===//
-
-/// Returns -1, or the exit code after a message.
-static int choose_scheduler(const hfta_invocation *invocation, const char *name,
-                            hfta_scheduler *out) {
-  *out = HFTA_SCHEDULER_LRTF;
-  for (int i = 0; i < HFTA_SCHEDULER_COUNT; ++i)
-    if (!name || strcmp(name, hfta_scheduler_name((hfta_scheduler)i)) == 0) {
-      *out = (hfta_scheduler)i;
-      return -1;
-    }
-  return hfta_report_usage(invocation,
-                           "option '--scheduler': there is no '%.100s': "
-                           "expected lrtf, fifo, srtf, random, exact or "
-                           "model_parallel",
-                           name);
-}
-
-/// A seat's threads: all are shared out, but no job gets more than it plans
-/// memory for. Returns -1, or the exit code after a message.
-static int choose_threads(const hfta_invocation *invocation, int64_t threads,
-                          int64_t seats, int *out) {
-  if (threads > 0 && threads < seats)
-    return hfta_report_usage(invocation,
-                             "option '--threads': %lld for %lld seats: "
-                             "expected at least one for each",
-                             (long long)threads, (long long)seats);
-  int64_t all = threads > 0 ? threads : hfta_pool_default_threads();
-  int64_t each = all < seats ? 1 : all / seats;
-  for (int64_t i = 0; i < invocation->program_count; ++i) {
-    const hfta_program *program = invocation->programs[i];
-    int64_t most = program->memory_threads;
-    if (most == 0 || each <= most)
-      continue;
-    if (threads > 0)
-      return hfta_report_usage(invocation,
-                               "option '--threads': job '%s' plans memory for "
-                               "at most %lld, and a seat has %lld",
-                               program->name, (long long)most, (long long)each);
-    each = most;
-  }
-  *out = (int)each;
-  return -1;
-}
-
-/// Workers of several stages that spill need an arena each.
-static int check_stages(const hfta_invocation *invocation) {
-  for (int64_t i = 0; i < invocation->program_count; ++i) {
-    const hfta_program *program = invocation->programs[i];
-    if (program->stage_count == 1 || program->arena_bytes == 0)
-      continue;
-    char message[256];
-    snprintf(message, sizeof(message),
-             "job '%s' has several stages within a budget of memory: it can't "
-             "train at a seat; without '--seats' it can",
-             program->name);
-    return hfta_report(invocation, HFTA_UNSUPPORTED, message);
-  }
-  return -1;
-}
-
-static int choose(const hfta_invocation *invocation,
-                  const hfta_train_arguments *arguments,
-                  hfta_fleet_options *out) {
-  int64_t jobs = invocation->program_count;
-  *out = (hfta_fleet_options){
-      .programs = invocation->programs,
-      .models = jobs,
-      .seats = arguments->seats < jobs ? arguments->seats : jobs,
-      .device = arguments->device,
-      .memory = hfta_memory_limit(),
-      .should_stop = arguments->options.should_stop,
-      .should_stop_argument = arguments->options.should_stop_argument};
-  int code =
-      choose_scheduler(invocation, arguments->scheduler, &out->scheduler);
-  if (code < 0)
-    code = choose_threads(invocation, arguments->threads, out->seats,
-                          &out->threads);
-  return code < 0 ? check_stages(invocation) : code;
-}
 
 //===----------------------------------------------------------------------===//
 // Jobs
@@ -281,9 +197,15 @@ int hfta_train_fleet(const hfta_invocation *invocation,
                      const hfta_train_arguments *arguments) {
   fleet self = {.invocation = invocation, .arguments = arguments};
   hfta_error error;
-  int code = choose(invocation, arguments, &self.options);
+  hfta_seat_arguments seats = {.seats = arguments->seats,
+                               .threads = arguments->threads,
+                               .scheduler = arguments->scheduler,
+                               .device = arguments->device};
+  int code = hfta_choose_seats(invocation, &seats, &self.options);
   if (code >= 0)
     return code;
+  self.options.should_stop = arguments->options.should_stop;
+  self.options.should_stop_argument = arguments->options.should_stop_argument;
   hfta_status status = open_all(&self, &error);
   if (status == HFTA_OK) {
     if (!arguments->no_progress)

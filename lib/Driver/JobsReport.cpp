@@ -1,0 +1,99 @@
+//===- JobsReport.cpp - What several jobs will take at seats --------------===//
+
+#include "JobsReport.h"
+
+#include "Hfta/Language/Files.h"
+#include "hfta/data.h"
+
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/FormatVariadic.h"
+
+using namespace mlir;
+using namespace mlir::hfta;
+
+/// Steps of an epoch, by the first file whose header tells; 0: none does.
+static int64_t findEpoch(const Job &job, StringRef folder) {
+  for (const DataField &field : job.data) {
+    hfta_data_format format = field.train.format == "idx"   ? HFTA_DATA_IDX
+                              : field.train.format == "npy" ? HFTA_DATA_NPY
+                                                            : HFTA_DATA_NONE;
+    hfta_data_info info;
+    hfta_error error;
+    if (format != HFTA_DATA_NONE &&
+        hfta_data_probe(getPathFrom(folder, field.train.path).c_str(), format,
+                        &info, &error) == HFTA_OK)
+      return info.count / job.batch;
+  }
+  return 0;
+}
+
+/// -1: nobody knows.
+static int64_t findSteps(const Job &job, StringRef folder) {
+  if (job.steps > 0)
+    return job.steps;
+  int64_t epoch = findEpoch(job, folder);
+  return epoch == 0 || job.epochs > INT64_MAX / epoch ? -1 : job.epochs * epoch;
+}
+
+void JobsReport::add(const Job &job, double stepSeconds, StringRef folder) {
+  hfta_expected_job expected;
+  expected.steps = findSteps(job, folder);
+  expected.step_seconds = stepSeconds;
+  expected.spills = job.hasBudget();
+  rows.push_back({job.name, job.copies, job.batch, expected});
+}
+
+/// Seats that are worth looking at: twice as many again and again, until each
+/// job has one.
+static SmallVector<int64_t> chooseSeats(size_t jobs) {
+  SmallVector<int64_t> counts = {1};
+  while (counts.back() < 8 && counts.back() < static_cast<int64_t>(jobs))
+    counts.push_back(2 * counts.back());
+  return counts;
+}
+
+void JobsReport::printJobs(raw_ostream &os) const {
+  size_t width = 3;
+  for (const Row &row : rows)
+    width = std::max(width, row.name.size());
+  auto printName = [&](StringRef name) {
+    os.indent(2) << name;
+    os.indent(width - name.size());
+  };
+  os << "jobs, by estimated costs\n";
+  printName("job");
+  os << "  copies   batch     steps    step (s)     all (s)\n";
+  for (const Row &row : rows) {
+    const hfta_expected_job &job = row.expected;
+    std::string steps = "-", seconds = "-";
+    if (job.steps >= 0) {
+      steps = std::to_string(job.steps);
+      seconds = llvm::formatv("{0:f2}", static_cast<double>(job.steps) *
+                                            job.step_seconds);
+    }
+    printName(row.name);
+    os << llvm::formatv("{0,8}{1,8}{2,10}{3,12:f6}{4,12}\n", row.copies,
+                        row.batch, steps, job.step_seconds, seconds);
+  }
+}
+
+void JobsReport::print(raw_ostream &os) const {
+  printJobs(os);
+  std::vector<hfta_expected_job> jobs;
+  for (const Row &row : rows)
+    jobs.push_back(row.expected);
+  if (llvm::any_of(jobs, [](const auto &job) { return job.steps < 0; })) {
+    os << "how long they take at seats is known with all jobs' steps: headers "
+          "of data tell how many an epoch has\n";
+    return;
+  }
+  os << llvm::formatv("\n{0,5}{1,14}{2,14}{3,20}\n", "seats", "lrtf (s)",
+                      "at least (s)", "model_parallel (s)");
+  for (int64_t seats : chooseSeats(rows.size())) {
+    hfta_forecast forecast;
+    if (hfta_forecast_jobs(jobs.data(), static_cast<int64_t>(jobs.size()),
+                           seats, &forecast))
+      os << llvm::formatv("{0,5}{1,14:f2}{2,14:f2}{3,20:f2}\n", seats,
+                          forecast.makespan, forecast.bound, forecast.one_seat);
+  }
+}

@@ -1,0 +1,85 @@
+//===- seats.c - What seats several jobs get ------------------------------===//
+
+#include "commands/seats.h"
+
+#include "hfta/pool.h"
+#include "system/memory_limit.h"
+
+#include <string.h>
+
+/// Returns -1, or the exit code after a message.
+static int choose_scheduler(const hfta_invocation *invocation, const char *name,
+                            hfta_scheduler *out) {
+  *out = HFTA_SCHEDULER_LRTF;
+  for (int i = 0; i < HFTA_SCHEDULER_COUNT; ++i)
+    if (!name || strcmp(name, hfta_scheduler_name((hfta_scheduler)i)) == 0) {
+      *out = (hfta_scheduler)i;
+      return -1;
+    }
+  return hfta_report_usage(invocation,
+                           "option '--scheduler': there is no '%.100s': "
+                           "expected lrtf, fifo, srtf, random, exact or "
+                           "model_parallel",
+                           name);
+}
+
+/// A seat's threads: all are shared out, but no job gets more than it plans
+/// memory for. Returns -1, or the exit code after a message.
+static int choose_threads(const hfta_invocation *invocation, int64_t threads,
+                          int64_t seats, int *out) {
+  if (threads > 0 && threads < seats)
+    return hfta_report_usage(invocation,
+                             "option '--threads': %lld for %lld seats: "
+                             "expected at least one for each",
+                             (long long)threads, (long long)seats);
+  int64_t all = threads > 0 ? threads : hfta_pool_default_threads();
+  int64_t each = all < seats ? 1 : all / seats;
+  for (int64_t i = 0; i < invocation->program_count; ++i) {
+    const hfta_program *program = invocation->programs[i];
+    int64_t most = program->memory_threads;
+    if (most == 0 || each <= most)
+      continue;
+    if (threads > 0)
+      return hfta_report_usage(invocation,
+                               "option '--threads': job '%s' plans memory for "
+                               "at most %lld, and a seat has %lld",
+                               program->name, (long long)most, (long long)each);
+    each = most;
+  }
+  *out = (int)each;
+  return -1;
+}
+
+/// Workers of several stages that spill need an arena each.
+static int check_stages(const hfta_invocation *invocation) {
+  for (int64_t i = 0; i < invocation->program_count; ++i) {
+    const hfta_program *program = invocation->programs[i];
+    if (program->stage_count == 1 || program->arena_bytes == 0)
+      continue;
+    char message[256];
+    snprintf(message, sizeof(message),
+             "job '%s' has several stages within a budget of memory: it can't "
+             "train at a seat; without '--seats' it can",
+             program->name);
+    return hfta_report(invocation, HFTA_UNSUPPORTED, message);
+  }
+  return -1;
+}
+
+int hfta_choose_seats(const hfta_invocation *invocation,
+                      const hfta_seat_arguments *arguments,
+                      hfta_fleet_options *out) {
+  int64_t jobs = invocation->program_count;
+  *out = (hfta_fleet_options){
+      .programs = invocation->programs,
+      .models = jobs,
+      .seats = arguments->seats < jobs ? arguments->seats : jobs,
+      .device = arguments->device,
+      .memory = hfta_memory_limit()};
+  int code =
+      choose_scheduler(invocation, arguments->scheduler, &out->scheduler);
+  if (code < 0)
+    code = choose_threads(invocation, arguments->threads, out->seats,
+                          &out->threads);
+  return code < 0 ? check_stages(invocation) : code;
+}
