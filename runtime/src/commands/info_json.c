@@ -79,6 +79,11 @@ static void put_job(hfta_json_writer *writer, const hfta_program *program) {
                        hfta_learning_rate_name(program->learning_rate.kind));
   hfta_json_put_string(writer, "metric", program->metric);
   hfta_json_put_string(writer, "cpu_features", program->cpu_features);
+  hfta_json_key(writer, "step_seconds");
+  if (program->step_seconds > 0)
+    hfta_json_number(writer, program->step_seconds, HFTA_F64);
+  else
+    hfta_json_null(writer);
 }
 
 static void put_tensor(hfta_json_writer *writer, const hfta_tensor *tensor) {

@@ -528,3 +528,23 @@ module attributes {hfta.job = {all_forwards_first = false, batch = 4 : i64, clip
     }
   }
 }
+
+// -----
+
+// expected-error@+1 {{'hfta.step_seconds' must be a finite f64 of at least 0, of a module}}
+module attributes {hfta.step_seconds = -1.0 : f64} {}
+
+// -----
+
+// expected-error@+1 {{'hfta.step_seconds' must be a finite f64 of at least 0, of a module}}
+module attributes {hfta.step_seconds = 0x7FF0000000000000 : f64} {}
+
+// -----
+
+// expected-error@+1 {{'hfta.step_seconds' must be a finite f64 of at least 0, of a module}}
+module attributes {hfta.step_seconds = 1.0 : f32} {}
+
+// -----
+
+// expected-error@+1 {{'hfta.step_seconds' must be a finite f64 of at least 0, of a module}}
+func.func private @f() attributes {hfta.step_seconds = 1.0 : f64}
