@@ -161,7 +161,7 @@ void BudgetReport::printBlocks(raw_ostream &os) {
 }
 
 /// Copies that go through a step's blocks together.
-int64_t BudgetReport::countStepCopies() {
+int64_t BudgetReport::countStepCopies() const {
   int64_t copies = job.copies;
   ModuleOp(*scheduled).walk([&](FetchOp fetch) {
     auto schedule = fetch->getParentOfType<ScheduleOp>();
@@ -179,6 +179,13 @@ static int64_t findCopiesAtATime(ModuleOp module, const Job &job,
     return ofStep;
   auto turns = cast<RepeatOp>(begin.getBody().front().front());
   return turns.getCopies().value_or(job.copies);
+}
+
+int64_t BudgetReport::countGroups() const {
+  if (job.getStageCount() > 1 || job.getWorkers() > 1)
+    return 1;
+  return llvm::divideCeil(
+      job.copies, findCopiesAtATime(*scheduled, job, countStepCopies()));
 }
 
 void BudgetReport::printStep(raw_ostream &os) {

@@ -23,6 +23,8 @@ public:
   void print(raw_ostream &os);
   planning::Timeline draw() const;
   double getStepSeconds() const;
+  /// In how many turns copies go through a step, or several.
+  int64_t countGroups() const;
 
 private:
   /// Bytes of a block that come or stay.
@@ -42,7 +44,7 @@ private:
   void printBlocks(raw_ostream &os);
   void printStep(raw_ostream &os);
   void printStages(raw_ostream &os);
-  int64_t countStepCopies();
+  int64_t countStepCopies() const;
   /// Of the only stage, or of each.
   SmallVector<int64_t> listStages() const;
 

@@ -557,7 +557,8 @@ ExitCode Compiler::reportJob(const std::optional<BudgetReport> &budget) {
       return getPhase(Phase::scheduled).failure;
     seconds = getStepSeconds(estimate->steps);
   }
-  report.add(*job, seconds, getDataFolder(options));
+  report.add(*job, seconds, budget ? budget->countGroups() : 1,
+             getDataFolder(options));
   return ExitCode::done;
 }
 

@@ -35,11 +35,13 @@ static int64_t findSteps(const Job &job, StringRef folder) {
   return epoch == 0 || job.epochs > INT64_MAX / epoch ? -1 : job.epochs * epoch;
 }
 
-void JobsReport::add(const Job &job, double stepSeconds, StringRef folder) {
+void JobsReport::add(const Job &job, double stepSeconds, int64_t groups,
+                     StringRef folder) {
   hfta_expected_job expected;
   expected.steps = findSteps(job, folder);
   expected.step_seconds = stepSeconds;
   expected.spills = job.hasBudget();
+  expected.groups = groups;
   rows.push_back({job.name, job.copies, job.batch, expected});
 }
 

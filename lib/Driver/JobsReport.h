@@ -14,8 +14,10 @@ namespace mlir::hfta {
 /// estimates of their plans.
 class JobsReport {
 public:
-  /// Data files lie in `folder`; their headers tell how long epochs are.
-  void add(const Job &job, double stepSeconds, llvm::StringRef folder);
+  /// A job whose copies take turns in so many groups. Data files lie in
+  /// `folder`; their headers tell how long epochs are.
+  void add(const Job &job, double stepSeconds, int64_t groups,
+           llvm::StringRef folder);
   void print(llvm::raw_ostream &os) const;
 
 private:

@@ -148,7 +148,7 @@ def make_info_rows():
         yield pair(f"info: '{count}' seats", 2, "option '--seats'",
                    options=["info", "--seats", count])
     for option in (["--seats", "2"], ["--data", "d"]):
-        yield pair(f"info: '{option[0]}' of one job", 2, f"'{option[0]}' is for several jobs",
+        yield pair(f"info: '{option[0]}' of one job", 2, f"'{option[0]}' is of all jobs",
                    options=["info", "--job", "first", *option])
     yield pair("info: fewer threads than seats", 2, "option '--threads': 1 for 2 seats",
                options=["info", "--seats", "2", "--threads", "1"])

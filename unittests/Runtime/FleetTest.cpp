@@ -10,6 +10,7 @@
 extern "C" {
 #include "fleet/fleet.h"
 #include "schedule/instance_impl.h"
+#include "schedule/parts.h"
 #include "schedule/workload.h"
 }
 
@@ -38,9 +39,9 @@ struct Fleet {
                  hfta_scheduler scheduler = HFTA_SCHEDULER_LRTF) {
     for (const fake_options &model : models) {
       programs.push_back(makeProgram(model));
-      pointers.push_back(programs.back().get());
+      trainings.push_back(hfta_fleet_take_part(programs.back().get(), 1, 0));
     }
-    options.programs = pointers.data();
+    options.trainings = trainings.data();
     options.models = int64_t(models.size());
     options.seats = seats;
     options.threads = 1;
@@ -60,7 +61,7 @@ struct Fleet {
   }
 
   std::vector<ProgramPointer> programs;
-  std::vector<const hfta_program *> pointers;
+  std::vector<hfta_fleet_training> trainings;
   hfta_fleet_options options = {};
   hfta_fleet *fleet = nullptr;
   std::vector<hfta_unit> units;
@@ -133,6 +134,98 @@ TEST(Fleet, EachModelHasTheBytesThatItHasAlone) {
       EXPECT_EQ(trainAll(fleet, kSteps), alone)
           << seats << hfta_scheduler_name(hfta_scheduler(scheduler));
     }
+}
+
+namespace {
+/// The model of makeModels() of which copies take turns.
+fake_options makeGroups() { return makeModels()[2]; }
+
+/// A part of its copies.
+InstancePointer createPart(const hfta_fleet_training &training,
+                           const hfta_seat *seat) {
+  hfta_workload workload = hfta_fleet_workload(&training);
+  workload.seat = seat;
+  hfta_options options = {};
+  options.spill_directory = HFTA_DISK_FOLDER;
+  hfta_instance *instance = nullptr;
+  EXPECT_EQ(hfta_instance_create_for(training.program, &workload, &options,
+                                     &instance),
+            HFTA_OK);
+  return {instance, hfta_instance_destroy};
+}
+} // namespace
+
+TEST(FleetTraining, GroupsAreDealtOut) {
+  ProgramPointer program = makeProgram(makeGroups());
+  EXPECT_EQ(hfta_program_group_count(program.get()), 3);
+  EXPECT_EQ(hfta_fleet_count_parts(program.get(), 2), 2);
+  EXPECT_EQ(hfta_fleet_count_parts(program.get(), 9), 3);
+  // Five copies in turns of two.
+  for (int64_t count = 1; count <= 3; ++count) {
+    int64_t next = 0;
+    for (int64_t i = 0; i < count; ++i) {
+      hfta_fleet_training part = hfta_fleet_take_part(program.get(), count, i);
+      EXPECT_EQ(part.first_copy, next);
+      EXPECT_GT(part.copies, 0);
+      EXPECT_EQ(part.first_copy % 2, 0);
+      next += part.copies;
+    }
+    EXPECT_EQ(next, 5);
+  }
+  EXPECT_STREQ(hfta_fleet_take_part(program.get(), 1, 0).name, "fake");
+  EXPECT_STREQ(hfta_fleet_take_part(program.get(), 3, 2).name,
+               "fake, copies 4 to 4");
+  for (int number : {0, 1, 3}) {
+    ProgramPointer whole = makeProgram(makeModels()[number]);
+    EXPECT_EQ(hfta_program_group_count(whole.get()), 1) << number;
+  }
+}
+
+TEST(FleetTraining, PartsAreOneBetweenSteps) {
+  fake_options alone = makeGroups();
+  alone.spilled_copies = 0;
+  std::vector<std::string> expected = train(alone, 1, kSteps);
+  for (int64_t count : {2, 3}) {
+    ProgramPointer program = makeProgram(makeGroups());
+    std::vector<fake_options> models(size_t(count), makeGroups());
+    Fleet fleet(models, count);
+    for (int64_t i = 0; i < count; ++i)
+      fleet.trainings[i] = hfta_fleet_take_part(program.get(), count, i);
+    fleet.open();
+    std::vector<InstancePointer> parts;
+    std::vector<hfta_instance *> pointers;
+    for (int64_t i = 0; i < count; ++i) {
+      const hfta_seat *seat =
+          hfta_fleet_sit(hfta_fleet_get(fleet.fleet, i), HFTA_UNIT_START);
+      parts.push_back(createPart(fleet.trainings[i], seat));
+      pointers.push_back(parts.back().get());
+    }
+    // All of them sit, each at a seat of its own.
+    for (int step = 0; step < kSteps; ++step)
+      for (hfta_instance *part : pointers) {
+        Batch batch{unsigned(step)};
+        EXPECT_EQ(hfta_instance_step(part, batch.inputs, nullptr), HFTA_OK);
+      }
+    hfta_instance *first = pointers[0];
+    ASSERT_EQ(hfta_instance_join_parts(pointers.data(), uint32_t(count)),
+              HFTA_OK);
+    for (int64_t copy = 0; copy < program->copies; ++copy) {
+      EXPECT_EQ(stateOf(first, copy), expected[copy]) << count << ' ' << copy;
+      EXPECT_TRUE(hfta_instance_live(first)[copy]);
+      EXPECT_EQ(hfta_instance_part_of(first, copy)->workload.first_copy <= copy,
+                true);
+    }
+    hfta_instance_set_steps(first, 3);
+    hfta_instance_set_total_steps(first, 70);
+    for (hfta_instance *part : pointers) {
+      EXPECT_EQ(hfta_instance_steps(part), 3);
+      EXPECT_EQ(part->total_steps, 70);
+    }
+    for (int64_t i = 0; i < count; ++i)
+      hfta_fleet_quit(hfta_fleet_get(fleet.fleet, i));
+    while (!parts.empty())
+      parts.pop_back();
+  }
 }
 
 TEST(Fleet, TellsEachUnit) {

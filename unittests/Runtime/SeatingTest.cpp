@@ -318,7 +318,8 @@ TEST(Seating, ExactIsTheLeastButForAStep) {
 }
 
 TEST(Forecast, IsOfAllJobsOrNone) {
-  hfta_expected_job jobs[] = {{10, 1, false}, {10, 1, true}, {10, 1, false}};
+  hfta_expected_job jobs[] = {
+      {10, 1, false, 1}, {10, 1, true, 0}, {10, 1, false, 1}};
   hfta_forecast forecast = {-1, -1, -1};
   ASSERT_TRUE(hfta_forecast_jobs(jobs, 3, 2, &forecast));
   EXPECT_EQ(forecast.one_seat, 30);
@@ -326,13 +327,25 @@ TEST(Forecast, IsOfAllJobsOrNone) {
   EXPECT_NEAR(forecast.makespan, 15.5, 0.6);
   ASSERT_TRUE(hfta_forecast_jobs(jobs, 3, 8, &forecast));
   EXPECT_EQ(forecast.makespan, 10);
+  // Two seats have its groups at the same time, three have one each.
+  jobs[1].groups = 2;
+  ASSERT_TRUE(hfta_forecast_jobs(jobs, 3, 8, &forecast));
+  EXPECT_EQ(forecast.makespan, 10);
+  hfta_expected_job grouped = {30, 1, true, 3};
+  for (auto [seats, seconds] :
+       {std::pair(1, 30.0), std::pair(2, 15.0), std::pair(8, 10.0)}) {
+    ASSERT_TRUE(hfta_forecast_jobs(&grouped, 1, seats, &forecast));
+    EXPECT_NEAR(forecast.makespan, seconds, 1e-9);
+    EXPECT_EQ(forecast.one_seat, 30);
+  }
+  jobs[1].groups = 1;
   // One that has nothing to do.
   jobs[0].steps = 0;
   ASSERT_TRUE(hfta_forecast_jobs(jobs, 3, 1, &forecast));
   EXPECT_EQ(forecast.makespan, 20);
   for (hfta_expected_job unknown :
-       {hfta_expected_job{-1, 1, false}, hfta_expected_job{10, 0, false},
-        hfta_expected_job{10, NAN, false}}) {
+       {hfta_expected_job{-1, 1, false, 1}, hfta_expected_job{10, 0, false, 1},
+        hfta_expected_job{10, NAN, false, 1}}) {
     jobs[1] = unknown;
     EXPECT_FALSE(hfta_forecast_jobs(jobs, 3, 2, &forecast));
   }

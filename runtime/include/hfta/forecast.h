@@ -15,6 +15,8 @@ typedef struct hfta_expected_job {
   int64_t steps;       ///< -1: nobody knows
   double step_seconds; ///< 0: nobody knows
   bool spills;         ///< within a budget of memory
+  int64_t groups;      ///< of copies that take turns within it: as many seats
+                       ///< can have some of them; 0 or 1: it is one
 } hfta_expected_job;
 
 /// Seconds from when all begin until the last one ends.

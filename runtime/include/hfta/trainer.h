@@ -21,6 +21,13 @@ extern "C" {
 #define HFTA_DEFAULT_LOG_EVERY 50
 #define HFTA_DEFAULT_TRACE_STEPS 5
 
+/// An instance for some of a program's copies, which steps beside others of its
+/// program.
+typedef struct hfta_train_part {
+  hfta_instance *instance;
+  struct hfta_fleet_model *model;
+} hfta_train_part;
+
 /// All zero means defaults. Strings are borrowed during the call.
 typedef struct hfta_train_options {
   const char *data_root;  ///< of relative paths; NULL: the current folder
@@ -43,6 +50,12 @@ typedef struct hfta_train_options {
                                   ///< opened for this one alone
   struct hfta_fleet_model *model; ///< of several trainings that take turns at
                                   ///< seats; NULL: it has all to itself
+  /// The instances that are trained together, of which the first one stands for
+  /// all (schedule/parts.h): each goes through a number of steps by itself,
+  /// with a thread and a seat of its own, between which all are at the same
+  /// step. Borrowed; NULL: the instance has all copies.
+  const hfta_train_part *parts;
+  int64_t part_count;
   bool progress;
   /// Where trainings of one process that run at the same time show their
   /// progress together, and this one's place there. Borrowed; NULL: standard

@@ -3,6 +3,7 @@
 #include "checkpoint/checkpoint_impl.h"
 #include "checkpoint/checkpoint_parts.h"
 #include "hfta/safetensors.h"
+#include "schedule/parts.h"
 #include "schedule/share_state.h"
 #include "system/file.h"
 #include "system/path.h"
@@ -257,9 +258,7 @@ static hfta_status find_folder(load *self, const char *folder) {
 }
 
 static bool is_kept(const load *self, int64_t copy) {
-  const hfta_workload *workload = &self->instance->workload;
-  return copy >= workload->first_copy &&
-         copy < workload->first_copy + workload->copies;
+  return hfta_instance_has_copy(self->instance, copy);
 }
 
 /// All files are checked before the first one is copied: what is wrong with one
@@ -321,7 +320,7 @@ static hfta_status load_all(load *self, const char *folder) {
   if (status == HFTA_OK)
     status = share_numbers(self);
   if (status == HFTA_OK)
-    instance->steps = self->steps;
+    hfta_instance_set_steps(instance, self->steps);
   return status;
 }
 

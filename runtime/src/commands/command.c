@@ -2,6 +2,7 @@
 
 #include "commands/jobs.h"
 #include "commands/ranks.h"
+#include "commands/seats.h"
 
 #include "hfta/device.h"
 #include "system/path.h"
@@ -70,7 +71,7 @@ int hfta_report_usage(const hfta_invocation *invocation, const char *format,
 /// What can't work isn't there. Several jobs have what one of them has.
 static bool is_offered(const hfta_invocation *invocation,
                        const hfta_option *option) {
-  if (option->several && invocation->program_count == 1)
+  if (option->is_of_seats && !hfta_takes_seats(invocation))
     return false;
   if (!option->spills || hfta_program_spills(invocation->program))
     return true;

@@ -52,8 +52,8 @@ typedef struct hfta_option {
   int64_t minimum;
   int64_t maximum;
   bool required;
-  bool spills;  ///< only of programs that need a store
-  bool several; ///< only of binaries with several jobs
+  bool spills;      ///< only of programs that need a store
+  bool is_of_seats; ///< only where hfta_takes_seats
 } hfta_option;
 
 /// Where a program that spills does so.

@@ -290,13 +290,13 @@ int hfta_command_info(const hfta_invocation *invocation) {
        .integer = &seats.seats,
        .minimum = 1,
        .maximum = HFTA_MAX_THREADS,
-       .several = true},
+       .is_of_seats = true},
       {.name = "--data",
        .argument = "DIR",
        .help = "where the job's relative paths begin (default: here); data "
                "tell\nhow many steps an epoch has",
        .text = &data_root,
-       .several = true},
+       .is_of_seats = true},
       HFTA_OPTION_THREADS(&seats.threads),
   };
   int code = hfta_parse_options(
@@ -306,17 +306,18 @@ int hfta_command_info(const hfta_invocation *invocation) {
       options, sizeof(options) / sizeof(*options));
   if (code >= 0)
     return code;
-  if (json && schedule)
-    return hfta_report(invocation, HFTA_USAGE,
-                       "--json and --schedule: expected one of them");
-  if (hfta_is_of_all_jobs(invocation))
-    return schedule ? hfta_report_nameless(invocation, "option '--schedule'")
-                    : hfta_list_jobs(invocation, &seats, data_root, json);
-  if (seats.seats > 0 || data_root)
+  if ((json || seats.seats > 0) && schedule)
     return hfta_report_usage(invocation,
-                             "option '%s' is for several jobs: leave out "
-                             "'--job'",
+                             "%s and --schedule: expected one of them",
+                             json ? "--json" : "--seats");
+  if (invocation->job && (seats.seats > 0 || data_root))
+    return hfta_report_usage(invocation,
+                             "option '%s' is of all jobs: leave out '--job'",
                              seats.seats > 0 ? "--seats" : "--data");
+  if (hfta_is_of_all_jobs(invocation) && schedule)
+    return hfta_report_nameless(invocation, "option '--schedule'");
+  if (hfta_is_of_all_jobs(invocation) || seats.seats > 0)
+    return hfta_list_jobs(invocation, &seats, data_root, json);
   const hfta_program *program = invocation->program;
   hfta_error error;
   hfta_status status = hfta_program_check(program, &error);

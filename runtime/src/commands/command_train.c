@@ -21,8 +21,11 @@ static int check(const hfta_invocation *invocation,
                              seatless);
   if (arguments->seats > 0 && invocation->job)
     return hfta_report_usage(invocation,
-                             "option '--seats' is for several jobs: leave out "
+                             "option '--seats' is of all jobs: leave out "
                              "'--job'");
+  if (arguments->seats > 0 && arguments->only && invocation->program_count == 1)
+    return hfta_report_usage(invocation,
+                             "option '--only': with '--seats' all copies run");
   if (arguments->seats > 0 && train->trace_steps)
     return hfta_report_usage(invocation,
                              "option '--trace-steps': with '--seats' a trace "
@@ -52,8 +55,10 @@ static int check_jobs(const hfta_invocation *invocation,
                        : traces        ? "option '--trace' without '--seats'"
                        : !is_alone     ? "a training on several ranks"
                                        : NULL;
-  return lonely && hfta_is_of_all_jobs(invocation)
-             ? hfta_report_nameless(invocation, lonely)
+  if (lonely && hfta_is_of_all_jobs(invocation))
+    return hfta_report_nameless(invocation, lonely);
+  return arguments->seats > 0 && !is_alone
+             ? hfta_report_usage(invocation, "option '--seats' is for one rank")
              : -1;
 }
 
@@ -154,24 +159,25 @@ static int parse(const hfta_invocation *invocation, hfta_train_arguments *out) {
       HFTA_OPTION_ONLY(&out->only),
       {.name = "--seats",
        .argument = "P",
-       .help = "train P jobs at the same time, which take turns where there\n"
-               "are more of them; each seat has its part of the threads",
+       .help = "train P jobs, or groups of copies, at the same time, which\n"
+               "take turns where there are more; each seat has its part\n"
+               "of the threads",
        .integer = &out->seats,
        .minimum = 1,
        .maximum = HFTA_MAX_THREADS,
-       .several = true},
+       .is_of_seats = true},
       {.name = "--scheduler",
        .argument = "NAME",
        .help = "who takes a seat next: lrtf (default), the job of longest\n"
                "remaining time; fifo, srtf, random, exact or\n"
                "model_parallel",
        .text = &out->scheduler,
-       .several = true},
+       .is_of_seats = true},
       {.name = "--workload",
        .argument = "FILE.json",
        .help = "write what steps have taken, for 'hftac --simulate'",
        .text = &out->workload,
-       .several = true},
+       .is_of_seats = true},
       HFTA_OPTION_THREADS(&out->threads),
       HFTA_OPTION_SPILL_DIR(&out->spill),
       HFTA_OPTION_IO_THREADS(&out->spill),
@@ -249,7 +255,7 @@ int hfta_command_train(const hfta_invocation *invocation) {
   bool is_alone = launcher.size == 1 ||
                   (arguments.ranks.ranks && *arguments.ranks.ranks == '1');
   code = check_jobs(invocation, &arguments, is_alone);
-  if (code < 0 && invocation->program_count > 1)
+  if (code < 0 && (invocation->program_count > 1 || arguments.seats > 0))
     code = check_outputs(invocation, &arguments);
   if (code >= 0)
     return code;
@@ -259,7 +265,7 @@ int hfta_command_train(const hfta_invocation *invocation) {
   arguments.options.progress = !arguments.no_progress;
   arguments.options.should_stop = hfta_interrupt_requested;
   arguments.options.should_stop_argument = &interrupt;
-  code = hfta_is_of_all_jobs(invocation)
+  code = hfta_is_of_all_jobs(invocation) || arguments.seats > 0
              ? train_all(invocation, &arguments)
              : hfta_train_job(invocation, &arguments);
   hfta_interrupt_end(&interrupt);

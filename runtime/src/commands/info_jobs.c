@@ -17,7 +17,7 @@ typedef struct listing {
   int64_t threads;         ///< given; 0: each program's own
   hfta_expected_job *jobs; ///< one a program
   bool has_seats, is_forecast;
-  hfta_fleet_options options; ///< where it has seats, as the rest
+  hfta_seats seats; ///< where it has them, as the rest
   hfta_fleet_memory memory;
   hfta_forecast forecast; ///< if one can be made
 } listing;
@@ -44,13 +44,14 @@ static int64_t find_steps(const hfta_program *program, const char *root) {
 static hfta_expected_job expect(const hfta_program *program, const char *root) {
   return (hfta_expected_job){.steps = find_steps(program, root),
                              .step_seconds = program->step_seconds,
-                             .spills = hfta_program_spills(program)};
+                             .spills = hfta_program_spills(program),
+                             .groups = hfta_program_group_count(program)};
 }
 
 /// As the program says alone, or at a seat.
 static uint64_t find_peak(const listing *self, const hfta_program *program) {
   int64_t threads = self->has_seats
-                        ? self->options.threads
+                        ? self->seats.options.threads
                         : hfta_program_threads(program, self->threads);
   return hfta_program_memory(program, (int)threads).peak;
 }
@@ -63,14 +64,14 @@ static double find_unit(const hfta_expected_job *job) {
 
 static void print_jobs(const listing *self) {
   int width = 3;
-  for (int64_t i = 0; i < self->options.models; ++i) {
-    int length = (int)strlen(self->options.programs[i]->name);
+  for (int64_t i = 0; i < self->invocation->program_count; ++i) {
+    int length = (int)strlen(self->invocation->programs[i]->name);
     width = length > width ? length : width;
   }
   printf("%-*s  %7s%8s%10s%12s%12s%8s%17s\n", width, "job", "copies", "batch",
          "steps", "step (s)", "all (s)", "unit", "memory (bytes)");
-  for (int64_t i = 0; i < self->options.models; ++i) {
-    const hfta_program *program = self->options.programs[i];
+  for (int64_t i = 0; i < self->invocation->program_count; ++i) {
+    const hfta_program *program = self->invocation->programs[i];
     const hfta_expected_job *job = &self->jobs[i];
     char steps[24] = "-", all[24] = "-", step[24] = "-", unit[24] = "-";
     if (job->steps >= 0)
@@ -82,15 +83,18 @@ static void print_jobs(const listing *self) {
     if (job->steps >= 0 && job->step_seconds > 0)
       snprintf(all, sizeof(all), "%.2f",
                (double)job->steps * job->step_seconds);
-    printf("%-*s  %7lld%8lld%10s%12s%12s%8s%17llu%s\n", width, program->name,
+    printf("%-*s  %7lld%8lld%10s%12s%12s%8s%17llu%s", width, program->name,
            (long long)program->copies, (long long)program->batch, steps, step,
            all, unit, (unsigned long long)find_peak(self, program),
            job->spills ? "  spills" : "");
+    if (job->groups > 1)
+      printf(", %lld groups", (long long)job->groups);
+    printf("\n");
   }
 }
 
 static void print_seats(const listing *self) {
-  const hfta_fleet_options *options = &self->options;
+  const hfta_fleet_options *options = &self->seats.options;
   const hfta_fleet_memory *memory = &self->memory;
   printf("\nseats %lld, threads %d each, places %d each\n",
          (long long)options->seats, options->threads, memory->places);
@@ -126,7 +130,7 @@ static void put_real(hfta_json_writer *writer, const char *key, bool is_known,
 
 static void write_job(const listing *self, int64_t index,
                       hfta_json_writer *writer) {
-  const hfta_program *program = self->options.programs[index];
+  const hfta_program *program = self->invocation->programs[index];
   const hfta_expected_job *job = &self->jobs[index];
   hfta_json_begin_object(writer);
   hfta_json_put_string(writer, "name", program->name);
@@ -141,6 +145,7 @@ static void write_job(const listing *self, int64_t index,
   put_real(writer, "step_seconds", job->step_seconds > 0, job->step_seconds);
   hfta_json_put_unsigned(writer, "peak_bytes", find_peak(self, program));
   hfta_json_put_boolean(writer, "spills", job->spills);
+  hfta_json_put_integer(writer, "groups", job->groups);
   hfta_json_end_object(writer);
 }
 
@@ -149,8 +154,8 @@ static void write_seats(const listing *self, hfta_json_writer *writer) {
   bool is_known = self->is_forecast;
   hfta_json_key(writer, "seats");
   hfta_json_begin_object(writer);
-  hfta_json_put_integer(writer, "count", self->options.seats);
-  hfta_json_put_integer(writer, "threads", self->options.threads);
+  hfta_json_put_integer(writer, "count", self->seats.options.seats);
+  hfta_json_put_integer(writer, "threads", self->seats.options.threads);
   hfta_json_put_integer(writer, "places", self->memory.places);
   hfta_json_put_unsigned(writer, "jobs_bytes", self->memory.models);
   hfta_json_put_unsigned(writer, "seat_bytes", self->memory.seat);
@@ -168,7 +173,7 @@ static hfta_status write_json(const listing *self, hfta_error *error) {
   hfta_json_begin_object(&writer);
   hfta_json_key(&writer, "jobs");
   hfta_json_begin_array(&writer);
-  for (int64_t i = 0; i < self->options.models; ++i)
+  for (int64_t i = 0; i < self->invocation->program_count; ++i)
     write_job(self, i, &writer);
   hfta_json_end_array(&writer);
   if (self->has_seats)
@@ -191,14 +196,43 @@ static hfta_status check_programs(const hfta_invocation *invocation,
 }
 
 static void fill(listing *self, const char *data_root) {
-  hfta_fleet_options *options = &self->options;
-  for (int64_t i = 0; i < options->models; ++i)
-    self->jobs[i] = expect(options->programs[i], data_root);
+  const hfta_invocation *invocation = self->invocation;
+  for (int64_t i = 0; i < invocation->program_count; ++i)
+    self->jobs[i] = expect(invocation->programs[i], data_root);
   if (!self->has_seats)
     return;
-  self->memory = hfta_fleet_plan_memory(options);
-  self->is_forecast = hfta_forecast_jobs(self->jobs, options->models,
-                                         options->seats, &self->forecast);
+  self->memory = hfta_fleet_plan_memory(&self->seats.options);
+  self->is_forecast =
+      hfta_forecast_jobs(self->jobs, invocation->program_count,
+                         self->seats.options.seats, &self->forecast);
+}
+
+static int list(listing *self, const hfta_seat_arguments *arguments,
+                const char *data_root, bool json) {
+  const hfta_invocation *invocation = self->invocation;
+  hfta_error error;
+  hfta_status status = check_programs(invocation, &error);
+  if (status != HFTA_OK)
+    return hfta_report(invocation, status, error.message);
+  int code = self->has_seats
+                 ? hfta_choose_seats(invocation, arguments, &self->seats)
+                 : -1;
+  if (code >= 0)
+    return code;
+  self->jobs = calloc((size_t)invocation->program_count, sizeof(*self->jobs));
+  if (!self->jobs)
+    return hfta_report(invocation, HFTA_UNSUPPORTED,
+                       "not enough memory for jobs");
+  fill(self, data_root);
+  if (json) {
+    status = write_json(self, &error);
+    return status == HFTA_OK ? HFTA_OK
+                             : hfta_report(invocation, status, error.message);
+  }
+  print_jobs(self);
+  if (self->has_seats)
+    print_seats(self);
+  return HFTA_OK;
 }
 
 int hfta_list_jobs(const hfta_invocation *invocation,
@@ -206,31 +240,9 @@ int hfta_list_jobs(const hfta_invocation *invocation,
                    bool json) {
   listing self = {.invocation = invocation,
                   .threads = arguments->threads,
-                  .has_seats = arguments->seats > 0,
-                  .options = {.programs = invocation->programs,
-                              .models = invocation->program_count}};
-  hfta_error error;
-  hfta_status status = check_programs(invocation, &error);
-  if (status != HFTA_OK)
-    return hfta_report(invocation, status, error.message);
-  int code = self.has_seats
-                 ? hfta_choose_seats(invocation, arguments, &self.options)
-                 : -1;
-  if (code >= 0)
-    return code;
-  self.jobs = calloc((size_t)self.options.models, sizeof(*self.jobs));
-  if (!self.jobs)
-    return hfta_report(invocation, HFTA_UNSUPPORTED,
-                       "not enough memory for jobs");
-  fill(&self, data_root);
-  if (json) {
-    status = write_json(&self, &error);
-  } else {
-    print_jobs(&self);
-    if (self.has_seats)
-      print_seats(&self);
-  }
+                  .has_seats = arguments->seats > 0};
+  int code = list(&self, arguments, data_root, json);
+  hfta_seats_free(&self.seats);
   free(self.jobs);
-  return status == HFTA_OK ? HFTA_OK
-                           : hfta_report(invocation, status, error.message);
+  return code;
 }

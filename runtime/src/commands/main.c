@@ -4,6 +4,7 @@
 #include "hfta/abi.h"
 
 #include "commands/jobs.h"
+#include "commands/seats.h"
 #include "data/dataset.h"
 #include "system/fault.h"
 #include "system/path.h"
@@ -19,7 +20,7 @@ typedef struct command {
   int (*run)(const hfta_invocation *invocation);
   bool (*is_possible)(const hfta_program *program); ///< NULL: it always is
   const char *job_help; ///< what naming a job does; NULL: it must be named
-  const char *of_jobs;  ///< synopsis of what is of several jobs alone, or NULL
+  const char *of_seats; ///< synopsis of what is of seats, or NULL
 } command;
 
 static bool can_train(const hfta_program *program) {
@@ -112,8 +113,8 @@ static void print_help(FILE *file, const hfta_invocation *invocation) {
     if (!is_possible(&commands[i], invocation))
       continue;
     fprintf(file, "  %-8s %s%s\n", commands[i].name, job, commands[i].synopsis);
-    if (invocation->program_count > 1 && commands[i].of_jobs)
-      fprintf(file, "           %s\n", commands[i].of_jobs);
+    if (commands[i].of_seats && hfta_takes_seats(invocation))
+      fprintf(file, "           %s\n", commands[i].of_seats);
     fprintf(file, "           %s\n", commands[i].summary);
   }
   fprintf(file,

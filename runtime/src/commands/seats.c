@@ -5,7 +5,13 @@
 #include "hfta/pool.h"
 #include "system/memory_limit.h"
 
+#include <stdlib.h>
 #include <string.h>
+
+bool hfta_takes_seats(const hfta_invocation *invocation) {
+  return invocation->program_count > 1 ||
+         hfta_program_group_count(invocation->program) > 1;
+}
 
 /// Returns -1, or the exit code after a message.
 static int choose_scheduler(const hfta_invocation *invocation, const char *name,
@@ -66,20 +72,49 @@ static int check_stages(const hfta_invocation *invocation) {
   return -1;
 }
 
+/// Jobs whose copies take turns are as many models as there are seats.
+static hfta_status split(const hfta_invocation *invocation, int64_t seats,
+                         hfta_seats *out, hfta_error *error) {
+  const int64_t jobs = invocation->program_count;
+  int64_t count = 0;
+  out->parts = calloc((size_t)jobs, sizeof(*out->parts));
+  for (int64_t i = 0; out->parts && i < jobs; ++i) {
+    out->parts[i] = hfta_fleet_count_parts(invocation->programs[i], seats);
+    count += out->parts[i];
+  }
+  out->trainings = calloc((size_t)count + 1, sizeof(*out->trainings));
+  if (!out->parts || !out->trainings)
+    return hfta_fail(error, HFTA_UNSUPPORTED, "not enough memory for jobs");
+  hfta_fleet_training *next = out->trainings;
+  for (int64_t i = 0; i < jobs; ++i)
+    for (int64_t part = 0; part < out->parts[i]; ++part)
+      *next++ =
+          hfta_fleet_take_part(invocation->programs[i], out->parts[i], part);
+  out->options = (hfta_fleet_options){.trainings = out->trainings,
+                                      .models = count,
+                                      .seats = seats < count ? seats : count,
+                                      .memory = hfta_memory_limit()};
+  return HFTA_OK;
+}
+
 int hfta_choose_seats(const hfta_invocation *invocation,
-                      const hfta_seat_arguments *arguments,
-                      hfta_fleet_options *out) {
-  int64_t jobs = invocation->program_count;
-  *out = (hfta_fleet_options){
-      .programs = invocation->programs,
-      .models = jobs,
-      .seats = arguments->seats < jobs ? arguments->seats : jobs,
-      .device = arguments->device,
-      .memory = hfta_memory_limit()};
+                      const hfta_seat_arguments *arguments, hfta_seats *out) {
+  hfta_error error;
+  *out = (hfta_seats){.trainings = NULL};
+  hfta_status status = split(invocation, arguments->seats, out, &error);
+  if (status != HFTA_OK)
+    return hfta_report(invocation, status, error.message);
+  hfta_fleet_options *options = &out->options;
+  options->device = arguments->device;
   int code =
-      choose_scheduler(invocation, arguments->scheduler, &out->scheduler);
+      choose_scheduler(invocation, arguments->scheduler, &options->scheduler);
   if (code < 0)
-    code = choose_threads(invocation, arguments->threads, out->seats,
-                          &out->threads);
+    code = choose_threads(invocation, arguments->threads, options->seats,
+                          &options->threads);
   return code < 0 ? check_stages(invocation) : code;
+}
+
+void hfta_seats_free(hfta_seats *seats) {
+  free(seats->trainings);
+  free(seats->parts);
 }

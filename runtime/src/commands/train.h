@@ -10,6 +10,11 @@
 
 typedef struct hfta_train_arguments {
   hfta_train_options options;
+  /// Of a job of several parts, which train at seats each by itself: what each
+  /// trains, and as which model; borrowed.
+  const hfta_fleet_training *trainings;
+  hfta_fleet_model *const *models;
+  int64_t part_count; ///< 0 or 1: the job is one
   int64_t threads;
   int64_t seats;         ///< 0: not given
   const char *scheduler; ///< NULL: not given

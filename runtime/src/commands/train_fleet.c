@@ -18,12 +18,14 @@
 typedef struct fleet {
   const hfta_invocation *invocation;
   const hfta_train_arguments *arguments;
-  hfta_fleet_options options;
+  hfta_seats seats;
   hfta_fleet *fleet;
   hfta_screen *screen;
   hfta_seat_trace *trace;
   struct job *jobs;
+  hfta_fleet_model **models;
   const char **names; ///< of the jobs
+  const char **model_names;
 } fleet;
 
 /// A job and its thread.
@@ -31,6 +33,8 @@ typedef struct job {
   hfta_invocation invocation; ///< with its own ranks, which is this one alone
   hfta_rank_state ranks;
   hfta_train_arguments arguments;
+  hfta_fleet_model *const *models; ///< of its parts
+  int64_t part_count;
   pthread_t thread;
   bool is_started;
   int code;
@@ -40,10 +44,15 @@ typedef struct job {
 // Jobs
 //===----------------------------------------------------------------------===//
 
+static void quit(const job *self) {
+  for (int64_t i = 0; i < self->part_count; ++i)
+    hfta_fleet_quit(self->models[i]);
+}
+
 static void *job_main(void *argument) {
   job *self = argument;
   self->code = hfta_train_job(&self->invocation, &self->arguments);
-  hfta_fleet_quit(self->arguments.options.model);
+  quit(self);
   return NULL;
 }
 
@@ -57,28 +66,35 @@ static void start(job *self) {
   snprintf(message, sizeof(message), "cannot start the job's thread: %s",
            strerror(code));
   self->code = hfta_report(&self->invocation, HFTA_UNSUPPORTED, message);
-  hfta_fleet_quit(self->arguments.options.model);
+  quit(self);
 }
 
-static void prepare(const fleet *self, int64_t number) {
+/// A job whose first model is number `first`.
+static void prepare(const fleet *self, int64_t number, int64_t first) {
   job *one = &self->jobs[number];
+  one->models = &self->models[first];
+  one->part_count = self->seats.parts[number];
   one->invocation = *self->invocation;
   one->invocation.ranks = &one->ranks;
   one->invocation.screen = self->screen;
-  hfta_go_on_to_job(&one->invocation, number);
+  if (self->invocation->program_count > 1)
+    hfta_go_on_to_job(&one->invocation, number);
   one->arguments = *self->arguments;
-  one->arguments.threads = self->options.threads;
+  one->arguments.threads = self->seats.options.threads;
+  one->arguments.trainings = &self->seats.trainings[first];
+  one->arguments.models = one->models;
+  one->arguments.part_count = one->part_count;
   hfta_train_options *options = &one->arguments.options;
-  options->model = hfta_fleet_get(self->fleet, number);
+  options->model = one->models[0];
   options->trace_path = NULL;
   options->screen = self->screen;
   options->screen_block = number;
 }
 
 static void run(const fleet *self) {
-  const int64_t count = self->options.models;
-  for (int64_t i = 0; i < count; ++i)
-    prepare(self, i);
+  const int64_t count = self->invocation->program_count;
+  for (int64_t i = 0, first = 0; i < count; first += self->seats.parts[i++])
+    prepare(self, i, first);
   for (int64_t i = 0; i < count; ++i)
     start(&self->jobs[i]);
   for (int64_t i = 0; i < count; ++i)
@@ -102,10 +118,10 @@ static int find_code(const job *jobs, int64_t count) {
 //===----------------------------------------------------------------------===//
 
 static void announce(const fleet *self) {
-  const hfta_fleet_options *options = &self->options;
+  const hfta_fleet_options *options = &self->seats.options;
   hfta_fleet_memory plan = hfta_fleet_plan_memory(options);
   fprintf(stderr,
-          "%s: %lld jobs at %lld seats, threads %d each, %s; %.1f MiB of "
+          "%s: %lld models at %lld seats, threads %d each, %s; %.1f MiB of "
           "memory\n",
           self->invocation->binary, (long long)options->models,
           (long long)options->seats, options->threads,
@@ -138,35 +154,54 @@ static void trace_unit(void *argument, const hfta_unit *unit) {
   hfta_seat_trace_note(argument, &event);
 }
 
-static hfta_status open_all(fleet *self, hfta_error *error) {
-  const hfta_train_options *train = &self->arguments->options;
-  const int64_t count = self->options.models;
-  self->jobs = calloc((size_t)count, sizeof(*self->jobs));
-  self->names = calloc((size_t)count, sizeof(*self->names));
-  if (!self->jobs || !self->names)
+static hfta_status allocate(fleet *self, hfta_error *error) {
+  const size_t jobs = (size_t)self->invocation->program_count;
+  const size_t models = (size_t)self->seats.options.models;
+  self->jobs = calloc(jobs, sizeof(*self->jobs));
+  self->names = calloc(jobs, sizeof(*self->names));
+  self->models = calloc(models, sizeof(*self->models));
+  self->model_names = calloc(models, sizeof(*self->model_names));
+  if (!self->jobs || !self->names || !self->models || !self->model_names)
     return hfta_fail(error, HFTA_UNSUPPORTED, "not enough memory for jobs");
-  for (int64_t i = 0; i < count; ++i)
-    self->names[i] = self->options.programs[i]->name;
+  for (size_t i = 0; i < jobs; ++i)
+    self->names[i] = self->invocation->programs[i]->name;
+  for (size_t i = 0; i < models; ++i)
+    self->model_names[i] = self->seats.trainings[i].name;
+  return HFTA_OK;
+}
+
+static hfta_status open_trace(fleet *self, hfta_error *error) {
+  hfta_fleet_options *options = &self->seats.options;
+  options->done = trace_unit;
   hfta_status status = hfta_seat_trace_open(
-      train->trace_path, self->names, (uint32_t)count,
-      (uint32_t)self->options.seats,
-      (uint32_t)hfta_fleet_plan_memory(&self->options).places, &self->trace,
-      error);
+      self->arguments->options.trace_path, self->model_names,
+      (uint32_t)options->models, (uint32_t)options->seats,
+      (uint32_t)hfta_fleet_plan_memory(options).places, &self->trace, error);
+  options->done_argument = self->trace;
+  return status;
+}
+
+static hfta_status open_all(fleet *self, hfta_error *error) {
+  const hfta_fleet_options *options = &self->seats.options;
+  hfta_status status = allocate(self, error);
+  if (status == HFTA_OK)
+    status = open_trace(self, error);
   if (status == HFTA_OK && self->arguments->workload)
     status = hfta_trace_check_path(self->arguments->workload, error);
-  self->options.done = trace_unit;
-  self->options.done_argument = self->trace;
   if (status == HFTA_OK)
-    status = hfta_fleet_open(&self->options, &self->fleet, error);
+    status = hfta_fleet_open(options, &self->fleet, error);
+  for (int64_t i = 0; status == HFTA_OK && i < options->models; ++i)
+    self->models[i] = hfta_fleet_get(self->fleet, i);
   if (status == HFTA_OK)
-    status = hfta_screen_open(self->names, count, !self->arguments->no_progress,
-                              &self->screen, error);
+    status =
+        hfta_screen_open(self->names, self->invocation->program_count,
+                         !self->arguments->no_progress, &self->screen, error);
   return status;
 }
 
 /// What came of it all; the trace is nothing that a job would fail for.
 static int finish(const fleet *self) {
-  int code = find_code(self->jobs, self->options.models);
+  int code = find_code(self->jobs, self->invocation->program_count);
   hfta_error error;
   int64_t dropped;
   hfta_status status = hfta_seat_trace_finish(self->trace, &dropped, &error);
@@ -191,6 +226,9 @@ static void close_all(fleet *self) {
   hfta_seat_trace_close(self->trace);
   free(self->jobs);
   free(self->names);
+  free(self->models);
+  free(self->model_names);
+  hfta_seats_free(&self->seats);
 }
 
 int hfta_train_fleet(const hfta_invocation *invocation,
@@ -201,11 +239,14 @@ int hfta_train_fleet(const hfta_invocation *invocation,
                                .threads = arguments->threads,
                                .scheduler = arguments->scheduler,
                                .device = arguments->device};
-  int code = hfta_choose_seats(invocation, &seats, &self.options);
-  if (code >= 0)
+  int code = hfta_choose_seats(invocation, &seats, &self.seats);
+  if (code >= 0) {
+    hfta_seats_free(&self.seats);
     return code;
-  self.options.should_stop = arguments->options.should_stop;
-  self.options.should_stop_argument = arguments->options.should_stop_argument;
+  }
+  hfta_fleet_options *options = &self.seats.options;
+  options->should_stop = arguments->options.should_stop;
+  options->should_stop_argument = arguments->options.should_stop_argument;
   hfta_status status = open_all(&self, &error);
   if (status == HFTA_OK) {
     if (!arguments->no_progress)

@@ -3,10 +3,12 @@
 #include "commands/table.h"
 #include "commands/train.h"
 #include "hfta/checkpoint.h"
+#include "schedule/parts.h"
 #include "system/interrupt.h"
 #include "training/screen.h"
 
 #include <errno.h>
+#include <stdlib.h>
 
 static void print_interrupted(const hfta_invocation *invocation,
                               const hfta_train_arguments *arguments,
@@ -66,7 +68,7 @@ static int report_unbegun(const hfta_invocation *invocation,
                           const hfta_train_arguments *arguments) {
   hfta_screen_begin_output(invocation->screen);
   fprintf(stderr, "%s: stopped before job '%s'\n", invocation->binary,
-          invocation->job);
+          invocation->program->name);
   hfta_screen_end_output(invocation->screen);
   return find_signal(arguments);
 }
@@ -145,46 +147,104 @@ static int train(const hfta_invocation *invocation,
   return code;
 }
 
-/// Where the job is to train, with initial weights. Returns -1, or the exit
-/// code after a message.
-static int open_instance(const hfta_invocation *invocation,
-                         const hfta_train_arguments *arguments,
-                         hfta_instance **out) {
-  hfta_fleet_model *model = arguments->options.model;
-  hfta_workload workload = hfta_workload_of_all(invocation->program);
-  int code = hfta_join_ranks(invocation, &arguments->ranks);
-  if (code >= 0)
-    return code;
+/// An instance of all copies, or of a part of them, with initial weights.
+/// Returns -1, or the exit code after a message.
+static int open_part(const hfta_invocation *invocation,
+                     const hfta_train_arguments *arguments,
+                     hfta_workload workload, hfta_fleet_model *model,
+                     hfta_instance **out) {
   workload.communicator = invocation->ranks->communicator;
   if (model) {
     workload.seat = hfta_fleet_sit(model, HFTA_UNIT_START);
     if (!workload.seat)
       return report_unbegun(invocation, arguments);
   }
-  code = hfta_open_instance(invocation, &workload, arguments->threads,
-                            arguments->device, NULL, &arguments->spill, out);
+  int code =
+      hfta_open_instance(invocation, &workload, arguments->threads,
+                         arguments->device, NULL, &arguments->spill, out);
   hfta_fleet_set_instance(model, *out);
   hfta_fleet_stand_up(model);
   return code;
+}
+
+/// What a job trains with.
+typedef struct instances {
+  hfta_instance **list; ///< the first one stands for all
+  hfta_train_part *parts;
+  int64_t count;
+} instances;
+
+/// Of a job of several parts.
+static int open_parts(const hfta_invocation *invocation,
+                      const hfta_train_arguments *arguments, instances *self) {
+  int code = -1;
+  for (int64_t i = 0; i < self->count && code < 0; ++i) {
+    hfta_fleet_model *model = arguments->models[i];
+    code = open_part(invocation, arguments,
+                     hfta_fleet_workload(&arguments->trainings[i]), model,
+                     &self->list[i]);
+    self->parts[i] = (hfta_train_part){self->list[i], model};
+  }
+  if (code >= 0)
+    return code;
+  hfta_status status =
+      hfta_instance_join_parts(self->list, (uint32_t)self->count);
+  return status == HFTA_OK ? -1
+                           : hfta_report(invocation, status,
+                                         hfta_instance_message(self->list[0]));
+}
+
+static int open_instances(const hfta_invocation *invocation,
+                          hfta_train_arguments *arguments, instances *self) {
+  int64_t count = arguments->part_count > 1 ? arguments->part_count : 1;
+  self->list = calloc((size_t)count, sizeof(*self->list));
+  self->parts = calloc((size_t)count, sizeof(*self->parts));
+  if (!self->list || !self->parts)
+    return hfta_report(invocation, HFTA_UNSUPPORTED,
+                       "not enough memory for instances");
+  self->count = count;
+  int code = hfta_join_ranks(invocation, &arguments->ranks);
+  if (code >= 0)
+    return code;
+  if (count == 1)
+    return open_part(invocation, arguments,
+                     hfta_workload_of_all(invocation->program),
+                     arguments->options.model, self->list);
+  code = open_parts(invocation, arguments, self);
+  arguments->options.parts = self->parts;
+  arguments->options.part_count = count;
+  arguments->options.model = NULL;
+  return code;
+}
+
+static void close_instances(const hfta_train_arguments *arguments,
+                            instances *self) {
+  for (int64_t i = self->count; i > 0; --i) {
+    hfta_fleet_set_instance(self->count > 1 ? arguments->models[i - 1]
+                                            : arguments->options.model,
+                            NULL);
+    hfta_instance_destroy(self->list[i - 1]);
+  }
+  free(self->list);
+  free(self->parts);
 }
 
 int hfta_train_job(const hfta_invocation *invocation,
                    const hfta_train_arguments *arguments) {
   hfta_train_arguments own = *arguments;
   hfta_path path;
-  hfta_instance *instance = NULL;
+  instances all = {.count = 0};
   int64_t steps = 0;
   int code = hfta_choose_job_folder(invocation, &path, &own.options.checkpoint);
   own.spill.checkpoint = own.options.checkpoint;
   own.options.job = invocation->job;
   if (code < 0)
-    code = open_instance(invocation, &own, &instance);
+    code = open_instances(invocation, &own, &all);
   if (code < 0)
-    code = hfta_choose_copies(invocation, own.only, instance);
+    code = hfta_choose_copies(invocation, own.only, all.list[0]);
   if (code < 0)
-    code = train(invocation, &own, instance, &steps);
-  hfta_fleet_set_instance(own.options.model, NULL);
-  hfta_instance_destroy(instance);
+    code = train(invocation, &own, all.list[0], &steps);
+  close_instances(&own, &all);
   hfta_leave_ranks(invocation);
   finish(invocation, &own, code, steps);
   return code;

@@ -49,12 +49,18 @@ static uint64_t larger(uint64_t one, uint64_t other) {
   return one > other ? one : other;
 }
 
+static const hfta_program *own_program(const hfta_fleet_options *options,
+                                       int64_t model) {
+  return options->trainings[model].program;
+}
+
 hfta_fleet_memory hfta_fleet_plan_memory(const hfta_fleet_options *options) {
   hfta_fleet_memory plan = {.places = HFTA_SEAT_PLACES};
   uint64_t scratch = 0;
   for (int64_t i = 0; i < options->models; ++i) {
+    hfta_workload own = hfta_fleet_workload(&options->trainings[i]);
     hfta_memory_plan one =
-        hfta_program_memory(options->programs[i], options->threads);
+        hfta_workload_memory(own_program(options, i), &own, options->threads);
     plan.models += one.peak - one.arena - one.scratch;
     plan.arena = larger(plan.arena, one.arena);
     scratch = larger(scratch, one.scratch);
@@ -123,8 +129,9 @@ static hfta_status open_seat(hfta_fleet *self, seat *out, int places,
   const hfta_fleet_options *options = &self->options;
   hfta_device_options device = {.threads = options->threads, .queues = 1};
   for (int64_t i = 0; i < options->models; ++i)
-    device.scratch_bytes = larger(
-        device.scratch_bytes, hfta_program_scratch_bytes(options->programs[i]));
+    device.scratch_bytes =
+        larger(device.scratch_bytes,
+               hfta_program_scratch_bytes(own_program(options, i)));
   hfta_status status = hfta_device_open(
       options->device ? options->device : "cpu", &device, &out->device, error);
   for (int i = 0; i < places && status == HFTA_OK; ++i) {
@@ -166,8 +173,11 @@ static hfta_status create(hfta_fleet *self, const hfta_fleet_memory *plan,
   self->seating.argument = self;
   for (int64_t i = 0; i < options->models; ++i) {
     hfta_model_seating *row = &self->seating.models[i];
-    row->spills = hfta_program_spills(options->programs[i]);
-    row->expected_seconds = options->programs[i]->step_seconds;
+    const hfta_fleet_training *training = &options->trainings[i];
+    const hfta_program *program = training->program;
+    row->spills = hfta_program_spills(program);
+    row->expected_seconds = program->step_seconds * (double)training->copies /
+                            (double)program->copies;
   }
   return open_seats(self, plan->places, error);
 }
@@ -274,7 +284,8 @@ static void end_unit(hfta_fleet_model *model, double now) {
   unit->first_step = model->steps_done;
 }
 
-const hfta_seat *hfta_fleet_sit(hfta_fleet_model *model, hfta_unit_kind kind) {
+static const hfta_seat *sit_down(hfta_fleet_model *model, hfta_unit_kind kind,
+                                 bool may_stop) {
   hfta_fleet *self = model->fleet;
   const hfta_fleet_options *options = &self->options;
   pthread_mutex_lock(&self->mutex);
@@ -286,7 +297,7 @@ const hfta_seat *hfta_fleet_sit(hfta_fleet_model *model, hfta_unit_kind kind) {
     hfta_seating_wait(&self->seating, model->number, now);
   while (row->state == HFTA_MODEL_WAITS)
     pthread_cond_wait(&model->sits, &self->mutex);
-  bool stops = options->should_stop &&
+  bool stops = may_stop && options->should_stop &&
                options->should_stop(options->should_stop_argument);
   if (stops)
     hfta_seating_leave(&self->seating, model->number, false, count_busy(self));
@@ -300,6 +311,15 @@ const hfta_seat *hfta_fleet_sit(hfta_fleet_model *model, hfta_unit_kind kind) {
   }
   pthread_mutex_unlock(&self->mutex);
   return stops ? NULL : &model->seat;
+}
+
+const hfta_seat *hfta_fleet_sit(hfta_fleet_model *model, hfta_unit_kind kind) {
+  return sit_down(model, kind, true);
+}
+
+void hfta_fleet_catch_up(hfta_fleet_model *model, hfta_unit_kind kind) {
+  if (model)
+    sit_down(model, kind, false);
 }
 
 bool hfta_fleet_begin(hfta_fleet_model *model, hfta_unit_kind kind) {

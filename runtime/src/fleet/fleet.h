@@ -13,6 +13,7 @@
 #define HFTA_SRC_FLEET_FLEET_H
 
 #include "fleet/seating.h"
+#include "fleet/training.h"
 #include "hfta/instance.h"
 #include "schedule/seat.h"
 
@@ -40,7 +41,7 @@ typedef struct hfta_unit {
 } hfta_unit;
 
 typedef struct hfta_fleet_options {
-  const hfta_program *const *programs; ///< one a model
+  const hfta_fleet_training *trainings; ///< one a model
   int64_t models;
   int64_t seats;
   int threads; ///< of each seat
@@ -89,6 +90,9 @@ void hfta_fleet_expect(hfta_fleet_model *model, int64_t done, int64_t left);
 
 /// Whether the model sits, for work of its instance; false: it is to stop.
 bool hfta_fleet_begin(hfta_fleet_model *model, hfta_unit_kind kind);
+
+/// The same, but it sits even if it is to stop, to go as far as others have.
+void hfta_fleet_catch_up(hfta_fleet_model *model, hfta_unit_kind kind);
 
 /// The model has computed, so many steps if its unit is of steps, and may lose
 /// its seat to another one.

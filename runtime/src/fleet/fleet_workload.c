@@ -51,7 +51,7 @@ static void write_workload(hfta_json_writer *writer, hfta_fleet *fleet) {
   for (int64_t i = 0; i < options->models; ++i) {
     hfta_fleet_measure measure = hfta_fleet_measured(fleet, i);
     if (measure.steps > 0 && measure.seconds > 0.0)
-      write_model(writer, options->programs[i]->name, &measure);
+      write_model(writer, options->trainings[i].name, &measure);
   }
   hfta_json_end_array(writer);
   hfta_json_end_object(writer);

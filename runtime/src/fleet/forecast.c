@@ -6,30 +6,51 @@
 
 #include <math.h>
 
-/// As if each had been timed and were about to ask for a seat.
-static void prepare(hfta_model_seating *row, const hfta_expected_job *job) {
+static int64_t count_parts(const hfta_expected_job *job, int64_t seats) {
+  int64_t groups = job->groups > 1 ? job->groups : 1;
+  return groups < seats ? groups : seats;
+}
+
+/// As if each part had been timed and were about to ask for a seat.
+static void prepare(hfta_model_seating *row, const hfta_expected_job *job,
+                    int64_t parts) {
   row->spills = job->spills;
   row->steps_left = job->steps;
-  row->step_seconds = job->step_seconds;
+  row->step_seconds = job->step_seconds / (double)parts;
   row->timed_steps = 1;
-  row->timed_seconds = job->step_seconds;
+  row->timed_seconds = row->step_seconds;
+}
+
+/// Models of all jobs' parts. Returns false if there isn't enough memory.
+static bool make_seating(const hfta_expected_job *jobs, int64_t count,
+                         int64_t seats, hfta_seating *out) {
+  int64_t models = 0;
+  hfta_error error;
+  for (int64_t i = 0; i < count; ++i)
+    models += count_parts(&jobs[i], seats);
+  if (hfta_seating_create(HFTA_SCHEDULER_LRTF, models, seats, HFTA_SEAT_PLACES,
+                          out, &error) != HFTA_OK)
+    return false;
+  hfta_model_seating *next = out->models;
+  for (int64_t i = 0; i < count; ++i) {
+    int64_t parts = count_parts(&jobs[i], seats);
+    for (int64_t part = 0; part < parts; ++part)
+      prepare(next++, &jobs[i], parts);
+  }
+  return true;
 }
 
 bool hfta_forecast_jobs(const hfta_expected_job *jobs, int64_t count,
                         int64_t seats, hfta_forecast *out) {
   hfta_seating seating;
-  hfta_error error;
-  for (int64_t i = 0; i < count; ++i)
-    if (jobs[i].steps < 0 || !(jobs[i].step_seconds > 0))
-      return false;
-  if (hfta_seating_create(HFTA_SCHEDULER_LRTF, count, seats, HFTA_SEAT_PLACES,
-                          &seating, &error) != HFTA_OK)
-    return false;
   hfta_forecast forecast = {.one_seat = 0};
   for (int64_t i = 0; i < count; ++i) {
-    prepare(&seating.models[i], &jobs[i]);
-    forecast.one_seat += hfta_model_remaining(&seating.models[i]);
+    if (jobs[i].steps < 0 || !(jobs[i].step_seconds > 0))
+      return false;
+    forecast.one_seat += (double)jobs[i].steps * jobs[i].step_seconds;
   }
+  if (!make_seating(jobs, count, seats, &seating))
+    return false;
   forecast.makespan = hfta_seating_forecast(&seating);
   forecast.bound = hfta_seating_bound(&seating);
   hfta_seating_destroy(&seating);

@@ -1,6 +1,7 @@
 //===- instance.c - Creation and initial state of an instance -------------===//
 
 #include "schedule/join.h"
+#include "schedule/parts.h"
 #include "schedule/seat.h"
 #include "system/clock.h"
 #include "system/memory_limit.h"
@@ -82,6 +83,12 @@ static hfta_status start(hfta_instance *instance, bool is_new) {
 
 hfta_status hfta_instance_clear_gradients(hfta_instance *instance) {
   hfta_status status = HFTA_OK;
+  for (uint32_t i = 1; i < instance->part_count && status == HFTA_OK; ++i)
+    status = hfta_instance_note_part(
+        instance, instance->parts[i],
+        hfta_instance_clear_gradients(instance->parts[i]));
+  if (status != HFTA_OK)
+    return status;
   instance->has_gradients = false;
   instance->accumulations = 0;
   for (uint32_t i = 0; i < instance->worker_count && status == HFTA_OK; ++i)
@@ -194,7 +201,7 @@ hfta_status hfta_instance_set_live(hfta_instance *instance,
 }
 
 const bool *hfta_instance_live(const hfta_instance *instance) {
-  return instance->is_live;
+  return instance->part_count > 0 ? instance->all_live : instance->is_live;
 }
 
 int64_t hfta_instance_live_count(const hfta_instance *instance) {
@@ -437,6 +444,7 @@ void hfta_instance_destroy(hfta_instance *instance) {
   free(instance->workers);
   free(instance->live);
   free(instance->is_live);
+  free(instance->all_live);
   free(instance->sums);
   free(instance->results);
   free(instance->curvatures);
@@ -569,8 +577,12 @@ int64_t hfta_instance_steps(const hfta_instance *instance) {
 
 void hfta_instance_set_total_steps(hfta_instance *instance, int64_t steps) {
   instance->total_steps = steps;
+  for (uint32_t i = 1; i < instance->part_count; ++i)
+    instance->parts[i]->total_steps = steps;
 }
 
 void hfta_instance_set_steps(hfta_instance *instance, int64_t steps) {
   instance->steps = steps;
+  for (uint32_t i = 1; i < instance->part_count; ++i)
+    instance->parts[i]->steps = steps;
 }

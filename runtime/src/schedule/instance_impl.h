@@ -38,7 +38,10 @@ struct hfta_instance {
   hfta_curvature *curvatures; ///< one a copy, of the last update
   double *forced_rates;       ///< one a copy; NaN: the schedule's
   int64_t steps;
-  int64_t total_steps;   ///< 0: unknown
+  int64_t total_steps;         ///< 0: unknown
+  hfta_instance *const *parts; ///< of which it is the first, see parts.h
+  uint32_t part_count;         ///< 0: it is by itself
+  bool *all_live;              ///< of all parts together
   bool begins_with_last; ///< turns of several steps: the last one's copies
   bool last_lies_beside; ///< these have the other turns' place
   hfta_error error;

@@ -1,6 +1,7 @@
 //===- instance_tensor.c - Access to an instance's tensors ----------------===//
 
 #include "schedule/instance_impl.h"
+#include "schedule/parts.h"
 
 #include <math.h>
 #include <string.h>
@@ -52,9 +53,9 @@ static bool is_transient(const hfta_instance *instance, uint32_t tensor) {
   return instance->program->segments[segment].residency == HFTA_TRANSIENT;
 }
 
-hfta_status hfta_instance_read(hfta_instance *instance, uint32_t tensor,
-                               int64_t copy, uint64_t offset, void *to,
-                               uint64_t bytes) {
+static hfta_status read_own(hfta_instance *instance, uint32_t tensor,
+                            int64_t copy, uint64_t offset, void *to,
+                            uint64_t bytes) {
   hfta_worker *worker = hfta_instance_find_worker(
       instance, instance->program->tensors[tensor].segment);
   if (!worker)
@@ -71,10 +72,18 @@ hfta_status hfta_instance_read(hfta_instance *instance, uint32_t tensor,
                   &instance->error);
 }
 
+hfta_status hfta_instance_read(hfta_instance *instance, uint32_t tensor,
+                               int64_t copy, uint64_t offset, void *to,
+                               uint64_t bytes) {
+  hfta_instance *part = hfta_instance_part_of(instance, copy);
+  return hfta_instance_note_part(
+      instance, part, read_own(part, tensor, copy, offset, to, bytes));
+}
+
 /// Replicas of a stage have the same.
-hfta_status hfta_instance_write(hfta_instance *instance, uint32_t tensor,
-                                int64_t copy, uint64_t offset, const void *from,
-                                uint64_t bytes) {
+static hfta_status write_own(hfta_instance *instance, uint32_t tensor,
+                             int64_t copy, uint64_t offset, const void *from,
+                             uint64_t bytes) {
   uint32_t segment = instance->program->tensors[tensor].segment;
   hfta_status status = HFTA_OK;
   if (!hfta_instance_find_worker(instance, segment))
@@ -95,6 +104,24 @@ hfta_status hfta_instance_write(hfta_instance *instance, uint32_t tensor,
     void *host = device->functions->host_address(device, to);
     status = copy_now(device, host ? host : to, from, bytes, host != NULL,
                       &instance->error);
+  }
+  return status;
+}
+
+/// What all copies have in common, each part has.
+hfta_status hfta_instance_write(hfta_instance *instance, uint32_t tensor,
+                                int64_t copy, uint64_t offset, const void *from,
+                                uint64_t bytes) {
+  bool is_common = instance->program->tensors[tensor].copy_stride == 0;
+  hfta_instance *part = hfta_instance_part_of(instance, copy);
+  if (!is_common || instance->part_count == 0)
+    return hfta_instance_note_part(
+        instance, part, write_own(part, tensor, copy, offset, from, bytes));
+  hfta_status status = HFTA_OK;
+  for (uint32_t i = 0; i < instance->part_count && status == HFTA_OK; ++i) {
+    part = instance->parts[i];
+    status = hfta_instance_note_part(
+        instance, part, write_own(part, tensor, copy, offset, from, bytes));
   }
   return status;
 }

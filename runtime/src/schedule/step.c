@@ -3,6 +3,7 @@
 #include "communicator/tags.h"
 #include "hfta/learning_rate.h"
 #include "schedule/instance_impl.h"
+#include "schedule/parts.h"
 
 #include <math.h>
 #include <string.h>
@@ -207,7 +208,7 @@ hfta_status hfta_instance_accumulate(hfta_instance *instance,
 hfta_curvature hfta_instance_curvature(const hfta_instance *instance,
                                        int64_t copy) {
   if (hfta_instance_preconditions(instance))
-    return instance->curvatures[copy];
+    return hfta_instance_part_of(instance, copy)->curvatures[copy];
   return (hfta_curvature){NAN, NAN, NAN, NAN};
 }
 

@@ -1,6 +1,6 @@
 //===- trainer.c - The training loop --------------------------------------===//
 
-#include "training/trainer_impl.h"
+#include "training/trainer_parts.h"
 
 #include "fleet/fleet.h"
 #include "schedule/instance_impl.h"
@@ -102,7 +102,7 @@ static hfta_status write_trace(hfta_trainer *self, bool is_last) {
   int64_t dropped;
   hfta_instance_observe(self->instance, NULL);
   if (!hfta_trace_is_complete(self->trace))
-    hfta_trainer_stop_feed(self); // which may be recording
+    hfta_trainer_stop_feed(&self->feeding); // which may be recording
   hfta_status status = hfta_trace_finish(self->trace, &dropped, self->error);
   if (dropped > 0)
     hfta_progress_note(&self->progress,
@@ -129,6 +129,8 @@ static hfta_status evaluate(hfta_trainer *self, bool *stopped) {
   if (!result->eval_losses || (*self->program->metric && !result->eval_metrics))
     return hfta_fail(self->error, HFTA_UNSUPPORTED,
                      "not enough memory for %zu copies' results", copies);
+  if (self->parts)
+    return hfta_trainer_evaluate_parts(self, stopped);
   *stopped = !hfta_fleet_begin(self->options->model, HFTA_UNIT_EVALUATION);
   if (*stopped)
     return HFTA_OK;
@@ -150,7 +152,7 @@ static hfta_status finish_epoch(hfta_trainer *self, int64_t step, int64_t epoch,
   find_train_losses(self, step);
   if (self->evaluates) {
     // The plan holds one feed's buffers; the next step starts training's again.
-    hfta_trainer_stop_feed(self);
+    hfta_trainer_stop_feed(&self->feeding);
     status = evaluate(self, &stopped);
   }
   if (stopped)
@@ -166,23 +168,6 @@ static hfta_status finish_epoch(hfta_trainer *self, int64_t step, int64_t epoch,
     hfta_progress_epoch(&self->progress, step, epoch, result->train_losses,
                         result->eval_losses, result->eval_metrics);
   self->epoch_begin = hfta_now();
-  return status;
-}
-
-hfta_status hfta_trainer_take_batch(hfta_trainer *self, int64_t step,
-                                    const void *const **inputs) {
-  int64_t valid;
-  if (self->feed && self->fed_steps != step - 1)
-    hfta_trainer_stop_feed(self);
-  hfta_status status = hfta_trainer_start_feed(self, step - 1);
-  if (status == HFTA_OK)
-    status = hfta_feed_next(self->feed, inputs, &valid, self->error);
-  self->fed_steps = step;
-  for (int64_t copy = 0; copy < self->program->copies && status == HFTA_OK;
-       ++copy)
-    status =
-        hfta_instance_learning_rate(self->instance, copy, &self->rates[copy]);
-  hfta_trainer_take_dampings(self);
   return status;
 }
 
@@ -209,11 +194,14 @@ static hfta_status finish_step(hfta_trainer *self, int64_t step,
 
 static hfta_status run_step(hfta_trainer *self, int64_t step) {
   const void *const *inputs;
-  hfta_status status = hfta_trainer_take_batch(self, step, &inputs);
+  hfta_status status =
+      hfta_trainer_take_batch(self, &self->feeding, step, &inputs);
+  if (status == HFTA_OK)
+    status = hfta_trainer_take_rates(self, self->instance);
   if (status != HFTA_OK)
     return status;
   self->can_save = false;
-  hfta_feed_offer(self->feed, self->instance);
+  hfta_feed_offer(self->feeding.feed, self->instance);
   hfta_trace_begin_step(self->trace);
   status = hfta_instance_step(self->instance, inputs, self->losses);
   if (status != HFTA_OK)
@@ -239,7 +227,7 @@ static hfta_status run_window(hfta_trainer *self, int64_t steps,
 /// One step, or several; tells the number of the last one.
 static hfta_status go_on(hfta_trainer *self, int64_t *step) {
   int64_t steps = hfta_trainer_window_steps(self, *step);
-  if (steps > 1)
+  if (steps > 1 || self->parts)
     return run_window(self, steps, step);
   ++*step;
   return run_step(self, *step);
@@ -250,6 +238,8 @@ static hfta_status go_on(hfta_trainer *self, int64_t *step) {
 static hfta_status take_turn(hfta_trainer *self, int64_t *step) {
   struct hfta_fleet_model *model = self->options->model;
   int64_t before = *step;
+  if (self->parts)
+    return go_on(self, step);
   if (!hfta_fleet_begin(model, HFTA_UNIT_STEPS))
     return HFTA_OK;
   hfta_status status =
@@ -330,6 +320,7 @@ static hfta_status train(hfta_trainer *self) {
   hfta_trainer_announce(self);
   hfta_fleet_expect(options->model, self->first_step,
                     self->total_steps - self->first_step);
+  hfta_trainer_expect_parts(self);
   status = hfta_trainer_begin(self);
   if (status == HFTA_OK)
     status = run_steps(self);
@@ -353,11 +344,13 @@ hfta_status hfta_train(hfta_instance *instance,
       .result = result,
       .lock = {.descriptor = -1},
       .team = {.communicator = hfta_instance_communicator(instance)},
+      .feeding = {.instance = instance},
       .saved_step = -1,
       .can_save = true,
       .error = hfta_instance_error(instance)};
   hfta_status status = train(&self);
-  hfta_feed_stop(self.feed);
+  hfta_feed_stop(self.feeding.feed);
+  hfta_trainer_close_parts(&self);
   if (self.trace)
     hfta_instance_observe(instance, NULL);
   hfta_trace_close(self.trace);

@@ -12,6 +12,15 @@
 #include "training/progress.h"
 #include "training/team.h"
 
+/// What reads batches ahead for an instance.
+typedef struct hfta_feeding {
+  hfta_instance *instance;
+  hfta_feed *feed;
+  int64_t fed_steps; ///< up to which step, counted from 1, it has given batches
+} hfta_feeding;
+
+struct hfta_trainer_parts;
+
 typedef struct hfta_trainer {
   hfta_instance *instance;
   const hfta_program *program;
@@ -20,9 +29,9 @@ typedef struct hfta_trainer {
   hfta_dataset train;
   hfta_dataset test;
   bool evaluates;
-  hfta_feed *feed;
-  int64_t fed_steps; ///< up to which step, counted from 1, it has given batches
-  hfta_folder_lock lock; ///< of the checkpoints' folder
+  hfta_feeding feeding;
+  struct hfta_trainer_parts *parts; ///< NULL: the instance has all copies
+  hfta_folder_lock lock;            ///< of the checkpoints' folder
   hfta_log *log;
   hfta_trace *trace;
   hfta_progress progress;
@@ -68,14 +77,20 @@ hfta_status hfta_trainer_begin(hfta_trainer *self);
 /// Goes on after a checkpoint that couldn't be removed whole.
 void hfta_trainer_note_leftover(hfta_trainer *self);
 
-/// Starts reading ahead unless that goes on already.
-hfta_status hfta_trainer_start_feed(hfta_trainer *self, int64_t first);
-void hfta_trainer_stop_feed(hfta_trainer *self);
+/// Starts reading ahead, behind step number `first`, unless that goes on
+/// already.
+hfta_status hfta_trainer_start_feed(hfta_trainer *self, hfta_feeding *feeding,
+                                    int64_t first);
+void hfta_trainer_stop_feed(hfta_feeding *feeding);
 
-/// Takes the batch and the rates of step number `step`, counted from 1, which
-/// the feed goes back to if need be.
-hfta_status hfta_trainer_take_batch(hfta_trainer *self, int64_t step,
-                                    const void *const **inputs);
+/// Takes the batch of step number `step`, counted from 1, which the feed goes
+/// back to if need be.
+hfta_status hfta_trainer_take_batch(hfta_trainer *self, hfta_feeding *feeding,
+                                    int64_t step, const void *const **inputs);
+
+/// The rates and dampings of the step that comes.
+hfta_status hfta_trainer_take_rates(hfta_trainer *self,
+                                    hfta_instance *instance);
 
 /// This rank's own wish.
 bool hfta_trainer_should_stop(const hfta_trainer *self);

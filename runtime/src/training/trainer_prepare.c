@@ -6,6 +6,7 @@
 #include "schedule/instance_impl.h"
 #include "schedule/share_state.h"
 #include "schedule/window.h"
+#include "training/trainer_parts.h"
 
 #include <stdlib.h>
 
@@ -44,8 +45,9 @@ static hfta_status check_options(hfta_trainer *self) {
 
 static hfta_status allocate_results(hfta_trainer *self) {
   size_t copies = (size_t)self->program->copies;
-  size_t steps =
-      hfta_instance_takes_windows(self->instance) ? HFTA_MOST_WINDOW_STEPS : 1;
+  bool takes_windows =
+      self->options->parts || hfta_instance_takes_windows(self->instance);
+  size_t steps = takes_windows ? HFTA_MOST_WINDOW_STEPS : 1;
   self->losses = calloc(steps * copies, sizeof(double));
   self->loss_sums = calloc(copies, sizeof(double));
   self->rates = calloc(copies, sizeof(double));
@@ -222,21 +224,11 @@ void hfta_trainer_note_leftover(hfta_trainer *self) {
   hfta_progress_note(&self->progress, "note: %s", self->error->message);
 }
 
-hfta_status hfta_trainer_start_feed(hfta_trainer *self, int64_t first) {
-  if (self->feed)
-    return HFTA_OK;
-  self->fed_steps = first;
-  return hfta_feed_start_training(
-      &self->train, hfta_instance_reads(self->instance), first,
-      self->total_steps, hfta_trace_observer(self->trace), &self->feed,
-      self->error);
-}
-
 hfta_status hfta_trainer_begin(hfta_trainer *self) {
   const char *folder = self->options->checkpoint;
   hfta_status status = HFTA_OK;
-  if (self->first_step < self->total_steps)
-    status = hfta_trainer_start_feed(self, self->first_step);
+  if (self->first_step < self->total_steps && !self->parts)
+    status = hfta_trainer_start_feed(self, &self->feeding, self->first_step);
   if (status == HFTA_OK)
     status = hfta_log_begin(self->log, self->error);
   if (status != HFTA_OK || !self->options->overwrite ||
@@ -253,6 +245,8 @@ hfta_status hfta_trainer_prepare(hfta_trainer *self) {
   hfta_status status = check_options(self);
   if (status == HFTA_OK)
     status = allocate_results(self);
+  if (status == HFTA_OK)
+    status = hfta_trainer_open_parts(self);
   if (status == HFTA_OK)
     status = open_data(self);
   if (status == HFTA_OK)

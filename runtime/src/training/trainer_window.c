@@ -1,7 +1,7 @@
 //===- trainer_window.c - Steps that copies go through turn by turn -------===//
 
 #include "schedule/window.h"
-#include "training/trainer_impl.h"
+#include "training/trainer_parts.h"
 
 int64_t hfta_trainer_epoch(const hfta_trainer *self, int64_t step) {
   return (step - 1) / self->steps_per_epoch + 1;
@@ -12,22 +12,19 @@ int64_t hfta_trainer_log_every(const hfta_trainer *self) {
   return every ? every : HFTA_DEFAULT_LOG_EVERY;
 }
 
-void hfta_trainer_stop_feed(hfta_trainer *self) {
-  hfta_instance_offer(self->instance, NULL);
-  hfta_feed_stop(self->feed);
-  self->feed = NULL;
-}
-
 /// `most`, or fewer up to the next multiple of `every`, if there is one.
 static int64_t up_to(int64_t step, int64_t every, int64_t most) {
   int64_t left = every > 0 ? every - step % every : most;
   return left < most ? left : most;
 }
 
-/// The first step is logged by itself. A trace tells of steps one by one.
+/// The first step is logged by itself. A trace tells of steps one by one, and
+/// so does what a preconditioner has done, unless it takes windows by itself.
 int64_t hfta_trainer_window_steps(const hfta_trainer *self, int64_t step) {
   bool is_traced = self->trace && !hfta_trace_is_complete(self->trace);
-  if (step == 0 || is_traced || !hfta_instance_takes_windows(self->instance))
+  bool takes_windows = hfta_instance_takes_windows(self->instance) ||
+                       (self->parts && !self->curvatures);
+  if (step == 0 || is_traced || !takes_windows)
     return 1;
   int64_t steps = self->total_steps - step;
   steps = up_to(step, hfta_trainer_log_every(self), steps);
@@ -50,11 +47,13 @@ static hfta_status take(void *argument, int64_t step,
                         const void *const **inputs) {
   const position *self = argument;
   hfta_trainer *trainer = self->trainer;
-  hfta_status status =
-      hfta_trainer_take_batch(trainer, self->first + step, inputs);
+  hfta_status status = hfta_trainer_take_batch(trainer, &trainer->feeding,
+                                               self->first + step, inputs);
+  if (status == HFTA_OK)
+    status = hfta_trainer_take_rates(trainer, trainer->instance);
   // The next turn goes back to the first one's.
   if (status == HFTA_OK && step + 1 < self->steps)
-    hfta_feed_offer(trainer->feed, trainer->instance);
+    hfta_feed_offer(trainer->feeding.feed, trainer->instance);
   return status;
 }
 
@@ -64,6 +63,8 @@ static bool ends(void *argument) {
 }
 
 hfta_status hfta_trainer_run_window(hfta_trainer *self, int64_t *steps) {
+  if (self->parts)
+    return hfta_trainer_run_parts(self, steps);
   position here = {.trainer = self,
                    .first = hfta_instance_steps(self->instance) + 1,
                    .steps = *steps};

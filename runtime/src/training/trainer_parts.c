@@ -1,0 +1,277 @@
+//===- trainer_parts.c - Instances that train together --------------------===//
+
+#include "training/trainer_parts.h"
+
+#include "fleet/fleet.h"
+#include "schedule/crew.h"
+#include "schedule/parts.h"
+#include "schedule/window.h"
+#include "training/evaluate.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct part {
+  hfta_trainer *trainer;
+  hfta_instance *instance;
+  struct hfta_fleet_model *model;
+  hfta_feeding feeding;
+  double *losses; ///< of a window's steps
+  double *eval_losses, *eval_metrics;
+  hfta_window window;
+  int64_t done;    ///< steps of the window
+  int64_t reached; ///< the same with the one that runs
+  bool stopped;
+  hfta_status status;
+} part;
+
+typedef struct hfta_trainer_parts {
+  part *list;
+  uint32_t count;
+  hfta_crew *crew;
+  pthread_mutex_t mutex; ///< of what follows, and of what parts have reached
+  int64_t first;         ///< number of the window's first step
+  int64_t limit;         ///< steps of the window
+  bool has_failed;
+} hfta_trainer_parts;
+
+//===----------------------------------------------------------------------===//
+// Creation
+//===----------------------------------------------------------------------===//
+
+static bool open_part(hfta_trainer *self, const hfta_train_part *from,
+                      part *out) {
+  size_t copies = (size_t)self->program->copies;
+  *out = (part){.trainer = self,
+                .instance = from->instance,
+                .model = from->model,
+                .feeding = {.instance = from->instance}};
+  out->losses = calloc(HFTA_MOST_WINDOW_STEPS * copies, sizeof(double));
+  out->eval_losses = calloc(copies, sizeof(double));
+  out->eval_metrics = calloc(copies, sizeof(double));
+  return out->losses && out->eval_losses && out->eval_metrics;
+}
+
+hfta_status hfta_trainer_open_parts(hfta_trainer *self) {
+  const hfta_train_options *options = self->options;
+  if (!options->parts)
+    return HFTA_OK;
+  hfta_trainer_parts *parts = calloc(1, sizeof(*parts));
+  if (!parts)
+    return hfta_fail(self->error, HFTA_UNSUPPORTED,
+                     "not enough memory for parts of a training");
+  self->parts = parts;
+  pthread_mutex_init(&parts->mutex, NULL);
+  parts->count = (uint32_t)options->part_count;
+  parts->list = calloc(parts->count, sizeof(*parts->list));
+  bool complete = parts->list != NULL;
+  for (uint32_t i = 0; i < parts->count && complete; ++i)
+    complete = open_part(self, &options->parts[i], &parts->list[i]);
+  if (!complete)
+    return hfta_fail(self->error, HFTA_UNSUPPORTED,
+                     "not enough memory for parts of a training");
+  return hfta_crew_create(parts->count, &parts->crew, self->error);
+}
+
+void hfta_trainer_close_parts(hfta_trainer *self) {
+  hfta_trainer_parts *parts = self->parts;
+  if (!parts)
+    return;
+  hfta_crew_destroy(parts->crew);
+  for (uint32_t i = 0; parts->list && i < parts->count; ++i) {
+    part *own = &parts->list[i];
+    hfta_feed_stop(own->feeding.feed);
+    free(own->losses);
+    free(own->eval_losses);
+    free(own->eval_metrics);
+  }
+  pthread_mutex_destroy(&parts->mutex);
+  free(parts->list);
+  free(parts);
+}
+
+void hfta_trainer_expect_parts(hfta_trainer *self) {
+  for (uint32_t i = 0; self->parts && i < self->parts->count; ++i)
+    hfta_fleet_expect(self->parts->list[i].model, self->first_step,
+                      self->total_steps - self->first_step);
+}
+
+//===----------------------------------------------------------------------===//
+// Steps
+//===----------------------------------------------------------------------===//
+
+/// Holding the mutex: if the training is to stop, it does so where the one that
+/// has come furthest is then.
+static void look_for_end(hfta_trainer_parts *self,
+                         const hfta_trainer *trainer) {
+  int64_t furthest = 0;
+  if (!hfta_trainer_should_stop(trainer))
+    return;
+  for (uint32_t i = 0; i < self->count; ++i)
+    if (self->list[i].reached > furthest)
+      furthest = self->list[i].reached;
+  if (furthest < self->limit)
+    self->limit = furthest;
+}
+
+/// As far as the part goes, if it goes through another step; else 0.
+static int64_t take_step(part *self) {
+  hfta_trainer_parts *parts = self->trainer->parts;
+  pthread_mutex_lock(&parts->mutex);
+  look_for_end(parts, self->trainer);
+  int64_t limit = parts->has_failed ? 0 : parts->limit;
+  if (self->done < limit)
+    self->reached = self->done + 1;
+  pthread_mutex_unlock(&parts->mutex);
+  return self->done < limit ? limit : 0;
+}
+
+static hfta_status take(part *self, int64_t step, const void *const **inputs) {
+  hfta_trainer *trainer = self->trainer;
+  hfta_status status = hfta_trainer_take_batch(
+      trainer, &self->feeding, trainer->parts->first + step, inputs);
+  // Those of the last step stay, as all parts meet behind it.
+  return status == HFTA_OK && self == trainer->parts->list
+             ? hfta_trainer_take_rates(trainer, self->instance)
+             : status;
+}
+
+static hfta_status take_in_turn(void *argument, int64_t step,
+                                const void *const **inputs) {
+  part *self = argument;
+  hfta_status status = take(self, step, inputs);
+  // The next turn goes back to the first one's.
+  if (status == HFTA_OK && step + 1 < self->window.steps)
+    hfta_feed_offer(self->feeding.feed, self->instance);
+  return status;
+}
+
+/// After each step of a window's first turn but the last one.
+static bool ends(void *argument) {
+  part *self = argument;
+  ++self->done;
+  return take_step(self) == 0;
+}
+
+static hfta_status run_window(part *self, int64_t steps) {
+  self->window = (hfta_window){.steps = steps,
+                               .take = take_in_turn,
+                               .ends = ends,
+                               .argument = self,
+                               .losses = self->losses};
+  hfta_status status = hfta_instance_run_window(self->instance, &self->window);
+  self->done = self->window.steps;
+  return status;
+}
+
+static hfta_status run_step(part *self) {
+  const void *const *inputs;
+  int64_t step = self->done;
+  hfta_status status = take(self, step, &inputs);
+  if (status != HFTA_OK)
+    return status;
+  hfta_feed_offer(self->feeding.feed, self->instance);
+  status =
+      hfta_instance_step(self->instance, inputs,
+                         self->losses + step * self->trainer->program->copies);
+  self->done = step + 1;
+  return status;
+}
+
+/// Where a program takes windows, all steps are one; but for a single one.
+static hfta_status go_on(part *self, int64_t limit) {
+  bool is_window = limit > 1 && self->done == 0 &&
+                   hfta_instance_takes_windows(self->instance);
+  return is_window ? run_window(self, limit) : run_step(self);
+}
+
+static void run_part(void *argument, uint32_t index) {
+  const hfta_trainer *trainer = argument;
+  hfta_trainer_parts *parts = trainer->parts;
+  part *self = &parts->list[index];
+  int64_t limit;
+  while (self->status == HFTA_OK && (limit = take_step(self)) > 0) {
+    int64_t before = self->done;
+    hfta_fleet_catch_up(self->model, HFTA_UNIT_STEPS);
+    self->status = go_on(self, limit);
+    hfta_fleet_pass(self->model, self->done - before);
+  }
+  hfta_fleet_stand_up(self->model);
+  if (self->status == HFTA_OK)
+    return;
+  pthread_mutex_lock(&parts->mutex);
+  parts->has_failed = true;
+  pthread_mutex_unlock(&parts->mutex);
+}
+
+/// The first failure's, with its message.
+static hfta_status find_status(hfta_trainer *self) {
+  const hfta_trainer_parts *parts = self->parts;
+  for (uint32_t i = 0; i < parts->count; ++i)
+    if (parts->list[i].status != HFTA_OK)
+      return hfta_instance_note_part(self->instance, parts->list[i].instance,
+                                     parts->list[i].status);
+  return HFTA_OK;
+}
+
+/// Of each part its own copies' numbers, one of `rows` behind the other.
+static void gather(const hfta_trainer *self, size_t member, int64_t rows,
+                   double *out) {
+  const int64_t copies = self->program->copies;
+  for (uint32_t i = 0; i < self->parts->count; ++i) {
+    const part *own = &self->parts->list[i];
+    double *const *numbers = (double *const *)((const char *)own + member);
+    for (int64_t copy = 0; copy < copies; ++copy)
+      if (hfta_instance_part_of(self->instance, copy) == own->instance)
+        for (int64_t row = 0; row < rows; ++row)
+          out[row * copies + copy] = (*numbers)[row * copies + copy];
+  }
+}
+
+hfta_status hfta_trainer_run_parts(hfta_trainer *self, int64_t *steps) {
+  hfta_trainer_parts *parts = self->parts;
+  parts->first = hfta_instance_steps(self->instance) + 1;
+  parts->limit = *steps;
+  parts->has_failed = false;
+  for (uint32_t i = 0; i < parts->count; ++i) {
+    parts->list[i].done = parts->list[i].reached = 0;
+    parts->list[i].status = HFTA_OK;
+  }
+  hfta_crew_do(parts->crew, run_part, self);
+  *steps = parts->limit;
+  gather(self, offsetof(part, losses), *steps, self->losses);
+  return find_status(self);
+}
+
+//===----------------------------------------------------------------------===//
+// Evaluation
+//===----------------------------------------------------------------------===//
+
+static void evaluate_part(void *argument, uint32_t index) {
+  hfta_trainer *trainer = argument;
+  const hfta_train_options *options = trainer->options;
+  part *self = &trainer->parts->list[index];
+  self->status = HFTA_OK;
+  hfta_trainer_stop_feed(&self->feeding);
+  self->stopped = !hfta_fleet_begin(self->model, HFTA_UNIT_EVALUATION);
+  if (self->stopped)
+    return;
+  self->status = hfta_evaluate_dataset(
+      self->instance, &trainer->test, self->eval_losses, self->eval_metrics,
+      options->should_stop, options->should_stop_argument, &self->stopped);
+  hfta_fleet_pass(self->model, 0);
+  hfta_fleet_stand_up(self->model);
+}
+
+hfta_status hfta_trainer_evaluate_parts(hfta_trainer *self, bool *stopped) {
+  const hfta_trainer_parts *parts = self->parts;
+  hfta_crew_do(parts->crew, evaluate_part, self);
+  *stopped = false;
+  for (uint32_t i = 0; i < parts->count; ++i)
+    *stopped |= parts->list[i].stopped;
+  gather(self, offsetof(part, eval_losses), 1, self->result->eval_losses);
+  if (self->result->eval_metrics)
+    gather(self, offsetof(part, eval_metrics), 1, self->result->eval_metrics);
+  return find_status(self);
+}
