@@ -2,7 +2,7 @@
 """A job whose copies take turns within a budget, at seats beside a small one: several
 seats have groups of its copies at the same time. They train to the bytes and the log of
 the job that has all memory, by turns of one step and of several, after signals and kills,
-and the job fails as one."""
+and the job fails as one. With '--only single' in a program of that job alone."""
 
 import json
 import os
@@ -55,7 +55,7 @@ train small {
 
 class Groups:
     def __init__(self):
-        self.work = work = Work(__doc__, "mlp")
+        self.work = work = Work(__doc__, "mlp", more=["--only"])
         whole = work.compile("groups", DECLARATIONS + GROUPS % "")
         log = work.folder / "groups.jsonl"
         self.alone = checkpoint(
@@ -63,13 +63,13 @@ class Groups:
         self.events = [json.loads(line) for line in log.read_text().splitlines()]
         for event in self.events:
             event.pop("seconds", None)
-        self.binaries = {
-            budget: work.compile(
-                f"fleet-{budget}", DECLARATIONS + SMALL
-                + GROUPS % f"  memory    device = {budget}\n")
-            for budget in BUDGETS}
+        self.binaries = {}
 
     def command(self, budget, folder, seats, *flags):
+        if budget not in self.binaries:
+            self.binaries[budget] = self.work.compile(
+                f"fleet-{budget}", DECLARATIONS + SMALL
+                + GROUPS % f"  memory    device = {budget}\n")
         return [str(part) for part in (
             self.binaries[budget], "train", "--data", self.work.folder, "--checkpoint",
             folder, "--spill-dir", self.work.folder, "--no-progress", "--log-every",
@@ -199,8 +199,10 @@ def test_failure(groups, budget):
 def main():
     groups = Groups()
     for budget in BUDGETS:
-        test_seats(groups, budget)
         test_single(groups, budget)
+        if groups.work.options.only == "single":
+            continue
+        test_seats(groups, budget)
         test_interrupt(groups, budget)
         test_kills(groups, budget)
         test_failure(groups, budget)
