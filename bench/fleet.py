@@ -5,12 +5,15 @@ makes of the measured times of their steps.
 
     bench/fleet.py [--hftac build/bin/hftac] [--seats 2] [--threads 2] [--rounds 3]
                    [--schedulers lrtf,exact] [--scale 1] [--folder DIR]
+    bench/fleet.py --groups [--seats 2] [--threads 2] [--rounds 3] [--folder DIR]
 
 Each round runs every scheduler and model parallelism in turn. Of each scheduler: the
 median of neighbouring runs' ratios, the makespan as a multiple of the simulated one, and
 of the least possible by the measured times; and whether all checkpoints have the bytes of
-each job trained alone. With --scale all jobs are so many times as long. Jobs spill into
-the folder, which should be on a disk. Needs only Python's standard library."""
+each job trained alone. With --scale all jobs are so many times as long. With --groups,
+eight copies of a deep network in the memory of one, whose groups sit at all seats, beside
+the same with all threads at one seat. Jobs spill into the folder, which should be on a
+disk. Needs only Python's standard library."""
 
 import argparse
 import json
@@ -21,6 +24,7 @@ import statistics
 import subprocess
 import sys
 import tempfile
+import time
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 SAMPLES = 2048
@@ -50,14 +54,17 @@ JOBS = {
     "pair": (CNN, 16, "sgd(lr = [1e-2, 1e-3])", "", 300),
 }
 
+GROUPS = {"groups": (make_layers(9, 512), 256, "adam(lr = [1e-3, 2e-3, 3e-3, 4e-3, 5e-3, "
+                     "6e-3, 7e-3, 8e-3])", "40MiB", 40)}
 
-def write_jobs(folder, scale):
+
+def write_jobs(folder, jobs, scale):
     text = f"""data made {{
   image: u8[1, 28, 28], label: u8
   train image = raw("image"), label = raw("label")
 }}
 """
-    for name, (layers, batch, optimizer, budget, steps) in JOBS.items():
+    for name, (layers, batch, optimizer, budget, steps) in jobs.items():
         memory = f"  memory    device = {budget}\n" if budget else ""
         text += f"""model {name}(image: f32[batch, 1, 28, 28]) {{
 {layers}
@@ -131,6 +138,7 @@ def parse_options():
     parser.add_argument("--schedulers", default="lrtf,exact")
     parser.add_argument("--scale", type=float, default=1)
     parser.add_argument("--folder", type=pathlib.Path)
+    parser.add_argument("--groups", action="store_true")
     options = parser.parse_args()
     options.hftac = options.hftac.resolve()
     return options
@@ -152,14 +160,34 @@ def measure(fleet, options):
     return rows
 
 
+def measure_groups(fleet, options):
+    """How many times as fast groups at all seats are."""
+    threads = ["--threads", str(options.threads)]
+    ratios = []
+    for _ in range(options.rounds):
+        seconds = []
+        for seats in ([], ["--seats", str(options.seats)]):
+            begin = time.monotonic()
+            fleet.train("together", "--no-progress", *threads, *seats)
+            seconds.append(time.monotonic() - begin)
+        ratios.append(seconds[0] / seconds[1])
+        print(f"  one seat {seconds[0]:.2f} s, all {seconds[1]:.2f} s", file=sys.stderr)
+    equal = "DIFFERENT" if fleet.count_differences() else "equal"
+    print(f"groups at {options.seats} seats: {statistics.median(ratios):.3f} times as fast, "
+          f"checkpoints {equal}")
+
+
 def main():
     options = parse_options()
     with tempfile.TemporaryDirectory(dir=options.folder) as name:
         folder = pathlib.Path(name)
-        write_jobs(folder, options.scale)
+        write_jobs(folder, GROUPS if options.groups else JOBS, options.scale)
         run(options.hftac, "jobs.hfta", "-o", "jobs", folder=folder)
         fleet = Fleet(options, folder)
         fleet.train_alone()
+        if options.groups:
+            measure_groups(fleet, options)
+            return
         rows = measure(fleet, options)
     print(f"{'':10}{'x model parallel':>18}{'of simulated':>14}{'of least':>10}"
           f"{'checkpoints':>14}")

@@ -244,6 +244,16 @@ TEST(Seating, ReadingIsWorthAStepsPatience) {
   }
 }
 
+TEST(Seating, WhoIsALittleBehindStays) {
+  // 80 s are left, and a thirty-second of that is 2.5 s.
+  Seating seating(HFTA_SCHEDULER_LRTF, {{40, 1}, {40, 1}}, 1);
+  seating.waitAll();
+  EXPECT_TRUE(seating.step(0));
+  EXPECT_TRUE(seating.step(0));
+  EXPECT_FALSE(seating.step(0));
+  EXPECT_EQ(seating.sitting(), Models({1}));
+}
+
 TEST(Seating, AModelComesBackToWhereItsBytesAre) {
   Seating seating(HFTA_SCHEDULER_FIFO, {{9, 1, true}, {9, 1, true}}, 2, 2);
   hfta_seating_wait(&seating.state, 1, 0);

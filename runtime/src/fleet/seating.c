@@ -289,8 +289,19 @@ static bool must_sit(const hfta_seating *self, int64_t next, int64_t model) {
   return isinf(remaining) || remaining + unit >= hfta_seating_bound(self);
 }
 
-/// Whether somebody who could have its place goes before the model. Where
-/// reading costs time a model stays while it is no more than a step behind.
+/// How far behind the longest one a model may be and stay: a thirty-second of
+/// what is left, so that models don't change all the time and end together all
+/// the same; and where reading costs time a step.
+static double patience_of(const hfta_seating *self,
+                          const hfta_model_seating *row) {
+  if (self->scheduler != HFTA_SCHEDULER_LRTF || isnan(row->step_seconds))
+    return 0.0;
+  double left = hfta_seating_bound(self) / 32;
+  double step = row->spills ? row->step_seconds : 0.0;
+  return isinf(left) || left < step ? step : left;
+}
+
+/// Whether somebody who could have its place goes before the model.
 static bool is_overtaken(const hfta_seating *self, int64_t model) {
   const hfta_model_seating *row = &self->models[model];
   const hfta_seat_state *seat = &self->seats[row->seat];
@@ -300,11 +311,8 @@ static bool is_overtaken(const hfta_seating *self, int64_t model) {
   if (second != HFTA_NOBODY &&
       (next == HFTA_NOBODY || rank_of(self, second) > rank_of(self, next)))
     next = second;
-  bool stays = self->scheduler == HFTA_SCHEDULER_LRTF && row->spills &&
-               !isnan(row->step_seconds);
-  double patience = stays ? row->step_seconds : 0.0;
   if (next == HFTA_NOBODY ||
-      !(rank_of(self, next) > rank_of(self, model) + patience))
+      !(rank_of(self, next) > rank_of(self, model) + patience_of(self, row)))
     return false;
   return self->scheduler != HFTA_SCHEDULER_EXACT || must_sit(self, next, model);
 }
