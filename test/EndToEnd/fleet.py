@@ -154,6 +154,13 @@ def test_missing_data(fleet):
     run(*fleet.seats(folder, 2, "--log", log, "--resume"))
     fleet.expect_trained(folder, "after a failure")
     fleet.expect_logged(log, "after a failure")
+    # Those whose folders aren't empty end by themselves.
+    shutil.rmtree(folder / "large")
+    text = run(*fleet.seats(folder, 2), code=1)
+    for name in ("narrow", "conv", "wide"):
+        if f"fleet: error: job '{name}': '{folder}/{name}' holds checkpoints" not in text:
+            fail(f"nothing about {name}: {text}")
+    fleet.expect_trained(folder, "beside full folders", ["large"])
 
 
 def test_info(fleet):
