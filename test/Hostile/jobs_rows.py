@@ -124,6 +124,8 @@ def make_seat_rows():
     for name in ("LRTF", "best", LONG):
         yield seats(f"scheduler '{name[:8]}'", 2, "option '--scheduler': there is no '",
                     "expected lrtf, fifo", options=[f"--scheduler={name}"])
+    yield seats("a device that runs no tasks", 2, "runs no tasks: it is for 'bench'",
+                options=["--device", "paced:costs.json"])
     yield seats("too few threads", 2, "option '--threads': 1 for 2 seats",
                 options=["--threads", "1"])
     yield seats("some steps of a trace", 2, "a trace has all steps",

@@ -2,6 +2,7 @@
 
 #include "commands/seats.h"
 
+#include "hfta/device.h"
 #include "hfta/pool.h"
 #include "system/memory_limit.h"
 
@@ -101,6 +102,11 @@ int hfta_choose_seats(const hfta_invocation *invocation,
                       const hfta_seat_arguments *arguments, hfta_seats *out) {
   hfta_error error;
   *out = (hfta_seats){.trainings = NULL};
+  const hfta_device_functions *kind =
+      arguments->device ? hfta_device_find(arguments->device) : NULL;
+  if (kind && kind->takes_file)
+    return hfta_report_usage(
+        invocation, "device '%s' runs no tasks: it is for 'bench'", kind->kind);
   hfta_status status = split(invocation, arguments->seats, out, &error);
   if (status != HFTA_OK)
     return hfta_report(invocation, status, error.message);

@@ -405,7 +405,8 @@ const hfta_fleet_options *hfta_fleet_get_options(const hfta_fleet *fleet) {
 }
 
 hfta_fleet_summary hfta_fleet_summarize(hfta_fleet *fleet) {
-  double seconds = fleet->end - fleet->begin;
+  // Stopped before any has computed, it has no end.
+  double seconds = fleet->end > fleet->begin ? fleet->end - fleet->begin : 0.0;
   double all = seconds * (double)fleet->options.seats;
   return (hfta_fleet_summary){.seconds = seconds,
                               .busy = all > 0 ? fleet->busy / all : 0.0,
