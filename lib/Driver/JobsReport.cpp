@@ -31,6 +31,8 @@ static int64_t findEpoch(const Job &job, StringRef folder) {
 static int64_t findSteps(const Job &job, StringRef folder) {
   if (job.steps > 0)
     return job.steps;
+  if (job.epochs <= 0)
+    return -1;
   int64_t epoch = findEpoch(job, folder);
   return epoch == 0 || job.epochs > INT64_MAX / epoch ? -1 : job.epochs * epoch;
 }

@@ -26,10 +26,13 @@ typedef struct listing {
 // Jobs
 //===----------------------------------------------------------------------===//
 
-/// By the job's own clauses; -1 where that takes data that aren't there.
+/// By the job's own clauses; -1 where there are none, or where it takes data
+/// that aren't there.
 static int64_t find_steps(const hfta_program *program, const char *root) {
   if (!hfta_program_trains(program) || program->steps > 0)
     return program->steps;
+  if (program->epochs <= 0)
+    return -1;
   hfta_dataset data;
   hfta_error error;
   hfta_status status =
