@@ -9,11 +9,10 @@ import random
 import shutil
 import signal
 import subprocess
-import time
 
 import jobs as one_by_one
 from harness import expect_equal, fail, run
-from jobs import COPIES, NAMES, STEPS, TRAINS, Jobs
+from jobs import COPIES, NAMES, STEPS, TRAINS, Jobs, measure, run_killed
 
 KILLS = 10
 # A job more, which has less memory than it needs at a time.
@@ -90,27 +89,16 @@ def test_files(fleet):
 def test_kills(fleet):
     """What ends before it has been killed as often begins anew."""
     folder, log = fleet.work.folder / "killed", fleet.work.folder / "killed.jsonl"
-    command = fleet.seats(folder, 2, "--log", log, "--resume", "--every", "3")
-    start = time.monotonic()
-    run(*fleet.seats(fleet.work.folder / "timed", 2))
-    duration = time.monotonic() - start
+    duration = measure(fleet.seats(fleet.work.folder / "timed", 2))
     numbers = random.Random(5)
-    kills = 0
+    left = KILLS
     while True:
-        process = subprocess.Popen(command, stdout=subprocess.DEVNULL,
-                                   stderr=subprocess.PIPE, text=True)
-        try:
-            limit = duration * numbers.uniform(0, 0.8) if kills < KILLS else None
-            _, messages = process.communicate(timeout=limit)
-        except subprocess.TimeoutExpired:
-            process.kill()
-            process.communicate()
-            kills += 1
-            continue
-        expect_equal(process.returncode, 0, f"exit after {kills} kills: {messages}")
-        fleet.expect_trained(folder, f"after {kills} kills")
-        fleet.expect_logged(log, f"after {kills} kills")
-        if kills == KILLS:
+        left -= run_killed(
+            fleet.seats(folder, 2, "--log", log, "--resume", "--every", "3"),
+            duration * 0.8, left, numbers)
+        fleet.expect_trained(folder, f"{left} kills before the last")
+        fleet.expect_logged(log, f"{left} kills before the last")
+        if left == 0:
             return
         shutil.rmtree(folder)
         log.unlink()

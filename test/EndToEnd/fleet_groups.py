@@ -12,7 +12,7 @@ import subprocess
 
 from harness import (DATA, MODELS, Work, checkpoint, expect_equal, expect_same_checkpoint,
                      fail, run)
-from jobs import NAMES, read_events, without_starts
+from jobs import NAMES, read_events, run_killed, without_starts
 
 KILLS = 4
 NAMES[:] = ["small", "groups"]
@@ -164,20 +164,11 @@ def test_interrupt(groups, budget):
 def test_kills(groups, budget):
     folder = groups.work.folder / f"killed-{budget}"
     log = folder.with_suffix(".jsonl")
-    command = groups.command(budget, folder, 2, "--log", log, "--resume", "--every", "4")
-    numbers = random.Random(6)
-    for kill in range(KILLS + 1):
-        process = subprocess.Popen(command, stdout=subprocess.DEVNULL,
-                                   stderr=subprocess.PIPE, text=True)
-        try:
-            limit = numbers.uniform(0, 0.25) if kill < KILLS else None
-            _, messages = process.communicate(timeout=limit)
-            expect_equal(process.returncode, 0, f"exit code, {budget} ({messages})")
-        except subprocess.TimeoutExpired:
-            process.kill()
-            process.communicate()
-    groups.expect_trained(folder, f"{budget}, after kills")
-    groups.expect_logged(log, f"{budget}, after kills")
+    kills = run_killed(
+        groups.command(budget, folder, 2, "--log", log, "--resume", "--every", "4"),
+        0.25, KILLS, random.Random(6))
+    groups.expect_trained(folder, f"{budget}, after {kills} kills")
+    groups.expect_logged(log, f"{budget}, after {kills} kills")
 
 
 def test_failure(groups, budget):

@@ -180,28 +180,36 @@ def test_one(jobs, trained):
         run(binary, "bench", "--steps", 2, "--job", name)
 
 
-def test_kills(jobs):
-    folder, log = jobs.work.folder / "killed", jobs.work.folder / "killed.jsonl"
-    command = jobs.command(folder, "--log", log, "--resume", "--every", "3")
-    start = time.monotonic()
-    run(*jobs.command(jobs.work.folder / "timed"))
-    duration = time.monotonic() - start
-    numbers = random.Random(4)
+def run_killed(command, longest, most, numbers):
+    """Runs it again and again, killed after up to so many seconds, until it ends or was
+    killed often enough and is left to end. Gives the number of kills."""
     kills = 0
     while True:
         process = subprocess.Popen(command, stdout=subprocess.DEVNULL,
                                    stderr=subprocess.PIPE, text=True)
         try:
-            limit = duration * numbers.uniform(0, 0.7) if kills < KILLS else None
+            limit = numbers.uniform(0, longest) if kills < most else None
             _, messages = process.communicate(timeout=limit)
         except subprocess.TimeoutExpired:
             process.kill()
             process.communicate()
             kills += 1
             continue
-        if process.returncode:
-            fail(f"exit {process.returncode} after {kills} kills: {messages}")
-        break
+        expect_equal(process.returncode, 0, f"exit after {kills} kills: {messages}")
+        return kills
+
+
+def measure(command):
+    start = time.monotonic()
+    run(*command)
+    return time.monotonic() - start
+
+
+def test_kills(jobs):
+    folder, log = jobs.work.folder / "killed", jobs.work.folder / "killed.jsonl"
+    duration = measure(jobs.command(jobs.work.folder / "timed"))
+    kills = run_killed(jobs.command(folder, "--log", log, "--resume", "--every", "3"),
+                       duration * 0.7, KILLS, random.Random(4))
     jobs.expect_trained(folder, f"after {kills} kills")
     jobs.expect_logged(log, f"after {kills} kills")
 

@@ -5,6 +5,7 @@
 #include <atomic>
 #include <cmath>
 #include <mutex>
+#include <numeric>
 #include <thread>
 
 extern "C" {
@@ -172,12 +173,29 @@ TEST(FleetTraining, GroupsAreDealtOut) {
     }
     EXPECT_EQ(next, 5);
   }
+  // Each spills its own copies' bytes.
+  hfta_workload whole = hfta_workload_of_all(program.get());
+  hfta_spilled_extents all =
+      hfta_workload_spills(program.get(), &whole, nullptr);
+  uint64_t bytes = 0;
+  for (int64_t i = 0; i < 3; ++i) {
+    hfta_fleet_training part = hfta_fleet_take_part(program.get(), 3, i);
+    hfta_workload own = hfta_fleet_workload(&part);
+    std::vector<uint64_t> extents(all.count);
+    hfta_spilled_extents spilled =
+        hfta_workload_spills(program.get(), &own, extents.data());
+    EXPECT_EQ(spilled.count, all.count);
+    EXPECT_EQ(std::accumulate(extents.begin(), extents.end(), uint64_t(0)),
+              spilled.bytes);
+    bytes += spilled.bytes;
+  }
+  EXPECT_EQ(bytes, all.bytes);
   EXPECT_STREQ(hfta_fleet_take_part(program.get(), 1, 0).name, "fake");
   EXPECT_STREQ(hfta_fleet_take_part(program.get(), 3, 2).name,
                "fake, copies 4 to 4");
   for (int number : {0, 1, 3}) {
-    ProgramPointer whole = makeProgram(makeModels()[number]);
-    EXPECT_EQ(hfta_program_group_count(whole.get()), 1) << number;
+    ProgramPointer one = makeProgram(makeModels()[number]);
+    EXPECT_EQ(hfta_program_group_count(one.get()), 1) << number;
   }
 }
 

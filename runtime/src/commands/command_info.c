@@ -275,6 +275,34 @@ static void print_tables(const hfta_program *program, int threads) {
   }
 }
 
+/// Everything of one program, or its schedules. `given`: the threads that were
+/// asked for.
+static int tell(const hfta_invocation *invocation, int64_t given, bool json,
+                bool schedule) {
+  const hfta_program *program = invocation->program;
+  hfta_error error;
+  hfta_status status = hfta_program_check(program, &error);
+  if (status == HFTA_OK && schedule) {
+    hfta_print_schedules(program);
+    return HFTA_OK;
+  }
+  int64_t threads = hfta_program_threads(program, given);
+  if (status == HFTA_OK && json)
+    status = hfta_write_info_json(program, (int)threads, stdout, &error);
+  if (status != HFTA_OK)
+    return hfta_report(invocation, status, error.message);
+  if (json)
+    return HFTA_OK;
+  print_job(program);
+  print_hyper_parameters(program);
+  print_parameters(program);
+  print_curvature(program);
+  print_memory(program, (int)threads);
+  print_stages(program, (int)threads);
+  print_tables(program, (int)threads);
+  return HFTA_OK;
+}
+
 int hfta_command_info(const hfta_invocation *invocation) {
   hfta_seat_arguments seats = {0};
   const char *data_root = NULL;
@@ -318,26 +346,5 @@ int hfta_command_info(const hfta_invocation *invocation) {
     return hfta_report_nameless(invocation, "option '--schedule'");
   if (hfta_is_of_all_jobs(invocation) || seats.seats > 0)
     return hfta_list_jobs(invocation, &seats, data_root, json);
-  const hfta_program *program = invocation->program;
-  hfta_error error;
-  hfta_status status = hfta_program_check(program, &error);
-  if (status == HFTA_OK && schedule) {
-    hfta_print_schedules(program);
-    return HFTA_OK;
-  }
-  int64_t threads = hfta_program_threads(program, seats.threads);
-  if (status == HFTA_OK && json)
-    status = hfta_write_info_json(program, (int)threads, stdout, &error);
-  if (status != HFTA_OK)
-    return hfta_report(invocation, status, error.message);
-  if (json)
-    return HFTA_OK;
-  print_job(program);
-  print_hyper_parameters(program);
-  print_parameters(program);
-  print_curvature(program);
-  print_memory(program, (int)threads);
-  print_stages(program, (int)threads);
-  print_tables(program, (int)threads);
-  return HFTA_OK;
+  return tell(invocation, seats.threads, json, schedule);
 }

@@ -1,9 +1,7 @@
 //===- command_train.c - train --------------------------------------------===//
 
 #include "checkpoint/replaces.h"
-#include "commands/table.h"
 #include "commands/train.h"
-#include "hfta/checkpoint.h"
 #include "system/interrupt.h"
 #include "training/log_file.h"
 

@@ -4,7 +4,6 @@
 
 #include "commands/seats.h"
 #include "fleet/fleet_workload.h"
-#include "system/interrupt.h"
 #include "system/thread.h"
 #include "trace/trace_elements.h"
 #include "trace/trace_seats.h"
@@ -66,6 +65,9 @@ static void start(job *self) {
   snprintf(message, sizeof(message), "cannot start the job's thread: %s",
            strerror(code));
   self->code = hfta_report(&self->invocation, HFTA_UNSUPPORTED, message);
+  hfta_screen_finish(self->invocation.screen,
+                     self->arguments.options.screen_block, HFTA_SCREEN_FAILED,
+                     0);
   quit(self);
 }
 

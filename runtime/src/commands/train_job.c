@@ -27,9 +27,10 @@ static void print_interrupted(const hfta_invocation *invocation,
             hfta_checkpoint_name(result->steps, name));
   else
     fprintf(stderr,
-            "%s: stopped after step %lld; nothing saved: no "
+            "%s: stopped after step %lld%s%s; nothing saved: no "
             "--checkpoint was given\n",
-            binary, steps);
+            binary, steps, invocation->tells_job ? " of " : "",
+            invocation->tells_job ? invocation->job : "");
   hfta_screen_end_output(invocation->screen);
 }
 

@@ -35,9 +35,9 @@ struct hfta_queues {
   hfta_observer observer;
   hfta_task_runner runner; // none: the pool
   bool computes;           // the host does
+  bool is_timed;           // how long tasks have the pool
   // Under the pool's mutex.
   uint32_t waiting;       // tasks, for the pool
-  bool is_timed;          // how long tasks have the pool
   double taken, computed; // since when, and for how long before
 
   pthread_mutex_t observing; // one thread at a time tells the observer

@@ -67,7 +67,7 @@ void hfta_queues_use_pool(hfta_queues *queues, hfta_shared_pool *pool);
 /// Of those that share their pool.
 void hfta_queues_go_first(hfta_queues *queues);
 
-/// Seconds for which their tasks have had the pool, since it was chosen.
+/// Seconds for which their tasks have had pools, since one was first chosen.
 double hfta_queues_computed(hfta_queues *queues);
 
 /// After the last work is done. NULL is allowed.

@@ -271,15 +271,18 @@ static void note_forecast(hfta_fleet *self, double now) {
   self->bound = now - self->begin + hfta_seating_bound(&self->seating);
 }
 
-/// What was done from the unit's begin until now is told; another one begins.
+/// What was done from the unit's begin until now is told, if it was anything;
+/// another one begins.
 static void end_unit(hfta_fleet_model *model, double now) {
   hfta_fleet *self = model->fleet;
   hfta_unit *unit = &model->unit;
   unit->end = now;
   unit->steps = model->steps_done - unit->first_step;
   self->end = now > self->end ? now : self->end;
-  if (self->options.done)
+  bool is_empty = unit->kind == HFTA_UNIT_STEPS && unit->steps == 0;
+  if (self->options.done && !is_empty)
     self->options.done(self->options.done_argument, unit);
+  unit->kind = HFTA_UNIT_STEPS;
   unit->begin = now;
   unit->first_step = model->steps_done;
 }
@@ -291,14 +294,17 @@ static const hfta_seat *sit_down(hfta_fleet_model *model, hfta_unit_kind kind,
   pthread_mutex_lock(&self->mutex);
   hfta_model_seating *row = row_of(model);
   double now = count_busy(self);
-  if (row->state == HFTA_MODEL_SITS && model->unit.kind != kind)
+  bool sat = row->state == HFTA_MODEL_SITS;
+  if (sat && model->unit.kind != kind)
     end_unit(model, now);
-  if (row->state != HFTA_MODEL_SITS)
+  if (!sat)
     hfta_seating_wait(&self->seating, model->number, now);
   while (row->state == HFTA_MODEL_WAITS)
     pthread_cond_wait(&model->sits, &self->mutex);
   bool stops = may_stop && options->should_stop &&
                options->should_stop(options->should_stop_argument);
+  if (stops && sat)
+    end_unit(model, now);
   if (stops)
     hfta_seating_leave(&self->seating, model->number, false, count_busy(self));
   model->unit.kind = kind;

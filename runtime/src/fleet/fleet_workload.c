@@ -27,9 +27,21 @@ static void write_unit(hfta_json_writer *writer, double seconds) {
   hfta_json_end_array(writer);
 }
 
+/// Seconds of a unit: as at a seat, but of all models no more units than the
+/// simulator takes.
+static double choose_unit(const hfta_fleet *fleet) {
+  enum {
+    MOST_UNITS = 1 << 16
+  }; // half of what it takes: each may have one more
+  double all = 0.0;
+  for (int64_t i = 0; i < hfta_fleet_get_options(fleet)->models; ++i)
+    all += hfta_fleet_measured(fleet, i).seconds;
+  return fmax(HFTA_UNIT_SECONDS, all / MOST_UNITS);
+}
+
 static void write_model(hfta_json_writer *writer, const char *name,
-                        const hfta_fleet_measure *measure) {
-  double units = ceil(measure->seconds / HFTA_UNIT_SECONDS);
+                        const hfta_fleet_measure *measure, double unit) {
+  double units = ceil(measure->seconds / unit);
   double steps = (double)measure->steps;
   units = units > steps ? steps : units;
   hfta_json_begin_object(writer);
@@ -41,6 +53,7 @@ static void write_model(hfta_json_writer *writer, const char *name,
 
 static void write_workload(hfta_json_writer *writer, hfta_fleet *fleet) {
   const hfta_fleet_options *options = hfta_fleet_get_options(fleet);
+  double unit = choose_unit(fleet);
   hfta_json_begin_object(writer);
   hfta_json_put_integer(writer, "devices", options->seats);
   put_real(writer, "read_bytes_per_second", 1e9);
@@ -51,7 +64,7 @@ static void write_workload(hfta_json_writer *writer, hfta_fleet *fleet) {
   for (int64_t i = 0; i < options->models; ++i) {
     hfta_fleet_measure measure = hfta_fleet_measured(fleet, i);
     if (measure.steps > 0 && measure.seconds > 0.0)
-      write_model(writer, options->trainings[i].name, &measure);
+      write_model(writer, options->trainings[i].name, &measure, unit);
   }
   hfta_json_end_array(writer);
   hfta_json_end_object(writer);

@@ -3,12 +3,12 @@
 #include "hfta/forecast.h"
 
 #include "fleet/seating.h"
+#include "fleet/training.h"
 
 #include <math.h>
 
 static int64_t count_parts(const hfta_expected_job *job, int64_t seats) {
-  int64_t groups = job->groups > 1 ? job->groups : 1;
-  return groups < seats ? groups : seats;
+  return hfta_count_parts(job->groups > 1 ? job->groups : 1, seats);
 }
 
 /// As if each part had been timed and were about to ask for a seat.

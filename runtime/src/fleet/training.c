@@ -32,9 +32,12 @@ int64_t hfta_program_group_count(const hfta_program *program) {
   return (program->copies + copies - 1) / copies;
 }
 
-int64_t hfta_fleet_count_parts(const hfta_program *program, int64_t seats) {
-  int64_t groups = hfta_program_group_count(program);
+int64_t hfta_count_parts(int64_t groups, int64_t seats) {
   return groups < seats ? groups : seats;
+}
+
+int64_t hfta_fleet_count_parts(const hfta_program *program, int64_t seats) {
+  return hfta_count_parts(hfta_program_group_count(program), seats);
 }
 
 /// The first copy of a part.

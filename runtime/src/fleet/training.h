@@ -22,7 +22,10 @@ typedef struct hfta_fleet_training {
 /// has none, or its groups need each other.
 int64_t hfta_program_group_count(const hfta_program *program);
 
-/// As many as its groups, but no more than seats.
+/// Parts of a program with so many groups: as many, but no more than seats.
+int64_t hfta_count_parts(int64_t groups, int64_t seats);
+
+/// The same of a program.
 int64_t hfta_fleet_count_parts(const hfta_program *program, int64_t seats);
 
 /// Part number `index` of so many: groups that follow each other.

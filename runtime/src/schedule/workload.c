@@ -412,12 +412,14 @@ hfta_spilled_extents hfta_workload_spills(const hfta_program *program,
         !hfta_workload_needs(program, workload, i))
       continue;
     uint64_t unit = segment->copy_bytes ? segment->copy_bytes : segment->bytes;
-    uint64_t count = hfta_workload_instances(program, workload, i);
-    count *= segment->copy_bytes ? (uint64_t)program->copies : 1;
-    for (uint64_t j = 0; out && j < count; ++j)
-      out[all.count + j] = unit;
-    all.count += count;
-    all.bytes += count * unit;
+    uint64_t instances = hfta_workload_instances(program, workload, i);
+    uint64_t copies = segment->copy_bytes ? (uint64_t)program->copies : 1;
+    uint64_t own = segment->copy_bytes ? (uint64_t)workload->copies : 1;
+    uint64_t first = segment->copy_bytes ? (uint64_t)workload->first_copy : 0;
+    for (uint64_t j = 0; out && j < instances * copies; ++j)
+      out[all.count + j] = j % copies - first < own ? unit : 0;
+    all.count += instances * copies;
+    all.bytes += instances * own * unit;
   }
   return all;
 }

@@ -107,7 +107,8 @@ typedef struct hfta_spilled_extents {
 } hfta_spilled_extents;
 
 /// The extents of a worker's spilled segments, by segment, instance and copy;
-/// of segments without slabs by instance. `out`: their bytes, or NULL.
+/// of segments without slabs by instance. Those of copies that aren't the
+/// workload's have none of the bytes. `out`: their bytes, or NULL.
 hfta_spilled_extents hfta_workload_spills(const hfta_program *program,
                                           const hfta_workload *workload,
                                           uint64_t *out);

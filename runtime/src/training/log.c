@@ -124,8 +124,8 @@ static hfta_status finish_line(hfta_log *log, hfta_json_writer *writer,
   hfta_json_end_object(writer);
   hfta_json_newline(writer);
   bool whole = hfta_json_finish(writer, NULL) == HFTA_OK;
-  bool written = fflush(log->file->file) == 0 && whole;
-  int code = errno;
+  bool written = fflush(log->file->file) == 0 && whole && !log->file->is_lost;
+  int code = log->file->is_lost ? ESTALE : errno;
   pthread_mutex_unlock(&log->file->mutex);
   if (written)
     return HFTA_OK;

@@ -107,6 +107,7 @@ hfta_status hfta_log_file_reopen(hfta_log_file *file, hfta_error *error) {
   hfta_status status = open_path(file, error);
   if (!file->file) {
     file->file = before;
+    file->is_lost = true;
     return status;
   }
   fclose(before);

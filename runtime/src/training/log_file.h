@@ -18,6 +18,7 @@ typedef struct hfta_log_file {
   FILE *file;   ///< that of the path, or of the one that has replaced it
   bool regular; ///< a file that can be cut, not a pipe or device
   bool resumed; ///< what it holds stays, but for what is done once more
+  bool is_lost; ///< the file that has replaced it can't be opened
   bool begun;   ///< a training of this run has written to it
   pthread_mutex_t mutex;
 } hfta_log_file;

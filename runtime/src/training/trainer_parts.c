@@ -115,13 +115,13 @@ static void look_for_end(hfta_trainer_parts *self,
     self->limit = furthest;
 }
 
-/// As far as the part goes, if it goes through another step; else 0.
-static int64_t take_step(part *self) {
+/// As far as the part goes, if there is another step for it; else 0.
+static int64_t find_limit(part *self, bool takes_step) {
   hfta_trainer_parts *parts = self->trainer->parts;
   pthread_mutex_lock(&parts->mutex);
   look_for_end(parts, self->trainer);
   int64_t limit = parts->has_failed ? 0 : parts->limit;
-  if (self->done < limit)
+  if (takes_step && self->done < limit)
     self->reached = self->done + 1;
   pthread_mutex_unlock(&parts->mutex);
   return self->done < limit ? limit : 0;
@@ -151,7 +151,7 @@ static hfta_status take_in_turn(void *argument, int64_t step,
 static bool ends(void *argument) {
   part *self = argument;
   ++self->done;
-  return take_step(self) == 0;
+  return find_limit(self, true) == 0;
 }
 
 static hfta_status run_window(part *self, int64_t steps) {
@@ -190,10 +190,13 @@ static void run_part(void *argument, uint32_t index) {
   const hfta_trainer *trainer = argument;
   hfta_trainer_parts *parts = trainer->parts;
   part *self = &parts->list[index];
-  int64_t limit;
-  while (self->status == HFTA_OK && (limit = take_step(self)) > 0) {
+  while (self->status == HFTA_OK && find_limit(self, false) > 0) {
     int64_t before = self->done;
     hfta_fleet_catch_up(self->model, HFTA_UNIT_STEPS);
+    // Others may have ended while it waited.
+    int64_t limit = find_limit(self, true);
+    if (limit == 0)
+      break;
     self->status = go_on(self, limit);
     hfta_fleet_pass(self->model, self->done - before);
   }
