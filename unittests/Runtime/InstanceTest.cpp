@@ -89,6 +89,19 @@ TEST(Instance, InfersOneCopyAlone) {
   EXPECT_LE(plan.parameters, whole.parameters / 4);
 }
 
+TEST(Instance, CopiesThatTrainAloneHaveTheirOwnState) {
+  fake_options options = defaultOptions();
+  options.copies = 4;
+  ProgramPointer program = makeProgram(options);
+  hfta_memory_plan whole = hfta_program_memory(program.get(), 1);
+  hfta_workload workload = hfta_workload_of_all(program.get());
+  workload.first_copy = 1;
+  workload.copies = 1;
+  hfta_memory_plan plan = hfta_workload_memory(program.get(), &workload, 1);
+  EXPECT_GT(plan.optimizer_state, 0u);
+  EXPECT_LE(plan.optimizer_state, whole.optimizer_state / 4);
+}
+
 TEST(Instance, MicroBatchesInFlightShareNoMemory) {
   fake_options options = defaultOptions();
   options.micro_batches = 4;

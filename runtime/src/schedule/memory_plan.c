@@ -19,6 +19,15 @@ static uint64_t tensor_bytes(const hfta_program *program,
   return bytes;
 }
 
+/// Whether all that a segment holds is named tensors, of which an instance
+/// touches its own copies'.
+static bool is_tensors(const hfta_segment *segment) {
+  return segment->role == HFTA_SEGMENT_PARAMETERS ||
+         segment->role == HFTA_SEGMENT_STATISTICS ||
+         segment->role == HFTA_SEGMENT_OPTIMIZER_STATE ||
+         segment->role == HFTA_SEGMENT_CURVATURE;
+}
+
 /// Bytes that are touched, of all instances of a segment.
 static uint64_t touched_bytes(const hfta_program *program,
                               const hfta_workload *workload, uint32_t index,
@@ -28,9 +37,7 @@ static uint64_t touched_bytes(const hfta_program *program,
       segment->residency != HFTA_RESIDENT ||
       !hfta_workload_needs(program, workload, index))
     return 0;
-  bool is_weights = segment->role == HFTA_SEGMENT_PARAMETERS ||
-                    segment->role == HFTA_SEGMENT_STATISTICS;
-  if (is_weights && workload->copies < program->copies)
+  if (is_tensors(segment) && workload->copies < program->copies)
     return tensor_bytes(program, workload, index);
   return hfta_workload_segment_bytes(program, workload, index, threads) *
          hfta_workload_instances(program, workload, index);
