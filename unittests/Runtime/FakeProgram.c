@@ -306,7 +306,8 @@ static void add_launches(fake *self) {
           .segment = tensor->segment,
           .in_slabs = self->segments[tensor->segment].copy_bytes > 0,
           .offset = tensor->offset,
-          .copy_stride = tensor->copy_stride};
+          .copy_stride = tensor->copy_stride,
+          .bytes = tensor->bytes};
     }
     self->launches[i] =
         (hfta_launch){.kernel = kernel->function,

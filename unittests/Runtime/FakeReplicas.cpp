@@ -51,7 +51,7 @@ static void runAdd(void *const *buffers, int64_t, void *) {
 //===----------------------------------------------------------------------===//
 
 static hfta_binding bindRows(uint32_t segment) {
-  return {segment, 0, 0, rowBytes};
+  return bindRow(segment, 0, rowBytes);
 }
 
 static StagesOptions makeStages(const ReplicasOptions &options) {
@@ -111,8 +111,8 @@ void FakeReplicas::addMemory() {
 }
 
 void FakeReplicas::addWork() {
-  moment = addTask("moment", runMoment, {{input, 0, 0, 0}, bindRows(moments)},
-                   {moments}, true);
+  moment = addTask("moment", runMoment,
+                   {bindRow(input, 0, 0), bindRows(moments)}, {moments}, true);
   curvature =
       addTask("curvature", runCurvature, {bindRows(factor), bindRows(moments)},
               {factor, moments}, true);

@@ -74,7 +74,7 @@ void runCombine(void *const *buffers, int64_t, void *) {
 
 hfta_binding bind(uint32_t segment, uint64_t offset = 0,
                   uint64_t stride = rowBytes) {
-  return {segment, 0, offset, stride};
+  return bindRow(segment, offset, stride);
 }
 
 } // namespace

@@ -8,6 +8,17 @@
 /// Of one copy's values; a block of sums is as long.
 inline constexpr uint64_t rowBytes = FakeStages::width * sizeof(double);
 
+/// A row of a segment, or one number; its stride is 0 where all copies have the
+/// same.
+inline hfta_binding bindRow(uint32_t segment, uint64_t offset,
+                            uint64_t stride) {
+  hfta_binding binding = {};
+  binding.segment = segment;
+  binding.offset = offset;
+  binding.copy_stride = stride;
+  return binding;
+}
+
 // Queues.
 enum : uint32_t {
   TASKS,

@@ -47,6 +47,17 @@ private:
 };
 } // namespace
 
+/// Nobody asks for its size here.
+static hfta_binding bindTo(uint32_t segment, uint32_t inSlabs, uint64_t offset,
+                           uint64_t stride) {
+  hfta_binding binding = {};
+  binding.segment = segment;
+  binding.in_slabs = inSlabs;
+  binding.offset = offset;
+  binding.copy_stride = stride;
+  return binding;
+}
+
 static hfta_launch launchOf(hfta_kernel kernel, const hfta_binding *bindings,
                             uint32_t count, int64_t items) {
   hfta_launch launch = {};
@@ -81,7 +92,7 @@ static void doubleItem(void *const *buffers, int64_t item, void *) {
 
 TEST(Launch, BindsEachCopysBuffers) {
   const int copies = 5, items = 7;
-  const hfta_binding bindings[] = {{0, 0, 8, 0}, {1, 0, 12, 64}};
+  const hfta_binding bindings[] = {bindTo(0, 0, 8, 0), bindTo(1, 0, 12, 64)};
   hfta_launch launch = launchOf(addItem, bindings, 2, items);
   for (int threads : {1, 2, 3}) {
     int shared[4] = {0, 0, 100, 0};
@@ -103,7 +114,7 @@ TEST(Launch, BindsEachCopysBuffers) {
 // Whole copies to each thread, the rest shared: in the kernels' order.
 TEST(Launch, RunsSeveralKernelsForEachCopy) {
   const int copies = 5, items = 7;
-  const hfta_binding bindings[] = {{0, 0, 0, 0}, {1, 0, 0, 64}};
+  const hfta_binding bindings[] = {bindTo(0, 0, 0, 0), bindTo(1, 0, 0, 64)};
   std::vector<hfta_launch> launches = {
       launchOf(addItem, bindings, 2, items),
       launchOf(doubleItem, bindings + 1, 1, items),
@@ -122,7 +133,7 @@ TEST(Launch, RunsSeveralKernelsForEachCopy) {
 }
 
 TEST(Launch, RunsForASetOfCopies) {
-  const hfta_binding bindings[] = {{0, 0, 0, 0}, {1, 0, 0, 4}};
+  const hfta_binding bindings[] = {bindTo(0, 0, 0, 0), bindTo(1, 0, 0, 4)};
   hfta_launch first = launchOf(addItem, bindings, 2, 1), second = first;
   second.joins = 1;
   for (int threads : {1, 2, 3}) {
@@ -135,7 +146,7 @@ TEST(Launch, RunsForASetOfCopies) {
 }
 
 TEST(Launch, ACopysOwnRunsWithIt) {
-  const hfta_binding bindings[] = {{0, 0, 0, 0}, {1, 0, 0, 4}};
+  const hfta_binding bindings[] = {bindTo(0, 0, 0, 0), bindTo(1, 0, 0, 4)};
   hfta_launch launch = launchOf(addItem, bindings, 2, 1);
   int shared = 1, own[4] = {};
   Task task({launchOfCopy(1, launch), launchOfCopy(3, launch)}, &shared, own);
@@ -147,7 +158,7 @@ TEST(Launch, ACopysOwnRunsWithIt) {
 
 // Copies of a turn have the first slabs, unless each copy keeps its own.
 TEST(Launch, CountsSlabsByTurnOrByCopy) {
-  const hfta_binding bindings[] = {{0, 0, 0, 0}, {1, 1, 0, 4}};
+  const hfta_binding bindings[] = {bindTo(0, 0, 0, 0), bindTo(1, 1, 0, 4)};
   hfta_launch launch = launchOf(addItem, bindings, 2, 1);
   int shared = 1, own[4] = {};
   Task task({launch, launchOfCopy(3, launch)}, &shared, own);
@@ -180,7 +191,7 @@ static hfta_launch launchOfFour(const hfta_binding *bindings, int64_t items) {
 // Lanes have items of several copies; where items are left over, the last one
 // several times.
 TEST(Launch, FillsLanesWithItemsOfAllCopies) {
-  const hfta_binding bindings[] = {{1, 0, 0, 24}, {1, 0, 12, 24}};
+  const hfta_binding bindings[] = {bindTo(1, 0, 0, 24), bindTo(1, 0, 12, 24)};
   hfta_launch launch = launchOfFour(bindings, 3);
   for (int threads : {1, 2, 3}) {
     std::vector<int> own(36);
@@ -206,7 +217,7 @@ TEST(Launch, FillsLanesWithItemsOfAllCopies) {
 // Neighbours run for all copies before and after a kernel with lanes, even if
 // they could go through all of them copy by copy.
 TEST(Launch, JoinsNoKernelWithLanes) {
-  const hfta_binding bindings[] = {{1, 0, 0, 16}, {1, 0, 8, 16}};
+  const hfta_binding bindings[] = {bindTo(1, 0, 0, 16), bindTo(1, 0, 8, 16)};
   std::vector<hfta_launch> launches = {
       launchOf(doubleItem, bindings, 1, 2), launchOfFour(bindings, 2),
       launchOf(doubleItem, bindings + 1, 1, 2)};
@@ -221,7 +232,7 @@ TEST(Launch, JoinsNoKernelWithLanes) {
 }
 
 TEST(Launch, RefusesMoreLanesThanBuffers) {
-  const hfta_binding bindings[] = {{0, 0, 0, 0}, {0, 0, 0, 0}};
+  const hfta_binding bindings[] = {bindTo(0, 0, 0, 0), bindTo(0, 0, 0, 0)};
   hfta_launch launch = launchOfFour(bindings, 1);
   launch.lanes = HFTA_MAX_BINDINGS / 2 + 1;
   hfta_error error;

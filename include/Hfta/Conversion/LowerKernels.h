@@ -35,6 +35,9 @@ inline constexpr llvm::StringLiteral kKernelAttrName = "hfta.kernel";
 inline constexpr llvm::StringLiteral kTiesAttrName = "hfta.ties";
 /// Lowered kernels: the number of work items, and the bytes of scratch memory.
 inline constexpr llvm::StringLiteral kItemsAttrName = "hfta.items";
+/// On lowered kernels: the bytes of each operand, of one copy.
+inline constexpr llvm::StringLiteral kOperandBytesAttrName =
+    "hfta.operand_bytes";
 /// On lowered kernels that compute as many items at once, of any copies.
 inline constexpr llvm::StringLiteral kLanesAttrName = "hfta.lanes";
 /// On an LLVM function: a kernel whose short loops are to be unrolled, so that

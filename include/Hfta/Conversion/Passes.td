@@ -79,8 +79,8 @@ def ConvertKernelsToLLVM : Pass<"convert-kernels-to-llvm", "::mlir::ModuleOp"> {
     Converts kernels of scf, memref, vector and arith ops, and the module's
     `memref.global`s, to the LLVM dialect. Memory arguments become pointers that
     don't alias; the attributes `hfta.items` and `hfta.scratch_bytes` stay on
-    the internal function. Each kernel gets an entry point whose name ends in
-    `/entry`.
+    the internal function, and `hfta.operand_bytes` tells the bytes of each
+    operand. Each kernel gets an entry point whose name ends in `/entry`.
 
     Before:
     ```mlir

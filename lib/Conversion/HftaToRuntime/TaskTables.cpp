@@ -23,7 +23,9 @@ bool TaskTables::hasSlabs(int64_t segment) const {
 
 /// A copy's own value lies where that copy's is, wherever its slab may be; what
 /// a launch reads of other copies lies in a certain place.
-Record TaskTables::getBinding(LaunchOp launch, BindingAttr place) const {
+Record TaskTables::getBinding(LaunchOp launch, size_t number,
+                              int64_t bytes) const {
+  auto place = cast<BindingAttr>(launch.getBindings()[number]);
   int64_t offset = place.getOffset(), stride = place.getStride();
   bool inSlabs = hasSlabs(place.getSegment());
   if (place.getCopy() >= 0 && place.getCopy() != launch.getCopy()) {
@@ -31,22 +33,35 @@ Record TaskTables::getBinding(LaunchOp launch, BindingAttr place) const {
     stride = 0;
     inSlabs = false;
   }
+  uint32_t access = 0;
+  if (static_cast<int64_t>(number) < launch.getInputs())
+    access |= HFTA_ACCESS_READ;
+  if (llvm::is_contained(launch.getWritten(), number))
+    access |= HFTA_ACCESS_WRITE;
   return StructRecord<hfta_binding>()
       .set(&hfta_binding::segment, place.getSegment())
       .set(&hfta_binding::in_slabs, inSlabs && stride != 0)
       .set(&hfta_binding::offset, offset)
-      .set(&hfta_binding::copy_stride, stride);
+      .set(&hfta_binding::copy_stride, stride)
+      .set(&hfta_binding::bytes, bytes)
+      .set(&hfta_binding::access, access)
+      .set(&hfta_binding::reserved, 0);
 }
 
 FailureOr<Record> TaskTables::getLaunch(LaunchOp launch) {
   auto *kernel = symbols.lookup(launch.getKernel());
   auto items = kernel->getAttrOfType<IntegerAttr>("hfta.items");
   auto scratch = kernel->getAttrOfType<IntegerAttr>("hfta.scratch_bytes");
-  if (!items || !scratch)
+  auto bytes = kernel->getAttrOfType<DenseI64ArrayAttr>("hfta.operand_bytes");
+  if (!items || !scratch || !bytes)
     return launch.emitError("kernel ")
            << launch.getKernelAttr()
            << " isn't lowered; run the kernel lowering first";
   auto lanes = kernel->getAttrOfType<IntegerAttr>("hfta.lanes");
+  if (bytes.size() != static_cast<int64_t>(launch.getBindings().size()))
+    return launch.emitError("kernel ")
+           << launch.getKernelAttr() << " has " << bytes.size()
+           << " operands, the launch binds " << launch.getBindings().size();
   size_t operands =
       launch.getBindings().size() * (lanes ? lanes.getInt() : size_t(1));
   if (operands > HFTA_MAX_BINDINGS)
@@ -55,8 +70,8 @@ FailureOr<Record> TaskTables::getLaunch(LaunchOp launch) {
            << " operands, at most " << HFTA_MAX_BINDINGS << " are supported";
   scratchBytes = std::max(scratchBytes, scratch.getInt());
   std::vector<Record> bindings;
-  for (auto place : launch.getBindings().getAsRange<BindingAttr>())
-    bindings.push_back(getBinding(launch, place));
+  for (auto [number, size] : llvm::enumerate(bytes.asArrayRef()))
+    bindings.push_back(getBinding(launch, number, size));
   StringRef name = launch.getKernel();
   auto entry =
       FlatSymbolRefAttr::get(module.getContext(), (name + "/entry").str());

@@ -33,7 +33,7 @@ private:
   LogicalResult buildTasks();
   LogicalResult buildSchedules();
   bool hasSlabs(int64_t segment) const;
-  Record getBinding(LaunchOp launch, BindingAttr place) const;
+  Record getBinding(LaunchOp launch, size_t number, int64_t bytes) const;
   FailureOr<Record> getLaunch(LaunchOp launch);
   FlatSymbolRefAttr getSegments(ArrayRef<int64_t> numbers);
   std::vector<Record> getWorkspaces(TaskOp task) const;

@@ -41,7 +41,9 @@
   M(s, shape)                                                                  \
   M(s, rank) M(s, flags) M(s, bytes) M(s, copy) M(s, training_rule)
 #define HFTA_ABI_BINDING(M, s)                                                 \
-  M(s, segment) M(s, in_slabs) M(s, offset) M(s, copy_stride)
+  M(s, segment)                                                                \
+  M(s, in_slabs)                                                               \
+  M(s, offset) M(s, copy_stride) M(s, bytes) M(s, access) M(s, reserved)
 #define HFTA_ABI_LAUNCH(M, s)                                                  \
   M(s, kernel)                                                                 \
   M(s, name)                                                                   \

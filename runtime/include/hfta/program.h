@@ -152,12 +152,21 @@ typedef void (*hfta_kernel)(void *const *buffers, int64_t item, void *scratch);
 typedef void (*hfta_lanes_kernel)(void *const *buffers, const int64_t *items,
                                   void *scratch);
 
+/// Bits of hfta_binding.access.
+typedef enum hfta_access {
+  HFTA_ACCESS_READ = 1u << 0,
+  HFTA_ACCESS_WRITE = 1u << 1
+} hfta_access;
+
 /// Where a kernel's operand lies.
 typedef struct hfta_binding {
   uint32_t segment;
   uint32_t in_slabs; ///< 1: copies count as the segment's slabs do
   uint64_t offset;
   uint64_t copy_stride; ///< 0: every copy reads the same bytes
+  uint64_t bytes;       ///< of one copy's operand
+  uint32_t access;      ///< hfta_access; some of the bytes or all
+  uint32_t reserved;
 } hfta_binding;
 
 #define HFTA_MAX_BINDINGS 256

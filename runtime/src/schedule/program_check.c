@@ -142,19 +142,54 @@ static bool reaches_into_segments(const hfta_program *program,
   return true;
 }
 
+static bool is_listed(const uint32_t *segments, uint32_t count,
+                      uint32_t segment) {
+  for (uint32_t i = 0; i < count; ++i)
+    if (segments[i] == segment)
+      return true;
+  return false;
+}
+
+/// Of a launch that runs once a copy, all copies' operands.
+static bool is_sound_binding(const hfta_program *program, const hfta_task *task,
+                             const hfta_launch *launch,
+                             const hfta_binding *binding) {
+  if (binding->segment >= program->segment_count)
+    return false;
+  if ((binding->access & HFTA_ACCESS_READ) &&
+      !is_listed(task->reads, task->read_count, binding->segment))
+    return false;
+  if ((binding->access & HFTA_ACCESS_WRITE) &&
+      !is_listed(task->writes, task->write_count, binding->segment))
+    return false;
+  const hfta_segment *segment = &program->segments[binding->segment];
+  uint64_t last = 0;
+  if (launch->per_copy)
+    last = (uint64_t)(program->copies - 1);
+  else if (launch->copy > 0)
+    last = (uint64_t)launch->copy;
+  uint64_t begin = binding->offset + binding->copy_stride * last;
+  return begin <= segment->bytes && binding->bytes <= segment->bytes - begin;
+}
+
+static bool is_sound_launch(const hfta_program *program, const hfta_task *task,
+                            uint32_t index) {
+  const hfta_launch *launch = &task->launches[index];
+  bool sound = launch->kernel && launch->copy < program->copies &&
+               launch->lanes >= 0 && launch->lanes <= HFTA_MAX_BINDINGS &&
+               (!launch->joins || (index > 0 && launch->per_copy));
+  for (uint32_t i = 0; sound && i < launch->binding_count; ++i)
+    sound = is_sound_binding(program, task, launch, &launch->bindings[i]);
+  return sound;
+}
+
 static hfta_status check_tasks(const hfta_program *program, hfta_error *error) {
   for (uint32_t i = 0; i < program->task_count; ++i) {
     const hfta_task *task = &program->tasks[i];
     bool sound = (task->launch_count == 0 || task->launches) &&
                  reaches_into_segments(program, task);
-    for (uint32_t j = 0; sound && j < task->launch_count; ++j) {
-      const hfta_launch *launch = &task->launches[j];
-      sound = launch->kernel && launch->copy < program->copies &&
-              launch->lanes >= 0 && launch->lanes <= HFTA_MAX_BINDINGS &&
-              (!launch->joins || (j > 0 && launch->per_copy));
-      for (uint32_t k = 0; sound && k < launch->binding_count; ++k)
-        sound = launch->bindings[k].segment < program->segment_count;
-    }
+    for (uint32_t j = 0; sound && j < task->launch_count; ++j)
+      sound = is_sound_launch(program, task, j);
     if (!sound)
       return hfta_fail(error, HFTA_INTERNAL,
                        "program '%s': task '%s' has no sound launches",

@@ -7,6 +7,7 @@
 
 // CHECK-NOT: {{hfta.(variable|task|schedule) @}}
 // CHECK: llvm.mlir.global internal constant @bindings
+// CHECK-SAME: !llvm.array<2 x struct<(i32, i32, i64, i64, i64, i32, i32)>>
 // CHECK: llvm.mlir.global internal constant @launches
 // CHECK-SAME: !llvm.array<4 x struct<(ptr, ptr, ptr, i32, i32, i32, i32, i64, i64, i64)>>
 // CHECK: llvm.mlir.addressof @"kernel/copy.0/entry"
@@ -21,7 +22,7 @@
 module attributes {hfta.job = {all_forwards_first = false, batch = 4 : i64, clip_norm = array<f64>, copies = 2 : i64, data = [], epochs = 0 : i64, fuse = true, hyper_parameters = [{name = "period", values = array<f64: 1.0, 2.0>}], metric = "", micro_batches = 1 : i64, name = "net", optimizer_flags = [], optimizer = "", order_seed = 0 : i64, precision = {accumulate = "f32", compute = "f32", gradients = "f32", parameters = "f32", state = "f32"}, schedule = {gamma = array<f64>, kind = "constant", minimum = array<f64>, step_size = array<f64>, warmup = array<f64>}, seed = array<i64>, shuffle = true, steps = 0 : i64, training = false}, hfta.segments = [#hfta.segment<scalar, -1, 64 bytes, 1 instances>, #hfta.segment<output, -1, 64 bytes, 1 instances>]} {
   hfta.variable @rate {role = #hfta.role<scalar>, initial = dense<[0.5, 0.25]> : tensor<2xf64>, location = #hfta.binding<0, 0, 8>} : tensor<f64, #hfta.copies<2>>
   hfta.variable @"hfta.output/y" {purpose = #hfta.purpose<output "y">, role = #hfta.role<output>, location = #hfta.binding<1, 0, 8>} : tensor<f64, #hfta.copies<2>>
-  llvm.func internal @"kernel/copy.0"(!llvm.ptr) attributes {hfta.items = 1 : i64, hfta.lanes = 3 : i64, hfta.scratch_bytes = 0 : i64} {
+  llvm.func internal @"kernel/copy.0"(!llvm.ptr) attributes {hfta.items = 1 : i64, hfta.lanes = 3 : i64, hfta.operand_bytes = array<i64: 8, 8>, hfta.scratch_bytes = 0 : i64} {
   ^bb0(%a: !llvm.ptr):
     llvm.return
   }
@@ -51,6 +52,19 @@ module attributes {hfta.job = {all_forwards_first = false, batch = 4 : i64, clip
   func.func private @"kernel/copy.0"(tensor<f64>) -> tensor<f64>
   hfta.task @"task/infer" part "infer" block -1 reads [0] writes [1] {
     // expected-error @+1 {{kernel @"kernel/copy.0" isn't lowered; run the kernel lowering first}}
+    hfta.launch @"kernel/copy.0" on [#hfta.binding<0, 0, 8>, #hfta.binding<1, 0, 8>] inputs 1 written [1]
+  }
+}
+
+// -----
+
+module attributes {hfta.job = {all_forwards_first = false, batch = 4 : i64, clip_norm = array<f64>, copies = 2 : i64, data = [], epochs = 0 : i64, fuse = true, hyper_parameters = [], metric = "", micro_batches = 1 : i64, name = "net", optimizer_flags = [], optimizer = "", order_seed = 0 : i64, precision = {accumulate = "f32", compute = "f32", gradients = "f32", parameters = "f32", state = "f32"}, schedule = {gamma = array<f64>, kind = "constant", minimum = array<f64>, step_size = array<f64>, warmup = array<f64>}, seed = array<i64>, shuffle = true, steps = 0 : i64, training = false}, hfta.segments = [#hfta.segment<scalar, -1, 64 bytes, 1 instances>, #hfta.segment<output, -1, 64 bytes, 1 instances>]} {
+  llvm.func internal @"kernel/copy.0"(!llvm.ptr) attributes {hfta.items = 1 : i64, hfta.operand_bytes = array<i64: 8>, hfta.scratch_bytes = 0 : i64} {
+  ^bb0(%a: !llvm.ptr):
+    llvm.return
+  }
+  hfta.task @"task/infer" part "infer" block -1 reads [0] writes [1] {
+    // expected-error @+1 {{kernel @"kernel/copy.0" has 1 operands, the launch binds 2}}
     hfta.launch @"kernel/copy.0" on [#hfta.binding<0, 0, 8>, #hfta.binding<1, 0, 8>] inputs 1 written [1]
   }
 }

@@ -2,6 +2,7 @@
 
 #include "Functions/KernelEntries.h"
 #include "Hfta/Conversion/LowerKernels.h"
+#include "Hfta/Dialect/Hfta/IR/HftaInterfaces.h"
 
 #include "mlir/Conversion/ArithToLLVM/ArithToLLVM.h"
 #include "mlir/Conversion/ControlFlowToLLVM/ControlFlowToLLVM.h"
@@ -44,6 +45,24 @@ static bool isKernel(func::FuncOp function) {
 static int64_t countLanes(func::FuncOp kernel) {
   auto lanes = kernel->getAttrOfType<IntegerAttr>(kLanesAttrName);
   return lanes ? lanes.getInt() : 1;
+}
+
+/// An operand has a buffer in each lane; behind them come items and scratch
+/// memory.
+static unsigned countBuffers(func::FuncOp kernel) {
+  return kernel.getNumArguments() - countLanes(kernel) - 1;
+}
+
+static DenseI64ArrayAttr findOperandBytes(func::FuncOp kernel) {
+  SmallVector<int64_t> bytes;
+  ArrayRef<Type> types = kernel.getArgumentTypes();
+  for (Type type :
+       types.take_front(countBuffers(kernel) / countLanes(kernel))) {
+    auto memory = cast<MemRefType>(type);
+    bytes.push_back(memory.getNumElements() *
+                    getElementBytes(memory.getElementType()));
+  }
+  return DenseI64ArrayAttr::get(kernel.getContext(), bytes);
 }
 
 /// Memory arguments don't alias, but for those of several lanes, and only the
@@ -105,7 +124,8 @@ struct ConvertKernelsToLLVMPass
         continue;
       unsigned lanes = countLanes(kernel);
       signatures.push_back({kernel.getSymNameAttr(), kernel.getLoc(),
-                            kernel.getNumArguments() - lanes - 1, lanes});
+                            countBuffers(kernel), lanes});
+      kernel->setAttr(kOperandBytesAttrName, findOperandBytes(kernel));
       addAttributes(kernel);
     }
     if (failed(convert(module)))

@@ -8,7 +8,7 @@ func.func private @exp(f64) -> f64
 
 // CHECK-LABEL: llvm.func internal @"kernel/add.0"(
 // CHECK-SAME: %[[X:[^ ,:#]+]]: !llvm.ptr {llvm.noalias}, %[[OUT:[^ ,:#]+]]: !llvm.ptr {llvm.noalias}, %[[ITEM:[^ ,:#]+]]: i64, %{{.*}}: !llvm.ptr {llvm.noalias})
-// CHECK-SAME: attributes {hfta.items = 2 : i64, hfta.kernel, hfta.scratch_bytes = 64 : i64
+// CHECK-SAME: attributes {hfta.items = 2 : i64, hfta.kernel, hfta.operand_bytes = array<i64: 64, 64>, hfta.scratch_bytes = 64 : i64
 func.func private @"kernel/add.0"(%x: memref<8xf64>, %out: memref<8xf64>, %item: index, %scratch: memref<64xi8>)
     attributes {hfta.kernel, hfta.items = 2 : i64, hfta.scratch_bytes = 64 : i64} {
   // CHECK: llvm.mlir.addressof @table
@@ -53,6 +53,7 @@ func.func @task() {
 // memory, and of items.
 // CHECK-LABEL: llvm.func internal @"kernel/lanes"(
 // CHECK-SAME: %{{[^ ,:#]+}}: !llvm.ptr, %{{[^ ,:#]+}}: !llvm.ptr, %{{[^ ,:#]+}}: i64, %{{[^ ,:#]+}}: i64, %{{[^ ,:#]+}}: !llvm.ptr {llvm.noalias})
+// CHECK-SAME: hfta.operand_bytes = array<i64: 64>
 // CHECK-LABEL: llvm.func @"kernel/lanes/entry"(
 // CHECK-SAME: %[[BUFFERS:[^ ,:#]+]]: !llvm.ptr, %[[ITEMS:[^ ,:#]+]]: !llvm.ptr, %[[SCRATCH:[^ ,:#]+]]: !llvm.ptr)
 // CHECK: %[[P1:[^ ,:#]+]] = llvm.getelementptr %[[BUFFERS]][1]
