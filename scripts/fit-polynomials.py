@@ -1,10 +1,12 @@
 #!/usr/bin/env python3
-"""Fits the polynomials of lib/Conversion/LowerKernels/Math/MathFunctions.cpp.
+"""Fits the polynomials of lib/Conversion/LowerKernels/Math: SingleFunctions.cpp and
+DoubleFunctions.cpp.
 
-Each is about the one whose largest weighted error is least (Lawson's reweighted least
-squares). Coefficients are rounded to f32 one after the other, the lowest first, and
-the others fitted again. Needs mpmath and numpy. Prints coefficients, the highest
-first, and the error."""
+Of f32 each is about the one whose largest weighted error is least (Lawson's reweighted
+least squares); of f64 it has the function's values at Chebyshev's points, by numbers of
+160 bits. The first kind's coefficients are rounded one after the other, the lowest
+first, and the others fitted again. Needs mpmath and numpy. Prints coefficients, the highest first, and the
+error."""
 
 import mpmath as mp
 import numpy
@@ -31,6 +33,12 @@ def solve(points, values, weights, powers):
     return best
 
 
+def show(name, error, coefficients, digits):
+    print(f"{name}: error {error:.2e}")
+    print("  " + ", ".join(f"{coefficients[p]:.{digits}g}"
+                           for p in sorted(coefficients, reverse=True)))
+
+
 def fit(name, function, weight, low, high, powers, kind=numpy.float32):
     low, high = mp.mpf(low), mp.mpf(high)
     grid = [(low + high) / 2 - (high - low) / 2 * mp.cos(mp.pi * i / 600) for i in range(601)]
@@ -43,9 +51,23 @@ def fit(name, function, weight, low, high, powers, kind=numpy.float32):
         fixed[rest[0]] = float(kind(solve(points, left, weights, rest)[0]))
         rest = rest[1:]
     error = numpy.abs(weights * (sum(c * points ** p for p, c in fixed.items()) - values)).max()
-    digits = 9 if kind is numpy.float32 else 17
-    print(f"{name}: error {error:.2e}")
-    print("  " + ", ".join(f"{fixed[p]:.{digits}g}" for p in sorted(fixed, reverse=True)))
+    show(name, error, fixed, 9 if kind is numpy.float32 else 17)
+
+
+def find_points(low, high, count):
+    """Chebyshev's."""
+    return [(low + high) / 2 - (high - low) / 2 * mp.cos(mp.pi * (2 * i + 1) / (2 * count))
+            for i in range(count)]
+
+
+def fit_double(name, function, weight, low, high, powers):
+    points = find_points(mp.mpf(low), mp.mpf(high), len(powers))
+    basis = mp.matrix([[x ** p for p in powers] for x in points])
+    solution = mp.lu_solve(basis, mp.matrix([function(x) for x in points]))
+    rounded = {p: float(c) for p, c in zip(powers, solution)}
+    error = max(abs(weight(x) * (sum(c * x ** p for p, c in rounded.items()) - function(x)))
+                for x in find_points(mp.mpf(low), mp.mpf(high), 600))
+    show(f"{name} of f64", float(error), rounded, 17)
 
 
 def ratio(series, limit):
@@ -73,3 +95,31 @@ fit("sin", ratio(lambda z: (mp.sin(root(z)) / root(z) - 1) / z, -mp.mpf(1) / 6),
     lambda z: z + mp.mpf(10) ** -6, 0, 0.6169, range(4), float)
 fit("cos", ratio(lambda z: (mp.cos(root(z)) - 1 + z / 2) / z ** 2, mp.mpf(1) / 24),
     lambda z: z ** 2 + mp.mpf(10) ** -6, 0, 0.6169, range(4), float)
+
+# exp(r) = 1 + r + r^2 P(r)
+fit_double("exp", ratio(lambda r: (mp.expm1(r) - r) / r ** 2, mp.mpf(1) / 2),
+           lambda r: r ** 2, -0.3467, 0.3467, range(11))
+# log((1 + s) / (1 - s)) = 2 s + s z P(z), z = s^2
+widest = (mp.sqrt(2) - 1) / (mp.sqrt(2) + 1)
+fit_double("log", ratio(lambda z: (2 * mp.atanh(root(z)) / root(z) - 2) / z, mp.mpf(2) / 3),
+           lambda z: z / 2, 0, widest ** 2, range(7))
+# The same = 2 s + s z (2/3 + z P(z))
+fit_double("log for powers",
+           ratio(lambda z: ((2 * mp.atanh(root(z)) / root(z) - 2) / z - mp.mpf(2) / 3) / z,
+                 mp.mpf(2) / 5),
+           lambda z: z ** 2 / 2, 0, widest ** 2, range(7))
+# tanh(x) = x + x z P(z), z = x^2
+fit_double("tanh", ratio(lambda z: (mp.tanh(root(z)) / root(z) - 1) / z, -mp.mpf(1) / 3),
+           lambda z: z, 0, 0.391, range(12))
+# erf(x) = x + x P(z), z = x^2
+fit_double("erf below 1.25", ratio(lambda z: mp.erf(root(z)) / root(z) - 1,
+                                  2 / root(mp.pi) - 1),
+           lambda z: mp.mpf(1), 0, 1.5626, range(17))
+# erf(x) = 1 - exp(P(x - 3))
+fit_double("erf from 1.25", lambda t: mp.log(mp.erfc(t + 3)), lambda t: mp.erfc(t + 3),
+           -1.75, 2.95, range(23))
+# sin(r) = r + r z P(z), cos(r) = 1 - z / 2 + z^2 P(z), z = r^2
+fit_double("sin", ratio(lambda z: (mp.sin(root(z)) / root(z) - 1) / z, -mp.mpf(1) / 6),
+           lambda z: z, 0, 0.6169, range(6))
+fit_double("cos", ratio(lambda z: (mp.cos(root(z)) - 1 + z / 2) / z ** 2, mp.mpf(1) / 24),
+           lambda z: z ** 2, 0, 0.6169, range(6))

@@ -89,9 +89,11 @@ struct LowerKernelsOptions : public PassPipelineOptions<LowerKernelsOptions> {
 void buildLowerKernelsPipeline(OpPassManager &pm,
                                const LowerKernelsOptions &options);
 void registerLowerKernelsPipeline();
+/// The last part of it: from kernels that are loops on memory.
+void buildKernelFunctionsPipeline(OpPassManager &pm);
 
-/// Functions of f32 as polynomials, other math functions as calls of the C
-/// library, powers with integer exponents as products. `canScale` tells whether
+/// Functions as polynomials, those that have none as calls of the C library,
+/// powers with integer exponents as products. `canScale` tells whether
 /// the target multiplies by powers of two; it changes no bit.
 void populateExpandMathPatterns(RewritePatternSet &patterns, bool canScale);
 

@@ -155,20 +155,21 @@ def HftaDistributeKernels
 def HftaExpandMath : Pass<"hfta-expand-math", "::mlir::ModuleOp"> {
   let summary = "Expand math functions in kernels";
   let description = [{
-    exp, log, log1p, tanh, erf and others become polynomials in f32, calls of
-    the C library otherwise; powers with integer exponents become products,
-    maxima and minima comparisons. Rounding to bf16, and of f64 to f16, is done on
+    exp, log, log1p, tanh, erf, sin, cos and powers become polynomials in f32
+    and f64. Others call the C library, as do sin and cos of large arguments.
+    Powers with integer exponents become products, maxima and minima
+    comparisons. Rounding to bf16, and of f64 to f16, is done on
     bits, the same on every processor.
     Square root, absolute value, rounding and fused multiply-add stay: they are
     instructions.
 
     Before:
     ```mlir
-    %0 = math.exp %x : f64
+    %0 = math.atan %x : f64
     ```
     After:
     ```mlir
-    %0 = func.call @exp(%x) : (f64) -> f64
+    %0 = func.call @atan(%x) : (f64) -> f64
     ```
   }];
   let dependentDialects = [

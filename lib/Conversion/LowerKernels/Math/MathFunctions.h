@@ -1,4 +1,4 @@
-//===- MathFunctions.h - Functions of f32 as polynomials --------*- C++ -*-===//
+//===- MathFunctions.h - Functions as polynomials ---------------*- C++ -*-===//
 
 #ifndef HFTA_LIB_CONVERSION_LOWERKERNELS_MATH_MATHFUNCTIONS_H
 #define HFTA_LIB_CONVERSION_LOWERKERNELS_MATH_MATHFUNCTIONS_H
@@ -7,10 +7,11 @@
 
 namespace mlir::hfta {
 
-/// exp, log, tanh, erf, sin and cos of f32, scalar or vector, within 4 units in
-/// the last place everywhere, denormal results included; maxima and minima as
-/// comparisons. Math functions that are left call the C library. `canScale`:
-/// the target multiplies by a power of 2 in one instruction (same bits).
+/// exp, log, tanh, erf, sin and cos of f32 (SingleFunctions.h), the same and
+/// log1p of f64 (DoubleFunctions.h), powers of both, scalar or vector; maxima
+/// and minima as comparisons. Math functions that are left call the C library.
+/// `canScale`: the target multiplies by a power of 2 in one instruction (same
+/// bits).
 void populateMathFunctionPatterns(RewritePatternSet &patterns, bool canScale);
 
 /// On math functions: it calls the C library, whatever its type.

@@ -1,8 +1,8 @@
 // RUN: hfta-opt %s -hfta-expand-math | FileCheck %s -enable-var-scope
 
-// CHECK-DAG: func.func private @exp(f64) -> f64
-// CHECK-DAG: func.func private @powf(f32, f32) -> f32
 // CHECK-DAG: func.func private @sinf(f32) -> f32
+// CHECK-DAG: func.func private @cos(f64) -> f64
+// CHECK-DAG: func.func private @atan(f64) -> f64
 
 // CHECK-LABEL: func.func private @polynomial(
 func.func private @polynomial(%x: vector<16xf32>) -> vector<16xf32> attributes {hfta.kernel} {
@@ -14,16 +14,34 @@ func.func private @polynomial(%x: vector<16xf32>) -> vector<16xf32> attributes {
   return %0 : vector<16xf32>
 }
 
-// CHECK-LABEL: func.func private @library(
-// CHECK-SAME: %[[X:[^ ,:#]+]]: vector<2xf64>, %[[Y:[^ ,:#]+]]: f32)
-func.func private @library(%x: vector<2xf64>, %y: f32) -> (vector<2xf64>, f32, f32) attributes {hfta.kernel} {
-  // CHECK-COUNT-2: call @exp(
-  // CHECK: call @powf(%[[Y]], %[[Y]])
-  // CHECK: call @sinf(%[[Y]])
+// CHECK-LABEL: func.func private @double(
+func.func private @double(%x: vector<2xf64>, %y: f32) -> (vector<2xf64>, vector<2xf64>, f32) attributes {hfta.kernel} {
+  // CHECK-NOT: call
+  // CHECK: math.fma {{.*}} : vector<2xf64>
+  // Powers of f32 are computed in f64.
+  // CHECK: math.fma {{.*}} : f64
+  // CHECK: arith.truncf %{{.*}} : f64 to f32
+  // CHECK-NOT: call
+  // CHECK: return
   %0 = math.exp %x : vector<2xf64>
-  %1 = math.powf %y, %y : f32
+  %1 = math.log1p %x : vector<2xf64>
+  %2 = math.powf %y, %y : f32
+  return %0, %1, %2 : vector<2xf64>, vector<2xf64>, f32
+}
+
+// Of large arguments, and where there is no polynomial.
+// CHECK-LABEL: func.func private @library(
+// CHECK-SAME: %[[X:[^ ,:#]+]]: f64, %[[Y:[^ ,:#]+]]: f32)
+func.func private @library(%x: f64, %y: f32) -> (f64, f64, f32) attributes {hfta.kernel} {
+  // CHECK: call @atan(%[[X]])
+  // CHECK: scf.if
+  // CHECK: call @cos(%[[X]])
+  // CHECK: scf.if
+  // CHECK: call @sinf(%[[Y]])
+  %0 = math.atan %x : f64
+  %1 = math.cos %x : f64
   %2 = math.sin %y : f32
-  return %0, %1, %2 : vector<2xf64>, f32, f32
+  return %0, %1, %2 : f64, f64, f32
 }
 
 // CHECK-LABEL: func.func private @instructions(

@@ -3,14 +3,19 @@
  * units in the last place and where it is; exits with 1 if one is above 4. */
 
 #include <math.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
 enum { COUNT = 65536, STEP = 251 };
 
+/* The exponent of all powers. */
+#define THIRD 0x1.555556p-2f
+
 static double sigmoid(double x) { return 1 / (1 + exp(-x)); }
 static double rsqrt_of(double x) { return 1 / sqrt(x); }
+static double root_of(double x) { return pow(x, THIRD); }
 
 #define FUNCTIONS(X)                                                           \
   X(exp, exp)                                                                  \
@@ -18,14 +23,15 @@ static double rsqrt_of(double x) { return 1 / sqrt(x); }
   X(log1p, log1p)                                                              \
   X(tanh, tanh)                                                                \
   X(erf, erf)                                                                  \
-  X(sigmoid, sigmoid) X(rsqrt, rsqrt_of) X(sqrt, sqrt) X(sin, sin) X(cos, cos)
+  X(sigmoid, sigmoid)                                                          \
+  X(rsqrt, rsqrt_of) X(sqrt, sqrt) X(sin, sin) X(cos, cos) X(pow, root_of)
 
 #define DECLARE(name, reference)                                               \
   extern void name##_entry(void *const *, int64_t,                             \
                            void *) __asm__("f_" #name "/entry");
 FUNCTIONS(DECLARE)
 
-static _Alignas(64) float input[COUNT], output[COUNT];
+static _Alignas(64) float input[COUNT], exponent[COUNT], output[COUNT];
 static _Alignas(64) char scratch[1 << 20];
 
 static float from_bits(uint32_t bits) {
@@ -39,6 +45,8 @@ static double get_error(float got, double wanted) {
   if (isnan(wanted) || isnan(got))
     return isnan(wanted) && isnan(got) ? 0 : INFINITY;
   float nearest = (float)wanted;
+  if (signbit(nearest) != signbit(got))
+    return INFINITY;
   if (isinf(nearest) || isinf(got))
     return nearest == got ? 0 : INFINITY;
   int exponent;
@@ -54,12 +62,13 @@ static int check(const char *name,
   double worst = 0;
   float where = 0;
   uint64_t bits = 0;
-  void *buffers[] = {input, output};
+  bool is_power = reference == root_of;
+  void *one[] = {input, output}, *two[] = {input, exponent, output};
   while (bits < (uint64_t)1 << 32) {
     for (int i = 0; i < COUNT; ++i, bits += STEP)
       input[i] = from_bits((uint32_t)bits);
     for (int64_t item = 0; item < items; ++item)
-      entry(buffers, item, scratch);
+      entry(is_power ? two : one, item, scratch);
     for (int i = 0; i < COUNT; ++i) {
       double error = get_error(output[i], reference(input[i]));
       if (error > worst) {
@@ -74,6 +83,8 @@ static int check(const char *name,
 
 int main(void) {
   int failed = 0;
+  for (int i = 0; i < COUNT; ++i)
+    exponent[i] = THIRD;
 #define CHECK(name, reference)                                                 \
   failed |= check(#name, name##_entry, ITEMS_##name, reference);
   FUNCTIONS(CHECK)

@@ -1,21 +1,26 @@
 #!/usr/bin/env python3
-"""Writes a kernel for each function that math_functions.c checks, and the numbers of
-their work items from the lowered module.
+"""Writes a kernel for each function that math_functions.c or math_functions_f64.c checks,
+and the numbers of their work items from the lowered module.
 
-    math_functions.py kernels            MLIR on stdout
+    math_functions.py kernels f32|f64    MLIR on stdout
     math_functions.py items < lowered    -DITEMS_name=N options on stdout"""
 
 import re
 import sys
 
-FUNCTIONS = "exp log log1p tanh erf sigmoid rsqrt sqrt sin cos".split()
+FUNCTIONS = {"f32": "exp log log1p tanh erf sigmoid rsqrt sqrt sin cos pow",
+             "f64": "exp log log1p tanh erf sin cos pow"}
 
 if sys.argv[1] == "kernels":
-    for name in FUNCTIONS:
-        print(f"""func.func private @f_{name}(%x: tensor<65536xf32>) -> tensor<65536xf32>
+    tensor = f"tensor<65536x{sys.argv[2]}>"
+    for name in FUNCTIONS[sys.argv[2]].split():
+        operands = ["%x", "%y"] if name == "pow" else ["%x"]
+        arguments = ", ".join(f"{operand}: {tensor}" for operand in operands)
+        types = ", ".join([tensor] * len(operands))
+        print(f"""func.func private @f_{name}({arguments}) -> {tensor}
     attributes {{hfta.kernel, hfta.ties = array<i64: -1>}} {{
-  %0 = hfta.{name} %x : tensor<65536xf32>
-  return %0 : tensor<65536xf32>
+  %0 = hfta.{name} {', '.join(operands)} : {types}
+  return %0 : {tensor}
 }}""")
 else:
     pattern = r"@f_(\w+)\(.*hfta\.items = (\d+)"

@@ -1,0 +1,276 @@
+//===- DoubleFunctions.cpp - Functions of f64 as polynomials --------------===//
+//
+// Arguments are reduced to a short interval. The coefficients come from
+// scripts/fit-polynomials.py; each polynomial is exact to less than half a unit
+// in the last place of its function. Constants that are split in two have a
+// first part with so many zeros at its end that its product with an integer
+// which occurs here is exact.
+//===----------------------------------------------------------------------===//
+
+#include "Math/DoubleFunctions.h"
+
+#include <limits>
+
+using namespace mlir;
+using namespace mlir::hfta;
+
+/// ln 2.
+static constexpr double kLn2High = 0x1.62e42feep-1;
+static constexpr double kLn2Low = 0x1.a39ef35793c76p-33;
+/// pi / 2, in parts of 53 digits.
+static constexpr double kHalfPi[] = {
+    0x1.921fb54442d18p+0, 0x1.1a62633145c07p-54, -0x1.f1976b7ed8fbcp-110};
+
+//===----------------------------------------------------------------------===//
+// Sums and products with all digits
+//===----------------------------------------------------------------------===//
+
+DoubleFunctions::Pair DoubleFunctions::multiplyExactly(Value a, Value b) {
+  Value high = multiply(a, b);
+  return {high, multiplyAdd(a, b, negate(high))};
+}
+
+DoubleFunctions::Pair DoubleFunctions::addToLarger(Value a, Value b) {
+  Value high = add(a, b);
+  return {high, subtract(b, subtract(high, a))};
+}
+
+DoubleFunctions::Pair DoubleFunctions::subtractExactly(Value a, Value b) {
+  Value high = subtract(a, b);
+  Value taken = subtract(high, a);
+  Value lost = subtract(a, subtract(high, taken));
+  return {high, subtract(lost, add(b, taken))};
+}
+
+//===----------------------------------------------------------------------===//
+// Exponential and logarithms
+//===----------------------------------------------------------------------===//
+
+/// e^x = 2^n e^r with |r| <= ln 2 / 2, and e^r = 1 + r + r^2 P(r).
+Value DoubleFunctions::exponential(Value x, Value low) {
+  Value bounded = clamp(x, -746.0, 710.0);
+  auto [n, integer] = round(bounded, 1.4426950408889634);
+  Value r = multiplyAdd(n, -kLn2High, bounded);
+  r = multiplyAdd(n, -kLn2Low, r);
+  if (low)
+    r = add(r, low);
+  Value p = evaluate(r, {2.0914707069612355e-09, 2.5105245153901371e-08,
+                         2.7557273594799413e-07, 2.7557255332554409e-06,
+                         2.4801587325585839e-05, 0.00019841269874873975,
+                         0.0013888888888883737, 0.0083333333333261202,
+                         0.041666666666666671, 0.16666666666666671, 0.5});
+  Value square = multiply(r, r);
+  Value power = add(multiplyAdd(p, square, r), number(1, x));
+  return scale(power, integer);
+}
+
+/// With s = f / (2 + f), 1 + f = (1 + s) / (1 - s), whose logarithm is
+/// 2 s + s z P(z) with z = s^2; and 2 s = f - f^2 / 2 + s f^2 / 2, of which the
+/// first term is exact.
+Value DoubleFunctions::addLogarithm(Value n, Value f, Value low) {
+  Value s = divide(f, add(f, number(2, f)));
+  Value z = multiply(s, s);
+  Value p = evaluate(z, {0.14616449685043406, 0.15331721600556042,
+                         0.18182889125261723, 0.22222211134795081,
+                         0.28571428625975487, 0.39999999999899505,
+                         0.66666666666666696});
+  Value half = multiply(multiply(f, f), 0.5);
+  Value rest = multiplyAdd(n, kLn2Low, multiply(s, multiplyAdd(p, z, half)));
+  if (low)
+    rest = add(rest, low);
+  Value logarithm = subtract(f, subtract(half, rest));
+  return multiplyAdd(n, kLn2High, logarithm);
+}
+
+Value DoubleFunctions::logarithm(Value x) {
+  auto [mantissa, n] = split(x);
+  Value f = subtract(mantissa, number(1, x));
+  return selectLogarithm(x, addLogarithm(n, f, Value()));
+}
+
+/// log u + c / u, with u + c = 1 + x.
+Value DoubleFunctions::logarithmOfOnePlus(Value x) {
+  Value one = number(1, x);
+  Value u = add(one, x);
+  Value taken = subtract(u, one);
+  Value c = add(subtract(one, subtract(u, taken)), subtract(x, taken));
+  auto [mantissa, n] = split(u);
+  Value f = subtract(mantissa, one);
+  Value regular = addLogarithm(n, f, divide(c, u));
+  // Of 0 the sign stays.
+  Value isZero = compare(arith::CmpFPredicate::OEQ, x, 0.0);
+  return select(isZero, x, selectLogarithm(u, regular));
+}
+
+//===----------------------------------------------------------------------===//
+// Hyperbolic tangent and error function
+//===----------------------------------------------------------------------===//
+
+/// Near 0, x + x^3 P(x^2); else (1 - t) / (1 + t) with t = e^(-2 |x|).
+Value DoubleFunctions::tangent(Value x) {
+  Value size = magnitude(x);
+  Value z = multiply(x, x);
+  Value p = evaluate(z, {6.4798729189511094e-06, -3.1190227437815513e-05,
+                         9.2561530365167444e-05, -0.00023758584039791723,
+                         0.00058965917043080334, -0.0014557751173983799,
+                         0.0035921217137875549, -0.0088632351002970646,
+                         0.021869488518873555, -0.053968253967893842,
+                         0.13333333333333039, -0.33333333333333331});
+  Value near = multiplyAdd(multiply(p, z), x, x);
+  Value t = exponential(multiply(size, -2.0));
+  Value one = number(1, x);
+  Value far = divide(subtract(one, t), add(one, t));
+  Value isNear = compare(arith::CmpFPredicate::OLT, size, 0.625);
+  // Of 0, too, the sign stays.
+  return copySign(select(isNear, near, far), x);
+}
+
+/// Below 1.25, x + x P(x^2); else 1 - e^P(|x| - 3).
+Value DoubleFunctions::errorFunction(Value x) {
+  Value size = magnitude(x);
+  Value p = evaluate(
+      multiply(x, x),
+      {7.8896899625119164e-16, -2.3350347093491516e-14, 4.3099597350032274e-13,
+       -6.6751234445717095e-12, 9.4165762303262629e-11, -1.228977609446297e-09,
+       1.4807119396109624e-08, -1.6365839503842906e-07, 1.6462114092414182e-06,
+       -1.4925650347786946e-05, 0.00012055332981492634, -0.00085483270234450724,
+       0.0052239776254421133, -0.026866170645131245, 0.11283791670955126,
+       -0.37612638903183754, 0.12837916709551259});
+  Value near = multiplyAdd(p, x, x);
+  // From 5.94 on all digits of the second are those of 1.
+  Value bounded = clamp(size, 0.0, 5.94);
+  Value q = evaluate(subtract(bounded, number(3, x)),
+                     {1.8385574345150656e-17,  -3.2951190133191922e-16,
+                      2.3657820149681221e-15,  -7.5082309232955871e-15,
+                      -4.6481206738100824e-15, 1.8762961806873191e-13,
+                      -1.4184849515512644e-12, 8.4852392588671575e-12,
+                      -4.3811171595848057e-11, 1.8903928565503982e-10,
+                      -6.1088586809947309e-10, 6.3405030155502127e-10,
+                      1.1460926075990238e-08,  -1.3617733976736198e-07,
+                      1.0693883334968312e-06,  -7.1154648056980627e-06,
+                      4.3081791422981813e-05,  -0.00024569213403676275,
+                      0.0013533104379600635,   -0.0074118917955193269,
+                      -0.95739421880123432,    -6.3037536890032371,
+                      -10.720363041981113});
+  Value far = subtract(number(1, x), exponential(q));
+  Value isNear = compare(arith::CmpFPredicate::OLT, size, 1.25);
+  return select(isNear, near, copySign(far, x));
+}
+
+//===----------------------------------------------------------------------===//
+// Sine and cosine
+//===----------------------------------------------------------------------===//
+
+/// x less the nearest multiple of pi / 2 is r + rest. Differences from the
+/// first part are exact, as both are multiples of the same small number.
+Value DoubleFunctions::sine(Value x, int64_t quarters) {
+  auto [n, quadrant] = round(x, 0.63661977236758138);
+  Value exact = multiplyAdd(n, -kHalfPi[0], x);
+  Pair second = multiplyExactly(n, number(kHalfPi[1], x));
+  Pair less = subtractExactly(exact, second.high);
+  Value below = multiplyAdd(n, -kHalfPi[2], subtract(less.low, second.low));
+  auto [r, rest] = addToLarger(less.high, below);
+  Value z = multiply(r, r);
+  // sin(r + rest) = r + rest (1 - z / 2) + r z P(z).
+  Value p = evaluate(z, {1.5918117983848815e-10, -2.5051131688000297e-08,
+                         2.7557316101799092e-06, -0.00019841269836757121,
+                         0.008333333333330948, -0.16666666666666666});
+  Value half = multiply(z, 0.5);
+  Value turned = multiplyAdd(negate(half), rest, rest);
+  Value sine = add(r, multiplyAdd(multiply(z, r), p, turned));
+  // Of 0 the sign stays.
+  sine = select(compare(arith::CmpFPredicate::OEQ, x, 0.0), x, sine);
+  // cos(r + rest) = 1 - z / 2 - r rest + z^2 Q(z).
+  Value q = evaluate(z, {-1.1382625349447592e-11, 2.0876146170183976e-09,
+                         -2.7557317271258515e-07, 2.4801587298764778e-05,
+                         -0.0013888888888887398, 0.041666666666666664});
+  Pair large = addToLarger(number(1, x), negate(half));
+  Value small = multiplyAdd(negate(r), rest, large.low);
+  Value cosine = add(large.high, multiplyAdd(multiply(z, z), q, small));
+  return selectQuarter(
+      sine, cosine,
+      create<arith::AddIOp>(quadrant, integer(quarters, quadrant)));
+}
+
+//===----------------------------------------------------------------------===//
+// Powers
+//===----------------------------------------------------------------------===//
+
+/// As addLogarithm, with the rest of each number that counts: log m is
+/// 2 s + s (2/3 z + z^2 P(z)).
+DoubleFunctions::Pair DoubleFunctions::logarithmWithRest(Value x) {
+  auto [m, n] = split(x);
+  Value one = number(1, x);
+  Value f = subtract(m, one);
+  Pair sum = addToLarger(one, m);
+  Value s = divide(f, sum.high);
+  Value left = multiplyAdd(negate(s), sum.high, f);
+  Value sRest = divide(multiplyAdd(negate(s), sum.low, left), sum.high);
+  Pair z = multiplyExactly(s, s);
+  Value zRest = multiplyAdd(multiply(s, 2.0), sRest, z.low);
+  Value p = evaluate(z.high, {0.12913496066803151, 0.13285967273890614,
+                              0.15385574500458829, 0.18181808251607398,
+                              0.22222222271077449, 0.28571428571338559,
+                              0.40000000000000024});
+  const double twoThirds = 0x1.5555555555555p-1, after = 0x1.5555555555555p-55;
+  Pair third = multiplyExactly(z.high, number(twoThirds, x));
+  Value thirdRest =
+      multiplyAdd(zRest, twoThirds, multiplyAdd(z.high, after, third.low));
+  Pair factor = addToLarger(
+      third.high, multiplyAdd(multiply(z.high, z.high), p, thirdRest));
+  Pair product = multiplyExactly(s, factor.high);
+  Value productRest =
+      multiplyAdd(s, factor.low, multiplyAdd(sRest, factor.high, product.low));
+  Pair most = addToLarger(multiply(s, 2.0), product.high);
+  Value rest = multiplyAdd(sRest, 2.0, add(most.low, productRest));
+  // A multiple of ln 2 is larger than that, unless it is 0.
+  Pair all = addToLarger(multiply(n, kLn2High), most.high);
+  return {all.high, multiplyAdd(n, kLn2Low, add(all.low, rest))};
+}
+
+/// e^(y log |x|).
+Value DoubleFunctions::power(Value base, Value exponent) {
+  Pair logarithm = logarithmWithRest(magnitude(base));
+  // Whatever the base, larger exponents give 0, 1 or infinity.
+  Value y = clamp(exponent, -0x1p64, 0x1p64);
+  Pair product = multiplyExactly(logarithm.high, y);
+  // Where the product is so large, it has no rest that counts.
+  Value bounded = clamp(product.high, -1000.0, 1000.0);
+  Value isBounded = compare(arith::CmpFPredicate::OEQ, bounded, product.high);
+  Value rest = multiplyAdd(logarithm.low, y, product.low);
+  rest = select(isBounded, rest, number(0, rest));
+  return selectPower(base, exponent, exponential(bounded, rest));
+}
+
+/// `regular` is the power of |base|, unless that is 0, infinite or NaN.
+Value DoubleFunctions::selectPower(Value base, Value exponent, Value regular) {
+  using Predicate = arith::CmpFPredicate;
+  double infinity = std::numeric_limits<double>::infinity();
+  double nan = std::numeric_limits<double>::quiet_NaN();
+  Value size = magnitude(base);
+  Value isZero = compare(Predicate::OEQ, size, 0.0);
+  Value isInfinite = compare(Predicate::OEQ, size, infinity);
+  Value isUp = compare(Predicate::OGT, exponent, 0.0);
+  Value zero = number(0, base), infinite = number(infinity, base);
+  Value power = select(isZero, select(isUp, zero, infinite), regular);
+  power = select(isInfinite, select(isUp, infinite, zero), power);
+  // Odd exponents leave the base its sign; others than integers have no power
+  // of a number below 0.
+  auto isWhole = [&](Value y) {
+    return compare(Predicate::OEQ, create<math::FloorOp>(y), y);
+  };
+  Value isInteger = isWhole(exponent);
+  Value isEven = both(isInteger, isWhole(multiply(exponent, 0.5)));
+  Value isOdd = create<arith::XOrIOp>(isInteger, isEven);
+  power = select(isOdd, copySign(power, base), power);
+  Value isNegative = both(compare(Predicate::OLT, base, 0.0),
+                          compare(Predicate::OGT, base, -infinity));
+  power =
+      select(isNegative, select(isInteger, power, number(nan, base)), power);
+  // What holds of NaNs, too.
+  Value isNan = compare(Predicate::UNO, base, exponent);
+  power = select(isNan, number(nan, base), power);
+  Value isOne = either(compare(Predicate::OEQ, exponent, 0.0),
+                       compare(Predicate::OEQ, base, 1.0));
+  return select(isOne, number(1, base), power);
+}

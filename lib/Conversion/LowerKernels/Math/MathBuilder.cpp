@@ -1,0 +1,113 @@
+//===- MathBuilder.cpp - Arithmetic of functions in kernels ---------------===//
+
+#include "Math/MathBuilder.h"
+
+#include <cmath>
+#include <limits>
+
+using namespace mlir;
+using namespace mlir::hfta;
+
+static FloatType getElement(Value x) {
+  return cast<FloatType>(getElementTypeOrSelf(x.getType()));
+}
+
+/// Stored bits of a mantissa.
+static int64_t getFractionBits(FloatType type) {
+  return type.getFPMantissaWidth() - 1;
+}
+
+/// Adding it moves a number's integer part to the lowest bits.
+static double getMover(Value x) {
+  return std::ldexp(1.5, getFractionBits(getElement(x)));
+}
+
+Value MathBuilder::clamp(Value x, double low, double high) {
+  // Comparisons fail for NaNs.
+  Value highest = number(high, x), lowest = number(low, x);
+  x = select(compare(arith::CmpFPredicate::OLT, highest, x), highest, x);
+  return select(compare(arith::CmpFPredicate::OGT, lowest, x), lowest, x);
+}
+
+Value MathBuilder::evaluate(Value x, ArrayRef<double> coefficients) {
+  Value sum = number(coefficients.front(), x);
+  for (double coefficient : coefficients.drop_front())
+    sum = multiplyAdd(sum, x, number(coefficient, x));
+  return sum;
+}
+
+std::pair<Value, Value> MathBuilder::round(Value x, double factor) {
+  Value mover = number(getMover(x), x);
+  Value moved = multiplyAdd(x, number(factor, x), mover);
+  Type bits = getType(builder.getIntegerType(getElement(x).getWidth()));
+  Value low = create<arith::BitcastOp>(bits, moved);
+  Value base = create<arith::BitcastOp>(bits, mover);
+  return {subtract(moved, mover), create<arith::SubIOp>(low, base)};
+}
+
+std::pair<Value, Value> MathBuilder::split(Value x) {
+  FloatType type = getElement(x);
+  const llvm::fltSemantics &semantics = type.getFloatSemantics();
+  int64_t fraction = getFractionBits(type);
+  // Denormals become normal.
+  int64_t shift = fraction + 1;
+  double least = std::ldexp(1.0, APFloat::semanticsMinExponent(semantics));
+  Value isTiny = compare(arith::CmpFPredicate::OLT, x, least);
+  Value larger = multiply(x, std::ldexp(1.0, shift));
+  Value normal = select(isTiny, larger, x);
+  Type bits = getType(builder.getIntegerType(type.getWidth()));
+  Value whole = create<arith::BitcastOp>(bits, normal);
+  APFloat root(std::sqrt(0.5));
+  bool losesInfo;
+  root.convert(semantics, APFloat::rmNearestTiesToEven, &losesInfo);
+  Value above = create<arith::SubIOp>(
+      whole, integer(root.bitcastToAPInt().getSExtValue(), whole));
+  Value exponent = create<arith::ShRSIOp>(above, integer(fraction, whole));
+  Value moved = create<arith::ShLIOp>(exponent, integer(fraction, whole));
+  Value mantissa = create<arith::BitcastOp>(
+      x.getType(), create<arith::SubIOp>(whole, moved));
+  // Few processors convert integers of 64 bits.
+  Value mover = number(getMover(x), x);
+  Value base = create<arith::BitcastOp>(bits, mover);
+  Value low = create<arith::AddIOp>(base, exponent);
+  Value n = subtract(create<arith::BitcastOp>(x.getType(), low), mover);
+  n = subtract(n, select(isTiny, number(shift, x), number(0, x)));
+  return {mantissa, n};
+}
+
+Value MathBuilder::powerOfTwo(Value n, Type type) {
+  auto element = cast<FloatType>(getElementTypeOrSelf(type));
+  int64_t bias = APFloat::semanticsMaxExponent(element.getFloatSemantics());
+  Value biased = create<arith::AddIOp>(n, integer(bias, n));
+  Value bits =
+      create<arith::ShLIOp>(biased, integer(getFractionBits(element), n));
+  return create<arith::BitcastOp>(type, bits);
+}
+
+Value MathBuilder::scale(Value x, Value n) {
+  Value half = create<arith::ShRSIOp>(n, integer(1, n));
+  Value rest = create<arith::SubIOp>(n, half);
+  return multiply(multiply(x, powerOfTwo(half, x.getType())),
+                  powerOfTwo(rest, x.getType()));
+}
+
+Value MathBuilder::selectLogarithm(Value x, Value regular) {
+  double infinity = std::numeric_limits<double>::infinity();
+  double nan = std::numeric_limits<double>::quiet_NaN();
+  Value isFinite = compare(arith::CmpFPredicate::OLT, x, infinity);
+  Value isPositive = compare(arith::CmpFPredicate::UGT, x, 0.0);
+  Value isZero = compare(arith::CmpFPredicate::OEQ, x, 0.0);
+  Value special = select(isPositive, x, number(nan, x));
+  special = select(isZero, number(-infinity, x), special);
+  return select(both(isFinite, isPositive), regular, special);
+}
+
+Value MathBuilder::selectQuarter(Value sine, Value cosine, Value quarters) {
+  auto hasBit = [&](int64_t bit) {
+    Value masked = create<arith::AndIOp>(quarters, integer(bit, quarters));
+    return create<arith::CmpIOp>(arith::CmpIPredicate::ne, masked,
+                                 integer(0, quarters));
+  };
+  Value result = select(hasBit(1), cosine, sine);
+  return select(hasBit(2), negate(result), result);
+}

@@ -1,0 +1,103 @@
+//===- MathBuilder.h - Arithmetic of functions in kernels -------*- C++ -*-===//
+
+#ifndef HFTA_LIB_CONVERSION_LOWERKERNELS_MATH_MATHBUILDER_H
+#define HFTA_LIB_CONVERSION_LOWERKERNELS_MATH_MATHBUILDER_H
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/IR/TypeUtilities.h"
+
+namespace mlir::hfta {
+
+/// Builds ops on scalars or vectors of one shape.
+class MathBuilder {
+public:
+  MathBuilder(OpBuilder &builder, Location loc, Type shape)
+      : builder(builder), loc(loc), shape(shape) {}
+
+  Type getType(Type element) const {
+    if (auto vector = dyn_cast<VectorType>(shape))
+      return vector.clone(element);
+    return element;
+  }
+  Value constant(Type element, TypedAttr value) {
+    if (auto vector = dyn_cast<VectorType>(shape))
+      value = DenseElementsAttr::get(vector.clone(element), Attribute(value));
+    return arith::ConstantOp::create(builder, loc, value);
+  }
+  /// A float in the type of `like`.
+  Value number(double value, Value like) {
+    Type element = getElementTypeOrSelf(like.getType());
+    return constant(element, builder.getFloatAttr(element, value));
+  }
+  Value integer(int64_t value, Value like) {
+    Type element = getElementTypeOrSelf(like.getType());
+    return constant(element, builder.getIntegerAttr(element, value));
+  }
+
+  template <typename OpTy, typename... Args>
+  Value create(Args &&...args) {
+    return OpTy::create(builder, loc, std::forward<Args>(args)...);
+  }
+  Value add(Value a, Value b) { return create<arith::AddFOp>(a, b); }
+  Value subtract(Value a, Value b) { return create<arith::SubFOp>(a, b); }
+  Value multiply(Value a, Value b) { return create<arith::MulFOp>(a, b); }
+  Value multiply(Value a, double b) { return multiply(a, number(b, a)); }
+  Value divide(Value a, Value b) { return create<arith::DivFOp>(a, b); }
+  Value multiplyAdd(Value a, Value b, Value c) {
+    return create<math::FmaOp>(a, b, c);
+  }
+  Value multiplyAdd(Value a, double b, Value c) {
+    return multiplyAdd(a, number(b, a), c);
+  }
+  Value negate(Value a) { return create<arith::NegFOp>(a); }
+  Value select(Value condition, Value a, Value b) {
+    return create<arith::SelectOp>(condition, a, b);
+  }
+  Value compare(arith::CmpFPredicate predicate, Value a, Value b) {
+    return create<arith::CmpFOp>(predicate, a, b);
+  }
+  Value compare(arith::CmpFPredicate predicate, Value a, double b) {
+    return compare(predicate, a, number(b, a));
+  }
+  Value both(Value a, Value b) { return create<arith::AndIOp>(a, b); }
+  Value either(Value a, Value b) { return create<arith::OrIOp>(a, b); }
+  Value magnitude(Value a) { return create<math::AbsFOp>(a); }
+  Value copySign(Value a, Value sign) {
+    return create<math::CopySignOp>(a, sign);
+  }
+
+  /// The value, but no less and no more than the bounds. NaNs stay.
+  Value clamp(Value x, double low, double high);
+  /// The polynomial of x with these coefficients, the highest first.
+  Value evaluate(Value x, ArrayRef<double> coefficients);
+  /// The integer nearest to x * factor: as a float, and in the low bits of an
+  /// integer as wide as x.
+  std::pair<Value, Value> round(Value x, double factor);
+  /// x = 2^n m with m from sqrt(1/2) up to sqrt(2), for finite x above 0.
+  /// Returns m and, as a float, n.
+  std::pair<Value, Value> split(Value x);
+  /// x * 2^n, rounded once if x isn't far from 1. 2^n has two factors, so that
+  /// results may be denormal or overflow by themselves.
+  Value scale(Value x, Value n);
+  /// `regular`, the logarithm of x, for finite x above 0. Infinity and NaN
+  /// stay, 0 gives minus infinity, all below NaN.
+  Value selectLogarithm(Value x, Value regular);
+  /// Of the angle whose sine and cosine are given, plus so many quarters of a
+  /// turn: the sine.
+  Value selectQuarter(Value sine, Value cosine, Value quarters);
+
+protected:
+  OpBuilder &builder;
+  Location loc;
+
+private:
+  /// 2^n.
+  Value powerOfTwo(Value n, Type type);
+
+  Type shape;
+};
+
+} // namespace mlir::hfta
+
+#endif // HFTA_LIB_CONVERSION_LOWERKERNELS_MATH_MATHBUILDER_H

@@ -1,0 +1,38 @@
+//===- SingleFunctions.h - Functions of f32 as polynomials ------*- C++ -*-===//
+
+#ifndef HFTA_LIB_CONVERSION_LOWERKERNELS_MATH_SINGLEFUNCTIONS_H
+#define HFTA_LIB_CONVERSION_LOWERKERNELS_MATH_SINGLEFUNCTIONS_H
+
+#include "Math/MathBuilder.h"
+
+namespace mlir::hfta {
+
+/// Of f32, within 4 units in the last place everywhere, denormal results
+/// included. All bits follow from the operations here: scalars, vectors of any
+/// width and their tails agree.
+class SingleFunctions : public MathBuilder {
+public:
+  /// `canScale`: the target multiplies by a power of 2 in one instruction,
+  /// which gives the same bits.
+  SingleFunctions(OpBuilder &builder, Location loc, Type shape, bool canScale)
+      : MathBuilder(builder, loc, shape), canScale(canScale) {}
+
+  Value exponential(Value x);
+  Value logarithm(Value x);
+  Value tangent(Value x); ///< hyperbolic
+  Value errorFunction(Value x);
+
+  /// Below which `sine` reduces arguments.
+  static constexpr double kSineLimit = 0x1p48;
+  /// sin(x + quarters * pi / 2).
+  Value sine(Value x, int64_t quarters);
+
+private:
+  Value scaleAtOnce(Value x, Value n);
+
+  bool canScale;
+};
+
+} // namespace mlir::hfta
+
+#endif // HFTA_LIB_CONVERSION_LOWERKERNELS_MATH_SINGLEFUNCTIONS_H
