@@ -3,6 +3,7 @@
 #include "Hfta/Driver/Passes.h"
 #include "Hfta/Conversion/HftaToLinalg.h"
 #include "Hfta/Conversion/HftaToRuntime.h"
+#include "Hfta/Conversion/LowerGpuKernels.h"
 #include "Hfta/Conversion/LowerKernels.h"
 #include "Hfta/Driver/Pipelines.h"
 #include "Hfta/InitAll.h"
@@ -64,5 +65,6 @@ void mlir::hfta::registerAllPasses() {
   registerHftaTransformsPasses();
   registerLowerKernelsPipeline();
   registerPipelines();
+  registerThreadsOnHostPipeline();
   registerUpstreamPasses();
 }

@@ -1,6 +1,7 @@
 //===- JitProgram.cpp - A compiled program in this process ----------------===//
 
 #include "JitProgram.h"
+#include "Hfta/Conversion/LowerGpuKernels.h"
 #include "Hfta/Dialect/Hfta/IR/HftaDialect.h"
 #include "Hfta/Driver/Pipelines.h"
 #include "Hfta/Target/Cpu.h"
@@ -22,6 +23,9 @@ LogicalResult hfta::lowerTasks(ModuleOp module) {
   buildPlannedPipeline(pm, PlannedPipelineOptions());
   buildScheduledPipeline(pm, ScheduledPipelineOptions());
   buildLinalgPipeline(pm, LinalgPipelineOptions());
+  if (const char *kernels = std::getenv("HFTA_TEST_KERNELS");
+      kernels && StringRef(kernels) == "threads")
+    buildThreadsOnHostPipeline(pm);
   LLVMPipelineOptions options;
   options.verifySums = true;
   buildLLVMPipeline(pm, options);

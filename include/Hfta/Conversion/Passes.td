@@ -232,6 +232,44 @@ def HftaKernelsToLoops : Pass<"hfta-kernels-to-loops", "::mlir::func::FuncOp"> {
     "::mlir::vector::VectorDialect"];
 }
 
+def HftaKernelsToThreads : Pass<"hfta-kernels-to-threads", "::mlir::ModuleOp"> {
+  let summary = "Make kernels on tensors functions of one thread of a GPU";
+  let description = [{
+    A kernel becomes a function of its arguments' memory, the memory of results
+    that don't overwrite an argument, the number of an element and scratch
+    memory, which it doesn't use. It computes that element of each result and
+    nothing else: what is asked of an elementwise op is one element of each
+    operand, of a slice an element of what it was cut from, of padding an
+    element or the padding; of a sum all of its terms, one after the other, in
+    the order of the op's loops over them. What doesn't depend on a loop is
+    computed before it. `hfta.items` records the number of elements, of the
+    largest result where there are several.
+
+    Ops that have no single elements, whole matrices' algorithms, must have been
+    lowered before.
+
+    Before:
+    ```mlir
+    func.func private @k(%x: tensor<4x32xf32>) -> tensor<4xf32>
+        attributes {hfta.kernel, hfta.ties = array<i64: -1>} {
+      … %s = linalg.generic … ["parallel", "reduction"] … { … arith.addf … }
+    ```
+    After:
+    ```mlir
+    func.func private @k(%x: memref<4x32xf32>, %out: memref<4xf32>,
+                         %element: index, %scratch: memref<?xi8>)
+        attributes {hfta.items = 4 : i64, hfta.kernel} {
+      %s = scf.for %i = %c0 to %c32 step %c1 iter_args(%sum = %zero) -> (f32) {
+        %t = memref.load %x[%element, %i]
+        …
+      memref.store %s, %out[%element]
+    ```
+  }];
+  let dependentDialects = [
+    "::mlir::affine::AffineDialect", "::mlir::arith::ArithDialect",
+    "::mlir::memref::MemRefDialect", "::mlir::scf::SCFDialect"];
+}
+
 def HftaMatricesToLoops : Pass<"hfta-matrices-to-loops", "::mlir::func::FuncOp"> {
   let summary = "Lower kernels of one algorithm on matrices to loops on memory";
   let description = [{

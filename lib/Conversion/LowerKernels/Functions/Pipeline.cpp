@@ -47,7 +47,11 @@ void hfta::buildLowerKernelsPipeline(OpPassManager &pm,
       {/*check=*/options.verifySums, /*eraseMarks=*/true}));
   // Once more simplified are addresses, below: that is as good and takes long.
   memory.addPass(createCSEPass());
-  memory.addPass(createHftaPlanScratch());
+  buildKernelFunctionsPipeline(pm);
+}
+
+void hfta::buildKernelFunctionsPipeline(OpPassManager &pm) {
+  pm.addNestedPass<func::FuncOp>(createHftaPlanScratch());
   pm.addPass(createHftaExpandMath());
 
   OpPassManager &addresses = pm.nest<func::FuncOp>();

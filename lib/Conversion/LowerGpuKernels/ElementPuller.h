@@ -1,0 +1,123 @@
+//===- ElementPuller.h - Kernels element by element -------------*- C++ -*-===//
+//
+// A thread of a GPU computes single elements. Instead of whole tensors, which
+// would need memory, it has of each value of a kernel only what the element
+// asks for: what is asked of a sum are its terms, of a slice an element of what
+// it was cut from.
+//===----------------------------------------------------------------------===//
+
+#ifndef HFTA_LIB_CONVERSION_LOWERGPUKERNELS_ELEMENTPULLER_H
+#define HFTA_LIB_CONVERSION_LOWERGPUKERNELS_ELEMENTPULLER_H
+
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+
+#include <functional>
+#include <map>
+
+namespace mlir::hfta {
+
+/// Builds what computes elements of the tensors of one kernel's body. Each
+/// value stands in the outermost loop in which it can be computed, once for all
+/// that ask for it there. The terms of a sum are added in the order of the op's
+/// reduction loops, to the element that it starts from.
+class ElementPuller {
+public:
+  /// Builds at the end of a block, before its terminator if there is one, and
+  /// constants at its beginning. `globals` gives the memory of a constant.
+  ElementPuller(OpBuilder &builder, Block *block,
+                std::function<Value(arith::ConstantOp)> globals);
+
+  /// Elements of this tensor, an argument of the kernel, lie in memory.
+  void place(Value tensor, Value memory) { places[tensor] = memory; }
+
+  /// The element of a tensor, or of what computes it; the indices lie in it.
+  /// Fails with an error on an op that has no single elements.
+  FailureOr<Value> pull(Value tensor, ArrayRef<Value> indices);
+
+  /// An affine expression of indices.
+  Value apply(AffineExpr expression, ArrayRef<Value> operands);
+  Value index(int64_t value);
+  /// The indices of the element of this number, in row-major order, which is an
+  /// expression of the operands.
+  SmallVector<Value> delinearize(AffineExpr number, ArrayRef<Value> operands,
+                                 ArrayRef<int64_t> shape);
+
+private:
+  /// A block that is being built; `opener` stands in the one around it.
+  struct Scope {
+    Block *block;
+    Operation *opener;
+    bool isConditional; ///< what stands in it needn't run
+  };
+  struct Entry {
+    Value value;
+    Block *block;
+  };
+  /// A tensor that a loop carries: of all its elements one.
+  struct Carried {
+    SmallVector<Value> indices;
+    Value element;
+    SmallVector<Value> others; ///< indices that are the same where it matters
+  };
+  using Key = SmallVector<const void *>;
+
+  /// Where values that depend on these can be computed.
+  size_t findLevel(ValueRange operands) const;
+  void setInsertionPoint(size_t level);
+  Value remember(const Key &key, Value value);
+  Value recall(const Key &key) const;
+
+  /// A scalar of the kernel's body or of a region in it, with the values that
+  /// `known` says.
+  FailureOr<Value> compute(Value scalar, const IRMapping &known,
+                           llvm::function_ref<FailureOr<Value>(Value)> find);
+  FailureOr<Value> computeScalar(Value scalar);
+
+  FailureOr<Value> computeNumber(OpFoldResult number);
+
+  Value pullSplat(TypedAttr value);
+  FailureOr<Value> pullConstant(arith::ConstantOp op, ArrayRef<Value> indices);
+  FailureOr<Value> pullGeneric(linalg::GenericOp op, unsigned result,
+                               ArrayRef<Value> indices);
+  /// What the op's body makes of one element of each operand, of `outputs`
+  /// where there are some; `loops` are the numbers of its loops.
+  FailureOr<Value> computeBody(linalg::GenericOp op, ArrayRef<Value> loops,
+                               ArrayRef<Value> outputs, unsigned result);
+  FailureOr<Value> addTerms(linalg::GenericOp op, SmallVector<Value> loops,
+                            ArrayRef<unsigned> reduced, unsigned result,
+                            ArrayRef<Value> indices);
+  FailureOr<Value> pullSlice(tensor::ExtractSliceOp op,
+                             ArrayRef<Value> indices);
+  FailureOr<Value> pullInsertion(tensor::InsertSliceOp op,
+                                 ArrayRef<Value> indices);
+  FailureOr<Value> pullPadded(tensor::PadOp op, ArrayRef<Value> indices);
+  FailureOr<Value> pullReshaped(Value source, RankedTensorType from,
+                                RankedTensorType to, ArrayRef<Value> indices);
+  FailureOr<Value> pullInserted(tensor::InsertOp op, ArrayRef<Value> indices);
+  FailureOr<Value> pullLoop(scf::ForOp op, unsigned result,
+                            ArrayRef<Value> indices);
+  FailureOr<Value> pullCarried(Value argument, ArrayRef<Value> indices);
+  /// `inside` where the condition holds, else `outside`.
+  FailureOr<Value> choose(Value condition, Type type,
+                          llvm::function_ref<FailureOr<Value>()> inside,
+                          llvm::function_ref<FailureOr<Value>()> outside);
+  // Conditions; NULL holds always.
+  Value isBetween(Value index, Value low, Value high, int64_t size);
+  Value isMultiple(Value number, int64_t of);
+  Value both(Value first, Value second);
+
+  OpBuilder &builder;
+  std::function<Value(arith::ConstantOp)> globals;
+  SmallVector<Scope> scopes;
+  DenseMap<Value, Value> places;
+  DenseMap<Value, Carried> carried;
+  /// Of loops that carry tensors: their numbers.
+  IRMapping iterations;
+  std::map<Key, Entry> entries;
+};
+
+} // namespace mlir::hfta
+
+#endif // HFTA_LIB_CONVERSION_LOWERGPUKERNELS_ELEMENTPULLER_H

@@ -1,0 +1,210 @@
+//===- TensorParts.cpp - Elements of what tensors are put together of -----===//
+
+#include "ElementPuller.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+
+#include "llvm/ADT/ScopeExit.h"
+
+using namespace mlir;
+using namespace mlir::hfta;
+
+//===----------------------------------------------------------------------===//
+// Parts of tensors
+//===----------------------------------------------------------------------===//
+
+/// A static number, or one that is computed.
+FailureOr<Value> ElementPuller::computeNumber(OpFoldResult number) {
+  if (std::optional<int64_t> constant = getConstantIntValue(number))
+    return index(*constant);
+  return computeScalar(cast<Value>(number));
+}
+
+FailureOr<Value> ElementPuller::pullSlice(tensor::ExtractSliceOp op,
+                                          ArrayRef<Value> indices) {
+  llvm::SmallBitVector dropped = op.getDroppedDims();
+  SmallVector<Value> from;
+  AffineExpr d0, d1;
+  bindDims(builder.getContext(), d0, d1);
+  size_t next = 0;
+  for (auto [axis, sizes] :
+       llvm::enumerate(llvm::zip(op.getMixedOffsets(), op.getMixedStrides()))) {
+    FailureOr<Value> offset = computeNumber(std::get<0>(sizes));
+    FailureOr<Value> stride = computeNumber(std::get<1>(sizes));
+    if (failed(offset) || failed(stride))
+      return failure();
+    Value own = dropped[axis] ? index(0) : indices[next++];
+    IntegerAttr step;
+    if (!matchPattern(*stride, m_Constant(&step)))
+      return op.emitError("has a stride that isn't known");
+    from.push_back(apply(d0 + d1 * step.getInt(), {*offset, own}));
+  }
+  return pull(op.getSource(), from);
+}
+
+FailureOr<Value> ElementPuller::pullInsertion(tensor::InsertSliceOp op,
+                                              ArrayRef<Value> indices) {
+  llvm::SmallBitVector dropped = op.getDroppedDims();
+  SmallVector<Value> from;
+  Value condition;
+  AffineExpr d0, d1;
+  bindDims(builder.getContext(), d0, d1);
+  for (auto [axis, index] : llvm::enumerate(indices)) {
+    FailureOr<Value> offset = computeNumber(op.getMixedOffsets()[axis]);
+    if (failed(offset))
+      return failure();
+    std::optional<int64_t> size = getConstantIntValue(op.getMixedSizes()[axis]);
+    std::optional<int64_t> stride =
+        getConstantIntValue(op.getMixedStrides()[axis]);
+    if (!size || !stride)
+      return op.emitError("has a size that isn't known");
+    Value end = apply(d0 + (*size - 1) * *stride + 1, *offset);
+    Value inside =
+        isBetween(index, *offset, end, op.getDestType().getDimSize(axis));
+    condition = both(condition, inside);
+    if (*stride != 1)
+      condition = both(condition,
+                       isMultiple(apply(d1 - d0, {*offset, index}), *stride));
+    if (!dropped[axis])
+      from.push_back(apply((d1 - d0).floorDiv(*stride), {*offset, index}));
+  }
+  return choose(
+      condition, op.getDestType().getElementType(),
+      [&] { return pull(op.getSource(), from); },
+      [&] { return pull(op.getDest(), indices); });
+}
+
+FailureOr<Value> ElementPuller::pullPadded(tensor::PadOp op,
+                                           ArrayRef<Value> indices) {
+  Value padding = op.getConstantPaddingValue();
+  if (!padding)
+    return op.emitError("pads with more than one value");
+  SmallVector<Value> from;
+  Value condition;
+  AffineExpr d0, d1;
+  bindDims(builder.getContext(), d0, d1);
+  for (auto [axis, index] : llvm::enumerate(indices)) {
+    FailureOr<Value> low = computeNumber(op.getMixedLowPad()[axis]);
+    if (failed(low))
+      return failure();
+    Value end = apply(d0 + op.getSourceType().getDimSize(axis), *low);
+    condition = both(condition, isBetween(index, *low, end,
+                                          op.getResultType().getDimSize(axis)));
+    from.push_back(apply(d1 - d0, {*low, index}));
+  }
+  return choose(
+      condition, op.getResultType().getElementType(),
+      [&] { return pull(op.getSource(), from); },
+      [&] { return computeScalar(padding); });
+}
+
+FailureOr<Value> ElementPuller::pullReshaped(Value source,
+                                             RankedTensorType from,
+                                             RankedTensorType to,
+                                             ArrayRef<Value> indices) {
+  AffineExpr number = builder.getAffineConstantExpr(0);
+  for (auto [axis, size] : llvm::enumerate(to.getShape()))
+    number = number * size + builder.getAffineDimExpr(axis);
+  return pull(source, delinearize(number, indices, from.getShape()));
+}
+
+//===----------------------------------------------------------------------===//
+// Loops that carry tensors
+//===----------------------------------------------------------------------===//
+
+FailureOr<Value> ElementPuller::pullCarried(Value argument,
+                                            ArrayRef<Value> indices) {
+  const Carried &known = carried[argument];
+  if (indices == ArrayRef(known.indices) || indices == ArrayRef(known.others))
+    return known.element;
+  return emitError(argument.getLoc(),
+                   "is carried by a loop that reads other elements of it than "
+                   "it writes");
+}
+
+/// The loop's number is the index of what is inserted, along some axis, and
+/// goes through all of it: the number of that axis.
+static std::optional<size_t> findInsertedAxis(scf::ForOp loop,
+                                              unsigned result) {
+  Value value = loop.getYieldedValues()[result];
+  while (auto inner = value.getDefiningOp<scf::ForOp>())
+    value = inner.getYieldedValues()[cast<OpResult>(value).getResultNumber()];
+  auto inserted = value.getDefiningOp<tensor::InsertOp>();
+  if (!inserted)
+    return std::nullopt;
+  std::optional<llvm::APInt> trips = loop.getStaticTripCount();
+  for (auto [axis, index] : llvm::enumerate(inserted.getIndices()))
+    if (index == loop.getInductionVar() && trips &&
+        getConstantIntValue(loop.getLowerBound()) == 0 &&
+        getConstantIntValue(loop.getStep()) == 1 &&
+        trips->getSExtValue() == inserted.getDest().getType().getDimSize(axis))
+      return axis;
+  return std::nullopt;
+}
+
+FailureOr<Value> ElementPuller::pullLoop(scf::ForOp op, unsigned result,
+                                         ArrayRef<Value> indices) {
+  FailureOr<Value> begin = pull(op.getInitArgs()[result], indices);
+  if (failed(begin))
+    return failure();
+  BlockArgument argument = op.getRegionIterArgs()[result];
+  llvm::scope_exit leave([&] {
+    carried.erase(argument);
+    iterations.erase(op.getInductionVar());
+  });
+  auto pullYielded = [&](Value number, Value element) {
+    iterations.map(op.getInductionVar(), number);
+    carried[argument] = {SmallVector<Value>(indices), element, {}};
+    return pull(op.getYieldedValues()[result], indices);
+  };
+  // The one iteration that may write the element.
+  if (std::optional<size_t> axis = findInsertedAxis(op, result))
+    return pullYielded(indices[*axis], *begin);
+  FailureOr<Value> low = computeScalar(op.getLowerBound());
+  FailureOr<Value> high = computeScalar(op.getUpperBound());
+  FailureOr<Value> step = computeScalar(op.getStep());
+  if (failed(low) || failed(high) || failed(step))
+    return failure();
+  setInsertionPoint(scopes.size() - 1);
+  auto loop =
+      scf::ForOp::create(builder, op.getLoc(), *low, *high, *step, *begin);
+  scopes.push_back({loop.getBody(), loop, false});
+  FailureOr<Value> element =
+      pullYielded(loop.getInductionVar(), loop.getRegionIterArgs().front());
+  scopes.pop_back();
+  if (failed(element))
+    return failure();
+  builder.setInsertionPointToEnd(loop.getBody());
+  scf::YieldOp::create(builder, op.getLoc(), *element);
+  return loop.getResult(0);
+}
+
+FailureOr<Value> ElementPuller::pullInserted(tensor::InsertOp op,
+                                             ArrayRef<Value> indices) {
+  SmallVector<Value> own;
+  Value condition;
+  for (auto [index, wanted] : llvm::zip(op.getIndices(), indices)) {
+    FailureOr<Value> number = computeScalar(index);
+    if (failed(number))
+      return failure();
+    own.push_back(*number);
+    if (*number == wanted)
+      continue;
+    setInsertionPoint(findLevel({*number, wanted}));
+    condition = both(condition, arith::CmpIOp::create(builder, op.getLoc(),
+                                                      arith::CmpIPredicate::eq,
+                                                      *number, wanted));
+  }
+  auto inserted = [&]() -> FailureOr<Value> {
+    // Here these indices are those.
+    auto known = carried.find(op.getDest());
+    if (known != carried.end())
+      known->second.others = own;
+    FailureOr<Value> scalar = computeScalar(op.getScalar());
+    if (auto still = carried.find(op.getDest()); still != carried.end())
+      still->second.others.clear();
+    return scalar;
+  };
+  return choose(condition, op.getScalar().getType(), inserted,
+                [&] { return pull(op.getDest(), indices); });
+}
