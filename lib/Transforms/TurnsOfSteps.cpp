@@ -90,7 +90,7 @@ std::optional<TurnsOfSteps> TurnsOfSteps::add(ModuleOp module, const Job &job) {
   builder.setInsertionPointAfter(every);
   auto step = cast<ScheduleOp>(builder.clone(*every));
   step.setSymName(schedules::kTurnStep);
-  TurnsOfSteps turns(step, SegmentAttr::getTable(module), job.copies);
+  TurnsOfSteps turns(step, SegmentAttr::getTable(module), job);
   turns.findSegments();
   auto isKept = [&](int64_t number) {
     return llvm::is_contained(step.getKeeps(), number);
@@ -132,7 +132,14 @@ int64_t TurnsOfSteps::countCopies(int64_t bytes) const {
   int64_t most = std::min((bytes - sharedBytes) / copyBytes, allCopies);
   if (most < 1)
     return 0;
-  return llvm::divideCeil(allCopies, llvm::divideCeil(allCopies, most));
+  // A thread computes whole copies. One that is left over is shared out kernel
+  // by kernel, which takes longer than a turn with less in it.
+  int64_t unit = threads;
+  while (unit > most)
+    unit /= 2;
+  int64_t turns = llvm::divideCeil(allCopies, most / unit * unit);
+  int64_t copies = llvm::divideCeil(allCopies, turns);
+  return std::min<int64_t>(llvm::divideCeil(copies, unit) * unit, allCopies);
 }
 
 int64_t TurnsOfSteps::countMoved() const {

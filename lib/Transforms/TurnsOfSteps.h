@@ -40,8 +40,10 @@ public:
   static std::optional<TurnsOfSteps> add(ModuleOp module, const Job &job);
 
   ScheduleOp getStep() const { return step; }
-  /// Copies of a turn whose state takes at most so many bytes, in as few turns,
-  /// of the same size, as there can be; 0: not even one's does.
+  /// Copies of a turn whose state takes at most so many bytes: as many for each
+  /// thread that memory is planned for, or else for each half, quarter, … of
+  /// the threads, in as few turns, of the same size, as there can be then. 0:
+  /// not even one copy's does.
   int64_t countCopies(int64_t bytes) const;
   /// Bytes that are read and written, for each step: turns are taken to go from
   /// line to line of the log.
@@ -58,8 +60,9 @@ public:
              int64_t event);
 
 private:
-  TurnsOfSteps(ScheduleOp step, ArrayAttr table, int64_t copies)
-      : step(step), table(table), allCopies(copies) {}
+  TurnsOfSteps(ScheduleOp step, ArrayAttr table, const Job &job)
+      : step(step), table(table), allCopies(job.copies),
+        threads(std::max<int64_t>(job.memoryThreads, 1)) {}
 
   void findSegments();
   SegmentAttr getSegment(int64_t number) const {
@@ -69,7 +72,7 @@ private:
 
   ScheduleOp step;
   ArrayAttr table;
-  int64_t allCopies;
+  int64_t allCopies, threads;
   std::set<int64_t> segments, written; ///< that are spilled and outlive steps
   int64_t sharedBytes = 0, copyBytes = 0;
 };
