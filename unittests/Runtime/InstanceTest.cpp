@@ -475,7 +475,7 @@ TEST(Instance, RefusesUnknownDevices) {
   options.device = "cpu:x";
   expectRefusal(program.get(), options, HFTA_USAGE,
                 "device 'cpu:x': expected cpu, or a kind and a number as in "
-                "cpu:0");
+                "cuda:0");
   options.device = "cpu:1";
   expectRefusal(program.get(), options, HFTA_USAGE,
                 "device 'cpu:1': there is one cpu");

@@ -15,6 +15,10 @@ namespace mlir::hfta {
 #define GEN_PASS_DECL_CONVERTHFTATORUNTIME
 #include "Hfta/Conversion/Passes.h.inc"
 
+/// Of a program for GPUs: the hfta_image_table of its kernels, which code
+/// generation defines.
+inline constexpr llvm::StringLiteral kImagesSymbol = "hfta_images";
+
 } // namespace mlir::hfta
 
 #endif // HFTA_CONVERSION_HFTATORUNTIME_H

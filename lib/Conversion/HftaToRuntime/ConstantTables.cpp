@@ -99,6 +99,14 @@ FlatSymbolRefAttr ConstantTables::table(StringRef name, ArrayRef<Record> rows) {
   return getReference(global);
 }
 
+FlatSymbolRefAttr ConstantTables::external(StringRef name) {
+  builder.setInsertionPointToEnd(module.getBody());
+  auto global = LLVM::GlobalOp::create(
+      builder, module.getLoc(), builder.getI8Type(), /*isConstant=*/true,
+      LLVM::Linkage::External, name, Attribute());
+  return getReference(global);
+}
+
 void ConstantTables::exported(StringRef name, const Record &record) {
   Field field = Field::record(record);
   LLVM::GlobalOp global =

@@ -118,6 +118,8 @@ public:
   FlatSymbolRefAttr doubles(StringRef name, ArrayRef<double> values);
   FlatSymbolRefAttr integers(StringRef name, ArrayRef<int64_t> values);
   FlatSymbolRefAttr indices(StringRef name, ArrayRef<uint32_t> values);
+  /// A symbol of this name that is defined later.
+  FlatSymbolRefAttr external(StringRef name);
   /// One struct under exactly this name, visible to the linker.
   void exported(StringRef name, const Record &record);
 

@@ -6,6 +6,7 @@
 #include "ProgramTable.h"
 #include "TaskTables.h"
 
+#include "Hfta/Conversion/HftaToRuntime.h"
 #include "Hfta/Conversion/LowerKernels.h"
 #include "Hfta/Dialect/Hfta/IR/Settings.h"
 #include "Hfta/Dialect/Hfta/IR/Training.h"
@@ -506,6 +507,9 @@ void ProgramBuilder::setJob() {
       .set(&hfta_program::metric, text(job.metric))
       .set(&hfta_program::cpu_features,
            text(target ? target.getFeatures() : ""))
+      .set(&hfta_program::images, target && target.getKind() == TargetKind::cuda
+                                      ? tables.external(kImagesSymbol)
+                                      : FlatSymbolRefAttr())
       .set(&hfta_program::plan_json, text(plan.empty() ? "{}" : plan))
       .set(&hfta_program::copies, job.copies)
       .set(&hfta_program::batch, job.batch)

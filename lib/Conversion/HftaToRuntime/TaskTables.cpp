@@ -73,8 +73,11 @@ FailureOr<Record> TaskTables::getLaunch(LaunchOp launch) {
   for (auto [number, size] : llvm::enumerate(bytes.asArrayRef()))
     bindings.push_back(getBinding(launch, number, size));
   StringRef name = launch.getKernel();
-  auto entry =
-      FlatSymbolRefAttr::get(module.getContext(), (name + "/entry").str());
+  auto threads = kernel->getAttrOfType<IntegerAttr>("hfta.block_threads");
+  FlatSymbolRefAttr entry;
+  if (!threads)
+    entry =
+        FlatSymbolRefAttr::get(module.getContext(), (name + "/entry").str());
   name.consume_front(names::kKernelPrefix);
   return Record(
       StructRecord<hfta_launch>()
@@ -87,7 +90,9 @@ FailureOr<Record> TaskTables::getLaunch(LaunchOp launch) {
           .set(&hfta_launch::joins, launch.getJoins())
           .set(&hfta_launch::items, items.getInt())
           .set(&hfta_launch::lanes, lanes ? lanes.getInt() : 0)
-          .set(&hfta_launch::scratch_bytes, scratch.getInt()));
+          .set(&hfta_launch::scratch_bytes, scratch.getInt())
+          .set(&hfta_launch::block_threads, threads ? threads.getInt() : 0)
+          .set(&hfta_launch::reserved, 0));
 }
 
 FlatSymbolRefAttr TaskTables::getSegments(ArrayRef<int64_t> numbers) {

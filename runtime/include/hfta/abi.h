@@ -50,7 +50,13 @@
   M(s, bindings)                                                               \
   M(s, binding_count)                                                          \
   M(s, per_copy)                                                               \
-  M(s, copy) M(s, joins) M(s, items) M(s, lanes) M(s, scratch_bytes)
+  M(s, copy)                                                                   \
+  M(s, joins)                                                                  \
+  M(s, items) M(s, lanes) M(s, scratch_bytes) M(s, block_threads)              \
+      M(s, reserved)
+#define HFTA_ABI_IMAGE(M, s)                                                   \
+  M(s, data) M(s, bytes) M(s, chip) M(s, kind) M(s, reserved)
+#define HFTA_ABI_IMAGE_TABLE(M, s) M(s, images) M(s, count)
 #define HFTA_ABI_EXTENT(M, s) M(s, segment) M(s, reserved) M(s, bytes)
 #define HFTA_ABI_TASK(M, s)                                                    \
   M(s, name)                                                                   \
@@ -160,7 +166,7 @@
   M(s, model_of_copy)                                                          \
   M(s, arena_bytes)                                                            \
   M(s, device_bytes)                                                           \
-  M(s, memory_threads) M(s, spill_directory) M(s, step_seconds)
+  M(s, memory_threads) M(s, spill_directory) M(s, step_seconds) M(s, images)
 
 /// STRUCT(struct, list of its members)
 #define HFTA_ABI_STRUCTS(STRUCT)                                               \
@@ -169,6 +175,8 @@
   STRUCT(hfta_tensor, HFTA_ABI_TENSOR)                                         \
   STRUCT(hfta_binding, HFTA_ABI_BINDING)                                       \
   STRUCT(hfta_launch, HFTA_ABI_LAUNCH)                                         \
+  STRUCT(hfta_image, HFTA_ABI_IMAGE)                                           \
+  STRUCT(hfta_image_table, HFTA_ABI_IMAGE_TABLE)                               \
   STRUCT(hfta_extent, HFTA_ABI_EXTENT)                                         \
   STRUCT(hfta_task, HFTA_ABI_TASK)                                             \
   STRUCT(hfta_place, HFTA_ABI_PLACE)                                           \
@@ -224,6 +232,11 @@
   E(HFTA_TENSOR_CHECKPOINT)                                                    \
   E(HFTA_TENSOR_EXPORT)                                                        \
   E(HFTA_TENSOR_SHARED)
+#define HFTA_ABI_ACCESS(E) E(HFTA_ACCESS_READ) E(HFTA_ACCESS_WRITE)
+#define HFTA_ABI_IMAGE_KIND(E)                                                 \
+  E(HFTA_IMAGE_CUBIN)                                                          \
+  E(HFTA_IMAGE_PTX)                                                            \
+  E(HFTA_IMAGE_EMULATED)
 #define HFTA_ABI_COMMAND_KIND(E)                                               \
   E(HFTA_COMMAND_RUN)                                                          \
   E(HFTA_COMMAND_TRANSFER)                                                     \
@@ -277,6 +290,8 @@
   ENUM(hfta_segment_role, HFTA_ABI_SEGMENT_ROLE)                               \
   ENUM(hfta_residency, HFTA_ABI_RESIDENCY)                                     \
   ENUM(hfta_tensor_flag, HFTA_ABI_TENSOR_FLAG)                                 \
+  ENUM(hfta_access, HFTA_ABI_ACCESS)                                           \
+  ENUM(hfta_image_kind, HFTA_ABI_IMAGE_KIND)                                   \
   ENUM(hfta_command_kind, HFTA_ABI_COMMAND_KIND)                               \
   ENUM(hfta_contents, HFTA_ABI_CONTENTS)                                       \
   ENUM(hfta_repeat_kind, HFTA_ABI_REPEAT_KIND)                                 \

@@ -169,6 +169,7 @@ struct hfta_device {
 extern const hfta_device_functions *const hfta_device_kinds[];
 
 extern const hfta_device_functions hfta_device_cpu;
+extern const hfta_device_functions hfta_device_cuda;
 extern const hfta_device_functions hfta_device_paced;
 
 /// Opens "cpu", "KIND:INDEX" or "KIND:FILE". `options->index` and

@@ -43,6 +43,10 @@ hfta_memory_plan hfta_program_memory(const hfta_program *program, int threads);
 /// Whether some segments of it lie in a store.
 bool hfta_program_spills(const hfta_program *program);
 
+/// The device that a program's tasks run on, where `text` names another one or
+/// is NULL: "cpu", or "cuda:0" of a program with images.
+const char *hfta_program_device(const hfta_program *program, const char *text);
+
 /// As many as are asked for; of 0, one a processor, but no more than memory is
 /// planned for.
 int hfta_program_threads(const hfta_program *program, int64_t threads);

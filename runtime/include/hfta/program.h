@@ -173,8 +173,10 @@ typedef struct hfta_binding {
 
 /// A kernel that runs once a copy, once for all copies, or for one copy alone.
 typedef struct hfta_launch {
-  hfta_kernel kernel;
-  const char *name; ///< for profiles and messages
+  hfta_kernel kernel; ///< NULL in a program with images: theirs is the one of
+                      ///< this name, in which `$` stands for all but letters,
+                      ///< digits and `_`
+  const char *name;   ///< for profiles and messages
   const hfta_binding *bindings;
   uint32_t binding_count; ///< at most HFTA_MAX_BINDINGS
   uint32_t per_copy;      ///< 1: once a copy; 0: once
@@ -186,8 +188,37 @@ typedef struct hfta_launch {
   int64_t lanes; ///< 0: `kernel` computes an item; else it is an
                  ///< hfta_lanes_kernel in truth. Lanes times binding_count are
                  ///< at most HFTA_MAX_BINDINGS
-  uint64_t scratch_bytes;
+  uint64_t scratch_bytes; ///< of a thread of the CPU or of a GPU
+  uint32_t block_threads; ///< of a GPU; 0 without images
+  uint32_t reserved;
 } hfta_launch;
+
+/// What code for a GPU is made of.
+typedef enum hfta_image_kind {
+  HFTA_IMAGE_CUBIN = 0,   ///< machine code: for chips of its major version,
+                          ///< from its minor one on
+  HFTA_IMAGE_PTX = 1,     ///< text with a zero behind it: for chips from its
+                          ///< own on
+  HFTA_IMAGE_EMULATED = 2 ///< a shared library for the host's processor, for
+                          ///< the emulated driver alone
+} hfta_image_kind;
+
+/// A part of the kernels, for one chip. A kernel's parameters are an address
+/// and a distance in bytes from copy to copy for each binding, and the address
+/// of scratch memory, a thread's behind another's, copies last. It is launched
+/// with as many blocks as its items need, (blocks, 1, copies).
+typedef struct hfta_image {
+  const void *data;
+  uint64_t bytes;
+  const char *chip; ///< "sm_80"
+  uint32_t kind;    ///< hfta_image_kind
+  uint32_t reserved;
+} hfta_image;
+
+typedef struct hfta_image_table {
+  const hfta_image *images;
+  uint64_t count;
+} hfta_image_table;
 
 /// Flag of a task that may run for some copies, then for others: nothing that
 /// it computes for a copy or for all of them depends on another copy, and it
@@ -469,6 +500,8 @@ typedef struct hfta_program {
   int64_t memory_threads; ///< for which memory is planned at most; 0: any
   const char *spill_directory; ///< of the memory clause; "" or NULL: none given
   double step_seconds; ///< that a step is expected to take; 0: nobody knows
+  const hfta_image_table *images; ///< of its kernels, which run on a GPU; NULL:
+                                  ///< they run on the CPU
 } hfta_program;
 
 #ifdef __cplusplus

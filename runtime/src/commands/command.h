@@ -92,7 +92,7 @@ typedef struct hfta_spill_arguments {
 #define HFTA_OPTION_DEVICE(target)                                             \
   {.name = "--device",                                                         \
    .argument = "DEVICE",                                                       \
-   .help = "where to compute: cpu, which is the default",                      \
+   .help = "where to compute: cpu, or of a program for GPUs cuda:K (0)",       \
    .text = (target)}
 #define HFTA_OPTION_DATA(target)                                               \
   {.name = "--data",                                                           \

@@ -439,9 +439,9 @@ static int parse(const hfta_invocation *invocation, bench *self,
        .spills = true},
       {.name = "--device",
        .argument = "DEVICE",
-       .help = "where to compute: cpu, which is the default; or\n"
-               "paced:COSTS.json: tasks only take the time that a run with\n"
-               "--phases --json has measured",
+       .help = "where to compute: cpu, or of a program for GPUs cuda:K (0);\n"
+               "or paced:COSTS.json: tasks only take the time that a run\n"
+               "with --phases --json has measured",
        .text = &out->device},
       HFTA_OPTION_RANKS(&out->ranks),
       HFTA_OPTION_MPI(&out->ranks),

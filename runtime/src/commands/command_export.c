@@ -120,6 +120,8 @@ int hfta_command_export(const hfta_invocation *invocation) {
     return hfta_report(invocation, status, error.message);
   // No task but `init` runs.
   hfta_workload workload = hfta_workload_of(NULL, copy, 1);
+  // Not even that where it would need a GPU.
+  workload.is_loaded = checkpoint && invocation->program->images;
   hfta_instance *instance = NULL;
   spill.checkpoint = checkpoint;
   code = hfta_open_instance(invocation, &workload, 1, NULL, checkpoint, &spill,

@@ -45,14 +45,14 @@ static const command commands[] = {
      "[--data DIR] [--epochs N | --steps N] [--log FILE.jsonl]\n"
      "           [--log-every N] [--checkpoint DIR [--every N] [--keep N]]\n"
      "           [--resume | --overwrite] [--only K,K] [--threads N]\n"
-     "           [--device cpu] [--ranks auto|1] [--mpi LIBRARY]\n"
+     "           [--device DEVICE] [--ranks auto|1] [--mpi LIBRARY]\n"
      "           [--rank-timeout S] [--no-progress]\n"
      "           [--trace FILE.json [--trace-steps N]]",
      "train the copies", hfta_command_train, can_train,
      "train this job alone (default: all, one after the other)",
      "[--seats P [--scheduler NAME] [--workload FILE.json]]"},
     {"eval",
-     "[--data DIR] [--checkpoint DIR] [--threads N] [--device cpu]\n"
+     "[--data DIR] [--checkpoint DIR] [--threads N] [--device DEVICE]\n"
      "           [--ranks auto|1] [--mpi LIBRARY] [--rank-timeout S]",
      "loss and metric on the test data", hfta_command_eval, can_evaluate, NULL,
      NULL},
@@ -61,7 +61,7 @@ static const command commands[] = {
      NULL},
     {"run",
      "--input NAME=FILE.npy ... --output DIR [--copy K]\n"
-     "           [--checkpoint DIR] [--threads N] [--device cpu]",
+     "           [--checkpoint DIR] [--threads N] [--device DEVICE]",
      "apply one copy to arrays, and write NAME.npy for each output",
      hfta_command_run, NULL, NULL, NULL},
     {"info", "[--json | --schedule] [--threads N]",
@@ -69,7 +69,7 @@ static const command commands[] = {
      "tell of this job (default: list the jobs)", "[--seats P] [--data DIR]"},
     {"bench",
      "[--steps N] [--json] [--phases] [--only K,K]\n"
-     "           [--threads N] [--device cpu|paced:COSTS.json]\n"
+     "           [--threads N] [--device DEVICE]\n"
      "           [--ranks auto|1] [--mpi LIBRARY] [--rank-timeout S]\n"
      "           [--trace FILE.json [--trace-steps N]]",
      "time steps on synthetic data in memory", hfta_command_bench, NULL, NULL,

@@ -2,6 +2,7 @@
 
 #include "hfta/device.h"
 
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -53,7 +54,13 @@ hfta_status hfta_device_open(const char *text,
   if (parse_name(text, &own.index) == 0)
     return hfta_fail(error, HFTA_USAGE,
                      "device '%s': expected cpu, or a kind and a number as in "
-                     "cpu:0",
+                     "cuda:0",
+                     text);
+  bool is_for_gpus = options->program && options->program->images;
+  if (functions == &hfta_device_cpu && is_for_gpus)
+    return hfta_fail(error, HFTA_UNSUPPORTED,
+                     "device '%s' is not available: this program was compiled "
+                     "for cuda",
                      text);
   if (functions)
     return functions->open(&own, out, error);

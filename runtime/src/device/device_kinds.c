@@ -9,4 +9,4 @@
 #include <stddef.h>
 
 const hfta_device_functions *const hfta_device_kinds[] = {
-    &hfta_device_cpu, &hfta_device_paced, NULL};
+    &hfta_device_cpu, &hfta_device_cuda, &hfta_device_paced, NULL};

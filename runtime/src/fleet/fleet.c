@@ -127,13 +127,16 @@ static void on_promoted(void *argument, int64_t number) {
 static hfta_status open_seat(hfta_fleet *self, seat *out, int places,
                              hfta_error *error) {
   const hfta_fleet_options *options = &self->options;
-  hfta_device_options device = {.threads = options->threads, .queues = 1};
+  const hfta_program *program = own_program(options, 0);
+  hfta_device_options device = {
+      .threads = options->threads, .queues = 1, .program = program};
   for (int64_t i = 0; i < options->models; ++i)
     device.scratch_bytes =
         larger(device.scratch_bytes,
                hfta_program_scratch_bytes(own_program(options, i)));
-  hfta_status status = hfta_device_open(
-      options->device ? options->device : "cpu", &device, &out->device, error);
+  hfta_status status =
+      hfta_device_open(hfta_program_device(program, options->device), &device,
+                       &out->device, error);
   for (int i = 0; i < places && status == HFTA_OK; ++i) {
     void *arena = NULL;
     status = out->device->functions->allocate(out->device, self->arena_bytes,

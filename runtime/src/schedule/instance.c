@@ -76,6 +76,8 @@ static hfta_status start(hfta_instance *instance, bool is_new) {
   instance->has_gradients = false;
   instance->accumulations = 0;
   reset_scalars(instance);
+  if (instance->workload.is_loaded)
+    return HFTA_OK;
   hfta_schedule_call call = {.name = "initialize",
                              .micro_batches = instance->program->micro_batches};
   return hfta_instance_run(instance, &call);
@@ -231,13 +233,17 @@ static hfta_status open_device(hfta_instance *instance, hfta_worker *worker,
       .segments = program->segment_count,
       .copies = program->copies,
       .program = program};
+  const char *text = hfta_program_device(program, options->device);
+  if (instance->workload.is_loaded) {
+    text = "cpu";
+    device_options.program = NULL;
+  }
   const hfta_seat *seat = instance->workload.seat;
   if (worker != instance->workers)
     device_options.beside = instance->workers->device;
   else if (seat)
     device_options.beside = seat->device;
-  return hfta_worker_open_device(
-      worker, options->device ? options->device : "cpu", &device_options);
+  return hfta_worker_open_device(worker, text, &device_options);
 }
 
 static hfta_status open_workers(hfta_instance *instance,
@@ -280,8 +286,10 @@ static hfta_status find_reads(hfta_instance *instance) {
 
 /// Memory is given when it is touched: too much of it would end the process
 /// much later, without a word. `bytes` is what the process could have before it
-/// made the device.
+/// made the device. A GPU tells by itself what it has.
 static hfta_status check_memory(hfta_instance *instance, uint64_t bytes) {
+  if (instance->program->images)
+    return HFTA_OK;
   hfta_memory_plan plan = hfta_workload_memory(
       instance->program, &instance->workload, hfta_instance_threads(instance));
   // Who lends a seat has seen to what belongs to it.

@@ -95,7 +95,16 @@ bool hfta_program_spills(const hfta_program *program) {
   return false;
 }
 
+const char *hfta_program_device(const hfta_program *program, const char *text) {
+  if (text)
+    return text;
+  return program->images ? "cuda:0" : "cpu";
+}
+
 int hfta_program_threads(const hfta_program *program, int64_t threads) {
+  // All copies go at once on a GPU.
+  if (program->images)
+    return program->copies < INT32_MAX ? (int)program->copies : INT32_MAX;
   if (threads > 0)
     return (int)threads;
   int count = hfta_pool_default_threads();

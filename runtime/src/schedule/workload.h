@@ -14,6 +14,8 @@
 typedef struct hfta_workload {
   bool is_all;          ///< every schedule
   const char *schedule; ///< else those of this name, one a stage; NULL: none
+  bool is_loaded;       ///< not even initial values are computed: a checkpoint
+                        ///< brings all that is asked of it, on any machine
   int64_t first_copy;
   int64_t copies;
   int32_t stage;   ///< of a worker; -1: no stage's

@@ -418,7 +418,7 @@ def Hfta_ComparePredicateAttr
 //===----------------------------------------------------------------------===//
 
 def Hfta_TargetKind : I32EnumAttr<"TargetKind", "kind of device", [
-    I32EnumAttrCase<"cpu", 0>]> {
+    I32EnumAttrCase<"cpu", 0>, I32EnumAttrCase<"cuda", 1>]> {
   let cppNamespace = "::mlir::hfta";
   let genSpecializedAttr = 0;
 }
@@ -443,7 +443,8 @@ def Hfta_TargetAttr : Hfta_Attr<"Target", "target"> {
   let description = [{
     A module's `hfta.target`, from phase `linalg` on. What generated code looks
     like follows from it and from nothing else that a machine has; what is
-    computed, to the last bit, doesn't follow from it.
+    computed, to the last bit, doesn't follow from it, but for the kind: sums on
+    a GPU may have another order than those on a CPU.
 
     ```mlir
     module attributes {hfta.target = #hfta.target<cpu, vector_bytes = 64,
@@ -456,7 +457,8 @@ def Hfta_TargetAttr : Hfta_Attr<"Target", "target"> {
     `fma_units` are a core's pipes for vectors. `caches` are those for data that
     a core goes through, the first level first. `features` are the instructions
     that code may use, by the names of /proc/cpuinfo, which a program checks
-    before it runs; `llvm_features` are the same for LLVM.
+    before it runs; `llvm_features` are the same for LLVM. Of a module for GPUs
+    (`cuda`) all this is the host's, which runs no kernels.
 
     Constraints:
     - (C1) vectors have 16, 32 or 64 bytes.

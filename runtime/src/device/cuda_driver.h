@@ -1,0 +1,107 @@
+//===- cuda_driver.h - The functions of NVIDIA's driver ---------*- C -*-===//
+//
+// What is used of the driver API, in declarations of our own: programs are
+// built without a CUDA toolkit, and the library is opened when a GPU is asked
+// for. Types, codes and argument lists are those of NVIDIA's cuda.h, with which
+// a test compares them where there is one.
+//===----------------------------------------------------------------------===//
+
+#ifndef HFTA_SRC_DEVICE_CUDA_DRIVER_H
+#define HFTA_SRC_DEVICE_CUDA_DRIVER_H
+
+#include "hfta/status.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+typedef int hfta_cu_result; ///< 0: success
+typedef int hfta_cu_device;
+typedef uint64_t hfta_cu_address;
+typedef struct CUctx_st *hfta_cu_context;
+typedef struct CUmod_st *hfta_cu_module;
+typedef struct CUfunc_st *hfta_cu_function;
+typedef struct CUstream_st *hfta_cu_stream;
+typedef struct CUevent_st *hfta_cu_event;
+typedef void (*hfta_cu_host_function)(void *argument);
+
+enum {
+  HFTA_CU_NO_DEVICE = 100,
+  HFTA_CU_OUT_OF_MEMORY = 2,
+  HFTA_CU_INVALID_IMAGE = 200,
+  HFTA_CU_NO_BINARY_FOR_GPU = 209,
+  HFTA_CU_UNSUPPORTED_PTX_VERSION = 222,
+  HFTA_CU_COMPUTE_CAPABILITY_MAJOR = 75,
+  HFTA_CU_COMPUTE_CAPABILITY_MINOR = 76,
+  HFTA_CU_STREAM_NON_BLOCKING = 1,
+  HFTA_CU_EVENT_DISABLE_TIMING = 2
+};
+
+/// X(member, the driver's name, arguments)
+#define HFTA_CU_FUNCTIONS(X)                                                   \
+  X(init, "cuInit", (unsigned flags))                                          \
+  X(driver_version, "cuDriverGetVersion", (int *version))                      \
+  X(device_count, "cuDeviceGetCount", (int *count))                            \
+  X(device_get, "cuDeviceGet", (hfta_cu_device * device, int ordinal))         \
+  X(device_name, "cuDeviceGetName",                                            \
+    (char *name, int length, hfta_cu_device device))                           \
+  X(device_attribute, "cuDeviceGetAttribute",                                  \
+    (int *value, int attribute, hfta_cu_device device))                        \
+  X(context_retain, "cuDevicePrimaryCtxRetain",                                \
+    (hfta_cu_context * context, hfta_cu_device device))                        \
+  X(context_release, "cuDevicePrimaryCtxRelease_v2", (hfta_cu_device device))  \
+  X(context_set, "cuCtxSetCurrent", (hfta_cu_context context))                 \
+  X(memory_info, "cuMemGetInfo_v2", (size_t *available, size_t *total))        \
+  X(memory_allocate, "cuMemAlloc_v2",                                          \
+    (hfta_cu_address * address, size_t bytes))                                 \
+  X(memory_free, "cuMemFree_v2", (hfta_cu_address address))                    \
+  X(memory_set, "cuMemsetD8Async",                                             \
+    (hfta_cu_address to, unsigned char value, size_t bytes,                    \
+     hfta_cu_stream stream))                                                   \
+  X(memory_copy, "cuMemcpyAsync",                                              \
+    (hfta_cu_address to, hfta_cu_address from, size_t bytes,                   \
+     hfta_cu_stream stream))                                                   \
+  X(module_load, "cuModuleLoadData",                                           \
+    (hfta_cu_module * module, const void *image))                              \
+  X(module_unload, "cuModuleUnload", (hfta_cu_module module))                  \
+  X(module_function, "cuModuleGetFunction",                                    \
+    (hfta_cu_function * function, hfta_cu_module module, const char *name))    \
+  X(launch_kernel, "cuLaunchKernel",                                           \
+    (hfta_cu_function function, unsigned grid_x, unsigned grid_y,              \
+     unsigned grid_z, unsigned block_x, unsigned block_y, unsigned block_z,    \
+     unsigned shared_bytes, hfta_cu_stream stream, void **parameters,          \
+     void **extra))                                                            \
+  X(launch_host, "cuLaunchHostFunc",                                           \
+    (hfta_cu_stream stream, hfta_cu_host_function function, void *argument))   \
+  X(stream_create, "cuStreamCreate",                                           \
+    (hfta_cu_stream * stream, unsigned flags))                                 \
+  X(stream_destroy, "cuStreamDestroy_v2", (hfta_cu_stream stream))             \
+  X(stream_synchronize, "cuStreamSynchronize", (hfta_cu_stream stream))        \
+  X(stream_wait, "cuStreamWaitEvent",                                          \
+    (hfta_cu_stream stream, hfta_cu_event event, unsigned flags))              \
+  X(event_create, "cuEventCreate", (hfta_cu_event * event, unsigned flags))    \
+  X(event_record, "cuEventRecord",                                             \
+    (hfta_cu_event event, hfta_cu_stream stream))                              \
+  X(event_destroy, "cuEventDestroy_v2", (hfta_cu_event event))                 \
+  X(error_name, "cuGetErrorName", (hfta_cu_result result, const char **name))  \
+  X(error_text, "cuGetErrorString", (hfta_cu_result result, const char **text))
+
+typedef struct hfta_cuda {
+#define HFTA_CU_MEMBER(member, name, arguments)                                \
+  hfta_cu_result(*member) arguments;
+  HFTA_CU_FUNCTIONS(HFTA_CU_MEMBER)
+#undef HFTA_CU_MEMBER
+  int is_emulated; ///< it runs images of kind HFTA_IMAGE_EMULATED, and no
+                   ///< others
+} hfta_cuda;
+
+/// The functions of libcuda.so.1, which stays open from the first success on.
+/// HFTA_UNSUPPORTED where there is no driver, or one that lacks a function.
+/// Threads: any, one at a time.
+hfta_status hfta_cuda_load(const hfta_cuda **out, hfta_error *error);
+
+/// Fills the error with the name of a call and what its result means: codes of
+/// HFTA_INTERNAL. `of` says what it was for; NULL: nothing.
+hfta_status hfta_cuda_fail(const hfta_cuda *cuda, hfta_cu_result result,
+                           const char *call, const char *of, hfta_error *error);
+
+#endif // HFTA_SRC_DEVICE_CUDA_DRIVER_H

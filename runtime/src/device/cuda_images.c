@@ -1,0 +1,202 @@
+//===- cuda_images.c - A program's kernels on a GPU -----------------------===//
+
+#include "device/cuda_images.h"
+
+#include <ctype.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { NAME_BYTES = 512 };
+
+//===----------------------------------------------------------------------===//
+// Which images
+//===----------------------------------------------------------------------===//
+
+/// 10 times the major version and the minor one; 0: no name of a chip.
+static int version_of(const char *chip, bool *is_specific) {
+  if (strncmp(chip, "sm_", 3) != 0)
+    return 0;
+  char *end;
+  long version = strtol(chip + 3, &end, 10);
+  *is_specific = *end != '\0';
+  return (int)version;
+}
+
+/// How well an image suits: the higher the better, 0: not at all.
+static int rate(const hfta_image *image, uint32_t kind,
+                const hfta_cuda_chip *chip) {
+  bool is_specific;
+  int version = version_of(image->chip, &is_specific);
+  int own = 10 * chip->major + chip->minor;
+  if (image->kind != kind || version == 0 || version > own ||
+      (is_specific && version != own))
+    return 0;
+  if (kind != HFTA_IMAGE_PTX && version / 10 != chip->major)
+    return 0;
+  return 2 * version + is_specific;
+}
+
+/// The image of a kind that suits best; all of its chip belong to it.
+static const hfta_image *choose(const hfta_image_table *table, uint32_t kind,
+                                const hfta_cuda_chip *chip) {
+  const hfta_image *best = NULL;
+  int best_rate = 0;
+  for (uint64_t i = 0; i < table->count; ++i) {
+    int own = rate(&table->images[i], kind, chip);
+    if (own > best_rate) {
+      best_rate = own;
+      best = &table->images[i];
+    }
+  }
+  return best;
+}
+
+static hfta_status fail_without(const hfta_image_table *table,
+                                const hfta_cuda_chip *chip, hfta_error *error) {
+  char list[256] = "";
+  const char *last = "";
+  for (uint64_t i = 0; i < table->count; ++i) {
+    const hfta_image *image = &table->images[i];
+    if (strcmp(last, image->chip) == 0)
+      continue;
+    last = image->chip;
+    size_t length = strlen(list);
+    snprintf(list + length, sizeof(list) - length, "%s%s", length ? ", " : "",
+             last);
+  }
+  return hfta_fail(error, HFTA_UNSUPPORTED,
+                   "the program has no code for this GPU ('%s', sm_%d%d) but "
+                   "for %s: compile it with hftac --chip=sm_%d%d",
+                   chip->name, chip->major, chip->minor,
+                   table->count ? list : "none", chip->major, chip->minor);
+}
+
+//===----------------------------------------------------------------------===//
+// Loading
+//===----------------------------------------------------------------------===//
+
+static void unload_modules(hfta_cuda_images *self) {
+  for (uint32_t i = 0; i < self->count; ++i)
+    self->cuda->module_unload(self->modules[i]);
+  self->count = 0;
+}
+
+/// All images of the same chip and kind; the first result that is no success.
+static hfta_cu_result load_parts(hfta_cuda_images *self,
+                                 const hfta_image_table *table,
+                                 const hfta_image *chosen) {
+  hfta_cu_result result = 0;
+  for (uint64_t i = 0; i < table->count && result == 0; ++i) {
+    const hfta_image *image = &table->images[i];
+    if (image->kind != chosen->kind || strcmp(image->chip, chosen->chip) != 0)
+      continue;
+    result = self->cuda->module_load(&self->modules[self->count], image->data);
+    self->count += result == 0;
+  }
+  if (result != 0)
+    unload_modules(self);
+  return result;
+}
+
+static bool is_refusal(hfta_cu_result result) {
+  return result == HFTA_CU_INVALID_IMAGE ||
+         result == HFTA_CU_NO_BINARY_FOR_GPU ||
+         result == HFTA_CU_UNSUPPORTED_PTX_VERSION;
+}
+
+static hfta_status load_modules(hfta_cuda_images *self,
+                                const hfta_image_table *table,
+                                const hfta_cuda_chip *chip, hfta_error *error) {
+  static const uint32_t real[] = {HFTA_IMAGE_CUBIN, HFTA_IMAGE_PTX},
+                        emulated[] = {HFTA_IMAGE_EMULATED};
+  bool is_emulated = self->cuda->is_emulated;
+  const uint32_t *kinds = is_emulated ? emulated : real;
+  uint32_t kind_count = is_emulated ? 1 : 2;
+  hfta_cu_result result = 0;
+  for (uint32_t i = 0; i < kind_count; ++i) {
+    const hfta_image *chosen = choose(table, kinds[i], chip);
+    if (!chosen)
+      continue;
+    result = load_parts(self, table, chosen);
+    if (result == 0)
+      return HFTA_OK;
+    if (!is_refusal(result))
+      break;
+  }
+  if (result == 0)
+    return fail_without(table, chip, error);
+  if (!is_refusal(result))
+    return hfta_cuda_fail(self->cuda, result, "cuModuleLoadData", NULL, error);
+  hfta_cuda_fail(self->cuda, result, "cuModuleLoadData", NULL, error);
+  return hfta_fail(error, HFTA_UNSUPPORTED,
+                   "the GPU's driver can't load the program's code, install a "
+                   "newer driver: %s",
+                   error ? error->message : "");
+}
+
+/// The kernel's name in images.
+static void name_function(const hfta_launch *launch, char *out) {
+  size_t length = 0;
+  for (const char *at = launch->name; *at && length + 1 < NAME_BYTES; ++at)
+    out[length++] = isalnum((unsigned char)*at) || *at == '_' ? *at : '$';
+  out[length] = '\0';
+}
+
+static hfta_status find_function(hfta_cuda_images *self,
+                                 const hfta_launch *launch,
+                                 hfta_cu_function *out, hfta_error *error) {
+  char name[NAME_BYTES];
+  name_function(launch, name);
+  hfta_cu_result result = HFTA_CU_INVALID_IMAGE;
+  for (uint32_t i = 0; i < self->count && result != 0; ++i)
+    result = self->cuda->module_function(out, self->modules[i], name);
+  if (result == 0)
+    return HFTA_OK;
+  return hfta_cuda_fail(self->cuda, result, "cuModuleGetFunction", launch->name,
+                        error);
+}
+
+static hfta_status find_functions(hfta_cuda_images *self,
+                                  const hfta_program *program,
+                                  hfta_error *error) {
+  uint64_t count = 0;
+  for (uint32_t i = 0; i < program->task_count; ++i)
+    count += program->tasks[i].launch_count;
+  self->functions = calloc(count + 1, sizeof(*self->functions));
+  self->first = calloc((size_t)program->task_count + 1, sizeof(*self->first));
+  if (!self->functions || !self->first)
+    return hfta_fail(error, HFTA_UNSUPPORTED, "not enough memory for a device");
+  hfta_status status = HFTA_OK;
+  uint64_t next = 0;
+  for (uint32_t i = 0; i < program->task_count; ++i) {
+    const hfta_task *task = &program->tasks[i];
+    self->first[i] = next;
+    for (uint32_t j = 0; j < task->launch_count && status == HFTA_OK; ++j)
+      status = find_function(self, &task->launches[j], &self->functions[next++],
+                             error);
+  }
+  return status;
+}
+
+hfta_status hfta_cuda_images_load(const hfta_cuda *cuda,
+                                  const hfta_program *program,
+                                  const hfta_cuda_chip *chip,
+                                  hfta_cuda_images *out, hfta_error *error) {
+  *out = (hfta_cuda_images){.cuda = cuda};
+  out->modules = calloc(program->images->count + 1, sizeof(*out->modules));
+  if (!out->modules)
+    return hfta_fail(error, HFTA_UNSUPPORTED, "not enough memory for a device");
+  hfta_status status = load_modules(out, program->images, chip, error);
+  return status == HFTA_OK ? find_functions(out, program, error) : status;
+}
+
+void hfta_cuda_images_unload(hfta_cuda_images *images) {
+  if (images->cuda)
+    unload_modules(images);
+  free(images->modules);
+  free(images->functions);
+  free(images->first);
+  *images = (hfta_cuda_images){0};
+}

@@ -1,0 +1,114 @@
+//===- cuda_launch.c - Tasks on a GPU -------------------------------------===//
+
+#include "device/cuda_launch.h"
+
+static uint64_t count_blocks(const hfta_launch *launch) {
+  return ((uint64_t)launch->items + launch->block_threads - 1) /
+         launch->block_threads;
+}
+
+uint64_t hfta_cuda_scratch_bytes(const hfta_program *program) {
+  uint64_t most = 0;
+  for (uint32_t i = 0; i < program->task_count; ++i)
+    for (uint32_t j = 0; j < program->tasks[i].launch_count; ++j) {
+      const hfta_launch *launch = &program->tasks[i].launches[j];
+      uint64_t copies = launch->per_copy ? (uint64_t)program->copies : 1;
+      uint64_t bytes = launch->scratch_bytes * count_blocks(launch) *
+                       launch->block_threads * copies;
+      most = bytes > most ? bytes : most;
+    }
+  return most;
+}
+
+static int64_t copy_at(const hfta_task_call *call, int64_t position) {
+  return call->copies ? call->copies[position] : position;
+}
+
+static int64_t slab_at(const hfta_task_call *call, int64_t position) {
+  return call->slabs ? call->slabs[position] : position;
+}
+
+/// How many copies from a position on lie at equal distances.
+static int64_t count_together(const hfta_task_call *call, int64_t position) {
+  int64_t count = 1;
+  while (position + count < call->copy_count &&
+         copy_at(call, position + count) == copy_at(call, position) + count &&
+         slab_at(call, position + count) == slab_at(call, position) + count)
+    ++count;
+  return count;
+}
+
+/// The address of the first copy, and the distance to the next one's, of each
+/// operand.
+static void bind(const hfta_cuda_launcher *self, const hfta_task_call *call,
+                 const hfta_launch *launch, int64_t copy, int64_t slab) {
+  uint64_t *next = self->parameters;
+  for (uint32_t i = 0; i < launch->binding_count; ++i) {
+    const hfta_binding *binding = &launch->bindings[i];
+    bool in_turn = binding->in_slabs && !call->keeps[binding->segment];
+    uint64_t place = (uint64_t)(in_turn ? slab : copy);
+    *next++ = (uint64_t)(uintptr_t)call->segments[binding->segment] +
+              binding->offset + binding->copy_stride * place;
+    *next++ = binding->copy_stride;
+  }
+  *next++ = self->scratch;
+  // The emulated driver finds their end by a NULL.
+  size_t count = (size_t)(next - self->parameters);
+  for (size_t i = 0; i < count; ++i)
+    self->places[i] = &self->parameters[i];
+  self->places[count] = NULL;
+}
+
+/// A kernel for `count` copies from a position of the call's list on.
+static hfta_cu_result
+launch_for(const hfta_cuda_launcher *self, hfta_cu_stream stream,
+           const hfta_task_call *call, const hfta_launch *launch,
+           hfta_cu_function function, int64_t position, int64_t count) {
+  bool of_copies = launch->per_copy || launch->copy >= 0;
+  bind(self, call, launch, of_copies ? copy_at(call, position) : 0,
+       of_copies ? slab_at(call, position) : position);
+  return self->cuda->launch_kernel(function, (unsigned)count_blocks(launch), 1,
+                                   (unsigned)count, launch->block_threads, 1, 1,
+                                   0, stream, self->places, NULL);
+}
+
+static hfta_cu_result launch_one(const hfta_cuda_launcher *self,
+                                 hfta_cu_stream stream,
+                                 const hfta_task_call *call,
+                                 const hfta_launch *launch,
+                                 hfta_cu_function function) {
+  hfta_cu_result result = 0;
+  if (launch->items == 0)
+    return result;
+  if (launch->per_copy) {
+    for (int64_t at = 0, count; at < call->copy_count && result == 0;
+         at += count) {
+      count = count_together(call, at);
+      result = launch_for(self, stream, call, launch, function, at, count);
+    }
+    return result;
+  }
+  int64_t position = 0;
+  while (launch->copy >= 0 && position < call->copy_count &&
+         copy_at(call, position) != launch->copy)
+    ++position;
+  if (launch->copy < 0 || position < call->copy_count)
+    result = launch_for(self, stream, call, launch, function, position, 1);
+  return result;
+}
+
+hfta_cu_result hfta_cuda_launch(const hfta_cuda_launcher *launcher,
+                                hfta_cu_stream stream,
+                                const hfta_task_call *call, uint32_t number,
+                                const hfta_launch **failed) {
+  const hfta_cu_function *functions =
+      launcher->images->functions + launcher->images->first[number];
+  for (uint32_t i = 0; i < call->task->launch_count; ++i) {
+    *failed = &call->task->launches[i];
+    hfta_cu_result result =
+        launch_one(launcher, stream, call, *failed, functions[i]);
+    if (result != 0)
+      return result;
+  }
+  return 0;
+}

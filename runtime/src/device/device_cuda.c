@@ -1,0 +1,536 @@
+//===- device_cuda.c - An NVIDIA GPU as a device --------------------------===//
+//
+// A queue is a stream of the driver's, an event one of its events. Nothing is
+// waited for but in `wait`; what fails in between is told there. Where somebody
+// observes, each command is waited for, and so timed.
+//===----------------------------------------------------------------------===//
+
+#include "device/cuda_launch.h"
+#include "hfta/device.h"
+#include "system/clock.h"
+
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/// A function of the host's that a stream calls.
+typedef struct host_work {
+  struct cuda_device *device;
+  hfta_host_call call;
+  struct host_work *next;
+} host_work;
+
+typedef struct cuda_device {
+  hfta_device base;
+  const hfta_cuda *cuda;
+  const hfta_program *program;
+  int index, threads;
+  uint32_t queue_count, event_count;
+  hfta_cu_device device;
+  hfta_cu_context context;
+  hfta_cuda_chip chip;
+  hfta_cuda_images images;
+  hfta_cu_stream *streams;
+  hfta_cu_event *events;
+  bool *is_recorded;
+  hfta_cu_address scratch;
+  uint64_t *parameters; ///< of a launch
+  void **parameter_places;
+  host_work *host_works; ///< since the last wait
+  const hfta_observer *observer;
+  hfta_status status; ///< since the last wait
+  hfta_error error;
+  hfta_status host_status; ///< of calls of the host, by streams' threads
+  hfta_error host_error;
+  double computed;
+} cuda_device;
+
+static cuda_device *own(hfta_device *device) { return (cuda_device *)device; }
+
+//===----------------------------------------------------------------------===//
+// Errors
+//===----------------------------------------------------------------------===//
+
+/// Whether a call went well; the first that didn't is kept for `wait`.
+static bool note(cuda_device *self, hfta_cu_result result, const char *call,
+                 const char *of) {
+  if (result == 0)
+    return true;
+  if (self->status != HFTA_OK)
+    return false;
+  hfta_error reason;
+  self->status = hfta_cuda_fail(self->cuda, result, call, of, &reason);
+  hfta_fail(&self->error, self->status, "device 'cuda:%d': %s", self->index,
+            reason.message);
+  return false;
+}
+
+/// The calling thread works with this GPU from here on.
+static bool enter(cuda_device *self) {
+  return self->status == HFTA_OK &&
+         note(self, self->cuda->context_set(self->context), "cuCtxSetCurrent",
+              NULL);
+}
+
+//===----------------------------------------------------------------------===//
+// Opening
+//===----------------------------------------------------------------------===//
+
+static void cuda_close(hfta_device *device) {
+  cuda_device *self = own(device);
+  const hfta_cuda *cuda = self->cuda;
+  if (self->context) {
+    cuda->context_set(self->context);
+    hfta_cuda_images_unload(&self->images);
+    if (self->scratch)
+      cuda->memory_free(self->scratch);
+    for (uint32_t i = 0; self->events && i < self->event_count; ++i)
+      if (self->events[i])
+        cuda->event_destroy(self->events[i]);
+    for (uint32_t i = 0; self->streams && i < self->queue_count; ++i)
+      if (self->streams[i])
+        cuda->stream_destroy(self->streams[i]);
+    cuda->context_release(self->device);
+  }
+  free(self->events);
+  free(self->is_recorded);
+  free(self->streams);
+  free(self->parameters);
+  free(self->parameter_places);
+  free(self);
+}
+
+/// The calls that lead to a GPU, until one fails; `count` is of GPUs.
+static hfta_cu_result take_device(cuda_device *self, int *count,
+                                  const char **call) {
+  const hfta_cuda *cuda = self->cuda;
+  hfta_cuda_chip *chip = &self->chip;
+  hfta_cu_result result = 0;
+#define HFTA_CU_TRY(name, value)                                               \
+  if (result == 0) {                                                           \
+    *call = name;                                                              \
+    result = (value);                                                          \
+  }
+  HFTA_CU_TRY("cuInit", cuda->init(0))
+  HFTA_CU_TRY("cuDeviceGetCount", cuda->device_count(count))
+  if (result == 0 && self->index >= *count)
+    return 0;
+  HFTA_CU_TRY("cuDeviceGet", cuda->device_get(&self->device, self->index))
+  HFTA_CU_TRY("cuDeviceGetName",
+              cuda->device_name(chip->name, sizeof(chip->name), self->device))
+  HFTA_CU_TRY("cuDeviceGetAttribute",
+              cuda->device_attribute(
+                  &chip->major, HFTA_CU_COMPUTE_CAPABILITY_MAJOR, self->device))
+  HFTA_CU_TRY("cuDeviceGetAttribute",
+              cuda->device_attribute(
+                  &chip->minor, HFTA_CU_COMPUTE_CAPABILITY_MINOR, self->device))
+  HFTA_CU_TRY("cuDevicePrimaryCtxRetain",
+              cuda->context_retain(&self->context, self->device))
+#undef HFTA_CU_TRY
+  return result;
+}
+
+static hfta_status find_chip(cuda_device *self, hfta_error *error) {
+  int count = 0;
+  const char *call = NULL;
+  hfta_cu_result result = take_device(self, &count, &call);
+  if (result == HFTA_CU_NO_DEVICE || (result == 0 && count == 0))
+    return hfta_fail(error, HFTA_UNSUPPORTED,
+                     "device 'cuda:%d': this machine has a driver, but no "
+                     "NVIDIA GPU that may be used",
+                     self->index);
+  if (result == 0 && self->index >= count)
+    return hfta_fail(error, HFTA_USAGE,
+                     "device 'cuda:%d': expected a number below %d, which are "
+                     "the GPUs of this machine",
+                     self->index, count);
+  return result == 0 ? HFTA_OK
+                     : hfta_cuda_fail(self->cuda, result, call, NULL, error);
+}
+
+static bool create_streams(cuda_device *self,
+                           const hfta_device_options *options) {
+  bool works = true;
+  for (uint32_t i = 0; i < options->queues && works; ++i)
+    works = note(self,
+                 self->cuda->stream_create(&self->streams[i],
+                                           HFTA_CU_STREAM_NON_BLOCKING),
+                 "cuStreamCreate", NULL);
+  for (uint32_t i = 0; i < options->events && works; ++i)
+    works = note(self,
+                 self->cuda->event_create(&self->events[i],
+                                          HFTA_CU_EVENT_DISABLE_TIMING),
+                 "cuEventCreate", NULL);
+  return works;
+}
+
+static hfta_status begin(cuda_device *self, const hfta_device_options *options,
+                         hfta_error *error) {
+  self->queue_count = options->queues;
+  self->event_count = options->events;
+  self->streams = calloc((size_t)options->queues + 1, sizeof(*self->streams));
+  self->events = calloc((size_t)options->events + 1, sizeof(*self->events));
+  self->is_recorded = calloc((size_t)options->events + 1, sizeof(bool));
+  self->parameters = calloc(HFTA_CUDA_PARAMETERS, sizeof(*self->parameters));
+  self->parameter_places = calloc(HFTA_CUDA_PARAMETERS, sizeof(void *));
+  if (!self->streams || !self->events || !self->is_recorded ||
+      !self->parameters || !self->parameter_places)
+    return hfta_fail(error, HFTA_UNSUPPORTED, "not enough memory for a device");
+  hfta_status status = hfta_cuda_load(&self->cuda, error);
+  if (status == HFTA_OK)
+    status = find_chip(self, error);
+  if (status != HFTA_OK)
+    return status;
+  if (!enter(self) || !create_streams(self, options)) {
+    if (error)
+      *error = self->error;
+    return self->status;
+  }
+  status = hfta_cuda_images_load(self->cuda, options->program, &self->chip,
+                                 &self->images, error);
+  void *scratch = NULL;
+  if (status == HFTA_OK)
+    status = self->base.functions->allocate(
+        &self->base, hfta_cuda_scratch_bytes(options->program), 256, &scratch,
+        error);
+  self->scratch = (hfta_cu_address)(uintptr_t)scratch;
+  return status;
+}
+
+static hfta_status cuda_open(const hfta_device_options *options,
+                             hfta_device **out, hfta_error *error) {
+  *out = NULL;
+  if (!options->program || !options->program->images)
+    return hfta_fail(error, HFTA_UNSUPPORTED,
+                     "device 'cuda:%d' is not available: this program was "
+                     "compiled for cpu",
+                     options->index);
+  if (options->beside)
+    return hfta_fail(error, HFTA_UNSUPPORTED,
+                     "device 'cuda:%d': several jobs, or workers of a "
+                     "pipeline, at the same time aren't supported on a GPU in "
+                     "this version",
+                     options->index);
+  cuda_device *self = calloc(1, sizeof(*self));
+  if (!self)
+    return hfta_fail(error, HFTA_UNSUPPORTED, "not enough memory for a device");
+  self->base.functions = &hfta_device_cuda;
+  self->program = options->program;
+  self->index = options->index;
+  self->threads = options->threads;
+  hfta_status status = begin(self, options, error);
+  if (status == HFTA_OK)
+    *out = &self->base;
+  else
+    cuda_close(&self->base);
+  return status;
+}
+
+static int cuda_threads(const hfta_device *device) {
+  return ((const cuda_device *)device)->threads;
+}
+
+//===----------------------------------------------------------------------===//
+// Memory
+//===----------------------------------------------------------------------===//
+
+static hfta_status fail_memory(cuda_device *self, uint64_t bytes,
+                               hfta_error *error) {
+  size_t available = 0, total = 0;
+  self->cuda->memory_info(&available, &total);
+  return hfta_fail(error, HFTA_UNSUPPORTED,
+                   "device 'cuda:%d' ('%s') needs %llu bytes more, of which "
+                   "%llu are free: train fewer copies in one program, or "
+                   "smaller batches",
+                   self->index, self->chip.name, (unsigned long long)bytes,
+                   (unsigned long long)available);
+}
+
+/// The driver aligns all memory to 256 bytes.
+static hfta_status cuda_allocate(hfta_device *device, uint64_t bytes,
+                                 uint64_t alignment, void **out,
+                                 hfta_error *error) {
+  (void)alignment;
+  cuda_device *self = own(device);
+  *out = NULL;
+  if (bytes == 0)
+    return HFTA_OK;
+  hfta_cu_address address = 0;
+  const char *call = "cuCtxSetCurrent";
+  hfta_cu_result result = self->cuda->context_set(self->context);
+  if (result == 0) {
+    call = "cuMemAlloc";
+    result = self->cuda->memory_allocate(&address, bytes);
+  }
+  if (result == HFTA_CU_OUT_OF_MEMORY)
+    return fail_memory(self, bytes, error);
+  if (result == 0) {
+    call = "cuMemsetD8Async";
+    result = self->cuda->memory_set(address, 0, bytes, self->streams[0]);
+  }
+  if (result == 0) {
+    call = "cuStreamSynchronize";
+    result = self->cuda->stream_synchronize(self->streams[0]);
+  }
+  if (result == 0) {
+    *out = (void *)(uintptr_t)address;
+    return HFTA_OK;
+  }
+  if (address)
+    self->cuda->memory_free(address);
+  return hfta_cuda_fail(self->cuda, result, call, NULL, error);
+}
+
+static void cuda_release(hfta_device *device, void *memory, uint64_t bytes) {
+  (void)bytes;
+  cuda_device *self = own(device);
+  if (memory && self->cuda->context_set(self->context) == 0)
+    self->cuda->memory_free((hfta_cu_address)(uintptr_t)memory);
+}
+
+static void *cuda_host_address(hfta_device *device, void *memory) {
+  (void)device;
+  (void)memory;
+  return NULL;
+}
+
+//===----------------------------------------------------------------------===//
+// Work
+//===----------------------------------------------------------------------===//
+
+/// What a command did, if somebody wants to know: it is waited for.
+static void tell(cuda_device *self, hfta_activity *activity, double from) {
+  if (!self->observer || self->status != HFTA_OK)
+    return;
+  note(self, self->cuda->stream_synchronize(self->streams[activity->queue]),
+       "cuStreamSynchronize", NULL);
+  activity->begin = from;
+  activity->end = hfta_now();
+  self->observer->done(self->observer->argument, activity);
+}
+
+static double now_if_observed(const cuda_device *self) {
+  return self->observer ? hfta_now() : 0;
+}
+
+static void cuda_fill(hfta_device *device, uint32_t queue, void *to,
+                      uint64_t bytes) {
+  cuda_device *self = own(device);
+  if (bytes == 0 || !enter(self))
+    return;
+  double from = now_if_observed(self);
+  note(self,
+       self->cuda->memory_set((hfta_cu_address)(uintptr_t)to, 0, bytes,
+                              self->streams[queue]),
+       "cuMemsetD8Async", NULL);
+  tell(
+      self,
+      &(hfta_activity){
+          .kind = HFTA_ACTIVITY_FILL, .queue = queue, .to = to, .bytes = bytes},
+      from);
+}
+
+/// The driver tells the host's addresses from its own.
+static void cuda_copy(hfta_device *device, uint32_t queue, void *to,
+                      const void *from, uint64_t bytes) {
+  cuda_device *self = own(device);
+  if (bytes == 0 || !enter(self))
+    return;
+  double begin = now_if_observed(self);
+  note(self,
+       self->cuda->memory_copy((hfta_cu_address)(uintptr_t)to,
+                               (hfta_cu_address)(uintptr_t)from, bytes,
+                               self->streams[queue]),
+       "cuMemcpyAsync", NULL);
+  tell(
+      self,
+      &(hfta_activity){
+          .kind = HFTA_ACTIVITY_COPY, .queue = queue, .to = to, .bytes = bytes},
+      begin);
+}
+
+/// hftac makes no program for a GPU that has a store.
+static void refuse_store(cuda_device *self) {
+  if (self->status == HFTA_OK)
+    self->status = hfta_fail(&self->error, HFTA_UNSUPPORTED,
+                             "device 'cuda:%d': nothing is spilled from a GPU "
+                             "in this version",
+                             self->index);
+}
+
+static void cuda_fetch(hfta_device *device, uint32_t queue, hfta_store *store,
+                       uint64_t first, uint64_t count, void *to,
+                       uint64_t bytes) {
+  (void)queue, (void)store, (void)first, (void)count, (void)to, (void)bytes;
+  refuse_store(own(device));
+}
+
+static void cuda_evict(hfta_device *device, uint32_t queue, hfta_store *store,
+                       uint64_t first, uint64_t count, const void *from,
+                       uint64_t bytes) {
+  (void)queue, (void)store, (void)first, (void)count, (void)from, (void)bytes;
+  refuse_store(own(device));
+}
+
+//===----------------------------------------------------------------------===//
+// Kernels
+//===----------------------------------------------------------------------===//
+
+static void cuda_run(hfta_device *device, uint32_t queue,
+                     const hfta_task_call *call, uint32_t number) {
+  cuda_device *self = own(device);
+  if (!enter(self))
+    return;
+  double from = now_if_observed(self);
+  const hfta_cuda_launcher launcher = {self->cuda, &self->images, self->scratch,
+                                       self->parameters,
+                                       self->parameter_places};
+  const hfta_launch *failed = NULL;
+  hfta_cu_result result =
+      hfta_cuda_launch(&launcher, self->streams[queue], call, number, &failed);
+  if (result != 0) {
+    char of[512];
+    snprintf(of, sizeof(of), "kernel '%s' of task '%s'", failed->name,
+             call->task->name);
+    note(self, result, "cuLaunchKernel", of);
+  }
+  tell(self,
+       &(hfta_activity){.kind = HFTA_ACTIVITY_RUN,
+                        .queue = queue,
+                        .number = number,
+                        .call = call},
+       from);
+  if (self->observer)
+    self->computed += hfta_now() - from;
+}
+
+//===----------------------------------------------------------------------===//
+// The host, and order
+//===----------------------------------------------------------------------===//
+
+/// On a thread of the driver's; the host's next `wait` reads what it notes.
+static void call_host(void *argument) {
+  host_work *work = argument;
+  cuda_device *self = work->device;
+  hfta_error error;
+  hfta_status status = work->call.function(work->call.argument, &error);
+  if (status != HFTA_OK && self->host_status == HFTA_OK) {
+    self->host_status = status;
+    self->host_error = error;
+  }
+}
+
+static void cuda_call(hfta_device *device, uint32_t queue,
+                      const hfta_host_call *call) {
+  cuda_device *self = own(device);
+  if (!enter(self))
+    return;
+  double from = now_if_observed(self);
+  host_work *work = calloc(1, sizeof(*work));
+  if (!work) {
+    self->status = hfta_fail(&self->error, HFTA_UNSUPPORTED,
+                             "not enough memory for a call of the host");
+    return;
+  }
+  *work = (host_work){self, *call, self->host_works};
+  self->host_works = work;
+  note(self, self->cuda->launch_host(self->streams[queue], call_host, work),
+       "cuLaunchHostFunc", NULL);
+  tell(self,
+       &(hfta_activity){
+           .kind = HFTA_ACTIVITY_CALL, .queue = queue, .post = call->post},
+       from);
+}
+
+static void cuda_record(hfta_device *device, uint32_t queue, uint32_t event) {
+  cuda_device *self = own(device);
+  if (enter(self))
+    self->is_recorded[event] = note(
+        self,
+        self->cuda->event_record(self->events[event], self->streams[queue]),
+        "cuEventRecord", NULL);
+}
+
+static void cuda_await(hfta_device *device, uint32_t queue, uint32_t event) {
+  cuda_device *self = own(device);
+  if (self->is_recorded[event] && enter(self))
+    note(self,
+         self->cuda->stream_wait(self->streams[queue], self->events[event], 0),
+         "cuStreamWaitEvent", NULL);
+}
+
+/// Nobody's threads run kernels.
+static void cuda_use_threads(hfta_device *device, hfta_device *of) {
+  (void)device;
+  (void)of;
+}
+
+static void cuda_go_first(hfta_device *device) { (void)device; }
+
+static double cuda_computed(hfta_device *device) {
+  return own(device)->computed;
+}
+
+static hfta_status take_error(cuda_device *self, hfta_error *error) {
+  hfta_status status = self->status;
+  const hfta_error *reason = &self->error;
+  if (status == HFTA_OK) {
+    status = self->host_status;
+    reason = &self->host_error;
+  }
+  if (status != HFTA_OK)
+    hfta_fail(error, status, "%s", reason->message);
+  self->status = self->host_status = HFTA_OK;
+  return status;
+}
+
+static hfta_status cuda_wait_for(hfta_device *device, uint64_t queues,
+                                 hfta_error *error) {
+  cuda_device *self = own(device);
+  for (uint32_t i = 0; i < self->queue_count; ++i) {
+    bool is_meant = queues >> (i < 63 ? i : 63) & 1;
+    if (is_meant && (self->status != HFTA_OK || enter(self)))
+      note(self, self->cuda->stream_synchronize(self->streams[i]),
+           "cuStreamSynchronize", "what was launched before");
+  }
+  if (queues == UINT64_MAX)
+    while (self->host_works) {
+      host_work *work = self->host_works;
+      self->host_works = work->next;
+      free(work);
+    }
+  return take_error(self, error);
+}
+
+static hfta_status cuda_wait(hfta_device *device, hfta_error *error) {
+  return cuda_wait_for(device, UINT64_MAX, error);
+}
+
+static void cuda_observe(hfta_device *device, const hfta_observer *observer) {
+  own(device)->observer = observer;
+}
+
+const hfta_device_functions hfta_device_cuda = {
+    .kind = "cuda",
+    .open = cuda_open,
+    .close = cuda_close,
+    .threads = cuda_threads,
+    .allocate = cuda_allocate,
+    .release = cuda_release,
+    .fill = cuda_fill,
+    .copy = cuda_copy,
+    .fetch = cuda_fetch,
+    .evict = cuda_evict,
+    .run = cuda_run,
+    .call = cuda_call,
+    .record = cuda_record,
+    .await = cuda_await,
+    .use_threads = cuda_use_threads,
+    .go_first = cuda_go_first,
+    .computed = cuda_computed,
+    .wait = cuda_wait,
+    .wait_for = cuda_wait_for,
+    .observe = cuda_observe,
+    .host_address = cuda_host_address,
+};
