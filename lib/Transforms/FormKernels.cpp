@@ -44,8 +44,8 @@ namespace {
 
 class KernelFormer {
 public:
-  KernelFormer(func::FuncOp task, const CopyUses *uses)
-      : task(task), uses(uses) {}
+  KernelFormer(func::FuncOp task, const CopyUses *uses, bool joinsRows)
+      : task(task), uses(uses), joinsRows(joinsRows) {}
   void form();
 
 private:
@@ -54,6 +54,7 @@ private:
   void sinkStoredValues();
   void splitReductions();
   void grow(Operation *root);
+  bool isReductionOfRows(Operation *op, Operation *root) const;
   bool canJoin(Operation *op, Operation *root);
   bool hasRoom(const Members &members, Operation *op);
   bool allUsesAllow(Operation *op, Operation *root);
@@ -66,6 +67,7 @@ private:
 
   func::FuncOp task;
   const CopyUses *uses; ///< null where no copy is apart
+  bool joinsRows;       ///< reductions of rows with what uses them row by row
   DenseMap<Operation *, unsigned> position;
   /// The root of the kernel that an op belongs to, and each kernel's ops.
   DenseMap<Operation *, Operation *> rootOf;
@@ -118,10 +120,6 @@ static bool isOfRows(Operation *op, Operation *root) {
          ShapedType::getNumElements(kept) >= Order::kFewestRows;
 }
 
-static bool isReductionOfRows(Operation *op, Operation *root) {
-  return isa<ReduceOp>(op) && isOfRows(op, root);
-}
-
 /// What an operand is made of, behind a broadcast of rows.
 static Operation *getSource(Value operand) {
   Operation *op = operand.getDefiningOp();
@@ -170,6 +168,10 @@ bool KernelFormer::allUsesAllow(Operation *op, Operation *root) {
     return isRepeated(user) ? allUsesAllow(user, root)
                             : rootOf.lookup(user) == root;
   });
+}
+
+bool KernelFormer::isReductionOfRows(Operation *op, Operation *root) const {
+  return joinsRows && isa<ReduceOp>(op) && isOfRows(op, root);
 }
 
 bool KernelFormer::canJoin(Operation *op, Operation *root) {
@@ -442,7 +444,7 @@ struct FormKernelsPass : hfta::impl::HftaFormKernelsBase<FormKernelsPass> {
       uses.emplace(module, copies);
     for (func::FuncOp task : tasks) {
       storeLargeConstants(task, symbols);
-      KernelFormer(task, uses ? &*uses : nullptr).form();
+      KernelFormer(task, uses ? &*uses : nullptr, joinsRows).form();
       insertCopies(task);
     }
   }

@@ -236,6 +236,10 @@ def HftaFormKernels : Pass<"hfta-form-kernels", "::mlir::ModuleOp"> {
         -> tensor<4xf32, #hfta.copies<2>> { … }
     ```
   }];
+  let options = [
+    Option<"joinsRows", "join-rows", "bool", /*default=*/"true",
+           "compute reductions of rows together with what uses them row by row; "
+           "not where each element is computed by itself">];
   let dependentDialects = ["::mlir::hfta::HftaDialect"];
 }
 

@@ -220,7 +220,13 @@ Value ElementPuller::both(Value first, Value second) {
 // Elements of tensors
 //===----------------------------------------------------------------------===//
 
-FailureOr<Value> ElementPuller::pull(Value tensor, ArrayRef<Value> indices) {
+FailureOr<Value> ElementPuller::pull(Value tensor, ArrayRef<Value> wanted) {
+  // Of an axis of one element the index is known, however it was computed.
+  SmallVector<Value> indices(wanted);
+  for (auto [axis, size] :
+       llvm::enumerate(cast<RankedTensorType>(tensor.getType()).getShape()))
+    if (size == 1)
+      indices[axis] = index(0);
   Key key = {tensor.getAsOpaquePointer()};
   for (Value index : indices)
     key.push_back(index.getAsOpaquePointer());

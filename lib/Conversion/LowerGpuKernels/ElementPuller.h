@@ -34,7 +34,7 @@ public:
 
   /// The element of a tensor, or of what computes it; the indices lie in it.
   /// Fails with an error on an op that has no single elements.
-  FailureOr<Value> pull(Value tensor, ArrayRef<Value> indices);
+  FailureOr<Value> pull(Value tensor, ArrayRef<Value> wanted);
 
   /// An affine expression of indices.
   Value apply(AffineExpr expression, ArrayRef<Value> operands);
@@ -99,6 +99,8 @@ private:
   FailureOr<Value> pullLoop(scf::ForOp op, unsigned result,
                             ArrayRef<Value> indices);
   FailureOr<Value> pullCarried(Value argument, ArrayRef<Value> indices);
+  FailureOr<Value> pullWithin(Value tensor, ArrayRef<Value> indices,
+                              llvm::function_ref<FailureOr<Value>()> make);
   /// `inside` where the condition holds, else `outside`.
   FailureOr<Value> choose(Value condition, Type type,
                           llvm::function_ref<FailureOr<Value>()> inside,

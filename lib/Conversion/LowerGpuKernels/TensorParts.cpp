@@ -45,7 +45,8 @@ FailureOr<Value> ElementPuller::pullSlice(tensor::ExtractSliceOp op,
 FailureOr<Value> ElementPuller::pullInsertion(tensor::InsertSliceOp op,
                                               ArrayRef<Value> indices) {
   llvm::SmallBitVector dropped = op.getDroppedDims();
-  SmallVector<Value> from;
+  // Where the element is one that is inserted, `own` are its indices, too.
+  SmallVector<Value> from, own;
   Value condition;
   AffineExpr d0, d1;
   bindDims(builder.getContext(), d0, d1);
@@ -67,10 +68,14 @@ FailureOr<Value> ElementPuller::pullInsertion(tensor::InsertSliceOp op,
                        isMultiple(apply(d1 - d0, {*offset, index}), *stride));
     if (!dropped[axis])
       from.push_back(apply((d1 - d0).floorDiv(*stride), {*offset, index}));
+    own.push_back(*size == 1 ? *offset : index);
   }
   return choose(
       condition, op.getDestType().getElementType(),
-      [&] { return pull(op.getSource(), from); },
+      [&] {
+        return pullWithin(op.getDest(), own,
+                          [&] { return pull(op.getSource(), from); });
+      },
       [&] { return pull(op.getDest(), indices); });
 }
 
@@ -120,6 +125,19 @@ FailureOr<Value> ElementPuller::pullCarried(Value argument,
   return emitError(argument.getLoc(),
                    "is carried by a loop that reads other elements of it than "
                    "it writes");
+}
+
+/// What `make` gives, where these indices are those of the element that is
+/// carried, if `tensor` is.
+FailureOr<Value>
+ElementPuller::pullWithin(Value tensor, ArrayRef<Value> indices,
+                          llvm::function_ref<FailureOr<Value>()> make) {
+  if (auto known = carried.find(tensor); known != carried.end())
+    known->second.others.assign(indices.begin(), indices.end());
+  FailureOr<Value> value = make();
+  if (auto known = carried.find(tensor); known != carried.end())
+    known->second.others.clear();
+  return value;
 }
 
 /// The loop's number is the index of what is inserted, along some axis, and
@@ -195,16 +213,11 @@ FailureOr<Value> ElementPuller::pullInserted(tensor::InsertOp op,
                                                       arith::CmpIPredicate::eq,
                                                       *number, wanted));
   }
-  auto inserted = [&]() -> FailureOr<Value> {
-    // Here these indices are those.
-    auto known = carried.find(op.getDest());
-    if (known != carried.end())
-      known->second.others = own;
-    FailureOr<Value> scalar = computeScalar(op.getScalar());
-    if (auto still = carried.find(op.getDest()); still != carried.end())
-      still->second.others.clear();
-    return scalar;
-  };
-  return choose(condition, op.getScalar().getType(), inserted,
-                [&] { return pull(op.getDest(), indices); });
+  return choose(
+      condition, op.getScalar().getType(),
+      [&] {
+        return pullWithin(op.getDest(), own,
+                          [&] { return computeScalar(op.getScalar()); });
+      },
+      [&] { return pull(op.getDest(), indices); });
 }
