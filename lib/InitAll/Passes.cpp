@@ -63,8 +63,8 @@ void mlir::hfta::registerAllPasses() {
   registerHftaConversionPasses();
   registerHftaDriverPasses();
   registerHftaTransformsPasses();
+  registerLowerGpuKernelsPipelines();
   registerLowerKernelsPipeline();
   registerPipelines();
-  registerThreadsOnHostPipeline();
   registerUpstreamPasses();
 }

@@ -15,13 +15,37 @@ class OpPassManager;
 
 namespace mlir::hfta {
 
+#define GEN_PASS_DECL_CONVERTKERNELSTONVVM
+#define GEN_PASS_DECL_HFTACOLLECTGPUCODE
+#define GEN_PASS_DECL_HFTAEMULATEGPU
 #define GEN_PASS_DECL_HFTAKERNELSTOTHREADS
 #include "Hfta/Conversion/Passes.h.inc"
+
+/// On lowered kernels: the threads of a block.
+inline constexpr llvm::StringLiteral kBlockThreadsAttrName =
+    "hfta.block_threads";
+/// The module of what runs on a GPU, in the program's module.
+inline constexpr llvm::StringLiteral kGpuModuleName = "hfta.gpu";
+
+/// In emulated images: the registers of the thread that runs, an array of 32
+/// bits each: its number in its block, the block's threads, and the block's
+/// numbers along x and z. And what stands behind a kernel's name in that of the
+/// function that the driver calls.
+inline constexpr llvm::StringLiteral kEmulatedRegisters =
+    "hfta_emulated_registers";
+inline constexpr llvm::StringLiteral kEmulatedCallSuffix = "$call";
+
+/// The symbol of a kernel's entry point in images for GPUs.
+std::string getGpuEntryName(llvm::StringRef kernel);
+
+/// From kernels on tensors to entry points for NVIDIA GPUs, in the NVVM
+/// dialect.
+void buildLowerGpuKernelsPipeline(OpPassManager &pm);
 
 /// From kernels on tensors to functions of the host's processor, of which each
 /// call does a thread's work: to run what threads compute without a GPU.
 void buildThreadsOnHostPipeline(OpPassManager &pm);
-void registerThreadsOnHostPipeline();
+void registerLowerGpuKernelsPipelines();
 
 } // namespace mlir::hfta
 

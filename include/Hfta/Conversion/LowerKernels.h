@@ -91,6 +91,20 @@ void buildLowerKernelsPipeline(OpPassManager &pm,
 void registerLowerKernelsPipeline();
 /// The last part of it: from kernels that are loops on memory.
 void buildKernelFunctionsPipeline(OpPassManager &pm);
+/// The same but for the conversion to LLVM itself.
+void buildKernelLoopsPipeline(OpPassManager &pm);
+
+/// A kernel that is an LLVM function: of pointers to `buffers` buffers, of all
+/// lanes, the item of each lane, and scratch memory.
+struct LoweredKernel {
+  StringAttr name;
+  Location loc;
+  unsigned buffers, lanes;
+};
+
+/// Converts kernels that are loops on memory, without entry points, and the
+/// constants that they read.
+FailureOr<SmallVector<LoweredKernel>> convertKernelsToLLVM(ModuleOp module);
 
 /// Functions as polynomials, those that have none as calls of the C library,
 /// powers with integer exponents as products. `canScale` tells whether

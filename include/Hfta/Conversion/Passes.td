@@ -152,6 +152,76 @@ def HftaDistributeKernels
     "::mlir::tensor::TensorDialect"];
 }
 
+def ConvertKernelsToNVVM : Pass<"convert-kernels-to-nvvm", "::mlir::ModuleOp"> {
+  let summary = "Convert kernels that do a thread's work to NVVM";
+  let description = [{
+    Converts kernels as `convert-kernels-to-llvm` does, but their entry points
+    are what an NVIDIA GPU launches as (blocks, 1, copies): of each operand the
+    address of the launch's first copy and the bytes from copy to copy, then
+    memory from which each thread takes its own scratch memory. A thread whose
+    number is that of an element computes it. The entry's name is the kernel's
+    without `kernel/`, in which `$` stands for what PTX's names can't have;
+    `hfta.block_threads` on the kernel tells the threads of a block.
+
+    Before:
+    ```mlir
+    func.func private @"kernel/forward.0"(%x: memref<300xf32>, %out: memref<300xf32>,
+                                          %element: index, %scratch: memref<?xi8>)
+        attributes {hfta.items = 300 : i64, hfta.kernel, …}
+    ```
+    After:
+    ```mlir
+    llvm.func internal @"kernel/forward.0"(!llvm.ptr, !llvm.ptr, i64, !llvm.ptr)
+        attributes {hfta.block_threads = 256 : i64, …}
+    llvm.func @forward$0(%x: !llvm.ptr, %x_stride: i64, %out: !llvm.ptr,
+                         %out_stride: i64, %scratch: !llvm.ptr)
+        attributes {nvvm.kernel, nvvm.maxntid = array<i32: 256>}
+    ```
+  }];
+  let dependentDialects = ["::mlir::LLVM::LLVMDialect", "::mlir::NVVM::NVVMDialect"];
+}
+
+def HftaCollectGpuCode : Pass<"hfta-collect-gpu-code", "::mlir::ModuleOp"> {
+  let summary = "Move what runs on a GPU to a module of its own";
+  let description = [{
+    Entry points of kernels, and what they call and read, go to a nested module
+    `hfta.gpu`, from which images for chips are made; what is left is the host's.
+
+    ```mlir
+    llvm.func internal @"kernel/forward.0"(…)
+    llvm.func @forward$0(…) attributes {nvvm.kernel}
+    // becomes
+    module @hfta.gpu {
+      llvm.func internal @"kernel/forward.0"(…)
+      llvm.func @forward$0(…) attributes {nvvm.kernel}
+    }
+    ```
+  }];
+}
+
+def HftaEmulateGpu : Pass<"hfta-emulate-gpu", "::mlir::ModuleOp"> {
+  let summary = "Make kernels of a GPU functions for the host's processor";
+  let description = [{
+    Of a module of what runs on a GPU. Registers are read from an array
+    `hfta_emulated_registers`, which whoever calls a kernel fills for each thread;
+    a function `NAME$call` takes pointers to the parameters of kernel NAME, as
+    the driver does. Whatever else the NVVM dialect has is refused.
+
+    Before:
+    ```mlir
+    llvm.func @forward$0(%x: !llvm.ptr, …) attributes {nvvm.kernel} {
+      %0 = nvvm.read.ptx.sreg.tid.x : i32
+    ```
+    After:
+    ```mlir
+    llvm.func internal @forward$0(%x: !llvm.ptr, …) {
+      %0 = llvm.load … : !llvm.ptr -> i32
+    …
+    llvm.func @forward$0$call(%parameters: !llvm.ptr)
+    ```
+  }];
+}
+
 def HftaExpandMath : Pass<"hfta-expand-math", "::mlir::ModuleOp"> {
   let summary = "Expand math functions in kernels";
   let description = [{
@@ -295,6 +365,9 @@ def HftaMatricesToLoops : Pass<"hfta-matrices-to-loops", "::mlir::func::FuncOp">
         attributes {hfta.items = 2 : i64, hfta.kernel}
     ```
   }];
+  let options = [
+    Option<"usesLanes", "lanes", "bool", /*default=*/"true",
+           "compute small matrices one in each lane of a vector">];
   let dependentDialects = [
     "::mlir::arith::ArithDialect", "::mlir::math::MathDialect",
     "::mlir::memref::MemRefDialect", "::mlir::scf::SCFDialect",

@@ -10,17 +10,33 @@
 using namespace mlir;
 using namespace mlir::hfta;
 
-void hfta::buildThreadsOnHostPipeline(OpPassManager &pm) {
-  pm.addNestedPass<func::FuncOp>(createHftaMatricesToLoops());
+/// From kernels on tensors to loops on memory that do a thread's work.
+static void addThreads(OpPassManager &pm) {
+  HftaMatricesToLoopsOptions matrices;
+  matrices.usesLanes = false;
+  pm.addNestedPass<func::FuncOp>(createHftaMatricesToLoops(matrices));
   pm.addNestedPass<func::FuncOp>(createCanonicalizerPass());
   pm.addNestedPass<func::FuncOp>(createCSEPass());
   pm.addPass(createHftaKernelsToThreads());
   pm.addNestedPass<func::FuncOp>(createCanonicalizerPass());
   pm.addNestedPass<func::FuncOp>(createCSEPass());
+}
+
+void hfta::buildLowerGpuKernelsPipeline(OpPassManager &pm) {
+  addThreads(pm);
+  buildKernelLoopsPipeline(pm);
+  pm.addPass(createConvertKernelsToNVVM());
+}
+
+void hfta::buildThreadsOnHostPipeline(OpPassManager &pm) {
+  addThreads(pm);
   buildKernelFunctionsPipeline(pm);
 }
 
-void hfta::registerThreadsOnHostPipeline() {
+void hfta::registerLowerGpuKernelsPipelines() {
+  PassPipelineRegistration<>("hfta-lower-gpu-kernels",
+                             "Kernels on tensors to kernels of a GPU",
+                             buildLowerGpuKernelsPipeline);
   PassPipelineRegistration<>(
       "hfta-threads-on-host",
       "Kernels on tensors to LLVM functions that do a GPU thread's work",

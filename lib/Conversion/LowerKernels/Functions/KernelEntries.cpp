@@ -8,7 +8,7 @@
 using namespace mlir;
 using namespace mlir::hfta;
 
-void hfta::createEntry(ModuleOp module, const KernelSignature &kernel) {
+void hfta::createEntry(ModuleOp module, const LoweredKernel &kernel) {
   OpBuilder builder(module.getContext());
   Operation *callee = module.lookupSymbol(kernel.name);
   builder.setInsertionPointAfter(callee);

@@ -3,22 +3,16 @@
 #ifndef HFTA_LIB_CONVERSION_LOWERKERNELS_FUNCTIONS_KERNELENTRIES_H
 #define HFTA_LIB_CONVERSION_LOWERKERNELS_FUNCTIONS_KERNELENTRIES_H
 
+#include "Hfta/Conversion/LowerKernels.h"
+
 #include "mlir/IR/BuiltinOps.h"
 
 namespace mlir::hfta {
 
-/// A lowered kernel: pointers to `buffers` buffers, of all lanes, the item of
-/// each lane, scratch memory.
-struct KernelSignature {
-  StringAttr name;
-  Location loc;
-  unsigned buffers, lanes;
-};
-
 /// Adds `void name/entry(void *const *buffers, int64_t item, void *scratch)`,
 /// which loads the pointers and calls the kernel. Where there are several
 /// lanes, it has `const int64_t *items`.
-void createEntry(ModuleOp module, const KernelSignature &kernel);
+void createEntry(ModuleOp module, const LoweredKernel &kernel);
 
 } // namespace mlir::hfta
 

@@ -111,6 +111,44 @@ static void populatePatterns(LLVMTypeConverter &converter,
   ub::populateUBToLLVMConversionPatterns(converter, patterns);
 }
 
+static LogicalResult convertOps(ModuleOp module) {
+  MLIRContext *context = module.getContext();
+  LowerToLLVMOptions options(context);
+  options.useBarePtrCallConv = true;
+  LLVMTypeConverter converter(context, options);
+  RewritePatternSet patterns(context);
+  populatePatterns(converter, patterns);
+  LLVMConversionTarget target(*context);
+  target.addIllegalDialect<affine::AffineDialect, arith::ArithDialect,
+                           bufferization::BufferizationDialect,
+                           cf::ControlFlowDialect, func::FuncDialect,
+                           linalg::LinalgDialect, math::MathDialect,
+                           memref::MemRefDialect, scf::SCFDialect,
+                           tensor::TensorDialect, vector::VectorDialect>();
+  ConversionConfig config;
+  // The patterns never take back what they did.
+  config.allowPatternRollback = false;
+  return applyPartialConversion(collectOps(module), target, std::move(patterns),
+                                config);
+}
+
+FailureOr<SmallVector<LoweredKernel>>
+hfta::convertKernelsToLLVM(ModuleOp module) {
+  SmallVector<LoweredKernel> kernels;
+  for (auto kernel : module.getOps<func::FuncOp>()) {
+    if (!isKernel(kernel))
+      continue;
+    unsigned lanes = countLanes(kernel);
+    kernels.push_back({kernel.getSymNameAttr(), kernel.getLoc(),
+                       countBuffers(kernel), lanes});
+    kernel->setAttr(kOperandBytesAttrName, findOperandBytes(kernel));
+    addAttributes(kernel);
+  }
+  if (failed(convertOps(module)))
+    return failure();
+  return kernels;
+}
+
 namespace {
 struct ConvertKernelsToLLVMPass
     : hfta::impl::ConvertKernelsToLLVMBase<ConvertKernelsToLLVMPass> {
@@ -118,42 +156,12 @@ struct ConvertKernelsToLLVMPass
 
   void runOnOperation() override {
     ModuleOp module = getOperation();
-    SmallVector<KernelSignature> signatures;
-    for (auto kernel : module.getOps<func::FuncOp>()) {
-      if (!isKernel(kernel))
-        continue;
-      unsigned lanes = countLanes(kernel);
-      signatures.push_back({kernel.getSymNameAttr(), kernel.getLoc(),
-                            countBuffers(kernel), lanes});
-      kernel->setAttr(kOperandBytesAttrName, findOperandBytes(kernel));
-      addAttributes(kernel);
-    }
-    if (failed(convert(module)))
+    FailureOr<SmallVector<LoweredKernel>> kernels =
+        convertKernelsToLLVM(module);
+    if (failed(kernels))
       return signalPassFailure();
-    for (const KernelSignature &signature : signatures)
-      createEntry(module, signature);
-  }
-
-private:
-  LogicalResult convert(ModuleOp module) {
-    MLIRContext *context = &getContext();
-    LowerToLLVMOptions options(context);
-    options.useBarePtrCallConv = true;
-    LLVMTypeConverter converter(context, options);
-    RewritePatternSet patterns(context);
-    populatePatterns(converter, patterns);
-    LLVMConversionTarget target(*context);
-    target.addIllegalDialect<affine::AffineDialect, arith::ArithDialect,
-                             bufferization::BufferizationDialect,
-                             cf::ControlFlowDialect, func::FuncDialect,
-                             linalg::LinalgDialect, math::MathDialect,
-                             memref::MemRefDialect, scf::SCFDialect,
-                             tensor::TensorDialect, vector::VectorDialect>();
-    ConversionConfig config;
-    // The patterns never take back what they did.
-    config.allowPatternRollback = false;
-    return applyPartialConversion(collectOps(module), target,
-                                  std::move(patterns), config);
+    for (const LoweredKernel &kernel : *kernels)
+      createEntry(module, kernel);
   }
 };
 } // namespace

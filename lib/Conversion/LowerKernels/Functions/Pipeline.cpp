@@ -51,6 +51,11 @@ void hfta::buildLowerKernelsPipeline(OpPassManager &pm,
 }
 
 void hfta::buildKernelFunctionsPipeline(OpPassManager &pm) {
+  buildKernelLoopsPipeline(pm);
+  pm.addPass(createConvertKernelsToLLVM());
+}
+
+void hfta::buildKernelLoopsPipeline(OpPassManager &pm) {
   pm.addNestedPass<func::FuncOp>(createHftaPlanScratch());
   pm.addPass(createHftaExpandMath());
 
@@ -59,7 +64,6 @@ void hfta::buildKernelFunctionsPipeline(OpPassManager &pm) {
   addresses.addPass(memref::createExpandStridedMetadataPass());
   addresses.addPass(createLowerAffinePass());
   addCleanUp(addresses);
-  pm.addPass(createConvertKernelsToLLVM());
 }
 
 void hfta::registerLowerKernelsPipeline() {

@@ -89,11 +89,11 @@ static LogicalResult emit(LoopBuilder &builder, Operation *op,
   return op->emitError("has no lowering to loops");
 }
 
-static LogicalResult lower(func::FuncOp function, Operation *op) {
+static LogicalResult lower(func::FuncOp function, Operation *op,
+                           int64_t count) {
   Block &body = function.getBody().front();
   int64_t matrices =
       cast<RankedTensorType>(op->getResult(0).getType()).getDimSize(0);
-  int64_t count = countLanes(op);
   SmallVector<MatrixKernel> lanes = makeArguments(function, op, count);
   body.getTerminator()->eraseOperands(0,
                                       body.getTerminator()->getNumOperands());
@@ -127,7 +127,7 @@ struct MatricesToLoopsPass
         op.emitError("must be all of its kernel");
         return signalPassFailure();
       }
-      if (failed(lower(function, &op)))
+      if (failed(lower(function, &op, usesLanes ? countLanes(&op) : 1)))
         signalPassFailure();
       return;
     }

@@ -1,0 +1,229 @@
+//===- KernelsToNVVM.cpp - Threads' code as kernels of a GPU --------------===//
+
+#include "Hfta/Conversion/LowerGpuKernels.h"
+#include "Hfta/Conversion/LowerKernels.h"
+#include "Hfta/Dialect/Hfta/IR/VariableNames.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/MathExtras.h"
+
+namespace mlir::hfta {
+#define GEN_PASS_DEF_CONVERTKERNELSTONVVM
+#define GEN_PASS_DEF_HFTACOLLECTGPUCODE
+#include "Hfta/Conversion/Passes.h.inc"
+} // namespace mlir::hfta
+
+using namespace mlir;
+using namespace mlir::hfta;
+
+/// There is no C library on a GPU.
+static LogicalResult refuseCalls(ModuleOp module) {
+  for (auto function : module.getOps<func::FuncOp>()) {
+    if (!function->hasAttr(kKernelAttrName))
+      continue;
+    WalkResult result = function.walk([&](func::CallOp call) {
+      call.emitError("calls '")
+          << call.getCallee() << "' of the C library, which a GPU hasn't";
+      return WalkResult::interrupt();
+    });
+    if (result.wasInterrupted())
+      return failure();
+  }
+  return success();
+}
+
+/// Threads of a block at most, and of a warp.
+static constexpr int64_t kBlockThreads = 256;
+static constexpr int64_t kWarpThreads = 32;
+
+std::string hfta::getGpuEntryName(StringRef kernel) {
+  kernel.consume_front(names::kKernelPrefix);
+  std::string name;
+  for (char letter : kernel)
+    name += llvm::isAlnum(letter) || letter == '_' ? letter : '$';
+  return name;
+}
+
+//===----------------------------------------------------------------------===//
+// Entry points
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// Builds what a thread does before and after the kernel's own work.
+class EntryBuilder {
+public:
+  EntryBuilder(ModuleOp module, const LoweredKernel &kernel)
+      : kernel(kernel),
+        callee(module.lookupSymbol<LLVM::LLVMFuncOp>(kernel.name)),
+        builder(module.getContext()), loc(kernel.loc),
+        items(getNumber(kItemsAttrName)) {}
+
+  LogicalResult build();
+
+private:
+  int64_t getNumber(StringRef name) {
+    auto attribute = callee->getAttrOfType<IntegerAttr>(name);
+    return attribute ? attribute.getInt() : 0;
+  }
+  LLVM::LLVMFuncOp createFunction();
+  Value constant(int64_t value) {
+    return LLVM::ConstantOp::create(builder, loc, builder.getI64Type(), value);
+  }
+  template <typename Register>
+  Value read() {
+    Value value = Register::create(builder, loc, builder.getI32Type());
+    return LLVM::ZExtOp::create(builder, loc, builder.getI64Type(), value);
+  }
+  Value multiply(Value a, Value b) {
+    return LLVM::MulOp::create(builder, loc, a, b);
+  }
+  Value add(Value a, Value b) {
+    return LLVM::AddOp::create(builder, loc, a, b);
+  }
+  Value advance(Value address, Value bytes) {
+    return LLVM::GEPOp::create(builder, loc, address.getType(),
+                               builder.getI8Type(), address,
+                               ArrayRef<LLVM::GEPArg>{bytes});
+  }
+  void callKernel(LLVM::LLVMFuncOp entry, Value item);
+  Value findScratch(Value memory, Value copy, Value item);
+
+  const LoweredKernel &kernel;
+  LLVM::LLVMFuncOp callee;
+  OpBuilder builder;
+  Location loc;
+  int64_t items;
+};
+} // namespace
+
+/// Whole warps, as few as there is work for.
+static int64_t getBlockThreads(int64_t items) {
+  int64_t threads = llvm::alignTo(std::max<int64_t>(items, 1), kWarpThreads);
+  return std::min(threads, kBlockThreads);
+}
+
+LLVM::LLVMFuncOp EntryBuilder::createFunction() {
+  Type pointer = LLVM::LLVMPointerType::get(builder.getContext());
+  SmallVector<Type> types;
+  for (unsigned i = 0; i < kernel.buffers; ++i)
+    types.append({pointer, builder.getI64Type()});
+  types.push_back(pointer);
+  builder.setInsertionPointAfter(callee);
+  auto entry = LLVM::LLVMFuncOp::create(
+      builder, loc, getGpuEntryName(kernel.name),
+      LLVM::LLVMFunctionType::get(LLVM::LLVMVoidType::get(builder.getContext()),
+                                  types));
+  int64_t threads = getBlockThreads(items);
+  entry->setAttr(NVVM::NVVMDialect::getKernelFuncAttrName(),
+                 builder.getUnitAttr());
+  entry->setAttr(NVVM::NVVMDialect::getMaxntidAttrName(),
+                 builder.getDenseI32ArrayAttr({static_cast<int32_t>(threads)}));
+  callee->setAttr(kBlockThreadsAttrName, builder.getI64IntegerAttr(threads));
+  return entry;
+}
+
+/// Each thread of the launch has its own.
+Value EntryBuilder::findScratch(Value memory, Value copy, Value item) {
+  int64_t bytes = getNumber(kScratchBytesAttrName);
+  if (bytes == 0)
+    return memory;
+  int64_t threads = llvm::alignTo(items, getBlockThreads(items));
+  Value thread = add(multiply(copy, constant(threads)), item);
+  return advance(memory, multiply(thread, constant(bytes)));
+}
+
+void EntryBuilder::callKernel(LLVM::LLVMFuncOp entry, Value item) {
+  Value copy = read<NVVM::BlockIdZOp>();
+  SmallVector<Value> arguments;
+  for (unsigned i = 0; i < kernel.buffers; ++i)
+    arguments.push_back(advance(entry.getArgument(2 * i),
+                                multiply(copy, entry.getArgument(2 * i + 1))));
+  arguments.push_back(item);
+  arguments.push_back(
+      findScratch(entry.getArgument(2 * kernel.buffers), copy, item));
+  LLVM::CallOp::create(builder, loc, callee, arguments);
+}
+
+LogicalResult EntryBuilder::build() {
+  if (kernel.lanes > 1)
+    return callee.emitError("computes several items at once, which a GPU's "
+                            "threads don't");
+  LLVM::LLVMFuncOp entry = createFunction();
+  Block *first = entry.addEntryBlock(builder);
+  Block *work = &entry.getBody().emplaceBlock();
+  Block *end = &entry.getBody().emplaceBlock();
+  builder.setInsertionPointToStart(first);
+  Value item =
+      add(multiply(read<NVVM::BlockIdXOp>(), read<NVVM::BlockDimXOp>()),
+          read<NVVM::ThreadIdXOp>());
+  Value isOne = LLVM::ICmpOp::create(builder, loc, LLVM::ICmpPredicate::ult,
+                                     item, constant(items));
+  LLVM::CondBrOp::create(builder, loc, isOne, work, end);
+  builder.setInsertionPointToStart(work);
+  callKernel(entry, item);
+  LLVM::BrOp::create(builder, loc, end);
+  builder.setInsertionPointToStart(end);
+  LLVM::ReturnOp::create(builder, loc, ValueRange());
+  return success();
+}
+
+namespace {
+struct ConvertKernelsToNVVMPass
+    : hfta::impl::ConvertKernelsToNVVMBase<ConvertKernelsToNVVMPass> {
+  using ConvertKernelsToNVVMBase::ConvertKernelsToNVVMBase;
+
+  void runOnOperation() override {
+    if (failed(refuseCalls(getOperation())))
+      return signalPassFailure();
+    FailureOr<SmallVector<LoweredKernel>> kernels =
+        convertKernelsToLLVM(getOperation());
+    if (failed(kernels))
+      return signalPassFailure();
+    for (const LoweredKernel &kernel : *kernels)
+      if (failed(EntryBuilder(getOperation(), kernel).build()))
+        return signalPassFailure();
+  }
+};
+} // namespace
+
+//===----------------------------------------------------------------------===//
+// A module of their own
+//===----------------------------------------------------------------------===//
+
+/// What an op refers to, and what that refers to, all of the module's own.
+static void collect(Operation *op, SymbolTable &symbols,
+                    llvm::SetVector<Operation *> &found) {
+  if (!found.insert(op))
+    return;
+  op->walk([&](Operation *user) {
+    for (NamedAttribute attribute : user->getAttrs())
+      if (auto symbol = dyn_cast<FlatSymbolRefAttr>(attribute.getValue()))
+        if (Operation *used = symbols.lookup(symbol.getAttr()))
+          collect(used, symbols, found);
+  });
+}
+
+namespace {
+struct CollectGpuCodePass
+    : hfta::impl::HftaCollectGpuCodeBase<CollectGpuCodePass> {
+  using HftaCollectGpuCodeBase::HftaCollectGpuCodeBase;
+
+  void runOnOperation() override {
+    ModuleOp module = getOperation();
+    SymbolTable symbols(module);
+    llvm::SetVector<Operation *> found;
+    for (auto function : module.getOps<LLVM::LLVMFuncOp>())
+      if (function->hasAttr(NVVM::NVVMDialect::getKernelFuncAttrName()))
+        collect(function, symbols, found);
+    OpBuilder builder(module.getBody(), module.getBody()->end());
+    auto code = ModuleOp::create(builder, module.getLoc(), kGpuModuleName);
+    // In the module's order, which doesn't follow from who refers to whom.
+    for (Operation &op : llvm::make_early_inc_range(*module.getBody()))
+      if (found.contains(&op))
+        op.moveBefore(code.getBody(), code.getBody()->end());
+  }
+};
+} // namespace

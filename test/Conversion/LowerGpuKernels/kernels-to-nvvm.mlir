@@ -1,0 +1,61 @@
+// RUN: hfta-opt %s -split-input-file -verify-diagnostics -convert-kernels-to-nvvm | FileCheck %s -enable-var-scope
+
+// An address and a distance from copy to copy for each operand, then scratch
+// memory. Threads beyond the last element do nothing.
+// CHECK-LABEL: llvm.func internal @"kernel/forward.0"(
+// CHECK-SAME: hfta.block_threads = 256 : i64
+// CHECK-SAME: hfta.operand_bytes = array<i64: 1200, 4>
+// CHECK-LABEL: llvm.func @forward$0(
+// CHECK-SAME: %[[X:[^ ,:]+]]: !llvm.ptr, %[[XS:[^ ,:]+]]: i64, %[[Y:[^ ,:]+]]: !llvm.ptr, %[[YS:[^ ,:]+]]: i64, %[[SCRATCH:[^ ,:]+]]: !llvm.ptr
+// CHECK-SAME: nvvm.kernel, nvvm.maxntid = array<i32: 256>
+// CHECK-DAG: nvvm.read.ptx.sreg.ctaid.x
+// CHECK-DAG: nvvm.read.ptx.sreg.ntid.x
+// CHECK-DAG: nvvm.read.ptx.sreg.tid.x
+// CHECK: %[[END:.+]] = llvm.mlir.constant(300 : i64)
+// CHECK: %[[IS:.+]] = llvm.icmp "ult" %[[ITEM:.+]], %[[END]]
+// CHECK: llvm.cond_br %[[IS]]
+// CHECK: %[[Z:.+]] = nvvm.read.ptx.sreg.ctaid.z
+// CHECK: %[[COPY:.+]] = llvm.zext %[[Z]]
+// CHECK: %[[OFFSET:.+]] = llvm.mul %[[COPY]], %[[XS]]
+// CHECK: %[[OWN:.+]] = llvm.getelementptr %[[X]][%[[OFFSET]]]
+// CHECK: llvm.mul %[[COPY]], %[[YS]]
+// CHECK: llvm.call @"kernel/forward.0"(%[[OWN]], %{{.+}}, %[[ITEM]], %[[SCRATCH]])
+func.func private @"kernel/forward.0"(%x: memref<300xf32>, %y: memref<1xf32>, %element: index, %scratch: memref<0xi8>) attributes {hfta.items = 300 : i64, hfta.kernel, hfta.scratch_bytes = 0 : i64} {
+  %c0 = arith.constant 0 : index
+  %0 = memref.load %y[%c0] : memref<1xf32>
+  memref.store %0, %x[%element] : memref<300xf32>
+  return
+}
+
+// -----
+
+// As few warps as there is work for; each thread has its scratch memory.
+// CHECK-LABEL: llvm.func internal @"kernel/few.0"(
+// CHECK-SAME: hfta.block_threads = 64 : i64
+// CHECK-LABEL: llvm.func @few$0(
+// CHECK-SAME: nvvm.maxntid = array<i32: 64>
+// CHECK: llvm.mlir.constant(64 : i64)
+// CHECK: llvm.mlir.constant(48 : i64)
+// CHECK: %[[OWN:.+]] = llvm.getelementptr %{{.+}}[%{{.+}}] : (!llvm.ptr, i64) -> !llvm.ptr, i8
+// CHECK: llvm.call @"kernel/few.0"(%{{.+}}, %{{.+}}, %[[OWN]])
+func.func private @"kernel/few.0"(%x: memref<40xf32>, %element: index, %scratch: memref<48xi8>) attributes {hfta.items = 40 : i64, hfta.kernel, hfta.scratch_bytes = 48 : i64} {
+  return
+}
+
+// -----
+
+// expected-error @+1 {{computes several items at once, which a GPU's threads don't}}
+func.func private @"kernel/lanes.0"(%x: memref<40xf32>, %y: memref<40xf32>, %i: index, %j: index, %scratch: memref<0xi8>) attributes {hfta.items = 40 : i64, hfta.kernel, hfta.lanes = 2 : i64, hfta.scratch_bytes = 0 : i64} {
+  return
+}
+
+// -----
+
+func.func private @atanf(f32) -> f32
+func.func private @"kernel/library.0"(%x: memref<40xf32>, %i: index, %scratch: memref<0xi8>) attributes {hfta.items = 40 : i64, hfta.kernel, hfta.scratch_bytes = 0 : i64} {
+  %0 = memref.load %x[%i] : memref<40xf32>
+  // expected-error @+1 {{calls 'atanf' of the C library, which a GPU hasn't}}
+  %1 = func.call @atanf(%0) : (f32) -> f32
+  memref.store %1, %x[%i] : memref<40xf32>
+  return
+}
