@@ -1,0 +1,409 @@
+//===- Driver.cpp - The functions of the emulated driver ------------------===//
+//
+// As NVIDIA's driver has them; cuda_driver.h has their declarations. What isn't
+// there, the runtime doesn't use.
+//===----------------------------------------------------------------------===//
+
+#include "Emulation.h"
+
+#include <algorithm>
+#include <atomic>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <iterator>
+
+using namespace emulation;
+
+#define EXPORTED extern "C" __attribute__((visibility("default")))
+
+/// Whoever has this symbol is no GPU.
+EXPORTED const int hfta_emulated_driver = 1;
+
+//===----------------------------------------------------------------------===//
+// Settings
+//===----------------------------------------------------------------------===//
+
+[[noreturn]] static void refuse(const char *name, const char *value,
+                                const char *expected) {
+  std::fprintf(stderr, "emulated driver: %s='%s': expected %s\n", name, value,
+               expected);
+  std::exit(2);
+}
+
+static void readDevice(Settings &settings) {
+  constexpr const char *name = "HFTA_EMULATION_DEVICE";
+  const char *value = std::getenv(name);
+  if (!value)
+    return;
+  settings.chip = std::string(value).substr(0, std::strcspn(value, ":"));
+  char *end = nullptr;
+  long version = settings.chip.compare(0, 3, "sm_") == 0
+                     ? std::strtol(settings.chip.c_str() + 3, &end, 10)
+                     : 0;
+  if (version < 10 || (*end != '\0' && std::strcmp(end, "a") != 0))
+    refuse(name, value, "CHIP[:BYTES], as in sm_80:1000000");
+  settings.major = int(version / 10);
+  settings.minor = int(version % 10);
+  const char *bytes = std::strchr(value, ':');
+  if (!bytes)
+    return;
+  settings.bytes = std::strtoull(bytes + 1, &end, 10);
+  if (*end != '\0' || end == bytes + 1)
+    refuse(name, value, "CHIP[:BYTES], as in sm_80:1000000");
+}
+
+static void readFailing(Settings &settings) {
+  constexpr const char *name = "HFTA_EMULATION_FAIL";
+  const char *value = std::getenv(name);
+  if (!value)
+    return;
+  const char *number = std::strchr(value, ':');
+  char *end = nullptr;
+  if (number)
+    settings.failingNumber = std::strtol(number + 1, &end, 10);
+  if (!number || *end != '\0' || settings.failingNumber < 1)
+    refuse(name, value, "CALL:N, as in cuLaunchKernel:3");
+  settings.failing.assign(value, number);
+}
+
+static Settings readSettings() {
+  Settings settings;
+  readDevice(settings);
+  readFailing(settings);
+  if (const char *seed = std::getenv("HFTA_EMULATION_SEED"))
+    settings.seed = std::strtoull(seed, nullptr, 10);
+  return settings;
+}
+
+const Settings &emulation::getSettings() {
+  static const Settings settings = readSettings();
+  return settings;
+}
+
+/// Whether a call is the one that shall fail.
+static bool fails(const char *call) {
+  static std::atomic<long> calls(0);
+  const Settings &settings = getSettings();
+  return settings.failing == call && ++calls == settings.failingNumber;
+}
+
+/// Begins a function: it has the device for itself.
+#define ENTER(name)                                                            \
+  if (fails(name))                                                             \
+    return kUnknown;                                                           \
+  Device &device = Device::get();                                              \
+  std::lock_guard<std::mutex> guard(device.mutex)
+
+template <typename Handle, typename Object>
+static Handle toHandle(Object *object) {
+  return reinterpret_cast<Handle>(object);
+}
+static Stream &fromHandle(hfta_cu_stream stream) {
+  return *reinterpret_cast<Stream *>(stream);
+}
+static Event &fromHandle(hfta_cu_event event) {
+  return *reinterpret_cast<Event *>(event);
+}
+
+template <typename Object, typename Handle>
+static hfta_cu_result destroy(std::vector<std::unique_ptr<Object>> &all,
+                              Handle handle) {
+  auto found = std::find_if(all.begin(), all.end(), [&](const auto &own) {
+    return toHandle<Handle>(own.get()) == handle;
+  });
+  if (found == all.end())
+    return kInvalidValue;
+  all.erase(found);
+  return kSuccess;
+}
+
+//===----------------------------------------------------------------------===//
+// The device
+//===----------------------------------------------------------------------===//
+
+EXPORTED hfta_cu_result cuInit(unsigned) {
+  ENTER("cuInit");
+  return getSettings().bytes > 0 ? kSuccess : HFTA_CU_NO_DEVICE;
+}
+
+EXPORTED hfta_cu_result cuDriverGetVersion(int *version) {
+  ENTER("cuDriverGetVersion");
+  *version = 13000;
+  return kSuccess;
+}
+
+EXPORTED hfta_cu_result cuDeviceGetCount(int *count) {
+  ENTER("cuDeviceGetCount");
+  *count = 1;
+  return kSuccess;
+}
+
+EXPORTED hfta_cu_result cuDeviceGet(hfta_cu_device *out, int) {
+  ENTER("cuDeviceGet");
+  *out = 0;
+  return kSuccess;
+}
+
+EXPORTED hfta_cu_result cuDeviceGetName(char *name, int length,
+                                        hfta_cu_device) {
+  ENTER("cuDeviceGetName");
+  std::snprintf(name, size_t(length), "emulated %s",
+                getSettings().chip.c_str());
+  return kSuccess;
+}
+
+EXPORTED hfta_cu_result cuDeviceGetAttribute(int *value, int attribute,
+                                             hfta_cu_device) {
+  ENTER("cuDeviceGetAttribute");
+  if (attribute == HFTA_CU_COMPUTE_CAPABILITY_MAJOR)
+    *value = getSettings().major;
+  else if (attribute == HFTA_CU_COMPUTE_CAPABILITY_MINOR)
+    *value = getSettings().minor;
+  else
+    return kInvalidValue;
+  return kSuccess;
+}
+
+EXPORTED hfta_cu_result cuDevicePrimaryCtxRetain(hfta_cu_context *context,
+                                                 hfta_cu_device) {
+  ENTER("cuDevicePrimaryCtxRetain");
+  *context = toHandle<hfta_cu_context>(&device);
+  return kSuccess;
+}
+
+EXPORTED hfta_cu_result cuDevicePrimaryCtxRelease_v2(hfta_cu_device) {
+  ENTER("cuDevicePrimaryCtxRelease");
+  return kSuccess;
+}
+
+EXPORTED hfta_cu_result cuCtxSetCurrent(hfta_cu_context context) {
+  ENTER("cuCtxSetCurrent");
+  return context == toHandle<hfta_cu_context>(&device) ? kSuccess
+                                                       : kInvalidValue;
+}
+
+//===----------------------------------------------------------------------===//
+// Memory
+//===----------------------------------------------------------------------===//
+
+EXPORTED hfta_cu_result cuMemGetInfo_v2(size_t *available, size_t *total) {
+  ENTER("cuMemGetInfo");
+  *available = device.memory.countFree();
+  *total = getSettings().bytes;
+  return kSuccess;
+}
+
+EXPORTED hfta_cu_result cuMemAlloc_v2(hfta_cu_address *address, size_t bytes) {
+  ENTER("cuMemAlloc");
+  return device.memory.allocate(bytes, *address);
+}
+
+EXPORTED hfta_cu_result cuMemFree_v2(hfta_cu_address address) {
+  ENTER("cuMemFree");
+  return device.memory.free(address);
+}
+
+EXPORTED hfta_cu_result cuMemsetD8Async(hfta_cu_address to, unsigned char value,
+                                        size_t bytes, hfta_cu_stream stream) {
+  ENTER("cuMemsetD8Async");
+  if (!device.memory.isDevice(to, bytes))
+    return kInvalidValue;
+  device.push(fromHandle(stream), {[=] {
+                std::memset(reinterpret_cast<void *>(to), value, bytes);
+                return kSuccess;
+              }});
+  return kSuccess;
+}
+
+EXPORTED hfta_cu_result cuMemcpyAsync(hfta_cu_address to, hfta_cu_address from,
+                                      size_t bytes, hfta_cu_stream stream) {
+  ENTER("cuMemcpyAsync");
+  for (hfta_cu_address place : {to, from})
+    if (!device.memory.isDevice(place, bytes) &&
+        !device.memory.isHost(place, bytes))
+      return kInvalidValue;
+  device.push(fromHandle(stream), {[=] {
+                std::memcpy(reinterpret_cast<void *>(to),
+                            reinterpret_cast<const void *>(from), bytes);
+                return kSuccess;
+              }});
+  return kSuccess;
+}
+
+//===----------------------------------------------------------------------===//
+// Kernels
+//===----------------------------------------------------------------------===//
+
+EXPORTED hfta_cu_result cuModuleLoadData(hfta_cu_module *module,
+                                         const void *image) {
+  ENTER("cuModuleLoadData");
+  std::unique_ptr<Module> loaded;
+  hfta_cu_result result = loadModule(image, loaded);
+  if (result != kSuccess)
+    return result;
+  *module = toHandle<hfta_cu_module>(loaded.get());
+  device.modules.push_back(std::move(loaded));
+  return kSuccess;
+}
+
+EXPORTED hfta_cu_result cuModuleUnload(hfta_cu_module module) {
+  ENTER("cuModuleUnload");
+  return destroy(device.modules, module);
+}
+
+EXPORTED hfta_cu_result cuModuleGetFunction(hfta_cu_function *function,
+                                            hfta_cu_module module,
+                                            const char *name) {
+  ENTER("cuModuleGetFunction");
+  std::unique_ptr<Function> found;
+  hfta_cu_result result =
+      findFunction(*reinterpret_cast<Module *>(module), name, found);
+  if (result != kSuccess)
+    return result;
+  *function = toHandle<hfta_cu_function>(found.get());
+  device.functions.push_back(std::move(found));
+  return kSuccess;
+}
+
+/// How many parameters a kernel has isn't known: they are 8 bytes each, and end
+/// with NULL.
+static std::vector<uint64_t> copyParameters(void **parameters) {
+  std::vector<uint64_t> copies;
+  for (; *parameters; ++parameters) {
+    copies.emplace_back();
+    std::memcpy(&copies.back(), *parameters, sizeof(uint64_t));
+  }
+  return copies;
+}
+
+EXPORTED hfta_cu_result cuLaunchKernel(hfta_cu_function function,
+                                       unsigned gridX, unsigned gridY,
+                                       unsigned gridZ, unsigned blockX,
+                                       unsigned blockY, unsigned blockZ,
+                                       unsigned, hfta_cu_stream stream,
+                                       void **parameters, void **) {
+  ENTER("cuLaunchKernel");
+  constexpr unsigned kMostThreads = 1024, kMostCopies = 65535;
+  if (gridX == 0 || gridX > INT32_MAX || gridY != 1 || gridZ == 0 ||
+      gridZ > kMostCopies || blockX == 0 || blockX > kMostThreads ||
+      blockY != 1 || blockZ != 1)
+    return kInvalidValue;
+  Launch launch = {reinterpret_cast<Function *>(function), gridX, gridZ, blockX,
+                   copyParameters(parameters)};
+  device.push(fromHandle(stream),
+              {[launch, &device] { return run(launch, device.random); }});
+  return kSuccess;
+}
+
+//===----------------------------------------------------------------------===//
+// Streams
+//===----------------------------------------------------------------------===//
+
+EXPORTED hfta_cu_result cuLaunchHostFunc(hfta_cu_stream stream,
+                                         hfta_cu_host_function function,
+                                         void *argument) {
+  ENTER("cuLaunchHostFunc");
+  Command command = {[=] {
+    function(argument);
+    return kSuccess;
+  }};
+  command.ofHost = true;
+  device.push(fromHandle(stream), std::move(command));
+  return kSuccess;
+}
+
+EXPORTED hfta_cu_result cuStreamCreate(hfta_cu_stream *stream, unsigned) {
+  ENTER("cuStreamCreate");
+  device.streams.push_back(std::make_unique<Stream>());
+  *stream = toHandle<hfta_cu_stream>(device.streams.back().get());
+  return kSuccess;
+}
+
+EXPORTED hfta_cu_result cuStreamDestroy_v2(hfta_cu_stream stream) {
+  ENTER("cuStreamDestroy");
+  return destroy(device.streams, stream);
+}
+
+EXPORTED hfta_cu_result cuStreamSynchronize(hfta_cu_stream stream) {
+  ENTER("cuStreamSynchronize");
+  return device.finish(fromHandle(stream));
+}
+
+EXPORTED hfta_cu_result cuStreamWaitEvent(hfta_cu_stream stream,
+                                          hfta_cu_event event, unsigned) {
+  ENTER("cuStreamWaitEvent");
+  Command command;
+  command.awaited = &fromHandle(event);
+  command.times = command.awaited->recorded;
+  device.push(fromHandle(stream), std::move(command));
+  return kSuccess;
+}
+
+EXPORTED hfta_cu_result cuEventCreate(hfta_cu_event *event, unsigned) {
+  ENTER("cuEventCreate");
+  device.events.push_back(std::make_unique<Event>());
+  *event = toHandle<hfta_cu_event>(device.events.back().get());
+  return kSuccess;
+}
+
+EXPORTED hfta_cu_result cuEventRecord(hfta_cu_event event,
+                                      hfta_cu_stream stream) {
+  ENTER("cuEventRecord");
+  Event *own = &fromHandle(event);
+  ++own->recorded;
+  Command command = {[own] {
+    ++own->happened;
+    return kSuccess;
+  }};
+  command.ofHost = true;
+  device.push(fromHandle(stream), std::move(command));
+  return kSuccess;
+}
+
+EXPORTED hfta_cu_result cuEventDestroy_v2(hfta_cu_event event) {
+  ENTER("cuEventDestroy");
+  return destroy(device.events, event);
+}
+
+//===----------------------------------------------------------------------===//
+// Errors
+//===----------------------------------------------------------------------===//
+
+namespace {
+struct Text {
+  hfta_cu_result result;
+  const char *name, *text;
+};
+} // namespace
+
+static constexpr Text texts[] = {
+    {kSuccess, "CUDA_SUCCESS", "no error"},
+    {kInvalidValue, "CUDA_ERROR_INVALID_VALUE", "invalid argument"},
+    {kOutOfMemory, "CUDA_ERROR_OUT_OF_MEMORY", "out of memory"},
+    {HFTA_CU_NO_DEVICE, "CUDA_ERROR_NO_DEVICE", "no device is detected"},
+    {kInvalidImage, "CUDA_ERROR_INVALID_IMAGE", "the image is invalid"},
+    {kNotFound, "CUDA_ERROR_NOT_FOUND", "named symbol not found"},
+    {kIllegalAddress, "CUDA_ERROR_ILLEGAL_ADDRESS",
+     "an illegal memory access was encountered"},
+    {kUnknown, "CUDA_ERROR_UNKNOWN", "unknown error"},
+};
+
+static const Text &findText(hfta_cu_result result) {
+  const Text *found =
+      std::find_if(std::begin(texts), std::end(texts),
+                   [&](const Text &text) { return text.result == result; });
+  return found == std::end(texts) ? *std::prev(found) : *found;
+}
+
+EXPORTED hfta_cu_result cuGetErrorName(hfta_cu_result result,
+                                       const char **name) {
+  *name = findText(result).name;
+  return kSuccess;
+}
+
+EXPORTED hfta_cu_result cuGetErrorString(hfta_cu_result result,
+                                         const char **text) {
+  *text = findText(result).text;
+  return kSuccess;
+}

@@ -1,0 +1,150 @@
+//===- Kernels.cpp - Kernels of the emulated GPU --------------------------===//
+
+#include "Emulation.h"
+
+#include <csetjmp>
+#include <csignal>
+#include <cstring>
+#include <dlfcn.h>
+#include <elf.h>
+#include <numeric>
+#include <sys/mman.h>
+#include <unistd.h>
+
+using namespace emulation;
+
+Module::~Module() {
+  if (library)
+    dlclose(library);
+}
+
+//===----------------------------------------------------------------------===//
+// Images
+//===----------------------------------------------------------------------===//
+
+/// How long a shared library is: its section headers stand at the end.
+static size_t findBytes(const void *image) {
+  Elf64_Ehdr header;
+  std::memcpy(&header, image, sizeof(header));
+  if (std::memcmp(header.e_ident, ELFMAG, SELFMAG) != 0)
+    return 0;
+  return header.e_shoff + size_t(header.e_shnum) * header.e_shentsize;
+}
+
+static bool writeAll(int file, const char *data, size_t bytes) {
+  for (ssize_t count; bytes > 0; data += count, bytes -= size_t(count))
+    if ((count = write(file, data, bytes)) <= 0)
+      return false;
+  return true;
+}
+
+hfta_cu_result emulation::loadModule(const void *image,
+                                     std::unique_ptr<Module> &out) {
+  size_t bytes = findBytes(image);
+  if (bytes == 0)
+    return kInvalidImage;
+  int file = memfd_create("hfta-emulated-image", MFD_CLOEXEC);
+  if (file < 0)
+    return kOutOfMemory;
+  std::string path = "/proc/self/fd/" + std::to_string(file);
+  void *library = nullptr;
+  if (writeAll(file, static_cast<const char *>(image), bytes))
+    library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
+  close(file);
+  if (!library)
+    return kInvalidImage;
+  out.reset(new Module{library, static_cast<uint32_t *>(dlsym(
+                                    library, "hfta_emulated_registers"))});
+  return out->registers ? kSuccess : kInvalidImage;
+}
+
+hfta_cu_result emulation::findFunction(Module &module, const char *name,
+                                       std::unique_ptr<Function> &out) {
+  void *symbol = dlsym(module.library, (std::string(name) + "$call").c_str());
+  if (!symbol)
+    return kNotFound;
+  out.reset(
+      new Function{&module, reinterpret_cast<void (*)(void **)>(symbol), name});
+  return kSuccess;
+}
+
+//===----------------------------------------------------------------------===//
+// Launches
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// The numbers below a count, each once, in an order that is drawn: every
+/// `step`th, where that has no factor in common with the count.
+class Order {
+public:
+  Order(uint64_t count, std::mt19937_64 &random)
+      : count(count), at(random() % count), step(random() % count) {
+    while (std::gcd(step, count) != 1)
+      step = (step + 1) % count;
+    if (step == 0)
+      step = 1;
+  }
+  uint64_t next() {
+    at = (at + step) % count;
+    return at;
+  }
+
+private:
+  uint64_t count, at, step;
+};
+
+/// Registers, as hfta-emulate-gpu numbers them.
+enum { THREAD, THREADS, BLOCK, COPY };
+} // namespace
+
+static sigjmp_buf outOfKernel;
+static volatile sig_atomic_t inKernel;
+
+static void leaveKernel(int signal) {
+  if (inKernel)
+    siglongjmp(outOfKernel, signal);
+  std::signal(signal, SIG_DFL);
+  raise(signal);
+}
+
+/// Owns nothing: it may be left by a jump.
+static void runThreads(const Launch &launch, void **parameters,
+                       std::mt19937_64 &random) {
+  uint32_t *registers = launch.function->module->registers;
+  uint64_t blocks = uint64_t(launch.gridX) * launch.gridZ;
+  Order blockOrder(blocks, random);
+  registers[THREADS] = launch.blockX;
+  for (uint64_t i = 0; i < blocks; ++i) {
+    uint64_t block = blockOrder.next();
+    registers[BLOCK] = uint32_t(block % launch.gridX);
+    registers[COPY] = uint32_t(block / launch.gridX);
+    Order threadOrder(launch.blockX, random);
+    for (unsigned thread = 0; thread < launch.blockX; ++thread) {
+      registers[THREAD] = uint32_t(threadOrder.next());
+      launch.function->call(parameters);
+    }
+  }
+}
+
+hfta_cu_result emulation::run(const Launch &launch, std::mt19937_64 &random) {
+  struct sigaction action = {}, before[2];
+  action.sa_handler = leaveKernel;
+  action.sa_flags = SA_NODEFER;
+  sigaction(SIGSEGV, &action, &before[0]);
+  sigaction(SIGBUS, &action, &before[1]);
+  std::vector<uint64_t> parameters = launch.parameters;
+  std::vector<void *> places;
+  for (uint64_t &parameter : parameters)
+    places.push_back(&parameter);
+  hfta_cu_result result = kSuccess;
+  if (sigsetjmp(outOfKernel, 1) == 0) {
+    inKernel = 1;
+    runThreads(launch, places.data(), random);
+  } else {
+    result = kIllegalAddress;
+  }
+  inKernel = 0;
+  sigaction(SIGSEGV, &before[0], nullptr);
+  sigaction(SIGBUS, &before[1], nullptr);
+  return result;
+}

@@ -1,0 +1,50 @@
+//===- Streams.cpp - Commands of the emulated GPU -------------------------===//
+
+#include "Emulation.h"
+
+#include <algorithm>
+
+using namespace emulation;
+
+Device::Device() : random(getSettings().seed) {}
+
+Device &Device::get() {
+  // Never destroyed: programs end without closing what they have.
+  static auto *device = new Device();
+  return *device;
+}
+
+void Device::push(Stream &stream, Command command) {
+  stream.commands.push_back(std::move(command));
+}
+
+bool Device::canRun(const Stream &stream) const {
+  if (stream.commands.empty())
+    return false;
+  const Command &command = stream.commands.front();
+  return !command.awaited || command.awaited->happened >= command.times;
+}
+
+void Device::step(Stream &stream) {
+  Command command = std::move(stream.commands.front());
+  stream.commands.pop_front();
+  if (!command.work || failure != kSuccess)
+    return;
+  memory.open(!command.ofHost);
+  failure = command.work();
+  memory.open(false);
+}
+
+hfta_cu_result Device::finish(Stream &stream) {
+  while (!stream.commands.empty()) {
+    std::vector<Stream *> ready;
+    for (const std::unique_ptr<Stream> &other : streams)
+      if (canRun(*other))
+        ready.push_back(other.get());
+    // Streams wait for each other: a command that nobody gives any more.
+    if (ready.empty())
+      return failure = kUnknown;
+    step(*ready[random() % ready.size()]);
+  }
+  return failure;
+}
